@@ -1,4 +1,4 @@
-/* One allocator for a whole program, which is what a context needs. */
+/* One allocator for the whole program: a context needs its allocator for as long as it lives. */
 #include "support/bounded.h"
 #include "support/net.h"
 

@@ -1,5 +1,5 @@
-/* Threads that begin at once. Checks of cmocka may only fail on its own thread: the others note the first line where
- * something is not as expected. */
+/* Threads that start at the same time. cmocka's checks may fail only on its own thread, so the others note the first
+ * line where a check fails. */
 #ifndef SUPPORT_CREW_H
 #define SUPPORT_CREW_H
 
@@ -30,7 +30,7 @@ static void *crew_begin(void *user) {
     return NULL;
 }
 
-/* Runs `work` on `n` threads, each with its number, and fails if one of them noted a line. */
+/* Runs `work` on `n` threads, each with its number, and fails if one of them has noted a line. */
 static inline void all_at_once(int n, void (*work)(int number, void *user), void *user) {
     crew c = { .work = work, .user = user };
     member members[CREW_MOST];

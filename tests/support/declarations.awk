@@ -1,6 +1,6 @@
-# Reads the public headers and calls declaration(name, ret, params, n, p) for every function in them, which a second program
-# defines: the name, the type of the result, the parameters as one text and split in p[1] to p[n]. Functions that take any
-# number of arguments, as messages do, are left out.
+# Reads the public headers and calls declaration(name, ret, params, n, p), which another program defines, for every
+# function in them: its name, the type of its result, its parameters as one text, and split in p[1] to p[n]. Functions
+# with any number of arguments, like those that make messages, are left out.
 #
 #     awk -f declarations.awk -f PROGRAM.awk include/xir/*.h
 

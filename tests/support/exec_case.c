@@ -5,7 +5,7 @@
 
 enum { MOST_SHOWN = 40 };
 
-/* Elements as text, until the call after the next. */
+/* Elements as text; valid until the second call after this one. */
 static const char *elements(const xir_array *a) {
     static char texts[2][MOST_SHOWN * 24 + 400];
     static int turn;
@@ -67,7 +67,7 @@ static void check_refusal(op_case *c, xir_status status) {
     op_case_fail(c, expected, "%s", status ? op_case_findings(why) : "results");
 }
 
-/* The op with the types that inference gives, or those that the case says. */
+/* Makes the op, with the types that inference gives or the case states. */
 static xir_op *add_op(op_case *c) {
     xir_op *op = op_case_add(c);
     if (op || (c->bad && !c->n_outputs) || xir_network_status(c->net) != XIR_E_UNSUPPORTED) return op;
@@ -77,7 +77,7 @@ static xir_op *add_op(op_case *c) {
         .n_types = c->n_outputs, .target = c->target, .name = XIR_STR("op"), .id = XIR_NO_ID));
 }
 
-/* Closes the case's network behind the op and runs it on the arrays of its arguments. */
+/* Adds an Output op to the case's network, and runs the network on the arrays of its arguments. */
 static void run_network(op_case *c, const xir_op *op, const xir_array *const *in, const char *how) {
     const xir_array *args[MOST_INPUTS] = { NULL };
     xir_array *out[MOST_OUTPUTS] = { NULL };
@@ -97,7 +97,7 @@ static void run_network(op_case *c, const xir_op *op, const xir_array *const *in
     check_results(c, status, out, n, how);
 }
 
-/* The same with inputs whose dims the network does not know, unless the op needs them to be known. */
+/* The same with inputs whose dims are unknown to the network, unless the op requires known dims. */
 static void run_with_unknown_dims(op_case *c, const xir_array *const *in) {
     op_case again;
     if (op_case_begin(&again, c->text, c->file, c->line, c->counts) && again.n_args) {
@@ -115,7 +115,7 @@ static void run_with_unknown_dims(op_case *c, const xir_array *const *in) {
     op_case_end(&again);
 }
 
-/* Runs an op that nobody has checked: results or a refusal, and no harm. */
+/* Runs an op that was not checked: it gives results or is refused, and does no harm. */
 static void run_unchecked(op_case *c, void *body, const xir_array *const *in) {
     xir_array *out[MOST_OUTPUTS] = { NULL };
     xir_op *op = op_case_bring_in(c, body);
@@ -170,7 +170,7 @@ void exec_case_run(const char *text, const char *file, int line, op_counts *coun
         refuse_after(refused);
         status = xir_op_run(op, in, xir_op_input_count(op), out, n, why);
         if (!refuse_end()) break;
-        bool nothing = status == XIR_E_MEMORY || (c.bad && status == c.code);   // its finding had no room
+        bool nothing = status == XIR_E_MEMORY || (c.bad && status == c.code);   // memory ran out before its finding was made
         for (size_t i = 0; i < n; i++) nothing = nothing && !out[i];
         if (!nothing) {
             op_case_fail(&c, "no memory and no results", "%s at allocation %zu", xir_status_name(status), refused);

@@ -1,5 +1,5 @@
-/* System calls that fail, do less than asked, or are the last one of the process: a test program that includes this
- * has its own write, fsync, rename …, which the library's objects call. To be included by one file of a program. */
+/* System calls that fail, do less than requested, or end the process. A test program that includes this has its own
+ * write, fsync, rename …, which the library's objects call. Include it in one file of a program only. */
 #ifndef TESTS_FAULTS_H
 #define TESTS_FAULTS_H
 
@@ -19,7 +19,7 @@
 
 enum { GO_ON, FAIL, SHORT, NOTHING, KILL, CHANGE };
 
-/* Calls are counted while `on`; number `at` (from 1 on) suffers `what`. */
+/* Calls are counted while `on` is set; call number `at` (from 1 on) suffers `what`. */
 static struct trouble { bool on; int what, error; unsigned at, calls; const char *hit; void (*change)(void); } trouble;
 
 #if defined(__x86_64__) && !defined(__ILP32__)
@@ -54,7 +54,7 @@ static int open_file(const char *path, int flags, va_list args) {
 OPEN(open)
 OPEN(open64)
 
-/* A short one does 1 byte. */
+/* A short write writes 1 byte. */
 #define TRANSFER(call, at)                                     \
     int what = suffers(#call);                                 \
     if (what == FAIL) return -1;                               \
@@ -64,7 +64,7 @@ ssize_t write(int fd, const void *data, size_t size)           { TRANSFER(write,
 ssize_t read(int fd, void *data, size_t size)                  { TRANSFER(read, 0); }
 ssize_t pread(int fd, void *data, size_t size, off_t at)       { TRANSFER(pread64, at); }
 ssize_t pread64(int fd, void *data, size_t size, off64_t at)   { TRANSFER(pread64, at); }
-/* A short one gives far too much: a link that has become long since it was followed. */
+/* A short readlink returns far too much: a link that has grown since it was followed. */
 ssize_t readlink(const char *restrict path, char *restrict out, size_t size) {
     int what = suffers("readlink");
     if (what == SHORT) memset(out, 'n', size);
@@ -78,11 +78,11 @@ void *mmap64(void *where, size_t size, int protection, int flags, int fd, off64_
 }
 
 #define PLAIN(call) return suffers(#call) == FAIL ? -1 : (int)syscall(SYS_##call
-/* Hundreds of saves need not wait for the disk. */
+/* Hundreds of saves do not need to wait for the disk. */
 int fsync(int fd) { return suffers("fsync") == FAIL ? -1 : trouble.on ? 0 : (int)syscall(SYS_fsync, fd); }
 int close(int fd) {
     int what = suffers("close");
-    long done = syscall(SYS_close, fd);   /* it is closed even when it fails */
+    long done = syscall(SYS_close, fd);   /* it closes the file even when it fails */
     if (what != FAIL) return (int)done;
     errno = trouble.error;
     return -1;

@@ -1,6 +1,6 @@
-/* What the wrappers of findings.awk check. They are in every test program, so every call of every test must keep the
- * rule. A call that breaks it ends the program, because a test that expects the failure would not notice that its
- * finding is missing. */
+/* The checks of the wrappers of findings.awk. They are in every test program, so every call of every test must keep
+ * the rule. A call that breaks it ends the program, because a test that expects the failure would not notice that
+ * its finding is missing. */
 #ifndef SUPPORT_FINDINGS_H
 #define SUPPORT_FINDINGS_H
 
@@ -26,8 +26,8 @@ static inline bool blames_memory(const xir_diags *list) {
     return false;
 }
 
-/* Checks a call that has failed; `status` is XIR_OK if it returned NULL. Its list had `before` errors, and must have
- * one more, unless the record that memory ran out is there already: it stands for all later ones. */
+/* Checks a call that has failed; `status` is XIR_OK if it returned NULL. Its list had `before` errors and must have
+ * one more, unless it already has the record that memory ran out, which stands for all later errors. */
 static inline void check(const char *call, const xir_diags *list, size_t before, xir_status status) {
     if (!list) return;
     size_t after = xir_diags_count_of(list, XIR_ERROR);
@@ -37,7 +37,8 @@ static inline void check(const char *call, const xir_diags *list, size_t before,
         break_off(call, "for lack of memory, and its list gives another cause");
 }
 
-/* Checks a call that has failed to change a network. A network keeps its first error: later ones may add nothing. */
+/* Checks a call that has failed to change a network. A network keeps its first error, and later failures may add
+ * nothing. */
 static inline void check_network(const char *call, xir_network *net) {
     if (net && !xir_diags_count_of(xir_network_diags(net), XIR_ERROR))
         break_off(call, "and no error is in the network's list");

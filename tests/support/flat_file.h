@@ -1,5 +1,5 @@
-/* FlatBuffers networks in memory, and a look at them by offsets alone: nothing here is shared with what writes or
- * reads them. Of the headers that have networks, json_net.h and raw_net.h must be included before it. */
+/* FlatBuffers networks in memory, read by offsets alone: this shares nothing with the writer and the reader. Include
+ * json_net.h and raw_net.h before it if you need networks. */
 #ifndef SUPPORT_FLAT_FILE_H
 #define SUPPORT_FLAT_FILE_H
 
@@ -7,7 +7,7 @@
 #include "support/forms.h"
 #include "flat/flat.h"
 
-/* What was written, and how many calls of the writer it took; the call `stop` fails. */
+/* The bytes that were written, and the number of calls of the writer; call number `stop` fails. */
 typedef struct flat_file { uint8_t *data; size_t size, room; int calls, stop; } flat_file;
 
 static inline bool flat_gather(void *user, const void *data, size_t size) {
@@ -49,7 +49,7 @@ static inline uint64_t flat_number(const flat_file *f, size_t at, size_t bytes) 
 static inline size_t flat_follow(const flat_file *f, size_t at) { return at + (size_t)flat_number(f, at, 4); }
 static inline size_t flat_root(const flat_file *f) { return flat_follow(f, 0); }
 
-/* Where a table's slot is; 0: it has none. */
+/* The place of a table's slot; 0: the table does not have it. */
 static inline size_t flat_slot_at(const flat_file *f, size_t table, unsigned slot) {
     size_t vtable = table - (size_t)(int64_t)(int32_t)flat_number(f, table, 4), entry = 4 + 2 * (size_t)slot;
     size_t at = entry < flat_number(f, vtable, 2) ? (size_t)flat_number(f, vtable + entry, 2) : 0;
@@ -60,12 +60,12 @@ static inline uint64_t flat_slot_number(const flat_file *f, size_t table, unsign
     size_t at = flat_slot_at(f, table, slot);
     return at ? flat_number(f, at, bytes) : 0;
 }
-/* What it leads to; 0: nothing. */
+/* The place that the slot refers to; 0: none. */
 static inline size_t flat_slot_to(const flat_file *f, size_t table, unsigned slot) {
     size_t at = flat_slot_at(f, table, slot);
     return at ? flat_follow(f, at) : 0;
 }
-/* A text as a string for "%.*s" and comparing; "(none)" if there is none. The last one asked for. */
+/* A text as a string for "%.*s" and for comparing; "(none)" if it is absent. Valid until the next call. */
 static inline const char *flat_slot_text(const flat_file *f, size_t table, unsigned slot) {
     static char *text;
     size_t at = flat_slot_to(f, table, slot);
@@ -86,7 +86,7 @@ static inline size_t flat_item_at(const flat_file *f, size_t vector, size_t i) {
     return flat_follow(f, vector + 4 + 4 * i);
 }
 
-/* Slots of the tables that tests ask for, as the schema numbers them. */
+/* The slots of tables that tests read, numbered as in the schema. */
 enum { AT_NET_NAME, AT_NET_KIND, AT_NET_KIND_VERSION, AT_NET_XIR_VERSION, AT_NET_ICRAFT_VERSION, AT_NET_BYTES,
        AT_NET_MD5, AT_NET_TAGS,
        AT_NET_OPS_TYPE, AT_NET_OPS, AT_NET_TARGET_TYPE, AT_NET_TARGET, AT_NET_EXTRA, AT_NET_TABLE };
@@ -96,7 +96,7 @@ enum { AT_VALUE_ID, AT_VALUE_NAME, AT_VALUE_TAGS, AT_VALUE_DTYPE_TYPE, AT_VALUE_
 enum { AT_PARAMS_ALLOW, AT_PARAMS_ID, AT_PARAMS_NAME, AT_PARAMS_TAGS, AT_PARAMS_DTYPE_TYPE, AT_PARAMS_DTYPE,
        AT_PARAMS_MTYPE_TYPE,
        AT_PARAMS_MTYPE, AT_PARAMS_DATA, AT_PARAMS_EXTRA };
-/* Base slots of an op, behind its own. */
+/* The base slots of an op, which follow its own. */
 enum { AT_OP_ID, AT_OP_NAME, AT_OP_INPUTS_TYPE, AT_OP_INPUTS, AT_OP_OUTPUTS_TYPE, AT_OP_OUTPUTS, AT_OP_TARGET_TYPE,
        AT_OP_TARGET,
        AT_OP_TAGS, AT_OP_EXTRA, AT_OP_EXTRA_PARAMS };

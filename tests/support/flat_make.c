@@ -5,7 +5,7 @@
 #include "flat/wire.h"
 #include "json/json.h"
 
-/* A place's name. */
+/* The name of a place. */
 typedef struct named { char text[400]; } named;
 
 static XIR_PRINTF(1, 2) named name_of(const char *how, ...) {
@@ -31,9 +31,9 @@ static size_t put(flat_made *m, const void *bytes, size_t n) {
     return m->size - n;
 }
 
-/* So that what comes `behind` bytes later is aligned. */
-static void align(flat_made *m, size_t to, size_t behind) {
-    while ((m->size + behind) % to) put(m, NULL, 1);
+/* Aligns the byte that will come `ahead` bytes after the end. */
+static void align(flat_made *m, size_t to, size_t ahead) {
+    while ((m->size + ahead) % to) put(m, NULL, 1);
 }
 
 static void set(flat_made *m, size_t at, uint64_t v, size_t bytes) {
@@ -128,7 +128,7 @@ static size_t make_text(maker *k, xir_str text, const char *path) {
     return at;
 }
 
-/* A vector of scalars, or of offsets that follow. */
+/* A vector of scalars, or of the offsets of items that are written after it. */
 static size_t make_vector(maker *k, const xir_list *list, size_t item, const char *path) {
     align(k->m, item > 4 ? item : 4, 4);
     size_t at = put(k->m, NULL, 4);
@@ -146,12 +146,13 @@ static const xir_any *get(const xir_map *map, const char *name, const char *suff
     return xir_map_find(map, xir_str_of(key.text));
 }
 
-/* A table; 0 for a name, which is put down later. */
+/* Writes a table. Returns 0 for a name, whose table is written later. */
 static size_t make_item(maker *k, const flat_table *as, const xir_any *v, const char *path) {
     return v->kind == XIR_ANY_MAP ? make_table(k, as, &v->as.map, path) : 0;
 }
 
-/* What does not lie in the table itself; returns where it is, 0 for what will be named later. */
+/* Writes a value that does not lie in the table itself. Returns its place, 0 for one that is named and written
+ * later. */
 static size_t make_field(maker *k, const flat_slot *slot, const xir_any *v, const xir_any *tags, const char *path) {
     static const size_t sizes[FLAT_KINDS] = { [FLAT_BYTES] = 1, [FLAT_BOOLS] = 1, [FLAT_I64S] = 8, [FLAT_F32S] = 4 };
     switch (slot->kind) {
@@ -188,7 +189,7 @@ static size_t make_tags(maker *k, const flat_slot *slot, const xir_any *v, const
     return at;
 }
 
-/* One slot of a table that is there. */
+/* One slot that the table has. */
 typedef struct there {
     const flat_slot *slot;
     const xir_any *v, *tags;
@@ -260,7 +261,8 @@ static size_t make_table(maker *k, const flat_table *as, const xir_map *map, con
     return table;
 }
 
-/* Offsets lead forward: what is named must come behind all that refer to it, so these are set at last. */
+/* Offsets point forward: a named table must follow everything that refers to it, so these offsets are set at the
+ * end. */
 static void make_references(maker *k, const xir_any *v, const char *path, const char *field) {
     if (v->kind == XIR_ANY_MAP) {
         for (size_t i = 0; i < v->as.map.size; i++) {
@@ -279,7 +281,7 @@ static void make_references(maker *k, const xir_any *v, const char *path, const 
     }
 }
 
-/* Tables that others refer to, in the order of their names. */
+/* Writes the tables that others refer to, in the order of their names. */
 static void make_named(maker *k, const xir_any *all) {
     for (size_t i = 0; all && i < all->as.map.size; i++) {
         const xir_entry *e = &all->as.map.entries[i];
@@ -288,7 +290,7 @@ static void make_named(maker *k, const xir_any *all) {
         for (uint32_t t = 0; as && t < k->schema.n_tables; t++) {
             if (xir_str_equal(as->as.text, xir_str_of(k->schema.tables[t]->name))) table = k->schema.tables[t];
         }
-        if (!table) fail_msg("%.*s is no table's name", (int)e->key.size, e->key.data);
+        if (!table) fail_msg("%.*s is not the name of a table", (int)e->key.size, e->key.data);
         make_table(k, table, &e->value.as.map, name_of("&%.*s", (int)e->key.size, e->key.data).text);
     }
 }
@@ -309,7 +311,7 @@ flat_made flat_make(xir_context *with, const char *text) {
     xir_any any;
     if (json_read_any(with, &a, xir_str_of(json), &any, wrong) != XIR_OK) {
         xir_diags_print(wrong, stderr);
-        fail_msg("no JSON: %s", text);
+        fail_msg("not JSON: %s", text);
     }
     assert_true(flat_schema_init(&k.schema, with));
     put(&m, NULL, 4);
@@ -339,7 +341,7 @@ static void spoil_one(flat_made *m, char *change) {
         m->size = flat_spot_at(m, place);
         return;
     }
-    if (sscanf(change, "%7s %119s %2s %119[^;]", kind, place, op, value) != 4) fail_msg("no change: %s", change);
+    if (sscanf(change, "%7s %119s %2s %119[^;]", kind, place, op, value) != 4) fail_msg("not a change: %s", change);
     size_t at = flat_spot_at(m, strcmp(place, "root") == 0 ? "" : place), bytes = (size_t)atoi(kind + 1) / 8;
     uint64_t v = value[0] == '@' ? flat_spot_at(m, value + 1) : (uint64_t)strtoll(value, NULL, 0);
     if (op[0] == '+') {
@@ -347,9 +349,9 @@ static void spoil_one(flat_made *m, char *change) {
         for (size_t i = 0; i < bytes; i++) old |= (uint64_t)m->data[at + i] << 8 * i;
         v += old;
     } else if (op[0] == '>') {
-        v -= at;         /* an offset to there     */
+        v -= at;         /* an offset to the place */
     } else if (op[0] == '<') {
-        v = at - v;      /* the vtable is there    */
+        v = at - v;      /* the place has the vtable */
     }
     assert_true(at + bytes <= m->room);
     set(m, at, v, bytes);
@@ -369,7 +371,7 @@ void flat_spoil(flat_made *m, const char *changes) {
 /* ---- reading ------------------------------------------------------------------------------------------------ */
 
 xir_network *flat_read_bytes(xir_context *with, const void *data, size_t size, xir_diags *findings) {
-    blob *whole = blob_new(context_alloc(with), size);   /* not a byte more, so that who reads behind it is caught */
+    blob *whole = blob_new(context_alloc(with), size);   /* exactly the size, so that a sanitizer detects a read past the end */
     if (!whole) {
         diag_memory(findings);
         return NULL;

@@ -44,7 +44,7 @@ void check_bad(const bad_text *rows, size_t n) {
                      xir_status_name(rows[i].status), rows[i].at,
                      xir_status_name(e.status), e.at, e.message);
         }
-        /* Whoever does not want to know why need not. */
+        /* A caller that passes no error gets the same answer. */
         assert_null(form_parse(context_pool(ctx), xir_str_of(rows[i].text), NULL));
     }
 }
@@ -56,7 +56,7 @@ static void check_one(const char *text, size_t size) {
         assert_true(e.status != XIR_OK && e.at <= size && e.message[0]);
         return;
     }
-    buffer once;   /* its text may have any byte, a zero too */
+    buffer once;   /* its text may contain any byte, including 0 */
     buffer_init(&once, &memory_default);
     ((const xir_object *)object)->cls->form->print(object, &once);
     assert_ptr_equal(try_text(once.data, once.size, &e), object);
@@ -71,7 +71,7 @@ void check_damaged(const char *text) {
     assert_non_null(copy);
     for (size_t i = 0; i < size; i++) {
         memcpy(copy, text, size);
-        for (size_t j = 0; j < sizeof others; j++) {   /* the terminating zero too */
+        for (size_t j = 0; j < sizeof others; j++) {   /* including the terminating zero */
             copy[i] = others[j];
             check_one(copy, size);
         }

@@ -9,12 +9,12 @@ xir_diags   *why;
 
 typedef struct counts {
     size_t blocks, bytes;
-    size_t calls, refuse_from;   /* the call from which on everything is refused */
+    size_t calls, refuse_from;   /* from this call on, all are refused */
 } counts;
 
 static counts shared = { .refuse_from = SIZE_MAX };
 
-/* Not cmocka's fail: this runs inside of the library, which holds locks. */
+/* Not cmocka's fail: this runs inside the library, which holds locks. */
 static void stop(const char *what) {
     fprintf(stderr, "allocator: %s\n", what);
     abort();
@@ -78,7 +78,7 @@ int group_end(void **state) {
     return -1;
 }
 
-static size_t refused_from;   /* what refuse_after has said */
+static size_t refused_from;   /* the number given to refuse_after */
 
 void refuse_after(size_t n) { shared.refuse_from = refused_from = shared.calls + n; }
 

@@ -1,5 +1,5 @@
-/* What a group of tests shares, through public headers alone: a context, findings, chance that is the same every
- * time, and an allocator that refuses. */
+/* What the tests of a group share, made with public headers alone: a context, findings, random numbers that are the
+ * same in every run, and an allocator that refuses. */
 #ifndef SUPPORT_GROUP_H
 #define SUPPORT_GROUP_H
 
@@ -11,24 +11,25 @@
 #include <cmocka.h>
 #include <xir/xir.h>
 
-/* The context and the findings of the group; its allocator checks that every size given back is the size
- * asked for. */
+/* The context and the findings of the group. Its allocator checks that every block is freed with the size that it
+ * was allocated with. */
 extern xir_context *ctx;
 extern xir_diags   *why;
 int group_begin(void **state);
 int group_end(void **state);
 #define RUN_GROUP(tests) cmocka_run_group_tests(tests, group_begin, group_end)
 
-/* The group's context allocates n times more, then it refuses; until the end, which says whether it has. */
+/* The group's context allocates n times more, then refuses until refuse_end, which returns whether it has refused. */
 void refuse_after(size_t n);
 bool refuse_end(void);
 
-/* A number below n, and one that is often small, often at a power of two; the same sequence in every run. */
+/* A random number below n, and one that is often small and often near a power of two; the sequence is the same in
+ * every run. */
 uint64_t chance(uint64_t n);
 int64_t  some_number(void);
 
-/* Calls `work` with a context whose n-th allocation from then on fails, for n from 0 until it succeeds.
- * `work` says whether it did; nothing may be lost, and what it did before must hold. */
+/* Calls `work` with a context whose n-th allocation from then on fails, for n from 0 until `work` returns true.
+ * Nothing may leak, and results of earlier calls must still hold. */
 void check_memory(bool (*work)(xir_context *with));
 
 #endif

@@ -35,7 +35,7 @@ static int64_t some_dim(const pool *p) {
 
 enum { MOST_RANK = 10 };
 
-/* A layout of `rank` dims; units are those of `dims` unless it is wild. */
+/* A layout of `rank` dims; its units are those of `dims`, unless it is wild. */
 static const xir_layout *some_layout(const pool *p, const int64_t *dims, size_t rank) {
     static const char *const common[][3] = { { "", "", "" }, { "C", "O", "*" }, { "NC", "IO", "**" },
                                              { "NLC", "NCL", "LIO" },
@@ -60,13 +60,13 @@ static const xir_layout *some_layout(const pool *p, const int64_t *dims, size_t 
         text[at] = '\0';
     }
     form_error e;
-    /* NULL if it is none: two letters alike and the like */
+    /* NULL if the text is not a layout, for example with the same letter twice */
     return layout_make(&p->net->pool, xir_str_of(text), 0, &e);
 }
 
 /* ---- element types ---------------------------------------------------------------------------------------------- */
 
-/* Runs of `count` items, alike or not. */
+/* Runs of `count` items, equal or not. */
 static xir_runs some_runs(int64_t count, bool exp, xir_run room[3]) {
     size_t n = 0;
     if (count > 1 && once_in(2)) room[n++] = (xir_run){ .end = count / 2, .m = exp, .exp = 0, .value = 0.5f };
@@ -74,7 +74,8 @@ static xir_runs some_runs(int64_t count, bool exp, xir_run room[3]) {
     return (xir_runs){ room, n };
 }
 
-/* Quantised, with arrays along a dim of these; wild: of other lengths, or with parts missing. */
+/* A quantised type whose arrays run along one of these dims. If wild, the arrays have other lengths, or parts are
+ * missing. */
 static const xir_type *some_quantized(const pool *p, const int64_t *dims, size_t rank) {
     object_pool *h = &p->net->pool;
     xir_run room[3], ratio_room[3];
@@ -129,7 +130,7 @@ static const xir_type *some_element(pool *p, const int64_t *dims, size_t rank) {
 
 /* ---- tensor types ----------------------------------------------------------------------------------------------- */
 
-/* Over one or two dims whose product is known; wild: over anything, with another total. */
+/* A distribution of one or two dims whose product is known. If wild, of any dims, with another total. */
 static const xir_distr *some_distr(const pool *p, const int64_t *dims, size_t rank) {
     int64_t axes[2], total = 1;
     size_t n = 1 + chance(2);
@@ -154,7 +155,7 @@ static const xir_type *some_type(pool *p) {
     int64_t dims[MOST_RANK];
     size_t rank = p->wild || once_in(4) ? chance(MOST_RANK + 1) : p->rank;
     for (size_t i = 0; i < rank; i++) dims[i] = some_dim(p);
-    if (p->wild && once_in(30)) return some_element(p, dims, rank);   /* no tensor */
+    if (p->wild && once_in(30)) return some_element(p, dims, rank);   /* not a tensor type */
     const xir_layout *layout = once_in(3) ? NULL : some_layout(p, dims, rank);
     for (size_t i = 0; layout && !p->wild && i < rank && xir_layout_rank(layout) == rank; i++) {
         if (xir_layout_unit(layout, i)) dims[i] = (int64_t)xir_layout_unit(layout, i);
@@ -180,7 +181,7 @@ static bool layout_is_sound(const xir_layout *layout) {
     return sink.count == 0;
 }
 
-/* An array along an axis has an item for each element of it; scales may have one for all. */
+/* An array along an axis has an item for each element of that axis; scales may have one item for all. */
 static bool array_fits(const xir_type *type, int64_t axis, size_t count, bool may_be_one) {
     int64_t rank = (int64_t)xir_type_rank(type);
     if (count <= 1 && (may_be_one || (rank == 0 && count == 1))) return true;
@@ -207,7 +208,7 @@ bool type_is_sound(const xir_type *type) {
            (!ratios || array_fits(type, xir_norm_ratios_axis(ratios), xir_norm_ratios_count(ratios), false));
 }
 
-/* Nothing is said of unknown dims: what an op makes of that when it learns them is not right or wrong. */
+/* Unknown dims carry no claims: a type that an op infers from claims about them is not right or wrong. */
 static bool says_what_is_known(const xir_type *type) {
     const xir_tensor_type *tensor = xir_type_as_tensor(type);
     bool unknown = xir_type_has_unknown_dim(type);
@@ -242,7 +243,7 @@ static void fill_params(pool *p, xir_value *v) {
     free(bytes);
 }
 
-/* Wild things are few: with two of them an op seldom gets to its own rules. */
+/* Wild things are rare: with two of them, an op seldom gets as far as its own rules. */
 static bool be_wild(void) { return once_in(6); }
 
 void pool_begin(pool *p) {
@@ -267,13 +268,13 @@ void pool_begin(pool *p) {
     for (size_t i = 0; i < POOL_PARAMS; i++) {
         p->wild = be_wild();
         const xir_type *type = some_type(p);
-        if (!p->wild && once_in(2)) {   /* lists of numbers, single numbers */
+        if (!p->wild && once_in(2)) {   /* lists of numbers and single numbers */
             int64_t dim = once_in(2) ? 1 : p->dims[chance(COUNT(p->dims))];
             const xir_type *element = once_in(2) ? type_integer(&p->net->pool, true, 64)
                 : p->elements[chance(COUNT(p->elements))];
             type = type_tensor(&p->net->pool, element, NULL, (xir_i64s){ &dim, chance(4) != 0 }, (xir_refs){ 0 });
         }
-        if (!type) type = p->elements[0];   /* Params have one */
+        if (!type) type = p->elements[0];   /* Params must have a type */
         p->params[i] = xir_params_new(p->net, XIR_STR("p"), type);
         p->sound[POOL_VALUES + i] = is_sound(type);
         assert_non_null(p->params[i]);
@@ -306,7 +307,7 @@ static void *block(pool *p, size_t size) {
     return p->blocks[p->n_blocks++] = data;
 }
 
-/* How long a list is. */
+/* The length of a list. */
 static size_t some_length(const pool *p) {
     if (p->wild) return once_in(20) ? chance(300) : chance(14);
     switch (chance(6)) {
@@ -451,7 +452,7 @@ static void fill_field(pool *p, const xir_field *f, void *body) {
         *(xir_values *)at = (xir_values){ data, n };
         break;
     }
-    default: break;   /* maps, ops, runs: as they are */
+    default: break;   /* maps, ops and runs are unchanged */
     }
 }
 

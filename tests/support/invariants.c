@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-typedef struct family {        /* ops that the network holds: the placed ones and their sub ops */
+typedef struct family {        /* the ops that the network holds: placed ones and their sub ops */
     xir_network *net;
     xir_op     **ops;
     size_t       n, room;
-    char        *slots;        /* a mark for each slot that was met */
+    char        *slots;        /* a mark for each slot that was visited */
 } family;
 
 static char sentence[300];
@@ -31,17 +31,17 @@ static void *must(void *memory) {
 /* ---- who belongs ------------------------------------------------------------------------------------------------ */
 
 static const char *meet(family *f, xir_op *op, const xir_op *parent) {
-    if (op->net != f->net) return wrong("op %" PRId64 " says it is another network's", op->id);
+    if (op->net != f->net) return wrong("op %" PRId64 " claims to belong to another network", op->id);
     if (op->slot >= f->net->n_slots)
         return wrong("slot %" PRIu32 " of op %" PRId64 " is past the end", op->slot, op->id);
-    if (f->slots[op->slot]) return wrong("slot %" PRIu32 " is met twice", op->slot);
+    if (f->slots[op->slot]) return wrong("slot %" PRIu32 " occurs twice", op->slot);
     f->slots[op->slot] = 1;
-    if (op->flags & OP_ERASED) return wrong("op %" PRId64 " is there and erased", op->id);
+    if (op->flags & OP_ERASED) return wrong("op %" PRId64 " is in the network and marked as erased", op->id);
     if (!!(op->flags & OP_PLACED) == (parent != NULL))
-        return wrong("op %" PRId64 ": placed is the contrary of child", op->id);
+        return wrong("op %" PRId64 ": an op is placed if and only if it is not a child", op->id);
     if (!!(op->flags & OP_CHILD) != (parent != NULL))
-        return wrong("op %" PRId64 ": a child says so, others don't", op->id);
-    if (xir_op_parent(op) != parent) return wrong("op %" PRId64 " names another parent", op->id);
+        return wrong("op %" PRId64 ": the flag of children is set if and only if it has a parent", op->id);
+    if (xir_op_parent(op) != parent) return wrong("op %" PRId64 " has another parent", op->id);
     if (!op->attrs || !op->name || !op->target || !op->cls) return wrong("op %" PRId64 " is not complete", op->id);
     if (f->n == f->room) {
         f->room = f->room ? f->room * 2 : 64;
@@ -66,8 +66,8 @@ static const char *check_list(family *f) {
     size_t n = 0;
     for (xir_op *op = net->first; op; before = op, op = op->next, n++) {
         if (n > net->n_ops) return wrong("the order is longer than %zu", net->n_ops);
-        if (op->prev != before) return wrong("op %" PRId64 " does not point back at the op before it", op->id);
-        if (before && before->position >= op->position) return wrong("positions don't grow at op %" PRId64, op->id);
+        if (op->prev != before) return wrong("op %" PRId64 " does not point back to the op before it", op->id);
+        if (before && before->position >= op->position) return wrong("positions do not increase at op %" PRId64, op->id);
         const char *why = meet(f, op, NULL);
         if (why) return why;
     }
@@ -86,40 +86,40 @@ static const char *walk_uses(const family *f, const xir_value *v, size_t *total)
     xir_use *const *link = &v->uses;
     size_t n = 0;
     for (const xir_use *u = v->uses; u; link = &u->next, u = u->next) {
-        if (n++ > 10000000) return wrong("the uses of value %" PRId64 " go round", v->id);
-        if (u->value != v) return wrong("a use of value %" PRId64 " says another value", v->id);
+        if (n++ > 10000000) return wrong("the uses of value %" PRId64 " form a circle", v->id);
+        if (u->value != v) return wrong("a use of value %" PRId64 " has another value", v->id);
         if (u->link != (xir_use **)(uintptr_t)link)
             return wrong("a use of value %" PRId64 " does not point back", v->id);
         const xir_op *user = u->user;
         if (user->net != f->net) return wrong("value %" PRId64 " is used in another network", v->id);
         if (user->flags & OP_ERASED) return wrong("value %" PRId64 " is used by an op that is erased", v->id);
         if (u < user->inputs || u >= user->inputs + user->n_inputs) {
-            return wrong("a use of value %" PRId64 " is no input of op %" PRId64, v->id, user->id);
+            return wrong("a use of value %" PRId64 " is not an input of op %" PRId64, v->id, user->id);
         }
         if (belongs(f, user)) ++*total;
     }
-    return n == xir_value_use_count(v) ? NULL : wrong("the uses of value %" PRId64 " are counted wrongly", v->id);
+    return n == xir_value_use_count(v) ? NULL : wrong("the uses of value %" PRId64 " do not match their count", v->id);
 }
 
 static const char *check_inputs_of(const family *f, const xir_op *op, size_t *total) {
     if (op->n_inputs > op->input_room) return wrong("op %" PRId64 " has more inputs than room", op->id);
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const xir_use *u = &op->inputs[i];
-        if (u->user != op) return wrong("input %" PRIu32 " of op %" PRId64 " says another user", i, op->id);
+        if (u->user != op) return wrong("input %" PRIu32 " of op %" PRId64 " has another user", i, op->id);
         if (!u->value) {
             if (u->next || u->link) return wrong("absent input %" PRIu32 " of op %" PRId64 " is in a list", i, op->id);
             continue;
         }
         if (value_net(u->value) != f->net)
-            return wrong("input %" PRIu32 " of op %" PRId64 " is another network's", i, op->id);
+            return wrong("input %" PRIu32 " of op %" PRId64 " belongs to another network", i, op->id);
         const xir_op *maker = u->value->producer;
         if (maker && (u->value < maker->outputs || u->value >= maker->outputs + maker->n_outputs)) {
-            return wrong("input %" PRIu32 " of op %" PRId64 " is an output that op %" PRId64 " has no more", i,
+            return wrong("input %" PRIu32 " of op %" PRId64 " is an output that op %" PRId64 " no longer has", i,
                          op->id, maker->id);
         }
         if (maker && maker->flags & OP_ERASED)
-            return wrong("input %" PRIu32 " of op %" PRId64 " is an erased op's", i, op->id);
-        /* It is in the list of its value: what points here is the head, or a use of the same value. */
+            return wrong("input %" PRIu32 " of op %" PRId64 " is an output of an erased op", i, op->id);
+        /* The use is in the list of its value: `link` points to the head of the list, or to a use of the same value. */
         if (*u->link != u) return wrong("input %" PRIu32 " of op %" PRId64 " is not linked", i, op->id);
         ++*total;
     }
@@ -134,10 +134,10 @@ static const char *check_uses_both_ways(const family *f) {
         why = check_inputs_of(f, op, &fed);
         for (uint32_t k = 0; k < op->n_outputs && !why; k++) {
             if (op->outputs[k].producer != op)
-                why = wrong("output %" PRIu32 " of op %" PRId64 " says another maker", k, op->id);
+                why = wrong("output %" PRIu32 " of op %" PRId64 " has another producer", k, op->id);
             else why = walk_uses(f, &op->outputs[k], &listed);
         }
-        /* Values without a maker, and outputs of ops that are not placed, are only met here. */
+        /* Values without a producer, and outputs of ops that are not placed, are only found here. */
         for (uint32_t k = 0; k < op->n_inputs && !why; k++) {
             const xir_value *v = op->inputs[k].value;
             if (v && !value_is_params(v) && !(v->producer && belongs(f, v->producer))) orphans++;
@@ -159,7 +159,7 @@ static const char *unique(int64_t *ids, size_t n, int64_t next, const char *what
     qsort(ids, n, sizeof *ids, by_number);
     for (size_t i = 0; i < n; i++) {
         if (ids[i] < 0) return wrong("%s id %" PRId64 " is below 0", what, ids[i]);
-        if (i && ids[i] == ids[i - 1]) return wrong("%s id %" PRId64 " is there twice", what, ids[i]);
+        if (i && ids[i] == ids[i - 1]) return wrong("%s id %" PRId64 " appears twice", what, ids[i]);
         if (ids[i] >= next && ids[i] != INT64_MAX) {
             return wrong("%s id %" PRId64 " is not below the next one, %" PRId64, what, ids[i], next);
         }
@@ -189,13 +189,13 @@ static const char *check_ids(const family *f) {
 static const char *check_table(const id_table *t, const char *what) {
     size_t n = 0;
     for (size_t i = 0; i < t->room; i++) n += t->slots[i] != NULL;
-    return n == t->count ? NULL : wrong("the table of %s has %zu and counts %zu", what, n, t->count);
+    return n == t->count ? NULL : wrong("the table of %s has %zu entries, its count is %zu", what, n, t->count);
 }
 
 static const char *check_tables(family *f, bool ask) {
     xir_network *net = f->net;
     if (!ask && !atomic_load(&net->has_ids)) return NULL;
-    if (!net_build_ids(net)) return NULL;   /* a test without memory */
+    if (!net_build_ids(net)) return NULL;   /* a test in which memory has run out */
     const char *why = check_table(&net->op_ids, "ops");
     if (!why) why = check_table(&net->value_ids, "values");
     for (size_t i = 0; i < net->op_ids.room && !why; i++) {
@@ -208,7 +208,7 @@ static const char *check_tables(family *f, bool ask) {
         const xir_op *op = v->producer;
         if (op->flags & OP_ERASED) why = wrong("value %" PRId64 " of an erased op is found by its id", v->id);
         else if (v < op->outputs || v >= op->outputs + op->n_outputs)
-            why = wrong("value %" PRId64 " is found and not there", v->id);
+            why = wrong("value %" PRId64 " is found by its id, but the network does not have it", v->id);
     }
     for (size_t i = 0; i < f->n && !why; i++) {
         const xir_op *op = f->ops[i];
@@ -232,7 +232,7 @@ typedef struct params_walk { const family *f; char *met; const char *why; } para
 static bool visit_params(void *user, xir_value *v) {
     params_walk *w = user;
     if (!value_is_params(v) || v->more->net != w->f->net)
-        w->why = wrong("an attribute has what is no Params of the network");
+        w->why = wrong("an attribute refers to Params that the network does not have");
     else if (v->id < 0) w->why = wrong("Params in use have no id: %" PRId64, v->id);
     else w->met[value_params(v)->number] |= 2;
     return !w->why;
@@ -244,12 +244,12 @@ static const char *check_params_of(const family *f) {
     size_t n = 0, used = 0;
     for (const xir_value *v = net->all_params; v && !w.why; v = v->more->params->next, n++) {
         uint32_t number = v->more->params->number;
-        if (v->producer) w.why = wrong("Params %" PRId64 " have a maker", v->id);
+        if (v->producer) w.why = wrong("Params %" PRId64 " have a producer", v->id);
         else if (number >= net->n_params || w.met[number])
-            w.why = wrong("number %" PRIu32 " of Params is met twice", number);
+            w.why = wrong("number %" PRIu32 " of Params occurs twice", number);
         else w.met[number] = 1;
     }
-    if (!w.why && n != net->n_params) w.why = wrong("%zu Params are there, %" PRIu32 " are counted", n, net->n_params);
+    if (!w.why && n != net->n_params) w.why = wrong("%zu Params exist, their count is %" PRIu32", n, net->n_params);
     for (size_t i = 0; i < f->n && !w.why; i++) {
         const xir_op *op = f->ops[i];
         for (uint32_t k = 0; k < op->n_inputs && !w.why; k++) {
@@ -260,7 +260,7 @@ static const char *check_params_of(const family *f) {
     }
     for (size_t i = 0; i < net->n_params; i++) used += w.met[i] >> 1;
     if (!w.why && used != xir_network_params(net, NULL, 0))
-        w.why = wrong("%zu Params are in use, the network says otherwise", used);
+        w.why = wrong("%zu Params are in use, the network counts another number", used);
     free(w.met);
     return w.why;
 }

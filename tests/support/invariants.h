@@ -1,19 +1,19 @@
-/* What is true of a network at any time, whatever was done to it and whether or not it succeeded. */
+/* What holds for a network at any time, whichever calls changed it and whether or not they succeeded. */
 #ifndef SUPPORT_INVARIANTS_H
 #define SUPPORT_INVARIANTS_H
 
 #include <xir/network.h>
 
-/* Asking for an id or an index makes tables, which changes what later edits have to keep: a test decides when. */
+/* Looking up an id or an index makes tables, which later edits have to update: a test decides when to do that. */
 enum { ASK_NOTHING = 0, ASK_IDS = 1, ASK_INDEX = 2, ASK_ALL = ASK_IDS | ASK_INDEX };
 
-/* Returns NULL, or a sentence (static) that says what is wrong:
- *   - the order is a list both ways, as long as is said, of placed ops whose positions grow;
- *   - sub ops are their parent's, and in no order;
- *   - an input is in the list of its value and nowhere else; a list has nothing but inputs; both are of this network;
- *   - ids are unique, below the next one, and found (ASK_IDS) or at least not found wrongly; what has left is not found;
+/* Returns NULL, or a message (static) that says what is wrong:
+ *   - the order is a doubly linked list of placed ops, of the length that is counted, whose positions increase;
+ *   - sub ops belong to their parent, and are not in the order;
+ *   - an input is in the use list of its value and in no other; a use list has only inputs; both are in this network;
+ *   - ids are unique, below the next one, and found (ASK_IDS), or at least not found wrongly; removed ones are not found;
  *   - Params in use have ids, and are counted;
- *   - positions are found both ways (ASK_INDEX). */
+ *   - ops are found at their positions, and positions by their ops (ASK_INDEX). */
 const char *broken_invariant(xir_network *net, unsigned ask);
 
 #endif

@@ -1,6 +1,5 @@
 /* Networks as text, written without the library: small ones by hand, and random ones that use everything a file may
- * have. Keys are in byte order and nothing stands between tokens, so that a reader and a writer must give the same
- * text back. */
+ * contain. Keys are in byte order and there are no blanks, so a reader and a writer must give the same text back. */
 #ifndef TESTS_JSON_NET_H
 #define TESTS_JSON_NET_H
 
@@ -34,7 +33,7 @@ static inline void put(paper *p, const char *what, ...) {
     put_bytes(p, text, (size_t)n);
 }
 
-/* The text in a block of just its size, so that a sanitizer sees a read past the end. To be freed. */
+/* The text in a block of exactly its size, so that a sanitizer detects a read past the end. Free it. */
 static inline char *block_of(const char *text, size_t size) {
     char *block = malloc(size ? size : 1);
     if (!block) abort();
@@ -51,7 +50,7 @@ static inline xir_network *read_net(const char *text, size_t size) {
 
 static inline void show_findings(void) { xir_diags_print(why, stderr); }
 
-/* A network that must be read. */
+/* Reads a network; it must succeed. */
 static inline xir_network *must_read(const char *text, size_t size) {
     xir_network *net = read_net(text, size);
     if (!net) show_findings();
@@ -60,7 +59,7 @@ static inline xir_network *must_read(const char *text, size_t size) {
     return net;
 }
 
-/* Compares long texts, and says where they begin to differ. */
+/* Compares long texts, and prints where they begin to differ. */
 static inline void check_same(const char *a, size_t n, const char *b, size_t m) {
     size_t i = 0;
     while (i < n && i < m && a[i] == b[i]) i++;
@@ -78,7 +77,7 @@ static inline void check_prints(xir_network *net, int indent, const char *text, 
     xir_text_free(&out);
 }
 
-/* Reading and writing gives the text back. */
+/* Reading and writing must give the same text. */
 static inline void check_round(const char *text, size_t size) {
     xir_network *net = must_read(text, size);
     check_prints(net, 0, text, size);
@@ -223,7 +222,7 @@ static inline void random_value(paper *p, bool constant, int64_t id) {
     put(p, "}");
 }
 
-/* What a random network consists of so far: the texts of its values. */
+/* The parts of a random network so far: the texts of its values. */
 typedef struct rough {
     paper    text;
     char    *values[4000];
@@ -231,7 +230,7 @@ typedef struct rough {
     int64_t  next_value, next_op;
     size_t   n_values;
     bool     old;          /* a version before 3.30: reals are doubles      */
-    bool     single;       /* before 3.31: a list of one may be its item   */
+    bool     single;       /* before 3.31: a list of one item may be that item */
 } rough;
 
 static inline const char *new_value(rough *r, bool constant) {
@@ -243,7 +242,7 @@ static inline const char *new_value(rough *r, bool constant) {
     return r->values[r->n_values++] = p.data;
 }
 
-/* A value for an input: mostly one that is there. */
+/* A value for an input: usually an existing one. */
 static inline const char *some_value(rough *r) {
     if (!r->n_values || now_and_then(3)) return new_value(r, !now_and_then(4));
     return r->values[now_and_then(2) ? r->n_values - 1 : chance(r->n_values)];
@@ -302,7 +301,7 @@ static inline void put_tags(paper *p) {
     random_tags(p);
 }
 
-/* A float attribute: what a float32 holds exactly, or in old files any double. */
+/* A float attribute: a number that a float32 holds exactly, or any double in old files. */
 static inline void put_float(rough *r, const char *key) {
     static const char *const reals[] = { "0.0", "1.0", "0.5", "-0.0", "\"inf\"", "\"-inf\"", "\"nan\"",
                                          "0.10000000149011612" };
@@ -453,7 +452,7 @@ static inline paper random_network(uint64_t most) {
         if (i) put(p, ",");
         random_op(&r);
     }
-    /* Nothing has bytes, so these stay as they are, unless there is nothing to have any. */
+    /* No Params have bytes, so these texts are unchanged, unless the network has no Params. */
     bool any = false;
     for (size_t i = 0; i < r.n_values; i++) any |= r.params[i];
     if (any) put(p, "],\"params_bytes\":%d,\"params_md5\":\"abc\"", (int)chance(1000) + 1);

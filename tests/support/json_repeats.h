@@ -1,11 +1,11 @@
-/* Networks whose ops and values are alike in part: what a reader recognises as a repetition must be one. */
+/* Networks whose ops and values are partly alike: a reader that recognises a repetition must be right. */
 #ifndef TESTS_JSON_REPEATS_H
 #define TESTS_JSON_REPEATS_H
 
 #include "json_net.h"
 
-/* Maps that are alike in part, in a few orders of their keys: what is the same as before must not be taken for what
- * is not. */
+/* Maps that are partly alike, with a few orders of their keys: a reader must not take a new value for a repeated
+ * one. */
 enum { MOST_KEYS = 10, ORDERS = 3 };
 typedef struct orders { size_t of[ORDERS][MOST_KEYS]; } orders;
 
@@ -22,10 +22,10 @@ static inline orders some_orders(size_t n) {
     return o;
 }
 
-/* A key and its value, NULL where it is not there; `silent` is a value that goes without saying when it is read. */
+/* A key and its value, NULL if it is absent; `silent` is the value that an absent key means. */
 typedef struct member { const char *key, *value, *silent; } member;
 
-/* The map as it is written, and in one of the orders, some silent members left out. */
+/* The map as XIR writes it, and in one of the orders without some silent members. */
 static inline void put_map(paper *written, paper *other, const member *m, size_t n, const orders *o,
                            const member *other_m) {
     const size_t *order = o->of[chance(ORDERS)];
@@ -54,7 +54,7 @@ static inline void put_map(paper *written, paper *other, const member *m, size_t
 
 #define ONE_OF(list) (list)[chance(sizeof(list) / sizeof *(list))]
 
-/* A network as it is written, and in other orders, with blanks, some of what goes without saying left out. */
+/* A network as XIR writes it, and with other orders and blanks, and without some silent members. */
 static inline void random_repeats(paper *written, paper *other) {
     static const char *const reals[] = { "0.5", "0.50390625", "1.0", "\"inf\"", NULL };
     static const char *const targets[] = { "\"@hostt\"", "\"@buyit\"" }, *const names[] = { "\"\"", "\"n\"" };

@@ -1,10 +1,10 @@
-/* Tests of somebody else's suite that are known not to pass, with their reasons: a file of lines
+/* Tests of another project that are known to fail, with reasons: a file of lines
  *
  *   op TYPE: reason      the tests of an op type
- *   test NAME: reason    one test; a star at the end of the name stands for the rest of it
+ *   test NAME: reason    one test; a star at the end of the name stands for any rest
  *
- * Blank lines and those that begin with # are skipped. The test that uses a list marks what it has seen, so that what
- * is listed and passes, or is not among the tests, can be told. */
+ * Blank lines and lines that begin with # are skipped. The test that uses a list marks the lines that it needs, so that
+ * it can report a line whose test passes or does not exist. */
 #ifndef SUPPORT_LISTED_H
 #define SUPPORT_LISTED_H
 
@@ -24,7 +24,7 @@ extern size_t n_listed;
 
 /* Reads the file at this path under tests/; a line of another form fails the test. */
 void read_list(const char *file);
-/* The line about an op type or a test, or NULL. */
+/* The line for an op type or a test, or NULL. */
 listed *find_listed(bool is_op, const char *name);
 
 #endif

@@ -1,17 +1,17 @@
-/* What tests of loading and saving share: a network with Params in a file of every format that there is. */
+/* Shared by the tests of loading and saving: a network with Params, in a file of every format. */
 #ifndef TESTS_LOAD_NET_H
 #define TESTS_LOAD_NET_H
 
-#include "support/raw_net.h"   /* first: its parameters have the names of the others' variables */
+#include "support/raw_net.h"   /* first: its parameters have the names of variables in the others */
 #include "support/formats.h"
 #include "support/net.h"
 #include "support/scratch.h"
 
-/* Inputs of an op and its attributes, one of no bytes; walks meet them in this order. */
+/* The inputs of an op, and its attributes, one of which has no bytes; walks visit them in this order. */
 static const raw_param load_params[] = { { 3, 4 }, { 7, 0 }, { 5, 6000 }, { 11, 9000 } };
 enum { LOAD_PARAMS = COUNT(load_params) };
 
-/* A network with these Params, all with bytes (raw_byte). */
+/* A network with these Params, all of which have bytes (raw_byte). */
 static inline xir_network *load_net(xir_context *with) {
     xir_value *values[LOAD_PARAMS];
     xir_network *net = raw_network(with, load_params, LOAD_PARAMS, 2, values);
@@ -41,7 +41,7 @@ static inline void load_save(xir_network *net, const char *path, const xir_forma
     assert_int_equal(status, XIR_OK);
 }
 
-/* Loading that must succeed, without a word. */
+/* Loads a network; it must succeed without a finding. */
 static inline xir_network *load_must(const char *path, const xir_load_options *options) {
     xir_network *net = xir_network_load(ctx, path, options, why);
     if (!net || xir_diags_count(why)) xir_diags_print(why, stderr);
@@ -50,14 +50,13 @@ static inline xir_network *load_must(const char *path, const xir_load_options *o
     return net;
 }
 
-/* Something that must have failed with this status and a finding with `part` in its sentence; findings are
- * forgotten. */
+/* A call that must have failed with this status and a finding whose message contains `part`. Clears the findings. */
 static inline void load_check_finding(xir_status code, const char *part, int line) {
     const xir_diag *d = xir_diags_at(why, xir_diags_count(why) ? xir_diags_count(why) - 1 : 0);
-    if (!d) fail_msg("line %d: no finding", line);
+    if (!d) fail_msg("line %d: expected a finding, found none", line);
     if (d->code != code || !memmem(d->message.data, d->message.size, part, strlen(part))) {
         xir_diags_print(why, stderr);
-        fail_msg("line %d: %s with '%s' was expected", line, xir_status_name(code), part);
+        fail_msg("line %d: expected %s with '%s'", line, xir_status_name(code), part);
     }
     xir_diags_clear(why);
 }

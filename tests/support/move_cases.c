@@ -1,4 +1,4 @@
-/* Cases of moves by chance, and running them on the library without a network around each. */
+/* Random cases of moves, and a way to run them on the library without building a network for each. */
 #include <stdio.h>
 #include <string.h>
 #include "moves.h"
@@ -108,7 +108,7 @@ static shape some_shape(size_t rank) {
 
 static int64_t some_place(void) { return chance(8) ? between(-6, 6) : chance(2) ? INT64_MAX : INT64_MIN; }
 
-/* Mostly an axis that there is, from either end. */
+/* Usually an axis that exists, counted from either end. */
 static int64_t some_axis(size_t rank) {
     return chance(30) ? between(-(int64_t)rank, (int64_t)rank - (rank > 0)) : between(-9, 9);
 }
@@ -214,7 +214,7 @@ move_case move_by_chance(move_kind kind) {
         for (size_t k = 0; k < c.a.size; k++) c.a.data[k] = chance(12) ? between(1, 3) : between(-1, 0);
         break;
     case RESHAPE: {
-        /* Neighbours are merged, dims split, dims of 1 put in; sometimes it's another number. */
+        /* Merges adjacent dims, splits dims, and inserts dims of 1; sometimes the number of elements differs. */
         int64_t carry = 1;
         for (size_t k = 0; k < rank; k++) {
             carry *= in->dim[k];

@@ -1,4 +1,4 @@
-/* The second implementation of moves: by indices, one element after the other. */
+/* The second implementation of moves: it computes with indices, one element after the other. */
 #include <string.h>
 #include "moves.h"
 #include <xir/xir.h>
@@ -27,7 +27,8 @@ size_t move_picked(int64_t begin, int64_t end, int64_t stride, int64_t n, int64_
     return count;
 }
 
-/* The place in a dim of n that stands at `at` of the padded one; -1: a new element. -2: there is none. */
+/* The index in a dim of size n of the element at index `at` of the padded dim; -1: a new element; -2: there is no
+ * such element. */
 static int64_t padded_from(int64_t mode, int64_t n, int64_t before, int64_t after, int64_t at) {
     int64_t first = before < 0 ? -before : 0, last = n - 1 + (after < 0 ? after : 0), i = at - before;
     if (i >= first && i <= last) return i;

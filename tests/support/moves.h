@@ -1,5 +1,5 @@
-/* Moves (Slice, Concat, Reshape, …) a second time, slow and obvious: what shapes they give, and which element of
- * which input stands where in an output. And cases by chance to compare it with the library. */
+/* A second implementation of moves (Slice, Concat, Reshape, …), slow and obvious: the shapes that they give, and
+ * which element of which input is where in an output. And random cases to compare it with the library. */
 #ifndef SUPPORT_MOVES_H
 #define SUPPORT_MOVES_H
 
@@ -28,36 +28,36 @@ typedef struct move_case {
 /* ---- the second implementation ---------------------------------------------------------------------------------- */
 
 int64_t shape_elements(const shape *s);
-/* Row-major: the number of an index and back. */
+/* Row-major: the number of an index, and the index of a number. */
 int64_t shape_number(const shape *s, const int64_t *index);
 void    shape_index(const shape *s, int64_t n, int64_t *index);
 
-/* Counts an axis from the start; false outside. */
+/* Counts an axis from the start; false if it is outside. */
 bool    move_axis(int64_t *axis, size_t rank);
-/* The places that begin:end:stride picks of n, as NumPy counts them. */
+/* The indices that begin:end:stride selects from n, counted as NumPy does. */
 size_t  move_picked(int64_t begin, int64_t end, int64_t stride, int64_t n, int64_t *out);
 
-/* The shapes of the outputs for inputs of these shapes; false if there are none. */
+/* The shapes of the outputs for inputs of these shapes; false if the op is invalid for them. */
 bool    move_shapes(const move_case *c, const shape *in, shape *out, size_t *n_out);
-/* Which element of which input stands at an index of an output; false: a new one, its index negative in the dims
- * that are padded there. */
+/* Which element of which input is at an index of an output; false: a new element, whose index is negative in the
+ * padded dims. */
 bool    move_source(const move_case *c, const shape *out, size_t part, const int64_t *index, size_t *input,
                     int64_t *from);
 
 /* ---- the library's ---------------------------------------------------------------------------------------------- */
 
-/* A context for a chunk of cases, since types pile up; the inputs, and what the op is compiled for (NULL: the host). */
+/* A context for a group of cases, because types accumulate; the inputs, and the target of the op (NULL: the host). */
 extern struct moves {
     xir_context      *ctx;
     xir_network      *net;
     xir_value        *values[MOST_INPUTS];
     const xir_target *target;
-    size_t            tiles_at, unit_at;   /* the dims of a tiled axis; both 0: none */
+    size_t            tiles_at, unit_at;   /* the dims of a tiled axis; 0, 0: no such axis */
 } moves;
 void moves_begin(void);
 void moves_end(void);
 
-/* Runs a case; the types it gives are in at->out until infer_end. */
+/* Runs a case; the types of its outputs are in at->out until infer_end. */
 xir_status move_run(const move_case *c, const xir_type *const *types, xir_infer *at);
 void move_describe(const move_case *c);
 void move_describe_type(const char *what, const xir_type *type);
@@ -67,9 +67,9 @@ void move_describe_type(const char *what, const xir_type *type);
 static inline int64_t between(int64_t least, int64_t most) {
     return least + (int64_t)chance((uint64_t)(most - least + 1));
 }
-/* 0 to n - 1 in some order. */
+/* 0 to n - 1 in random order. */
 void      move_shuffled(list *l, size_t n);
-/* A case that mostly has outputs. */
+/* A case that usually has outputs. */
 move_case move_by_chance(move_kind kind);
 
 #endif

@@ -3,7 +3,7 @@
 #define TESTS_MSGPACK_NET_H
 
 #include "json_net.h"
-#include "format.h"   /* behind it: its parameters are called so */
+#include "format.h"   /* after the others: it has parameters with the same names */
 
 static inline bool collect_bytes(void *user, const void *data, size_t size) {
     put_bytes(user, data, size);
@@ -15,7 +15,7 @@ static inline xir_status try_pack(xir_network *net, paper *out) {
     return format_msgpack.write(net, &how);
 }
 
-/* The file of a network that must be written. To be freed. */
+/* The file of a network; writing must succeed. Free it. */
 static inline paper pack_net(xir_network *net) {
     paper out = { 0 };
     xir_status status = try_pack(net, &out);
@@ -29,7 +29,7 @@ static inline void free_block(void *user, const void *data) {
     free(user);
 }
 
-/* Reads from a block of just this size, which lives as long as the network. */
+/* Reads from a block of exactly this size, which lives as long as the network. */
 static inline xir_network *unpack_how(const void *data, size_t size, const format_reading *how) {
     char *block = block_of(data, size);
     blob *whole = blob_borrow(context_alloc(how->ctx), block, size, false, free_block, block);
@@ -55,7 +55,7 @@ static inline xir_network *unpack_net(const void *data, size_t size) {
     return net;
 }
 
-/* JSON to MessagePack to JSON: the same text; and written once more, the same bytes. */
+/* JSON to MessagePack to JSON must give the same text, and writing MessagePack again the same bytes. */
 static inline void check_packs(const char *text, size_t size) {
     xir_network *net = must_read(text, size);
     paper once = pack_net(net);

@@ -8,17 +8,17 @@ static void put_byte(paper *out, unsigned v) {
     put_bytes(out, &c, 1);
 }
 
-/* The lowest bytes, the highest of them first. */
+/* Writes the low bytes, most significant first. */
 static void put_wide(paper *out, unsigned first, uint64_t v, int bytes) {
     put_byte(out, first);
     while (bytes-- > 0) put_byte(out, (unsigned)(v >> 8 * bytes & 0xFF));
 }
 
-/* Forms of 1, 2, 4 and 8 bytes behind the first one, from `least` on. */
+/* Writes the forms with 1, 2, 4 and 8 bytes after the first byte, beginning with form `least`. */
 static int form_of(int least, int longer, int most) { return least + longer < most ? least + longer : most; }
 
 void pack_head(paper *out, char what, uint64_t n, int longer) {
-    /* Forms: 0 in the first byte, 1 in one byte, 2 in two, 3 in four. */
+    /* Form 0 is in the first byte, form 1 in one more byte, form 2 in two, form 3 in four. */
     static const struct { char what; unsigned in, most; unsigned first[4]; } heads[] = {
         { '{',  0x80, 15, { 0x80, 0,    0xDE, 0xDF } },
         { '[',  0x90, 15, { 0x90, 0,    0xDC, 0xDD } },
@@ -128,7 +128,7 @@ static void pack_number(paper *out, const number *n, const pack_style *style) {
 
 static void pack_item(paper *out, source *s, const pack_style *style);
 
-/* A list's or map's members one behind the other, and where each of them begins. */
+/* The members of a list or map one after the other, and the places where they begin. */
 static void pack_members(paper *out, source *s, const pack_style *style, bool map) {
     paper all = { 0 };
     size_t n = 0, room = 16, *begins = malloc(room * sizeof *begins);

@@ -8,7 +8,7 @@ static xir_at end_of(const xir_value *x)       { return xir_at_end(net_of(x)); }
 static int64_t dim_of(const xir_value *x, int64_t i) { return xir_type_dim(xir_value_type(x), i, false); }
 static size_t rank_of(const xir_value *x)      { return xir_type_rank(xir_value_type(x)); }
 
-/* The only output of an op that must be there. */
+/* The only output of an op that must have been made. */
 static xir_value *only(xir_op *op, const xir_network *net, const char *name) {
     if (!op) xir_diags_print(xir_network_diags((xir_network *)(uintptr_t)net), stderr);
     assert_non_null(op);
@@ -49,7 +49,7 @@ xir_value *nchw_transpose(xir_value *x, const char *letters, const int64_t *dims
     return only(xir_add_transpose(end_of(x), (xir_transpose_in){ x }, &a), net_of(x), NULL);
 }
 
-xir_value *channels_behind(xir_value *x) {
+xir_value *channels_last(xir_value *x) {
     switch (rank_of(x)) {
     case 3:  return TRANSPOSE(x, "NLC", 0, 2, 1);
     case 4:  return TRANSPOSE(x, "NHWC", 0, 2, 3, 1);
@@ -76,7 +76,7 @@ xir_value *nchw_conv(xir_value *x, int64_t channels, int64_t k, const char *name
     snprintf(weights, sizeof weights, "%s.w", name);
     snprintf(bias, sizeof bias, "%s.b", name);
     xir_value *b = PARAMS(net, bias, "C", channels);
-    xir_value *last = channels_behind(x);
+    xir_value *last = channels_last(x);
     if (rank_of(x) == 3) {
         xir_conv1d_attrs a = xir_conv1d_init();
         a.pad_left = a.pad_right = pad;
@@ -99,28 +99,28 @@ xir_value *nchw_conv(xir_value *x, int64_t channels, int64_t k, const char *name
 xir_value *nchw_pool(xir_value *x, const char *name) {
     xir_max_pool2d_attrs a = xir_max_pool2d_init();
     a.pool_width = a.pool_height = a.stride_width = a.stride_height = 2;
-    return back(xir_add_max_pool2d(end_of(x), (xir_max_pool2d_in){ channels_behind(x) }, &a), net_of(x), name);
+    return back(xir_add_max_pool2d(end_of(x), (xir_max_pool2d_in){ channels_last(x) }, &a), net_of(x), name);
 }
 
 xir_value *nchw_global_pool(xir_value *x, const char *name) {
     xir_avg_pool2d_attrs a = xir_avg_pool2d_init();
     a.pool_height = dim_of(x, 2);
     a.pool_width = dim_of(x, 3);
-    return back(xir_add_avg_pool2d(end_of(x), (xir_avg_pool2d_in){ channels_behind(x) }, &a), net_of(x), name);
+    return back(xir_add_avg_pool2d(end_of(x), (xir_avg_pool2d_in){ channels_last(x) }, &a), net_of(x), name);
 }
 
 xir_value *nchw_upsample(xir_value *x, int64_t height, int64_t width, const char *name) {
     xir_upsample_attrs a = xir_upsample_init();
     a.height = height;
     a.width = width;
-    return back(xir_add_upsample(end_of(x), (xir_upsample_in){ channels_behind(x) }, &a), net_of(x), name);
+    return back(xir_add_upsample(end_of(x), (xir_upsample_in){ channels_last(x) }, &a), net_of(x), name);
 }
 
 xir_value *nchw_batch_norm(xir_value *x, const char *name) {
     xir_batch_norm2d_attrs a = xir_batch_norm2d_init();
     a.variance = PARAMS(net_of(x), "variance", "C", dim_of(x, 1));
     a.mean = PARAMS(net_of(x), "mean", "C", dim_of(x, 1));
-    return back(xir_add_batch_norm2d(end_of(x), (xir_batch_norm2d_in){ channels_behind(x) }, &a), net_of(x), name);
+    return back(xir_add_batch_norm2d(end_of(x), (xir_batch_norm2d_in){ channels_last(x) }, &a), net_of(x), name);
 }
 
 xir_value *relu_of(xir_value *x, const char *name) {
@@ -180,7 +180,8 @@ static ends results_of(const xir_network *net) {
     return e;
 }
 
-/* An array with its channels behind, or in front, if its dims differ from a type's; else itself. */
+/* The array with its channels moved last or first if its dims differ from those of the type; otherwise the array
+ * itself. */
 static xir_array *turned(xir_array *array, const xir_type *type, bool last) {
     const xir_tensor_type *from = xir_type_as_tensor(xir_array_type(array));
     size_t rank = from->shape.size, n = xir_array_count(array);
@@ -196,8 +197,8 @@ static xir_array *turned(xir_array *array, const xir_type *type, bool last) {
     for (size_t i = 0; i < batch; i++) {
         for (size_t k = 0; k < cells; k++) {
             for (size_t c = 0; c < channels; c++) {
-                size_t first = (i * channels + c) * cells + k, behind = (i * cells + k) * channels + c;
-                memcpy(&b[last ? behind : first], &a[last ? first : behind], sizeof *a);
+                size_t before = (i * channels + c) * cells + k, after = (i * cells + k) * channels + c;
+                memcpy(&b[last ? after : before], &a[last ? before : after], sizeof *a);
             }
         }
     }

@@ -37,13 +37,13 @@ xir_network *small_net(void) {
 
 xir_op *op_of(const xir_network *net, int64_t id) {
     xir_op *op = xir_network_op_by_id(net, id);
-    if (!op) fail_msg("op %" PRId64 " is not there", id);
+    if (!op) fail_msg("op %" PRId64 " is missing", id);
     return op;
 }
 
 xir_value *value_of(const xir_network *net, int64_t id) {
     xir_value *value = xir_network_value_by_id(net, id);
-    if (!value) fail_msg("value %" PRId64 " is not there", id);
+    if (!value) fail_msg("value %" PRId64 " is missing", id);
     return value;
 }
 
@@ -161,7 +161,7 @@ static void put_value(FILE *out, const xir_value *v) {
         fputs(" -", out);
         return;
     }
-    /* Numbers of values that are not placed yet count down and mean nothing. */
+    /* The numbers of values that are not placed yet count down and carry no meaning. */
     if (xir_value_id(v) < 0) fputs(" new", out);
     else fprintf(out, " %" PRId64, xir_value_id(v));
     put_text(out, xir_value_name(v));
@@ -234,7 +234,7 @@ static void same_words(char *found, const char *expected, const char *what, cons
     size_t n = strlen(found);
     if (n && found[n - 1] == ' ') found[n - 1] = '\0';
     bool same = strcmp(found, expected) == 0;
-    if (!same) print_error("%s:%d: %s are '%s', '%s' was expected\n", file, line, what, found, expected);
+    if (!same) print_error("%s:%d: %s: expected '%s', found '%s'\n", file, line, what, expected, found);
     free(found);
     if (!same) _fail(file, line);
 }

@@ -1,4 +1,4 @@
-/* What tests of networks share: short words for types and networks, a picture of a network as text, and checks of
+/* Shared by the tests of networks: short words for types and networks, a picture of a network as text, and checks of
  * calls that must be refused and change nothing. The context and findings are those of forms.h. */
 #ifndef SUPPORT_NET_H
 #define SUPPORT_NET_H
@@ -20,9 +20,9 @@ xir_network *new_net(void);
 xir_network *small_net(void);
 /* The same in another context. */
 xir_network *small_net_in(xir_context *with);
-/* The op of an id, which must be there. */
+/* The op with an id; it must exist. */
 xir_op *op_of(const xir_network *net, int64_t id);
-/* The value of an id, which must be there. */
+/* The value with an id; it must exist. */
 xir_value *value_of(const xir_network *net, int64_t id);
 /* A description for xir_network_add. */
 #define DESC(id_, ...) \
@@ -34,13 +34,13 @@ xir_value *value_of(const xir_network *net, int64_t id);
 #define TYPES(...) \
     .types = (const xir_type *const[]){ __VA_ARGS__ }, .n_types = COUNT(((const xir_type *const[]){ __VA_ARGS__ }))
 
-/* All that can be asked of a network as text, but for its status and findings: fields, ops in order with attributes,
- * values with types, tags and users, Params with a sum of their bytes, the next ids. Free it. */
+/* Everything that can be queried of a network, as text, except its status and findings: fields, ops in order with
+ * attributes, values with types, tags and users, Params with a checksum of their bytes, the next ids. Free it. */
 char *picture(const xir_network *net);
 char *picture_of_object(const xir_object *object);
 
-/* The lists as words: CHECK_INPUTS(op, "2 - 2") has value 2 at the ends and nothing between; CHECK_USES(value, "3:0
- * 4:1") is input 0 of op 3 and input 1 of op 4, sorted; CHECK_ORDER(net, "0 1 2"). */
+/* Lists as words: CHECK_INPUTS(op, "2 - 2") expects value 2 at both ends and an absent input between them;
+ * CHECK_USES(value, "3:0 4:1") expects input 0 of op 3 and input 1 of op 4, sorted; CHECK_ORDER(net, "0 1 2"). */
 void check_inputs(const xir_op *op, const char *expected, const char *file, int line);
 void check_uses(const xir_value *value, const char *expected, const char *file, int line);
 void check_order(const xir_network *net, const char *expected, const char *file, int line);
@@ -59,9 +59,9 @@ void check_str(xir_str text, const char *expected, const char *file, int line);
         if (status_ != XIR_OK) fail_msg("line %d: %s: %s", __LINE__, #call, xir_status_name(status_)); \
     } while (0)
 
-/* A call that must be refused: it gives this status (or NULL, and the network has the status), the network has a
- * finding of it with `part` in its sentence, and is otherwise as it was. Status and findings are cleared before and
- * after. */
+/* A call that must be refused. It returns this status (or NULL, and the network has the status), and the network has
+ * a finding with this status and `part` in its message and is otherwise unchanged. Clears status and findings before
+ * and after. */
 typedef struct refusal {
     xir_network *net;
     char        *before;
@@ -83,7 +83,7 @@ void    refusal_end(refusal *r, xir_status found, xir_status code, const char *p
         refusal_end(&r_, made_ ? XIR_OK : xir_network_status(net), code, part); \
     } while (0)
 
-/* A network must have all that invariants.h says. */
+/* A network must have all the properties that invariants.h lists. */
 #define CHECK_SOUND(net) check_sound(net, __FILE__, __LINE__)
 void check_sound(xir_network *net, const char *file, int line);
 

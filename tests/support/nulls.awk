@@ -1,7 +1,7 @@
-# Writes to `out` a table of calls: every public function that takes an op, a value, a type or a network, once for each such
-# parameter, with NULL for it. The table is made from the headers, so a new function cannot be forgotten. The other
-# arguments are those of a `fixture` (tests/library/nulls.c). A parameter of an unknown type fails the build: add its argument
-# below.
+# Writes to `out` a table of calls: every public function that takes an op, a value, a type or a network, once for each
+# such parameter, with NULL for it. The table is made from the headers, so a new function cannot be forgotten. The other
+# arguments are those of a `fixture` (tests/library/nulls.c). A parameter of an unknown type fails the build: add an
+# argument for it below.
 #
 #     awk -v out=FILE -f declarations.awk -f nulls.awk include/xir/*.h
 
@@ -79,7 +79,7 @@ BEGIN {
     }
     argument["xir_pass_report *"] = "NULL"
 
-    # What exists only while a hook runs: the row of the table says in which one the call is made.
+    # Objects that exist only while a hook runs: the row of the table says in which hook the call is made.
     argument["xir_node *"]               = "f->node"
     argument["xir_infer *"]              = "f->infer"
     argument["xir_rewriter *"]           = "f->rewriter"

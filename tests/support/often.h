@@ -1,5 +1,5 @@
-/* How often tests of chance try. Under a sanitizer, where every access is checked and costs five times as much, they
- * take a fifth of the cases that they take otherwise. */
+/* How many cases random tests try. Under a sanitizer, where every access is checked and takes five times as long,
+ * they try a fifth. */
 #ifndef SUPPORT_OFTEN_H
 #define SUPPORT_OFTEN_H
 

@@ -25,7 +25,7 @@ const xir_type *onnx_element_type(xir_context *ctx, uint64_t element) {
 
 enum { FLOAT_DATA = 4, INT32_DATA = 5, INT64_DATA = 7, DOUBLE_DATA = 10, UINT64_DATA = 11 };
 
-/* The field that has the elements of a type where they are not raw. */
+/* The field that holds the elements of a type if they are not raw. */
 static uint32_t field_of(uint64_t element, pb_wire *wire) {
     *wire = element == ONNX_FLOAT ? PB_FIXED32 : element == ONNX_DOUBLE ? PB_FIXED64 : PB_VARINT;
     switch (element) {
@@ -46,17 +46,17 @@ xir_array *onnx_array(xir_context *ctx, pb_bytes bytes, const xir_type *like, ch
     if (tensor.element == ONNX_UINT16 && like && xir_type_equal(xir_type_element(like), bf16)) element = bf16;
     size_t rank = onnx_tensor_dims(&tensor, dims, MOST_ITEMS), size = onnx_element_size(tensor.element), room;
     if (!element || rank > MOST_ITEMS) {
-        return snprintf(why_not, 200, "its elements, of type %d, are none of ours", (int)tensor.element), NULL;
+        return snprintf(why_not, 200, "XIR does not have its element type %d", (int)tensor.element), NULL;
     }
-    /* A sequence or an optional, read as a tensor, has any dims. */
+    /* If a sequence or an optional is read as a tensor, it has any dims. */
     size_t elements = 1;
     for (size_t k = 0; k < rank; k++) {
         if (dims[k] < 0 || __builtin_mul_overflow(elements, (size_t)dims[k], &elements) || elements > MOST_ELEMENTS) {
-            return snprintf(why_not, 200, "its dims are no good"), NULL;
+            return snprintf(why_not, 200, "its dims are invalid"), NULL;
         }
     }
     xir_array *array = xir_array_new(ctx, xir_type_tensor(ctx, element, NULL, dims, rank), NULL);
-    if (!array) return snprintf(why_not, 200, "its dims are no good"), NULL;
+    if (!array) return snprintf(why_not, 200, "its dims are invalid"), NULL;
     xir_array_data(array, &room);
     char *out = xir_array_edit(array);
     if (tensor.raw.data) {

@@ -1,4 +1,4 @@
-/* Field numbers stand where they are written. */
+/* Field numbers are written where they are used. */
 #include "onnx_make.h"
 #include <stdlib.h>
 #include <string.h>
@@ -146,7 +146,7 @@ void om_input(om *m, const char *name, int element, om_dims dims) { put_value(m,
 void om_output(om *m, const char *name, int element, om_dims dims) { put_value(m, 12, name, element, dims); }
 void om_value(om *m, const char *name, int element, om_dims dims) { put_value(m, 13, name, element, dims); }
 
-/* All of a tensor but its elements. */
+/* A whole tensor except its elements. */
 static om_bytes tensor_head(const char *name, int element, om_dims dims) {
     om_bytes tensor = { 0 };
     if (dims.size) om_put_packed(&tensor, 1, dims.data, dims.size);

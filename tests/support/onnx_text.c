@@ -21,17 +21,17 @@ static void put_hex(om_bytes *to, const char **at) {
 
 static om_bytes message(const char **at, char end, size_t *mark);
 
-/* What stands behind a field's number. */
+/* The text after a field's number. */
 static void put_field(om_bytes *to, uint32_t field, const char **at, size_t *mark) {
-    char kind = *(*at)++, *behind = NULL;
+    char kind = *(*at)++, *rest = NULL;
     om_bytes inner = { 0 };
     if (kind == ':') {
-        int64_t v = **at == '-' ? strtoll(*at, &behind, 10) : (int64_t)strtoull(*at, &behind, 10);
+        int64_t v = **at == '-' ? strtoll(*at, &rest, 10) : (int64_t)strtoull(*at, &rest, 10);
         om_put_int(to, field, v);
-        *at = behind;
+        *at = rest;
     } else if (kind == '=') {
-        om_put_float(to, field, strtof(*at, &behind));
-        *at = behind;
+        om_put_float(to, field, strtof(*at, &rest));
+        *at = rest;
     } else if (kind == '\'') {
         size_t n = strcspn(*at, "'");
         om_put_bytes(to, field, *at, n);
@@ -64,9 +64,9 @@ static om_bytes message(const char **at, char end, size_t *mark) {
             (*at)++;
             put_hex(&out, at);
         } else if (isdigit((unsigned char)**at)) {
-            char *behind;
-            uint32_t field = (uint32_t)strtoul(*at, &behind, 10);
-            *at = behind;
+            char *rest;
+            uint32_t field = (uint32_t)strtoul(*at, &rest, 10);
+            *at = rest;
             put_field(&out, field, at, mark);
         } else {
             wrong(*at);

@@ -1,4 +1,4 @@
-/* Each number of onnx.proto stands once, in the reader that looks for it. */
+/* Each number of onnx.proto appears once, in the reader that looks for it. */
 #include "onnx_wire.h"
 #include <math.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static bool read_fixed(pb_walk *walk, size_t size, uint64_t *out) {
     return true;
 }
 
-/* Groups (wire types 3 and 4) are older than onnx.proto, which has none: they are refused, not passed over. */
+/* Groups (wire types 3 and 4) are older than onnx.proto, which does not use them: they are refused, not skipped. */
 bool pb_next(pb_walk *walk, pb_field *out) {
     uint64_t key, size;
     if (walk->at == walk->end) return false;
@@ -113,7 +113,7 @@ double pb_double(uint64_t bits) {
 
 /* ---- onnx.proto ------------------------------------------------------------------------------------------------- */
 
-/* A member of a message that occurs once. */
+/* A member that occurs once in its message. */
 typedef enum slot_kind { SLOT_BYTES, SLOT_I64, SLOT_U64, SLOT_FLOAT, SLOT_TRUE_IF_ANY, SLOT_TRUE_IF_1 } slot_kind;
 typedef struct slot {
     uint32_t  number;
@@ -135,7 +135,7 @@ static bool fill(const slot *s, const pb_field *field) {
     return true;
 }
 
-/* Fills the slots from the fields of their numbers and looks through the rest. */
+/* Fills the slots from the fields with their numbers, and checks the other fields. */
 static bool read_slots(pb_bytes bytes, const slot *slots, size_t n) {
     pb_field field;
     pb_walk walk = pb_begin(bytes);
@@ -214,7 +214,7 @@ size_t onnx_tensor_dims(const onnx_tensor *tensor, int64_t *out, size_t room) {
 
 /* ---- elements --------------------------------------------------------------------------------------------------- */
 
-/* Where the elements of each type are kept if not in raw_data, and how wide one is there. */
+/* For each type: the field that holds the elements if they are not in raw_data, and the width of one element. */
 typedef struct element_row {
     uint8_t size;     /* of one in raw_data       */
     uint8_t field;    /* of TensorProto; 0: none  */
@@ -241,7 +241,7 @@ size_t onnx_element_size(uint64_t element) { return row_of(element)->size; }
 onnx_elements onnx_elements_of(const onnx_tensor *tensor) {
     const element_row *row = row_of(tensor->element);
     onnx_elements e = { .element = tensor->element };
-    if (tensor->external || !row->field) return e;   // no numbers: a walk over nothing
+    if (tensor->external || !row->field) return e;   // without numbers the walk is empty
     e.is_raw = tensor->raw.data != NULL;
     e.raw = tensor->raw;
     if (!e.is_raw) e.numbers = pb_numbers_of(tensor->whole, row->field, row->wire);

@@ -1,8 +1,8 @@
-/* ONNX files as they lie in memory: a walk over the fields of protobuf messages and readers of the messages of
- * onnx.proto that graphs are made of. Nothing is copied or allocated: what is read points into the bytes, which must
- * outlive it. The bytes may be anything; every length is checked against its message, and a message that breaks the
- * rules of the wire is refused as a whole by the reader that first looks through it. As protobuf has it, the last of
- * several fields that should occur once counts, and fields that nobody knows are passed over. */
+/* ONNX files in memory: a walk over the fields of protobuf messages, and readers of those messages of onnx.proto
+ * that graphs consist of. Nothing is copied or allocated: results point into the bytes, which must outlive them. The
+ * bytes may be anything. Every length is checked against its message, and the first reader that scans a message
+ * refuses the whole message if it breaks the rules of the wire format. As in protobuf, the last one counts if a
+ * field that should occur once occurs several times, and unknown fields are skipped. */
 #ifndef SUPPORT_ONNX_WIRE_H
 #define SUPPORT_ONNX_WIRE_H
 
@@ -27,8 +27,8 @@ typedef struct pb_field {
     pb_bytes bytes;
 } pb_field;
 
-/* Fields in the order of the bytes. pb_next gives false at the end and, from then on, where the bytes are no field,
- * which `broken` tells. pb_next_of passes all fields of other numbers over. */
+/* Fields in the order of the bytes. pb_next returns false at the end, and from the point on where the bytes are not
+ * a field; `broken` distinguishes the two. pb_next_of skips the fields of all other numbers. */
 typedef struct pb_walk {
     const unsigned char *at, *end;
     bool                 broken;
@@ -37,11 +37,11 @@ pb_walk pb_begin(pb_bytes message);
 bool    pb_next(pb_walk *walk, pb_field *out);
 bool    pb_next_of(pb_walk *walk, uint32_t number, pb_field *out);
 
-/* How many fields of a number there are, up to the first fault. */
+/* The number of fields with a given number, up to the first fault. */
 size_t pb_count(pb_bytes message, uint32_t number);
 
-/* The numbers of a repeated field, packed, one by one, or mixed, as bits: varints as they are, floats in the low 32 or
- * all 64. `wire` is what one number alone would have. */
+/* The numbers of a repeated field, packed, one by one, or mixed, as bits: varints unchanged, floats in the low 32
+ * bits or in all 64. `wire` is the wire type of a single number. */
 typedef struct pb_numbers {
     pb_walk  fields, packed;
     uint32_t number;
@@ -53,7 +53,7 @@ bool       pb_numbers_next(pb_numbers *numbers, uint64_t *out);
 bool pb_is(pb_bytes text, const char *expected);
 bool pb_same(pb_bytes a, pb_bytes b);
 
-/* The float of 32 bits, the double of 64. */
+/* The float of the low 32 bits, the double of all 64. */
 float  pb_float(uint64_t bits);
 double pb_double(uint64_t bits);
 
@@ -72,18 +72,17 @@ typedef enum onnx_attribute_type {
     ONNX_ATTR_SPARSE_TENSOR, ONNX_ATTR_SPARSE_TENSORS, ONNX_ATTR_TYPE_PROTO, ONNX_ATTR_TYPE_PROTOS
 } onnx_attribute_type;
 
-/* The members that a struct has beside `whole` are fields that occur once; those that repeat are walked through
- * `whole`. */
+/* The members of a struct apart from `whole` are fields that occur once; repeated fields are walked through `whole`. */
 typedef struct onnx_tensor {
     pb_bytes whole, name;
     pb_bytes raw;          /* data NULL: the elements are in the field of their type */
-    uint64_t element;      /* an onnx_element, or what else the file says            */
+    uint64_t element;      /* an onnx_element, or another number of the file         */
     bool     external;     /* the elements are in another file                       */
 } onnx_tensor;
 
 typedef struct onnx_attribute {
     pb_bytes whole, name;
-    uint64_t type;         /* an onnx_attribute_type, or what else the file says     */
+    uint64_t type;         /* an onnx_attribute_type, or another number              */
     int64_t  i;
     double   f;
     pb_bytes s, t, g;      /* a text; a TensorProto; a GraphProto                    */
@@ -93,7 +92,7 @@ typedef struct onnx_node {
     pb_bytes whole, name, op_type, domain;
 } onnx_node;
 
-/* What a graph says of a value. */
+/* The declaration of a value in a graph. */
 typedef struct onnx_value {
     pb_bytes whole, name;
     bool     is_tensor;
@@ -104,31 +103,32 @@ typedef struct onnx_model {
     pb_bytes whole, graph;
 } onnx_model;
 
-/* Each is false where the bytes, looked through to the end, are no such message. */
+/* Each scans all bytes of the message, and returns false if they are not such a message. */
 bool onnx_read_model(pb_bytes bytes, onnx_model *out);
 bool onnx_read_node(pb_bytes bytes, onnx_node *out);
 bool onnx_read_attribute(pb_bytes bytes, onnx_attribute *out);
 bool onnx_read_tensor(pb_bytes bytes, onnx_tensor *out);
 bool onnx_read_value(pb_bytes bytes, onnx_value *out);
 
-/* Field numbers of what repeats, for pb_walk and pb_numbers. */
+/* The numbers of repeated fields, for pb_walk and pb_numbers. */
 enum {
     ONNX_GRAPH_NODE = 1, ONNX_GRAPH_INITIALIZER = 5, ONNX_GRAPH_INPUT = 11, ONNX_GRAPH_OUTPUT = 12,
     ONNX_NODE_INPUT = 1, ONNX_NODE_OUTPUT = 2, ONNX_NODE_ATTRIBUTE = 5,
     ONNX_ATTRIBUTE_FLOATS = 7, ONNX_ATTRIBUTE_INTS = 8
 };
 
-/* The version of an operator set that a model is written for; -1 if it names none. "ai.onnx" is the same as "". */
+/* The version of an operator set that a model imports; -1 if it does not import the set. "ai.onnx" is the same as
+ * "". */
 int64_t onnx_opset(const onnx_model *model, const char *domain);
 
-/* The attribute of a name; false if the node has none. */
+/* The attribute with a name; false if the node does not have it. */
 bool onnx_find_attribute(const onnx_node *node, const char *name, onnx_attribute *out);
 
-/* The dims: writes up to `room`, returns how many there are. */
+/* The dims: writes up to `room` of them, returns how many there are. */
 size_t onnx_tensor_dims(const onnx_tensor *tensor, int64_t *out, size_t room);
 
-/* The elements of a tensor, wherever they are kept. Integers and booleans give `i`, floats `f` (halves too); no other
- * element type does, nor external data. False at the end. */
+/* The elements of a tensor, wherever they are stored. Integers and booleans set `i`, floats set `f` (halves too).
+ * Other element types and external data give none. False at the end. */
 typedef struct onnx_elements {
     uint64_t   element;
     pb_bytes   raw;
@@ -143,7 +143,7 @@ typedef struct onnx_number {
 onnx_elements onnx_elements_of(const onnx_tensor *tensor);
 bool          onnx_elements_next(onnx_elements *elements, onnx_number *out);
 
-/* Bytes of one element as `raw` holds it; 0 for strings and what is unknown. */
+/* The bytes of one element in raw_data; 0 for strings and unknown types. */
 size_t onnx_element_size(uint64_t element);
 
 #endif

@@ -1,4 +1,5 @@
-/* Reads the lines of a table and runs them. A case that fails is printed and counted; the next one starts anew. */
+/* Reads the lines of a table and runs them. A case that fails is printed and counted, and the next case starts
+ * afresh. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -69,7 +70,7 @@ static bool read_attrs(op_text *t, op_case *c) {
         const xir_field *f = xir_class_field(c->cls, (xir_str){ t->at, size });
         if (!f) return op_text_fail(t, "there is no attribute '%.*s'", (int)size, t->at);
         size_t i = (size_t)(f - c->cls->fields);
-        if (i < 64 && seen >> i & 1) return op_text_fail(t, "%s is there twice", f->name.data);
+        if (i < 64 && seen >> i & 1) return op_text_fail(t, "%s appears twice", f->name.data);
         seen |= i < 64 ? (uint64_t)1 << i : 0;
         t->at += size;
         if (!op_text_expect(t, '=') || !op_text_attr(t, f, c->body)) return false;
@@ -128,7 +129,7 @@ static bool read_verdict(op_text *t, op_case *c) {
 
 /* ---- the network of a case -------------------------------------------------------------------------------------- */
 
-/* The Input op, unless the case is about one; the inputs that are arguments become its outputs. */
+/* Adds the Input op, unless the case is about an Input op; the inputs that are arguments become its outputs. */
 static void make_arguments(op_case *c) {
     if (xir_target_kind_of(c->target) >= XIR_TARGET_BUYI) DOES(xir_network_set_ai_target(c->net, c->target));
     if (c->cls->traits & XIR_TRAIT_SOURCE) return;
@@ -195,7 +196,7 @@ static void check_outputs(op_case *c, const xir_op *op, const char *when) {
               all_words(found, n, words, sizeof words), when);
 }
 
-/* Any op can be asked; what it takes is known if its types are. */
+/* xir_op_work accepts any op; the amount is known if the op's types are. */
 static void check_work(op_case *c, const xir_op *op) {
     char expected[60];
     xir_work work = XIR_INIT(xir_work);
@@ -251,7 +252,7 @@ static void run_good(op_case *c) {
         size_t n = xir_op_output_count(op);
         for (size_t i = 0; i < n && i < MOST_OUTPUTS; i++) values[i] = xir_op_output(op, (int64_t)i);
         if (!xir_output(XIR_AT(c->net), (xir_values){ values, n }))
-            op_case_fail(c, "an Output behind it", "%s", op_case_findings(diags));
+            op_case_fail(c, "an Output after it", "%s", op_case_findings(diags));
     }
     xir_diags_clear(why);
     if (xir_network_validate(c->net, why)) op_case_fail(c, "a valid network", "%s", op_case_findings(why));
@@ -268,7 +269,7 @@ static bool ends_with(xir_str text, const char *end) {
     return text.size >= n && memcmp(text.data + text.size - n, end, n) == 0;
 }
 
-/* Whether the finding is among them; where the words are the builder's own (no path), the code is enough for
+/* Whether the finding is in the list. If the builder makes the message itself (no path), the code is enough for
  * `any_words`. */
 static bool said(const op_case *c, const xir_diags *diags, bool any_words) {
     bool everywhere = strcmp(c->path, ".") == 0;
@@ -327,7 +328,7 @@ static void run_bad(op_case *c) {
         snprintf(expected, sizeof expected, "%s %s \"%s\" by validation", xir_status_name(c->code), c->path, c->part);
         op_case_fail(c, expected, "%s", op_case_findings(why));
     }
-    if (op_case_can_infer(c)) xir_op_infer(op, true);   /* unchecked: no harm is done */
+    if (op_case_can_infer(c)) xir_op_infer(op, true);   /* unchecked: it must do no harm */
     const char *broken = broken_invariant(c->net, ASK_ALL);
     if (broken) op_case_fail(c, "a sound network", "%s", broken);
 }
@@ -381,7 +382,7 @@ void op_cases_each(const char *path, op_line_fn *each, op_counts *counts) {
         bool more = n && line[n - 1] == '\\';
         if (more) n--;
         const char *start = line;
-        while (size && n && (*start == ' ' || *start == '\t')) start++, n--;   /* what is continued stands anywhere */
+        while (size && n && (*start == ' ' || *start == '\t')) start++, n--;   /* a continuation may be indented */
         text = realloc(text, size + n + 1);
         if (!text) abort();
         memcpy(text + size, start, n);
@@ -391,7 +392,7 @@ void op_cases_each(const char *path, op_line_fn *each, op_counts *counts) {
         size = 0;
     }
     if (size) {
-        fprintf(counts->out, "%s:%d: a case goes on behind the last line\n", file, first);
+        fprintf(counts->out, "%s:%d: a case continues after the last line\n", file, first);
         counts->failed++;
     }
     free(line);
@@ -404,7 +405,7 @@ void op_cases_run(const char *path, op_counts *counts) { op_cases_each(path, op_
 /* ---- tables ----------------------------------------------------------------------------------------------------- */
 
 
-/* Some there are other tests' tables. */
+/* Some files in the folder are tables of other tests. */
 static bool is_table(const char *name) {
     size_t size = strlen(name);
     bool others = strcmp(name, "classes.txt") == 0 || strncmp(name, "onnx_", 5) == 0;

@@ -1,4 +1,4 @@
-/* The values of attributes, by kind of row, into a body: its bounds and classes are for the library to judge. */
+/* Reads the values of attributes into a body, by the kind of the row. The library checks their bounds and classes. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -61,7 +61,7 @@ static bool read_enum(op_text *t, const xir_enum *words, int *out) {
     return op_text_fail(t, "a word of %s was expected", words->name);
 }
 
-/* {[3],[8]} */
+/* For example {[3],[8]}. */
 static const xir_object *read_unit(op_text *t) {
     xir_aligned_unit unit = xir_aligned_unit_init();
     if (!op_text_expect(t, '{') || !op_text_i64s(t, &unit.index) || !op_text_expect(t, ',') ||
@@ -71,7 +71,7 @@ static const xir_object *read_unit(op_text *t) {
     return object;
 }
 
-/* Any object; NULL is one too, `null`. */
+/* Any object; `null` is NULL. */
 static bool read_ref(op_text *t, const xir_object **out) {
     *out = NULL;
     if (op_text_word(t, "null")) return true;
@@ -114,7 +114,7 @@ static bool read_any(op_text *t, xir_any *out) {
     return out->kind == XIR_ANY_INT ? op_text_i64(t, &out->as.integer) : read_real(t, &out->as.real);
 }
 
-/* {"a": 1, "b": true}, keys in order. */
+/* For example {"a": 1, "b": true}; keys are in order. */
 static bool read_map(op_text *t, xir_map *out) {
     enum { MOST = 16 };
     xir_entry *entries = op_text_keep(t, MOST * sizeof *entries);
@@ -131,7 +131,7 @@ static bool read_map(op_text *t, xir_map *out) {
     return true;
 }
 
-/* One item of a list, into items[n]. */
+/* Reads one item of a list into items[n]. */
 static bool read_item(op_text *t, xir_kind kind, void *items, size_t n) {
     switch (kind) {
     case XIR_KIND_BOOLS:   return read_bool(t, (bool *)items + n);
@@ -144,7 +144,7 @@ static bool read_item(op_text *t, xir_kind kind, void *items, size_t n) {
     }
 }
 
-/* All lists in bodies are a pointer and a size. */
+/* Every list in a body is a pointer and a size. */
 static bool read_list(op_text *t, const xir_field *f, void *to) {
     enum { MOST = 4096 };
     struct { const void *data; size_t size; } list = { NULL, 0 };

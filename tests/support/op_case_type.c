@@ -1,4 +1,4 @@
-/* Types of a case from text and back; Params with elements. */
+/* Types of a case from text and back, and Params with elements. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@ static const struct { const char *word; xir_float_format format; } floats[] = {
     { "bf16", XIR_FLOAT_BF16 }, { "tf32", XIR_FLOAT_TF32 },
 };
 
-/* i8, u16, q8, qu8, n8, nu8: the letters, then a width. */
+/* i8, u16, q8, qu8, n8, nu8: letters, then a width. */
 static bool letters_and_width(const char *word, size_t size, char *kind, bool *sign, int64_t *width) {
     size_t i = 1;
     *kind = word[0];
@@ -103,7 +103,7 @@ static bool dims(op_text *t, int64_t *out, size_t *rank) {
     return true;
 }
 
-/* The layout's name; empty for the default. */
+/* The name of the layout; empty for the default. */
 static bool layout(op_text *t, xir_str *name) {
     op_text_next(t);
     if (op_text_skip(t, '-')) {
@@ -132,10 +132,10 @@ static const xir_type *tensor(op_text *t, const xir_type *of) {
     xir_diags_clear(why);
     const xir_layout *axes = name.size ? xir_layout_parse(ctx, name, why) : xir_layout_default(ctx, rank);
     if (!axes) {
-        op_text_fail(t, "'%.*s' is no layout", (int)name.size, name.data);
+        op_text_fail(t, "'%.*s' is not a layout", (int)name.size, name.data);
         return NULL;
     }
-    /* Nothing is judged: a case may have what the library has to refuse. */
+    /* Nothing is checked here: a case may contain what the library has to refuse. */
     return type_tensor(context_pool(ctx), of, axes, (xir_i64s){ shape, rank }, (xir_refs){ distrs, n });
 }
 
@@ -218,7 +218,7 @@ const char *op_type_words(const xir_type *type) {
 
 /* ---- Params ----------------------------------------------------------------------------------------------------- */
 
-/* One element of a number's text. */
+/* Reads one element, from the text of a number. */
 static bool put_number(op_text *t, const xir_type *of, const char *text, char **end, void *out) {
     const xir_float_type *real = xir_float_type_of((const xir_object *)of);
     const xir_integer_type *integer = xir_integer_type_of((const xir_object *)of);
@@ -232,7 +232,7 @@ static bool put_number(op_text *t, const xir_type *of, const char *text, char **
             (v >= INT64_C(1) << (integer->ibits - 1) || v < -(INT64_C(1) << (integer->ibits - 1)))) {
             return op_text_fail(t, "%" PRId64 " has no room in %" PRId64 " bits", v, integer->ibits);
         }
-        memcpy(out, &v, (size_t)integer->ibits / 8);   /* little-endian, as files are */
+        memcpy(out, &v, (size_t)integer->ibits / 8);   /* little-endian, as in files */
     } else if (integer) {
         uint64_t v = *text == '-' ? UINT64_MAX : strtoull(text, end, 10);
         if (integer->ibits < 64 && v >> integer->ibits) {
@@ -247,13 +247,13 @@ static bool put_number(op_text *t, const xir_type *of, const char *text, char **
     return true;
 }
 
-/* One of a type that C has no type for: by elements.h, which tests/core/type/elements.c tries. */
+/* An element of a type that C does not have: converted by elements.h, which tests/core/type/elements.c tests. */
 static void put_coded(const tensor_elements *e, const char *text, char **end, uint8_t *bytes, size_t i) {
     if (e->format.kind == ELEMENT_FLOAT) elements_write_reals(e, bytes, i, 1, &(double){ strtod(text, end) });
     else elements_write_i64s(e, bytes, i, 1, &(int64_t){ strtoll(text, end, 10) });
 }
 
-/* Of quantised types the stored numbers. */
+/* For quantised types the text gives the stored numbers. */
 static xir_value *with_bytes(op_text *t, const xir_type *type) {
     const xir_type *of = xir_type_storage(type), *stored = xir_type_with_element(ctx, type, of, NULL);
     const xir_float_type *real = xir_float_type_of((const xir_object *)of);

@@ -1,5 +1,5 @@
-/* What has to hold of any op whose case is good: its inputs with unknown dims, and inputs and attributes as a
- * hostile file has them. */
+/* Checks that hold for any op whose case is good: its inputs get unknown dims, and its inputs and attributes get the
+ * values that a hostile file may have. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 /* ---- unknown dims ----------------------------------------------------------------------------------------------- */
 
-/* The type with one dim changed, nothing judged. */
+/* The type with one dim changed; nothing is checked. */
 static const xir_type *with_dim(const xir_type *type, size_t k, int64_t dim) {
     const xir_tensor_type *tensor = xir_type_as_tensor(type);
     int64_t dims[64];
@@ -19,7 +19,7 @@ static const xir_type *with_dim(const xir_type *type, size_t k, int64_t dim) {
                        tensor->merged_distrs);
 }
 
-/* As `known`, but that dims may be unknown. */
+/* Like `known`, except that dims may be unknown. */
 static bool less_known(const xir_type *known, const xir_type *found) {
     const xir_tensor_type *a = xir_type_as_tensor(known), *b = xir_type_as_tensor(found);
     if (!a || !b) return xir_type_equal(known, found);
@@ -42,7 +42,7 @@ static void with_unknown_dim(op_case *c, xir_op *op, size_t input, size_t k) {
     DOES(xir_value_set_type(v, with_dim(type, k, -1)));
     xir_network_clear_status(c->net);
     xir_status status = xir_op_infer(op, true);
-    if (status && status != XIR_E_UNSUPPORTED) {   /* some can't say their output then, and say so */
+    if (status && status != XIR_E_UNSUPPORTED) {   /* some ops cannot infer their output then, and report that */
         op_case_fail(c, what, "%s", op_case_findings(xir_network_diags(c->net)));
     } else if (!status) {
         size_t n = op_case_types(op, found);
@@ -60,7 +60,7 @@ void op_case_with_unknown_dims(op_case *c, xir_op *op) {
     for (size_t i = 0; i < xir_op_input_count(op) && !c->failed; i++) {
         const xir_value *v = xir_op_input(op, (int64_t)i);
         const xir_tensor_type *type = v ? xir_type_as_tensor(xir_value_type(v)) : NULL;
-        /* A constant's dims are known; distributions and arrays of scales say things about dims. */
+        /* The dims of a constant are known, and distributions and arrays of scales make claims about dims. */
         if (!type || xir_value_is_params(v) || type->merged_distrs.size || xir_type_is_quantized(type->element_dtype))
             continue;
         for (size_t k = 0; k < type->shape.size && !c->failed; k++) {
@@ -71,8 +71,8 @@ void op_case_with_unknown_dims(op_case *c, xir_op *op) {
 
 /* ---- harm ------------------------------------------------------------------------------------------------------- */
 
-/* Infers and validates; that it does no harm is the sanitizers' business. What is inferred of sound types is sound. */
-static void judge(op_case *c, xir_op *op, const char *what) {
+/* Infers and validates. Sanitizers detect any harm. Types that are inferred from sound types are sound. */
+static void infer_and_validate(op_case *c, xir_op *op, const char *what) {
     static const char path[] = "/outputs";
     xir_network_clear_status(c->net);
     xir_diags_clear(why);
@@ -100,12 +100,12 @@ static void with_harmful_input(op_case *c, xir_op *op, size_t input) {
                                  XIR_TENSOR(ctx, xir_type_bool(ctx), "CHWN", 2, 2, 2, 2) };
     for (size_t i = 0; i < COUNT(others); i++) {
         DOES(xir_value_set_type(v, others[i]));
-        judge(c, op, "an input of another type");
+        infer_and_validate(c, op, "an input of another type");
     }
     for (size_t k = 0; tensor && k < tensor->shape.size; k++) {
         for (size_t i = 0; i < COUNT(dims); i++) {
             DOES(xir_value_set_type(v, with_dim(type, k, dims[i])));
-            judge(c, op, "another dim of an input");
+            infer_and_validate(c, op, "another dim of an input");
         }
     }
     DOES(xir_value_set_type(v, type));
@@ -145,7 +145,7 @@ bool op_case_harmful_attr(const xir_field *f, void *body, size_t i, int64_t room
     case XIR_KIND_TEXTS:
     case XIR_KIND_REFS:
     case XIR_KIND_PARAMSS:
-        *(xir_reals *)at = (xir_reals){ NULL, 0 };   /* all lists are a pointer and a size */
+        *(xir_reals *)at = (xir_reals){ NULL, 0 };   /* every list is a pointer and a size */
         return i < 1;
     default:
         return false;
@@ -154,7 +154,7 @@ bool op_case_harmful_attr(const xir_field *f, void *body, size_t i, int64_t room
 
 static void with_body(op_case *c, void *body, const char *what) {
     xir_op *op = op_case_bring_in(c, body);
-    judge(c, op, what);
+    infer_and_validate(c, op, what);
     if (xir_op_erase(op)) op_case_fail(c, "an op without users", "%s", op_case_findings(xir_network_diags(c->net)));
 }
 
@@ -173,7 +173,7 @@ void op_case_with_harm(op_case *c, xir_op *op) {
             with_body(c, body, f->name.data);
         }
     }
-    /* Inputs absent, one more, none. */
+    /* Inputs that are absent, one input more, no input. */
     size_t n = c->n_inputs;
     for (size_t i = 0; i < n && !c->failed; i++) {
         xir_value *v = c->inputs[i];

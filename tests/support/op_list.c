@@ -6,7 +6,7 @@
 
 /* ---- lists ------------------------------------------------------------------------------------------------------- */
 
-/* "icraft::xir::MaxPool2d" is MaxPool2d. */
+/* MaxPool2d for "icraft::xir::MaxPool2d". */
 static void put_class(FILE *out, xir_str key) {
     static const char *const own[] = { "icraft::xir::", "xir::" };
     for (size_t i = 0; i < COUNT(own); i++) {
@@ -36,7 +36,7 @@ static void put_type(FILE *out, const xir_type *type) {
     }
     const char *element = spelled(tensor->element_dtype);
     fputc(':', out);
-    for (const char *c = element; *c; c++) {   /* "@fp(32)" is fp32 */
+    for (const char *c = element; *c; c++) {   /* fp32 for "@fp(32)" */
         if (!strchr("@()", *c)) fputc(*c, out);
     }
     fputc('[', out);

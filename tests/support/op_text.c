@@ -1,4 +1,4 @@
-/* The text of a case, byte by byte. */
+/* The text of a case is read byte by byte. */
 #include <errno.h>
 #include <stdio.h>
 #include "support/op_case.h"
@@ -78,7 +78,8 @@ bool op_text_i64s(op_text *t, xir_i64s *out) {
     return true;
 }
 
-/* How long "(…)" is, whatever brackets are in it: a half-open interval has one of each kind. 0 if it has no end. */
+/* The length of "(…)", whatever brackets it contains: a half-open interval has one of each kind. 0 if it is not
+ * closed. */
 static size_t in_brackets(const char *text) {
     size_t depth = 0;
     for (size_t i = 0; text[i]; i++) {

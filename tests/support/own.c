@@ -24,7 +24,7 @@ xir_status own_mix_infer_buyi(xir_infer *at) {
     return xir_infer_result(at, xir_type_sint(xir_infer_context(at), 8));
 }
 
-/* As many outputs as `count` says; the last has as many elements as the first byte of the first input. */
+/* It has `count` outputs; the number of elements of the last one is the first byte of the first input. */
 xir_status own_all_infer(xir_infer *at) {
     const xir_own_all_attrs *all = xir_infer_attrs(at);
     const xir_type *byte = xir_type_sint(xir_infer_context(at), 8);

@@ -1,4 +1,4 @@
-/* The classes of own.def, as a program with ops of its own declares them. */
+/* The classes of own.def, as a program that has its own ops declares them. */
 #ifndef SUPPORT_OWN_H
 #define SUPPORT_OWN_H
 

@@ -2,20 +2,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-passes_told_s passes_told;
+passes_seen_s passes_seen;
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static xir_status run_options(xir_pass *at) {
     xir_str word = xir_pass_text(at, "word");
-    passes_told.n = xir_pass_int(at, "n");
-    passes_told.x = xir_pass_real(at, "x");
-    passes_told.flag = xir_pass_bool(at, "flag");
-    passes_told.has_config = xir_pass_config(at, "seen") != NULL;
-    passes_told.runs++;
-    size_t size = word.size < sizeof passes_told.word ? word.size : sizeof passes_told.word - 1;
-    if (size) memcpy(passes_told.word, word.data, size);
-    passes_told.word[size] = '\0';
+    passes_seen.n = xir_pass_int(at, "n");
+    passes_seen.x = xir_pass_real(at, "x");
+    passes_seen.flag = xir_pass_bool(at, "flag");
+    passes_seen.has_config = xir_pass_config(at, "seen") != NULL;
+    passes_seen.runs++;
+    size_t size = word.size < sizeof passes_seen.word ? word.size : sizeof passes_seen.word - 1;
+    if (size) memcpy(passes_seen.word, word.data, size);
+    passes_seen.word[size] = '\0';
     return XIR_OK;
 }
 
@@ -119,7 +119,7 @@ static const char *const needs_both[]    = { "needs-options", "tag", NULL };
 
 #define OPTIONS(list) .options = (list), .n_options = COUNT(list)
 static const xir_pass_decl passes[] = {
-    { XIR_PASS_HEAD("options",       "changes nothing, remembers what it was told"), XIR_LEVEL_EXACT,  NULL, OPTIONS(options),       run_options    },
+    { XIR_PASS_HEAD("options",       "changes nothing, remembers its settings"),     XIR_LEVEL_EXACT,  NULL, OPTIONS(options),       run_options    },
     { XIR_PASS_HEAD("tag",           "sets a tag"),                                  XIR_LEVEL_EXACT,  NULL, OPTIONS(tag_options),   run_tag        },
     { XIR_PASS_HEAD("count-down",    "makes a tag less"),                            XIR_LEVEL_EXACT,  NULL, OPTIONS(count_options), run_count_down },
     { XIR_PASS_HEAD("ping",          "undoes pong"),                                 XIR_LEVEL_EXACT,  NULL, .run = run_ping     },

@@ -5,7 +5,7 @@
 #include "graph.h"
 
 enum { MOST_VALUES = 64, MOST_CHANNELS = 256 };
-static const double head_room = 1.05;   /* what rounding adds to the greatest numbers */
+static const double head_room = 1.05;   /* what rounding can add to the greatest numbers */
 
 /* ---- what a run gave -------------------------------------------------------------------------------------------- */
 
@@ -34,7 +34,7 @@ static void forget(seen_values *s) {
     s->n = 0;
 }
 
-/* Runs a network; inputs count as seen too. */
+/* Runs a network; its inputs are recorded too. */
 static void run(const xir_network *net, xir_array *const *in, size_t n_in, xir_array **out, size_t n_out,
                 seen_values *seen, const char *what) {
     const xir_op *input = xir_network_input_op(net);
@@ -108,7 +108,7 @@ static xir_array *quantise_array(const xir_array *array, const xir_type *type, c
 
 /* ---- constants -------------------------------------------------------------------------------------------------- */
 
-/* Numbers of Params, to be freed. */
+/* The numbers of Params; free them. */
 static double *numbers_of(const xir_value *v, size_t *n) {
     xir_array *array = xir_array_from_params(v, why);
     assert_non_null(array);
@@ -119,8 +119,8 @@ static double *numbers_of(const xir_value *v, size_t *n) {
     return out;
 }
 
-/* New Params of dims like those of `like`, or of one dim; 16-bit integers and a scale if the quantiser says so.
- * Frees the numbers. */
+/* New Params with the dims of `like`, or with one dim: 16-bit integers and a scale if the quantiser stores constants
+ * so. Frees the numbers. */
 static xir_value *constant(xir_network *net, const xir_value *like, double *numbers, size_t n, const quantiser *how) {
     int64_t one = (int64_t)n, count = 0;
     const xir_tensor_type *tensor = xir_type_as_tensor(like->type);
@@ -146,8 +146,8 @@ static xir_value *constant(xir_network *net, const xir_value *like, double *numb
     return v;
 }
 
-/* Numbers along the last axis, or one, divided by the ratios of the result and multiplied by those of the input
- * (NULL: 1). */
+/* The numbers along the last axis, or one number, divided by the ratios of the result and multiplied by those of the
+ * input (NULL: 1). */
 static xir_value *along_channels(const xir_op *op, const xir_value *v, const ratios *x, const ratios *z,
                                  const quantiser *how) {
     size_t n;
@@ -158,7 +158,7 @@ static xir_value *along_channels(const xir_op *op, const xir_value *v, const rat
     return constant(op->net, v, to, z->n, how);
 }
 
-/* The weights of a convolution or of a product with a matrix. */
+/* The weights of a convolution, or of a product with a matrix. */
 static xir_value *weights(const xir_op *op, const ratios *x, const ratios *z, bool transposed, const quantiser *how) {
     const xir_value *v = xir_op_input(op, 1);
     const xir_type *type = v->type;
@@ -184,7 +184,7 @@ static xir_value *weights(const xir_op *op, const ratios *x, const ratios *z, bo
     return constant(op->net, v, w, n, how);
 }
 
-/* m * 2^-exp with m of 8 bits, and what it is. */
+/* Finds m * 2^-exp, with m of 8 bits, and the value of that product. */
 static double cut_to_8_bits(double x, int64_t *m, int64_t *exp) {
     *exp = 0;
     while (ldexp(x, (int)*exp) < 128) ++*exp;
@@ -198,7 +198,7 @@ static void set_scalars(xir_op *op, const char *name, const ratios *of) {
     DOES(xir_op_set(op, xir_str_of(name), &(xir_attr){ .kind = XIR_KIND_REFS, .as.refs = { items, of->n } }));
 }
 
-/* The product of two maps: scales that are Nx * Ny / Nz, and ratios of the result to which they fit. */
+/* The product of two maps: it needs scales of Nx * Ny / Nz, and ratios of the result that fit them. */
 static void product_of_maps(xir_op *op, const ratios *x, const ratios *y, ratios *z, bool elementwise,
                             const quantiser *how) {
     int64_t m[MOST_CHANNELS], exp[MOST_CHANNELS];
@@ -245,7 +245,7 @@ static void store_constants(xir_op *op, const quantiser *how) {
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
-/* Whether its result has the ratios of its input, although inference leaves them to who quantises. */
+/* Whether its result has the ratios of its input although inference leaves them to the quantiser. */
 static bool passes_on(const xir_op *op) { return xir_prelu_of(op) || xir_relu_of(op); }
 
 static void quantise_op(xir_op *op, const seen_values *seen, const quantiser *how) {
@@ -294,7 +294,7 @@ void quantised_free(quantised *q) {
     xir_network_free(q->real);
 }
 
-/* What an array stands for, in floats. */
+/* The numbers that an array stands for, as floats. */
 static xir_array *as_floats(const xir_array *array) {
     const xir_tensor_type *tensor = xir_type_as_tensor(xir_array_type(array));
     const xir_type *fp32 = xir_type_float(ctx, XIR_FLOAT_FP32);

@@ -1,6 +1,6 @@
-/* A quantiser as a back end has one, small: it runs a story in floats, gives each map the ratios that its numbers
- * need, stores the constants of each op for normalised numbers, and rounds. It is written by the formulas, and knows
- * nothing of the library's rule. */
+/* A small quantiser of the kind that a back end has. It runs a story in floats, gives each map the ratios that its
+ * numbers need, stores the constants of each op for normalised numbers, and rounds. It follows the formulas and does
+ * not use the library's rules. */
 #ifndef SUPPORT_QUANTISER_H
 #define SUPPORT_QUANTISER_H
 
@@ -17,16 +17,16 @@ typedef struct quantised {
 typedef struct quantiser {
     bool    per_channel;      /* a ratio for each index of the last axis; else one for all */
     int64_t bits;             /* of maps: 8 or 16                                          */
-    bool    constants;        /* weights are stored as 16-bit integers too, not as fp32     */
+    bool    constants;        /* weights are stored as 16-bit integers, not as fp32         */
 } quantiser;
 
 quantised quantise_story(const char *text, const quantiser *how);
 void      quantised_free(quantised *q);
 
-/* Runs `net` on the quantised inputs; each op's result must be what the op of `real` gives for what its inputs stand
- * for, up to one step. */
+/* Runs `net` on the quantised inputs. The result of each op must be what the op of `real` computes from the numbers
+ * that its inputs stand for, within one step. */
 void check_each_op(const quantised *q, const char *what);
-/* Runs a network that has been made of q->net; its outputs must have the very elements that q->net gives. */
+/* Runs a network that was made from q->net; its outputs must have exactly the elements that q->net computes. */
 void check_same_outputs(const quantised *q, const xir_network *net, const char *what);
 
 #endif

@@ -1,4 +1,4 @@
-/* Chance, texts, numbers, and values without a class. */
+/* Random numbers, texts, and values without a class. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ uint64_t rnd_bits(rnd *r) {
 
 uint64_t rnd_below(rnd *r, uint64_t n) { return rnd_bits(r) % n; }
 
-/* Where encodings of integers change their size, and one beside. */
+/* Integers at which encodings change their size, and their neighbours. */
 static uint64_t border(rnd *r) {
     static const uint8_t powers[] = { 0, 5, 7, 8, 15, 16, 31, 32, 53, 62, 63 };
     return (UINT64_C(1) << powers[rnd_below(r, sizeof powers)]) + rnd_below(r, 3) - 1;
@@ -147,7 +147,7 @@ void rnd_text(rnd *r) {
         rnd_quote(r, words, rnd_words(r, words, sizeof words));
         return;
     }
-    /* Where encodings of lengths change their size. */
+    /* Lengths at which encodings change their size. */
     static const size_t sizes[] = { 31, 32, 255, 256, 65535, 65536 };
     size_t size = sizes[rnd_below(r, sizeof sizes / sizeof *sizes)];
     char *text = malloc(size);
@@ -186,7 +186,7 @@ void rnd_real(rnd *r) {
         sheet_str(r->out, special[rnd_below(r, 3)]);
         r->counts->specials++;
     } else if (r->loose && rnd_once_in(r, 3)) {
-        rnd_put_i64(r, (int64_t)rnd_below(r, 100));   /* an integer is a real too */
+        rnd_put_i64(r, (int64_t)rnd_below(r, 100));   /* an integer is a valid real too */
     } else if (r->old && rnd_once_in(r, 2)) {
         rnd_put_double(r, rnd_double(r));
         r->counts->doubles++;
@@ -288,7 +288,7 @@ void rnd_any_map(rnd *r, int depth, bool with_params) {
     rnd_map_close(r, &m);
 }
 
-/* Deep, but not deeper than JSON may be wherever this stands. */
+/* Nested deeply, but within the limit of JSON wherever the value is placed. */
 static void put_nested(rnd *r) {
     uint64_t n = 10 + rnd_below(r, 90), kinds = rnd_bits(r);
     for (uint64_t i = 0; i < n; i++) sheet_str(r->out, kinds >> (i % 64) & 1 ? "[" : "{\"k\":");

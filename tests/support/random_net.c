@@ -1,10 +1,10 @@
-/* Values, ops and whole networks by chance, and the raw files of their Params. */
+/* Random values, ops and whole networks, and the raw files of their Params. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "raw/list.h"
 #include "support/random_parts.h"
 
-/* What is not known before the ops that stay are: bytes that no text has. */
+/* Marks for texts that depend on which ops are kept: bytes that do not occur in any text. */
 enum { MARK_OPS = 1, MARK_BYTES = 2, MARK_MD5 = 3 };
 
 struct random_net {
@@ -19,7 +19,7 @@ struct random_net {
 
 enum { ID_DENSE, ID_SPARSE, ID_WIDE };
 
-/* One after the other, by chance among 31 bits, or 62. None twice: the factor is odd. */
+/* A sequence of distinct random numbers of 31 bits, or 62. They are distinct because the factor is odd. */
 static int64_t id_of(const rnd *r, uint64_t count) {
     switch (r->id_mode) {
     case ID_DENSE:  return (int64_t)count;
@@ -30,7 +30,7 @@ static int64_t id_of(const rnd *r, uint64_t count) {
 
 /* ---- values ------------------------------------------------------------------------------------------------- */
 
-/* A type whose size can be said, of a few bytes. */
+/* A type of known size, of a few bytes. */
 static void put_sized_type(rnd *r) {
     static const char *const elements[] = { "\"@fp(32)\"", "\"@fp(16)\"", "\"@bf(16)\"", "\"@tf(32)\"", "\"@fpe7m8\"",
                                             "\"@bool\"", "\"@fp(64)\"" };
@@ -66,7 +66,7 @@ static void put_type(rnd *r, bool constant) {
     }
 }
 
-/* A key that the map may have beside its own. */
+/* Another key of the map. */
 static bool extra_key(rnd *r, rnd_map *m, const char *const *taken, size_t n) {
     char key[64];
     size_t size = rnd_free_key(r, key, sizeof key);
@@ -77,7 +77,7 @@ static bool extra_key(rnd *r, rnd_map *m, const char *const *taken, size_t n) {
 }
 
 static void put_tags(rnd *r, rnd_map *m) {
-    if (r->loose && rnd_once_in(r, 4)) return;   /* they are written all the same */
+    if (r->loose && rnd_once_in(r, 4)) return;   /* they are written nevertheless */
     rnd_map_word(r, m, "tags");
     if (!rnd_once_in(r, 8)) {
         sheet_str(r->out, "{}");
@@ -155,7 +155,7 @@ static void put_input(rnd *r) {
         const made_value *v = &r->values[r->n_values - 1 - rnd_below(r, r->n_values < 6 ? r->n_values : 6)];
         put_use(r, v);
     } else {
-        put_use(r, new_value(r, false));   /* an op that comes may make it, or none */
+        put_use(r, new_value(r, false));   /* a later op may make it, or no op */
         r->counts->orphans++;
     }
 }
@@ -227,7 +227,7 @@ static void put_op_extra(rnd *r, rnd_map *m, const xir_class *cls) {
     }
 }
 
-/* A class of ops; NULL: one that nobody knows. */
+/* A class of ops; NULL: an unknown class. */
 static const xir_class *op_class(rnd *r) {
     if (rnd_once_in(r, 12)) return NULL;
     for (;;) {
@@ -269,7 +269,7 @@ void rnd_op(rnd *r, bool sub) {
 
 /* ---- networks ----------------------------------------------------------------------------------------------- */
 
-/* Sets what the version means. */
+/* Sets what depends on the version. */
 static void put_version(rnd *r, rnd_map *m) {
     static const char *const odd[] = { "", "3", "v3.6.1", "2.9.9.9", "0.0", "4.0.0.0", "10.2", "3.30",
                                        "3.300.1.0", "newest" };
@@ -305,7 +305,7 @@ static void put_network_extra(rnd *r, rnd_map *m) {
                                          "icraft_version", "icraft_xir_version",
                                          "name", "ops", "params_bytes", "params_md5", "tags", "params", "params_table" };
     for (uint64_t n = rnd_once_in(r, 4) ? 1 + rnd_below(r, 3) : 0; n > 0; n--) {
-        /* What formats call their own parts must not be in the way. */
+        /* Names that formats use for their own parts must not disturb them. */
         bool own = rnd_once_in(r, 20);
         if (own ? !rnd_map_word(r, m, rnd_once_in(r, 2) ? "params" : "params_table")
                 : !extra_key(r, m, taken, sizeof taken / sizeof *taken)) continue;
@@ -316,9 +316,9 @@ static void put_network_extra(rnd *r, rnd_map *m) {
     }
 }
 
-/* Whether some op has Params; then what the file says of their bytes stays as it is while they have none. */
+/* Whether some op has Params. If not, the file's statement about their bytes is unchanged. */
 static void put_digest(rnd *r, rnd_map *m) {
-    bool kept = false;   /* Params that need bytes are in all networks but those without ops */
+    bool kept = false;   /* Params that need bytes are in every network except one without ops */
     for (size_t i = 0; i < r->n_values; i++) {
         kept |= r->values[i].params && memmem(r->values[i].text, r->values[i].size, "\"_allow_no_data\":false", 22);
     }
@@ -329,7 +329,7 @@ static void put_digest(rnd *r, rnd_map *m) {
         sheet_put(r->out, (const char[]){ MARK_MD5 }, 1);
         return;
     }
-    if (!kept) {   /* it is as if they had been computed */
+    if (!kept) {   /* as if it had been computed */
         if (!has_key(r)) return;
         rnd_map_word(r, m, "params_bytes");
         sheet_str(r->out, "0");
@@ -392,7 +392,7 @@ random_net *random_net_make(xir_context *ctx, uint64_t seed, random_counts *coun
     rnd r = { .state = seed, .ctx = ctx, .counts = counts ? counts : &ignored, .depth = 6 };
     random_net *net = calloc(1, sizeof *net);
     if (!net) abort();
-    r.state = rnd_bits(&r);   /* neighbours have nothing in common */
+    r.state = rnd_bits(&r);   /* adjacent seeds have nothing in common */
     list_classes(&r);
     r.loose = net->loose = rnd_once_in(&r, 8);
     r.payloads = net->payloads = rnd_once_in(&r, 2);

@@ -1,10 +1,10 @@
-/* Networks by chance that have everything a file may have, made from the class tables of a context: ops, objects and
- * rows of every class and kind with whatever a reader takes, valid or not; classes that nobody knows; undeclared
- * attributes with Params in them; sub ops; old versions and what they spell in another way; ids, names and texts of any
- * sort; Params with bytes whose order in a raw file is neither that of its table nor that of a walk. A seed always
- * gives the same network.
+/* Random networks that contain everything a file may have, made from the class tables of a context: ops, objects and
+ * rows of every class and kind with any value that a reader accepts, valid or not; unknown classes; undeclared
+ * attributes with Params in them; sub ops; old versions and their spellings; ids, names and texts of any kind; Params
+ * with bytes whose order in a raw file is neither that of its table nor that of a walk. The same seed always gives the
+ * same network.
  *
- * The text is canonical: what is read is printed byte for byte, but where the network is `loose`. */
+ * The text is canonical: a network that is read prints the same bytes, unless it is `loose`. */
 #ifndef SUPPORT_RANDOM_NET_H
 #define SUPPORT_RANDOM_NET_H
 
@@ -12,7 +12,7 @@
 
 enum { RANDOM_MOST_CLASSES = 1024, RANDOM_MINORS = 34 };
 
-/* What has occurred: tests of chance say that all of it did. */
+/* Counts of what has occurred: random tests check that all of it did. */
 typedef struct random_counts {
     size_t networks, loose, payloads, empty, wide_ids, shuffled;
     size_t minors[RANDOM_MINORS];                  /* versions 3.0 to 3.33; others and none: */
@@ -34,24 +34,25 @@ void        random_net_free(random_net *r);
 
 bool   random_net_is_loose(const random_net *r);
 bool   random_net_has_payloads(const random_net *r);
-/* Something is longer than fits a file that has it item by item, or nested deeper than some formats are, or has
- * a name that some need: they may refuse it. */
+/* Something is too long for a file that has it item by item, nested too deeply for some formats, or has a name that
+ * a format needs: such formats may refuse it. */
 bool   random_net_may_be_refused(const random_net *r);
-/* Something says that it is Params where only who knows the op can tell that it is none. */
+/* Something claims to be Params, and only code that knows the op can see that it is not. */
 bool   random_net_is_ambiguous(const random_net *r);
 size_t random_net_op_count(const random_net *r);
 
-/* Its JSON without the ops whose `dropped` is set (NULL: none is), with these two fields if it is one that has
- * payloads. To be freed; terminated. */
+/* Its JSON without the ops whose `dropped` is set (NULL: all ops), with these two fields if it is a network with
+ * payloads. Terminated; free it. */
 char *random_net_text(const random_net *r, const bool *dropped, uint64_t params_bytes, const char *params_md5,
                       size_t *size);
 
-/* Whether ids are too large for a raw file; then Params of a network with payloads get their bytes by this. */
+/* Whether ids are too large for a raw file; a network with payloads then gets the bytes of its Params from this
+ * function. */
 bool random_net_has_wide_ids(const random_net *r);
 void random_net_fill(const random_net *r, xir_network *net);
 
-/* A raw file for a network that was read from the text: the bytes of all Params by chance, the payloads in one order
- * and the table in another. To be freed. */
+/* A raw file for a network that was read from the text: random bytes for all Params, with different orders of the
+ * payloads and of the table. Free it. */
 uint8_t *random_net_raw(const random_net *r, xir_network *net, size_t *size);
 
 #endif

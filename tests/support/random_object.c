@@ -1,4 +1,4 @@
-/* Objects and rows by chance, from the class tables. */
+/* Random objects and rows, made from the class tables. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "forms.h"
@@ -30,7 +30,7 @@ bool rnd_row_key(rnd *r, rnd_map *m, const xir_class *cls, uint32_t field) {
 
 /* ---- one-string spellings ----------------------------------------------------------------------------------- */
 
-/* Ends of runs grow; the last one can be far away. */
+/* The ends of runs increase; the last one can be far away. */
 static uint64_t run_length(rnd *r, bool last) {
     if (last && rnd_once_in(r, 400)) {
         r->refusable = true;
@@ -53,7 +53,7 @@ static void put_array(rnd *r, const char *name, bool exp) {
         float v = rnd_float(r);
         uint32_t bits;
         memcpy(&bits, &v, sizeof bits);
-        if (i && bits == before) v = v == 1.0f ? 2.0f : 1.0f;   /* equal neighbours would be one run */
+        if (i && bits == before) v = v == 1.0f ? 2.0f : 1.0f;   /* equal neighbours would be a single run */
         memcpy(&before, &v, sizeof before);
         if (i) sheet_put(r->out, ",", 1);
         if (times > 1) sheet_print(r->out, "%" PRIu64 "*", times);
@@ -155,7 +155,7 @@ static bool is_key_of(const xir_class *cls, const char *key, size_t size) {
 }
 
 static void put_rows(rnd *r, const xir_class *cls) {
-    enum { TRACKED = 32 };   /* rows of an object whose absence is remembered */
+    enum { TRACKED = 32 };   /* the rows of an object that may be absent */
     rnd_map m;
     rnd_map_open(r, &m);
     rnd_map_word(r, &m, "_type_key");
@@ -175,7 +175,7 @@ static void put_rows(rnd *r, const xir_class *cls) {
         size_t size = rnd_free_key(r, key, sizeof key);
         if (!is_key_of(cls, key, size) && rnd_map_key(r, &m, key, size)) {
             bool fake = rnd_once_in(r, 6);
-            if (fake) sheet_str(r->out, "{\"_type_key\":\"icraft::xir::Params\"}");   /* which is no Params here */
+            if (fake) sheet_str(r->out, "{\"_type_key\":\"icraft::xir::Params\"}");   /* which is not Params here */
             else rnd_any(r, 2, false);
             r->ambiguous |= fake;
             r->counts->object_extra++;
@@ -185,12 +185,12 @@ static void put_rows(rnd *r, const xir_class *cls) {
 }
 
 static void put_scalar(rnd *r, const xir_class *cls) {
-    if (r->loose && rnd_once_in(r, 3)) put_rows(r, cls);   /* a map, which is written bare again */
+    if (r->loose && rnd_once_in(r, 3)) put_rows(r, cls);   /* a map, which is written without a class again */
     else if (cls == r->ctx->types[CLASS_bool_imm]) sheet_str(r->out, rnd_once_in(r, 2) ? "true" : "false");
     else if (cls == r->ctx->types[CLASS_int_imm]) rnd_put_i64(r, rnd_i64(r));
     else {
         bool loose = r->loose;
-        r->loose = false;   /* an integer would be another class's */
+        r->loose = false;   /* an integer would belong to another class */
         rnd_real(r);
         r->loose = loose;
     }
@@ -266,7 +266,7 @@ static void put_items(rnd *r, const xir_field *f) {
     if (!single) sheet_put(r->out, "]", 1);
 }
 
-/* null for what is optional, and in ops for any reference, which is wrong and can be read. */
+/* null for optional fields, and in ops for any reference, which is invalid but can be read. */
 static bool may_be_null(const xir_field *f, bool in_op) {
     if (f->kind == XIR_KIND_I64S) return f->flags & XIR_FIELD_OPTIONAL;
     return (f->kind == XIR_KIND_REF || f->kind == XIR_KIND_PARAMS) && (f->flags & XIR_FIELD_OPTIONAL || in_op);

@@ -1,4 +1,4 @@
-/* Networks that consist of little but Params, and raw files by hand. */
+/* Networks that consist of little more than Params, and raw files made by hand. */
 #ifndef TESTS_RAW_NET_H
 #define TESTS_RAW_NET_H
 
@@ -16,8 +16,8 @@ static inline const xir_type *raw_bytes_type(xir_context *ctx, int64_t size) {
     return xir_type_tensor_text(ctx, xir_type_sint(ctx, 8), "*", &size, 1);
 }
 
-/* A network with these Params, without bytes: by turns the first ones are inputs of an op, the others its attributes.
- * out[i] is that of wanted[i], may be NULL. Walks meet them in this order if the first `inputs` are inputs. */
+/* A network with these Params, without bytes: the first `inputs` are inputs of an op, the others its attributes.
+ * out[i], unless `out` is NULL, is that of wanted[i]. Walks visit them in this order. */
 static inline xir_network *raw_network(xir_context *ctx, const raw_param *wanted, size_t n, size_t inputs,
                                        xir_value **out) {
     xir_network *net = xir_network_new(ctx, "raw", XIR_FRAMEWORK_PYTORCH, "v1.9");
@@ -59,7 +59,7 @@ static inline uint64_t raw_get_le(const uint8_t *at, int bytes) {
     return v;
 }
 
-/* The header with `n` in it. */
+/* The header with the count `n`. */
 static inline void raw_put_header(uint8_t *file, uint32_t n) {
     memcpy(file, "\xA5ICRAFT_RAW\xA5", 12);
     raw_put_le(file + 12, 4, n);
@@ -70,7 +70,7 @@ static inline void raw_put_entry(uint8_t *file, size_t i, int32_t id, uint64_t o
     raw_put_le(file + RAW_HEADER + RAW_ENTRY * i + 4, 8, offset);
 }
 
-/* The bytes that a test gives to the Params of an id. */
+/* The bytes that a test gives to the Params with an id. */
 static inline uint8_t raw_byte(int64_t id, size_t i) { return (uint8_t)(id * 37 + (int64_t)i * 11 + 5); }
 
 static inline void raw_fill(xir_value *value) {

@@ -1,5 +1,4 @@
-/* A network through every format that is written and back, in memory: it must come back the same, with all its
- * parameters. */
+/* Writes a network in every format and reads it again, in memory: it must be unchanged, with all its parameters. */
 #ifndef SUPPORT_ROUND_H
 #define SUPPORT_ROUND_H
 
@@ -17,7 +16,7 @@ static inline bool round_keep(void *user, const void *data, size_t size) {
     return true;
 }
 
-/* `what` names the network where it fails. */
+/* `what` names the network in messages. */
 static inline void round_one(xir_network *net, const char *format, const char *what) {
     round_memory file = { 0 }, raw = { 0 };
     xir_network *was = xir_network_clone(net);
@@ -31,11 +30,11 @@ static inline void round_one(xir_network *net, const char *format, const char *w
     if (again && pair) status = xir_raw_read(again, raw.data, raw.size, 0, why);
     if (status || !again) {
         xir_diags_print(why, stderr);
-        fail_msg("%s: not read again from %s", what, format);
+        fail_msg("%s: cannot be read again from %s", what, format);
     }
-    /* What the others say of their raw file, this one does not. */
+    /* Fields that other formats have about their raw file are absent here. */
     xir_network_set_text(again, XIR_TEXT_PARAMS_MD5, xir_network_text_of(was, XIR_TEXT_PARAMS_MD5));
-    if (!xir_network_equal(was, again, true)) fail_msg("%s: %s does not hold all of it", what, format);
+    if (!xir_network_equal(was, again, true)) fail_msg("%s: %s does not preserve it", what, format);
     xir_network_free(again);
     xir_network_free(was);
     free(file.data);

@@ -4,7 +4,7 @@
 
 enum { HEAD = 16 };
 
-/* Not cmocka's fail: this runs inside of the library, which holds locks. */
+/* Not cmocka's fail: this runs inside the library, which holds locks. */
 static void stop(const char *what) {
     fprintf(stderr, "allocator: %s\n", what);
     abort();
@@ -30,7 +30,7 @@ static void *resize(void *user, void *block, size_t old_size, size_t size) {
         return NULL;
     }
     if (refuses(m)) return NULL;
-    /* Always another block: who keeps the old one is found out. */
+    /* Always returns another block, so that code that keeps the old one is detected. */
     char *now = malloc(HEAD + size);
     if (!now) stop("no memory at all");
     memcpy(now, &size, sizeof size);
@@ -48,7 +48,7 @@ xir_allocator scarce_allocator(scarce *memory) { return (xir_allocator){ resize,
 
 /* ---- trying ----------------------------------------------------------------------------------------------------- */
 
-/* Pictures are only taken where memory is about to end: calls that change a network allocate less than this. */
+/* Pictures are taken only when memory is about to run out: calls that change a network allocate less than this. */
 enum { NEAR = 100 };
 
 void try_begin(want *w) {
@@ -69,7 +69,7 @@ static void give_up(want *w, const char *call, int line, const char *what) {
     fail();
 }
 
-/* The network is sound, as it was, and told of it. */
+/* The network is sound and unchanged, and has a finding. */
 static void check_net(want *w, const char *call, int line) {
     if (!w->net) return;
     const char *broken = broken_invariant(w->net, ASK_NOTHING);
@@ -87,7 +87,7 @@ static void check_net(want *w, const char *call, int line) {
 
 static bool tried(want *w, bool done, xir_status status, const char *call, int line) {
     if (done) {
-        if (w->net && w->memory.refused && !w->refused_before) {   /* it went well without some memory */
+        if (w->net && w->memory.refused && !w->refused_before) {   /* it succeeded without some memory */
             const char *broken;
             IN_PLENTY(w, broken = broken_invariant(w->net, ASK_NOTHING));
             if (broken) give_up(w, call, line, broken);

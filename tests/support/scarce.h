@@ -1,5 +1,5 @@
-/* Scarce memory: an allocator that counts, checks the sizes it is told, and refuses the n-th allocation, or all from
- * the n-th on; and calls that are repeated until they succeed, with all that must be true in between. */
+/* Scarce memory: an allocator that counts, checks the sizes it is given, and refuses the n-th allocation, or all
+ * from the n-th on. Calls are repeated until they succeed, and invariants are checked in between. */
 #ifndef SUPPORT_SCARCE_H
 #define SUPPORT_SCARCE_H
 
@@ -11,31 +11,31 @@ typedef struct scarce {
     size_t refuse;           /* the one that is refused                      */
     bool   for_good;         /* and all after it                             */
     bool   plenty;           /* while set, nothing is refused or counted      */
-    bool   refused;          /* it has happened                              */
+    bool   refused;          /* an allocation was refused                    */
 } scarce;
 
-/* What a scenario works with. */
+/* The environment of a scenario. */
 typedef struct want {
     scarce       memory;
     xir_context *ctx;
-    xir_network *net;        /* NULL, or the network that calls must leave as it was */
+    xir_network *net;        /* NULL, or the network that failing calls must not change */
     xir_diags   *why;
     char        *before;
     bool         refused_before;
     int          tries;
-    char        *result;     /* what the scenario gives in the end: the same every time; freed by who runs it */
+    char        *result;     /* the result of the scenario, the same every time; freed by the runner */
 } want;
 
 /* Runs a scenario with the n-th allocation refused, once and then for good, for n = 0, 1, … until nothing was
- * refused. In the end all memory must have been given back. Prepares a context; a scenario that makes its own gets
+ * refused. At the end all memory must have been freed. Prepares a context; a scenario that makes its own one gets
  * NULL. */
 typedef void scenario_fn(want *w);
 void run_scarcely(const char *name, scenario_fn *scenario, bool own_context);
 xir_allocator scarce_allocator(scarce *memory);
 
-/* A call that gives a status, or a pointer. It is repeated until it succeeds: after each failure the status (the
- * network's, for pointers, where there is one) must be XIR_E_MEMORY, memory must have been refused, the network must
- * be sound and as it was. The second try meets the same scarcity, the third does not. */
+/* A call that returns a status or a pointer, repeated until it succeeds. After each failure the status (for pointers
+ * the network's, if there is one) must be XIR_E_MEMORY, memory must have been refused, and the network must be sound
+ * and unchanged. The second attempt meets the same scarcity, the third does not. */
 #define TRY(w, call)                                                          \
     do {                                                                      \
         xir_status try_status_;                                               \
@@ -51,7 +51,7 @@ xir_allocator scarce_allocator(scarce *memory);
         while (try_again_made(w, try_made_ != NULL, #call, __LINE__));        \
         (out) = try_made_;                                                    \
     } while (0)
-/* The same for a call that may change the network and fail, but must succeed when repeated. */
+/* The same for a call that may change the network and fail, but must succeed when it is repeated. */
 #define TRY_LOOSELY(w, call)                                                  \
     do {                                                                      \
         xir_status try_status_;                                               \
@@ -65,7 +65,7 @@ void try_begin(want *w);
 bool try_again(want *w, xir_status status, const char *call, int line);
 bool try_again_made(want *w, bool made, const char *call, int line);
 
-/* Statements that may allocate and are not what is tried. */
+/* Statements that may allocate, but are not what is tested. */
 #define IN_PLENTY(w, ...)                     \
     do {                                      \
         bool plenty_ = (w)->memory.plenty;    \

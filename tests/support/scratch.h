@@ -1,4 +1,4 @@
-/* A folder of its own for each test program, gone when it ends, and whole files in it. */
+/* A temporary folder for each test program, removed when it ends, and reading and writing of whole files in it. */
 #ifndef TESTS_SCRATCH_H
 #define TESTS_SCRATCH_H
 
@@ -33,7 +33,7 @@ static inline void scratch_die(const char *what, const char *path) {
     abort();
 }
 
-/* Call once, before anything else here. */
+/* Call it once, before everything else here. */
 static inline void scratch_make(void) {
     const char *top = getenv("TMPDIR");
     snprintf(scratch_folder, sizeof scratch_folder, "%s/xir-test-XXXXXX", top && *top ? top : "/tmp");
@@ -41,7 +41,7 @@ static inline void scratch_make(void) {
     atexit(scratch_remove);
 }
 
-/* For groups of tests that want the folder, and a context as their state. */
+/* For groups of tests that need the folder, and a context as their state. */
 static inline int scratch_begin(void **state) {
     scratch_make();
     return (*state = xir_context_new(NULL)) ? 0 : -1;
@@ -65,7 +65,7 @@ static inline void scratch_put(const char *path, const void *data, size_t size) 
     if (!f || fwrite(data, 1, size, f) != size || fclose(f) != 0) scratch_die("write", path);
 }
 
-/* The bytes of a file, to be freed; with a zero byte behind them. NULL if there is no such file. */
+/* The bytes of a file, followed by a zero byte; free them. NULL if the file does not exist. */
 static inline uint8_t *scratch_get(const char *path, size_t *size) {
     FILE *f = fopen(path, "rb");
     struct stat st;
@@ -79,7 +79,7 @@ static inline uint8_t *scratch_get(const char *path, size_t *size) {
     return data;
 }
 
-/* How many names are in a folder: a test that leaves a temporary file behind is found out. */
+/* The number of names in a folder: it reveals a temporary file that was left over. */
 static inline int scratch_count_in(const char *folder) {
     int n = -2;   /* "." and ".." */
     DIR *dir = opendir(folder);

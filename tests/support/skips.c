@@ -1,5 +1,5 @@
-/* Counting skips. cmocka does not return how many tests were skipped, so the linker puts a function before
- * the one that runs a group (--wrap). */
+/* Counts skips. cmocka does not return how many tests were skipped, so the linker puts this function before the one
+ * that runs a group (--wrap). */
 #include <stdio.h>
 #include <stdlib.h>
 #include "support/skips.h"

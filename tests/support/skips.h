@@ -1,6 +1,6 @@
-/* A test that cannot run says why, and CTest shows it: a program of which every test was skipped exits with 77, and
- * each skip is a line of the file that XIR_SKIPS names, which scripts/skips.sh holds against the list of those that
- * may be. */
+/* A test that cannot run says why, and CTest shows it. A program of which every test was skipped exits with 77. Each
+ * skip is a line of the file that XIR_SKIPS names; scripts/skips.sh compares those lines with the list of allowed
+ * skips. */
 #ifndef SUPPORT_SKIPS_H
 #define SUPPORT_SKIPS_H
 
@@ -10,12 +10,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-/* Ends the test; the reason is a printf format and what belongs to it. Frees nothing. */
+/* Ends the test; the reason is a printf format with its arguments. Frees nothing. */
 #define SKIP(...) skip_test(__func__, __VA_ARGS__)
 
 __attribute__((format(printf, 2, 3))) void skip_test(const char *test, const char *format, ...);
 
-/* The folder of real files, XIR_CORPUS; skips the test if there is none. */
+/* The folder of real files, XIR_CORPUS; skips the test if it is not set. */
 #define CORPUS_OR_SKIP() corpus_or_skip(__func__)
 const char *corpus_or_skip(const char *test);
 

@@ -9,18 +9,18 @@
 
 enum { MOST = 64 };
 
-/* A text that is being read, and the network that comes of it. */
+/* A text that is being read, and the network that is made from it. */
 typedef struct telling {
     xir_network *net;
     xir_context *ctx;
     char         line[1000];
-    char        *rest;              /* words of the line that are left */
+    char        *rest;              /* the words of the line that are not read yet */
     struct { char name[40]; xir_value *value; } values[MOST];
     size_t       n;
-    const xir_type *inputs[MOST];   /* until the first op, which makes the Input */
+    const xir_type *inputs[MOST];   /* until the first op, before which the Input op is made */
     char         input_names[MOST][40];
     size_t       n_inputs;
-    bool         failed;            /* no memory */
+    bool         failed;            /* memory ran out */
 } telling;
 
 static void stop(const telling *t, const char *what) {
@@ -86,7 +86,7 @@ static double number_of_name(const char *name, size_t i) {
 
 static void put_number(const xir_type *type, void *at, size_t i, double x) {
     element_format form = element_format_of(type);
-    int64_t whole = (int64_t)x;   /* little-endian: its lower bytes are what narrower integers have */
+    int64_t whole = (int64_t)x;   /* little-endian: the lower bytes are those of narrower integers */
     size_t size = (size_t)xir_type_storage_bits(type) / 8;
     if (element_is_float(form)) element_put_real(form, at, i, x);
     else memcpy((char *)at + size * i, &whole, size < 8 ? size : 8);
@@ -209,7 +209,7 @@ static void set_attr(telling *t, const xir_class *cls, void *body, xir_any *extr
     if (!t->failed && body_set(cls, f, body, &a, why) != XIR_OK) stop(t, name);
 }
 
-/* "Add x s [beta=-1]" with these names of outputs. */
+/* Reads "Add x s [beta=-1]"; the outputs get these names. */
 static void tell_op(telling *t, char names[][40], size_t n_names) {
     const xir_class *cls = class_named(t, word(t));
     xir_value *inputs[16];

@@ -31,7 +31,7 @@ static void sequences_and_volumes(void **state) {
 static void slopes_of_channels(void **state) {
     (void)state;
     xir_network *net;
-    xir_value *x = channels_behind(NCHW_BEGIN(&net, 2, 3, 4, 5)), *w = PARAMS(net, "w", "HWIO", 1, 1, 3, 6);
+    xir_value *x = channels_last(NCHW_BEGIN(&net, 2, 3, 4, 5)), *w = PARAMS(net, "w", "HWIO", 1, 1, 3, 6);
     xir_value *a = TRANSPOSE(XIR_CONV2D(xir_at_end(net), .input = x, .weights = w), "NCHW", 0, 3, 1, 2);
     xir_prelu_attrs p = xir_prelu_init();
     p.alpha = PARAMS(net, "alpha", NULL, 6);
@@ -254,8 +254,8 @@ static void results_keep_their_names(void **state) {
     xir_network *net;
     xir_value *x = NCHW_BEGIN(&net, 1, 3, 4, 5);
     xir_value *a = nchw_conv(x, 6, 3, "a");
-    xir_value *last = named(channels_behind(relu_of(a, "r")), "last");
-    xir_value *copy_of_x = named(channels_first(channels_behind(x)), "same");
+    xir_value *last = named(channels_last(relu_of(a, "r")), "last");
+    xir_value *copy_of_x = named(channels_first(channels_last(x)), "same");
     NCHW_END(last, a, copy_of_x, x);
     PROVE(net, NULL);
     xir_network_free(net);
@@ -266,7 +266,7 @@ static void names_that_were_made_give_way(void **state) {
     (void)state;
     xir_network *net;
     xir_value *x = NCHW_BEGIN(&net, 1, 3, 4, 5);
-    xir_value *before = named(channels_behind(x), "c.Transpose"), *w = PARAMS(net, "w", "HWIO", 1, 1, 3, 6);
+    xir_value *before = named(channels_last(x), "c.Transpose"), *w = PARAMS(net, "w", "HWIO", 1, 1, 3, 6);
     xir_value *conv = named(XIR_CONV2D(xir_at_end(net), .input = before, .weights = w), "c.Conv2d");
     xir_value *r = relu_of(named(channels_first(conv), "c"), "r");
     xir_value *pool = nchw_pool(r, "p");

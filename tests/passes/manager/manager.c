@@ -17,7 +17,7 @@ static int begin_test(void **state) {
     net = small_net();
     DOES(xir_params_fill_f32(value_of(net, 1), weight));
     report = xir_pass_report_new(ctx);
-    memset(&passes_told, 0, sizeof passes_told);
+    memset(&passes_seen, 0, sizeof passes_seen);
     return net && report ? 0 : -1;
 }
 
@@ -209,7 +209,7 @@ static void needed_passes_run_first_and_once(void **state) {
 static void a_needed_pass_that_is_disabled_is_an_error(void **state) {
     (void)state;
     FAILS("options,needs-options", XIR_E_INVALID, "needs-options needs options, which is disabled", .disabled = NAMES("options"));
-    assert_int_equal(passes_told.runs, 0);
+    assert_int_equal(passes_seen.runs, 0);
 }
 
 /* ---- settings --------------------------------------------------------------------------------------------------- */
@@ -223,14 +223,14 @@ static void configuration_stands_between_pipeline_and_defaults(void **state) {
                                    { XIR_STR("options.word"), xir_any_text(XIR_STR("hello")) }, { XIR_STR("options.x"), xir_any_real(0.25) },
                                    { XIR_STR("seen"), xir_any_null() });
     RUNS("options", .config = config);
-    assert_true(passes_told.n == 5 && passes_told.x == 0.25 && passes_told.flag && passes_told.has_config);
-    assert_string_equal(passes_told.word, "hello");
+    assert_true(passes_seen.n == 5 && passes_seen.x == 0.25 && passes_seen.flag && passes_seen.has_config);
+    assert_string_equal(passes_seen.word, "hello");
     RUNS("options{n=6,flag=false}", .config = config);
-    assert_true(passes_told.n == 6 && passes_told.x == 0.25 && !passes_told.flag);
+    assert_true(passes_seen.n == 6 && passes_seen.x == 0.25 && !passes_seen.flag);
     const xir_map *texts = CONFIG({ XIR_STR("options.n"), xir_any_text(XIR_STR("3M")) },
                                   { XIR_STR("options.x"), xir_any_text(XIR_STR("1e3")) });
     RUNS("options", .config = texts);
-    assert_true(passes_told.n == 3000000 && passes_told.x == 1000 && !passes_told.has_config);
+    assert_true(passes_seen.n == 3000000 && passes_seen.x == 1000 && !passes_seen.has_config);
 }
 
 static void settings_that_name_nothing_are_refused_before_anything_runs(void **state) {
@@ -487,7 +487,7 @@ static void one_pass_alone(void **state) {
     assert_int_equal(xir_pass_run(net, "tag", "value=3", &changes, why), XIR_OK);
     assert_int_equal(changes, 0);
     assert_int_equal(xir_pass_run(net, "needs-options", NULL, NULL, why), XIR_OK);   /* alone */
-    assert_int_equal(passes_told.runs, 0);
+    assert_int_equal(passes_seen.runs, 0);
     assert_int_equal(xir_pass_run(net, "fails", NULL, &changes, why), XIR_E_UNSUPPORTED);
     check_finding(XIR_E_UNSUPPORTED, "7 is too much");
     assert_int_equal(xir_pass_run(net, "tga", NULL, NULL, why), XIR_E_UNKNOWN);

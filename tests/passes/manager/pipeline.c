@@ -100,14 +100,14 @@ static void nothing_of_the_text_is_kept(void **state) {
 
 static void check_told(const char *options, int64_t n, double x, bool flag, const char *word) {
     xir_network *net = small_net();
-    memset(&passes_told, 0, sizeof passes_told);
+    memset(&passes_seen, 0, sizeof passes_seen);
     size_t changes = 1;
     assert_int_equal(xir_pass_run(net, "options", options, &changes, why), XIR_OK);
     assert_int_equal(changes, 0);
-    assert_int_equal(passes_told.n, n);
-    assert_true(passes_told.x == x);
-    assert_int_equal(passes_told.flag, flag);
-    assert_string_equal(passes_told.word, word);
+    assert_int_equal(passes_seen.n, n);
+    assert_true(passes_seen.x == x);
+    assert_int_equal(passes_seen.flag, flag);
+    assert_string_equal(passes_seen.word, word);
     xir_network_free(net);
 }
 
