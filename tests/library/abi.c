@@ -1,20 +1,20 @@
-/* What programs and plug-ins of an older or newer header hand over: structs that begin with their size,
- * declarations, rows of arrays. Each is refused without its size, taken at the size that is known, and taken larger
- * as long as what is beyond is zero. */
+/* Data from programs and plug-ins of an older or newer header: structs that begin with their size, declarations,
+ * rows of arrays. Each is refused without its size, accepted with the size that is known, and accepted with a larger
+ * size as long as the rest is zero. */
 #include <stdio.h>
 #include "sized.h"
 #include "support/net.h"
 
 /* ---- structs that begin with their size -------------------------------------------------------------------------- */
 
-enum { ROOM = 4096 };   /* more than any struct has */
+enum { ROOM = 4096 };   /* more than any struct needs */
 
 static xir_network *net;
 static xir_array   *array;
 
-/* Calls that take the struct at `it`, or fill it. */
+/* Calls that read the struct at `it`, or fill it. */
 static xir_status load(void *it) {
-    static const char json[] = "{}";   /* no network: refused after the options have been taken */
+    static const char json[] = "{}";   /* not a network: refused after the options were read */
     xir_network *made = xir_network_read(ctx, json, sizeof json - 1, XIR_STR("abi.json"), it, why);
     assert_null(made);
     xir_status status = xir_diags_at(why, 0)->code;
@@ -54,7 +54,7 @@ static xir_status prove(void *it) {
 
 static xir_status prove_on(void *it) { return prove(&XIR_INIT(xir_proof_options, .inputs = it, .n_inputs = 1)); }
 
-/* The finding of a building call is the network's. */
+/* The finding of a building call is in the network's list. */
 static xir_status finish(const void *made) {
     xir_status status = made ? XIR_OK : xir_network_status(net);
     const xir_diag *d = xir_diags_at(xir_network_diags(net), 0);
@@ -88,7 +88,7 @@ static xir_status get_watch(void *it) {
 typedef struct handed {
     const char *name;
     uint32_t    size, used;     /* of the struct; up to the end of its last member */
-    uint32_t    least;          /* up to the last member that it had at first */
+    uint32_t    least;          /* up to the last member of the first version */
     bool        filled;         /* by the call */
     xir_status (*call)(void *it);
 } handed;
@@ -116,7 +116,7 @@ static const handed structs[] = {
     FILLED(xir_work,         element_ops, get_work),
 };
 
-/* The struct as a caller makes it, at the begin of a room that is larger, with its size. */
+/* The struct as a caller makes it, with its size, at the beginning of a larger block. */
 static void *make(const handed *h, void *room, uint32_t size, int beyond) {
     static xir_value *inputs[1];
     inputs[0] = value_of(net, 0);
@@ -157,7 +157,7 @@ static int end(void **state) {
 static void gives(const handed *h, void *it, xir_status code, const char *part) {
     xir_diags_clear(why);
     xir_status status = h->call(it);
-    if (status != code) fail_msg("%s: %s, %s was expected", h->name, xir_status_name(status), xir_status_name(code));
+    if (status != code) fail_msg("%s: found %s, expected %s", h->name, xir_status_name(status), xir_status_name(code));
     if (code) check_finding(code, part);
     else assert_int_equal(xir_diags_count(why), 0);
 }
@@ -183,18 +183,18 @@ static void a_struct_that_is_smaller_than_the_first_one_is_refused(void **state)
                      sizes[i], h->least);
             gives(h, make(h, room, sizes[i], 0), XIR_E_ABI, sentence);
         }
-        /* memory that nobody set */
+        /* uninitialised memory */
         gives(h, make(h, room, UINT32_MAX, 0), XIR_E_ABI, "has a size of 4294967295 bytes");
         gives(h, make(h, room, h->least, 0), XIR_OK, NULL);
     }
 }
 
-static void a_struct_of_the_known_size_is_taken(void **state) {
+static void a_struct_of_the_known_size_is_accepted(void **state) {
     (void)state;
     EACH_STRUCT(h) gives(h, make(h, room, h->size, 0xA5), XIR_OK, NULL);
 }
 
-static void a_larger_struct_is_taken_if_it_asks_for_nothing_more(void **state) {
+static void a_larger_struct_is_accepted_if_the_rest_is_zero(void **state) {
     (void)state;
     EACH_STRUCT(h) {
         gives(h, make(h, room, h->size + 1, 0), XIR_OK, NULL);
@@ -202,7 +202,7 @@ static void a_larger_struct_is_taken_if_it_asks_for_nothing_more(void **state) {
     }
 }
 
-static void a_larger_struct_that_asks_for_more_is_refused(void **state) {
+static void a_larger_struct_is_refused_if_the_rest_is_not_zero(void **state) {
     (void)state;
     char sentence[200];
     EACH_STRUCT(h) {
@@ -216,7 +216,7 @@ static void a_larger_struct_that_asks_for_more_is_refused(void **state) {
     }
 }
 
-/* What is unknown to the library is zero, what is beyond the caller's struct stays as it is. */
+/* Members that the library does not know are zero, and memory after the caller's struct is unchanged. */
 static void a_struct_is_filled_up_to_its_size(void **state) {
     (void)state;
     EACH_STRUCT(h) {
@@ -235,7 +235,7 @@ static void a_struct_is_filled_up_to_its_size(void **state) {
     for (size_t i = 4; i < 64; i++) assert_int_equal(room[i], 0x5A);   /* nothing is written */
 }
 
-/* A new member is beyond the size that older callers give only if there is no padding that it could take. */
+/* A new member changes the size of the struct only if no padding can hold it. */
 static void structs_end_without_padding(void **state) {
     (void)state;
     EACH_STRUCT(h) {
@@ -279,7 +279,7 @@ static xir_status run_empty(xir_pass *at) {
 typedef struct wide_watch { xir_pass_watch watch; uint64_t more; } wide_watch;
 typedef struct wide_input { xir_proof_input input; uint64_t more; } wide_input;
 
-static void items_lie_as_far_apart_as_the_first_one_is_large(void **state) {
+static void items_are_spaced_by_the_size_of_the_first(void **state) {
     (void)state;
     int counts[2] = { 0, 0 };
     wide_watch two[2] = { { { .size = sizeof *two, .before = count_event, .user = &counts[0] }, 0 },
@@ -351,7 +351,7 @@ static void rows_of_classes_may_be_larger(void **state) {
 
 static void members_that_a_smaller_row_lacks_are_zero(void **state) {
     (void)state;
-    enum { SMALL = offsetof(xir_row, default_value) }; /* as if rows had ended there once */
+    enum { SMALL = offsetof(xir_row, default_value) }; /* as if rows had ended here in an older version */
     static _Alignas(8) char small[3 * SMALL];
     const xir_row full[3] = { { .decl = XIR_DECL_OBJ, .name = "a", .flags = 1, .target = 9 },
                               { .decl = XIR_DECL_ALIAS, .name = "b" },
@@ -405,7 +405,7 @@ static void options_of_passes_may_be_larger(void **state) {
     CHECK_STR(((xir_str){ text.data, text.size }), "wide{first=2,last=\"a b\"}");
     xir_text_free(&text);
     DOES(xir_pipeline_run(p, net, NULL, NULL, why));
-    assert_int_equal(counter, 1);   /* `run` was handed the declaration's own */
+    assert_int_equal(counter, 1);   /* `run` got the declaration's own */
     xir_pipeline_free(p);
 }
 
@@ -456,13 +456,13 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_struct_without_its_size_is_refused),
         cmocka_unit_test(a_struct_that_is_smaller_than_the_first_one_is_refused),
-        cmocka_unit_test(a_struct_of_the_known_size_is_taken),
-        cmocka_unit_test(a_larger_struct_is_taken_if_it_asks_for_nothing_more),
-        cmocka_unit_test(a_larger_struct_that_asks_for_more_is_refused),
+        cmocka_unit_test(a_struct_of_the_known_size_is_accepted),
+        cmocka_unit_test(a_larger_struct_is_accepted_if_the_rest_is_zero),
+        cmocka_unit_test(a_larger_struct_is_refused_if_the_rest_is_not_zero),
         cmocka_unit_test(a_struct_is_filled_up_to_its_size),
         cmocka_unit_test(structs_end_without_padding),
         cmocka_unit_test(members_that_the_caller_does_not_know_are_zero),
-        cmocka_unit_test(items_lie_as_far_apart_as_the_first_one_is_large),
+        cmocka_unit_test(items_are_spaced_by_the_size_of_the_first),
         cmocka_unit_test(rows_of_classes_may_be_larger),
         cmocka_unit_test(members_that_a_smaller_row_lacks_are_zero),
         cmocka_unit_test(options_of_passes_may_be_larger),

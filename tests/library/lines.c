@@ -1,5 +1,5 @@
-/* A format that a plug-in brings (tests/plugin/lines.c): a text of a foreign format is read, checked, converted, run
- * and written by the same calls as any other. docs/writing-a-format.md walks through the plug-in. */
+/* A format of a plug-in (tests/plugin/lines.c): a text of a foreign format is read, checked, converted, run and
+ * written by the same calls as any other. docs/writing-a-format.md explains the plug-in. */
 #include <xir/xir.h>
 #include "support/net.h"
 #include "support/scratch.h"
@@ -39,7 +39,7 @@ static bool keep(void *user, const void *data, size_t size) {
     return true;
 }
 
-static void a_text_comes_back_as_it_was(void **state) {
+static void a_text_comes_back_unchanged(void **state) {
     (void)state;
     written out = { .size = 0 };
     xir_network *net = read_model(model, NULL);
@@ -90,7 +90,7 @@ static void it_is_converted_and_run(void **state) {
 
 static bool says(xir_str text, const char *part) { return memmem(text.data, text.size, part, strlen(part)) != NULL; }
 
-static void what_is_read_can_be_checked(void **state) {
+static void a_network_from_it_can_be_checked(void **state) {
     (void)state;
     static const struct { const char *line, *path, *says; } rows[] = {
         { "scale y x\n",         "/ops/0/attribute/by", "by"      },
@@ -109,7 +109,7 @@ static void what_is_read_can_be_checked(void **state) {
         const xir_diag *first = xir_diags_at(found, 0);
         if (!says(first->message, rows[i].says) || !says(first->path, rows[i].path)) {
             xir_diags_print(found, stderr);
-            fail_msg("'%s' at %s was expected", rows[i].says, rows[i].path);
+            fail_msg("expected '%s' at %s", rows[i].says, rows[i].path);
         }
         xir_diags_free(found);
         xir_network_free(net);
@@ -136,13 +136,13 @@ static void a_bad_text_is_refused_with_its_line(void **state) {
         if (first->code != rows[i].status || first->line != rows[i].line || first->column != rows[i].column ||
             !says(first->message, rows[i].says)) {
             xir_diags_print(found, stderr);
-            fail_msg("%u:%u: '%s' was expected", rows[i].line, rows[i].column, rows[i].says);
+            fail_msg("%u:%u: expected '%s'", rows[i].line, rows[i].column, rows[i].says);
         }
         xir_diags_free(found);
     }
 }
 
-/* Every cut and every changed byte: a network, or a refusal with a finding. */
+/* Every truncated file and every changed byte gives a network, or a refusal with a finding. */
 static void a_damaged_text_is_read_or_refused(void **state) {
     (void)state;
     char text[sizeof model];
@@ -163,10 +163,10 @@ static void a_damaged_text_is_read_or_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_text_comes_back_as_it_was),
+        cmocka_unit_test(a_text_comes_back_unchanged),
         cmocka_unit_test(every_other_format_keeps_it),
         cmocka_unit_test(it_is_converted_and_run),
-        cmocka_unit_test(what_is_read_can_be_checked),
+        cmocka_unit_test(a_network_from_it_can_be_checked),
         cmocka_unit_test(a_bad_text_is_refused_with_its_line),
         cmocka_unit_test(a_damaged_text_is_read_or_refused),
     };

@@ -1,13 +1,13 @@
-/* Every public function that takes an op, a value, a type or a network accepts NULL for it: questions answer NULL, 0
- * or false, what edits and makes answers a failure, and nothing ends the program. The calls are made from the
- * headers by nulls.awk; each runs in a process of its own, on a network of its own, so that one that crashes does not
- * hide the next. */
+/* Every public function that takes an op, a value, a type or a network accepts NULL for it: questions return NULL, 0
+ * or false, edits and makers return a failure, and nothing ends the program. nulls.awk makes the calls from the
+ * headers. Each runs in a process of its own, on a network of its own, so that one that crashes does not hide the
+ * next. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "support/net.h"
 
-/* Where a call can be made: the functions for hooks take what exists only while the hook runs. */
+/* Where a call can be made: functions for hooks take objects that exist only while the hook runs. */
 typedef enum place { ANYWHERE, IN_CONVERSION, IN_INFERENCE, IN_REWRITING, IN_KERNEL, IN_READER } place;
 
 typedef struct fixture {
@@ -62,7 +62,7 @@ static float fill_float(size_t i)                                { (void)i; retu
 
 #include "nulls.inc"
 
-/* in -> relu -> out, and what else a call may be given. The process ends without freeing it. */
+/* in -> relu -> out, and other arguments of calls. The process ends without freeing it. */
 static void make(fixture *f) {
     static const xir_pattern_row rows[] = { { XIR_ROW_OP(xir_relu_class) } };
     static const xir_pattern_decl pattern = { XIR_PATTERN_HEAD("relu", rows) };
@@ -93,7 +93,7 @@ static void make(fixture *f) {
 
 /* ---- the hooks -------------------------------------------------------------------------------------------------- */
 
-static fixture *now;   /* of hooks that get no pointer of ours */
+static fixture *now;   /* for hooks that do not get a pointer from the caller */
 
 static void call_in_hook(void) {
     if (now->was_called) return;
@@ -110,7 +110,7 @@ static bool convert(xir_node *at) {
     return xir_node_unsupported(at, "it is a test");
 }
 
-/* A network with one op of a dialect is converted. */
+/* Converts a network with one op of a dialect. */
 static void call_in_conversion(fixture *f) {
     static const xir_convert_row row = { XIR_CONVERT_HEAD, .name = "onnx::Probe", .inputs = "1", .outputs = "1",
                                          .attributes = "", .cls = "icraft::xir::Copy", .hook = convert };
@@ -189,13 +189,13 @@ static bool call(size_t i, fixture *f) {
     return f->good;
 }
 
-/* How the call ended: 0 as it should, 1 with another answer than NULL, 0 or false, 2 if its hook did not run, or by
- * a signal. */
+/* How the call ended: 0 as expected, 1 with a result other than NULL, 0 or false, 2 if its hook did not run,
+ * otherwise by a signal. */
 static int run(size_t i) {
     pid_t child = fork();
     if (!child) {
         fixture f;
-        signal(SIGSEGV, SIG_DFL);   // cmocka would go on in the child
+        signal(SIGSEGV, SIG_DFL);   // otherwise cmocka would continue in the child
         signal(SIGABRT, SIG_DFL);
         make(&f);
         _exit(!call(i, &f));

@@ -1,5 +1,6 @@
-/* Memory ends at every allocation of every scenario: the call says so, nothing has changed, nothing is lost, and the
- * same call succeeds when there is memory again. In the end all is as if it had never happened. */
+/* Memory runs out at every allocation of every scenario: the call reports it, nothing has changed, nothing leaks,
+ * and the same call succeeds when there is memory again. The final result is the same as if memory had never run
+ * out. */
 #include <stdio.h>
 #include "support/raw_net.h"
 #include "support/own.h"
@@ -17,14 +18,14 @@ static const xir_type *tensor(want *w, const char *layout, const int64_t *dims, 
 #define TENSOR(layout, ...) \
     tensor(w, layout, (const int64_t[]){ __VA_ARGS__ }, sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t))
 
-/* Whether a network has its tables of ids before memory gets scarce: then edits keep them up to date. */
+/* Whether a network has its tables of ids before memory is scarce: edits then keep them up to date. */
 static bool with_tables;
 
 static void make_tables(want *w) {
     if (with_tables) IN_PLENTY(w, xir_network_op_by_id(w->net, 0));
 }
 
-/* A network that is there before memory gets scarce. */
+/* A network that exists before memory is scarce. */
 static void begin_with(want *w, xir_network *(*make)(xir_context *)) {
     IN_PLENTY(w, w->net = make(w->ctx));
     assert_non_null(w->net);
@@ -168,7 +169,7 @@ static void building_a_network(want *w) {
     TRY_MAKE(w, out, xir_output(at, (xir_values){ many, COUNT(many) }));
     TRY(w, xir_op_place(late, out));
     TRY(w, xir_params_set_copy(q, bytes, sizeof bytes));
-    assert_int_equal(borrowed, 0);   /* given back, and not before */
+    assert_int_equal(borrowed, 0);   /* released, and not before */
     void *edited;
     TRY_MAKE(w, edited, xir_params_edit(p));
 }
@@ -190,7 +191,7 @@ static void building_ops_with_parts(want *w) {
     attrs.sub_hard_ops = (xir_ops){ (xir_op *const[]){ a, b }, 2 };
     TRY_MAKE(w, op, xir_network_add(w->net, &OF(hard_op, 77, .attrs = &attrs, INPUTS(x), TYPES(type), .before = nth(w->net, 5))));
     assert_ptr_equal(xir_op_parent(a), op);
-    /* Other parts: one stays, one goes, one comes. */
+    /* Other parts: one is kept, one is removed, one is added. */
     xir_op *c;
     TRY_MAKE(w, c, xir_op_new(w->net, &OF(hard_op, XIR_NO_ID, INPUTS(x), TYPES(type))));
     attrs.sub_hard_ops = (xir_ops){ (xir_op *const[]){ c, a }, 2 };
@@ -256,7 +257,7 @@ static void setting_words(want *w) {
     TRY(w, xir_value_set_type(v, image));
 }
 
-/* An id that is taken is not given while the table of ids cannot be made. */
+/* An id that is in use is not given while the table of ids cannot be made. */
 static void taking_ids_that_are_taken(want *w) {
     begin_with(w, small_net_in);
     xir_op_desc desc = OF(relu, 3, INPUTS(made(w->net, 0)));
@@ -327,7 +328,7 @@ static void finding_faults(want *w) {
     IN_PLENTY(w, xir_diags_clear(w->why));
     xir_status status = xir_network_validate(w->net, w->why);
     assert_true(status == XIR_E_MISSING || (status == XIR_E_MEMORY && w->memory.refused));
-    /* What there is no memory to say leaves a mark. */
+    /* A finding that cannot be stored leaves a mark. */
     assert_true(xir_diags_count(w->why) > 0);
 }
 

@@ -1,5 +1,5 @@
-/* Plug-ins: what loading one brings, what it refuses and then leaves as it was; ops of unknown classes that become
- * real ones. */
+/* Plug-ins: what loading one registers, what is refused and then leaves the context unchanged; ops of unknown
+ * classes that become known. */
 #include <elf.h>
 #include <math.h>
 #include <pthread.h>
@@ -8,7 +8,7 @@
 #include "support/own.h"
 #include "support/scratch.h"
 #include "support/skips.h"
-#undef FP32                      /* a type as text there */
+#undef FP32                      /* it is the text of a type here */
 #include "support/json_net.h"   /* last: its ctx and why are names in the rows above */
 
 #define MODULE(name) XIR_TEST_PLUGINS "/" name ".so"
@@ -69,7 +69,7 @@ static void a_plugin_brings_its_classes(void **state) {
     xir_context_free(with);
 }
 
-static void what_is_loaded_is_not_loaded_again(void **state) {
+static void a_plugin_is_not_loaded_twice(void **state) {
     (void)state;
     xir_context *with = fresh();
     must_load(with, FLATTEN);
@@ -81,7 +81,7 @@ static void what_is_loaded_is_not_loaded_again(void **state) {
     assert_int_equal(class_count(with), classes);
     assert_int_equal(plugin_count(with), 1);
     assert_ptr_equal(flatten_in(with), flatten);
-    /* A copy of the file is another plug-in, whose class is taken. */
+    /* A copy of the file is another plug-in, whose class exists already. */
     size_t size;
     uint8_t *bytes = scratch_get(FLATTEN, &size);
     scratch_put(scratch("copy.so"), bytes, size);
@@ -100,11 +100,11 @@ static void contexts_have_plugins_of_their_own(void **state) {
     must_load(b, FLATTEN);
     assert_ptr_not_equal(flatten_in(a), flatten_in(b));
     xir_context_free(a);
-    CHECK_STR(xir_class_doc(flatten_in(b)), "all axes from 'start' on become one");        /* still open */
+    CHECK_STR(xir_class_doc(flatten_in(b)), "all axes from 'start' on become one");        /* it is still loaded */
     xir_context_free(b);
 }
 
-static void paths_are_taken_as_they_are(void **state) {
+static void paths_are_used_unchanged(void **state) {
     (void)state;
     char old[4096];
     assert_non_null(getcwd(old, sizeof old));
@@ -125,8 +125,8 @@ static void paths_are_taken_as_they_are(void **state) {
 
 /* ---- building --------------------------------------------------------------------------------------------------- */
 
-/* The example of the document that the project comes from, §5.3, as far as its ops are here: `flatten` with an
- * attribute that it does not declare. */
+/* The example of the specification that XIR implements, §5.3, as far as XIR has its ops: `flatten` with an attribute
+ * that it does not declare. */
 static xir_network *network_with_flatten(xir_context *with) {
     xir_network *net = xir_network_new(with, "custom", XIR_FRAMEWORK_PYTORCH, "v1.9");
     xir_at at = xir_at_end(net);
@@ -170,20 +170,20 @@ static void a_network_is_built_with_a_class_of_a_plugin(void **state) {
     assert_true(xir_type_rank(type) == 3 && xir_type_dim(type, 2, false) == 96);
     assert_int_equal(xir_op_set_i64(flatten, "start", 8), XIR_E_BOUNDS);
     xir_network_clear_status(net);
-    /* The context stays as long as the network, and the plug-in as long as the context. */
+    /* The context lives as long as the network, and the plug-in as long as the context. */
     xir_context_free(with);
     assert_int_equal(xir_network_validate(net, why), XIR_OK);
     xir_network_free(net);
 }
 
-/* The type that Flatten gives on a target, or the finding. */
+/* The type that Flatten infers on a target, or the finding. */
 static void check_inferred(xir_context *with, const char *input, int64_t start, xir_target_kind target,
                            const char *expected) {
     const xir_type *type = (const xir_type *)xir_object_parse(with, xir_str_of(input), why);
     assert_non_null(type);
     xir_network *net = xir_network_new(with, "types", XIR_FRAMEWORK_PYTORCH, "v1.9");
     xir_value *x = xir_input(xir_at_end(net), NULL, type);
-    const int64_t attrs[2] = { start, 0 };   /* as its struct, which only the plug-in sees, lies in memory */
+    const int64_t attrs[2] = { start, 0 };   /* in the memory layout of its struct, which only the plug-in declares */
     xir_op *op = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = flatten_in(with), INPUTS(x), .attrs = attrs,
                                            .id = XIR_NO_ID,
                                                  .target = xir_target_of_kind(with, target, "330")));
@@ -199,7 +199,7 @@ static void check_inferred(xir_context *with, const char *input, int64_t start, 
         char said[400];
         snprintf(said, sizeof said, "%.*s: %.*s", (int)found->path.size, found->path.data, (int)found->message.size,
                  found->message.data);
-        if (!strstr(said, expected)) fail_msg("'%s' was expected, '%s' was found", expected, said);
+        if (!strstr(said, expected)) fail_msg("expected '%s', found '%s'", expected, said);
     }
     xir_network_free(net);
 }
@@ -239,7 +239,7 @@ static void inference_depends_on_the_target(void **state) {
     xir_context_free(with);
 }
 
-/* Files are not checked when they are read: what a rule of a plug-in is asked then may be anything. */
+/* Files are not checked when they are read, so a rule of a plug-in may be called for anything. */
 static void inference_meets_attributes_that_rows_forbid(void **state) {
     (void)state;
     xir_context *with = fresh();
@@ -263,7 +263,7 @@ static void inference_meets_attributes_that_rows_forbid(void **state) {
 
 /* ---- what it refuses -------------------------------------------------------------------------------------------- */
 
-/* All that a context says of classes and plug-ins, and which functions infer. */
+/* Everything that a context lists of classes and plug-ins, and the functions that infer. */
 static char *picture_of_context(xir_context *with) {
     paper p = { 0 };
     const xir_class *cls;
@@ -298,13 +298,13 @@ static void check_refused(xir_context *with, const char *path, xir_status status
     xir_status found = xir_plugin_load(with, path, why);
     if (found != status) {
         show_findings();
-        fail_msg("%s: %s, not %s", sentence, xir_status_name(found), xir_status_name(status));
+        fail_msg("%s: found %s, expected %s", sentence, xir_status_name(found), xir_status_name(status));
     }
     assert_int_equal(xir_diags_count(why), 1);
     const xir_diag *diag = xir_diags_at(why, 0);
     CHECK_STR(diag->file, path);
     if (!memmem(diag->message.data, diag->message.size, sentence, strlen(sentence))) {
-        fail_msg("'%s' was expected, '%.*s' was found", sentence, (int)diag->message.size, diag->message.data);
+        fail_msg("expected '%s', found '%.*s'", sentence, (int)diag->message.size, diag->message.data);
     }
     check_finding(status, sentence);
     char *after = picture_of_context(with);
@@ -313,7 +313,7 @@ static void check_refused(xir_context *with, const char *path, xir_status status
     free(after);
 }
 
-static void files_that_are_no_plugins(void **state) {
+static void files_that_are_not_plugins(void **state) {
     (void)state;
     xir_context *with = fresh();
     check_refused(with, scratch("nowhere.so"), XIR_E_IO, "cannot be loaded: No such file");
@@ -335,12 +335,12 @@ static void files_that_are_no_plugins(void **state) {
         scratch_put(scratch("cut.so"), bytes, cuts[i]);
         check_refused(with, scratch("cut.so"), XIR_E_CORRUPT, "the file is cut off: it has ");
     }
-    /* Without a table of sections the segments tell. */
+    /* If there is no table of sections, the segments are read. */
     memset(bytes + offsetof(Elf64_Ehdr, e_shoff), 0, sizeof(Elf64_Off));
     scratch_put(scratch("cut.so"), bytes, 5000);
     check_refused(with, scratch("cut.so"), XIR_E_CORRUPT,
                   "the file is cut off: it has 5000 bytes, its headers speak of ");
-    /* Headers that speak of more than 64 bits. */
+    /* Headers with sizes and offsets whose sum exceeds 64 bits. */
     memset(bytes + offsetof(Elf64_Ehdr, e_shoff), 0xFF, sizeof(Elf64_Off));
     scratch_put(scratch("cut.so"), bytes, size);
     check_refused(with, scratch("cut.so"), XIR_E_CORRUPT, "its headers speak of 18446744073709551615");
@@ -428,7 +428,7 @@ static const bad_plugin bad_plugins[] = {
     { "word",        XIR_E_ABI,         "class bad::Word has a row of the word 1000, which this library does not know" },
 };
 
-static void bad_plugins_leave_the_context_as_it_was(void **state) {
+static void bad_plugins_leave_the_context_unchanged(void **state) {
     (void)state;
     xir_context *with = fresh();
     must_load(with, FLATTEN);
@@ -443,7 +443,7 @@ static void bad_plugins_leave_the_context_as_it_was(void **state) {
     unsetenv("XIR_BAD");
 }
 
-/* Passes, kernels, conversions and formats come with the classes, or none of them do. */
+/* Passes, kernels, conversions and formats are registered together with the classes, or none of them is. */
 static void a_plugin_brings_passes_kernels_conversions_and_formats(void **state) {
     (void)state;
     xir_context *with = fresh();
@@ -468,7 +468,7 @@ static void a_plugin_brings_passes_kernels_conversions_and_formats(void **state)
     assert_true(xir_op_can_run(relu));
     xir_array *y = NULL;
     assert_int_equal(xir_op_run(relu, NULL, 0, &y, 1, why), XIR_OK);
-    assert_true(xir_array_real(y, 0) == 2 && xir_array_real(y, 1) == -1);   /* not the library's */
+    assert_true(xir_array_real(y, 0) == 2 && xir_array_real(y, 1) == -1);   /* not the library's result */
     xir_array_free(y);
     xir_pass_report *report = xir_pass_report_new(with);
     xir_pipeline *p = xir_pipeline_parse(with, XIR_STR("bad-second"), why);
@@ -481,7 +481,7 @@ static void a_plugin_brings_passes_kernels_conversions_and_formats(void **state)
     xir_context_free(with);
 }
 
-static void a_longer_description_is_fine_if_it_asks_for_nothing(void **state) {
+static void a_longer_description_is_accepted_if_the_rest_is_zero(void **state) {
     (void)state;
     xir_context *with = fresh();
     setenv("XIR_BAD", "later", 1);
@@ -544,7 +544,7 @@ static void inference_of_a_builtin_class_is_replaced_once(void **state) {
     xir_input(xir_at_end(net), NULL, XIR_TENSOR(with, fp32_in(with), "NC", 1, 3));
     assert_non_null(relu_type(with, net, XIR_TARGET_WOLONG));
     xir_network_free(net);
-    /* Another may not replace it: a copy of the file is one. */
+    /* Another plug-in may not replace it: a copy of the file is one. */
     size_t size;
     uint8_t *bytes = scratch_get(MODULE("bad"), &size);
     scratch_put(scratch("bad2.so"), bytes, size);
@@ -559,7 +559,7 @@ static void inference_of_a_builtin_class_is_replaced_once(void **state) {
     xir_context_free(with);
 }
 
-/* What was inferred before is not remembered as the answer of another function. */
+/* A type inferred earlier is not remembered as the result of another function. */
 static void answers_of_a_replaced_function_are_forgotten(void **state) {
     (void)state;
     xir_context *with = fresh();
@@ -591,7 +591,7 @@ static xir_network *read_in(xir_context *with, const xir_text_buffer *text) {
     return net;
 }
 
-static void an_unknown_op_becomes_real_when_its_plugin_is_loaded(void **state) {
+static void an_unknown_op_becomes_known_when_its_plugin_is_loaded(void **state) {
     (void)state;
     xir_context *knows = fresh(), *learns = fresh();
     must_load(knows, FLATTEN);
@@ -611,7 +611,7 @@ static void an_unknown_op_becomes_real_when_its_plugin_is_loaded(void **state) {
     assert_int_equal(xir_json_print(net, 0, &text), XIR_OK);
     const xir_class *was = xir_op_class(op);
     assert_true(xir_class_is_opaque(was));
-    assert_int_equal(xir_network_resolve(net, why), XIR_OK);   /* nobody knows it yet */
+    assert_int_equal(xir_network_resolve(net, why), XIR_OK);   /* its class is not known yet */
     assert_ptr_equal(xir_op_class(op), was);
     check_text(net, &text);
 
@@ -645,7 +645,7 @@ static void an_unknown_op_becomes_real_when_its_plugin_is_loaded(void **state) {
     xir_context_free(learns);
 }
 
-static void an_op_that_does_not_decode_stays_as_it_was(void **state) {
+static void an_op_that_does_not_decode_is_unchanged(void **state) {
     (void)state;
     static const char text[] = NETWORK_OF("3.33.1.0",
         "{\"_type_key\":\"whatever::Flatten\",\"compile_target\":\"@hostt\",\"inputs\":[],\"name\":\"\",\"op_id\":3,\"outputs\":[],\"start\":2,\"tags\":{}},"
@@ -673,7 +673,7 @@ static void an_op_that_does_not_decode_stays_as_it_was(void **state) {
     xir_context_free(with);
 }
 
-/* ---- sub ops and Params of ops that become real ----------------------------------------------------------------- */
+/* ---- sub ops and Params of ops that become known ---------------------------------------------------------------- */
 
 static void know_own(xir_context *with) {
     const xir_class_decl *const all[] = { xir_own_thing_class(), xir_own_grain_class(), xir_own_box_class(),
@@ -741,7 +741,7 @@ static void check_parts(bool ids_first) {
     assert_true((after[0] == params[0] && after[1] == params[1]) || (after[0] == params[1] && after[1] == params[0]));
     assert_memory_equal(xir_params_data(after[0], NULL), xir_params_data(params[0], NULL), 8);
 
-    /* All is there, and found, as in a network that was read by who knew the class. */
+    /* Everything exists and is found, as in a network that was read when the class was known. */
     char *want = picture(original), *got = picture(net);
     assert_string_equal(got, want);
     free(want);
@@ -772,13 +772,13 @@ static void check_parts(bool ids_first) {
     xir_context_free(learns);
 }
 
-static void sub_ops_and_params_become_what_they_were(void **state) {
+static void sub_ops_and_params_are_restored(void **state) {
     (void)state;
     check_parts(false);
     check_parts(true);
 }
 
-/* Sub ops are read, and then something does not fit: nothing of them is left. */
+/* Sub ops are read, and then an attribute does not fit: none of them is left. */
 static void sub_ops_of_an_op_that_does_not_decode_are_forgotten(void **state) {
     (void)state;
     static const struct { const char *from, *to; xir_status status; const char *path; } bad[] = {
@@ -797,7 +797,7 @@ static void sub_ops_of_an_op_that_does_not_decode_are_forgotten(void **state) {
     xir_network_free(net);
     for (size_t i = 0; i < COUNT(bad); i++) {
         const char *at = memmem(text.data, text.size, bad[i].from, strlen(bad[i].from));
-        if (!at) fail_msg("%s is not there", bad[i].from);
+        if (!at) fail_msg("%s is missing", bad[i].from);
         paper p = { 0 };
         put_bytes(&p, text.data, (size_t)(at - text.data));
         put(&p, "%s", bad[i].to);
@@ -825,8 +825,8 @@ static void sub_ops_of_an_op_that_does_not_decode_are_forgotten(void **state) {
     xir_context_free(knows);
 }
 
-/* Unknown ops stand among the sub ops of known ones too. */
-static void sub_ops_become_real(void **state) {
+/* Unknown ops may also be sub ops of known ones. */
+static void sub_ops_become_known(void **state) {
     (void)state;
     xir_context *knows = fresh(), *learns = fresh();
     know_own(knows);
@@ -859,7 +859,7 @@ static void sub_ops_become_real(void **state) {
 
 /* ---- as if the class had been known ----------------------------------------------------------------------------- */
 
-/* Puts another token into the place of a random one behind `from`: a number, a text, a word, an empty list or map. */
+/* Replaces a random token after `from` by another one: a number, a text, a word, an empty list or map. */
 static paper damaged(const char *text, size_t size, size_t from) {
     static const char *const tokens[] = { "0", "-1", "7", "1.5", "9223372036854775807", "18446744073709551615", "null",
                                           "true", "\"\"",
@@ -880,8 +880,8 @@ static paper damaged(const char *text, size_t size, size_t from) {
     }
 }
 
-/* Reading without the class and then resolving is reading with it, whatever stands there. */
-static void resolving_is_reading_with_the_class(void **state) {
+/* Reading without the class and then resolving is the same as reading with it, whatever the file has. */
+static void resolving_equals_reading_with_the_class(void **state) {
     (void)state;
     enum { TRIALS = 3000 };
     xir_context *knows = fresh();
@@ -951,9 +951,9 @@ static void resolving_is_reading_with_the_class(void **state) {
 #ifdef XIR_PLUGINS
 #define CUSTOMOP XIR_PLUGINS "/customop.so"
 
-static void custom_ops_of_the_field(void **state) {
+static void customops_of_real_files(void **state) {
     (void)state;
-    /* As in a real file; the second lacks most attributes, the third has some that nobody declares. */
+    /* As in a real file; the second lacks most attributes, the third has undeclared ones. */
     static const char text[] = NETWORK_OF("3.33.1.0",
         "{\"_type_key\":\"customop::DetPostZG\",\"anchor_num\":3,\"chn_1st\":2,\"chn_2nd\":0,\"chn_3rd\":0,\"cmp_chn\":1,\"cmp_en\":1,\"cmp_mask0\":-17,"
         "\"cmp_mask1\":-1,\"compile_target\":\"@fpgat\",\"data_thr\":[-15,-18,-19],\"inputs\":[],\"layer_en\":1,\"name\":\"\",\"op_id\":447,\"outputs\":[],"
@@ -1036,7 +1036,7 @@ static bool load_and_resolve(xir_context *with) {
     return status == XIR_OK;
 }
 
-/* Lists of passes and conversions grow with the classes or not at all. */
+/* Lists of passes and conversions grow together with the classes or not at all. */
 static bool load_lists(xir_context *with) {
     char *before = picture_of_context(with);
     xir_diags *found = xir_diags_new(with);
@@ -1131,27 +1131,27 @@ int main(void) {
     scratch_make();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plugin_brings_its_classes),
-        cmocka_unit_test(what_is_loaded_is_not_loaded_again),
+        cmocka_unit_test(a_plugin_is_not_loaded_twice),
         cmocka_unit_test(contexts_have_plugins_of_their_own),
-        cmocka_unit_test(paths_are_taken_as_they_are),
+        cmocka_unit_test(paths_are_used_unchanged),
         cmocka_unit_test(a_network_is_built_with_a_class_of_a_plugin),
         cmocka_unit_test(inference_depends_on_the_target),
         cmocka_unit_test(inference_meets_attributes_that_rows_forbid),
-        cmocka_unit_test(files_that_are_no_plugins),
-        cmocka_unit_test(bad_plugins_leave_the_context_as_it_was),
+        cmocka_unit_test(files_that_are_not_plugins),
+        cmocka_unit_test(bad_plugins_leave_the_context_unchanged),
         cmocka_unit_test(a_plugin_brings_passes_kernels_conversions_and_formats),
-        cmocka_unit_test(a_longer_description_is_fine_if_it_asks_for_nothing),
+        cmocka_unit_test(a_longer_description_is_accepted_if_the_rest_is_zero),
         cmocka_unit_test(rows_and_items_may_be_larger_than_the_library_knows),
         cmocka_unit_test(inference_of_a_builtin_class_is_replaced_once),
         cmocka_unit_test(answers_of_a_replaced_function_are_forgotten),
-        cmocka_unit_test(an_unknown_op_becomes_real_when_its_plugin_is_loaded),
-        cmocka_unit_test(an_op_that_does_not_decode_stays_as_it_was),
-        cmocka_unit_test(sub_ops_and_params_become_what_they_were),
+        cmocka_unit_test(an_unknown_op_becomes_known_when_its_plugin_is_loaded),
+        cmocka_unit_test(an_op_that_does_not_decode_is_unchanged),
+        cmocka_unit_test(sub_ops_and_params_are_restored),
         cmocka_unit_test(sub_ops_of_an_op_that_does_not_decode_are_forgotten),
-        cmocka_unit_test(sub_ops_become_real),
-        cmocka_unit_test(resolving_is_reading_with_the_class),
+        cmocka_unit_test(sub_ops_become_known),
+        cmocka_unit_test(resolving_equals_reading_with_the_class),
 #ifdef XIR_PLUGINS
-        cmocka_unit_test(custom_ops_of_the_field),
+        cmocka_unit_test(customops_of_real_files),
         cmocka_unit_test(real_files),
 #endif
         cmocka_unit_test(every_allocation_may_fail),

@@ -1,7 +1,7 @@
-/* Plug-ins arrive while other threads work on one context. Seven threads build, save and load, infer, run passes,
- * run networks, print and compare, each on networks of its own; the eighth loads plug-ins, which bring classes,
- * targets, inference of classes that are there already, kernels, passes and formats. Every answer is that of a lone
- * thread; what is unordered ThreadSanitizer sees. */
+/* Plug-ins are loaded while other threads work on the same context. Seven threads build, save and load, infer, run
+ * passes, run networks, print and compare, each with its own networks. The eighth loads plug-ins, which register
+ * classes, targets, inference of existing classes, kernels, passes and formats. Every result is that of a single
+ * thread; ThreadSanitizer detects unordered accesses. */
 #include <stdio.h>
 #include "support/crew.h"
 #include "support/scratch.h"
@@ -13,7 +13,7 @@ static const char *const arriving[] = {
 #endif
 };
 
-/* What a lone thread finds out, in a context without plug-ins. */
+/* The results of a single thread, in a context without plug-ins. */
 static char *expected_text;
 static float expected_sum;
 
@@ -132,7 +132,7 @@ static void work(int number, void *user) {
     if (number == KINDS) {
         for (size_t i = 0; i < COUNT(arriving); i++) {
             EXPECT(xir_plugin_load(with, arriving[i], NULL) == XIR_OK);
-            save_and_load(with, number);   /* so that the others have begun when the next one comes */
+            save_and_load(with, number);   /* so that the others have begun when the next one is loaded */
         }
         return;
     }
@@ -141,7 +141,7 @@ static void work(int number, void *user) {
 
 /* ---- all at once ------------------------------------------------------------------------------------------------ */
 
-static void plugins_arrive_while_all_work(void **state) {
+static void plugins_are_loaded_while_other_threads_work(void **state) {
     (void)state;
     expected_text = text_of(ctx);
     expected_sum = result_of(ctx);
@@ -166,6 +166,6 @@ static int end(void **state) {
 }
 
 int main(void) {
-    static const struct CMUnitTest tests[] = { cmocka_unit_test(plugins_arrive_while_all_work) };
+    static const struct CMUnitTest tests[] = { cmocka_unit_test(plugins_are_loaded_while_other_threads_work) };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -1,5 +1,5 @@
-/* The examples of the document that the project comes from, section by section, through the public headers alone.
- * What it prints is expected, but where newer facts say otherwise; each such place says so. */
+/* The examples of the specification that XIR implements, section by section, with the public headers alone. The
+ * expected results are those that it prints, except where newer facts differ; each such place says so. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -80,7 +80,7 @@ static void anything_prints(void **state) {
     assert_object(image(), 0,
         "{\"_type_key\":\"icraft::xir::TensorType\",\"element_dtype\":\"@fp(32)\",\"layout\":\"@layout(NHWC)\","
         "\"merged_distrs\":[],\"shape\":[1,416,416,3]}");
-    /* The document prints 416 input channels, its code says 3. */
+    /* The specification prints 416 input channels, its code has 3. */
     assert_value(w.weights,
         "{\"_allow_no_data\":false,\"_type_key\":\"icraft::xir::Params\",\"dtype\":{\"_type_key\":"
         "\"icraft::xir::TensorType\",\"element_dtype\":\"@fp(32)\",\"layout\":\"@layout(HWIO)\",\"merged_distrs\":[],"
@@ -151,7 +151,7 @@ static void weights_come_back_lazily(void **state) {
 #define IMAGE_TYPE "{\"_type_key\":\"icraft::xir::TensorType\",\"element_dtype\":\"@fp(32)\",\"layout\":\"@layout(NHWC)\"," \
                    "\"merged_distrs\":[],\"shape\":[1,416,416,3]}"
 
-/* The value of an op that is in no network order has a negative id, which one does not matter. */
+/* The value of an op that has no place in the order has a negative id; its number does not matter. */
 static void assert_unplaced(xir_value *value, const char *before, const char *after) {
     char expected[1000];
     assert_true(xir_value_id(value) < 0);
@@ -160,7 +160,7 @@ static void assert_unplaced(xir_value *value, const char *before, const char *af
     assert_value(value, expected);
 }
 
-static void values_lie_in_memories(void **state) {
+static void values_have_memories(void **state) {
     (void)state;
     xir_network *net = xir_network_new(ctx, "", XIR_FRAMEWORK_PYTORCH, "");
     const xir_type *types[] = { image(), image() };
@@ -177,7 +177,8 @@ static void values_lie_in_memories(void **state) {
     assert_unplaced(onchip, "{\"_type_key\":\"icraft::xir::Value\",", "\"mtype\":\"@ocm(1234)\",\"name\":\"\"");
     assert_unplaced(params, "{\"_allow_no_data\":false,\"_type_key\":\"icraft::xir::Params\",",
                     "\"mtype\":\"@chunk(1234@100)\",\"name\":\"params\"");
-    /* A FloatImm in external memory prints bare. It is held as float32 since 3.30, where the document prints 3.14. */
+    /* A FloatImm in external memory prints without its type. Since 3.30 it holds a float32; the specification prints
+     * 3.14. */
     xir_float_imm imm = xir_float_imm_init();
     imm.value = 3.14;
     imm.mtype = xir_mtype_external(ctx, 5678);
@@ -194,13 +195,13 @@ static void types_print_as_strings(void **state) {
     assert_object(xir_type_uint(ctx, 12), 0, "\"@uint(12)\"");
     assert_object(fp32(), 0, "\"@fp(32)\"");
     assert_object(xir_type_float(ctx, XIR_FLOAT_BF16), 0, "\"@bf(16)\"");
-    /* A layout that does not fit can be built; validate tells of it. */
+    /* A layout that does not fit can be built; validation reports it. */
     assert_object(XIR_TENSOR(ctx, xir_type_sint(ctx, 64), "NHWC", 1024), 4,
         "{\n    \"_type_key\": \"icraft::xir::TensorType\",\n    \"element_dtype\": \"@sint(64)\",\n"
         "    \"layout\": \"@layout(NHWC)\",\n    \"merged_distrs\": [],\n    \"shape\": [\n        1024\n    ]\n}");
 }
 
-/* The document's strings lack the '@' and the fill that they have since 3.5. */
+/* The strings of the specification lack the '@' and the fill, which were added in 3.5. */
 static void distributions_are_built_in_steps(void **state) {
     (void)state;
     const int64_t axes[] = { 2, 3 };
@@ -210,7 +211,7 @@ static void distributions_are_built_in_steps(void **state) {
     assert_int_equal(xir_distr_set_invalid(b, 1000, 1023), XIR_OK);
     const char *three = "\"@merged_distr([2, 3]^ZERO:{u:[0, 100), v:[100, 1000), u:[1000, 1023), v:[1023, 1024)})\"";
     assert_object(xir_distr_build(b, why), 0, three);
-    assert_int_equal(xir_distr_set_invalid(b, 888, 888), XIR_OK);   /* half-open: nothing */
+    assert_int_equal(xir_distr_set_invalid(b, 888, 888), XIR_OK);   /* half-open: no element */
     assert_object(xir_distr_build(b, why), 0, three);
 
     bool valid[128];
@@ -245,14 +246,14 @@ static void tensors_carry_distributions(void **state) {
     assert_int_equal(xir_distr_total(distr), 64);
     assert_true(xir_distr_is_valid(distr, 31));
     assert_null(xir_type_distr(type, two_three, 2));
-    assert_null(xir_type_add_distr(ctx, type, one_four, 2, NULL));            /* there is one */
-    assert_null(xir_type_mark_distr(ctx, type, two_three, 2, 0, 1, false, NULL));   /* there is none */
+    assert_null(xir_type_add_distr(ctx, type, one_four, 2, NULL));            /* the dim has one */
+    assert_null(xir_type_mark_distr(ctx, type, two_three, 2, 0, 1, false, NULL));   /* the dims have none */
 
     type = xir_type_mark_distr(ctx, type, one_four, 2, 0, 32, false, why);
     assert_false(xir_distr_is_valid(xir_type_distr(type, one_four, 2), 31));
     type = xir_type_add_distr(ctx, type, two_three, 2, why);
     assert_int_equal(xir_type_as_tensor(type)->merged_distrs.size, 2);
-    /* The document prints an mtype in the type, which has moved to the value since. */
+    /* The specification prints an mtype in the type; since then it has moved to the value. */
     assert_object(type, 0,
         "{\"_type_key\":\"icraft::xir::TensorType\",\"element_dtype\":\"@fp(32)\",\"layout\":\"@layout(NHWC)\","
         "\"merged_distrs\":[\"@merged_distr([1, 4]^ZERO:{u:[0, 32), v:[32, 64)})\","
@@ -261,7 +262,7 @@ static void tensors_carry_distributions(void **state) {
 
 /* ---- 3.2.2: quantised types ------------------------------------------------------------------------------------- */
 
-/* Reals are float32 since 3.30: the document prints -3.6, 4.8 and 4.7. */
+/* Reals are float32 since 3.30: the specification prints -3.6, 4.8 and 4.7. */
 static void calibrated_types_print(void **state) {
     (void)state;
     assert_object(xir_type_calibrated(ctx, -3.6, 4.8, 4.7, xir_type_sint(ctx, 8), NULL), 0,
@@ -300,7 +301,7 @@ static void targets_are_known(void **state) {
     assert_object(xir_target_of_kind(ctx, XIR_TARGET_ZHUGE, "330"), 0, "\"@zhuget(330)\"");
 }
 
-static void layouts_are_built_and_asked(void **state) {
+static void layouts_are_built_and_queried(void **state) {
     (void)state;
     assert_object(xir_layout_parse(ctx, XIR_STR("NCHW"), why), 0, "\"@layout(NCHW)\"");
     assert_object(xir_layout_parse(ctx, XIR_STR("OIHW"), why), 0, "\"@layout(OIHW)\"");
@@ -323,7 +324,7 @@ static void layouts_are_built_and_asked(void **state) {
 
 /* ---- 5: operations ---------------------------------------------------------------------------------------------- */
 
-static void attributes_tell_of_themselves(void **state) {
+static void attributes_describe_themselves(void **state) {
     (void)state;
     const xir_class *conv2d = xir_class_find(ctx, XIR_STR("icraft::xir::Conv2d"));
     const xir_field *stride = xir_class_field(conv2d, XIR_STR("stride_width"));
@@ -331,7 +332,7 @@ static void attributes_tell_of_themselves(void **state) {
     assert_int_equal(stride->default_value.i, 1);
     assert_int_equal(stride->min.i, 1);
     assert_true(stride->doc.size > 0);
-    /* The document's pads are bounded by 0; they have no bound since. */
+    /* In the specification pads must be at least 0; they are not bounded any more. */
     assert_false(xir_class_field(conv2d, XIR_STR("pad_top"))->has_min);
 }
 
@@ -362,7 +363,7 @@ static void types_are_inferred_or_given(void **state) {
     const xir_type *output = XIR_TENSOR(ctx, fp32(), "NHWC", 1, 416, 416, 16);
     assert_true(xir_type_equal(xir_value_type(xir_op_output(xir_add_conv2d(at, in, &attrs), 0)), output));
 
-    const xir_type *mine[] = { XIR_TENSOR(ctx, fp32(), "NHWC", 1, 9, 9, 16) };   /* the caller's word counts */
+    const xir_type *mine[] = { XIR_TENSOR(ctx, fp32(), "NHWC", 1, 9, 9, 16) };   /* the caller's type counts */
     at.types = mine;
     at.n_types = 1;
     xir_op *given = xir_add_conv2d(at, in, &attrs);
@@ -396,15 +397,15 @@ int main(void) {
         cmocka_unit_test(anything_prints),
         cmocka_unit_test(weights_come_back_at_once),
         cmocka_unit_test(weights_come_back_lazily),
-        cmocka_unit_test(values_lie_in_memories),
+        cmocka_unit_test(values_have_memories),
         cmocka_unit_test(types_print_as_strings),
         cmocka_unit_test(distributions_are_built_in_steps),
         cmocka_unit_test(tensors_carry_distributions),
         cmocka_unit_test(calibrated_types_print),
         cmocka_unit_test(normalized_and_quantized_types_print),
         cmocka_unit_test(targets_are_known),
-        cmocka_unit_test(layouts_are_built_and_asked),
-        cmocka_unit_test(attributes_tell_of_themselves),
+        cmocka_unit_test(layouts_are_built_and_queried),
+        cmocka_unit_test(attributes_describe_themselves),
         cmocka_unit_test(validate_checks_bounds_and_inputs),
         cmocka_unit_test(types_are_inferred_or_given),
     };

@@ -1,10 +1,10 @@
-/* Targets as rows: what the library's say, those of programs and of a plug-in with inference of its own for each, in
- * every format, with and without the plug-in. */
+/* Targets as rows: those of the library, of programs, and of a plug-in with inference of its own for each, in every
+ * format, with and without the plug-in. */
 #include <pthread.h>
 #include "context.h"
 #include "support/net.h"
 #include "support/scratch.h"
-#undef FP32                      /* a type as text there */
+#undef FP32                      /* it is the text of a type here */
 #include "support/json_net.h"   /* last: its ctx and why are names in the rows above */
 
 #define NPU XIR_TEST_PLUGINS "/npu.so"
@@ -170,7 +170,7 @@ static void there_are_no_more_than_32(void **state) {
 
 /* ---- inference -------------------------------------------------------------------------------------------------- */
 
-/* The result's element type, or the finding, of one op on a target. */
+/* The element type of the result of one op on a target, or the finding. */
 static void check_inferred(xir_context *with, const char *key, const char *layout, const xir_target *target,
                            const char *expected) {
     xir_network *net = xir_network_new(with, "types", XIR_FRAMEWORK_PYTORCH, "v1.9");
@@ -195,7 +195,7 @@ static void check_inferred(xir_context *with, const char *key, const char *layou
         snprintf(said, sizeof said, "%.*s: %.*s", (int)found->path.size, found->path.data, (int)found->message.size,
                  found->message.data);
     }
-    if (!strstr(said, expected)) fail_msg("%s on %s: '%s' was expected, '%s' was found", key, layout, expected, said);
+    if (!strstr(said, expected)) fail_msg("%s on %s: expected '%s', found '%s'", key, layout, expected, said);
     xir_network_free(net);
 }
 
@@ -219,8 +219,8 @@ static void each_target_infers_in_its_own_way(void **state) {
     xir_context_free(with);
 }
 
-/* A target that takes tiles has the rules that classes have for tiles, of the sizes that it takes. */
-static void tiles_are_what_the_row_says(void **state) {
+/* A target that takes tiles uses the rules that classes have for tiles, with the tile sizes that it takes. */
+static void tiles_follow_the_row(void **state) {
     (void)state;
     xir_context *with = fresh();
     must_load(with);
@@ -253,7 +253,7 @@ static void ops_of_an_accelerator_belong_in_its_networks(void **state) {
     DOES(xir_network_set_ai_target(net, at.target));
     xir_diags_clear(why);
     assert_int_equal(xir_network_validate(net, why), XIR_OK);
-    DOES(xir_op_set_target(xir_value_op(y), target_in(with, "dsp", "v2")));   /* no accelerator: any network may have it */
+    DOES(xir_op_set_target(xir_value_op(y), target_in(with, "dsp", "v2")));   /* not an accelerator: any network may have it */
     assert_int_equal(xir_network_validate(net, why), XIR_OK);
     xir_network_free(net);
     xir_context_free(with);
@@ -263,7 +263,7 @@ static void ops_of_an_accelerator_belong_in_its_networks(void **state) {
 
 static const char *const formats[] = { "json", "imodel", "fb" };
 
-/* A network for the one target with ops for both, one of them unknown to any schema. */
+/* A network for one target with ops for both, one of them of a class that no schema has. */
 static xir_network *network_in(xir_context *with) {
     xir_network *net = xir_network_new(with, "n", XIR_FRAMEWORK_PYTORCH, "v1.9");
     xir_value *x = xir_input(xir_at_end(net), NULL, XIR_TENSOR(with, xir_type_float(with, XIR_FLOAT_FP32), "NC", 1, 2));
@@ -341,7 +341,7 @@ static void every_format_keeps_them_with_and_without_the_plugin(void **state) {
     xir_context_free(never);
 }
 
-static void targets_become_real_when_their_plugin_is_loaded(void **state) {
+static void targets_become_known_when_their_plugin_is_loaded(void **state) {
     (void)state;
     xir_context *knows = fresh();
     must_load(knows);
@@ -368,8 +368,8 @@ static void targets_become_real_when_their_plugin_is_loaded(void **state) {
     xir_context_free(knows);
 }
 
-/* What a file says that the class does not take stays as it was. */
-static void a_target_that_does_not_decode_stays_as_it_was(void **state) {
+/* An attribute of a file that the class does not accept is unchanged. */
+static void a_target_that_does_not_decode_is_unchanged(void **state) {
     (void)state;
     static const char text[] = NETWORK_OF("3.33.1.0",
         "{\"_type_key\":\"icraft::xir::Input\",\"compile_target\":{\"_type_key\":\"acme::DspTarget\",\"core\":2},\"inputs\":[],"
@@ -438,7 +438,7 @@ static void an_op_that_needs_an_attribute_is_made_by_names(void **state) {
     DOES(xir_op_get(op, XIR_STR("by"), &now));
     assert_int_equal(now.as.i64, 2);
     assert_int_equal(xir_type_rank(xir_value_type(xir_op_output(op, 0))), 4);
-    /* Over a struct, here the same one with another number. */
+    /* For a struct: here the same one with another number. */
     op = GROW(.attrs = &(int64_t[]){ 1, 0 }, .named = &by, .n_named = 1);
     DOES(xir_op_get(op, XIR_STR("by"), &now));
     assert_int_equal(now.as.i64, 2);
@@ -491,11 +491,11 @@ int main(void) {
         cmocka_unit_test(rows_are_checked),
         cmocka_unit_test(there_are_no_more_than_32),
         cmocka_unit_test(each_target_infers_in_its_own_way),
-        cmocka_unit_test(tiles_are_what_the_row_says),
+        cmocka_unit_test(tiles_follow_the_row),
         cmocka_unit_test(ops_of_an_accelerator_belong_in_its_networks),
         cmocka_unit_test(every_format_keeps_them_with_and_without_the_plugin),
-        cmocka_unit_test(targets_become_real_when_their_plugin_is_loaded),
-        cmocka_unit_test(a_target_that_does_not_decode_stays_as_it_was),
+        cmocka_unit_test(targets_become_known_when_their_plugin_is_loaded),
+        cmocka_unit_test(a_target_that_does_not_decode_is_unchanged),
         cmocka_unit_test(bad_plugins_leave_no_target),
         cmocka_unit_test(an_op_that_needs_an_attribute_is_made_by_names),
         cmocka_unit_test(every_allocation_may_fail),

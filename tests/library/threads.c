@@ -1,5 +1,5 @@
-/* Threads: different networks on one context, one network read by many, classes and types made by all at once. What
- * is wrong shows as an answer that differs from a lone thread's, and under ThreadSanitizer. */
+/* Threads: different networks on one context, one network read by many threads, classes and types made by all at
+ * once. An error shows as a result that differs from that of a single thread, or in ThreadSanitizer. */
 #include <stdio.h>
 #include "support/crew.h"
 #include "support/own.h"
@@ -7,7 +7,7 @@
 
 /* ---- a context for all ------------------------------------------------------------------------------------------ */
 
-/* The allocator counts too: what is given is given back, by whichever thread. */
+/* The allocator counts too: every block is freed, by whichever thread. */
 static atomic_size_t blocks_out, bytes_out;
 
 static void *count(void *user, void *block, size_t old_size, size_t size) {
@@ -110,7 +110,7 @@ static void each_builds_prints_and_reads(void **state) {
     for (int i = 0; i < THREADS; i++) xir_text_free(&e.text[i]);
 }
 
-/* The last network, whoever frees it, takes the context along. */
+/* The last network, whichever thread frees it, frees the context too. */
 static void build_and_free(int number, void *user) {
     xir_network **nets = user;
     xir_network *net = blocks(xir_network_context(nets[number]), number, 2);
@@ -168,7 +168,7 @@ static void read_all(int number, void *user) {
     xir_text_free(&text);
     xir_view_free(view);
     xir_view_free(whole);
-    /* Bytes are shared with the source until they are written: that may be at the same time. */
+    /* Bytes are shared with the source until they are written: both may happen at the same time. */
     if (copy && xir_network_params(copy, some, 64) == 12) {
         for (int i = 0; i < 12; i++) {
             float *mine = xir_params_edit(some[i]);
@@ -181,7 +181,7 @@ static void read_all(int number, void *user) {
 
 static void many_read_one(void **state) {
     (void)state;
-    /* Each network is new: its indexes are made by whoever asks first. */
+    /* Each network is new: the first thread that needs its indexes makes them. */
     for (int round = 0; round < 20; round++) {
         xir_network *net = blocks(shared, round % 3, 12);
         assert_int_equal(xir_network_status(net), XIR_OK);
@@ -225,7 +225,7 @@ static void make_types(int number, void *user) {
     }
 }
 
-static void equal_types_are_one_whoever_makes_them(void **state) {
+static void equal_types_of_all_threads_are_one(void **state) {
     (void)state;
     for (int round = 0; round < 5; round++) {
         static made m;
@@ -243,7 +243,7 @@ static void register_and_use(int number, void *user) {
     for (size_t i = 0; i < COUNT(all); i++) EXPECT(xir_class_register(own, all[i], NULL) == XIR_OK);
     EXPECT(xir_class_find(own, XIR_STR("test::OldBox")) == xir_class_find_decl(own, xir_own_box_class()));
     for (size_t i = 0; xir_context_class_at(own, i); i++) EXPECT(xir_class_key(xir_context_class_at(own, i)).size > 0);
-    /* Classes that nobody knows are made on the way. */
+    /* Unknown classes are made on the way. */
     char json[100];
     for (int i = 0; i < 40; i++) {
         snprintf(json, sizeof json, "{\"_type_key\":\"strange::Thing%d\",\"a\":1}", (i + number) % 50);
@@ -270,7 +270,7 @@ int main(void) {
         cmocka_unit_test(the_last_network_frees_the_context),
         cmocka_unit_test(many_read_one),
         cmocka_unit_test(many_print_one),
-        cmocka_unit_test(equal_types_are_one_whoever_makes_them),
+        cmocka_unit_test(equal_types_of_all_threads_are_one),
         cmocka_unit_test(classes_are_registered_once),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,4 +1,4 @@
-/* Blobs: bytes with an owner, and parts of them, which keep the whole. */
+/* Blobs: bytes with an owner, and parts of them, which keep the whole alive. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Findings: what a list keeps, how it prints, and what it does without memory. */
+/* Findings: what a list keeps, how it prints, and what happens when memory runs out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -35,7 +35,7 @@ static void check_text(const char *expected, char *text, size_t size) {
     free(text);
 }
 
-/* All findings as they print. */
+/* All findings, as they are printed. */
 #define CHECK_PRINTS(expected)                          \
     do {                                                \
         char *text_ = NULL;                             \
@@ -97,7 +97,7 @@ static void long_sentences_are_whole(void **state) {
     assert_int_equal(xir_diags_at(list, 0)->message.size, 100001);
     assert_int_equal(xir_diags_at(list, 0)->message.data[100000], '!');
     free(long_text);
-    /* Around the size of the buffer that short ones are made in. */
+    /* Lengths around the size of the buffer in which short messages are made. */
     for (int n = 510; n <= 514; n++) {
         xir_diags_add(list, XIR_ERROR, XIR_E_SYNTAX, str(""), "%0*d", n, 7);
         const xir_diag *last = xir_diags_at(list, xir_diags_count(list) - 1);
@@ -106,7 +106,7 @@ static void long_sentences_are_whole(void **state) {
     }
 }
 
-/* A file has a fault in every few bytes: what comes when the list is full is counted. */
+/* A file with a fault every few bytes: findings after the list is full are counted. */
 static void a_full_list_counts(void **state) {
     (void)state;
     xir_context_set_limits(ctx, &XIR_INIT(xir_limits, .max_findings = 3), NULL);
@@ -117,11 +117,11 @@ static void a_full_list_counts(void **state) {
     assert_int_equal(xir_diags_count_of(few, XIR_WARNING), 5);
     assert_int_equal(xir_diags_count_of(few, XIR_ERROR), 0);
 
-    /* The first error is kept all the same: a call that failed has said why. */
+    /* The first error is kept nevertheless: a call that failed has said why. */
     assert_int_equal(diag_fail(few, XIR_E_TYPE, str(""), "error 1"), XIR_E_TYPE);
     assert_int_equal(diag_fail(few, XIR_E_TYPE, str(""), "error 2"), XIR_E_TYPE);
     xir_diags_append(few, &(xir_diag){ .severity = XIR_NOTE, .byte = XIR_NO_BYTE, .message = XIR_STR("a note") });
-    /* and the first for want of memory, which others are not to be blamed for */
+    /* and so is the first one that says that memory ran out, so that no other error is taken for the cause */
     assert_int_equal(diag_memory(few), XIR_E_MEMORY);
     assert_int_equal(diag_memory(few), XIR_E_MEMORY);
     assert_int_equal(xir_diags_count(few), 5);
@@ -134,7 +134,7 @@ static void a_full_list_counts(void **state) {
     list = few;
     CHECK_PRINTS("warning: warning 0\nwarning: warning 1\nwarning: warning 2\nerror 1\nout of memory\nand 5 more\n");
     list = all;
-    diags_append(all, few);   /* what was counted is counted where it is handed on to */
+    diags_append(all, few);   /* appending passes the count on */
     assert_int_equal(xir_diags_count(all), 5);
     assert_int_equal(xir_diags_more(all), 5);
     assert_int_equal(xir_diags_count_of(all, XIR_WARNING), 5);
@@ -149,7 +149,7 @@ static void a_full_list_counts(void **state) {
     xir_diags_free(few);
 }
 
-/* Building calls say what they refused by their own findings. */
+/* Building calls report what they refuse with findings of their own. */
 static void the_list_of_a_network_is_never_full(void **state) {
     (void)state;
     xir_context_set_limits(ctx, &XIR_INIT(xir_limits, .max_findings = 2), NULL);
@@ -246,7 +246,7 @@ static ssize_t count_write(void *user, const char *data, size_t size) {
     return (ssize_t)size;
 }
 
-/* Standard error buffers nothing: each piece that is printed is a write. */
+/* Standard error is not buffered: each piece that is printed is a write. */
 static void many_findings_take_few_writes(void **state) {
     (void)state;
     enum { FINDINGS = 20000, WRITES = 1000 };
@@ -268,7 +268,7 @@ static void many_findings_take_few_writes(void **state) {
     fclose(out);
 }
 
-/* A failed call says where in the program it was. */
+/* A failed call names its place in the program. */
 static void a_failed_call_names_the_callers_line(void **state) {
     (void)state;
     xir_network *net = xir_network_new(ctx, "n", XIR_FRAMEWORK_PYTORCH, "v1.9");

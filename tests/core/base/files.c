@@ -1,6 +1,6 @@
-/* Files of the operating system: read as they are or not at all, replaced as a whole or not at all. Every system
- * call that the library makes is let fail here, do less than asked, or be the last one of the process
- * (support/faults.h). */
+/* Files of the operating system: they are read unchanged or not at all, and replaced as a whole or not at all. Every
+ * system call that the library makes is tested with failing, doing less than requested, and being the last call of
+ * the process (support/faults.h). */
 #include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
@@ -48,7 +48,7 @@ static void a_file_is_read_or_mapped_whole(void **state) {
             assert_memory_equal(mapped->bytes, data, sizes[i]);
             assert_int_equal((uintptr_t)read_one->bytes % 16, 0);
         }
-        unlink(path);   /* a mapping needs the name no more */
+        unlink(path);   /* a mapping no longer needs the name */
         if (sizes[i]) assert_memory_equal(mapped->bytes, data, sizes[i]);
         blob_release(read_one);
         blob_release(mapped);
@@ -56,7 +56,7 @@ static void a_file_is_read_or_mapped_whole(void **state) {
     }
 }
 
-static void what_has_no_size_is_read_to_its_end(void **state) {
+static void a_file_without_a_size_is_read_to_its_end(void **state) {
     xir_context *ctx = *state;
     const size_t size = 700001;
     uint8_t *data = malloc(size);
@@ -99,12 +99,12 @@ static void expect(const xir_diags *why, xir_status code, const char *path, cons
     assert_int_equal(xir_diags_count(why), 1);
     const xir_diag *d = xir_diags_at(why, 0);
     if (d->message.size != strlen(text) || memcmp(d->message.data, text, d->message.size) != 0)
-        fail_msg("said \"%.*s\", expected \"%s\"", (int)d->message.size, d->message.data, text);
+        fail_msg("expected \"%s\", found \"%.*s\"", text, (int)d->message.size, d->message.data);
     assert_int_equal(d->code, code);
     assert_true(xir_str_equal(d->file, xir_str_of(path)));
 }
 
-static void what_cannot_be_read_says_why(void **state) {
+static void a_failed_read_says_why(void **state) {
     xir_context *ctx = *state;
     static const struct { const char *name; bool map; xir_status code; const char *text; } rows[] = {
         { "none",        false, XIR_E_IO, "cannot open: No such file or directory" },
@@ -153,7 +153,7 @@ static void a_file_that_changes_while_it_is_read_is_refused(void **state) {
             ? "the file had 10 bytes when it was opened and became shorter while it was read"
             : "the file had 10 bytes when it was opened and became longer while it was read");
         assert_int_equal(r.status, XIR_E_IO);
-        assert_int_equal(file_reader_at(&r, 0, bytes, 5), XIR_E_IO);   /* and stays refused */
+        assert_int_equal(file_reader_at(&r, 0, bytes, 5), XIR_E_IO);   /* and it is still refused */
         file_reader_close(&r);
         xir_diags_free(why);
     }
@@ -196,7 +196,7 @@ static void assert_file(const char *path, const void *data, size_t size) {
     free(now);
 }
 
-/* A folder of its own, so that what is left behind can be counted. */
+/* A folder of its own, so that leftover files can be counted. */
 static const char *new_folder(void) {
     static int n;
     char name[32];
@@ -227,7 +227,7 @@ static void a_file_is_replaced_and_keeps_its_mode(void **state) {
         assert_file(path, data, size - i);
     }
     assert_int_equal(stat(path, &before), 0);
-    assert_int_equal(before.st_mode & 07777, 0640);   /* a new one: the umask's */
+    assert_int_equal(before.st_mode & 07777, 0640);   /* a new one has the mode of the umask */
     assert_int_equal(chmod(path, 0604), 0);
     assert_int_equal(save(ctx, path, data, 3, NULL), XIR_OK);
     assert_int_equal(stat(path, &after), 0);
@@ -240,7 +240,7 @@ static void a_file_is_replaced_and_keeps_its_mode(void **state) {
     free(data);
 }
 
-static void a_link_stays_and_its_file_is_replaced(void **state) {
+static void a_link_is_kept_and_its_file_is_replaced(void **state) {
     xir_context *ctx = *state;
     const char *folder = new_folder();
     struct stat st;
@@ -272,7 +272,7 @@ static void names_in_the_current_folder_need_no_slash(void **state) {
     assert_int_equal(save(ctx, "plain", (const uint8_t *)"plain", 5, NULL), XIR_OK);
     assert_file("plain", "plain", 5);
     char name[256];
-    memset(name, 'n', 255);   /* the longest there is: the temporary one is not made from it */
+    memset(name, 'n', 255);   /* the longest possible name: the temporary name is not made from it */
     name[255] = '\0';
     assert_int_equal(save(ctx, name, (const uint8_t *)"long", 4, NULL), XIR_OK);
     assert_file(name, "long", 4);
@@ -295,7 +295,7 @@ static void devices_and_pipes_are_written_directly(void **state) {
     close(fds[0]);
     close(fds[1]);
 
-    /* A file without a name, as a shell's here-document: its bytes are where the descriptor leads. */
+    /* A file without a name, like a shell's here-document: its bytes are at the end of the link of its descriptor. */
     const char *gone = scratch("gone");
     int fd = open(gone, O_RDWR | O_CREAT, 0600);
     assert_int_equal(unlink(gone), 0);
@@ -306,7 +306,7 @@ static void devices_and_pipes_are_written_directly(void **state) {
     close(fd);
 }
 
-static void what_cannot_be_written_says_why(void **state) {
+static void a_failed_write_says_why(void **state) {
     xir_context *ctx = *state;
     const char *folder = new_folder();
     static const struct { const char *name, *text; } rows[] = {
@@ -355,7 +355,7 @@ static void a_failed_writer_stays_failed(void **state) {
     xir_diags_free(why);
 }
 
-/* A full disk, played by a limit on the size of files. */
+/* A limit on the size of files plays a full disk. */
 static void a_full_disk_leaves_the_old_file(void **state) {
     xir_context *ctx = *state;
     const char *folder = new_folder(), *path = in(folder, "a");
@@ -397,10 +397,10 @@ static void an_aborted_save_leaves_nothing(void **state) {
         assert_int_equal(scratch_count_in(folder), 2);
         if (ready) assert_int_equal(file_ready(&w), XIR_OK);
         file_abort(&w);
-        assert_int_equal(file_commit(&w), XIR_OK);   /* too late: does nothing */
+        assert_int_equal(file_commit(&w), XIR_OK);   /* too late: it does nothing */
         assert_int_equal(scratch_count_in(folder), 1);
         assert_file(path, "old", 3);
-        file_abort(&w);   /* again: nothing */
+        file_abort(&w);   /* a second time: it does nothing */
     }
 }
 
@@ -425,7 +425,7 @@ static void be_killed(xir_context *ctx, const char *path) {
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* The temporary file that is there. */
+/* The path of the temporary file that exists. */
 static void find_temp(const char *folder, char *out, size_t size) {
     DIR *dir = opendir(folder);
     assert_non_null(dir);
@@ -436,7 +436,7 @@ static void find_temp(const char *folder, char *out, size_t size) {
     assert_true(*out);
 }
 
-static void a_save_removes_what_killed_ones_of_its_target_left(void **state) {
+static void a_save_removes_temporary_files_of_killed_saves(void **state) {
     xir_context *ctx = *state;
     char folder[PATH_MAX], a[PATH_MAX + 8], b[PATH_MAX + 8];
     snprintf(folder, sizeof folder, "%s", new_folder());
@@ -444,19 +444,19 @@ static void a_save_removes_what_killed_ones_of_its_target_left(void **state) {
     snprintf(b, sizeof b, "%s/b", folder);
     be_killed(ctx, a);
     be_killed(ctx, a);
-    assert_int_equal(scratch_count_in(folder), 1);   /* the second has removed what the first left */
+    assert_int_equal(scratch_count_in(folder), 1);   /* the second save has removed what the first left over */
     be_killed(ctx, b);
     assert_int_equal(scratch_count_in(folder), 2);
     assert_int_equal(save_text(ctx, a, "1"), XIR_OK);
-    assert_int_equal(scratch_count_in(folder), 2);   /* a, and what is b's */
+    assert_int_equal(scratch_count_in(folder), 2);   /* a, and the temporary file of b */
     assert_int_equal(save_text(ctx, b, "2"), XIR_OK);
     assert_int_equal(scratch_count_in(folder), 2);
     assert_file(a, "1", 1);
     assert_file(b, "2", 1);
 }
 
-/* What a handler of signals does: all temporary files of the process go, those of others stay, and what was there is
- * as it was. */
+/* What a signal handler may do: all temporary files of the process are removed, those of other processes are kept,
+ * and the old files are unchanged. */
 static void saves_are_abandoned_by_a_handler(void **state) {
     xir_context *ctx = *state;
     enum { MANY = 3 };
@@ -466,7 +466,7 @@ static void saves_are_abandoned_by_a_handler(void **state) {
     snprintf(path, sizeof path, "%s/a", folder);
     scratch_put(path, "old", 3);
     be_killed(ctx, path);
-    for (int round = 0; round < 4; round++) {   /* more in all than are noted at once */
+    for (int round = 0; round < 4; round++) {   /* more in all than are recorded at the same time */
         assert_int_equal(file_open(&done, ctx, path, NULL), XIR_OK);
         assert_true(file_write(&done, "old", 3));
         assert_int_equal(file_commit(&done), XIR_OK);
@@ -482,12 +482,12 @@ static void saves_are_abandoned_by_a_handler(void **state) {
     }
     be_killed(ctx, path);
     xir_abandon_saves();
-    assert_int_equal(scratch_count_in(folder), 2);   /* of a process that is no more: the next save removes it */
+    assert_int_equal(scratch_count_in(folder), 2);   /* of a process that has ended: the next save removes it */
     assert_int_equal(save_text(ctx, path, "1"), XIR_OK);
     assert_int_equal(scratch_count_in(folder), 1);
 }
 
-static void a_save_leaves_what_others_are_writing(void **state) {
+static void a_save_keeps_temporary_files_of_running_saves(void **state) {
     xir_context *ctx = *state;
     enum { MANY = 12 };   /* more than there are names to choose from */
     char folder[PATH_MAX], path[PATH_MAX + 8], bytes[] = "0";
@@ -510,8 +510,8 @@ static void a_save_leaves_what_others_are_writing(void **state) {
     assert_int_equal(scratch_count_in(folder), 1);
 }
 
-/* What has the name of a temporary file and is none is neither opened, followed nor removed. */
-static void a_save_leaves_what_is_no_file(void **state) {
+/* A thing that has the name of a temporary file but is not one is not opened, followed or removed. */
+static void a_save_keeps_what_is_not_a_file(void **state) {
     xir_context *ctx = *state;
     char folder[PATH_MAX], path[PATH_MAX + 8], temp[2 * PATH_MAX], other[PATH_MAX + 16];
     snprintf(folder, sizeof folder, "%s", new_folder());
@@ -534,7 +534,8 @@ static void a_save_leaves_what_is_no_file(void **state) {
 
 /* ---- every call ---------------------------------------------------------------------------------------------- */
 
-/* Each call of a save fails, in each way, in turn: the file is the old one, or the new one and the save has said so. */
+/* Each call of a save fails, in each way, in turn: the file is the old one, or it is the new one and the save has
+ * reported that. */
 static void any_call_of_a_save_may_fail(void **state) {
     if (!HAVE_FAULTS) SKIP("system calls are intercepted on x86-64 alone");
     xir_context *ctx = *state;
@@ -555,7 +556,7 @@ static void any_call_of_a_save_may_fail(void **state) {
                 fill(data, SIZE, at);
                 if (there) scratch_put(path, "old", 3);
                 if (which == OLD_OF_ANOTHER && (chmod(path, 04755) != 0 || chown(path, 12345, 54321) != 0)) {
-                    over = true;   /* only root gives files away */
+                    over = true;   /* only root can change a file's owner */
                     xir_diags_free(why);
                     continue;
                 }
@@ -573,7 +574,7 @@ static void any_call_of_a_save_may_fail(void **state) {
                     assert_int_equal(status, XIR_E_IO);
                     assert_int_equal(xir_diags_count(why), 1);
                     assert_true(xir_str_equal(xir_diags_at(why, 0)->file, xir_str_of(path)));
-                    /* Flushing the folder comes after the replacing. */
+                    /* The folder is flushed after the file was replaced. */
                     if (is_new) assert_memory_equal(xir_diags_at(why, 0)->message.data, "replaced, but", 13);
                     else if (there) assert_file(path, "old", 3);
                     failed++;
@@ -602,10 +603,10 @@ static void interrupted_and_short_calls_are_normal(void **state) {
             xir_status status = save(ctx, path, data, SIZE, NULL);
             trouble.on = false;
             over = !trouble.hit;
-            /* Some are not interrupted on any system: then it is an error as any other. */
+            /* Some calls are never interrupted by the system: then it is an error like any other. */
             if (status == XIR_OK) assert_file(path, data, SIZE);
             else if (!strstr("stat rename readlink", trouble.hit))
-                fail_msg("an interrupted %s is no failure", trouble.hit);
+                fail_msg("an interrupted %s is not a failure", trouble.hit);
         }
         over = false;
         scratch_put(scratch("short"), data, SIZE);
@@ -692,7 +693,7 @@ static void a_raw_that_changes_while_it_is_loaded_is_whole_or_refused(void **sta
     assert_true(refused > 28 * 4);
 }
 
-/* The process is killed before each call: under the name is the old file or the new one, whole. */
+/* The process is killed before each call: the file is the old one or the new one, complete. */
 static void a_killed_save_leaves_the_old_file_or_the_new_one(void **state) {
     if (!HAVE_FAULTS) SKIP("system calls are intercepted on x86-64 alone");
     xir_context *ctx = *state;
@@ -738,7 +739,7 @@ static void a_killed_save_leaves_the_old_file_or_the_new_one(void **state) {
 
 enum { OLD_PAIR, NEW_PAIR, TORN };
 
-/* What lies in a folder where "old" was saved and "new" was being saved over it. A torn pair does not load. */
+/* The contents of a folder in which "new" was being saved over "old". A torn pair does not load. */
 static int pair_in(xir_context *ctx, const char *folder) {
     xir_value *value;
     xir_network *net = xir_json_load(ctx, in(folder, "a.json"), NULL);
@@ -751,13 +752,13 @@ static int pair_in(xir_context *ctx, const char *folder) {
         is = memcmp(bytes, "new", 3) == 0 ? NEW_PAIR : OLD_PAIR;
         if (is == OLD_PAIR) assert_memory_equal(bytes, "old", 3);
     } else {
-        assert_int_equal(status, XIR_E_CORRUPT);   /* by the MD5 */
+        assert_int_equal(status, XIR_E_CORRUPT);   /* the MD5 differs */
     }
     xir_network_free(net);
     return is;
 }
 
-/* Saves "new" over "old" while call number `at` suffers `what`. */
+/* Saves "new" over "old"; call number `at` suffers `what`. */
 static xir_status save_pair(xir_context *ctx, const char *folder, int what, unsigned at) {
     static const raw_param wanted[] = { { 3, 3 } };
     char json[PATH_MAX + 256], raw[PATH_MAX + 256];
@@ -804,7 +805,7 @@ static void a_pair_is_old_or_new_or_known_to_be_torn(void **state) {
     }
     print_message("failing: %u old, %u new, %u torn; killed: %u old, %u new, %u torn\n", failed[OLD_PAIR],
                   failed[NEW_PAIR], failed[TORN], killed[OLD_PAIR], killed[NEW_PAIR], killed[TORN]);
-    /* All that is likely to fail does so before either file takes its name. */
+    /* Everything that is likely to fail happens before either file gets its name. */
     assert_true(failed[OLD_PAIR] > 10 && failed[TORN] == 1);
     assert_true(killed[OLD_PAIR] > 10 && killed[TORN] == 1 && killed[NEW_PAIR] > 1);
 }
@@ -812,21 +813,21 @@ static void a_pair_is_old_or_new_or_known_to_be_torn(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_is_read_or_mapped_whole),
-        cmocka_unit_test(what_has_no_size_is_read_to_its_end),
-        cmocka_unit_test(what_cannot_be_read_says_why),
+        cmocka_unit_test(a_file_without_a_size_is_read_to_its_end),
+        cmocka_unit_test(a_failed_read_says_why),
         cmocka_unit_test(a_file_that_changes_while_it_is_read_is_refused),
         cmocka_unit_test(a_file_is_replaced_and_keeps_its_mode),
-        cmocka_unit_test(a_link_stays_and_its_file_is_replaced),
+        cmocka_unit_test(a_link_is_kept_and_its_file_is_replaced),
         cmocka_unit_test(names_in_the_current_folder_need_no_slash),
         cmocka_unit_test(devices_and_pipes_are_written_directly),
-        cmocka_unit_test(what_cannot_be_written_says_why),
+        cmocka_unit_test(a_failed_write_says_why),
         cmocka_unit_test(a_failed_writer_stays_failed),
         cmocka_unit_test(a_full_disk_leaves_the_old_file),
         cmocka_unit_test(an_aborted_save_leaves_nothing),
-        cmocka_unit_test(a_save_removes_what_killed_ones_of_its_target_left),
+        cmocka_unit_test(a_save_removes_temporary_files_of_killed_saves),
         cmocka_unit_test(saves_are_abandoned_by_a_handler),
-        cmocka_unit_test(a_save_leaves_what_others_are_writing),
-        cmocka_unit_test(a_save_leaves_what_is_no_file),
+        cmocka_unit_test(a_save_keeps_temporary_files_of_running_saves),
+        cmocka_unit_test(a_save_keeps_what_is_not_a_file),
         cmocka_unit_test(any_call_of_a_save_may_fail),
         cmocka_unit_test(interrupted_and_short_calls_are_normal),
         cmocka_unit_test(any_call_of_a_read_may_fail),

@@ -1,4 +1,4 @@
-/* Hashes and the two tables over them: growth, keys whose hashes end alike, allocations that are refused. */
+/* Hashes and the two tables that use them: growth, keys whose hashes end alike, refused allocations. */
 #include <stdio.h>
 #include "support/scarce.h"
 #include "hash.h"
@@ -7,7 +7,7 @@ enum { MANY = 20000 };
 
 /* ---- hashes ----------------------------------------------------------------------------------------------------- */
 
-/* Every byte counts, wherever it stands and however long the text is; so do the length and the seed. */
+/* Every byte counts, at any place in a text of any length; so do the length and the seed. */
 static void every_byte_counts(void **state) {
     (void)state;
     char text[100];
@@ -39,7 +39,7 @@ static void pointers_are_found(void **state) {
     assert_null(pointer_table_find(&t, keys));
     for (uint32_t i = 0; i < MANY; i++) {
         assert_int_equal(*pointer_table_add(&t, keys + 8 * i, i), i);
-        if (i % 3 == 0) assert_int_equal(*pointer_table_add(&t, keys + 8 * i, 77), i);   /* the first value stays */
+        if (i % 3 == 0) assert_int_equal(*pointer_table_add(&t, keys + 8 * i, 77), i);   /* the first value is kept */
     }
     assert_int_equal(t.n, MANY);
     assert_true(t.n * 2 <= t.room);
@@ -53,7 +53,7 @@ static void pointers_are_found(void **state) {
     assert_null(pointer_table_find(&t, keys));
 }
 
-/* Pointers that all want one place of a table of 64 stand one after the other, round its end. */
+/* Pointers that collide in a table of 64 are stored one after the other, across its end. */
 static void pointers_collide(void **state) {
     (void)state;
     const void *keys[16];
@@ -95,7 +95,7 @@ static void texts_are_found(void **state) {
     text_table_free(&t);
 }
 
-/* Texts are bytes: empty, with zeroes, the beginnings of others. */
+/* Texts are bytes: empty ones, with zero bytes, prefixes of others. */
 static void texts_are_bytes(void **state) {
     (void)state;
     const xir_str keys[] = { { NULL, 0 }, XIR_STR("a"), XIR_STR("a\0"), XIR_STR("a\0b"), XIR_STR("\0"), XIR_STR("ab"),
@@ -108,7 +108,7 @@ static void texts_are_bytes(void **state) {
     text_table_free(&t);
 }
 
-/* Reserved room is not moved. */
+/* Reserved memory is not moved. */
 static void reserved_room_lasts(void **state) {
     (void)state;
     static char keys[1000 * 8], names[1000][40];
@@ -138,7 +138,7 @@ static void reserved_room_lasts(void **state) {
 
 /* ---- without memory --------------------------------------------------------------------------------------------- */
 
-/* When growing is refused the table is as it was, and the same call succeeds later. */
+/* If growing is refused, the table is unchanged, and the same call succeeds later. */
 static void refused_growth_changes_nothing(void **state) {
     (void)state;
     static char keys[100 * 8], names[100][40];
@@ -168,7 +168,7 @@ static void refused_growth_changes_nothing(void **state) {
             assert_int_equal(*by_pointer, i);
             assert_int_equal(*by_text, i);
         }
-        assert_int_equal(memory.refused, refuse < 10);   /* both grow at 9, 17, 33, 65 keys and the first */
+        assert_int_equal(memory.refused, refuse < 10);   /* both grow at the first key and at 9, 17, 33, 65 keys */
         for (uint32_t i = 0; i < 100; i++) assert_int_equal(*pointer_table_find(&p, keys + 8 * i), i);
         pointer_table_free(&p);
         text_table_free(&t);

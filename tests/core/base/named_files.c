@@ -1,5 +1,5 @@
-/* Files that a file names: each is opened once and stays where it was found, what is refused says why, and nothing is
- * left when memory is. The paths that lead elsewhere are those of the test onnx_external. */
+/* Files that a file names: each is opened once and keeps its contents. A refusal says why. Running out of memory
+ * leaves nothing open. The paths that lead elsewhere are tested in onnx_external. */
 #include <sys/stat.h>
 #include "named_files.h"
 #include "support/net.h"
@@ -15,7 +15,7 @@ static named_files of(const char *path, bool lazy) {
 static void each_is_opened_once(void **state) {
     (void)state;
     named_fault fault;
-    enum { FILES = 40 };   /* more than the first table has room for */
+    enum { FILES = 40 };   /* more than the table first has room for */
     char *names[FILES];
     for (int i = 0; i < FILES; i++) {
         names[i] = malloc(16);
@@ -38,7 +38,7 @@ static void each_is_opened_once(void **state) {
         }
         blob *part = blob_part(files.files[7].whole, 1, 1);
         named_files_end(&files);
-        assert_int_equal(part->bytes[0], '7');   /* parts stay */
+        assert_int_equal(part->bytes[0], '7');   /* parts are still valid */
         blob_release(part);
         named_files_end(&files);                 /* nothing is left to release */
     }
@@ -59,7 +59,7 @@ static void faults_say_why(void **state) {
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         named_files files = of(scratch(rows[i].path), false);
-        for (int again = 0; again < 2; again++) {   /* a fault leaves nothing in the table */
+        for (int again = 0; again < 2; again++) {   /* a fault leaves no entry in the table */
             assert_int_equal(named_files_find(&files, xir_str_of(rows[i].location), &fault), -1);
             assert_int_equal(fault.status, rows[i].status);
             assert_int_equal(fault.folder, rows[i].folder);
@@ -70,7 +70,7 @@ static void faults_say_why(void **state) {
     named_files files = of(scratch("model"), false);
     assert_int_equal(named_files_find(&files, XIR_STR("large"), &fault), -1);
     assert_int_equal(fault.status, XIR_E_LIMIT);
-    assert_string_equal(fault.what, "");   /* the finding is there */
+    assert_string_equal(fault.what, "");   /* the finding says it */
     assert_int_equal(xir_diags_count(why), 1);
     xir_diags_clear(why);
     named_files_end(&files);

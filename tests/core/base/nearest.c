@@ -1,10 +1,10 @@
-/* xir_str_is_nearer: which of some names a misspelled one may have meant. */
+/* xir_str_is_nearer: which of several names a misspelled one may mean. */
 #include "support/net.h"
 
 static const char *const names[] = { "a", "b", "pad_left", "pad_right", "stride_height", "stride_width", "group",
                                      "groups", "mode", "info", "convert" };
 
-/* The candidate that a word is taken for; "" for none. */
+/* The name that a word is taken for; "" for none. */
 static xir_str meant(xir_str word) {
     xir_str best = XIR_STR("");
     size_t distance = SIZE_MAX;
@@ -17,9 +17,9 @@ static xir_str meant(xir_str word) {
 static void words_are_taken_for_the_nearest_name(void **state) {
     (void)state;
     static const struct { const char *word, *name; } rows[] = {
-        { "mode",          "mode"          },   /* no letter               */
-        { "mde",           "mode"          },   /* one left out            */
-        { "moode",         "mode"          },   /* one put in              */
+        { "mode",          "mode"          },   /* same letters            */
+        { "mde",           "mode"          },   /* one missing             */
+        { "moode",         "mode"          },   /* one added               */
         { "node",          "mode"          },   /* one changed             */
         { "mdoe",          "mode"          },   /* two exchanged           */
         { "gruops",        "groups"        },
@@ -40,7 +40,7 @@ static void words_are_taken_for_the_nearest_name(void **state) {
     for (size_t i = 0; i < COUNT(rows); i++) {
         xir_str found = meant(xir_str_of(rows[i].word));
         if (!xir_str_equal(found, xir_str_of(rows[i].name)))
-            fail_msg("'%s': '%.*s' was found", rows[i].word, (int)found.size, found.data);
+            fail_msg("'%s': found '%.*s'", rows[i].word, (int)found.size, found.data);
     }
 }
 

@@ -1,5 +1,5 @@
-/* Numbers as text.  number_oracle.cpp compares the same functions with independent ones on millions
- * of values; here are the cases that have names, and what must hold of every value. */
+/* Numbers as text. number_oracle.cpp compares the same functions with independent ones on millions of values; this
+ * file has the cases with names, and the properties of every value. */
 
 #include <math.h>
 #include <setjmp.h>
@@ -61,10 +61,10 @@ static float f32_of(uint32_t bits)
 static void expect_text(const char *out, size_t n, const char *text)
 {
     if (n != strlen(text) || memcmp(out, text, n) != 0)
-        fail_msg("wrote \"%.*s\", expected \"%s\"", (int)n, out, text);
+        fail_msg("expected \"%s\", wrote \"%.*s\"", text, (int)n, out);
 }
 
-/* Reads a copy that ends where its memory does, so that a sanitizer sees one byte too many. */
+/* Reads a copy that ends where its memory ends, so that a sanitizer detects a read past the end. */
 static size_t parse(const char *text, size_t size, number *out)
 {
     char *copy = malloc(size ? size : 1);
@@ -176,7 +176,7 @@ static void reals_are_written_as_nlohmann_writes_them(void **state)
         { 2.2250738585072009e-308,   "2.225073858507201e-308"  },
         { 2.2250738585072014e-308,   "2.2250738585072014e-308" },
         { -1.7976931348623157e+308,  "-1.7976931348623157e+308" },
-        /* Where Grisu2 goes wrong, so do files: these could be shorter or nearer. */
+        /* Where Grisu2 is not the shortest or nearest, files are not either. */
         { 1e23,                      "9.999999999999999e+22"   },
         { 0x1.3e681cp-6,             "0.019434001296758652"    },
         { 0x1.2272p-3,               "0.14181900024414063"     },
@@ -189,7 +189,7 @@ static void reals_are_written_as_nlohmann_writes_them(void **state)
     }
 }
 
-static void nothing_behind_the_room_is_touched(void **state)
+static void nothing_after_the_text_is_written(void **state)
 {
     (void)state;
     char out[NUMBER_ROOM + 8];
@@ -256,7 +256,7 @@ static void f32_are_written_shortest(void **state)
         { 0x1p-126F,        "1.1754944e-38"    },
         { 0x1.fffffep127F,  "3.4028235e+38"    },
         { 0x1p-24F,         "5.9604645e-08"    },   // a power of two: its neighbours differ
-        { 8.589973e9F,      "8589974000"       },   // 8589973504: both read back, this is nearer
+        { 8.589973e9F,      "8589974000"       },   // 8589973504: both give the same float, this one is nearer
     };
     char out[NUMBER_ROOM];
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -265,7 +265,7 @@ static void f32_are_written_shortest(void **state)
     }
 }
 
-/* Whether digits * 10^exponent reads back as v. */
+/* Whether digits * 10^exponent is read as v. */
 static bool reads_back(uint32_t digits, int exponent, float v)
 {
     char text[40];
@@ -283,8 +283,8 @@ static double distance(uint32_t digits, int exponent, float v)
     return fabs(out.real - (double)v);
 }
 
-/* If a shorter text read back, the ones next to ours would, because what reads back is an interval;
- * and no text of the same length that reads back is nearer. */
+/* The texts that are read as v form an interval. So if a shorter text were in it, those next to XIR's text would be;
+ * and no text of the same length in it is nearer. */
 static void check_shortest(float v)
 {
     char out[NUMBER_ROOM];
@@ -317,11 +317,11 @@ static void check_shortest(float v)
     }
     const bool shorter = digits >= 10 && (reads_back(digits / 10, exponent + 1, v)
                                           || reads_back(digits / 10 + 1, exponent + 1, v));
-    double ours = distance(digits, exponent, v) * (1 - 1e-6);
+    double distance_of_text = distance(digits, exponent, v) * (1 - 1e-6);
     const bool nearer = (reads_back(digits - 1, exponent, v)
-                         && distance(digits - 1, exponent, v) < ours)
+                         && distance(digits - 1, exponent, v) < distance_of_text)
                         || (reads_back(digits + 1, exponent, v)
-                            && distance(digits + 1, exponent, v) < ours);
+                            && distance(digits + 1, exponent, v) < distance_of_text);
     if (shorter || nearer)
         fail_msg("%a was written as %.*s: there is a %s text", (double)v, (int)size, out,
                  shorter ? "shorter" : "nearer");
@@ -400,7 +400,7 @@ static void the_kind_follows_from_text_and_range(void **state)
     }
 }
 
-static void what_is_no_number_is_refused_and_what_follows_is_left(void **state)
+static void a_text_that_is_not_a_number_is_refused(void **state)
 {
     (void)state;
     static const struct { const char *text; size_t length; } rows[] = {
@@ -427,7 +427,7 @@ static void what_is_no_number_is_refused_and_what_follows_is_left(void **state)
     }
 }
 
-/* The grammar once more, as an automaton: the length of the longest number at the beginning. */
+/* The grammar a second time, as an automaton: the length of the longest number at the beginning. */
 static size_t longest(const char *text, size_t size)
 {
     enum { START, MINUS, ZERO, WHOLE, POINT, PART, E, SIGN, POWER } at = START;
@@ -532,7 +532,7 @@ static void reals_round_to_nearest_ties_to_even(void **state)
 static void overflow_begins_halfway_above_the_greatest(void **state)
 {
     (void)state;
-    /* 2^1024 - 2^970, and one less. */
+    /* 2^1024 - 2^970, and the next smaller number. */
     static const char half[] =
         "1797693134862315807937289714053034150799341327100378269361737789804449682927647509466490"
         "1797758720709633028641669288791094655554785194040263065748867150582068190890200070838367"
@@ -553,7 +553,7 @@ static void overflow_begins_halfway_above_the_greatest(void **state)
     assert_int_equal(number_parse_f32("340282356779733661637539395458142568448", 39, &f), 0);
 }
 
-/* Reads the text of the exact `half` between the even `low` and `high`, then a little off. */
+/* Reads the text of the exact `half` between the even `low` and `high`, then texts slightly off. */
 static void check_half(const char *exact, double below, double half, double above)
 {
     static char text[2400];
@@ -574,13 +574,13 @@ static void check_half(const char *exact, double below, double half, double abov
 static void halfway_points_of_any_length_go_to_even(void **state)
 {
     (void)state;
-#if __LDBL_MANT_DIG__ >= 64     // else there is nothing to hold a halfway point
+#if __LDBL_MANT_DIG__ >= 64     // otherwise no type can hold a halfway point
     static char text[1200];
     seed = 5;
     for (int i = 0; i < 3000; i++) {
         uint64_t bits = next_random() >> 2;                 // below 1
         if (i % 4 == 0)
-            bits = next_random() >> (11 + next_random() % 53);      // subnormal, mostly
+            bits = next_random() >> (11 + next_random() % 53);      // subnormal, usually
         double low = real_of(bits), high = real_of(bits + 1);
         if (low >= 1)
             continue;
@@ -591,14 +591,14 @@ static void halfway_points_of_any_length_go_to_even(void **state)
         check_half(text, low, bits % 2 ? high : low, high);
     }
 #else
-    SKIP("long double is no wider than double");
+    SKIP("long double is not wider than double");
 #endif
 }
 
 static void f32_is_rounded_once(void **state)
 {
     (void)state;
-    /* Just above halfway between 1 and its successor: a double in between would lose the rest. */
+    /* Just above halfway between 1 and its successor: a double as an intermediate step would lose the rest. */
     expect_f32("1.00000005960464477539062500000000000001", 0x1.000002p0F);
     expect_f32("1.000000059604644775390625", 1.0F);
     expect_f32("1.00000005960464477539062499999999999999", 1.0F);
@@ -692,13 +692,13 @@ int main(void)
         cmocka_unit_test(every_length_of_integer_is_right_at_its_ends),
         cmocka_unit_test(integers_come_back),
         cmocka_unit_test(reals_are_written_as_nlohmann_writes_them),
-        cmocka_unit_test(nothing_behind_the_room_is_touched),
+        cmocka_unit_test(nothing_after_the_text_is_written),
         cmocka_unit_test(reals_come_back),
         cmocka_unit_test(f32_are_written_shortest),
         cmocka_unit_test(sampled_f32_are_shortest_and_come_back),
         cmocka_unit_test(strided_f32_come_back),
         cmocka_unit_test(the_kind_follows_from_text_and_range),
-        cmocka_unit_test(what_is_no_number_is_refused_and_what_follows_is_left),
+        cmocka_unit_test(a_text_that_is_not_a_number_is_refused),
         cmocka_unit_test(every_prefix_has_the_length_that_the_grammar_says),
         cmocka_unit_test(random_texts_have_the_length_that_the_grammar_says),
         cmocka_unit_test(reals_round_to_nearest_ties_to_even),

@@ -42,11 +42,11 @@ template <class To, class From> To bits_as(From from)
     return to;
 }
 
-[[noreturn]] void differ(const char *what, const std::string &input, const std::string &ours,
+[[noreturn]] void differ(const char *what, const std::string &input, const std::string &mine,
                          const std::string &theirs)
 {
-    std::printf("number_oracle: %s of %s: ours is %s, the other's %s\n", what, input.c_str(),
-                ours.c_str(), theirs.c_str());
+    std::printf("number_oracle: %s of %s: number.h gives %s, the other %s\n", what, input.c_str(),
+                mine.c_str(), theirs.c_str());
     std::exit(1);
 }
 
@@ -93,12 +93,12 @@ double any_real()
         case 4:                                     // a decimal: 12345 / 10^k
             v = static_cast<double>(next() % 1000000000) / ten[next() % 12];
             break;
-        case 5: {                                   // a neighbour of a power of two
+        case 5: {                                   // near a power of two
             std::uint64_t bits = (next() % 2047) << 52;
             v = bits_as<double>(bits + next() % 7 - (bits ? 3 : 0));
             break;
         }
-        case 6: {                                   // a neighbour of a power of ten
+        case 6: {                                   // near a power of ten
             std::string text = "1e" + std::to_string(static_cast<int>(next() % 632) - 323);
             std::from_chars(text.data(), text.data() + text.size(), v);
             v = bits_as<double>(bits_as<std::uint64_t>(v) + next() % 7 - (v > 1e-322 ? 3 : 0));
@@ -162,8 +162,8 @@ std::string any_text()
 void check_put_real()
 {
     double v = any_real();
-    char ours[NUMBER_ROOM];
-    std::string text(ours, number_put_real(ours, v)), theirs = nlohmann::json(v).dump();
+    char mine[NUMBER_ROOM];
+    std::string text(mine, number_put_real(mine, v)), theirs = nlohmann::json(v).dump();
     if (text != theirs)
         differ("number_put_real", hex(v), text, theirs);
     number back;
@@ -189,11 +189,11 @@ void check_put_f32()
     float v = next() % 2 ? any_f32() : static_cast<float>(any_real());
     if (!std::isfinite(v))
         return;
-    char ours[NUMBER_ROOM], theirs[64];
-    std::string text(ours, number_put_f32(ours, v));
+    char mine[NUMBER_ROOM], theirs[64];
+    std::string text(mine, number_put_f32(mine, v));
     char *end = std::to_chars(theirs, theirs + sizeof theirs, v,
                               std::chars_format::scientific).ptr;
-    if (significant(ours, ours + text.size()) != significant(theirs, end))
+    if (significant(mine, mine + text.size()) != significant(theirs, end))
         differ("number_put_f32", hex(v), text, std::string(theirs, end));
     float back = 0;
     if (number_parse_f32(text.data(), text.size(), &back) != text.size()
@@ -207,24 +207,24 @@ void check_parse()
     const char *at = text.data(), *end = at + text.size();
     const bool integer = text.find_first_of(".e") == std::string::npos;
 
-    number ours;
-    if (number_parse(at, text.size(), &ours) != text.size())
+    number mine;
+    if (number_parse(at, text.size(), &mine) != text.size())
         differ("number_parse", text, "of another length", std::to_string(text.size()));
     std::int64_t i64 = 0;
     std::uint64_t u64 = 0;
     double real = 0;
     if (integer && std::from_chars(at, end, i64).ec == std::errc()) {
-        if (ours.kind != NUMBER_I64 || ours.i64 != i64)
+        if (mine.kind != NUMBER_I64 || mine.i64 != i64)
             differ("number_parse", text, "not that", std::to_string(i64));
     } else if (integer && std::from_chars(at, end, u64).ec == std::errc()) {
-        if (ours.kind != NUMBER_U64 || ours.u64 != u64)
+        if (mine.kind != NUMBER_U64 || mine.u64 != u64)
             differ("number_parse", text, "not that", std::to_string(u64));
     } else if (std::from_chars(at, end, real).ec == std::errc()) {
-        if (ours.kind != NUMBER_REAL
-            || bits_as<std::uint64_t>(ours.real) != bits_as<std::uint64_t>(real))
-            differ("number_parse", text, hex(ours.real), hex(real));
-    } else if (ours.kind != NUMBER_OVERFLOW && !(ours.kind == NUMBER_REAL && ours.real == 0)) {
-        differ("number_parse", text, hex(ours.real), "out of range");
+        if (mine.kind != NUMBER_REAL
+            || bits_as<std::uint64_t>(mine.real) != bits_as<std::uint64_t>(real))
+            differ("number_parse", text, hex(mine.real), hex(real));
+    } else if (mine.kind != NUMBER_OVERFLOW && !(mine.kind == NUMBER_REAL && mine.real == 0)) {
+        differ("number_parse", text, hex(mine.real), "out of range");
     }
 
     float f32 = 0, ours_f32 = 0;

@@ -1,4 +1,4 @@
-/* Texts in sentences: cut between characters, and findings from formats. */
+/* Texts in messages: cut between characters, and findings from formats. */
 #include "support/net.h"
 #include "text.h"
 
@@ -9,11 +9,11 @@ static void texts_are_cut_between_characters(void **state) {
         { "abc\xC3\xA9",      5, 5 }, { "abc\xC3\xA9",     4, 3 },                              /* é      */
         { "ab\xE2\x82\xAC",   5, 5 }, { "ab\xE2\x82\xAC",  4, 2 }, { "ab\xE2\x82\xAC", 3, 2 },   /* €      */
         { "\xF0\x9F\x98\x80", 4, 4 }, { "\xF0\x9F\x98\x80", 3, 0 },                             /* a face */
-        { "\x80\x80\x80",     2, 0 }, { "a\xFF\xFF",       2, 2 },                              /* no UTF-8 */
+        { "\x80\x80\x80",     2, 0 }, { "a\xFF\xFF",       2, 2 },                              /* not UTF-8 */
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         int bytes = text_clip(xir_str_of(rows[i].text), rows[i].most);
-        if (bytes != rows[i].bytes) fail_msg("row %zu: %d bytes", i, bytes);
+        if (bytes != rows[i].bytes) fail_msg("row %zu: found %d bytes", i, bytes);
     }
     char out[80];
     const xir_str none = { NULL, 0 }, name = XIR_STR("abc\xC3\xA9");
@@ -29,7 +29,7 @@ static XIR_PRINTF(3, 4) xir_str print(char *out, size_t room, const char *format
     return text;
 }
 
-/* A text of every length around the room, which ends with a character of one to four bytes. */
+/* A text of each length around the available room, which ends with a character of one to four bytes. */
 static void what_does_not_fit_is_cut_between_characters(void **state) {
     (void)state;
     static const char *const characters[] = { "x", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xFF" };

@@ -1,4 +1,5 @@
-/* Edits: inputs, uses, order, removing and replacing. After each the uses are exactly the inputs, both ways. */
+/* Edits: inputs, uses, order, removing and replacing. After each edit the uses match the inputs exactly, in both
+ * directions. */
 #include <stdio.h>
 #include "support/net.h"
 
@@ -23,7 +24,7 @@ static int end(void **state) {
 static xir_op    *op(int64_t id) { return op_of(net, id); }
 static xir_value *value(int64_t id) { return value_of(net, id); }
 
-/* An op that takes any number of inputs: op 6, reading these values. */
+/* An op with any number of inputs: op 6, which reads these values. */
 static xir_op *wide(xir_values inputs) {
     const xir_type *type = FP32("*", 4);
     xir_op *made =
@@ -121,7 +122,7 @@ static void every_position_of_a_value_is_replaced(void **state) {
     CHECK_INPUTS(op(4), "3 3");
     CHECK_USES(value(4), "");
     CHECK_USES(value(3), "3:0 4:0 4:1");
-    DOES(xir_op_replace_input(op(4), value(4), value(2)));   /* it has none */
+    DOES(xir_op_replace_input(op(4), value(4), value(2)));   /* it has no such input */
     CHECK_INPUTS(op(4), "3 3");
     DOES(xir_op_replace_input(op(4), value(3), NULL));
     CHECK_INPUTS(op(4), "- -");
@@ -165,7 +166,7 @@ static void params_of_sub_ops_too(void **state) {
     assert_int_equal(xir_network_params(net, NULL, 0), 3);
 }
 
-static void what_inputs_may_not_be(void **state) {
+static void invalid_inputs_are_refused(void **state) {
     (void)state;
     xir_network *other = small_net();
     xir_value *strange = value_of(other, 2);
@@ -211,15 +212,15 @@ static void every_use_of_a_value_is_replaced(void **state) {
     CHECK_INPUTS(op(4), "2 2");
     DOES(xir_value_replace(value(2), value(2)));
     CHECK_USES(value(2), "2:0 4:0 4:1");
-    DOES(xir_value_replace(value(4), value(3)));   /* nothing uses it */
+    DOES(xir_value_replace(value(4), value(3)));   /* it has no uses */
     CHECK_USES(value(3), "3:0");
-    DOES(xir_value_replace(value(1), value(0)));   /* Params, too */
+    DOES(xir_value_replace(value(1), value(0)));   /* Params as well */
     CHECK_INPUTS(op(1), "0 0");
 }
 
 /* ---- erasing and removing --------------------------------------------------------------------------------------- */
 
-static void what_is_used_is_not_erased(void **state) {
+static void an_op_in_use_is_not_erased(void **state) {
     (void)state;
     REFUSES(net, xir_op_erase(op(3)), XIR_E_IN_USE, "output 0 of op 3 is used by op 4 'add'");
     DOES(xir_op_erase(op(5)));
@@ -259,8 +260,8 @@ static void the_last_op_is_erased(void **state) {
     }
     assert_null(xir_network_first(net));
     assert_null(xir_network_last(net));
-    assert_non_null(xir_input(xir_at_end(net), "in", FP32("NHWC", 1, 8, 8, 3)));   /* it is empty again */
-    assert_int_equal(xir_op_id(xir_network_first(net)), 6);   /* ids go on */
+    assert_non_null(xir_input(xir_at_end(net), "in", FP32("NHWC", 1, 8, 8, 3)));   /* the network is empty again */
+    assert_int_equal(xir_op_id(xir_network_first(net)), 6);   /* ids continue */
 }
 
 /* After ReLU was removed MaxPool has an absent input. */
@@ -306,7 +307,7 @@ static void a_bypassed_op_s_users_read_what_it_read(void **state) {
     CHECK_ORDER(net, "0 1 3 4 5");
     CHECK_INPUTS(op(3), "2");
     CHECK_USES(value(2), "3:0");
-    DOES(xir_network_bypass(net, (xir_op *const[]){ op(1) }, 1));   /* not its Params */
+    DOES(xir_network_bypass(net, (xir_op *const[]){ op(1) }, 1));   /* its Params are not bypassed */
     CHECK_INPUTS(op(3), "0");
     CHECK_USES(value(1), "");
 }
@@ -329,7 +330,7 @@ static void output_i_becomes_input_i(void **state) {
     CHECK_INPUTS(reader, "3 2 3");
 }
 
-static void what_cannot_be_bypassed(void **state) {
+static void ops_that_cannot_be_bypassed(void **state) {
     (void)state;
     const xir_type *type = FP32("*", 4);
     REFUSES(net, xir_network_bypass(net, (xir_op *const[]){ op(2), op(0) }, 2), XIR_E_INVALID, "op 0 has no input to stand in for its output 0");
@@ -340,13 +341,13 @@ static void what_cannot_be_bypassed(void **state) {
                                   &(xir_op_desc)DESC(hard_op, INPUTS(value(2), value(3)), TYPES(type, type, type)));
     wide(XIR_VALUES(xir_op_output(two, 2)));
     REFUSES(net, xir_network_bypass(net, &two, 1), XIR_E_INVALID, "has no input to stand in for its output 2");
-    /* An add reads one value twice: which of the two is no question. */
+    /* An add reads the same value twice, so the choice is clear. */
     DOES(xir_network_bypass(net, (xir_op *const[]){ op(4) }, 1));
     CHECK_INPUTS(op(5), "4");
 }
 
-/* Broken networks may go round. */
-static void what_leads_round_has_no_stand_in(void **state) {
+/* Invalid networks may have cycles. */
+static void a_cycle_is_not_bypassed(void **state) {
     (void)state;
     DOES(xir_op_set_input(op(2), 0, value(4)));   /* relu reads the pool that reads it */
     REFUSES(net, xir_network_bypass(net, (xir_op *const[]){ op(2), op(3) }, 2), XIR_E_INVALID, "op 3 has no input to stand in for its output 0");
@@ -386,7 +387,7 @@ static void or_drops_them(void **state) {
     CHECK_USES(value(6), "");
 }
 
-static void the_ends_are_replaced_by_their_like(void **state) {
+static void ends_are_replaced_by_ops_of_their_class(void **state) {
     (void)state;
     const xir_type *type = FP32("NHWC", 1, 8, 8, 3);
     xir_op *in = xir_op_new(net, &(xir_op_desc)DESC(input, TYPES(type), .name = XIR_STR("other")));
@@ -401,7 +402,7 @@ static void the_ends_are_replaced_by_their_like(void **state) {
     DOES(xir_network_validate(net, why));
 }
 
-static void what_cannot_replace(void **state) {
+static void ops_that_cannot_replace(void **state) {
     (void)state;
     const xir_type *type = FP32("*", 4);
     xir_op *two = xir_op_new(net, &(xir_op_desc)DESC(hard_op, INPUTS(value(2)), TYPES(type, type)));
@@ -436,8 +437,8 @@ static void ops_move(void **state) {
     DOES(xir_op_move(op(1), op(0)));
     CHECK_ORDER(net, "1 0 2 3 4 5");
     DOES(xir_op_move(op(0), op(0)));
-    DOES(xir_op_move(op(0), op(2)));   /* stays */
-    DOES(xir_op_move(op(5), NULL));    /* stays */
+    DOES(xir_op_move(op(0), op(2)));   /* no change */
+    DOES(xir_op_move(op(5), NULL));    /* no change */
     CHECK_ORDER(net, "1 0 2 3 4 5");
     assert_int_equal(xir_network_op_count(net), 6);
     xir_op *late = new_relu(value(2));
@@ -465,7 +466,7 @@ static family make_family(void) {
     return f;
 }
 
-/* A list of ops that a program keeps may be asked which of them are still there. */
+/* A program that keeps a list of ops can ask which of them still exist. */
 static void erased_ops_say_so(void **state) {
     (void)state;
     xir_op *all[6], *unplaced = new_relu(value(0)), *other = new_relu(value(2));
@@ -498,7 +499,7 @@ static void sub_ops_leave_with_their_parent(void **state) {
     CHECK_USES(value(2), "2:0");
 }
 
-static void who_reads_a_sub_op_keeps_its_parent(void **state) {
+static void a_reader_of_a_sub_op_keeps_its_parent(void **state) {
     (void)state;
     family f = make_family();
     xir_op *reader = wide(XIR_VALUES(xir_op_output(f.b, 0)));
@@ -535,7 +536,7 @@ static void a_clone_has_sub_ops_of_its_own(void **state) {
     assert_ptr_not_equal(parts.data[0], f.a);
     assert_ptr_equal(xir_op_parent(parts.data[0]), copy);
     assert_ptr_equal(xir_op_input(parts.data[0], 0), value(2));
-    assert_ptr_equal(xir_op_input(parts.data[1], 0), xir_op_output(parts.data[0], 0));   /* its own brother */
+    assert_ptr_equal(xir_op_input(parts.data[1], 0), xir_op_output(parts.data[0], 0));   /* its sibling */
     CHECK_USES(xir_op_output(f.a, 0), "8:0");
     DOES(xir_op_place(copy, NULL));
     CHECK_SOUND(net);
@@ -555,11 +556,11 @@ int main(void) {
         STORY(every_position_of_a_value_is_replaced),
         STORY(params_get_their_id_when_they_are_used),
         STORY(params_of_sub_ops_too),
-        STORY(what_inputs_may_not_be),
+        STORY(invalid_inputs_are_refused),
         STORY(a_refused_list_of_inputs_numbers_nothing),
         STORY(a_value_is_connected),
         STORY(every_use_of_a_value_is_replaced),
-        STORY(what_is_used_is_not_erased),
+        STORY(an_op_in_use_is_not_erased),
         STORY(an_op_that_is_not_placed_is_erased),
         STORY(a_user_that_is_not_placed_is_a_user),
         STORY(the_last_op_is_erased),
@@ -568,17 +569,17 @@ int main(void) {
         STORY(a_bypassed_op_s_users_read_what_it_read),
         STORY(chains_are_bypassed_in_any_order),
         STORY(output_i_becomes_input_i),
-        STORY(what_cannot_be_bypassed),
-        STORY(what_leads_round_has_no_stand_in),
+        STORY(ops_that_cannot_be_bypassed),
+        STORY(a_cycle_is_not_bypassed),
         STORY(outputs_are_bypassed_too),
         STORY(a_replacement_keeps_place_and_uses),
         STORY(or_drops_them),
-        STORY(the_ends_are_replaced_by_their_like),
-        STORY(what_cannot_replace),
+        STORY(ends_are_replaced_by_ops_of_their_class),
+        STORY(ops_that_cannot_replace),
         STORY(ops_move),
         STORY(erased_ops_say_so),
         STORY(sub_ops_leave_with_their_parent),
-        STORY(who_reads_a_sub_op_keeps_its_parent),
+        STORY(a_reader_of_a_sub_op_keeps_its_parent),
         STORY(sub_ops_that_leave_an_attribute_are_erased),
         STORY(a_clone_has_sub_ops_of_its_own),
     };

@@ -1,5 +1,5 @@
-/* Building: ids as the original gives them, what is refused and changes nothing, types given or inferred, where
- * findings say the call was. */
+/* Building: ids as the original assigns them, refused calls that change nothing, types given or inferred, and
+ * findings that name the place of the call. */
 #include <stdio.h>
 #include <xir/serialize.h>
 #include "support/net.h"
@@ -68,7 +68,7 @@ static void after_100_comes_101(void **state) {
     xir_value *x = xir_build_relu(xir_at_end(net), xir_op_output(in, 0), NULL);
     assert_int_equal(xir_op_id(in), 100);
     assert_int_equal(xir_op_id(xir_value_op(x)), 101);
-    assert_int_equal(xir_value_id(x), 1);   /* values count for themselves */
+    assert_int_equal(xir_value_id(x), 1);   /* values have their own numbers */
     xir_op *low = xir_network_add(net,
                                   &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_relu_class()), INPUTS(x),
                                             .id = 7));
@@ -186,7 +186,7 @@ static void the_last_ids(void **state) {
 
 /* ---- refusals --------------------------------------------------------------------------------------------------- */
 
-static void what_is_no_class_of_ops_is_refused(void **state) {
+static void a_class_that_is_not_of_ops_is_refused(void **state) {
     (void)state;
     xir_network *net = small_net();
     xir_op_desc none = XIR_INIT(xir_op_desc, .id = XIR_NO_ID), target = DESC(buyi_target, .name = XIR_STR(""));
@@ -196,7 +196,7 @@ static void what_is_no_class_of_ops_is_refused(void **state) {
     xir_network_free(net);
 }
 
-static void an_input_stands_first_and_alone(void **state) {
+static void the_input_op_is_first_and_the_only_one(void **state) {
     (void)state;
     xir_network *net = small_net(), *empty = new_net();
     const xir_type *type = FP32("NHWC", 1, 8, 8, 3);
@@ -235,7 +235,7 @@ static void an_id_taken_before_placing_is_refused_then(void **state) {
     DOES(xir_op_set_id(op, 9));
     DOES(xir_value_set_id(xir_op_output(op, 0), 20));
     REFUSES(net, xir_value_set_id(xir_op_output(op, 1), 20), XIR_E_EXISTS, "value id 20 is taken");
-    assert_null(xir_network_op_by_id(net, 9));   /* it is nowhere yet */
+    assert_null(xir_network_op_by_id(net, 9));   /* it has no place yet */
     assert_null(xir_network_value_by_id(net, 20));
     DOES(xir_op_set_id(op_of(net, 2), 9));
     REFUSES(net, xir_op_place(op, NULL), XIR_E_EXISTS, "op id 9 is taken");
@@ -282,7 +282,7 @@ static void an_erased_op_gives_its_ids_back(void **state) {
     xir_network_free(net);
 }
 
-static void inputs_must_be_there(void **state) {
+static void required_inputs_must_be_given(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = in_value(net), *w = weights(net, "w");
@@ -356,7 +356,7 @@ static void bad_attributes_are_refused(void **state) {
     xir_network *net = new_net();
     xir_value *x = in_value(net);
     xir_at at = { .net = net, .name = XIR_STR("p") };
-    xir_max_pool2d_attrs pool = xir_max_pool2d_init();   /* pool_width is required: 0 so far */
+    xir_max_pool2d_attrs pool = xir_max_pool2d_init();   /* pool_width is required: it is still 0 */
     pool.pool_height = 2;
     REFUSES_NULL(net, xir_add_max_pool2d(at, (xir_max_pool2d_in){ x }, &pool), XIR_E_BOUNDS, "0 is below 1, the least pool_width of icraft::xir::MaxPool2d 'p'");
     REFUSES_NULL(net, xir_add_max_pool2d(at, (xir_max_pool2d_in){ x }, NULL), XIR_E_BOUNDS, "0 is below 1, the least pool_width");
@@ -372,7 +372,7 @@ static void every_bad_attribute_is_a_finding(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = in_value(net);
-    xir_max_pool2d_attrs pool = { .pool_width = 2 };   /* all else 0: too little in five places */
+    xir_max_pool2d_attrs pool = { .pool_width = 2 };   /* all else is 0: too small in five places */
     assert_null(xir_add_max_pool2d(xir_at_end(net), (xir_max_pool2d_in){ x }, &pool));
     assert_int_equal(xir_diags_count(xir_network_diags(net)), 5);
     CHECK_STR(xir_diags_at(xir_network_diags(net), 4)->path, "/dilation_height");
@@ -395,7 +395,7 @@ static void sub_ops_must_be_free(void **state) {
     REFUSES(net, xir_hard_op_set(family, &self), XIR_E_INVALID, "a sub op must be");
     REFUSES(net, xir_hard_op_set(a, &self), XIR_E_INVALID, "a sub op must be");
 
-    /* One of several is not free: the others stay so. */
+    /* One of several is not free: the others are unchanged. */
     xir_op *b = hard(net, NO_VALUES, NO_OPS, 1);
     REFUSES_NULL(net, hard(net, NO_VALUES, OPS(b, a), 1), XIR_E_INVALID, "a sub op must be");
     assert_null(xir_op_parent(b));
@@ -405,12 +405,12 @@ static void sub_ops_must_be_free(void **state) {
     xir_network_free(other);
 }
 
-static void a_refused_op_lets_its_sub_ops_go(void **state) {
+static void a_refused_op_releases_its_sub_ops(void **state) {
     (void)state;
     xir_network *net = small_net();
     xir_op *part = hard(net, NO_VALUES, NO_OPS, 1);
     DOES(xir_value_set_id(xir_op_output(part, 0), 77));
-    DOES(xir_value_set_id(value_of(net, 3), 77));   /* so that placing is refused in the end */
+    DOES(xir_value_set_id(value_of(net, 3), 77));   /* so that placing is refused at the end */
     xir_hard_op_attrs attrs = xir_hard_op_init();
     attrs.sub_hard_ops = OPS(part);
     const xir_type *type = FP32("*", 4);
@@ -426,7 +426,7 @@ static void a_refused_op_lets_its_sub_ops_go(void **state) {
 
 /* ---- two steps -------------------------------------------------------------------------------------------------- */
 
-static void an_op_that_is_not_placed_uses_its_inputs_and_is_in_no_order(void **state) {
+static void an_op_that_is_not_placed_uses_its_inputs(void **state) {
     (void)state;
     xir_network *net = small_net();
     xir_op *op = xir_op_new(net, &(xir_op_desc)DESC(relu, INPUTS(value_of(net, 2)), .name = XIR_STR("late")));
@@ -473,7 +473,7 @@ static void chains_are_made_before_they_are_placed(void **state) {
     xir_network_free(net);
 }
 
-static void an_op_enters_where_it_is_told(void **state) {
+static void an_op_is_placed_where_the_caller_says(void **state) {
     (void)state;
     xir_network *net = small_net();
     xir_at at = { .net = net, .before = op_of(net, 3) };
@@ -527,12 +527,12 @@ static void inference_follows_what_changes(void **state) {
     DOES(xir_op_set_i64(op_of(net, 1), "stride_width", 2));
     DOES(xir_op_infer(op_of(net, 1), true));
     assert_true(xir_type_equal(xir_value_type(value_of(net, 2)), FP32("NHWC", 1, 16, 8, 4)));
-    assert_true(xir_type_equal(xir_value_type(value_of(net, 3)), FP32("NHWC", 1, 16, 16, 4)));   /* not asked */
+    assert_true(xir_type_equal(xir_value_type(value_of(net, 3)), FP32("NHWC", 1, 16, 16, 4)));   /* inference was not asked */
     CHECK_SOUND(net);
     xir_network_free(net);
 }
 
-static void inference_of_the_whole_tells_where_it_fails(void **state) {
+static void inference_of_a_network_says_where_it_fails(void **state) {
     (void)state;
     xir_network *net = small_net();
     DOES(xir_value_set_type(value_of(net, 0), FP32("NHWC", 1, 16, 16, 5)));
@@ -545,7 +545,7 @@ static void inference_of_the_whole_tells_where_it_fails(void **state) {
     xir_network_free(net);
 }
 
-static void a_class_without_inference_is_told(void **state) {
+static void a_class_without_inference_is_reported(void **state) {
     (void)state;
     xir_network *net = new_net();
     REFUSES_NULL(net, xir_network_add(net, &(xir_op_desc)DESC(input, .types = NULL)), XIR_E_UNKNOWN, "icraft::xir::Input has no type inference: its output types must be given");
@@ -554,7 +554,7 @@ static void a_class_without_inference_is_told(void **state) {
                  "icraft::xir::HardOp 'h' has no type inference");
     assert_int_equal(xir_op_infer(xir_value_op(x), true), XIR_E_UNKNOWN);
     xir_network_clear_status(net);
-    DOES(xir_network_infer(net, why));   /* they keep what they have */
+    DOES(xir_network_infer(net, why));   /* they keep their types */
     xir_network_free(net);
 }
 
@@ -564,7 +564,7 @@ static void outputs_follow_their_types(void **state) {
     xir_op *in = op_of(net, 0);
     const xir_type *a = FP32("NHWC", 1, 8, 8, 3), *b = FP32("*", 2);
     DOES(xir_value_set_name(value_of(net, 0), XIR_STR("image")));
-    DOES(xir_op_set_outputs(in, (const xir_type *const[]){ a, b, b }, 3));   /* all move */
+    DOES(xir_op_set_outputs(in, (const xir_type *const[]){ a, b, b }, 3));   /* all of them move */
     assert_int_equal(xir_op_output_count(in), 3);
     assert_int_equal(v_id(in, 0), 0);
     assert_int_equal(v_id(in, 1), 6);
@@ -589,7 +589,7 @@ static void outputs_of_an_op_that_is_not_placed_move_too(void **state) {
     xir_network *net = small_net();
     const xir_type *type = FP32("*", 4);
     xir_op *op = hard(net, NO_VALUES, NO_OPS, 1);
-    CHECK_SOUND(net);   /* asks for ids: the tables are there from now on */
+    CHECK_SOUND(net);   /* this looks ids up: the tables exist from now on */
     DOES(xir_value_set_id(xir_op_output(op, 0), 50));
     xir_op *reader = xir_op_new(net, &(xir_op_desc)DESC(relu, INPUTS(xir_op_output(op, 0))));
     DOES(xir_op_set_outputs(op, (const xir_type *const[]){ type, type, type }, 3));
@@ -604,7 +604,7 @@ static void outputs_of_an_op_that_is_not_placed_move_too(void **state) {
 
 /* ---- what is kept of what was given ----------------------------------------------------------------------------- */
 
-static void all_that_is_given_is_copied(void **state) {
+static void all_arguments_are_copied(void **state) {
     (void)state;
     xir_network *net = new_net();
     char name[] = "conv1", scope[] = "stem/";
@@ -627,7 +627,7 @@ static void a_network_outlives_the_context_s_types(void **state) {
     (void)state;
     xir_context *own = xir_context_new(NULL);
     xir_network *net = small_net_in(own);
-    xir_context_free(own);   /* the network keeps it */
+    xir_context_free(own);   /* the network keeps it alive */
     char *text = picture(net);
     assert_non_null(strstr(text, "icraft::xir::TensorType"));
     free(text);
@@ -692,7 +692,7 @@ static void tags_names_and_targets(void **state) {
 
 /* ---- asking ----------------------------------------------------------------------------------------------------- */
 
-static void a_new_network_says_what_it_is(void **state) {
+static void a_new_network_describes_itself(void **state) {
     (void)state;
     xir_network *net = new_net();
     static const char *const texts[XIR_TEXT_COUNT] = { "net", "PYTORCH", "v1.9", "v3.33.1", "3.33.1.0",
@@ -765,7 +765,7 @@ static void params_come_inputs_first_each_once(void **state) {
     assert_memory_equal(out, order, sizeof order);
     assert_int_equal(xir_op_params_inputs(op, out, 8), 1);
     assert_ptr_equal(out[0], a);
-    assert_int_equal(xir_op_params_attrs(op, out, 8), 3);   /* b, and what the sub op reads */
+    assert_int_equal(xir_op_params_attrs(op, out, 8), 3);   /* b, and the Params that the sub op reads */
     out[0] = NULL;
     assert_int_equal(xir_op_params_attrs(op, out, 0), 3);
     assert_null(out[0]);
@@ -783,12 +783,12 @@ static void the_first_failure_stays(void **state) {
     xir_value *bad = XIR_CONV2D(at, .input = x, .weights = words(net, "w"), .name = "bad");
     assert_null(bad);
     assert_int_equal(xir_network_status(net), XIR_E_INVALID);
-    /* What follows fails in silence: its inputs are missing because of it. */
+    /* Later calls fail silently: their inputs are missing because of this failure. */
     bad = XIR_RELU(at, bad);
     bad = XIR_MAX_POOL2D(at, .input = bad, .k = 2);
     assert_null(xir_output(at, XIR_VALUES(bad)));
     assert_int_equal(xir_diags_count(xir_network_diags(net)), 1);
-    /* What has nothing to do with it does not, and does not heal it. */
+    /* A call that does not depend on it succeeds, and does not clear the status. */
     assert_non_null(XIR_RELU(at, x));
     assert_int_equal(xir_op_set_i64(xir_value_op(x), "nothing", 1), XIR_E_UNKNOWN);
     assert_int_equal(xir_diags_count(xir_network_diags(net)), 2);
@@ -820,7 +820,7 @@ static void a_finding_names_the_op_and_the_caller_s_line(void **state) {
     CHECK_STR(d->path, "/inputs/1");
     xir_network_clear_status(net);
 
-    xir_add_conv2d(at, (xir_conv2d_in){ .input = x, .weights = w }, NULL);   /* the cursor's place */
+    xir_add_conv2d(at, (xir_conv2d_in){ .input = x, .weights = w }, NULL);   /* at the cursor's place */
     check_place(net, at_line);
     xir_network_clear_status(net);
 
@@ -828,7 +828,7 @@ static void a_finding_names_the_op_and_the_caller_s_line(void **state) {
     check_place(net, line);
     xir_network_clear_status(net);
 
-    assert_null(xir_network_add(net, &(xir_op_desc)DESC(relu, .types = NULL)));   /* says no place */
+    assert_null(xir_network_add(net, &(xir_op_desc)DESC(relu, .types = NULL)));   /* without a place */
     assert_int_equal(xir_diags_at(xir_network_diags(net), 0)->line, 0);
     xir_network_free(net);
 }
@@ -854,7 +854,7 @@ static void check_ops(xir_op *const *ops, size_t n, const char *expected) {
     assert_string_equal(text, expected);
 }
 
-static void neighbours_come_once(void **state) {
+static void neighbours_are_listed_once(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = in_value(net);
@@ -878,7 +878,7 @@ static void neighbours_come_once(void **state) {
     xir_network_free(net);
 }
 
-static void a_wide_op_s_neighbours_come_once_too(void **state) {
+static void neighbours_of_a_wide_op_are_listed_once(void **state) {
     (void)state;
     enum { WIDE = 100 };
     xir_network *net = new_net();
@@ -893,8 +893,8 @@ static void a_wide_op_s_neighbours_come_once_too(void **state) {
     xir_network_free(net);
 }
 
-/* Readers keep what a file says; a builder who says the same is judged all the same. */
-static void what_a_file_holds_is_no_excuse(void **state) {
+/* Readers keep the types of a file; a builder that gives the same types is checked nevertheless. */
+static void builders_are_checked_even_if_readers_are_not(void **state) {
     (void)state;
     xir_network *net = xir_network_new(ctx, "net", XIR_FRAMEWORK_ONNX, "");
     xir_value *x = in_value(net), *w = weights(net, "w");
@@ -932,44 +932,44 @@ int main(void) {
         STORY(unused_params_have_no_id),
         STORY(sub_ops_are_numbered_with_their_parent),
         STORY(the_last_ids),
-        STORY(what_is_no_class_of_ops_is_refused),
-        STORY(an_input_stands_first_and_alone),
+        STORY(a_class_that_is_not_of_ops_is_refused),
+        STORY(the_input_op_is_first_and_the_only_one),
         STORY(a_taken_id_is_refused),
         STORY(an_id_taken_before_placing_is_refused_then),
         STORY(ids_within_a_family_are_compared),
         STORY(an_erased_op_gives_its_ids_back),
-        STORY(inputs_must_be_there),
+        STORY(required_inputs_must_be_given),
         STORY(absent_optional_inputs_are_left_out),
         STORY(values_of_another_network_are_refused),
         STORY(the_place_must_be_one),
         STORY(bad_attributes_are_refused),
         STORY(every_bad_attribute_is_a_finding),
         STORY(sub_ops_must_be_free),
-        STORY(a_refused_op_lets_its_sub_ops_go),
-        STORY(an_op_that_is_not_placed_uses_its_inputs_and_is_in_no_order),
+        STORY(a_refused_op_releases_its_sub_ops),
+        STORY(an_op_that_is_not_placed_uses_its_inputs),
         STORY(an_op_that_is_never_placed_dies_with_its_network),
         STORY(chains_are_made_before_they_are_placed),
-        STORY(an_op_enters_where_it_is_told),
+        STORY(an_op_is_placed_where_the_caller_says),
         STORY(types_that_are_given_are_kept),
         STORY(a_type_may_be_missing),
         STORY(inference_follows_what_changes),
-        STORY(inference_of_the_whole_tells_where_it_fails),
-        STORY(a_class_without_inference_is_told),
+        STORY(inference_of_a_network_says_where_it_fails),
+        STORY(a_class_without_inference_is_reported),
         STORY(outputs_follow_their_types),
         STORY(outputs_of_an_op_that_is_not_placed_move_too),
-        STORY(all_that_is_given_is_copied),
+        STORY(all_arguments_are_copied),
         STORY(a_network_outlives_the_context_s_types),
         STORY(reals_are_rounded_and_equal_attributes_shared),
         STORY(tags_names_and_targets),
-        STORY(a_new_network_says_what_it_is),
+        STORY(a_new_network_describes_itself),
         STORY(ops_are_found_every_way),
         STORY(params_come_inputs_first_each_once),
         STORY(the_first_failure_stays),
         STORY(a_finding_names_the_op_and_the_caller_s_line),
         STORY(all_findings_of_a_call_have_its_place),
-        STORY(neighbours_come_once),
-        STORY(a_wide_op_s_neighbours_come_once_too),
-        STORY(what_a_file_holds_is_no_excuse),
+        STORY(neighbours_are_listed_once),
+        STORY(neighbours_of_a_wide_op_are_listed_once),
+        STORY(builders_are_checked_even_if_readers_are_not),
     };
     return RUN_GROUP(tests);
 }

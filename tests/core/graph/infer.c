@@ -1,27 +1,27 @@
-/* Inferring a whole network again: what an edit changed goes on to the ops behind it and no further. */
+/* Inferring a whole network again: the effect of an edit reaches the ops after it and no others. */
 #include <stdio.h>
 #include "support/net.h"
 
 enum { STEPS = 50 };
 
-/* in -> (conv 1x1, relu) many times -> out, and beside it a relu of the input. Value i of the chain is what step i
- * gives. */
+/* in -> (conv 1x1, relu) many times -> out, and next to it a relu of the input. Value i of the chain is the result
+ * of step i. */
 typedef struct chain {
     xir_network *net;
-    xir_value   *input, *step[2 * STEPS], *beside;
+    xir_value   *input, *step[2 * STEPS], *aside;
 } chain;
 
 static chain make_chain(void) {
     chain c = { .net = new_net() };
     xir_at at = xir_at_end(c.net);
     xir_value *x = c.input = xir_input(at, "in", FP32("NHWC", 1, 8, 8, 4));
-    c.beside = xir_build_relu(at, x, "beside");
+    c.aside = xir_build_relu(at, x, "aside");
     for (size_t i = 0; i < STEPS; i++) {
         xir_value *w = xir_params_new(c.net, XIR_STR("w"), FP32("HWIO", 1, 1, 4, 4));
         c.step[2 * i] = x = XIR_CONV2D(at, .input = x, .weights = w);
         c.step[2 * i + 1] = x = xir_build_relu(at, x, "relu");
     }
-    xir_output(at, XIR_VALUES(x, c.beside));
+    xir_output(at, XIR_VALUES(x, c.aside));
     DOES(xir_network_status(c.net));
     return c;
 }
@@ -51,7 +51,7 @@ static void nothing_changes_without_a_change(void **state) {
     xir_network_free(c.net);
 }
 
-static void an_edit_changes_what_is_behind_it(void **state) {
+static void an_edit_changes_the_ops_after_it(void **state) {
     (void)state;
     chain c = make_chain();
     types before, after;
@@ -59,7 +59,7 @@ static void an_edit_changes_what_is_behind_it(void **state) {
     enum { AT = 20 };
     xir_value *wide = xir_params_new(c.net, XIR_STR("wide"), FP32("HWIO", 1, 1, 4, 6));
     xir_value *narrow = xir_params_new(c.net, XIR_STR("narrow"), FP32("HWIO", 1, 1, 6, 4));
-    /* Six channels from one convolution, four again from the next: four values change, and no other. */
+    /* Six channels from one convolution, four again from the next: four values change, and no others. */
     DOES(xir_op_set_input(xir_value_op(c.step[2 * AT]), 1, wide));
     DOES(xir_op_set_input(xir_value_op(c.step[2 * AT + 2]), 1, narrow));
     DOES(xir_network_infer(c.net, why));
@@ -69,7 +69,7 @@ static void an_edit_changes_what_is_behind_it(void **state) {
         if (between) assert_true(xir_type_equal(after[i], FP32("NHWC", 1, 8, 8, 6)));
         else assert_ptr_equal(after[i], before[i]);
     }
-    /* And back. */
+    /* And back again. */
     DOES(xir_op_set_input(xir_value_op(c.step[2 * AT]), 1, xir_op_input(xir_value_op(c.step[0]), 1)));
     DOES(xir_op_set_input(xir_value_op(c.step[2 * AT + 2]), 1, xir_op_input(xir_value_op(c.step[0]), 1)));
     DOES(xir_network_infer(c.net, why));
@@ -79,7 +79,7 @@ static void an_edit_changes_what_is_behind_it(void **state) {
     xir_network_free(c.net);
 }
 
-static void a_new_input_goes_through_to_the_end(void **state) {
+static void a_new_input_reaches_the_end(void **state) {
     (void)state;
     chain c = make_chain();
     DOES(xir_value_set_type(c.input, FP32("NHWC", 2, -1, 5, 4)));
@@ -88,12 +88,12 @@ static void a_new_input_goes_through_to_the_end(void **state) {
         assert_true(xir_type_equal(xir_value_type(c.step[i]), FP32("NHWC", 2, -1, 5, 4)));
         assert_ptr_equal(xir_value_type(c.step[i]), xir_value_type(c.input));
     }
-    assert_ptr_equal(xir_value_type(c.beside), xir_value_type(c.input));
+    assert_ptr_equal(xir_value_type(c.aside), xir_value_type(c.input));
     xir_network_free(c.net);
 }
 
 /* Values that have users, names and ids keep them. */
-static void values_stay_who_they_are(void **state) {
+static void values_keep_their_identity(void **state) {
     (void)state;
     chain c = make_chain();
     int64_t id = xir_value_id(c.step[7]);
@@ -108,14 +108,14 @@ static void values_stay_who_they_are(void **state) {
     xir_network_free(c.net);
 }
 
-/* An op that can't be inferred keeps its type and is told with its place; the ops behind it go on from there. */
+/* An op that cannot be inferred keeps its type and is reported with its place; inference continues after it. */
 static void a_fault_has_a_place(void **state) {
     (void)state;
     chain c = make_chain();
     types before, after;
     types_of(&c, before);
     DOES(xir_op_set_input(xir_value_op(c.step[10]), 1, xir_params_new(c.net, XIR_STR(""), FP32("HWIO", 1, 1, 3, 4))));
-    DOES(xir_value_set_type(c.step[30], FP32("NHWC", 1, 1, 1, 4)));   /* is found wrong and put right */
+    DOES(xir_value_set_type(c.step[30], FP32("NHWC", 1, 1, 1, 4)));   /* is detected and corrected */
     xir_diags_clear(why);
     assert_int_equal(xir_network_infer(c.net, why), XIR_E_INVALID);
     assert_int_equal(xir_diags_count(why), 1);
@@ -127,8 +127,8 @@ static void a_fault_has_a_place(void **state) {
     xir_network_free(c.net);
 }
 
-/* What a quantised convolution gives does not follow from its inputs: whoever quantised has said it, and it stays. */
-static void what_does_not_follow_stays(void **state) {
+/* The result of a quantised convolution does not follow from its inputs: the quantiser has set it, and it is kept. */
+static void types_that_do_not_follow_are_kept(void **state) {
     (void)state;
     chain c = make_chain();
     const xir_type *q8 = read_text("@sint(8)");
@@ -151,11 +151,11 @@ static void what_does_not_follow_stays(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_changes_without_a_change),
-        cmocka_unit_test(an_edit_changes_what_is_behind_it),
-        cmocka_unit_test(a_new_input_goes_through_to_the_end),
-        cmocka_unit_test(values_stay_who_they_are),
+        cmocka_unit_test(an_edit_changes_the_ops_after_it),
+        cmocka_unit_test(a_new_input_reaches_the_end),
+        cmocka_unit_test(values_keep_their_identity),
         cmocka_unit_test(a_fault_has_a_place),
-        cmocka_unit_test(what_does_not_follow_stays),
+        cmocka_unit_test(types_that_do_not_follow_are_kept),
     };
     return RUN_GROUP(tests);
 }

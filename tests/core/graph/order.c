@@ -1,4 +1,5 @@
-/* The execution order against a plain array: chance inserts, moves and erases; who comes before whom, and where. */
+/* The execution order against a plain array: random insertions, moves and erasures; which op comes first, and at
+ * which position. */
 #include <stdio.h>
 #include "support/net.h"
 #include "graph.h"
@@ -48,7 +49,7 @@ static void agree_on_some(const xir_network *net, const model *m) {
     size_t at = chance(m->n);
     assert_ptr_equal(xir_op_next(m->ops[at]), at + 1 < m->n ? m->ops[at + 1] : NULL);
     assert_ptr_equal(xir_op_prev(m->ops[at]), at ? m->ops[at - 1] : NULL);
-    /* Asking makes an index that the next edit has to drop or keep: sometimes there is none. */
+    /* A query makes an index that the next edit has to drop or keep: sometimes there is no index. */
     if (chance(4)) return;
     assert_ptr_equal(xir_network_op_at(net, (int64_t)at), m->ops[at]);
     assert_ptr_equal(xir_network_op_at(net, (int64_t)at - (int64_t)m->n), m->ops[at]);
@@ -62,7 +63,7 @@ static void agree_on_all(xir_network *net, const model *m) {
     CHECK_SOUND(net);
 }
 
-/* Places are chosen anywhere, near the ends, or near the last one. */
+/* Places anywhere, near the ends, or near the last one. */
 static size_t some_place(size_t n, size_t last) {
     switch (chance(4)) {
     case 0:  return 1 + chance(n);
@@ -100,7 +101,7 @@ static void play(size_t steps, size_t most) {
     xir_network_free(net);
 }
 
-static void chance_agrees_with_an_array(void **state) {
+static void random_edits_agree_with_an_array(void **state) {
     (void)state;
     for (int i = 0; i < 50; i++) play(300, 12);
     for (int i = 0; i < 5; i++) play(4000, 200);
@@ -120,8 +121,8 @@ static void check_growing(const xir_network *net, size_t n) {
     assert_int_equal(count, n);
 }
 
-/* Work is how many ops get another position: an insertion or a move spreads a range of ops around its place, so what
- * changed is found by looking left and right of it, until a few in a row have the position that they had. */
+/* Work is the number of ops that get another position: an insertion or a move spreads a range of ops around its
+ * place. The changes are found by searching left and right of it, until a few ops in a row have their old positions. */
 enum { A_FEW = 8, MOST_SLOTS = 2 * MANY + 100 };
 
 static uint32_t had[MOST_SLOTS];
@@ -153,7 +154,7 @@ static void begin_work(const xir_network *net) {
     respread = 0;
 }
 
-/* 20 to 31 where ranges are spread; badly spread it is half of all ops. */
+/* Where ranges are spread well it is 20 to 31; if they are spread badly, it is half of all ops. */
 static void check_work(uint64_t steps, const char *what) {
     double each = (double)respread / (double)steps;
     if (each > MOST_EACH) fail_msg("%s gives %.1f ops another position each time", what, each);
@@ -170,13 +171,13 @@ static void always_before_the_same_op(void **state) {
     xir_network_free(net);
 }
 
-static void always_behind_the_same_op(void **state) {
+static void always_after_the_same_op(void **state) {
     (void)state;
     xir_network *net = start();
     xir_op *before = insert(net, NULL);
     begin_work(net);
     for (int i = 0; i < MANY; i++) note_work(before = insert(net, before));
-    check_work(MANY, "inserting behind one op");
+    check_work(MANY, "inserting after one op");
     check_growing(net, MANY + 2);
     xir_network_free(net);
 }
@@ -193,7 +194,7 @@ static void always_in_the_middle_of_many(void **state) {
     xir_network_free(net);
 }
 
-/* Positions are numbers of 32 bits: appending goes on when they end. */
+/* Positions are numbers of 32 bits: appending still works when they are exhausted. */
 static void positions_end(void **state) {
     (void)state;
     xir_network *net = start();
@@ -237,9 +238,9 @@ static void always_the_last_to_the_front(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chance_agrees_with_an_array),
+        cmocka_unit_test(random_edits_agree_with_an_array),
         cmocka_unit_test(always_before_the_same_op),
-        cmocka_unit_test(always_behind_the_same_op),
+        cmocka_unit_test(always_after_the_same_op),
         cmocka_unit_test(always_in_the_middle_of_many),
         cmocka_unit_test(positions_end),
         cmocka_unit_test(always_the_first_to_the_end),

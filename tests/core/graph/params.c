@@ -1,4 +1,5 @@
-/* Params: values with bytes that may be copied, borrowed, shared by clones, and are written only by one. */
+/* Params: values with bytes that may be copied, borrowed, or shared by clones, and that only their sole owner writes
+ * to. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,19 +25,19 @@ static void end_world(world w) {
     xir_context_free(w.ctx);
 }
 
-/* The network's newest finding. */
+/* The newest finding of the network. */
 static void assert_said(const world *w, const char *text) {
     const xir_diag *d = xir_diags_at(xir_network_diags(w->net), xir_diags_count(xir_network_diags(w->net)) - 1);
     assert_non_null(d);
     if (d->message.size != strlen(text) || memcmp(d->message.data, text, d->message.size) != 0)
-        fail_msg("said \"%.*s\", expected \"%s\"", (int)d->message.size, d->message.data, text);
+        fail_msg("expected \"%s\", found \"%.*s\"", text, (int)d->message.size, d->message.data);
 }
 
 static const xir_type *f32s(const world *w, int64_t n) {
     return xir_type_tensor_text(w->ctx, xir_type_float(w->ctx, XIR_FLOAT_FP32), "*", &n, 1);
 }
 
-/* Counts releases, and says of what. */
+/* Counts releases, and records which bytes were released. */
 typedef struct lender { int released; const void *of; } lender;
 static void release(void *user, const void *data) {
     lender *l = user;
@@ -95,19 +96,19 @@ static void copied_bytes_are_the_values_own(void **state) {
     assert_int_equal(xir_params_read(p, UINT64_MAX, two, 1), XIR_E_BOUNDS);
 
     float *mine = xir_params_edit(p);
-    assert_ptr_equal(mine, data);   /* nobody else has them: no copy */
+    assert_ptr_equal(mine, data);   /* no other owner: no copy */
     mine[1] = 7;
     assert_int_equal(xir_params_read(p, 4, two, 4), XIR_OK);
     assert_true(two[0] == 7);
 
-    /* From its own bytes: the old ones are read before they go. */
+    /* Filled from its own bytes: the old ones are read before they are freed. */
     assert_int_equal(xir_params_set_copy(p, data, 12), XIR_OK);
     data = xir_params_data(p, NULL);
     assert_true(data[0] == 1 && data[1] == 7 && data[2] == 3);
     end_world(w);
 }
 
-static void borrowed_bytes_are_given_back_once(void **state) {
+static void borrowed_bytes_are_released_once(void **state) {
     (void)state;
     world w = new_world();
     static const float bytes[3] = { 1, 2, 3 };
@@ -117,7 +118,7 @@ static void borrowed_bytes_are_given_back_once(void **state) {
     assert_int_equal(xir_params_set_borrow(p, bytes, 12, release, &second), XIR_OK);
     assert_int_equal(first.released, 1);
     assert_ptr_equal(first.of, bytes);
-    float *mine = xir_params_edit(p);   /* a copy: what is borrowed is never written */
+    float *mine = xir_params_edit(p);   /* a copy: borrowed bytes are never written */
     assert_int_equal(second.released, 1);
     assert_ptr_not_equal(mine, bytes);
     assert_true(mine[2] == 3);
@@ -144,7 +145,7 @@ static void a_size_that_the_type_does_not_take_is_refused(void **state) {
     assert_null(xir_params_copy(w.net, XIR_STR("w"), f32s(&w, -1), bytes, 12));
     assert_said(&w, "parameter 'w' gets bytes but has an unknown dim");
     assert_null(xir_params_copy(w.net, XIR_STR("w"), f32s(&w, INT64_MAX), bytes, 12));
-    assert_int_equal(l.released, 0);   /* who is refused keeps what he offered */
+    assert_int_equal(l.released, 0);   /* a refused caller keeps the bytes that it offered */
 
     xir_value *p = xir_params_copy(w.net, XIR_STR("w"), f32s(&w, 3), bytes, 12);
     assert_int_equal(xir_params_set_copy(p, bytes, 8), XIR_E_BOUNDS);
@@ -169,7 +170,7 @@ static void a_type_without_a_size_takes_no_bytes(void **state) {
     assert_int_equal(xir_params_set_copy(p, bytes, 12), XIR_E_TYPE);
     assert_said(&w, "parameter 'w' gets bytes but has no type");
     assert_int_equal(xir_params_fill_f32(p, square), XIR_E_TYPE);
-    assert_true(xir_params_has_data(p));   /* the old ones */
+    assert_true(xir_params_has_data(p));   /* the old bytes */
     xir_params_clear(p);
     assert_false(xir_params_has_data(p));
     assert_true(xir_params_equal(p, p));
@@ -230,7 +231,7 @@ static void every_element_is_filled(void **state) {
     for (int i = 0; i < 6; i++) assert_true(reals[i] == (float)(i * i));
     assert_int_equal(xir_params_fill(p, 2, double_it, &base), XIR_E_TYPE);
     assert_said(&w, "parameter 'w' is filled with elements of 2 bytes, its type stores 32 bits");
-    assert_true(((const float *)xir_params_data(p, NULL))[5] == 25);   /* the old bytes stay */
+    assert_true(((const float *)xir_params_data(p, NULL))[5] == 25);   /* the old bytes are kept */
 
     p = xir_params_new(w.net, XIR_STR("h"),
                        xir_type_tensor_text(w.ctx, xir_type_float(w.ctx, XIR_FLOAT_FP16), "**", dims, 2));
@@ -269,7 +270,7 @@ static void clones_share_until_one_writes(void **state) {
     mine[7] ^= 1;
     assert_true(raw_is_filled(b));
     assert_false(xir_params_equal(a, b));
-    assert_ptr_equal(xir_params_edit(b), shared);   /* alone again: no copy */
+    assert_ptr_equal(xir_params_edit(b), shared);   /* the only owner again: no copy */
     xir_network_free(net);
     assert_true(raw_is_filled(b));
     xir_network_free(copy);
@@ -286,24 +287,24 @@ static void equality_is_of_sizes_and_bytes(void **state) {
     xir_value *i = xir_params_new(w.net, XIR_STR("i"),
                                   xir_type_tensor_text(w.ctx, xir_type_sint(w.ctx, 8), "*", &(int64_t){ 8 }, 1));
     xir_value *x = xir_input(xir_at_end(w.net), "x", f32s(&w, 2));
-    assert_true(xir_params_equal(a, b));    /* both without */
+    assert_true(xir_params_equal(a, b));    /* both without bytes */
     assert_false(xir_params_equal(a, c));
     assert_false(xir_params_equal(a, u));
     assert_true(xir_params_equal(u, u));
     assert_false(xir_params_equal(a, x));
     assert_false(xir_params_equal(x, x));
     assert_int_equal(xir_params_set_copy(a, "01234567", 8), XIR_OK);
-    assert_false(xir_params_equal(a, b));   /* one without */
+    assert_false(xir_params_equal(a, b));   /* one without bytes */
     assert_int_equal(xir_params_set_copy(b, "01234568", 8), XIR_OK);
     assert_false(xir_params_equal(a, b));
     assert_int_equal(xir_params_set_copy(b, "01234567", 8), XIR_OK);
     assert_true(xir_params_equal(a, b));
     assert_int_equal(xir_params_set_copy(i, "01234567", 8), XIR_OK);
-    assert_true(xir_params_equal(a, i));    /* types may differ in all but size */
+    assert_true(xir_params_equal(a, i));    /* types may differ in everything but size */
     end_world(w);
 }
 
-static void what_is_no_params_has_none_of_this(void **state) {
+static void other_values_have_no_bytes(void **state) {
     (void)state;
     world w = new_world();
     xir_value *x = xir_input(xir_at_end(w.net), "x", f32s(&w, 2));
@@ -347,7 +348,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(new_params_have_a_name_a_type_and_no_bytes),
         cmocka_unit_test(copied_bytes_are_the_values_own),
-        cmocka_unit_test(borrowed_bytes_are_given_back_once),
+        cmocka_unit_test(borrowed_bytes_are_released_once),
         cmocka_unit_test(a_size_that_the_type_does_not_take_is_refused),
         cmocka_unit_test(a_type_without_a_size_takes_no_bytes),
         cmocka_unit_test(sizes_follow_the_storage),
@@ -355,7 +356,7 @@ int main(void) {
         cmocka_unit_test(every_element_is_filled),
         cmocka_unit_test(clones_share_until_one_writes),
         cmocka_unit_test(equality_is_of_sizes_and_bytes),
-        cmocka_unit_test(what_is_no_params_has_none_of_this),
+        cmocka_unit_test(other_values_have_no_bytes),
         cmocka_unit_test(an_alignment_that_is_not_there_is_not_given),
     };
     return cmocka_run_group_tests_name("params", tests, NULL, NULL);

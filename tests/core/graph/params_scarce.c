@@ -1,4 +1,4 @@
-/* Params without memory: a refused allocation leaves the bytes that were there. */
+/* Params when memory runs out: after a refused allocation they have their old bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,10 +1,11 @@
-/* Params without a type, as dialects have them: they take the bytes that they have, go through every format, share
- * an offset if they have none, and cannot be made, filled or given other bytes by a program. */
+/* Params without a type, as dialects have them. They have as many bytes as they were given, are kept by every
+ * format, share an offset if they have no bytes, and a program cannot make them, fill them, or give them other
+ * bytes. */
 #include "graph.h"
 #include "support/net.h"
 #include "support/round.h"
 
-/* An op of a dialect that reads Params of so many bytes each, typed ones (uint8) in between. */
+/* An op of a dialect that reads Params with these numbers of bytes, and typed ones (uint8) between them. */
 static xir_network *make_network(const int *sizes, const bool *typed, size_t n) {
     xir_network *net = xir_network_new(ctx, "untyped", XIR_FRAMEWORK_ONNX, "");
     const xir_class *cls = class_opaque(ctx, XIR_STR("some::Op"), true);
@@ -43,7 +44,7 @@ static void they_go_through_every_format(void **state) {
     }
 }
 
-/* Without bytes nobody knows how many there should be. */
+/* If they have no bytes, their size is unknown. */
 static void without_bytes_they_are_not_written(void **state) {
     (void)state;
     xir_network *net = make_network((const int[]){ 3, 5 }, (const bool[]){ true, false }, 2);

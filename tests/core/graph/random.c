@@ -1,5 +1,5 @@
-/* Long chains of chance edits. After each step every invariant holds, the ops are as many as the answers said, and
- * what was refused changed nothing. */
+/* Long chains of random edits. After each step every invariant holds, the number of ops is the one that the results
+ * imply, and a refused call has changed nothing. */
 #include <inttypes.h>
 #include <stdio.h>
 #include "support/net.h"
@@ -9,11 +9,11 @@ enum { MOST_OPS = 120, MOST_LATE = 8, STEPS = 10000 };
 typedef struct play {
     xir_network    *net;
     const xir_type *types[3];
-    xir_op         *late[MOST_LATE];   /* made and not placed */
+    xir_op         *late[MOST_LATE];   /* made but not placed */
     size_t          n_late;
-    xir_value      *recent[16];        /* Params, used by several  */
+    xir_value      *recent[16];        /* Params that several ops use */
     size_t          n_recent;
-    size_t          n_ops;             /* as the answers say  */
+    size_t          n_ops;             /* as the results imply */
     const char     *step;
 } play;
 
@@ -292,14 +292,14 @@ static xir_status step_clone_op(play *p) {
     return status_of(p, copy);
 }
 
-/* The play goes on with the clone. */
+/* Continues with the clone. */
 static xir_status step_clone(play *p) {
     if (!once_in(3)) return XIR_OK;
     while (p->n_late && once_in(2) && xir_op_erase(p->late[p->n_late - 1]) == XIR_OK) p->n_late--;
     xir_network_clear_status(p->net);
     xir_network *copy = xir_network_clone(p->net);
     assert_non_null(copy);
-    if (!p->n_late) {   /* what is not placed is not cloned, but counts as a use and may be read */
+    if (!p->n_late) {   /* ops that are not placed are not cloned, but they count as users and may be read */
         char *a = picture(p->net), *b = picture(copy);
         assert_true(xir_network_equal(p->net, copy, true));
         assert_string_equal(a, b);
@@ -362,7 +362,7 @@ static void one_play(int number) {
         p.step = steps[which].name;
         xir_network_clear_status(p.net);
         xir_network *net = p.net;
-        /* Steps that make something first (Params that nobody uses yet) don't show in pictures. */
+        /* Steps that first make something (Params without a user) are not visible in pictures. */
         char *before = once_in(16) ? picture(p.net) : NULL;
         xir_status status = steps[which].take(&p);
         if (before && status && p.net == net) {
@@ -377,7 +377,7 @@ static void one_play(int number) {
         failures += status != XIR_OK;
         check(&p, n, status);
     }
-    assert_true(failures > STEPS / 100);   /* refusals have been played too */
+    assert_true(failures > STEPS / 100);   /* refusals have occurred too */
     assert_true(failures < STEPS / 2);
     xir_network_free(p.net);
 }

@@ -1,4 +1,4 @@
-/* Tags of foreign sources: one key each, and an old one that files may still carry. */
+/* Tags of source frameworks: one key for each, and an old key that files may still have. */
 #include "source_tags.h"
 #include "support/net.h"
 

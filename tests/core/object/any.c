@@ -1,4 +1,4 @@
-/* Values without a class: sameness, maps, copies. */
+/* Values without a class: equality, maps, copies. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,17 +25,17 @@ static int tear_down(void **state) {
 
 static xir_any uint_any(uint64_t v) { return (xir_any){ .kind = XIR_ANY_UINT, .as.uinteger = v }; }
 
-/* Whether two are the same, and if so, whether their hashes are. */
+/* Whether two are equal, and if so, whether their hashes are. */
 static bool same(xir_any a, xir_any b) {
     bool equal = xir_any_equal(&a, &b);
     assert_int_equal(equal, xir_any_equal(&b, &a));
     assert_true(xir_any_equal(&a, &a));
     if (equal) assert_true(any_hash(7, &a) == any_hash(7, &b));
-    else assert_true(any_hash(7, &a) != any_hash(7, &b));   /* of these few: no collision */
+    else assert_true(any_hash(7, &a) != any_hash(7, &b));   /* no two of these few collide */
     return equal;
 }
 
-static void kinds_stay_apart(void **state) {
+static void kinds_are_distinct(void **state) {
     (void)state;
     xir_value *some = (xir_value *)&memory, *other = (xir_value *)&state;
     const xir_any items[] = { xir_any_int(1), xir_any_int(2) }, swapped[] = { xir_any_int(2), xir_any_int(1) };
@@ -52,12 +52,12 @@ static void kinds_stay_apart(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) assert_int_equal(same(rows[i], rows[k]), i == k);
     }
-    assert_true(same(xir_any_int(5), uint_any(5)));   /* one number */
+    assert_true(same(xir_any_int(5), uint_any(5)));   /* the same number */
 }
 
 static void maps_are_searched_by_bytes(void **state) {
     (void)state;
-    /* '_' is behind 'Z' and before 'a'; a prefix is before what it begins; bytes are unsigned. */
+    /* '_' sorts after 'Z' and before 'a'; a prefix sorts before a longer text; bytes are unsigned. */
     static const char *const keys[] = { "", "Z", "_allow_no_data", "_type_key", "a", "aa", "b", "é" };
     enum { N = sizeof keys / sizeof keys[0] };
     xir_entry entries[N];
@@ -77,7 +77,7 @@ static void maps_are_searched_by_bytes(void **state) {
     assert_false(xir_map_equal(NULL, &(xir_map){ entries, 1 }));
 }
 
-/* A copy says the same and shares nothing with what it was made from. */
+/* A copy is equal and shares nothing with its source. */
 static void copies_are_deep(void **state) {
     (void)state;
     char text[] = "text", key[] = "key", inner_key[] = "inner";
@@ -95,7 +95,7 @@ static void copies_are_deep(void **state) {
     const xir_any *list = xir_map_find(&xir_map_find(&to.as.map, XIR_STR("key"))->as.map, XIR_STR("inner"));
     assert_int_equal(list->as.list.size, 4);
     assert_true(xir_str_equal(list->as.list.items[0].as.text, XIR_STR("text")));
-    assert_int_equal(list->as.list.items[3].kind, XIR_ANY_INT);   /* in the kind that it fits */
+    assert_int_equal(list->as.list.items[3].kind, XIR_ANY_INT);   /* of the kind that it fits */
 }
 
 static const xir_map *with(const xir_map *map, const char *key, int64_t value) {
@@ -121,20 +121,20 @@ static void a_changed_map_is_a_new_one(void **state) {
         assert_true(three->entries[i - 1].key.data[0] < three->entries[i].key.data[0]);
     const xir_map *changed = with(three, "m", 9);
     assert_int_equal(xir_map_find(changed, XIR_STR("m"))->as.integer, 9);
-    assert_int_equal(xir_map_find(three, XIR_STR("m"))->as.integer, 1);  /* as it was */
+    assert_int_equal(xir_map_find(three, XIR_STR("m"))->as.integer, 1);  /* unchanged */
     assert_int_equal(changed->size, 3);
 
-    assert_ptr_equal(with(three, "m", 1), three);        /* nothing new: nothing made */
+    assert_ptr_equal(with(three, "m", 1), three);        /* no change: nothing is made */
     assert_ptr_equal(without(three, "none"), three);
     assert_null(without(NULL, "none"));
     const xir_map *cut = without(three, "m");
     assert_int_equal(cut->size, 2);
     assert_null(xir_map_find(cut, XIR_STR("m")));
-    assert_null(without(one, "m"));                      /* an empty map is none */
+    assert_null(without(one, "m"));                      /* an empty map is NULL */
 }
 
-/* Any order of setting and removing gives what a plain list of pairs would say. */
-static void chance_agrees_with_a_list(void **state) {
+/* Any order of setting and removing gives the same as a plain list of pairs. */
+static void random_maps_agree_with_a_list(void **state) {
     (void)state;
     int64_t model[26] = { 0 };   /* 0: absent */
     const xir_map *map = NULL;
@@ -192,7 +192,7 @@ static void without_memory_nothing_is_made(void **state) {
 
 #define STORY(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
-/* Keys of a few letters, so that many are equal; the value is the place before. */
+/* Keys of a few letters, so that many are equal; the value is the position before sorting. */
 static void entries_are_sorted_and_equal_keys_keep_their_order(void **state) {
     (void)state;
     static const char letters[] = "bacbcaabbcca";
@@ -213,12 +213,12 @@ static void entries_are_sorted_and_equal_keys_keep_their_order(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        STORY(kinds_stay_apart),
+        STORY(kinds_are_distinct),
         STORY(maps_are_searched_by_bytes),
         STORY(entries_are_sorted_and_equal_keys_keep_their_order),
         STORY(copies_are_deep),
         STORY(a_changed_map_is_a_new_one),
-        STORY(chance_agrees_with_a_list),
+        STORY(random_maps_agree_with_a_list),
         STORY(without_memory_nothing_is_made),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,12 @@
-/* Classes and their objects: what can be asked of a class, what registering refuses, what is made and what is not. */
+/* Classes and their objects: what a class answers, what registration refuses, which objects are made and which are
+ * refused. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "support/net.h"
 #include "support/own.h"
 
-/* ---- a context with classes of one's own ------------------------------------------------------------------------- */
+/* ---- a context with classes of a program ------------------------------------------------------------------------ */
 
 xir_status own_mix_infer(xir_infer *at);   /* support/own.c */
 static xir_status infer_as_bool(xir_infer *at) { return xir_infer_result(at, xir_type_bool(xir_infer_context(at))); }
@@ -33,7 +34,7 @@ static int own_end(void **state) {
 
 static const xir_class *class_named(xir_context *in, const char *key) {
     const xir_class *cls = xir_class_find(in, xir_str_of(key));
-    if (!cls) fail_msg("%s is not there", key);
+    if (!cls) fail_msg("%s is missing", key);
     return cls;
 }
 
@@ -62,7 +63,7 @@ static const xir_own_grain *a_grain(int64_t weight) {
     return made;
 }
 
-/* ---- what is there ---------------------------------------------------------------------------------------------- */
+/* ---- built-in classes ------------------------------------------------------------------------------------------- */
 
 static const struct {
     const char           *id;
@@ -112,7 +113,7 @@ static void everything_is_described(void **state) {
     }
 }
 
-/* One line an attribute: name, type, default, least, greatest. */
+/* A line for each attribute: name, type, default, least, greatest. */
 static void check_fields(const xir_class *cls, const char *const *lines, size_t n) {
     assert_int_equal(xir_class_field_count(cls), n);
     for (size_t i = 0; i < n; i++) {
@@ -189,7 +190,7 @@ static void attributes_show_type_default_and_bounds(void **state) {
     check_fields(class_named(own, "test::Mix"), mix, COUNT(mix));
 }
 
-static void a_type_is_cut_to_the_room_there_is(void **state) {
+static void a_long_type_is_truncated(void **state) {
     (void)state;
     const xir_field *f = xir_class_field(class_named(ctx, "icraft::xir::Conv2d"), XIR_STR("padding_mode"));
     char text[8];
@@ -200,7 +201,7 @@ static void a_type_is_cut_to_the_room_there_is(void **state) {
     assert_string_equal(xir_kind_name((xir_kind)99), "?");
 }
 
-static void a_class_says_what_it_is(void **state) {
+static void a_class_describes_itself(void **state) {
     (void)state;
     const xir_class *conv = class_named(ctx, "icraft::xir::Conv2d"), *relu = class_named(ctx, "icraft::xir::ReLU");
     assert_true(xir_class_is_op(conv));
@@ -241,7 +242,7 @@ static void an_old_key_finds_the_class(void **state) {
     CHECK_STR(xir_class_key(class_named(own, "test::Blend")), "test::Mix");
 }
 
-static void an_old_attribute_is_no_attribute_but_found(void **state) {
+static void an_old_name_of_an_attribute_is_found(void **state) {
     (void)state;
     const xir_class *box = class_named(own, "test::Box");
     assert_ptr_equal(xir_class_field(box, XIR_STR("faces")), xir_class_field(box, XIR_STR("sides")));
@@ -251,7 +252,7 @@ static void an_old_attribute_is_no_attribute_but_found(void **state) {
 
 /* ---- registering ------------------------------------------------------------------------------------------------ */
 
-static void registering_again_is_no_error(void **state) {
+static void registering_again_succeeds(void **state) {
     (void)state;
     size_t n = class_count(own);
     DOES(xir_class_register(own, xir_own_box_class(), why));
@@ -267,7 +268,7 @@ static void a_class_belongs_to_its_context(void **state) {
     assert_ptr_not_equal(class_named(ctx, "icraft::xir::ReLU"), class_named(own, "icraft::xir::ReLU"));
 }
 
-/* Rows by hand, as a plug-in might bring them. */
+/* Rows made by hand, as a plug-in might have them. */
 typedef struct bad_body {
     xir_object head;
     int64_t    i, j;
@@ -316,7 +317,7 @@ static const bad_class bad_classes[] = {
     { "a kind that nobody knows",    XIR_E_INVALID, "'i'",  { HEAD_OBJ, { .decl = XIR_DECL_FIELD, .kind = (xir_kind)77, .name = "i", .doc = "", .offset = offsetof(bad_body, i) }, LAST } },
     { "a word of no enum",           XIR_E_INVALID, "'e'",  { HEAD_OBJ, ROW(ENUM, e, .default_value = { .i = 3 }, .members = xir_own_mood_enum), LAST } },
     { "an enum without words",       XIR_E_INVALID, "'e'",  { HEAD_OBJ, ROW(ENUM, e, .default_value = { .i = 0 }), LAST } },
-    { "a default that is no text",   XIR_E_INVALID, "@scales(", { HEAD_OBJ, ROW(REF, ref, .of = xir_scales_class, .default_text = "@scales("), LAST } },
+    { "a default that is invalid",   XIR_E_INVALID, "@scales(", { HEAD_OBJ, ROW(REF, ref, .of = xir_scales_class, .default_text = "@scales("), LAST } },
     { "a default of another class",  XIR_E_INVALID, "'ref'", { HEAD_OBJ, ROW(REF, ref, .of = xir_scales_class, .default_text = "@hostm"), LAST } },
     { "an unknown class referred to", XIR_E_UNKNOWN, "test::Nothing", { HEAD_OBJ, ROW(REF, ref, .of = bad_thing_class, .flags = XIR_FIELD_OPTIONAL), LAST } },
     { "an unknown base",             XIR_E_UNKNOWN, "test::Nothing", { { .decl = XIR_DECL_OBJ, .name = "test::Bad", .doc = "bad", .offset = sizeof(bad_body), .of = bad_thing_class }, LAST } },
@@ -347,7 +348,7 @@ typedef struct bad_layout {
     xir_row     rows[8];
 } bad_layout;
 
-/* LAYOUT rows that do not fit their class, or themselves. */
+/* LAYOUT rows that contradict their class or themselves. */
 static const bad_layout bad_layouts[] = {
     { "a kind such as SAME was expected, '' was found",           MAP_OF(LAYOUT_OF("")) },
     { "a kind such as SAME was expected, 'SIDEWAYS' was found",   MAP_OF(LAYOUT_OF("SIDEWAYS, AXIS, axis")) },
@@ -382,7 +383,7 @@ static const bad_layout bad_layouts[] = {
 #define NORMALISED_OF(text) { .decl = XIR_DECL_NORMALISED, .doc = text }
 #define SCALES(n)           MAP_ROW(REF, n, .of = xir_scales_class, .flags = XIR_FIELD_OPTIONAL)
 
-/* NORMALISED rows that do not fit their class, or themselves. */
+/* NORMALISED rows that contradict their class or themselves. */
 static const bad_layout bad_normalised[] = {
     { "a kind such as REAL was expected, '' was found",          MAP_OF(NORMALISED_OF("")) },
     { "a kind such as REAL was expected, 'HALF' was found",      MAP_OF(NORMALISED_OF("HALF, a")) },
@@ -408,7 +409,7 @@ static void check_not_registered(const xir_class_decl *decl, const char *moral, 
     xir_diags_clear(why);
     xir_status found = xir_class_register(own, decl, why);
     if (found != status)
-        fail_msg("%s: %s was expected, %s was found", moral, xir_status_name(status), xir_status_name(found));
+        fail_msg("%s: expected %s, found %s", moral, xir_status_name(status), xir_status_name(found));
     check_finding(status, part);
     assert_int_equal(xir_class_register(own, decl, NULL), status);
     assert_int_equal(class_count(own), n);
@@ -439,7 +440,7 @@ static void rows_that_contradict_themselves_are_refused(void **state) {
         check_not_registered(&decl, bad->moral, bad->status, bad->part);
         assert_null(xir_class_find(own, XIR_STR("test::Bad")));
     }
-    /* The key is free for who does it better. */
+    /* The key is free for a valid class. */
     static const xir_row rows[] = { HEAD_OBJ, ROW(REF, ref, .of = bad_thing_class, .flags = XIR_FIELD_OPTIONAL),
                                     ROW(I64, i, ANY_NUMBER), LAST };
     static const xir_class_decl better = { XIR_ABI, sizeof better, sizeof(xir_row), rows };
@@ -549,7 +550,7 @@ static void equal_objects_of_two_pools_are_equal(void **state) {
     xir_network_free(net);
 }
 
-/* What was given may go: all of it is copied. */
+/* The arguments may be freed: all of them are copied. */
 static void an_object_owns_all_it_points_to(void **state) {
     (void)state;
     char tag[] = "label", first[] = "first", key[] = "key", word[] = "word";
@@ -602,7 +603,7 @@ static void an_object_owns_all_it_points_to(void **state) {
         assert_null(xir_own_box_make(own, &box, NULL));         \
     } while (0)
 
-static void what_a_row_forbids_is_not_made(void **state) {
+static void objects_that_a_row_forbids_are_refused(void **state) {
     (void)state;
     const xir_object *not_a_thing = (const xir_object *)xir_mtype_host(own), *nothing = NULL;
     REFUSES_BOX(box.sides = 3, XIR_E_BOUNDS, "3 is below 4, the least sides of test::Box");
@@ -622,7 +623,7 @@ static void what_a_row_forbids_is_not_made(void **state) {
     REFUSES_BOX(box.sides = 7, XIR_E_INVALID, "test::Box: an even number of sides was expected, 7 were found");
 }
 
-static void every_fault_is_told(void **state) {
+static void every_fault_is_reported(void **state) {
     (void)state;
     xir_own_box box = a_box();
     box.sides = 1;
@@ -636,7 +637,7 @@ static void every_fault_is_told(void **state) {
     xir_diags_clear(why);
 }
 
-static void families_and_strangers_are_not_made(void **state) {
+static void families_and_unknown_classes_make_no_objects(void **state) {
     (void)state;
     xir_own_thing thing = xir_own_thing_init();
     assert_null(xir_own_thing_make(own, &thing, why));
@@ -684,7 +685,7 @@ static void an_object_is_read_by_name(void **state) {
     assert_int_equal(xir_object_get(made, XIR_STR("makers"), &a), XIR_E_UNKNOWN);
 }
 
-static void a_cast_looks_at_the_class(void **state) {
+static void a_cast_checks_the_class(void **state) {
     (void)state;
     const xir_object *grain = &a_grain(1)->head;
     assert_ptr_equal(xir_own_grain_of(grain), grain);
@@ -694,7 +695,7 @@ static void a_cast_looks_at_the_class(void **state) {
     assert_ptr_equal(xir_object_class(grain), class_named(own, "test::Grain"));
 }
 
-/* ---- ops of one's own ------------------------------------------------------------------------------------------- */
+/* ---- ops of a program ------------------------------------------------------------------------------------------- */
 
 static xir_network *own_net(xir_value **x) {
     xir_network *net = xir_network_new(own, "own", XIR_FRAMEWORK_PYTORCH, "v1.9");
@@ -712,7 +713,7 @@ static xir_own_mix_attrs a_mix(void) {
     return mix;
 }
 
-static void an_op_of_one_s_own_is_as_good(void **state) {
+static void an_op_of_a_program_is_like_a_builtin_one(void **state) {
     (void)state;
     xir_value *x;
     xir_network *net = own_net(&x);
@@ -760,7 +761,7 @@ static xir_status infer_mutely(xir_infer *at) {
     return XIR_E_LIMIT;
 }
 
-static void a_rule_that_fails_without_a_word_is_told_on(void **state) {
+static void a_rule_that_fails_silently_is_reported(void **state) {
     (void)state;
     xir_value *x;
     xir_network *net = own_net(&x);
@@ -772,7 +773,7 @@ static void a_rule_that_fails_without_a_word_is_told_on(void **state) {
     xir_network_free(net);
 }
 
-static void a_target_infers_as_it_does(void **state) {
+static void each_target_has_its_own_inference(void **state) {
     (void)state;
     xir_value *x;
     xir_network *net = own_net(&x);
@@ -781,7 +782,7 @@ static void a_target_infers_as_it_does(void **state) {
     xir_at at = { .net = net, .target = xir_target_of_kind(own, XIR_TARGET_BUYI, NULL) };
     xir_op *buyi = xir_add_own_mix(at, in, &attrs);
     assert_true(xir_type_equal(xir_value_type(xir_op_output(buyi, 0)), xir_type_sint(own, 8)));
-    at.target = xir_target_of_kind(own, XIR_TARGET_FPGA, NULL);   /* has no function of its own: the host's */
+    at.target = xir_target_of_kind(own, XIR_TARGET_FPGA, NULL);   /* it has no function of its own and uses the host's */
     xir_op *fpga = xir_add_own_mix(at, in, &attrs);
     assert_ptr_equal(xir_value_type(xir_op_output(fpga, 0)), xir_value_type(x));
 
@@ -838,7 +839,7 @@ static void attributes_are_set_by_name(void **state) {
 
     DOES(xir_op_set_real(relu, "alpha", 0.1));
     assert_true(xir_relu_of(relu)->alpha == (double)0.1f);
-    DOES(xir_op_set_i64(relu, "alpha", -2));   /* an integer is taken for a real */
+    DOES(xir_op_set_i64(relu, "alpha", -2));   /* an integer is accepted for a real */
     assert_true(xir_relu_of(relu)->alpha == -2.0);
 
     DOES(xir_op_set(conv, XIR_STR("cut_scale"), &(xir_attr){ .kind = XIR_KIND_REF, .as.ref =
@@ -866,12 +867,12 @@ static void lists_are_set_by_name(void **state) {
     assert_true(xir_map_find(&xir_hard_op_of(hard)->device_info, XIR_STR("base"))->as.integer == 4294972444);
     xir_value *code = xir_params_new(net, XIR_STR("code"), FP32("*", 4));
     DOES(xir_op_set(hard, XIR_STR("instr"), &(xir_attr){ .kind = XIR_KIND_PARAMSS, .as.values = XIR_VALUES(code) }));
-    assert_true(xir_value_id(code) >= 0);   /* numbered, since the op is placed */
+    assert_true(xir_value_id(code) >= 0);   /* it has a number because the op is placed */
     CHECK_SOUND(net);
     xir_network_free(net);
 }
 
-static void what_cannot_be_set_changes_nothing(void **state) {
+static void a_refused_attribute_changes_nothing(void **state) {
     (void)state;
     xir_network *net = small_net();
     xir_op *conv = op_of(net, 1), *relu = op_of(net, 2), *add = op_of(net, 4);
@@ -942,7 +943,7 @@ static void every_kind_is_set_and_read_by_name(void **state) {
     for (size_t i = 0; i < COUNT(rows); i++) {
         DOES(xir_op_get(op, xir_str_of(rows[i].name), &a));
         assert_int_equal(a.kind, rows[i].attr.kind);
-        /* Every other kind is refused; only integers are taken for unsigned ones and reals, words and numbers for
+        /* Every other kind is refused; integers are accepted for unsigned ones and reals, and words and numbers for
          * enums. */
         for (int kind = 0; kind < XIR_KIND_COUNT; kind++) {
             if (kind == (int)a.kind || (a.kind == XIR_KIND_U64 && kind == XIR_KIND_I64)) continue;
@@ -959,7 +960,7 @@ static void every_kind_is_set_and_read_by_name(void **state) {
     CHECK_SOUND(net);
 
     xir_op *copy = xir_op_clone(op);
-    assert_false(xir_op_structural_equal(op, copy));   /* parts of its own */
+    assert_false(xir_op_structural_equal(op, copy));   /* sub ops of its own */
     DOES(xir_op_set(copy, XIR_STR("parts"), &(xir_attr){ .kind = XIR_KIND_OPS }));
     DOES(xir_op_set(op, XIR_STR("parts"), &(xir_attr){ .kind = XIR_KIND_OPS }));
     assert_true(xir_op_structural_equal(op, copy));
@@ -983,7 +984,7 @@ static void an_inference_may_read_bytes_and_give_many(void **state) {
     assert_int_equal(xir_type_dim(xir_value_type(xir_op_output(a, -1)), 0, false), 5);
     attrs.count = 1;
     a = xir_add_own_all(xir_at_end(net), (xir_own_all_in){ .inputs = XIR_VALUES(p) }, &attrs);
-    *(uint8_t *)xir_params_edit(p) = 6;   /* the same question, another answer */
+    *(uint8_t *)xir_params_edit(p) = 6;   /* the same question has another answer */
     xir_op *b = xir_add_own_all(xir_at_end(net), (xir_own_all_in){ .inputs = XIR_VALUES(p) }, &attrs);
     assert_int_equal(xir_type_dim(xir_value_type(xir_op_output(a, 0)), 0, false), 5);
     assert_int_equal(xir_type_dim(xir_value_type(xir_op_output(b, 0)), 0, false), 6);
@@ -1049,11 +1050,11 @@ int main(void) {
         STORY(every_builtin_class_is_listed_once_in_order),
         STORY(everything_is_described),
         OWN(attributes_show_type_default_and_bounds),
-        STORY(a_type_is_cut_to_the_room_there_is),
-        STORY(a_class_says_what_it_is),
+        STORY(a_long_type_is_truncated),
+        STORY(a_class_describes_itself),
         OWN(an_old_key_finds_the_class),
-        OWN(an_old_attribute_is_no_attribute_but_found),
-        OWN(registering_again_is_no_error),
+        OWN(an_old_name_of_an_attribute_is_found),
+        OWN(registering_again_succeeds),
         OWN(a_class_belongs_to_its_context),
         OWN(rows_that_contradict_themselves_are_refused),
         OWN(layouts_that_do_not_fit_are_refused),
@@ -1065,22 +1066,22 @@ int main(void) {
         OWN(objects_are_made_once),
         STORY(equal_objects_of_two_pools_are_equal),
         OWN(an_object_owns_all_it_points_to),
-        OWN(what_a_row_forbids_is_not_made),
-        OWN(every_fault_is_told),
-        OWN(families_and_strangers_are_not_made),
+        OWN(objects_that_a_row_forbids_are_refused),
+        OWN(every_fault_is_reported),
+        OWN(families_and_unknown_classes_make_no_objects),
         OWN(references_left_out_get_their_default),
         OWN(reals_are_rounded_to_float32),
         OWN(an_object_is_read_by_name),
-        OWN(a_cast_looks_at_the_class),
-        OWN(an_op_of_one_s_own_is_as_good),
+        OWN(a_cast_checks_the_class),
+        OWN(an_op_of_a_program_is_like_a_builtin_one),
         OWN(its_rows_and_rules_are_kept),
-        OWN(a_rule_that_fails_without_a_word_is_told_on),
-        OWN(a_target_infers_as_it_does),
+        OWN(a_rule_that_fails_silently_is_reported),
+        OWN(each_target_has_its_own_inference),
         OWN(a_class_of_another_context_is_unknown_here),
         STORY(attributes_are_read_by_name),
         STORY(attributes_are_set_by_name),
         STORY(lists_are_set_by_name),
-        STORY(what_cannot_be_set_changes_nothing),
+        STORY(a_refused_attribute_changes_nothing),
         OWN(every_kind_is_set_and_read_by_name),
         OWN(an_inference_may_read_bytes_and_give_many),
         STORY(undeclared_attributes_have_names_of_their_own),

@@ -1,4 +1,4 @@
-/* Distributions: the story of the original, the builder against an array of booleans, texts. */
+/* Distributions: the example of the original, the builder against an array of booleans, texts. */
 #include <stdio.h>
 #include "support/forms.h"
 
@@ -10,7 +10,7 @@ static const xir_distr *built(xir_distr_builder *b) {
     return d;
 }
 
-/* The original prints no '@' and, before 3.5, no ^ZERO; the values are its. */
+/* The original prints no '@' and, before 3.5, no ^ZERO; the values are the original's. */
 static void original_sample(void **state) {
     (void)state;
     xir_distr_builder *b = xir_distr_new(ctx, axes_2_3, 2, 1024);
@@ -52,7 +52,7 @@ static void original_old_spelling(void **state) {
     CHECK_SPELLED(d, old);
     assert_true(d->legacy);
     assert_ptr_not_equal(d, read_text("@merged_distr([2, 3]^ZERO:{u:[0, 100), v:[100, 1024)})"));
-    /* a copy of an old one is spelled as the old one, as long as that can say what it says */
+    /* a copy of an old one has the old spelling as long as that can express it */
     xir_distr_builder *b = xir_distr_edit(ctx, d);
     xir_distr_set_valid(b, 0, 50);
     CHECK_SPELLED(built(b), "@merged_distr([2, 3]:{v:[0, 50), u:[50, 100), v:[100, 1024)})");
@@ -106,10 +106,10 @@ static void good_ones_come_back(void **state) {
     CHECK_ROUND("@merged_distr([1]^ZERO:{})");
     CHECK_ROUND("@merged_distr([1]:{})");
     CHECK_ROUND("@merged_distr([]:{})");
-    CHECK_ROUND("@merged_distr([-1]^ZERO:{v:[0, 1)})");   /* no dim: a finding of validate */
+    CHECK_ROUND("@merged_distr([-1]^ZERO:{v:[0, 1)})");   /* without a dim: a finding of validation */
     CHECK_ROUND("@merged_distr([9223372036854775807, -9223372036854775808]^ZERO:{v:[0, 9223372036854775807)})");
     CHECK_ROUND("@merged_distr([1]^ZERO:{v:[0, 1), u:[1, 2), v:[2, 3), u:[3, 4), v:[4, 5), u:[5, 6), v:[6, 7), u:[7, 8), v:[8, 9)})");
-    /* neighbours that are alike become one */
+    /* equal neighbours become one */
     CHECK_READ("@merged_distr([1]^ZERO:{v:[0, 1), v:[1, 2), u:[2, 4), u:[4, 9)})",
                "@merged_distr([1]^ZERO:{v:[0, 2), u:[2, 9)})");
 }
@@ -205,7 +205,7 @@ static void refusals(void **state) {
     b = xir_distr_new(ctx, NULL, 0, INT64_MAX - 2);
     assert_int_equal(xir_distr_append_mask(b, mask, 3), XIR_E_LIMIT);   /* two of three would fit */
     const bool merging[3] = { true, false, false };
-    /* the first of these becomes part of the run that is there */
+    /* the first of these becomes part of an existing run */
     assert_int_equal(xir_distr_append_mask(b, merging, 3), XIR_E_LIMIT);
     assert_int_equal(xir_distr_total(built(b)), INT64_MAX - 2);
     xir_distr_free(b);
@@ -309,7 +309,7 @@ static void random_marks(void **state) {
     }
 }
 
-/* What a billion elements cost is what their runs cost; marking in order costs the same each time. */
+/* A billion elements cost as much as their runs; marking in order costs the same each time. */
 static void long_ones(void **state) {
     (void)state;
     enum { MARKS = 100000 };
@@ -338,7 +338,7 @@ static bool work(xir_context *with) {
         xir_status status = i % 5 == 4 ? xir_distr_append(b, 3, i & 1)
                                        : xir_distr_set_invalid(b, i * 40, i * 40 + 20);
         done &= status == XIR_OK;
-        /* a failure leaves the builder as it was */
+        /* a failure leaves the builder unchanged */
         const xir_distr *now = xir_distr_build(b, findings);
         done &= old && now;
         if (status && old && now) {

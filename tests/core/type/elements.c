@@ -1,5 +1,5 @@
 /* Elements as numbers: each format against a slow formula, in both directions. The floats of 16 bits and TF32 are
- * tried with every number that they have and every half way between two. */
+ * tested with all their numbers and all points halfway between two. */
 #include <float.h>
 #include <math.h>
 #include "elements.h"
@@ -7,20 +7,20 @@
 
 static element_format format_of(const xir_type *type) {
     element_format f = element_format_of(type);
-    if (f.kind == ELEMENT_NONE) fail_msg("%s is no number", spelled(type));
+    if (f.kind == ELEMENT_NONE) fail_msg("%s is not a number", spelled(type));
     return f;
 }
 
 /* ---- floats ----------------------------------------------------------------------------------------------------- */
 
-/* Parts of the formats that the loops below run through; the bits lie `shift` places up in the element. */
+/* Parts of the formats, for the loops below; the bits are `shift` places up in the element. */
 static const struct small { xir_float_format format; unsigned exponent, mantissa, shift; } smalls[] = {
     { XIR_FLOAT_FP16, 5, 10, 0 }, { XIR_FLOAT_BF16,   8, 7, 0 }, { XIR_FLOAT_TF32, 8, 10, 13 },
     { XIR_FLOAT_FPE7M8, 7, 8, 0 }, { XIR_FLOAT_FPE6M9, 6, 9, 0 },
 };
 
-/* The number of some bits without a sign, as the format is defined: a power of two, reached by steps, times a
- * fraction. What would follow the largest number stands in for infinity. */
+/* The number of bits without a sign, by the definition of the format: a power of two, reached step by step, times a
+ * fraction. The number after the largest one stands for infinity. */
 static double slowly(const struct small *s, uint32_t bits) {
     int exponent = (int)(bits >> s->mantissa), bias = (1 << (s->exponent - 1)) - 1;
     double v = (double)(bits & ((1u << s->mantissa) - 1));
@@ -63,7 +63,7 @@ static void small_floats_are_read_and_written(void **state) {
     }
 }
 
-/* Half way between two numbers the even one is taken, and a little below or above it the nearer one. */
+/* Halfway between two numbers the even one is the result, and slightly below or above that point the nearer one. */
 static void small_floats_are_rounded_to_nearest_even(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(smalls); i++) {
@@ -107,7 +107,7 @@ static void large_floats_are_those_of_c(void **state) {
     }
 }
 
-/* An integer becomes a float in one rounding, and a float an integer towards zero. */
+/* An integer becomes a float with a single rounding, and a float becomes an integer towards zero. */
 static void integers_and_floats_become_each_other(void **state) {
     (void)state;
     element_format brain = format_of(xir_type_float(ctx, XIR_FLOAT_BF16)),
@@ -115,7 +115,7 @@ static void integers_and_floats_become_each_other(void **state) {
     const struct { int64_t from; double to; } rows[] = {
         { 0, 0 }, { -3, -3 }, { 257, 256 }, { 258, 258 }, { 259, 260 },
         { INT64_C(1) << 60 | INT64_C(1) << 52, 0x1p60 },              /* a tie, to the even one         */
-        { INT64_C(1) << 60 | INT64_C(1) << 52 | 1, 0x1.02p60 },       /* which a double would not tell  */
+        { INT64_C(1) << 60 | INT64_C(1) << 52 | 1, 0x1.02p60 },       /* which a double cannot represent */
         { -(INT64_C(1) << 60 | INT64_C(1) << 52 | 1), -0x1.02p60 },
         { INT64_MAX, 0x1p63 }, { INT64_MIN, -0x1p63 },
     };
@@ -169,7 +169,7 @@ static void integers_of_every_width(void **state) {
             assert_true(element_real(whole, bytes, i) == (double)v);
             assert_true(element_real(with_sign, bytes, i) == (double)signed_v);
         }
-        for (size_t i = 0; i < N; i++) {   /* written over, neighbours as they were; what is too wide is wrapped */
+        for (size_t i = 0; i < N; i++) {   /* overwritten, neighbours unchanged; too wide numbers wrap */
             uint64_t v = chance(UINT64_MAX);
             memcpy(copy, bytes, sizeof bytes);
             element_put_i64(i % 2 ? whole : with_sign, bytes, i, (int64_t)v);
@@ -226,7 +226,7 @@ static void many_of_a_type(void **state) {
     double reals[3];
     memset(bytes, 0xFF, sizeof bytes);
     assert_true(elements_of_ints(nibble, (const int64_t[]){ -1, 2, 3 }, 3, bytes));
-    assert_memory_equal(bytes, "\x2f\x03\xff", 3);   /* bits that no element has are 0, other bytes as they were */
+    assert_memory_equal(bytes, "\x2f\x03\xff", 3);   /* unused bits are 0, other bytes are unchanged */
     elements_to_ints(nibble, bytes, 1, 2, back);
     assert_true(back[0] == 2 && back[1] == 3);
     assert_true(elements_fill(nibble, 7.5, 3, bytes));
@@ -246,7 +246,7 @@ static void many_of_a_type(void **state) {
 
 /* ---- quantised -------------------------------------------------------------------------------------------------- */
 
-/* Element (i, j) of [2, 3] has scale i; (stored - zero) * scale, and back: rounded half away from zero, limited. */
+/* Element (i, j) of [2, 3] has scale i; (stored - zero) * scale, and back: rounded half away from zero, clamped. */
 static void quantised_by_axis(void **state) {
     (void)state;
     const double scales[] = { 0.5, 2 };

@@ -1,4 +1,4 @@
-/* Layouts: the stories of the original, what is refused and where, and chance. */
+/* Layouts: the examples of the original, what is refused and where, and random ones. */
 #include <stdio.h>
 #include "support/forms.h"
 
@@ -55,7 +55,7 @@ static void good_ones_come_back(void **state) {
     CHECK_ROUND("@layout(IOo16i32)");
     CHECK_ROUND("@layout(**C*c32)");
     CHECK_ROUND("@layout(N**Cc4)");
-    CHECK_ROUND("@layout(c32)");      /* no rule of the grammar: a finding of validate */
+    CHECK_ROUND("@layout(c32)");      /* not against the grammar: a finding of validation */
     CHECK_ROUND("@layout(NNNN)");
     CHECK_ROUND("@layout(Cc9223372036854775807)");
     CHECK_ROUND("@layout(" "****************" "****************" "****************" "****************" ")");
@@ -181,7 +181,7 @@ static void rules(void **state) {
     assert_int_equal(xir_layout_check(NULL, why), XIR_E_MISSING);
     check_finding(XIR_E_MISSING, "found none");
 
-    /* every fault, not the first alone */
+    /* every fault, not only the first */
     xir_layout_check(layout("NNo1d2"), why);
     assert_int_equal(xir_diags_count(why), 3);
     xir_diags_clear(why);
@@ -249,7 +249,7 @@ static void steps_keep_errors(void **state) {
     assert_null(xir_layout_finish(ctx, &s, NULL));
 }
 
-/* What a program fills by hand is judged when it is made. */
+/* A struct that a program fills by hand is checked when the layout is made. */
 static void made_by_hand(void **state) {
     (void)state;
     xir_layout l = xir_layout_init();
@@ -287,7 +287,7 @@ static void random_layouts(void **state) {
             assert_int_equal(xir_layout_unit(l, i), unit[i]);
         }
         if (rank == 0) continue;
-        /* taking an axis out and putting it back, and exchanging twice, changes nothing */
+        /* removing an axis and putting it back, or exchanging two axes twice, changes nothing */
         size_t i = chance(rank), j = chance(rank);
         const xir_layout *without = xir_layout_erase(ctx, l, i, why);
         assert_int_equal(xir_layout_rank(without), rank - 1);

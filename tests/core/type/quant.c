@@ -1,5 +1,5 @@
-/* Arrays of scales and ratios, quantised types, scalars: the samples of the original, texts, chance with
- * counts from one to 2^63 - 1. */
+/* Arrays of scales and ratios, quantised types, scalars: the samples of the original, texts, random ones with counts
+ * from one to 2^63 - 1. */
 #include <math.h>
 #include <stdio.h>
 #include "support/forms.h"
@@ -74,13 +74,13 @@ static void good_ones_come_back(void **state) {
     CHECK_ROUND("@exp_scales([axis=4]2*3/3/0.375,3/3/0.377,30*1/8/1)");
     CHECK_ROUND("@exp_scales([axis=-1]-9223372036854775808/-9223372036854775808/-1,9223372036854775807/9223372036854775807/nan)");
     CHECK_ROUND("@exp_scales([axis=-1]64*1/0/1)");
-    /* other ways to write the same */
+    /* other spellings of the same */
     CHECK_READ("@scales([axis=-1]1,1)", "@scales([axis=-1]2*1)");
     CHECK_READ("@scales([axis=-1]1*1)", "@scales([axis=-1]1)");
     CHECK_READ("@scales([axis=-1]2*1,3*1,1)", "@scales([axis=-1]6*1)");
     CHECK_READ("@scales([axis=-1]1.0,1e0,10e-1,0.50)", "@scales([axis=-1]3*1,0.5)");
     CHECK_READ("@scales([axis=-1]0.1,0.10000000149011612)", "@scales([axis=-1]2*0.1)");
-    CHECK_READ("@scales([axis=-1]0,-0)", "@scales([axis=-1]0,-0)");   /* bits differ */
+    CHECK_READ("@scales([axis=-1]0,-0)", "@scales([axis=-1]0,-0)");   /* the bits differ */
     CHECK_READ("@exp_scales([axis=-1]3/3/0.375,3/3/0.375,3/3/0.376)",
                "@exp_scales([axis=-1]2*3/3/0.375,3/3/0.376)");
     CHECK_READ("@exp_scales([axis=-1]1/0/1,2/1/1,4/2/1)", "@exp_scales([axis=-1]1/0/1,2/1/1,4/2/1)");
@@ -402,7 +402,7 @@ static void random_arrays(void **state) {
             assert_memory_equal(&plain, &value[i], sizeof plain);
             assert_memory_equal(&ratio, &value[i], sizeof ratio);
         }
-        /* parts and whole */
+        /* parts and the whole */
         size_t cut = n ? chance(n + 1) : 0;
         const xir_scales *head = xir_scales_slice(ctx, e, 0, cut, why);
         const xir_scales *tail = xir_scales_slice(ctx, e, cut, n, why);
@@ -527,7 +527,7 @@ static void variants(void **state) {
     assert_null(xir_type_with_norm_ratios(ctx, n, NULL, NULL));
 }
 
-/* A file may put a quantised type into another as often as its reader allows. */
+/* A file may nest quantised types as deeply as its reader allows. */
 static void nested_types(void **state) {
     (void)state;
     const xir_scales *s = read_text("@scales([axis=-1]1)");

@@ -1,5 +1,5 @@
-/* Targets, memory types, scalar and tensor types: the samples of the original, texts, what tensors answer,
- * the rules of validate, and every spelling in the files of the corpus. */
+/* Targets, memory types, scalar and tensor types: the samples of the original, texts, the questions that tensors
+ * answer, the rules of validation, and every spelling in the files of the corpus. */
 #include <stdio.h>
 #include "graph.h"
 #include "support/forms.h"
@@ -23,7 +23,7 @@ static void original_types(void **state) {
     CHECK_SPELLED(xir_type_float(ctx, XIR_FLOAT_FP32), "@fp(32)");
     CHECK_SPELLED(xir_type_float(ctx, XIR_FLOAT_BF16), "@bf(16)");
 
-    /* four axes on one dim: made, and a finding of validate */
+    /* four axes on one dim: it is made, and is a finding of validation */
     const xir_type *t = XIR_TENSOR(ctx, xir_type_sint(ctx, 64), "NHWC", 1024);
     CHECK_SPELLED(xir_type_element(t), "@sint(64)");
     CHECK_SPELLED(xir_type_layout(t), "@layout(NHWC)");
@@ -32,8 +32,8 @@ static void original_types(void **state) {
     assert_int_equal(xir_type_dim(t, 0, false), 1024);
 }
 
-/* The distribution belongs to the type that it is added to, and a change gives another type; elsewhere as
- * in the original. */
+/* The distribution belongs to the type that it is added to, and a change gives a new type; otherwise as in the
+ * original. */
 static void original_distributions(void **state) {
     (void)state;
     static const int64_t a_1_4[] = { 1, 4 }, a_2_3[] = { 2, 3 };
@@ -271,7 +271,7 @@ static void bad_scalar_types_say_where(void **state) {
         { "@fpe6m9(16)",       XIR_E_SYNTAX,  7 },
         { "@fpe6m8",           XIR_E_UNKNOWN, 1 },
         { "@fpe",              XIR_E_UNKNOWN, 1 },
-        { "fp(32)",            XIR_E_SYNTAX,  0 },   /* the seed's older print */
+        { "fp(32)",            XIR_E_SYNTAX,  0 },   /* the older spelling of the original */
     };
     CHECK_BAD(rows);
     form_error e = { 0 };
@@ -292,7 +292,7 @@ static void damaged_ones(void **state) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) check_damaged(texts[i]);
 }
 
-/* Every class that is written as one string answers to its name only, and refuses the text of any other. */
+/* Every class that is written as one string accepts only its own name, and refuses the text of any other class. */
 static void forms_do_not_mix(void **state) {
     (void)state;
     static const char *const texts[] = {
@@ -367,7 +367,7 @@ static void dims(void **state) {
         assert_int_equal(xir_type_channels(c), channels[i].channels);
     }
 
-    /* what is unknown stays so, what is too large too */
+    /* what is unknown is still unknown, and so is what is too large */
     const xir_type *unknown = XIR_TENSOR(ctx, fp32(), "NCHWc32", 1, -1, 9, 8, 32);
     assert_true(xir_type_dim(unknown, 1, true) < 0 && xir_type_dim(unknown, 4, true) < 0);
     assert_int_equal(xir_type_dim(unknown, 4, false), 32);
@@ -387,7 +387,7 @@ static void dims(void **state) {
     assert_int_equal(xir_type_axis_dim(two, 'c', true), 4);
     assert_int_equal(xir_type_dim(XIR_TENSOR(ctx, fp32(), "C", 1, 4), 1, true), 4);
 
-    /* what is no tensor has no dims */
+    /* a type that is not a tensor has no dims */
     const xir_type *others[] = { NULL, fp32() };
     for (size_t i = 0; i < 2; i++) {
         assert_null(xir_type_as_tensor(others[i]));
@@ -451,7 +451,7 @@ static void sizes(void **state) {
     assert_int_equal(xir_type_storage_bits(NULL), 0);
 }
 
-/* A type of a class that nobody registered is kept, and answers nothing. */
+/* A type of an unregistered class is kept, and answers no question. */
 static void foreign_types(void **state) {
     (void)state;
     const xir_object opaque = { .cls = class_opaque(ctx, XIR_STR("vendor::Posit"), false) };
@@ -470,7 +470,7 @@ static void foreign_types(void **state) {
     assert_int_equal(xir_type_elements(t, &elements), XIR_E_UNKNOWN);
 }
 
-/* A body with holes, as a reader that checks nothing leaves it. */
+/* A body with holes, as a reader without checks leaves it. */
 static void broken_types(void **state) {
     (void)state;
     const xir_object *distrs[] = { NULL, read_text("@merged_distr([1]^ZERO:{v:[0, 3)})"), NULL };
@@ -495,7 +495,7 @@ static void broken_types(void **state) {
     assert_null(xir_type_scale(t));
     assert_null(xir_type_with_scale(ctx, t, NULL, NULL));
 
-    /* its rules name what is not there; changing one thing leaves the others */
+    /* its rules name missing fields; a change of one thing keeps the others */
     xir_infer view = { .ctx = ctx, .cls = body.head.cls, .attrs = t, .why = why };
     assert_int_equal(xir_tensor_type_check(&view), XIR_E_INVALID);
     assert_int_equal(xir_diags_count(why), 3);
@@ -558,7 +558,7 @@ static void tensor_variants(void **state) {
                      XIR_TENSOR(ctx, fp32(), NULL, 7, 2, 3, 4, 5));
     assert_ptr_equal(xir_type_with_shape(ctx, stars, NULL, 0, why), xir_type_tensor(ctx, fp32(), NULL, NULL, 0));
 
-    /* a type that did not fit may be made to */
+    /* a type that did not fit can be changed to fit */
     assert_non_null(xir_type_with_shape(ctx, XIR_TENSOR(ctx, fp32(), "NHWC", 9), dims, 4, why));
 }
 
@@ -686,7 +686,7 @@ static void rules(void **state) {
     check_fault("/merged_distrs/0",
                 "the distribution has 127 elements, the dims that it merges have more than 2^63");
 
-    /* every fault, not the first alone */
+    /* every fault, not only the first */
     checked("@layout(Nc16o8)", dims, 5, "@merged_distr([7]^ZERO:{})");
     assert_int_equal(xir_diags_count(why), 6);
     xir_diags_clear(why);
@@ -694,8 +694,7 @@ static void rules(void **state) {
 
 /* ---- contexts ------------------------------------------------------------------------------------------------ */
 
-/* What every context has, and that another context's objects are taken in when they are put into an
- * object. */
+/* Objects that every context has; an object of another context is taken in when it becomes part of an object. */
 static void contexts(void **state) {
     (void)state;
     assert_ptr_equal(ctx->host, xir_target_of_kind(ctx, XIR_TARGET_HOST, NULL));
@@ -767,7 +766,7 @@ static void without_memory(void **state) {
 
 /* ---- real files ---------------------------------------------------------------------------------------------- */
 
-/* Every "@…" of a file comes back byte for byte. Returns how many there are. */
+/* Every "@…" of a file is read and printed unchanged. Returns how many there are. */
 static size_t check_file(const char *path) {
     FILE *f = fopen(path, "rb");
     if (!f) return 0;

@@ -1,11 +1,10 @@
-/* Copies and equality: a cloned network owes nothing to its source; what "the same" means in each of its three
- * senses. */
+/* Copies and equality: a cloned network does not depend on its source; the three senses of "the same". */
 #include <stdio.h>
 #include "support/net.h"
 #include "graph.h"
 
-/* A network with everything in it: names, tags, undeclared keys, targets, memory types, sub ops, Params of every
- * place, types with parts, an op that is out of order, an absent input, a value without type. */
+/* A network with everything in it: names, tags, undeclared keys, targets, memory types, sub ops, Params in every
+ * place, types with parts, an op that is out of order, an absent input, a value without a type. */
 static xir_network *rich_net(xir_context *with) {
     xir_network *net = small_net_in(with);
     const xir_type *vector = XIR_TENSOR(with, xir_type_sint(with, 8), "*", 4), *none = NULL;
@@ -74,7 +73,7 @@ static xir_network *rich(void) {
 
 /* ---- networks --------------------------------------------------------------------------------------------------- */
 
-static void a_clone_is_the_same_when_its_source_is_gone(void **state) {
+static void a_clone_is_unchanged_when_its_source_is_freed(void **state) {
     (void)state;
     xir_network *net = rich();
     char *before = picture(net);
@@ -109,7 +108,7 @@ static void a_clone_outlives_everybody_s_context(void **state) {
     xir_network_free(copy);
 }
 
-static void changing_one_leaves_the_other(void **state) {
+static void changing_one_does_not_change_the_other(void **state) {
     (void)state;
     xir_network *net = rich(), *copy = xir_network_clone(net);
     char *before = picture(net);
@@ -153,7 +152,7 @@ static void count_release(void *user, const void *bytes) {
     ++*(int *)user;
 }
 
-static void borrowed_bytes_are_given_back_when_nobody_has_them(void **state) {
+static void borrowed_bytes_are_released_with_their_last_owner(void **state) {
     (void)state;
     static const float data[4] = { 1, 2, 3, 4 };
     int released = 0;
@@ -169,10 +168,10 @@ static void borrowed_bytes_are_given_back_when_nobody_has_them(void **state) {
     assert_int_equal(released, 1);
 }
 
-static void a_clone_numbers_on(void **state) {
+static void a_clone_continues_the_numbers(void **state) {
     (void)state;
     xir_network *net = rich();
-    DOES(xir_op_erase(op_of(net, 53)));   /* the highest id is gone, and not given again */
+    DOES(xir_op_erase(op_of(net, 53)));   /* the highest id is free, and is not given again */
     xir_network *copy = xir_network_clone(net);
     assert_int_equal(xir_network_next_op_id(copy), xir_network_next_op_id(net));
     assert_int_equal(xir_network_next_value_id(copy), xir_network_next_value_id(net));
@@ -208,7 +207,7 @@ static void an_empty_network_is_cloned(void **state) {
     xir_network_free(copy);
 }
 
-static void what_is_not_placed_is_not_cloned(void **state) {
+static void ops_that_are_not_placed_are_not_cloned(void **state) {
     (void)state;
     xir_network *net = small_net();
     xir_op *late = xir_op_new(net, &(xir_op_desc)DESC(relu, INPUTS(value_of(net, 2))));
@@ -233,8 +232,8 @@ static void a_failed_network_clones_as_a_good_one(void **state) {
     xir_network_free(net);
 }
 
-/* As a broken file may have it: two ops read a value that nothing makes. */
-static void a_value_that_nothing_makes_stays_one(void **state) {
+/* As an invalid file may have it: two ops read a value that no op makes. */
+static void a_value_without_a_producer_is_kept(void **state) {
     (void)state;
     const xir_any tag = xir_any_int(1);
     xir_network *net = small_net();
@@ -251,7 +250,7 @@ static void a_value_that_nothing_makes_stays_one(void **state) {
     CHECK_STR(xir_value_name(value_of(copy, 70)), "lost");
     CHECK_SOUND(copy);
     xir_network_free(net);
-    /* A copy of the copy, whose table of ids is made when it is asked for. */
+    /* A copy of the copy, whose table of ids is made when it is needed. */
     net = xir_network_clone(copy);
     xir_network *third = xir_network_clone(net);
     assert_ptr_equal(xir_network_value_by_id(third, 70), xir_op_input(op_of(third, 4), 1));
@@ -315,9 +314,9 @@ static void any_difference_counts(void **state) {
         assert_true(xir_network_equal(net, built, true));
         changes[i].make(copy);
         if (xir_network_equal(net, copy, false) || xir_network_equal(copy, net, true))
-            fail_msg("%s makes no difference", changes[i].what);
+            fail_msg("a change of %s is not detected", changes[i].what);
         changes[i].make(net);
-        if (!xir_network_equal(net, copy, true)) fail_msg("%s on both makes a difference", changes[i].what);
+        if (!xir_network_equal(net, copy, true)) fail_msg("a change of %s in both is taken for a difference", changes[i].what);
         CHECK_SOUND(copy);
         xir_network_free(net);
         xir_network_free(copy);
@@ -325,7 +324,7 @@ static void any_difference_counts(void **state) {
     }
 }
 
-static void sizes_and_sums_of_files_make_none(void **state) {
+static void sizes_and_checksums_of_files_do_not_count(void **state) {
     (void)state;
     xir_network *net = small_net(), *copy = xir_network_clone(net);
     DOES(xir_network_set_text(copy, XIR_TEXT_PARAMS_MD5, XIR_STR("0")));
@@ -366,7 +365,7 @@ static void bytes_and_no_bytes_differ(void **state) {
 
 /* ---- ops -------------------------------------------------------------------------------------------------------- */
 
-static void a_cloned_op_reads_the_same_and_is_placed_nowhere(void **state) {
+static void a_cloned_op_has_the_same_inputs_and_is_not_placed(void **state) {
     (void)state;
     xir_network *net = rich();
     xir_op *conv = op_of(net, 1), *copy = xir_op_clone(conv);
@@ -382,7 +381,7 @@ static void a_cloned_op_reads_the_same_and_is_placed_nowhere(void **state) {
     DOES(xir_op_place(copy, NULL));
     assert_int_equal(xir_op_id(copy), 54);
     assert_true(xir_op_structural_equal(conv, copy));
-    assert_false(xir_op_identical(conv, copy));   /* ids */
+    assert_false(xir_op_identical(conv, copy));   /* ids differ */
     DOES(xir_op_set_i64(copy, "pad_top", 9));
     assert_int_equal(xir_conv2d_of(conv)->pad_top, 2);
     CHECK_SOUND(net);
@@ -408,13 +407,13 @@ static void ops_of_two_networks_are_identical(void **state) {
          b = xir_op_next(b)) {
         assert_true(xir_op_identical(a, b));
         assert_true(xir_op_identical(a, a));
-        assert_false(xir_op_structural_equal(a, b));   /* operands are others */
+        assert_false(xir_op_structural_equal(a, b));   /* operands differ */
     }
     xir_network_free(net);
     xir_network_free(copy);
 }
 
-/* What a pass may merge: names, ids and tags do not matter, all else does. */
+/* What a pass may merge: names, ids and tags do not matter, everything else does. */
 static void structure_is_class_target_attributes_operands_and_types(void **state) {
     (void)state;
     xir_network *net = small_net();
@@ -468,22 +467,22 @@ static void equal_lists_hash_alike(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        STORY(a_clone_is_the_same_when_its_source_is_gone),
+        STORY(a_clone_is_unchanged_when_its_source_is_freed),
         STORY(a_clone_outlives_everybody_s_context),
-        STORY(changing_one_leaves_the_other),
+        STORY(changing_one_does_not_change_the_other),
         STORY(parameter_bytes_are_shared_until_written),
-        STORY(borrowed_bytes_are_given_back_when_nobody_has_them),
-        STORY(a_clone_numbers_on),
+        STORY(borrowed_bytes_are_released_with_their_last_owner),
+        STORY(a_clone_continues_the_numbers),
         STORY(clones_of_clones),
-        STORY(a_value_that_nothing_makes_stays_one),
+        STORY(a_value_without_a_producer_is_kept),
         STORY(an_empty_network_is_cloned),
-        STORY(what_is_not_placed_is_not_cloned),
+        STORY(ops_that_are_not_placed_are_not_cloned),
         STORY(a_failed_network_clones_as_a_good_one),
         STORY(any_difference_counts),
-        STORY(sizes_and_sums_of_files_make_none),
+        STORY(sizes_and_checksums_of_files_do_not_count),
         STORY(differences_deep_inside_count),
         STORY(bytes_and_no_bytes_differ),
-        STORY(a_cloned_op_reads_the_same_and_is_placed_nowhere),
+        STORY(a_cloned_op_has_the_same_inputs_and_is_not_placed),
         STORY(names_tags_and_memory_of_values_are_cloned),
         STORY(ops_of_two_networks_are_identical),
         STORY(structure_is_class_target_attributes_operands_and_types),

@@ -1,5 +1,5 @@
-/* Comparing networks: which op is which, what differs and where that is said, and what is said of elements. The
- * program's tests (cli/diff.sh) have how it looks. */
+/* Comparing networks: which ops match, what differs and where, and the differences of elements. The tests of the
+ * program (cli/diff.sh) have the printed form. */
 #include <math.h>
 #include <stdio.h>
 #include "support/net.h"
@@ -149,7 +149,7 @@ static const struct {
     { "both erased",      holes, without_relu, "removed relu - after conv -; changed pool pool inputs/0 relu conv" },
 };
 
-static void what_differs_is_told(void **state) {
+static void differences_are_reported(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(stories); i++) {
         xir_network *a = small_net(), *b = small_net();
@@ -163,8 +163,8 @@ static void what_differs_is_told(void **state) {
     }
 }
 
-/* Mates are each other's, of every op; what has none is removed or added. */
-static void mates_are_mutual(void **state) {
+/* Ops that match refer to each other; an op without a match is removed or added. */
+static void matches_are_mutual(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(stories); i++) {
         xir_network *a = small_net(), *b = small_net();
@@ -186,7 +186,7 @@ static void mates_are_mutual(void **state) {
     }
 }
 
-/* What is asked of one op are its records and no others. */
+/* The records of one op, and no others. */
 static void records_are_found_by_op(void **state) {
     (void)state;
     xir_network *a = small_net(), *b = small_net();
@@ -224,7 +224,7 @@ static void records_are_found_by_op(void **state) {
     xir_network_free(b);
 }
 
-/* An op that is erased later can still be asked about. */
+/* An op that is erased later can still be looked up. */
 static void erased_ops_are_remembered(void **state) {
     (void)state;
     xir_network *a = small_net(), *b = small_net();
@@ -238,7 +238,7 @@ static void erased_ops_are_remembered(void **state) {
     assert_null(xir_diff_in_b(d, relu));
     assert_int_equal(xir_diff_kinds(d, relu), 0);
     assert_int_equal(xir_diff_kinds(d, op_of(b, 2)), XIR_DIFF_ADDED);
-    /* Nor does one that came later disturb. */
+    /* An op that was added later does no harm either. */
     xir_build_relu(XIR_AT(a), value_of(a, 0), "late");
     assert_null(xir_diff_in_b(d, xir_network_last(a)));
     assert_int_equal(xir_diff_kinds(d, xir_network_last(a)), 0);
@@ -247,7 +247,7 @@ static void erased_ops_are_remembered(void **state) {
     xir_network_free(b);
 }
 
-/* Ops within ops are matched and compared too. */
+/* Sub ops are matched and compared too. */
 static xir_network *with_subs(int64_t layers, int first) {
     xir_network *net = small_net();
     const xir_type *type = xir_value_type(value_of(net, 5));
@@ -411,7 +411,7 @@ static void elements_are_compared_as_numbers(void **state) {
                     out.at == want.at && out.largest == want.largest && out.a == want.a && out.b == want.b &&
                     out.largest_int == want.largest_int && out.int_a == want.int_a && out.int_b == want.int_b;
         if (want.of == 0) same = out.differ == 0;
-        if (!same) fail_msg("row %zu: %zu of %zu differ, by %g", i, (size_t)out.differ, (size_t)out.of, out.largest);
+        if (!same) fail_msg("row %zu: found %zu of %zu different, by %g", i, (size_t)out.differ, (size_t)out.of, out.largest);
     }
 }
 
@@ -477,7 +477,7 @@ static void failing_allocations_lose_nothing(void **state) {
     check_memory(diff_with_little);
 }
 
-/* Ops of one class that all have one name. */
+/* Ops of one class that all have the same name. */
 static xir_network *many(int n, int but) {
     xir_network *net = new_net();
     xir_value *x = xir_input(xir_at_end(net), "in", FP32("*", 4)), *last = x;
@@ -490,7 +490,7 @@ static xir_network *many(int n, int but) {
     return net;
 }
 
-static void many_that_are_alike_are_matched(void **state) {
+static void many_similar_ops_are_matched(void **state) {
     (void)state;
     enum { N = 20000 };
     /* One of 10000 users of the input is missing, and ids are shifted. */
@@ -507,8 +507,8 @@ static void many_that_are_alike_are_matched(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_differs_is_told),
-        cmocka_unit_test(mates_are_mutual),
+        cmocka_unit_test(differences_are_reported),
+        cmocka_unit_test(matches_are_mutual),
         cmocka_unit_test(records_are_found_by_op),
         cmocka_unit_test(erased_ops_are_remembered),
         cmocka_unit_test(sub_ops_are_compared),
@@ -517,7 +517,7 @@ int main(void) {
         cmocka_unit_test(elements_are_compared_as_numbers),
         cmocka_unit_test(params_are_compared),
         cmocka_unit_test(failing_allocations_lose_nothing),
-        cmocka_unit_test(many_that_are_alike_are_matched),
+        cmocka_unit_test(many_similar_ops_are_matched),
     };
     return RUN_GROUP(tests);
 }

@@ -1,4 +1,5 @@
-/* Unique names that a format can spell: what is kept, what becomes of the rest, and that many alike are no trouble. */
+/* Unique names that a format can spell: which names are kept, what the others become, and that many equal names cost
+ * little. */
 #include "names.h"
 #include <stdio.h>
 #include "support/net.h"
@@ -21,7 +22,7 @@ static const name_rules shared    = { .op = "op", .value = "x", .one_scope = tru
 
 /* ---- networks --------------------------------------------------------------------------------------------------- */
 
-/* A chain of ops with these names, parted by bars, all of whose outputs have the name `value`; no Output. */
+/* A chain of ops with these names, separated by bars, whose outputs all have the name `value`; without an Output op. */
 static xir_network *chain(xir_context *with, const char *names, const char *value) {
     xir_network *net = xir_network_new(with, "chain", XIR_FRAMEWORK_PYTORCH, "v1.9");
     if (!net) return NULL;
@@ -42,7 +43,7 @@ static xir_network *chain(xir_context *with, const char *names, const char *valu
     return NULL;
 }
 
-/* The names of all ops but the first, then of all values but the first. */
+/* The names of all ops except the first, then of all values except the first. */
 static const char *said(const network_names *names, bool values) {
     static char out[1000];
     int n = 0;
@@ -60,11 +61,11 @@ static const struct { const name_rules *rules; const char *names, *expected; } c
     { &any,        "a|b|c",             "a|b|c"             },
     { &any,        "a b|c.d|{}",        "a b|c.d|{}"        },
     { &any,        "a|a|a",             "a|a_1|a_2"         },
-    { &any,        "a|a|a_1|a_1",       "a|a_2|a_1|a_1_1"   },   /* what can stay does, wherever it is */
+    { &any,        "a|a|a_1|a_1",       "a|a_2|a_1|a_1_1"   },   /* a valid name is kept wherever it is */
     { &any,        "in|in_1",           "in_2|in_1"         },   /* the Input op has the name first */
     { &any,        "||op||x",           "op_1|op_2|op|op_3|x" },
     { &any,        "\xC3\xA9|\xE6\x97\xA5\xE6\x9C\xAC", "\xC3\xA9|\xE6\x97\xA5\xE6\x9C\xAC" },
-    { &any,        "\xFF|a\xC3|\xED\xA0\x80",           "_|a_|___" },   /* what is not UTF-8, byte by byte */
+    { &any,        "\xFF|a\xC3|\xED\xA0\x80",           "_|a_|___" },   /* invalid UTF-8, byte by byte */
     { &identifier, "conv1|conv_2|_",    "conv1|conv_2|_"    },
     { &identifier, "1a|a b|a.b|a/b",    "_1a|a_b|a_b_1|a_b_2" },
     { &identifier, "\xC3\xA9|+|1|1",    "_|__1|_1|_1_1"     },
@@ -75,7 +76,7 @@ static const struct { const name_rules *rules; const char *names, *expected; } c
     { &three,      "a\xC3\xA9\xC3\xA9|a\xC3\xA9z|b\xC3\xA9\xC3\xA9", "a\xC3\xA9|a_1|b\xC3\xA9" },
     { &three,      "\xE6\x97\xA5\xE6\x9C\xAC|\xE6\x97\xA5|\xE6\x97\xA5", "_1|\xE6\x97\xA5|_2" },   /* no part of a character is kept */
     { &two,        "\xE6\x97\xA5|a",    "_1|a"              },
-    { &three,      "a|a|a|a|a|a|a|a|a|a|a", "a|a_1|a_2|a_3|a_4|a_5|a_6|a_7|a_8|a_9|_1" },   /* a_10 is too long, and counts for itself */
+    { &three,      "a|a|a|a|a|a|a|a|a|a|a", "a|a_1|a_2|a_3|a_4|a_5|a_6|a_7|a_8|a_9|_1" },   /* a_10 is too long, and is counted separately */
 };
 
 static void names_are_unique_and_can_be_spelled(void **state) {
@@ -87,7 +88,7 @@ static void names_are_unique_and_can_be_spelled(void **state) {
         DOES(network_names_make(&names, net, cases[i].rules));
         assert_string_equal(said(&names, false), cases[i].expected);
         network_names_free(&names);
-        DOES(network_names_make(&names, copy, cases[i].rules));   /* of a network that is equal, the same */
+        DOES(network_names_make(&names, copy, cases[i].rules));   /* of an equal network, the same */
         assert_string_equal(said(&names, false), cases[i].expected);
         network_names_free(&names);
         xir_network_free(net);
@@ -158,9 +159,9 @@ static void too_short_names_run_out(void **state) {
 
 /* ---- many ------------------------------------------------------------------------------------------------------- */
 
-/* Ops that all have one name, or names that are alike once they are cut. Were the free number looked for from 1 each
- * time, this would not end. */
-static void many_alike_are_linear(void **state) {
+/* Ops that all have the same name, or names that are equal once they are cut. If the search for a free number began
+ * at 1 each time, this would not end. */
+static void many_equal_names_are_linear(void **state) {
     (void)state;
     enum { MANY = 1000000 };
     static const name_rules cut = { .most = 12, .op = "op", .value = "x" };
@@ -176,7 +177,7 @@ static void many_alike_are_linear(void **state) {
         assert_non_null(v);
         network_names names;
         DOES(network_names_make(&names, net, &cut));
-        /* Each stem counts for itself: "a long nam" to 9, "a long na" to 99, and so on. */
+        /* Each stem is counted separately: "a long nam" to 9, "a long na" to 99, and so on. */
         CHECK_STR(network_names_op(&names, xir_network_last(net)), distinct ? "a lon_888894" : "same_999999");
         network_names_free(&names);
         xir_network_free(net);
@@ -205,7 +206,7 @@ int main(void) {
         cmocka_unit_test(ops_and_values_have_scopes),
         cmocka_unit_test(params_and_sub_ops_have_names),
         cmocka_unit_test(too_short_names_run_out),
-        cmocka_unit_test(many_alike_are_linear),
+        cmocka_unit_test(many_equal_names_are_linear),
         cmocka_unit_test(failing_allocations_lose_nothing),
     };
     return RUN_GROUP(tests);

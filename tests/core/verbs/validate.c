@@ -1,4 +1,4 @@
-/* The rules of networks, each broken alone: the status that comes back and the place that is named. */
+/* The rules of networks, each broken alone: the status that is returned and the place that is named. */
 #include <stdio.h>
 #include "support/net.h"
 #include "graph.h"
@@ -7,7 +7,7 @@
 
 typedef void breakage(xir_network *net);
 
-/* What the API refuses to make wrong, files may have: readers take what decodes. */
+/* Files may have what the API refuses to make: readers take everything that decodes. */
 static void *body_of(xir_op *op) {
     void *body = arena_copy(&op->net->arena, op->attrs, op->cls->body_size);
     op->attrs = body;
@@ -110,7 +110,7 @@ static void ratios_along_no_axis(xir_network *net) {
 }
 static void weights_layout(xir_network *net)         { give_type(net, 1, fp32(), "HWI", DIMS(3, 3, 3, 4)); }
 
-/* A HardOp with these Params as instructions and undeclared attribute. */
+/* A HardOp with these Params as instructions and as an undeclared attribute. */
 static void add_hard(xir_network *net, xir_value *instr, xir_value *table, xir_value *extra) {
     const xir_type *type = FP32("*", 4);
     const xir_entry entry = { XIR_STR("table"), { .kind = XIR_ANY_PARAMS, .as.params = table } };
@@ -197,7 +197,7 @@ static bool begins_with(xir_str text, const char *start) {
     return text.size >= strlen(start) && memcmp(text.data, start, strlen(start)) == 0;
 }
 
-static void each_rule_is_told_alone(void **state) {
+static void each_rule_is_reported_alone(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(rules); i++) {
         xir_network *net = small_net();
@@ -210,12 +210,12 @@ static void each_rule_is_told_alone(void **state) {
             if (said && found->code == rules[i].status && begins_with(found->path, rules[i].path)) d = found;
         }
         if (status != rules[i].status || !d) {
-            print_error("%s: %s at %s ('%s') was expected, the status is %s, found was\n", rules[i].what,
+            print_error("%s: expected %s at %s ('%s'), the status is %s, found\n", rules[i].what,
                         xir_status_name(rules[i].status), rules[i].path, rules[i].part, xir_status_name(status));
             xir_diags_print(why, stderr);
             fail();
         }
-        /* Nobody needs to want sentences, and asking changes nothing. */
+        /* Findings are optional, and validation changes nothing. */
         assert_int_equal(xir_network_validate(net, NULL), rules[i].status);
         size_t n = xir_diags_count(why);
         xir_diags_clear(why);
@@ -227,7 +227,7 @@ static void each_rule_is_told_alone(void **state) {
     }
 }
 
-static void what_is_right_has_no_finding(void **state) {
+static void a_valid_network_has_no_finding(void **state) {
     (void)state;
     xir_network *net = small_net();
     add_family(net);
@@ -237,7 +237,7 @@ static void what_is_right_has_no_finding(void **state) {
     xir_network_free(net);
 }
 
-/* What looks wrong and is not. */
+/* Networks that look wrong but are valid. */
 static void a_value_need_not_have_a_type(xir_network *net)      { DOES(xir_value_set_type(value_of(net, 5), NULL)); }
 static void a_layout_of_stars(xir_network *net)                 { give_type(net, 5, fp32(), "****", DIMS(1, 4, 4, 4)); }
 static void unknown_dims(xir_network *net) {
@@ -273,7 +273,7 @@ static void an_output_used_by_nobody(xir_network *net) {
     xir_build_relu(at, value_of(net, 2), NULL);
 }
 
-static void what_looks_wrong_and_is_not(void **state) {
+static void unusual_networks_are_valid(void **state) {
     (void)state;
     static const struct { const char *what; breakage *make; } fine[] = {
 #define FINE(f) { #f, f }
@@ -313,13 +313,13 @@ static void all_findings_are_listed(void **state) {
     for (size_t i = 0; i < COUNT(places); i++) {
         bool found = false;
         for (size_t k = 0; k < xir_diags_count(why); k++) found |= begins_with(xir_diags_at(why, k)->path, places[i]);
-        if (!found) fail_msg("nothing at %s", places[i]);
+        if (!found) fail_msg("no finding at %s", places[i]);
     }
     xir_diags_clear(why);
     xir_network_free(net);
 }
 
-/* How many of them are kept is for the list to say. */
+/* The list decides how many of them it keeps. */
 static void all_faults_are_found(void **state) {
     (void)state;
     enum { MANY = 2000, KEPT = 1000 };
@@ -343,7 +343,7 @@ static void all_faults_are_found(void **state) {
     xir_network_free(net);
 }
 
-static void attributes_shared_by_ops_are_told_for_each(void **state) {
+static void faults_of_shared_attributes_are_reported_for_each_op(void **state) {
     (void)state;
     xir_network *net = small_net();
     xir_op *conv = op_of(net, 1), *other = xir_op_clone(conv);
@@ -359,13 +359,13 @@ static void attributes_shared_by_ops_are_told_for_each(void **state) {
     for (size_t i = 0; i < COUNT(places); i++) {
         bool found = false;
         for (size_t k = 0; k < xir_diags_count(why); k++) found |= begins_with(xir_diags_at(why, k)->path, places[i]);
-        if (!found) fail_msg("nothing at %s", places[i]);
+        if (!found) fail_msg("no finding at %s", places[i]);
     }
     xir_diags_clear(why);
     xir_network_free(net);
 }
 
-static void an_op_is_judged_alone(void **state) {
+static void an_op_is_validated_alone(void **state) {
     (void)state;
     xir_network *net = small_net();
     below_its_bound(net);
@@ -382,13 +382,13 @@ static void an_op_is_judged_alone(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_rule_is_told_alone),
-        cmocka_unit_test(what_is_right_has_no_finding),
-        cmocka_unit_test(what_looks_wrong_and_is_not),
+        cmocka_unit_test(each_rule_is_reported_alone),
+        cmocka_unit_test(a_valid_network_has_no_finding),
+        cmocka_unit_test(unusual_networks_are_valid),
         cmocka_unit_test(all_findings_are_listed),
         cmocka_unit_test(all_faults_are_found),
-        cmocka_unit_test(attributes_shared_by_ops_are_told_for_each),
-        cmocka_unit_test(an_op_is_judged_alone),
+        cmocka_unit_test(faults_of_shared_attributes_are_reported_for_each_op),
+        cmocka_unit_test(an_op_is_validated_alone),
     };
     return RUN_GROUP(tests);
 }

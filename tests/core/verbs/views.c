@@ -1,4 +1,4 @@
-/* Views: what they pick, what comes in and goes out, when they are stale, and networks made of them. */
+/* Views: which ops they select, which values enter and leave, when they are stale, and networks made from them. */
 #include <stdio.h>
 #include <string.h>
 #include <xir/xir.h>
@@ -12,7 +12,7 @@
  *     id 3  right relu of 2                   makes 4
  *     id 4  sum   3 + 4                       makes 5
  *     id 5  last  relu of 5                   makes 6
- *     id 6  out   takes 6 and 3: in another order than they are made */
+ *     id 6  out   takes 6 and 3: not in the order in which they are made */
 static xir_network *net;
 
 static xir_value *named(xir_at at, xir_value *input, const char *name) { return xir_build_relu(at, input, name); }
@@ -51,13 +51,14 @@ static int tear_down(void **state) {
 static xir_op *op(int64_t id);
 static xir_value *value(int64_t id);
 
-/* "right" reads the image, and 2 goes out of the network: now no way leads out of conv, left and sum and back. */
+/* "right" reads the image, and 2 is an output of the network: now no path leaves conv, left and sum and returns. */
 static void part_the_branches(void) {
     assert_int_equal(xir_op_set_input(op(3), 0, value(0)), XIR_OK);
     assert_int_equal(xir_op_add_input(op(6), value(2)), XIR_OK);
 }
 
-/* "left" reads a constant, and "sum" takes it twice: no way leads from in and conv to last. False without memory. */
+/* "left" reads a constant, and "sum" reads it twice: no path leads from in and conv to last. False if memory runs
+ * out. */
 static bool detach_last(xir_network *from) {
     const xir_op *conv = xir_op_next(xir_network_first(from));
     xir_op *left = xir_op_next(conv), *sum = xir_op_next(xir_op_next(left));
@@ -97,7 +98,7 @@ static const char *ids(const xir_view *view) {
         xir_view_free(view_);                       \
     } while (0)
 
-/* The last finding of the network, which is forgotten. */
+/* The last finding of the network, which is cleared. */
 static void check_net_refused(xir_status code, const char *part) {
     assert_int_equal(xir_network_status(net), code);
     const xir_diag *diag = xir_diags_at(xir_network_diags(net), 0);
@@ -115,17 +116,17 @@ static bool is_relu(const xir_op *o, void *user) {
     return xir_op_is(o, xir_relu_class());
 }
 
-static void views_pick(void **state) {
+static void views_select_ops(void **state) {
     (void)state;
-    /* The whole: outputs in the order of the network's own. */
+    /* The whole network: outputs in the order of the network's own. */
     CHECK_VIEW(xir_view_range(net, 0, INT64_MAX), "0 1 2 3 4 5 6 | 0 | 6 3 | 1");
     CHECK_VIEW(xir_view_range(net, 2, 5), "2 3 4 | 2 | 3 5 |");
     CHECK_VIEW(xir_view_range(net, -3, -1), "4 5 | 3 4 | 6 |");
-    CHECK_VIEW(xir_view_range(net, 1, -1), "1 2 3 4 5 | 0 | 6 3 | 1");   /* the same outputs as the whole: the same order */
+    CHECK_VIEW(xir_view_range(net, 1, -1), "1 2 3 4 5 | 0 | 6 3 | 1");   /* the outputs of the whole, in the same order */
     CHECK_VIEW(xir_view_range(net, 3, 3), "| | |");
     CHECK_VIEW(xir_view_range(net, 7, INT64_MAX), "| | |");
-    CHECK_VIEW(xir_view_id_range(net, 2, 4), "2 3 4 | 2 | 3 5 |");         /* the end included */
-    CHECK_VIEW(xir_view_id_range(net, 6, 6), "6 | 6 3 | 6 3 |");           /* what comes in goes out */
+    CHECK_VIEW(xir_view_id_range(net, 2, 4), "2 3 4 | 2 | 3 5 |");         /* including the end */
+    CHECK_VIEW(xir_view_id_range(net, 6, 6), "6 | 6 3 | 6 3 |");           /* its inputs are its outputs */
     CHECK_VIEW(xir_view_ids(net, (const int64_t[]){ 4, 1, 4, 2 }, 3), "1 4 | 0 3 4 | 2 5 | 1");
     CHECK_VIEW(xir_view_ids(net, (const int64_t[]){ 4, 1, 4, 2 }, 4), "1 2 4 | 0 4 | 2 3 5 | 1");
     CHECK_VIEW(xir_view_ops(net, (xir_op *const[]){ op(5), op(0) }, 2), "0 5 | 0 5 | 0 6 |");
@@ -137,7 +138,7 @@ static void views_pick(void **state) {
     assert_int_equal(xir_network_status(net), XIR_OK);
 }
 
-static void bad_picks_are_refused(void **state) {
+static void bad_selections_are_refused(void **state) {
     (void)state;
     assert_null(xir_view_range(net, 2, 8));
     check_net_refused(XIR_E_BOUNDS, "positions from 2 to 8 are no part of 7 ops");
@@ -165,7 +166,7 @@ static void bad_picks_are_refused(void **state) {
     check_net_refused(XIR_E_INVALID, "op 0 of a view");
 }
 
-static void views_answer(void **state) {
+static void views_answer_queries(void **state) {
     (void)state;
     xir_view *view = xir_view_range(net, 2, 5), *same = xir_view_id_range(net, 2, 4),
               *other = xir_view_range(net, 2, 6);
@@ -175,7 +176,7 @@ static void views_answer(void **state) {
     assert_null(xir_view_op_at(view, 3));
     assert_null(xir_view_op_at(view, -4));
     assert_ptr_equal(xir_view_op_by_id(view, 4), op(4));
-    assert_null(xir_view_op_by_id(view, 5));   /* of the network, not of the view */
+    assert_null(xir_view_op_by_id(view, 5));   /* of the network, but not of the view */
     assert_int_equal(xir_view_index_of(view, op(4)), 2);
     assert_int_equal(xir_view_index_of(view, op(1)), -1);
     assert_true(xir_view_has(view, op(2)));
@@ -184,7 +185,7 @@ static void views_answer(void **state) {
     assert_true(xir_view_equal(view, same));
     assert_false(xir_view_equal(view, other));
     xir_value *one[1] = { NULL };
-    assert_int_equal(xir_view_outputs(view, one, 1), 2);   /* how many there are; as many as fit are written */
+    assert_int_equal(xir_view_outputs(view, one, 1), 2);   /* the number of outputs; only as many as fit are written */
     assert_ptr_equal(one[0], value(3));
     assert_int_equal(xir_view_outputs(view, NULL, 0), 2);
     xir_view_free(view);
@@ -193,14 +194,14 @@ static void views_answer(void **state) {
     xir_view_free(NULL);
 }
 
-/* A value that nothing uses goes out: somebody made it for something. */
-static void unused_values_go_out(void **state) {
+/* A value without users is an output: it was made for some purpose. */
+static void unused_values_are_outputs(void **state) {
     (void)state;
     xir_at before_the_end = XIR_AT(net);
     before_the_end.before = op(6);
     assert_non_null(named(before_the_end, value(5), "dead"));
     CHECK_VIEW(xir_view_ids(net, (const int64_t[]){ 4, 5, 7 }, 3), "4 5 7 | 3 4 | 6 7 |");
-    /* An op that is in no order uses nothing: 5 is still used inside only. */
+    /* An op that has no place in the order uses nothing: 5 is still used inside only. */
     assert_non_null(xir_op_clone(op(5)));
     CHECK_VIEW(xir_view_ids(net, (const int64_t[]){ 4, 5, 7 }, 3), "4 5 7 | 3 4 | 6 7 |");
 }
@@ -218,7 +219,7 @@ static void outputs_are_put_into_order(void **state) {
     check_net_refused(XIR_E_INVALID, "value 4 is no output of the view");
     assert_int_equal(xir_view_order_outputs(view, (const int64_t[]){ 5, 2, 2 }, 3), XIR_E_INVALID);
     check_net_refused(XIR_E_INVALID, "value 2 is named twice");
-    assert_string_equal(ids(view), "1 2 4 | 0 4 | 5 2 3 | 1");   /* as it was */
+    assert_string_equal(ids(view), "1 2 4 | 0 4 | 5 2 3 | 1");   /* unchanged */
 
     xir_network *part = xir_view_to_network(view);
     xir_value *outputs[4];
@@ -270,8 +271,8 @@ static void an_edit_makes_views_stale(void **state) {
     }
 }
 
-/* Asking a network, and failing to edit it, changes nothing. */
-static void questions_leave_views_fresh(void **state) {
+/* Querying a network, or a failed edit, changes nothing. */
+static void queries_do_not_make_views_stale(void **state) {
     (void)state;
     xir_view *view = xir_view_range(net, 1, 5);
     xir_network_op_at(net, 3);
@@ -322,10 +323,10 @@ static void a_part_becomes_a_network(void **state) {
     xir_network *part = xir_view_to_network(view);
     assert_non_null(part);
     xir_view_free(view);
-    xir_network_free(net);   /* it needs nothing of the other one */
+    xir_network_free(net);   /* it does not depend on the other one */
     net = NULL;
 
-    /* in (value 0, 4), conv, left, sum, out (2, 3, 5); new ops are numbered on. */
+    /* in (value 0, 4), conv, left, sum, out (2, 3, 5); numbers of new ops continue. */
     assert_int_equal(xir_network_validate(part, why), XIR_OK);
     assert_int_equal(xir_diags_count(why), 0);
     assert_int_equal(xir_network_op_count(part), 5);
@@ -364,7 +365,7 @@ static void a_part_becomes_a_network(void **state) {
     xir_network_free(part);
 }
 
-/* Its argument would be something that it makes itself. */
+/* Its argument would be a value that it makes itself. */
 static void a_part_that_is_not_convex_is_refused(void **state) {
     (void)state;
     static const struct { int64_t ids[4]; size_t n; const char *part; } refused[] = {
@@ -380,9 +381,9 @@ static void a_part_that_is_not_convex_is_refused(void **state) {
     }
 }
 
-/* Each op outside is looked at once, however many ways lead to it: a ladder of 20000 rungs has more than there are
- * numbers. */
-static void a_long_way_round_is_found_at_once(void **state) {
+/* Each op outside is visited once, however many paths lead to it: a ladder of 20000 rungs has more paths than there
+ * are numbers. */
+static void a_long_path_is_found_at_once(void **state) {
     (void)state;
     xir_network *big = xir_network_new(ctx, "ladder", XIR_FRAMEWORK_PYTORCH, "v1.9");
     xir_at at = XIR_AT(big);
@@ -400,14 +401,14 @@ static void a_long_way_round_is_found_at_once(void **state) {
     xir_network_free(big);
 }
 
-static void the_whole_becomes_its_like(void **state) {
+static void the_whole_becomes_an_equal_network(void **state) {
     (void)state;
     xir_view *view = xir_view_range(net, 0, INT64_MAX);
     xir_network *copy = xir_view_to_network(view);
     assert_true(xir_network_equal(net, copy, true));
     xir_network_free(copy);
     xir_view_free(view);
-    /* Without its ends it gets new ones, which are like them but for their ids. */
+    /* Without its ends it gets new ones, which are equal except for their ids. */
     view = xir_view_range(net, 1, -1);
     copy = xir_view_to_network(view);
     assert_int_equal(xir_network_op_count(copy), 7);
@@ -420,10 +421,10 @@ static void the_whole_becomes_its_like(void **state) {
     xir_view_free(view);
 }
 
-/* Ends that the view has are kept, and get what they lack. */
+/* Ends that the view has are kept, and completed. */
 static void ends_inside_are_kept(void **state) {
     (void)state;
-    /* Input, conv, last, Output: 5 comes in as well as the image; 2 goes out as well as 6, and 3 passes through. */
+    /* Input, conv, last, Output: 5 enters as well as the image; 2 leaves as well as 6, and 3 passes through. */
     assert_true(detach_last(net));
     xir_view *view = xir_view_ids(net, (const int64_t[]){ 0, 1, 5, 6 }, 4);
     assert_string_equal(ids(view), "0 1 5 6 | 0 5 3 | 2 6 3 | 1");
@@ -447,7 +448,7 @@ static void ends_inside_are_kept(void **state) {
     assert_int_equal(xir_network_next_value_id(part), 7);
     xir_network_free(part);
 
-    /* An order that was asked for holds for an Output op inside, too. */
+    /* A requested order also applies to an Output op inside. */
     assert_int_equal(xir_view_order_outputs(view, (const int64_t[]){ 3, 2, 6 }, 3), XIR_OK);
     part = xir_view_to_network(view);
     out = xir_network_op_by_id(part, 6);
@@ -459,7 +460,7 @@ static void ends_inside_are_kept(void **state) {
     xir_view_free(view);
 }
 
-static void nothing_becomes_an_empty_network(void **state) {
+static void an_empty_view_becomes_an_empty_network(void **state) {
     (void)state;
     xir_view *view = xir_view_range(net, 2, 2);
     xir_network *part = xir_view_to_network(view);
@@ -471,7 +472,7 @@ static void nothing_becomes_an_empty_network(void **state) {
     xir_view_free(view);
 }
 
-/* Params of attributes and of sub ops are the view's too. */
+/* Params of attributes and of sub ops belong to the view too. */
 static void params_of_attributes_count(void **state) {
     (void)state;
     const xir_type *code = XIR_TENSOR(ctx, xir_type_uint(ctx, 64), "*", 4), *type = xir_value_type(value(3));
@@ -500,7 +501,7 @@ static void params_of_attributes_count(void **state) {
     assert_ptr_equal(constants[1], instr);
     assert_ptr_equal(constants[2], inner);
     xir_view_free(view);
-    /* The sub op uses 5 on behalf of its parent: inside the view that has both, 5 goes nowhere else. */
+    /* The sub op uses 5 for its parent: in a view that has both, 5 does not leave. */
     view = xir_view_ids(net, (const int64_t[]){ 4, 5, xir_op_id(hard) }, 3);
     xir_value *outputs[4];
     assert_int_equal(xir_view_outputs(view, outputs, 4), 2);
@@ -510,7 +511,7 @@ static void params_of_attributes_count(void **state) {
 
 /* ---- chance ----------------------------------------------------------------------------------------------------- */
 
-/* Slow and obvious: marks what the ops outside that follow op `from` lead to. */
+/* Slow and obvious: marks the ops outside that are reached from op `from`. */
 static void mark_outside(const xir_op *from, const bool *picked, bool *outside) {
     for (size_t i = 0; i < xir_op_output_count(from); i++) {
         for (const xir_use *u = xir_value_uses(xir_op_output(from, (int64_t)i)); u; u = xir_use_next(u)) {
@@ -523,7 +524,8 @@ static void mark_outside(const xir_op *from, const bool *picked, bool *outside) 
     }
 }
 
-/* The first op of a choice that something outside leads to that follows an op of the choice; -1: none, it is convex. */
+/* The first op of the selection that is reached through an op outside it that follows an op of the selection; -1:
+ * none, it is convex. */
 static int64_t comes_back(const xir_network *of, const bool *picked) {
     bool outside[32] = { false };
     int64_t n = (int64_t)xir_network_op_count(of);
@@ -538,7 +540,7 @@ static int64_t comes_back(const xir_network *of, const bool *picked) {
     return -1;
 }
 
-/* Adds what stands before the op that a way leads back to, until the choice is convex. Returns whether it was. */
+/* Adds the ops before the one that a path returns to, until the selection is convex. Returns whether it was. */
 static bool make_convex(const xir_network *of, bool *picked) {
     bool was = true;
     for (int64_t back; (back = comes_back(of, picked)) >= 0; was = false) {
@@ -547,7 +549,7 @@ static bool make_convex(const xir_network *of, bool *picked) {
     return was;
 }
 
-/* Any convex part of a network makes a valid network whose ends are the view's; any other is refused. */
+/* Every convex part of a network makes a valid network whose ends are those of the view; any other part is refused. */
 static void any_part_is_a_network(void **state) {
     (void)state;
     for (int round = 0; round < 200; round++) {
@@ -633,20 +635,20 @@ static void failing_allocations_lose_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        STORY(views_pick),
-        STORY(bad_picks_are_refused),
-        STORY(views_answer),
-        STORY(unused_values_go_out),
+        STORY(views_select_ops),
+        STORY(bad_selections_are_refused),
+        STORY(views_answer_queries),
+        STORY(unused_values_are_outputs),
         STORY(outputs_are_put_into_order),
         STORY(an_edit_makes_views_stale),
-        STORY(questions_leave_views_fresh),
+        STORY(queries_do_not_make_views_stale),
         STORY(a_view_keeps_its_network),
         STORY(a_part_becomes_a_network),
         STORY(a_part_that_is_not_convex_is_refused),
-        STORY(a_long_way_round_is_found_at_once),
-        STORY(the_whole_becomes_its_like),
+        STORY(a_long_path_is_found_at_once),
+        STORY(the_whole_becomes_an_equal_network),
         STORY(ends_inside_are_kept),
-        STORY(nothing_becomes_an_empty_network),
+        STORY(an_empty_view_becomes_an_empty_network),
         STORY(params_of_attributes_count),
         STORY(any_part_is_a_network),
         STORY(failing_allocations_lose_nothing),

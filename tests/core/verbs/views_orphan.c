@@ -1,8 +1,8 @@
-/* Views of networks that use what nobody makes, as one read from a file may: it comes in. */
+/* Views of networks with values that no op makes, as a network from a file may have them: they are inputs. */
 #include "support/net.h"
 #include "graph.h"
 
-static void what_nobody_makes_comes_in(void **state) {
+static void values_without_a_producer_are_inputs(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_at at = XIR_AT(net);
@@ -28,6 +28,6 @@ static void what_nobody_makes_comes_in(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(what_nobody_makes_comes_in) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(values_without_a_producer_are_inputs) };
     return RUN_GROUP(tests);
 }
