@@ -1,4 +1,4 @@
-# xir check: every fault with its place, and what was not looked at.
+# xir check: every fault with its place, and notes about what was not checked.
 . "$SRC/tests/cli/lib.sh"
 cp "$data/small.json" "$data/small.raw" .
 
@@ -16,7 +16,7 @@ err "/ops/3/dilation_height: "; err "-7"
 err "/outputs/0/dtype: the declared type is @fp(32) NHWC [1,4,4,5], inference gives @fp(32) NHWC [1,4,4,4]"
 out "a.json: 3 errors"; lines err 3
 
-# The same in an indented file has another place.
+# In an indented file the same faults have other places.
 "$XIR" show a.json >b.json; cp small.raw b.raw
 run 1 check b.json; line=$(grep -n '"stride_width": 0' b.json | cut -d: -f1); err "b.json:$line:29: /ops/1/stride_width"; lines err 3
 "$XIR" check - --no-params <b.json >out 2>err; [ $? -eq 1 ] || bad "from standard input"; err "<stdin>:$line:29: /ops/1"
@@ -24,7 +24,8 @@ run 1 check b.json; line=$(grep -n '"stride_width": 0' b.json | cut -d: -f1); er
 # One wrong type is one finding, although other ops depend on it; and so is one wrong attribute.
 edit small.json c.json 's/\[1,8,8,4\]},"mtype":"@hostm","name":"","tags":{},"v_id":3}/[1,9,8,4]},"mtype":"@hostm","name":"","tags":{},"v_id":3}/g'
 run 1 check --no-params c.json; err "/ops/1/outputs/0/dtype: the declared type is @fp(32) NHWC [1,9,8,4], inference gives @fp(32) NHWC [1,8,8,4]"; lines err 1
-# A layout that differs is a warning, as its letters change nothing: of the convolution, and of the activation that has its type.
+# A layout that differs is a warning, because its letters change nothing: of the convolution, and of the activation that
+# has its type.
 edit small.json c.json 's/@layout(NHWC)","merged_distrs":\[\],"shape":\[1,8,8,4\]},"mtype":"@hostm","name":"","tags":{},"v_id":3}/@layout(N**C)","merged_distrs":[],"shape":[1,8,8,4]},"mtype":"@hostm","name":"","tags":{},"v_id":3}/g'
 run 0 check --no-params c.json; err "/ops/1/outputs/0/dtype: warning: the declared type is @fp(32) N**C [1,8,8,4], inference gives @fp(32) NHWC [1,8,8,4]"
 lines err 2; out "c.json: no fault found, 2 warnings"
@@ -33,7 +34,7 @@ run 1 check --no-params c.json; err "/ops/1/outputs/0/dtype: "; lines err 1
 edit small.json d.json 's/@fp(32)/@fp(16)/3'
 run 1 check --no-params d.json
 
-# What is no network: the reader's place.
+# Files that are not networks: the reader's place.
 head -c 700 small.json >e.json; run 1 check e.json; err "e.json:1:701: "; silent
 run 3 check missing.json; silent
 
@@ -57,18 +58,19 @@ run 0 check f.json; err "f.raw: warning: "; out "no fault found, 1 warning"
 cp a.json g.json; cp other.raw g.raw; poke g.raw 200 '\001'
 run 1 check g.json; out "4 errors"; lines err 4
 
-# Maps in normalised numbers are fine where it is known what the constants beside them hold: ReLU has none, but for a greatest value.
+# Maps in normalised numbers are valid where it is known what their constants hold: ReLU has no constant, except a
+# greatest value.
 halves() { sed 's/"element_dtype":"@fp(32)","layout":"@layout(NHWC)","merged_distrs":\[\],"shape":\[1,8,8,4\]/"element_dtype":{"_type_key":"icraft::xir::NormalizedQuantizedType","expressed_dtype":"@fp(32)","normratio":"@norm_ratios([axis=-1]4*0.5)","scale":"@exp_scales([axis=-1]1\/0\/1)","storage_dtype":"@sint(8)","zero_points":[]},"layout":"@layout(NHWC)","merged_distrs":[],"shape":[1,8,8,4]/g' "$1"; }
 halves small.json >n.json; cp other.raw n.raw
 run 0 check n.json; not_err "normalised numbers"
 edit n.json o.json 's/"max_value":[^,]*/"max_value":6.0/'; cp other.raw o.raw
 run 0 check o.json; err "/ops/2/max_value: note: icraft::xir::ReLU"; err "it is not known which numbers 'max_value' holds"
 
-# What nobody knows is said once a class, and does not count.
+# An unknown class is reported once, and does not count as a fault.
 edit small.json h.json -e 's/"_type_key":"icraft::xir::ReLU"/"_type_key":"customop::DetPostZG"/' -e 's/"_type_key":"icraft::xir::Add"/"_type_key":"my\/own::Op"/'; cp other.raw h.raw
 run 0 check h.json; err "h.json: note: 1 op of class customop::DetPostZG is not known here and was not checked"; out "no fault found, 2 notes"
 
-# Of many faults the first are said, and how many more there are. All are counted.
+# Of many faults the first are printed, and the number of the others. All are counted.
 many() { awk -v n="$1" 'BEGIN { printf "{\"_type_key\":\"icraft::xir::Network\",\"ops\":["; for (i = 0; i < n; i++) { if (i) printf ",";
     printf "{\"_type_key\":\"icraft::xir::ReLU\",\"inputs\":[],\"name\":\"\",\"op_id\":%d,\"outputs\":[],\"tags\":{}}", i } print "]}" }'; }
 many 3000 >many.json

@@ -1,4 +1,5 @@
-# xir check of an ONNX file: its nodes are judged by what they would become, each finding with the node's place in the graph, once.
+# xir check of an ONNX file: nodes are checked by what they would become. Each finding appears once, with the node's
+# place in the graph.
 . "$SRC/tests/cli/lib.sh"
 cp "$data/small.onnx" .
 
@@ -9,7 +10,7 @@ run 0 check small.onnx; quiet; out "small.onnx: no fault found"
 run 0 check --lazy small.onnx; quiet
 run 0 check --no-params small.onnx; quiet
 
-# A name of an attribute, of an op type, of a value that nobody makes; a dim that is declared.
+# A name of an attribute, of an op type, of a value that no node makes; a declared dim.
 cp small.onnx a.onnx; poke a.onnx "$(at pads 1)" 'padz'
 run 1 check a.onnx; lines err 1
 err "a.onnx: /graph/node/0/attribute/padz: Conv 'conv1' (node 0): there is no attribute 'padz'; did you mean 'pads'?"
@@ -19,11 +20,11 @@ cp small.onnx c.onnx; poke c.onnx "$(at bias 1)" 'bios'
 run 1 check c.onnx; lines err 1
 err "/graph/node/2/input/1: Add 'add1' (node 2): input 1 'bios' is made by no node, and is no graph input or initializer"
 
-# All in one run, and what follows from a fault is none.
+# All of them in one run, without findings that only follow from another fault.
 cp small.onnx d.onnx; poke d.onnx "$(at pads 1)" 'padz'; poke d.onnx "$(at bias 1)" 'bios'
 run 1 check d.onnx; lines err 2; err "/graph/node/0/attribute/padz"; err "/graph/node/2/input/1"; out "d.onnx: 2 errors"
 
-# What a constant says is looked at, wherever the constant is: in the file, in a raw file, in a pipe.
+# The elements of a constant are checked wherever they are: in the file, in a raw file, in a pipe.
 cp "$data/reshape.onnx" .
 count="/graph/node/0/input/1: Reshape 'rs' (node 0): the shape is for 8 elements, input 0 has 6"
 run 1 check reshape.onnx; lines err 1; err "reshape.onnx: $count"
@@ -31,18 +32,18 @@ run 0 convert reshape.onnx reshape.json; run 1 check reshape.json; lines err 1; 
 "$XIR" check - <reshape.onnx >out 2>err; [ $? = 1 ] || bad "check of a pipe"; err "$count"
 run 0 check --no-params reshape.onnx
 
-# Weights that are short of their shape, beside another fault.
+# Weights with fewer elements than their shape, together with another fault.
 cp "$SRC/examples/models/digits.onnx" .
 poke digits.onnx "$(grep -abo 'fc.biasJ' digits.onnx | cut -d: -f1 | awk '{ print $1 - 5 }')" "$(printf '\014')"
 run 1 check digits.onnx; lines err 2
 err "/graph/node/14/input/2: Gemm '/fc/Gemm' (node 14): dim 0 of input 2 is 12, 10 or 1 is expected"
 err "/graph/initializer/16/raw_data: tensor 'fc.bias' has 40 bytes in raw_data, 12 of float takes 48"
 
-# The same network in another format is judged in the same way.
+# The same network in another format gives the same findings.
 run 0 convert a.onnx a.json; run 1 check a.json; lines err 1; err "/graph/node/0/attribute/padz"
 run 0 convert small.onnx e.imodel; run 0 check e.imodel; quiet
 
-# The conversion says the same of what it cannot convert, and warns of what it leaves out.
+# The conversion gives the same findings for nodes that it cannot convert, and warns about what it leaves out.
 run 0 opt --passes onnx-to-xir small.onnx f.json; quiet
 run 0 check f.json; quiet
 run 0 opt --passes onnx-to-xir a.onnx g.json; lines err 2; err "warning: to-xir: Conv 'conv1' (node 0): there is no attribute 'padz'"

@@ -1,4 +1,4 @@
-# xir convert: the same bytes come back, and parameters go where they are sent.
+# xir convert: the same bytes are written again, and parameters are written where the options say.
 . "$SRC/tests/cli/lib.sh"
 cp "$data/small.json" "$data/small.raw" .
 
@@ -11,7 +11,7 @@ run 0 convert e.json f.json; same f.json small.json
 cp small.json noname; run 0 convert --params small.raw noname g.json; quiet; same g.json small.json; same g.raw small.raw
 run 0 convert small.json --to json g.onnx; same g.onnx small.json; same g.raw small.raw
 
-# X.raw, then X.params, then nothing but a warning.
+# It looks for X.raw, then X.params; without both it warns.
 cp small.json h.json; cp small.raw h.params
 run 0 convert h.json i.json; quiet; same i.raw small.raw
 rm h.params; run 0 convert h.json j.json; err "warning: there is no parameter file next to it"; same j.json small.json; gone j.raw
@@ -38,7 +38,7 @@ run 0 convert r.json r.json; same r.json small.json; same r.raw small.raw
 run 0 convert r.json r.json --lazy; same r.json small.json; same r.raw small.raw
 ln -s r.json link.json; run 0 convert small.json link.json; same r.json small.json; [ -L link.json ] || bad "the link was replaced"
 
-# It judges nothing: what decodes is written; but bytes that contradict the structure are no network.
+# It does not validate: everything that decodes is written. But a file whose bytes contradict its structure is refused.
 edit small.json odd.json -e 's/"stride_width":1/"stride_width":0/' -e 's/"shape":\[1,4,4,4\]/"shape":[1,4,4,5]/g'; cp small.raw odd.raw
 run 0 convert odd.json s.json; same s.json odd.json; same s.raw small.raw
 cp small.json t.json; cp small.raw t.raw; poke t.raw 100 '\001'
@@ -46,11 +46,12 @@ run 1 convert t.json u.json; err "t.raw"; err "MD5"; gone u.json; gone u.raw
 head -c 563 small.raw >t.raw; run 1 convert t.json u.json; err "t.raw"; gone u.json
 run 0 convert t.json u.json --no-params; same u.json small.json
 
-# Spelling of the file's own version stays: no ai_target in an old file, doubles as they are; undeclared things are kept.
+# The spelling of the file's version is kept: no ai_target in an old file, doubles unchanged; undeclared things are
+# kept.
 edit small.json old.json -e 's/"ai_target":"@buyit",//' -e 's/3.33.1.0/3.6.2.82/' -e 's/"alpha":0.0/"alpha":0.1/' -e 's/"name":"conv2"/"mine":{"x":[1,2.5,null]},&/'
 run 0 convert old.json v.json --no-params; same v.json old.json
 
-# Old keys of classes are the one thing that is not kept: it says so.
+# Only old keys of classes are not kept, and a warning says so.
 edit small.json alias.json 's/icraft::xir::ReLU/icraft::xir::Relu/'
 run 0 convert alias.json w.json --no-params; same w.json small.json
 err "alias.json: note: 1 op of class icraft::xir::Relu, an old key, is written as icraft::xir::ReLU"; lines err 1

@@ -1,4 +1,4 @@
-# Real files of the field, where XIR_CORPUS says that there are some.
+# Real files, if XIR_CORPUS names them.
 . "$SRC/tests/cli/lib.sh"
 [ -d "${XIR_CORPUS:-}/icraft" ] || skip "XIR_CORPUS names no folder of real files"
 

@@ -1,4 +1,4 @@
-# Exports of the field, where XIR_CORPUS says that there are some: no faults are found, and each is converted but for its If.
+# Real exports, if XIR_CORPUS names them: no faults are found, and each is converted except its If.
 . "$SRC/tests/cli/lib.sh"
 [ -d "${XIR_CORPUS:-}/onnx" ] || skip "XIR_CORPUS names no folder of real files"
 command -v xz >/dev/null || skip "no xz"

@@ -1,10 +1,11 @@
-# xir diff: what differs, in the network's words.
+# xir diff: differences, in the words of the network.
 . "$SRC/tests/cli/lib.sh"
 cp "$data/small.json" "$data/small.raw" .
 
 run 0 diff small.json small.json; quiet; silent
 
-# A name drives no terminal: marks that turn the text around and line ends of Unicode are printed as bytes.
+# A name does not control the terminal: marks that change the direction of text and line ends of Unicode are printed as
+# bytes.
 edit small.json steers.json "s/conv1/con$(printf '\342\200\256\342\200\250')v1/"
 run 1 diff small.json steers.json; out 'con\xe2\x80\xae\xe2\x80\xa8v1'
 run 0 diff --json small.json small.json; quiet; json 'd == []'
@@ -35,7 +36,7 @@ run 1 diff small.json a.json; out '~ name: "relu1" -> "other"'; out "1 changed"
 edit small.json a.json 's/"_type_key":"icraft::xir::ReLU"/"_type_key":"my::Op"/'
 run 1 diff small.json a.json; out '~ _type_key: "icraft::xir::ReLU" -> "my::Op"'
 
-# What needs an editor that understands the file.
+# Changes that need an editor that understands the file.
 if has python3; then
     cat >edit.py <<'END'
 import copy, json, sys
@@ -97,24 +98,24 @@ END
     run 1 diff small.json a.json; out "~ inputs/1: output 0 of icraft::xir::ReLU 'relu1' (op 2) -> output 0 of icraft::xir::Conv2d 'conv1' (op 1)"; out "1 changed"
     change more 0
     run 1 diff small.json a.json; out "~ inputs/0: (none) -> output 0 of icraft::xir::Conv2d 'conv1' (op 1)"; lines out 3
-    # One op that moved is one difference, whichever way.
+    # An op that has moved is one difference, in either direction.
     change move 4 2
     run 1 diff small.json a.json; out "0 removed, 0 added, 1 moved, 0 changed"; out "> icraft::xir::ReLU 'relu1' (op 2): moved from after"
     change move 2 4
     run 1 diff small.json a.json; out "1 moved, 0 changed"
     run 1 diff --json small.json a.json; json 'len(d) == 1 and d[0]["change"] == "moved" and d[0]["op_a"]["name"] == "add" and "after_a" in d[0] and "after_b" in d[0]'
-    # Ops within ops.
+    # Sub ops.
     change subs 1
     run 0 diff base.json base.json; silent
     run 1 diff base.json a.json
     out "- icraft::xir::HardOp (op 2) / icraft::xir::HardOp (op 22): removed"; out "~ layer_count: 0 -> 77"; out "1 removed, 0 added, 1 moved, 1 changed"
     run 1 diff --json base.json a.json; json 'all(r["op_a"]["parent_id"] == 2 for r in d) and len(d) == 3'
     run 0 check --no-params base.json; run 0 info --no-params base.json; out "values      9"
-    # Ids alone are no difference, unless they are asked for.
+    # Ids alone are not a difference, unless an option says so.
     change renumber 0
     run 0 diff small.json a.json; silent; err "note: "; err "--ids shows them"
     run 1 diff --ids small.json a.json; out "v_id: "
-    # Without names ids tell; without ids that mean something, neighbours do.
+    # Ops without names match by their ids; if the ids mean nothing, by their neighbours.
     change anonymous 0
     run 1 diff small.json a.json; out "6 changed"; out '~ name: "conv1" -> ""'; not_out "removed:"
     change shifted 2
@@ -133,9 +134,9 @@ run 1 diff --tolerance 1e-9 small.json b.json; run 1 diff --params --tolerance 0
 poke b.raw 487 '\277\000\000\000\077'   # the sign of the first, and the second becomes 0.5
 run 1 diff --params --json small.json b.json
 json 'len(d) == 2 and d[1]["field"] == "inputs/2/data" and d[1]["of"] == 4 and d[1]["at"] == [1] and d[1]["a"] == -0.5 and d[1]["b"] == 0.5 and d[1]["largest"] == 1.0 and d[1]["differ"] == 1'
-poke b.raw 484 '\000\000\300\177'       # NaN is far from anything
+poke b.raw 484 '\000\000\300\177'       # NaN is infinitely far from any number
 run 1 diff --tolerance 1e30 --json small.json b.json; json 'len(d) == 1 and d[0]["largest"] == "inf" and d[0]["at"] == [0]'
-cp small.json d.json; cp b.raw d.raw    # bytes that do not fit params_md5 are compared all the same
+cp small.json d.json; cp b.raw d.raw    # bytes that do not match params_md5 are compared nevertheless
 run 1 diff --params small.json d.json; out "~ inputs/2/data: 2 of 4 values differ, by at most inf, at [0]: -0.75 -> nan"
 cp b.json c.json; cp b.raw c.raw; run 0 diff --params b.json c.json; silent
 rm c.raw; run 1 diff --params b.json c.json; err "warning: there is no parameter file"; out "~ inputs/1/data: bytes -> (none)"

@@ -1,4 +1,4 @@
-# Files: what cannot be read or written (3), what is no network (1), pipes.
+# Files: what cannot be read or written (3), what is not a network (1), pipes.
 . "$SRC/tests/cli/lib.sh"
 cp "$data/small.json" "$data/small.raw" .
 
@@ -13,7 +13,7 @@ if [ "$(id -u)" -ne 0 ]; then
     run 3 show secret.json; err "Permission denied"
 fi
 
-# Formats are told by content, then by name.
+# Formats are detected by content, then by name.
 : >empty; : >empty.json; echo hello >hello; echo hello >hello.json
 run 1 show empty; err "empty: the file is empty"
 run 1 show empty.json; err "empty.json:1:1: "
@@ -34,7 +34,7 @@ run 2 convert small.json o.json --to tsm; gone o.json
 run 2 convert small.json o.xyz; err "the name does not tell the format"; gone o.xyz
 printf '\357\273\277{}' >bom.json; run 1 show bom.json; err "byte order mark"
 
-# Truncated at many places: a place in the text, and nothing printed.
+# Truncated at many places: the finding has a place in the text, and nothing is printed.
 size=$(wc -c <small.json)
 for n in 1 2 3 50 100 500 1000 2000 4000 $((size - 2)) $((size - 1)); do
     head -c $n small.json >cut.json
@@ -53,7 +53,7 @@ cat small.json | "$XIR" show --compact /dev/stdin >out 2>err || bad "/dev/stdin"
 head -c 100 small.json | "$XIR" show - >out 2>err; [ $? -eq 1 ] || bad "half of a pipe"; err "<stdin>:1:"
 "$XIR" show - <&- >out 2>err; [ $? -eq 3 ] || bad "closed standard input"; err "<stdin>: cannot be read"
 
-# What has no size may never end, and is read up to a limit.
+# A stream without a size may never end, and is read up to a limit.
 run 1 info --from json --max-bytes 100000 /dev/zero; err "/dev/zero: more than 100000 bytes come, which is the limit; --max-bytes raises it"; lines err 1
 run 1 info --from json --max-bytes=100000 - </dev/zero; err "<stdin>: more than 100000 bytes come"
 run 1 info --from json /dev/zero
@@ -67,7 +67,7 @@ run 1 show --max-bytes 100 small.json; err "small.json: the file has $(wc -c <sm
 run 1 convert --max-bytes 10000 --from json --params /dev/zero small.json out.imodel; err "/dev/zero"; gone out.imodel
 for n in 0 -1 many 1k ''; do run 2 info --max-bytes "$n" small.json; err "--max-bytes takes a number from 1 on, not '$n'"; done
 
-# Output that does not arrive.
+# Output that cannot be written.
 if [ -c /dev/full ]; then
     for sub in "info small.json" "info --json small.json" "show small.json" "ops" "ops --json" "check small.json" "help" "--version" "convert small.json -"; do
         "$XIR" $sub >/dev/full 2>err; [ $? -eq 3 ] || bad "xir $sub into a full device"

@@ -1,11 +1,12 @@
-# FlatBuffers files of another writer: flatc, which shares nothing, and builds from the end to the beginning.
+# FlatBuffers files of another writer: flatc, which shares no code with XIR, and builds from the end to the beginning.
 . "$SRC/tests/cli/lib.sh"
 command -v flatc >/dev/null || skip "no flatc"
 schema=$SRC/docs/xir.fbs
 flatc --schema -b -o . "$schema" || bad "flatc does not take the schema"
 cp "$data/small.json" "$data/small.raw" .
 
-# What we write, taken to pieces by flatc and put together again. Its payloads are in another order: the digest tells which.
+# flatc takes the file that XIR writes apart and builds it again. Its payloads are in another order: the digest shows
+# which.
 run 0 convert small.json small.fb; quiet
 flatc --json --raw-binary --strict-json --defaults-json -o . xir.bfbs -- small.fb || bad "flatc does not read our file"
 mv small.json text.json; cp "$data/small.json" .
@@ -13,7 +14,7 @@ flatc -b -o . "$schema" text.json || bad "flatc does not take what it wrote"
 run 0 convert text.bin back.json; quiet; same back.json small.json; same back.raw small.raw
 run 0 convert text.bin --to fb back.fb; run 0 convert back.fb again.json; same again.json small.json
 
-# A raw in an order that nobody would guess: the second payload first, then the last one, then the rest.
+# A raw file in an unusual order: the second payload first, then the last one, then the others.
 if has python3; then
     python3 - <<'END'
 import hashlib, struct

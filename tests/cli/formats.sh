@@ -1,4 +1,4 @@
-# Every format with every command: JSON with its raw beside it, MessagePack and FlatBuffers with parameters inside.
+# Every format with every command: JSON with a raw file next to it, MessagePack and FlatBuffers with parameters inside.
 . "$SRC/tests/cli/lib.sh"
 cp "$data/small.json" "$data/small.raw" .
 run 0 show small.json; cp out small.shown
@@ -6,7 +6,7 @@ run 0 convert small.json small.imodel; quiet; silent
 run 0 convert small.json small.fb; quiet; silent
 gone small.params
 
-# From each to each, by files and by pipes: JSON and raw are as they were.
+# From each format to each other, by files and by pipes: JSON and raw are unchanged.
 for file in small.json small.imodel small.fb; do
     for kind in json imodel fb; do
         for lazy in "" --lazy; do
@@ -56,19 +56,20 @@ for kind in imodel fb; do
     run 3 convert alone.json g.$kind --params missing.raw; gone g.$kind
     run 0 convert alone.json g.$kind --params small.raw; quiet; same g.$kind small.$kind; rm g.$kind
 
-    # Parameters are inside: no file for them can be named.
+    # The parameters are inside: no file can be named for them.
     run 2 convert small.$kind g.json --params small.raw; err "inside"; gone g.json
     run 2 convert small.json g.$kind --out-params g.raw; err "inside"; gone g.$kind; gone g.raw
     run 2 info small.$kind --params small.raw; run 2 show small.$kind --params small.raw; run 2 check small.$kind --params small.raw
     run 2 convert small.json g.$kind --indent; err "no text"; gone g.$kind
 
-    # What is wrong has a pointer and no line.
+    # A finding has a pointer and no line.
     edit small.json odd.json 's/"stride_width":1/"stride_width":0/'
     run 0 convert odd.json odd.$kind --no-params; quiet
     run 1 check odd.$kind --no-params; err "odd.$kind: /ops/1/stride_width: 0 is below 1"
     not_err "odd.$kind:1:"
 
-    # Bytes that differ from the MD5: who reads them sees it. Who maps them believes it, and writes it on.
+    # Bytes that differ from the MD5: a command that reads them reports it. A command that maps them relies on the MD5,
+    # and writes it again.
     cp small.json flip.json; cp small.raw flip.raw; poke flip.raw 100 '\377'
     run 0 convert flip.json flip.$kind --lazy; quiet
     run 1 check flip.$kind; err "MD5"; out "1 error"
@@ -79,7 +80,7 @@ for kind in imodel fb; do
     run 1 diff small.json flip.$kind --params; quiet; out "values differ"
     run 0 show flip.$kind; same out small.shown
 
-    # Truncated anywhere it is no network, and nothing comes of it.
+    # Truncated anywhere it is not a network, and nothing is written.
     size=$(wc -c <small.$kind)
     for n in 1 2 8 20 100 1000 2000 $((size / 2)) $((size - 1)); do
         head -c $n small.$kind >cut.$kind
@@ -90,7 +91,7 @@ for kind in imodel fb; do
     : >none.$kind; run 1 show none.$kind; err "none.$kind"; silent
     echo "hello, hello, hello" >none.$kind; run 1 show none.$kind; err "none.$kind"; silent
 
-    # Content comes before the name.
+    # Content counts before the name.
     cp small.$kind wrong.json; run 0 show wrong.json; same out small.shown
     cp small.$kind noname; run 0 show noname; same out small.shown
     run 0 show --from $kind noname; same out small.shown
@@ -113,7 +114,7 @@ done
 run 2 convert small.json j.json --align 64; err "of fb"; gone j.json
 run 2 convert small.json j.imodel --align 64; gone j.imodel
 
-# A mapped file that is made shorter: the writer of the pipe waits until the first file is mapped.
+# A mapped file that becomes shorter: the writer of the pipe waits until the first file is mapped.
 mkfifo pipe.fb
 cp small.json short.json
 for gone in short.raw short.fb; do
@@ -125,7 +126,8 @@ for gone in short.raw short.fb; do
     err "/$gone: a file was made shorter while it was mapped"
 done
 
-# The same where no signal tells: 1 MiB goes from the mapping to a pipe, whose reader shortens the file before he goes on.
+# The same without a signal: 1 MiB is copied from the mapping to a pipe, whose reader shortens the file before it
+# continues.
 edit small.json large.json 's/\[3,3,3,4\]/[256,256,4,1]/'
 { printf '\245ICRAFT_RAW\245\003\0\0\0\001\0\0\0\064\0\0\0\0\0\0\0\002\0\0\0\064\0\020\0\0\0\0\0\005\0\0\0\104\0\020\0\0\0\0\0'
   head -c $((1048576 + 16 + 64)) /dev/zero; } >large.raw
@@ -140,7 +142,7 @@ for file in "large.fb large.fb" "large.json large.raw"; do
     cp kept large.raw
 done
 
-# Output that does not arrive.
+# Output that cannot be written.
 if [ -c /dev/full ]; then
     for kind in imodel fb; do
         "$XIR" convert small.json - --to $kind >/dev/full 2>err; [ $? -eq 3 ] || bad "$kind into a full device"

@@ -14,7 +14,7 @@ json 'd["op_types"]["icraft::xir::Conv2d"] == 2 and sum(d["op_types"].values()) 
 json 'd["inputs"] == [{"name": "", "v_id": 0, "dtype": "@fp(32)", "shape": [1, 8, 8, 3], "layout": "@layout(NHWC)"}]'
 json 'len(d["outputs"]) == 1 and d["outputs"][0]["shape"] == [1, 4, 4, 4]'
 
-# Without parameters: a warning where they were wanted, none where they were not.
+# Without parameters: a warning if they were wanted, none if they were not.
 mv small.raw other.raw
 run 0 info small.json; err "warning: there is no parameter file"; out "3, 564 bytes"; not_out " in "
 run 0 info --json small.json; json 'd["params_file"] is None and d["params"] == 3 and d["params_bytes"] == 564'
@@ -25,20 +25,20 @@ run 3 info --params missing.raw small.json; err "missing.raw"
 mv other.raw small.params; run 0 info small.json; quiet; out "in small.params"
 cp small.params small.raw; run 0 info small.json; out "in small.raw"
 
-# Parameters that do not fit are said to be so, but what is known is printed.
+# Parameters that do not fit are reported, and everything that is known is printed.
 head -c 100 small.params >small.raw
 run 1 info small.json; err "small.raw"; out "ops         7"
 run 0 info --no-params small.json; quiet
 
-# From standard input there is no file beside it.
+# Standard input has no file next to it.
 "$XIR" info --json - <small.json >out 2>err || bad "standard input"; json 'd["ops"] == 7'; err "<stdin>: warning"
 
-# Names are data: they are quoted for programs, and cannot drive a terminal.
+# Names are data: they are quoted for programs, and do not control a terminal.
 edit small.json hostile.json 's/"name":"small"/"name":"a\\"b\\\\c\\u001b[2J\\n\\u00e9"/'
 run 0 info --json --no-params hostile.json; json 'd["name"] == "a\"b\\c\x1b[2J\n\u00e9"'
 run 0 info --no-params hostile.json; out 'a"b\c\x1b[2J\x0a'
 
-# Unknown classes are counted like others, types that are not tensors and values without a type have no shape.
+# Unknown classes are counted like others; types that are not tensors and values without a type have no shape.
 edit small.json odd.json 's/"_type_key":"icraft::xir::ReLU"/"_type_key":"my::Op"/'
 run 0 info --json --no-params odd.json; json 'd["op_types"]["my::Op"] == 1'
 echo '{"_type_key":"icraft::xir::Network","icraft_xir_version":"3.33.1.0","ops":[]}' >none.json

@@ -1,11 +1,12 @@
-# Ctrl-C, and whoever else asks xir to end: it ends at once, with a sentence and a code of its own, and leaves files as they were.
+# Ctrl-C and other requests to end: xir ends at once, with a message and an exit code of its own, and leaves files
+# unchanged.
 . "$SRC/tests/cli/lib.sh"
 
 cp "$data/small.json" "$data/small.raw" .
 cp small.json old.json
 mkfifo fifo
 
-# ended NAME CODE: xir, which has opened the pipe, is asked to end while it waits for more.
+# ended NAME CODE: xir, which has opened the pipe and waits for more, receives the signal.
 ended() {
     ran="xir convert fifo old.json, SIG$1"
     env --default-signal=INT "$XIR" convert fifo old.json --from json --no-params >out 2>err &
@@ -24,7 +25,8 @@ ended INT 130
 ended TERM 143
 ended HUP 129
 
-# What its caller ignores, as a shell does for jobs in the background, it ignores: it goes on to the end of the pipe.
+# A signal that its caller ignores, as a shell does for jobs in the background, is ignored: xir reads to the end of the
+# pipe.
 ran="xir info fifo, SIGINT ignored"
 "$XIR" info fifo --from json >out 2>err &
 exec 9>fifo

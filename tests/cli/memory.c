@@ -1,13 +1,13 @@
-/* Memory that runs out under a whole program, its libraries and the system's: to be preloaded. Before the program
- * begins it forks for every allocation that there will be, and the child is refused this one, or this one and all that
- * follow. What becomes of it is held against a run that had memory: the folder XIR_MEMORY/good has its `out`, `err` and
- * `code`, and the files that it wrote.
+/* Memory runs out anywhere in a program, its libraries and the C library: to be preloaded. Before the program begins, it
+ * forks for every allocation that will be made, and the child is refused this one, or this one and all later ones. The
+ * result is compared with a run that had memory: the folder XIR_MEMORY/good has its `out`, `err` and `code`, and the
+ * files that it wrote.
  *
- *   exit code 3           a line on stderr is about memory, every other one says what a line of the good run says
- *   that of the good run  the same output and files; if there is less on stderr, a line is about memory
- *   anything else         a fault, as is a file that is not whole, or one that is left; they are listed in XIR_MEMORY/faults
+ *   exit code 3                 a line on stderr is about memory, every other line is one of the good run
+ *   exit code of the good run   the same output and files; if stderr has fewer lines, one is about memory
+ *   anything else               a fault, and so is an incomplete or leftover file; XIR_MEMORY/faults lists them
  *
- * XIR_MEMORY_STEP=N tries every N-th allocation; of those of libcrypto, which takes thousands to start, one in 64
+ * XIR_MEMORY_STEP=N tries every N-th allocation; of those of libcrypto, which makes thousands when it starts, one in 64
  * counts. With XIR_MEMORY_SITES the calls that led to a faulty one are listed too. */
 #include <dirent.h>
 #include <malloc.h>
@@ -25,7 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What glibc calls its own. */
+/* glibc's own names of the allocating functions. */
 void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
 void *__libc_realloc(void *, size_t);
@@ -33,7 +33,7 @@ void *__libc_memalign(size_t, size_t);
 
 enum { MOST_FILES = 8 };
 
-/* What a child tells the parent. */
+/* What a child reports to its parent. */
 typedef struct told { unsigned long calls; bool refused; } told;
 
 static told         *child;                /* NULL in a program that is not tried */
@@ -41,7 +41,7 @@ static bool          armed, for_good;
 static unsigned long wanted, step = 1;     /* which allocation is refused, from 1 */
 static char          folder[PATH_MAX], good[PATH_MAX + 8];
 static int           good_code;
-static char          names[MOST_FILES][64];   /* of files that the good run wrote */
+static char          names[MOST_FILES][64];   /* of the files that the good run wrote */
 static size_t        n_names;
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
@@ -69,7 +69,7 @@ static bool same(const content *a, const content *b) {
     return a->there == b->there && a->size == b->size && (!a->size || !memcmp(a->data, b->data, a->size));
 }
 
-/* ---- judging ---------------------------------------------------------------------------------------------------- */
+/* ---- checking --------------------------------------------------------------------------------------------------- */
 
 static void fault(const char *what, const char *detail) {
     char path[PATH_MAX + 16], line[1200];
@@ -85,15 +85,15 @@ static void fault(const char *what, const char *detail) {
 
 static bool blames_memory(const char *line) { return strstr(line, "memory") || strstr(line, "Cannot allocate"); }
 
-/* What a line says, behind its place: that may be less exact. */
+/* The message of a line, after its place, which may be less exact. */
 static const char *sentence(const char *line) {
     const char *at = line;
     for (const char *colon; (colon = strstr(at, ": "));) at = colon + 2;
     return at;
 }
 
-/* Every line says what one of the good run says, or is about memory. */
-static bool judge_words(const content *err, const content *all, bool *blamed) {
+/* Every line is about memory, or has the message of a line of the good run. */
+static bool check_words(const content *err, const content *all, bool *blamed) {
     bool fine = true;
     for (char *line = err->data, *next; line && *line; line = next) {
         next = strchr(line, '\n');
@@ -107,7 +107,7 @@ static bool judge_words(const content *err, const content *all, bool *blamed) {
     return fine;
 }
 
-static void judge_files(bool failed) {
+static void check_files(bool failed) {
     DIR *dir = opendir(".");
     for (struct dirent *e; dir && (e = readdir(dir));) {
         if (strstr(e->d_name, ".tmp")) fault("a file is left", e->d_name), unlink(e->d_name);
@@ -122,7 +122,7 @@ static void judge_files(bool failed) {
     }
 }
 
-static void judge(int status) {
+static void check_result(int status) {
     char text[32];
     content out = get(folder, "out"), err = get(folder, "err"), good_out = get(good, "out"),
             good_err = get(good, "err");
@@ -130,16 +130,16 @@ static void judge(int status) {
     bool blamed = false, as_good = same(&err, &good_err);
     snprintf(text, sizeof text, "%s %d", code < 0 ? "signal" : "exit code", code < 0 ? WTERMSIG(status) : code);
     if (code == 3 && good_code != 3) {
-        if (judge_words(&err, &good_err, &blamed) && !blamed) fault(text, "without a word of memory");
+        if (check_words(&err, &good_err, &blamed) && !blamed) fault(text, "without a word of memory");
         if (out.data && strstr(out.data, "no fault found")) fault(text, "and no fault found");
-        judge_files(true);
+        check_files(true);
     } else if (code == good_code) {
         if (!same(&out, &good_out)) fault(text, "and another output");
-        if (!as_good && judge_words(&err, &good_err, &blamed) && !blamed) fault(text, "and fewer findings");
-        judge_files(false);
+        if (!as_good && check_words(&err, &good_err, &blamed) && !blamed) fault(text, "and fewer findings");
+        check_files(false);
     } else {
         fault(text, err.data ? err.data : "");
-        judge_files(true);
+        check_files(true);
     }
     free(out.data), free(err.data), free(good_out.data), free(good_err.data);
 }
@@ -158,7 +158,7 @@ static void say_site(void) {
     armed = true;
 }
 
-/* Where the code of libcrypto is. */
+/* The addresses of libcrypto's code. */
 static uintptr_t crypto_start, crypto_end;
 
 static int find_libcrypto(struct dl_phdr_info *info, size_t size, void *user) {
@@ -173,7 +173,7 @@ static int find_libcrypto(struct dl_phdr_info *info, size_t size, void *user) {
     return 1;
 }
 
-/* `caller` is where the allocating function returns to. */
+/* `caller` is the return address of the allocating function. */
 static bool fails(const void *caller) {
     static unsigned long of_libcrypto;
     if (!armed) return false;
@@ -231,7 +231,7 @@ static void read_good(void) {
     if (dir) closedir(dir);
 }
 
-/* Returns in the children alone, which go on as the program. */
+/* Returns only in the children, which continue as the program. */
 static void try_all(void) {
     unsigned long tried = 0;
     do {
@@ -249,7 +249,7 @@ static void try_all(void) {
                 return;
             }
             if (pid < 0 || waitpid(pid, &status, 0) != pid) abort();
-            judge(status);
+            check_result(status);
         }
         wanted += step;
     } while (child->refused);
@@ -266,7 +266,7 @@ static __attribute__((constructor)) void begin(void) {
     snprintf(folder, sizeof folder, "%s", where);
     snprintf(good, sizeof good, "%s/good", where);
     if (word && atol(word) > 0) step = (unsigned long)atol(word);
-    (void)backtrace(frames, 2);   /* which allocates the first time */
+    (void)backtrace(frames, 2);   /* which allocates when it is first called */
     child = mmap(NULL, sizeof *child, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (child == MAP_FAILED) abort();
     dl_iterate_phdr(find_libcrypto, NULL);

@@ -1,5 +1,6 @@
-# Memory that runs out anywhere in the program, in the library, or in the system's: a sentence says so, the exit code is 3, no other
-# sentence blames the file, and what is written is whole or not there. tests/cli/memory.c, which is preloaded, does it all.
+# Memory runs out anywhere in the program, in the library, or in the system's libraries: a message says so, the exit
+# code is 3, no other message blames the file, and an output file is complete or missing. tests/cli/memory.c, which is
+# preloaded, does it all.
 . "$SRC/tests/cli/lib.sh"
 short=$BUILD/tests/cli/memory.so
 [ -f "$short" ] || skip "memory cannot be made short: the allocator is not glibc's"
@@ -9,8 +10,8 @@ edit small.json bad.json 's/"stride_width":[0-9]*/"stride_width":0/'; cp small.r
 edit small.json other.json 's/conv1/conv9/'; cp small.raw other.raw
 head -c 300 small.json >torn.json
 
-# short STEP INPUT "FILES" WORDS…: runs xir once as it is, from standard input INPUT, and then without every STEP-th allocation;
-# it writes FILES.
+# short STEP INPUT "FILES" WORDS…: runs xir once normally, with standard input INPUT, and then without every STEP-th
+# allocation; it writes FILES.
 short() {
     step=$1 input=$2 files=$3
     shift 3
@@ -25,7 +26,7 @@ short() {
 }
 none=/dev/null
 
-# Looking at a network.
+# Reading a network.
 short 1 $none "" info small.json
 short 5 $none "" info --json small.fb
 short 5 $none "" info small.onnx
@@ -61,7 +62,7 @@ short 3 $none "" run small.fb
 short 3 $none "" run small.json --compare expected
 short 5 $none "" run small.onnx
 
-# What needs no network, and what makes no sense.
+# Commands that need no network, and invalid command lines.
 short 3 $none "" ops Conv2d
 short 7 $none "" ops
 short 5 $none "" ops Conv2d --json

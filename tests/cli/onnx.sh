@@ -1,13 +1,13 @@
-# ONNX: read by every command, written by none; weights in files beside the model.
+# ONNX: read by every command, written by none; weights in files next to the model.
 . "$SRC/tests/cli/lib.sh"
-cp "$data/chain.onnx" "$data/beside.onnx" .
+cp "$data/chain.onnx" "$data/external.onnx" .
 
 run 0 info chain.onnx; quiet; out "format      onnx"; out "ops         6"; out "params      2, 68 bytes"; out "onnx::com.example.Own"
 run 0 info --json chain.onnx; json 'd["ops"] == 6 and d["params_bytes"] == 68'
 run 0 show --compact chain.onnx; quiet; out '"source.dims":["N0",3,4,4]'; out '"onnx.name":"n"'; out '"kernel_shape":[1,1]'; cp out chain.shown
 run 0 check chain.onnx; out "no fault found"
 
-# Content tells it, then the name.
+# It is detected by content, then by name.
 cp chain.onnx noname; run 0 show --compact noname; same out chain.shown
 run 0 show --compact --from onnx - <chain.onnx; same out chain.shown
 run 0 show --compact - <chain.onnx; same out chain.shown
@@ -28,15 +28,15 @@ run 2 convert chain.onnx o.onnx; err "cannot write onnx"; gone o.onnx
 head -c 100 chain.onnx >cut.onnx; run 1 show cut.onnx; err "cut.onnx@0x"; err "reaches beyond the end"; silent
 poke chain.onnx 20 '\377'; run 1 show chain.onnx; silent
 
-# Weights beside the model: they must be there, and the path must lead to them and nowhere else.
-run 3 info beside.onnx; err 'beside.onnx@0x23: /graph/initializer/0/external_data: '; err '"weights.bin": No such file'
-run 0 info --no-params beside.onnx
+# Weights next to the model: the files must exist, and a path must lead to one of them.
+run 3 info external.onnx; err 'external.onnx@0x23: /graph/initializer/0/external_data: '; err '"weights.bin": No such file'
+run 0 info --no-params external.onnx
 printf 12345678 >weights.bin
-run 0 info beside.onnx; out "params      1, 36 bytes"
-run 0 check beside.onnx --lazy; quiet
-run 0 convert beside.onnx inside.fb; run 0 diff beside.onnx inside.fb --params; quiet; silent
-printf 1234567 >weights.bin; run 1 info beside.onnx; err "the file ends at 7"
-mv weights.bin elsewhere; ln -s elsewhere weights.bin; run 1 info beside.onnx; err "symbolic link"
-rm weights.bin; ln elsewhere weights.bin; run 1 info beside.onnx; err "hard links"
-run 1 info - <beside.onnx; err "did not come from a file"
+run 0 info external.onnx; out "params      1, 36 bytes"
+run 0 check external.onnx --lazy; quiet
+run 0 convert external.onnx inside.fb; run 0 diff external.onnx inside.fb --params; quiet; silent
+printf 1234567 >weights.bin; run 1 info external.onnx; err "the file ends at 7"
+mv weights.bin elsewhere; ln -s elsewhere weights.bin; run 1 info external.onnx; err "symbolic link"
+rm weights.bin; ln elsewhere weights.bin; run 1 info external.onnx; err "hard links"
+run 1 info - <external.onnx; err "did not come from a file"
 finish

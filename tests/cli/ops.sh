@@ -1,4 +1,4 @@
-# xir ops: what the classes say of themselves.
+# xir ops: what classes know about themselves.
 . "$SRC/tests/cli/lib.sh"
 
 run 0 ops; quiet; out "icraft::xir::Conv2d"; out "icraft::xir::HardOp"; not_out "TensorType"
@@ -52,7 +52,7 @@ run 0 ops --json MaxPool2d; json 'd[0]["attributes"][0]["default"] is None and d
 run 0 ops --json Add; json '{a["name"]: a for a in d[0]["attributes"]}["alpha"]["default"] == [1.0]'
 run 0 ops --json HardOp; json 'd[0]["inputs"][0]["variadic"] and d[0]["outputs"][0]["variadic"]'
 
-# The reference: a line and a section each.
+# The reference: a line and a section for each.
 run 0 ops --markdown; quiet
 heads=$(grep -c '^## ' out) && lines=$(grep -c '^| \[' out)
 [ "$heads" -eq $((lines + 3)) ] || bad "$ran: $heads headings, $lines lines of contents"

@@ -1,4 +1,4 @@
-# docs/ops.md is what the program prints, and every operation has a formula and says what it gives.
+# docs/ops.md is what the program prints, and every operation has a formula and describes its outputs.
 . "$SRC/tests/cli/lib.sh"
 
 run 0 ops --markdown; quiet

@@ -1,4 +1,4 @@
-# xir opt and xir passes: pipelines on the command line, what is written, what is kept of a failure.
+# xir opt and xir passes: pipelines on the command line, what is written, what a failure keeps.
 . "$SRC/tests/cli/lib.sh"
 small=$data/small.json digits=$SRC/examples/models/digits.onnx
 
@@ -33,7 +33,7 @@ run 0 opt "$small" x.json --indent; there x.json; there x.raw
 run 0 opt "$small" y.json --no-params --passes infer; there y.json; gone y.raw
 run 0 opt "$small" named --to imodel; run 0 info named; out "imodel"
 
-# ---- what makes no sense is said before anything is read
+# ---- an invalid command line is refused before anything is read
 run 2 opt; err "usage: xir opt"
 run 2 opt a b c
 run 2 opt nowhere.json --passes "infer,fodl"; silent; err "pipeline:1:7: there is no pass 'fodl'; did you mean 'fold'?"
@@ -81,7 +81,7 @@ run 0 check dumps/01-to-xir.json
 run 1 diff dumps/00-start.json dumps/01-to-xir.json
 run 3 opt "$digits" --dump-dir "$small"; err "cannot"
 
-# ---- a failure keeps what repeats it
+# ---- a failure keeps what reproduces it
 run 1 opt "$digits" out.fb --prove --tolerance 1e-12; silent; gone out.fb; there out.failed.json; there out.failed.raw
 err "the network is not proven to compute the same after this pass:"; err "the first value that differs is"; err "xir opt out.failed.json --passes "
 cp err first
@@ -89,11 +89,11 @@ command=$(sed -n 's/.*this repeats the failure: xir opt //p' err)
 eval "run 1 opt $command"
 err "the network is not proven to compute the same after this pass:"
 [ "$(sed -n 's/: the network is not proven.*//p' err)" = "$(sed -n 's/: the network is not proven.*//p' first)" ] || bad "another pass fails"
-run 1 opt "$digits" --prove --tolerance 1e-12; not_err "this repeats"     # nobody said where to
+run 1 opt "$digits" --prove --tolerance 1e-12; not_err "this repeats"     # no folder was given
 run 1 opt "$digits" --prove --tolerance 1e-12 --reproduce kept.imodel; err "xir opt kept.imodel"; there kept.imodel
 run 1 opt "$digits" --prove --tolerance 1e-12 --dump-dir more; there more/failed.json
 
-# ---- passes of plug-ins run when they are asked for
+# ---- passes of plug-ins run if they are named
 custompass=$BUILD/plugins/custompass.so
 [ -e "$custompass" ] || finish
 run 0 passes --plugin "$custompass" inverse; out "needs: infer"; out "exact: bool = false"

@@ -1,8 +1,8 @@
-# --plugin: operations that the library does not have, for any command; and plug-ins that are none.
+# --plugin: operations that the library does not have, for any command; and files that are not plug-ins.
 . "$SRC/tests/cli/lib.sh"
 modules=$BUILD/tests/plugin flatten=$BUILD/tests/plugin/flatten.so
 
-# Classes of plug-ins are listed behind the library's, by any way of naming the option.
+# Classes of plug-ins are listed after the library's, for any form of the option.
 run 2 ops Flatten; err "there is no class 'Flatten'"
 run 0 ops --plugin "$flatten"; quiet; out "whatever::Flatten"; cp out list
 run 0 --plugin "$flatten" ops; quiet; same out list
@@ -24,12 +24,12 @@ run 0 --plugin "$npu" ops NpuTarget; same out npu.txt
 run 0 --plugin "$npu" ops Twice; quiet; out "infers on: host, npu, dsp"
 run 0 --plugin "$npu" ops --json dsp; json 'd[0]["target"] == {"name": "dsp", "accelerator": False, "tiles": [], "cores": "v1 v2"}'
 
-# A file of the working directory needs no "./", and no other folder is looked into.
+# A file of the working directory does not need "./", and no other folder is searched.
 cp "$flatten" here.so
 run 0 ops --plugin here.so; quiet; same out list
 run 3 ops --plugin libm.so.6; silent; err "libm.so.6: cannot be loaded: No such file"
 
-# A network with an op that nobody knows, and the same with its plug-in.
+# A network with an op of an unknown class, and the same with its plug-in.
 value() { echo "{\"_type_key\":\"icraft::xir::Value\",\"dtype\":{\"_type_key\":\"icraft::xir::TensorType\",\"element_dtype\":\"@fp(32)\",\"layout\":\"@layout($2)\",\"merged_distrs\":[],\"shape\":[$3]},\"mtype\":\"@hostm\",\"name\":\"\",\"tags\":{},\"v_id\":$1}"; }
 op() { echo "{\"_type_key\":\"$2\",\"compile_target\":\"@hostt\",\"inputs\":[$3],\"name\":\"\",\"op_id\":$1,\"outputs\":[$4],$5\"tags\":{}}"; }
 x=$(value 0 NHWC 1,4,4,3) y=$(value 1 '**' 1,48)
@@ -51,7 +51,7 @@ run 0 convert kind.json other.json; same other.json kind.json
 run 1 convert --plugin "$flatten" kind.json other.json; err "/ops/1/start: a number was expected, a text was found"
 run 1 diff --plugin "$flatten" net.json start.json; out "~ start: 1 -> 9"
 
-# What is no plug-in: nothing else is done, and the exit code is not that of a faulty file.
+# If a file is not a plug-in, nothing else is done, and the exit code is not that of an invalid network.
 printf 'text' >text.so
 mkdir folder.so
 run 3 check --plugin nowhere.so net.json; silent; err "nowhere.so: cannot be loaded: No such file"
@@ -70,7 +70,7 @@ run 2 --plugin; err "--plugin needs an argument: LIB"
 run 2 --plugin "$flatten"; err "usage: xir COMMAND"
 run 2 ops --plugn x; err "was --plugin meant?"
 
-# A file names no plug-in: what it has under such a key is an attribute like any other.
+# A network file cannot name a plug-in: a key that looks like it is an attribute like any other.
 cp "$modules/no_entry.so" evil.so
 edit net.json evil.json 's/"start":1,/"plugin":".\/evil.so","start":1,/'
 run 0 check --plugin "$flatten" evil.json; not_err evil.so

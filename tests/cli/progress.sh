@@ -1,12 +1,13 @@
-# What takes long says so on a terminal, in one line that is gone in the end, and nowhere else. What takes long here is standard
-# input that does not come before the line is there; so nothing depends on how fast anything is.
+# A long operation shows its progress on a terminal, in one line that disappears at the end, and nowhere else. The
+# operation here is long because standard input waits until the line is shown, so nothing depends on speed.
 . "$SRC/tests/cli/lib.sh"
 cp "$data/small.json" "$data/small.raw" .
 command -v python3 >/dev/null || skip "no python3"
 python3 -c 'import pty; pty.openpty()' 2>/dev/null || skip "no terminals"
 
-# terminal.py TERM WAIT WORDS…: runs xir with stderr on a terminal of 60 columns, feeds small.json to it as soon as WAIT has been said;
-# then prints what came on the terminal to ./err, standard output to ./out, and exits as it did.
+# terminal.py TERM WAIT WORDS…: runs xir with stderr on a terminal of 60 columns, and feeds small.json to it once WAIT
+# has been shown. Then it writes the output of the terminal to ./err and standard output to ./out, and exits with the
+# code of xir.
 cat >terminal.py <<'END'
 import os, pty, subprocess, sys, fcntl, struct, termios, time
 term, wait, words = sys.argv[1], sys.argv[2].encode(), sys.argv[3:]
@@ -48,12 +49,12 @@ same out small.json
 err "${erased}xir: reading <stdin>, "
 [ "$(tail -c 4 err)" = "$erased" ] || bad "the line is left"
 
-# Findings come behind the line that is gone, whole.
+# Findings are printed whole, after the line has disappeared.
 terminal 0 xterm "reading <stdin>" info -; out "ops         7"
 err "<stdin>: warning: there is no parameter file"
 tr '\r' '\n' <err | grep -q "reading.*warning" && bad "both in one line"
 
-# Not on a dumb terminal, and not where stderr is none.
+# Not on a dumb terminal, and not if stderr is not a terminal.
 terminal 0 dumb "" show --compact -; same out small.json
 quiet
 (sleep 0.5; cat small.json) | "$XIR" show --compact - >out 2>err || bad "from a pipe"

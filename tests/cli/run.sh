@@ -1,22 +1,22 @@
-# xir run: what a network computes, over files or random numbers, and how far it is from what was expected.
+# xir run: what a network computes, for files or random numbers, and how far that is from the expected results.
 . "$SRC/tests/cli/lib.sh"
 cp "$data/small.json" "$data/small.raw" .
 
-# npy NAME DESCR SHAPE BYTES: a .npy file; bytes in printf's spelling.
+# npy NAME DESCR SHAPE BYTES: makes a .npy file; bytes in the spelling of printf.
 npy() {
     { printf '\223NUMPY\001\000\166\000'; printf '%-117s\n' "{'descr': '$2', 'fortran_order': False, 'shape': $3, }"; printf "$4"; } >"$1"
 }
-# floats N: so many zeros of four bytes.
+# floats N: N zeros of four bytes.
 floats() { head -c $(($1 * 4)) /dev/zero; }
 
-# Random inputs: the same each time, others with another seed. One file an output, and nothing else.
+# Random inputs: the same every time, others with another seed. One file for each output, and nothing else.
 run 0 run small.json; quiet; out "output_0  @fp(32) NHWC [1,4,4,4]"; lines out 1
 run 0 run small.json --output a; quiet; there a/output_0.npy; [ "$(ls a)" = output_0.npy ] || bad "more than the output is in a"
 run 0 run small.json --output b/c/d; quiet; same a/output_0.npy b/c/d/output_0.npy
 run 0 run small.json --output b --seed 1; ! cmp -s a/output_0.npy b/output_0.npy || bad "another seed gives the same"
 run 0 run --lazy small.json --compare a --tolerance 0; quiet; out "largest difference 0"
 
-# Comparing: what differs is named, and the exit code is 1.
+# Comparing: the differing output is named, and the exit code is 1.
 run 1 run small.json --compare b; out "largest difference"; err "b/output_0.npy: 'output_0' differs: [0,0,0,"; err "was expected"; err "of 64 elements differ"
 run 0 run small.json --compare b --tolerance 1000; quiet
 npy b/output_0.npy '<f4' '(1,)' '\000\000\200\077'
@@ -36,7 +36,7 @@ run 1 run small.json --input double.npy; err "@fp(64)"
 run 3 run small.json --input missing.npy; err "missing.npy"
 : >empty.npy; run 1 run small.json --input empty.npy; err "empty.npy"
 
-# Two inputs and two outputs, one of them with a name that is a path, and one whose file another one has.
+# Two inputs and two outputs, one of which has a path as its name, and one the name of another's file.
 # value NAME ELEMENT DIM ID, op KEY NAME ID INPUTS OUTPUTS
 value() {
     printf '{"_type_key":"icraft::xir::Value","dtype":{"_type_key":"icraft::xir::TensorType","element_dtype":"%s","layout":"@layout(*)",' "$2"
@@ -74,13 +74,13 @@ if [ -e "$snake" ]; then
     npy expected.npy '<f4' '(3,)' '\147\167\225\276\246\352\064\100\000\000\000\000'; same snake/a_b.npy expected.npy   # -0.2919..., 2.8268...
 fi
 
-# Words that make no sense.
+# Invalid command lines.
 run 2 run; err "usage"
 run 2 run small.json --tolerance -1; err "--tolerance"
 run 2 run small.json --seed 1.5; err "--seed"
 : >file; run 3 run small.json --output file; err "file: cannot be made"
 
-# A trained network: PyTorch's answer comes out of the ONNX file.
+# A trained network: the ONNX file gives PyTorch's answer.
 digits=$SRC/examples/models
 { printf '\223NUMPY\001\000\166\000'; printf '%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 8, 8), }"; tail -c $((64 * 256)) "$digits/digits_inputs.npy" | head -c 256; } >image.npy
 mkdir torch; { printf '\223NUMPY\001\000\166\000'; printf '%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 10), }"; tail -c $((64 * 40)) "$digits/digits_logits.npy" | head -c 40; } >torch/logits.npy
@@ -92,7 +92,7 @@ run 1 run "$digits/digits.onnx" --input "$digits/digits_inputs.npy"; err "input 
 run 1 run "$digits/digits.onnx" --compare torch; err "'logits' differs"
 finish
 
-# an ONNX file whose input x has no type: it gets the array's, or what --input-shape says
+# an ONNX file whose input x has no type: it gets that of the array, or what --input-shape says
 printf '\010\010\102\002\020\021\072\030\012\014\012\001x\022\001y\042\004Relu\132\003\012\001x\142\003\012\001y' >untyped.onnx
 npy x.npy '<f4' '(2,)' '\000\000\300\277\000\000\040\100'   # -1.5, 2.5
 npy y.npy '<f4' '(2,)' '\000\000\000\000\000\000\040\100'

@@ -1,4 +1,4 @@
-# xir schema: what other programs need to know of files.
+# xir schema: descriptions of files for other programs.
 . "$SRC/tests/cli/lib.sh"
 
 run 0 schema --fbs; quiet; same out "$SRC/docs/xir.fbs"

@@ -1,4 +1,4 @@
-# xir show: exactly what the writer gives.
+# xir show: exactly what the writer writes.
 . "$SRC/tests/cli/lib.sh"
 cp "$data/small.json" "$data/small.raw" .
 

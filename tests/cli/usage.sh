@@ -1,4 +1,4 @@
-# The command line: help, versions, and what makes no sense (2).
+# The command line: help, versions, and invalid command lines (2).
 . "$SRC/tests/cli/lib.sh"
 
 run 0 --version; out "xir "; quiet
@@ -13,7 +13,7 @@ for sub in info show convert opt check diff run ops passes schema help completio
     run 2 $sub --no-such-thing; silent; err "$sub has no option '--no-such-thing'"
     run 2 $sub -x; silent
 done
-run 0 show --help no such --file        # who asks for help gets it
+run 0 show --help no such --file        # a request for help is answered
 run 0 diff a b c d --help
 
 run 2; err "usage: xir COMMAND"; silent
@@ -35,15 +35,15 @@ run 2 check --params p --no-params "$data/small.json"; err "contradict"
 run 2 info --params p --no-params "$data/small.json"; err "contradict"
 run 2 show --params p --no-params "$data/small.json"; err "contradict"
 
-# Options in any order, with '=' or without; operands behind "--".
+# Options in any order, with '=' or without; operands after "--".
 cp "$data/small.json" ./--compact
 run 0 show --compact -- --compact; same out "$data/small.json"
 run 0 show "$data/small.json" --compact --from=json; same out "$data/small.json"
 run 0 show --from json "$data/small.json" --compact; same out "$data/small.json"
 
-# Control bytes of names do not reach the terminal.
+# Control bytes in names do not reach the terminal.
 run 3 show "$(printf 'no\033[31mfile')"; err 'no\x1b[31mfile'
 
-# No colours where there is no terminal.
+# No colours if the output is not a terminal.
 run 2 chek; ! grep -q "$(printf '\033')" err || bad "colours in a file"
 finish

@@ -1,5 +1,5 @@
-/* A user's program in C.  It says which library it runs with; EXPECTED is the version that the
-   package promised. */
+/* A user's program in C. It prints the version of the library that it runs with; EXPECTED is the version that the
+ * package promised. */
 #include <xir/xir.h>
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include <iostream>
 #include <string>
 
-// What is handed over says its size; what comes back fills it.
+// A caller's struct begins with its size; a returned one is filled up to it.
 static bool use_the_library()
 {
     xir_context *ctx = xir_context_new(nullptr);

@@ -1,4 +1,5 @@
-/* A user's program that loads a plug-in: says which class came, or why none did. Its exit code is the status. */
+/* A user's program that loads a plug-in. It prints the class that was registered, or why there is none. Its exit
+ * code is the status. */
 #include <stdio.h>
 #include <xir/xir.h>
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# run.sh BUILD WORK: installs the build tree BUILD into WORK, moves the installed tree, and uses it
-# as a package by find_package and by pkg-config, shared and static, from C and from C++.
-# CMAKE, GENERATOR, MAKE, CC, FLAGS, CONFIG, VERSION, LIBDIR and BINDIR come from tests/CMakeLists.txt.
+# run.sh BUILD WORK: installs the build tree BUILD into WORK, moves the installed tree, and uses it as a package by
+# find_package and by pkg-config, shared and static, from C and from C++. CMAKE, GENERATOR, MAKE, CC, FLAGS, CONFIG,
+# VERSION, LIBDIR and BINDIR come from tests/CMakeLists.txt.
 set -eu
 
 build=$1
@@ -24,7 +24,7 @@ mkdir -p "$work"
 mv "$work/first" "$work/a prefix"       # relocated, and with a space
 prefix="$work/a prefix"
 
-case $VERSION in    # until 1.0 the name of the library has the minor version
+case $VERSION in    # until 1.0 the name of the library contains the minor version
 0.*) soversion=${VERSION%.*} ;;
 *)   soversion=${VERSION%%.*} ;;
 esac
@@ -56,12 +56,12 @@ PKG_CONFIG_PATH="$prefix/$LIBDIR/pkgconfig"
 export PKG_CONFIG_PATH
 test "$(pkg-config --modversion xir)" = "$VERSION"
 
-# What pkg-config prints is quoted for a shell, so it goes through eval.
+# The output of pkg-config is quoted for a shell, so it goes through eval.
 shared=$(pkg-config --cflags --libs xir)
 static=$(pkg-config --static --cflags --libs xir | sed 's/-lxir/-l:libxir.a/')
 expected="-DEXPECTED='\"$VERSION\"'"
 
-# A file of the working directory, under the name by which findings know it.
+# Compiles a file of the working directory under the name that findings show.
 compile_here() { # SOURCE OUTPUT [COMPILER]
     eval "\"\${3:-\$CC}\" $FLAGS \"\$1\" -o \"\$2\" $shared"
 }
@@ -74,7 +74,7 @@ LD_LIBRARY_PATH="$prefix/$LIBDIR" "$work/shared_c"
 compile "$CC" main.c static_c "$static"
 "$work/static_c"
 
-# The commands that docs/writing-an-op.md gives, on the files that it shows.
+# The commands of docs/writing-an-op.md, on the files that it shows.
 say "plug-in"
 docs=$top/docs/writing-an-op.md
 mkdir "$work/plugin"
@@ -86,7 +86,7 @@ flags=$(pkg-config --cflags xir)
 awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on' "$docs" >commands
 grep -q '^cc .*flatten.c' commands && grep -q '^xir .*flatten.so' commands || { echo "no commands in $docs"; exit 1; }
 while IFS= read -r line; do
-    case $line in   # what pkg-config prints is quoted for a shell
+    case $line in   # the output of pkg-config is quoted for a shell
     *'$(pkg-config --cflags xir)'*) line="${line%%'$(pkg-config --cflags xir)'*}$flags${line#*'$(pkg-config --cflags xir)'}" ;;
     esac
     [ -x "$prefix/$BINDIR/xir" ] || case $line in xir*) continue ;; esac
@@ -96,17 +96,17 @@ if [ -e "$prefix/$LIBDIR/xir/customop.so" ] && [ -x "$prefix/$BINDIR/xir" ]; the
     xir ops --plugin "$prefix/$LIBDIR/xir/customop.so" DetPostZG | grep -q valid_chn
 fi
 
-# What users copy compiles without a warning.
+# Code that users copy compiles without a warning.
 for source in "$top"/examples/*.c "$top"/examples/npu/*.c "$top"/plugins/*/*.c "$top"/tests/plugin/flatten.c "$top"/tests/plugin/npu.c; do
     eval "\"\$CC\" -std=c11 -Wall -Wextra -Wpedantic -Werror $flags -iquote \"\${source%/*}\" -fsyntax-only \"\$source\""
 done
 
-# The pages that a reader follows, in a folder outside the tree, with nothing but the installed one.
+# The pages that a reader follows, in a folder outside the tree, with only the installed tree.
 if [ -x "$prefix/$BINDIR/xir" ]; then
     mkdir "$work/bin"
     printf '#!/bin/sh\nexec "%s" %s -Werror "$@"\n' "$(command -v "$CC")" "$FLAGS" >"$work/bin/cc"
     chmod +x "$work/bin/cc"
-    ln -s "a prefix" "$work/prefix"     # $(pkg-config …) is not quoted in what readers type
+    ln -s "a prefix" "$work/prefix"     # readers type $(pkg-config …) without quotes
     for page in tutorial embedding; do
         say "$page.md"
         mkdir "$work/$page"
@@ -131,17 +131,18 @@ grep -q conv1 tiny.json
 cd wrong
 sed 's/3, 3, 3, 16/3, 3, 5, 16/' ../tiny.c >tiny.c
 compile_here tiny.c tiny
-if LD_LIBRARY_PATH="$prefix/$LIBDIR" ./tiny 2>said; then echo "a wrong kernel is no failure"; exit 1; fi
+if LD_LIBRARY_PATH="$prefix/$LIBDIR" ./tiny 2>said; then echo "an invalid kernel is not a failure"; exit 1; fi
 cmp ../expected said
 cd "$work/plugin"
 
-# load PROGRAM PLUGIN STATUS WORDS: the status with which a program ends that loads it, and what it says.
+# load PROGRAM PLUGIN STATUS WORDS: the exit status of a program that loads the plug-in, and what it prints.
 load() {
     got=0
     ASAN_OPTIONS=detect_odr_violation=0 LD_LIBRARY_PATH="$prefix/$LIBDIR" "$work/$1" "$2" >said || got=$?
     [ "$got" -eq "$3" ] && grep -q "$4" said || { echo "$1 $2: $got, not $3, or no '$4':"; cat said; exit 1; }
 }
-# A program with libxir.so; with libxir.a that it shows to the plug-in, or hides; a plug-in that brings libxir.so along.
+# A program with libxir.so; one with libxir.a that exports it to the plug-in, or hides it; a plug-in that needs
+# libxir.so.
 whole=$(printf '%s' "$static" | sed 's/-l:libxir.a/-rdynamic -Wl,--whole-archive -l:libxir.a -Wl,--no-whole-archive/')
 compile "$CC" plugin.c loads_shared "$shared"
 compile "$CC" plugin.c loads_whole "$whole"

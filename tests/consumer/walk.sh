@@ -1,7 +1,8 @@
 #!/bin/sh
-# walk.sh DOC: does what DOC tells its reader to do, in the working directory. A block of C that begins with /* name.c */ is
-# that file. In a console block a line "$ command" is run, and has to succeed unless "$ echo $?" follows. The lines after it
-# are all that it prints, one stream after the other; there "…" stands for any text in a line, and alone for any lines.
+# walk.sh DOC: does what DOC tells its reader to do, in the working directory. A block of C that begins with /* name.c
+# */ is that file. In a console block, a line "$ command" is run, and must succeed unless "$ echo $?" follows. The lines
+# after it are all its output, one stream after the other; "…" stands for any text within a line, and alone for any
+# lines.
 set -u
 doc=$1
 LC_ALL=C
@@ -36,7 +37,7 @@ console { print >want }
 { first = 0 }
 ' "$doc" || exit 1
 
-# Prints the first line of OUT that WANT does not have; nothing if they agree.
+# Prints the first line of OUT that WANT does not have; nothing if they match.
 differs() { # WANT OUT
     awk -v want="$1" '
     function pattern(line) {
@@ -46,7 +47,7 @@ differs() { # WANT OUT
     }
     BEGIN { n = 0; while ((getline line < want) > 0) { any[++n] = line == "…"; like[n] = pattern(line) } }
     { got[++m] = $0 }
-    END {   # fits[i]: the first i lines that are wanted fit the lines so far
+    END {   # fits[i]: the first i wanted lines match the lines so far
         fits[0] = 1
         for (i = 1; i <= n; i++) fits[i] = any[i] && fits[i - 1]
         for (j = 1; j <= m; j++) {

@@ -1,5 +1,5 @@
 /* local LIBXIR PLUGIN KEY: opens the library as Python opens modules, so that no other object sees its names, and
- * loads a plug-in, which is linked with nothing. The class of the plug-in must be there. */
+ * loads a plug-in, which is linked with no library. The class of the plug-in must then exist. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,10 +7,10 @@
 
 static void *library;
 
-/* A function of the library; what is not there ends the program. */
+/* A function of the library; if it is missing, the program ends. */
 static void *function(const char *name) {
     void *found = dlsym(library, name);
-    if (!found) fprintf(stderr, "there is no %s\n", name);
+    if (!found) fprintf(stderr, "%s is missing\n", name);
     return found;
 }
 

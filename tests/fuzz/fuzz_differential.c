@@ -1,6 +1,6 @@
-/* All formats hold the same: whatever JSON is read goes into every format and comes back as the same JSON with the
- * same parameters. Params get bytes if they need few. A format may say that it cannot hold so much, or that a name
- * is its own, nothing else. */
+/* All formats hold the same: any JSON that is read is written in every format and read again as the same JSON with
+ * the same parameters. Params get bytes if they need few. A format may refuse what is too large for it, or a name
+ * that it reserves, and nothing else. */
 #include <stdlib.h>
 #include <string.h>
 #include <xir/xir.h>
@@ -33,7 +33,7 @@ static bool append(void *user, const void *data, size_t size) {
     return true;
 }
 
-/* How many bytes all Params need: MOST_BYTES or more if it cannot be said. */
+/* The number of bytes that all Params need; MOST_BYTES or more if it is unknown. */
 static bool add_need(void *user, xir_value *v) {
     uint64_t *sum = user, size;
     bool known = xir_type_bytes(xir_value_type(v), &size) == XIR_OK && size < MOST_BYTES;
@@ -58,7 +58,7 @@ static bool take_raw(xir_network *net, bytes *raw) {
     return status == XIR_OK;
 }
 
-/* An undeclared key of the network that a format has for something else. */
+/* An undeclared key of the network that the format uses for something else. */
 static bool takes_a_name(const xir_network *net) {
     const xir_map *extra = xir_network_extra(net);
     return extra && (xir_map_find(extra, XIR_STR("params")) || xir_map_find(extra, XIR_STR("params_table")));
@@ -77,7 +77,7 @@ static void check_format(xir_context *ctx, xir_network *net, const char *word, b
         xir_network *back = xir_network_read(ctx, file.data, file.size, XIR_STR("back"), &options, why);
         if (!back) xir_diags_print(why, stderr);
         DEMAND(back);
-        if (raw->size) {   /* the parameters are inside */
+        if (raw->size) {   /* the file contains the parameters */
             bytes other = { 0 };
             DEMAND(take_raw(back, &other));
             DEMAND(other.size == raw->size && memcmp(other.data, raw->data, raw->size) == 0);

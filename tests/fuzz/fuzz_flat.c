@@ -1,5 +1,5 @@
-/* Reading FlatBuffers: whatever the bytes, they are refused with a finding, or they are a network; what it writes is
- * read again as a network that prints the same. Whatever was read can be judged, copied and inferred anew. */
+/* Reading FlatBuffers: any bytes are refused with a finding, or they are a network; its file is read again as a
+ * network that prints the same. Any network that was read can be validated, copied and inferred again. */
 #include <stdlib.h>
 #include "support/probe.h"
 #include "flat/flat.h"

@@ -1,5 +1,5 @@
-/* One-string spellings: whatever the bytes, an error that names a place in them, or an object whose text is read as
- * the same object again. */
+/* One-string spellings: any bytes give an error that names a place in them, or an object whose text is read as the
+ * same object again. */
 #include <stdlib.h>
 #include "context.h"
 

@@ -1,6 +1,6 @@
-/* Reading structures: whatever the bytes, the network is refused with a finding, or it prints, and what it prints is
- * read again as a network that prints the same. The same network comes from the text by way of values without a
- * class, where nothing is recognised as a repetition. Whatever was read can be judged, copied and inferred anew. */
+/* Reading structures: any bytes are refused with a finding, or they are a network, and its text is read again as a
+ * network that prints the same. The same network is made from the text through values without a class, a way that
+ * recognises no repetitions. Any network that was read can be validated, copied and inferred again. */
 #include <stdlib.h>
 #include "codec/any_io.h"
 #include "json/json.h"
@@ -11,7 +11,7 @@ static void must(bool ok) {
     if (!ok) abort();
 }
 
-/* The long way. */
+/* The long way: through values without a class. */
 static void check_plainly(xir_context *ctx, const uint8_t *data, size_t size, const xir_text_buffer *expected) {
     static any_levels levels;
     arena a;

@@ -1,7 +1,6 @@
-/* MessagePack: whatever the bytes, the network is refused with a finding, or it is written, and what is written is
- * read again as a network that is written the same, and says the same in JSON. Where no bytes of parameters are
- * involved, the same network comes from values without a class, where nothing is recognised as a repetition.
- * msgpack-c agrees about what a whole item is. */
+/* MessagePack: any bytes are refused with a finding, or they are a network; its file is read again as a network with
+ * the same file and the same JSON. If no bytes of parameters are involved, the same network is made through values
+ * without a class, a way that recognises no repetitions. msgpack-c agrees on where an item ends. */
 #include <stdlib.h>
 #include <msgpack.h>
 #include "support/probe.h"
@@ -38,7 +37,7 @@ static xir_network *unpack(xir_context *ctx, const void *data, size_t size, bool
     return net;
 }
 
-/* Reads the input as a value without a class; false if that cannot be had of it. */
+/* Reads the input as a value without a class; false if it is not such a value. */
 static bool read_any(xir_context *ctx, arena *to, const uint8_t *data, size_t size, xir_any *out) {
     static decoder d;
     source s;
@@ -54,7 +53,7 @@ static bool read_any(xir_context *ctx, arena *to, const uint8_t *data, size_t si
     return ok;
 }
 
-/* The long way. */
+/* The long way: through values without a class. */
 static void check_plainly(xir_context *ctx, const uint8_t *data, size_t size, const xir_text_buffer *expected) {
     static any_levels levels;
     arena a;
@@ -79,7 +78,7 @@ static void check_plainly(xir_context *ctx, const uint8_t *data, size_t size, co
     arena_free(&a);
 }
 
-/* What the scan lets through, msgpack-c takes whole and without anything behind it. */
+/* If the scan accepts the bytes, msgpack-c reads them as one item with nothing after it. */
 static void check_scan(xir_context *ctx, const uint8_t *data, size_t size) {
     trace t = { .ctx = ctx };
     if (!packed_scan(&t, data, size, PACKED_DEEPEST)) return;

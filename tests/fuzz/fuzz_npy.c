@@ -1,5 +1,5 @@
-/* Reading .npy files: whatever the bytes, they are refused with a finding, or an array comes out whose size is its
- * type's, and which is no larger than they, the same each time. */
+/* Reading .npy files: any bytes are refused with a finding, or they give an array whose size is that of its type,
+ * and no larger than the bytes; the same every time. */
 #include <stdlib.h>
 #include <xir/xir.h>
 

@@ -1,5 +1,5 @@
-/* Reading ONNX: whatever the bytes, they are refused with one finding, or they are a network, which can be judged,
- * copied and converted, and which goes through another format and comes back the same. */
+/* Reading ONNX: any bytes are refused with one finding, or they are a network, which can be validated, copied and
+ * converted, and which is unchanged after writing and reading another format. */
 #include <stdlib.h>
 #include <xir/convert.h>
 #include <xir/pass.h>
@@ -29,7 +29,7 @@ static void comes_back(xir_context *ctx, xir_network *net, const format *through
                                            whole);
         blob_release(whole);
         must(again != NULL);
-        /* What the other format says of a raw file, this one does not. */
+        /* Fields that the other format has about a raw file are absent here. */
         must(xir_network_set_text(again, XIR_TEXT_PARAMS_MD5, net->text[XIR_TEXT_PARAMS_MD5]) == XIR_OK);
         must(xir_network_equal(net, again, true));
         xir_network_free(again);
@@ -41,7 +41,7 @@ static void comes_back(xir_context *ctx, xir_network *net, const format *through
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static size_t runs;
     static xir_context *ctx;
-    if (runs++ % 1000 == 0) {   /* classes of all keys that were met stay in it */
+    if (runs++ % 1000 == 0) {   /* classes of all keys that occurred stay in it */
         xir_context_free(ctx);
         ctx = xir_context_new(NULL);
     }

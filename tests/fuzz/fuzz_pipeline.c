@@ -1,5 +1,5 @@
-/* Pipelines as text: whatever the bytes, an error with line and column, or a pipeline whose canonical text is the
- * same pipeline's again, and which runs over a small network or fails with a finding. */
+/* Pipelines as text: any bytes give an error with line and column, or a pipeline whose canonical text is read as the
+ * same pipeline, and which runs on a small network or fails with a finding. */
 #include <stdlib.h>
 #include <string.h>
 #include <xir/xir.h>
@@ -10,7 +10,7 @@ static void must(bool ok) {
 
 static xir_context *ctx;
 
-/* in -> conv -> relu, and the same again beside it -> add -> out */
+/* in -> conv -> relu, and the same again next to it -> add -> out */
 static xir_network *small(void) {
     xir_network *net = xir_network_new(ctx, "small", XIR_FRAMEWORK_ONNX, "v1");
     xir_at at = xir_at_end(net);

@@ -1,5 +1,5 @@
-/* The walker over protobuf against the plainest one that can be written: the same fields of any bytes, or a fault at
- * the same place; and numbers in fields likewise. */
+/* The walk over protobuf against the simplest one that can be written: they give the same fields for any bytes, or a
+ * fault at the same place; and the same numbers in fields. */
 #include <stdlib.h>
 #include <string.h>
 #include "onnx/wire.h"
@@ -10,7 +10,7 @@ static void must(bool ok) {
     if (!ok) abort();
 }
 
-/* One number from `at` on: how many bytes it takes, 0 if there is none. */
+/* One number at `at`: its length in bytes, 0 if there is none. */
 static size_t plain_varint(const uint8_t *data, size_t size, size_t at, uint64_t *out) {
     *out = 0;
     for (size_t i = 0; i < 10 && at + i < size; i++) {
@@ -21,7 +21,7 @@ static size_t plain_varint(const uint8_t *data, size_t size, size_t at, uint64_t
     return 0;
 }
 
-/* One field from *at on, which is moved behind it; false if there is none. */
+/* One field at *at, which moves to the end of the field; false if there is none. */
 static bool plain_field(const uint8_t *data, size_t size, size_t *at, wire_field *out) {
     uint64_t key, length;
     size_t n = plain_varint(data, size, *at, &key), start = *at;

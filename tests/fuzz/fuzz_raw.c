@@ -1,8 +1,8 @@
-/* Raw files against a judge of a few lines that knows nothing of sorting: both must say the same, what is loaded must
- * lie where the file says, and what is saved again must be the file.
+/* Raw files against a reference of a few lines that does no sorting: both must agree, what is loaded must be what the
+ * file has at its place, and what is saved again must be the same file.
  *
- * The input's first byte says how many Params the network has, two bytes each say what they are; the rest is the
- * file. */
+ * The first byte of the input is the number of Params of the network, two bytes each describe them, and the rest is
+ * the file. */
 #include <stdint.h>
 #include <xir/xir.h>
 #include "support/raw_net.h"
@@ -13,14 +13,14 @@ typedef struct wanted {
     raw_param  params[MOST];
     bool       may_lack[MOST];
     xir_value *values[MOST];
-    int64_t    at[MOST];     /* where the judge found them, -1: nowhere */
+    int64_t    at[MOST];     /* where the reference found them, -1: nowhere */
     size_t     n;
 } wanted;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Whether the file is right, looking at every byte for every entry. */
-static bool judge(wanted *w, const uint8_t *file, size_t size) {
+/* Whether the file is valid; compares every byte for every entry. */
+static bool is_valid(wanted *w, const uint8_t *file, size_t size) {
     uint8_t *covered = calloc(size + 1, 1);
     bool right = false;
     for (size_t i = 0; i < w->n; i++) w->at[i] = -1;
@@ -42,7 +42,7 @@ static bool judge(wanted *w, const uint8_t *file, size_t size) {
     }
     for (size_t at = begin; at < size; at++)
         if (!covered[at]) goto out;
-    for (size_t z = 0; z < w->n; z++)   /* one without bytes is in none of the others */
+    for (size_t z = 0; z < w->n; z++)   /* Params without bytes are not inside others */
         for (size_t i = 0; w->params[z].size == 0 && w->at[z] >= 0 && i < w->n; i++)
             if (w->at[i] >= 0 && w->at[z] > w->at[i] && w->at[z] < w->at[i] + w->params[i].size) goto out;
 absent:
@@ -97,10 +97,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         w.params[w.n] = (raw_param){ id, data[1] & 0x3F };
         w.may_lack[w.n++] = data[1] >> 7;
     }
-    uint8_t *file = malloc(size ? size : 1);   /* with nothing behind it */
+    uint8_t *file = malloc(size ? size : 1);   /* with nothing after it */
     if (!file) abort();
     memcpy(file, data, size);
-    bool right = judge(&w, file, size);
+    bool right = is_valid(&w, file, size);
     for (unsigned lazy = 0; lazy <= XIR_LOAD_LAZY; lazy += XIR_LOAD_LAZY) {
         xir_network *net = raw_network(ctx, w.params, w.n, w.n / 2, w.values);
         xir_diags *why = xir_diags_new(ctx);

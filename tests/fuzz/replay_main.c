@@ -1,7 +1,7 @@
-/* The main function of a fuzz target without libFuzzer: runs it once over the empty input and over
-   every file given, looking into folders.  The input is a block of its own with nothing behind it,
-   so that a sanitizer sees a read past the end.  If the target crashes, the last file is named.
-   Arguments that begin with '-' are libFuzzer's and are ignored. */
+/* The main function of a fuzz target without libFuzzer: runs it once with the empty input and once with every given
+ * file, including the files of folders. The input is in a block of exactly its size, so that a sanitizer detects a
+ * read past the end. If the target crashes, the last file is named. Arguments that begin with '-' are for libFuzzer
+ * and are ignored. */
 
 #include <dirent.h>
 #include <signal.h>
@@ -18,7 +18,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) __attribute__((weak));
 static const char *current = "(the empty input)";
 static size_t      count;
 
-/* Only what is allowed in a signal handler. */
+/* Calls only what a signal handler may call. */
 static void name_and_die(int signal_number)
 {
     static const char text[] = "\nreplay: crashed on ";

@@ -1,4 +1,5 @@
-/* See count.h. This file is not instrumented itself; the linker sends calls of memcpy and its kin here (--wrap). */
+/* See count.h. This file is not instrumented; the linker redirects calls of memcpy and similar functions to it
+ * (--wrap). */
 #include "linear/count.h"
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@ effort spent;
 void __sanitizer_cov_trace_pc(void);
 void __sanitizer_cov_trace_pc(void) { spent.blocks++; }
 
-enum { AT_ONCE = 16 };   /* bytes that cost what a basic block does */
+enum { AT_ONCE = 16 };   /* as many bytes cost as much as a basic block */
 
 static void *count(void *user, void *block, size_t old_size, size_t size) {
     (void)user;
@@ -42,7 +43,7 @@ size_t __wrap_strlen(const char *s) {
     return n;
 }
 
-/* Up to where it is found, or all. */
+/* The cost up to the place where it is found, or to the end. */
 void *__real_memchr(const void *s, int c, size_t n);
 void *__wrap_memchr(const void *s, int c, size_t n);
 void *__wrap_memchr(const void *s, int c, size_t n) {

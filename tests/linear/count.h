@@ -1,7 +1,6 @@
-/* Counts work: the basic blocks that the library passes through, which the compiler calls a function at
- * (-fsanitize-coverage=trace-pc), a word of each byte that it has moved, compared or searched for it by functions of
- * the C library, and the bytes that it asks its allocator for. The same from run to run, whatever the machine does
- * meanwhile. */
+/* Counts work: the basic blocks that the library executes, at which the compiler calls a function
+ * (-fsanitize-coverage=trace-pc); the words that functions of the C library move, compare or search for it; and the
+ * bytes that it requests from its allocator. The counts are the same in every run, whatever else the machine does. */
 #ifndef LINEAR_COUNT_H
 #define LINEAR_COUNT_H
 
@@ -14,12 +13,12 @@ typedef struct effort {
 extern effort spent;                       /* since the program began */
 extern const xir_allocator counting;
 
-/* What each of some calls cost; COST(c, "clone", copy = xir_network_clone(net)) adds one. */
+/* The costs of some calls; COST(c, "clone", copy = xir_network_clone(net)) adds one. */
 enum { CALLS = 64 };
 typedef struct cost {
     const char *call;
     effort      spent;
-    double      seconds;   /* for who looks at them by hand: no test does */
+    double      seconds;   /* for people; no test uses it */
 } cost;
 typedef struct costs {
     cost   all[CALLS];

@@ -1,9 +1,9 @@
-/* Linear, everywhere: what each call does with a network of each shape costs at most 2.4 times as much if the network
- * is twice as large, in work and in memory (count.h). A cost of n log n is within that, a square is not. Memory grows
- * in steps, so it is compared over two doublings.
+/* Everything is linear: if a network is twice as large, each call with a network of each shape costs at most 2.4 times as
+ * much, in work and in memory (count.h). A cost of n log n is below that, a square is not. Memory grows in steps, so it is
+ * compared over two doublings.
  *
  *     linear                      the test: every shape, every call, at N, 2 N and 4 N
- *     linear time N [SHAPE]       by hand: the seconds that each call takes at N and 2 N, where that is more than a tenth
+ *     linear time N [SHAPE]       by hand: the seconds of each call at N and 2 N, where that is more than a tenth
  */
 #include <unistd.h>
 #include "linear/shapes.h"
@@ -12,7 +12,7 @@
 enum { N = 300, STEPS = 3, TRIES = 5 };
 static const double MOST = 2.4;
 
-/* What costs less than this at 4 N says nothing. */
+/* A cost below this at 4 N is not compared. */
 enum { FEW_BLOCKS = 20000, FEW_BYTES = 1 << 16 };
 
 /* ---- calls ------------------------------------------------------------------------------------------------------ */
@@ -31,7 +31,7 @@ static void write_and_read(costs *c, xir_network *net) {
     xir_context *ctx = xir_network_context(net);
     for (size_t i = 0; i < FORMATS; i++) {
         bytes file = { 0 };
-        file.data = malloc(file.room = (size_t)64 << 20);   /* so that growing it is no work of ours */
+        file.data = malloc(file.room = (size_t)64 << 20);   /* so that growing it is not counted */
         const xir_save_options how = XIR_INIT(xir_save_options, .format = formats[i].name, .unchecked = true);
         const xir_load_options back = XIR_INIT(xir_load_options, .format = formats[i].name, .no_params = i == 0);
         xir_network *read = NULL;
@@ -66,7 +66,7 @@ static void look(costs *c, xir_network *net) {
     xir_diags_free(why);
 }
 
-static xir_network *after_passes;   /* what the last pass of the default pipeline left */
+static xir_network *after_passes;   /* the result of the last pass of the default pipeline */
 
 static void run_passes(costs *c, const xir_network *net) {
     static const char *const one_by_one[] = { "to-xir", "sort", "infer", "fold", "identity", "layout", "merge", "fuse",
@@ -141,9 +141,9 @@ static void measure_file(costs *c, const file_shape *shape, const char *format, 
     xir_context_free(ctx);
 }
 
-/* Whether a cost has grown at most `most` times; if not, and this is the last word, that is a failure. */
-static bool judge(const char *shape, const char *call, const char *what, uint64_t before, uint64_t after, uint64_t few,
-                  double most, bool last) {
+/* Whether a cost has grown by at most the factor `most`. If not, and this is the last attempt, the test fails. */
+static bool grows_linearly(const char *shape, const char *call, const char *what, uint64_t before, uint64_t after,
+                           uint64_t few, double most, bool last) {
     const double times = (double)after / (double)(before + 1);
     if (after <= few || times <= most) return true;
     if (!last) return false;
@@ -158,16 +158,17 @@ static bool compare(const char *shape, const costs *at, bool last) {
     for (size_t i = 0; i < at[STEPS - 1].n; i++) {
         for (size_t step = 1; step < STEPS; step++) {
             const cost *a = &at[step - 1].all[i], *b = &at[step].all[i];
-            good &= judge(shape, b->call, "blocks", a->spent.blocks, b->spent.blocks, FEW_BLOCKS, MOST, last);
+            good &= grows_linearly(shape, b->call, "blocks", a->spent.blocks, b->spent.blocks, FEW_BLOCKS, MOST, last);
         }
         const cost *a = &at[0].all[i], *b = &at[STEPS - 1].all[i];
-        good &= judge(shape, b->call, "bytes", a->spent.bytes, b->spent.bytes, FEW_BYTES, MOST * MOST, last);
+        good &= grows_linearly(shape, b->call, "bytes", a->spent.bytes, b->spent.bytes, FEW_BYTES, MOST * MOST, last);
     }
     if (good || last) measured += at[STEPS - 1].n;
     return good;
 }
 
-/* Where things land in tables of addresses differs from run to run: of several tries the cheapest counts. */
+/* Addresses decide the places in hash tables, so costs differ from run to run: the lowest of several attempts
+ * counts. */
 static void take_least(costs *least, const costs *c) {
     if (!least->n) *least = *c;
     for (size_t i = 0; i < c->n; i++) {
@@ -177,7 +178,7 @@ static void take_least(costs *least, const costs *c) {
     }
 }
 
-/* Seconds are the machine's and of the moment; blocks say whether it is us. */
+/* Seconds depend on the machine and the moment; blocks show whether XIR is the cause. */
 static void show_times(const char *shape, const costs *at) {
     for (size_t i = 0; i < at[1].n; i++) {
         const cost *a = &at[0].all[i], *b = &at[1].all[i];
@@ -205,7 +206,7 @@ static void measure(const char *name, measure_fn *fn, const void *shape) {
     shapes++;
     memset(least, 0, sizeof least);
     for (int try = 1; try <= TRIES; try++) {
-        void *elsewhere = malloc((size_t)try * 100048);   /* so that the next try is not in the same place */
+        void *elsewhere = malloc((size_t)try * 100048);   /* so that the next attempt has other addresses */
         for (int step = 0; step < (time_at ? 2 : STEPS); step++) {
             c.n = 0;
             fn(&c, shape, (time_at ? time_at : N) << step);
@@ -222,8 +223,8 @@ static void measure_json(costs *c, const void *shape, int64_t n)   { measure_fil
 static void measure_packed(costs *c, const void *shape, int64_t n) { measure_file(c, shape, "imodel", n); }
 static void measure_onnx(costs *c, const void *shape, int64_t n)   { measure_file(c, shape, "onnx", n); }
 
-/* Two keys that alternate may meet in one slot of a memo, by their addresses, which only another process has
- * elsewhere. What is not linear fails in each. */
+/* Two alternating keys may share a slot of a memo because of their addresses, and only another process has other
+ * addresses. A call that is not linear fails in every process. */
 static void try_elsewhere(char **argv) {
     enum { PROCESSES = 4 };
     const char *word = getenv("XIR_LINEAR_PROCESS");

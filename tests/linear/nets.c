@@ -5,7 +5,7 @@ typedef struct making {
     xir_context *ctx;
     xir_network *net;
     xir_at       at;
-    xir_value   *x;      /* what the last op made; at first the input, of 4 floats */
+    xir_value   *x;      /* the result of the last op; at first the input, of 4 floats */
     int64_t      n;
 } making;
 
@@ -44,7 +44,7 @@ static xir_value *constant(making *m, float first) {
     return xir_params_copy(m->net, XIR_STR("w"), vector(m->ctx, 4), x, sizeof x);
 }
 
-/* An op of a class that nobody knows. */
+/* An op of an unknown class. */
 static xir_op *strange(making *m, const char *key, xir_value *const *inputs, size_t n_inputs, size_t n_outputs) {
     const xir_type **types = malloc((n_outputs + 1) * sizeof *types);
     for (size_t i = 0; i < n_outputs; i++) types[i] = vector(m->ctx, 4);
@@ -140,7 +140,7 @@ static xir_network *long_skips(xir_context *ctx, int64_t n) {
     return end(&m);
 }
 
-/* Each is put before all that are there. */
+/* Each op is inserted before all others. */
 static xir_network *reversed(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     xir_value *in = m.x;
@@ -171,7 +171,7 @@ static xir_network *one_name(xir_context *ctx, int64_t n) {
     return end(&m);
 }
 
-/* Each is what the last one of one name would be numbered to. */
+/* Each name is one that numbering the names before it would give. */
 static xir_network *names_in_the_way(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     EACH(m) {
@@ -350,7 +350,7 @@ static xir_network *large_params(xir_context *ctx, int64_t n) {
     return end(&m);
 }
 
-/* Constants all the way: everything is computed. */
+/* Only constants: everything is computed. */
 static xir_network *constants(xir_context *ctx, int64_t n) {
     making m = begin(ctx, n);
     xir_value *in = m.x, *w = constant(&m, 1);
@@ -399,7 +399,7 @@ static xir_network *convolutions(xir_context *ctx, int64_t n) {
     return end(&m);
 }
 
-/* In other orders of axes, which layout turns. */
+/* Inputs with their axes in other orders, which layout transposes. */
 static xir_network *convolutions_between_transposes(xir_context *ctx, int64_t n) {
     making m = begin_with(ctx, n, XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NCHW", 1, 4, 4, 4));
     static const float zeros[16];

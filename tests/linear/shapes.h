@@ -1,4 +1,4 @@
-/* Sizes that a network can have: each shape makes one that is `n` large in one way and small in all others. */
+/* The ways in which a network can be large: each shape has the size `n` in one way and is small in all others. */
 #ifndef LINEAR_SHAPES_H
 #define LINEAR_SHAPES_H
 
@@ -15,7 +15,7 @@ typedef struct net_shape {
 extern const net_shape net_shapes[];
 extern const size_t n_net_shapes;
 
-/* Bytes that are read. */
+/* Bytes to be read. */
 typedef struct bytes {
     char  *data;
     size_t size, room;
@@ -27,7 +27,7 @@ static inline void put_text(bytes *b, const char *text) { put(b, text, strlen(te
 typedef struct file_shape {
     const char *name;
     void      (*make)(bytes *b, int64_t n);
-    bool        refused;   /* it is no network */
+    bool        refused;   /* it is not a network */
 } file_shape;
 extern const file_shape json_shapes[], packed_shapes[], onnx_shapes[];
 extern const size_t n_json_shapes, n_packed_shapes, n_onnx_shapes;

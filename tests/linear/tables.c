@@ -1,5 +1,5 @@
-/* Tables in which something is looked up for each op. That costs little beside the rest of what is done with an op,
- * so they are measured alone, and when they are large. */
+/* Tables that are searched for each op. That costs little compared with the rest of an op, so these searches are
+ * measured alone, in large tables. */
 #include "linear/shapes.h"
 #include "codec/codec.h"
 

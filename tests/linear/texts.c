@@ -1,4 +1,4 @@
-/* Shapes of files: JSON, MessagePack and ONNX, many of which no network that calls build has. */
+/* Shapes of files: JSON, MessagePack and ONNX. Calls cannot build many of these networks. */
 #include "linear/shapes.h"
 #include <stdarg.h>
 
@@ -40,7 +40,7 @@ typedef long long i64;
 
 static void head(bytes *b) { put_text(b, "{\"_type_key\":\"icraft::xir::Network\",\"name\":\"shape\","); }
 
-/* An op of a class that nobody knows, with more members. */
+/* An op of an unknown class, with more members. */
 #define OP "{\"_type_key\":\"t::Op\",%s\"inputs\":[%s],\"name\":\"\",\"op_id\":%lld,\"outputs\":[%s],\"tags\":{}}"
 
 static void one_op(bytes *b, const char *before) {
@@ -268,7 +268,7 @@ static void put_numbered(bytes *b, unsigned field, const char *stem, int64_t i) 
     put_name(b, field, name);
 }
 
-/* Empties `in` into a field. */
+/* Moves the bytes of `in` into a field. */
 static void put_message(bytes *b, unsigned field, bytes *in) {
     put_bytes(b, field, in->data ? in->data : "", in->size);
     in->size = 0;
@@ -427,7 +427,7 @@ static void onnx_long_attribute(bytes *b, int64_t n) {
     model(b, &graph);
 }
 
-/* Each is added to what was there. */
+/* Each is added to the previous ones. */
 static void put_initializers(bytes *b, int64_t n, bool one_name) {
     static const float zeros[4];
     bytes graph = { 0 }, node = { 0 }, tensor = { 0 };
@@ -453,7 +453,7 @@ static void put_initializers(bytes *b, int64_t n, bool one_name) {
 static void onnx_initializers(bytes *b, int64_t n) { put_initializers(b, n, false); }
 static void onnx_one_initializer_again(bytes *b, int64_t n) { put_initializers(b, n, true); }
 
-/* What is wrong with a node is wrong with all. */
+/* The fault of one node is the fault of all nodes. */
 static void onnx_faulty_nodes(bytes *b, int64_t n) {
     bytes graph = { 0 };
     for (i64 i = 0; i < n; i++) put_node(&graph, i % 2 ? "Conv" : "Rellu", "v", i, "v", i + 1);

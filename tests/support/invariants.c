@@ -249,7 +249,7 @@ static const char *check_params_of(const family *f) {
             w.why = wrong("number %" PRIu32 " of Params occurs twice", number);
         else w.met[number] = 1;
     }
-    if (!w.why && n != net->n_params) w.why = wrong("%zu Params exist, their count is %" PRIu32", n, net->n_params);
+    if (!w.why && n != net->n_params) w.why = wrong("%zu Params exist, their count is %" PRIu32, n, net->n_params);
     for (size_t i = 0; i < f->n && !w.why; i++) {
         const xir_op *op = f->ops[i];
         for (uint32_t k = 0; k < op->n_inputs && !w.why; k++) {

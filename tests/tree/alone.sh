@@ -1,7 +1,7 @@
 #!/bin/sh
-# alone.sh COMPILER INCLUDE: every header below INCLUDE/xir compiles alone and twice, without a
-# warning, in C11 (gcc, clang) or C++17 (g++, clang++, and then those of C++ too), and so does init.c, which uses
-# their macros.  Headers that are included as text, once per list, are named in textual.txt beside this script.
+# alone.sh COMPILER INCLUDE: every header below INCLUDE/xir compiles alone and when it is included twice, without a
+# warning, in C11 (gcc, clang) or C++17 (g++, clang++), where those of C++ are included too. So does init.c, which uses
+# their macros. textual.txt, next to this script, names the headers that are included as text, once per list.
 set -u
 
 compiler=$1
@@ -27,7 +27,7 @@ while IFS= read -r header; do
         continue
     fi
     count=$((count + 1))
-    # Options are words.  A declaration follows, as an empty unit is a warning.
+    # Options are words. A declaration follows, because an empty unit is a warning.
     if ! printf '#include <%s>\n#include <%s>\nextern int alone;\n' "$header" "$header" |
         "$compiler" $options -Werror -fsyntax-only -I"$include" -; then
         echo "$header does not compile alone with: $compiler $options"

@@ -1,12 +1,13 @@
 #!/bin/sh
 # calls.sh NM SHARED EXCEPTIONS OBJECTS: which layer may call which, by the symbols of the library's objects.
 #
-#   - a lower layer calls nothing of a higher one: base < object < type < graph < verbs < ops, serialize, passes, exec < library;
+#   - a lower layer does not call a higher one: base < object < type < graph < verbs < ops, serialize, passes, exec <
+#     library;
 #   - ops, serialize, passes and exec call one another only by the names that the shared library exports;
-#   - files that call each other in a circle are in one folder.
+#   - files that call each other in a circle are in the same folder.
 #
-# OBJECTS is a file with the path of one object a line.  EXCEPTIONS has a line for each call that breaks a rule,
-# "caller callee symbol reason", and for each circle, "circle folder folder reason"; one that is not needed is an error.
+# OBJECTS is a file with the path of an object on each line. EXCEPTIONS has a line for each call that breaks a rule, "caller
+# callee symbol reason", and for each circle, "circle folder folder reason". An exception that is not needed is an error.
 set -u
 
 nm=$1 shared=$2 exceptions=$3 objects=$4
@@ -26,7 +27,7 @@ function layer(file, p) { split(file, p, "/"); return p[2] == "core" ? p[3] : p[
 function fail(text) { print text; failed = 1 }
 function excepted(key) { if (!(key in except)) return 0; needed[key] = 1; return 1 }
 
-# Tarjan: files of one circle get one number.
+# Tarjan: the files of a circle get the same number.
 function visit(v, i, w, list, k) {
     number[v] = low[v] = ++count
     stack[++depth] = v

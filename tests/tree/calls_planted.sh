@@ -1,6 +1,6 @@
 #!/bin/sh
-# calls_planted.sh CC NM SHARED EXCEPTIONS OBJECTS: calls.sh finds what it is there to find.  Each plant is an object that
-# breaks one rule, added to the library's.
+# calls_planted.sh CC NM SHARED EXCEPTIONS OBJECTS: calls.sh detects every kind of fault. Each plant is an object that
+# breaks one rule, added to the library's objects.
 set -u
 
 cc=$1 nm=$2 shared=$3 exceptions=$4 objects=$5
@@ -9,7 +9,7 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-# plant FILE DEFINES CALLS: an object of that file.
+# plant FILE DEFINES CALLS: adds an object made from that file.
 plant() {
     mkdir -p "$work/$(dirname "$1")"
     echo "int $3(void); int $2(void); int $2(void) { return $3(); }" >"$work/plant.c"
@@ -17,7 +17,7 @@ plant() {
     echo "$work/$1.o" >>"$work/objects"
 }
 
-# expect WORDS…: calls.sh fails and says so.
+# expect WORDS…: calls.sh fails and prints these words.
 expect() {
     if sh "$here/calls.sh" "$nm" "$shared" "$exceptions" "$work/objects" >"$work/out"; then
         echo "calls.sh did not find: $*"

@@ -1,12 +1,12 @@
 #!/bin/sh
-# docs.sh TOP: what the pages below show of files is in them.  A block of C that begins with a comment naming a file is a
-# part of that file, line by line, blank lines aside.  And the files that pages link to exist.
+# docs.sh TOP: the parts of files that the pages below show are in those files. A block of C that begins with a comment
+# naming a file is a part of that file, line by line, except for blank lines. The files that pages link to exist.
 set -u
 cd "$1" || exit 2
 
 awk '
 function finish() {
-    if (named && !found) { print "a block shows " named ", and nothing in it is there"; failed = 1 }
+    if (named && !found) { print "a block shows " named ", and that file has none of it"; failed = 1 }
     named = ""
 }
 /^```/ {

@@ -1,4 +1,4 @@
-/* XIR_INIT as a program writes it, of every struct that begins with its size: without a warning in C11 and C++17. */
+/* XIR_INIT as a program writes it, for every struct that begins with its size: without a warning in C11 and C++17. */
 #include <xir/xir.h>
 
 #define EACH(of)                                                                                                     \

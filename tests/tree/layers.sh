@@ -1,17 +1,16 @@
 #!/bin/sh
-# layers.sh TOP: who may include whom.
+# layers.sh TOP: which folder may include which.
 #
-#   src/core/<layer>                          itself and the layers below: base, object, type, graph, verbs
-#   src/attrs                                 nothing but <xir/…>
-#   src/{ops,exec}                            itself, src/attrs and src/core
-#   src/{serialize,passes,library}            itself and src/core
+#   src/core/<layer>                  itself and the layers below: base, object, type, graph, verbs
+#   src/attrs                         only <xir/…>
+#   src/{ops,exec}                    itself, src/attrs and src/core
+#   src/{serialize,passes,library}    itself and src/core
 #   tools/<program>                   itself
-#   examples, plugins/<plug-in>       nothing but <xir/…> and what lies beside
-#   include/xir                       <xir/…>, or a file beside it
+#   examples, plugins/<plug-in>       only <xir/…> and files next to it
+#   include/xir                       <xir/…>, or a file next to it
 #
-# An #include "…" is looked up where the rules allow it: beside the file, in its folder, in
-# those below.  What is not found there, or leaves its folder by "..", is an error; so is an
-# #include <xir/…> that is not public.
+# An #include "…" is searched for where the rules allow it: next to the file, in its folder, in the folders below. It is an
+# error if it is not found there or leaves its folder by "..". An #include <xir/…> that is not public is an error too.
 set -u
 cd "$1" || exit 2
 
@@ -25,19 +24,19 @@ wrong() {
 check() {
     file=$1
     shift
-    beside=$(dirname "$file")
+    own=$(dirname "$file")
     for name in $(sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"\([^"]*\)".*/\1/p' "$file"); do
         case $name in
         ../* | */../*) wrong "$file" "#include \"$name\" leaves its folder"; continue ;;
         esac
         found=
-        for folder in "$beside" "$@"; do
+        for folder in "$own" "$@"; do
             [ -f "$folder/$name" ] && found=1
         done
-        [ -n "$found" ] || wrong "$file" "#include \"$name\" is not in $beside${*:+, $*}"
+        [ -n "$found" ] || wrong "$file" "#include \"$name\" is not in $own${*:+, $*}"
     done
     for name in $(sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*<\(xir\/[^>]*\)>.*/\1/p' "$file"); do
-        [ -f "include/$name" ] || wrong "$file" "#include <$name> is no public header"
+        [ -f "include/$name" ] || wrong "$file" "#include <$name> is not a public header"
     done
 }
 

@@ -1,18 +1,18 @@
 #!/bin/sh
-# symbols.sh NM SHARED [STATIC]: every name that the libraries define for others begins with xir_.
+# symbols.sh NM SHARED [STATIC]: every name that the libraries export begins with xir_.
 set -u
 
 nm=$1
 failed=0
 
-# strangers FILE OPTIONS…: defined names that are not ours.  "A" is the version node itself.
+# strangers FILE OPTIONS…: exported names that do not begin with xir_. "A" is the version node itself.
 strangers() {
     file=$1
     shift
     names=$("$nm" "$@" --defined-only "$file" | awk 'NF >= 3 && $2 != "A" { sub(/@.*/, "", $3); print $3 }')
-    ours=$(printf '%s\n' "$names" | grep -c '^xir_')
+    mine=$(printf '%s\n' "$names" | grep -c '^xir_')
     others=$(printf '%s\n' "$names" | grep -v -e '^xir_' -e '^$')
-    if [ "$ours" -eq 0 ]; then
+    if [ "$mine" -eq 0 ]; then
         echo "$file exports no xir_ name"
         failed=1
     elif [ -n "$others" ]; then
@@ -20,7 +20,7 @@ strangers() {
         printf '%s\n' "$others" | sed 's/^/    /'
         failed=1
     else
-        echo "$file: $ours names"
+        echo "$file: $mine names"
     fi
 }
 

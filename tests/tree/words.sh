@@ -1,6 +1,6 @@
 #!/bin/sh
-# words.sh TOP [PATH…]: no text below TOP (or below the paths) has a phrase that scripts/words.txt lists.  The list itself, the
-# changelog's table of old names, samples of bytes and generated goldens are not read.
+# words.sh TOP [PATH…]: no text below TOP (or below the paths) contains a phrase that scripts/words.txt lists. The list
+# itself, the changelog's table of old names, sample files and generated goldens are not read.
 set -u
 cd "$1" || exit 2
 shift
