@@ -1,8 +1,8 @@
-/* Networks as bytes in memory, in the formats that have structure and parameters in one file, here
- * without parameters' bytes: written from a live network, read into one, and verified. What was
- * written must read as the network of text.c, and what was read must print as its text.
+/* Networks as bytes in memory, in the formats that have structure and parameters in one file, here without the bytes of
+ * parameters: written from a network, read into one, and verified. The written bytes must be read as the network of
+ * text.c, and the network that was read must print as its text.
  *
- * Memory that is written into is fresh and on huge pages, as that of the yardsticks. */
+ * Memory that is written to is fresh and on huge pages, as for the yardsticks. */
 #include "bench.h"
 
 #include <xir/xir.h>
@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Where a writer's pieces go. */
+/* The bytes that a writer has passed on. */
 typedef struct gathering {
     char  *to;   /* NULL: they are only counted */
     size_t size, room;
@@ -29,7 +29,7 @@ typedef struct bytes {
     const char        *data;  /* to be read */
     size_t             size;
     char               path[32];
-    gathering          got;   /* what was written */
+    gathering          got;   /* the bytes that were written */
 } bytes;
 
 static bytes *new_bytes(const bench_input *in, const char *format)
@@ -69,7 +69,7 @@ static bool write_into(bytes *b, gathering *g)
     return said(b, xir_network_write(b->net, gather, g, &how, b->why) == XIR_OK);
 }
 
-/* No format takes twice the room of the text. */
+/* No format takes more than twice the room of the text. */
 static bool write_out(bytes *b, gathering *g)
 {
     *g = (gathering){ .room = 2 * b->in->size + (1 << 20) };
@@ -172,7 +172,7 @@ static bool read_run(void *state, bench_result *out)
     return true;
 }
 
-/* The same bytes in a file that has no name on any disk. */
+/* The same bytes in a file without a name on a disk. */
 static void *load_setup(const bench_input *in, const char *format)
 {
     bytes *b = read_setup(in, format);
@@ -209,7 +209,7 @@ static bool verify_run(void *state, bench_result *out)
     return said(b, status == XIR_OK);
 }
 
-/* A fault must be found: the first byte is part of the offset of the root table. */
+/* A fault must be detected: the first byte is part of the offset of the root table. */
 static bool verify_check(void *state)
 {
     bytes *b = state;

@@ -1,5 +1,5 @@
-/* The reference executor on ResNet-50: an image of 224 x 224 through all its layers, by definition and in double.
- * Not to be fast, but to be quick enough to judge what passes do to real networks. */
+/* The reference executor on ResNet-50: an image of 224 x 224 through all its layers, computed by definition in
+ * double. It does not need to be fast, only fast enough to prove passes on real networks. */
 #include "bench.h"
 
 #include <xir/exec.h>
@@ -29,7 +29,7 @@ static xir_value *params(resnet *r, const xir_type *type)
     return p;
 }
 
-/* A convolution with a bias, of which `of` is the number of filters. */
+/* A convolution with a bias and `of` filters. */
 static xir_value *conv(resnet *r, xir_value *x, int64_t size, int64_t stride, int64_t of)
 {
     const xir_type *f32 = xir_type_float(r->ctx, XIR_FLOAT_FP32);

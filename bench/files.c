@@ -1,6 +1,6 @@
-/* Whole files with much in them: opened lazily, which must not depend on how much; and saved, which
- * is as fast as the disk. The network is a chain of FILES_OPS operations, four of which have a kernel
- * of some MiB: its height is that many, and the padding such that the images stay as they are. */
+/* Large files: opened lazily, which must not depend on their size; and saved, at the speed of the disk. The network
+ * is a chain of FILES_OPS operations, four of which have a kernel of some MiB: the height of the kernel is that
+ * number, and the padding keeps the size of the images. */
 #include "bench.h"
 
 #include <xir/xir.h>
@@ -152,8 +152,8 @@ static bool make_file(files *f)
     return fd >= 0 && files_end_sparse(fd) && said(f, status == XIR_OK);
 }
 
-/* The raw file by hand, which the library could write too, but would compute its MD5. So its structure says
- * that there is no MD5. */
+/* Writes the raw file by hand. The library could write it too, but would compute its MD5. So the structure says that
+ * it has no MD5. */
 static bool make_raw(const files *f, size_t mib)
 {
     enum { N = FILES_PARAMS + 1, HEAD = 16, ENTRY = 12 };

@@ -1,5 +1,5 @@
-/* A pass that halves a network: Matmul and Add of a constant by turns, each pair of which becomes one Matmul with a
- * bias. All rules of the pass are in play. And a walk over the same network in which no rule fits. */
+/* A pass that halves a network: Matmul and Add of a constant in turn, each pair of which becomes one Matmul with a
+ * bias. All rules of the pass are enabled. And a walk over the same network in which no rule matches. */
 #include "bench.h"
 
 #include <xir/pass.h>
@@ -83,6 +83,6 @@ const bench_case fuse_cases[] = {
     { "pass-fuse", NULL, 0, fitting_setup, fuse_run, fuse_check,
       "the pass fuse: each Matmul and its Add become one; time per op of the network before" },
     { "pass-fuse-nothing", NULL, 0, other_setup, fuse_run, other_check,
-      "the same where nothing fits: the Adds are of computed values" },
+      "the same where no rule matches: the Adds are of computed values" },
     { 0 },
 };

@@ -1,6 +1,6 @@
-/* The verbs of the graph, on the chain that text.c prints: an Input, Conv2d and ReLU by turns, an
- * Output. Everything that the library does by itself is on: inference of every type, bounds and
- * reference checks, use lists, ids. */
+/* The verbs of the graph, on the chain that text.c prints: an Input, Conv2d and ReLU in turn, an Output. Everything
+ * that the library does on its own is enabled: inference of every type, checks of bounds and references, use lists,
+ * ids. */
 #include "bench.h"
 
 #include <xir/xir.h>
@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* How the attributes of the convolutions are: the same for all, so that they may be shared, or no
- * two alike. Types are the same either way: more padding on one side, less on the other. */
+/* The attributes of the convolutions: the same for all, so that they may be shared, or different for any two. Types
+ * are the same in both cases: more padding on one side, less on the other. */
 typedef enum attrs { EQUAL, UNIQUE } attrs;
 
 static const char weights[16 * 16 * 3 * 3 * 4];
@@ -68,7 +68,7 @@ typedef struct graph {
     xir_diags   *why;
 } graph;
 
-/* A context that has made a small network before, as a peer's has. */
+/* A context that has made a small network before, as a peer's context has. */
 static void *empty_setup(const bench_input *in)
 {
     graph *g = calloc(1, sizeof *g);
@@ -138,7 +138,7 @@ static bool validate_check(void *state)
 {
     graph *g = state;
     xir_op *first = xir_op_next(xir_network_first(g->net));
-    xir_op_set_input(first, 1, NULL); /* a fault must be found */
+    xir_op_set_input(first, 1, NULL); /* a fault must be detected */
     return xir_network_validate(g->net, g->why) != XIR_OK;
 }
 
@@ -158,7 +158,7 @@ static bool clone_check(void *state)
     return xir_network_equal(g->net, g->copy, true);
 }
 
-/* Every ReLU goes; who used it uses its input. */
+/* Every ReLU is erased; its users read its input. */
 static bool erase_run(void *state, bench_result *out)
 {
     graph *g = state;
@@ -189,7 +189,7 @@ static bool free_run(void *state, bench_result *out)
     return true;
 }
 
-/* From each operation over its inputs to those that made them. */
+/* From each operation over its inputs to their producers. */
 static bool walk_run(void *state, bench_result *out)
 {
     graph *g = state;
@@ -201,7 +201,7 @@ static bool walk_run(void *state, bench_result *out)
     return true;
 }
 
-/* From each value over its uses to those that use it: the same edges, the other way. */
+/* From each value over its uses to the users: the same edges, in the other direction. */
 static bool walk_uses_run(void *state, bench_result *out)
 {
     graph *g = state;

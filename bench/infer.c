@@ -1,14 +1,12 @@
-/* Inference and checks over the operations of real networks: the layers of a ResNet-50, a YOLOv5s and a
- * transformer encoder of 12 layers, one network of all three, again and again until N ops have been
- * looked at. Of 100 ops 19 are convolutions, 19 activations, 18 slices, reshapes and transpositions,
- * 12 element by element on two tensors, 11 products of matrices, 10 batch norms, 6 softmaxes and layer
- * norms, 5 joins and splits, and one a pool or the like.
+/* Inference and checks of the operations of real networks: the layers of a ResNet-50, a YOLOv5s and a transformer
+ * encoder of 12 layers, one network of all three, repeated until N ops have been visited. Of 100 ops, 19 are
+ * convolutions, 19 activations, 18 slices, reshapes and transpositions, 12 element by element on two tensors, 11
+ * products of matrices, 10 batch norms, 6 softmaxes and layer norms, 5 joins and splits, and one a pool or similar.
  *
- * A network repeats its layers, so the answers of many ops are needed again soon, which the library's
- * memo of inference may use: that is the first line. In "unique" no two layers have the same size, so
- * that each op has to be inferred anew in each round. In "large" too, and it is one network of N ops that
- * is looked at once: what it is made of is in no cache. Each layer starts from an argument of its own, so
- * that sizes can be chosen freely. */
+ * A network repeats its layers, so the results of many ops are needed again soon, and the library's memo of
+ * inference may return them: that is the first line. In "unique" no two layers have the same size, so each op has to
+ * be inferred again in each round. So it is in "large", which is one network of N ops that is visited once: its
+ * parts are in no cache. Each layer starts from an argument of its own, so that sizes can be chosen freely. */
 #include "bench.h"
 
 #include <xir/xir.h>
@@ -167,7 +165,7 @@ static xir_value *layer_norm(maker *m, xir_value *x, int64_t channels)
     return out(xir_add_layer_norm(m->at, (xir_layer_norm_in){ .input = x }, &a));
 }
 
-/* conv norm relu, thrice; add, relu: 10 ops */
+/* conv norm relu, three times; add, relu: 10 ops */
 static void make_bottleneck(maker *m, xir_value *x, int64_t c)
 {
     xir_value *y = relu(m, norm(m, conv(m, x, 1, c, c / 4, 1), c / 4));
@@ -275,7 +273,7 @@ static void make_one(maker *m, const layer *l, xir_value *x)
     }
 }
 
-/* The next layer of the plan, from the start behind its end. */
+/* The next layer of the plan; after the end it starts again. */
 static const layer *next_layer(int *at, int *times)
 {
     if (*times == plan[*at].times) {
@@ -329,7 +327,7 @@ static bool put_text(void *user, const void *data, size_t size)
     return pages_write(*(const int *)user, data, size);
 }
 
-/* In a process of its own, which takes the network with it. */
+/* Runs in its own process, which frees the network when it ends. */
 bool infer_text(const char *path, size_t ops, bool unique)
 {
     pid_t child = fork();
@@ -342,7 +340,7 @@ bool infer_text(const char *path, size_t ops, bool unique)
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-/* How many ops the plan has. */
+/* The number of ops in the plan. */
 enum { ONCE = 650 };
 
 static void *repeated_setup(const bench_input *in)
@@ -364,7 +362,7 @@ static void *large_setup(const bench_input *in)
 
 typedef xir_status look(const mix *g);
 
-/* Looks at the network round by round. */
+/* Infers or checks the network, round by round. */
 static bool rounds(void *state, look *f, bench_result *result)
 {
     mix *g = state;
@@ -400,7 +398,7 @@ static bool infer_run(void *state, bench_result *result)    { return rounds(stat
 static bool validate_run(void *state, bench_result *result) { return rounds(state, validate, result); }
 static bool ops_run(void *state, bench_result *result)      { return rounds(state, validate_ops, result); }
 
-/* With the wrong type at an op's output, the right one comes back. */
+/* If the output of an op has a wrong type, inference restores the right one. */
 static bool infer_check(void *state)
 {
     mix *g = state;
@@ -410,7 +408,7 @@ static bool infer_check(void *state)
     return infer(g) == XIR_OK && xir_value_type(v) == right;
 }
 
-/* A kernel of another size is found. */
+/* A kernel of another size is detected. */
 static bool validate_check(void *state)
 {
     mix *g = state;

@@ -1,5 +1,5 @@
-/* The text of a network, in memory, written and read. What is written must be text.c's text byte
- * for byte, and what was read must give the text that it was read from. */
+/* The text of a network, in memory, written and read. The written text must be that of text.c, byte for byte, and a
+ * network that was read must print the text that it was read from. */
 #include "bench.h"
 
 #include <xir/xir.h>
@@ -76,7 +76,7 @@ static bool same_text(const bench_input *in, const xir_text_buffer *text)
     return false;
 }
 
-/* An indented file is not written back as it was. */
+/* An indented file is not written back with the same bytes. */
 static bool is_compact(const bench_input *in)
 {
     return !memchr(in->text, '\n', in->size);

@@ -1,9 +1,9 @@
-/* The pass layout on what comes from formats with their channels in front: blocks of
+/* The pass layout on networks from formats with channels first: blocks of
  *
  *     Transpose Conv2d Transpose ReLU Add(block's input) Multiply([C,1,1])
  *
- * after one another. Of six ops two go. In "again" it is what came out of that; in "region" there is one convolution
- * at each end and ReLU, Add and Multiply between, all of which work in another order for its sake. */
+ * one after the other. Of six ops two are removed. "again" runs it on its own result; in "region" there is one
+ * convolution at each end, and the ReLU, Add and Multiply between them all change their order of axes for it. */
 #include "bench.h"
 
 #include <xir/pass.h>
@@ -18,7 +18,7 @@ typedef struct relayout {
     xir_context *ctx;
     xir_network *net;
     xir_diags   *why;
-    size_t       left;      /* ops that are to be left */
+    size_t       left;      /* ops that must be left */
 } relayout;
 
 static const char weights[16 * 16 * 3 * 3 * 4];
@@ -27,10 +27,10 @@ typedef struct parts { xir_at at; xir_value *kernel, *factors; } parts;
 
 static xir_value *turn(const parts *p, xir_value *x, bool last)
 {
-    static const int64_t behind[] = { 0, 2, 3, 1 }, front[] = { 0, 3, 1, 2 };
+    static const int64_t channels_last[] = { 0, 2, 3, 1 }, channels_first[] = { 0, 3, 1, 2 };
     xir_context *ctx = xir_network_context(p->at.net);
     xir_transpose_attrs a = xir_transpose_init();
-    a.dims = (xir_i64s){ last ? behind : front, 4 };
+    a.dims = (xir_i64s){ last ? channels_last : channels_first, 4 };
     a.layout = last ? xir_layout_parse(ctx, XIR_STR("NHWC"), NULL) : xir_layout_default(ctx, 4);
     xir_op *op = xir_add_transpose(p->at, (xir_transpose_in){ x }, &a);
     return op ? xir_op_output(op, 0) : NULL;
@@ -112,8 +112,8 @@ static bool check(void *state)
 
 const bench_case layout_cases[] = {
     { "pass-layout", NULL, 0, blocks_setup, run, check,
-      "the pass layout on blocks with a convolution between Transposes: two ops of six go; time per op of the network before" },
-    { "pass-layout-again", NULL, 0, again_setup, run, check, "the same on what it has made: nothing changes" },
+      "the pass layout on blocks with a convolution between Transposes: two ops of six are removed; time per op of the network before" },
+    { "pass-layout-again", NULL, 0, again_setup, run, check, "the same on its own result: nothing changes" },
     { "pass-layout-region", NULL, 0, region_setup, run, check, "one region of ReLU, Add and Multiply between two convolutions" },
     { 0 },
 };

@@ -1,19 +1,18 @@
 /* xir-bench NAME [--ops N] [--net KIND | --file F] [--runs R] [--alone] [--full]
  *
- * One JSON object a line. The first line is ours, with NAME as its `bench`; then, as
- * "NAME/who", yardsticks of the machine and the same work done by peers, measured in the same run.
+ * Prints one JSON object a line. The first line is XIR, with NAME as its `bench`. Then, as "NAME/who", come yardsticks of
+ * the machine and the same work done by peers, measured in the same run.
  *
- *   ns_per_op         processor time, best_ns_per_op of the best run; wall_ns_per_op is the clock
- *                     on the wall
- *   ops               1 where a whole file is the matter, or a buffer
- *   mb_per_s          of `bytes`, MB = 10^6, by processor time; where a disk works, on the wall
- *   rss_bytes_per_op  memory that the work left in use; peak_bytes_per_op: had in use at most
- *   count             what was done, so that it can be seen to have been done
- *   ratio             their time / ours: over 1, we win. Per op; yardsticks of bytes per byte, walks
- *                     per edge
+ *   ns_per_op         processor time; best_ns_per_op is that of the best run, wall_ns_per_op is wall-clock time
+ *   ops               1 if the work is on a whole file or a buffer
+ *   mb_per_s          of `bytes`, MB = 10^6, by processor time, or by wall-clock time if a disk works
+ *   rss_bytes_per_op  memory still in use after the work; peak_bytes_per_op: the greatest amount in use
+ *   count             what was done, as evidence that it was done
+ *   ratio             the other's time / XIR's time: above 1, XIR is faster. Per op; for yardsticks of bytes per byte, for
+ *                     walks per edge
  *
- * Figures are medians of `runs` runs, each in a fresh process, the runs of all lines taking turns.
- * Compare within one call only: on a shared machine the same work took 290 ns at one time and 510
+ * Figures are medians of `runs` runs, each in a fresh process; the runs of all lines take turns. Compare figures of one
+ * call only: on a shared machine the same work took 290 ns at one time and 510 at another. */
  * at another. */
 #include "bench.h"
 
@@ -60,7 +59,7 @@ static const bench_case *const tables[] = {
 
 enum { TABLES = sizeof tables / sizeof tables[0], SLOW_OPS = 100000 };
 
-/* The time for all runs of a row, exceeded only by its first. */
+/* The limit of the time for all runs of a row; only the first run may exceed it. */
 static const double our_seconds = 20, peer_seconds = 5;
 
 typedef struct options {
@@ -70,7 +69,7 @@ typedef struct options {
     bool        alone, full, list;
 } options;
 
-/* The inputs that were made so far: the asked-for ops, and SLOW_OPS for slow peers. */
+/* The inputs made so far: with the requested number of ops, and with SLOW_OPS for slow peers. */
 typedef struct inputs {
     bench_input plain, slow, raw, folder;
 } inputs;
@@ -115,14 +114,14 @@ static bool need_folder(bench_input *in, bool sparse)
     static bool tried;
     if (!in->path && !(in->path = pages_folder()))
         return false;
-    if (sparse && !tried) { /* rows whose file could not be made will say so */
+    if (sparse && !tried) { /* rows whose file could not be made will report it */
         tried = true;
         files_make(in->path);
     }
     return true;
 }
 
-/* What `c` asks for, or NULL when it cannot be had. */
+/* The input that `c` needs, or NULL if it cannot be made. */
 static const bench_input *input_for(const bench_case *c, inputs *all, const options *o)
 {
     if (c->flags & BENCH_RAW)
@@ -143,31 +142,30 @@ static double per(double what, double n)
     return n > 0 ? what / n : 0;
 }
 
-/* A row that was asked for, and its runs so far. */
+/* A requested row, and its runs so far. */
 typedef struct row {
     const bench_case  *c;
     const bench_input *in;
     bench_run          runs[BENCH_MOST_RUNS];
     int                n;
-    double             spent; /* ns, setting up included */
+    double             spent; /* ns, including the setup */
     bool               failed;
 } row;
 
 enum { MOST_ROWS = 16 };
 
-/* Adds the rows of the asked-for bench that are ours, or those that are not. Returns how many rows
- * there are now. */
-static int add_rows(row *rows, int n, const options *o, bool ours)
+/* Adds the rows of the requested bench that are XIR's, or the others. Returns the number of rows. */
+static int add_rows(row *rows, int n, const options *o, bool of_xir)
 {
     for (int t = 0; t < TABLES; t++)
         for (const bench_case *c = tables[t]; c->run; c++)
-            if (n < MOST_ROWS && strcmp(c->bench, o->name) == 0 && !c->who == ours &&
+            if (n < MOST_ROWS && strcmp(c->bench, o->name) == 0 && !c->who == of_xir &&
                 !(o->file && c->flags & BENCH_CHAIN))
                 rows[n++].c = c;
     return n;
 }
 
-/* Everybody's first run, then everybody's second, so that a noisy minute is shared by all. */
+/* First the first run of every row, then the second of every row, so that a noisy minute affects all rows. */
 static void run_rows(row *rows, int n, const options *o, inputs *all)
 {
     for (int i = 0; i < n; i++)
@@ -185,7 +183,7 @@ static void run_rows(row *rows, int n, const options *o, inputs *all)
         }
 }
 
-/* What ours took, for the ratios of the lines that follow. */
+/* The time of XIR, for the ratios of the following lines. */
 typedef struct pace {
     double ns_per_op, ns_per_byte, ns_per_count;
 } pace;
@@ -213,7 +211,7 @@ static void print_row(const row *r, pace *our)
     if (!c->who)
         *our = its;
     else if (our->ns_per_op == 0)
-        ; /* ours is missing or failed */
+        ; /* the row of XIR is missing or failed */
     else if (c->flags & BENCH_BY_BYTE)
         printf(",\"ratio\":%.3f", per(its.ns_per_byte, our->ns_per_byte));
     else if (c->flags & BENCH_BY_EDGE)
@@ -267,11 +265,11 @@ static int usage(void)
           "       xir-bench --list           the names, and what each measures\n"
           "       xir-bench --text F [--ops N] [--net KIND]   writes the generated network\n"
           "  --ops N    operations in the network (100000)\n"
-          "  --net K    of text: chain (convolutions and activations by turns), real (layers of ResNet-50,\n"
+          "  --net K    of text: chain (convolutions and activations in turn), real (layers of ResNet-50,\n"
           "             YOLOv5s and a transformer), unique (those, no two of the same size)\n"
           "  --file F   the JSON text to read or to write again, instead of a generated one\n"
-          "  --runs R   of which the median is printed (5; slow peers may get fewer)\n"
-          "  --alone    ours only, no yardsticks and no peers\n"
+          "  --runs R   runs, of which the median is printed (5; slow peers may get fewer)\n"
+          "  --alone    XIR only, no yardsticks and no peers\n"
           "  --full     slow peers too on all N operations\n",
           stderr);
     return 2;

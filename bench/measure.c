@@ -1,8 +1,8 @@
-/* One run is one child process. The child sets up, gives free memory back, notes its size, and
- * does the work between two looks at the clocks; the parent finds the figures in a shared page.
+/* One run is one child process. The child sets up, returns free memory to the system, records its size, and does the
+ * work between two readings of the clocks; the parent finds the figures in a shared page.
  *
- * Processor time is that of the whole child, so a library that used threads could not hide them;
- * with one thread it is the thread's own time. */
+ * Processor time is that of the whole child, so a library cannot hide threads; with one thread it is the time of
+ * that thread. */
 #include "bench.h"
 
 #include <malloc.h>
@@ -21,7 +21,7 @@ static double now(clockid_t clock)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* The figure behind `key` in a /proc file of "key: n kB" lines, in bytes; 0 if it is not there. */
+/* The number after `key` in a /proc file of "key: n kB" lines, in bytes; 0 if the key is missing. */
 static double proc_bytes(const char *file, const char *key)
 {
     FILE *f = fopen(file, "r");

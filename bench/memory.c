@@ -1,5 +1,5 @@
-/* Buffers of hundreds of megabytes. They lie on huge pages, so that forking the process that holds
- * them copies few page-table entries, and a child that reads them takes no page fault. */
+/* Buffers of hundreds of megabytes. They are on huge pages, so that forking the process that holds them copies few
+ * page-table entries, and a child that reads them takes no page fault. */
 #include "bench.h"
 
 #include <dirent.h>
@@ -16,7 +16,7 @@
 
 void *pages_take(size_t size)
 {
-    /* One more huge page, so that the part that is used can begin on a boundary. */
+    /* One more huge page, so that the used part can begin on a boundary. */
     void *p = mmap(NULL, size + 2 * HUGE_PAGE, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) {
@@ -61,7 +61,7 @@ fail:
     return NULL;
 }
 
-/* What is kept in files lies in one folder, which goes when the program that made it ends. */
+/* Files are kept in one folder, which is removed when the program that made it ends. */
 static char folder[256];
 static pid_t folder_owner;
 

@@ -1,5 +1,5 @@
 /* ONNX: a graph of many nodes, read from memory, and a file of 256 MiB of weights, opened. The bytes are written
- * here by hand, the way exporters write them: names of layers, five attributes a convolution, raw data. */
+ * here by hand, in the way of exporters: names of layers, five attributes for a convolution, raw data. */
 #include "bench.h"
 
 #include <xir/xir.h>
@@ -16,7 +16,7 @@
 
 enum { VARINT = 0, BYTES = 2 };
 
-/* Where messages are put; the caller has room enough. */
+/* Messages are written here; the caller has enough room. */
 typedef struct message {
     unsigned char *at;
 } message;
@@ -65,7 +65,7 @@ static void put_group(message *node)
     put_bytes(node, 5, room, (size_t)(a.at - room));
 }
 
-/* Convolution and activation by turns, in a chain; `own`: each convolution has weights of its own. */
+/* Convolution and activation in turn, in a chain; `own`: each convolution has its own weights. */
 static void put_node(message *graph, size_t i, bool own)
 {
     static const int threes[] = { 3, 3 }, ones[] = { 1, 1, 1, 1 };
@@ -179,7 +179,7 @@ const char *onnx_make_file(const bench_input *in)
     return fd >= 0 && pages_write(fd, bytes, size) && close(fd) == 0 ? path : NULL;
 }
 
-/* ---- ours -------------------------------------------------------------------------------------- */
+/* ---- XIR --------------------------------------------------------------------------------------- */
 
 typedef struct reading {
     size_t       ops, size;

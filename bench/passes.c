@@ -1,9 +1,10 @@
-/* Passes that take half of a network out. Both are of Conv2d and ReLU by turns, in two chains that begin at the input
- * and are made step by step, an op of the one and an op of the other:
+/* Passes that remove half of a network. It consists of Conv2d and ReLU in turn, in two chains that begin at the input and
+ * are made step by step, an op of the one and an op of the other:
  *
- *     dce   nobody needs the second one's end
- *     cse   the second is equal to the first, and the results are added; in "far" it is made after the first is complete, so that
- *           what is equal lies half of the network apart in memory; in "nothing" no two convolutions have the same padding */
+ *     dce   nothing uses the end of the second chain
+ *     cse   the second chain is equal to the first, and the results are added; in "far" it is made after the first is
+ *           complete, so that equal ops are half of the network apart in memory; in "nothing" no two convolutions have
+ *           the same padding */
 #include "bench.h"
 
 #include <xir/pass.h>
@@ -122,7 +123,7 @@ static bool nothing_check(void *state)
 
 const bench_case passes_cases[] = {
     { "pass-dce", NULL, 0, dead_setup, dce_run, dce_check,
-      "the pass dce: one of two chains goes; time per op of the network before, as below" },
+      "the pass dce: one of two chains is removed; time per op of the network before, as below" },
     { "pass-cse", NULL, 0, equal_setup, cse_run, cse_check, "the pass cse: of two equal chains, made by turns, one goes" },
     { "pass-cse-far", NULL, 0, far_setup, cse_run, cse_check, "the same, one chain made after the other" },
     { "pass-cse-nothing", NULL, 0, unequal_setup, cse_run, nothing_check, "the same where no two convolutions are equal" },

@@ -1,5 +1,5 @@
-/* Parameters from a raw file that is in the page cache, into a network that has been read before:
- * one parameter of 1 KiB for every convolution. */
+/* Parameters from a raw file that is in the page cache, into a network that was read before: one parameter of 1 KiB
+ * for every convolution. */
 #include "bench.h"
 
 #include <xir/xir.h>
@@ -52,7 +52,7 @@ static bool lazy_run(void *state, bench_result *out)
     return load(state, XIR_LOAD_LAZY, out);
 }
 
-/* Parameter i of the file is full of the byte i & 63. */
+/* Every byte of parameter i of the file is i & 63. */
 static bool raw_check(void *state)
 {
     raw *r = state;
@@ -63,7 +63,7 @@ static bool raw_check(void *state)
         uint64_t size = 0;
         const unsigned char *bytes = xir_params_data(xir_op_input(op, 1), &size);
         if (!bytes || size != 1024 || bytes[0] != (i & 63) || bytes[1023] != (i & 63)) {
-            fprintf(stderr, "xir-bench: parameter %zu is not what the file has\n", i);
+            fprintf(stderr, "xir-bench: parameter %zu differs from the file\n", i);
             return false;
         }
         i++;

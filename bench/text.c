@@ -1,9 +1,8 @@
-/* The network that every text bench reads or writes, made without the library: one printing
- * function per kind of object, keys in byte order, nothing between tokens, every value in full at
- * each use: what the original writes. About 810 bytes an operation.
+/* The network that every text bench reads or writes, made without the library: one printing function per kind of
+ * object, keys in byte order, nothing between tokens, every value in full at each use, as the original writes it. About
+ * 810 bytes an operation.
  *
- * Values are numbered as they are placed: the input is 0, then an operation's new parameters come
- * before its outputs. */
+ * Values are numbered as they are placed: the input is 0, and an operation's new parameters come before its outputs. */
 #include "bench.h"
 
 #include <openssl/evp.h>
@@ -16,7 +15,7 @@
 
 enum {
     MOST_PER_OP = 1024,        /* bytes of text: a Conv2d with ids of nine digits has 1017 */
-    PARAM_BYTES = 16 * 16 * 4, /* of a parameter of its own, a 1x1 kernel of fp32 */
+    PARAM_BYTES = 16 * 16 * 4, /* of a parameter: a 1x1 kernel of fp32 */
     RAW_HEAD    = 16,
     RAW_ENTRY   = 12,
 };
@@ -104,7 +103,7 @@ static void put_little(char *to, uint64_t n, int bytes)
         to[i] = (char)(n >> 8 * i);
 }
 
-/* The raw file of `n` parameters whose ids are 1, 4, 7, as they are in the chain. */
+/* The raw file of `n` parameters whose ids are 1, 4, 7, …, as in the chain. */
 static char *make_raw(size_t n, size_t *size)
 {
     size_t head = RAW_HEAD + RAW_ENTRY * n;
@@ -171,7 +170,7 @@ char *text_make(size_t ops, size_t *size, char **raw, size_t *raw_size)
         put_number(&p, (int64_t)*raw_size);
         PUT(&p, ",\"params_md5\":\"");
         put_md5(&p, *raw, *raw_size);
-    } else { /* no raw goes with it; these two stay as they are read */
+    } else { /* no raw file belongs to it; these two keep the values that were read */
         PUT(&p, "0,\"params_md5\":\"d41d8cd98f00b204e9800998ecf8427e");
     }
     PUT(&p, "\",\"tags\":{}}");

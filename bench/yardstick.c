@@ -1,5 +1,5 @@
-/* What the machine can do at best with the same bytes, and what a program written by hand would
- * take: the figures that ours stand beside. */
+/* The best that the machine can do with the same bytes, and the cost of a program written by hand: the figures next
+ * to those of XIR. */
 #include "bench.h"
 
 #include <errno.h>
@@ -48,7 +48,7 @@ static bool copy_run(void *state, bench_result *out)
     return true;
 }
 
-/* read: a file that is in the page cache, into memory that nobody has touched. */
+/* read: a file that is in the page cache, into untouched memory. */
 typedef struct reading {
     int    fd;
     size_t size;
@@ -135,7 +135,7 @@ static bool hand_run(void *state, bench_result *out)
     return text_make(*ops, &out->bytes, NULL, NULL) != NULL;
 }
 
-/* scan: the bytes that are to be verified or read, each looked at once. */
+/* scan: the bytes to be verified or read, each read once. */
 typedef struct scanning {
     const char *bytes;
     size_t      size;
@@ -165,7 +165,7 @@ static bool scan_run(void *state, bench_result *out)
     return true;
 }
 
-/* write: as many bytes as the parameters that are saved, into a new file. */
+/* write: as many bytes as the saved parameters, into a new file. */
 typedef struct writing {
     const char *bytes, *path;
 } writing;

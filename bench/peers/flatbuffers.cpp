@@ -1,7 +1,7 @@
-/* The official FlatBuffers library, with what its compiler makes of docs/xir.fbs. Its builder is given
- * the numbers of the chain and shares what we share: types, places, targets, and each value among its
- * uses. Its objects (--gen-object-api) are how programs use it that change what they have read; they
- * own their parts, so nothing is shared in them. */
+/* The official FlatBuffers library, with the code that its compiler makes of docs/xir.fbs. Its builder gets the
+ * numbers of the chain and shares what XIR shares: types, places, targets, and each value among its uses. Its
+ * objects (--gen-object-api) are for programs that change what they have read; objects own their parts, so they
+ * share nothing. */
 #include "../peer.h"
 
 #include <xir_generated.h>
@@ -24,7 +24,7 @@ using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 using flatbuffers::Verifier;
 
-/* What is known of an operation before it is written. */
+/* What is known about an operation before it is written. */
 struct Op {
     bool conv;
     int64_t height, width, pad_top, pad_bottom, pad_left, pad_right;
@@ -61,8 +61,8 @@ Chain chain_of(size_t n)
 
 using Tags = std::vector<uint8_t>;
 
-/* Writes networks with the builder. Offsets of what is shared are kept; values by their place in the
- * chain, 0 that of the input. */
+/* Writes networks with the builder. Offsets of shared parts are kept; values by their place in the chain, where 0 is
+ * the input. */
 class Writer {
 public:
     explicit Writer(FlatBufferBuilder &builder) : b(builder) {}
@@ -204,7 +204,7 @@ struct Flat {
     std::string path;
 };
 
-/* The library's usual limit is a million tables. */
+/* The library's default limit is a million tables. */
 bool verify(const Flat *f)
 {
     Verifier v(f->data, f->size, 128, std::numeric_limits<flatbuffers::uoffset_t>::max());
@@ -231,7 +231,7 @@ bool build_run(void *state, bench_result *out)
     return true;
 }
 
-/* A builder that has had the room before. */
+/* A builder that already has the memory. */
 void *rebuild_setup(const bench_input *in)
 {
     void *f = build_setup(in);
@@ -300,7 +300,7 @@ bool unpack_run(void *state, bench_result *out)
     return true;
 }
 
-/* Looks at every field of the classes that the chain has. */
+/* Reads every field of the classes in the chain. */
 struct Walk {
     uint64_t sum = 0;
     bool known = true;

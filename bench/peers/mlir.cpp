@@ -1,6 +1,6 @@
-/* MLIR: a function of registered TOSA operations, tosa.conv2d and tosa.clamp by turns. Attributes
- * are properties of the operation; types and attributes are uniqued in a context that exists, with
- * its dialects loaded, before the clocks start. One thread. */
+/* MLIR: a function of registered TOSA operations, tosa.conv2d and tosa.clamp in turn. Attributes are properties of
+ * the operation; types and attributes are uniqued in a context that exists, with its dialects loaded, before the
+ * clocks start. One thread. */
 #include "../peer.h"
 
 #include <mlir/Bytecode/BytecodeReader.h>
@@ -34,13 +34,12 @@ namespace {
 
 using namespace mlir;
 
-/* How the chain is made: `Given` hands every operation its type and its attributes ready made,
- * which no program can do faster; `Unique` too, but no two convolutions have the same padding;
- * `Inferred` has numbers and asks the operation for its type, as our builder does; `Checked` also
- * verifies each operation on the spot. */
+/* How the chain is made. `Given` hands every operation its prepared type and attributes, which no program can do
+ * faster. `Unique` does the same, but no two convolutions have the same padding. `Inferred` has numbers and asks the
+ * operation for its type, as XIR's builder does. `Checked` also verifies each operation at once. */
 enum class Style { Given, Unique, Inferred, Checked };
 
-/* Two chains, as bench/passes.c has them. */
+/* Two chains, as in bench/passes.c. */
 enum class Two { Dead, Equal, EqualFar, Unequal };
 
 struct Net {
@@ -226,7 +225,7 @@ bool clone_run(void *state, bench_result *out)
     return true;
 }
 
-/* Every clamp goes; who used it uses its input. */
+/* Every clamp is erased; its users read its input. */
 bool erase_run(void *state, bench_result *out)
 {
     auto *net = static_cast<Net *>(state);
@@ -294,7 +293,8 @@ bool free_run(void *state, bench_result *out)
     return true;
 }
 
-/* A clamp behind a convolution that only it uses becomes a note on the convolution, and the network half as long. */
+/* A clamp after a convolution that only it uses becomes an attribute of the convolution, and the network half as
+ * long. */
 struct FuseClamp : OpRewritePattern<tosa::ClampOp> {
     using OpRewritePattern::OpRewritePattern;
 
@@ -309,7 +309,7 @@ struct FuseClamp : OpRewritePattern<tosa::ClampOp> {
     }
 };
 
-/* The patterns too, frozen, exist before the clocks start. */
+/* The patterns, frozen, also exist before the clocks start. */
 struct Fusing : Net {
     std::unique_ptr<FrozenRewritePatternSet> patterns;
 
@@ -348,7 +348,7 @@ bool fuse_check(void *state)
     return left == 0;
 }
 
-/* From each operation over its operands to those that made them. */
+/* From each operation over its operands to their producers. */
 bool walk_run(void *state, bench_result *out)
 {
     auto *net = static_cast<Net *>(state);
@@ -421,7 +421,7 @@ bool decode_run(void *state, bench_result *out)
     return true;
 }
 
-/* A file with resources, which is how MLIR keeps large constants: blobs that are read where they lie. */
+/* A file with resources, which is how MLIR keeps large constants: blobs that are read in place. */
 struct SparseFile : llvm::raw_ostream {
     int fd;
     bool ok;
@@ -442,7 +442,7 @@ struct OpenedFile {
     std::string path;
 };
 
-/* The first run makes the file. gcc 12 is wrong about the blobs' deleters, which are given. */
+/* The first run makes the file. gcc 12 warns wrongly about the blobs' deleters, which are given. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 void *open_setup(const bench_input *in)
@@ -537,7 +537,7 @@ const bench_case mlir_cases[] = {
     {"pass-cse-nothing", "mlir", 0, two_setup<Two::Unequal>, pass_run<createCSEPass>, nullptr, "the same"},
     {"free", "mlir", 0, built_setup, free_run, nullptr, "destroys the module; the context stays"},
     {"pass-fuse", "mlir-walk", 0, fuse_setup, fuse_run<false>, fuse_check,
-     "walkAndApplyPatterns: a clamp behind a convolution becomes its attribute, in place; one pattern"},
+     "walkAndApplyPatterns: a clamp after a convolution becomes its attribute, in place; one pattern"},
     {"pass-fuse", "mlir-greedy", 0, fuse_setup, fuse_run<true>, fuse_check,
      "the same by applyPatternsGreedily, without folding"},
     {"walk", "mlir", BENCH_BY_EDGE, built_setup, walk_run, nullptr,

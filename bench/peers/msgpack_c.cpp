@@ -1,4 +1,4 @@
-/* msgpack-c, the library in C, in the same way as msgpack-cxx. */
+/* msgpack-c, the library in C, used like msgpack-cxx. */
 #include "../peer.h"
 
 #include <msgpack.h>

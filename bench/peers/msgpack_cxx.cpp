@@ -1,5 +1,5 @@
-/* msgpack-cxx, on the tree of objects that it makes of our file: 24 bytes a value, 48 a pair of a map,
- * all in one zone. */
+/* msgpack-cxx, on the tree of objects that it makes of XIR's file: 24 bytes a value, 48 for a pair of a map, all in
+ * one zone. */
 #include "../peer.h"
 
 #include <msgpack.hpp>
@@ -17,7 +17,7 @@ struct Tree {
     msgpack::sbuffer packed;
 };
 
-/* Texts stay where they are in the input. */
+/* Texts are not copied from the input. */
 bool refer(msgpack::type::object_type, std::size_t, void *)
 {
     return true;

@@ -1,4 +1,4 @@
-/* nlohmann::json, with which the original XIR reads and writes its networks. */
+/* nlohmann::json, with which Icraft XIR reads and writes its networks. */
 #include "../peer.h"
 
 #include <nlohmann/json.hpp>
@@ -59,7 +59,7 @@ bool dump_check(void *state)
     return p->text == std::string_view(p->in->text, p->in->size);
 }
 
-/* The same tree as MessagePack, which this library can do too. */
+/* The same tree as MessagePack, which this library also supports. */
 bool pack_run(void *state, bench_result *out)
 {
     auto *p = static_cast<Parse *>(state);

@@ -1,5 +1,5 @@
-/* libonnx: a ModelProto, on the heap as its own tools make it. Edges are names in it, so there is
- * no walk over them, and erasing an operation without a search of all others is not on offer. */
+/* libonnx: a ModelProto, on the heap as its own tools make it. Its edges are names, so it has no walk over them, and
+ * cannot erase an operation without searching all others. */
 #include "../peer.h"
 
 #include <onnx/checker.h>
@@ -100,7 +100,7 @@ void *built_setup(const bench_input *in)
     return new Model{in->ops, build(in->ops), {}, {}};
 }
 
-/* The first check of all fills the registry of schemas, once for a process. */
+/* The first check of a process fills the registry of schemas. */
 void *checked_setup(const bench_input *in)
 {
     checker::check_model(*build(2));
@@ -242,7 +242,7 @@ bool open_run(void *state, bench_result *out)
     return out->count == FILES_OPS;
 }
 
-/* The model that ours reads. */
+/* The model that XIR reads. */
 void *made_setup(const bench_input *in)
 {
     size_t size;

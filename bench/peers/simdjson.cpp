@@ -1,12 +1,12 @@
-/* simdjson's DOM: the fastest widely used way to parse JSON. It makes a tape of the text; ours goes
- * on from there to a network with types, edges and use lists. */
+/* simdjson's DOM: the fastest widely used way to parse JSON. It makes a tape of the text; XIR continues from there
+ * to a network with types, edges and use lists. */
 #include "../peer.h"
 
 #include <simdjson.h>
 
 #include <cstdio>
 
-static_assert(BENCH_PADDING >= simdjson::SIMDJSON_PADDING, "simdjson reads behind the text");
+static_assert(BENCH_PADDING >= simdjson::SIMDJSON_PADDING, "simdjson reads past the text");
 
 namespace {
 

@@ -11,7 +11,6 @@
  * An op of an unregistered class ("onnx::Relu") belongs to a dialect: its attributes are undeclared, and its outputs have
  * the type of its first input. Ops are printed in order, with attributes that differ from their defaults; Params and
  * types are not printed. */
- * and types are not. */
 #ifndef SUPPORT_STORY_H
 #define SUPPORT_STORY_H
 
