@@ -1,19 +1,18 @@
 /* xir-bench NAME [--ops N] [--net KIND | --file F] [--runs R] [--alone] [--full]
  *
- * Prints one JSON object a line. The first line is XIR, with NAME as its `bench`. Then, as "NAME/who", come yardsticks of
- * the machine and the same work done by peers, measured in the same run.
+ * Prints one JSON object a line. The first line is XIR, with NAME as its `bench`. Then, as "NAME/who", come yardsticks
+ * of the machine and the same work done by peers, measured in the same run.
  *
  *   ns_per_op         processor time; best_ns_per_op is that of the best run, wall_ns_per_op is wall-clock time
  *   ops               1 if the work is on a whole file or a buffer
  *   mb_per_s          of `bytes`, MB = 10^6, by processor time, or by wall-clock time if a disk works
  *   rss_bytes_per_op  memory still in use after the work; peak_bytes_per_op: the greatest amount in use
  *   count             what was done, as evidence that it was done
- *   ratio             the other's time / XIR's time: above 1, XIR is faster. Per op; for yardsticks of bytes per byte, for
- *                     walks per edge
+ *   ratio             the other's time / XIR's time: above 1, XIR is faster. Per op; for yardsticks of bytes per byte,
+ *                     for walks per edge
  *
- * Figures are medians of `runs` runs, each in a fresh process; the runs of all lines take turns. Compare figures of one
- * call only: on a shared machine the same work took 290 ns at one time and 510 at another. */
- * at another. */
+ * Figures are medians of `runs` runs, each in a fresh process; the runs of all lines take turns. Compare figures of
+ * one call only: on a shared machine the same work took 290 ns at one time and 510 at another. */
 #include "bench.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Passes that remove half of a network. It consists of Conv2d and ReLU in turn, in two chains that begin at the input and
- * are made step by step, an op of the one and an op of the other:
+/* Passes that remove half of a network. It consists of Conv2d and ReLU in turn, in two chains that begin at the input
+ * and are made step by step, an op of the one and an op of the other:
  *
  *     dce   nothing uses the end of the second chain
  *     cse   the second chain is equal to the first, and the results are added; in "far" it is made after the first is

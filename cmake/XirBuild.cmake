@@ -113,8 +113,8 @@ function(xir_plugin target name)
     xir_private_include(${target} ${folder})
 endfunction()
 
-# Sets `out` to the headers in <…> that `source` includes and the C++ compiler does not find, XIR's own apart: they stand
-# for the packages that a C++ test or peer lacks.
+# Sets `out` to the headers in <…> that `source` includes and the C++ compiler does not find, XIR's own apart: they
+# stand for the packages that a C++ test or peer lacks.
 include(CheckIncludeFileCXX OPTIONAL)
 function(xir_missing_headers out source)
     set(missing "")

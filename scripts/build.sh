@@ -1,6 +1,6 @@
 #!/bin/sh
-# build.sh [PRESET]: installs what PRESET (dev) needs, configures it, and builds it in build/PRESET. JOBS is the number of
-# parallel jobs; the default is the number of processors.
+# build.sh [PRESET]: installs what PRESET (dev) needs, configures it, and builds it in build/PRESET. JOBS is the number
+# of parallel jobs; the default is the number of processors.
 set -eu
 
 preset=${1:-dev}

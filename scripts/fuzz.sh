@@ -1,7 +1,7 @@
 #!/bin/sh
-# fuzz.sh [SECONDS [TARGET…]]: runs each fuzz target (all of them) for SECONDS (60). Inputs that reach new code are kept in
-# build/fuzz/tests/corpus/TARGET, and the next run begins with them. An input that crashes is left next to that folder as
-# TARGET-crash-…. tests/fuzz/corpus/TARGET is read, not written.
+# fuzz.sh [SECONDS [TARGET…]]: runs each fuzz target (all of them) for SECONDS (60). Inputs that reach new code are kept
+# in build/fuzz/tests/corpus/TARGET, and the next run begins with them. An input that crashes is left next to that
+# folder as TARGET-crash-…. tests/fuzz/corpus/TARGET is read, not written.
 set -eu
 
 seconds=${1:-60}

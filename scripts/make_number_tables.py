@@ -4,8 +4,8 @@
     scripts/make_number_tables.py > src/core/base/number_tables.c
     scripts/make_number_tables.py --check     compare with the checked-in file, exit 1 if different
 
-number.h, number_print.c and number_parse.c estimate logarithms with integers. Those estimates are proved here over their
-whole range before anything is printed, so a wrong constant cannot make a table.
+number.h, number_print.c and number_parse.c estimate logarithms with integers. Those estimates are proved here over
+their whole range before anything is printed, so a wrong constant cannot make a table.
 """
 
 import os

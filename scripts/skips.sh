@@ -1,6 +1,6 @@
 #!/bin/sh
-# skips.sh BUILD: prints what the last run of the tests in BUILD skipped, and fails if tests/skips.txt does not allow one
-# of the skips. A line of BUILD/skips/TEST is "PART REASON".
+# skips.sh BUILD: prints what the last run of the tests in BUILD skipped, and fails if tests/skips.txt does not allow
+# one of the skips. A line of BUILD/skips/TEST is "PART REASON".
 set -eu
 
 top=$(cd "$(dirname "$0")/.." && pwd)

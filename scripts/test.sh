@@ -1,6 +1,7 @@
 #!/bin/sh
 # test.sh [PRESET [CTEST OPTIONS…]]: installs what is missing on Debian 12, builds PRESET (dev) and runs its tests. The
-# exit code is ctest's. With CI in the environment it also fails if a test was skipped that tests/skips.txt does not list.
+# exit code is ctest's. With CI in the environment it also fails if a test was skipped that tests/skips.txt does not
+# list.
 #
 #   sh scripts/test.sh                  everything, as configured for daily work
 #   sh scripts/test.sh asan             under AddressSanitizer and UndefinedBehaviorSanitizer

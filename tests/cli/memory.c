@@ -1,14 +1,14 @@
-/* Memory runs out anywhere in a program, its libraries and the C library: to be preloaded. Before the program begins, it
- * forks for every allocation that will be made, and the child is refused this one, or this one and all later ones. The
- * result is compared with a run that had memory: the folder XIR_MEMORY/good has its `out`, `err` and `code`, and the
- * files that it wrote.
+/* Memory runs out anywhere in a program, its libraries and the C library: to be preloaded. Before the program begins,
+ * it forks for every allocation that will be made, and the child is refused this one, or this one and all later ones.
+ * The result is compared with a run that had memory: the folder XIR_MEMORY/good has its `out`, `err` and `code`, and
+ * the files that it wrote.
  *
  *   exit code 3                 a line on stderr is about memory, every other line is one of the good run
  *   exit code of the good run   the same output and files; if stderr has fewer lines, one is about memory
  *   anything else               a fault, and so is an incomplete or leftover file; XIR_MEMORY/faults lists them
  *
- * XIR_MEMORY_STEP=N tries every N-th allocation; of those of libcrypto, which makes thousands when it starts, one in 64
- * counts. With XIR_MEMORY_SITES the calls that led to a faulty one are listed too. */
+ * XIR_MEMORY_STEP=N tries every N-th allocation; of those of libcrypto, which makes thousands when it starts, one in
+ * 64 counts. With XIR_MEMORY_SITES the calls that led to a faulty one are listed too. */
 #include <dirent.h>
 #include <malloc.h>
 #include <execinfo.h>

@@ -1,5 +1,5 @@
-# xir opt over real exports, if XIR_CORPUS names them: each goes through the default pipeline and is verified; the ONNX ops
-# that are left are counted; the small ones are proven.
+# xir opt over real exports, if XIR_CORPUS names them: each goes through the default pipeline and is verified; the ONNX
+# ops that are left are counted; the small ones are proven.
 . "$SRC/tests/cli/lib.sh"
 [ -d "${XIR_CORPUS:-}/onnx" ] || skip "XIR_CORPUS names no folder of real files"
 command -v xz >/dev/null || skip "no xz"

@@ -33,7 +33,8 @@ test -e "$prefix/$LIBDIR/libxir.so.$soversion" || { echo "no libxir.so.$soversio
 say "program"
 if [ -x "$prefix/$BINDIR/xir" ]; then
     "$prefix/$BINDIR/xir" --version
-    for printed in man/man1/xir.1 bash-completion/completions/xir zsh/site-functions/_xir fish/vendor_completions.d/xir.fish; do
+    for printed in man/man1/xir.1 bash-completion/completions/xir zsh/site-functions/_xir \
+        fish/vendor_completions.d/xir.fish; do
         test -s "$prefix/share/$printed" || { echo "no share/$printed"; exit 1; }
     done
 fi
@@ -97,7 +98,8 @@ if [ -e "$prefix/$LIBDIR/xir/customop.so" ] && [ -x "$prefix/$BINDIR/xir" ]; the
 fi
 
 # Code that users copy compiles without a warning.
-for source in "$top"/examples/*.c "$top"/examples/npu/*.c "$top"/plugins/*/*.c "$top"/tests/plugin/flatten.c "$top"/tests/plugin/npu.c; do
+for source in "$top"/examples/*.c "$top"/examples/npu/*.c "$top"/plugins/*/*.c "$top"/tests/plugin/flatten.c \
+    "$top"/tests/plugin/npu.c; do
     eval "\"\$CC\" -std=c11 -Wall -Wextra -Wpedantic -Werror $flags -iquote \"\${source%/*}\" -fsyntax-only \"\$source\""
 done
 

@@ -1,6 +1,6 @@
-/* Everything is linear: if a network is twice as large, each call with a network of each shape costs at most 2.4 times as
- * much, in work and in memory (count.h). A cost of n log n is below that, a square is not. Memory grows in steps, so it is
- * compared over two doublings.
+/* Everything is linear: if a network is twice as large, each call with a network of each shape costs at most 2.4 times
+ * as much, in work and in memory (count.h). A cost of n log n is below that, a square is not. Memory grows in steps, so
+ * it is compared over two doublings.
  *
  *     linear                      the test: every shape, every call, at N, 2 N and 4 N
  *     linear time N [SHAPE]       by hand: the seconds of each call at N and 2 N, where that is more than a tenth

@@ -170,7 +170,7 @@ void exec_case_run(const char *text, const char *file, int line, op_counts *coun
         refuse_after(refused);
         status = xir_op_run(op, in, xir_op_input_count(op), out, n, why);
         if (!refuse_end()) break;
-        bool nothing = status == XIR_E_MEMORY || (c.bad && status == c.code);   // memory ran out before its finding was made
+        bool nothing = status == XIR_E_MEMORY || (c.bad && status == c.code);   // its finding had no memory
         for (size_t i = 0; i < n; i++) nothing = nothing && !out[i];
         if (!nothing) {
             op_case_fail(&c, "no memory and no results", "%s at allocation %zu", xir_status_name(status), refused);

@@ -371,7 +371,7 @@ void flat_spoil(flat_made *m, const char *changes) {
 /* ---- reading ------------------------------------------------------------------------------------------------ */
 
 xir_network *flat_read_bytes(xir_context *with, const void *data, size_t size, xir_diags *findings) {
-    blob *whole = blob_new(context_alloc(with), size);   /* exactly the size, so that a sanitizer detects a read past the end */
+    blob *whole = blob_new(context_alloc(with), size);   /* exact, so that a read past the end is detected */
     if (!whole) {
         diag_memory(findings);
         return NULL;

@@ -1,8 +1,8 @@
-/* FlatBuffers files made by hand. The text is JSON as flatc reads it (single quotes are allowed). Its tables are written
- * in the order of the text, each after its own vtable; nothing is shared. Shared tables have names: '*a' refers to the
- * table that the key '&' of the root has under 'a', with its type under '='. Those are written last, in the order of
- * their names. A tag is a name or a number; a vtable has all slots up to the last one that is present. Places have
- * names, so that a test can corrupt them:
+/* FlatBuffers files made by hand. The text is JSON as flatc reads it (single quotes are allowed). Its tables are
+ * written in the order of the text, each after its own vtable; nothing is shared. Shared tables have names: '*a' refers
+ * to the table that the key '&' of the root has under 'a', with its type under '='. Those are written last, in the
+ * order of their names. A tag is a name or a number; a vtable has all slots up to the last one that is present. Places
+ * have names, so that a test can corrupt them:
  *
  *   /ops/0            where a table, text or vector begins      /ops/0.name     its field
  *   /ops/0:           its vtable                                /ops/0:name     the field's entry in it

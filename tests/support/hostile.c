@@ -7,7 +7,8 @@
 static int64_t extreme(void) {
     static const int64_t numbers[] = { INT64_MAX, INT64_MIN, INT64_MAX - 1, INT64_MIN + 1, INT64_MAX / 2,
                                        INT64_MAX / 2 + 1, -2, -1000000, 0, 1,
-                                       INT64_C(1) << 62, INT64_C(1) << 32, INT64_C(1) << 31, UINT32_MAX, 3037000500, -(INT64_C(1) << 62) };
+                                       INT64_C(1) << 62, INT64_C(1) << 32, INT64_C(1) << 31, UINT32_MAX, 3037000500,
+                                       -(INT64_C(1) << 62) };
     return once_in(4) ? some_number() : numbers[chance(COUNT(numbers))];
 }
 

@@ -67,7 +67,7 @@ static const char *check_list(family *f) {
     for (xir_op *op = net->first; op; before = op, op = op->next, n++) {
         if (n > net->n_ops) return wrong("the order is longer than %zu", net->n_ops);
         if (op->prev != before) return wrong("op %" PRId64 " does not point back to the op before it", op->id);
-        if (before && before->position >= op->position) return wrong("positions do not increase at op %" PRId64, op->id);
+        if (before && before->position >= op->position) return wrong("op %" PRId64 " has too low a position", op->id);
         const char *why = meet(f, op, NULL);
         if (why) return why;
     }

@@ -11,7 +11,7 @@ enum { ASK_NOTHING = 0, ASK_IDS = 1, ASK_INDEX = 2, ASK_ALL = ASK_IDS | ASK_INDE
  *   - the order is a doubly linked list of placed ops, of the length that is counted, whose positions increase;
  *   - sub ops belong to their parent, and are not in the order;
  *   - an input is in the use list of its value and in no other; a use list has only inputs; both are in this network;
- *   - ids are unique, below the next one, and found (ASK_IDS), or at least not found wrongly; removed ones are not found;
+ *   - ids are unique, below the next one, and found (ASK_IDS), or at least not found wrongly; removed ones are not;
  *   - Params in use have ids, and are counted;
  *   - ops are found at their positions, and positions by their ops (ASK_INDEX). */
 const char *broken_invariant(xir_network *net, unsigned ask);

@@ -128,6 +128,7 @@ function declaration(name, ret, params, n, p,    i, k, call, type) {
 }
 
 END {
-    print "static const struct { const char *call; place where; bool (*run)(fixture *f); } calls[] = {\n" table "};" >out
+    print "static const struct { const char *call; place where; bool (*run)(fixture *f); } calls[] = {" >out
+    print table "};" >out
     exit failed
 }

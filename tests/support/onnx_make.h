@@ -1,6 +1,5 @@
-/* ONNX files for tests, made in memory. A model is built part by part, in the order of the parts in a file, and gives its
- * bytes at the end. Nothing is checked, so invalid models are made in the same
- * way.
+/* ONNX files for tests, made in memory. A model is built part by part, in the order of the parts in a file, and gives
+ * its bytes at the end. Nothing is checked, so invalid models are made in the same way.
  *
  *     om m = om_begin("net");
  *     om_input(&m, "x", ONNX_FLOAT, OM_DIMS(1, 3, 8, 8));

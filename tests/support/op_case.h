@@ -4,10 +4,10 @@
  *     Conv2d(fp32 NHWC 1x8x8x3, fp32 HWIO 3x3x3x16) stride_width=2 -> fp32 NHWC 1x6x3x16
  *     Conv2d(fp32 NHWC 1x8x8x3, fp32 HWIO 3x3x4x16) !! invalid inputs/1 "channels = I * groups"
  *
-* NAME           the end of a class's key, icraft::xir::NAME or xir::NAME, or a whole key; a target may follow: @buyit,
+ * NAME           the end of a class's key, icraft::xir::NAME or xir::NAME, or a whole key; a target may follow: @buyit,
  *                @zhuget(330)
- * input          TYPE is an argument of the network; TYPE = 1 2 3 runs with these elements; - is absent; param TYPE is a
- *                constant without bytes, param TYPE = 1 2 3 one with these elements
+ * input          TYPE is an argument of the network; TYPE = 1 2 3 runs with these elements; - is absent; param TYPE is
+ *                a constant without bytes, param TYPE = 1 2 3 one with these elements
  * TYPE           ELEMENT LAYOUT DIMS and distributions, @merged_distr([3]^ZERO:{v:[0, 5), u:[5, 6)})
  * ELEMENT        fp16 fp32 fp64 bf16 tf32 bool iN uN, any text of an element type like @fpe(7,8), or a quantised type
  *                that stands for fp32 and is stored as sint(N), or with qu and nu as uint(N):
@@ -30,8 +30,9 @@
  * clone is equal; its JSON is read and written again as the same JSON. If a dim of an input becomes unknown, known dims
  * of the outputs are unchanged or become unknown. Hostile inputs and attributes do no harm.
  *
- * For a bad case, the op is refused and the network is unchanged. If the network has such an op nevertheless, as one from
- * a file may, validation finds the same fault. Faults that only inference detects (unsupported, limit) are excepted. */
+ * For a bad case, the op is refused and the network is unchanged. If the network has such an op nevertheless, as one
+ * from a file may, validation finds the same fault. Faults that only inference detects (unsupported, limit) are
+ * excepted. */
 #ifndef SUPPORT_OP_CASE_H
 #define SUPPORT_OP_CASE_H
 

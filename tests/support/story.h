@@ -1,6 +1,6 @@
 /* Small networks as text, a line or ';' for each op, so that before and after can be read next to each other:
  *
- *     x: NHWC 1 8 8 3          an input of fp32 ("x: fp16 2 3": another type; without letters the layout is `*` per dim)
+ *     x: NHWC 1 8 8 3          an input of fp32 ("x: fp16 2 3": another type; the default layout is `*` per dim)
  *     w: params 3 = 1 2 3      Params with these elements; without "= …" with numbers that depend on the name;
  *                              "= none": without bytes
  *     h: 0.5                   Params of one element, of rank 0
@@ -8,9 +8,9 @@
  *     y = Add x s [beta=-1]    with attributes; "-" is an absent input; "a, b = …" has two outputs
  *     out y                    a result of the network
  *
- * An op of an unregistered class ("onnx::Relu") belongs to a dialect: its attributes are undeclared, and its outputs have
- * the type of its first input. Ops are printed in order, with attributes that differ from their defaults; Params and
- * types are not printed. */
+ * An op of an unregistered class ("onnx::Relu") belongs to a dialect: its attributes are undeclared, and its outputs
+ * have the type of its first input. Ops are printed in order, with attributes that differ from their defaults;
+ * Params and types are not printed. */
 #ifndef SUPPORT_STORY_H
 #define SUPPORT_STORY_H
 

@@ -6,8 +6,9 @@
 #   - ops, serialize, passes and exec call one another only by the names that the shared library exports;
 #   - files that call each other in a circle are in the same folder.
 #
-# OBJECTS is a file with the path of an object on each line. EXCEPTIONS has a line for each call that breaks a rule, "caller
-# callee symbol reason", and for each circle, "circle folder folder reason". An exception that is not needed is an error.
+# OBJECTS is a file with the path of an object on each line. EXCEPTIONS has a line for each call that breaks a rule,
+# "caller callee symbol reason", and for each circle, "circle folder folder reason". An exception that is not needed is
+# an error.
 set -u
 
 nm=$1 shared=$2 exceptions=$3 objects=$4

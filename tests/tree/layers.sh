@@ -9,8 +9,9 @@
 #   examples, plugins/<plug-in>       only <xir/…> and files next to it
 #   include/xir                       <xir/…>, or a file next to it
 #
-# An #include "…" is searched for where the rules allow it: next to the file, in its folder, in the folders below. It is an
-# error if it is not found there or leaves its folder by "..". An #include <xir/…> that is not public is an error too.
+# An #include "…" is searched for where the rules allow it: next to the file, in its folder, in the folders below. It is
+# an error if it is not found there or leaves its folder by "..". An #include <xir/…> that is not public is an error
+# too.
 set -u
 cd "$1" || exit 2
 

@@ -6,11 +6,11 @@ cd "$1" || exit 2
 shift
 
 files() {
-    find "${@:-.}" -type d \( -name .git -o -name build -o -path './tests/golden' -o -path './tests/data' -o -path '*/cli/data' \
-        -o -path '*/fuzz/corpus' -o -path './tests/json-schema' \) -prune -o -type f \( -name '*.[ch]' -o -name '*.def' -o -name '*.cpp' \
-        -o -name '*.hpp' -o -name '*.md' -o -name '*.sh' -o -name '*.awk' -o -name '*.py' -o -name '*.txt' -o -name '*.cmake' \
-        -o -name '*.json' -o -name '*.svg' \) -print | sed 's,^\./,,' | grep -v -e '^scripts/words\.txt$' -e '^CHANGELOG\.md$' |
-        LC_ALL=C sort
+    find "${@:-.}" -type d \( -name .git -o -name build -o -path './tests/golden' -o -path './tests/data' \
+        -o -path '*/cli/data' -o -path '*/fuzz/corpus' -o -path './tests/json-schema' \) -prune -o \
+        -type f \( -name '*.[ch]' -o -name '*.def' -o -name '*.cpp' -o -name '*.hpp' -o -name '*.md' -o -name '*.sh' \
+        -o -name '*.awk' -o -name '*.py' -o -name '*.txt' -o -name '*.cmake' -o -name '*.json' -o -name '*.svg' \) \
+        -print | sed 's,^\./,,' | grep -v -e '^scripts/words\.txt$' -e '^CHANGELOG\.md$' | LC_ALL=C sort
 }
 
 files "$@" | perl -e '

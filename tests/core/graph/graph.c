@@ -527,7 +527,7 @@ static void inference_follows_what_changes(void **state) {
     DOES(xir_op_set_i64(op_of(net, 1), "stride_width", 2));
     DOES(xir_op_infer(op_of(net, 1), true));
     assert_true(xir_type_equal(xir_value_type(value_of(net, 2)), FP32("NHWC", 1, 16, 8, 4)));
-    assert_true(xir_type_equal(xir_value_type(value_of(net, 3)), FP32("NHWC", 1, 16, 16, 4)));   /* inference was not asked */
+    assert_true(xir_type_equal(xir_value_type(value_of(net, 3)), FP32("NHWC", 1, 16, 16, 4)));   /* not inferred */
     CHECK_SOUND(net);
     xir_network_free(net);
 }

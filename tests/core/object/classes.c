@@ -782,7 +782,7 @@ static void each_target_has_its_own_inference(void **state) {
     xir_at at = { .net = net, .target = xir_target_of_kind(own, XIR_TARGET_BUYI, NULL) };
     xir_op *buyi = xir_add_own_mix(at, in, &attrs);
     assert_true(xir_type_equal(xir_value_type(xir_op_output(buyi, 0)), xir_type_sint(own, 8)));
-    at.target = xir_target_of_kind(own, XIR_TARGET_FPGA, NULL);   /* it has no function of its own and uses the host's */
+    at.target = xir_target_of_kind(own, XIR_TARGET_FPGA, NULL);   /* it uses the host's function */
     xir_op *fpga = xir_add_own_mix(at, in, &attrs);
     assert_ptr_equal(xir_value_type(xir_op_output(fpga, 0)), xir_value_type(x));
 

@@ -411,7 +411,7 @@ static void elements_are_compared_as_numbers(void **state) {
                     out.at == want.at && out.largest == want.largest && out.a == want.a && out.b == want.b &&
                     out.largest_int == want.largest_int && out.int_a == want.int_a && out.int_b == want.int_b;
         if (want.of == 0) same = out.differ == 0;
-        if (!same) fail_msg("row %zu: found %zu of %zu different, by %g", i, (size_t)out.differ, (size_t)out.of, out.largest);
+        if (!same) fail_msg("row %zu: %zu of %zu differ, by %g", i, (size_t)out.differ, (size_t)out.of, out.largest);
     }
 }
 
