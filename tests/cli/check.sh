@@ -18,7 +18,8 @@ out "a.json: 3 errors"; lines err 3
 
 # In an indented file the same faults have other places.
 "$XIR" show a.json >b.json; cp small.raw b.raw
-run 1 check b.json; line=$(grep -n '"stride_width": 0' b.json | cut -d: -f1); err "b.json:$line:29: /ops/1/stride_width"; lines err 3
+run 1 check b.json; line=$(grep -n '"stride_width": 0' b.json | cut -d: -f1); err "b.json:$line:29: /ops/1/stride_width"
+lines err 3
 "$XIR" check - --no-params <b.json >out 2>err; [ $? -eq 1 ] || bad "from standard input"; err "<stdin>:$line:29: /ops/1"
 
 # One wrong type is one finding, although other ops depend on it; and so is one wrong attribute.
@@ -71,8 +72,17 @@ edit small.json h.json -e 's/"_type_key":"icraft::xir::ReLU"/"_type_key":"custom
 run 0 check h.json; err "h.json: note: 1 op of class customop::DetPostZG is not known here and was not checked"; out "no fault found, 2 notes"
 
 # Of many faults the first are printed, and the number of the others. All are counted.
-many() { awk -v n="$1" 'BEGIN { printf "{\"_type_key\":\"icraft::xir::Network\",\"ops\":["; for (i = 0; i < n; i++) { if (i) printf ",";
-    printf "{\"_type_key\":\"icraft::xir::ReLU\",\"inputs\":[],\"name\":\"\",\"op_id\":%d,\"outputs\":[],\"tags\":{}}", i } print "]}" }'; }
+many() {
+    awk -v n="$1" 'BEGIN {
+        printf "{\"_type_key\":\"icraft::xir::Network\",\"ops\":["
+        for (i = 0; i < n; i++) {
+            if (i) printf ","
+            printf "{\"_type_key\":\"icraft::xir::ReLU\",\"inputs\":[],\"name\":\"\",\"op_id\":%d,", i
+            printf "\"outputs\":[],\"tags\":{}}"
+        }
+        print "]}"
+    }'
+}
 many 3000 >many.json
 run 1 check many.json; lines err 1001; out "many.json: 9002 errors"; err "and 8002 more"
 run 1 check --max-findings 5 many.json; lines err 6

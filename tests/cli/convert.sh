@@ -8,13 +8,15 @@ run 0 convert small.json c.json --out-params c.bin; quiet; same c.json small.jso
 run 0 convert small.json d.json --no-params; quiet; same d.json small.json; gone d.raw
 run 0 convert small.json e.json --indent; same e.raw small.raw
 run 0 convert e.json f.json; same f.json small.json
-cp small.json noname; run 0 convert --params small.raw noname g.json; quiet; same g.json small.json; same g.raw small.raw
+cp small.json noname; run 0 convert --params small.raw noname g.json; quiet; same g.json small.json
+same g.raw small.raw
 run 0 convert small.json --to json g.onnx; same g.onnx small.json; same g.raw small.raw
 
 # It looks for X.raw, then X.params; without both it warns.
 cp small.json h.json; cp small.raw h.params
 run 0 convert h.json i.json; quiet; same i.raw small.raw
-rm h.params; run 0 convert h.json j.json; err "warning: there is no parameter file next to it"; same j.json small.json; gone j.raw
+rm h.params; run 0 convert h.json j.json; err "warning: there is no parameter file next to it"; same j.json small.json
+gone j.raw
 run 0 convert h.json j.json --no-params; quiet
 run 0 convert h.json k.json --out-params k.raw; err "k.raw: warning: is not written"; gone k.raw
 run 3 convert h.json l.json --params missing.raw; err "missing.raw"; gone l.json; gone l.raw
@@ -24,10 +26,14 @@ run 2 convert small.json l.raw --to json; gone l.raw
 
 # Standard input and output.
 "$XIR" convert - - <small.json >out 2>err || bad "through pipes"; same out small.json; err "<stdin>: warning"
-"$XIR" convert - - --params small.raw --out-params m.raw <small.json >out 2>err || bad "parameters from a file"; quiet; same out small.json; same m.raw small.raw
-"$XIR" convert small.json n.json --params - <small.raw >out 2>err || bad "parameters from standard input"; quiet; same n.raw small.raw
-"$XIR" convert small.json o.json --out-params - >out 2>err || bad "parameters to standard output"; quiet; same out small.raw; same o.json small.json
-"$XIR" convert small.json - --to json >out 2>err || bad "to standard output"; err "warning: the parameters are not written"; same out small.json
+"$XIR" convert - - --params small.raw --out-params m.raw <small.json >out 2>err || bad "parameters from a file"; quiet
+same out small.json; same m.raw small.raw
+"$XIR" convert small.json n.json --params - <small.raw >out 2>err || bad "parameters from standard input"; quiet
+same n.raw small.raw
+"$XIR" convert small.json o.json --out-params - >out 2>err || bad "parameters to standard output"; quiet
+same out small.raw; same o.json small.json
+"$XIR" convert small.json - --to json >out 2>err || bad "to standard output"
+err "warning: the parameters are not written"; same out small.json
 "$XIR" convert - p.json --params - <small.json >out 2>err; [ $? -eq 2 ] || bad "both from standard input"; gone p.json
 run 2 convert small.json - --out-params -
 run 0 convert small.json /dev/null; err "warning: the parameters are not written"
@@ -36,7 +42,8 @@ run 0 convert small.json /dev/null; err "warning: the parameters are not written
 cp small.json r.json; cp small.raw r.raw
 run 0 convert r.json r.json; same r.json small.json; same r.raw small.raw
 run 0 convert r.json r.json --lazy; same r.json small.json; same r.raw small.raw
-ln -s r.json link.json; run 0 convert small.json link.json; same r.json small.json; [ -L link.json ] || bad "the link was replaced"
+ln -s r.json link.json; run 0 convert small.json link.json; same r.json small.json
+[ -L link.json ] || bad "the link was replaced"
 
 # It does not validate: everything that decodes is written. But a file whose bytes contradict its structure is refused.
 edit small.json odd.json -e 's/"stride_width":1/"stride_width":0/' -e 's/"shape":\[1,4,4,4\]/"shape":[1,4,4,5]/g'; cp small.raw odd.raw

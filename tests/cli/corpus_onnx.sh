@@ -14,9 +14,12 @@ for file in "$XIR_CORPUS"/onnx/*.onnx.xz; do
     esac
     case $file in
     *_dyn*)
-        run 0 opt --lazy --passes onnx-to-xir --bind batch=3 net.onnx net.imodel; run 0 info net.imodel; out "[3,3,224,224]"; out "[3,1000]"
-        run 0 opt --lazy --passes onnx-to-xir --input-shape x=3,3,224,224 net.onnx net.imodel; run 0 info net.imodel; out "[3,1000]"
-        run 1 opt --lazy --passes onnx-to-xir --input-shape x=3,4,224,224 net.onnx; err "dim 1 of the input 'x' is 3, 4 was given" ;;
+        run 0 opt --lazy --passes onnx-to-xir --bind batch=3 net.onnx net.imodel; run 0 info net.imodel
+        out "[3,3,224,224]"; out "[3,1000]"
+        run 0 opt --lazy --passes onnx-to-xir --input-shape x=3,3,224,224 net.onnx net.imodel; run 0 info net.imodel
+        out "[3,1000]"
+        run 1 opt --lazy --passes onnx-to-xir --input-shape x=3,4,224,224 net.onnx
+        err "dim 1 of the input 'x' is 3, 4 was given" ;;
     esac
     rm -f net.*
 done

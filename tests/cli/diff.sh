@@ -66,15 +66,18 @@ if what == "shifted":
     bypass(at); number()
 if what == "move": ops.insert(at, ops.pop(int(sys.argv[3])))
 if what == "insert":
-    new = copy.deepcopy(ops[2]); new.update(name="new", op_id=50); new["inputs"] = [copy.deepcopy(ops[at]["outputs"][0])]
-    new["outputs"][0] = copy.deepcopy(ops[at]["outputs"][0]); new["outputs"][0]["v_id"] = 60
-    for op in ops: op["inputs"] = [copy.deepcopy(new["outputs"][0]) if v["v_id"] == ops[at]["outputs"][0]["v_id"] else v for v in op["inputs"]]
+    old = ops[at]["outputs"][0]
+    new = copy.deepcopy(ops[2]); new.update(name="new", op_id=50); new["inputs"] = [copy.deepcopy(old)]
+    new["outputs"][0] = copy.deepcopy(old); new["outputs"][0]["v_id"] = 60
+    for op in ops:
+        op["inputs"] = [copy.deepcopy(new["outputs"][0]) if v["v_id"] == old["v_id"] else v for v in op["inputs"]]
     ops.insert(at + 1, new)
 if what == "rewire": ops[4]["inputs"][1] = copy.deepcopy(ops[1]["outputs"][0])
 if what == "more": ops[4]["inputs"].insert(0, copy.deepcopy(ops[1]["outputs"][0]))
 def hard(id, layers, inputs, outputs, subs):
-    return dict(_type_key="icraft::xir::HardOp", compile_target="@hostt", device_info={"base": 4294972444}, instr=[], params=[],
-                origin_ops_id=[id], layer_count=layers, inputs=inputs, name="", op_id=id, outputs=outputs, sub_hard_ops=subs, tags={})
+    return dict(_type_key="icraft::xir::HardOp", compile_target="@hostt", device_info={"base": 4294972444}, instr=[],
+                params=[], origin_ops_id=[id], layer_count=layers, inputs=inputs, name="", op_id=id, outputs=outputs,
+                sub_hard_ops=subs, tags={})
 if what == "subs":
     def value(id): return dict(copy.deepcopy(ops[1]["outputs"][0]), v_id=id)
     subs = [hard(20 + i, i, copy.deepcopy(ops[2]["inputs"]), [value(30 + i)], []) for i in range(3)]

@@ -65,7 +65,9 @@ run 1 opt /dev/zero out.json; err "/dev/zero: neither content nor name tells the
 run 0 show --max-bytes "$(wc -c <small.json)" --compact - <small.json; same out small.json
 run 1 show --max-bytes 100 small.json; err "small.json: the file has $(wc -c <small.json) bytes, the limit is 100"
 run 1 convert --max-bytes 10000 --from json --params /dev/zero small.json out.imodel; err "/dev/zero"; gone out.imodel
-for n in 0 -1 many 1k ''; do run 2 info --max-bytes "$n" small.json; err "--max-bytes takes a number from 1 on, not '$n'"; done
+for n in 0 -1 many 1k ''; do
+    run 2 info --max-bytes "$n" small.json; err "--max-bytes takes a number from 1 on, not '$n'"
+done
 
 # Output that cannot be written.
 if [ -c /dev/full ]; then

@@ -38,7 +38,7 @@ assert old in text and old != new
 open("odd.json", "w").write(text.replace(old, new))
 END
     run 0 convert odd.json odd.fb; quiet
-    flatc --json --raw-binary --strict-json --defaults-json -o . xir.bfbs -- odd.fb || bad "flatc does not read our file"
+    flatc --json --raw-binary --strict-json --defaults-json -o . xir.bfbs -- odd.fb || bad "flatc cannot read it"
     mv odd.json text.json
     flatc -b -o . "$schema" text.json || bad "flatc does not take what it wrote"
     run 0 convert text.bin odd.json; quiet

@@ -44,7 +44,8 @@ for kind in imodel fb; do
     # The structure alone.
     run 0 convert small.json bare.$kind --no-params; quiet
     [ "$(wc -c <bare.$kind)" -lt "$(wc -c <small.$kind)" ] || bad "parameters are in it"
-    run 0 convert bare.$kind e.json; err "bare.$kind: warning: there are no parameters in it"; same e.json small.json; gone e.raw
+    run 0 convert bare.$kind e.json; err "bare.$kind: warning: there are no parameters in it"; same e.json small.json
+    gone e.raw
     run 0 convert bare.$kind e.json --no-params; quiet
     run 0 convert small.$kind e.json --no-params; quiet; same e.json small.json; gone e.raw
     run 0 check bare.$kind; err "note: there are no parameters in it"
@@ -52,14 +53,16 @@ for kind in imodel fb; do
     run 0 info bare.$kind; err "warning"; out "3, 564 bytes"; not_out "inside"
     run 0 info bare.$kind --no-params; quiet
     cp small.json alone.json
-    run 0 convert alone.json f.$kind; err "alone.json: warning: there is no parameter file next to it"; same f.$kind bare.$kind
+    run 0 convert alone.json f.$kind; err "alone.json: warning: there is no parameter file next to it"
+    same f.$kind bare.$kind
     run 3 convert alone.json g.$kind --params missing.raw; gone g.$kind
     run 0 convert alone.json g.$kind --params small.raw; quiet; same g.$kind small.$kind; rm g.$kind
 
     # The parameters are inside: no file can be named for them.
     run 2 convert small.$kind g.json --params small.raw; err "inside"; gone g.json
     run 2 convert small.json g.$kind --out-params g.raw; err "inside"; gone g.$kind; gone g.raw
-    run 2 info small.$kind --params small.raw; run 2 show small.$kind --params small.raw; run 2 check small.$kind --params small.raw
+    run 2 info small.$kind --params small.raw; run 2 show small.$kind --params small.raw
+    run 2 check small.$kind --params small.raw
     run 2 convert small.json g.$kind --indent; err "no text"; gone g.$kind
 
     # A finding has a pointer and no line.

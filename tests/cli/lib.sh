@@ -25,7 +25,8 @@ run() {
     "$XIR" "$@" >out 2>err
     got=$?
     [ "$got" -eq "$want" ] || bad "$ran: exit code $got, not $want"
-    [ "$got" -eq 0 ] || [ -s err ] || { [ "$got" -eq 1 ] && [ -s out ] && [ "$1" = diff ]; } || bad "$ran: it fails without a message"
+    [ "$got" -eq 0 ] || [ -s err ] || { [ "$got" -eq 1 ] && [ -s out ] && [ "$1" = diff ]; } ||
+        bad "$ran: it fails without a message"
 }
 
 out()     { grep -qF -- "$1" out || bad "$ran: expected '$1' in its output"; }

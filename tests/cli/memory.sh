@@ -56,7 +56,8 @@ short 5 $none "new.json params" convert small.fb new.json --out-params params --
 
 # Changing and running one.
 short 3 $none "new.fb" opt small.onnx new.fb --prove
-short 3 $none "new.json new.raw" opt small.json new.json --passes "fix(fold,dce)" --set fold.limit=1M --disable dce --verify
+short 3 $none "new.json new.raw" opt small.json new.json --passes "fix(fold,dce)" --set fold.limit=1M --disable dce \
+    --verify
 short 3 $none "" opt small.json --passes nosuch
 short 3 $none "" run small.fb
 short 3 $none "" run small.json --compare expected

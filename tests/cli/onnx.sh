@@ -4,7 +4,8 @@ cp "$data/chain.onnx" "$data/external.onnx" .
 
 run 0 info chain.onnx; quiet; out "format      onnx"; out "ops         6"; out "params      2, 68 bytes"; out "onnx::com.example.Own"
 run 0 info --json chain.onnx; json 'd["ops"] == 6 and d["params_bytes"] == 68'
-run 0 show --compact chain.onnx; quiet; out '"source.dims":["N0",3,4,4]'; out '"onnx.name":"n"'; out '"kernel_shape":[1,1]'; cp out chain.shown
+run 0 show --compact chain.onnx; quiet; out '"source.dims":["N0",3,4,4]'; out '"onnx.name":"n"'
+out '"kernel_shape":[1,1]'; cp out chain.shown
 run 0 check chain.onnx; out "no fault found"
 
 # It is detected by content, then by name.

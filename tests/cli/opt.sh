@@ -22,7 +22,8 @@ run 2 passes a b
 run 0 opt --help; out "usage: xir opt"; out "--passes TEXT"; out "--prove"
 run 0 opt "$small"; quiet; silent                                  # without OUT nothing is written
 run 0 opt "$small" --passes ""; quiet; silent
-run 0 opt "$small" same.json --passes ""; quiet; cp "$data/small.raw" want.raw; same same.json "$small"; same same.raw want.raw
+run 0 opt "$small" same.json --passes ""; quiet; cp "$data/small.raw" want.raw; same same.json "$small"
+same same.raw want.raw
 run 0 opt "$small" - --passes ""; same out "$small"
 run 0 opt "$small" x.fb --passes "dce,fix(cse,dce)"; quiet
 run 0 opt "$small" x.imodel --passes "dce"; quiet
@@ -57,14 +58,16 @@ run 2 opt "$small" --set fold.limit=x; err "limit of the pass fold is 'x'"
 run 3 opt nowhere.json; err "nowhere.json"
 
 # ---- times
-run 0 opt "$small" --time --passes "dce,fix(cse,dce),infer"; quiet; out "pass "; out "  dce "; out "fix "; out "all "; lines out 7
+run 0 opt "$small" --time --passes "dce,fix(cse,dce),infer"; quiet; out "pass "; out "  dce "; out "fix "; out "all "
+lines out 7
 run 0 opt "$small" - --time --passes "dce"; err "pass "; same out "$small"
 run 0 opt "$small" --time --passes "dce,fuse,cse" --level exact; out "above the level"
 run 0 opt "$small" --time --passes "dce,fuse,cse" --level exact --require fuse; not_out "above the level"
 run 0 opt "$small" --time --passes "dce,fuse" --disable dce --disable fuse; out "disabled"; lines out 4
 
 # ---- an ONNX network, proven
-run 0 opt "$digits" digits.fb --prove --verify --time; quiet; out "proven: "; out "the largest difference of an output is "; there digits.fb; gone digits.failed.json
+run 0 opt "$digits" digits.fb --prove --verify --time; quiet; out "proven: "
+out "the largest difference of an output is "; there digits.fb; gone digits.failed.json
 run 0 check digits.fb; quiet
 run 0 info digits.fb; not_out "onnx::"; not_out "BatchNorm"
 run 0 opt digits.fb again.fb --prove; quiet                         # nothing is left to do

@@ -14,7 +14,8 @@ term, wait, words = sys.argv[1], sys.argv[2].encode(), sys.argv[3:]
 master, slave = pty.openpty()
 fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
 out = open("out", "wb")
-p = subprocess.Popen([os.environ["XIR"]] + words, stdin=subprocess.PIPE, stdout=out, stderr=slave, env=dict(os.environ, TERM=term))
+p = subprocess.Popen([os.environ["XIR"]] + words, stdin=subprocess.PIPE, stdout=out, stderr=slave,
+                     env=dict(os.environ, TERM=term))
 os.close(slave)
 said = b""
 while wait and wait not in said:

@@ -11,7 +11,8 @@ floats() { head -c $(($1 * 4)) /dev/zero; }
 
 # Random inputs: the same every time, others with another seed. One file for each output, and nothing else.
 run 0 run small.json; quiet; out "output_0  @fp(32) NHWC [1,4,4,4]"; lines out 1
-run 0 run small.json --output a; quiet; there a/output_0.npy; [ "$(ls a)" = output_0.npy ] || bad "more than the output is in a"
+run 0 run small.json --output a; quiet; there a/output_0.npy
+[ "$(ls a)" = output_0.npy ] || bad "more than the output is in a"
 run 0 run small.json --output b/c/d; quiet; same a/output_0.npy b/c/d/output_0.npy
 run 0 run small.json --output b --seed 1; ! cmp -s a/output_0.npy b/output_0.npy || bad "another seed gives the same"
 run 0 run --lazy small.json --compare a --tolerance 0; quiet; out "largest difference 0"
@@ -71,7 +72,8 @@ if [ -e "$snake" ]; then
     sed -e 's/icraft::xir::Abs","compile_target"/customkernel::Snake","compile_target"/' two.json >snake.json
     run 1 run snake.json --input x=x.npy --input x=y=y.npy; err "customkernel::Snake 'r': the executor has no kernel for this class"
     run 0 run --plugin "$snake" snake.json --input x=x.npy --input x=y=y.npy --output snake; quiet
-    npy expected.npy '<f4' '(3,)' '\147\167\225\276\246\352\064\100\000\000\000\000'; same snake/a_b.npy expected.npy   # -0.2919..., 2.8268...
+    npy expected.npy '<f4' '(3,)' '\147\167\225\276\246\352\064\100\000\000\000\000'
+    same snake/a_b.npy expected.npy   # -0.2919..., 2.8268...
 fi
 
 # Invalid command lines.
@@ -84,7 +86,8 @@ run 2 run small.json --seed 1.5; err "--seed"
 digits=$SRC/examples/models
 { printf '\223NUMPY\001\000\166\000'; printf '%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 8, 8), }"; tail -c $((64 * 256)) "$digits/digits_inputs.npy" | head -c 256; } >image.npy
 mkdir torch; { printf '\223NUMPY\001\000\166\000'; printf '%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 10), }"; tail -c $((64 * 40)) "$digits/digits_logits.npy" | head -c 40; } >torch/logits.npy
-run 0 run "$digits/digits.onnx" --input image=image.npy --compare torch --tolerance 1e-4; out "logits  @fp(32) ** [1,10]  largest difference"
+run 0 run "$digits/digits.onnx" --input image=image.npy --compare torch --tolerance 1e-4
+out "logits  @fp(32) ** [1,10]  largest difference"
 # All of them, one after the other.
 mkdir all; cp "$digits/digits_logits.npy" all/logits.npy
 run 0 run "$digits/digits.onnx" --each --input "$digits/digits_inputs.npy" --compare all; quiet; out "logits  @fp(32) ** [64,10]  largest difference"
@@ -96,7 +99,8 @@ finish
 printf '\010\010\102\002\020\021\072\030\012\014\012\001x\022\001y\042\004Relu\132\003\012\001x\142\003\012\001y' >untyped.onnx
 npy x.npy '<f4' '(2,)' '\000\000\300\277\000\000\040\100'   # -1.5, 2.5
 npy y.npy '<f4' '(2,)' '\000\000\000\000\000\000\040\100'
-run 0 run untyped.onnx --input x=x.npy --output untyped; quiet; tail -c 8 untyped/y.npy >found; tail -c 8 y.npy >expected; same found expected
+run 0 run untyped.onnx --input x=x.npy --output untyped; quiet; tail -c 8 untyped/y.npy >found
+tail -c 8 y.npy >expected; same found expected
 run 1 run untyped.onnx; err "is no tensor"
 run 0 opt --strict --input-shape x=2:fp32 untyped.onnx typed.json; quiet; run 0 run typed.json --input x.npy; quiet
 run 0 opt --set onnx-to-xir.strict=true --set onnx-to-xir.input-shape=x=2:i8 untyped.onnx typed.json; quiet

@@ -285,9 +285,9 @@ static void editing(want *w) {
     TRY(w, xir_op_add_input(h, p[0]));
     TRY(w, xir_op_set_input(h, 1, p[1]));
     TRY(w, xir_op_replace_input(h, v[2], p[2]));
-    TRY(w, xir_op_set_inputs(h, (xir_value *const[]){ v[0], v[1], v[2], v[3], v[4], v[5], v[0], v[1], v[2], v[3], v[4], v[5],
-                                                      v[0], v[1], v[2], v[3], v[4], v[5], v[0], v[1], v[2], v[3], v[4],
-                                                      v[5] }, 24));
+    TRY(w, xir_op_set_inputs(h, (xir_value *const[]){ v[0], v[1], v[2], v[3], v[4], v[5], v[0], v[1], v[2], v[3],
+                                                      v[4], v[5], v[0], v[1], v[2], v[3], v[4], v[5], v[0], v[1],
+                                                      v[2], v[3], v[4], v[5] }, 24));
     TRY(w, xir_op_remove_input(h, 2));
     TRY(w, xir_op_remove_input_id(h, xir_value_id(v[1])));
     TRY(w, xir_network_connect(net, v[3], h, -1));

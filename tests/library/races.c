@@ -7,7 +7,8 @@
 #include "support/scratch.h"
 
 static const char *const arriving[] = {
-    XIR_TEST_PLUGINS "/flatten.so", XIR_TEST_PLUGINS "/npu.so", XIR_TEST_PLUGINS "/axes.so", XIR_TEST_PLUGINS "/lines.so",
+    XIR_TEST_PLUGINS "/flatten.so", XIR_TEST_PLUGINS "/npu.so", XIR_TEST_PLUGINS "/axes.so",
+    XIR_TEST_PLUGINS "/lines.so",
 #ifdef XIR_PLUGINS
     XIR_PLUGINS "/customop.so", XIR_PLUGINS "/customkernel.so", XIR_PLUGINS "/custompass.so",
 #endif

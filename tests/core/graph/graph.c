@@ -201,8 +201,8 @@ static void the_input_op_is_first_and_the_only_one(void **state) {
     xir_network *net = small_net(), *empty = new_net();
     const xir_type *type = FP32("NHWC", 1, 8, 8, 3);
     REFUSES_NULL(net, xir_input(xir_at_end(net), "in2", type), XIR_E_INVALID, "icraft::xir::Input 'in2' was added to a network that has 6 ops");
-    REFUSES_NULL(empty, xir_network_add(empty, &(xir_op_desc)DESC(relu, TYPES(type), .name = XIR_STR("r"))), XIR_E_INVALID,
-                 "icraft::xir::ReLU 'r' was added to an empty network: the first op must be an Input");
+    REFUSES_NULL(empty, xir_network_add(empty, &(xir_op_desc)DESC(relu, TYPES(type), .name = XIR_STR("r"))),
+                 XIR_E_INVALID, "icraft::xir::ReLU 'r' was added to an empty network: the first op must be an Input");
     REFUSES_NULL(empty, xir_network_add(empty, &(xir_op_desc)DESC(hard_op, TYPES(type))), XIR_E_INVALID, "the first op must be an Input");
     xir_op *late = xir_op_new(net, &(xir_op_desc)DESC(input, TYPES(type)));
     REFUSES(net, xir_op_place(late, NULL), XIR_E_INVALID, "was added to a network that has 6 ops");
@@ -291,8 +291,8 @@ static void required_inputs_must_be_given(void **state) {
     REFUSES_NULL(net, xir_network_add(net, &(xir_op_desc)DESC(relu, .name = XIR_STR("r"))), XIR_E_MISSING, "icraft::xir::ReLU 'r' has no inputs");
     REFUSES_NULL(net, xir_network_add(net, &(xir_op_desc)DESC(conv2d, INPUTS(x), .name = XIR_STR("c"))), XIR_E_MISSING,
                  "icraft::xir::Conv2d 'c' needs 2 inputs, 1 were given");
-    REFUSES_NULL(net, xir_network_add(net, &(xir_op_desc)DESC(conv2d, INPUTS(NULL, w), .name = XIR_STR("c"))), XIR_E_MISSING,
-                 "input 'input' of icraft::xir::Conv2d 'c' is absent");
+    REFUSES_NULL(net, xir_network_add(net, &(xir_op_desc)DESC(conv2d, INPUTS(NULL, w), .name = XIR_STR("c"))),
+                 XIR_E_MISSING, "input 'input' of icraft::xir::Conv2d 'c' is absent");
     REFUSES_NULL(net, xir_add_conv2d(at, (xir_conv2d_in){ .input = x }, NULL), XIR_E_MISSING, "input 'weights' of icraft::xir::Conv2d 'c' is absent");
     REFUSES_NULL(net, xir_add_conv2d(at, (xir_conv2d_in){ 0 }, NULL), XIR_E_MISSING, "icraft::xir::Conv2d 'c' has no inputs");
     REFUSES_NULL(net, xir_network_add(net, &(xir_op_desc)DESC(relu, INPUTS(x, x))), XIR_E_INVALID, "takes at most 1 inputs, 2 were given");

@@ -366,7 +366,8 @@ static const bad_layout bad_layouts[] = {
     { "attribute 'ref' refers to any class, icraft::xir::IntImm was expected for AXIS_REF",
       MAP_OF(MAP_ROW(REF, ref, .flags = XIR_FIELD_OPTIONAL), LAYOUT_OF("LOSE, AXIS_REF, ref")) },
     { "attribute 'ref' may be null, which TYPE does not allow",
-      MAP_OF(MAP_ROW(REF, ref, .of = xir_tensor_type_class, .flags = XIR_FIELD_OPTIONAL), LAYOUT_OF("SAME, TYPE, ref")) },
+      MAP_OF(MAP_ROW(REF, ref, .of = xir_tensor_type_class, .flags = XIR_FIELD_OPTIONAL),
+             LAYOUT_OF("SAME, TYPE, ref")) },
     { "EACH does not go with AXIS",                               MAP_OF(AXIS, LAYOUT_OF("EACH, AXIS, axis")) },
     { "ANCHOR does not go with CHANNELS",                         MAP_OF(LAYOUT_OF("ANCHOR, CHANNELS")) },
     { "GATHER needs an attribute that names axes",                MAP_OF(AXIS, LAYOUT_OF("GATHER")) },
@@ -890,10 +891,10 @@ static void a_refused_attribute_changes_nothing(void **state) {
     REFUSES(net, xir_op_set_i64(conv, "padding_mode", 4), XIR_E_BOUNDS, "4 is no word of padding, which has 4");
     REFUSES(net, xir_op_set_i64(conv, "padding_mode", INT64_MAX), XIR_E_BOUNDS, "is no word of padding");
     const xir_object *type = (const xir_object *)FP32("NHWC", 1, 2, 3, 4);
-    REFUSES(net, xir_op_set(conv, XIR_STR("cut_scale"), &(xir_attr){ .kind = XIR_KIND_REF, .as.ref = type }), XIR_E_TYPE,
-            "a icraft::xir::QuantizedScaleArray was expected, a icraft::xir::TensorType was found");
-    REFUSES(net, xir_op_set(add, XIR_STR("alpha"), &(xir_attr){ .kind = XIR_KIND_REFS, .as.refs = { &type, 1 } }), XIR_E_TYPE,
-            "a icraft::xir::ScalarImm was expected");
+    REFUSES(net, xir_op_set(conv, XIR_STR("cut_scale"), &(xir_attr){ .kind = XIR_KIND_REF, .as.ref = type }),
+            XIR_E_TYPE, "a icraft::xir::QuantizedScaleArray was expected, a icraft::xir::TensorType was found");
+    REFUSES(net, xir_op_set(add, XIR_STR("alpha"), &(xir_attr){ .kind = XIR_KIND_REFS, .as.refs = { &type, 1 } }),
+            XIR_E_TYPE, "a icraft::xir::ScalarImm was expected");
     REFUSES(net, xir_relu_set(conv, NULL), XIR_E_TYPE, "attributes of icraft::xir::ReLU were given for a icraft::xir::Conv2d");
     xir_network_free(net);
 }

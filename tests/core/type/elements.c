@@ -276,8 +276,10 @@ static void quantised_by_axis(void **state) {
 
 static void opening(want *w) {
     tensor_elements e;
+    const double scales[] = { 1, 2 };
+    const int64_t zeros[] = { 1, 2 };
     const xir_type *type;
-    IN_PLENTY(w, type = XIR_TENSOR(w->ctx, xir_type_quantized(w->ctx, xir_scales_from(w->ctx, (const double[]){ 1, 2 }, 2, 0), (const int64_t[]){ 1, 2 }, 2,
+    IN_PLENTY(w, type = XIR_TENSOR(w->ctx, xir_type_quantized(w->ctx, xir_scales_from(w->ctx, scales, 2, 0), zeros, 2,
                                                               xir_type_sint(w->ctx, 8), NULL), "*", 2));
     TRY(w, elements_open(&e, context_alloc(w->ctx), type, w->why));
     elements_close(&e);

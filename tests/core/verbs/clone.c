@@ -316,7 +316,7 @@ static void any_difference_counts(void **state) {
         if (xir_network_equal(net, copy, false) || xir_network_equal(copy, net, true))
             fail_msg("%s, changed in one, is not detected", changes[i].what);
         changes[i].make(net);
-        if (!xir_network_equal(net, copy, true)) fail_msg("%s, changed in both, is taken for a difference", changes[i].what);
+        if (!xir_network_equal(net, copy, true)) fail_msg("%s, changed in both, makes them differ", changes[i].what);
         CHECK_SOUND(copy);
         xir_network_free(net);
         xir_network_free(copy);
