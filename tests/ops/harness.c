@@ -65,7 +65,7 @@ static void wrong_lines_fail(void **state) {
         { "ReLU(fp32 - 3) -> fp32 - 3 x",                             "the end was expected" },
         { "ReLU(fp32 - 3)",                                           "'->' or '!!' was expected" },
         { "ReLU(fp32 - 3) slope=1 -> fp32 - 3",                       "there is no attribute 'slope'" },
-        { "ReLU(fp32 - 3) max_value=1 max_value=1 -> fp32 - 3",       "max_value is there twice" },
+        { "ReLU(fp32 - 3) max_value=1 max_value=1 -> fp32 - 3",       "max_value appears twice" },
         { "ReLU(fp32 - 3) max_value=x -> fp32 - 3",                   "a number was expected" },
         { "ReLU(fp32 - 3) max_value 1 -> fp32 - 3",                   "'=' was expected" },
         { "Conv2d(fp32 NHWC 1x8x8x3, fp32 HWIO 3x3x3x16) stride_width=1.5 -> fp32 - 3",     "an integer was expected" },
