@@ -94,4 +94,31 @@ edit small.json i.json 's/"op_id":2,/"op_id":1,/'; run 1 check --no-params i.jso
 edit small.json j.json 's/@layout(NHWC)/@layout(NHW)/g'; run 1 check --no-params j.json; err "/outputs/0/dtype"
 edit small.json k.json 's/"compile_target":"@hostt"/"compile_target":"@zhuget(330)"/2'; run 1 check --no-params k.json; err "/ops/1/compile_target: "
 echo '{"_type_key":"icraft::xir::Network","icraft_xir_version":"3.33.1.0","ops":[]}' >l.json; run 1 check l.json; err "l.json:1:"; err "/ops"
+
+# As JSON: all parts of all findings; the exit code is the same.
+cp other.raw a.raw
+run 1 check --json a.json; err "/ops/1/stride_width: "; not_out "3 errors"
+json 'd["file"] == "a.json" and d["format"] == "json" and d["complete"] and d["exit_code"] == 1'
+json '[d["errors"], d["warnings"], d["notes"], d["more"], len(d["findings"])] == [3, 0, 0, 0, 3]'
+json '[f["path"] for f in d["findings"]][0] == "/ops/1/stride_width" and d["findings"][0]["status"] == "bounds"'
+json 'all(f["severity"] == "error" and f["file"] == "a.json" and f["line"] == 1 and f["column"] == f["byte"] + 1 for f in d["findings"])'
+json 'open("a.json").read()[d["findings"][0]["byte"]] == "0" and d["findings"][0]["message"].startswith("0 is below 1")'
+cp other.raw small.raw
+run 0 check --json small.json; quiet; json 'd["complete"] and d["exit_code"] == 0 and d["findings"] == []'
+poke small.raw 0 'x'; run 1 check --json small.json
+json '[(f["file"], f["byte"], f["line"], f["column"]) for f in d["findings"]] == [("small.raw", 0, None, None)]'
+run 0 check --json --no-params h.json; json '{(f["severity"], f["status"]) for f in d["findings"]} == {("note", None)} and d["notes"] == 2'
+run 1 check --json --max-findings 5 many.json; json '[d["errors"], len(d["findings"]), d["more"]] == [9002, 5, 8997]'
+run 1 check --json e.json; json 'not d["complete"] and d["errors"] == 1 and d["findings"][0]["status"] == "syntax"'
+run 3 check --json missing.json; json 'd["exit_code"] == 3 and d["format"] is None and d["findings"][0]["status"] == "io"'
+run 2 check --json --max-findings none small.json; json 'list(d) == ["exit_code", "findings", "more"] and d["exit_code"] == 2'
+run 2 check --lasy --json small.json; json 'd["findings"][0]["file"] is None and "lasy" in d["findings"][0]["message"]'
+
+# Several files: a line each, and the worst exit code.
+cp other.raw small.raw
+run 0 check small.json small.json; quiet; lines out 2
+run 1 check small.json a.json f.json; lines out 3; out "small.json: no fault found"; out "a.json: 3 errors"; out "f.json: no fault found"
+run 3 check missing.json small.json a.json; out "small.json: no fault found"; out "a.json: 3 errors"; err "missing.json: "
+run 1 check --json small.json a.json; json '[(f["file"], f["exit_code"], len(f["findings"])) for f in d] == [("small.json", 0, 0), ("a.json", 1, 3)]'
+run 2 check - small.json -; err "standard input can be read only once"
 finish

@@ -43,4 +43,18 @@ edit small.json odd.json 's/"_type_key":"icraft::xir::ReLU"/"_type_key":"my::Op"
 run 0 info --json --no-params odd.json; json 'd["op_types"]["my::Op"] == 1'
 echo '{"_type_key":"icraft::xir::Network","icraft_xir_version":"3.33.1.0","ops":[]}' >none.json
 run 0 info --json none.json; json 'd["ops"] == 0 and d["inputs"] == [] and d["op_types"] == {}'
+
+# Several files: one report each, and the worst exit code.
+cp small.params small.raw; cp small.json second.json; cp small.raw second.raw
+run 0 info small.json second.json; quiet; out "name        small"; grep -q '^second.json$' out || bad "no heading"
+[ "$(grep -c '^ops         7$' out)" -eq 2 ] || bad "not two reports"
+run 3 info small.json missing.json second.json; err "missing.json: cannot be read"; [ "$(grep -c '^ops         7$' out)" -eq 2 ] || bad "not two reports"
+run 0 info --json small.json second.json; json '[f["file"] for f in d] == ["small.json", "second.json"] and all(f["ops"] == 7 for f in d)'
+run 3 info --json small.json missing.json; json '[f["exit_code"] for f in d] == [0, 3] and "ops" not in d[1]'
+json '[(x["severity"], x["status"], x["file"]) for x in d[1]["findings"]] == [("error", "io", "missing.json")]'
+run 0 info --json small.json; json 'd["file"] == "small.json" and d["exit_code"] == 0 and d["findings"] == []'
+run 3 info --json missing.json; json 'd["exit_code"] == 3 and d["findings"][0]["message"].startswith("cannot be read")'
+run 2 info - -; err "standard input can be read only once"; silent
+run 2 info --params small.raw small.json second.json; err "--params is for one file, not for 2"; silent
+run 2 info --json --nosuch; json 'd["exit_code"] == 2 and len(d["findings"]) == 1'
 finish

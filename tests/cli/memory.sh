@@ -30,7 +30,9 @@ none=/dev/null
 short 1 $none "" info small.json
 short 5 $none "" info --json small.fb
 short 5 $none "" info small.onnx
+short 9 $none "" info small.fb small.json
 short 1 $none "" show small.fb
+short 9 $none "" show small.fb --op conv1
 short 5 small.imodel "" show -
 short 1 $none "" check small.json
 short 3 $none "" check small.fb
@@ -39,6 +41,8 @@ short 3 $none "" check chain.onnx
 short 3 $none "" check --lazy small.json
 short 1 $none "" check bad.json
 short 1 $none "" check torn.json
+short 9 $none "" check --json bad.json small.fb
+short 9 $none "" check --json torn.json
 short 3 small.json "" check - --params small.raw
 short 3 $none "" diff small.json other.json
 short 5 $none "" diff small.json small.fb --params --json
@@ -59,9 +63,11 @@ short 3 $none "new.fb" opt small.onnx new.fb --prove
 short 3 $none "new.json new.raw" opt small.json new.json --passes "fix(fold,dce)" --set fold.limit=1M --disable dce \
     --verify
 short 3 $none "" opt small.json --passes nosuch
+short 9 $none "" opt small.json --json --passes dce --disable dce   # no times
 short 3 $none "" run small.fb
 short 3 $none "" run small.json --compare expected
 short 5 $none "" run small.onnx
+short 9 $none "" run small.fb --json --compare expected
 
 # Commands that need no network, and invalid command lines.
 short 3 $none "" ops Conv2d
@@ -75,6 +81,8 @@ short 3 $none "" passes fald
 short 3 $none "" schema --fbs
 short 41 $none "" schema --json-schema
 short 1 $none "" help convert
+short 9 $none "" help --man
+short 41 $none "" completion zsh
 short 1 $none "" --version
 short 1 $none "" chek small.json
 short 1 $none "" check --lasy small.json

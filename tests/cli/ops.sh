@@ -13,7 +13,7 @@ run 0 ops TopK; out "computes"; out "gives"; out "unlike"; out "PyTorch"; out "S
 run 0 ops Conv2d; out "from normalised numbers"; out "PRODUCT, weights, bias, cut_scale"
 run 0 ops HardOp; out "infers on: nothing"
 run 0 ops TensorType; not_out "infers on"
-run 2 ops Cnv2d; err "was Conv2d meant?"; silent
+run 2 ops Cnv2d; err "did you mean 'Conv2d'?"; silent
 run 2 ops ''; silent
 run 2 ops icraft::xir::; silent
 

@@ -14,7 +14,7 @@ run 0 passes; shown=$(sed -n 's/^xir opt runs, if nobody says what: //p' out)
 for pass in $(printf '%s' "$shown" | tr ',()' '   '); do
     [ "$pass" = fix ] || grep -q "^### $pass\$" "$SRC/docs/passes.md" || bad "docs/passes.md has nothing on $pass"
 done
-run 2 passes dcee; silent; err "there is no pass 'dcee'; was dce meant?"
+run 2 passes dcee; silent; err "there is no pass 'dcee'; did you mean 'dce'?"
 run 2 passes frobnicate; err "there is no pass 'frobnicate'; xir passes lists them"
 run 2 passes a b
 
@@ -77,6 +77,18 @@ run 0 opt "$digits" --prove --each --input "$SRC/examples/models/digits_inputs.n
 run 1 opt "$digits" --prove --input "picture=$SRC/examples/models/digits_inputs.npy"; err "the network has no input 'picture'"
 run 1 opt "$digits" --prove --passes "dce"; silent; err "nothing was proven: no network could be run"
 run 1 opt "$digits" --input-shape image=64,3,8,8; err "image"
+
+# ---- as JSON
+run 0 opt "$small" --time --json --passes "dce,fix(cse,dce),fuse" --disable fuse; quiet; lines out 1
+json '[(p["text"], p["pass"], p["depth"]) for p in d["passes"]] == [("dce", "dce", 0), ("fix", None, 0), ("cse", "cse", 1), ("dce", "dce", 1), ("fuse", "fuse", 0)]'
+json '[p["fate"] for p in d["passes"]] == ["ran"] * 4 + ["disabled"] and d["passes"][0]["ops_before"] == 7 and d["passes"][0]["ns"] >= 0'
+json 'd["output"] is None and d["proof"] is None and d["exit_code"] == 0 and d["findings"] == []'
+run 0 opt "$digits" json.fb --prove --json; quiet; there json.fb
+json 'd["output"] == "json.fb" and d["proof"]["networks"] > 2 and d["proof"]["outputs"] > 0 and d["proof"]["largest"] < 1e-4'
+run 1 opt "$digits" no.fb --prove --tolerance 1e-12 --json; gone no.fb; json 'd["exit_code"] == 1 and any("this repeats" in f["message"] for f in d["findings"])'
+run 1 opt "$digits" --prove --passes "dce" --json; json 'len(d["findings"]) > 1 and d["proof"]["networks"] == 0'
+run 2 opt "$small" - --json; json 'd["exit_code"] == 2'; err "--json and the network cannot both go to standard output"
+run 2 opt "$small" --passes "fodl" --json; json '"passes" not in d and d["findings"][0]["line"] == 1 and d["findings"][0]["column"] == 1'
 
 # ---- dumps
 run 0 opt "$digits" --dump-dir dumps; there dumps/00-start.json; there dumps/00-start.raw; there dumps/01-to-xir.json

@@ -68,7 +68,7 @@ run 2 check --plugin "$flatten" --plugin here.so net.json; err "here.so: the cla
 run 2 check net.json --plugin; silent; err "--plugin needs an argument: LIB"
 run 2 --plugin; err "--plugin needs an argument: LIB"
 run 2 --plugin "$flatten"; err "usage: xir COMMAND"
-run 2 ops --plugn x; err "was --plugin meant?"
+run 2 ops --plugn x; err "did you mean '--plugin'?"
 
 # A network file cannot name a plug-in: a key that looks like it is an attribute like any other.
 cp "$modules/no_entry.so" evil.so

@@ -66,6 +66,17 @@ edit small.json h.json 's/"_type_key":"icraft::xir::ReLU"/"_type_key":"customop:
 run 1 run h.json --output h; err "customop::DetPostZG"; err "no kernel"; silent; gone h
 cp small.json alone.json; run 1 run alone.json; err "has no bytes"
 
+# As JSON: an object an output, and the findings.
+rm -rf a && run 0 run small.json --output a --json; quiet
+json 'd["file"] == "small.json" and d["exit_code"] == 0 and d["findings"] == [] and len(d["outputs"]) == 1'
+json 'd["outputs"][0] == {"name": "output_0", "dtype": "@fp(32)", "shape": [1, 4, 4, 4], "layout": "@layout(NHWC)", "file": "a/output_0.npy", "compared": None}'
+run 0 run small.json --compare a --json; json 'd["outputs"][0]["compared"] == {"file": "a/output_0.npy", "same_shape": True, "differ": 0, "of": 64, "largest": 0.0}'
+run 1 run small.json --compare a --seed 1 --json; json 'd["exit_code"] == 1 and d["outputs"][0]["compared"]["at"] == [0, 0, 0, 0]'
+json 'd["outputs"][0]["compared"]["found"] != d["outputs"][0]["compared"]["expected"] and len(d["findings"]) == 1'
+run 1 run h.json --json; json 'd["outputs"] == [] and "DetPostZG" in d["findings"][0]["message"]'
+run 3 run small.json --compare nowhere --json; json 'd["outputs"][0]["compared"] == {"file": "nowhere/output_0.npy"} and d["exit_code"] == 3'
+run 2 run small.json --seed x --json; json 'd["exit_code"] == 2'
+
 # A plug-in brings the kernel of its operation.
 snake=$BUILD/plugins/customkernel.so
 if [ -e "$snake" ]; then

@@ -14,6 +14,22 @@ run 0 show --lazy --params small.raw small.json; same out indented.json
 run 0 show --params small.raw small.json; same out indented.json
 run 3 show --params missing.raw small.json
 rm small.raw; run 0 show small.json; quiet; same out indented.json
+
+# One op, or some: as they are in the network, by name or id. No op has the name "".
+run 0 show --op conv1 small.json; quiet; json 'd["name"] == "conv1" and d["op_id"] == 1 and d["stride_width"] == 1'
+json '[len(d["inputs"]), d["inputs"][1]["name"], d["outputs"][0]["dtype"]["shape"]] == [3, "w1", [1, 8, 8, 4]]'
+json 'd == json.load(open("small.json"))["ops"][1]'; cp out conv1
+run 0 show --op "#1" small.json; same out conv1
+run 0 show --compact --op conv1 small.json; lines out 1; json 'd["name"] == "conv1"'; cp out line
+run 0 show --compact --op relu1 --op=#1 small.json; lines out 2; tail -n 1 out >last; same last line
+run 2 show --op conv3 small.json; silent; err "small.json: there is no op 'conv3'; did you mean 'conv"
+run 2 show --op nonsense small.json; err "there is no op 'nonsense'; --op takes the name of an op, or its id as #17"
+run 2 show --op "#99" small.json; err "there is no op '#99'"
+edit small.json twice.json 's/"name":"conv2"/"name":"conv1"/'
+run 0 show --compact --op conv1 twice.json; lines out 2
+edit small.json number.json 's/"name":"conv2"/"name":"#1"/'
+run 0 show --op "#1" number.json; json 'd["op_id"] == 3'   # a name comes before an id
+
 has python3 && { python3 -c '
 import json; d = json.load(open("small.json"))
 json.dump(dict(reversed(list(d.items()))), open("turned.json", "w"), indent=1)'

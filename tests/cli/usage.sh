@@ -17,7 +17,7 @@ run 0 show --help no such --file        # a request for help is answered
 run 0 diff a b c d --help
 
 run 2; err "usage: xir COMMAND"; silent
-run 2 chek; err "was check meant?"
+run 2 chek; err "did you mean 'check'?"
 run 2 frobnicate; err "no command 'frobnicate'"
 run 2 --frobnicate; err "a command was expected"
 run 2 help frobnicate; run 2 help show diff
@@ -26,11 +26,11 @@ run 2 show a b
 run 2 convert a
 run 2 diff a
 run 2 ops a b
-run 2 diff --tolernace 1 a b; err "was --tolerance meant?"
+run 2 diff --tolernace 1 a b; err "did you mean '--tolerance'?"
 run 2 show --compact=yes a; err "--compact takes no argument"
 run 2 show a --from; err "--from needs an argument"
 run 2 show --from yaml "$data/small.json"; err "there is no format 'yaml'"
-run 2 show --from jsn "$data/small.json"; err "was json meant?"
+run 2 show --from jsn "$data/small.json"; err "did you mean 'json'?"
 run 2 check --params p --no-params "$data/small.json"; err "contradict"
 run 2 info --params p --no-params "$data/small.json"; err "contradict"
 run 2 show --params p --no-params "$data/small.json"; err "contradict"

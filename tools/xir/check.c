@@ -7,6 +7,8 @@
 #include <string.h>
 #include "cli.h"
 
+static bool as_json;
+
 /* An output of the copy whose declared type is wrong, and what inference gave. */
 typedef struct wrong_type {
     const xir_value *value;
@@ -406,40 +408,66 @@ static int check(loaded *l, xir_diags *all) {
     return code;
 }
 
-static int run(int n, char **operands) {
-    (void)n;
-    if (load_args.params && load_args.no_params)
-        return complain(MISUSED, "--params and --no-params contradict each other");
-    if (limit_constants()) return MISUSED;
+/* A file; `j` NULL: for people. */
+static int report_file(const char *path, json_out *j) {
     loaded l = { 0 };
     xir_diags *all = new_diags();
-    int code = load_structure(&l, operands[0], load_args.from, all);
-    if (!code) {
-        code = check(&l, all);
-        size_t errors = xir_diags_count_of(all, XIR_ERROR), warnings = xir_diags_count_of(all, XIR_WARNING);
-        size_t notes = xir_diags_count_of(all, XIR_NOTE);
-        say(all);
-        if (code != MISUSED) print_summary(l.name, !code, errors, warnings, notes);
-        if (!code && errors) code = FAULTY;
-    }
+    int code = load_structure(&l, path, load_args.from, all);
+    const bool readable = !code;
+    size_t of[3] = { 0 };   /* ORDER SEVERITY */
+    if (readable) code = check(&l, all);
+    for (int i = 0; i < 3; i++) of[i] = xir_diags_count_of(all, (xir_severity)i);
+    const size_t said = findings_of(XIR_ERROR);   /* complaints */
     say(all);
+    if (readable && !j && code != MISUSED) print_summary(l.name, !code, of[XIR_ERROR], of[XIR_WARNING], of[XIR_NOTE]);
+    const bool whole = readable && !code;
+    if (whole && of[XIR_ERROR]) code = FAULTY;
+    if (j) {
+        json_open(j, NULL, '{');
+        json_str(j, "file", xir_str_of(shown_name(path)));
+        if (l.format) json_str(j, "format", xir_str_of(l.format->name));
+        else json_null(j, "format");
+        json_bool(j, "complete", whole);
+        json_uint(j, "errors", of[XIR_ERROR] + said);
+        json_uint(j, "warnings", of[XIR_WARNING]);
+        json_uint(j, "notes", of[XIR_NOTE]);
+        code = json_findings(j, code);
+        json_close(j, '}');
+    }
     xir_diags_free(all);
     unload(&l);
     return code;
 }
 
+static int run(int n, char **operands) {
+    if (load_args.params && load_args.no_params) {
+        return complain(MISUSED, "--params and --no-params contradict each other");
+    }
+    int worst = check_files(n, operands);
+    if (worst || limit_constants()) return MISUSED;
+    json_out j = { 0 };
+    if (as_json) json_files_begin(&j, n);
+    for (int i = 0; i < n; i++) {
+        int code = report_file(operands[i], as_json ? &j : NULL);
+        if (code > worst) worst = code;
+    }
+    if (as_json) json_files_end(&j, n);
+    return worst;
+}
+
 static const option options[] = {
+    { "json", NULL, WORD_NONE, &as_json, "print a JSON object; of several files a list of them" },
     PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION,
     CONSTANT_OPTIONS,
     { 0 },
 };
 
 const command check_command = {
-    .name = "check", .operands = "FILE", .is = WORD_FILE,
-    .doc = "finds all faults of a network",
+    .name = "check", .operands = "FILE...", .is = WORD_FILE,
+    .doc = "finds all faults of networks",
     .details = "It checks the rules of validation, the output types of every op that can be inferred, and the "
                "parameters: sizes, ids and MD5. Each finding is a line on standard error, with its place; notes "
                "say what could not be checked.",
     .faulty = "there is an error",
-    .options = options, .least = 1, .most = 1, .run = run,
+    .options = options, .least = 1, .most = MANY, .run = run,
 };

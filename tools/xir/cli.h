@@ -65,6 +65,8 @@ typedef struct word_list {
 } word_list;
 void words_add(word_list *w, const char *word);
 
+enum { MANY = 1 << 30 };
+
 typedef struct command {
     const char   *name, *operands;
     word_kind     is;            /* what the operands are                              */
@@ -72,7 +74,7 @@ typedef struct command {
     const char   *details;       /* a paragraph                                        */
     const char   *faulty;        /* what exit code 1 says here; NULL: it is not used   */
     const option *options;
-    int           least, most;   /* how many operands                                  */
+    int           least, most;   /* how many operands; MANY: any number                */
     bool          bare;          /* needs no context                                   */
     int         (*run)(int n, char **operands);
 } command;
@@ -118,8 +120,9 @@ extern xir_context *context;
 int complain(int code, const char *format, ...) XIR_PRINTF(2, 3);
 /* The same without a word before it, for sentences about a file; control bytes of the name are shown. */
 int complain_of(int code, const char *file, const char *format, ...) XIR_PRINTF(3, 4);
-/* Prints findings on stderr, in colour on a terminal, and forgets them. */
+/* Prints findings on stderr, in colour on a terminal, and forgets them; or keeps them. */
 void say(xir_diags *why);
+void say_and_keep(const xir_diags *why);
 void say_more(size_t more);       /* how many findings are not said; 0: nothing */
 xir_diags *new_diags(void);
 
@@ -186,6 +189,35 @@ void json_int(json_out *j, const char *name, int64_t v);
 void json_uint(json_out *j, const char *name, uint64_t v);
 void json_bool(json_out *j, const char *name, bool v);
 void json_null(json_out *j, const char *name);
+
+/* Members dtype, shape and layout. */
+void json_type(json_out *j, const xir_type *type);
+/* Prints a whole text, with a line end, and frees it. */
+void json_print(json_out *j);
+
+/* ---- findings as JSON ------------------------------------------------------------------------------ */
+
+/* From now on what is said on stderr is noted for --json, too. */
+void note_findings(void);
+void note_finding(const xir_diag *d);
+void note_complaint(int code, const char *file, const char *sentence);   /* `file` NULL: about the command line */
+void note_more(size_t more);
+/* Standard output has JSON from now on. */
+void json_begun(void);
+/* The members exit_code, findings and more, of what was said since this was last called. Returns the exit code, which
+ * is not `code` if memory ran out. */
+int json_findings(json_out *j, int code);
+/* How many errors, warnings and notes were noted since then. */
+size_t findings_of(xir_severity severity);
+/* Of a command with --json that failed before it had a result: its findings and exit code are its result. */
+int json_failure(int code);
+/* The objects of several files: opens and closes a list if there is more than one. */
+void json_files_begin(json_out *j, int n);
+void json_files_end(json_out *j, int n);
+/* Whether the operands are files that one command can read: standard input once, --params for one file. */
+int check_files(int n, char **operands);
+/* "FILE", or "<stdin>" for "-". */
+const char *shown_name(const char *path);
 
 /* The JSON of an object, without the quotes if it is one text. */
 void object_words(text *t, const xir_object *object);

@@ -37,6 +37,7 @@ static int compare(const loaded *a, const loaded *b, double tolerance) {
     reporting p = { .json = as_json };
     size_t n = xir_diff_count(d);
     xir_diff_summary(d, &counts);
+    if (as_json) json_begun();
     if (as_json) printf("[");
     for (size_t i = 0; i < n; i++) report(&p, xir_diff_at(d, i));
     if (as_json) printf(n ? "\n]\n" : "]\n");

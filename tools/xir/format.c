@@ -54,7 +54,7 @@ const file_format *format_named(const char *word) {
     const char *near[MOST + 1] = { NULL };
     for (size_t i = 0; i < n_all; i++) near[i] = all[i].name;
     const char *meant = nearest(word, near);
-    if (meant) complain(MISUSED, "there is no format '%s'; was %s meant?", word, meant);
+    if (meant) complain(MISUSED, "there is no format '%s'; did you mean '%s'?", word, meant);
     else complain(MISUSED, "there is no format '%s', but %s", word, format_words());
     return NULL;
 }

@@ -77,17 +77,9 @@ static void count(const xir_network *net, counts *c) {
 static void put_value(json_out *j, const xir_value *v) {
     json_open(j, NULL, '{');
     if (v) {
-        const xir_type *type = xir_value_type(v);
-        const xir_tensor_type *tensor = xir_type_as_tensor(type);
         json_str(j, "name", xir_value_name(v));
         json_int(j, "v_id", xir_value_id(v));
-        json_member(j, "dtype");
-        json_object(&j->t, xir_type_object(tensor ? tensor->element_dtype : type));
-        json_member(j, "shape");
-        if (tensor) json_i64s(&j->t, tensor->shape.data, tensor->shape.size);
-        else text_put(&j->t, "null");
-        json_member(j, "layout");
-        json_object(&j->t, tensor ? (const xir_object *)tensor->layout : NULL);
+        json_type(j, xir_value_type(v));
     }
     json_close(j, '}');
 }
@@ -103,39 +95,33 @@ static void put_values(json_out *j, const char *name, const xir_network *net,
     free((void *)values);
 }
 
-static void print_json(const loaded *l, const counts *c) {
-    json_out j = { 0 };
-    json_open(&j, NULL, '{');
-    json_str(&j, "format", xir_str_of(l->format->name));
-    json_str(&j, "name", xir_network_name(l->net));
-    json_str(&j, "framework", xir_network_text_of(l->net, XIR_TEXT_FRAMEWORK));
-    json_str(&j, "framework_version", xir_network_text_of(l->net, XIR_TEXT_FRAMEWORK_VERSION));
-    json_str(&j, "icraft_version", xir_network_text_of(l->net, XIR_TEXT_ICRAFT_VERSION));
-    json_str(&j, "icraft_xir_version", xir_network_text_of(l->net, XIR_TEXT_XIR_VERSION));
-    json_member(&j, "ai_target");
-    json_object(&j.t, (const xir_object *)xir_network_ai_target(l->net));
-    json_uint(&j, "ops", c->ops);
-    json_uint(&j, "values", c->values);
-    json_uint(&j, "params", c->params);
-    json_uint(&j, "params_bytes", c->params_bytes);
-    json_str(&j, "params_md5", xir_network_text_of(l->net, XIR_TEXT_PARAMS_MD5));
-    if (l->params_path) json_str(&j, "params_file", xir_str_of(l->params_path));
-    else json_null(&j, "params_file");
-    json_open(&j, "op_types", '{');
+static void put_network(json_out *j, const loaded *l, const counts *c) {
+    json_str(j, "format", xir_str_of(l->format->name));
+    json_str(j, "name", xir_network_name(l->net));
+    json_str(j, "framework", xir_network_text_of(l->net, XIR_TEXT_FRAMEWORK));
+    json_str(j, "framework_version", xir_network_text_of(l->net, XIR_TEXT_FRAMEWORK_VERSION));
+    json_str(j, "icraft_version", xir_network_text_of(l->net, XIR_TEXT_ICRAFT_VERSION));
+    json_str(j, "icraft_xir_version", xir_network_text_of(l->net, XIR_TEXT_XIR_VERSION));
+    json_member(j, "ai_target");
+    json_object(&j->t, (const xir_object *)xir_network_ai_target(l->net));
+    json_uint(j, "ops", c->ops);
+    json_uint(j, "values", c->values);
+    json_uint(j, "params", c->params);
+    json_uint(j, "params_bytes", c->params_bytes);
+    json_str(j, "params_md5", xir_network_text_of(l->net, XIR_TEXT_PARAMS_MD5));
+    if (l->params_path) json_str(j, "params_file", xir_str_of(l->params_path));
+    else json_null(j, "params_file");
+    json_open(j, "op_types", '{');
     for (size_t i = 0; i < c->kinds; i++) {
         text key = { 0 };
         json_text(&key, xir_class_key(c->kind[i].cls));
-        json_member(&j, NULL);
-        text_printf(&j.t, "%s:%zu", key.data, c->kind[i].n);
+        json_member(j, NULL);
+        text_printf(&j->t, "%s:%zu", key.data, c->kind[i].n);
         text_free(&key);
     }
-    json_close(&j, '}');
-    put_values(&j, "inputs", l->net, xir_network_inputs);
-    put_values(&j, "outputs", l->net, xir_network_outputs);
-    json_close(&j, '}');
-    text_put(&j.t, "\n");
-    write_to(stdout, j.t.data, j.t.size);
-    text_free(&j.t);
+    json_close(j, '}');
+    put_values(j, "inputs", l->net, xir_network_inputs);
+    put_values(j, "outputs", l->net, xir_network_outputs);
 }
 
 /* ---- for people ---------------------------------------------------------------------------------- */
@@ -205,33 +191,56 @@ static void print_words(const loaded *l, const counts *c) {
     }
 }
 
-static int run(int n, char **operands) {
-    (void)n;
+/* A file; `j` NULL: for people. Parameters that are faulty are reported, but all else is known. */
+static int report(const char *path, json_out *j) {
     loaded l = { 0 };
-    /* Parameters that are faulty are said to be, but all else is known. */
-    int code = load(&l, operands[0], XIR_LOAD_LAZY);
-    if (l.net && code != MISUSED) {
-        counts c = { 0 };
-        count(l.net, &c);
-        if (as_json) print_json(&l, &c);
-        else print_words(&l, &c);
-        free(c.kind);
+    int code = load(&l, path, XIR_LOAD_LAZY);
+    bool known = l.net && code != MISUSED;
+    counts c = { 0 };
+    if (known) count(l.net, &c);
+    if (j) {
+        json_open(j, NULL, '{');
+        json_str(j, "file", xir_str_of(shown_name(path)));
+        if (known) put_network(j, &l, &c);
+        code = json_findings(j, code);
+        json_close(j, '}');
+    } else if (known) {
+        print_words(&l, &c);
     }
+    free(c.kind);
     unload(&l);
     return code;
 }
 
+static int run(int n, char **operands) {
+    json_out j = { 0 };
+    int worst = check_files(n, operands);
+    if (worst) return worst;
+    if (as_json) json_files_begin(&j, n);
+    for (int i = 0; i < n; i++) {
+        if (!as_json && n > 1) {
+            printf(i ? "\n" : "");
+            print_text(stdout, xir_str_of(shown_name(operands[i])));
+            printf("\n\n");
+        }
+        int code = report(operands[i], as_json ? &j : NULL);
+        if (code > worst) worst = code;
+    }
+    if (as_json) json_files_end(&j, n);
+    return worst;
+}
+
 static const option options[] = {
-    { "json", NULL, WORD_NONE, &as_json, "print a JSON object" },
+    { "json", NULL, WORD_NONE, &as_json, "print a JSON object; of several files a list of them" },
     PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION,
     { 0 },
 };
 
 const command info_command = {
-    .name = "info", .operands = "FILE", .is = WORD_FILE,
-    .doc = "prints what a network consists of",
+    .name = "info", .operands = "FILE...", .is = WORD_FILE,
+    .doc = "prints what networks consist of",
     .details = "It counts ops, values and parameters, and lists the classes of the ops, the inputs and the outputs with "
-               "their types. Parameter files are mapped, never read whole.",
+               "their types. Parameter files are mapped, never read whole. Several files are reported one after the other.",
     .faulty = "the file is invalid",
-    .options = options, .least = 1, .most = 1, .run = run,
+    .options = options, .least = 1, .most = MANY, .run = run,
 };

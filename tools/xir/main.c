@@ -23,30 +23,34 @@ const command *find_command(const char *name) {
     }
     names[COMMANDS] = NULL;
     const char *meant = nearest(name, names);
-    if (meant) complain(MISUSED, "there is no command '%s'; was %s meant?", name, meant);
+    if (meant) complain(MISUSED, "there is no command '%s'; did you mean '%s'?", name, meant);
     else complain(MISUSED, "there is no command '%s'; xir --help lists them", name);
     return NULL;
 }
 
-static int run(const command *cmd, int argc, char **argv) {
+/* A command whose line makes sense. */
+static int run(const command *cmd, int n, char **operands) {
+    if (n < cmd->least || n > cmd->most) {
+        return complain(MISUSED, "usage: xir %s %s; xir %s --help says more", cmd->name, cmd->operands, cmd->name);
+    }
+    if (cmd->bare) return cmd->run(n, operands);
+    context = xir_context_new(&noting_allocator);
+    if (!context) return no_memory();
+    int code = set_limits();
+    if (!code) code = load_plugins();
+    if (!code) code = cmd->run(n, operands);
+    xir_context_free(context);
+    return blame_memory(code);
+}
+
+static int parse_and_run(const command *cmd, int argc, char **argv) {
     bool wants_help = false;
     int n = parse_options(cmd, argc, argv, &wants_help);
     if (wants_help) {
         print_help(cmd, stdout);
         return DONE;
     }
-    if (n < 0) return MISUSED;
-    if (n < cmd->least || n > cmd->most) {
-        return complain(MISUSED, "usage: xir %s %s; xir %s --help says more", cmd->name, cmd->operands, cmd->name);
-    }
-    if (cmd->bare) return cmd->run(n, argv);
-    context = xir_context_new(&noting_allocator);
-    if (!context) return no_memory();
-    int code = set_limits();
-    if (!code) code = load_plugins();
-    if (!code) code = cmd->run(n, argv);
-    xir_context_free(context);
-    return blame_memory(code);
+    return json_failure(n < 0 ? MISUSED : run(cmd, n, argv));
 }
 
 /* The words after the program's name. */
@@ -67,7 +71,7 @@ static int start(int argc, char **argv) {
     }
     if (word[0] == '-') return complain(MISUSED, "a command was expected, '%s' was found; xir --help lists them", word);
     const command *cmd = find_command(word);
-    return cmd ? run(cmd, argc - 1, argv + 1) : MISUSED;
+    return cmd ? parse_and_run(cmd, argc - 1, argv + 1) : MISUSED;
 }
 
 /* A file that is opened must not become a standard output that was closed: what takes the free numbers can be neither

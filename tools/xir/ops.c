@@ -266,7 +266,7 @@ static int unknown(const char *name) {
         words[i] = keys[i].data;
     }
     const char *meant = nearest(name, words);
-    if (meant) complain(MISUSED, "there is no class '%s'; was %s meant?", name, meant);
+    if (meant) complain(MISUSED, "there is no class '%s'; did you mean '%s'?", name, meant);
     else complain(MISUSED, "there is no class '%s'; xir ops lists them", name);
     for (size_t i = 0; i < n; i++) text_free(&keys[i]);
     free(keys);

@@ -122,7 +122,5 @@ void print_ops_json(const xir_class *one) {
         free((void *)ops);
     }
     json_close(&j, ']');
-    text_put(&j.t, "\n");
-    write_to(stdout, j.t.data, j.t.size);
-    text_free(&j.t);
+    json_print(&j);
 }

@@ -5,7 +5,7 @@
 #include "opt.h"
 
 static const char *passes_text, *reproduce;
-static bool        with_times;
+static bool        with_times, as_json;
 
 /* ---- the table of times -------------------------------------------------------------------------- */
 
@@ -51,6 +51,28 @@ void print_report(const xir_pass_report *report, FILE *out) {
     print_row(&all, width, out);
 }
 
+void put_report(json_out *j, const xir_pass_report *report) {
+    static const char *const fates[] = { "ran", "disabled", "above the level" };   /* ORDER FATE */
+    const xir_pass_row *row;
+    json_open(j, "passes", '[');
+    for (size_t i = 0; (row = xir_pass_report_at(report, i)); i++) {
+        json_open(j, NULL, '{');
+        json_str(j, "text", row->text);
+        if (row->pass) json_str(j, "pass", xir_str_of(row->pass->name));
+        else json_null(j, "pass");
+        json_uint(j, "depth", row->depth);
+        json_bool(j, "added", row->added);
+        json_str(j, "fate", xir_str_of(fates[row->fate]));
+        json_uint(j, "runs", row->runs);
+        json_uint(j, "changes", row->changes);
+        json_uint(j, "ops_before", row->ops_before);
+        json_uint(j, "ops_after", row->ops_after);
+        json_uint(j, "ns", row->ns);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
 /* ---- running ------------------------------------------------------------------------------------- */
 
 /* Where the network before a failing pass goes: where the user says, else to the other dumps, else beside the
@@ -79,10 +101,10 @@ static void say_of(const char *file, xir_diags *why) {
     xir_diags_free(placed);
 }
 
-/* Runs the passes. What is printed goes where the output does not. */
+/* Runs the passes. What is printed goes where the output does not; `j` not NULL: into an object. */
 static int optimise(loaded *l, const xir_pipeline *pipeline, const xir_pass_settings *settings, const xir_proof *proof,
-                    const char *out) {
-    FILE *to = out && strcmp(out, "-") == 0 ? stderr : stdout;
+                    const char *out, json_out *j) {
+    FILE *to = j ? NULL : out && strcmp(out, "-") == 0 ? stderr : stdout;
     xir_diags *why = new_diags();
     xir_pass_report *report = xir_pass_report_new(context);
     if (!report) {
@@ -93,7 +115,9 @@ static int optimise(loaded *l, const xir_pipeline *pipeline, const xir_pass_sett
     xir_status status = xir_pipeline_run(pipeline, l->net, settings, report, why);
     if (!status && out) status = xir_network_validate(l->net, why);
     progress_end();
-    if (with_times) print_report(report, to);
+    if (with_times && to) print_report(report, to);
+    if (j) put_report(j, report);
+    if (j) put_proof(j, proof);
     say_of(l->name, why);
     xir_pass_report_free(report);
     xir_diags_free(why);
@@ -110,32 +134,53 @@ static xir_pipeline *parse(void) {
     return p;
 }
 
+/* A line that makes sense so far. */
+static int optimise_file(const char *in, const char *out, const file_format *to, const xir_save_options *o,
+                         xir_pass_settings *settings, json_out *j) {
+    xir_pipeline *pipeline = parse();
+    int code = pipeline ? DONE : MISUSED;
+    char *failed = place_of_failure(out);
+    settings->reproduce = failed;
+    xir_proof *proof = NULL;
+    xir_pass_watch watch;
+    if (!code) code = proof_of_line(&proof, &watch);
+    settings->watches = &watch;
+    settings->n_watches = proof != NULL;
+    loaded l = { 0 };
+    if (!code) code = load(&l, in, 0);
+    if (!code) code = optimise(&l, pipeline, settings, proof, out, j);
+    if (!code && out) code = save(&l, out, to, o);
+    unload(&l);
+    proof_free(proof);
+    free(failed);
+    xir_pipeline_free(pipeline);
+    return code;
+}
+
 static int run(int n, char **operands) {
     const char *in = operands[0], *out = n > 1 ? operands[1] : NULL;
     const file_format *to = out ? choose_output(out) : NULL;
     xir_save_options o;
     xir_pass_settings settings;
     int code = out ? to ? check_save(to, out, &o) : MISUSED : DONE;
+    if (!code && as_json && out && strcmp(out, "-") == 0) {
+        code = complain(MISUSED, "--json and the network cannot both go to standard output");
+    }
     if (!code) code = limit_constants();
     if (!code && !settings_of_line(&settings)) code = MISUSED;
     if (code) return code;
-    xir_pipeline *pipeline = parse();
-    if (!pipeline) code = MISUSED;
-    char *failed = place_of_failure(out);
-    settings.reproduce = failed;
-    xir_proof *proof = NULL;
-    xir_pass_watch watch;
-    if (!code) code = proof_of_line(&proof, &watch);
-    settings.watches = &watch;
-    settings.n_watches = proof != NULL;
-    loaded l = { 0 };
-    if (!code) code = load(&l, in, 0);
-    if (!code) code = optimise(&l, pipeline, &settings, proof, out);
-    if (!code && out) code = save(&l, out, to, &o);
-    unload(&l);
-    proof_free(proof);
-    free(failed);
-    xir_pipeline_free(pipeline);
+    json_out j = { 0 };
+    json_open(&j, NULL, '{');
+    json_str(&j, "file", xir_str_of(shown_name(in)));
+    if (out) json_str(&j, "output", xir_str_of(out));
+    else json_null(&j, "output");
+    code = optimise_file(in, out, to, &o, &settings, as_json ? &j : NULL);
+    if (as_json) {
+        code = json_findings(&j, code);
+        json_close(&j, '}');
+        json_print(&j);
+    }
+    text_free(&j.t);
     settings_free(&settings);
     return code;
 }
@@ -149,6 +194,7 @@ static const option options[] = {
     { "reproduce", "FILE", WORD_FILE, &reproduce,
       "the file that keeps the network before a failing pass (OUT.failed.json, or D/failed.json)" },
     { "time", NULL, WORD_NONE, &with_times, "print what each pass changed and how long it took" },
+    { "json", NULL, WORD_NONE, &as_json, "print a JSON object: what --time and --prove print, and the findings" },
     PARAMS_OPTION, OUT_PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, INDENT_OPTION, ALIGN_OPTION, FROM_OPTION, TO_OPTION,
     { 0 },
 };

@@ -37,8 +37,10 @@ extern settings_options settings_args;
 
 /* The proof that the command line asks for, NULL if it asks for none, and its watch. */
 int  proof_of_line(xir_proof **out, xir_pass_watch *watch);
-/* Says what was proven. FAULTY: nothing. */
+/* Says what was proven; `out` NULL: nobody reads it. FAULTY: nothing. */
 int  proof_end(const xir_proof *proof, FILE *out);
+/* The member `proof`; `proof` NULL: null. */
+void put_proof(json_out *j, const xir_proof *proof);
 void proof_free(xir_proof *proof);   /* accepts NULL */
 #define PROVE_OPTIONS                                                                                                 \
     { "prove", NULL, WORD_NONE, &prove_args.prove,                                                                    \
@@ -59,5 +61,7 @@ extern prove_options prove_args;
 
 /* What passes did and how long it took. */
 void print_report(const xir_pass_report *report, FILE *out);
+/* The same as the member `passes`. */
+void put_report(json_out *j, const xir_pass_report *report);
 
 #endif

@@ -91,13 +91,28 @@ int proof_end(const xir_proof *proof, FILE *out) {
     if (!state.networks) {
         complain(FAULTY, "nothing was proven: no network could be run%s", xir_diags_count(obstacle)
                  ? "; the last one:" : "");
-        if (obstacle) xir_diags_print(obstacle, stderr);
+        if (obstacle) say_and_keep(obstacle);
         return FAULTY;
     }
+    if (!out) return DONE;
     if (state.outputs == 0) fprintf(out, "proven: no pass changed the network after it could be run\n");
     else fprintf(out, "proven: %zu networks compute the same, the largest difference of an output is %.3g\n",
                  state.networks, state.largest);
     return DONE;
+}
+
+void put_proof(json_out *j, const xir_proof *proof) {
+    xir_proof_state state = XIR_INIT(xir_proof_state);
+    if (!proof || xir_proof_state_of(proof, &state, NULL)) {
+        json_null(j, "proof");
+        return;
+    }
+    json_open(j, "proof", '{');
+    json_uint(j, "networks", state.networks);
+    json_uint(j, "outputs", state.outputs);
+    json_member(j, "largest");
+    json_real(&j->t, state.largest);
+    json_close(j, '}');
 }
 
 void proof_free(xir_proof *proof) {

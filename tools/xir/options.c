@@ -37,7 +37,7 @@ static int unknown(const command *cmd, const char *word) {
     text bare = { 0 };
     text_add(&bare, word + strspn(word, "-"), strcspn(word + strspn(word, "-"), "="));
     const char *meant = bare.size ? nearest(text_of(&bare).data, names) : NULL;
-    if (meant) complain(MISUSED, "%s has no option '%s'; was --%s meant?", cmd->name, word, meant);
+    if (meant) complain(MISUSED, "%s has no option '%s'; did you mean '--%s'?", cmd->name, word, meant);
     else complain(MISUSED, "%s has no option '%s'; xir %s --help lists them", cmd->name, word, cmd->name);
     text_free(&bare);
     return -1;
@@ -74,6 +74,7 @@ int parse_options(const command *cmd, int argc, char **argv, bool *help) {
     for (int i = 0; i < argc && !ended; i++) {
         if (strcmp(argv[i], "--") == 0) ended = true;
         else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) *help = true;
+        else if (strcmp(argv[i], "--json") == 0 && find(cmd, "json", 4)) note_findings();
     }
     if (*help) return 0;
     ended = false;

@@ -93,8 +93,7 @@ static void print_json(const xir_pass_decl *one) {
         if (!one || pass == one) put_pass(&j, pass);
     json_close(&j, ']');
     json_close(&j, '}');
-    printf("%.*s\n", (int)j.t.size, j.t.data);
-    text_free(&j.t);
+    json_print(&j);
 }
 
 /* ---- the command --------------------------------------------------------------------------------- */
@@ -105,7 +104,7 @@ static int unknown(const char *name) {
     const char **names = take(n + 1, sizeof *names);
     for (size_t i = 0; i < n; i++) names[i] = xir_pass_at(context, i)->name;
     const char *meant = nearest(name, names);
-    if (meant) complain(MISUSED, "there is no pass '%s'; was %s meant?", name, meant);
+    if (meant) complain(MISUSED, "there is no pass '%s'; did you mean '%s'?", name, meant);
     else complain(MISUSED, "there is no pass '%s'; xir passes lists them", name);
     free((void *)names);
     return MISUSED;

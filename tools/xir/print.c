@@ -165,6 +165,8 @@ static void plain(void) {
     if (in_colour()) fputs("\033[0m", stderr);
 }
 
+static const char program[] = "xir";
+
 /* Words of the command line can have anything in them too. */
 static int complain_args(int code, const char *of, const char *format, va_list args) {
     char *sentence = NULL;
@@ -176,6 +178,7 @@ static int complain_args(int code, const char *of, const char *format, va_list a
     print_text(stderr, xir_str_of(sentence ? sentence : "out of memory"));
     plain();
     fputc('\n', stderr);
+    note_complaint(code, of == program ? NULL : of, sentence ? sentence : "out of memory");
     free(sentence);
     return code;
 }
@@ -183,7 +186,7 @@ static int complain_args(int code, const char *of, const char *format, va_list a
 int complain(int code, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    complain_args(code, "xir", format, args);
+    complain_args(code, program, format, args);
     va_end(args);
     return code;
 }
@@ -197,13 +200,19 @@ int complain_of(int code, const char *file, const char *format, ...) {
 }
 
 void say_more(size_t more) {
+    note_more(more);
     if (more) fprintf(stderr, "and %zu more\n", more);
 }
 
-void say(xir_diags *why) {
+void say_and_keep(const xir_diags *why) {
     progress_end();
-    size_t n = in_colour() ? xir_diags_count(why) : 0, more = n ? xir_diags_more(why) : 0;
-    if (!n) xir_diags_print(why, stderr);
+    size_t n = xir_diags_count(why);
+    for (size_t i = 0; i < n; i++) note_finding(xir_diags_at(why, i));
+    if (!in_colour()) {
+        xir_diags_print(why, stderr);
+        note_more(xir_diags_more(why));
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         const xir_diag *diag = xir_diags_at(why, i);
         if (write_failed && diag->code == XIR_E_IO && !diag->file.size) continue;
@@ -212,7 +221,11 @@ void say(xir_diags *why) {
         xir_diag_print(diag, stderr);   /* ends the line: the colour ends at the beginning of the next */
         plain();
     }
-    say_more(more);
+    say_more(xir_diags_more(why));
+}
+
+void say(xir_diags *why) {
+    say_and_keep(why);
     xir_diags_clear(why);
 }
 
@@ -354,6 +367,17 @@ void object_words(text *t, const xir_object *object) {
     if (printed.size > 2 && printed.data[0] == '"') text_add(t, printed.data + 1, printed.size - 2);
     else text_add(t, printed.data, printed.size);
     text_free(&printed);
+}
+
+void json_type(json_out *j, const xir_type *type) {
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
+    json_member(j, "dtype");
+    json_object(&j->t, xir_type_object(tensor ? tensor->element_dtype : type));
+    json_member(j, "shape");
+    if (tensor) json_i64s(&j->t, tensor->shape.data, tensor->shape.size);
+    else text_put(&j->t, "null");
+    json_member(j, "layout");
+    json_object(&j->t, tensor ? (const xir_object *)tensor->layout : NULL);
 }
 
 void type_words(text *t, const xir_type *type) {

@@ -8,7 +8,7 @@
 
 static word_list   input_words;
 static const char *out_dir, *compare_dir, *tolerance_word, *seed_word;
-static bool        each;
+static bool        each, as_json;
 
 /* What is run: one array a port, owned. */
 typedef struct ports {
@@ -257,28 +257,62 @@ static int write_outputs(const ports *out, char *const *files, xir_diags *why) {
     return code;
 }
 
-static void print_index(text *t, const xir_type *type, size_t at) {
-    size_t rank = xir_type_rank(type), index[64] = { 0 };
+/* The place of an element: an index a dim, of MOST_DIMS at most. Returns how many. */
+enum { MOST_DIMS = 64 };
+static size_t place_of(const xir_type *type, size_t at, int64_t index[MOST_DIMS]) {
+    const size_t rank = xir_type_rank(type);
     for (size_t k = rank; k-- > 0;) {
         size_t dim = (size_t)xir_type_dim(type, (int64_t)k, false);
-        if (k < 64) index[k] = at % dim;
+        if (k < MOST_DIMS) index[k] = (int64_t)(at % dim);
         at /= dim;
     }
-    for (size_t k = 0; k < rank && k < 64; k++) text_printf(t, k ? ",%zu" : "[%zu", index[k]);
-    text_put(t, rank ? "]" : "its only element");
+    return rank < MOST_DIMS ? rank : MOST_DIMS;
 }
 
-/* Adds what a comparison found to a line of the summary. */
-static int compare_one(const ports *out, size_t i, const char *file, double tolerance, text *line, xir_diags *why) {
+static void print_index(text *t, const xir_type *type, size_t at) {
+    int64_t index[MOST_DIMS];
+    const size_t n = place_of(type, at, index);
+    if (n) json_i64s(t, index, n);
+    else text_put(t, "its only element");
+}
+
+/* What a comparison with a file found; `d` NULL: it could not be made. */
+static void put_comparison(json_out *j, const char *path, const xir_array *array, const xir_difference *d) {
+    int64_t index[MOST_DIMS];
+    json_open(j, "compared", '{');
+    json_str(j, "file", xir_str_of(path));
+    if (d) json_bool(j, "same_shape", d->same_shape);
+    if (d && d->same_shape) {
+        json_uint(j, "differ", d->count);
+        json_uint(j, "of", xir_array_count(array));
+        json_member(j, "largest");
+        json_real(&j->t, d->largest);
+    }
+    if (d && d->same_shape && d->count) {
+        json_member(j, "at");
+        json_i64s(&j->t, index, place_of(xir_array_type(array), d->first, index));
+        json_member(j, "found");
+        json_real(&j->t, d->a);
+        json_member(j, "expected");
+        json_real(&j->t, d->b);
+    }
+    json_close(j, '}');
+}
+
+/* Adds what a comparison found to a line of the summary, and with --json to an object. */
+static int compare_one(const ports *out, size_t i, const char *file, double tolerance, text *line, json_out *j,
+                       xir_diags *why) {
     char *path = in_dir(compare_dir, file);
     int code;
     xir_array *expected = load_array(path, &code, why);
     if (!expected) {
+        if (j) put_comparison(j, path, NULL, NULL);
         free(path);
         return code;
     }
     xir_difference d;
     xir_status status = xir_array_compare(out->arrays[i], expected, tolerance, tolerance, &d);
+    if (j) put_comparison(j, path, out->arrays[i], status ? NULL : &d);
     text name = { 0 };
     add_name(&name, out, i);
     if (status) {
@@ -311,18 +345,35 @@ static int compare_one(const ports *out, size_t i, const char *file, double tole
     return code;
 }
 
-/* A line an output: its name, its type, how far it is from what is expected. */
-static int report(const ports *out, char *const *files, double tolerance, xir_diags *why) {
+/* An output as JSON: the members up to its comparison. */
+static void open_output(json_out *j, const ports *out, size_t i, const char *file) {
+    text name = { 0 };
+    char *path = out_dir ? in_dir(out_dir, file) : NULL;
+    add_name(&name, out, i);
+    json_open(j, NULL, '{');
+    json_str(j, "name", text_of(&name));
+    json_type(j, xir_array_type(out->arrays[i]));
+    if (path) json_str(j, "file", xir_str_of(path));
+    else json_null(j, "file");
+    if (!compare_dir) json_null(j, "compared");
+    free(path);
+    text_free(&name);
+}
+
+/* A line an output, or with --json an object: its name, its type, how far it is from what is expected. */
+static int report(const ports *out, char *const *files, double tolerance, json_out *j, xir_diags *why) {
     int worst = DONE;
     for (size_t i = 0; i < out->n; i++) {
         text line = { 0 };
+        if (j) open_output(j, out, i, files[i]);
         add_name(&line, out, i);
         text_put(&line, "  ");
         type_words(&line, xir_array_type(out->arrays[i]));
-        int code = compare_dir ? compare_one(out, i, files[i], tolerance, &line, why) : DONE;
+        int code = compare_dir ? compare_one(out, i, files[i], tolerance, &line, j, why) : DONE;
         if (code > worst) worst = code;
-        print_text(stdout, text_of(&line));
-        putchar('\n');
+        if (j) json_close(j, '}');
+        else print_text(stdout, text_of(&line));
+        if (!j) putchar('\n');
         text_free(&line);
     }
     return worst;
@@ -357,6 +408,24 @@ static bool read_number(const char *which, const char *word, double *out) {
     return false;
 }
 
+/* Computes the outputs, writes and reports them. */
+static int run_network(loaded *l, uint64_t seed, double tolerance, const xir_run_options *options, json_out *j) {
+    ports in = { 0 }, out = { 0 };
+    xir_diags *why = new_diags();
+    int code = compute(l, &in, &out, seed, options, why);
+    char **files = take(out.n + 1, sizeof *files);
+    for (size_t i = 0; !code && i < out.n; i++) files[i] = file_name(&out, files, i);
+    if (!code && out_dir) code = write_outputs(&out, files, why);
+    if (!code) code = report(&out, files, tolerance, j, why);
+    say(why);
+    for (size_t i = 0; i < out.n; i++) free(files[i]);
+    free(files);
+    xir_diags_free(why);
+    ports_free(&in);
+    ports_free(&out);
+    return code;
+}
+
 static int run(int n, char **operands) {
     (void)n;
     double tolerance = 1e-4, seed = 0;
@@ -367,22 +436,19 @@ static int run(int n, char **operands) {
     xir_run_options options = XIR_INIT(xir_run_options);
     if (max_work_of_line(&options.max_work)) return MISUSED;
     loaded l = { 0 };
-    ports in = { 0 }, out = { 0 };
+    json_out j = { 0 };
+    json_open(&j, NULL, '{');
+    json_str(&j, "file", xir_str_of(shown_name(operands[0])));
+    json_open(&j, "outputs", '[');
     int code = load(&l, operands[0], 0);
-    if (!code) {
-        xir_diags *why = new_diags();
-        code = compute(&l, &in, &out, (uint64_t)seed, &options, why);
-        char **files = take(out.n + 1, sizeof *files);
-        for (size_t i = 0; !code && i < out.n; i++) files[i] = file_name(&out, files, i);
-        if (!code && out_dir) code = write_outputs(&out, files, why);
-        if (!code) code = report(&out, files, tolerance, why);
-        say(why);
-        for (size_t i = 0; i < out.n; i++) free(files[i]);
-        free(files);
-        xir_diags_free(why);
+    if (!code) code = run_network(&l, (uint64_t)seed, tolerance, &options, as_json ? &j : NULL);
+    json_close(&j, ']');
+    if (as_json) {
+        code = json_findings(&j, code);
+        json_close(&j, '}');
+        json_print(&j);
     }
-    ports_free(&in);
-    ports_free(&out);
+    text_free(&j.t);
     unload(&l);
     free((void *)input_words.items);
     return code;
@@ -398,6 +464,7 @@ static const option options[] = {
     { "max-work", "N", WORD_TEXT, &work_args.max_work,
       "stop before the op that would exceed N steps: a step is a multiply-add, another element operation counts as ten "
       "(no limit)" },
+    { "json", NULL, WORD_NONE, &as_json, "print a JSON object" },
     PARAMS_OPTION, LAZY_OPTION, FROM_OPTION,
     { 0 },
 };

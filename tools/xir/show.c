@@ -1,21 +1,111 @@
-/* xir show: a network as JSON, byte for byte what the writer gives, so without a newline at the end. */
+/* xir show: a network as JSON, byte for byte what the writer gives, so without a newline at the end; or some of its ops, one
+ * after the other, each as it is in the network. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 #include "cli.h"
 
-static bool compact;
+static bool      compact;
+static word_list op_words;
+
+/* ---- some ops ------------------------------------------------------------------------------------ */
+
+/* The ops of a network, each before its sub ops. */
+typedef struct op_list {
+    const xir_op **items;
+    size_t         n, room;
+} op_list;
+
+static void add_ops(op_list *list, const xir_op *op) {
+    if (list->n == list->room) {
+        list->room = list->room * 2 + 64;
+        list->items = resize((void *)list->items, list->room * sizeof *list->items);
+    }
+    list->items[list->n++] = op;
+    const xir_class *cls = xir_op_class(op);
+    for (size_t i = 0; i < xir_class_field_count(cls); i++) {
+        const xir_field *f = xir_class_field_at(cls, i);
+        xir_attr attr;
+        if (f->kind != XIR_KIND_OPS || xir_op_get(op, f->name, &attr)) continue;
+        for (size_t k = 0; k < attr.as.ops.size; k++) add_ops(list, attr.as.ops.data[k]);
+    }
+}
+
+/* "#17" is an id; false: another word. */
+static bool read_id(const char *word, int64_t *id) {
+    char *end;
+    errno = 0;
+    *id = word[0] == '#' ? strtoll(word + 1, &end, 10) : 0;
+    return word[0] == '#' && end != word + 1 && !*end && !errno;
+}
+
+static int unknown(const loaded *l, const op_list *ops, const char *word) {
+    xir_str meant = { 0 };
+    size_t distance = SIZE_MAX;
+    for (size_t i = 0; i < ops->n; i++) {
+        const xir_str name = xir_op_name(ops->items[i]);
+        if (name.size && xir_str_is_nearer(xir_str_of(word), name, &distance)) meant = name;
+    }
+    if (meant.size) {
+        return complain_of(MISUSED, l->name, "there is no op '%s'; did you mean '%.*s'?", word, (int)meant.size, meant.data);
+    }
+    return complain_of(MISUSED, l->name, "there is no op '%s'; --op takes the name of an op, or its id as #17", word);
+}
+
+static int print_op(const xir_op *op) {
+    xir_text_buffer printed = { 0 };
+    xir_status status = xir_op_print(op, compact ? 0 : 4, &printed);
+    if (!status && write_to(stdout, printed.data, printed.size)) write_to(stdout, "\n", 1);
+    xir_text_free(&printed);
+    return exit_of(status);
+}
+
+/* All ops of a name, which may be several; the word is an id only if no op has that name. */
+static int print_ops(const loaded *l, const op_list *ops, const char *word) {
+    size_t n = 0;
+    int code = DONE;
+    int64_t id;
+    for (size_t i = 0; i < ops->n && !code; i++) {
+        if (!xir_str_equal(xir_op_name(ops->items[i]), xir_str_of(word))) continue;
+        code = print_op(ops->items[i]);
+        n++;
+    }
+    for (size_t i = 0; i < ops->n && !n && read_id(word, &id); i++) {
+        if (xir_op_id(ops->items[i]) != id) continue;
+        code = print_op(ops->items[i]);
+        n++;
+    }
+    return n || code ? code : unknown(l, ops, word);
+}
+
+static int show_ops(const loaded *l) {
+    op_list ops = { 0 };
+    int code = DONE;
+    for (const xir_op *op = xir_network_first(l->net); op; op = xir_op_next(op)) add_ops(&ops, op);
+    for (size_t i = 0; i < op_words.n && !code; i++) code = print_ops(l, &ops, op_words.items[i]);
+    free((void *)ops.items);
+    return code;
+}
+
+/* ---- the command --------------------------------------------------------------------------------- */
 
 static int run(int n, char **operands) {
     (void)n;
     loaded l = { 0 };
     xir_diags *why = new_diags();
-    /* The text is the same without parameter bytes, so they are only looked at if they are named. */
+    /* The text is the same without parameter bytes, so they are only read if they are named. */
     int code = load_structure(&l, operands[0], load_args.from, why);
-    if (!code && load_args.params && load_args.no_params)
+    if (!code && load_args.params && load_args.no_params) {
         code = complain(MISUSED, "--params and --no-params contradict each other");
+    }
     if (!code && load_args.params) {
         bool found;
         code = load_params(&l, load_args.params, load_args.lazy ? XIR_LOAD_LAZY : 0, &found, why);
     }
-    if (!code) {
+    if (!code && op_words.n) {
+        code = show_ops(&l);
+    } else if (!code) {
         progress_writing("-");
         xir_status status = xir_json_write(l.net, compact ? 0 : 4, write_to, stdout, why);
         if (status) code = exit_of(status);
@@ -23,10 +113,12 @@ static int run(int n, char **operands) {
     say(why);
     xir_diags_free(why);
     unload(&l);
+    free((void *)op_words.items);
     return code;
 }
 
 static const option options[] = {
+    { "op", "NAME", WORD_TEXT, &op_words, "print only the op of this name, or of this id, #17", .many = true },
     { "compact", NULL, WORD_NONE, &compact, "print it on one line, as files are written" },
     PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION,
     { 0 },
@@ -35,8 +127,8 @@ static const option options[] = {
 const command show_command = {
     .name = "show", .operands = "FILE", .is = WORD_FILE,
     .doc = "prints a network as JSON",
-    .details = "Indented by four blanks, or compact: exactly the bytes that saving writes, without a newline at "
-               "the end.",
+    .details = "Indented by four blanks, or compact: exactly the bytes that saving writes, without a newline at the end. "
+               "With --op it prints ops, with their inputs and outputs, each followed by a newline.",
     .faulty = "the file is invalid",
     .options = options, .least = 1, .most = 1, .run = run,
 };
