@@ -25,12 +25,13 @@ COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
 _xir
 echo "${COMPREPLY[*]}"
 END
+sorted() { tr ' ' '\n' | sort | tr '\n' ' '; }
 offers() {
     want=$1
     shift
     ran="completion of $*"
     bash complete.bash "$@" >out 2>err || bad "$ran: bash fails"
-    [ "$(tr ' ' '\n' <out | sort | tr '\n' ' ')" = "$(echo "$want" | tr ' ' '\n' | sort | tr '\n' ' ')" ] || bad "$ran: not '$want'"
+    [ "$(sorted <out)" = "$(echo "$want" | sorted)" ] || bad "$ran: not '$want'"
     quiet
 }
 if has bash; then

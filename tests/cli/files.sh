@@ -54,8 +54,8 @@ head -c 100 small.json | "$XIR" show - >out 2>err; [ $? -eq 1 ] || bad "half of 
 "$XIR" show - <&- >out 2>err; [ $? -eq 3 ] || bad "closed standard input"; err "<stdin>: cannot be read"
 
 # A stream without a size may never end, and is read up to a limit.
-run 1 info --from json --max-bytes 100000 /dev/zero; err "/dev/zero: more than 100000 bytes come, which is the limit; --max-bytes raises it"; lines err 1
-run 1 info --from json --max-bytes=100000 - </dev/zero; err "<stdin>: more than 100000 bytes come"
+run 1 info --from json --max-bytes 100000 /dev/zero; err "/dev/zero: it has more than 100000 bytes, which is the limit; --max-bytes raises it"; lines err 1
+run 1 info --from json --max-bytes=100000 - </dev/zero; err "<stdin>: it has more than 100000 bytes"
 run 1 info --from json /dev/zero
 err "/dev/zero@0x0: a file of format json does not begin with the bytes 00 00 00 00 00 00 00 00: the rest is not read"
 lines err 1

@@ -63,7 +63,7 @@ for kind in imodel fb; do
     run 2 convert small.json g.$kind --out-params g.raw; err "inside"; gone g.$kind; gone g.raw
     run 2 info small.$kind --params small.raw; run 2 show small.$kind --params small.raw
     run 2 check small.$kind --params small.raw
-    run 2 convert small.json g.$kind --indent; err "no text"; gone g.$kind
+    run 2 convert small.json g.$kind --indent; err "is not a text"; gone g.$kind
 
     # A finding has a pointer and no line.
     edit small.json odd.json 's/"stride_width":1/"stride_width":0/'
@@ -114,7 +114,7 @@ run 0 convert small.json aligned.fb --align 65536
 for n in 0 3 -1 x 4096x 2147483648 ""; do
     run 2 convert small.json j.fb --align "$n"; err "power of two"; gone j.fb
 done
-run 2 convert small.json j.json --align 64; err "of fb"; gone j.json
+run 2 convert small.json j.json --align 64; err "--align is for fb"; gone j.json
 run 2 convert small.json j.imodel --align 64; gone j.imodel
 
 # A mapped file that becomes shorter: the writer of the pipe waits until the first file is mapped.

@@ -17,7 +17,7 @@ ended() {
     got=$?
     exec 9>&-
     [ "$got" -eq "$2" ] || bad "$ran: exit code $got, not $2"
-    lines err 1; err "xir: interrupted; files that were being written are as they were"; silent
+    lines err 1; err "xir: interrupted; files that were being written are unchanged"; silent
     same old.json small.json
     ls -A | grep -q tmp && bad "$ran: a temporary file is left"
 }

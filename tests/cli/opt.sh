@@ -3,12 +3,12 @@
 small=$data/small.json digits=$SRC/examples/models/digits.onnx
 
 # ---- xir passes
-run 0 passes; quiet; out "dce "; out "exact "; out "xir opt runs, if nobody says what: to-xir,"
+run 0 passes; quiet; out "dce "; out "exact "; out "without --passes xir opt runs: to-xir,"
 run 0 passes onnx-to-xir; quiet; out "also: onnx-to-xir"; out "level: needed"; out "input-shape: text"; out "strict: bool = false"
 run 0 passes --json; quiet; json '{"sort", "infer", "dce", "cse", "fold"} <= {p["name"] for p in d["passes"]}'
 json 'd["default"].split(",")[0] == "to-xir" and all(p["level"] in ("needed", "exact", "fast", "max") and p["doc"] for p in d["passes"])'
 run 0 passes --json dce; json '[p["name"] for p in d["passes"]] == ["dce"]'
-run 0 passes; shown=$(sed -n 's/^xir opt runs, if nobody says what: //p' out)
+run 0 passes; shown=$(sed -n 's/^without --passes xir opt runs: //p' out)
 [ "$(awk '/^## The default pipeline/ { on = 1 } on && /^```/ { if (code++) exit; next } on && code' "$SRC/docs/passes.md" | tr -d ' \n')" = "$shown" ] ||
     bad "docs/passes.md has another default pipeline"
 for pass in $(printf '%s' "$shown" | tr ',()' '   '); do
@@ -45,7 +45,7 @@ run 2 opt nowhere.json --level deep; err "--level takes needed, exact, fast, max
 run 2 opt nowhere.json --set fold; err "--set takes KEY=VALUE, not 'fold'"
 run 2 opt nowhere.json --bind N; err "--bind takes DIM=N, not 'N'"
 run 2 opt nowhere.json --input-shape 1,3; err "--input-shape takes NAME=D,D,..., not '1,3'"
-run 2 opt nowhere.json --seed 3; err "--input, --each, --seed and --tolerance are of --prove"
+run 2 opt nowhere.json --seed 3; err "--input, --each, --seed and --tolerance need --prove"
 run 2 opt nowhere.json --prove --seed x; err "--seed takes a number, not 'x'"
 run 2 opt nowhere.json --prove --tolerance -1; err "--tolerance takes a number above 0, not '-1'"
 run 2 opt nowhere.json --prove --input x=; err "--input takes NAME=FILE.npy, not 'x='"

@@ -18,7 +18,8 @@ run 0 run small.json --output b --seed 1; ! cmp -s a/output_0.npy b/output_0.npy
 run 0 run --lazy small.json --compare a --tolerance 0; quiet; out "largest difference 0"
 
 # Comparing: the differing output is named, and the exit code is 1.
-run 1 run small.json --compare b; out "largest difference"; err "b/output_0.npy: 'output_0' differs: [0,0,0,"; err "was expected"; err "of 64 elements differ"
+run 1 run small.json --compare b; out "largest difference"; err "b/output_0.npy: 'output_0' differs at [0,0,0,"
+err "]: expected "; err ", found "; err "of 64 elements differ"
 run 0 run small.json --compare b --tolerance 1000; quiet
 npy b/output_0.npy '<f4' '(1,)' '\000\000\200\077'
 run 1 run small.json --compare b; out "another shape"; err "@fp(32) * [1]"
@@ -104,15 +105,15 @@ mkdir all; cp "$digits/digits_logits.npy" all/logits.npy
 run 0 run "$digits/digits.onnx" --each --input "$digits/digits_inputs.npy" --compare all; quiet; out "logits  @fp(32) ** [64,10]  largest difference"
 run 1 run "$digits/digits.onnx" --input "$digits/digits_inputs.npy"; err "input 0 'image' of the network: @fp(32) [1,1,8,8] was expected"
 run 1 run "$digits/digits.onnx" --compare torch; err "'logits' differs"
-finish
 
-# an ONNX file whose input x has no type: it gets that of the array, or what --input-shape says
+# An ONNX file whose input x has no type: it gets that of the array, or what --input-shape says
 printf '\010\010\102\002\020\021\072\030\012\014\012\001x\022\001y\042\004Relu\132\003\012\001x\142\003\012\001y' >untyped.onnx
 npy x.npy '<f4' '(2,)' '\000\000\300\277\000\000\040\100'   # -1.5, 2.5
 npy y.npy '<f4' '(2,)' '\000\000\000\000\000\000\040\100'
 run 0 run untyped.onnx --input x=x.npy --output untyped; quiet; tail -c 8 untyped/y.npy >found
 tail -c 8 y.npy >expected; same found expected
-run 1 run untyped.onnx; err "is no tensor"
+run 1 run untyped.onnx; err "is not a tensor"
 run 0 opt --strict --input-shape x=2:fp32 untyped.onnx typed.json; quiet; run 0 run typed.json --input x.npy; quiet
 run 0 opt --set onnx-to-xir.strict=true --set onnx-to-xir.input-shape=x=2:i8 untyped.onnx typed.json; quiet
 run 1 opt --input-shape x=2 untyped.onnx typed.json; err "its elements are expected too, x=2:fp32"
+finish

@@ -19,7 +19,7 @@ run 0 diff a b c d --help
 run 2; err "usage: xir COMMAND"; silent
 run 2 chek; err "did you mean 'check'?"
 run 2 frobnicate; err "no command 'frobnicate'"
-run 2 --frobnicate; err "a command was expected"
+run 2 --frobnicate; err "expected a command, found '--frobnicate'"
 run 2 help frobnicate; run 2 help show diff
 run 2 show; err "usage: xir show FILE"
 run 2 show a b

@@ -1,5 +1,5 @@
-/* Old keys of classes are read and never written, so a file that has one does not come back as it was. Which keys a
- * file spells is not kept in the network: they are looked for in its text. */
+/* Old keys of classes are read and never written, so a file that has one is not written back byte for byte. Which
+ * keys a file spells is not kept in the network: they are looked for in its text. */
 #include <stdlib.h>
 #include <string.h>
 #include "cli.h"

@@ -1,7 +1,7 @@
 /* xir check: everything that can be found out about a network without running it. The rules of validation; then
- * every op is inferred from the types of its inputs, in a way that makes one wrong type one finding and not one for
- * each op behind it; ops of a dialect are judged by what they would become; then the parameter file. What cannot be
- * checked is said in notes. */
+ * every op is inferred from the types of its inputs, so that one wrong type is one finding and not one for each op
+ * after it; ops of a dialect are checked as what they would become; then the parameter file. Notes say what cannot
+ * be checked. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +29,11 @@ typedef struct checking {
 
 typedef enum agreement {
     SAME,       /* as far as either knows: unknown dims agree with any           */
-    LOOSELY,    /* elements and dims are the same, what is said of them is not   */
+    LOOSELY,    /* elements and dims are the same, layouts or distributions not   */
     DIFFERENT
 } agreement;
 
-/* What is quantised, and how, is for whoever quantised to say: inference passes types on that a file requantises. */
+/* The quantiser decides what is quantised, and how: inference passes types on that a file requantises. */
 static bool elements_agree(const xir_type *declared, const xir_type *inferred) {
     return xir_type_is_quantized(declared) || xir_type_is_quantized(inferred) || xir_type_equal(declared, inferred);
 }
@@ -72,7 +72,7 @@ static void differ(checking *c, const char *path, const xir_type *declared, cons
     text_free(&t);
 }
 
-/* What inference said of a copy is about the op that stands at `path`. */
+/* The findings of inference on a copy are about the op at `path`. */
 static void take_over(checking *c, const char *path) {
     xir_diags *said = xir_network_diags(c->copy);
     for (size_t i = 0; i < xir_diags_count(said); i++) {
@@ -163,8 +163,8 @@ static void report(checking *c, const xir_op *op, xir_op *copy, const char *path
     }
 }
 
-/* An op is fine if inference agrees from the types that its inputs are declared to have; or else from those that
- * they should have: then the fault is theirs and has been said. */
+/* An op is correct if inference agrees, from the declared types of its inputs, or else from the types that they should
+ * have: then the fault is in the inputs and has been reported. */
 static void infer_again(checking *c, const xir_op *op, xir_op *copy, const char *path) {
     xir_status status = xir_op_infer(copy, true);
     if (status == XIR_E_UNSUPPORTED) {
@@ -188,7 +188,7 @@ static void infer_again(checking *c, const xir_op *op, xir_op *copy, const char 
         correct_inputs(c, op, copy, false);
         restore_outputs(c, op, copy);
         if (fine) return;
-        status = xir_op_infer(copy, true);   /* what is said is about the file */
+        status = xir_op_infer(copy, true);   /* the findings are about the file */
     }
     if (status) take_over(c, path);
     else report(c, op, copy, path);
@@ -197,7 +197,7 @@ static void infer_again(checking *c, const xir_op *op, xir_op *copy, const char 
 
 /* ---- ops ----------------------------------------------------------------------------------------- */
 
-/* An element type of a class that nobody registered may mean anything. */
+/* An element type of an unregistered class may mean anything. */
 static void look_at_types(checking *c, const xir_op *op) {
     for (size_t i = 0; i < xir_op_output_count(op); i++) {
         const xir_type *type = xir_value_type(xir_op_output(op, (int64_t)i));
@@ -208,7 +208,7 @@ static void look_at_types(checking *c, const xir_op *op) {
     }
 }
 
-/* What an op's constants hold where its maps are in normalised numbers: the file may be right, but nobody here can
+/* What an op's constants hold if its maps are in normalised numbers: the file may be right, but this library cannot
  * compute it. */
 static void look_at_numbers(checking *c, const xir_op *op) {
     bool normalised;
@@ -223,11 +223,11 @@ static void look_at_numbers(checking *c, const xir_op *op) {
     xir_diags_free(said);
 }
 
-/* `sound`: validation has found no fault in it, so that its faults are not said twice. */
+/* `sound`: validation has found no fault in it, so that its faults are not reported twice. */
 static void check_op(checking *c, const xir_op *op, xir_op *copy, const char *path, bool sound) {
     const xir_class *cls = xir_op_class(op);
     look_at_types(c, op);
-    if (xir_class_is_dialect(cls)) return;   /* judged as what it becomes */
+    if (xir_class_is_dialect(cls)) return;   /* checked as what it becomes */
     if (xir_class_is_opaque(cls)) tally_add(&c->unknown, cls);
     else if (sound) infer_again(c, op, copy, path);
     if (sound) look_at_numbers(c, op);
@@ -253,8 +253,7 @@ static size_t op_of(xir_str path) {
     return i == 5 || (i < path.size && path.data[i] != '/') ? SIZE_MAX : number;
 }
 
-/* Inputs of a dialect's ops, and what leaves a network of one, are judged by the dialect: with the place in its own
- * graph. */
+/* The dialect checks the inputs of its ops and the outputs of its networks, with the place in its own graph. */
 static bool is_for_dialect(const checking *c, xir_str path) {
     size_t at = op_of(path), i = 5;
     const xir_op *op = at == SIZE_MAX ? NULL : xir_network_op_at(c->net, (int64_t)at);

@@ -1,5 +1,4 @@
-/* What the subcommands share. Whoever fails here has said why on stderr when it returns; running out of memory ends
- * the program. */
+/* What the commands share. A function that fails has printed why on stderr; running out of memory ends the program. */
 #ifndef CLI_H
 #define CLI_H
 
@@ -15,24 +14,24 @@ enum {
     REFUSED = 3,  /* the operating system refused to read, write or give memory */
     INTERRUPTED = 128  /* plus the number of the signal that ended the program  */
 };
-/* From now on Ctrl-C, SIGTERM and SIGHUP end the program at once, with a sentence, and leave files as they were; one
- * that its caller has ignored stays so. */
+/* From now on Ctrl-C, SIGTERM and SIGHUP end the program at once, with a sentence, and leave files unchanged; a signal
+ * that is ignored at the start stays ignored. */
 void end_on_signals(void);
 
 /* What a failed call of the library means here. */
 int exit_of(xir_status status);
-/* The same of what made nothing, by the first error of its list. */
+/* The same, by the first error of a list. */
 int code_of(const xir_diags *why);
-/* "xir: out of memory", unless a finding has said so. Returns REFUSED. */
+/* "xir: out of memory", unless a finding has reported it. Returns REFUSED. */
 int no_memory(void);
-/* What a command comes to: a failure after memory was refused is REFUSED, and a sentence says so, whatever it looked
- * like where it was met. What could do without is as good as ever. */
+/* The exit code of a command: any failure after memory was refused is REFUSED, with a sentence. A command that could do
+ * without the memory has succeeded. */
 int blame_memory(int code);
 extern const xir_allocator noting_allocator;   /* the context's, which notes what it refuses */
 
 /* ---- commands and their options ------------------------------------------------------------------
- * All that the program says of its command line comes from these tables: help.c prints them for people, for docs/xir.md and as
- * the manual page, completion.c for shells. */
+ * All documentation of the command line comes from these tables: help.c prints them for people, for docs/xir.md and
+ * as the manual page, completion.c for shells. */
 
 /* What a word of the command line is, for shells that complete it. */
 typedef enum word_kind {
@@ -84,7 +83,7 @@ extern const command info_command, show_command, convert_command, opt_command, c
                      passes_command, run_command, schema_command, help_command, completion_command;
 extern const command *const commands[];
 extern const option common_options[];    /* what every command takes                        */
-extern const option program_options[];   /* what stands in the place of a command           */
+extern const option program_options[];   /* what is given instead of a command           */
 
 /* The command of a name. NULL after a complaint. */
 const command *find_command(const char *name);
@@ -92,7 +91,8 @@ const command *find_command(const char *name);
 /* Sorts `argv` into options, which are stored, and operands, which are moved to its front. Returns their number,
  * or -1 if the line makes no sense. *help is set if --help is among the options: then nothing else counts. */
 int parse_options(const command *cmd, int argc, char **argv, bool *help);
-/* The same before the command, for what all commands take: moves *argc and *argv past it. False if it makes no sense. */
+/* The same before the command, for what all commands take: moves *argc and *argv past it. False if it makes no
+ * sense. */
 bool parse_leading(int *argc, char ***argv);
 
 void print_usage(FILE *out);
@@ -112,27 +112,27 @@ int set_limits(void);
 /* The word among `words` (NULL at the end) that was perhaps meant; NULL if none is near. */
 const char *nearest(const char *word, const char *const *words);
 
-/* ---- saying what is wrong ------------------------------------------------------------------------ */
+/* ---- reporting what is wrong ---------------------------------------------------------------------- */
 
 extern xir_context *context;
 
 /* "xir: <sentence>" on stderr. Returns `code`. */
 int complain(int code, const char *format, ...) XIR_PRINTF(2, 3);
-/* The same without a word before it, for sentences about a file; control bytes of the name are shown. */
+/* The same with the name of a file first; control bytes of the name are escaped. */
 int complain_of(int code, const char *file, const char *format, ...) XIR_PRINTF(3, 4);
 /* Prints findings on stderr, in colour on a terminal, and forgets them; or keeps them. */
 void say(xir_diags *why);
 void say_and_keep(const xir_diags *why);
-void say_more(size_t more);       /* how many findings are not said; 0: nothing */
+void say_more(size_t more);       /* how many findings are not printed; 0: nothing */
 xir_diags *new_diags(void);
 
-/* Flushes and closes stdout. Returns `code`, or REFUSED if not all that was printed has arrived. */
+/* Flushes and closes stdout. Returns `code`, or REFUSED if a write failed. */
 int close_output(int code);
 
-/* ---- what takes long ----------------------------------------------------------------------------- */
+/* ---- progress ------------------------------------------------------------------------------------- */
 
-/* From now on this is done, until the end; on a terminal a line on stderr says so if it takes long. Ends what was
- * begun. Not for work that prints. */
+/* From now on the program does this, until progress_end; on a terminal a line on stderr says so if it takes long. Ends
+ * what was begun before. Not for work that prints. */
 void progress_begin(const char *verb, const char *name);
 void progress_end(void);
 /* "writing OUT"; nothing if that is the terminal itself. */
@@ -140,9 +140,9 @@ void progress_writing(const char *out);
 
 /* ---- files that others shorten ------------------------------------------------------------------- */
 
-/* A mapped file that has become shorter is named when its bytes are missed, and the program ends: REFUSED. */
+/* If a mapped file has become shorter and its bytes are read, the program names it and ends: REFUSED. */
 void watch_for_losses(void);
-/* Names the mapped file that the address is in, for who misses its bytes without a signal. */
+/* Names the mapped file that the address is in, for code that finds its bytes missing without a signal. */
 void say_lost(const void *address);
 
 /* ---- memory and text ----------------------------------------------------------------------------- */
@@ -162,7 +162,7 @@ void    text_printf(text *t, const char *format, ...) XIR_PRINTF(2, 3);
 void    text_free(text *t);
 xir_str text_of(const text *t);
 
-/* A text from a file, so that it cannot drive a terminal: control bytes and what is no UTF-8 become \xNN. */
+/* A text from a file, so that it cannot drive a terminal: control bytes and invalid UTF-8 become \xNN. */
 void print_text(FILE *out, xir_str s);
 /* At most `most` bytes of it, with "..." if there are more. */
 void print_clipped(FILE *out, xir_str s, size_t most);
@@ -235,10 +235,10 @@ const file_format *format_named(const char *word);   /* complains               
 /* By content, then by name; NULL: neither tells. */
 const file_format *format_of(const void *head, size_t size, uint64_t total, const char *path);
 /* "X.failed.json" for "X.json" and "failed.json". */
-char         *beside(const char *path, const char *suffix);
-const char   *suffix_of(const char *path);           /* behind the last dot of the last name             */
+char         *sibling(const char *path, const char *suffix);
+const char   *suffix_of(const char *path);           /* after the last dot of the last name             */
 const char   *format_words(void);
-/* "json, pnnx": the formats of which a question is true, for sentences about options. */
+/* "json, pnnx": the formats for which a question is true, for sentences about options. */
 const char   *formats_that(bool (*is)(const file_format *f));
 bool          format_is_pair(const file_format *f);
 
@@ -247,7 +247,7 @@ struct loaded {
     const char   *name;          /* as diagnostics call it                                */
     const char   *path;          /* NULL: standard input                                  */
     const file_format *format;
-    bool          regular;       /* an ordinary file: it can be read again, others lie beside it */
+    bool          regular;       /* an ordinary file: it can be read again, and has files next to it */
     char         *bytes;         /* all of it, if it is not regular                       */
     size_t        size;
     xir_network  *net;
@@ -261,24 +261,26 @@ typedef struct load_options {
     bool        no_params, lazy;
 } load_options;
 extern load_options load_args;
-#define FROM_OPTION      { "from", "FORMAT", WORD_FORMAT, &load_args.from, "the format of the input, whatever its content and name" }
+#define FROM_OPTION                                                                                                   \
+    { "from", "FORMAT", WORD_FORMAT, &load_args.from, "the format of the input, whatever its content and name" }
 #define NO_PARAMS_OPTION { "no-params", NULL, WORD_NONE, &load_args.no_params, "read the structure alone" }
 #define LAZY_OPTION      { "lazy", NULL, WORD_NONE, &load_args.lazy, "map parameters instead of reading them" }
-#define PARAMS_OPTION    { "params", "P", WORD_FILE, &load_args.params, "the file of the parameters, of a structure in JSON" }
+#define PARAMS_OPTION                                                                                                 \
+    { "params", "P", WORD_FILE, &load_args.params, "the file of the parameters, of a structure in JSON" }
 
 /* Reads a structure; `path` "-" is standard input. Findings go to `why`. */
 int load_structure(loaded *l, const char *path, const char *from, xir_diags *why);
-/* Of a format with parameters beside it: gives it its parameter bytes, from `params`, or if that is NULL from the
- * file that lies beside it. A file that was not named and is not there is no failure: *found tells. Of another
- * format: a failure if any are named. */
+/* For a format with parameters in a file next to it: reads the parameter bytes, from `params`, or if that is NULL from
+ * the file next to it. If `params` is NULL and there is no such file, *found is false and that is not a failure. For
+ * another format it is a failure to name a file. */
 int load_params(loaded *l, const char *params, unsigned flags, bool *found, xir_diags *why);
-/* Of a format with parameters inside: reads all of it once more, as XIR_LOAD_… say, the MD5 too, and forgets it.
- * *found tells whether there were parameters where they are needed. */
+/* For a format with parameters inside: reads all of the file again, as XIR_LOAD_… say, and its MD5, and discards it.
+ * *found: there were parameters if they are needed. */
 int check_inside(loaded *l, unsigned flags, bool *found, xir_diags *why);
-/* Maps the parameters of a structure, if that is possible: what judges a dialect looks at constants. What is wrong
- * with them is for who checks them to say; `why` is empty then. */
+/* Maps the parameters of a structure, if that is possible: the check of a dialect reads constants. It reports no faults
+ * of the parameters, which are checked later; `why` is empty at the end. */
 void take_constants(loaded *l, xir_diags *why);
-/* Structure and parameters, as load_args say, with a warning if parameters are needed and not there. All findings
+/* Structure and parameters, as load_args say, with a warning if needed parameters are missing. All findings
  * are printed. If the parameters alone are faulty, l->net has the structure nevertheless. */
 int load(loaded *l, const char *path, unsigned flags);
 void unload(loaded *l);
@@ -289,14 +291,18 @@ typedef struct save_options {
     bool        indent;
 } save_options;
 extern save_options save_args;
-#define OUT_PARAMS_OPTION { "out-params", "Q", WORD_FILE, &save_args.out_params, "the file that the parameters are written to, of a structure in JSON" }
-#define INDENT_OPTION     { "indent", NULL, WORD_NONE, &save_args.indent, "write JSON indented by four blanks" }
-#define ALIGN_OPTION      { "align", "N", WORD_TEXT, &save_args.align, "fb: the offset of each parameter is a multiple of N, a power of two (4096)" }
-#define TO_OPTION         { "to", "FORMAT", WORD_FORMAT, &save_args.to, "the format of the output, whatever its name" }
+#define OUT_PARAMS_OPTION                                                                                             \
+    { "out-params", "Q", WORD_FILE, &save_args.out_params,                                                            \
+      "the file that the parameters are written to, of a structure in JSON" }
+#define INDENT_OPTION { "indent", NULL, WORD_NONE, &save_args.indent, "write JSON indented by four blanks" }
+#define ALIGN_OPTION                                                                                                  \
+    { "align", "N", WORD_TEXT, &save_args.align,                                                                      \
+      "fb: the offset of each parameter is a multiple of N, a power of two (4096)" }
+#define TO_OPTION { "to", "FORMAT", WORD_FORMAT, &save_args.to, "the format of the output, whatever its name" }
 
-/* The format of what is written: as the user says, or by its name. NULL: there is none. */
+/* The format of the output: the one that the user names, or by the name of the file. NULL after a complaint. */
 const file_format *choose_output(const char *path);
-/* Judges save_args for an output of this format. */
+/* Checks save_args for an output of this format. */
 int check_save(const file_format *to, const char *out, xir_save_options *o);
 /* Writes the network; all findings are printed. */
 int save(loaded *l, const char *out, const file_format *to, const xir_save_options *o);
@@ -304,11 +310,11 @@ int save(loaded *l, const char *out, const file_format *to, const xir_save_optio
 /* Whether some of its Params have no bytes and need some; whether some have bytes. */
 bool lacks_params(const xir_network *net);
 bool keeps_params(const xir_network *net);
-/* All bytes of a structure file that is text, again if need be; NULL if they cannot be read or it is none. They are the
- * caller's to free, unless they are l->bytes. */
+/* All bytes of a structure file that is text, read again if necessary; NULL if they cannot be read or the file is
+ * not a text. They are the caller's to free, unless they are l->bytes. */
 char *structure_bytes(loaded *l, size_t *size);
 
-/* Says which old keys of classes a file spells: they will be written as the new ones. */
+/* Reports which old keys of classes a file has: they will be written as the new ones. */
 void note_old_keys(loaded *l, xir_diags *why);
 
 /* What the library's writers call: `user` is a FILE. */
@@ -324,7 +330,7 @@ extern work_options work_args;
     { "max-op-work", "N", WORD_TEXT, &work_args.max_op_work, "the most steps for the constant of one op (2G)" }
 /* Gives the context the limits that the command line says. */
 int limit_constants(void);
-/* The number of --max-work; 0: it is not there. */
+/* The number of --max-work; 0: not given. */
 int max_work_of_line(uint64_t *out);
 
 /* ---- counting classes ---------------------------------------------------------------------------- */

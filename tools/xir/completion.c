@@ -125,8 +125,10 @@ static void print_bash(text *t) {
     text_put(t, "    esac\n"
                 "    case $word in -*) [ -z \"$options\" ] || is=options ;; esac\n"
                 "    case $is in\n"
-                "    file) mapfile -t COMPREPLY < <(compgen -f -- \"$word\"); compopt -o filenames 2>/dev/null; return ;;\n"
-                "    folder) mapfile -t COMPREPLY < <(compgen -d -- \"$word\"); compopt -o filenames 2>/dev/null; return ;;\n"
+                "    file | folder)\n"
+                "        compopt -o filenames 2>/dev/null\n"
+                "        mapfile -t COMPREPLY < <(compgen -A ${is/folder/directory} -- \"$word\")\n"
+                "        return ;;\n"
                 "    options) list=$options ;;\n");
     for (word_kind kind = WORD_TEXT; kind < WORD_KINDS; kind++) {
         text words = { 0 };
@@ -179,7 +181,10 @@ static void print_zsh(text *t) {
         else if (is_list(kind)) text_printf(t, "_xir_%s() { compadd \"$@\" -- %s }\n", kind_names[kind], words.data);
         text_free(&words);
     }
-    text_put(t, "_xir() {\n    local curcontext=$curcontext state state_descr line\n    typeset -A opt_args\n    _arguments -C");
+    text_put(t, "_xir() {\n"
+                "    local curcontext=$curcontext state state_descr line\n"
+                "    typeset -A opt_args\n"
+                "    _arguments -C");
     put_zsh_options(t, program_options, "        ");
     for (const option *o = common_options; o->name; o++) {
         const option one[] = { *o, { 0 } };
@@ -285,6 +290,7 @@ static int run(int n, char **operands) {
 const command completion_command = {
     .name = "completion", .operands = "SHELL", .is = WORD_SHELL,
     .doc = "prints what bash, zsh or fish need to complete command lines of xir",
-    .details = "Installing puts the scripts where these shells look for them. Without that: source <(xir completion bash).",
+    .details = "Installing puts the scripts where these shells look for them. Without that: source <(xir completion "
+               "bash).",
     .least = 1, .most = 1, .run = run,
 };

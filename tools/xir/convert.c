@@ -1,4 +1,4 @@
-/* xir convert: reads one format, writes another. The network is not judged: what decodes is written. */
+/* xir convert: reads one format, writes another. The network is not checked: what can be read is written. */
 #include "cli.h"
 
 static int run(int n, char **operands) {

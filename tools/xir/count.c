@@ -1,5 +1,5 @@
-/* How many there are of each class. Classes are noted down one after the other and counted at the end, so that a
- * file with a class an op costs no more than another. */
+/* How many there are of each class. Classes are noted one after the other and counted at the end, so that a file
+ * with as many classes as ops costs no more than another. */
 #include <stdlib.h>
 #include <string.h>
 #include "cli.h"

@@ -1,4 +1,4 @@
-/* xir diff: what differs between two networks, said in their terms. */
+/* xir diff: what differs between two networks, in their own terms. */
 #include <stdlib.h>
 #include <string.h>
 #include "diff.h"
@@ -55,7 +55,7 @@ static int read_tolerance(double *out) {
     char *end;
     *out = strtod(tolerance_word, &end);
     if (end != tolerance_word && !*end && *out >= 0) return DONE;
-    return complain(MISUSED, "--tolerance takes a number from 0, not '%s'", tolerance_word);
+    return complain(MISUSED, "--tolerance takes a number that is not below 0, not '%s'", tolerance_word);
 }
 
 static int run(int n, char **operands) {

@@ -1,4 +1,4 @@
-/* xir run --each: arrays that hold many inputs one behind the other along their first dim. The network, whose first
+/* xir run --each: arrays that hold many inputs one after the other along their first dim. The network, whose first
  * dim says how many it takes at a time, is run for each part; outputs are joined as the inputs were. */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static const xir_type *with_first_dim(const xir_type *type, int64_t first, xir_d
     return out;
 }
 
-/* How many parts the inputs have, all as many; 0 after a complaint. */
+/* How many parts the inputs have, the same number for all; 0 after a complaint. */
 static size_t count_parts(xir_value *const *inputs, const xir_array *const *arrays, size_t n) {
     int64_t parts = 0;
     for (size_t i = 0; i < n; i++) {
@@ -26,8 +26,8 @@ static size_t count_parts(xir_value *const *inputs, const xir_array *const *arra
         each = each < 0 ? 1 : each;   /* a network that takes any number gets one at a time */
         if (whole < 1 || each < 1 || whole % each || (parts && whole / each != parts)) {
             complain(FAULTY, "--each: the first dim of '%.*s' is %lld in the array and %lld in the network; inputs "
-                     "must have whole parts, all as "
-                     "many", (int)name.size, name.data, (long long)whole, (long long)each);
+                     "must have whole parts, and the same number of them", (int)name.size, name.data, (long long)whole,
+                     (long long)each);
             return 0;
         }
         parts = whole / each;

@@ -11,7 +11,7 @@ static file_format all[MOST];
 static size_t      n_all;
 static text        words;
 
-/* When it is first asked: plug-ins have been loaded then. */
+/* On the first question: plug-ins are loaded by then. */
 static void fill(void) {
     if (n_all) return;
     for (; n_all < MOST; n_all++) {
@@ -55,7 +55,7 @@ const file_format *format_named(const char *word) {
     for (size_t i = 0; i < n_all; i++) near[i] = all[i].name;
     const char *meant = nearest(word, near);
     if (meant) complain(MISUSED, "there is no format '%s'; did you mean '%s'?", word, meant);
-    else complain(MISUSED, "there is no format '%s', but %s", word, format_words());
+    else complain(MISUSED, "there is no format '%s'; the formats are %s", word, format_words());
     return NULL;
 }
 
@@ -69,7 +69,7 @@ const char *suffix_of(const char *path) {
     return dot && dot != name ? dot + 1 : name + strlen(name);
 }
 
-char *beside(const char *path, const char *suffix) {
+char *sibling(const char *path, const char *suffix) {
     size_t stem = strlen(path);
     const char *old = suffix_of(path);
     if (*old) stem = (size_t)(old - path) - 1;

@@ -198,7 +198,7 @@ static void print_markdown(void) {
 
 /* ---- as a manual page ---------------------------------------------------------------------------- */
 
-/* Words that are no macro, with their dashes as they are typed. */
+/* Words that cannot be macros, with dashes that can be copied. */
 static void put_roff(text *t, const char *words) {
     if (*words == '.' || *words == '\'') text_put(t, "\\&");
     for (; *words; words++) {
@@ -229,8 +229,10 @@ static void put_roff_options(text *t, const option *o) {
 
 static void print_man(void) {
     text t = { 0 };
-    text_printf(&t, ".TH XIR 1 \"\" \"xir %s\" \"User Commands\"\n.SH NAME\nxir \\- look at, check, compare, convert, optimise "
-                "and run networks\n.SH SYNOPSIS\n", xir_version());
+    text_printf(&t, ".TH XIR 1 \"\" \"xir %s\" \"User Commands\"\n"
+                ".SH NAME\n"
+                "xir \\- look at, check, compare, convert, optimise and run networks\n"
+                ".SH SYNOPSIS\n", xir_version());
     for (const command *const *cmd = commands; *cmd; cmd++) {
         text_printf(&t, "%s.B xir %s\n[\\fIOPTION\\fR]...", cmd == commands ? "" : ".br\n", (*cmd)->name);
         if (*(*cmd)->operands) text_put(&t, " ");
@@ -238,9 +240,14 @@ static void print_man(void) {
         text_put(&t, "\n");
     }
     for (const option *o = program_options; o->name; o++) text_printf(&t, ".br\n.B xir \\-\\-%s\n", o->name);
-    text_put(&t, ".SH DESCRIPTION\nThe file \\- is standard input or output. Findings go to standard error, one a line:\n.PP\n.EX\n"
-                 "file:line:column: /json/pointer: what\nfile@0xoffset: what\n.EE\n.PP\nin colour on a terminal. What takes "
-                 "longer than 0.3 seconds says so there, in a line that is removed at the end.\n.SH COMMANDS\n");
+    text_put(&t, ".SH DESCRIPTION\n"
+                 "The file \\- is standard input or output. Findings go to standard error, one a line:\n"
+                 ".PP\n.EX\n"
+                 "file:line:column: /json/pointer: what\n"
+                 "file@0xoffset: what\n"
+                 ".EE\n.PP\n"
+                 "in colour on a terminal. If work takes longer than 0.3 seconds, a line there says so until the end.\n"
+                 ".SH COMMANDS\n");
     for (const command *const *cmd = commands; *cmd; cmd++) {
         text paragraph = { 0 };
         put_paragraph(&paragraph, *cmd);
@@ -264,7 +271,8 @@ static void print_man(void) {
         text_put(&t, "\n");
     }
     text_put(&t, ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nIf set and not empty, nothing is printed in colour.\n"
-                 ".SH SEE ALSO\ndocs/xir.md among the documentation says more, and describes the JSON that commands print.\n");
+                 ".SH SEE ALSO\n"
+                 "docs/xir.md in the documentation says more, and describes the JSON that commands print.\n");
     print(&t, stdout);
 }
 

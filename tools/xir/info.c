@@ -239,8 +239,8 @@ static const option options[] = {
 const command info_command = {
     .name = "info", .operands = "FILE...", .is = WORD_FILE,
     .doc = "prints what networks consist of",
-    .details = "It counts ops, values and parameters, and lists the classes of the ops, the inputs and the outputs with "
-               "their types. Parameter files are mapped, never read whole. Several files are reported one after the other.",
+    .details = "It counts ops, values and parameters, and lists the classes of the ops, the inputs and the outputs "
+               "with their types. Parameter files are mapped, never read whole. Of several files there is a report each.",
     .faulty = "the file is invalid",
     .options = options, .least = 1, .most = MANY, .run = run,
 };

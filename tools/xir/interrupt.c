@@ -1,5 +1,5 @@
-/* Ctrl-C, and whoever else asks the program to end: it ends at once, wherever it is. What it was writing has not
- * taken the place of anything yet, and is removed. */
+/* Ctrl-C, and other requests to end: the program ends at once. Files that it was writing have not replaced anything
+ * yet, and are removed. */
 #include <signal.h>
 #include <unistd.h>
 #include "cli.h"
@@ -14,7 +14,7 @@ static void put(const char *bytes, size_t size) {
 /* Calls only what a handler may call. */
 static void interrupted(int number) {
     static const char clear[] = "\r\033[K",
-                      sentence[] = "xir: interrupted; files that were being written are as they were\n";
+                      sentence[] = "xir: interrupted; files that were being written are unchanged\n";
     if (on_terminal) put(clear, sizeof clear - 1);
     put(sentence, sizeof sentence - 1);
     xir_abandon_saves();

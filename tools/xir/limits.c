@@ -5,7 +5,7 @@
 
 limit_options limit_args;
 
-/* A number from 1 on; false if it is none. */
+/* A number from 1 on; false: another word. */
 static bool read_number(const char *word, uint64_t *out) {
     char *end;
     errno = 0;

@@ -1,6 +1,6 @@
 /* Files into networks. Ordinary files are left to the library, which knows how to read and map them; standard input
- * and pipes can be read only once, so their bytes are taken here. A structure with its parameters beside it is read
- * in two steps, so that what is known of it can be said although the parameters are faulty. */
+ * and pipes can be read only once, so their bytes are taken here. A structure with its parameters next to it is read
+ * in two steps, so that its contents are known even if the parameters are faulty. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static int cannot_read(const char *name, int error) {
     return complain_of(REFUSED, name, "cannot be read: %s", strerror(error));
 }
 
-/* How much is read of what has no size. */
+/* How much is read of a file without a size. */
 static uint64_t most_of_stream(void) {
     xir_limits limits = XIR_INIT(xir_limits);
     if (xir_context_limits(context, &limits, NULL)) return SIZE_MAX / 4;
@@ -38,17 +38,17 @@ static int read_some(int fd, const char *name, text *to, size_t most) {
     return DONE;
 }
 
-/* Reads the rest of what has no size. It may never end. */
+/* Reads the rest of a file without a size. It may never end. */
 static int read_to_end(int fd, const char *name, text *to) {
     uint64_t most = most_of_stream();
     size_t all = most < SIZE_MAX / 4 ? (size_t)most + 1 : SIZE_MAX / 4;
     int code = read_some(fd, name, to, all > to->size ? all - to->size : 0);
     if (code || to->size <= most) return code;
-    return complain_of(FAULTY, name, "more than %llu bytes come, which is the limit; --max-bytes raises it",
+    return complain_of(FAULTY, name, "it has more than %llu bytes, which is the limit; --max-bytes raises it",
                        (unsigned long long)most);
 }
 
-/* Opens a path, "-" for standard input. *regular if it is an ordinary file, which has so many bytes. */
+/* Opens a path, "-" for standard input. *regular: it is an ordinary file, of *total bytes. */
 static int open_file(const char *path, const char *name, int *fd, bool *regular, uint64_t *total) {
     bool standard = strcmp(path, "-") == 0;
     *fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
@@ -65,7 +65,7 @@ static void close_file(int fd) {
     if (fd > STDIN_FILENO) close(fd);
 }
 
-/* The whole of what is no ordinary file. */
+/* All bytes of what is not an ordinary file. */
 static int read_stream(const char *path, const char *name, text *to) {
     int fd = -1;
     bool regular;
@@ -98,7 +98,7 @@ static int choose_format(loaded *l, const char *from, const text *head, uint64_t
         l->format = format_of(head->data, head->size, total, l->path);
         if (!l->format && head->size == 0) return complain_of(FAULTY, l->name, "the file is empty");
         if (!l->format)
-            return complain_of(FAULTY, l->name, "neither content nor name tells the format; --from says it: %s",
+            return complain_of(FAULTY, l->name, "neither content nor name tells the format; --from sets it: %s",
                                format_words());
     }
     if (!l->format->reads) return complain_of(MISUSED, l->name, "this build cannot read %s", l->format->name);
@@ -113,7 +113,7 @@ int code_of(const xir_diags *why) {
     return REFUSED;   /* no finding: there was no memory for one */
 }
 
-/* What has no size may never end: its beginning must be that of some format before the rest is read. */
+/* A file without a size may never end: its beginning must be that of a format before the rest is read. */
 static int read_whole(loaded *l, int fd, const char *from, text *to, xir_diags *why) {
     enum { HEAD = 256 << 10 };
     const uint64_t most = most_of_stream();
@@ -125,7 +125,7 @@ static int read_whole(loaded *l, int fd, const char *from, text *to, xir_diags *
     return begins ? read_to_end(fd, l->name, to) : code_of(why);
 }
 
-/* Opens the input: what it is, and all its bytes if they come only once. */
+/* Opens the input: detects its format, and reads all of it if that is possible only once. */
 static int open_input(loaded *l, const char *path, const char *from, xir_diags *why) {
     bool standard = strcmp(path, "-") == 0;
     l->name = standard ? "<stdin>" : path;
@@ -148,7 +148,7 @@ static int open_input(loaded *l, const char *path, const char *from, xir_diags *
     return code;
 }
 
-/* Bytes that are here already are not copied: they stay until the end. Of a structure alone the rest of the file is not
+/* Bytes in memory are not copied: they are kept until the end. For a structure alone the rest of the file is not
  * read. */
 static int read_input(const loaded *l, xir_load_options o, xir_network **net, xir_diags *why) {
     o.format = l->format->name;
@@ -167,7 +167,7 @@ int load_structure(loaded *l, const char *path, const char *from, xir_diags *why
 
 /* ---- parameters ---------------------------------------------------------------------------------- */
 
-/* The parameter file that lies next to a structure file; *path is NULL if there is none. */
+/* The parameter file that lies next to a structure file; *path is NULL without one. */
 static xir_status find_params(const loaded *l, char **path, xir_diags *why) {
     const char *word = l->format->name;
     size_t size = 0;
@@ -179,7 +179,7 @@ static xir_status find_params(const loaded *l, char **path, xir_diags *why) {
 }
 
 static int no_other_file(const loaded *l) {
-    return complain_of(MISUSED, l->name, "parameters of %s are inside the file: --params is of %s", l->format->name,
+    return complain_of(MISUSED, l->name, "parameters of %s are inside the file: --params is for %s", l->format->name,
                        formats_that(format_is_pair));
 }
 
@@ -207,7 +207,7 @@ static int read_params(loaded *l, const char *params, unsigned flags, bool *foun
         const xir_load_options o = options_of(l, flags);
         return exit_of(xir_network_read_params(l->net, all.data, all.size, XIR_STR(""), &o, why));
     }
-    free(l->params_path);   /* those that were looked at before */
+    free(l->params_path);   /* of the file that was tried before */
     l->params_path = NULL;
     xir_status status = XIR_OK;
     if (params) l->params_path = join(params, "");

@@ -1,6 +1,5 @@
-/* A mapped file that somebody shortens meanwhile is what the system took back, not a fault of ours: nothing more can
- * be done, but the file can be named. The system knows what is mapped where. All this may run in a signal handler:
- * it only reads and writes. */
+/* A mapped file that another program shortens: its bytes are lost, and the program ends, but it can name the file. The
+ * system knows what is mapped where. All this may run in a signal handler: it only reads and writes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,7 +9,7 @@
 
 enum { ROOM = 8192 };   /* of a line: a path has 4096 bytes at most, and a few of them are escaped */
 
-/* A number in base 16; *p is moved behind it. */
+/* A number in base 16; *p is moved past it. */
 static uintptr_t number(const char **p) {
     uintptr_t n = 0;
     for (;; (*p)++) {
@@ -52,10 +51,10 @@ static const char *find_path(uintptr_t at, char line[ROOM]) {
 
 static void put(const char *bytes, size_t size) {
     ssize_t n = write(STDERR_FILENO, bytes, size);
-    (void)n;   /* nobody is left to be told */
+    (void)n;   /* there is no other place to report it */
 }
 
-/* As findings print it, but that all that is not ASCII is escaped. */
+/* As findings print it, but everything that is not ASCII is escaped. */
 static void put_path(const char *path) {
     for (; *path; path++) {
         const unsigned char c = (unsigned char)*path;

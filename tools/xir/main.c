@@ -69,7 +69,7 @@ static int start(int argc, char **argv) {
         printf("xir %s\n", xir_version());
         return DONE;
     }
-    if (word[0] == '-') return complain(MISUSED, "a command was expected, '%s' was found; xir --help lists them", word);
+    if (word[0] == '-') return complain(MISUSED, "expected a command, found '%s'; xir --help lists them", word);
     const command *cmd = find_command(word);
     return cmd ? parse_and_run(cmd, argc - 1, argv + 1) : MISUSED;
 }

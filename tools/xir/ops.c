@@ -286,7 +286,7 @@ static int run(int n, char **operands) {
 }
 
 static const option options[] = {
-    { "json", NULL, WORD_NONE, &as_json, "print a list of JSON objects: all that the classes say of themselves" },
+    { "json", NULL, WORD_NONE, &as_json, "print a list of JSON objects: all about the classes" },
     { "markdown", NULL, WORD_NONE, &as_markdown, "print the reference of operations, docs/ops.md" },
     { 0 },
 };

@@ -1,6 +1,6 @@
 /* xir ops: what the classes of this build say of themselves, for people (ops.c), as JSON (ops_json.c), as the
- * reference of operations (ops_markdown.c). All of it is asked at run time: a new class or attribute is shown
- * without a change here. */
+ * reference of operations (ops_markdown.c). All of it comes from the library at run time: a new class or
+ * attribute is shown without a change here. */
 #ifndef OPS_H
 #define OPS_H
 
@@ -15,7 +15,7 @@ xir_str short_key(const xir_class *cls);
 /* All operations by their short keys, in any case of letters; the caller's to free. */
 const xir_class **sorted_ops(size_t *n);
 
-/* The words for an attribute's type, its default and a bound as JSON; NULL where there is none. */
+/* The words for an attribute's type, its default and a bound as JSON; null: it has none. */
 void put_type(text *t, const xir_field *f);
 void put_default(text *t, const xir_field *f);
 void put_bound(text *t, const xir_field *f, bool has, xir_number v);
@@ -23,7 +23,7 @@ void put_bound(text *t, const xir_field *f, bool has, xir_number v);
 /* The row of a class that is a target, NULL of others. */
 const xir_target_row *target_of(const xir_class *cls);
 
-/* The C names that a class's declaration has; empty where it does not say its id. */
+/* The C names that a class's declaration has; empty if it does not have an id. */
 typedef struct c_names {
     text constructor, attributes, declaration;   /* xir_add_conv2d, xir_conv2d_attrs, xir_conv2d_class */
 } c_names;

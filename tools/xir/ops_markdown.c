@@ -30,7 +30,7 @@ static const char preface[] =
     "  from the inputs.\n"
     "- **Unlike** PyTorch or ONNX: where an operation of a similar name there does something else.\n"
     "- The table has inputs, attributes and outputs in their order. An attribute has its kind, its least and greatest\n"
-    "  value, and its default behind `=`; one without a default must be given. Words of an enumeration are listed,\n"
+    "  value, and its default after `=`; one without a default must be given. Words of an enumeration are listed,\n"
     "  the default one in bold. Reals are rounded to float32.\n"
     "- `x?` may be null; a list is written `list<…>`; `params` is a constant tensor that is an attribute. Scalars\n"
     "  (`ScalarImm`, `IntImm`) are bare numbers in files.\n"
@@ -41,7 +41,7 @@ static const char conventions[] =
     "\n"
     "**Types.** A tensor has an element type, dims, a layout and perhaps merged distributions. Inference sees class,\n"
     "attributes, input types and target, and nothing else, but where a section says that a constant's elements are\n"
-    "read. The types of outputs can also be given by whoever adds the operation; they are kept then.\n"
+    "read. The caller that adds an operation may give the types of outputs; they are kept then.\n"
     "\n"
     "**Layouts.** A letter a dim: N batch, D H W space, C channels, L length (the same as W), I O of kernels, `*` for\n"
     "none of these. Operations that know rows, columns and channels find them by their letters, in any order: NHWC\n"
@@ -61,8 +61,8 @@ static const char conventions[] =
     "**Element types.** Inputs of one operation have the same unless the section says otherwise: nothing is converted\n"
     "silently, Cast converts. Quantised types are passed on by operations whose results are values of the input or\n"
     "lie between them (moves, pools, resizing, ReLU, Maximum of equal types); scales, zero points and ratios along an\n"
-    "axis follow it. What computes other values refuses them (`unsupported`): the quantised type of the result is for\n"
-    "whoever quantises to say, by giving the types of the outputs.\n"
+    "axis follow it. What computes other values refuses them (`unsupported`): the quantiser decides the type of\n"
+    "the result, by giving the types of the outputs.\n"
     "\n"
     "**Distributions** say which elements are valid and which are padding. They are kept, with their axes renumbered,\n"
     "where what they say is still true of the output; otherwise they are dropped where the result has no padding, or\n"
@@ -73,7 +73,7 @@ static const char conventions[] =
     "by element, which pass the type of their inputs on.\n"
     "\n"
     "**Faults** are found when an operation is added, and by `xir_op_validate` and `xir check` in what came from a\n"
-    "file. Rows are judged first (bounds, words, references, ports), then the class's own rules; the sentence names\n"
+    "file. Rows are checked first (bounds, words, references, ports), then the class's own rules; the sentence names\n"
     "attribute or input, what was expected and what was found. See [errors.md](errors.md).\n"
     "\n"
     "**Purity.** All operations are functions of their inputs but those with the trait *impure*: two equal ones of these\n"
@@ -84,7 +84,8 @@ static const char conventions[] =
 
 static bool in_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
-/* What would be taken for Markdown gets a backslash, in a table a bar too; code between backticks stays as it is. */
+/* Characters that Markdown would interpret get a backslash, in a table a bar too; code between backticks is
+ * unchanged. */
 static void put_escaped(text *t, xir_str s, bool table) {
     bool code = false;
     for (size_t i = 0; i < s.size; i++) {

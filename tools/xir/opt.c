@@ -1,4 +1,4 @@
-/* xir opt: reads a network, runs passes over it, writes what they made of it. */
+/* xir opt: reads a network, runs passes over it, writes the result. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -75,17 +75,17 @@ void put_report(json_out *j, const xir_pass_report *report) {
 
 /* ---- running ------------------------------------------------------------------------------------- */
 
-/* Where the network before a failing pass goes: where the user says, else to the other dumps, else beside the
- * output. NULL: nowhere. The caller's to free. */
+/* The file that keeps the network before a failing pass: the one that the user names, else one among the dumps, else
+ * one next to the output. NULL: none. The caller's to free. */
 static char *place_of_failure(const char *out) {
     struct stat s;
     if (reproduce) return join(reproduce, "");
     if (settings_args.dump_dir) return join(settings_args.dump_dir, "/failed.json");
     if (!out || strcmp(out, "-") == 0 || (stat(out, &s) == 0 && !S_ISREG(s.st_mode))) return NULL;
-    return beside(out, "failed.json");
+    return sibling(out, "failed.json");
 }
 
-/* What is said of nodes is about the file, and names it; what is said of ops is about what the passes made of it. */
+/* Findings about nodes are about the file, and name it; findings about ops are about the result of the passes. */
 static void say_of(const char *file, xir_diags *why) {
     xir_diags *placed = new_diags();
     xir_diags_set_max(placed, xir_diags_count(why));
@@ -134,7 +134,7 @@ static xir_pipeline *parse(void) {
     return p;
 }
 
-/* A line that makes sense so far. */
+/* The command line makes sense so far. */
 static int optimise_file(const char *in, const char *out, const file_format *to, const xir_save_options *o,
                          xir_pass_settings *settings, json_out *j) {
     xir_pipeline *pipeline = parse();
@@ -195,7 +195,8 @@ static const option options[] = {
       "the file that keeps the network before a failing pass (OUT.failed.json, or D/failed.json)" },
     { "time", NULL, WORD_NONE, &with_times, "print what each pass changed and how long it took" },
     { "json", NULL, WORD_NONE, &as_json, "print a JSON object: what --time and --prove print, and the findings" },
-    PARAMS_OPTION, OUT_PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, INDENT_OPTION, ALIGN_OPTION, FROM_OPTION, TO_OPTION,
+    PARAMS_OPTION, OUT_PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION,
+    INDENT_OPTION, ALIGN_OPTION, FROM_OPTION, TO_OPTION,
     { 0 },
 };
 

@@ -11,7 +11,8 @@ int level_of(const char *word);
 bool settings_of_line(xir_pass_settings *out);
 void settings_free(xir_pass_settings *settings);
 #define SETTINGS_OPTIONS                                                                                              \
-    { "level", "N", WORD_LEVEL, &settings_args.level, "leave out passes above it: needed, exact, fast, max, or 1 to 4" }, \
+    { "level", "N", WORD_LEVEL, &settings_args.level,                                                                 \
+      "leave out passes above it: needed, exact, fast, max, or 1 to 4" },                                             \
     { "disable", "P", WORD_PASS, &settings_args.disabled, "leave out a pass", .many = true },                         \
     { "require", "P", WORD_PASS, &settings_args.required, "run a pass whatever its level", .many = true },            \
     { "set", "PASS.OPTION=VALUE", WORD_TEXT, &settings_args.set,                                                      \
@@ -37,7 +38,7 @@ extern settings_options settings_args;
 
 /* The proof that the command line asks for, NULL if it asks for none, and its watch. */
 int  proof_of_line(xir_proof **out, xir_pass_watch *watch);
-/* Says what was proven; `out` NULL: nobody reads it. FAULTY: nothing. */
+/* Says what was proven; `out` NULL: nothing is printed. FAULTY: nothing. */
 int  proof_end(const xir_proof *proof, FILE *out);
 /* The member `proof`; `proof` NULL: null. */
 void put_proof(json_out *j, const xir_proof *proof);

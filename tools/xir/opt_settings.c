@@ -1,4 +1,4 @@
-/* What the command line of xir opt says of a run. */
+/* The settings of a run that the command line of xir opt gives. */
 #include <stdlib.h>
 #include <string.h>
 #include "opt.h"
@@ -32,7 +32,7 @@ static char *plain_key(const char *key, size_t size) {
     return t.data;
 }
 
-/* The last word about a key counts. */
+/* The last value of a key counts. */
 static void set(const char *key, size_t size, const char *value) {
     char *copy = plain_key(key, size);
     size = strlen(copy);
@@ -47,7 +47,7 @@ static void set(const char *key, size_t size, const char *value) {
     made.entries[made.map.size++] = (xir_entry){ { copy, size }, xir_any_text(xir_str_of(join(value, ""))) };
 }
 
-/* Words that an option collects, one behind the other. */
+/* The words of a repeated option, one after the other. */
 static void set_joined(const char *key, const word_list *words, const char *between) {
     text all = { 0 };
     for (size_t i = 0; i < words->n; i++) {

@@ -1,15 +1,17 @@
-/* Reading command lines: a table of options is all a command says. Options and operands come in any order; "--" ends the
- * options; "-" is an operand; an option's argument is the next word, or follows '='. */
+/* Reading command lines: a table of options is all a command says. Options and operands come in any order; "--" ends
+ * the options; "-" is an operand; an option's argument is the next word, or follows '='. */
 #include <string.h>
 #include "cli.h"
 
 const option common_options[] = {
-    { "plugin", "LIB", WORD_FILE, &plugins, "load operations, passes and formats from a plug-in (runs its code)", .many = true },
+    { "plugin", "LIB", WORD_FILE, &plugins,
+      "load operations, passes and formats from a plug-in (runs its code)", .many = true },
     { "max-bytes", "N", WORD_TEXT, &limit_args.max_bytes,
       "read at most N bytes of a file (2^40), or of a pipe or device (2^32)" },
     { "max-values", "N", WORD_TEXT, &limit_args.max_values,
       "read at most N values without a class (1000000), and one for every few bytes" },
-    { "max-findings", "N", WORD_TEXT, &limit_args.max_findings, "print at most N findings, and how many more there are (1000)" },
+    { "max-findings", "N", WORD_TEXT, &limit_args.max_findings,
+      "print at most N findings, and how many more there are (1000)" },
     { "help", NULL, WORD_NONE, NULL, "print what the command takes; also -h" },
     { 0 },
 };
@@ -43,7 +45,7 @@ static int unknown(const command *cmd, const char *word) {
     return -1;
 }
 
-/* Stores an option's argument, which follows its '=' or is the next word. False if there is none. */
+/* Stores an option's argument, which follows its '=' or is the next word. False without one. */
 static bool take_argument(const option *o, const char *equals, int argc, char **argv, int *i) {
     if (!equals && *i + 1 >= argc) {
         complain(MISUSED, "--%s needs an argument: %s", o->name, o->argument);

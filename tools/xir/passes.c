@@ -52,7 +52,7 @@ static void print_list(void) {
     for (size_t i = 0; (pass = xir_pass_at(context, i)); i++) {
         printf("%-*s  %-6s  %s\n", (int)most, pass->name, level_word(pass->level), pass->doc);
     }
-    printf("\nxir opt runs, if nobody says what: %s\n", xir_default_pipeline());
+    printf("\nwithout --passes xir opt runs: %s\n", xir_default_pipeline());
 }
 
 /* ---- as JSON ------------------------------------------------------------------------------------- */
@@ -120,7 +120,7 @@ static int run(int n, char **operands) {
 }
 
 static const option options[] = {
-    { "json", NULL, WORD_NONE, &as_json, "print a JSON object: the default pipeline, and all that passes say of themselves" },
+    { "json", NULL, WORD_NONE, &as_json, "print a JSON object: the default pipeline, and all about the passes" },
     { 0 },
 };
 

@@ -1,4 +1,4 @@
-/* Plug-ins that the command line names, and no others: loaded before the command looks at any file, so that their
+/* Plug-ins that the command line names, and no others: loaded before the command reads any file, so that their
  * classes are known when one is read. */
 #include <string.h>
 #include "cli.h"
@@ -15,7 +15,7 @@ int load_plugins(void) {
     for (size_t i = 0; i < plugins.n && !code; i++) {
         xir_diags *why = new_diags();
         xir_status status = xir_plugin_load(context, plugins.items[i], why);
-        /* 1 is about the file that is looked at; a plug-in that is none is a command line that makes no sense. */
+        /* 1 is about the networks; what is not a plug-in is a fault of the command line. */
         if (status) code = status == XIR_E_IO || status == XIR_E_MEMORY ? REFUSED : MISUSED;
         say(why);
         xir_diags_free(why);

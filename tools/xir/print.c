@@ -125,7 +125,7 @@ static bool steers(const unsigned char *p) {
 
 void print_clipped(FILE *out, xir_str s, size_t most) {
     const unsigned char *p = (const unsigned char *)s.data;
-    size_t plain = 0, i = 0;   /* what may be printed as it is goes out in one piece: stderr buffers nothing */
+    size_t plain = 0, i = 0;   /* plain bytes are written in one piece: stderr is not buffered */
     while (i < s.size) {
         size_t n = character(p + i, s.size - i);
         if (i + (n ? n : 1) > most) break;
@@ -238,7 +238,7 @@ bool write_to(void *user, const void *data, size_t size) {
     if (fwrite(data, 1, size, user) == size) return true;
     write_failed = true;
     if (!write_error) write_error = errno;
-    if (write_error == EFAULT) {   /* what was to be written is not there: standard output has no part in it */
+    if (write_error == EFAULT) {   /* the bytes are lost, of a mapped file: standard output is not at fault */
         progress_end();
         say_lost(data);
     }
@@ -258,7 +258,7 @@ int close_output(int code) {
         if (!error) error = errno;
     }
     if (!failed) return code;
-    /* Who stopped reading knows it; what was lost has been named. */
+    /* A closed pipe needs no message; a lost file has been named. */
     if (error && error != EPIPE && error != EFAULT)
         complain(REFUSED, "cannot write standard output: %s", strerror(error));
     else if (!error) complain(REFUSED, "cannot write standard output");

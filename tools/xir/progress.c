@@ -1,6 +1,6 @@
-/* What takes long says so: a line on stderr, if that is a terminal, from 300 ms on; rewritten, and removed at the
- * end. Nothing is counted, so that nothing gets slower: a thread sleeps, and says what is being done and for how
- * long. Whoever prints ends it first, so the two never meet. */
+/* Work that takes long reports itself: a line on stderr, if that is a terminal, from 300 ms on; rewritten, and
+ * removed at the end. Nothing is counted, so that nothing gets slower: a thread sleeps, and prints what is being
+ * done and for how long. Code that prints ends it first, so the two never mix. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static struct timespec later(struct timespec t, long ms) {
 
 static void put(const char *line, size_t size) {
     ssize_t n = write(STDERR_FILENO, line, size);
-    (void)n;   /* a terminal that has gone misses nothing */
+    (void)n;   /* a closed terminal misses nothing */
 }
 
 /* A line that wraps could not be removed: it is as short as the terminal is narrow. */

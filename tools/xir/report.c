@@ -1,4 +1,4 @@
-/* How differences are said: a line for people under a heading for the op, or an object for programs. */
+/* How differences are printed: a line for people under a heading for the op, or an object for programs. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -29,7 +29,7 @@ static void ports_free(ports *p) {
     free(p->values);
 }
 
-/* Reads an array; NULL with *code, the finding is said. */
+/* Reads an array; NULL with *code and a finding. */
 static xir_array *load_array(const char *path, int *code, xir_diags *why) {
     size_t before = xir_diags_count(why);
     xir_array *array = xir_array_load_npy(context, path, why);
@@ -43,8 +43,7 @@ static int exit_of_run(xir_status status) { return status == XIR_E_UNSUPPORTED ?
 
 /* ---- inputs -------------------------------------------------------------------------------------- */
 
-/* Which input a word NAME=FILE is for, and where the file's name begins; a bare FILE is for the only one. -1 if
- * there is none. */
+/* Which input a word NAME=FILE is for, and where the file's name begins; a bare FILE is for the only one. -1: none. */
 static int64_t which_input(const ports *in, const char *word, const char **file) {
     int64_t best = -1;
     size_t longest = 0;
@@ -139,7 +138,7 @@ static int invent_inputs(ports *in, uint64_t seed, xir_diags *why) {
         if (in->arrays[i]) continue;
         if (input_words.n) return complain(MISUSED, "there is no --input for '%.*s'", (int)name.size, name.data);
         if (!xir_type_as_tensor(type)) {
-            return complain(FAULTY, "input '%.*s' is no tensor: there are no random numbers for it",
+            return complain(FAULTY, "input '%.*s' is not a tensor: there are no random numbers for it",
                             (int)name.size, name.data);
         }
         in->arrays[i] = xir_array_random(context, with_all_dims(type), seed + i, why);
@@ -150,7 +149,7 @@ static int invent_inputs(ports *in, uint64_t seed, xir_diags *why) {
 
 /* ---- a foreign network ------------------------------------------------------------------------------ */
 
-/* An element type as input-shape has it, "fp32"; false: it has no word for it. */
+/* An element type as input-shape has it, "fp32"; false: no word means it. */
 static bool put_element(text *t, const xir_type *element) {
     static const char *const words[] = { [XIR_FLOAT_FP16] = "fp16", [XIR_FLOAT_BF16] = "bf16",
                                          [XIR_FLOAT_TF32] = "tf32",
@@ -206,8 +205,7 @@ static void add_name(text *t, const ports *out, size_t i) {
     if (!name.size) text_printf(t, "output_%zu", i);
 }
 
-/* The file of an output: what it is called, in which `/` is no folder, with _N behind it if an earlier one has that
- * file. */
+/* The file of an output: its name, with `_` for `/`, and with _N at its end if an earlier output has that file. */
 static char *file_name(const ports *out, char *const *earlier, size_t i) {
     text t = { 0 };
     add_name(&t, out, i);
@@ -322,8 +320,8 @@ static int compare_one(const ports *out, size_t i, const char *file, double tole
         type_words(&found, xir_array_type(expected));
         text_put(line, "  another shape");
         text_add(&found, "", 1);
-        code = complain_of(FAULTY, path, "'%.*s' has another shape than this, which is %s", (int)name.size, name.data,
-                           found.data);
+        code = complain_of(FAULTY, path, "'%.*s' has another shape than this file, which has %s", (int)name.size,
+                           name.data, found.data);
         text_free(&found);
     } else {
         text_printf(line, "  largest difference %.3g", d.largest);
@@ -331,11 +329,9 @@ static int compare_one(const ports *out, size_t i, const char *file, double tole
             text where = { 0 };
             print_index(&where, xir_array_type(out->arrays[i]), d.first);
             text_add(&where, "", 1);
-            code =
-                complain_of(FAULTY, path,
-                            "'%.*s' differs: %s is %.9g, %.9g was expected; %zu of %zu elements differ, by up to %.3g",
-                            (int)name.size, name.data, where.data, d.a, d.b, d.count, xir_array_count(out->arrays[i]),
-                            d.largest);
+            code = complain_of(FAULTY, path, "'%.*s' differs at %s: expected %.9g, found %.9g; %zu of %zu elements "
+                               "differ, by up to %.3g", (int)name.size, name.data, where.data, d.b, d.a, d.count,
+                               xir_array_count(out->arrays[i]), d.largest);
             text_free(&where);
         }
     }
@@ -455,12 +451,14 @@ static int run(int n, char **operands) {
 }
 
 static const option options[] = {
-    { "input", "NAME=F.npy", WORD_FILE, &input_words, "the array of an input; just F.npy if there is one input", .many = true },
+    { "input", "NAME=F.npy", WORD_FILE, &input_words,
+      "the array of an input; just F.npy if there is one input", .many = true },
     { "each", NULL, WORD_NONE, &each, "inputs hold many along their first dim: run each, join the outputs" },
     { "seed", "N", WORD_TEXT, &seed_word, "without inputs: the seed of the random ones (0)" },
     { "output", "DIR", WORD_FOLDER, &out_dir, "write DIR/NAME.npy for each output" },
     { "compare", "DIR", WORD_FOLDER, &compare_dir, "compare each output with DIR/NAME.npy" },
-    { "tolerance", "T", WORD_TEXT, &tolerance_word, "an element differs if it does by more than T + T * |expected| (1e-4)" },
+    { "tolerance", "T", WORD_TEXT, &tolerance_word,
+      "how far an element may be from the expected one: T + T * |expected| (1e-4)" },
     { "max-work", "N", WORD_TEXT, &work_args.max_work,
       "stop before the op that would exceed N steps: a step is a multiply-add, another element operation counts as ten "
       "(no limit)" },

@@ -1,4 +1,4 @@
-/* Writing a network, as the options of commands that do so say. Nothing is judged here. */
+/* Writing a network, as the options of the commands ask. The network is not checked here. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -6,7 +6,8 @@
 
 save_options save_args;
 
-/* What comes out: as the user says, or by its name. What has no suffix, like a device, gets JSON. */
+/* The output format: the one that the user names, or by the name of the file. A name without a suffix, like that of a
+ * device, gets JSON. */
 const file_format *choose_output(const char *path) {
     const file_format *f = NULL;
     if (save_args.to) {
@@ -15,7 +16,7 @@ const file_format *choose_output(const char *path) {
         f = format_named("json");
     } else {
         f = format_of(NULL, 0, 0, path);
-        if (!f) complain_of(MISUSED, path, "the name does not tell the format; --to says it: %s", format_words());
+        if (!f) complain_of(MISUSED, path, "the name does not tell the format; --to sets it: %s", format_words());
     }
     if (!f) return NULL;
     if (!f->writes) {
@@ -25,7 +26,7 @@ const file_format *choose_output(const char *path) {
     return f;
 }
 
-/* Whether a file can lie beside this one: not beside what is there and no ordinary file. */
+/* Whether a file can be next to this one: not if it exists and is not an ordinary file. */
 static bool has_neighbours(const char *path) {
     struct stat s;
     return strcmp(path, "-") != 0 && (stat(path, &s) != 0 || S_ISREG(s.st_mode));
@@ -40,19 +41,19 @@ int check_save(const file_format *to, const char *out, xir_save_options *o) {
     if (save_args.out_params && load_args.no_params)
         return complain(MISUSED, "--out-params and --no-params contradict each other");
     if (save_args.out_params && !to->pair)
-        return complain_of(MISUSED, out, "parameters of %s are inside the file: --out-params is of %s", to->name,
+        return complain_of(MISUSED, out, "parameters of %s are inside the file: --out-params is for %s", to->name,
                            formats_that(format_is_pair));
     if (save_args.out_params && strcmp(save_args.out_params, out) == 0) {
         return complain(MISUSED, "the structure and the parameters cannot both go to %s",
                         strcmp(out, "-") == 0 ? "standard output" : out);
     }
     if (save_args.indent && !to->indents) {
-        return complain_of(MISUSED, out, to->text ? "%s is not indented: --indent is of %s"
-                           : "%s is no text: --indent is of %s", to->name, formats_that(is_indented));
+        return complain_of(MISUSED, out, to->text ? "%s is not indented: --indent is for %s"
+                           : "%s is not a text: --indent is for %s", to->name, formats_that(is_indented));
     }
     if (!save_args.align) return DONE;
     if (!to->aligns)
-        return complain_of(MISUSED, out, "nothing is aligned in %s: --align is of %s", to->name,
+        return complain_of(MISUSED, out, "nothing is aligned in %s: --align is for %s", to->name,
                            formats_that(is_aligned));
     char *end;
     unsigned long long n = strtoull(save_args.align, &end, 10);
@@ -107,14 +108,14 @@ static int write_pair(loaded *l, const char *out, const file_format *to, const x
         params = save_args.out_params ? save_args.out_params : neighbour;
         if (!params)
             warn(why, strcmp(out, "-") == 0 ? "<stdout>" : out,
-                 "the parameters are not written; --out-params says where to");
+                 "the parameters are not written; --out-params names a file for them");
     } else if (save_args.out_params) {
         warn(why, save_args.out_params, "is not written: there are no parameters");
     }
     int code = DONE;
     if (neighbour && strcmp(neighbour, out) == 0) {
         code = complain_of(MISUSED, out,
-                           "its parameters would get the same name; --out-params says where to write them");
+                           "its parameters would get the same name; --out-params sets another one");
     } else {
         note_old_keys(l, why);   /* before the file is written over */
         code = exit_of(write_both(l, out, params, o, why));

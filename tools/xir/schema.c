@@ -1,5 +1,5 @@
-/* xir schema: what files of a format look like, for other programs, made from the classes that this one knows; those
- * of plug-ins that are loaded too. */
+/* xir schema: the schema of a file format, for other programs, made from the classes that the program knows, those of
+ * plug-ins included. */
 #include "cli.h"
 
 static bool fbs, json_schema;

@@ -1,5 +1,5 @@
-/* xir show: a network as JSON, byte for byte what the writer gives, so without a newline at the end; or some of its ops, one
- * after the other, each as it is in the network. */
+/* xir show: a network as JSON, byte for byte what the writer gives, so without a newline at the end; or some of its
+ * ops, one after the other, each as it is in the network. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -48,7 +48,8 @@ static int unknown(const loaded *l, const op_list *ops, const char *word) {
         if (name.size && xir_str_is_nearer(xir_str_of(word), name, &distance)) meant = name;
     }
     if (meant.size) {
-        return complain_of(MISUSED, l->name, "there is no op '%s'; did you mean '%.*s'?", word, (int)meant.size, meant.data);
+        return complain_of(MISUSED, l->name, "there is no op '%s'; did you mean '%.*s'?", word, (int)meant.size,
+                           meant.data);
     }
     return complain_of(MISUSED, l->name, "there is no op '%s'; --op takes the name of an op, or its id as #17", word);
 }
@@ -127,8 +128,8 @@ static const option options[] = {
 const command show_command = {
     .name = "show", .operands = "FILE", .is = WORD_FILE,
     .doc = "prints a network as JSON",
-    .details = "Indented by four blanks, or compact: exactly the bytes that saving writes, without a newline at the end. "
-               "With --op it prints ops, with their inputs and outputs, each followed by a newline.",
+    .details = "Indented by four blanks, or compact: exactly the bytes that saving writes, without a newline at the "
+               "end. With --op it prints ops, with their inputs and outputs, each followed by a newline.",
     .faulty = "the file is invalid",
     .options = options, .least = 1, .most = 1, .run = run,
 };
