@@ -289,8 +289,8 @@ static int run(int n, char **operands) {
 
 const command completion_command = {
     .name = "completion", .operands = "SHELL", .is = WORD_SHELL,
-    .doc = "prints what bash, zsh or fish need to complete command lines of xir",
-    .details = "Installing puts the scripts where these shells look for them. Without that: source <(xir completion "
-               "bash).",
+    .doc = "prints the completion script of a shell",
+    .details = "SHELL is bash, zsh or fish. Installing puts the scripts where these shells look for them. Without that: "
+               "source <(xir completion bash).",
     .least = 1, .most = 1, .run = run,
 };

@@ -114,10 +114,10 @@ void print_usage(FILE *out) {
     text t = { 0 };
     text_put(&t, "usage: xir COMMAND [OPTION]... FILE...\n\nCommands:\n");
     for (const command *const *cmd = commands; *cmd; cmd++) put_row(&t, (*cmd)->name, 14, (*cmd)->doc);
-    text_put(&t, "\nxir COMMAND --help, xir help COMMAND, and man xir say more. The file - is standard\n"
-                 "input or output. Alone:\n");
+    text_put(&t, "\nxir COMMAND --help, xir help COMMAND and man xir say more. The file - is standard\n"
+                 "input or output.\n\nOptions without a command:\n");
     put_options(&t, program_options);
-    text_put(&t, "\nOf every command, before or after its name:\n");
+    text_put(&t, "\nOptions of every command, before or after its name:\n");
     put_options(&t, common_options);
     put_exits(&t, NULL);
     print(&t, out);
@@ -132,7 +132,7 @@ void print_help(const command *cmd, FILE *out) {
     put_wrapped(&t, TERMINAL, 0, 0, paragraph.data);
     if (cmd->options) text_put(&t, "\nOptions:\n");
     put_options(&t, cmd->options);
-    text_put(&t, "\nOf every command:\n");
+    text_put(&t, "\nOptions of every command:\n");
     put_options(&t, common_options);
     put_exits(&t, cmd);
     text_free(&paragraph);

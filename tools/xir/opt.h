@@ -25,7 +25,8 @@ void settings_free(xir_pass_settings *settings);
       .many = true },                                                                                                 \
     { "verify", NULL, WORD_NONE, &settings_args.verify,                                                               \
       "validate the network after every pass, and compare what the pass says of itself with what it did" },           \
-    { "no-needs", NULL, WORD_NONE, &settings_args.no_needs, "what passes need was run before" },                      \
+    { "no-needs", NULL, WORD_NONE, &settings_args.no_needs,                                                           \
+      "do not add the passes that others need: they were run before" },                                               \
     { "dump-dir", "D", WORD_FOLDER, &settings_args.dump_dir,                                                          \
       "keep the network after each pass that changed it, as D/NN-PASS.json" }
 
