@@ -262,7 +262,8 @@ typedef struct load_options {
 } load_options;
 extern load_options load_args;
 #define FROM_OPTION                                                                                                   \
-    { "from", "FORMAT", WORD_FORMAT, &load_args.from, "the format of the input, whatever its content and name" }
+    { "from", "FORMAT", WORD_FORMAT, &load_args.from,                                                                 \
+      "the format of the input, whatever its content and name: json, imodel, fb, onnx, or one of a plug-in" }
 #define NO_PARAMS_OPTION { "no-params", NULL, WORD_NONE, &load_args.no_params, "read the structure alone" }
 #define LAZY_OPTION      { "lazy", NULL, WORD_NONE, &load_args.lazy, "map parameters instead of reading them" }
 #define PARAMS_OPTION                                                                                                 \
@@ -298,7 +299,9 @@ extern save_options save_args;
 #define ALIGN_OPTION                                                                                                  \
     { "align", "N", WORD_TEXT, &save_args.align,                                                                      \
       "fb: the offset of each parameter is a multiple of N, a power of two (4096)" }
-#define TO_OPTION { "to", "FORMAT", WORD_FORMAT, &save_args.to, "the format of the output, whatever its name" }
+#define TO_OPTION                                                                                                     \
+    { "to", "FORMAT", WORD_FORMAT, &save_args.to,                                                                     \
+      "the format of the output, whatever its name: json, imodel, fb, or one of a plug-in" }
 
 /* The format of the output: the one that the user names, or by the name of the file. NULL after a complaint. */
 const file_format *choose_output(const char *path);

@@ -314,7 +314,10 @@ static int compare_one(const ports *out, size_t i, const char *file, double tole
     text name = { 0 };
     add_name(&name, out, i);
     if (status) {
-        code = complain_of(exit_of(status), path, "its elements cannot be compared");
+        code = exit_of(status);
+        xir_diags_append(why, &(xir_diag){
+            .severity = XIR_ERROR, .code = status, .file = xir_str_of(path), .byte = XIR_NO_BYTE,
+            .message = XIR_STR("its elements cannot be compared") });
     } else if (!d.same_shape) {
         text found = { 0 };
         type_words(&found, xir_array_type(expected));
