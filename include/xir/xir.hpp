@@ -6,7 +6,8 @@
  *     xir::network net(ctx, "tiny");
  *     xir::builder b = net.end();
  *     xir::value x = b.input("image", ctx.tensor(ctx.fp32(), "NHWC", { 1, 32, 32, 3 }));
- *     x = b.named("conv1").add<xir::ops::conv2d>({ x, weights }, [](auto &a) { a.stride_width = a.stride_height = 2; });
+ *     x = b.named("conv1").add<xir::ops::conv2d>({ x, weights },
+ *                                                [](auto &a) { a.stride_width = a.stride_height = 2; });
  *     x = b.add<xir::ops::relu>({ x });
  *     b.output({ x });
  *     if (net.status() != XIR_OK) xir_diags_print(net.findings(), stderr);

@@ -216,11 +216,11 @@ static xir_status refit(const linear *l, const affine *a, bool after, xir_value 
 /* ---- patterns --------------------------------------------------------------------------------------------------- */
 
 #define LINEAR \
-    XIR_ROW_OP(xir_conv1d_class, xir_conv2d_class, xir_conv3d_class, xir_conv_transpose1d_class,                           \
+    XIR_ROW_OP(xir_conv1d_class, xir_conv2d_class, xir_conv3d_class, xir_conv_transpose1d_class, \
                xir_conv_transpose2d_class, xir_conv_transpose3d_class, xir_matmul_class)
 #define AFFINE \
-    XIR_ROW_OP(xir_batch_norm1d_class, xir_batch_norm2d_class, xir_batch_norm3d_class, xir_multiply_class, xir_add_class,  \
-               xir_div_class, xir_divide_scalar_class)
+    XIR_ROW_OP(xir_batch_norm1d_class, xir_batch_norm2d_class, xir_batch_norm3d_class, xir_multiply_class, \
+               xir_add_class, xir_div_class, xir_divide_scalar_class)
 #define TRANSPOSE XIR_ROW_OP(xir_transpose_class)
 
 /* One row for what comes first, whatever it is, so that both patterns have the same numbers. */

@@ -34,9 +34,9 @@ void *__libc_memalign(size_t, size_t);
 enum { MOST_FILES = 8 };
 
 /* What a child reports to its parent. */
-typedef struct told { unsigned long calls; bool refused; } told;
+typedef struct report { unsigned long calls; bool refused; } report;
 
-static told         *child;                /* NULL in a program that is not tried */
+static report       *child;                /* NULL in a program that is not tried */
 static bool          armed, for_good;
 static unsigned long wanted, step = 1;     /* which allocation is refused, from 1 */
 static char          folder[PATH_MAX], good[PATH_MAX + 8];

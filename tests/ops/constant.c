@@ -146,7 +146,8 @@ static void as_many_as_are_read(void **state) {
     /* Indices beyond are not looked at. */
     uint64_t far[257] = { 1000 };
     xir_value *data = xir_params_new(net, XIR_STR("d"), FP32("NC", 5, 4));
-    REFUSES_NULL(net, xir_add_gather(XIR_AT(net), (xir_gather_in){ data, list(xir_type_sint(ctx, 64), 8, far, 256), 0 }, NULL), XIR_E_BOUNDS,
+    xir_value *indices = list(xir_type_sint(ctx, 64), 8, far, 256);
+    REFUSES_NULL(net, xir_add_gather(XIR_AT(net), (xir_gather_in){ data, indices, 0 }, NULL), XIR_E_BOUNDS,
                  "index 1000 is outside an axis of 5 elements");
     assert_non_null(xir_add_gather(XIR_AT(net), (xir_gather_in){ data, list(xir_type_sint(ctx, 64), 8, far, 257), 0 },
                                    NULL));

@@ -401,9 +401,9 @@ static void onnx_infers_the_same(void **state) {
         if (getenv("XIR_ONNX_TESTS")) print_message("%s is listed but not among these tests\n", list[i].name);
         else wrong(list[i].name, "is listed but not among the tests", "");
     }
-    print_message(
-        "ONNX: %zu tests; %zu equal, of %zu op types, %zu nodes as %zu ops; %zu listed, %zu of op types without "
-                  "counterpart\n", total.tests, total.equal, total.n_types, total.nodes, total.ops, total.by_test, total.by_type);
+    print_message("ONNX: %zu tests; %zu equal, of %zu op types, %zu nodes as %zu ops; %zu listed, %zu of op types "
+                  "without counterpart\n", total.tests, total.equal, total.n_types, total.nodes, total.ops,
+                  total.by_test, total.by_type);
     print_message("      with unknown dims: %zu, of which %zu cannot be said, %zu outputs held against other dims\n",
                   total.unknown, total.unsaid, total.compared);
     assert_int_equal(total.wrong, 0);

@@ -45,7 +45,7 @@ static void check_result(op_case *c, size_t i, const xir_array *found, const cha
 
 static void check_results(op_case *c, xir_status status, xir_array **out, size_t n, const char *how) {
     if (!c->bad && status) op_case_fail(c, "results", "%s%s", op_case_findings(why), how);
-    else if (!c->bad && n != c->n_outputs) op_case_fail(c, "as many outputs as are said", "%zu%s", n, how);
+    else if (!c->bad && n != c->n_outputs) op_case_fail(c, "as many outputs as the case has", "%zu%s", n, how);
     for (size_t i = 0; i < n && !status; i++) {
         if (!c->bad && !c->failed && i < c->n_outputs) check_result(c, i, out[i], how);
         xir_array_free(out[i]);

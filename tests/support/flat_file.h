@@ -88,18 +88,15 @@ static inline size_t flat_item_at(const flat_file *f, size_t vector, size_t i) {
 
 /* The slots of tables that tests read, numbered as in the schema. */
 enum { AT_NET_NAME, AT_NET_KIND, AT_NET_KIND_VERSION, AT_NET_XIR_VERSION, AT_NET_ICRAFT_VERSION, AT_NET_BYTES,
-       AT_NET_MD5, AT_NET_TAGS,
-       AT_NET_OPS_TYPE, AT_NET_OPS, AT_NET_TARGET_TYPE, AT_NET_TARGET, AT_NET_EXTRA, AT_NET_TABLE };
+       AT_NET_MD5, AT_NET_TAGS, AT_NET_OPS_TYPE, AT_NET_OPS, AT_NET_TARGET_TYPE, AT_NET_TARGET, AT_NET_EXTRA,
+       AT_NET_TABLE };
 enum { AT_VALUE_ID, AT_VALUE_NAME, AT_VALUE_TAGS, AT_VALUE_DTYPE_TYPE, AT_VALUE_DTYPE, AT_VALUE_MTYPE_TYPE,
-       AT_VALUE_MTYPE,
-       AT_VALUE_EXTRA };
+       AT_VALUE_MTYPE, AT_VALUE_EXTRA };
 enum { AT_PARAMS_ALLOW, AT_PARAMS_ID, AT_PARAMS_NAME, AT_PARAMS_TAGS, AT_PARAMS_DTYPE_TYPE, AT_PARAMS_DTYPE,
-       AT_PARAMS_MTYPE_TYPE,
-       AT_PARAMS_MTYPE, AT_PARAMS_DATA, AT_PARAMS_EXTRA };
+       AT_PARAMS_MTYPE_TYPE, AT_PARAMS_MTYPE, AT_PARAMS_DATA, AT_PARAMS_EXTRA };
 /* The base slots of an op, which follow its own. */
 enum { AT_OP_ID, AT_OP_NAME, AT_OP_INPUTS_TYPE, AT_OP_INPUTS, AT_OP_OUTPUTS_TYPE, AT_OP_OUTPUTS, AT_OP_TARGET_TYPE,
-       AT_OP_TARGET,
-       AT_OP_TAGS, AT_OP_EXTRA, AT_OP_EXTRA_PARAMS };
+       AT_OP_TARGET, AT_OP_TAGS, AT_OP_EXTRA, AT_OP_EXTRA_PARAMS };
 
 static inline size_t flat_ops(const flat_file *f) { return flat_slot_to(f, flat_root(f), AT_NET_OPS); }
 static inline size_t flat_op_at(const flat_file *f, size_t i) { return flat_item_at(f, flat_ops(f), i); }

@@ -90,7 +90,7 @@ static int64_t integer(const xir_any *v) {
     case XIR_ANY_BOOL: return v->as.boolean;
     case XIR_ANY_INT:  return v->as.integer;
     case XIR_ANY_UINT: return (int64_t)v->as.uinteger;
-    default: fail_msg("an integer was expected");
+    default: fail_msg("expected an integer");
     }
     return 0;
 }
@@ -157,13 +157,13 @@ static size_t make_field(maker *k, const flat_slot *slot, const xir_any *v, cons
     static const size_t sizes[FLAT_KINDS] = { [FLAT_BYTES] = 1, [FLAT_BOOLS] = 1, [FLAT_I64S] = 8, [FLAT_F32S] = 4 };
     switch (slot->kind) {
     case FLAT_TEXT: case FLAT_WORD: case FLAT_JSON:
-        if (v->kind != XIR_ANY_TEXT) fail_msg("%s: a text was expected", path);
+        if (v->kind != XIR_ANY_TEXT) fail_msg("%s: expected a text", path);
         return make_text(k, v->as.text, path);
     case FLAT_TABLE: return make_item(k, slot->table, v, path);
     case FLAT_UNION: return make_item(k, member_of(slot->family, tag_of(slot->family, tags)), v, path);
     default: break;
     }
-    if (v->kind != XIR_ANY_LIST) fail_msg("%s: a list was expected", path);
+    if (v->kind != XIR_ANY_LIST) fail_msg("%s: expected a list", path);
     const xir_list *list = &v->as.list;
     size_t item = sizes[slot->kind] ? sizes[slot->kind] : 4, at = make_vector(k, list, item, path);
     for (size_t i = 0; i < list->size; i++) {

@@ -40,7 +40,7 @@ void check_bad(const bad_text *rows, size_t n) {
         if (try_text(rows[i].text, strlen(rows[i].text), &e)) fail_msg("'%s' was taken", rows[i].text);
         if (e.status != rows[i].status || e.at != rows[i].at || !strstr(e.message, "expected") ||
             !strstr(e.message, "found")) {
-            fail_msg("'%s': %s at %zu was expected, found %s at %zu: %s", rows[i].text,
+            fail_msg("'%s': expected %s at %zu, found %s at %zu: %s", rows[i].text,
                      xir_status_name(rows[i].status), rows[i].at,
                      xir_status_name(e.status), e.at, e.message);
         }
@@ -86,12 +86,12 @@ void check_damaged(const char *text) {
 
 void check_finding(xir_status code, const char *part) {
     size_t n = xir_diags_count(why);
-    if (n == 0) fail_msg("a finding was expected: %s", part);
+    if (n == 0) fail_msg("expected a finding: %s", part);
     const xir_diag *d = xir_diags_at(why, n - 1);
     char text[600];
     snprintf(text, sizeof text, "%.*s", (int)d->message.size, d->message.data);
     if (d->code != code || !strstr(text, part)) {
-        fail_msg("%s with '%s' was expected, found %s: %s", xir_status_name(code), part,
+        fail_msg("expected %s with '%s', found %s: %s", xir_status_name(code), part,
                  xir_status_name(d->code), text);
     }
     xir_diags_clear(why);

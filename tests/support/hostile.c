@@ -148,8 +148,8 @@ static const xir_distr *some_distr(const pool *p, const int64_t *dims, size_t ra
     int64_t valid = total > 1 && once_in(2) ? 1 + (int64_t)chance((uint64_t)total - 1) : total;
     if (valid > 0) runs[m++] = (xir_run){ .end = valid, .m = 1 };
     if (total > valid) runs[m++] = (xir_run){ .end = total, .m = 0 };
-    return distr_make(&p->net->pool, (xir_i64s){ axes, n }, (xir_runs){ runs, m }, once_in(8) ? XIR_UVALUE_NONE
-                      : XIR_UVALUE_ZERO, false);
+    xir_uvalue rest = once_in(8) ? XIR_UVALUE_NONE : XIR_UVALUE_ZERO;
+    return distr_make(&p->net->pool, (xir_i64s){ axes, n }, (xir_runs){ runs, m }, rest, false);
 }
 
 static const xir_type *some_type(pool *p) {

@@ -28,7 +28,7 @@ static void *must(void *memory) {
     return memory;
 }
 
-/* ---- who belongs ------------------------------------------------------------------------------------------------ */
+/* ---- ops -------------------------------------------------------------------------------------------------------- */
 
 static const char *meet(family *f, xir_op *op, const xir_op *parent) {
     if (op->net != f->net) return wrong("op %" PRId64 " claims to belong to another network", op->id);

@@ -86,26 +86,23 @@ static inline void check_round(const char *text, size_t size) {
 
 /* ---- by hand ----------------------------------------------------------------------------------------------- */
 
-#define FP32(                                                                                                          \
-    shape) "{\"_type_key\":\"icraft::xir::TensorType\",\"element_dtype\":\"@fp(32)\",\"layout\":\"@layout(NHWC)\","    \
-                    "\"merged_distrs\":[],\"shape\":[" shape "]}"
-#define VALUE(id, shape) "{\"_type_key\":\"icraft::xir::Value\",\"dtype\":" FP32(                                      \
-    shape) ",\"mtype\":\"@hostm\",\"name\":\"\",\"tags\":{},"                                                          \
-                         "\"v_id\":" id "}"
+#define FP32(shape) "{\"_type_key\":\"icraft::xir::TensorType\",\"element_dtype\":\"@fp(32)\"," \
+                    "\"layout\":\"@layout(NHWC)\",\"merged_distrs\":[],\"shape\":[" shape "]}"
+#define VALUE(id, shape) "{\"_type_key\":\"icraft::xir::Value\",\"dtype\":" FP32(shape) \
+                         ",\"mtype\":\"@hostm\",\"name\":\"\",\"tags\":{},\"v_id\":" id "}"
 #define PARAM(id, shape) "{\"_allow_no_data\":false,\"_type_key\":\"icraft::xir::Params\",\"dtype\":" FP32(shape) \
                          ",\"mtype\":\"@hostm\",\"name\":\"\",\"tags\":{},\"v_id\":" id "}"
 #define INPUT_OP "{\"_type_key\":\"icraft::xir::Input\",\"compile_target\":\"@hostt\",\"inputs\":[],\"name\":\"\",\"op_id\":0," \
                  "\"outputs\":[" VALUE("0", "1,2,2,3") "],\"tags\":{}}"
-#define RELU_OP "{\"_type_key\":\"icraft::xir::ReLU\",\"alpha\":0.0,\"compile_target\":\"@hostt\",\"inputs\":[" VALUE( \
-    "0", "1,2,2,3")                                                                                                    \
-                "],\"max_value\":\"inf\",\"name\":\"r\",\"op_id\":1,\"outputs\":[" VALUE("1", "1,2,2,3") "],\"tags\":{},\"threshold\":0.0}"
-#define OUTPUT_OP "{\"_type_key\":\"icraft::xir::Output\",\"compile_target\":\"@hostt\",\"inputs\":[" VALUE(           \
-    "1", "1,2,2,3")                                                                                                    \
-                  "],\"name\":\"\",\"op_id\":2,\"outputs\":[],\"tags\":{}}"
-#define NETWORK_OF(                                                                                                    \
-    version, ops) "{\"_type_key\":\"icraft::xir::Network\",\"ai_target\":\"@buyit\",\"framework_kind\":\"PYTORCH\","   \
-    "\"framework_version\":\"1.9\",\"icraft_version\":\"v3.33.1\",\"icraft_xir_version\":\"" version "\",\"name\":\"n\",\"ops\":[" ops \
-    "],\"params_bytes\":0,\"params_md5\":\"d41d8cd98f00b204e9800998ecf8427e\",\"tags\":{}}"
+#define RELU_OP "{\"_type_key\":\"icraft::xir::ReLU\",\"alpha\":0.0,\"compile_target\":\"@hostt\",\"inputs\":[" \
+                VALUE("0", "1,2,2,3") "],\"max_value\":\"inf\",\"name\":\"r\",\"op_id\":1,\"outputs\":[" \
+                VALUE("1", "1,2,2,3") "],\"tags\":{},\"threshold\":0.0}"
+#define OUTPUT_OP "{\"_type_key\":\"icraft::xir::Output\",\"compile_target\":\"@hostt\",\"inputs\":[" \
+                  VALUE("1", "1,2,2,3") "],\"name\":\"\",\"op_id\":2,\"outputs\":[],\"tags\":{}}"
+#define NETWORK_OF(version, ops) \
+    "{\"_type_key\":\"icraft::xir::Network\",\"ai_target\":\"@buyit\",\"framework_kind\":\"PYTORCH\"," \
+    "\"framework_version\":\"1.9\",\"icraft_version\":\"v3.33.1\",\"icraft_xir_version\":\"" version "\"," \
+    "\"name\":\"n\",\"ops\":[" ops "],\"params_bytes\":0,\"params_md5\":\"d41d8cd98f00b204e9800998ecf8427e\",\"tags\":{}}"
 #define SMALL NETWORK_OF("3.33.1.0", INPUT_OP "," RELU_OP "," OUTPUT_OP)
 
 /* ---- random ------------------------------------------------------------------------------------------------ */

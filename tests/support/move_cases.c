@@ -29,9 +29,8 @@ void moves_end(void) {
 
 typedef union any_attrs {
     xir_slice_attrs slice; xir_split_attrs split; xir_unstack_attrs unstack; xir_roll_attrs roll;
-    xir_swap_order_attrs swap;
-    xir_pad_attrs pad; xir_concat_attrs concat; xir_stack_attrs stack; xir_transpose_attrs transpose;
-    xir_squeeze_attrs squeeze;
+    xir_swap_order_attrs swap; xir_pad_attrs pad; xir_concat_attrs concat; xir_stack_attrs stack;
+    xir_transpose_attrs transpose; xir_squeeze_attrs squeeze;
     xir_expand_attrs expand; xir_tile_attrs tile; xir_reshape_attrs reshape; xir_channel_shuffle_attrs shuffle;
     xir_pixel_shuffle_attrs pixel;
 } any_attrs;
@@ -98,7 +97,7 @@ void move_describe_type(const char *what, const xir_type *type) {
     xir_text_free(&text);
 }
 
-/* ---- cases by chance -------------------------------------------------------------------------------------------- */
+/* ---- random cases ----------------------------------------------------------------------------------------------- */
 
 static shape some_shape(size_t rank) {
     shape s = { .rank = rank };

@@ -45,7 +45,7 @@ bool    move_shapes(const move_case *c, const shape *in, shape *out, size_t *n_o
 bool    move_source(const move_case *c, const shape *out, size_t part, const int64_t *index, size_t *input,
                     int64_t *from);
 
-/* ---- the library's ---------------------------------------------------------------------------------------------- */
+/* ---- the library ------------------------------------------------------------------------------------------------ */
 
 /* A context for a group of cases, because types accumulate; the inputs, and the target of the op (NULL: the host). */
 extern struct moves {

@@ -105,22 +105,23 @@ static void put_attr(FILE *out, const xir_attr *a, int depth) {
     case XIR_KIND_PARAMS: put_params(out, a->as.params); break;
     case XIR_KIND_MAP:    put_any(out, &map); break;
     case XIR_KIND_BOOLS:  for (size_t i = 0; i < a->as.bools.size; i++) fprintf(out, "%d ", a->as.bools.data[i]); break;
-    case XIR_KIND_I64S:   for (size_t i = 0; i < a->as.i64s.size; i++) fprintf(out, "%" PRId64 " ",
-                                                                               a->as.i64s.data[i]); break;
+    case XIR_KIND_I64S:
+        for (size_t i = 0; i < a->as.i64s.size; i++) fprintf(out, "%" PRId64 " ", a->as.i64s.data[i]);
+        break;
     case XIR_KIND_REALS:  for (size_t i = 0; i < a->as.reals.size; i++) fprintf(out, "%a ", a->as.reals.data[i]); break;
     case XIR_KIND_TEXTS:  for (size_t i = 0; i < a->as.texts.size; i++) put_text(out, a->as.texts.data[i]); break;
-    case XIR_KIND_REFS:   for (size_t i = 0; i < a->as.refs.size; i++) put_object(out,
-                                                                                  a->as.refs.data[i]),
-                                                                                  fputc(' ', out); break;
+    case XIR_KIND_REFS:
+        for (size_t i = 0; i < a->as.refs.size; i++) put_object(out, a->as.refs.data[i]), fputc(' ', out);
+        break;
     case XIR_KIND_RUNS:
         for (size_t i = 0; i < a->as.runs.size; i++) {
             const xir_run *r = &a->as.runs.data[i];
             fprintf(out, "<%" PRId64 " %" PRId64 " %" PRId64 " %a>", r->end, r->m, r->exp, (double)r->value);
         }
         break;
-    case XIR_KIND_PARAMSS: for (size_t i = 0; i < a->as.values.size; i++) put_params(out,
-                                                                                     a->as.values.data[i]),
-                                                                                     fputc(' ', out); break;
+    case XIR_KIND_PARAMSS:
+        for (size_t i = 0; i < a->as.values.size; i++) put_params(out, a->as.values.data[i]), fputc(' ', out);
+        break;
     case XIR_KIND_OPS:     for (size_t i = 0; i < a->as.ops.size; i++) put_op(out, a->as.ops.data[i], depth + 1); break;
     case XIR_KIND_COUNT:   break;
     }
@@ -288,8 +289,8 @@ void check_order(const xir_network *net, const char *expected, const char *file,
 
 void check_str(xir_str text, const char *expected, const char *file, int line) {
     if (xir_str_equal(text, xir_str_of(expected))) return;
-    print_error("%s:%d: '%.*s' was found, '%s' was expected\n", file, line, (int)text.size, text.size ? text.data
-                : "", expected);
+    print_error("%s:%d: expected '%s', found '%.*s'\n", file, line, expected, (int)text.size,
+                text.size ? text.data : "");
     _fail(file, line);
 }
 
@@ -309,15 +310,15 @@ refusal refusal_begin(xir_network *net, const char *file, int line) {
 
 void refusal_end(refusal *r, xir_status found, xir_status code, const char *part) {
     const xir_diags *diags = xir_network_diags(r->net);
-    bool said = false;
+    bool found_it = false;
     for (size_t i = 0; i < xir_diags_count(diags); i++) {
         const xir_diag *d = xir_diags_at(diags, i);
-        said |= d->code == code && memmem(d->message.data, d->message.size, part, strlen(part));
+        found_it |= d->code == code && memmem(d->message.data, d->message.size, part, strlen(part));
     }
     char *after = picture(r->net);
     bool same = strcmp(r->before, after) == 0;
-    if (found != code || xir_network_status(r->net) != code || !said || !same) {
-        print_error("%s:%d: %s with '%s' was expected, %s was found, the network's status is %s\n", r->file, r->line,
+    if (found != code || xir_network_status(r->net) != code || !found_it || !same) {
+        print_error("%s:%d: expected %s with '%s', found %s, and the network's status is %s\n", r->file, r->line,
                     xir_status_name(code), part, xir_status_name(found), xir_status_name(xir_network_status(r->net)));
         xir_diags_print(diags, stderr);
         if (!same) print_error("before: %s\nafter: %s\n", r->before, after);

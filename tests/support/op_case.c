@@ -271,7 +271,7 @@ static bool ends_with(xir_str text, const char *end) {
 
 /* Whether the finding is in the list. If the builder makes the message itself (no path), the code is enough for
  * `any_words`. */
-static bool said(const op_case *c, const xir_diags *diags, bool any_words) {
+static bool has_finding(const op_case *c, const xir_diags *diags, bool any_words) {
     bool everywhere = strcmp(c->path, ".") == 0;
     for (size_t i = 0; i < xir_diags_count(diags); i++) {
         const xir_diag *d = xir_diags_at(diags, i);
@@ -311,7 +311,7 @@ static void run_bad(op_case *c) {
         op_case_fail(c, expected, "%s", all_words(found, op_case_types(op, found), words, sizeof words));
     } else {
         const xir_diags *diags = xir_network_diags(c->net);
-        if (xir_network_status(c->net) != c->code || !said(c, diags, false)) {
+        if (xir_network_status(c->net) != c->code || !has_finding(c, diags, false)) {
             op_case_fail(c, expected, "%s", op_case_findings(diags));
         }
         if (strcmp(before, after) != 0) op_case_fail(c, "a network as before", "\n%s\n%s", before, after);
@@ -323,8 +323,8 @@ static void run_bad(op_case *c) {
     op = op_case_bring_in(c, c->body);
     xir_diags_clear(why);
     xir_op_validate(op, why);
-    bool told_by_inference = c->code == XIR_E_UNSUPPORTED || c->code == XIR_E_LIMIT;
-    if (!told_by_inference && !said(c, why, true)) {
+    bool only_inference_finds_it = c->code == XIR_E_UNSUPPORTED || c->code == XIR_E_LIMIT;
+    if (!only_inference_finds_it && !has_finding(c, why, true)) {
         snprintf(expected, sizeof expected, "%s %s \"%s\" by validation", xir_status_name(c->code), c->path, c->part);
         op_case_fail(c, expected, "%s", op_case_findings(why));
     }

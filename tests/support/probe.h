@@ -1,4 +1,4 @@
-/* What a format says of the first bytes of a file. */
+/* The result of a format's probe of the first bytes of a file. */
 #ifndef SUPPORT_PROBE_H
 #define SUPPORT_PROBE_H
 

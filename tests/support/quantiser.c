@@ -322,7 +322,7 @@ static void check_op(const quantised *q, const xir_op *op, const seen_values *se
         for (size_t i = 0; i < xir_array_count(found); i++) {
             double x = xir_array_real(found, i), expected = xir_array_real(out[k], i);
             if (fabs(x - expected) <= step.of[i % step.n]) continue;
-            fail_msg("%s: %.*s '%.*s': element %zu is %g, %g was expected, a step is %g", what, (int)op->cls->key.size,
+            fail_msg("%s: %.*s '%.*s': element %zu is %g, expected %g; a step is %g", what, (int)op->cls->key.size,
                      op->cls->key.data, CLIP(xir_value_name(&op->outputs[k])), i, x, expected, step.of[i % step.n]);
         }
         xir_array_free(out[k]);

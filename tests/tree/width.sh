@@ -32,7 +32,7 @@ files "$@" | perl -e '
             next if length $line <= 120;
             next if $markdown && ($fenced || $line =~ /^\s*\|/);
             next if $c && $line =~ m{^\s*\{.*\},?\s*(\\|/\*.*|//.*)?$};
-            next if $c && $line =~ m{^\s*[A-Z_][A-Z_0-9]* *\(.*\)[,;]?(\s*/\*.*\*/)?\s*\\?$};
+            next if $c && $line =~ m{^\s*[A-Z_][A-Z_0-9]* *\(.*[)\}][,;]?(\s*/\*.*\*/)?\s*\\?$};
             if ($c || $file =~ /\.(sh|py)$/) {
                 my $quoted = 0;
                 $quoted += length $1 while $line =~ /("(?:[^"\\]|\\.)*"|\x27(?:[^\x27\\]|\\.)*\x27)/g;

@@ -26,7 +26,8 @@ bool xir_class_is_a(const xir_class *cls, const xir_class *base) {
 
 xir_str          xir_class_key(const xir_class *cls)       { return cls->key; }
 xir_str          xir_class_doc(const xir_class *cls)       { return cls->doc; }
-xir_str          xir_class_id(const xir_class *cls)        { return xir_str_of(cls->decl ? cls->decl->rows->default_text : NULL); }
+xir_str          xir_class_id(const xir_class *cls)        { return xir_str_of(cls->decl ? cls->decl->rows->default_text
+                                                                                         : NULL); }
 const xir_class *xir_class_base(const xir_class *cls)      { return cls->base; }
 uint32_t         xir_class_traits(const xir_class *cls)    { return cls->traits; }
 uint32_t         xir_class_tag(const xir_class *cls)       { return cls->tag; }

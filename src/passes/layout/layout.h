@@ -115,7 +115,8 @@ typedef struct plan {
     region_step         *steps;
     uint32_t            *constants;     /* by number of the Params: an index from 1 into reordered       */
     reordered           *reordered;     /* from 1                                                        */
-    size_t               n_slots, n_nodes, n_values, n_ports, n_needs, need_room, n_steps, n_constants, n_reordered, reordered_room;
+    size_t               n_slots, n_nodes, n_values, n_ports, n_needs, need_room, n_steps, n_constants;
+    size_t               n_reordered, reordered_room;
     int64_t              cost;          /* of all Transposes                                             */
     uint32_t             epoch;
     bool                 failed;        /* without memory                                                */

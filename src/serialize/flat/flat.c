@@ -46,8 +46,8 @@ static bool may_begin(const uint8_t *head, size_t size) {
 
 const format format_flat = {
     .name = "fb", .meaning = "FlatBuffers network", .suffixes = "fb", .traits = XIR_FORMAT_ALIGNS, .probe = probe,
-    .may_begin = may_begin, .read = flat_read, .compare_claims = payload_compare_size, .write = flat_write, .read_part = flat_read_part,
-    .write_part = flat_write_part,
+    .may_begin = may_begin, .read = flat_read, .compare_claims = payload_compare_size, .write = flat_write,
+    .read_part = flat_read_part, .write_part = flat_write_part,
 };
 
 xir_status xir_flat_verify(xir_context *ctx, const void *data, size_t size, xir_str name, xir_diags *why) {

@@ -52,7 +52,7 @@ static void put_side(story *s, const xir_diff_side *side) {
 }
 
 /* "changed conv conv pad_top 1 2; removed relu -": kind, names of both ops, field, both sides. */
-static const char *told(const xir_diff *d) {
+static const char *differences(const xir_diff *d) {
     static story s;
     s.size = 0;
     s.text[0] = '\0';
@@ -130,7 +130,7 @@ static void holes(xir_network *net) {
 static const struct {
     const char *what;
     void (*a)(xir_network *net), (*b)(xir_network *net);
-    const char *told;
+    const char *differ;
 } stories[] = {
     { "the same",         nothing, nothing, "" },
     { "an attribute",     nothing, pad, "changed conv conv pad_top 1 2" },
@@ -156,7 +156,8 @@ static void differences_are_reported(void **state) {
         stories[i].a(a);
         stories[i].b(b);
         xir_diff *d = compare(a, b);
-        if (stories[i].told && strcmp(told(d), stories[i].told) != 0) fail_msg("%s: %s", stories[i].what, told(d));
+        if (stories[i].differ && strcmp(differences(d), stories[i].differ) != 0)
+            fail_msg("%s: %s", stories[i].what, differences(d));
         xir_diff_free(d);
         xir_network_free(a);
         xir_network_free(b);
@@ -274,7 +275,7 @@ static void sub_ops_are_compared(void **state) {
     (void)state;
     xir_network *a = with_subs(7, 0), *b = with_subs(8, 1);
     xir_diff *d = compare(a, b);
-    assert_string_equal(told(d), "changed sub1 sub1 layer_count 7 8; moved sub0 sub0 after - sub2");
+    assert_string_equal(differences(d), "changed sub1 sub1 layer_count 7 8; moved sub0 sub0 after - sub2");
     const xir_diff_item *r = xir_diff_at(d, 0);
     assert_ptr_equal(xir_op_parent(r->a), xir_network_last(a));
     assert_ptr_equal(xir_diff_in_b(d, r->a), r->b);
@@ -428,7 +429,7 @@ static void params_are_compared(void **state) {
     const xir_diff_options loose = XIR_INIT(xir_diff_options, .params = true, .tolerance = 1);
     DOES(xir_params_set_copy(value_of(a, 1), bytes, sizeof bytes));
     xir_diff *d = xir_diff_new(a, b, &how, why);
-    assert_string_equal(told(d), "changed conv conv inputs/1/data bytes nothing");
+    assert_string_equal(differences(d), "changed conv conv inputs/1/data bytes nothing");
     xir_diff_free(d);
     DOES(xir_params_set_copy(value_of(b, 1), other, sizeof other));
     DOES(xir_params_compare(value_of(a, 1), value_of(b, 1), 0, &out));
@@ -437,7 +438,7 @@ static void params_are_compared(void **state) {
     xir_elements_diff unsized = { 0 };
     assert_int_equal(xir_params_compare(value_of(a, 1), value_of(b, 1), 0, &unsized), XIR_E_ABI);
     d = xir_diff_new(a, b, &how, why);
-    assert_string_equal(told(d), "changed conv conv inputs/1/data elements elements");
+    assert_string_equal(differences(d), "changed conv conv inputs/1/data elements elements");
     assert_int_equal(xir_diff_at(d, 0)->elements->at, 7);
     assert_true(xir_diff_at(d, 0)->elements->largest == 0.5);
     xir_diff_free(d);

@@ -429,7 +429,8 @@ static void what_is_kept_is_the_network_before_the_pass(void **state) {
     log_s log = { "", NULL };
     const xir_pass_watch watch = XIR_INIT(xir_pass_watch, .after = after, .user = &log,
                                            .options = "--prove --seed 3");
-    FAILS("options{word=\"a b\"},broken", XIR_E_MISSING, "broken:", .reproduce = path, .verify = true, .watches = &watch, .n_watches = 1,
+    FAILS("options{word=\"a b\"},broken", XIR_E_MISSING, "broken:", .reproduce = path, .verify = true,
+          .watches = &watch, .n_watches = 1,
           .config = CONFIG({ XIR_STR("options.n"), xir_any_int(4) },
                            { XIR_STR("who"), xir_any_text(XIR_STR("me too")) }));
     char expected[PATH_MAX * 2];

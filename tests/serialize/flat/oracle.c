@@ -139,7 +139,8 @@ static void give_every_class(void) {
         char text[1000];
         int n = snprintf(text, sizeof text, NETWORK_OF(
             "3.33.1.0", INPUT_OP ",{\"_type_key\":\"%.*s\",\"compile_target\":\"@hostt\",\"inputs\":"
-                         "[],\"name\":\"x\",\"op_id\":5,\"outputs\":[],\"tags\":{}}"), (int)cls->key.size, cls->key.data);
+                         "[],\"name\":\"x\",\"op_id\":5,\"outputs\":[],\"tags\":{}}"),
+                         (int)cls->key.size, cls->key.data);
         give_text(text, (size_t)n, false);
     }
 }

@@ -255,7 +255,7 @@ static void unknown_classes_are_text(void **state) {
     assert_int_equal(flat_slot_at(&f, value, AT_VALUE_MTYPE), 0);
     assert_string_equal(flat_slot_text(&f, value, AT_VALUE_EXTRA),
                         "{\"dtype\":{\"_type_key\":\"someone::Type\",\"x\":1},"
-                                                                   "\"mtype\":{\"_type_key\":\"someone::Memory\"},\"zz\":true}");
+                        "\"mtype\":{\"_type_key\":\"someone::Memory\"},\"zz\":true}");
     free(f.data);
 }
 
@@ -456,7 +456,8 @@ static void every_class_of_operations(void **state) {
         char text[1000];
         snprintf(text, sizeof text,
                  NETWORK_OF("3.33.1.0", "{\"_type_key\":\"%.*s\",\"compile_target\":\"@hostt\",\"inputs\":[],\"name\":"
-                 "\"x\",\"op_id\":5,\"outputs\":[],\"tags\":{}}"), (int)xir_class_key(cls).size, xir_class_key(cls).data);
+                 "\"x\",\"op_id\":5,\"outputs\":[],\"tags\":{}}"),
+                 (int)xir_class_key(cls).size, xir_class_key(cls).data);
         flat_file f = flat_of_json(text);
         size_t op = flat_op_at(&f, 0);
         bool ours = xir_class_tag(cls) && memcmp(xir_class_key(cls).data, "icraft::xir::", 13) == 0;

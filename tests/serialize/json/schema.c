@@ -418,7 +418,7 @@ static const wrong wrongs[] = {
     { "\"ops\"", "icraft::xir::Value",    "icraft::xir::Values",                   "/ops/0/outputs/0/_type_key", "was expected" },
     { "\"ops\"", "\"_type_key\":\"icraft::xir::Value\",",
       "\"_allow_no_data\":false,\"_type_key\":\"icraft::xir::Value\",",
-                                                                                   "/ops/0/outputs/0/_allow_no_data", "False schema" },
+      "/ops/0/outputs/0/_allow_no_data", "False schema" },
     { "\"ops\"", "\"dtype\":",            "\"type\":",                             "/ops/0/outputs/0",  "'dtype' is a required" },
     { "\"ops\"", "icraft::xir::TensorType", "icraft::xir::DataType",               "/ops/0/outputs/0/dtype/_type_key", "is not one of" },
     { "\"ops\"", "\"@fp(32)\"",           "\"@float32\"",                          "/ops/0/outputs/0/dtype/element_dtype", "does not match" },

@@ -144,7 +144,8 @@ static const bad table[] = {
     { SPARSE(VALUES2 "2{1:2 2:7 7:0 7:1} 3:-4"), XIR_E_BOUNDS, "/graph/sparse_initializer/0", "below 0" },
 
     /* depth */
-    { INPUT("1{}") " 7{11{1'y' 2{" TEN(TEN("4{1{")) TEN("4{1{") TEN("4{1{") TEN("4{1{") TEN(TEN("}}")) TEN("}}") TEN("}}") TEN("}}") "}}}",
+    { INPUT("1{}") " 7{11{1'y' 2{" TEN(TEN("4{1{")) TEN("4{1{") TEN("4{1{") TEN("4{1{")
+            TEN(TEN("}}")) TEN("}}") TEN("}}") TEN("}}") "}}}",
       XIR_E_LIMIT, NULL, "types are nested deeper than 128" },
     { GRAPH(TEN(TEN("1{4'If' 5{1'b' 20:5 6{")) TEN("1{4'If' 5{1'b' 20:5 6{") TEN("1{4'If' 5{1'b' 20:5 6{") TEN("1{4'If' 5{1'b' 20:5 6{")
             TEN(TEN("}}}")) TEN("}}}") TEN("}}}") TEN("}}}")), XIR_E_LIMIT, "/graph/node/0/attribute/0/g", "graphs are nested deeper than 128" },

@@ -104,14 +104,14 @@ static const xir_convert_row rows[] = {
     BY_HOOK("MaxPool",           "1",   "1-2", POOL " ceil_mode:i>=10 storage_order:i>=8",      "MaxPool1d to 3d",     max_pool),
     BY_HOOK("Resize",            "1-4", "1",   "antialias:i>=18 axes:I>=18 coordinate_transformation_mode:s>=11 cubic_coeff_a:f>=11 "
                                                "exclude_outside:i>=11 extrapolation_value:f>=11 keep_aspect_ratio_policy:s>=18 mode:s "
-                                               "nearest_mode:s>=11",                              "Resize, Upsample or Gathers", resize),
+                                               "nearest_mode:s>=11", "Resize, Upsample or Gathers", resize),
     BY_HOOK("Upsample",          "1-2", "1",   "mode:s scales:F<9 height_scale:f<7 width_scale:f<7", "Resize, Upsample or Gathers", resize),
 
     /* reductions and normalisations */
     BY_HOOK("ArgMax",            "1",   "1",   "axis:i keepdims:i select_last_index:i>=12",       "Argmax",              arg_max),
     BY_HOOK("ArgMin",            "1",   "1",   "axis:i keepdims:i select_last_index:i>=12",       "Argmin",              arg_min),
     BY_HOOK("BatchNormalization", "5",  "1-5", "epsilon:f momentum:f spatial:i<9 training_mode:i>=14 is_test:i<7 consumed_inputs:I<6",
-                                                                                                  "BatchNorm1d to 3d",   batch_normalization),
+            "BatchNorm1d to 3d", batch_normalization),
     BY_HOOK("CumSum",            "2",   "1",   "exclusive:i reverse:i",                           "CumSum",              cum_sum),
     BY_HOOK("GroupNormalization", "3",  "1",   "epsilon:f num_groups:i! stash_type:i>=21",        "GroupNorm",           group_normalization),
     BY_HOOK("Hardmax",           "1",   "1",   "axis:i",                                          "Argmax, Equal, Cast", hardmax),
@@ -138,7 +138,7 @@ static const xir_convert_row rows[] = {
     BY_HOOK("QLinearConv",           "8-9", "1", WINDOW " group:i",                               "Conv1d to 3d, Multiply, Round, ClampScalar, Cast", qlinear_conv),
     BY_HOOK("QLinearMatMul",         "8",   "1", "",                                              "Matmul, Multiply, Round, ClampScalar, Cast", qlinear_matmul),
     BY_HOOK("QuantizeLinear",        "2-3", "1", "axis:i>=13 saturate:i>=19 block_size:i>=21 output_dtype:i>=21",
-                                                                                                  "Div, Round, ClampScalar, Cast", quantize_linear),
+            "Div, Round, ClampScalar, Cast", quantize_linear),
 
     /* elements by index */
     BY_HOOK("Compress",          "2",   "1",   "axis:i",                                          "NonZero, Reshape, Gather", compress),
