@@ -66,6 +66,22 @@ static text ops_in_msgpack(size_t n) {
     return t;
 }
 
+/* Ops of as many classes that nobody registered. */
+static text classes_in_msgpack(size_t n) {
+    text t = { malloc(200 + n * 60), 0 };
+    PUT(&t, "\x82\xA9_type_key\xB4icraft::xir::Network\xA3ops");
+    put_count(&t, '\xDD', n);
+    for (size_t i = 0; i < n; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "\xA8%08zx", i);
+        PUT(&t, "\x84\xA9_type_key");
+        put(&t, key, 9);
+        PUT(&t, "\xA6inputs\x90\xA7outputs\x90\xA5op_id");
+        put_count(&t, '\xCE', i);
+    }
+    return t;
+}
+
 /* ---- reading them ----------------------------------------------------------------------------------------------- */
 
 enum { FREE = 64 << 20 };
@@ -121,6 +137,11 @@ static void undeclared_keys(void **state) {
     read_within("imodel", ops_in_msgpack(70000), BINARY, true);
 }
 
+static void classes_that_nobody_registered(void **state) {
+    (void)state;
+    read_within("imodel", classes_in_msgpack(75000), BINARY, true);
+}
+
 static void the_limit_can_be_set(void **state) {
     (void)state;
     const text t = in_json("1", 12);
@@ -152,6 +173,7 @@ int main(void) {
         STORY(tiny_values_of_messagepack),
         STORY(tiny_values_of_json),
         STORY(undeclared_keys),
+        STORY(classes_that_nobody_registered),
         STORY(the_limit_can_be_set),
     };
     return cmocka_run_group_tests(tests, group_begin, group_end);

@@ -98,20 +98,21 @@ xir_status xir_class_register(xir_context *ctx, const xir_class_decl *decl, xir_
 }
 
 /* Ops and objects of one unknown key are two classes; the objects' is registered with a byte in front that no text
- * has. */
+ * has. A file may have as many such classes as ops, so they share what is the same in all: keys, and the empty body of
+ * ops. */
+static const xir_object no_body;
 static const xir_class *make_opaque(xir_context *ctx, xir_str registered, bool is_op) {
     xir_class *cls = arena_take(&ctx->arena, sizeof *cls);
-    class_key *keys = arena_take(&ctx->arena, BASE_KEYS * sizeof *keys);
-    xir_object *body = arena_take(&ctx->arena, sizeof *body);
+    xir_object *body = is_op ? (xir_object *)(uintptr_t)&no_body : arena_take(&ctx->arena, sizeof *body);
     xir_str text;
-    if (!cls || !keys || !body || !arena_text(&ctx->arena, registered, &text)) return NULL;
-    *body = (xir_object){ .cls = cls };
+    if (!cls || !body || !arena_text(&ctx->arena, registered, &text)) return NULL;
+    if (!is_op) *body = (xir_object){ .cls = cls };
     *cls = (xir_class){ .ctx = ctx, .is_op = is_op, .opaque = true, .plain = true, .many_inputs = true,
                         .many_outputs = true,
                         .traits = XIR_TRAIT_FREE | XIR_TRAIT_IMPURE, .body_size = is_op ? 0 : sizeof(xir_object),
-                        .keys = keys, .defaults = body };
+                        .defaults = body };
     cls->key = is_op ? text : (xir_str){ text.data + 1, text.size - 1 };
-    cls->n_keys = class_base_keys(keys, is_op);
+    cls->keys = (class_key *)(uintptr_t)class_base_keys(is_op, &cls->n_keys);
     class_put_key(ctx, text, cls);
     return cls;
 }

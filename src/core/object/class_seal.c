@@ -35,21 +35,20 @@ const char *xir_kind_name(xir_kind kind) {
 /* ---- sealing ----------------------------------------------------------------------------------------------- */
 
 /* ORDER KEY_: what every op has. */
-static const struct { const char *name; int field; } base_keys[] = {
-    { "_type_key",      KEY_TYPE    },
-    { "compile_target", KEY_TARGET  },
-    { "inputs",         KEY_INPUTS  },
-    { "name",           KEY_NAME    },
-    { "op_id",          KEY_ID      },
-    { "outputs",        KEY_OUTPUTS },
-    { "tags",           KEY_TAGS    },
+static const class_key base_keys[] = {
+    { { "_type_key",      9  }, KEY_TYPE,    false },
+    { { "compile_target", 14 }, KEY_TARGET,  false },
+    { { "inputs",         6  }, KEY_INPUTS,  false },
+    { { "name",           4  }, KEY_NAME,    false },
+    { { "op_id",          5  }, KEY_ID,      false },
+    { { "outputs",        7  }, KEY_OUTPUTS, false },
+    { { "tags",           4  }, KEY_TAGS,    false },
 };
 _Static_assert(sizeof base_keys / sizeof base_keys[0] == BASE_KEYS, "class_seal.h says how many there are");
 
-uint32_t class_base_keys(class_key *out, bool is_op) {
-    const uint32_t n = is_op ? BASE_KEYS : 1;
-    for (uint32_t i = 0; i < n; i++) out[i] = (class_key){ xir_str_of(base_keys[i].name), base_keys[i].field, false };
-    return n;
+const class_key *class_base_keys(bool is_op, uint32_t *n) {
+    *n = is_op ? BASE_KEYS : 1;
+    return base_keys;
 }
 
 /* Classes have few keys: an insertion sort is short and allocates nothing. */
@@ -270,7 +269,8 @@ static void add_rows(const class_stage *stage, xir_class *cls, const xir_class_d
         default: break;
         }
     }
-    cls->n_keys += class_base_keys(&cls->keys[cls->n_keys], cls->is_op);
+    const class_key *base = class_base_keys(cls->is_op, &cls->n_keys);
+    memcpy(cls->keys, base, cls->n_keys * sizeof *base);
     for (uint32_t i = 0; i < cls->n_fields; i++) {
         cls->keys[cls->n_keys++] = (class_key){ cls->fields[i].name, (int)i, false };
     }

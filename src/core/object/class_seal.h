@@ -20,8 +20,8 @@ xir_status class_make_defaults(xir_context *ctx, xir_class *cls, const xir_class
 /* How many old keys the rows name. */
 size_t     class_alias_count(const xir_class_decl *decl);
 
-/* The keys that every op has; an object has the first alone. Returns how many were written. */
+/* The keys that every op has; an object has the first alone. `*n` is how many there are. */
 enum { BASE_KEYS = 7 };
-uint32_t class_base_keys(class_key *out, bool is_op);
+const class_key *class_base_keys(bool is_op, uint32_t *n);
 
 #endif

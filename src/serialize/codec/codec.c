@@ -69,12 +69,10 @@ static void *take_zeroed(arena *a, size_t size) {
     return block ? memset(block, 0, size) : NULL;
 }
 
-static codec_plan *make_plan(codec_plans *plans, const xir_class *cls) {
-    enum { MANY = 256 };
+static codec_plan *make_plan(codec_plans *plans, const xir_class *cls, bool late) {
     codec_plan *plan = arena_take(plans->arena, sizeof *plan);
     codec_key *keys = keys_of(plans, cls);
     void *body = arena_take(plans->arena, cls->body_size);
-    bool late = cls->opaque && plans->by_class.n >= MANY;
     codec_recent *recent = late ? plans->shared : NULL;
     stretch *stretches = late ? NULL : take_zeroed(plans->arena, STRETCHES * sizeof *stretches);
     if (!recent) recent = take_zeroed(plans->arena, sizeof *recent);
@@ -85,14 +83,26 @@ static codec_plan *make_plan(codec_plans *plans, const xir_class *cls) {
     return plan;
 }
 
+/* Ops of classes that nobody registered have no ops in them, so one plan at a time is enough for them. */
+static codec_plan *late_plan(codec_plans *plans, const xir_class *cls) {
+    if (!plans->late) plans->late = make_plan(plans, cls, true);
+    if (plans->late && plans->late->cls != cls) {
+        plans->late->cls = cls;
+        plans->late->last_attrs = NULL;
+    }
+    return plans->late;
+}
+
 codec_plan *codec_plan_of(codec_plans *plans, const xir_class *cls) {
+    enum { MANY = 256 };
     const uint32_t *at = pointer_table_find(&plans->by_class, cls);
     if (at) return plans->plans[*at];
     size_t n = plans->by_class.n;
+    if (cls->opaque && cls->is_op && n >= MANY) return late_plan(plans, cls);
     if (n >= UINT32_MAX ||
         !mem_reserve(plans->arena->alloc, (void **)&plans->plans, &plans->room, n + 1,
                      sizeof *plans->plans)) return NULL;
-    codec_plan *plan = make_plan(plans, cls);
+    codec_plan *plan = make_plan(plans, cls, cls->opaque && n >= MANY);
     if (!plan || !pointer_table_add(&plans->by_class, cls, (uint32_t)n)) return NULL;
     return plans->plans[n] = plan;
 }

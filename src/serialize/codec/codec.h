@@ -80,6 +80,7 @@ typedef struct codec_plans {
     size_t        room;
     codec_key    *opaque_keys;   /* of all classes that nobody registered; NULL: not made yet */
     codec_recent *shared;        /* by plans that came late; NULL: there are none             */
+    codec_plan   *late;          /* of all such classes of ops that came late; NULL: none has */
 } codec_plans;
 
 void codec_plans_init(codec_plans *plans, arena *keep, bake_fn *bake);
