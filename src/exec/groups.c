@@ -25,6 +25,18 @@ bool groups_open(groups *g, xir_kernel *at, const xir_type *type, const bool *al
     return g->members && g->starts;
 }
 
+bool groups_open_lines(groups *g, xir_kernel *at, const xir_type *type, const bool *along) {
+    size_t k = xir_type_rank(type);
+    g->size = 1;
+    for (; k > 0 && along[k - 1]; k--) g->size *= dim_of(type, k - 1);
+    for (; k > 0; k--) {
+        if (along[k - 1]) return groups_open(g, at, type, along);
+    }
+    g->members = NULL;
+    g->starts = offsets(at, type, along, false, &g->n);
+    return g->starts;
+}
+
 bool *groups_along(xir_kernel *at, const xir_type *type, const int64_t *axes, size_t n) {
     size_t rank = xir_type_rank(type);
     bool *along = xir_kernel_alloc(at, rank + 1, sizeof *along);

@@ -24,8 +24,8 @@ static xir_status reduce_i64s(xir_kernel *at, const groups *g, const fold *f) {
     if (!x || !out) return XIR_E_MEMORY;
     if (f->mean && g->size == 0) return xir_kernel_fail(at, XIR_E_INVALID, NULL, "the mean of no integers is none");
     for (size_t i = 0; i < g->n && !xir_kernel_stops(at, g->size + 1); i++) {
-        int64_t sofar = f->from_first ? x[g->starts[i] + g->members[0]] : f->first;
-        for (size_t m = f->from_first; m < g->size; m++) sofar = step(sofar, x[g->starts[i] + g->members[m]]);
+        int64_t sofar = f->from_first ? x[g->starts[i] + group_member(g, 0)] : f->first;
+        for (size_t m = f->from_first; m < g->size; m++) sofar = step(sofar, x[g->starts[i] + group_member(g, m)]);
         out[i] = f->mean ? sofar / (int64_t)g->size : sofar;
     }
     return XIR_OK;
@@ -36,8 +36,10 @@ static xir_status reduce_reals(xir_kernel *at, const groups *g, const fold *f) {
     double *out = xir_kernel_real_out(at, 0);
     if (!x || !out) return XIR_E_MEMORY;
     for (size_t i = 0; i < g->n && !xir_kernel_stops(at, g->size + 1); i++) {
-        double sofar = f->from_first ? x[g->starts[i] + g->members[0]] : f->first;
-        for (size_t m = f->from_first; m < g->size; m++) sofar = f->of_reals(sofar, x[g->starts[i] + g->members[m]]);
+        double sofar = f->from_first ? x[g->starts[i] + group_member(g, 0)] : f->first;
+        for (size_t m = f->from_first; m < g->size; m++) {
+            sofar = f->of_reals(sofar, x[g->starts[i] + group_member(g, m)]);
+        }
         out[i] = f->mean ? sofar / (double)g->size : sofar;
     }
     return XIR_OK;
@@ -49,7 +51,7 @@ static xir_status reduce(xir_kernel *at, const int64_t *axes, size_t n, const fo
     xir_status status = refuse_padding(at, 0);
     if (status) return status;
     const bool *along = groups_along(at, type, axes, n);
-    if (!along || !groups_open(&g, at, type, along)) return XIR_E_MEMORY;
+    if (!along || !groups_open_lines(&g, at, type, along)) return XIR_E_MEMORY;
     if (f->from_first && g.size == 0 && g.n) {
         return xir_kernel_fail(at, XIR_E_INVALID, "inputs/0", "it has no elements along the reduced dims");
     }
@@ -99,7 +101,7 @@ static xir_status run_cum_sum(xir_kernel *at) {
     xir_status status = refuse_padding(at, 0);
     if (status) return status;
     const bool *along = groups_along(at, type, &a->axis, 1);
-    if (!along || !groups_open(&g, at, type, along)) return XIR_E_MEMORY;
+    if (!along || !groups_open_lines(&g, at, type, along)) return XIR_E_MEMORY;
     bool real = xir_kernel_is_real(type);
     const double *x = real ? xir_kernel_reals(at, 0) : NULL;
     const int64_t *n = real ? NULL : xir_kernel_i64s(at, 0);
@@ -110,7 +112,7 @@ static xir_status run_cum_sum(xir_kernel *at) {
         double sum = 0;
         int64_t count = 0;
         for (size_t k = 0; k < g.size; k++) {
-            size_t o = g.starts[i] + g.members[a->reverse ? g.size - 1 - k : k];
+            size_t o = g.starts[i] + group_member(&g, a->reverse ? g.size - 1 - k : k);
             if (real) {
                 y[o] = a->exclusive ? sum : sum + x[o];
                 sum += x[o];

@@ -113,6 +113,16 @@ xir_status softmax_work(xir_infer *at)    { return each(at, 0, 3); }   // the gr
 
 xir_status reduce_work(xir_infer *at) { return xir_work_result(at, 0, plus(elements(at, 0), xir_work_outputs(at))); }
 
+/* ---- functions that take longer than others --------------------------------------------------------------------- */
+
+/* Angles of many turns, and remainders of large numbers by tiny ones, are found digit by digit. */
+xir_status angle_work(xir_infer *at) { return each(at, 0, 6); }
+xir_status pow_work(xir_infer *at)   { return each(at, 0, 3); }
+xir_status mod_work(xir_infer *at) {
+    const xir_mod_attrs *a = xir_infer_attrs(at);
+    return each(at, 0, a->fmod ? 15 : 2);
+}
+
 /* ---- picking ---------------------------------------------------------------------------------------------------- */
 
 /* How often each of n is looked at when they are sorted: log2(n), rounded up. */

@@ -9,11 +9,11 @@
 /* Classes with a kernel that make each element of their outputs by one step. */
 static const char *const elementwise[] = {
     "ACos", "ACosh", "ASin", "ASinh", "ATan", "ATanh", "Abs", "Add", "AlignAxis", "And", "Cast", "Ceil", "ChannelShuffle", "ClampScalar",
-    "Concat", "ConstantOfShape", "Copy", "Cos", "Cosh", "CumSum", "Div", "DivideScalar", "ELU", "Equal", "Erf", "Exp", "Expand", "Floor",
+    "Concat", "ConstantOfShape", "Copy", "Cosh", "CumSum", "Div", "DivideScalar", "ELU", "Equal", "Erf", "Exp", "Expand", "Floor",
     "GELU", "Gather", "GatherElements", "Greater", "GreaterEqual", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "Less",
-    "LessEqual", "Log", "LogSigmoid", "Maximum", "Minimum", "Mish", "Mod", "Multiply", "Neg", "Not", "NotEqual", "Or", "PReLU", "Pad",
-    "PixelShuffle", "Pow", "PruneAxis", "Range", "ReLU", "Reciprocal", "Reshape", "Roll", "Round", "Shape", "SiLU", "Sigmoid", "Sign",
-    "Sin", "Sinh", "Slice", "Softplus", "Softshrink", "Softsign", "Split", "Sqrt", "Squeeze", "Stack", "SwapOrder", "Tan", "Tanh",
+    "LessEqual", "Log", "LogSigmoid", "Maximum", "Minimum", "Mish", "Multiply", "Neg", "Not", "NotEqual", "Or", "PReLU", "Pad",
+    "PixelShuffle", "PruneAxis", "Range", "ReLU", "Reciprocal", "Reshape", "Roll", "Round", "Shape", "SiLU", "Sigmoid", "Sign",
+    "Sinh", "Slice", "Softplus", "Softshrink", "Softsign", "Split", "Sqrt", "Squeeze", "Stack", "SwapOrder", "Tanh",
     "Tanhshrink", "Tile", "Transpose", "Unfold", "Unstack", "Where", "Xor",
 };
 
