@@ -1,12 +1,11 @@
-/* Names of files: suffixes, which may have two parts ("pnnx.param"), and the file of the parameters next to that of a
- * structure. */
+/* File names: suffixes, which may have two parts ("pnnx.param"), and the parameter file next to a structure file. */
 #include <errno.h>
 #include <sys/stat.h>
 #include "formats.h"
 
 /* ---- suffixes ------------------------------------------------------------------------------------------------ */
 
-/* The next of the words that are separated by blanks; empty at the end. */
+/* The next of the words, which blanks separate; empty at the end. */
 static xir_str next_word(const char **words) {
     const char *word = *words + strspn(*words, " ");
     size_t n = strcspn(word, " ");
@@ -14,7 +13,7 @@ static xir_str next_word(const char **words) {
     return (xir_str){ word, n };
 }
 
-/* True if a path ends with a dot and the suffix, and a name is left before them. */
+/* True if a path ends with a dot and the suffix, and the name before them is not empty. */
 static bool ends_with(xir_str path, xir_str suffix) {
     if (path.size < suffix.size + 2) return false;
     const char *dot = path.data + path.size - suffix.size - 1;
@@ -32,7 +31,7 @@ size_t suffix_length(const char *suffixes, xir_str path, size_t *which) {
     return longest;
 }
 
-/* The length of what stands after the last dot of the last name. */
+/* The length of the text after the last dot of the last name. */
 static size_t any_suffix_length(xir_str path) {
     for (size_t i = path.size; i > 1 && path.data[i - 1] != '/'; i--)
         if (path.data[i - 1] == '.') return path.data[i - 2] == '/' ? 0 : path.size - i;
@@ -41,8 +40,8 @@ static size_t any_suffix_length(xir_str path) {
 
 /* ---- names of companions --------------------------------------------------------------------------------------- */
 
-/* A path without the suffix that the format, or else anybody, sees in it. *which is the position of the format's
- * suffix, SIZE_MAX if it is another. */
+/* The length of a path without its suffix: the format's, or any. *which is the position of the format's suffix,
+ * SIZE_MAX if it is another. */
 static size_t stem_size(const format *f, const char *path, size_t *which) {
     xir_str whole = xir_str_of(path);
     size_t n = suffix_length(f->suffixes, whole, which);
@@ -72,8 +71,8 @@ char *companion_name(const xir_allocator *alloc, const format *f, const char *pa
     return join(alloc, path, stem, word, room);
 }
 
-/* Whether there is something under this name, even if it cannot be looked at: then opening it will say why. */
-static bool is_there(const char *path) {
+/* Whether the name exists, even if it cannot be examined: then opening it will report why. */
+static bool path_exists(const char *path) {
     struct stat st;
     return stat(path, &st) == 0 || (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG);
 }
@@ -87,7 +86,7 @@ char *companion_find(const xir_allocator *alloc, const format *f, const char *pa
             *status = XIR_E_MEMORY;
             return NULL;
         }
-        if (strcmp(name, path) != 0 && is_there(name)) return name;
+        if (strcmp(name, path) != 0 && path_exists(name)) return name;
         mem_free(alloc, name, *room);
     }
     return NULL;
@@ -95,11 +94,11 @@ char *companion_find(const xir_allocator *alloc, const format *f, const char *pa
 
 /* ---- for programs -------------------------------------------------------------------------------------------- */
 
-/* The caller's context may be none, and then so is its allocator. */
+/* The caller's context may be NULL. */
 static const xir_allocator *alloc_of(xir_context *ctx) { return ctx ? context_alloc(ctx) : &memory_default; }
 
-/* Copies a name to the caller, who may have no room for it, and frees it. */
-static void hand_over(const xir_allocator *alloc, char *name, size_t taken, char *out, size_t room, size_t *size) {
+/* Copies a name to the caller, whose buffer may be too small, and frees it. */
+static void return_name(const xir_allocator *alloc, char *name, size_t taken, char *out, size_t room, size_t *size) {
     if (!name) return;
     *size = strlen(name);
     if (*size < room) memcpy(out, name, *size + 1);
@@ -114,7 +113,7 @@ xir_status xir_params_file_find(xir_context *ctx, const char *word, const char *
     *size = 0;
     if (!format_named(ctx, word, &f, why)) return XIR_E_UNKNOWN;
     char *name = f.params_found ? companion_find(alloc_of(ctx), &f, path, &taken, &status) : NULL;
-    hand_over(alloc_of(ctx), name, taken, out, room, size);
+    return_name(alloc_of(ctx), name, taken, out, room, size);
     return status ? diag_memory(why) : XIR_OK;
 }
 
@@ -126,6 +125,6 @@ xir_status xir_params_file_name(xir_context *ctx, const char *word, const char *
     if (!format_named(ctx, word, &f, why)) return XIR_E_UNKNOWN;
     if (!f.params_written) return XIR_OK;
     char *name = companion_name(alloc_of(ctx), &f, path, &taken);
-    hand_over(alloc_of(ctx), name, taken, out, room, size);
+    return_name(alloc_of(ctx), name, taken, out, room, size);
     return name ? XIR_OK : diag_memory(why);
 }

@@ -1,11 +1,11 @@
-/* Formats that programs and plug-ins declare, as rows like those of the library: what the public structs say is made of
- * the private ones, and the bytes of a file become a blob that Params may keep parts of. */
+/* Formats that programs and plug-ins declare, as rows like the library's. The public structs are filled from the
+ * private ones, and the bytes of a file become a blob that Params may keep parts of. */
 #include "file.h"
 #include "formats.h"
 
 /* ---- reading --------------------------------------------------------------------------------------------------- */
 
-/* What is not the same in both. Findings of a text go through a list of their own, so that they get lines. */
+/* The fields that both have. Findings about a text go through a separate list, so that they get lines. */
 static xir_format_reading reading_of(const format_reading *how, blob *whole, xir_diags *why) {
     unsigned flags = how->no_params ? XIR_READ_NO_PARAMS : 0;
     if (how->lazy) flags |= XIR_READ_LAZY;
@@ -17,12 +17,12 @@ static xir_format_reading reading_of(const format_reading *how, blob *whole, xir
         .data_size = whole->size, .name = how->name, .path = how->path, .why = why, .bytes = whole };
 }
 
-/* A function of somebody else's that fails without a word is told on; `before` is how many errors there were. */
-static xir_status tell_on(const format *f, xir_str file, xir_status status, size_t before, xir_diags *why) {
+/* Adds a finding if a declared function failed without one. `before` is the number of errors before the call. */
+static xir_status report_silence(const format *f, xir_str file, xir_status status, size_t before, xir_diags *why) {
     if (!why || xir_diags_count_of(why, XIR_ERROR) > before) return status;
     if (status == XIR_E_MEMORY) return diag_memory(why);
     char sentence[120];
-    snprintf(sentence, sizeof sentence, "the format %.60s fails and does not say why", f->name);
+    snprintf(sentence, sizeof sentence, "the format %.60s failed without a finding", f->name);
     return xir_diags_append(why, &(xir_diag){
         .severity = XIR_ERROR, .code = status, .file = file, .byte = XIR_NO_BYTE, .message = xir_str_of(sentence) });
 }
@@ -37,11 +37,11 @@ static xir_network *read_declared(const format_reading *how, blob *whole) {
     const xir_format_reading reading = reading_of(how, whole, found);
     const size_t before = xir_diags_count_of(found, XIR_ERROR);
     xir_network *net = how->format->decl->read(&reading);
-    if (!net) (void)tell_on(how->format, how->name, XIR_E_INVALID, before, found);
+    if (!net) (void)report_silence(how->format, how->name, XIR_E_INVALID, before, found);
     if (!text) return net;
     xir_str bytes = { (const char *)whole->bytes, (size_t)whole->size };
     format plain = *how->format;
-    plain.find_places = NULL;   /* paths are those of the file, not of a network */
+    plain.find_places = NULL;   /* the paths are the file's, not a network's */
     xir_status status = format_place_findings(how->ctx, &plain, bytes, how->name, found, how->why);
     xir_diags_free(found);
     if (!status) return net;
@@ -55,7 +55,7 @@ static xir_status read_blob(xir_network *net, const format_reading *how, blob *w
     const size_t before = xir_diags_count_of(how->why, XIR_ERROR);
     status = how->format->decl->read_params(net, &reading);
     blob_release(whole);
-    return status ? tell_on(how->format, how->name, status, before, how->why) : XIR_OK;
+    return status ? report_silence(how->format, how->name, status, before, how->why) : XIR_OK;
 }
 
 static xir_status load_params(xir_network *net, const format_reading *how) {
@@ -93,7 +93,7 @@ xir_status xir_format_set_params(const xir_format_reading *how, xir_value *value
 
 /* ---- writing --------------------------------------------------------------------------------------------------- */
 
-/* Where writing has stopped, whose function stopped says so. */
+/* Notes whether the write callback stopped: then the callback reports the failure. */
 typedef struct watched_write { const format_writing *how; bool stopped; } watched_write;
 
 static bool write_watched(void *user, const void *data, size_t size) {
@@ -118,7 +118,7 @@ static xir_status write_by(declared_write_fn *write, xir_network *net, const for
     const xir_format_writing writing = writing_of(how, &w);
     const size_t before = xir_diags_count_of(how->why, XIR_ERROR);
     xir_status status = write(net, &writing);
-    return status && !w.stopped ? tell_on(how->format, xir_str_of(how->path), status, before, how->why) : status;
+    return status && !w.stopped ? report_silence(how->format, xir_str_of(how->path), status, before, how->why) : status;
 }
 
 static xir_status write_declared(xir_network *net, const format_writing *how) {

@@ -1,5 +1,5 @@
-/* The formats that there are: one row each, and those that programs and plug-ins register with a context. Content
- * decides what a file is, its name only between formats that fit equally well: names are changed more easily. */
+/* All formats: one row each, and those that programs and plug-ins register with a context. The content decides the
+ * format of a file. The name decides only between formats that fit equally well: names are changed more easily. */
 #include "formats.h"
 #include "context.h"
 #include "library.h"
@@ -43,7 +43,7 @@ xir_status xir_format_at(size_t i, xir_format_info *out, xir_diags *why) {
     return xir_context_format_at(NULL, i, out, why);
 }
 
-format_list format_words(xir_context *ctx, bool written) {
+format_list format_names(xir_context *ctx, bool written) {
     format_list l = { "" };
     format f;
     size_t at = 0;
@@ -64,8 +64,8 @@ static bool find(xir_context *ctx, const char *word, format *out) {
 
 bool format_named(xir_context *ctx, const char *word, format *out, xir_diags *why) {
     if (find(ctx, word, out)) return true;
-    diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "there is no format '%.40s', but %s", word,
-              format_words(ctx, false).text);
+    diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "there is no format '%.40s', expected one of %s", word,
+              format_names(ctx, false).text);
     return false;
 }
 
@@ -128,7 +128,7 @@ bool xir_format_may_begin(xir_context *ctx, const char *word, const void *head, 
 
 /* ---- adding one ---------------------------------------------------------------------------------------------- */
 
-static bool is_word(const char *word) {
+static bool is_format_name(const char *word) {
     if (!word || !*word) return false;
     for (; *word; word++)
         if (!(*word >= 'a' && *word <= 'z') && !(*word >= '0' && *word <= '9') && !strchr("-_", *word)) return false;
@@ -137,7 +137,7 @@ static bool is_word(const char *word) {
 
 static bool has_words(const char *words) { return words && words[strspn(words, " ")]; }
 
-/* Both files of a pair are read if one is, and both are written if one is. */
+/* A parameter file that is read must have its functions, and so must one that is written. */
 static bool is_whole(const xir_format_decl *decl) {
     bool found = has_words(decl->params_found), written = has_words(decl->params_written);
     if (found != (decl->read_params != NULL) || written != (decl->write_params != NULL)) return false;
@@ -151,8 +151,8 @@ static xir_status check_decl(xir_context *ctx, const void *const *items, size_t 
         return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a format was declared for another version of the binary "
                          "interface");
     }
-    if (!is_word(decl->name)) {
-        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "'%.40s' is not a name of a format, which is a word of lower "
+    if (!is_format_name(decl->name)) {
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "'%.40s' is not a format name, expected lower-"
                          "case letters, digits and dashes", decl->name ? decl->name : "");
     }
     *name = decl->name;
@@ -165,8 +165,8 @@ static xir_status check_decl(xir_context *ctx, const void *const *items, size_t 
     }
     if (!is_whole(decl)) {
         return diag_fail(why, XIR_E_INVALID, XIR_STR(""),
-                         "the format %s has parameters in a file of their own, but not "
-                         "all that reads and writes both files", decl->name);
+                         "the format %s has a parameter file, but not all functions to "
+                         "read and write both files", decl->name);
     }
     format f;
     if (!find(NULL, decl->name, &f)) return XIR_OK;

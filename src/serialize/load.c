@@ -1,10 +1,10 @@
-/* Loading, whatever the format is. Bytes come from a file, from memory or from a stream, into one blob; the format is
- * detected from the first of them; its reader makes the network, whose Params keep parts of the blob. If the format has
- * parameters in a file of their own, the blob is the structure alone and is released, and the parameters come from the
- * file that its row finds.
+/* Loading in any format. Bytes come from a file, from memory or from a stream, into one blob. The format is detected
+ * from the first bytes. Its reader makes the network, whose Params keep parts of the blob. If the format has a separate
+ * parameter file, the blob has the structure alone and is released, and the parameters come from the file that the
+ * format's row finds.
  *
- * What can be asked only once is read to its end before it is decoded: a pipe is never opened twice and never sized. It
- * may never end, so its beginning must be that of some format. */
+ * Input that can be read only once is read to its end before it is decoded: a pipe is never opened twice, and its
+ * size is never asked. It may never end, so its beginning must be one that some format has. */
 #include <sys/stat.h>
 #include "file.h"
 #include "formats.h"
@@ -15,9 +15,9 @@ typedef struct loading {
     xir_load_options  o;
     xir_diags        *why;
     xir_str           name;      /* in findings                                     */
-    const char       *path;      /* of a regular file, which others may lie beside; NULL */
+    const char       *path;      /* of a regular file, which may have others next to it; NULL */
     format            format;
-    xir_status        status;    /* of what is wrong with the options               */
+    xir_status        status;    /* if the options are wrong                        */
 } loading;
 
 static void put(const loading *l, xir_severity severity, xir_status code, const char *sentence, ...) XIR_PRINTF(4, 5);
@@ -40,7 +40,7 @@ static bool begin(loading *l, xir_context *ctx, xir_str name, const xir_load_opt
         return false;
     }
     if (l->o.params && l->o.no_params) {
-        put(l, XIR_ERROR, l->status, "a file of parameters is named, and the structure alone is asked for");
+        put(l, XIR_ERROR, l->status, "a parameter file is named, but only the structure is requested");
         return false;
     }
     l->status = XIR_OK;
@@ -48,19 +48,19 @@ static bool begin(loading *l, xir_context *ctx, xir_str name, const xir_load_opt
     return true;
 }
 
-/* As the caller says, by content, by name. */
+/* As the caller says, otherwise by content, otherwise by name. */
 static bool choose(loading *l, const void *head, size_t size, uint64_t total) {
     bool known = !l->o.format && format_detect(l->ctx, head, size, total, l->name, &l->format);
     if (l->o.format && !(known = format_named(l->ctx, l->o.format, &l->format, l->why))) return false;
     if (!known && size == 0)
         put(l, XIR_ERROR, XIR_E_UNKNOWN, "the file is empty");
     else if (!known)
-        put(l, XIR_ERROR, XIR_E_UNKNOWN, "neither content nor name tells the format; there are %s",
-            format_words(l->ctx, false).text);
+        put(l, XIR_ERROR, XIR_E_UNKNOWN, "neither the content nor the name identifies the format, expected one of %s",
+            format_names(l->ctx, false).text);
     else if (!l->format.read)
         put(l, XIR_ERROR, XIR_E_UNSUPPORTED, "files of format %s cannot be read", l->format.name);
     else if (l->o.params && !l->format.params_found)
-        put(l, XIR_ERROR, XIR_E_INVALID, "a file of format %s has its parameters inside: none can be named",
+        put(l, XIR_ERROR, XIR_E_INVALID, "a file of format %s contains its parameters: no parameter file can be named",
             l->format.name);
     else return true;
     return false;
@@ -74,7 +74,7 @@ static format_reading reading_of(const loading *l) {
         .silent = l->o.verify == XIR_VERIFY_NEVER, .why = l->why };
 }
 
-/* ---- parameters of their own file ------------------------------------------------------------------------------ */
+/* ---- separate parameter files ---------------------------------------------------------------------------------- */
 
 static bool lacks_none(void *user, xir_value *v) {
     if (xir_params_has_data(v) || xir_params_allow_no_data(v)) return true;
@@ -107,7 +107,7 @@ static xir_status load_params(const loading *l, xir_network *net) {
     return status;
 }
 
-/* Options for parameters alone: the format is named, and has them in a file of their own. */
+/* Options for parameters alone: the format must be named, and have a separate parameter file. */
 static bool begin_params(loading *l, xir_network *net, xir_str name, const xir_load_options *options, xir_diags *why) {
     if (!begin(l, net->ctx, name, options, why)) return false;
     l->status = XIR_E_INVALID;
@@ -116,7 +116,7 @@ static bool begin_params(loading *l, xir_network *net, xir_str name, const xir_l
     } else if (!format_named(l->ctx, l->o.format, &l->format, why)) {
         l->status = XIR_E_UNKNOWN;
     } else if (!l->format.params_found) {
-        put(l, XIR_ERROR, l->status, "a file of format %s has its parameters inside: none can be named",
+        put(l, XIR_ERROR, l->status, "a file of format %s contains its parameters: no parameter file can be named",
             l->format.name);
     } else {
         l->status = XIR_OK;
@@ -143,7 +143,7 @@ xir_status xir_network_read_params(xir_network *net, const void *data, size_t si
 
 /* ---- from bytes ---------------------------------------------------------------------------------------------- */
 
-/* Reads what is in the blob, and releases it. */
+/* Reads the blob, and releases it. */
 static xir_network *read_whole(loading *l, blob *whole) {
     const format_reading how = reading_of(l);
     xir_network *net = l->format.read(&how, whole);
@@ -164,7 +164,7 @@ static xir_network *read_memory(loading *l, const void *data, size_t size) {
             (unsigned long long)l->ctx->limits.max_bytes);
         return NULL;
     }
-    bool borrow = l->o.lazy || l->format.params_found || l->o.no_params;   /* of a structure nothing is kept */
+    bool borrow = l->o.lazy || l->format.params_found || l->o.no_params;   /* nothing of a structure is kept */
     blob *whole = borrow ? blob_borrow(alloc, data, size, l->o.lazy, NULL, NULL) : blob_new(alloc, size);
     if (!whole) {
         diag_memory(l->why);
@@ -182,7 +182,7 @@ xir_network *xir_network_read(xir_context *ctx, const void *data, size_t size, x
 
 /* ---- from a stream ------------------------------------------------------------------------------------------- */
 
-/* Of what may never end the beginning must be right before the rest is read. */
+/* A stream may never end: its beginning is checked before the rest is read. */
 static bool reads_on(void *user, const void *head, size_t size) {
     loading *l = user;
     return choose(l, head, size, XIR_NO_BYTE) && format_may_begin(&l->format, head, size, l->name, l->why);
@@ -199,7 +199,7 @@ static bool read_to_end(loading *l, buffer *all, xir_read_fn *read, void *user) 
         size_t room = all->room - all->size, n = read(user, all->data + all->size, room);
         if (n > room) {
             put(l, XIR_ERROR, XIR_E_IO,
-                n == SIZE_MAX ? "the stream cannot be read" : "the stream gives more than there is room for");
+                n == SIZE_MAX ? "the stream cannot be read" : "the stream returned more bytes than were asked for");
             return false;
         }
         if (n == 0) return true;
@@ -230,7 +230,7 @@ xir_network *xir_network_read_stream(xir_context *ctx, xir_read_fn *read, void *
 
 /* ---- from a file --------------------------------------------------------------------------------------------- */
 
-/* The whole of a file whose format is known, mapped if that is wanted and can be. */
+/* The whole of a file of known format, mapped if that is requested and possible. */
 static blob *take_regular(const loading *l, file_reader *r) {
     if (!l->o.lazy || l->format.params_found) return file_reader_all(r, l->ctx->limits.max_bytes);
     return l->o.verify == XIR_VERIFY_ON_TOUCH ? file_reader_map_watched(r) : file_reader_map(r);

@@ -1,4 +1,4 @@
-/* The original's functions for one format: each is a call of the front door with the format named. */
+/* The original's functions for one format: each calls the general function with the format named. */
 #include "file.h"
 #include "formats.h"
 

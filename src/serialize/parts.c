@@ -5,7 +5,7 @@
 static bool find(xir_context *ctx, const char *word, format *out, xir_diags *why) {
     if (!format_named(ctx, word, out, why)) return false;
     if (out->read_part && out->write_part) return true;
-    diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""), "format %s has networks only, no parts of them", out->name);
+    diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""), "format %s has whole networks only, no parts", out->name);
     return false;
 }
 

@@ -1,5 +1,5 @@
-/* Places of findings in a text. A finding that is about a part of a network names it by a path, one that is about bytes
- * by a byte; a format finds the bytes of paths, and lines and columns are counted here in one pass over the text. */
+/* Places of findings in a text. A finding about a part of a network has a path, one about bytes has a byte. A format
+ * finds the bytes of paths; lines and columns are counted here in one pass over the text. */
 #include <stdlib.h>
 #include "formats.h"
 
@@ -9,9 +9,9 @@ typedef struct asking { size_t byte, diag; } asking;
 
 typedef struct placing {
     const xir_diags  *from;
-    named            *names;    /* in the order of paths                               */
+    named            *names;    /* in path order                                       */
     xir_format_place *places;   /* of each                                             */
-    asking           *list;     /* what has a byte in the end, in the order of the text */
+    asking           *list;     /* findings that got a byte, in text order             */
     bool             *placed;   /* by finding                                          */
     size_t            n, n_places, n_list;
 } placing;

@@ -1,10 +1,10 @@
-/* Ops and targets whose class has become known: what was kept of them without a class is read once more, as the file
- * would be now. */
+/* Ops and targets whose class has become known: what was kept of them without a class is read again, as a file would be
+ * read now. */
 #include "codec/any_io.h"
 #include "codec/read.h"
 
-/* What reading needs; made for the first op, and anew after one that failed or had sub ops, since it remembers what
- * was made. */
+/* The state of reading: made for the first op, and again after one that failed or had sub ops, since it remembers the
+ * objects it made. */
 typedef struct resolver {
     xir_network *net;
     xir_diags   *why;
@@ -54,9 +54,9 @@ xir_status op_resolve(xir_op *op, const xir_class *cls, xir_diags *why) {
 
 typedef struct walk {
     resolver         r;
-    xir_status       status;         /* the first failure's */
-    const xir_class *opaque, *real;  /* of the last op; NULL: still unknown. Looking one up takes the context's lock */
-    const xir_target *was, *now;     /* the last target of an unknown class, and what it is now */
+    xir_status       status;         /* of the first failure */
+    const xir_class *opaque, *real;  /* of the last op; NULL: still unknown. A look-up takes the context's lock */
+    const xir_target *was, *now;     /* the last target of an unknown class, and its replacement */
 } walk;
 
 static const xir_class *real_class(walk *w, const xir_op *op) {
@@ -82,7 +82,7 @@ static bool as_map(resolver *r, const xir_object *object, xir_any *out) {
     return true;
 }
 
-/* The target that has become known is read once more; NULL with the status of the failure. */
+/* Reads a target again whose class has become known; NULL with the status of the failure. */
 static const xir_target *resolve_target(resolver *r, const xir_target *target, const frame *up) {
     const xir_object *made = NULL;
     xir_any map;
@@ -97,7 +97,7 @@ static const xir_target *resolve_target(resolver *r, const xir_target *target, c
     return (const xir_target *)made;
 }
 
-/* Whether a target of an unknown class has become one of a real class. */
+/* Whether the unknown class of a target has become a real one. */
 static bool is_target_known(const xir_target *target) {
     const xir_class *cls = ((const xir_object *)target)->cls;
     if (!cls->opaque) return false;
@@ -133,11 +133,11 @@ static void visit_children(walk *w, const xir_op *op, const frame *at) {
     }
 }
 
-/* As deep as sub ops are nested, which readers limit. */
+/* Recurses as deep as sub ops are nested, which readers limit. */
 static void visit(walk *w, xir_op *op, const frame *at) {
     visit_target(w, &op->target, at, "compile_target");
     const xir_class *cls = op->cls->opaque ? real_class(w, op) : NULL;
-    xir_status status = cls ? resolve(&w->r, op, cls, at) : XIR_OK;   /* with its sub ops, by what is known now */
+    xir_status status = cls ? resolve(&w->r, op, cls, at) : XIR_OK;   /* with its sub ops */
     if (!w->status) w->status = status;
     if (!cls) visit_children(w, op, at);
 }

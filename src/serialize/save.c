@@ -1,8 +1,8 @@
-/* Saving, whatever the format is: the options are checked and the network validated before a file is made, so that what
- * is refused leaves none; the format writes into a temporary file, which then takes the name at once. Parameters that
- * have a file of their own are written first; both files are complete and flushed under temporary names before either
- * takes its own: what is left to fail between them is one rename. A file that the network is mapped from can be saved
- * over: the mapping keeps the old one. */
+/* Saving in any format. The options are checked and the network is validated before a file is created, so a refused
+ * network leaves none. The format writes into a temporary file, which then takes the final name atomically. Parameters
+ * with a separate file are written first; both files are complete and flushed under temporary names before either is
+ * renamed, so the only step that can fail between the two is one rename. A file that the network is mapped from can be
+ * saved over: the mapping keeps the old file. */
 #include "codec/given.h"
 #include "file.h"
 #include "formats.h"
@@ -14,7 +14,7 @@ typedef struct saving {
     xir_network      *net;
     xir_save_options  o;
     xir_diags        *why;
-    const char       *path;      /* NULL: a writer */
+    const char       *path;      /* NULL: a write callback */
     format            format;
 } saving;
 
@@ -41,11 +41,11 @@ static bool choose(saving *s, xir_status *status) {
         return false;
     }
     if (!s->path)
-        return refuse(s, status, XIR_E_INVALID, "who writes to a function must say the format: %s",
-                      format_words(ctx, true).text);
+        return refuse(s, status, XIR_E_INVALID, "writing to a callback needs a format, expected one of %s",
+                      format_names(ctx, true).text);
     return format_detect(ctx, NULL, 0, 0, xir_str_of(s->path), &s->format) ||
-           refuse(s, status, XIR_E_UNKNOWN, "the name does not tell the format; there are %s",
-                  format_words(ctx, true).text);
+           refuse(s, status, XIR_E_UNKNOWN, "the name does not identify the format, expected one of %s",
+                  format_names(ctx, true).text);
 }
 
 static bool take_options(saving *s, const xir_save_options *options, xir_status *status) {
@@ -58,18 +58,16 @@ static bool begin(saving *s, const xir_save_options *options, xir_status *status
     if (!s->format.write)
         return refuse(s, status, XIR_E_UNSUPPORTED, "files of format %s cannot be written", s->format.name);
     if (s->o.params && !s->format.params_written)
-        return refuse(s, status, XIR_E_INVALID, "a file of format %s has its parameters inside: no other can be named",
-                      s->format.name);
+        return refuse(s, status, XIR_E_INVALID, "a file of format %s contains its parameters: no parameter file can be "
+                      "named", s->format.name);
     if (s->o.params && !s->path)
         return refuse(s, status, XIR_E_INVALID,
-                      "only the structure goes to a function: xir_network_save_params writes the "
-                      "parameters");
+                      "a callback receives only the structure: xir_network_save_params writes the parameters");
     if (s->o.params && s->o.no_params)
-        return refuse(s, status, XIR_E_INVALID,
-                      "a file for the parameters is named, and the structure alone is asked for");
+        return refuse(s, status, XIR_E_INVALID, "a parameter file is named, but only the structure is requested");
     if (!s->o.align) s->o.align = USUAL_ALIGN;
     if (s->o.align & (s->o.align - 1) || s->o.align > MOST_ALIGN)
-        return refuse(s, status, XIR_E_INVALID, "parameters are aligned to a power of two up to 2^30, not to %u",
+        return refuse(s, status, XIR_E_INVALID, "the alignment of parameters is %u, expected a power of two up to 2^30",
                       s->o.align);
     *status = s->o.unchecked ? XIR_OK : xir_network_validate(s->net, s->why);
     return *status == XIR_OK;
@@ -82,7 +80,7 @@ static format_writing writing_of(const saving *s, xir_write_fn *write, void *use
         .no_params = s->o.no_params, .write = write, .user = user, .why = s->why };
 }
 
-/* Which mapped file a piece of the output comes from. */
+/* The mapped file that a piece of the output comes from. */
 static const char *source_of(void *user, const void *data) {
     const xir_network *net = user;
     for (const xir_value *v = net->all_params; v; v = value_params(v)->next) {
@@ -117,20 +115,20 @@ static bool write_one(void *user, const void *data, size_t size) {
     return open_one(f) && file_write(&f->w, data, size);
 }
 
-/* `late`: opens the file with the first byte, after the format has refused what it may refuse. */
+/* `late`: opens the file with the first byte, after the format has had its chance to refuse. */
 static xir_status save_one(const saving *s, part_write_fn *part, bool late) {
     one_file f = { .s = s };
     const format_writing how = writing_of(s, write_one, &f);
     xir_status status = late || open_one(&f) ? part(s->net, &how) : f.w.status;
     if (status == XIR_OK && open_one(&f)) return file_commit(&f.w);
-    if (f.open && f.w.status) status = f.w.status;   /* why it stopped */
+    if (f.open && f.w.status) status = f.w.status;   /* the reason it stopped */
     if (f.open) file_abort(&f.w);
     return status;
 }
 
 /* ---- two files ------------------------------------------------------------------------------------------------- */
 
-/* Both are opened with the first byte of the parameters. */
+/* Both files are opened with the first byte of the parameters. */
 typedef struct file_pair {
     file_writer   params, structure;
     const saving *s;
@@ -168,12 +166,12 @@ static xir_status write_pair(file_pair *p) {
     if (p->open && p->params.status) return p->params.status;
     if (status || (status = open_pair(p))) return status;
     how = writing_of(s, file_write, &p->structure);
-    how.told = true;
+    how.digest_set = true;
     status = s->format.write(s->net, &how);
     return p->structure.status ? p->structure.status : status;
 }
 
-/* Whatever fails, the network says of its parameters what it said before. */
+/* If anything fails, params_bytes and params_md5 of the network are unchanged. */
 static xir_status save_pair(const saving *s, const char *params_path) {
     xir_network *net = s->net;
     file_pair p = { .s = s, .params_path = params_path };
@@ -184,7 +182,7 @@ static xir_status save_pair(const saving *s, const char *params_path) {
     if (!status) status = file_ready(&p.structure);
     if (!status) status = file_place(&p.params);
     if (!status) status = file_place(&p.structure);
-    if (!status) {   /* both are new, whatever flushing the folders says */
+    if (!status) {   /* both files are new, even if flushing the folders failed */
         status = file_commit(&p.params);
         xir_status last = file_commit(&p.structure);
         return status ? status : last;
@@ -236,14 +234,14 @@ xir_status xir_network_write(xir_network *net, xir_write_fn *write, void *user, 
 
 /* ---- parameters alone ------------------------------------------------------------------------------------------ */
 
-/* The format is named, and has parameters in a file of their own. */
+/* The format must be named, and have a separate parameter file. */
 static bool begin_params(saving *s, const xir_save_options *options, xir_status *status) {
     if (!take_options(s, options, status)) return false;
     if (!s->o.format) return refuse(s, status, XIR_E_INVALID, "the format must be named");
     if (!choose(s, status)) return false;
     return s->format.params_written || refuse(s, status, XIR_E_INVALID,
-                                              "a file of format %s has its parameters inside: no other can "
-                                              "be named", s->format.name);
+                                              "a file of format %s contains its parameters: no parameter file "
+                                              "can be named", s->format.name);
 }
 
 xir_status xir_network_save_params(xir_network *net, const char *path, const xir_save_options *options,

@@ -1,17 +1,17 @@
-/* Formats that are known by sight: their files are refused by name, not with the complaints of a reader for another
- * format. Each row gives way to that of the folder which reads the format. */
+/* Formats that XIR detects but cannot read: their files are refused by name, not with the findings of another format's
+ * reader. A row is removed when a folder that reads the format is added. */
 #include "format.h"
 
 static bool is_line_end(uint8_t c) { return c == '\n' || c == '\r'; }
 
-/* To the line after the next; `end` if there is none. */
+/* The beginning of the next line; `end` for the last line. */
 static const uint8_t *next_line(const uint8_t *p, const uint8_t *end) {
     const uint8_t *feed = memchr(p, '\n', (size_t)(end - p));
     return feed ? feed + 1 : end;
 }
 
-/* The magic is that of ncnn too. An operator of PNNX has a '.' or "::" in its type, one of ncnn has not, and neither
- * have PNNX's oldest files. */
+/* ncnn has the same magic. An operator of PNNX has a '.' or "::" in its type; one of ncnn does not, nor do the oldest
+ * PNNX files. */
 static xir_probe_grade probe_pnnx(const xir_probe *file, void *user) {
     static const char magic[] = "7767517";
     enum { MAGIC = sizeof magic - 1 };
@@ -24,7 +24,7 @@ static xir_probe_grade probe_pnnx(const xir_probe *file, void *user) {
     return XIR_PROBE_LIKELY;
 }
 
-/* The magic comes after a word that is not used. */
+/* The magic follows an unused word. */
 static xir_probe_grade probe_tsm(const xir_probe *file, void *user) {
     (void)user;
     bool has = file->head_size >= 8 && memcmp((const char *)file->head + 4, "\x29\x09\x91\x19", 4) == 0;

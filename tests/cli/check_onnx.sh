@@ -37,7 +37,7 @@ cp "$SRC/examples/models/digits.onnx" .
 poke digits.onnx "$(grep -abo 'fc.biasJ' digits.onnx | cut -d: -f1 | awk '{ print $1 - 5 }')" "$(printf '\014')"
 run 1 check digits.onnx; lines err 2
 err "/graph/node/14/input/2: Gemm '/fc/Gemm' (node 14): dim 0 of input 2 is 12, 10 or 1 is expected"
-err "/graph/initializer/16/raw_data: tensor 'fc.bias' has 40 bytes in raw_data, 12 of float takes 48"
+err "/graph/initializer/16/raw_data: tensor 'fc.bias' has 40 bytes in raw_data, but 12 of float takes 48"
 
 # The same network in another format gives the same findings.
 run 0 convert a.onnx a.json; run 1 check a.json; lines err 1; err "/graph/node/0/attribute/padz"

@@ -48,7 +48,7 @@ run 1 check --plugin "$flatten" start.json; err "/ops/1/start: 9 is above 7, the
 run 0 check type.json
 run 1 check --plugin "$flatten" type.json; err "/ops/1/outputs/0/dtype: the declared type is @fp(32) ** [1,47], inference gives @fp(32) ** [1,48]"
 run 0 convert kind.json other.json; same other.json kind.json
-run 1 convert --plugin "$flatten" kind.json other.json; err "/ops/1/start: a number was expected, a text was found"
+run 1 convert --plugin "$flatten" kind.json other.json; err "/ops/1/start: expected a number, found a text"
 run 1 diff --plugin "$flatten" net.json start.json; out "~ start: 1 -> 9"
 
 # If a file is not a plug-in, nothing else is done, and the exit code is not that of an invalid network.

@@ -65,7 +65,7 @@ static void walk(const uint8_t *data, size_t size, int depth) {
         return;
     }
     must(!plain_field(data, size, &at, &plain));
-    must(w.fault < WIRE_FAULTS && *wire_fault_words(w.fault) && w.where >= data && w.where <= data + size);
+    must(w.fault < WIRE_FAULTS && *wire_fault_text(w.fault) && w.where >= data && w.where <= data + size);
     must(!wire_next(&w, &f) && w.at == w.end);
 }
 

@@ -421,7 +421,7 @@ static const bad_plugin bad_plugins[] = {
     { "no dialect",  XIR_E_INVALID,     "'nobody::Swish' is no good: its name is no key of a dialect" },
     { "formats",     XIR_E_INVALID,     "1 formats at NULL" },
     { "format",      XIR_E_INVALID,     "format 1 of the plug-in is NULL" },
-    { "format name", XIR_E_INVALID,     "'B' is not a name of a format" },
+    { "format name", XIR_E_INVALID,     "'B' is not a format name" },
     { "old format",  XIR_E_EXISTS,      "there is a format 'json' already" },
     { "format twice", XIR_E_EXISTS,     "there is a format 'bad' already" },
     { "class abi",   XIR_E_ABI,         "a class declaration of version 2 was expected, 7 was found" },

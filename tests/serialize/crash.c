@@ -1,11 +1,11 @@
-/* Saving over a file that is there, by every way of saving, while the system fails. strace kills the program at each
- * system call of the saving in turn, and lets each of them fail in turn; besides, files may grow only so long, and
- * writes may take only some bytes. Afterwards the file is the old one or the new one, byte for byte; what failed is
- * told; and no temporary file stays but after a kill. Of a pair a crash may leave new parameters beside an old
- * structure: the MD5 tells.
+/* Saving over an existing file, by every way of saving, while the system fails. strace kills the program at each system
+ * call of the saving in turn, and makes each of them fail in turn. In other runs file sizes are limited, or writes take
+ * only some bytes. Afterwards the file is the old one or the new one, byte for byte; failures are reported; and no
+ * temporary file stays except after a kill. Of a pair, a crash may leave new parameters next to an old structure: the
+ * MD5 shows it.
  *
  * This program is its own victim: `crash save KIND FOLDER` saves once. XIR_CRASH=1 in the environment tries more
- * errors at more calls. Without strace, or where nothing may be traced, only the tests without it run. */
+ * errors at more calls. Without strace, or if nothing may be traced, only the tests without it run. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@ enum { EXIT_IO = 3, EXIT_OTHER = 4 };
 
 /* ---- the victim ------------------------------------------------------------------------------------------------- */
 
-/* A system that takes only so many bytes at once, as it may. */
+/* A system that takes only some bytes per write, as it may. */
 static size_t bytes_at_once = SIZE_MAX;
 ssize_t write(int fd, const void *data, size_t size) {
     return (ssize_t)syscall(SYS_write, fd, data, size < bytes_at_once ? size : bytes_at_once);
@@ -46,11 +46,11 @@ static xir_status save_any(xir_network *net, const char *path, xir_diags *findin
     return xir_network_save(net, path, &XIR_INIT(xir_save_options, .unchecked = true), findings);
 }
 
-/* A way of saving: which files it makes, the first of them the one that is named. */
+/* A way of saving: the files that it makes, of which the first is the named one. */
 typedef struct way {
     const char *name;
     save_fn    *save;                  /* NULL: the program, `xir convert in.json FILE` */
-    const char *files[MOST_FILES];     /* in the order in which they may not be new alone: the last is renamed first */
+    const char *files[MOST_FILES];     /* a file may be new only if those after it are: the last is renamed first */
     bool        link;                  /* the name is a symbolic link */
     bool        fresh;                 /* there is no old file       */
 } way;
@@ -80,7 +80,7 @@ static bool has_format(const char *name) {
     return false;
 }
 
-/* The new network and the old one differ in all that there is. */
+/* The new network and the old one differ in everything. */
 static xir_network *make_net(xir_context *with, bool old) {
     static const raw_param wanted[] = { { 10, 3000 }, { 11, 70 }, { 12, 5 }, { 13, 9 } };
     xir_value *values[4];
@@ -101,7 +101,7 @@ static const char *in_folder(const char *folder, const char *name) {
     return path;
 }
 
-/* One saving, as its environment lets it. The result is the program's. */
+/* One save in the environment given. Returns the program's exit code. */
 static int be_victim(const char *name, const char *folder) {
     const char *most = getenv("CRASH_FILE_SIZE"), *once = getenv("CRASH_AT_ONCE");
     size_t i = 0;
@@ -117,7 +117,7 @@ static int be_victim(const char *name, const char *folder) {
         if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 2;
     }
     xir_status status = all_ways[i].save(net, in_folder(folder, all_ways[i].files[0]), findings);
-    if (status && xir_diags_count(findings) == 0) return 2;   /* nobody was told */
+    if (status && xir_diags_count(findings) == 0) return 2;   /* the failure was not reported */
     xir_network_free(net);
     xir_diags_free(findings);
     xir_context_free(with);
@@ -137,7 +137,7 @@ typedef struct scene {
 
 static bool is_temporary(const char *name) { return strncmp(name, ".xir-", 5) == 0; }
 
-/* How many temporary files there are; removes them if asked to. */
+/* The number of temporary files; removes them if requested. */
 static size_t temporaries(const scene *s, bool remove_them) {
     size_t n = 0;
     DIR *dir = opendir(s->folder);
@@ -177,7 +177,7 @@ static which which_is(const scene *s, size_t file) {
     return found;
 }
 
-/* New parameters beside an old structure are not taken for its own. */
+/* New parameters next to an old structure are not accepted as its own. */
 static void check_torn(const scene *s) {
     xir_diags_clear(why);
     xir_network *net = xir_network_load(ctx, in_folder(s->folder, s->way->files[0]), NULL, why);
@@ -189,28 +189,28 @@ static void check_torn(const scene *s) {
 
 typedef struct outcome { which files; bool torn; size_t temporaries; } outcome;
 
-/* What the files are; fails if that may not be. */
+/* Classifies the files; fails if their combination is not allowed. */
 static outcome look(const scene *s, const char *what) {
     outcome o = { .temporaries = temporaries(s, false) };
     which first = which_is(s, 0), last = which_is(s, s->n - 1);
     if (first == NEITHER || last == NEITHER)
         fail_msg("%s: %s: a file is neither the old one nor the new one", s->way->name, what);
     if (first == NEW && last == OLD)
-        fail_msg("%s: %s: a new structure stands beside old parameters", s->way->name, what);
+        fail_msg("%s: %s: a new structure is next to old parameters", s->way->name, what);
     o.files = last;
     o.torn = first != last;
     if (o.torn) check_torn(s);
     if (s->way->link) {
         char link[16];
         ssize_t n = readlink(in_folder(s->folder, s->way->files[0]), link, sizeof link);
-        if (n != 6 || memcmp(link, "target", 6) != 0) fail_msg("%s: %s: the link is gone", s->way->name, what);
+        if (n != 6 || memcmp(link, "target", 6) != 0) fail_msg("%s: %s: the link is missing", s->way->name, what);
     }
     return o;
 }
 
 /* ---- running ---------------------------------------------------------------------------------------------------- */
 
-/* Runs with these words of strace before it, or none; returns what wait says. */
+/* Runs with these words of strace before it, or none; returns the status from wait. */
 static int run(const scene *s, const char *const *strace) {
     const char *words[24];
     char self[PATH_MAX], input[2 * PATH_MAX];
@@ -233,7 +233,7 @@ static int run(const scene *s, const char *const *strace) {
     assert_true(child >= 0);
     if (child == 0) {
         int quiet = open("/dev/null", O_WRONLY);
-        setenv("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1", 1);   /* which needs to trace by itself */
+        setenv("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1", 1);   /* leak detection traces by itself */
         if (quiet >= 0) dup2(quiet, 1), dup2(quiet, 2);
         execvp(words[0], (char *const *)(uintptr_t)words);
         _exit(127);
@@ -243,7 +243,7 @@ static int run(const scene *s, const char *const *strace) {
     return status;
 }
 
-/* Makes the folder, the old files and, by a run that nothing disturbs, the new ones. */
+/* Makes the folder, the old files and, by an undisturbed run, the new ones. */
 static void begin_scene(scene *s, const way *w, const char *prefix) {
     char name[64];
     snprintf(name, sizeof name, "%s%s", prefix, w->name);
@@ -278,12 +278,12 @@ static void end_scene(scene *s) {
 
 /* ---- with strace ------------------------------------------------------------------------------------------------ */
 
-/* A system call of the saving: the how-manieth of its name. */
+/* A system call of the saving: which occurrence of its name. */
 typedef struct call { char name[32]; int number; bool renames; } call;
 typedef struct calls {
     call   of[MOST_CALLS];
     size_t n, last_rename;
-    int    unlinks;        /* before the saving: a sanitizer's runtime unlinks a file of its own when it starts */
+    int    unlinks;        /* before the saving: the runtime of a sanitizer unlinks a file when it starts */
 } calls;
 
 static char traced[PATH_MAX + 300];   /* where strace writes */
@@ -301,7 +301,7 @@ static bool strace_works(void) {
     return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* The calls from the first that has to do with the file to the last of all. */
+/* The calls from the first one about the file to the last of all. */
 static void list_calls(const scene *s, calls *c) {
     const char *const words[] = { "strace", "-o", traced, NULL };
     set_scene(s);
@@ -350,7 +350,7 @@ static bool is_injected(void) {
     return found;
 }
 
-/* Sets the scene and runs with this done to one call. */
+/* Prepares the scene and runs with this done to one call. */
 static int disturb(const scene *s, const call *c, const char *what, char *words_out, size_t room) {
     snprintf(words_out, room, "inject=%s:%s:when=%d", c->name, what, c->number);
     const char *const words[] = { "strace", "-o", traced, "-e", words_out, NULL };
@@ -365,15 +365,15 @@ static bool is_of(const char *list, const char *name) {
     return false;
 }
 
-/* brk tells what it has done by what it returns, not by an error. */
+/* brk reports by its return value, not by an error. */
 #define CANNOT_FAIL \
     "brk geteuid getegid getpid futex exit_group rt_sigaction rt_sigprocmask munmap sched_yield sigaltstack"
 #define MEMORY      "mmap mremap mprotect madvise"
 #define WRITES \
     "openat write pwrite64 writev fsync fdatasync rename renameat2 close fchmod fchown ftruncate fallocate"
 
-/* Whether a call may be there in one run and not in the next: those for memory and threads depend on addresses and
- * on time. */
+/* Whether a call may occur in one run and not in the next: those for memory and threads depend on addresses and on
+ * time. */
 static bool may_be_absent(const call *c) { return is_of(CANNOT_FAIL, c->name) || is_of(MEMORY, c->name); }
 
 typedef struct phases { size_t before, between, torn, after, absent; } phases;
@@ -397,7 +397,7 @@ static void kill_at_each(const scene *s, const calls *c) {
         else p.before++;
     }
     printf("%-15s %3zu kills: %zu before there was a temporary file, %zu before the first rename, %zu between two, "
-           "%zu behind\n", s->way->name, c->n, p.before, p.between, p.torn, p.after);
+           "%zu after\n", s->way->name, c->n, p.before, p.between, p.torn, p.after);
     assert_true(p.before > 0 && p.between > 3 && p.after > 0 && p.absent * 8 < c->n);
     assert_true((p.torn > 0) == (s->n > 1));
 }
@@ -412,7 +412,7 @@ static bool has_failed(const char *error, const char *name) {
 static void fail_each(const scene *s, const calls *c) {
     static const char *const errors[] = { "EIO", "ENOMEM", "ENOSPC", "EINTR", "EDQUOT", "EROFS" };
     bool more = getenv("XIR_CRASH") != NULL;
-    size_t told = 0, survived = 0;
+    size_t reported = 0, survived = 0;
     char words[100], what[40];
     for (size_t e = 0; e < (more ? COUNT(errors) : OFTEN(20) < 20 ? 1 : 4); e++) {
         snprintf(what, sizeof what, "error=%s", errors[e]);
@@ -420,26 +420,26 @@ static void fail_each(const scene *s, const calls *c) {
             if (!has_failed(errors[e], c->of[i].name)) continue;
             int status = disturb(s, &c->of[i], what, words, sizeof words);
             if (!is_injected() && may_be_absent(&c->of[i])) continue;
-            if (!is_injected()) fail_msg("%s: %s: nothing was made to fail", s->way->name, words);
+            if (!is_injected()) fail_msg("%s: %s: no call was made to fail", s->way->name, words);
             if (!WIFEXITED(status)) fail_msg("%s: %s: it dies of signal %d", s->way->name, words, WTERMSIG(status));
             int code = WEXITSTATUS(status);
             outcome o = look(s, words);
             if (o.temporaries) fail_msg("%s: %s: a temporary file stays", s->way->name, words);
             if (code == 0 && (o.files != NEW || o.torn))
-                fail_msg("%s: %s: it says that it has saved", s->way->name, words);
+                fail_msg("%s: %s: it reports success", s->way->name, words);
             if (code != 0 && i < c->last_rename && o.files == NEW && !o.torn)
-                fail_msg("%s: %s: new, and told to have failed", s->way->name, words);
+                fail_msg("%s: %s: the file is new, but a failure was reported", s->way->name, words);
             bool memory = is_of(MEMORY, c->of[i].name);
             if (code != 0 && code != EXIT_IO && !memory) fail_msg("%s: %s: exit code %d", s->way->name, words, code);
             if (code == 0) survived++;
-            else told++;
+            else reported++;
         }
     }
-    printf("%-15s %3zu errors told, %zu without harm\n", s->way->name, told, survived);
-    assert_true(told > 5);
+    printf("%-15s %3zu errors reported, %zu without effect\n", s->way->name, reported, survived);
+    assert_true(reported > 5);
 }
 
-/* What happens to the temporary file when writing fails and removing it does too, or the program is killed at that. */
+/* The temporary file when writing fails and removing it fails too, or the program is killed then. */
 static void fail_twice(const scene *s, const calls *c) {
     static const char *const second[] = { "error=EIO", "signal=KILL" };
     for (size_t i = 0; i < COUNT(second); i++) {
@@ -454,7 +454,7 @@ static void fail_twice(const scene *s, const calls *c) {
         assert_true(i == 0 ? WIFEXITED(status) && WEXITSTATUS(status) == EXIT_IO
                     : WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     }
-    /* What was left does not hinder the next one. */
+    /* A leftover does not hinder the next save. */
     assert_int_equal(WEXITSTATUS(run(s, NULL)), 0);
     assert_int_equal(look(s, "again").files, NEW);
 }
@@ -466,7 +466,7 @@ static void every_call_fails_and_kills(void **state) {
     }
     snprintf(traced, sizeof traced, "%s", scratch("strace"));
     if (!strace_works()) {
-        SKIP("%s: strace is not there, or may not trace", w->name);
+        SKIP("%s: strace is missing, or may not trace", w->name);
     }
     static scene s;
     static calls c;
@@ -480,7 +480,7 @@ static void every_call_fails_and_kills(void **state) {
 
 /* ---- without strace --------------------------------------------------------------------------------------------- */
 
-/* The file system takes only so much: a write is short, and the next one fails. */
+/* The file system has little space: a write is short, and the next one fails. */
 static void a_file_that_may_not_grow_stays_old(const scene *s) {
     size_t largest = 0, step;
     for (size_t i = 0; i < s->n; i++) largest = s->after[i].size > largest ? s->after[i].size : largest;
@@ -516,7 +516,7 @@ static void writes_that_take_some_bytes_are_continued(const scene *s) {
     unsetenv("CRASH_AT_ONCE");
 }
 
-static void short_writes_are_continued_or_told(void **state) {
+static void short_writes_are_continued_or_reported(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(all_ways); i++) {
         if (!all_ways[i].save || !has_format(all_ways[i].files[0])) continue;
@@ -530,7 +530,7 @@ static void short_writes_are_continued_or_told(void **state) {
 
 int main(int argc, char **argv) {
     if (argc == 4 && strcmp(argv[1], "save") == 0) return be_victim(argv[2], argv[3]);
-    struct CMUnitTest tests[COUNT(all_ways) + 1] = { cmocka_unit_test(short_writes_are_continued_or_told) };
+    struct CMUnitTest tests[COUNT(all_ways) + 1] = { cmocka_unit_test(short_writes_are_continued_or_reported) };
     for (size_t i = 0; i < COUNT(all_ways); i++)
         tests[i + 1] = (struct CMUnitTest){ all_ways[i].name, every_call_fails_and_kills, NULL, NULL,
                                             (void *)(uintptr_t)&all_ways[i] };

@@ -1,13 +1,13 @@
-/* A format of a program: a made-up text format with its parameters in a second file, registered, then read, detected,
- * written and replaced like those of the library. */
+/* A format of a program: a made-up text format with its parameters in a second file. It is registered, then read,
+ * detected, written and replaced like those of the library. */
 #include <limits.h>
 #include "support/load_net.h"
 #include "formats.h"
 
 /* ---- a format of a program -------------------------------------------------------------------------------------- */
 
-/* The structure: a line "twin" and JSON. The parameters: a byte 't' and the bytes of all Params as a walk meets
- * them. */
+/* The structure: a line "twin" and JSON. The parameters: a byte 't' and the bytes of all Params in the order of a
+ * walk. */
 enum { TWIN_HEAD = 5 };
 static enum { TWIN_GOOD, TWIN_STOPS_EARLY, TWIN_STOPS_LATE, TWIN_MUTE } twin_mood;
 
@@ -71,7 +71,7 @@ static xir_status twin_write_params(xir_network *net, const xir_format_writing *
     return XIR_OK;
 }
 
-/* Everything is at the beginning of the second line, but what nobody can find. */
+/* Everything is at the beginning of the second line, except paths that nobody can find. */
 static xir_status twin_find(xir_context *with, xir_str text, xir_format_place *places, size_t n, void *user) {
     assert_ptr_equal(user, &twin_mood);
     assert_non_null(with);
@@ -107,7 +107,7 @@ static void a_format_is_registered(void **state) {
     assert_int_equal(found, 1);
     assert_int_equal(xir_context_format_at(ctx, n + 1, &f, why), XIR_E_BOUNDS);
     check_finding(XIR_E_BOUNDS, "there is no format");
-    assert_int_equal(xir_format_at(n - 1, &f, why), XIR_E_BOUNDS);   /* the library's alone */
+    assert_int_equal(xir_format_at(n - 1, &f, why), XIR_E_BOUNDS);   /* only the library's */
     check_finding(XIR_E_BOUNDS, "there is no format");
     xir_context *other = xir_context_new(NULL);
     assert_null(xir_format_detect(other, "twin\n{", 6, 6, XIR_STR("x.text")));
@@ -121,10 +121,10 @@ static void declarations_that_are_refused(void **state) {
     xir_format_decl same = twin;
     xir_format_decl cases[13];
     static const struct { xir_status status; const char *sentence; } expected[COUNT(cases)] = {
-        { XIR_E_ABI, "another version" },    { XIR_E_ABI, "another version" },     { XIR_E_INVALID, "not a name of a format" },
-        { XIR_E_INVALID, "not a name" },     { XIR_E_INVALID, "not a name" },      { XIR_E_INVALID, "no suffix" },
-        { XIR_E_INVALID, "no suffix" },      { XIR_E_INVALID, "no description" },  { XIR_E_INVALID, "file of their own" },
-        { XIR_E_INVALID, "file of their own" }, { XIR_E_INVALID, "file of their own" }, { XIR_E_EXISTS, "a format 'json' already" },
+        { XIR_E_ABI, "another version" },    { XIR_E_ABI, "another version" },     { XIR_E_INVALID, "not a format name" },
+        { XIR_E_INVALID, "not a format name" },     { XIR_E_INVALID, "not a format name" },      { XIR_E_INVALID, "no suffix" },
+        { XIR_E_INVALID, "no suffix" },      { XIR_E_INVALID, "no description" },  { XIR_E_INVALID, "a parameter file" },
+        { XIR_E_INVALID, "a parameter file" }, { XIR_E_INVALID, "a parameter file" }, { XIR_E_EXISTS, "a format 'json' already" },
         { XIR_E_EXISTS, "a format 'twin' already" } };
     for (size_t i = 0; i < COUNT(cases); i++) cases[i] = twin;
     cases[0].abi = XIR_ABI + 1;
@@ -169,7 +169,7 @@ static void a_registered_format_by_every_way(void **state) {
     uint8_t *data = scratch_get(scratch("way.twin.bytes"), &bytes_size);
     const xir_load_options named = XIR_INIT(xir_load_options, .format = "twin");
     DOES(xir_network_read_params(alone, data, bytes_size, XIR_STR("memory"), &named, why));
-    free(data);   /* has been copied */
+    free(data);   /* it was copied */
     assert_true(load_is_filled(alone));
     raw_memory out = { 0 };
     DOES(xir_network_write(alone, raw_memory_write, &out, &as_twin, why));
@@ -186,7 +186,7 @@ static void a_registered_format_by_every_way(void **state) {
     xir_diags_clear(why);
     assert_int_equal(xir_network_load_params(alone, path, &XIR_INIT(xir_load_options, .format = "fb"), why),
                      XIR_E_INVALID);
-    check_finding(XIR_E_INVALID, "inside");
+    check_finding(XIR_E_INVALID, "contains its parameters");
     assert_int_equal(xir_network_load_params(alone, path, &XIR_INIT(xir_load_options, .format = "fbx"), why),
                      XIR_E_UNKNOWN);
     check_finding(XIR_E_UNKNOWN, "no format 'fbx'");
@@ -194,7 +194,7 @@ static void a_registered_format_by_every_way(void **state) {
     check_finding(XIR_E_INVALID, "must be named");
     assert_int_equal(xir_network_save_params(alone, path, &XIR_INIT(xir_save_options, .format = "fb"), why),
                      XIR_E_INVALID);
-    check_finding(XIR_E_INVALID, "inside");
+    check_finding(XIR_E_INVALID, "contains its parameters");
     DOES(xir_network_save_params(alone, scratch("alone.bytes"), &as_twin, why));
     xir_network_free(alone);
     xir_network_free(net);
@@ -224,7 +224,7 @@ static void a_stream_is_detected_when_it_has_ended(void **state) {
 
 static void names_of_companions(void **state) {
     (void)state;
-    static const struct { const char *format, *path, *there, *found, *written; } rows[] = {
+    static const struct { const char *format, *path, *present, *found, *written; } rows[] = {
         { "twin", "a.twin.text", "",                       NULL,           "a.twin.bytes" },
         { "twin", "a.text",      "",                       NULL,           "a.bytes"      },
         { "twin", "a.other",     "",                       NULL,           "a.bytes"      },
@@ -242,9 +242,9 @@ static void names_of_companions(void **state) {
         { "none", "a.json",      "a.raw",                  NULL,           NULL           },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        char there[100], out[PATH_MAX], path[PATH_MAX];
-        snprintf(there, sizeof there, "%s", rows[i].there);
-        for (char *name = strtok(there, " "); name; name = strtok(NULL, " ")) scratch_put(scratch(name), "t", 1);
+        char present[100], out[PATH_MAX], path[PATH_MAX];
+        snprintf(present, sizeof present, "%s", rows[i].present);
+        for (char *name = strtok(present, " "); name; name = strtok(NULL, " ")) scratch_put(scratch(name), "t", 1);
         snprintf(path, sizeof path, "%s", scratch(rows[i].path));
         for (int written = 0; written < 2; written++) {
             const char *expected = written ? rows[i].written : rows[i].found;
@@ -255,15 +255,15 @@ static void names_of_companions(void **state) {
                                      : xir_params_file_find(ctx, rows[i].format, path, out, sizeof out, &n, why),
                                      known);
             if (n != strlen(out) || strcmp(out, expected ? scratch(expected) : "") != 0)
-                fail_msg("row %zu: %s was expected, not %s", i, expected, out);
+                fail_msg("row %zu: expected %s, found %s", i, expected, out);
             char small[2] = "?";
             assert_int_equal(written ? xir_params_file_name(ctx, rows[i].format, path, small, 1, &again, why)
                                      : xir_params_file_find(ctx, rows[i].format, path, small, 1, &again, why), known);
             assert_true(again == n && small[0] == '?');
             xir_diags_clear(why);
         }
-        snprintf(there, sizeof there, "%s", rows[i].there);
-        for (char *name = strtok(there, " "); name; name = strtok(NULL, " ")) unlink(scratch(name));
+        snprintf(present, sizeof present, "%s", rows[i].present);
+        for (char *name = strtok(present, " "); name; name = strtok(NULL, " ")) unlink(scratch(name));
     }
 }
 
@@ -287,7 +287,7 @@ static void companions_are_found_named_or_missed(void **state) {
                   XIR_E_IO, "");
     scratch_put(scratch("pair.bytes"), "t", 1);
     FAILS_TO_LOAD(xir_network_load(ctx, scratch("pair.text"), NULL, why), XIR_E_CORRUPT, "too short");
-    /* A name of the caller's for the parameters, and none at all. */
+    /* A name of the caller for the parameters, and none at all. */
     DOES(xir_network_save(net, scratch("named.text"), &XIR_INIT(xir_save_options, .unchecked = true,
                                                                            .params = scratch("named.moved")), why));
     assert_int_equal(access(scratch("named.bytes"), F_OK), -1);
@@ -337,29 +337,30 @@ static bool stops_at_once(void *user, const void *data, size_t size) {
     return false;
 }
 
-static void a_writer_that_stops(void **state) {
+static void a_callback_that_stops(void **state) {
     (void)state;
     xir_network *net = load_net(ctx);
     assert_int_equal(xir_network_write_params(net, stops_at_once, NULL, &as_twin, why), XIR_E_IO);
-    check_finding(XIR_E_IO, "the writer took no more bytes");
+    check_finding(XIR_E_IO, "the write callback accepted no more bytes");
     assert_int_equal(xir_network_write_params(net, stops_at_once, NULL,
                                               &XIR_INIT(xir_save_options, .format = "json"), why), XIR_E_IO);
-    check_finding(XIR_E_IO, "the writer took no more bytes");
+    check_finding(XIR_E_IO, "the write callback accepted no more bytes");
     xir_network_free(net);
 }
 
-/* Nobody would know why. */
-static void a_format_that_fails_without_a_word(void **state) {
+/* The library must add a finding. */
+static void a_format_that_fails_without_a_finding(void **state) {
     (void)state;
     xir_network *net = load_net(ctx);
     const char *text = scratch("mute.text");
     DOES(xir_network_save(net, text, &as_twin, why));
     const xir_load_options by_name = XIR_INIT(xir_load_options, .format = "twin");
     twin_mood = TWIN_MUTE;
-    FAILS_TO_LOAD(xir_network_load(ctx, text, NULL, why), XIR_E_INVALID, "the format twin fails and does not say why");
-    FAILS_TO_SAVE(xir_network_load_params(net, scratch("mute.bytes"), &by_name, why), XIR_E_CORRUPT, "does not say why");
-    FAILS_TO_SAVE(xir_network_save(net, text, &as_twin, why), XIR_E_LIMIT, "does not say why");
-    FAILS_TO_SAVE(xir_network_write_params(net, stops_at_once, NULL, &as_twin, why), XIR_E_LIMIT, "does not say why");
+    FAILS_TO_LOAD(xir_network_load(ctx, text, NULL, why), XIR_E_INVALID, "the format twin failed without a finding");
+    FAILS_TO_SAVE(xir_network_load_params(net, scratch("mute.bytes"), &by_name, why), XIR_E_CORRUPT, "failed without a finding");
+    FAILS_TO_SAVE(xir_network_save(net, text, &as_twin, why), XIR_E_LIMIT, "failed without a finding");
+    FAILS_TO_SAVE(xir_network_write_params(net, stops_at_once, NULL, &as_twin, why), XIR_E_LIMIT,
+                  "failed without a finding");
     twin_mood = TWIN_GOOD;
     xir_network_free(net);
 }
@@ -420,8 +421,8 @@ int main(void) {
         cmocka_unit_test(names_of_companions),
         cmocka_unit_test(companions_are_found_named_or_missed),
         cmocka_unit_test(both_files_are_replaced_or_none),
-        cmocka_unit_test(a_writer_that_stops),
-        cmocka_unit_test(a_format_that_fails_without_a_word),
+        cmocka_unit_test(a_callback_that_stops),
+        cmocka_unit_test(a_format_that_fails_without_a_finding),
         cmocka_unit_test(findings_of_a_reader_get_lines),
         cmocka_unit_test(without_memory),
     };

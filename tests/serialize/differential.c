@@ -1,9 +1,9 @@
-/* All formats hold the same: networks by chance (support/random_net.h) go from JSON into each format and back, and from
- * there into each other one, and come back byte for byte, their parameters too; what a format has written it writes
- * again.
+/* All formats hold the same: random networks (support/random_net.h) go from JSON into each format and back, and from
+ * there into each other one, and come back byte for byte, with their parameters; a file that a format has written is
+ * written again identically.
  *
- * XIR_DIFFERENTIAL=100000 in the environment tries so many, XIR_DIFFERENTIAL_SEED=7 the one of that seed. What fails
- * is told by its seed, with as few ops as still fail. */
+ * XIR_DIFFERENTIAL=100000 in the environment tries so many networks, XIR_DIFFERENTIAL_SEED=7 the one with that seed. A
+ * failure is reported with its seed, and with as few ops as still fail. */
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
@@ -26,7 +26,7 @@
 
 enum { USUAL = 1000, MOST_FORMATS = 16 };
 
-static xir_context *stranger;   /* without the classes that the test has beside the library's */
+static xir_context *stranger;   /* without the classes that only the test has */
 
 static xir_format_info formats[MOST_FORMATS];   /* that read and write */
 static size_t n_formats;
@@ -50,19 +50,19 @@ static bool append(void *user, const void *data, size_t size) {
 
 static uint64_t seed_now;
 
-/* What a file says of parameters that no raw file can hold: it stays. */
+/* What a file says of parameters that no raw file can hold: it stays unchanged. */
 #define OTHER_MD5 "0123456789abcdef0123456789abcdef"
 enum { OTHER_BYTES = 77 };
 
-/* What went wrong first. */
+/* The first failure. */
 typedef struct verdict {
     char   text[1500];
-    bool   ambiguous;     /* what it is depends on the classes that are known */
+    bool   ambiguous;     /* its meaning depends on the known classes */
     bool   edited;        /* edits are done       */
     bool   changed;       /* and one was not refused */
-    bool   chance;        /* the network is not what chance meant: a fault of the reader of JSON, or of the test */
-    size_t untold;        /* times that content did not tell the format: undeclared keys stand before all others */
-    size_t refused;       /* times that a writer said it is more than its format holds */
+    bool   chance;        /* the network is not the generated one: a fault of the JSON reader, or of the test */
+    size_t undetected;        /* times that only the name identified the format: undeclared keys come first */
+    size_t refused;       /* times that a writer refused more than its format holds */
 } verdict;
 
 static bool wrong(verdict *v, const char *format, ...) XIR_PRINTF(2, 3);
@@ -85,17 +85,17 @@ static bool same(verdict *v, const char *what, const char *of, const void *a, si
                  (const char *)a + from, right, (const char *)b + from);
 }
 
-static bool told(verdict *v, const char *what, const char *of, xir_status status, const xir_diags *found) {
+static bool report(verdict *v, const char *what, const char *of, xir_status status, const xir_diags *found) {
     const xir_diag *d = xir_diags_count(found) ? xir_diags_at(found, 0) : NULL;
     return wrong(v, "%s %s: %s: %.*s: %.*s", what, of, xir_status_name(status), d ? (int)d->path.size : 0,
                  d && d->path.size ? d->path.data : "", d ? (int)d->message.size : 0, d ? d->message.data : "");
 }
 
-/* All that there is to compare of a network. */
+/* Everything that can be compared of a network. */
 typedef struct image {
     xir_text_buffer json;
     bytes           raw;      /* the raw file */
-    bytes           params;   /* without one, where ids are too large: id and bytes of each Params */
+    bytes           params;   /* if ids are too large for one: id and bytes of each Params */
 } image;
 
 static void image_free(image *i) {
@@ -104,7 +104,7 @@ static void image_free(image *i) {
     free(i->params.data);
 }
 
-/* What chance gives to Params: nothing, a raw file, or bytes one by one. */
+/* What the generator gives to Params: nothing, a raw file, or bytes one by one. */
 typedef enum has { HAS_NONE, HAS_RAW, HAS_BYTES } has;
 static has has_of(const random_net *r) {
     return !random_net_has_payloads(r) ? HAS_NONE : random_net_has_wide_ids(r) ? HAS_BYTES : HAS_RAW;
@@ -117,7 +117,7 @@ static int by_id(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Id, size and bytes of all Params; in which order a walk meets them depends on the classes that are known. */
+/* Id, size and bytes of all Params; the order of a walk depends on the known classes. */
 static void take_params(xir_network *net, bytes *out) {
     bytes list = { 0 };
     if (!net_walk_params(net, list_params, &list)) abort();
@@ -135,12 +135,12 @@ static void take_params(xir_network *net, bytes *out) {
     free(list.data);
 }
 
-/* The raw file first: writing it says to the network what it is. */
+/* The raw file first: writing it sets the keys of the network. */
 static bool take_image(verdict *v, const char *of, xir_network *net, has what, image *out) {
     *out = (image){ 0 };
     xir_diags_clear(why);
     xir_status status = what == HAS_RAW ? xir_raw_write(net, append, &out->raw, why) : XIR_OK;
-    if (status) return told(v, "the parameters cannot be written of", of, status, why);
+    if (status) return report(v, "the parameters cannot be written of", of, status, why);
     if (what == HAS_BYTES) take_params(net, &out->params);
     status = xir_json_print(net, 0, &out->json);
     return !status || wrong(v, "the network of %s cannot be printed: %s", of, xir_status_name(status));
@@ -157,7 +157,7 @@ static bool same_image(verdict *v, const char *of, xir_network *net, const image
     return good;
 }
 
-/* Writes; false if it cannot be: a fault, or more than the format holds. */
+/* Writes; false on a failure, or if the format cannot hold it. */
 static bool write_as(verdict *v, const char *of, xir_network *net, const char *word, bool structure, bool refusable,
                      bytes *out) {
     const xir_save_options options = XIR_INIT(xir_save_options, .format = word, .unchecked = true,
@@ -165,31 +165,31 @@ static bool write_as(verdict *v, const char *of, xir_network *net, const char *w
     xir_diags_clear(why);
     xir_status status = xir_network_write(net, append, out, &options, why);
     if (refusable && (status == XIR_E_LIMIT || status == XIR_E_UNSUPPORTED)) v->refused++;
-    else if (status) told(v, "cannot be written:", of, status, why);
+    else if (status) report(v, "cannot be written:", of, status, why);
     return status == XIR_OK;
 }
 
-/* Reads in a context; of a pair with the parameters beside it. */
+/* Reads in a context; of a pair with its parameter file. */
 static xir_network *read_as(verdict *v, const char *of, xir_context *with, const bytes *file, const xir_format_info *f,
                             const image *expected, bool lazy) {
     const char *word = xir_format_of(file->data, file->size);
     if (word && strcmp(word, f->name) != 0) return wrong(v, "%s looks like %s", of, word), NULL;
-    if (!word) v->untold++;
+    if (!word) v->undetected++;
     const xir_load_options options = XIR_INIT(xir_load_options, .format = word ? NULL : f->name, .lazy = lazy,
                                               .verify = XIR_VERIFY_FULL);
     xir_diags_clear(why);
     xir_network *net = xir_network_read(with, file->data, file->size, XIR_STR(""), &options, why);
     xir_status status = XIR_E_INVALID;
-    if (net && f->pair && expected->raw.size > RAW_HEADER) {   /* no file is made of no payloads */
+    if (net && f->pair && expected->raw.size > RAW_HEADER) {   /* without payloads there is no file */
         status = xir_raw_read(net, expected->raw.data, expected->raw.size,
                               lazy ? XIR_LOAD_LAZY | XIR_LOAD_MD5 : 0, why);
         if (status) xir_network_free(net), net = NULL;
     }
-    if (!net) told(v, "cannot be read:", of, status, why);
+    if (!net) report(v, "cannot be read:", of, status, why);
     return net;
 }
 
-/* Into a format and out of it. The network that comes out, with the file in *file, which it may lie in. */
+/* Into a format and back. Returns the network, with the file in *file, whose parts it may keep. */
 static xir_network *through(verdict *v, const char *of, xir_network *net, const xir_format_info *f,
                             const image *expected, bool lazy, bool refusable, bytes *file) {
     *file = (bytes){ 0 };
@@ -209,7 +209,7 @@ static bool see_need(void *user, xir_value *v) {
     return true;
 }
 
-/* Without its parameters a file says the same of them. */
+/* Without its parameters a file has the same keys about them. */
 static void check_structure(verdict *v, xir_network *net, const xir_format_info *f, const image *expected,
                             const bytes *file, bool refusable) {
     need n = { false, false };
@@ -223,7 +223,7 @@ static void check_structure(verdict *v, xir_network *net, const xir_format_info 
         for (size_t i = 0; i < COUNT(files) && !*v->text; i++) {
             xir_diags_clear(why);
             xir_network *out = xir_network_read(ctx, files[i]->data, files[i]->size, XIR_STR(""), &options, why);
-            if (!out) told(v, "cannot be read:", of, XIR_E_INVALID, why);
+            if (!out) report(v, "cannot be read:", of, XIR_E_INVALID, why);
             else same_image(v, of, out, &(image){ .json = expected->json });
             xir_network_free(out);
         }
@@ -240,7 +240,7 @@ static void check_format(verdict *v, xir_network *net, const xir_format_info *f,
     if (!can_hold(f, expected)) return;
     snprintf(of, sizeof of, "%s%s", f->name, lazy ? ", lazily" : "");
     xir_network *out = through(v, of, net, f, expected, lazy, refusable, &file);
-    if (out && !v->ambiguous) {   /* who knows fewer classes reads the same */
+    if (out && !v->ambiguous) {   /* a context with fewer classes reads the same */
         snprintf(of, sizeof of, "%s for a stranger", f->name);
         xir_network *strange = read_as(v, of, stranger, &file, f, expected, lazy);
         if (strange) same_image(v, of, strange, expected);
@@ -268,13 +268,13 @@ static void digest(const uint8_t *data, size_t size, char hex[MD5_DIGITS + 1]) {
     if (md5_end(&m, hex, NULL) != XIR_OK) abort();
 }
 
-/* There are Params, and none needs bytes: the digest is computed, whatever the file says. */
+/* There are Params, and none needs bytes: the digest is computed, whatever the file has. */
 static bool needs_no_bytes(xir_network *net) {
     need n = { false, false };
     return net_walk_params(net, see_need, &n) && n.any && !n.bytes;
 }
 
-/* The network is what chance meant: its parameters, and its text unless that is loose. */
+/* The network is the generated one: its parameters, and its text unless that is loose. */
 static bool check_start(verdict *v, const random_net *r, const bool *dropped, xir_network *net, const bytes *raw,
                         const image *first) {
     char hex[MD5_DIGITS + 1] = MD5_OF_NOTHING;
@@ -297,8 +297,8 @@ static bool check_start(verdict *v, const random_net *r, const bool *dropped, xi
 
 /* ---- edits ------------------------------------------------------------------------------------------------------ */
 
-/* What no reader of JSON makes: reals that are none, new Params among old ones, ops and values that have come and
- * gone. */
+/* What no JSON reader makes: NaNs and infinities, new Params among old ones, ops and values that were added and
+ * removed. */
 typedef struct editor {
     rnd         chance;
     xir_network *net;
@@ -396,7 +396,7 @@ static bool set_bytes(void *user, xir_value *v) {
     return true;
 }
 
-/* The network that comes of it; the old one may be gone. */
+/* The resulting network; the old one may be freed. */
 static xir_network *edit(xir_network *net, uint64_t seed, bool with_bytes) {
     editor e = { .chance = { .state = ~seed }, .net = net, .with_bytes = with_bytes };
     random_counts ignored;
@@ -421,7 +421,7 @@ static xir_network *edit(xir_network *net, uint64_t seed, bool with_bytes) {
             any = some_any(&e, room, true);
             xir_op_set_extra(some_op(&e), XIR_STR("edited"), rnd_once_in(&e.chance, 4) ? NULL : &any);
         }
-        xir_network_clear_status(e.net);   /* what is refused is refused */
+        xir_network_clear_status(e.net);   /* refusals are fine */
     }
     return e.net;
 }
@@ -436,7 +436,7 @@ static void check_formats(verdict *v, const random_net *r, xir_network *net, con
     if (!*v->text) same_image(v, "what was written", net, first);   /* writing changes nothing */
 }
 
-/* True if nothing is wrong. */
+/* True if nothing failed. */
 static bool examine(const random_net *r, const bool *dropped, verdict *v) {
     *v = (verdict){ .chance = true, .ambiguous = random_net_is_ambiguous(r) };
     size_t size;
@@ -445,13 +445,13 @@ static bool examine(const random_net *r, const bool *dropped, verdict *v) {
     xir_diags_clear(why);
     xir_network *net = xir_json_read(ctx, (xir_str){ text, size }, XIR_STR(""), why);
     free(text);
-    if (!net) return told(v, "JSON cannot be read", "", XIR_E_INVALID, why);
+    if (!net) return report(v, "JSON cannot be read", "", XIR_E_INVALID, why);
     bytes raw = { 0 };
     if (has_of(r) == HAS_BYTES) random_net_fill(r, net);
     if (has_of(r) == HAS_RAW) {
         raw.data = random_net_raw(r, net, &raw.size);
         xir_status status = xir_raw_read(net, raw.data, raw.size, XIR_LOAD_NO_MD5, why);
-        if (status) told(v, "the parameters cannot be read", "", status, why);
+        if (status) report(v, "the parameters cannot be read", "", status, why);
     }
     image first = { 0 };
     if (!*v->text && take_image(v, "chance", net, has_of(r), &first) && check_start(v, r, dropped, net, &raw, &first)) {
@@ -472,7 +472,7 @@ static bool examine(const random_net *r, const bool *dropped, verdict *v) {
     return !*v->text;
 }
 
-/* ---- telling ---------------------------------------------------------------------------------------------------- */
+/* ---- reporting -------------------------------------------------------------------------------------------------- */
 
 static void tell_seed(void) {
     char text[80];
@@ -526,7 +526,7 @@ static void they_come_back_from_every_format(void **state) {
     if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(tell_seed);
     const char *times = getenv("XIR_DIFFERENTIAL"), *one = getenv("XIR_DIFFERENTIAL_SEED");
     uint64_t first = one ? strtoull(one, NULL, 10) : 1, n = one ? 1 : times ? strtoull(times, NULL, 10) : OFTEN(USUAL);
-    size_t failed = 0, refused = 0, changed = 0, untold = 0;
+    size_t failed = 0, refused = 0, changed = 0, undetected = 0;
     for (seed_now = first; seed_now < first + n && failed < 5; seed_now++) {
         random_net *r = random_net_make(ctx, seed_now, NULL);
         verdict v;
@@ -536,15 +536,15 @@ static void they_come_back_from_every_format(void **state) {
         }
         refused += v.refused > 0;
         changed += v.changed;
-        untold += v.untold > 0;
+        undetected += v.undetected > 0;
         random_net_free(r);
     }
     printf("%" PRIu64 " networks", n);
     for (size_t i = 0; i < n_formats; i++) printf("%s %s", i ? "," : " as", formats[i].name);
-    printf("; %zu of them hold more than some format, %zu were edited, %zu are told by their names alone\n",
-           refused, changed, untold);
+    printf("; %zu of them hold more than some format, %zu were edited, %zu are detected only by name\n",
+           refused, changed, undetected);
     if (failed) fail_msg("%zu networks do not come back", failed);
-    assert_true(one || (refused * 5 < n && changed * 5 > n && untold * 20 < n));
+    assert_true(one || (refused * 5 < n && changed * 5 > n && undetected * 20 < n));
 }
 
 #define OCCURS(what) \
@@ -552,7 +552,7 @@ static void they_come_back_from_every_format(void **state) {
         if (!(what)) fail_msg("never in %zu networks: %s", c.networks, #what); \
     } while (0)
 
-/* Chance makes everything that there is. */
+/* The generator makes everything that exists. */
 static void everything_occurs(void **state) {
     (void)state;
     static random_counts c;

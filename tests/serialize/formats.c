@@ -1,5 +1,5 @@
-/* Formats as rows: which format a file is of, by content and by name, what is refused because it is known by sight, and
- * where findings are in a text. */
+/* Formats as rows: detection by content and by name, formats that are detected but refused, and places of findings in a
+ * text. */
 #include "support/load_net.h"
 #include "support/probe.h"
 
@@ -31,10 +31,10 @@ static void grades_of_the_library(void **state) {
 #undef ROW
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        char *exact = malloc(rows[i].size + !rows[i].size);   /* so that a sanitizer sees the end */
+        char *exact = malloc(rows[i].size + !rows[i].size);   /* so that a sanitizer sees reads beyond it */
         memcpy(exact, rows[i].head, rows[i].size);
         xir_probe_grade grade = probe_head(rows[i].f, exact, rows[i].size);
-        if (grade != rows[i].grade) fail_msg("row %zu, %s: %d was expected, not %d", i, rows[i].f->name,
+        if (grade != rows[i].grade) fail_msg("row %zu, %s: expected %d, found %d", i, rows[i].f->name,
                                              rows[i].grade, grade);
         free(exact);
     }
@@ -97,7 +97,7 @@ static void a_cut_head_is_never_another_format(void **state) {
     xir_network_free(net);
 }
 
-static void what_is_known_by_sight_is_refused(void **state) {
+static void formats_that_are_only_detected_are_refused(void **state) {
     (void)state;
     static const struct { const char *name, *bytes; size_t size; const char *word; } rows[] = {
         { "a.param", pnnx_head, sizeof pnnx_head - 1, "pnnx" }, { "a.json", pnnx_head, sizeof pnnx_head - 1, "pnnx" },
@@ -117,7 +117,7 @@ static void what_is_known_by_sight_is_refused(void **state) {
 
 /* ---- equal grades ----------------------------------------------------------------------------------------------- */
 
-/* What both say of a file is its second byte; the third, if it is '=', must be the size of the file. */
+/* Both formats grade a file by its second byte; the third, if it is '=', must be the size of the file. */
 static xir_probe_grade said(const xir_probe *file, char first) {
     const char *head = file->head;
     if (file->head_size < 2 || head[0] != first) return XIR_PROBE_NO;
@@ -134,7 +134,7 @@ static xir_probe_grade both_say(const xir_probe *file, void *user) {
 static xir_probe_grade second_says(const xir_probe *file, void *user) {
     const xir_probe_grade grade = said(file, '#'), own = said(file, '%');
     (void)user;
-    return own ? own : grade > XIR_PROBE_MAYBE ? grade - 1 : grade;   /* less sure of what is the other's */
+    return own ? own : grade > XIR_PROBE_MAYBE ? grade - 1 : grade;   /* less sure of the other's files */
 }
 
 static const xir_format_decl first = { XIR_FORMAT_HEAD("tie-first", "one"), .suffixes = "one x.both",
@@ -147,13 +147,13 @@ static void the_name_decides_between_equal_grades(void **state) {
     DOES(xir_format_register(ctx, &first, why));
     DOES(xir_format_register(ctx, &second, why));
     static const struct { const char *head; uint64_t total; const char *name, *expected; } rows[] = {
-        { "#1", 2, "", "tie-first" },             /* the order */
+        { "#1", 2, "", "tie-first" },             /* by order */
         { "#1", 2, "a.one", "tie-first" },        { "#1", 2, "a.two", "tie-second" },
-        { "#1", 2, "a.json", "tie-first" },       /* a suffix whose content says NO */
+        { "#1", 2, "a.json", "tie-first" },       /* a suffix of a format that says NO */
         { "#1", 2, "a.both", "tie-second" },      { "#1", 2, "a.x.both", "tie-first" },   /* the longer one */
         { "#2", 2, "a.two", "tie-first" },        { "#3", 2, "a.two", "tie-first" },      /* a higher grade */
         { "%1", 2, "a.one", "tie-second" },       { "%3", 2, "a.one", "tie-second" },
-        { "#0", 2, "a.two", "tie-second" },       /* by the name alone */
+        { "#0", 2, "a.two", "tie-second" },       /* by name alone */
         { "#0", 2, "a", NULL },
         { "#3=x", 4, "a", "tie-first" },          { "#3=x", 5, "a", NULL },
         { "#3=x", XIR_NO_BYTE, "a", "tie-first" },
@@ -169,7 +169,7 @@ static void the_name_decides_between_equal_grades(void **state) {
 
 /* ---- places ----------------------------------------------------------------------------------------------------- */
 
-/* "path@byte", "line:column" of each finding in the order in which they come; '-' has no place. */
+/* "path@byte", "line:column" of each finding, in order; '-' has no place. */
 static void check_places(const char *name, const char *text, const char *asked, const char *expected) {
     xir_diags *from = xir_diags_new(ctx), *to = xir_diags_new(ctx);
     char words[200], got[400] = "";
@@ -199,7 +199,7 @@ static void places_in_a_text(void **state) {
     static const char json[] = "{\"a\": [1,\n 2, {\"b/c\": 3}],\n\"d\": 4}";
     check_places("json", json, "/a/1", "2:2");
     check_places("json", json, "/d /a/0 /a/2/b~1c .", "1:1 1:8 2:13 3:6");
-    check_places("json", json, "/nothing /a/7", "1:1 1:7");       /* what would hold it */
+    check_places("json", json, "/nothing /a/7", "1:1 1:7");       /* the place that would contain it */
     check_places("json", json, "x @0 @11 @33", "1:1 2:2 3:7 -");
     check_places("json", json, "x@9999 @9999", "1:1 -");
     check_places("fb", "binary", "/ops/1 @2", "1:3 -");
@@ -213,14 +213,14 @@ static void places_in_a_text(void **state) {
     CHECK_STR(xir_diags_at(to, 0)->file, "another");
     assert_int_equal(xir_format_place_findings(ctx, "jsom", XIR_STR("{}"), XIR_STR("f"), from, to), XIR_E_UNKNOWN);
     assert_int_equal(xir_diags_count(to), 2);
-    CHECK_STR(xir_diags_at(to, 1)->message, "there is no format 'jsom', but json, imodel, fb, onnx");
+    CHECK_STR(xir_diags_at(to, 1)->message, "there is no format 'jsom', expected one of json, imodel, fb, onnx");
     xir_diags_free(from);
     xir_diags_free(to);
 }
 
 /* Files of every format with some of their first bytes changed: where the format says that it cannot begin like this,
  * its reader refuses the whole. */
-static void what_cannot_begin_like_this_is_refused(void **state) {
+static void impossible_beginnings_are_refused(void **state) {
     (void)state;
     enum { TIMES = 4000, HEAD = 48 };
     xir_format_info f;
@@ -260,10 +260,10 @@ int main(void) {
         cmocka_unit_test(grades_of_the_library),
         cmocka_unit_test(content_and_name),
         cmocka_unit_test(a_cut_head_is_never_another_format),
-        cmocka_unit_test(what_is_known_by_sight_is_refused),
+        cmocka_unit_test(formats_that_are_only_detected_are_refused),
         cmocka_unit_test(the_name_decides_between_equal_grades),
         cmocka_unit_test(places_in_a_text),
-        cmocka_unit_test(what_cannot_begin_like_this_is_refused),
+        cmocka_unit_test(impossible_beginnings_are_refused),
     };
     return RUN_GROUP(tests);
 }

@@ -1,5 +1,5 @@
-/* Loading through the front door: every format from files, memory and streams, lazily and eagerly, with every level of
- * verification; what tells a format; what is refused. New formats are tested as soon as they are in the list. */
+/* Loading in any format: from files, memory and streams, lazily and eagerly, with every level of verification;
+ * detection; refusals. New formats are tested as soon as they are in the list. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -49,13 +49,13 @@ static void memory_of_every_format(void **state) {
         for (size_t j = 0; j < 2 * COUNT(levels); j++) {
             const xir_load_options options = XIR_INIT(xir_load_options, .lazy = j % 2, .verify = levels[j / 2],
                                                       .params = load_is_pair(&f) ? raw : NULL);
-            uint8_t *given = malloc(size);   /* of just that size */
+            uint8_t *given = malloc(size);   /* of exactly that size */
             assert_non_null(given);
             memcpy(given, bytes, size);
             xir_network *again = xir_network_read(ctx, given, size, XIR_STR("given"), &options, why);
             assert_non_null(again);
             assert_int_equal(xir_diags_count(why), 0);
-            if (!options.lazy || load_is_pair(&f)) memset(given, 0xEE, size);   /* copied: ours again */
+            if (!options.lazy || load_is_pair(&f)) memset(given, 0xEE, size);   /* it was copied: free to change */
             check_loaded(again, options.lazy);
             assert_true(xir_network_equal(net, again, true));
             xir_network_free(again);
@@ -94,7 +94,7 @@ static void memory_at_any_address(void **state) {
     xir_network_free(net);
 }
 
-/* A stream that gives `step` bytes a call. */
+/* A stream that returns `step` bytes per call. */
 typedef struct stream { const uint8_t *data; size_t size, at, step, fails_at; } stream;
 static size_t read_stream(void *user, void *out, size_t room) {
     stream *s = user;
@@ -146,7 +146,8 @@ static size_t gives_for_ever(void *user, void *out, size_t room) {
 
 static void a_stream_that_lies_and_one_that_never_ends(void **state) {
     (void)state;
-    FAILS_TO_LOAD(xir_network_read_stream(ctx, gives_too_much, NULL, XIR_STR("s"), NULL, why), XIR_E_IO, "more than there is room for");
+    FAILS_TO_LOAD(xir_network_read_stream(ctx, gives_too_much, NULL, XIR_STR("s"), NULL, why), XIR_E_IO,
+                  "more bytes than were asked for");
     xir_context *narrow = xir_context_new(NULL);
     xir_context_set_limits(narrow, &XIR_INIT(xir_limits, .max_bytes = 1 << 20), NULL);
     FAILS_TO_LOAD(xir_network_read_stream(narrow, gives_for_ever, NULL, XIR_STR("s.json"), NULL, why), XIR_E_LIMIT,
@@ -158,14 +159,14 @@ typedef struct endless { const char *again; size_t given; } endless;
 
 static size_t gives_again_and_again(void *user, void *out, size_t room) {
     endless *e = user;
-    const size_t size = strlen(e->again) + 1;   /* the zero behind it, too */
+    const size_t size = strlen(e->again) + 1;   /* and its terminating zero */
     for (size_t i = 0; i < room; i++) ((char *)out)[i] = e->again[(e->given + i) % size];
     e->given += room;
     return room;
 }
 
-/* What cannot become a network, whatever follows, is refused after the first block of a stream that never ends. */
-static void a_stream_that_begins_wrongly_is_not_read_on(void **state) {
+/* An endless stream that cannot become a network, whatever follows, is refused after its first block. */
+static void an_impossible_beginning_ends_a_stream(void **state) {
     (void)state;
     static const struct { const char *format, *again, *said; } rows[] = {
         { "json",   "",           "a file of format json does not begin with the bytes 00 00 00 00 00 00 00 00: the rest" },
@@ -177,7 +178,7 @@ static void a_stream_that_begins_wrongly_is_not_read_on(void **state) {
         { "fb",     "yyyyyyy",    "a file of format fb does not begin with" },
         { "onnx",   "",           "a file of format onnx does not begin with" },
         { "onnx",   "\x08\x07\x0a\x01", "a file of format onnx does not begin with" },
-        { NULL,     "",           "neither content nor name tells the format" },
+        { NULL,     "",           "neither the content nor the name identifies the format" },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         endless e = { .again = rows[i].again };
@@ -189,7 +190,7 @@ static void a_stream_that_begins_wrongly_is_not_read_on(void **state) {
         FAILS_TO_LOAD(xir_network_load(ctx, "/dev/zero", &o, why), rows[i].format ? XIR_E_SYNTAX : XIR_E_UNKNOWN,
                       rows[i].said);
     }
-    /* What may still become one is read up to the limit. */
+    /* A stream that may still become a network is read up to the limit. */
     xir_context *narrow = xir_context_new(NULL);
     xir_context_set_limits(narrow, &XIR_INIT(xir_limits, .max_stream = 1 << 20), NULL);
     static const struct { const char *format, *again; } right[] = {
@@ -203,7 +204,7 @@ static void a_stream_that_begins_wrongly_is_not_read_on(void **state) {
     xir_context_free(narrow);
 }
 
-/* What has no size may never end: it has a limit of its own, which holds for no file. */
+/* Input without a size may never end: it has its own limit, which does not apply to files. */
 static void a_device_that_never_ends(void **state) {
     (void)state;
     xir_limits limits = XIR_INIT(xir_limits);
@@ -216,7 +217,7 @@ static void a_device_that_never_ends(void **state) {
     FAILS_TO_LOAD(xir_network_load(narrow, "/dev/zero", NULL, why), XIR_E_LIMIT, "more than 100000 bytes");
     FAILS_TO_LOAD(xir_network_read_stream(narrow, gives_for_ever, NULL, XIR_STR("s"), NULL, why), XIR_E_LIMIT, "100000 bytes");
 
-    /* As many bytes as the limit says are read, one more is too many; of a regular file there may be more. */
+    /* Exactly as many bytes as the limit are read, one more is too many; a regular file may have more. */
     size_t size;
     xir_network *net = small_net();
     const char *path = scratch("limit.json");
@@ -240,7 +241,7 @@ static void a_device_that_never_ends(void **state) {
     xir_context_free(narrow);
 }
 
-/* Bytes of a stream belong to the Params, whose clone outlives network and stream. */
+/* The bytes of a stream belong to the Params, whose clone outlives network and stream. */
 static void a_clone_keeps_the_bytes(void **state) {
     (void)state;
     xir_format_info f;
@@ -263,9 +264,9 @@ static void a_clone_keeps_the_bytes(void **state) {
     xir_network_free(net);
 }
 
-/* ---- what tells the format -------------------------------------------------------------------------------------- */
+/* ---- detection -------------------------------------------------------------------------------------------------- */
 
-static void content_decides_then_the_name(void **state) {
+static void content_decides_before_the_name(void **state) {
     (void)state;
     xir_format_info f, other;
     xir_network *net = load_net(ctx);
@@ -294,12 +295,12 @@ static void content_decides_then_the_name(void **state) {
     xir_network_free(net);
 }
 
-static void what_is_no_network(void **state) {
+static void files_that_are_not_a_network(void **state) {
     (void)state;
     static const char hello[] = "hello, this is nothing that anybody knows";
     xir_format_info f;
     for (size_t i = 0; written_format_at(i, &f); i++) {
-        const char *path = load_path("hello", &f);   /* the name decides: the reader says what is wrong */
+        const char *path = load_path("hello", &f);   /* the name decides: the reader reports the fault */
         scratch_put(path, hello, sizeof hello - 1);
         assert_null(xir_network_load(ctx, path, NULL, why));
         assert_int_equal(xir_diags_count(why), 1);
@@ -322,10 +323,13 @@ static void what_is_no_network(void **state) {
     scratch_put(scratch("hello"), hello, sizeof hello - 1);
     scratch_put(scratch("hello.xyz"), hello, sizeof hello - 1);
     scratch_put(scratch("empty"), "", 0);
-    FAILS_TO_LOAD(xir_network_load(ctx, scratch("hello"), NULL, why), XIR_E_UNKNOWN, "neither content nor name");
-    FAILS_TO_LOAD(xir_network_load(ctx, scratch("hello.xyz"), NULL, why), XIR_E_UNKNOWN, "neither content nor name");
+    FAILS_TO_LOAD(xir_network_load(ctx, scratch("hello"), NULL, why), XIR_E_UNKNOWN,
+                  "neither the content nor the name");
+    FAILS_TO_LOAD(xir_network_load(ctx, scratch("hello.xyz"), NULL, why), XIR_E_UNKNOWN,
+                  "neither the content nor the name");
     FAILS_TO_LOAD(xir_network_load(ctx, scratch("empty"), NULL, why), XIR_E_UNKNOWN, "empty");
-    FAILS_TO_LOAD(xir_network_read(ctx, hello, sizeof hello, XIR_STR(""), NULL, why), XIR_E_UNKNOWN, "neither content nor name");
+    FAILS_TO_LOAD(xir_network_read(ctx, hello, sizeof hello, XIR_STR(""), NULL, why), XIR_E_UNKNOWN,
+                  "neither the content nor the name");
     FAILS_TO_LOAD(xir_network_read(ctx, NULL, 0, XIR_STR(""), NULL, why), XIR_E_UNKNOWN, "empty");
     assert_null(xir_format_of(hello, sizeof hello));
     assert_null(xir_format_of(NULL, 0));
@@ -340,7 +344,7 @@ static void options_that_make_no_sense(void **state) {
     FAILS_TO_LOAD(xir_network_load(ctx, json, &XIR_INIT(xir_load_options, .format = "jsom"), why), XIR_E_UNKNOWN,
                   "no format 'jsom'");
     FAILS_TO_LOAD(xir_network_load(ctx, json, &XIR_INIT(xir_load_options, .params = "x", .no_params = true), why),
-                  XIR_E_INVALID, "alone");
+                  XIR_E_INVALID, "only the structure");
     FAILS_TO_LOAD(xir_network_load(ctx, json, &XIR_INIT(xir_load_options, .verify = (xir_verify)9), why),
                   XIR_E_INVALID, "verification 9");
     for (size_t i = 0; written_format_at(i, &f); i++) {
@@ -348,7 +352,7 @@ static void options_that_make_no_sense(void **state) {
         const char *path = load_path("sense", &f);
         load_save(net, path, &f);
         FAILS_TO_LOAD(xir_network_load(ctx, path, &XIR_INIT(xir_load_options, .params = "x"), why), XIR_E_INVALID,
-                      "inside");
+                      "contains its parameters");
     }
     xir_network_free(net);
 }
@@ -359,7 +363,7 @@ static void the_list_of_formats(void **state) {
     size_t n = 0;
     for (; xir_format_at(n, &f, NULL) == XIR_OK; n++) {
         assert_true(*f.name && *f.meaning && *f.suffixes);
-        bool sight = !f.reads;   /* known by sight: nothing else is known of it */
+        bool sight = !f.reads;   /* detected only: it has nothing else */
         assert_int_equal(sight, strstr("pnnx nnb tsm deepx", f.name) != NULL);
         assert_int_equal(f.writes, !sight && strcmp(f.name, "onnx") != 0);
         assert_int_equal(f.pair, strcmp(f.name, "json") == 0);
@@ -374,12 +378,12 @@ static void the_list_of_formats(void **state) {
     xir_diags_clear(why);
 }
 
-/* ---- parameters beside JSON ------------------------------------------------------------------------------------- */
+/* ---- a parameter file next to JSON ------------------------------------------------------------------------------ */
 
-static void the_raw_is_found_beside(void **state) {
+static void the_raw_file_is_found_next_to_it(void **state) {
     (void)state;
     xir_network *net = load_net(ctx);
-    const char *json = scratch("beside.json"), *raw = scratch("beside.raw"), *other = scratch("beside.params");
+    const char *json = scratch("pair.json"), *raw = scratch("pair.raw"), *other = scratch("pair.params");
     char found[PATH_MAX];
     load_save(net, json, &(xir_format_info){ .name = "json" });
     size_t size;
@@ -408,7 +412,7 @@ static void the_raw_is_found_beside(void **state) {
     unlink(other);
     DOES(xir_raw_find(json, found, sizeof found, &size, why));
     assert_int_equal(size, 0);
-    again = xir_network_load(ctx, json, NULL, why);   /* the structure alone, and it says so */
+    again = xir_network_load(ctx, json, NULL, why);   /* the structure alone, with a warning */
     assert_non_null(again);
     assert_int_equal(xir_diags_count(why), 1);
     assert_int_equal(xir_diags_count_of(why, XIR_WARNING), 1);
@@ -432,7 +436,7 @@ static void a_network_that_needs_no_bytes_has_nothing_to_warn_of(void **state) {
     xir_network_free(net);
 }
 
-/* ---- what the system refuses ------------------------------------------------------------------------------------ */
+/* ---- refusals of the system ------------------------------------------------------------------------------------- */
 
 static void what_cannot_be_opened(void **state) {
     (void)state;
@@ -559,10 +563,10 @@ static void a_limit_is_about_what_is_read_into_memory(void **state) {
 
 enum { THREADS = 3, ROUNDS = 3 };
 
-/* The group's context counts its memory, for one thread. */
+/* The context of the group counts its memory, for one thread only. */
 static xir_context *common;
 
-/* Each with networks and findings of its own, all in one context: what goes wrong is counted. */
+/* Each thread has networks and findings of its own, all in one context: failures are counted. */
 static void *load_and_save(void *user) {
     size_t number = (size_t)(uintptr_t)user, wrong = 0;
     xir_diags *mine = xir_diags_new(common);
@@ -612,7 +616,7 @@ static void threads_share_a_context_and_files(void **state) {
 
 /* ---- verification ----------------------------------------------------------------------------------------------- */
 
-/* Where in a file the bytes of raw_byte(5) are. */
+/* The place of the bytes of raw_byte(5) in a file. */
 static size_t place_of(const uint8_t *bytes, size_t size) {
     uint8_t wanted[64];
     for (size_t i = 0; i < sizeof wanted; i++) wanted[i] = raw_byte(5, i);
@@ -621,7 +625,7 @@ static size_t place_of(const uint8_t *bytes, size_t size) {
     return (size_t)(at - bytes);
 }
 
-static void a_changed_byte_is_seen_by_who_compares(void **state) {
+static void a_changed_byte_is_seen_by_comparing(void **state) {
     (void)state;
     xir_format_info f;
     xir_network *net = load_net(ctx);
@@ -652,7 +656,7 @@ static void a_size_that_is_only_claimed_is_a_warning(void **state) {
     xir_format_info f;
     xir_network *net = load_net(ctx);
     for (size_t i = 0; written_format_at(i, &f); i++) {
-        if (!load_is_pair(&f)) continue;   /* others compute what they say when they are written */
+        if (!load_is_pair(&f)) continue;   /* others compute their claims when they are written */
         const char *path = load_path("claim", &f);
         load_save(net, path, &f);
         size_t size;
@@ -684,21 +688,21 @@ int main(void) {
         STORY(memory_at_any_address),
         STORY(streams_of_every_format),
         STORY(a_stream_that_lies_and_one_that_never_ends),
-        cmocka_unit_test(a_stream_that_begins_wrongly_is_not_read_on),
+        cmocka_unit_test(an_impossible_beginning_ends_a_stream),
         STORY(a_device_that_never_ends),
         STORY(a_clone_keeps_the_bytes),
-        STORY(content_decides_then_the_name),
-        STORY(what_is_no_network),
+        STORY(content_decides_before_the_name),
+        STORY(files_that_are_not_a_network),
         STORY(options_that_make_no_sense),
         STORY(the_list_of_formats),
-        STORY(the_raw_is_found_beside),
+        STORY(the_raw_file_is_found_next_to_it),
         STORY(a_network_that_needs_no_bytes_has_nothing_to_warn_of),
         STORY(what_cannot_be_opened),
         STORY(a_fifo_is_read_to_its_end_lazily_too),
         STORY(a_sealed_memory_file),
         STORY(a_limit_is_about_what_is_read_into_memory),
         STORY(threads_share_a_context_and_files),
-        STORY(a_changed_byte_is_seen_by_who_compares),
+        STORY(a_changed_byte_is_seen_by_comparing),
         STORY(a_size_that_is_only_claimed_is_a_warning),
     };
     return RUN_GROUP(tests);

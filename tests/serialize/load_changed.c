@@ -1,11 +1,11 @@
-/* Files that change while a network is mapped from them: with XIR_VERIFY_ON_TOUCH parameters that have not been
- * touched are gone, which is a status and a finding and never a signal; files that are replaced or removed stay as
- * they were. */
+/* Files that change while a network is mapped from them: with XIR_VERIFY_ON_TOUCH, untouched parameters lose their
+ * bytes, which is a status and a finding and never a signal; files that are replaced or removed stay unchanged for
+ * the network. */
 #include <fcntl.h>
 #include <pthread.h>
 #include "support/load_net.h"
 
-/* Another time of change than any clock gives now, so that nothing depends on how fine the clock is. */
+/* A time of change that no clock gives now, so that nothing depends on the resolution of the clock. */
 static void set_time(const char *path, long seconds) {
     const struct timespec times[2] = { { seconds, 1 }, { seconds, 1 } };
     assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
@@ -38,7 +38,7 @@ static void only_touch(const char *path) { set_time(path, 2000000000); }
 
 static void (*const changes[])(const char *path) = { shorten, shorten_by_one, lengthen, rewrite, only_touch };
 
-/* The file that has the parameters. */
+/* The file with the parameters. */
 static const char *where_params(const char *name, const xir_format_info *f) {
     char raw[64];
     snprintf(raw, sizeof raw, "%s.raw", name);
@@ -52,7 +52,7 @@ static xir_network *load_watched(const char *name, const xir_format_info *f, xir
     return load_must(path, &XIR_INIT(xir_load_options, .lazy = true, .verify = XIR_VERIFY_ON_TOUCH));
 }
 
-/* One way of asking for bytes: whether it gave any. */
+/* One way to request bytes: whether there were any. */
 static bool by_data(xir_value *v) {
     uint64_t size = 77;
     const void *data = xir_params_data(v, &size);
@@ -81,7 +81,7 @@ static bool by_equal(xir_value *v) {
     for (size_t i = 0; i < size; i++) bytes[i] = raw_byte(xir_value_id(v), i);
     return xir_params_equal(v, other);
 }
-static bool by_two(xir_value *v) {   /* the next one who asks gets the same answer */
+static bool by_two(xir_value *v) {   /* the next request gives the same result */
     bool first = by_read(v);
     assert_int_equal(by_data(v), first);
     assert_int_equal(xir_params_has_data(v), first);
@@ -103,7 +103,7 @@ static void bytes_of_a_changed_file_are_gone(void **state) {
                 changes[c](where_params("changed", &f));
                 xir_value *v = value_of(lazy, 5);
                 assert_true(xir_params_is_lazy(v));
-                assert_true(xir_params_has_data(v));   /* as far as anybody knows */
+                assert_true(xir_params_has_data(v));   /* nothing was noticed yet */
                 assert_false(askers[a](v));
                 assert_false(xir_params_has_data(v));
                 assert_false(askers[a](v));
@@ -112,9 +112,9 @@ static void bytes_of_a_changed_file_are_gone(void **state) {
                 const xir_diag *d = xir_diags_at(xir_network_diags(lazy), 0);
                 assert_non_null(memmem(d->message.data, d->message.size, "'p2'", 4));
                 CHECK_STR(d->file, where_params("changed", &f));
-                assert_false(by_data(value_of(lazy, 11)));   /* the next one has its own finding */
+                assert_false(by_data(value_of(lazy, 11)));   /* the next request has its own finding */
                 assert_int_equal(xir_diags_count(xir_network_diags(lazy)), 2);
-                assert_true(xir_params_has_data(value_of(lazy, 7)));   /* which needs none */
+                assert_true(xir_params_has_data(value_of(lazy, 7)));   /* it needs none */
                 assert_int_equal(xir_params_read(value_of(lazy, 7), 0, NULL, 0), XIR_OK);
                 xir_network_free(lazy);
             }
@@ -123,7 +123,7 @@ static void bytes_of_a_changed_file_are_gone(void **state) {
     xir_network_free(net);
 }
 
-static void bytes_of_an_unchanged_file_are_there(void **state) {
+static void bytes_of_an_unchanged_file_remain(void **state) {
     (void)state;
     xir_format_info f;
     xir_network *net = load_net(ctx);
@@ -139,8 +139,8 @@ static void bytes_of_an_unchanged_file_are_there(void **state) {
     xir_network_free(net);
 }
 
-/* What has been touched is not asked again: that is the level's name. Nor is what was given other bytes. */
-static void what_was_touched_or_replaced_stays(void **state) {
+/* A touched parameter is not checked again: hence the name of the level. Nor is one that got other bytes. */
+static void touched_or_replaced_bytes_stay(void **state) {
     (void)state;
     xir_format_info f;
     xir_network *net = load_net(ctx);
@@ -161,7 +161,7 @@ static void what_was_touched_or_replaced_stays(void **state) {
     xir_network_free(net);
 }
 
-static void a_file_that_lost_its_name_is_as_it_was(void **state) {
+static void a_file_that_lost_its_name_is_unchanged(void **state) {
     (void)state;
     xir_format_info f;
     xir_network *net = load_net(ctx);
@@ -191,14 +191,14 @@ static bool swallow(void *user, const void *data, size_t size) {
     return true;
 }
 
-static void what_is_gone_cannot_be_written(void **state) {
+static void lost_bytes_cannot_be_written(void **state) {
     (void)state;
     xir_format_info f, to;
     xir_network *net = load_net(ctx);
     for (size_t i = 0; written_format_at(i, &f); i++) {
         for (int touched = 0; touched < 2; touched++) {
             xir_network *lazy = load_watched("gone", &f, net);
-            if (touched) assert_true(load_is_filled(lazy));   /* writing looks again nevertheless */
+            if (touched) assert_true(load_is_filled(lazy));   /* writing checks again nevertheless */
             shorten(where_params("gone", &f));
             size_t size = 0;
             FAILS_TO_SAVE(xir_raw_write(lazy, swallow, &size, why), XIR_E_IO, "the file was changed");
@@ -211,7 +211,7 @@ static void what_is_gone_cannot_be_written(void **state) {
                 assert_int_not_equal(access(scratch("rescued.raw"), F_OK), 0);
                 const xir_save_options bare = XIR_INIT(xir_save_options, .format = to.name, .unchecked = true,
                                                        .no_params = true);
-                if (j % 2) raw_fill(value_of(lazy, 3));   /* then nobody can say what the MD5 would be */
+                if (j % 2) raw_fill(value_of(lazy, 3));   /* then the MD5 would be unknown */
                 assert_int_equal(xir_network_save(lazy, path, &bare, why), XIR_OK);   /* the structure is in memory */
                 xir_network *again = load_must(path, &XIR_INIT(xir_load_options, .no_params = true));
                 assert_true(xir_str_equal(xir_network_text_of(again, XIR_TEXT_PARAMS_MD5),
@@ -226,7 +226,7 @@ static void what_is_gone_cannot_be_written(void **state) {
     xir_network_free(net);
 }
 
-/* Our own saving replaces by renaming: the mapped file stays, so what is mapped from it does too. */
+/* XIR saves by renaming: the mapped file stays, and so do the bytes mapped from it. */
 static void saving_over_the_watched_file(void **state) {
     (void)state;
     xir_format_info f;
@@ -248,15 +248,15 @@ static void saving_over_the_watched_file(void **state) {
 /* ---- many threads ----------------------------------------------------------------------------------------------- */
 
 enum { THREADS = 4 };
-typedef struct asking { xir_network *net; pthread_barrier_t *start; bool there; } asking;
+typedef struct asking { xir_network *net; pthread_barrier_t *start; bool has_bytes; } asking;
 
 static void *ask_all(void *user) {
     asking *a = user;
     pthread_barrier_wait(a->start);
-    a->there = true;
+    a->has_bytes = true;
     for (size_t i = 0; i < LOAD_PARAMS; i++) {
         xir_value *v = xir_network_value_by_id(a->net, load_params[i].id);
-        if (load_params[i].size) a->there &= xir_params_data(v, NULL) != NULL;
+        if (load_params[i].size) a->has_bytes &= xir_params_data(v, NULL) != NULL;
     }
     return NULL;
 }
@@ -279,7 +279,7 @@ static void threads_touch_at_once(void **state) {
             }
             for (int t = 0; t < THREADS; t++) {
                 pthread_join(threads[t], NULL);
-                assert_int_equal(asks[t].there, !changed);
+                assert_int_equal(asks[t].has_bytes, !changed);
             }
             assert_int_equal(xir_diags_count(xir_network_diags(lazy)), changed ? LOAD_PARAMS - 1 : 0);
             pthread_barrier_destroy(&start);
@@ -289,7 +289,7 @@ static void threads_touch_at_once(void **state) {
     xir_network_free(net);
 }
 
-/* ---- what it costs ---------------------------------------------------------------------------------------------- */
+/* ---- costs ------------------------------------------------------------------------------------------------------ */
 
 static void only_this_level_keeps_the_file_open(void **state) {
     (void)state;
@@ -317,10 +317,10 @@ int main(void) {
     scratch_make();
     const struct CMUnitTest tests[] = {
         STORY(bytes_of_a_changed_file_are_gone),
-        STORY(bytes_of_an_unchanged_file_are_there),
-        STORY(what_was_touched_or_replaced_stays),
-        STORY(a_file_that_lost_its_name_is_as_it_was),
-        STORY(what_is_gone_cannot_be_written),
+        STORY(bytes_of_an_unchanged_file_remain),
+        STORY(touched_or_replaced_bytes_stay),
+        STORY(a_file_that_lost_its_name_is_unchanged),
+        STORY(lost_bytes_cannot_be_written),
         STORY(saving_over_the_watched_file),
         STORY(threads_touch_at_once),
         STORY(only_this_level_keeps_the_file_open),

@@ -1,5 +1,5 @@
-/* Large files, mapped: opening one touches no parameter, touching one parameter brings its pages and few others, and
- * what a process keeps in memory does not depend on how large the file is. Counted in pages, not in time. */
+/* Large mapped files: opening one touches no parameter, touching one parameter reads its pages and few others, and the
+ * memory of the process does not depend on the size of the file. Measured in pages, not in time. */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -10,14 +10,14 @@ enum { OPS = 100, KERNEL = 3200 };   /* a chain of ops, each with KERNEL * KERNE
 
 /* Resident pages of this process, in bytes. */
 static size_t resident(void) {
-    size_t pages = 0, ours = 0;
+    size_t pages = 0, own = 0;
     FILE *f = fopen("/proc/self/statm", "r");
-    if (!f || fscanf(f, "%zu %zu", &pages, &ours) != 2) ours = 0;
+    if (!f || fscanf(f, "%zu %zu", &pages, &own) != 2) own = 0;
     if (f) fclose(f);
-    return ours * (size_t)sysconf(_SC_PAGESIZE);
+    return own * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* By how much this process has grown. */
+/* The growth of this process. */
 static size_t growth(size_t before) {
     size_t now = resident();
     return now > before ? now - before : 0;
@@ -42,7 +42,7 @@ static xir_network *chain(int64_t n) {
     return net;
 }
 
-/* A raw file of the network whose payloads are a hole. False if the file system has no such files. */
+/* A raw file of the network whose payloads are a hole. False if the file system does not support holes. */
 static bool put_sparse_raw(const char *path, const xir_network *net, uint64_t each) {
     xir_value *list[OPS];
     uint8_t head[16 + 12 * OPS];
@@ -53,28 +53,28 @@ static bool put_sparse_raw(const char *path, const xir_network *net, uint64_t ea
     return truncate(path, (off_t)(sizeof head + OPS * each)) == 0;
 }
 
-/* How many pages of a piece of memory are there. */
-static size_t pages_there(const void *data, uint64_t size) {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), there = 0;
+/* The number of resident pages of a piece of memory. */
+static size_t resident_pages(const void *data, uint64_t size) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), resident = 0;
     uintptr_t begin = (uintptr_t)data & ~(page - 1), end = ((uintptr_t)data + size + page - 1) & ~(page - 1);
     unsigned char *list = malloc((end - begin) / page);
     assert_non_null(list);
     assert_int_equal(mincore((void *)begin, end - begin, list), 0);
-    for (size_t i = 0; i < (end - begin) / page; i++) there += list[i] & 1;
+    for (size_t i = 0; i < (end - begin) / page; i++) resident += list[i] & 1;
     free(list);
-    return there;
+    return resident;
 }
 
-/* The bytes of all Params but this one, in pages that are there. */
+/* The bytes of all Params except one, in resident pages. */
 static size_t pages_of_others(const xir_network *net, const xir_value *but) {
     xir_value *list[OPS];
-    size_t n = xir_network_params(net, list, OPS), there = 0;
+    size_t n = xir_network_params(net, list, OPS), resident = 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t size;
         const void *data = xir_params_data(list[i], &size);
-        if (list[i] != but) there += pages_there(data, size);
+        if (list[i] != but) resident += resident_pages(data, size);
     }
-    return there;
+    return resident;
 }
 
 static void opening_4_gb_takes_no_memory(void **state) {
@@ -102,14 +102,14 @@ static void opening_4_gb_takes_no_memory(void **state) {
         assert_non_null(lazy);
         assert_int_equal(xir_diags_count(why), 0);
         assert_in_range(growth(before), 0, 16 << 20);
-        /* Of a hole nothing is in the page cache before somebody asks. The page with the end of the table is. */
+        /* No page of a hole is in the page cache before it is read. The page with the end of the table is. */
         xir_value *list[OPS];
         assert_int_equal(xir_network_params(lazy, list, OPS), OPS);
         uint64_t size;
         const uint8_t *middle = xir_params_data(list[50], &size);
         assert_int_equal(size, each);
         assert_int_equal(middle[size / 2], 0);
-        assert_true(pages_there(middle + size / 2, 1) == 1);
+        assert_true(resident_pages(middle + size / 2, 1) == 1);
         assert_in_range(growth(before), 0, 16 << 20);
         /* what the kernel reads ahead of the table */
         if (i == 0) assert_in_range(pages_of_others(lazy, list[50]), 0, 600);
@@ -118,7 +118,7 @@ static void opening_4_gb_takes_no_memory(void **state) {
     unlink(raw);
 }
 
-/* The same of files with parameters inside, of 64 MB. */
+/* The same for files with parameters inside, of 64 MB. */
 static void parameters_inside_are_not_touched(void **state) {
     (void)state;
     enum { SMALL = 400 };

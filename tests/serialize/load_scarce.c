@@ -1,5 +1,5 @@
-/* Loading and saving through the front door without memory: every allocation refused, once and for good. What fails
- * gives XIR_E_MEMORY, no network, no file, and succeeds when it is repeated. */
+/* Loading and saving in any format while memory is short: every allocation is refused, once and permanently. A failure
+ * gives XIR_E_MEMORY, no network, no file, and the call succeeds when it is repeated. */
 #include "support/faults.h"
 #include "support/load_net.h"
 #include "support/often.h"
@@ -11,12 +11,12 @@ static size_t read_piece(void *user, void *out, size_t room) {
     raw_memory *m = user;
     size_t n = m->size - m->room < room ? m->size - m->room : room;
     memcpy(out, m->data + m->room, n);
-    m->room += n;   /* how much has been read */
+    m->room += n;   /* the bytes read so far */
     return n;
 }
 
 static void begin(want *w) {
-    set_fault(GO_ON, 0, 0);   /* no call fails; and hundreds of saves need not wait for the disk */
+    set_fault(GO_ON, 0, 0);   /* no call fails, and hundreds of saves do not wait for the disk */
     IN_PLENTY(w, w->net = load_net(w->ctx));
     assert_non_null(w->net);
 }
@@ -36,12 +36,12 @@ static void saving_and_loading_files(want *w) {
     TRY(w, xir_network_save(w->net, path, &how, w->why));
     assert_int_equal(scratch_count_in(scratch_folder), load_is_pair(&tried) ? 2 : 1);
     if (load_is_pair(&tried)) {
-        char beside[PATH_MAX];
+        char companion[PATH_MAX];
         size_t size;
-        TRY(w, xir_params_file_find(w->ctx, tried.name, path, beside, sizeof beside, &size, w->why));
-        assert_string_equal(beside, scratch("scarce.raw"));
-        TRY(w, xir_params_file_name(w->ctx, tried.name, path, beside, sizeof beside, &size, w->why));
-        assert_string_equal(beside, scratch("scarce.raw"));
+        TRY(w, xir_params_file_find(w->ctx, tried.name, path, companion, sizeof companion, &size, w->why));
+        assert_string_equal(companion, scratch("scarce.raw"));
+        TRY(w, xir_params_file_name(w->ctx, tried.name, path, companion, sizeof companion, &size, w->why));
+        assert_string_equal(companion, scratch("scarce.raw"));
     }
     xir_network *again;
     const xir_load_options ways[] = {

@@ -1,9 +1,9 @@
-/* Memory that files of tiny values without a class take: one of them is 24 bytes, or 40 in a map, and may be a
- * single byte of a file. What a reader has at most at any time is bounded by the file, and where the bound would be
- * broken it refuses. */
+/* The memory that files of tiny classless values take: one value is 24 bytes, or 40 in a map, and may be a single
+ * byte of a file. The size of the file bounds the reader's memory at any time; a file that would break the bound is
+ * refused. */
 #include "support/net.h"
 
-/* ---- an allocator that knows the most --------------------------------------------------------------------------- */
+/* ---- an allocator that records its maximum ---------------------------------------------------------------------- */
 
 static size_t held, most_held;
 
@@ -95,14 +95,14 @@ static void read_within(const char *format, text t, size_t times, bool fits) {
     xir_network *net = xir_network_read(own, t.data, t.size, XIR_STR("tiny"),
                                         &XIR_INIT(xir_load_options, .format = format), found);
     if (fits && !net) xir_diags_print(found, stderr);
-    if (fits != (net != NULL)) fail_msg("%s of %zu bytes %s", format, t.size, fits ? "is refused" : "is taken");
+    if (fits != (net != NULL)) fail_msg("%s of %zu bytes %s", format, t.size, fits ? "is refused" : "is accepted");
     if (!fits) {
         assert_int_equal(xir_diags_at(found, 0)->code, XIR_E_LIMIT);
         assert_true(xir_str_equal(xir_diags_at(found, 0)->message,
-            XIR_STR("there are more values without a class than the limit of 1000000 and the bytes of the input allow")));
+            XIR_STR("more values without a class than the limit of 1000000 and the size of the input allow")));
     }
     if (most_held - before > FREE + times * t.size) {
-        fail_msg("%s of %zu bytes took %zu bytes, which is more than 64 MiB and %zu times as much", format, t.size,
+        fail_msg("%s of %zu bytes took %zu bytes, which is more than 64 MiB plus %zu times its size", format, t.size,
                  most_held - before, times);
     }
     xir_network_free(net);
@@ -121,7 +121,7 @@ static void tiny_values_of_messagepack(void **state) {
     read_within("imodel", in_msgpack("\x80", 1, MANY), BINARY, false);
     read_within("imodel", in_msgpack("\x81\xA0\xC0", 3, MANY / 3), BINARY, false);
     read_within("imodel", in_msgpack("\x81\xA0\xC0", 3, MANY / 12), BINARY, true);
-    read_within("imodel", in_msgpack("\xCB\0\0\0\0\0\0\0\0", 9, MANY), 7, true);   /* numbers as files have them */
+    read_within("imodel", in_msgpack("\xCB\0\0\0\0\0\0\0\0", 9, MANY), 7, true);   /* typical numbers */
 }
 
 static void tiny_values_of_json(void **state) {

@@ -1,4 +1,4 @@
-/* Objects, ops and values alone, in every format: what comes back prints as what went out. */
+/* Single objects, ops and values in every format: what is read prints like what was written. */
 #include "support/net.h"
 #include "support/scarce.h"
 #include "support/scratch.h"
@@ -124,7 +124,7 @@ static void ops_of_no_class_come_back(void **state) {
 
 /* ---- what is wrong -------------------------------------------------------------------------------------------- */
 
-static void what_is_something_else_is_refused(void **state) {
+static void other_parts_are_refused(void **state) {
     (void)state;
     xir_network *net = small_net();
     for (size_t i = 0; i < COUNT(words); i++) {
@@ -139,7 +139,7 @@ static void what_is_something_else_is_refused(void **state) {
         assert_null(xir_value_read(net, object.data, object.size, words[i], why));
         assert_int_equal(xir_diags_count(why), 4);
         xir_diags_clear(why);
-        assert_null(xir_op_read(net, op.data, op.size, words[i], why));   /* its outputs are there already */
+        assert_null(xir_op_read(net, op.data, op.size, words[i], why));   /* its outputs exist already */
         assert_int_equal(xir_diags_at(why, 0)->code, XIR_E_EXISTS);
         for (size_t size = 0; size < op.size; size++) assert_null(xir_op_read(net, op.data, size, words[i], NULL));
         assert_int_equal(xir_network_op_count(net), ops);
@@ -181,7 +181,7 @@ static void reads(want *w) {
     }
 }
 
-static void memory_ends_anywhere(void **state) {
+static void memory_may_run_out_anywhere(void **state) {
     (void)state;
     run_scarcely("writing", writes, false);
     run_scarcely("reading", reads, false);
@@ -192,8 +192,8 @@ int main(void) {
         cmocka_unit_test(objects_come_back),
         cmocka_unit_test(ops_and_values_come_back),
         cmocka_unit_test(ops_of_no_class_come_back),
-        cmocka_unit_test(what_is_something_else_is_refused),
-        cmocka_unit_test(memory_ends_anywhere),
+        cmocka_unit_test(other_parts_are_refused),
+        cmocka_unit_test(memory_may_run_out_anywhere),
     };
     return RUN_GROUP(tests);
 }

@@ -1,5 +1,5 @@
-/* Saving through the front door: every format, to files and to functions; what is refused leaves no file behind; the
- * same network gives the same bytes; and a file can be saved over while a network is mapped from it. */
+/* Saving in any format, to files and to callbacks: a refusal leaves no file; the same network gives the same bytes;
+ * and a file can be saved over while a network is mapped from it. */
 #include <fcntl.h>
 #include "support/load_net.h"
 
@@ -8,7 +8,7 @@ static void take_findings(void) {
     assert_int_equal(xir_diags_count(why), 0);
 }
 
-/* ---- what comes out --------------------------------------------------------------------------------------------- */
+/* ---- results ---------------------------------------------------------------------------------------------------- */
 
 static void the_same_network_gives_the_same_bytes(void **state) {
     (void)state;
@@ -94,8 +94,8 @@ static void the_structure_alone(void **state) {
         assert_int_equal(xir_network_params_bytes(again), xir_network_params_bytes(digest));
         assert_true(xir_str_equal(xir_network_text_of(again, XIR_TEXT_PARAMS_MD5),
                                   xir_network_text_of(digest, XIR_TEXT_PARAMS_MD5)));
-        assert_true(xir_params_has_data(value_of(net, 5)));   /* what is not saved is not lost */
-        /* And what has no bytes is written on without them. */
+        assert_true(xir_params_has_data(value_of(net, 5)));   /* bytes that are not saved are not lost */
+        /* A network without bytes is written without them. */
         assert_int_equal(xir_network_save(again, path, &XIR_INIT(xir_save_options, .unchecked = true), why), XIR_OK);
         xir_network_free(again);
         again = xir_network_load(ctx, path, &XIR_INIT(xir_load_options, .no_params = true), why);
@@ -121,11 +121,11 @@ static void some_bytes_and_not_others(void **state) {
     xir_network_free(net);
 }
 
-static void json_has_its_parameters_beside_it(void **state) {
+static void json_has_a_parameter_file_next_to_it(void **state) {
     (void)state;
     xir_network *net = load_net(ctx);
-    const xir_save_options beside = XIR_INIT(xir_save_options, .format = "json", .unchecked = true, .indent = true);
-    assert_int_equal(xir_network_save(net, scratch("x.network"), &beside, why), XIR_OK);
+    const xir_save_options indented = XIR_INIT(xir_save_options, .format = "json", .unchecked = true, .indent = true);
+    assert_int_equal(xir_network_save(net, scratch("x.network"), &indented, why), XIR_OK);
     xir_network_free(load_must(scratch("x.network"), NULL));   /* finds x.raw, as saving named it */
     assert_int_equal(access(scratch("x.raw"), F_OK), 0);
     size_t size;
@@ -143,7 +143,7 @@ static void json_has_its_parameters_beside_it(void **state) {
     xir_network_free(net);
 }
 
-/* ---- what is refused -------------------------------------------------------------------------------------------- */
+/* ---- refusals --------------------------------------------------------------------------------------------------- */
 
 static void validation_comes_first(void **state) {
     (void)state;
@@ -190,29 +190,29 @@ static void options_that_make_no_sense(void **state) {
 #define WRITE(...) \
     xir_network_write(net, raw_memory_write, &m, &XIR_INIT(xir_save_options, .unchecked = true, __VA_ARGS__), why)
     raw_memory m = { 0 };
-    FAILS_TO_SAVE(SAVE("a.xyz", .format = NULL), XIR_E_UNKNOWN, "the name does not tell the format");
-    FAILS_TO_SAVE(SAVE("a", .format = NULL), XIR_E_UNKNOWN, "the name does not tell the format");
+    FAILS_TO_SAVE(SAVE("a.xyz", .format = NULL), XIR_E_UNKNOWN, "the name does not identify the format");
+    FAILS_TO_SAVE(SAVE("a", .format = NULL), XIR_E_UNKNOWN, "the name does not identify the format");
     FAILS_TO_SAVE(SAVE("a.json", .format = "pnxn"), XIR_E_UNKNOWN, "no format 'pnxn'");
     FAILS_TO_SAVE(SAVE("a.json", .format = "pnnx"), XIR_E_UNSUPPORTED, "pnnx cannot be written");
     FAILS_TO_SAVE(SAVE("a.param", .format = NULL), XIR_E_UNSUPPORTED, "pnnx cannot be written");
     FAILS_TO_SAVE(SAVE("a.json", .format = "onnx"), XIR_E_UNSUPPORTED, "onnx cannot be written");
-    FAILS_TO_SAVE(SAVE("a.json", .params = scratch("a.raw"), .no_params = true), XIR_E_INVALID, "alone");
+    FAILS_TO_SAVE(SAVE("a.json", .params = scratch("a.raw"), .no_params = true), XIR_E_INVALID, "only the structure");
     FAILS_TO_SAVE(SAVE("a.json", .align = 3), XIR_E_INVALID, "power of two");
     FAILS_TO_SAVE(SAVE("a.json", .align = UINT32_C(1) << 31), XIR_E_INVALID, "power of two");
-    FAILS_TO_SAVE(WRITE(.format = NULL), XIR_E_INVALID, "must say the format");
+    FAILS_TO_SAVE(WRITE(.format = NULL), XIR_E_INVALID, "needs a format");
     FAILS_TO_SAVE(WRITE(.format = "json", .params = "a.raw"), XIR_E_INVALID, "xir_network_save_params");
-    FAILS_TO_SAVE(xir_network_write(net, raw_memory_write, &m, NULL, why), XIR_E_INVALID, "must say the format");
+    FAILS_TO_SAVE(xir_network_write(net, raw_memory_write, &m, NULL, why), XIR_E_INVALID, "needs a format");
     for (size_t i = 0; written_format_at(i, &f); i++)
-        if (!load_is_pair(&f)) FAILS_TO_SAVE(SAVE("a.x", .format = f.name, .params = "x"), XIR_E_INVALID, "inside");
+        if (!load_is_pair(&f)) FAILS_TO_SAVE(SAVE("a.x", .format = f.name, .params = "x"), XIR_E_INVALID, "contains its parameters");
     FAILS_TO_SAVE(SAVE("no/such/folder.json", .format = NULL), XIR_E_IO, "");
     assert_int_equal(m.size, 0);
     assert_int_equal(scratch_count_in(scratch_folder), files);
     xir_network_free(net);
 }
 
-/* ---- writers that stop ------------------------------------------------------------------------------------------ */
+/* ---- callbacks that stop ---------------------------------------------------------------------------------------- */
 
-static void a_writer_may_stop_anywhere(void **state) {
+static void a_callback_may_stop_anywhere(void **state) {
     (void)state;
     xir_format_info f;
     xir_network *net = load_net(ctx);
@@ -280,7 +280,7 @@ static void one_format_each(void **state) {
     for (size_t i = 0; i < COUNT(ways); i++) {
         const char *path = scratch(ways[i].path);
         xir_status status = ways[i].save(net, path, XIR_SAVE_UNCHECKED, why);
-        if (status == XIR_E_UNKNOWN) {   /* not a format of this library */
+        if (status == XIR_E_UNKNOWN) {   /* not a format of the library */
             xir_diags_clear(why);
             continue;
         }
@@ -310,10 +310,10 @@ int main(void) {
         STORY(there_and_back),
         STORY(the_structure_alone),
         STORY(some_bytes_and_not_others),
-        STORY(json_has_its_parameters_beside_it),
+        STORY(json_has_a_parameter_file_next_to_it),
         STORY(validation_comes_first),
         STORY(options_that_make_no_sense),
-        STORY(a_writer_may_stop_anywhere),
+        STORY(a_callback_may_stop_anywhere),
         STORY(saving_over_the_mapped_file),
         STORY(one_format_each),
     };

@@ -1,6 +1,5 @@
-/* Loading and saving in every format while the system refuses, does less than asked, changes the file meanwhile, or
- * kills the process: what is under the name is the old file or the new one, what was not loaded has one finding that
- * says why. */
+/* Loading and saving in every format while the system refuses, does less than requested, changes the file meanwhile, or
+ * kills the process: the name has the old file or the new one, and a failed load has one finding that says why. */
 #include "support/faults.h"
 #include <sys/wait.h>
 #include "support/load_net.h"
@@ -22,14 +21,14 @@ static const char *in_folder(const xir_format_info *f) {
     return path;
 }
 
-/* Two networks of one structure: the bytes of the second begin with another letter. */
+/* Two networks with one structure: the bytes of the second begin with another letter. */
 static xir_network *letter_net(char letter) {
     xir_network *net = load_net(ctx);
     *(char *)xir_params_edit(value_of(net, 5)) = letter;
     return net;
 }
 
-/* Which of the two is under the name: '?' if it is torn, which only a pair may be, and then it is known. */
+/* Which of the two files the name has; '?' if the pair is torn, which only a pair may be, and the MD5 shows it. */
 static char letter_in(const xir_format_info *f) {
     xir_network *net = xir_network_load(ctx, in_folder(f), NULL, why);
     if (!net) {
@@ -47,7 +46,7 @@ static xir_status save_in(xir_network *net, const xir_format_info *f, xir_diags 
     return xir_network_save(net, in_folder(f), &XIR_INIT(xir_save_options, .unchecked = true), findings);
 }
 
-/* A save that nothing happens to, and that does not wait for the disk. */
+/* An undisturbed save that does not wait for the disk. */
 static void save_before(xir_network *net, const xir_format_info *f) {
     set_fault(GO_ON, 0, 0);
     assert_int_equal(save_in(net, f, why), XIR_OK);
@@ -125,9 +124,8 @@ static void a_killed_save_leaves_the_old_file_or_the_new_one(void **state) {
     xir_network_free(new);
 }
 
-/* Another program shortens the file that the network is mapped from, between two calls of a save: that file is
- * named, not the one that is written. What is large goes from the mapping to the system, which does not raise a
- * signal. */
+/* Another program shortens the file that the network is mapped from, between two calls of a save: the finding names
+ * that file, not the target. Large parameters go from the mapping to the system, which raises no signal. */
 static char source[PATH_MAX + 64];
 static void shorten_source(void) {
     if (truncate(source, 4096) != 0) abort();
@@ -162,7 +160,7 @@ static void a_mapped_source_that_becomes_shorter_is_named(void **state) {
     raw_fill(values[0]);
     xir_format_info f;
     for (size_t i = 0; written_format_at(i, &f); i++) {
-        if (load_is_pair(&f)) continue;   /* whose parameters are read for their MD5 */
+        if (load_is_pair(&f)) continue;   /* their parameters are read for the MD5 */
         make_folder();
         snprintf(source, sizeof source, "%s/source.fb", folder);
         unsigned named = 0;
@@ -221,8 +219,8 @@ static void any_call_of_a_load_may_fail(void **state) {
     xir_network_free(net);
 }
 
-/* A file whose state cannot be asked is as good as changed. */
-static void a_watch_that_cannot_ask(void **state) {
+/* A file whose state cannot be queried counts as changed. */
+static void a_watch_that_cannot_query(void **state) {
     (void)state;
     if (!HAVE_FAULTS) SKIP("system calls are intercepted on x86-64 alone");
     xir_format_info f;
@@ -243,7 +241,7 @@ static void a_watch_that_cannot_ask(void **state) {
     xir_network_free(net);
 }
 
-/* Another program writes one byte between two calls of loading: it is seen, or what was loaded is right. */
+/* Another program writes one byte between two calls of loading: either it is noticed, or the loaded bytes are right. */
 static const char *changing;
 static size_t changing_at;
 static void change_byte(void) {
@@ -253,7 +251,7 @@ static void change_byte(void) {
     if (fseek(file, (long)changing_at, SEEK_SET) != 0 || fputc(c ^ 0x55, file) == EOF || fclose(file) != 0) abort();
 }
 
-/* The old bytes, without emptying the file first: some file systems wait for the disk then. */
+/* The old bytes, without emptying the file first: some file systems then wait for the disk. */
 static void restore(const char *path, const void *bytes, size_t size) {
     int fd = open(path, O_WRONLY);
     assert_true(fd >= 0);
@@ -302,7 +300,7 @@ int main(void) {
         STORY(a_killed_save_leaves_the_old_file_or_the_new_one),
         STORY(a_mapped_source_that_becomes_shorter_is_named),
         STORY(any_call_of_a_load_may_fail),
-        STORY(a_watch_that_cannot_ask),
+        STORY(a_watch_that_cannot_query),
         STORY(a_file_that_changes_while_it_is_read_with_its_md5),
     };
     return RUN_GROUP(tests);

@@ -156,7 +156,7 @@ static size_t make_item(maker *k, const flat_table *as, const xir_any *v, const 
 static size_t make_field(maker *k, const flat_slot *slot, const xir_any *v, const xir_any *tags, const char *path) {
     static const size_t sizes[FLAT_KINDS] = { [FLAT_BYTES] = 1, [FLAT_BOOLS] = 1, [FLAT_I64S] = 8, [FLAT_F32S] = 4 };
     switch (slot->kind) {
-    case FLAT_TEXT: case FLAT_WORD: case FLAT_JSON:
+    case FLAT_TEXT: case FLAT_ENUM: case FLAT_JSON:
         if (v->kind != XIR_ANY_TEXT) fail_msg("%s: expected a text", path);
         return make_text(k, v->as.text, path);
     case FLAT_TABLE: return make_item(k, slot->table, v, path);

@@ -1,4 +1,4 @@
-/* See any_io.h. The sink keeps what is complete on a stack and takes a list's or map's part off it at its end. */
+/* See any_io.h. The sink keeps complete items on a stack; the end of a list or map pops its items. */
 #include "codec/any_io.h"
 #include "codec/read.h"
 
@@ -71,7 +71,7 @@ static bool before(xir_str a, xir_str b) {
     return order ? order < 0 : a.size < b.size;
 }
 
-/* Keys come in order, but for those that only one format has. */
+/* Keys arrive sorted, except those that only one format has. */
 static void sort(xir_entry *entries, size_t n) {
     for (size_t i = 1; i < n; i++) {
         xir_entry entry = entries[i];
@@ -216,7 +216,7 @@ static bool from_integer(source *s, int64_t *out) {
         return source_fail(s, s->at, XIR_E_BOUNDS, "%" PRIu64 " does not fit 64 bits with a sign", n.u64);
     }
     if (n.kind == NUMBER_REAL)
-        return source_fail(s, s->at, XIR_E_TYPE, "an integer was expected, %g was found", n.real);
+        return source_fail(s, s->at, XIR_E_TYPE, "expected an integer, found %g", n.real);
     *out = n.i64;
     return true;
 }
@@ -308,8 +308,8 @@ const source_ops any_source = {
 };
 
 void any_source_init(decoder *d, source *s, const xir_any *any, any_levels *levels) {
-    decoder_source(d, s, &any_source, "", 0);   /* there are no bytes */
-    d->values_left = UINT64_MAX;                /* and what there is, is in memory already */
+    decoder_source(d, s, &any_source, "", 0);   /* no bytes: everything */
+    d->values_left = UINT64_MAX;                /* is in memory already */
     s->at = any;
     s->state = levels;
 }

@@ -47,8 +47,7 @@ void codec_plans_free(codec_plans *plans) {
     pointer_table_free(&plans->by_class);
 }
 
-/* Keys of classes that nobody registered are those that every op has, or every object: one list of them does for all
- * ops. */
+/* Classes that nobody registered have only the keys that every op, or every object, has: one list serves all ops. */
 static codec_key *keys_of(codec_plans *plans, const xir_class *cls) {
     bool shared = cls->opaque && cls->is_op;
     if (shared && plans->opaque_keys) return plans->opaque_keys;
@@ -120,7 +119,7 @@ static void put_key(buffer *out, xir_str key) {
 
 void trace_path(buffer *out, const frame *f) {
     if (!f) return;
-    trace_path(out, f->up);   /* as deep as values are, which is limited */
+    trace_path(out, f->up);   /* the depth is limited: so deep are values nested */
     if (f->index == SIZE_MAX && !f->key.data) return;
     buffer_char(out, '/');
     if (f->index == SIZE_MAX) {
@@ -199,10 +198,10 @@ const char *shape_words(shape s) {
 bool source_expected(source *s, const char *what) {
     shape found = s->ops->shape(s);
     if (found == SHAPE_NONE) return false;
-    return source_fail(s, s->at, XIR_E_TYPE, "%s was expected, %s was found", what, shape_words(found));
+    return source_fail(s, s->at, XIR_E_TYPE, "expected %s, found %s", what, shape_words(found));
 }
 
-/* Of long items only parts count: who finds one compares it. */
+/* Hashes only parts of long items: a caller that finds a match compares the items. */
 uint64_t codec_hash(const char *item, size_t size) {
     enum { LONG = 256, PART = 64 };
     if (size <= LONG) return hash_bytes(0, item, size);

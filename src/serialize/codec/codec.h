@@ -1,11 +1,10 @@
-/* One traversal for every format. Who writes a network (write.c) tells a sink what comes; who reads one (read.c) asks a
- * source what is there. The two know rows, values, ops and networks, and no format; sinks and sources know a format and
- * no row. A new format is one sink and one source.
+/* One traversal for every format. The writer (write.c) tells a sink which item comes next; the reader (read.c) asks a
+ * source which item is next. Writer and reader know rows, values, ops and networks, but no format. Sinks and sources
+ * know one format, but no rows. A new format is one sink and one source.
  *
- * Keys come baked: each format may prepare the bytes of a key once a run, so that writing one is a fixed move and
- * recognising one a few compares. Objects repeat: a sink may remember how it wrote one, and a source can tell
- * whether what comes is, byte for byte, what came before at a mark; the same objects are then not encoded or decoded
- * again. */
+ * Keys are baked: once per run, each format may prepare the bytes of a key, so that writing a key is a fixed-size copy
+ * and recognising one is a few compares. Objects repeat: a sink may remember how it wrote one, and a source can tell
+ * whether the next bytes equal those at an earlier mark. Such objects are not encoded or decoded a second time. */
 #ifndef SERIALIZE_CODEC_H
 #define SERIALIZE_CODEC_H
 
@@ -14,7 +13,7 @@
 #include "hash.h"
 #include "number.h"
 
-/* Whatever limit a context has, nesting deeper than this is refused: readers and writers recurse. */
+/* Nesting deeper than this is refused, whatever the limit of the context: readers and writers recurse. */
 enum { CODEC_DEEPEST = 1024 };
 
 /* ---- keys -------------------------------------------------------------------------------------------------- */
@@ -23,38 +22,37 @@ enum { BAKED = 24 };
 
 typedef struct codec_key {
     xir_str          name;
-    const xir_field *field;         /* of the row; NULL: another key                                  */
-    int              what;          /* the row's number, or one of KEY_…                              */
+    const xir_field *field;         /* of the row; NULL: the key of no row                            */
+    int              what;          /* the number of the row, or one of KEY_…                         */
     uint8_t          size;          /* of `baked`; 0: too long to be baked                            */
-    char             baked[BAKED];  /* as the format writes it, zeros behind                          */
+    char             baked[BAKED];  /* as the format writes it, then zeros                            */
 } codec_key;
 
-/* Bakes a key into BAKED zeroed bytes; 0 if it does not fit or is not that simple. */
+/* Bakes a key into BAKED zeroed bytes. Returns the size; 0 if the key does not fit or needs escapes. */
 typedef uint8_t bake_fn(xir_str name, char *out);
 
-/* Where an object was read from, and what came of it. */
+/* Where an object was read from, and the object itself. */
 typedef struct codec_memo {
     const void *start;   /* NULL: nothing yet */
     size_t      size;
     const void *object;
-    uint32_t    members; /* how many members a stretch has, where a format counts them */
+    uint32_t    members; /* of a stretch, in formats that count members */
 } codec_memo;
 
 enum { PLAN_SLOTS = 4 };
 
-/* What stood in a row between two places of the last op of a class (or of the last value) that differ from one to
- * the next: mostly the same bytes stand there again, and then mean the same. It ends before the item of a key, or
- * with the map. */
+/* A run of bytes between two varying places in the last op of a class (or in the last value). The next op usually has
+ * the same bytes there, and then they mean the same. A stretch ends before the item of a key, or with the map. */
 typedef struct stretch {
     codec_memo memo;
-    uint64_t   seen;    /* bits of the keys in it, as in members */
-    uint32_t   next;    /* which key comes next                  */
-    int        what;    /* whose item follows                    */
+    uint64_t   seen;    /* bits of its keys, as in members */
+    uint32_t   next;    /* the key that is likely next      */
+    int        what;    /* the key whose item follows       */
 } stretch;
-/* Places that differ: behind the beginning, inputs, name, op_id, outputs. */
+/* Stretches begin at the start of the map, and after inputs, name, op_id and outputs. */
 enum { STRETCHES = 5 };
 
-/* What the inputs and outputs of the last ops of a class were: those of the next one are often the same. */
+/* The inputs and outputs of the last ops of a class: those of the next op are often the same. */
 typedef struct codec_recent {
     codec_memo inputs[PLAN_SLOTS], input_types[PLAN_SLOTS], output_types[PLAN_SLOTS];
 } codec_recent;
@@ -65,43 +63,43 @@ typedef struct codec_plan {
     codec_key         *keys;
     uint32_t           n_keys;
     codec_recent      *recent;        /* not NULL                                  */
-    stretch           *stretches;     /* STRETCHES of them; NULL: none is recalled */
-    void              *last_body;     /* of a plain class; there if last_attrs are */
+    stretch           *stretches;     /* STRETCHES of them; NULL: not remembered   */
+    void              *last_body;     /* of a plain class; set with last_attrs     */
     const void        *last_attrs;
     const xir_target  *last_target;
 } codec_plan;
 
-/* A file may have as many classes as ops: finding the plan of one costs the same, and later ones recall less. */
+/* A file may have as many classes as ops. Finding a plan costs the same for all of them; later plans remember less. */
 typedef struct codec_plans {
     arena        *arena;
     bake_fn      *bake;
-    pointer_table by_class;      /* to places in `plans`; the allocator is the arena's */
+    pointer_table by_class;      /* to indices in `plans`; uses the arena's allocator   */
     codec_plan  **plans;
     size_t        room;
     codec_key    *opaque_keys;   /* of all classes that nobody registered; NULL: not made yet */
-    codec_recent *shared;        /* by plans that came late; NULL: there are none             */
-    codec_plan   *late;          /* of all such classes of ops that came late; NULL: none has */
+    codec_recent *shared;        /* by later plans; NULL: not needed yet                      */
+    codec_plan   *late;          /* of all later op classes that nobody registered; NULL: none */
 } codec_plans;
 
 void codec_plans_init(codec_plans *plans, arena *keep, bake_fn *bake);
 void codec_plans_free(codec_plans *plans);
 
-/* The plan of a class, made on first sight; NULL without memory. */
+/* The plan of a class, made at its first use; NULL if out of memory. */
 codec_plan *codec_plan_of(codec_plans *plans, const xir_class *cls);
 void        codec_bake(codec_key *key, bake_fn *bake, const char *text, int what);
 
-/* The keys of a network in written order; their numbers are the bits of xir_network.absent. ORDER NETWORK: codec.c */
+/* The keys of a network in written order. Their numbers are the bits of xir_network.absent. ORDER NETWORK: codec.c */
 typedef enum network_key {
     NETWORK_TYPE, NETWORK_AI_TARGET, NETWORK_FRAMEWORK, NETWORK_FRAMEWORK_VERSION, NETWORK_ICRAFT_VERSION,
     NETWORK_XIR_VERSION, NETWORK_NAME, NETWORK_OPS, NETWORK_PARAMS_BYTES, NETWORK_PARAMS_MD5, NETWORK_TAGS, NETWORK_KEYS
 } network_key;
 extern const char *const network_keys[NETWORK_KEYS];
-/* A bit of xir_network.absent beside them: the file was older than ai_target, and had one. */
+/* Another bit of xir_network.absent: the file predates ai_target, and had one. */
 #define NETWORK_HAD_AI_TARGET (UINT32_C(1) << 31)
 /* The text that a network key stands for, XIR_TEXT_COUNT for the others. */
 xir_network_text network_key_text(network_key key);
 
-/* The keys of a value in written order; ordinary values begin with the second. ORDER VALUE: codec.c */
+/* The keys of a value in written order; plain Values begin with the second. ORDER VALUE: codec.c */
 typedef enum value_key {
     VALUE_ALLOW, VALUE_TYPE, VALUE_DTYPE, VALUE_MTYPE, VALUE_NAME, VALUE_TAGS, VALUE_ID, VALUE_KEYS
 } value_key;
@@ -121,7 +119,7 @@ typedef struct sink sink;
 typedef struct sink_ops {
     bake_fn *bake;
     void (*key)(sink *s, const codec_key *key);
-    void (*name)(sink *s, xir_str key);                    /* of what no row declares                    */
+    void (*name)(sink *s, xir_str key);                    /* a key that no row declares                 */
     void (*null)(sink *s);
     void (*boolean)(sink *s, bool v);
     void (*integer)(sink *s, int64_t v);
@@ -130,18 +128,18 @@ typedef struct sink_ops {
     void (*text)(sink *s, xir_str v);
     void (*bytes)(sink *s, const void *data, uint64_t size);
     void (*list)(sink *s, size_t n);
-    void (*map)(sink *s, const xir_class *cls, size_t n);  /* `cls` NULL: of no class, or a value        */
+    void (*map)(sink *s, const xir_class *cls, size_t n);  /* `cls` NULL: classless, or a value          */
     void (*end)(sink *s);
-    /* An object of a class with a one-string spelling. NULL: its rows are wanted. */
+    /* An object whose class has a one-string form. NULL: the sink wants its rows. */
     void (*form)(sink *s, const xir_object *object);
-    /* An interned object comes. Either it was met before and is written here (SINK_DONE), or it is to be written
-     * now and then given to `learn` with the number that came back. */
+    /* An interned object is next. SINK_DONE: the sink has written it before and repeats it now. Otherwise the
+     * caller writes it, then passes the returned number to `learn`. */
     size_t (*begin)(sink *s, const xir_object *object);
     void   (*learn)(sink *s, const xir_object *object, size_t begun);
-    /* The same for a value, which is written in full wherever it is used: mostly soon after it was made. */
+    /* The same for a value. A value is written in full at each use, usually soon after its definition. */
     size_t (*begin_value)(sink *s, const xir_value *value);
     void   (*learn_value)(sink *s, const xir_value *value, size_t begun);
-    /* An op is complete: a good moment to hand bytes on. */
+    /* An op is complete: a good moment to flush. */
     void (*piece)(sink *s);
 } sink_ops;
 
@@ -156,12 +154,12 @@ struct sink {
 
 typedef struct encoder encoder;
 
-/* What a format has in a network beside what all formats have: more keys, written at their place. */
+/* Network keys that only this format has, written at their place in the order. */
 typedef struct encoder_more {
-    const char *key;                          /* must come after `ops`; stands before `params_bytes`            */
+    const char *key;                          /* sorts after `ops` and before `params_bytes`                    */
     void (*write)(encoder *e, void *user);
     void *user;
-    const struct encoder_more *next;          /* the key that stands behind it                                  */
+    const struct encoder_more *next;          /* the key after it                                               */
 } encoder_more;
 
 struct encoder {
@@ -171,19 +169,19 @@ struct encoder {
     codec_plans        plans;
     codec_key          network[NETWORK_KEYS], value[VALUE_KEYS];
     const encoder_more *more;
-    const xir_network *net;          /* NULL: objects of the context, newest spelling  */
-    bool               single;       /* XIR_FIELD_SINGLE lists are spelled as one item */
+    const xir_network *net;          /* NULL: objects of the context, newest version   */
+    bool               single;       /* XIR_FIELD_SINGLE lists are written as one item */
 };
 
 void encoder_init(encoder *e, xir_context *ctx, const xir_network *net, sink *s);
 void encoder_free(encoder *e);
 
-/* Each writes one item to the sink, whose status says whether it worked. Objects and values may be NULL. */
+/* Each writes one item to the sink, whose status says whether it succeeded. Objects and values may be NULL. */
 void encode_object(encoder *e, const xir_object *object);
 void encode_op(encoder *e, const xir_op *op);
 void encode_value(encoder *e, const xir_value *value);
 void encode_any(encoder *e, const xir_any *any);
-void encode_field(encoder *e, const xir_field *f, const void *at);   /* `at`: where the row lies in its body */
+void encode_field(encoder *e, const xir_field *f, const void *at);   /* `at`: address of the row in its body */
 void encode_network(encoder *e, uint64_t params_bytes, xir_str params_md5);
 
 /* An object, an op or a value, as `kind` says. */
@@ -192,16 +190,16 @@ void encode_part(encoder *e, const format_part *part);
 
 /* The rows of `absent` that still hold their default: they stay absent. */
 uint64_t codec_left_out(const xir_class *cls, const void *body, uint64_t absent);
-/* Whether a key of the network is written: what the file did not have is left out until it is set. */
+/* Whether a key of the network is written. A key that the file did not have is left out until it is set. */
 bool codec_has_key(const xir_network *net, network_key key, uint64_t params_bytes, xir_str params_md5);
 
-/* ---- where reading is -------------------------------------------------------------------------------------- */
+/* ---- place in the input ------------------------------------------------------------------------------------ */
 
-/* A map or list being read, on the C stack, and the key or index of what is being read in it. */
+/* A map or list being read, with the current key or index. Frames live on the C stack. */
 typedef struct frame {
     const struct frame *up;
     xir_str             key;
-    size_t              index;    /* SIZE_MAX: the key counts */
+    size_t              index;    /* SIZE_MAX: see `key` */
 } frame;
 
 typedef struct trace trace;
@@ -211,10 +209,10 @@ struct trace {
     xir_str      file;
     const frame *top;
     xir_status   status;          /* of the first failure */
-    xir_str      text;            /* for lines and columns; without data there are none */
+    xir_str      text;            /* for lines and columns; without data: none */
 };
 
-/* Records the first failure with the path, the byte, line and column; later ones are consequences and are dropped.
+/* Records the first failure with path, byte, line and column. Later failures are consequences and are dropped.
  * Returns false. */
 bool trace_fail(trace *t, xir_status code, uint64_t byte, const char *format, ...) XIR_PRINTF(4, 5);
 bool trace_failv(trace *t, xir_status code, uint64_t byte, const char *format, va_list args) XIR_PRINTF(4, 0);
@@ -229,13 +227,13 @@ typedef enum shape {
     SHAPE_NULL, SHAPE_BOOL, SHAPE_NUMBER, SHAPE_TEXT, SHAPE_BYTES, SHAPE_LIST, SHAPE_MAP
 } shape;
 
-/* "a number", for sentences. */
+/* "a number": for messages. */
 const char *shape_words(shape s);
 
 typedef struct source source;
 
-/* A source is a cursor before an item: `at` is the item's first byte, and copying the struct copies the place. Every
- * call that returns false has recorded a failure, unless it says otherwise. */
+/* A source is a cursor before an item: `at` is the first byte of the item, and copying the struct copies the position.
+ * Every call that returns false has recorded a failure, unless it says otherwise. */
 typedef struct source_ops {
     bake_fn *bake;
     shape (*shape)(source *s);
@@ -243,44 +241,44 @@ typedef struct source_ops {
     bool (*boolean)(source *s, bool *out);
     bool (*integer)(source *s, int64_t *out);
     bool (*number)(source *s, number *out);
-    bool (*text)(source *s, xir_str *out);          /* in the input, or in the scratch arena                   */
-    bool (*params)(source *s, xir_value **out);     /* Params that are there as such: then true. May be NULL   */
-    /* Into a map or list, whose shape has been asked. Then key (or key_is) and item step to the members: `first` is
-     * true for the first of them. They return 1 before an item, 0 behind the end of the list or map, -1 after a
+    bool (*text)(source *s, xir_str *out);          /* in the input or in the scratch arena                   */
+    bool (*params)(source *s, xir_value **out);     /* true if the item is Params already. May be NULL         */
+    /* Enters a map or list, whose shape is known. Then key (or key_is) and item step to the members; `first`
+     * is true for the first of them. They return 1 before an item, 0 at the end of the list or map, -1 after a
      * failure. */
     bool (*enter)(source *s);
     int  (*key)(source *s, bool first, xir_str *out);
     int  (*item)(source *s, bool first);
-    /* Steps to the item of this key if it is the next one; false otherwise, without a failure. */
+    /* Steps to the item of this key if it is next. Otherwise false, without a failure. */
     bool (*key_is)(source *s, bool first, const codec_key *key);
-    /* The text under a key of the map that comes; false, without a failure, if there is none or it is no text. The
-     * cursor stays. What the source does not understand is left for later. */
+    /* The text under a key of the next map. False, without a failure, if the key is missing or is not a text. The
+     * cursor stays. Anything that the source does not understand is left for later. */
     bool (*member)(const source *s, xir_str key, xir_str *out);
-    /* Steps over members that are exactly the memo's, which began where a map began or behind a member. Then the
-     * item of their last key follows, or what may follow a member. False, without a failure, if they are not. */
+    /* Steps over members if they equal the memo's bytes. The memo must begin at the start of a map or after a
+     * member. Then the item of the last key follows, or whatever may follow a member. Otherwise false, without a
+     * failure. */
     bool (*skip_members)(source *s, const codec_memo *memo);
-    /* Whether the item that comes has exactly the encoding of the memo's; then it is skipped. No failure. */
+    /* Whether the next item has exactly the memo's encoding; if so, steps over it. Records no failure. */
     bool (*repeats)(source *s, const codec_memo *memo);
-    /* Where the item that comes would end and a hash of its encoding; false, without a failure, if that is not to be
-     * had. */
+    /* The extent of the next item and a hash of its encoding. False, without a failure, if they cannot be had. */
     bool (*fingerprint)(const source *s, codec_memo *out, uint64_t *hash);
     uint64_t (*offset)(const source *s, const void *at);
-    /* Steps over the item that comes, whatever it is. May be NULL: then it is read as a value without a class. */
+    /* Steps over the next item, of any shape. May be NULL: then the item is read as a classless value. */
     void (*skip)(source *s);
 } source_ops;
 
 struct source {
     const source_ops *ops;
     const void       *at, *end;
-    const void       *start;      /* of everything                   */
+    const void       *start;      /* of the input                    */
     trace            *trace;
-    arena            *scratch;    /* of texts that are not in the input as they are */
+    arena            *scratch;    /* for texts that the input escapes or splits     */
     uint32_t          depth, deepest;
-    uint32_t          left;       /* members still to come, in a format that counts them instead of marking the end */
-    void             *state;      /* the source's own; copies share it, so that only one is used on */
+    uint32_t          left;       /* members to come, in formats that count them instead of marking the end */
+    void             *state;      /* private to the source; copies share it, so only one copy may go on */
 };
 
-/* Of an item's encoding, for fingerprints. */
+/* Hash of the encoding of an item, for fingerprints. */
 uint64_t codec_hash(const char *item, size_t size);
 
 static inline uint64_t source_here(const source *s) { return s->ops->offset(s, s->at); }
@@ -294,7 +292,7 @@ static inline codec_memo source_stretch(const void *start, const void *end, uint
 
 /* Records a failure at a place. Returns false. */
 bool source_fail(const source *s, const void *at, xir_status code, const char *format, ...) XIR_PRINTF(4, 5);
-/* Records that something else was expected here. Returns false. */
+/* Records that the input has something else than `what` here. Returns false. */
 bool source_expected(source *s, const char *what);
 
 /* ---- reading ----------------------------------------------------------------------------------------------- */
@@ -302,15 +300,15 @@ bool source_expected(source *s, const char *what);
 /* A value of the network by its id, and where it was first seen. */
 typedef struct seen_value { int64_t id; xir_value *value; const void *at; } seen_value;
 
-/* Numbers to places in a list. The hash keeps neighbours together, since ids mostly grow. */
+/* Maps ids to indices of a list. The hash keeps neighbours together, since ids usually grow. */
 typedef struct seen_table {
     uint32_t *slots;         /* index + 1; 0: free                         */
-    size_t    room, count;   /* `count` of the list's items are in here    */
+    size_t    room, count;   /* `count` items of the list are entered     */
 } seen_table;
 
 enum { RECENT = 4, FORMS = 512 };
 
-/* A stretch of a value's members. The name in it is empty and there are no tags. */
+/* A stretch of a value's members. Its name is empty and it has no tags. */
 typedef struct value_stretch {
     codec_memo       memo;
     uint32_t         seen;
@@ -321,35 +319,35 @@ typedef struct value_stretch {
 typedef struct form_memo { xir_str text; const xir_object *object; } form_memo;
 typedef struct object_memo { codec_memo memo; uint64_t hash; } object_memo;
 
-/* An op made in a network that was there before. */
+/* An op created in a network that existed before reading. */
 typedef struct made_op { xir_op *op; struct made_op *before; } made_op;
-/* A value of that network which nobody made so far, and the one that it turned out to be. */
+/* A value of such a network without a producer so far, and the value that it turned out to be. */
 typedef struct adopted { xir_value *orphan, *value; struct adopted *before; } adopted;
 
 typedef struct decoder decoder;
-/* A key of the network that only one format has: sets *taken and reads the item, or leaves both. */
+/* Handles a key of the network that only one format has: sets *taken and reads the item, or leaves both. */
 typedef bool decoder_key_fn(decoder *d, source *s, xir_str key, bool *taken, void *user);
 
 struct decoder {
     trace            trace;
     xir_context     *ctx;
     xir_network     *net;             /* NULL: an object for the context */
-    object_pool            *pool;
-    source           root;            /* before anything was read: to find the path of a byte */
-    bool             round;           /* reals to float32 */
-    bool             existing;        /* the network was there before, like this: */
+    object_pool     *pool;
+    source           root;            /* at the beginning: to find the path of a byte */
+    bool             round;           /* round reals to float32 */
+    bool             existing;        /* the network existed before; its state then: */
     xir_value       *old_params;
     uint32_t         old_n_params;
     int64_t          old_next_op_id, old_next_value_id;
     made_op         *made;
-    bool             adopts;          /* what is made goes to where orphans may wait for it */
+    bool             adopts;          /* new values may resolve orphans of the network */
     adopted         *adopted;
-    arena            keep;            /* plans: as long as the decoder */
+    arena            keep;            /* for plans: lives as long as the decoder */
     arena            scratch;         /* emptied after each op */
-    /* items of lists and maps without a class that have no end yet, a stack of bytes */
+    /* a stack of bytes: items of classless lists and maps whose end has not come yet */
     char            *open;
     size_t           open_size, open_room;
-    uint64_t         values_left;     /* that may have no class; see xir_limits.max_values */
+    uint64_t         values_left;     /* how many more classless values are allowed: xir_limits.max_values */
     bool             has_size;        /* of the input: values_left is known */
     void            *scratch_chunk;
     char            *scratch_next;
@@ -358,7 +356,7 @@ struct decoder {
     codec_memo       recent_values[RECENT], recent_types[RECENT];
     codec_plan      *recent_plans[RECENT];
     uint32_t         next_plan;
-    value_stretch    value_begin[3], value_middle;   /* up to dtype, of Value and Params; from there to v_id */
+    value_stretch    value_begin[3], value_middle;   /* up to dtype, of Value and Params; dtype to v_id */
     uint32_t         next_value, next_type;
     object_memo     *objects;         /* open addressing */
     size_t           object_room, object_count;
@@ -375,32 +373,33 @@ struct decoder {
     void            *user;
 };
 
-/* `file` names the input in findings; `text` is it where there are lines. `net` NULL makes objects of the context. */
+/* `file` names the input in findings. `text` is the input if it has lines. `net` NULL creates objects of the
+ * context. */
 void decoder_init(decoder *d, xir_context *ctx, xir_network *net, const source_ops *ops, xir_str file, xir_str text,
                   xir_diags *why);
 void decoder_free(decoder *d);
 /* Points a source at the beginning of an input. */
 void decoder_source(decoder *d, source *s, const source_ops *ops, const void *data, size_t size);
 
-/* Each reads the item that comes; false with a finding. Nothing may follow is for the caller to check. */
-/* in the scratch arena; duplicate keys: the last counts */
+/* Each reads the next item; false with a finding. The caller checks that nothing follows. */
+/* into the scratch arena; of duplicate keys the last one counts */
 bool decode_any(decoder *d, source *s, xir_any *out);
 bool decode_object(decoder *d, source *s, const xir_class *of, const xir_object **out);
-/* into d->net, in no order                               */
+/* into d->net, unordered                                  */
 bool decode_op(decoder *d, source *s, xir_op **out);
-/* into d->net, which is new and private                  */
+/* into d->net, which is new and not shared                */
 bool decode_network(decoder *d, source *s);
 
-/* An object, an op or a value alone: all that the source has, which `at_end` says. What was made is undone on
- * failure. */
+/* Reads an object, an op or a value alone. It must be the whole input, which `at_end` checks. A failure undoes
+ * everything. */
 bool decode_part(decoder *d, source *s, format_part *part, bool (*at_end)(source *s));
 
-/* Reads a map of attributes into an op that is there, whose class becomes `cls`. On failure the op is as before. */
+/* Reads a map of attributes into an existing op, whose class becomes `cls`. On failure the op is unchanged. */
 bool decode_attrs(decoder *d, source *s, xir_op *op, const xir_class *cls);
 
-/* Before reading into a network that others know: values that it has are found by their ids. */
+/* Call before reading into a network that others refer to: its values are then found by their ids. */
 void decoder_join(decoder *d, const source *s);
-/* After a failure: what was made is forgotten. */
+/* After a failure: forgets everything that was created. */
 void decoder_undo(decoder *d);
 
 #endif

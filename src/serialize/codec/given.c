@@ -1,4 +1,4 @@
-/* The function that a caller gave to write with: counts what it takes, and says where it stopped. */
+/* A caller's write callback: counts the bytes it takes and reports where it stopped. */
 #include "codec/given.h"
 #include "file.h"
 
@@ -16,5 +16,5 @@ bool given_write(void *given, const void *data, size_t size) {
 xir_status given_end(const given_writer *g, xir_status status) {
     if (!g->stopped) return status;
     if (xir_diags_count_of(g->why, XIR_ERROR) > g->errors) return XIR_E_IO;
-    return file_fail(g->why, XIR_E_IO, "", g->taken, "the writer took no more bytes");
+    return file_fail(g->why, XIR_E_IO, "", g->taken, "the write callback accepted no more bytes");
 }

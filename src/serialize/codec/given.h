@@ -1,5 +1,5 @@
-/* The function that a caller gave to write with. When it stops, the library says so in the caller's list, as it does
- * when a file cannot be written: no failure is without a finding. */
+/* A caller's write callback. If it stops, the library adds a finding to the caller's list, as it does when a file
+ * cannot be written: no failure is without a finding. */
 #ifndef SERIALIZE_GIVEN_H
 #define SERIALIZE_GIVEN_H
 
@@ -9,14 +9,14 @@ typedef struct given_writer {
     xir_write_fn *write;
     void         *user;
     xir_diags    *why;
-    size_t        errors;    /* that the list had before */
-    uint64_t      taken;     /* bytes, until now         */
+    size_t        errors;    /* in the list at the start */
+    uint64_t      taken;     /* bytes so far             */
     bool          stopped;
 } given_writer;
 given_writer given_begin(xir_write_fn *write, void *user, xir_diags *why);
 bool         given_write(void *given, const void *data, size_t size);   /* an xir_write_fn */
-/* What writing through it comes to: `status`, or XIR_E_IO if the function stopped, with a finding if nobody has
- * added one. */
+/* The outcome of writing through it: `status`, or XIR_E_IO if the callback stopped. Adds a finding if there is no
+ * new one. */
 xir_status   given_end(const given_writer *g, xir_status status);
 
 #endif

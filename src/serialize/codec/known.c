@@ -1,4 +1,4 @@
-/* What a sink has written of objects, by their addresses. */
+/* The bytes that a sink wrote for objects, by the objects' addresses. */
 #include "codec/known.h"
 
 void known_init(known_items *k, const xir_allocator *alloc) {
@@ -13,7 +13,7 @@ void known_free(known_items *k) {
     arena_free(&k->kept);
 }
 
-/* An object stands at few depths, and at most as many as nesting is limited to. */
+/* An object occurs at few depths, at most as many as the nesting limit. */
 const known_item *known_find(const known_items *k, const xir_object *object, uint32_t depth) {
     const uint32_t *last = pointer_table_find(&k->last, object);
     for (uint32_t i = last ? *last : 0; i; i = k->items[i - 1].next) {

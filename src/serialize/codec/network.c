@@ -1,4 +1,4 @@
-/* Reading networks, and parts for networks that are there. */
+/* Reading networks, and reading parts into existing networks. */
 #include "codec/read.h"
 
 /* ---- networks ---------------------------------------------------------------------------------------------- */
@@ -38,7 +38,7 @@ static bool read_network_class(source *s) {
     xir_str key;
     if (!s->ops->text(s, &key)) return false;
     return xir_str_equal(key, network_class_key) ||
-           source_fail(s, at, XIR_E_TYPE, "%s was expected, %.*s was found", network_class_key.data, CLIP(key));
+           source_fail(s, at, XIR_E_TYPE, "expected %s, found %.*s", network_class_key.data, CLIP(key));
 }
 
 static bool read_ai_target(decoder *d, source *s) {
@@ -55,7 +55,7 @@ static bool read_params_bytes(decoder *d, source *s) {
     if (!s->ops->number(s, &n)) return false;
     if (n.kind == NUMBER_REAL || (n.kind == NUMBER_I64 && n.i64 < 0)) {
         return source_fail(s, at, n.kind == NUMBER_REAL ? XIR_E_TYPE : XIR_E_BOUNDS,
-                           "a number of bytes was expected");
+                           "expected a number of bytes");
     }
     d->net->params_bytes = n.kind == NUMBER_I64 ? (uint64_t)n.i64 : n.u64;
     return true;
@@ -72,7 +72,7 @@ static bool read_network_key(decoder *d, source *s, network_key key) {
         return decode_map(d, s, &tags, false) && keep_map(d, &tags, &d->net->tags);
     }
     case NETWORK_OPS:
-        /* How reals are held must be known before the first one. */
+        /* The version decides how reals are held: it must come before the first real. */
         if (d->net->absent >> NETWORK_XIR_VERSION & 1 &&
             s->ops->member(&d->root, xir_str_of(network_keys[NETWORK_XIR_VERSION]), &text) && !set_version(d, text)) {
             return false;
@@ -88,7 +88,7 @@ static int find_network_key(xir_str key) {
     return i;
 }
 
-/* Ops are read into the scratch arena's place again and again, so what else is undeclared is kept at once. */
+/* The scratch arena is emptied after each op, so undeclared keys of the network are copied at once. */
 static bool add_network_extra(decoder *d, source *s, xir_str key, gathered *extra) {
     gathered one = { 0 };
     if (!add_extra(d, s, &one, key, false)) return false;
@@ -119,7 +119,7 @@ static bool read_network_members(decoder *d, source *s, const void *at, gathered
             continue;
         }
         if (!(net->absent >> key & 1)) return key_again(d, s, at, f->key);
-        f->key = xir_str_of(network_keys[key]);   /* outlives the scratch arena */
+        f->key = xir_str_of(network_keys[key]);   /* must outlive the scratch arena */
         if (!read_network_key(d, s, (network_key)key)) return false;
         net->absent &= ~(UINT32_C(1) << key);
     }
@@ -151,7 +151,7 @@ bool decode_network(decoder *d, source *s) {
     return true;
 }
 
-/* ---- attributes that were undeclared ----------------------------------------------------------------------- */
+/* ---- attributes of ops that were opaque -------------------------------------------------------------------- */
 
 bool read_attrs(decoder *d, source *s, codec_plan *plan, void *body, members *m, xir_str *name) {
     const xir_class *cls = plan->cls;
@@ -170,7 +170,7 @@ bool read_attrs(decoder *d, source *s, codec_plan *plan, void *body, members *m,
 
 static bool is_orphan(const xir_value *v) { return v->id >= 0 && !v->producer && !value_is_params(v); }
 
-/* Values that sub ops use and that nobody makes so far are found by their ids from now on. */
+/* From now on, values that sub ops use and that have no producer yet are found by their ids. */
 static bool enter_orphans(decoder *d) {
     if (!net_reserve_ids(d->net, 0, d->n_values)) return false;
     for (size_t i = 0; i < d->n_values; i++) {
@@ -219,7 +219,7 @@ bool decode_attrs(decoder *d, source *s, xir_op *op, const xir_class *cls) {
         decoder_undo(d);
         return false;
     }
-    /* Room is reserved: from here on nothing fails. */
+    /* Memory is reserved: from here on nothing fails. */
     for (const adopted *a = d->adopted; a; a = a->before) value_adopt(a->orphan, a->value);
     d->adopted = NULL;
     if (in) op_number_attrs(op);
@@ -231,7 +231,7 @@ bool decode_attrs(decoder *d, source *s, xir_op *op, const xir_class *cls) {
     return true;
 }
 
-/* ---- parts for a network that was there before ------------------------------------------------------------- */
+/* ---- parts for an existing network ------------------------------------------------------------------------- */
 
 void decoder_join(decoder *d, const source *s) {
     xir_network *net = d->net;

@@ -1,12 +1,12 @@
-/* Reading objects and rows. An object whose encoding was met before is not decoded again; what has a one-string
- * spelling goes through its class's parser, once for each text. */
+/* Reading objects and rows. An encoding that was read before is not decoded again. A one-string form goes through the
+ * parser of its class, once for each text. */
 #include <math.h>
 #include <stdio.h>
 #include "codec/read.h"
 
 /* ---- objects ----------------------------------------------------------------------------------------------- */
 
-/* "icraft::xir::Layout", or "an object" where any will do. */
+/* "icraft::xir::Layout", or "an object" if any class fits. */
 #define WANTED(of) CLIP((of) ? (of)->key : XIR_STR("an object"))
 
 bool object_fits(const xir_class *cls, const xir_class *of) {
@@ -14,7 +14,7 @@ bool object_fits(const xir_class *cls, const xir_class *of) {
 }
 
 static bool misfit(source *s, const void *at, const xir_class *cls, const xir_class *of) {
-    return source_fail(s, at, XIR_E_TYPE, "%.*s was expected, %.*s was found", WANTED(of), CLIP(cls->key));
+    return source_fail(s, at, XIR_E_TYPE, "expected %.*s, found %.*s", WANTED(of), CLIP(cls->key));
 }
 
 bool object_made(decoder *d, const xir_object *object, const xir_object **out) {
@@ -49,7 +49,7 @@ static bool read_scalar(decoder *d, source *s, const xir_class *of, const xir_ob
     return object_made(d, &body.head, out);
 }
 
-/* By its size and its last bytes: who finds one compares it. */
+/* A slot by size and last bytes: a caller that finds an entry compares the text. */
 static form_memo *memo_of_form(decoder *d, xir_str text) {
     uint64_t tail = 0;
     memcpy(&tail, text.data + (text.size < 8 ? 0 : text.size - 8), text.size < 8 ? text.size : 8);
@@ -57,7 +57,7 @@ static form_memo *memo_of_form(decoder *d, xir_str text) {
     return &d->forms[(hash >> 48) % FORMS];
 }
 
-/* Whether the text lies in the input itself, where it stays. */
+/* Whether the text lies in the input itself and so stays valid. */
 static bool is_input(const source *s, xir_str text) {
     return (uintptr_t)text.data >= (uintptr_t)s->start && (uintptr_t)text.data < (uintptr_t)s->end;
 }
@@ -88,17 +88,17 @@ static bool read_text_object(decoder *d, source *s, const xir_class *of, const x
     double v;
     if (object_fits(d->ctx->types[CLASS_float_imm], of) && special_real(text, &v))
         return make_real(d, s, at, v, of, out);
-    return source_fail(s, at, XIR_E_TYPE, "%.*s was expected, the text \"%.*s\" was found", WANTED(of), CLIP(text));
+    return source_fail(s, at, XIR_E_TYPE, "expected %.*s, found the text \"%.*s\"", WANTED(of), CLIP(text));
 }
 
-/* A table of its own: the key is the hash, which the format has computed. */
+/* Not a pointer_table: the key is the hash, which the format has computed. */
 static size_t object_slot(const decoder *d, uint64_t hash) {
     size_t at = (size_t)hash & (d->object_room - 1);
     while (d->objects[at].memo.start && d->objects[at].hash != hash) at = (at + 1) & (d->object_room - 1);
     return at;
 }
 
-/* Two encodings of one hash: the later takes the place. Without memory nothing is remembered. */
+/* Of two encodings with one hash, the later takes the slot. Without memory nothing is remembered. */
 static void remember_object(decoder *d, codec_memo memo, uint64_t hash) {
     if ((d->object_count + 1) * 2 > d->object_room) {
         size_t old_room = d->object_room, room = old_room ? old_room * 2 : 64;
@@ -117,7 +117,7 @@ static void remember_object(decoder *d, codec_memo memo, uint64_t hash) {
     *slot = (object_memo){ memo, hash };
 }
 
-/* The class of the map that comes. */
+/* The class of the next map. */
 static const xir_class *class_of_map(decoder *d, source *s, const xir_class *of) {
     uint64_t byte = source_here(s);
     xir_str key;
@@ -125,7 +125,7 @@ static const xir_class *class_of_map(decoder *d, source *s, const xir_class *of)
         xir_any ignored;
         source copy = *s;
         if (any_in(d, &copy, &ignored, false)) {
-            trace_fail(&d->trace, XIR_E_MISSING, byte, "%.*s was expected, a map without _type_key was found",
+            trace_fail(&d->trace, XIR_E_MISSING, byte, "expected %.*s, found a map without _type_key",
                        WANTED(of));
         }
         return NULL;
@@ -133,7 +133,8 @@ static const xir_class *class_of_map(decoder *d, source *s, const xir_class *of)
     const xir_class *cls = xir_class_find(d->ctx, key);
     if (!cls) {
         if (of && !(of->traits & XIR_TRAIT_ABSTRACT)) {
-            trace_fail(&d->trace, XIR_E_UNKNOWN, byte, "%.*s was expected, nobody knows %.*s", WANTED(of), CLIP(key));
+            trace_fail(&d->trace, XIR_E_UNKNOWN, byte, "expected %.*s, found the unknown class %.*s", WANTED(of),
+                       CLIP(key));
             return NULL;
         }
         cls = class_opaque(d->ctx, key, false);
@@ -145,11 +146,12 @@ static const xir_class *class_of_map(decoder *d, source *s, const xir_class *of)
         return NULL;
     }
     if (cls->form) {
-        trace_fail(&d->trace, XIR_E_TYPE, byte, "%.*s is written as one text, a map was found", CLIP(cls->key));
+        trace_fail(&d->trace, XIR_E_TYPE, byte, "expected %.*s as one text, found a map", CLIP(cls->key));
         return NULL;
     }
     if (cls->traits & XIR_TRAIT_ABSTRACT) {
-        trace_fail(&d->trace, XIR_E_TYPE, byte, "%.*s is a family, nothing is one itself", CLIP(cls->key));
+        trace_fail(&d->trace, XIR_E_TYPE, byte, "%.*s is a family of classes: expected one of its members",
+                   CLIP(cls->key));
         return NULL;
     }
     return cls;
@@ -167,7 +169,7 @@ static bool read_rows(decoder *d, source *s, const codec_plan *plan, void *body,
             continue;
         }
         if (!members_note(d, s, m, cls, what, *name)) return false;
-        xir_str known;   /* _type_key, the only key that is no row */
+        xir_str known;   /* _type_key, the only key that is not a row */
         if (!(what >= 0 ? decode_field(d, s, &cls->fields[what], body) : s->ops->text(s, &known))) return false;
     }
 }
@@ -272,7 +274,7 @@ static bool read_enum(source *s, const xir_enum *words, int *out) {
     for (size_t i = 0; i < words->size && n < sizeof known - 1; i++) {
         n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", i ? ", " : "", words->names[i]);
     }
-    return source_fail(s, at, XIR_E_UNKNOWN, "\"%.*s\" is none of %s", CLIP(word), known);
+    return source_fail(s, at, XIR_E_UNKNOWN, "\"%.*s\" is not one of %s", CLIP(word), known);
 }
 
 static bool read_u64(source *s, uint64_t *out) {
@@ -283,7 +285,7 @@ static bool read_u64(source *s, uint64_t *out) {
         return source_fail(s, at, XIR_E_BOUNDS, "%" PRId64 " is below 0", n.i64);
     }
     if (n.kind == NUMBER_REAL) {
-        return source_fail(s, at, XIR_E_TYPE, "an integer of 64 bits was expected, %g was found", n.real);
+        return source_fail(s, at, XIR_E_TYPE, "expected an integer of 64 bits, found %g", n.real);
     }
     *out = n.kind == NUMBER_I64 ? (uint64_t)n.i64 : n.u64;
     return true;
@@ -296,7 +298,7 @@ static bool item_run(decoder *d, source *s, void *user) {
     const double *v = numbers.data;
     bool whole = numbers.size == 4;
     for (size_t i = 0; whole && i < 3; i++) whole = v[i] == floor(v[i]) && fabs(v[i]) < 9.0e18;
-    if (!whole) return source_fail(s, at, XIR_E_TYPE, "a run [end, m, exp, value] was expected");
+    if (!whole) return source_fail(s, at, XIR_E_TYPE, "expected a run [end, m, exp, value]");
     xir_run *out = gather(d, user, sizeof *out);
     if (out) *out = (xir_run){ .end = (int64_t)v[0], .m = (int64_t)v[1], .exp = (int64_t)v[2], .value = (float)v[3] };
     return out != NULL;
@@ -327,10 +329,10 @@ static bool read_params_list(decoder *d, source *s, const xir_field *f, xir_valu
 }
 
 static bool in_network(decoder *d, source *s) {
-    return d->net || trace_fail(&d->trace, XIR_E_TYPE, source_here(s), "Params and ops are parts of networks only");
+    return d->net || trace_fail(&d->trace, XIR_E_TYPE, source_here(s), "Params and ops can only be part of a network");
 }
 
-/* What an empty list that might be null points to. */
+/* An empty list that could also be null points here. */
 static const int64_t no_items = 0;
 
 bool decode_field(decoder *d, source *s, const xir_field *f, void *body) {

@@ -1,10 +1,10 @@
-/* Reading ops. Ops of a class differ in little from each other: what stood in a row at the last one and stands here
- * again, byte for byte, is stepped over and taken from there. */
+/* Reading ops. Ops of one class differ little. A run of members that equals the last op's, byte for byte, is skipped,
+ * and its contents are taken from that op. */
 #include "codec/read.h"
 
 /* ---- ops --------------------------------------------------------------------------------------------------- */
 
-/* Whether the class's ops can be read by stretches. */
+/* Whether ops of the class can be read by stretches. */
 static bool has_stretches(const source *s, const codec_plan *plan) {
     return s->ops->skip_members && plan->stretches && plan->cls->plain && plan->cls->n_fields + 8 <= 64;
 }
@@ -15,7 +15,7 @@ static bool recall(source *s, const codec_memo *memo, xir_value **out) {
     return true;
 }
 
-/* The first input is usually what an op just made, the others what they were at the last op of the class. */
+/* The first input is usually the output of a recent op; the others are usually those of the last op of the class. */
 static bool recall_input(decoder *d, source *s, const codec_memo *before, bool first, xir_value **out) {
     if (!first && recall(s, before, out)) return true;
     for (uint32_t i = 0; i < RECENT; i++) {
@@ -39,7 +39,7 @@ static bool read_input(decoder *d, source *s, void *user) {
             return source_expected(s, "a value or null");
         } else {
             if (!read_value(d, s, &plan->recent->input_types[slot], &in) || !use_value(d, s, &in, &v)) return false;
-            /* What an orphan stands for may come yet. */
+            /* What an orphan stands for may still come. */
             if (v->producer || value_is_params(v)) plan->recent->inputs[slot] = source_memo(s, start, v);
         }
     }
@@ -56,7 +56,7 @@ static bool read_output(decoder *d, source *s, void *user) {
     value_in *in = gather(d, &op->outputs, sizeof *in);
     if (!in || !read_value(d, s, &op->plan->recent->output_types[slot], in)) return false;
     if (in->params) {
-        return source_fail(s, start, XIR_E_TYPE, "%s was expected, %s was found", value_class_key.data,
+        return source_fail(s, start, XIR_E_TYPE, "expected %s, found %s", value_class_key.data,
                            params_class_key.data);
     }
     if (i < RECENT) op->output_memos[i] = source_memo(s, start, NULL);
@@ -80,7 +80,7 @@ static bool read_op_id(decoder *d, source *s, op_in *in) {
     bool taken;
     if (!note_op_id(d, in->id, &taken)) return false;
     if (!taken && !(d->existing && net_find_op(d->net, in->id))) return true;
-    return source_fail(s, at, XIR_E_EXISTS, "op_id %" PRId64 " is another op's already", in->id);
+    return source_fail(s, at, XIR_E_EXISTS, "op_id %" PRId64 " is already used by another op", in->id);
 }
 
 static bool read_op_base(decoder *d, source *s, int what, op_in *op) {
@@ -101,8 +101,8 @@ static bool read_op_base(decoder *d, source *s, int what, op_in *op) {
 
 /* ---- the members of an op ---------------------------------------------------------------------------------- */
 
-/* The stretch behind the item of a key; NULL if none begins there. */
-static stretch *stretch_behind(codec_plan *plan, int what) {
+/* The stretch after the item of a key; NULL if none begins there. */
+static stretch *stretch_after(codec_plan *plan, int what) {
     switch (what) {
     case KEY_INPUTS:  return &plan->stretches[1];
     case KEY_NAME:    return &plan->stretches[2];
@@ -121,12 +121,12 @@ static xir_str base_name(int what) {
     }
 }
 
-/* A stretch that is read the long way, to be remembered. Only what a plain body, the target and no tags hold can be
- * taken over from the op before. */
+/* A stretch that is being read in full and recorded. Only members whose contents live in a plain body, in the target
+ * or in empty tags can be taken from the last op. */
 typedef struct stretching {
-    stretch    *of;       /* NULL: nothing is remembered */
+    stretch    *of;       /* NULL: nothing is recorded */
     const void *begin;
-    uint32_t    left;     /* members, there */
+    uint32_t    left;     /* members to come at `begin` */
     bool        good;
     uint64_t    seen;
 } stretching;
@@ -138,7 +138,8 @@ static void end_stretch(stretching *t, const void *end, uint32_t left, uint32_t 
     t->of = NULL;
 }
 
-/* Reads the members of an op's map, which has been entered. Bits of the stretches that were passed go into `passed`. */
+/* Reads the members of an op's map, which has been entered. `passed` gets the bits of the stretches that were
+ * passed. */
 static bool read_op_members(decoder *d, source *s, void *body, members *m, op_in *op, xir_str *name, uint32_t *passed) {
     codec_plan *plan = op->plan;
     const xir_class *cls = plan->cls;
@@ -172,13 +173,13 @@ static bool read_op_members(decoder *d, source *s, void *body, members *m, op_in
             if (!members_note(d, s, m, cls, what, *name)) return false;
             now.seen |= UINT64_C(1) << (member_bit(cls, what) % 64);
         }
-        if (stretches && (ahead = stretch_behind(plan, what)) != NULL) end_stretch(&now, s->at, s->left, next, what);
+        if (stretches && (ahead = stretch_after(plan, what)) != NULL) end_stretch(&now, s->at, s->left, next, what);
         if (!(what >= 0 ? decode_op_field(d, s, &cls->fields[what], body) : read_op_base(d, s, what, op))) return false;
         if (op->tags.size) now.good = false;
     }
 }
 
-/* Rows that the file left out hold their default, not what the last op had. */
+/* Rows that the file leaves out hold their default, not the value of the last op. */
 static void reset_absent(const xir_class *cls, void *body, uint64_t absent) {
     for (; absent; absent &= absent - 1) {
         const xir_field *f = &cls->fields[__builtin_ctzll(absent)];
@@ -203,14 +204,14 @@ static bool read_op(decoder *d, source *s, void *body, members *m, op_in *op) {
     reset_absent(cls, body, members_absent(m, cls));
     if (!(m->seen[0] >> member_bit(cls, KEY_TARGET) & 1)) op->target = NULL;
     plan->last_target = op->target;
-    /* What was not passed says something about an earlier op. */
+    /* Stretches that were not passed describe an earlier op. */
     for (uint32_t i = 0; i < STRETCHES; i++) {
         if (!(passed >> i & 1)) plan->stretches[i].memo.start = NULL;
     }
     return true;
 }
 
-/* What an op begins with says its class, if _type_key is in it. */
+/* The first bytes of an op tell its class if _type_key is among them. */
 static codec_plan *recall_plan(decoder *d, const source *s) {
     for (uint32_t i = 0; i < RECENT; i++) {
         codec_plan *plan = d->recent_plans[i];
@@ -222,7 +223,7 @@ static codec_plan *recall_plan(decoder *d, const source *s) {
     return NULL;
 }
 
-/* The plan of the op that comes. */
+/* The plan of the next op. */
 static codec_plan *find_plan(decoder *d, source *s) {
     uint64_t byte = source_here(s);
     xir_str key;
@@ -234,7 +235,7 @@ static codec_plan *find_plan(decoder *d, source *s) {
     }
     const xir_class *cls = xir_class_find(d->ctx, key);
     if (cls && !cls->is_op) {
-        trace_fail(&d->trace, XIR_E_TYPE, byte, "an op was expected, %.*s was found", CLIP(key));
+        trace_fail(&d->trace, XIR_E_TYPE, byte, "expected an op, found %.*s", CLIP(key));
         return NULL;
     }
     if (!cls) cls = class_opaque(d->ctx, key, true);
@@ -254,7 +255,7 @@ static codec_plan *plan_of_op(decoder *d, source *s) {
     return plan;
 }
 
-/* The op's outputs have their places: now what the file says of them. */
+/* The op's outputs exist: defines them as the file says. */
 static bool define_outputs(decoder *d, source *s, xir_op *op, const op_in *in) {
     const value_in *outputs = in->outputs.data;
     frame list = { .up = d->trace.top, .key = XIR_STR("outputs"), .index = SIZE_MAX };
@@ -271,7 +272,7 @@ static bool define_outputs(decoder *d, source *s, xir_op *op, const op_in *in) {
     return item.index == op->n_outputs;
 }
 
-/* What the plan's last op had is not looked up again. */
+/* The attributes of the plan's last op need no lookup. */
 static const void *share_attrs(decoder *d, codec_plan *plan, const void *body) {
     const xir_class *cls = plan->cls;
     if (!cls->plain) return net_attrs(d->net, cls, body);
@@ -289,7 +290,7 @@ static bool set_op_more(decoder *d, xir_op *op, const op_in *in, const xir_map *
     return keep_map(d, &in->tags, &more->tags) && keep_map(d, extra, &more->extra);
 }
 
-/* Of a network that was there before: what is made is forgotten after a failure. */
+/* In a network that existed before: records the op, so that a failure can remove it. */
 static bool note_op(decoder *d, xir_op *op) {
     if (!d->existing) return true;
     made_op *made = arena_take(&d->keep, sizeof *made);

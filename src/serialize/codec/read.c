@@ -1,7 +1,7 @@
-/* Reading from a source: values without a class, objects, rows. Ops and networks are in op.c, value.c and network.c.
+/* Reading from a source: classless values, members of maps, reals. Ops and networks are in op.c, value.c and network.c.
  *
  * Recursion is as deep as values are nested, which sources limit. Lists are gathered in the scratch arena and copied
- * when it is known what they belong to, so nothing that a file says about sizes is ever believed. */
+ * once their owner is known, so no size in a file is ever trusted. */
 #include <math.h>
 #include <stdio.h>
 #include "codec/read.h"
@@ -15,7 +15,7 @@ void decoder_init(decoder *d, xir_context *ctx, xir_network *net, const source_o
     d->pool = net ? &net->pool : context_pool(ctx);
     d->round = true;
     d->most_op_id = d->most_value_id = INT64_MIN;
-    /* Where ids land in the tables differs from run to run, so that no file can be made to fill one slot. */
+    /* The seed differs from run to run, so that no file can be made to fill one slot of a table. */
     d->seed = (uint64_t)(uintptr_t)d ^ (uint64_t)(uintptr_t)text.data << 16;
     arena_init(&d->keep, context_alloc(ctx));
     arena_init(&d->scratch, context_alloc(ctx));
@@ -60,8 +60,7 @@ void decoder_rewind(decoder *d) {
     d->scratch_next = d->scratch.next;
 }
 
-/* A file may have a list in every few bytes: the first room is for little, and a list that nothing was taken behind
- * grows where it is. */
+/* A file may have a list every few bytes: the first block is small. A list at the end of the arena grows in place. */
 void *gather_slow(decoder *d, gathered *g, size_t item) {
     enum { FIRST = 64 };
     size_t few = item < FIRST ? FIRST / item : 1, more = g->room ? g->room * 2 : few;
@@ -120,7 +119,7 @@ bool special_real(xir_str text, double *out) {
     return true;
 }
 
-/* Rounded as the version of the network wants. */
+/* Rounds as the version of the network requires. */
 bool fit_real(decoder *d, const source *s, const void *at, double v, double *out) {
     *out = d->round ? number_to_f32(v) : v;
     if (isfinite(v) && !isfinite(*out)) {
@@ -136,7 +135,7 @@ bool read_real(decoder *d, source *s, double *out) {
         xir_str text;
         if (!s->ops->text(s, &text)) return false;
         if (special_real(text, out)) return true;
-        return source_fail(s, at, XIR_E_TYPE, "a number, \"inf\", \"-inf\" or \"nan\" was expected, \"%.*s\" was found",
+        return source_fail(s, at, XIR_E_TYPE, "expected a number, \"inf\", \"-inf\" or \"nan\", found \"%.*s\"",
                            CLIP(text));
     }
     if (found != SHAPE_NUMBER) return source_expected(s, "a number");
@@ -151,21 +150,21 @@ bool item_real(decoder *d, source *s, void *user) {
     return out && read_real(d, s, out);
 }
 
-/* ---- values without a class -------------------------------------------------------------------------------- */
+/* ---- classless values -------------------------------------------------------------------------------------- */
 
-/* One takes 24 bytes, an entry of a map 40 and its key, for as little as one byte or two of a file. So their number
- * is limited, and items wait on a stack until it is known how many there are: it moves as it grows, where an arena
- * would keep all its sizes. */
+/* A classless value takes 24 bytes, and an entry of a map 40 and its key, for as little as a byte or two of a file.
+ * So their number is limited. Items wait on a stack until their count is known: the stack moves as it grows, where
+ * an arena would keep every size it had. */
 
-enum { KEY = 2 };   /* what a key counts as */
+enum { KEY = 2 };   /* what a key counts */
 
 static bool count_value(decoder *d, const source *s, uint64_t n) {
     if (d->values_left >= n) {
         d->values_left -= n;
         return true;
     }
-    return source_fail(s, s->at, XIR_E_LIMIT, "there are more values without a class than the limit of %" PRIu64
-                       " and the bytes of the input allow", d->ctx->limits.max_values);
+    return source_fail(s, s->at, XIR_E_LIMIT, "more values without a class than the limit of %" PRIu64
+                       " and the size of the input allow", d->ctx->limits.max_values);
 }
 
 static bool put_open(decoder *d, const void *item, size_t size) {
@@ -176,7 +175,7 @@ static bool put_open(decoder *d, const void *item, size_t size) {
     return true;
 }
 
-/* The items from `begin` on, in the scratch arena; NULL without memory, which is recorded. */
+/* The items from `begin` on, moved to the scratch arena; NULL if out of memory, which is recorded. */
 static void *close_items(decoder *d, size_t begin) {
     enum { LARGE = 1 << 20 };
     void *items = arena_copy(&d->scratch, d->open + begin, d->open_size - begin);
@@ -205,7 +204,7 @@ static bool list_in(decoder *d, source *s, xir_any *out, bool with_params) {
     return !n || items;
 }
 
-/* The last of two equal keys counts, as in the original. But what may be Params must say once what it is. */
+/* Of two equal keys the last one counts, as in the original. But a map that may be Params must not repeat a key. */
 static bool map_in(decoder *d, source *s, xir_map *out, bool with_params) {
     const void *at = s->at;
     size_t begin = d->open_size, n = 0;
@@ -217,7 +216,7 @@ static bool map_in(decoder *d, source *s, xir_map *out, bool with_params) {
         xir_entry entry = { .key = f.key };
         if (!count_value(d, s, KEY) || !any_in(d, s, &entry.value, with_params) || !put_open(d, &entry, sizeof entry))
             break;
-        f.key = (xir_str){ NULL, 0 };   /* what is wrong between members is wrong with the map */
+        f.key = (xir_str){ NULL, 0 };   /* a fault between members is one of the map */
     }
     d->trace.top = f.up;
     if (stepped != 0) return false;
@@ -309,7 +308,7 @@ uint64_t members_absent(const members *m, const xir_class *cls) {
     return ~m->seen[0] & all;
 }
 
-/* Looks for the second one, from the beginning of the map: this happens once at most. */
+/* Finds the second occurrence, from the beginning of the map: this happens once at most. */
 bool key_again(decoder *d, const source *s, const void *at, xir_str key) {
     trace silent = { .ctx = d->ctx };
     source again = *s;
@@ -327,7 +326,7 @@ bool key_again(decoder *d, const source *s, const void *at, xir_str key) {
         }
         ok = skip_item(d, &again);
     }
-    return source_fail(s, where, XIR_E_EXISTS, "the key \"%.*s\" is there twice", CLIP(key));
+    return source_fail(s, where, XIR_E_EXISTS, "the key \"%.*s\" appears twice", CLIP(key));
 }
 
 bool sort_extra(decoder *d, const source *s, const void *at, gathered *extra, xir_map *out) {
@@ -356,7 +355,7 @@ int next_member(source *s, const codec_plan *plan, bool first, uint32_t *next, x
         *what = plan->keys[(*next)++].what;
         return 1;
     }
-    *name = (xir_str){ NULL, 0 };   /* what is wrong between members is wrong with the map */
+    *name = (xir_str){ NULL, 0 };   /* a fault between members is one of the map */
     int stepped = s->ops->key(s, first, name);
     if (stepped != 1) return stepped;
     const class_key *key = class_find_key(plan->cls, *name, *next);
@@ -372,7 +371,7 @@ bool members_note(decoder *d, const source *s, members *m, const xir_class *cls,
     return true;
 }
 
-/* A map that the network keeps; NULL if it is empty. False without memory. */
+/* Copies a map for the network; NULL if it is empty. False if out of memory. */
 bool keep_map(decoder *d, const xir_map *from, const xir_map **out) {
     *out = NULL;
     if (!from->size) return true;

@@ -1,10 +1,10 @@
-/* Reading values. A value is written in full at each of its uses; the copies are one value, found by v_id, and must
- * say the same. A value may be used before its producer comes, or without one: an orphan stands for it. */
+/* Reading values. A file writes a value in full at each use. The copies are one value, found by v_id, and must be
+ * equal. A value may be used before its producer is defined, or have none: an orphan stands for it. */
 #include "codec/read.h"
 
 /* ---- tables of ids ----------------------------------------------------------------------------------------- */
 
-/* An item's number in a list whose items begin with their id. */
+/* A list whose items begin with their id. */
 typedef struct id_list { const void *data; size_t size, stride; } id_list;
 
 static int64_t id_at(const id_list *list, size_t i) {
@@ -13,7 +13,7 @@ static int64_t id_at(const id_list *list, size_t i) {
     return id;
 }
 
-/* A table of its own: its keys are ids in the list, which mostly grow, and neighbours share a cache line. */
+/* Not a hash map of pointers: the keys are ids in the list. Ids usually grow, and neighbours share a cache line. */
 static size_t first_slot(const decoder *d, const seen_table *t, int64_t id) {
     uint64_t block = ((uint64_t)id >> 8 ^ d->seed) * 0x9E3779B97F4A7C15u;
     return (size_t)((block >> 24) + (uint64_t)id) & (t->room - 1);
@@ -25,7 +25,7 @@ static void put_seen(const decoder *d, seen_table *t, const id_list *list, size_
     t->slots[at] = (uint32_t)i + 1;
 }
 
-/* Brings the table up to date. Files whose ids grow never ask, so it is not made for them. */
+/* Brings the table up to date. Files whose ids grow never look one up, so for them it is never built. */
 static bool update_table(decoder *d, seen_table *t, const id_list *list) {
     if (list->size >= UINT32_MAX) return trace_fail(&d->trace, XIR_E_LIMIT, XIR_NO_BYTE, "more than 2^32 ids");
     if (list->size * 2 > t->room) {
@@ -42,7 +42,7 @@ static bool update_table(decoder *d, seen_table *t, const id_list *list) {
     return true;
 }
 
-/* The number of an id in the list; SIZE_MAX if it is not there or there is no memory, which is recorded. */
+/* The index of an id in the list; SIZE_MAX if it is missing or memory ran out, which is recorded. */
 static size_t find_seen(decoder *d, seen_table *t, const id_list *list, int64_t id) {
     if (!list->size || !update_table(d, t, list)) return SIZE_MAX;
     for (size_t at = first_slot(d, t, id); t->slots[at]; at = (at + 1) & (t->room - 1)) {
@@ -57,8 +57,8 @@ static seen_value *find_value(decoder *d, int64_t id) {
     return i == SIZE_MAX ? NULL : &d->values[i];
 }
 
-/* Room at once is one piece of memory, in huge pages if it is large; growing into it costs a fourteenth of reading
- * FlatBuffers. */
+/* One large block, in huge pages if possible: growing step by step takes a fourteenth of the time that reading
+ * FlatBuffers takes. */
 static void expect(decoder *d, void **items, size_t *room, size_t n, size_t size) {
     if (n > *room && mem_reserve(context_alloc(d->ctx), items, room, n, size)) memory_advise_huge(*items, *room * size);
 }
@@ -128,7 +128,7 @@ static bool read_mtype(decoder *d, source *s, const xir_mtype **out) {
     return true;
 }
 
-/* Ids are from 0 on; what is below stands for "none" outside networks, where reading numbers anew. */
+/* Ids start at 0. Outside networks a negative id means "none": reading assigns a new one. */
 bool read_id(decoder *d, source *s, const char *what, int64_t *out) {
     const void *at = s->at;
     if (!s->ops->integer(s, out)) return false;
@@ -144,7 +144,7 @@ static bool read_value_class(source *s, bool *is_params) {
     if (!s->ops->text(s, &key)) return false;
     *is_params = xir_str_equal(key, params_class_key);
     if (*is_params || xir_str_equal(key, value_class_key)) return true;
-    return source_fail(s, at, XIR_E_TYPE, "%s or %s was expected, %.*s was found", value_class_key.data,
+    return source_fail(s, at, XIR_E_TYPE, "expected %s or %s, found %.*s", value_class_key.data,
                       params_class_key.data, CLIP(key));
 }
 
@@ -168,7 +168,7 @@ static int find_value_key(xir_str key) {
     return i;
 }
 
-/* What a value begins with, up to its dtype, is one of a few texts. */
+/* The members of a value up to its dtype are one of a few texts. */
 static bool recall_begin(decoder *d, source *s, value_in *in) {
     for (size_t i = 0; i < sizeof d->value_begin / sizeof d->value_begin[0]; i++) {
         const value_stretch *v = &d->value_begin[i];
@@ -189,7 +189,7 @@ static void remember_begin(decoder *d, const source *s, const void *begin, uint3
         .allow = in->allow };
 }
 
-/* From the dtype to the v_id most values have the same: a place, no name, no tags. */
+/* From the dtype to the v_id most values are the same: a memory type, no name, no tags. */
 static bool recall_middle(decoder *d, source *s, value_in *in) {
     const value_stretch *v = &d->value_middle;
     if (!v->memo.start || in->seen & v->seen || !s->ops->skip_members(s, &v->memo)) return false;
@@ -210,8 +210,8 @@ static void remember_middle(decoder *d, const source *s, const void *begin, uint
 /* The members of a value's map. */
 static bool read_value_members(decoder *d, source *s, codec_memo *likely, value_in *in, gathered *extra, frame *f) {
     int next = VALUE_TYPE;
-    const void *begin = s->at, *middle = NULL;   /* behind the dtype */
-    uint32_t before = 0;                         /* what was seen there */
+    const void *begin = s->at, *middle = NULL;   /* after the dtype */
+    uint32_t before = 0;                         /* `seen` at that point */
     uint32_t begin_left = s->left, middle_left = 0;
     bool recall = s->ops->skip_members && recall_begin(d, s, in);
     for (bool first = true;; first = false) {
@@ -282,7 +282,7 @@ static bool same_value(const xir_value *v, const value_in *in) {
            xir_map_equal(m->extra, &in->extra) && (!constant || m->params->allow_no_data == in->allow);
 }
 
-/* What few values have. */
+/* The parts that few values have. */
 static bool set_more(decoder *d, xir_value *v, const value_in *in) {
     if (!in->params && !in->name.size && !in->mtype && !in->tags.size && !in->extra.size) return true;
     value_more *m = value_need_more(v);
@@ -294,7 +294,7 @@ static bool set_more(decoder *d, xir_value *v, const value_in *in) {
     return keep_map(d, &in->tags, &m->tags) && keep_map(d, &in->extra, &m->extra);
 }
 
-/* In a network that was there before, ids of what is not placed yet are in no table. */
+/* In a network that existed before, ids of values that are not placed yet are in no table. */
 static bool set_value_id(decoder *d, xir_value *v, int64_t id) {
     if (id < 0) return true;
     if (!d->existing || value_is_params(v)) return value_set_id(v, id) || trace_memory(&d->trace);
@@ -302,7 +302,7 @@ static bool set_value_id(decoder *d, xir_value *v, int64_t id) {
     return true;
 }
 
-/* The path of the item that begins at a byte, looked for from the beginning: this happens once at most. */
+/* The path of the item that begins at a byte, searched from the beginning: this happens once at most. */
 static bool find_place(decoder *d, source *s, const void *at, const frame *up, buffer *out) {
     if (s->at == at) {
         trace_path(out, up);
@@ -320,14 +320,14 @@ static bool find_place(decoder *d, source *s, const void *at, const frame *up, b
     }
 }
 
-/* Two copies of a value say different things: both places are named. */
+/* Two copies of a value differ: the finding names both places. */
 static bool differs(decoder *d, const source *s, const value_in *in, const void *first) {
     trace silent = { .ctx = d->ctx };
     source again = d->root;
     again.trace = &silent;
     buffer path;
     buffer_init(&path, context_alloc(d->ctx));
-    bool walks = again.ops->enter != NULL;   /* otherwise the place is only a byte */
+    bool walks = again.ops->enter != NULL;   /* otherwise the place is just a byte */
     bool found = first && walks && find_place(d, &again, first, NULL, &path);
     uint64_t byte = s->ops->offset(s, in->at);
     if (first && !walks) {
@@ -365,7 +365,7 @@ bool define_value(decoder *d, source *s, xir_op *op, uint32_t i, const value_in 
     xir_value *there = d->existing && in->id >= 0 && !seen ? net_find_value(d->net, in->id) : NULL;
     bool waits = there && d->adopts && !there->producer && !value_is_params(there);
     if ((there && !waits) || (seen && (seen->value->producer || value_is_params(seen->value)))) {
-        return source_fail(s, in->at, XIR_E_EXISTS, "v_id %" PRId64 " is another value's already", in->id);
+        return source_fail(s, in->at, XIR_E_EXISTS, "v_id %" PRId64 " is already used by another value", in->id);
     }
     if (!set_value_id(d, v, in->id) || !set_more(d, v, in)) return false;
     if (waits) {
@@ -396,7 +396,7 @@ bool decode_params(decoder *d, source *s, xir_value **out) {
     value_in in;
     if (!read_value(d, s, &likely, &in)) return false;
     if (!in.params) {
-        return source_fail(s, in.at, XIR_E_TYPE, "%s was expected, %s was found", params_class_key.data,
+        return source_fail(s, in.at, XIR_E_TYPE, "expected %s, found %s", params_class_key.data,
                            value_class_key.data);
     }
     return use_value(d, s, &in, out);

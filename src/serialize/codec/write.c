@@ -1,4 +1,4 @@
-/* Networks, ops, values and objects told to a sink. Declared rows and undeclared attributes are merged in the order
+/* Writes networks, ops, values and objects to a sink. Declared rows and undeclared attributes are merged in the order
  * of their keys. A row that the file did not have is left out as long as it holds its default. */
 #include "codec/codec.h"
 
@@ -43,7 +43,7 @@ static void encode_map(encoder *e, const xir_map *map) {
 
 void encode_any(encoder *e, const xir_any *any) {
     sink *s = e->sink;
-    if (s->status) return;   /* also what ends the recursion: a sink limits depth */
+    if (s->status) return;   /* ends the recursion too: a sink limits depth */
     switch (any->kind) {
     case XIR_ANY_NULL:   s->ops->null(s); break;
     case XIR_ANY_BOOL:   s->ops->boolean(s, any->as.boolean); break;
@@ -172,8 +172,8 @@ static inline bool is_left_out(const codec_key *key, uint64_t out) {
     return out && key->what >= 0 && key->what < 64 && out >> key->what & 1;
 }
 
-/* Undeclared attributes from number `x` on, those whose keys come before `before`, or all. Returns the number of the
- * next. */
+/* Writes undeclared attributes from number `x` on: those whose keys sort before `before`, or all. Returns the number of
+ * the next one. */
 static size_t encode_extra(encoder *e, const xir_map *extra, size_t x, const xir_str *before) {
     for (; x < extra->size && (!before || compare_keys(extra->entries[x].key, *before) < 0); x++) {
         e->sink->ops->name(e->sink, extra->entries[x].key);
@@ -203,7 +203,7 @@ static void encode_members(encoder *e, const codec_plan *plan, const void *body,
 /* ---- objects ----------------------------------------------------------------------------------------------- */
 
 static void object_base(encoder *e, const codec_key *key, const void *who) {
-    (void)key;   /* there is only _type_key */
+    (void)key;   /* always _type_key */
     e->sink->ops->text(e->sink, ((const xir_object *)who)->cls->key);
 }
 

@@ -1,5 +1,6 @@
-/* Names in force are a list with a hash over it; those of a graph are taken off its end when it has been walked,
- * so nested graphs cost what is in them. Captures of one node become one list without repetition in the same way. */
+/* The names in scope are a list with a hash table over it. When a graph has been walked, its names are removed from the
+ * end of the list, so nested graphs cost no more than their contents. The captures of one node become one list without
+ * duplicates in the same way. */
 #include "dialect/dialect.h"
 
 static uint64_t hash_of(const dialect_scopes *s, xir_str text) { return dialect_hash(s->d, text); }
@@ -57,7 +58,7 @@ bool dialect_scope_enter(dialect_scopes *s, uint64_t byte, size_t *outside) {
     return true;
 }
 
-/* Names that came after the first `outside` are the last ones of their buckets. */
+/* Names after the first `outside` are the last ones of their buckets. */
 void dialect_scope_leave(dialect_scopes *s, size_t outside) {
     const scope_name *names = s->names.data;
     s->depth--;

@@ -1,4 +1,4 @@
-/* Begin and finish, growing lists, and tags. */
+/* Beginning and finishing, growing lists, and tags. */
 #include <stdio.h>
 #include "dialect/dialect.h"
 

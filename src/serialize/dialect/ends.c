@@ -1,4 +1,5 @@
-/* The ends of a network: one op of all inputs, which is the first and has id 0, and one of all outputs, the last. */
+/* The ends of a network: one op of all inputs, which comes first and has id 0, and one of all outputs, which is
+ * last. */
 #include <assert.h>
 #include "dialect/dialect.h"
 
@@ -66,13 +67,13 @@ bool dialect_make_outputs(dialect *d) {
     if (!op || !op_make_outputs(op, NULL, 0)) return trace_memory(&d->trace);
     for (size_t i = 0; i < n; i++) use_link(&op->inputs[i], op, values[i]);
     op_link(op, NULL);
-    op_set_id(op, d->n_nodes + 1);   /* the highest, from which new ones count on */
+    op_set_id(op, d->n_nodes + 1);   /* the highest id: new ids count on from it */
     return true;
 }
 
 /* ---- constants that nothing uses ------------------------------------------------------------------------------- */
 
-/* Newest first so far. */
+/* The names arrive newest first. */
 static bool tag_unused(dialect *d, const char *key, xir_any *names, size_t n) {
     for (size_t i = 0, j = n; i + 1 < j; i++) {
         xir_any swap = names[i];
@@ -82,7 +83,7 @@ static bool tag_unused(dialect *d, const char *key, xir_any *names, size_t n) {
     return !n || !key || dialect_tag(d, &d->net->tags, key, xir_any_list(names, n));
 }
 
-/* A constant has an id from its first use on; Params of attributes have theirs from the beginning. */
+/* A constant gets its id at its first use; Params of attributes have theirs from the beginning. */
 bool dialect_drop_unused(dialect *d, const char *key) {
     if (dialect_failed(d)) return false;
     if (d->has_dropped) return true;

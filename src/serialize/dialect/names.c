@@ -10,13 +10,13 @@ void name_table_free(name_table *t) {
     mem_free(t->alloc, (void *)t->values, t->value_room * sizeof *t->values);
 }
 
-/* The upper half of a hash says the place, the lower half tells the names there apart. */
+/* The upper half of a hash selects the slot, the lower half distinguishes the names there. */
 static void put(name_table *t, name_slot slot, size_t at) {
     while (t->slots[at].value) at = (at + 1) & (t->room - 1);
     t->slots[at] = slot;
 }
 
-/* Half of the places stay free. */
+/* Half of the slots stay free. */
 static bool grow(name_table *t, size_t n) {
     size_t room = t->room ? t->room : 64;
     while (room < 2 * n) room *= 2;
@@ -41,7 +41,7 @@ bool name_table_reserve(name_table *t, size_t n) {
     return mem_reserve(t->alloc, (void **)&t->values, &t->value_room, n, sizeof *t->values) && grow(t, n);
 }
 
-/* The place of a name; NULL if it is not there. */
+/* The slot of a name, or NULL. */
 static xir_value **find(const name_table *t, xir_str text, uint64_t hash) {
     if (!t->room) return NULL;
     for (size_t at = (size_t)(hash >> 32) & (t->room - 1); t->slots[at].value; at = (at + 1) & (t->room - 1)) {

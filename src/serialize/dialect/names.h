@@ -1,6 +1,6 @@
-/* The names of a network's values. Open addressing: a name is looked up by a hash with a seed that differs from
- * run to run, so that no file can be made to fill one place, and costs one comparison mostly. A name stands for
- * one value at a time. */
+/* The names of a network's values. Open addressing: a name is looked up by a hash with a seed that differs from run to
+ * run, so that no file can be made to fill one slot; a look-up usually costs one comparison. A name refers to one value
+ * at a time. */
 #ifndef SERIALIZE_DIALECT_NAMES_H
 #define SERIALIZE_DIALECT_NAMES_H
 
@@ -9,8 +9,8 @@
 
 typedef struct name_slot { uint32_t hash, value; /* its number + 1; 0: free */ } name_slot;
 
-/* The last name of those whose hashes end alike: most are used soon after they were met, and then nothing else is
- * looked at. */
+/* The last name used with these low bits of the hash: most names are used again soon, and then nothing else is
+ * touched. */
 typedef struct name_recent { uint64_t hash; xir_value *value; } name_recent;
 enum { NAME_RECENT = 256 };
 
@@ -22,15 +22,15 @@ typedef struct name_table {
     xir_value          **values;     /* each has this name         */
     size_t               n, value_room;
     name_recent          recent[NAME_RECENT];
-    size_t               guess;      /* the one after the last that was found slowly: weights are used in order */
+    size_t               guess;      /* the one after the last slow find: weights are used in order */
 } name_table;
 
 void name_table_init(name_table *t, const xir_allocator *alloc);
 void name_table_free(name_table *t);
-/* Room for so many names at once; false without memory. */
+/* Reserves room for so many names; false if out of memory. */
 bool name_table_reserve(name_table *t, size_t n);
 
-/* The value of a name; NULL if there is none. */
+/* The value of a name, or NULL. */
 xir_value *name_find_slowly(name_table *t, xir_str text, uint64_t hash);
 static inline bool name_is(const xir_value *v, xir_str text) {
     const label *name = v->more->name;
@@ -41,14 +41,14 @@ static inline xir_value *name_find(name_table *t, xir_str text, uint64_t hash) {
     if (recent->value && recent->hash == hash && name_is(recent->value, text)) return recent->value;
     return name_find_slowly(t, text, hash);
 }
-/* Where the name will be looked for: asked for ahead, memory answers while other work is done. */
+/* Prefetches the slot of a name: memory responds while other work is done. */
 static inline void name_prefetch(const name_table *t, uint64_t hash) {
     bool known = t->recent[hash % NAME_RECENT].hash == hash;
     if (t->room && !known) __builtin_prefetch(&t->slots[(hash >> 32) & (t->room - 1)]);
 }
-/* Adds a name that is not there. False without memory. */
+/* Adds a name that is not in the table. False if out of memory. */
 bool name_add(name_table *t, xir_value *value, uint64_t hash);
-/* Another value has the name from now on. */
+/* Makes a name refer to another value. */
 void name_replace(name_table *t, xir_value *old, xir_value *value, uint64_t hash);
 
 #endif

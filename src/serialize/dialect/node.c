@@ -1,4 +1,4 @@
-/* Nodes. A node is one op of an opaque class: its type, what it reads and makes, and its attributes as they are. */
+/* Nodes. A node becomes one op of an opaque class: its type, its inputs and outputs, and its attributes unchanged. */
 #include "dialect/dialect.h"
 
 /* ---- types ----------------------------------------------------------------------------------------------------- */
@@ -85,7 +85,7 @@ bool dialect_node_slot(dialect *d, size_t i, xir_str slot) {
     return true;
 }
 
-/* A key that is taken gets the format's prefix, as does one that begins as such do. */
+/* A key that ops have already gets the format's prefix, and so does a key that begins with the prefix. */
 static bool make_key(dialect *d, xir_str key, xir_str *out) {
     const char *prefix = d->about->prefix;
     size_t n = strlen(prefix) + 1;
@@ -135,10 +135,10 @@ bool dialect_node_capture(dialect *d, xir_str name) {
 /* ---- the op ---------------------------------------------------------------------------------------------------- */
 
 static bool refuse_again(dialect *d, xir_str key) {
-    return DIALECT_FAIL(d, XIR_NO_BYTE, XIR_E_EXISTS, "the attribute \"%.*s\" is there twice", CLIP(key));
+    return DIALECT_FAIL(d, XIR_NO_BYTE, XIR_E_EXISTS, "the attribute \"%.*s\" appears twice", CLIP(key));
 }
 
-/* What the node's attributes are, sorted; they are remembered with the type if nothing in them is the node's own. */
+/* Sorts the node's attributes, and remembers them with the type if nothing in them belongs to this node alone. */
 bool dialect_node_attrs_done(dialect *d) {
     dialect_node *n = &d->node;
     size_t size = n->attrs.size;
@@ -182,12 +182,12 @@ static bool add_value(dialect *d, dialect_ref ref) {
     return dialect_is_nothing(ref) || *out;
 }
 
-/* What the op reads: its inputs, and after them what its graphs take from outside. */
+/* The values that the op uses: its inputs, then the captures of its graphs. */
 static bool find_values(dialect *d, const dialect_node *n) {
     const dialect_ref *in = n->in.data;
     const xir_str *captures = n->captures.data;
     size_t size = n->in.size;
-    /* Absent ones at the end are left out. */
+    /* Absent inputs at the end are left out. */
     while (size && dialect_is_nothing(in[size - 1]) && !n->captures.size) size--;
     d->values.size = 0;
     for (size_t i = 0; i < size; i++) {
@@ -237,7 +237,7 @@ xir_op *dialect_node_end(dialect *d, xir_str name) {
         more->tags = n->tags;
     }
     if (!make_outputs(d, n, op)) return NULL;
-    op->id = ++d->n_nodes;   /* the network has no tables of ids yet: nobody need be told */
+    op->id = ++d->n_nodes;   /* the network has no id tables yet that would need an update */
     op_link(op, NULL);
     return op;
 }

@@ -1,5 +1,5 @@
-/* Weights: parts of the file, or of files that it names, and the Params that have them. A part touches no byte: a
- * mapping is read where and when somebody asks for the data. */
+/* Weights: parts of the file, or of files that it names, and the Params that own them. Making a part touches no byte: a
+ * mapping is read when and where the data is used. */
 #include <stdio.h>
 #include "dialect/dialect.h"
 
@@ -13,7 +13,7 @@ static bool add_keeper(dialect *d, dialect_parts *p) {
     if (!keeper) return trace_memory(&d->trace);
     keeper->parent = p->whole;
     blob_retain(p->whole);
-    blob_retain_many(keeper, n);   /* for all of its heads; those that nobody takes are given back at the end */
+    blob_retain_many(keeper, n);   /* for all its heads; unused ones are released at the end */
     blob_release(p->keeper);
     p->keeper = keeper;
     p->left = n;
@@ -69,7 +69,7 @@ dialect_parts *dialect_file(dialect *d, xir_str location, named_fault *fault) {
     }
     if (!d->has_files) begin_files(d);
     size_t n = d->file_parts.size;
-    dialect_parts *made = dialect_add(d, &d->file_parts, sizeof *made);   /* room first, so that both lists agree */
+    dialect_parts *made = dialect_add(d, &d->file_parts, sizeof *made);   /* reserve first, so that both lists agree */
     if (!made) return NULL;
     d->file_parts.size = n;
     int64_t i = named_files_find(&d->files, location, fault);
@@ -86,7 +86,7 @@ bool dialect_no_file(dialect *d, uint64_t byte, const named_fault *fault, const 
     if (fault->status == XIR_E_MEMORY) return trace_memory(&d->trace);
     if (fault->folder) return DIALECT_FAIL(d, XIR_NO_BYTE, fault->status, "%s", fault->what);
     if (!fault->what[0]) {
-        d->trace.status = fault->status;   /* the finding is there */
+        d->trace.status = fault->status;   /* the finding exists */
         return false;
     }
     char text[256];

@@ -1,5 +1,5 @@
-/* Types of values: a tensor of elements that we have is a tensor type with a layout of `*`. Dims that have a name
- * are unknown in the type; the names are in the tag source.dims. */
+/* Types of values. A tensor with elements that XIR has is a tensor type with a layout of `*`. Named dims are unknown in
+ * the type; their names are in the tag source.dims. */
 #include "dialect/dialect.h"
 #include "types.h"
 
@@ -24,7 +24,7 @@ static const xir_layout *stars(dialect *d, size_t rank) {
     return layout;
 }
 
-/* Layers mostly have the shapes of others. */
+/* Layers usually repeat the shapes of others. */
 static bool is_such(const xir_type *type, const xir_type *element, const int64_t *dims, size_t rank) {
     const xir_tensor_type *tensor = (const xir_tensor_type *)type;
     return tensor && tensor->element_dtype == element && tensor->shape.size == rank &&

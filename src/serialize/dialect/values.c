@@ -1,5 +1,5 @@
-/* Which value a name or a number means. A use before the definition makes a value that nothing produces; the
- * definition then takes over its uses and its id. What is still open at the end stays as it is, for a check to
+/* The value that a name or a number refers to. A use before the definition makes a value without a producer; the
+ * definition then takes over its uses and its id. A value that is still undefined at the end stays, for a check to
  * find. */
 #include "dialect/dialect.h"
 
@@ -20,7 +20,7 @@ bool dialect_expect_numbers(dialect *d, size_t n) {
     return true;
 }
 
-/* The label of a value that had nothing more so far comes right after what it has now. */
+/* A value without a value_more gets one together with its label, in one allocation. */
 bool dialect_name_value(dialect *d, xir_value *v, xir_str text) {
     if (!text.size) return true;
     if (v->more) {
@@ -41,10 +41,10 @@ bool dialect_name_value(dialect *d, xir_value *v, xir_str text) {
 
 /* ---- finding --------------------------------------------------------------------------------------------------- */
 
-/* The place of a number; NULL with a failure. */
+/* The slot of a number; NULL with a failure. */
 static xir_value **numbered(dialect *d, dialect_ref ref) {
     if (ref.hash - 1 < d->numbers.size) return (xir_value **)d->numbers.data + (ref.hash - 1);
-    DIALECT_FAIL(d, XIR_NO_BYTE, XIR_E_BOUNDS, "value %" PRIu64 " was found, there are %zu", ref.hash - 1,
+    DIALECT_FAIL(d, XIR_NO_BYTE, XIR_E_BOUNDS, "found value %" PRIu64 ", but there are only %zu", ref.hash - 1,
                  d->numbers.size);
     return NULL;
 }
@@ -71,7 +71,7 @@ xir_value *dialect_use(dialect *d, dialect_ref ref) {
     if (dialect_failed(d)) return NULL;
     xir_value *v = ref.text.size ? name_find(&d->names, ref.text, ref.hash) : dialect_find(d, ref);
     if (!v && !(v = make_orphan(d, ref))) return NULL;
-    if (v->id < 0) v->id = d->net->next_value_id++;   /* constants get theirs where they are first used */
+    if (v->id < 0) v->id = d->net->next_value_id++;   /* constants get their id at their first use */
     return v;
 }
 
@@ -83,7 +83,8 @@ static bool mark_again(dialect *d, xir_value *v) {
            dialect_value_tags(d, v, tags);
 }
 
-/* Of two constants the first is used and so has the mark; otherwise the one that comes second. */
+/* Of two constants the first gets the mark, because the second is unused and will be dropped; otherwise the later value
+ * gets it. */
 static bool is_again(dialect *d, xir_value *known, xir_value *v) { return mark_again(d, v->producer ? v : known); }
 
 static void take_over(xir_value *known, xir_value *v) {

@@ -1,4 +1,5 @@
-/* The builder. Blocks grow by doubling; one that is not filled to its beginning is simply shorter in the file. */
+/* The builder. Blocks grow by doubling. A block that is not filled down to its first byte is just shorter in the
+ * file. */
 #include "flat/build.h"
 
 enum { FIRST_BLOCK = 32 << 10, LARGEST_BLOCK = 32 << 20, HUGE_FROM = 4 << 20 };
@@ -33,8 +34,8 @@ static uint8_t *fail(flat_builder *b, xir_status status) {
     return NULL;
 }
 
-/* Leaves the rest of the last block unused. Each is twice as large as the one before, up to the largest; then any two
- * neighbours hold more than that: so there are few, whatever is asked for. */
+/* Leaves the rest of the last block unused. Each block is twice as large as the one before, up to the largest size;
+ * from then on any two neighbours hold more than that size. So blocks are few, whatever the requests are. */
 uint8_t *flat_take_slow(flat_builder *b, size_t n, size_t pad) {
     if (b->status) return NULL;
     if (n > FLAT_MOST_BYTES || b->size + n + pad > FLAT_MOST_BYTES) return fail(b, XIR_E_LIMIT);
@@ -97,7 +98,7 @@ uint32_t flat_offsets(flat_builder *b, const uint32_t *at, size_t n, size_t step
 
 /* ---- vtables ----------------------------------------------------------------------------------------------- */
 
-/* The position of a vtable of these bytes; new ones go in front of everything. */
+/* The position of a vtable with these bytes; a new one goes in front of everything. */
 static uint32_t put_vtable(flat_builder *b, const uint8_t *bytes, size_t n) {
     const uint32_t *known = text_table_find(&b->vtables, (xir_str){ (const char *)bytes, n });
     if (known) return *known;
@@ -108,7 +109,7 @@ static uint32_t put_vtable(flat_builder *b, const uint8_t *bytes, size_t n) {
     return flat_here(b);
 }
 
-/* Where the fields of one size are; returns where the next may be. */
+/* Writes where the fields of one size are; returns where the next field may begin. */
 static uint16_t put_entries(uint8_t *vtable, uint64_t slots, uint16_t offset, uint16_t bytes) {
     for (; slots; slots &= slots - 1, offset = (uint16_t)(offset + bytes)) {
         flat_put16(vtable + 4 + 2 * __builtin_ctzll(slots), offset);
@@ -150,7 +151,7 @@ uint32_t flat_table_put(flat_builder *b, const flat_fields *f, flat_last *last) 
         if (!vtable) return 0;
         *last = (flat_last){ f->wide, f->middle, f->narrow, vtable, size };
     }
-    flat_put32(p, last->vtable - table);   /* how far the vtable stands before the table, with a sign */
+    flat_put32(p, last->vtable - table);   /* signed distance from the vtable to the table */
     return table;
 }
 

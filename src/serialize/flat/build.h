@@ -1,8 +1,7 @@
-/* Builds FlatBuffers tables back to front. A position is the distance from the end of what is built to the first
- * byte of a thing: it is known at once, never changes, and a thing made later has a larger one, so that offsets,
- * which only lead forward in the file, are differences. 0 is no position. What is built lies in a few blocks that
- * are filled from their ends; nothing in them is ever moved. Everything is aligned to what it holds as long as the
- * whole is a multiple of 8. */
+/* Builds FlatBuffers tables back to front. A position is the distance from the end of the output to the first byte of
+ * an item. It is known at once and never changes, and a later item has a larger one; offsets in the file only lead
+ * forward, so they are differences of positions. Position 0 means none. The output lies in a few blocks that are filled
+ * from their ends and never move. Every item is aligned for its contents, provided the whole is a multiple of 8. */
 #ifndef SERIALIZE_FLAT_BUILD_H
 #define SERIALIZE_FLAT_BUILD_H
 
@@ -10,13 +9,13 @@
 
 enum { FLAT_BLOCKS = 160, FLAT_SLOTS = 64 };
 
-/* A file's offsets are of 32 bits, those from a table to its vtable have a sign. */
+/* Offsets in a file have 32 bits; those from a table to its vtable are signed. */
 #define FLAT_MOST_BYTES UINT64_C(0x7FFFFFFF)
 
 typedef struct flat_block {
     uint8_t *memory, *low;   /* in use from `low` to the end                  */
     size_t   size;
-    uint64_t before;         /* bytes in the blocks before                    */
+    uint64_t before;         /* bytes in earlier blocks                       */
 } flat_block;
 
 typedef struct flat_builder {
@@ -27,18 +26,18 @@ typedef struct flat_builder {
     uint32_t    n_blocks;
     size_t      next_block;
     flat_block  blocks[FLAT_BLOCKS];
-    text_table  vtables;       /* the bytes of each, to its position                        */
+    text_table  vtables;       /* from their bytes to their positions                       */
 } flat_builder;
 
 void flat_builder_init(flat_builder *b, const xir_allocator *alloc);
 void flat_builder_free(flat_builder *b);
-/* Gives all that was built to a function, from the front; false if that stopped it. */
+/* Passes the whole output to a function, front to back. False if the function stopped it. */
 bool flat_builder_write(const flat_builder *b, bool (*write)(void *user, const void *data, size_t size), void *user);
 
 uint8_t *flat_take_slow(flat_builder *b, size_t n, size_t pad);
 
-/* `n` bytes in front of everything, zeros behind them so that their position leaves the rest `skew` when it is
- * divided by `align`; NULL after a failure. Until the next thing is taken their position is flat_here. */
+/* Takes `n` bytes in front of everything, followed by zeros such that their position modulo `align` is `skew`. NULL
+ * after a failure. Their position is flat_here until the next item is taken. */
 static inline uint8_t *flat_take(flat_builder *b, size_t n, size_t align, size_t skew) {
     size_t pad = (skew - ((size_t)b->size + n)) & (align - 1);
     if (n > FLAT_MOST_BYTES || n + pad > (size_t)(b->low - b->floor) || b->status) return flat_take_slow(b, n, pad);
@@ -52,7 +51,7 @@ static inline uint32_t flat_here(const flat_builder *b) { return (uint32_t)b->si
 /* The byte at a position. */
 uint8_t *flat_at(const flat_builder *b, uint32_t position);
 
-/* Little-endian numbers anywhere. */
+/* Little-endian stores at any address. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 static inline void flat_put16(uint8_t *p, uint16_t v) { memcpy(p, &v, sizeof v); }
 static inline void flat_put32(uint8_t *p, uint32_t v) { memcpy(p, &v, sizeof v); }
@@ -72,24 +71,25 @@ static inline uint32_t flat_get16(const uint8_t *p) { return p[0] | (uint32_t)p[
 static inline uint32_t flat_get32(const uint8_t *p) { return flat_get16(p) | flat_get16(p + 2) << 16; }
 
 /* Each returns the position, 0 after a failure. */
-uint32_t flat_string(flat_builder *b, const void *data, size_t size);   /* with a zero behind it */
+uint32_t flat_string(flat_builder *b, const void *data, size_t size);   /* with a terminating zero */
 /* A vector whose items the caller fills in; `item` is 1, 4 or 8 bytes. */
 uint8_t *flat_vector(flat_builder *b, size_t n, size_t item, uint32_t *at);
 
-/* A vector of offsets to the positions `at[i]`, `step` bytes one behind the other; position 0 is the offset 0. */
+/* A vector of offsets to the positions `at[i]`, where consecutive `i` are `step` bytes apart. Position 0 gives
+ * offset 0. */
 uint32_t flat_offsets(flat_builder *b, const uint32_t *at, size_t n, size_t step);
 
 /* ---- tables ------------------------------------------------------------------------------------------------ */
 
-/* A table in the making: bit k says that slot k is there. Slots that hold 0 are not. */
+/* A table being built: bit k is set if slot k is present. Slots that hold 0 are absent. */
 typedef struct flat_fields {
     uint64_t wide, middle, narrow;   /* of 8, 4 and 1 bytes            */
     uint64_t offsets;                /* those of 4 that are positions  */
-    uint32_t height;                 /* levels of what it leads to: for who limits depth */
+    uint32_t height;                 /* levels below the table, to limit depth */
     uint64_t bits[FLAT_SLOTS];
 } flat_fields;
 
-/* What the last table of a kind was like: mostly the next one has the same slots. */
+/* The last table of its kind: the next one usually has the same slots. */
 typedef struct flat_last { uint64_t wide, middle, narrow; uint32_t vtable, size; } flat_last;
 
 static inline void flat_fields_init(flat_fields *f) { f->wide = f->middle = f->narrow = f->offsets = f->height = 0; }
@@ -106,15 +106,15 @@ static inline void flat_set64(flat_fields *f, uint32_t slot, uint64_t v) {
     f->bits[slot] = v;
     f->wide |= (uint64_t)(v != 0) << slot;
 }
-/* Leads to a position; there is nothing if that is 0. */
+/* Sets a slot to a position; position 0 leaves it absent. */
 static inline void flat_set_at(flat_fields *f, uint32_t slot, uint32_t at) {
     flat_set32(f, slot, at);
     f->offsets |= (uint64_t)1 << slot;
 }
 
-/* The largest fields stand first, so that nothing lies between them. 0 after a failure. */
+/* Places the largest fields first, so that there is no padding between fields. 0 after a failure. */
 uint32_t flat_table_put(flat_builder *b, const flat_fields *f, flat_last *last);
-/* The position of what a slot of a table has; 0 if it is not there. */
+/* The position that a slot of a table leads to; 0 if the slot is absent. */
 uint32_t flat_table_slot(const flat_builder *b, uint32_t table, uint32_t slot);
 
 #endif

@@ -3,11 +3,11 @@
 #include "flat/wire.h"
 #include "raw/payload.h"
 
-/* Whether two slots that only make sense together are. */
+/* Whether two slots that only make sense together are both present or both absent. */
 static bool both(const flat_view *t, uint32_t a, uint32_t b) { return !flat_field(t, a) == !flat_field(t, b); }
 
-/* There is no magic: a root that is a Network's table, close to the beginning, whose vtable has nothing that a
- * Network's cannot have. What begins with text, or with a number that no such offset is, is something else. */
+/* The format has no magic number. A file looks like a network if its root, close to the beginning, is a table whose
+ * vtable has nothing that a Network's cannot have. Text, and numbers that cannot be the root's offset, are refused. */
 static bool looks_like_network(const uint8_t *head, size_t size) {
     enum { SLOT_PARAMS_BYTES = 5, SLOT_OPS = 8, SLOT_TARGET = 10, SLOTS = 12, MOST_SLOTS = 32, MOST_SIZE = 160 };
     if (size < 16) return false;
@@ -33,7 +33,7 @@ static xir_probe_grade probe(const xir_probe *file, void *user) {
     return looks_like_network(file->head, file->head_size) ? XIR_PROBE_LIKELY : XIR_PROBE_NO;
 }
 
-/* Every writer makes the root last and puts it first: what does not have it in its first bytes is something else. */
+/* Every writer builds the root last and puts it first: a file without it in its first bytes is something else. */
 static bool may_begin(const uint8_t *head, size_t size) {
     const uint32_t root = size >= 4 ? flat_u32(head) : 0;
     if (root < 4 || root % 4 || root > size - 4) return false;

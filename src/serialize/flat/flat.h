@@ -1,4 +1,4 @@
-/* What the files for FlatBuffers share. */
+/* Shared by the FlatBuffers files. */
 #ifndef SERIALIZE_FLAT_FLAT_H
 #define SERIALIZE_FLAT_FLAT_H
 
@@ -6,8 +6,8 @@
 #include "format.h"
 #include "flat/schema.h"
 
-/* Whether a buffer, whose root is such a table, may be read without further checks, whatever is in it. XIR_OK or a
- * finding (verify.c). */
+/* Verifies a buffer of any content whose root should be such a table. After XIR_OK it may be read without further
+ * checks; otherwise there is a finding (verify.c). */
 xir_status flat_check(const flat_schema *schema, const flat_table *root, const uint8_t *data, uint64_t size,
                       xir_str name, xir_diags *why);
 
@@ -21,8 +21,8 @@ xir_status flat_write(xir_network *net, const format_writing *how);
 bool       flat_read_part(format_part *part, const void *data, size_t size, xir_diags *why);
 xir_status flat_write_part(const format_part *part, const format_writing *how);
 
-/* How many levels a table adds to the depth of what it stands in: 0 if JSON writes it as one text or number, or as a
- * part of one, so that whatever is read from one format may be written in the other. */
+/* How many levels a table adds to the depth of its contents: 0 if JSON writes it as one text or number, or as part of
+ * one, so that a network read from one format can be written in the other. */
 static inline uint32_t flat_levels(const flat_table *table) {
     if (table->shape == FLAT_AXIS_UNIT || table->shape == FLAT_AXIS_NAME) return 0;
     const xir_class *cls = table->cls;

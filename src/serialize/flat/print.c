@@ -9,7 +9,7 @@ static void put_str(buffer *b, xir_str s) { buffer_put(b, s.data, s.size); }
 static void put_type(buffer *b, const flat_slot *slot) {
     static const char *const words[FLAT_KINDS] = {
         [FLAT_BOOL] = "bool", [FLAT_I64] = "long", [FLAT_U64] = "ulong", [FLAT_F32] = "float", [FLAT_TEXT] = "string",
-        [FLAT_WORD] = "string", [FLAT_JSON] = "string", [FLAT_BYTES] = "[ubyte]", [FLAT_BOOLS] = "[bool]",
+        [FLAT_ENUM] = "string", [FLAT_JSON] = "string", [FLAT_BYTES] = "[ubyte]", [FLAT_BOOLS] = "[bool]",
         [FLAT_I64S] = "[long]",
         [FLAT_F32S] = "[float]", [FLAT_TEXTS] = "[string]",
     };
@@ -62,7 +62,7 @@ xir_status xir_flat_schema(xir_context *ctx, xir_write_fn *write, void *user, xi
     bool made = flat_schema_init(&s, ctx);
     if (made) {
         buffer_str(&b, "// FlatBuffers schema of XIR networks, printed from the classes: xir schema --fbs\n"
-                       "// The slots behind the original's last ones are extra, extra_params and params_table.\n"
+                       "// The slots after the original's last ones are extra, extra_params and params_table.\n"
                        "\nnamespace fbs;\n");
         for (uint32_t i = 0; i < s.n_families; i++) put_union(&b, s.families[i]);
         for (uint32_t i = 0; i < s.n_tables; i++) put_table(&b, s.tables[i]);

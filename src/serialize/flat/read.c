@@ -1,10 +1,10 @@
-/* Reading a network: verified first, then made table by table; at last Params get their bytes, of which none is
- * copied. */
+/* Reading a network: the file is verified, then read table by table. Last, Params get their bytes, without copying
+ * any. */
 #include "flat/read.h"
 
 /* ---- source ------------------------------------------------------------------------------------------------- */
 
-/* There is no cursor: only places of findings. */
+/* There is no cursor: the source only locates findings. */
 static uint64_t on_offset(const source *s, const void *at) {
     return (uint64_t)((const char *)at - (const char *)s->start);
 }
@@ -13,7 +13,7 @@ static const source_ops flat_source = { .offset = on_offset };
 
 /* ---- ops ---------------------------------------------------------------------------------------------------- */
 
-/* An op takes some bytes of the file: more room than for those is not believed. */
+/* Reserves memory for at most as many ops as the bytes of the file can hold. */
 static void expect_ops(flat_reader *r, uint32_t n) {
     enum { LEAST = 64 };
     size_t likely = n < r->size / LEAST ? n : r->size / LEAST;
@@ -38,7 +38,7 @@ static bool read_ops(flat_reader *r, const flat_view *t, const flat_slot *slot) 
         uint8_t tag = tags[f.index];
         xir_op *op;
         if (!tag) {
-            FLAT_FAIL(r, item, XIR_E_TYPE, "an op was expected, nothing was found");
+            FLAT_FAIL(r, item, XIR_E_TYPE, "expected an op, found nothing");
             break;
         }
         if (!flat_read_op(r, flat_follow(item), slot->family->members[tag], &op)) break;
@@ -50,7 +50,7 @@ static bool read_ops(flat_reader *r, const flat_view *t, const flat_slot *slot) 
     return f.index == n;
 }
 
-/* ---- the network's own -------------------------------------------------------------------------------------- */
+/* ---- keys of the network ------------------------------------------------------------------------------------ */
 
 static void has_key(flat_reader *r, network_key key) { r->d.net->absent &= ~(UINT32_C(1) << key); }
 
@@ -80,7 +80,7 @@ static bool read_ai_target(flat_reader *r, const flat_view *t, const flat_slot *
     return true;
 }
 
-/* What no slot holds: whether params_bytes was there, an ai_target of an unknown class, or one that is null. */
+/* Keys without a slot: whether params_bytes was present, an ai_target of an unknown class, or one that is null. */
 static bool read_extra_key(flat_reader *r, source *s, xir_str key, gathered *extra) {
     bool null = s->ops->shape(s) == SHAPE_NULL;
     if (null && xir_str_equal(key, xir_str_of(network_keys[NETWORK_PARAMS_BYTES]))) {
@@ -136,7 +136,7 @@ static bool read_network(flat_reader *r, const uint8_t *table) {
     const uint8_t *field = flat_field_at(&t, as->slots[NET_SLOT_PARAMS_BYTES].slot);
     net->params_bytes = field ? flat_u64(field) : 0;
     xir_map tags = { 0 };
-    /* How reals are held must be known before the first one: texts come first. */
+    /* The version decides how reals are held and must come before the first real: read texts first. */
     bool ok = read_texts(r, &t, as) && read_ai_target(r, &t, &as->slots[NET_SLOT_AI_TARGET], &f);
     if (ok && (field = flat_field_at(&t, as->slots[NET_SLOT_TAGS].slot))) {
         f.key = as->slots[NET_SLOT_TAGS].name;
@@ -211,7 +211,7 @@ xir_network *flat_read(const format_reading *how, blob *whole) {
         flat_schema_free(&schema);
         return NULL;
     }
-    memcpy(net->version, (const uint32_t[4]){ 3, 33, 1, 0 }, sizeof net->version);   /* of a file that does not say */
+    memcpy(net->version, (const uint32_t[4]){ 3, 33, 1, 0 }, sizeof net->version);   /* if the file has none */
     xir_status status = flat_check(&schema, schema.network, whole->bytes, whole->size, how->name, how->why);
     bool ok = !status && read_all(how, &schema, whole, net);
     flat_schema_free(&schema);
@@ -222,7 +222,7 @@ xir_network *flat_read(const format_reading *how, blob *whole) {
 
 /* ---- parts -------------------------------------------------------------------------------------------------- */
 
-/* An object that has no table is spelled in `extra`. */
+/* An object without a table is written in `extra`. */
 static bool read_spelled(flat_reader *r, const flat_view *t, const xir_object **out) {
     const uint8_t *field = flat_field_at(t, r->schema->part->slots[PART_SLOT_EXTRA].slot);
     xir_str key;
@@ -253,7 +253,7 @@ static bool read_part(flat_reader *r, const uint8_t *root, format_part *part) {
     else if (part->kind == PART_VALUE && is_value) ok = flat_use_value(r, table, as, &v);
     else {
         static const char *const words[] = { "an object", "an op", "a value" };
-        FLAT_FAIL(r, root, XIR_E_TYPE, "%s was expected, %s was found", words[part->kind], as ? as->name : "something else");
+        FLAT_FAIL(r, root, XIR_E_TYPE, "expected %s, found %s", words[part->kind], as ? as->name : "something else");
     }
     part->it = object ? (const void *)object : op ? (const void *)op : v;
     return ok;

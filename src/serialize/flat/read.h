@@ -1,9 +1,8 @@
-/* What the files that read FlatBuffers share. The verifier has been over all of it: no offset, length or tag is checked
- * again. What a file says of ops and values goes to where the other formats' readers put it (codec/read.h), which make
- * the network.
+/* Shared by the files that read FlatBuffers. The file has been verified: no offset, length or tag is checked again. Ops
+ * and values of the file go through the functions that the other formats use (codec/read.h), which build the network.
  *
- * Tables are shared, so what was made of one is remembered by its place. Vectors and texts are shared too, and
- * copied each time: a budget that grows with the file ends what a small file could make of that. */
+ * Tables are shared, so the result of reading one is remembered by its place. Vectors and texts are shared too, but are
+ * copied each time: a budget that grows with the file size bounds what a small file can expand to. */
 #ifndef SERIALIZE_FLAT_READ_H
 #define SERIALIZE_FLAT_READ_H
 
@@ -14,58 +13,58 @@
 #include "json/json.h"
 #include "raw/payload.h"
 
-/* What a table was read as, in a list of those that begin in the same few bytes. */
+/* What a table was read as, in a list of tables that begin in the same few bytes. */
 typedef struct flat_met {
     const void *it;
-    uint32_t    place, next;   /* the next one's number, from 1; 0: none                       */
-    uint32_t    weight;        /* tables of it, and of all in it, as often as they are in it   */
-    uint8_t     as;            /* number of the schema's table                                 */
+    uint32_t    place, next;   /* the number of the next one, from 1; 0: none                  */
+    uint32_t    weight;        /* number of tables in it and itself, counted at each use       */
+    uint8_t     as;            /* number of its table in the schema                            */
 } flat_met;
 enum { FLAT_PAGE = 1 << 16, FLAT_FEW = 16 };
 
-/* A field that the tables of a vtable have, and what came of it last: shared things mostly come again. */
-typedef struct flat_there {
+/* A field that is present under a vtable, and its last contents: shared tables usually come again. */
+typedef struct flat_present {
     const flat_slot *slot;
     uint32_t         at;       /* in the table                                      */
-    uint32_t         offset;   /* of the row in a body                              */
-    const uint8_t   *to;       /* where a word or object was; NULL: nowhere yet     */
-    const void      *object;   /* what it is                                        */
+    uint32_t         offset;   /* of the row in the body                            */
+    const uint8_t   *to;       /* its text or table; NULL: none yet                 */
+    const void      *object;   /* the object read from there                        */
     uint32_t         tag, weight;
     int              word;
-} flat_there;
+} flat_present;
 
-/* What is made of the tables of a class. */
+/* How tables of a class are read. */
 typedef struct flat_class {
     codec_plan    *plan;
-    void          *blank;    /* a body as it is if no field is there             */
-    const uint8_t *vtable;   /* the one that was met last, and what it has        */
-    flat_there    *fields;
+    void          *blank;    /* the body if no field is present                   */
+    const uint8_t *vtable;   /* the last one, and its fields                      */
+    flat_present    *fields;
     uint32_t       n;
 } flat_class;
 
-/* Bytes that the file has for Params. */
+/* Bytes in the file for Params. */
 typedef struct flat_payload { xir_value *value; uint32_t at, size, table, met; } flat_payload;
 
-/* What a value had last: the next one mostly has the same. */
-typedef struct flat_last { const uint8_t *table; const flat_table *as; const xir_object *object; } flat_last;
+/* The last type or memory type of a value: the next value usually has the same. */
+typedef struct flat_last_ref { const uint8_t *table; const flat_table *as; const xir_object *object; } flat_last_ref;
 
 typedef struct flat_reader {
     decoder            d;
-    source             s;          /* for places in findings */
+    source             s;          /* locates findings */
     const flat_schema *schema;
     const uint8_t     *base;
     uint32_t           size;
     uint32_t           depth, deepest;
-    uint64_t           budget;     /* of bytes that are copied */
-    /* of what has been read of an object; those that are shared may stand for very many */
+    uint64_t           budget;     /* for copied bytes */
+    /* of the object being read; shared tables may stand for very many */
     uint64_t           weight;
     uint32_t           heaviest;
     arena              lists;      /* of the pages */
-    uint32_t         **pages;      /* by place: the number of the last that was met in those few bytes */
+    uint32_t         **pages;      /* by place: the number of the last one that begins in those few bytes */
     size_t             n_pages;
     flat_met          *met;
     size_t             n_met, met_room;
-    flat_last          type, place;
+    flat_last_ref          type, place;
     codec_plans        plans;
     flat_class         classes[256];   /* by the tables' numbers */
     flat_payload      *payloads;
@@ -78,7 +77,7 @@ static inline uint32_t flat_place(const flat_reader *r, const uint8_t *at) { ret
 #define FLAT_FAIL(r, place, code, ...) source_fail(&(r)->s, place, code, __VA_ARGS__)
 
 bool flat_spend_slow(flat_reader *r, const uint8_t *at);
-/* So many bytes of the file are copied. */
+/* Spends `n` bytes, which are copied, from the budget. */
 static inline bool flat_spend(flat_reader *r, const uint8_t *at, uint64_t n) {
     if (n > r->budget) return flat_spend_slow(r, at);
     r->budget -= n;
@@ -87,7 +86,7 @@ static inline bool flat_spend(flat_reader *r, const uint8_t *at, uint64_t n) {
 
 /* ---- read_object.c ------------------------------------------------------------------------------------------- */
 
-/* What was made of a table; NULL if it was not met. */
+/* What a table was read as; NULL if it was not read. */
 static inline const flat_met *flat_known_as(const flat_reader *r, const uint8_t *table, const flat_table *as) {
     uint32_t place = flat_place(r, table);
     const uint32_t *page = r->pages[place / FLAT_PAGE];
@@ -96,40 +95,40 @@ static inline const flat_met *flat_known_as(const flat_reader *r, const uint8_t 
     }
     return NULL;
 }
-/* `it` is what it is from now on. */
+/* Records that the table was read as `it`. */
 bool flat_remember(flat_reader *r, const uint8_t *table, const flat_table *as, const void *it, uint32_t weight);
 
-/* The plan and the blank body of a table's class; NULL without memory. */
+/* The plan and the blank body of a table's class; NULL if out of memory. */
 flat_class *flat_class_of(flat_reader *r, const flat_table *table);
-/* Lists the fields of a vtable, if it is not the one that was met last. */
+/* Lists the fields of a vtable, unless it is the same as last time. */
 void flat_list_fields(flat_class *c, const flat_table *as, const flat_view *t);
-/* Reads a field that has a row. */
-bool flat_read_field(flat_reader *r, const flat_view *t, flat_there *field, void *body);
+/* Reads a field that is a row. */
+bool flat_read_field(flat_reader *r, const flat_view *t, flat_present *field, void *body);
 
 bool flat_read_object(flat_reader *r, const uint8_t *table, const flat_table *as, const xir_object **out);
 /* The member of a union whose value is at `field`. */
 static inline const flat_table *flat_member(const flat_view *t, const flat_slot *slot) {
     return slot->family->members[t->at[flat_field(t, slot->slot)]];
 }
-/* A text that is copied. */
+/* Copies a text. */
 bool flat_read_text(flat_reader *r, const uint8_t *field, xir_str *out);
 static inline xir_str flat_text_at(const uint8_t *field) {
     const uint8_t *text = flat_follow(field);
     return (xir_str){ (const char *)text + 4, flat_u32(text) };
 }
 
-/* Of all NaNs there is one. */
+/* All NaNs become the same NaN. */
 static inline float flat_real_at(const uint8_t *at) {
     float v = flat_f32(at);
     return isnan(v) ? (float)NAN : v;
 }
-/* The field of a slot that has a name (schema.h); NULL: absent. */
+/* The field of a named slot (schema.h); NULL: absent. */
 static inline const uint8_t *flat_slot_at(const flat_view *t, const flat_table *as, int slot) {
     return flat_field_at(t, as->slots[slot].slot);
 }
 bool flat_read_i64s(flat_reader *r, const uint8_t *field, xir_i64s *out);
-bool flat_read_word(flat_reader *r, const uint8_t *field, const xir_enum *words, int *out);
-/* Item i, whose offset is at `item`, of a vector of tables or unions; NULL after a failure. */
+bool flat_read_enum(flat_reader *r, const uint8_t *field, const xir_enum *words, int *out);
+/* Item i of a vector of tables or unions; its offset is at `item`. NULL after a failure. */
 const uint8_t *flat_list_item(flat_reader *r, const flat_view *t, const flat_slot *slot, const uint8_t *item, size_t i,
                               const flat_table **as);
 
@@ -138,25 +137,25 @@ bool flat_read_shape(flat_reader *r, const flat_view *t, const flat_table *as, c
 
 /* ---- read_extra.c: JSON in texts ------------------------------------------------------------------------------- */
 
-/* The source of a text that stands at a depth. */
+/* A source for a text that is nested at this depth. */
 void flat_json(flat_reader *r, source *s, xir_str text, uint32_t depth);
-/* A map; a text of nothing and null are maps of nothing. */
+/* A map; an empty text and null are empty maps. */
 bool flat_read_map(flat_reader *r, const uint8_t *field, bool with_params, xir_map *out);
-/* The object that is spelled as a map in the text. */
+/* The object that is written as a map in the text. */
 bool flat_read_spelled(flat_reader *r, const uint8_t *field, const xir_class *of, const xir_object **out);
 
-/* What an `extra` says of rows. */
+/* The contents of an `extra` that concern rows. */
 typedef struct flat_over {
-    const xir_class   *cls;      /* NULL: there are no rows                                   */
+    const xir_class   *cls;      /* NULL: no rows                                              */
     void              *body;
-    const void        *blank;    /* what a row has that is absent                            */
-    bool               all;      /* all rows are here, none has a slot                       */
+    const void        *blank;    /* has the values of absent rows                            */
+    bool               all;      /* all rows are in extra, none has a slot                   */
     bool               op;
-    const xir_target **target;   /* of an op: where its target goes                          */
-    const xir_type   **type;     /* of a value: where its type and place go                  */
+    const xir_target **target;   /* of an op: receives its target                            */
+    const xir_type   **type;     /* of a value: receives its type and memory type            */
     const xir_mtype  **mtype;
     uint64_t           absent;
-    members            m;        /* what is undeclared is in m.extra                         */
+    members            m;        /* undeclared keys are in m.extra                           */
 } flat_over;
 
 bool flat_read_extra(flat_reader *r, const uint8_t *field, flat_over *over, xir_map *extra);
@@ -169,7 +168,7 @@ bool flat_read_op(flat_reader *r, const uint8_t *table, const flat_table *as, xi
 
 /* ---- read_payload.c -------------------------------------------------------------------------------------------- */
 
-/* Gives Params the bytes that the file has for them. */
+/* Gives Params their bytes in the file. */
 bool flat_read_payloads(flat_reader *r, const uint8_t *root, const format_reading *how, blob *whole);
 
 #endif

@@ -1,5 +1,5 @@
-/* JSON in texts of FlatBuffers: maps without a class, and the `extra` of tables, which has what slots cannot hold. A
- * key there that is a row's gives the row, or says by null that the file it came from did not have it. */
+/* JSON in texts of FlatBuffers: classless maps, and the `extra` of tables, which has what slots cannot hold. A key of
+ * `extra` that names a row sets the row; null says that the file it came from did not have the row. */
 #include "flat/read.h"
 
 void flat_json(flat_reader *r, source *s, xir_str text, uint32_t depth) {
@@ -8,7 +8,7 @@ void flat_json(flat_reader *r, source *s, xir_str text, uint32_t depth) {
     json_begin(s);
 }
 
-/* The text of values without a class, which take more memory than it. */
+/* The text of classless values. They take more memory than the text. */
 static bool read_json_text(flat_reader *r, const uint8_t *field, xir_str *out) {
     *out = flat_text_at(field);
     return flat_spend(r, field, 4 * (uint64_t)out->size);
@@ -65,7 +65,7 @@ static bool read_target(flat_reader *r, source *s, const xir_target **out) {
     return true;
 }
 
-/* A key of a class that is no row. */
+/* A key of a class that is not a row. */
 static bool read_base(flat_reader *r, source *s, flat_over *over, int what, const void *at, xir_str name) {
     xir_str known;
     if (what == KEY_TYPE && over->all) return s->ops->text(s, &known);

@@ -1,7 +1,7 @@
 /* Reading objects and rows. */
 #include "flat/read.h"
 
-/* ---- what was met ------------------------------------------------------------------------------------------- */
+/* ---- tables read before ------------------------------------------------------------------------------------- */
 
 enum { LISTS = FLAT_PAGE / FLAT_FEW };
 
@@ -27,7 +27,7 @@ bool flat_remember(flat_reader *r, const uint8_t *table, const flat_table *as, c
 }
 
 bool flat_spend_slow(flat_reader *r, const uint8_t *at) {
-    return FLAT_FAIL(r, at, XIR_E_LIMIT, "what is shared here takes too much memory for a file of %u bytes", r->size);
+    return FLAT_FAIL(r, at, XIR_E_LIMIT, "shared contents take too much memory for a file of %u bytes", r->size);
 }
 
 /* ---- classes ------------------------------------------------------------------------------------------------ */
@@ -36,7 +36,7 @@ static size_t row_size(const xir_field *f) {
     switch (f->kind) {
     case XIR_KIND_BOOL: return sizeof(bool);
     case XIR_KIND_I64: case XIR_KIND_U64: case XIR_KIND_REAL: case XIR_KIND_REF: case XIR_KIND_PARAMS: return 8;
-    case XIR_KIND_ENUM: return 0;   /* no word is the default */
+    case XIR_KIND_ENUM: return 0;   /* an absent name is the default */
     default: return sizeof(xir_i64s);
     }
 }
@@ -69,7 +69,8 @@ void flat_list_fields(flat_class *c, const flat_table *as, const flat_view *t) {
         const flat_slot *slot = &as->slots[i];
         bool two = slot->kind == FLAT_UNION || slot->kind == FLAT_UNIONS;
         uint32_t at = flat_field(t, slot->slot + two);
-        if (at) c->fields[c->n++] = (flat_there){ .slot = slot, .at = at, .offset = slot->row ? slot->row->offset : 0 };
+        if (!at) continue;
+        c->fields[c->n++] = (flat_present){ .slot = slot, .at = at, .offset = slot->row ? slot->row->offset : 0 };
     }
 }
 
@@ -80,7 +81,7 @@ bool flat_read_text(flat_reader *r, const uint8_t *field, xir_str *out) {
     return flat_spend(r, field, out->size);
 }
 
-/* Room for the items of a vector, and where they are in the file. NULL after a failure; a vector of nothing has room
+/* Memory for the items of a vector, and where they are in the file. NULL after a failure; an empty vector gets memory
  * too. */
 static void *list_room(flat_reader *r, const uint8_t *field, size_t item, const uint8_t **from, size_t *n) {
     const uint8_t *vector = flat_follow(field);
@@ -141,7 +142,7 @@ const uint8_t *flat_list_item(flat_reader *r, const flat_view *t, const flat_slo
     uint8_t tag = flat_follow(t->at + flat_field(t, slot->slot))[4 + i];
     *as = slot->family->members[tag];
     if (tag) return flat_follow(item);
-    FLAT_FAIL(r, item, XIR_E_TYPE, "an item of %.*s was expected, nothing was found", CLIP(slot->name));
+    FLAT_FAIL(r, item, XIR_E_TYPE, "expected an item of %.*s, found nothing", CLIP(slot->name));
     return NULL;
 }
 
@@ -155,10 +156,10 @@ static bool read_item(flat_reader *r, const flat_slot *slot, const uint8_t *tabl
     if (!flat_read_object(r, table, as, &object)) return false;
     *out = (void *)(uintptr_t)object;
     return object_fits(object->cls, slot->row->of) ||
-           FLAT_FAIL(r, table, XIR_E_TYPE, "%.*s was expected, %s was found", CLIP(slot->row->of->key), as->name);
+           FLAT_FAIL(r, table, XIR_E_TYPE, "expected %.*s, found %s", CLIP(slot->row->of->key), as->name);
 }
 
-/* Lists of objects, Params and ops are pointers all. */
+/* Lists of objects, of Params and of ops are all lists of pointers. */
 static bool read_list(flat_reader *r, const flat_view *t, const flat_slot *slot, const uint8_t *field, void *out) {
     const uint8_t *from, *table;
     size_t n;
@@ -180,14 +181,14 @@ static bool read_list(flat_reader *r, const flat_view *t, const flat_slot *slot,
 
 /* ---- rows --------------------------------------------------------------------------------------------------- */
 
-bool flat_read_word(flat_reader *r, const uint8_t *field, const xir_enum *words, int *out) {
+bool flat_read_enum(flat_reader *r, const uint8_t *field, const xir_enum *words, int *out) {
     xir_str word = flat_text_at(field);
     for (size_t i = 0; i < words->size; i++) {
         if (!xir_str_equal(word, xir_str_of(words->names[i]))) continue;
         *out = (int)i;
         return true;
     }
-    return FLAT_FAIL(r, (const uint8_t *)word.data, XIR_E_UNKNOWN, "\"%.*s\" is no word of %s", CLIP(word),
+    return FLAT_FAIL(r, (const uint8_t *)word.data, XIR_E_UNKNOWN, "\"%.*s\" is not one of %s", CLIP(word),
                      words->name);
 }
 
@@ -197,29 +198,29 @@ static bool read_ref(flat_reader *r, const uint8_t *table, const flat_table *as,
     if (!flat_read_object(r, table, as, &object)) return false;
     *(const xir_object **)out = object;
     return object_fits(object->cls, row->of) ||
-           FLAT_FAIL(r, table, XIR_E_TYPE, "%.*s was expected, %s was found", CLIP(row->of->key), as->name);
+           FLAT_FAIL(r, table, XIR_E_TYPE, "expected %.*s, found %s", CLIP(row->of->key), as->name);
 }
 
-/* A word or an object that was read from this field before. */
-static bool read_again(flat_reader *r, const uint8_t *to, uint32_t tag, const flat_there *field, void *at) {
+/* A name or an object that was read from this field before. */
+static bool read_again(flat_reader *r, const uint8_t *to, uint32_t tag, const flat_present *field, void *at) {
     if (to != field->to || tag != field->tag) return false;
     r->weight += field->weight;
-    if (field->slot->kind == FLAT_WORD) *(int *)at = field->word;
+    if (field->slot->kind == FLAT_ENUM) *(int *)at = field->word;
     else *(const void **)at = field->object;
     return true;
 }
 
-static bool read_shared(flat_reader *r, const flat_view *t, flat_there *field, void *at) {
+static bool read_shared(flat_reader *r, const flat_view *t, flat_present *field, void *at) {
     const flat_slot *slot = field->slot;
     const xir_field *row = slot->row;
     const uint8_t *from = t->at + field->at, *to = flat_follow(from);
     uint32_t tag = slot->kind == FLAT_UNION ? t->at[flat_field(t, slot->slot)] : 0;
     if (read_again(r, to, tag, field, at)) return true;
     uint64_t before = r->weight;
-    /* Below, the fields may have become another vtable's. */
-    if (slot->kind == FLAT_WORD) {
-        if (!flat_read_word(r, from, row->members, at)) return false;
-        *field = (flat_there){ slot, field->at, field->offset, to, NULL, tag, 0, *(int *)at };
+    /* Reading the object may replace the list of fields by that of another vtable. */
+    if (slot->kind == FLAT_ENUM) {
+        if (!flat_read_enum(r, from, row->members, at)) return false;
+        *field = (flat_present){ slot, field->at, field->offset, to, NULL, tag, 0, *(int *)at };
     } else {
         const flat_table *as = slot->kind == FLAT_UNION ? slot->family->members[tag] : slot->table;
         if (!read_ref(r, to, as, row, at)) return false;
@@ -232,10 +233,10 @@ static bool read_shared(flat_reader *r, const flat_view *t, flat_there *field, v
     return true;
 }
 
-bool flat_read_field(flat_reader *r, const flat_view *t, flat_there *there, void *body) {
-    const flat_slot *slot = there->slot;
-    const uint8_t *field = t->at + there->at;
-    void *at = (char *)body + there->offset;
+bool flat_read_field(flat_reader *r, const flat_view *t, flat_present *present, void *body) {
+    const flat_slot *slot = present->slot;
+    const uint8_t *field = t->at + present->at;
+    void *at = (char *)body + present->offset;
     switch (slot->kind) {
     case FLAT_BOOL:  *(bool *)at = *field != 0; return true;
     case FLAT_I64:   *(int64_t *)at = flat_i64(field); return true;
@@ -244,7 +245,7 @@ bool flat_read_field(flat_reader *r, const flat_view *t, flat_there *there, void
         *(uint64_t *)at = flat_u64(field);
         return slot->row->kind == XIR_KIND_U64 || *(uint64_t *)at <= INT64_MAX ||
                FLAT_FAIL(r, field, XIR_E_BOUNDS, "%" PRIu64 " does not fit 64 bits with a sign", *(uint64_t *)at);
-    case FLAT_WORD: case FLAT_TABLE: case FLAT_UNION: return read_shared(r, t, there, at);
+    case FLAT_ENUM: case FLAT_TABLE: case FLAT_UNION: return read_shared(r, t, present, at);
     case FLAT_TEXT:  return flat_read_text(r, field, at);
     case FLAT_JSON:  return flat_read_map(r, field, true, at);
     case FLAT_BOOLS: return read_bools(r, field, at);
@@ -260,7 +261,7 @@ bool flat_read_field(flat_reader *r, const flat_view *t, flat_there *there, void
 
 /* ---- objects ------------------------------------------------------------------------------------------------ */
 
-/* What is written as one text has nowhere to put what nobody declared, and its parser keeps the bounds of its rows. */
+/* A class with a one-string form has no place for undeclared keys, and its parser keeps the bounds of its rows. */
 static bool check_form(flat_reader *r, const flat_view *t, const flat_table *as, const void *body) {
     for (uint32_t i = 0; body && i < as->cls->n_fields; i++) {
         const xir_field *f = &as->cls->fields[i];
@@ -278,7 +279,7 @@ static bool check_form(flat_reader *r, const flat_view *t, const flat_table *as,
                                     CLIP(extra.entries[0].key));
 }
 
-/* Below, the class may meet another vtable: then the list is made again. */
+/* Reading a field may meet another vtable of the class: then the list is built again. */
 static bool read_fields(flat_reader *r, const flat_view *t, const flat_table *as, flat_class *c, void *body, frame *f) {
     flat_list_fields(c, as, t);
     for (uint32_t i = 0; i < c->n; i++) {
@@ -313,7 +314,7 @@ static bool read_rows(flat_reader *r, const flat_view *t, const flat_table *as, 
     return object_made(&r->d, body, out);
 }
 
-/* A CustomTarget whose `extra` has a class's key is of that class. *out is NULL if it is what its table says. */
+/* A CustomTarget whose `extra` has the key of a class is of that class. *out is NULL if it really is a CustomTarget. */
 static bool read_target(flat_reader *r, const flat_view *t, const flat_table *as, const xir_object **out) {
     const uint8_t *field = flat_slot_at(t, as, (int)as->extra);
     xir_map extra = { 0 };
@@ -334,13 +335,13 @@ static bool read_any(flat_reader *r, const uint8_t *table, const flat_table *as,
     return flat_read_shape(r, &t, as, out);
 }
 
-/* What is shared is made once, but whoever writes it in full, as JSON does, writes it as often as it is met. */
+/* A shared object is built once, but formats that write it in full, such as JSON, write it at each use. */
 static bool make_object(flat_reader *r, const uint8_t *table, const flat_table *as, const xir_object **out) {
     uint64_t outside = r->weight;
     r->weight = 1;
     if (!read_any(r, table, as, out)) return false;
     if (r->weight > r->heaviest) {
-        return FLAT_FAIL(r, table, XIR_E_LIMIT, "%s has more than %u tables in it, counted as often as they are there",
+        return FLAT_FAIL(r, table, XIR_E_LIMIT, "%s has more than %u tables in it, counting shared ones at each use",
                          as->name, r->heaviest);
     }
     if (!flat_remember(r, table, as, *out, (uint32_t)r->weight)) return false;

@@ -1,11 +1,11 @@
-/* Reading values and ops. A value's table is met once where it is made and once at each use: it is remembered. What
- * a file of another writer embeds at each use is found by its v_id. */
+/* Reading values and ops. The table of a value is met where the value is defined and again at each use: it is
+ * remembered. Other writers may embed a copy at each use: copies are found by v_id. */
 #include "flat/read.h"
 
 /* ---- values ------------------------------------------------------------------------------------------------- */
 
 static bool check_id(flat_reader *r, const uint8_t *table, const char *what, int64_t id) {
-    bool none = r->d.existing && !r->d.adopts;   /* what is not placed has none yet */
+    bool none = r->d.existing && !r->d.adopts;   /* unplaced values have no id yet */
     if ((id >= 0 || none) && id < INT64_MAX) return true;
     return FLAT_FAIL(r, table, XIR_E_BOUNDS, "%s %" PRId64 " is outside 0 to %" PRId64, what, id, INT64_MAX - 1);
 }
@@ -14,9 +14,9 @@ static const uint8_t *value_field(const flat_view *t, const flat_table *as, int 
     return flat_field_at(t, as->slots[slot].slot);
 }
 
-/* The type or the place of a value, which has one. */
+/* The type or the memory type of a value, if it was read before. */
 static inline bool read_again(flat_reader *r, const flat_view *t, const flat_slot *slot, const uint8_t *field,
-                              flat_last *last, const xir_object **out) {
+                              flat_last_ref *last, const xir_object **out) {
     const uint8_t *table = flat_follow(field);
     const flat_table *as = flat_member(t, slot);
     if (table == last->table && as == last->as) {
@@ -24,7 +24,7 @@ static inline bool read_again(flat_reader *r, const flat_view *t, const flat_slo
         return true;
     }
     if (!flat_read_object(r, table, as, out)) return false;
-    *last = (flat_last){ table, as, *out };
+    *last = (flat_last_ref){ table, as, *out };
     return true;
 }
 
@@ -51,7 +51,7 @@ static bool read_value_extra(flat_reader *r, const uint8_t *field, value_in *in)
     return flat_read_extra(r, field, &over, &in->extra);
 }
 
-/* What a table of a value or of Params says; those have one field more in front. */
+/* The fields of a value's or Params' table; Params have one more field in front. */
 static bool read_value_fields(flat_reader *r, const flat_view *t, const flat_table *as, value_in *in, frame *f) {
     int p = in->params ? PARAMS_SLOT_ID : VALUE_SLOT_ID;
     const flat_slot *slots = as->slots + p;
@@ -89,7 +89,7 @@ static bool read_value_table(flat_reader *r, const uint8_t *table, const flat_ta
     return ok;
 }
 
-/* Notes the bytes that a table of Params has. */
+/* Records the bytes that a table of Params has. */
 static bool note_payload(flat_reader *r, const uint8_t *table, const flat_table *as, xir_value *v) {
     flat_view t = flat_view_of(table);
     const uint8_t *field = value_field(&t, as, PARAMS_SLOT_DATA), *bytes;
@@ -106,7 +106,7 @@ static bool note_payload(flat_reader *r, const uint8_t *table, const flat_table 
     return true;
 }
 
-/* The value that a table means. One that nothing makes so far may have become another one meanwhile. */
+/* The value that a table means. A value without a producer may have been replaced since. */
 bool flat_use_value(flat_reader *r, const uint8_t *table, const flat_table *as, xir_value **out) {
     const flat_met *met = flat_known_as(r, table, as);
     const xir_value *known = met ? met->it : NULL;
@@ -138,7 +138,7 @@ static bool read_input(flat_reader *r, op_in *op, const uint8_t *table, const fl
 static bool read_output(flat_reader *r, op_in *op, const uint8_t *table, const flat_table *as) {
     if (!table || as->shape != FLAT_VALUE) {
         const uint8_t *at = table ? table : op->at;
-        return FLAT_FAIL(r, at, XIR_E_TYPE, "%s was expected, %s was found", value_class_key.data,
+        return FLAT_FAIL(r, at, XIR_E_TYPE, "expected %s, found %s", value_class_key.data,
                          table ? params_class_key.data : "nothing");
     }
     value_in *in = gather(&r->d, &op->outputs, sizeof *in);
@@ -148,7 +148,7 @@ static bool read_output(flat_reader *r, op_in *op, const uint8_t *table, const f
     return type != NULL;
 }
 
-/* Each of a vector of values; NULL where there is none. */
+/* Reads each item of a vector of values; absent items are NULL. */
 static bool each_value(flat_reader *r, const flat_view *t, const flat_slot *slot, const uint8_t *field,
                        item_table_fn *read, op_in *op) {
     const uint8_t *vector = flat_follow(field), *tags = flat_follow(t->at + flat_field(t, slot->slot)) + 4;
@@ -177,7 +177,7 @@ static bool read_target(flat_reader *r, const flat_view *t, const flat_slot *slo
     return true;
 }
 
-/* Params of undeclared attributes, and those of an op without a table: whoever reads the attributes finds them by
+/* Params of undeclared attributes, and those of an op without a table: the reader of the attributes finds them by
  * v_id. */
 static bool read_extra_params(flat_reader *r, const uint8_t *field) {
     const uint8_t *vector = flat_follow(field);
@@ -204,7 +204,7 @@ static bool read_base(flat_reader *r, const flat_view *t, const flat_slot *slot,
     case FLAT_TARGET:       return read_target(r, t, slot, field, &op->target);
     case FLAT_TAGS:         return flat_read_map(r, field, false, &op->tags);
     case FLAT_EXTRA_PARAMS: return read_extra_params(r, field);
-    default:                return true;   /* extra: at last, when all Params are known */
+    default:                return true;   /* extra: last, when all Params are known */
     }
 }
 
@@ -215,43 +215,43 @@ static bool take_op_id(flat_reader *r, const uint8_t *table, int64_t id) {
     if (id < 0) return true;
     if (!note_op_id(d, id, &taken)) return false;
     if (!taken && !(d->existing && net_find_op(d->net, id))) return true;
-    return FLAT_FAIL(r, table, XIR_E_EXISTS, "op_id %" PRId64 " is another op's already", id);
+    return FLAT_FAIL(r, table, XIR_E_EXISTS, "op_id %" PRId64 " is already used by another op", id);
 }
 
-/* What an op's table says, while it is read. */
+/* The table of an op, while it is read. */
 typedef struct op_table {
     flat_view         t;
     const flat_table *as;
     flat_class       *c;
-    const xir_class  *cls;    /* not always the table's */
-    bool              own;    /* it is: there are rows in slots */
+    const xir_class  *cls;    /* may differ from the table's */
+    bool              own;    /* it is the table's: rows are in slots */
     void             *body;
     xir_map           extra;
     uint64_t          absent;
 } op_table;
 
-/* Sub ops may meet another vtable of the class: then the list is made again. */
+/* Sub ops may use another vtable of the class: then the list is built again. */
 static bool read_fields(flat_reader *r, op_table *o, op_in *in, frame *f) {
     const flat_table *as = o->as;
     flat_class *c = o->c;
     flat_list_fields(c, as, &o->t);
     for (uint32_t i = 0; i < c->n; i++) {
-        flat_there *there = &c->fields[i];
-        const uint8_t *field = o->t.at + there->at;
-        const flat_slot *slot = there->slot;
+        flat_present *present = &c->fields[i];
+        const uint8_t *field = o->t.at + present->at;
+        const flat_slot *slot = present->slot;
         if (slot->kind == FLAT_I64 && slot->what >= 0 && o->own) {
             int64_t v = flat_i64(field);
-            memcpy((char *)o->body + there->offset, &v, sizeof v);
+            memcpy((char *)o->body + present->offset, &v, sizeof v);
             continue;
         }
         f->key = slot->name;
         if (slot->what < 0) {
             if (!read_base(r, &o->t, slot, field, in)) return false;
         } else if (o->own) {
-            if (!flat_read_field(r, &o->t, there, o->body)) return false;
+            if (!flat_read_field(r, &o->t, present, o->body)) return false;
             if (slot->kind == FLAT_TABLES) flat_list_fields(c, as, &o->t);
         } else if (flat_text_at(field).size) {
-            return FLAT_FAIL(r, field, XIR_E_CORRUPT, "%.*s has its attributes in extra and cannot have this",
+            return FLAT_FAIL(r, field, XIR_E_CORRUPT, "%.*s has its attributes in extra and cannot have this field",
                              CLIP(o->cls->key));
         }
     }
@@ -267,7 +267,7 @@ static bool read_fields(flat_reader *r, op_table *o, op_in *in, frame *f) {
     return ok;
 }
 
-/* The class whose name an op without a table has in its extra; NULL: none, or a failure. */
+/* The class that an op without a table names in its extra; NULL: none, or a failure. */
 static const xir_class *class_in_extra(flat_reader *r, const flat_view *t) {
     const flat_table *as = r->schema->unknown;
     const uint8_t *field = flat_field_at(t, as->slots[as->extra].slot);
@@ -278,14 +278,14 @@ static const xir_class *class_in_extra(flat_reader *r, const flat_view *t) {
     if (!s.ops->member(&s, XIR_STR("_type_key"), &key)) return NULL;
     const xir_class *cls = xir_class_find(r->d.ctx, key);
     if (cls && !cls->is_op) {
-        FLAT_FAIL(r, field, XIR_E_TYPE, "an op was expected, %.*s was found", CLIP(key));
+        FLAT_FAIL(r, field, XIR_E_TYPE, "expected an op, found %.*s", CLIP(key));
         return NULL;
     }
     if (!cls && !(cls = class_opaque(r->d.ctx, key, true))) trace_memory(&r->d.trace);
     return cls;
 }
 
-/* Of values that were just made, the tables are known from now on. */
+/* Remembers the tables of values that were just defined. */
 static bool remember_outputs(flat_reader *r, const op_in *in, xir_op *op) {
     const value_in *outputs = in->outputs.data;
     for (uint32_t i = 0; i < op->n_outputs; i++) {
@@ -311,7 +311,7 @@ static codec_plan *plan_op(flat_reader *r, op_table *o, const void **blank) {
 
 bool flat_read_op(flat_reader *r, const uint8_t *table, const flat_table *as, xir_op **out) {
     enum { BODY = 256, FEW = 4, OUTPUTS = 2 };
-    if (as->shape != FLAT_OP) return FLAT_FAIL(r, table, XIR_E_TYPE, "an op was expected, %s was found", as->name);
+    if (as->shape != FLAT_OP) return FLAT_FAIL(r, table, XIR_E_TYPE, "expected an op, found %s", as->name);
     op_table o = { .t = flat_view_of(table), .as = as };
     const void *blank;
     codec_plan *plan = plan_op(r, &o, &blank);

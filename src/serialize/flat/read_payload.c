@@ -1,12 +1,12 @@
-/* Bytes that a file has for Params: whose they are, and in which order they were in a raw file. None is copied. */
+/* Bytes in the file for Params: whose they are, and their order in a raw file. None are copied. */
 #include "flat/read.h"
 
 static bool same_bytes(const flat_reader *r, const flat_payload *a, const flat_payload *b) {
     return a->size == b->size && (a->at == b->at || memcmp(r->base + a->at, r->base + b->at, a->size) == 0);
 }
 
-/* Params that were embedded more than once have their bytes as often: the first ones count, the others must be the
- * same. The list is in the order of the payloads. `index` has room for all Params. */
+/* Params that are embedded more than once have as many copies of their bytes: the first copy counts, the others must be
+ * equal. The list is in the order of the payloads. `index` has room for all Params. */
 static bool drop_copies(flat_reader *r, uint32_t *index) {
     memset(index, 0, r->d.net->n_params * sizeof *index);
     size_t n = 0;
@@ -26,11 +26,12 @@ static bool drop_copies(flat_reader *r, uint32_t *index) {
     return true;
 }
 
-/* Orders that the payloads of a raw may have had: ours is the first. Other writers do not say; the digest tells. */
+/* Orders that the payloads of a raw file may have had: XIR's is the first. Other writers do not say; the digest
+ * tells. */
 typedef enum order { BY_PLACE, BACKWARDS, AS_MET, BY_ID, BY_TABLE } order;
 
 static uint64_t rank_of(const flat_payload *p, order how) {
-    uint64_t place = (uint64_t)p->at << 32 | p->table;   /* bytes of one place: as their tables are */
+    uint64_t place = (uint64_t)p->at << 32 | p->table;   /* same place: in the order of their tables */
     return how == BY_PLACE || how == BY_TABLE ? place : how == BACKWARDS ? ~place : how == AS_MET ? p->met
            : (uint64_t)p->value->id;
 }
@@ -43,7 +44,7 @@ static void sort_payloads(flat_reader *r, order how, raw_rank *ranks, flat_paylo
     memcpy(r->payloads, sorted, n * sizeof *sorted);
 }
 
-/* The table of the raw, if it is not in the order of the payloads: all their v_ids. */
+/* The order of the raw file's table, if it differs from that of the payloads: all their v_ids. */
 static bool read_table(flat_reader *r, const uint8_t *field, raw_rank *ranks, payload *list) {
     const uint8_t *vector = flat_follow(field), *ids = vector + 4;
     size_t n = r->n_payloads, found = 0;
@@ -73,7 +74,7 @@ static bool read_table(flat_reader *r, const uint8_t *field, raw_rank *ranks, pa
     return true;
 }
 
-/* Memory for as many payloads as there are, and marks for all Params. */
+/* Memory for as many items as there are payloads, and marks for all Params. */
 typedef struct payload_room { payload *list; raw_rank *ranks; flat_payload *sorted; uint32_t *index; } payload_room;
 
 static xir_status attach(flat_reader *r, order by, const payload_room *room, const uint8_t *table,
@@ -85,7 +86,7 @@ static xir_status attach(flat_reader *r, order by, const payload_room *room, con
     }
     if (table && !read_table(r, table, room->ranks, room->list)) return r->d.trace.status;
     for (uint32_t i = 0; by == BY_TABLE && i < r->n_payloads; i++) {
-        while (room->list[i].entry != i) {   /* each goes to its place, once */
+        while (room->list[i].entry != i) {   /* each moves to its place, once */
             payload *to = &room->list[room->list[i].entry], p = *to;
             *to = room->list[i];
             room->list[i] = p;
@@ -94,9 +95,9 @@ static xir_status attach(flat_reader *r, order by, const payload_room *room, con
     return payload_attach(r->d.net, whole, room->list, r->n_payloads, how->compare, how->name, why);
 }
 
-/* A file of another writer may have another order: one that gives the digest that the network says is right. If none
- * does, what is said of the first order counts. Any other failure ends the search, with its finding: it is not the
- * order's. */
+/* A file of another writer may have another order: the order that matches the network's digest is right. If none
+ * matches, the findings of the first order count. Any other failure does not depend on the order: it ends the
+ * search. */
 static xir_status attach_in_order(flat_reader *r, const payload_room *room, const uint8_t *root,
                                   const format_reading *how, blob *whole) {
     flat_view t = flat_view_of(root);

@@ -23,7 +23,7 @@ static bool put_axis(flat_reader *r, const uint8_t *table, const flat_table *as,
     bool lower = letter.size == 1 && letter.data[0] >= 'a' && letter.data[0] <= 'z';
     bool upper = letter.size == 1 && ((letter.data[0] >= 'A' && letter.data[0] <= 'Z') || letter.data[0] == '*');
     if (unit ? !lower : !upper) {
-        return FLAT_FAIL(r, table, XIR_E_SYNTAX, "an axis named \"%.*s\", which must be one %s letter", CLIP(letter),
+        return FLAT_FAIL(r, table, XIR_E_SYNTAX, "an axis is named \"%.*s\", expected one %s letter", CLIP(letter),
                          unit ? "lower-case" : "upper-case");
     }
     buffer_char(out, letter.data[0]);
@@ -66,7 +66,8 @@ static bool read_float(flat_reader *r, const flat_view *t, const flat_table *as,
     int which = flat_float_format(numbers);
     if (which < 0) {
         return FLAT_FAIL(r, t->at, XIR_E_UNKNOWN,
-                         "no float has emax %" PRId64 ", emin %" PRId64 ", precision %" PRIu64 ", %" PRIu64 " bits",
+                         "no float format has emax %" PRId64 ", emin %" PRId64 ", precision %" PRIu64 " and %" PRIu64
+                         " bits",
                          numbers[0], numbers[1], (uint64_t)numbers[2], (uint64_t)numbers[3]);
     }
     *out = (const xir_object *)type_float(r->d.pool, (xir_float_format)which);
@@ -83,7 +84,7 @@ static bool read_distr(flat_reader *r, const flat_view *t, const flat_table *as,
     xir_i64s merged = { 0 };
     int uvalue = XIR_UVALUE_ZERO;
     if (axes && !flat_read_i64s(r, axes, &merged)) return false;
-    if (word && !flat_read_word(r, word, xir_uvalue_enum(), &uvalue)) return false;
+    if (word && !flat_read_enum(r, word, xir_uvalue_enum(), &uvalue)) return false;
     size_t n;
     const uint8_t *mask = vector_slot(t, as, DISTR_SLOT_MASK, &n);
     if (!flat_spend(r, t->at, n)) return false;
@@ -129,7 +130,7 @@ static bool read_exp_scales(flat_reader *r, const flat_view *t, const flat_table
                    *m = vector_slot(t, as, EXP_SCALES_SLOT_M, &n_m);
     const uint8_t *exp = vector_slot(t, as, EXP_SCALES_SLOT_EXP, &n_exp);
     if (n != n_m || n != n_exp) {
-        return FLAT_FAIL(r, t->at, XIR_E_CORRUPT, "there are %zu m, %zu exp and %zu origin_scale; they must be as many",
+        return FLAT_FAIL(r, t->at, XIR_E_CORRUPT, "expected as many m as exp and origin_scale, found %zu, %zu and %zu",
                          n_m, n_exp, n);
     }
     return read_array(r, t, CLASS_exp_scales, m, exp, value, n, i64_slot(t, as, EXP_SCALES_SLOT_AXIS), out);
@@ -145,5 +146,5 @@ bool flat_read_shape(flat_reader *r, const flat_view *t, const flat_table *as, c
     case FLAT_EXP_SCALES:  return read_exp_scales(r, t, as, out);
     default: break;
     }
-    return FLAT_FAIL(r, t->at, XIR_E_TYPE, "%s is a family, nothing is one itself", as->name);
+    return FLAT_FAIL(r, t->at, XIR_E_TYPE, "%s is a family of classes: expected one of its members", as->name);
 }

@@ -1,13 +1,13 @@
-/* The schema's tables: the original's 149, of which 44 are named here, in the order of its ObjectRef_box union, and
- * the operations by their tags between them; and one of ours behind them. A table whose fields are its class's rows
- * is only named; the others say their fields. */
+/* The tables of the schema: the original's 149, and one of XIR's after them. In the order of the original's
+ * ObjectRef_box union, 44 of them are named here, and the operations are inserted between them by their tags. A table
+ * whose fields are the rows of its class is only named; the others list their fields. */
 #include "flat/schema.h"
 
-/* ---- what stands where ------------------------------------------------------------------------------------- */
+/* ---- contents ---------------------------------------------------------------------------------------------- */
 
 typedef struct field_text { const char *name; flat_kind kind; const char *of; } field_text;
 
-/* Fields of tables that are no rows; `of` names a table or a union. */
+/* Fields of tables that are not rows; `of` names a table or a union. */
 static const field_text scalar_fields[]  = { { "dtype", FLAT_UNION, "DataType_box" },
                                              { "mtype", FLAT_UNION, "MemType_box" }, { 0 } };
 static const field_text quant_fields[]   = { { "storage_dtype", FLAT_UNION, "ScalarType_box" },
@@ -46,7 +46,7 @@ static const field_text base_fields[]    = { { "ops", FLAT_UNIONS, "Operation_bo
                                              { 0 } };
 static const field_text none[] = { { 0 } };
 
-/* A class's table is called as the class behind "icraft::xir::". */
+/* A table has the name of its class without "icraft::xir::". */
 static const struct { const char *name; flat_shape shape; const field_text *fields; } named[] = {
     { "HostTarget",              FLAT_ROWS,        NULL              },
     { "FPGATarget",              FLAT_ROWS,        NULL              },
@@ -89,17 +89,17 @@ static const struct { const char *name; flat_shape shape; const field_text *fiel
     { "MemType",                 FLAT_UNUSED,      none              },
     { "Network",                 FLAT_NETWORK,     network_fields    },
     { "NetworkBase",             FLAT_UNUSED,      base_fields       },
-    /* here stand the operations, by their tags */
+    /* the operations come here, by their tags */
     { "Operation",               FLAT_UNUSED,      none              },
     { "AlignedUnit",             FLAT_ROWS,        NULL              },
     { "ObjectRef",               FLAT_UNUSED,      none              },
 };
 enum { NAMED = sizeof named / sizeof named[0], BEFORE_OPS = NAMED - 3, OPS = 105, TABLES = NAMED + OPS };
 
-/* Behind the original's: what a file that is no network has as its root. */
+/* After the original's tables: the root of a file that is a single object, op or value. */
 static const field_text part_fields[] = { { "object", FLAT_UNION, "ObjectRef_box" }, { 0 } };
 
-/* Unions: the members are the tags from 1 on. */
+/* Unions: the members have the tags from 1 on. */
 static const struct { const char *name, *members; } unions[] = {
     { "CompileTarget_box",       "HostTarget FPGATarget CustomTarget BuyiTarget ZhugeTarget WolongTarget CompileTarget" },
     { "MemType_box",             "HostMem OnChipMem ExternalMem ChunkMem MemType" },
@@ -121,7 +121,7 @@ static const struct { const char *name, *members; } unions[] = {
 };
 enum { UNIONS = sizeof unions / sizeof unions[0] };
 
-/* Which union a reference to a class is: one whose objects are all of the class itself is no union. */
+/* The union for a reference to a class. A class without derived classes needs none. */
 static const struct { const char *cls, *family; } families[] = {
     { "CompileTarget",       "CompileTarget_box"       },
     { "MemType",             "MemType_box"             },
@@ -132,15 +132,15 @@ static const struct { const char *cls, *family; } families[] = {
     { "QuantizedScaleArray", "QuantizedScaleArray_box" },
 };
 
-/* ---- making it --------------------------------------------------------------------------------------------- */
+/* ---- construction ------------------------------------------------------------------------------------------ */
 
 #define PREFIX "icraft::xir::"
 enum { PREFIX_SIZE = sizeof PREFIX - 1, MOST_SLOTS = 64 };
 
-/* The name of a class's table: its key is terminated. */
+/* The name of a class's table. The key is terminated by a zero. */
 static const char *short_name(const xir_class *cls) {
-    bool ours = cls->key.size > PREFIX_SIZE && memcmp(cls->key.data, PREFIX, PREFIX_SIZE) == 0;
-    return ours ? cls->key.data + PREFIX_SIZE : NULL;
+    bool own = cls->key.size > PREFIX_SIZE && memcmp(cls->key.data, PREFIX, PREFIX_SIZE) == 0;
+    return own ? cls->key.data + PREFIX_SIZE : NULL;
 }
 
 static flat_table *find_table(const flat_schema *s, const char *name) {
@@ -163,7 +163,7 @@ const flat_table *flat_table_of(const flat_schema *s, const xir_class *cls) {
 }
 
 uint8_t flat_tag(const flat_family *family, const flat_table *table) {
-    if (family->n > OPS && table->shape == FLAT_OP) {   /* one of many: its tag is known */
+    if (family->n > OPS && table->shape == FLAT_OP) {   /* no need to search: its tag is known */
         uint32_t tag = table->cls->tag + (family->n > TABLES ? BEFORE_OPS : 0);
         return tag < family->n && family->members[tag] == table ? (uint8_t)tag : 0;
     }
@@ -182,7 +182,7 @@ static bool add_table(flat_schema *s, const char *name, flat_shape shape, const 
     return true;
 }
 
-/* Others may register classes meanwhile: what the schema names was there before any of theirs. */
+/* Other threads may register classes meanwhile: the schema only names classes that were registered before. */
 static void find_classes(xir_context *ctx, const xir_class **ops, const xir_class **objects) {
     pthread_mutex_lock(&ctx->lock);
     for (const xir_class *cls = atomic_load_explicit(&ctx->first_class, memory_order_relaxed); cls; cls = cls->next) {
@@ -214,7 +214,7 @@ static bool add_members(flat_schema *s, flat_family *f, const char *names) {
     if (!f->members) return false;
     f->members[0] = NULL;
     f->n = 1;
-    if (!names) {   /* all operations, or all there are */
+    if (!names) {   /* all operations, or all tables */
         bool all = strcmp(f->name, "ObjectRef_box") == 0;
         uint32_t first = all ? 0 : BEFORE_OPS, end = all ? TABLES : BEFORE_OPS + OPS + 1;
         for (uint32_t i = first; i < end; i++) f->members[f->n++] = s->tables[i];
@@ -265,7 +265,7 @@ static void add_field(const flat_schema *s, slot_list *l, const field_text *f, i
     add_slot(l, slot);
 }
 
-/* The union of all that a reference to a class may be; in a type, a type is one of an element. NULL: its own table. */
+/* The union for a reference to a class; inside a type, a type is an element type. NULL: the class's own table. */
 static const flat_family *family_of(const flat_schema *s, const xir_class *cls, const xir_class *of) {
     const char *name = short_name(of);
     if (of == s->ctx->types[CLASS_type] && xir_class_is_a(cls, of)) name = "ScalarType";
@@ -278,7 +278,7 @@ static const flat_family *family_of(const flat_schema *s, const xir_class *cls, 
 static void add_row(const flat_schema *s, slot_list *l, const flat_table *table, int number) {
     static const flat_kind kinds[XIR_KIND_COUNT] = {
         [XIR_KIND_BOOL] = FLAT_BOOL, [XIR_KIND_I64] = FLAT_I64, [XIR_KIND_U64] = FLAT_U64, [XIR_KIND_REAL] = FLAT_F32,
-        [XIR_KIND_TEXT] = FLAT_TEXT, [XIR_KIND_ENUM] = FLAT_WORD, [XIR_KIND_REF] = FLAT_TABLE,
+        [XIR_KIND_TEXT] = FLAT_TEXT, [XIR_KIND_ENUM] = FLAT_ENUM, [XIR_KIND_REF] = FLAT_TABLE,
         [XIR_KIND_PARAMS] = FLAT_TABLE,
         [XIR_KIND_MAP] = FLAT_JSON, [XIR_KIND_BOOLS] = FLAT_BOOLS, [XIR_KIND_I64S] = FLAT_I64S,
         [XIR_KIND_REALS] = FLAT_F32S,

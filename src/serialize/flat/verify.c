@@ -1,12 +1,11 @@
-/* The verifier. It walks the schema's tables from the root and looks at every offset, length, text and tag once, so
- * that who reads afterwards checks none. Bytes of parameters are not touched, only counted.
+/* The verifier. It walks the tables of the schema from the root and checks every offset, length, text and tag once, so
+ * that the reader need not. Bytes of parameters are not touched, only counted.
  *
- * Offsets lead forward, so there is no way back; but what they lead to may be shared. A table that was seen as the
- * same table is not looked at again: for four bytes of the file there is one mark, in pages that are made when the
- * first table on them is met. What is seen again as something else, what overlaps and what is shared in other ways
- * is paid for from a budget that grows with the file. A shared table may be met again deeper than before: no kind of
- * table may be so deep that the highest of its kind would be too deep there, unless a second look shows that it is a
- * lower one. */
+ * Offsets lead forward, so there are no cycles; but tables may be shared. A table that was verified as the same kind of
+ * table is not verified again: every four bytes of the file have one mark, in pages that are allocated when the first
+ * table on them is met. Contents that are met as another kind, that overlap or that are shared in other ways are paid
+ * for from a budget that grows with the file size. A shared table may be met again at a greater depth: it is refused if
+ * the highest table of its kind would be too deep there, unless a second walk shows that this one is lower. */
 #include <inttypes.h>
 #include "flat/flat.h"
 #include "flat/wire.h"
@@ -14,22 +13,22 @@
 
 enum { PAGE = 1 << 16, MARKS = PAGE / 4, TEXT_MARK = 0xFF };
 
-/* A field of a vtable that leads somewhere, and where it led last: mostly it leads there again. */
+/* A field of a vtable that leads somewhere, and where it led last: it usually leads there again. */
 typedef struct lead {
     const flat_slot *slot;
-    uint16_t         at;         /* in the table; 0: absent, as is right if the tag is 0            */
+    uint16_t         at;         /* in the table; 0: absent, which is right if the tag is 0         */
     uint16_t         tag_at;     /* of a union's tag, or of the vector of tags                      */
     uint32_t         to;         /* 0: nowhere yet                                                  */
     uint32_t         tag;        /* of a union; of a vector of unions, where its tags are           */
-    uint16_t         height;     /* of what is there                                                */
+    uint16_t         height;     /* of the target                                                   */
 } lead;
 
-/* The vtable that was met last at a table of the schema. */
+/* The last vtable of a table of the schema. */
 typedef struct vtable_seen {
-    uint32_t key;      /* where it is, with the alignment of its table in the lowest bit          */
+    uint32_t key;      /* its place, with the alignment of its table in the lowest bit            */
     uint16_t size;     /* of its tables */
     uint16_t n;
-    lead    *leads;    /* NULL: none was met                                                      */
+    lead    *leads;    /* NULL: none so far                                                       */
 } vtable_seen;
 
 typedef struct verifier {
@@ -41,9 +40,9 @@ typedef struct verifier {
     uint8_t      **pages;
     size_t         n_pages;
     arena          arena;          /* of marks and leads        */
-    vtable_seen    seen[256];      /* by the tables' numbers    */
+    vtable_seen    seen[256];      /* by table number           */
     uint16_t       highest[256];   /* the same                  */
-    uint8_t        least[256];     /* heights of tables in which no other is: lists and maps count, empty ones too */
+    uint8_t        least[256];     /* heights of tables with no other inside: lists and maps count, even empty ones */
 } verifier;
 
 /* ---- findings ---------------------------------------------------------------------------------------------- */
@@ -52,7 +51,7 @@ typedef struct verifier {
 
 static bool spend(verifier *v, uint32_t at, uint64_t n) {
     if (n > v->budget) {
-        return FAIL(v, at, XIR_E_LIMIT, "what is here was met too often, or as too many things, for a file of %u bytes",
+        return FAIL(v, at, XIR_E_LIMIT, "this is shared too often, or in too many ways, for a file of %u bytes",
                     v->size);
     }
     v->budget -= n;
@@ -71,7 +70,7 @@ static uint8_t *new_page(verifier *v, uint32_t at) {
     return v->pages[at / PAGE] = page;
 }
 
-/* NULL without memory. */
+/* NULL if out of memory. */
 static inline uint8_t *mark_of(verifier *v, uint32_t at) {
     uint8_t *page = v->pages[at / PAGE];
     if (!page && !(page = new_page(v, at))) return NULL;
@@ -80,17 +79,17 @@ static inline uint8_t *mark_of(verifier *v, uint32_t at) {
 
 /* ---- offsets, texts, vectors ------------------------------------------------------------------------------- */
 
-/* Where the offset at `at` leads: a place with at least four bytes, whose alignment is right. 0 after a failure. */
+/* The target of the offset at `at`: an aligned place with at least four bytes. 0 after a failure. */
 static inline uint32_t follow(verifier *v, uint32_t at) {
     uint64_t to = (uint64_t)at + flat_u32(v->base + at);
     if (to != at && to <= v->size - 4 && to % 4 == 0) return (uint32_t)to;
     if (to == at) FAIL(v, at, XIR_E_CORRUPT, "an offset of 0 leads nowhere");
-    else if (to % 4) FAIL(v, at, XIR_E_CORRUPT, "an offset leads to byte %" PRIu64 ", which is no multiple of 4", to);
-    else FAIL(v, at, XIR_E_BOUNDS, "an offset leads to byte %" PRIu64 ", the file has %u", to, v->size);
+    else if (to % 4) FAIL(v, at, XIR_E_CORRUPT, "an offset leads to byte %" PRIu64 ", expected a multiple of 4", to);
+    else FAIL(v, at, XIR_E_BOUNDS, "an offset leads to byte %" PRIu64 ", the file has %u bytes", to, v->size);
     return 0;
 }
 
-/* How many bytes the well-formed UTF-8 at the beginning of a text has. */
+/* The number of bytes of well-formed UTF-8 at the beginning of a text. */
 static size_t utf8_size(const uint8_t *p, size_t n) {
     size_t i = 0;
     for (;;) {
@@ -113,11 +112,12 @@ static bool check_text_at(verifier *v, uint32_t to) {
     if (*mark == TEXT_MARK) return true;
     uint32_t n = flat_u32(v->base + to);
     if (n >= v->size - to - 4) {
-        return FAIL(v, to, XIR_E_BOUNDS, "a text of %u bytes and the zero behind it do not fit the %u that follow", n,
+        return FAIL(v, to, XIR_E_BOUNDS,
+                    "a text of %u bytes and its terminating zero do not fit the %u bytes that follow", n,
                     v->size - to - 4);
     }
     const uint8_t *text = v->base + to + 4;
-    if (text[n]) return FAIL(v, to + 4 + n, XIR_E_CORRUPT, "the zero behind a text is missing");
+    if (text[n]) return FAIL(v, to + 4 + n, XIR_E_CORRUPT, "the terminating zero of a text is missing");
     if (!spend(v, to, (uint64_t)n + 4)) return false;
     size_t good = utf8_size(text, n);
     if (good < n) return FAIL(v, to + 4 + good, XIR_E_SYNTAX, "byte 0x%02x is not UTF-8 here", text[good]);
@@ -125,17 +125,17 @@ static bool check_text_at(verifier *v, uint32_t to) {
     return true;
 }
 
-/* The items, of 2^shift bytes, of a vector; what they are is not looked at. */
+/* The items of a vector, of 2^shift bytes each; their contents are not checked. */
 static inline bool check_vector(verifier *v, uint32_t to, uint32_t shift, uint32_t *first, uint32_t *count) {
     uint32_t n = flat_u32(v->base + to), most = (v->size - to - 4) >> shift, item = 1u << shift;
     *first = to + 4;
     *count = n;
     if (n <= most && (*first % item == 0 || n == 0)) return true;
     if (n > most) {
-        return FAIL(v, to, XIR_E_BOUNDS, "%u items of %u bytes do not fit the %u that follow", n, item,
+        return FAIL(v, to, XIR_E_BOUNDS, "%u items of %u bytes do not fit the %u bytes that follow", n, item,
                     v->size - to - 4);
     }
-    return FAIL(v, to, XIR_E_CORRUPT, "items of %u bytes begin at byte %u", item, *first);
+    return FAIL(v, to, XIR_E_CORRUPT, "items of %u bytes are misaligned at byte %u", item, *first);
 }
 
 static bool check_texts(verifier *v, uint32_t at) {
@@ -150,8 +150,8 @@ static bool check_texts(verifier *v, uint32_t at) {
 
 /* ---- tables ------------------------------------------------------------------------------------------------ */
 
-/* Returns the levels that a table has with all below it, 0 after a failure. A table without levels of its own counts
- * one more than it has, as every height does, so that 0 is left. */
+/* Returns the levels of a table and everything below it, 0 after a failure. A table that adds no level of its own still
+ * counts one, as every height does, so that 0 means failure. */
 static uint32_t check_new_table(verifier *v, uint32_t at, const flat_table *table, uint8_t *mark);
 
 static inline uint32_t check_table(verifier *v, uint32_t at, const flat_table *table) {
@@ -162,21 +162,21 @@ static inline uint32_t check_table(verifier *v, uint32_t at, const flat_table *t
     return check_new_table(v, at, table, mark);
 }
 
-/* The same for one that an offset leads to. */
+/* The same for a table that an offset leads to. */
 static inline uint32_t check_at(verifier *v, uint32_t at, const flat_table *table) {
     uint32_t to = follow(v, at);
     return to ? check_table(v, to, table) : 0;
 }
 
-/* The member of a union with a tag that is not 0; NULL after a failure. */
+/* The member of a union whose tag is not 0; NULL after a failure. */
 static inline const flat_table *member(verifier *v, uint32_t tag_at, const flat_family *family) {
     uint8_t tag = v->base[tag_at];
     if (tag < family->n) return family->members[tag];
-    FAIL(v, tag_at, XIR_E_UNKNOWN, "%u is no tag of %s, which has 1 to %u", tag, family->name, family->n - 1);
+    FAIL(v, tag_at, XIR_E_UNKNOWN, "%u is not a tag of %s, expected 1 to %u", tag, family->name, family->n - 1);
     return NULL;
 }
 
-/* One of a vector of unions; tag 0 means that there is nothing. */
+/* An item of a vector of unions; tag 0 means that it is absent. */
 static inline uint32_t check_item(verifier *v, uint32_t at, uint32_t tag_at, const flat_family *family) {
     if (v->base[tag_at]) {
         const flat_table *table = member(v, tag_at, family);
@@ -211,7 +211,7 @@ static uint32_t check_list(verifier *v, const flat_slot *slot, uint32_t to, uint
     if (slot->kind == FLAT_UNIONS) {
         if (!check_vector(v, tags, 0, &first_tag, &n_tags)) return 0;
         if (n != n_tags) {
-            FAIL(v, tags, XIR_E_CORRUPT, "there are %u tags for %u values", n_tags, n);
+            FAIL(v, tags, XIR_E_CORRUPT, "found %u tags for %u values", n_tags, n);
             return 0;
         }
     }
@@ -223,7 +223,7 @@ static uint32_t check_list(verifier *v, const flat_slot *slot, uint32_t to, uint
     return check_items(v, slot, values, first_tag, n);
 }
 
-/* A union's value and its tag are both there or both not. */
+/* A union has both a tag and a value, or neither. */
 static uint32_t check_union(verifier *v, uint32_t table, const lead *l, uint32_t to) {
     uint32_t tag_at = table + l->tag_at;
     if (v->base[tag_at] && to) {
@@ -235,12 +235,12 @@ static uint32_t check_union(verifier *v, uint32_t table, const lead *l, uint32_t
     return 0;
 }
 
-/* What a lead leads to at `to`. */
+/* Verifies the target of a lead. */
 static uint32_t check_target(verifier *v, uint32_t table, const lead *l, uint32_t to, uint32_t tag) {
     uint32_t first = 0, n = 0;
     switch (l->slot->kind) {
     case FLAT_TEXT:
-    case FLAT_WORD:
+    case FLAT_ENUM:
     case FLAT_JSON:   return check_text_at(v, to);
     case FLAT_BYTES:
     case FLAT_BOOLS:  return check_vector(v, to, 0, &first, &n);
@@ -256,7 +256,7 @@ static uint32_t check_target(verifier *v, uint32_t table, const lead *l, uint32_
     return 1;
 }
 
-/* Whether a lead leads where it led before; what is there may have so many levels. */
+/* Whether a lead leads where it led before; the target may have `most` levels. */
 static inline bool leads_again(const verifier *v, uint32_t table, const lead *l, uint32_t most) {
     uint32_t at = table + l->at;
     if ((uint64_t)at + flat_u32(v->base + at) != l->to || l->height > most) return false;
@@ -276,18 +276,19 @@ static uint32_t check_lead(verifier *v, uint32_t table, lead *l) {
     if (!to) return 0;
     if (to == l->to && tag == l->tag && v->depth + l->height - 1 <= v->deepest) return l->height;
     uint32_t height = check_target(v, table, l, to, tag);
-    /* Below, the leads may have become another vtable's. */
+    /* Verifying the target may have replaced the leads by those of another vtable. */
     if (height && l->slot == slot) l->to = to, l->tag = tag, l->height = (uint16_t)height;
     return height;
 }
 
-/* A field of so many bytes must lie in the table, aligned. */
+/* A field of `bytes` bytes must lie in the table and be aligned. */
 static bool check_field(verifier *v, uint32_t table, uint32_t at, uint32_t size, uint32_t bytes, uint32_t entry) {
     if (at < 4 || at + bytes > size) {
-        return FAIL(v, entry, XIR_E_BOUNDS, "a field of %u bytes at %u is not inside its table of %u", bytes, at, size);
+        return FAIL(v, entry, XIR_E_BOUNDS, "a field of %u bytes at %u does not fit its table of %u bytes", bytes, at,
+                    size);
     }
     if ((table + at) % bytes)
-        return FAIL(v, entry, XIR_E_CORRUPT, "a field of %u bytes is at byte %u", bytes, table + at);
+        return FAIL(v, entry, XIR_E_CORRUPT, "a field of %u bytes is misaligned at byte %u", bytes, table + at);
     return true;
 }
 
@@ -295,15 +296,15 @@ static uint32_t field_bytes(flat_kind kind) {
     return kind == FLAT_BOOL ? 1 : kind == FLAT_I64 || kind == FLAT_U64 ? 8 : 4;
 }
 
-/* Looks at a vtable for a table, and keeps where its fields lead from. */
+/* Verifies a vtable for a table, and lists the fields that lead somewhere. */
 static bool check_vtable(verifier *v, uint32_t at, uint32_t vtable, const flat_table *table, vtable_seen *seen) {
     const uint8_t *p = v->base + vtable;
     uint32_t vsize = flat_u16(p), size = flat_u16(p + 2);
     if (vsize < FLAT_VTABLE_HEAD || vsize % 2 || vsize > v->size - vtable) {
-        return FAIL(v, vtable, XIR_E_BOUNDS, "a vtable of %u bytes; %u follow, and it takes an even number from 4 on",
+        return FAIL(v, vtable, XIR_E_BOUNDS, "a vtable of %u bytes where %u follow, expected an even size from 4 on",
                     vsize, v->size - vtable);
     }
-    if (size < 4) return FAIL(v, vtable + 2, XIR_E_BOUNDS, "a table of %u bytes; it takes 4 at least", size);
+    if (size < 4) return FAIL(v, vtable + 2, XIR_E_BOUNDS, "a table of %u bytes, expected at least 4", size);
     if (!seen->leads && !(seen->leads = arena_take(&v->arena, table->n_slots * sizeof *seen->leads))) {
         return trace_memory(&v->trace);
     }
@@ -321,7 +322,7 @@ static bool check_vtable(verifier *v, uint32_t at, uint32_t vtable, const flat_t
         if (tag_at && !check_field(v, at, tag_at, size, is_union ? 1 : 4, entry)) return false;
         if (at_ && !check_field(v, at, at_, size, field_bytes(slot->kind), entry + 2 * two)) return false;
         if (two && (!tag_at || (!at_ && !is_union))) {
-            return FAIL(v, vtable, XIR_E_CORRUPT, "of a union's tags and values only the %s are there",
+            return FAIL(v, vtable, XIR_E_CORRUPT, "a union has only %s, expected both tags and values",
                         tag_at ? "tags" : "values");
         }
         if (slot->kind <= FLAT_F32) continue;
@@ -333,13 +334,13 @@ static bool check_vtable(verifier *v, uint32_t at, uint32_t vtable, const flat_t
     return true;
 }
 
-/* Where the table's vtable is; the table and it lie in the file. NULL after a failure. */
+/* The vtable of a table; both lie in the file. NULL after a failure. */
 static vtable_seen *find_vtable(verifier *v, uint32_t at, const flat_table *table) {
     vtable_seen *seen = &v->seen[table->number];
     int64_t vtable = (int64_t)at - (int32_t)flat_u32(v->base + at);
     if (vtable < 0 || vtable > v->size - FLAT_VTABLE_HEAD || vtable % 2) {
-        FAIL(v, at, XIR_E_BOUNDS, "the vtable of %s is at byte %" PRId64 ", which must be even and in the file", table->name,
-             vtable);
+        FAIL(v, at, XIR_E_BOUNDS, "the vtable of %s is at byte %" PRId64 ", expected an even byte in the file",
+             table->name, vtable);
         return NULL;
     }
     uint32_t key = (uint32_t)vtable | (at >> 2 & 1);
@@ -348,11 +349,11 @@ static vtable_seen *find_vtable(verifier *v, uint32_t at, const flat_table *tabl
         seen->key = key;
     }
     if (seen->size <= v->size - at) return seen;
-    FAIL(v, at, XIR_E_BOUNDS, "%s takes %u bytes, %u follow", table->name, seen->size, v->size - at);
+    FAIL(v, at, XIR_E_BOUNDS, "%s takes %u bytes, but %u follow", table->name, seen->size, v->size - at);
     return NULL;
 }
 
-/* The leads of a table; others of its vtable, or of another one, may be met on the way. */
+/* Verifies the leads of a table. On the way, other tables with its vtable, or with another one, may be met. */
 static uint32_t check_leads(verifier *v, uint32_t at, const flat_table *table) {
     uint32_t highest = v->least[table->number], most = v->deepest - v->depth + 1;
     frame f = { .up = v->trace.top, .index = SIZE_MAX };
@@ -407,7 +408,8 @@ static uint8_t least_height(const flat_table *table) {
 
 static void check_size(verifier *v, uint64_t size) {
     if (size > FLAT_MOST) {
-        FAIL(v, XIR_NO_BYTE, XIR_E_LIMIT, "%" PRIu64 " bytes; FlatBuffers have up to %" PRIu64, size, FLAT_MOST);
+        FAIL(v, XIR_NO_BYTE, XIR_E_LIMIT, "the file has %" PRIu64 " bytes, FlatBuffers allow at most %" PRIu64, size,
+             FLAT_MOST);
     } else if (size < 8) {
         FAIL(v, 0, XIR_E_BOUNDS, "%" PRIu64 " bytes are too few for a FlatBuffers file", size);
     }
@@ -423,7 +425,7 @@ xir_status flat_check(const flat_schema *schema, const flat_table *root, const u
     check_size(&v, size);
     if (v.trace.status) return v.trace.status;
     v.size = (uint32_t)size;
-    /* What does not overlap and is met as one thing costs no more than the file has bytes; as much again is for
+    /* Contents that do not overlap and are met as one kind cost at most the bytes of the file; the same again is for
      * other ways of sharing. */
     v.budget = 2 * size;
     for (uint32_t i = 0; i < schema->n_tables; i++)

@@ -1,15 +1,15 @@
-/* The bytes of FlatBuffers: little-endian scalars at any address, offsets from where they stand, tables that say by
- * a vtable where their fields are. Nothing here checks anything: see verify.c. */
+/* The bytes of FlatBuffers: little-endian scalars at any address, offsets relative to their own place, tables whose
+ * vtable says where their fields are. Nothing is checked here: see verify.c. */
 #ifndef SERIALIZE_FLAT_WIRE_H
 #define SERIALIZE_FLAT_WIRE_H
 
 #include <stdint.h>
 #include <string.h>
 
-/* Offsets have 32 bits, and where a table's vtable is has a sign. */
+/* Offsets have 32 bits; the offset to a vtable is signed. */
 #define FLAT_MOST UINT64_C(0x7FFFFFFF)
 
-enum { FLAT_VTABLE_HEAD = 4 };   /* its own size, that of its tables; then a u16 a slot */
+enum { FLAT_VTABLE_HEAD = 4 };   /* its own size and that of its tables; then a u16 per slot */
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define FLAT_ORDER(bits, v) __builtin_bswap##bits(v)
@@ -44,7 +44,7 @@ static inline float flat_f32(const uint8_t *p) {
     return v;
 }
 
-/* What an offset leads to. */
+/* The target of an offset. */
 static inline const uint8_t *flat_follow(const uint8_t *p) { return p + flat_u32(p); }
 
 /* A table and its vtable. */
@@ -55,7 +55,7 @@ static inline flat_view flat_view_of(const uint8_t *table) {
     return (flat_view){ table, vtable, flat_u16(vtable) };
 }
 
-/* Where the field of a slot is from the table's beginning; 0: absent. */
+/* The offset of a slot's field in the table; 0: absent. */
 static inline uint32_t flat_field(const flat_view *t, uint32_t slot) {
     uint32_t at = FLAT_VTABLE_HEAD + 2 * slot;
     return at < t->vsize ? flat_u16(t->vtable + at) : 0;

@@ -1,19 +1,19 @@
-/* A network as a FlatBuffers file: the structure, built in memory, and behind it the payloads, written from where they
+/* A network as a FlatBuffers file: the structure, built in memory, followed by the payloads, written from where they
  * are.
  *
  *     offset of the root | Network … ops … values … types | zeros | size | payload | zeros | size | payload …
  *
- * How long the structure is shows only at its end, and with it where payloads come: until then they have places
- * relative to the first one, and the offsets to them are filled in last. */
+ * The size of the structure, and so the place of the payloads, is known only at its end. Until then payloads have
+ * places relative to the first one; the offsets to them are filled in last. */
 #include <assert.h>
 #include "file.h"
 #include "flat/write.h"
 
-#define INSTEAD "which a FlatBuffers file cannot hold: save it as JSON with a raw file beside it (.json)"
+#define INSTEAD "which a FlatBuffers file cannot hold: save as JSON with a raw file next to it (.json)"
 
 /* ---- payloads ---------------------------------------------------------------------------------------------- */
 
-/* Places of payloads, in bytes from the size that stands before the first one. */
+/* Places of payloads, in bytes from the size field of the first one. */
 typedef struct places {
     uint32_t align;
     uint64_t at, end;   /* of the last one */
@@ -23,7 +23,8 @@ static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) & ~(to -
 
 static places places_begin(const flat_writer *w) { return (places){ .align = w->how->align < 4 ? 4 : w->how->align }; }
 
-/* The next one; its size stands in the 4 bytes before it. Those without bytes need no more than that. */
+/* The place of the next payload; its size stands in the 4 bytes before it. An empty payload takes only those 4
+ * bytes. */
 static bool places_next(places *p, uint64_t size) {
     if (size > FLAT_MOST_BYTES) return false;
     p->at = round_up(p->end, size ? p->align : 4) + 4;
@@ -31,7 +32,7 @@ static bool places_next(places *p, uint64_t size) {
     return p->end <= FLAT_MOST_BYTES;
 }
 
-/* Where all of them end; false, with a finding, if no file is as long. */
+/* The end of the last payload; false, with a finding, if no file can be so long. */
 static bool measure(flat_writer *w, uint64_t *end) {
     uint64_t bytes = 0;
     places p = places_begin(w);
@@ -48,7 +49,7 @@ static bool measure(flat_writer *w, uint64_t *end) {
     return false;
 }
 
-/* Where the size of the first one stands. */
+/* The place of the first payload's size field. */
 static uint64_t payloads_at(const flat_writer *w) { return round_up(w->b.size + 4, places_begin(w).align) - 4; }
 
 static void fill_in_offsets(flat_writer *w) {
@@ -58,7 +59,7 @@ static void fill_in_offsets(flat_writer *w) {
     for (size_t i = 0; i < w->plan.n; i++) {
         const raw_item *it = payload_at(&w->plan, i);
         uint32_t table = w->params[value_params(it->value)->number].at;
-        assert(table && "Params that a walk meets are written");
+        assert(table && "all Params of the walk are written");
         places_next(&p, it->size);
         uint32_t field = flat_table_slot(&w->b, table, slot);
         flat_put32(flat_at(&w->b, field), (uint32_t)(first + p.at - 4 - (w->b.size - field)));
@@ -111,7 +112,7 @@ static void put_network_texts(flat_writer *w, flat_fields *f, const flat_slot *s
     flat_set_at(f, slots[NET_SLOT_TAGS].slot, flat_map(w, f, w->net->tags));
 }
 
-/* The last op is made first: so the file has them in their order. */
+/* Ops are built last to first, so that the file has them in order. */
 static void put_ops(flat_writer *w, flat_fields *f, const flat_slot *slot) {
     size_t from = w->n_list;
     for (const xir_op *op = w->net->last; op && !flat_failed(w); op = op->prev) {
@@ -139,8 +140,8 @@ static void put_network_extra(flat_writer *w, flat_fields *f, const flat_table *
     flat_set_at(f, t->slots[t->extra].slot, flat_extra(w, f, w->net->extra));
 }
 
-/* The order of the raw file's table: where that is another one, or where who rewrites the file could not guess the
- * order of payloads, which mostly is that of the table. */
+/* The order of the raw file's table, if it is not the order of the payloads, or if a program that rewrites the file
+ * could not guess it: usually payloads are in the order of the table. */
 static void put_params_table(flat_writer *w, flat_fields *f, const flat_slot *slot) {
     uint32_t at;
     bool needed = w->plan.table_differs || !w->plan.as_walked;
@@ -150,7 +151,7 @@ static void put_params_table(flat_writer *w, flat_fields *f, const flat_slot *sl
     if (p) flat_set_at(f, slot->slot, at);
 }
 
-/* What all tables may refer to. */
+/* Items that any table may refer to. */
 static void begin(flat_writer *w) {
     w->tag_params = flat_tag(w->s.values, w->s.params);
     w->tag_value = flat_tag(w->s.values, w->s.value);
@@ -183,7 +184,7 @@ static void build(flat_writer *w) {
 
 /* ---- the file ---------------------------------------------------------------------------------------------- */
 
-/* Says why the structure could not be made. */
+/* Reports why the structure could not be built. */
 static void explain(flat_writer *w) {
     xir_diags *why = w->how->why;
     if (w->b.status == XIR_E_MEMORY) diag_memory(why);
@@ -241,7 +242,7 @@ static void end(flat_writer *w) {
     flat_builder_free(&w->b);
 }
 
-/* Everything that can fail but writing. */
+/* Everything that can fail except writing. */
 static xir_status prepare(flat_writer *w) {
     uint64_t end;
     const format_writing *how = w->how;

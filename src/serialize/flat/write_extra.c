@@ -1,5 +1,5 @@
-/* JSON in slots: maps, and what a table's other slots cannot hold. One sink serves for all of it; what it remembers
- * of objects stays good, what it remembers of values is forgotten with each text. */
+/* JSON in slots: maps, and whatever a table's other slots cannot hold. One sink writes all of it. What it remembers of
+ * objects stays valid; what it remembers of values is dropped after each text. */
 #include "flat/write.h"
 
 static sink *begin(flat_writer *w) {
@@ -8,7 +8,7 @@ static sink *begin(flat_writer *w) {
     return &w->json.sink;
 }
 
-/* How deep the text's lists and maps are. */
+/* The depth of lists and maps in the text. */
 static uint32_t nesting(xir_str text) {
     uint32_t depth = 0, deepest = 0;
     bool quoted = false;
@@ -22,18 +22,18 @@ static uint32_t nesting(xir_str text) {
     return deepest;
 }
 
-/* The text; its map is `known` levels of those that the table has anyway. */
+/* Ends the text; `known` levels of its map are counted for the table already. */
 static uint32_t end(flat_writer *w, flat_fields *f, uint32_t known) {
     json_sink *j = &w->json;
     if (j->out.failed) flat_fail(w, XIR_E_MEMORY);
     if (j->sink.status) flat_fail(w, j->sink.status);
     if (flat_failed(w)) return 0;
-    xir_str text = { j->out.data, j->out.size - 1 };   /* a comma comes last */
+    xir_str text = { j->out.data, j->out.size - 1 };   /* without the last comma */
     flat_over(f, nesting(text) - known);
     return flat_text(w, text);
 }
 
-/* Mostly tags; an attribute may have Params in it, which are spelled as any value is. */
+/* Usually tags. An attribute may contain Params, which are written like any value. */
 uint32_t flat_map(flat_writer *w, flat_fields *f, const xir_map *map) {
     if (!map || map->size == 0) return w->no_map;
     begin(w);
@@ -147,7 +147,7 @@ uint32_t flat_extra(flat_writer *w, flat_fields *f, const xir_map *undeclared) {
     return end(w, f, 1);
 }
 
-/* ---- Params in it ------------------------------------------------------------------------------------------ */
+/* ---- Params inside ----------------------------------------------------------------------------------------- */
 
 static bool list_one(void *user, xir_value *v) {
     flat_writer *w = user;
@@ -159,7 +159,7 @@ static bool list_one(void *user, xir_value *v) {
     return !flat_failed(w);
 }
 
-/* As deep as the text was, which the sink has limited. */
+/* Recurses as deep as the text, whose depth the sink has limited. */
 void flat_list_any(flat_writer *w, const xir_any *any) {
     if (flat_failed(w)) return;
     if (any->kind == XIR_ANY_PARAMS) list_one(w, any->as.params);

@@ -1,18 +1,18 @@
-/* Objects, rows and vectors in tables. What stands in a slot is made before the table that has it; an object that
- * was met before is only referred to. */
+/* Objects, rows and vectors in tables. The contents of a slot are written before its table; an object that was written
+ * before is only referred to. */
 #include <math.h>
 #include "flat/write.h"
 #include "types.h"
 
-/* ---- what was written before ------------------------------------------------------------------------------- */
+/* ---- references -------------------------------------------------------------------------------------------- */
 
-/* NULL: it was not. */
+/* NULL: not written yet. */
 static flat_ref *find_ref(const flat_writer *w, const void *what) {
     const uint32_t *at = pointer_table_find(&w->ref_of, what);
     return at ? &w->refs[*at] : NULL;
 }
 
-/* What was not there before. */
+/* Only items that were not remembered before. */
 static void remember(flat_writer *w, flat_ref ref) {
     if (flat_failed(w)) return;
     if (!mem_reserve(context_alloc(w->ctx), (void **)&w->refs, &w->ref_room, w->n_refs + 1, sizeof *w->refs) ||
@@ -32,7 +32,7 @@ void flat_note(flat_writer *w, const void *what, uint32_t at) { remember(w, (fla
 
 /* ---- texts and vectors ------------------------------------------------------------------------------------- */
 
-/* By bytes and not by words of this machine: where texts meet decides which are shared. */
+/* Hashes bytes, not machine words: which texts are shared must not depend on byte order. */
 static uint64_t hash_of(xir_str text) {
     uint64_t hash = text.size, last = 0;
     size_t i = 0;
@@ -129,7 +129,7 @@ void flat_pop_unions(flat_writer *w, size_t from, flat_fields *f, uint32_t slot)
     flat_set_at(f, slot + 1, flat_pop_tables(w, from));
 }
 
-/* ---- tables whose fields are no rows ------------------------------------------------------------------------ */
+/* ---- tables whose fields are not rows ----------------------------------------------------------------------- */
 
 uint32_t flat_put(flat_writer *w, const flat_table *t, const flat_fields *f) {
     return flat_failed(w) ? 0 : flat_table_put(&w->b, f, &w->last[t->number]);
@@ -137,7 +137,7 @@ uint32_t flat_put(flat_writer *w, const flat_table *t, const flat_fields *f) {
 
 static uint32_t axis_name(flat_writer *w, char letter) {
     static const char letters[128] = { 0 };
-    const void *key = &letters[(unsigned char)letter & 127];   /* one a letter, for its address */
+    const void *key = &letters[(unsigned char)letter & 127];   /* one address per letter */
     uint32_t at = flat_noted(w, key);
     if (at) return at;
     const flat_table *t = w->s.axis_name;
@@ -195,7 +195,7 @@ static void put_float(flat_fields *f, const flat_table *t, const xir_float_type 
 
 typedef enum run_part { RUN_M, RUN_EXP, RUN_VALUE } run_part;
 
-/* One number of every element. */
+/* One number of every element, such as m. */
 static uint32_t put_runs(flat_writer *w, xir_runs runs, run_part part) {
     uint32_t at;
     uint8_t *p = flat_vector(&w->b, (size_t)runs_total(runs), part == RUN_VALUE ? 4 : 8, &at);
@@ -227,7 +227,7 @@ static void put_norm_ratios(flat_writer *w, flat_fields *f, const flat_table *t,
     flat_set_at(f, t->slots[RATIOS_SLOT_DATA].slot, put_runs(w, ratios->items, RUN_VALUE));
 }
 
-/* How many elements its vectors would have. */
+/* The number of elements that its vectors would have. */
 static int64_t expanded(const flat_table *t, const xir_object *object) {
     switch (t->shape) {
     case FLAT_DISTR:       return runs_total(((const xir_distr *)object)->sections);
@@ -243,7 +243,7 @@ static int64_t expanded(const flat_table *t, const xir_object *object) {
 void flat_fail(flat_writer *w, xir_status status) {
     if (w->b.status) return;
     w->b.status = status;
-    w->too_deep = status == XIR_E_LIMIT;   /* of size the builder judges */
+    w->too_deep = status == XIR_E_LIMIT;   /* size limits are the builder's */
 }
 
 bool flat_deeper(flat_writer *w) {
@@ -253,7 +253,7 @@ bool flat_deeper(flat_writer *w) {
     return true;
 }
 
-/* A target without a table is a CustomTarget, with all that it is in `extra`. */
+/* A target without a table is written as a CustomTarget with all its contents in `extra`. */
 static void put_spelled(flat_writer *w, flat_fields *f, const flat_table *t, const xir_object *object) {
     uint64_t out = object->absent ? codec_left_out(object->cls, object, object->absent) : 0;
     flat_all_object_items(w, object, out);
@@ -302,8 +302,8 @@ static bool may_expand(const flat_writer *w, int64_t n) {
     return n <= FLAT_EXPANDED_MOST && n <= FLAT_EXPANDED_ALL - w->expanded;
 }
 
-/* What is known of an object that a slot can hold: where it is, or at 0 the table that it will be. False if it
- * cannot. */
+/* An object that a slot can hold: its position if it was written, or position 0 and its table to be. False if the slot
+ * cannot hold it. */
 static bool fits(flat_writer *w, const flat_slot *slot, const xir_object *object, flat_ref *out) {
     flat_ref *known = find_ref(w, object);
     const flat_table *t = known ? w->s.tables[known->number - 1] : flat_table_of(&w->s, object->cls);
@@ -332,10 +332,10 @@ bool flat_object(flat_writer *w, flat_fields *f, const flat_slot *slot, const xi
     return true;
 }
 
-/* A vector of tables has no place for what is absent, one of unions has. */
+/* A vector of tables cannot have absent items; a vector of unions can. */
 static bool put_objects(flat_writer *w, flat_fields *f, const flat_slot *slot, const xir_refs *list) {
     flat_ref ref;
-    int64_t n = 0;   /* of elements; if there is room for all of them, there is for each when its turn comes */
+    int64_t n = 0;   /* of elements; if all of them fit the limit, each does in its turn */
     for (size_t i = 0; i < list->size; i++) {
         if (list->data[i] ? !fits(w, slot, list->data[i], &ref) : !slot->family) return false;
         if (list->data[i] && !ref.at) n += expanded(w->s.tables[ref.number - 1], list->data[i]);
@@ -410,7 +410,7 @@ bool flat_row(flat_writer *w, flat_fields *f, const flat_slot *slot, const void 
         flat_set32(f, slot->slot, (uint32_t)bits_of_real(*(const double *)at));
         return true;
     case FLAT_TEXT: flat_set_at(f, slot->slot, flat_text(w, *(const xir_str *)at)); return true;
-    case FLAT_WORD: {
+    case FLAT_ENUM: {
         int member = *(const int *)at;
         if (member < 0 || (size_t)member >= row->members->size) return false;
         flat_set_at(f, slot->slot, put_word(w, row->members->names[member]));

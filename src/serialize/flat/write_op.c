@@ -1,5 +1,4 @@
-/* Values and ops. A value is written before the first op that has it, as an output or an input, and then referred
- * to. */
+/* Values and ops. A value is written before the first op that has it as an output or an input, and then referred to. */
 #include "flat/write.h"
 
 /* ---- values ------------------------------------------------------------------------------------------------ */
@@ -8,7 +7,7 @@ static void put_extra(flat_writer *w, flat_fields *f, const flat_table *t, const
     flat_set_at(f, t->slots[t->extra].slot, flat_extra(w, f, undeclared));
 }
 
-/* What Values and Params have alike; `first` is the slot of the type. */
+/* The common fields of Values and Params; `first` is the slot of the type. */
 static void put_common(flat_writer *w, flat_fields *f, const flat_table *t, const xir_value *v, int id, int first) {
     const value_more *more = v->more;
     const flat_slot *slots = t->slots;
@@ -31,7 +30,7 @@ uint32_t flat_value(flat_writer *w, const xir_value *v) {
     return flat_put(w, w->s.value, &f);
 }
 
-/* The offset to the bytes is filled in when the structure is complete: only then is it known where they come. */
+/* The offset to the bytes is filled in when the structure is complete: only then is their place known. */
 uint32_t flat_params(flat_writer *w, const xir_value *v) {
     const params *p = value_params(v);
     flat_params_at *known = &w->params[p->number];
@@ -45,7 +44,7 @@ uint32_t flat_params(flat_writer *w, const xir_value *v) {
     return known->at = flat_put(w, t, &f);
 }
 
-/* All outputs of an op, if they have not been written yet. */
+/* Writes all outputs of an op, unless they are written already. */
 static void put_outputs(flat_writer *w, const xir_op *op) {
     uint32_t *known = &w->outputs[op->slot];
     if (*known || op->n_outputs == 0 || flat_failed(w)) return;
@@ -98,7 +97,7 @@ static void put_op_outputs(flat_writer *w, flat_fields *f, const flat_slot *slot
     flat_pop_unions(w, from, f, slot->slot);
 }
 
-/* The Params that are spelled in its slots of text. */
+/* Lists the Params that are written in its slots of text. */
 static void put_listed(flat_writer *w, flat_fields *f, const flat_slot *slot, const xir_op *op, bool known,
                        uint64_t over) {
     const xir_class *cls = op->cls;
@@ -127,11 +126,11 @@ static void copy_fields(flat_fields *to, const flat_fields *from, uint32_t slots
     memcpy(to->bits, from->bits, slots * sizeof *to->bits);
 }
 
-/* The slots of rows, which come first; returns the number of the next. */
+/* Fills the slots of rows, which come first; returns the number of the next slot. */
 static uint32_t put_rows(flat_writer *w, flat_fields *f, const flat_table *t, const xir_op *op, uint64_t *over) {
     flat_rows *last = &w->rows[t->number];
     uint32_t n = 0;
-    while (t->slots[n].what >= 0) n++;   /* extra is behind them */
+    while (t->slots[n].what >= 0) n++;   /* `extra` comes after them */
     if (last->attrs == op->attrs) {
         copy_fields(f, &last->fields, t->slots[n].slot);
         *over = last->over;
@@ -176,11 +175,11 @@ uint32_t flat_op(flat_writer *w, const xir_op *op, uint8_t *tag, uint32_t *heigh
             break;
         }
         case FLAT_EXTRA_PARAMS: put_listed(w, &f, slot, op, known, over); break;
-        case FLAT_NO_ROW: break;   /* nor the rows of Unknown */
+        case FLAT_NO_ROW: break;   /* nothing; likewise for the rows of Unknown */
         }
     }
     w->depth--;
-    flat_over(&f, w->value_height + 1);   /* in lists of inputs, outputs and others */
+    flat_over(&f, w->value_height + 1);   /* in the lists of inputs, outputs and others */
     *height = f.height + flat_levels(t);
     return flat_put(w, t, &f);
 }

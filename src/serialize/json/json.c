@@ -1,4 +1,4 @@
-/* The public functions for JSON: each is a sink or a source with the codec behind it. */
+/* The public functions for JSON. Each connects a sink or a source to the codec. */
 #include "codec/given.h"
 #include "file.h"
 #include "format.h"
@@ -13,7 +13,7 @@ void xir_text_free(xir_text_buffer *text) {
     *text = (xir_text_buffer){ 0 };
 }
 
-/* Hands over what the sink holds. */
+/* Moves the sink's text to the caller. */
 static xir_status give_text(json_sink *j, xir_text_buffer *out) {
     xir_status status = json_sink_end(j);
     *out = (xir_text_buffer){ 0 };
@@ -23,7 +23,7 @@ static xir_status give_text(json_sink *j, xir_text_buffer *out) {
     return XIR_OK;
 }
 
-/* `any` is printed if it is there, otherwise the part. */
+/* Prints `any` if it is not NULL, otherwise the part. */
 static xir_status print_part(const format_part *part, const xir_any *any, int indent, xir_text_buffer *out) {
     json_sink j;
     encoder e;
@@ -74,7 +74,7 @@ static xir_status explain_failure(xir_context *ctx, xir_status status, xir_diags
     case XIR_E_MEMORY: return diag_memory(why);
     case XIR_E_LIMIT:  return diag_fail(why, status, XIR_STR(""), "values are nested deeper than %u",
                                         ctx->limits.max_depth);
-    default:           return status;   /* XIR_E_IO, whose finding is the writer's */
+    default:           return status;   /* XIR_E_IO: the callback's failure has a finding */
     }
 }
 
@@ -159,7 +159,7 @@ xir_network *xir_json_read(xir_context *ctx, xir_str json, xir_str name, xir_dia
         diag_memory(why);
         return NULL;
     }
-    memcpy(net->version, (const uint32_t[4]){ 3, 33, 1, 0 }, sizeof net->version);   /* of a file that does not say */
+    memcpy(net->version, (const uint32_t[4]){ 3, 33, 1, 0 }, sizeof net->version);   /* if the file has none */
     decoder d;
     source s;
     begin(&d, &s, ctx, net, json, name, why);
@@ -198,7 +198,7 @@ xir_status xir_json_save(xir_network *net, const char *path, unsigned flags, xir
 
 /* ---- the format ---------------------------------------------------------------------------------------------- */
 
-/* Whether a key may be one of a network's own. */
+/* Whether a key may be declared for networks. */
 static bool is_network_key(xir_str key) {
     for (int i = 0; i < NETWORK_KEYS; i++)
         if (xir_str_equal(key, xir_str_of(network_keys[i]))) return true;
@@ -210,8 +210,8 @@ static const char *skip_blanks(const char *p, const char *end) {
     return p;
 }
 
-/* A list may be JSON, a map whose first key is a text is, and one whose first key is a network's is a network. A byte
- * order mark is what the reader refuses by its name. */
+/* A list may be JSON; a map whose first key is a text is JSON; a map whose first key is one of a network's is a
+ * network. A byte order mark is accepted here: the reader refuses it with a clear finding. */
 static xir_probe_grade probe(const xir_probe *file, void *user) {
     const char *p = file->head, *end = p + file->head_size;
     (void)user;
@@ -243,7 +243,7 @@ static xir_network *read_format(const format_reading *how, blob *whole) {
 }
 
 static xir_status write_format(xir_network *net, const format_writing *how) {
-    net->raw_known = how->told;
+    net->raw_known = how->digest_set;
     xir_status status = write_json(net, how->flags & XIR_SAVE_INDENT ? 4 : 0, how->write, how->user, how->why);
     net->raw_known = false;
     return status;
@@ -268,7 +268,7 @@ static xir_status write_part(const format_part *part, const format_writing *how)
 }
 
 const format format_json = {
-    .name = "json", .meaning = "JSON structure, raw parameters beside it", .suffixes = "json",
+    .name = "json", .meaning = "JSON structure with a raw parameter file", .suffixes = "json",
     .traits = XIR_FORMAT_TEXT | XIR_FORMAT_INDENTS, .probe = probe, .may_begin = may_begin,
     .read = read_format, .write = write_format,
     .params_found = RAW_FOUND, .params_written = RAW_WRITTEN, .load_params = raw_load_params,

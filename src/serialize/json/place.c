@@ -1,7 +1,7 @@
-/* Finds where in a JSON text the values are that JSON pointers name: one walk over the text, which enters only what
- * some pointer leads into and hops over the rest. The pointers are sorted with '/' below every other byte, so that all
- * that lead into one value are neighbours. The text is one that a reader has accepted; should it not be (it may have
- * changed since), the walk ends early. A pointer to what the text does not spell out gets the place of what would hold
+/* Finds where in a JSON text the values are that JSON pointers name: one walk over the text, which enters only values
+ * that some pointer leads into and skips the rest. The pointers are sorted with '/' below every other byte, so that all
+ * pointers into one value are neighbours. A reader has accepted the text; if it has changed since and is malformed, the
+ * walk ends early. A pointer to something that the text leaves out gets the place of the value that would contain
  * it. */
 #include "json/json.h"
 
@@ -10,7 +10,7 @@ typedef xir_format_place wanted;
 typedef struct walk {
     const char *start, *p, *end;
     wanted     *list;
-    buffer      key;            /* of the member that is looked at, as a pointer spells it */
+    buffer      key;            /* of the current member, as a pointer spells it */
     int         depth;
 } walk;
 
@@ -18,7 +18,7 @@ enum { DEEPEST = 2048 };
 
 /* ---- order --------------------------------------------------------------------------------------- */
 
-/* The token that begins at `at` of a pointer. */
+/* The token at `at` of a pointer. */
 static xir_str token(const wanted *w, size_t at) {
     const size_t left = w->path.size - at;
     if (!left) return (xir_str){ NULL, 0 };
@@ -26,7 +26,7 @@ static xir_str token(const wanted *w, size_t at) {
     return (xir_str){ start, slash ? (size_t)(slash - start) : left };
 }
 
-/* The pointers in [from, to) whose token at `at` is the key: [*from, *to) becomes their range. */
+/* Narrows [*from, *to) to the pointers whose token at `at` is the key. */
 static bool narrow(const walk *w, size_t at, xir_str key, size_t *from, size_t *to) {
     size_t low = *from, high = *to;
     while (low < high) {
@@ -45,7 +45,7 @@ static bool narrow(const walk *w, size_t at, xir_str key, size_t *from, size_t *
     return first < low;
 }
 
-/* ---- steps over the text ------------------------------------------------------------------------- */
+/* ---- moving over the text ------------------------------------------------------------------------ */
 
 static void blanks(walk *w) {
     while (w->p < w->end && (*w->p == ' ' || *w->p == '\n' || *w->p == '\r' || *w->p == '\t')) w->p++;
@@ -70,7 +70,7 @@ static bool hop_text(walk *w) {
     return true;
 }
 
-/* Over a whole value, however deep. */
+/* Skips a whole value, however deep. */
 static bool hop(walk *w) {
     size_t open = 0;
     do {
@@ -133,7 +133,7 @@ static uint32_t hex4(const char *p, const char *end) {
     return v;
 }
 
-/* A key as a pointer spells it: escapes of JSON resolved, '~' and '/' as ~0 and ~1. */
+/* Reads a key as a pointer spells it: JSON escapes resolved, '~' and '/' as ~0 and ~1. */
 static bool read_key(walk *w) {
     blanks(w);
     const char *p = w->p + 1;
@@ -176,14 +176,14 @@ static bool read_key(walk *w) {
 
 static bool enter(walk *w, size_t from, size_t to, size_t at);
 
-/* The member or item that comes, whose key is w->key: into it if a pointer leads there. */
+/* The next member or item, with key w->key: enters it if a pointer leads there. */
 static bool member(walk *w, size_t from, size_t to, size_t at) {
     size_t size = w->key.size;
     if (!narrow(w, at + 1, ((xir_str){ w->key.data, w->key.size }), &from, &to)) return hop(w);
     return enter(w, from, to, at + 1 + size);
 }
 
-/* The value that comes is where the pointers in [from, to) lead to with their first `at` bytes. */
+/* The first `at` bytes of the pointers in [from, to) lead to the next value: enters it. */
 static bool enter(walk *w, size_t from, size_t to, size_t at) {
     blanks(w);
     for (size_t i = from; i < to; i++) w->list[i].byte = (size_t)(w->p - w->start);

@@ -1,11 +1,10 @@
 /* The JSON source: a cursor in the text itself. A map or list is entered without moving, so that the byte before a
- * member is '{' (or '[') for the first and ',' for the others, and keys that are where they are expected cost one
- * comparison.
+ * member is '{' (or '[') for the first member and ',' for the others. A key that is the expected one costs one compare.
  *
- * Everything that becomes part of a network passes through here once and is checked: the grammar, the UTF-8, the
- * escapes. Only looking ahead (`member`, `fingerprint`) walks over text without checking it, and never decides about
- * it: what it found is read properly afterwards, or is byte for byte what was read properly before. No byte at or
- * behind `end` is read. */
+ * Everything that becomes part of a network passes through here once and is checked: grammar, UTF-8, escapes. Only the
+ * lookahead (`member`, `fingerprint`) walks over text without checking it. It never has the last word: what it finds is
+ * read properly afterwards, or equals, byte for byte, text that was read properly before. No byte at or after `end` is
+ * read. */
 #include "json/json.h"
 #include "utf8.h"
 
@@ -16,15 +15,15 @@
 static inline const char *here(const source *s) { return s->at; }
 static inline const char *end_of(const source *s) { return s->end; }
 
-/* Fails with "<what> was expected, <what stands there> was found". */
+/* Fails with "expected <what>, found <what is here>". */
 static bool unexpected(source *s, const char *at, const char *what) {
-    if (at >= end_of(s)) return source_fail(s, at, XIR_E_SYNTAX, "%s was expected, the text ends here", what);
+    if (at >= end_of(s)) return source_fail(s, at, XIR_E_SYNTAX, "expected %s, found the end of the text", what);
     unsigned char c = (unsigned char)*at;
     if (c == 0xEF && end_of(s) - at >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0) {
-        return source_fail(s, at, XIR_E_SYNTAX, "%s was expected, a byte order mark was found", what);
+        return source_fail(s, at, XIR_E_SYNTAX, "expected %s, found a byte order mark", what);
     }
-    if (c > 0x20 && c < 0x7F) return source_fail(s, at, XIR_E_SYNTAX, "%s was expected, '%c' was found", what, c);
-    return source_fail(s, at, XIR_E_SYNTAX, "%s was expected, byte 0x%02x was found", what, c);
+    if (c > 0x20 && c < 0x7F) return source_fail(s, at, XIR_E_SYNTAX, "expected %s, found '%c'", what, c);
+    return source_fail(s, at, XIR_E_SYNTAX, "expected %s, found byte 0x%02x", what, c);
 }
 
 /* ---- blanks ------------------------------------------------------------------------------------------------ */
@@ -43,15 +42,14 @@ static inline const char *skip_blanks(const char *p, const char *end) {
 
 /* ---- texts ------------------------------------------------------------------------------------------------- */
 
-/* The first byte of [p, end) that is not part of a text as it stands: quote, backslash, control, non-ASCII; or
- * `end`. */
+/* The first byte of [p, end) that cannot be copied as it is: quote, backslash, control, non-ASCII; or `end`. */
 static inline const char *plain_end(const char *p, const char *end) {
 #if defined(__SSE2__)
     const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'), blank = _mm_set1_epi8(' ');
     for (; end - p >= 16; p += 16) {
         __m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
         __m128i odd = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(x, quote), _mm_cmpeq_epi8(x, backslash)),
-                                   _mm_cmplt_epi8(x, blank));   /* signed: bytes from 0x80 on are below too */
+                                   _mm_cmplt_epi8(x, blank));   /* signed: also finds bytes from 0x80 on */
         int mask = _mm_movemask_epi8(odd);
         if (mask) return p + __builtin_ctz((unsigned)mask);
     }
@@ -73,7 +71,7 @@ static int hex_digit(char c) {
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The four hexadecimal digits behind "\u"; -1 if they are none. */
+/* The four hexadecimal digits after "\u"; -1 if they are not. */
 static int32_t hex4(const char *p, const char *end) {
     if (end - p < 4) return -1;
     int32_t v = 0;
@@ -85,8 +83,8 @@ static int32_t hex4(const char *p, const char *end) {
     return v;
 }
 
-/* Reads the escape at p, a backslash. Writes its UTF-8, at most 4 bytes and fewer than it takes here, to *out and
- * moves it. Returns what follows, NULL after a failure. */
+/* Reads the escape at p, a backslash. Writes its UTF-8 to *out and advances that: at most 4 bytes, and fewer than the
+ * escape takes. Returns the end of the escape, NULL after a failure. */
 static const char *unescape(source *s, const char *p, char **out) {
     const char *end = end_of(s);
     char c = end - p >= 2 ? p[1] : '\0', *o = *out;
@@ -100,14 +98,14 @@ static const char *unescape(source *s, const char *p, char **out) {
     case 'u': {
         int32_t code = hex4(p + 2, end);
         if (code < 0) {
-            source_fail(s, p, XIR_E_SYNTAX, "four hexadecimal digits were expected behind \\u");
+            source_fail(s, p, XIR_E_SYNTAX, "expected four hexadecimal digits after \\u");
             return NULL;
         }
         size_t length = 6;
         if (code >= 0xD800 && code <= 0xDFFF) {
             int32_t low = code <= 0xDBFF && end - p >= 12 && p[6] == '\\' && p[7] == 'u' ? hex4(p + 8, end) : -1;
             if (low < 0xDC00 || low > 0xDFFF) {
-                source_fail(s, p, XIR_E_SYNTAX, "a surrogate without its partner: \\u%04x", (unsigned)code);
+                source_fail(s, p, XIR_E_SYNTAX, "an unpaired surrogate: \\u%04x", (unsigned)code);
                 return NULL;
             }
             code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
@@ -133,14 +131,14 @@ static const char *unescape(source *s, const char *p, char **out) {
     }
     default:
         if (end - p < 2) unexpected(s, p + 1, "an escaped character");
-        else source_fail(s, p, XIR_E_SYNTAX, "an unknown escape; \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX are known");
+        else source_fail(s, p, XIR_E_SYNTAX, "unknown escape, expected \\\" \\\\ \\/ \\b \\f \\n \\r \\t or \\uXXXX");
         return NULL;
     }
     *out = o;
     return p + 2;
 }
 
-/* The quote that ends a text of which `p` is a part, or `end`. Checks nothing. */
+/* The quote that ends the text containing `p`, or `end`. Checks nothing. */
 static const char *text_end(const char *p, const char *end) {
     for (;;) {
         p = plain_end(p, end);
@@ -149,8 +147,8 @@ static const char *text_end(const char *p, const char *end) {
     }
 }
 
-/* A text that has something odd at `odd`. It is borrowed as long as nothing is escaped; what is escaped becomes
- * shorter, so that the text fits where its encoding does. */
+/* A text with a special byte at `odd`. Without escapes it is borrowed. Escapes become shorter, so the copy fits in as
+ * many bytes as the original. */
 static bool odd_text(source *s, const char *begin, const char *odd, xir_str *out) {
     const char *end = end_of(s), *p = odd;
     char *copy = NULL, *o = NULL;
@@ -188,7 +186,7 @@ static bool odd_text(source *s, const char *begin, const char *odd, xir_str *out
     return true;
 }
 
-/* The text whose quote stands at `p`. */
+/* The text whose opening quote is at `p`. */
 static inline bool text_at(source *s, const char *p, xir_str *out) {
     const char *close = plain_end(p + 1, end_of(s));
     if (close < end_of(s) && *close == '"') {
@@ -232,7 +230,7 @@ static bool word(source *s, const char *text, size_t size) {
         return true;
     }
     while (p < end_of(s) && *p == *text) p++, text++;
-    return source_fail(s, p, XIR_E_SYNTAX, "true, false or null was expected");
+    return source_fail(s, p, XIR_E_SYNTAX, "expected true, false or null");
 }
 
 static bool on_null(source *s) { return word(s, "null", 4); }
@@ -274,7 +272,7 @@ static bool whole_number(source *s, int64_t *out) {
     if (!memchr(p, '.', text.size) && !memchr(p, 'e', text.size) && !memchr(p, 'E', text.size)) {
         return source_fail(s, p, XIR_E_BOUNDS, "%.*s does not fit 64 bits", CLIP(text));
     }
-    return source_fail(s, p, XIR_E_TYPE, "an integer was expected, %.*s was found", CLIP(text));
+    return source_fail(s, p, XIR_E_TYPE, "expected an integer, found %.*s", CLIP(text));
 }
 
 static bool on_integer(source *s, int64_t *out) {
@@ -284,7 +282,7 @@ static bool on_integer(source *s, int64_t *out) {
     const char *digits = p;
     uint64_t v = 0;
     while (p < end && (unsigned char)(*p - '0') <= 9 && p - digits < 18) v = v * 10 + (unsigned char)(*p++ - '0');
-    /* Anything else than up to 18 digits and then something that is no part of a number goes the long way. */
+    /* Fast path: up to 18 digits, followed by something that is not part of a number. */
     bool simple = p > digits && (*digits != '0' || p - digits == 1) && p < end &&
                   (*p == ',' || *p == '}' || *p == ']' || *p == '\n');
     if (!simple) return whole_number(s, out);
@@ -303,7 +301,7 @@ static bool on_enter(source *s) {
     return true;
 }
 
-/* To the next member behind a bracket or comma: 1 there is one, 0 it was the end, -1 failed. */
+/* Moves to the next member after a bracket or comma: 1: there is one; 0: the end; -1: failed. */
 static inline int step(source *s, bool first, char close) {
     const char *p = here(s), *end = end_of(s);
     if (first) {
@@ -371,7 +369,7 @@ static bool on_key_is(source *s, bool first, const codec_key *key) {
 
 /* ---- looking ahead ----------------------------------------------------------------------------------------- */
 
-/* Behind the value at `p`, which is not checked; NULL if it does not end. */
+/* The end of the value at `p`, which is not checked; NULL if it does not end. */
 static const char *value_end(const char *p, const char *end) {
     size_t open = 0;
     while (p < end) {
@@ -412,16 +410,16 @@ static bool on_member(const source *from, xir_str key, xir_str *out) {
     }
 }
 
-/* Members that are the memo's byte for byte have been read in the same place of the grammar. Only a number at the
- * end could go on here. */
+/* Members that equal the memo's, byte for byte, have been read at the same point of the grammar. Only a number at the
+ * end could continue here. */
 static bool on_skip_members(source *s, const codec_memo *memo) {
     const char *p = here(s), *was = memo->start;
     size_t n = memo->size;
     if (n < 8 || (size_t)(end_of(s) - p) <= n) return false;
     if (load8(p + n - 8) != load8(was + n - 8) || memcmp(p, was, n) != 0) return false;
     p += n;
-    bool behind_value = p[-1] != ':' && (unsigned char)p[-1] > ' ';
-    if (behind_value && *p != ',' && *p != '}' && (unsigned char)*p > ' ') return false;
+    bool after_value = p[-1] != ':' && (unsigned char)p[-1] > ' ';
+    if (after_value && *p != ',' && *p != '}' && (unsigned char)*p > ' ') return false;
     s->at = skip_blanks(p, end_of(s));
     return true;
 }
@@ -430,7 +428,7 @@ static bool on_repeats(source *s, const codec_memo *memo) {
     const char *p = here(s), *was = memo->start;
     size_t n = memo->size;
     if (n < 8 || (size_t)(end_of(s) - p) < n) return false;
-    /* The last bytes first: there is the number of a value, the shape of a type. */
+    /* Compares the last bytes first: they hold the number of a value, the shape of a type. */
     if (load8(p + n - 8) != load8(was + n - 8) || memcmp(p, was, n) != 0) return false;
     s->at = p + n;
     return true;

@@ -1,13 +1,13 @@
-/* The JSON Schema (draft 2020-12) of network files, made from the classes of a context. It refuses nothing that the
- * reader and validation both accept, but attributes without a default that are left out. Undeclared keys and unknown
- * classes are allowed where the reader keeps them. docs/formats.md says what a schema cannot say.
+/* The JSON Schema (draft 2020-12) of network files, made from the classes of a context. Whatever both the reader and
+ * validation accept, the schema accepts, unless an attribute without a default is left out. Undeclared keys and unknown
+ * classes are allowed where the reader keeps them. docs/formats.md lists what a schema cannot express.
  *
- * An op's class is chosen by its _type_key: one `if` a class with the class's definition behind it, so that whoever
- * validates looks at the words of all classes and one definition, and a finding is that of the class that is meant. */
+ * The class of an op is chosen by its _type_key: one `if` per class, followed by the class's definition. So a validator
+ * checks the keys of all classes but only one definition, and its findings are about the right class. */
 #include "codec/given.h"
 #include "json/schema.h"
 
-/* ---- words ------------------------------------------------------------------------------------------------------ */
+/* ---- building blocks -------------------------------------------------------------------------------------------- */
 
 static sink *out(schema *s) { return &s->json.sink; }
 
@@ -44,7 +44,7 @@ void schema_bool(schema *s, const char *key, bool v) {
     out(s)->ops->boolean(out(s), v);
 }
 
-/* A name as a JSON pointer in the fragment of a URI has it. */
+/* Escapes a name as a JSON pointer in the fragment of a URI. */
 static void put_escaped(buffer *b, xir_str name) {
     static const char plain[] = "-._:@!$&'()*+,;=";
     static const char hex[] = "0123456789ABCDEF";
@@ -105,7 +105,7 @@ static void put_typed(schema *s, const char *key, const char *type) {
     schema_end(s);
 }
 
-/* Ordinary values and Params differ in their class and in one key. */
+/* Plain values and Params differ in their class and in one key. */
 static void put_value_def(schema *s, const char *name, xir_str key, bool constant) {
     schema_def(s, name, no_name());
     schema_word(s, "type", "object");
@@ -170,7 +170,7 @@ static void put_values(schema *s) {
     schema_end(s);
     schema_def_end(s);
 
-    /* What has no row, in an op: anything, but what says that it is Params is. */
+    /* Undeclared, in an op: anything, but a map that claims to be Params must be Params. */
     schema_def(s, "free", no_name());
     put_is_params(s);
     schema_map(s, "else");
@@ -347,7 +347,7 @@ static void want(schema *s, const xir_class *of) {
     for (size_t i = 0; i < s->n; i++) s->wanted[i] |= s->classes[i] == of;
 }
 
-/* The classes, and those that some row refers to. False without memory. */
+/* Lists the classes, and marks those that some row refers to. False if out of memory. */
 static bool list_classes(schema *s) {
     const xir_class *cls;
     while ((cls = xir_context_class_at(s->ctx, s->n)) != NULL) {
@@ -370,11 +370,11 @@ static bool list_classes(schema *s) {
 }
 
 xir_status xir_json_schema(xir_context *ctx, xir_write_fn *write, void *user, xir_diags *why) {
-    enum { INDENT = 1 };   /* what most of the text would be otherwise */
+    enum { INDENT = 1 };   /* deeper indentation would be most of the text */
     schema s = { .ctx = ctx };
     given_writer g = given_begin(write, user, why);
     json_sink_init(&s.json, ctx, INDENT, given_write, &g);
-    s.json.deepest = CODEC_DEEPEST;   /* nesting here is ours, whatever files may have */
+    s.json.deepest = CODEC_DEEPEST;   /* the schema's own nesting, unrelated to the limit for files */
     encoder_init(&s.encoder, ctx, NULL, &s.json.sink);
     if (list_classes(&s)) put_schema(&s);
     else s.json.sink.status = XIR_E_MEMORY;

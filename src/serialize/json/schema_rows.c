@@ -1,13 +1,13 @@
-/* The JSON Schema of classes: the rows of one, and what may stand where one is wanted. The rules are those of
- * codec_object.c, and of check.c for bounds and null. */
+/* The JSON Schema of classes: the rows of a class, and what may stand where a class is expected. The rules are those of
+ * codec/object.c, and of check.c for bounds and null. */
 #include "forms.h"
 #include "json/schema.h"
 
-/* ---- what may stand where a class is wanted --------------------------------------------------------------------- */
+/* ---- what may stand where a class is expected ------------------------------------------------------------------- */
 
 static bool fits(const xir_class *cls, const xir_class *of) { return !of || xir_class_is_a(cls, of); }
 
-/* Objects of classes that nobody knows are kept where any of a family may stand. */
+/* Objects of unknown classes are accepted where any member of a family may stand. */
 static bool takes_unknown(const xir_class *of) { return !of || of->traits & XIR_TRAIT_ABSTRACT; }
 
 static bool takes_maps(const schema *s, const xir_class *of) {
@@ -46,7 +46,7 @@ static bool takes_texts(const schema *s, const xir_class *of, bool real) {
     return real;
 }
 
-/* Which class a map may say it is of, and what follows from that. */
+/* The classes that a map may name, and the rules that follow from each. */
 static void put_maps(schema *s, const xir_class *of) {
     schema_list(s, "required");
     schema_word(s, NULL, "_type_key");
@@ -168,7 +168,7 @@ static void put_runs(schema *s) {
     schema_end(s);
 }
 
-/* A list that old files write as its only item. */
+/* A list that old files write as a single item. */
 static void put_single(schema *s, const char *kind) {
     schema_list(s, "type");
     schema_word(s, NULL, "array");
@@ -181,7 +181,7 @@ static void put_single(schema *s, const char *kind) {
     schema_map_ref(s, "then", kind, no_name());
 }
 
-/* What a row takes that is not null. */
+/* The values of a row other than null. */
 static void put_kind(schema *s, const xir_class *cls, const xir_field *f) {
     switch (f->kind) {
     case XIR_KIND_BOOL:  schema_word(s, "type", "boolean"); break;
@@ -215,7 +215,7 @@ static void put_kind(schema *s, const xir_class *cls, const xir_field *f) {
     }
 }
 
-/* What the attribute is when it is not there: for editors, and for people. */
+/* The value of an attribute that is missing: for editors and for people. */
 static void put_default(schema *s, const xir_class *cls, const xir_field *f) {
     if (f->flags & XIR_FIELD_REQUIRED) return;
     sink *to = &s->json.sink;
@@ -269,7 +269,7 @@ static void put_row(schema *s, const xir_class *cls, const xir_field *f, const c
 
 /* ---- classes ---------------------------------------------------------------------------------------------------- */
 
-/* How many inputs an op takes, and which of them may be null. Any number of nulls at the end is none. */
+/* How many inputs an op takes, and which of them may be null. Trailing nulls do not count. */
 static void put_inputs(schema *s, const xir_class *cls) {
     schema_map(s, "inputs");
     if (cls->least_inputs) schema_i64(s, "minItems", cls->least_inputs);
@@ -333,7 +333,7 @@ static void put_required(schema *s, const xir_class *cls) {
     schema_end(s);
 }
 
-/* What is required may be there under any of its names. */
+/* A required row may be present under any of its names. */
 static void put_required_by_names(schema *s, const xir_class *cls) {
     bool first = true;
     for (uint32_t i = 0; i < cls->n_fields; i++) {
@@ -356,7 +356,7 @@ static void put_required_by_names(schema *s, const xir_class *cls) {
     if (!first) schema_end(s);
 }
 
-/* Beside an old name there is no other one. */
+/* An old name excludes the other names. */
 static void put_old_names(schema *s, const xir_class *cls) {
     bool first = true;
     for (uint32_t i = 0; i < cls->n_keys; i++) {

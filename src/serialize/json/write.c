@@ -1,5 +1,5 @@
-/* The JSON sink. Every value is followed by a comma, which the end of its list or map takes back: so no writer asks
- * whether it is the first. An object's text is kept once it has been written, and copied from then on. */
+/* The JSON sink. Every value is followed by a comma, which the end of its list or map removes: so no code asks whether
+ * an item is the first. The text of an object is kept and copied when the object comes again. */
 #include <math.h>
 #include "json/json.h"
 
@@ -7,12 +7,12 @@
 #include <emmintrin.h>
 #endif
 
-/* Pieces are handed on when there is so much. */
+/* Pieces of this size are flushed. */
 enum { PIECE = 1 << 18 };
 
 static json_sink *self(sink *s) { return (json_sink *)s; }
 
-/* Room for `more` bytes; NULL, and the sink has failed, if there is none. */
+/* Room for `more` bytes; NULL if out of memory, and then the sink has failed. */
 static inline char *room(json_sink *j, size_t more) {
     if (j->sink.status) return NULL;
     if (buffer_reserve(&j->out, more)) return j->out.data + j->out.size;
@@ -29,7 +29,7 @@ static void new_line(json_sink *j) {
     j->out.size += 1 + blanks;
 }
 
-/* Before an item of a list when indenting. */
+/* Precedes an item of a list when indenting. */
 static inline void lead_in(json_sink *j) {
     if (j->indent && j->lists[j->depth / 64] >> (j->depth % 64) & 1) new_line(j);
 }
@@ -80,9 +80,9 @@ static size_t escape(char *out, unsigned char c) {
     }
 }
 
-/* A text in quotes, and what comes behind it. */
-static void put_text(json_sink *j, xir_str v, char behind) {
-    char *p = room(j, v.size + 10);   /* quotes, what is behind, one byte escaped */
+/* A text in quotes, followed by one more character. */
+static void put_text(json_sink *j, xir_str v, char after) {
+    char *p = room(j, v.size + 10);   /* quotes, `after`, one escaped byte */
     if (!p) return;
     *p++ = '"';
     const char *from = v.data, *end = v.size ? v.data + v.size : v.data;
@@ -99,7 +99,7 @@ static void put_text(json_sink *j, xir_str v, char behind) {
         if (!p) return;
     }
     *p++ = '"';
-    *p++ = behind;
+    *p++ = after;
     j->out.size = (size_t)(p - j->out.data);
 }
 
@@ -188,7 +188,7 @@ static void on_real(sink *s, double v) {
 static void on_bytes(sink *s, const void *data, uint64_t size) {
     (void)data;
     (void)size;
-    if (!s->status) s->status = XIR_E_UNSUPPORTED;   /* JSON has no bytes, and nobody gives any */
+    if (!s->status) s->status = XIR_E_UNSUPPORTED;   /* JSON has no bytes, and no caller writes any */
 }
 
 static void start(json_sink *j, char c, bool list) {
@@ -243,9 +243,9 @@ static void on_form(sink *s, const xir_object *object) {
     buffer_free(&text);
 }
 
-/* ---- objects that were written before ---------------------------------------------------------------------- */
+/* ---- objects and values written before --------------------------------------------------------------------- */
 
-/* Compact text is the same at any depth. */
+/* Compact text is the same at every depth. */
 static uint32_t depth_of(const json_sink *j) { return j->indent ? j->depth : 0; }
 
 static size_t on_begin(sink *s, const xir_object *object) {
@@ -260,7 +260,7 @@ static size_t on_begin(sink *s, const xir_object *object) {
 static void on_learn(sink *s, const xir_object *object, size_t begun) {
     json_sink *j = self(s);
     if (s->status) return;
-    /* In a list the text begins behind the line's blanks. */
+    /* In a list the text begins after the white space of the line. */
     while (begun < j->out.size && (j->out.data[begun] == '\n' || j->out.data[begun] == ' ')) begun++;
     known_learn(&j->known, object, depth_of(j), j->out.data + begun, j->out.size - 1 - begun);
 }
@@ -288,22 +288,22 @@ static size_t on_begin_value(sink *s, const xir_value *v) {
 static void on_learn_value(sink *s, const xir_value *v, size_t begun) {
     json_sink *j = self(s);
     if (s->status) return;
-    while (j->out.data[begun] == '\n' || j->out.data[begun] == ' ') begun++;   /* a list's new line */
+    while (j->out.data[begun] == '\n' || j->out.data[begun] == ' ') begun++;   /* the new line of a list item */
     *recent_of(j, v) = (recent_value){ v, depth_of(j), begun, j->out.size - 1 - begun };
 }
 
-/* What stays in memory is measured after some ops: then there is room for all, in huge pages and without a move.
- * Half of the time of writing a large text goes into fresh memory otherwise. */
+/* Text that stays in memory is estimated after some ops, and room for all of it is reserved, in huge pages and without
+ * moving later. Otherwise half of the time of writing a large text is spent on fresh memory. */
 static void foresee(json_sink *j) {
     enum { MEASURED = 256 };
     if (++j->pieces != MEASURED || j->listed <= 4 * (size_t)MEASURED) return;
     size_t an_op = j->out.size / MEASURED + 1;
     if (j->listed > (SIZE_MAX >> 8) / an_op) return;
     if (buffer_reserve(&j->out, an_op * j->listed / 16 * 17)) memory_advise_huge(j->out.data, j->out.room);
-    else j->out.failed = false;   /* a guess that is not to be had is no failure */
+    else j->out.failed = false;   /* failing to reserve ahead is not an error */
 }
 
-/* Hands on all but the last byte, which may be a comma to be taken back. */
+/* Flushes all but the last byte, which may be a comma to be removed. */
 static void on_piece(sink *s) {
     json_sink *j = self(s);
     if (!j->write) foresee(j);

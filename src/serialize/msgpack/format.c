@@ -1,6 +1,6 @@
-/* The format as a whole. In a file the network's map has two keys more than in JSON: the bytes of its Params, and
- * the order in which a raw file's table has them if it is another one. They may stand anywhere in the map: the
- * places are noted, and looked at when the network is there. */
+/* The format as a whole. In a file the network's map has two more keys than in JSON: the bytes of its Params, and the
+ * order in which a raw file's table has them, if that differs. The keys may stand anywhere in the map: their places are
+ * recorded, and read once the network is complete. */
 #include <stdio.h>
 #include "codec/read.h"
 #include "format.h"
@@ -34,7 +34,7 @@ static void write_table(encoder *e, void *user) {
     s->ops->end(s);
 }
 
-/* What this format cannot hold and others can; before anything is read for it. */
+/* Finds contents that only other formats can hold, before anything is read for writing. */
 typedef struct check { const format_writing *how; xir_status status; } check;
 
 static bool check_size(void *user, xir_value *v) {
@@ -42,8 +42,8 @@ static bool check_size(void *user, xir_value *v) {
     const blob *data = value_params(v)->data;
     if (!data || data->size <= UINT32_MAX) return true;
     c->status = file_fail(c->how->why, XIR_E_LIMIT, c->how->path, XIR_NO_BYTE,
-                          "%s has %" PRIu64 " bytes, MessagePack counts to 4294967295; Json&Raw has room for them",
-                          raw_who(v).text, data->size);
+                          "%s has %" PRIu64 " bytes, MessagePack allows at most 4294967295; Json&Raw can hold them",
+                          raw_name_of(v).text, data->size);
     return false;
 }
 
@@ -52,7 +52,7 @@ static xir_status check_network(xir_network *net, const format_writing *how) {
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
         if (!net->extra || !xir_map_find(net->extra, xir_str_of(own[i]))) continue;
         return file_fail(how->why, XIR_E_UNSUPPORTED, how->path, XIR_NO_BYTE,
-                         "the network has an undeclared key \"%s\", which in MessagePack stands for its parameters; "
+                         "the network has an undeclared key \"%s\", which MessagePack uses for parameters; "
                          "Json&Raw can hold it",
                          own[i]);
     }
@@ -61,7 +61,7 @@ static xir_status check_network(xir_network *net, const format_writing *how) {
     return net_walk_params(net, check_size, &c) || c.status ? c.status : diag_memory(how->why);
 }
 
-/* Writing nowhere. */
+/* A write callback that discards everything. */
 static bool swallow(void *user, const void *data, size_t size) {
     (void)user;
     (void)data;
@@ -69,7 +69,7 @@ static bool swallow(void *user, const void *data, size_t size) {
     return true;
 }
 
-/* Something is nested too deep: it is looked for, op by op, for the finding. */
+/* Something is nested too deep: finds out which op, for the finding. */
 static xir_status find_deep(const xir_network *net, const format_writing *how) {
     enum { NETWORK_AND_OPS = 2 };
     size_t i = 0;
@@ -88,13 +88,13 @@ static xir_status find_deep(const xir_network *net, const format_writing *how) {
         char path[40];
         snprintf(path, sizeof path, "/ops/%zu", i);
         return diag_fail(how->why, XIR_E_LIMIT, xir_str_of(path),
-                         "%.*s '%.*s' (op_id %" PRId64 ") holds values nested deeper than %" PRIu32 "%s", CLIP(op->cls->key),
-                         CLIP(name_text(op->name)), op->id, deepest,
+                         "%.*s '%.*s' (op_id %" PRId64 ") holds values nested deeper than %" PRIu32 "%s",
+                         CLIP(op->cls->key), CLIP(name_text(op->name)), op->id, deepest,
                          deepest < PACKED_DEEPEST ? ""
-                         : ", which is what readers of MessagePack take; Json&Raw can hold them");
+                         : ", the depth that readers of MessagePack accept; Json&Raw can hold them");
     }
     return diag_fail(how->why, XIR_E_LIMIT, XIR_STR(""),
-                     "the network's tags or undeclared keys are nested deeper than readers of MessagePack take; "
+                     "the network's tags or undeclared keys are nested deeper than readers of MessagePack accept; "
                      "Json&Raw can hold them");
 }
 
@@ -104,8 +104,9 @@ static xir_status write_failed(const packed_sink *p, const xir_network *net, con
     case XIR_E_LIMIT:
         if (!p->too_large) return find_deep(net, how);
         return file_fail(how->why, XIR_E_LIMIT, how->path, XIR_NO_BYTE,
-                         "a text or list is longer than 4294967295, which is what MessagePack can count; Json&Raw can hold it");
-    default: return p->sink.status;   /* XIR_E_IO, whose finding is that of the function that was given */
+                         "a text or list is longer than 4294967295, the most that MessagePack allows; "
+                         "Json&Raw can hold it");
+    default: return p->sink.status;   /* XIR_E_IO: the callback's failure has a finding */
     }
 }
 
@@ -136,7 +137,7 @@ static xir_status write_network(xir_network *net, const format_writing *how) {
 
 /* ---- reading ----------------------------------------------------------------------------------------------- */
 
-/* Where the two keys' items are; NULL: not there. */
+/* Where the items of the two keys are; NULL: missing. */
 typedef struct places { const void *params, *table; } places;
 
 static bool note_place(decoder *d, source *s, xir_str key, bool *taken, void *user) {
@@ -151,20 +152,20 @@ static bool note_place(decoder *d, source *s, xir_str key, bool *taken, void *us
     return true;
 }
 
-/* What is listed: payloads as they come. */
+/* The contents of the two lists: payloads in file order. */
 typedef struct listed {
     size_t      n, n_table;   /* payloads; ids of the table           */
     size_t      n_params;     /* of the network                       */
     payload    *list;
-    uint32_t   *place;        /* by the number of the Params: the payload's in the list + 1; 0: none */
-    raw_rank   *ids;          /* of all Params, sorted; and as many spare ones */
+    uint32_t   *place;        /* by number of the Params: 1 + index of the payload; 0: none          */
+    raw_rank   *ids;          /* of all Params, sorted; then as much spare room */
     xir_value **params;
 } listed;
 
 static bool listed_init(listed *l, const xir_network *net) {
     const xir_allocator *a = &net->alloc;
     *l = (listed){ .n_params = net->n_params };
-    size_t room = l->n_params + 1;   /* never nothing */
+    size_t room = l->n_params + 1;   /* at least 1 */
     l->list = mem_new(a, room * sizeof *l->list);
     l->place = mem_new(a, room * sizeof *l->place);
     l->ids = mem_new(a, 2 * room * sizeof *l->ids);
@@ -190,7 +191,7 @@ static void listed_free(listed *l, const xir_network *net) {
     mem_free(a, l->params, room * sizeof *l->params);
 }
 
-/* The Params of an id that comes. NULL with a finding. */
+/* The Params with the id that comes next. NULL with a finding. */
 static xir_value *read_params_id(source *s, const listed *l) {
     const void *at = s->at;
     int64_t id;
@@ -202,7 +203,8 @@ static xir_value *read_params_id(source *s, const listed *l) {
         else high = middle;
     }
     if (low < l->n_params && l->ids[low].key == (uint64_t)id) return l->params[l->ids[low].index];
-    source_fail(s, at, XIR_E_CORRUPT, "bytes of v_id %" PRId64 " were found, the network has no Params of this id", id);
+    source_fail(s, at, XIR_E_CORRUPT, "found bytes for v_id %" PRId64 ", but the network has no Params with this id",
+                id);
     return NULL;
 }
 
@@ -212,7 +214,7 @@ static bool item_payload(decoder *d, source *s, void *user) {
     listed *l = user;
     const void *at = s->at;
     if (s->ops->shape(s) != SHAPE_LIST || packed_count(packed_head_at(at), at) != 2) {
-        return source_fail(s, at, XIR_E_TYPE, "a list of a v_id and its bytes was expected");
+        return source_fail(s, at, XIR_E_TYPE, "expected a list of a v_id and its bytes");
     }
     if (!s->ops->enter(s) || s->ops->item(s, true) != 1) return false;
     xir_value *v = read_params_id(s, l);
@@ -222,13 +224,13 @@ static bool item_payload(decoder *d, source *s, void *user) {
         return false;
     uint32_t *place = &l->place[value_params(v)->number];
     if (*place) return source_fail(s, at, XIR_E_EXISTS, "v_id %" PRId64 " has bytes twice", v->id);
-    /* Each once, so there is room. */
+    /* Each Params occurs at most once, so there is room. */
     l->list[l->n] = (payload){ .value = v, .offset = s->ops->offset(s, data), .size = size, .entry = (uint32_t)l->n };
     *place = (uint32_t)++l->n;
     return true;
 }
 
-/* An id of the table: a payload's position there. */
+/* An id of the table: the position of a payload there. */
 static bool item_entry(decoder *d, source *s, void *user) {
     (void)d;
     listed *l = user;
@@ -237,13 +239,14 @@ static bool item_entry(decoder *d, source *s, void *user) {
     if (!v) return false;
     uint32_t *place = &l->place[value_params(v)->number];
     if (!*place)
-        return source_fail(s, at, XIR_E_CORRUPT, "v_id %" PRId64 " has no entry in params, or is here twice", v->id);
+        return source_fail(s, at, XIR_E_CORRUPT, "v_id %" PRId64 " has no entry in params, or appears here twice",
+                           v->id);
     l->list[*place - 1].entry = (uint32_t)l->n_table++;
     *place = 0;
     return true;
 }
 
-/* Reads a list that was noted. */
+/* Reads a list whose place was recorded. */
 static bool read_list(decoder *d, source *s, const void *at, const char *key, item_fn *read, listed *l) {
     frame f = { .up = NULL, .key = xir_str_of(key), .index = SIZE_MAX };
     s->at = at;
@@ -264,7 +267,7 @@ static bool read_lists(decoder *d, source *s, const places *at, listed *l) {
 
 static bool attach(decoder *d, source *s, const places *at, const format_reading *how, blob *whole) {
     if (!at->params && !at->table) return true;
-    if (!at->params) return source_fail(s, at->table, XIR_E_MISSING, "params was expected beside params_table");
+    if (!at->params) return source_fail(s, at->table, XIR_E_MISSING, "expected params next to params_table");
     listed l;
     bool ok = listed_init(&l, d->net) || trace_memory(&d->trace);
     ok = ok && read_lists(d, s, at, &l);
@@ -295,7 +298,7 @@ static xir_network *read_network(const format_reading *how, blob *whole) {
         diag_memory(how->why);
         return NULL;
     }
-    memcpy(net->version, (const uint32_t[4]){ 3, 33, 1, 0 }, sizeof net->version);   /* of a file that does not say */
+    memcpy(net->version, (const uint32_t[4]){ 3, 33, 1, 0 }, sizeof net->version);   /* if the file has none */
     if (read_into(net, how, whole)) return net;
     xir_network_free(net);
     return NULL;
@@ -313,14 +316,14 @@ static xir_status write_part(const format_part *part, const format_writing *how)
     if (status == XIR_E_MEMORY) diag_memory(how->why);
     else if (status == XIR_E_LIMIT)
         diag_fail(how->why, status, XIR_STR(""),
-                  "what is nested or counted here is more than MessagePack's readers take");
+                  "the nesting or a count exceeds what readers of MessagePack accept");
     encoder_free(&e);
     packed_sink_free(&p);
     return status;
 }
 
 static bool at_end(source *s) {
-    return s->at == s->end || source_fail(s, s->at, XIR_E_SYNTAX, "the end was expected, more bytes were found");
+    return s->at == s->end || source_fail(s, s->at, XIR_E_SYNTAX, "expected the end, found more bytes");
 }
 
 static bool read_part(format_part *part, const void *data, size_t size, xir_diags *why) {
@@ -334,7 +337,7 @@ static bool read_part(format_part *part, const void *data, size_t size, xir_diag
     return ok;
 }
 
-/* ---- telling it from others -------------------------------------------------------------------------------- */
+/* ---- detection --------------------------------------------------------------------------------------------- */
 
 static bool is_network_key(xir_str key) {
     for (int i = 0; i < NETWORK_KEYS; i++) {
@@ -343,11 +346,11 @@ static bool is_network_key(xir_str key) {
     return xir_str_equal(key, xir_str_of(params_key)) || xir_str_equal(key, xir_str_of(table_key));
 }
 
-/* Whether a first key may be an undeclared one: it is written before _type_key, or the class of networks is named soon
- * after. No binary format begins with what would be such a map and key. */
+/* Whether a first key may be an undeclared one: if it sorts before _type_key, or if the class of networks is named soon
+ * after it. No binary format begins with what would be such a map and key. */
 static bool is_undeclared_key(xir_str key, const uint8_t *end) {
-    const char *behind = key.data + key.size;
-    if (memmem(behind, (size_t)((const char *)end - behind), network_class_key.data, network_class_key.size))
+    const char *after = key.data + key.size;
+    if (memmem(after, (size_t)((const char *)end - after), network_class_key.data, network_class_key.size))
         return true;
     for (size_t i = 0; i < key.size; i++) {
         if ((unsigned char)key.data[i] < ' ' || key.data[i] == 0x7F) return false;

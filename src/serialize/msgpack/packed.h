@@ -1,4 +1,4 @@
-/* MessagePack as this library reads and writes it: the codec's events and questions, msgpack-c behind them. */
+/* MessagePack as XIR reads and writes it: the codec's events and questions, implemented with msgpack-c. */
 #ifndef SERIALIZE_MSGPACK_PACKED_H
 #define SERIALIZE_MSGPACK_PACKED_H
 
@@ -6,7 +6,7 @@
 #include "codec/known.h"
 #include "scan.h"
 
-/* A key as msgpack-c packs it. All that are baked have their size in the first byte. */
+/* A key as msgpack-c packs it. All baked keys have their size in the first byte. */
 static inline uint8_t packed_bake(xir_str key, char *out) {
     if (key.size + 1 > BAKED) return 0;
     out[0] = (char)(0xA0 | key.size);
@@ -16,7 +16,7 @@ static inline uint8_t packed_bake(xir_str key, char *out) {
 
 /* ---- writing ----------------------------------------------------------------------------------------------- */
 
-/* Where in `out` a value was written last, and how deep it nests. */
+/* Where in `out` a value was last written, and how deep it nests. */
 typedef struct packed_value { const xir_value *value; size_t start, size; uint32_t height; } packed_value;
 enum { PACKED_VALUES = 64 };
 
@@ -25,17 +25,17 @@ typedef struct packed_sink {
     xir_context  *ctx;
     buffer        out;
     uint32_t      depth, deepest;
-    uint32_t      peak;                      /* the greatest depth since it was set back          */
-    bool          too_large;                 /* what failed was a count or a length above 2^32 - 1 */
+    uint32_t      peak;                      /* the greatest depth since it was reset             */
+    bool          too_large;                 /* the failure is a count or length above 2^32 - 1   */
     xir_write_fn *write;
     void         *user;
     known_items   known;
-    packed_value  values[PACKED_VALUES];     /* direct-mapped; forgotten when a piece is handed on */
+    packed_value  values[PACKED_VALUES];     /* direct-mapped; cleared when a piece is flushed     */
 } packed_sink;
 
-/* Starts one item, as if it stood in `depth` lists and maps. */
+/* Starts one item, as if it were inside `depth` lists and maps. */
 void       packed_sink_init(packed_sink *p, xir_context *ctx, uint32_t depth, xir_write_fn *write, void *user);
-/* Hands the rest on, and returns what became of it all. */
+/* Flushes the rest, and returns the final status. */
 xir_status packed_sink_end(packed_sink *p);
 void       packed_sink_free(packed_sink *p);
 
@@ -43,13 +43,13 @@ void       packed_sink_free(packed_sink *p);
 
 extern const source_ops packed_source;
 
-/* The counts of what is open. */
+/* The counts of open lists and maps. */
 typedef struct packed_levels { uint32_t left[PACKED_DEEPEST]; } packed_levels;
 
-/* Points a source at an input that has been scanned. */
+/* Points a source at an input that packed_scan has accepted. */
 void packed_begin(decoder *d, source *s, packed_levels *levels, const uint8_t *data, size_t size);
 
-/* Bytes. False with a finding. */
+/* Reads bytes. False with a finding. */
 bool packed_bytes(source *s, const uint8_t **data, uint32_t *size);
 
 #endif

@@ -1,9 +1,8 @@
-/* The MessagePack source: a cursor in the bytes, which have been scanned: whatever is announced is there. Lists and
- * maps are entered without moving, so that the first member is stepped to over the head; how many are left is
- * counted in the cursor itself, and kept for the outer ones. Keys are compared where they stand; texts and bytes
- * stay where they are, those of parameters untouched. What has a value to be decoded (nil, booleans, numbers) is
- * unpacked by msgpack-c, one item at a time: it takes no memory for these, as it does for texts (a zone that nothing
- * is put into). */
+/* The MessagePack source: a cursor in the bytes. The input has been scanned, so every announced item exists. A list or
+ * map is entered without moving; the step to its first member passes its head. The cursor counts the members left, and
+ * keeps the counts of the enclosing lists and maps. Keys are compared in place. Texts and bytes stay in place, those of
+ * parameters untouched. Items whose value must be decoded (nil, booleans, numbers) are unpacked by msgpack-c, one at a
+ * time: for these it takes no memory, unlike for texts (its zone stays empty). */
 #include <inttypes.h>
 #include <msgpack.h>
 #include "packed.h"
@@ -17,7 +16,7 @@ static inline const uint8_t *here(const source *s) { return s->at; }
 static inline const uint8_t *end_of(const source *s) { return s->end; }
 static inline uint32_t *levels(const source *s) { return ((packed_levels *)s->state)->left; }
 
-/* The last bytes first: there is the number of a value, the shape of a type. */
+/* Compares the last bytes first: they hold the number of a value, the shape of a type. */
 static inline bool same_bytes(const void *a, const void *b, size_t n) {
     const char *x = a, *y = b;
     if (n >= 8) return load8(x + n - 8) == load8(y + n - 8) && memcmp(x, y, n - 8) == 0;
@@ -29,7 +28,7 @@ static inline bool same_bytes(const void *a, const void *b, size_t n) {
 
 static shape on_shape(source *s) { return (shape)packed_head_at(here(s))->shape; }
 
-/* Has msgpack-c unpack the item that comes; false, without a failure, if it is of another shape. */
+/* Unpacks the next item with msgpack-c; false, without a failure, if it is of another shape. */
 static inline bool unpack(source *s, shape wanted, msgpack_object *out) {
     if (on_shape(s) != wanted) return false;
     size_t used = 0;
@@ -72,7 +71,7 @@ static bool on_number(source *s, number *out) {
 
 static bool on_integer(source *s, int64_t *out) {
     const uint8_t *p = here(s);
-    if (*p < 0x80) {   /* most are small */
+    if (*p < 0x80) {   /* most integers are small */
         *out = *p;
         s->at = p + 1;
         return true;
@@ -86,7 +85,7 @@ static bool on_integer(source *s, int64_t *out) {
     s->at = p;
     if (n.kind == NUMBER_U64)
         return source_fail(s, p, XIR_E_BOUNDS, "%" PRIu64 " does not fit 64 bits with a sign", n.u64);
-    return source_fail(s, p, XIR_E_TYPE, "an integer was expected, %g was found", n.real);
+    return source_fail(s, p, XIR_E_TYPE, "expected an integer, found %g", n.real);
 }
 
 /* The first byte of [p, end) that is not ASCII, or `end`. */
@@ -112,7 +111,7 @@ static bool check_text(const source *s, xir_str text) {
     return true;
 }
 
-/* What the item that comes consists of, a text or bytes, whose shape has been asked. Steps over it. */
+/* The contents of the next item, a text or bytes, whose shape is known. Steps over it. */
 static inline const uint8_t *take(source *s, uint32_t *size) {
     const uint8_t *p = here(s);
     const packed_head *h = packed_head_at(p);
@@ -148,7 +147,7 @@ static bool on_enter(source *s) {
     return true;
 }
 
-/* To the next member: 1 there is one, 0 it was the end. */
+/* To the next member: 1: there is one; 0: it was the end. */
 static inline int step(source *s, bool first) {
     if (first) s->at = here(s) + packed_head_at(here(s))->size;
     if (s->left) {
@@ -164,7 +163,7 @@ static int on_item(source *s, bool first) { return step(s, first); }
 static int on_key(source *s, bool first, xir_str *out) {
     if (!step(s, first)) return 0;
     if (on_shape(s) != SHAPE_TEXT) {
-        source_fail(s, s->at, XIR_E_TYPE, "a key was expected, %s was found", shape_words(on_shape(s)));
+        source_fail(s, s->at, XIR_E_TYPE, "expected a key, found %s", shape_words(on_shape(s)));
         return -1;
     }
     return on_text(s, out) ? 1 : -1;
@@ -200,20 +199,20 @@ static bool on_member(const source *s, xir_str key, xir_str *out) {
         h = packed_head_at(p);
         bool found = h->shape == SHAPE_TEXT && packed_count(h, p) == key.size &&
             memcmp(p + h->size, key.data, key.size) == 0;
-        p = packed_behind(p);
+        p = packed_end(p);
         if (found) {
             h = packed_head_at(p);
             if (h->shape != SHAPE_TEXT) return false;
             *out = (xir_str){ (const char *)p + h->size, packed_count(h, p) };
             return true;
         }
-        p = packed_behind(p);
+        p = packed_end(p);
     }
     return false;
 }
 
-/* Members that are the memo's byte for byte: if they began with the map, as many follow; otherwise there must be so
- * many. */
+/* The members equal the memo's byte for byte. If the memo began with the map, as many members follow; otherwise at
+ * least that many must be left. */
 static bool on_skip_members(source *s, const codec_memo *memo) {
     const uint8_t *p = here(s);
     size_t n = memo->size;
@@ -234,7 +233,7 @@ static bool on_repeats(source *s, const codec_memo *memo) {
 
 static bool on_fingerprint(const source *s, codec_memo *out, uint64_t *hash) {
     const uint8_t *p = here(s);
-    *out = (codec_memo){ .start = p, .size = (size_t)(packed_behind(p) - p) };
+    *out = (codec_memo){ .start = p, .size = (size_t)(packed_end(p) - p) };
     *hash = codec_hash((const char *)p, out->size);
     return true;
 }
@@ -243,7 +242,7 @@ static uint64_t on_offset(const source *s, const void *at) {
     return (uint64_t)((const uint8_t *)at - (const uint8_t *)s->start);
 }
 
-static void on_skip(source *s) { s->at = packed_behind(s->at); }
+static void on_skip(source *s) { s->at = packed_end(s->at); }
 
 const source_ops packed_source = {
     .bake = bake, .shape = on_shape, .null = on_null, .boolean = on_boolean, .integer = on_integer, .number = on_number,

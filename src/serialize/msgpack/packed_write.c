@@ -1,12 +1,11 @@
-/* The MessagePack sink. Everything is packed by msgpack-c, whose packer hands it to a buffer of our own; baked keys,
- * and objects and values that were written before, are copied from where they were. Nothing depends on the depth, so
- * an item's bytes are the same wherever it stands; but how deep they nest is kept with them, since the limit holds
- * there too. */
+/* The MessagePack sink. msgpack-c packs everything into XIR's buffer; baked keys, and objects and values that were
+ * written before, are copied from there. No byte depends on the depth, so an item has the same bytes wherever it
+ * stands. Its height is remembered with it, since the nesting limit applies to copies too. */
 #include <math.h>
 #include <msgpack.h>
 #include "packed.h"
 
-/* Pieces are handed on when there is so much; bytes of parameters from this size on are not copied before. */
+/* Pieces of PIECE bytes are flushed. Parameter bytes from DIRECT on are not copied first. */
 enum { PIECE = 1 << 18, DIRECT = 1 << 14 };
 
 static packed_sink *self(sink *s) { return (packed_sink *)s; }
@@ -28,7 +27,7 @@ static inline int append(void *to, const char *bytes, size_t size) {
     return 0;
 }
 
-/* A constant for the compiler, so that it sees through the pointer. */
+/* A constant for the compiler, so that it inlines the callback. */
 static inline msgpack_packer packer_of(packed_sink *p) { return (msgpack_packer){ .data = p, .callback = append }; }
 
 static bool fits(packed_sink *p, uint64_t n) {
@@ -89,7 +88,7 @@ static void on_uinteger(sink *s, uint64_t v) {
     msgpack_pack_uint64(&k, v);
 }
 
-/* In 32 bits if nothing is lost, not even of a NaN. */
+/* In 32 bits if that loses nothing, not even a bit of a NaN. */
 static void on_real(sink *s, double v) {
     msgpack_packer k = packer_of(self(s));
     double rounded = number_to_f32(v);
@@ -145,7 +144,7 @@ static void on_map(sink *s, const xir_class *cls, size_t n) {
     msgpack_pack_map(&k, n);
 }
 
-static void on_end(sink *s) { self(s)->depth--; }   /* after a failure nobody asks */
+static void on_end(sink *s) { self(s)->depth--; }   /* after a failure the depth is unused */
 
 static void on_form(sink *s, const xir_object *object) {
     buffer text;
@@ -156,9 +155,9 @@ static void on_form(sink *s, const xir_object *object) {
     buffer_free(&text);
 }
 
-/* ---- what was written before ------------------------------------------------------------------------------- */
+/* ---- objects and values written before --------------------------------------------------------------------- */
 
-/* Whether something so deep may stand here. */
+/* Whether an item of this height may stand here. */
 static bool deep_enough(packed_sink *p, uint32_t height) {
     if (p->depth + height > p->deepest) {
         if (!p->sink.status) p->sink.status = XIR_E_LIMIT;
@@ -201,7 +200,7 @@ static size_t on_begin_value(sink *s, const xir_value *v) {
         p->out.size += r->size;
         return SINK_DONE;
     }
-    p->peak = p->depth;   /* no value stands in another one */
+    p->peak = p->depth;   /* values do not nest */
     return p->out.size;
 }
 

@@ -1,6 +1,6 @@
-/* Each list or map promises items, each item takes at least one byte. So what all open ones together still promise
- * is never more than the bytes that are left, or the file is refused where that stops being true: before anybody
- * takes memory for a promise. */
+/* Each list or map announces items, and each item takes at least one byte. So the items still owed to all open lists
+ * and maps never outnumber the bytes left; where they would, the file is refused, before anybody allocates memory for
+ * them. */
 #include <inttypes.h>
 #include "scan.h"
 
@@ -29,16 +29,16 @@ const packed_head packed_heads[256] = {
     TIMES32({ SHAPE_NUMBER, 1, 0, 0 }),                                                   /* e0 … ff  negative fixint       */
 };
 
-/* ---- where a byte is --------------------------------------------------------------------------------------- */
+/* ---- locating a byte --------------------------------------------------------------------------------------- */
 
-/* A list or map that is open. Of a map, keys and values are both items. */
+/* An open list or map. Of a map, keys and values are both items. */
 typedef struct place {
     frame    f;
     uint64_t items, left;
     bool     map;
 } place;
 
-/* The frames of the item at `at`, before which everything is as it should be; NULL outside of everything. */
+/* The frames of the item at `at`, before which everything is well-formed; NULL outside of everything. */
 static const frame *place_of(const uint8_t *data, const uint8_t *at, place places[PACKED_DEEPEST]) {
     uint32_t depth = 0;
     for (const uint8_t *p = data; p < at;) {
@@ -59,14 +59,14 @@ static const frame *place_of(const uint8_t *data, const uint8_t *at, place place
     }
     for (uint32_t i = 0; i < depth; i++) {
         place *in = &places[i];
-        bool last = i + 1 == depth;   /* it is about to come; of the others it has begun */
+        bool last = i + 1 == depth;   /* its next item has not begun; those of the others have */
         if (!in->map) in->f.index = (size_t)(in->items - in->left) - !last;
         else if (last && in->left % 2 == 0) in->f.key = (xir_str){ NULL, 0 };
     }
     return depth ? &places[depth - 1].f : NULL;
 }
 
-/* Records what is wrong with the item at `at`, with the path that leads there. Returns false. */
+/* Records a failure of the item at `at`, with the path to it. Returns false. */
 static bool fail(trace *t, const uint8_t *data, const uint8_t *at, xir_status code, const char *format, ...) {
     place places[PACKED_DEEPEST];
     const frame *top = t->top;
@@ -79,31 +79,31 @@ static bool fail(trace *t, const uint8_t *data, const uint8_t *at, xir_status co
     return false;
 }
 
-/* ---- looking over ------------------------------------------------------------------------------------------ */
+/* ---- scanning ---------------------------------------------------------------------------------------------- */
 
-/* What is wrong with the item at `p`, of which `room` bytes are there: one of four things. */
+/* Reports what is wrong with the item at `p`, which has `room` bytes up to the end: one of four things. */
 static bool bad_item(trace *t, const uint8_t *data, const uint8_t *p, size_t room) {
     const packed_head *h = packed_head_at(p);
     if (*p == 0xC1)
-        return fail(t, data, p, XIR_E_SYNTAX, "an item was expected, byte 0xc1 was found, which begins none");
+        return fail(t, data, p, XIR_E_SYNTAX, "expected an item, found byte 0xc1, which begins no item");
     if (h->shape == SHAPE_NONE) {
-        return fail(t, data, p, XIR_E_TYPE, "an item of a network was expected, an extension was found (byte 0x%02x)",
+        return fail(t, data, p, XIR_E_TYPE, "expected an item of a network, found an extension (byte 0x%02x)",
                     *p);
     }
     if (room < h->size) {
-        return fail(t, data, p, XIR_E_SYNTAX, "%u bytes were expected from byte 0x%02x on, %zu more are there",
+        return fail(t, data, p, XIR_E_SYNTAX, "expected %u bytes from byte 0x%02x on, found %zu",
                     h->size, *p, room);
     }
     uint32_t n = packed_count(h, p);
-    const char *what = h->shape == SHAPE_TEXT ? "a text" : h->shape == SHAPE_BYTES ? "bytes"
+    const char *what = h->shape == SHAPE_TEXT ? "a text" : h->shape == SHAPE_BYTES ? "a byte string"
                        : h->shape == SHAPE_MAP ? "a map" : "a list";
-    return fail(t, data, p, XIR_E_SYNTAX, "%s of %" PRIu32 " %s found, %zu more bytes are there", what, n,
-                h->shape == SHAPE_TEXT || h->shape == SHAPE_BYTES ? "bytes was" : "members was", room - h->size);
+    return fail(t, data, p, XIR_E_SYNTAX, "found %s of %" PRIu32 " %s, but only %zu more bytes", what, n,
+                h->shape == SHAPE_TEXT || h->shape == SHAPE_BYTES ? "bytes" : "members", room - h->size);
 }
 
-/* Values and their types are written in full wherever they are used: a map that is byte for byte one of the last is
- * as good as that one was. Half of a network's items are passed that way: of a chain of convolutions and activations
- * an op takes 180 ns instead of 450 (632 bytes; gcc 12 -O3, 2-vCPU Xeon VM). */
+/* Values and their types are written in full at each use: a map that equals a recent one, byte for byte, is as valid as
+ * that one. Half of a network's items are skipped this way: in a chain of convolutions and activations, an op takes
+ * 180 ns instead of 450 (632 bytes; gcc 12 -O3, 2-vCPU Xeon VM). */
 enum { RECENT_WAYS = 4, RECENT_SETS = 8, LEAST = 16, MOST = 512 };
 
 typedef struct recent_map { const uint8_t *start; uint32_t size, height; } recent_map;
@@ -115,7 +115,7 @@ static inline const recent_map *find_recent(const recent_maps *r, const uint8_t 
     const recent_map *set = r->of[*p % RECENT_SETS];
     for (int i = 0; i < RECENT_WAYS; i++) {
         size_t n = set[i].size;
-        /* what differs stands at the end */
+        /* maps differ most at the end */
         if (!n || n > room || !ends_alike(p + n - 8, set[i].start + n - 8)) continue;
         if (memcmp(p, set[i].start, n) == 0) return &set[i];
     }
@@ -128,26 +128,26 @@ static inline void remember(recent_maps *r, const uint8_t *start, const uint8_t 
     r->of[*start % RECENT_SETS][r->next++ % RECENT_WAYS] = (recent_map){ start, (uint32_t)n, height };
 }
 
-/* A list or map that is open. */
+/* An open list or map. */
 typedef struct opened {
     const uint8_t *start;
-    uint64_t       left;     /* of the outer one, behind it      */
-    uint32_t       height;   /* of what is complete in it, and 1 */
+    uint64_t       left;     /* of the outer one, after it       */
+    uint32_t       height;   /* 1 + height of its complete items */
 } opened;
 
 bool packed_scan(trace *t, const uint8_t *data, size_t size, uint32_t deepest) {
-    if (!size) return trace_fail(t, XIR_E_SYNTAX, 0, "a network was expected, there are no bytes");
+    if (!size) return trace_fail(t, XIR_E_SYNTAX, 0, "expected a network, found no bytes");
     const uint8_t *p = data, *end = data + size;
     opened open[PACKED_DEEPEST + 1];
     recent_maps recent = { .next = 0 };
-    uint64_t left = 1, owed = 1;   /* items to come: in what was opened last, and in all together */
+    uint64_t left = 1, owed = 1;   /* items to come: in the innermost list or map; in all */
     uint32_t depth = 0;
-    open[0].height = 0;            /* nobody asks */
+    open[0].height = 0;            /* never used */
     for (;;) {
         while (!left) {
             if (!depth) {
                 if (p == end) return true;
-                return fail(t, data, p, XIR_E_SYNTAX, "the end was expected, %zu more bytes were found",
+                return fail(t, data, p, XIR_E_SYNTAX, "expected the end, found %zu more bytes",
                             (size_t)(end - p));
             }
             opened *o = &open[depth--];
@@ -155,7 +155,7 @@ bool packed_scan(trace *t, const uint8_t *data, size_t size, uint32_t deepest) {
             if (open[depth].height <= o->height) open[depth].height = o->height + 1;
             if (packed_head_at(o->start)->shape == SHAPE_MAP) remember(&recent, o->start, p, o->height);
         }
-        /* What is owed is at least 1 and at most what is left, so a byte is there. */
+        /* At least one item is owed, and no more than there are bytes left: so there is a byte. */
         uint64_t room = (uint64_t)(end - p), more, items = 0;
         uint8_t c = *p;
         if ((c & 0xE0) == 0xA0) {
@@ -188,8 +188,8 @@ bool packed_scan(trace *t, const uint8_t *data, size_t size, uint32_t deepest) {
         owed += items - 1;
         if (room < more) return bad_item(t, data, p, room);
         if (owed > room - more) {
-            return fail(t, data, p, XIR_E_SYNTAX, "%" PRIu64 " more items were expected behind this one, %" PRIu64
-                        " more bytes are there", owed, room - more);
+            return fail(t, data, p, XIR_E_SYNTAX, "expected %" PRIu64 " more items after this one, found only %" PRIu64
+                        " more bytes", owed, room - more);
         }
         p += more;
     }

@@ -1,19 +1,18 @@
-/* The grammar of MessagePack: what a first byte announces, and a look over a whole input before anything of it is
- * read. */
+/* The grammar of MessagePack: what a first byte announces, and a scan of a whole input before any of it is read. */
 #ifndef SERIALIZE_MSGPACK_SCAN_H
 #define SERIALIZE_MSGPACK_SCAN_H
 
 #include "codec/codec.h"
 
-/* As deep as msgpack-c reads; the outermost map is 1. Nothing deeper is read or written. */
+/* The depth that msgpack-c reads; the outermost map is 1. Nothing deeper is read or written. */
 enum { PACKED_DEEPEST = 32 };
 
-/* What a first byte says of its item. */
+/* The meaning of a first byte. */
 typedef struct packed_head {
-    uint8_t shape;   /* SHAPE_NONE: an extension, or no item at all               */
-    uint8_t size;    /* of the item up to its text, bytes, or first member        */
-    uint8_t wide;    /* bytes of a count behind the first byte; 0: it is in that  */
-    uint8_t mask;    /* where it is                                               */
+    uint8_t shape;   /* SHAPE_NONE: an extension, or not an item                 */
+    uint8_t size;    /* of the head: up to the text, bytes or first member        */
+    uint8_t wide;    /* bytes of the count after the first byte; 0: it is in that */
+    uint8_t mask;    /* of the bits with the count                                */
 } packed_head;
 extern const packed_head packed_heads[256];
 
@@ -29,8 +28,8 @@ static inline uint32_t packed_count(const packed_head *h, const uint8_t *p) {
     }
 }
 
-/* Behind the head of the item at `p`, and behind its text or bytes. *items: those that follow and belong to it. Of a
- * scanned input. */
+/* The end of the head of the item at `p`, and of its text or bytes. *items: the number of items inside it, which
+ * follow. Only for a scanned input. */
 static inline const uint8_t *packed_step(const uint8_t *p, uint64_t *items) {
     const packed_head *h = packed_head_at(p);
     *items = 0;
@@ -44,19 +43,19 @@ static inline const uint8_t *packed_step(const uint8_t *p, uint64_t *items) {
     return p + h->size;
 }
 
-/* Behind the item at `p` of a scanned input. */
-static inline const uint8_t *packed_behind(const uint8_t *p) {
+/* The end of the item at `p` of a scanned input. */
+static inline const uint8_t *packed_end(const uint8_t *p) {
     for (uint64_t owed = 1, items; owed; owed += items - 1) p = packed_step(p, &items);
     return p;
 }
 
-/* How deep the item at `p` of a scanned input nests: 0 if it is no list or map. */
+/* How deep the item at `p` of a scanned input nests: 0 if it is not a list or map. */
 uint32_t packed_height(const uint8_t *p);
 
-/* Whether an input is one item and nothing else: every first byte known, no extensions, every length and all counts
- * together within what is left, nothing deeper than `deepest` (at most PACKED_DEEPEST). False with a finding. Linear
- * time, no memory; what texts and bytes consist of is not touched. From then on whoever walks the input need not
- * look at its end. */
+/* Whether an input is exactly one item: every first byte known, no extensions, every length and the sum of all counts
+ * within the bytes left, nothing deeper than `deepest` (at most PACKED_DEEPEST). False with a finding. Linear time, no
+ * memory; the contents of texts and bytes are not touched. After that, code that walks the input need not check for its
+ * end. */
 bool packed_scan(trace *t, const uint8_t *data, size_t size, uint32_t deepest);
 
 #endif

@@ -1,6 +1,6 @@
-/* Attributes, each as what it is in the file: numbers, texts, tensors as Params, lists of these. What has no kind among
- * our values is a map of one key that says what it is: "onnx.graph" (its bytes, as Params), "onnx.sparse_tensor",
- * "onnx.type", "onnx.ref". Reals that JSON cannot write (inf, nan) are Params of float32 too, a text that is no UTF-8
+/* Attributes, each kept as the file has it: numbers, texts, tensors as Params, lists of these. What XIR has no kind for
+ * becomes a map of one key that names it: "onnx.graph" (its bytes, as Params), "onnx.sparse_tensor", "onnx.type",
+ * "onnx.ref". Reals that JSON cannot write (inf, nan) become Params of float32, and a text that is not UTF-8 becomes
  * Params of its bytes. */
 #include <math.h>
 #include "onnx/read.h"
@@ -8,7 +8,7 @@
 enum { ATTR_F = 2, ATTR_I = 3, ATTR_S = 4, ATTR_T = 5, ATTR_G = 6, ATTR_FLOATS = 7, ATTR_INTS = 8, ATTR_STRINGS = 9,
        ATTR_TENSORS = 10, ATTR_GRAPHS = 11, ATTR_TP = 14, ATTR_TPS = 15, ATTR_SPARSE = 22, ATTR_SPARSES = 23 };
 
-/* By AttributeType: the field that has the value. ORDER ATTRIBUTE TYPE */
+/* The field that has the value, by AttributeType. ORDER ATTRIBUTE TYPE */
 static const uint8_t value_fields[] = { 0, ATTR_F, ATTR_I, ATTR_S, ATTR_T, ATTR_G, ATTR_FLOATS, ATTR_INTS, ATTR_STRINGS,
                                         ATTR_TENSORS, ATTR_GRAPHS, ATTR_SPARSE, ATTR_SPARSES, ATTR_TP, ATTR_TPS };
 enum { TYPES = sizeof value_fields };
@@ -20,7 +20,7 @@ typedef struct attribute {
     uint64_t   i;
     uint32_t   f;
     wire_bytes s, t, g, tp, sparse;
-    uint32_t   first;     /* the field of the first value that is there */
+    uint32_t   first;     /* the field of the first value that is present */
 } attribute;
 
 static bool scan_value(proto_reader *r, const wire_field *f, attribute *a) {
@@ -69,7 +69,7 @@ static bool scan(proto_reader *r, wire_bytes message, attribute *a) {
 
 /* ---- values ---------------------------------------------------------------------------------------------------- */
 
-/* A map of one key, the arena's. */
+/* A map of one key, in the arena. */
 static bool put_map(proto_reader *r, const char *key, xir_any value, xir_any *out) {
     xir_entry *entry = arena_take(&r->d.net->arena, sizeof *entry);
     if (!entry) return trace_memory(&r->d.trace);
@@ -84,7 +84,7 @@ static double real_of(uint32_t bits) {
     return (double)v;
 }
 
-/* Floats as they are in memory, for those that no text has a word for. */
+/* Floats that JSON cannot write, as they are in memory. */
 static bool put_floats(proto_reader *r, const xir_any *items, const int64_t *dims, size_t rank, size_t n,
                        xir_any *out) {
     const xir_type *type = dialect_tensor(&r->d, dialect_element(&r->d, 1), dims, rank);
@@ -217,7 +217,7 @@ static bool read_value(proto_reader *r, const attribute *a, uint32_t field, xir_
 
 static bool read_any(proto_reader *r, const attribute *a, xir_any *out) {
     if (!a->ref.size) return read_value(r, a, a->type ? value_fields[a->type] : a->first, out);
-    xir_any ref;   /* a function's attribute, which its caller gives: of no use elsewhere */
+    xir_any ref;   /* an attribute that the caller of a function passes: only for functions */
     return put_text(r, a->ref, &ref) && put_map(r, "onnx.ref", ref, out);
 }
 

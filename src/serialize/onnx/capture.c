@@ -1,4 +1,4 @@
-/* Which values a subgraph takes from outside: captures of the node that has it. */
+/* The values that a subgraph takes from outside: captures of the node that contains it. */
 #include "onnx/read.h"
 
 typedef struct scope { proto_reader *r; dialect_scopes names; } scope;
@@ -8,7 +8,7 @@ static bool use(scope *s, wire_bytes text)    { return dialect_scope_use(&s->nam
 
 /* ---- walking --------------------------------------------------------------------------------------------------- */
 
-/* The texts of a field in a message. */
+/* Visits the texts of a field in a message. */
 typedef bool text_fn(scope *s, wire_bytes text);
 static bool each_text(scope *s, wire_bytes message, uint32_t field, text_fn *visit) {
     wire_field f;
@@ -70,7 +70,7 @@ static bool walk_node(scope *s, wire_bytes node) {
     return true;
 }
 
-/* Nodes, and results that come straight from outside. */
+/* Walks nodes, and results that come straight from outside. */
 static bool walk_graph(scope *s, wire_bytes graph) {
     size_t outside;
     if (!dialect_scope_enter(&s->names, proto_byte(s->r, graph.at), &outside)) return false;

@@ -1,4 +1,4 @@
-/* What a model says of tensors in other files, and the parts of those files that the tensors are. */
+/* Tensors in other files: reads where they are, and takes those parts of the files. */
 #include "onnx/external.h"
 
 typedef struct place {
@@ -31,12 +31,12 @@ static bool read_entry(proto_reader *r, wire_bytes message, place *p) {
         { "checksum", &p->checksum } };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (!xir_str_equal(proto_str(key), xir_str_of(known[i].key))) continue;
-        if (known[i].out->at) return PROTO_FAIL(r, message.at, XIR_E_EXISTS, "%s is there twice", known[i].key);
+        if (known[i].out->at) return PROTO_FAIL(r, message.at, XIR_E_EXISTS, "%s appears twice", known[i].key);
         *known[i].out = value.at ? value : (wire_bytes){ message.at, 0 };
         return true;
     }
     return PROTO_FAIL(r, message.at, XIR_E_UNKNOWN,
-                      "external data has no key \"%.*s\", but location, offset, length, checksum",
+                      "external data has no key \"%.*s\", expected location, offset, length or checksum",
                      CLIP(proto_str(key)));
 }
 
@@ -60,18 +60,18 @@ static bool read_place(proto_reader *r, const proto_tensor *t, place *p) {
                                               CLIP(proto_str(t->name))));
 }
 
-/* Digits and nothing else. */
+/* Decimal digits only. */
 static bool read_number(proto_reader *r, wire_bytes text, const char *what, uint64_t *out) {
     *out = 0;
     for (size_t i = 0; i < text.size; i++) {
         uint8_t digit = (uint8_t)(text.at[i] - '0');
         if (digit > 9) {
             return PROTO_FAIL(r, text.at, text.at[0] == '-' ? XIR_E_BOUNDS : XIR_E_SYNTAX,
-                              "the %s \"%.*s\" is no number from 0 on", what,
+                              "the %s \"%.*s\" is not a number, expected decimal digits", what,
                              CLIP(proto_str(text)));
         }
         if (!mul_u64(*out, 10, out) || !add_u64(*out, digit, out)) {
-            return PROTO_FAIL(r, text.at, XIR_E_BOUNDS, "the %s \"%.*s\" is more than 2^64", what,
+            return PROTO_FAIL(r, text.at, XIR_E_BOUNDS, "the %s \"%.*s\" does not fit 64 bits", what,
                               CLIP(proto_str(text)));
         }
     }
@@ -84,7 +84,7 @@ static bool read_data(proto_reader *r, const proto_tensor *t, const place *p, co
     if (p->length.at && !read_number(r, p->length, "length", &length)) return false;
     if (p->length.at && bytes && length != *bytes) {
         return PROTO_FAIL(r, p->length.at, XIR_E_CORRUPT,
-                          "tensor '%.*s' has %" PRIu64 " bytes in \"%.*s\", its type takes %" PRIu64,
+                          "tensor '%.*s' has %" PRIu64 " bytes in \"%.*s\", but its type takes %" PRIu64,
                          CLIP(proto_str(t->name)), length, CLIP(proto_str(p->location)), *bytes);
     }
     dialect_parts *parts = find_file(r, p, t);
@@ -105,13 +105,14 @@ bool proto_external_data(proto_reader *r, const proto_tensor *t, const uint64_t 
     PROTO_ENTER(r, at, "external_data");
     bool ok = false;
     if (t->has_raw || t->data) {
-        PROTO_FAIL(r, p.at, XIR_E_EXISTS, "tensor '%.*s' has elements here and in another file", CLIP(proto_str(t->name)));
+        PROTO_FAIL(r, p.at, XIR_E_EXISTS, "tensor '%.*s' has elements both in the model and in another file",
+                   CLIP(proto_str(t->name)));
     } else if (t->element == 8) {
-        PROTO_FAIL(r, p.at, XIR_E_TYPE, "tensor '%.*s' is of texts, which cannot be in another file",
+        PROTO_FAIL(r, p.at, XIR_E_TYPE, "tensor '%.*s' has texts, which cannot be in another file",
                    CLIP(proto_str(t->name)));
     } else if (!r->d.how->path) {
         PROTO_FAIL(r, p.at, XIR_E_MISSING,
-                   "tensor '%.*s' is in \"%.*s\", but there is no folder to look in: the model did not "
+                   "tensor '%.*s' is in \"%.*s\", but there is no folder to search: the model did not "
                   "come from a file", CLIP(proto_str(t->name)), CLIP(proto_str(p.location)));
     } else {
         ok = read_data(r, t, &p, bytes, out);

@@ -1,7 +1,6 @@
-/* GraphProto: its fields are found first, in whatever order the file has them, and initializers read. The others are
- * read in the order in which they are needed: inputs, nodes in file order, outputs, declared types. Values are told
- * apart by names. A name that is used before something has it is a value without a maker, which the maker replaces when
- * it comes, or stays one. */
+/* GraphProto: first its fields are located, in any order, and initializers are read. The others are read in the order
+ * that needs least: inputs, nodes in file order, outputs, declared types. Values are found by name. A name that is used
+ * before its definition becomes a value without a producer. The definition replaces it; without one it stays. */
 #include "codec/read.h"
 #include "onnx/read.h"
 #include "source_tags.h"
@@ -27,7 +26,7 @@ static bool read_sparse_initializer(proto_reader *r, wire_bytes message) {
     return dialect_constant(&r->d, proto_read_sparse(r, message, &name));
 }
 
-/* Constants are read as soon as they are met: each may lie on a page of its own, which is touched once that way. */
+/* Constants are read as soon as they are met: each may lie on a page of its own, which is then touched only once. */
 static bool read_constant(proto_reader *r, const wire_field *f, xir_str name) {
     bool sparse = f->number == GRAPH_SPARSE;
     frame at[2] = { proto_enter(r, name), { .up = &at[0], .index = sparse ? r->n_sparse++ : r->n_initializers++ } };
@@ -95,7 +94,7 @@ bool proto_scan_graph(proto_reader *r, wire_bytes graph) {
     return proto_end(r, &w);
 }
 
-/* All fields of one number, each with its place. False from visit ends it. */
+/* Visits all fields of one number, with their index. Ends when visit returns false. */
 typedef bool visit_fn(proto_reader *r, const wire_field *f, size_t i);
 static bool each(proto_reader *r, uint32_t field, visit_fn *visit) {
     frame list = proto_enter(r, repeated_name(field)), item = { .up = &list, .index = 0 };
@@ -143,7 +142,7 @@ static bool read_value_info(proto_reader *r, const wire_field *f, value_info *ou
 
 /* ---- ends ------------------------------------------------------------------------------------------------------ */
 
-/* Inputs that are declared for initializers (as all were before IR version 4) are no inputs of the network. */
+/* Inputs that are declared for initializers (before IR version 4 all were) are not inputs of the network. */
 static bool is_constant_input(proto_reader *r, const value_info *info, size_t i) {
     xir_value *known = find_named(r, info->name);
     const xir_map *tags = NULL;
@@ -181,7 +180,7 @@ static bool read_declaration(proto_reader *r, const wire_field *f, size_t i) {
     return !known || dialect_declare(&r->d, known, &info.declared);
 }
 
-/* TensorAnnotation: which tensors have the scale and zero point of this one. */
+/* TensorAnnotation: names the tensors with this tensor's scale and zero point. */
 static bool read_annotation(proto_reader *r, const wire_field *f, size_t i) {
     (void)i;
     wire_bytes name = { 0 };

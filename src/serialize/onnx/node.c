@@ -1,10 +1,9 @@
-/* Nodes. A node is one op of an opaque class: what it is called, what it reads and makes, and its attributes as they
- * are. */
+/* Nodes. A node becomes one op of an opaque class: its type, its inputs and outputs, and its attributes unchanged. */
 #include "onnx/read.h"
 
 typedef struct node {
     wire_bytes name, op_type, domain, doc, overload;
-    wire_bytes attributes;    /* all their bytes, if nothing stands between them */
+    wire_bytes attributes;    /* all their bytes, if they are contiguous */
     bool       apart;
 } node;
 

@@ -1,7 +1,7 @@
 /* ONNX as a format: read, not written. */
 #include "onnx/read.h"
 
-/* By field of ModelProto: the bits of the wire types that it may have. */
+/* The wire types that a field of ModelProto may have, as bits. */
 static uint32_t kinds_of(uint32_t field) {
     const uint32_t varint = 1u << WIRE_VARINT, bytes = 1u << WIRE_BYTES;
     switch (field) {
@@ -11,8 +11,8 @@ static uint32_t kinds_of(uint32_t field) {
     }
 }
 
-/* There is no magic. Every writer begins with ir_version, a small number; what follows must be fields of a
- * ModelProto as far as can be seen, the last of which mostly reaches beyond what can be seen. */
+/* The format has no magic number. Every writer begins with ir_version, a small number. Then come fields of a
+ * ModelProto, as far as the head shows; the last one usually reaches beyond the head. */
 static bool looks_like_model(const uint8_t *head, size_t size) {
     enum { MOST_VERSION = 127 };
     if (size < 4 || head[0] != (1 << 3 | WIRE_VARINT) || head[1] == 0 || head[1] > MOST_VERSION) return false;
@@ -24,7 +24,7 @@ static bool looks_like_model(const uint8_t *head, size_t size) {
         n++;
     }
     if (w.fault == WIRE_GOOD) return n > 1;
-    /* Cut by the end of what can be seen: the field itself must be one of them. */
+    /* The head ends inside this field: its key must be valid. */
     const uint8_t *at = head;
     wire again = wire_of((wire_bytes){ head, size });
     while (wire_next(&again, &f)) at = again.at;
@@ -39,7 +39,7 @@ static xir_probe_grade probe(const xir_probe *file, void *user) {
     return looks_like_model(file->head, file->head_size) ? XIR_PROBE_LIKELY : XIR_PROBE_NO;
 }
 
-/* The fields that can be seen whole must have the wire types of a model; those that nobody knows are skipped. */
+/* The fields that are complete in the head must have the wire types of a model; unknown fields are skipped. */
 static bool may_begin(const uint8_t *head, size_t size) {
     wire w = wire_of((wire_bytes){ head, size });
     wire_field f;

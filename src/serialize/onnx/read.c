@@ -1,22 +1,22 @@
-/* A model: what ModelProto says of itself becomes tags of the network; its graph, the network (graph.c). */
+/* A model: the fields of ModelProto become tags of the network, its graph becomes the network (graph.c). */
 #include "onnx/read.h"
 #include "utf8.h"
 
-/* ---- what all messages need ------------------------------------------------------------------------------------ */
+/* ---- for all messages ------------------------------------------------------------------------------------------ */
 
 bool proto_end_slow(proto_reader *r, const wire *w) {
     if (w->fault == WIRE_LENGTH) {
         return PROTO_FAIL(r, w->where, XIR_E_SYNTAX,
                           "a length of %" PRIu64 " bytes reaches beyond the end of its message", w->length);
     }
-    return PROTO_FAIL(r, w->where, XIR_E_SYNTAX, "%s", wire_fault_words(w->fault));
+    return PROTO_FAIL(r, w->where, XIR_E_SYNTAX, "%s", wire_fault_text(w->fault));
 }
 
 bool proto_kind_fail(proto_reader *r, const wire_field *f, wire_kind kind, xir_str name) {
     static const char *const words[] = { "a number", "8 bytes", "bytes", "", "", "4 bytes" };
     frame at = proto_enter(r, name);
     r->d.trace.top = &at;
-    PROTO_FAIL(r, f->at, XIR_E_TYPE, "%s must be %s (wire type %d), wire type %d was found", name.data, words[kind],
+    PROTO_FAIL(r, f->at, XIR_E_TYPE, "%s must be %s (wire type %d), found wire type %d", name.data, words[kind],
                (int)kind, (int)f->kind);
     r->d.trace.top = at.up;
     return false;
@@ -25,7 +25,7 @@ bool proto_kind_fail(proto_reader *r, const wire_field *f, wire_kind kind, xir_s
 bool proto_once(proto_reader *r, const wire_field *f, wire_bytes *out, xir_str name) {
     if (f->kind != WIRE_BYTES) return proto_kind_fail(r, f, WIRE_BYTES, name);
     if (out->at)
-        return PROTO_FAIL(r, f->at, XIR_E_EXISTS, "%s is there twice: messages are not put together", name.data);
+        return PROTO_FAIL(r, f->at, XIR_E_EXISTS, "%s appears twice: messages are not merged", name.data);
     *out = f->bytes;
     return true;
 }
@@ -50,7 +50,7 @@ bool proto_text_fail(proto_reader *r, const wire_field *f, xir_str name) {
 bool proto_add_entry(proto_reader *r, const wire_field *f, dialect_list *entries, xir_str name) {
     if (f->kind != WIRE_BYTES) return proto_kind_fail(r, f, WIRE_BYTES, name);
     frame at[2] = { proto_enter(r, name), { .up = &at[0], .index = entries->size } };
-    if (name.size) r->d.trace.top = &at[1];   /* otherwise who calls has said where */
+    if (name.size) r->d.trace.top = &at[1];   /* otherwise the caller has pushed the place */
     wire_bytes key = { 0 }, value = { 0 };
     wire_field field;
     wire w = wire_of(f->bytes);
@@ -77,7 +77,7 @@ typedef struct model {
     size_t     n_graphs;
 } model;
 
-/* What has a meaning only for who reads ONNX again is kept as it is, as text. */
+/* Parts that only matter when ONNX is written again are kept unchanged, as text. */
 static bool add_base64(proto_reader *r, wire_bytes bytes, dialect_list *list) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     size_t size = (bytes.size + 2) / 3 * 4;
@@ -203,7 +203,7 @@ static void reader_free(proto_reader *r, model *m) {
     dialect_list_free(d, &r->docs, sizeof(xir_entry));
 }
 
-/* How large sparse tensors may become together, beside as many times the file. */
+/* The limit for all dense copies of sparse tensors together: so many times the size of the file, plus a constant. */
 enum { DENSE_GROWTH = 64, DENSE_ALWAYS = 64 << 20 };
 
 static const dialect_about about = { "onnx", XIR_FRAMEWORK_ONNX, &element_codes_onnx, false };

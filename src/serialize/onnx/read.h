@@ -1,18 +1,18 @@
-/* What the files that read ONNX share. A model is read in one go over its bytes, where they lie; what the graph keeps
- * of weights are parts of the file. Bytes are hostile: the wire is checked by its walk (wire.h), what it means by who
- * reads the message.
+/* Shared by the files that read ONNX. A model is read in one pass over its bytes, in place; weights in the graph become
+ * parts of the file. The bytes are hostile: the walk checks the wire format (wire.h), and the reader of each message
+ * checks its meaning.
  *
- * Protobuf leaves it to readers what to make of oddities. Here: of a number or text that should be there once and is
- * there again, the last counts. A message that should be there once and is there again is refused, since its parts
- * would have to be put together, and no writer writes such a thing (only GraphProto is put together, because it
- * costs nothing). A known field of another wire type is refused, an unknown one is passed over. */
+ * Protobuf leaves some oddities to readers. Here: if a singular number or text appears again, the last one counts. If a
+ * singular message appears again, it is refused, since its parts would have to be merged, and no writer writes that
+ * (only GraphProto is merged, because it costs nothing). A known field with another wire type is refused, an unknown
+ * field is skipped. */
 #ifndef SERIALIZE_ONNX_READ_H
 #define SERIALIZE_ONNX_READ_H
 
 #include "dialect/dialect.h"
 #include "onnx/wire.h"
 
-/* Fields of one number that stand next to each other in a GraphProto. */
+/* Fields of one number that are adjacent in a GraphProto. */
 typedef struct proto_run {
     uint32_t   field;
     wire_bytes fields;
@@ -27,20 +27,20 @@ typedef struct proto_reader {
     dialect_list    runs;                     /* proto_run */
     size_t          n_nodes, n_initializers, n_sparse;
     proto_type_memo types[PROTO_TYPE_MEMOS];
-    /* of the message that is being read */
+    /* the message being read */
     dialect_list    dims;                     /* int64_t */
     dialect_list    attributes;               /* wire_bytes */
     dialect_list    entries;                  /* xir_entry */
     dialect_list    items;                    /* xir_any: of a list */
     dialect_list    docs;                     /* xir_entry: texts of attributes */
-    uint64_t        dense;                    /* bytes that sparse tensors may still become */
+    uint64_t        dense;                    /* bytes that sparse tensors may still expand to */
 } proto_reader;
 
 /* ---- read.c ---------------------------------------------------------------------------------------------------- */
 
 xir_network *proto_read(const format_reading *how, blob *whole);
 
-/* A place in the message that is being read: pushed before what is in a field is read, popped behind it. */
+/* A place in the message being read: pushed before a field is read, popped after it. */
 static inline frame proto_enter(proto_reader *r, xir_str key) {
     return (frame){ .up = r->d.trace.top, .key = key, .index = SIZE_MAX };
 }
@@ -48,7 +48,7 @@ static inline frame proto_enter(proto_reader *r, xir_str key) {
     frame frame_name = proto_enter((r), XIR_STR(field_name));         \
     (r)->d.trace.top = &frame_name
 #define PROTO_LEAVE(r, frame_name) ((r)->d.trace.top = (frame_name).up)
-/* The same for item `i` of a field that repeats: two frames. */
+/* The same for item `i` of a repeated field: two frames. */
 #define PROTO_ENTER_AT(r, frame_name, field_name, i)                                                         \
     frame frame_name[2] = { proto_enter((r), XIR_STR(field_name)), { .up = &frame_name[0], .index = (i) } }; \
     (r)->d.trace.top = &frame_name[1]
@@ -60,19 +60,19 @@ static inline uint64_t proto_byte(const proto_reader *r, const uint8_t *at) {
 /* Records a failure at a byte of the file. Returns false. */
 #define PROTO_FAIL(r, at, code, ...) trace_fail(&(r)->d.trace, (code), proto_byte((r), (at)), __VA_ARGS__)
 
-/* Whether a walk has come to its end without a fault, which is recorded otherwise. */
+/* Whether a walk has reached its end without a fault; a fault is recorded. */
 bool proto_end_slow(proto_reader *r, const wire *w);
 static inline bool proto_end(proto_reader *r, const wire *w) { return w->fault == WIRE_GOOD || proto_end_slow(r, w); }
-/* Whether a field has the wire type that it must; a failure under its name otherwise. */
+/* Whether a field has the required wire type; otherwise a failure under its name. */
 bool proto_kind_fail(proto_reader *r, const wire_field *f, wire_kind kind, xir_str name);
 #define PROTO_WANT(r, f, expected, name) \
     ((f)->kind == (expected) || proto_kind_fail((r), (f), (expected), XIR_STR(name)))
-/* A message that is there once: sets *out, which has no bytes so far. */
+/* A singular message: sets *out, which must be empty so far. */
 bool proto_once(proto_reader *r, const wire_field *f, wire_bytes *out, xir_str name);
 #define PROTO_ONCE(r, f, out, name) proto_once((r), (f), (out), XIR_STR(name))
 
 static inline xir_str proto_str(wire_bytes b) { return (xir_str){ (const char *)b.at, b.size }; }
-/* Whether it is UTF-8: mostly it is ASCII. */
+/* Whether the bytes are UTF-8; usually they are ASCII. */
 bool proto_is_utf8(wire_bytes b);
 static inline bool proto_is_text(wire_bytes b) {
     const char *at = (const char *)b.at;
@@ -84,7 +84,7 @@ static inline bool proto_is_text(wire_bytes b) {
     else for (; i < b.size; i++) all |= (unsigned char)at[i];
     return !(all & 0x8080808080808080u) || proto_is_utf8(b);
 }
-/* A text that must be UTF-8: names. */
+/* A text that must be UTF-8, such as a name. */
 bool proto_text_fail(proto_reader *r, const wire_field *f, xir_str name);
 static inline bool proto_text(proto_reader *r, const wire_field *f, wire_bytes *out, xir_str name) {
     *out = f->bytes;
@@ -92,21 +92,21 @@ static inline bool proto_text(proto_reader *r, const wire_field *f, wire_bytes *
 }
 #define PROTO_TEXT(r, f, out, name) proto_text((r), (f), (out), XIR_STR(name))
 
-/* A field of StringStringEntryProto, one more entry of a map. `name` empty: its place has been entered. */
+/* Reads a StringStringEntryProto as one more entry of a map. `name` empty: its place has been pushed. */
 bool proto_add_entry(proto_reader *r, const wire_field *f, dialect_list *entries, xir_str name);
 
 /* ---- graph.c --------------------------------------------------------------------------------------------------- */
 
-/* A GraphProto of the model: initializers are read, the other fields are noted for proto_read_graph. */
+/* A GraphProto of the model: reads initializers, and records the other fields for proto_read_graph. */
 bool proto_scan_graph(proto_reader *r, wire_bytes graph);
 bool proto_read_graph(proto_reader *r);
 
 /* ---- node.c, attribute.c, capture.c ---------------------------------------------------------------------------- */
 
 bool proto_read_node(proto_reader *r, wire_bytes node);
-/* One AttributeProto of the node; what it says of itself beside its value goes into r->docs. */
+/* Reads one AttributeProto of the node; the fields other than its value go into r->docs. */
 bool proto_read_attribute(proto_reader *r, wire_bytes attribute);
-/* The names that a graph uses and nothing in it makes become captures of the node. */
+/* The names that a graph uses but does not define become captures of the node. */
 bool proto_find_captures(proto_reader *r, wire_bytes graph);
 
 /* ---- type.c ---------------------------------------------------------------------------------------------------- */
@@ -114,37 +114,36 @@ bool proto_find_captures(proto_reader *r, wire_bytes graph);
 static inline const element_code *proto_element_of(uint64_t which) {
     return element_code_at(&element_codes_onnx, which);
 }
-/* The field of TensorProto that has elements of a type, if raw_data has not; 0: there is none. */
+/* The field of TensorProto for elements of a type outside raw_data, or 0. */
 uint32_t proto_data_field(uint64_t element);
 bool proto_read_type(proto_reader *r, wire_bytes type, dialect_declared *out);
-/* The description of a type: "seq(tensor(float)[2,N])". It is the arena's. */
+/* The description of a type, in the arena: "seq(tensor(float)[2,N])". */
 bool proto_describe_type(proto_reader *r, wire_bytes type, xir_str *out);
 /* "tensor(string)[2,3]" */
 bool proto_describe_tensor(proto_reader *r, uint64_t element, const int64_t *dims, size_t rank, xir_str *out);
 
 /* ---- tensor.c, sparse.c ---------------------------------------------------------------------------------------- */
 
-/* What a TensorProto says; dims are in r->dims. */
+/* The fields of a TensorProto; dims are in r->dims. */
 typedef struct proto_tensor {
     wire_bytes whole, name, doc;
     uint64_t   element;
     wire_bytes raw;
     bool       has_raw, external;
     uint32_t   data;          /* the field of typed elements; 0: none     */
-    uint64_t   n_data;        /* how many fields of it there are          */
-    wire_bytes packed;        /* the bytes of the last                    */
+    uint64_t   n_data;        /* number of such fields                    */
+    wire_bytes packed;        /* the bytes of the last one                */
     bool       is_packed;
     bool       has_metadata;
 } proto_tensor;
 bool proto_scan_tensor(proto_reader *r, wire_bytes tensor, proto_tensor *out);
-/* Params of a tensor, without id; NULL with a failure. The bytes of its elements are given unless only the structure is
- * wanted. */
+/* Params of a tensor, without id; NULL with a failure. They get their bytes unless only the structure is wanted. */
 xir_value *proto_make_tensor(proto_reader *r, const proto_tensor *t);
-/* Params of bytes of the file. */
+/* Params with bytes of the file. */
 xir_value *proto_make_bytes(proto_reader *r, xir_str name, wire_bytes bytes);
-/* Reads a field of numbers that may be packed, all of them: appended to `out` as int64_t. */
+/* Appends all numbers of a field, packed or not, to `out` as int64_t. */
 bool proto_int64s(proto_reader *r, const wire_field *f, dialect_list *out, xir_str name);
-/* A sparse initializer: dense Params, marked. */
+/* A sparse initializer: dense Params with a mark. */
 xir_value *proto_read_sparse(proto_reader *r, wire_bytes sparse, wire_bytes *name);
 /* A sparse attribute: the map of its parts. */
 bool proto_sparse_any(proto_reader *r, wire_bytes sparse, xir_any *out);

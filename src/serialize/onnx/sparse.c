@@ -1,6 +1,6 @@
-/* SparseTensorProto. As an initializer it is what it stands for, a dense tensor with a mark, so that whoever computes
- * with it need not know; as an attribute it stays the three parts that it is. How much larger than their file all dense
- * tensors may be is limited. */
+/* SparseTensorProto. An initializer becomes the dense tensor that it stands for, with a mark, so that computing with it
+ * needs no special case; an attribute keeps its three parts. The size of all dense tensors is limited relative to their
+ * file. */
 #include "onnx/read.h"
 
 typedef struct sparse {
@@ -9,7 +9,7 @@ typedef struct sparse {
     int64_t   *dims;
 } sparse;
 
-/* The dims are copied into the scratch arena, since the parts have dims of their own. */
+/* Copies the dims into the scratch arena, since the parts have dims of their own. */
 static bool scan(proto_reader *r, wire_bytes message, sparse *s) {
     *s = (sparse){ .whole = message };
     r->dims.size = 0;
@@ -75,7 +75,7 @@ static const uint8_t *data_of(const xir_value *v) {
     return value_params(v)->data ? value_params(v)->data->bytes : NULL;
 }
 
-/* Puts the values where the indices say: one number each, in the flattened tensor, or one a dim. */
+/* Puts the values at their indices: one index per value, into the flattened tensor, or one per dim. */
 static bool scatter(proto_reader *r, const dense *d, uint8_t *out) {
     const uint8_t *values = data_of(d->values), *indices = data_of(d->indices);
     size_t n = (size_t)xir_type_dim(d->values->type, 0, false), per = xir_type_rank(d->indices->type) == 1 ? 0
@@ -86,7 +86,7 @@ static bool scatter(proto_reader *r, const dense *d, uint8_t *out) {
             int64_t index = (int64_t)wire_u64(indices + 8 * (i * per + j));
             if (index < 0 || index >= d->s->dims[j]) {
                 return PROTO_FAIL(r, d->s->indices.at, XIR_E_BOUNDS,
-                                  "index %zu of value %zu is %" PRId64 ", outside 0 to %" PRId64, j, i,
+                                  "index %zu of value %zu is %" PRId64 ", expected 0 to %" PRId64, j, i,
                                  index, d->s->dims[j] - 1);
             }
             at = at * (uint64_t)d->s->dims[j] + (uint64_t)index;
@@ -94,7 +94,7 @@ static bool scatter(proto_reader *r, const dense *d, uint8_t *out) {
         if (!per) at = wire_u64(indices + 8 * i);
         if (at >= d->elements) {
             return PROTO_FAIL(r, d->s->indices.at, XIR_E_BOUNDS,
-                              "value %zu is at %" PRId64 ", the tensor has %" PRIu64 " elements", i,
+                              "value %zu is at %" PRId64 ", but the tensor has %" PRIu64 " elements", i,
                              (int64_t)at, d->elements);
         }
         memcpy(out + at * d->width, values + i * d->width, d->width);
@@ -102,7 +102,7 @@ static bool scatter(proto_reader *r, const dense *d, uint8_t *out) {
     return true;
 }
 
-/* Whether the parts fit each other. */
+/* Whether the parts are consistent. */
 static bool check_parts(proto_reader *r, const dense *d) {
     const xir_type *values = d->values->type, *indices = d->indices->type;
     bool good = values && xir_type_rank(values) == 1 && indices &&
@@ -113,16 +113,16 @@ static bool check_parts(proto_reader *r, const dense *d) {
     if (good) good = xir_type_dim(indices, 0, false) == n && (rank == 1 || rank == 2);
     if (good && rank == 2) good = xir_type_dim(indices, 1, false) == (int64_t)d->s->n_dims;
     return good || PROTO_FAIL(r, d->s->whole.at, XIR_E_INVALID,
-                              "values of a sparse tensor are [n], its indices int64, [n] or [n,rank]");
+                              "a sparse tensor needs values [n] and int64 indices [n] or [n,rank]");
 }
 
 static bool check_size(proto_reader *r, dense *d) {
     uint64_t bits = xir_type_storage_bits(d->values->type);
     xir_status status = dialect_size(d->s->dims, d->s->n_dims, bits, &d->elements, &d->bytes);
-    if (status) return PROTO_FAIL(r, d->s->whole.at, status, "the dims of a sparse tensor are below 0 or too large");
+    if (status) return PROTO_FAIL(r, d->s->whole.at, status, "the dims of a sparse tensor are negative or too large");
     if (!r->d.how->no_params && d->bytes > r->dense) {
         return PROTO_FAIL(r, d->s->whole.at, XIR_E_LIMIT,
-                          "a sparse tensor of %zu bytes would become %" PRIu64 ", the limit of its file leaves %"
+                          "a sparse tensor of %zu bytes would take %" PRIu64 ", but the limit of its file leaves %"
                           PRIu64, d->s->whole.size, d->bytes, r->dense);
     }
     r->dense -= r->d.how->no_params ? 0 : d->bytes;
@@ -130,7 +130,7 @@ static bool check_size(proto_reader *r, dense *d) {
     return true;
 }
 
-/* The two Params that were made last are no part of the network. */
+/* Removes the two Params that were made last: they are not part of the network. */
 static void forget_parts(proto_reader *r) {
     for (int i = 0; i < 2; i++) {
         params *p = value_params(r->d.net->all_params);

@@ -1,8 +1,7 @@
-/* TensorProto to Params. Elements that the file has as they lie in memory (raw_data, packed floats) stay where they
- * are: the Params keep a part of the file. Others are made: numbers of variable length, fields that are not packed,
- * texts.
+/* TensorProto to Params. Elements that the file stores as in memory (raw_data, packed floats) stay in place: the Params
+ * keep a part of the file. Others are converted: varints, fields that are not packed, texts.
  *
- * Elements without a type of ours keep their bytes too, and no type: texts as their protobuf has them, each behind
+ * Elements of a type that XIR does not have keep their bytes, without a type: texts as protobuf has them, each after
  * its length. */
 #include "onnx/external.h"
 #include "onnx/read.h"
@@ -64,7 +63,8 @@ static bool scan_field(proto_reader *r, const wire_field *f, proto_tensor *t) {
         t->element = f->value;
         return PROTO_WANT(r, f, WIRE_VARINT, "data_type");
     case TENSOR_SEGMENT:
-        return PROTO_FAIL(r, f->at, XIR_E_UNSUPPORTED, "the tensor is one of several segments: whole ones are read");
+        return PROTO_FAIL(r, f->at, XIR_E_UNSUPPORTED,
+                          "the tensor is one of several segments: only whole tensors can be read");
     case TENSOR_FLOATS: case TENSOR_INT32S: case TENSOR_STRINGS: case TENSOR_INT64S: case TENSOR_DOUBLES: case TENSOR_UINT64S:
         return add_data(r, f, t);
     case TENSOR_NAME: return PROTO_TEXT(r, f, &t->name, "name");
@@ -103,9 +103,9 @@ xir_value *proto_make_bytes(proto_reader *r, xir_str name, wire_bytes bytes) {
     return data || !has_bytes ? dialect_params(&r->d, name, type, data) : NULL;
 }
 
-/* "2x3 of float", for sentences. */
+/* "2x3 of float": for messages. */
 typedef struct shape_text { char text[120]; } shape_text;
-static shape_text shape_said(const proto_reader *r, const proto_tensor *t) {
+static shape_text shape_text_of(const proto_reader *r, const proto_tensor *t) {
     shape_text s = { "" };
     const int64_t *dims = r->dims.data;
     const element_code *e = proto_element_of(t->element);
@@ -120,13 +120,13 @@ static shape_text shape_said(const proto_reader *r, const proto_tensor *t) {
 
 #define CALLED(t) CLIP(proto_str((t)->name))
 
-/* ---- made bytes ------------------------------------------------------------------------------------------------ */
+/* ---- converted elements ---------------------------------------------------------------------------------------- */
 
 typedef struct making {
     const proto_tensor  *t;
     const element_code *e;
     uint64_t            n, size;    /* numbers or texts, bytes      */
-    uint8_t            *out;        /* NULL: they are counted so far */
+    uint8_t            *out;        /* NULL: counting only           */
     size_t              width;      /* of one number                */
 } making;
 
@@ -139,7 +139,7 @@ static bool put_number(proto_reader *r, const wire *w, making *m, uint64_t v) {
     bool narrow = m->t->element != 9 && data_kind(m->t->data) == WIRE_VARINT && bits < 64;
     if (m->t->element == 9) v = v != 0;
     if (narrow && (s >= INT64_C(1) << bits || s < -(INT64_C(1) << (bits - 1)))) {
-        return PROTO_FAIL(r, w->at, XIR_E_BOUNDS, "%" PRId64 " is no number of %u bits", s, bits);
+        return PROTO_FAIL(r, w->at, XIR_E_BOUNDS, "%" PRId64 " does not fit %u bits", s, bits);
     }
     for (size_t i = 0; i < m->width; i++) *m->out++ = (uint8_t)(v >> 8 * i);
     return true;
@@ -180,7 +180,7 @@ static bool each_number(proto_reader *r, making *m) {
     return true;
 }
 
-/* How many numbers elements take: two each of complex ones, one for as many as fit a byte. */
+/* How many numbers the elements take: two for each complex one, one for as many as fit a byte. */
 static uint64_t numbers_of(const element_code *e, uint64_t elements, uint64_t bytes) {
     return e->bits && e->bits < 8 ? bytes : elements * e->numbers;
 }
@@ -190,8 +190,8 @@ static blob *make_data(proto_reader *r, const proto_tensor *t, const element_cod
     making m = { .t = t, .e = e, .width = e->bits < 8 ? 1 : (size_t)e->bits / 8 / e->numbers };
     if (!each_number(r, &m)) return NULL;
     if (m.n != numbers_of(e, elements, bytes)) {
-        PROTO_FAIL(r, t->whole.at, XIR_E_CORRUPT, "tensor '%.*s' has %" PRIu64 " numbers in %s, %s takes %" PRIu64,
-                   CALLED(t), m.n, data_name(t->data).data, shape_said(r, t).text, numbers_of(e, elements, bytes));
+        PROTO_FAIL(r, t->whole.at, XIR_E_CORRUPT, "tensor '%.*s' has %" PRIu64 " numbers in %s, but %s takes %" PRIu64,
+                   CALLED(t), m.n, data_name(t->data).data, shape_text_of(r, t).text, numbers_of(e, elements, bytes));
         return NULL;
     }
     blob *b = blob_new(r->d.alloc, m.size);
@@ -211,16 +211,16 @@ static blob *make_data(proto_reader *r, const proto_tensor *t, const element_cod
 static bool wrong_size(proto_reader *r, const proto_tensor *t, const char *where, uint64_t found, uint64_t bytes) {
     PROTO_ENTER(r, at, "raw_data");
     PROTO_FAIL(r, t->raw.at ? t->raw.at : t->whole.at, XIR_E_CORRUPT,
-               "tensor '%.*s' has %" PRIu64 " bytes%s, %s takes %" PRIu64,
-              CALLED(t), found, where, shape_said(r, t).text, bytes);
+               "tensor '%.*s' has %" PRIu64 " bytes%s, but %s takes %" PRIu64,
+              CALLED(t), found, where, shape_text_of(r, t).text, bytes);
     PROTO_LEAVE(r, at);
     return false;
 }
 
-/* False after a failure; *out stays NULL where there are no bytes and none are needed. */
+/* False after a failure. *out stays NULL if there are no bytes and none are needed. */
 static bool find_data(proto_reader *r, const proto_tensor *t, const element_code *e, uint64_t elements, uint64_t bytes,
                       blob **out) {
-    bool sized = e && e->bits;      /* otherwise there are as many bytes as there are */
+    bool sized = e && e->bits;      /* otherwise any number of bytes is right */
     bool raw = t->has_raw && (t->raw.size || !t->data);
     if (raw && t->data) {
         return PROTO_FAIL(r, t->raw.at, XIR_E_EXISTS, "tensor '%.*s' has elements in raw_data and in %s", CALLED(t),
@@ -228,7 +228,7 @@ static bool find_data(proto_reader *r, const proto_tensor *t, const element_code
     }
     if (raw && t->element == 8) {
         return PROTO_FAIL(r, t->raw.at, XIR_E_TYPE,
-                          "tensor '%.*s' is of texts, which cannot be in raw_data", CALLED(t));
+                          "tensor '%.*s' has texts, which cannot be in raw_data", CALLED(t));
     }
     if (raw && sized && t->raw.size != bytes) return wrong_size(r, t, " in raw_data", t->raw.size, bytes);
     if (raw)
@@ -236,12 +236,13 @@ static bool find_data(proto_reader *r, const proto_tensor *t, const element_code
         (*out = dialect_part(&r->d, NULL, (uint64_t)(t->raw.at - r->d.base), t->raw.size)) != NULL;
     if (!t->data) {
         return !elements || !e || PROTO_FAIL(r, t->whole.at, XIR_E_MISSING,
-                                             "tensor '%.*s' has no elements, %s takes %" PRIu64,
-                                            CALLED(t), shape_said(r, t).text, elements);
+                                             "tensor '%.*s' has no elements, but %s takes %" PRIu64,
+                                            CALLED(t), shape_text_of(r, t).text, elements);
     }
     if (!e || t->data != proto_data_field(t->element)) {
-        return PROTO_FAIL(r, t->whole.at, XIR_E_TYPE, "tensor '%.*s' has its elements in %s, those of %s are in %s",
-                          CALLED(t), data_name(t->data).data, e ? e->name : "an unknown type",
+        return PROTO_FAIL(r, t->whole.at, XIR_E_TYPE,
+                          "tensor '%.*s' has its elements in %s, but elements of %s belong in %s", CALLED(t),
+                          data_name(t->data).data, e ? e->name : "an unknown type",
                           data_name(proto_data_field(t->element)).data);
     }
     bool in_place = t->is_packed && t->n_data == 1 && data_kind(t->data) != WIRE_VARINT;
@@ -257,7 +258,7 @@ static bool check_dims(proto_reader *r, const proto_tensor *t, const element_cod
     if (status == XIR_OK) return true;
     PROTO_ENTER(r, at, "dims");
     PROTO_FAIL(r, t->whole.at, status, "tensor '%.*s' %s: %s", CALLED(t),
-               status == XIR_E_BOUNDS ? "has a dim below 0" : "is too large", shape_said(r, t).text);
+               status == XIR_E_BOUNDS ? "has a negative dim" : "is too large", shape_text_of(r, t).text);
     PROTO_LEAVE(r, at);
     return false;
 }
@@ -286,7 +287,7 @@ xir_value *proto_make_tensor(proto_reader *r, const proto_tensor *t) {
         bool found = t->external ? proto_external_data(r, t, e && e->bits ? &bytes : NULL, &data)
                                  : find_data(r, t, e, elements, bytes, &data);
         if (!found) return NULL;
-        /* Without a type nobody else knows that there are none. */
+        /* Without a type only this tells that there are no elements. */
         if (!type && !data && !(data = dialect_part(&r->d, NULL, 0, 0))) return NULL;
     }
     xir_value *v = dialect_params(&r->d, proto_str(t->name), type, data);

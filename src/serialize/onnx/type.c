@@ -1,9 +1,9 @@
-/* Types. A tensor of elements that we have is a tensor type with a layout of `*`; an unknown or symbolic dim is -1, and
- * symbols go into a tag. Everything else has no type and a description in a tag. */
+/* Types. A tensor with elements that XIR has becomes a tensor type with a layout of `*`; an unknown or symbolic dim is
+ * -1, and symbols go into a tag. Everything else has no type, but a description in a tag. */
 #include "onnx/read.h"
 
 uint32_t proto_data_field(uint64_t element) {
-    /* By TensorProto.DataType: none of undefined elements and codes that are not there. */
+    /* By TensorProto.DataType; 0 for undefined elements and unused codes. */
     static const uint8_t fields[] = { 0, 4, 5, 5, 5, 5, 5, 7, 6, 5, 5, 10, 11, 11, 4, 10, 5, 5, 5, 5, 5, 5, 5,
                                       5, 5, 5, 5 };
     return element < sizeof fields ? fields[element] : 0;
@@ -26,7 +26,7 @@ static void print_dim(buffer *out, int64_t dim) {
 static bool keep_text(proto_reader *r, buffer *text, bool ok, xir_str *out) {
     ok = ok && !text->failed && arena_text(&r->d.net->arena, (xir_str){ text->data, text->size }, out);
     buffer_free(text);
-    return ok || trace_memory(&r->d.trace);   /* an earlier failure stays the one */
+    return ok || trace_memory(&r->d.trace);   /* an earlier failure is kept */
 }
 
 bool proto_describe_tensor(proto_reader *r, uint64_t element, const int64_t *dims, size_t rank, xir_str *out) {
@@ -56,7 +56,7 @@ static bool read_dim(proto_reader *r, wire_bytes message, dim *out) {
             out->value = (int64_t)f.value;
             out->has_value = true;
             out->name.size = 0;
-        } else if (f.number == 2) {   /* of the two the last counts */
+        } else if (f.number == 2) {   /* of dim_value and dim_param the last counts */
             ok = PROTO_TEXT(r, &f, &out->name, "dim_param");
             out->value = -1;
             out->has_value = false;
@@ -67,7 +67,7 @@ static bool read_dim(proto_reader *r, wire_bytes message, dim *out) {
     return ok && proto_end(r, &w);
 }
 
-/* The dims of a TensorShapeProto, each by a function. */
+/* Visits the dims of a TensorShapeProto. */
 typedef bool dim_fn(proto_reader *r, const dim *d, size_t i, void *user);
 static bool each_dim(proto_reader *r, wire_bytes dims, dim_fn *visit, void *user) {
     frame list = proto_enter(r, XIR_STR("dim")), item = { .up = &list, .index = 0 };
@@ -124,8 +124,7 @@ static xir_str kind_name(uint32_t kind) {
     }
 }
 
-/* Of a TypeProto: which kind of type it is (0: none) and the message that says more. The last of several kinds
- * counts. */
+/* The kind of a TypeProto (0: none), and the message with the details. Of several kinds the last counts. */
 static bool open_type(proto_reader *r, wire_bytes type, uint32_t *kind, wire_bytes *message, wire_bytes *denotation) {
     *kind = 0;
     wire_field f;
@@ -159,7 +158,7 @@ static bool print_tensor(proto_reader *r, wire_bytes message, const char *what, 
     return ok;
 }
 
-/* What a sequence, an optional or a map is of. */
+/* Prints the contents of a sequence, an optional or a map. */
 static bool print_inner(proto_reader *r, wire_bytes message, uint32_t kind, uint32_t depth, buffer *out) {
     uint32_t field = kind == TYPE_MAP ? 2 : 1;
     wire_bytes inner = { 0 };
@@ -258,12 +257,12 @@ static bool read_shape(proto_reader *r, const xir_type *element, wire_bytes dims
     return ok;
 }
 
-static bool read_tensor_type(proto_reader *r, wire_bytes message, dialect_declared *out, bool *ours) {
+static bool read_tensor_type(proto_reader *r, wire_bytes message, dialect_declared *out, bool *has_type) {
     tensor_decl t;
     PROTO_ENTER(r, at, "tensor_type");
     bool ok = read_tensor_decl(r, message, &t);
-    *ours = ok && t.shape.at && dialect_has_element(&r->d, t.element);
-    if (*ours) {
+    *has_type = ok && t.shape.at && dialect_has_element(&r->d, t.element);
+    if (*has_type) {
         const xir_type *element = dialect_element(&r->d, t.element);
         ok = element && read_shape(r, element, t.shape, out);
     }
@@ -274,11 +273,11 @@ static bool read_tensor_type(proto_reader *r, wire_bytes message, dialect_declar
 static bool read_type(proto_reader *r, wire_bytes type, dialect_declared *out) {
     uint32_t kind;
     wire_bytes message = { 0 }, denotation = { 0 };
-    bool ours = false;
+    bool has_type = false;
     *out = (dialect_declared){ 0 };
     if (!open_type(r, type, &kind, &message, &denotation)) return false;
-    if (kind == TYPE_TENSOR && !read_tensor_type(r, message, out, &ours)) return false;
-    if (kind && !ours) {
+    if (kind == TYPE_TENSOR && !read_tensor_type(r, message, out, &has_type)) return false;
+    if (kind && !has_type) {
         xir_str text;
         if (!proto_describe_type(r, type, &text) || !dialect_tag(&r->d, &out->tags, "onnx.type", xir_any_text(text)))
             return false;

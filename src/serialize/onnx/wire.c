@@ -1,4 +1,4 @@
-/* Steps of a walk that are not the usual ones, and faults. */
+/* The rarer steps of a walk, and faults. */
 #include "onnx/wire.h"
 
 static bool fault(wire *w, wire_fault what, const uint8_t *where) {
@@ -8,7 +8,7 @@ static bool fault(wire *w, wire_fault what, const uint8_t *where) {
     return false;
 }
 
-/* At most ten bytes, the last of which has one bit to give. */
+/* At most ten bytes; the last one contributes one bit. */
 static bool read_varint(wire *w, uint64_t *out) {
     const uint8_t *start = w->at;
     uint64_t v = 0;
@@ -65,14 +65,14 @@ bool wire_next_number(wire *w, wire_kind kind, uint64_t *out) {
     return kind == WIRE_VARINT ? read_varint(w, out) : read_fixed(w, kind == WIRE_FIXED64 ? 8 : 4, out);
 }
 
-const char *wire_fault_words(wire_fault what) {
+const char *wire_fault_text(wire_fault what) {
     static const char *const words[WIRE_FAULTS] = {
         [WIRE_GOOD]    = "no fault",
         [WIRE_CUT]     = "the message ends within a field",
         [WIRE_WIDE]    = "a number has more than 64 bits",
         [WIRE_NUMBER]  = "a field number must be from 1 to 536870911",
-        [WIRE_GROUP]   = "a group stands here: ONNX has none",
-        [WIRE_UNKNOWN] = "there is no such wire type: 0, 1, 2 or 5 was expected",
+        [WIRE_GROUP]   = "a group begins here: ONNX has no groups",
+        [WIRE_UNKNOWN] = "an unknown wire type, expected 0, 1, 2 or 5",
         [WIRE_LENGTH]  = "a length reaches beyond the end of its message",
     };
     return words[what];

@@ -1,9 +1,9 @@
-/* The wire of protobuf: a message is a row of fields, each a number and a payload. A walk goes over them in memory and
- * copies nothing. Every key, number and length is checked against the end of its message before it is believed, so a
- * walk cannot leave its bytes, whatever they are; from the first fault on it is at its end.
+/* The wire format of protobuf: a message is a sequence of fields, each a number and a payload. A walk steps over them
+ * in memory and copies nothing. Every key, number and length is checked against the end of its message before it is
+ * used, so a walk cannot leave its bytes, whatever they are; after the first fault it is at its end.
  *
- * Groups (wire types 3 and 4) are refused: no message of ONNX has ever had one, and to step over one is the only thing
- * here that would need a depth. */
+ * Groups (wire types 3 and 4) are refused: no message of ONNX has ever had one, and skipping groups is the only
+ * thing here that would need a depth. */
 #ifndef SERIALIZE_ONNX_WIRE_H
 #define SERIALIZE_ONNX_WIRE_H
 
@@ -21,7 +21,7 @@ typedef enum wire_kind { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE
 enum { WIRE_MOST_FIELD = (1 << 29) - 1 };
 
 typedef struct wire_field {
-    const uint8_t *at;        /* its key                       */
+    const uint8_t *at;        /* the first byte of its key     */
     uint32_t       number;
     wire_kind      kind;
     uint64_t       value;     /* of numbers                    */
@@ -42,8 +42,8 @@ typedef enum wire_fault {
 typedef struct wire {
     const uint8_t *at, *end;
     wire_fault     fault;
-    const uint8_t *where;     /* the fault's first byte               */
-    uint64_t       length;    /* WIRE_LENGTH: what it says             */
+    const uint8_t *where;     /* the first byte of the fault          */
+    uint64_t       length;    /* WIRE_LENGTH: the length               */
 } wire;
 
 static inline wire wire_of(wire_bytes message) {
@@ -55,7 +55,7 @@ bool wire_next_slow(wire *w, wire_field *out);
 static inline bool wire_next(wire *w, wire_field *out) {
     const uint8_t *at = w->at;
     size_t left = (size_t)(w->end - at);
-    /* Nearly all keys are one byte, most numbers too, and most lengths one or two. */
+    /* Nearly all keys and most numbers are one byte, most lengths one or two. */
     if (left >= 3 && at[0] >= 8 && at[0] < 0x80) {
         unsigned kind = at[0] & 7;
         bool wide = at[1] >= 0x80;
@@ -74,12 +74,11 @@ static inline bool wire_next(wire *w, wire_field *out) {
     return wire_next_slow(w, out);
 }
 
-/* The numbers in a field that repeats: `packed` ones of a kind, one after the other. False at the end and after a
- * fault. */
+/* Steps to the next number of a packed field. False at the end and after a fault. */
 bool wire_next_number(wire *w, wire_kind kind, uint64_t *out);
 
-/* The sentence of a fault. */
-const char *wire_fault_words(wire_fault fault);
+/* The message for a fault. */
+const char *wire_fault_text(wire_fault fault);
 
 static inline uint64_t wire_u32(const uint8_t *at) {
     return (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 | (uint64_t)at[3] << 24;

@@ -1,5 +1,5 @@
-/* A raw file is believed only as far as it has been checked: ids, each once and exactly the network's; payloads that
- * tile the rest of the file without gap or overlap. No memory is taken that the file could make large, and no Params
+/* Nothing in a raw file is trusted before it is checked: the ids must be exactly the network's, each once; the payloads
+ * must tile the rest of the file without gap or overlap. The file cannot make this allocate much memory, and no Params
  * is touched. */
 #include "raw/list.h"
 
@@ -9,7 +9,7 @@ static uint64_t read_le(const uint8_t *at, int bytes) {
     return v;
 }
 
-/* The ids in ascending order, to be searched. */
+/* Sorts the ids, to be searched. */
 static xir_status sort_ids(raw_listing *l) {
     raw_rank *ids = l->ranks;
     for (size_t i = 0; i < l->n; i++)
@@ -22,9 +22,8 @@ static xir_status sort_ids(raw_listing *l) {
     return XIR_OK;
 }
 
-/* The item of an id, NULL if there is none. `*at` is where to look first: our own files have ids in order. The next
- * guess takes ids for evenly spread, which they mostly are; from then on it is bisection, which asks no favours of a
- * file. */
+/* The item of an id, or NULL. `*at` is the first guess: files that XIR writes have ids in order. The next
+ * guess assumes evenly spread ids, which is usually right; after that it bisects, so no file can make it slow. */
 static raw_item *find_id(const raw_listing *l, int64_t id, size_t *at) {
     const raw_rank *ids = l->ranks;
     uint64_t key = (uint64_t)id ^ (uint64_t)1 << 63;
@@ -48,9 +47,9 @@ static raw_item *find_id(const raw_listing *l, int64_t id, size_t *at) {
 xir_status raw_check_magic(raw_listing *l, const uint8_t *head, size_t got) {
     for (size_t i = 0; i < got && i < sizeof raw_magic; i++)
         if (head[i] != raw_magic[i])
-            return raw_fail(l, XIR_E_CORRUPT, i, "not a raw file: byte 0x%02X stands where the magic has 0x%02X%s",
+            return raw_fail(l, XIR_E_CORRUPT, i, "not a raw file: found byte 0x%02X, expected 0x%02X%s",
                             head[i], raw_magic[i],
-                            i == 0 ? " (raw files of the IR before XIR have none)" : "");
+                            i == 0 ? " (raw files of the IR before XIR have no magic)" : "");
     if (got < RAW_HEADER)
         return raw_fail(l, XIR_E_CORRUPT, got, "the file ends within its header, which takes 16 bytes");
     return XIR_OK;
@@ -65,24 +64,24 @@ static xir_status check_entry(raw_listing *l, const uint8_t *at, int64_t i, uint
     uint64_t offset = read_le(at + 4, 8), byte = raw_table_end((uint64_t)i);
     raw_item *it = find_id(l, id, hint);
     if (!it)
-        return raw_fail(l, XIR_E_CORRUPT, byte, "entry %lld is of v_id %lld, which is no Params of the network",
+        return raw_fail(l, XIR_E_CORRUPT, byte, "entry %lld has v_id %lld, but the network has no Params with this id",
                         (long long)i, (long long)id);
     if (it->entry != RAW_NONE)
-        return raw_fail(l, XIR_E_EXISTS, byte, "entry %lld is of %s, which entry %lld was already", (long long)i,
-                        raw_who(it->value).text, (long long)it->entry);
+        return raw_fail(l, XIR_E_EXISTS, byte, "entry %lld has %s, which entry %lld already has", (long long)i,
+                        raw_name_of(it->value).text, (long long)it->entry);
     byte += 4;
     if (offset < raw_table_end(n))
         return raw_fail(l, XIR_E_CORRUPT, byte,
                         "the payload of %s begins at byte %llu, inside the table, which ends at %llu",
-                        raw_who(it->value).text, (unsigned long long)offset, (unsigned long long)raw_table_end(n));
+                        raw_name_of(it->value).text, (unsigned long long)offset, (unsigned long long)raw_table_end(n));
     if (offset > size)
         return raw_fail(l, XIR_E_CORRUPT, byte,
-                        "the payload of %s begins at byte %llu, behind the end of the file at %llu",
-                        raw_who(it->value).text, (unsigned long long)offset, (unsigned long long)size);
+                        "the payload of %s begins at byte %llu, after the end of the file at %llu",
+                        raw_name_of(it->value).text, (unsigned long long)offset, (unsigned long long)size);
     if (it->size > size - offset)
         return raw_fail(l, XIR_E_CORRUPT, byte,
                         "the payload of %s takes %llu bytes from %llu on, but the file ends at %llu",
-                        raw_who(it->value).text, (unsigned long long)it->size, (unsigned long long)offset,
+                        raw_name_of(it->value).text, (unsigned long long)it->size, (unsigned long long)offset,
                         (unsigned long long)size);
     it->entry = i;
     it->offset = offset;
@@ -100,27 +99,27 @@ static xir_status check_missing(raw_listing *l) {
     if (!first) return XIR_OK;
     if (more)
         return raw_fail(l, XIR_E_MISSING, RAW_N_AT, "%s and %zu more Params of the network have no entry",
-                        raw_who(first->value).text, more);
-    return raw_fail(l, XIR_E_MISSING, RAW_N_AT, "%s of the network has no entry", raw_who(first->value).text);
+                        raw_name_of(first->value).text, more);
+    return raw_fail(l, XIR_E_MISSING, RAW_N_AT, "%s of the network has no entry", raw_name_of(first->value).text);
 }
 
 xir_status raw_check_empty(raw_listing *l) {
     for (size_t i = 0; i < l->n; i++)
         if (!value_params(l->items[i].value)->allow_no_data)
-            return raw_fail(l, XIR_E_CORRUPT, 0, "the file is empty, the network has %zu Params", l->n);
+            return raw_fail(l, XIR_E_CORRUPT, 0, "the file is empty, but the network has %zu Params", l->n);
     return XIR_OK;
 }
 
-/* Payloads in the order of their bytes, which is left in ranks[0 … n - 1], must be where the one before ends. */
+/* Sorts the payloads by place into ranks[0 … n - 1]; each must begin where the one before ends. */
 static xir_status check_tiles(raw_listing *l, uint64_t n, uint64_t size) {
     raw_rank *order = l->ranks, *by_entry = l->ranks + l->n;
     for (size_t i = 0; i < l->n; i++) {
         const raw_item *it = &l->items[i];
-        /* One without bytes comes before the one that has the byte. */
+        /* A payload without bytes comes before the payload that has the byte there. */
         bool has_bytes = it->size > 0 || it->open;
         if (it->entry != RAW_NONE) by_entry[it->entry] = (raw_rank){ it->offset * 2 + has_bytes, (uint32_t)i };
     }
-    memcpy(order, by_entry, (size_t)n * sizeof *order);   /* equal offsets: as in the table */
+    memcpy(order, by_entry, (size_t)n * sizeof *order);   /* equal offsets: in table order */
     rank_sort(order, l->ranks + l->n, (size_t)n);
     uint64_t at = raw_table_end(n);
     for (size_t i = 0; i < n; i++) {
@@ -128,21 +127,21 @@ static xir_status check_tiles(raw_listing *l, uint64_t n, uint64_t size) {
         const raw_item *last = i > 0 ? &l->items[order[i - 1].index] : NULL;
         if (it->open) it->size = (i + 1 < n ? l->items[order[i + 1].index].offset : size) - it->offset;
         raw_name before = { "the table" };
-        if (it->offset != at && last) before = raw_who(last->value);
+        if (it->offset != at && last) before = raw_name_of(last->value);
         if (it->offset > at)
             return raw_fail(l, XIR_E_CORRUPT, at,
-                            "%llu bytes from here on belong to nothing: %s ends here, %s begins at byte %llu",
-                            (unsigned long long)(it->offset - at), before.text, raw_who(it->value).text,
+                            "%llu bytes from here on belong to no payload: %s ends here, %s begins at byte %llu",
+                            (unsigned long long)(it->offset - at), before.text, raw_name_of(it->value).text,
                             (unsigned long long)it->offset);
-        if (it->offset < at && last)   /* none begins inside the table: check_entry */
+        if (it->offset < at && last)   /* never inside the table: see check_entry */
             return raw_fail(l, XIR_E_CORRUPT, it->offset,
                             "the payload of %s begins here, but that of %s (%llu bytes) reaches to %llu",
-                            raw_who(it->value).text, before.text, (unsigned long long)last->size,
+                            raw_name_of(it->value).text, before.text, (unsigned long long)last->size,
                             (unsigned long long)at);
-        at += it->size;   /* at most the size of the file: check_entry */
+        at += it->size;   /* at most the size of the file: see check_entry */
     }
     if (at < size)
-        return raw_fail(l, XIR_E_CORRUPT, at, "%llu bytes from here to the end of the file belong to nothing",
+        return raw_fail(l, XIR_E_CORRUPT, at, "%llu bytes from here to the end of the file belong to no payload",
                         (unsigned long long)(size - at));
     return XIR_OK;
 }
@@ -159,7 +158,7 @@ xir_status raw_check_count(raw_listing *l, const uint8_t *head, uint64_t size, u
 xir_status raw_check_table(raw_listing *l, const uint8_t *head, uint64_t n, uint64_t size) {
     if (sort_ids(l) != XIR_OK) return l->status;
     for (size_t i = 0; i < l->n; i++) {
-        if (l->items[i].open) l->items[i].size = 0;   /* until it is known where the next one begins */
+        if (l->items[i].open) l->items[i].size = 0;   /* until the place of the next one is known */
     }
     size_t hint = 0;
     for (uint64_t i = 0; i < raw_entries_to_read(l, n); i++)

@@ -1,5 +1,5 @@
-/* The list of a network's Params, in the order in which they are walked, with the bytes that each takes; orders of
- * it; and how faults of a raw file are said. */
+/* The list of a network's Params in the order of a walk, with the size of each; orders of the list; and findings about
+ * raw files. */
 #include "raw/list.h"
 
 const uint8_t raw_magic[RAW_N_AT] = { 0xA5, 'I', 'C', 'R', 'A', 'F', 'T', '_', 'R', 'A', 'W', 0xA5 };
@@ -15,7 +15,7 @@ xir_status raw_fail(raw_listing *l, xir_status code, uint64_t byte, const char *
 
 xir_status raw_no_memory(raw_listing *l) { return l->status = diag_memory(l->why); }
 
-raw_name raw_who(const xir_value *value) {
+raw_name raw_name_of(const xir_value *value) {
     raw_name w;
     xir_str called = xir_value_name(value);
     int n = text_clip(called, 100);
@@ -35,11 +35,11 @@ static bool list_one(void *user, xir_value *value) {
     }
     if (status != XIR_OK) {
         static const char *const what[XIR_STATUS_COUNT] = {
-            [XIR_E_UNKNOWN] = "has a type whose elements are stored nobody knows how",
+            [XIR_E_UNKNOWN] = "has elements of unknown storage",
             [XIR_E_BOUNDS] = "has an unknown dim",
         };
-        raw_fail(l, status, XIR_NO_BYTE, "%s %s: how many bytes it has in a raw file cannot be said",
-                 raw_who(value).text, what[status] ? what[status] : "takes more bytes than a file can have");
+        raw_fail(l, status, XIR_NO_BYTE, "%s %s: its size in a raw file is unknown",
+                 raw_name_of(value).text, what[status] ? what[status] : "takes more bytes than a file can have");
         return false;
     }
     l->items[l->n++] = (raw_item){ .value = value, .size = size, .entry = RAW_NONE };
@@ -60,13 +60,13 @@ xir_status raw_list_params(raw_listing *l, xir_network *net, const char *path, x
     if (!net_walk_params(net, list_one, l) && l->status == XIR_OK) raw_no_memory(l);
     if (l->status != XIR_OK) return l->status;
     if (!add_u64(l->total, RAW_HEADER + RAW_ENTRY * (uint64_t)l->n, &l->total)) l->total = UINT64_MAX;
-    l->n_ranks = 3 * l->n + 1;   /* there even for no Params: the orders have an address then */
+    l->n_ranks = 3 * l->n + 1;   /* even without Params the orders need an address */
     l->ranks = mem_new(&net->alloc, l->n_ranks * sizeof *l->ranks);
     return l->ranks ? XIR_OK : raw_no_memory(l);
 }
 
-/* Sorts by key, equal keys as they stand: by one byte after the other, the lowest first, unless all is in order,
- * which is the usual case. Bytes that all keys have alike are passed over. */
+/* Sorts by key, stably: byte by byte, lowest first, unless everything is in order, which is the usual case. Bytes that
+ * are equal in all keys are skipped. */
 void rank_sort(raw_rank *a, raw_rank *spare, size_t n) {
     uint64_t differ = 0;
     bool sorted = true;

@@ -1,5 +1,5 @@
-/* What checking, loading and saving of raw files share: a list of a network's Params with what a file has of each,
- * and where Params that were loaded came from. */
+/* Shared by checking, loading and saving raw files: a list of the network's Params with their places in a file, and the
+ * origin of loaded Params. */
 #ifndef SERIALIZE_RAW_LIST_H
 #define SERIALIZE_RAW_LIST_H
 
@@ -18,10 +18,10 @@ typedef struct raw_item {
     uint64_t   size;      /* of the payload               */
     uint64_t   offset;    /* in the file                  */
     int64_t    entry;     /* in its table; RAW_NONE         */
-    bool       open;      /* without a type: it takes what the file has for it */
+    bool       open;      /* without a type: it takes all bytes up to the next */
 } raw_item;
 
-/* What an order is made of. */
+/* An element of an order. */
 typedef struct raw_rank {
     uint64_t key;
     uint32_t index;   /* into the items */
@@ -34,74 +34,74 @@ typedef struct raw_listing {
     xir_status   status;
     raw_item    *items;    /* in the order of net_walk_params */
     size_t       n, room;
-    raw_rank    *ranks;    /* room for two orders and a spare one */
+    raw_rank    *ranks;    /* room for two orders and a spare */
     size_t       n_ranks;
-    bool         wide_ids; /* what is planned is no raw file: ids may have 64 bits */
-    uint64_t     total;    /* size of the file with all of them; UINT64_MAX if it is more */
+    bool         wide_ids; /* not for a raw file: ids may have 64 bits */
+    uint64_t     total;    /* size of the file with all of them; UINT64_MAX: too large */
 } raw_listing;
 
-/* Records a failure at a byte of the file, and returns its status. */
+/* Records a failure at a byte of the file. Returns its status. */
 xir_status raw_fail(raw_listing *l, xir_status code, uint64_t byte, const char *format, ...) XIR_PRINTF(4, 5);
 xir_status raw_no_memory(raw_listing *l);
 void       raw_warn(raw_listing *l, const char *format, ...) XIR_PRINTF(2, 3);
 
-/* "v_id 7 'conv1.weights'", for sentences. */
+/* "v_id 7 'conv1.weights'": for messages. */
 typedef struct raw_name { char text[160]; } raw_name;
-raw_name raw_who(const xir_value *value);
+raw_name raw_name_of(const xir_value *value);
 
-/* Fills in the list; it is to be freed whether or not that succeeds. */
+/* Fills the list. Free it whether or not this succeeds. */
 xir_status raw_list_params(raw_listing *l, xir_network *net, const char *path, xir_diags *why);
 void       raw_list_free(raw_listing *l);
 
-/* Sorts by key, equal keys as they stand; `spare` has room for as many. */
+/* Sorts by key, stably; `spare` has room for as many. */
 void rank_sort(raw_rank *a, raw_rank *spare, size_t n);
 
-/* What the front door asks of a raw file beside what XIR_LOAD_… can say. */
+/* Flags for raw files that XIR_LOAD_… does not have; load.c and save.c pass them. */
 enum {
     RAW_PUBLIC = XIR_LOAD_LAZY | XIR_LOAD_NO_MD5 | XIR_LOAD_MD5,
     RAW_WATCH  = 1 << 16,   /* lazily: the mapping is watched (file_reader_map_watched)                */
-    RAW_SILENT = 1 << 17,   /* claims of the structure are not even compared with the size              */
-    RAW_ANY    = 1 << 18    /* lazily: what cannot be mapped is read, and compared only with XIR_LOAD_MD5 */
+    RAW_SILENT = 1 << 17,   /* what the structure says of the file is not compared at all              */
+    RAW_ANY    = 1 << 18    /* lazily: a file that cannot be mapped is read, and compared only with XIR_LOAD_MD5 */
 };
 xir_status raw_load(xir_network *net, const char *path, unsigned flags, xir_diags *why);
 
-/* What would be written (raw.c): items that have an entry, their offsets in a raw file, and both orders: ranks[0 … n
- * - 1] that of the payloads, ranks[n … 2n - 1] that of the table. */
+/* Plans the file to be written (raw.c): items that have an entry, their offsets, and both orders: ranks[0 … n - 1] that
+ * of the payloads, ranks[n … 2n - 1] that of the table. */
 xir_status raw_plan(raw_listing *l, xir_network *net, const char *path, xir_diags *why);
-/* Whether all bytes that are to be written may be read: those of a watched file must be there. (raw.c) */
-xir_status raw_check_there(raw_listing *l);
-/* Gives items their parts of `whole`: ranks[0 … n - 1] is the order of the payloads. What can fail comes first.
- * `from` is where they come from, its size and n are filled in. (raw_load.c) */
+/* Whether all bytes to be written may be read: those of a watched file must still exist. (raw.c) */
+xir_status raw_check_readable(raw_listing *l);
+/* Gives items their parts of `whole`; ranks[0 … n - 1] is the order of the payloads. Everything that can fail comes
+ * first. `from` is their origin; its size and n are filled in. (load.c) */
 struct raw_origin;
 xir_status raw_attach(raw_listing *l, blob *whole, uint64_t n, struct raw_origin *from);
-/* What a network says of its digest: nothing, or that of nothing; 32 hexadecimal digits. */
-bool       raw_digest_is_silent(xir_str said);
+/* Kinds of a network's params_md5: empty or that of no bytes; 32 hexadecimal digits. */
+bool       raw_digest_is_none(xir_str said);
 bool       raw_digest_is_hex(xir_str said);
 bool       raw_digest_is(xir_str said, const char *hex);
 
-/* ---- checking (raw_check.c): what the file says against what the network has ---------------------------------- */
+/* ---- check.c: the contents of the file against the network ----------------------------------------------------- */
 
-/* The fixed beginning, of which `got` bytes are there. */
+/* Checks the fixed beginning, of which `got` bytes were read. */
 xir_status raw_check_magic(raw_listing *l, const uint8_t *head, size_t got);
-/* Whether the table's size fits the file; on success *n is the number of entries. */
+/* Checks that the table fits the file; on success *n is the number of entries. */
 xir_status raw_check_count(raw_listing *l, const uint8_t *head, uint64_t size, uint64_t *n);
-/* How much of the table decides: among one entry more than the network has Params, one is surplus or there twice. */
+/* How many entries decide: one more than the network has Params includes a surplus or a duplicate. */
 uint64_t   raw_entries_to_read(const raw_listing *l, uint64_t n);
-/* The whole check, of a table in memory that has raw_entries_to_read entries, of a file of `size` bytes. Then the
+/* The whole check, for a file of `size` bytes whose table, in memory, has raw_entries_to_read entries. On success the
  * items have their offsets, and ranks[0 … n - 1] is the order of the payloads. */
 xir_status raw_check_table(raw_listing *l, const uint8_t *head, uint64_t n, uint64_t size);
 xir_status raw_check_empty(raw_listing *l);
 
-/* ---- where loaded Params came from ------------------------------------------------------------------------------ */
+/* ---- the origin of loaded Params -------------------------------------------------------------------------------- */
 
-/* Where Params came from together: stands before their blobs, which lie in the bytes of one blob that has this mark. */
+/* The common origin of Params: stands before their blobs, which lie in the bytes of one blob with this mark. */
 typedef struct raw_origin {
-    char     md5[MD5_DIGITS + 1];   /* of the file; empty: not known                */
-    bool     read;                  /* computed from the bytes, not only claimed    */
+    char     md5[MD5_DIGITS + 1];   /* of the file; empty: unknown                  */
+    bool     read;                  /* computed from the bytes, not just claimed    */
     uint64_t size;
     size_t   n;
 } raw_origin;
-/* as items were, in the order of payloads */
+/* the items, in the order of payloads */
 typedef struct raw_origin_entry { int64_t id; uint32_t entry; } raw_origin_entry;
 extern const char raw_origin_mark;
 

@@ -1,5 +1,5 @@
-/* Loading Params from a raw file: eagerly in one block of memory, or lazily in a mapping. The table is read, never
- * mapped, so that only payloads depend on the file staying as it is. */
+/* Loading Params from a raw file: eagerly into one block of memory, or lazily from a mapping. The table is read, never
+ * mapped, so that only payloads depend on the file staying unchanged. */
 #include "format.h"
 #include "raw/list.h"
 
@@ -18,25 +18,25 @@ bool raw_digest_is_hex(xir_str a) {
     return a.size == MD5_DIGITS;
 }
 
-/* New networks have that of nothing, and so has a file that was written without one. */
-bool raw_digest_is_silent(xir_str said) { return said.size == 0 || raw_digest_is(said, MD5_OF_NOTHING); }
+/* New networks have the digest of no bytes, and so has a file that was written without one. */
+bool raw_digest_is_none(xir_str said) { return said.size == 0 || raw_digest_is(said, MD5_OF_NOTHING); }
 
-/* Compares the bytes with what the network says of them, and fills the origin's MD5. */
+/* Compares the bytes with what the network says about them, and fills the origin's MD5. */
 static xir_status check_digest(raw_listing *l, const blob *whole, uint64_t n, bool compare, unsigned flags,
                                raw_origin *from) {
     const xir_network *net = l->net;
     xir_str said = net->text[XIR_TEXT_PARAMS_MD5];
-    bool silent = raw_digest_is_silent(said);
+    bool silent = raw_digest_is_none(said);
     if (!(flags & RAW_SILENT) && net->params_bytes && net->params_bytes != whole->size)
-        raw_warn(l, "params_bytes is %llu, the file has %llu", (unsigned long long)net->params_bytes,
+        raw_warn(l, "params_bytes is %llu, but the file has %llu", (unsigned long long)net->params_bytes,
                  (unsigned long long)whole->size);
     if (!compare) {
-        /* Of a mapped file the claim is kept: to know better would be to read all of it. */
+        /* For a mapped file the claim is kept: checking it would read all of the file. */
         if (flags & XIR_LOAD_LAZY && raw_digest_is_hex(said) && !silent) memcpy(from->md5, said.data, MD5_DIGITS);
         return XIR_OK;
     }
     if (silent) {
-        if (n > 0) raw_warn(l, "the network has no params_md5: the bytes are taken unchecked");
+        if (n > 0) raw_warn(l, "the network has no params_md5: the parameters are not checked");
         return XIR_OK;
     }
     md5 m;
@@ -47,7 +47,7 @@ static xir_status check_digest(raw_listing *l, const blob *whole, uint64_t n, bo
     if (l->status != XIR_OK) return l->status;
     from->read = true;
     if (raw_digest_is(said, from->md5)) return XIR_OK;
-    return raw_fail(l, XIR_E_CORRUPT, XIR_NO_BYTE, "the MD5 of the file is %s, params_md5 of the network is %.*s",
+    return raw_fail(l, XIR_E_CORRUPT, XIR_NO_BYTE, "the MD5 of the file is %s, but params_md5 of the network is %.*s",
                     from->md5, (int)(said.size < 64 ? said.size : 64), said.data);
 }
 
@@ -81,7 +81,7 @@ xir_status raw_attach(raw_listing *l, blob *whole, uint64_t n, raw_origin *from)
     return XIR_OK;
 }
 
-/* `whole` has been checked; compares, attaches, and lets it go. */
+/* `whole` has been checked: compares it, attaches its parts, and releases it. */
 static xir_status take(raw_listing *l, blob *whole, uint64_t n, unsigned flags) {
     bool lazy = flags & XIR_LOAD_LAZY;
     bool compare = lazy ? flags & XIR_LOAD_MD5 : !(flags & XIR_LOAD_NO_MD5);
@@ -101,7 +101,7 @@ static xir_status check_whole(raw_listing *l, const blob *whole, uint64_t *n) {
     return raw_check_table(l, whole->bytes, *n, whole->size);
 }
 
-/* A file whose size is known: the beginning decides whether the rest is wanted. */
+/* A file of known size: its beginning decides whether the rest is read. */
 static xir_status load_regular(raw_listing *l, file_reader *r, unsigned flags) {
     const xir_allocator *alloc = &l->net->alloc;
     uint8_t first[RAW_HEADER], *head = NULL;
@@ -119,7 +119,7 @@ static xir_status load_regular(raw_listing *l, file_reader *r, unsigned flags) {
             : file_reader_map(r);
         if (!whole) {
             l->status = r->status;
-        } else if (!lazy && memcmp(whole->bytes, head, room) != 0) {   /* what was checked must be what was read */
+        } else if (!lazy && memcmp(whole->bytes, head, room) != 0) {   /* the bytes read must be those checked */
             raw_fail(l, XIR_E_IO, 0, "the file was changed while it was read");
             blob_release(whole);
         } else {
@@ -130,8 +130,8 @@ static xir_status load_regular(raw_listing *l, file_reader *r, unsigned flags) {
     return l->status;
 }
 
-/* A pipe, a device or an empty file. It may be endless: what is behind the largest file that could be right is not
- * read. */
+/* A pipe, a device or an empty file. It may be endless: at most as many bytes are read as the largest valid file
+ * has. */
 static xir_status load_stream(raw_listing *l, file_reader *r, unsigned flags) {
     enum { MORE = 64 << 10 };
     uint64_t n, most = l->total < UINT64_MAX - MORE ? l->total + MORE : UINT64_MAX;

@@ -1,8 +1,8 @@
-/* libcrypto may have MD5 and refuse it, and it allocates by itself; both are answers here, not surprises.
+/* libcrypto may refuse MD5, and it allocates by itself: both are normal results here.
  *
- * The first use starts libcrypto, which takes thousands of allocations, and fetches MD5, which is then kept for the
- * process. Where the start has failed for want of memory, libcrypto's next call would crash: its default context is
- * asked for first. */
+ * The first use starts libcrypto, which takes thousands of allocations, and fetches MD5, which the process then keeps.
+ * If the start failed because memory ran out, libcrypto's next call would crash: so its default context is requested
+ * first. */
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <pthread.h>
@@ -22,8 +22,8 @@ static EVP_MD *fetch(const char *name, const char *properties) {
 static void    drop(EVP_MD *algorithm) { (void)algorithm; }
 #endif
 
-/* Whether libcrypto can hand out algorithms: SHA-256 where only approved ones exist, MD5 itself where FIPS is asked
- * for in vain. */
+/* Whether libcrypto can provide algorithms: SHA-256 if only approved ones exist, MD5 itself if FIPS mode does not
+ * apply. */
 static bool is_working(void) {
     EVP_MD *other = fetch("SHA256", NULL);
     if (!other) other = fetch("MD5", "-fips");
@@ -32,7 +32,8 @@ static bool is_working(void) {
     return working;
 }
 
-/* A failure is a refusal if others can be had and a second try fails too: memory may have been short for a moment. */
+/* A failure means refusal if other algorithms work and a second try fails too: memory may have been short for a
+ * moment. */
 static EVP_MD *fetch_md5(bool *refused) {
     EVP_MD *algorithm = start() ? fetch("MD5", NULL) : NULL;
     if (algorithm || !start() || !is_working()) return algorithm;
@@ -41,13 +42,13 @@ static EVP_MD *fetch_md5(bool *refused) {
     return algorithm;
 }
 
-/* The algorithm, from the first success on the same. NULL: there is no memory, or it is refused. */
+/* The algorithm; the same one from the first success on. NULL: out of memory, or refused. */
 static const EVP_MD *md5_algorithm(bool *refused) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static EVP_MD *kept;
     pthread_mutex_lock(&lock);
     if (!kept) {
-        ERR_set_mark();   /* the program's errors stay as they are */
+        ERR_set_mark();   /* the program's error queue is unchanged */
         kept = fetch_md5(refused);
         ERR_pop_to_mark();
     }
@@ -66,8 +67,8 @@ xir_status md5_begin(md5 *m, xir_diags *why) {
     *m = (md5){ NULL, true };
     if (!refused) return diag_memory(why);
     return diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""),
-        "libcrypto refuses MD5 on this machine (FIPS mode?): parameters cannot be compared with params_md5, and no raw file "
-        "can be saved with its own");
+        "libcrypto refuses MD5 on this machine (FIPS mode?): parameters cannot be compared with params_md5, and raw "
+        "files cannot be saved with their MD5");
 }
 
 void md5_add(md5 *m, const void *data, size_t size) {

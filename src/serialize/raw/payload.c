@@ -1,5 +1,5 @@
-/* Payloads in a file that has the structure too: which there are, in which orders, and what the structure says of
- * the raw that they would make. */
+/* Payloads in a file that also has the structure: which there are, in which orders, and the size and digest of the raw
+ * file that they would make. */
 #include "format.h"
 #include "raw/payload.h"
 #include "codec/codec.h"
@@ -24,7 +24,7 @@ xir_status payload_digest(xir_network *net, uint64_t *bytes, xir_str *sum, char 
     if (has_no_digest(net)) return XIR_OK;
     xir_status status = raw_digest(net, bytes, hex, NULL);
     bool missing = status == XIR_E_MISSING;
-    /* Params that may all stay without bytes make no file either. */
+    /* If all Params may stay without bytes, there is no file either. */
     if (status == XIR_OK && *bytes == 0 && net->params_bytes) net_walk_params(net, found, &missing);
     if (missing) {
         *bytes = net->params_bytes;
@@ -33,7 +33,7 @@ xir_status payload_digest(xir_network *net, uint64_t *bytes, xir_str *sum, char 
     }
     *sum = (xir_str){ hex, MD5_DIGITS };
     if (status == XIR_E_MEMORY) return diag_memory(why);
-    return status && why ? raw_digest(net, bytes, hex, why) : status;   /* once more, for the finding */
+    return status && why ? raw_digest(net, bytes, hex, why) : status;   /* again, for the finding */
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------------- */
@@ -44,8 +44,7 @@ static bool has_bytes(void *user, xir_value *v) {
     return false;
 }
 
-/* Whether any of its Params has, also of those that nothing uses: most networks without bytes need no walk to be
- * told. */
+/* Whether any Params has bytes, even one that nothing uses: this saves the walk for most networks without bytes. */
 static bool some_have_bytes(const xir_network *net) {
     const xir_value *v = net->all_params;
     while (v && !value_params(v)->data) v = value_params(v)->next;
@@ -57,7 +56,7 @@ xir_status payload_plan_make(payload_plan *p, xir_network *net, const char *path
     bool any = false;
     if (some_have_bytes(net) && !net_walk_params(net, has_bytes, &any) && !any)
         return p->list.status = diag_memory(why);
-    if (any && (raw_plan(&p->list, net, path, why) != XIR_OK || raw_check_there(&p->list) != XIR_OK))
+    if (any && (raw_plan(&p->list, net, path, why) != XIR_OK || raw_check_readable(&p->list) != XIR_OK))
         return p->list.status;
     p->n = any ? p->list.n : 0;
     for (size_t i = 0; i < p->n && !p->table_differs; i++)
@@ -78,22 +77,23 @@ void payload_plan_free(payload_plan *p) { raw_list_free(&p->list); }
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */
 
-/* Notes what the list has of each Params; *index gets room for the places of all Params among the items. */
+/* Notes what the list has for each Params; *index gets room for the places of all Params among the items. */
 static xir_status match(raw_listing *l, const payload *list, size_t n, uint32_t *index, size_t room) {
     memset(index, 0xFF, room * sizeof *index);
     for (size_t i = 0; i < l->n; i++) index[value_params(l->items[i].value)->number] = (uint32_t)i;
     for (size_t i = 0; i < n; i++) {
         uint32_t at = index[value_params(list[i].value)->number];
         if (at == UINT32_MAX)
-            return raw_fail(l, XIR_E_CORRUPT, list[i].offset, "%s has bytes but is no part of the network",
-                            raw_who(list[i].value).text);
+            return raw_fail(l, XIR_E_CORRUPT, list[i].offset, "%s has bytes but is not part of the network",
+                            raw_name_of(list[i].value).text);
         raw_item *it = &l->items[at];
         if (it->entry != RAW_NONE)
-            return raw_fail(l, XIR_E_CORRUPT, list[i].offset, "%s has bytes twice", raw_who(it->value).text);
+            return raw_fail(l, XIR_E_CORRUPT, list[i].offset, "%s has bytes twice", raw_name_of(it->value).text);
         if (it->open) it->size = list[i].size;
         if (it->size != list[i].size)
-            return raw_fail(l, XIR_E_CORRUPT, list[i].offset, "%s has %llu bytes, its type takes %llu",
-                            raw_who(it->value).text, (unsigned long long)list[i].size, (unsigned long long)it->size);
+            return raw_fail(l, XIR_E_CORRUPT, list[i].offset, "%s has %llu bytes, but its type takes %llu",
+                            raw_name_of(it->value).text, (unsigned long long)list[i].size,
+                            (unsigned long long)it->size);
         it->offset = list[i].offset;
         it->entry = list[i].entry;
         l->ranks[i] = (raw_rank){ i, at };
@@ -101,17 +101,17 @@ static xir_status match(raw_listing *l, const payload *list, size_t n, uint32_t 
     for (size_t i = 0; i < l->n; i++) {
         const raw_item *it = &l->items[i];
         if (it->entry == RAW_NONE && (it->size || it->open) && !value_params(it->value)->allow_no_data)
-            return raw_fail(l, XIR_E_CORRUPT, XIR_NO_BYTE, "%s has no bytes in the file, others have",
-                            raw_who(it->value).text);
+            return raw_fail(l, XIR_E_CORRUPT, XIR_NO_BYTE, "%s has no bytes in the file, but other Params have",
+                            raw_name_of(it->value).text);
     }
     return XIR_OK;
 }
 
-/* Computes the digest of what was attached and compares it. */
+/* Computes the digest of the attached bytes and compares it. */
 static xir_status compare_digest(raw_listing *l, raw_origin *from) {
     xir_str said = l->net->text[XIR_TEXT_PARAMS_MD5];
-    if (raw_digest_is_silent(said)) return XIR_OK;
-    for (size_t i = 0; i < l->n; i++) {   /* of which there can be no raw file: nobody has computed its digest */
+    if (raw_digest_is_none(said)) return XIR_OK;
+    for (size_t i = 0; i < l->n; i++) {   /* no raw file can hold such ids, so nobody has computed its digest */
         if (l->items[i].value->id > INT32_MAX) return XIR_OK;
     }
     uint64_t bytes;
@@ -120,7 +120,7 @@ static xir_status compare_digest(raw_listing *l, raw_origin *from) {
     if (l->status) return l->status;
     if (!raw_digest_is(said, hex))
         return raw_fail(l, XIR_E_CORRUPT, XIR_NO_BYTE,
-                        "the MD5 of the parameters is %s, params_md5 of the network is %.*s", hex,
+                        "the MD5 of the parameters is %s, but params_md5 of the network is %.*s", hex,
                         (int)(said.size < 64 ? said.size : 64), said.data);
     memcpy(from->md5, hex, MD5_DIGITS);
     from->read = true;
@@ -139,12 +139,13 @@ xir_status payload_attach(xir_network *net, blob *whole, const payload *list, si
     uint32_t *index = NULL;
     if (raw_list_params(&l, net, path, why) == XIR_OK) {
         if (n > room)
-            raw_fail(&l, XIR_E_CORRUPT, XIR_NO_BYTE, "there are bytes of %zu Params, the network has %zu", n, room);
+            raw_fail(&l, XIR_E_CORRUPT, XIR_NO_BYTE, "the file has bytes for %zu Params, but the network has %zu", n,
+                     room);
         else if (!(index = mem_new(&net->alloc, room * sizeof *index))) raw_no_memory(&l);
         else if (match(&l, list, n, index, room) == XIR_OK) {
             raw_origin from = { .read = false };
             xir_str said = net->text[XIR_TEXT_PARAMS_MD5];
-            if (!compare && raw_digest_is_hex(said) && !raw_digest_is_silent(said))
+            if (!compare && raw_digest_is_hex(said) && !raw_digest_is_none(said))
                 memcpy(from.md5, said.data, MD5_DIGITS);
             if (raw_attach(&l, whole, n, &from) == XIR_OK && compare) {
                 const blob *keeper = value_params(list[0].value)->data->parent;
@@ -163,7 +164,7 @@ xir_status payload_compare_size(xir_network *net, const format_reading *how) {
     xir_status status = raw_plan(&raw, net, "", NULL);
     if (status == XIR_OK && raw.n && raw.total != net->params_bytes) {
         char text[120];
-        snprintf(text, sizeof text, "params_bytes is %llu, the parameters make a raw file of %llu",
+        snprintf(text, sizeof text, "params_bytes is %llu, but the parameters make a raw file of %llu",
                  (unsigned long long)net->params_bytes, (unsigned long long)raw.total);
         xir_diags_append(how->why, &(xir_diag){
             .severity = XIR_WARNING, .message = xir_str_of(text), .file = how->name, .byte = XIR_NO_BYTE });

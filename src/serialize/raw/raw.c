@@ -3,19 +3,19 @@
  *     0          12 bytes   A5 "ICRAFT_RAW" A5
  *     12         u32        N
  *     16         N times    i32 v_id, u64 offset of the payload in the file
- *     16 + 12 N  payloads, one behind the other, to the end of the file
+ *     16 + 12 N  payloads, one after the other, to the end of the file
  *
- * Numbers are little-endian; nothing is aligned. Sizes are not in the file: the network's types say them, and of Params
- * without a type, as dialects have them, the next payload's offset. Entries and payloads may be in any order, each its
- * own, and both are kept, so that what is loaded and not changed is saved byte for byte; new Params come behind. A
+ * Numbers are little-endian; nothing is aligned. The file has no sizes: they follow from the network's types, and for
+ * Params without a type, which dialects have, from the next payload's offset. Entries and payloads have independent
+ * orders; both are kept, so that a file that is loaded and not changed is saved byte for byte. New Params come last. A
  * Params of no bytes has an entry and may share its offset. Params that may stay without data and have none have no
- * entry. A network without Params has a file of N = 0; an empty file is taken for that too, since the structure file
- * says of such a network that its parameters take 0 bytes.
+ * entry. A network without Params has a file with N = 0; an empty file is accepted for it too, since the structure file
+ * says that the parameters of such a network take 0 bytes.
  *
- * A file is believed only as far as it has been checked: ids, each once and exactly the network's; payloads that
- * tile the rest of the file without gap or overlap. All this happens before any memory is taken that the file could
- * make large, and before any Params is touched. The table is read, never mapped, so that only payloads depend on the
- * file staying as it is. */
+ * Nothing in a file is trusted before it is checked: the ids must be exactly the network's, each once; the payloads
+ * must tile the rest of the file without gap or overlap. All this happens before the file can make XIR allocate much
+ * memory, and before any Params is touched. The table is read, never mapped, so that only payloads depend on the
+ * file staying unchanged. */
 #include "format.h"
 #include "raw/list.h"
 
@@ -39,7 +39,7 @@ static bool put(sink *s, const void *data, uint64_t size) {
     return !s->stopped;
 }
 
-/* Params that have an entry move to the front of the list; all others may do without. */
+/* Moves Params that have an entry to the front of the list; all others need none. */
 static xir_status plan_items(raw_listing *l) {
     size_t n = 0, missing = 0;
     const xir_value *first = NULL;
@@ -50,27 +50,28 @@ static xir_status plan_items(raw_listing *l) {
         if (!p->data && p->allow_no_data) continue;
         if (!p->data && it->open)
             return raw_fail(l, XIR_E_TYPE, XIR_NO_BYTE,
-                            "%s has no type: how many bytes it has in a raw file cannot be said",
-                            raw_who(it->value).text);
+                            "%s has no type: its size in a raw file is unknown", raw_name_of(it->value).text);
         if (!p->data && it->size > 0) {
             if (!first) first = it->value;
             missing++;
             continue;
         }
         if (p->data && p->data->size != it->size)
-            return raw_fail(l, XIR_E_INVALID, XIR_NO_BYTE, "%s has %llu bytes, its type takes %llu",
-                            raw_who(it->value).text, (unsigned long long)p->data->size, (unsigned long long)it->size);
+            return raw_fail(l, XIR_E_INVALID, XIR_NO_BYTE, "%s has %llu bytes, but its type takes %llu",
+                            raw_name_of(it->value).text, (unsigned long long)p->data->size,
+                            (unsigned long long)it->size);
         if (!l->wide_ids && (it->value->id < INT32_MIN || it->value->id > INT32_MAX))
-            return raw_fail(l, XIR_E_BOUNDS, XIR_NO_BYTE, "%s: a raw file has ids of 32 bits", raw_who(it->value).text);
+            return raw_fail(l, XIR_E_BOUNDS, XIR_NO_BYTE, "%s does not fit: ids in a raw file have 32 bits",
+                            raw_name_of(it->value).text);
         if (!add_u64(l->total, it->size, &l->total))
             return raw_fail(l, XIR_E_LIMIT, XIR_NO_BYTE, "the Params take more bytes than a file can have");
         l->items[n++] = *it;
     }
     if (missing > 1)
-        return raw_fail(l, XIR_E_MISSING, XIR_NO_BYTE, "%s and %zu more Params have no bytes", raw_who(first).text,
+        return raw_fail(l, XIR_E_MISSING, XIR_NO_BYTE, "%s and %zu more Params have no bytes", raw_name_of(first).text,
                         missing - 1);
     if (missing)
-        return raw_fail(l, XIR_E_MISSING, XIR_NO_BYTE, "%s has no bytes", raw_who(first).text);
+        return raw_fail(l, XIR_E_MISSING, XIR_NO_BYTE, "%s has no bytes", raw_name_of(first).text);
     l->n = n;
     if (l->total > INT64_MAX - raw_table_end(n))
         return raw_fail(l, XIR_E_LIMIT, XIR_NO_BYTE, "the Params take more bytes than a file can have");
@@ -78,7 +79,7 @@ static xir_status plan_items(raw_listing *l) {
     return XIR_OK;
 }
 
-/* Both orders: ranks[0 … n - 1] that of the payloads, whose offsets are set, ranks[n … 2n - 1] that of the table. */
+/* Both orders: ranks[0 … n - 1] that of the payloads, whose offsets are set; ranks[n … 2n - 1] that of the table. */
 static void plan_orders(raw_listing *l) {
     raw_rank *payloads = l->ranks, *table = l->ranks + l->n, *spare = table + l->n;
     for (uint32_t i = 0; i < l->n; i++) {
@@ -103,7 +104,7 @@ xir_status raw_plan(raw_listing *l, xir_network *net, const char *path, xir_diag
     return XIR_OK;
 }
 
-/* The origin if the file that is planned is, byte for byte, the one that all Params came from; NULL otherwise. */
+/* The origin, if the planned file equals, byte for byte, the one that all Params came from; NULL otherwise. */
 static const raw_origin *plan_origin(const raw_listing *l) {
     const blob *keeper = NULL;
     const raw_origin *from = NULL;
@@ -142,21 +143,21 @@ static bool put_all(const raw_listing *l, sink *s) {
     for (size_t i = 0; i < l->n; i++) {
         const raw_item *it = &l->items[payloads[i].index];
         const blob *b = value_params(it->value)->data;
-        if (params_check(it->value, l->why) != XIR_OK) return false;   /* once more: time has passed */
+        if (params_check(it->value, l->why) != XIR_OK) return false;   /* again: the file may have changed since */
         if (b && !put(s, b->bytes, b->size)) return false;
     }
     return true;
 }
 
-xir_status raw_check_there(raw_listing *l) {
+xir_status raw_check_readable(raw_listing *l) {
     for (size_t i = 0; i < l->n && l->status == XIR_OK; i++) l->status = params_check(l->items[i].value, l->why);
     return l->status;
 }
 
-/* Writes the planned file; `hex` gets its MD5. A stop by the writer is XIR_E_IO without a finding: the writer has
- * it. */
+/* Writes the planned file; `hex` gets its MD5. If the writer stops, the result is XIR_E_IO without a finding: the
+ * writer has it. */
 static xir_status emit(raw_listing *l, sink *s, char hex[MD5_DIGITS + 1]) {
-    if (raw_check_there(l) != XIR_OK) return l->status;   /* before anything is written */
+    if (raw_check_readable(l) != XIR_OK) return l->status;   /* before anything is written */
     l->status = md5_begin(&s->sum, l->why);
     if (l->status != XIR_OK) return l->status;
     bool done = put_all(l, s);
@@ -165,24 +166,25 @@ static xir_status emit(raw_listing *l, sink *s, char hex[MD5_DIGITS + 1]) {
     if (l->status != XIR_OK) return l->status;
     const raw_origin *from = l->n ? plan_origin(l) : NULL;
     if (from && from->md5[0] && strcmp(from->md5, hex) != 0)
-        raw_warn(l, "the MD5 of the Params as they were mapped is %s, not %s as the network said when they were loaded",
+        raw_warn(l, "the MD5 of the mapped Params is %s, but params_md5 was %s when they were loaded",
                  hex, from->md5);
     return XIR_OK;
 }
 
-/* What the network says of its raw. Room for the text is taken before anything is written, so that this cannot fail. */
-static void say(xir_network *net, char *room, uint64_t bytes, const char *hex) {
+/* Sets the network's size and digest of its raw file. The text is allocated before anything is written, so this cannot
+ * fail. */
+static void set_digest(xir_network *net, char *room, uint64_t bytes, const char *hex) {
     memcpy(room, hex, MD5_DIGITS);
     net->params_bytes = bytes;
     net->text[XIR_TEXT_PARAMS_MD5] = (xir_str){ room, MD5_DIGITS };
 }
 
-/* The same of a file that was planned; one without entries counts as nothing. */
-static void say_plan(const raw_listing *l, char *room, const char *hex) {
-    say(l->net, room, l->n ? l->total : 0, l->n ? hex : MD5_OF_NOTHING);
+/* The same for a planned file; one without entries counts as no bytes. */
+static void set_plan_digest(const raw_listing *l, char *room, const char *hex) {
+    set_digest(l->net, room, l->n ? l->total : 0, l->n ? hex : MD5_OF_NOTHING);
 }
 
-static char *say_room(raw_listing *l) {
+static char *digest_room(raw_listing *l) {
     char *room = arena_take(&l->net->arena, MD5_DIGITS);
     if (!room) raw_no_memory(l);
     return room;
@@ -202,7 +204,7 @@ xir_status raw_digest(xir_network *net, uint64_t *bytes, char hex[MD5_DIGITS + 1
         *bytes = l.n ? l.total : 0;
         if (l.n == 0) memcpy(hex, MD5_OF_NOTHING, MD5_DIGITS + 1);
         else if (from && from->md5[0]) memcpy(hex, from->md5, MD5_DIGITS + 1);
-        else if (emit(&l, &nowhere, hex) == XIR_E_IO) l.status = XIR_E_MISSING;   /* gone with their file */
+        else if (emit(&l, &nowhere, hex) == XIR_E_IO) l.status = XIR_E_MISSING;   /* lost with their file */
     } else if (l.status != XIR_E_MEMORY) {
         l.status = XIR_E_MISSING;
     }
@@ -215,9 +217,9 @@ xir_status xir_raw_write(xir_network *net, xir_write_fn *write, void *user, xir_
     raw_listing l = { 0 };
     char hex[MD5_DIGITS + 1], *room;
     sink s = { .write = write, .user = user };
-    if (raw_plan(&l, net, "", why) == XIR_OK && (room = say_room(&l))) {
-        if (emit(&l, &s, hex) == XIR_OK) say_plan(&l, room, hex);
-        else if (s.stopped) raw_fail(&l, XIR_E_IO, s.written, "the writer took no more bytes");
+    if (raw_plan(&l, net, "", why) == XIR_OK && (room = digest_room(&l))) {
+        if (emit(&l, &s, hex) == XIR_OK) set_plan_digest(&l, room, hex);
+        else if (s.stopped) raw_fail(&l, XIR_E_IO, s.written, "the write callback accepted no more bytes");
     }
     raw_list_free(&l);
     return l.status;
@@ -229,10 +231,10 @@ xir_status xir_raw_save(xir_network *net, const char *path, xir_diags *why) {
     file_writer w;
     char hex[MD5_DIGITS + 1], *room;
     sink s = { .write = file_write, .user = &w };
-    if (raw_plan(&l, net, path, why) == XIR_OK && (room = say_room(&l)) &&
+    if (raw_plan(&l, net, path, why) == XIR_OK && (room = digest_room(&l)) &&
         (l.status = file_open(&w, net->ctx, path, why)) == XIR_OK) {
         if (emit(&l, &s, hex) != XIR_OK) file_abort(&w);
-        else if ((l.status = file_commit(&w)) == XIR_OK) say_plan(&l, room, hex);
+        else if ((l.status = file_commit(&w)) == XIR_OK) set_plan_digest(&l, room, hex);
     }
     raw_list_free(&l);
     return l.status;
@@ -244,8 +246,8 @@ xir_status raw_write_params(xir_network *net, const format_writing *how) {
     raw_listing l = { 0 };
     char hex[MD5_DIGITS + 1], *room;
     sink s = { .write = how->write, .user = how->user };
-    if (raw_plan(&l, net, how->path, how->why) == XIR_OK && (room = say_room(&l)) && emit(&l, &s, hex) == XIR_OK)
-        say_plan(&l, room, hex);
+    if (raw_plan(&l, net, how->path, how->why) == XIR_OK && (room = digest_room(&l)) && emit(&l, &s, hex) == XIR_OK)
+        set_plan_digest(&l, room, hex);
     raw_list_free(&l);
     return l.status;
 }

@@ -1,16 +1,16 @@
-/* The raw file as the companion of a structure file: what a format's row needs to have it, and what the writer of the
- * structure must know of it. */
+/* The raw file as the companion of a structure file: the functions of a format's row, and what the writer of the
+ * structure must know about it. */
 #ifndef SERIALIZE_RAW_H
 #define SERIALIZE_RAW_H
 
 #include "graph.h"
 #include "raw/md5.h"
 
-/* Size and MD5 (lower-case, terminated) of the raw that the network would write now; of a network without Params 0 and
- * MD5_OF_NOTHING, as the format says. Linear in the bytes, but for Params that all come unchanged from one file whose
- * MD5 the network says: then these are that file's. XIR_E_MISSING if no raw could be written now, since Params lack
- * bytes and may not or a type or id does not fit one; XIR_E_MEMORY; XIR_E_UNSUPPORTED without MD5. `why` may be
- * NULL. */
+/* Size and MD5 (lower-case, terminated) of the raw file that the network would write now; 0 and MD5_OF_NOTHING for a
+ * network without Params, as the format requires. Linear in the bytes, unless all Params come unchanged from one file
+ * whose MD5 the network has: then the results are that file's. XIR_E_MISSING if no raw file could be written now,
+ * because Params lack required bytes or a type or id does not fit; XIR_E_MEMORY; XIR_E_UNSUPPORTED without MD5. `why`
+ * may be NULL. */
 xir_status raw_digest(xir_network *net, uint64_t *bytes, char hex[MD5_DIGITS + 1], xir_diags *why);
 
 /* load_params, read_params and write_params of a row, and its suffixes. Writing sets params_bytes and params_md5 of the

@@ -1,5 +1,5 @@
-/* Values without a class as one more format: what a sink has built of a network is what its text says, and reading
- * it gives the network again; an op of a class that was unknown gets its attributes from it when the class is known. */
+/* Classless values as one more format: what a sink builds of a network equals its text, and reading that gives the
+ * network again; an op of an unknown class gets its attributes from it when the class becomes known. */
 #include "codec/any_io.h"
 #include "json/json.h"
 #include <xir/xir.h>
@@ -14,7 +14,7 @@
 #define XIR_DEFS "support/wide.def"
 #include <xir/define.h>
 
-#include "support/json_net.h"   /* last: its ctx and why are names in the rows above */
+#include "support/json_net.h"   /* last: the rows above also use the names ctx and why */
 
 static any_sink built;
 static any_levels levels;
@@ -68,12 +68,12 @@ static void networks_are_read_from_values(void **state) {
     }
 }
 
-static void values_that_are_no_network_are_refused(void **state) {
+static void values_that_are_not_a_network_are_refused(void **state) {
     (void)state;
     static const struct { const char *text, *path, *sentence; xir_status status; } bad[] = {
-        { "[]", "", "icraft::xir::Network was expected, a list was found", XIR_E_TYPE },
+        { "[]", "", "expected icraft::xir::Network, found a list", XIR_E_TYPE },
         { "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[{\"_type_key\":\"icraft::xir::ReLU\",\"op_id\":1.5}]}",
-          "/ops/0/op_id", "an integer was expected, 1.5 was found", XIR_E_TYPE },
+          "/ops/0/op_id", "expected an integer, found 1.5", XIR_E_TYPE },
         { "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[{\"_type_key\":\"icraft::xir::ReLU\",\"op_id\":18446744073709551615}]}",
           "/ops/0/op_id", "does not fit", XIR_E_BOUNDS },
         { "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[{\"_type_key\":\"icraft::xir::ReLU\",\"compile_target\":\"@nope\",\"op_id\":1}]}",
@@ -187,7 +187,7 @@ static void attributes_that_do_not_fit_leave_the_op_unknown(void **state) {
     }
 }
 
-/* ---- classes that are unlike the built-in ones ------------------------------------------------------------------ */
+/* ---- classes unlike the built-in ones --------------------------------------------------------------------------- */
 
 static void wide_classes_are_read_and_written(void **state) {
     (void)state;
@@ -197,7 +197,7 @@ static void wide_classes_are_read_and_written(void **state) {
     for (int id = 0; id < 3; id++) {
         put(&p, "%s{\"_type_key\":\"someone::Wide\"", id ? "," : "");
         for (int i = 0; i < 300; i++) {
-            /* What is left out is remembered of the first 64 attributes. */
+            /* Absence is remembered for the first 64 attributes. */
             if (i >= 64 || i % 3 != id) put(&p, ",\"%c%02d\":%d", 'a' + i / 100, i % 100, i * (id + 1));
             if (i == 299)
                 put(&p, ",\"c995\":null,\"compile_target\":\"@hostt\",\"inputs\":[],\"name\":\"\",\"op_id\":%d,\"outputs\":[],\"tags\":{}}", id);
@@ -212,7 +212,7 @@ static void wide_classes_are_read_and_written(void **state) {
     check_finding(XIR_E_EXISTS, "c98");
 }
 
-static void objects_have_any_rows(void **state) {
+static void objects_may_have_any_rows(void **state) {
     (void)state;
     assert_int_equal(xir_class_register(ctx, xir_boxed_class(), why), XIR_OK);
     static const char *const good_texts[] = {
@@ -242,7 +242,7 @@ static void objects_have_any_rows(void **state) {
     }
 }
 
-/* ---- what only some formats have -------------------------------------------------------------------------------- */
+/* ---- keys that only some formats have --------------------------------------------------------------------------- */
 
 static void write_more(encoder *e, void *user) { e->sink->ops->text(e->sink, xir_str_of(user)); }
 
@@ -325,11 +325,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(networks_are_built_as_their_text_says),
         cmocka_unit_test(networks_are_read_from_values),
-        cmocka_unit_test(values_that_are_no_network_are_refused),
+        cmocka_unit_test(values_that_are_not_a_network_are_refused),
         cmocka_unit_test(unknown_ops_become_known_ones),
         cmocka_unit_test(attributes_that_do_not_fit_leave_the_op_unknown),
         cmocka_unit_test(wide_classes_are_read_and_written),
-        cmocka_unit_test(objects_have_any_rows),
+        cmocka_unit_test(objects_may_have_any_rows),
         cmocka_unit_test(a_format_may_have_one_more_key),
         cmocka_unit_test(every_allocation_may_fail),
     };

@@ -1,14 +1,14 @@
-/* The builder of networks of foreign models, without a format: short programs of its calls, and the networks that
- * they make.
+/* The builder of networks of foreign models, without a format: short programs of its calls, and the networks that they
+ * make.
  *
- * A program is statements apart by ';':
+ * A program is statements separated by ';':
  *
  *     in x          an input                  out x         an output
  *     const w       a constant of two bytes   numbers 4     values are numbers below 4
  *     A x,,w -> y   a node of type A; then, in any order, key=7 is an attribute, ^h a capture, @1=weight the name of input 1
  *
- * A name that begins with # is a number, an empty one is nothing. A network is written in its order: each value as
- * its name and id, with $ if it is Params, ? if nothing makes it, and ! if it is marked as a duplicate; tags and
+ * A name that begins with # is a number; an empty name is absent. A network is printed in its order: each value as
+ * its name and id, with $ if it is Params, ? if it has no producer, and ! if it is marked as a duplicate; tags and
  * attributes in braces. */
 #include <stdio.h>
 #include <xir/serialize.h>
@@ -63,7 +63,7 @@ static void finish_failed(building *b, xir_status status, const char *part) {
 
 /* ---- programs -------------------------------------------------------------------------------------------------- */
 
-/* The text up to one of the marks, which is stepped over. */
+/* Takes the text up to one of the marks, and steps over the mark. */
 static xir_str until(const char **at, const char *marks) {
     size_t n = strcspn(*at, marks);
     xir_str text = { *at, n };
@@ -85,7 +85,7 @@ static void run_names(dialect *d, xir_str list, bool out) {
         if (out) dialect_node_out_ref(d, ref);
         else dialect_node_in_ref(d, ref);
         at += n;
-        if (at < end && ++at == end) {   /* a comma at the end: one more that is nothing */
+        if (at < end && ++at == end) {   /* a comma at the end: one more, absent */
             if (out) dialect_node_out_ref(d, dialect_name(d, XIR_STR("")));
             else dialect_node_in_ref(d, dialect_name(d, XIR_STR("")));
         }
@@ -127,7 +127,7 @@ static void run_statement(dialect *d, xir_str text) {
     assert_true(text.size < sizeof copy);
     memcpy(copy, text.data, text.size);
     copy[text.size] = '\0';
-    xir_str *kept = arena_take(&d->scratch, text.size + 1 + sizeof *kept);   /* names must stay */
+    xir_str *kept = arena_take(&d->scratch, text.size + 1 + sizeof *kept);   /* names must stay valid */
     if (!kept) {
         trace_memory(&d->trace);
         return;
@@ -232,7 +232,7 @@ static const example in_any_order[] = {
     { "in x; in y; A y,x,y -> z; out z; out x",               "Input -> x.1,y.0; A y.0,x.1,y.0 -> z.2; Output z.2,x.1" },
     { "begin; A w -> y; const w; out y",                      "Input; A w.0$ -> y.1; Output y.1" },
     { "const w; A w -> y; A w -> z; out z",                   "Input; A w.0$ -> y.1; A w.0$ -> z.2; Output z.2" },
-    /* nothing */
+    /* empty */
     { "in x; A x,,x -> y,,z",                                 "Input -> x.0; A x.0,-,x.0 -> y.1,.2,z.3; Output" },
     { "in x; begin; A x,, -> y; A ,x, -> z; out y; out ; out ", "Input -> x.0; A x.0 -> y.1; A -,x.0 -> z.2; Output y.1" },
     /* orphans */
@@ -244,7 +244,7 @@ static const example in_any_order[] = {
     { "in y; begin; A y -> y; out y",                         "Input -> y.0; A y.0 -> y.1!; Output y.0" },
     { "const w; const w; A w -> y; out y",                    "Input; A w.0$! -> y.1; Output y.1" },
     { "A  -> w; const w; B w -> y; out y",                    "Input; A -> w.0!; B w.0! -> y.1; Output y.1" },
-    /* what a node says */
+    /* contents of a node */
     { "A x ^h ^k ^h -> y; in h; const k; out y",
       "Input -> h.1; A{source.captures=[h,k]} x.0?,h.1,k.2$ -> y.3; Output y.3" },
     { "begin; A x, ^h -> y; out y",                           "Input; A{source.captures=[h]} x.0?,-,h.1? -> y.2; Output y.2" },
@@ -288,12 +288,12 @@ static void names_and_numbers_may_come_in_any_order(void **state) {
     check_examples(in_any_order, COUNT(in_any_order), &first_counts);
 }
 
-static void where_names_are_reassigned_the_last_definition_counts(void **state) {
+static void if_names_are_reassigned_the_last_definition_counts(void **state) {
     (void)state;
     check_examples(where_the_last_counts, COUNT(where_the_last_counts), &last_counts);
 }
 
-/* More names than the first table holds, each used before it is defined. */
+/* More names than the first table holds, each used before its definition. */
 static void very_many_names(void **state) {
     (void)state;
     enum { MANY = 5000 };
@@ -324,11 +324,11 @@ static void very_many_names(void **state) {
 /* ---- failures -------------------------------------------------------------------------------------------------- */
 
 static const struct { const char *program; xir_status status; const char *part; } refused[] = {
-    { "A  a=1 b=2 a=3 -> y",        XIR_E_EXISTS, "the attribute \"a\" is there twice" },
-    { "A #0 -> y",                  XIR_E_BOUNDS, "value 0 was found, there are 0" },
-    { "numbers 2; A #1 -> #2",      XIR_E_BOUNDS, "value 2 was found, there are 2" },
-    { "numbers 2; in #7",           XIR_E_BOUNDS, "value 7 was found" },
-    { "A  -> y; out #9; A  -> z",   XIR_E_BOUNDS, "value 9 was found" },
+    { "A  a=1 b=2 a=3 -> y",        XIR_E_EXISTS, "the attribute \"a\" appears twice" },
+    { "A #0 -> y",                  XIR_E_BOUNDS, "found value 0, but there are only 0" },
+    { "numbers 2; A #1 -> #2",      XIR_E_BOUNDS, "found value 2, but there are only 2" },
+    { "numbers 2; in #7",           XIR_E_BOUNDS, "found value 7" },
+    { "A  -> y; out #9; A  -> z",   XIR_E_BOUNDS, "found value 9" },
 };
 
 static void the_first_failure_stays(void **state) {
@@ -342,7 +342,7 @@ static void the_first_failure_stays(void **state) {
     }
 }
 
-static void after_a_failure_nothing_is_done(void **state) {
+static void after_a_failure_every_call_does_nothing(void **state) {
     (void)state;
     building b;
     begin(&b);
@@ -380,7 +380,7 @@ static void a_reader_that_gives_up_gets_no_network(void **state) {
 
 /* ---- attributes ------------------------------------------------------------------------------------------------ */
 
-/* A node of one attribute, made of these bytes. */
+/* A node with one attribute, made of these bytes. */
 enum { PLAIN, WITH_PARAMS, WITH_TAG, WITH_CAPTURE };
 static const xir_map *node_of(dialect *d, const char *bytes, int64_t value, int what) {
     dialect_node_begin(d);
@@ -407,7 +407,7 @@ static void attributes_of_the_same_bytes_are_made_once(void **state) {
     assert_int_equal(node_of(&b.d, "a=1", 3, PLAIN)->entries[0].value.as.integer, 3);
     assert_int_equal(node_of(&b.d, "", 4, PLAIN)->entries[0].value.as.integer, 4);
     assert_int_equal(node_of(&b.d, "", 5, PLAIN)->entries[0].value.as.integer, 5);
-    /* What attributes give in addition to their map is each node's own. */
+    /* What attributes give apart from their map belongs to each node. */
     static const char *const bytes[] = { [WITH_PARAMS] = "p", [WITH_TAG] = "t", [WITH_CAPTURE] = "c" };
     for (int what = WITH_PARAMS; what <= WITH_CAPTURE; what++) {
         const xir_map *own = node_of(&b.d, bytes[what], 1, what);
@@ -465,8 +465,8 @@ static void declared_dims_become_a_type_and_a_tag(void **state) {
     }
 }
 
-/* The first type that is declared counts; Params have theirs, and a description in a tag counts too. */
-static void a_declaration_counts_where_nothing_else_says_the_type(void **state) {
+/* The first declared type counts; Params have their own, and a description in a tag counts too. */
+static void a_declaration_counts_if_nothing_else_gives_the_type(void **state) {
     (void)state;
     building b;
     begin(&b);
@@ -571,7 +571,7 @@ static void parts_beyond_the_file_are_refused(void **state) {
     }
 }
 
-static void constants_that_nothing_uses_are_left_out(void **state) {
+static void unused_constants_are_left_out(void **state) {
     (void)state;
     building b;
     begin(&b);
@@ -615,8 +615,7 @@ static void files_that_the_file_names(void **state) {
 
 /* ---- captures -------------------------------------------------------------------------------------------------- */
 
-/* Graphs in braces: "+a" defines, "a" uses. Definitions hold from where they stand, as a format that walks twice
- * has it. */
+/* Graphs in braces: "+a" defines, "a" uses. Definitions hold from their place on, as for a format that walks twice. */
 static const struct { const char *graph, *captures; } graphs[] = {
     { "{}", "" },
     { "{+a a b}", "b" },
@@ -653,7 +652,7 @@ static void subgraphs_capture_what_they_do_not_define(void **state) {
     }
 }
 
-static void graphs_are_nested_so_deeply_only(void **state) {
+static void nesting_of_graphs_is_limited(void **state) {
     (void)state;
     building b;
     dialect_scopes s;
@@ -696,23 +695,23 @@ static void every_allocation_may_fail(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_and_numbers_may_come_in_any_order),
-        cmocka_unit_test(where_names_are_reassigned_the_last_definition_counts),
+        cmocka_unit_test(if_names_are_reassigned_the_last_definition_counts),
         cmocka_unit_test(very_many_names),
         cmocka_unit_test(the_first_failure_stays),
-        cmocka_unit_test(after_a_failure_nothing_is_done),
+        cmocka_unit_test(after_a_failure_every_call_does_nothing),
         cmocka_unit_test(a_reader_that_gives_up_gets_no_network),
         cmocka_unit_test(attributes_of_the_same_bytes_are_made_once),
         cmocka_unit_test(values_of_attributes_are_copied),
         cmocka_unit_test(declared_dims_become_a_type_and_a_tag),
-        cmocka_unit_test(a_declaration_counts_where_nothing_else_says_the_type),
+        cmocka_unit_test(a_declaration_counts_if_nothing_else_gives_the_type),
         cmocka_unit_test(sizes_are_checked),
         cmocka_unit_test(parts_lie_in_the_file_and_stay_after_the_builder),
         cmocka_unit_test(parts_are_copied_where_they_must_be_aligned),
         cmocka_unit_test(parts_beyond_the_file_are_refused),
-        cmocka_unit_test(constants_that_nothing_uses_are_left_out),
+        cmocka_unit_test(unused_constants_are_left_out),
         cmocka_unit_test(files_that_the_file_names),
         cmocka_unit_test(subgraphs_capture_what_they_do_not_define),
-        cmocka_unit_test(graphs_are_nested_so_deeply_only),
+        cmocka_unit_test(nesting_of_graphs_is_limited),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return RUN_GROUP(tests);

@@ -1,4 +1,4 @@
-/* The builder of FlatBuffers tables: bytes by hand, alignment of everything by chance, limits, memory. */
+/* The builder of FlatBuffers tables: bytes by hand, alignment of random items, limits, memory. */
 #include <sys/mman.h>
 #include "flat/build.h"
 #include "support/net.h"
@@ -41,10 +41,10 @@ static void a_table_has_its_largest_fields_first(void **state) {
     flat_set_at(&f, 1, text);
     flat_set64(&f, 3, 0x0102030405060708);
     flat_set32(&f, 4, 0xA1A2A3A4);
-    flat_set64(&f, 6, 0);   /* 0 is not there */
+    flat_set64(&f, 6, 0);   /* 0 is absent */
     uint32_t table = flat_table_put(&b, &f, &last);
     assert_int_equal(text, 8);
-    assert_int_equal(table, 36);   /* 21 bytes, and 7 behind them so that the field of 8 is aligned */
+    assert_int_equal(table, 36);   /* 21 bytes, and 7 after them to align the field of 8 */
     CHECK_BYTES(&b,
         /* vtable: its size, the table's, slots 0 to 4            */
         14, 0,  21, 0,  20, 0,  12, 0,  0, 0,  4, 0,  16, 0,
@@ -52,11 +52,11 @@ static void a_table_has_its_largest_fields_first(void **state) {
         14, 0, 0, 0,
         /* slot 3                                                 */
         8, 7, 6, 5, 4, 3, 2, 1,
-        /* slot 1: the text is 16 bytes further                   */
+        /* slot 1: the text is 16 bytes later                   */
         16, 0, 0, 0,
         /* slot 4                                                 */
         0xA4, 0xA3, 0xA2, 0xA1,
-        /* slot 0, and what aligns                                */
+        /* slot 0, and padding                                */
         0x11,  0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 'a', 'b', 'c', 0);
     assert_int_equal(flat_table_slot(&b, table, 3), table - 4);
     assert_int_equal(flat_table_slot(&b, table, 2), 0);
@@ -65,7 +65,7 @@ static void a_table_has_its_largest_fields_first(void **state) {
     flat_builder_free(&b);
 }
 
-static void tables_alike_share_a_vtable(void **state) {
+static void equal_tables_share_a_vtable(void **state) {
     (void)state;
     flat_builder b = begun();
     flat_last one = { 0 }, other = { 0 };
@@ -76,7 +76,7 @@ static void tables_alike_share_a_vtable(void **state) {
     assert_int_equal(b.size, 14);
     flat_table_put(&b, &f, &one);       /* 8, and 2 to align                                  */
     assert_int_equal(b.size, 24);
-    flat_table_put(&b, &f, &other);     /* another kind of table has the same vtable: found by its bytes */
+    flat_table_put(&b, &f, &other);     /* another kind of table, the same vtable: found by its bytes */
     assert_int_equal(b.size, 32);
     flat_set32(&f, 5, 7);
     flat_table_put(&b, &f, &one);       /* 12 and a vtable of 16                              */
@@ -91,7 +91,7 @@ static void tables_alike_share_a_vtable(void **state) {
     assert_int_equal(b.size, 76);
     CHECK_BYTES(&b,
         4, 0,  4, 0,   4, 0, 0, 0,                               /* 76: vtable, table                   */
-        0xCA, 0xFF, 0xFF, 0xFF,  9, 0, 0, 0,                     /* 68: the vtable is 54 bytes behind   */
+        0xCA, 0xFF, 0xFF, 0xFF,  9, 0, 0, 0,                     /* 68: the vtable is 54 bytes later   */
         16, 0,  12, 0,  4, 0,  0, 0,  0, 0,  0, 0,  0, 0,  8, 0, /* 60: vtable                          */
         16, 0, 0, 0,  1, 0, 0, 0,  7, 0, 0, 0,
         0xEE, 0xFF, 0xFF, 0xFF,  1, 0, 0, 0,
@@ -107,12 +107,12 @@ static void offsets_lead_forward(void **state) {
     at[2] = flat_string(&b, "xyz!", 4);
     uint32_t vector = flat_offsets(&b, at, 3, sizeof *at);
     assert_int_equal(vector, 8 + 12 + 16);
-    CHECK_BYTES(&b, 3, 0, 0, 0,  24, 0, 0, 0,  0, 0, 0, 0,  4, 0, 0, 0,   /* what is not there is 0 */
+    CHECK_BYTES(&b, 3, 0, 0, 0,  24, 0, 0, 0,  0, 0, 0, 0,  4, 0, 0, 0,   /* an absent item is 0 */
                 4, 0, 0, 0, 'x', 'y', 'z', '!', 0, 0, 0, 0,   0, 0, 0, 0, 0, 0, 0, 0);
     flat_builder_free(&b);
 }
 
-/* Things of chance, over many blocks: each is aligned, and is what it was made. */
+/* Random items, over many blocks: each is aligned and stays unchanged. */
 static void everything_is_aligned_and_stays(void **state) {
     (void)state;
     enum { THINGS = 3000 };
@@ -146,7 +146,7 @@ static void everything_is_aligned_and_stays(void **state) {
 
 /* ---- limits ------------------------------------------------------------------------------------------------ */
 
-/* Memory that is there when it is touched. */
+/* Memory that exists only when it is touched. */
 static void *sparse(void *user, void *block, size_t old_size, size_t size) {
     (void)user;
     if (size == 0) {
@@ -165,11 +165,11 @@ static void two_gib_are_the_limit(void **state) {
     flat_builder_init(&b, &alloc);
     assert_non_null(flat_vector(&b, (1 << 30) - 4, 1, &at));
     assert_int_equal(at, 1 << 30);
-    assert_non_null(flat_vector(&b, (1 << 30) - 12, 1, &at));   /* 8 bytes are left, one more than there may be */
+    assert_non_null(flat_vector(&b, (1 << 30) - 12, 1, &at));   /* 8 bytes are left, one more than allowed */
     assert_int_equal(b.size, 0x7FFFFFF8);
     assert_null(flat_take(&b, 8, 4, 0));
     assert_int_equal(b.status, XIR_E_LIMIT);
-    assert_null(flat_take(&b, 1, 1, 0));   /* once failed, nothing goes on */
+    assert_null(flat_take(&b, 1, 1, 0));   /* after a failure, nothing succeeds */
     flat_builder_free(&b);
 
     flat_builder_init(&b, &alloc);
@@ -228,7 +228,7 @@ static void refused_memory_is_a_failure(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_table_has_its_largest_fields_first),
-        cmocka_unit_test(tables_alike_share_a_vtable),
+        cmocka_unit_test(equal_tables_share_a_vtable),
         cmocka_unit_test(offsets_lead_forward),
         cmocka_unit_test(everything_is_aligned_and_stays),
         cmocka_unit_test(two_gib_are_the_limit),

@@ -1,9 +1,9 @@
-/* Compares our verifier with the one that flatc makes of docs/xir.fbs: files that we wrote, damaged. What we accept it
- * accepts. It accepts more: it does not know tags that are newer, and leaves alone what no field needs.
+/* Compares XIR's verifier with the one that flatc generates from docs/xir.fbs, on damaged files that XIR wrote. That
+ * one accepts what XIR accepts. It accepts more: it does not know newer tags, and ignores bytes that no field uses.
  *
  *     flat_official [count [seed]]        20000 damaged files by default
  *
- * Ends with 1 and a line about the first file that only we accept; prints why we refused what it accepts. */
+ * Exits with 1 and a line about the first file that only XIR accepts; prints why XIR refused files that it accepts. */
 
 #include <cstdint>
 #include <cstdio>
@@ -43,7 +43,7 @@ bool append(void *user, const void *data, size_t size)
     return true;
 }
 
-/* One of everything that a slot may have. */
+/* One of everything that a slot may hold. */
 const char *const texts[] = {
     R"j({"_type_key":"icraft::xir::Network","ai_target":"@zhuget(330)","icraft_xir_version":"3.33.1.0","name":"n","ops":[)j"
     R"j({"_type_key":"icraft::xir::Input","compile_target":"@hostt","inputs":[],"name":"in","op_id":0,"outputs":[{"_type_key":"icraft::xir::Value",)j"
@@ -62,7 +62,7 @@ const char *const texts[] = {
     R"j({"_type_key":"icraft::xir::Network","ops":[{"_type_key":"icraft::xir::Abs","inputs":[],"op_id":0,"outputs":[]}]})j",
 };
 
-/* A file that shares as little as a writer of the original does is what is left when offsets are torn. */
+/* A file that shares as little as those of the original's writer, for tearing offsets. */
 Bytes written(xir_context *ctx, const char *text)
 {
     Bytes out;
@@ -108,7 +108,7 @@ void damage(Bytes &b)
     }
 }
 
-/* The finding without what is different from one to the next: words with digits, names of tables and unions. */
+/* The finding without its variable parts: words with digits, names of tables and unions. */
 std::string kind_of(const xir_diag *d)
 {
     std::string out = xir_status_name(d->code), message(d->message.data, d->message.size);
@@ -143,18 +143,18 @@ int main(int argc, char **argv)
         flatbuffers::Verifier verifier(b.data(), b.size(), 1000000, 1000000000);
         bool theirs = fbs::VerifyNetworkBuffer(verifier);
         xir_diags_clear(why);
-        bool ours = xir_flat_verify(ctx, b.data(), b.size(), XIR_STR(""), why) == XIR_OK;
-        if (ours && !theirs) {
-            std::printf("file %ld is accepted by us alone\n", i);
+        bool own = xir_flat_verify(ctx, b.data(), b.size(), XIR_STR(""), why) == XIR_OK;
+        if (own && !theirs) {
+            std::printf("file %ld is accepted only by XIR\n", i);
             if (FILE *f = argc > 3 ? std::fopen(argv[3], "wb") : nullptr) {
                 std::fwrite(b.data(), 1, b.size(), f);
                 std::fclose(f);
             }
             return 1;
         }
-        both += ours;
+        both += own;
         neither += !theirs;
-        if (theirs && !ours) stricter[kind_of(xir_diags_at(why, 0))]++;
+        if (theirs && !own) stricter[kind_of(xir_diags_at(why, 0))]++;
     }
     std::printf("%ld accepted by both, %ld by neither; only theirs:\n", both, neither);
     for (const auto &[kind, n] : stricter) std::printf("%8ld %s\n", n, kind.c_str());

@@ -1,6 +1,7 @@
-/* flatc, Debian's, reads what we write: the JSON that it prints has all that ours has, field by field (oracle.py),
- * and the file that it makes of its JSON is read here as the same network. Networks are the goldens, random ones,
- * every class of operations, and those of XIR_CORPUS, if that is set. Without flatc or python3 nothing is tested. */
+/* Debian's flatc reads the files that XIR writes: the JSON that it prints has everything that XIR's has, field by field
+ * (oracle.py), and XIR reads the file that flatc makes of its JSON as the same network. The networks are the goldens,
+ * random ones, every class of operations, and those of XIR_CORPUS if it is set. Without flatc or python3 the test is
+ * skipped. */
 #include <dirent.h>
 #include "support/raw_net.h"
 #include "support/json_net.h"
@@ -11,7 +12,7 @@
 static char flatc[PATH_MAX], python[PATH_MAX];
 static int  networks;
 
-/* The first of the places where a program is. */
+/* The first existing path of a program. */
 static bool find_program(char out[PATH_MAX], const char *name) {
     const char *path = getenv("PATH");
     snprintf(out, PATH_MAX, "/usr/bin/%s", name);
@@ -68,7 +69,7 @@ static void save(xir_network *net, const char *folder, const char *name, const c
     free(f.data);
 }
 
-/* What is read of a file is the network that was written: JSON, raw and FlatBuffers of it are the same bytes. */
+/* Reading a file gives the network that was written: its JSON, raw and FlatBuffers are the same bytes. */
 static void check_read(xir_network *net, const flat_file *file, uint32_t align, bool with_bytes) {
     const xir_load_options options = XIR_INIT(xir_load_options, .format = "fb");
     xir_network *read = xir_network_read(ctx, file->data, file->size, XIR_STR("net.fb"), &options, why);
@@ -91,7 +92,7 @@ static void check_read(xir_network *net, const flat_file *file, uint32_t align, 
     free(raw_again.data);
 }
 
-/* Saves one for all to compare, with parameters if they have sizes. */
+/* Saves a network for all to compare, with parameters if they have sizes. */
 static void give(xir_network *net, bool with_bytes) {
     char name[32], path[64];
     for (const xir_op *op = net->first; op; op = op->next)
@@ -105,8 +106,8 @@ static void give(xir_network *net, bool with_bytes) {
     snprintf(path, sizeof path, "fb/%s.fb", name);
     scratch_put(scratch(path), f.data, f.size);
     free(f.data);
-    save(net, "ours", name, ".json", false);
-    if (with_bytes) save(net, "ours", name, ".raw", true);
+    save(net, "xir", name, ".json", false);
+    if (with_bytes) save(net, "xir", name, ".raw", true);
 }
 
 static void give_text(const char *text, size_t size, bool with_bytes) {
@@ -125,7 +126,7 @@ static void give_folder(const char *folder, size_t most) {
         if (n < 6 || strcmp(e->d_name + n - 5, ".json") || stat(path, &st) != 0 || (size_t)st.st_size > most) continue;
         char *text = (char *)scratch_get(path, &size);
         xir_network *net = xir_json_read(ctx, (xir_str){ text, size }, xir_str_of(path), NULL);
-        if (net) give(net, size < 100000);   /* goldens of other things are no networks */
+        if (net) give(net, size < 100000);   /* other goldens are not networks */
         if (net) xir_network_free(net);
         free(text);
     }
@@ -145,12 +146,12 @@ static void give_every_class(void) {
     }
 }
 
-static void flatc_reads_what_we_write(void **state) {
+static void flatc_reads_what_xir_writes(void **state) {
     (void)state;
     if (!find_program(flatc, "flatc") || !find_program(python, "python3")) {
         SKIP("flatc or python3 is not installed");
     }
-    static const char *const folders[] = { "fb", "ours", "theirs", "back", "again" };
+    static const char *const folders[] = { "fb", "xir", "theirs", "back", "again" };
     scratch_make();
     for (size_t i = 0; i < 5; i++) assert_int_equal(mkdir(scratch(folders[i]), 0777), 0);
     char corpus[PATH_MAX];
@@ -187,11 +188,11 @@ static void flatc_reads_what_we_write(void **state) {
         xir_network_free(net);
         free(data);
     }
-    run("'%s' '%s/serialize/flat/oracle.py' '%s/../docs/xir.fbs' '%s/ours' '%s/theirs' '%s/again'", python, XIR_TEST_DATA, XIR_TEST_DATA, top,
-        top, top);
+    run("'%s' '%s/serialize/flat/oracle.py' '%s/../docs/xir.fbs' '%s/xir' '%s/theirs' '%s/again'", python,
+        XIR_TEST_DATA, XIR_TEST_DATA, top, top, top);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(flatc_reads_what_we_write) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(flatc_reads_what_xir_writes) };
     return RUN_GROUP(tests);
 }

@@ -1,8 +1,8 @@
-"""Compares networks as our JSON has them with what flatc makes of our FlatBuffers files.
+"""Compares networks in XIR's JSON with what flatc makes of XIR's FlatBuffers files.
 
-    oracle.py SCHEMA OURS THEIRS [AGAIN]
+    oracle.py SCHEMA XIR THEIRS [AGAIN]
 
-SCHEMA is xir.fbs. For each THEIRS/N.json, which flatc printed, there are OURS/N.json and perhaps OURS/N.raw; AGAIN/N.json is what we
+SCHEMA is xir.fbs. For each THEIRS/N.json, which flatc printed, there are XIR/N.json and perhaps XIR/N.raw; AGAIN/N.json is what we
 read of the file that flatc made of its JSON. Ends with 1 and a line about the first difference.
 """
 import json
@@ -23,9 +23,9 @@ class Different(Exception):
     pass
 
 
-def check(condition, path, ours, theirs):
+def check(condition, path, own, theirs):
     if not condition:
-        raise Different("%s: ours %.300r, theirs %.300r" % (path, ours, theirs))
+        raise Different("%s: own %.300r, theirs %.300r" % (path, own, theirs))
 
 
 def same(a, b):
@@ -38,7 +38,7 @@ def real(x):
 
 
 def near(a, b):
-    """flatc prints six digits behind the point."""
+    """flatc prints six decimals."""
     a, b = real(a), real(b)
     return a == b or (a != a and b != b) or abs(a - b) <= 6e-7 + 1e-6 * abs(a)
 
@@ -65,7 +65,7 @@ def read_schema(path):
     return tables, unions
 
 
-# ---- our spellings, as tables ------------------------------------------------------------------------------------
+# ---- one-string forms, as tables ---------------------------------------------------------------------------------
 
 def runs(text, parse):
     items = []
@@ -141,89 +141,89 @@ class Oracle:
 
     # ---- one field -------------------------------------------------------------------------------------------------
 
-    def table_for(self, ours):
-        """The table of an object in our spelling, None if there is none."""
-        if isinstance(ours, bool):
+    def table_for(self, own):
+        """The table of an object in XIR's JSON, or None."""
+        if isinstance(own, bool):
             return "Bool"
-        if isinstance(ours, int):
+        if isinstance(own, int):
             return "IntImm"
-        if isinstance(ours, float) or ours in ("inf", "-inf", "nan"):
+        if isinstance(own, float) or own in ("inf", "-inf", "nan"):
             return "FloatImm"
-        if isinstance(ours, str):
-            made = table_of_text(ours)
+        if isinstance(own, str):
+            made = table_of_text(own)
             return made and made[0]
-        name = short(ours["_type_key"])
+        name = short(own["_type_key"])
         return name if name in self.tables else None
 
-    def fits(self, ours, type_):
+    def fits(self, own, type_):
         """Whether a slot of this type can hold it."""
-        if ours is None:
+        if own is None:
             return True
         if type_ == "float":
-            return is_f32(ours)
+            return is_f32(own)
         if type_ == "[float]":
-            return all(is_f32(x) for x in ours)
+            return all(is_f32(x) for x in own)
         if type_ == "[HardOp]":
-            return all(op["_type_key"] == "icraft::xir::HardOp" for op in ours)
+            return all(op["_type_key"] == "icraft::xir::HardOp" for op in own)
         if type_ in ("[Params]", "Params", "string", "bool", "long", "ulong", "[long]", "[bool]", "[string]"):
-            return not (type_ == "string" and isinstance(ours, int))
+            return not (type_ == "string" and isinstance(own, int))
         if type_.startswith("["):
-            return all(x is not None and self.fits(x, type_[1:-1]) for x in ours)
+            return all(x is not None and self.fits(x, type_[1:-1]) for x in own)
         if type_ == "CompileTarget_box":
             return True   # a target without a table is a CustomTarget
-        table = self.table_for(ours)
+        table = self.table_for(own)
         return table is not None and (table in self.unions[type_] if type_ in self.unions else table == type_)
 
-    def field(self, path, ours, theirs, name, type_):
-        """One field of a table of theirs; `ours` is in it."""
+    def field(self, path, own, theirs, name, type_):
+        """One field of flatc's table, which must hold `own`."""
         there = theirs.get(name)
         if type_ in ("bool", "long", "ulong"):
-            check(int(ours) == int(there or 0), path, ours, there)
+            check(int(own) == int(there or 0), path, own, there)
         elif type_ == "float":
-            check(near(ours, there or 0), path, ours, there)
+            check(near(own, there or 0), path, own, there)
         elif type_ == "string":
-            if isinstance(ours, dict):
-                check(same(ours, json.loads(there)), path, ours, there)
+            if isinstance(own, dict):
+                check(same(own, json.loads(there)), path, own, there)
             else:
-                check(ours == there, path, ours, there)
-        elif ours is None:
-            check(there is None and theirs.get(name + "_type") in (None, "NONE"), path, ours, there)
+                check(own == there, path, own, there)
+        elif own is None:
+            check(there is None and theirs.get(name + "_type") in (None, "NONE"), path, own, there)
         elif type_ in ("[long]", "[bool]", "[string]", "[ubyte]"):
-            check([int(x) if type_ != "[string]" else x for x in ours] == [int(x) if type_ != "[string]" else x for x in there],
-                  path, ours, there)
+            check([int(x) if type_ != "[string]" else x for x in own] == [int(x) if type_ != "[string]" else x for x in there],
+                  path, own, there)
         elif type_ == "[float]":
-            check(len(ours) == len(there) and all(map(near, ours, there)), path, ours, there)
+            check(len(own) == len(there) and all(map(near, own, there)), path, own, there)
         elif type_.startswith("["):
-            if isinstance(ours, dict):   # old files spell a list of one so
-                ours = [ours]
-            tags = theirs.get(name + "_type", [type_[1:-1]] * len(ours))
-            check(len(ours) == len(there) == len(tags), path, ours, there)
-            for i, (a, b, tag) in enumerate(zip(ours, there, tags)):
+            if isinstance(own, dict):   # old files write a list of one this way
+                own = [own]
+            tags = theirs.get(name + "_type", [type_[1:-1]] * len(own))
+            check(len(own) == len(there) == len(tags), path, own, there)
+            for i, (a, b, tag) in enumerate(zip(own, there, tags)):
                 self.item("%s/%d" % (path, i), a, b, tag)
         else:
-            self.item(path, ours, there, theirs.get(name + "_type", type_))
+            self.item(path, own, there, theirs.get(name + "_type", type_))
 
-    def item(self, path, ours, theirs, table):
-        check(theirs is not None, path, ours, theirs)
+    def item(self, path, own, theirs, table):
+        check(theirs is not None, path, own, theirs)
         if table in ("Value", "Params"):
-            self.value(path, ours, theirs, table)
+            self.value(path, own, theirs, table)
         elif table == "HardOp":
-            self.op(path, ours, theirs, table)
+            self.op(path, own, theirs, table)
         else:
-            self.object(path, ours, theirs, table)
+            self.object(path, own, theirs, table)
 
     # ---- tables ----------------------------------------------------------------------------------------------------
 
-    def object(self, path, ours, theirs, table):
-        if table == "CustomTarget" and isinstance(ours, dict):   # one that has no table
-            check(self.table_for(ours) is None, path, ours, table)
-            check(same(ours, json.loads(theirs["extra"])), path + "/extra", ours, theirs)
+    def object(self, path, own, theirs, table):
+        if table == "CustomTarget" and isinstance(own, dict):   # a class without a table
+            check(self.table_for(own) is None, path, own, table)
+            check(same(own, json.loads(theirs["extra"])), path + "/extra", own, theirs)
             return
-        check(self.table_for(ours) == table, path, ours, table)
-        if isinstance(ours, dict):
-            self.members(path, ours, theirs, table, {"_type_key"})
-        elif isinstance(ours, str) and ours.startswith("@"):
-            for name, value in table_of_text(ours)[1].items():
+        check(self.table_for(own) == table, path, own, table)
+        if isinstance(own, dict):
+            self.members(path, own, theirs, table, {"_type_key"})
+        elif isinstance(own, str) and own.startswith("@"):
+            for name, value in table_of_text(own)[1].items():
                 types = dict(self.tables[table])
                 if name == "axis_names_type":
                     continue
@@ -231,53 +231,53 @@ class Oracle:
                     check(value == [{k: v for k, v in axis.items()} for axis in theirs.get(name, [])], path, value, theirs)
                     continue
                 self.field(path + "/" + name, value, theirs, name, types[name])
-            check("extra" not in theirs, path, ours, theirs)
+            check("extra" not in theirs, path, own, theirs)
         else:
             extra = json.loads(theirs.get("extra", "{}"))
             if "value" in extra:
-                check(same(extra["value"], ours) and not is_f32(ours), path, ours, extra)
+                check(same(extra["value"], own) and not is_f32(own), path, own, extra)
             else:
-                self.field(path, ours, theirs, "value", dict(self.tables[table])["value"])
+                self.field(path, own, theirs, "value", dict(self.tables[table])["value"])
 
-    def members(self, path, ours, theirs, table, base):
+    def members(self, path, own, theirs, table, base):
         """Rows and undeclared keys of a map against slots and `extra`."""
         extra = json.loads(theirs.get("extra", "{}"))
-        check(extra != {} or "extra" not in theirs, path, ours, theirs)
+        check(extra != {} or "extra" not in theirs, path, own, theirs)
         expected = {}
         for name, type_ in self.tables[table]:
             if name in BASE and "op_id" in dict(self.tables[table]) or name in ("extra", "extra_params"):
                 continue
-            if name not in ours:
+            if name not in own:
                 expected[name] = None
-            elif self.fits(ours[name], type_):
-                self.field(path + "/" + name, ours[name], theirs, name, type_)
+            elif self.fits(own[name], type_):
+                self.field(path + "/" + name, own[name], theirs, name, type_)
             else:
-                check(name not in theirs or type_ == "float", path, ours[name], theirs)
-                expected[name] = ours[name]
+                check(name not in theirs or type_ == "float", path, own[name], theirs)
+                expected[name] = own[name]
         rows = dict(self.tables[table])
-        for key in ours:
+        for key in own:
             if key not in base and key not in rows:
-                expected[key] = ours[key]
-        if "compile_target" in base and not self.fits(ours.get("compile_target", "@hostt"), "CompileTarget_box"):
-            expected["compile_target"] = ours["compile_target"]
+                expected[key] = own[key]
+        if "compile_target" in base and not self.fits(own.get("compile_target", "@hostt"), "CompileTarget_box"):
+            expected["compile_target"] = own["compile_target"]
         check(same(expected, extra), path + "/extra", expected, extra)
 
-    def value(self, path, ours, theirs, table):
-        check(ours["_type_key"] == "icraft::xir::" + table, path, ours, theirs)
-        self.field(path + "/v_id", ours["v_id"], theirs, "v_id", "long")
-        self.field(path + "/name", ours.get("name", ""), theirs, "name", "string")
-        self.field(path + "/tags", ours.get("tags", {}), theirs, "tags", "string")
-        expected = {k: v for k, v in ours.items()
+    def value(self, path, own, theirs, table):
+        check(own["_type_key"] == "icraft::xir::" + table, path, own, theirs)
+        self.field(path + "/v_id", own["v_id"], theirs, "v_id", "long")
+        self.field(path + "/name", own.get("name", ""), theirs, "name", "string")
+        self.field(path + "/tags", own.get("tags", {}), theirs, "tags", "string")
+        expected = {k: v for k, v in own.items()
                     if k not in ("_type_key", "_allow_no_data", "dtype", "mtype", "name", "tags", "v_id")}
-        for name, type_, value in (("dtype", "DataType_box", ours["dtype"]), ("mtype", "MemType_box", ours.get("mtype", "@hostm"))):
+        for name, type_, value in (("dtype", "DataType_box", own["dtype"]), ("mtype", "MemType_box", own.get("mtype", "@hostm"))):
             if self.fits(value, type_):
                 self.field(path + "/" + name, value, theirs, name, type_)
             else:
                 expected[name] = value
         check(same(expected, json.loads(theirs.get("extra", "{}"))), path + "/extra", expected, theirs.get("extra"))
         if table == "Params":
-            check(bool(ours.get("_allow_no_data", False)) == bool(theirs.get("_allow_no_data", False)), path, ours, theirs)
-            self.bytes(path, ours["v_id"], theirs.get("_data"))
+            check(bool(own.get("_allow_no_data", False)) == bool(theirs.get("_allow_no_data", False)), path, own, theirs)
+            self.bytes(path, own["v_id"], theirs.get("_data"))
 
     def bytes(self, path, v_id, theirs):
         if self.raw is None:
@@ -286,34 +286,34 @@ class Oracle:
         self.met.add(v_id)
         check(theirs is not None and self.raw[v_id] == bytes(theirs), path + "/_data", self.raw[v_id], theirs)
 
-    def op(self, path, ours, theirs, tag):
-        name = short(ours["_type_key"])
+    def op(self, path, own, theirs, tag):
+        name = short(own["_type_key"])
         known = name in self.unions["Operation_box"] and name != "Operation"
-        check(tag == (name if known else "Unknown"), path, ours["_type_key"], tag)
-        self.field(path + "/op_id", ours["op_id"], theirs, "op_id", "long")
-        self.field(path + "/name", ours.get("name", ""), theirs, "name", "string")
-        self.field(path + "/tags", ours.get("tags", {}), theirs, "tags", "string")
-        inputs = list(ours.get("inputs", []))
+        check(tag == (name if known else "Unknown"), path, own["_type_key"], tag)
+        self.field(path + "/op_id", own["op_id"], theirs, "op_id", "long")
+        self.field(path + "/name", own.get("name", ""), theirs, "name", "string")
+        self.field(path + "/tags", own.get("tags", {}), theirs, "tags", "string")
+        inputs = list(own.get("inputs", []))
         while inputs and inputs[-1] is None:
             inputs.pop()
         self.field(path + "/inputs", inputs, theirs, "inputs", "[Value_box]")
-        self.field(path + "/outputs", ours.get("outputs", []), theirs, "outputs", "[Value_box]")
-        target = ours.get("compile_target", "@hostt")
+        self.field(path + "/outputs", own.get("outputs", []), theirs, "outputs", "[Value_box]")
+        target = own.get("compile_target", "@hostt")
         if self.fits(target, "CompileTarget_box"):
             self.field(path + "/compile_target", target, theirs, "compile_target", "CompileTarget_box")
         if known:
-            self.members(path, ours, theirs, tag, BASE)
+            self.members(path, own, theirs, tag, BASE)
         else:
-            expected = {k: v for k, v in ours.items() if k not in BASE or k == "_type_key"}
+            expected = {k: v for k, v in own.items() if k not in BASE or k == "_type_key"}
             if not self.fits(target, "CompileTarget_box"):
                 expected["compile_target"] = target
             check(same(expected, json.loads(theirs["extra"])), path + "/extra", expected, theirs["extra"])
         for i, one in enumerate(theirs.get("extra_params", [])):
-            spelled = find_params(ours, one["v_id"] if "v_id" in one else 0)
+            spelled = find_params(own, one["v_id"] if "v_id" in one else 0)
             check(spelled is not None, path + "/extra_params", None, one)
             self.value("%s/extra_params/%d" % (path, i), spelled, one, "Params")
 
-    def network(self, ours, theirs, raw):
+    def network(self, own, theirs, raw):
         self.raw = raw
         self.met = set()
         expected = {}
@@ -322,21 +322,21 @@ class Oracle:
                 continue
             path = "/" + name
             if name == "params_bytes":
-                if name in ours:
-                    self.field(path, ours[name], theirs, name, type_)
+                if name in own:
+                    self.field(path, own[name], theirs, name, type_)
                 else:
                     expected[name] = None
-            elif name == "ai_target" and name in ours and (ours[name] is None or not self.fits(ours[name], type_)):
-                expected[name] = ours[name]
-            elif name in ours:
-                self.field(path, ours[name], theirs, name, type_)
+            elif name == "ai_target" and name in own and (own[name] is None or not self.fits(own[name], type_)):
+                expected[name] = own[name]
+            elif name in own:
+                self.field(path, own[name], theirs, name, type_)
             else:
                 check(name not in theirs, path, None, theirs.get(name))
         fields = dict(self.tables["Network"])
-        expected.update({k: v for k, v in ours.items() if k != "_type_key" and (k not in fields or k in ("extra", "params_table"))})
+        expected.update({k: v for k, v in own.items() if k != "_type_key" and (k not in fields or k in ("extra", "params_table"))})
         check(same(expected, json.loads(theirs.get("extra", "{}"))), "/extra", expected, theirs.get("extra"))
-        check(len(ours["ops"]) == len(theirs["ops"]) == len(theirs["ops_type"]), "/ops", len(ours["ops"]), len(theirs["ops"]))
-        for i, (a, b, tag) in enumerate(zip(ours["ops"], theirs["ops"], theirs["ops_type"])):
+        check(len(own["ops"]) == len(theirs["ops"]) == len(theirs["ops_type"]), "/ops", len(own["ops"]), len(theirs["ops"]))
+        for i, (a, b, tag) in enumerate(zip(own["ops"], theirs["ops"], theirs["ops_type"])):
             self.op("/ops/%d" % i, a, b, tag)
         check(raw is None or self.met == set(raw), "/_data", set(raw or ()), self.met)
 
@@ -355,7 +355,7 @@ def find_params(any_, v_id):
 
 
 def alike(a, b):
-    """Whether two networks are the same but for reals, of which flatc prints six digits behind the point."""
+    """Whether two networks are equal except for reals, of which flatc prints six decimals."""
     if type(a) is not type(b):
         return False
     if isinstance(a, dict):
@@ -392,15 +392,15 @@ def read_raw(path):
     return raw
 
 
-def main(schema, ours, theirs, again=None):
+def main(schema, own, theirs, again=None):
     oracle = Oracle(schema)
     n = 0
     for name in sorted(os.listdir(theirs)):
         if not name.endswith(".json"):
             continue
-        mine = json.load(open(os.path.join(ours, name), encoding="utf-8"))
+        mine = json.load(open(os.path.join(own, name), encoding="utf-8"))
         try:
-            oracle.network(mine, read_theirs(os.path.join(theirs, name)), read_raw(os.path.join(ours, name[:-5] + ".raw")))
+            oracle.network(mine, read_theirs(os.path.join(theirs, name)), read_raw(os.path.join(own, name[:-5] + ".raw")))
             if again:
                 back = json.load(open(os.path.join(again, name), encoding="utf-8"))
                 check(alike(mine, back), "/again", mine, back)

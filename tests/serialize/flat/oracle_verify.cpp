@@ -1,10 +1,10 @@
-/* The verifier that flatc makes of docs/xir.fbs accepts what we write, and its accessors see what is in it; what ours
- * accepts of damaged files, it accepts too. Whatever JSON can say is written so that it accepts it, and is read again
- * as the same.
+/* The verifier that flatc generates from docs/xir.fbs accepts what XIR writes, and its accessors read it correctly. It
+ * also accepts every damaged file that XIR accepts. Everything that JSON can express is written so that it accepts it,
+ * and is read back as the same.
  *
  *     flat_oracle_verify [count]        300 random networks by default, file and text damaged 30 times each
  *
- * Ends with 1 and a line about the first difference. */
+ * Exits with 1 and a line about the first difference. */
 
 #include <cstdint>
 #include <cstdio>
@@ -25,7 +25,7 @@ using bytes = std::vector<std::uint8_t>;
 
 unsigned long odd_networks;
 
-/* What flatc's users get without asking, and what a large network needs. */
+/* The default limits of flatc's users, and those that a large network needs. */
 constexpr flatbuffers::uoffset_t usual_depth = 64, usual_tables = 1000000, deep = 1024, many = 1000000000;
 
 [[noreturn]] void fail(const std::string &what)
@@ -62,7 +62,7 @@ bool accepted(const bytes &file, flatbuffers::uoffset_t depth, flatbuffers::uoff
     return fbs::VerifyNetworkBuffer(verifier);
 }
 
-/* A few of the things that the accessors can be asked. */
+/* Some of the accessors. */
 void look(const bytes &file, const xir_network *net, const std::string &which)
 {
     const fbs::Network *root = fbs::GetNetwork(file.data());
@@ -95,7 +95,7 @@ void damage(const bytes &file, xir_context *ctx, const std::string &which)
         const xir_str name = { which.data(), which.size() };
         if (xir_flat_verify(ctx, broken.data(), broken.size(), name, nullptr) == XIR_OK &&
             !accepted(broken, deep, many))
-            fail(which + ": ours accepts a damaged file, flatc's does not");
+            fail(which + ": XIR accepts a damaged file, flatc does not");
     }
 }
 
@@ -109,7 +109,7 @@ std::string printed(xir_network *net)
     return out;
 }
 
-/* Digits become other digits, and a few bytes anything: about half of such texts are still networks, odd ones. */
+/* Some digits become other digits, and a few bytes anything: about half of such texts are still odd networks. */
 void odd_ones(const std::string &text, xir_context *ctx, const std::string &which)
 {
     static const char bytes_of_json[] = "0123456789-.e[]{},:\"ntfai";
@@ -160,7 +160,7 @@ void random_ones(xir_context *ctx, xir_diags *why, std::uint64_t count)
     }
 }
 
-/* A shared table counts each time it is met, so a large network needs larger limits than the usual ones. */
+/* A shared table counts at each use, so a large network needs higher limits than the default. */
 void a_large_one(xir_context *ctx, xir_diags *why)
 {
     const std::int64_t dims[] = { 1, 8, 8, 3 };

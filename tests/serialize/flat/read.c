@@ -1,4 +1,4 @@
-/* Reading FlatBuffers: what a file made by hand means, told as the JSON that the network then prints. */
+/* Reading FlatBuffers: the meaning of files made by hand, as the JSON that the network prints. */
 #include <stdio.h>
 #include "support/flat_make.h"
 
@@ -28,7 +28,7 @@ static void check_json(const char *fb, const char *expected, int line) {
 }
 #define CHECK_JSON(fb, expected) check_json(fb, expected, __LINE__)
 
-/* A network of these ops, which has no Params; what is printed of them. */
+/* The printed JSON of a network of these ops, which has no Params. */
 #define HEAD   "{'_type_key':'icraft::xir::Network','ops':["
 #define END    "],'params_bytes':0,'params_md5':'d41d8cd98f00b204e9800998ecf8427e','tags':{}}"
 #define OP_END "'inputs':[],'name':'','op_id':0,'outputs':[],'tags':{}"
@@ -99,7 +99,7 @@ static void rows_have_their_slots(void **state) {
              "'origin_ops_id':[],'outputs':[],'params':[],'sub_hard_ops':[],'tags':{}}],'tags':{}");
 }
 
-static void every_type_has_its_spelling(void **state) {
+static void every_type_has_its_form(void **state) {
     (void)state;
     CHECK_TYPE("BoolType", "", "'@bool'");
     CHECK_TYPE("IntegerType", "'sign':true,'ibits':8", "'@sint(8)'");
@@ -141,7 +141,7 @@ static void ops_of_unknown_classes_are_in_extra(void **state) {
     (void)state;
     CHECK_JSON("{'ops_type':['Unknown'],'ops':[{'name':'n','op_id':4,'extra':'{\\'_type_key\\':\\'someone::Op\\',\\'list\\':[1,null],\\'compile_target\\':{\\'_type_key\\':\\'someone::Target\\'}}'}]}",
                HEAD "{'_type_key':'someone::Op','compile_target':{'_type_key':'someone::Target'},'inputs':[],'list':[1,null],'name':'n','op_id':4,'outputs':[],'tags':{}}" END);
-    /* a class that is known has its rows there, and what is not there is absent */
+    /* a known class has its rows there; missing rows are absent */
     CHECK_JSON("{'ops_type':['Unknown'],'ops':[{'extra':'{\\'_type_key\\':\\'icraft::xir::Argmax\\',\\'dim\\':null,\\'x\\':2}'}]}",
                HEAD "{'_type_key':'icraft::xir::Argmax','compile_target':'@hostt','dim':null,'inputs':[],'name':'','op_id':0,'outputs':[],'tags':{},'x':2}" END);
 }
@@ -174,7 +174,7 @@ static void values_are_shared_or_embedded(void **state) {
                HEAD BARE("Abs", 1, VALUE(5), "") "," BARE("Abs", 2, VALUE(5),
                                                           "") "," BARE("Input", 0, "",
                                                                        VALUE(5)) "," BARE("Abs", 3, VALUE(5), "") END);
-    /* absent before a present one; those at the end are none */
+    /* absent before a present one; trailing ones do not count */
     CHECK_JSON("{'ops_type':['Where'],'ops':[{'inputs_type':['NONE','Value','NONE'],'inputs':[null,{'v_id':5," BOOL_TYPE "},null]}]}",
                HEAD BARE("Where", 0, "null," VALUE(5), "") END);
 }
@@ -195,7 +195,7 @@ static void params_are_inputs_attributes_or_in_extra(void **state) {
                "'name':'','op_id':0,'origin_ops_id':[],'outputs':[],'params':[],'sub_hard_ops':[],'tags':{}}" NO_BYTES);
 }
 
-/* The bytes of Params by v_id, in the order of the payloads: "1:05 2:0706 3:", and the raw's table: " | 2 1". */
+/* The bytes of Params by v_id, in payload order: "1:05 2:0706 3:", and the raw file's table: " | 2 1". */
 static void check_bytes(const char *fb, const char *expected, int line) {
     flat_made m = flat_make(ctx, fb);
     xir_network *net = flat_read_bytes(ctx, m.data, m.size, why);
@@ -227,7 +227,7 @@ static void check_bytes(const char *fb, const char *expected, int line) {
 
 static void params_have_their_bytes(void **state) {
     (void)state;
-    /* in the order of their places, which is not that of the ops, nor that of the ids */
+    /* in the order of their places, which is neither that of the ops nor that of the ids */
     CHECK_BYTES("'*c','*a','*b'", ",'&':{'a':{'=':'Params','v_id':7," VECTOR(2) ",'_data':[1,2]},'b':{'=':'Params','v_id':3," VECTOR(1) ",'_data':[9]},"
                 "'c':{'=':'Params','v_id':5," VECTOR(0) ",'_data':[]}}", "7:0102 3:09 5: | 7 3 5");
     CHECK_BYTES("'*c','*a','*b'", ",'params_table':[5,7,3],'&':{'a':{'=':'Params','v_id':7," VECTOR(2) ",'_data':[1,2]},'b':{'=':'Params','v_id':3," VECTOR(1) ",'_data':[9]},"
@@ -242,7 +242,7 @@ int main(void) {
         cmocka_unit_test(a_network_has_what_its_table_has),
         cmocka_unit_test(an_absent_slot_is_zero_or_nothing),
         cmocka_unit_test(rows_have_their_slots),
-        cmocka_unit_test(every_type_has_its_spelling),
+        cmocka_unit_test(every_type_has_its_form),
         cmocka_unit_test(undeclared_keys_and_rows_are_in_extra),
         cmocka_unit_test(ops_of_unknown_classes_are_in_extra),
         cmocka_unit_test(values_are_shared_or_embedded),

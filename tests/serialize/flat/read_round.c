@@ -1,5 +1,5 @@
-/* What is written as FlatBuffers and read again is the network that it was: its JSON and its raw are the same bytes.
- * A file that is cut or changed anywhere is refused with one finding, or is a network for which the same holds. */
+/* A network written as FlatBuffers and read again is unchanged: its JSON and its raw file are the same bytes. A file
+ * that is truncated or changed anywhere is refused with one finding, or is a network for which the same holds. */
 #include "support/probe.h"
 #include "support/flat_make.h"
 #include "support/invariants.h"
@@ -20,7 +20,7 @@ static paper write_flat(xir_network *net) {
     return p;
 }
 
-/* The bytes, read and printed as JSON and raw, and written once more. */
+/* Reads the bytes, prints JSON and raw, and writes them again. */
 static void check_again(xir_network *net) {
     paper file = write_flat(net), raw = { 0 }, again = { 0 };
     xir_text_buffer before, after;
@@ -55,7 +55,7 @@ static bool has_size(void *user, xir_value *v) {
     return params_size(v, &size) == XIR_OK && size < 100000;
 }
 
-/* Gives Params the bytes that their types take, or those that may be without none, sometimes. */
+/* Gives Params the bytes that their types take; those that may lack bytes sometimes get none. */
 static bool give_bytes(void *user, xir_value *v) {
     uint64_t size;
     (void)user;
@@ -103,7 +103,7 @@ static void check_survives(const void *data, size_t size) {
     xir_network_free(net);
 }
 
-/* Small networks that have one of everything, in files of a writer that shares nothing, and of one that does. */
+/* Small networks that have one of everything, in a file that shares nothing and in one that does. */
 static paper whole_file(int which) {
     static const char *const made[] = {
         "{'name':'n','icraft_xir_version':'3.33.1.0','tags':'{\\'a\\':1}','ai_target_type':'ZhugeTarget','ai_target':{'core':'330'},"
@@ -164,7 +164,7 @@ static void files_changed_in_any_bit_are_survived(void **state) {
     }
 }
 
-/* Words that are sizes, ids and offsets to other places; stretches put elsewhere. */
+/* Words become sizes, ids and offsets to other places; pieces move elsewhere. */
 static void files_torn_anywhere_are_survived(void **state) {
     (void)state;
     for (int i = 0; i < 8000; i++) {

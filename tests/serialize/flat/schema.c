@@ -1,5 +1,5 @@
-/* The FlatBuffers schema: what is printed is docs/xir.fbs, which is the lock on slots and tags; what user classes
- * add changes nothing of it. Its agreement with the original's is in the numbers that are asked here. */
+/* The FlatBuffers schema: the printed one equals docs/xir.fbs, which fixes slots and tags; classes of programs do not
+ * change it. The numbers checked here show that it agrees with the original's schema. */
 #include "flat/schema.h"
 #include "support/own.h"
 #include "support/scarce.h"
@@ -38,7 +38,7 @@ static void check_printed(void) {
     assert_non_null(golden);
     size_t size = fread(golden, 1, 1 << 20, f);
     fclose(f);
-    assert_int_equal(text.size, size);   /* renew it: xir schema --fbs > docs/xir.fbs */
+    assert_int_equal(text.size, size);   /* to update it: xir schema --fbs > docs/xir.fbs */
     assert_memory_equal(text.data, golden, size);
     free(golden);
     buffer_free(&text);
@@ -47,7 +47,7 @@ static void check_printed(void) {
 static void the_printed_schema_is_the_one_in_docs(void **state) {
     (void)state;
     check_printed();
-    /* Classes of a program, with tags that are taken or in nobody's place, are not in it. */
+    /* Classes of a program, with tags that are used or unused, are not in it. */
     static const xir_class_decl *(*const own[])(void) = { xir_own_thing_class, xir_own_grain_class, xir_own_box_class,
                                                           xir_own_mix_class };
     for (size_t i = 0; i < COUNT(own); i++) assert_int_equal(xir_class_register(ctx, own[i](), why), XIR_OK);
@@ -66,7 +66,7 @@ static void numbers_are_those_of_the_original(void **state) {
         assert_int_equal(table(numbers[i].table)->number, numbers[i].number);
     }
     static const struct { const char *table, *name; int slot; flat_kind kind; } slots[] = {
-        { "Conv2d",          "stride_width",   0,  FLAT_I64    }, { "Conv2d",     "padding_mode", 9,  FLAT_WORD   },
+        { "Conv2d",          "stride_width",   0,  FLAT_I64    }, { "Conv2d",     "padding_mode", 9,  FLAT_ENUM   },
         { "Conv2d",          "cut_scale",      10, FLAT_UNION  }, { "Conv2d",     "op_id",        12, FLAT_I64    },
         { "Conv2d",          "inputs",         14, FLAT_UNIONS }, { "Conv2d",     "tags",         20, FLAT_JSON   },
         { "Conv2d",          "extra",          21, FLAT_TEXT   }, { "Conv2d",     "extra_params", 22, FLAT_TABLES },
@@ -96,7 +96,7 @@ static void numbers_are_those_of_the_original(void **state) {
     flat_schema_free(&schema);
 }
 
-static void every_class_of_the_schema_is_found_and_no_other(void **state) {
+static void exactly_the_classes_of_the_schema_are_found(void **state) {
     (void)state;
     assert_true(flat_schema_init(&schema, ctx));
     size_t found = 0;
@@ -143,7 +143,7 @@ static bool refuse_all(void *user, const void *data, size_t size) {
     return false;
 }
 
-static void a_writer_that_refuses_is_a_failure(void **state) {
+static void a_callback_that_stops_is_a_failure(void **state) {
     (void)state;
     assert_int_equal(xir_flat_schema(ctx, refuse_all, NULL, why), XIR_E_IO);
     assert_int_equal(xir_diags_count(why), 1);
@@ -153,10 +153,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_printed_schema_is_the_one_in_docs),
         cmocka_unit_test(numbers_are_those_of_the_original),
-        cmocka_unit_test(every_class_of_the_schema_is_found_and_no_other),
+        cmocka_unit_test(exactly_the_classes_of_the_schema_are_found),
         cmocka_unit_test(float_formats_are_their_numbers),
         cmocka_unit_test(without_memory_it_is_not_printed),
-        cmocka_unit_test(a_writer_that_refuses_is_a_failure),
+        cmocka_unit_test(a_callback_that_stops_is_a_failure),
     };
     return RUN_GROUP(tests);
 }

@@ -1,5 +1,5 @@
-/* FlatBuffers files that are small and mean much: what is shared, overlaps, or is met in several ways. The verifier
- * and the reader take time and memory as the file has bytes; here that shows by an end at all. */
+/* Small FlatBuffers files that expand: contents that are shared, overlap, or are met in several ways. The verifier and
+ * the reader take time and memory linear in the file; here it is enough that they end. */
 #include "support/probe.h"
 #include "support/flat_make.h"
 #include "support/json_net.h"
@@ -36,7 +36,7 @@ static void check_text(paper *p, xir_status verified, xir_status read, const cha
 #define OP_OF_TYPE \
     "{'op_id':%d,'outputs_type':['Value'],'outputs':[{'v_id':%d,'dtype_type':'QuantizedType','dtype':'*t%03d'}]}"
 
-/* n types, each with the next one in it `times`; ops whose values have the types from..to. */
+/* n types, each with the next one in it `times` times; ops whose values have the types from..to. */
 static void put_types(paper *p, int n, int times) {
     put(p, "'&':{'s':{'=':'QuantizedScaleArray'},");
     for (int i = 0; i < n; i++) {
@@ -70,18 +70,18 @@ static paper nested(int n, int times, int first, int step) {
     return p;
 }
 
-static void a_type_may_not_stand_for_very_many(void **state) {
+static void expansion_of_a_type_is_limited(void **state) {
     (void)state;
     paper p = nested(12, 2, 0, 1);
     check_text(&p, XIR_OK, XIR_OK, "");
     p = nested(100, 2, 0, 1);   /* 2^100 ways to the last one */
-    check_text(&p, XIR_OK, XIR_E_LIMIT, "counted as often as they are there");
+    check_text(&p, XIR_OK, XIR_E_LIMIT, "counting shared ones at each use");
     p = nested(100, 2, 99, 1);  /* the last one first */
-    check_text(&p, XIR_OK, XIR_E_LIMIT, "counted as often as they are there");
+    check_text(&p, XIR_OK, XIR_E_LIMIT, "counting shared ones at each use");
 }
 
-/* Network, ops, op, outputs, value: the type is the sixth level; the list of zero points in the last one is the
- * last. */
+/* Network, ops, op, outputs, value: the type is at level six; the list of zero points in the last one is the
+ * deepest. */
 static void depth_is_counted_as_json_counts_it(void **state) {
     (void)state;
     enum { MOST = 128 - 6 };
@@ -112,7 +112,7 @@ static void put_u32(bytes *b, size_t at, size_t v) {
     for (int i = 0; i < 4; i++) b->data[at + (size_t)i] = (uint8_t)(v >> 8 * i);
 }
 
-/* Ops of class Abs, all with one vtable, and room behind them; name i is at `names` + i * step. */
+/* Ops of class Abs, all with one vtable, and free space after them; name i is at `names` + i * step. */
 static bytes many_ops(size_t n, size_t names_size, size_t step) {
     enum { VTABLE = 4, VTABLE_SIZE = 8, ROOT_VTABLE = 12, ROOT_VTABLE_SIZE = 24, ROOT = 36, TABLE = 16 };
     size_t tags = ROOT + 12, values = (tags + 4 + n + 3) & ~(size_t)3, ops = (values + 4 + 4 * n + 7) & ~(size_t)7,
@@ -139,33 +139,33 @@ static bytes many_ops(size_t n, size_t names_size, size_t step) {
     return b;
 }
 
-static void one_name_may_not_be_copied_for_ever(void **state) {
+static void copies_of_one_name_are_limited(void **state) {
     (void)state;
     enum { LONG = 1 << 20 };
     for (int few = 0; few < 2; few++) {
         bytes b = many_ops(few ? 20 : 4000, 4 + LONG + 1, 0);
         put_u32(&b, b.size - LONG - 5, LONG);
         memset(b.data + b.size - LONG - 1, 'x', LONG);
-        check(b.data, b.size, XIR_OK, few ? XIR_OK : XIR_E_LIMIT, "takes too much memory");
+        check(b.data, b.size, XIR_OK, few ? XIR_OK : XIR_E_LIMIT, "take too much memory");
         free(b.data);
     }
 }
 
-/* Each word is the length of a text, and a part of those before it. */
-static void texts_may_not_overlap_for_ever(void **state) {
+/* Each word is the length of a text, and a part of the texts before it. */
+static void overlap_of_texts_is_limited(void **state) {
     (void)state;
     enum { LENGTH = 0x030303, AREA = 600000 };
     bytes b = many_ops(50000, AREA, 4);
     for (size_t at = b.size - AREA; at + 4 <= b.size; at += 4) put_u32(&b, at, LENGTH);
-    check(b.data, b.size, XIR_E_LIMIT, XIR_E_LIMIT, "was met too often");
+    check(b.data, b.size, XIR_E_LIMIT, XIR_E_LIMIT, "this is shared too often");
     free(b.data);
-    b = many_ops(2, AREA, 4);   /* overlapping alone is no fault */
+    b = many_ops(2, AREA, 4);   /* overlap alone is not an error */
     for (size_t at = b.size - AREA; at + 4 <= b.size; at += 4) put_u32(&b, at, LENGTH);
     check(b.data, b.size, XIR_OK, XIR_OK, "");
     free(b.data);
 }
 
-static void vectors_may_not_be_shared_for_ever(void **state) {
+static void sharing_of_vectors_is_limited(void **state) {
     (void)state;
     paper p = { 0 };
     put(&p, "{'ops_type':['Add'");
@@ -193,7 +193,7 @@ static void vectors_may_not_be_shared_for_ever(void **state) {
         field = flat_spot_at(&m, name);
         put_u32(&b, field, tags - field);
     }
-    check(b.data, b.size, XIR_E_LIMIT, XIR_E_LIMIT, "was met too often");
+    check(b.data, b.size, XIR_E_LIMIT, XIR_E_LIMIT, "this is shared too often");
     free(b.data);
     flat_made_free(&m);
 }
@@ -204,12 +204,12 @@ static void vectors_may_not_be_shared_for_ever(void **state) {
 
 static void one_table_may_be_two_things(void **state) {
     (void)state;
-    /* as Params the slot of its id is that of a bool, that of its name one of its id */
+    /* as Params, its id's slot is that of a bool, and its name's slot that of the id */
     flat_made m = flat_make(ctx, TWO_ABS);
-    check(m.data, m.size, XIR_E_CORRUPT, XIR_E_CORRUPT, "no multiple of 4");
+    check(m.data, m.size, XIR_E_CORRUPT, XIR_E_CORRUPT, "expected a multiple of 4");
     flat_made_free(&m);
     m = flat_make(ctx, "{'ops_type':['Abs','Sin'],'ops':['*o','*o'],'&':{'o':{'=':'Abs','op_id':4}}}");
-    check(m.data, m.size, XIR_OK, XIR_E_EXISTS, "op_id 4 is another op's already");
+    check(m.data, m.size, XIR_OK, XIR_E_EXISTS, "op_id 4 is already used by another op");
     flat_made_free(&m);
     /* an empty table is anything */
     m = flat_make(ctx, "{'ops_type':['Abs'],'ops':[{'compile_target_type':'HostTarget','compile_target':'*t','outputs_type':['Value','Value'],"
@@ -227,10 +227,10 @@ static void a_vtable_may_be_anywhere(void **state) {
     check(m.data, m.size, XIR_OK, XIR_OK, "");
     flat_spoil(&m, "u32 /ops/0 <= @/name+4");
     check(m.data, m.size, XIR_OK, XIR_OK, "");
-    flat_spoil(&m, "u8 /name+4 = 6");   /* of one slot less */
+    flat_spoil(&m, "u8 /name+4 = 6");   /* one slot fewer */
     check(m.data, m.size, XIR_OK, XIR_OK, "");
     flat_made_free(&m);
-    /* two classes have one vtable; in a table of another alignment its fields are not where they may be */
+    /* two classes share a vtable; in a table of another alignment its fields are misaligned */
     m = flat_make(ctx, "{'ops_type':['Abs','Sin','Cos'],'ops':[{'op_id':4},{'op_id':5},{'op_id':6}]}");
     flat_spoil(&m, "u32 /ops/1 <= @/ops/0:; u32 /ops/2 <= @/ops/0:");
     check(m.data, m.size, XIR_OK, XIR_OK, "");
@@ -243,10 +243,10 @@ static void a_file_has_a_size(void **state) {
     (void)state;
     uint8_t few[16] = { 8 };
     assert_int_equal(xir_flat_verify(ctx, few, (size_t)1 << 31, XIR_STR("x.fb"), why), XIR_E_LIMIT);
-    check_finding(XIR_E_LIMIT, "2147483648 bytes; FlatBuffers have up to 2147483647");
+    check_finding(XIR_E_LIMIT, "the file has 2147483648 bytes, FlatBuffers allow at most 2147483647");
 }
 
-/* In memory, not in a file's pages: the reader asks for no alignment. */
+/* In memory, not in the pages of a file: the reader needs no alignment. */
 static void a_buffer_may_be_anywhere(void **state) {
     (void)state;
     flat_made m = flat_make(
@@ -266,9 +266,9 @@ static void a_buffer_may_be_anywhere(void **state) {
     flat_made_free(&m);
 }
 
-/* ---- what looks like one --------------------------------------------------------------------------------------- */
+/* ---- detection -------------------------------------------------------------------------------------------------- */
 
-static void what_looks_like_one(void **state) {
+static void files_that_look_like_flatbuffers(void **state) {
     (void)state;
     flat_made m = flat_make(
         ctx, "{'name':'n','params_bytes':16,'ops_type':['Abs'],'ops':[{}],'ai_target_type':'BuyiTarget','ai_target':{},'extra':'{}'}");
@@ -295,7 +295,7 @@ static void what_looks_like_one(void **state) {
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (probe_head(&format_flat, others[i].bytes, others[i].size)) fail_msg("row %zu looks like FlatBuffers", i);
     }
-    /* chance does not either */
+    /* neither do random bytes */
     for (int i = 0; i < 100000; i++) {
         uint8_t head[256];
         for (size_t k = 0; k < sizeof head; k++) head[k] = (uint8_t)(chance(3) ? 0 : chance(256));
@@ -337,24 +337,24 @@ static bool read_scarcely(xir_context *with) {
     return done;
 }
 
-static void memory_may_end_anywhere(void **state) {
+static void memory_may_run_out_anywhere(void **state) {
     (void)state;
     check_memory(read_scarcely);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_type_may_not_stand_for_very_many),
+        cmocka_unit_test(expansion_of_a_type_is_limited),
         cmocka_unit_test(depth_is_counted_as_json_counts_it),
-        cmocka_unit_test(one_name_may_not_be_copied_for_ever),
-        cmocka_unit_test(texts_may_not_overlap_for_ever),
-        cmocka_unit_test(vectors_may_not_be_shared_for_ever),
+        cmocka_unit_test(copies_of_one_name_are_limited),
+        cmocka_unit_test(overlap_of_texts_is_limited),
+        cmocka_unit_test(sharing_of_vectors_is_limited),
         cmocka_unit_test(one_table_may_be_two_things),
         cmocka_unit_test(a_vtable_may_be_anywhere),
         cmocka_unit_test(a_file_has_a_size),
         cmocka_unit_test(a_buffer_may_be_anywhere),
-        cmocka_unit_test(what_looks_like_one),
-        cmocka_unit_test(memory_may_end_anywhere),
+        cmocka_unit_test(files_that_look_like_flatbuffers),
+        cmocka_unit_test(memory_may_run_out_anywhere),
     };
     return RUN_GROUP(tests);
 }

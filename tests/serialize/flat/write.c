@@ -1,5 +1,5 @@
-/* FlatBuffers files as they are written: a small one byte by byte, slots looked at by hand, what slots cannot hold,
- * every class of operations. */
+/* FlatBuffers files as they are written: a small one byte by byte, slots checked by hand, contents that slots cannot
+ * hold, every class of operations. */
 #include "support/json_net.h"
 #include "support/flat_file.h"
 #include "support/own.h"
@@ -28,7 +28,7 @@ static char *golden(const char *name) {
 
 /* ---- byte by byte ------------------------------------------------------------------------------------------ */
 
-/* The bytes of a commented dump; each line's place must be where it is. */
+/* The bytes of a commented dump; each line must give its own place. */
 static size_t undump(const char *text, uint8_t *out) {
     size_t n = 0;
     for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
@@ -63,8 +63,7 @@ static void a_small_network_byte_by_byte(void **state) {
 
 /* ---- slots ------------------------------------------------------------------------------------------------- */
 
-/* The attributes of an op in the middle of a network, as JSON has them in its order of keys: BEGIN, rows, MIDDLE,
- * rows, END. */
+/* The attributes of an op in the middle of a network, as in JSON, with sorted keys: BEGIN, rows, MIDDLE, rows, END. */
 #define NET_OF(op) NETWORK_OF("3.33.1.0", INPUT_OP "," op "," OUTPUT_OP)
 #define OP_END "\"name\":\"r\",\"op_id\":1,\"outputs\":[" VALUE("1", "1,2,2,3") "]"
 #define OP_IN "\"compile_target\":\"@hostt\",\"inputs\":[" VALUE("0", "1,2,2,3") "]"
@@ -81,7 +80,7 @@ static void minus_zero_is_a_number(void **state) {
     free(f.data);
 }
 
-/* A list that is not there is not an empty one. */
+/* A missing list is not an empty one. */
 static void null_lists_and_empty_ones(void **state) {
     (void)state;
     static const char *const dims[] = { "null", "[]", "[2]" };
@@ -89,7 +88,7 @@ static void null_lists_and_empty_ones(void **state) {
         char text[4000];
         snprintf(text, sizeof text, NET_OF("{\"_type_key\":\"icraft::xir::Roll\"," OP_IN ",\"dims\":%s,"
                                            "\"inputs\":[]," OP_END ",\"shifts\":[1],\"tags\":{}}"), dims[i]);
-        /* keys stand in order: inputs come behind dims */
+        /* keys are sorted: inputs come after dims */
         char *twice = strstr(text, ",\"inputs\":[],\"name\":\"r\"");
         assert_non_null(twice);
         memmove(twice, twice + strlen(",\"inputs\":[]"), strlen(twice + strlen(",\"inputs\":[]")) + 1);
@@ -101,7 +100,7 @@ static void null_lists_and_empty_ones(void **state) {
     }
 }
 
-/* ---- shapes of their own ------------------------------------------------------------------------------------ */
+/* ---- tables that differ from their rows ---------------------------------------------------------------------- */
 
 #define TYPED(type) NETWORK_OF("3.33.1.0",                                                                             \
                                "{\"_type_key\":\"icraft::xir::Input\",\"compile_target\":\"@hostt\",\"inputs\":[],"    \
@@ -136,7 +135,7 @@ static void layouts_distributions_and_arrays(void **state) {
     assert_int_equal(flat_count(&f, flat_slot_to(&f, one, 1)), 5);
     assert_memory_equal(f.data + flat_slot_to(&f, one, 1) + 4, "\1\1\0\0\0", 5);
     assert_string_equal(flat_slot_text(&f, one, 2), "NONE");
-    assert_int_equal(flat_slot_at(&f, old, 2), 0);   /* spelled without the word */
+    assert_int_equal(flat_slot_at(&f, old, 2), 0);   /* its one-string form has no name */
 
     assert_int_equal(flat_slot_number(&f, type, 0, 1), 6);   /* NormalizedQuantizedType */
     size_t element = flat_slot_to(&f, type, 1), ratio = flat_slot_to(&f, element, 0),
@@ -153,7 +152,7 @@ static void layouts_distributions_and_arrays(void **state) {
     assert_memory_equal(f.data + flat_slot_to(&f, scale, 3) + 4, values, sizeof values);
     assert_int_equal((int64_t)flat_number(&f, flat_slot_to(&f, element, 3) + 12, 8), -8);
     assert_int_equal(flat_slot_number(&f, element, 4, 1), 2);   /* IntegerType */
-    assert_int_equal(flat_slot_at(&f, flat_slot_to(&f, element, 5), 0), 0);   /* without a sign */
+    assert_int_equal(flat_slot_at(&f, flat_slot_to(&f, element, 5), 0), 0);   /* unsigned */
     assert_int_equal(flat_slot_number(&f, flat_slot_to(&f, element, 5), 1, 8), 12);
     static const int64_t bf16[] = { 127, -126, 8, 16 };
     for (unsigned i = 0; i < 4; i++)
@@ -161,8 +160,8 @@ static void layouts_distributions_and_arrays(void **state) {
     free(f.data);
 }
 
-/* 2^20 elements are written out, one more are a text. */
-static void long_runs_are_not_written_out(void **state) {
+/* 2^20 elements are written out, one more becomes a text. */
+static void long_runs_are_not_expanded(void **state) {
     (void)state;
     for (int more = 0; more < 2; more++) {
         char text[3000];
@@ -190,8 +189,8 @@ static void long_runs_are_not_written_out(void **state) {
     }
 }
 
-/* Nor are many of them: a text of a few bytes each must not become a file of megabytes each. */
-static void many_runs_are_not_written_out(void **state) {
+/* The total is limited too: short texts must not become megabytes each. */
+static void many_runs_are_not_expanded(void **state) {
     (void)state;
     enum { ARRAYS = 20, WRITTEN_OUT = 16, LENGTH = 1 << 20 };
     static const char type[] =
@@ -225,7 +224,7 @@ static void many_runs_are_not_written_out(void **state) {
 
 static void what_slots_cannot_hold_is_text(void **state) {
     (void)state;
-    /* alpha was left out; max_value is no float32 (an old version); two keys are undeclared. */
+    /* alpha was left out; max_value is not a float32 (an old version); two keys are undeclared. */
     flat_file f =
         flat_of_json(NETWORK_OF("3.6.2.82", INPUT_OP ",{\"_type_key\":\"icraft::xir::ReLU\",\"beta\":[1,null]," OP_IN
                                 ",\"max_value\":0.1," OP_END ",\"tags\":{\"k\":\"v\"},\"threshold\":0.5,\"zz\":{}}," OUTPUT_OP));
@@ -246,7 +245,7 @@ static void unknown_classes_are_text(void **state) {
         "\"op_id\":0,\"outputs\":[{\"_type_key\":\"icraft::xir::Value\",\"dtype\":{\"_type_key\":\"someone::Type\",\"x\":1},"
         "\"mtype\":{\"_type_key\":\"someone::Memory\"},\"name\":\"\",\"tags\":{},\"v_id\":0,\"zz\":true}],\"tags\":{}}"));
     size_t input = flat_op_at(&f, 0), value = flat_item_at(&f, flat_slot_to(&f, input, AT_OP_OUTPUTS), 0);
-    enum { CUSTOM_TARGET = 3 };   /* a target is one of the user's, for readers of the schema too */
+    enum { CUSTOM_TARGET = 3 };   /* readers of the schema see a custom target */
     assert_int_equal(flat_slot_number(&f, input, AT_OP_TARGET_TYPE, 1), CUSTOM_TARGET);
     assert_string_equal(flat_slot_text(&f, flat_slot_to(&f, input, AT_OP_TARGET), 0),
                         "{\"_type_key\":\"someone::Target\"}");
@@ -268,8 +267,8 @@ static void a_value_without_a_type_has_none(void **state) {
     free(f.data);
 }
 
-/* An op without a table is Unknown, its Params are beside the text that has them. */
-static void unknown_ops_have_their_params_beside_them(void **state) {
+/* An op without a table is Unknown; its Params are next to the text that has them. */
+static void unknown_ops_have_their_params_in_extra_params(void **state) {
     (void)state;
     const char *text =
         NET_OF("{\"_type_key\":\"someone::Op\",\"a\":[" PARAM("8", "2") "," PARAM("9", "3") "," PARAM("8", "2") "],"
@@ -288,7 +287,7 @@ static void unknown_ops_have_their_params_beside_them(void **state) {
     assert_int_equal(flat_slot_number(&f, flat_item_at(&f, table, 1), AT_PARAMS_ID, 8), 9);
     free(f.data);
 
-    /* The class that is really called so has slots, and no key of a class in its text. */
+    /* The class that really has this name has slots, and no class key in its text. */
     f = flat_of_json(
         NET_OF("{\"_type_key\":\"icraft::xir::Unknown\"," OP_IN ",\"json_info\":\"j\",\"msg_info\":\"m\"," OP_END
                ",\"tags\":{},\"u\":0}"));
@@ -299,7 +298,7 @@ static void unknown_ops_have_their_params_beside_them(void **state) {
     free(f.data);
 }
 
-/* Rows of a program's own class are text; those that were left out are left out. */
+/* Rows of a program's own class are text; rows that were left out stay out. */
 static void ops_of_own_classes_are_unknown(void **state) {
     (void)state;
     static const xir_class_decl *(*const own[])(void) = { xir_own_grain_class, xir_own_thing_class, xir_own_box_class,
@@ -330,7 +329,7 @@ static void ops_of_own_classes_are_unknown(void **state) {
     free(f.data);
 }
 
-static void keys_of_the_network_that_are_not_there(void **state) {
+static void missing_keys_of_the_network(void **state) {
     (void)state;
     flat_file f = flat_of_json("{\"_type_key\":\"icraft::xir::Network\",\"ops\":[],\"tags\":{},\"zz\":1}");
     size_t root = flat_root(&f);
@@ -339,7 +338,7 @@ static void keys_of_the_network_that_are_not_there(void **state) {
     assert_int_equal(flat_slot_at(&f, root, AT_NET_TARGET), 0);
     assert_string_equal(flat_slot_text(&f, root, AT_NET_EXTRA), "{\"params_bytes\":null,\"zz\":1}");
     free(f.data);
-    /* There, and null. */
+    /* Present, and null. */
     f = flat_of_json("{\"_type_key\":\"icraft::xir::Network\",\"ai_target\":null,\"name\":\"\",\"ops\":[],\"params_bytes\":0,\"tags\":{}}");
     root = flat_root(&f);
     assert_string_equal(flat_slot_text(&f, root, AT_NET_NAME), "");
@@ -367,7 +366,7 @@ static void attributes_of_every_kind(void **state) {
     size_t add = flat_op_at(&f, 1), alpha = flat_slot_to(&f, add, 1), half = flat_item_at(&f, alpha, 0);
     assert_memory_equal(f.data + flat_slot_to(&f, add, 0) + 4, "\3\2\1\3", 4);   /* FloatImm, IntImm, Bool */
     assert_int_equal(flat_slot_number(&f, half, 0, 4), 0x3F000000);
-    assert_int_equal(flat_slot_at(&f, half, 1), 0);   /* of no type and place */
+    assert_int_equal(flat_slot_at(&f, half, 1), 0);   /* no type, no memory type */
     assert_int_equal(flat_slot_number(&f, flat_item_at(&f, alpha, 1), 0, 8), 2);
     assert_int_equal(flat_slot_number(&f, flat_item_at(&f, alpha, 2), 0, 1), 1);
     assert_int_equal(flat_count(&f, flat_slot_to(&f, add, 3)), 0);
@@ -382,7 +381,7 @@ static void attributes_of_every_kind(void **state) {
     assert_int_equal(flat_number(&f, flat_slot_to(&f, unit, 1) + 12, 8), 8);
     assert_string_equal(flat_slot_text(&f, flat_item_at(&f, units, 1), 2), "{\"zz\":1}");
 
-    size_t other = flat_op_at(&f, 5);   /* with an object of nobody's class in a list: the list is text */
+    size_t other = flat_op_at(&f, 5);   /* a list with an object of an unknown class is text */
     assert_int_equal(flat_slot_at(&f, other, 0), 0);
     assert_int_equal(flat_slot_at(&f, other, 1), 0);
     assert_int_equal(flat_count(&f, flat_slot_to(&f, other, 3)), 1);
@@ -394,14 +393,14 @@ static void attributes_of_every_kind(void **state) {
     assert_int_equal(flat_slot_at(&f, norm, 3), 0);
     assert_string_equal(flat_slot_text(&f, flat_slot_to(&f, layer, 1 + AT_OP_TARGET), 0), "30S");
 
-    /* A map with Params in it: they are in the text, and beside it. */
-    size_t hard = flat_op_at(&f, 14), beside = flat_slot_to(&f, hard, 6 + AT_OP_EXTRA_PARAMS),
+    /* A map with Params in it: they are in the text, and next to it. */
+    size_t hard = flat_op_at(&f, 14), extra_params = flat_slot_to(&f, hard, 6 + AT_OP_EXTRA_PARAMS),
            instr = flat_slot_to(&f, hard, 0);
     assert_int_equal(flat_count(&f, instr), 3);
     assert_int_equal(flat_item_at(&f, instr, 0), flat_item_at(&f, instr, 2));
     assert_non_null(strstr(flat_slot_text(&f, hard, 3), "\"reg\":4294972444"));
-    assert_int_equal(flat_count(&f, beside), 1);
-    assert_int_equal(flat_item_at(&f, beside, 0), flat_item_at(&f, instr, 1));
+    assert_int_equal(flat_count(&f, extra_params), 1);
+    assert_int_equal(flat_item_at(&f, extra_params, 0), flat_item_at(&f, instr, 1));
     assert_int_equal((int64_t)flat_slot_number(&f, hard, 4, 8), -1);
     assert_string_equal(flat_slot_text(&f, flat_op_at(&f, 13), 0), "a b, b c -> a c \xC3\xA9\"\\");
     free(f.data);
@@ -433,7 +432,7 @@ static void sub_ops_are_tables_or_text(void **state) {
     assert_int_equal(flat_slot_at(&f, op, 6 + AT_OP_EXTRA), 0);
     free(f.data);
 
-    /* One that is no HardOp: all of them are text, and the Params that they use stand beside it. */
+    /* If one is not a HardOp, all of them are text, and the Params that they use are next to it. */
     f = flat_of_json(NETWORK_OF("3.33.1.0", HARD("1", "", HARD("2", PARAM("5", "1"), "") "," OTHER_SUB)));
     op = flat_op_at(&f, 0);
     assert_int_equal(flat_slot_at(&f, op, 5), 0);
@@ -460,11 +459,11 @@ static void every_class_of_operations(void **state) {
                  (int)xir_class_key(cls).size, xir_class_key(cls).data);
         flat_file f = flat_of_json(text);
         size_t op = flat_op_at(&f, 0);
-        bool ours = xir_class_tag(cls) && memcmp(xir_class_key(cls).data, "icraft::xir::", 13) == 0;
+        bool own = xir_class_tag(cls) && memcmp(xir_class_key(cls).data, "icraft::xir::", 13) == 0;
         uint8_t tag = f.data[flat_slot_to(&f, flat_root(&f), AT_NET_OPS_TYPE) + 4];
-        assert_int_equal(tag, ours ? xir_class_tag(cls) : 101);
-        if (!ours) assert_string_equal(flat_slot_text(&f, op, 2 + AT_OP_NAME), "x");
-        ours ? tables++ : others++;
+        assert_int_equal(tag, own ? xir_class_tag(cls) : 101);
+        if (!own) assert_string_equal(flat_slot_text(&f, op, 2 + AT_OP_NAME), "x");
+        own ? tables++ : others++;
         free(f.data);
     }
     assert_int_equal(tables, 105);
@@ -481,8 +480,7 @@ static xir_status written_nowhere(xir_network *net) {
     return status;
 }
 
-/* Sub ops in sub ops: each takes two levels, as it does in JSON. The network, its list, an op and its lists are
- * four. */
+/* Nested sub ops: each takes two levels, as in JSON. The network, its list, an op and its lists are four. */
 static void depth_is_limited(void **state) {
     (void)state;
     xir_limits usual = XIR_INIT(xir_limits), few;
@@ -510,7 +508,7 @@ static void depth_is_limited(void **state) {
         xir_network_free(net);
         free(p.data);
     }
-    /* So is the depth of texts: tags of an op in the network's list stand on the third level. */
+    /* The depth of texts is limited too: tags of an op in the network's list are at level three. */
     const char *text =
         "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[{\"_type_key\":\"icraft::xir::Input\",\"inputs\":[],\"name\":\"\","
                        "\"op_id\":0,\"outputs\":[],\"tags\":{\"a\":[[\"[\\\"{\"]]}}],\"tags\":{}}";
@@ -532,13 +530,13 @@ int main(void) {
         cmocka_unit_test(minus_zero_is_a_number),
         cmocka_unit_test(null_lists_and_empty_ones),
         cmocka_unit_test(layouts_distributions_and_arrays),
-        cmocka_unit_test(long_runs_are_not_written_out),
-        cmocka_unit_test(many_runs_are_not_written_out),
+        cmocka_unit_test(long_runs_are_not_expanded),
+        cmocka_unit_test(many_runs_are_not_expanded),
         cmocka_unit_test(what_slots_cannot_hold_is_text),
         cmocka_unit_test(unknown_classes_are_text),
         cmocka_unit_test(a_value_without_a_type_has_none),
-        cmocka_unit_test(unknown_ops_have_their_params_beside_them),
-        cmocka_unit_test(keys_of_the_network_that_are_not_there),
+        cmocka_unit_test(unknown_ops_have_their_params_in_extra_params),
+        cmocka_unit_test(missing_keys_of_the_network),
         cmocka_unit_test(absent_inputs_are_unions_of_nothing),
         cmocka_unit_test(attributes_of_every_kind),
         cmocka_unit_test(sub_ops_are_tables_or_text),

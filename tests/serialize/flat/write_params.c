@@ -1,5 +1,5 @@
-/* FlatBuffers files of networks that have parameters: where payloads lie, orders, sizes, limits, refused memory, a
- * writer that stops. And a network that was made by a program, slot by slot. */
+/* FlatBuffers files of networks with parameters: places of payloads, orders, sizes, limits, refused memory, a write
+ * callback that stops. And a network made by a program, slot by slot. */
 #include <sys/mman.h>
 #include "support/raw_net.h"
 #include "support/flat_file.h"
@@ -43,7 +43,7 @@ static void slots_of_a_convolution(void **state) {
     assert_int_equal(flat_count(&f, inputs), 2);
     assert_memory_equal(f.data + kinds + 4, "\x02\x01", 2);   /* Value, Params */
 
-    /* A value is one table, whoever has it. */
+    /* A value is one table, whatever uses it. */
     size_t in = flat_item_at(&f, inputs, 0), weights = flat_item_at(&f, inputs, 1);
     size_t made = flat_item_at(&f, flat_slot_to(&f, flat_op_at(&f, 0), AT_OP_OUTPUTS), 0);
     assert_int_equal(in, made);
@@ -67,7 +67,7 @@ static void slots_of_a_convolution(void **state) {
     assert_int_equal(flat_slot_number(&f, weights, AT_PARAMS_ID, 8), 1);
     assert_int_equal(flat_slot_at(&f, weights, AT_PARAMS_DATA), 0);
 
-    /* max_value is infinite; 0 is not there. */
+    /* max_value is infinite; 0 is absent. */
     assert_int_equal(flat_slot_at(&f, relu, 0), 0);
     assert_int_equal(flat_slot_number(&f, relu, 1, 4), 0x7F800000);
     free(f.data);
@@ -78,7 +78,7 @@ static void slots_of_a_convolution(void **state) {
 
 static size_t data_of(const flat_file *f, size_t table) { return flat_slot_to(f, table, AT_PARAMS_DATA); }
 
-static void payloads_lie_behind_the_structure(void **state) {
+static void payloads_follow_the_structure(void **state) {
     static const raw_param wanted[] = { { 3, 4 }, { 7, 0 }, { 5, 5000 }, { (int64_t)1 << 40, 1 }, { 9, 0 } };
     static const uint32_t aligns[] = { 1, 4, 16, 4096, 1 << 16 };
     (void)state;
@@ -96,7 +96,7 @@ static void payloads_lie_behind_the_structure(void **state) {
             assert_int_equal(flat_slot_number(&f, table, AT_PARAMS_ID, 8), wanted[i].id);
             assert_int_equal(flat_count(&f, data), wanted[i].size);
             if (wanted[i].size) assert_int_equal((data + 4) % align, 0);
-            assert_true(data >= end);   /* in the order of payloads, one behind the other, zeros between */
+            assert_true(data >= end);   /* in payload order, one after the other, zeros between */
             for (size_t k = end; end && k < data; k++) assert_int_equal(f.data[k], 0);
             end = data + 4 + (size_t)wanted[i].size;
             for (size_t k = 0; k < (size_t)wanted[i].size; k++)
@@ -139,7 +139,7 @@ static void some_without_bytes_are_a_failure(void **state) {
     static const raw_param two[] = { { 3, 4 }, { 5, 6 } };
     xir_value *values[2];
     xir_network *net = raw_network(ctx, two, 2, 1, values);
-    flat_file f = flat_written(net);   /* none has any: the structure alone */
+    flat_file f = flat_written(net);   /* without any bytes: the structure alone */
     assert_int_equal(data_of(&f, flat_item_at(&f, flat_slot_to(&f, flat_op_at(&f, 1), 6 + AT_OP_INPUTS), 1)), 0);
     free(f.data);
     raw_fill(values[0]);
@@ -147,14 +147,14 @@ static void some_without_bytes_are_a_failure(void **state) {
     assert_int_equal(flat_write_to(net, &f, 4096, why), XIR_E_MISSING);
     check_finding(XIR_E_MISSING, "v_id 5 'p1' has no bytes");
     assert_int_equal(f.calls, 0);
-    /* Nor is there any where the structure alone is written. */
+    /* A structure alone has none either. */
     f = (flat_file){ 0 };
     const format_writing alone = { .path = "", .align = 4096, .no_params = true, .write = flat_gather, .user = &f,
                                    .why = why };
     assert_int_equal(flat_write(net, &alone), XIR_OK);
     assert_int_equal(data_of(&f, flat_item_at(&f, flat_slot_to(&f, flat_op_at(&f, 1), 6 + AT_OP_INPUTS), 1)), 0);
     free(f.data);
-    /* Those that may be without have no `_data`. */
+    /* Params that may lack bytes have no `_data`. */
     xir_params_set_allow_no_data(values[1], true);
     f = flat_written(net);
     size_t op = flat_op_at(&f, 1), other = flat_item_at(&f, flat_slot_to(&f, op, 1), 0);
@@ -167,8 +167,9 @@ static void some_without_bytes_are_a_failure(void **state) {
 
 /* ---- sharing ------------------------------------------------------------------------------------------------- */
 
-/* A chain of ReLUs without names: each costs its table, a value, two vectors of one and its places in the network's. */
-static void an_op_more_costs_little(void **state) {
+/* A chain of ReLUs without names: each costs its table, a value, two vectors of one and its entries in the
+ * network's. */
+static void one_more_op_costs_little(void **state) {
     (void)state;
     size_t sizes[2];
     for (size_t k = 0; k < 2; k++) {
@@ -182,7 +183,7 @@ static void an_op_more_costs_little(void **state) {
         free(f.data);
         xir_network_free(net);
     }
-    /* 45 and 3 to align, 30 and 2; vectors of 8, their tags are shared; 4 + 1. The whole is a multiple of 8. */
+    /* 45 and 3 to align, 30 and 2; vectors of 8, with shared tags; 4 + 1. The total is a multiple of 8. */
     assert_in_range(sizes[1] - sizes[0], 100 * (48 + 32 + 2 * 8 + 5) - 7, 100 * (48 + 32 + 2 * 8 + 5) + 7);
 }
 
@@ -196,7 +197,7 @@ static xir_status written_nowhere(xir_network *net) {
     return status;
 }
 
-/* Params of so many zeros, none of which is in memory. */
+/* Params of so many zeros, none of which takes memory. */
 static xir_network *sparse_net(const int64_t *sizes, size_t n, void **zeros) {
     raw_param wanted[8];
     xir_value *values[8];
@@ -205,7 +206,7 @@ static xir_network *sparse_net(const int64_t *sizes, size_t n, void **zeros) {
     for (size_t i = 0; i < n; i++) wanted[i] = (raw_param){ (int64_t)i + 1, sizes[i] };
     xir_network *net = raw_network(ctx, wanted, n, n, values);
     for (size_t i = 0; i < n; i++) DOES(xir_params_set_borrow(values[i], *zeros, (uint64_t)sizes[i], NULL, NULL));
-    net->raw_known = true;   /* their digest is not the point, and takes seconds */
+    net->raw_known = true;   /* skips their digest, which takes seconds */
     DOES(xir_network_set_text(net, XIR_TEXT_PARAMS_MD5, XIR_STR("00000000000000000000000000000000")));
     return net;
 }
@@ -226,8 +227,8 @@ static void two_gib_are_the_limit(void **state) {
     assert_int_equal(written_nowhere(net), XIR_E_LIMIT);
     check_finding(
         XIR_E_LIMIT,
-        "the parameters take 2147483648 bytes, which a FlatBuffers file cannot hold: save it as JSON with a raw "
-                               "file beside it (.json)");
+        "the parameters take 2147483648 bytes, which a FlatBuffers file cannot hold: save as JSON with a raw "
+        "file next to it (.json)");
     xir_network_free(net);
     munmap(zeros, (size_t)1 << 31);
     net = sparse_net(&other, 1, &zeros);
@@ -236,7 +237,7 @@ static void two_gib_are_the_limit(void **state) {
     xir_network_free(net);
     munmap(zeros, (size_t)1 << 31);
 
-    /* As large as may be: what is before the payload is 4096 bytes. */
+    /* The largest allowed: 4096 bytes precede the payload. */
     const int64_t most = 0x7FFFFFFF - 4096;
     net = sparse_net(&most, 1, &zeros);
     format_writing how = { .path = "", .align = 4096, .write = count_only, .why = why };
@@ -247,7 +248,7 @@ static void two_gib_are_the_limit(void **state) {
     munmap(zeros, (size_t)1 << 31);
 }
 
-/* A text that no network has room for, put where one is: what is too long is not looked at. */
+/* A text larger than any network can have replaces one: its contents are not read. */
 static void a_structure_that_is_too_large(void **state) {
     (void)state;
     const xir_type *matrix = FP32("**", 2, 2);
@@ -265,14 +266,14 @@ static void a_structure_that_is_too_large(void **state) {
     assert_int_equal(written_nowhere(net), XIR_E_LIMIT);
     check_finding(
         XIR_E_LIMIT,
-        "the structure takes more than 2147483647 bytes, which a FlatBuffers file cannot hold: save it as JSON");
+        "the structure takes more than 2147483647 bytes, which a FlatBuffers file cannot hold: save as JSON");
     op->attrs = before;
     xir_network_free(net);
 }
 
 /* ---- failures ------------------------------------------------------------------------------------------------ */
 
-static void a_writer_that_stops_is_a_failure(void **state) {
+static void a_callback_that_stops_is_a_failure(void **state) {
     (void)state;
     static const raw_param wanted[] = { { 3, 4 }, { 7, 0 }, { 5, 9000 } };
     xir_value *values[3];
@@ -283,11 +284,11 @@ static void a_writer_that_stops_is_a_failure(void **state) {
     for (int stop = 1; stop <= whole.calls; stop++) {
         flat_file f = { .stop = stop };
         assert_int_equal(flat_write_to(net, &f, 4096, why), XIR_E_IO);
-        assert_int_equal(f.calls, stop);   /* it is not asked again */
+        assert_int_equal(f.calls, stop);   /* it is not called again */
         assert_true(f.size < whole.size && memcmp(f.data ? f.data : whole.data, whole.data, f.size) == 0);
         free(f.data);
     }
-    assert_int_equal(xir_diags_count(why), 0);   /* why it stopped, the writer knows */
+    assert_int_equal(xir_diags_count(why), 0);   /* the callback knows why it stopped */
     free(whole.data);
     xir_network_free(net);
 }
@@ -311,7 +312,7 @@ static xir_status write_scarcely(want *w) {
     return flat_write(w->net, &how);
 }
 
-/* A network with all that takes memory: an op of an unknown class, with Params in it, of two outputs; sub ops. */
+/* A network with everything that takes memory: an op of an unknown class with two outputs and Params in it; sub ops. */
 static char *scarce_text(void) {
     static const char value[] =
         "{\"_type_key\":\"icraft::xir::Value\",\"dtype\":\"@fp(32)\",\"mtype\":\"@hostm\",\"name\":\"v\",\"tags\":{},"
@@ -354,13 +355,13 @@ static void refused_memory_is_a_failure(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slots_of_a_convolution),
-        cmocka_unit_test(payloads_lie_behind_the_structure),
+        cmocka_unit_test(payloads_follow_the_structure),
         cmocka_unit_test(orders_are_kept),
         cmocka_unit_test(some_without_bytes_are_a_failure),
-        cmocka_unit_test(an_op_more_costs_little),
+        cmocka_unit_test(one_more_op_costs_little),
         cmocka_unit_test(two_gib_are_the_limit),
         cmocka_unit_test(a_structure_that_is_too_large),
-        cmocka_unit_test(a_writer_that_stops_is_a_failure),
+        cmocka_unit_test(a_callback_that_stops_is_a_failure),
         cmocka_unit_test(refused_memory_is_a_failure),
     };
     return RUN_GROUP(tests);

@@ -1,5 +1,5 @@
-/* JSON of networks that are right: what is read is written back byte for byte, whoever wrote it and however it is
- * spelled; the networks, ops and types of the original's documentation print as they do there. */
+/* Valid JSON of networks: it is read and written back byte for byte, whatever wrote it and in whatever form; the
+ * networks, ops and types of the original's documentation print as they do there. */
 #include <math.h>
 #include "json/json.h"
 #include "support/json_net.h"
@@ -71,7 +71,7 @@ static void writing_in_pieces_is_printing(void **state) {
     xir_network_free(s.net);
 }
 
-static void the_documented_network_is_read_from_either_spelling(void **state) {
+static void the_documented_network_is_read_from_either_form(void **state) {
     (void)state;
     const char *const names[] = { "seed.json", "seed_indented.json" };
     for (int i = 0; i < 2; i++) {
@@ -144,7 +144,7 @@ static void documented_types_print_as_documented(void **state) {
                "    \"storage_dtype\": \"@sint(16)\",\n    \"zero_points\": []\n}");
 }
 
-static void values_without_a_class_print_as_json(void **state) {
+static void classless_values_print_as_json(void **state) {
     (void)state;
     xir_text_buffer out;
     xir_any items[] = { xir_any_null(), xir_any_bool(true), xir_any_int(-3), xir_any_real(1e-5), xir_any_real(3.0),
@@ -208,14 +208,14 @@ static void objects_are_read_from_their_text(void **state) {
     const xir_object *b = xir_object_parse(ctx, XIR_STR(FP32("1,2")), why);
     assert_ptr_equal(a, b);
     assert_null(xir_object_parse(ctx, XIR_STR("\"@layout(C)\" 1"), why));
-    check_finding(XIR_E_SYNTAX, "the end of the text was expected");
+    check_finding(XIR_E_SYNTAX, "expected the end of the text");
     assert_null(xir_object_parse(ctx, XIR_STR("null"), why));
-    check_finding(XIR_E_TYPE, "an object was expected, null was found");
+    check_finding(XIR_E_TYPE, "expected an object, found null");
     assert_null(xir_object_parse(ctx, XIR_STR(""), why));
-    check_finding(XIR_E_SYNTAX, "a value was expected, the text ends here");
+    check_finding(XIR_E_SYNTAX, "expected a value, found the end of the text");
 }
 
-static void ops_are_read_into_a_network_that_is_there(void **state) {
+static void ops_are_read_into_an_existing_network(void **state) {
     (void)state;
     xir_network *net = must_read(SMALL, strlen(SMALL));
     xir_value *x = xir_op_output(xir_network_first(net), 0);
@@ -240,10 +240,10 @@ static void ops_are_read_into_a_network_that_is_there(void **state) {
     xir_network_free(net);
 }
 
-static void a_refused_op_leaves_the_network_as_it_was(void **state) {
+static void a_refused_op_leaves_the_network_unchanged(void **state) {
     (void)state;
     static const char *const texts[] = {
-        /* a taken op id, a taken value id, a copy that differs, a syntax error behind new Params */
+        /* a used op id, a used value id, a copy that differs, a syntax error after new Params */
         "{\"_type_key\":\"icraft::xir::ReLU\",\"inputs\":[" VALUE("0", "1,2,2,3") "],\"op_id\":1,\"outputs\":[]}",
         "{\"_type_key\":\"icraft::xir::ReLU\",\"inputs\":[" PARAM("50", "3") "],\"op_id\":9,\"outputs\":[" VALUE("1", "1,2,2,3") "]}",
         "{\"_type_key\":\"icraft::xir::ReLU\",\"inputs\":[" PARAM("51", "3") "," VALUE("0", "1") "],\"op_id\":9,\"outputs\":[]}",
@@ -291,7 +291,7 @@ static void real_files_come_back(void **state) {
         check_round(text, size);
         xir_network *net = xir_json_load(ctx, path, why), *again;
         assert_non_null(net);
-        /* Indented, and from there. */
+        /* Indented, and back. */
         xir_text_buffer indented;
         assert_int_equal(xir_json_print(net, 4, &indented), XIR_OK);
         again = must_read(indented.data, indented.size);
@@ -330,14 +330,14 @@ static void cloned_networks_print_alike(void **state) {
     }
 }
 
-/* ---- the same in other words ------------------------------------------------------------------------------- */
+/* ---- the same in another form ------------------------------------------------------------------------------ */
 
 static void put_blanks(paper *p) {
     static const char *const blanks[] = { "", "", " ", "\n", "\t", "\r\n", "          " };
     put(p, "%s", blanks[chance(7)]);
 }
 
-/* A text, some of its characters escaped. */
+/* A text with some of its characters escaped. */
 static void put_escaped(paper *p, xir_str text) {
     put(p, "\"");
     for (size_t i = 0; i < text.size; i++) {
@@ -348,7 +348,7 @@ static void put_escaped(paper *p, xir_str text) {
     put(p, "\"");
 }
 
-/* A value with its keys in another order, blanks between tokens, and escapes. */
+/* A value with its keys in another order, white space between tokens, and escapes. */
 static void put_shuffled(paper *p, const xir_any *any) {
     put_blanks(p);
     if (any->kind == XIR_ANY_MAP) {
@@ -392,7 +392,7 @@ static void put_shuffled(paper *p, const xir_any *any) {
     put_blanks(p);
 }
 
-static void order_and_blanks_do_not_matter(void **state) {
+static void order_and_white_space_do_not_matter(void **state) {
     (void)state;
     for (int i = 0; i < 300; i++) {
         paper p = random_network(6), shuffled = { 0 };
@@ -438,7 +438,7 @@ static void old_spellings_are_read(void **state) {
     check_becomes(NETWORK_OF("3.33.1.0", POOL("Maxpool", ",\"pool_height\":2")),
                   NETWORK_OF("3.33.1.0", POOL("MaxPool2d", ",\"pool_height\":2")));
     check_becomes(NETWORK_OF("3.33.1.0", POOL("Relu", "")), NETWORK_OF("3.33.1.0", POOL("ReLU", "")));
-    /* What has a default of its own may be missing, and is there afterwards. */
+    /* Keys with defaults may be missing, and are written afterwards. */
     check_becomes(NETWORK_OF("3.33.1.0", "{\"_type_key\":\"icraft::xir::ReLU\",\"op_id\":1}"),
                   NETWORK_OF("3.33.1.0", POOL("ReLU", "")));
     check_becomes(NETWORK_OF(
@@ -449,12 +449,12 @@ static void old_spellings_are_read(void **state) {
                                          "\"_type_key\":\"icraft::xir::Params\",\"dtype\":null,\"mtype\":\"@hostm\",\"name\":\"\",\"tags\":{},"
                                          "\"v_id\":4}],\"name\":\"\",\"op_id\":1,\"outputs\":[{\"_type_key\":\"icraft::xir::Value\",\"dtype\":null,"
                                          "\"mtype\":\"@hostm\",\"name\":\"\",\"tags\":{},\"v_id\":5}],\"tags\":{}}"));
-    /* Absent inputs at the end are none. */
+    /* Trailing absent inputs do not count. */
     check_becomes(NETWORK_OF("3.33.1.0", "{\"_type_key\":\"icraft::xir::ReLU\",\"inputs\":[null,null],\"op_id\":1}"),
                   NETWORK_OF("3.33.1.0", POOL("ReLU", "")));
 }
 
-/* ---- what files say by what they leave out ----------------------------------------------------------------- */
+/* ---- the meaning of missing keys --------------------------------------------------------------------------- */
 
 static void absent_rows_stay_absent_until_they_are_set(void **state) {
     (void)state;
@@ -501,7 +501,7 @@ static void the_version_says_how_reals_are_held(void **state) {
     check_becomes(NETWORK_OF("3.6.2.82", RELU("4.8")), NETWORK_OF("3.6.2.82", RELU("4.8")));
     check_becomes(NETWORK_OF("3.33.1.0", RELU("2")), NETWORK_OF("3.33.1.0", RELU("2.0")));
     check_becomes(NETWORK_OF("3.33.1.0", RELU("\"nan\"")), NETWORK_OF("3.33.1.0", RELU("\"nan\"")));
-    /* The version may come behind the ops. */
+    /* The version may come after the ops. */
     check_becomes("{\"_type_key\":\"icraft::xir::Network\",\"ops\":[" RELU(
         "4.8") "],\"icraft_xir_version\":\"3.6.2.82\",\"tags\":{}}",
                   "{\"_type_key\":\"icraft::xir::Network\",\"icraft_xir_version\":\"3.6.2.82\",\"ops\":[" RELU("4.8") "],\"tags\":{}}");
@@ -539,7 +539,7 @@ static void values_may_be_used_before_they_are_made(void **state) {
     assert_int_equal(xir_network_validate(net, why), XIR_E_INVALID);
     xir_diags_clear(why);
     xir_network_free(net);
-    /* Never made at all. */
+    /* Never produced at all. */
     static const char lost[] = NETWORK_OF("3.33.1.0", RELU_OP "," OUTPUT_OP);
     check_round(lost, strlen(lost));
     net = must_read(lost, strlen(lost));
@@ -568,8 +568,8 @@ static void counters_stand_above_every_id(void **state) {
     xir_network_free(net);
 }
 
-/* Inputs are read before sub ops: the value is met before it is made. */
-static void an_op_takes_what_its_sub_op_makes(void **state) {
+/* Inputs are read before sub ops: the value is used before it is made. */
+static void an_op_uses_what_its_sub_op_makes(void **state) {
     (void)state;
     static const char text[] = NETWORK_OF("3.33.1.0",
         "{\"_type_key\":\"icraft::xir::HardOp\",\"compile_target\":\"@buyit\",\"inputs\":[" VALUE("6", "1") "],\"name\":\"\",\"op_id\":5,"
@@ -601,7 +601,7 @@ static void undeclared_tensors_are_params_of_the_network(void **state) {
     xir_network_free(net);
 }
 
-static void ops_and_objects_of_one_unknown_key_are_apart(void **state) {
+static void ops_and_objects_of_one_unknown_key_are_distinct(void **state) {
     (void)state;
     static const char *const keys[] = { "someone::Both", "@someone::Both", "\\u00ffsomeone::Both", "@", "" };
     for (size_t i = 0; i < 25; i++) {
@@ -632,7 +632,7 @@ static void equal_types_are_one(void **state) {
 static void the_digest_is_that_of_the_raw_that_would_be_written(void **state) {
     (void)state;
     seed s = seed_network();
-    /* Without bytes the fields stay. */
+    /* Without bytes the fields stay unchanged. */
     xir_network_set_text(s.net, XIR_TEXT_PARAMS_MD5, XIR_STR("as it was"));
     xir_text_buffer out;
     assert_int_equal(xir_json_print(s.net, 0, &out), XIR_OK);
@@ -666,7 +666,7 @@ static void files_are_written_and_read(void **state) {
     assert_non_null(net);
     assert_true(xir_network_equal(net, s.net, false));
     xir_network_free(net);
-    /* A network that breaks a rule is not saved, and the old file stays; unless that is asked for. */
+    /* A network that breaks a rule is not saved, and the old file stays; unless unchecked saving is requested. */
     xir_network_remove(s.net, xir_network_last(s.net));
     assert_int_equal(xir_json_save(s.net, path, 0, why), XIR_E_INVALID);
     xir_diags_clear(why);
@@ -688,7 +688,7 @@ static bool stop_after(void *user, const void *data, size_t size) {
     return (*(int *)user)-- > 0;
 }
 
-static void a_writer_that_stops_is_an_error(void **state) {
+static void a_callback_that_stops_is_an_error(void **state) {
     (void)state;
     paper p = { 0 };
     put(&p, "%s", "{\"_type_key\":\"icraft::xir::Network\",\"ops\":[");
@@ -809,19 +809,19 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_documented_network_prints_as_documented),
         cmocka_unit_test(writing_in_pieces_is_printing),
-        cmocka_unit_test(the_documented_network_is_read_from_either_spelling),
+        cmocka_unit_test(the_documented_network_is_read_from_either_form),
         cmocka_unit_test(single_objects_print_as_documented),
         cmocka_unit_test(documented_types_print_as_documented),
-        cmocka_unit_test(values_without_a_class_print_as_json),
+        cmocka_unit_test(classless_values_print_as_json),
         cmocka_unit_test(nesting_is_limited_when_writing),
         cmocka_unit_test(objects_are_read_from_their_text),
-        cmocka_unit_test(ops_are_read_into_a_network_that_is_there),
-        cmocka_unit_test(a_refused_op_leaves_the_network_as_it_was),
+        cmocka_unit_test(ops_are_read_into_an_existing_network),
+        cmocka_unit_test(a_refused_op_leaves_the_network_unchanged),
         cmocka_unit_test(small_networks_come_back),
         cmocka_unit_test(real_files_come_back),
         cmocka_unit_test(random_networks_come_back),
         cmocka_unit_test(cloned_networks_print_alike),
-        cmocka_unit_test(order_and_blanks_do_not_matter),
+        cmocka_unit_test(order_and_white_space_do_not_matter),
         cmocka_unit_test(parts_that_repeat_are_read_as_if_they_did_not),
         cmocka_unit_test(old_spellings_are_read),
         cmocka_unit_test(absent_rows_stay_absent_until_they_are_set),
@@ -830,13 +830,13 @@ int main(void) {
         cmocka_unit_test(the_version_says_how_single_instructions_are_written),
         cmocka_unit_test(values_may_be_used_before_they_are_made),
         cmocka_unit_test(counters_stand_above_every_id),
-        cmocka_unit_test(an_op_takes_what_its_sub_op_makes),
+        cmocka_unit_test(an_op_uses_what_its_sub_op_makes),
         cmocka_unit_test(undeclared_tensors_are_params_of_the_network),
-        cmocka_unit_test(ops_and_objects_of_one_unknown_key_are_apart),
+        cmocka_unit_test(ops_and_objects_of_one_unknown_key_are_distinct),
         cmocka_unit_test(equal_types_are_one),
         cmocka_unit_test(the_digest_is_that_of_the_raw_that_would_be_written),
         cmocka_unit_test(files_are_written_and_read),
-        cmocka_unit_test(a_writer_that_stops_is_an_error),
+        cmocka_unit_test(a_callback_that_stops_is_an_error),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(every_allocation_may_fail_when_parts_are_read),
         cmocka_unit_test(many_ids_in_any_order),

@@ -1,9 +1,9 @@
-/* Compares our JSON with nlohmann's, which wrote the original's files: random texts, and the same damaged, are accepted
- * by both or by neither, and what both accept both print alike.
+/* Compares XIR's JSON with that of nlohmann, which wrote the original's files: both accept the same random and damaged
+ * texts, and print the accepted ones alike.
  *
  *     json_oracle [count [seed]]        20000 texts, each damaged three times, by default
  *
- * Ends with 1 and one line about the first difference. */
+ * Exits with 1 and one line about the first difference. */
 
 #include <cstdint>
 #include <cstdio>
@@ -98,9 +98,9 @@ void damage(std::string &text)
     }
 }
 
-[[noreturn]] void differ(const std::string &text, const std::string &ours, const std::string &theirs)
+[[noreturn]] void differ(const std::string &text, const std::string &own, const std::string &theirs)
 {
-    std::printf("json_oracle: of\n%s\nours is\n%s\nthe other's\n%s\n", text.c_str(), ours.c_str(), theirs.c_str());
+    std::printf("json_oracle: of\n%s\nXIR's is\n%s\nthe other's\n%s\n", text.c_str(), own.c_str(), theirs.c_str());
     std::exit(1);
 }
 
@@ -114,8 +114,8 @@ std::string print(xir_network *net, int indent)
     return text;
 }
 
-/* A value is read as a tag of a network. What breaks out of its place is another text, and as good. A zero byte ends
- * a text for nlohmann's, whatever is behind it. */
+/* A value is read as a tag of a network. A text that breaks out of that place is another text, just as useful. For
+ * nlohmann a zero byte ends the text, whatever follows it. */
 std::uint64_t accepted;
 
 void compare(xir_context *ctx, const std::string &value)

@@ -1,13 +1,13 @@
-/* The JSON Schema of network files, judged by Python's jsonschema: what the reader and validation both accept it
- * accepts (cases of every operation, goldens, real files, classes of a program's own), and what is wrong it refuses
- * at the place that is wrong. Without that package only what the library does by itself is tested. */
+/* The JSON Schema of network files, tested with Python's jsonschema: it accepts what the reader and validation both
+ * accept (cases of every operation, goldens, real files, classes of a program), and refuses faults at the right place.
+ * Without that package only the library's own part is tested. */
 #include <sys/wait.h>
 #include "json/json.h"
 #include "support/op_case.h"
 #include "support/own.h"
 #include "support/scarce.h"
 #include "support/scratch.h"
-#undef FP32   /* here the text of a type */
+#undef FP32   /* here: the text of a type */
 #include "support/json_net.h"
 #include "support/skips.h"
 
@@ -25,10 +25,10 @@ static paper schema_of(xir_context *with) {
     return p;
 }
 
-/* ---- the judge -------------------------------------------------------------------------------------------------- */
+/* ---- the validator ---------------------------------------------------------------------------------------------- */
 
-/* A line of cases: a name; where the fault is, "/" for the whole, "*" for anywhere, nothing if there is none; a part
- * of the sentence; the JSON. Tabs are between them. */
+/* A line of cases, separated by tabs: a name; the place of the fault ("/" for the whole, "*" for anywhere, empty if
+ * there is no fault); a part of the message; the JSON. */
 
 static void put_case(paper *cases, const char *name, const char *pointer, const char *part, const char *json,
                      size_t size) {
@@ -37,8 +37,8 @@ static void put_case(paper *cases, const char *name, const char *pointer, const 
     put(cases, "\n");
 }
 
-/* Whether it judges all as the cases say; skips the test if there is no judge. */
-static void judge(const paper *schema, const paper *cases, size_t n, const char *more_files) {
+/* Checks that the validator agrees with all cases; skips the test if there is no validator. */
+static void check_cases(const paper *schema, const paper *cases, size_t n, const char *more_files) {
     scratch_put(scratch("schema.json"), schema->data, schema->size);
     scratch_put(scratch("cases"), cases->data, cases->size);
     char command[3 * PATH_MAX];
@@ -52,9 +52,9 @@ static void judge(const paper *schema, const paper *cases, size_t n, const char 
     assert_int_equal(status, 0);
 }
 
-/* ---- what the library does by itself ----------------------------------------------------------------------------- */
+/* ---- without the validator -------------------------------------------------------------------------------------- */
 
-static void it_is_json_and_the_same_each_time(void **state) {
+static void the_schema_is_json_and_always_the_same(void **state) {
     (void)state;
     paper a = schema_of(ctx), b = schema_of(ctx);
     check_same(a.data, a.size, b.data, b.size);
@@ -89,7 +89,7 @@ static bool write_some(void *user, const void *data, size_t size) {
     return true;
 }
 
-static void a_writer_that_refuses_is_an_error(void **state) {
+static void a_callback_that_stops_is_an_error(void **state) {
     (void)state;
     meter little = { 1000 };
     assert_int_equal(xir_json_schema(ctx, write_some, &little, why), XIR_E_IO);
@@ -108,9 +108,9 @@ static void without_memory_it_is_an_error(void **state) {
     run_scarcely("schema", write_scarcely, false);
 }
 
-/* ---- what is right ----------------------------------------------------------------------------------------------- */
+/* ---- accepted ---------------------------------------------------------------------------------------------------- */
 
-/* One of everything that is written in a way of its own. */
+/* One of everything that has its own form. */
 #define TENSOR(element, layout, distrs,                                                                                \
                shape) "{\"_type_key\":\"icraft::xir::TensorType\",\"element_dtype\":" element ",\"layout\":\"" layout  \
     "\",\"merged_distrs\":[" distrs "],\"shape\":[" shape "]}"
@@ -150,7 +150,7 @@ static paper one_of_each(void) {
 typedef struct gathering { paper cases; size_t n, valid, invalid; uint8_t seen[1024][2]; } gathering;
 static gathering *now;
 
-/* Python takes some milliseconds a case: the first few of a class. */
+/* Python takes some milliseconds per case: only the first few of a class. */
 static bool is_one_of_the_first(const xir_class *cls, bool bad) {
     enum { FEW = 3 };
     size_t i = 0;
@@ -167,14 +167,14 @@ static void gather_net(const char *name, const char *pointer, xir_network *net) 
     now->n++;
 }
 
-/* A good case, and a bad one whose body breaks its rows: other faults are beyond a schema. */
+/* A good case, or a bad one whose body breaks its rows: a schema cannot express other faults. */
 static void gather_case(const char *text, const char *file, int line, op_counts *counts) {
     op_case c;
     if (!op_case_begin(&c, text, file, line, counts)) fail_msg("%s:%d: %s", file, line, c.t.fault);
     char name[200];
     snprintf(name, sizeof name, "%s:%d", file, line);
-    bool told = c.bad && (c.code == XIR_E_BOUNDS || c.code == XIR_E_MISSING || c.code == XIR_E_TYPE);
-    bool broken = told && body_check(c.cls, c.body, XIR_STR(""), XIR_STR(""), NULL) != XIR_OK;
+    bool expressible = c.bad && (c.code == XIR_E_BOUNDS || c.code == XIR_E_MISSING || c.code == XIR_E_TYPE);
+    bool broken = expressible && body_check(c.cls, c.body, XIR_STR(""), XIR_STR(""), NULL) != XIR_OK;
     if ((!c.bad || broken) && is_one_of_the_first(c.cls, c.bad)) {
         xir_op *op = broken ? op_case_bring_in(&c, c.body) : op_case_add(&c);
         if (!op) fail_msg("%s is refused", name);
@@ -184,7 +184,7 @@ static void gather_case(const char *text, const char *file, int line, op_counts 
     op_case_end(&c);
 }
 
-static void cases_of_every_operation_are_judged_as_validation_does(void **state) {
+static void every_operation_is_checked_as_validation_does(void **state) {
     (void)state;
     gathering g = { 0 };
     op_counts counts = { .out = stderr };
@@ -199,19 +199,19 @@ static void cases_of_every_operation_are_judged_as_validation_does(void **state)
     const xir_class *cls;
     for (size_t i = 0; (cls = xir_context_class_at(ctx, i)) != NULL; i++) {
         if (xir_class_is_op(cls) && !g.seen[i][false])
-            without++, printf("no good case of %s\n", xir_class_key(cls).data);
+            without++, printf("no valid case of %s\n", xir_class_key(cls).data);
     }
     assert_true(without <= 3);   /* Input, Output and the like, which all networks have */
     printf("%zu right, %zu wrong\n", g.valid, g.invalid);
     assert_true(g.valid > 200 && g.invalid > 40);
     paper schema = schema_of(ctx);
-    judge(&schema, &g.cases, g.n, "");
+    check_cases(&schema, &g.cases, g.n, "");
     free(schema.data);
     free(g.cases.data);
 }
 
-/* What a reader takes and validation lets pass, however it came about. */
-static void random_networks_that_validate_are_right(void **state) {
+/* Networks that a reader accepts and validation passes, whatever made them. */
+static void random_networks_that_validate_are_accepted(void **state) {
     (void)state;
     gathering g = { 0 };
     now = &g;
@@ -230,12 +230,12 @@ static void random_networks_that_validate_are_right(void **state) {
     }
     assert_int_equal(g.valid, 60);
     paper schema = schema_of(ctx);
-    judge(&schema, &g.cases, g.n, "");
+    check_cases(&schema, &g.cases, g.n, "");
     free(schema.data);
     free(g.cases.data);
 }
 
-/* ---- what has been changed by chance ---------------------------------------------------------------------------- */
+/* ---- random changes --------------------------------------------------------------------------------------------- */
 
 /* The end of the JSON value that begins at `p`. */
 static const char *value_end(const char *p) {
@@ -246,7 +246,7 @@ static const char *value_end(const char *p) {
         } else if (*p == '{' || *p == '[') {
             depth++;
         } else if (*p == '}' || *p == ']' || *p == ',') {
-            if (depth == 0) return p;   /* of a number or word: what comes behind it */
+            if (depth == 0) return p;   /* the end of a number or word */
             depth -= *p != ',';
         } else {
             continue;
@@ -255,7 +255,7 @@ static const char *value_end(const char *p) {
     }
 }
 
-/* A copy with the value of some key replaced, or with the key gone. */
+/* A copy with the value of some key replaced, or with the key removed. */
 static paper with_a_change(const char *text, size_t size) {
     static const char *const values[] = { "null", "0", "-1", "1", "2", "7", "1.5", "\"inf\"", "\"\"", "\"ZEROS\"",
                                           "\"@fp(32)\"", "\"@hostm\"",
@@ -265,7 +265,7 @@ static paper with_a_change(const char *text, size_t size) {
     do {
         size_t from = chance(size);
         at = memchr(text + from, ':', size - from);
-    } while (!at || at[-1] != '"');   /* no colon of a text has a quote before it here */
+    } while (!at || at[-1] != '"');   /* no colon inside a text follows a quote here */
     const char *value = at + 1, *end = value_end(value), *key = at - 2;
     while (*key != '"') key--;
     if (now_and_then(4) && *end == ',') {
@@ -279,7 +279,7 @@ static paper with_a_change(const char *text, size_t size) {
     return p;
 }
 
-/* Whether every op validates, and none lacks what it has no default for: about graphs a schema says nothing. */
+/* Whether every op validates, and has all attributes without a default: a schema does not check graphs. */
 static bool ops_are_right(const xir_network *net) {
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
         if (xir_op_validate(op, NULL)) return false;
@@ -315,7 +315,7 @@ static void gather_changes(const char *line_text, const char *file, int line, op
     op_case_end(&c);
 }
 
-static void what_still_validates_after_a_change_is_right(void **state) {
+static void changed_networks_that_still_validate_are_accepted(void **state) {
     (void)state;
     gathering g = { 0 };
     op_counts counts = { .out = stderr };
@@ -328,12 +328,12 @@ static void what_still_validates_after_a_change_is_right(void **state) {
     free(names);
     assert_true(g.n > 250);
     paper schema = schema_of(ctx);
-    judge(&schema, &g.cases, g.n, "");
+    check_cases(&schema, &g.cases, g.n, "");
     free(schema.data);
     free(g.cases.data);
 }
 
-static void files_are_right(void **state) {
+static void files_are_accepted(void **state) {
     (void)state;
     paper cases = { 0 }, files = { 0 };
     paper each = one_of_each();
@@ -346,21 +346,21 @@ static void files_are_right(void **state) {
     const char *corpus = getenv("XIR_CORPUS");
     if (corpus) put(&files, " '%s'/icraft/*.json", corpus);
     paper schema = schema_of(ctx);
-    judge(&schema, &cases, 2, files.data);
+    check_cases(&schema, &cases, 2, files.data);
     free(schema.data);
     free(cases.data);
     free(files.data);
 }
 
-/* ---- what is wrong ------------------------------------------------------------------------------------------------- */
+/* ---- refused ------------------------------------------------------------------------------------------------------- */
 
-/* One of each with the first `from` behind the first `behind` replaced. */
-typedef struct wrong { const char *behind, *from, *to, *pointer, *part; } wrong;
+/* One of each, with the first `from` after the first `after` replaced. */
+typedef struct wrong { const char *after, *from, *to, *pointer, *part; } wrong;
 
 static const wrong wrongs[] = {
     /* the network */
     { "",        "\"_type_key\":\"icraft::xir::Network\",", "",                    "",                  "'_type_key' is a required" },
-    { "",        "icraft::xir::Network",  "icraft::xir::Params",                   "/_type_key",        "was expected" },
+    { "",        "icraft::xir::Network",  "icraft::xir::Params",                   "/_type_key",        "expected" },
     { "",        "\"@buyit\"",            "\"@hostm\"",                            "/ai_target",        "does not match" },
     { "",        "\"@buyit\"",            "7",                                     "/ai_target",        "is not of type" },
     { "",        "\"PYTORCH\"",           "1",                                     "/framework_kind",   "is not of type" },
@@ -385,7 +385,7 @@ static const wrong wrongs[] = {
     { "ReLU",    "\"inputs\":[",          "\"inputs\":[null,",                     "/ops/1/inputs/0",   "is not of type 'object'" },
     { "ReLU",    VALUE("0", "1,2,2,3"),   "",                                      "/ops/1/inputs",     "is too short" },
     { "ReLU",    VALUE("1", "1,2,2,3"),   "",                                      "/ops/1/outputs",    "is too short" },
-    { "ReLU",    VALUE("1", "1,2,2,3"),   PARAM("1", "1,2,2,3"),                   "/ops/1/outputs/0/_type_key", "was expected" },
+    { "ReLU",    VALUE("1", "1,2,2,3"),   PARAM("1", "1,2,2,3"),                   "/ops/1/outputs/0/_type_key", "expected" },
     { "ReLU",    "\"tags\":{}",           "\"tags\":[]",                           "/ops/1/inputs/0/tags", "is not of type" },
     /* attributes, by kind */
     { "ReLU",    "\"alpha\":0.0",         "\"alpha\":\"zero\"",                    "/ops/1/alpha",      "does not match" },
@@ -410,12 +410,12 @@ static const wrong wrongs[] = {
     { "HardOp",  "\"device_info\":{",     "\"device_info\":[],\"x\":{",            "/ops/5/device_info", "is not of type" },
     { "HardOp",  "\"_allow_no_data\":false,", "\"_allow_no_data\":0,",             "/ops/5/device_info/p/_allow_no_data", "is not of type" },
     { "\"instr\"", "\"v_id\":9",          "\"id\":9",                              "/ops/5/instr/0",    "'v_id' is a required" },
-    { "\"instr\"", "icraft::xir::Params", "icraft::xir::Value",                    "/ops/5/instr/0/_type_key", "was expected" },
+    { "\"instr\"", "icraft::xir::Params", "icraft::xir::Value",                    "/ops/5/instr/0/_type_key", "expected" },
     { "\"sub_hard_ops\"", "\"op_id\":7,", "",                                      "/ops/5/sub_hard_ops/0", "'op_id' is a required" },
     { "\"sub_hard_ops\"", "\"v_id\":10",  "\"v_id\":1.5",                          "/ops/5/sub_hard_ops/0/instr/v_id", "is not of type" },
     { "anything", "\"v_id\":12",          "\"v_id\":-12",                          "/ops/6/anything/0/x/v_id", "less than the minimum" },
     /* values */
-    { "\"ops\"", "icraft::xir::Value",    "icraft::xir::Values",                   "/ops/0/outputs/0/_type_key", "was expected" },
+    { "\"ops\"", "icraft::xir::Value",    "icraft::xir::Values",                   "/ops/0/outputs/0/_type_key", "expected" },
     { "\"ops\"", "\"_type_key\":\"icraft::xir::Value\",",
       "\"_allow_no_data\":false,\"_type_key\":\"icraft::xir::Value\",",
       "/ops/0/outputs/0/_allow_no_data", "False schema" },
@@ -426,14 +426,14 @@ static const wrong wrongs[] = {
     { "\"ops\"", "\"@layout(NHWC)\"",     "\"NHWC\"",                              "/ops/0/outputs/0/dtype/layout", "does not match" },
 };
 
-/* Everything in the table is refused by the library too, by its reader or by validation. */
-static void what_is_wrong_is_found_where_it_is(void **state) {
+/* The library refuses everything in the table too, in its reader or by validation. */
+static void faults_are_found_at_their_place(void **state) {
     (void)state;
     paper cases = { 0 }, each = one_of_each();
     for (size_t i = 0; i < COUNT(wrongs); i++) {
         const wrong *w = &wrongs[i];
-        const char *start = strstr(each.data, w->behind), *at = start ? strstr(start, w->from) : NULL;
-        if (!at) fail_msg("row %zu: '%s' is not there", i, w->from);
+        const char *start = strstr(each.data, w->after), *at = start ? strstr(start, w->from) : NULL;
+        if (!at) fail_msg("row %zu: no '%s'", i, w->from);
         paper p = { 0 };
         put_bytes(&p, each.data, (size_t)(at - each.data));
         put(&p, "%s", w->to);
@@ -448,13 +448,13 @@ static void what_is_wrong_is_found_where_it_is(void **state) {
         free(p.data);
     }
     paper schema = schema_of(ctx);
-    judge(&schema, &cases, COUNT(wrongs), "");
+    check_cases(&schema, &cases, COUNT(wrongs), "");
     free(each.data);
     free(schema.data);
     free(cases.data);
 }
 
-/* ---- classes of a program's own --------------------------------------------------------------------------------- */
+/* ---- classes of a program ---------------------------------------------------------------------------------------- */
 
 #define BOX \
     "{\"_type_key\":\"test::Box\",\"label\":\"b\",\"load\":1.0,\"maker\":\"m\",\"marks\":[],\"where\":\"@hostm\"%s}"
@@ -464,7 +464,7 @@ static void what_is_wrong_is_found_where_it_is(void **state) {
 
 #define YEAR ",\"year\":1900"
 
-static void classes_of_ones_own_are_in_it(void **state) {
+static void classes_of_a_program_are_in_it(void **state) {
     (void)state;
     static const struct { const char *in_box, *in_op, *pointer, *part; } rows[] = {
         { YEAR, "", "", "" },
@@ -490,7 +490,7 @@ static void classes_of_ones_own_are_in_it(void **state) {
         { YEAR ",\"layers\":[[2,0,0]]", "", "/ops/1/bowl/layers/0", "is too short" },
         { YEAR ",\"layers\":[[2.5,0,0,1]]", "", "/ops/1/bowl/layers/0/0", "is not of type" },
         { YEAR, ",\"recipe\":null,\"pages\":[" PARAM("7", "1,2,2,3") "]", "", "" },
-        { YEAR, ",\"recipe\":" VALUE("7", "1,2,2,3"), "/ops/1/recipe/_type_key", "was expected" },
+        { YEAR, ",\"recipe\":" VALUE("7", "1,2,2,3"), "/ops/1/recipe/_type_key", "expected" },
         { YEAR, ",\"pages\":" PARAM("7", "1,2,2,3"), "/ops/1/pages", "is not of type 'array'" },
     };
     const xir_class_decl *const own[] = { xir_own_thing_class(), xir_own_grain_class(), xir_own_box_class(),
@@ -518,7 +518,7 @@ static void classes_of_ones_own_are_in_it(void **state) {
         free(p.data);
     }
     xir_context_free(with);
-    judge(&schema, &cases, COUNT(rows), "");
+    check_cases(&schema, &cases, COUNT(rows), "");
     free(before.data);
     free(schema.data);
     free(cases.data);
@@ -526,15 +526,15 @@ static void classes_of_ones_own_are_in_it(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_json_and_the_same_each_time),
-        cmocka_unit_test(a_writer_that_refuses_is_an_error),
+        cmocka_unit_test(the_schema_is_json_and_always_the_same),
+        cmocka_unit_test(a_callback_that_stops_is_an_error),
         cmocka_unit_test(without_memory_it_is_an_error),
-        cmocka_unit_test(files_are_right),
-        cmocka_unit_test(cases_of_every_operation_are_judged_as_validation_does),
-        cmocka_unit_test(random_networks_that_validate_are_right),
-        cmocka_unit_test(what_still_validates_after_a_change_is_right),
-        cmocka_unit_test(what_is_wrong_is_found_where_it_is),
-        cmocka_unit_test(classes_of_ones_own_are_in_it),
+        cmocka_unit_test(files_are_accepted),
+        cmocka_unit_test(every_operation_is_checked_as_validation_does),
+        cmocka_unit_test(random_networks_that_validate_are_accepted),
+        cmocka_unit_test(changed_networks_that_still_validate_are_accepted),
+        cmocka_unit_test(faults_are_found_at_their_place),
+        cmocka_unit_test(classes_of_a_program_are_in_it),
     };
     scratch_make();
     return RUN_GROUP(tests);

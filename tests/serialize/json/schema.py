@@ -1,4 +1,4 @@
-"""schema.py SCHEMA CASES N [FILE...]: judges networks by a JSON Schema. See schema.c for what a case is; files are right."""
+"""schema.py SCHEMA CASES N [FILE...]: validates networks with a JSON Schema. See schema.c for the form of a case; files must be valid."""
 import json
 import sys
 
@@ -12,7 +12,7 @@ def pointer_of(error):
     return "".join("/" + str(part) for part in error.absolute_path) or "/"
 
 
-def judge(validator, name, where, part, text):
+def check(validator, name, where, part, text):
     errors = [(pointer_of(e), e.message[:300]) for e in validator.iter_errors(json.loads(text))]
     if not where:
         right = not errors
@@ -21,7 +21,7 @@ def judge(validator, name, where, part, text):
     else:
         right = any(found == where and part in message for found, message in errors)
     if not right:
-        print(f"{name}: {part!r} at {where} was expected, found:" if where else f"{name}: no fault was expected, found:")
+        print(f"{name}: expected {part!r} at {where}, found:" if where else f"{name}: expected no fault, found:")
         for found, message in errors[:5]:
             print(f"    {found}: {message}")
     return right
@@ -33,16 +33,16 @@ def main(schema_path, cases_path, n, *files):
     Draft202012Validator.check_schema(schema)
     validator = Draft202012Validator(schema)
     right = True
-    judged = 0
+    checked = 0
     with open(cases_path, encoding="utf-8", newline="\n") as file:
         for line in file:
-            right &= judge(validator, *line.rstrip("\n").split("\t"))
-            judged += 1
+            right &= check(validator, *line.rstrip("\n").split("\t"))
+            checked += 1
     for path in files:
         with open(path, encoding="utf-8") as file:
-            right &= judge(validator, path, "", "", file.read())
-    print(f"{judged} cases and {len(files)} files judged")
-    return 0 if right and judged == int(n) else 1
+            right &= check(validator, path, "", "", file.read())
+    print(f"{checked} cases and {len(files)} files checked")
+    return 0 if right and checked == int(n) else 1
 
 
 sys.exit(main(*sys.argv[1:]))

@@ -1,5 +1,5 @@
-/* The grammar of JSON, without networks: what RFC 8259 allows is read and written as nlohmann::json writes it, what
- * it forbids is refused at the byte where it is wrong. With XIR_CORPUS set, all of JSONTestSuite too. */
+/* The grammar of JSON, without networks: what RFC 8259 allows is read, and written as nlohmann::json writes it; what it
+ * forbids is refused at the wrong byte. With XIR_CORPUS set, all of JSONTestSuite too. */
 #include <dirent.h>
 #include "json/json.h"
 #include "support/json_net.h"
@@ -222,7 +222,7 @@ static const bad_json bad[] = {
     BAD("1\0", SYNTAX, 1),
 };
 
-static void bad_texts_are_refused_where_they_are_bad(void **state) {
+static void bad_texts_are_refused_at_the_bad_byte(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         xir_status status = read_any(bad[i].text, bad[i].size, NULL);
@@ -252,7 +252,7 @@ static void nesting_is_limited(void **state) {
             free(p.data);
         }
     }
-    /* Whatever a program sets, the stack is safe. */
+    /* Whatever limit a program sets, the stack is safe. */
     xir_limits limits = XIR_INIT(xir_limits), wide;
     assert_int_equal(xir_context_limits(ctx, &limits, why), XIR_OK);
     wide = limits;
@@ -283,8 +283,7 @@ static void findings_have_line_column_and_path(void **state) {
 
 /* ---- damage ------------------------------------------------------------------------------------------------ */
 
-/* Whatever happens to a text, it is refused with a finding, or read and written so that it is read again as the
- * same. */
+/* Any text is refused with a finding, or read and written so that it is read back as the same. */
 static void check_survives(const char *text, size_t size) {
     paper once = { 0 }, twice = { 0 };
     if (read_any(text, size, &once) == XIR_OK) {
@@ -352,7 +351,7 @@ static void the_test_suite_agrees(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_texts_are_read),
-        cmocka_unit_test(bad_texts_are_refused_where_they_are_bad),
+        cmocka_unit_test(bad_texts_are_refused_at_the_bad_byte),
         cmocka_unit_test(nesting_is_limited),
         cmocka_unit_test(findings_have_line_column_and_path),
         cmocka_unit_test(damaged_texts_are_survived),

@@ -1,6 +1,5 @@
-/* MessagePack that is wrong: refused with the status, the byte and the path where it is wrong, without memory beyond
- * the file's size; whatever is cut off or changed anywhere. What JSON's readers refuse in attributes is refused here
- * by the same code. */
+/* Malformed MessagePack: refused with the status, the byte and the path of the fault, without memory beyond the file's
+ * size, wherever it is truncated or changed. The same code as for JSON refuses wrong attributes. */
 #include "support/msgpack_net.h"
 #include "support/msgpack_text.h"
 
@@ -24,15 +23,15 @@
 #define NET3       NET("3") OPS2
 #define GOOD       "'params' [2 [2 7 <3 [2 300 <0 "
 #define TEN(x)     x x x x x x x x x x
-#define DEEP       TEN("[1 ") TEN("[1 ") "[1 [1 [1 [1 [1 [1 [1 "               /* 27, which may stand in tags' "a" */
+#define DEEP       TEN("[1 ") TEN("[1 ") "[1 [1 [1 [1 [1 [1 [1 "               /* 27 levels, which fit the tag "a" */
 
 typedef struct bad { const char *text; xir_status status; const char *path, *sentence; } bad;
 
-/* A mark is where the finding is; without one it is behind everything. */
+/* The mark is the place of the finding; without a mark it is the end. */
 static const bad table[] = {
-    /* what is no item, and what ends too soon */
-    { "",                                     XIR_E_SYNTAX, "", "there are no bytes" },
-    { "`#c1",                                 XIR_E_SYNTAX, "", "byte 0xc1 was found" },
+    /* bytes that are not an item, items that end too early */
+    { "",                                     XIR_E_SYNTAX, "", "found no bytes" },
+    { "`#c1",                                 XIR_E_SYNTAX, "", "found byte 0xc1" },
     { "{1 'ops' `#c1",                        XIR_E_SYNTAX, "/ops", "byte 0xc1" },
     { "[3 1 2 `#c1",                          XIR_E_SYNTAX, "/2", "byte 0xc1" },
     { "{1 `#c1 1",                            XIR_E_SYNTAX, "", "byte 0xc1" },
@@ -40,43 +39,43 @@ static const bad table[] = {
     { "{1 {1 'k' [1 `#c1 1",                  XIR_E_SYNTAX, "/k/0", "byte 0xc1" },
     { "{1 'a' [2 {2 'b' 1 'c/~' `#c1 1",      XIR_E_SYNTAX, "/a/0/c~1~0", "byte 0xc1" },
     { "{1 'a' [2 [0 `#c1",                    XIR_E_SYNTAX, "/a/1", "byte 0xc1" },
-    { "{1 'a' `#c7000a",                      XIR_E_TYPE,   "/a", "an extension was found (byte 0xc7)" },
-    { "{1 'a' `#c800000a",                    XIR_E_TYPE,   "/a", "an extension was found (byte 0xc8)" },
-    { "{1 'a' `#c9000000000a",                XIR_E_TYPE,   "/a", "an extension was found (byte 0xc9)" },
-    { "{1 'a' `#d40a00",                      XIR_E_TYPE,   "/a", "an extension was found (byte 0xd4)" },
-    { "{1 'a' `#d6ff00000000",                XIR_E_TYPE,   "/a", "an extension was found (byte 0xd6)" },
-    { "{1 'a' `#d8",                          XIR_E_TYPE,   "/a", "an extension was found (byte 0xd8)" },
-    { "`{1",                                  XIR_E_SYNTAX, "", "a map of 1 members was found, 0 more bytes are there" },
-    { "{1 `'a'",                              XIR_E_SYNTAX, "", "1 more items were expected behind this one, 0 more bytes are there" },
-    { "{1 'a' `#a262",                        XIR_E_SYNTAX, "/a", "a text of 2 bytes was found, 1 more bytes are there" },
-    { "{1 'a' `#d9",                          XIR_E_SYNTAX, "/a", "2 bytes were expected from byte 0xd9 on, 1 more are there" },
-    { "{1 'a' `#d90362",                      XIR_E_SYNTAX, "/a", "a text of 3 bytes was found, 1 more" },
-    { "{1 'a' `#da0003",                      XIR_E_SYNTAX, "/a", "a text of 3 bytes was found, 0 more" },
-    { "{1 'a' `#dbffffffff00",                XIR_E_SYNTAX, "/a", "a text of 4294967295 bytes was found, 1 more" },
-    { "{1 'a' `#c401",                        XIR_E_SYNTAX, "/a", "bytes of 1 bytes" },
+    { "{1 'a' `#c7000a",                      XIR_E_TYPE,   "/a", "found an extension (byte 0xc7)" },
+    { "{1 'a' `#c800000a",                    XIR_E_TYPE,   "/a", "found an extension (byte 0xc8)" },
+    { "{1 'a' `#c9000000000a",                XIR_E_TYPE,   "/a", "found an extension (byte 0xc9)" },
+    { "{1 'a' `#d40a00",                      XIR_E_TYPE,   "/a", "found an extension (byte 0xd4)" },
+    { "{1 'a' `#d6ff00000000",                XIR_E_TYPE,   "/a", "found an extension (byte 0xd6)" },
+    { "{1 'a' `#d8",                          XIR_E_TYPE,   "/a", "found an extension (byte 0xd8)" },
+    { "`{1",                                  XIR_E_SYNTAX, "", "a map of 1 members, but only 0 more bytes" },
+    { "{1 `'a'",                              XIR_E_SYNTAX, "", "expected 1 more items after this one, found only 0 more bytes" },
+    { "{1 'a' `#a262",                        XIR_E_SYNTAX, "/a", "found a text of 2 bytes, but only 1 more bytes" },
+    { "{1 'a' `#d9",                          XIR_E_SYNTAX, "/a", "expected 2 bytes from byte 0xd9 on, found 1" },
+    { "{1 'a' `#d90362",                      XIR_E_SYNTAX, "/a", "a text of 3 bytes, but only 1 more" },
+    { "{1 'a' `#da0003",                      XIR_E_SYNTAX, "/a", "a text of 3 bytes, but only 0 more" },
+    { "{1 'a' `#dbffffffff00",                XIR_E_SYNTAX, "/a", "a text of 4294967295 bytes, but only 1 more" },
+    { "{1 'a' `#c401",                        XIR_E_SYNTAX, "/a", "a byte string of 1 bytes" },
     { "{1 'a' `#c5ffff",                      XIR_E_SYNTAX, "/a", "65535" },
     { "{1 'a' `#c6ffffffff",                  XIR_E_SYNTAX, "/a", "4294967295" },
-    { "{1 'a' `#ca000000",                    XIR_E_SYNTAX, "/a", "5 bytes were expected from byte 0xca on, 4 more are there" },
-    { "{1 'a' `#cb00000000000000",            XIR_E_SYNTAX, "/a", "9 bytes were expected" },
-    { "{1 'a' `#cc",                          XIR_E_SYNTAX, "/a", "2 bytes were expected" },
-    { "{1 'a' `#cd00",                        XIR_E_SYNTAX, "/a", "3 bytes were expected" },
-    { "{1 'a' `#ce000000",                    XIR_E_SYNTAX, "/a", "5 bytes were expected" },
-    { "{1 'a' `#cf00000000000000",            XIR_E_SYNTAX, "/a", "9 bytes were expected" },
-    { "{1 'a' `#d0",                          XIR_E_SYNTAX, "/a", "2 bytes were expected" },
-    { "{1 'a' `#d3",                          XIR_E_SYNTAX, "/a", "9 bytes were expected" },
-    { "{1 'a' `#dc00",                        XIR_E_SYNTAX, "/a", "3 bytes were expected" },
+    { "{1 'a' `#ca000000",                    XIR_E_SYNTAX, "/a", "expected 5 bytes from byte 0xca on, found 4" },
+    { "{1 'a' `#cb00000000000000",            XIR_E_SYNTAX, "/a", "expected 9 bytes" },
+    { "{1 'a' `#cc",                          XIR_E_SYNTAX, "/a", "expected 2 bytes" },
+    { "{1 'a' `#cd00",                        XIR_E_SYNTAX, "/a", "expected 3 bytes" },
+    { "{1 'a' `#ce000000",                    XIR_E_SYNTAX, "/a", "expected 5 bytes" },
+    { "{1 'a' `#cf00000000000000",            XIR_E_SYNTAX, "/a", "expected 9 bytes" },
+    { "{1 'a' `#d0",                          XIR_E_SYNTAX, "/a", "expected 2 bytes" },
+    { "{1 'a' `#d3",                          XIR_E_SYNTAX, "/a", "expected 9 bytes" },
+    { "{1 'a' `#dc00",                        XIR_E_SYNTAX, "/a", "expected 3 bytes" },
     { "{1 'a' `#dd0000000",                   XIR_E_SYNTAX, "/a", "" },
-    { "{1 'a' `#de00",                        XIR_E_SYNTAX, "/a", "3 bytes were expected" },
+    { "{1 'a' `#de00",                        XIR_E_SYNTAX, "/a", "expected 3 bytes" },
 
     /* counts that the file has no bytes for */
-    { "`#dfffffffff",                         XIR_E_SYNTAX, "", "a map of 4294967295 members was found, 0 more" },
+    { "`#dfffffffff",                         XIR_E_SYNTAX, "", "a map of 4294967295 members, but only 0 more bytes" },
     { "`#dd03000000",                         XIR_E_SYNTAX, "", "a list of 50331648 members" },
-    { "{1 'a' `#ddffffffff0000",              XIR_E_SYNTAX, "/a", "a list of 4294967295 members was found, 2 more" },
-    { "{1 'a' `#dc0003 1 2",                  XIR_E_SYNTAX, "/a", "a list of 3 members was found, 2 more" },
-    { "{1 'a' `#de0002 'b' 1",                XIR_E_SYNTAX, "/a", "a map of 2 members was found, 3 more" },
-    { "{1 'a' [3 1 `[3 1 2 3",                XIR_E_SYNTAX, "/a/1", "4 more items were expected behind this one, 3 more bytes are there" },
-    { "{1 'a' [3 `'text' 1",                  XIR_E_SYNTAX, "/a/0", "2 more items were expected behind this one, 1 more bytes are there" },
-    { NET("3") "'ops' [0 `'tags'",            XIR_E_SYNTAX, "", "1 more items were expected" },
+    { "{1 'a' `#ddffffffff0000",              XIR_E_SYNTAX, "/a", "a list of 4294967295 members, but only 2 more bytes" },
+    { "{1 'a' `#dc0003 1 2",                  XIR_E_SYNTAX, "/a", "a list of 3 members, but only 2 more bytes" },
+    { "{1 'a' `#de0002 'b' 1",                XIR_E_SYNTAX, "/a", "a map of 2 members, but only 3 more bytes" },
+    { "{1 'a' [3 1 `[3 1 2 3",                XIR_E_SYNTAX, "/a/1", "expected 4 more items after this one, found only 3 more bytes" },
+    { "{1 'a' [3 `'text' 1",                  XIR_E_SYNTAX, "/a/0", "expected 2 more items after this one, found only 1 more bytes" },
+    { NET("3") "'ops' [0 `'tags'",            XIR_E_SYNTAX, "", "1 more items after this one" },
 
     /* depth: the network is 1 */
     { TAGS DEEP "[1 [1 [1 `[0",               XIR_E_LIMIT,  NULL, "values are nested deeper than 32" },
@@ -84,32 +83,32 @@ static const bad table[] = {
     { TAGS DEEP "[1 [1 [1 `{1 'a' [1 [1 5",   XIR_E_LIMIT,  NULL, "values are nested deeper than 32" },
     { TEN("[1 ") TEN("[1 ") TEN("[1 ") "[1 [1 `[1 [1 5", XIR_E_LIMIT, NULL, "values are nested deeper than 32" },
 
-    /* something behind it */
-    { NET("2") "'ops' [0 `nil",               XIR_E_SYNTAX, "", "the end was expected, 1 more bytes were found" },
-    { NET("2") "'ops' [0 `#c1c1c1",           XIR_E_SYNTAX, "", "3 more bytes were found" },
-    { NET("2") "'ops' [0 `" NET("2") "'ops' [0", XIR_E_SYNTAX, "", "more bytes were found" },
+    /* bytes after the end */
+    { NET("2") "'ops' [0 `nil",               XIR_E_SYNTAX, "", "expected the end, found 1 more bytes" },
+    { NET("2") "'ops' [0 `#c1c1c1",           XIR_E_SYNTAX, "", "found 3 more bytes" },
+    { NET("2") "'ops' [0 `" NET("2") "'ops' [0", XIR_E_SYNTAX, "", "more bytes" },
 
-    /* what is no network */
-    { "`nil",                                 XIR_E_TYPE,    "", "icraft::xir::Network was expected, null was found" },
-    { "`[0",                                  XIR_E_TYPE,    "", "icraft::xir::Network was expected, a list was found" },
-    { "`7",                                   XIR_E_TYPE,    "", "a number was found" },
-    { "`<3",                                  XIR_E_TYPE,    "", "bytes was found" },
+    /* maps that are not a network */
+    { "`nil",                                 XIR_E_TYPE,    "", "expected icraft::xir::Network, found null" },
+    { "`[0",                                  XIR_E_TYPE,    "", "expected icraft::xir::Network, found a list" },
+    { "`7",                                   XIR_E_TYPE,    "", "found a number" },
+    { "`<3",                                  XIR_E_TYPE,    "", "found bytes" },
     { "`{0",                                  XIR_E_MISSING, "", "a network needs _type_key" },
     { "`" NET("1"),                           XIR_E_MISSING, "", "a network needs ops" },
-    { "{2 '_type_key' `'icraft::xir::Value' 'ops' [0", XIR_E_TYPE, "/_type_key", "icraft::xir::Network was expected" },
-    { NET("2") "'ops' `{0",                   XIR_E_TYPE,    "/ops", "a list was expected, a map was found" },
-    { NET("2") "'ops' `<3",                   XIR_E_TYPE,    "/ops", "a list was expected, bytes was found" },
-    { NET("3") "'ops' [0 '_type_key' `'icraft::xir::Network'", XIR_E_EXISTS, "/_type_key", "the key \"_type_key\" is there twice" },
-    { NET("4") "'x' 1 'ops' [0 'x' `2",       XIR_E_EXISTS,  "", "the key \"x\" is there twice" },
+    { "{2 '_type_key' `'icraft::xir::Value' 'ops' [0", XIR_E_TYPE, "/_type_key", "expected icraft::xir::Network" },
+    { NET("2") "'ops' `{0",                   XIR_E_TYPE,    "/ops", "expected a list, found a map" },
+    { NET("2") "'ops' `<3",                   XIR_E_TYPE,    "/ops", "expected a list, found bytes" },
+    { NET("3") "'ops' [0 '_type_key' `'icraft::xir::Network'", XIR_E_EXISTS, "/_type_key", "the key \"_type_key\" appears twice" },
+    { NET("4") "'x' 1 'ops' [0 'x' `2",       XIR_E_EXISTS,  "", "the key \"x\" appears twice" },
     { NET("3") "'ops' [0 'params_bytes' `-1", XIR_E_BOUNDS,  "/params_bytes", "" },
     { NET("3") "'ops' [0 'params_bytes' `1.5", XIR_E_TYPE,   "/params_bytes", "" },
 
     /* keys and texts */
-    { NET("3") "'ops' [0 `7 8",               XIR_E_TYPE,    "", "a key was expected, a number was found" },
-    { NET("3") "'ops' [0 `nil 8",             XIR_E_TYPE,    "", "a key was expected, null was found" },
-    { NET("3") "'ops' [0 `#c403616263 8",     XIR_E_TYPE,    "", "a key was expected, bytes was found" },
-    { NET1 RELU("3") "`[0 1",                 XIR_E_TYPE,    "/ops/0", "a key was expected, a list was found" },
-    { TAGS "{1 `<1 2",                        XIR_E_TYPE,    "/tags/a", "a key was expected, bytes was found" },
+    { NET("3") "'ops' [0 `7 8",               XIR_E_TYPE,    "", "expected a key, found a number" },
+    { NET("3") "'ops' [0 `nil 8",             XIR_E_TYPE,    "", "expected a key, found null" },
+    { NET("3") "'ops' [0 `#c403616263 8",     XIR_E_TYPE,    "", "expected a key, found bytes" },
+    { NET1 RELU("3") "`[0 1",                 XIR_E_TYPE,    "/ops/0", "expected a key, found a list" },
+    { TAGS "{1 `<1 2",                        XIR_E_TYPE,    "/tags/a", "expected a key, found bytes" },
     { NET("3") "'ops' [0 'name' #a5616263 `#ff64", XIR_E_SYNTAX, "/name", "byte 0xff is not UTF-8 here" },
     { NET("3") "'ops' [0 'name' #a2 `#c3c3",  XIR_E_SYNTAX,  "/name", "byte 0xc3 is not UTF-8 here" },
     { NET("3") "'ops' [0 'name' #a3 `#eda080", XIR_E_SYNTAX, "/name", "byte 0xed is not UTF-8 here" },
@@ -119,60 +118,60 @@ static const bad table[] = {
     { NET1 "{2 'op_id' 1 '_type_key' #a4784142 `#fe", XIR_E_SYNTAX, "/ops/0/_type_key", "byte 0xfe is not UTF-8 here" },
 
     /* items of the wrong kind */
-    { ALPHA "`'x'",                           XIR_E_TYPE,    "/ops/0/alpha", "\"x\" was found" },
-    { ALPHA "`nil",                           XIR_E_TYPE,    "/ops/0/alpha", "a number was expected, null was found" },
-    { ALPHA "`<4",                            XIR_E_TYPE,    "/ops/0/alpha", "a number was expected, bytes was found" },
+    { ALPHA "`'x'",                           XIR_E_TYPE,    "/ops/0/alpha", "found \"x\"" },
+    { ALPHA "`nil",                           XIR_E_TYPE,    "/ops/0/alpha", "expected a number, found null" },
+    { ALPHA "`<4",                            XIR_E_TYPE,    "/ops/0/alpha", "expected a number, found bytes" },
     { ALPHA "`1.0e300d",                       XIR_E_BOUNDS,  "/ops/0/alpha", "1e+300 is more than a float32 can hold" },
-    { NET1 "{2 '_type_key' 'icraft::xir::ReLU' 'op_id' `1.0", XIR_E_TYPE, "/ops/0/op_id", "an integer was expected, 1 was found" },
+    { NET1 "{2 '_type_key' 'icraft::xir::ReLU' 'op_id' `1.0", XIR_E_TYPE, "/ops/0/op_id", "expected an integer, found 1" },
     { NET1 "{2 '_type_key' 'icraft::xir::ReLU' 'op_id' `-1", XIR_E_BOUNDS, "/ops/0/op_id", "op_id -1 is outside" },
     { NET1 "{2 '_type_key' 'icraft::xir::ReLU' 'op_id' `#cf8000000000000000", XIR_E_BOUNDS, "/ops/0/op_id", "9223372036854775808 does not fit 64 bits" },
-    { NET1 "{2 '_type_key' 'icraft::xir::ReLU' 'op_id' `true", XIR_E_TYPE, "/ops/0/op_id", "a number was expected, true or false was found" },
+    { NET1 "{2 '_type_key' 'icraft::xir::ReLU' 'op_id' `true", XIR_E_TYPE, "/ops/0/op_id", "expected a number, found true or false" },
     { NET1 "`{1 'op_id' 1",                   XIR_E_MISSING, "/ops/0", "an op needs _type_key" },
     { NET1 "`{2 'op_id' 1 '_type_key' 7",     XIR_E_MISSING, "/ops/0", "an op needs _type_key" },
-    { NET1 RELU("3") "'op_id' `2",            XIR_E_EXISTS,  "/ops/0/op_id", "is there twice" },
-    { NET1 RELU("4") "'alpha' 1.0 'alpha' `1.0", XIR_E_EXISTS, "/ops/0/alpha", "is there twice" },
-    { NET1 RELU("3") "'inputs' [1 {4 '_type_key' 'icraft::xir::Value' 'dtype' nil 'v_id' 1 'v_id' `1", XIR_E_EXISTS, "/ops/0/inputs/0/v_id", "is there twice" },
-    { NET1 RELU("3") "'zeta' `<3",            XIR_E_TYPE,    "/ops/0/zeta", "a value that is not bytes was expected" },
-    { TAGS "[2 1 `<3",                        XIR_E_TYPE,    "/tags/a/1", "a value that is not bytes was expected" },
-    { NET("2") "'ops' [2 " RELU("2") RELU("2") "", XIR_E_EXISTS, NULL, "op_id 1 is another op's already" },
-    { NET("2") "'ops' [2 " RELU("3") "'alpha' 1.0 " "{3 '_type_key' 'icraft::xir::ReLU' 'op_id' 2 'alpha' `'y'", XIR_E_TYPE, "/ops/1/alpha", "\"y\" was found" },
-    { NET1 "{3 '_type_key' 'icraft::xir::Conv2d' 'op_id' 1 'padding_mode' `'ODD'", XIR_E_UNKNOWN, "/ops/0/padding_mode", "\"ODD\" is none of" },
+    { NET1 RELU("3") "'op_id' `2",            XIR_E_EXISTS,  "/ops/0/op_id", "appears twice" },
+    { NET1 RELU("4") "'alpha' 1.0 'alpha' `1.0", XIR_E_EXISTS, "/ops/0/alpha", "appears twice" },
+    { NET1 RELU("3") "'inputs' [1 {4 '_type_key' 'icraft::xir::Value' 'dtype' nil 'v_id' 1 'v_id' `1", XIR_E_EXISTS, "/ops/0/inputs/0/v_id", "appears twice" },
+    { NET1 RELU("3") "'zeta' `<3",            XIR_E_TYPE,    "/ops/0/zeta", "expected a value that is not bytes" },
+    { TAGS "[2 1 `<3",                        XIR_E_TYPE,    "/tags/a/1", "expected a value that is not bytes" },
+    { NET("2") "'ops' [2 " RELU("2") RELU("2") "", XIR_E_EXISTS, NULL, "op_id 1 is already used by another op" },
+    { NET("2") "'ops' [2 " RELU("3") "'alpha' 1.0 " "{3 '_type_key' 'icraft::xir::ReLU' 'op_id' 2 'alpha' `'y'", XIR_E_TYPE, "/ops/1/alpha", "found \"y\"" },
+    { NET1 "{3 '_type_key' 'icraft::xir::Conv2d' 'op_id' 1 'padding_mode' `'ODD'", XIR_E_UNKNOWN, "/ops/0/padding_mode", "\"ODD\" is not one of" },
     { NET1 RELU("3") "'outputs' [1 {3 '_type_key' 'icraft::xir::Value' 'v_id' 1 'dtype' #a7 #40667028 `#333129", XIR_E_BOUNDS, "/ops/0/outputs/0/dtype", "" },
 
     /* params */
-    { NET3 "'params_table' `[2 7 300",        XIR_E_MISSING, "", "params was expected beside params_table" },
-    { NET3 "'params' `{0",                    XIR_E_TYPE,    "/params", "a list was expected, a map was found" },
-    { NET3 "'params' `nil",                   XIR_E_TYPE,    "/params", "a list was expected, null was found" },
-    { NET3 "'params' [2 [2 7 <3 `7",          XIR_E_TYPE,    "/params/1", "a list of a v_id and its bytes was expected" },
-    { NET3 "'params' [1 `[1 7",               XIR_E_TYPE,    "/params/0", "a list of a v_id and its bytes was expected" },
-    { NET3 "'params' [1 `[3 7 <3 1",          XIR_E_TYPE,    "/params/0", "a list of a v_id and its bytes was expected" },
-    { NET3 "'params' [1 [2 `'7' <3",          XIR_E_TYPE,    "/params/0", "a number was expected, a text was found" },
-    { NET3 "'params' [1 [2 `7.0 <3",          XIR_E_TYPE,    "/params/0", "an integer was expected, 7 was found" },
-    { NET3 "'params' [1 [2 7 `'abc'",         XIR_E_TYPE,    "/params/0", "bytes was expected, a text was found" },
-    { NET3 "'params' [1 [2 7 `[3 1 2 3",      XIR_E_TYPE,    "/params/0", "bytes was expected, a list was found" },
-    { NET3 "'params' [2 [2 7 <3 [2 `8 <0",    XIR_E_CORRUPT, "/params/1", "bytes of v_id 8 were found, the network has no Params of this id" },
-    { NET3 "'params' [1 [2 `9 <0",            XIR_E_CORRUPT, "/params/0", "bytes of v_id 9 were found" },
-    { NET3 "'params' [1 [2 `-7 <0",           XIR_E_CORRUPT, "/params/0", "bytes of v_id -7 were found" },
+    { NET3 "'params_table' `[2 7 300",        XIR_E_MISSING, "", "expected params next to params_table" },
+    { NET3 "'params' `{0",                    XIR_E_TYPE,    "/params", "expected a list, found a map" },
+    { NET3 "'params' `nil",                   XIR_E_TYPE,    "/params", "expected a list, found null" },
+    { NET3 "'params' [2 [2 7 <3 `7",          XIR_E_TYPE,    "/params/1", "expected a list of a v_id and its bytes" },
+    { NET3 "'params' [1 `[1 7",               XIR_E_TYPE,    "/params/0", "expected a list of a v_id and its bytes" },
+    { NET3 "'params' [1 `[3 7 <3 1",          XIR_E_TYPE,    "/params/0", "expected a list of a v_id and its bytes" },
+    { NET3 "'params' [1 [2 `'7' <3",          XIR_E_TYPE,    "/params/0", "expected a number, found a text" },
+    { NET3 "'params' [1 [2 `7.0 <3",          XIR_E_TYPE,    "/params/0", "expected an integer, found 7" },
+    { NET3 "'params' [1 [2 7 `'abc'",         XIR_E_TYPE,    "/params/0", "expected bytes, found a text" },
+    { NET3 "'params' [1 [2 7 `[3 1 2 3",      XIR_E_TYPE,    "/params/0", "expected bytes, found a list" },
+    { NET3 "'params' [2 [2 7 <3 [2 `8 <0",    XIR_E_CORRUPT, "/params/1", "found bytes for v_id 8, but the network has no Params with this id" },
+    { NET3 "'params' [1 [2 `9 <0",            XIR_E_CORRUPT, "/params/0", "found bytes for v_id 9" },
+    { NET3 "'params' [1 [2 `-7 <0",           XIR_E_CORRUPT, "/params/0", "found bytes for v_id -7" },
     { NET3 "'params' [3 [2 7 <3 [2 300 <0 `[2 7 <3", XIR_E_EXISTS, "/params/2", "v_id 7 has bytes twice" },
-    { NET3 "'params' [2 [2 7 #c402 `#0001 [2 300 <0", XIR_E_CORRUPT, "", "v_id 7 has 2 bytes, its type takes 3" },
-    { NET3 "'params' [2 [2 7 <3 [2 300 #c401 `#00", XIR_E_CORRUPT, "", "v_id 300 has 1 bytes, its type takes 0" },
-    { NET3 "'params' [1 [2 300 <0",           XIR_E_CORRUPT, NULL, "v_id 7 has no bytes in the file, others have" },
-    { NET("4") OPS2 GOOD "'params' `[0",      XIR_E_EXISTS,  "/params", "the key \"params\" is there twice" },
-    { NET("5") OPS2 GOOD "'tags' {0 'tags' `{0", XIR_E_EXISTS, "/tags", "the key \"tags\" is there twice" },
-    { NET("4") "'params' [1 [2 7 <3 'a' {1 'x' 1 'a' `2", XIR_E_EXISTS, "", "the key \"a\" is there twice" },
+    { NET3 "'params' [2 [2 7 #c402 `#0001 [2 300 <0", XIR_E_CORRUPT, "", "v_id 7 has 2 bytes, but its type takes 3" },
+    { NET3 "'params' [2 [2 7 <3 [2 300 #c401 `#00", XIR_E_CORRUPT, "", "v_id 300 has 1 bytes, but its type takes 0" },
+    { NET3 "'params' [1 [2 300 <0",           XIR_E_CORRUPT, NULL, "v_id 7 has no bytes in the file, but other Params have" },
+    { NET("4") OPS2 GOOD "'params' `[0",      XIR_E_EXISTS,  "/params", "the key \"params\" appears twice" },
+    { NET("5") OPS2 GOOD "'tags' {0 'tags' `{0", XIR_E_EXISTS, "/tags", "the key \"tags\" appears twice" },
+    { NET("4") "'params' [1 [2 7 <3 'a' {1 'x' 1 'a' `2", XIR_E_EXISTS, "", "the key \"a\" appears twice" },
     { NET("3") GOOD "'ops' [2 {3 '_type_key' 'someone::Op' 'op_id' 1 'inputs' [1 " SOME_PARAMS("7", "3") "{3 '_type_key' 'someone::Op' 'op_id' 2 "
       "'inputs' [1 `" SOME_PARAMS("7", "4"), XIR_E_CORRUPT, "/ops/1/inputs/0", "differs from the one at /ops/0/inputs/0" },
-    { NET("4") OPS2 GOOD "'params_table' `7", XIR_E_TYPE,    "/params_table", "a list was expected, a number was found" },
+    { NET("4") OPS2 GOOD "'params_table' `7", XIR_E_TYPE,    "/params_table", "expected a list, found a number" },
     { NET("4") OPS2 GOOD "'params_table' `[1 7", XIR_E_CORRUPT, "", "params has 2 entries, params_table 1" },
-    { NET("4") OPS2 GOOD "'params_table' [2 7 `7", XIR_E_CORRUPT, "/params_table/1", "v_id 7 has no entry in params, or is here twice" },
-    { NET("4") OPS2 GOOD "'params_table' [2 7 `8", XIR_E_CORRUPT, "/params_table/1", "the network has no Params of this id" },
-    { NET("4") OPS2 GOOD "'params_table' [3 7 300 `300", XIR_E_CORRUPT, "/params_table/2", "or is here twice" },
-    { NET("4") OPS2 GOOD "'params_table' [2 7 `'x'", XIR_E_TYPE, "/params_table/1", "a number was expected" },
-    { NET("5") OPS2 GOOD "'params_table' [2 7 300 'params_table' `[2 7 300", XIR_E_EXISTS, "/params_table", "is there twice" },
+    { NET("4") OPS2 GOOD "'params_table' [2 7 `7", XIR_E_CORRUPT, "/params_table/1", "v_id 7 has no entry in params, or appears here twice" },
+    { NET("4") OPS2 GOOD "'params_table' [2 7 `8", XIR_E_CORRUPT, "/params_table/1", "the network has no Params with this id" },
+    { NET("4") OPS2 GOOD "'params_table' [3 7 300 `300", XIR_E_CORRUPT, "/params_table/2", "or appears here twice" },
+    { NET("4") OPS2 GOOD "'params_table' [2 7 `'x'", XIR_E_TYPE, "/params_table/1", "expected a number" },
+    { NET("5") OPS2 GOOD "'params_table' [2 7 300 'params_table' `[2 7 300", XIR_E_EXISTS, "/params_table", "appears twice" },
     { NET("4") OPS2 GOOD "'params_md5' '00000000000000000000000000000000'", XIR_E_CORRUPT, NULL, "the MD5 of the parameters is" },
 };
 
-static void wrong_files_are_refused_where_they_are_wrong(void **state) {
+static void malformed_files_are_refused_at_the_wrong_byte(void **state) {
     (void)state;
     int wrong = 0;
     for (size_t i = 0; i < COUNT_OF(table); i++) {
@@ -208,8 +207,8 @@ static void wrong_files_are_refused_where_they_are_wrong(void **state) {
     assert_true(COUNT_OF(table) > 100);
 }
 
-/* What the rows above are made of is right when nothing is wrong. */
-static void right_files_are_read(void **state) {
+/* The building blocks of the rows above are valid. */
+static void valid_files_are_read(void **state) {
     (void)state;
     static const char *const rows[] = {
         NET("2") "'ops' [0", NET2, NET3 GOOD, NET3 "'params' [2 [2 300 <0 [2 7 <3", NET3 "'params' [0",
@@ -229,7 +228,7 @@ static void right_files_are_read(void **state) {
 
 /* ---- damage ------------------------------------------------------------------------------------------------ */
 
-/* A network that has something of everything. */
+/* A network that has one of everything. */
 static const char rich[] = NETWORK_OF("3.6.2.82",
     "{\"_type_key\":\"icraft::xir::HardOp\",\"compile_target\":\"@zhuget(330)\",\"device_info\":{\"a\":4294972444},\"inputs\":["
     "{\"_allow_no_data\":true,\"_type_key\":\"icraft::xir::Params\",\"dtype\":" FP32("1,2") ",\"v_id\":0},null,{\"_type_key\":\"icraft::xir::Value\","
@@ -249,7 +248,7 @@ static paper seed_file(int which) {
     return p;
 }
 
-/* Refused with a finding, or a network that is written so that it is read again as the same. */
+/* Refused with a finding, or a network that is written so that it is read back as the same. */
 static bool check_survives(const void *data, size_t size) {
     xir_network *net = try_unpack(data, size);
     bool read = net != NULL;
@@ -294,7 +293,7 @@ static void files_changed_in_any_bit_are_survived(void **state) {
     }
 }
 
-/* Parts of files taken out, doubled, and put elsewhere; heads put anywhere. */
+/* Parts of files are removed, doubled, moved; heads are put anywhere. */
 static void files_torn_anywhere_are_survived(void **state) {
     (void)state;
     static const uint8_t heads[] = { 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC4, 0xC6, 0xCA, 0xCB, 0xCF, 0xD3, 0xD9,
@@ -334,7 +333,7 @@ static void *metered(void *user, void *block, size_t old_size, size_t size) {
     return bigger;
 }
 
-/* How much more memory than before the reading of a file takes at most. */
+/* How much more memory reading a file takes at most. */
 static size_t memory_for(const paper *p, xir_status expected) {
     meter m = { 0, 0 };
     xir_allocator alloc = { .resize = metered, .user = &m };
@@ -354,7 +353,7 @@ static size_t memory_for(const paper *p, xir_status expected) {
     return taken;
 }
 
-static void nothing_is_taken_for_promises(void **state) {
+static void announced_items_take_no_memory(void **state) {
     (void)state;
     enum { BASE = 100000 };   /* an empty network */
     /* Lists in lists, each with as many members as bytes could be left. */
@@ -363,25 +362,25 @@ static void nothing_is_taken_for_promises(void **state) {
     for (int i = 0; i < 24000; i++) put_bytes(&p, "\xDC\xFF\xFF", 3);
     assert_true(memory_for(&p, XIR_E_SYNTAX) < BASE);
     free(p.data);
-    /* A count that fits, of members that do not come. */
+    /* A count that fits, but whose members are missing. */
     p = (paper){ 0 };
     pack_text(&p, NET("3") "'ops' [0 'tags' {1 'a' #dd00100000", NULL);
     for (int i = 0; i < 0x100000 - 1; i++) put_bytes(&p, "\xA1x", 1 + (i > 0x80000));
     assert_true(memory_for(&p, XIR_E_SYNTAX) < BASE);
     free(p.data);
-    /* As many ops as bytes, which are none. */
+    /* As many ops as bytes, all empty. */
     p = (paper){ 0 };
     pack_text(&p, NET("2") "'ops' #dd00100000", NULL);
     for (int i = 0; i < 0x100000; i++) put_bytes(&p, "\x80", 1);
     assert_true(memory_for(&p, XIR_E_MISSING) < BASE);
     free(p.data);
-    /* As many payloads, of Params that are not there. */
+    /* As many payloads, of Params that do not exist. */
     p = (paper){ 0 };
     pack_text(&p, NET("3") "'ops' [0 'params' #dd00100000", NULL);
     for (int i = 0; i < 0x100000; i++) put_bytes(&p, "\x90", 1);
     assert_true(memory_for(&p, XIR_E_TYPE) < BASE);
     free(p.data);
-    /* What comes does take memory: so much for a value of one byte, and no more. */
+    /* Items that exist do take memory: this much for a value of one byte, and no more. */
     p = (paper){ 0 };
     pack_text(&p, NET("3") "'ops' [0 'tags' {1 'a' #dd00100000", NULL);
     for (int i = 0; i < 0x100000; i++) put_bytes(&p, "\xC0", 1);
@@ -389,7 +388,7 @@ static void nothing_is_taken_for_promises(void **state) {
     free(p.data);
 }
 
-static void the_contexts_limit_counts_too(void **state) {
+static void the_limit_of_the_context_holds_too(void **state) {
     (void)state;
     paper p = { 0 };
     pack_text(&p, TAGS "[1 [1 [1 [0", NULL);
@@ -410,13 +409,13 @@ static void the_contexts_limit_counts_too(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_files_are_refused_where_they_are_wrong),
-        cmocka_unit_test(right_files_are_read),
+        cmocka_unit_test(malformed_files_are_refused_at_the_wrong_byte),
+        cmocka_unit_test(valid_files_are_read),
         cmocka_unit_test(files_cut_anywhere_are_refused),
         cmocka_unit_test(files_changed_in_any_bit_are_survived),
         cmocka_unit_test(files_torn_anywhere_are_survived),
-        cmocka_unit_test(nothing_is_taken_for_promises),
-        cmocka_unit_test(the_contexts_limit_counts_too),
+        cmocka_unit_test(announced_items_take_no_memory),
+        cmocka_unit_test(the_limit_of_the_context_holds_too),
     };
     return RUN_GROUP(tests);
 }

@@ -1,6 +1,5 @@
-/* MessagePack of networks that are right: what JSON says comes back byte for byte; a file is made of the shortest
- * forms, and read from any. What a file looks like is checked by the bytes in tests/golden/msgpack. Parameters are
- * in params.c. */
+/* Valid MessagePack of networks: what JSON can hold comes back byte for byte; a file uses the shortest forms, and is
+ * read from any forms. tests/golden/msgpack has the bytes of a file. Parameters are in params.c. */
 #include <math.h>
 #include "support/probe.h"
 #include "support/json_repeats.h"
@@ -33,7 +32,7 @@ static void random_networks_come_back(void **state) {
     }
 }
 
-/* Reads what another writer made of the JSON text, which must become `written`. */
+/* Reads what another writer made of the JSON text; writing it must give `written`. */
 static void check_foreign(const char *text, size_t size, const pack_style *style, const char *written,
                           size_t written_size) {
     paper p = { 0 };
@@ -45,7 +44,7 @@ static void check_foreign(const char *text, size_t size, const pack_style *style
     free(p.data);
 }
 
-static void whoever_wrote_it(void **state) {
+static void any_writer_is_read(void **state) {
     (void)state;
     static const pack_style styles[] = { { false, false }, { true, false }, { false, true }, { true, true } };
     for (int i = 0; i < 400; i++) {
@@ -76,7 +75,7 @@ static bool collect_pieces(void *user, const void *data, size_t size) {
     return true;
 }
 
-/* What was written is remembered across ops, and forgotten where a piece is handed on. */
+/* Written items are remembered across ops, and forgotten when a piece is flushed. */
 static void long_networks_are_written_in_pieces(void **state) {
     (void)state;
     xir_network *net = xir_network_new(ctx, "long", XIR_FRAMEWORK_PYTORCH, "1.9");
@@ -100,7 +99,7 @@ static void long_networks_are_written_in_pieces(void **state) {
     xir_network *again = unpack_net(p.all.data, p.all.size);
     check_prints(again, 0, json.data, json.size);
     paper plain = { 0 };
-    pack_json(&plain, json.data, json.size, NULL);   /* packed by nothing of the library */
+    pack_json(&plain, json.data, json.size, NULL);   /* packed without the library */
     check_same(p.all.data, p.all.size, plain.data, plain.size);
     xir_text_free(&json);
     xir_network_free(again);
@@ -111,7 +110,7 @@ static void long_networks_are_written_in_pieces(void **state) {
 
 /* ---- bytes ------------------------------------------------------------------------------------------------- */
 
-/* A file as hexadecimal digits; what stands behind '#' is for people. */
+/* A file as hexadecimal digits; text after '#' is a comment. */
 static paper golden(const char *name) {
     char path[512];
     snprintf(path, sizeof path, XIR_TEST_DATA "/golden/msgpack/%s", name);
@@ -163,7 +162,7 @@ static void a_file_is_as_documented(void **state) {
     free(expected.data);
 }
 
-/* One value without a class, packed. */
+/* One classless value, packed. */
 static paper pack_one(const xir_any *any) {
     packed_sink p;
     encoder e;
@@ -177,7 +176,7 @@ static paper pack_one(const xir_any *any) {
     return out;
 }
 
-/* The value of bytes as JSON; NULL with findings if they are refused. */
+/* The value of the bytes as JSON; NULL with findings if they are refused. */
 static char *unpack_one(const void *data, size_t size) {
     static decoder d;
     source s;
@@ -240,7 +239,7 @@ static void numbers_take_their_shortest_form(void **state) {
         { xir_any_real((double)0.1f), "#ca3dcccccd", "0.10000000149011612" },
         { xir_any_real(0.1), "#cb3fb999999999999a", "0.1" },
         { xir_any_real(1e300), "#cb7e37e43c8800759c", "1e+300" },
-        { xir_any_real(1e-45), "#cb3696d601ad376ab9", "1e-45" },   /* near a float32, but none */
+        { xir_any_real(1e-45), "#cb3696d601ad376ab9", "1e-45" },   /* close to a float32, but not one */
         { xir_any_real(real_of(0x36A0000000000000)), "#ca00000001", "1.401298464324817e-45" },
         { xir_any_real(5e-324), "#cb0000000000000001", "5e-324" },
         { xir_any_real(16777217.0), "#cb4170000010000000", "16777217.0" },
@@ -325,7 +324,7 @@ static const xir_any *member_of(const xir_any *map, const char *key) {
     return xir_map_find(&map->as.map, xir_str_of(key));
 }
 
-/* Whether JSON texts are the same but for how reals that are whole are written. */
+/* Whether JSON texts are equal except in how whole reals are written. */
 static bool same_number(const char *a, const xir_any *b) {
     double v = b->kind == XIR_ANY_INT ? (double)b->as.integer : b->kind == XIR_ANY_UINT ? (double)b->as.uinteger
         : b->as.real;
@@ -355,7 +354,7 @@ static void the_test_suite_agrees(void **state) {
                 assert_true(hex.size < 3 * sizeof bytes);
                 size_t bytes_size = from_hex(hex.data, hex.size, bytes);
                 char *json = unpack_one(bytes, bytes_size);
-                if (odd) {   /* nothing of a network */
+                if (odd) {   /* not possible in a network */
                     assert_null(json);
                     assert_int_equal(xir_diags_at(why, 0)->code, XIR_E_TYPE);
                     xir_diags_clear(why);
@@ -417,7 +416,7 @@ static void check_relu(const char *version, const char *alpha, const char *most,
     memcpy(&bits[1], &a->max_value, 8);
     assert_int_equal(bits[0], alpha_bits);
     assert_int_equal(bits[1], most_bits);
-    /* Once more, as we write it. */
+    /* Again, as XIR writes it. */
     paper file = pack_net(net);
     xir_network *again = unpack_net(file.data, file.size);
     a = xir_relu_of(xir_network_first(again));
@@ -479,7 +478,7 @@ static void nesting_is_limited_when_writing(void **state) {
     }
 }
 
-/* What was written before is copied, and may be too deep in another place. */
+/* An item that was written before is copied, and may be too deep in another place. */
 static void copies_are_limited_too(void **state) {
     (void)state;
     paper type = { 0 };
@@ -510,7 +509,7 @@ static void copies_are_limited_too(void **state) {
     free(type.data);
 }
 
-static void what_it_cannot_hold_is_refused(void **state) {
+static void networks_that_it_cannot_hold_are_refused(void **state) {
     (void)state;
     static const char *const keys[] = { "params", "params_table" };
     for (int i = 0; i < 2; i++) {
@@ -525,16 +524,16 @@ static void what_it_cannot_hold_is_refused(void **state) {
     }
 }
 
-/* ---- telling it from others -------------------------------------------------------------------------------- */
+/* ---- detection --------------------------------------------------------------------------------------------- */
 
-static void a_file_is_told_by_its_first_bytes(void **state) {
+static void a_file_is_detected_by_its_first_bytes(void **state) {
     (void)state;
     static const struct { const char *text; bool is; } rows[] = {
         { "{11 '_type_key'", true }, { "{11 '_type_key' #b4696372", true }, { "{1 'ops' [0", true },
         { "#de000b '_type_key'", true }, { "#df0000000b '_type_key'", true },
         { "{3 #d9036f7073", true }, { "{3 #da00036f7073", true }, { "{3 #db000000036f7073", true },
         { "{3 'params'", true }, { "{3 'params_table'", true }, { "{11 #aa5f747970655f6b65", false },
-        { "{3 'Ops'", true },                               /* undeclared ones */
+        { "{3 'Ops'", true },                               /* undeclared keys */
         { "{3 'swap' true '_type_key' 'icraft::xir::Network'", true },
         { "{3 'swap' true '_type_key' 'icraft::xir::Netz'", false },
         { "{3 7 true '_type_key' 'icraft::xir::Network'", false },
@@ -595,7 +594,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_networks_come_back),
         cmocka_unit_test(random_networks_come_back),
-        cmocka_unit_test(whoever_wrote_it),
+        cmocka_unit_test(any_writer_is_read),
         cmocka_unit_test(parts_that_repeat_are_read_as_if_they_did_not),
         cmocka_unit_test(long_networks_are_written_in_pieces),
         cmocka_unit_test(a_file_is_as_documented),
@@ -605,8 +604,8 @@ int main(void) {
         cmocka_unit_test(reals_of_attributes_are_kept),
         cmocka_unit_test(nesting_is_limited_when_writing),
         cmocka_unit_test(copies_are_limited_too),
-        cmocka_unit_test(what_it_cannot_hold_is_refused),
-        cmocka_unit_test(a_file_is_told_by_its_first_bytes),
+        cmocka_unit_test(networks_that_it_cannot_hold_are_refused),
+        cmocka_unit_test(a_file_is_detected_by_its_first_bytes),
         cmocka_unit_test(every_allocation_may_fail),
     };
     scratch_make();

@@ -1,11 +1,11 @@
 /* MessagePack of ops of every class, with bodies of any kind. */
 #include "support/hostile.h"
-#undef FP32   /* json_net.h has another one */
+#undef FP32   /* json_net.h defines another one */
 #include "support/msgpack_net.h"
 
 /* Ops of every class, with bodies of any kind, some of which no program would make: they come back whenever they do in
  * JSON. */
-/* An op as a reader makes it, which asks no rule of its class. */
+/* An op as a reader makes it, without checking the rules of its class. */
 static xir_op *add_op(pool *p, const xir_class *cls, const void *body) {
     xir_network *net = p->net;
     const xir_type *types[2] = { xir_value_type(p->values[chance(POOL_VALUES)]),
@@ -34,7 +34,7 @@ static void ops_of_every_class_come_back(void **state) {
     pool p;
     pool_begin(&p);
     for (size_t i = 0; i < POOL_VALUES; i++) make_readable(p.values[i]);
-    for (size_t i = 0; i < POOL_PARAMS; i++) {   /* bytes of a few are none: the structure counts here */
+    for (size_t i = 0; i < POOL_PARAMS; i++) {   /* a few have none: only the structure matters here */
         make_readable(p.params[i]);
         params *has = value_params(p.params[i]);
         blob_release(has->data);

@@ -1,7 +1,7 @@
-/* MessagePack beside Python's msgpack: it reads what we write, finds what JSON and raw say, and we read what it writes.
- * Without that package nothing is tested. */
+/* MessagePack against Python's msgpack: Python reads what XIR writes and finds what JSON and raw have, and XIR reads
+ * what Python writes. Without that package the test is skipped. */
 #include <sys/wait.h>
-#include "support/raw_net.h"   /* before what has a `ctx` */
+#include "support/raw_net.h"   /* before headers with a `ctx` */
 #include "support/msgpack_net.h"
 #include "support/scratch.h"
 #include "support/skips.h"
@@ -42,7 +42,7 @@ static void put_random(void) {
     free(p.data);
 }
 
-/* Params whose orders in payloads and table are by chance, sometimes the same. */
+/* Params in random orders of payloads and table, sometimes the same. */
 static void put_with_bytes(void) {
     enum { MOST = 12 };
     raw_param some[MOST];
@@ -83,7 +83,7 @@ static void put_real_files(void) {
     put_network(net, false);
 }
 
-/* What Python wrote is what we wrote. */
+/* Python wrote what XIR wrote. */
 static void check_other(size_t number) {
     size_t size = 0, json_size = 0, raw_size = 0;
     char *other = (char *)scratch_get(path_of(number, "other.imodel"), &size);
@@ -104,7 +104,7 @@ static void check_other(size_t number) {
     free(other);
 }
 
-static void python_reads_what_we_write_and_we_what_it_writes(void **state) {
+static void python_and_xir_read_each_other(void **state) {
     (void)state;
     n_networks = 0;
     for (int i = 0; i < RANDOM; i++) put_random();
@@ -123,7 +123,7 @@ static void python_reads_what_we_write_and_we_what_it_writes(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(python_reads_what_we_write_and_we_what_it_writes) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(python_and_xir_read_each_other) };
     scratch_make();
     return RUN_GROUP(tests);
 }

@@ -38,7 +38,7 @@ def same(packed, text, path):
     else:
         right = packed == text
     if not right:
-        sys.exit(f"{path}: {str(packed)[:200]} was found, {str(text)[:200]} was expected")
+        sys.exit(f"{path}: expected {str(text)[:200]}, found {str(packed)[:200]}")
 
 
 def raw_of(params, table):
@@ -54,19 +54,19 @@ def raw_of(params, table):
 
 
 def take_params(network, path):
-    """Takes the keys that JSON has not off the network, and gives the raw file that they stand for; None without parameters."""
+    """Removes the keys that JSON does not have, and returns the raw file that they describe; None without parameters."""
     keys = list(network)
     if "params" not in network:
         if "params_table" in network:
             sys.exit(f"{path}: params_table without params")
         return None
-    behind = keys[keys.index("params") + 1:]
-    if keys[keys.index("params") - 1] != "ops" or behind[:1] not in (["params_table"], ["params_bytes"]):
+    after = keys[keys.index("params") + 1:]
+    if keys[keys.index("params") - 1] != "ops" or after[:1] not in (["params_table"], ["params_bytes"]):
         sys.exit(f"{path}: params stands between {keys}")
     params = network.pop("params")
     table = network.pop("params_table", None)
     if table == [v_id for v_id, _ in params]:
-        sys.exit(f"{path}: params_table says nothing new")
+        sys.exit(f"{path}: params_table is redundant")
     if not all(len(entry) == 2 and type(entry[0]) is int and type(entry[1]) is bytes for entry in params):
         sys.exit(f"{path}: params are not [v_id, bin]")
     return raw_of(params, table or [v_id for v_id, _ in params])
@@ -99,9 +99,9 @@ def check(path):
     if found != raw:
         sys.exit(f"{path}: the parameters make another raw file")
     if raw is not None and hashlib.md5(raw).hexdigest() != network["params_md5"]:
-        sys.exit(f"{path}: the MD5 is another")
+        sys.exit(f"{path}: the MD5 differs")
     if raw is not None and len(raw) != network["params_bytes"]:
-        sys.exit(f"{path}: the size is another")
+        sys.exit(f"{path}: the size differs")
     same(network, text, path)
 
 

@@ -1,7 +1,7 @@
 /* Parameters in MessagePack: payloads and both their orders come back as they were in the raw file, wherever in the map
- * they stand; their bytes are not touched by who only reads the structure. */
+ * they are; reading only the structure does not touch their bytes. */
 #include <sys/mman.h>
-#include "support/raw_net.h"   /* before what has a `ctx` */
+#include "support/raw_net.h"   /* before headers with a `ctx` */
 #include "support/msgpack_net.h"
 #include "support/msgpack_text.h"
 #include "support/scratch.h"
@@ -90,7 +90,7 @@ static void both_orders_of_a_raw_file_are_kept(void **state) {
         xir_text_buffer json;
         assert_int_equal(xir_json_print(net, 0, &json), XIR_OK);
         check_pair(json.data, json.size, raw, size);
-        /* The key is there exactly if it is needed. Params of no bytes have their place by chance. */
+        /* The key is present exactly if it is needed. Params of no bytes have random places. */
         paper file = pack_net(net);
         bool said = memmem(file.data, file.size, "\xACparams_table", 13) != NULL;
         if (table == orders_of[0]) assert_false(said);
@@ -101,7 +101,7 @@ static void both_orders_of_a_raw_file_are_kept(void **state) {
     }
 }
 
-/* The members of a network of these Params but for the payloads. */
+/* The members of a network of these Params, without the payloads. */
 static paper structure_of(xir_network *net, size_t *members) {
     xir_text_buffer json;
     assert_int_equal(xir_json_print(net, 0, &json), XIR_OK);
@@ -125,7 +125,7 @@ static void put_payloads(paper *p, bool long_forms) {
     }
 }
 
-static void payloads_may_stand_anywhere(void **state) {
+static void payloads_may_be_anywhere(void **state) {
     (void)state;
     xir_network *net = raw_network(ctx, some, SOME, 2, NULL);
     for (xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
@@ -146,13 +146,13 @@ static void payloads_may_stand_anywhere(void **state) {
         if (k % 3 == 2) pack_text(&p, "'params_table' [5 70 7 700 71 5", NULL);
         put_bytes(&p, structure.data, structure.size);
         if (k >= 3) put_payloads(&p, k == 4);
-        /* The MD5 is that of the raw whose table has the network's order. */
+        /* The MD5 is that of the raw file whose table has the network's order. */
         format_reading whole = { .ctx = ctx, .name = XIR_STR("x"), .compare = k % 3 != 1, .why = why };
         xir_network *again = unpack_how(p.data, p.size, &whole);
         if (!again) show_findings();
         assert_non_null(again);
         assert_true(xir_network_equal(net, again, true));
-        /* In the order of the file. */
+        /* In file order. */
         paper file = pack_net(again);
         bool said = memmem(file.data, file.size, "\xACparams_table", 13) != NULL;
         assert_int_equal(said, k % 3 == 1);
@@ -177,7 +177,7 @@ static void payloads_may_stand_anywhere(void **state) {
     xir_network_free(net);
 }
 
-/* Reading lazily touches no byte of parameters: here they may not be touched. */
+/* Reading lazily touches no byte of parameters: here the bytes are inaccessible. */
 static void bytes_of_parameters_are_not_touched(void **state) {
     (void)state;
     size_t page = (size_t)sysconf(_SC_PAGESIZE), size = 64 * page;
@@ -207,9 +207,9 @@ static void bytes_of_parameters_are_not_touched(void **state) {
 
 /* ---- what is refused when writing -------------------------------------------------------------------------- */
 
-static void what_it_cannot_hold_is_refused(void **state) {
+static void networks_that_it_cannot_hold_are_refused(void **state) {
     (void)state;
-    /* Nobody looks at the bytes before. */
+    /* The bytes are not read before. */
     const raw_param large = { 3, (int64_t)UINT32_MAX + 1 };
     xir_value *v;
     xir_network *net = raw_network(ctx, &large, 1, 1, &v);
@@ -217,9 +217,9 @@ static void what_it_cannot_hold_is_refused(void **state) {
     paper file = { 0 };
     assert_int_equal(try_pack(net, &file), XIR_E_LIMIT);
     assert_int_equal(file.size, 0);
-    check_finding(XIR_E_LIMIT, "v_id 3 'p0' has 4294967296 bytes, MessagePack counts to 4294967295; Json&Raw");
+    check_finding(XIR_E_LIMIT, "v_id 3 'p0' has 4294967296 bytes, MessagePack allows at most 4294967295; Json&Raw");
     xir_network_free(net);
-    /* Some have bytes and others lack them. */
+    /* Some Params have bytes and others lack them. */
     xir_value *both[2];
     net = raw_network(ctx, (const raw_param[]){ { 1, 4 }, { 2, 4 } }, 2, 2, both);
     raw_fill(both[0]);
@@ -235,7 +235,7 @@ static bool stop_after(void *user, const void *data, size_t size) {
     return (*(int *)user)-- > 0;
 }
 
-static void a_writer_that_stops_is_an_error(void **state) {
+static void a_callback_that_stops_is_an_error(void **state) {
     (void)state;
     const raw_param two[] = { { 1, 100000 }, { 2, 100000 } };
     xir_value *values[2];
@@ -251,7 +251,7 @@ static void a_writer_that_stops_is_an_error(void **state) {
         assert_int_equal(status, XIR_E_IO);
         assert_int_equal(left, -1);
     }
-    assert_int_equal(pieces, 5);   /* up to the first bytes, those, what is between, the second ones, the rest */
+    assert_int_equal(pieces, 5);   /* up to the first bytes, those, the part between, the second bytes, the rest */
     assert_int_equal(xir_diags_count(why), 0);
     xir_network_free(net);
 }
@@ -293,10 +293,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(real_files_come_back),
         cmocka_unit_test(both_orders_of_a_raw_file_are_kept),
-        cmocka_unit_test(payloads_may_stand_anywhere),
+        cmocka_unit_test(payloads_may_be_anywhere),
         cmocka_unit_test(bytes_of_parameters_are_not_touched),
-        cmocka_unit_test(what_it_cannot_hold_is_refused),
-        cmocka_unit_test(a_writer_that_stops_is_an_error),
+        cmocka_unit_test(networks_that_it_cannot_hold_are_refused),
+        cmocka_unit_test(a_callback_that_stops_is_an_error),
         cmocka_unit_test(every_allocation_may_fail),
     };
     scratch_make();

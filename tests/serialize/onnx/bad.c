@@ -1,5 +1,5 @@
-/* ONNX files that are wrong: refused with the status, the byte and the path where it is wrong, and without a
- * network; whatever is cut off or changed anywhere. What decodes is read, broken or not: that is told by read.c. */
+/* Malformed ONNX files: refused with the status, the byte and the path of the fault, and without a network, wherever
+ * they are truncated or changed. Files that decode are read, even if they are broken: see read.c. */
 #include "support/net.h"
 #include "support/often.h"
 #include "support/onnx_text.h"
@@ -27,16 +27,16 @@ static const bad table[] = {
     { "1:8 `#8080808010 #00",                  XIR_E_SYNTAX, "", "a field number must be" },
     { "1:8 `#7b #7c",                          XIR_E_SYNTAX, "", "a group" },
     { "1:8 `#7c",                              XIR_E_SYNTAX, "", "a group" },
-    { "1:8 `#7e",                              XIR_E_SYNTAX, "", "no such wire type" },
-    { "1:8 `#7f",                              XIR_E_SYNTAX, "", "no such wire type" },
+    { "1:8 `#7e",                              XIR_E_SYNTAX, "", "an unknown wire type" },
+    { "1:8 `#7f",                              XIR_E_SYNTAX, "", "an unknown wire type" },
     { "1:8 #0d `#000000",                      XIR_E_SYNTAX, "", "ends within a field" },
     { "1:8 #79 `#00000000000000",              XIR_E_SYNTAX, "", "ends within a field" },
-    { GRAPH("`1:1"),                           XIR_E_TYPE,   "/graph/node", "bytes (wire type 2), wire type 0" },
+    { GRAPH("`1:1"),                           XIR_E_TYPE,   "/graph/node", "bytes (wire type 2), found wire type 0" },
     { GRAPH("#0a `#05"),                        XIR_E_SYNTAX, "/graph", NULL },
     { NODE("#1a`"),                            XIR_E_SYNTAX, "/graph/node/0", "ends within" },
 
     /* the model */
-    { "`1'8'",                                 XIR_E_TYPE,    "/ir_version", "must be a number (wire type 0), wire type 2" },
+    { "`1'8'",                                 XIR_E_TYPE,    "/ir_version", "must be a number (wire type 0), found wire type 2" },
     { "1:8`",                                  XIR_E_MISSING, "", "the model has no graph" },
     { "1:8 `2:7 7{}",                          XIR_E_TYPE,    "/producer_name", "must be bytes" },
     { "1:8 `2#ff 7{}",                         XIR_E_SYNTAX,  "", "producer_name is not UTF-8" },
@@ -53,10 +53,10 @@ static const bad table[] = {
     { GRAPH("`2#ff"),                          XIR_E_SYNTAX,  "/graph", "name is not UTF-8" },
     { GRAPH("11{`1:1}"),                       XIR_E_TYPE,    "/graph/input/0/name", "must be bytes" },
     { GRAPH("11{1'x'} 11{`1#80}"),             XIR_E_SYNTAX,  "/graph/input/1", "name is not UTF-8" },
-    { GRAPH("12{2{} `2{}}"),                   XIR_E_EXISTS,  "/graph/output/0", "type is there twice" },
+    { GRAPH("12{2{} `2{}}"),                   XIR_E_EXISTS,  "/graph/output/0", "type appears twice" },
     { INPUT("1{`1'x'}"),                       XIR_E_TYPE,    "/graph/input/0/type/tensor_type/elem_type", "must be a number" },
-    { INPUT("1{1:1 2{} `2{}}"),                XIR_E_EXISTS,  "/graph/input/0/type/tensor_type", "shape is there twice" },
-    { INPUT("1{} `1{}"),                       XIR_E_EXISTS,  "/graph/input/0/type", "tensor_type is there twice" },
+    { INPUT("1{1:1 2{} `2{}}"),                XIR_E_EXISTS,  "/graph/input/0/type/tensor_type", "shape appears twice" },
+    { INPUT("1{} `1{}"),                       XIR_E_EXISTS,  "/graph/input/0/type", "tensor_type appears twice" },
     { INPUT("1{1:1 2{`1:7}}"),                 XIR_E_TYPE,    "/graph/input/0/type/tensor_type/shape/dim", "must be bytes" },
     { INPUT("1{1:1 2{1{} 1{`1'x'}}}"),         XIR_E_TYPE,    "/graph/input/0/type/tensor_type/shape/dim/1/dim_value", "a number" },
     { INPUT("1{1:1 2{1{`2#ff}}}"),             XIR_E_SYNTAX,  "/graph/input/0/type/tensor_type/shape/dim/0", "dim_param is not UTF-8" },
@@ -81,16 +81,16 @@ static const bad table[] = {
     { ATTR("`1:7"),                            XIR_E_TYPE,    "/graph/node/0/attribute/0/name", "must be bytes" },
     { ATTR("`20:99"),                          XIR_E_UNKNOWN, "/graph/node/0/attribute/0/type", "there is no attribute type 99" },
     { ATTR("20:2 `3'x'"),                      XIR_E_TYPE,    "/graph/node/0/attribute/0/i", "must be a number" },
-    { ATTR("`2:1"),                            XIR_E_TYPE,    "/graph/node/0/attribute/0/f", "must be 4 bytes (wire type 5), wire type 0" },
+    { ATTR("`2:1"),                            XIR_E_TYPE,    "/graph/node/0/attribute/0/f", "must be 4 bytes (wire type 5), found wire type 0" },
     { ATTR("`4:1"),                            XIR_E_TYPE,    "/graph/node/0/attribute/0/s", "must be bytes" },
     { ATTR("20:4"),                            XIR_E_MISSING, "/graph/node/0/attribute/0", "an attribute of type 4 needs t" },
     { ATTR("20:5"),                            XIR_E_MISSING, "/graph/node/0/attribute/0", "an attribute of type 5 needs g" },
     { ATTR("20:11"),                           XIR_E_MISSING, "/graph/node/0/attribute/0", "needs sparse_tensor" },
     { ATTR("20:13"),                           XIR_E_MISSING, "/graph/node/0/attribute/0", "needs tp" },
-    { ATTR("20:4 5{} `5{}"),                   XIR_E_EXISTS,  "/graph/node/0/attribute/0", "t is there twice" },
-    { ATTR("20:5 6{} `6{}"),                   XIR_E_EXISTS,  "/graph/node/0/attribute/0", "g is there twice" },
-    { NODE("5{1'b' 3:1} 5{1'a' 3:1} 5{1'a'}"), XIR_E_EXISTS,  "/graph/node/0/attribute", "the attribute \"a\" is there twice" },
-    { NODE("5{1'name'} 5{1'onnx.name'}5{1'name'}"), XIR_E_EXISTS, "/graph/node/0/attribute", "\"onnx.name\" is there twice" },
+    { ATTR("20:4 5{} `5{}"),                   XIR_E_EXISTS,  "/graph/node/0/attribute/0", "t appears twice" },
+    { ATTR("20:5 6{} `6{}"),                   XIR_E_EXISTS,  "/graph/node/0/attribute/0", "g appears twice" },
+    { NODE("5{1'b' 3:1} 5{1'a' 3:1} 5{1'a'}"), XIR_E_EXISTS,  "/graph/node/0/attribute", "the attribute \"a\" appears twice" },
+    { NODE("5{1'name'} 5{1'onnx.name'}5{1'name'}"), XIR_E_EXISTS, "/graph/node/0/attribute", "\"onnx.name\" appears twice" },
     { ATTR("20:7 `8=1"),                       XIR_E_TYPE,    "/graph/node/0/attribute/0/ints", "must be a number" },
     { ATTR("20:7 8{#01 `#80}"),                XIR_E_SYNTAX,  "/graph/node/0/attribute/0", "ends within" },
     { ATTR("20:6 7{#00000000 `#0000}"),        XIR_E_SYNTAX,  "/graph/node/0/attribute/0", "ends within" },
@@ -106,25 +106,25 @@ static const bad table[] = {
     /* tensors */
     { INIT("`2'x'"),                           XIR_E_TYPE,    "/graph/initializer/0/data_type", "must be a number" },
     { INIT("`1=3"),                            XIR_E_TYPE,    "/graph/initializer/0/dims", "must be a number" },
-    { INIT("1:-1 2:1 9#00000000"),             XIR_E_BOUNDS,  "/graph/initializer/0/dims", "tensor 'w' has a dim below 0: -1 of float" },
+    { INIT("1:-1 2:1 9#00000000"),             XIR_E_BOUNDS,  "/graph/initializer/0/dims", "tensor 'w' has a negative dim: -1 of float" },
     { INIT("1:4294967296 1:4294967296 2:1"),   XIR_E_LIMIT,   "/graph/initializer/0/dims", "too large" },
     { INIT("1:2 2:1 #4a07 `#00000000000000"),       XIR_E_CORRUPT, "/graph/initializer/0/raw_data", NULL },
-    { INIT("1:3 2:7 9#0000"),                  XIR_E_CORRUPT, "/graph/initializer/0/raw_data", "has 2 bytes in raw_data, 3 of int64 takes 24" },
-    { INIT("1:0 2:1 9#00"),                    XIR_E_CORRUPT, "/graph/initializer/0/raw_data", "has 1 bytes in raw_data, 0 of float takes 0" },
+    { INIT("1:3 2:7 9#0000"),                  XIR_E_CORRUPT, "/graph/initializer/0/raw_data", "has 2 bytes in raw_data, but 3 of int64 takes 24" },
+    { INIT("1:0 2:1 9#00"),                    XIR_E_CORRUPT, "/graph/initializer/0/raw_data", "has 1 bytes in raw_data, but 0 of float takes 0" },
     { INIT("2:7 9#00"),                        XIR_E_CORRUPT, "/graph/initializer/0/raw_data", "one int64 takes 8" },
-    { INIT("1:2 2:1"),                         XIR_E_MISSING, "/graph/initializer/0", "tensor 'w' has no elements, 2 of float takes 2" },
+    { INIT("1:2 2:1"),                         XIR_E_MISSING, "/graph/initializer/0", "tensor 'w' has no elements, but 2 of float takes 2" },
     { INIT("1:2 2:1 4=1 `5:1"),                XIR_E_EXISTS,  "/graph/initializer/0", "elements in float_data and in int32_data" },
     { INIT("1:1 2:1 4=1 9#00000000"),          XIR_E_EXISTS,  "/graph/initializer/0", "elements in raw_data and in float_data" },
-    { INIT("1:1 2:7 5:1"),                     XIR_E_TYPE,    "/graph/initializer/0", "in int32_data, those of int64 are in int64_data" },
-    { INIT("1:2 2:1 4=1"),                     XIR_E_CORRUPT, "/graph/initializer/0", "1 numbers in float_data, 2 of float takes 2" },
-    { INIT("1:2 2:7 7#010203"),                XIR_E_CORRUPT, "/graph/initializer/0", "3 numbers in int64_data, 2 of int64 takes 2" },
+    { INIT("1:1 2:7 5:1"),                     XIR_E_TYPE,    "/graph/initializer/0", "in int32_data, but elements of int64 belong in int64_data" },
+    { INIT("1:2 2:1 4=1"),                     XIR_E_CORRUPT, "/graph/initializer/0", "1 numbers in float_data, but 2 of float takes 2" },
+    { INIT("1:2 2:7 7#010203"),                XIR_E_CORRUPT, "/graph/initializer/0", "3 numbers in int64_data, but 2 of int64 takes 2" },
     { INIT("1:1 2:7 7{`#80}"),                 XIR_E_SYNTAX,  "/graph/initializer/0", "ends within" },
-    { INIT("1:1 2:3 5:300"),                   XIR_E_BOUNDS,  "/graph/initializer/0", "300 is no number of 8 bits" },
-    { INIT("1:1 2:10 5:65536"),                XIR_E_BOUNDS,  "/graph/initializer/0", "65536 is no number of 16 bits" },
-    { INIT("1:1 2:14 4=1"),                    XIR_E_CORRUPT, "/graph/initializer/0", "1 numbers in float_data, 1 of complex64 takes 2" },
+    { INIT("1:1 2:3 5:300"),                   XIR_E_BOUNDS,  "/graph/initializer/0", "300 does not fit 8 bits" },
+    { INIT("1:1 2:10 5:65536"),                XIR_E_BOUNDS,  "/graph/initializer/0", "65536 does not fit 16 bits" },
+    { INIT("1:1 2:14 4=1"),                    XIR_E_CORRUPT, "/graph/initializer/0", "1 numbers in float_data, but 1 of complex64 takes 2" },
     { INIT("1:1 2:8 #4a01 `#00"),                   XIR_E_TYPE,    "/graph/initializer/0", NULL },
-    { INIT("1:2 2:8 6'a'"),                    XIR_E_CORRUPT, "/graph/initializer/0", "1 numbers in string_data, 2 of string takes 2" },
-    { INIT("1:1 2:99 5:1"),                    XIR_E_TYPE,    "/graph/initializer/0", "those of an unknown type are in raw_data" },
+    { INIT("1:2 2:8 6'a'"),                    XIR_E_CORRUPT, "/graph/initializer/0", "1 numbers in string_data, but 2 of string takes 2" },
+    { INIT("1:1 2:99 5:1"),                    XIR_E_TYPE,    "/graph/initializer/0", "elements of an unknown type belong in raw_data" },
     { INIT("1:1 2:1 `3{}"),                    XIR_E_UNSUPPORTED, "/graph/initializer/0", "segments" },
     { INIT("`14:2"),                           XIR_E_UNKNOWN, "/graph/initializer/0", "there is no data_location 2" },
     { INIT("1:1 2:1 #2203 `#616263"),                 XIR_E_SYNTAX,  "/graph/initializer/0", NULL },
@@ -132,16 +132,16 @@ static const bad table[] = {
     { INIT("1:1 2:1 14:1"),                    XIR_E_MISSING, "/graph/initializer/0", "has no location" },
     { INIT("1:1 2:1 14:1 13{1'offset' 2'0'}"), XIR_E_MISSING, "/graph/initializer/0", "has no location" },
 
-    /* sparse ones */
+    /* sparse tensors */
     { SPARSE("`"),                             XIR_E_MISSING, "/graph/sparse_initializer/0", "needs values" },
     { SPARSE("`" VALUES2),                     XIR_E_MISSING, "/graph/sparse_initializer/0", "needs indices" },
-    { SPARSE(VALUES2 "2{1:2 2:1 9#0000000000000000} 3:4"), XIR_E_INVALID, "/graph/sparse_initializer/0", "its indices int64" },
+    { SPARSE(VALUES2 "2{1:2 2:1 9#0000000000000000} 3:4"), XIR_E_INVALID, "/graph/sparse_initializer/0", "and int64 indices" },
     { SPARSE(VALUES2 "2{1:1 2:7 7:0} 3:4"),    XIR_E_INVALID, "/graph/sparse_initializer/0", "[n] or [n,rank]" },
-    { SPARSE(VALUES2 "2{1:2 2:7 7:0 7:4} 3:4"), XIR_E_BOUNDS, "/graph/sparse_initializer/0", "value 1 is at 4, the tensor has 4 elements" },
+    { SPARSE(VALUES2 "2{1:2 2:7 7:0 7:4} 3:4"), XIR_E_BOUNDS, "/graph/sparse_initializer/0", "value 1 is at 4, but the tensor has 4 elements" },
     { SPARSE(VALUES2 "2{1:2 2:7 7:0 7:-1} 3:4"), XIR_E_BOUNDS, "/graph/sparse_initializer/0", "value 1 is at -1" },
-    { SPARSE(VALUES2 "2{1:2 1:2 2:7 7:0 7:0 7:0 7:2} 3:2 3:2"), XIR_E_BOUNDS, "/graph/sparse_initializer/0", "index 1 of value 1 is 2, outside 0 to 1" },
-    { SPARSE(VALUES2 "2{1:2 2:7 7:0 7:1} 3:1000000000000"), XIR_E_LIMIT, "/graph/sparse_initializer/0", "would become 4000000000000" },
-    { SPARSE(VALUES2 "2{1:2 2:7 7:0 7:1} 3:-4"), XIR_E_BOUNDS, "/graph/sparse_initializer/0", "below 0" },
+    { SPARSE(VALUES2 "2{1:2 1:2 2:7 7:0 7:0 7:0 7:2} 3:2 3:2"), XIR_E_BOUNDS, "/graph/sparse_initializer/0", "index 1 of value 1 is 2, expected 0 to 1" },
+    { SPARSE(VALUES2 "2{1:2 2:7 7:0 7:1} 3:1000000000000"), XIR_E_LIMIT, "/graph/sparse_initializer/0", "would take 4000000000000" },
+    { SPARSE(VALUES2 "2{1:2 2:7 7:0 7:1} 3:-4"), XIR_E_BOUNDS, "/graph/sparse_initializer/0", "negative" },
 
     /* depth */
     { INPUT("1{}") " 7{11{1'y' 2{" TEN(TEN("4{1{")) TEN("4{1{") TEN("4{1{") TEN("4{1{")
@@ -183,12 +183,12 @@ static void by_hand(void **state) {
     assert_true(COUNT(table) >= 60);
 }
 
-/* ---- whatever is changed ---------------------------------------------------------------------------------------- */
+/* ---- random changes --------------------------------------------------------------------------------------------- */
 
-/* A network that is sound, or none and one finding. */
+/* A sound network, or none and one finding. */
 static bool survives(const void *data, size_t size) {
     xir_diags_clear(why);
-    void *exact = malloc(size ? size : 1);   /* nothing behind it */
+    void *exact = malloc(size ? size : 1);   /* nothing after it */
     memcpy(exact, data, size);
     xir_network *net = xir_network_read(ctx, exact, size, XIR_STR("x"), &XIR_INIT(xir_load_options, .format = "onnx",
                                                                                   .lazy = true), why);
@@ -206,7 +206,7 @@ static void files_cut_anywhere(void **state) {
     size_t good = 0;
     assert_true(survives(all.data, all.size));
     for (size_t i = 0; i < all.size; i++) good += survives(all.data, i);
-    assert_true(good < 4);   /* the graph is the last field: only in front of it a file may end, and then it has none */
+    assert_true(good < 4);   /* the graph is the last field: a file may end before it, and then has none */
     om_bytes_free(&all);
 }
 
@@ -231,7 +231,7 @@ static void bytes_changed_anywhere(void **state) {
     om_bytes_free(&all);
 }
 
-/* Two bytes at once, by chance, and pieces that are missing or there twice. */
+/* Two random bytes at once, and pieces that are missing or appear twice. */
 static void files_torn_anywhere(void **state) {
     (void)state;
     om_bytes all = onnx_everything(), torn = { 0 };

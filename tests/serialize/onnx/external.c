@@ -1,6 +1,6 @@
-/* Weights in files beside the model: what is taken, and the ways in which a path of a stranger could reach elsewhere,
- * none of which does. Each attack is made twice, for the kernel's own rules and for those that are followed folder by
- * folder. */
+/* Weights in files next to the model: which files are read, and attempts of a hostile path to reach other files,
+ * none of which succeeds. Each attack is made twice: against the kernel's own rules, and against those that XIR
+ * follows folder by folder. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -72,7 +72,7 @@ static void reads(const char *location, const char *offset, const char *length, 
     }
 }
 
-static void files_beside_are_read(void **state) {
+static void files_next_to_the_model_are_read(void **state) {
     (void)state;
     reads("w.bin", "4", "8", "ABCDEFGH");
     reads("w.bin", "4", NULL, "ABCDEFGH");
@@ -108,17 +108,17 @@ static const attack attacks[] = {
     { ".",                                  NULL, NULL, XIR_E_INVALID, "no regular file" },
     { "missing.bin",                        NULL, NULL, XIR_E_IO,      "\"missing.bin\": No such file" },
     { "w.bin/x",                            NULL, NULL, XIR_E_IO,      "Not a directory" },
-    { "w.bin",                              "-4", NULL, XIR_E_BOUNDS,  "the offset \"-4\" is no number from 0 on" },
+    { "w.bin",                              "-4", NULL, XIR_E_BOUNDS,  "the offset \"-4\" is not a number, expected decimal digits" },
     { "w.bin",                              "4", "-8",  XIR_E_BOUNDS,  "the length \"-8\"" },
     { "w.bin",                              "x", NULL,  XIR_E_SYNTAX,  "the offset \"x\"" },
     { "w.bin",                              "0x4", NULL, XIR_E_SYNTAX, "0x4" },
     { "w.bin",                              "", NULL,   XIR_E_SYNTAX,  "the offset is empty" },
     { "w.bin",                              " 4", NULL, XIR_E_SYNTAX,  "\" 4\"" },
-    { "w.bin",                              "18446744073709551616", NULL, XIR_E_BOUNDS, "more than 2^64" },
+    { "w.bin",                              "18446744073709551616", NULL, XIR_E_BOUNDS, "does not fit 64 bits" },
     { "w.bin",                              "18446744073709551612", NULL, XIR_E_CORRUPT, "the file ends at 16" },
     { "w.bin",                              "9", NULL,  XIR_E_CORRUPT,
       "takes 8 bytes of \"w.bin\" from 9 on, but the file ends at 16" },
-    { "w.bin",                              "4", "9",   XIR_E_CORRUPT, "has 9 bytes in \"w.bin\", its type takes 8" },
+    { "w.bin",                              "4", "9",   XIR_E_CORRUPT, "has 9 bytes in \"w.bin\", but its type takes 8" },
     { "w.bin",                              "0", "1125899906842624", XIR_E_CORRUPT, "its type takes 8" },
     { "empty",                              NULL, NULL, XIR_E_CORRUPT, "the file ends at 0" },
 };
@@ -137,14 +137,14 @@ static void no_path_leads_elsewhere(void **state) {
                         xir_str_equal(d->path, XIR_STR("/graph/initializer/0/external_data")) && d->byte != XIR_NO_BYTE;
             if (!good) {
                 xir_diags_print(why, stderr);
-                fail_msg("\"%s\": %s was expected", a->location, xir_status_name(a->status));
+                fail_msg("\"%s\": expected %s", a->location, xir_status_name(a->status));
             }
         }
     }
     xir_diags_clear(why);
 }
 
-/* The same paths, opened folder by folder: as where the kernel has no call for it. */
+/* The same paths, opened folder by folder, as on kernels without the system call. */
 static void no_step_leads_elsewhere(void **state) {
     (void)state;
     int folder = open(scratch("model"), O_RDONLY | O_DIRECTORY);
@@ -155,8 +155,8 @@ static void no_step_leads_elsewhere(void **state) {
             int fd = named_file_open(folder, location, by_steps);
             struct stat st;
             bool opened = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1;
-            bool ours = strcmp(location, "w.bin") == 0 || strcmp(location, "empty") == 0;
-            if (opened != ours) fail_msg("\"%s\" is %s", location, opened ? "opened" : "not opened");
+            bool allowed = strcmp(location, "w.bin") == 0 || strcmp(location, "empty") == 0;
+            if (opened != allowed) fail_msg("\"%s\" is %s", location, opened ? "opened" : "not opened");
             if (fd >= 0) close(fd);
         }
     }
@@ -183,7 +183,7 @@ static void only_known_keys(void **state) {
     static const struct { const char *entries[3][2]; xir_status status; const char *path, *sentence; } cases[] = {
         { { { "location", "w.bin" }, { "base_dir", "/etc" } }, XIR_E_UNKNOWN, "/1", "no key \"base_dir\"" },
         { { { "__class__", "x" }, { "location", "w.bin" } },   XIR_E_UNKNOWN, "/0", "no key \"__class__\"" },
-        { { { "location", "w.bin" }, { "location", "/etc" } }, XIR_E_EXISTS,  "/1", "location is there twice" },
+        { { { "location", "w.bin" }, { "location", "/etc" } }, XIR_E_EXISTS,  "/1", "location appears twice" },
         { { { "length", "8" }, { "checksum", "00" } },         XIR_E_MISSING, "",   "has no location" },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -240,7 +240,7 @@ static void a_file_is_opened_once(void **state) {
     xir_network_free(net);
 }
 
-/* The folder is the model's as the caller names it, whatever the working folder is. */
+/* The folder is that of the model as the caller names it, whatever the working directory is. */
 static void the_folder_is_the_models(void **state) {
     (void)state;
     char was[PATH_MAX];
@@ -255,7 +255,7 @@ static void the_folder_is_the_models(void **state) {
     xir_network_free(other);
 }
 
-/* Without a folder, and without being asked for weights. */
+/* Without a folder, and without a request for weights. */
 static void no_folder(void **state) {
     (void)state;
     const char *path = put_model("missing.bin", NULL, NULL);
@@ -273,7 +273,7 @@ static void no_folder(void **state) {
     xir_network_free(net);
 }
 
-/* A watched file that was changed has no bytes any more. */
+/* A watched file that was changed no longer has bytes. */
 static void a_changed_file_is_noticed(void **state) {
     (void)state;
     scratch_put(scratch("model/c.bin"), "12345678", 8);
@@ -296,7 +296,7 @@ static int begin(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_beside_are_read),
+        cmocka_unit_test(files_next_to_the_model_are_read),
         cmocka_unit_test(no_path_leads_elsewhere),
         cmocka_unit_test(no_step_leads_elsewhere),
         cmocka_unit_test(only_known_keys),

@@ -1,4 +1,4 @@
-/* Files of more than 2 GiB, and than 4, which other readers of protobuf refuse: holes, so that they take no disk. */
+/* Files of more than 2 GiB and 4 GiB, which other readers of protobuf refuse: holes, so that they take no disk. */
 #include <fcntl.h>
 #include "support/net.h"
 #include "support/onnx_make.h"
@@ -7,7 +7,7 @@
 
 enum { GIB = 1 << 30 };
 
-/* Writes a file that ends with `size` zeros that are a hole, and a byte behind them. */
+/* Writes a file that ends with `size` zeros, which are a hole, and one more byte. */
 static bool put_large(const char *path, const om_bytes *head, uint64_t size, char last) {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     bool ok = fd >= 0 && write(fd, head->data, head->size) == (ssize_t)head->size &&
@@ -66,18 +66,18 @@ static void one_tensor_inside(void **state) {
     }
 }
 
-static void one_tensor_beside(void **state) {
+static void one_external_tensor(void **state) {
     (void)state;
     if (sizeof(size_t) < 8) SKIP("the address space is too small");
-    om m = om_begin("beside");
+    om m = om_begin("external");
     om_external(&m, "w", ONNX_UINT8, OM_DIMS(3, GIB), "w.bin", "1073741824", "3221225472");
     om_node(&m, "Op", "", "w", "y");
     size_t size;
     const void *bytes = om_done(&m, &size);
-    scratch_put(scratch("beside.onnx"), bytes, size);
+    scratch_put(scratch("external.onnx"), bytes, size);
     om_free(&m);
     if (put_large(scratch("w.bin"), &(om_bytes){ 0 }, UINT64_C(4) * GIB, 9))
-        check_and_free(scratch("beside.onnx"), 3, 9);
+        check_and_free(scratch("external.onnx"), 3, 9);
     else SKIP("no file of 4 GiB with a hole can be made");
 }
 
@@ -89,7 +89,7 @@ static int begin(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_tensor_inside),
-        cmocka_unit_test(one_tensor_beside),
+        cmocka_unit_test(one_external_tensor),
     };
     return cmocka_run_group_tests(tests, begin, group_end);
 }

@@ -1,5 +1,5 @@
-/* ONNX files that decode: what of them is where in the network. Everything goes through every other format and comes
- * back the same. What is refused is told by bad.c, files beside the model by external.c. */
+/* ONNX files that decode: where their parts are in the network. Everything goes through every other format and comes
+ * back the same. For refused files see bad.c, for files next to the model external.c. */
 #include <dirent.h>
 #include <stdio.h>
 #include "graph.h"
@@ -18,7 +18,7 @@ static xir_network *read_model(const void *data, size_t size) {
     return net;
 }
 
-/* ---- a table: what stands in the file, what stands in the network ----------------------------------------------- */
+/* ---- a table: parts of the file, parts of the network ----------------------------------------------------------- */
 
 #define GRAPH(fields)  "1:8 7{2'g' " fields "}"
 #define NODE(fields)   GRAPH("11{1'x' 2{1{1:1 2{}}}} 1{1'x' 2'y' 4'Op' " fields "} 12{1'y'}")
@@ -27,7 +27,7 @@ static xir_network *read_model(const void *data, size_t size) {
 #define TYPE(fields)   GRAPH("11{1'x' 2{" fields "}} 12{1'x'}")
 
 static const struct { const char *file, *parts[4]; } table[] = {
-    /* the network's own */
+    /* the network */
     { "1:8 7{}",                       { "\"framework_kind\":\"ONNX\"", "\"onnx.ir_version\":8", "icraft::xir::Input", "icraft::xir::Output" } },
     { GRAPH(""),                       { "\"name\":\"g\"" } },
     { "1:8 2'pytorch' 3'2.1' 4'd' 5:7 6'doc' 7{10'gdoc'}",
@@ -37,7 +37,7 @@ static const struct { const char *file, *parts[4]; } table[] = {
     { "8{2:11} 8{2:12} 7{}",           { "\"onnx.opset\":{\"\":12}" } },
     { "14{1'b' 2'2'} 14{1'a' 2'1'} 14{1'b' 2'3'} 7{16{1'k' 2'v'}}", { "\"onnx.metadata\":{\"a\":\"1\",\"b\":\"3\"}", "\"onnx.graph_metadata\":{\"k\":\"v\"}" } },
     { "25#0102 25#00 20#ffffff 7{}",   { "\"onnx.functions\":[\"AQI=\",\"AA==\"]", "\"onnx.training_info\":[\"////\"]" } },
-    { "2'first' 7{2'a'} 2'second' 7{2'b' 1{4'Op' 2'y'}}", { "\"name\":\"b\"", "second", "\"onnx::Op\"" } },   /* the last counts; graphs are put together */
+    { "2'first' 7{2'a'} 2'second' 7{2'b' 1{4'Op' 2'y'}}", { "\"name\":\"b\"", "second", "\"onnx::Op\"" } },   /* the last counts; graphs are merged */
     { "99'unknown' 7{98:5 97{} 1{4'Op' 96=1 #9906#0000000000000000}}", { "\"onnx::Op\"" } },
 
     /* nodes */
@@ -67,7 +67,7 @@ static const struct { const char *file, *parts[4]; } table[] = {
     { ATTR("20:14 15{5{1:7 2{1{1:8}}}} 15{9{1{8{1:1}}}} 15{7{1'd' 2'n'}} 15{}"), { "[{\"onnx.type\":\"map(int64,tensor(string))\"},{\"onnx.type\":\"optional(sparse_tensor(float))\"},{\"onnx.type\":\"opaque(d,n)\"},{\"onnx.type\":\"\"}]" } },
     { ATTR("20:11 22{1{1:1 2:1 4=7} 2{1:1 2:7 7:3} 3:9}"), { "\"a\":{\"onnx.sparse_tensor\":{\"dims\":[9],\"indices\":{", "\"values\":{" } },
     { ATTR("20:5 6{2'inner'}"),        { "\"a\":{\"onnx.graph\":{\"_allow_no_data\"" } },
-    { ATTR("3:4"),                     { "\"a\":4" } },                            /* files before there was a type  */
+    { ATTR("3:4"),                     { "\"a\":4" } },                            /* files from before types existed */
     { ATTR("8:4"),                     { "\"a\":[4]" } },
     { ATTR(""),                        { "\"a\":null" } },
     { ATTR("20:2 21'outer'"),          { "\"a\":{\"onnx.ref\":\"outer\"}" } },
@@ -86,10 +86,10 @@ static const struct { const char *file, *parts[4]; } table[] = {
     { TYPE("1{1:1}"),                  { "\"dtype\":null", "\"onnx.type\":\"tensor(float)\"" } },       /* no rank */
     { TYPE("1{1:8 2{1{1:2}}}"),        { "\"dtype\":null", "\"onnx.type\":\"tensor(string)[2]\"" } },
     { TYPE("1{1:99 2{}}"),             { "\"dtype\":null", "\"onnx.type\":\"tensor(99)[]\"" } },
-    { TYPE("1{1:17 2{}} 4{1{1{1:1}}}"), { "\"onnx.type\":\"seq(tensor(float))\"" } },                   /* of several kinds the last */
+    { TYPE("1{1:17 2{}} 4{1{1{1:1}}}"), { "\"onnx.type\":\"seq(tensor(float))\"" } },                   /* of several kinds the last counts */
     { GRAPH("11{1'x' 3'doc' 4{1'k' 2'v'}} 12{1'x'}"), { "\"dtype\":null", "\"tags\":{\"onnx.doc_string\":\"doc\",\"onnx.metadata\":{\"k\":\"v\"}}" } },
     { GRAPH("1{4'Op' 2'y'} 13{1'y' 2{1{1:1 2{1{1:4}}}}} 13{1'nobody'}"), { "\"shape\":[4]" } },
-    { GRAPH("1{4'Op' 2'y'} 12{1'y' 2{1{1:1 2{1{1:5}}}}} 13{1'y' 2{1{1:1 2{1{1:4}}}}}"), { "\"shape\":[5]" } },   /* an output's own counts first */
+    { GRAPH("1{4'Op' 2'y'} 12{1'y' 2{1{1:1 2{1{1:5}}}}} 13{1'y' 2{1{1:1 2{1{1:4}}}}}"), { "\"shape\":[5]" } },   /* the output's own type comes first */
     { GRAPH("1{4'Op' 2'y'} 14{1'y' 2{1'SCALE_TENSOR' 2's'}}"), { "\"onnx.quantization\":{\"SCALE_TENSOR\":\"s\"}" } },
 
     /* constants */
@@ -108,7 +108,7 @@ static const struct { const char *file, *parts[4]; } table[] = {
     { GRAPH("5{8'w' 2:1 4=1} 5{8'v' 2:1 4=1} 5{8'u' 2:1 4=1} 1{1'v' 4'Op'}"), { "\"onnx.unused_initializers\":[\"w\",\"u\"]" } },
     { GRAPH("5{8'w' 2:1 4=1} 12{1'w'}"), { "\"name\":\"w\"" } },                    /* straight to an output */
 
-    /* graphs that are broken */
+    /* broken graphs */
     { GRAPH("1{1'nobody' 4'Op'}"),     { "\"dtype\":null", "\"name\":\"nobody\"" } },
     { GRAPH("1{1'y' 4'B' 2'z'} 1{4'A' 2'y'}"), { "onnx::B", "onnx::A" } },
     { GRAPH("1{1'y' 4'A' 2'y'}"),      { "\"name\":\"y\"" } },
@@ -117,7 +117,7 @@ static const struct { const char *file, *parts[4]; } table[] = {
     { GRAPH("5{8'w' 2:1 4=1} 5{8'w' 2:1 4=2} 1{1'w' 4'A'}"), { "\"source.duplicate\":true" } },
     { GRAPH("12{1'nobody'} 12{}"),     { "\"name\":\"nobody\"" } },
 
-    /* subgraphs: what they take from outside */
+    /* subgraphs: their captures */
     { GRAPH("11{1'x'} 1{4'If' 1'x' 5{1'then' 20:5 6{1{4'Add' 1'x' 1'h' 2'r'} 12{1'r'} 12{1'out'}}}}"),
       { "\"source.captures\":[\"x\",\"h\",\"out\"]", "\"name\":\"out\"" } },
     { GRAPH("11{1'x'} 1{4'Loop' 1'' 5{1'b' 20:10 11{11{1'i'} 5{8'c'} 15{1{8's'}} 1{4'Op' 1'i' 1'c' 1's' 1'q' 1'' "
@@ -128,7 +128,7 @@ static const struct { const char *file, *parts[4]; } table[] = {
       { "\"source.captures\":[\"outer\"]" } },
 };
 
-static void what_is_where(void **state) {
+static void parts_of_the_file_and_of_the_network(void **state) {
     (void)state;
     size_t failed = 0;
     for (size_t i = 0; i < COUNT(table); i++) {
@@ -179,7 +179,7 @@ static const struct { const char *tensor, *bytes; bool in_place; } elements[] = 
     { "1:3 2:22 5:33 5:3",                     "#2103",             false },   /* two to the byte        */
     { "1:3 2:22 9#2103",                       "#2103",             true  },
     { "1:1 2:14 4=1 4=2",                      "#0000803f00000040", false },
-    { "1:2 2:8 6'ab' 6'c'",                    "#0261620163",       false },   /* behind their lengths   */
+    { "1:2 2:8 6'ab' 6'c'",                    "#0261620163",       false },   /* after their lengths   */
     { "1:2 2:18 5:1 5:255",                    "#01ff",             false },
     { "2:7 7:3",                               "#0300000000000000", false },   /* no dims: one element   */
     { "1#0202 2:2 9#01020304",                 "#01020304",         true  },
@@ -263,8 +263,8 @@ static void a_name_is_one_value(void **state) {
     om_free(&m);
 }
 
-/* What a dialect's network may have that ours may not. */
-static void a_good_model_has_no_fault(void **state) {
+/* A dialect's network may have things that XIR's own may not. */
+static void a_valid_model_has_no_fault(void **state) {
     (void)state;
     om m = om_begin("good");
     om_node(&m, "Constant", "", "", "c");
@@ -281,7 +281,7 @@ static void a_good_model_has_no_fault(void **state) {
     om_free(&m);
 }
 
-/* Attributes that are the same bytes are one map; tensors in them are not shared. */
+/* Attributes with the same bytes are one map; tensors in them are not shared. */
 static void equal_attributes_are_shared(void **state) {
     (void)state;
     om m = om_begin("attrs");
@@ -303,7 +303,7 @@ static void equal_attributes_are_shared(void **state) {
     om_free(&m);
 }
 
-/* Attributes are in the order of their names, however many, in whatever order the file has them. */
+/* Attributes are sorted by name, however many there are, in whatever order the file has them. */
 static void attributes_are_sorted(void **state) {
     (void)state;
     static const size_t counts[] = { 2, 16, 17, 300 };
@@ -329,7 +329,7 @@ static void attributes_are_sorted(void **state) {
     }
 }
 
-/* ---- what is asked for ------------------------------------------------------------------------------------------ */
+/* ---- options ---------------------------------------------------------------------------------------------------- */
 
 static void the_structure_alone(void **state) {
     (void)state;
@@ -349,7 +349,7 @@ static void the_structure_alone(void **state) {
     }
     xir_network_free(net);
     om_free(&m);
-    /* None of what is Params has bytes then, whatever it was in the file. */
+    /* Then no Params has bytes, whatever it was in the file. */
     om_bytes all = onnx_everything();
     net = xir_network_read(ctx, all.data, all.size, XIR_STR("m"), &XIR_INIT(xir_load_options, .no_params = true), why);
     assert_non_null(net);
@@ -358,7 +358,7 @@ static void the_structure_alone(void **state) {
     om_bytes_free(&all);
 }
 
-static void told_by_content(void **state) {
+static void detected_by_content(void **state) {
     (void)state;
     om m = om_begin("a graph with a name");
     for (int i = 0; i < 40; i++) om_node(&m, "Op", "", "some_input", "some_output");
@@ -373,14 +373,14 @@ static void told_by_content(void **state) {
         size_t mark;
         om_bytes b = onnx_bytes_of(others[i], &mark);
         const char *word = xir_format_of(b.data, b.size);
-        bool may = i == 2 || i == 3 || i == 4 || i == 11;   /* so far they are */
+        bool may = i == 2 || i == 3 || i == 4 || i == 11;   /* their first bytes fit */
         if (word && strcmp(word, "onnx") == 0 && !may) fail_msg("%s is taken for ONNX", others[i]);
         om_bytes_free(&b);
     }
 }
 
-/* Whatever the fuzzers of the other formats have found is not taken for ONNX. */
-static void others_are_not_told_for_it(void **state) {
+/* Files that the fuzzers of other formats have found are not taken for ONNX. */
+static void other_files_are_not_taken_for_it(void **state) {
     (void)state;
     static const char *const folders[] = { "flat", "json", "msgpack", "raw", "differential", "form" };
     size_t n = 0;
@@ -405,16 +405,16 @@ static void others_are_not_told_for_it(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_where),
+        cmocka_unit_test(parts_of_the_file_and_of_the_network),
         cmocka_unit_test(elements_are_read_wherever_they_are),
         cmocka_unit_test(a_sparse_constant_is_dense),
         cmocka_unit_test(a_name_is_one_value),
-        cmocka_unit_test(a_good_model_has_no_fault),
+        cmocka_unit_test(a_valid_model_has_no_fault),
         cmocka_unit_test(equal_attributes_are_shared),
         cmocka_unit_test(attributes_are_sorted),
         cmocka_unit_test(the_structure_alone),
-        cmocka_unit_test(told_by_content),
-        cmocka_unit_test(others_are_not_told_for_it),
+        cmocka_unit_test(detected_by_content),
+        cmocka_unit_test(other_files_are_not_taken_for_it),
     };
     return RUN_GROUP(tests);
 }

@@ -1,10 +1,10 @@
-/* Reading ONNX without memory: every allocation refused, once and for good. What fails gives XIR_E_MEMORY and no
- * network, leaves nothing behind, and succeeds when it is repeated. */
+/* Reading ONNX while memory is short: every allocation is refused, once and permanently. A failure gives
+ * XIR_E_MEMORY and no network, leaks nothing, and the call succeeds when it is repeated. */
 #include "support/scarce.h"
 #include "support/onnx_text.h"
 #include "support/scratch.h"
 
-/* It must be the one that is read in plenty. */
+/* It must equal the network that is read with enough memory. */
 static void check_and_free(want *w, xir_network *net, xir_network *expected) {
     IN_PLENTY(w,
         const char *broken = broken_invariant(net, ASK_ALL);
@@ -33,7 +33,7 @@ static void reading_everything(want *w) {
     om_bytes_free(&all);
 }
 
-/* More names and operators than the first tables hold, and names that nobody uses. */
+/* More names and operators than the first tables hold, and names that are never used. */
 static void reading_many(want *w) {
     om m = om_begin("many");
     char text[4][16];
@@ -52,7 +52,7 @@ static void reading_many(want *w) {
     om_free(&m);
 }
 
-static void reading_files_beside(want *w) {
+static void reading_external_files(want *w) {
     om m = om_begin("external");
     om_external(&m, "v", ONNX_UINT8, OM_DIMS(2), "v.bin", "1", "2");
     om_external(&m, "w", ONNX_UINT8, OM_DIMS(2), "w.bin", NULL, "2");
@@ -84,7 +84,7 @@ static void reading_files_beside(want *w) {
     }
 SCENARIO(reading_everything)
 SCENARIO(reading_many)
-SCENARIO(reading_files_beside)
+SCENARIO(reading_external_files)
 
 static int begin(void **state) {
     scratch_make();
@@ -95,7 +95,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reading_everything),
         cmocka_unit_test(test_reading_many),
-        cmocka_unit_test(test_reading_files_beside),
+        cmocka_unit_test(test_reading_external_files),
     };
     return cmocka_run_group_tests(tests, begin, group_end);
 }

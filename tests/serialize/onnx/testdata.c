@@ -1,7 +1,7 @@
-/* Every model of ONNX's own tests and of XIR_CORPUS/onnx is read: as many nodes, inputs and weights as another walk
- * over the bytes finds (support/onnx_wire.h), the same names and the same elements. ONNX's tests are those of
- * Debian's package libonnx-testdata, in another folder if XIR_ONNX_TESTS names it; the corpus is packed (xz), what
- * is not there is left out. */
+/* Every model of ONNX's own tests and of XIR_CORPUS/onnx is read: it has as many nodes, inputs and weights as
+ * another walk over the bytes finds (support/onnx_wire.h), with the same names and elements. ONNX's tests are those
+ * of Debian's package libonnx-testdata, or in the folder that XIR_ONNX_TESTS names; the corpus is compressed (xz),
+ * and missing parts are skipped. */
 #include <dirent.h>
 #include "support/net.h"
 #include "support/onnx_wire.h"
@@ -26,7 +26,7 @@ static bool is_weight(pb_bytes graph, pb_bytes name) {
     return false;
 }
 
-/* The elements of Params against those that the other reader finds. */
+/* Compares the elements of Params with those that the other reader finds. */
 static void check_elements(const char *path, const xir_value *v, pb_bytes tensor) {
     onnx_tensor t;
     assert_true(onnx_read_tensor(tensor, &t));
@@ -52,10 +52,10 @@ static void check_elements(const char *path, const xir_value *v, pb_bytes tensor
             memcpy(&word, &f, 4);
             expected = word;
         } else if (n.real) {
-            continue;   /* halves and doubles: their size is right */
+            continue;   /* halves and doubles: only their size is checked */
         }
         if (width < 8) expected &= (UINT64_C(1) << 8 * width) - 1;
-        if (bits != expected) fail_msg("%s: element %zu of %.*s is another", path, i, CLIP_TO(text_of(t.name), 80));
+        if (bits != expected) fail_msg("%s: element %zu of %.*s differs", path, i, CLIP_TO(text_of(t.name), 80));
     }
     assert_int_equal(i * width, size);
 }

@@ -1,5 +1,5 @@
-/* Raw files that are wrong: each is refused with its status, its byte and its sentence, however it is loaded, and
- * the network keeps the bytes that it had. */
+/* Malformed raw files: each is refused with its status, its byte and its message, however it is loaded, and the network
+ * keeps the bytes that it had. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,16 +52,16 @@ typedef struct entry { int32_t id; uint64_t offset; } entry;
 
 typedef struct bad {
     int         net;
-    uint32_t    n;           /* what the header says                                  */
-    size_t      size;        /* of the file: 0xEE where nothing else is said, or cut  */
-    entry       entries[5];  /* those that are written; id 0 ends                     */
-    int         at, value;   /* a byte that is changed at last; value 0: none         */
+    uint32_t    n;           /* the count in the header                               */
+    size_t      size;        /* of the file: filled with 0xEE, or truncated           */
+    entry       entries[5];  /* the entries; id 0 ends                                */
+    int         at, value;   /* a byte to change at the end; value 0: none            */
     xir_status  status;
     uint64_t    byte;
-    const char *sentence;    /* how it begins                                         */
+    const char *sentence;    /* the beginning of the message                          */
 } bad;
 
-/* The plain network's file is right with   3, 62, { { 3, 52 }, { 7, 56 }, { 5, 56 } }. */
+/* The valid file of the plain network is   3, 62, { { 3, 52 }, { 7, 56 }, { 5, 56 } }. */
 #define RIGHT { { 3, 52 }, { 7, 56 }, { 5, 56 } }
 #define C XIR_E_CORRUPT
 #define M XIR_E_MISSING
@@ -70,16 +70,16 @@ typedef struct bad {
 
 static const bad table[] = {
     /* the fixed beginning */
-    { PLAIN, 3,  0, RIGHT, 0, 0, C,  0, "the file is empty, the network has 3 Params" },
+    { PLAIN, 3,  0, RIGHT, 0, 0, C,  0, "the file is empty, but the network has 3 Params" },
     { PLAIN, 3,  1, RIGHT, 0, 0, C,  1, "the file ends within its header, which takes 16 bytes" },
     { PLAIN, 3, 11, RIGHT, 0, 0, C, 11, "the file ends within its header" },
     { PLAIN, 3, 12, RIGHT, 0, 0, C, 12, "the file ends within its header" },
     { PLAIN, 3, 15, RIGHT, 0, 0, C, 15, "the file ends within its header" },
-    { PLAIN, 3, 62, RIGHT, 0, 'P', C, 0, "not a raw file: byte 0x50 stands where the magic has 0xA5 (raw files of the IR before XIR have none)" },
-    { PLAIN, 3,  1, RIGHT, 0, 'P', C, 0, "not a raw file: byte 0x50" },
-    { PLAIN, 3, 62, RIGHT, 1, 'i', C, 1, "not a raw file: byte 0x69 stands where the magic has 0x49" },
-    { PLAIN, 3, 62, RIGHT, 7, ' ', C, 7, "not a raw file: byte 0x20 stands where the magic has 0x5F" },
-    { PLAIN, 3, 62, RIGHT, 11, 0x5A, C, 11, "not a raw file: byte 0x5A stands where the magic has 0xA5" },
+    { PLAIN, 3, 62, RIGHT, 0, 'P', C, 0, "not a raw file: found byte 0x50, expected 0xA5 (raw files of the IR before XIR have no magic)" },
+    { PLAIN, 3,  1, RIGHT, 0, 'P', C, 0, "not a raw file: found byte 0x50" },
+    { PLAIN, 3, 62, RIGHT, 1, 'i', C, 1, "not a raw file: found byte 0x69, expected 0x49" },
+    { PLAIN, 3, 62, RIGHT, 7, ' ', C, 7, "not a raw file: found byte 0x20, expected 0x5F" },
+    { PLAIN, 3, 62, RIGHT, 11, 0x5A, C, 11, "not a raw file: found byte 0x5A, expected 0xA5" },
     { PLAIN, 3,  5, RIGHT, 4, 'x', C, 4, "not a raw file" },
 
     /* the number of entries */
@@ -95,58 +95,58 @@ static const bad table[] = {
     /* ids */
     { PLAIN, 2, 44, { { 3, 40 }, { 7, 44 } }, 0, 0, M, 12, "v_id 5 'p2' of the network has no entry" },
     { PLAIN, 2, 50, { { 3, 40 }, { 5, 44 } }, 0, 0, M, 12, "v_id 7 'p1' of the network has no entry" },
-    { PLAIN, 4, 74, { { 3, 64 }, { 7, 68 }, { 5, 68 }, { 9, 74 } }, 0, 0, C, 52, "entry 3 is of v_id 9, which is no Params of the network" },
-    { PLAIN, 4, 74, { { 9, 64 }, { 3, 64 }, { 7, 68 }, { 5, 68 } }, 0, 0, C, 16, "entry 0 is of v_id 9, which" },
-    { PLAIN, 3, 62, { { 3, 52 }, { 3, 56 }, { 5, 56 } }, 0, 0, X, 28, "entry 1 is of v_id 3 'p0', which entry 0 was already" },
-    { PLAIN, 4, 74, { { 7, 64 }, { 3, 64 }, { 5, 68 }, { 7, 74 } }, 0, 0, X, 52, "entry 3 is of v_id 7 'p1', which entry 0 was already" },
-    { PLAIN, 5, 88, { { 3, 76 }, { 7, 80 }, { 5, 80 }, { 5, 80 }, { 3, 76 } }, 0, 0, X, 52, "entry 3 is of v_id 5" },
-    { PLAIN, 3, 62, { { -3, 52 }, { 7, 56 }, { 5, 56 } }, 0, 0, C, 16, "entry 0 is of v_id -3, which" },
-    { PLAIN, 3, 62, { { 3, 52 }, { INT32_MIN, 56 }, { 5, 56 } }, 0, 0, C, 28, "entry 1 is of v_id -2147483648, which" },
-    { PLAIN, 3, 62, { { 3, 52 }, { 7, 56 }, { 0x05000000, 56 } }, 0, 0, C, 40, "entry 2 is of v_id 83886080, which" },
-    { PLAIN, 3, 62, { { 1, 52 }, { 7, 56 }, { 5, 56 } }, 0, 0, C, 16, "entry 0 is of v_id 1, which" },
+    { PLAIN, 4, 74, { { 3, 64 }, { 7, 68 }, { 5, 68 }, { 9, 74 } }, 0, 0, C, 52, "entry 3 has v_id 9, but the network has no Params with this id" },
+    { PLAIN, 4, 74, { { 9, 64 }, { 3, 64 }, { 7, 68 }, { 5, 68 } }, 0, 0, C, 16, "entry 0 has v_id 9, but" },
+    { PLAIN, 3, 62, { { 3, 52 }, { 3, 56 }, { 5, 56 } }, 0, 0, X, 28, "entry 1 has v_id 3 'p0', which entry 0 already has" },
+    { PLAIN, 4, 74, { { 7, 64 }, { 3, 64 }, { 5, 68 }, { 7, 74 } }, 0, 0, X, 52, "entry 3 has v_id 7 'p1', which entry 0 already has" },
+    { PLAIN, 5, 88, { { 3, 76 }, { 7, 80 }, { 5, 80 }, { 5, 80 }, { 3, 76 } }, 0, 0, X, 52, "entry 3 has v_id 5" },
+    { PLAIN, 3, 62, { { -3, 52 }, { 7, 56 }, { 5, 56 } }, 0, 0, C, 16, "entry 0 has v_id -3, but" },
+    { PLAIN, 3, 62, { { 3, 52 }, { INT32_MIN, 56 }, { 5, 56 } }, 0, 0, C, 28, "entry 1 has v_id -2147483648, but" },
+    { PLAIN, 3, 62, { { 3, 52 }, { 7, 56 }, { 0x05000000, 56 } }, 0, 0, C, 40, "entry 2 has v_id 83886080, but" },
+    { PLAIN, 3, 62, { { 1, 52 }, { 7, 56 }, { 5, 56 } }, 0, 0, C, 16, "entry 0 has v_id 1, but" },
 
-    /* offsets that are wrong alone */
+    /* offsets that are wrong by themselves */
     { PLAIN, 3, 62, { { 3, 0 }, { 7, 56 }, { 5, 56 } }, 0, 0, C, 20, "the payload of v_id 3 'p0' begins at byte 0, inside the table, which ends at 52" },
     { PLAIN, 3, 62, { { 3, 51 }, { 7, 56 }, { 5, 56 } }, 0, 0, C, 20, "the payload of v_id 3 'p0' begins at byte 51, inside the table" },
     { PLAIN, 3, 62, { { 3, 52 }, { 7, 56 }, { 5, 16 } }, 0, 0, C, 44, "the payload of v_id 5 'p2' begins at byte 16, inside the table" },
     { PLAIN, 3, 62, { { 3, 52 }, { 7, 51 }, { 5, 56 } }, 0, 0, C, 32, "the payload of v_id 7 'p1' begins at byte 51, inside the table" },
     { PLAIN, 3, 62, { { 3, 52 }, { 7, 0 }, { 5, 56 } }, 0, 0, C, 32, "the payload of v_id 7 'p1' begins at byte 0, inside the table" },
     { PLAIN, 3, 62, { { 3, 62 }, { 7, 56 }, { 5, 56 } }, 0, 0, C, 20, "the payload of v_id 3 'p0' takes 4 bytes from 62 on, but the file ends at 62" },
-    { PLAIN, 3, 62, { { 3, 63 }, { 7, 56 }, { 5, 56 } }, 0, 0, C, 20, "the payload of v_id 3 'p0' begins at byte 63, behind the end of the file at 62" },
+    { PLAIN, 3, 62, { { 3, 63 }, { 7, 56 }, { 5, 56 } }, 0, 0, C, 20, "the payload of v_id 3 'p0' begins at byte 63, after the end of the file at 62" },
     { PLAIN, 3, 62, { { 3, 59 }, { 7, 56 }, { 5, 56 } }, 0, 0, C, 20, "the payload of v_id 3 'p0' takes 4 bytes from 59 on" },
-    { PLAIN, 3, 62, { { 3, UINT64_MAX }, { 7, 56 }, { 5, 56 } }, 0, 0, C, 20, "the payload of v_id 3 'p0' begins at byte 18446744073709551615, behind" },
-    { PLAIN, 3, 62, { { 3, UINT64_MAX - 3 }, { 7, 56 }, { 5, 56 } }, 0, 0, C, 20, "the payload of v_id 3 'p0' begins at byte 18446744073709551612, behind" },
-    { PLAIN, 3, 62, { { 3, U64(1) << 63 }, { 7, 56 }, { 5, 56 } }, 0, 0, C, 20, "the payload of v_id 3 'p0' begins at byte 9223372036854775808, behind" },
-    { PLAIN, 3, 62, { { 3, (U64(1) << 32) + 52 }, { 7, 56 }, { 5, 56 } }, 0, 0, C, 20, "the payload of v_id 3 'p0' begins at byte 4294967348, behind" },
-    { PLAIN, 3, 62, { { 3, 52 }, { 7, 63 }, { 5, 56 } }, 0, 0, C, 32, "the payload of v_id 7 'p1' begins at byte 63, behind" },
-    { PLAIN, 3, 62, { { 3, 52 }, { 7, UINT64_MAX }, { 5, 56 } }, 0, 0, C, 32, "the payload of v_id 7 'p1' begins at byte 18446744073709551615, behind" },
+    { PLAIN, 3, 62, { { 3, UINT64_MAX }, { 7, 56 }, { 5, 56 } }, 0, 0, C, 20, "the payload of v_id 3 'p0' begins at byte 18446744073709551615, after" },
+    { PLAIN, 3, 62, { { 3, UINT64_MAX - 3 }, { 7, 56 }, { 5, 56 } }, 0, 0, C, 20, "the payload of v_id 3 'p0' begins at byte 18446744073709551612, after" },
+    { PLAIN, 3, 62, { { 3, U64(1) << 63 }, { 7, 56 }, { 5, 56 } }, 0, 0, C, 20, "the payload of v_id 3 'p0' begins at byte 9223372036854775808, after" },
+    { PLAIN, 3, 62, { { 3, (U64(1) << 32) + 52 }, { 7, 56 }, { 5, 56 } }, 0, 0, C, 20, "the payload of v_id 3 'p0' begins at byte 4294967348, after" },
+    { PLAIN, 3, 62, { { 3, 52 }, { 7, 63 }, { 5, 56 } }, 0, 0, C, 32, "the payload of v_id 7 'p1' begins at byte 63, after" },
+    { PLAIN, 3, 62, { { 3, 52 }, { 7, UINT64_MAX }, { 5, 56 } }, 0, 0, C, 32, "the payload of v_id 7 'p1' begins at byte 18446744073709551615, after" },
 
     /* payloads that do not tile */
-    { PLAIN, 3, 63, { { 3, 53 }, { 7, 57 }, { 5, 57 } }, 0, 0, C, 52, "1 bytes from here on belong to nothing: the table ends here, v_id 3 'p0' begins at byte 53" },
-    { PLAIN, 3, 63, { { 3, 52 }, { 7, 56 }, { 5, 57 } }, 0, 0, C, 56, "1 bytes from here on belong to nothing: v_id 7 'p1' ends here, v_id 5 'p2' begins at byte 57" },
-    { PLAIN, 3, 72, { { 5, 52 }, { 3, 68 }, { 7, 58 } }, 0, 0, C, 58, "10 bytes from here on belong to nothing: v_id 7 'p1' ends here, v_id 3 'p0' begins at byte 68" },
-    { PLAIN, 3, 63, { { 5, 52 }, { 7, 59 }, { 3, 59 } }, 0, 0, C, 58, "1 bytes from here on belong to nothing: v_id 5 'p2' ends here, v_id 7 'p1' begins at byte 59" },
+    { PLAIN, 3, 63, { { 3, 53 }, { 7, 57 }, { 5, 57 } }, 0, 0, C, 52, "1 bytes from here on belong to no payload: the table ends here, v_id 3 'p0' begins at byte 53" },
+    { PLAIN, 3, 63, { { 3, 52 }, { 7, 56 }, { 5, 57 } }, 0, 0, C, 56, "1 bytes from here on belong to no payload: v_id 7 'p1' ends here, v_id 5 'p2' begins at byte 57" },
+    { PLAIN, 3, 72, { { 5, 52 }, { 3, 68 }, { 7, 58 } }, 0, 0, C, 58, "10 bytes from here on belong to no payload: v_id 7 'p1' ends here, v_id 3 'p0' begins at byte 68" },
+    { PLAIN, 3, 63, { { 5, 52 }, { 7, 59 }, { 3, 59 } }, 0, 0, C, 58, "1 bytes from here on belong to no payload: v_id 5 'p2' ends here, v_id 7 'p1' begins at byte 59" },
     { PLAIN, 3, 62, { { 3, 52 }, { 7, 56 }, { 5, 55 } }, 0, 0, C, 55, "the payload of v_id 5 'p2' begins here, but that of v_id 3 'p0' (4 bytes) reaches to 56" },
     { PLAIN, 3, 62, { { 3, 52 }, { 7, 56 }, { 5, 52 } }, 0, 0, C, 52, "the payload of v_id 5 'p2' begins here, but that of v_id 3 'p0' (4 bytes) reaches to 56" },
     { PLAIN, 3, 62, { { 5, 52 }, { 7, 58 }, { 3, 52 } }, 0, 0, C, 52, "the payload of v_id 3 'p0' begins here, but that of v_id 5 'p2' (6 bytes) reaches to 58" },
     { PLAIN, 3, 62, { { 5, 52 }, { 7, 58 }, { 3, 57 } }, 0, 0, C, 57, "the payload of v_id 3 'p0' begins here, but that of v_id 5 'p2' (6 bytes) reaches to 58" },
     { PLAIN, 3, 62, { { 3, 52 }, { 7, 54 }, { 5, 56 } }, 0, 0, C, 54, "the payload of v_id 7 'p1' begins here, but that of v_id 3 'p0' (4 bytes) reaches to 56" },
     { PLAIN, 3, 62, { { 3, 52 }, { 7, 57 }, { 5, 56 } }, 0, 0, C, 57, "the payload of v_id 7 'p1' begins here, but that of v_id 5 'p2' (6 bytes) reaches to 62" },
-    { PLAIN, 3, 63, RIGHT, 0, 0, C, 62, "1 bytes from here to the end of the file belong to nothing" },
-    { PLAIN, 3, 1062, RIGHT, 0, 0, C, 62, "1000 bytes from here to the end of the file belong to nothing" },
+    { PLAIN, 3, 63, RIGHT, 0, 0, C, 62, "1 bytes from here to the end of the file belong to no payload" },
+    { PLAIN, 3, 1062, RIGHT, 0, 0, C, 62, "1000 bytes from here to the end of the file belong to no payload" },
 
-    /* payloads of other sizes than the types say */
+    /* payloads of another size than their type takes */
     { PLAIN, 3, 61, RIGHT, 0, 0, C, 44, "the payload of v_id 5 'p2' takes 6 bytes from 56 on, but the file ends at 61" },
     { PLAIN, 3, 52, RIGHT, 0, 0, C, 20, "the payload of v_id 3 'p0' takes 4 bytes from 52 on, but the file ends at 52" },
     { PLAIN, 3, 62, { { 3, 52 }, { 7, 58 }, { 5, 58 } }, 0, 0, C, 44, "the payload of v_id 5 'p2' takes 6 bytes from 58 on, but the file ends at 62" },
 
-    /* what is wrong with the network */
+    /* faults of the network */
     { WIDE_ID, 0, 16, { { 0 } }, 0, 0, M, 12, "v_id 5000000000 'p0' of the network has no entry" },
-    { WIDE_ID, 1, 32, { { 705032704, 28 } }, 0, 0, C, 16, "entry 0 is of v_id 705032704, which" },
-    { UNKNOWN_DIM, 1, 32, { { 3, 28 } }, 0, 0, XIR_E_BOUNDS, NO, "v_id 3 'p0' has an unknown dim: how many bytes it has in a raw file cannot be said" },
+    { WIDE_ID, 1, 32, { { 705032704, 28 } }, 0, 0, C, 16, "entry 0 has v_id 705032704, but" },
+    { UNKNOWN_DIM, 1, 32, { { 3, 28 } }, 0, 0, XIR_E_BOUNDS, NO, "v_id 3 'p0' has an unknown dim: its size in a raw file is unknown" },
     { TOO_MANY, 1, 32, { { 3, 28 } }, 0, 0, XIR_E_LIMIT, NO, "v_id 3 'p0' takes more bytes than a file can have" },
     { HUGE_PAIR, 2, 48, { { 3, 40 }, { 5, 44 } }, 0, 0, C, 20, "the payload of v_id 3 'p0' takes 9223372036854775800 bytes from 40 on" },
-    { NOTHING, 1, 28, { { 3, 28 } }, 0, 0, C, 16, "entry 0 is of v_id 3, which is no Params" },
+    { NOTHING, 1, 28, { { 3, 28 } }, 0, 0, C, 16, "entry 0 has v_id 3, but the network has no Params" },
     { NOTHING, 0, 17, { { 0 } }, 0, 0, C, 16, "1 bytes from here to the end" },
     { NOTHING, 0, 15, { { 0 } }, 0, 0, C, 15, "the file ends within its header" },
     { ALLOWED, 1, 28, { { 7, 28 } }, 0, 0, M, 12, "v_id 5 'p2' of the network has no entry" },
@@ -182,7 +182,7 @@ static void every_bad_file_is_refused_at_its_byte(void **state) {
         const bad *b = &table[i];
         uint8_t scrap[2048];
         size_t size = make(b, scrap, sizeof scrap), n;
-        uint8_t *file = malloc(size ? size : 1);   /* of its size, so that a sanitizer sees what is read behind it */
+        uint8_t *file = malloc(size ? size : 1);   /* of exactly its size, so that a sanitizer sees reads beyond it */
         memcpy(file, scrap, size);
         const char *path = scratch("bad.raw");
         scratch_put(path, file, size);
@@ -241,7 +241,7 @@ static void a_finding_prints_its_byte(void **state) {
 
 /* ---- sweeps ------------------------------------------------------------------------------------------------- */
 
-/* A right file, whose network knows its MD5. */
+/* A valid file, whose network has its MD5. */
 static xir_network *right(xir_context *ctx, xir_value **values, uint8_t **file, size_t *size) {
     static const raw_param wanted[] = { { 3, 4 }, { 7, 0 }, { 5, 6 }, { 1000, 1 }, { 12, 0 }, { 2, 16 } };
     xir_network *net = raw_network(ctx, wanted, COUNT(wanted), 3, values);
@@ -255,7 +255,7 @@ static xir_network *right(xir_context *ctx, xir_value **values, uint8_t **file, 
     return net;
 }
 
-static void a_cut_anywhere_is_noticed(void **state) {
+static void truncation_anywhere_is_noticed(void **state) {
     xir_context *ctx = *state;
     xir_value *values[6];
     uint8_t *file;
@@ -284,7 +284,7 @@ static void a_cut_anywhere_is_noticed(void **state) {
     free(file);
 }
 
-/* Whether byte `at` is of the offset of one of the Params without bytes: entries 1 and 4. */
+/* Whether byte `at` belongs to the offset of Params without bytes: entries 1 and 4. */
 static bool of_empty_offset(size_t at) {
     return (at >= 16 + 12 * 1 + 4 && at < 16 + 12 * 2) || (at >= 16 + 12 * 4 + 4 && at < 16 + 12 * 5);
 }
@@ -299,12 +299,12 @@ static void a_flipped_bit_is_noticed_where_it_can_be(void **state) {
         for (int bit = 0; bit < 8; bit++) {
             file[at] ^= (uint8_t)(1 << bit);
             for (size_t i = 0; i < 6; i++) xir_params_clear(values[i]);
-            /* All bytes are under the MD5. */
+            /* The MD5 covers all bytes. */
             assert_int_not_equal(xir_raw_read(net, file, size, 0, NULL), XIR_OK);
             assert_int_not_equal(xir_raw_read(net, file, size, XIR_LOAD_LAZY | XIR_LOAD_MD5, NULL), XIR_OK);
             for (size_t i = 0; i < 6; i++) assert_null(xir_params_data(values[i], NULL));
-            /* Without it payloads are what they are, and the table is checked: only a Params without bytes may move to
-             * another place where one ends. */
+            /* Without it payloads are not checked, but the table is: only Params without bytes may move to another
+             * place where one ends. */
             xir_status status = xir_raw_read(net, file, size, XIR_LOAD_LAZY, NULL);
             if (at >= table_end) {
                 assert_int_equal(status, XIR_OK);
@@ -319,7 +319,7 @@ static void a_flipped_bit_is_noticed_where_it_can_be(void **state) {
         }
     }
     assert_true(harmless <= 4);
-    for (size_t i = 0; i < 6; i++) xir_params_clear(values[i]);   /* they lie in the file */
+    for (size_t i = 0; i < 6; i++) xir_params_clear(values[i]);   /* they are parts of the file */
     xir_network_free(net);
     free(file);
 }
@@ -381,7 +381,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_bad_file_is_refused_at_its_byte),
         cmocka_unit_test(a_finding_prints_its_byte),
-        cmocka_unit_test(a_cut_anywhere_is_noticed),
+        cmocka_unit_test(truncation_anywhere_is_noticed),
         cmocka_unit_test(a_flipped_bit_is_noticed_where_it_can_be),
         cmocka_unit_test(awkward_numbers_are_survived),
         cmocka_unit_test(a_hostile_count_costs_nothing),

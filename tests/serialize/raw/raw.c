@@ -1,5 +1,4 @@
-/* Raw files that are right: what is loaded is what was saved, lazily or not, and an unchanged network saves the same
- * bytes. */
+/* Valid raw files: what is loaded is what was saved, lazily or not, and an unchanged network saves the same bytes. */
 #include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
@@ -19,7 +18,8 @@
 
 static const raw_param three[] = { { 3, 4 }, { 7, 0 }, { 5, 6 } };
 
-/* A file by hand for the three, with table and payloads in other orders than any walk: payloads 5, 3, table 7, 5, 3. */
+/* A file made by hand for the three, with table and payloads in other orders than a walk: payloads 5, 3, table 7, 5,
+ * 3. */
 static size_t shuffled(uint8_t file[64]) {
     raw_put_header(file, 3);
     raw_put_entry(file, 0, 7, 58);
@@ -51,7 +51,7 @@ static void set_md5(xir_network *net, const char *hex) {
     assert_int_equal(xir_network_set_text(net, XIR_TEXT_PARAMS_MD5, xir_str_of(hex)), XIR_OK);
 }
 
-/* The MD5 of some bytes, by libcrypto in one go. */
+/* The MD5 of some bytes, by libcrypto in one call. */
 static const char *md5_of(const void *data, size_t size) {
     static char hex[33];
     unsigned char digest[EVP_MAX_MD_SIZE];
@@ -94,14 +94,14 @@ static void params_without_bytes_cannot_be_written(void **state) {
     assert_true(xir_str_equal(xir_diags_at(why, 1)->message, XIR_STR("v_id 5 'p2' has no bytes")));
     assert_int_not_equal(access(scratch("missing.raw"), F_OK), 0);
 
-    /* Those that may stay without have no entry then. */
+    /* Params that may lack bytes then have no entry. */
     xir_params_set_allow_no_data(values[2], true);
     m = written(net);
     assert_int_equal(m.size, 16 + 2 * 12 + 4);
     assert_int_equal(raw_get_le(m.data + 12, 4), 2);
     raw_fill(values[2]);
     assert_int_equal(xir_raw_read(net, m.data, m.size, 0, NULL), XIR_OK);
-    assert_true(raw_is_filled(values[2]));   /* the file says nothing of them: they keep what they have */
+    assert_true(raw_is_filled(values[2]));   /* not in the file: they keep their bytes */
     free(m.data);
     xir_network_free(net);
     xir_diags_free(why);
@@ -116,7 +116,7 @@ static void ids_of_more_than_32_bits_cannot_be_written(void **state) {
     raw_memory m = { 0 };
     assert_int_equal(xir_raw_write(net, raw_memory_write, &m, why), XIR_E_BOUNDS);
     assert_true(xir_str_equal(xir_diags_at(why, 0)->message,
-                              XIR_STR("v_id 2147483648 'p1': a raw file has ids of 32 bits")));
+                              XIR_STR("v_id 2147483648 'p1' does not fit: ids in a raw file have 32 bits")));
     assert_int_equal(xir_value_set_id(values[1], 0x7FFFFFFE), XIR_OK);
     m = written(net);
     assert_int_equal(raw_get_le(m.data + 16, 4), INT32_MAX);
@@ -133,7 +133,7 @@ static void a_changed_type_is_noticed_before_anything_is_written(void **state) {
     assert_int_equal(xir_value_set_type(values[2], raw_bytes_type(*state, 7)), XIR_OK);
     raw_memory m = { 0 };
     assert_int_equal(xir_raw_write(net, raw_memory_write, &m, why), XIR_E_INVALID);
-    assert_true(xir_str_equal(xir_diags_at(why, 0)->message, XIR_STR("v_id 5 'p2' has 6 bytes, its type takes 7")));
+    assert_true(xir_str_equal(xir_diags_at(why, 0)->message, XIR_STR("v_id 5 'p2' has 6 bytes, but its type takes 7")));
     assert_int_equal(m.size, 0);
     xir_network_free(net);
     xir_diags_free(why);
@@ -146,7 +146,7 @@ static void more_bytes_than_a_file_can_have_cannot_be_written(void **state) {
         xir_network *net = raw_network(*state, params_of, n, 1, values);
         xir_diags *why = xir_diags_new(*state);
         raw_memory m = { 0 };
-        for (size_t i = 0; i < n; i++)   /* nobody looks at them */
+        for (size_t i = 0; i < n; i++)   /* they are never read */
             assert_int_equal(xir_params_set_borrow(values[i], values, (size_t)params_of[i].size, NULL, NULL), XIR_OK);
         assert_int_equal(xir_raw_write(net, raw_memory_write, &m, why), XIR_E_LIMIT);
         assert_true(xir_str_equal(xir_diags_at(why, 0)->message,
@@ -177,7 +177,7 @@ static void two_params_of_one_id_are_refused(void **state) {
     xir_diags_free(why);
 }
 
-static void a_writer_may_stop_at_any_byte(void **state) {
+static void a_callback_may_stop_at_any_byte(void **state) {
     xir_value *values[3];
     xir_network *net = raw_network(*state, three, 3, 2, values);
     for (size_t i = 0; i < 3; i++) raw_fill(values[i]);
@@ -194,7 +194,7 @@ static void a_writer_may_stop_at_any_byte(void **state) {
     xir_network_free(net);
 }
 
-static void a_network_without_params_says_nothing_and_writes_a_header(void **state) {
+static void a_network_without_params_has_the_empty_digest_and_writes_a_header(void **state) {
     xir_network *net = raw_network(*state, NULL, 0, 0, NULL);
     uint8_t header[16];
     char hex[MD5_DIGITS + 1];
@@ -241,8 +241,8 @@ static void orders_of_table_and_payloads_are_kept(void **state) {
     }
 }
 
-static void new_params_come_behind_the_loaded_ones(void **state) {
-    /* The network has two more, met before and between the others. */
+static void new_params_come_after_the_loaded_ones(void **state) {
+    /* The network has two more, which a walk meets before and between the others. */
     static const raw_param five[] = { { 20, 2 }, { 3, 4 }, { 21, 1 }, { 7, 0 }, { 5, 6 } };
     uint8_t file[64];
     size_t size = shuffled(file);
@@ -271,7 +271,7 @@ static void new_params_come_behind_the_loaded_ones(void **state) {
     assert_filled(values, 5);
     free(m.data);
 
-    /* Other bytes do not change the place. */
+    /* Other bytes do not change the order. */
     assert_int_equal(xir_params_set_copy(values[4], "abcdef", 6), XIR_OK);
     m = written(net);
     assert_memory_equal(m.data + 76, "abcdef", 6);
@@ -338,7 +338,7 @@ static void the_md5_of_the_network_is_compared(void **state) {
         { NULL, 0, XIR_OK, 0 },
         { NULL, XIR_LOAD_LAZY | XIR_LOAD_MD5, XIR_OK, 0 },
         { "A", 0, XIR_OK, 0 },
-        /* none: said so where it would have been compared */
+        /* none: reported where it would have been compared */
         { "", 0, XIR_OK, 1 },
         { "", XIR_LOAD_NO_MD5, XIR_OK, 0 },
         { "", XIR_LOAD_LAZY, XIR_OK, 0 },
@@ -363,7 +363,7 @@ static void the_md5_of_the_network_is_compared(void **state) {
     }
 }
 
-static void without_md5_in_libcrypto_eager_loading_says_how_to_go_on(void **state) {
+static void without_md5_in_libcrypto_eager_loading_fails_with_a_finding(void **state) {
     uint8_t file[64];
     size_t size = shuffled(file);
     xir_network *net = raw_network(*state, three, 3, 2, NULL);
@@ -431,7 +431,7 @@ static void a_pipe_is_loaded_eagerly_only(void **state) {
         close(fds[0]);
         xir_network_free(net);
     }
-    /* An endless one is given up when it can no longer be right. */
+    /* An endless pipe is abandoned when it can no longer be valid. */
     xir_network *net = raw_network(*state, three, 3, 2, NULL);
     assert_int_equal(xir_raw_load(net, "/dev/zero", 0, NULL), XIR_E_LIMIT);
     xir_network_free(net);
@@ -456,7 +456,7 @@ static void lazy_params_are_copied_when_written_or_asked_to(void **state) {
     assert_true(xir_params_is_lazy(values[2]));
     assert_true(raw_is_filled(values[0]));
     mine[0] ^= 1;
-    assert_ptr_equal(xir_params_edit(values[0]), mine);   /* its own now */
+    assert_ptr_equal(xir_params_edit(values[0]), mine);   /* its own copy now */
     assert_int_equal(mapped[0], mine[0] ^ 1);
 
     assert_int_equal(xir_params_load(values[2]), XIR_OK);
@@ -491,7 +491,7 @@ static void saving_over_the_mapped_file_keeps_the_network(void **state) {
 
     *(uint8_t *)xir_params_edit(values[2]) = 'X';
     assert_int_equal(xir_raw_save(net, path, NULL), XIR_OK);
-    assert_true(raw_is_filled(values[0]));   /* from the old file, which has no name any more */
+    assert_true(raw_is_filled(values[0]));   /* from the old file, which no longer has a name */
     now = scratch_get(path, &now_size);
     assert_int_equal(now_size, size);
     assert_int_equal(now[52], 'X');
@@ -558,14 +558,14 @@ static void clones_in_threads_share_the_bytes(void **state) {
     }
 }
 
-/* Pages that the process has been given so far. */
+/* The number of pages that the process has been given so far. */
 static long pages_touched(void) {
     struct rusage usage;
     assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
     return usage.ru_minflt + usage.ru_majflt;
 }
 
-/* Nothing is read but the table: work does not depend on the bytes, which are on 2^28 pages. */
+/* Only the table is read: the work does not depend on the bytes, which take 2^28 pages. */
 static void a_sparse_file_of_1_tib_opens_at_once(void **state) {
     const char *path = scratch("sparse.raw");
     const raw_param wanted[] = { { 1, 8 }, { 2, ((int64_t)1 << 40) - 16 - 3 * 12 - 12 }, { 3, 4 } };
@@ -609,7 +609,7 @@ static void a_sparse_file_of_1_tib_opens_at_once(void **state) {
     if (!mapped) SKIP("1 TiB cannot be mapped: a limit on address space");
 }
 
-/* ---- what the structure file says ---------------------------------------------------------------------------- */
+/* ---- the keys in the structure file ----------------------------------------------------------------------------- */
 
 static void the_digest_is_that_of_the_file_that_would_be_written(void **state) {
     uint8_t file[64];
@@ -620,7 +620,7 @@ static void the_digest_is_that_of_the_file_that_would_be_written(void **state) {
     xir_network *net = raw_network(*state, three, 3, 2, values);
     assert_int_equal(raw_digest(net, &bytes, hex, NULL), XIR_E_MISSING);
 
-    /* Unchanged from an eagerly loaded file, whatever the network's text says since. */
+    /* Unchanged from an eagerly loaded file, whatever the network's text is since. */
     set_md5(net, md5_of(file, size));
     assert_int_equal(xir_raw_read(net, file, size, 0, NULL), XIR_OK);
     set_md5(net, "something else");
@@ -628,14 +628,14 @@ static void the_digest_is_that_of_the_file_that_would_be_written(void **state) {
     assert_int_equal(bytes, size);
     assert_string_equal(hex, md5_of(file, size));
 
-    /* Of a lazily loaded one the claim is kept; nothing is read. */
+    /* For a lazily loaded file the claim is kept; nothing is read. */
     set_md5(net, "0123456789abcdef0123456789abcdef");
     assert_int_equal(xir_raw_read(net, file, size, XIR_LOAD_LAZY, NULL), XIR_OK);
     assert_int_equal(raw_digest(net, &bytes, hex, NULL), XIR_OK);
     assert_string_equal(hex, "0123456789abcdef0123456789abcdef");
     assert_int_equal(bytes, size);
 
-    /* Writing looks at the bytes, and tells who claimed otherwise. */
+    /* Writing reads the bytes, and reports a wrong claim. */
     raw_memory m = { 0 };
     xir_diags *why = xir_diags_new(*state);
     assert_int_equal(xir_raw_write(net, raw_memory_write, &m, why), XIR_OK);
@@ -643,7 +643,7 @@ static void the_digest_is_that_of_the_file_that_would_be_written(void **state) {
     assert_true(xir_str_equal(xir_network_text_of(net, XIR_TEXT_PARAMS_MD5), xir_str_of(md5_of(file, size))));
     free(m.data);
 
-    /* What is no claim is computed: loaded unchecked, changed bytes, another id, another order. */
+    /* Without a valid claim it is computed: loaded unchecked, changed bytes, another id, another order. */
     assert_int_equal(xir_raw_read(net, file, size, XIR_LOAD_NO_MD5, NULL), XIR_OK);
     assert_int_equal(raw_digest(net, &bytes, hex, NULL), XIR_OK);
     assert_string_equal(hex, md5_of(file, size));
@@ -674,7 +674,7 @@ static void params_bytes_that_contradict_the_file_are_a_warning(void **state) {
     net->params_bytes = 61;
     assert_int_equal(xir_raw_read(net, file, size, XIR_LOAD_LAZY, why), XIR_OK);
     assert_int_equal(xir_diags_count_of(why, XIR_WARNING), 1);
-    assert_true(xir_str_equal(xir_diags_at(why, 0)->message, XIR_STR("params_bytes is 61, the file has 62")));
+    assert_true(xir_str_equal(xir_diags_at(why, 0)->message, XIR_STR("params_bytes is 61, but the file has 62")));
     net->params_bytes = 62;
     assert_int_equal(xir_raw_read(net, file, size, XIR_LOAD_LAZY, why), XIR_OK);
     assert_int_equal(xir_diags_count(why), 1);
@@ -713,7 +713,7 @@ static xir_status load_from_pipe(xir_network *net, const uint8_t *file, size_t s
     return status;
 }
 
-/* Each allocation of each call is refused once, and all from it on; the call fails and changes nothing, and then
+/* Each allocation of each call is refused once, and then all from it on; the call fails and changes nothing, and then
  * succeeds. */
 static void a_refused_allocation_changes_nothing(void **state) {
     (void)state;
@@ -807,7 +807,7 @@ static void a_pair_is_saved_together_or_not_at_all(void **state) {
     assert_int_equal(xir_diags_count(why), 4);
     xir_network_free(net);
 
-    /* What is not valid is not saved unless that is asked for; other names get ".raw" behind them. */
+    /* An invalid network is not saved unless that is requested; other names get ".raw" appended. */
     net = xir_network_new(*state, "no ops", XIR_FRAMEWORK_ONNX, "1");
     assert_int_not_equal(xir_json_raw_save(net, scratch("invalid"), NULL, 0, why), XIR_OK);
     assert_int_not_equal(access(scratch("invalid.raw"), F_OK), 0);
@@ -868,18 +868,18 @@ static void a_real_pair_comes_back_byte_for_byte(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        /* before the first use: then MD5 is kept */
-        cmocka_unit_test(without_md5_in_libcrypto_eager_loading_says_how_to_go_on),
+        /* before the first use: afterwards MD5 is kept */
+        cmocka_unit_test(without_md5_in_libcrypto_eager_loading_fails_with_a_finding),
         cmocka_unit_test(a_new_network_writes_its_params_in_the_order_of_the_walk),
         cmocka_unit_test(params_without_bytes_cannot_be_written),
         cmocka_unit_test(ids_of_more_than_32_bits_cannot_be_written),
         cmocka_unit_test(a_changed_type_is_noticed_before_anything_is_written),
         cmocka_unit_test(more_bytes_than_a_file_can_have_cannot_be_written),
         cmocka_unit_test(two_params_of_one_id_are_refused),
-        cmocka_unit_test(a_writer_may_stop_at_any_byte),
-        cmocka_unit_test(a_network_without_params_says_nothing_and_writes_a_header),
+        cmocka_unit_test(a_callback_may_stop_at_any_byte),
+        cmocka_unit_test(a_network_without_params_has_the_empty_digest_and_writes_a_header),
         cmocka_unit_test(orders_of_table_and_payloads_are_kept),
-        cmocka_unit_test(new_params_come_behind_the_loaded_ones),
+        cmocka_unit_test(new_params_come_after_the_loaded_ones),
         cmocka_unit_test(many_params_in_any_order_are_kept),
         cmocka_unit_test(the_md5_of_the_network_is_compared),
         cmocka_unit_test(loading_again_replaces_and_failing_does_not),
