@@ -55,7 +55,7 @@ static xir_value *bottleneck(resnet *r, xir_value *x, int64_t width, int64_t str
     x = relu(r, conv(r, x, 1, 1, width));
     x = relu(r, conv(r, x, 3, stride, width));
     x = conv(r, x, 1, 1, 4 * width);
-    return relu(r, xir_op_output(xir_add_add(xir_at_end(r->net), (xir_add_in){ .lhs = x, .rhs = way }, NULL), 0));
+    return relu(r, XIR_OP(xir_at_end(r->net), add, .lhs = x, .rhs = way));
 }
 
 static void *setup(const bench_input *in)
@@ -79,10 +79,9 @@ static void *setup(const bench_input *in)
         for (int b = 0; b < stages[s].blocks; b++)
             x = bottleneck(r, x, stages[s].width, b ? 1 : stages[s].stride, b == 0);
     }
-    xir_mean_attrs mean = { .dim = { (const int64_t[]){ 1, 2 }, 2 } };
-    x = xir_op_output(xir_add_mean(at, (xir_mean_in){ .input = x }, &mean), 0);
+    x = XIR_OP(at, mean, .input = x, .attrs = XIR_ATTRS(mean, (dim, XIR_I64S(1, 2))));
     xir_value *k = params(r, XIR_TENSOR(r->ctx, f32, "**", 2048, 1000));
-    x = xir_op_output(xir_add_matmul(at, (xir_matmul_in){ .x = x, .k = k }, NULL), 0);
+    x = XIR_OP(at, matmul, .x = x, .k = k);
     r->products += 2048 * 1000;
     xir_output(at, XIR_VALUES(x));
     if (xir_network_status(r->net) == XIR_OK && r->image)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <xir/exec.h>
 #include <xir/pattern.h>
+#include <xir/sugar.h>
 
 #define XIR_DEFS "acme.def"
 #include <xir/define.h>
@@ -92,12 +93,12 @@ static const xir_pattern_decl pattern = {
     XIR_PATTERN_HEAD("hardswish-add", rows), .closed = true, .check = is_same_type,
 };
 
-static xir_verdict to_hardswish_add(xir_rewriter *at, const xir_match *m, void *user) {
+static xir_verdict to_hardswish_add(xir_rewriter *at, const xir_match *m, const void *user) {
     (void)user;
     xir_at where = xir_match_at(m);
     where.target = acme_npu(xir_network_context(xir_rewriter_network(at)));
-    xir_hardswish_add_in in = { .input = xir_match_value(m, INPUT), .residual = xir_match_value(m, RESIDUAL) };
-    return xir_match_replace(m, xir_op_output(xir_add_hardswish_add(where, in, NULL), 0));
+    xir_value *input = xir_match_value(m, INPUT), *residual = xir_match_value(m, RESIDUAL);
+    return xir_match_replace(m, XIR_OP(where, hardswish_add, .input = input, .residual = residual));
 }
 
 static xir_status run_to_npu(xir_pass *at) {

@@ -9,19 +9,6 @@
 #include <xir/xir.h>
 #include "acme.h"
 
-/* ---- the back end, linked in ------------------------------------------------------------------------------------- */
-
-/* Registers what acme.c describes, as xir_plugin_load does for a plug-in. */
-static xir_status register_backend(xir_context *ctx, const xir_plugin *p, xir_diags *why) {
-    xir_status status = xir_target_register(ctx, p->targets, p->n_targets, why);
-    for (size_t i = 0; !status && i < p->n_classes; i++) status = xir_class_register(ctx, p->classes[i](), why);
-    for (size_t i = 0; !status && i < p->n_kernels; i++) {
-        status = xir_kernel_register(ctx, p->kernels[i].cls(), p->kernels[i].run);
-    }
-    for (size_t i = 0; !status && i < p->n_passes; i++) status = xir_pass_register(ctx, p->passes[i], why);
-    return status;
-}
-
 /* ---- passes ------------------------------------------------------------------------------------------------------ */
 
 /* Runs the library's pipeline and the pass to-npu. The network is validated after every pass, and run on the same
@@ -184,7 +171,7 @@ static xir_status compile(xir_network *net, xir_diags *why) {
 int main(int argc, char **argv) {
     xir_context *ctx = xir_context_new(NULL);
     xir_diags *why = ctx ? xir_diags_new(ctx) : NULL;
-    xir_status status = why ? register_backend(ctx, xir_plugin_entry(), why) : XIR_E_MEMORY;
+    xir_status status = why ? xir_plugin_add(ctx, xir_plugin_entry(), why) : XIR_E_MEMORY;
     xir_network *net = status ? NULL : xir_network_load(ctx, argc > 1 ? argv[1] : "digits.onnx", NULL, why);
     if (!status && !net) status = XIR_E_IO;
     if (!status) status = optimise(net, why);

@@ -52,6 +52,7 @@
  * otherwise the struct is refused with XIR_E_UNSUPPORTED. In a struct that the library fills (xir_format_info), members
  * that it does not know become zero. */
 #ifdef __cplusplus
+#define XIR_ZERO_ = {}   /* of a member that an initialiser leaves out: zero, without a warning */
 template <class T> inline T xir_init_()
 {
     T made = T();
@@ -60,6 +61,7 @@ template <class T> inline T xir_init_()
 }
 #define XIR_INIT(type)           (xir_init_<type>())
 #else
+#define XIR_ZERO_
 #define XIR_INIT(...)            XIR_INIT_(__VA_ARGS__, )
 #define XIR_INIT_(type, ...)     ((type){ .size = sizeof(type), __VA_ARGS__ })
 #endif

@@ -16,6 +16,10 @@ typedef struct xir_target xir_target; /* see place.h  */
 
 /* ---- bodies ------------------------------------------------------------------------------------------ */
 
+/* What the functions xir_X_init leave in a body, in its member xir_made_ or in the head of an object. A body without it
+ * comes from an initialiser, where a member that is left out is zero instead of its default: it is refused. */
+#define XIR_MADE_ UINT32_C(0x1d1e5a77)
+
 /* Every object except an op begins with this head. Objects are immutable and live as long as the context or network
  * that made them. Two equal objects are usually, but not always, the same pointer: compare them with xir_object_equal,
  * which compares the pointers first. The members are for the library; programs use the functions. */
@@ -156,8 +160,9 @@ enum {
 };
 
 /* The first row describes the class itself: `name` is its key, `flags` its traits, `default_value.i` its number in
- * FlatBuffers unions, `default_text` the id in its C names, `offset` the size of the body, `of` its base. `kind` is
- * unused. */
+ * FlatBuffers unions, `default_text` the id in its C names, `offset` the size of the body, `min.i` the size of the
+ * struct of inputs, `max.i` the offset of XIR_MADE_ in a body (0: bodies are not checked for it), `of` its base.
+ * `kind` is unused. */
 struct xir_class_decl {
     uint32_t       abi;        /* XIR_ABI                                                         */
     uint32_t       size;       /* sizeof(xir_class_decl), so that it can grow                     */
@@ -276,9 +281,10 @@ XIR_API const xir_object *xir_object_body(const xir_object *object, const xir_cl
 /* Reads an attribute by name. XIR_E_UNKNOWN if the class does not declare it. */
 XIR_API xir_status xir_object_get(const xir_object *object, xir_str name, xir_attr *out);
 
-/* Makes an object of any class from a body that is laid out as its declaration says; the call fills in the head. Copies
- * everything that the body points to. Checks bounds, enum members, required references and the class's rule first. The
- * result belongs to the context. */
+/* Makes an object of any class from a body that is laid out as its declaration says; the call fills in the head. The
+ * body comes from xir_X_init or xir_body_init, or is a copy of an object's; any other is XIR_E_INVALID. Copies
+ * everything that the body points to. Checks bounds, enum members, required references and the class's rule first.
+ * The result belongs to the context. */
 XIR_API const xir_object *xir_object_make(xir_context *ctx, const xir_class_decl *decl, const void *body,
                                           xir_diags *why);
 

@@ -3,13 +3,18 @@
  *
  *     typedef struct xir_conv2d_attrs { int64_t stride_width; … } xir_conv2d_attrs;
  *     typedef struct xir_conv2d_in { xir_value *input, *weights, *bias; } xir_conv2d_in;
+ *     typedef struct xir_conv2d_call { …; const xir_conv2d_attrs *attrs; const char *name; } xir_conv2d_call;
  *     const xir_class_decl   *xir_conv2d_class(void);
  *     xir_conv2d_attrs        xir_conv2d_init(void);                      all defaults
  *     xir_op                 *xir_add_conv2d(xir_at at, xir_conv2d_in in, const xir_conv2d_attrs *attrs);
+ *     xir_value              *xir_make_conv2d(xir_at at, const xir_conv2d_call *call);     the first output, see XIR_OP
  *     const xir_conv2d_attrs *xir_conv2d_of(const xir_op *op);            NULL if of another class
  *     xir_status              xir_conv2d_set(xir_op *op, const xir_conv2d_attrs *attrs);
  *
  * and for `OBJ (aligned_unit, …)` the struct (with its head first), class, init, make and a checked cast.
+ *
+ * Attributes come from xir_conv2d_init, from XIR_ATTRS (sugar.h) or from another op; NULL is all defaults. A struct
+ * from an initialiser is refused with XIR_E_INVALID: a member that it leaves out is zero instead of its default.
  *
  * The words of a list, with their columns in order; min and max may be NO_MIN, NO_MAX (for reals NO_LOW, NO_HIGH):
  *     ENUM_OF(id, PREFIX) MEMBER(PREFIX, WORD) END_ENUM(id)
@@ -97,13 +102,13 @@ XIR_BEGIN
 #include XIR_DEFS
 #include <xir/decl_off.h>
 
-/* Attribute structs. The last member exists for classes without attributes. */
+/* Attribute structs. The last member is XIR_MADE_ in structs from xir_X_init. */
 #define ENUM_OF(id, prefix)
 #define MEMBER(prefix, name)
 #define END_ENUM(id)
 #define OP(id, tag, key, traits, doc)   typedef struct xir_##id##_attrs {
 #define OBJ(id, key, base, traits, doc) typedef struct xir_##id { xir_object head;
-#define END(id)                         char xir_end_; } xir_##id##_attrs;
+#define END(id)                         uint32_t xir_made_; } xir_##id##_attrs;
 #define END_OBJ(id)                     } xir_##id;
 #define BOOL(name, ...)                 bool name;
 #define I64(name, ...)                  int64_t name;
@@ -141,19 +146,38 @@ XIR_BEGIN
 #include XIR_DEFS
 #include <xir/decl_off.h>
 
+/* What XIR_OP takes: the inputs, laid out as in the struct of inputs, and the rest. */
+#define ENUM_OF(id, prefix)
+#define MEMBER(prefix, name)
+#define END_ENUM(id)
+#define OP(id, tag, key, traits, doc) typedef struct xir_##id##_call {
+#define IN(name, doc)                 xir_value *name XIR_ZERO_;
+#define OPT(name, doc)                xir_value *name XIR_ZERO_;
+#define VAR(name, doc)                xir_values name XIR_ZERO_;
+#define END(id)                       const xir_##id##_attrs *attrs XIR_ZERO_;                   \
+                                      const char *name XIR_ZERO_; } xir_##id##_call;
+#define OBJ(id, key, base, traits, doc)
+#define END_OBJ(id)
+#define OUT(name, doc)
+#define OUTS(name, doc)
+#include <xir/decl_none.h>
+#include XIR_DEFS
+#include <xir/decl_off.h>
+
 /* Input structs and functions. */
 #define ENUM_OF(id, prefix)
 #define MEMBER(prefix, name)
 #define END_ENUM(id)
 #define OP(id, tag, key, traits, doc) typedef struct xir_##id##_in {
-#define IN(name, doc)                 xir_value *name;
-#define OPT(name, doc)                xir_value *name;
-#define VAR(name, doc)                xir_values name;
+#define IN(name, doc)                 xir_value *name XIR_ZERO_;
+#define OPT(name, doc)                xir_value *name XIR_ZERO_;
+#define VAR(name, doc)                xir_values name XIR_ZERO_;
 #define END(id)                                                                                  \
-    char xir_end_; } xir_##id##_in;                                                              \
+    char xir_end_ XIR_ZERO_; } xir_##id##_in;                                                              \
     XIR_DECLARED const xir_class_decl *xir_##id##_class(void);                                   \
     XIR_DECLARED xir_##id##_attrs xir_##id##_init(void);                                         \
     XIR_DECLARED xir_op *xir_add_##id(xir_at at, xir_##id##_in in, const xir_##id##_attrs *attrs); \
+    XIR_DECLARED xir_value *xir_make_##id(xir_at at, const xir_##id##_call *call);               \
     XIR_DECLARED const xir_##id##_attrs *xir_##id##_of(const xir_op *op);                        \
     XIR_DECLARED xir_status xir_##id##_set(xir_op *op, const xir_##id##_attrs *attrs);
 #define OBJ(id, key, base, traits, doc)                                                          \

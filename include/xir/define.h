@@ -1,7 +1,18 @@
-/* Turns a .def list into its class functions. Include it in ONE .c file of the program or plug-in, after declare.h,
- * with XIR_DEFS defined as the same list. C only. */
+/* Turns a .def list into its class functions. Include it in ONE .c or .cpp file of the program or plug-in, after
+ * declare.h, with XIR_DEFS defined as the same list. The functions that rows name have C linkage. */
 #include <math.h>
 #include <xir/class.h>
+
+#ifdef __cplusplus   /* before C++20 designated initialisers are an extension, in the order of the members */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#pragma GCC diagnostic ignored "-Wc++20-extensions"
+#ifdef __clang__
+#pragma GCC diagnostic ignored "-Wc99-extensions"
+#endif
+#endif
+XIR_BEGIN
 
 /* The functions that CHECK, INFER, WORK and FORM rows name. */
 #include <xir/decl_blank.h>
@@ -34,9 +45,9 @@
 #define ENUM_OF(id, prefix)
 #define MEMBER(prefix, name)
 #define END_ENUM(id)
-#define OP(id, tag, key, traits, doc)   static const xir_##id##_attrs xir_##id##_defaults = { .xir_end_ = 0,
-#define OBJ(id, key, base, traits, doc) static const xir_##id xir_##id##_defaults = { .head = { .cls = NULL },
-#define END(id)                         };
+#define OP(id, tag, key, traits, doc)   static const xir_##id##_attrs xir_##id##_defaults = {
+#define OBJ(id, key, base, traits, doc) static const xir_##id xir_##id##_defaults = { .head = { .hash = XIR_MADE_ },
+#define END(id)                         .xir_made_ = XIR_MADE_ };
 #define END_OBJ(id)                     };
 #include <xir/decl_none.h>
 #undef BOOL
@@ -87,13 +98,16 @@
         typedef xir_##id##_in    ports;                                                                     \
         static const xir_row rows[] = {                                                                     \
             { .decl = XIR_DECL_OP, .name = #key, .doc = meaning, .offset = sizeof(self),                    \
-              .default_text = #id, .flags = traits, .default_value = { .i = number },                       \
-              .min = { .i = sizeof(ports) } },
+              .flags = traits, .default_value = { .i = number }, .min = { .i = sizeof(ports) },             \
+              .max = { .i = offsetof(self, xir_made_) }, .default_text = #id },
 #define END(id)                                                                                             \
     XIR_CLOSE_                                                                                              \
     xir_##id##_attrs xir_##id##_init(void) { return xir_##id##_defaults; }                                  \
     xir_op *xir_add_##id(xir_at at, xir_##id##_in in, const xir_##id##_attrs *attrs) {                      \
         return xir_op_build(at, xir_##id##_class(), &in, attrs);                                            \
+    }                                                                                                       \
+    xir_value *xir_make_##id(xir_at at, const xir_##id##_call *call) {                                      \
+        return xir_op_build_value(at, xir_##id##_class(), call, call->attrs, call->name);                   \
     }                                                                                                       \
     const xir_##id##_attrs *xir_##id##_of(const xir_op *op) {                                               \
         return (const xir_##id##_attrs *)xir_op_body(op, xir_##id##_class());                               \
@@ -107,7 +121,7 @@
         typedef xir_##id self;                                                                              \
         static const xir_row rows[] = {                                                                     \
             { .decl = XIR_DECL_OBJ, .name = #key, .doc = meaning, .offset = sizeof(self),                   \
-              .default_text = #id, .flags = traits, .of = base },
+              .flags = traits, .max = { .i = offsetof(self, head.hash) }, .default_text = #id, .of = base },
 #define END_OBJ(id)                                                                                         \
     XIR_CLOSE_                                                                                              \
     xir_##id xir_##id##_init(void) { return xir_##id##_defaults; }                                          \
@@ -128,11 +142,11 @@
 #define TEXT(n, default_, d)           XIR_FIELD_(TEXT, n, d, .default_text = default_)
 #define ENUM(n, type, default_, d) \
     XIR_FIELD_(ENUM, n, d, .default_value = { .i = default_ }, .members = type##_enum)
-#define REF(n, type, d)                XIR_FIELD_(REF,  n, d, .of = type##_class, .flags = XIR_FIELD_REQUIRED)
-#define OPT_REF(n, type, d)            XIR_FIELD_(REF,  n, d, .of = type##_class, .flags = XIR_FIELD_OPTIONAL)
+#define REF(n, type, d)                XIR_FIELD_(REF,  n, d, .flags = XIR_FIELD_REQUIRED, .of = type##_class)
+#define OPT_REF(n, type, d)            XIR_FIELD_(REF,  n, d, .flags = XIR_FIELD_OPTIONAL, .of = type##_class)
 #define REFS(n, type, d)               XIR_FIELD_(REFS, n, d, .of = type##_class)
-#define DEFAULT_REF(n, type, text, d)  XIR_FIELD_(REF,  n, d, .of = type##_class, .default_text = text)
-#define DEFAULT_REFS(n, type, text, d) XIR_FIELD_(REFS, n, d, .of = type##_class, .default_text = text)
+#define DEFAULT_REF(n, type, text, d)  XIR_FIELD_(REF,  n, d, .default_text = text, .of = type##_class)
+#define DEFAULT_REFS(n, type, text, d) XIR_FIELD_(REFS, n, d, .default_text = text, .of = type##_class)
 #define MAP(n, d)                      XIR_FIELD_(MAP,     n, d, .flags = 0)
 #define PARAMS(n, d)                   XIR_FIELD_(PARAMS,  n, d, .flags = XIR_FIELD_REQUIRED)
 #define OPT_PARAMS(n, d)               XIR_FIELD_(PARAMS,  n, d, .flags = XIR_FIELD_OPTIONAL)
@@ -145,9 +159,9 @@
 #define TEXTS(n, d)                    XIR_FIELD_(TEXTS,   n, d, .flags = 0)
 #define RUNS(n, d)                     XIR_FIELD_(RUNS,    n, d, .flags = 0)
 #define NEED_I64(n, lo, hi, d) \
-    XIR_FIELD_(I64,  n, d, .min = { .i = lo }, .max = { .i = hi }, .flags = XIR_FIELD_REQUIRED)
+    XIR_FIELD_(I64,  n, d, .flags = XIR_FIELD_REQUIRED, .min = { .i = lo }, .max = { .i = hi })
 #define NEED_REAL(n, lo, hi, d) \
-    XIR_FIELD_(REAL, n, d, .min = { .r = lo }, .max = { .r = hi }, .flags = XIR_FIELD_REQUIRED)
+    XIR_FIELD_(REAL, n, d, .flags = XIR_FIELD_REQUIRED, .min = { .r = lo }, .max = { .r = hi })
 #define NEED_TEXT(n, d)                XIR_FIELD_(TEXT, n, d, .flags = XIR_FIELD_REQUIRED)
 #define NEED_I64S(n, d)                XIR_FIELD_(I64S, n, d, .flags = XIR_FIELD_REQUIRED)
 #define OPT_I64S(n, d)                 XIR_FIELD_(I64S, n, d, .flags = XIR_FIELD_OPTIONAL)
@@ -161,11 +175,11 @@
 #define CHECK(f)                       XIR_NOTE_(CHECK, NULL, .fn = f)
 #define INFER(f)                       XIR_NOTE_(INFER, NULL, .fn = f)
 #define INFER_ON(kind_, f)             XIR_NOTE_(INFER, NULL, .fn = f, .target = kind_)
-#define INFER_ALONE(f)                 XIR_NOTE_(INFER, NULL, .fn = f, .flags = XIR_INFER_ALONE)
-#define INFER_ALONE_ON(kind_, f)       XIR_NOTE_(INFER, NULL, .fn = f, .target = kind_, .flags = XIR_INFER_ALONE)
+#define INFER_ALONE(f)                 XIR_NOTE_(INFER, NULL, .flags = XIR_INFER_ALONE, .fn = f)
+#define INFER_ALONE_ON(kind_, f)       XIR_NOTE_(INFER, NULL, .flags = XIR_INFER_ALONE, .fn = f, .target = kind_)
 #define INFER_FOR(key, f)              XIR_NOTE_(INFER, #key, .fn = f)
-#define INFER_TILED(f)                 XIR_NOTE_(INFER, NULL, .fn = f, .flags = XIR_INFER_TILED)
-#define INFER_ALONE_TILED(f)           XIR_NOTE_(INFER, NULL, .fn = f, .flags = XIR_INFER_TILED | XIR_INFER_ALONE)
+#define INFER_TILED(f)                 XIR_NOTE_(INFER, NULL, .flags = XIR_INFER_TILED, .fn = f)
+#define INFER_ALONE_TILED(f)           XIR_NOTE_(INFER, NULL, .flags = XIR_INFER_TILED | XIR_INFER_ALONE, .fn = f)
 #define FORMULA(text)                  XIR_NOTE_(FORMULA, NULL, .doc = text)
 #define GIVES(text)                    XIR_NOTE_(GIVES,   NULL, .doc = text)
 #define UNLIKE(text)                   XIR_NOTE_(UNLIKE,  NULL, .doc = text)
@@ -175,6 +189,11 @@
 #define FORM(form_)                    XIR_NOTE_(FORM,  NULL, .form = &form_)
 #include XIR_DEFS
 #include <xir/decl_off.h>
+
+XIR_END
+#ifdef __cplusplus
+#pragma GCC diagnostic pop
+#endif
 
 #undef XIR_FIELD_
 #undef XIR_IN_

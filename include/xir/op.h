@@ -25,6 +25,7 @@ typedef struct xir_at {
     xir_op                *before;   /* the op to insert before; NULL: at the end               */
     const char            *file;     /* the caller's source line, for diagnostics; may be NULL  */
     int                    line;
+    bool                   is_fixed; /* the place stays: XIR_OP and the like do not set theirs  */
 } xir_at;
 
 /* An attribute and its name, as for xir_op_set. */
@@ -37,7 +38,7 @@ typedef struct xir_named_attr {
 typedef struct xir_op_desc {
     uint32_t               size;
     const xir_class       *cls;
-    const void            *attrs;     /* the class's attribute struct; NULL: all defaults          */
+    const void            *attrs;     /* the attribute struct, from xir_X_init; NULL: all defaults */
     xir_value *const      *inputs;    /* NULL items are absent optional inputs                     */
     size_t                 n_inputs;
     const xir_type *const *types;     /* of the outputs; NULL: infer them                          */
@@ -55,9 +56,10 @@ typedef struct xir_op_desc {
  * to float32, and equal attribute structs shared. Without `types`, inference makes the outputs. Then Params inputs,
  * Params attributes and outputs get their ids, in this order, and the op enters the execution order.
  *
- * Returns NULL with a finding in the network, which is otherwise unchanged, for: a struct without its size; a taken id;
- * an Input op in a network that is not empty, or another op in an empty one; no inputs if the class needs some; inputs
- * of another network; whatever inference and checks refuse. The network's status keeps the first failure. */
+ * Returns NULL with a finding in the network, which is otherwise unchanged, for: a struct without its size;
+ * attributes from neither xir_X_init nor XIR_ATTRS nor another op (XIR_E_INVALID); a taken id; an Input op in a
+ * network that is not empty, or another op in an empty one; no inputs if the class needs some; inputs of another
+ * network; whatever inference and checks refuse. The network's status keeps the first failure. */
 XIR_API xir_op *xir_network_add(xir_network *net, const xir_op_desc *desc);
 
 /* The same in two steps, for ops that are made before their place is known. A new op has a negative id, counts as a
@@ -69,6 +71,10 @@ XIR_API xir_status xir_op_place(xir_op *op, xir_op *before);
 /* Called by the constructors of declare.h. `in` is the class's struct of inputs. A NULL for an input that is not
  * optional, such as the result of an earlier failed call, is a failure. It adds a finding only if there is none yet. */
 XIR_API xir_op *xir_op_build(xir_at at, const xir_class_decl *decl, const void *in, const void *attrs);
+/* The same; gives the op's first output, NULL if there is none. A `name` other than NULL is that of the op, in place
+ * of the cursor's, and of its output if it has one only; the cursor's scope is put before it. */
+XIR_API xir_value *xir_op_build_value(xir_at at, const xir_class_decl *decl, const void *in, const void *attrs,
+                                      const char *name);
 
 /* ---- asking an op: none of these fails ------------------------------------------------------------------- */
 
@@ -126,7 +132,8 @@ XIR_API size_t xir_op_params_attrs(const xir_op *op, xir_value **out, size_t roo
  * it, change the copy, and set it. Valid until the op's attributes are set again. */
 XIR_API const void *xir_op_body(const xir_op *op, const xir_class_decl *decl);
 
-/* Replaces all attributes, checked and copied as in xir_network_add. On failure nothing changes. */
+/* Replaces all attributes, checked and copied as in xir_network_add: they come from xir_X_init, XIR_ATTRS or an op.
+ * NULL is all defaults. On failure nothing changes. */
 XIR_API xir_status xir_op_set_body(xir_op *op, const xir_class_decl *decl, const void *attrs);
 
 /* One attribute by name. Getting an undeclared one that the op carries fails with XIR_E_UNKNOWN (see xir_op_extra).
@@ -134,12 +141,49 @@ XIR_API xir_status xir_op_set_body(xir_op *op, const xir_class_decl *decl, const
  * for a number out of bounds. A real attribute accepts an integer. */
 XIR_API xir_status xir_op_get(const xir_op *op, xir_str name, xir_attr *out);
 XIR_API xir_status xir_op_set(xir_op *op, xir_str name, const xir_attr *attr);
-XIR_API xir_status xir_op_set_i64(xir_op *op, const char *name, int64_t v);
+/* Sets several attributes, all or none. */
+XIR_API xir_status xir_op_set_named(xir_op *op, const xir_named_attr *attrs, size_t n);
+/* Returns true if the op declares the attribute and it has this value, given as for xir_op_set: a real may be given
+ * as an integer, an enum as its word. Reals are compared as float32. */
+XIR_API bool       xir_op_attr_is(const xir_op *op, xir_str name, const xir_attr *value);
+
+/* The same for each kind of attribute. Setting copies the value; NULL is null if the row allows it. An enum is set
+ * and read as its word, and an integer can be read as a real. Getting adds no finding and leaves `out` unchanged on
+ * failure: XIR_E_UNKNOWN if the op has no such attribute, XIR_E_TYPE if it is of another kind, XIR_E_MISSING if it
+ * is null. What `out` points to lives until the op's attributes are set again. */
 XIR_API xir_status xir_op_set_bool(xir_op *op, const char *name, bool v);
+XIR_API xir_status xir_op_set_i64(xir_op *op, const char *name, int64_t v);
+XIR_API xir_status xir_op_set_u64(xir_op *op, const char *name, uint64_t v);
 XIR_API xir_status xir_op_set_real(xir_op *op, const char *name, double v);
-/* A text, or the word of an enum member. */
 XIR_API xir_status xir_op_set_text(xir_op *op, const char *name, const char *v);
+XIR_API xir_status xir_op_set_ref(xir_op *op, const char *name, const xir_object *v);
+XIR_API xir_status xir_op_set_params(xir_op *op, const char *name, xir_value *v);
+XIR_API xir_status xir_op_set_map(xir_op *op, const char *name, xir_map v);
+XIR_API xir_status xir_op_set_bools(xir_op *op, const char *name, const bool *v, size_t n);
 XIR_API xir_status xir_op_set_i64s(xir_op *op, const char *name, const int64_t *v, size_t n);
+XIR_API xir_status xir_op_set_reals(xir_op *op, const char *name, const double *v, size_t n);
+XIR_API xir_status xir_op_set_texts(xir_op *op, const char *name, const xir_str *v, size_t n);
+XIR_API xir_status xir_op_set_refs(xir_op *op, const char *name, const xir_object *const *v, size_t n);
+XIR_API xir_status xir_op_set_runs(xir_op *op, const char *name, const xir_run *v, size_t n);
+XIR_API xir_status xir_op_set_values(xir_op *op, const char *name, xir_value *const *v, size_t n);
+XIR_API xir_status xir_op_set_ops(xir_op *op, const char *name, xir_op *const *v, size_t n);
+
+XIR_API xir_status xir_op_get_bool(const xir_op *op, const char *name, bool *out);
+XIR_API xir_status xir_op_get_i64(const xir_op *op, const char *name, int64_t *out);
+XIR_API xir_status xir_op_get_u64(const xir_op *op, const char *name, uint64_t *out);
+XIR_API xir_status xir_op_get_real(const xir_op *op, const char *name, double *out);
+XIR_API xir_status xir_op_get_text(const xir_op *op, const char *name, xir_str *out);
+XIR_API xir_status xir_op_get_ref(const xir_op *op, const char *name, const xir_object **out);
+XIR_API xir_status xir_op_get_params(const xir_op *op, const char *name, xir_value **out);
+XIR_API xir_status xir_op_get_map(const xir_op *op, const char *name, xir_map *out);
+XIR_API xir_status xir_op_get_bools(const xir_op *op, const char *name, xir_bools *out);
+XIR_API xir_status xir_op_get_i64s(const xir_op *op, const char *name, xir_i64s *out);
+XIR_API xir_status xir_op_get_reals(const xir_op *op, const char *name, xir_reals *out);
+XIR_API xir_status xir_op_get_texts(const xir_op *op, const char *name, xir_texts *out);
+XIR_API xir_status xir_op_get_refs(const xir_op *op, const char *name, xir_refs *out);
+XIR_API xir_status xir_op_get_runs(const xir_op *op, const char *name, xir_runs *out);
+XIR_API xir_status xir_op_get_values(const xir_op *op, const char *name, xir_values *out);
+XIR_API xir_status xir_op_get_ops(const xir_op *op, const char *name, xir_ops *out);
 /* Returns true if the op declares or carries an attribute of this name. */
 XIR_API bool xir_op_has(const xir_op *op, xir_str name);
 

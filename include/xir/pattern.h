@@ -12,9 +12,8 @@
  *     };
  *     static const xir_pattern_decl silu = { XIR_PATTERN_HEAD("silu", silu_rows), .closed = true };
  *
- *     static xir_verdict to_silu(xir_rewriter *at, const xir_match *m, void *user) {
- *         xir_op *now = xir_add_silu(xir_match_at(m), (xir_silu_in){ .input = xir_match_value(m, X) }, NULL);
- *         return xir_match_replace(m, xir_op_output(now, 0));
+ *     static xir_verdict to_silu(xir_rewriter *at, const xir_match *m, const void *user) {
+ *         return xir_match_replace(m, XIR_OP(xir_match_at(m), silu, .input = xir_match_value(m, X)));
  *     }
  *
  * The macros of rows are for C; C++ fills the same structs member by member. */
@@ -191,12 +190,12 @@ typedef enum xir_verdict {
 
 /* May change the network freely. The rewriter sees changes to ops of the match, to their neighbours, to ops placed next
  * to them, and to their users. Changes elsewhere must be reported with xir_rewriter_touch. */
-typedef xir_verdict xir_rewrite_fn(xir_rewriter *at, const xir_match *match, void *user);
+typedef xir_verdict xir_rewrite_fn(xir_rewriter *at, const xir_match *match, const void *user);
 
 typedef struct xir_rule {
     const xir_pattern *pattern;
     xir_rewrite_fn    *rewrite;
-    void              *user;
+    const void        *user;       /* what `rewrite` gets */
 } xir_rule;
 
 enum { XIR_RULES = 64 };   /* the most rules of one call */
@@ -212,7 +211,7 @@ XIR_API xir_at xir_match_at(const xir_match *m);
  * of its own, unless it is Params or an input of the match. Then the ops of the match that nothing uses any more are
  * erased, except the one that makes `now`. Returns DONE. Returns FAILED if memory runs out or `now` is NULL, as
  * after a failed call. Returns LEFT if `now` has another type than the value; then the op that makes it is erased,
- * unless it is used or belongs to the match. */
+ * unless it is used or belongs to the match, and xir_network_rewrite adds a note with both types, once per rule. */
 XIR_API xir_verdict xir_match_replace(const xir_match *m, xir_value *now);
 
 /* Rewrites until no rule matches any op. `rule_size` is sizeof(xir_rule), so that rules can grow. First it visits all

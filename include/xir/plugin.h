@@ -102,6 +102,12 @@ XIR_API const xir_plugin *xir_plugin_entry(void);
  * or the new ones. But a plug-in with conversions must not be loaded while other threads convert. */
 XIR_API xir_status xir_plugin_load(xir_context *ctx, const char *path, xir_diags *why);
 
+/* Registers a description that is linked into the program instead of a file; it must stay valid as long as the
+ * context. Descriptions are refused as above. Findings have the name of the description in place of a file's, and so
+ * does the path of xir_context_plugin_at. Returns XIR_E_INVALID for NULL. Adding a description again is XIR_OK and
+ * does nothing. */
+XIR_API xir_status xir_plugin_add(xir_context *ctx, const xir_plugin *said, xir_diags *why);
+
 /* The i-th loaded plug-in, in the order of loading: its name, and its path as given. Texts live as long as the context.
  * Returns false past the end. */
 XIR_API bool xir_context_plugin_at(xir_context *ctx, size_t i, xir_str *name, xir_str *path);

@@ -26,6 +26,9 @@ typedef bool xir_write_fn(void *user, const void *data, size_t size);
  * in the newest spelling. */
 XIR_API xir_status xir_object_print(xir_context *ctx, const xir_object *object, int indent, xir_text_buffer *out);
 XIR_API xir_status xir_op_print(const xir_op *op, int indent, xir_text_buffer *out);
+/* One attribute of an op, declared or not, as the op prints it: 2, 0.5, "REFLECT", "@layout(NHWC)", [1,2], null.
+ * XIR_E_UNKNOWN if the op has none of the name. */
+XIR_API xir_status xir_op_attr_print(const xir_op *op, xir_str name, int indent, xir_text_buffer *out);
 XIR_API xir_status xir_value_print(const xir_value *value, int indent, xir_text_buffer *out);
 XIR_API xir_status xir_any_print(xir_context *ctx, const xir_any *any, int indent, xir_text_buffer *out);
 

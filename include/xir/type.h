@@ -36,7 +36,8 @@ XIR_API const xir_type *xir_type_float(xir_context *ctx, xir_float_format format
 XIR_API const xir_type *xir_type_tensor(xir_context *ctx, const xir_type *element, const xir_layout *layout,
                                         const int64_t *dims, size_t rank);
 /* The same from a layout text and a list of dims: XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 416,
- * 416, 3). */
+ * 416, 3). Also NULL for a text that is not a layout: the next finding of this thread about a missing type has the
+ * reason. */
 XIR_API const xir_type *xir_type_tensor_text(xir_context *ctx, const xir_type *element, const char *layout,
                                              const int64_t *dims, size_t rank);
 #define XIR_TENSOR(ctx, element, layout, ...)                                           \

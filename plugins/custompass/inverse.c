@@ -49,10 +49,9 @@ static xir_status replace(xir_pass *at, xir_op *div) {
     xir_value *inverses = inverses_of(at, xir_op_input(div, 1), &status);
     if (!inverses) return status;
     xir_at before = { .net = net, .before = div, .name = xir_op_name(div), .target = xir_op_target(div) };
-    xir_multiply_in factors = { .lhs = xir_op_input(div, 0), .rhs = inverses };
-    xir_op *product = xir_add_multiply(before, factors, NULL);
-    if (!product) return xir_network_status(net);
-    xir_value *now = xir_op_output(product, 0), *was = xir_op_output(div, 0);
+    xir_value *now = XIR_OP(before, multiply, .lhs = xir_op_input(div, 0), .rhs = inverses);
+    xir_value *was = xir_op_output(div, 0);
+    if (!now) return xir_network_status(net);
     status = xir_value_set_name(now, xir_value_name(was));
     if (!status) status = xir_value_replace(was, now);
     if (!status) status = xir_op_erase(div);

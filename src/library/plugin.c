@@ -91,12 +91,15 @@ enum {
     LEAST_KERNEL = SIZE_TO(xir_plugin_kernel, run)
 };
 
-/* Copies what is there of the description, and no more; what a newer library knows beyond it must not be asked for. */
-static xir_status read_plugin(void *handle, const char *path, xir_plugin *out, xir_diags *why) {
+static xir_status ask_plugin(void *handle, const char *path, const xir_plugin **said, xir_diags *why) {
     union { void *object; const xir_plugin *(*call)(void); } entry = { dlsym(handle, ENTRY) };   /* as POSIX wants it */
     if (!entry.object) return fail(why, path, XIR_E_MISSING, "there is no " ENTRY " in it: it is no plug-in");
-    const xir_plugin *said = entry.call();
-    if (!said) return fail(why, path, XIR_E_INVALID, ENTRY " gives NULL");
+    *said = entry.call();
+    return *said ? XIR_OK : fail(why, path, XIR_E_INVALID, ENTRY " gives NULL");
+}
+
+/* Copies what is there of the description, and no more; what a newer library knows beyond it must not be asked for. */
+static xir_status read_plugin(const xir_plugin *said, const char *path, xir_plugin *out, xir_diags *why) {
     if (said->abi != XIR_ABI) {
         return fail(why, path, XIR_E_ABI,
                     "the plug-in was built for version %u of the binary interface, this library has %u",
@@ -342,9 +345,12 @@ static xir_status stage_lists(const arrival *a, const char *path, xir_diags *why
     return hand_on(found, path, registry_stage(a->stage.ctx, a->items, a->n_items, found), why);
 }
 
+/* Where a plug-in is: in a shared object, or linked in. */
+typedef struct source { void *handle; const void *said; } source;
+
 /* A copy of what the list of plug-ins holds. */
-static bool describe(xir_context *ctx, const xir_plugin *p, const char *path, void *handle, plugin *out) {
-    *out = (plugin){ .handle = handle };
+static bool describe(xir_context *ctx, const xir_plugin *p, const char *path, source from, plugin *out) {
+    *out = (plugin){ .handle = from.handle, .said = from.said };
     return arena_text(&ctx->arena, xir_str_of(p->name), &out->name) &&
            arena_text(&ctx->arena, xir_str_of(path), &out->path);
 }
@@ -365,7 +371,7 @@ static void enter_functions(const arrival *a, const xir_plugin *p) {
 }
 
 /* The last that may fail; then it is in. */
-static xir_status let_in(const arrival *a, const xir_plugin *p, const char *path, void *handle, xir_diags *why) {
+static xir_status let_in(const arrival *a, const xir_plugin *p, const char *path, source from, xir_diags *why) {
     xir_context *ctx = a->stage.ctx;
     plugin record;
     pthread_mutex_lock(&ctx->lock);
@@ -376,7 +382,7 @@ static xir_status let_in(const arrival *a, const xir_plugin *p, const char *path
     if (!status) status = stage_lists(a, path, why);
     if (!status &&
         (!mem_reserve(&ctx->alloc, (void **)&ctx->plugins, &ctx->plugin_room, ctx->n_plugins + 1, sizeof record) ||
-         !describe(ctx, p, path, handle, &record))) {
+         !describe(ctx, p, path, from, &record))) {
         status = diag_memory(why);
     }
     if (!status) {
@@ -405,7 +411,7 @@ static size_t room_for(xir_context *ctx, const xir_plugin *p) {
     return pointers * sizeof(void *) + items * sizeof(registry_item);
 }
 
-static xir_status arrive(xir_context *ctx, const xir_plugin *p, const char *path, void *handle, xir_diags *why) {
+static xir_status arrive(xir_context *ctx, const xir_plugin *p, const char *path, source from, xir_diags *why) {
     size_t room = room_for(ctx, p);
     arrival a = { .stage = { .ctx = ctx } };
     void *block = room ? mem_new(&ctx->alloc, room) : NULL;
@@ -420,34 +426,58 @@ static xir_status arrive(xir_context *ctx, const xir_plugin *p, const char *path
     if (!status) status = find_infers(&a, p, path, why);
     if (!status) status = find_kernels(&a, p, path, why);
     if (!status) status = check_lists(&a, p, path, why);
-    if (!status) status = let_in(&a, p, path, handle, why);
+    if (!status) status = let_in(&a, p, path, from, why);
     mem_free(&ctx->alloc, block, room);
     return status;
 }
 
-static bool is_loaded(xir_context *ctx, const void *handle) {
+static bool is_loaded(xir_context *ctx, source from) {
     bool loaded = false;
     pthread_mutex_lock(&ctx->lock);
-    for (size_t i = 0; i < ctx->n_plugins; i++) loaded |= ctx->plugins[i].handle == handle;
+    for (size_t i = 0; i < ctx->n_plugins; i++) {
+        loaded |= ctx->plugins[i].handle == from.handle && ctx->plugins[i].said == from.said;
+    }
     pthread_mutex_unlock(&ctx->lock);
     return loaded;
+}
+
+static xir_status let_in_checked(xir_context *ctx, const xir_plugin *said, const char *path, source from,
+                                 xir_diags *why) {
+    xir_plugin p;
+    xir_status status = read_plugin(said, path, &p, why);
+    if (!status) status = check_plugin(&p, path, why);
+    return status ? status : arrive(ctx, &p, path, from, why);
 }
 
 /* ---- for programs ------------------------------------------------------------------------------------------ */
 
 xir_status xir_plugin_load(xir_context *ctx, const char *path, xir_diags *why) {
-    void *handle = NULL;
-    xir_plugin p;
-    xir_status status = open_object(&ctx->alloc, path, &handle, why);
+    source from = { 0 };
+    const xir_plugin *said = NULL;
+    xir_status status = open_object(&ctx->alloc, path, &from.handle, why);
     if (status) return status;
     pthread_mutex_lock(&ctx->registering);
-    bool again = is_loaded(ctx, handle);
+    bool again = is_loaded(ctx, from);
     if (!again) {
-        status = read_plugin(handle, path, &p, why);
-        if (!status) status = check_plugin(&p, path, why);
-        if (!status) status = arrive(ctx, &p, path, handle, why);
+        status = ask_plugin(from.handle, path, &said, why);
+        if (!status) status = let_in_checked(ctx, said, path, from, why);
     }
     pthread_mutex_unlock(&ctx->registering);
-    if (again || status) dlclose(handle);
+    if (again || status) dlclose(from.handle);
+    return status;
+}
+
+/* The name of a description; it is read before anything is known of it but its version and size. */
+static const char *name_of(const xir_plugin *said) {
+    bool has_name = said->abi == XIR_ABI && said->size >= LEAST_SIZE && said->name;
+    return has_name && *said->name ? said->name : "a plug-in of the program";
+}
+
+xir_status xir_plugin_add(xir_context *ctx, const xir_plugin *said, xir_diags *why) {
+    if (!said) return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "expected the description of a plug-in, found NULL");
+    source from = { .said = said };
+    pthread_mutex_lock(&ctx->registering);
+    xir_status status = is_loaded(ctx, from) ? XIR_OK : let_in_checked(ctx, said, name_of(said), from, why);
+    pthread_mutex_unlock(&ctx->registering);
     return status;
 }

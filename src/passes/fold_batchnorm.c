@@ -305,7 +305,7 @@ static const xir_pattern_decl before = {
     XIR_PATTERN_HEAD("batchnorm-before", before_rows), .closed = true, .check = may_fold_before,
 };
 
-static xir_verdict fold_after(xir_rewriter *at, const xir_match *m, void *user) {
+static xir_verdict fold_after(xir_rewriter *at, const xir_match *m, const void *user) {
     (void)at, (void)user;
     linear l;
     affine a;
@@ -314,7 +314,7 @@ static xir_verdict fold_after(xir_rewriter *at, const xir_match *m, void *user) 
            : xir_match_replace(m, xir_match_value(m, FIRST));
 }
 
-static xir_verdict fold_before(xir_rewriter *at, const xir_match *m, void *user) {
+static xir_verdict fold_before(xir_rewriter *at, const xir_match *m, const void *user) {
     (void)at, (void)user;
     linear l;
     affine a;

@@ -29,7 +29,9 @@ run 3 run small.json --compare nowhere; err "nowhere/output_0.npy"
 # Inputs from files: by name, or the only one.
 { printf '\223NUMPY\001\000\166\000'; printf '%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 8, 8, 3), }"; floats 192; } >zeros.npy
 run 0 run small.json --input zeros.npy --output z; quiet
-run 3 run small.json --input nobody=zeros.npy; err "nobody=zeros.npy: "
+run 2 run small.json --input nobody=zeros.npy; err "--input nobody=zeros.npy: expected the name of an input"
+err "found 'nobody'"
+cp zeros.npy odd=zeros.npy; run 0 run small.json --input odd=zeros.npy; quiet
 run 2 run small.json --input zeros.npy --input zeros.npy; err "twice"
 npy short.npy '<f4' '(1,)' '\000\000\000\000'
 run 1 run small.json --input short.npy --output w; err "input 0 '' of the network: @fp(32) [1,8,8,3] was expected, the array has @fp(32) [1]"; silent; gone w
@@ -59,7 +61,8 @@ out "a/b  @fp(32) * [3]"; out "a_b  @bf(16) * [2]"
 npy expected.npy '<f4' '(3,)' '\000\000\200\077\000\000\000\100\000\000\000\000'; same two/a_b.npy expected.npy
 npy expected.npy '<f4' '(2,)' '\000\000\200\277\000\000\000\100'; same two/a_b_1.npy expected.npy
 run 2 run two.json --input x=x.npy; err "there is no --input for 'x=y'"
-run 2 run two.json --input z=x.npy; err "the network's inputs are: x, x=y"
+run 2 run two.json --input z=x.npy; err "expected the name of an input (the network's inputs are: x, x=y), found 'z'"
+run 2 run two.json --input x.npy; err "--input takes NAME=FILE, not 'x.npy'; the network's inputs are: x, x=y"
 run 0 run two.json; quiet; out "a/b  @fp(32) * [1]"
 
 # What cannot be run is named.

@@ -77,9 +77,9 @@ static void matrices(void **state) {
         check_same(run(matmul, NULL, batched, many, more, n, f64), run(matmul, NULL, batched, many, more, n, i64),
                    "matrices", i);
         if (n == 3) continue;
-        const xir_einsum_attrs sum = { .equation = XIR_STR("xyij,yjk->xyik") };
+        const xir_einsum_attrs *sum = XIR_ATTRS(einsum, (equation, XIR_STR("xyij,yjk->xyik")));
         many[0][1] = b;
-        check_same(run(matmul, NULL, batched, many, more, 2, f64), run(einsum, &sum, batched, many, more, 2, i64),
+        check_same(run(matmul, NULL, batched, many, more, 2, f64), run(einsum, sum, batched, many, more, 2, i64),
                    "einsum", i);
     }
 }
@@ -98,10 +98,10 @@ static void convolutions(void **state) {
         else if (first) dims[1][0] = o, dims[1][1] = k, dims[1][2] = dims[1][3] = size;
         const size_t ranks[] = { 4, 4, 1 };
         xir_conv2d_attrs a = xir_conv2d_attrs_square(from_to(1, 2), from_to(0, 2), 1, groups);
-        xir_conv_transpose2d_attrs t = { .stride_width = 2, .stride_height = 1, .pad_left = 1, .dilation_width = 1,
-                                         .dilation_height = 2, .groups = groups };
+        const xir_conv_transpose2d_attrs *t = XIR_ATTRS(conv_transpose2d, (stride_width, 2), (pad_left, 1),
+                                                        (dilation_height, 2), (groups, groups));
         const xir_class_decl *decl = transposed ? xir_conv_transpose2d_class() : xir_conv2d_class();
-        const void *attrs = transposed ? (const void *)&t : &a;
+        const void *attrs = transposed ? (const void *)t : &a;
         check_same(run(decl, attrs, layouts, dims, ranks, 3, xir_type_float(ctx, XIR_FLOAT_FP64)),
                    run(decl, attrs, layouts, dims, ranks, 3, xir_type_sint(ctx, 64)), "convolution", i);
     }

@@ -21,7 +21,7 @@ static xir_network *small(void) {
                                    sizeof bytes);
     xir_value *a = XIR_RELU(at, XIR_CONV2D(at, .input = x, .weights = w)),
                *b = XIR_RELU(at, XIR_CONV2D(at, .input = x, .weights = w));
-    must(xir_output(at, XIR_VALUES(xir_op_output(xir_add_add(at, (xir_add_in){ a, b }, NULL), 0))) != NULL);
+    must(xir_output(at, XIR_VALUES(XIR_OP(at, add, .lhs = a, .rhs = b))) != NULL);
     return net;
 }
 

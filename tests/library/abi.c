@@ -413,9 +413,9 @@ typedef struct wide_pattern_row { xir_pattern_row row; uint64_t more; } wide_pat
 typedef struct wide_pattern { xir_pattern_decl decl; uint64_t more; } wide_pattern;
 typedef struct wide_rule { xir_rule rule; uint64_t more; } wide_rule;
 
-static xir_verdict count_match(xir_rewriter *at, const xir_match *m, void *user) {
+static xir_verdict count_match(xir_rewriter *at, const xir_match *m, const void *user) {
     (void)at, (void)m;
-    ++*(int *)user;
+    ++**(int *const *)user;   /* what `user` points to is constant; it may point to what is not */
     return XIR_REWRITE_LEFT;
 }
 
@@ -440,8 +440,8 @@ static void rows_of_patterns_and_rules_may_be_larger(void **state) {
     xir_pattern *pattern = xir_pattern_new(ctx, &wide.decl, why);
     assert_non_null(pattern);
 
-    int counts[2] = { 0, 0 };
-    wide_rule rules[2] = { { { pattern, count_match, &counts[0] }, 0 }, { { pattern, count_match, &counts[1] }, 0 } };
+    int counts[2] = { 0, 0 }, *each[2] = { &counts[0], &counts[1] };
+    wide_rule rules[2] = { { { pattern, count_match, &each[0] }, 0 }, { { pattern, count_match, &each[1] }, 0 } };
     DOES(xir_network_rewrite(net, &rules[0].rule, 2, sizeof *rules, 0, NULL, why));
     assert_true(counts[0] == 1 && counts[1] == 1);
     rules[1].more = 1;

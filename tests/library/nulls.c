@@ -52,7 +52,8 @@ typedef struct fixture {
     uint64_t               bytes;
     int64_t                ints[8];
     double                 reals[8];
-    char                   room[4096];
+    xir_named_attr         named;
+    _Alignas(16) char      room[4096];
 } fixture;
 
 static bool  swallow(void *user, const void *data, size_t size)  { (void)user, (void)data, (void)size; return true; }
@@ -135,7 +136,7 @@ static void call_in_inference(fixture *f) {
     xir_network_infer(f->net, f->why);
 }
 
-static xir_verdict rewrite(xir_rewriter *at, const xir_match *match, void *user) {
+static xir_verdict rewrite(xir_rewriter *at, const xir_match *match, const void *user) {
     (void)user;
     now->rewriter = at;
     now->found = match;

@@ -44,6 +44,53 @@ static const xir_class *flatten_in(xir_context *with) { return xir_class_find(wi
 
 static const xir_type *fp32_in(xir_context *with) { return xir_type_float(with, XIR_FLOAT_FP32); }
 
+/* ---- linked in --------------------------------------------------------------------------------------------------- */
+
+static xir_class_fn *const grains[] = { xir_own_thing_class, xir_own_grain_class };
+static const xir_plugin linked = { XIR_PLUGIN_HEAD("linked"), .classes = grains, .n_classes = 2 };
+
+static void a_description_of_the_program_is_added(void **state) {
+    (void)state;
+    xir_context *with = fresh();
+    size_t before = class_count(with);
+    DOES(xir_plugin_add(with, &linked, why));
+    assert_int_equal(class_count(with), before + 2);
+    assert_non_null(xir_class_find(with, XIR_STR("test::Grain")));
+    xir_str name, path;
+    assert_true(xir_context_plugin_at(with, 0, &name, &path));
+    CHECK_STR(name, "linked");
+    CHECK_STR(path, "linked");
+    DOES(xir_plugin_add(with, &linked, why));   /* which is there already */
+    assert_int_equal(plugin_count(with), 1);
+    must_load(with, FLATTEN);
+    assert_int_equal(plugin_count(with), 2);
+    xir_context_free(with);
+}
+
+static void a_description_is_refused_as_a_file_is(void **state) {
+    (void)state;
+    static xir_class_fn *const none[] = { NULL };
+    static const struct { xir_plugin said; xir_status status; const char *part; } rows[] = {
+        { { .abi = XIR_ABI + 1, .size = sizeof(xir_plugin), .name = "x" }, XIR_E_ABI, "the binary interface" },
+        { { .abi = XIR_ABI, .size = 8, .name = "x" }, XIR_E_ABI, "has 8 bytes" },
+        { { XIR_PLUGIN_HEAD("") }, XIR_E_INVALID, "has no name" },
+        { { XIR_PLUGIN_HEAD("x"), .n_classes = 1 }, XIR_E_INVALID, "lists 1 classes at NULL" },
+        { { XIR_PLUGIN_HEAD("x"), .classes = none, .n_classes = 1 }, XIR_E_INVALID, "class 0 of the plug-in is NULL" },
+        { { XIR_PLUGIN_HEAD("x"), .classes = &grains[1], .n_classes = 1 }, XIR_E_UNKNOWN, "test::Thing" },
+    };
+    xir_context *with = fresh();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(xir_plugin_add(with, &rows[i].said, why), rows[i].status);
+        assert_non_null(strstr(xir_diags_at(why, 0)->message.data, rows[i].part));
+        xir_diags_clear(why);
+    }
+    assert_int_equal(xir_plugin_add(with, NULL, why), XIR_E_INVALID);
+    xir_diags_clear(why);
+    assert_int_equal(plugin_count(with), 0);
+    assert_null(xir_class_find(with, XIR_STR("test::Grain")));
+    xir_context_free(with);
+}
+
 /* ---- loading ---------------------------------------------------------------------------------------------------- */
 
 static void a_plugin_brings_its_classes(void **state) {
@@ -183,8 +230,9 @@ static void check_inferred(xir_context *with, const char *input, int64_t start, 
     assert_non_null(type);
     xir_network *net = xir_network_new(with, "types", XIR_FRAMEWORK_PYTORCH, "v1.9");
     xir_value *x = xir_input(xir_at_end(net), NULL, type);
-    const int64_t attrs[2] = { start, 0 };   /* in the memory layout of its struct, which only the plug-in declares */
-    xir_op *op = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = flatten_in(with), INPUTS(x), .attrs = attrs,
+    const xir_named_attr given = { XIR_STR("start"), { .kind = XIR_KIND_I64, .as.i64 = start } };
+    xir_op *op = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = flatten_in(with), INPUTS(x),
+                                           .named = &given, .n_named = 1,
                                            .id = XIR_NO_ID,
                                                  .target = xir_target_of_kind(with, target, "330")));
     if (op) {
@@ -526,8 +574,7 @@ static void rows_and_items_may_be_larger_than_the_library_knows(void **state) {
 static const xir_type *relu_type(xir_context *with, xir_network *net, xir_target_kind target) {
     xir_at at = xir_at_end(net);
     at.target = xir_target_of_kind(with, target, NULL);
-    return xir_value_type(xir_op_output(
-        xir_add_relu(at, (xir_relu_in){ .input = xir_network_op_count(net) ? value_of(net, 0) : NULL }, NULL), 0));
+    return xir_value_type(XIR_OP(at, relu, .input = xir_network_op_count(net) ? value_of(net, 0) : NULL));
 }
 
 static xir_status one_bool(xir_infer *at) { return xir_infer_result(at, xir_type_bool(xir_infer_context(at))); }
@@ -1130,6 +1177,8 @@ static void threads_may_load_at_once(void **state) {
 int main(void) {
     scratch_make();
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_description_of_the_program_is_added),
+        cmocka_unit_test(a_description_is_refused_as_a_file_is),
         cmocka_unit_test(a_plugin_brings_its_classes),
         cmocka_unit_test(a_plugin_is_not_loaded_twice),
         cmocka_unit_test(contexts_have_plugins_of_their_own),

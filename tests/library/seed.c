@@ -51,7 +51,7 @@ static whatever build(void) {
     xir_op *conv2d = xir_add_conv2d(at, (xir_conv2d_in){ .input = input, .weights = w.weights }, &one);
     xir_op *relu = xir_add_relu(at, (xir_relu_in){ .input = xir_op_output(conv2d, 0) }, NULL);
     xir_max_pool2d_attrs pool = xir_max_pool2d_attrs_square(3, 2, 1, 1);
-    w.pooled = xir_op_output(xir_add_max_pool2d(at, (xir_max_pool2d_in){ .input = xir_op_output(relu, 0) }, &pool), 0);
+    w.pooled = XIR_OP(at, max_pool2d, .input = xir_op_output(relu, 0), .attrs = &pool);
     xir_output(at, XIR_VALUES(w.pooled));
     assert_int_equal(xir_network_status(w.net), XIR_OK);
     return w;
@@ -361,7 +361,8 @@ static void types_are_inferred_or_given(void **state) {
     xir_conv2d_attrs attrs = xir_conv2d_attrs_square(1, 1, 1, 1);
     xir_conv2d_in in = { .input = input, .weights = weights };
     const xir_type *output = XIR_TENSOR(ctx, fp32(), "NHWC", 1, 416, 416, 16);
-    assert_true(xir_type_equal(xir_value_type(xir_op_output(xir_add_conv2d(at, in, &attrs), 0)), output));
+    xir_value *y = XIR_OP(at, conv2d, .input = in.input, .weights = in.weights, .bias = in.bias, .attrs = &attrs);
+    assert_true(xir_type_equal(xir_value_type(y), output));
 
     const xir_type *mine[] = { XIR_TENSOR(ctx, fp32(), "NHWC", 1, 9, 9, 16) };   /* the caller's type counts */
     at.types = mine;

@@ -249,6 +249,12 @@ static void ops_of_an_accelerator_belong_in_its_networks(void **state) {
     xir_value *y = XIR_RELU(at, x);
     assert_non_null(xir_output(xir_at_end(net), XIR_VALUES(y)));
     assert_int_equal(xir_network_validate(net, why), XIR_E_INVALID);
+    check_finding(XIR_E_INVALID,
+                  "the op is for acme::NpuTarget: expected it as the network's ai_target too, which is not set");
+    assert_false(xir_network_has_ai_target(net));
+    DOES(xir_network_set_ai_target(net, xir_network_ai_target(net)));   /* the one of new networks, now on purpose */
+    assert_true(xir_network_has_ai_target(net));
+    assert_int_equal(xir_network_validate(net, why), XIR_E_INVALID);
     check_finding(XIR_E_INVALID, "the op is for acme::NpuTarget, its network for icraft::xir::BuyiTarget");
     DOES(xir_network_set_ai_target(net, at.target));
     xir_diags_clear(why);
@@ -439,7 +445,10 @@ static void an_op_that_needs_an_attribute_is_made_by_names(void **state) {
     assert_int_equal(now.as.i64, 2);
     assert_int_equal(xir_type_rank(xir_value_type(xir_op_output(op, 0))), 4);
     /* For a struct: here the same one with another number. */
-    op = GROW(.attrs = &(int64_t[]){ 1, 0 }, .named = &by, .n_named = 1);
+    const struct { int64_t by; uint32_t made; } gap = { 1, 0 }, over = { 1, XIR_MADE_ };
+    REFUSES_NULL(net, GROW(.attrs = &gap, .named = &by, .n_named = 1), XIR_E_INVALID,
+                 "expected a struct from xir_npu_grow_init()");
+    op = GROW(.attrs = &over, .named = &by, .n_named = 1);
     DOES(xir_op_get(op, XIR_STR("by"), &now));
     assert_int_equal(now.as.i64, 2);
     xir_network_free(net);

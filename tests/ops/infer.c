@@ -772,11 +772,10 @@ static void values_without_a_type_are_told(void **state) {
             if (scalar && rows[i].cls == xir_relu_class) continue;   /* what is not a tensor stays what it is */
             xir_network *net = new_net();
             const xir_type *none[] = { scalar ? fp32() : NULL };
-            xir_value *no_type = xir_op_output(xir_network_add(net,
-                                                               &XIR_INIT(xir_op_desc,
-                                                                         .cls = xir_class_find_decl(ctx,
-                                                                                                    xir_input_class()),
-                .types = none, .n_types = 1, .id = XIR_NO_ID)), 0);
+            xir_at at = XIR_AT(net);
+            at.types = none;
+            at.n_types = 1;
+            xir_value *no_type = xir_make_input(at, &(xir_input_call){ .name = NULL });
             assert_non_null(no_type);
             xir_value *inputs[] = { no_type, no_type };
             /* These attributes need no default. */

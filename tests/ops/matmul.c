@@ -496,7 +496,8 @@ static void texts_by_chance(void **state) {
     assert_non_null(text);
     for (int kind = 0; kind < 4; kind++) {
         for (size_t i = 0; i < LONG; i++) text[i] = kind == 0 ? 'a' : kind == 1 ? ',' : kind == 2 ? ' ' : "a,"[i % 2];
-        xir_einsum_attrs a = { .equation = { text, LONG } };
+        xir_einsum_attrs a = attrs_of("");
+        a.equation = (xir_str){ text, LONG };
         const shape in[2] = { { { 2, 2 }, 2 }, { { 0 }, 0 } };
         assert_null(ask(xir_einsum_class(), &a, in, NULL, 2, false));
     }

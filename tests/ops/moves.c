@@ -484,12 +484,10 @@ static void anything_is_survived(void **state) {
 
 /* ---- without memory --------------------------------------------------------------------------------------------- */
 
-static xir_value *output_of(xir_op *op) { return op ? xir_op_output(op, 0) : NULL; }
-#define LIST(...) { (const int64_t[]){ __VA_ARGS__ }, sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t) }
+#define LIST XIR_I64S
 #define STEP(id, in_, ...)                                                                                        \
     do {                                                                                                          \
-        const xir_##id##_attrs attrs = { __VA_ARGS__ };                                                           \
-        if (x) x = output_of(xir_add_##id(at, (xir_##id##_in){ in_ }, &attrs));                                   \
+        if (x) x = XIR_OP(at, id, in_, .attrs = XIR_ATTRS(id, __VA_ARGS__));                                      \
     } while (0)
 #define MOVE(id, ...) STEP(id, .input = x, __VA_ARGS__)
 
@@ -514,32 +512,32 @@ static bool move_all(xir_context *with) {
     xir_value *x = type ? xir_input(at, "x", type) : NULL;
     bool began = x != NULL;
     const xir_layout *stars = xir_layout_default(with, 10);
-    if (stars) MOVE(transpose, .dims = LIST(9, 8, 7, 6, 5, 4, 3, 2, 1, 0), .layout = stars);
+    if (stars) MOVE(transpose, (dims, LIST(9, 8, 7, 6, 5, 4, 3, 2, 1, 0)), (layout, stars));
     else x = NULL;
-    MOVE(slice, .begin = LIST(0, 0, 0, 0, 0, 0, 0, 0, 0, 0), .end = LIST(11, 2, 1, 1, 1, 1, 1, 1, 1, 1),
-         .stride = LIST(1, 1, 1, 1, 1, 1, 1, 1, 1, 1));
-    MOVE(roll, .shifts = LIST(3, 1), .dims = LIST(0, 1));
-    MOVE(swap_order, .order = LIST(10, 0, 9, 1, 8, 2, 7, 3, 6, 4, 5), .axis = 0);
-    MOVE(pad, .padding = LIST(2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), .mode = XIR_PAD_REFLECTION,
-         .value = xir_scalar_int(with, 0));
-    MOVE(split, .sections = LIST(12, 4), .axis = 0);
-    MOVE(channel_shuffle, .groups = 1);
+    MOVE(slice, (begin, LIST(0, 0, 0, 0, 0, 0, 0, 0, 0, 0)), (end, LIST(11, 2, 1, 1, 1, 1, 1, 1, 1, 1)),
+         (stride, LIST(1, 1, 1, 1, 1, 1, 1, 1, 1, 1)));
+    MOVE(roll, (shifts, LIST(3, 1)), (dims, LIST(0, 1)));
+    MOVE(swap_order, (order, LIST(10, 0, 9, 1, 8, 2, 7, 3, 6, 4, 5)), (axis, 0));
+    MOVE(pad, (padding, LIST(2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)), (mode, XIR_PAD_REFLECTION),
+         (value, xir_scalar_int(with, 0)));
+    MOVE(split, (sections, LIST(12, 4)), (axis, 0));
+    MOVE(channel_shuffle, (groups, 1));
     if (x) {
         xir_value *const both[] = { x, x };
-        x = output_of(xir_add_concat(at, (xir_concat_in){ .inputs = { both, 2 } }, &(xir_concat_attrs){ .axis = 0 }));
+        x = XIR_OP(at, concat, .inputs = { both, 2 }, .attrs = XIR_ATTRS(concat, (axis, 0)));
     }
-    MOVE(tile, .dims = LIST(2, 1, 1, 1, 1, 1, 1, 1, 1, 1));
-    MOVE(expand, .sizes = LIST(3, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1));
+    MOVE(tile, (dims, LIST(2, 1, 1, 1, 1, 1, 1, 1, 1, 1)));
+    MOVE(expand, (sizes, LIST(3, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1)));
     if (x) {
         xir_value *const both[] = { x, x };
-        x = output_of(xir_add_stack(at, (xir_stack_in){ .inputs = { both, 2 } }, &(xir_stack_attrs){ .dim = 0 }));
+        x = XIR_OP(at, stack, .inputs = { both, 2 }, .attrs = XIR_ATTRS(stack, (dim, 0)));
     }
-    MOVE(unstack, .dim = 0);
-    MOVE(unstack, .dim = 0);
+    MOVE(unstack, (dim, 0));
+    MOVE(unstack, (dim, 0));
     const xir_layout *layout = xir_layout_default(with, 9);
-    if (layout) MOVE(reshape, .shape = LIST(48, 2, 1, 1, 1, 1, 1, 1, 1), .layout = layout);
+    if (layout) MOVE(reshape, (shape, LIST(48, 2, 1, 1, 1, 1, 1, 1, 1)), (layout, layout));
     else x = NULL;
-    MOVE(squeeze, .axis = LIST(2, 3, 4, 5, 6, 7, 8));
+    MOVE(squeeze, (axis, LIST(2, 3, 4, 5, 6, 7, 8)));
     bool done = x != NULL;
     if (done) {
         assert_int_equal(xir_type_rank(xir_value_type(x)), 2);

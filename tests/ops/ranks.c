@@ -47,16 +47,16 @@ static const xir_class_decl *move_of(size_t i, const xir_type *type, any_attrs *
     static const int64_t one = 1, zero = 0;
     size_t rank = xir_type_rank(type);
     const xir_layout *layout = xir_type_layout(type);
-#define IS(id, member, ...) a->member = (xir_##id##_attrs){ __VA_ARGS__ }; return xir_##id##_class()
+#define IS(id, member, ...) a->member = *XIR_ATTRS(id, __VA_ARGS__); return xir_##id##_class()
     switch (i) {
-    case 0: IS(slice,      slice,     .begin = all(rank, 0), .end = all(rank, 1), .stride = all(rank, 1));
-    case 1: IS(split,      split,     .sections = { &one, 1 }, .axis = 1);
-    case 2: IS(roll,       roll,      .shifts = all(rank, 0), .dims = upwards(rank));
-    case 3: IS(swap_order, swap,      .order = { &zero, 1 }, .axis = 1);
-    case 4: IS(pad,        pad,       .padding = all(2 * rank, 0), .value = xir_scalar_int(ctx, 0));
-    case 5: IS(concat,     concat,    .axis = 1);
-    case 6: IS(transpose,  transpose, .dims = upwards(rank), .layout = layout);
-    case 7: IS(reshape,    reshape,   .shape = all(rank, 1), .layout = layout);
+    case 0: IS(slice,      slice,     (begin, all(rank, 0)), (end, all(rank, 1)), (stride, all(rank, 1)));
+    case 1: IS(split,      split,     (sections, { &one, 1 }), (axis, 1));
+    case 2: IS(roll,       roll,      (shifts, all(rank, 0)), (dims, upwards(rank)));
+    case 3: IS(swap_order, swap,      (order, { &zero, 1 }), (axis, 1));
+    case 4: IS(pad,        pad,       (padding, all(2 * rank, 0)), (value, xir_scalar_int(ctx, 0)));
+    case 5: IS(concat,     concat,    (axis, 1));
+    case 6: IS(transpose,  transpose, (dims, upwards(rank)), (layout, layout));
+    case 7: IS(reshape,    reshape,   (shape, all(rank, 1)), (layout, layout));
     default: return NULL;
     }
 #undef IS

@@ -324,8 +324,9 @@ static const xir_class *class_of_kind(kind k) {
 }
 
 static xir_op *add(xir_network *net, xir_value *input, const trial *c) {
-    bodies body = { .one = { .keepdim = c->keepdim } };
+    bodies body = { .one = xir_max_init() };
     if (is_one(c->kind)) {
+        body.one.keepdim = c->keepdim;
         body.one.dim = c->all ? NULL : xir_int_imm_of((const xir_object *)xir_scalar_int(ctx, c->named[0]));
     } else {
         body.list = xir_sum_init();

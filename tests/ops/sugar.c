@@ -1,6 +1,7 @@
 /* Shorthands: what they leave out is the class's default, what fails fails once, and tags have kinds. */
 #include <string.h>
 #include "support/forms.h"
+#include "support/own.h"
 #include <xir/xir.h>
 
 static xir_network *net;
@@ -137,6 +138,146 @@ static void a_missing_type_is_told(void **state) {
     assert_int_equal(xir_network_status(net), XIR_E_MISSING);
 }
 
+/* ---- attributes ------------------------------------------------------------------------------------------------- */
+
+static void only_named_attributes_differ_from_the_defaults(void **state) {
+    (void)state;
+    xir_at at = XIR_AT(net);
+    xir_value *x = xir_input(at, "x", image(4, 2));
+    x = XIR_OP(at, relu, .input = x, .attrs = XIR_ATTRS(relu, (alpha, 0.5), (threshold, 0.25)));
+    const xir_relu_attrs *relu = xir_relu_of(xir_value_op(x)), plain = xir_relu_init();
+    assert_true(relu->alpha == 0.5 && relu->threshold == 0.25 && relu->max_value == plain.max_value);
+    const xir_layout *letters = xir_layout_parse(ctx, XIR_STR("NCHW"), why);
+    x = XIR_OP(at, transpose, .input = x,
+               .attrs = XIR_ATTRS(transpose, (dims, XIR_I64S(0, 3, 1, 2)), (layout, letters)));
+    CHECK_TEXT(xir_layout_text(xir_type_layout(xir_value_type(x))), "NCHW");
+    xir_op *two = xir_add_relu(at, (xir_relu_in){ .input = x }, NULL);
+    xir_relu_attrs copy = *xir_relu_of(two);   /* what an op has may be changed and set */
+    copy.alpha = 2;
+    assert_int_equal(xir_relu_set(two, &copy), XIR_OK);
+    assert_int_equal(xir_relu_set(two, NULL), XIR_OK);
+    assert_true(xir_relu_of(two)->alpha == plain.alpha);
+    assert_int_equal(xir_network_status(net), XIR_OK);
+}
+
+static void check_refused_attrs(const char *id) {
+    const xir_diag *d = xir_diags_at(xir_network_diags(net), 0);
+    assert_non_null(d);
+    assert_int_equal(d->code, XIR_E_INVALID);
+    assert_non_null(strstr(d->message.data, id));
+    assert_non_null(strstr(d->message.data, "what that leaves out is 0"));
+    assert_int_equal(xir_network_status(net), XIR_E_INVALID);
+    xir_network_clear_status(net);
+}
+
+/* A maximum of 0 that nobody has asked for: an initialiser leaves it. */
+static void a_struct_with_gaps_is_refused(void **state) {
+    (void)state;
+    xir_at at = XIR_AT(net);
+    xir_value *x = xir_input(at, "x", image(4, 2));
+    assert_null(XIR_OP(at, relu, .input = x, .attrs = &(xir_relu_attrs){ .alpha = 0.1 }));
+    assert_int_equal(xir_diags_at(xir_network_diags(net), 0)->line, __LINE__ - 1);
+    check_refused_attrs("xir_relu_init() or XIR_ATTRS");
+    assert_null(xir_add_relu(at, (xir_relu_in){ .input = x }, &(xir_relu_attrs){ .alpha = 0.1 }));
+    check_refused_attrs("xir_relu_init()");
+    const xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_relu_class()), .inputs = &x,
+                                      .n_inputs = 1, .attrs = &(xir_relu_attrs){ .alpha = 0.1 }, .id = XIR_NO_ID);
+    assert_null(xir_network_add(net, &desc));
+    check_refused_attrs("xir_relu_init()");
+    assert_null(xir_op_new(net, &desc));
+    check_refused_attrs("xir_relu_init()");
+    xir_op *relu = xir_add_relu(at, (xir_relu_in){ .input = x }, NULL);
+    assert_int_equal(xir_relu_set(relu, &(xir_relu_attrs){ .alpha = 0.1 }), XIR_E_INVALID);
+    check_refused_attrs("xir_relu_init()");
+    assert_true(xir_relu_of(relu)->alpha == 0);   /* as it was */
+    xir_aligned_unit unit = { .index = { NULL, 0 } };
+    assert_null(xir_aligned_unit_make(ctx, &unit, why));
+    assert_non_null(strstr(xir_diags_at(why, 0)->message.data, "xir_aligned_unit_init()"));
+    xir_diags_clear(why);
+}
+
+static void ops_of_a_program_are_refused_alike(void **state) {
+    (void)state;
+    assert_int_equal(xir_class_register(ctx, xir_own_tap_class(), why), XIR_OK);
+    xir_value *x = xir_input(XIR_AT(net), "x", image(4, 2));
+    assert_non_null(x);
+    xir_at at = XIR_AT(net);
+    const xir_type *type = image(4, 2);
+    at.types = &type;   /* the class infers none */
+    at.n_types = 1;
+    assert_null(xir_add_own_tap(at, (xir_own_tap_in){ 0 }, &(xir_own_tap_attrs){ .pressure = 2 }));
+    check_refused_attrs("test::Tap");
+    xir_op *tap = xir_add_own_tap(at, (xir_own_tap_in){ 0 }, XIR_ATTRS(own_tap, (pressure, 2)));
+    assert_true(tap && xir_own_tap_of(tap)->pressure == 2);
+}
+
+/* ---- names and places ------------------------------------------------------------------------------------------- */
+
+static void a_name_is_that_of_op_and_value(void **state) {
+    (void)state;
+    xir_at at = xir_at_scope(XIR_AT(net), "net/");
+    xir_value *x = xir_input(at, "image", image(9, 4));
+    CHECK_TEXT(xir_value_name(x), "net/image");
+    xir_at stem = xir_at_scope(at, "stem/");
+    xir_value *w = xir_build_params(stem, "w", xir_value_type(kernel(3, 4, 4)));
+    CHECK_TEXT(xir_value_name(w), "net/stem/w");
+    x = XIR_CONV2D(stem, .input = x, .weights = w, .name = "conv");
+    CHECK_TEXT(xir_value_name(x), "net/stem/conv");
+    CHECK_TEXT(xir_op_name(xir_value_op(x)), "net/stem/conv");
+    x = XIR_OP(at, relu, .input = x, .name = "act");
+    CHECK_TEXT(xir_value_name(x), "net/act");
+    x = XIR_OP(at, relu, .input = x);
+    CHECK_TEXT(xir_value_name(x), "");
+    xir_value *half = XIR_OP(at, split, .input = x, .name = "both",
+                             .attrs = XIR_ATTRS(split, (axis, -1), (sections, XIR_I64S(2, 2))));
+    CHECK_TEXT(xir_op_name(xir_value_op(half)), "net/both");
+    CHECK_TEXT(xir_value_name(half), "");   /* one of two */
+    assert_ptr_equal(half, xir_op_output(xir_value_op(half), 0));
+    assert_int_equal(xir_network_status(net), XIR_OK);
+    assert_null(XIR_OP(XIR_AT(NULL), relu, .input = x));
+    assert_null(xir_input(XIR_AT(NULL), "x", image(4, 2)));
+}
+
+enum { HELPER_LINE = __LINE__ + 2 };
+static xir_value *two_pools(xir_at at, xir_value *x) {
+    x = XIR_MAX_POOL2D(at, .input = x, .k = 0);
+    return XIR_MAX_POOL2D(at, .input = x, .k = 2);
+}
+
+static xir_value *four_pools(xir_at at, xir_value *x) { return two_pools(XIR_HERE(at), two_pools(XIR_HERE(at), x)); }
+
+static void a_helper_has_its_callers_line(void **state) {
+    (void)state;
+    xir_at at = XIR_AT(net);
+    xir_value *x = xir_input(at, "x", image(8, 4));
+    assert_null(two_pools(at, x));
+    assert_int_equal(xir_diags_at(xir_network_diags(net), 0)->line, HELPER_LINE);
+    xir_network_clear_status(net);
+    assert_null(two_pools(XIR_HERE(at), x));
+    assert_int_equal(xir_diags_at(xir_network_diags(net), 0)->line, __LINE__ - 1);
+    xir_network_clear_status(net);
+    assert_null(four_pools(XIR_HERE(at), x));   /* the outermost line stays */
+    assert_int_equal(xir_diags_at(xir_network_diags(net), 0)->line, __LINE__ - 1);
+}
+
+/* ---- types that are not made ------------------------------------------------------------------------------------ */
+
+static void a_bad_layout_is_in_the_finding(void **state) {
+    (void)state;
+    const xir_type *fp32 = xir_type_float(ctx, XIR_FLOAT_FP32);
+    assert_null(xir_input(XIR_AT(net), "x", XIR_TENSOR(ctx, fp32, "NHW3", 1, 2, 2, 3)));
+    const char *said = xir_diags_at(xir_network_diags(net), 0)->message.data;
+    assert_non_null(strstr(said, "argument 0 of the network has no type: layout 'NHW3': "));
+    assert_non_null(strstr(said, "at character 4"));
+    xir_network_clear_status(net);
+    assert_null(xir_params_new(net, XIR_STR("w"), XIR_TENSOR(ctx, fp32, "N?", 1, 2)));
+    said = xir_diags_at(xir_network_diags(net), 0)->message.data;
+    assert_non_null(strstr(said, "'w' is made without a type: layout 'N?': "));
+    xir_network_clear_status(net);
+    assert_null(xir_input(XIR_AT(net), "x", NULL));   /* an old reason is not given twice */
+    assert_non_null(strstr(xir_diags_at(xir_network_diags(net), 0)->message.data, "NULL was given"));
+}
+
 static void tags_have_kinds(void **state) {
     (void)state;
     const xir_any values[] = { xir_any_int(-3), xir_any_real(0.5), xir_any_bool(true), xir_any_text(XIR_STR("word")) };
@@ -217,6 +358,12 @@ int main(void) {
         STORY(a_missing_type_is_told),
         STORY(axes_and_powers),
         STORY(axes_and_powers_are_refused),
+        STORY(only_named_attributes_differ_from_the_defaults),
+        STORY(a_struct_with_gaps_is_refused),
+        STORY(ops_of_a_program_are_refused_alike),
+        STORY(a_name_is_that_of_op_and_value),
+        STORY(a_helper_has_its_callers_line),
+        STORY(a_bad_layout_is_in_the_finding),
         STORY(tags_have_kinds),
     };
     return RUN_GROUP(tests);

@@ -17,7 +17,7 @@ static xir_network *quotient(xir_context *with, float a, float b) {
     xir_value *x = xir_input(at, "x", type);
     xir_value *d = xir_params_copy(net, XIR_STR("d"), type, numbers, sizeof numbers);
     at.name = XIR_STR("y");
-    xir_value *y = xir_op_output(xir_add_div(at, (xir_div_in){ x, d }, NULL), 0);
+    xir_value *y = XIR_OP(at, div, .lhs = x, .rhs = d);
     DOES(xir_value_set_name(y, XIR_STR("y")));
     at.name = XIR_STR("");
     assert_non_null(xir_output(at, XIR_VALUES(y)));

@@ -371,8 +371,7 @@ static void all_results_together_have_a_limit(void **state) {
                                                                                   (const int64_t[]){ 1 }, 1), &size,
                                                                                   sizeof size);
         for (int k = 0; k < N; k++) {
-            all[k + 1] = xir_op_output(
-                xir_add_constant_of_shape(xir_at_end(net), (xir_constant_of_shape_in){ .input = shape }, NULL), 0);
+            all[k + 1] = XIR_OP(xir_at_end(net), constant_of_shape, .input = shape);
         }
         results(net, (xir_values){ all, N + 1 });
         xir_pipeline *p = xir_pipeline_parse(ctx, xir_str_of(rows[i].pipeline), why);

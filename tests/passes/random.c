@@ -300,7 +300,7 @@ static void step_window(maker *m) {
         xir_batch_norm2d_attrs a = xir_batch_norm2d_init();
         a.variance = constant(m->net, "v", FP32("C", c), factors, (size_t)c * 4);
         a.mean = constant(m->net, "m", FP32("C", c), addends, (size_t)c * 4);
-        x = xir_op_output(xir_add_batch_norm2d(at, (xir_batch_norm2d_in){ x }, &a), 0);
+        x = XIR_OP(at, batch_norm2d, .input = x, .attrs = &a);
     }
     assert_non_null(x);
     x = transpose(m->net, x, "****", LIST(0, 3, 1, 2), "");

@@ -34,7 +34,7 @@ static xir_network *chain(int64_t n) {
         xir_value *w = xir_params_new(net, xir_str_of(called), FP32("**", n, n));
         xir_at here = at;
         here.name = xir_str_of(called);
-        x = xir_op_output(xir_add_matmul(here, (xir_matmul_in){ .x = x, .k = w }, NULL), 0);
+        x = XIR_OP(here, matmul, .x = x, .k = w);
     }
     xir_output(at, XIR_VALUES(x));
     if (xir_network_status(net)) xir_diags_print(xir_network_diags(net), stderr);

@@ -40,23 +40,23 @@ static const xir_class_decl *attrs_of(const move_case *c, any_attrs *a) {
                    null = { NULL, 0 };
     const int64_t n = c->number;
     const xir_scalar *zero = xir_scalar_int(moves.ctx, 0);
-#define WITH(id, member, ...) a->member = (xir_##id##_attrs){ __VA_ARGS__ }; return xir_##id##_class()
+#define WITH(id, member, ...) a->member = *XIR_ATTRS(id, __VA_ARGS__); return xir_##id##_class()
     switch (c->kind) {
-    case SLICE:     WITH(slice,           slice,     .begin = x, .end = y, .stride = z);
-    case SPLIT:     WITH(split,           split,     .sections = x, .axis = n);
-    case UNSTACK:   WITH(unstack,         unstack,   .dim = n);
-    case ROLL:      WITH(roll,            roll,      .shifts = x, .dims = c->null_list ? null : y);
-    case SWAP:      WITH(swap_order,      swap,      .order = x, .axis = n);
-    case PAD:       WITH(pad,             pad,       .padding = x, .mode = (xir_pad_mode)n, .value = zero);
-    case CONCAT:    WITH(concat,          concat,    .axis = n);
-    case STACK:     WITH(stack,           stack,     .dim = n);
-    case TRANSPOSE: WITH(transpose,       transpose, .dims = x);
-    case SQUEEZE:   WITH(squeeze,         squeeze,   .axis = x);
-    case EXPAND:    WITH(expand,          expand,    .sizes = x);
-    case TILE:      WITH(tile,            tile,      .dims = x);
-    case RESHAPE:   WITH(reshape,         reshape,   .shape = x, .layout = xir_layout_default(moves.ctx, x.size));
-    case SHUFFLE:   WITH(channel_shuffle, shuffle,   .groups = n);
-    case PIXEL:     WITH(pixel_shuffle,   pixel,     .upscale_factor = n);
+    case SLICE:     WITH(slice,           slice,     (begin, x), (end, y), (stride, z));
+    case SPLIT:     WITH(split,           split,     (sections, x), (axis, n));
+    case UNSTACK:   WITH(unstack,         unstack,   (dim, n));
+    case ROLL:      WITH(roll,            roll,      (shifts, x), (dims, c->null_list ? null : y));
+    case SWAP:      WITH(swap_order,      swap,      (order, x), (axis, n));
+    case PAD:       WITH(pad,             pad,       (padding, x), (mode, (xir_pad_mode)n), (value, zero));
+    case CONCAT:    WITH(concat,          concat,    (axis, n));
+    case STACK:     WITH(stack,           stack,     (dim, n));
+    case TRANSPOSE: WITH(transpose,       transpose, (dims, x));
+    case SQUEEZE:   WITH(squeeze,         squeeze,   (axis, x));
+    case EXPAND:    WITH(expand,          expand,    (sizes, x));
+    case TILE:      WITH(tile,            tile,      (dims, x));
+    case RESHAPE:   WITH(reshape,         reshape,   (shape, x), (layout, xir_layout_default(moves.ctx, x.size)));
+    case SHUFFLE:   WITH(channel_shuffle, shuffle,   (groups, n));
+    case PIXEL:     WITH(pixel_shuffle,   pixel,     (upscale_factor, n));
     case KINDS:     break;
     }
 #undef WITH

@@ -60,6 +60,12 @@ BEGIN {
     argument["double"]                   = "1.0"
     argument["size_t"] = argument["uint64_t"] = argument["int64_t"] = argument["int"] = argument["unsigned"] = "0"
     argument["xir_status"]               = "XIR_E_INVALID"
+    argument["const xir_named_attr *"]   = "&f->named"
+    argument["xir_map"]                  = "(xir_map){ NULL, 0 }"
+    n_outs = split("const bool *|double *|xir_str *|xir_map *|xir_bools *|xir_i64s *|xir_reals *|xir_texts *|" \
+                   "xir_refs *|xir_runs *|xir_values *|xir_ops *|const xir_str *|const xir_run *|const xir_object *|" \
+                   "const xir_object **|const xir_object *const *", outs, "|")
+    for (i = 1; i <= n_outs; i++) argument[outs[i]] = "(void *)f->room"
     argument["xir_severity"]             = "XIR_ERROR"
     argument["xir_network_text"]         = "XIR_TEXT_NAME"
     argument["size_t *"]                 = "&f->size"

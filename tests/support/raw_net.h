@@ -23,7 +23,9 @@ static inline xir_network *raw_network(xir_context *ctx, const raw_param *wanted
     xir_network *net = xir_network_new(ctx, "raw", XIR_FRAMEWORK_PYTORCH, "v1.9");
     xir_value **values = calloc(n + 2, sizeof *values);
     if (!net || !values) abort();
-    values[0] = xir_input(xir_at_end(net), "x", raw_bytes_type(ctx, 1));
+    xir_at at = xir_at_end(net);
+    at.name = XIR_STR("x");   /* of the op, not of the value */
+    values[0] = xir_input(at, NULL, raw_bytes_type(ctx, 1));
     for (size_t i = 0; i < n; i++) {
         char called[32];
         snprintf(called, sizeof called, "p%zu", i);

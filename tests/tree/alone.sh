@@ -1,7 +1,7 @@
 #!/bin/sh
 # alone.sh COMPILER INCLUDE: every header below INCLUDE/xir compiles alone and when it is included twice, without a
-# warning, in C11 (gcc, clang) or C++17 (g++, clang++), where those of C++ are included too. So does init.c, which uses
-# their macros. textual.txt, next to this script, names the headers that are included as text, once per list.
+# warning, in C11 (gcc, clang) or C++17 (g++, clang++), where those of C++ are included too. So do init.c and list.c,
+# which use their macros. textual.txt, next to this script, names the headers that are included as text, once per list.
 set -u
 
 compiler=$1
@@ -35,11 +35,15 @@ while IFS= read -r header; do
     fi
 done <"$list"
 
-count=$((count + 1))
-if ! "$compiler" $options -Wmissing-field-initializers -Werror -fsyntax-only -I"$include" "$here/init.c"; then
-    echo "init.c does not compile with: $compiler $options"
-    failed=$((failed + 1))
-fi
+# Programs that use their macros; a list of ops once more as it has grown.
+for program in init.c list.c "list.c -DGROWN"; do
+    count=$((count + 1))
+    if ! "$compiler" $options -Wmissing-field-initializers -Werror -fsyntax-only -I"$include" -iquote "$here" \
+        "$here"/$program; then
+        echo "$program does not compile with: $compiler $options"
+        failed=$((failed + 1))
+    fi
+done
 
 echo "$count headers, $failed failed: $compiler $options"
 [ "$count" -gt 0 ] && [ "$failed" -eq 0 ]

@@ -34,3 +34,14 @@ xir_status save(xir_network *net, const char *path, xir_diags *why)
 {
     return xir_network_save(net, path, &indented, why);
 }
+
+/* Ops with named arguments and attributes. */
+extern xir_value *act(xir_network *net, xir_value *x, const xir_layout *letters);
+xir_value *act(xir_network *net, xir_value *x, const xir_layout *letters)
+{
+    xir_at at = XIR_HERE(xir_at_scope(XIR_AT(net), "act/"));
+    x = XIR_OP(at, relu, .input = x);
+    x = XIR_OP(at, relu, .input = x, .attrs = XIR_ATTRS(relu, (max_value, 6), (alpha, 0.1)), .name = "six");
+    return XIR_OP(at, transpose, .input = x,
+                  .attrs = XIR_ATTRS(transpose, (dims, XIR_I64S(0, 2, 1)), (layout, letters)));
+}

@@ -103,7 +103,7 @@ static void put_network(json_out *j, const loaded *l, const counts *c) {
     json_str(j, "icraft_version", xir_network_text_of(l->net, XIR_TEXT_ICRAFT_VERSION));
     json_str(j, "icraft_xir_version", xir_network_text_of(l->net, XIR_TEXT_XIR_VERSION));
     json_member(j, "ai_target");
-    json_object(&j->t, (const xir_object *)xir_network_ai_target(l->net));
+    json_object(&j->t, xir_network_has_ai_target(l->net) ? (const xir_object *)xir_network_ai_target(l->net) : NULL);
     json_uint(j, "ops", c->ops);
     json_uint(j, "values", c->values);
     json_uint(j, "params", c->params);
@@ -163,7 +163,8 @@ static void print_values(const char *word, const xir_network *net,
 static void print_words(const loaded *l, const counts *c) {
     const xir_network *net = l->net;
     text target = { 0 };
-    object_words(&target, (const xir_object *)xir_network_ai_target(net));
+    if (xir_network_has_ai_target(net)) object_words(&target, (const xir_object *)xir_network_ai_target(net));
+    else text_put(&target, "not set");
     print_line("format", xir_str_of(l->format->name), (xir_str){ NULL, 0 });
     print_line("name", xir_network_name(net), (xir_str){ NULL, 0 });
     print_line("framework", xir_network_text_of(net, XIR_TEXT_FRAMEWORK),

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "cli.h"
 
 static word_list   input_words;
@@ -56,7 +57,8 @@ static int64_t which_input(const ports *in, const char *word, const char **file)
         longest = name.size;
     }
     *file = best >= 0 ? word + longest + 1 : word;
-    return best < 0 && in->n == 1 ? 0 : best;
+    if (best >= 0 || in->n != 1) return best;
+    return strchr(word, '=') && access(word, F_OK) != 0 ? -1 : 0;   /* the name of a file may have a '=' */
 }
 
 /* Elements that .npy files do not have: they come as float32 or as wider integers. */
@@ -102,11 +104,15 @@ static int read_inputs(ports *in, xir_diags *why) {
             for (size_t j = 0; j < in->n; j++) {
                 xir_str name = xir_value_name(in->values[j]);
                 text_put(&names, j ? ", " : "");
-                text_add(&names, name.data, name.size);
+                if (name.size) text_add(&names, name.data, name.size);
+                else text_put(&names, "one without a name, for which FILE is enough");
             }
             text_add(&names, "", 1);
-            int code = complain(MISUSED, "--input takes NAME=FILE, not '%s'; the network's inputs are: %s",
-                                input_words.items[i], names.data);
+            const char *word = input_words.items[i], *end = strchr(word, '=');
+            int code = end ? complain(MISUSED, "--input %s: expected the name of an input (the network's inputs are: "
+                                      "%s), found '%.*s'", word, names.data, (int)(end - word), word)
+                           : complain(MISUSED, "--input takes NAME=FILE, not '%s'; the network's inputs are: %s",
+                                      word, names.data);
             text_free(&names);
             return code;
         }

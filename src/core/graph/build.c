@@ -71,6 +71,14 @@ static xir_status check_inputs(xir_network *net, const xir_op_desc *d) {
     return XIR_OK;
 }
 
+/* Attributes that a program hands over. */
+static xir_status check_attrs(xir_network *net, const xir_class *cls, const void *attrs) {
+    if (body_is_made(cls, attrs)) return XIR_OK;
+    xir_status status = body_refuse(cls, net->diags);
+    if (!net->status) net->status = status;
+    return status;
+}
+
 static bool is_dialect(const xir_class *cls) { return cls->opaque; }
 
 /* What depends on where the op goes. */
@@ -217,7 +225,8 @@ xir_op *xir_op_new(xir_network *net, const xir_op_desc *desc) {
     if (!net) return NULL;
     xir_op_desc room;
     const xir_op_desc *d = known_desc(net, desc, &room);
-    return d && !check_class(net, d->cls) && !check_inputs(net, d) ? make(net, d) : NULL;
+    if (!d || check_class(net, d->cls) || check_attrs(net, d->cls, d->attrs)) return NULL;
+    return !check_inputs(net, d) ? make(net, d) : NULL;
 }
 
 /* ---- ids --------------------------------------------------------------------------------------------------- */
@@ -392,7 +401,7 @@ xir_op *xir_network_add(xir_network *net, const xir_op_desc *desc) {
     if (!d) return NULL;
     size_t n_inputs = without_absent(d->inputs, d->n_inputs);
     if (check_class(net, d->cls) || check_place(net, d->cls, n_inputs, d->id, d->before, d->name)) return NULL;
-    xir_op *op = !check_inputs(net, d) ? make(net, d) : NULL;
+    xir_op *op = !check_attrs(net, d->cls, d->attrs) && !check_inputs(net, d) ? make(net, d) : NULL;
     if (!op) return NULL;
     if (d->id != XIR_NO_ID) op->id = d->id;
     if (!place_before(op, d->before)) return op;
@@ -405,12 +414,12 @@ xir_op *xir_network_add(xir_network *net, const xir_op_desc *desc) {
 
 /* ---- from the structs of inputs that declare.h makes --------------------------------------------------------- */
 
-static bool scoped_name(xir_at at, xir_str *name) {
+bool net_scoped_name(xir_at at, xir_str *name) {
     if (!at.scope.size || !name->size) return true;   /* a scope alone names nothing */
     char *text = arena_take(&at.net->arena, at.scope.size + name->size);
     if (!text) return false;
     memcpy(text, at.scope.data, at.scope.size);
-    if (name->size) memcpy(text + at.scope.size, name->data, name->size);
+    memcpy(text + at.scope.size, name->data, name->size);
     *name = (xir_str){ text, at.scope.size + name->size };
     return true;
 }
@@ -428,6 +437,7 @@ static const xir_class *class_of(xir_network *net, const xir_class_decl *decl) {
 
 xir_op *xir_op_build(xir_at at, const xir_class_decl *decl, const void *in, const void *attrs) {
     xir_network *net = at.net;
+    if (!net) return NULL;
     xir_str op_name = at.name;
     size_t before = xir_diags_count(net->diags);
     const xir_class *cls = class_of(net, decl);
@@ -459,7 +469,7 @@ xir_op *xir_op_build(xir_at at, const xir_class_decl *decl, const void *in, cons
             inputs[n++] = list.data[j];
         }
     }
-    if (!scoped_name(at, &op_name)) {
+    if (!net_scoped_name(at, &op_name)) {
         net_no_memory(net);
         goto done;
     }
@@ -470,4 +480,22 @@ xir_op *xir_op_build(xir_at at, const xir_class_decl *decl, const void *in, cons
 done:
     if (!op && at.file) diags_add_place(net->diags, before, at.file, at.line);   /* where the program made the call */
     return op;
+}
+
+xir_value *xir_op_build_value(xir_at at, const xir_class_decl *decl, const void *in, const void *attrs,
+                              const char *name) {
+    if (name) at.name = xir_str_of(name);
+    xir_op *op = xir_op_build(at, decl, in, attrs);
+    if (!op || !op->n_outputs) return NULL;
+    /* The op has copied the name, scope and all: the value shares that text. */
+    if (name && *name && op->n_outputs == 1) {
+        value_more *more = value_need_more(&op->outputs[0]);
+        if (!more) {
+            net_no_memory(op->net);
+            xir_op_erase(op);
+            return NULL;
+        }
+        more->name = op->name;
+    }
+    return &op->outputs[0];
 }

@@ -114,6 +114,8 @@ struct xir_network {
     uint32_t          version[4];      /* XIR_TEXT_XIR_VERSION as numbers            */
     uint64_t          params_bytes;
     const xir_target *ai_target;       /* NULL: the file had none                    */
+    const xir_type   *refused;         /* of the value that xir_match_replace refused last; NULL: of none */
+    bool              ai_target_new;   /* the one of new networks: nobody has set it */
     const xir_map    *tags, *extra;
     uint32_t          absent;          /* bit i: network key i was not in the file   */
     xir_op           *first, *last;
@@ -165,6 +167,7 @@ xir_status net_no_memory(xir_network *net);   /* "out of memory" */
  * a finding. */
 xir_status net_null(xir_network *net, const char *what);
 
+bool net_scoped_name(xir_at at, xir_str *name);                 /* with the cursor's scope; false without memory */
 const label *net_name(xir_network *net, xir_str text);          /* NULL without memory            */
 const xir_object *net_intern(xir_network *net, const xir_object *object);
 static inline const xir_type *net_type(xir_network *net, const xir_type *type) {

@@ -39,6 +39,7 @@ xir_network *xir_network_new(xir_context *ctx, const char *name, xir_framework f
     if (!net) return NULL;
     const char *word = (unsigned)framework < XIR_FRAMEWORK_COUNT ? framework_words[framework] : "";
     net->ai_target = xir_target_of_kind(ctx, XIR_TARGET_BUYI, NULL);
+    net->ai_target_new = true;
     if (!net->ai_target || xir_network_set_text(net, XIR_TEXT_NAME, xir_str_of(name)) ||
         xir_network_set_text(net, XIR_TEXT_FRAMEWORK, xir_str_of(word)) ||
         xir_network_set_text(net, XIR_TEXT_FRAMEWORK_VERSION, xir_str_of(framework_version)) ||
@@ -111,11 +112,14 @@ bool network_since(const xir_network *net, uint32_t major, uint32_t minor) {
 uint64_t          xir_network_params_bytes(const xir_network *net) { return net ? net->params_bytes : 0; }
 const xir_target *xir_network_ai_target(const xir_network *net)    { return net ? net->ai_target : NULL; }
 
+bool xir_network_has_ai_target(const xir_network *net) { return net && net->ai_target && !net->ai_target_new; }
+
 xir_status xir_network_set_ai_target(xir_network *net, const xir_target *target) {
     if (!net) return XIR_E_MISSING;
     const xir_target *own = target ? (const xir_target *)net_intern(net, (const xir_object *)target) : NULL;
     if (target && !own) return net_no_memory(net);
     net->ai_target = own;
+    net->ai_target_new = false;
     net->absent &= ~(UINT32_C(1) << 1);   /* the second key: see network_key in codec.h */
     return XIR_OK;
 }

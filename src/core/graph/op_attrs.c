@@ -86,9 +86,15 @@ static xir_status set_body(xir_op *op, const void *attrs, bool round) {
     return XIR_OK;
 }
 
+static xir_status refuse_body(const xir_op *op) {
+    xir_status status = body_refuse(op->cls, op->net->diags);
+    if (!op->net->status) op->net->status = status;
+    return status;
+}
+
 xir_status xir_op_set_body(xir_op *op, const xir_class_decl *decl, const void *attrs) {
     if (!op) return XIR_E_MISSING;
-    if (op->cls->decl == decl) return set_body(op, attrs, true);
+    if (op->cls->decl == decl) return body_is_made(op->cls, attrs) ? set_body(op, attrs, true) : refuse_body(op);
     return net_fail(op->net, XIR_E_TYPE, "attributes of %s were given for a %.*s", decl->rows->name,
                     (int)op->cls->key.size, op->cls->key.data);
 }
@@ -113,47 +119,52 @@ xir_status net_no_attr(xir_network *net, const xir_class *cls, xir_str attr) {
                     near.size ? near.data : "", near.size ? "'?" : "");
 }
 
-xir_status xir_op_set(xir_op *op, xir_str attr, const xir_attr *value) {
+static xir_status set_one(const xir_op *op, void *body, const xir_named_attr *given, uint64_t *written) {
+    xir_network *net = op->net;
+    const xir_field *f = xir_class_field(op->cls, given->name);
+    if (!f) return net_no_attr(net, op->cls, given->name);
+    xir_status status = body_set(op->cls, f, body, &given->value, net->diags);
+    if (status && !net->status) net->status = status;
+    if (!status && !field_round(&net->arena, f, body)) status = net_no_memory(net);
+    size_t i = (size_t)(f - op->cls->fields);
+    if (i < 64) *written |= (uint64_t)1 << i;
+    return status;
+}
+
+xir_status xir_op_set_named(xir_op *op, const xir_named_attr *attrs, size_t n) {
     if (!op) return XIR_E_MISSING;
     xir_network *net = op->net;
-    const xir_field *f = xir_class_field(op->cls, attr);
-    if (!f) return net_no_attr(net, op->cls, attr);
     _Alignas(16) char space[512];
     char *body = op->cls->body_size <= sizeof space ? space : mem_new(&net->alloc, op->cls->body_size);
     if (!body) return net_no_memory(net);
     memcpy(body, op->attrs, op->cls->body_size);
-    xir_status status = body_set(op->cls, f, body, value, net->diags);
-    if (status && !net->status) net->status = status;
-    if (!status && !field_round(&net->arena, f, body)) status = net_no_memory(net);
-    uint64_t absent = op->more ? op->more->absent : 0;
+    xir_status status = XIR_OK;
+    uint64_t written = 0, absent = op->more ? op->more->absent : 0;
+    for (size_t i = 0; i < n && !status; i++) status = set_one(op, body, &attrs[i], &written);
     /* The other reals stay as they are: a network of an older version holds doubles. */
-    if (!status) status = set_body(op, body, false);
-    /* Only the attribute that was set is now written for certain. */
-    size_t i = (size_t)(f - op->cls->fields);
-    if (!status && op->more && i < 64) op->more->absent = absent & ~((uint64_t)1 << i);
+    if (!status && n) status = set_body(op, body, false);
+    /* Only the attributes that were set are now written for certain. */
+    if (!status && op->more) op->more->absent = absent & ~written;
     if (body != space) mem_free(&net->alloc, body, op->cls->body_size);
     return status;
 }
 
-xir_status xir_op_set_i64(xir_op *op, const char *attr, int64_t v) {
-    if (!op) return XIR_E_MISSING;
-    return xir_op_set(op, xir_str_of(attr), &(xir_attr){ .kind = XIR_KIND_I64, .as.i64 = v });
+xir_status xir_op_set(xir_op *op, xir_str attr, const xir_attr *value) {
+    return xir_op_set_named(op, &(xir_named_attr){ attr, *value }, 1);
 }
-xir_status xir_op_set_bool(xir_op *op, const char *attr, bool v) {
-    if (!op) return XIR_E_MISSING;
-    return xir_op_set(op, xir_str_of(attr), &(xir_attr){ .kind = XIR_KIND_BOOL, .as.boolean = v });
-}
-xir_status xir_op_set_real(xir_op *op, const char *attr, double v) {
-    if (!op) return XIR_E_MISSING;
-    return xir_op_set(op, xir_str_of(attr), &(xir_attr){ .kind = XIR_KIND_REAL, .as.real = v });
-}
-xir_status xir_op_set_text(xir_op *op, const char *attr, const char *v) {
-    if (!op) return XIR_E_MISSING;
-    return xir_op_set(op, xir_str_of(attr), &(xir_attr){ .kind = XIR_KIND_TEXT, .as.text = xir_str_of(v) });
-}
-xir_status xir_op_set_i64s(xir_op *op, const char *attr, const int64_t *v, size_t n) {
-    if (!op) return XIR_E_MISSING;
-    return xir_op_set(op, xir_str_of(attr), &(xir_attr){ .kind = XIR_KIND_I64S, .as.i64s = { v, n } });
+
+bool xir_op_attr_is(const xir_op *op, xir_str attr, const xir_attr *value) {
+    const xir_field *f = op ? xir_class_field(op->cls, attr) : NULL;
+    if (!f) return false;
+    xir_field alone = *f;   /* the same row of a body that has no other */
+    alone.offset = 0;
+    xir_attr room;
+    arena lists;   /* rounded reals */
+    arena_init(&lists, &op->net->alloc);
+    bool same = body_set(op->cls, &alone, &room, value, NULL) == XIR_OK && field_round(&lists, &alone, &room) &&
+                field_equal(&alone, body_at(op->attrs, f), &room);
+    arena_free(&lists);
+    return same;
 }
 
 xir_status xir_op_set_extra(xir_op *op, xir_str attr, const xir_any *value) {

@@ -52,13 +52,16 @@ static xir_status check_size(xir_value *value, uint64_t size) {
     return size_fail(value_net(value), status, xir_value_name(value), needed, size);
 }
 
+static xir_value *no_type(xir_network *net, xir_str text) {
+    char reason[sizeof ((type_refusal *)0)->words] = "NULL was given";
+    context_take_refusal(net->ctx, reason);
+    net_fail(net, XIR_E_TYPE, "parameter '%.*s' is made without a type: %s", CLIP_TO(text, 100), reason);
+    return NULL;
+}
+
 xir_value *xir_params_new(xir_network *net, xir_str text, const xir_type *type) {
     if (!net) return NULL;
-    if (!type) {
-        net_fail(net, XIR_E_TYPE, "parameter '%.*s' is made without a type", (int)(text.size < 100 ? text.size : 100),
-                 text.size ? text.data : "");
-        return NULL;
-    }
+    if (!type) return no_type(net, text);
     const xir_type *mine = net_type(net, type);
     const label *n = mine ? net_name(net, text) : NULL;
     xir_value *value = n ? params_make(net, mine) : NULL;
@@ -85,6 +88,7 @@ static xir_value *new_with(xir_network *net, xir_str text, const xir_type *type,
 
 xir_value *xir_params_copy(xir_network *net, xir_str text, const xir_type *type, const void *data, size_t size) {
     if (!net) return NULL;
+    if (!type) return no_type(net, text);
     if (!size_fits(net, text, type, size)) return NULL;
     blob *b = blob_new(&net->alloc, size);
     if (!b) net_fail(net, XIR_E_MEMORY, "no memory for %zu bytes of a parameter", size);
@@ -97,6 +101,7 @@ xir_value *xir_params_copy(xir_network *net, xir_str text, const xir_type *type,
 xir_value *xir_params_borrow(xir_network *net, xir_str text, const xir_type *type, const void *data, size_t size,
                              void (*release)(void *user, const void *data), void *user) {
     if (!net) return NULL;
+    if (!type) return no_type(net, text);
     if (!size_fits(net, text, type, size)) return NULL;
     blob *b = blob_borrow(&net->alloc, data, size, false, release, user);
     if (!b) net_fail(net, XIR_E_MEMORY, "no memory for a parameter");

@@ -216,12 +216,24 @@ xir_str class_suggest(const xir_class *cls, xir_str name) {
     return best;
 }
 
+xir_status body_refuse(const xir_class *cls, xir_diags *why) {
+    xir_str id = xir_class_id(cls);
+    return diag_fail(why, XIR_E_INVALID, XIR_STR(""),
+                     "attributes of %.*s: expected a struct from xir_%.*s_init()%s, found another one; what that "
+                     "leaves out is 0, not its default", (int)cls->key.size, cls->key.data, (int)id.size, id.data,
+                     cls->is_op ? " or XIR_ATTRS" : "");
+}
+
 /* ---- objects ----------------------------------------------------------------------------------------------- */
 
 const xir_object *xir_object_make(xir_context *ctx, const xir_class_decl *decl, const void *body, xir_diags *why) {
     const xir_class *cls = xir_class_find_decl(ctx, decl);
     if (!cls || cls->is_op || cls->traits & XIR_TRAIT_ABSTRACT) {
         diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "%s is no registered class of objects", decl->rows->name);
+        return NULL;
+    }
+    if (!((const xir_object *)body)->cls && !body_is_made(cls, body)) {   /* a copy of an object has a class */
+        body_refuse(cls, why);
         return NULL;
     }
     _Alignas(16) char space[256];

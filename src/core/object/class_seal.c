@@ -109,12 +109,22 @@ static void init_field(void *body, const xir_row *row) {
     }
 }
 
+/* Where a body of the class says that xir_X_init has made it. */
+static uint32_t made_at(const xir_class_decl *decl) {
+    row_walk w;
+    const xir_row *head = row_first(&w, decl);
+    int64_t at = head->max.i;
+    return at > 0 && at % 4 == 0 && at <= (int64_t)head->offset - 4 ? (uint32_t)at : 0;
+}
+
 void xir_body_init(const xir_class_decl *decl, void *body) {
     memset(body, 0, decl->rows->offset);
     row_walk w;
     for (const xir_row *row = row_first(&w, decl); row->decl != XIR_DECL_END; row = row_next(&w)) {
         if (row->decl == XIR_DECL_FIELD) init_field(body, row);
     }
+    uint32_t at = made_at(decl);
+    if (at) *(uint32_t *)(void *)((char *)body + at) = XIR_MADE_;
 }
 
 /* The default of a reference, which the row spells as files do: a one-string form or a number. */
@@ -399,7 +409,8 @@ xir_class *class_seal(const class_stage *stage, const xir_class_decl *decl, xir_
                         .base = referred(stage, NULL, head->of),
                         .tag = (uint32_t)head->default_value.i, .traits = head->flags,
                         .is_op = head->decl == XIR_DECL_OP,
-                        .plain = true, .body_size = head->offset, .ports_size = (uint32_t)head->min.i };
+                        .plain = true, .body_size = head->offset, .ports_size = (uint32_t)head->min.i,
+                        .made_at = made_at(decl) };
     cls->fields = arena_take(a, n.fields * sizeof *cls->fields);
     cls->inputs = arena_take(a, n.inputs * sizeof *cls->inputs);
     cls->input_offsets = arena_take(a, n.inputs * sizeof *cls->input_offsets);

@@ -1,5 +1,7 @@
 /* A context counts who holds it: its maker and every network. What it owns is freed with the last of them. */
 #include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include "context.h"
 #include "sized.h"
 
@@ -22,6 +24,28 @@ xir_context *context_make(const xir_allocator *allocator) {
     return ctx;
 }
 
+void context_refuse(xir_context *ctx, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    pthread_mutex_lock(&ctx->lock);
+    ctx->refused.is_there = true;
+    ctx->refused.by = pthread_self();
+    vsnprintf(ctx->refused.words, sizeof ctx->refused.words, format, list);
+    pthread_mutex_unlock(&ctx->lock);
+    va_end(list);
+}
+
+bool context_take_refusal(xir_context *ctx, char out[sizeof ((type_refusal *)0)->words]) {
+    pthread_mutex_lock(&ctx->lock);
+    bool mine = ctx->refused.is_there && pthread_equal(ctx->refused.by, pthread_self());
+    if (mine) {
+        memcpy(out, ctx->refused.words, sizeof ctx->refused.words);
+        ctx->refused.is_there = false;
+    }
+    pthread_mutex_unlock(&ctx->lock);
+    return mine;
+}
+
 void context_retain(xir_context *ctx) { atomic_fetch_add_explicit(&ctx->references, 1, memory_order_relaxed); }
 
 void xir_context_free(xir_context *ctx) {
@@ -34,7 +58,10 @@ void xir_context_free(xir_context *ctx) {
     arena_free(&ctx->arena);
     pthread_mutex_destroy(&ctx->registering);
     pthread_mutex_destroy(&ctx->lock);
-    while (ctx->n_plugins) dlclose(ctx->plugins[--ctx->n_plugins].handle);   // the last first
+    while (ctx->n_plugins) {   // the last first
+        plugin *last = &ctx->plugins[--ctx->n_plugins];
+        if (last->handle) dlclose(last->handle);
+    }
     xir_allocator alloc = ctx->alloc;
     mem_free(&alloc, ctx->plugins, ctx->plugin_room * sizeof *ctx->plugins);
     mem_free(&alloc, ctx, sizeof *ctx);

@@ -23,11 +23,24 @@ typedef enum class_number {
 } class_number;
 #include <xir/decl_off.h>
 
-/* A shared object that is open for the context's life. */
+/* A shared object that is open for the context's life, or a description that is linked into the program. */
 typedef struct plugin {
-    void   *handle;
+    void       *handle;   /* NULL: linked in                                       */
+    const void *said;     /* the description; NULL: of a shared object             */
     xir_str name, path;
 } plugin;
+
+/* Why a type was not made: the sentence for the finding of the call that gets NULL in its place. Of one thread, so that
+ * others do not read it. */
+typedef struct type_refusal {
+    bool      is_there;
+    pthread_t by;
+    char      words[240];
+} type_refusal;
+
+/* Keeps a sentence, or takes it: false if the thread has left none since. */
+void context_refuse(xir_context *ctx, const char *format, ...) XIR_PRINTF(2, 3);
+bool context_take_refusal(xir_context *ctx, char out[sizeof ((type_refusal *)0)->words]);
 
 /* How passes compute a constant: the executor puts it there. As xir_op_run, but with Params alone, and within the
  * budget. */
@@ -44,6 +57,7 @@ struct xir_context {
     atomic_size_t    references;
     pthread_mutex_t  lock;
     pthread_mutex_t  registering;   /* taken before `lock` by who registers a class               */
+    type_refusal     refused;       /* with `lock`                                               */
     arena            arena;         /* classes                                                   */
     object_pool             pool;
     _Atomic(const xir_class *) first_class;

@@ -42,6 +42,7 @@ struct xir_class {
     _Atomic uint32_t      alone;     /* bit of a target: its inference needs no check before it */
     bool                  has_params;   /* attributes whose types and bytes may be set        */
     uint32_t              body_size, ports_size;
+    uint32_t              made_at;   /* where a body has XIR_MADE_; 0: nowhere               */
     xir_field            *fields;    /* in declared order                                    */
     uint32_t              n_fields;
     xir_port             *inputs, *outputs;
@@ -98,6 +99,12 @@ void class_set_kernel(xir_class *cls, xir_kernel_fn *fn);
 
 /* The class of a key that nobody registered, made on first sight. */
 const xir_class *class_opaque(xir_context *ctx, xir_str key, bool is_op);
+
+/* XIR_E_INVALID with a finding for a body whose gaps are zero instead of defaults: xir_X_init has not made it. */
+static inline bool body_is_made(const xir_class *cls, const void *body) {
+    return !cls->made_at || !body || *(const uint32_t *)(const void *)((const char *)body + cls->made_at) == XIR_MADE_;
+}
+xir_status body_refuse(const xir_class *cls, xir_diags *why);
 
 /* A walk over the rows of a declaration, the first one too, up to the one that ends them:
  *     for (const xir_row *row = row_first(&w, decl); row->word != XIR_DECL_END; row = row_next(&w)) …

@@ -81,7 +81,7 @@ const xir_layout *xir_layout_parse(xir_context *ctx, xir_str axes, xir_diags *wh
     const xir_layout *layout = layout_make(context_pool(ctx), axes, 0, &e);
     if (layout) return layout;
     if (e.status == XIR_E_MEMORY) return out_of_memory(why);
-    return refuse(why, e.status, "", "layout '%.*s': %s, at character %zu", CLIP_TO(axes, 80), e.message, e.at + 1);
+    return refuse(why, e.status, "", LAYOUT_REFUSED, CLIP_TO(axes, 80), e.message, e.at + 1);
 }
 
 const xir_layout *layout_default(object_pool *pool, size_t rank) {

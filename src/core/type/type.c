@@ -43,8 +43,14 @@ const xir_type *xir_type_tensor(xir_context *ctx, const xir_type *element, const
 
 const xir_type *xir_type_tensor_text(xir_context *ctx, const xir_type *element, const char *layout,
                                      const int64_t *dims, size_t rank) {
-    const xir_layout *parsed = layout ? xir_layout_parse(ctx, xir_str_of(layout), NULL) : NULL;
-    if (layout && !parsed) return NULL;
+    form_error e = { 0 };
+    const xir_layout *parsed = layout ? layout_make(context_pool(ctx), xir_str_of(layout), 0, &e) : NULL;
+    if (layout && !parsed) {
+        if (e.status == XIR_E_MEMORY) return NULL;
+        context_refuse(ctx, LAYOUT_REFUSED, CLIP_TO(xir_str_of(layout), 80), e.message, e.at + 1);
+        return NULL;
+    }
+    if (!element) context_refuse(ctx, "expected the type of an element, found NULL");
     return xir_type_tensor(ctx, element, parsed, dims, rank);
 }
 

@@ -307,6 +307,7 @@ static bool copy_fields(copying *c) {
     }
     c->to->params_bytes = c->from->params_bytes;
     if (xir_network_set_ai_target(c->to, c->from->ai_target)) return false;
+    c->to->ai_target_new = c->from->ai_target_new;
     c->to->absent = c->from->absent;
     c->to->tags = copy_map(c, c->from->tags);
     c->to->extra = copy_map(c, c->from->extra);

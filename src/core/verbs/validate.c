@@ -213,6 +213,12 @@ static xir_status check_target(checker *c, const xir_op *op, xir_str path, xir_d
     if (!ai || !xir_target_row_of(op->target)->accelerator) return XIR_OK;
     if (xir_object_equal((const xir_object *)op->target, (const xir_object *)ai)) return XIR_OK;
     place p;
+    if (!xir_network_has_ai_target(c->net)) {
+        return diag_fail(why, XIR_E_INVALID, under(&p, path, "/compile_target", 0),
+                         "the op is for %.*s: expected it as the network's ai_target too, which is not set",
+                         (int)((const xir_object *)op->target)->cls->key.size,
+                         ((const xir_object *)op->target)->cls->key.data);
+    }
     return diag_fail(why, XIR_E_INVALID, under(&p, path, "/compile_target", 0),
                      "the op is for %.*s, its network for %.*s", (int)((const xir_object *)op->target)->cls->key.size,
                      ((const xir_object *)op->target)->cls->key.data, (int)((const xir_object *)ai)->cls->key.size,

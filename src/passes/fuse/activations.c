@@ -33,7 +33,7 @@ static const xir_pattern_row silu_rows[] = {
 };
 static const xir_pattern_decl silu = { XIR_PATTERN_HEAD("silu", silu_rows), .closed = true, .check = fuse_check_same };
 
-static xir_verdict to_silu(xir_rewriter *at, const xir_match *m, void *user) {
+static xir_verdict to_silu(xir_rewriter *at, const xir_match *m, const void *user) {
     (void)at, (void)user;
     xir_op *now = xir_add_silu(xir_match_at(m), (xir_silu_in){ .input = xir_match_value(m, X) }, NULL);
     return xir_match_replace(m, xir_op_output(now, 0));
@@ -67,7 +67,7 @@ static const xir_pattern_decl hardsigmoid = {
     XIR_PATTERN_HEAD("hardsigmoid", hardsigmoid_rows), .closed = true, .check = fuse_check_same,
 };
 
-static xir_verdict to_hardsigmoid(xir_rewriter *at, const xir_match *m, void *user) {
+static xir_verdict to_hardsigmoid(xir_rewriter *at, const xir_match *m, const void *user) {
     (void)at, (void)user;
     xir_op *now = xir_add_hardsigmoid(xir_match_at(m), (xir_hardsigmoid_in){ .input = xir_match_value(m, X) }, NULL);
     return xir_match_replace(m, xir_op_output(now, 0));
@@ -100,7 +100,7 @@ static const xir_pattern_decl hardswish = {
     XIR_PATTERN_HEAD("hardswish", hardswish_rows), .closed = true, .check = fuse_check_same,
 };
 
-static xir_verdict to_hardswish(xir_rewriter *at, const xir_match *m, void *user) {
+static xir_verdict to_hardswish(xir_rewriter *at, const xir_match *m, const void *user) {
     (void)at, (void)user;
     xir_op *now = xir_add_hardswish(xir_match_at(m), (xir_hardswish_in){ .input = xir_match_value(m, X) }, NULL);
     return xir_match_replace(m, xir_op_output(now, 0));
@@ -128,7 +128,7 @@ static const xir_pattern_row gelu_rows[] = {
 };
 static const xir_pattern_decl gelu = { XIR_PATTERN_HEAD("gelu", gelu_rows), .closed = true, .check = fuse_check_same };
 
-static xir_verdict to_gelu(xir_rewriter *at, const xir_match *m, void *user) {
+static xir_verdict to_gelu(xir_rewriter *at, const xir_match *m, const void *user) {
     (void)at, (void)user;
     xir_op *now = xir_add_gelu(xir_match_at(m), (xir_gelu_in){ .input = xir_match_value(m, X) }, NULL);
     return xir_match_replace(m, xir_op_output(now, 0));

@@ -54,7 +54,7 @@ static const xir_pattern_decl layer_norm = {
     XIR_PATTERN_HEAD("layer-norm", layer_norm_rows), .closed = true, .check = is_layer_norm,
 };
 
-static xir_verdict to_layer_norm(xir_rewriter *at, const xir_match *m, void *user) {
+static xir_verdict to_layer_norm(xir_rewriter *at, const xir_match *m, const void *user) {
     (void)at, (void)user;
     xir_value *x = xir_match_value(m, X);
     xir_layer_norm_attrs a = xir_layer_norm_init();
@@ -123,11 +123,11 @@ static xir_verdict take_constant(const xir_match *m, bool as_gamma) {
     return xir_layer_norm_set(norm, &a) ? XIR_REWRITE_FAILED : xir_match_replace(m, xir_match_value(m, N_NORM));
 }
 
-static xir_verdict take_gamma(xir_rewriter *at, const xir_match *m, void *user) {
+static xir_verdict take_gamma(xir_rewriter *at, const xir_match *m, const void *user) {
     return (void)at, (void)user, take_constant(m, true);
 }
 
-static xir_verdict take_beta(xir_rewriter *at, const xir_match *m, void *user) {
+static xir_verdict take_beta(xir_rewriter *at, const xir_match *m, const void *user) {
     return (void)at, (void)user, take_constant(m, false);
 }
 

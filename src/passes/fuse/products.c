@@ -29,7 +29,7 @@ static bool broadcasts(const xir_match *m, void *user) {
 static const xir_pattern_decl bias = { XIR_PATTERN_HEAD("matmul-bias", bias_rows), .closed = true,
                                        .check = broadcasts };
 
-static xir_verdict add_bias(xir_rewriter *at, const xir_match *m, void *user) {
+static xir_verdict add_bias(xir_rewriter *at, const xir_match *m, const void *user) {
     (void)at, (void)user;
     xir_op *product = xir_match_op(m, M_PRODUCT);
     xir_value *constant = xir_match_value(m, M_BIAS);

@@ -18,7 +18,10 @@ static bool is_order(xir_i64s dims, axis_order p) {
 
 static xir_transpose_attrs transpose_attrs(axis_order p, int64_t *room, size_t rank, const xir_layout *letters) {
     for (size_t i = 0; i < rank; i++) room[i] = order_at(p, i);
-    return (xir_transpose_attrs){ .dims = { room, rank }, .layout = letters };
+    xir_transpose_attrs a = xir_transpose_init();
+    a.dims = (xir_i64s){ room, rank };
+    a.layout = letters;
+    return a;
 }
 
 /* A Transpose that is there makes the root's order `as` of what is stored. */

@@ -138,7 +138,7 @@ static xir_status reorder_shape(plan *l, const node *n) {
     }
     if (together) {
         xir_status status =
-            set_ref(n, end, xir_int_imm_make(l->net->ctx, &(xir_int_imm){ .value = places[0] + (int64_t)count }, NULL));
+            set_ref(n, end, (const xir_int_imm *)xir_scalar_int(l->net->ctx, places[0] + (int64_t)count));
         return status ? status : set_axis(n, start, places[0]);
     }
     xir_value *dims = n->op->outputs;

@@ -4,9 +4,11 @@
  * the number of rules. Nothing depends on addresses but the places in that table, so the same network is always
  * rewritten the same way. */
 #include "pattern/pattern.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include "hash.h"
 #include "sized.h"
+#include "support/type_words.h"
 #include "support/upkeep.h"
 
 /* Waits for the next round; changed; its values lost uses; reached from these; has too many users to be looked at each
@@ -41,6 +43,7 @@ struct xir_rewriter {
     bool            stopped;
     xir_status      status;
     size_t          done[XIR_RULES];
+    uint64_t        told;              /* bits of the rules with a note about a type               */
 };
 
 static const class_row *row_of(const xir_rewriter *at, const xir_op *op) {
@@ -260,6 +263,21 @@ static xir_status say_failed(const xir_network *net, const xir_pattern *p, size_
     return diag_fail(why, code, XIR_STR(""), "rewriting pattern '%s': %.*s", p->name, (int)words.size, words.data);
 }
 
+/* A rule whose new value cannot stand for the old one: said once, since it may happen at every match. */
+static void say_types(xir_rewriter *at, size_t rule, const xir_match *m, xir_diags *why) {
+    const xir_pattern *p = at->rules[rule].pattern;
+    const xir_op *root = m->root;
+    xir_str name = name_text(root->name);
+    char expected[TYPE_WORDS], found[TYPE_WORDS];
+    at->told |= (uint64_t)1 << rule;
+    xir_diags_add(why, XIR_NOTE, XIR_E_TYPE, XIR_STR(""),
+                  "pattern '%s' was not rewritten at %.*s '%.*s' (op %" PRId64 "): expected a value of type %s, "
+                  "found %s",
+                  p->name, (int)root->cls->key.size, root->cls->key.data, (int)(name.size < 100 ? name.size : 100),
+                  name.size ? name.data : "", root->id, type_words(at->net->ctx, m->values[p->root]->type, expected),
+                  type_words(at->net->ctx, at->net->refused, found));
+}
+
 /* One op, rules in their order until one rewrites. */
 static xir_status visit(xir_rewriter *at, xir_op *op, size_t limit, xir_diags *why) {
     xir_match m;
@@ -271,7 +289,9 @@ static xir_status visit(xir_rewriter *at, xir_op *op, size_t limit, xir_diags *w
         if (at->done[i] == limit) return say_limit(rule->pattern, limit, why);
         size_t before = xir_diags_count(at->net->diags);
         look_around(at, &m, &s);
+        at->net->refused = NULL;
         xir_verdict verdict = rule->rewrite(at, &m, rule->user);
+        if (verdict == XIR_REWRITE_LEFT && at->net->refused && !(at->told >> i & 1)) say_types(at, (size_t)i, &m, why);
         if (verdict == XIR_REWRITE_FAILED) return say_failed(at->net, rule->pattern, before, why);
         if (verdict == XIR_REWRITE_DONE) {
             at->done[i]++;
@@ -441,6 +461,7 @@ xir_verdict xir_match_replace(const xir_match *m, xir_value *now) {
     xir_op *maker = now ? now->producer : NULL;
     if (!now || !old) return XIR_REWRITE_FAILED;
     if (now->type != old->type && !xir_type_equal(now->type, old->type)) {
+        value_net(old)->refused = now->type;
         if (maker && op_is_unused(maker) && !xir_match_has(m, maker)) xir_op_erase(maker);
         return XIR_REWRITE_LEFT;
     }

@@ -23,13 +23,15 @@ static xir_status give_text(json_sink *j, xir_text_buffer *out) {
     return XIR_OK;
 }
 
-/* Prints `any` if it is not NULL, otherwise the part. */
-static xir_status print_part(const format_part *part, const xir_any *any, int indent, xir_text_buffer *out) {
+/* Prints `any` unless it is NULL, then the row of the op that is the part unless it is NULL, otherwise the part. */
+static xir_status print_part(const format_part *part, const xir_any *any, const xir_field *row, int indent,
+                             xir_text_buffer *out) {
     json_sink j;
     encoder e;
     json_sink_init(&j, part->ctx, indent, NULL, NULL);
     encoder_init(&e, part->ctx, part->net, &j.sink);
     if (any) encode_any(&e, any);
+    else if (row) encode_field(&e, row, body_at(((const xir_op *)part->it)->attrs, row));
     else encode_part(&e, part);
     xir_status status = give_text(&j, out);
     encoder_free(&e);
@@ -38,22 +40,30 @@ static xir_status print_part(const format_part *part, const xir_any *any, int in
 }
 
 xir_status xir_object_print(xir_context *ctx, const xir_object *object, int indent, xir_text_buffer *out) {
-    return print_part(&(format_part){ PART_OBJECT, ctx, NULL, object }, NULL, indent, out);
+    return print_part(&(format_part){ PART_OBJECT, ctx, NULL, object }, NULL, NULL, indent, out);
 }
 
 xir_status xir_op_print(const xir_op *op, int indent, xir_text_buffer *out) {
     if (!op) return XIR_E_MISSING;
-    return print_part(&(format_part){ PART_OP, op->net->ctx, op->net, op }, NULL, indent, out);
+    return print_part(&(format_part){ PART_OP, op->net->ctx, op->net, op }, NULL, NULL, indent, out);
+}
+
+xir_status xir_op_attr_print(const xir_op *op, xir_str name, int indent, xir_text_buffer *out) {
+    if (!op) return XIR_E_MISSING;
+    const xir_field *row = xir_class_field(op->cls, name);
+    const xir_any *any = row || !op->more ? NULL : xir_map_find(op->more->extra, name);
+    if (!row && !any) return XIR_E_UNKNOWN;
+    return print_part(&(format_part){ PART_OP, op->net->ctx, op->net, op }, any, row, indent, out);
 }
 
 xir_status xir_value_print(const xir_value *value, int indent, xir_text_buffer *out) {
     if (!value) return XIR_E_MISSING;
     xir_network *net = value_net(value);
-    return print_part(&(format_part){ PART_VALUE, net->ctx, net, value }, NULL, indent, out);
+    return print_part(&(format_part){ PART_VALUE, net->ctx, net, value }, NULL, NULL, indent, out);
 }
 
 xir_status xir_any_print(xir_context *ctx, const xir_any *any, int indent, xir_text_buffer *out) {
-    return print_part(&(format_part){ .ctx = ctx }, any, indent, out);
+    return print_part(&(format_part){ .ctx = ctx }, any, NULL, indent, out);
 }
 
 static xir_status write_network(xir_network *net, json_sink *j, xir_diags *why) {

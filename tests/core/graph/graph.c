@@ -372,8 +372,9 @@ static void every_bad_attribute_is_a_finding(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = in_value(net);
-    xir_max_pool2d_attrs pool = { .pool_width = 2 };   /* all else is 0: too small in five places */
-    assert_null(xir_add_max_pool2d(xir_at_end(net), (xir_max_pool2d_in){ x }, &pool));
+    const xir_max_pool2d_attrs *pool = XIR_ATTRS(max_pool2d, (pool_width, 0), (pool_height, 0), (stride_width, 0),
+                                                 (stride_height, 0), (dilation_height, 0));
+    assert_null(xir_add_max_pool2d(xir_at_end(net), (xir_max_pool2d_in){ x }, pool));
     assert_int_equal(xir_diags_count(xir_network_diags(net)), 5);
     CHECK_STR(xir_diags_at(xir_network_diags(net), 4)->path, "/dilation_height");
     xir_network_free(net);
@@ -837,9 +838,8 @@ static void all_findings_of_a_call_have_its_place(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = in_value(net);
-    xir_max_pool2d_attrs pool = { .pool_width = 2 };
     xir_at at = XIR_AT(net); int line = __LINE__;
-    xir_add_max_pool2d(at, (xir_max_pool2d_in){ x }, &pool);
+    xir_add_max_pool2d(at, (xir_max_pool2d_in){ x }, XIR_ATTRS(max_pool2d, (pool_width, 0), (stride_width, 0)));
     const xir_diags *found = xir_network_diags(net);
     for (size_t i = 0; i < xir_diags_count(found); i++) assert_int_equal(xir_diags_at(found, i)->line, line);
     xir_network_free(net);

@@ -132,8 +132,10 @@ static void types_that_do_not_follow_are_kept(void **state) {
     (void)state;
     chain c = make_chain();
     const xir_type *q8 = read_text("@sint(8)");
-    const xir_quantized_type body = { .scale = read_text("@scales([axis=-1]4*0.5)"), .storage_dtype = q8,
-                                      .expressed_dtype = xir_type_float(ctx, XIR_FLOAT_FP32) };
+    xir_quantized_type body = xir_quantized_type_init();
+    body.scale = read_text("@scales([axis=-1]4*0.5)");
+    body.storage_dtype = q8;
+    body.expressed_dtype = xir_type_float(ctx, XIR_FLOAT_FP32);
     const xir_type *element = (const xir_type *)xir_quantized_type_make(ctx, &body, why);
     assert_non_null(element);
     const xir_type *quantised = XIR_TENSOR(ctx, element, "NHWC", 1, 8, 8, 4);

@@ -68,7 +68,7 @@ static void new_params_have_a_name_a_type_and_no_bytes(void **state) {
     assert_int_equal(xir_params_read(p, 0, &byte, 1), XIR_E_MISSING);
     assert_int_equal(xir_params_load(p), XIR_E_MISSING);
     assert_null(xir_params_new(w.net, XIR_STR("none"), NULL));
-    assert_said(&w, "parameter 'none' is made without a type");
+    assert_said(&w, "parameter 'none' is made without a type: NULL was given");
     end_world(w);
 }
 

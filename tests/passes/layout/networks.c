@@ -75,7 +75,7 @@ static void squeeze_by_a_mean_and_linear_layers(void **state) {
     xir_value *a = nchw_conv(NCHW_BEGIN(&net, 2, 3, 6, 6), 8, 3, "a");
     xir_mean_attrs m = xir_mean_init();
     m.dim = (xir_i64s){ (const int64_t[]){ 2, 3 }, 2 };
-    xir_value *s = named(xir_op_output(xir_add_mean(xir_at_end(net), (xir_mean_in){ a }, &m), 0), "s");
+    xir_value *s = named(XIR_OP(xir_at_end(net), mean, .input = a, .attrs = &m), "s");
     s = sigmoid_of(matmul_of(relu_of(matmul_of(s, 2, "down"), "r"), 8, "up"), "gate");
     s = RESHAPE(s, "map", 2, 8, 1, 1);
     NCHW_END(nchw_conv(multiply_of(a, s, "scaled"), 4, 1, "out"));
@@ -217,10 +217,10 @@ static void classes_of_pixels(void **state) {
     xir_value *a = nchw_conv(NCHW_BEGIN(&net, 1, 3, 4, 4), 5, 3, "a");
     xir_softmax_attrs s = xir_softmax_init();
     s.axis = 1;
-    xir_value *p = named(xir_op_output(xir_add_softmax(xir_at_end(net), (xir_softmax_in){ a }, &s), 0), "p");
+    xir_value *p = named(XIR_OP(xir_at_end(net), softmax, .input = a, .attrs = &s), "p");
     xir_argmax_attrs m = xir_argmax_init();
-    m.dim = xir_int_imm_make(ctx, &(xir_int_imm){ .value = 1 }, why);
-    NCHW_END(named(xir_op_output(xir_add_argmax(xir_at_end(net), (xir_argmax_in){ p }, &m), 0), "best"));
+    m.dim = (const xir_int_imm *)xir_scalar_int(ctx, 1);
+    NCHW_END(named(XIR_OP(xir_at_end(net), argmax, .input = p, .attrs = &m), "best"));
     PROVE(net, NULL);
     CHECK_OPS(net, "x = Input()", "%1 = Transpose(x)", "a = Conv2d(%1, a.w, a.b)", "p = Softmax(a)", "best = Argmax(p)", "Output(best)");
     xir_network_free(net);
@@ -278,10 +278,9 @@ static void attention_stays(void **state) {
     xir_value *q = TRANSPOSE(RESHAPE(matmul_of(x, 8, "q"), "qh", 1, 6, 2, 4), NULL, 0, 2, 1, 3);
     xir_value *k = TRANSPOSE(RESHAPE(matmul_of(x, 8, "k"), "kh", 1, 6, 2, 4), NULL, 0, 2, 3, 1);
     xir_value *s = PARAMS(net, "scale", NULL, 1);
-    xir_value *scores = multiply_of(xir_op_output(xir_add_matmul(xir_at_end(net), (xir_matmul_in){ q, k, NULL }, NULL),
-                                                  0), s, "scores");
+    xir_value *scores = multiply_of(XIR_OP(xir_at_end(net), matmul, .x = q, .k = k), s, "scores");
     xir_value *v = TRANSPOSE(RESHAPE(matmul_of(x, 8, "v"), "vh", 1, 6, 2, 4), NULL, 0, 2, 1, 3);
-    xir_value *o = xir_op_output(xir_add_matmul(xir_at_end(net), (xir_matmul_in){ scores, v, NULL }, NULL), 0);
+    xir_value *o = XIR_OP(xir_at_end(net), matmul, .x = scores, .k = v);
     o = RESHAPE(TRANSPOSE(o, NULL, 0, 2, 1, 3), "merged", 1, 6, 8);
     NCHW_END(matmul_of(add_of(o, x, "sum"), 8, "out"));
     assert_int_equal(PROVE(net, NULL), 0);

@@ -35,7 +35,7 @@ static void slopes_of_channels(void **state) {
     xir_value *a = TRANSPOSE(XIR_CONV2D(xir_at_end(net), .input = x, .weights = w), "NCHW", 0, 3, 1, 2);
     xir_prelu_attrs p = xir_prelu_init();
     p.alpha = PARAMS(net, "alpha", NULL, 6);
-    xir_value *y = named(xir_op_output(xir_add_prelu(xir_at_end(net), (xir_prelu_in){ a }, &p), 0), "p");
+    xir_value *y = named(XIR_OP(xir_at_end(net), prelu, .input = a, .attrs = &p), "p");
     NCHW_END(nchw_conv(y, 2, 1, "b"));
     PROVE(net, NULL);
     assert_int_equal(TRANSPOSES(net), 2);
@@ -50,7 +50,7 @@ static void letters_that_are_given(void **state) {
     xir_prelu_attrs p = xir_prelu_init();
     p.alpha = PARAMS(net, "alpha", NULL, 6);
     xir_value *called = named(TRANSPOSE(a, "NCHW", 0, 1, 2, 3), "called");
-    NCHW_END(named(xir_op_output(xir_add_prelu(xir_at_end(net), (xir_prelu_in){ called }, &p), 0), "p"));
+    NCHW_END(named(XIR_OP(xir_at_end(net), prelu, .input = called, .attrs = &p), "p"));
     assert_int_equal(PROVE(net, NULL), 0);
     xir_network_free(net);
 }
@@ -62,7 +62,7 @@ static void slopes_of_the_last_axis(void **state) {
     xir_value *a = nchw_conv(NCHW_BEGIN(&net, 2, 3, 4, 5), 6, 3, "a");
     xir_prelu_attrs p = xir_prelu_init();
     p.alpha = PARAMS(net, "alpha", NULL, 5);
-    xir_value *y = named(xir_op_output(xir_add_prelu(xir_at_end(net), (xir_prelu_in){ a }, &p), 0), "p");
+    xir_value *y = named(XIR_OP(xir_at_end(net), prelu, .input = a, .attrs = &p), "p");
     NCHW_END(nchw_conv(y, 2, 1, "b"));
     PROVE(net, NULL);
     assert_int_equal(TRANSPOSES(net), 4);
@@ -167,8 +167,8 @@ static void shapes_of_maps(void **state) {
         char name[] = "s0";
         name[1] = (char)('0' + i);
         a.start = asked[i].start;
-        if (i) a.end = xir_int_imm_make(ctx, &(xir_int_imm){ .value = asked[i].end }, why);
-        all[i] = named(xir_op_output(xir_add_shape(xir_at_end(net), (xir_shape_in){ x }, &a), 0), name);
+        if (i) a.end = (const xir_int_imm *)xir_scalar_int(ctx, asked[i].end);
+        all[i] = named(XIR_OP(xir_at_end(net), shape, .input = x, .attrs = &a), name);
     }
     NCHW_END(nchw_conv(x, 2, 1, "b"), all[0], all[1], all[2], all[3]);
     PROVE(net, NULL);

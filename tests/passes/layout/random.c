@@ -131,7 +131,7 @@ static xir_value *reduced(const pool *p, xir_value *v) {
     bool kept = chance(2);
     if (chance(4) == 0) {
         xir_max_attrs a = xir_max_init();
-        a.dim = xir_int_imm_make(ctx, &(xir_int_imm){ .value = (int64_t)chance(rank(v)) }, why);
+        a.dim = (const xir_int_imm *)xir_scalar_int(ctx, (int64_t)chance(rank(v)));
         a.keepdim = kept;
         return first(xir_add_max(end(p), (xir_max_in){ v }, &a));
     }

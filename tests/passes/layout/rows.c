@@ -23,7 +23,7 @@ static xir_value *first(xir_op *op, const xir_value *x) {
     } while (0)
 #define PLAIN(id, in_) return first(xir_add_##id(end(x), (xir_##id##_in)in_, NULL), x)
 
-static const xir_int_imm *imm(int64_t v) { return xir_int_imm_make(ctx, &(xir_int_imm){ .value = v }, why); }
+static const xir_int_imm *imm(int64_t v) { return (const xir_int_imm *)xir_scalar_int(ctx, v); }
 static xir_value *indices(const xir_value *x, const int64_t *data, const int64_t *dims, size_t rank) {
     const xir_type *type = xir_type_tensor(ctx, xir_type_sint(ctx, 64), NULL, dims, rank);
     int64_t n;

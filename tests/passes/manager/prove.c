@@ -12,9 +12,9 @@ static xir_network *line(xir_context *with, const float w[4], const float b[4]) 
     xir_value *x = xir_input(at, "x", type);
     xir_value *wp = xir_params_copy(net, XIR_STR("w"), type, w, 16),
                *bp = xir_params_copy(net, XIR_STR("b"), type, b, 16);
-    xir_value *p = xir_op_output(xir_add_multiply(at, (xir_multiply_in){ x, wp }, NULL), 0);
+    xir_value *p = XIR_OP(at, multiply, .lhs = x, .rhs = wp);
     xir_value *r = XIR_RELU(at, p);
-    xir_value *y = xir_op_output(xir_add_add(at, (xir_add_in){ r, bp }, NULL), 0);
+    xir_value *y = XIR_OP(at, add, .lhs = r, .rhs = bp);
     if (!xir_output(at, XIR_VALUES(y))) return net;
     (void)xir_value_set_name(x, XIR_STR("x"));
     (void)xir_value_set_name(p, XIR_STR("p"));
@@ -283,7 +283,7 @@ static xir_network *pictures(int64_t c, bool last, float factor) {
     xir_value *x = xir_input(at, "x", last ? nhwc : plain);
     xir_value *w = xir_params_copy(net, XIR_STR("w"), XIR_TENSOR(ctx, fp32, "*", c), numbers, 4 * (size_t)c);
     if (!last) x = XIR_TRANSPOSE(at, x, 0, 2, 3, 1);
-    xir_value *y = xir_op_output(xir_add_multiply(at, (xir_multiply_in){ x, w }, NULL), 0);
+    xir_value *y = XIR_OP(at, multiply, .lhs = x, .rhs = w);
     if (last) assert_int_equal(xir_value_set_type(y, nhwc), XIR_OK);
     else y = XIR_TRANSPOSE(at, y, 0, 3, 1, 2);
     assert_non_null(xir_output(at, XIR_VALUES(y)));

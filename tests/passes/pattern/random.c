@@ -28,19 +28,15 @@ static xir_network *random_net(size_t ops) {
         xir_value *a = values[chance(2) ? n - 1 - chance(n < 4 ? n : 4) : chance(n)], *b = values[chance(n)];
         if (chance(2)) {
             values[n++] =
-                xir_op_output(xir_op_build(at, unary[chance(COUNT(unary))](), &(xir_relu_in){ .input = a }, NULL), 0);
+                xir_op_build_value(at, unary[chance(COUNT(unary))](), &(xir_relu_in){ .input = a }, NULL, NULL);
         } else if (chance(5)) {
-            values[n++] = xir_op_output(xir_op_build(at, binary[chance(COUNT(binary))](),
-                                                     &(xir_add_in){ .lhs = a, .rhs = b }, NULL), 0);
+            const xir_add_in in = { .lhs = a, .rhs = b };
+            values[n++] = xir_op_build_value(at, binary[chance(COUNT(binary))](), &in, NULL, NULL);
         } else {
-            xir_split_attrs split = xir_split_init();
-            split.axis = 0;
-            split.sections = (xir_i64s){ (const int64_t[]){ 2, 2 }, 2 };
-            xir_op *two = xir_add_split(at, (xir_split_in){ .input = a }, &split), *one;
-            one = xir_add_concat(at, (xir_concat_in){ .inputs = XIR_VALUES(xir_op_output(two, (int64_t)chance(2)),
-                                                                           xir_op_output(two, (int64_t)chance(2))) },
-                                 &(xir_concat_attrs){ .axis = 0 });
-            values[n++] = xir_op_output(one, 0);
+            xir_op *two = xir_add_split(at, (xir_split_in){ .input = a },
+                                        XIR_ATTRS(split, (axis, 0), (sections, XIR_I64S(2, 2))));
+            xir_value *one = xir_op_output(two, (int64_t)chance(2)), *other = xir_op_output(two, (int64_t)chance(2));
+            values[n++] = XIR_OP(at, concat, .inputs = XIR_VALUES(one, other), .attrs = XIR_ATTRS(concat, (axis, 0)));
         }
         if (!values[n - 1]) xir_diags_print(xir_network_diags(net), stderr);
         assert_non_null(values[n - 1]);

@@ -13,7 +13,7 @@
 static xir_rule rules[8];
 static size_t n_rules;
 
-static void rule(const xir_pattern_decl *decl, xir_rewrite_fn *rewrite, void *user) {
+static void rule(const xir_pattern_decl *decl, xir_rewrite_fn *rewrite, const void *user) {
     xir_pattern *p = xir_pattern_new(ctx, decl, why);
     assert_non_null(p);
     rules[n_rules++] = (xir_rule){ p, rewrite, user };
@@ -62,7 +62,7 @@ static const xir_pattern_row relus_rows[] = {
     { XIR_ROW_ANY }, { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(0) }, { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(1), .where = count_asking },
 };
 CLOSED(relus, relus_rows);
-static xir_verdict keep_first(xir_rewriter *at, const xir_match *m, void *user) {
+static xir_verdict keep_first(xir_rewriter *at, const xir_match *m, const void *user) {
     return (void)at, (void)user, xir_match_replace(m, xir_match_value(m, 1));
 }
 
@@ -71,7 +71,7 @@ static const xir_pattern_row up_rows[] = {
     { XIR_ROW_ANY }, { XIR_ROW_OP(xir_neg_class), XIR_ROW_INPUTS(0) }, { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(1), .where = count_asking },
 };
 CLOSED(up, up_rows);
-static xir_verdict exchange(xir_rewriter *at, const xir_match *m, void *user) {
+static xir_verdict exchange(xir_rewriter *at, const xir_match *m, const void *user) {
     (void)at, (void)user;
     xir_at cursor = xir_match_at(m);
     xir_op *relu = xir_add_relu(cursor, (xir_relu_in){ .input = xir_match_value(m, 0) }, NULL);
@@ -85,7 +85,7 @@ static const xir_pattern_row silu_rows[] = {
     { XIR_ROW_OP(xir_multiply_class), XIR_ROW_INPUTS(0, 1), .commutes = true, .where = count_asking },
 };
 CLOSED(silu, silu_rows);
-static xir_verdict to_silu(xir_rewriter *at, const xir_match *m, void *user) {
+static xir_verdict to_silu(xir_rewriter *at, const xir_match *m, const void *user) {
     (void)at, (void)user;
     xir_op *now = xir_add_silu(xir_match_at(m), (xir_silu_in){ .input = xir_match_value(m, 0) }, NULL);
     return xir_match_replace(m, xir_op_output(now, 0));
@@ -158,7 +158,7 @@ static void chains_cost_their_length(void **state) {
         xir_at at = xir_at_end(net);
         xir_value *x = xir_input(at, "x", FP32("*", 4));
         for (int i = 0; i < N; i++) {
-            x = upwards ? xir_op_output(xir_add_neg(at, (xir_neg_in){ .input = x }, NULL), 0) : XIR_RELU(at, x);
+            x = upwards ? XIR_OP(at, neg, .input = x) : XIR_RELU(at, x);
         }
         xir_output(at, XIR_VALUES(XIR_RELU(at, x)));
         if (upwards) rule(&up, exchange, NULL);
@@ -178,11 +178,10 @@ static void a_hub_is_not_asked_again_and_again(void **state) {
     enum { N = 20000 };
     xir_network *net = new_net();
     xir_at at = xir_at_end(net);
-    xir_value *x = xir_op_output(xir_add_sigmoid(at, (xir_sigmoid_in){ .input = xir_input(at, "x", FP32("*", 4)) },
-                                                 NULL), 0), *last = x;
+    xir_value *x = XIR_OP(at, sigmoid, .input = xir_input(at, "x", FP32("*", 4))), *last = x;
     for (int i = 0; i < N; i++) {
         xir_op *s = xir_add_sigmoid(at, (xir_sigmoid_in){ .input = x }, NULL);
-        last = xir_op_output(xir_add_multiply(at, (xir_multiply_in){ .lhs = x, .rhs = xir_op_output(s, 0) }, NULL), 0);
+        last = XIR_OP(at, multiply, .lhs = x, .rhs = xir_op_output(s, 0));
     }
     xir_output(at, XIR_VALUES(last));
     rule(&silu, to_silu, NULL);
@@ -216,7 +215,7 @@ static void constants_are_hubs_too(void **state) {
         last = xir_op_output(op, 0);
     }
     for (int i = 0; i < N; i++) {
-        last = xir_op_output(xir_add_minimum(at, (xir_minimum_in){ .lhs = last, .rhs = two[i % 2] }, NULL), 0);
+        last = XIR_OP(at, minimum, .lhs = last, .rhs = two[i % 2]);
     }
     xir_output(at, XIR_VALUES(last));
     rule(&lone, to_silu, NULL);
@@ -232,11 +231,11 @@ static void constants_are_hubs_too(void **state) {
 
 static const xir_pattern_row relu_rows[] = { { XIR_ROW_ANY }, { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(0) } };
 OPEN(endless, relu_rows);
-static xir_verdict another_relu(xir_rewriter *at, const xir_match *m, void *user) {
+static xir_verdict another_relu(xir_rewriter *at, const xir_match *m, const void *user) {
     (void)at, (void)user;
     return xir_match_replace(m, xir_build_relu(xir_match_at(m), xir_match_value(m, 0), NULL));
 }
-static xir_verdict only_say_so(xir_rewriter *at, const xir_match *m, void *user) {
+static xir_verdict only_say_so(xir_rewriter *at, const xir_match *m, const void *user) {
     return (void)at, (void)m, (void)user, XIR_REWRITE_DONE;
 }
 
@@ -268,9 +267,9 @@ static void the_limit_is_an_error_that_names_the_pattern(void **state) {
     forget_rules();
 }
 
-static xir_verdict once(xir_rewriter *at, const xir_match *m, void *user) {
+static xir_verdict once(xir_rewriter *at, const xir_match *m, const void *user) {
     xir_rewriter_stop(at);
-    return *(bool *)user ? keep_first(at, m, NULL) : XIR_REWRITE_LEFT;
+    return *(const bool *)user ? keep_first(at, m, NULL) : XIR_REWRITE_LEFT;
 }
 
 static void it_stops_when_told(void **state) {
@@ -283,7 +282,7 @@ static void it_stops_when_told(void **state) {
     BECOMES("x: 2 3; a = ReLU x; b = ReLU a; c = ReLU b; out c", "a = ReLU x; b = ReLU a; c = ReLU b; out c", 0);
 }
 
-static xir_verdict wrong_op(xir_rewriter *at, const xir_match *m, void *user) {
+static xir_verdict wrong_op(xir_rewriter *at, const xir_match *m, const void *user) {
     (void)at, (void)user;
     /* without weights */
     xir_op *now = xir_add_conv2d(xir_match_at(m), (xir_conv2d_in){ .input = xir_match_value(m, 0) }, NULL);
@@ -322,7 +321,7 @@ static void rules_are_at_most_64(void **state) {
 /* ---- what callbacks do ------------------------------------------------------------------------------------------ */
 
 /* Erases the root's users before the root: also the op that would be looked at next. */
-static xir_verdict erase_below(xir_rewriter *at, const xir_match *m, void *user) {
+static xir_verdict erase_below(xir_rewriter *at, const xir_match *m, const void *user) {
     (void)user;
     xir_network *net = xir_rewriter_network(at);
     for (xir_op *op = m->root->next, *next; op && xir_op_is(op, xir_relu_class()); op = next) {
@@ -345,7 +344,7 @@ static void the_next_op_may_go(void **state) {
         xir_at at = xir_at_end(net);
         xir_value *x = xir_input(at, "x", FP32("*", 4));
         for (int i = 0; i < 3 * length; i++) {
-            x = i % length ? XIR_RELU(at, x) : xir_op_output(xir_add_neg(at, (xir_neg_in){ .input = x }, NULL), 0);
+            x = i % length ? XIR_RELU(at, x) : XIR_OP(at, neg, .input = x);
         }
         xir_output(at, XIR_VALUES(x));
         rule(&below, erase_below, NULL);
@@ -358,8 +357,8 @@ static void the_next_op_may_go(void **state) {
 }
 
 /* Makes ops far away, which fit. */
-static xir_verdict make_at_start(xir_rewriter *at, const xir_match *m, void *user) {
-    int *left = user;
+static xir_verdict make_at_start(xir_rewriter *at, const xir_match *m, const void *user) {
+    int *left = *(int *const *)user;
     xir_network *net = xir_rewriter_network(at);
     if (!(*left)--) return XIR_REWRITE_LEFT;
     xir_at start = { .net = net, .before = xir_op_next(xir_network_first(net)), .name = XIR_STR("new") };
@@ -374,15 +373,15 @@ static void what_is_made_far_away_is_found(void **state) {
     (void)state;
     static const xir_pattern_row rows[] = { { XIR_ROW_ANY }, { XIR_ROW_OP(xir_tanh_class), XIR_ROW_INPUTS(0) } };
     OPEN(tanhs, rows);
-    int left = 1;
-    rule(&tanhs, make_at_start, &left);
+    int left = 1, *counter = &left;
+    rule(&tanhs, make_at_start, &counter);
     rule(&relus, keep_first, NULL);
     BECOMES("x: 2 3; a = Neg x; b = Neg a; c = Tanh b; out c", "%4 = ReLU x; a = Neg x; b = Neg a; c = Tanh b; out c", 2);
 }
 
 /* Changes an op that has nothing to do with the match. */
-static xir_verdict rewire(xir_rewriter *at, const xir_match *m, void *user) {
-    bool *telling = user;
+static xir_verdict rewire(xir_rewriter *at, const xir_match *m, const void *user) {
+    const bool *telling = user;
     xir_network *net = xir_rewriter_network(at);
     xir_op *far = xir_network_op_by_name(net, XIR_STR("far")), *near = xir_network_op_by_name(net, XIR_STR("near"));
     (void)m;
@@ -443,7 +442,7 @@ static void many_users_are_asked_again(void **state) {
 }
 
 /* An op of the match that stays and is changed has users that nobody looked at again otherwise. */
-static xir_verdict bend_relu(xir_rewriter *at, const xir_match *m, void *user) {
+static xir_verdict bend_relu(xir_rewriter *at, const xir_match *m, const void *user) {
     (void)at, (void)user;
     xir_op *relu = xir_match_op(m, 1);
     if (xir_relu_of(relu)->alpha == 0.5) return XIR_REWRITE_LEFT;
@@ -477,7 +476,7 @@ static void ops_of_the_match_may_change_and_stay(void **state) {
 }
 
 /* Params that stand for what was computed, which their users may match now. */
-static xir_verdict to_params(xir_rewriter *at, const xir_match *m, void *user) {
+static xir_verdict to_params(xir_rewriter *at, const xir_match *m, const void *user) {
     (void)user;
     xir_value *old = xir_match_value(m, 1);
     const float zeros[6] = { 0 };
@@ -495,7 +494,7 @@ static void params_take_a_place(void **state) {
 }
 
 /* The same after all ops have been looked at: what stands there then is Params, and all below follow one by one. */
-static xir_verdict feed_constant(xir_rewriter *at, const xir_match *m, void *user) {
+static xir_verdict feed_constant(xir_rewriter *at, const xir_match *m, const void *user) {
     xir_op *far = xir_network_op_by_name(xir_rewriter_network(at), XIR_STR("far"));
     (void)user;
     if (xir_op_set_input(far, 0, xir_match_value(m, 1))) return XIR_REWRITE_FAILED;
@@ -519,6 +518,34 @@ static void params_take_places_later(void **state) {
 
 /* ---- replacing -------------------------------------------------------------------------------------------------- */
 
+/* The new value has other dims than the old: the rule is not applied, and says so once. */
+static xir_verdict to_flat(xir_rewriter *at, const xir_match *m, const void *user) {
+    (void)at;
+    const int64_t *dims = user;
+    xir_value *flat = XIR_OP(xir_match_at(m), reshape, .input = xir_match_value(m, 0),
+                             .attrs = XIR_ATTRS(reshape, (shape, { dims, 1 }), (layout, xir_layout_default(ctx, 1))));
+    return xir_match_replace(m, flat);
+}
+
+static void another_type_is_refused_with_a_sentence(void **state) {
+    (void)state;
+    static const xir_pattern_row rows[] = { { XIR_ROW_ANY }, { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(0) } };
+    OPEN(to_one_dim, rows);
+    static const int64_t six = 6;
+    xir_network *net = story_net("x: 2 3; a = ReLU x; b = ReLU a; out b");
+    rule(&to_one_dim, to_flat, &six);
+    assert_int_equal(rewrite(net), 0);
+    assert_int_equal(xir_diags_count(why), 1);
+    const xir_diag *said = xir_diags_at(why, 0);
+    assert_int_equal(said->severity, XIR_NOTE);
+    CHECK_STR(said->message, "pattern 'to_one_dim' was not rewritten at icraft::xir::ReLU 'a' (op 1): expected a value "
+                             "of type @fp(32) ** [2,3], found @fp(32) * [6]");
+    xir_diags_clear(why);
+    CHECK_STORY(net, "a = ReLU x; b = ReLU a; out b");
+    forget_rules();
+    xir_network_free(net);
+}
+
 static void names_go_to_what_is_new(void **state) {
     (void)state;
     static const xir_pattern_row rows[] = { { XIR_ROW_ANY }, { XIR_ROW_OP(xir_copy_class), XIR_ROW_INPUTS(0) } };
@@ -541,8 +568,7 @@ static void names_go_to_what_is_new(void **state) {
     assert_ptr_equal(at.before, m.root);
     assert_int_equal(xir_match_replace(&m, NULL), XIR_REWRITE_FAILED);
     xir_op *other = xir_add_reshape(at, (xir_reshape_in){ .input = xir_match_value(&m, 0) },
-                                    &(xir_reshape_attrs){ .shape = { (const int64_t[]){ 6 }, 1 },
-                                                          .layout = xir_layout_default(ctx, 1) });
+                                    XIR_ATTRS(reshape, (shape, XIR_I64S(6)), (layout, xir_layout_default(ctx, 1))));
     /* of another type: it goes again */
     assert_int_equal(xir_match_replace(&m, xir_op_output(other, 0)), XIR_REWRITE_LEFT);
     CHECK_STORY(net, "a = ReLU x; b = ReLU a; out b");
@@ -556,11 +582,11 @@ static void names_go_to_what_is_new(void **state) {
 
 /* ---- random ----------------------------------------------------------------------------------------------------- */
 
-static xir_verdict keep_input(xir_rewriter *at, const xir_match *m, void *user) {
+static xir_verdict keep_input(xir_rewriter *at, const xir_match *m, const void *user) {
     return (void)at, (void)user, xir_match_replace(m, xir_match_value(m, 0));
 }
 
-static xir_verdict to_tanh(xir_rewriter *at, const xir_match *m, void *user) {
+static xir_verdict to_tanh(xir_rewriter *at, const xir_match *m, const void *user) {
     (void)at, (void)user;
     xir_op *now = xir_add_tanh(xir_match_at(m), (xir_tanh_in){ .input = xir_match_value(m, 0) }, NULL);
     return xir_match_replace(m, xir_op_output(now, 0));
@@ -667,6 +693,7 @@ int main(void) {
         STORY(params_take_a_place),
         STORY(params_take_places_later),
         STORY(names_go_to_what_is_new),
+        STORY(another_type_is_refused_with_a_sentence),
         STORY(in_the_end_nothing_fits),
         STORY(memory_ends_anywhere),
     };

@@ -48,7 +48,7 @@ static void slots_of_a_convolution(void **state) {
     size_t made = flat_item_at(&f, flat_slot_to(&f, flat_op_at(&f, 0), AT_OP_OUTPUTS), 0);
     assert_int_equal(in, made);
     assert_int_equal(flat_slot_number(&f, in, AT_VALUE_ID, 8), 77);
-    assert_string_equal(flat_slot_text(&f, in, AT_VALUE_NAME), "");
+    assert_string_equal(flat_slot_text(&f, in, AT_VALUE_NAME), "in");
     assert_string_equal(flat_slot_text(&f, flat_op_at(&f, 0), AT_OP_NAME), "in");
     assert_int_equal(flat_slot_number(&f, in, AT_VALUE_MTYPE_TYPE, 1), 1);   /* HostMem */
     assert_int_equal(flat_slot_number(&f, in, AT_VALUE_DTYPE_TYPE, 1), 10);  /* TensorType */

@@ -85,8 +85,8 @@ static void long_networks_are_written_in_pieces(void **state) {
     for (int i = 0; i < 3000; i++) {
         xir_relu_attrs six = xir_relu_init();
         six.max_value = 6;   /* an infinity would be a text in JSON */
-        if (i % 3) x = xir_op_output(xir_add_relu(b, (xir_relu_in){ .input = x }, &six), 0);
-        else x = xir_op_output(xir_add_add(b, (xir_add_in){ .lhs = x, .rhs = i % 2 ? x : first }, NULL), 0);
+        if (i % 3) x = XIR_OP(b, relu, .input = x, .attrs = &six);
+        else x = XIR_OP(b, add, .lhs = x, .rhs = i % 2 ? x : first);
     }
     xir_output(b, XIR_VALUES(x));
     assert_int_equal(xir_network_status(net), XIR_OK);
@@ -134,13 +134,16 @@ static paper golden(const char *name) {
 static xir_network *golden_network(void) {
     xir_network *net = xir_network_new(ctx, "golden", XIR_FRAMEWORK_PYTORCH, "1.9");
     xir_at b = XIR_AT(net);
-    xir_value *x = xir_input(b, "image", XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 4, 4, 3));
+    xir_at image = b, conv = b;   /* names of ops, not of values */
+    image.name = XIR_STR("image");
+    conv.name = XIR_STR("conv");
+    xir_value *x = xir_input(image, NULL, XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 4, 4, 3));
     xir_value *w = xir_params_new(net, XIR_STR("w"),
                                   XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "HWIO", 1, 1, 3, 3));
     float data[9];
     for (int i = 0; i < 9; i++) data[i] = (float)i / 2;
     assert_int_equal(xir_params_set_copy(w, data, sizeof data), XIR_OK);
-    x = XIR_CONV2D(b, .input = x, .weights = w, .stride = 1, .dilation = 1, .name = "conv");
+    x = XIR_CONV2D(conv, .input = x, .weights = w, .stride = 1, .dilation = 1);
     x = XIR_RELU(b, x);
     xir_any tag = xir_any_real(0.1);
     assert_int_equal(xir_op_set_tag(xir_value_op(x), XIR_STR("scale"), &tag), XIR_OK);

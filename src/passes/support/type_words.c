@@ -1,0 +1,27 @@
+/* See type_words.h. */
+#include "support/type_words.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <xir/serialize.h>
+
+const char *type_words(xir_context *ctx, const xir_type *type, char out[TYPE_WORDS]) {
+    xir_text_buffer element = { 0 };
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
+    if (!type || xir_object_print(ctx, xir_type_object(xir_type_element(type)), 0, &element)) {
+        snprintf(out, TYPE_WORDS, "%s", type ? "?" : "none");
+        return out;
+    }
+    const bool quoted = element.size > 1 && *element.data == '"';   /* "@fp(32)", a JSON string */
+    const size_t size = element.size - (quoted ? 2 : 0);
+    int most = (int)(size < TYPE_WORDS / 2 ? size : TYPE_WORDS / 2);
+    size_t n = (size_t)snprintf(out, TYPE_WORDS, "%.*s", most, element.data + quoted);
+    xir_text_free(&element);
+    if (!tensor) return out;
+    const xir_str axes = tensor->layout ? tensor->layout->axes : XIR_STR("?");
+    n += (size_t)snprintf(out + n, TYPE_WORDS - n, " %.*s [", (int)(axes.size < 40 ? axes.size : 40), axes.data);
+    for (size_t i = 0; i < tensor->shape.size && n < TYPE_WORDS - 24; i++) {
+        n += (size_t)snprintf(out + n, TYPE_WORDS - n, "%s%" PRId64, i ? "," : "", tensor->shape.data[i]);
+    }
+    snprintf(out + n, TYPE_WORDS - n, "]");
+    return out;
+}
