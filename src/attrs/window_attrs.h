@@ -1,9 +1,8 @@
-/* What the attributes of convolutions, pools and Unfold give for their windows, in one struct for one, two and three
- * spatial axes.
+/* The window attributes of convolutions, pools and Unfold, in one struct for one, two and three spatial axes.
  *
- * Inference and the executor never see each other, and each computes with windows by its own formulas, so that one checks the
- * other.  What the attributes are called is the same for both: it stands here once, in a header over <xir/ops.h> that both
- * layers may include, and nothing here computes. */
+ * Inference and the executor never see each other, and each computes with windows by its own formulas, so that one
+ * checks the other. But the names of the attributes are the same for both. They are read here once, in a header over
+ * <xir/ops.h> that both layers may include and that computes nothing. */
 #ifndef ATTRS_WINDOW_ATTRS_H
 #define ATTRS_WINDOW_ATTRS_H
 
@@ -11,21 +10,21 @@
 
 enum { WINDOW_AXES = 3 };
 
-/* What a window does along one axis. */
+/* A window along one axis. */
 typedef struct steps {
-    int64_t size;       /* 0 of convolutions: it is the kernel's              */
+    int64_t     size;       /* 0 for convolutions: it is in the kernel        */
     int64_t stride, dilation, before, after;
-    int64_t extra;      /* output_pad of transposed convolutions              */
+    int64_t     extra;      /* output_pad of transposed convolutions              */
 } steps;
 
 typedef struct window_attrs {
     size_t      n;                    /* spatial axes                                       */
     steps       along[WINDOW_AXES];   /* n of them: W; H and W; D, H and W                  */
     int64_t     groups;               /* of convolutions                                    */
-    xir_padding mode;                 /* XIR_PADDING_ZEROS where a class has no other       */
+    xir_padding mode;                 /* XIR_PADDING_ZEROS if the class has no other        */
     bool        transposed;
-    bool        padding_counts;       /* of means: count_include_pad                        */
-    int64_t     divisor;              /* of means: divisor_override; 0: as many as count    */
+    bool        padding_counts;       /* for means: count_include_pad                       */
+    int64_t     divisor;              /* for means: divisor_override; 0: the number of cells */
 } window_attrs;
 
 #define STEPS_D(a)    .stride = (a)->stride_depth,  .before = (a)->pad_front, .after = (a)->pad_back

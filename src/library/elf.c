@@ -1,4 +1,4 @@
-/* The length of shared objects, from the ELF header and the program headers: see elf.h. */
+/* The length that a shared object must have, from the ELF header and the program headers: see elf.h. */
 #include <link.h>
 #include <stdbool.h>
 #include <string.h>
@@ -9,7 +9,7 @@ static bool read_at(int fd, uint64_t at, void *out, size_t size) {
     return at <= INT64_MAX && pread(fd, out, size, (off_t)at) == (ssize_t)size;
 }
 
-/* The end of a piece of the file; what does not fit into 64 bits is as far as can be. */
+/* The end of a piece of the file; UINT64_MAX if it exceeds 64 bits. */
 static uint64_t end_of(uint64_t at, uint64_t size) { return size > UINT64_MAX - at ? UINT64_MAX : at + size; }
 
 static uint64_t greater(uint64_t a, uint64_t b) { return a > b ? a : b; }

@@ -1,4 +1,4 @@
-/* A context as users have it: every layer registers what it brings. Nothing below knows this list. */
+/* Makes a context for programs: every layer registers its part. Nothing in the lower layers knows this list. */
 #include "context.h"
 #include "library.h"
 

@@ -1,5 +1,5 @@
-/* Plug-ins: opening a shared object, judging what it says of itself, and letting its classes in, all or none. What
- * can fail comes first; the shared object is closed again then, and nothing of the context points into it. */
+/* Plug-ins: opens a shared object, checks its description, and adds its parts to the context, all or none. Whatever can
+ * fail comes first; on failure the shared object is closed again, and nothing in the context points into it. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 #define ENTRY "xir_plugin_entry"
 
-/* A finding about the file at `path`. */
+/* Adds a finding about the file at `path`. */
 static XIR_PRINTF(4, 5) xir_status fail(xir_diags *why, const char *path, xir_status code, const char *format, ...) {
     va_list list;
     va_start(list, format);
@@ -28,12 +28,11 @@ static XIR_PRINTF(4, 5) xir_status fail(xir_diags *why, const char *path, xir_st
 
 /* ---- the shared object ------------------------------------------------------------------------------------- */
 
-/* The system's loader says little of files that are not there, would wait for a pipe, and crashes on a file that is
- * cut off. */
+/* The system's loader reports little about a missing file, would wait for a pipe, and crashes on a truncated file. */
 static xir_status check_file(const char *path, xir_diags *why) {
     struct stat s;
     if (stat(path, &s) != 0) return fail(why, path, XIR_E_IO, "cannot be loaded: %s", strerror(errno));
-    if (!S_ISREG(s.st_mode)) return fail(why, path, XIR_E_IO, "cannot be loaded: it is no ordinary file");
+    if (!S_ISREG(s.st_mode)) return fail(why, path, XIR_E_IO, "cannot be loaded: it is not a regular file");
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return fail(why, path, XIR_E_IO, "cannot be loaded: %s", strerror(errno));
     const uint64_t size = (uint64_t)s.st_size, needs = elf_needs(fd, size);
@@ -43,7 +42,7 @@ static xir_status check_file(const char *path, xir_diags *why) {
                 "the file is cut off: it has %" PRIu64 " bytes, its headers speak of %" PRIu64, size, needs);
 }
 
-/* The loader's words begin with the path, which the finding has already. */
+/* The loader's message begins with the path, which the finding already has. */
 static const char *loader_words(const char *path) {
     const char *words = dlerror();
     if (!words) return "no reason is given";
@@ -51,8 +50,8 @@ static const char *loader_words(const char *path) {
     return strncmp(words, path, n) == 0 && words[n] == ':' && words[n + 1] == ' ' ? words + n + 2 : words;
 }
 
-/* Lets other objects see the names of the object that this library is in. What opens the library with RTLD_LOCAL, as
- * Python does, hides them, and a plug-in is linked with nothing. */
+/* Makes the symbols of the object that contains this library visible to other objects. A program that opens the library
+ * with RTLD_LOCAL, as Python does, hides them, and a plug-in is linked with nothing. */
 static void show_library(void) {
     static const char here = 0;
     Dl_info info;
@@ -64,7 +63,7 @@ static void show_library(void) {
 static xir_status open_object(const xir_allocator *alloc, const char *path, void **handle, xir_diags *why) {
     xir_status status = check_file(path, why);
     if (status) return status;
-    /* What has no '/' would be looked for in the system's folders. */
+    /* A name without '/' would be searched in the system's folders. */
     size_t room = strlen(path) + sizeof "./";
     char *plain = mem_new(alloc, room);
     if (!plain) return diag_memory(why);
@@ -82,9 +81,9 @@ static xir_status open_object(const xir_allocator *alloc, const char *path, void
     return status;
 }
 
-/* ---- what it says of itself -------------------------------------------------------------------------------- */
+/* ---- its description ---------------------------------------------------------------------------------------- */
 
-/* What every plug-in has at least. */
+/* The members that every plug-in has at least. */
 enum {
     LEAST_SIZE   = SIZE_TO(xir_plugin, n_conversions),
     LEAST_INFER  = SIZE_TO(xir_plugin_infer, infer),
@@ -120,7 +119,7 @@ static xir_status read_plugin(const xir_plugin *said, const char *path, xir_plug
     return XIR_OK;
 }
 
-/* What it brings for the lists of the context, each an array of pointers. */
+/* The items that it brings for a list of the context, as an array of pointers. */
 typedef struct listed { const void *const *items; size_t n; } listed;
 
 static const struct { registry_kind kind; const char *noun, *nouns; size_t items, n; } lists[] = {
@@ -138,7 +137,8 @@ static listed list_of(const xir_plugin *p, size_t l) {
     return list;
 }
 
-/* Item `i` of a list of the plug-in, as this library knows it. False if it asks for what only a newer library has. */
+/* Item `i` of a list of the plug-in, as this library knows it. False if it sets members that this library does not
+ * know. */
 static bool take_item(const void *items, size_t i, size_t size, size_t known, void *out) {
     const char *item = (const char *)items + i * size;
     memset(out, 0, known);
@@ -178,7 +178,7 @@ static xir_status check_kernel(const xir_plugin *p, size_t i, const char *path, 
 }
 
 static xir_status check_plugin(const xir_plugin *p, const char *path, xir_diags *why) {
-    /* Another copy of the library has the text elsewhere. */
+    /* In another copy of the library the text has another address. */
     if (!p->library || p->library() != xir_version()) {
         return fail(why, path, XIR_E_ABI, "the plug-in uses another copy of the library (%s) than the program (%s)",
                     p->library ? p->library() : "none", xir_version());
@@ -214,9 +214,9 @@ static xir_status check_plugin(const xir_plugin *p, const char *path, xir_diags 
     return status;
 }
 
-/* ---- letting it in ----------------------------------------------------------------------------------------- */
+/* ---- adding it ---------------------------------------------------------------------------------------------- */
 
-/* What is sealed but not found yet, functions for classes that may be, and what lists get. */
+/* Sealed classes that are not visible yet, functions for classes, and items for lists. */
 typedef struct arrival {
     class_stage    stage;
     xir_class    **infers;    /* the class of each inference */
@@ -226,7 +226,7 @@ typedef struct arrival {
     size_t         n_items;
 } arrival;
 
-/* Findings about classes and passes know no file: the first is said again with it. Returns `status`. */
+/* Findings about classes and passes do not name a file: repeats the first one with it. Returns `status`. */
 static xir_status hand_on(xir_diags *found, const char *path, xir_status status, xir_diags *why) {
     const xir_diag *first = xir_diags_at(found, 0);
     if (first) fail(why, path, status, "%.*s", (int)first->message.size, first->message.data);
@@ -265,7 +265,7 @@ static xir_status check_lists(arrival *a, const xir_plugin *p, const char *path,
     return XIR_OK;
 }
 
-/* The target that a row or an inference is for. */
+/* The target of a row or an inference. */
 static int target_of(const class_stage *stage, const char *key, int target) {
     if (!key) return target;
     pthread_mutex_lock(&stage->ctx->lock);
@@ -274,7 +274,7 @@ static int target_of(const class_stage *stage, const char *key, int target) {
     return kind;
 }
 
-/* Whether a class infers on a target by a function that its rows do not name. */
+/* Returns true if a class infers on a target by a function that its rows do not name. */
 static bool is_taken(const class_stage *stage, const xir_class *cls, unsigned target) {
     xir_infer_fn *fn = NULL;
     row_walk w;
@@ -292,7 +292,7 @@ static xir_class *class_of(const class_stage *stage, const xir_class_decl *decl)
     return (xir_class *)(uintptr_t)xir_class_find_decl(stage->ctx, decl);
 }
 
-/* An earlier inference of the plug-in is for the same class and target. */
+/* Returns true if an earlier inference of the plug-in is for the same class and target. */
 static bool infers_twice(const arrival *a, size_t i) {
     for (size_t k = 0; k < i; k++) {
         if (a->infers[k] == a->infers[i] && a->on[k] == a->on[i]) return true;
@@ -307,7 +307,7 @@ static xir_status find_infers(arrival *a, const xir_plugin *p, const char *path,
         xir_class *cls = a->infers[i] = class_of(&a->stage, infer.cls());
         const char *key = infer.cls()->rows ? infer.cls()->rows->name : "?";
         if (!cls || !cls->is_op) {
-            return fail(why, path, XIR_E_UNKNOWN, "inference %zu is of %s, which is no registered operation", i, key);
+            return fail(why, path, XIR_E_UNKNOWN, "inference %zu is of %s, which is not a registered operation", i, key);
         }
         int target = target_of(&a->stage, infer.target_key, infer.target);
         if (target < 0) {
@@ -330,7 +330,7 @@ static xir_status find_kernels(arrival *a, const xir_plugin *p, const char *path
         xir_class *cls = a->kernels[i] = class_of(&a->stage, decl);
         const char *key = decl->rows ? decl->rows->name : "?";
         if (!cls || !cls->is_op) {
-            return fail(why, path, XIR_E_UNKNOWN, "kernel %zu is of %s, which is no registered operation", i, key);
+            return fail(why, path, XIR_E_UNKNOWN, "kernel %zu is of %s, which is not a registered operation", i, key);
         }
         for (size_t k = 0; k < i; k++) {
             if (a->kernels[k] == cls) return fail(why, path, XIR_E_EXISTS, "there are two kernels of %s", key);
@@ -355,7 +355,7 @@ static bool describe(xir_context *ctx, const xir_plugin *p, const char *path, so
            arena_text(&ctx->arena, xir_str_of(path), &out->path);
 }
 
-/* For the caller that holds the lock. */
+/* For a caller that holds the lock. */
 static void enter_functions(const arrival *a, const xir_plugin *p) {
     xir_plugin_infer infer;
     xir_plugin_kernel kernel;
@@ -396,7 +396,7 @@ static xir_status let_in(const arrival *a, const xir_plugin *p, const char *path
     return status;
 }
 
-/* How many bytes the lists of an arrival take; 0: more than there are. */
+/* The number of bytes for the lists of an arrival; 0 if they exceed the limit. */
 static size_t room_for(xir_context *ctx, const xir_plugin *p) {
     enum { MOST = 1 << 24 };
     size_t items = 0;

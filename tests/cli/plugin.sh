@@ -55,9 +55,9 @@ run 1 diff --plugin "$flatten" net.json start.json; out "~ start: 1 -> 9"
 printf 'text' >text.so
 mkdir folder.so
 run 3 check --plugin nowhere.so net.json; silent; err "nowhere.so: cannot be loaded: No such file"
-run 3 check --plugin folder.so net.json; silent; err "folder.so: cannot be loaded: it is no ordinary file"
+run 3 check --plugin folder.so net.json; silent; err "folder.so: cannot be loaded: it is not a regular file"
 run 2 check --plugin text.so net.json; silent; err "text.so: the system cannot load it: "
-run 2 check --plugin "$modules/no_entry.so" net.json; silent; err "there is no xir_plugin_entry in it: it is no plug-in"
+run 2 check --plugin "$modules/no_entry.so" net.json; silent; err "there is no xir_plugin_entry in it: it is not a plug-in"
 run 2 check --plugin "$modules/undefined.so" net.json; silent; err "undefined symbol: xir_of_the_future"
 run 2 check --plugin "$modules/bad.so" net.json; silent; err "bad.so: xir_plugin_entry gives NULL"
 XIR_BAD=abi; export XIR_BAD

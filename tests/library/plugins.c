@@ -274,7 +274,7 @@ static void inference_depends_on_the_target(void **state) {
     check_inferred(with, FP("NHWC", "[1,32,32,3]"), 4, host,
                    "/start: whatever::Flatten: 4 was given, an axis of input's 4 was expected");
     check_inferred(with, FP("NHWC", "[1,32,32,3]"), 8, host, "/start: 8 is above 7");
-    check_inferred(with, "\"@fp(32)\"", 0, host, "/inputs/0: whatever::Flatten: input is no tensor");
+    check_inferred(with, "\"@fp(32)\"", 0, host, "/inputs/0: whatever::Flatten: input is not a tensor");
     check_inferred(with, VALID("NCHWc32", "64", "[1,2,8,8,32]"), 1, host, "input is tiled (NCHWc32)");
     check_inferred(with, VALID("NCHWc32", "64", "[1,2,8,8,32]"), 1, zhuge, "input is tiled (NCHWc32)");
     check_inferred(with, VALID("NCHWc32", "64", "[1,2,8,8,32]"), 1, buyi,
@@ -366,8 +366,8 @@ static void files_that_are_not_plugins(void **state) {
     xir_context *with = fresh();
     check_refused(with, scratch("nowhere.so"), XIR_E_IO, "cannot be loaded: No such file");
     check_refused(with, "", XIR_E_IO, "cannot be loaded: No such file");
-    check_refused(with, XIR_TEST_PLUGINS, XIR_E_IO, "it is no ordinary file");
-    check_refused(with, "/dev/null", XIR_E_IO, "it is no ordinary file");
+    check_refused(with, XIR_TEST_PLUGINS, XIR_E_IO, "it is not a regular file");
+    check_refused(with, "/dev/null", XIR_E_IO, "it is not a regular file");
     scratch_put(scratch("text.so"), "no shared object\n", 17);
     check_refused(with, scratch("text.so"), XIR_E_UNSUPPORTED, "the system cannot load it: ");
     scratch_put(scratch("empty.so"), "", 0);
@@ -428,8 +428,8 @@ static const bad_plugin bad_plugins[] = {
     { "infer",       XIR_E_INVALID,     "inference 0 of the plug-in is NULL" },
     { "infer of",    XIR_E_INVALID,     "inference 0 of the plug-in is NULL" },
     { "target",      XIR_E_INVALID,     "inference 0 of the plug-in is for no known target" },
-    { "stranger",    XIR_E_UNKNOWN,     "inference 1 is of bad::Ref, which is no registered operation" },
-    { "object",      XIR_E_UNKNOWN,     "inference 0 is of icraft::xir::AlignedUnit, which is no registered operation" },
+    { "stranger",    XIR_E_UNKNOWN,     "inference 1 is of bad::Ref, which is not a registered operation" },
+    { "object",      XIR_E_UNKNOWN,     "inference 0 is of icraft::xir::AlignedUnit, which is not a registered operation" },
     { "infer twice", XIR_E_EXISTS,      "inference of icraft::xir::ReLU on wolong has been registered already" },
     { "twice",       XIR_E_EXISTS,      "the class bad::First is registered already" },
     { "key",         XIR_E_EXISTS,      "the class icraft::xir::Conv2d is registered already" },
@@ -450,7 +450,7 @@ static const bad_plugin bad_plugins[] = {
     { "old pass",    XIR_E_EXISTS,      "there is a pass 'dce' already" },
     { "kernels",     XIR_E_INVALID,     "1 kernels at NULL" },
     { "kernel",      XIR_E_INVALID,     "kernel 0 of the plug-in is NULL" },
-    { "kernel of",   XIR_E_UNKNOWN,     "kernel 1 is of bad::Ref, which is no registered operation" },
+    { "kernel of",   XIR_E_UNKNOWN,     "kernel 1 is of bad::Ref, which is not a registered operation" },
     { "kernel twice", XIR_E_EXISTS,     "there are two kernels of icraft::xir::ReLU" },
     { "conversions", XIR_E_INVALID,     "1 conversions at NULL" },
     { "conversion",  XIR_E_INVALID,     "conversion 1 of the plug-in is NULL" },
@@ -472,7 +472,7 @@ static const bad_plugin bad_plugins[] = {
     { "format name", XIR_E_INVALID,     "'B' is not a format name" },
     { "old format",  XIR_E_EXISTS,      "there is a format 'json' already" },
     { "format twice", XIR_E_EXISTS,     "there is a format 'bad' already" },
-    { "class abi",   XIR_E_ABI,         "a class declaration of version 2 was expected, 7 was found" },
+    { "class abi",   XIR_E_ABI,         "expected a class declaration of version 2, found 7" },
     { "word",        XIR_E_ABI,         "class bad::Word has a row of the word 1000, which this library does not know" },
 };
 

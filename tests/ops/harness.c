@@ -30,7 +30,7 @@ static void right_lines_pass(void **state) {
         { "Conv2d(fp32 NHWC 1x8x8x3, fp32 HWIO 3x3x3x16) stride_width=0 !! bounds stride_width \"0 is below 1\"", true },
         { "Conv2d(fp32 NHWC 1x8x8x3) !! missing . \"needs 2 inputs\"", true },
         { "Conv2d(fp32 NHWC 1x8x8x3, fp32 HWIO 3x3x4x16) !! invalid inputs/1 \"channels = I * groups\"", true },
-        { "Conv2d(fp32 NHWC 1x8x8x3, fp32 HWIO 3x3x3x16) padding_mode=7 !! bounds padding_mode \"7 is no word of padding\"", true },
+        { "Conv2d(fp32 NHWC 1x8x8x3, fp32 HWIO 3x3x3x16) padding_mode=7 !! bounds padding_mode \"7 is not a word of padding\"", true },
         { "Cast(fp32 - 3) target_dtype=null !! missing target_dtype \"is null\"", true },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -232,7 +232,7 @@ static void strangers_are_refused(void **state) {
     batch.mean = other.mean;
     REFUSES(s.net, xir_batch_norm2d_set(s.batch, &batch), XIR_E_INVALID, "another network");
     batch.mean = xir_op_output(s.batch, 0);
-    REFUSES(s.net, xir_batch_norm2d_set(s.batch, &batch), XIR_E_TYPE, "Params were expected");
+    REFUSES(s.net, xir_batch_norm2d_set(s.batch, &batch), XIR_E_TYPE, "expected Params");
     batch.mean = NULL;
     REFUSES(s.net, xir_batch_norm2d_set(s.batch, &batch), XIR_E_MISSING, "is null");
     xir_network_free(s.net);

@@ -1,4 +1,4 @@
-/* The words of base.h that are functions. */
+/* The functions of base.h. */
 #include <string.h>
 #include <xir/base.h>
 

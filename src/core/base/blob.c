@@ -1,6 +1,6 @@
-/* A blob is counted and its bytes never move. An owned one is a single allocation, head first; a borrowed one says what
- * to call when the last user is gone; a part lies in another blob, which lives as long as it. Only owned bytes are ever
- * written, and only by their single user.
+/* A blob is reference counted, and its bytes never move. An owned blob is a single allocation that begins with its
+ * head. A borrowed one stores what to call when its last user is gone. A part lies in another blob, which lives as long
+ * as the part. Only owned bytes are ever written, and only by their single user.
  *
  * Large owned bytes begin on a huge page. Touching fresh memory costs more than filling it: reading 1 GiB from the
  * page cache into 4 KiB pages takes 0.52 s, into huge pages 0.31 s (2-vCPU Xeon VM). */
@@ -9,7 +9,8 @@
 
 enum { ALIGNED = 16, HUGE_PAGE = 2 << 20, LARGE = 2 * HUGE_PAGE };
 
-/* What an owned blob of `size` bytes takes: 0 if no memory is that large. Any allocator will do: alignment is ours. */
+/* The allocation for an owned blob of `size` bytes; 0 if no memory is that large. Alignment is done here, so any
+ * allocator will do. */
 static size_t owned_room(uint64_t size, size_t *aligned) {
     *aligned = size >= LARGE ? HUGE_PAGE : ALIGNED;
     size_t more = sizeof(blob) + *aligned - 1;
@@ -23,7 +24,7 @@ blob *blob_new(const xir_allocator *alloc, uint64_t size) {
     if (!b) return NULL;
     uint8_t *bytes = (uint8_t *)(((uintptr_t)(b + 1) + aligned - 1) & ~(uintptr_t)(aligned - 1));
 #ifdef MADV_HUGEPAGE
-    /* Advice only: what cannot be followed changes nothing. The end is left out, it may share its page. */
+    /* Only advice: if it cannot be followed, nothing changes. The end is left out, because it may share its page. */
     if (aligned == HUGE_PAGE) (void)madvise(bytes, (size_t)size & ~(size_t)(HUGE_PAGE - 1), MADV_HUGEPAGE);
 #endif
     *b = (blob){ .alloc = *alloc, .bytes = bytes, .size = size, .owned = true };
@@ -40,7 +41,7 @@ blob *blob_borrow(const xir_allocator *alloc, const void *data, uint64_t size, b
     return b;
 }
 
-/* Parts may outlive the context: the buffer and a copy of the allocator are kept beside each other. */
+/* Parts may outlive the context: the buffer and a copy of the allocator are kept together. */
 typedef struct kept_buffer {
     buffer        bytes;
     xir_allocator alloc;

@@ -1,4 +1,4 @@
-/* What the lowest layer knows of a context: its allocator and its limits, with which every context begins
+/* The part of a context that the lowest layer knows: allocator and limits. Every context begins with it
  * (object/context.h). */
 #ifndef CORE_CONTEXT_BASE_H
 #define CORE_CONTEXT_BASE_H

@@ -1,6 +1,6 @@
-/* A list of findings: records and texts in an arena, so that they keep their address, and an array of pointers to
- * them. One record lies in the list itself: it takes the place of a finding for which there is no memory, so adding
- * never fails. What comes when the list is full is counted, and its sentence is never made. */
+/* A list of findings: records and texts in an arena, so that they keep their addresses, and an array of pointers to
+ * them. One record is inside the list itself. It replaces a finding for which memory runs out, so adding never
+ * fails. Findings that come when the list is full are only counted, and their sentences are never made. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include "context_base.h"
@@ -13,12 +13,12 @@ struct xir_diags {
     arena            arena;
     const xir_diag **items;
     size_t           n, room;
-    size_t           most;                /* that are kept                            */
-    size_t           n_of[XIR_NOTE + 1];  /* that came of each severity               */
-    size_t           more[XIR_NOTE + 1];  /* of them, those that are not kept         */
-    bool             has_memory;          /* one says that memory has run out         */
+    size_t           most;                /* the most that are kept                   */
+    size_t           n_of[XIR_NOTE + 1];  /* all findings of each severity            */
+    size_t           more[XIR_NOTE + 1];  /* those of them that are not kept          */
+    bool             has_memory;          /* one reports that memory ran out          */
     xir_diag         spare;
-    size_t           spare_at;            /* where it stands; NOT_USED: nowhere       */
+    size_t           spare_at;            /* its index; NOT_USED: it is not in use    */
 };
 
 #define NOT_USED SIZE_MAX
@@ -81,8 +81,8 @@ static void count_more(xir_diags *diags, xir_severity severity, size_t n) {
     diags->more[severity] += n;
 }
 
-/* Whether one more of this kind is kept; if not it is counted. A list that is full takes the first error all the
- * same, and the first that says that memory has run out. */
+/* Returns true if one more finding of this kind is kept; otherwise counts it. Even a full list takes the first error
+ * and the first out-of-memory finding. */
 static bool has_room(xir_diags *diags, xir_severity severity, xir_status code) {
     bool is_error = severity == XIR_ERROR, for_memory = is_error && code == XIR_E_MEMORY;
     bool is_first = is_error &&
@@ -95,7 +95,7 @@ static bool has_room(xir_diags *diags, xir_severity severity, xir_status code) {
     return true;
 }
 
-/* Files have many findings: their name is copied once. */
+/* A file often has many findings: its name is copied once. */
 static bool copy_file(xir_diags *diags, xir_str file, xir_str *out) {
     const xir_diag *last = diags->n ? diags->items[diags->n - 1] : NULL;
     if (last && xir_str_equal(last->file, file)) {
@@ -105,7 +105,7 @@ static bool copy_file(xir_diags *diags, xir_str file, xir_str *out) {
     return arena_text(&diags->arena, file, out);
 }
 
-/* Takes what was lost into account: the spare record keeps the worst severity and the first status. */
+/* Records a lost finding: the spare record keeps the worst severity and the first status. */
 static void put_spare(xir_diags *diags, const xir_diag *lost) {
     if (diags->spare_at == NOT_USED) {
         diags->spare = (xir_diag){ .severity = lost->severity, .code = lost->code, .byte = XIR_NO_BYTE,
@@ -238,20 +238,20 @@ void diags_add_place(xir_diags *diags, size_t from, const char *file, int line) 
 
 /* ---- printing ---------------------------------------------------------------------------------------------- */
 
-/* How many bytes of a well-formed character begin a text, or 0. */
+/* The length of the well-formed character that a text begins with, or 0. */
 static size_t character_length(const unsigned char *p, size_t size) {
     return p[0] < 0x80 ? 1 : utf8_length((const char *)p, (const char *)p + size);
 }
 
-/* Returns true if a well-formed character steers a terminal or an editor: C0, DEL, C1; marks that change the direction
- * of the text (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069); line ends (U+2028, U+2029). */
+/* Returns true if a well-formed character can control a terminal or an editor: C0, DEL, C1; marks that change the
+ * direction of text (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069); line ends (U+2028, U+2029). */
 static bool is_control(const unsigned char *p) {
     if (p[0] == 0xE2 && p[1] == 0x80) return p[2] == 0x8E || p[2] == 0x8F || (p[2] >= 0xA8 && p[2] <= 0xAE);
     if (p[0] == 0xE2 && p[1] == 0x81) return p[2] >= 0xA6 && p[2] <= 0xA9;
     return p[0] < 0x20 || p[0] == 0x7F || (p[0] == 0xC2 && p[1] < 0xA0) || (p[0] == 0xD8 && p[1] == 0x9C);
 }
 
-/* Lines on their way: a stream that buffers nothing, as stderr, gets them in few pieces. */
+/* Collects output, so that an unbuffered stream such as stderr gets it in a few pieces. */
 typedef struct printer {
     FILE  *out;
     size_t used;
@@ -284,7 +284,7 @@ static XIR_PRINTF(2, 3) void print(printer *p, const char *format, ...) {
 
 static void print_text(printer *p, xir_str text) {
     const unsigned char *at = (const unsigned char *)text.data;
-    size_t plain = 0;   /* where what may be printed as it is begins */
+    size_t plain = 0;   /* start of the bytes that can be printed unchanged */
     for (size_t i = 0; i < text.size;) {
         size_t length = character_length(at + i, text.size - i);
         if (length && !is_control(at + i)) {

@@ -1,9 +1,9 @@
-/* What is read is as large as it was when it was opened, or the read fails. What is written appears under its name
- * whole and flushed, or not at all: rename(2) is atomic, fsync(2) before it keeps a crash from leaving a name without
- * bytes, and one on the directory makes the new name last. A process that is killed leaves at most a file ".xir-….tmp",
- * which the next save of the same file removes.
+/* A file that is read has the same size as when it was opened, or reading fails. A file that is written appears under
+ * its name complete and flushed, or not at all: rename(2) is atomic, fsync(2) before it prevents a name without bytes
+ * after a crash, and fsync on the directory makes the new name durable. A killed process leaves at most a file
+ * ".xir-….tmp", which the next save of the same file removes.
  *
- * Every call may be interrupted or do less than asked; both are normal here. */
+ * Every system call may be interrupted or do less than asked; the code below handles both. */
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
 #include <fcntl.h>
@@ -21,11 +21,11 @@
 #include "temp_files.h"
 
 enum {
-    BLOCK = STREAM_HEAD,      /* small pieces are joined to this much before they are written */
+    BLOCK = STREAM_HEAD,      /* small pieces are joined to blocks of this size before they are written */
     AT_ONCE = 1 << 30,        /* the most for one call: the kernel stops below 2 GiB anyway   */
     PATH_ROOM = PATH_MAX,
-    MOST_LINKS = 40,          /* as the kernel                                                */
-    TEMP_ROOM = 48,           /* what the name of a temporary file has at most                */
+    MOST_LINKS = 40,          /* as in the kernel                                             */
+    TEMP_ROOM = 48,           /* the longest name of a temporary file                         */
     TRIES = 100
 };
 
@@ -55,12 +55,12 @@ xir_status file_reader_take(file_reader *r, xir_context *ctx, int fd, const char
     struct stat st;
     *r = (file_reader){ .ctx = ctx, .why = why, .path = path, .fd = fd };
     if (fstat(r->fd, &st) != 0) {
-        read_fail(r, "ask for its size");
+        read_fail(r, "get its size");
     } else if (S_ISDIR(st.st_mode)) {
         errno = EISDIR;
         read_fail(r, "read");
     } else {
-        /* Files of /proc are regular and claim to be empty: they are read as far as they go. */
+        /* Files of /proc are regular and report size 0: they are read to their end. */
         r->regular = S_ISREG(st.st_mode) && st.st_size > 0;
         r->size = r->regular ? (uint64_t)st.st_size : 0;
         r->device = (uint64_t)st.st_dev;
@@ -84,8 +84,8 @@ void file_reader_close(file_reader *r) {
     r->fd = -1;
 }
 
-/* Reads up to `size` bytes, less only at the end of the file; -1 after a failure. From the current position if `offset`
- * is -1. */
+/* Reads up to `size` bytes, fewer only at the end of the file; -1 after a failure. If `offset` is -1, it reads from the
+ * current position. */
 static ssize_t read_some(file_reader *r, void *out, size_t size, int64_t offset) {
     size_t got = 0;
     while (got < size) {
@@ -129,7 +129,7 @@ static blob *read_regular(file_reader *r) {
     return NULL;
 }
 
-/* A pipe or device: nobody knows how much will come, and it may never end. */
+/* A pipe or device: its size is unknown, and it may never end. */
 static blob *read_stream(file_reader *r, uint64_t most) {
     const uint64_t limit = context_base_of(r->ctx)->limits.max_stream;
     if (most > limit) most = limit;
@@ -141,7 +141,7 @@ static blob *read_stream(file_reader *r, uint64_t most) {
             read_memory(r);
             break;
         }
-        uint64_t ask = most - all.size < BLOCK ? most - all.size + 1 : BLOCK;   /* one more byte is too many */
+        uint64_t ask = most - all.size < BLOCK ? most - all.size + 1 : BLOCK;   /* one extra byte shows an excess */
         ssize_t n = read_some(r, all.data + all.size, (size_t)ask, -1);
         if (n < 0) break;
         all.size += (size_t)n;
@@ -150,7 +150,7 @@ static blob *read_stream(file_reader *r, uint64_t most) {
                                   (unsigned long long)most);
             break;
         }
-        if ((uint64_t)n < ask) {   /* a read that was not filled: the end */
+        if ((uint64_t)n < ask) {   /* a short read: the end */
             b = blob_of_buffer(&all);
             if (!b) read_memory(r);
             break;
@@ -174,15 +174,15 @@ blob *file_reader_all(file_reader *r, uint64_t most) {
     return read_regular(r);
 }
 
-/* What a mapping was made from. If it is watched, the descriptor says what became of the very file that is mapped,
- * whatever has its name by now. The time is that of the last change of bytes: a rename, a new link or another mode
- * is none. */
+/* The file that a mapping was made from. If it is watched, the descriptor shows changes of the very file that is
+ * mapped, whatever file has its name now. The time is that of the last change of bytes; a rename, a new link or
+ * another mode does not count. */
 typedef struct file_watch {
     xir_allocator alloc;
-    int           fd;          /* -1: nobody watches */
+    int           fd;          /* -1: not watched */
     uint64_t      device, inode, size;
     int64_t       changed, changed_ns;
-    size_t        room;        /* of all this */
+    size_t        room;        /* the size of this allocation */
     char          path[];
 } file_watch;
 
@@ -198,7 +198,7 @@ blob *file_reader_map(file_reader *r) {
     const xir_allocator *alloc = context_alloc(r->ctx);
     struct stat st;
     if (fstat(r->fd, &st) != 0) {
-        read_fail(r, "ask for its size");
+        read_fail(r, "get its size");
         return NULL;
     }
     if (!S_ISREG(st.st_mode)) {
@@ -211,7 +211,7 @@ blob *file_reader_map(file_reader *r) {
                               "%llu bytes do not fit this machine's address space", (unsigned long long)r->size);
         return NULL;
     }
-    void *data = NULL;   /* of an empty file */
+    void *data = NULL;   /* for an empty file */
     if (r->size > 0) {
         data = mmap(NULL, (size_t)r->size, PROT_READ, MAP_PRIVATE, r->fd, 0);
         if (data == MAP_FAILED) {
@@ -274,7 +274,7 @@ blob *file_map(xir_context *ctx, const char *path, xir_diags *why) {
 
 /* ---- writing ------------------------------------------------------------------------------------------------ */
 
-/* Some file systems have nothing to flush and say so. */
+/* Some file systems do not support flushing and report that. */
 static bool sync_file(int fd) {
     int done;
     do done = fsync(fd);
@@ -310,14 +310,14 @@ static size_t dir_size(const char *path) {   /* with its slash; 0: the current o
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* Follows links until a name that is none, or is of nothing. The rest of the path is the system's to follow. */
+/* Follows links to the first name that is not a link or does not exist. The system follows the rest of the path. */
 static bool follow_links(file_writer *w) {
     char link[PATH_ROOM];
     size_t size = strlen(w->path);
     if (size < PATH_ROOM) memcpy(w->target, w->path, size + 1);
     for (int i = 0; i < MOST_LINKS && size < PATH_ROOM; i++) {
         ssize_t n = readlink(w->target, link, sizeof link);
-        if (n < 0) return errno == EINVAL || errno == ENOENT;   /* not a link; not there */
+        if (n < 0) return errno == EINVAL || errno == ENOENT;   /* not a link; does not exist */
         size_t keep = n > 0 && link[0] == '/' ? 0 : dir_size(w->target);
         size = keep + (size_t)n;
         if (size >= PATH_ROOM) continue;
@@ -336,8 +336,8 @@ static uint64_t some_number(void) {
     return (uint64_t)now.tv_nsec * 0x9E3779B97F4A7C15u ^ (uint64_t)now.tv_sec << 20 ^ (uint64_t)getpid();
 }
 
-/* The old file's mode and owner, before anybody can see the new one. Without the right to give a file away it is ours,
- * and then does not run as somebody. */
+/* Gives the new file the old one's mode and owner before it becomes visible. If the process may not change the
+ * owner, the file stays its own, and then set-user-ID bits are dropped. */
 static bool dress_like(int fd, const struct stat *old) {
     mode_t mode = old->st_mode & 07777;
     if ((old->st_uid != geteuid() || old->st_gid != getegid()) && fchown(fd, old->st_uid, old->st_gid) != 0)
@@ -353,11 +353,11 @@ static bool same_file(const struct stat *a, const char *path) {
     return stat(path, &b) == 0 && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
 }
 
-/* A temporary file is called after the name of its target, and is locked while it is written. So a save finds those
- * that killed saves of the same target have left: they have one of a few names, and nobody locks them. */
+/* A temporary file is named after its target and locked while it is written. So a save can find files that killed saves
+ * of the same target have left: they have one of a few names, and are not locked. */
 enum { SLOTS = 8 };
 
-/* The i-th name; those after the slots are by chance, for directories where somebody keeps all slots. */
+/* The i-th name. Those after the slots are random, for directories in which all slots are kept in use. */
 static void name_temp(const file_writer *w, char *temp, unsigned i) {
     const size_t dir = dir_size(w->target);
     const char *name = w->target + dir;
@@ -366,7 +366,7 @@ static void name_temp(const file_writer *w, char *temp, unsigned i) {
     snprintf(temp + dir, w->temp_size - dir, ".xir-%016llx-%llx.tmp", hash, number);
 }
 
-/* False: another process has locked the file. Where files cannot be locked nobody has. */
+/* Returns false if another process has locked the file. On file systems without locks no process has. */
 static bool lock_file(int fd) {
     int done;
     do done = flock(fd, LOCK_EX | LOCK_NB);
@@ -374,8 +374,8 @@ static bool lock_file(int fd) {
     return done == 0 || errno != EWOULDBLOCK;
 }
 
-/* Removes a temporary file if nobody locks it, which takes a lock: a file whose writer is about to lock it is
- * removed, too, and the writer notices. */
+/* Removes a temporary file unless it is locked. To test that, it locks the file itself, so it may also remove a file
+ * whose writer is about to lock it. The writer then notices. */
 static void remove_left(const char *temp) {
     struct stat st;
     int fd = open(temp, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
@@ -385,14 +385,14 @@ static void remove_left(const char *temp) {
     (void)close(fd);
 }
 
-/* Makes the file of this name, locked. False with errno; EEXIST: another process has it. */
+/* Makes and locks the file of this name. False with errno; EEXIST: another process has it. */
 static bool open_temp(file_writer *w, mode_t mode) {
     struct stat st;
     do w->fd = open(w->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
     while (w->fd < 0 && errno == EINTR);
     if (w->fd < 0) return false;
     if (lock_file(w->fd) && (fstat(w->fd, &st) != 0 || st.st_nlink > 0)) return true;
-    (void)close(w->fd);   /* it was taken for one that was left: its remover unlinks it */
+    (void)close(w->fd);   /* a remover mistook it for an abandoned file and unlinks it */
     w->fd = -1;
     errno = EEXIST;
     return false;
@@ -409,7 +409,7 @@ static void make_temp(file_writer *w, const struct stat *old) {
         if (!open_temp(w, old ? 0600 : 0666) && errno != EEXIST) break;
     }
     if (w->fd < 0) {
-        write_fail(w, "make a temporary file beside it");
+        write_fail(w, "make a temporary file next to it");
         return;
     }
     w->exists = true;
@@ -448,12 +448,12 @@ static void open_for(file_writer *w) {
         write_fail(w, "write");
         return;
     }
-    /* Links of /proc lead to files that may have no name any more: those can only be written where they are. */
+    /* Links of /proc lead to files that may no longer have a name: those can only be written in place. */
     if (there && !same_file(&old, w->target)) open_directly(w);
     else make_temp(w, there ? &old : NULL);
 }
 
-/* What is to be written lies in a file that has become shorter since it was mapped: the target has no part in it. */
+/* Detects that the bytes to be written are in a mapped file that has been shortened: the target is not at fault. */
 static bool is_lost(file_writer *w, const void *data) {
     const char *source = errno == EFAULT && w->source ? w->source(w->source_user, data) : NULL;
     if (!source) return false;
@@ -479,7 +479,7 @@ static bool write_all(file_writer *w, const char *data, size_t size) {
     while (size > 0) {
         ssize_t n = write(w->fd, data, size < AT_ONCE ? size : AT_ONCE);
         if (n < 0 && errno == EINTR) continue;
-        if (n == 0) errno = ENOSPC;   /* no error and no progress: not to be repeated for ever */
+        if (n == 0) errno = ENOSPC;   /* neither an error nor progress: must not be repeated forever */
         if (n < 0 && is_lost(w, data)) return false;
         if (n <= 0) {
             char what[64];
@@ -525,7 +525,7 @@ static xir_status flush_dir(file_writer *w) {
     int fd;
     do fd = open(dir ? w->target : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     while (fd < 0 && errno == EINTR);
-    if (fd < 0 && errno == EACCES) return XIR_OK;   /* writable but not readable: nothing more can be done */
+    if (fd < 0 && errno == EACCES) return XIR_OK;   /* writable but not readable: cannot be flushed */
     bool done = fd >= 0 && sync_file(fd);
     int error = errno;
     if (fd >= 0) (void)close(fd);

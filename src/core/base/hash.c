@@ -1,5 +1,5 @@
-/* See hash.h. A table grows by twice, so that adding costs the same however many keys there are; large ones ask for
- * huge pages, since every look into them is a miss. */
+/* See hash.h. A table doubles when it grows, so that the cost per added key is constant. Large tables ask for huge
+ * pages, because every access to them is a cache miss. */
 #include "hash.h"
 
 /* Words are multiplied independently of each other, so that the multiplications overlap, and the sum is mixed once. */
@@ -25,7 +25,8 @@ uint64_t hash_bytes(uint64_t seed, const void *data, size_t size) {
     return hash ^ (hash >> 32);
 }
 
-/* Cleared slots for `n` keys, more than `room` slots; `room` becomes their number. NULL without memory. */
+/* Returns cleared slots for `n` keys, more than `room` of them, and sets `room` to their number. NULL without
+ * memory. */
 static void *more_slots(const xir_allocator *alloc, size_t *room, size_t n, size_t size) {
     size_t grown = *room ? *room : 16;
     if (n > SIZE_MAX / 4 / size) return NULL;
@@ -69,7 +70,7 @@ void text_table_free(text_table *t) {
     text_table_init(t, t->alloc);
 }
 
-/* The upper half of a hash gives the place, the lower half distinguishes the keys there. */
+/* The upper half of a hash selects the slot, the lower half distinguishes the keys there. */
 static text_slot *slot_of(const text_table *t, xir_str key, uint64_t hash) {
     size_t i = (size_t)(hash >> 32) & (t->room - 1);
     for (;; i = (i + 1) & (t->room - 1)) {

@@ -1,9 +1,9 @@
 /* Hashes, and two growing tables over them: from pointers and from texts to 32-bit numbers. Both use open addressing,
- * at most half full, and never remove a key. The keys stay the caller's: a text must live as long as the table. A table
- * of zeroes with an allocator is empty, and an empty one holds no memory.
+ * are at most half full, and never remove a key. The caller owns the keys: a text must live as long as the table. A
+ * zeroed table with an allocator is empty, and an empty table holds no memory.
  *
- * They serve wherever a key is looked up a few times for each item. Tables that have their own layout because it is
- * faster say so where they are: ids.c, intern.c, codec/value.c, codec/object.c, cse.c. */
+ * They serve wherever each item is looked up a few times. Some tables have their own layout because it is faster;
+ * they say so: ids.c, intern.c, codec/value.c, codec/object.c, cse.c. */
 #ifndef CORE_HASH_H
 #define CORE_HASH_H
 
@@ -11,13 +11,13 @@
 
 /* ---- hashes ------------------------------------------------------------------------------------------------ */
 
-/* Of bytes of any length; the same from run to run. */
+/* Hashes bytes of any length; the result is the same in every run. */
 uint64_t hash_bytes(uint64_t seed, const void *data, size_t size);
 
-/* The bits that a table takes its places from are the low ones of the result. */
+/* Tables take their slots from the low bits of the result. */
 static inline uint64_t hash_pointer(const void *p) { return (uint64_t)(uintptr_t)p * 0x9E3779B97F4A7C15u >> 32; }
 
-/* Folds the product of two words, whose 128 bits depend on all of both. */
+/* Folds the product of two words into one; it depends on all bits of both. */
 static inline uint64_t hash_mix(uint64_t a, uint64_t b) {
 #ifdef __SIZEOF_INT128__
     __extension__ typedef unsigned __int128 wide;
@@ -35,8 +35,8 @@ static inline uint64_t hash_word(const char *at, size_t size) {
     return word;
 }
 
-/* Of names, which are short: up to 16 bytes are two words, which may overlap. Every bit of the result may be used.
- * With a seed that differs from run to run no file can be made to fill one place of a table. */
+/* Hashes names, which are short: up to 16 bytes are two words, which may overlap. Every bit of the result may be used.
+ * With a seed that differs from run to run, no file can be crafted to fill one slot of a table. */
 static inline uint64_t hash_text(uint64_t seed, const char *text, size_t size) {
     const uint64_t k0 = 0x9E3779B97F4A7C15u, k1 = 0xC4CEB9FE1A85EC53u;
     uint64_t hash = seed ^ size * k1;
@@ -68,23 +68,23 @@ static inline void pointer_table_init(pointer_table *t, const xir_allocator *all
     *t = (pointer_table){ .alloc = alloc };
 }
 void pointer_table_free(pointer_table *t);
-/* Makes room for `n` keys in all; false without memory, the table as it was. */
+/* Makes room for `n` keys in all; false without memory, with the table unchanged. */
 bool pointer_table_reserve(pointer_table *t, size_t n);
 
-/* The slot of a key, or the free one where it belongs. The table has room. */
+/* Returns the slot of a key, or the free slot where it belongs. The table must have room. */
 static inline pointer_slot *pointer_table_slot(const pointer_table *t, const void *key) {
     size_t i = hash_pointer(key) & (t->room - 1);
     while (t->slots[i].key && t->slots[i].key != key) i = (i + 1) & (t->room - 1);
     return &t->slots[i];
 }
 
-/* Returns the value of a key, NULL if there is none; valid until the next key is added. The key is not NULL. */
+/* Returns the value of a key, NULL if there is none. Valid until the next key is added. The key is not NULL. */
 static inline uint32_t *pointer_table_find(const pointer_table *t, const void *key) {
     pointer_slot *slot = t->n ? pointer_table_slot(t, key) : NULL;
     return slot && slot->key ? &slot->value : NULL;
 }
 
-/* The same, but a key that is not there is added with `value`; NULL without memory. */
+/* The same, but a missing key is added with `value`; NULL without memory. */
 static inline uint32_t *pointer_table_add(pointer_table *t, const void *key, uint32_t value) {
     if ((t->n + 1) * 2 > t->room && !pointer_table_reserve(t, t->n + 1)) return NULL;
     pointer_slot *slot = pointer_table_slot(t, key);
@@ -107,11 +107,11 @@ typedef struct text_table {
 
 void text_table_init(text_table *t, const xir_allocator *alloc);
 void text_table_free(text_table *t);
-/* Makes room for `n` keys in all; false without memory, the table as it was. */
+/* Makes room for `n` keys in all; false without memory, with the table unchanged. */
 bool text_table_reserve(text_table *t, size_t n);
-/* Returns the value of a key, NULL if there is none; valid until the next key is added. */
+/* Returns the value of a key, NULL if there is none. Valid until the next key is added. */
 uint32_t *text_table_find(const text_table *t, xir_str key);
-/* The same, but a key that is not there is added with `value`; NULL without memory. The text is not copied. */
+/* The same, but a missing key is added with `value`; NULL without memory. The text is not copied. */
 uint32_t *text_table_add(text_table *t, xir_str key, uint32_t value);
 
 #endif

@@ -1,6 +1,6 @@
 /* Arena chunks double from 4 KiB, so that a small network stays small. From 2 MiB on they are aligned to 2 MiB and
- * advised as huge pages: fresh memory costs 0.4 ns a byte through 4 KiB pages and 0.17 through huge ones (2-vCPU
- * Xeon VM), which is most of what building a large network costs. */
+ * advised as huge pages: fresh memory costs 0.4 ns per byte through 4 KiB pages and 0.17 through huge ones (2-vCPU
+ * Xeon VM), which is most of the cost of building a large network. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include "memory.h"
@@ -32,7 +32,7 @@ bool mem_reserve(const xir_allocator *a, void **items, size_t *room, size_t need
     return true;
 }
 
-/* Advice only: a kernel or an allocator that has no use for it changes nothing. */
+/* Only advice: a kernel or an allocator that does not use it changes nothing. */
 void *memory_advise_huge(void *block, size_t size) {
     enum { HUGE = 2 << 20 };
     uintptr_t begin = ((uintptr_t)block + HUGE - 1) & ~(uintptr_t)(HUGE - 1);
@@ -50,7 +50,7 @@ enum { CHUNK_FIRST = 4096, CHUNK_MOST = 32 << 20 };
 
 struct arena_chunk {
     arena_chunk *older;
-    size_t       size;   /* of the block that the allocator gave */
+    size_t       size;   /* of the block from the allocator */
 };
 
 void arena_init(arena *a, const xir_allocator *alloc) {
@@ -73,8 +73,8 @@ static size_t next_chunk_size(const arena *a) {
     return size * 2;
 }
 
-/* Where the pieces of a chunk begin: a large one from its first 2 MiB boundary on, the pages before it stay
- * untouched and so cost nothing. */
+/* The start of the pieces of a chunk. In a large one it is the first 2 MiB boundary; the pages before it are never
+ * touched and so cost nothing. */
 static char *chunk_begin(arena_chunk *c, size_t need) {
     char *begin = (char *)(c + 1);
     char *aligned = memory_advise_huge(begin, c->size - sizeof *c);
@@ -86,13 +86,13 @@ void *arena_take_slow(arena *a, size_t size) {
     size_t rounded = (size + 7) & ~(size_t)7;
     size_t block = next_chunk_size(a);
 #ifdef XIR_DEBUG_ARENA
-    block = 0;   /* every piece a block of its own, so that a sanitizer sees an overrun */
+    block = 0;   /* every piece is a separate block, so that a sanitizer detects an overrun */
 #endif
     if (block < rounded + sizeof(arena_chunk)) block = rounded + sizeof(arena_chunk);
     arena_chunk *c = mem_new(a->alloc, block);
     if (!c) return NULL;
     c->size = block;
-    /* A piece that fills a chunk alone goes behind the current one, whose rest is still good. */
+    /* A piece that fills a chunk alone goes after the current one, whose remaining room stays in use. */
     bool alone = a->chunks && (size_t)(a->end - a->next) > block - rounded - sizeof *c;
     char *begin = alone ? (char *)(c + 1) : chunk_begin(c, rounded);
     if (alone) {

@@ -1,5 +1,5 @@
-/* All memory comes from one allocator, through these calls. An arena hands out pieces that are freed together; its
- * pieces are 8-aligned and not cleared. */
+/* All memory comes from one allocator through these calls. An arena hands out pieces that are freed together; they are
+ * 8-aligned and not cleared. */
 #ifndef CORE_MEMORY_H
 #define CORE_MEMORY_H
 
@@ -18,10 +18,11 @@ static inline void mem_free(const xir_allocator *a, void *block, size_t size) {
     if (block) a->resize(a->user, block, size, 0);
 }
 
-/* Makes an array hold at least `need` items of `size` bytes, doubling; false without memory, the array as it was. */
+/* Grows an array to at least `need` items of `size` bytes by doubling; false without memory, with the array
+ * unchanged. */
 bool mem_reserve(const xir_allocator *a, void **items, size_t *room, size_t need, size_t size);
 
-/* Asks for huge pages under the part of a large block that has whole ones, and returns where that part begins; NULL
+/* Asks for huge pages for the part of a large block that contains whole ones, and returns where that part begins; NULL
  * if the block is too small. */
 void *memory_advise_huge(void *block, size_t size);
 
@@ -50,7 +51,7 @@ static inline void *arena_take(arena *a, size_t size) {
 #endif
     return arena_take_slow(a, size);
 }
-/* Makes the piece that was taken last larger where it is; false if it is not the last or there is no room. */
+/* Enlarges the most recent piece in place; false if the piece is not the most recent one or there is no room. */
 static inline bool arena_extend(arena *a, const void *piece, size_t old_size, size_t size) {
     size_t old = (old_size + 7) & ~(size_t)7, rounded = (size + 7) & ~(size_t)7;
     if (!piece || (const char *)piece + old != a->next || rounded < old || rounded - old > (size_t)(a->end - a->next))
@@ -63,7 +64,7 @@ void *arena_copy(arena *a, const void *data, size_t size);
 /* Copies a text; false without memory. */
 bool  arena_text(arena *a, xir_str text, xir_str *out);
 
-/* A growing piece of bytes. After a refused allocation `failed` stays set and appending does nothing. */
+/* A growing sequence of bytes. After a refused allocation `failed` stays set and appending does nothing. */
 typedef struct buffer {
     const xir_allocator *alloc;
     char                *data;
@@ -74,7 +75,7 @@ typedef struct buffer {
 void buffer_init(buffer *b, const xir_allocator *alloc);
 void buffer_free(buffer *b);
 bool buffer_reserve_slow(buffer *b, size_t more);
-/* Makes room for `more` bytes behind `data + size`. */
+/* Makes room for `more` bytes after `data + size`. */
 static inline bool buffer_reserve(buffer *b, size_t more) {
     return b->room - b->size >= more || buffer_reserve_slow(b, more);
 }
@@ -90,14 +91,14 @@ static inline void buffer_str(buffer *b, const char *terminated) {
     buffer_put(b, terminated, strlen(terminated));
 }
 
-/* The order of keys: by bytes, the shorter of two that begin alike first. */
+/* The order of keys: by bytes; if one text begins with the other, the shorter comes first. */
 static inline int str_order(xir_str a, xir_str b) {
     size_t n = a.size < b.size ? a.size : b.size;
     int order = n ? memcmp(a.data, b.data, n) : 0;
     return order ? order : (a.size > b.size) - (a.size < b.size);
 }
 
-/* Words at any address, for comparing many bytes at once. */
+/* Words at any address, to compare many bytes at once. */
 static inline uint64_t load8(const void *p) {
     uint64_t word;
     memcpy(&word, p, sizeof word);
@@ -109,7 +110,7 @@ static inline uint32_t load4(const void *p) {
     return word;
 }
 
-/* Checked arithmetic for everything that a file says: false on overflow. */
+/* Checked arithmetic for all numbers from files: false on overflow. */
 static inline bool add_u64(uint64_t a, uint64_t b, uint64_t *out) { return !__builtin_add_overflow(a, b, out); }
 static inline bool mul_u64(uint64_t a, uint64_t b, uint64_t *out) { return !__builtin_mul_overflow(a, b, out); }
 static inline bool add_i64(int64_t a, int64_t b, int64_t *out)    { return !__builtin_add_overflow(a, b, out); }

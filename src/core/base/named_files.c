@@ -1,5 +1,5 @@
-/* The kernel resolves such a path in one call, without links and without leaving the folder (openat2). Where it does
- * not have the call, the path is opened folder by folder. Either way the descriptor is checked, not the name. */
+/* The kernel resolves such a path in one call, without links and without leaving the folder (openat2). On a kernel
+ * without this call, the path is opened folder by folder. Either way the descriptor is checked, not the name. */
 #define _FILE_OFFSET_BITS 64
 #include "named_files.h"
 #include <errno.h>
@@ -11,10 +11,10 @@
 
 /* ---- opening --------------------------------------------------------------------------------------------------- */
 
-/* The kernel's struct open_how: kept here, since the header is younger than the call. */
+/* The kernel's struct open_how, copied because the header is newer than the call. */
 typedef struct open_how_ { uint64_t flags, mode, resolve; } open_how_;
 enum { NO_MAGIC_LINKS = 0x02, NO_SYMLINKS = 0x04, BENEATH = 0x08 };
-/* Opening must not wait for the other end of a pipe. */
+/* O_NONBLOCK: opening must not wait for the other end of a pipe. */
 enum { FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW };
 enum { LOCATION_ROOM = 4096 };
 
@@ -31,7 +31,7 @@ const char *named_file_refuses(xir_str location) {
     return location.data[location.size - 1] == '/' ? "it ends with a slash" : NULL;
 }
 
-/* One folder after the other, none through a link. The file that was opened must be the one that has the name. */
+/* Opens one folder after another, none through a link. The file that was opened must be the one that has the name. */
 static int open_by_steps(int folder, const char *location) {
     int at = folder;
     char part[256];
@@ -102,7 +102,7 @@ static bool refuse(named_fault *fault, xir_status status, const char *what) {
 
 static bool no_memory(named_fault *fault) { return refuse(fault, XIR_E_MEMORY, ""); }
 
-/* The folder part of a path, with its slash; 0: the current one. */
+/* The length of the folder part of a path, with its slash; 0: the current folder. */
 static size_t folder_size(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? (size_t)(slash - path) + 1 : 0;
@@ -126,12 +126,12 @@ static bool open_folder(named_files *f, named_fault *fault) {
     return f->folder >= 0;
 }
 
-/* What the kernel's answer means to the caller that has the path: a rule is broken, or there is no such file. */
+/* Translates the kernel's error for the caller: the path breaks a rule, or there is no such file. */
 static bool refuse_open(named_fault *fault, int error) {
     switch (error) {
     case ELOOP: return refuse(fault, XIR_E_INVALID, "a part of the path is a symbolic link");
     case EXDEV: return refuse(fault, XIR_E_INVALID, "the path leaves the model's folder");
-    case ENXIO: return refuse(fault, XIR_E_INVALID, "it is no regular file");
+    case ENXIO: return refuse(fault, XIR_E_INVALID, "it is not a regular file");
     default:    return refuse(fault, XIR_E_IO, strerror(error));
     }
 }
@@ -139,12 +139,12 @@ static bool refuse_open(named_fault *fault, int error) {
 static bool check_file(int fd, named_fault *fault) {
     struct stat st;
     if (fstat(fd, &st) != 0) return refuse(fault, XIR_E_IO, strerror(errno));
-    if (!S_ISREG(st.st_mode)) return refuse(fault, XIR_E_INVALID, "it is no regular file");
+    if (!S_ISREG(st.st_mode)) return refuse(fault, XIR_E_INVALID, "it is not a regular file");
     if (st.st_nlink > 1) return refuse(fault, XIR_E_INVALID, "the file has other names (hard links)");
     return true;
 }
 
-/* All of the file, read or mapped. The descriptor is closed. */
+/* Reads or maps all of the file. The descriptor is closed. */
 static blob *take_file(named_files *f, const char *location, int fd, named_fault *fault) {
     file_reader r;
     buffer path;

@@ -1,7 +1,7 @@
-/* Files that a file names: weights of a model that lie in other files. Such a path was written by a stranger. It leads
- * to a regular file in the folder of the file that names it, or below, and to nothing else: it is not absolute, has no
- * "..", and no part of it is a symbolic link; the file has no other name, since a hard link to a file outside looks
- * like that file. */
+/* Files that another file names: weights of a model in separate files. Such a path was written by a stranger. It may
+ * only lead to a regular file in the folder of the file that names it, or below. It is not absolute, has no "..",
+ * and no part of it is a symbolic link. The file has no other name, since a hard link to a file outside looks like
+ * that file. */
 #ifndef CORE_NAMED_FILES_H
 #define CORE_NAMED_FILES_H
 
@@ -11,7 +11,7 @@
 /* Returns NULL if such a path may be opened, otherwise what is wrong with it: "it is empty". */
 const char *named_file_refuses(xir_str location);
 /* Opens a path that is not refused, from a folder, for reading. Returns -1 with errno. `by_steps`: folder by folder, as
- * where the kernel has no call for it. The kind of the file is not checked. */
+ * on a kernel without the call. The kind of the file is not checked. */
 int named_file_open(int folder, const char *location, bool by_steps);
 
 typedef struct named_file {
@@ -23,9 +23,9 @@ typedef struct named_file {
 typedef struct named_files {
     xir_context         *ctx;
     const xir_allocator *alloc;
-    const char          *path;         /* of the file that names them; its folder is opened late            */
-    bool                 lazy, watch;  /* they are mapped, and the mapping is watched                      */
-    uint64_t             most;         /* bytes of one that is read, XIR_E_LIMIT above                     */
+    const char          *path;         /* of the file that names them; its folder is opened on first use    */
+    bool                 lazy, watch;  /* map the files, and watch the mappings                            */
+    uint64_t             most;         /* the largest file that is read, XIR_E_LIMIT above                 */
     xir_diags           *why;
     int                  folder;       /* -1: not open                                                     */
     named_file          *files;
@@ -33,22 +33,22 @@ typedef struct named_files {
     text_table           by_location;  /* indexes in `files`                                               */
 } named_files;
 
-/* Why there is no file. `what` is a sentence about the path or about the folder; it is empty if `why` has a finding
- * already, or if there is no memory. */
+/* Why a file is not available. `what` is a sentence about the path or the folder. It is empty if `why` already has a
+ * finding or if memory ran out. */
 typedef struct named_fault {
     xir_status status;
     bool       folder;
     char       what[500];
 } named_fault;
 
-/* `files` is filled in by the caller up to `why`, the rest is zero. */
+/* The caller fills `files` up to `why`; the rest is zero. */
 void named_files_begin(named_files *files);
-/* Releases the files; parts of them that are in use stay. */
+/* Releases the files; parts of them that are still in use are kept. */
 void named_files_end(named_files *files);
 /* Returns the index in `files` of a location, or -1 with *fault. Indices are 0, 1, … in the order of the first calls.
- * The bytes at `location` stay as long as `files`. */
+ * The bytes at `location` must live as long as `files`. */
 int64_t named_files_find(named_files *files, xir_str location, named_fault *fault);
-/* Returns true if a file has this range. */
+/* Returns true if a file contains this range. */
 static inline bool named_file_holds(const named_file *file, uint64_t offset, uint64_t size) {
     return offset <= file->whole->size && size <= file->whole->size - offset;
 }

@@ -1,11 +1,11 @@
-/* What a misspelled name may have meant: one rule for attributes, operators, passes, options and commands. */
+/* Corrections for misspelled names: one rule for attributes, operators, passes, options and commands. */
 #include <string.h>
 #include <xir/base.h>
 
 enum { LONGEST = 48, FARTHEST = 3 };
 
-/* How many letters must be changed, put in, left out or exchanged with their neighbour; of texts of at most LONGEST
- * letters. */
+/* The number of letters that are changed, inserted, left out or swapped with their neighbour, for texts of at most
+ * LONGEST letters. */
 static size_t distance(xir_str a, xir_str b) {
     uint8_t rows[3][LONGEST + 1];
     uint8_t *before = rows[0], *last = rows[1], *row = rows[2];

@@ -1,11 +1,11 @@
 /* Numbers as text, both ways.
  *
- * A double is written digit for digit as nlohmann-json 3.11 writes it, so files compare equal; a
- * float32 is written as the shortest text that reads back as itself.  Reading follows the grammar
- * of JSON and rounds to the nearest, ties to even, for every text of any length.
+ * A double is written digit for digit as nlohmann-json 3.11 writes it, so that files compare equal. A float32 is
+ * written as the shortest text that reads back as itself. Reading follows the grammar of JSON and rounds to nearest,
+ * ties to even, for texts of any length.
  *
- * Nothing here allocates, looks at the locale, writes a terminating zero or reads past the end of
- * what it was given.  The rounding mode of the processor is expected to be the default one. */
+ * Nothing here allocates, uses the locale, writes a terminating zero or reads past the end of its input. The
+ * processor must be in its default rounding mode. */
 
 #ifndef XIR_CORE_NUMBER_H
 #define XIR_CORE_NUMBER_H
@@ -15,31 +15,30 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Room for any one number.  The functions that write return the length of the text, which is at
- * most 20 for integers, 24 for doubles and 17 for float32; bytes behind the text, up to
- * NUMBER_ROOM from `out`, may have been overwritten by number_put_real and number_put_f32. */
+/* Room for any one number. Writing returns the length of the text, which is at most 20 for integers, 24 for doubles
+ * and 17 for float32. number_put_real and number_put_f32 may also overwrite the bytes after the text, up to
+ * NUMBER_ROOM from `out`. */
 enum { NUMBER_ROOM = 32 };
 
-/* The integers write nothing behind their text. */
+/* These write nothing after their text. */
 size_t number_put_i64(char *out, int64_t v);
 size_t number_put_u64(char *out, uint64_t v);
 
-/* Writes a finite `v` as nlohmann::json(v).dump() does: "0.1", "1.0", "-0.0", "1e-05",
- * "1.2345678901234568e+17"; without exponent if the text is from 1e-4 to below 1e15.  It reads back
- * as `v`; about one text in a hundred could be shorter or nearer (Grisu2, Loitsch 2010). */
+/* Writes a finite `v` as nlohmann::json(v).dump() does: "0.1", "1.0", "-0.0", "1e-05", "1.2345678901234568e+17";
+ * without an exponent from 1e-4 to below 1e15. The text reads back as `v`. About one text in a hundred could be
+ * shorter or nearer (Grisu2, Loitsch 2010). */
 size_t number_put_real(char *out, double v);
 
-/* Writes a finite `v` with the fewest digits that read back as `v`, the nearest to it among those:
- * "1", "-0", "0.1", "0.00013890066", "3.0874726e-05", "1e+16"; without exponent if the text is from
- * 1e-4 to below 1e16. */
+/* Writes a finite `v` with the fewest digits that read back as `v`; among those, the nearest to it: "1", "-0", "0.1",
+ * "0.00013890066", "3.0874726e-05", "1e+16"; without an exponent from 1e-4 to below 1e16. */
 size_t number_put_f32(char *out, float v);
 
-/* What a text denotes.  As nlohmann-json reads it: an integer without fraction and exponent is I64
- * if it fits ("-0" is the integer 0), else U64 if it fits, else REAL. */
+/* The value of a text, as nlohmann-json reads it: an integer without fraction and exponent is I64 if it fits ("-0"
+ * is the integer 0), otherwise U64 if it fits, otherwise REAL. */
 typedef enum {
     NUMBER_I64,         // .i64
     NUMBER_U64,         // .u64, above INT64_MAX
-    NUMBER_REAL,        // .real, finite; what is too small to be told from zero is zero
+    NUMBER_REAL,        // .real, finite; a number too small to differ from zero is zero
     NUMBER_OVERFLOW,    // .real, an infinity: the magnitude rounds to 2^1024 or more
 } number_kind;
 
@@ -52,18 +51,17 @@ typedef struct {
     };
 } number;
 
-/* Reads the longest JSON number that `text` begins with and returns its length, or 0, leaving `out`
- * as it was, if there is none: "-", "+1", ".5", "nan".  What follows the number is the caller's to
- * judge: "01" is a 0 of length 1, "1.", "1e+" and "1.x" are a 1 of length 1.  The time is linear
- * in the length. */
+/* Reads the longest JSON number at the beginning of `text` and returns its length. Returns 0 and leaves `out`
+ * unchanged if there is none: "-", "+1", ".5", "nan". The caller decides what may follow: "01" is a 0 of length 1;
+ * "1.", "1e+" and "1.x" are a 1 of length 1. The time is linear in the length. */
 size_t number_parse(const char *text, size_t size, number *out);
 
-/* The same with one rounding, directly to float32; "-0" is minus zero.  A number that rounds to an
- * infinity returns 0 as well. */
+/* The same with one rounding, directly to float32; "-0" is minus zero. Also returns 0 for a number that rounds to
+ * infinity. */
 size_t number_parse_f32(const char *text, size_t size, float *out);
 
-/* The nearest float32, widened again; an infinity if the magnitude is too large. Through memory: gcc 12 at -O2 loses
- * the conversion where two of them stand side by side (it vectorises both away). */
+/* The nearest float32, widened again; infinity if the magnitude is too large. Through memory: gcc 12 at -O2 loses the
+ * conversion if two of them are adjacent (it vectorises both away). */
 static inline double number_to_f32(double v)
 {
     volatile float rounded = (float)v;
@@ -84,14 +82,14 @@ extern const struct number_wide number_power[651];  // from 10^-342 in steps of 
 enum { NUMBER_CACHED_LEAST = -300, NUMBER_CACHED_STEP = 8 };
 enum { NUMBER_POWER_LEAST = -342, NUMBER_POWER_MOST = 308 };
 
-/* The greatest e with 2^e <= 10^q, for q from -342 to 324 (proved where the tables are made).
- * Shifting a negative number right is arithmetic on every compiler that we build with. */
+/* The greatest e with 2^e <= 10^q, for q from -342 to 324 (proved where the tables are made). On every compiler that
+ * XIR supports, shifting a negative number right is arithmetic. */
 static inline int number_log2_ten(int q)
 {
     return (q * 217706) >> 16;
 }
 
-/* How many zeros lead, `v` not being zero. */
+/* The number of leading zeros of a nonzero `v`. */
 static inline int number_leading_zeros(uint64_t v)
 {
 #if defined __GNUC__
@@ -119,7 +117,7 @@ static inline struct number_wide number_multiply(uint64_t a, uint64_t b)
 #endif
 }
 
-/* Eight characters as a word, the first one in the lowest byte, whatever the machine's order. */
+/* Eight characters as a word, the first in the lowest byte, whatever the byte order of the machine. */
 static inline uint64_t number_load(const char *at)
 {
     uint64_t v = 0;

@@ -1,19 +1,17 @@
 /* Text to numbers.
  *
- * One pass finds the extent of the number and its first 19 significant digits as an integer w, so
- * that the value is w * 10^q, or a little more if there were further digits.  Reals are then tried
- * in three ways, each exact about whether it succeeded:
- *   - w and 10^|q| are both floating-point numbers: one division or multiplication rounds correctly
+ * One pass finds the extent of the number and its first 19 significant digits as an integer w, so that the value is w *
+ * 10^q, or a little more if there are further digits. Then reals are tried in three ways. Each knows exactly whether it
+ * succeeded:
+ *   - if w and 10^|q| are both floating-point numbers, one division or multiplication rounds correctly
  *     (W. Clinger, "How to read floating point numbers accurately", PLDI 1990);
- *   - w times the leading 64 or 128 bits of 10^q bounds the value from below and, as the error is
- *     known, from above; mostly both round alike (after D. Lemire, "Number parsing at a gigabyte
- *     per second", 2021);
- *   - else the value is compared, as big integers on the stack, with the one halfway point that it
- *     is so close to.
+ *   - w times the leading 64 or 128 bits of 10^q bounds the value from below and, as the error is known, from above;
+ *     usually both round alike (after D. Lemire, "Number parsing at a gigabyte per second", 2021);
+ *   - otherwise the value is compared, as big integers on the stack, with the one halfway point that it is so close to.
  *
- * Measured with gcc 12 -O2 on a Xeon VM with 2 vCPU at 3 GHz: an integer below 100 takes 8 ns, of
- * any length 27, "12.34" 18, a float32 as a double 28, 17 digits 36 (std::from_chars 26 and 41), 25
- * digits 55; the worst, a halfway point of 751 digits, 5.7 us; a million digits 0.24 ms. */
+ * Measured with gcc 12 -O2 on a Xeon VM with 2 vCPU at 3 GHz: an integer below 100 takes 8 ns, of any length 27,
+ * "12.34" 18, a float32 as a double 28, 17 digits 36 (std::from_chars 26 and 41), 25 digits 55; the worst case, a
+ * halfway point of 751 digits, 5.7 us; a million digits 0.24 ms. */
 
 #include "number.h"
 
@@ -23,7 +21,7 @@
 
 /* ---- Extent and digits ---- */
 
-/* A scanned number: value = digits * 10^exponent, all digits taken as one integer. */
+/* A scanned number: value = digits * 10^exponent, with all digits taken as one integer. */
 struct scan {
     bool        negative;
     bool        integer;        // neither fraction nor exponent
@@ -35,7 +33,7 @@ struct scan {
     int64_t     q;              // exponent of the last digit in w
 };
 
-/* No text in memory has digits enough to bring a larger exponent back into range. */
+/* No text in memory has enough digits to bring a larger exponent back into range. */
 #define EXPONENT_MOST (INT64_C(1) << 60)
 
 enum { W_DIGITS = 19 };
@@ -45,14 +43,14 @@ static inline bool is_digit(char c)
     return (unsigned char)(c - '0') < 10;
 }
 
-/* Every byte has 3 as its high half, also after adding 6. */
+/* The high half of every byte is 3, also after adding 6. */
 static inline bool are_digits(uint64_t eight)
 {
     const uint64_t high = UINT64_C(0xf0f0f0f0f0f0f0f0), six = UINT64_C(0x0606060606060606);
     return ((eight & high) | ((eight + six) & high) >> 4) == UINT64_C(0x3333333333333333);
 }
 
-/* Neighbours are joined: to pairs, fours, then all eight. */
+/* Joins neighbours: to pairs, fours, then all eight. */
 static inline uint32_t join_digits(uint64_t eight)
 {
     eight -= UINT64_C(0x3030303030303030);
@@ -62,7 +60,7 @@ static inline uint32_t join_digits(uint64_t eight)
     return (uint32_t)eight;
 }
 
-/* Runs over digits, appending them to `w`, which wraps around where there are too many. */
+/* Skips digits and appends them to `w`, which wraps around if there are too many. */
 static inline const char *run_digits(const char *at, const char *end, uint64_t *w)
 {
     uint64_t v = *w;
@@ -79,7 +77,7 @@ static inline const char *run_digits(const char *at, const char *end, uint64_t *
     return at;
 }
 
-/* Sets w and q of a number of more than 19 digits, from the first 19. */
+/* Sets w and q of a number with more than 19 digits from the first 19. */
 static void take_leading(struct scan *s)
 {
     const char *at = s->digits;
@@ -159,8 +157,8 @@ static inline size_t scan_number(const char *text, size_t size, struct scan *s)
 
 /* ---- A real by products ---- */
 
-/* A binary format: value = m * 2^e with m < 2^bits and e >= least; e is `least` if the value has
- * the exponent field 0 or 1. */
+/* A binary format: value = m * 2^e with m < 2^bits and e >= least. e is `least` if the exponent field of the value is 0
+ * or 1. */
 struct format {
     int      bits;
     int      least;
@@ -170,21 +168,21 @@ struct format {
 static const struct format format_f64 = { 53, -1074, UINT64_C(0x7ff) << 52 };
 static const struct format format_f32 = { 24,  -149, UINT64_C(0xff) << 23 };
 
-/* A value from m * 2^e, inclusively, to (m + 1) * 2^e. */
+/* A value in [m * 2^e, (m + 1) * 2^e). */
 struct floor {
     uint64_t m;
     int      e;
 };
 
-/* The implied bit of m is added to the exponent field, and so is a carry out of rounding. */
+/* The implied bit of m is added to the exponent field, and so is a carry from rounding. */
 static inline uint64_t pack(const struct format *f, struct floor v, bool up)
 {
     uint64_t bits = ((uint64_t)(v.e - f->least) << (f->bits - 1)) + v.m + up;
     return bits < f->infinity ? bits : f->infinity;
 }
 
-/* Rounds w * 10^q, w not zero, q in the table.  Returns true and the bits; or false, if the value
- * is too close to a halfway point to tell.  It lies in the unit above `v`, or just behind that. */
+/* Rounds w * 10^q, with w not zero and q in the table. Returns true and the bits; false if the value is too close to a
+ * halfway point. The value then lies in the unit above `v`, or just after that. */
 static inline bool round_product(const struct format *f, uint64_t w, int q, struct floor *v,
                                  uint64_t *bits)
 {
@@ -193,10 +191,10 @@ static inline bool round_product(const struct format *f, uint64_t w, int q, stru
     const bool exact = 0 <= q && q <= 55;
     w <<= shift;
 
-    /* The value, in units of 2^e (which counts for bit 0 of p.high), is at least p and, once
-     * `refined`, less than 2^-63 above it; before that, less than 1 above it. */
+    /* In units of 2^e (the weight of bit 0 of p.high), the value is at least p and exceeds it by less than 1, or once
+     * `refined` by less than 2^-63. */
     struct number_wide p = number_multiply(w, power.high);
-    uint64_t tail = exact ? power.low : 1;      // what p lacks: not zero if anything
+    uint64_t tail = exact ? power.low : 1;      // what p lacks: nonzero if anything
     for (bool refined = false;; refined = true) {
         int e = number_log2_ten(q) + 1 - shift;
         int cut = 64 - f->bits - !(p.high >> 63);
@@ -231,7 +229,7 @@ static inline bool round_product(const struct format *f, uint64_t w, int q, stru
 
 /* ---- A real by big integers ---- */
 
-/* Neither side of a comparison passes 2750 bits: 801 digits, or 5^1127 times 55 bits. */
+/* Neither side of a comparison exceeds 2750 bits: 801 digits, or 5^1127 times 55 bits. */
 enum { BIG_LIMBS = 96, BIG_DIGITS = 800 };
 
 struct big {
@@ -283,8 +281,8 @@ static int big_compare(const struct big *a, const struct big *b)
     return 0;
 }
 
-/* Reads the digits into `b` and returns the exponent of the last one taken.  A halfway point has at
- * most 768 significant digits, so that behind the 800th it matters only whether all are zero. */
+/* Reads the digits into `b` and returns the exponent of the last one taken. A halfway point has at most 768 significant
+ * digits, so after the 800th it only matters whether all are zero. */
 static int64_t big_read(struct big *b, const struct scan *s)
 {
     const char *at = s->digits;
@@ -312,7 +310,7 @@ static int64_t big_read(struct big *b, const struct scan *s)
     return exponent - 1;
 }
 
-/* Rounds a value that lies less than 3/2 units above `v` by comparing it with (m + 1/2) * 2^e. */
+/* Rounds a value less than 3/2 units above `v` by comparing it with (m + 1/2) * 2^e. */
 static uint64_t round_exactly(const struct format *f, const struct scan *s, struct floor v)
 {
     struct big value, halfway;
@@ -336,7 +334,7 @@ static uint64_t round_exactly(const struct format *f, const struct scan *s, stru
     return pack(f, v, order > 0 || (order == 0 && (v.m & 1)));
 }
 
-/* The bits of the scanned number without its sign; an infinity if it is too large. */
+/* The bits of the scanned number without its sign; infinity if it is too large. */
 static inline uint64_t round_scan(const struct format *f, const struct scan *s)
 {
     if (s->w == 0 || s->q < NUMBER_POWER_LEAST)     // w < 2^64, so this is below 2^-1075
@@ -351,7 +349,7 @@ static inline uint64_t round_scan(const struct format *f, const struct scan *s)
     return known ? bits : round_exactly(f, s, v);
 }
 
-/* ---- Doors ---- */
+/* ---- Public functions ---- */
 
 static const double exact_f64[] = {
     1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -361,8 +359,7 @@ static const float exact_f32[] = {
     1e0F, 1e1F, 1e2F, 1e3F, 1e4F, 1e5F, 1e6F, 1e7F, 1e8F, 1e9F, 1e10F,
 };
 
-/* Where intermediate results have no more than their own type's precision, one operation rounds
- * once. */
+/* If intermediate results have only the precision of their own type, one operation rounds once. */
 enum {
     CLINGER_F64 = FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 1,
     CLINGER_F32 = FLT_EVAL_METHOD == 0,
@@ -393,7 +390,7 @@ size_t number_parse(const char *text, size_t size, number *out)
     if (length == 0)
         return 0;
 
-    /* A 20-digit integer below 2 * 10^19 fits, or else has wrapped around to below 10^19. */
+    /* A 20-digit integer below 2 * 10^19 fits, or it has wrapped around to below 10^19. */
     bool fits = s.n <= W_DIGITS
                 || (s.n == W_DIGITS + 1 && *s.digits == '1' && s.w >= number_ten[W_DIGITS]);
     if (s.integer && fits && s.w <= (uint64_t)INT64_MAX + s.negative) {

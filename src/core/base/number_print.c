@@ -1,23 +1,22 @@
 /* Numbers to text.
  *
- * Every real is first a decimal, value * 10^exponent; two algorithms find it and one function lays
- * it out.  A double goes through Grisu2 (F. Loitsch, "Printing floating-point numbers quickly and
- * accurately with integers", PLDI 2010), whose rare detours from the shortest text depend on the
- * choice of the cached power and on the rounding of each product; both are part of the file format.
- * Only the search for the last digit leaps where the paper walks, and ends at the same.  A float32
- * goes through Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2020), which is
- * always shortest; all 2^32 have been compared with std::to_chars.
+ * Every real is first a decimal, value * 10^exponent; two algorithms find it and one function lays it out. A double
+ * goes through Grisu2 (F. Loitsch, "Printing floating-point numbers quickly and accurately with integers", PLDI 2010).
+ * Its rare detours from the shortest text depend on the choice of the cached power and on the rounding of each product,
+ * and both are part of the file format. Only the search for the last digit leaps where the paper walks, with the same
+ * result. A float32 goes through Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2020), which is always
+ * shortest; all 2^32 have been compared with std::to_chars.
  *
- * Measured with gcc 12 -O2 on a Xeon VM with 2 vCPU at 3 GHz, mean of random values: an integer
- * below 100 takes 3 ns, of any length 19; a double 47 over all bits, 42 if it is a float32, 7 if it
- * is an integer (nlohmann's own 102 and 81, std::to_chars 51); a float32 29 to 35. */
+ * Measured with gcc 12 -O2 on a Xeon VM with 2 vCPU at 3 GHz, mean of random values: an integer below 100 takes 3
+ * ns, of any length 19; a double 47 over all bits, 42 if it is a float32, 7 if it is an integer (nlohmann's own 102
+ * and 81, std::to_chars 51); a float32 29 to 35. */
 
 #include "number.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* The decimal value * 10^exponent; value has at most 17 digits and no zero at its end. */
+/* The decimal value * 10^exponent; value has at most 17 digits and does not end with a zero. */
 struct decimal {
     uint64_t value;
     int      exponent;
@@ -65,8 +64,8 @@ size_t number_put_i64(char *out, int64_t v)
 #define ZEROS UINT64_C(0x3030303030303030)      // eight '0'
 #define TEN_9 UINT32_C(1000000000)
 
-/* The eight digits of `v`, below 10^8, the first one in the lowest byte.  Numbers are parted side
- * by side within the word, each into quotient and remainder: fours, pairs, digits. */
+/* The eight digits of `v`, below 10^8, the first in the lowest byte. Numbers are split in parallel within the word,
+ * each into quotient and remainder: fours, pairs, digits. */
 static inline uint64_t spread_digits(uint32_t v)
 {
     uint64_t at = v / 10000 | (uint64_t)(v % 10000) << 32;
@@ -77,8 +76,8 @@ static inline uint64_t spread_digits(uint32_t v)
     return at + ZEROS;
 }
 
-/* Up to 17 digits, then zeros: eight, eight and one.  They are shifted as words, because reading
- * back bytes that have just been stored, in other groups, is what would take the time. */
+/* Up to 17 digits, then zeros: eight, eight and one. They are shifted as words, because reading back bytes that were
+ * just stored in other groups would take most of the time. */
 struct run {
     uint64_t first, next;
     char     last;
@@ -92,7 +91,7 @@ static inline void store_run(char *out, const struct run *digits)
     out[16] = digits->last;
 }
 
-/* The digits of `v`, which is below 10^17. */
+/* The digits of `v`, below 10^17. */
 static inline struct run run_of(uint64_t v)
 {
     const unsigned length = decimal_length(v);
@@ -106,9 +105,8 @@ static inline struct run run_of(uint64_t v)
                          (char)('0' + tail % 10), (int)length };
 }
 
-/* Writes `d` with the point behind digit `point` if that is -3 … `most`, else with an
- * exponent.  Returns the end.  Whole words are stored, but no more than 24 bytes; `most` is 15,
- * or 16 where there are less than 16 digits. */
+/* Writes `d` with the point after digit `point` if that is -3 … `most`, otherwise with an exponent. Returns the end.
+ * Whole words are stored, but at most 24 bytes; `most` is 15, or 16 if there are fewer than 16 digits. */
 static inline char *lay_out(char *out, struct decimal d, int most, bool keep_fraction)
 {
     const struct run digits = run_of(d.value);
@@ -156,24 +154,24 @@ static inline char *lay_out(char *out, struct decimal d, int most, bool keep_fra
 
 enum { REAL_BITS = 52, REAL_BIAS = 1075 };              // value = significand * 2^(field - bias)
 
-/* The upper half of a product, rounded to the nearest. */
+/* The upper half of a product, rounded to nearest. */
 static uint64_t scale(uint64_t a, uint64_t b)
 {
     struct number_wide product = number_multiply(a, b);
     return product.high + (product.low >> 63);
 }
 
-/* The index of the least cached power that brings binary exponent `e` to -60 … -32 = alpha … gamma:
- * its q is at least (alpha - e - 1) * log10(2), rounded up. */
+/* The index of the least cached power that brings binary exponent `e` to -60 … -32 = alpha … gamma: its q is at least
+ * (alpha - e - 1) * log10(2), rounded up. */
 static int cached_power(int e)
 {
     int q = -(((e + 61) * 78913) >> 18);
     return (q - NUMBER_CACHED_LEAST + NUMBER_CACHED_STEP - 1) / NUMBER_CACHED_STEP;
 }
 
-/* By how much the last digit, worth `tens` << `places`, is to be lowered: the text stands `rest`
- * below the upper bound, may go down to `delta` below it, and is to come near `wanted` below it, as
- * long as every step comes nearer.  Which it is cannot be predicted, so there is no branch. */
+/* How far to lower the last digit, which is worth `tens` << `places`. The text is `rest` below the upper bound and
+ * may go down to `delta` below it. It should come near `wanted` below it, as long as every step comes nearer. The
+ * outcome cannot be predicted, so there is no branch. */
 static inline uint64_t steps_down(uint64_t wanted, uint64_t delta, uint64_t rest, uint32_t tens,
                                   int places)
 {
@@ -192,8 +190,8 @@ static inline struct decimal grisu2(uint64_t bits)
     const uint64_t c = field ? fraction | UINT64_C(1) << REAL_BITS : fraction;
     int e = (field ? field : 1) - REAL_BIAS;
 
-    /* The value and its two bounds, halfway to the neighbours, with one exponent.  The lower
-     * neighbour of a power of two is only half as far. */
+    /* The value and its two bounds, halfway to the neighbours, with one exponent. The lower neighbour of a power of two
+     * is only half as far away. */
     const int shift = number_leading_zeros(c);
     const bool near = fraction == 0 && field > 1;
     const uint64_t value = c << shift;
@@ -201,8 +199,8 @@ static inline struct decimal grisu2(uint64_t bits)
     const uint64_t below = near ? (4 * c - 1) << (shift - 2) : (2 * c - 1) << (shift - 1);
     e -= shift;
 
-    /* Scaled, each is wrong by at most one; the bounds move inwards by that.  From here on numbers
-     * are fixed point: `whole` before the point, which has `places` bits behind it. */
+    /* Scaled, each is wrong by at most one, so the bounds move inwards by that. From here on numbers are fixed point:
+     * `whole` before the point, with `places` bits after it. */
     const int at = cached_power(e);
     const int q = NUMBER_CACHED_LEAST + NUMBER_CACHED_STEP * at;
     const uint64_t power = number_cached[at];
@@ -215,8 +213,8 @@ static inline struct decimal grisu2(uint64_t bits)
     const uint64_t one = UINT64_C(1) << places;
     uint64_t part = top & (one - 1);
 
-    /* The fewest leading digits of `top` that are within `delta` of it: either what is behind the
-     * point may go altogether, and perhaps more, … */
+    /* The fewest leading digits of `top` within `delta` of it: either everything after the point can be dropped, and
+     * perhaps more, … */
     if (part <= delta) {
         unsigned n = decimal_length(whole);
         uint32_t tens;
@@ -230,9 +228,9 @@ static inline struct decimal grisu2(uint64_t bits)
         return (struct decimal){ whole / tens - down, (int)n - q };
     }
 
-    /* … or n digits behind the point are needed as well.  What is within `delta` stays so with
-     * another digit; so if `leap` of them, at which `delta` is still below a tenth, are too few,
-     * every smaller number is, and the walk begins there. */
+    /* … or n digits after the point are needed too. Whatever is within `delta` stays so with another digit. So if
+     * `leap` digits, at which `delta` is still below a tenth, are too few, every smaller number is, and the walk
+     * begins there. */
     uint64_t text = whole;
     int n = 0;
     const int leap = ((places - 64 + number_leading_zeros(delta)) * 1233 >> 12) - 1;
@@ -266,7 +264,7 @@ size_t number_put_real(char *out, double v)
     *end = '-';
     end += bits >> 63;
     bits = bits << 1 >> 1;
-    /* Integers are common and need no search: nothing shorter lies within half a unit of them. */
+    /* Integers are common and need no search: no shorter text lies within half a unit of them. */
     if (v > -1e15 && v < 1e15 && (double)(int64_t)v == v) {
         end += number_put_u64(end, (uint64_t)(v < 0 ? -v : v));
         memcpy(end, ".0", 2);
@@ -279,9 +277,8 @@ size_t number_put_real(char *out, double v)
 
 enum { F32_BITS = 23, F32_BIAS = 150 };
 
-/* `cp` * 10^-k in the scale of `power`, rounded to odd: the lowest bit says that something was cut
- * off.  `power` is too large by less than one unit, the product by less than 2^32 of 2^64, so that
- * a remainder below 2^33 is none. */
+/* `cp` * 10^-k in the scale of `power`, rounded to odd: the lowest bit shows that something was cut off. `power` is too
+ * large by less than one unit, the product by less than 2^32 of 2^64, so a remainder below 2^33 counts as zero. */
 static uint32_t scale_to_odd(uint32_t cp, uint64_t power)
 {
     struct number_wide product = number_multiply(cp, power);
@@ -296,12 +293,12 @@ static inline struct decimal schubfach(uint32_t bits)
     const uint32_t c = field ? fraction | UINT32_C(1) << F32_BITS : fraction;
     const int e = (field ? field : 1) - F32_BIAS;
 
-    /* 10^k is the greatest power of ten that is not wider than the interval of texts that read back
-     * as this value; so one multiple of it lies inside, and at most one multiple of 10^(k+1). */
+    /* 10^k is the greatest power of ten that is not wider than the interval of texts that read back as this value.
+     * So at least one multiple of it lies inside, and at most one multiple of 10^(k+1). */
     const bool near = fraction == 0 && field > 1;
     const int k = (e * 1262611 - (near ? 524031 : 0)) >> 22;
 
-    /* Everything in quarters of 10^k.  The bounds belong to the interval if c is even. */
+    /* Everything is in quarters of 10^k. The bounds belong to the interval if c is even. */
     const uint64_t power = number_power[-k - NUMBER_POWER_LEAST].high + 1;
     const int h = e + number_log2_ten(-k) + 1;
     const uint32_t odd = c & 1;

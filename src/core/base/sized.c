@@ -2,7 +2,7 @@
 #include <string.h>
 #include "sized.h"
 
-/* No struct grows so large: a greater size is memory that nobody has set. */
+/* No struct is that large: a larger size is uninitialised memory. */
 enum { MOST_SIZE = 1 << 16 };
 
 size_t sized_beyond(const void *given, size_t known, size_t size) {

@@ -1,5 +1,5 @@
-/* A handler of signals may run in the middle of anything, so the names lie where they are not moved and not freed,
- * and their states are atomic. A slot is filled before it is said to be full. */
+/* A signal handler may interrupt anything. So the names are in memory that is never moved or freed, and their states
+ * are atomic. A slot is filled before it is marked as full. */
 #include "temp_files.h"
 #include <stdatomic.h>
 #include <string.h>

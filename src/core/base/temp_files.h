@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* Notes a file until it is forgotten by the slot that is returned; -1: it could not be noted, and is not removed
- * when the program is ended by a signal. */
+/* Notes a file until temp_file_forget is called with the returned slot. -1: it could not be noted, and is not
+ * removed if a signal ends the program. */
 int  temp_file_note(const char *path);
 void temp_file_forget(int slot);   /* accepts -1 */
 

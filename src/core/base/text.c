@@ -2,7 +2,7 @@
 #include "text.h"
 #include <stdio.h>
 
-/* The size of a text whose end was cut off, without the bytes of a character that lost some of its own. */
+/* The size of a text whose end was cut off, without the bytes of an incomplete character. */
 static size_t whole_characters(const char *text, size_t size) {
     size_t begin = size;
     while (begin > 0 && size - begin < 3 && ((unsigned char)text[begin - 1] & 0xC0) == 0x80) begin--;

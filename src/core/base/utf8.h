@@ -1,10 +1,10 @@
-/* UTF-8, as strict as it is defined. */
+/* UTF-8, strictly as defined. */
 #ifndef SERIALIZE_UTF8_H
 #define SERIALIZE_UTF8_H
 
 #include <stddef.h>
 
-/* The length of the well-formed UTF-8 character that begins with a byte from 0x80 on; 0 if it is none. */
+/* The length of the well-formed UTF-8 character at `text`, which begins with a byte from 0x80 on; 0 if malformed. */
 static inline size_t utf8_length(const char *text, const char *end) {
     const unsigned char *p = (const unsigned char *)text;
     size_t left = (size_t)(end - text), length;
@@ -13,10 +13,10 @@ static inline size_t utf8_length(const char *text, const char *end) {
     else if (p[0] >= 0xE0 && p[0] <= 0xEF) length = 3;
     else if (p[0] >= 0xF0 && p[0] <= 0xF4) length = 4;
     else return 0;
-    if (p[0] == 0xE0) least = 0xA0;      /* nothing longer than it must be */
-    if (p[0] == 0xED) greatest = 0x9F;   /* no surrogates                  */
+    if (p[0] == 0xE0) least = 0xA0;      /* no overlong forms    */
+    if (p[0] == 0xED) greatest = 0x9F;   /* no surrogates        */
     if (p[0] == 0xF0) least = 0x90;
-    if (p[0] == 0xF4) greatest = 0x8F;   /* nothing above U+10FFFF         */
+    if (p[0] == 0xF4) greatest = 0x8F;   /* not above U+10FFFF   */
     if (left < length || p[1] < least || p[1] > greatest) return 0;
     for (size_t i = 2; i < length; i++) {
         if (p[i] < 0x80 || p[i] > 0xBF) return 0;

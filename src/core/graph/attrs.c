@@ -1,6 +1,7 @@
-/* Attributes are immutable and shared: an op whose attributes are all default points at its class's defaults, and
- * equal bodies of classes without lists are one while the network remembers them (a small direct-mapped memo).
- * Networks repeat the same few attribute sets, so most ops own none, and a set that is remembered has been checked. */
+/* Attributes are immutable and shared. An op with default attributes points to its class's defaults, and equal
+ * bodies of classes without lists are stored once as long as the network remembers them, in a small direct-mapped
+ * memo. Networks repeat the same few attribute sets, so most ops own none, and a remembered set has already been
+ * checked. */
 #include <stdarg.h>
 #include <stdio.h>
 #include "graph.h"
@@ -19,7 +20,7 @@ static attrs_memo *memo_of(xir_network *net, const xir_class *cls, const void *b
     return &net->attrs[(hash ^ (hash >> 17)) % ATTRS_MEMO];
 }
 
-/* Most ops of a class repeat the attributes of the one before: that costs a comparison and no hash. */
+/* Most ops of a class repeat the attributes of the previous one: this costs a comparison and no hash. */
 static attrs_memo *last_of(xir_network *net, const xir_class *cls) {
     uintptr_t bits = (uintptr_t)cls >> 6;
     return &net->last_attrs[(bits ^ (bits >> 5)) % CLASS_MEMO];
@@ -34,7 +35,7 @@ static const void *store(xir_network *net, const xir_class *cls, const void *bod
     return copy && body_copy(&net->pool, &net->arena, cls, copy, body) ? copy : NULL;
 }
 
-/* References become the network's own; what is a default of the class stays the context's. */
+/* Interns references in the network; the class's defaults remain the context's. */
 static bool adopt_refs(xir_network *net, const xir_class *cls, void *body) {
     for (uint32_t i = 0; i < cls->n_refs; i++) {
         const xir_field *f = &cls->fields[cls->refs[i]];
@@ -73,7 +74,7 @@ const void *net_attrs(xir_network *net, const xir_class *cls, const void *body) 
 }
 
 static xir_status no_params(xir_network *net, const xir_value *v) {
-    if (!value_is_params(v)) return net_fail(net, XIR_E_TYPE, "Params were expected, an op's value was found");
+    if (!value_is_params(v)) return net_fail(net, XIR_E_TYPE, "expected Params, found an op's value");
     if (value_net(v) != net) return net_fail(net, XIR_E_INVALID, "Params in an attribute belong to another network");
     return XIR_OK;
 }
@@ -91,7 +92,7 @@ xir_status any_check_params(xir_network *net, const xir_any *any) {
     return status;
 }
 
-/* Params of another network, wherever they are: of a body whose rows are good. */
+/* Refuses Params of another network in a body whose rows are valid. */
 static xir_status check_owner(xir_network *net, const xir_class *cls, const void *body) {
     xir_status status = XIR_OK;
     for (uint32_t i = 0; i < cls->n_fields && !status; i++) {
@@ -121,13 +122,13 @@ const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void
     attrs_memo *memo = NULL, *last = last_of(net, cls);
     if (cls->plain) {
         if (!adopt_refs(net, cls, made)) goto memory;
-        attrs = last->judged ? remembered(last, cls, made) : NULL;   /* then there is nothing left to do */
+        attrs = last->checked ? remembered(last, cls, made) : NULL;   /* then nothing is left to do */
         if (attrs) goto done;
     }
     if (body && round && !body_round(&net->arena, cls, made)) goto memory;
     if (cls->plain) {
         memo = memo_of(net, cls, made);
-        attrs = memo->judged ? remembered(memo, cls, made) : NULL;
+        attrs = memo->checked ? remembered(memo, cls, made) : NULL;
     }
     if (!attrs) {
         xir_status status = body_check(cls, made, op_name, XIR_STR(""), net->diags);

@@ -1,5 +1,5 @@
-/* Adding ops. Everything that can fail (checks, inference, memory) comes first; then only stores. What is refused
- * here is what `addOp` of the original refuses, and leaves the network as it was but for a finding. */
+/* Adding ops. Everything that can fail (checks, inference, memory) comes first; then only stores. This refuses what the
+ * original's `addOp` refuses; the network is then unchanged except for a finding. */
 #include <stdio.h>
 #include <inttypes.h>
 #include "graph.h"
@@ -29,13 +29,14 @@ static const char *op_words(const xir_class *cls, xir_str op_name, char *out, si
 
 /* ---- refusals ---------------------------------------------------------------------------------------------- */
 
-/* What an input of this position is; NULL past the end of a class that says how many it takes, or that says nothing. */
+/* The port of an input position. NULL past the end of a class with a fixed number of inputs, or if the class has no
+ * ports. */
 static const xir_port *port_of(const xir_class *cls, size_t i) {
     if (i < cls->n_inputs) return &cls->inputs[i];
     return cls->many_inputs && cls->n_inputs ? &cls->inputs[cls->n_inputs - 1] : NULL;
 }
 
-/* Absent inputs at the end are left out. */
+/* The number of inputs without absent ones at the end. */
 static size_t without_absent(xir_value *const *inputs, size_t n) {
     while (n && !inputs[n - 1]) n--;
     return n;
@@ -81,7 +82,7 @@ static xir_status check_attrs(xir_network *net, const xir_class *cls, const void
 
 static bool is_dialect(const xir_class *cls) { return cls->opaque; }
 
-/* What depends on where the op goes. */
+/* Checks that depend on the place of the op. */
 static xir_status check_place(xir_network *net, const xir_class *cls, size_t n_inputs, int64_t id, const xir_op *before,
                               xir_str op_name) {
     char who[200];
@@ -106,7 +107,7 @@ static xir_status check_place(xir_network *net, const xir_class *cls, size_t n_i
         return net_fail(net, XIR_E_LIMIT, "there is no op id left");
     }
     if (id < 0) return net_fail(net, XIR_E_BOUNDS, "op id %" PRId64 " is below 0", id);
-    /* Ids grow in most programs: then there is nothing to look up. */
+    /* In most programs ids grow: then nothing needs to be looked up. */
     if (id < net->next_op_id && !net_build_ids(net)) return net_no_memory(net);
     if (id < net->next_op_id && net_find_op(net, id)) {
         return net_fail(net, XIR_E_EXISTS, "op id %" PRId64 " of %s is taken", id,
@@ -117,7 +118,7 @@ static xir_status check_place(xir_network *net, const xir_class *cls, size_t n_i
 
 /* ---- making ------------------------------------------------------------------------------------------------ */
 
-/* Output types as given, or as inferred, into `at`. */
+/* Puts the output types into `at`, as given or as inferred. */
 static xir_status find_types(xir_network *net, const xir_op_desc *d, xir_infer *at, infer_memo *memo) {
     if (d->types) {
         for (size_t i = 0; i < d->n_types; i++) {
@@ -136,7 +137,7 @@ static xir_status find_types(xir_network *net, const xir_op_desc *d, xir_infer *
     return status;
 }
 
-/* The record, with everything that may fail done before the first link. NULL without memory. */
+/* Makes the record and does everything that can fail before the first link. NULL without memory. */
 static xir_op *record(xir_network *net, const xir_op_desc *d, const void *attrs, const xir_target *target,
                       size_t n_inputs, const xir_type *const *types, size_t n_types) {
     xir_op *op = op_make(net, d->cls, attrs, n_inputs);
@@ -184,7 +185,7 @@ static xir_status set_named(xir_network *net, const xir_class *cls, void *body, 
     return status;
 }
 
-/* With a struct of attributes that is made here. */
+/* Makes an op with an attribute struct that is built here. */
 static xir_op *make_named(xir_network *net, const xir_op_desc *d) {
     _Alignas(16) char space[512];
     size_t size = d->cls->body_size;
@@ -213,7 +214,8 @@ static xir_status check_class(xir_network *net, const xir_class *cls) {
                     cls ? (int)cls->key.size : 0, cls ? cls->key.data : "", cls ? " was found" : "");
 }
 
-/* What a caller built with another header hands over, as this library knows it. NULL with a finding. */
+/* The description from a caller that may be built with another header, as this library knows it. NULL with a
+ * finding. */
 static const xir_op_desc *known_desc(xir_network *net, const xir_op_desc *d, xir_op_desc *room) {
     if (d->size == sizeof *d) return d;
     xir_status status = sized_take(SIZED(xir_op_desc, n_named), room, d, net->diags);
@@ -231,7 +233,7 @@ xir_op *xir_op_new(xir_network *net, const xir_op_desc *desc) {
 
 /* ---- ids --------------------------------------------------------------------------------------------------- */
 
-/* How many ids an op, its sub ops and all they have may need. */
+/* The most ids that an op, its sub ops and all their values may need. */
 typedef struct id_counts { size_t ops, values; } id_counts;
 
 static bool count_params(void *user, xir_value *v) {
@@ -248,7 +250,7 @@ static bool count_op(void *user, xir_op *op) {
 
 xir_status op_reserve_ids(const xir_op *op) {
     xir_network *net = op->net;
-    id_counts n = { 1, (size_t)op->n_outputs + op->n_inputs };   /* inputs that are Params, at most */
+    id_counts n = { 1, (size_t)op->n_outputs + op->n_inputs };   /* at most all inputs are Params */
     if (!op->cls->plain || op->more) {
         op_walk_attr_params(op, count_params, &n);
         op_each_child(op, count_op, &n);
@@ -265,7 +267,7 @@ xir_status value_number(xir_value *v) {
     return value_set_id(v, net->next_value_id) ? XIR_OK : net_no_memory(net);
 }
 
-/* From here on room is reserved, so that nothing fails. */
+/* From here on room is reserved, so nothing fails. */
 
 static bool number_one(void *user, xir_value *v) {
     xir_network *net = user;
@@ -280,7 +282,7 @@ static void number_outputs(xir_op *op) {
     }
 }
 
-/* Sub ops as deep as they go: a reader's limit bounds them. */
+/* Numbers sub ops at every depth, which a reader's limit bounds. */
 static bool number_child(void *user, xir_op *child) {
     op_set_id(child, child->id < 0 ? child->net->next_op_id : child->id);
     number_outputs(child);
@@ -293,7 +295,7 @@ void op_number_attrs(xir_op *op) {
     op_each_child(op, number_child, NULL);
 }
 
-/* Params inputs, Params attributes, then outputs: the order that the original numbers them in. */
+/* Params inputs, Params attributes, then outputs: the numbering order of the original. */
 static void give_ids(xir_op *op) {
     xir_network *net = op->net;
     op_set_id(op, op->id < 0 ? net->next_op_id : op->id);
@@ -309,13 +311,13 @@ static void give_ids(xir_op *op) {
 
 static bool brings_ids(const xir_op *op) {
     id_counts n = { 0, 0 };
-    bool brings = op->id >= 0 && op->id < op->net->next_op_id;   /* what is above is free */
+    bool brings = op->id >= 0 && op->id < op->net->next_op_id;   /* ids above are free */
     for (uint32_t i = 0; i < op->n_outputs; i++) brings |= op->outputs[i].id >= 0;
     if (!brings && !op->cls->plain) op_each_child(op, count_op, &n);
     return brings || n.ops;
 }
 
-/* Enters them into the tables one by one, so that those of one family are compared too. */
+/* Enters them into the tables one by one, so that ids of the same op and its sub ops are compared too. */
 static bool enter_ids(void *user, xir_op *op) {
     xir_network *net = op->net;
     xir_status *status = user;
@@ -338,8 +340,8 @@ static bool leave_ids(void *user, xir_op *op) {
 
 /* ---- placing ----------------------------------------------------------------------------------------------- */
 
-/* Nearly every op: all its ids are new ones, and nobody has asked for the tables so far. False if it is not that
- * simple. */
+/* The case of nearly every op: all its ids are new, and the tables have not been needed so far. False if the case is
+ * not that simple. */
 static bool place_simple(xir_op *op, xir_op *before) {
     xir_network *net = op->net;
     int64_t most = (int64_t)op->n_inputs + op->n_outputs + 1;
@@ -405,7 +407,7 @@ xir_op *xir_network_add(xir_network *net, const xir_op_desc *desc) {
     if (!op) return NULL;
     if (d->id != XIR_NO_ID) op->id = d->id;
     if (!place_before(op, d->before)) return op;
-    /* What it was given is as it was. */
+    /* The caller's arguments are unchanged. */
     op_each_child(op, disown, NULL);
     op->attrs = op->cls->defaults;
     op_forget(op);
@@ -464,7 +466,7 @@ xir_op *xir_op_build(xir_at at, const xir_class_decl *decl, const void *in, cons
             room = n + list.size + cls->n_inputs;
         }
         for (size_t j = 0; j < list.size; j++) {
-            /* A value that an earlier failure left NULL has its finding already. */
+            /* If an earlier failure left a value NULL, there is already a finding for it. */
             if (!list.data[j] && cls->inputs[i].decl != XIR_DECL_OPT && net->status) goto done;
             inputs[n++] = list.data[j];
         }
@@ -478,7 +480,7 @@ xir_op *xir_op_build(xir_at at, const xir_class_decl *decl, const void *in, cons
                                               .n_types = at.n_types, .target = at.target, .name = op_name,
                                               .id = XIR_NO_ID, .before = at.before));
 done:
-    if (!op && at.file) diags_add_place(net->diags, before, at.file, at.line);   /* where the program made the call */
+    if (!op && at.file) diags_add_place(net->diags, before, at.file, at.line);   /* the program's source line */
     return op;
 }
 

@@ -1,5 +1,5 @@
-/* Edits of the order and of several ops at once. What an edit needs is checked and obtained first; then it only
- * relinks. */
+/* Edits of the order and of several ops at once. Everything that an edit needs is checked and obtained first; then it
+ * only relinks. */
 #include <inttypes.h>
 #include <stdio.h>
 #include "graph.h"
@@ -10,7 +10,7 @@ static xir_status check_placed(xir_network *net, const xir_op *op) {
     return net_fail(net, XIR_E_MISSING, "op %" PRId64 " is not in the order of this network", op->id);
 }
 
-/* An op that nothing uses leaves. */
+/* Removes an op that nothing uses. */
 static void leave(xir_op *op) {
     ids_forget_op(op);
     op_unlink(op);
@@ -43,7 +43,7 @@ xir_status xir_network_remove_if(xir_network *net, bool (*pick)(const xir_op *op
 
 /* ---- bypassing --------------------------------------------------------------------------------------------- */
 
-/* The value that stands in for output i: the op's non-Params input i, or its only one. */
+/* The value that replaces output i: the op's non-Params input i, or its only one. */
 static xir_value *stand_in(const xir_op *op, uint32_t i) {
     xir_value *only = NULL;
     uint32_t n = 0;
@@ -56,14 +56,14 @@ static xir_value *stand_in(const xir_op *op, uint32_t i) {
     return n == 1 ? only : NULL;
 }
 
-/* Whether an op, or the placed one that it is a part of, is among those that leave. */
+/* Returns true if an op, or the placed op that contains it, is being removed. */
 static bool leaves(const xir_op *op) {
     while (op->flags & OP_CHILD) op = xir_op_parent(op);
     return op->flags & OP_LEAVING;
 }
 
-/* What stands in for output i in the end: the stand-in's maker may leave too. NULL if there is nothing, or if they
- * lead round. */
+/* The final replacement of output i: the op that makes a replacement may be removed too. NULL if there is none, or if
+ * they form a cycle. */
 static xir_value *last_stand_in(const xir_op *op, uint32_t i, size_t n_leaving) {
     for (size_t steps = 0; steps <= n_leaving; steps++) {
         xir_value *v = stand_in(op, i);
@@ -114,7 +114,7 @@ xir_status xir_network_bypass(xir_network *net, xir_op *const *ops, size_t n) {
     for (size_t i = 0; i < marked; i++) {
         ops[i]->flags &= ~(uint32_t)OP_LEAVING;
         if (status) continue;
-        op_drop_uses(ops[i]);   /* by each other, and of their sub ops */
+        op_drop_uses(ops[i]);   /* uses by each other, and of their sub ops */
         leave(ops[i]);
     }
     return status;
@@ -122,7 +122,7 @@ xir_status xir_network_bypass(xir_network *net, xir_op *const *ops, size_t n) {
 
 /* ---- replacing --------------------------------------------------------------------------------------------- */
 
-/* Whether the new op reads what the old one makes: its uses must stay, or it would read itself. */
+/* Returns true if the new op uses an output of the old one. Then its uses must not move, or it would read itself. */
 static bool reads(const xir_op *op, const xir_value *value) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         if (op->inputs[i].value == value) return true;
@@ -142,7 +142,7 @@ static xir_status replace(xir_network *net, xir_op *old, xir_op *now, bool keep_
         if (!reads(now, &old->outputs[i])) continue;
         return net_fail(net, XIR_E_INVALID, "the replacement of op %" PRId64 " reads what that op makes", old->id);
     }
-    /* The new op takes the place while the old one still holds it: Input may follow Input here, and nothing else
+    /* The new op enters the order while the old one is still there: an Input may follow an Input here, and nothing else
      * changes. */
     bool was_first = old == net->first && old->cls->traits & XIR_TRAIT_SOURCE;
     if (now->net != net || now->flags & (OP_PLACED | OP_CHILD | OP_ERASED)) {
@@ -187,7 +187,7 @@ xir_status xir_op_move(xir_op *op, xir_op *before) {
 
 /* ---- inference of the whole -------------------------------------------------------------------------------- */
 
-/* Whether all outputs have types, and there are some. */
+/* Returns true if there are outputs and all of them have types. */
 static bool is_typed(const xir_op *op) {
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         if (!op->outputs[i].type) return false;
@@ -204,7 +204,7 @@ xir_status xir_network_infer(xir_network *net, xir_diags *why) {
         xir_status status = op_infer(op, INFER_CONVERSIONS_STAY, 0, NULL);
         if (status == XIR_E_MEMORY) return why ? diag_memory(why) : net_no_memory(net);
         if (!status || (status == XIR_E_UNSUPPORTED && is_typed(op))) continue;
-        status = op_infer(op, INFER_CONVERSIONS_STAY, i + 1, why);   /* once more, to be told why */
+        status = op_infer(op, INFER_CONVERSIONS_STAY, i + 1, why);   /* once more, for the finding */
         if (!first) first = status;
     }
     return first;

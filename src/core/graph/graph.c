@@ -1,5 +1,5 @@
-/* The graph's ground: records, use lists, the execution order. Nothing is checked here and no rule of networks is
- * known; who calls has obtained what it needs, so that linking never fails. */
+/* The basic operations of the graph: records, use lists, the execution order. Nothing is checked here, and no rule of
+ * networks is known. The caller has obtained everything needed, so linking never fails. */
 #include "graph.h"
 
 const label name_empty = { 0 };
@@ -79,7 +79,7 @@ void op_link(xir_op *op, xir_op *before) {
     net->n_ops++;
     op->flags |= OP_PLACED;
     order_insert(op);
-    /* Appending keeps the index of positions, if there is room for one more. */
+    /* Appending keeps the index of positions if it has room for one more. */
     bool indexed = atomic_load_explicit(&net->has_index, memory_order_relaxed);
     net_changed(net);
     if (indexed && !before && net->n_ops <= net->by_index_room) {
@@ -206,7 +206,7 @@ static bool walk_any(const xir_any *any, visit_fn *visit, void *user) {
     }
 }
 
-/* Sub ops are as deep as a reader's limit allows, no deeper. */
+/* A reader's limit bounds the depth of sub ops. */
 static bool walk_child(const xir_op *child, visit_fn *visit, void *user) {
     for (uint32_t i = 0; i < child->n_inputs; i++) {
         xir_value *v = child->inputs[i].value;
@@ -267,12 +267,12 @@ static bool visit_once(void *user, xir_value *v) {
     if (o->seen[n / 64] >> (n % 64) & 1) return true;
     o->seen[n / 64] |= (uint64_t)1 << (n % 64);
     o->stopped = !o->visit(o->user, v);
-    return !o->stopped && --o->left > 0;   /* when all that the network ever had were met, the rest of it has none */
+    return !o->stopped && --o->left > 0;   /* once all Params have been met, the rest of the network has none */
 }
 
-/* With repetitions. */
+/* The walk with repetitions. */
 static bool walk_params(const xir_network *net, visit_fn *visit, void *user) {
-    bool going = true, attrs = false;   /* whether any op may have some in its attributes: few networks have one */
+    bool going = true, attrs = false;   /* whether any op may have Params in its attributes: few networks have any */
     for (const xir_op *op = net->first; going && op; op = op->next) {
         for (uint32_t i = 0; going && i < op->n_inputs; i++) {
             xir_value *v = op->inputs[i].value;
@@ -285,7 +285,7 @@ static bool walk_params(const xir_network *net, visit_fn *visit, void *user) {
     return going;
 }
 
-/* Without memory for marks each Params is looked for from the beginning: slow, but the answer is the same. */
+/* If there is no memory for marks, each Params is searched from the beginning: slow, but with the same result. */
 typedef struct search {
     const xir_network *net;
     visit_fn *visit;

@@ -1,6 +1,6 @@
-/* The graph's insides. An op, its input uses and its outputs are one piece of the network's arena. A value's uses
- * are a doubly linked list through the input positions of its users. Pointers never change; what is erased is
- * unlinked and stays in the arena until the network is freed. */
+/* The inside of the graph. An op, its input uses and its outputs are one piece of the network's arena. A value's
+ * uses are a doubly linked list through the input positions of its users. Addresses never change. Erased records are
+ * unlinked and remain in the arena until the network is freed. */
 #ifndef CORE_GRAPH_H
 #define CORE_GRAPH_H
 
@@ -11,7 +11,7 @@
 #include "context.h"
 #include "rule.h"
 
-/* A text behind its size; empty names share one. */
+/* A text with its size before it; empty names share one. */
 typedef struct label { uint32_t size; char bytes[]; } label;
 extern const label name_empty;
 static inline xir_str name_text(const label *n) { return (xir_str){ n->bytes, n->size }; }
@@ -20,19 +20,19 @@ struct xir_use {
     xir_value *value;   /* NULL: an absent input                 */
     xir_op    *user;
     xir_use   *next;
-    xir_use  **link;    /* what points here: list head or a next */
+    xir_use  **link;    /* the pointer to this use: in the list head or in another use */
 };
 
 typedef struct params {
     blob     *data;            /* NULL: none                                                     */
     uint32_t  raw_index;       /* position of its payload in the file it came from, UINT32_MAX: none */
     uint32_t  table_index;     /* position in that file's table                                  */
-    uint32_t  number;          /* below the network's n_params: an index into a walk's marks      */
+    uint32_t  number;          /* below the network's n_params: an index into the marks of a walk */
     bool      allow_no_data;
     xir_value *next;           /* all Params of the network, newest first                        */
 } params;
 
-/* What few values have. Params always have one. */
+/* Members that few values need. Params always have one. */
 typedef struct value_more {
     xir_network     *net;
     const label     *name;
@@ -45,29 +45,29 @@ typedef struct value_more {
 struct xir_value {
     const xir_type *type;
     int64_t         id;
-    xir_op         *producer;  /* NULL: Params, or a value whose maker is missing: then `more` is there */
+    xir_op         *producer;  /* NULL: Params, or a value whose op is missing: then it has `more` */
     value_more     *more;      /* NULL: no name, no tags, host memory                            */
     xir_use        *uses;
 };
 
-/* What few ops have. */
+/* Members that few ops need. */
 typedef struct op_more {
     const xir_map *tags;
     const xir_map *extra;      /* undeclared attributes                                          */
     uint64_t       absent;     /* bit i: field i was not in the file                             */
-    xir_op        *parent;     /* the op that has it as a sub op                                 */
+    xir_op        *parent;     /* the op that has this one as a sub op                           */
 } op_more;
 
 enum {
     OP_PLACED = 1, OP_ERASED = 2, OP_CHILD = 4,
-    OP_LEAVING = 8,    /* only within one edit                                                             */
-    OP_MARKED = 16,    /* only within one pass                                                             */
-    OP_LEFT = 32       /* only within one run of passes: a note says that it takes too much to be computed  */
+    OP_LEAVING = 8,    /* only during one edit                                                             */
+    OP_MARKED = 16,    /* only during one pass                                                             */
+    OP_LEFT = 32       /* only during one run of passes: a note says that computing it would take too much */
 };
 
 struct xir_op {
     const xir_class  *cls;
-    const void       *attrs;      /* the class's defaults, or a body in the arena: never written, others may share it */
+    const void       *attrs;      /* the class's defaults, or a body in the arena; never written, may be shared     */
     xir_network      *net;
     int64_t           id;
     const label      *name;
@@ -83,18 +83,18 @@ struct xir_op {
     uint32_t          input_room;
 };
 
-/* Id to pointer, built on the first question, kept up to date from then on. Open addressing; items that leave are taken
- * out by shifting their followers. */
+/* A table from ids to pointers, built on first use and then kept up to date. Open addressing; removing an item
+ * shifts the items after it. */
 typedef struct id_table {
     void  **slots;       /* xir_op * or xir_value *; NULL free                              */
     size_t  room, count; /* room a power of two; 0: not built                               */
 } id_table;
 
-/* `judged`: rounded and checked, as builders must; what readers store need not be. */
-typedef struct attrs_memo { const xir_class *cls; const void *attrs; bool judged; } attrs_memo;
+/* `checked`: rounded and checked, as builders require; the bodies that readers store need not be. */
+typedef struct attrs_memo { const xir_class *cls; const void *attrs; bool checked; } attrs_memo;
 enum { ATTRS_MEMO = 64, CLASS_MEMO = 32 };
 
-/* One answer of an inference function, reused while everything that it saw is the same. */
+/* One answer of an inference function, reused while everything that it depends on is the same. */
 typedef struct infer_memo {
     const xir_class  *cls;
     const void       *attrs;
@@ -106,7 +106,7 @@ enum { INFER_INPUTS = 3 };
 
 struct xir_network {
     xir_context      *ctx;
-    atomic_size_t     references;      /* the caller's own (1) and one a view; xir_network_free gives one back */
+    atomic_size_t     references;      /* one for the caller and one per view; xir_network_free drops one */
     xir_allocator     alloc;
     object_pool              pool;
     arena             arena;
@@ -124,7 +124,7 @@ struct xir_network {
     int64_t           next_op_id, next_value_id, next_temp_id;
     xir_value        *all_params;      /* through params->next                       */
     uint32_t          n_params;
-    /* Made on the first question, under the lock, since many threads may ask; an edit keeps them or drops them. */
+    /* Built on first use, under the lock, since several threads may ask; an edit updates or drops them. */
     pthread_mutex_t   cache_lock;
     atomic_bool       has_ids, has_index;
     id_table          op_ids, value_ids;
@@ -135,36 +135,36 @@ struct xir_network {
     xir_status        status;
     xir_diags        *diags;
     const xir_target *host;
-    const xir_class  *classes[CLASS_MEMO];   /* by declaration: asking the context takes its lock */
+    const xir_class  *classes[CLASS_MEMO];   /* by declaration: a lookup in the context takes its lock */
     attrs_memo        last_attrs[CLASS_MEMO];  /* by class: the set that was used last     */
     attrs_memo        attrs[ATTRS_MEMO];
     infer_memo       *inferred;        /* answers of inference, a power of two; NULL: none yet */
     uint32_t          inferred_room;
-    uint32_t          infer_news;      /* answers since the room last grew       */
-    uint32_t          infer_epoch;     /* the context's when they were           */
+    uint32_t          infer_news;      /* answers since it last grew             */
+    uint32_t          infer_epoch;     /* the context's epoch at that time       */
 };
 
-/* What is made on the first question is no part of what a network says: whoever only reads may have it made, under
- * cache_lock. This is the one place where a network that is const is written. */
+/* Caches are not part of a network's contents: a call that only reads may build them, under cache_lock. This is the one
+ * place where a const network is written. */
 static inline xir_network *net_cache(const xir_network *net) { return (xir_network *)(uintptr_t)net; }
 
-/* One more holder of the network, who gives it back by xir_network_free. */
+/* Takes a reference of the network, which is dropped with xir_network_free. */
 static inline void network_retain(xir_network *net) {
     atomic_fetch_add_explicit(&net->references, 1, memory_order_relaxed);
 }
 
-/* ---- what the rest of core, readers and passes build on ------------------------------------------------------- */
+/* ---- for the rest of core, readers and passes ------------------------------------------------------------------ */
 
-/* A network without a single field set: what readers start from. */
+/* Makes a network with no field set: the starting point of readers. */
 xir_network *network_new(xir_context *ctx);
-/* Whether the network's version is this one or a later one: how its files are spelled. */
+/* Returns true if the network's version is this one or later; it decides how files are spelled. */
 bool network_since(const xir_network *net, uint32_t major, uint32_t minor);
 
-/* Records a finding in the network; sets the status if it is the first. Returns `code`. */
+/* Adds a finding to the network, and sets its status if it is the first. Returns `code`. */
 xir_status net_fail(xir_network *net, xir_status code, const char *format, ...) XIR_PRINTF(3, 4);
 xir_status net_no_memory(xir_network *net);   /* "out of memory" */
-/* A caller passed NULL for `what`. After a failure that is its consequence: the status of the network again, without
- * a finding. */
+/* Reports that a caller passed NULL for `what`. If the network has already failed, NULL is a consequence of that:
+ * then it returns the network's status without a finding. */
 xir_status net_null(xir_network *net, const char *what);
 
 bool net_scoped_name(xir_at at, xir_str *name);                 /* with the cursor's scope; false without memory */
@@ -174,34 +174,35 @@ static inline const xir_type *net_type(xir_network *net, const xir_type *type) {
     return type ? (const xir_type *)net_intern(net, (const xir_object *)type) : NULL;
 }
 
-/* Attributes of a class as the network holds them: copied, shared if equal ones are remembered. NULL without memory. */
+/* Attributes of a class as the network stores them: copied, or shared with a remembered equal set. NULL without
+ * memory. */
 const void *net_attrs(xir_network *net, const xir_class *cls, const void *body);
-/* The same for a body that a program gives: absent references get their defaults, reals are rounded if `round`,
- * bounds and references checked. NULL with a finding in the network. `body` NULL is the class's defaults. */
+/* The same for a body from a program: absent references get their defaults, reals are rounded if `round`, bounds and
+ * references are checked. NULL with a finding in the network. A NULL `body` means the class's defaults. */
 const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void *body, bool round, xir_str op_name);
 
-/* An op as a reader makes it: nothing is checked, nothing inferred, no ids given; `attrs` as net_attrs gave it. Outputs
- * are left for op_make_outputs. It is in no order until op_link. NULL without memory. */
+/* Makes an op for a reader: nothing is checked or inferred, and no ids are given; `attrs` is a result of net_attrs.
+ * Outputs are made by op_make_outputs. It is not in the order until op_link. NULL without memory. */
 xir_op    *op_make(xir_network *net, const xir_class *cls, const void *attrs, size_t n_inputs);
 bool       op_make_outputs(xir_op *op, const xir_type *const *types, size_t n);  /* ids are temporary    */
 void       op_link(xir_op *op, xir_op *before);                  /* into the execution order         */
 void       op_unlink(xir_op *op);
-/* Whether the network holds it: it is placed, or a sub op of one that is. Only then its ids are in the tables. */
+/* Returns true if the op is placed or a sub op of a placed op. Only then its ids are in the tables. */
 bool       op_is_in(const xir_op *op);
-xir_status place_before(xir_op *op, xir_op *before);             /* ids and order; rules of networks are not asked */
+xir_status place_before(xir_op *op, xir_op *before);             /* ids and order; checks no rules of networks */
 void       op_forget(xir_op *op);                                /* unlinks its uses; it is erased   */
-/* What structural equality is but for the operands; and a hash of the declared attributes. */
+/* Structural equality except for the operands; and a hash of the declared attributes. */
 bool       op_makes_same(const xir_op *a, const xir_op *b);
 uint64_t   op_attrs_hash(const xir_op *op);
-/* Makes inputs that have its outputs, or its sub ops', absent. */
+/* Turns inputs that use its outputs, or its sub ops' outputs, into absent ones. */
 void       op_drop_uses(xir_op *op);
-/* Visits the sub ops in the attributes, not theirs; false stops. */
+/* Visits the sub ops in the attributes, but not their sub ops; false stops. */
 bool       op_each_child(const xir_op *op, bool (*visit)(void *user, xir_op *child), void *user);
-/* Sub ops in the attributes become this op's, all or none; ids for what the attributes hold. */
+/* Makes the sub ops in the attributes children of this op, all or none; and numbers what the attributes contain. */
 xir_status op_adopt_children(xir_op *op, const void *attrs);
-/* Whether all Params in it are Params of this network; otherwise a finding. */
+/* Checks that all Params in it belong to this network; otherwise adds a finding. */
 xir_status any_check_params(xir_network *net, const xir_any *any);
-/* Room in the tables of ids for the op, its sub ops and all they have: numbering them then cannot fail. */
+/* Makes room in the tables of ids for the op, its sub ops and all their values: then numbering them cannot fail. */
 xir_status op_reserve_ids(const xir_op *op);
 /* Gives a value the next id. */
 xir_status value_number(xir_value *value);
@@ -209,9 +210,9 @@ void       op_number_attrs(xir_op *op);                          /* room is rese
 op_more   *op_need_more(xir_op *op);                             /* NULL without memory              */
 value_more *value_need_more(xir_value *value);
 xir_value *params_make(xir_network *net, const xir_type *type);  /* no id, no name                   */
-/* A value that something uses and nothing makes (yet). */
+/* Makes a value that has uses but no op (yet). */
 xir_value *value_make_orphan(xir_network *net, const xir_type *type);
-/* The uses of an orphan become the value's, and it is forgotten. */
+/* Moves the uses of an orphan to the value and forgets the orphan. */
 void       value_adopt(xir_value *orphan, xir_value *v);
 
 static inline xir_network *value_net(const xir_value *v) { return v->producer ? v->producer->net : v->more->net; }
@@ -219,23 +220,23 @@ static inline bool value_is_params(const xir_value *v) { return v->more && v->mo
 /* All that inference sees of an input, in one word: its type, and in the lowest bit whether it is Params. 0: absent. */
 static inline uintptr_t infer_key_of(const xir_value *v) { return v ? (uintptr_t)v->type | value_is_params(v) : 0; }
 static inline params *value_params(const xir_value *v) { return v->more->params; }
-/* The bytes that a file has for these Params. XIR_E_TYPE without a type and without bytes, XIR_E_UNKNOWN if nobody
- * knows how its elements are stored, XIR_E_BOUNDS with an unknown dim, XIR_E_LIMIT. */
+/* The number of bytes that a file has for these Params. XIR_E_TYPE without a type and without bytes, XIR_E_UNKNOWN
+ * if the storage of its elements is unknown, XIR_E_BOUNDS with an unknown dim, XIR_E_LIMIT. */
 xir_status params_size(const xir_value *params, uint64_t *out);
-/* Whether its bytes may be read: XIR_E_IO, with a finding in `why`, if they are those of a watched file that was
- * changed. For who reads bytes without asking xir_params_data. */
+/* Checks that its bytes may be read: XIR_E_IO, with a finding in `why`, if they belong to a watched file that has
+ * changed. For code that reads bytes without xir_params_data. */
 xir_status params_check(const xir_value *params, xir_diags *why);
 
 void use_link(xir_use *use, xir_op *user, xir_value *value);     /* value may be NULL                */
 void use_unlink(xir_use *use);
 
-/* Ids. Setting tells the table if there is one. False without memory. */
+/* Ids. Setting one updates the table if it exists. False without memory. */
 bool op_set_id(xir_op *op, int64_t id);
 bool value_set_id(xir_value *value, int64_t id);
 xir_op    *net_find_op(const xir_network *net, int64_t id);
 xir_value *net_find_value(const xir_network *net, int64_t id);
-bool net_build_ids(const xir_network *net);   /* so that they are there from now on; false without memory */
-/* Room for so many more ids, so that setting them can't fail. */
+bool net_build_ids(const xir_network *net);   /* builds the tables; false without memory */
+/* Makes room for so many more ids, so that setting them cannot fail. */
 bool net_reserve_ids(xir_network *net, size_t ops, size_t values);
 
 void ids_forget_op(xir_op *op);         /* and its outputs */
@@ -246,36 +247,37 @@ void ids_free(xir_network *net);
 void order_insert(xir_op *op);   /* gives a position after linking */
 void order_set(xir_network *net, xir_op *const *ops);   /* all ops of the network, in their new order */
 
-void net_changed(xir_network *net);   /* forgets what is remembered of the order; views become stale */
+void net_changed(xir_network *net);   /* drops caches of the order; views become stale */
 
-/* Walks the Params of an op's attributes, sub ops included, in declared order. False stops. */
+/* Walks the Params of an op's attributes, including sub ops, in declaration order. False stops. */
 bool op_walk_attr_params(const xir_op *op, bool (*visit)(void *user, xir_value *params), void *user);
-/* Every Params of the network once: inputs in execution order, then attributes, op by op. */
+/* Visits all Params of the network once: inputs in execution order, then attributes, op by op. */
 bool net_walk_params(const xir_network *net, bool (*visit)(void *user, xir_value *params), void *user);
-/* Of a walk: counts the values and puts the first `room` of them into `out`. */
+/* For a walk: counts the values and puts the first `room` of them into `out`. */
 typedef struct value_room { xir_value **out; size_t room, n; } value_room;
 bool value_gather(void *room, xir_value *v);
 
-/* A finding about an attribute that a class does not declare, with the name that was meant. */
+/* Adds a finding about an attribute that a class does not declare, with a suggestion. */
 xir_status net_no_attr(xir_network *net, const xir_class *cls, xir_str attr);
 
 /* Inference of an op. */
 void       infer_start(xir_infer *at, xir_network *net, const xir_class *cls, const void *attrs,
                        const xir_target *target, xir_value *const *inputs, size_t n, xir_str op_name, xir_diags *why);
-xir_status infer_check(xir_infer *at);          /* what the target and the class refuse          */
+xir_status infer_check(xir_infer *at);          /* the checks of the target and the class        */
 xir_status infer_run(xir_infer *at);            /* XIR_E_UNKNOWN: nothing registered            */
-/* How much it computes (work.c), once the types of the outputs are given, one after the other. XIR_E_BOUNDS: that is
- * not known. */
+/* How much it computes (work.c), after the types of the outputs have been given, one after another. XIR_E_BOUNDS if
+ * that is unknown. */
 xir_status infer_see_output(xir_infer *at, const xir_type *type);
 xir_status infer_work(xir_infer *at, xir_work *out);
 void       infer_end(xir_infer *at);
-/* What becomes of output types that are there. Elements that somebody has quantised, or taken out of quantised ones,
- * are a conversion that inference does not know of: who infers a network anew keeps them, with the dims and letters
- * that follow. */
+/* What happens to existing output types. If somebody has quantised the elements or dequantised them, this is a
+ * conversion that inference does not know: re-inferring a network keeps such elements, with the inferred dims and
+ * letters. */
 typedef enum infer_mode { INFER_MISSING, INFER_REPLACE, INFER_CONVERSIONS_STAY } infer_mode;
-/* `place` is where the op stands, from 1, for findings; 0: they need not say. */
+/* `place` is the position of the op, from 1, for findings; 0: not given. */
 xir_status op_infer(xir_op *op, infer_mode mode, size_t place, xir_diags *why);
-/* Whether the one output type of the same question is remembered: then key->out has it. Only ops of few inputs ask. */
+/* Returns true if the single output type of the same question is remembered: then key->out has it. Only used for ops
+ * with few inputs. */
 bool       infer_recall(xir_network *net, infer_memo *key);
 void       infer_remember(const xir_infer *at, xir_network *net, infer_memo *key);
 

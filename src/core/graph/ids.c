@@ -1,6 +1,6 @@
-/* Ids are sparse 64-bit numbers; pointers are found by them through two hash tables. The tables are made when the
- * first question comes, so that who never asks never pays, and are kept up to date from then on. They are of their
- * own kind, since ids are taken out again, and an item has its id in itself, so that a slot is only a pointer. */
+/* Ids are sparse 64-bit numbers; two hash tables map them to pointers. The tables are built on first use, so a program
+ * that never asks never pays, and are then kept up to date. They are specialised: ids are removed again, and an item
+ * contains its id, so that a slot is only a pointer. */
 #include "graph.h"
 
 typedef int64_t id_of(const void *item);
@@ -33,7 +33,7 @@ static bool reserve(id_table *t, const xir_allocator *alloc, size_t more, id_of 
     return true;
 }
 
-/* Room has been reserved. */
+/* Room must have been reserved. */
 static void put(id_table *t, void *item, int64_t id) {
     size_t at = first_slot(t, id);
     while (t->slots[at] && t->slots[at] != item) at = (at + 1) & (t->room - 1);
@@ -49,7 +49,7 @@ static void *find(const id_table *t, int64_t wanted, id_of *id) {
     return NULL;
 }
 
-/* Takes an item out; the ones behind it that belong further up move there. */
+/* Removes an item; items after it that belong further up move there. */
 static void cut(id_table *t, const void *item, int64_t wanted, id_of *id) {
     if (!t->room) return;
     size_t at = first_slot(t, wanted);
@@ -96,7 +96,7 @@ static bool put_op(xir_network *net, xir_op *op) {
     }
     put(&net->op_ids, op, op->id);
     for (uint32_t i = 0; i < op->n_outputs; i++) put(&net->value_ids, &op->outputs[i], op->outputs[i].id);
-    for (uint32_t i = 0; i < op->n_inputs; i++) {   /* values that nothing makes are met only here */
+    for (uint32_t i = 0; i < op->n_inputs; i++) {   /* only this finds values that no op makes */
         xir_value *v = op->inputs[i].value;
         if (!v || v->producer || value_is_params(v)) continue;
         if (!reserve(&net->value_ids, &net->alloc, 1, value_id)) return false;

@@ -1,6 +1,6 @@
-/* Runs a class's check and inference for a target, the host's where a target has none of its own. An answer is a
- * pure function of class, attributes, target and input types, all of which are unique pointers within a network, so
- * a memo answers again: a network of repeated blocks infers few of its ops. */
+/* Runs a class's check and inference for a target, or the host's if the target has none of its own. An answer is a pure
+ * function of class, attributes, target and input types, which are all unique pointers within a network. So a memo can
+ * reuse answers: in a network of repeated blocks, few ops are inferred. */
 #include <inttypes.h>
 #include <stdio.h>
 #include "graph.h"
@@ -34,13 +34,13 @@ void infer_end(xir_infer *at) {
     at->out_on_heap = false;
 }
 
-/* The port's name of an input, "weights"; of the last port for more. */
+/* The name of the port of an input, "weights"; for surplus inputs that of the last port. */
 static const char *port_name(const xir_class *cls, size_t i) {
     if (!cls->n_inputs) return "input";
-    return cls->inputs[i < cls->n_inputs ? i : cls->n_inputs - 1].name.data;   /* the text of a row is terminated */
+    return cls->inputs[i < cls->n_inputs ? i : cls->n_inputs - 1].name.data;   /* texts of rows are terminated */
 }
 
-/* Tiles of input i have sizes that the target takes. */
+/* Checks that the target accepts the tile sizes of input i. */
 static xir_status check_tiles(xir_infer *at, size_t i, const xir_target_row *row) {
     const xir_layout *layout = xir_type_layout(xir_infer_input(at, i));
     layout_axis a;
@@ -57,7 +57,7 @@ static xir_status check_tiles(xir_infer *at, size_t i, const xir_target_row *row
     return XIR_OK;
 }
 
-/* The few targets that take tiles of some sizes only refuse others before any rule of a class. */
+/* A few targets accept only some tile sizes; they refuse others before any rule of a class runs. */
 static xir_status check_target(xir_infer *at) {
     if (!at->ctx->choosy_targets) return XIR_OK;   // most contexts have none
     unsigned kind = xir_target_kind_of(at->target);
@@ -123,7 +123,7 @@ xir_status xir_infer_need_tensors(xir_infer *at, size_t n) {
         const char *name = port_name(at->cls, i);
         snprintf(where, sizeof where, "inputs/%zu", i);
         if (!type) return xir_infer_fail(at, XIR_E_MISSING, where, "%s is absent or has no type", name);
-        if (!xir_type_as_tensor(type)) return xir_infer_fail(at, XIR_E_TYPE, where, "%s is no tensor", name);
+        if (!xir_type_as_tensor(type)) return xir_infer_fail(at, XIR_E_TYPE, where, "%s is not a tensor", name);
         xir_str layout = xir_layout_text(xir_type_layout(type));
         return xir_infer_fail(at, XIR_E_UNSUPPORTED, where,
                               "%s is tiled (%.*s): layouted inputs need the back end's inference, or the types of the outputs given",
@@ -170,8 +170,8 @@ static xir_status give(xir_infer *at, const xir_type *type) {
     return XIR_OK;
 }
 
-/* The type that the next output has now: what is inferred again is mostly what was there, and need not be looked
- * for. NULL if there is none, or if a file has spelled it in a way of its own. */
+/* The current type of the next output: inference usually gives the same type again, which then need not be looked up.
+ * NULL if there is none, or if a file has spelled it in its own way. */
 static const xir_type *now_there(const xir_infer *at) {
     if (!at->op || at->n_out >= at->op->n_outputs) return NULL;
     const xir_type *type = at->op->outputs[at->n_out].type;
@@ -202,7 +202,7 @@ static bool is_tensor_of(const xir_type *type, const xir_type *element, const xi
 xir_status infer_see_output(xir_infer *at, const xir_type *type) { return give(at, type); }
 
 xir_status xir_infer_result(xir_infer *at, const xir_type *type) {
-    /* The types of values are the network's own. */
+    /* The types of values are in the network's pool. */
     if (type && (type == now_there(at) || type == xir_infer_input(at, 0))) return give(at, type);
     const xir_type *own = type ? (const xir_type *)pool_intern(at->pool, (const xir_object *)type) : NULL;
     return own || !type ? give(at, own) : no_memory(at);
@@ -225,15 +225,15 @@ xir_status xir_infer_result_tensor(xir_infer *at, const xir_type *element, const
 
 xir_status xir_infer_result_like(xir_infer *at, const xir_type *like, const int64_t *dims, size_t rank) {
     const xir_tensor_type *tensor = xir_type_as_tensor(like);
-    if (!tensor) return xir_infer_fail(at, XIR_E_TYPE, NULL, "a tensor type was expected to be like");
+    if (!tensor) return xir_infer_fail(at, XIR_E_TYPE, NULL, "expected a tensor type to take element and layout from");
     const xir_layout *layout = xir_layout_rank(tensor->layout) == rank ? tensor->layout : NULL;
     return xir_infer_result_tensor(at, tensor->element_dtype, layout, dims, rank);
 }
 
 /* ---- the memo ---------------------------------------------------------------------------------------------- */
 
-/* The memo grows with what is asked of it, up to a size that stays in the cache: layers of real networks repeat, but
- * seldom next to each other. Each slot has the answer that came last, so nothing has to be found but in its place. */
+/* The memo grows with its use, up to a size that stays in the cache: layers of real networks repeat, but seldom next to
+ * each other. Each slot has the latest answer, so a lookup probes only one slot. */
 enum { MEMO_FIRST = 64, MEMO_MOST = 4096 };
 
 static infer_memo *memo_slot(xir_network *net, const infer_memo *key) {
@@ -245,7 +245,7 @@ static infer_memo *memo_slot(xir_network *net, const infer_memo *key) {
 
 bool infer_recall(xir_network *net, infer_memo *key) {
     if (!net->inferred_room) return false;
-    if (net->infer_epoch != net->ctx->infer_epoch) {   /* somebody has registered another function */
+    if (net->infer_epoch != net->ctx->infer_epoch) {   /* another function has been registered */
         memset(net->inferred, 0, net->inferred_room * sizeof *net->inferred);
         net->infer_epoch = net->ctx->infer_epoch;
     }
@@ -256,7 +256,7 @@ bool infer_recall(xir_network *net, infer_memo *key) {
     return true;
 }
 
-/* Twice the room. Without memory the memo stays as it is, which costs only time. */
+/* Doubles the room. Without memory the memo keeps its size, which only costs time. */
 static void grow_memo(xir_network *net) {
     uint32_t before = net->inferred_room, room = before ? before * 2 : MEMO_FIRST;
     infer_memo *old = net->inferred, *now = mem_new(&net->alloc, room * sizeof *now);

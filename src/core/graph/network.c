@@ -1,5 +1,5 @@
-/* A network's life, its fields, and finding things in it. What is made for a question (indexes) is made under a
- * lock, because many threads may ask at once. */
+/* Making and freeing networks, their fields, and lookups. Indexes are built on first use, under a lock, because several
+ * threads may ask at once. */
 #include <limits.h>
 #include "graph.h"
 
@@ -20,7 +20,7 @@ xir_network *network_new(xir_context *ctx) {
         mem_free(&ctx->alloc, net, sizeof *net);
         return NULL;
     }
-    xir_diags_set_max(net->diags, SIZE_MAX);    /* building stops at the first failure unless the program goes on */
+    xir_diags_set_max(net->diags, SIZE_MAX);    /* building stops at the first failure unless the program continues */
     atomic_init(&net->references, 1);
     atomic_init(&net->has_ids, false);
     atomic_init(&net->has_index, false);
@@ -28,7 +28,7 @@ xir_network *network_new(xir_context *ctx) {
     context_retain(ctx);
     pool_init(&net->pool, ctx, NULL);
     arena_init(&net->arena, &net->alloc);
-    net->next_temp_id = -2;   /* -1 is "unset" in files */
+    net->next_temp_id = -2;   /* -1 means "unset" in files */
     net->host = ctx->host;
     return net;
 }
@@ -79,7 +79,7 @@ void xir_network_clear_status(xir_network *net) {
 
 /* ---- fields ------------------------------------------------------------------------------------------------ */
 
-/* "3.33.1.0" as four numbers; what is no number counts as 0. */
+/* "3.33.1.0" as four numbers; anything that is not a number counts as 0. */
 static void parse_version(xir_str text, uint32_t out[4]) {
     memset(out, 0, 4 * sizeof *out);
     size_t part = 0;
@@ -136,7 +136,7 @@ xir_status xir_network_set_tag(xir_network *net, xir_str key, const xir_any *val
     return set_map(net, &net->tags, key, value);
 }
 
-/* The keys that every network has are no undeclared ones. */
+/* The keys that every network has cannot be undeclared keys. */
 static bool declared(xir_str key) {
     static const char *const keys[] = { "_type_key", "ai_target", "framework_kind", "framework_version",
                                         "icraft_version",

@@ -1,5 +1,5 @@
-/* One rule, asked of a class's row, an op's attributes and the types of its inputs and outputs. What the row does
- * not say is refused. */
+/* One rule that uses the class's row, the op's attributes and the types of its inputs and outputs. Anything that the
+ * row does not cover is refused. */
 #include "normalised.h"
 #include <inttypes.h>
 #include <stdarg.h>
@@ -34,15 +34,15 @@ typedef struct question {
 } question;
 
 typedef enum role {
-    ROLE_NONE,       /* absent, or no number that a map may hold: an index, a truth value */
+    ROLE_NONE,       /* absent, or not a number of a map: an index, a bool                */
     ROLE_MAP,        /* has ratios                                                        */
     ROLE_CONSTANT,   /* Params without ratios                                             */
     ROLE_COMPUTED    /* without ratios, and made by an op                                 */
 } role;
 
-enum { WHOLE = -1 };   /* not one of several */
+enum { WHOLE = -1 };   /* instead of an index: the whole */
 
-/* At "where/i". */
+/* Adds a fault at "where/i". */
 static xir_status fault(const question *q, xir_str where, int64_t i, const char *format, ...) XIR_PRINTF(4, 5);
 static xir_status fault(const question *q, xir_str where, int64_t i, const char *format, ...) {
     va_list list;
@@ -63,7 +63,7 @@ static bool has_ratios(const xir_type *type) {
     return ratios && ratios->items.size;
 }
 
-/* Where constants hold the ratios integers may be constants; elsewhere they are places and counts. */
+/* If constants contain the ratios, integers may be such constants; otherwise they are positions and counts. */
 static bool holds_numbers(const question *q, const xir_type *type) {
     if (!xir_type_as_tensor(type)) return false;
     element_format form = element_format_of(type);
@@ -127,8 +127,8 @@ static bool has_constants(const question *q) {
     return false;
 }
 
-/* Whether two types have the same ratios at every index: one for all, or the same ones along the same axis from the
- * end. */
+/* Returns true if two types have the same ratio at every index: one ratio for all, or the same ratios along the same
+ * axis counted from the end. */
 static bool same_ratios(const xir_type *a, const xir_type *b) {
     static const xir_run one = { .end = 1, .value = 1 };
     const xir_norm_ratios *of_a = xir_type_norm_ratios(a), *of_b = xir_type_norm_ratios(b);
@@ -168,7 +168,7 @@ static const xir_scales *cut_of(const question *q) {
     return cut && cut->items.size ? cut : NULL;
 }
 
-/* A number that was computed, of which nobody says whether it is a map or a constant. */
+/* Refuses a computed number if it is unknown whether it is a map or a constant. */
 static xir_status check_computed(const question *q) {
     size_t map, computed;
     if (!has_role(q, ROLE_MAP, &map) || !has_role(q, ROLE_COMPUTED, &computed)) return XIR_OK;
@@ -182,12 +182,12 @@ static xir_status scaled(const question *q, op_numbers *out) {
     return check_computed(q);
 }
 
-/* Of a product what is added has to be a constant: stored for the result, as its weights are. */
+/* What is added to a product must be a constant: stored for the result, like its weights. */
 static xir_status check_added(const question *q, bool constant) {
     for (size_t i = 2; i < q->op->n_inputs; i++) {
         role r = role_of(q, i);
         if (r == ROLE_NONE || (constant && r == ROLE_CONSTANT)) continue;
-        if (constant) return fault_of_input(q, i, "a constant was expected, stored for the product as its weights are");
+        if (constant) return fault_of_input(q, i, "expected a constant, stored for the product as its weights are");
         return fault_of_input(q, i,
                               "it is added to the product of two maps in normalised numbers, and it is not known which "
                               "numbers it holds");
@@ -206,7 +206,7 @@ static xir_status product(const question *q, op_numbers *out) {
                      "it scales the product of two maps in normalised numbers; what it does to a product "
                      "with a constant is not known");
     }
-    /* Two maps and no scales: there is no constant, and the types say it all. */
+    /* With two maps and no scales there is no constant, and the types determine everything. */
     *out = (op_numbers){ constant || cut, cut };
     return XIR_OK;
 }

@@ -1,5 +1,4 @@
-/* Ops: asking one, and changing one. A change either happens or leaves the op as it was, with a finding in its
- * network. */
+/* Queries and changes of one op. A failed change leaves the op unchanged, with a finding in its network. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include "graph.h"
@@ -62,8 +61,8 @@ xir_value *xir_op_output(const xir_op *op, int64_t i) {
     return op && resolve(i, op->n_outputs, &at) ? &op->outputs[at] : NULL;
 }
 
-/* Adds an op to a list that has each once. Neighbours are few: the list itself is searched while it is short, and
- * the op's earlier edges when it is not, so that a wide op costs its edges and not their square. */
+/* Adds an op to a list in which each op occurs once. A short list is searched itself; if it is long, the op's earlier
+ * edges are searched, so that a wide op costs its edges and not their square. */
 typedef struct neighbours { xir_op **out; size_t room, n; } neighbours;
 
 static void add_neighbour(neighbours *list, xir_op *op) {
@@ -112,7 +111,7 @@ size_t xir_op_producers(const xir_op *op, bool sorted, xir_op **out, size_t room
     return finish(&list, sorted);
 }
 
-/* A use is the first of its user if no earlier position of the user has one of these outputs. */
+/* A use is the first of its user if no earlier input of the user is one of these outputs. */
 static bool first_use(const xir_op *op, const xir_use *use) {
     const xir_op *user = use->user;
     for (const xir_use *u = user->inputs; u < use; u++) {
@@ -238,7 +237,7 @@ xir_status xir_op_set_outputs(xir_op *op, const xir_type *const *types, size_t n
         if (in) ids_forget_op(op);
         uint32_t kept = op->n_outputs < n ? op->n_outputs : (uint32_t)n;
         for (uint32_t i = 0; values != op->outputs && i < kept; i++) {
-            /* The value moves: its uses must say so. */
+            /* The value moves, so its first use must point to the new place. */
             values[i] = op->outputs[i];
             if (values[i].uses) values[i].uses->link = &values[i].uses;
             for (xir_use *u = values[i].uses; u; u = u->next) u->value = &values[i];
@@ -258,7 +257,7 @@ xir_status xir_op_set_outputs(xir_op *op, const xir_type *const *types, size_t n
     return status;
 }
 
-/* The inferred type of an output, with the elements that it is declared to have where they are another quantisation. */
+/* The inferred type of an output, but with the declared elements if they are another quantisation. */
 static xir_status keep_conversion(const xir_op *op, xir_infer *at, const xir_type *declared,
                                   const xir_type **inferred) {
     const xir_tensor_type *of = xir_type_as_tensor(declared), *now = xir_type_as_tensor(*inferred);
@@ -322,7 +321,7 @@ bool xir_op_is_erased(const xir_op *op) { return op && op->flags & OP_ERASED; }
 
 /* ---- erasing ----------------------------------------------------------------------------------------------- */
 
-/* An op that leaves takes its sub ops along: what they read may leave too. */
+/* A removed op takes its sub ops along. Their inputs may be removed too. */
 void op_forget(xir_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++) use_unlink(&op->inputs[i]);
     op->flags |= OP_ERASED;
@@ -337,7 +336,7 @@ void op_forget(xir_op *op) {
     }
 }
 
-/* A use of the op's outputs, or of its sub ops', by an op that stays. */
+/* A use of the op's outputs, or of its sub ops' outputs, by an op that remains. */
 typedef struct obstacle { const xir_op *leaving; const xir_use *use; } obstacle;
 
 static bool no_obstacle(void *user, xir_op *op) {

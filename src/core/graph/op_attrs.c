@@ -1,5 +1,6 @@
-/* Attributes of an op, whole or by name, declared or not. Setting one makes a new set, since sets are shared: the op
- * has the old one until the new one has been found good. Sub ops come and go with the set that names them. */
+/* Attributes of an op, all or one by name, declared or not. Sets are shared, so setting an attribute makes a new
+ * set; the op keeps the old one until the new one has been checked. Sub ops are added and removed with the set that
+ * names them. */
 #include "graph.h"
 
 const void *xir_op_body(const xir_op *op, const xir_class_decl *decl) {
@@ -15,7 +16,7 @@ static xir_status check_child(const xir_op *op, xir_op *child) {
 }
 
 xir_status op_adopt_children(xir_op *op, const void *attrs) {
-    for (int adopt = 0; adopt < 2; adopt++) {   /* first all are looked at */
+    for (int adopt = 0; adopt < 2; adopt++) {   /* the first round only checks */
         for (uint32_t i = 0; i < op->cls->n_fields; i++) {
             const xir_field *f = &op->cls->fields[i];
             if (f->kind != XIR_KIND_OPS) continue;
@@ -51,7 +52,7 @@ static void flag_children(const xir_op *op, const void *attrs, bool child, bool 
     }
 }
 
-/* Sub ops of the old attributes that the new ones do not have are erased. */
+/* Erases sub ops of the old attributes that the new ones do not have. */
 static void forget_old_children(const xir_op *op, const void *old, const void *now) {
     if (op->cls->plain || old == now) return;
     flag_children(op, old, false, false);

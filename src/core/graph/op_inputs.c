@@ -1,5 +1,5 @@
-/* Inputs of an op: each is a use in the list of its value. A change either happens or leaves the op as it was, with
- * a finding in its network. */
+/* The inputs of an op: each is a use in the list of its value. A failed change leaves the op unchanged, with a
+ * finding in its network. */
 #include <inttypes.h>
 #include "graph.h"
 
@@ -12,13 +12,13 @@ static xir_status past_end(xir_op *op, size_t i) {
     return net_fail(op->net, XIR_E_BOUNDS, "input %zu of an op that has %" PRIu32, i, op->n_inputs);
 }
 
-/* A Params that a placed op starts to use gets its id. */
+/* Gives an id to Params when a placed op starts to use them. */
 static xir_status number_input(xir_op *op, xir_value *v) {
     if (!v || v->id >= 0 || !value_is_params(v) || !op_is_in(op)) return XIR_OK;
     return value_number(v);
 }
 
-/* Makes room for `n` inputs; uses that move keep their place in the lists of their values. */
+/* Makes room for `n` inputs; moved uses keep their positions in the lists of their values. */
 static bool reserve_inputs(xir_op *op, size_t n) {
     if (n <= op->input_room) return true;
     if (n > UINT32_MAX / sizeof(xir_use)) return false;
@@ -37,7 +37,7 @@ static bool reserve_inputs(xir_op *op, size_t n) {
     return true;
 }
 
-/* Moves a use within the op, links and all. */
+/* Moves a use within the op, including its links. */
 static void move_use(xir_use *to, xir_use *from) {
     *to = *from;
     if (!to->value) return;
@@ -101,7 +101,7 @@ xir_status xir_op_replace_input(xir_op *op, xir_value *old, xir_value *now) {
     return XIR_OK;
 }
 
-/* Takes out the inputs that `id` names, or position `at`; the later ones move up, each once. */
+/* Removes the inputs with the value `id`, or position `at`; later inputs move up, each once. */
 static void take_out(xir_op *op, size_t at, bool by_id, int64_t id) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
@@ -129,7 +129,7 @@ xir_status xir_op_remove_input_id(xir_op *op, int64_t v_id) {
     uint32_t before = op->n_inputs;
     take_out(op, 0, true, v_id);
     if (op->n_inputs < before) return XIR_OK;
-    return net_fail(op->net, XIR_E_MISSING, "value %" PRId64 " is no input of op %" PRId64, v_id, op->id);
+    return net_fail(op->net, XIR_E_MISSING, "value %" PRId64 " is not an input of op %" PRId64, v_id, op->id);
 }
 
 void xir_op_clear_inputs(xir_op *op) {

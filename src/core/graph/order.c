@@ -1,6 +1,6 @@
-/* Positions in the execution order are labels that grow along it, so that "before?" is one comparison. A label is
- * taken between its neighbours'; where there is no room, the smallest surrounding range that is sparse enough is
- * spread evenly (Bender et al., "Two simplified algorithms for maintaining order in a list", 2002): inserting
+/* Positions in the execution order are labels that grow along it, so that "before?" is one comparison. A new label
+ * is taken between its neighbours'. If there is no room, the smallest surrounding range that is sparse enough is
+ * relabelled evenly (Bender et al., "Two simplified algorithms for maintaining order in a list", 2002). So insertion
  * anywhere is logarithmic on average. */
 #include "graph.h"
 
@@ -12,10 +12,10 @@ static void spread(xir_op *first, uint64_t low, uint64_t width, uint64_t count) 
     for (uint64_t i = 0; i < count; i++, at += step, first = first->next) first->position = (uint32_t)at;
 }
 
-/* Spreads the smallest range of 2^bits labels around `op`, which has its neighbour's label, whose share of used
- * labels is at most 0.85^bits: 1.7^bits of them. That is 2.4e7 for all labels, more ops than networks have; with a
- * smaller factor larger networks would be spread as a whole every few insertions. Inserting 1e5 ops at one place
- * among 1e6: 0.5 us each; with 4/3 it is 374 us (gcc 12 -O2, 2-vCPU Xeon VM). */
+/* Relabels the smallest range of 2^bits labels around `op`, which has its neighbour's label, in which at most the
+ * fraction 0.85^bits of the labels is used: 1.7^bits of them. For all labels that is 2.4e7, more ops than networks
+ * have; with a smaller factor, larger networks would be relabelled as a whole every few insertions. Inserting 1e5
+ * ops at one place among 1e6 takes 0.5 us each; with 4/3 it takes 374 us (gcc 12 -O2, 2-vCPU Xeon VM). */
 static void make_room(xir_op *op) {
     xir_op *left = op, *right = op;
     uint64_t count = 1;

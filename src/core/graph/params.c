@@ -1,10 +1,10 @@
-/* Params are a value with a blob. Giving them bytes replaces the blob, so who shares the old one notices nothing;
- * writing to them makes a blob of their own first, unless they have one. Whether there are enough bytes is asked of
- * the type each time: a type that takes none needs no blob, and then the Params are never without data. */
+/* Params are a value with a blob. Giving them bytes replaces the blob, so other holders of the old one are not
+ * affected. Before a write they get their own blob, unless they have one. The type decides each time whether there
+ * are enough bytes: a type that takes none needs no blob, and such Params always count as having data. */
 #include <stdio.h>
 #include "graph.h"
 
-/* Those without a type, which only readers make, take as many bytes as they have. */
+/* Params without a type, which only readers make, take as many bytes as they have. */
 xir_status params_size(const xir_value *value, uint64_t *out) {
     *out = 0;
     if (value->type) return xir_type_bytes(value->type, out);
@@ -44,7 +44,7 @@ static xir_status size_fail(xir_network *net, xir_status status, xir_str called,
     }
 }
 
-/* XIR_OK if Params of `value`'s type take `size` bytes, otherwise with a finding. */
+/* Returns XIR_OK if Params of `value`'s type take `size` bytes; otherwise adds a finding. */
 static xir_status check_size(xir_value *value, uint64_t size) {
     uint64_t needed = 0;
     xir_status status = value->type ? params_size(value, &needed) : XIR_E_TYPE;
@@ -107,7 +107,7 @@ xir_value *xir_params_borrow(xir_network *net, xir_str text, const xir_type *typ
     if (!b) net_fail(net, XIR_E_MEMORY, "no memory for a parameter");
     xir_value *value = new_with(net, text, type, b);
     if (!value && b) {
-        b->release = NULL;   /* a refused caller keeps what he offered */
+        b->release = NULL;   /* a refused caller keeps the bytes */
         blob_release(b);
     }
     return value;
@@ -120,7 +120,7 @@ xir_status xir_params_set_copy(xir_value *value, const void *data, size_t size) 
     if (status != XIR_OK) return status;
     blob *b = blob_new(&value_net(value)->alloc, size);
     if (!b) return net_fail(value_net(value), XIR_E_MEMORY, "no memory for %zu bytes of a parameter", size);
-    if (size) memmove((void *)(uintptr_t)b->bytes, data, size);   /* perhaps the old bytes, in whole or in part */
+    if (size) memmove((void *)(uintptr_t)b->bytes, data, size);   /* `data` may overlap the old bytes */
     give(p, b);
     return XIR_OK;
 }
@@ -139,7 +139,7 @@ xir_status xir_params_set_borrow(xir_value *value, const void *data, size_t size
 
 /* ---- filling ------------------------------------------------------------------------------------------------ */
 
-/* A blob for all elements, which number `*n`; NULL with a finding. */
+/* A blob for all elements, and their number in `*n`; NULL with a finding. */
 static blob *blob_for(xir_value *value, size_t element_size, size_t *n, xir_status *status) {
     xir_network *net = value_net(value);
     xir_str called = xir_value_name(value);
@@ -203,8 +203,9 @@ static xir_status say_gone(const xir_value *value, const blob *b, xir_diags *why
         .byte = XIR_NO_BYTE });
 }
 
-/* Whether the bytes may be touched, asked of the file the first time only. The answer is kept: what has changed once
- * is not believed again. Many threads may ask; the one whose question it was tells the network. */
+/* Returns true if the bytes may be read. Only the first call checks the file, and its answer is kept: a file that
+ * has changed once is not trusted again. Several threads may call; the one that performs the check reports to the
+ * network. */
 static bool may_touch(const xir_value *value, const blob *b) {
     atomic_uchar *looked = (atomic_uchar *)(uintptr_t)&b->looked;
     unsigned char was = atomic_load_explicit(looked, memory_order_relaxed);
@@ -221,7 +222,7 @@ static bool may_touch(const xir_value *value, const blob *b) {
     return there;
 }
 
-/* False if the bytes are those of a watched file that was changed. */
+/* Returns false if the bytes belong to a watched file that has changed. */
 static inline bool is_readable(const xir_value *value, const blob *b) {
     return !b || !b->watch || b->size == 0 || may_touch(value, b);
 }
@@ -300,7 +301,7 @@ void xir_params_set_allow_no_data(xir_value *value, bool allow) {
 
 /* ---- changing ----------------------------------------------------------------------------------------------- */
 
-/* Puts a copy of its own in place of the blob; false without memory, with a finding. */
+/* Replaces the blob by an own copy; false without memory, with a finding. */
 static bool copy_own(xir_value *value, params *p) {
     blob *b = blob_new(&value_net(value)->alloc, p->data->size);
     if (!b) {
@@ -325,7 +326,7 @@ xir_status xir_params_load(xir_value *value) {
     if (!p) return XIR_E_TYPE;
     if (!p->data) return xir_params_has_data(value) ? XIR_OK : XIR_E_MISSING;
     if (!p->data->mapped) return XIR_OK;
-    if (p->data->size == 0) {   /* nothing to copy, but the file is let go */
+    if (p->data->size == 0) {   /* nothing to copy, but the file is released */
         give(p, NULL);
         return XIR_OK;
     }

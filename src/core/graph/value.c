@@ -1,4 +1,4 @@
-/* Values and their uses: asking, naming, replacing. */
+/* Values and their uses: queries, names, replacement. */
 #include <inttypes.h>
 #include "graph.h"
 #include "library.h"
@@ -61,7 +61,7 @@ xir_status xir_value_set_id(xir_value *v, int64_t id) {
     }
     if (other && other != v) return net_fail(net, XIR_E_EXISTS, "value id %" PRId64 " is taken", id);
     if (v->producer && !op_is_in(v->producer)) {
-        v->id = id;   /* entered into the table when its maker is placed */
+        v->id = id;   /* entered into the table when its op is placed */
         if (id >= net->next_value_id && id < INT64_MAX) net->next_value_id = id + 1;
         return XIR_OK;
     }

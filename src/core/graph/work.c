@@ -1,5 +1,4 @@
-/* Asks a class how much an op computes. The question is the one that inference gets, with the types of the outputs
- * already given. */
+/* Asks a class how much an op computes. The WORK function sees what inference sees, plus the types of the outputs. */
 #include <xir/work.h>
 #include "graph.h"
 #include "sized.h"
@@ -7,7 +6,7 @@
 
 /* ---- what a WORK function asks for ------------------------------------------------------------------------------ */
 
-/* It depends on what is not known; `n` stands for it. */
+/* Notes that the result depends on something unknown; `n` stands for it. */
 static uint64_t unknown(xir_infer *at, uint64_t n) {
     at->work.open = true;
     return n;

@@ -1,4 +1,4 @@
-/* Values without a class. They are trees of plain structs: the makers borrow, any_copy makes them an arena's own. */
+/* Values without a class. They are trees of plain structs: the makers borrow, any_copy copies into an arena. */
 #include "hash.h"
 #include "object.h"
 
@@ -18,7 +18,7 @@ xir_any xir_any_map(const xir_entry *entries, size_t size) {
 
 /* ---- maps -------------------------------------------------------------------------------------------------- */
 
-/* The first entry whose key is not before `key`. */
+/* The first entry whose key is not less than `key`. */
 static size_t lower_bound(const xir_map *map, xir_str key) {
     size_t low = 0, high = map ? map->size : 0;
     while (low < high) {
@@ -47,8 +47,8 @@ static void insert_sorted(xir_entry *entries, size_t n) {
     }
 }
 
-/* A stable sort: of few by insertion, of many, which are mostly in order, by merging. Library sorts
- * allocate or recurse as they like. */
+/* A stable sort: few entries by insertion; many, which are usually in order, by merging. Sorts of the C library may
+ * allocate or recurse. */
 bool entries_sort(arena *scratch, xir_entry *entries, size_t n) {
     enum { FEW = 16 };
     bool sorted = n <= FEW;
@@ -75,7 +75,7 @@ bool entries_sort(arena *scratch, xir_entry *entries, size_t n) {
 
 /* ---- equality and hash --------------------------------------------------------------------------------------- */
 
-/* An unsigned number that fits is the same as the signed one. */
+/* An unsigned number that fits int64_t equals the signed one. */
 static xir_any canonical(const xir_any *a) {
     bool fits = a->kind == XIR_ANY_UINT && a->as.uinteger <= INT64_MAX;
     return fits ? xir_any_int((int64_t)a->as.uinteger) : *a;
@@ -104,7 +104,7 @@ bool xir_any_equal(const xir_any *one, const xir_any *other) {
     return false;
 }
 
-/* No map and an empty one are the same. */
+/* A missing map and an empty one are equal. */
 bool xir_map_equal(const xir_map *a, const xir_map *b) {
     size_t n = a ? a->size : 0;
     if (a == b) return true;
@@ -185,7 +185,7 @@ bool any_copy(arena *to, const xir_any *from, xir_any *out) {
     return copied;
 }
 
-/* The entries that stay are shared with `map`, which therefore lives as long as the arena. */
+/* The remaining entries are shared with `map`, which must live as long as the arena. */
 bool map_with(arena *to, const xir_map *map, xir_str key, const xir_any *value, const xir_map **out) {
     size_t n = map ? map->size : 0, at = lower_bound(map, key);
     bool had = holds(map, at, key);
@@ -202,8 +202,8 @@ bool map_with(arena *to, const xir_map *map, xir_str key, const xir_any *value, 
     xir_entry *entries = arena_take(to, now * sizeof *entries);
     if (!copy || !entries) return false;
     if (at) memcpy(entries, map->entries, at * sizeof *entries);
-    size_t behind = at + had, gap = at + (value != NULL);
-    if (n > behind) memcpy(entries + gap, map->entries + behind, (n - behind) * sizeof *entries);
+    size_t rest = at + had, gap = at + (value != NULL);
+    if (n > rest) memcpy(entries + gap, map->entries + rest, (n - rest) * sizeof *entries);
     if (value) {
         if (had) entries[at].key = map->entries[at].key;
         else if (!arena_text(to, key, &entries[at].key)) return false;

@@ -1,5 +1,5 @@
-/* The verbs on bodies that need no place to report to: hash, equality, deep copy, rounding, reading. Each is one
- * switch over the kinds of fields; nothing here knows a class. */
+/* The verbs on bodies that report nothing: hash, equality, deep copy, rounding, reading. Each is one switch over the
+ * kinds of fields and knows no particular class. */
 #include "hash.h"
 #include "number.h"
 #include "object.h"
@@ -57,7 +57,7 @@ static uint64_t hash_field(uint64_t hash, const xir_field *f, const void *at) {
 void body_hash_into(const xir_class *cls, const void *body, uint64_t *hash) {
     if (cls->plain && !cls->n_spans) return;
     if (cls->plain && cls->is_op) {
-        /* Only ops: their references are interned in one home, so that pointers stand for contents. */
+        /* Only for ops: their references are interned in one pool, so that pointers stand for contents. */
         for (uint32_t i = 0; i < cls->n_spans; i++) {
             *hash = hash_bytes(*hash, (const char *)body + cls->spans[i].start, cls->spans[i].size);
         }
@@ -215,7 +215,7 @@ static bool copy_field(object_pool *pool, arena *to, const xir_field *f, void *a
         }
         return true;
     }
-    default: return true;   /* held by value, or a pointer that stays */
+    default: return true;   /* stored by value, or a pointer that is kept */
     }
 }
 

@@ -1,17 +1,17 @@
-/* What a body may hold: bounds, enum words, references that must be there and of their class. Every fault is a
- * sentence that names the class, the attribute, what was expected and what was found. */
+/* The contents of a body: bounds, enum words, required references and their classes. Every fault is a sentence that
+ * names the class, the attribute, what was expected and what was found. */
 #include <inttypes.h>
 #include <stdio.h>
 #include "context.h"
 #include "rule.h"
 
-/* Whose body it is: the class, and the op's name if it has one. */
+/* The owner of the body: its class, and the name of the op if it has one. */
 typedef struct subject { const xir_class *cls; xir_str name; } subject;
 #define SUBJECT       "%.*s%s%.*s%s"
 #define SUBJECT_OF(s) (int)(s)->cls->key.size, (s)->cls->key.data, (s)->name.size ? " '" : "", (int)(s)->name.size, \
                       (s)->name.size ? (s)->name.data : "", (s)->name.size ? "'" : ""
 
-/* "path/name", cut to what a finding needs. */
+/* "path/name", cut to a length that suits a finding. */
 typedef struct place { char text[512]; } place;
 
 static xir_str at_field(place *p, xir_str path, xir_str name) {
@@ -75,9 +75,9 @@ static xir_status check_ref(const subject *of, const xir_field *f, const xir_obj
         if (f->flags & XIR_FIELD_OPTIONAL) return XIR_OK;
         return fault(why, XIR_E_MISSING, path, f, "attribute %s of " SUBJECT " is null", f->name.data, SUBJECT_OF(of));
     }
-    /* An object of a class that nobody registered is kept and can't be judged. */
+    /* An object of an unregistered class is kept; it cannot be checked. */
     if (f->of && !ref->cls->opaque && !xir_class_is_a(ref->cls, f->of)) {
-        return fault(why, XIR_E_TYPE, path, f, "a %s was expected, a %s was found", f->of->key.data,
+        return fault(why, XIR_E_TYPE, path, f, "expected a %s, found a %s", f->of->key.data,
                      ref->cls->key.data);
     }
     return XIR_OK;
@@ -90,7 +90,7 @@ static xir_status check_params(const subject *of, const xir_field *f, const xir_
         return fault(why, XIR_E_MISSING, path, f, "attribute %s of " SUBJECT " is null", f->name.data, SUBJECT_OF(of));
     }
     if (of->cls->ctx->is_params(v)) return XIR_OK;
-    return fault(why, XIR_E_TYPE, path, f, "Params were expected, an op's value was found");
+    return fault(why, XIR_E_TYPE, path, f, "expected Params, found an op's value");
 }
 
 static xir_status check_field(const subject *of, const xir_field *f, const void *at, xir_str path, xir_diags *why) {
@@ -101,7 +101,7 @@ static xir_status check_field(const subject *of, const xir_field *f, const void 
     case XIR_KIND_ENUM: {
         int word = *(const int *)at;
         if (word >= 0 && (size_t)word < f->members->size) return XIR_OK;
-        return fault(why, XIR_E_BOUNDS, path, f, "%d is no word of %s, which has %zu", word, f->members->name,
+        return fault(why, XIR_E_BOUNDS, path, f, "%d is not a word of %s, which has %zu", word, f->members->name,
                      f->members->size);
     }
     case XIR_KIND_REF: return check_ref(of, f, *(const xir_object *const *)at, path, why);
@@ -145,7 +145,7 @@ static xir_status set_word(const xir_field *f, void *at, const xir_attr *attr, x
     if (attr->kind == XIR_KIND_ENUM || attr->kind == XIR_KIND_I64) {
         *(int *)at = attr->kind == XIR_KIND_ENUM ? attr->as.enumerator
                    : attr->as.i64 < 0 || attr->as.i64 > INT32_MAX ? -1 : (int)attr->as.i64;
-        return XIR_OK;   /* its range is judged with the bounds */
+        return XIR_OK;   /* its range is checked with the bounds */
     }
     for (size_t i = 0; i < f->members->size; i++) {
         if (xir_str_equal(xir_str_of(f->members->names[i]), attr->as.text)) {
@@ -155,11 +155,11 @@ static xir_status set_word(const xir_field *f, void *at, const xir_attr *attr, x
     }
     char words[128];
     xir_field_type_text(f, words, sizeof words);
-    return fault(why, XIR_E_UNKNOWN, XIR_STR(""), f, "%s was expected, '%.*s' was found", words,
+    return fault(why, XIR_E_UNKNOWN, XIR_STR(""), f, "expected %s, found '%.*s'", words,
                  (int)attr->as.text.size, attr->as.text.data);
 }
 
-/* Which kinds a row of one kind takes, beside its own. */
+/* Returns true if a row of one kind accepts a value of another. */
 static bool takes(xir_kind row, xir_kind given) {
     if (row == given) return true;
     switch (row) {
@@ -174,7 +174,7 @@ xir_status body_set(const xir_class *cls, const xir_field *f, void *body, const 
     (void)cls;
     void *at = body_at(body, f);
     if (!takes(f->kind, attr->kind)) {
-        return fault(why, XIR_E_TYPE, XIR_STR(""), f, "a value of kind %s was expected, %s was found",
+        return fault(why, XIR_E_TYPE, XIR_STR(""), f, "expected a value of kind %s, found %s",
                      xir_kind_name(f->kind), xir_kind_name(attr->kind));
     }
     switch (f->kind) {
@@ -229,7 +229,7 @@ xir_status body_refuse(const xir_class *cls, xir_diags *why) {
 const xir_object *xir_object_make(xir_context *ctx, const xir_class_decl *decl, const void *body, xir_diags *why) {
     const xir_class *cls = xir_class_find_decl(ctx, decl);
     if (!cls || cls->is_op || cls->traits & XIR_TRAIT_ABSTRACT) {
-        diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "%s is no registered class of objects", decl->rows->name);
+        diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "%s is not a registered class of objects", decl->rows->name);
         return NULL;
     }
     if (!((const xir_object *)body)->cls && !body_is_made(cls, body)) {   /* a copy of an object has a class */
@@ -243,7 +243,7 @@ const xir_object *xir_object_make(xir_context *ctx, const xir_class_decl *decl, 
         memcpy(made, body, cls->body_size);
         *made = (xir_object){ .cls = cls };
         body_fill_presets(cls, made);
-        arena lists;   /* rounded, until they are interned */
+        arena lists;   /* rounded lists, until they are interned */
         arena_init(&lists, &ctx->alloc);
         bool rounded = body_round(&lists, cls, made);
         xir_infer view = { .ctx = ctx, .pool = &ctx->pool, .cls = cls, .attrs = made, .why = why };

@@ -1,6 +1,6 @@
-/* Registering classes. Sealed ones stand on a stage, where only each other's rows find them, until all that are
- * registered together are good; then they enter the registry together. A sealed class never changes, but for the
- * functions of inference and the kernels that are added to it. */
+/* Registering classes. Sealed classes are on a stage, where only each other's rows find them, until all classes that
+ * are registered together are valid. Then they enter the registry together. A sealed class never changes, except for
+ * the inference functions and kernels that are added to it. */
 #include "class_seal.h"
 #include "sized.h"
 
@@ -9,8 +9,8 @@ static bool is_readable(const xir_class_decl *decl) {
            decl->row_size >= SIZE_TO(xir_row, form) && decl->rows;
 }
 
-/* Refuses a declaration or a row that asks for what only a newer library has. An unknown word ends the walk: it is
- * refused later. */
+/* Refuses a declaration or a row that sets members that this library does not know. An unknown word ends the walk;
+ * it is refused later. */
 static xir_status check_beyond(const xir_class_decl *decl, xir_diags *why) {
     row_walk w;
     bool strange = sized_beyond(decl, sizeof *decl, decl->size) < decl->size;
@@ -25,7 +25,7 @@ static xir_status check_beyond(const xir_class_decl *decl, xir_diags *why) {
 
 xir_status stage_class(class_stage *stage, const xir_class_decl *decl, xir_diags *why) {
     if (!decl || decl->abi != XIR_ABI) {
-        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a class declaration of version %u was expected, %u was found",
+        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "expected a class declaration of version %u, found %u",
                          XIR_ABI, decl ? decl->abi : 0);
     }
     if (!is_readable(decl)) {
@@ -63,7 +63,7 @@ xir_status stage_reserve(const class_stage *stage, xir_diags *why) {
                                                   sizeof *ctx->forms) ? XIR_OK : diag_memory(why);
 }
 
-/* A class that is complete becomes one that is found. */
+/* Makes a complete class visible to lookups. */
 static void enter(xir_context *ctx, xir_class *cls) {
     class_put_key(ctx, cls->key, cls);
     row_walk w;
@@ -97,9 +97,9 @@ xir_status xir_class_register(xir_context *ctx, const xir_class_decl *decl, xir_
     return status;
 }
 
-/* Ops and objects of one unknown key are two classes; the objects' is registered with a byte in front that no text
- * has. A file may have as many such classes as ops, so they share what is the same in all: keys, and the empty body of
- * ops. */
+/* Ops and objects of one unknown key are two classes. The class of objects is registered under the key with a prefix
+ * byte that occurs in no text. A file may have as many such classes as ops, so they share what is equal in all of them:
+ * the keys, and the empty body of ops. */
 static const xir_object no_body;
 static const xir_class *make_opaque(xir_context *ctx, xir_str registered, bool is_op) {
     xir_class *cls = arena_take(&ctx->arena, sizeof *cls);
@@ -138,7 +138,7 @@ const xir_class *xir_class_opaque(xir_context *ctx, xir_str key) {
     return key.size ? class_opaque(ctx, key, true) : NULL;
 }
 
-/* Few classes infer on targets that are not the library's: those have room for all that may come. */
+/* Few classes have inference for targets outside of the library: those get room for all possible targets. */
 bool class_reserve_infer(xir_class *cls, unsigned target) {
     if (target < XIR_TARGET_COUNT || cls->infer_more) return true;
     infer_slot *more = arena_take(&cls->ctx->arena, XIR_TARGET_MAX * sizeof *more);
@@ -147,7 +147,7 @@ bool class_reserve_infer(xir_class *cls, unsigned target) {
     return more != NULL;
 }
 
-/* Others may infer meanwhile: who sees the function sees, too, that it needs the check before it. */
+/* Other threads may infer at the same time: a thread that sees the function also sees that it needs the check first. */
 void class_set_infer(xir_class *cls, unsigned target, xir_infer_fn *fn) {
     cls->alone &= ~(UINT32_C(1) << target);
     if (target < XIR_TARGET_COUNT) cls->infer[target] = fn;

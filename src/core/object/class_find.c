@@ -1,5 +1,5 @@
-/* Which class has a key: in the context's table of keys, and among the classes that are being registered with it.
- * The table only grows; looking into it takes the context's lock. */
+/* Finds the class of a key: in the context's table of keys, and among the classes that are being registered with it.
+ * The table only grows; lookups take the context's lock. */
 #include "class_seal.h"
 
 /* ---- the table of keys -------------------------------------------------------------------------------------- */

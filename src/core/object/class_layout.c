@@ -1,5 +1,5 @@
-/* Reading a LAYOUT row: "SAME, IN_TURN, AXES, axis". A kind, flags, and the form of the attributes that follow.
- * Three tables say which of them go together, so that the pass relies on every row that a class has. */
+/* Reads a LAYOUT row: "SAME, IN_TURN, AXES, axis". A kind, flags, and the form of the attributes that follow. Three
+ * tables say which of them can be combined, so that the pass can rely on every row of a class. */
 #include "class_layout.h"
 #include "context.h"
 #include "row_words.h"
@@ -25,11 +25,11 @@ static const struct { const char *name; uint32_t forms, flags, inputs; bool one_
     [LAYOUT_MATMUL]  = { "MATMUL",  FORM(NONE),                                  0, 2, true },
 };
 
-/* An attribute's kind, and of a reference the class. */
+/* The kind of an attribute, and for a reference its class. */
 typedef struct attr_rule { xir_kind kind; int of; bool may_be_null; } attr_rule;
 enum { ANY_CLASS = -1 };
 
-/* ORDER LAYOUT: the attributes of each form, `least` to `most` of them. */
+/* ORDER LAYOUT: the attributes of each form, from `least` to `most` of them. */
 static const struct { const char *name; uint32_t least, most; attr_rule attr[LAYOUT_ATTRS]; } form_rules[BY_FORMS] = {
     [BY_NONE]     = { "",         0, 0, { { 0 } } },
     [BY_AXIS]     = { "AXIS",     1, 1, { { XIR_KIND_I64, ANY_CLASS, false } } },
@@ -46,7 +46,7 @@ static const struct { const char *name; uint32_t least, most; attr_rule attr[LAY
     [BY_RANGE]    = { "RANGE",    2, 2, { { XIR_KIND_I64, ANY_CLASS, false }, { XIR_KIND_REF, CLASS_int_imm, true } } },
 };
 
-/* ORDER LAYOUT: the bits in turn, and the forms that a flag needs. */
+/* ORDER LAYOUT: the bits in order; the forms and flags that a flag needs. */
 static const struct { const char *name; uint32_t forms, needs; } flag_rules[] = {
     { "CHANNELS", UINT32_MAX,                  0               },
     { "BATCH",    UINT32_MAX,                  LAYOUT_CHANNELS },
@@ -85,11 +85,11 @@ static xir_status check_attr(const xir_class *cls, const class_layout *of, const
                              xir_diags *why) {
     bool factors = of->form == BY_FACTORS && f->kind == XIR_KIND_REFS;
     if (f->kind != rule->kind && !factors) {
-        return REFUSE("attribute '%.*s' is of kind %s, %s was expected for %s", SHOWN(f->name),
+        return REFUSE("attribute '%.*s' is of kind %s, expected %s for %s", SHOWN(f->name),
                       xir_kind_name(f->kind), xir_kind_name(rule->kind), form_rules[of->form].name);
     }
     if (rule->of != ANY_CLASS && (!f->of || !xir_class_is_a(f->of, cls->ctx->types[rule->of]))) {
-        return REFUSE("attribute '%.*s' refers to %.*s, %.*s was expected for %s", SHOWN(f->name),
+        return REFUSE("attribute '%.*s' refers to %.*s, expected %.*s for %s", SHOWN(f->name),
                       f->of ? (int)f->of->key.size : 9, f->of ? f->of->key.data : "any class",
                       SHOWN(cls->ctx->types[rule->of]->key), form_rules[of->form].name);
     }
@@ -100,7 +100,7 @@ static xir_status check_attr(const xir_class *cls, const class_layout *of, const
     return XIR_OK;
 }
 
-/* The attributes of the form, and after those of LOSE one that says whether axes become dims of 1. */
+/* The attributes of the form; for LOSE, one may follow that says whether axes become dims of 1. */
 static xir_status read_attrs(const xir_class *cls, xir_str text, class_layout *out, xir_diags *why) {
     uint32_t n = 0, most = form_rules[out->form].most;
     xir_str name;
@@ -118,11 +118,11 @@ static xir_status read_attrs(const xir_class *cls, xir_str text, class_layout *o
         }
     }
     if (n >= form_rules[out->form].least) return XIR_OK;
-    return REFUSE("%s needs %u attributes, %u were found", form_rules[out->form].name,
+    return REFUSE("%s needs %u attributes, found %u", form_rules[out->form].name,
                   form_rules[out->form].least, n);
 }
 
-/* Whether kind, form and flags go together, and with the class. */
+/* Checks that kind, form and flags fit each other and the class. */
 static xir_status check_words(const xir_class *cls, const class_layout *of, xir_diags *why) {
     const char *kind = kind_rules[of->kind].name;
     if (!cls->is_op) return REFUSE("the class is not an operation");
@@ -152,14 +152,14 @@ static xir_status check_words(const xir_class *cls, const class_layout *of, xir_
 xir_status class_read_layout(xir_class *cls, const xir_row *row, xir_diags *why) {
     xir_str text = xir_str_of(row->doc), word = row_word(&text);
     class_layout read = { .kind = find_kind(word) };
-    if (read.kind == LAYOUT_KINDS) return REFUSE("a kind such as SAME was expected, '%.*s' was found", SHOWN(word));
+    if (read.kind == LAYOUT_KINDS) return REFUSE("expected a kind such as SAME, found '%.*s'", SHOWN(word));
     while (!read.form && (word = row_word(&text)).size) {
         size_t flag;
         if (find_flag(word, &flag)) read.flags |= 1u << flag;
         else read.form = find_form(word);
     }
     if (read.form == BY_FORMS)
-        return REFUSE("a flag or a form such as AXIS was expected, '%.*s' was found", SHOWN(word));
+        return REFUSE("expected a flag or a form such as AXIS, found '%.*s'", SHOWN(word));
     xir_status status = check_words(cls, &read, why);
     if (!status) status = read_attrs(cls, text, &read, why);
     if (status) return status;

@@ -1,4 +1,4 @@
-/* Reading a NORMALISED row: "PRODUCT, weights, bias, cut_scale". A kind, then inputs and attributes by their names. */
+/* Reads a NORMALISED row: "PRODUCT, weights, bias, cut_scale". A kind, then the names of inputs and attributes. */
 #include "class_normalised.h"
 #include "context.h"
 #include "row_words.h"
@@ -59,7 +59,7 @@ xir_status class_read_normalised(xir_class *cls, const xir_row *row, xir_diags *
     xir_str text = xir_str_of(row->doc), word = row_word(&text);
     class_normalised read = { .kind = NORMALISED_REAL };
     while (read.kind < NORMALISED_KINDS && !xir_str_equal(word, xir_str_of(kind_rules[read.kind].name))) read.kind++;
-    if (read.kind == NORMALISED_KINDS) return REFUSE("a kind such as REAL was expected, '%.*s' was found", SHOWN(word));
+    if (read.kind == NORMALISED_KINDS) return REFUSE("expected a kind such as REAL, found '%.*s'", SHOWN(word));
     if (!cls->is_op) return REFUSE("the class is not an operation");
     if (cls->normalised) return REFUSE("the class has two of these rows");
     if (cls->n_inputs < kind_rules[read.kind].inputs || cls->n_outputs == 0) {

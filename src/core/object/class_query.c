@@ -1,4 +1,4 @@
-/* What a sealed class answers. Nothing here fails or allocates. */
+/* Queries of a sealed class. Nothing here fails or allocates. */
 #include "context.h"
 
 const class_key *class_find_key(const xir_class *cls, xir_str name, uint32_t hint) {
@@ -69,7 +69,7 @@ static void append(char *out, size_t size, size_t *at, xir_str text) {
     }
 }
 
-/* "icraft::xir::Layout" is Layout in a reference. */
+/* The name of a class in a reference: Layout for "icraft::xir::Layout". */
 static xir_str short_key(const xir_class *cls) {
     xir_str key = cls->key;
     for (size_t i = key.size; i > 0; i--) {

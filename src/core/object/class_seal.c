@@ -1,5 +1,5 @@
-/* Sealing turns a declaration into a class: its rows sorted into attributes, ports and keys, its default body made, its
- * contradictions refused. */
+/* Sealing turns a declaration into a class: it sorts the rows into attributes, ports and keys, makes the default body,
+ * and refuses contradictions. */
 #include <math.h>
 #include "class_seal.h"
 #include "number.h"
@@ -34,7 +34,7 @@ const char *xir_kind_name(xir_kind kind) {
 
 /* ---- sealing ----------------------------------------------------------------------------------------------- */
 
-/* ORDER KEY_: what every op has. */
+/* ORDER KEY_: the keys of every op. */
 static const class_key base_keys[] = {
     { { "_type_key",      9  }, KEY_TYPE,    false },
     { { "compile_target", 14 }, KEY_TARGET,  false },
@@ -61,7 +61,7 @@ static void sort_keys(class_key *keys, uint32_t n) {
     }
 }
 
-/* The class that a row refers to: registered before, on the stage, or the one being sealed. */
+/* The class that a row refers to: a registered one, one on the stage, or the one being sealed. */
 static const xir_class *referred(const class_stage *stage, const xir_class *self, const xir_class_decl *(*of)(void)) {
     if (!of) return NULL;
     const xir_class_decl *decl = of();
@@ -86,7 +86,7 @@ static void fill_field(const class_stage *stage, const xir_class *self, xir_fiel
     f->of = referred(stage, self, row->of);
 }
 
-/* Stretches of a plain body without padding. */
+/* Finds the stretches of a plain body without padding. */
 static void make_spans(xir_class *cls) {
     for (uint32_t i = 0; i < cls->n_fields; i++) {
         const xir_field *f = &cls->fields[i];
@@ -127,7 +127,7 @@ void xir_body_init(const xir_class_decl *decl, void *body) {
     if (at) *(uint32_t *)(void *)((char *)body + at) = XIR_MADE_;
 }
 
-/* The default of a reference, which the row spells as files do: a one-string form or a number. */
+/* Makes the default of a reference from the row's text, which is spelled as in files: a one-string form or a number. */
 static const xir_object *preset_object(xir_context *ctx, const char *text, xir_status *status, xir_diags *why) {
     form_error e = { 0 };
     const xir_object *object;
@@ -164,7 +164,7 @@ xir_status class_make_defaults(xir_context *ctx, xir_class *cls, const xir_class
         const xir_field *f = xir_class_field(cls, xir_str_of(row->name));
         if (f->of && !xir_class_is_a(object->cls, f->of)) {
             return diag_fail(why, XIR_E_INVALID, XIR_STR(""),
-                             "class %s: the default of '%s' is a %s, a %s was expected", cls->key.data,
+                             "class %s: the default of '%s' is a %s, expected a %s", cls->key.data,
                              row->name, object->cls->key.data, f->of->key.data);
         }
         void *at = (char *)cls->defaults + row->offset;
@@ -229,7 +229,7 @@ int stage_target(const class_stage *stage, xir_str key) {
     return cls ? class_target(stage->ctx, cls) : -1;
 }
 
-/* The kind of target that an INFER row is for; -1: there is none such. */
+/* The kind of target of an INFER row; -1 if there is no such target. */
 static int infer_target(const class_stage *stage, const xir_row *row) {
     if (row->name) return stage_target(stage, xir_str_of(row->name));
     return (unsigned)row->target < XIR_TARGET_COUNT ? row->target : -1;
@@ -292,7 +292,7 @@ static void add_rows(const class_stage *stage, xir_class *cls, const xir_class_d
     sort_keys(cls->keys, cls->n_keys);
 }
 
-/* Rows that cannot even be read: what follows relies on this. */
+/* Refuses rows that cannot be read at all. The code below relies on this. */
 static xir_status check_shape(const class_stage *stage, const xir_class_decl *decl, xir_diags *why) {
     const xir_row *head = decl->rows;
     const char *many = NULL;
@@ -357,7 +357,7 @@ static bool outside(const xir_field *f, xir_number v) {
     }
 }
 
-/* Rows that contradict themselves. */
+/* Refuses rows that contradict themselves. */
 static xir_status check_rows(const xir_class *cls, xir_diags *why) {
     for (uint32_t i = 0; i < cls->n_keys; i++) {
         const class_key *k = &cls->keys[i];

@@ -1,4 +1,4 @@
-/* A context counts who holds it: its maker and every network. What it owns is freed with the last of them. */
+/* A context counts its holders: its maker and every network. The last one frees what it owns. */
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>

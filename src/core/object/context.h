@@ -1,6 +1,6 @@
-/* The context's insides: allocator, class registry, home of shared objects. The registry is a list that only grows.
- * It and everything else is under one lock, walking the list too; the hot paths take no lock, since a class that was
- * found stays. */
+/* The inside of a context: allocator, class registry, pool of shared objects. The registry is a list that only
+ * grows. One lock covers it and everything else, even walks over the list. The hot paths take no lock, because a
+ * class that was found stays valid. */
 #ifndef CORE_CONTEXT_H
 #define CORE_CONTEXT_H
 
@@ -13,7 +13,7 @@
 #include "object.h"
 #include "registry.h"
 
-/* The classes of types.def by number, so that making a type looks none up. */
+/* The classes of types.def by number, so that making a type looks up none. */
 #include <xir/decl_blank.h>
 #undef OBJ
 #define OBJ(id, key, base, traits, doc) CLASS_##id,
@@ -47,7 +47,7 @@ bool context_take_refusal(xir_context *ctx, char out[sizeof ((type_refusal *)0)-
 typedef xir_status run_op_fn(const xir_op *op, xir_array **outputs, size_t n_outputs, budget *within, xir_diags *why);
 
 struct xir_context {
-    union {                         /* one thing under two names: base knows no more of a context  */
+    union {                         /* two names for the same members: base knows no more of a context */
         context_base base;
         struct {
             xir_allocator alloc;
@@ -62,7 +62,7 @@ struct xir_context {
     object_pool             pool;
     _Atomic(const xir_class *) first_class;
     const xir_class *last_class;
-    text_table        keys;         /* keys and aliases, to places in `by_key`                    */
+    text_table        keys;         /* keys and aliases, to indexes in `by_key`                   */
     const xir_class **by_key;
     size_t            by_key_room;
     const xir_class **forms;        /* classes with one-string spellings                         */
@@ -70,51 +70,51 @@ struct xir_context {
     const xir_class *types[CLASS_COUNT];
     const xir_target *host;
     const xir_mtype  *host_mem;
-    const xir_scales *no_scales;    /* default of attributes like cut_scale                       */
+    const xir_scales *no_scales;    /* the default of attributes like cut_scale                   */
     const xir_type   *fp32;
     const xir_class  *tensor_class;
-    const xir_class  *input_class, *output_class;   /* of ops that a view puts at its ends            */
-    bool            (*is_params)(const xir_value *value);   /* of the graph: objects hold values they know nothing of */
-    _Atomic uint32_t  infer_epoch;  /* grows when an inference function is registered              */
-    const xir_target_row *targets[XIR_TARGET_MAX];    /* by kind; those that are staged come after    */
-    _Atomic uint32_t  n_targets;       /* grows when their rows are there                           */
-    _Atomic uint32_t  tiled_targets;   /* bit of a kind: it takes tiled layouts,                    */
+    const xir_class  *input_class, *output_class;   /* of the ops that a view adds at its ends        */
+    bool            (*is_params)(const xir_value *value);   /* set by the graph; objects only hold pointers to values */
+    _Atomic uint32_t  infer_epoch;  /* incremented when an inference function is registered        */
+    const xir_target_row *targets[XIR_TARGET_MAX];    /* by kind; staged ones follow                  */
+    _Atomic uint32_t  n_targets;       /* incremented after their rows are stored                   */
+    _Atomic uint32_t  tiled_targets;   /* bit of a kind: it accepts tiled layouts,                  */
     _Atomic uint32_t  choosy_targets;  /* but not of every size                                     */
-    plugin           *plugins;      /* closed after all that may point into them                  */
+    plugin           *plugins;      /* closed after everything that may point into them           */
     size_t            n_plugins, plugin_room;
     registry          lists[REGISTRY_COUNT];
-    run_op_fn        *run_op;       /* of the executor; NULL: there is none                        */
+    run_op_fn        *run_op;       /* set by the executor; NULL: there is none                    */
 };
 
-/* A context with nothing registered; NULL without memory. */
+/* Makes a context with nothing registered; NULL without memory. */
 xir_context *context_make(const xir_allocator *allocator);
 
-/* Classes that are registered together. Whoever has one holds `registering`. */
+/* Classes that are registered together. A thread that has a stage holds `registering`. */
 typedef struct class_stage {
     xir_context *ctx;
-    xir_class  **classes;   /* sealed; the caller's, with room for all that will come */
+    xir_class  **classes;   /* sealed; the caller's array, with room for all of them */
     size_t       n;
 } class_stage;
-/* Seals one more, whose rows may refer to those before. On failure the stage is as before. */
+/* Seals one more class, whose rows may refer to those before. On failure the stage is unchanged. */
 xir_status stage_class(class_stage *stage, const xir_class_decl *decl, xir_diags *why);
-/* The kind of target that has this key, on the stage or registered; -1: there is none such. With the lock. */
+/* The kind of the target with this key, on the stage or registered; -1 if there is none. Requires the lock. */
 int        stage_target(const class_stage *stage, xir_str key);
-/* For who holds the lock too: room in the registry for all of them; then all enter it, which cannot fail. */
+/* These require the lock too: makes room in the registry for all of them; then all enter it, which cannot fail. */
 xir_status stage_reserve(const class_stage *stage, xir_diags *why);
 void       stage_enter(const class_stage *stage);
 
-/* The kind of target that a class of objects is, -1 if it is none. */
+/* The kind of target that a class of objects stands for, -1 if it is not a target. */
 static inline int class_target(const xir_context *ctx, const xir_class *cls) {
     return cls->what && xir_class_is_a(cls, ctx->types[CLASS_target]) ? cls->what - 1 : -1;
 }
 
-/* The function that infers a class on a kind of target with tiles for which it has none of its own; NULL: there is
+/* The function that infers a class on a kind of tiled target for which it has no function of its own; NULL if there is
  * none. */
 static inline xir_infer_fn *class_infer_tiled(const xir_class *cls, unsigned kind) {
     return cls->ctx->tiled_targets >> kind & 1 ? cls->infer_tiled : NULL;
 }
 
-/* The function that infers a class on a kind of target that is not the host's own; NULL: the host's does. */
+/* The function that infers a class on a kind of target, other than the host's; NULL: the host's is used. */
 static inline xir_infer_fn *class_infer_on(const xir_class *cls, unsigned kind) {
     xir_infer_fn *own = class_infer_of(cls, kind);
     return own ? own : class_infer_tiled(cls, kind);

@@ -1,5 +1,5 @@
-/* Which class a one-string spelling belongs to, and the steps that all of them are read with. A spelling
- * is '@', a name of lower-case letters, digits and '_', and for most classes an argument in parentheses. */
+/* Finds the class of a one-string spelling, and provides the steps with which all spellings are read. A spelling is
+ * '@', a name of lower-case letters, digits and '_', and for most classes an argument in parentheses. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ bool form_expected(form_text *t, xir_status status, size_t at, const char *forma
     va_end(args);
     char found[FORM_FOUND];
     form_found(found, at < t->size ? (unsigned char)t->data[at] : -1);
-    form_fail(t->why, status, at, "%s expected, found %s", what, found);
+    form_fail(t->why, status, at, "expected %s, found %s", what, found);
     return false;
 }
 
@@ -69,8 +69,7 @@ bool form_close(form_text *t) {
 
 static bool is_digit(int c) { return c >= '0' && c <= '9'; }
 
-/* The digits of a number up to `most`; on failure the place of the fault is `start`, where its sign may
- * be. */
+/* The digits of a number up to `most`. On failure, the place of the fault is `start`, where its sign may be. */
 static bool digits(form_text *t, size_t start, uint64_t most, const char *what, uint64_t *out) {
     if (!is_digit(form_next(t))) return form_expected(t, XIR_E_SYNTAX, t->at, "%s", what);
     size_t first = t->at;
@@ -81,12 +80,12 @@ static bool digits(form_text *t, size_t start, uint64_t most, const char *what, 
         if (!mul_u64(v, 10, &v) || !add_u64(v, digit, &v)) over = true;
     }
     if (t->data[first] == '0' && t->at - first > 1) {
-        form_fail(t->why, XIR_E_SYNTAX, first, "%s expected without leading zeros, found '%.*s'", what,
+        form_fail(t->why, XIR_E_SYNTAX, first, "expected %s without leading zeros, found '%.*s'", what,
                   (int)(t->at - first < 24 ? t->at - first : 24), t->data + first);
         return false;
     }
     if (over || v > most) {
-        form_fail(t->why, XIR_E_BOUNDS, start, "%s expected that fits 64 bits, found '%.*s'", what,
+        form_fail(t->why, XIR_E_BOUNDS, start, "expected %s that fits 64 bits, found '%.*s'", what,
                   (int)(t->at - start < 24 ? t->at - start : 24), t->data + start);
         return false;
     }
@@ -104,7 +103,7 @@ bool form_i64(form_text *t, const char *what, int64_t *out) {
     uint64_t v = 0;
     if (!digits(t, start, (uint64_t)INT64_MAX + minus, what, &v)) return false;
     if (minus && v == 0) {
-        form_fail(t->why, XIR_E_SYNTAX, start, "%s expected, found '-0'", what);
+        form_fail(t->why, XIR_E_SYNTAX, start, "expected %s, found '-0'", what);
         return false;
     }
     *out = minus ? (int64_t)(0 - v) : (int64_t)v;
@@ -120,7 +119,7 @@ bool form_f32(form_text *t, const char *what, float *out) {
     number wide;
     length = number_parse(t->data + t->at, left, &wide);
     if (length) {
-        form_fail(t->why, XIR_E_BOUNDS, t->at, "%s expected that fits a float32, found '%.*s'", what,
+        form_fail(t->why, XIR_E_BOUNDS, t->at, "expected %s that fits a float32, found '%.*s'", what,
                   (int)(length < 24 ? length : 24), t->data + t->at);
         return false;
     }
@@ -152,7 +151,7 @@ void form_put_f32(buffer *out, float v) {
 
 /* ---- finding the class ------------------------------------------------------------------------------------- */
 
-/* Whether `name` is one of a form's names, which '|' separates. */
+/* Returns true if `name` is one of a form's names, which are separated by '|'. */
 static bool has_name(const char *names, const char *name, size_t size) {
     for (;; names++) {
         size_t same = 0;
@@ -185,7 +184,7 @@ const xir_object *form_parse(object_pool *pool, xir_str text, form_error *e) {
         size_t name = 0;
         while (name < 32 && t.at + name < t.size && t.data[t.at + name] != '(') name++;
         form_fail(e, XIR_E_UNKNOWN, t.at,
-                  "the name of an object expected (fp, layout, hostm, ...), found '%.*s'", (int)name,
+                  "expected the name of an object (fp, layout, hostm, ...), found '%.*s'", (int)name,
                   t.data + t.at);
     }
     return NULL;

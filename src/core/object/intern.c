@@ -1,7 +1,7 @@
-/* A home holds each of its objects once. Its table is open addressing over the objects' hashes, at most two thirds
- * full. An object is deep-copied into the home on first sight, with all that it refers to, so a home refers to
- * nothing outside but classes. The table is one of its own: an object has its hash in itself, so a slot is only a
- * pointer. */
+/* A pool holds each of its objects once. Its table uses open addressing over the objects' hashes and is at most two
+ * thirds full. When an object is first interned, it is deep-copied into the pool with everything it refers to, so a
+ * pool refers to nothing outside except classes. The table is specialised: an object contains its hash, so a slot is
+ * only a pointer. */
 #include "context.h"
 
 void pool_init(object_pool *pool, xir_context *ctx, pthread_mutex_t *lock) {
@@ -25,7 +25,7 @@ uint32_t xir_object_hash(const xir_object *object) {
     body_hash_into(object->cls, object, &hash);
     if (object->extra) hash = map_hash(hash, object->extra);
     hash ^= hash >> 32;
-    return (uint32_t)hash | 1;   /* 0 says "not computed" */
+    return (uint32_t)hash | 1;   /* 0 means "not computed" */
 }
 
 bool xir_object_equal(const xir_object *a, const xir_object *b) {
@@ -53,8 +53,8 @@ static bool grow(object_pool *pool) {
     return true;
 }
 
-/* The slot of an equal object that is also spelled alike (the same rows left out), or the free one where it belongs.
- * The table is not empty. */
+/* The slot of an equal object with the same spelling (the same rows left out), or the free slot where it belongs. The
+ * table is not empty. */
 static const xir_object **find(object_pool *pool, const xir_object *object, uint32_t hash) {
     size_t at = hash & (pool->room - 1);
     for (;; at = (at + 1) & (pool->room - 1)) {
@@ -86,7 +86,7 @@ const xir_object *pool_intern_held(object_pool *pool, const xir_object *object) 
     if (*slot) return *slot;
     const xir_object *copy = copy_into(pool, object, hash);
     if (!copy) return NULL;
-    /* Copying interned the parts, which may have moved the table. */
+    /* Copying interned the object's parts, which may have moved the table. */
     if ((pool->count + 1) * 3 > pool->room * 2 && !grow(pool)) return NULL;
     slot = find(pool, object, hash);
     *slot = copy;

@@ -1,5 +1,5 @@
-/* A sealed class, and the verbs that work on any class through its fields. A body is what a class describes: an op's
- * attribute struct, or an object with its head. */
+/* Sealed classes, and the verbs that work on any class through its fields. A body is what a class describes: the
+ * attribute struct of an op, or an object with its head. */
 #ifndef CORE_OBJECT_H
 #define CORE_OBJECT_H
 
@@ -14,7 +14,7 @@
 
 /* ---- sealed classes -------------------------------------------------------------------------------------- */
 
-/* What a key of an encoded object means. Base keys are those that every op has. */
+/* The meaning of a key of an encoded object. Base keys are those that every op has. */
 enum { KEY_TYPE = -1, KEY_TARGET = -2, KEY_INPUTS = -3, KEY_NAME = -4, KEY_ID = -5, KEY_OUTPUTS = -6, KEY_TAGS = -7 };
 
 typedef struct class_key {
@@ -26,8 +26,8 @@ typedef struct class_key {
 /* A stretch of a body without padding that compares and hashes as bytes. */
 typedef struct class_span { uint32_t start, size; } class_span;
 
-/* What plug-ins add to a class that is in use. A function is there when its slot is read: what it needs was stored
- * before it. */
+/* Inference functions that are added while a class is in use. When a slot is not NULL, everything that the function
+ * needs has been stored before. */
 typedef _Atomic(xir_infer_fn *) infer_slot;
 
 struct xir_class {
@@ -37,10 +37,10 @@ struct xir_class {
     const xir_class      *base;
     uint32_t              tag, traits;
     bool                  is_op, opaque;
-    bool                  plain;     /* no field points to anything but objects              */
-    bool                  alone_tiled;  /* infer_tiled needs no check before it                 */
-    _Atomic uint32_t      alone;     /* bit of a target: its inference needs no check before it */
-    bool                  has_params;   /* attributes whose types and bytes may be set        */
+    bool                  plain;     /* its fields point to nothing but objects              */
+    bool                  alone_tiled;  /* infer_tiled does not need CHECK before it            */
+    _Atomic uint32_t      alone;     /* bit of a target: its inference does not need CHECK before it */
+    bool                  has_params;   /* has attributes whose types and bytes may be set    */
     uint32_t              body_size, ports_size;
     uint32_t              made_at;   /* where a body has XIR_MADE_; 0: nowhere               */
     xir_field            *fields;    /* in declared order                                    */
@@ -48,56 +48,56 @@ struct xir_class {
     xir_port             *inputs, *outputs;
     uint32_t              n_inputs, n_outputs;
     uint32_t             *input_offsets;   /* in the struct of inputs                        */
-    uint32_t              least_inputs;    /* how many must be there                         */
+    uint32_t              least_inputs;    /* how many are required                          */
     bool                  many_inputs, many_outputs;
     class_key            *keys;      /* sorted by bytes: the order of the written form       */
     uint32_t              n_keys;
     class_span           *spans;     /* of a plain class                                     */
-    uint32_t             *refs;      /* fields of kind REF, and of kind REAL: what adding an op looks at */
+    uint32_t             *refs;      /* the fields of kind REF and of kind REAL, which adding an op needs */
     uint32_t             *reals;
     uint32_t              n_spans, n_refs, n_reals;
-    void                 *defaults;  /* a body with every default                            */
-    bool                  defaults_good;   /* it breaks no bound and lacks nothing           */
+    void                 *defaults;  /* a body with all defaults                             */
+    bool                  defaults_good;   /* it is valid: in bounds, with nothing missing   */
     xir_infer_fn         *check;
-    infer_slot            infer[XIR_TARGET_COUNT];   /* by kind of target, of the library's own; see class_infer_of */
-    _Atomic(infer_slot *) infer_more;   /* XIR_TARGET_MAX of them, for all kinds; NULL: there are none */
-    xir_infer_fn         *infer_tiled;  /* for targets with tiles that have none of their own   */
-    xir_infer_fn         *work;      /* NULL: an element operation for each element of its outputs */
+    infer_slot            infer[XIR_TARGET_COUNT];   /* for the library's targets, by kind; see class_infer_of */
+    _Atomic(infer_slot *) infer_more;   /* XIR_TARGET_MAX slots, for all kinds; NULL: none      */
+    xir_infer_fn         *infer_tiled;  /* for tiled targets without their own function         */
+    xir_infer_fn         *work;      /* NULL: one element operation per element of its outputs */
     _Atomic(xir_kernel_fn *) kernel;    /* NULL: the executor cannot run it                     */
     const xir_form       *form;
     const class_layout   *layout;    /* NULL: the op works in its own order only             */
-    const class_normalised *normalised; /* NULL: what it computes from normalised numbers is not known */
+    const class_normalised *normalised; /* NULL: unknown what it computes from normalised numbers */
     uint8_t               what;      /* xir_type_kind etc. of the built-in families, see place.c, type.c */
     const xir_class      *next;      /* in the order of registration                         */
 };
 
-/* xir_class.what is 1 + the kind for the built-in targets, memory types and types, one of these for arrays and
- * scalars, and 0 for every other class. */
+/* xir_class.what is 1 + the kind for the built-in targets, memory types and types; one of these for arrays and scalars;
+ * 0 for every other class. */
 enum { WHAT_PLAIN = 1, WHAT_EXP };
 enum { WHAT_BOOL = 1, WHAT_INT, WHAT_REAL };
 static inline int object_what(const void *object) {
     return object ? ((const xir_object *)object)->cls->what : 0;
 }
 
-/* Returns the key of this name (old names too), NULL if the class has none. `hint` is the position that is likely. */
+/* Returns the key with this name (old names too), NULL if the class has none. `hint` is the likely position. */
 const class_key *class_find_key(const xir_class *cls, xir_str name, uint32_t hint);
 
-/* Makes room for inference on a kind of target; false without memory. Then gives the class this function, in place of
- * an earlier one; the check runs before it. Both with the context's lock. */
+/* The first makes room for inference on a kind of target; false without memory. The second sets the function, replacing
+ * an earlier one; the check runs before it. Both require the context's lock. */
 bool class_reserve_infer(xir_class *cls, unsigned target);
 void class_set_infer(xir_class *cls, unsigned target, xir_infer_fn *fn);
-/* The function of this kind of target; NULL: it has none of its own. */
+/* The function for this kind of target; NULL: the class has no own one. */
 static inline xir_infer_fn *class_infer_of(const xir_class *cls, unsigned kind) {
     if (kind < XIR_TARGET_COUNT) return cls->infer[kind];
     const infer_slot *more = cls->infer_more;
     return more && kind < XIR_TARGET_MAX ? more[kind] : NULL;
 }
 
-/* The kernel of a class, for whoever runs its ops; NULL: none. Setting: with the context's lock. */
+/* The kernel of a class, for code that runs its ops; NULL: none. Setting requires the context's lock. */
 static inline xir_kernel_fn *class_kernel(const xir_class *cls) { return cls->kernel; }
 void class_set_kernel(xir_class *cls, xir_kernel_fn *fn);
 
-/* The class of a key that nobody registered, made on first sight. */
+/* The class of an unregistered key, made on first use. */
 const xir_class *class_opaque(xir_context *ctx, xir_str key, bool is_op);
 
 /* XIR_E_INVALID with a finding for a body whose gaps are zero instead of defaults: xir_X_init has not made it. */
@@ -108,8 +108,8 @@ xir_status body_refuse(const xir_class *cls, xir_diags *why);
 
 /* A walk over the rows of a declaration, the first one too, up to the one that ends them:
  *     for (const xir_row *row = row_first(&w, decl); row->word != XIR_DECL_END; row = row_next(&w)) …
- * Rows lie as far apart as the declaration says. What an older one does not know is zero: such rows are copied into
- * the walk. */
+ * The declaration gives the distance between rows. Members that an older one does not have are zero: such rows are
+ * copied into the walk. */
 typedef struct row_walk {
     const char *at;
     uint32_t    size;
@@ -134,13 +134,13 @@ static inline const xir_row *row_next(row_walk *w) {
     return row_here(w);
 }
 
-/* ---- homes: where immutable objects live ------------------------------------------------------------------ */
+/* ---- pools: where immutable objects live ------------------------------------------------------------------ */
 
-/* The set of all objects that a context or a network owns, each once. A network's home holds copies of all that its
- * objects refer to, so a network needs nothing of another one. */
+/* The set of all objects that a context or a network owns, each once. A network's pool holds copies of everything that
+ * its objects refer to, so a network depends on no other network. */
 typedef struct object_pool {
     xir_context       *ctx;
-    pthread_mutex_t   *lock;    /* of a context's home; NULL for a network's                  */
+    pthread_mutex_t   *lock;    /* for a context's pool; NULL for a network's                 */
     arena              arena;
     const xir_object **table;   /* open addressing, a power of two                            */
     size_t             room, count;
@@ -150,10 +150,10 @@ void pool_init(object_pool *pool, xir_context *ctx, pthread_mutex_t *lock);
 void pool_free(object_pool *pool);
 object_pool *context_pool(xir_context *ctx);
 
-/* Returns the home's object that equals `object` (in any home, or on the stack with head.hash 0), a deep copy if
- * there was none; NULL without memory. Checks nothing. */
+/* Returns the object in the pool that equals `object`, which may be in any pool, or on the stack with head.hash 0. If
+ * there is none, it adds a deep copy; NULL without memory. Checks nothing. */
 const xir_object *pool_intern(object_pool *pool, const xir_object *object);
-/* The same for who holds the home's lock. */
+/* The same for a caller that holds the pool's lock. */
 const xir_object *pool_intern_held(object_pool *pool, const xir_object *object);
 
 /* ---- verbs -------------------------------------------------------------------------------------------------- */
@@ -167,39 +167,38 @@ bool     body_equal(const xir_class *cls, const void *a, const void *b);
 /* One field of two bodies. */
 bool     field_equal(const xir_field *f, const void *a, const void *b);
 uint64_t field_hash(uint64_t hash, const xir_field *f, const void *body);
-/* Deep copy of all fields, for who holds the home's lock: objects are interned in the home, lists and texts copied
- * into the arena. Params and ops are copied as pointers. Reals are taken as they are. False without memory. */
+/* Deep copy of all fields, for a caller that holds the pool's lock. Objects are interned in the pool, lists and texts
+ * copied into the arena, Params and ops copied as pointers. Reals are not rounded. False without memory. */
 bool     body_copy(object_pool *pool, arena *to, const xir_class *cls, void *out, const void *body);
-/* Gives absent references and empty lists of references the default that their row has. */
+/* Gives absent references and empty lists of references the default of their row. */
 void     body_fill_presets(const xir_class *cls, void *body);
-/* Rounds one field, or every one, to float32 if it is real; lists are copied into the arena first. False without
- * memory. */
+/* Rounds one field, or all, to float32 if it is real. Lists are copied into the arena first. False without memory. */
 bool     field_round(arena *to, const xir_field *f, void *body);
 bool     body_round(arena *to, const xir_class *cls, void *body);
-/* Bounds, words, required references, classes of references. Adds every fault under `path`; returns the first.
- * `owner` is the op's name for sentences, empty if there is none. */
+/* Checks bounds, words, required references and their classes. Adds every fault under `path`; returns the first.
+ * `owner` is the name of the op for sentences, empty if there is none. */
 xir_status body_check(const xir_class *cls, const void *body, xir_str owner, xir_str path, xir_diags *why);
 void     body_get(const xir_field *f, const void *body, xir_attr *out);
-/* Checks kind and class, not bounds. The body then borrows. An integer is taken for a real, text for an enum's word. */
+/* Checks kind and class, not bounds. The body then borrows. A real accepts an integer, an enum the text of its word. */
 xir_status body_set(const xir_class *cls, const xir_field *f, void *body, const xir_attr *attr, xir_diags *why);
 
 uint64_t any_hash(uint64_t seed, const xir_any *any);
 uint64_t map_hash(uint64_t seed, const xir_map *map);
-/* Deep copies into an arena; false without memory. Params stay the pointers that they are. */
+/* Deep copies into an arena; false without memory. Params are copied as pointers. */
 bool     any_copy(arena *to, const xir_any *from, xir_any *out);
-/* A copy of `map` (may be NULL) with one key set or, with NULL, removed; *out is NULL when nothing is left. */
+/* Copies `map` (may be NULL) with one key set or, if `value` is NULL, removed. *out is NULL if nothing is left. */
 bool     map_with(arena *to, const xir_map *map, xir_str key, const xir_any *value, const xir_map **out);
 
-/* Sorts entries by their keys; equal ones keep their order. Few, and those that are in order, take nothing of the
- * arena. False without memory. */
+/* Sorts entries by their keys, stably. Few entries, and entries already in order, need no memory. False without
+ * memory. */
 bool     entries_sort(arena *scratch, xir_entry *entries, size_t n);
 
-/* The attribute that a name may have meant, empty if there is none. */
+/* The attribute that a misspelled name may mean, empty if there is none. */
 xir_str  class_suggest(const xir_class *cls, xir_str name);
 
 /* ---- one-string spellings ------------------------------------------------------------------------------------- */
 
-/* Why a text could not be read: where in the text, and a sentence. */
+/* Why a text could not be read: the place in the text, and a sentence. */
 typedef struct form_error {
     xir_status status;
     size_t     at;            /* offset in the text                          */
@@ -210,14 +209,14 @@ typedef struct form_error {
 const void *form_fail(form_error *e, xir_status status, size_t at, const char *format, ...) XIR_PRINTF(4, 5);
 
 struct xir_form {
-    const char *name;    /* "layout": the text after '@' up to '(' or the end; "sint|uint" are two       */
+    const char *name;    /* "layout": the text after '@' up to '(' or the end; "sint|uint" is two names    */
     /* Appends the whole text, "@layout(NHWC)". */
     void (*print)(const xir_object *object, buffer *out);
-    /* Makes the object from the whole text in a home; NULL with the error set. */
+    /* Makes the object from the whole text, interned in a pool; NULL with the error set. */
     const xir_object *(*parse)(object_pool *pool, const xir_class *cls, xir_str text, form_error *e);
 };
 
-/* The class whose form a "@…" text has, by its name; NULL if none has. */
+/* The class whose form has the name in a "@…" text; NULL if there is none. */
 const xir_class *form_class(xir_context *ctx, xir_str text);
 /* Parses any "@…" text. */
 const xir_object *form_parse(object_pool *pool, xir_str text, form_error *e);

@@ -46,8 +46,8 @@ static bool make_room(const xir_allocator *alloc, registry *r, size_t n) {
            text_table_reserve(&r->index, r->n + n);
 }
 
-/* No name is taken, in the lists or by an item before it. The lists do not learn the names yet: what is not entered
- * may be gone. */
+/* Checks that no name is taken, in the lists or by an earlier item. The names are not added to the lists yet, because
+ * items that do not enter may be freed. */
 static xir_status names_are_free(xir_context *ctx, text_table *seen, const registry_item *items, size_t n,
                                  xir_diags *why) {
     for (size_t i = 0; i < n; i++) {
@@ -82,7 +82,7 @@ xir_status registry_stage(xir_context *ctx, const registry_item *items, size_t n
 void registry_enter(xir_context *ctx, const registry_item *items, size_t n) {
     for (size_t i = 0; i < n; i++) {
         registry *r = &ctx->lists[items[i].kind];
-        (void)text_table_add(&r->index, xir_str_of(items[i].name), (uint32_t)r->n);   /* there is room */
+        (void)text_table_add(&r->index, xir_str_of(items[i].name), (uint32_t)r->n);   /* room has been made */
         r->items[r->n++] = items[i];
     }
 }

@@ -1,6 +1,6 @@
-/* Lists of what a context knows by name and the core does not look into: passes, conversions, dialects, formats.
- * They only grow. A list finds its items by a hash of their names; one thing may be in it under several names. Each
- * kind has rules, which the layer that owns the kind sets before the first item comes. */
+/* Lists of named items that a context holds and the core does not interpret: passes, conversions, dialects, formats.
+ * They only grow. A list finds its items by a hash of their names; an item may have several names. Each kind has
+ * rules, which the layer that owns the kind sets before the first item is added. */
 #ifndef CORE_REGISTRY_H
 #define CORE_REGISTRY_H
 
@@ -23,12 +23,12 @@ typedef struct registry_item {
 
 typedef struct registry_rules {
     const char *noun;      /* "pass", for sentences                               */
-    /* Whether items[i] may be registered, but for its name being taken; those before it are registered together with
-     * it. Adds a finding. No item is NULL. Sets *name to what the registry finds the item by; it lives as long as
-     * the item. */
+    /* Checks whether items[i] may be registered, except that its name may be taken; the items before it are registered
+     * together with it. Adds a finding. No item is NULL. Sets *name to the item's name in the registry, which lives as
+     * long as the item. */
     xir_status (*check)(xir_context *ctx, const void *const *items, size_t i, const char **name, xir_diags *why);
-    /* What an item brings into other lists: how many, and with `out` which. NULL: nothing. It may be asked how many
-     * before the item is checked, and says 0 of what it cannot read. */
+    /* The items that an item brings into other lists: their number, and with `out` which. NULL: none. It may be called
+     * for the number before the item is checked, and returns 0 for one that it cannot read. */
     size_t     (*brings)(const void *item, registry_item *out);
 } registry_rules;
 
@@ -39,29 +39,29 @@ typedef struct registry {
     text_table     index;   /* name -> position; it has no allocator until something is added */
 } registry;
 
-/* Says what holds for a kind. `rules` is constant. */
+/* Sets the rules of a kind. `rules` is constant. */
 void registry_define(xir_context *ctx, registry_kind kind, const registry_rules *rules);
-/* How many items enter lists if these are registered: they themselves, and what they bring. */
+/* The number of items that enter lists if these are registered: they themselves, and those that they bring. */
 size_t registry_count(xir_context *ctx, registry_kind kind, const void *const *items, size_t n);
-/* Checks items that are registered together and puts what enters lists into `out`, which has room for
- * registry_count. Stops at the first that may not be registered: its status and a finding. XIR_E_INVALID if one is
+/* Checks items that are registered together and writes the items that enter lists to `out`, which has room for
+ * registry_count. Stops at the first that may not be registered, with its status and a finding. XIR_E_INVALID if one is
  * NULL. */
 xir_status registry_check(xir_context *ctx, registry_kind kind, const void *const *items, size_t n, registry_item *out,
                           size_t *n_out, xir_diags *why);
 /* Checks and adds `n` items, all or none. XIR_E_EXISTS with a finding if a name is taken, XIR_E_MEMORY. Items live
  * as long as the context. */
 xir_status registry_add(xir_context *ctx, registry_kind kind, const void *const *items, size_t n, xir_diags *why);
-/* The same for items that the library itself declares, which its tests check: any kinds, with their names.
+/* The same for items that the library itself declares, which its tests check: of any kinds, with their names.
  * XIR_E_MEMORY. */
 xir_status registry_add_own(xir_context *ctx, const registry_item *items, size_t n);
-/* The second half in two steps, of items of any kinds, for a caller that holds the context's lock: names are free
- * and there is room, or a finding; then all enter, which cannot fail. */
+/* The second half in two steps, for items of any kinds, for a caller that holds the context's lock. The first checks
+ * that the names are free and makes room, or fails with a finding. Then all enter, which cannot fail. */
 xir_status registry_stage(xir_context *ctx, const registry_item *items, size_t n, xir_diags *why);
 void       registry_enter(xir_context *ctx, const registry_item *items, size_t n);
-/* The item of a name, or by position; NULL: there is none. */
+/* An item by name or by position; NULL if there is none. */
 const void *registry_find(xir_context *ctx, registry_kind kind, xir_str name);
 const void *registry_at(xir_context *ctx, registry_kind kind, size_t i);
-/* The item at a position, with its name; false: there is none. */
+/* The item at a position, with its name; false if there is none. */
 bool registry_item_at(xir_context *ctx, registry_kind kind, size_t i, registry_item *out);
 void registry_free(const xir_allocator *alloc, registry *r);
 

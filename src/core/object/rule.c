@@ -1,4 +1,4 @@
-/* What every rule may ask, be it of an object or of an op, and how it says what is wrong. */
+/* What every rule may ask, for an object or an op, and how it reports what is wrong. */
 #include <stdarg.h>
 #include <stdio.h>
 #include "rule.h"

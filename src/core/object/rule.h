@@ -1,5 +1,5 @@
-/* What a class's own rule sees: CHECK of any class, INFER of an op. The rule of an object sees class and attributes
- * alone. */
+/* What a class's own rule sees: CHECK of any class, INFER of an op. The rule of an object sees only class and
+ * attributes. */
 #ifndef CORE_RULE_H
 #define CORE_RULE_H
 
@@ -9,19 +9,19 @@
 /* What a WORK function has found so far. */
 typedef struct infer_work_seen {
     uint64_t multiply_adds, element_ops;
-    bool     open;   /* it has asked for a dim that is not known */
+    bool     open;   /* it has asked for an unknown dim */
 } infer_work_seen;
 
-/* Types that inference gives go into `out` (room for `room`). */
+/* Inferred types are written to `out` (room for `room`). */
 struct xir_infer {
     xir_context      *ctx;
     object_pool             *pool;
     const xir_class  *cls;
     const void       *attrs;
     const xir_target *target;
-    const xir_op     *op;           /* NULL before it exists: then `values` has the inputs     */
+    const xir_op     *op;           /* NULL before it exists: then the inputs are in `values`  */
     xir_value *const *values;
-    /* of a run, whose inputs are arrays: the op, whose inputs say what is Params; NULL: `values` do */
+    /* In a run, whose inputs are arrays: the op, whose inputs say which are Params; NULL: `values` say it */
     const xir_op     *run;
     size_t            n_inputs;
     const xir_type  **out;
@@ -31,16 +31,17 @@ struct xir_infer {
     xir_status        status;
     xir_diags        *why;
     xir_str           path;         /* put before `where`                                     */
-    size_t            place;        /* of an op in the order, from 1: "/ops/<place - 1>"; 0: not said */
+    size_t            place;        /* of an op in the order, from 1: "/ops/<place - 1>"; 0: not given */
     xir_str           op_name;
     infer_work_seen   work;
     const xir_type   *few[4];
 };
 
-/* What a rule that has failed comes to: it may be somebody else's, and have said nothing. (rule.c) */
+/* The result of a failed rule. A rule of a program or plug-in may fail without a finding; then this adds one.
+ * (rule.c) */
 xir_status rule_failed(xir_infer *at, xir_status status);
 
-/* A rule, run; and the class's own check, XIR_OK without one. */
+/* Run a rule; and the class's own check, XIR_OK if it has none. */
 static inline xir_status rule_run(xir_infer *at, xir_infer_fn *rule) {
     xir_status status = rule(at);
     return status && !at->status ? rule_failed(at, status) : status;

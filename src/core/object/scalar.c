@@ -1,4 +1,4 @@
-/* Scalars are the simplest objects: a truth value, an integer or a real that is held as float32. */
+/* Scalars are the simplest objects: a bool, an integer, or a real that is stored as float32. */
 #include <math.h>
 #include "context.h"
 #include "number.h"
@@ -27,7 +27,7 @@ double xir_scalar_as_real(const xir_scalar *scalar) {
     }
 }
 
-/* What does not fit is the nearest that does; not a number is 0. */
+/* A value that does not fit becomes the nearest one that does; NaN becomes 0. */
 static int64_t truncated(double v) {
     if (isnan(v)) return 0;
     if (v >= 0x1p63) return INT64_MAX;

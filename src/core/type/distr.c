@@ -1,6 +1,6 @@
-/* A distribution is a list of runs from 0 to its total in which valid and invalid ones alternate:
- * xir_run.m is 1 in a valid run and 0 in another. A builder keeps its list in that form after every call,
- * so it costs what its runs cost, whatever the number of elements, and building is copying. */
+/* A distribution is a list of runs from 0 to its total in which valid and invalid runs alternate: xir_run.m is 1 in a
+ * valid run and 0 in an invalid one. A builder keeps its list in this form after every call. So its cost depends on the
+ * runs, not on the number of elements, and building is copying. */
 #include <math.h>
 #include "forms.h"
 #include "types.h"
@@ -115,7 +115,7 @@ xir_status xir_distr_append(xir_distr_builder *b, int64_t count, bool valid) {
     return b ? run_list_add(&b->runs, count, valid, 0, 0) : XIR_E_MEMORY;
 }
 
-/* All or nothing: a mask that fails half way is taken back. */
+/* All or nothing: if a mask fails half way, it is undone. */
 xir_status xir_distr_append_mask(xir_distr_builder *b, const bool *mask, size_t n) {
     if (!b) return XIR_E_MEMORY;
     int64_t total = runs_total(run_list_runs(&b->runs));
@@ -130,7 +130,7 @@ xir_status xir_distr_append_mask(xir_distr_builder *b, const bool *mask, size_t 
     return XIR_OK;
 }
 
-/* The old spelling cannot say that invalid elements do not exist. */
+/* The old spelling cannot express that invalid elements do not exist. */
 void xir_distr_set_zero(xir_distr_builder *b, bool zero) {
     if (!b) return;
     b->uvalue = zero ? XIR_UVALUE_ZERO : XIR_UVALUE_NONE;
@@ -159,8 +159,8 @@ xir_status xir_distr_object_check(xir_infer *at) {
     }
     if (good) return XIR_OK;
     return xir_infer_fail(at, XIR_E_INVALID, "sections",
-                          "sections with growing ends, by turns valid (m 1) and not (m 0), expected, "
-                          "found other ones");
+                          "expected sections with growing ends, alternating between valid (m 1) and invalid (m 0), "
+                          "found others");
 }
 
 /* ---- form -------------------------------------------------------------------------------------------------- */
@@ -190,7 +190,7 @@ static void print(const xir_object *object, buffer *out) {
     buffer_str(out, "})");
 }
 
-/* Items between a bracket that has been read and `close`, ", " between them. */
+/* Reads items separated by ", ", up to `close`; the opening bracket has been read. */
 typedef bool item_fn(form_text *t, void *user);
 static bool items(form_text *t, char close, item_fn *item, void *user) {
     if (form_skip(t, close)) return true;
@@ -231,7 +231,7 @@ static bool read_section(form_text *t, void *user) {
     size_t start_at = t->at;
     if (!form_i64(t, "the start of a section", &start)) return false;
     if (start != total) {
-        form_fail(t->why, XIR_E_BOUNDS, start_at, "a section from %lld on expected, found one from %lld on",
+        form_fail(t->why, XIR_E_BOUNDS, start_at, "expected a section that starts at %lld, found one that starts at %lld",
                   (long long)total, (long long)start);
         return false;
     }
@@ -239,7 +239,7 @@ static bool read_section(form_text *t, void *user) {
     size_t end_at = t->at;
     if (!form_i64(t, "the end of a section", &end)) return false;
     if (end <= start) {
-        form_fail(t->why, XIR_E_BOUNDS, end_at, "an end behind %lld expected, found %lld", (long long)start,
+        form_fail(t->why, XIR_E_BOUNDS, end_at, "expected an end after %lld, found %lld", (long long)start,
                   (long long)end);
         return false;
     }
@@ -249,7 +249,7 @@ static bool read_section(form_text *t, void *user) {
     return status == XIR_OK;
 }
 
-/* "^ZERO" or "^NONE"; nothing in files before 3.5. */
+/* "^ZERO" or "^NONE"; nothing in files before version 3.5. */
 static bool read_uvalue(form_text *t, xir_uvalue *uvalue, bool *legacy) {
     *uvalue = XIR_UVALUE_ZERO;
     *legacy = form_next(t) != '^';

@@ -1,5 +1,5 @@
-/* See elements.h. Formats of floats are handled by their parts, so that one function reads them all and one writes
- * them all; fp32, which nearly all elements are, is a move. */
+/* See elements.h. Formats of floats are described by their parts, so that one function reads them all and one writes
+ * them all. fp32, by far the most common, is a move. */
 #include "elements.h"
 #include <math.h>
 #include <xir/quant.h>
@@ -7,7 +7,7 @@
 
 /* ---- formats ------------------------------------------------------------------------------------------------- */
 
-/* ORDER FLOAT. TF32 lies in the upper bits of an fp32. */
+/* ORDER FLOAT. TF32 is stored in the upper bits of an fp32. */
 static const element_format floats[] = {
     [XIR_FLOAT_FP16]   = { ELEMENT_FLOAT, 16, 5,  10 }, [XIR_FLOAT_FP32]   = { ELEMENT_FLOAT, 32, 8, 23 },
     [XIR_FLOAT_FP64]   = { ELEMENT_FLOAT, 64, 11, 52 }, [XIR_FLOAT_BF16]   = { ELEMENT_FLOAT, 16, 8, 7  },
@@ -15,7 +15,7 @@ static const element_format floats[] = {
     [XIR_FLOAT_FPE6M9] = { ELEMENT_FLOAT, 16, 6,  9  },
 };
 
-/* Of an element type. Passes ask it of every op, so it looks nothing up. */
+/* The format of an element type. Passes need it for every op, so it looks up nothing. */
 static element_format format_of(const xir_type *element) {
     element_format f = { .kind = ELEMENT_NONE };
     switch (xir_type_kind_of(element)) {
@@ -53,10 +53,10 @@ static xir_status open_storage(tensor_elements *e, const xir_type *storage, xir_
     if (e->format.kind != ELEMENT_NONE) return XIR_OK;
     uint64_t bits = xir_type_storage_bits(storage);
     bool wide = bits == 0 || bits > 64;
-    return refuse_type(why, wide ? "elements that are no numbers of up to 64 bits" : "elements that are no numbers");
+    return refuse_type(why, wide ? "elements that are not numbers of up to 64 bits" : "elements that are not numbers");
 }
 
-/* Room for `count` items along an axis of the type; there may be one for all. */
+/* Makes a row of `count` items along an axis of the type; or of one item for all. */
 static xir_status open_row(tensor_elements *e, const xir_type *type, size_t count, int64_t axis, element_row *out,
                            xir_diags *why) {
     *out = (element_row){ .n = 1, .inner = 1 };
@@ -96,7 +96,7 @@ static xir_status open_quant(tensor_elements *e, const xir_type *type, xir_diags
 xir_status elements_open(tensor_elements *e, const xir_allocator *alloc, const xir_type *type, xir_diags *why) {
     *e = (tensor_elements){ .alloc = alloc };
     const xir_type *element = xir_type_element(type);
-    if (!element) return refuse_type(why, "a type that is no tensor");
+    if (!element) return refuse_type(why, "a type that is not a tensor");
     e->quantised = xir_type_is_quantized(element);
     xir_status status = open_storage(e, xir_type_storage(element), why);
     if (!status && e->quantised) status = open_quant(e, type, why);
@@ -134,7 +134,7 @@ static void store_bytes(uint8_t *at, size_t width, uint64_t bits) {
     for (size_t k = 0; k < width; k++) at[k] = (uint8_t)(bits >> (8 * k));
 }
 
-/* The same with a number of bytes that the compiler knows: one move each. */
+/* The same with a number of bytes known to the compiler: one move each. */
 static uint64_t load(element_format f, const uint8_t *bytes, size_t i) {
     switch (f.bits) {
     case 8:  return bytes[i];
@@ -184,7 +184,7 @@ static uint64_t bits_of_single(float v) {
     return word;
 }
 
-/* A float of other parts, by what they mean. */
+/* A float of another format, computed from its parts. */
 static double float_of(element_format f, uint64_t bits) {
     if (f.mantissa == 23 || f.bits == 32) return single_of(bits);
     if (f.mantissa == 52) {
@@ -225,7 +225,7 @@ static uint64_t bits_of_float(element_format f, double v) {
         frexp(magnitude, &exponent);
         exponent -= (int)f.mantissa + 1;            // of the last bit that is kept
         if (exponent < lowest) exponent = lowest;
-        /* Halves to even, and a carry into the next power of two comes out right by itself: the bits are added. */
+        /* Ties to even. A carry into the next power of two comes out right, because the bits are added. */
         double last = nearbyint(ldexp(magnitude, -exponent));
         if (ldexp(last, exponent) > most) bits = infinite;
         else bits = (uint64_t)last + ((uint64_t)(exponent - lowest) << f.mantissa);
@@ -241,16 +241,16 @@ static int64_t integer_of(element_format f, uint64_t bits) {
     return (int64_t)bits;
 }
 
-/* Towards zero, limited to int64; NaN is 0. */
+/* Towards zero, limited to int64_t; NaN becomes 0. */
 static int64_t cut_real(double v) {
     if (isnan(v)) return 0;
     if (v >= 0x1p63) return INT64_MAX;
     return v < -0x1p63 ? INT64_MIN : (int64_t)v;
 }
 
-/* Limited to what the type has. */
+/* Limited to the range of the type. */
 static uint64_t limited(element_format f, double v) {
-    if (f.kind == ELEMENT_BOOL) return v != 0;   // NaN is no zero
+    if (f.kind == ELEMENT_BOOL) return v != 0;   // NaN counts as true
     if (f.kind == ELEMENT_UNSIGNED) {
         if (!(v > 0)) return 0;
         return v >= ldexp(1, (int)f.bits) ? ~UINT64_C(0) >> (64 - f.bits) : (uint64_t)v;
@@ -259,8 +259,8 @@ static uint64_t limited(element_format f, double v) {
     return (uint64_t)(cut > most ? most : cut < -most - 1 ? -most - 1 : cut);
 }
 
-/* An integer as a real that is rounded again later: of 53 bits, whose last one says whether more followed, so that
- * rounding twice gives what rounding once would. */
+/* An integer as a real that will be rounded again: 53 bits, of which the last says whether more followed, so that two
+ * roundings give the same as one. */
 static double real_of_integer(element_format f, int64_t v) {
     if (f.mantissa == 52 || (v > -(INT64_C(1) << 53) && v < INT64_C(1) << 53)) return (double)v;
     uint64_t magnitude = v < 0 ? 0 - (uint64_t)v : (uint64_t)v, kept = magnitude & ~UINT64_C(2047);
@@ -330,7 +330,7 @@ void elements_to_reals(const xir_type *element, const void *bytes, size_t from, 
     for (size_t i = 0; i < n; i++) out[i] = f.kind == ELEMENT_NONE ? 0 : element_real(f, bytes, from + i);
 }
 
-/* The format of elements that are about to be written; false if they cannot be. */
+/* Sets the format of elements that are about to be written; false if they cannot be written. */
 static bool begin(const xir_type *element, size_t n, void *out, element_format *f) {
     *f = element_format_of(element);
     if (f->kind == ELEMENT_NONE) return false;

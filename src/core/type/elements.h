@@ -1,9 +1,9 @@
 /* Elements as numbers, in one place for all layers: how the bytes of each element type are read as reals or
- * integers, and how numbers are stored. Bytes need not be aligned; elements of whole bytes are little-endian, others
- * lie bit after bit, the lowest bit of a byte first. Reals are rounded once, to the nearest number of the format,
- * halves to the even one, and what is too large is an infinity; integers are wrapped to their width; bool is 0 or 1;
- * quantised elements are reals divided by their scale, rounded half away from zero and limited. From real to
- * integer: towards zero, limited to the range, NaN is 0. */
+ * integers, and how numbers are stored. Bytes need not be aligned. Elements of whole bytes are little-endian; others
+ * are packed bit by bit, from the lowest bit of a byte. Reals are rounded once, to the nearest number of the format,
+ * ties to even, and become infinite if too large. Integers are wrapped to their width; bool is 0 or 1. Quantised
+ * elements are reals divided by their scale, rounded half away from zero and limited. From real to integer: towards
+ * zero, limited to the range; NaN becomes 0. */
 #ifndef CORE_ELEMENTS_H
 #define CORE_ELEMENTS_H
 
@@ -13,7 +13,7 @@
 /* ---- of one type ------------------------------------------------------------------------------------------- */
 
 typedef enum element_kind {
-    ELEMENT_NONE,     /* no number of up to 64 bits */
+    ELEMENT_NONE,     /* not a number of up to 64 bits */
     ELEMENT_BOOL,
     ELEMENT_SIGNED,
     ELEMENT_UNSIGNED,
@@ -26,22 +26,22 @@ typedef struct element_format {
     uint8_t      exponent, mantissa;  /* bits of a float's parts, without the sign         */
 } element_format;
 
-/* Of the elements of a tensor, or of an element type; of NULL, quantised elements and classes that are not known
- * here it is ELEMENT_NONE. */
+/* The format of the elements of a tensor, or of an element type. ELEMENT_NONE for NULL, quantised elements and unknown
+ * classes. */
 element_format element_format_of(const xir_type *type);
 static inline bool element_is_float(element_format f)  { return f.kind == ELEMENT_FLOAT; }
 static inline bool element_is_number(element_format f) { return f.kind > ELEMENT_BOOL; }   /* a float or an integer */
 
-/* Element i of bytes; of ELEMENT_NONE it is NaN and 0. */
+/* Element i of `bytes`; for ELEMENT_NONE, NaN and 0. */
 double  element_real(element_format f, const void *bytes, size_t i);
 int64_t element_i64(element_format f, const void *bytes, size_t i);
-/* The format is not ELEMENT_NONE. */
+/* The format must not be ELEMENT_NONE. */
 void    element_put_real(element_format f, void *bytes, size_t i, double v);
 void    element_put_i64(element_format f, void *bytes, size_t i, int64_t v);
 
-/* Many elements of an element type that is not quantised. Readable are bools, integers and floats; nothing else is
- * written, which gives false, and reads as zeros. Writing begins at element 0 and clears the bits of the last byte
- * that no element has. */
+/* Many elements of an element type that is not quantised. Bools, integers and floats can be read and written. Other
+ * types read as zeros, and writing them returns false. Writing starts at element 0 and clears the unused bits of the
+ * last byte. */
 static inline bool element_readable(const xir_type *element) { return element_format_of(element).kind != ELEMENT_NONE; }
 void elements_to_ints(const xir_type *element, const void *bytes, size_t from, size_t n, int64_t *out);
 void elements_to_reals(const xir_type *element, const void *bytes, size_t from, size_t n, double *out);
@@ -57,7 +57,7 @@ typedef struct element_row {
     size_t  n, inner;
 } element_row;
 
-/* How the elements of one tensor are stored, quantised ones too. */
+/* How the elements of one tensor are stored, including quantised ones. */
 typedef struct tensor_elements {
     const xir_allocator *alloc;
     element_format format;               /* of what is stored     */
@@ -65,11 +65,11 @@ typedef struct tensor_elements {
     element_row    scale, ratio, zero;   /* no items: 1, 1 and 0  */
 } tensor_elements;
 
-/* Looks at the type of a tensor with known dims. XIR_E_UNSUPPORTED for elements that are no numbers, or scales that
- * do not fit the dims; XIR_E_MEMORY. Only quantised elements take memory. Close what was opened. */
+/* Prepares for a tensor type with known dims. XIR_E_UNSUPPORTED for elements that are not numbers, or scales that do
+ * not fit the dims; XIR_E_MEMORY. Only quantised elements take memory. Close what was opened. */
 xir_status elements_open(tensor_elements *e, const xir_allocator *alloc, const xir_type *type, xir_diags *why);
 void       elements_close(tensor_elements *e);
-/* From now on numbers are normalised: what elements stand for, divided by their ratios. */
+/* Switches to normalised numbers: what elements stand for, divided by their ratios. */
 void       elements_normalise(tensor_elements *e);
 static inline bool elements_are_real(const tensor_elements *e) {
     return e->quantised || e->format.kind == ELEMENT_FLOAT;

@@ -1,16 +1,16 @@
-/* A layout is its text: letters of N L H W D C I O or '*', a lower-case letter followed by its unit, a
- * decimal number from 1 without leading zeros. The functions here walk that text; layouts have a few axes.
- * What is no such text is never made, and a body that a program filled with one by hand ends at the first
- * byte that is no axis. */
+/* A layout is its text: letters of N L H W D C I O or '*'. A lower-case letter is followed by its unit, a decimal
+ * number from 1 without leading zeros. The functions here walk that text; layouts have few axes. A malformed text is
+ * never made into a layout. If a program fills a body with one by hand, the layout ends at the first byte that is
+ * not an axis. */
 #include "forms.h"
 #include "number.h"
 #include "types.h"
 
 /* ---- walking ----------------------------------------------------------------------------------------------- */
 
-#define AXIS_LETTER "axis letter (N L H W D C I O * or n l h w d c i o)"
+#define AXIS_LETTER "an axis letter (N L H W D C I O * or n l h w d c i o)"
 
-/* What a byte is: walking a layout is in the way of every inference. */
+/* The kind of each byte: every inference walks layouts, so this must be fast. */
 enum { UPPER = 1, LOWER = 2 };
 static const uint8_t letter_kind[256] = {
     ['N'] = UPPER, ['L'] = UPPER, ['H'] = UPPER, ['W'] = UPPER, ['D'] = UPPER, ['C'] = UPPER, ['I'] = UPPER,
@@ -127,7 +127,7 @@ const xir_form xir_layout_form = { "layout", print, parse };
 
 xir_str xir_layout_text(const xir_layout *layout) { return layout ? layout->axes : XIR_STR(""); }
 
-/* Letters without their units: every inference asks for them, so this walk does nothing else. */
+/* Letters without their units: every inference needs them, so this walk does nothing else. */
 typedef struct letters { const char *at, *end; } letters;
 
 static letters walk_letters(const xir_layout *layout) {
@@ -191,8 +191,8 @@ bool xir_layout_is_layouted(const xir_layout *layout) {
 
 /* ---- rules ------------------------------------------------------------------------------------------------- */
 
-/* Whether no letter stands twice and every unit has its axis: a bit a letter, which all differ in their last five
- * bits. */
+/* Returns true if no letter occurs twice and every unit has its axis. Each letter has a bit: all of them differ in
+ * their last five bits. */
 static bool is_faultless(const xir_layout *layout) {
     letters l = walk_letters(layout);
     uint32_t upper = 0, lower = 0;
@@ -209,11 +209,11 @@ void layout_faults(const xir_layout *layout, fault_sink *sink) {
     if (is_faultless(layout)) return;
     form_text t = layout_walk(layout);
     layout_axis a;
-    size_t seen[128] = { 0 };   /* 1 + the index at which a letter stood first */
+    size_t seen[128] = { 0 };   /* 1 + the first index of a letter */
     for (size_t i = 0; layout_next(&t, &a); i++) {
         size_t *first = &seen[a.letter & 0x7f];
         if (*first && a.letter != '*') {
-            fault(sink, "layout", "axes %zu and %zu are both %c, a letter is expected once", *first - 1, i,
+            fault(sink, "layout", "axes %zu and %zu are both %c, expected each letter once", *first - 1, i,
                   a.letter);
         }
         if (!*first) *first = i + 1;
@@ -221,7 +221,7 @@ void layout_faults(const xir_layout *layout, fault_sink *sink) {
     t = layout_walk(layout);
     for (size_t i = 0; layout_next(&t, &a); i++) {
         if (a.unit && !seen[other_case(a.letter) & 0x7f]) {
-            fault(sink, "layout", "axis %zu is the unit %c%lld, an axis %c is expected with it, found none", i,
+            fault(sink, "layout", "axis %zu is the unit %c%lld, expected an axis %c with it, found none", i,
                   a.letter, (long long)a.unit, other_case(a.letter));
         }
     }
@@ -247,7 +247,7 @@ static void to_diags(void *user, const char *where, const char *sentence) {
 }
 
 xir_status xir_layout_check(const xir_layout *layout, xir_diags *why) {
-    if (!layout) return diag_fail(why, XIR_E_MISSING, XIR_STR(""), "a layout expected, found none");
+    if (!layout) return diag_fail(why, XIR_E_MISSING, XIR_STR(""), "expected a layout, found none");
     diags_sink user = { layout, why };
     fault_sink sink = { to_diags, &user, 0 };
     layout_faults(layout, &sink);
@@ -256,7 +256,7 @@ xir_status xir_layout_check(const xir_layout *layout, xir_diags *why) {
 
 /* ---- new layouts from one ---------------------------------------------------------------------------------- */
 
-/* Makes the layout that a buffer spells and frees the buffer. */
+/* Makes the layout spelled by a buffer, and frees the buffer. */
 static const xir_layout *finish(xir_context *ctx, buffer *text, xir_diags *why) {
     xir_str axes = { text->data, text->size };
     const xir_layout *layout = text->failed ? NULL : made(context_pool(ctx), axes, NULL);
@@ -265,7 +265,7 @@ static const xir_layout *finish(xir_context *ctx, buffer *text, xir_diags *why) 
 }
 
 static const void *out_of_rank(const xir_layout *layout, size_t i, xir_diags *why) {
-    return refuse(why, XIR_E_BOUNDS, "", "an axis below %zu expected, found %zu", xir_layout_rank(layout), i);
+    return refuse(why, XIR_E_BOUNDS, "", "expected an axis below %zu, found %zu", xir_layout_rank(layout), i);
 }
 
 const xir_layout *xir_layout_swap(xir_context *ctx, const xir_layout *layout, size_t i, size_t j,
@@ -305,15 +305,15 @@ const xir_layout *xir_layout_insert(xir_context *ctx, const xir_layout *layout, 
     size_t rank = xir_layout_rank(layout);
     layout_axis a;
     if (!layout || (!find_axis(layout, i, &a) && i != rank)) {
-        return refuse(why, XIR_E_BOUNDS, "", "a place up to %zu expected, found %zu", rank, i);
+        return refuse(why, XIR_E_BOUNDS, "", "expected a position up to %zu, found %zu", rank, i);
     }
     if (!is_upper(letter) && !is_lower(letter)) {
         char found[FORM_FOUND];
         form_found(found, (unsigned char)letter);
-        return refuse(why, XIR_E_INVALID, "", AXIS_LETTER " expected, found %s", found);
+        return refuse(why, XIR_E_INVALID, "", "expected " AXIS_LETTER ", found %s", found);
     }
     if (is_lower(letter) ? unit < 1 : unit != 0) {
-        return refuse(why, XIR_E_BOUNDS, "", "%s expected for the axis %c, found %lld",
+        return refuse(why, XIR_E_BOUNDS, "", "expected %s for the axis %c, found %lld",
                       is_lower(letter) ? "a unit of at least 1" : "the unit 0", letter, (long long)unit);
     }
     buffer text;
@@ -338,7 +338,7 @@ void xir_layout_put(xir_layout_steps *steps, char letter, int64_t count) {
     }
     if (is_upper(letter)) {
         if ((uint64_t)count <= room) memset(piece, letter, size = (size_t)count);
-    } else if (room >= 20) {   /* a letter and the longest number */
+    } else if (room >= 20) {   /* enough for a letter and the longest number */
         piece[0] = letter;
         size = 1 + number_put_i64(piece + 1, count);
     }
@@ -353,6 +353,6 @@ void xir_layout_put(xir_layout_steps *steps, char letter, int64_t count) {
 const xir_layout *xir_layout_finish(xir_context *ctx, const xir_layout_steps *steps, xir_diags *why) {
     if (!steps->failed) return xir_layout_parse(ctx, (xir_str){ steps->text, steps->size }, why);
     xir_str good = { steps->text, steps->size };
-    return refuse(why, XIR_E_INVALID, "", "layout steps: axis letters with numbers of at least 1 expected, %zu "
-                  "characters in all, found other ones behind '%.*s'", sizeof steps->text, CLIP_TO(good, 80));
+    return refuse(why, XIR_E_INVALID, "", "layout steps: expected axis letters with numbers of at least 1, up to %zu "
+                  "characters in all, found others after '%.*s'", sizeof steps->text, CLIP_TO(good, 80));
 }

@@ -1,4 +1,4 @@
-/* Memory types: one small object each, most of them without attributes. */
+/* Memory types: one small object each, usually without attributes. */
 #include "forms.h"
 #include "types.h"
 
@@ -39,7 +39,7 @@ const xir_mtype *xir_mtype_chunk(xir_context *ctx, uint64_t chunk_id, uint64_t o
     return mtype_make(context_pool(ctx), XIR_MTYPE_CHUNK, chunk_id, offset);
 }
 
-/* A memory type of a class that the library does not know answers as the host's. */
+/* A memory type of a class that the library does not know answers like the host's. */
 xir_mtype_kind xir_mtype_kind_of(const xir_mtype *mtype) {
     int what = object_what(mtype);
     return what ? (xir_mtype_kind)(what - 1) : XIR_MTYPE_HOST;

@@ -1,12 +1,12 @@
-/* Quantised element types and single numbers. The four quantised classes have different bodies; `parts` is
- * one view of them all, through which the questions ask and the variants change. */
+/* Quantised element types and single numbers. The four quantised classes have different bodies. `parts` is one view of
+ * all of them; queries and variants use it. */
 #include <math.h>
 #include "number.h"
 #include "types.h"
 
 /* ---- parts ------------------------------------------------------------------------------------------------- */
 
-/* Pointers into a body; NULL where its class has no such part. */
+/* Pointers into a body; NULL if its class does not have the part. */
 typedef struct parts {
     const xir_scales      **scale;
     const xir_norm_ratios **ratios;
@@ -40,7 +40,7 @@ static parts parts_of(xir_type_kind kind, body *b) {
     }
 }
 
-/* The parts of a type, or of a tensor's element, to be read only. */
+/* The parts of a type, or of a tensor's element type, for reading only. */
 static parts look(const xir_type *type) {
     if (xir_type_as_tensor(type)) type = xir_type_element(type);
     return parts_of(xir_type_kind_of(type), (body *)(uintptr_t)type);
@@ -67,7 +67,7 @@ static const xir_type *made(xir_context *ctx, const body *b) {
     return (const xir_type *)pool_intern(context_pool(ctx), &b->head);
 }
 
-/* A body of a class with storage and expressed type; false if the storage type is no good. */
+/* Makes a body of a class with storage and expressed type; false if the storage type is invalid. */
 static bool start(xir_context *ctx, class_number cls, const xir_type *storage, const xir_type *expressed,
                   body *b) {
     if (!storage || xir_type_as_tensor(storage) || xir_type_as_tensor(expressed)) return false;
@@ -121,7 +121,7 @@ const xir_type *xir_type_normalized_quantized(xir_context *ctx, const xir_type *
 
 /* ---- variants ---------------------------------------------------------------------------------------------- */
 
-/* A copy of a quantised type's body, or of a tensor's element's, and its parts. */
+/* Copies the body of a quantised type, or of a tensor's element type, and returns the copy's parts. */
 static parts copy(const xir_type *type, body *b) {
     if (xir_type_as_tensor(type)) type = xir_type_element(type);
     xir_type_kind kind = xir_type_kind_of(type);
@@ -134,14 +134,14 @@ static parts copy(const xir_type *type, body *b) {
 
 static const xir_type *lacks(const xir_type *type, const char *part, xir_diags *why) {
     const char *found = type ? "one without" : "none";
-    return refuse(why, XIR_E_TYPE, "", "a type with %s expected, found %s", part, found);
+    return refuse(why, XIR_E_TYPE, "", "expected a type with %s, found %s", part, found);
 }
 
 static const xir_type *missing(const char *part, xir_diags *why) {
-    return refuse(why, XIR_E_MISSING, "", "%s expected, found none", part);
+    return refuse(why, XIR_E_MISSING, "", "expected %s, found none", part);
 }
 
-/* The changed element, in a tensor if it came from one. */
+/* The changed element type, in a tensor if it came from one. */
 static const xir_type *changed(xir_context *ctx, const xir_type *type, const body *b, xir_diags *why) {
     const xir_type *element = made(ctx, b);
     if (!element) return out_of_memory(why);
@@ -183,7 +183,7 @@ const xir_type *xir_type_with_storage(xir_context *ctx, const xir_type *type, co
     parts p = copy(type, &b);
     if (!p.storage) return lacks(type, "a storage type", why);
     if (!storage || xir_type_as_tensor(storage)) {
-        return refuse(why, XIR_E_TYPE, "", "a scalar type expected as storage, found %s",
+        return refuse(why, XIR_E_TYPE, "", "expected a scalar type as storage, found %s",
                       storage ? "a tensor" : "none");
     }
     *p.storage = storage;

@@ -1,5 +1,5 @@
-/* Lists of runs. A run is told from its neighbours by what it holds, so a list has one form for one
- * sequence of items, and a million equal items cost what one costs. */
+/* Lists of runs. Neighbouring runs always differ, so each sequence of items has exactly one list, and a million equal
+ * items cost as much as one. */
 #include "types.h"
 
 void run_list_init(run_list *l, const xir_allocator *alloc) {
@@ -42,7 +42,7 @@ xir_status run_list_add(run_list *l, int64_t count, int64_t m, int64_t exp, floa
     return XIR_OK;
 }
 
-/* The first run that ends behind item i. */
+/* The first run that ends after item i. */
 static size_t first_past(xir_runs runs, int64_t i) {
     size_t low = 0, high = runs.size;
     while (low < high) {
@@ -75,9 +75,8 @@ void run_list_cut(run_list *l, int64_t total) {
     if (total > 0) l->data[l->size - 1].end = total;
 }
 
-/* The runs that the range touches give way to at most three: what is left of the first, the range, what is
- * left of the last. A piece that is like the range becomes part of it, and so does a neighbour where there
- * is no such piece. */
+/* The runs that overlap the range are replaced by at most three: the rest of the first, the range, the rest of the
+ * last. A rest that equals the range is merged with it, and so is a neighbour if there is no such rest. */
 xir_status run_list_set(run_list *l, int64_t start, int64_t end, int64_t m) {
     xir_runs old = run_list_runs(l);
     if (start < 0 || start > end || end > runs_total(old)) return XIR_E_BOUNDS;

@@ -1,6 +1,6 @@
-/* Arrays of scales, exponent scales and ratios: a list of runs and an axis. The two classes of scales have
- * one body, so that a pointer to scales may be to either. A run's value is the scale or ratio; of an
- * exponent scale it is the origin, the float32 that m * 2^-exp stands for, which may differ from it. */
+/* Arrays of scales, exponent scales and ratios: a list of runs and an axis. The two classes of scales have the same
+ * body, so that a pointer to scales may be to either. The value of a run is the scale or ratio. For an exponent
+ * scale it is the origin, the float32 that m * 2^-exp stands for and from which it may differ. */
 #include <math.h>
 #include "forms.h"
 #include "types.h"
@@ -75,7 +75,7 @@ size_t  xir_scales_count(const xir_scales *scales)  { return (size_t)runs_total(
 int64_t xir_scales_axis(const xir_scales *scales)   { return scales ? scales->axis : 0; }
 bool    xir_scales_is_exp(const xir_scales *scales) { return object_what(scales) == WHAT_EXP; }
 
-/* m * 2^-exp: exact but for an m above 2^53 and results outside the range of double. */
+/* m * 2^-exp; exact except for an m above 2^53 and results outside the range of double. */
 static double exp_value(const xir_run *run) {
     int64_t power = run->exp > 5000 ? 5000 : run->exp < -5000 ? -5000 : run->exp;
     return ldexp((double)run->m, (int)-power);
@@ -113,12 +113,12 @@ xir_status xir_array_object_check(xir_infer *at) {
     }
     if (good) return XIR_OK;
     return xir_infer_fail(at, XIR_E_INVALID, "items",
-                          "runs with growing ends and different neighbours expected, found other ones");
+                          "expected runs with growing ends and different neighbours, found others");
 }
 
 /* ---- new arrays from old ------------------------------------------------------------------------------------ */
 
-/* The array of a list, which is freed; NULL with a finding. */
+/* Makes the array of a list and frees the list; NULL with a finding. */
 static const xir_object *finish(xir_context *ctx, class_number number, run_list *runs, int64_t axis,
                                 xir_status status, xir_diags *why) {
     const xir_object *array = NULL;
@@ -126,13 +126,13 @@ static const xir_object *finish(xir_context *ctx, class_number number, run_list 
     run_list_free(runs);
     if (array) return array;
     if (status != XIR_E_LIMIT) return out_of_memory(why);
-    return refuse(why, status, "", "up to 2^63 - 1 items expected in an array, found more");
+    return refuse(why, status, "", "expected up to 2^63 - 1 items in an array, found more");
 }
 
 static const xir_object *concat(xir_context *ctx, class_number number, xir_runs a, int64_t axis, xir_runs b,
                                 int64_t b_axis, xir_diags *why) {
     if (axis != b_axis) {
-        return refuse(why, XIR_E_INVALID, "", "an array along axis %lld expected, found one along %lld",
+        return refuse(why, XIR_E_INVALID, "", "expected an array along axis %lld, found one along %lld",
                       (long long)axis, (long long)b_axis);
     }
     run_list runs;
@@ -142,8 +142,7 @@ static const xir_object *concat(xir_context *ctx, class_number number, xir_runs 
     return finish(ctx, number, &runs, axis, status, why);
 }
 
-/* The total is known before anything is repeated: a number from nowhere does not keep us busy until it
- * overflows. */
+/* The total is checked before anything is repeated, so that an absurd count fails at once. */
 static const xir_object *repeat(xir_context *ctx, class_number number, xir_runs a, int64_t axis, size_t times,
                                 xir_diags *why) {
     int64_t one = runs_total(a), total = 0;
@@ -160,7 +159,7 @@ static const xir_object *slice(xir_context *ctx, class_number number, xir_runs a
                                size_t end, xir_diags *why) {
     uint64_t total = (uint64_t)runs_total(a);
     if (start > end || end > total) {
-        return refuse(why, XIR_E_BOUNDS, "", "a part of %llu items expected, found [%zu, %zu)",
+        return refuse(why, XIR_E_BOUNDS, "", "expected a part of %llu items, found [%zu, %zu)",
                       (unsigned long long)total, start, end);
     }
     run_list runs;
@@ -173,14 +172,14 @@ static class_number class_of(const xir_scales *scales) {
 }
 
 static const void *none(xir_diags *why, const char *what) {
-    return refuse(why, XIR_E_MISSING, "", "an array of %s expected, found none", what);
+    return refuse(why, XIR_E_MISSING, "", "expected an array of %s, found none", what);
 }
 
 const xir_scales *xir_scales_concat(xir_context *ctx, const xir_scales *a, const xir_scales *b,
                                     xir_diags *why) {
     if (!a || !b) return none(why, "scales");
     if (class_of(a) != class_of(b)) {
-        return refuse(why, XIR_E_TYPE, "", "%s scales expected, found %s ones",
+        return refuse(why, XIR_E_TYPE, "", "expected %s scales, found %s ones",
                       xir_scales_is_exp(a) ? "exponent" : "plain", xir_scales_is_exp(b) ? "exponent" : "plain");
     }
     return (const xir_scales *)concat(ctx, class_of(a), a->items, a->axis, b->items, b->axis, why);
@@ -247,7 +246,7 @@ static void print(const xir_object *object, buffer *out) {
     buffer_char(out, ')');
 }
 
-/* Whether digits and '*' come next: an item without a count may begin with digits too. */
+/* Returns true if digits and '*' come next. An item without a count may begin with digits too. */
 static bool has_count(const form_text *t) {
     size_t at = t->at;
     while (at < t->size && t->data[at] >= '0' && t->data[at] <= '9') at++;
@@ -269,7 +268,7 @@ static bool read_item(form_text *t, bool exp, run_list *runs) {
     if (!form_f32(t, exp ? "an origin" : "a number", &value)) return false;
     xir_status status = run_list_add(runs, count, m, power, value);
     if (status) {
-        form_fail(t->why, status, start, status == XIR_E_LIMIT ? "up to 2^63 - 1 items expected in all, found more"
+        form_fail(t->why, status, start, status == XIR_E_LIMIT ? "expected up to 2^63 - 1 items in all, found more"
                                                                : "out of memory");
     }
     return status == XIR_OK;

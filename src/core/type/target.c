@@ -1,13 +1,13 @@
 /* Targets: one row each, the library's in targets.def, others from programs and plug-ins. A row makes a class of
- * objects whose number among the targets of its context (its kind) is in the class, so that the kind, row and inference
- * of an op's target are loads. What a row says is asked here; no other file compares kinds, but for the host, whose
- * rules are those that hold everywhere. */
+ * objects. The class contains the target's number in its context (its kind), so that kind, row and inference of an
+ * op's target are simple loads. Questions about targets are answered from the row. No other file compares kinds,
+ * except for the host, whose rules hold everywhere. */
 #include <stdio.h>
 #include "forms.h"
 #include "sized.h"
 #include "types.h"
 
-/* A target with cores; the others are their head alone. */
+/* A target with cores; targets without cores consist of the head alone. */
 typedef struct cored_target {
     xir_object head;
     xir_str    core;
@@ -100,7 +100,7 @@ const xir_target *xir_target_of_kind(xir_context *ctx, xir_target_kind kind, con
 
 /* ---- one-string spellings of the library's ------------------------------------------------------------------ */
 
-/* The core is any text: the last byte closes it. */
+/* The core may be any text: the last byte closes it. */
 static void print_core(const xir_object *object, buffer *out) {
     xir_str core = ((const cored_target *)object)->core;
     buffer_char(out, '@');
@@ -152,7 +152,7 @@ static bool are_tiles(const int64_t *tiles) {
 
 #define fail(why, code, ...) diag_fail(why, code, XIR_STR(""), __VA_ARGS__)
 
-/* Whether a row can be read at all; *out is what there is of it. */
+/* Checks that a row can be read at all; *out gets the members that it has. */
 static xir_status read_row(const xir_target_row *row, size_t i, xir_target_row *out, xir_diags *why) {
     enum { LEAST_SIZE = SIZE_TO(xir_target_row, cores) };
     if (!row) return fail(why, XIR_E_INVALID, "target %zu is NULL", i);
@@ -193,7 +193,7 @@ static xir_status check_row(const xir_target_row *row, size_t i, xir_diags *why)
     return XIR_OK;
 }
 
-/* The row's copy and the declaration of its class, in the context's arena. */
+/* A copy of the row and the declaration of its class, in the context's arena. */
 typedef struct target_decl {
     xir_target_row row;
     xir_class_decl decl;

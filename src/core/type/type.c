@@ -1,5 +1,5 @@
-/* Types answer without failing, so every question here takes NULL, a type of a foreign class, and a body with
- * holes as a broken file leaves them. Making types is filling a body and interning it. */
+/* Queries of types never fail. So each of them accepts NULL, a type of a foreign class, and an incomplete body from a
+ * broken file. Making a type means filling a body and interning it. */
 #include "types.h"
 
 /* ---- making ------------------------------------------------------------------------------------------------ */
@@ -110,7 +110,7 @@ const xir_type *xir_type_expressed(const xir_type *type) {
 /* ORDER FLOAT */
 static const uint8_t float_bits[] = { 16, 32, 64, 16, 32, 16, 16 };
 
-/* Files may put quantised types into quantised types; objects never contain themselves, so this ends. */
+/* Files may nest quantised types; but objects never contain themselves, so this ends. */
 uint64_t xir_type_storage_bits(const xir_type *type) {
     for (const xir_type *inner;; type = inner) {
         inner = xir_type_storage(type);
@@ -146,7 +146,7 @@ static xir_i64s shape_of(const xir_type *type) {
 
 size_t xir_type_rank(const xir_type *type) { return shape_of(type).size; }
 
-/* The dim of a tiled axis times its unit; unknown if either is, or if there is no such number. */
+/* The dim of a tiled axis times its unit; unknown if either is, or if the product overflows. */
 static int64_t combined(int64_t a, int64_t b) {
     int64_t product;
     return a < 0 || b < 0 || !mul_i64(a, b, &product) ? -1 : product;
@@ -154,7 +154,7 @@ static int64_t combined(int64_t a, int64_t b) {
 
 static char other_case(char axis) { return axis == '*' ? axis : (char)(axis ^ 0x20); }
 
-/* The dim of an axis letter's first place; false if the layout has none or the shape is too short for it. */
+/* The dim of the first axis with a letter; false if the layout has none or the shape is too short for it. */
 static bool letter_dim(const xir_type *type, char axis, int64_t *dim) {
     int64_t at = xir_layout_index(xir_type_layout(type), axis);
     xir_i64s shape = shape_of(type);
@@ -232,7 +232,7 @@ xir_status xir_type_bytes(const xir_type *type, uint64_t *out) {
     if (status) return status;
     uint64_t bits = xir_type_storage_bits(type), n = (uint64_t)elements, whole, bytes;
     if (bits == 0) return XIR_E_UNKNOWN;
-    /* Eight elements take `bits` bytes: the number of bits need not fit. */
+    /* Eight elements take `bits` bytes; the number of bits itself may not fit. */
     if (!mul_u64(n / 8, bits, &whole) || !add_u64(whole, (n % 8 * bits + 7) / 8, &bytes)) return XIR_E_LIMIT;
     *out = bytes;
     return XIR_OK;

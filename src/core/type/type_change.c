@@ -1,5 +1,5 @@
-/* What fits together in a tensor type, and types made from one by changing one thing: a copy of the old body with
- * one field changed, interned in the context. */
+/* The rules of a tensor type, and variants with one part changed: a copy of the old body with one changed field,
+ * interned in the context. */
 #include <stdio.h>
 #include "types.h"
 
@@ -36,11 +36,10 @@ static void distr_faults(const xir_tensor_type *tensor, size_t index, fault_sink
     char where[48];
     snprintf(where, sizeof where, "merged_distrs/%zu", index);
     if (!distr) {
-        fault(sink, where, "a distribution expected, found none");
+        fault(sink, where, "expected a distribution, found none");
         return;
     }
-    /* Past the first 4096 dims, which only a file with bad intentions has, a repeated one shows in the
-     * product alone. */
+    /* Beyond the first 4096 dims, which only a hostile file has, a repeated dim is only detected by the product. */
     enum { SEEN = 64 };
     uint64_t seen[SEEN] = { 0 };
     int64_t product = 1;
@@ -48,14 +47,14 @@ static void distr_faults(const xir_tensor_type *tensor, size_t index, fault_sink
     for (size_t i = 0; i < distr->merged_axis.size; i++) {
         int64_t axis = distr->merged_axis.data[i];
         if (axis < 0 || (uint64_t)axis >= tensor->shape.size) {
-            fault(sink, where, "the distribution merges dim %lld, a dim below %zu is expected", (long long)axis,
+            fault(sink, where, "the distribution merges dim %lld, expected a dim below %zu", (long long)axis,
                   tensor->shape.size);
             return;
         }
         if (axis < 64 * SEEN) {
             uint64_t bit = (uint64_t)1 << (axis % 64), *word = &seen[axis / 64];
             if (*word & bit) {
-                fault(sink, where, "the distribution merges dim %lld twice, once is expected", (long long)axis);
+                fault(sink, where, "the distribution merges dim %lld twice, expected it once", (long long)axis);
                 return;
             }
             *word |= bit;
@@ -82,9 +81,9 @@ void tensor_faults(const xir_tensor_type *tensor, fault_sink *sink) {
     size_t rank = tensor->shape.size, axes = xir_layout_rank(layout);
     xir_str text = xir_layout_text(layout);
     if (!layout) {
-        fault(sink, "layout", "a layout expected, found none");
+        fault(sink, "layout", "expected a layout, found none");
     } else if (axes != rank) {
-        fault(sink, "layout", "layout %.*s has %zu %s, a layout of %zu is expected for a shape of %zu dim%s",
+        fault(sink, "layout", "layout %.*s has %zu %s, expected %zu for a shape of %zu dim%s",
               CLIP_TO(text, 80), axes, axes == 1 ? "axis" : "axes", rank, rank, rank == 1 ? "" : "s");
     }
     form_text t = layout_walk(layout);
@@ -92,7 +91,7 @@ void tensor_faults(const xir_tensor_type *tensor, fault_sink *sink) {
     for (size_t i = 0; layout_next(&t, &a) && i < rank; i++) {
         int64_t dim = tensor->shape.data[i];
         if (a.unit && dim >= 0 && a.unit != dim) {
-            fault(sink, "layout", "axis %zu of layout %.*s has the unit %lld, dim %zu is expected to be that, "
+            fault(sink, "layout", "axis %zu of layout %.*s has the unit %lld, expected dim %zu to be that, "
                   "found %lld", i, CLIP_TO(text, 80), (long long)a.unit, i, (long long)dim);
         }
     }
@@ -113,12 +112,12 @@ xir_status xir_tensor_type_check(xir_infer *at) {
 
 /* ---- variants ---------------------------------------------------------------------------------------------- */
 
-/* A body to change; false with a finding if the type is no tensor. A variant is written in full, whatever
- * the file of the old type left out. */
+/* Prepares a body for a change; false with a finding if the type is not a tensor. A variant is written in full,
+ * whatever the file of the old type left out. */
 static bool start(const xir_type *type, xir_tensor_type *out, xir_diags *why) {
     const xir_tensor_type *tensor = xir_type_as_tensor(type);
     if (!tensor) {
-        refuse(why, XIR_E_TYPE, "", "a tensor type expected, found %s", type ? "another one" : "none");
+        refuse(why, XIR_E_TYPE, "", "expected a tensor type, found %s", type ? "another one" : "none");
         return false;
     }
     *out = *tensor;
@@ -146,7 +145,7 @@ const xir_type *xir_type_with_element(xir_context *ctx, const xir_type *type, co
     xir_tensor_type now;
     if (!start(type, &now, why)) return NULL;
     if (!element || xir_type_as_tensor(element)) {
-        return refuse(why, XIR_E_TYPE, "", "a scalar type expected as element, found %s",
+        return refuse(why, XIR_E_TYPE, "", "expected a scalar type as element, found %s",
                       element ? "a tensor" : "none");
     }
     now.element_dtype = element;
@@ -179,8 +178,8 @@ const xir_type *xir_type_with_shape(xir_context *ctx, const xir_type *type, cons
     return fits(&now, why) ? finish(ctx, &now, why) : NULL;
 }
 
-/* The tensor with `distr` at place `at` of its distributions: behind them, instead of one, or, if it is
- * NULL, with that one left out. Whether the layout fits is not asked here. */
+/* The tensor with `distr` at position `at` of its distributions: appended, or replacing one; if `distr` is NULL,
+ * that one is removed. Does not check whether the layout fits. */
 static const xir_type *with_distr(xir_context *ctx, xir_tensor_type *now, size_t at, const xir_distr *distr,
                                   xir_diags *why) {
     enum { FEW = 8 };
@@ -203,7 +202,7 @@ static const xir_type *with_distr(xir_context *ctx, xir_tensor_type *now, size_t
     return made;
 }
 
-/* Dims for a sentence: "[1, 4]", the first few of many. */
+/* Dims for a sentence: "[1, 4]"; only the first few of many. */
 typedef struct axes_text { char text[80]; } axes_text;
 static const char *write_axes(axes_text *out, const int64_t *axes, size_t n) {
     size_t at = 0, size = sizeof out->text;
@@ -215,12 +214,12 @@ static const char *write_axes(axes_text *out, const int64_t *axes, size_t n) {
     return out->text;
 }
 
-/* As tensor_find_distr; a finding if there is none. */
+/* Like tensor_find_distr, with a finding if there is none. */
 static bool need_distr(const xir_tensor_type *tensor, const int64_t *axes, size_t n, size_t *at, xir_diags *why) {
     *at = tensor_find_distr(tensor, axes, n);
     if (*at < tensor->merged_distrs.size) return true;
     axes_text text;
-    refuse(why, XIR_E_MISSING, "merged_distrs", "a distribution over [%s] expected, found none",
+    refuse(why, XIR_E_MISSING, "merged_distrs", "expected a distribution over [%s], found none",
            write_axes(&text, axes, n));
     return false;
 }
@@ -233,18 +232,18 @@ const xir_type *xir_type_add_distr(xir_context *ctx, const xir_type *type, const
     if (at < now.merged_distrs.size) {
         axes_text text;
         return refuse(why, XIR_E_EXISTS, "merged_distrs",
-                      "dims without a distribution expected, found one over [%s]", write_axes(&text, axes, n));
+                      "expected dims without a distribution, found one over [%s]", write_axes(&text, axes, n));
     }
     int64_t total = 1;
     for (size_t i = 0; i < n; i++) {
         int64_t dim = axes[i] >= 0 && (uint64_t)axes[i] < now.shape.size ? now.shape.data[axes[i]] : -1;
         if (dim < 0) {
-            return refuse(why, XIR_E_BOUNDS, "merged_distrs", "known dims below %zu expected, found %lld",
+            return refuse(why, XIR_E_BOUNDS, "merged_distrs", "expected known dims below %zu, found %lld",
                           now.shape.size, (long long)axes[i]);
         }
         if (!mul_i64(total, dim, &total)) {
             return refuse(why, XIR_E_LIMIT, "merged_distrs",
-                          "up to 2^63 - 1 elements expected, found dims that have more");
+                          "expected up to 2^63 - 1 elements, found dims that have more");
         }
     }
     xir_run valid = { .end = total, .m = 1 };
@@ -258,7 +257,7 @@ const xir_type *xir_type_set_distr(xir_context *ctx, const xir_type *type, const
     xir_tensor_type now;
     size_t at;
     if (!start(type, &now, why)) return NULL;
-    if (!distr) return refuse(why, XIR_E_MISSING, "merged_distrs", "a distribution expected, found none");
+    if (!distr) return refuse(why, XIR_E_MISSING, "merged_distrs", "expected a distribution, found none");
     if (!need_distr(&now, distr->merged_axis.data, distr->merged_axis.size, &at, why)) return NULL;
     return with_distr(ctx, &now, at, distr, why);
 }
@@ -272,7 +271,7 @@ const xir_type *xir_type_mark_distr(xir_context *ctx, const xir_type *type, cons
     xir_distr_builder *b = xir_distr_edit(ctx, old);
     xir_status status = valid ? xir_distr_set_valid(b, from, to) : xir_distr_set_invalid(b, from, to);
     if (status == XIR_E_BOUNDS) {
-        refuse(why, status, "merged_distrs", "a part of %lld elements expected, found [%lld, %lld)",
+        refuse(why, status, "merged_distrs", "expected a part of %lld elements, found [%lld, %lld)",
                (long long)xir_distr_total(old), (long long)from, (long long)to);
     } else if (status) {
         diag_memory(why);

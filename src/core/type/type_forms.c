@@ -30,7 +30,7 @@ static const xir_object *parse_integer(object_pool *pool, const xir_class *cls, 
     size_t at = t.at;
     if (!form_i64(&t, "a width in bits", &bits)) return NULL;
     if (bits < 1 || bits > TYPE_BITS_MOST) {
-        return form_fail(e, XIR_E_BOUNDS, at, "a width from 1 to %d bits expected, found %lld",
+        return form_fail(e, XIR_E_BOUNDS, at, "expected a width from 1 to %d bits, found %lld",
                          TYPE_BITS_MOST, (long long)bits);
     }
     return form_close(&t) ? type_made(type_integer(pool, sign, bits), e) : NULL;
@@ -52,7 +52,7 @@ enum { FLOATS = sizeof floats / sizeof floats[0] };
 
 static void print_float(const xir_object *object, buffer *out) {
     unsigned format = ((const xir_float_type *)object)->format;
-    if (format >= FLOATS) format = XIR_FLOAT_FP32;   /* no reader and no checked body has another word */
+    if (format >= FLOATS) format = XIR_FLOAT_FP32;   /* no reader and no checked body gives another value */
     buffer_char(out, '@');
     buffer_str(out, floats[format].name);
     if (!floats[format].bits) return;
@@ -85,7 +85,7 @@ static const xir_object *parse_float(object_pool *pool, const xir_class *cls, xi
         return form_close(&t) ? type_made(type_float(pool, (xir_float_format)format), e) : NULL;
     }
     const char *widths = *name == 'b' ? "16" : *name == 't' ? "32" : "16, 32 or 64";
-    return form_fail(e, XIR_E_BOUNDS, at, "%s bits expected, found %lld", widths, (long long)bits);
+    return form_fail(e, XIR_E_BOUNDS, at, "expected %s bits, found %lld", widths, (long long)bits);
 }
 
 const xir_form xir_bool_type_form    = { "bool",                  form_word_print, form_word_parse };

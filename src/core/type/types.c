@@ -1,5 +1,5 @@
-/* The class functions of types.def, and what every context has from the start: its classes, the host and
- * its memory, @fp(32) and the empty array of scales. */
+/* The class functions of types.def, and what every context has from the start: its classes, the host and its memory,
+ * @fp(32) and the empty array of scales. */
 #include "library.h"
 #include "types.h"
 
@@ -10,7 +10,7 @@
 #undef OBJ
 #define OBJ(id, key, base, traits, doc) xir_##id##_class,
 
-/* By class number; a class stands behind its base. */
+/* By class number; a class comes after its base. */
 static const xir_class_decl *(*const decls[CLASS_COUNT])(void) = {
 #include <xir/types.def>
 };

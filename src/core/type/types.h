@@ -1,5 +1,4 @@
-/* What layouts, types and their arrays are made with: the public constructors for any home, and the lists
- * of runs. */
+/* Constructors of layouts, types and their arrays, like the public ones but for any pool; and lists of runs. */
 #ifndef CORE_TYPES_H
 #define CORE_TYPES_H
 
@@ -8,8 +7,8 @@
 
 /* ---- runs -------------------------------------------------------------------------------------------------- */
 
-/* A growing list of runs in canonical form: ends grow, and neighbours differ (reals by their bits). Lists
- * of few runs, which is most, allocate nothing. The struct must not be moved. */
+/* A growing list of runs in canonical form: ends grow, and neighbours differ (reals by their bits). A short list, which
+ * most are, allocates nothing. The struct must not be moved. */
 enum { RUNS_FEW = 4 };
 typedef struct run_list {
     const xir_allocator *alloc;
@@ -20,26 +19,26 @@ typedef struct run_list {
 
 void run_list_init(run_list *l, const xir_allocator *alloc);
 void run_list_free(run_list *l);
-/* Appends `count` equal items. XIR_E_BOUNDS if `count` is negative, XIR_E_LIMIT if there would be more
- * than INT64_MAX items; then the list is as before. */
+/* Appends `count` equal items. XIR_E_BOUNDS if `count` is negative, XIR_E_LIMIT beyond INT64_MAX items; then the
+ * list is unchanged. */
 xir_status run_list_add(run_list *l, int64_t count, int64_t m, int64_t exp, float value);
-/* Appends the items [start, end) of runs; the same errors. */
+/* Appends the items [start, end) of runs. Fails like run_list_add. */
 xir_status run_list_append(run_list *l, xir_runs runs, int64_t start, int64_t end);
-/* Makes the items [start, end) have this m and nothing else; XIR_E_BOUNDS outside. Costs the runs behind
- * the range. */
+/* Sets m of the items [start, end), and everything else to 0. XIR_E_BOUNDS outside. Linear in the runs after the
+ * start of the range. */
 xir_status run_list_set(run_list *l, int64_t start, int64_t end, int64_t m);
-/* Forgets the items from `total` on. */
+/* Removes the items from `total` on. */
 void run_list_cut(run_list *l, int64_t total);
 static inline xir_runs run_list_runs(const run_list *l) { return (xir_runs){ l->data, l->size }; }
 
-/* How many items there are; the run of item i, NULL if there is no such item. Logarithmic. */
+/* The number of items; the run of item i, NULL if there is no such item. Logarithmic. */
 static inline int64_t runs_total(xir_runs runs) { return runs.size ? runs.data[runs.size - 1].end : 0; }
 const xir_run *runs_find(xir_runs runs, int64_t i);
 bool           runs_canonical(xir_runs runs);
 
 /* ---- constructors: NULL without memory --------------------------------------------------------------------- */
 
-/* `kind` is one that the context has. */
+/* The context must have this `kind`. */
 const xir_target *target_make(object_pool *pool, xir_target_kind kind, xir_str core);
 const xir_mtype  *mtype_make(object_pool *pool, xir_mtype_kind kind, uint64_t addr, uint64_t offset);
 
@@ -49,7 +48,7 @@ const xir_mtype  *mtype_make(object_pool *pool, xir_mtype_kind kind, uint64_t ad
 const xir_layout *layout_make(object_pool *pool, xir_str axes, size_t base, form_error *why);
 const xir_layout *layout_default(object_pool *pool, size_t rank);
 
-/* Walks the axes of a layout (NULL has none):
+/* Walks the axes of a layout; NULL has none:
  *     for (form_text t = layout_walk(layout); layout_next(&t, &a);) … */
 typedef struct layout_axis {
     char    letter;
@@ -58,24 +57,24 @@ typedef struct layout_axis {
 } layout_axis;
 form_text layout_walk(const xir_layout *layout);
 bool      layout_next(form_text *t, layout_axis *out);
-/* Writes the letters of its axes, up to `room`, and returns how many there are. */
+/* Writes the letters of the axes, up to `room`, and returns how many there are. */
 size_t    layout_letters(const xir_layout *layout, char *out, size_t room);
 
-/* `runs` canonical, m 1 where valid and 0 where not. */
+/* `runs` must be canonical, with m 1 if valid and 0 if not. */
 const xir_distr  *distr_make(object_pool *pool, xir_i64s axes, xir_runs runs, xir_uvalue uvalue, bool legacy);
 
-/* `runs` canonical. */
+/* `runs` must be canonical. */
 const xir_scales      *scales_make(object_pool *pool, bool exp, xir_runs runs, int64_t axis);
 const xir_norm_ratios *norm_ratios_make(object_pool *pool, xir_runs runs, int64_t axis);
 
-enum { TYPE_BITS_MOST = 65536 };   /* of an integer; the bound of its row in types.def */
+enum { TYPE_BITS_MOST = 65536 };   /* the widest integer; the bound of its row in types.def */
 const xir_type *type_bool(object_pool *pool);
-const xir_type *type_integer(object_pool *pool, bool sign, int64_t bits);   /* NULL too if the width is no good */
+const xir_type *type_integer(object_pool *pool, bool sign, int64_t bits);   /* also NULL if the width is invalid */
 const xir_type *type_float(object_pool *pool, xir_float_format format);
 const xir_type *type_tensor(object_pool *pool, const xir_type *element, const xir_layout *layout, xir_i64s shape,
                             xir_refs distrs);
 
-/* Where the distribution over exactly these dims is; as many as there are if there is none. */
+/* The index of the distribution over exactly these dims; the number of distributions if there is none. */
 size_t tensor_find_distr(const xir_tensor_type *tensor, const int64_t *axes, size_t n);
 
 /* ---- failing ------------------------------------------------------------------------------------------------ */
@@ -90,18 +89,17 @@ static inline bool target_is_host(const xir_target *target) {
     return !target || object_what(target) == 1 + XIR_TARGET_HOST;
 }
 
-/* The rows of targets.def, for a context that has their classes. */
+/* Stores the rows of targets.def in a context that has their classes. */
 void targets_builtin(xir_context *ctx);
 
-/* Seals the classes of rows on the stage, to which rows of classes may then refer; all of them come before other
- * classes. What fails leaves the context as it was. Entering, with the context's lock and after stage_enter, cannot
- * fail. */
+/* Seals the classes of rows on the stage; rows of classes may then refer to them, so they come before other classes. On
+ * failure the context is unchanged. Entering, with the context's lock and after stage_enter, cannot fail. */
 xir_status targets_stage(class_stage *stage, const xir_target_row *const *rows, size_t n, xir_diags *why);
 void       targets_enter(xir_context *ctx, size_t n);
 
 /* ---- rules ------------------------------------------------------------------------------------------------- */
 
-/* Where faults go: one call a fault, `where` a path below the object. */
+/* Receives faults: one call per fault; `where` is a path below the object. */
 typedef struct fault_sink {
     void (*fault)(void *user, const char *where, const char *sentence);
     void  *user;
@@ -110,11 +108,11 @@ typedef struct fault_sink {
 void fault(fault_sink *sink, const char *where, const char *format, ...) XIR_PRINTF(3, 4);
 
 void layout_faults(const xir_layout *layout, fault_sink *sink);
-/* Layout and distributions against the shape. */
+/* Checks layout and distributions against the shape. */
 void tensor_faults(const xir_tensor_type *tensor, fault_sink *sink);
 
-/* The rules of types.def. Those of arrays, distributions and layouts hold for every object that is made
- * here; they meet bodies that a program filled by hand. */
+/* The rules of types.def. Arrays, distributions and layouts made here always satisfy them; they are for bodies that a
+ * program filled by hand. */
 xir_status xir_tensor_type_check(xir_infer *at);
 xir_status xir_layout_object_check(xir_infer *at);
 xir_status xir_distr_object_check(xir_infer *at);

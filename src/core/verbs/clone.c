@@ -1,13 +1,13 @@
 /* Copies of ops and networks. A cloned network owns its records, types and texts; parameter bytes are shared by
- * count. Values are found again by what they are: output i of the op with the same slot, or Params of the same
- * number. */
+ * reference count. Values are found in the copy by identity: output i of the op with the same slot, or Params with
+ * the same number. */
 #include "graph.h"
 
 /* ---- an op in its own network ------------------------------------------------------------------------------ */
 
 static xir_op *clone_op(const xir_op *op);
 
-/* An input that is a sibling's output is the sibling's copy's. */
+/* If an input is a sibling's output, the copy's input becomes the output of the sibling's copy. */
 static void relink(xir_op *copy, const xir_ops *from, xir_op *const *copies) {
     for (uint32_t i = 0; i < copy->n_inputs; i++) {
         const xir_value *v = copy->inputs[i].value;
@@ -30,7 +30,7 @@ static bool drop_copies(const xir_op *op, const void *attrs) {
     return false;
 }
 
-/* Attributes are shared, but sub ops are copied: each has one parent. False without memory, nothing left behind. */
+/* Shares attributes, but copies sub ops: each has one parent. False without memory; then nothing is left over. */
 static bool clone_attrs(const xir_op *op, const void **out) {
     xir_network *net = op->net;
     bool any = false;
@@ -153,7 +153,7 @@ static xir_value *copy_params(copying *c, const xir_value *v) {
     to->allow_no_data = from->allow_no_data;
     to->data = from->data;
     if (to->data) blob_retain(to->data);
-    /* Ids are copied as they are; temporary ones too. */
+    /* Ids are copied unchanged, even temporary ones. */
     if (v->id >= 0) {
         if (!value_set_id(copy, v->id)) return NULL;
     }
@@ -161,7 +161,8 @@ static xir_value *copy_params(copying *c, const xir_value *v) {
     return copy;
 }
 
-/* The copy's value for one of the source. A maker that comes later (in a network that is out of order) is made now. */
+/* The copy's value for a value of the source. If its op comes later (in a network that is out of order), it is made
+ * now. */
 static xir_value *copy_value(copying *c, const xir_value *v) {
     if (!v) return NULL;
     if (value_is_params(v)) {
@@ -172,9 +173,9 @@ static xir_value *copy_value(copying *c, const xir_value *v) {
     if (v->producer) {
         xir_op *maker = c->ops[v->producer->slot];
         if (maker) return &maker->outputs[v - v->producer->outputs];
-        return NULL;   /* linked when its maker is there: see link_later */
+        return NULL;   /* linked when its op exists: see link_later */
     }
-    if (v->id >= 0 && !net_build_ids(c->to)) {   /* not found and not known are two things */
+    if (v->id >= 0 && !net_build_ids(c->to)) {   /* distinguishes "not found" from "no memory" */
         c->failed = true;
         return NULL;
     }
@@ -189,7 +190,7 @@ static xir_value *copy_value(copying *c, const xir_value *v) {
     return copy;
 }
 
-/* Params in copied dynamic values are the source's still. */
+/* Params in copied dynamic values still belong to the source; replaces them. */
 static void remap_any(copying *c, xir_any *any) {
     if (any->kind == XIR_ANY_PARAMS) {
         any->as.params = copy_params(c, any->as.params);
@@ -241,7 +242,7 @@ static void remap_field(copying *c, const xir_field *f, void *at) {
 }
 
 static const void *copy_attrs(copying *c, const xir_op *op) {
-    if (op->attrs == op->cls->defaults) return op->attrs;   /* the class's, which both networks share */
+    if (op->attrs == op->cls->defaults) return op->attrs;   /* the class's, shared by both networks */
     const void *attrs = net_attrs(c->to, op->cls, op->attrs);
     if (!attrs) c->failed = true;
     if (!attrs || op->cls->plain || attrs == op->cls->defaults) return attrs;
@@ -280,7 +281,7 @@ static xir_op *copy_op(copying *c, const xir_op *op) {
     return c->failed ? NULL : copy;
 }
 
-/* Inputs whose maker stands later in the order, sub ops' too. */
+/* Links inputs whose op comes later in the order, also of sub ops. */
 static void link_op(copying *c, const xir_op *op) {
     xir_op *copy = c->ops[op->slot];
     for (uint32_t i = 0; i < op->n_inputs; i++) {
@@ -322,7 +323,7 @@ static bool copy_network(copying *c) {
         op_link(copy, NULL);
     }
     link_later(c);
-    ids_free(c->to);   /* made while an op was not linked yet, if at all */
+    ids_free(c->to);   /* if built, then while an op was not linked yet */
     if (c->to->next_op_id < c->from->next_op_id) c->to->next_op_id = c->from->next_op_id;
     if (c->to->next_value_id < c->from->next_value_id) c->to->next_value_id = c->from->next_value_id;
     return !c->failed;

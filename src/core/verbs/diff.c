@@ -1,4 +1,4 @@
-/* The walk over two networks, and what is asked of its records. */
+/* The walk over two networks, and the queries of its records. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -68,12 +68,12 @@ void diff_leave(xir_diff *d, size_t size) {
 
 /* ---- inputs and outputs ---------------------------------------------------------------------------------------- */
 
-/* Returns true if two values are made by mates, or both by nothing. */
+/* Returns true if two values are made by matching ops, or neither is made by an op. */
 static bool same_source(const xir_diff *d, const xir_value *a, const xir_value *b) {
     if (!a || !b) return a == b;
     if (value_is_params(a) || value_is_params(b)) return value_is_params(a) && value_is_params(b);
     const xir_op *p = xir_value_op(a), *q = xir_value_op(b);
-    if (p && q) return diff_mate(&d->a, p) == q && xir_value_index(a) == xir_value_index(b);
+    if (p && q) return diff_match_of(&d->a, p) == q && xir_value_index(a) == xir_value_index(b);
     return p == q;
 }
 
@@ -94,7 +94,7 @@ static void other_input(xir_diff *d, size_t i, xir_diff_side a, xir_diff_side b)
 
 static const xir_value *input(const xir_op *op, size_t i) { return op->inputs[i].value; }
 
-/* What is the same at the beginning and at the end is left alone, so that one more input is one difference. */
+/* Equal inputs at the beginning and at the end are skipped, so that one more input is one difference. */
 static void diff_inputs(xir_diff *d, const xir_op *a, const xir_op *b) {
     size_t n = a->n_inputs, m = b->n_inputs, most = n > m ? n : m, head = 0, tail = 0;
     while (head < n && head < m && same_source(d, input(a, head), input(b, head))) head++;
@@ -130,7 +130,7 @@ static void diff_outputs(xir_diff *d, const xir_op *a, const xir_op *b) {
 
 /* ---- ops ------------------------------------------------------------------------------------------------------- */
 
-/* Calls `work` with the sub ops of two mates, attribute by attribute. */
+/* Calls `work` with the sub ops of two matching ops, attribute by attribute. */
 typedef void list_fn(xir_diff *d, xir_op *const *a, size_t n_a, xir_op *const *b, size_t n_b);
 
 static void each_children(xir_diff *d, const xir_op *a, const xir_op *b, list_fn *work) {
@@ -146,12 +146,12 @@ static void each_children(xir_diff *d, const xir_op *a, const xir_op *b, list_fn
 static void match_lists(xir_diff *d, xir_op *const *a, size_t n_a, xir_op *const *b, size_t n_b) {
     diff_match(d, a, n_a, b, n_b);
     for (size_t i = 0; i < n_a && !d->failed; i++) {
-        const xir_op *mate = diff_mate(&d->a, a[i]);
-        if (mate) each_children(d, a[i], mate, match_lists);
+        const xir_op *match = diff_match_of(&d->a, a[i]);
+        if (match) each_children(d, a[i], match, match_lists);
     }
 }
 
-static void diff_mates(xir_diff *d, xir_op *a, xir_op *b) {
+static void diff_matched(xir_diff *d, xir_op *a, xir_op *b) {
     d->at_a = a;
     d->at_b = b;
     size_t before = d->n;
@@ -166,7 +166,7 @@ static void diff_mates(xir_diff *d, xir_op *a, xir_op *b) {
     d->counts.changed += d->n != before;
 }
 
-/* A record about a whole op, which is after these in the two lists. */
+/* Records a whole op and the ops before it in the two lists. */
 static void whole_op(xir_diff *d, xir_diff_kind kind, xir_op *a, xir_op *b, xir_op *after_a, xir_op *after_b) {
     d->at_a = a;
     d->at_b = b;
@@ -177,23 +177,23 @@ static void whole_op(xir_diff *d, xir_diff_kind kind, xir_op *a, xir_op *b, xir_
 
 static xir_op *before_in(xir_op *const *list, size_t i) { return i ? list[i - 1] : NULL; }
 
-/* Everything about two lists of ops whose mates are known: what is gone, in the order of the first; then the
- * second's. */
+/* Records all differences of two lists of matched ops: the removed ops in the order of the first list, then the rest in
+ * the order of the second. */
 static void diff_lists(xir_diff *d, xir_op *const *a, size_t n_a, xir_op *const *b, size_t n_b) {
     bool *moved = diff_take(d, n_a, sizeof *moved);
     size_t *from = diff_take(d, n_b, sizeof *from);
     if (moved && from) diff_find_moved(d, a, n_a, b, n_b, moved);
     for (size_t i = 0; i < n_a && !d->failed; i++) {
-        const xir_op *mate = diff_mate(&d->a, a[i]);
-        if (mate) {
-            from[d->b.index[mate->slot]] = i;
+        const xir_op *match = diff_match_of(&d->a, a[i]);
+        if (match) {
+            from[d->b.index[match->slot]] = i;
             continue;
         }
         d->counts.removed++;
         whole_op(d, XIR_DIFF_REMOVED, a[i], NULL, before_in(a, i), NULL);
     }
     for (size_t j = 0; j < n_b && !d->failed; j++) {
-        if (!diff_mate(&d->b, b[j])) {
+        if (!diff_match_of(&d->b, b[j])) {
             d->counts.added++;
             whole_op(d, XIR_DIFF_ADDED, NULL, b[j], NULL, before_in(b, j));
             continue;
@@ -203,7 +203,7 @@ static void diff_lists(xir_diff *d, xir_op *const *a, size_t n_a, xir_op *const 
             d->counts.moved++;
             whole_op(d, XIR_DIFF_MOVED, a[i], b[j], before_in(a, i), before_in(b, j));
         }
-        diff_mates(d, a[i], b[j]);
+        diff_matched(d, a[i], b[j]);
         each_children(d, a[i], b[j], diff_lists);
     }
     diff_give(d, moved, n_a, sizeof *moved);
@@ -212,8 +212,8 @@ static void diff_lists(xir_diff *d, xir_op *const *a, size_t n_a, xir_op *const 
 
 /* ---- networks -------------------------------------------------------------------------------------------------- */
 
-/* Returns true if a network says what its raw file would be: one that came from a format without such a thing, or is
- * new, does not. */
+/* Returns true if a network states the digest of its raw file. A new network does not, nor does one from a format
+ * without a digest. */
 static bool says_digest(const xir_network *net) {
     xir_str md5 = xir_network_text_of(net, XIR_TEXT_PARAMS_MD5);
     bool of_nothing = md5.size == 0 || xir_str_equal(md5, XIR_STR("d41d8cd98f00b204e9800998ecf8427e"));
@@ -231,7 +231,7 @@ static void diff_networks(xir_diff *d, const xir_network *a, const xir_network *
         { "icraft_xir_version", XIR_TEXT_XIR_VERSION },
         { "params_md5",        XIR_TEXT_PARAMS_MD5 },
     };
-    /* With parameters the values themselves are compared. */
+    /* With parameters, the values themselves are compared. */
     bool digests = !d->how.params && says_digest(a) && says_digest(b);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (texts[i].which == XIR_TEXT_PARAMS_MD5 && !digests) continue;
@@ -251,13 +251,13 @@ static void diff_networks(xir_diff *d, const xir_network *a, const xir_network *
 static void side_init(xir_diff *d, diff_side *side, const xir_network *net) {
     side->net = net;
     side->slots = xir_network_slot_count(net);
-    side->mates = diff_take(d, side->slots, sizeof *side->mates);
+    side->matches = diff_take(d, side->slots, sizeof *side->matches);
     side->index = diff_take(d, side->slots, sizeof *side->index);
     side->first = diff_take(d, side->slots, sizeof *side->first);
 }
 
 static void side_free(xir_diff *d, diff_side *side) {
-    diff_give(d, (void *)side->mates, side->slots, sizeof *side->mates);
+    diff_give(d, (void *)side->matches, side->slots, sizeof *side->matches);
     diff_give(d, side->index, side->slots, sizeof *side->index);
     diff_give(d, side->first, side->slots, sizeof *side->first);
 }
@@ -288,9 +288,9 @@ static xir_diff *fail(xir_diags *why, xir_status code, const char *message) {
 xir_diff *xir_diff_new(const xir_network *a, const xir_network *b, const xir_diff_options *options, xir_diags *why) {
     xir_diff_options how;
     if (sized_take(SIZED(xir_diff_options, tolerance), &how, options, why)) return NULL;
-    if (!a || !b) return fail(why, XIR_E_MISSING, "two networks were expected");
+    if (!a || !b) return fail(why, XIR_E_MISSING, "expected two networks");
     if (a->ctx != b->ctx) return fail(why, XIR_E_INVALID, "the networks belong to different contexts");
-    if (!(how.tolerance >= 0)) return fail(why, XIR_E_INVALID, "a tolerance from 0 was expected");
+    if (!(how.tolerance >= 0)) return fail(why, XIR_E_INVALID, "expected a tolerance of at least 0");
     const xir_allocator *alloc = context_alloc(a->ctx);
     xir_diff *d = mem_new(alloc, sizeof *d);
     if (!d) return fail(why, XIR_E_MEMORY, "out of memory");
@@ -319,12 +319,12 @@ void xir_diff_free(xir_diff *d) {
 
 static bool is_of(const diff_side *side, const xir_op *op) { return op->net == side->net && op->slot < side->slots; }
 
-static xir_op *mate_of(const diff_side *side, const xir_op *op) {
-    return op && is_of(side, op) ? diff_mate(side, op) : NULL;
+static xir_op *match_of(const diff_side *side, const xir_op *op) {
+    return op && is_of(side, op) ? diff_match_of(side, op) : NULL;
 }
 
-xir_op *xir_diff_in_b(const xir_diff *d, const xir_op *op) { return d ? mate_of(&d->a, op) : NULL; }
-xir_op *xir_diff_in_a(const xir_diff *d, const xir_op *op) { return d ? mate_of(&d->b, op) : NULL; }
+xir_op *xir_diff_in_b(const xir_diff *d, const xir_op *op) { return d ? match_of(&d->a, op) : NULL; }
+xir_op *xir_diff_in_a(const xir_diff *d, const xir_op *op) { return d ? match_of(&d->b, op) : NULL; }
 
 size_t xir_diff_count(const xir_diff *d) { return d ? d->n : 0; }
 

@@ -1,4 +1,4 @@
-/* Comparing elements as numbers: floats within a tolerance, integers exactly, and bytes where they have no number.
+/* Compares elements as numbers: floats within a tolerance, integers exactly, and bytes if they are not numbers.
  * Payloads need not be aligned. */
 #include <math.h>
 #include <xir/diff.h>
@@ -7,7 +7,7 @@
 
 typedef enum coding { BYTES, SIGNED, UNSIGNED, F16, BF16, F32, F64 } coding;
 
-/* What one element is, and how many bytes it takes. */
+/* How one element is coded, and how many bytes it takes. */
 static coding coding_of(const xir_type *type, size_t *bytes) {
     const xir_type *storage = xir_type_storage(type);
     uint64_t bits = xir_type_storage_bits(type);
@@ -77,7 +77,7 @@ static int64_t extend(uint64_t v, size_t bytes) {
     return (int64_t)(v << shift) >> shift;
 }
 
-/* NaN is as far from a number as can be, and the same as NaN. */
+/* NaN is infinitely far from any number, and equal to NaN. */
 static double apart(double a, double b) {
     if (isnan(a) || isnan(b)) return isnan(a) && isnan(b) ? 0 : (double)INFINITY;
     return a == b ? 0 : fabs(a - b);
@@ -138,7 +138,7 @@ static xir_elements_diff compare(const xir_type *type_a, const unsigned char *a,
     size_t bytes, other;
     coding c = coding_of(type_a, &bytes), c_b = coding_of(type_b, &other);
     if (n_a != n_b || c != c_b || bytes != other || n_a % bytes) {
-        /* A type that differs is a difference of its own; here it is bytes that are left to compare. */
+        /* A different type is recorded separately; here only bytes can be compared. */
         c = BYTES;
         bytes = 1;
     }
@@ -168,7 +168,7 @@ xir_status xir_params_compare(const xir_value *a, const xir_value *b, double tol
     if (!a || !b || !value_is_params(a) || !value_is_params(b)) return XIR_E_TYPE;
     uint64_t n_a = 0, n_b = 0;
     const void *x = xir_params_data(a, &n_a), *y = xir_params_data(b, &n_b);
-    /* Bytes of a mapped file may turn out not to be there when they are asked for. */
+    /* Bytes of a mapped file may turn out to be lost when they are accessed. */
     if ((!x && n_a) || (!y && n_b) || !xir_params_has_data(a) || !xir_params_has_data(b)) return XIR_E_MISSING;
     return xir_elements_compare(xir_value_type(a), x, n_a, xir_value_type(b), y, n_b, tolerance, out);
 }

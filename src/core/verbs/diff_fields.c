@@ -1,5 +1,5 @@
-/* What of two things that are the same one differs: types part by part, maps key by key, attributes row by row,
- * Params by what is known of them and, if asked, by their bytes. */
+/* Compares the fields of two matching things: types part by part, maps key by key, attributes row by row, Params by
+ * their properties and, if requested, by their bytes. */
 #include <math.h>
 #include "diff.h"
 #include "hash.h"
@@ -52,7 +52,7 @@ static bool same_refs(const xir_refs *a, const xir_refs *b) {
     return true;
 }
 
-/* Of tensors what differs; what is not seen in any part (undeclared keys) as a whole. */
+/* Records the differing parts of tensors; if no part shows the difference (undeclared keys), the whole. */
 static void diff_types(xir_diff *d, const xir_type *a, const xir_type *b) {
     if (a == b || (a && b && xir_type_equal(a, b))) return;
     const xir_tensor_type *x = xir_type_as_tensor(a), *y = xir_type_as_tensor(b);
@@ -113,7 +113,7 @@ static bool first_time(xir_diff *d, const xir_value *a, const xir_value *b) {
     return true;
 }
 
-/* Bytes of a mapped file may turn out not to be there when they are asked for. */
+/* Bytes of a mapped file may turn out to be lost when they are accessed. */
 static bool has_bytes(const xir_value *v) {
     uint64_t size;
     if (!xir_params_has_data(v)) return false;
@@ -171,7 +171,7 @@ static bool has_params(const xir_any *any) {
     return false;
 }
 
-/* Either may be NULL. Params in them are compared as Params, so lists that hold some are gone into. */
+/* Either may be NULL. Params inside are compared as Params, so lists that contain Params are entered. */
 static void diff_any(xir_diff *d, const xir_any *a, const xir_any *b) {
     bool kind = a && b && a->kind == b->kind;
     if (kind && a->kind == XIR_ANY_PARAMS && a->as.params && b->as.params) {
@@ -207,7 +207,7 @@ void diff_maps(xir_diff *d, const char *part, const xir_map *a, const xir_map *b
 
 /* ---- attributes ------------------------------------------------------------------------------------------------ */
 
-/* Returns true if two attributes of a kind that holds neither Params nor ops nor maps are the same. */
+/* Returns true if two attributes are equal, of a kind that contains neither Params nor ops nor maps. */
 static bool same_attr(const xir_attr *a, const xir_attr *b) {
     if (a->is_null || b->is_null) return a->is_null == b->is_null;
     switch (a->kind) {

@@ -1,15 +1,13 @@
-/* Which op of one network is which of the other, in time near linear in ops and uses. In this order, each step among
- * what the steps before left over:
+/* Matches the ops of two networks, in time near linear in ops and uses. Each step works on what the steps before left
+ * over, in this order:
  *
  *   1. A name that is not empty and appears once in both.
- *   2. The same id and class. Ids are numbers that tools hand out, and after an op was put in and all were numbered
- *      again,
- *      equal ids mean nothing; so the ops that can be told without them (by name, or by a content that appears once in
- *      both) are asked first whether ids agree. If most do not, this step comes last.
+ *   2. The same id and class. Tools hand out ids, and if an op was inserted and all were renumbered, equal ids mean
+ *      nothing. So ids are first tested on the ops that can be matched without them (by name, or by a content that
+ *      appears once in both). If most of them disagree, this step comes last.
  *   3. A content (class, attributes, types) that appears once in both; the only source, the only sink.
- *   4. Neighbours of mates: the maker of the same input, the users of the same output. First those of the same
- *      content, then,
- *      where only one is left on either side, those of the same class; in the end several, in their order. */
+ *   4. Neighbours of matched ops: the op that makes the same input, the users of the same output. First those of the
+ *      same content; then, if only one is left on either side, those of the same class; finally several, in order. */
 #include <stdlib.h>
 #include "diff.h"
 #include "hash.h"
@@ -32,7 +30,7 @@ static uint64_t hash_real(uint64_t h, double v) {
     return mix(h, bits);
 }
 
-/* Of Params only what they are: their bytes may not be there, and their names and ids are often numbers. */
+/* Hashes only what Params are: their bytes may be missing, and their names and ids are often numbers. */
 static uint64_t hash_params(uint64_t h, const xir_value *v) {
     return v ? object_hash(h, xir_type_object(xir_value_type(v))) : mix(h, 2);
 }
@@ -100,7 +98,7 @@ static uint64_t hash_attr(uint64_t h, const xir_attr *attr) {
     return h;
 }
 
-/* What an op is, whatever its name and its neighbours are. */
+/* A hash of what an op is, without its name and its neighbours. */
 static uint64_t content_of(const xir_op *op) {
     const xir_class *cls = xir_op_class(op);
     uint64_t h = text_hash(mix(0, xir_op_input_count(op)), xir_class_key(cls));
@@ -116,7 +114,7 @@ static uint64_t content_of(const xir_op *op) {
         const xir_value *v = xir_op_input(op, (int64_t)i);
         if (v && xir_value_is_params(v)) h = hash_params(mix(h, i), v);
     }
-    return h | 1;   /* 0 is no key */
+    return h | 1;   /* 0 means "no key" */
 }
 
 /* ---- two lists ------------------------------------------------------------------------------------------------ */
@@ -136,9 +134,9 @@ typedef struct users { user_op *items; size_t n, room; } users;
 typedef struct matching {
     xir_diff *d;
     list      a, b;
-    uint32_t *pairs;           /* positions in a of those that have a mate, in the order in which they were found     */
+    uint32_t *pairs;           /* positions in a of matched ops, in the order in which they were found                */
     size_t    n_pairs, most;
-    size_t    next[LEVELS];    /* those whose neighbours are still to be looked at: strictly, less so, at last        */
+    size_t    next[LEVELS];    /* the next ones whose neighbours are to be matched: strictly, loosely, finally        */
     users     x, y;            /* room for users of a value                                                           */
 } matching;
 
@@ -161,16 +159,16 @@ static void list_free(xir_diff *d, list *l) {
 
 /* The position of an op in the list, or SIZE_MAX. */
 static size_t position(const list *l, const xir_op *op) {
-    size_t at = l->side->index[op->slot];   /* of ops of other lists anything */
+    size_t at = l->side->index[op->slot];   /* undefined for ops of other lists */
     return at < l->n && l->ops[at] == op ? at : SIZE_MAX;
 }
 
-static bool taken(const list *l, size_t i) { return diff_mate(l->side, l->ops[i]) != NULL; }
+static bool taken(const list *l, size_t i) { return diff_match_of(l->side, l->ops[i]) != NULL; }
 
 static void pair(matching *m, size_t i, size_t j) {
     xir_op *a = m->a.ops[i], *b = m->b.ops[j];
-    m->a.side->mates[a->slot] = b;
-    m->b.side->mates[b->slot] = a;
+    m->a.side->matches[a->slot] = b;
+    m->b.side->matches[b->slot] = a;
     m->pairs[m->n_pairs++] = (uint32_t)i;
 }
 
@@ -227,7 +225,7 @@ static void once_in_both(matching *m, key_fn *key, void (*found)(matching *m, si
         k->n_b++;
         k->j = (uint32_t)j;
     }
-    /* In the order of the first list, so that what follows does not depend on hashes. */
+    /* In the order of the first list, so that the result does not depend on hashes. */
     for (size_t i = 0; i < m->a.n; i++) {
         if (!m->a.keys[i] || taken(&m->a, i)) continue;
         const bucket *k = find_bucket(table, room, m->a.keys[i]);
@@ -251,9 +249,9 @@ static void ask(matching *m, size_t i, size_t j, void *user) {
 static bool ids_are_kept(matching *m) {
     poll p = { 0 };
     for (size_t i = 0; i < m->a.n; i++) {
-        const xir_op *mate = diff_mate(m->a.side, m->a.ops[i]);
-        if (mate && mate->id == m->a.ops[i]->id) p.agree++;
-        else if (mate) p.disagree++;
+        const xir_op *match = diff_match_of(m->a.side, m->a.ops[i]);
+        if (match && match->id == m->a.ops[i]->id) p.agree++;
+        else if (match) p.disagree++;
     }
     once_in_both(m, content_key, ask, &p);
     return p.agree >= p.disagree;
@@ -261,15 +259,15 @@ static bool ids_are_kept(matching *m) {
 
 /* ---- neighbours ------------------------------------------------------------------------------------------------ */
 
-/* A free op that uses an output of one that has a mate. */
+/* A free op that uses an output of a matched op. */
 struct user_op {
     const xir_class *cls;
-    size_t           input;      /* where */
-    uint64_t         content;    /* 0: does not count now */
+    size_t           input;      /* the position of the use */
+    uint64_t         content;    /* 0: ignored now */
     size_t           at;         /* its position          */
 };
 
-/* By keys of classes, not by their addresses, so that the order is the same from run to run. */
+/* By keys of classes, not by their addresses, so that the order is the same in every run. */
 static int by_group(const user_op *x, const user_op *y) {
     if (x->cls != y->cls) {
         int order = str_order(x->cls->key, y->cls->key);
@@ -302,7 +300,7 @@ static bool free_users(matching *m, const list *l, const xir_value *v, bool stri
     return u->n > 0;
 }
 
-/* Users of the same output: strictly, all of one content in their order; otherwise one where one is left; at last
+/* Matches users of the same output: strictly, all of one content in order; loosely, one if only one is left; finally
  * all. */
 static void match_users(matching *m, const xir_value *a, const xir_value *b, int level) {
     if (!xir_value_uses(a) || !xir_value_uses(b)) return;
@@ -327,7 +325,7 @@ static void match_users(matching *m, const xir_value *a, const xir_value *b, int
     }
 }
 
-/* Makers of the same input, through the same output. */
+/* Matches the ops that make the same input, through the same output. */
 static void match_maker(matching *m, const xir_value *a, const xir_value *b, int level) {
     const xir_op *p = a ? xir_value_op(a) : NULL, *q = b ? xir_value_op(b) : NULL;
     if (!p || !q || xir_value_index(a) != xir_value_index(b) || !diff_same_class(p->cls, q->cls)) return;
@@ -337,14 +335,14 @@ static void match_maker(matching *m, const xir_value *a, const xir_value *b, int
 }
 
 static void look_around(matching *m, size_t i, int level) {
-    const xir_op *a = m->a.ops[i], *b = diff_mate(m->a.side, a);
+    const xir_op *a = m->a.ops[i], *b = diff_match_of(m->a.side, a);
     size_t inputs = a->n_inputs < b->n_inputs ? a->n_inputs : b->n_inputs;
     size_t outputs = a->n_outputs < b->n_outputs ? a->n_outputs : b->n_outputs;
     for (size_t k = 0; k < inputs; k++) match_maker(m, a->inputs[k].value, b->inputs[k].value, level);
     for (size_t k = 0; k < outputs; k++) match_users(m, &a->outputs[k], &b->outputs[k], level);
 }
 
-/* The strictest look that is still to be had, until there is none. */
+/* Tries the strictest level with work left, until there is none. */
 static void match_neighbours(matching *m) {
     for (int level = 0; level < LEVELS && !m->d->failed;) {
         if (m->next[level] == m->n_pairs) {
@@ -384,17 +382,18 @@ void diff_match(xir_diff *d, xir_op *const *a, size_t n_a, xir_op *const *b, siz
     diff_give(d, m.pairs, m.most, sizeof *m.pairs);
 }
 
-/* Where the mates of a's ops are in b, and the longest rising part of that: the others have moved. */
+/* Finds the positions in b of the matches of a's ops, and the longest increasing subsequence: the other ops have
+ * moved. */
 void diff_find_moved(xir_diff *d, xir_op *const *a, size_t n_a, xir_op *const *b, size_t n_b, bool *moved) {
     size_t *where = diff_take(d, 3 * n_a, sizeof *where), *last = where ? where + n_a : NULL,
             *before = where ? last + n_a : NULL;
     for (size_t j = 0; j < n_b; j++) d->b.index[b[j]->slot] = (uint32_t)j;
     size_t length = 0;
     for (size_t i = 0; i < n_a && where; i++) {
-        const xir_op *mate = diff_mate(&d->a, a[i]);
-        moved[i] = mate != NULL;
-        if (!mate) continue;
-        where[i] = d->b.index[mate->slot];
+        const xir_op *match = diff_match_of(&d->a, a[i]);
+        moved[i] = match != NULL;
+        if (!match) continue;
+        where[i] = d->b.index[match->slot];
         size_t low = 0, high = length;
         while (low < high) {
             size_t middle = (low + high) / 2;

@@ -1,11 +1,11 @@
-/* Equality of ops and networks. Within a network operands are the same pointer; between networks they are values
- * that say the same of themselves. */
+/* Equality of ops and networks. Within a network operands are the same pointer; between networks they are values with
+ * equal properties. */
 #include "graph.h"
 #include "hash.h"
 
 static bool same_text(const label *a, const label *b) { return xir_str_equal(name_text(a), name_text(b)); }
 
-/* ---- values that say the same ------------------------------------------------------------------------------ */
+/* ---- values with equal properties -------------------------------------------------------------------------- */
 
 static bool same_type(const xir_type *a, const xir_type *b) {
     return xir_object_equal((const xir_object *)a, (const xir_object *)b);
@@ -56,7 +56,7 @@ static bool same_map(const xir_map *a, const xir_map *b, bool bytes) {
     return same_any(&x, &y, bytes);
 }
 
-/* Attributes, where Params and sub ops may be another network's. */
+/* Attributes whose Params and sub ops may belong to another network. */
 static bool same_attrs(const xir_class *cls, const void *a, const void *b, bool bytes) {
     if (a == b) return true;
     for (uint32_t i = 0; i < cls->n_fields; i++) {
@@ -106,7 +106,7 @@ bool xir_op_identical(const xir_op *a, const xir_op *b) { return a == b || (a &&
 bool xir_network_equal(const xir_network *a, const xir_network *b, bool with_params) {
     if (a == b) return true;
     if (!a || !b || a->n_ops != b->n_ops) return false;
-    for (int i = 0; i <= XIR_TEXT_XIR_VERSION; i++) {   /* ORDER TEXT: what follows says something about bytes */
+    for (int i = 0; i <= XIR_TEXT_XIR_VERSION; i++) {   /* ORDER TEXT: the later ones depend on bytes */
         if (!xir_str_equal(a->text[i], b->text[i])) return false;
     }
     if (!xir_object_equal((const xir_object *)a->ai_target, (const xir_object *)b->ai_target)) return false;
@@ -139,12 +139,12 @@ bool xir_op_structural_equal(const xir_op *a, const xir_op *b) {
     return op_makes_same(a, b);
 }
 
-/* Attributes by content: the same content may lie twice, and so may what they refer to. */
+/* Attributes by content: equal content may be stored twice, and so may what it refers to. */
 uint64_t op_attrs_hash(const xir_op *op) {
     const xir_class *cls = op->cls;
     _Alignas(16) char space[256];
     uint64_t hash = 0;
-    /* one stretch of memory, with hashes in the place of references */
+    /* one stretch of memory, with hashes in place of references */
     if (cls->plain && cls->body_size <= sizeof space) {
         memcpy(space, op->attrs, cls->body_size);
         for (uint32_t i = 0; i < cls->n_refs; i++) {

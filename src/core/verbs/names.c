@@ -4,8 +4,8 @@
 #include "hash.h"
 #include "utf8.h"
 
-/* A set of names, and for each stem the next number to try after it. Numbers never go back: a number that is taken
- * is tried once. */
+/* A set of names, and for each stem the next number to try. Numbers never decrease, so a number that is taken is tried
+ * only once. */
 typedef struct scope {
     text_table taken, next;
 } scope;
@@ -15,14 +15,14 @@ typedef struct naming {
     const name_rules *rules;
     scope             scopes[2];    /* of ops, of values */
     buffer            text;
-    bool              settle;       /* the second walk: what has no name yet gets one */
-    size_t            at;           /* of the second walk */
+    bool              finish;       /* the second walk: items without a name get one */
+    size_t            at;           /* position of the second walk */
     xir_status        status;
 } naming;
 
 /* ---- spelling --------------------------------------------------------------------------------------------------- */
 
-/* The character at the front of a text and its length; 0 and 1 byte if it is not UTF-8. */
+/* The first character of a text and its length; 0 and 1 byte if it is not UTF-8. */
 static size_t read_char(xir_str s, uint32_t *c) {
     unsigned char first = (unsigned char)s.data[0];
     if (first < 0x80) {
@@ -53,8 +53,8 @@ static bool can_be_spelled(const name_rules *rules, xir_str name) {
     return true;
 }
 
-/* The name with '_' for what may not be in it, and before what may not be its first character; cut to what is
- * allowed. */
+/* Spells a name: '_' replaces characters that are not allowed, and is put before one that must not be the first. The
+ * result is cut to the allowed length. */
 static void spell(naming *n, xir_str name) {
     const name_rules *rules = n->rules;
     size_t most = most_of(rules);
@@ -70,7 +70,7 @@ static void spell(naming *n, xir_str name) {
     }
 }
 
-/* The front of a text, at most `most` bytes, without a part of a character. */
+/* The beginning of a text, at most `most` bytes, without a part of a character. */
 static xir_str cut(xir_str text, size_t most) {
     if (text.size <= most) return text;
     while (most > 0 && ((unsigned char)text.data[most] & 0xC0) == 0x80) most--;
@@ -100,8 +100,8 @@ static uint32_t *next_number(naming *n, scope *s, xir_str stem) {
     return next;
 }
 
-/* stem_1, stem_2, …: the first that is free. Where a number leaves less room the stem is shorter, and counts for
- * itself: so each pair of a stem and a number is tried once, whatever it was cut from. */
+/* Finds the first free name of stem_1, stem_2, …. If a longer number leaves less room, the stem is cut, and the shorter
+ * stem has its own counter. So each pair of stem and number is tried once, whatever it was cut from. */
 static bool number(naming *n, scope *s, xir_str whole, xir_str *out) {
     size_t most = most_of(n->rules);
     xir_str stem = whole;
@@ -126,7 +126,7 @@ static bool number(naming *n, scope *s, xir_str whole, xir_str *out) {
     }
 }
 
-static bool settle(naming *n, scope *s, xir_str name, const char *otherwise, xir_str *out) {
+static bool finish(naming *n, scope *s, xir_str name, const char *otherwise, xir_str *out) {
     spell(n, name.size ? name : xir_str_of(otherwise));
     if (n->text.failed) return fail(n, XIR_E_MEMORY);
     xir_str stem = { n->text.data, n->text.size }, kept;
@@ -136,14 +136,14 @@ static bool settle(naming *n, scope *s, xir_str name, const char *otherwise, xir
 
 /* ---- walking ---------------------------------------------------------------------------------------------------- */
 
-/* The first walk lists what there is, and keeps the names that can stay. The second, in the same order, makes the
+/* The first walk lists all items and keeps the names that can be kept. The second, in the same order, makes the
  * others. */
 static bool name_item(naming *n, bool is_op, xir_str name) {
     network_names *names = n->names;
     scope *s = &n->scopes[!is_op && !n->rules->one_scope];
-    if (n->settle) {
+    if (n->finish) {
         xir_str *item = &names->items[n->at++];
-        return item->data || settle(n, s, name, is_op ? n->rules->op : n->rules->value, item);
+        return item->data || finish(n, s, name, is_op ? n->rules->op : n->rules->value, item);
     }
     if (names->n >= UINT32_MAX - 1) return fail(n, XIR_E_LIMIT);
     if (!mem_reserve(names->alloc, (void **)&names->items, &names->room, names->n + 1, sizeof *names->items)) {
@@ -156,7 +156,7 @@ static bool name_item(naming *n, bool is_op, xir_str name) {
 
 static bool name_op(void *user, xir_op *op) {
     naming *n = user;
-    if (!n->settle) n->names->first[op->slot] = (uint32_t)n->names->n + 1;
+    if (!n->finish) n->names->first[op->slot] = (uint32_t)n->names->n + 1;
     bool done = name_item(n, true, xir_op_name(op));
     for (uint32_t i = 0; i < op->n_outputs && done; i++) done = name_item(n, false, xir_value_name(&op->outputs[i]));
     return done && op_each_child(op, name_op, n);
@@ -164,7 +164,7 @@ static bool name_op(void *user, xir_op *op) {
 
 static bool name_params(void *user, xir_value *v) {
     naming *n = user;
-    if (!n->settle) n->names->params[value_params(v)->number] = (uint32_t)n->names->n + 1;
+    if (!n->finish) n->names->params[value_params(v)->number] = (uint32_t)n->names->n + 1;
     return name_item(n, false, xir_value_name(v));
 }
 
@@ -200,7 +200,7 @@ xir_status network_names_make(network_names *out, const xir_network *net, const 
     if (out->params) memset(out->params, 0, ((size_t)net->n_params + 1) * sizeof *out->params);
     bool done = (out->first && out->params) || fail(&n, XIR_E_MEMORY);
     done = done && reserve_words(&n) && walk(&n);
-    n.settle = true;
+    n.finish = true;
     done = done && walk(&n);
     buffer_free(&n.text);
     for (size_t i = 0; i < 2; i++) {

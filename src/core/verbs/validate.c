@@ -1,24 +1,23 @@
-/* The whole check. It only reads, adds every finding, and looks at what is shared (attributes, types) once: two
- * small memos remember what has been found good. Findings get their place ("/ops/17") only when there are any. */
+/* The whole check. It only reads, adds every finding, and checks shared things (attributes, types) once: two small
+ * memos remember what is valid. The place of a finding ("/ops/17") is only made if there is a finding. */
 #include <inttypes.h>
 #include <stdio.h>
 #include "graph.h"
 
-enum { FEW = 256, MANY = 1024 };   /* items of a memo: a small network's and a large one's */
+enum { FEW = 256, MANY = 1024 };   /* sizes of a memo: for a small network and for a large one */
 
-/* Ids that have been met: a bit each where ids are dense, as they are in files; where they are not, the tables are
- * asked. */
+/* The ids met so far: one bit each if ids are dense, as they are in files; otherwise the tables are used. */
 typedef struct id_set {
     uint64_t *bits;
-    uint64_t  room;    /* ids below it have a bit */
+    uint64_t  room;    /* ids below this have a bit */
     int64_t   highest;
 } id_set;
 
 typedef struct checker {
     const xir_network *net;
     size_t             memo;            /* items of the next two, a power of two                       */
-    const void       **good;            /* attributes, types and their parts that have no fault of their own */
-    /* questions that a class's own rule has answered with yes; NULL: not remembered */
+    const void       **good;            /* attributes, types and their parts without faults of their own */
+    /* questions to which a class's own rule has answered XIR_OK; NULL: not remembered */
     infer_memo        *ruled;
     id_set             op_ids, value_ids;
 } checker;
@@ -55,7 +54,7 @@ static void keep_first(xir_status *first, xir_status status) {
 
 static xir_status check_object(checker *c, const xir_object *object, xir_str path, xir_diags *why);
 
-/* What an object refers to: element types and layouts are shared by many. */
+/* Checks a part of an object: many objects share element types and layouts. */
 static xir_status check_part(checker *c, const xir_object *part, xir_str path, xir_diags *why) {
     if (!part || is_good(c, part)) return XIR_OK;
     xir_status status = check_object(c, part, path, why);
@@ -63,8 +62,8 @@ static xir_status check_part(checker *c, const xir_object *part, xir_str path, x
     return status;
 }
 
-/* Bounds, references and the class's rule, of an object and of all it refers to. As deep as readers let objects
- * nest. */
+/* Checks bounds, references and the class's rule, for an object and everything it refers to. Readers limit how deep
+ * objects nest. */
 static xir_status check_object(checker *c, const xir_object *object, xir_str path, xir_diags *why) {
     if (object->cls->opaque) return XIR_OK;
     xir_status first = body_check(object->cls, object, XIR_STR(""), path, why);
@@ -84,7 +83,7 @@ static xir_status check_object(checker *c, const xir_object *object, xir_str pat
 
 static bool is_integer(const xir_type *type) { return xir_type_kind_of(type) == XIR_TYPE_INTEGER; }
 
-/* Arrays of ratios have an item an element of their axis, where the storage is integer (since 3.8 of the original). */
+/* Arrays of ratios have one item per element of their axis if the storage is integer (since 3.8 of the original). */
 static xir_status check_ratios(const xir_type *type, xir_str path, xir_diags *why) {
     const xir_norm_ratios *ratios = xir_type_norm_ratios(type);
     if (!ratios || !is_integer(xir_type_storage(type))) return XIR_OK;
@@ -101,7 +100,7 @@ static xir_status check_ratios(const xir_type *type, xir_str path, xir_diags *wh
                      axis, dim, n);
 }
 
-static xir_status judge_type(checker *c, const xir_type *type, xir_str path, xir_diags *why) {
+static xir_status check_type_itself(checker *c, const xir_type *type, xir_str path, xir_diags *why) {
     xir_status first = check_object(c, (const xir_object *)type, path, why);
     if (!first && xir_type_kind_of(type) == XIR_TYPE_TENSOR) first = check_ratios(type, path, why);
     if (!first) note_good(c, type);
@@ -109,15 +108,15 @@ static xir_status judge_type(checker *c, const xir_type *type, xir_str path, xir
 }
 
 static inline xir_status check_type(checker *c, const xir_type *type, xir_str path, xir_diags *why) {
-    return is_good(c, type) ? XIR_OK : judge_type(c, type, path, why);
+    return is_good(c, type) ? XIR_OK : check_type_itself(c, type, path, why);
 }
 
 /* ---- ops --------------------------------------------------------------------------------------------------- */
 
-/* A dialect's op: nobody here knows how many inputs it needs, or which of them. */
+/* Returns true for an op of a dialect: it is unknown how many inputs it needs, and which of them. */
 static bool is_foreign(const xir_class *cls) {
-    static const char ours[] = "icraft::";
-    return cls->opaque && (cls->key.size < sizeof ours - 1 || memcmp(cls->key.data, ours, sizeof ours - 1) != 0);
+    static const char own[] = "icraft::";
+    return cls->opaque && (cls->key.size < sizeof own - 1 || memcmp(cls->key.data, own, sizeof own - 1) != 0);
 }
 
 /* A value, for a sentence: its id, and its name if it has one. */
@@ -137,12 +136,12 @@ static xir_status check_inputs(checker *c, const xir_op *op, xir_str path, xir_d
     place p;
     if (op->n_inputs < cls->least_inputs) {
         keep_first(&first, diag_fail(why, XIR_E_MISSING, under(&p, path, "/inputs", 0),
-                                     "%.*s needs %" PRIu32 " inputs, %" PRIu32 " are there", (int)cls->key.size, cls->key.data,
+                                     "%.*s needs %" PRIu32 " inputs, found %" PRIu32, (int)cls->key.size, cls->key.data,
                                      cls->least_inputs, op->n_inputs));
     }
     if (!cls->many_inputs && op->n_inputs > cls->n_inputs) {
         keep_first(&first, diag_fail(why, XIR_E_INVALID, under(&p, path, "/inputs", 0),
-                                     "%.*s takes at most %" PRIu32 " inputs, %" PRIu32 " are there", (int)cls->key.size,
+                                     "%.*s takes at most %" PRIu32 " inputs, found %" PRIu32, (int)cls->key.size,
                                      cls->key.data, cls->n_inputs, op->n_inputs));
     }
     for (uint32_t i = 0; i < op->n_inputs; i++) {
@@ -153,7 +152,7 @@ static xir_status check_inputs(checker *c, const xir_op *op, xir_str path, xir_d
             keep_first(&first, diag_fail(why, XIR_E_MISSING, under(&p, path, "/inputs/%zu", i), "the input is absent"));
             continue;
         }
-        if (v->producer) continue;   /* judged where it is made */
+        if (v->producer) continue;   /* checked with the op that makes it */
         if (!value_is_params(v)) {
             keep_first(&first, diag_fail(why, XIR_E_MISSING, under(&p, path, "/inputs/%zu", i),
                                          "no op makes %s", value_called(v).text));
@@ -177,7 +176,7 @@ static xir_status check_any(checker *c, const xir_any *any, xir_str path, xir_di
     return first;
 }
 
-/* The types of Params in attributes. */
+/* Checks the types of Params in attributes. */
 static xir_status check_attr_params(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
     xir_status first = XIR_OK;
     place p, q;
@@ -207,7 +206,7 @@ static xir_status check_attr_params(checker *c, const xir_op *op, xir_str path, 
     return first;
 }
 
-/* An accelerator's op in a network for another one. */
+/* Refuses an op of one accelerator in a network for another. */
 static xir_status check_target(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
     const xir_target *ai = c->net->ai_target;
     if (!ai || !xir_target_row_of(op->target)->accelerator) return XIR_OK;
@@ -242,7 +241,7 @@ static xir_status check_children(checker *c, const xir_op *op, xir_str path, xir
     return first;
 }
 
-/* A rule sees class, attributes, target and input types: where these have been judged good, they are good. */
+/* A rule sees class, attributes, target and input types: if these are the same as in a valid op, the op is valid. */
 static xir_status check_rule(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
     infer_memo key = { .cls = op->cls, .attrs = op->attrs, .target = op->target };
     uint64_t hash = (uintptr_t)op->attrs * (uint64_t)3;
@@ -263,7 +262,7 @@ static xir_status check_rule(checker *c, const xir_op *op, xir_str path, xir_dia
     return status;
 }
 
-/* The objects that attributes are, and what these refer to. */
+/* Checks the objects among the attributes, and what they refer to. */
 static xir_status check_attr_objects(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
     xir_status first = XIR_OK;
     for (uint32_t i = 0; i < op->cls->n_fields; i++) {
@@ -298,18 +297,18 @@ static xir_status check_op(checker *c, const xir_op *op, xir_str path, xir_diags
     if (!cls->many_outputs && op->n_outputs != cls->n_outputs) {
         place p;
         keep_first(&first, diag_fail(why, XIR_E_INVALID, under(&p, path, "/outputs", 0),
-                                     "%.*s has %" PRIu32 " outputs, %" PRIu32 " are there", (int)cls->key.size, cls->key.data,
+                                     "%.*s has %" PRIu32 " outputs, found %" PRIu32, (int)cls->key.size, cls->key.data,
                                      cls->n_outputs, op->n_outputs));
     }
     if (!cls->plain || op->more) keep_first(&first, check_attr_params(c, op, path, why));
     keep_first(&first, check_target(c, op, path, why));
-    /* The class's own rule builds on what has been judged so far. */
+    /* The class's own rule relies on the checks before it. */
     if (!first && (cls->check || c->net->ctx->choosy_targets)) keep_first(&first, check_rule(c, op, path, why));
     if (!cls->plain) keep_first(&first, check_children(c, op, path, why));
     return first;
 }
 
-/* Faults are rare: only then it is done again, for the sentences. */
+/* Faults are rare: only then everything is done again, to make the sentences. */
 xir_status xir_op_validate(const xir_op *op, xir_diags *why) {
     if (!op) return diag_null(why, "op");
     enum { PARTS = 16 };
@@ -328,7 +327,7 @@ static void start_ids(id_set *set, const xir_allocator *alloc, int64_t next, uin
     if (next <= 0 || (uint64_t)next > expected * 64 + 4096) return;
     size_t bytes = ((size_t)next / 64 + 1) * sizeof *set->bits;
     set->bits = mem_new(alloc, bytes);
-    if (!set->bits) return;   /* slower, not wrong */
+    if (!set->bits) return;   /* slower, but not wrong */
     memset(set->bits, 0, bytes);
     set->room = ((uint64_t)next / 64 + 1) * 64;
 }
@@ -337,7 +336,7 @@ static void end_ids(id_set *set, const xir_allocator *alloc) {
     mem_free(alloc, set->bits, (size_t)(set->room / 8));
 }
 
-/* Whether this id is met for the first time, *known set to whether that can be told. */
+/* Returns true if this id is met for the first time; *known says whether that can be decided. */
 static bool first_met(id_set *set, int64_t id, bool *known) {
     *known = true;
     if (id > set->highest) {
@@ -354,7 +353,7 @@ static bool first_met(id_set *set, int64_t id, bool *known) {
     return !met;
 }
 
-/* Where an op is: made a path only for a finding. */
+/* The position of an op, made into a path only for a finding. */
 typedef struct trail { const struct trail *up; const char *field; size_t index; } trail;
 
 static xir_str trail_path(place *p, const trail *at) {
@@ -364,7 +363,7 @@ static xir_str trail_path(place *p, const trail *at) {
     return (xir_str){ p->text, size < sizeof p->text ? size : sizeof p->text - 1 };
 }
 
-/* The op's ids and its sub ops'. */
+/* Checks the ids of the op and its sub ops. */
 static xir_status check_ids(checker *c, const xir_op *op, const trail *at, xir_diags *why) {
     const xir_network *net = c->net;
     xir_status first = XIR_OK;
@@ -399,7 +398,7 @@ static xir_status check_ids(checker *c, const xir_op *op, const trail *at, xir_d
     return first;
 }
 
-/* What an op may be only where it stands. */
+/* Checks that depend on the op's position. */
 static xir_status check_standing(checker *c, xir_op *op, xir_str path, xir_diags *why) {
     const xir_network *net = c->net;
     xir_status first = XIR_OK;
@@ -422,23 +421,23 @@ static xir_status check_standing(checker *c, xir_op *op, xir_str path, xir_diags
     return first;
 }
 
-/* A network of our own ops has an Input at its head and an Output at its end; one of a dialect need not. */
+/* A network of XIR's own ops has an Input at its head and an Output at its end; one of a dialect need not. */
 static xir_status check_ends(const xir_network *net, xir_diags *why) {
     xir_status first = XIR_OK;
     if (!net->first)
         return diag_fail(why, XIR_E_MISSING, XIR_STR("/ops"),
-                         "the network is empty: an Input and an Output were expected");
+                         "the network is empty: expected an Input and an Output");
     if (net->first->cls->opaque) return XIR_OK;
     if (!(net->first->cls->traits & XIR_TRAIT_SOURCE)) {
         keep_first(&first,
-                   diag_fail(why, XIR_E_INVALID, XIR_STR("/ops/0"), "the first op must be an Input, a %.*s was found",
+                   diag_fail(why, XIR_E_INVALID, XIR_STR("/ops/0"), "the first op must be an Input, found a %.*s",
                              (int)net->first->cls->key.size, net->first->cls->key.data));
     }
     const xir_op *last = net->last;
     if (!(last->cls->traits & XIR_TRAIT_SINK) && !last->cls->opaque) {
         place p;
         keep_first(&first, diag_fail(why, XIR_E_INVALID, under(&p, XIR_STR("/ops"), "/%zu", net->n_ops - 1),
-                                     "the last op must be an Output, a %.*s was found", (int)last->cls->key.size,
+                                     "the last op must be an Output, found a %.*s", (int)last->cls->key.size,
                                      last->cls->key.data));
     }
     return first;
@@ -446,9 +445,9 @@ static xir_status check_ends(const xir_network *net, xir_diags *why) {
 
 static xir_status validate(checker *c, xir_diags *why) {
     const xir_network *net = c->net;
-    /* Params have ids too: they are met first, so that an output with one of them is the one that is told of. */
+    /* Params have ids too. They come first, so that an output with the same id is the one that is reported. */
     xir_status first = XIR_OK;
-    c->value_ids.highest = c->value_ids.room ? (int64_t)c->value_ids.room - 1 : INT64_MAX;   /* they come in no order */
+    c->value_ids.highest = c->value_ids.room ? (int64_t)c->value_ids.room - 1 : INT64_MAX;   /* they are not in order */
     for (const xir_value *v = net->all_params; v; v = v->more->params->next) {
         bool known, alone = v->id < 0 || first_met(&c->value_ids, v->id, &known);
         if (!alone && !known) alone = net_find_value(net, v->id) == v;
@@ -462,7 +461,7 @@ static xir_status validate(checker *c, xir_diags *why) {
         xir_status status = check_op(c, op, XIR_STR(""), NULL);
         keep_first(&status, check_standing(c, op, XIR_STR(""), NULL));
         if (status) {
-            /* Again, now for the sentences. */
+            /* Once more, to make the sentences. */
             place p;
             xir_str path = under(&p, XIR_STR("/ops"), "/%zu", i);
             status = check_op(c, op, path, why);
@@ -474,7 +473,7 @@ static xir_status validate(checker *c, xir_diags *why) {
     return first;
 }
 
-/* Room for what is remembered, by the size of the network. */
+/* Allocates the memos, by the size of the network. */
 static void start_memo(checker *c, const xir_allocator *alloc, size_t n_ops) {
     c->memo = n_ops < FEW ? FEW : MANY;
     c->good = mem_new(alloc, c->memo * sizeof *c->good);

@@ -1,6 +1,6 @@
-/* A view holds its ops in execution order, and what it found in them when it was made: the questions then cost
- * nothing and may come from many threads. It compares the network's epoch, which every edit changes, and holds a
- * reference of the network. */
+/* A view holds its ops in execution order and what it found about them when it was made. So queries are cheap and
+ * several threads may ask. It compares the network's epoch, which every edit changes, and holds a reference of the
+ * network. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static bool list_add(value_list *l, xir_value *v) {
 
 static bool list_has(const value_list *l, const xir_value *v) { return pointer_table_find(&l->places, v); }
 
-/* The list stays as it is from here on. */
+/* The list does not change from here on. */
 static void list_close(value_list *l) { pointer_table_free(&l->places); }
 
 static void list_free(value_list *l) {
@@ -47,7 +47,7 @@ void xir_view_free(xir_view *view) {
     xir_network_free(net);
 }
 
-/* An empty view, to be filled and then finished. */
+/* Makes an empty view, to be filled and then finished. */
 static xir_view *start(xir_network *net) {
     xir_view *view = mem_new(&net->alloc, sizeof *view);
     if (!view) {
@@ -72,8 +72,8 @@ static int by_position(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Sorts the ops, takes out repetitions, and marks the members. */
-static bool settle(xir_view *view) {
+/* Sorts the ops, removes duplicates, and marks the members. */
+static bool sort_and_mark(xir_view *view) {
     bool sorted = true;
     for (size_t i = 1; i < view->n_ops && sorted; i++) sorted = view->ops[i - 1]->position < view->ops[i]->position;
     if (!sorted) qsort(view->ops, view->n_ops, sizeof *view->ops, by_position);
@@ -133,7 +133,7 @@ static bool find_outputs(xir_view *view) {
         for (uint32_t k = 0; k < op->n_outputs; k++) {
             if (goes_out(view, &op->outputs[k]) && !list_add(&view->outputs, &op->outputs[k])) return false;
         }
-        /* What an Output op passes on without an op of the view having made it. */
+        /* Values that an Output op passes on, but no op of the view has made. */
         for (uint32_t k = 0; k < op->n_inputs && is_sink(op); k++) {
             if (op->inputs[k].value && !list_add(&view->outputs, op->inputs[k].value)) return false;
         }
@@ -141,7 +141,7 @@ static bool find_outputs(xir_view *view) {
     return true;
 }
 
-/* If what goes out is what goes out of the network, it is in the network's order. */
+/* If the outputs are those of the network, puts them into the network's order. */
 static bool keep_order(xir_view *view) {
     const xir_op *end = xir_network_output_op(view->net);
     value_list same = { .places.alloc = &view->net->alloc };
@@ -177,7 +177,7 @@ static bool find_params(xir_view *view) {
 }
 
 static xir_view *finish(xir_view *view, bool filled) {
-    if (filled && settle(view) && find_inputs(view) && find_outputs(view) && keep_order(view) && find_params(view)) {
+    if (filled && sort_and_mark(view) && find_inputs(view) && find_outputs(view) && keep_order(view) && find_params(view)) {
         list_close(&view->inputs);
         list_close(&view->outputs);
         list_close(&view->params);
@@ -210,7 +210,7 @@ xir_view *xir_view_ops(xir_network *net, xir_op *const *ops, size_t n) {
     return view ? finish(view, filled) : NULL;
 }
 
-/* The placed op of an id, NULL with a finding. */
+/* The placed op with an id, NULL with a finding. */
 static xir_op *op_of_id(xir_network *net, int64_t id) {
     if (!net_build_ids(net)) {
         net_no_memory(net);
@@ -246,7 +246,7 @@ xir_view *xir_view_range(xir_network *net, int64_t start_at, int64_t end) {
     int64_t n = (int64_t)net->n_ops, from = start_at < 0 ? start_at + n : start_at;
     int64_t to = end == INT64_MAX ? n : end < 0 ? end + n : end;
     if (from < 0 || to > n || from > to) {
-        net_fail(net, XIR_E_BOUNDS, "positions from %" PRId64 " to %" PRId64 " are no part of %" PRId64 " ops",
+        net_fail(net, XIR_E_BOUNDS, "positions from %" PRId64 " to %" PRId64 " are not within %" PRId64 " ops",
                  start_at, end, n);
         return NULL;
     }
@@ -359,7 +359,7 @@ xir_status xir_view_order_outputs(xir_view *view, const int64_t *v_ids, size_t n
     for (size_t i = 0; i < n && !status; i++) {
         xir_value *v = net_find_value(net, v_ids[i]);
         if (!v || !list_has(&old, v)) {
-            status = net_fail(net, XIR_E_INVALID, "value %" PRId64 " is no output of the view", v_ids[i]);
+            status = net_fail(net, XIR_E_INVALID, "value %" PRId64 " is not an output of the view", v_ids[i]);
         } else if (list_has(&now, v)) {
             status = net_fail(net, XIR_E_INVALID, "value %" PRId64 " is named twice", v_ids[i]);
         } else if (!list_add(&now, v)) {

@@ -1,5 +1,5 @@
-/* What a view is: its ops in execution order, and what was found in them when it was made. view.c makes views and
- * answers questions, view_network.c makes networks of them. */
+/* The contents of a view: its ops in execution order, and what was found about them when it was made. view.c makes
+ * views and answers queries, view_network.c makes networks of them. */
 #ifndef CORE_VIEW_H
 #define CORE_VIEW_H
 
@@ -19,10 +19,10 @@ struct xir_view {
     uint64_t     epoch;
     xir_op     **ops;
     size_t       n_ops, op_room;
-    uint64_t    *members;      /* a bit for each slot of the network                   */
+    uint64_t    *members;      /* one bit for each slot of the network                 */
     size_t       member_words;
     value_list   inputs, outputs, params;
-    bool         ordered;      /* the caller said in which order the outputs are       */
+    bool         ordered;      /* the caller has set the order of the outputs          */
 };
 
 static inline bool view_has(const xir_view *view, const xir_op *op) {
@@ -30,7 +30,7 @@ static inline bool view_has(const xir_view *view, const xir_op *op) {
            view->members[op->slot / 64] >> (op->slot % 64) & 1;
 }
 
-/* What the order knows of a user: sub ops stand for their parents, and an op that was never placed is NULL. */
+/* The placed op of a use: for a sub op its parent; NULL for an op that was never placed. */
 static inline const xir_op *placed_user(const xir_use *use) {
     const xir_op *op = use->user;
     while (op && !(op->flags & OP_PLACED)) op = op->more ? op->more->parent : NULL;
@@ -40,7 +40,7 @@ static inline const xir_op *placed_user(const xir_use *use) {
 static inline bool is_source(const xir_op *op) { return op->cls->traits & XIR_TRAIT_SOURCE; }
 static inline bool is_sink(const xir_op *op)   { return op->cls->traits & XIR_TRAIT_SINK; }
 
-/* Whether an op outside of the view uses the value. */
+/* Returns true if an op outside of the view uses the value. */
 bool       view_is_used_outside(const xir_view *view, const xir_value *v);
 /* XIR_E_STALE, with a finding in the network. */
 xir_status view_stale(const xir_view *view);

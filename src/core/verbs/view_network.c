@@ -1,17 +1,17 @@
-/* Makes a network of a view: the whole network is cloned, so that all that is kept of it comes along, and what the
- * view does not have is cut away. */
+/* Makes a network of a view: clones the whole network, so that all its other contents are kept, and removes what is not
+ * in the view. */
 #include <inttypes.h>
 #include <stdio.h>
 #include "view.h"
 
 /* ---- convex regions --------------------------------------------------------------------------------------------- */
 
-/* A way out of the view: the op of the view whose output is used outside, and the outside op that uses it. */
+/* A path out of the view: the op of the view whose output is used outside, and the outside op that uses it. */
 typedef struct way_out { const xir_op *last, *first; } way_out;
 
 typedef struct ways {
     const xir_view *view;
-    way_out        *of;       /* by slot: how an op outside was reached from the view; `last` NULL: it was not */
+    way_out        *of;       /* by slot: how an op outside was reached from the view; `last` NULL: not reached */
     const xir_op  **reached;  /* ops outside, in the order in which they were reached */
     size_t          n;
 } ways;
@@ -23,7 +23,7 @@ static const char *name_shown(const xir_op *op, char *room, size_t size) {
     return room;
 }
 
-/* Lists the users of an op's outputs that are outside. False if one is inside, and the op is not: the way leads
+/* Lists the outside users of an op's outputs. Returns false if a user is inside and the op is not: the path leads
  * back. */
 static bool follow(ways *w, const xir_op *op, bool inside, const xir_op **back) {
     for (uint32_t i = 0; i < op->n_outputs; i++) {
@@ -42,8 +42,8 @@ static bool follow(ways *w, const xir_op *op, bool inside, const xir_op **back) 
     return true;
 }
 
-/* Whether no way leads out of the view and back into it: what came in again would depend on what the view itself
- * makes, and a network of its own would have it as an argument. Each op outside is reached once. */
+/* Checks that no path leads out of the view and back in: the value that comes back would depend on the view's own
+ * results, but a standalone network would have it as an input. Each op outside is reached once. */
 static xir_status check_convex(const xir_view *view) {
     xir_network *net = view->net;
     size_t slots = (size_t)net->n_slots + 1;
@@ -71,25 +71,25 @@ static xir_status check_convex(const xir_view *view) {
 
 /* ---- a network of its own --------------------------------------------------------------------------------------- */
 
-/* The clone of the whole network that is cut down to the view. */
+/* The clone of the whole network that is reduced to the view. */
 typedef struct cutting {
     const xir_view *view;
     xir_network    *copy;
-    xir_op        **twins;   /* by slot of the original */
+    xir_op        **copies;  /* by slot of the original */
 } cutting;
 
-/* The value of the copy that stands for one of the original: what the twin of an op of the view makes, or what it is
- * fed. */
-static xir_value *twin_of(const cutting *c, const xir_value *v) {
+/* The value of the clone that stands for one of the original: an output of the copy of an op in the view, or what that
+ * copy uses. */
+static xir_value *copy_of(const cutting *c, const xir_value *v) {
     if (v->producer && view_has(c->view, v->producer)) {
-        return &c->twins[v->producer->slot]->outputs[v - v->producer->outputs];
+        return &c->copies[v->producer->slot]->outputs[v - v->producer->outputs];
     }
     const xir_use *u = v->uses;
     while (!view_has(c->view, u->user)) u = u->next;   // there is one: it came in
-    return c->twins[u->user->slot]->inputs[u - u->user->inputs].value;
+    return c->copies[u->user->slot]->inputs[u - u->user->inputs].value;
 }
 
-/* An Input or Output, in no order yet. */
+/* Makes an Input or Output that is not in the order yet. */
 static xir_op *make_end(xir_network *net, const xir_class *cls, const xir_type *const *types, size_t n_types,
                         size_t n_inputs) {
     if (!net_reserve_ids(net, 1, n_types)) return NULL;
@@ -99,7 +99,7 @@ static xir_op *make_end(xir_network *net, const xir_class *cls, const xir_type *
     return op;
 }
 
-/* `to` becomes the value that `from` was: id, name, tags, place, and uses. */
+/* Gives `to` the properties of `from`: id, name, tags, memory type, and uses. */
 static bool move_value(xir_value *to, xir_value *from) {
     int64_t id = from->id;
     if (from->more) {
@@ -115,7 +115,7 @@ static bool move_value(xir_value *to, xir_value *from) {
     return value_set_id(to, id);
 }
 
-/* What comes in becomes outputs of the Input op, which is made if there is none. */
+/* Makes the values that enter the view outputs of the Input op, which is made if there is none. */
 static bool cut_inputs(const cutting *c) {
     const xir_view *view = c->view;
     xir_network *copy = c->copy;
@@ -130,11 +130,11 @@ static bool cut_inputs(const cutting *c) {
     for (size_t i = 0; i < view->inputs.n && done; i++) {
         xir_value *v = view->inputs.items[i];
         if (v->producer && view_has(view, v->producer)) continue;
-        coming[n] = twin_of(c, v);
+        coming[n] = copy_of(c, v);
         types[n] = coming[n]->type;
         n++;
     }
-    xir_op *input = source ? c->twins[source->slot] : NULL;
+    xir_op *input = source ? c->copies[source->slot] : NULL;
     if (done && !input) {
         input = make_end(copy, copy->ctx->input_class, types, n, 0);
         done = input;
@@ -148,7 +148,7 @@ static bool cut_inputs(const cutting *c) {
         if (done) memcpy((void *)(all + first), (const void *)types, n * sizeof *all);
         done = done && xir_op_set_outputs(input, all, first + n) == XIR_OK;
         mem_free(&copy->alloc, (void *)all, (first + n) * sizeof *all);
-        /* The ids that they were given are not theirs. */
+        /* The ids they were given are not kept. */
         for (size_t i = 0; i < n && done; i++) ids_forget_value(&input->outputs[first + i]);
         copy->next_value_id = next_id;
     }
@@ -160,19 +160,19 @@ static bool cut_inputs(const cutting *c) {
 
 static void cut_ops(const cutting *c) {
     for (const xir_op *op = c->view->net->last; op; op = op->prev) {
-        if (!view_has(c->view, op)) xir_network_remove(c->copy, c->twins[op->slot]);
+        if (!view_has(c->view, op)) xir_network_remove(c->copy, c->copies[op->slot]);
     }
 }
 
-/* What goes out becomes inputs of the Output op. One that the view has keeps its own, unless the caller gave an
- * order, and gets what is used outside. `out` has the twins of the view's outputs. */
+/* Makes the view's outputs inputs of the Output op. An Output inside the view keeps its inputs, unless the caller
+ * has set an order, and also gets what is used outside. `out` has the copies of the view's outputs. */
 static bool cut_outputs(const cutting *c, xir_value *const *out) {
     const xir_view *view = c->view;
     const xir_op *sink = NULL;
     for (size_t i = view->n_ops; i-- > 0 && !sink;) {
         if (is_sink(view->ops[i])) sink = view->ops[i];
     }
-    xir_op *output = sink ? c->twins[sink->slot] : NULL;
+    xir_op *output = sink ? c->copies[sink->slot] : NULL;
     if (!output) {
         output = make_end(c->copy, c->copy->ctx->output_class, NULL, 0, view->outputs.n);
         if (!output) return false;
@@ -195,7 +195,7 @@ static bool cut(const cutting *c) {
     size_t bytes = (view->outputs.n + 1) * sizeof(xir_value *);
     xir_value **out = mem_new(&c->copy->alloc, bytes);
     if (!out) return false;
-    for (size_t i = 0; i < view->outputs.n; i++) out[i] = twin_of(c, view->outputs.items[i]);
+    for (size_t i = 0; i < view->outputs.n; i++) out[i] = copy_of(c, view->outputs.items[i]);
     cut_ops(c);
     bool done = cut_outputs(c, out);
     mem_free(&c->copy->alloc, out, bytes);
@@ -211,13 +211,13 @@ xir_network *xir_view_to_network(const xir_view *view) {
     if (check_convex(view)) return NULL;
     size_t bytes = ((size_t)net->n_slots + 1) * sizeof(xir_op *);
     cutting c = { view, xir_network_clone(net), mem_new(&net->alloc, bytes) };
-    bool done = c.copy && c.twins;
+    bool done = c.copy && c.copies;
     if (done) {
-        xir_op *twin = c.copy->first;
-        for (const xir_op *op = net->first; op; op = op->next, twin = twin->next) c.twins[op->slot] = twin;
+        xir_op *copy = c.copy->first;
+        for (const xir_op *op = net->first; op; op = op->next, copy = copy->next) c.copies[op->slot] = copy;
         done = cut(&c);
     }
-    mem_free(&net->alloc, c.twins, bytes);
+    mem_free(&net->alloc, c.copies, bytes);
     if (done) return c.copy;
     net_no_memory(net);
     xir_network_free(c.copy);

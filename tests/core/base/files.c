@@ -310,7 +310,7 @@ static void a_failed_write_says_why(void **state) {
     xir_context *ctx = *state;
     const char *folder = new_folder();
     static const struct { const char *name, *text; } rows[] = {
-        { "none/file",   "cannot make a temporary file beside it: No such file or directory" },
+        { "none/file",   "cannot make a temporary file next to it: No such file or directory" },
         { "old/below",   "cannot open: Not a directory" },
         { "below",       "cannot write: Is a directory" },
         { "below/",      "cannot write: Is a directory" },

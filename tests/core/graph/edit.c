@@ -173,7 +173,7 @@ static void invalid_inputs_are_refused(void **state) {
     REFUSES(net, xir_op_set_input(op(4), 2, value(3)), XIR_E_BOUNDS, "input 2 of an op that has 2");
     REFUSES(net, xir_op_insert_input(op(4), 3, value(3)), XIR_E_BOUNDS, "input 3 of an op that has 2");
     REFUSES(net, xir_op_remove_input(op(4), 2), XIR_E_BOUNDS, "input 2 of an op that has 2");
-    REFUSES(net, xir_op_remove_input_id(op(4), 3), XIR_E_MISSING, "value 3 is no input of op 4");
+    REFUSES(net, xir_op_remove_input_id(op(4), 3), XIR_E_MISSING, "value 3 is not an input of op 4");
     REFUSES(net, xir_op_set_input(op(4), 0, strange), XIR_E_INVALID, "belongs to another network");
     REFUSES(net, xir_op_add_input(op(4), strange), XIR_E_INVALID, "belongs to another network");
     REFUSES(net, xir_op_set_inputs(op(4), (xir_value *const[]){ value(2), strange }, 2), XIR_E_INVALID, "belongs to another network");

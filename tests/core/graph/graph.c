@@ -190,9 +190,9 @@ static void a_class_that_is_not_of_ops_is_refused(void **state) {
     (void)state;
     xir_network *net = small_net();
     xir_op_desc none = XIR_INIT(xir_op_desc, .id = XIR_NO_ID), target = DESC(buyi_target, .name = XIR_STR(""));
-    REFUSES_NULL(net, xir_network_add(net, &none), XIR_E_TYPE, "a class of operations was expected");
-    REFUSES_NULL(net, xir_op_new(net, &none), XIR_E_TYPE, "a class of operations was expected");
-    REFUSES_NULL(net, xir_network_add(net, &target), XIR_E_TYPE, "a class of operations was expected, icraft::xir::BuyiTarget was found");
+    REFUSES_NULL(net, xir_network_add(net, &none), XIR_E_TYPE, "expected a class of operations");
+    REFUSES_NULL(net, xir_op_new(net, &none), XIR_E_TYPE, "expected a class of operations");
+    REFUSES_NULL(net, xir_network_add(net, &target), XIR_E_TYPE, "expected a class of operations, found icraft::xir::BuyiTarget");
     xir_network_free(net);
 }
 

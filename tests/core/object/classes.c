@@ -350,20 +350,20 @@ typedef struct bad_layout {
 
 /* LAYOUT rows that contradict their class or themselves. */
 static const bad_layout bad_layouts[] = {
-    { "a kind such as SAME was expected, '' was found",           MAP_OF(LAYOUT_OF("")) },
-    { "a kind such as SAME was expected, 'SIDEWAYS' was found",   MAP_OF(LAYOUT_OF("SIDEWAYS, AXIS, axis")) },
-    { "a flag or a form such as AXIS was expected, 'axis' was found", MAP_OF(AXIS, LAYOUT_OF("SAME, axis")) },
+    { "expected a kind such as SAME, found ''",                   MAP_OF(LAYOUT_OF("")) },
+    { "expected a kind such as SAME, found 'SIDEWAYS'",           MAP_OF(LAYOUT_OF("SIDEWAYS, AXIS, axis")) },
+    { "expected a flag or a form such as AXIS, found 'axis'", MAP_OF(AXIS, LAYOUT_OF("SAME, axis")) },
     { "the class has no attribute 'axes'",                        MAP_OF(AXIS, LAYOUT_OF("SAME, AXIS, axes")) },
     { "the class has no attribute 'CHANNELS'",                    MAP_OF(AXIS, LAYOUT_OF("SAME, AXIS, CHANNELS")) },
-    { "AXIS needs 1 attributes, 0 were found",                    MAP_OF(AXIS, LAYOUT_OF("SAME, AXIS")) },
+    { "AXIS needs 1 attributes, found 0",                         MAP_OF(AXIS, LAYOUT_OF("SAME, AXIS")) },
     { "'axis' is one attribute too many for AXIS",                MAP_OF(AXIS, LAYOUT_OF("SAME, AXIS, axis, axis")) },
     { "'keep' is one attribute too many for AXIS",                MAP_OF(AXIS, MAP_ROW(BOOL, keep, .flags = 0), LAYOUT_OF("SAME, AXIS, axis, keep")) },
-    { "attribute 'axes' is of kind list<int64>, int64 was expected for AXIS", MAP_OF(AXES, LAYOUT_OF("SAME, AXIS, axes")) },
-    { "attribute 'axis' is of kind int64, list<int64> was expected for AXES", MAP_OF(AXIS, LAYOUT_OF("LOSE, AXES, axis")) },
-    { "attribute 'axis' is of kind int64, params was expected for FACTORS",   MAP_OF(AXIS, LAYOUT_OF("EACH, FACTORS, axis")) },
-    { "attribute 'ref' refers to icraft::xir::Layout, icraft::xir::TensorType was expected for TYPE",
+    { "attribute 'axes' is of kind list<int64>, expected int64 for AXIS", MAP_OF(AXES, LAYOUT_OF("SAME, AXIS, axes")) },
+    { "attribute 'axis' is of kind int64, expected list<int64> for AXES", MAP_OF(AXIS, LAYOUT_OF("LOSE, AXES, axis")) },
+    { "attribute 'axis' is of kind int64, expected params for FACTORS",   MAP_OF(AXIS, LAYOUT_OF("EACH, FACTORS, axis")) },
+    { "attribute 'ref' refers to icraft::xir::Layout, expected icraft::xir::TensorType for TYPE",
       MAP_OF(MAP_ROW(REF, ref, .of = xir_layout_class, .flags = XIR_FIELD_REQUIRED), LAYOUT_OF("SAME, TYPE, ref")) },
-    { "attribute 'ref' refers to any class, icraft::xir::IntImm was expected for AXIS_REF",
+    { "attribute 'ref' refers to any class, expected icraft::xir::IntImm for AXIS_REF",
       MAP_OF(MAP_ROW(REF, ref, .flags = XIR_FIELD_OPTIONAL), LAYOUT_OF("LOSE, AXIS_REF, ref")) },
     { "attribute 'ref' may be null, which TYPE does not allow",
       MAP_OF(MAP_ROW(REF, ref, .of = xir_tensor_type_class, .flags = XIR_FIELD_OPTIONAL),
@@ -386,8 +386,8 @@ static const bad_layout bad_layouts[] = {
 
 /* NORMALISED rows that contradict their class or themselves. */
 static const bad_layout bad_normalised[] = {
-    { "a kind such as REAL was expected, '' was found",          MAP_OF(NORMALISED_OF("")) },
-    { "a kind such as REAL was expected, 'HALF' was found",      MAP_OF(NORMALISED_OF("HALF, a")) },
+    { "expected a kind such as REAL, found ''",                  MAP_OF(NORMALISED_OF("")) },
+    { "expected a kind such as REAL, found 'HALF'",              MAP_OF(NORMALISED_OF("HALF, a")) },
     { "the class has no input or attribute 'b'",                 MAP_OF(NORMALISED_OF("REAL, b")) },
     { "the class has no input or attribute 'y'",                 MAP_OF(NORMALISED_OF("REAL, y")) },
     { "attribute 'axis' of kind int64 holds no real numbers",    MAP_OF(AXIS, NORMALISED_OF("EVEN, axis")) },
@@ -466,8 +466,8 @@ static void another_abi_is_refused(void **state) {
     (void)state;
     static const xir_row rows[] = { HEAD_OBJ, LAST };
     const struct { xir_class_decl decl; const char *part; } refused[] = {
-        { { XIR_ABI + 1, sizeof(xir_class_decl), sizeof(xir_row), rows },     "version 2 was expected, 3 was found" },
-        { { XIR_ABI - 1, sizeof(xir_class_decl), sizeof(xir_row), rows },     "version 2 was expected, 1 was found" },
+        { { XIR_ABI + 1, sizeof(xir_class_decl), sizeof(xir_row), rows },     "expected a class declaration of version 2, found 3" },
+        { { XIR_ABI - 1, sizeof(xir_class_decl), sizeof(xir_row), rows },     "expected a class declaration of version 2, found 1" },
         { { XIR_ABI, sizeof(xir_class_decl) - 1, sizeof(xir_row), rows },     "has 23 bytes and rows of" },
         { { XIR_ABI, sizeof(xir_class_decl), sizeof(xir_row) - 1, rows },     "at least 24 and" },
         { { XIR_ABI, sizeof(xir_class_decl), 0, rows },                       "has 24 bytes and rows of 0: at least" },
@@ -478,7 +478,7 @@ static void another_abi_is_refused(void **state) {
         check_finding(XIR_E_ABI, refused[i].part);
     }
     assert_int_equal(xir_class_register(own, NULL, why), XIR_E_ABI);
-    check_finding(XIR_E_ABI, "version 2 was expected, 0 was found");
+    check_finding(XIR_E_ABI, "expected a class declaration of version 2, found 0");
 }
 
 /* A class may refer to itself, as lists do. */
@@ -503,7 +503,7 @@ static void a_class_may_refer_to_itself(void **state) {
     assert_non_null(xir_object_make(own, chain_class(), &link, why));
     link.next = &a_grain(1)->head;
     assert_null(xir_object_make(own, chain_class(), &link, why));
-    check_finding(XIR_E_TYPE, "a test::Link was expected, a test::Grain was found");
+    check_finding(XIR_E_TYPE, "expected a test::Link, found a test::Grain");
 }
 
 /* ---- objects ---------------------------------------------------------------------------------------------------- */
@@ -615,11 +615,11 @@ static void objects_that_a_row_forbids_are_refused(void **state) {
     REFUSES_BOX(box.tilt = (double)NAN, XIR_E_BOUNDS, "nan");
     REFUSES_BOX(box.load = 100.5, XIR_E_BOUNDS, "100.5 is above 100, the greatest load of test::Box");
     REFUSES_BOX(box.year = 1899, XIR_E_BOUNDS, "1899 is below 1900, the least year of test::Box");
-    REFUSES_BOX(box.mood = (xir_own_mood)3, XIR_E_BOUNDS, "3 is no word of own_mood, which has 3");
-    REFUSES_BOX(box.mood = (xir_own_mood)-1, XIR_E_BOUNDS, "-1 is no word of own_mood");
+    REFUSES_BOX(box.mood = (xir_own_mood)3, XIR_E_BOUNDS, "3 is not a word of own_mood, which has 3");
+    REFUSES_BOX(box.mood = (xir_own_mood)-1, XIR_E_BOUNDS, "-1 is not a word of own_mood");
     REFUSES_BOX(box.where = NULL, XIR_E_MISSING, "attribute where of test::Box is null");
-    REFUSES_BOX(box.lid = (const xir_own_thing *)not_a_thing, XIR_E_TYPE, "a test::Thing was expected, a icraft::xir::HostMem was found");
-    REFUSES_BOX(box.inside = ((xir_refs){ &not_a_thing, 1 }), XIR_E_TYPE, "a test::Thing was expected");
+    REFUSES_BOX(box.lid = (const xir_own_thing *)not_a_thing, XIR_E_TYPE, "expected a test::Thing, found a icraft::xir::HostMem");
+    REFUSES_BOX(box.inside = ((xir_refs){ &not_a_thing, 1 }), XIR_E_TYPE, "expected a test::Thing");
     REFUSES_BOX(box.inside = ((xir_refs){ &nothing, 1 }), XIR_E_MISSING, "attribute inside of test::Box is null");
     REFUSES_BOX(box.sides = 7, XIR_E_INVALID, "test::Box: an even number of sides was expected, 7 were found");
 }
@@ -642,13 +642,13 @@ static void families_and_unknown_classes_make_no_objects(void **state) {
     (void)state;
     xir_own_thing thing = xir_own_thing_init();
     assert_null(xir_own_thing_make(own, &thing, why));
-    check_finding(XIR_E_UNKNOWN, "test::Thing is no registered class of objects");
+    check_finding(XIR_E_UNKNOWN, "test::Thing is not a registered class of objects");
     xir_own_grain grain = xir_own_grain_init();
     assert_null(xir_own_grain_make(ctx, &grain, why));
-    check_finding(XIR_E_UNKNOWN, "test::Grain is no registered class of objects");
+    check_finding(XIR_E_UNKNOWN, "test::Grain is not a registered class of objects");
     xir_relu_attrs relu = xir_relu_init();
     assert_null(xir_object_make(own, xir_relu_class(), &relu, why));
-    check_finding(XIR_E_UNKNOWN, "icraft::xir::ReLU is no registered class of objects");
+    check_finding(XIR_E_UNKNOWN, "icraft::xir::ReLU is not a registered class of objects");
 }
 
 static void references_left_out_get_their_default(void **state) {
@@ -750,10 +750,10 @@ static void its_rows_and_rules_are_kept(void **state) {
     REFUSES_NULL(net, xir_add_own_mix(at, in, &attrs), XIR_E_INVALID, "test::Mix 'm': 7 turns bring bad luck");
     attrs.turns = 2;
     attrs.recipe = x;
-    REFUSES_NULL(net, xir_add_own_mix(at, in, &attrs), XIR_E_TYPE, "Params were expected, an op's value was found");
+    REFUSES_NULL(net, xir_add_own_mix(at, in, &attrs), XIR_E_TYPE, "expected Params, found an op's value");
     attrs.recipe = NULL;
     attrs.pages = XIR_VALUES(x);
-    REFUSES_NULL(net, xir_add_own_mix(at, in, &attrs), XIR_E_TYPE, "Params were expected, an op's value was found");
+    REFUSES_NULL(net, xir_add_own_mix(at, in, &attrs), XIR_E_TYPE, "expected Params, found an op's value");
     xir_network_free(net);
 }
 
@@ -882,19 +882,19 @@ static void a_refused_attribute_changes_nothing(void **state) {
     REFUSES(net, xir_op_set_i64(conv, "PAD_TOP", 2), XIR_E_UNKNOWN, "icraft::xir::Conv2d has no attribute 'PAD_TOP'");
     REFUSES(net, xir_op_set_i64(conv, "", 2), XIR_E_UNKNOWN, "icraft::xir::Conv2d has no attribute ''");
     REFUSES(net, xir_op_set_i64(conv, "inputs", 2), XIR_E_UNKNOWN, "no attribute 'inputs'");
-    REFUSES(net, xir_op_set_bool(conv, "pad_top", true), XIR_E_TYPE, "a value of kind int64 was expected, bool was found");
-    REFUSES(net, xir_op_set_real(conv, "pad_top", 1), XIR_E_TYPE, "a value of kind int64 was expected, float was found");
-    REFUSES(net, xir_op_set_text(relu, "alpha", "x"), XIR_E_TYPE, "a value of kind float was expected, string was found");
-    REFUSES(net, xir_op_set_i64s(conv, "pad_top", NULL, 0), XIR_E_TYPE, "list<int64> was found");
+    REFUSES(net, xir_op_set_bool(conv, "pad_top", true), XIR_E_TYPE, "expected a value of kind int64, found bool");
+    REFUSES(net, xir_op_set_real(conv, "pad_top", 1), XIR_E_TYPE, "expected a value of kind int64, found float");
+    REFUSES(net, xir_op_set_text(relu, "alpha", "x"), XIR_E_TYPE, "expected a value of kind float, found string");
+    REFUSES(net, xir_op_set_i64s(conv, "pad_top", NULL, 0), XIR_E_TYPE, "found list<int64>");
     REFUSES(net, xir_op_set_i64(conv, "stride_width", 0), XIR_E_BOUNDS, "0 is below 1, the least stride_width of icraft::xir::Conv2d 'conv'");
-    REFUSES(net, xir_op_set_text(conv, "padding_mode", "ZERO"), XIR_E_UNKNOWN, "enum ZEROS|REFLECT|REPLICATE|CIRCULAR was expected, 'ZERO' was found");
-    REFUSES(net, xir_op_set_i64(conv, "padding_mode", 4), XIR_E_BOUNDS, "4 is no word of padding, which has 4");
-    REFUSES(net, xir_op_set_i64(conv, "padding_mode", INT64_MAX), XIR_E_BOUNDS, "is no word of padding");
+    REFUSES(net, xir_op_set_text(conv, "padding_mode", "ZERO"), XIR_E_UNKNOWN, "expected enum ZEROS|REFLECT|REPLICATE|CIRCULAR, found 'ZERO'");
+    REFUSES(net, xir_op_set_i64(conv, "padding_mode", 4), XIR_E_BOUNDS, "4 is not a word of padding, which has 4");
+    REFUSES(net, xir_op_set_i64(conv, "padding_mode", INT64_MAX), XIR_E_BOUNDS, "is not a word of padding");
     const xir_object *type = (const xir_object *)FP32("NHWC", 1, 2, 3, 4);
     REFUSES(net, xir_op_set(conv, XIR_STR("cut_scale"), &(xir_attr){ .kind = XIR_KIND_REF, .as.ref = type }),
-            XIR_E_TYPE, "a icraft::xir::QuantizedScaleArray was expected, a icraft::xir::TensorType was found");
+            XIR_E_TYPE, "expected a icraft::xir::QuantizedScaleArray, found a icraft::xir::TensorType");
     REFUSES(net, xir_op_set(add, XIR_STR("alpha"), &(xir_attr){ .kind = XIR_KIND_REFS, .as.refs = { &type, 1 } }),
-            XIR_E_TYPE, "a icraft::xir::ScalarImm was expected");
+            XIR_E_TYPE, "expected a icraft::xir::ScalarImm");
     REFUSES(net, xir_relu_set(conv, NULL), XIR_E_TYPE, "attributes of icraft::xir::ReLU were given for a icraft::xir::Conv2d");
     xir_network_free(net);
 }
@@ -1037,7 +1037,7 @@ static void undeclared_params_are_params(void **state) {
     const xir_any strange = { .kind = XIR_ANY_PARAMS, .as.params = value_of(other, 1) },
                   made = { .kind = XIR_ANY_PARAMS, .as.params = value_of(net, 2) };
     REFUSES(net, xir_op_set_extra(conv, XIR_STR("k"), &strange), XIR_E_INVALID, "another network");
-    REFUSES(net, xir_op_set_extra(conv, XIR_STR("k"), &made), XIR_E_TYPE, "Params were expected");
+    REFUSES(net, xir_op_set_extra(conv, XIR_STR("k"), &made), XIR_E_TYPE, "expected Params");
     CHECK_SOUND(net);
     xir_network_free(net);
     xir_network_free(other);

@@ -170,7 +170,7 @@ static void bad_ones_say_where(void **state) {
     form_error e = { 0 };
     const char *gap = "@merged_distr([1]^ZERO:{v:[0, 4), u:[5, 6)})";
     assert_null(try_text(gap, strlen(gap), &e));
-    assert_string_equal(e.message, "a section from 4 on expected, found one from 5 on");
+    assert_string_equal(e.message, "expected a section that starts at 4, found one that starts at 5");
 }
 
 static void damaged_ones(void **state) {
@@ -240,7 +240,7 @@ static void made_by_hand(void **state) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         runs[1] = wrong[i];
         assert_null(xir_distr_make(ctx, &d, why));
-        check_finding(XIR_E_INVALID, "expected, found other ones");
+        check_finding(XIR_E_INVALID, "found others");
     }
 }
 

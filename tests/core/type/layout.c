@@ -103,13 +103,13 @@ static void bad_ones_say_where(void **state) {
 
     form_error e = { 0 };
     assert_null(try_text("@layout(NX)", 11, &e));
-    assert_string_equal(e.message, "axis letter (N L H W D C I O * or n l h w d c i o) expected, found 'X'");
+    assert_string_equal(e.message, "expected an axis letter (N L H W D C I O * or n l h w d c i o), found 'X'");
     assert_null(try_text("@layout(N\0)", 11, &e));
     assert_string_equal(e.message,
-                        "axis letter (N L H W D C I O * or n l h w d c i o) expected, found byte 0x00");
+                        "expected an axis letter (N L H W D C I O * or n l h w d c i o), found byte 0x00");
     assert_null(xir_layout_parse(ctx, XIR_STR("NHXC"), why));
     check_finding(XIR_E_SYNTAX,
-                  "layout 'NHXC': axis letter (N L H W D C I O * or n l h w d c i o) expected, found 'X', at character 3");
+                  "layout 'NHXC': expected an axis letter (N L H W D C I O * or n l h w d c i o), found 'X', at character 3");
     assert_null(xir_layout_parse(ctx, XIR_STR("NCc"), NULL));
 }
 
@@ -174,9 +174,9 @@ static void rules(void **state) {
     }
     assert_int_equal(xir_layout_check(layout("NHWc32"), why), XIR_E_INVALID);
     check_finding(XIR_E_INVALID,
-                  "layout 'NHWc32': axis 3 is the unit c32, an axis C is expected with it, found none");
+                  "layout 'NHWc32': axis 3 is the unit c32, expected an axis C with it, found none");
     assert_int_equal(xir_layout_check(layout("NHWH"), why), XIR_E_INVALID);
-    check_finding(XIR_E_INVALID, "layout 'NHWH': axes 1 and 3 are both H, a letter is expected once");
+    check_finding(XIR_E_INVALID, "layout 'NHWH': axes 1 and 3 are both H, expected each letter once");
     assert_int_equal(xir_layout_check(layout("Cc4c8"), NULL), XIR_E_INVALID);
     assert_int_equal(xir_layout_check(NULL, why), XIR_E_MISSING);
     check_finding(XIR_E_MISSING, "found none");
@@ -197,14 +197,14 @@ static void variants(void **state) {
     assert_ptr_equal(xir_layout_swap(ctx, l, 2, 2, why), l);
     assert_ptr_equal(xir_layout_swap(ctx, l, 4, 4, why), l);
     assert_null(xir_layout_swap(ctx, l, 0, 5, why));
-    check_finding(XIR_E_BOUNDS, "an axis below 5 expected, found 5");
+    check_finding(XIR_E_BOUNDS, "expected an axis below 5, found 5");
     assert_null(xir_layout_swap(ctx, l, SIZE_MAX, 0, NULL));
 
     CHECK_AXES(xir_layout_erase(ctx, l, 0, why), "CHWc32");
     CHECK_AXES(xir_layout_erase(ctx, l, 4, why), "NCHW");
     CHECK_AXES(xir_layout_erase(ctx, layout("*"), 0, why), "");
     assert_null(xir_layout_erase(ctx, layout(""), 0, why));
-    check_finding(XIR_E_BOUNDS, "an axis below 0 expected, found 0");
+    check_finding(XIR_E_BOUNDS, "expected an axis below 0, found 0");
 
     CHECK_AXES(xir_layout_insert(ctx, layout("NHWC"), 4, 'c', 16, why), "NHWCc16");
     CHECK_AXES(xir_layout_insert(ctx, layout("NHWC"), 0, '*', 0, why), "*NHWC");
@@ -212,15 +212,15 @@ static void variants(void **state) {
     CHECK_AXES(xir_layout_insert(ctx, l, 4, 'n', 7, why), "NCHWn7c32");
     CHECK_AXES(xir_layout_insert(ctx, layout(""), 0, 'N', 0, why), "N");
     assert_null(xir_layout_insert(ctx, l, 6, 'D', 0, why));
-    check_finding(XIR_E_BOUNDS, "a place up to 5 expected, found 6");
+    check_finding(XIR_E_BOUNDS, "expected a position up to 5, found 6");
     assert_null(xir_layout_insert(ctx, l, 0, 'X', 0, why));
-    check_finding(XIR_E_INVALID, "expected, found 'X'");
+    check_finding(XIR_E_INVALID, ", found 'X'");
     assert_null(xir_layout_insert(ctx, l, 0, '\0', 0, why));
-    check_finding(XIR_E_INVALID, "expected, found byte 0x00");
+    check_finding(XIR_E_INVALID, ", found byte 0x00");
     assert_null(xir_layout_insert(ctx, l, 0, 'd', 0, why));
-    check_finding(XIR_E_BOUNDS, "a unit of at least 1 expected for the axis d, found 0");
+    check_finding(XIR_E_BOUNDS, "expected a unit of at least 1 for the axis d, found 0");
     assert_null(xir_layout_insert(ctx, l, 0, 'D', 3, why));
-    check_finding(XIR_E_BOUNDS, "the unit 0 expected for the axis D, found 3");
+    check_finding(XIR_E_BOUNDS, "expected the unit 0 for the axis D, found 3");
     assert_null(xir_layout_insert(ctx, NULL, 0, 'D', 0, NULL));
 }
 
@@ -234,7 +234,7 @@ static void steps_keep_errors(void **state) {
         xir_layout_put(&s, bad[i].axis, bad[i].number);
         xir_layout_put(&s, 'N', 1);
         assert_null(xir_layout_finish(ctx, &s, why));
-        check_finding(XIR_E_INVALID, "layout steps: axis letters");
+        check_finding(XIR_E_INVALID, "layout steps: expected axis letters");
     }
     xir_layout_steps s = xir_layout_start();
     CHECK_AXES(xir_layout_finish(ctx, &s, why), "");
@@ -257,7 +257,7 @@ static void made_by_hand(void **state) {
     assert_ptr_equal(xir_layout_make(ctx, &l, why), layout("NHWCc4"));
     l.axes = XIR_STR("NH\"");
     assert_null(xir_layout_make(ctx, &l, why));
-    check_finding(XIR_E_SYNTAX, "expected, found '\"', at character 3");
+    check_finding(XIR_E_SYNTAX, ", found '\"', at character 3");
 }
 
 static void random_layouts(void **state) {

@@ -55,9 +55,9 @@ static void original_distributions(void **state) {
     CHECK_SPELLED(xir_type_as_tensor(t)->merged_distrs.data[1], "@merged_distr([2, 3]^ZERO:{v:[0, 173056)})");
 
     assert_null(xir_type_add_distr(ctx, t, a_2_3, 2, why));
-    check_finding(XIR_E_EXISTS, "dims without a distribution expected, found one over [2, 3]");
+    check_finding(XIR_E_EXISTS, "expected dims without a distribution, found one over [2, 3]");
     assert_null(xir_type_mark_distr(ctx, t, (const int64_t[]){ 4, 1, -7 }, 3, 0, 1, true, why));
-    check_finding(XIR_E_MISSING, "a distribution over [4, 1, -7] expected, found none");
+    check_finding(XIR_E_MISSING, "expected a distribution over [4, 1, -7], found none");
     int64_t many[100] = { 0 };
     assert_null(xir_type_remove_distr(ctx, t, many, 100, why));
     check_finding(XIR_E_MISSING, "a distribution over [0, 0, 0");
@@ -276,11 +276,11 @@ static void bad_scalar_types_say_where(void **state) {
     CHECK_BAD(rows);
     form_error e = { 0 };
     assert_null(try_text("@fp(8)", 6, &e));
-    assert_string_equal(e.message, "16, 32 or 64 bits expected, found 8");
+    assert_string_equal(e.message, "expected 16, 32 or 64 bits, found 8");
     assert_null(try_text("@int(8)", 7, &e));
-    assert_string_equal(e.message, "the name of an object expected (fp, layout, hostm, ...), found 'int'");
+    assert_string_equal(e.message, "expected the name of an object (fp, layout, hostm, ...), found 'int'");
     assert_null(try_text("@sint(0)", 8, &e));
-    assert_string_equal(e.message, "a width from 1 to 65536 bits expected, found 0");
+    assert_string_equal(e.message, "expected a width from 1 to 65536 bits, found 0");
 }
 
 static void damaged_ones(void **state) {
@@ -499,9 +499,9 @@ static void broken_types(void **state) {
     xir_infer view = { .ctx = ctx, .cls = body.head.cls, .attrs = t, .why = why };
     assert_int_equal(xir_tensor_type_check(&view), XIR_E_INVALID);
     assert_int_equal(xir_diags_count(why), 3);
-    check_finding(XIR_E_INVALID, "a distribution expected, found none");
+    check_finding(XIR_E_INVALID, "expected a distribution, found none");
     assert_null(xir_type_with_layout(ctx, t, read_text("@layout(NC)"), why));
-    check_finding(XIR_E_INVALID, "a distribution expected, found none");
+    check_finding(XIR_E_INVALID, "expected a distribution, found none");
     const xir_type *now = xir_type_mark_distr(ctx, t, axes, 1, 0, 1, false, why);
     assert_int_equal(xir_type_as_tensor(now)->merged_distrs.size, 3);
     assert_null(xir_type_as_tensor(now)->merged_distrs.data[2]);
@@ -530,29 +530,29 @@ static void tensor_variants(void **state) {
     assert_ptr_equal(xir_type_with_element(ctx, t, xir_type_sint(ctx, 8), why),
                      XIR_TENSOR(ctx, xir_type_sint(ctx, 8), "NHWC", 1, 2, 3, 4));
     assert_null(xir_type_with_element(ctx, t, t, why));
-    check_finding(XIR_E_TYPE, "a scalar type expected as element, found a tensor");
+    check_finding(XIR_E_TYPE, "expected a scalar type as element, found a tensor");
     assert_null(xir_type_with_element(ctx, t, NULL, why));
     check_finding(XIR_E_TYPE, "found none");
     assert_null(xir_type_with_element(ctx, fp32(), fp32(), why));
-    check_finding(XIR_E_TYPE, "a tensor type expected, found another one");
+    check_finding(XIR_E_TYPE, "expected a tensor type, found another one");
     assert_null(xir_type_with_shape(ctx, NULL, NULL, 0, why));
-    check_finding(XIR_E_TYPE, "a tensor type expected, found none");
+    check_finding(XIR_E_TYPE, "expected a tensor type, found none");
 
     assert_ptr_equal(xir_type_with_layout(ctx, t, read_text("@layout(NCHW)"), why),
                      XIR_TENSOR(ctx, fp32(), "NCHW", 1, 2, 3, 4));
     assert_ptr_equal(xir_type_with_layout(ctx, t, NULL, why), XIR_TENSOR(ctx, fp32(), NULL, 1, 2, 3, 4));
     assert_null(xir_type_with_layout(ctx, t, read_text("@layout(NC)"), why));
-    check_finding(XIR_E_INVALID, "layout NC has 2 axes, a layout of 4 is expected for a shape of 4 dims");
+    check_finding(XIR_E_INVALID, "layout NC has 2 axes, expected 4 for a shape of 4 dims");
     assert_null(xir_type_with_layout(ctx, t, read_text("@layout(NHCc5)"), why));
     check_finding(XIR_E_INVALID,
-                  "axis 3 of layout NHCc5 has the unit 5, dim 3 is expected to be that, found 4");
+                  "axis 3 of layout NHCc5 has the unit 5, expected dim 3 to be that, found 4");
     assert_non_null(xir_type_with_layout(ctx, XIR_TENSOR(ctx, fp32(), "NHWC", 1, 2, 3, -1),
                                          read_text("@layout(NHCc5)"), why));
 
     const int64_t dims[] = { 7, 2, 3, 4, 5 };
     assert_ptr_equal(xir_type_with_shape(ctx, t, dims, 4, why), XIR_TENSOR(ctx, fp32(), "NHWC", 7, 2, 3, 4));
     assert_null(xir_type_with_shape(ctx, t, dims, 5, why));
-    check_finding(XIR_E_INVALID, "layout NHWC has 4 axes, a layout of 5 is expected for a shape of 5 dims");
+    check_finding(XIR_E_INVALID, "layout NHWC has 4 axes, expected 5 for a shape of 5 dims");
     const xir_type *stars = XIR_TENSOR(ctx, fp32(), NULL, 1, 2);
     assert_ptr_equal(xir_type_with_shape(ctx, stars, dims, 5, why),
                      XIR_TENSOR(ctx, fp32(), NULL, 7, 2, 3, 4, 5));
@@ -572,7 +572,7 @@ static void distr_variants(void **state) {
     assert_int_equal(xir_type_as_tensor(xir_type_remove_distr(ctx, two, a_1_2, 2, why))->merged_distrs.size, 1);
     assert_ptr_equal(xir_type_remove_distr(ctx, two, a_1, 1, why), one);
     assert_null(xir_type_remove_distr(ctx, one, a_1, 1, why));
-    check_finding(XIR_E_MISSING, "a distribution over [1] expected, found none");
+    check_finding(XIR_E_MISSING, "expected a distribution over [1], found none");
 
     const xir_type *marked = xir_type_mark_distr(ctx, two, a_1_2, 2, 1, 4, false, why);
     CHECK_SPELLED(xir_type_distr(marked, a_1_2, 2),
@@ -580,27 +580,27 @@ static void distr_variants(void **state) {
     CHECK_SPELLED(xir_type_distr(marked, a_1, 1), "@merged_distr([1]^ZERO:{v:[0, 2)})");
     assert_ptr_equal(xir_type_mark_distr(ctx, marked, a_1_2, 2, 1, 4, true, why), two);
     assert_null(xir_type_mark_distr(ctx, two, a_1_2, 2, 1, 7, false, why));
-    check_finding(XIR_E_BOUNDS, "a part of 6 elements expected, found [1, 7)");
+    check_finding(XIR_E_BOUNDS, "expected a part of 6 elements, found [1, 7)");
 
     const xir_distr *d = read_text("@merged_distr([1]^NONE:{u:[0, 2)})");
     assert_ptr_equal(xir_type_distr(xir_type_set_distr(ctx, two, d, why), a_1, 1), d);
     assert_null(xir_type_set_distr(ctx, t, d, why));
-    check_finding(XIR_E_MISSING, "a distribution over [1] expected, found none");
+    check_finding(XIR_E_MISSING, "expected a distribution over [1], found none");
     assert_null(xir_type_set_distr(ctx, two, read_text("@merged_distr([1]^NONE:{u:[0, 3)})"), why));
     check_finding(XIR_E_INVALID, "the distribution has 3 elements, the dims that it merges have 2");
     assert_null(xir_type_set_distr(ctx, fp32(), d, why));
-    check_finding(XIR_E_TYPE, "a tensor type expected, found another one");
+    check_finding(XIR_E_TYPE, "expected a tensor type, found another one");
     assert_null(xir_type_set_distr(ctx, two, NULL, why));
-    check_finding(XIR_E_MISSING, "a distribution expected, found none");
+    check_finding(XIR_E_MISSING, "expected a distribution, found none");
 
     assert_null(xir_type_add_distr(ctx, t, a_9, 1, why));
-    check_finding(XIR_E_BOUNDS, "known dims below 4 expected, found 9");
+    check_finding(XIR_E_BOUNDS, "expected known dims below 4, found 9");
     assert_null(xir_type_add_distr(ctx, t, a_neg, 1, why));
-    check_finding(XIR_E_BOUNDS, "known dims below 4 expected, found -1");
+    check_finding(XIR_E_BOUNDS, "expected known dims below 4, found -1");
     assert_null(xir_type_add_distr(ctx, XIR_TENSOR(ctx, fp32(), "NC", 4, -1), a_1, 1, why));
-    check_finding(XIR_E_BOUNDS, "known dims below 2 expected, found 1");
+    check_finding(XIR_E_BOUNDS, "expected known dims below 2, found 1");
     assert_null(xir_type_add_distr(ctx, t, a_twice, 2, why));
-    check_finding(XIR_E_INVALID, "the distribution merges dim 1 twice, once is expected");
+    check_finding(XIR_E_INVALID, "the distribution merges dim 1 twice, expected it once");
     assert_null(xir_type_add_distr(ctx, XIR_TENSOR(ctx, fp32(), NULL, 1, INT64_MAX, 2), a_1_2, 2, why));
     check_finding(XIR_E_LIMIT, "found dims that have more");
     const xir_type *empty = xir_type_add_distr(ctx, XIR_TENSOR(ctx, fp32(), NULL, 1, 0, 2), a_1_2, 2, why);
@@ -656,25 +656,25 @@ static void rules(void **state) {
                      XIR_OK);
 
     assert_int_equal(checked("@layout(NHWC)", dims, 1, NULL), XIR_E_INVALID);
-    check_fault("/layout", "layout NHWC has 4 axes, a layout of 1 is expected for a shape of 1 dim");
+    check_fault("/layout", "layout NHWC has 4 axes, expected 1 for a shape of 1 dim");
     assert_int_equal(checked("@layout(N)", dims, 5, NULL), XIR_E_INVALID);
-    check_fault("/layout", "layout N has 1 axis, a layout of 5 is expected for a shape of 5 dims");
+    check_fault("/layout", "layout N has 1 axis, expected 5 for a shape of 5 dims");
     assert_int_equal(checked("@layout(NCHWc16)", dims, 5, NULL), XIR_E_INVALID);
     check_fault("/layout",
-                "axis 4 of layout NCHWc16 has the unit 16, dim 4 is expected to be that, found 32");
+                "axis 4 of layout NCHWc16 has the unit 16, expected dim 4 to be that, found 32");
     assert_int_equal(checked("@layout(NOHWc32)", dims, 5, NULL), XIR_E_INVALID);
-    check_fault("/layout", "axis 4 is the unit c32, an axis C is expected with it, found none");
+    check_fault("/layout", "axis 4 is the unit c32, expected an axis C with it, found none");
     assert_int_equal(checked("@layout(NCHHW)", dims, 5, NULL), XIR_E_INVALID);
-    check_fault("/layout", "axes 2 and 3 are both H, a letter is expected once");
+    check_fault("/layout", "axes 2 and 3 are both H, expected each letter once");
     assert_int_equal(checked("@layout(*****)", dims, 5, "@merged_distr([1, 5]^ZERO:{v:[0, 4)})"),
                      XIR_E_INVALID);
-    check_fault("/merged_distrs/0", "the distribution merges dim 5, a dim below 5 is expected");
+    check_fault("/merged_distrs/0", "the distribution merges dim 5, expected a dim below 5");
     assert_int_equal(checked("@layout(*****)", dims, 5, "@merged_distr([-1]^ZERO:{v:[0, 32)})"),
                      XIR_E_INVALID);
-    check_fault("/merged_distrs/0", "the distribution merges dim -1, a dim below 5 is expected");
+    check_fault("/merged_distrs/0", "the distribution merges dim -1, expected a dim below 5");
     assert_int_equal(checked("@layout(*****)", dims, 5, "@merged_distr([1, 4, 1]^ZERO:{v:[0, 512)})"),
                      XIR_E_INVALID);
-    check_fault("/merged_distrs/0", "the distribution merges dim 1 twice, once is expected");
+    check_fault("/merged_distrs/0", "the distribution merges dim 1 twice, expected it once");
     assert_int_equal(checked("@layout(*****)", dims, 5, "@merged_distr([1, 4]^ZERO:{v:[0, 127)})"),
                      XIR_E_INVALID);
     check_fault("/merged_distrs/0", "the distribution has 127 elements, the dims that it merges have 128");

@@ -141,7 +141,7 @@ static void views_select_ops(void **state) {
 static void bad_selections_are_refused(void **state) {
     (void)state;
     assert_null(xir_view_range(net, 2, 8));
-    check_net_refused(XIR_E_BOUNDS, "positions from 2 to 8 are no part of 7 ops");
+    check_net_refused(XIR_E_BOUNDS, "positions from 2 to 8 are not within 7 ops");
     assert_null(xir_view_range(net, 5, 3));
     check_net_refused(XIR_E_BOUNDS, "positions from 5 to 3");
     assert_null(xir_view_range(net, -8, 3));
@@ -216,7 +216,7 @@ static void outputs_are_put_into_order(void **state) {
     assert_int_equal(xir_view_order_outputs(view, (const int64_t[]){ 5, 2 }, 2), XIR_E_INVALID);
     check_net_refused(XIR_E_INVALID, "2 outputs are to be ordered, the view has 3");
     assert_int_equal(xir_view_order_outputs(view, (const int64_t[]){ 5, 2, 4 }, 3), XIR_E_INVALID);
-    check_net_refused(XIR_E_INVALID, "value 4 is no output of the view");
+    check_net_refused(XIR_E_INVALID, "value 4 is not an output of the view");
     assert_int_equal(xir_view_order_outputs(view, (const int64_t[]){ 5, 2, 2 }, 3), XIR_E_INVALID);
     check_net_refused(XIR_E_INVALID, "value 2 is named twice");
     assert_string_equal(ids(view), "1 2 4 | 0 4 | 5 2 3 | 1");   /* unchanged */
