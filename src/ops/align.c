@@ -229,7 +229,7 @@ xir_status align_axis_check(xir_infer *at) {
 static xir_status need_tensor(xir_infer *at) {
     const xir_type *type = xir_infer_input(at, 0);
     if (!type) return xir_infer_fail(at, XIR_E_MISSING, "inputs/0", "input is absent or has no type");
-    return xir_type_as_tensor(type) ? XIR_OK : xir_infer_fail(at, XIR_E_TYPE, "inputs/0", "input is no tensor");
+    return xir_type_as_tensor(type) ? XIR_OK : xir_infer_fail(at, XIR_E_TYPE, "inputs/0", "input is not a tensor");
 }
 
 /* A dim grows at its end. */

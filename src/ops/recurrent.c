@@ -181,7 +181,7 @@ static xir_status need_options(xir_infer *at, size_t n) {
     for (size_t i = B; i < n; i++) {
         const xir_type *type = xir_infer_input(at, i);
         if (type && !xir_type_as_tensor(type)) {
-            return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "%s is no tensor", input_name(at, i));
+            return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "%s is not a tensor", input_name(at, i));
         }
         if (xir_type_is_layouted(type)) {
             return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,

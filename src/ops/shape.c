@@ -50,7 +50,7 @@ xir_status need_tensors(xir_infer *at, size_t n) {
                                   input_name(at, i));
         }
         if (!xir_type_as_tensor(type)) {
-            return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "%s is no tensor", input_name(at, i));
+            return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "%s is not a tensor", input_name(at, i));
         }
     }
     return XIR_OK;

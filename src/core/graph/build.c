@@ -210,8 +210,8 @@ static xir_op *make(xir_network *net, const xir_op_desc *d) {
 
 static xir_status check_class(xir_network *net, const xir_class *cls) {
     if (cls && cls->is_op && !(cls->traits & XIR_TRAIT_ABSTRACT)) return XIR_OK;
-    return net_fail(net, XIR_E_TYPE, "a class of operations was expected%s%.*s%s", cls ? ", " : "",
-                    cls ? (int)cls->key.size : 0, cls ? cls->key.data : "", cls ? " was found" : "");
+    return net_fail(net, XIR_E_TYPE, "expected a class of operations%s%.*s", cls ? ", found " : "",
+                    cls ? (int)cls->key.size : 0, cls ? cls->key.data : "");
 }
 
 /* The description from a caller that may be built with another header, as this library knows it. NULL with a

@@ -126,8 +126,8 @@ xir_status xir_infer_need_tensors(xir_infer *at, size_t n) {
         if (!xir_type_as_tensor(type)) return xir_infer_fail(at, XIR_E_TYPE, where, "%s is not a tensor", name);
         xir_str layout = xir_layout_text(xir_type_layout(type));
         return xir_infer_fail(at, XIR_E_UNSUPPORTED, where,
-                              "%s is tiled (%.*s): layouted inputs need the back end's inference, or the types of the outputs given",
-                              name, (int)layout.size, layout.data);
+                              "%s is tiled (%.*s): layouted inputs need the back end's inference, or the types of the "
+                              "outputs given", name, (int)layout.size, layout.data);
     }
     return XIR_OK;
 }
