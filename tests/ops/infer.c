@@ -785,7 +785,7 @@ static void values_without_a_type_are_told(void **state) {
                                        .attrs = rows[i].cls == xir_max_pool2d_class ? &pool : NULL, .id = XIR_NO_ID);
             trial t = { net, xir_network_add(net, &desc) };
             if (!scalar) check_refused(t, XIR_E_MISSING, "inputs/0", "is absent or has no type");
-            else check_refused(t, XIR_E_TYPE, "inputs/0", "is not a tensor");
+            else check_refused(t, XIR_E_TYPE, "inputs/0", "tensor");
             xir_network_free(net);
         }
     }
