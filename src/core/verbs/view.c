@@ -73,7 +73,7 @@ static int by_position(const void *a, const void *b) {
 }
 
 /* Sorts the ops, removes duplicates, and marks the members. */
-static bool sort_and_mark(xir_view *view) {
+static bool mark_members(xir_view *view) {
     bool sorted = true;
     for (size_t i = 1; i < view->n_ops && sorted; i++) sorted = view->ops[i - 1]->position < view->ops[i]->position;
     if (!sorted) qsort(view->ops, view->n_ops, sizeof *view->ops, by_position);
@@ -177,7 +177,8 @@ static bool find_params(xir_view *view) {
 }
 
 static xir_view *finish(xir_view *view, bool filled) {
-    if (filled && sort_and_mark(view) && find_inputs(view) && find_outputs(view) && keep_order(view) && find_params(view)) {
+    if (filled && mark_members(view) && find_inputs(view) && find_outputs(view) && keep_order(view) &&
+        find_params(view)) {
         list_close(&view->inputs);
         list_close(&view->outputs);
         list_close(&view->params);
