@@ -12,7 +12,7 @@
 xir_status snake_check(xir_infer *at) {
     const xir_snake_attrs *a = xir_infer_attrs(at);
     return a->frequency != 0 ? XIR_OK
-           : xir_infer_fail(at, XIR_E_BOUNDS, "frequency", "0 bends nothing, another number was expected");
+           : xir_infer_fail(at, XIR_E_BOUNDS, "frequency", "frequency is 0: expected another number");
 }
 
 xir_status snake_infer(xir_infer *at) {

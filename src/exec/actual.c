@@ -7,7 +7,7 @@ xir_status op_fail(const xir_op *op, xir_status code, xir_diags *why, const char
     return xir_kernel_fail(&at, code, where, "%s", text);
 }
 
-/* "@fp(32) [1,3,-1]" without the layout, which does not count. */
+/* "@fp(32) [1,3,-1]". The layout is omitted, because it is not compared. */
 static void print_type(const xir_type *type, char *out, size_t room) {
     buffer b;
     buffer_init(&b, &memory_default);
@@ -37,7 +37,7 @@ xir_status agree(xir_context *ctx, const xir_type *declared, const xir_type *act
         char expected[200], found[200];
         print_type(declared, expected, sizeof expected);
         print_type(actual, found, sizeof found);
-        snprintf(why->text, sizeof why->text, "%s was expected, the array has %s", expected, found);
+        snprintf(why->text, sizeof why->text, "expected %s, found an array of %s", expected, found);
         return same_element ? XIR_E_BOUNDS : XIR_E_TYPE;
     }
     *out = declared;
@@ -45,22 +45,22 @@ xir_status agree(xir_context *ctx, const xir_type *declared, const xir_type *act
     xir_i64s dims = xir_type_as_tensor(actual)->shape;
     *out = xir_type_tensor(ctx, xir_type_element(declared), xir_type_layout(declared), dims.data, dims.size);
     if (*out) return XIR_OK;
-    snprintf(why->text, sizeof why->text, "no memory for a type");
+    snprintf(why->text, sizeof why->text, "out of memory for a type");
     return XIR_E_MEMORY;
 }
 
 /* ---- inference over actual types -------------------------------------------------------------------------------- */
 
-/* Values that stand for the inputs of one run. */
+/* A value that stands for one input of the run. */
 typedef struct stand_in {
     xir_value  value, *it;     /* `it` is NULL for an absent input */
     value_more more;
     params     params;
 } stand_in;
 
-/* What inference sees of them, in addition to their types: the bytes of arrays, for outputs that depend on their
- * numbers; quantised elements are what they stand for, for ops whose types do not follow from quantised ones. Which
- * inputs are constants is what the network says, whatever the run sees. */
+/* What inference sees in addition to the types. SEEN_BYTES: the bytes of arrays, for outputs that depend on them.
+ * SEEN_AS_REALS: quantised elements as floating-point numbers, for ops that cannot infer a quantised type. The network
+ * decides which inputs are constants, whatever the run provides. */
 enum { SEEN_BYTES = 1, SEEN_AS_REALS = 2 };
 
 static xir_status stand_ins(xir_kernel *at, int seen, stand_in *in, xir_value **values) {
@@ -83,7 +83,7 @@ static xir_status stand_ins(xir_kernel *at, int seen, stand_in *in, xir_value **
     return XIR_OK;
 }
 
-/* A question about the op, with stand-ins for its inputs. */
+/* An inference of the op, with stand-ins for its inputs. */
 enum { FEW_INPUTS = 4 };
 typedef struct question {
     xir_infer  infer;
@@ -108,7 +108,7 @@ static xir_status ask(xir_kernel *at, int seen, question *q, xir_diags *why) {
     return XIR_OK;
 }
 
-/* Infers the op's outputs into the kernel's. XIR_E_UNKNOWN: the class has no inference. */
+/* Infers the types of the kernel's outputs. XIR_E_UNKNOWN: the class has no inference. */
 static xir_status infer_outputs(xir_kernel *at, int seen, xir_diags *why) {
     question q;
     xir_status status = ask(at, seen, &q, why);
@@ -117,7 +117,8 @@ static xir_status infer_outputs(xir_kernel *at, int seen, xir_diags *why) {
     if (why && op_is_in(at->op)) infer->place = (size_t)xir_network_index_of(at->op->net, at->op) + 1;
     status = infer_run(infer);
     if (!status && infer->n_out != at->n_outputs) {
-        status = op_fail(at->op, XIR_E_INVALID, why, "outputs", "it does not have as many outputs as its inputs give");
+        status = op_fail(at->op, XIR_E_INVALID, why, "outputs",
+                         "the op does not have as many outputs as inference gives");
     }
     for (size_t i = 0; !status && i < at->n_outputs; i++) at->outputs[i].type = infer->out[i];
     infer_end(infer);
@@ -143,12 +144,13 @@ static xir_status infer_actual(xir_kernel *at, bool *inferred) {
     }
     if (!status) return XIR_OK;
     if (status == XIR_E_MEMORY) return diag_memory(at->why);
-    status = infer_outputs(at, seen, at->why);   // once more, to say why
+    status = infer_outputs(at, seen, at->why);   // again, for the finding
     return status ? status : XIR_E_INVALID;
 }
 
-/* What inference gives against what the network says: dims must not contradict each other, elements are as it says. */
-static xir_status settle(xir_kernel *at, size_t i, bool inferred) {
+/* Combines an inferred type with the declared one: the dims must not contradict each other; the declared elements
+ * win. */
+static xir_status set_type(xir_kernel *at, size_t i, bool inferred) {
     kernel_output *out = &at->outputs[i];
     const xir_type *declared = at->op->outputs[i].type;
     if (!inferred) out->type = declared;
@@ -166,7 +168,8 @@ static xir_status settle(xir_kernel *at, size_t i, bool inferred) {
         print_type(declared, expected, sizeof expected);
         print_type(out->type, found, sizeof found);
         snprintf(where, sizeof where, "outputs/%zu", i);
-        return xir_kernel_fail(at, XIR_E_INVALID, where, "the network says %s, its inputs give %s", expected, found);
+        return xir_kernel_fail(at, XIR_E_INVALID, where, "the network declares %s, inference gives %s", expected,
+                               found);
     }
     out->followed = xir_type_equal(xir_type_element(declared), xir_type_element(out->type));
     if (out->followed) return XIR_OK;
@@ -178,7 +181,7 @@ static xir_status settle(xir_kernel *at, size_t i, bool inferred) {
 xir_status actual_types(xir_kernel *at) {
     bool inferred;
     xir_status status = infer_actual(at, &inferred);
-    for (size_t i = 0; !status && i < at->n_outputs; i++) status = settle(at, i, inferred);
+    for (size_t i = 0; !status && i < at->n_outputs; i++) status = set_type(at, i, inferred);
     return status;
 }
 

@@ -1,22 +1,24 @@
-/* Arrays are immutable once they are handed on, so they share bytes freely: with Params, and among each other. */
+/* Arrays are immutable once they are returned, so they can share bytes with Params and with each other. */
 #include "array.h"
 #include <math.h>
 #include <xir/exec.h>
 #include "elements.h"
 #include "types.h"
 
-/* ---- making --------------------------------------------------------------------------------------------------- */
+/* ---- construction ---------------------------------------------------------------------------------------------- */
 
 static xir_status measure(const xir_type *type, uint64_t *size, size_t *count, xir_diags *why) {
     int64_t n = 0;
-    if (!xir_type_as_tensor(type)) return array_fail(why, XIR_E_TYPE, "an array needs a tensor type");
+    if (!xir_type_as_tensor(type)) return array_fail(why, XIR_E_TYPE, "expected a tensor type for an array");
     xir_status status = xir_type_elements(type, &n);
     if (!status) status = xir_type_bytes(type, size);
-    if (status == XIR_E_BOUNDS)
-        return array_fail(why, status, "an array needs known dims, the type has an unknown one");
-    if (status) return array_fail(why, status, status == XIR_E_LIMIT ? "an array of more bytes than 64 bits can count"
-                                                                     : "how the elements of an array are stored is "
-                                                                         "not known");
+    if (status == XIR_E_BOUNDS) {
+        return array_fail(why, status, "an array needs known dims: the type has an unknown one");
+    }
+    if (status) {
+        return array_fail(why, status, status == XIR_E_LIMIT ? "the size of the array exceeds 64 bits"
+                          : "the stored form of the elements is unknown");
+    }
     if ((uint64_t)n > SIZE_MAX / 16 || *size > SIZE_MAX / 16) {
         return array_fail(why, XIR_E_LIMIT, "an array of %lld elements is too large", (long long)n);
     }
@@ -24,7 +26,7 @@ static xir_status measure(const xir_type *type, uint64_t *size, size_t *count, x
     return XIR_OK;
 }
 
-/* Takes the blob over, also when it fails. */
+/* Takes over the blob, even on failure. */
 static xir_status make(xir_context *ctx, const xir_type *type, blob *data, size_t count, xir_array **out,
                        xir_diags *why) {
     const xir_type *own = (const xir_type *)pool_intern(context_pool(ctx), xir_type_object(type));
@@ -46,7 +48,9 @@ xir_status array_raw(xir_context *ctx, const xir_type *type, xir_array **out, xi
     xir_status status = measure(type, &size, &count, why);
     if (status) return status;
     blob *data = blob_new(&ctx->alloc, size);
-    if (!data) return array_fail(why, XIR_E_MEMORY, "no memory for an array of %llu bytes", (unsigned long long)size);
+    if (!data) {
+        return array_fail(why, XIR_E_MEMORY, "out of memory for an array of %llu bytes", (unsigned long long)size);
+    }
     return make(ctx, type, data, count, out, why);
 }
 
@@ -63,7 +67,8 @@ xir_array *xir_array_copy(xir_context *ctx, const xir_type *type, const void *da
     xir_array *array = NULL;
     if (measure(type, &needed, &count, why)) return NULL;
     if (needed != size) {
-        array_fail(why, XIR_E_BOUNDS, "an array of %llu bytes is made from %zu", (unsigned long long)needed, size);
+        array_fail(why, XIR_E_BOUNDS, "wrong size of an array: expected %llu bytes, found %zu",
+                   (unsigned long long)needed, size);
         return NULL;
     }
     if (!array_raw(ctx, type, &array, why) && size) memcpy(array_bytes(array), data, size);
@@ -76,7 +81,8 @@ xir_status array_as(const xir_array *array, const xir_type *type, xir_array **ou
     xir_status status = measure(type, &size, &count, why);
     if (status) return status;
     if (size != there) {
-        return array_fail(why, XIR_E_BOUNDS, "an array of %llu bytes cannot have a type of %llu",
+        return array_fail(why, XIR_E_BOUNDS,
+                          "wrong size of the new type: the array has %llu bytes, the type takes %llu",
                           (unsigned long long)there, (unsigned long long)size);
     }
     if (array->data) blob_retain(array->data);
@@ -86,13 +92,13 @@ xir_status array_as(const xir_array *array, const xir_type *type, xir_array **ou
 /* ---- Params --------------------------------------------------------------------------------------------------- */
 
 xir_status array_of_params(const xir_value *value, xir_array **out, xir_diags *why) {
-    if (!value || !value_is_params(value)) return array_fail(why, XIR_E_TYPE, "the value is no parameter");
+    if (!value || !value_is_params(value)) return array_fail(why, XIR_E_TYPE, "the value is not a parameter");
     uint64_t size, there;
     size_t count = 0;
     xir_status status = measure(value->type, &size, &count, why);
     if (status) return status;
     xir_str name = xir_value_name(value);
-    const void *bytes = xir_params_data(value, &there);   // asks a watched file
+    const void *bytes = xir_params_data(value, &there);   // checks a watched file
     blob *data = value_params(value)->data;
     if (size && !bytes) {
         bool gone = data && data->size;
@@ -100,8 +106,8 @@ xir_status array_of_params(const xir_value *value, xir_array **out, xir_diags *w
                           gone ? " any more" : "");
     }
     if (size != there) {
-        return array_fail(why, XIR_E_BOUNDS, "parameter '%.*s' has %llu bytes, its type takes %llu", CLIP_TO(name, 80),
-                          (unsigned long long)there, (unsigned long long)size);
+        return array_fail(why, XIR_E_BOUNDS, "parameter '%.*s' has %llu bytes: expected %llu for its type",
+                          CLIP_TO(name, 80), (unsigned long long)there, (unsigned long long)size);
     }
     if (data) blob_retain(data);
     return make(value_net(value)->ctx, value->type, data, count, out, why);
@@ -122,7 +128,7 @@ xir_value *xir_params_from_array(xir_network *net, xir_str name, const xir_array
     return value;
 }
 
-/* ---- holding -------------------------------------------------------------------------------------------------- */
+/* ---- references ------------------------------------------------------------------------------------------------ */
 
 xir_array *xir_array_retain(xir_array *array) {
     atomic_fetch_add_explicit(&array->references, 1, memory_order_relaxed);
@@ -182,7 +188,7 @@ double xir_array_real(const xir_array *array, size_t i) {
     return xir_array_reals(array, i, 1, &v) ? NAN : v;
 }
 
-/* ---- comparing ------------------------------------------------------------------------------------------------- */
+/* ---- comparison ------------------------------------------------------------------------------------------------ */
 
 static bool same_shape(const xir_type *a, const xir_type *b) {
     if (xir_type_rank(a) != xir_type_rank(b)) return false;
@@ -193,7 +199,7 @@ static bool same_shape(const xir_type *a, const xir_type *b) {
 }
 
 static void compare_one(double a, double b, double absolute, double relative, size_t i, xir_difference *out) {
-    double distance = a == b ? 0 : fabs(a - b);   // equal infinities have none
+    double distance = a == b ? 0 : fabs(a - b);   // 0 for equal infinities
     bool nan = isnan(a) || isnan(b);
     bool differ = nan ? isnan(a) != isnan(b) : distance > absolute + (isinf(b) ? 0 : relative * fabs(b));
     if (!nan && distance > out->largest) out->largest = distance;
@@ -228,7 +234,7 @@ xir_status xir_array_compare(const xir_array *a, const xir_array *b, double abso
 
 /* ---- random numbers -------------------------------------------------------------------------------------------- */
 
-/* SplitMix64: each state gives 64 bits that look like no other's. */
+/* SplitMix64: a counter whose states are mixed to 64 pseudo-random bits. */
 static uint64_t next_bits(uint64_t *state) {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -236,8 +242,8 @@ static uint64_t next_bits(uint64_t *state) {
     return z ^ z >> 31;
 }
 
-/* Of twelve uniform numbers the sum has variance 1: normal enough, and the same on every machine, as logarithms are
- * not. */
+/* The sum of twelve uniform numbers has variance 1. That is normal enough, and unlike a logarithm it is the same on
+ * every machine. */
 static double next_normal(uint64_t *state) {
     double sum = -6;
     for (int i = 0; i < 12; i++) sum += (double)(next_bits(state) >> 11) * 0x1p-53;

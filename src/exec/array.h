@@ -1,4 +1,4 @@
-/* An array is a type of its context, so that it outlives every network, and a blob: what Params have. */
+/* An array is a type of its context, so that it outlives every network, and a blob, as in Params. */
 #ifndef EXEC_ARRAY_H
 #define EXEC_ARRAY_H
 
@@ -9,17 +9,17 @@ struct xir_array {
     atomic_size_t   references;
     xir_context    *ctx;
     const xir_type *type;
-    blob           *data;    /* NULL: no bytes are needed */
+    blob           *data;    /* NULL if the array needs no bytes */
     size_t          count;
 };
 
-/* Arrays in *out, or a status and a finding: with bytes that are whatever was there; with the bytes of another one
- * under a type of as many; with those of Params. */
+/* Each sets *out to an array, or returns a status and adds a finding. array_raw: uninitialised bytes. array_as: the
+ * bytes of another array under a type of the same size. array_of_params: the bytes of Params. */
 xir_status array_raw(xir_context *ctx, const xir_type *type, xir_array **out, xir_diags *why);
 xir_status array_as(const xir_array *array, const xir_type *type, xir_array **out, xir_diags *why);
 xir_status array_of_params(const xir_value *params, xir_array **out, xir_diags *why);
 
-/* A finding without a place; returns `code`. */
+/* Adds a finding without a place and returns `code`. */
 #define array_fail(why, code, ...) diag_fail((why), (code), (xir_str){ 0 }, __VA_ARGS__)
 
 static inline uint8_t *array_bytes(const xir_array *array) {

@@ -1,7 +1,7 @@
 #include "broadcast.h"
 #include "pieces.h"
 
-/* The steps of an input along the dims of the output. */
+/* The strides of an input along the dims of the output. */
 static xir_status find_strides(xir_kernel *at, size_t input, const xir_type *to, size_t *strides) {
     const xir_type *type = xir_kernel_input_type(at, input);
     size_t rank = xir_type_rank(to), own = xir_type_rank(type), stride = 1;
@@ -10,8 +10,8 @@ static xir_status find_strides(xir_kernel *at, size_t input, const xir_type *to,
         size_t o = rank - 1 - k;
         int64_t dim = k < own ? xir_type_dim(type, (int64_t)(own - 1 - k), false) : 1;
         if (dim != 1 && dim != xir_type_dim(to, (int64_t)o, false)) {
-            return xir_kernel_fail(at, XIR_E_INVALID, NULL, "dim -%zu of input %zu is not broadcast to the output's",
-                                   k + 1, input);
+            return xir_kernel_fail(at, XIR_E_INVALID, NULL,
+                                   "dim -%zu of input %zu does not broadcast to that of the output", k + 1, input);
         }
         strides[o] = dim == 1 ? 0 : stride;
         stride *= (size_t)dim;
@@ -26,7 +26,7 @@ static bool goes_on(const broadcast *b, size_t k) {
     return true;
 }
 
-/* Takes dim k out: into the one behind it, or because it is 1. */
+/* Removes dim k, which is merged into the next one or has size 1. */
 static void drop(broadcast *b, size_t k) {
     b->rank--;
     for (size_t j = k; j < b->rank; j++) {
@@ -40,7 +40,7 @@ xir_status broadcast_open(broadcast *b, xir_kernel *at, size_t n) {
     *b = (broadcast){ .n_inputs = n, .rank = xir_type_rank(to), .rows = 1, .length = 1, .kernel = at };
     int64_t elements;
     if (xir_type_elements(to, &elements))
-        return xir_kernel_fail(at, XIR_E_UNSUPPORTED, "outputs/0", "its dims are not known");
+        return xir_kernel_fail(at, XIR_E_UNSUPPORTED, "outputs/0", "the dims are unknown");
     size_t *room = xir_kernel_alloc(at, (b->rank + 1) * (n + 2), sizeof *room);
     if (!room) return XIR_E_MEMORY;
     b->dims = room;
@@ -69,7 +69,7 @@ xir_status broadcast_open(broadcast *b, xir_kernel *at, size_t n) {
     return XIR_OK;
 }
 
-/* To the beginning of the next row. */
+/* Advances to the next row. */
 static void next_row(broadcast *b) {
     for (size_t i = 0; i < b->n_inputs; i++) b->at[i] -= b->step[i] * (b->length - b->row);
     for (size_t k = b->rank; k-- > 0;) {

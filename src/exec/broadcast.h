@@ -1,6 +1,7 @@
-/* Inputs that are broadcast to an output, row by row: dims are matched from the last one on, a dim of 1, or a missing
- * one, is repeated. Neighbouring dims along which every input goes on evenly are one, so rows are as long as they can
- * be; what is given are pieces of them, after each of which the run may be cancelled: then there are no more.
+/* Walks inputs that are broadcast to an output, row by row. Dims are matched from the last one; a dim of 1, or a
+ * missing one, is repeated. Neighbouring dims along which all inputs advance evenly are merged, so rows are as long as
+ * possible. Rows are returned in pieces, and the run may be cancelled between pieces: then broadcast_next returns
+ * false.
  *
  *     broadcast b;
  *     xir_status status = broadcast_open(&b, at, 2);
@@ -15,18 +16,18 @@
 enum { BROADCAST_MOST = 3 };
 
 typedef struct broadcast {
-    size_t  n_inputs, rank;                 /* rank: of what is left to walk, the row apart */
+    size_t  n_inputs, rank;                 /* rank: number of remaining dims without the row */
     size_t *dims, *index, *strides[BROADCAST_MOST];
-    size_t  rows;                           /* to come                                      */
-    size_t  length, rest;                   /* elements of a row, and those still to come   */
-    size_t  row;                            /* elements of the piece of it                  */
-    size_t  at[BROADCAST_MOST];             /* where the piece begins in each input         */
-    size_t  step[BROADCAST_MOST];           /* 1, or 0: the same element again              */
+    size_t  rows;                           /* remaining rows                               */
+    size_t  length, rest;                   /* elements of a row, and those that remain     */
+    size_t  row;                            /* elements of the current piece                */
+    size_t  at[BROADCAST_MOST];             /* where the piece starts in each input         */
+    size_t  step[BROADCAST_MOST];           /* 1, or 0 to repeat one element                */
     bool    begun;
     xir_kernel *kernel;
 } broadcast;
 
-/* The first `n` inputs of an op against its output 0. Fails if they do not fit it. */
+/* Starts a walk of the first `n` inputs of an op against output 0. Fails if they do not fit. */
 xir_status broadcast_open(broadcast *b, xir_kernel *at, size_t n);
 bool       broadcast_next(broadcast *b);
 

@@ -1,5 +1,5 @@
-/* Elements that are only moved, from one input to one output: as bytes where both have the same elements, of whole
- * bytes, otherwise as numbers. */
+/* Elements that are copied from one input to one output: as bytes if both have the same element type with whole bytes,
+ * otherwise as numbers. */
 #ifndef EXEC_CARRY_H
 #define EXEC_CARRY_H
 
@@ -11,18 +11,18 @@ typedef enum carried { CARRIED_BYTES, CARRIED_REALS, CARRIED_I64S } carried;
 typedef struct carrier {
     const char *from;
     char       *to;
-    size_t      size;   /* of an element */
+    size_t      size;   /* bytes of an element */
     carried     as;
 } carrier;
 
-/* The elements of another input, which has the same ones, as `m` has its own. NULL without memory. */
+/* The elements of another input of the same type, in the form that `m` uses. NULL on out of memory. */
 static inline const char *carried_input(xir_kernel *at, const carrier *m, size_t input) {
     if (m->as == CARRIED_BYTES) return xir_kernel_bytes(at, input);
     return m->as == CARRIED_REALS ? (const char *)xir_kernel_reals(at, input)
            : (const char *)xir_kernel_i64s(at, input);
 }
 
-/* As numbers, whatever the elements are. False without memory. */
+/* Copies as numbers, for any element type. False on out of memory. */
 static inline bool carry_reals(xir_kernel *at, carrier *m, size_t output, size_t input) {
     *m = (carrier){ .as = CARRIED_REALS, .size = sizeof(double) };
     m->from = carried_input(at, m, input);
@@ -30,7 +30,7 @@ static inline bool carry_reals(xir_kernel *at, carrier *m, size_t output, size_t
     return m->from && m->to;
 }
 
-/* False without memory. */
+/* False on out of memory. */
 static inline bool carry_begin(xir_kernel *at, carrier *m, size_t output, size_t input) {
     const xir_type *in = xir_kernel_input_type(at, input), *out = xir_kernel_output_type(at, output);
     size_t bytes = xir_kernel_same_elements(at, output, input) ? xir_kernel_element_bytes(in) : 0;
@@ -42,12 +42,12 @@ static inline bool carry_begin(xir_kernel *at, carrier *m, size_t output, size_t
     return m->from && m->to;
 }
 
-/* Elements [to, to + n) of the output are zero. */
+/* Sets elements [to, to + n) of the output to zero. */
 static inline void carry_zeros(const carrier *m, int64_t to, int64_t n) {
     memset(m->to + (size_t)to * m->size, 0, (size_t)n * m->size);
 }
 
-/* Moves n neighbouring elements. */
+/* Copies n consecutive elements. */
 static inline void carry(const carrier *m, int64_t to, int64_t from, int64_t n) {
     memcpy(m->to + (size_t)to * m->size, m->from + (size_t)from * m->size, (size_t)n * m->size);
 }

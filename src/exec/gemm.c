@@ -1,8 +1,8 @@
 #include <string.h>
 #include "gemm.h"
 
-/* A panel is TALL rows or BROAD columns of one block of depth: what the innermost loop keeps in registers is TALL *
- * BROAD sums. */
+/* A panel is TALL rows or BROAD columns of one block of depth. The innermost loop keeps TALL * BROAD sums in
+ * registers. */
 enum { TALL = 4, BROAD = 4 };
 
 static size_t padded(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }

@@ -1,16 +1,16 @@
 #include "groups.h"
 #include <xir/distr.h>
 
-/* The offsets of all indices of the dims whose mark is `mark`, row-major. */
+/* The offsets of all indices of the dims whose mark is `mark`, in row-major order. */
 static size_t *offsets(xir_kernel *at, const xir_type *type, const bool *along, bool mark, size_t *count) {
     size_t rank = xir_type_rank(type), n = 1, filled = 1;
     for (size_t k = 0; k < rank; k++) n *= along[k] == mark ? dim_of(type, k) : 1;
     size_t *out = xir_kernel_alloc(at, n + 1, sizeof *out);
     *count = n;
     if (!out || n == 0) return out;
-    /* From the last dim on, what is there is repeated for every index of the next. */
+    /* From the last dim on, the offsets so far are repeated for every index of the next dim. */
     for (size_t k = rank; k-- > 0;) {
-        size_t stride = elements_behind(type, k);
+        size_t stride = elements_after(type, k);
         for (size_t i = 1; along[k] == mark && i < dim_of(type, k); i++) {
             for (size_t j = 0; j < filled; j++) out[i * filled + j] = out[j] + i * stride;
         }
@@ -50,8 +50,7 @@ xir_status refuse_padding(xir_kernel *at, size_t input) {
     for (size_t i = 0; i < distrs.size; i++) {
         if (distrs.data[i] && xir_distr_total_invalid((const xir_distr *)distrs.data[i])) {
             return xir_kernel_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
-                                   "it has elements that are padding, which must take no part: the "
-                                   "executor does not leave them out");
+                                   "some elements are padding: the executor cannot skip padding here");
         }
     }
     return XIR_OK;

@@ -1,5 +1,5 @@
-/* Numbers are converted when a kernel asks for them, and stored once, when it is done: in normalised numbers where
- * the op's constants are stored for them, so that no kernel need know of it. Memory is freed then. */
+/* Inputs are converted when a kernel asks for them. Outputs are stored once, at the end, as normalised numbers if the
+ * constants of the op are stored for them; so kernels need not handle that. Then all memory is freed. */
 #include "kernel.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ void *xir_kernel_alloc(xir_kernel *at, size_t n, size_t size) {
     return room ? memset(room, 0, n * size) : NULL;
 }
 
-/* ---- asking ----------------------------------------------------------------------------------------------------- */
+/* ---- findings ---------------------------------------------------------------------------------------------------- */
 
 const xir_op *xir_kernel_op(const xir_kernel *at)            { return at->op; }
 const void   *xir_kernel_attrs(const xir_kernel *at)         { return at->op->attrs; }
@@ -75,20 +75,20 @@ xir_status xir_kernel_fail(xir_kernel *at, xir_status code, const char *where, c
                          CLIP_TO(name, 80), sentence);
 }
 
-/* For calls that have said what is wrong. */
+/* For calls that have already added a finding. */
 static xir_status failed(xir_kernel *at, xir_status status) {
     if (!at->status) at->status = status;
     return status;
 }
 
 static xir_status no_memory(xir_kernel *at) {
-    return xir_kernel_fail(at, XIR_E_MEMORY, NULL, "no memory for its numbers");
+    return xir_kernel_fail(at, XIR_E_MEMORY, NULL, "out of memory for the numbers of the op");
 }
 
 /* ---- inputs ----------------------------------------------------------------------------------------------------- */
 
-/* Converts all elements of an array, as reals or as integers; `normalised`: without their ratios. NULL with a
- * finding. */
+/* Converts all elements of an array to reals or integers; `normalised`: without their ratios. On failure adds a finding
+ * and returns NULL. */
 static void *convert(xir_kernel *at, const xir_array *array, const xir_type *type, bool real, bool normalised,
                      const char *where) {
     tensor_elements e;
@@ -99,8 +99,8 @@ static void *convert(xir_kernel *at, const xir_array *array, const xir_type *typ
     }
     xir_status status = elements_open(&e, &at->ctx->alloc, type, NULL);
     if (status) {
-        xir_kernel_fail(at, status, where, "%s", status == XIR_E_MEMORY ? "no memory"
-                        : "its elements cannot be taken as numbers");
+        xir_kernel_fail(at, status, where, "%s", status == XIR_E_MEMORY ? "out of memory"
+                        : "the elements cannot be read as numbers");
         return NULL;
     }
     const void *bytes = array->data ? array->data->bytes : NULL;
@@ -114,7 +114,7 @@ static void *convert(xir_kernel *at, const xir_array *array, const xir_type *typ
 static kernel_input *input(xir_kernel *at, size_t i, char where[32]) {
     snprintf(where, 32, "inputs/%zu", i);
     if (i < at->n_inputs && at->inputs[i].array) return &at->inputs[i];
-    xir_kernel_fail(at, XIR_E_MISSING, where, "it is absent");
+    xir_kernel_fail(at, XIR_E_MISSING, where, "the input is absent");
     return NULL;
 }
 
@@ -149,17 +149,17 @@ const double *xir_kernel_param_reals(xir_kernel *at, const xir_value *value) {
 
 /* ---- outputs ---------------------------------------------------------------------------------------------------- */
 
-/* Whose dims are known, so that it can be asked for. */
+/* Output i, whose dims must be known. */
 static kernel_output *output(xir_kernel *at, size_t i, size_t *count) {
     char where[32];
     int64_t n;
     snprintf(where, sizeof where, "outputs/%zu", i);
     if (i >= at->n_outputs) {
-        xir_kernel_fail(at, XIR_E_INVALID, where, "it has %zu outputs", at->n_outputs);
+        xir_kernel_fail(at, XIR_E_INVALID, where, "the op has %zu outputs", at->n_outputs);
         return NULL;
     }
     if (xir_type_elements(at->outputs[i].type, &n)) {
-        xir_kernel_fail(at, XIR_E_UNSUPPORTED, where, "its dims are not known");
+        xir_kernel_fail(at, XIR_E_UNSUPPORTED, where, "the dims are unknown");
         return NULL;
     }
     *count = (size_t)n;
@@ -177,14 +177,16 @@ xir_status xir_kernel_result(xir_kernel *at, size_t i, const int64_t *dims, size
     snprintf(where, sizeof where, "outputs/%zu", i);
     const xir_type *known = xir_kernel_output_type(at, i);
     if (!xir_type_as_tensor(known))
-        return xir_kernel_fail(at, XIR_E_UNSUPPORTED, where, "its element type is not known");
+        return xir_kernel_fail(at, XIR_E_UNSUPPORTED, where, "the element type is unknown");
     bool fits = xir_type_rank(known) == rank;
     for (size_t k = 0; fits && k < rank; k++) {
         int64_t dim = xir_type_dim(known, (int64_t)k, false);
         if (dims[k] < 0)
-            return xir_kernel_fail(at, XIR_E_INVALID, where, "dim %zu is computed as %lld", k, (long long)dims[k]);
+            return xir_kernel_fail(at, XIR_E_INVALID, where, "the kernel computed dim %zu as %lld: expected at least 0",
+                                   k, (long long)dims[k]);
         if (dim < 0 || dim == dims[k]) continue;
-        return xir_kernel_fail(at, XIR_E_INVALID, where, "dim %zu is computed as %lld, its type says %lld", k,
+        return xir_kernel_fail(at, XIR_E_INVALID, where,
+                               "the kernel computed dim %zu as %lld: expected %lld, as in the type", k,
                                (long long)dims[k], (long long)dim);
     }
     const xir_type *type = xir_type_tensor(at->ctx, xir_type_element(known), fits ? xir_type_layout(known) : NULL,
@@ -246,9 +248,10 @@ xir_status xir_kernel_forward(xir_kernel *at, size_t i, size_t from) {
         if (!status) out->state = OUTPUT_ARRAY;
         return status;
     }
-    /* The network says that the result has other elements than the operation gives: the same numbers in these. */
+    /* The declared elements differ from the inferred ones: the same numbers are stored in the declared type. */
     if (n != in->array->count)
-        return xir_kernel_fail(at, XIR_E_INVALID, NULL, "%zu elements cannot be %zu", in->array->count, n);
+        return xir_kernel_fail(at, XIR_E_INVALID, NULL, "an input of %zu elements cannot become an output of %zu",
+                               in->array->count, n);
     bool real = xir_kernel_is_real(in->type) || xir_kernel_is_real(out->type);
     const void *values = real ? (const void *)xir_kernel_reals(at, from) : xir_kernel_i64s(at, from);
     void *to = real ? (void *)xir_kernel_real_out(at, i) : xir_kernel_i64_out(at, i);
@@ -257,7 +260,7 @@ xir_status xir_kernel_forward(xir_kernel *at, size_t i, size_t from) {
     return XIR_OK;
 }
 
-/* ---- stopping --------------------------------------------------------------------------------------------------- */
+/* ---- cancelling -------------------------------------------------------------------------------------------------- */
 
 enum { STEPS_A_QUESTION = 1024 };
 
@@ -267,13 +270,13 @@ bool xir_kernel_stops(xir_kernel *at, uint64_t steps) {
     if (at->steps < STEPS_A_QUESTION) return false;
     at->steps = 0;
     if (!at->within || !at->within->cancel || !at->within->cancel(at->within->user)) return false;
-    xir_kernel_fail(at, XIR_E_CANCELLED, NULL, "the run was cancelled while it was computed");
+    xir_kernel_fail(at, XIR_E_CANCELLED, NULL, "the run was cancelled during this op");
     return true;
 }
 
 /* ---- running ---------------------------------------------------------------------------------------------------- */
 
-/* Multiplies a result by the scales that stand among the constants: one, or one for each index of their axis. */
+/* Multiplies a result by the constant scales: one, or one for each index of their axis. */
 static xir_status apply_cut(xir_kernel *at, kernel_output *out, size_t n) {
     const xir_scales *cut = at->numbers.cut;
     size_t count = xir_scales_count(cut), rank = xir_type_rank(out->type), inner = 1;
@@ -281,7 +284,7 @@ static xir_status apply_cut(xir_kernel *at, kernel_output *out, size_t n) {
     if (count > 1 && (axis < 0 || (size_t)axis >= rank || (size_t)xir_type_dim(out->type, axis, false) != count)) {
         const char *where = at->op->cls->normalised->cut->name.data;
         return xir_kernel_fail(at, XIR_E_INVALID, where,
-                               "%zu scales are not one for each element of dim %lld of the output", count,
+                               "there are %zu scales: expected one for each element of dim %lld of the output", count,
                                (long long)axis);
     }
     for (size_t k = (size_t)axis + 1; count > 1 && k < rank; k++)
@@ -299,18 +302,18 @@ static xir_status store(xir_kernel *at, size_t i) {
     if (out->state == OUTPUT_ARRAY) return XIR_OK;
     if (!output(at, i, &n)) return at->status;
     if (out->state == OUTPUT_NONE && n)
-        return xir_kernel_fail(at, XIR_E_INVALID, NULL, "its kernel has not computed output %zu", i);
+        return xir_kernel_fail(at, XIR_E_INVALID, NULL, "the kernel has not computed output %zu", i);
     if (at->numbers.cut && out->state == OUTPUT_REALS && apply_cut(at, out, n)) return at->status;
     xir_array *array;
     if (failed(at, array_raw(at->ctx, out->type, &array, at->why))) return at->status;
     uint8_t *bytes = array_bytes(array);
-    if (array->data->size) bytes[array->data->size - 1] = 0;   // bits that no element has
+    if (array->data->size) bytes[array->data->size - 1] = 0;   // clears unused bits
     tensor_elements e;
     xir_status status = n ? elements_open(&e, &at->ctx->alloc, out->type, NULL) : XIR_OK;
     if (status) {
         xir_array_free(array);
-        return xir_kernel_fail(at, status, NULL, "%s", status == XIR_E_MEMORY ? "no memory"
-                               : "its results cannot be stored as numbers");
+        return xir_kernel_fail(at, status, NULL, "%s", status == XIR_E_MEMORY ? "out of memory"
+                               : "the results cannot be stored as numbers");
     }
     if (n && at->numbers.normalised) elements_normalise(&e);
     if (n && out->state == OUTPUT_REALS) elements_write_reals(&e, bytes, 0, n, out->reals);
@@ -333,7 +336,7 @@ xir_status kernel_run(xir_kernel *at) {
     xir_status status = fn(at);
     if (at->status) return at->status;
     if (status == XIR_E_MEMORY) return no_memory(at);
-    if (status) return xir_kernel_fail(at, status, NULL, "its kernel failed: %s", xir_status_name(status));
+    if (status) return xir_kernel_fail(at, status, NULL, "the kernel failed: %s", xir_status_name(status));
     return kernel_store(at);
 }
 

@@ -1,6 +1,5 @@
-/* What a kernel sees of the op that it computes. The runner gives it inputs under the types that they have in the
- * network, and the types of outputs as far as inference knows them; when the kernel is done it takes the outputs as
- * arrays. */
+/* A kernel's view of the op that it computes. The runner sets the inputs under their declared types, and the output
+ * types as far as inference knows them. When the kernel is done, the runner takes the outputs as arrays. */
 #ifndef EXEC_KERNEL_H
 #define EXEC_KERNEL_H
 
@@ -9,17 +8,17 @@
 #include "normalised.h"
 
 typedef struct kernel_input {
-    const xir_array *array;    /* NULL: absent                                                  */
-    const xir_type  *type;     /* its dims, the network's layout and element type               */
-    double          *reals;    /* made on the first question                                    */
+    const xir_array *array;    /* NULL if the input is absent                                   */
+    const xir_type  *type;     /* the dims of the array, the declared layout and elements       */
+    double          *reals;    /* converted on first use                                        */
     int64_t         *i64s;
 } kernel_input;
 
 typedef enum output_state { OUTPUT_NONE, OUTPUT_REALS, OUTPUT_I64S, OUTPUT_ARRAY } output_state;
 
 typedef struct kernel_output {
-    const xir_type *type;      /* with unknown dims until the kernel gives them; NULL: nothing is known */
-    bool            followed;  /* its element type is what inference says, not what the network says instead */
+    const xir_type *type;      /* may have unknown dims until the kernel sets them; NULL: unknown */
+    bool            followed;  /* the element type is the inferred one, not another declared one */
     output_state    state;
     double         *reals;
     int64_t        *i64s;
@@ -32,19 +31,20 @@ struct xir_kernel {
     kernel_input  *inputs;
     kernel_output *outputs;
     size_t         n_inputs, n_outputs;
-    op_numbers     numbers;        /* what its maps are read as, and its results are stored as */
-    struct kernel_piece *pieces;   /* memory until it is done */
-    budget        *within;         /* what it may take; NULL: all                                    */
-    uint64_t       steps;          /* done since the last question whether the run is cancelled      */
+    op_numbers     numbers;        /* the number format of its maps and results */
+    struct kernel_piece *pieces;   /* memory that is freed at the end */
+    budget        *within;         /* the work that it may do; NULL: unlimited                       */
+    uint64_t       steps;          /* steps since the last check for cancellation                    */
     xir_diags     *why;
-    xir_status     status;         /* the first failure that has a finding */
+    xir_status     status;         /* the first failure; it has a finding */
 };
 
-/* Runs the kernel of the op's class: makes arrays of all outputs, or fails with a finding. The rest of `at` is set. */
+/* Runs the kernel of the op's class: creates arrays of all outputs, or fails with a finding. The other members of `at`
+ * are set by the caller. */
 xir_status kernel_run(xir_kernel *at);
-/* Makes arrays of the outputs as they are: those without elements need no kernel. */
+/* Creates arrays of the outputs as they are, for outputs without elements, which need no kernel. */
 xir_status kernel_store(xir_kernel *at);
-/* Frees memory and what is left in the outputs. */
+/* Frees the memory, and arrays that are still in the outputs. */
 void       kernel_end(xir_kernel *at);
 
 #endif

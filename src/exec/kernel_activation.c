@@ -1,10 +1,10 @@
-/* Activations, and the other functions of one number. Formulas are those of activation.def and math.def, in forms
- * that keep small and large numbers exact. NaN stays NaN where a formula does not say otherwise. */
+/* Activations and other functions of one number. The formulas are those of activation.def and math.def, in forms
+ * that are accurate for small and large numbers. NaN gives NaN unless a formula says otherwise. */
 #include <math.h>
 #include "map.h"
 #include "pieces.h"
 
-/* minimum(maximum(x, least), most): most wins if they contradict each other. */
+/* minimum(maximum(x, least), most): if the limits contradict each other, `most` wins. */
 static double limit(double x, double least, double most) {
     double y = x < least ? least : x;
     return y > most ? most : y;
@@ -19,13 +19,13 @@ static int64_t limit_i64(int64_t x, double least, double most) {
     return y > high ? high : y;
 }
 
-/* log(1 + exp(x)) where exp(x) is no number. */
+/* log(1 + exp(x)), even if exp(x) overflows. */
 static double log_one_exp(double x) { return (x > 0 ? x : 0) + log1p(exp(-fabs(x))); }
 
 static double relu(double x, double alpha, double max_value, double threshold) {
     if (x >= max_value) return max_value;
     if (x >= threshold) return x;
-    return alpha == 0 && !isnan(x) ? 0 : alpha * (x - threshold);   // of -inf too
+    return alpha == 0 && !isnan(x) ? 0 : alpha * (x - threshold);   // also for -inf
 }
 
 static int64_t relu_whole(int64_t x, double max_value, double threshold) {
@@ -34,7 +34,7 @@ static int64_t relu_whole(int64_t x, double max_value, double threshold) {
 
 #define SQRT_HALF 0.70710678118654752440
 
-/*           class         formula */
+/*           class         formula for reals */
 MAP_REALS   (acos,         acos(x))
 MAP_REALS   (acosh,        acosh(x))
 MAP_REALS   (asin,         asin(x))
@@ -65,7 +65,7 @@ MAP_REALS   (sqrt,         sqrt(x))
 MAP_REALS   (tan,          tan(x))
 MAP_REALS   (tanh,         tanh(x))
 MAP_REALS   (tanhshrink,   x - tanh(x))
-/*           class         formula                                         of integers */
+/*           class         formula for reals                               formula for integers */
 MAP_NUMBERS (abs,          fabs(x),                                        x < 0 ? wrap_sub(0, x) : x)
 MAP_NUMBERS (ceil,         ceil(x),                                        x)
 MAP_NUMBERS (clamp_scalar, limit(x, a->min, a->max),                       limit_i64(x, a->min, a->max))
@@ -76,7 +76,7 @@ MAP_NUMBERS (relu,         relu(x, a->alpha, a->max_value, a->threshold),  relu_
 MAP_NUMBERS (round,        nearbyint(x),                                   x)
 MAP_NUMBERS (sign,         x > 0 ? 1 : x < 0 ? -1 : 0,                     (x > 0) - (x < 0))
 
-/* A slope below 0 for all, or one a channel. */
+/* One slope for all negative numbers, or one for each channel. */
 static xir_status run_prelu(xir_kernel *at) {
     const xir_prelu_attrs *a = xir_kernel_attrs(at);
     const xir_type *type = xir_kernel_input_type(at, 0);

@@ -1,12 +1,12 @@
-/* Attention, head by head: the scores of one query at a time, the largest taken off before exp so that none
- * overflows. */
+/* Attention, head by head. The scores of one query are computed at a time, and the largest is subtracted before exp so
+ * that nothing overflows. */
 #include <math.h>
 #include "dims.h"
 #include "groups.h"
 
 enum { QUERY, KEY, VALUE, MASK };
 
-/* Dims and steps as [batch, heads, length, size], of rank 3 too. */
+/* Dims and strides as [batch, heads, length, size], for rank 3 too. */
 typedef struct heads { int64_t dim[4], step[4]; } heads;
 
 static void read_heads(const xir_type *type, int64_t count, heads *h) {
@@ -24,7 +24,7 @@ static void read_heads(const xir_type *type, int64_t count, heads *h) {
     }
 }
 
-/* The mask's steps along [batch, heads, length, keys]; 0 where it is broadcast. */
+/* The strides of the mask along [batch, heads, length, keys]; 0 where it is broadcast. */
 static void read_mask(const xir_type *type, int64_t step[4]) {
     const size_t rank = xir_type_rank(type);
     for (size_t i = 0; i < rank; i++)
@@ -40,7 +40,7 @@ typedef struct attention {
     bool          is_causal, mask_is_bool;
 } attention;
 
-/* The scores of query i of a head; the largest, or -inf. */
+/* Computes the scores of query i of a head. Returns the largest, or -inf. */
 static double score_keys(const attention *a, const double *q, const double *k, const double *mask, int64_t i) {
     double most = -INFINITY;
     for (int64_t j = 0; j < a->k.dim[2]; j++) {
@@ -57,7 +57,7 @@ static double score_keys(const attention *a, const double *q, const double *k, c
     return most;
 }
 
-/* False: the run is cancelled. */
+/* False if the run is cancelled. */
 static bool attend(xir_kernel *at, const attention *a, int64_t b, int64_t h) {
     const int64_t kv = h / (a->q.dim[1] / a->k.dim[1]);
     const double *k = a->key + b * a->k.step[0] + kv * a->k.step[1],

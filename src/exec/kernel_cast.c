@@ -1,10 +1,10 @@
-/* Conversions of the element type; the target's layout may also order the axes anew. A real becomes an integer by
- * losing its fraction; what is beyond the range becomes its end, NaN 0. An integer becomes a narrower one by losing
- * its upper bits. What is not 0 is true. */
+/* Conversions of the element type; the target's layout may also permute the axes. From a real to an integer the
+ * fraction is dropped, numbers outside the range become its nearest end, and NaN becomes 0. A narrower integer keeps
+ * the lower bits. To bool, everything except 0 is true. */
 #include <string.h>
 #include "pick.h"
 
-/* Each letter of a layout once, and no `*`. */
+/* Whether each axis of a layout has its own letter, and none is `*`. */
 static bool says_all(const xir_layout *layout, size_t rank) {
     if (xir_layout_rank(layout) != rank) return false;
     for (size_t k = 0; k < rank; k++) {
@@ -14,8 +14,7 @@ static bool says_all(const xir_layout *layout, size_t rank) {
     return true;
 }
 
-/* Whether the layouts have the same letters, each once: then they say which axis is which. Otherwise all stay in
- * place. */
+/* Whether both layouts have the same unique letters, which then match the axes. Otherwise the axes keep their order. */
 static bool has_same_letters(const xir_type *in, const xir_type *out) {
     const xir_layout *from = xir_type_layout(in), *to = xir_type_layout(out);
     size_t rank = xir_type_rank(out);
@@ -24,7 +23,7 @@ static bool has_same_letters(const xir_type *in, const xir_type *out) {
     return same;
 }
 
-/* The axis of the input that axis k of the output is. */
+/* The input axis that becomes axis k of the output. */
 static size_t source_axis(const xir_type *in, const xir_type *out, bool by_letter, size_t k) {
     return by_letter ? (size_t)xir_layout_index(xir_type_layout(in), xir_layout_axis(xir_type_layout(out), k)) : k;
 }
@@ -35,7 +34,7 @@ static xir_status cast(xir_kernel *at) {
     if (xir_type_rank(out) != rank || xir_type_as_tensor(in)->merged_distrs.size ||
         xir_type_as_tensor(out)->merged_distrs.size) {
         return xir_kernel_fail(at, XIR_E_UNSUPPORTED, "target_dtype",
-                               "the executor casts between types of the same rank without padding");
+                               "unsupported cast: the executor needs types of the same rank without padding");
     }
     bool by_letter = has_same_letters(in, out);
     int64_t *dims = xir_kernel_alloc(at, rank + 1, sizeof *dims);

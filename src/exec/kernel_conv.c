@@ -1,27 +1,28 @@
-/* Convolutions. A row of the left side is a window of the image, tap by tap, channel by channel; the right side is the
- * kernel, a column an output channel: one product of matrices an image and group. A transposed one multiplies each cell
- * of the image by the whole kernel and adds what comes out to the window of the output. Integers take the definition
- * itself.
+/* Convolutions, as one matrix product for each image and group. A row of the left side is a window of the image, tap by
+ * tap, channel by channel; the right side is the kernel with a column for each output channel. A transposed convolution
+ * multiplies each cell of the image by the whole kernel and adds the result to the window in the output. Integers are
+ * computed by the definition.
  *
- * Of quantised numbers what they stand for is multiplied, so a cut_scale, which is how hardware gets to the output's
- * scale, changes nothing; of maps in normalised numbers it is applied when the result is stored. */
+ * Quantised inputs are multiplied as the numbers that they stand for. A cut_scale, by which hardware converts to the
+ * output's scale, therefore has no effect, except for maps of normalised numbers: there it is applied when the
+ * result is stored. */
 #include "carry.h"
 #include "gemm.h"
 #include "windows.h"
 
 typedef struct conv {
-    size_t      n;          /* spatial axes                                                             */
-    window      w;          /* moves over the input, or if it is transposed over the output             */
+    size_t      n;          /* number of spatial axes                                                   */
+    window      w;          /* slides over the input; transposed: over the output                       */
     int64_t     groups;
     xir_padding mode;
     bool        transposed;
-    axes        x, k, y;    /* of input, kernel and output; the kernel's D, H, W are its dims 0 to 2    */
-    int64_t     in, out;    /* channels of a group                                                      */
-    int64_t     in_step, out_step, group_step;   /* of the kernel                                       */
-    size_t      pixels;     /* of what the window is placed on: output, or input                        */
+    axes        x, k, y;    /* axes of input, kernel, output; D, H, W of the kernel are its dims 0 to 2 */
+    int64_t     in, out;    /* input and output channels of a group                                     */
+    int64_t     in_step, out_step, group_step;   /* strides of the kernel                               */
+    size_t      pixels;     /* window positions: pixels of the output; transposed: of the input         */
 } conv;
 
-/* Reads dims. False without memory. */
+/* Reads dims. False on out of memory. */
 static bool conv_make(xir_kernel *at, conv *c) {
     static const char *const letters[2][SPATIAL + 1] = {
         { "", "..LIO", ".HWIO", "DHWIO" },
@@ -45,7 +46,7 @@ static bool conv_make(xir_kernel *at, conv *c) {
     return window_make(at, &c->w, over->dim + D, placed->dim + D, c->mode);
 }
 
-/* Pixel `i` of a map, row-major, by axes. */
+/* The coordinates of pixel `i` of a map, in row-major order. */
 static void pixel_at(const axes *map, size_t i, int64_t p[SPATIAL]) {
     for (size_t a = SPATIAL; a-- > 0; i /= (size_t)map->dim[D + a]) p[a] = (int64_t)(i % (size_t)map->dim[D + a]);
 }
@@ -60,7 +61,7 @@ static int64_t tap_offset(const conv *c, const int64_t tap[SPATIAL]) {
 
 /* ---- as products of matrices ------------------------------------------------------------------------------------- */
 
-/* The left side: the channels of one group of one image. */
+/* The left side: the channels of one group in one image. */
 typedef struct image {
     const conv   *c;
     const double *x;
@@ -96,8 +97,8 @@ static void read_pixel(const void *left, size_t row, size_t k, size_t n, double 
     for (size_t t = 0; t < n; t++) out[t * step] = from[(int64_t)t * channel_step];
 }
 
-/* The right side of a group: a row for each tap and input channel, a column for each output channel; transposed: a row
- * for each input channel, a column for each tap and output channel. */
+/* Copies the right side of a group: a row for each tap and input channel, a column for each output channel.
+ * Transposed: a row for each input channel, a column for each tap and output channel. */
 static void copy_kernel(const conv *c, const double *k, double *out) {
     int64_t tap[SPATIAL] = { 0 }, t = 0;
     do {
@@ -110,7 +111,7 @@ static void copy_kernel(const conv *c, const double *k, double *out) {
     } while (next_cell(tap, c->w.size));
 }
 
-/* Adds a row of the product to the output, `y` its group's channels of its image. */
+/* Adds a row of the product to the output; `y` points to the channels of the group in the image. */
 static void add_window(const conv *c, const double *row, size_t pixel, double *y) {
     int64_t p[SPATIAL], tap[SPATIAL] = { 0 }, step = c->y.step[C];
     pixel_at(c->transposed ? &c->x : &c->y, pixel, p);
@@ -150,14 +151,14 @@ static xir_status multiply(xir_kernel *at, const conv *c, const double *x, const
 
 /* ---- by definition ---------------------------------------------------------------------------------------------- */
 
-/* What output channel o of a group gets from the input at one tap. */
+/* What one tap of the input adds to output channel o of a group. */
 static uint64_t sum_channels(const conv *c, const int64_t *x, const int64_t *k) {
     uint64_t sum = 0;
     for (int64_t i = 0; i < c->in; i++) sum += (uint64_t)x[i * c->x.step[C]] * (uint64_t)k[i * c->in_step];
     return sum;
 }
 
-/* Integers wrap. False: the run is cancelled. */
+/* Integers wrap. False if the run is cancelled. */
 static bool sum_integers(xir_kernel *at, const conv *c, const int64_t *x, const int64_t *k, int64_t *y) {
     const axes *over = c->transposed ? &c->y : &c->x, *placed = c->transposed ? &c->x : &c->y;
     for (size_t pixel = 0; pixel < c->pixels; pixel++) {
@@ -179,7 +180,7 @@ static bool sum_integers(xir_kernel *at, const conv *c, const int64_t *x, const 
     return true;
 }
 
-/* ---- all -------------------------------------------------------------------------------------------------------- */
+/* ---- kernels ---------------------------------------------------------------------------------------------------- */
 
 static xir_status run(xir_kernel *at, window_attrs attrs) {
     conv c = { .n = attrs.n, .groups = attrs.groups, .mode = attrs.mode, .transposed = attrs.transposed };
@@ -215,7 +216,7 @@ static xir_status conv_transpose3d(xir_kernel *at) { return run(at, conv_transpo
 
 /* ---- Unfold ----------------------------------------------------------------------------------------------------- */
 
-/* The output has a row of L for each place and a cell of C for each channel and tap. */
+/* The output has a row (L) for each window position and a cell (C) for each channel and tap. */
 static xir_status unfold(xir_kernel *at) {
     const window_attrs attrs = unfold_windows(xir_kernel_attrs(at));
     window w;

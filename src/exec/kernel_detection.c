@@ -1,12 +1,12 @@
-/* Boxes chosen by their scores: the best first, of equal scores the first box, unless it overlaps one that was
- * chosen. */
+/* Non-maximum suppression: boxes are selected in the order of their scores, of equal scores the first one first, unless
+ * they overlap a selected box. */
 #include <math.h>
 #include <stdlib.h>
 #include "kernels.h"
 
 enum { BOXES, SCORES, MOST, IOU, SCORE };   /* the inputs */
 
-/* A box by its corners, and its score. */
+/* A box by its corners, with its score. */
 typedef struct box {
     double  top, left, bottom, right, score;
     int64_t index;
@@ -32,7 +32,7 @@ static int by_score(const void *l, const void *r) {
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Moves the boxes that are selected of n to the front; returns how many. */
+/* Moves the selected boxes of n to the front and returns their number. */
 static int64_t select_boxes(xir_kernel *at, box *all, int64_t n, int64_t most, double threshold) {
     int64_t chosen = 0;
     qsort(all, (size_t)n, sizeof *all, by_score);
@@ -44,7 +44,7 @@ static int64_t select_boxes(xir_kernel *at, box *all, int64_t n, int64_t most, d
     return chosen;
 }
 
-/* A number among the inputs. */
+/* Reads an optional number from the inputs. */
 static bool read_real(xir_kernel *at, size_t i, double preset, double *out) {
     const double *p = xir_kernel_input_type(at, i) ? xir_kernel_reals(at, i) : &preset;
     if (p) *out = *p;

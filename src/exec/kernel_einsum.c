@@ -1,18 +1,18 @@
-/* Einstein's sums, by definition: for each element of the output, the products over all letters that it has not. Every
- * letter, and every dim of "...", is an index with a step in each operand; those of the output come first. The equation
- * was judged by the class. */
+/* Einsum, by definition: each element of the output is a sum of products over all letters that the output does not
+ * have. Every letter, and every dim of "...", is an index with a stride in each operand; the indices of the output
+ * come first. The class has already checked the equation. */
 #include "dims.h"
 
 enum { LETTERS = 52 };
 
 typedef struct einsum {
-    size_t          n;          /* operands                                                                        */
-    size_t          indices;    /* letters of the output and its dims of "...", then the ones that are summed over */
-    size_t          outer;      /* how many are the output's                                                       */
-    int64_t        *dim;        /* of each index                                                                   */
+    size_t          n;          /* number of operands                                                              */
+    size_t          indices;    /* indices of the output, including dims of "...", then the summed ones            */
+    size_t          outer;      /* how many indices the output has                                                 */
+    int64_t        *dim;        /* the size of each index                                                          */
     int64_t        *step;       /* [index][operand]                                                                */
     int64_t        *index;
-    int64_t        *offset;     /* of each operand                                                                 */
+    int64_t        *offset;     /* the current element of each operand                                             */
 } einsum;
 
 static int letter_index(char c) {
@@ -21,7 +21,7 @@ static int letter_index(char c) {
     return -1;
 }
 
-/* What may stand in a term: a letter, or DOTS; END at its end. */
+/* A token of a term: a letter, or DOTS; END at its end. */
 enum { END = -1, DOTS = -2 };
 static int next_symbol(xir_str text, size_t *pos) {
     while (*pos < text.size && text.data[*pos] == ' ') ++*pos;
@@ -33,8 +33,8 @@ static int next_symbol(xir_str text, size_t *pos) {
     return letter_index(text.data[(*pos)++]);
 }
 
-/* Which index a letter is, and where the dims of "..." start: -1 is none yet. Behind the letters are the dims of "...",
- * of which all operands have at most `wide`, the last for the last. */
+/* The index of each letter, and where the dims of "..." start; -1: not assigned yet. The dims of "..." come after the
+ * letters. Operands have at most `wide` of them, right-aligned. */
 typedef struct names {
     int    of[LETTERS];
     int    dots;
@@ -54,7 +54,7 @@ static int name_dots(einsum *e, names *known) {
     return known->dots;
 }
 
-/* Letters of a term; `pos` then stands at its comma, arrow or end. */
+/* Counts the letters of a term. `pos` ends at its comma, arrow or end. */
 static size_t count_letters(xir_str text, size_t *pos, bool *dots) {
     size_t n = 0;
     *dots = false;
@@ -65,7 +65,7 @@ static size_t count_letters(xir_str text, size_t *pos, bool *dots) {
     return n;
 }
 
-/* Where the output's term is, and how many times a letter occurs before; SIZE_MAX: it is not written. */
+/* Finds the term of the output and counts each letter before it; SIZE_MAX if the output is implicit. */
 static size_t find_output(xir_str text, size_t seen[LETTERS]) {
     for (size_t i = 0; i < LETTERS; i++) seen[i] = 0;
     for (size_t i = 0; i < text.size; i++) {
@@ -76,7 +76,7 @@ static size_t find_output(xir_str text, size_t seen[LETTERS]) {
     return SIZE_MAX;
 }
 
-/* The output's indices, in its order. */
+/* Assigns the indices of the output, in its order. */
 static void name_output(einsum *e, names *known, xir_str text) {
     size_t seen[LETTERS], pos = find_output(text, seen);
     if (pos == SIZE_MAX) {
@@ -93,11 +93,11 @@ static void name_output(einsum *e, names *known, xir_str text) {
     e->outer = e->indices;
 }
 
-/* Joins dim `dim` of operand i, whose elements are `step` apart, to an index. */
+/* Adds dim `dim` of operand i, with stride `step`, to an index. */
 static void join(einsum *e, int index, size_t i, int64_t dim, int64_t step) {
     if (dim == 1) return;
     e->dim[index] = dim;
-    e->step[(size_t)index * e->n + i] += step;   // += : a letter twice is the diagonal
+    e->step[(size_t)index * e->n + i] += step;   // += because a repeated letter means the diagonal
 }
 
 static void read_terms(xir_kernel *at, einsum *e, names *known, xir_str text) {
@@ -118,7 +118,7 @@ static void read_terms(xir_kernel *at, einsum *e, names *known, xir_str text) {
     }
 }
 
-/* False without memory. */
+/* False on out of memory. */
 static bool einsum_make(xir_kernel *at, einsum *e) {
     const xir_einsum_attrs *a = xir_kernel_attrs(at);
     names known = { .dots = -1, .wide = 0 };
@@ -141,8 +141,8 @@ static bool einsum_make(xir_kernel *at, einsum *e) {
     return true;
 }
 
-/* On to the next of the indices [from, to), the offsets of all operands with them; false after the last, which the
- * first follows. */
+/* Advances the indices [from, to) and the offsets of all operands. After the last one it returns false and starts
+ * over. */
 static bool next_index(const einsum *e, size_t from, size_t to) {
     for (size_t k = to; k-- > from;) {
         const int64_t *step = e->step + k * e->n;
@@ -161,16 +161,16 @@ static bool is_empty(const einsum *e, size_t from, size_t to) {
     return false;
 }
 
-/* The last letter that is summed over is a loop of its own; without one it is a loop of one. */
+/* The innermost loop, over the last summed letter. Without one it runs once. */
 typedef struct innermost {
-    size_t         end;      /* of the other letters that are summed over */
+    size_t         end;      /* end of the other summed letters */
     int64_t        length;
-    const int64_t *step;     /* of each operand                           */
+    const int64_t *step;     /* stride of each operand                    */
 } innermost;
 
 static innermost innermost_of(const einsum *e) {
     const bool any = e->indices > e->outer;
-    const size_t end = any ? e->indices - 1 : e->indices;   // behind all letters there is room for steps of 0
+    const size_t end = any ? e->indices - 1 : e->indices;   // after all letters there is an entry of strides 0
     return (innermost){ end, any ? e->dim[end] : 1, e->step + end * e->n };
 }
 

@@ -1,4 +1,4 @@
-/* Functions of two numbers, broadcast. Integers are computed as such, whatever their size; sums and products wrap. */
+/* Broadcast functions of two numbers. Integers of any size are computed as integers; sums and products wrap. */
 #include <math.h>
 #include "broadcast.h"
 #include "dims.h"
@@ -6,7 +6,7 @@
 
 /* ---- pairs ------------------------------------------------------------------------------------------------------ */
 
-/* What a function of two numbers may ask. */
+/* State of a function of two numbers. */
 typedef struct pair {
     const void *attrs;
     bool        is_u64;    /* integers are uint64, in the bits of an int64 */
@@ -50,7 +50,7 @@ static xir_status pair_elements(xir_kernel *at, real_pair *of_reals, i64_pair *o
 
 static bool is_below(int64_t x, int64_t y, const pair *p) { return p->is_u64 ? (uint64_t)x < (uint64_t)y : x < y; }
 
-/* The quotient towards 0, or towards -inf; what is left of it, with the sign of the dividend, or of the divisor. */
+/* The quotient rounded towards 0, or towards -inf, and the remainder, with the sign of the dividend or the divisor. */
 static int64_t quotient(int64_t x, int64_t y, bool down, pair *p) {
     if (y == 0) {
         p->by_zero = true;
@@ -67,7 +67,7 @@ static int64_t remainder_i64(int64_t x, int64_t y, bool down, pair *p) {
 }
 
 static int64_t power_i64(int64_t x, int64_t n) {
-    if (n < 0) return x == 1 ? 1 : x == -1 ? (n % 2 ? -1 : 1) : 0;   // 0 to it is no integer
+    if (n < 0) return x == 1 ? 1 : x == -1 ? (n % 2 ? -1 : 1) : 0;   // 0 to a negative power gives 0
     int64_t out = 1;
     for (; n; n >>= 1, x = wrap_mul(x, x)) {
         if (n & 1) out = wrap_mul(out, x);
@@ -95,7 +95,7 @@ static double divide(double x, double y, xir_rounding mode) {
     }                                                                                                      \
     static xir_status run_##id(xir_kernel *at) { return pair_elements(at, id##_real, id##_i64); }
 
-/*    class     formula                                            of integers                              */
+/*    class     formula for reals                                  formula for integers                     */
 PAIR (multiply, x * y,                                             wrap_mul(x, y))
 PAIR (div,      divide(x, y, a->rounding_mode),                    quotient(x, y, a->rounding_mode == XIR_ROUNDING_FLOOR, p))
 PAIR (maximum,  isnan(x) || x >= y ? x : y,                        is_below(x, y, p) ? y : x)
@@ -103,9 +103,9 @@ PAIR (minimum,  isnan(x) || x <= y ? x : y,                        is_below(y, x
 PAIR (mod,      a->fmod ? fmod(x, y) : x - y * floor(x / y),       remainder_i64(x, y, !a->fmod, p))
 PAIR (pow,      pow(x, y),                                         power_i64(x, y))
 
-/* ---- Add: a factor of each operand, one, or one a channel -------------------------------------------------------- */
+/* ---- Add: a factor for each operand, or one for each of its channels --------------------------------------------- */
 
-/* One factor for all, or one for each index of the output's channels. */
+/* A single factor, or one for each index of the output's channels. */
 typedef struct factor {
     double *of;
     size_t  n;
@@ -127,7 +127,7 @@ static bool is_whole(const factor *f) {
     return true;
 }
 
-/* The factor of element o of the output. */
+/* The factor for element o of the output. */
 static double factor_at(const factor *f, size_t o, size_t inner) {
     return f->n == 1 ? f->of[0] : f->of[o / inner % f->n];
 }
@@ -140,7 +140,7 @@ static xir_status run_add(xir_kernel *at) {
     if (!read_factor(at, a->alpha, &alpha) || !read_factor(at, a->beta, &beta)) return XIR_E_MEMORY;
     xir_status status = broadcast_open(&b, at, 2);
     if (status) return status;
-    size_t inner = elements_behind(type, channel_axis(type, "COI")), o = 0;
+    size_t inner = elements_after(type, channel_axis(type, "COI")), o = 0;
     if (all_integers(at, 2) && is_whole(&alpha) && is_whole(&beta)) {
         const int64_t *x = xir_kernel_i64s(at, 0), *y = xir_kernel_i64s(at, 1);
         int64_t *out = xir_kernel_i64_out(at, 0);
@@ -187,7 +187,7 @@ static xir_status run_divide_scalar(xir_kernel *at) {
 
 /* ---- comparisons and logic -------------------------------------------------------------------------------------- */
 
-/* The same, with truth as the result. */
+/* The same with a bool result. */
 #define TEST(id, formula, integers)                                                                        \
     static double id##_real(double x, double y, pair *p) {                                                 \
         (void)p;                                                                                           \

@@ -1,5 +1,4 @@
-/* Tensors made of shapes and single numbers. How many elements there are, inference has found: it has seen the
- * numbers. */
+/* Tensors made from shapes and single numbers. Inference has seen the numbers and computed the number of elements. */
 #include "pieces.h"
 
 static int64_t count(xir_kernel *at) {

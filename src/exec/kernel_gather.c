@@ -1,9 +1,9 @@
-/* Elements picked and written by indices. Each index is looked at: one outside its dim is an error that names it. */
+/* Elements gathered and scattered by index. Every index is checked; one outside its dim is an error that names it. */
 #include <inttypes.h>
 #include "carry.h"
 #include "dims.h"
 
-/* Counted from the end if it is negative; false outside. */
+/* Normalises a negative index, which counts from the end; false if it is outside the dim. */
 static bool index_in(int64_t *index, int64_t dim) {
     if (*index < 0) *index += dim;
     return *index >= 0 && *index < dim;
@@ -23,15 +23,15 @@ static xir_status gather(xir_kernel *at) {
     const size_t rank = xir_type_rank(data), axis = axis_of(data, a->axis);
     const xir_type *type = xir_kernel_input_type(at, 1);
     const int64_t before = elements_between(data, 0, axis), dim = elements_between(data, axis, axis + 1);
-    const int64_t behind = elements_between(data, axis + 1, rank), n = elements_between(type, 0, xir_type_rank(type));
+    const int64_t after = elements_between(data, axis + 1, rank), n = elements_between(type, 0, xir_type_rank(type));
     const int64_t *indices = xir_kernel_i64s(at, 1);
     carrier m;
     if (!indices || !carry_begin(at, &m, 0, 0)) return XIR_E_MEMORY;
     for (int64_t i = 0; i < n; i++) {
         int64_t index = indices[i];
         if (!index_in(&index, dim)) return outside(at, indices[i], i, axis, dim);
-        if (xir_kernel_stops(at, (uint64_t)(before * behind))) return XIR_E_CANCELLED;
-        for (int64_t p = 0; p < before; p++) carry(&m, (p * n + i) * behind, (p * dim + index) * behind, behind);
+        if (xir_kernel_stops(at, (uint64_t)(before * after))) return XIR_E_CANCELLED;
+        for (int64_t p = 0; p < before; p++) carry(&m, (p * n + i) * after, (p * dim + index) * after, after);
     }
     return XIR_OK;
 }
@@ -48,7 +48,7 @@ static xir_status gather_elements(xir_kernel *at) {
     carrier m;
     if (!indices || !step || !place || !carry_begin(at, &m, 0, 0)) return XIR_E_MEMORY;
     for (size_t k = 0; k < rank; k++) step[k] = elements_between(data, k + 1, rank);
-    for (int64_t i = 0, from = 0; i < n; i++) {   // `from` has no part along the axis
+    for (int64_t i = 0, from = 0; i < n; i++) {   // `from` has no term for the axis
         int64_t index = indices[i];
         if (!index_in(&index, dim)) return outside(at, indices[i], i, axis, dim);
         if (xir_kernel_stops(at, 1)) return XIR_E_CANCELLED;
@@ -66,14 +66,14 @@ static xir_status gather_elements(xir_kernel *at) {
 
 /* ---- GatherND and ScatterND ------------------------------------------------------------------------------------- */
 
-/* Places in dims [first, first + n) of data, each n indices. */
+/* Positions in dims [first, first + n) of data, each given by n indices. */
 typedef struct places {
     const xir_type *data;
     const int64_t  *indices;
     size_t          first;
-    int64_t         n, count;   /* indices a place, places                        */
-    int64_t         slice;      /* elements behind a place                        */
-    int64_t         all;        /* elements of the dims of places and behind them */
+    int64_t         n, count;   /* indices of a position, number of positions     */
+    int64_t         slice;      /* elements at each position                      */
+    int64_t         all;        /* elements of the indexed dims and those after    */
 } places;
 
 static places places_of(xir_kernel *at, size_t first) {
@@ -86,7 +86,7 @@ static places places_of(xir_kernel *at, size_t first) {
                      .all = elements_between(data, first, end) };
 }
 
-/* Where place i is, in elements behind its batch. */
+/* The offset of position i within its batch. */
 static xir_status find_place(xir_kernel *at, const places *p, int64_t i, int64_t *out) {
     *out = 0;
     if (xir_kernel_stops(at, (uint64_t)(p->n + p->slice))) return XIR_E_CANCELLED;
@@ -120,13 +120,13 @@ static double reduce_reals(xir_scatter_reduction how, double a, double b) {
     case XIR_SCATTER_NONE: break;
     case XIR_SCATTER_ADD:  return a + b;
     case XIR_SCATTER_MUL:  return a * b;
-    case XIR_SCATTER_MAX:  return a > b || a != a ? a : b;   // NaN stays
+    case XIR_SCATTER_MAX:  return a > b || a != a ? a : b;   // NaN wins
     case XIR_SCATTER_MIN:  return a < b || a != a ? a : b;
     }
     return b;
 }
 
-/* Integers wrap; `order` is order_of. */
+/* Integers wrap; `order` is from order_of. */
 static int64_t reduce_integers(xir_scatter_reduction how, int64_t a, int64_t b, int64_t order) {
     switch (how) {
     case XIR_SCATTER_NONE: break;
@@ -153,7 +153,7 @@ static xir_status scatter_moved(xir_kernel *at, const places *p) {
     return XIR_OK;
 }
 
-/* The places are written one after the other: equal ones are combined in that order. */
+/* Updates are written one after the other; duplicate positions are combined in that order. */
 static xir_status scatter_reals(xir_kernel *at, const places *p, xir_scatter_reduction how) {
     const double *x = xir_kernel_reals(at, 0), *u = xir_kernel_reals(at, 2);
     double *y = xir_kernel_real_out(at, 0);

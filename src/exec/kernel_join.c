@@ -1,9 +1,8 @@
-/* Several inputs in one output: one after the other along a dim. Stack is the same with a new dim, of which each
- * input has one. */
+/* Inputs joined along a dim of the output. Stack joins along a new dim, in which each input has size 1. */
 #include "carry.h"
 #include "dims.h"
 
-/* How elements of all inputs can be moved to output 0: all as bytes, or as the same numbers. */
+/* Chooses how the elements of all inputs are copied to output 0: all as bytes, or all as the same kind of numbers. */
 static bool join_begin(xir_kernel *at, carrier *m) {
     const xir_type *out = xir_kernel_output_type(at, 0);
     bool same = true, real = xir_kernel_is_real(out);
@@ -19,10 +18,10 @@ static bool join_begin(xir_kernel *at, carrier *m) {
     return m->to != NULL;
 }
 
-/* Joins along a dim of the output, `axis`; an input has `inner` elements behind its part of it. */
+/* Joins along `axis` of the output. Each index of the axis has `inner` elements. */
 static xir_status join(xir_kernel *at, size_t axis, bool stacked) {
     const xir_type *to = xir_kernel_output_type(at, 0);
-    size_t inner = elements_behind(to, axis), all = dim_of(to, axis), outer = 1, place = 0;
+    size_t inner = elements_after(to, axis), all = dim_of(to, axis), outer = 1, place = 0;
     carrier m;
     if (!join_begin(at, &m)) return XIR_E_MEMORY;
     for (size_t k = 0; k < axis; k++) outer *= dim_of(to, k);

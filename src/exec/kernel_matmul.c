@@ -1,17 +1,17 @@
-/* Products of matrices, as NumPy's matmul: dims before the matrices broadcast, a vector is a row on the left, a column
- * on the right. The bias broadcasts to the product. */
+/* Matrix products, as in NumPy's matmul: dims before the matrices broadcast, a vector is a row on the left and a
+ * column on the right. The bias broadcasts to the product. */
 #include "dims.h"
 #include "gemm.h"
 
 enum { X, K, BIAS, OPERANDS };
 
-/* An operand seen from the product's dims: how far its elements move with each of them; 0 where it is broadcast. */
+/* The dims of the product, and the stride of each operand along them; 0 where it is broadcast. */
 typedef struct matmul {
-    size_t   batches;                  /* dims before the matrices                          */
+    size_t   batches;                  /* number of dims before the matrices                */
     int64_t  rows, depth, columns;     /* of the matrices; a vector's missing dim is 1      */
-    int64_t *dim, *index;              /* of the batches                                    */
-    int64_t *step[OPERANDS];           /* along the batches                                 */
-    int64_t  depth_step;               /* along the rows of k                               */
+    int64_t *dim, *index;              /* sizes and current index of the batch dims         */
+    int64_t *step[OPERANDS];           /* strides along the batch dims                      */
+    int64_t  depth_step;               /* stride along the rows of k                        */
     int64_t  bias_row, bias_column;
 } matmul;
 
@@ -19,7 +19,7 @@ static int64_t dim_from_right(const xir_type *type, size_t k) {
     return k <= xir_type_rank(type) ? xir_type_dim(type, -(int64_t)k, false) : 1;
 }
 
-/* Steps of an operand along `n` dims of the product, the last of which is its own dim `skip` + 1 from the right. */
+/* The strides of an operand along `n` dims of the product. The last of them is dim `skip` + 1 from its right. */
 static void broadcast_steps(const xir_type *type, size_t skip, size_t n, int64_t *step) {
     const size_t rank = xir_type_rank(type);
     for (size_t k = 1; k <= n && skip + k <= rank; k++) {
@@ -27,7 +27,7 @@ static void broadcast_steps(const xir_type *type, size_t skip, size_t n, int64_t
     }
 }
 
-/* Reads dims. False without memory. */
+/* Reads dims. False on out of memory. */
 static bool matmul_make(xir_kernel *at, matmul *m) {
     const xir_type *x = xir_kernel_input_type(at, X), *k = xir_kernel_input_type(at, K),
                     *b = xir_kernel_input_type(at, BIAS);
@@ -45,7 +45,7 @@ static bool matmul_make(xir_kernel *at, matmul *m) {
     m->columns = column ? 1 : dim_from_right(k, 1);
     m->depth = dim_from_right(x, 1);
     m->depth_step = column ? 1 : m->columns;
-    broadcast_steps(x, row ? 1 : 2, row ? 0 : batches, m->step[X]);       // a vector has no batches
+    broadcast_steps(x, row ? 1 : 2, row ? 0 : batches, m->step[X]);       // a vector has no batch dims
     broadcast_steps(k, column ? 1 : 2, column ? 0 : batches, m->step[K]);
     if (b) {
         broadcast_steps(b, 0, y_rank, m->step[BIAS]);
@@ -55,14 +55,14 @@ static bool matmul_make(xir_kernel *at, matmul *m) {
     return true;
 }
 
-/* Where operand i has the batch of m->index. */
+/* The offset of operand i for the batch m->index. */
 static int64_t batch_offset(const matmul *m, size_t i) {
     int64_t offset = 0;
     for (size_t k = 0; k < m->batches; k++) offset += m->index[k] * m->step[i][k];
     return offset;
 }
 
-/* On to the next batch; false after the last. */
+/* Advances to the next batch; false after the last. */
 static bool next_batch(matmul *m) {
     for (size_t k = m->batches; k-- > 0;) {
         if (++m->index[k] < m->dim[k]) return true;

@@ -1,10 +1,10 @@
-/* The elements of one input in other places. Which places there are, inference has found; here it is which element
- * goes where. */
+/* The elements of one input in other places. Inference has computed the shape of the output; kernels map the
+ * elements. */
 #include <xir/distr.h>
 #include "elements.h"
 #include "pick.h"
 
-/* Positive remainders. */
+/* The non-negative remainder. */
 static int64_t wrapped(int64_t i, int64_t n) {
     int64_t r = n ? i % n : 0;
     return r < 0 ? r + n : r;
@@ -14,7 +14,7 @@ static int64_t wrapped(int64_t i, int64_t n) {
 
 static xir_status same(xir_kernel *at) { return xir_kernel_forward(at, 0, 0); }
 
-/* ---- other axes ------------------------------------------------------------------------------------------------- */
+/* ---- permuted axes ---------------------------------------------------------------------------------------------- */
 
 static xir_status transpose(xir_kernel *at) {
     const xir_transpose_attrs *a = xir_kernel_attrs(at);
@@ -24,7 +24,7 @@ static xir_status transpose(xir_kernel *at) {
     return pick_run(&p, at, 0);
 }
 
-/* Dim k of the output is repeated until it is full; dims that the input does not have stay at its beginning. */
+/* Dim k of the output repeats that of the input until it is full. Leading dims that the input lacks have no stride. */
 static xir_status repeat(xir_kernel *at) {
     const xir_type *type = xir_kernel_input_type(at, 0);
     size_t own = xir_type_rank(type);
@@ -37,7 +37,7 @@ static xir_status repeat(xir_kernel *at) {
     return pick_run(&p, at, 0);
 }
 
-/* A table that takes each dim as it is, but for those that are changed afterwards. */
+/* Opens a table that maps each dim to itself; callers then change some dims. */
 static bool open_same(pick *p, xir_kernel *at) {
     if (!pick_open(p, at, 0)) return false;
     for (size_t k = 0; k < p->rank; k++) pick_along(p, k, k, 0, 1);
@@ -61,12 +61,12 @@ static xir_status pixel_shuffle(xir_kernel *at) {
     pick p;
     if (!open_same(&p, at)) return XIR_E_MEMORY;
     for (size_t i = 0; i < 4
-         ; i++) {   // letters that the layout does not have are the axes that it does not name, in order
+         ; i++) {   // missing letters are the unnamed axes, in order
         int64_t k = xir_layout_index(layout, "NHWC"[i]);
         while (k < 0 && next < 4 && xir_layout_axis(layout, next) != '*') next++;
         axes[i] = k < 0 ? next++ : (size_t)k;
         if (axes[i] >= p.rank)
-            return xir_kernel_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "its layout does not say what its dims are");
+            return xir_kernel_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "the layout does not name the dims");
     }
     size_t h = axes[1], w = axes[2], c = axes[3], sc = p.strides[c];
     for (size_t i = 0; i < p.dims[h]; i++) p.from[h][i] = (int64_t)(i / r * p.strides[h] + i % r * r * sc);
@@ -77,7 +77,7 @@ static xir_status pixel_shuffle(xir_kernel *at) {
 
 /* ---- parts ------------------------------------------------------------------------------------------------------ */
 
-/* Where NumPy's input[begin:…:stride] begins in a dim of n. */
+/* The first index of NumPy's input[begin:…:stride] in a dim of n. */
 static int64_t first_of(int64_t begin, int64_t stride, int64_t n) {
     int64_t least = stride < 0 ? -1 : 0, most = stride < 0 ? n - 1 : n;
     if (begin < 0) begin += n;
@@ -90,7 +90,7 @@ static xir_status slice(xir_kernel *at) {
     if (!pick_open(&p, at, 0)) return XIR_E_MEMORY;
     for (size_t k = 0; k < p.rank; k++) {
         int64_t n = (int64_t)dim_of(xir_kernel_input_type(at, 0), k), stride = a->stride.data[k];
-        /* Where one element is picked its step may be any number. */
+        /* If one element is picked, its stride is arbitrary. */
         pick_along(&p, k, k, first_of(a->begin.data[k], stride, n), p.dims[k] > 1 ? stride : 0);
     }
     return pick_run(&p, at, 0);
@@ -126,8 +126,8 @@ static xir_status unstack(xir_kernel *at) {
     return XIR_OK;
 }
 
-/* The elements that each pruned distribution calls valid; of merged dims they are the beginning of each, which is
- * what is taken without a table. */
+/* Keeps the valid elements of each pruned distribution; of merged dims these are the first ones of each, which need no
+ * table. */
 static xir_status prune_axis(xir_kernel *at) {
     const xir_prune_axis_attrs *a = xir_kernel_attrs(at);
     const xir_type *type = xir_kernel_input_type(at, 0);
@@ -146,7 +146,7 @@ static xir_status prune_axis(xir_kernel *at) {
     return pick_run(&p, at, 0);
 }
 
-/* ---- around ----------------------------------------------------------------------------------------------------- */
+/* ---- rotation --------------------------------------------------------------------------------------------------- */
 
 static xir_status roll_flat(xir_kernel *at, int64_t shift) {
     carrier m;
@@ -200,8 +200,8 @@ static xir_status align_axis(xir_kernel *at) {
     return pick_run(&p, at, 0);
 }
 
-/* The element of a dim of n that is at place j, which may be outside. Negative entries have taken elements away:
- * [low, high) are left, and mirrors stand at their ends. */
+/* The input index for position j of a dim of n, which may be outside. Negative padding has removed elements: [low,
+ * high) remain, and mirroring happens at their ends. */
 static int64_t mirrored(xir_pad_mode mode, int64_t j, int64_t low, int64_t high) {
     if (j >= low && j < high) return j;
     if (mode == XIR_PAD_CONSTANT) return NEW;
@@ -210,8 +210,7 @@ static int64_t mirrored(xir_pad_mode mode, int64_t j, int64_t low, int64_t high)
     return j < low ? 2 * low - 1 - j : 2 * high - 1 - j;
 }
 
-/* Whether bytes of zeros are the padding. Of quantised elements which stored number the padding is may depend on the
- * element. */
+/* Whether the padding consists of zero bytes. The stored number of a quantised padding may depend on the element. */
 static bool is_zeros(const xir_type *type, const xir_scalar *value) {
     bool is_real = xir_kernel_is_real(type);
     xir_i64s zeros = xir_type_zero_points(type);
@@ -221,7 +220,7 @@ static bool is_zeros(const xir_type *type, const xir_scalar *value) {
     return !value || (is_real ? xir_scalar_as_real(value) == 0 : xir_scalar_as_int(value) == 0);
 }
 
-/* The bytes of the new elements as the carrier has them. */
+/* The bytes of the new elements, in the carrier's form. */
 static xir_status fill_of(xir_kernel *at, const xir_scalar *value, const carrier *m, void *out) {
     const xir_type *type = xir_kernel_output_type(at, 0);
     double real = value ? xir_scalar_as_real(value) : 0;
@@ -232,8 +231,8 @@ static xir_status fill_of(xir_kernel *at, const xir_scalar *value, const carrier
     if (m->as == CARRIED_I64S) memcpy(out, &whole, sizeof whole);
     if (m->as != CARRIED_BYTES) return XIR_OK;
     tensor_elements e;
-    xir_status status = elements_open(&e, NULL, type, NULL);   // which takes no memory where nothing is quantised
-    if (status) return xir_kernel_fail(at, status, "value", "its elements are no numbers");
+    xir_status status = elements_open(&e, NULL, type, NULL);   // needs no memory if nothing is quantised
+    if (status) return xir_kernel_fail(at, status, "value", "the elements are not numbers");
     if (is_real) elements_write_reals(&e, out, 0, 1, &real);
     else elements_write_i64s(&e, out, 0, 1, &whole);
     elements_close(&e);

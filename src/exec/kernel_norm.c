@@ -1,30 +1,30 @@
-/* Normalisations: each group of elements is shifted and scaled by what it has in common. */
+/* Normalisations: each group of elements is shifted and scaled by its statistics. */
 #include <math.h>
 #include "groups.h"
 
-/* Constants among the attributes, which must be as many as `n`; NULL of none. False after a failure. */
+/* Reads a constant attribute, which must have `n` elements; NULL if it is absent. False after a failure. */
 static bool constants(xir_kernel *at, const xir_value *params, const char *name, size_t n, const double **out) {
     int64_t count = 0;
     *out = NULL;
     if (!params) return true;
     if (xir_type_elements(xir_value_type(params), &count) || (size_t)count != n) {
-        xir_kernel_fail(at, XIR_E_INVALID, name, "it has %lld elements, %zu were expected", (long long)count, n);
+        xir_kernel_fail(at, XIR_E_INVALID, name, "there are %lld elements: expected %zu", (long long)count, n);
         return false;
     }
     return (*out = xir_kernel_param_reals(at, params)) != NULL;
 }
 
-/* ---- a factor and an addend a channel --------------------------------------------------------------------------- */
+/* ---- a factor and an addend for each channel --------------------------------------------------------------------- */
 
 static xir_status batch_norm(xir_kernel *at, const xir_value *variance, const xir_value *mean) {
     const xir_type *type = xir_kernel_input_type(at, 0);
-    size_t c = channel_axis(type, "C"), channels = dim_of(type, c), inner = elements_behind(type, c);
+    size_t c = channel_axis(type, "C"), channels = dim_of(type, c), inner = elements_after(type, c);
     const double *x = xir_kernel_reals(at, 0), *factor, *addend;
     double *y = xir_kernel_real_out(at, 0);
     int64_t n;
     if (!x || !y || !constants(at, variance, "variance", channels, &factor) ||
         !constants(at, mean, "mean", channels, &addend) || xir_type_elements(type, &n)) return XIR_E_MEMORY;
-    if (!factor || !addend) return xir_kernel_fail(at, XIR_E_MISSING, NULL, "its constants are missing");
+    if (!factor || !addend) return xir_kernel_fail(at, XIR_E_MISSING, NULL, "the constants are missing");
     for (size_t i = 0, k = 0; i < (size_t)n && !xir_kernel_stops(at, inner); k = k + 1 < channels ? k + 1 : 0) {
         for (size_t end = i + inner; i < end; i++) y[i] = x[i] * factor[k] + addend[k];
     }
@@ -42,7 +42,7 @@ BATCH_NORM (batch_norm3d)
 
 /* ---- mean and variance ------------------------------------------------------------------------------------------ */
 
-/* The mean of a group, and one over the root of its variance and eps. */
+/* The mean of a group, and 1 / sqrt(variance + eps). */
 static void measure(const double *x, const groups *g, size_t start, double eps, double *mean, double *scale) {
     double sum = 0, squares = 0, n = (double)g->size;
     for (size_t m = 0; m < g->size; m++) sum += x[start + g->members[m]];
@@ -54,12 +54,12 @@ static void measure(const double *x, const groups *g, size_t start, double eps, 
     *scale = 1 / sqrt(squares / n + eps);
 }
 
-/* Groups of channels of each sample. The groups of a channel alone are instances. */
+/* Normalises groups of channels in each sample. Groups of one channel are instances. */
 static xir_status group_norm(xir_kernel *at, size_t n_groups, double eps, const xir_value *gamma,
                              const xir_value *beta) {
     const xir_type *type = xir_kernel_input_type(at, 0);
     size_t rank = xir_type_rank(type), c = channel_axis(type, "C"), channels = dim_of(type, c),
-           inner = elements_behind(type, c);
+           inner = elements_after(type, c);
     int64_t n_at = xir_layout_index(xir_type_layout(type), 'N');
     size_t n = n_at >= 0 && (size_t)n_at < rank ? (size_t)n_at : 0;
     bool *along = xir_kernel_alloc(at, rank + 1, sizeof *along);
@@ -70,9 +70,10 @@ static xir_status group_norm(xir_kernel *at, size_t n_groups, double eps, const 
     if (!along || !x || !y || !constants(at, gamma, "gamma", channels, &factor) ||
         !constants(at, beta, "beta", channels, &addend)) return XIR_E_MEMORY;
     if (n_groups == 0 || channels % n_groups || channels < n_groups) {
-        return xir_kernel_fail(at, XIR_E_INVALID, NULL, "%zu channels are not %zu groups", channels, n_groups);
+        return xir_kernel_fail(at, XIR_E_INVALID, NULL, "there are %zu channels: expected a multiple of %zu groups",
+                               channels, n_groups);
     }
-    /* Members are all of a sample's elements of a channel; a group is `each` channels of them. */
+    /* Members are the elements of one channel in a sample. A group consists of `each` channels. */
     groups g, of_channels;
     for (size_t k = 0; k < rank; k++) along[k] = k != n && k != c;
     if (!groups_open(&g, at, type, along)) return XIR_E_MEMORY;
@@ -113,7 +114,7 @@ static xir_status run_group_norm(xir_kernel *at) {
 
 /* ---- groups along dims ------------------------------------------------------------------------------------------ */
 
-/* Opens groups along these axes of input 0, with its numbers and those of output 0. */
+/* Opens groups along these axes of input 0, with the numbers of input 0 and output 0. */
 static xir_status open_along(xir_kernel *at, const int64_t *axes, size_t n, groups *g, const double **x, double **y) {
     xir_status status = refuse_padding(at, 0);
     if (status) return status;
@@ -193,7 +194,7 @@ static xir_status run_normalize(xir_kernel *at) {
     return XIR_OK;
 }
 
-/* The greatest element is taken from all, so that no power is too large. */
+/* The greatest element is subtracted from all, so that exp does not overflow. */
 static xir_status softmax(xir_kernel *at, int64_t axis, bool logarithm) {
     const double *x;
     double *y;

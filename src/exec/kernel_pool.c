@@ -1,18 +1,18 @@
-/* Pools. A cell outside the input is no element: it is never the greatest, and adds nothing to a mean. A window without
- * any element gives the lowest number that there is, or 0. Of NaN the greatest is NaN, as in PyTorch. */
+/* Pools. A cell outside the input is not an element: it is never the maximum and adds nothing to a mean. A window
+ * without elements gives the lowest number, or 0. If an element is NaN, the maximum is NaN, as in PyTorch. */
 #include <math.h>
 #include "dims.h"
 #include "windows.h"
 
 typedef struct pool {
-    size_t  n;          /* spatial axes        */
+    size_t  n;          /* number of spatial axes*/
     window  w;
     bool    padding_counts;
-    int64_t divisor;    /* 0: as many as count */
+    int64_t divisor;    /* 0: counted elements  */
     axes    x, y;
 } pool;
 
-/* Reads dims. False without memory. */
+/* Reads dims. False on out of memory. */
 static bool pool_make(xir_kernel *at, const window_attrs *attrs, pool *p) {
     *p = (pool){ .n = attrs->n, .padding_counts = attrs->padding_counts, .divisor = attrs->divisor };
     window_axes(&p->w, attrs);
@@ -21,8 +21,8 @@ static bool pool_make(xir_kernel *at, const window_attrs *attrs, pool *p) {
     return window_make(at, &p->w, p->x.dim + D, p->y.dim + D, XIR_PADDING_ZEROS);
 }
 
-/* Computes element `to` of the output: of the window at a place, over the channel that begins at element `from` of
- * the input. */
+/* Computes element `to` of the output from the window at a place, over the channel that starts at element `from` of the
+ * input. */
 typedef void pool_fn(const pool *p, const int64_t place[SPATIAL], int64_t from, int64_t to, void *user);
 
 static void each_element(xir_kernel *kernel, const pool *p, pool_fn *each, void *user) {
@@ -40,7 +40,7 @@ static void each_element(xir_kernel *kernel, const pool *p, pool_fn *each, void 
     } while (next_cell(place, p->y.dim + D));
 }
 
-/* ---- the greatest ----------------------------------------------------------------------------------------------- */
+/* ---- maximum ---------------------------------------------------------------------------------------------------- */
 
 typedef struct reals    { const double  *x; double  *y; } reals;
 typedef struct integers { const int64_t *x; int64_t *y; int64_t lowest, order; } integers;   /* order: order_of */
@@ -66,7 +66,7 @@ static void greatest_integer(const pool *p, const int64_t place[SPATIAL], int64_
     r->y[to] = most;
 }
 
-/* The lowest number of an integer type; of bool false. */
+/* The lowest number of an integer type; false for bool. */
 static int64_t lowest_of(const xir_type *element) {
     const xir_integer_type *integer = xir_integer_type_of((const xir_object *)element);
     if (!integer || !integer->sign) return 0;
@@ -90,9 +90,9 @@ static xir_status max_pool(xir_kernel *at, window_attrs attrs) {
     return XIR_OK;
 }
 
-/* ---- the mean --------------------------------------------------------------------------------------------------- */
+/* ---- mean ------------------------------------------------------------------------------------------------------- */
 
-/* What a window's sum is divided by, of which `inside` cells are in the input. */
+/* The divisor for the sum of a window, of which `inside` cells are in the input. */
 static int64_t divisor_of(const pool *p, int64_t inside) {
     if (p->divisor) return p->divisor;
     return p->padding_counts ? p->w.cells : inside ? inside : 1;
@@ -111,7 +111,7 @@ static void mean_of_reals(const pool *p, const int64_t place[SPATIAL], int64_t f
     r->y[to] = sum / (double)divisor_of(p, inside);
 }
 
-/* Truncated towards 0, as C divides. */
+/* Rounds towards 0, as C does. */
 static void mean_of_integers(const pool *p, const int64_t place[SPATIAL], int64_t from, int64_t to, void *user) {
     const integers *r = user;
     int64_t k[SPATIAL] = { 0 }, inside = 0;
@@ -142,7 +142,7 @@ static xir_status avg_pool(xir_kernel *at, window_attrs attrs) {
     return XIR_OK;
 }
 
-/* ---- all -------------------------------------------------------------------------------------------------------- */
+/* ---- kernels ---------------------------------------------------------------------------------------------------- */
 
 static xir_status avg_pool1d(xir_kernel *at) { return avg_pool(at, avg_pool1d_windows(xir_kernel_attrs(at))); }
 static xir_status avg_pool2d(xir_kernel *at) { return avg_pool(at, avg_pool2d_windows(xir_kernel_attrs(at))); }

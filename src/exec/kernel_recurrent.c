@@ -1,5 +1,5 @@
-/* Recurrent networks, step by step as their formulas say. A sequence ends at its length: what follows gives 0, and the
- * reverse direction starts at its last element. */
+/* Recurrent networks, step by step. A sequence ends at its length: the outputs after it are 0, and the reverse
+ * direction starts at its last element. */
 #include <inttypes.h>
 #include <math.h>
 #include "kernels.h"
@@ -12,7 +12,7 @@ enum { MOST_FUNCTIONS = 3 };
 typedef enum shape { AFFINE, ELU, HARD_SIGMOID, LEAKY_RELU, RELU, SCALED_TANH, SIGMOID, SOFTPLUS, SOFTSIGN, TANH,
                      THRESHOLDED_RELU, SHAPES } shape;
 
-/* Their words, and what alpha and beta are unless it is said: those of ONNX's operators. */
+/* The names of the activations, and the defaults of alpha and beta, which are those of ONNX's operators. */
 static const struct {
     const char *word;
     bool        has_alpha, has_beta;
@@ -31,7 +31,7 @@ static const struct {
     [THRESHOLDED_RELU] = { "ThresholdedRelu", true,  false, 1,    0   },
 };
 
-/* An activation with its numbers, behind the limit of its input. */
+/* An activation with its parameters, applied after its input is clipped. */
 typedef struct function {
     shape  shape;
     double alpha, beta, clip;
@@ -57,11 +57,11 @@ static double apply(const function *f, double x) {
     return NAN;
 }
 
-/* ---- a class's attributes --------------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------------------------- */
 
 typedef struct cell cell;
-/* One step of one direction and batch: reads c->sum, the products of x and W with the first half of the bias, changes
- * the state. */
+/* Computes one step of one direction and batch: reads c->sum, the product of x and W plus the first half of the
+ * bias, and updates the state. */
 typedef void step_fn(const cell *c, size_t direction, double *h, double *state);
 
 struct cell {
@@ -71,14 +71,14 @@ struct cell {
     step_fn      *step;
     int64_t       hidden_size;
     xir_direction direction;
-    bool          batch_first, flag;      /* input_forget of LSTM, linear_before_reset of GRU */
+    bool          batch_first, flag;      /* `flag`: input_forget of LSTM, linear_before_reset of GRU */
     double        clip;
     xir_texts     activations;
     xir_reals     alphas, betas;
 
-    size_t        hidden, directions, length, batch, inputs, rows;   /* rows: gates * hidden, of W and R  */
+    size_t        hidden, directions, length, batch, inputs, rows;   /* `rows` of W and R: gates * hidden */
     function      f[2 * MOST_FUNCTIONS];
-    const double *in[PORTS];              /* NULL: absent                                      */
+    const double *in[PORTS];              /* NULL if absent                                    */
     double       *sum, *carried, *reset;  /* rows of x W + B, rows of h R + B, the reset state */
 };
 
@@ -88,7 +88,7 @@ struct cell {
       .activations = (a)->activations, .alphas = (a)->activation_alpha, .betas = (a)->activation_beta }
 
 static void read_functions(cell *c) {
-    static const shape usual[2][MOST_FUNCTIONS] = { { SIGMOID, TANH, TANH }, { TANH, TANH, TANH } };   // RNN has only F
+    static const shape usual[2][MOST_FUNCTIONS] = { { SIGMOID, TANH, TANH }, { TANH, TANH, TANH } };   // RNN: the first
     size_t n = c->functions * c->directions, alpha = 0, beta = 0;
     for (size_t i = 0; i < n; i++) {
         function *f = &c->f[i];
@@ -105,7 +105,7 @@ static void read_functions(cell *c) {
 
 /* ---- one step --------------------------------------------------------------------------------------------------- */
 
-/* out[i] = bias[i] + row i of `m` times x. Of a run that is cancelled the rest is left as it is. */
+/* out[i] = bias[i] + row i of `m` times x. If the run is cancelled, the remaining rows are not written. */
 static void multiply_rows(const cell *c, const double *m, size_t rows, size_t columns, const double *x,
                           const double *bias, double *out) {
     for (size_t i = 0; i < rows && !xir_kernel_stops(c->at, columns + 1); i++, m += columns) {
@@ -123,7 +123,7 @@ static const double *kernel_of_state(const cell *c, size_t direction) {
     return c->in[R] + direction * c->rows * c->hidden;
 }
 
-/* h R and the second half of the bias into c->carried. */
+/* Writes h R plus the second half of the bias to c->carried. */
 static void carry_state(const cell *c, size_t direction, const double *h) {
     multiply_rows(c, kernel_of_state(c, direction), c->rows, c->hidden, h, second_bias(c, direction), c->carried);
 }
@@ -170,7 +170,7 @@ static void rnn_step(const cell *c, size_t direction, double *h, double *state) 
 
 /* ---- the sequence ----------------------------------------------------------------------------------------------- */
 
-/* Reads dims and inputs. False without memory. */
+/* Reads dims and inputs. False on out of memory. */
 static bool read_inputs(xir_kernel *at, cell *c) {
     const xir_type *x = xir_kernel_input_type(at, X);
     c->length = (size_t)xir_type_dim(x, c->batch_first, false);
@@ -189,7 +189,7 @@ static bool read_inputs(xir_kernel *at, cell *c) {
     return c->sum && c->carried && c->reset;
 }
 
-/* Offsets in Y and the states. */
+/* Offsets in Y and in the states. */
 static size_t state_at(const cell *c, size_t direction, size_t b) {
     return (c->batch_first ? b * c->directions + direction : direction * c->batch + b) * c->hidden;
 }
@@ -199,7 +199,7 @@ static size_t output_at(const cell *c, size_t t, size_t direction, size_t b) {
     return i * c->hidden;
 }
 
-/* One direction of one batch over its `length` elements. */
+/* Runs one direction of one batch over `length` elements. */
 static void run_sequence(const cell *c, size_t direction, size_t b, size_t length, double *y, double *h,
                          double *state) {
     const bool backwards = direction == 1 || c->direction == XIR_DIRECTION_REVERSE;
@@ -232,7 +232,8 @@ static xir_status run(xir_kernel *at, cell c) {
             size_t s = state_at(&c, d, b);
             if (length < 0 || (uint64_t)length > c.length) {
                 return xir_kernel_fail(at, XIR_E_BOUNDS, "inputs/4",
-                                       "sequence %zu has the length %" PRId64 ", X one of %zu", b, length, c.length);
+                                       "sequence %zu has the length %" PRId64 ": expected 0 to %zu, the length of X",
+                                       b, length, c.length);
             }
             for (size_t k = 0; k < c.hidden; k++) {
                 h[s + k] = c.in[INITIAL_H] ? c.in[INITIAL_H][s + k] : 0;

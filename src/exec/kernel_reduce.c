@@ -1,5 +1,4 @@
-/* Reductions: each group of elements becomes one number. Sums of reals are taken in order, in double; those of
- * integers wrap. */
+/* Reductions: each group of elements becomes one number. Reals are summed in order, in double; integers wrap. */
 #include <math.h>
 #include "groups.h"
 #include "map.h"
@@ -7,8 +6,8 @@
 typedef double  real_fold(double sofar, double x);
 typedef int64_t i64_fold(int64_t sofar, int64_t x);
 
-/* How a reduction goes on from what it has, and what it begins with; what begins with its first element has no
- * number of none. */
+/* How a reduction combines elements, and its start value. A reduction that starts with its first element has no result
+ * for no elements. */
 typedef struct fold {
     real_fold *of_reals;
     i64_fold  *of_integers, *of_u64s;
@@ -22,7 +21,9 @@ static xir_status reduce_i64s(xir_kernel *at, const groups *g, const fold *f) {
     int64_t *out = xir_kernel_i64_out(at, 0);
     i64_fold *step = is_u64(xir_kernel_input_type(at, 0)) && f->of_u64s ? f->of_u64s : f->of_integers;
     if (!x || !out) return XIR_E_MEMORY;
-    if (f->mean && g->size == 0) return xir_kernel_fail(at, XIR_E_INVALID, NULL, "the mean of no integers is none");
+    if (f->mean && g->size == 0) {
+        return xir_kernel_fail(at, XIR_E_INVALID, NULL, "the mean of no integers is not defined");
+    }
     for (size_t i = 0; i < g->n && !xir_kernel_stops(at, g->size + 1); i++) {
         int64_t sofar = f->from_first ? x[g->starts[i] + group_member(g, 0)] : f->first;
         for (size_t m = f->from_first; m < g->size; m++) sofar = step(sofar, x[g->starts[i] + group_member(g, m)]);
@@ -53,7 +54,7 @@ static xir_status reduce(xir_kernel *at, const int64_t *axes, size_t n, const fo
     const bool *along = groups_along(at, type, axes, n);
     if (!along || !groups_open_lines(&g, at, type, along)) return XIR_E_MEMORY;
     if (f->from_first && g.size == 0 && g.n) {
-        return xir_kernel_fail(at, XIR_E_INVALID, "inputs/0", "it has no elements along the reduced dims");
+        return xir_kernel_fail(at, XIR_E_INVALID, "inputs/0", "there are no elements along the reduced dims");
     }
     return xir_kernel_is_real(type) ? reduce_reals(at, &g, f) : reduce_i64s(at, &g, f);
 }
@@ -67,7 +68,7 @@ static int64_t least_i64(int64_t sofar, int64_t x)     { return sofar <= x ? sof
 static int64_t greatest_u64(int64_t sofar, int64_t x)  { return (uint64_t)sofar >= (uint64_t)x ? sofar : x; }
 static int64_t least_u64(int64_t sofar, int64_t x)     { return (uint64_t)sofar <= (uint64_t)x ? sofar : x; }
 
-/*                    reals          integers      uint64         first     its number  mean   */
+/*                    reals          integers      uint64         first     initial     mean   */
 static const fold of_max  = { greatest,      greatest_i64, greatest_u64,  true,     0,          false };
 static const fold of_min  = { least,         least_i64,    least_u64,     true,     0,          false };
 static const fold of_mean = { add_real,      wrap_add,     NULL,          false,    0,          true  };
@@ -80,7 +81,7 @@ static const fold of_prod = { multiply_real, wrap_mul,     NULL,          false,
         const xir_##id##_attrs *a = xir_kernel_attrs(at);                                                \
         return reduce(at, a->dim ? &a->dim->value : NULL, a->dim != NULL, &of_##id);                     \
     }
-/* Any dims; none: all. */
+/* A list of dims; an empty one means all. */
 #define MANY_DIMS(id)                                                                                    \
     static xir_status run_##id(xir_kernel *at) {                                                         \
         const xir_##id##_attrs *a = xir_kernel_attrs(at);                                                \
@@ -92,7 +93,7 @@ MANY_DIMS (mean)
 MANY_DIMS (sum)
 MANY_DIMS (prod)
 
-/* ---- sums that run ---------------------------------------------------------------------------------------------- */
+/* ---- cumulative sums -------------------------------------------------------------------------------------------- */
 
 static xir_status run_cum_sum(xir_kernel *at) {
     const xir_cum_sum_attrs *a = xir_kernel_attrs(at);

@@ -1,19 +1,19 @@
-/* Images in other sizes, and images at the places of a grid. An output cell is a sum over a few input cells along each
- * axis, each with a weight: one cell for nearest, two for linear, four for cubic. */
+/* Resized images, and images sampled at grid positions. An output cell is a weighted sum of input cells along each
+ * axis: one cell for nearest, two for linear, four for cubic. */
 #include <math.h>
 #include "carry.h"
 #include "windows.h"
 
 enum { MOST_TAPS = 4 };
 
-/* The cells that make one output cell, along one axis; -1: one that is 0. */
+/* The input cells of one output cell along one axis; -1 stands for a cell of 0. */
 typedef struct taps {
     size_t  n;
     int64_t cell[MOST_TAPS];
     double  weight[MOST_TAPS];
 } taps;
 
-/* Weights of the four cells around a place that is t behind the second one: cubic convolution with a = -0.75. */
+/* The weights of the four cells around a position at distance t after the second one: cubic convolution, a = -0.75. */
 static void cubic_weights(double t, double weight[MOST_TAPS]) {
     const double a = -0.75;
     for (int i = 0; i < MOST_TAPS; i++) {
@@ -25,7 +25,7 @@ static void cubic_weights(double t, double weight[MOST_TAPS]) {
 
 typedef enum between { NEAREST = 1, LINEAR = 2, CUBIC = 4 } between;
 
-/* The cells around place x, not yet inside anything; `cell` is what NEAREST takes. */
+/* The cells around position x, which may be outside; `cell` is the one that NEAREST uses. */
 static taps taps_at(double x, between how, double cell) {
     double low = floor(x), t = x - low;
     taps out = { (size_t)how, { 0 }, { 1 } };
@@ -41,7 +41,7 @@ static taps taps_at(double x, between how, double cell) {
 
 static int64_t limit(int64_t i, int64_t n) { return i < 0 ? 0 : i < n ? i : n - 1; }
 
-/* The sum over the taps of all axes of one channel. */
+/* The weighted sum over the taps of all axes for one channel. */
 static double sum_taps(const double *x, const axes *map, const taps *along[SPATIAL]) {
     double sum = 0;
     for (size_t d = 0; d < along[0]->n; d++) {
@@ -57,13 +57,13 @@ static double sum_taps(const double *x, const axes *map, const taps *along[SPATI
     return sum;
 }
 
-/* ---- another size ----------------------------------------------------------------------------------------------- */
+/* ---- resizing --------------------------------------------------------------------------------------------------- */
 
 typedef struct scaling {
     axes        x, y;
     between     how;
     bool        align_corners;
-    const taps *along[SPATIAL];   /* a table for each axis, by the output's cells */
+    const taps *along[SPATIAL];   /* a table for each axis, indexed by output cells */
 } scaling;
 
 static const taps *scale_axis(xir_kernel *at, const scaling *s, size_t a) {
@@ -72,14 +72,14 @@ static const taps *scale_axis(xir_kernel *at, const scaling *s, size_t a) {
     for (int64_t p = 0; p < out && table; p++) {
         double x = ((double)p + 0.5) * (double)in / (double)out - 0.5;
         if (s->align_corners) x = out == 1 ? 0 : (double)p * (double)(in - 1) / (double)(out - 1);
-        /* An axis that a map has not, or that keeps its size, is not looked at between its cells. */
+        /* An axis that is missing or keeps its size needs no interpolation. */
         table[p] = in == out ? taps_at((double)p, NEAREST, (double)p) : taps_at(x, s->how, floor(x + 0.5));
         for (size_t i = 0; i < table[p].n; i++) table[p].cell[i] = limit(table[p].cell[i], in);
     }
     return table;
 }
 
-/* One pass over the output; elements are moved where all taps are single cells. */
+/* One pass over the output. If all taps are single cells, elements are copied. */
 static xir_status scale(xir_kernel *at, scaling *s) {
     const axes *x = &s->x, *y = &s->y;
     const double *from = NULL;
@@ -132,9 +132,9 @@ static xir_status upsample(xir_kernel *at) {
     return scale(at, &s);
 }
 
-/* ---- a grid ----------------------------------------------------------------------------------------------------- */
+/* ---- grid sampling ---------------------------------------------------------------------------------------------- */
 
-/* Place x mirrored into the n cells: at the borders, or at the outermost centres. */
+/* Mirrors position x into the n cells: at their borders, or at the outermost centres. */
 static double mirrored(double x, int64_t n, bool centres) {
     double low = centres ? 0 : -0.5, span = (double)n - (centres ? 1 : 0);
     if (span <= 0) return 0;
@@ -145,14 +145,14 @@ static double mirrored(double x, int64_t n, bool centres) {
 static int64_t padded_cell(double cell, int64_t n, const xir_grid_sample_attrs *a) {
     if (a->padding_mode == XIR_GRID_PADDING_REFLECTION) cell = floor(mirrored(cell, n, a->align_corners) + 0.5);
     if (a->padding_mode == XIR_GRID_PADDING_ZEROS && !(cell >= 0 && cell < (double)n)) return -1;
-    return !(cell >= 0) ? 0 : cell < (double)n ? (int64_t)cell : n - 1;   // NaN is the first one
+    return !(cell >= 0) ? 0 : cell < (double)n ? (int64_t)cell : n - 1;   // NaN selects cell 0
 }
 
-/* What coordinate g means along an axis of n cells. */
+/* The taps for coordinate g along an axis of n cells. */
 static taps grid_taps(double g, int64_t n, const xir_grid_sample_attrs *a) {
     static const between how[] = { [XIR_GRID_NEAREST] = NEAREST, [XIR_GRID_LINEAR] = LINEAR, [XIR_GRID_CUBIC] = CUBIC };
     double x = a->align_corners ? (g + 1) / 2 * (double)(n - 1) : ((g + 1) * (double)n - 1) / 2;
-    /* Places, not cells, are kept inside, as in PyTorch; cubic curves take the cells that they need from there. */
+    /* As in PyTorch, positions are clamped, not cells; a cubic curve then takes the cells it needs. */
     if (a->interpolation != XIR_GRID_CUBIC) {
         if (a->padding_mode == XIR_GRID_PADDING_REFLECTION) x = mirrored(x, n, a->align_corners);
         if (a->padding_mode != XIR_GRID_PADDING_ZEROS) x = fmin(fmax(x, 0), (double)(n - 1));
@@ -169,7 +169,7 @@ static taps grid_taps(double g, int64_t n, const xir_grid_sample_attrs *a) {
     return out;
 }
 
-/* One channel at a place: the sum over its taps, or, moved, the one cell or 0. */
+/* One channel at one position: the sum over its taps or, if elements are copied, one cell or 0. */
 typedef struct sampling {
     axes          x, g, y;
     const double *from, *grid;
@@ -207,7 +207,7 @@ static xir_status grid_sample(xir_kernel *at) {
                 place += p[k] * g->step[D + k];
                 out += p[k] * y->step[D + k];
             }
-            for (size_t k = 0; k < n; k++) {   // the first coordinate is that of W
+            for (size_t k = 0; k < n; k++) {   // the first coordinate belongs to W
                 along[SPATIAL - 1 - k] = grid_taps(s.grid[place + (int64_t)k * g->step[C]], x->dim[W - k], a);
             }
             for (int64_t c = 0; c < y->dim[C]; c++)

@@ -1,5 +1,5 @@
-/* Elements chosen by what they are: the greatest and least, those that are not zero. NaN is greater than any number, as
- * in PyTorch; of equal elements the first is chosen. */
+/* Elements selected by value: the greatest, the least, the non-zero ones. NaN is greater than any number, as in
+ * PyTorch. Of equal elements the first is selected. */
 #include <inttypes.h>
 #include "dims.h"
 #include "groups.h"
@@ -9,7 +9,7 @@
 typedef struct elements {
     const double  *reals;
     const int64_t *i64s;
-    int64_t        order;   /* order_of */
+    int64_t        order;   /* from order_of */
 } elements;
 
 static bool take_elements(xir_kernel *at, size_t input, elements *e) {
@@ -31,18 +31,18 @@ static xir_status find_extreme(xir_kernel *at, const xir_int_imm *dim, bool leas
     const xir_type *type = xir_kernel_input_type(at, 0);
     const size_t rank = xir_type_rank(type), axis = dim ? axis_of(type, dim->value) : 0, end = dim ? axis + 1 : rank;
     const int64_t before = elements_between(type, 0, axis), n = elements_between(type, axis, end);
-    const int64_t behind = elements_between(type, end, rank);
+    const int64_t after = elements_between(type, end, rank);
     int64_t *out = xir_kernel_i64_out(at, 0);
     elements e;
     xir_status status = refuse_padding(at, 0);
     if (status) return status;
     if (!out || !take_elements(at, 0, &e)) return XIR_E_MEMORY;
     for (int64_t p = 0; p < before; p++) {
-        for (int64_t s = 0; s < behind; s++) {
-            int64_t first = p * n * behind + s, best = 0;
+        for (int64_t s = 0; s < after; s++) {
+            int64_t first = p * n * after + s, best = 0;
             if (xir_kernel_stops(at, (uint64_t)n)) return XIR_E_CANCELLED;
             for (int64_t k = 1; k < n; k++) {
-                int64_t i = first + k * behind, j = first + best * behind;
+                int64_t i = first + k * after, j = first + best * after;
                 if (least ? is_greater(&e, j, i) : is_greater(&e, i, j)) best = k;
             }
             *out++ = best;
@@ -70,13 +70,13 @@ typedef struct line {
     bool     largest;
 } line;
 
-/* Whether element i comes before element j, which lies behind it. */
+/* Whether element i stays before element j, which follows it. */
 static bool keeps(const line *l, int64_t i, int64_t j) {
     int64_t a = l->first + i * l->step, b = l->first + j * l->step;
     return l->largest ? !is_greater(&l->e, b, a) : !is_greater(&l->e, a, b);
 }
 
-/* Sorts n indices, `room` for as many; merging keeps the order of equal ones. */
+/* Sorts n indices by merging, which is stable. `room` has space for n. */
 static void sort_indices(const line *l, int64_t *indices, int64_t *room, int64_t n) {
     if (n < 2) return;
     const int64_t half = n / 2;
@@ -94,8 +94,8 @@ static xir_status top_k(xir_kernel *at) {
     const xir_type *type = xir_kernel_input_type(at, 0), *out = xir_kernel_output_type(at, 0);
     const size_t rank = xir_type_rank(type), axis = axis_of(type, a->axis);
     const int64_t before = elements_between(type, 0, axis), n = elements_between(type, axis, axis + 1);
-    const int64_t behind = elements_between(type, axis + 1, rank), k = elements_between(out, axis, axis + 1);
-    line l = { .step = behind, .largest = a->largest };
+    const int64_t after = elements_between(type, axis + 1, rank), k = elements_between(out, axis, axis + 1);
+    line l = { .step = after, .largest = a->largest };
     int64_t *order = xir_kernel_alloc(at, (size_t)n + 1, sizeof *order);
     int64_t *room = xir_kernel_alloc(at, (size_t)n + 1, sizeof *room);
     int64_t *indices = xir_kernel_i64_out(at, 1), *integers = NULL;
@@ -106,13 +106,13 @@ static xir_status top_k(xir_kernel *at) {
     if (l.e.reals ? !(reals = xir_kernel_real_out(at, 0)) : !(integers = xir_kernel_i64_out(at, 0)))
         return XIR_E_MEMORY;
     for (int64_t p = 0; p < before; p++) {
-        for (int64_t s = 0; s < behind; s++) {
-            l.first = p * n * behind + s;
+        for (int64_t s = 0; s < after; s++) {
+            l.first = p * n * after + s;
             if (xir_kernel_stops(at, (uint64_t)n)) return XIR_E_CANCELLED;
             for (int64_t i = 0; i < n; i++) order[i] = i;
             sort_indices(&l, order, room, n);
             for (int64_t i = 0; i < k; i++) {
-                int64_t from = l.first + order[i] * behind, to = (p * k + i) * behind + s;
+                int64_t from = l.first + order[i] * after, to = (p * k + i) * after + s;
                 indices[to] = order[i];
                 if (reals) reals[to] = l.e.reals[from];
                 else       integers[to] = l.e.i64s[from];
@@ -134,7 +134,7 @@ static xir_status non_zero(xir_kernel *at) {
     for (int64_t i = 0, end; (end = next_piece(at, i, n)) > i;) {
         for (; i < end; i++) found += e.reals ? e.reals[i] != 0 : e.i64s[i] != 0;
     }
-    if (xir_kernel_stops(at, 0)) return XIR_E_CANCELLED;   // not all have been counted
+    if (xir_kernel_stops(at, 0)) return XIR_E_CANCELLED;   // the count is incomplete
     const int64_t dims[2] = { (int64_t)rank, found };
     xir_status status = xir_kernel_result(at, 0, dims, 2);
     int64_t *out = status ? NULL : xir_kernel_i64_out(at, 0);

@@ -1,4 +1,4 @@
-/* The list of all tables of kernels, and their registration. */
+/* The list of all kernel tables, and their registration. */
 #include "kernels.h"
 #include "actual.h"
 #include "context.h"

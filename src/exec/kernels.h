@@ -1,5 +1,5 @@
-/* The kernels of the executor by family: each file of kernels has one table of the classes that it can run. A new
- * kernel is a function and a row; a new family is a file and a line in kernels.c. */
+/* The kernels of the executor by family. Each file of kernels has one table of the classes it supports. A new kernel is
+ * a function and a row; a new family is a file and a line in kernels.c. */
 #ifndef EXEC_KERNELS_H
 #define EXEC_KERNELS_H
 

@@ -2,7 +2,7 @@
 #include "map.h"
 #include "pieces.h"
 
-/* Whether some uint64 is no int64: then all are computed as reals, which are near. */
+/* Whether some uint64 exceeds int64: then all are computed as reals, which are close. */
 static bool has_large(xir_kernel *at, int64_t n) {
     const int64_t *x = xir_kernel_i64s(at, 0);
     for (int64_t i = 0; x && i < n; i++) {
@@ -16,7 +16,7 @@ xir_status map_elements(xir_kernel *at, real_map *of_real, i64_map *of_integer) 
     const xir_type *in_type = xir_kernel_input_type(at, 0), *out_type = xir_kernel_output_type(at, 0);
     int64_t n;
     if (xir_type_elements(out_type, &n))
-        return xir_kernel_fail(at, XIR_E_UNSUPPORTED, "outputs/0", "its dims are not known");
+        return xir_kernel_fail(at, XIR_E_UNSUPPORTED, "outputs/0", "the dims are unknown");
     if (of_integer && !xir_kernel_is_real(in_type) && !xir_kernel_is_real(out_type) &&
         !(is_u64(in_type) && has_large(at, n))) {
         const int64_t *x = xir_kernel_i64s(at, 0);

@@ -1,4 +1,4 @@
-/* .npy files in and out. Elements are turned to little-endian and row-major order as they are read; numbers that
+/* Reads and writes .npy files. Elements are converted to little-endian and row-major order while reading. Numbers that
  * NumPy has no type for are written as float32, or as the next wider integer. */
 #include "npy.h"
 #include <stdio.h>
@@ -24,7 +24,7 @@ static void put(const npy_header *h, uint8_t *to, const uint8_t *from) {
     if (h->kind == 'b') *to = *to != 0;
 }
 
-/* Elements whose first index runs fastest: `step[k]` elements of the file lie between neighbours along dim k. */
+/* Copies elements in Fortran order: neighbours along dim k are `step[k]` elements of the file apart. */
 static void copy_fortran(const npy_header *h, uint8_t *to, const uint8_t *from, size_t n) {
     size_t index[NPY_MOST_DIMS] = { 0 }, step[NPY_MOST_DIMS], at = 0;
     for (size_t k = 0, s = 1; k < h->rank; s *= (size_t)h->dims[k++]) step[k] = s;
@@ -74,7 +74,7 @@ xir_array *xir_array_load_npy(xir_context *ctx, const char *path, xir_diags *why
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
 
-/* How the elements of a type are written: as they are, or as numbers of another type. */
+/* How the elements of a type are written: unchanged, or converted to another type. */
 typedef struct npy_written {
     char     descr[8];
     unsigned bytes;
@@ -93,7 +93,7 @@ static void choose(const tensor_elements *e, npy_written *w) {
     snprintf(w->descr, sizeof w->descr, "%c%c%u", w->bytes == 1 ? '|' : '<', kind, w->bytes);
 }
 
-/* Version 1: the dict padded with blanks so that the elements begin at a multiple of 64. */
+/* Writes version 1. Blanks after the dict align the elements to a multiple of 64. */
 static bool write_header(file_writer *f, const xir_type *type, const npy_written *w) {
     buffer b;
     buffer_init(&b, context_alloc(f->ctx));
@@ -107,7 +107,7 @@ static bool write_header(file_writer *f, const xir_type *type, const npy_written
         snprintf(dim, sizeof dim, "%s%lld", k ? ", " : "", (long long)xir_type_dim(type, (int64_t)k, false));
         buffer_str(&b, dim);
     }
-    if (rank == 1) buffer_char(&b, ',');   // a tuple, not a number in parentheses
+    if (rank == 1) buffer_char(&b, ',');   // makes it a tuple, not a number in parentheses
     buffer_str(&b, "), }");
     while ((b.size + 1) % 64 && !b.failed) buffer_char(&b, ' ');
     buffer_char(&b, '\n');
@@ -118,7 +118,8 @@ static bool write_header(file_writer *f, const xir_type *type, const npy_written
         good = file_write(f, b.data, b.size);
     } else if (!f->status) {
         f->status = b.failed ? diag_memory(f->why) : file_fail(f->why, XIR_E_LIMIT, f->path, XIR_NO_BYTE,
-                                                               "%zu dims are more than a header has room for", rank);
+                                                               "the type has %zu dims, which do not fit the header",
+                                                               rank);
     }
     buffer_free(&b);
     return good;

@@ -1,12 +1,11 @@
-/* Headers of .npy files. The dict is read as a Python literal with the three keys that it must have, in any order, and
- * nothing else:
+/* Headers of .npy files. The dict is a Python literal with exactly three keys, in any order:
  *     {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
- * Whatever is no number of 1 to 8 bytes is refused, and so are Python objects, which would be a pickle. */
+ * Only numbers of 1 to 8 bytes are accepted. Python objects, which are pickles, are refused. */
 #include "npy.h"
 
 typedef struct npy_reader {
     const uint8_t *bytes;
-    size_t         at, end;     /* of the dict */
+    size_t         at, end;     /* position in the dict, and its end */
     npy_fault     *fault;
 } npy_reader;
 
@@ -22,7 +21,7 @@ static XIR_PRINTF(3, 4) bool fail(npy_reader *r, xir_status status, const char *
 
 /* ---- the literal ------------------------------------------------------------------------------------------------ */
 
-/* The next byte that is no blank; 0 at the end. */
+/* Skips blanks and returns the next byte; 0 at the end. */
 static char next(npy_reader *r) {
     while (r->at < r->end && r->bytes[r->at] && strchr(" \t\r\n", r->bytes[r->at])) r->at++;
     return r->at < r->end ? (char)r->bytes[r->at] : '\0';
@@ -35,17 +34,17 @@ static bool skip(npy_reader *r, char c) {
 }
 
 static bool expect(npy_reader *r, char c) {
-    return skip(r, c) || fail(r, XIR_E_SYNTAX, "'%c' was expected in the header", c);
+    return skip(r, c) || fail(r, XIR_E_SYNTAX, "expected '%c' in the header", c);
 }
 
 /* A text in quotes of either kind, without escapes. */
 static bool read_text(npy_reader *r, xir_str *out) {
     char quote = next(r);
-    if (quote != '\'' && quote != '"') return fail(r, XIR_E_SYNTAX, "a text in quotes was expected in the header");
+    if (quote != '\'' && quote != '"') return fail(r, XIR_E_SYNTAX, "expected a text in quotes in the header");
     size_t start = ++r->at;
     while (r->at < r->end && r->bytes[r->at] != (uint8_t)quote && r->bytes[r->at] != '\\') r->at++;
     if (r->at == r->end || r->bytes[r->at] == '\\')
-        return fail(r, XIR_E_SYNTAX, "a text without end, or with an escape");
+        return fail(r, XIR_E_SYNTAX, "a text is unterminated or has an escape");
     *out = (xir_str){ (const char *)r->bytes + start, r->at - start };
     r->at++;
     return true;
@@ -66,16 +65,16 @@ static bool read_bool(npy_reader *r, bool *out) {
         r->at += words[i].size;
         return true;
     }
-    return fail(r, XIR_E_SYNTAX, "True or False was expected in the header");
+    return fail(r, XIR_E_SYNTAX, "expected True or False in the header");
 }
 
-/* A number of Python 2 may end with L. */
+/* Python 2 may write an L after a number. */
 static bool read_dim(npy_reader *r, int64_t *out) {
     char c = next(r);
-    if (c < '0' || c > '9') return fail(r, XIR_E_SYNTAX, "a dim was expected in the header");
+    if (c < '0' || c > '9') return fail(r, XIR_E_SYNTAX, "expected a dim in the header");
     for (*out = 0; r->at < r->end && r->bytes[r->at] >= '0' && r->bytes[r->at] <= '9'; r->at++) {
         if (!mul_i64(*out, 10, out) || !add_i64(*out, r->bytes[r->at] - '0', out))
-            return fail(r, XIR_E_LIMIT, "a dim of more than 64 bits");
+            return fail(r, XIR_E_LIMIT, "a dim exceeds 64 bits");
     }
     if (r->at < r->end && r->bytes[r->at] == 'L') r->at++;
     return true;
@@ -85,7 +84,7 @@ static bool read_dim(npy_reader *r, int64_t *out) {
 static bool read_shape(npy_reader *r, npy_header *out) {
     if (!expect(r, '(')) return false;
     for (out->rank = 0; !skip(r, ')');) {
-        if (out->rank == NPY_MOST_DIMS) return fail(r, XIR_E_LIMIT, "more than %d dims", NPY_MOST_DIMS);
+        if (out->rank == NPY_MOST_DIMS) return fail(r, XIR_E_LIMIT, "there are more than %d dims", NPY_MOST_DIMS);
         if (!read_dim(r, &out->dims[out->rank++])) return false;
         if (skip(r, ',')) continue;
         return expect(r, ')');
@@ -96,7 +95,7 @@ static bool read_shape(npy_reader *r, npy_header *out) {
 static bool read_descr(npy_reader *r, npy_header *out) {
     xir_str text;
     size_t start = r->at;
-    if (next(r) == '[') return fail(r, XIR_E_UNSUPPORTED, "records are not read, numbers of one type were expected");
+    if (next(r) == '[') return fail(r, XIR_E_UNSUPPORTED, "records are not supported: expected numbers of one type");
     if (!read_text(r, &text)) return false;
     size_t i = 0;
     bool order = text.size && strchr("<>|=", text.data[0]) != NULL && text.data[0];
@@ -113,9 +112,9 @@ static bool read_descr(npy_reader *r, npy_header *out) {
     if (good) return true;
     r->at = start;
     if (text.size > i && text.data[i] == 'O')
-        return fail(r, XIR_E_UNSUPPORTED, "Python objects are not read: they would be a pickle");
+        return fail(r, XIR_E_UNSUPPORTED, "Python objects are not supported, because they are pickles");
     return fail(r, XIR_E_UNSUPPORTED,
-                "elements of type '%.*s' are not read: bool, integers and floats of up to 8 bytes are",
+                "elements of type '%.*s' are not supported: expected bool, integers or floats of up to 8 bytes",
                 (int)(text.size < 20 ? text.size : 20), text.data);
 }
 
@@ -127,7 +126,7 @@ static bool read_dict(npy_reader *r, npy_header *out) {
         xir_str key;
         if (!read_text(r, &key)) return false;
         int which = is(key, "descr") ? DESCR : is(key, "fortran_order") ? FORTRAN : is(key, "shape") ? SHAPE : 0;
-        if (!which || seen & which) return fail(r, XIR_E_SYNTAX, "the header has a key that is unknown, or twice");
+        if (!which || seen & which) return fail(r, XIR_E_SYNTAX, "the header has an unknown or duplicate key");
         seen |= which;
         if (!expect(r, ':')) return false;
         if (which == DESCR ? !read_descr(r, out) : which == FORTRAN ? !read_bool(r, &out->fortran)
@@ -137,12 +136,12 @@ static bool read_dict(npy_reader *r, npy_header *out) {
         break;
     }
     if (seen != ALL) return fail(r, XIR_E_SYNTAX, "the header lacks descr, fortran_order or shape");
-    return !next(r) || fail(r, XIR_E_SYNTAX, "there is more behind the header's dict");
+    return !next(r) || fail(r, XIR_E_SYNTAX, "there is text after the dict of the header");
 }
 
 /* ---- the file --------------------------------------------------------------------------------------------------- */
 
-/* The elements must fill the rest of the file. */
+/* Checks that the elements fill the rest of the file. */
 static bool check_size(npy_reader *r, const npy_header *h, size_t size) {
     uint64_t bytes = h->bytes, rest = size - h->data;
     bool zero = false, over = false;
@@ -152,25 +151,27 @@ static bool check_size(npy_reader *r, const npy_header *h, size_t size) {
     }
     if (zero) bytes = 0, over = false;
     r->at = h->data;
-    if (over) return fail(r, XIR_E_LIMIT, "its elements take more than 2^64 bytes");
+    if (over) return fail(r, XIR_E_LIMIT, "the elements take more than 2^64 bytes");
     if (bytes == rest) return true;
-    return fail(r, XIR_E_CORRUPT, "its elements take %llu bytes, %llu are there", (unsigned long long)bytes,
+    return fail(r, XIR_E_CORRUPT, "wrong size: expected %llu bytes of elements, found %llu", (unsigned long long)bytes,
                 (unsigned long long)rest);
 }
 
 bool npy_read_header(const uint8_t *bytes, size_t size, npy_header *out, npy_fault *fault) {
     npy_reader r = { .bytes = bytes, .fault = fault };
-    if (size < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0) return fail(&r, XIR_E_SYNTAX, "this is no .npy file");
+    if (size < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0) return fail(&r, XIR_E_SYNTAX, "this is not an .npy file");
     unsigned version = bytes[6];
     r.at = 6;
-    if (version < 1 || version > 3) return fail(&r, XIR_E_UNSUPPORTED, "version %u of .npy is not known", version);
+    if (version < 1 || version > 3) {
+        return fail(&r, XIR_E_UNSUPPORTED, "version %u of .npy is unknown: expected 1 to 3", version);
+    }
     size_t head = version == 1 ? 10 : 12, length = 0;
     r.at = 8;
     if (size < head) return fail(&r, XIR_E_SYNTAX, "the file ends in its header");
     for (size_t k = head - 8; k-- > 0;) length = length << 8 | bytes[8 + k];
     if (length > size - head)
-        return fail(&r, XIR_E_SYNTAX, "the header has %zu bytes, the file %zu more", length, size - head);
-    if (length > NPY_MOST_HEADER) return fail(&r, XIR_E_LIMIT, "a header of %zu bytes", length);
+        return fail(&r, XIR_E_SYNTAX, "the header has %zu bytes, but the file has only %zu more", length, size - head);
+    if (length > NPY_MOST_HEADER) return fail(&r, XIR_E_LIMIT, "the header has %zu bytes, which is too long", length);
     r.at = head;
     r.end = out->data = head + length;
     return read_dict(&r, out) && check_size(&r, out, size);

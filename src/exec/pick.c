@@ -30,7 +30,7 @@ void pick_along(pick *p, size_t k, size_t j, int64_t first, int64_t step) {
 
 static void put_one(const carrier *m, size_t to, const char *element) {
     char *out = m->to + to * m->size;
-    switch (m->size) {   // sizes that the compiler knows are one move
+    switch (m->size) {   // for a constant size the compiler emits a single move
     case 1:  *out = *element;         return;
     case 2:  memcpy(out, element, 2); return;
     case 4:  memcpy(out, element, 4); return;
@@ -39,7 +39,7 @@ static void put_one(const carrier *m, size_t to, const char *element) {
     }
 }
 
-/* Row `to` of the output, whose elements in the input are at `at` + table. */
+/* Copies row `to` of the output, whose elements are at `at` + table in the input. */
 static void put_row(const carrier *m, size_t to, int64_t at, const int64_t *table, size_t n, bool neighbours,
                     const char *fill) {
     if (neighbours) {

@@ -1,4 +1,4 @@
-/* Runs ops in execution order. Arrays are let go after their last use. */
+/* Runs ops in execution order. Arrays are released after their last use. */
 #include "actual.h"
 #include <stdio.h>
 #include "sized.h"
@@ -16,8 +16,8 @@ static bool is_tiled(const xir_kernel *at) {
     return false;
 }
 
-/* What rows say of attributes, bounds and words: an op from a file that nobody has checked may break it, and
- * inference does not look. */
+/* Checks the bounds and words of the rows. An op from an unchecked file may violate them, and inference does not check
+ * them. */
 static xir_status check_attrs(const xir_kernel *at) {
     char path[40] = "";
     if (body_check(at->op->cls, at->op->attrs, XIR_STR(""), XIR_STR(""), NULL) == XIR_OK) return XIR_OK;
@@ -26,7 +26,7 @@ static xir_status check_attrs(const xir_kernel *at) {
     return body_check(at->op->cls, at->op->attrs, name_text(at->op->name), xir_str_of(path), at->why);
 }
 
-/* Inputs that must be there are. */
+/* Checks that the required inputs are present. */
 static xir_status check_inputs(xir_kernel *at) {
     const xir_class *cls = at->op->cls;
     size_t n = at->n_inputs > cls->n_inputs ? at->n_inputs : cls->n_inputs;
@@ -35,7 +35,8 @@ static xir_status check_inputs(xir_kernel *at) {
         char where[32];
         snprintf(where, sizeof where, "inputs/%zu", i);
         if (i >= cls->n_inputs && !cls->many_inputs) {
-            return xir_kernel_fail(at, XIR_E_INVALID, where, "the class has %u inputs", cls->n_inputs);
+            return xir_kernel_fail(at, XIR_E_INVALID, where, "the op has too many inputs: expected at most %u",
+                                   cls->n_inputs);
         }
         const xir_port *port = &cls->inputs[i < cls->n_inputs ? i : cls->n_inputs - 1];
         bool absent = i >= at->n_inputs || !at->inputs[i].array;
@@ -47,23 +48,25 @@ static xir_status check_inputs(xir_kernel *at) {
     return XIR_OK;
 }
 
-/* Whether any output has elements, or may have. XIR_E_LIMIT if 64 bits do not count them, XIR_E_TYPE for what is no
- * tensor. */
+/* Sets *any to whether an output has, or may have, elements. XIR_E_LIMIT if their number exceeds 64 bits, XIR_E_TYPE if
+ * an output is not a tensor. */
 static xir_status count_outputs(xir_kernel *at, bool *any) {
     *any = at->n_outputs == 0;
     for (size_t i = 0; i < at->n_outputs; i++) {
         int64_t n;
         char where[32];
         snprintf(where, sizeof where, "outputs/%zu", i);
-        if (!xir_type_as_tensor(at->outputs[i].type)) return xir_kernel_fail(at, XIR_E_TYPE, where, "it is no tensor");
+        if (!xir_type_as_tensor(at->outputs[i].type)) {
+            return xir_kernel_fail(at, XIR_E_TYPE, where, "the output is not a tensor");
+        }
         xir_status status = xir_type_elements(at->outputs[i].type, &n);
-        if (status == XIR_E_LIMIT) return xir_kernel_fail(at, status, where, "it has more elements than 64 bits count");
+        if (status == XIR_E_LIMIT) return xir_kernel_fail(at, status, where, "the number of elements exceeds 64 bits");
         *any = *any || status || n != 0;
     }
     return XIR_OK;
 }
 
-/* The array of an output under the type that it has in the network: its layout, and dims that it may know. */
+/* Returns the array of an output under its declared type: with its layout, and with dims that it may leave open. */
 static xir_status hand_out(xir_kernel *at, size_t i, xir_array **out) {
     xir_array *array = at->outputs[i].array;
     const xir_type *declared = at->op->outputs[i].type, *type;
@@ -80,8 +83,8 @@ static xir_status hand_out(xir_kernel *at, size_t i, xir_array **out) {
     return op_fail(at->op, status == XIR_E_BOUNDS ? XIR_E_INVALID : status, at->why, where, why.text);
 }
 
-/* Which numbers the op's constants are stored for. */
-static xir_status settle_numbers(xir_kernel *at) {
+/* Finds the number format for which the op's constants are stored. */
+static xir_status find_numbers(xir_kernel *at) {
     bool any = false;
     for (size_t i = 0; !any && i < at->n_inputs; i++) any = type_is_normalised(at->inputs[i].type);
     for (size_t i = 0; !any && i < at->n_outputs; i++) any = type_is_normalised(at->outputs[i].type);
@@ -95,7 +98,7 @@ static xir_status settle_numbers(xir_kernel *at) {
     return status ? xir_kernel_fail(at, status, *why.where ? why.where : NULL, "%s", why.text) : XIR_OK;
 }
 
-/* What an op takes whose dims its kernel alone knows: each element of its inputs is looked at. */
+/* The work of an op whose output dims only its kernel knows: one step for each element of its inputs. */
 static uint64_t count_inputs(const xir_kernel *at) {
     uint64_t n = 1;
     for (size_t i = 0; i < at->n_inputs; i++) n = xir_work_add(n, at->inputs[i].array ? at->inputs[i].array->count : 0);
@@ -109,13 +112,13 @@ static xir_status refuse_size(xir_kernel *at, budget *b) {
         if (xir_type_elements(at->outputs[i].type, &n) || (uint64_t)n <= b->elements) continue;
         b->refused = true;
         snprintf(where, sizeof where, "outputs/%zu", i);
-        return xir_kernel_fail(at, XIR_E_LIMIT, where, "it has %llu elements, the limit is %llu", (unsigned long long)n,
-                               (unsigned long long)b->elements);
+        return xir_kernel_fail(at, XIR_E_LIMIT, where, "the output has %llu elements: the limit is %llu",
+                               (unsigned long long)n, (unsigned long long)b->elements);
     }
     return XIR_OK;
 }
 
-/* Takes what the op takes from the budget. */
+/* Charges the work of the op to the budget. */
 static xir_status take_work(xir_kernel *at) {
     budget *b = at->within;
     if (!b) return XIR_OK;
@@ -132,24 +135,25 @@ static xir_status take_work(xir_kernel *at) {
     }
     b->refused = true;
     b->asked = all;
-    return xir_kernel_fail(at, XIR_E_LIMIT, NULL, "it takes %llu steps, %llu are %s",
-                           (unsigned long long)all, (unsigned long long)most, b->op_work < b->work ? "allowed"
-                           : "left");
+    return xir_kernel_fail(at, XIR_E_LIMIT, NULL, "the op takes %llu steps, but only %llu are %s",
+                           (unsigned long long)all, (unsigned long long)most,
+                           b->op_work < b->work ? "allowed" : "left");
 }
 
 static xir_status compute(xir_kernel *at, xir_array **outputs) {
     bool any;
-    if (!class_kernel(at->op->cls)) return kernel_run(at);   // says so
+    if (!class_kernel(at->op->cls)) return kernel_run(at);   // reports the missing kernel
     xir_status status = check_inputs(at);
     if (!status) status = check_attrs(at);
     if (!status) status = actual_types(at);
     if (status) return status;
     if (is_tiled(at))
         return op_fail(at->op, XIR_E_UNSUPPORTED, at->why, NULL, "the executor does not run tiled layouts");
-    status = settle_numbers(at);
+    status = find_numbers(at);
     if (!status) status = count_outputs(at, &any);
     if (!status && any) status = take_work(at);
-    if (!status) status = any ? kernel_run(at) : kernel_store(at);   // dims around no elements may be too large to walk
+    /* Without elements, other dims may be too large to walk. */
+    if (!status) status = any ? kernel_run(at) : kernel_store(at);
     for (size_t i = 0; !status && i < at->n_outputs; i++) status = hand_out(at, i, &outputs[i]);
     for (size_t i = 0; status && i < at->n_outputs; i++) {
         xir_array_free(outputs[i]);
@@ -158,7 +162,7 @@ static xir_status compute(xir_kernel *at, xir_array **outputs) {
     return status;
 }
 
-/* Input i: the array that is given, or the Params'. */
+/* Sets input i to the given array, or to that of the Params. */
 static xir_status take_input(xir_kernel *at, size_t i, const xir_array *given) {
     const xir_value *value = at->op->inputs[i].value;
     kernel_input *in = &at->inputs[i];
@@ -167,7 +171,7 @@ static xir_status take_input(xir_kernel *at, size_t i, const xir_array *given) {
     snprintf(where, sizeof where, "inputs/%zu", i);
     if (!value) return XIR_OK;
     if (!given && !value_is_params(value))
-        return op_fail(at->op, XIR_E_MISSING, at->why, where, "there is no array for it");
+        return op_fail(at->op, XIR_E_MISSING, at->why, where, "there is no array for the input");
     xir_array *array = NULL;
     xir_status status = XIR_OK;
     if (given) array = xir_array_retain((xir_array *)(uintptr_t)given);
@@ -178,7 +182,7 @@ static xir_status take_input(xir_kernel *at, size_t i, const xir_array *given) {
     return status ? op_fail(at->op, status, at->why, where, why.text) : XIR_OK;
 }
 
-/* Runs an op over arrays, NULL for those that are absent; its Params may be missing among them. `outputs` has NULLs. */
+/* Runs an op over arrays, NULL for absent ones and for Params that are to be looked up. `outputs` is all NULL. */
 static xir_status run_op(const xir_op *op, const xir_array *const *inputs, xir_array **outputs, budget *within,
                          xir_diags *why) {
     xir_kernel at = { .op = op, .ctx = op->net->ctx, .within = within, .why = why };
@@ -220,7 +224,7 @@ xir_status xir_op_is_normalised(const xir_op *op, bool *normalised, xir_diags *w
 }
 
 static xir_status count_fail(xir_diags *why, const char *what, size_t expected, size_t found) {
-    return array_fail(why, XIR_E_BOUNDS, "%zu %s were expected, %zu were given", expected, what, found);
+    return array_fail(why, XIR_E_BOUNDS, "expected %zu %s, found %zu", expected, what, found);
 }
 
 xir_status xir_op_run(const xir_op *op, const xir_array *const *inputs, size_t n_inputs, xir_array **outputs,
@@ -252,20 +256,20 @@ const xir_op *xir_network_first_unrunnable(const xir_network *net) {
     return NULL;
 }
 
-/* One for each value that an op makes, in the order of slots. */
+/* One entry for each value that an op produces, in the order of slots. */
 typedef struct running {
-    xir_array *array;   /* NULL: not computed yet, or not needed any more */
-    size_t     uses;    /* to come */
+    xir_array *array;   /* NULL: not computed yet, or already released */
+    size_t     uses;    /* remaining uses */
 } running;
 
 typedef struct runner {
     const xir_network     *net;
     const xir_run_options *options;
     xir_diags             *why;
-    size_t                *first;     /* by slot: where the outputs of an op are   */
+    size_t                *first;     /* the first value of the op in each slot    */
     running               *values;
     size_t                 n_values;
-    const xir_array      **inputs;    /* room for the inputs of the widest op      */
+    const xir_array      **inputs;    /* storage for the op with the most inputs   */
     xir_array            **outputs;
     size_t                 n_inputs, n_outputs;
     budget                 within;
@@ -277,13 +281,13 @@ static running *running_of(const runner *r, const xir_value *value) {
     return &r->values[r->first[op->slot] + (size_t)(value - op->outputs)];
 }
 
-static void let_go(running *it) {
+static void release(running *it) {
     xir_array_free(it->array);
     it->array = NULL;
 }
 
 static void used(running *it) {
-    if (it && it->uses && --it->uses == 0) let_go(it);
+    if (it && it->uses && --it->uses == 0) release(it);
 }
 
 static bool prepare(runner *r) {
@@ -316,7 +320,7 @@ static bool prepare(runner *r) {
 
 static void clean_up(runner *r) {
     const xir_allocator *alloc = &r->net->ctx->alloc;
-    for (size_t i = 0; r->values && i < r->n_values; i++) let_go(&r->values[i]);
+    for (size_t i = 0; r->values && i < r->n_values; i++) release(&r->values[i]);
     mem_free(alloc, r->first, (r->net->n_slots + (size_t)1) * sizeof *r->first);
     mem_free(alloc, r->values, (r->n_values + 1) * sizeof *r->values);
     mem_free(alloc, (void *)r->inputs, (r->n_inputs + 1) * sizeof *r->inputs);
@@ -333,7 +337,7 @@ static xir_status cancelled(const runner *r) {
     return array_fail(r->why, XIR_E_CANCELLED, "the run was cancelled");
 }
 
-/* The array of an input of an op; NULL for Params, which run_op looks up. */
+/* Finds the array of an input of an op; NULL for Params, which run_op looks up. */
 static xir_status find_input(const runner *r, const xir_op *op, size_t i, const xir_array **out) {
     const xir_value *value = op->inputs[i].value;
     *out = NULL;
@@ -341,8 +345,8 @@ static xir_status find_input(const runner *r, const xir_op *op, size_t i, const 
     const running *it = running_of(r, value);
     char where[32];
     snprintf(where, sizeof where, "inputs/%zu", i);
-    if (!it) return op_fail(op, XIR_E_INVALID, r->why, where, "no operation of the network makes it");
-    if (!it->array) return op_fail(op, XIR_E_INVALID, r->why, where, "it is used before it is made");
+    if (!it) return op_fail(op, XIR_E_INVALID, r->why, where, "no op of the network computes the input");
+    if (!it->array) return op_fail(op, XIR_E_INVALID, r->why, where, "the input is used before it is computed");
     *out = it->array;
     return XIR_OK;
 }
@@ -357,7 +361,7 @@ static xir_status step(runner *r, const xir_op *op) {
         running *it = &r->values[r->first[op->slot] + i];
         it->array = r->outputs[i];
         if (!status) status = stopped(r, &op->outputs[i], it->array);
-        if (!it->uses) let_go(it);
+        if (!it->uses) release(it);
     }
     for (size_t i = 0; i < op->n_inputs; i++) {
         if (op->inputs[i].value) used(running_of(r, op->inputs[i].value));
@@ -365,11 +369,11 @@ static xir_status step(runner *r, const xir_op *op) {
     return status;
 }
 
-/* An input of the network as it is seen from inside: under the layout that it has there. */
+/* Sets an input of the network, under its declared layout. */
 static xir_status enter(runner *r, const xir_op *op, size_t i, const xir_array *array) {
     const xir_value *value = &op->outputs[i];
     running *it = &r->values[r->first[op->slot] + i];
-    sentence why = { "there is no array for it" };
+    sentence why = { "there is no array for the input" };
     char text[600];
     const xir_type *type = NULL;
     xir_status status = array ? agree(r->net->ctx, value->type, array->type, &type, &why) : XIR_E_MISSING;
@@ -379,7 +383,7 @@ static xir_status enter(runner *r, const xir_op *op, size_t i, const xir_array *
         return array_fail(r->why, status, "%s", text);
     }
     status = array_as(array, type, &it->array, r->why);
-    if (!status && !it->uses) let_go(it);
+    if (!status && !it->uses) release(it);
     return status;
 }
 

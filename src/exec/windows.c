@@ -3,7 +3,7 @@
 
 static bool same_letter(char a, char b) { return a == b || (a == 'L' && b == 'W') || (a == 'W' && b == 'L'); }
 
-/* What the class's inference has found cannot fail here: each letter has its axis. */
+/* Cannot fail, because inference has checked that each letter has an axis. */
 void read_axes(const xir_type *type, const char *letters, axes *out) {
     const xir_layout *layout = xir_type_layout(type);
     size_t rank = xir_type_rank(type), star = 0;
@@ -32,7 +32,7 @@ void window_axes(window *w, const window_attrs *attrs) {
     for (size_t a = none; a < SPATIAL; a++) w->along[a] = attrs->along[a - none];
 }
 
-/* Which of n cells stands for cell i, which may be outside. */
+/* The input cell that stands for cell i of n, which may be outside. */
 static int64_t padded_cell(int64_t i, int64_t n, xir_padding mode) {
     if (i >= 0 && i < n) return i;
     switch (mode) {

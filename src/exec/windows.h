@@ -1,9 +1,9 @@
-/* Feature maps and the windows that move over them, whatever the order of their axes. Maps have one to three spatial
- * axes; here they always have three, those that a tensor has not are one cell long, so that one body of code serves
- * all.
+/* Feature maps and windows that slide over them, for any order of axes. A map has one to three spatial axes. Here it
+ * always has three, and missing ones have size 1, so that one implementation handles all.
  *
- * Where a window stands is a table of cells for each axis: at place p its k-th cell is input cell stride * p -
- * before + dilation * k, or none. A transposed convolution has the same table with input and output changed about. */
+ * The positions of a window are tables of cells, one for each axis: at position p its k-th cell is input cell stride *
+ * p
+ * - before + dilation * k, or none. A transposed convolution uses the same table with input and output exchanged. */
 #ifndef EXEC_WINDOWS_H
 #define EXEC_WINDOWS_H
 
@@ -12,39 +12,39 @@
 
 enum { SPATIAL = 3, MOST_AXES = SPATIAL + 2 };
 
-/* Dims by their letters, in the order of these, and how far apart neighbours along them are. */
+/* Dims and strides by axis letter, in the order of the letters. */
 typedef struct axes {
     int64_t dim[MOST_AXES];
     int64_t step[MOST_AXES];
 } axes;
-enum { N, D, H, W, C };   /* of a map, as map_axes reads it */
+enum { N, D, H, W, C };   /* axes of a map, as read by map_axes */
 
-/* Reads the axes that `letters` names; '.' is one that is not there. L and W stand for each other, letters that the
- * layout has not are its `*`, in order. */
+/* Reads the axes that `letters` names; '.' is a missing axis. L and W are equivalent. Letters that the layout lacks are
+ * its `*`, in order. */
 void read_axes(const xir_type *type, const char *letters, axes *out);
-/* The axes of a map with `n` spatial ones. */
+/* Reads the axes of a map with `n` spatial axes. */
 void map_axes(const xir_type *type, size_t n, axes *out);
 
-/* A window and the cells that it meets along each axis, cell[a][p * size + k], -1 for none. */
+/* A window and its cells along each axis: cell[a][p * size + k], -1 for none. */
 typedef struct window {
     steps          along[SPATIAL];
     const int64_t *cell[SPATIAL];
-    int64_t        size[SPATIAL];     /* of one window along each axis   */
-    int64_t        cells;             /* of one window                   */
+    int64_t        size[SPATIAL];     /* cells of a window along each axis*/
+    int64_t        cells;             /* all cells of a window           */
 } window;
 
-/* What attributes give for each of the three axes. */
+/* Reads the attributes for the three axes. */
 void window_axes(window *w, const window_attrs *attrs);
-/* How many places a window has along an axis: floor((over + before + after - dilation * (size - 1) - 1) / stride) +
+/* The number of window positions along an axis: floor((over + before + after - dilation * (size - 1) - 1) / stride) +
  * 1. */
 static inline int64_t window_places(const steps *s, int64_t over) {
     return (over + s->before + s->after - s->dilation * (s->size - 1) - 1) / s->stride + 1;
 }
-/* Makes the table of a window over `over` cells (D, H, W) at so many places; cells outside are what `mode` says. False
- * without memory. */
+/* Creates the tables of a window over `over` cells (D, H, W) for so many positions; `mode` selects the cells outside.
+ * False on out of memory. */
 bool window_make(xir_kernel *at, window *w, const int64_t *over, const int64_t *places, xir_padding mode);
 
-/* The offset of the window's cell k at place p, both row-major over D, H, W, in a map; -1 outside. */
+/* The offset in a map of the window's cell k at position p, both row-major over D, H, W; -1 outside. */
 static inline int64_t window_cell(const window *w, const axes *map, const int64_t p[SPATIAL],
                                   const int64_t k[SPATIAL]) {
     int64_t offset = 0;
@@ -56,7 +56,7 @@ static inline int64_t window_cell(const window *w, const axes *map, const int64_
     return offset;
 }
 
-/* Goes on to the next index, row-major below `dim`; false after the last one, which is followed by the first. */
+/* Advances to the next index, row-major below `dim`. After the last one it returns false and starts over. */
 static inline bool next_cell(int64_t index[SPATIAL], const int64_t dim[SPATIAL]) {
     for (size_t a = SPATIAL; a-- > 0;) {
         if (++index[a] < dim[a]) return true;

@@ -1,4 +1,5 @@
-/* Element by element on one tensor: the output is what the input is, tiled or not, valid elements included. */
+/* Element-wise ops with one tensor operand: the output has the type of the input, including tiles and valid
+ * elements. */
 #include <inttypes.h>
 #include "elementwise.h"
 
@@ -11,26 +12,29 @@ xir_status same_infer(xir_infer *at) {
 xir_status float_check(xir_infer *at)  { return need_reals(at, 0); }
 xir_status number_check(xir_infer *at) { return need_numbers(at, 0); }
 
-/* ---- attributes: reals are judged as the float32 that a file holds -------------------------------------------- */
+/* ---- attributes: reals are checked as float32, which is what files hold ---------------------------------------- */
 
 xir_status hardtanh_check(xir_infer *at) {
     const xir_hardtanh_attrs *a = xir_infer_attrs(at);
     if ((float)a->min_val > (float)a->max_val) {
-        return xir_infer_fail(at, XIR_E_INVALID, "min_val", "%g is above max_val, which is %g", a->min_val, a->max_val);
+        return xir_infer_fail(at, XIR_E_INVALID, "min_val", "min_val is %g: expected at most max_val, %g", a->min_val,
+                              a->max_val);
     }
     return need_numbers(at, 0);
 }
 
 xir_status softplus_check(xir_infer *at) {
     const xir_softplus_attrs *a = xir_infer_attrs(at);
-    if ((float)a->beta == 0) return xir_infer_fail(at, XIR_E_INVALID, "beta", "beta divides, so it can't be 0");
+    if ((float)a->beta == 0) {
+        return xir_infer_fail(at, XIR_E_INVALID, "beta", "beta is 0: expected another number, because beta divides");
+    }
     return need_reals(at, 0);
 }
 
-/* ---- numbers on both sides of zero --------------------------------------------------------------------------- */
+/* ---- signed numbers ------------------------------------------------------------------------------------------- */
 
-/* Whether the negative of every stored value is a stored value, but for the least one. What was measured of the
- * values of a calibrated type is not true of their negatives. */
+/* Whether the negative of every stored value, except the lowest one, is also a stored value. The calibrated range of a
+ * type holds for its values, not for their negatives. */
 static bool mirrored(const xir_type *element) {
     const xir_object *object = (const xir_object *)element;
     const xir_quantized_type *q = xir_quantized_type_of(object);
@@ -54,8 +58,7 @@ xir_status neg_check(xir_infer *at) {
     const xir_integer_type *integer = xir_integer_type_of((const xir_object *)element);
     if (!integer || integer->sign) return need_numbers(at, 0);
     return xir_infer_fail(at, XIR_E_TYPE, "inputs/0",
-                          "the elements of input are uint(%" PRId64 "): numbers with a sign were "
-                          "expected", integer->ibits);
+                          "the elements of input are uint(%" PRId64 "): expected signed numbers", integer->ibits);
 }
 
 /* ---- ReLU ---------------------------------------------------------------------------------------------------- */
@@ -65,11 +68,11 @@ xir_status relu_check(xir_infer *at) {
     xir_status status = need_numbers(at, 0);
     if (status || (float)a->alpha == 0 || !holds_integers(xir_infer_input(at, 0))) return status;
     return xir_infer_fail(at, XIR_E_TYPE, "alpha",
-                          "the elements of input are integers: with a slope of %g floating-point "
-                          "numbers were expected", a->alpha);
+                          "the elements of input are integers: expected floating-point numbers, because alpha is %g",
+                          a->alpha);
 }
 
-/* Without a slope the results are the input's values, or 0, or the greatest one that is wanted. */
+/* With alpha 0 a result is an element of the input, 0 or the maximum. */
 xir_status relu_infer(xir_infer *at) {
     const xir_relu_attrs *a = xir_infer_attrs(at);
     return (float)a->alpha == 0 ? same_infer(at) : function_infer(at);
@@ -86,8 +89,9 @@ xir_status prelu_check(xir_infer *at) {
     if (status || !tensor || !alpha || xir_type_is_layouted(input)) return status;
     int64_t channels = channels_of(input, tensor->shape.data, tensor->shape.size);
     if (channels < 0 || xir_type_elements(alpha, &slopes) != XIR_OK || slopes == 1 || slopes == channels) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, "alpha", "alpha has %" PRId64 " elements: one, or one for each of %" PRId64
-                          " channels was expected", slopes, channels);
+    return xir_infer_fail(at, XIR_E_INVALID, "alpha",
+                          "alpha has %" PRId64 " elements: expected 1, or 1 for each of %" PRId64 " channels", slopes,
+                          channels);
 }
 
 /* ---- Pow ----------------------------------------------------------------------------------------------------- */
@@ -102,7 +106,7 @@ xir_status pow_check(xir_infer *at) {
     return status;
 }
 
-/* One exponent for all elements changes nothing, tiled or not. */
+/* A single exponent broadcasts to any input, tiled or not. */
 xir_status pow_infer(xir_infer *at) {
     const xir_type *input = xir_infer_input(at, 0), *exponent = xir_infer_input(at, 1), *element;
     int64_t n;

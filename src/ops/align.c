@@ -1,17 +1,17 @@
-/* Padding dims and taking the padding out again. Both say which elements of which dims are valid by a distribution:
- * the valid elements of merged dims are a box at their beginning, [0, old) of each dim, which becomes runs in the
- * order of the merged dims. What a quantised type has for each element of a resized dim moves with those that stay. */
+/* AlignAxis pads dims, PruneAxis removes the padding. A distribution describes which elements of the padded dims are
+ * valid: a box at the start of the merged dims, [0, old) of each dim, stored as runs in row-major order. The array
+ * items of a quantised type follow the elements of a resized dim. */
 #include <inttypes.h>
 #include "graph.h"
 #include "move.h"
 
 /* ---- boxes ---------------------------------------------------------------------------------------------------- */
 
-/* The beginning of some dims: [0, old[i]) of [0, now[i]); `inner` is how many elements lie behind one of dim i. */
+/* A box at the start of n dims: [0, old[i]) of [0, now[i]). `inner` is the number of elements in one step of dim i. */
 typedef struct box {
     size_t   n;
     dim_list old, now, inner;
-    size_t   last;   /* the last dim that is not whole; n: none */
+    size_t   last;   /* the last dim that the box does not fill; n: it fills all dims */
 } box;
 
 static bool box_init(xir_infer *at, box *b, size_t n) {
@@ -35,7 +35,7 @@ static void box_free(box *b) {
     dims_free(&b->inner);
 }
 
-/* Fills in `inner` and gives the product of `now`; false if it exceeds int64. */
+/* Fills in `inner` and returns the product of `now`; false if it exceeds int64. */
 static bool box_inner(box *b, int64_t *total) {
     *total = 1;
     for (size_t i = b->n; i-- > 0;) {
@@ -54,7 +54,7 @@ static void box_last(box *b) {
 
 typedef bool run_fn(void *user, int64_t count, bool valid);
 
-/* Visits the runs of dims i and behind, in order; the visitor stops it by false. */
+/* Visits the runs of dims i and up, in order. The visitor returns false to stop. */
 static bool box_runs(const box *b, size_t i, run_fn *visit, void *user) {
     int64_t old = b->old.data[i], now = b->now.data[i], inner = b->inner.data[i];
     if (b->last == b->n) return visit(user, now * inner, true);
@@ -70,7 +70,7 @@ static bool box_runs(const box *b, size_t i, run_fn *visit, void *user) {
 
 /* ---- resizing -------------------------------------------------------------------------------------------------- */
 
-/* Of a tiled axis the unit is fixed by the layout, and arrays count both its dims: those are a back end's to resize. */
+/* The layout fixes the unit of a tiled axis, and arrays count both of its dims, so only a back end can resize them. */
 static xir_status may_resize(xir_infer *at, size_t axis, int64_t old, int64_t now) {
     const xir_type *type = xir_infer_input(at, 0);
     const xir_layout *layout = xir_type_layout(type);
@@ -80,13 +80,13 @@ static xir_status may_resize(xir_infer *at, size_t axis, int64_t old, int64_t no
     bool arrays = (scales && xir_scales_count(scales) > 1) || (ratios && xir_norm_ratios_count(ratios) > 1);
     if (!arrays && !xir_layout_unit(layout, axis)) return XIR_OK;
     xir_str text = xir_layout_text(layout);
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "dim %zu of a tiled input (%.*s) can't be made %" PRId64
-                          " from %" PRId64 ": layouted inputs need the back end's inference", axis, (int)text.size,
-                          text.data, now, old);
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "dim %zu of a tiled input (%.*s) cannot be resized to "
+                          "%" PRId64 " from %" PRId64 ": tiled inputs need the back end's inference", axis,
+                          (int)text.size, text.data, now, old);
 }
 
-/* Whether a distribution speaks of a dim. */
-static bool speaks_of(const xir_distr *distr, size_t axis, size_t rank) {
+/* Whether a distribution covers a dim. */
+static bool covers(const xir_distr *distr, size_t axis, size_t rank) {
     for (size_t i = 0; i < distr->merged_axis.size; i++) {
         if (from_start(distr->merged_axis.data[i], rank) == (int64_t)axis) return true;
     }
@@ -95,7 +95,7 @@ static bool speaks_of(const xir_distr *distr, size_t axis, size_t rank) {
 
 /* ---- AlignAxis ------------------------------------------------------------------------------------------------- */
 
-/* Runs that one distribution may take: more is no padding but a mistake. */
+/* The most runs of one distribution. More than that cannot be real padding. */
 enum { MOST_RUNS = 1 << 20 };
 
 static bool add_run(void *user, int64_t count, bool valid) { return run_list_add(user, count, valid, 0, 0) == XIR_OK; }
@@ -114,7 +114,7 @@ static const xir_distr *aligned_distr(xir_infer *at, const box *b, const dim_lis
     return distr;
 }
 
-/* One unit: `dims` is changed, `*distr` is made if it is wanted (not NULL). `axes` and `b` have its size. */
+/* Processes one unit: changes `dims` and, if `distr` is not NULL, creates *distr. `axes` and `b` have its size. */
 static xir_status align_unit(xir_infer *at, size_t which, const xir_aligned_unit *unit, dim_list *dims,
                              dim_list *axes, box *b, const xir_distr **distr) {
     xir_refs old = xir_type_as_tensor(xir_infer_input(at, 0))->merged_distrs;
@@ -128,28 +128,29 @@ static xir_status align_unit(xir_infer *at, size_t which, const xir_aligned_unit
                                   unit->index.data[i], which, rank);
         }
         if (size < 1) {
-            return xir_infer_fail(at, XIR_E_BOUNDS, where, "dim %" PRId64 " is to be a multiple of %" PRId64
-                                  ", 1 is the least", axis, size);
+            return xir_infer_fail(at, XIR_E_BOUNDS, where,
+                                  "dim %" PRId64 " is aligned to a multiple of %" PRId64 ": expected at least 1", axis,
+                                  size);
         }
         for (size_t k = 0; k < i; k++) {
             if (axes->data[k] != axis) continue;
-            return xir_infer_fail(at, XIR_E_INVALID, where, "unit %zu has dim %" PRId64 " twice", which, axis);
+            return xir_infer_fail(at, XIR_E_INVALID, where, "unit %zu lists dim %" PRId64 " twice", which, axis);
         }
         for (size_t k = 0; k < old.size; k++) {
-            if (!speaks_of((const xir_distr *)old.data[k], (size_t)axis, rank)) continue;
-            return xir_infer_fail(at, XIR_E_EXISTS, where, "dim %" PRId64 " of input has a distribution already", axis);
+            if (!covers((const xir_distr *)old.data[k], (size_t)axis, rank)) continue;
+            return xir_infer_fail(at, XIR_E_EXISTS, where, "dim %" PRId64 " of input already has a distribution", axis);
         }
         axes->data[i] = axis;
         int64_t dim = dims->data[axis], more = dim < 0 ? 0 : (size - dim % size) % size;
         b->old.data[i] = dim;
         if (!add_i64(dim, more, &b->now.data[i])) {
-            return xir_infer_fail(at, XIR_E_LIMIT, where, "dim %" PRId64 " exceeds 64 bits as a multiple of %" PRId64,
-                                  axis, size);
+            return xir_infer_fail(at, XIR_E_LIMIT, where,
+                                  "dim %" PRId64 " rounded up to a multiple of %" PRId64 " exceeds 64 bits", axis,
+                                  size);
         }
         if (dim < 0 && distr) {
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
-                                  "dim %" PRId64 " is unknown: which of its elements are "
-                                  "valid once it is aligned can't be said", axis);
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "dim %" PRId64 " is unknown: the valid elements "
+                                  "of the aligned dim cannot be determined", axis);
         }
         xir_status status = may_resize(at, (size_t)axis, dim, b->now.data[i]);
         if (status) return status;
@@ -159,7 +160,7 @@ static xir_status align_unit(xir_infer *at, size_t which, const xir_aligned_unit
 
     int64_t total, runs = 1;
     if (!box_inner(b, &total)) {
-        return xir_infer_fail(at, XIR_E_LIMIT, where, "the dims of unit %zu have more elements than 64 bits count",
+        return xir_infer_fail(at, XIR_E_LIMIT, where, "the number of elements in the dims of unit %zu exceeds 64 bits",
                               which);
     }
     box_last(b);
@@ -174,8 +175,8 @@ static xir_status align_unit(xir_infer *at, size_t which, const xir_aligned_unit
     return *distr ? XIR_OK : XIR_E_MEMORY;
 }
 
-/* Checks all units and, with `distrs` (room for one each), makes what the output has; `seen` says for each dim which
- * unit has it. */
+/* Checks all units. With `distrs` (room for one each) it also creates the distributions of the output. `seen` maps each
+ * dim to its unit. */
 static xir_status align_units(xir_infer *at, dim_list *dims, const xir_object **distrs) {
     const xir_align_axis_attrs *a = xir_infer_attrs(at);
     xir_status status = XIR_OK;
@@ -184,11 +185,11 @@ static xir_status align_units(xir_infer *at, dim_list *dims, const xir_object **
     for (size_t i = 0; i < seen.size; i++) seen.data[i] = -1;
     for (size_t i = 0; i < a->aligned_units.size && !status; i++) {
         const xir_aligned_unit *unit = xir_aligned_unit_of(a->aligned_units.data[i]);
-        if (!unit) status = xir_infer_fail(at, XIR_E_TYPE, "aligned_units", "unit %zu is no AlignedUnit", i);
+        if (!unit) status = xir_infer_fail(at, XIR_E_TYPE, "aligned_units", "unit %zu is not an AlignedUnit", i);
         else if (unit->index.size != unit->unit.size || unit->index.size == 0) {
             status = xir_infer_fail(at, XIR_E_INVALID, "aligned_units",
-                                    "unit %zu has %zu dims and %zu units: as many of "
-                                    "both, at least one, were expected", i, unit->index.size, unit->unit.size);
+                                    "unit %zu has %zu dims and %zu units: expected the same number of both, at least "
+                                    "one", i, unit->index.size, unit->unit.size);
         }
         if (status) break;
         dim_list axes;
@@ -204,8 +205,9 @@ static xir_status align_units(xir_infer *at, dim_list *dims, const xir_object **
         for (size_t k = 0; k < axes.size && !status; k++) {
             int64_t *other = &seen.data[axes.data[k]];
             if (*other >= 0) {
-                status = xir_infer_fail(at, XIR_E_INVALID, "aligned_units", "dim %" PRId64 " is in unit %" PRId64
-                                        " and in unit %zu", axes.data[k], *other, i);
+                status = xir_infer_fail(at, XIR_E_INVALID, "aligned_units",
+                                        "dim %" PRId64 " is in unit %" PRId64 " and in unit %zu: expected it in one",
+                                        axes.data[k], *other, i);
             }
             *other = (int64_t)i;
         }
@@ -232,8 +234,8 @@ static xir_status need_tensor(xir_infer *at) {
     return xir_type_as_tensor(type) ? XIR_OK : xir_infer_fail(at, XIR_E_TYPE, "inputs/0", "input is not a tensor");
 }
 
-/* A dim grows at its end. */
-static xir_status align_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
+/* Padding extends a dim at its end. */
+static xir_status align_take(const move *m, xir_infer *at, size_t k, stretch_list *out) {
     int64_t old = xir_type_dim(xir_infer_input(at, 0), (int64_t)k, false), now = m->dims->data[k];
     if (old == now) return XIR_OK;
     xir_status status = add_stretch(out, 0, old, 1);
@@ -255,7 +257,7 @@ xir_status align_axis_infer(xir_infer *at) {
         if (old.size) memcpy((void *)distrs, (const void *)old.data, old.size * sizeof *distrs);
         status = align_units(at, &dims, distrs + old.size);
         if (!status)
-            status = move_element(at, 0, &(move){ .dims = &dims, .cut = align_cut, .padding = true }, &element);
+            status = move_element(at, 0, &(move){ .dims = &dims, .take = align_take, .padding = true }, &element);
         if (!status) status = give_tensor(at, type, element, &dims, (xir_refs){ distrs, n });
         mem_free(context_alloc(at->ctx), (void *)distrs, n ? n * sizeof *distrs : 1);
     }
@@ -265,15 +267,15 @@ xir_status align_axis_infer(xir_infer *at) {
 
 /* ---- PruneAxis ------------------------------------------------------------------------------------------------- */
 
-/* A walk through the runs of a distribution beside those of a box. */
-typedef struct beside {
+/* Walks the runs of a distribution and of a box in parallel. */
+typedef struct run_walk {
     xir_runs runs;
     size_t   at;
     int64_t  position;
-} beside;
+} run_walk;
 
 static bool same_run(void *user, int64_t count, bool valid) {
-    beside *b = user;
+    run_walk *b = user;
     if (count == 0) return true;
     if (b->at >= b->runs.size || (b->runs.data[b->at].m != 0) != valid) return false;
     b->position += count;
@@ -282,11 +284,11 @@ static bool same_run(void *user, int64_t count, bool valid) {
     return true;
 }
 
-/* Whether the valid elements of a distribution over `b->now` are a box; fills in `b->old`. */
+/* Whether the valid elements of a distribution over `b->now` form a box; fills in `b->old`. */
 static bool find_box(const xir_distr *distr, box *b) {
     if (!xir_distr_is_valid(distr, 0)) return false;
     for (size_t i = 0; i < b->n; i++) {
-        int64_t low = 1, high = b->now.data[i];   // the first that is not valid is in [low, high]
+        int64_t low = 1, high = b->now.data[i];   // the first invalid index is in [low, high]
         while (low < high) {
             int64_t middle = low + (high - low) / 2;
             if (xir_distr_is_valid(distr, middle * b->inner.data[i])) low = middle + 1;
@@ -295,39 +297,41 @@ static bool find_box(const xir_distr *distr, box *b) {
         b->old.data[i] = low;
     }
     box_last(b);
-    return box_runs(b, 0, same_run, &(beside){ distr->sections, 0, 0 });
+    return box_runs(b, 0, same_run, &(run_walk){ distr->sections, 0, 0 });
 }
 
-/* What one distribution leaves of its dims: `dims` is changed. */
+/* Applies one distribution to its dims: changes `dims`. */
 static xir_status prune_one(xir_infer *at, int64_t index, const xir_distr *distr, box *b, dim_list *dims) {
     size_t rank = dims->size;
     int64_t total, axis = -1;
     if (b->n == 0)
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "distribution %" PRId64 " is over no dims", index);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0",
+                              "distribution %" PRId64 " is over no dims: expected at least one", index);
     for (size_t i = 0; i < b->n; i++) {
         axis = from_start(distr->merged_axis.data[i], rank);
         if (axis < 0) {
-            return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "distribution %" PRId64 " is over dim %" PRId64
-                                  ", input has %zu dims", index, distr->merged_axis.data[i], rank);
+            return xir_infer_fail(at, XIR_E_INVALID, "inputs/0",
+                                  "distribution %" PRId64 " is over dim %" PRId64 ", but input has %zu dims", index,
+                                  distr->merged_axis.data[i], rank);
         }
         b->now.data[i] = dims->data[axis];
-        /* How many elements a single dim has, its distribution says. */
+        /* If a single dim is unknown, the distribution gives its size. */
         if (dims->data[axis] < 0 && b->n == 1) b->now.data[i] = xir_distr_total(distr);
         if (b->now.data[i] < 0) {
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
-                                  "dim %" PRId64 " is unknown and merged with others: "
-                                  "what distribution %" PRId64 " leaves of it can't be said", axis, index);
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "dim %" PRId64 " is unknown and merged with "
+                                  "others: its size after pruning distribution %" PRId64 " cannot be determined", axis,
+                                  index);
         }
     }
     if (!box_inner(b, &total) || total != xir_distr_total(distr)) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "distribution %" PRId64 " counts %" PRId64
-                              " elements, its dims have %" PRId64, index, xir_distr_total(distr), total);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "distribution %" PRId64 " counts %" PRId64 " elements: "
+                              "expected %" PRId64 ", the product of its dims", index, xir_distr_total(distr), total);
     }
     bool single = b->n == 1;
     if (single) b->old.data[0] = xir_distr_total_valid(distr);
     else if (xir_distr_total_valid(distr) != total && !find_box(distr, b)) {
-        return xir_infer_fail(at, XIR_E_INVALID, "index", "the valid elements of distribution %" PRId64 " are not the "
-                              "beginning of each of its %zu merged dims, so they can't be pruned", index, b->n);
+        return xir_infer_fail(at, XIR_E_INVALID, "index", "distribution %" PRId64 " cannot be pruned: its valid "
+                              "elements are not the first ones of each of its %zu merged dims", index, b->n);
     } else if (xir_distr_total_valid(distr) == total) {
         memcpy(b->old.data, b->now.data, b->n * sizeof *b->old.data);
     }
@@ -340,21 +344,22 @@ static xir_status prune_one(xir_infer *at, int64_t index, const xir_distr *distr
     return XIR_OK;
 }
 
-/* Two distributions over one dim would both have to count it. */
+/* Fails if another distribution covers one of the dims: both would have to count it. */
 static xir_status alone(xir_infer *at, xir_refs distrs, size_t which, size_t rank) {
     const xir_distr *distr = (const xir_distr *)distrs.data[which];
     for (size_t i = 0; i < distrs.size; i++) {
         for (size_t k = 0; i != which && k < distr->merged_axis.size; k++) {
             int64_t axis = from_start(distr->merged_axis.data[k], rank);
-            if (axis < 0 || !speaks_of((const xir_distr *)distrs.data[i], (size_t)axis, rank)) continue;
+            if (axis < 0 || !covers((const xir_distr *)distrs.data[i], (size_t)axis, rank)) continue;
             return xir_infer_fail(at, XIR_E_INVALID, "inputs/0",
-                                  "distributions %zu and %zu are both over dim %" PRId64, which, i, axis);
+                                  "distributions %zu and %zu are both over dim %" PRId64 ": expected one", which, i,
+                                  axis);
         }
     }
     return XIR_OK;
 }
 
-/* Checks and changes `dims`; gone->data[i] says that distribution i is pruned. */
+/* Checks and changes `dims`; gone->data[i] is set for each pruned distribution i. */
 static xir_status prune(xir_infer *at, dim_list *dims, dim_list *gone) {
     const xir_prune_axis_attrs *a = xir_infer_attrs(at);
     xir_refs distrs = xir_type_as_tensor(xir_infer_input(at, 0))->merged_distrs;
@@ -366,7 +371,7 @@ static xir_status prune(xir_infer *at, dim_list *dims, dim_list *gone) {
                                   a->index.data[i], distrs.size, distrs.size == 1 ? "" : "s");
         }
         if (gone->data[index]) {
-            return xir_infer_fail(at, XIR_E_INVALID, "index", "distribution %" PRId64 " is pruned twice", index);
+            return xir_infer_fail(at, XIR_E_INVALID, "index", "distribution %" PRId64 " is listed twice", index);
         }
         gone->data[index] = true;
         const xir_distr *distr = (const xir_distr *)distrs.data[index];
@@ -396,18 +401,18 @@ xir_status prune_axis_check(xir_infer *at) {
 }
 
 typedef struct pruning {
-    move            m;   /* first: a cut gets it */
+    move            m;   /* first: the slice function gets a pointer to it */
     const dim_list *gone;
 } pruning;
 
-/* Of a dim that has a distribution of its own the valid elements stay, of merged dims the beginning. */
-static xir_status prune_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
+/* If a dim has a distribution of its own, its valid elements are kept; of merged dims, the first ones. */
+static xir_status prune_take(const move *m, xir_infer *at, size_t k, stretch_list *out) {
     const xir_tensor_type *input = xir_type_as_tensor(xir_infer_input(at, 0));
     const dim_list *gone = ((const pruning *)m)->gone;
     xir_status status = XIR_OK;
     for (size_t i = 0; i < gone->size; i++) {
         const xir_distr *distr = (const xir_distr *)input->merged_distrs.data[i];
-        if (!gone->data[i] || distr->merged_axis.size != 1 || !speaks_of(distr, k, input->shape.size)) continue;
+        if (!gone->data[i] || distr->merged_axis.size != 1 || !covers(distr, k, input->shape.size)) continue;
         int64_t start = 0;
         if (xir_distr_total_valid(distr) == xir_distr_total(distr)) return XIR_OK;
         for (size_t r = 0; r < distr->sections.size && !status; start = distr->sections.data[r++].end) {
@@ -431,7 +436,7 @@ xir_status prune_axis_infer(xir_infer *at) {
         return XIR_E_MEMORY;
     }
     const xir_object **stay = mem_new(context_alloc(at->ctx), bytes);
-    const pruning p = { { .dims = &dims, .cut = prune_cut }, &gone };
+    const pruning p = { { .dims = &dims, .take = prune_take }, &gone };
     status = stay ? prune(at, &dims, &gone) : no_memory(at);
     if (!status) status = move_element(at, 0, &p.m, &element);
     for (size_t i = 0; !status && i < old.size; i++) {

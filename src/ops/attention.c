@@ -1,5 +1,5 @@
-/* Attention. Dims are read as [batch, heads, length, size] from both forms, with what an input of rank 3 does not
- * say by the attributes. */
+/* Attention. Inputs of rank 3 and rank 4 are both read as [batch, heads, length, size]; for rank 3 the attributes give
+ * the number of heads. */
 #include <inttypes.h>
 #include "axes.h"
 #include "element.h"
@@ -8,7 +8,7 @@
 
 enum { QUERY, KEY, VALUE, MASK };
 
-/* One input by meaning; negative: unknown. */
+/* The dims of one input by role; negative: unknown. */
 typedef struct heads_dims { int64_t batch, heads, length, size; } heads_dims;
 
 static const char *attribute_of(size_t i) { return i == QUERY ? "q_num_heads" : "kv_num_heads"; }
@@ -22,22 +22,21 @@ static xir_status read_heads(xir_infer *at, size_t i, int64_t heads, heads_dims 
     if (rank == 4) {
         *out = (heads_dims){ dim[0], dim[1], dim[2], dim[3] };
         if (heads > 0 && out->heads >= 0 && heads != out->heads) {
-            return xir_infer_fail(at, XIR_E_INVALID, attribute,
-                                  "%s is %" PRId64 ", %s has %" PRId64 " heads", attribute,
-                                  heads, input_name(at, i), out->heads);
+            return xir_infer_fail(at, XIR_E_INVALID, attribute, "%s is %" PRId64 ", but %s has %" PRId64 " heads",
+                                  attribute, heads, input_name(at, i), out->heads);
         }
         if (out->heads < 0 && heads > 0) out->heads = heads;
         return XIR_OK;
     }
     if (heads < 1) {
         return xir_infer_fail(at, XIR_E_MISSING, attribute,
-                              "%s has 3 dims: how many heads are in the last one was expected in "
-                              "%s, %" PRId64 " was found", input_name(at, i), attribute, heads);
+                              "%s has 3 dims: expected the number of heads of its last dim in %s, found %" PRId64,
+                              input_name(at, i), attribute, heads);
     }
     if (dim[2] >= 0 && dim[2] % heads) {
         return xir_infer_fail(at, XIR_E_INVALID, attribute,
-                              "the last dim of %s is %" PRId64 ", which %" PRId64 " heads do not "
-                              "divide", input_name(at, i), dim[2], heads);
+                              "the last dim of %s is %" PRId64 ": expected a multiple of %" PRId64 " heads",
+                              input_name(at, i), dim[2], heads);
     }
     *out = (heads_dims){ dim[0], heads, dim[1], dim[2] < 0 ? UNKNOWN_DIM : dim[2] / heads };
     return XIR_OK;
@@ -45,11 +44,12 @@ static xir_status read_heads(xir_infer *at, size_t i, int64_t heads, heads_dims 
 
 static xir_status agree(xir_infer *at, size_t i, size_t j, const char *what, int64_t a, int64_t b) {
     if (a < 0 || b < 0 || a == b) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, path_of_input(j).text, "the %s of %s is %" PRId64 ", of %s %" PRId64
-                          ": the same was expected", what, input_name(at, i), a, input_name(at, j), b);
+    return xir_infer_fail(at, XIR_E_INVALID, path_of_input(j).text,
+                          "the %s of %s is %" PRId64 ", that of %s is %" PRId64 ": expected the same", what,
+                          input_name(at, i), a, input_name(at, j), b);
 }
 
-/* It is broadcast from the right to [batch, heads, length, keys]. */
+/* The mask is broadcast from the right to [batch, heads, length, keys]. */
 static xir_status check_mask(xir_infer *at, const heads_dims *q, const heads_dims *k) {
     static const char *const names[] = { "batch", "heads", "length", "keys" };
     const xir_type *type = xir_infer_input(at, MASK);
@@ -61,36 +61,36 @@ static xir_status check_mask(xir_infer *at, const heads_dims *q, const heads_dim
         if (status) return status;
     }
     if (rank > 4) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/3", "%s has %zu dims, at most 4 were expected",
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/3", "%s has %zu dims: expected at most 4",
                               input_name(at, MASK), rank);
     }
     for (size_t i = 0; i < rank; i++) {
         int64_t dim = xir_type_dim(type, (int64_t)i, false), score = scores[4 - rank + i];
         if (dim < 0 || dim == 1 || score < 0 || dim == score) continue;
         return xir_infer_fail(at, XIR_E_INVALID, "inputs/3",
-                              "dim %zu of %s is %" PRId64 ", 1 or %" PRId64 " was expected (%s)",
-                              i, input_name(at, MASK), dim, score, names[4 - rank + i]);
+                              "dim %zu of %s is %" PRId64 ": expected 1 or %" PRId64 " (%s)", i, input_name(at, MASK),
+                              dim, score, names[4 - rank + i]);
     }
     return XIR_OK;
 }
 
 static size_t count_inputs(xir_infer *at) { return xir_infer_input(at, MASK) ? 4 : 3; }
 
-/* Checks everything that the types say and gives the dims of the output by meaning. */
+/* Checks all inputs and returns the dims of the output by role. */
 static xir_status attention_shape(xir_infer *at, heads_dims *out) {
     const xir_attention_attrs *a = xir_infer_attrs(at);
     size_t rank = xir_type_rank(xir_infer_input(at, QUERY));
     heads_dims q, k, v;
     if (rank != 3 && rank != 4) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "%s has %zu dims, 3 or 4 were expected",
-                              input_name(at, QUERY), rank);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "%s has %zu dims: expected 3 or 4", input_name(at, QUERY),
+                              rank);
     }
     for (size_t i = QUERY; i <= VALUE; i++) {
         size_t found = xir_type_rank(xir_infer_input(at, i));
         if (found != rank) {
             return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text,
-                                  "%s has %zu dims, %s %zu: the same were expected",
-                                  input_name(at, i), found, input_name(at, QUERY), rank);
+                                  "%s has %zu dims, %s has %zu: expected the same", input_name(at, i), found,
+                                  input_name(at, QUERY), rank);
         }
         xir_status status = need_reals(at, i);
         if (!status && i) status = same_elements(at, QUERY, i);
@@ -109,8 +109,8 @@ static xir_status attention_shape(xir_infer *at, heads_dims *out) {
     int64_t groups = k.heads < 0 ? v.heads : k.heads;
     if (q.heads >= 0 && groups >= 0 && (groups == 0 ? q.heads != 0 : q.heads % groups != 0)) {
         return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
-                              "%s has %" PRId64 " heads, which the %" PRId64 " of %s do not "
-                              "divide", input_name(at, QUERY), q.heads, groups, input_name(at, KEY));
+                              "%s has %" PRId64 " heads: expected a multiple of the %" PRId64 " heads of %s",
+                              input_name(at, QUERY), q.heads, groups, input_name(at, KEY));
     }
     if (q.batch < 0) q.batch = k.batch < 0 ? v.batch : k.batch;
     if (k.length < 0) k.length = v.length;
@@ -123,22 +123,21 @@ xir_status attention_check(xir_infer *at) {
     const xir_attention_attrs *a = xir_infer_attrs(at);
     heads_dims out;
     if (a->scale && !xir_float_imm_of((const xir_object *)a->scale) && !xir_int_imm_of((const xir_object *)a->scale)) {
-        return xir_infer_fail(at, XIR_E_TYPE, "scale", "scale is no number");
+        return xir_infer_fail(at, XIR_E_TYPE, "scale", "scale is not a number");
     }
     size_t n = count_inputs(at);
     if (!inputs_known(at, n) || inputs_tiled(at, n)) return XIR_OK;
     return attention_shape(at, &out);
 }
 
-/* What a distribution is over: dims before the last one, the last one. One that is no good for its tensor says
- * nothing. */
-typedef struct said { bool last, others; } said;
+/* Which dims a distribution covers: the last one, others. A distribution that does not fit its tensor covers none. */
+typedef struct coverage { bool last, others; } coverage;
 
-static said speaks_of(const xir_distr *distr, size_t rank) {
-    said s = { false, false };
+static coverage covers(const xir_distr *distr, size_t rank) {
+    coverage s = { false, false };
     for (size_t k = 0; distr && k < distr->merged_axis.size; k++) {
         int64_t axis = from_start(distr->merged_axis.data[k], rank);
-        if (axis < 0) return (said){ false, false };
+        if (axis < 0) return (coverage){ false, false };
         *(axis == (int64_t)rank - 1 ? &s.last : &s.others) = true;
     }
     return s;
@@ -154,20 +153,21 @@ static size_t count_distrs(xir_infer *at, size_t i) {
 
 static xir_status not_carried(xir_infer *at, size_t i, size_t k, const char *why) {
     return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,
-                          "distribution %zu of %s is over its last dim%s: which "
-                          "elements of the output are valid can't be said", k, input_name(at, i), why);
+                          "distribution %zu of %s is over its last dim%s: the valid elements of the output cannot be "
+                          "determined", k, input_name(at, i), why);
 }
 
-/* Which distributions hold for the output: query's over batch, heads and length, value's over the size. What is
- * summed over, the size of query and the keys, leaves nothing of its padding. In rank 3 the last dim has heads too:
- * value's is the output's only if query has as many. `out` has room for all. */
+/* Collects the distributions of the output: those of query over batch, heads and length, and those of value over the
+ * size. Padding in the reduced dims, the size of query and the keys, does not reach the output. In rank 3 the last dim
+ * also contains the heads, so value's distribution carries over only if query has as many heads. `out` has room for
+ * all. */
 static xir_status keep_distrs(xir_infer *at, const xir_object **out, size_t *n) {
     const xir_attention_attrs *a = xir_infer_attrs(at);
     size_t rank = xir_type_rank(xir_infer_input(at, QUERY));
     *n = 0;
     for (size_t k = 0; k < count_distrs(at, QUERY); k++) {
         const xir_distr *distr = distr_of(at, QUERY, k);
-        said s = speaks_of(distr, rank);
+        coverage s = covers(distr, rank);
         if (s.others && !s.last) out[(*n)++] = (const xir_object *)distr;
         else if (s.last && (s.others || rank == 3) && xir_distr_total_invalid(distr)) {
             return not_carried(at, QUERY, k, s.others ? " and others" : ", which has heads too");
@@ -175,7 +175,7 @@ static xir_status keep_distrs(xir_infer *at, const xir_object **out, size_t *n) 
     }
     for (size_t k = 0; k < count_distrs(at, VALUE); k++) {
         const xir_distr *distr = distr_of(at, VALUE, k);
-        said s = speaks_of(distr, rank);
+        coverage s = covers(distr, rank);
         bool same = rank == 4 || a->q_num_heads == a->kv_num_heads;
         if (s.last && !s.others && same) out[(*n)++] = (const xir_object *)distr;
         else if (s.last && xir_distr_total_invalid(distr)) {
@@ -197,7 +197,8 @@ xir_status attention_infer(xir_infer *at) {
     int64_t few[4] = { out.batch, rank4 ? out.heads : out.length, rank4 ? out.length : UNKNOWN_DIM, out.size };
     if (!rank4 && out.size >= 0 && !mul_i64(out.heads, out.size, &few[2])) {
         return xir_infer_fail(at, XIR_E_LIMIT, "inputs/2",
-                              "%" PRId64 " heads of size %" PRId64 " exceed 64 bits", out.heads, out.size);
+                              "the product of %" PRId64 " heads and size %" PRId64 " exceeds 64 bits", out.heads,
+                              out.size);
     }
     dim_list dims;
     if (!dims_init(at, &dims, rank4 ? 4 : 3)) return XIR_E_MEMORY;

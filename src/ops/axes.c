@@ -21,7 +21,7 @@ xir_status mark_axes(xir_infer *at, const char *where, xir_i64s axes, dim_list *
         int64_t axis = from_start(axes.data[i], marks->size);
         if (axis < 0) status = axis_outside(at, where, axes.data[i], marks->size);
         else if (marks->data[axis]++) {
-            status = xir_infer_fail(at, XIR_E_INVALID, where, "%s has dim %" PRId64 " of %s twice", where, axis,
+            status = xir_infer_fail(at, XIR_E_INVALID, where, "%s lists dim %" PRId64 " of %s twice", where, axis,
                                     input_name(at, 0));
         }
     }

@@ -1,11 +1,11 @@
-/* What is broadcast or summed: element types, and which elements are valid. A distribution of an input that is
- * repeated, summed or taken along a diagonal may say what no distribution of the output can; then it is refused. */
+/* Element types and valid elements of broadcast and reduced inputs. Where an input is repeated, summed or taken along a
+ * diagonal, no distribution of the output may describe the result; then inference fails. */
 #include <inttypes.h>
 #include "broadcast.h"
 #include "graph.h"
 #include "types.h"
 
-bool lie_alike(const xir_type *a, const xir_type *b) {
+bool same_placement(const xir_type *a, const xir_type *b) {
     const xir_tensor_type *x = xir_type_as_tensor(a), *y = xir_type_as_tensor(b);
     if (x->shape.size != y->shape.size || x->merged_distrs.size != y->merged_distrs.size) return false;
     for (size_t i = 0; i < x->shape.size; i++) {
@@ -52,12 +52,12 @@ static xir_status distrs_add(xir_infer *at, distr_list *list, const xir_distr *d
     return XIR_OK;
 }
 
-/* Each is compared with each: no tensor has so many dims. */
+/* Distributions are compared pairwise. Real tensors have far fewer dims. */
 enum { MOST_DISTRS = 64 };
 
 static bool all_valid(const xir_distr *distr) { return xir_distr_total_valid(distr) == xir_distr_total(distr); }
 
-/* How many of the dims of one distribution another one speaks of too. */
+/* How many dims two distributions have in common. */
 static size_t shared_dims(const xir_distr *a, const xir_distr *b) {
     size_t n = 0;
     for (size_t i = 0; i < a->merged_axis.size; i++) {
@@ -70,7 +70,8 @@ static size_t shared_dims(const xir_distr *a, const xir_distr *b) {
     return n;
 }
 
-/* Adds what an input says of dims of the output to what others have said. Saying that all is valid says nothing. */
+/* Merges a distribution of input i, in dims of the output, with those of earlier inputs. An all-valid one is
+ * dropped. */
 static xir_status distrs_join(xir_infer *at, size_t i, const xir_distr *distr, distr_list *list) {
     for (size_t k = 0; k < list->size; k++) {
         const xir_distr *other = (const xir_distr *)list->data[k];
@@ -82,13 +83,13 @@ static xir_status distrs_join(xir_infer *at, size_t i, const xir_distr *distr, d
             return XIR_OK;
         }
         return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,
-                              "%s and the inputs before it say different things of which elements of dim %" PRId64
-                              " are valid", input_name(at, i), distr->merged_axis.data[0]);
+                              "%s and the inputs before it disagree on the valid elements of dim %" PRId64,
+                              input_name(at, i), distr->merged_axis.data[0]);
     }
     return distrs_add(at, list, distr);
 }
 
-/* Whether a dim is in a list twice. */
+/* Whether a list contains a dim twice. */
 static bool repeated(const dim_list *axes) {
     for (size_t i = 0; i < axes->size; i++) {
         for (size_t k = 0; k < i; k++) {
@@ -98,7 +99,7 @@ static bool repeated(const dim_list *axes) {
     return false;
 }
 
-/* Where the dims of one distribution are in the output, into `axes`; *kept says whether anything is left of it. */
+/* Maps the dims of a distribution to those of the output, into `axes`; *kept is false if nothing is left of it. */
 static xir_status carry_axes(xir_infer *at, size_t i, const xir_distr *distr, const int64_t *to, const dim_list *dims,
                              dim_list *axes, bool *kept) {
     const xir_type *type = xir_infer_input(at, i);
@@ -108,8 +109,8 @@ static xir_status carry_axes(xir_infer *at, size_t i, const xir_distr *distr, co
         int64_t axis = from_start(distr->merged_axis.data[k], rank);
         if (axis < 0) {
             return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,
-                                  "a distribution of %s is over dim %" PRId64
-                                  ", it has %zu dims", input_name(at, i), distr->merged_axis.data[k], rank);
+                                  "a distribution of %s is over dim %" PRId64 ", but the input has %zu dims",
+                                  input_name(at, i), distr->merged_axis.data[k], rank);
         }
         axes->data[k] = to[axis];
         gone += to[axis] < 0;
@@ -118,10 +119,10 @@ static xir_status carry_axes(xir_infer *at, size_t i, const xir_distr *distr, co
     *kept = gone == 0 && !widened && !repeated(axes);
     if (*kept || gone == axes->size || all_valid(distr)) return XIR_OK;
     return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,
-                          "which elements of dim %" PRId64 " of %s are valid can't be said of the output, where %s",
+                          "the valid elements of dim %" PRId64 " of %s cannot be carried over to the output: %s",
                           distr->merged_axis.data[0], input_name(at, i),
-                          gone ? "dims that it is merged with are summed" : widened ? "it is repeated"
-                          : "it is a diagonal");
+                          gone ? "the op sums dims that are merged with it"
+                               : widened ? "the op repeats it" : "the op takes its diagonal");
 }
 
 xir_status carry_distrs(xir_infer *at, size_t i, const int64_t *to, const dim_list *dims, distr_list *list) {
@@ -133,7 +134,8 @@ xir_status carry_distrs(xir_infer *at, size_t i, const int64_t *to, const dim_li
         bool kept = false;
         if (list->size == MOST_DISTRS || distr->merged_axis.size > MOST_DISTRS) {
             return xir_infer_fail(at, XIR_E_LIMIT, path_of_input(i).text,
-                                  "more than %d distributions, or one over more than %d dims", MOST_DISTRS, MOST_DISTRS);
+                                  "there are more than %d distributions, or one is over more than %d dims", MOST_DISTRS,
+                                  MOST_DISTRS);
         }
         if (!dims_init(at, &axes, distr->merged_axis.size)) return XIR_E_MEMORY;
         status = carry_axes(at, i, distr, to, dims, &axes, &kept);
@@ -147,8 +149,8 @@ xir_status carry_distrs(xir_infer *at, size_t i, const int64_t *to, const dim_li
     return status;
 }
 
-/* The dims of input i in an output that it is broadcast to from the right; `to` is made. Those in front of it are
- * below 0. */
+/* Maps the dims of input i, broadcast from the right, to the dims of an output; creates `to`. Leading dims of an input
+ * with more dims than the output map to negative numbers. */
 static bool dims_from_right(xir_infer *at, size_t i, const dim_list *dims, dim_list *to) {
     size_t rank = xir_type_rank(xir_infer_input(at, i));
     if (!dims_init(at, to, rank)) return false;
@@ -181,10 +183,8 @@ xir_status either_element(xir_infer *at, const dim_list *dims, const xir_type **
     xir_status status = broadcast_element(at, 0, dims, out);
     if (!status) status = broadcast_element(at, 1, dims, &other);
     if (status || xir_type_equal(*out, other)) return status;
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/1",
-                          "%s and %s are quantised in different ways: the type of what is "
-                          "taken from both does not follow, give the types of the outputs", input_name(at, 0),
-                          input_name(at, 1));
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/1", "%s and %s are quantised differently, so the type of the "
+                          "result does not follow: set the types of the outputs", input_name(at, 0), input_name(at, 1));
 }
 
 xir_status give_with(xir_infer *at, const xir_type *element, const xir_layout *layout, const dim_list *dims,

@@ -1,4 +1,4 @@
-/* Comparisons, logic, choice. */
+/* Comparisons, logic and selection. */
 #include <inttypes.h>
 #include "elementwise.h"
 #include "graph.h"
@@ -33,9 +33,9 @@ xir_status not_infer(xir_infer *at) {
     return type ? xir_infer_result(at, type) : no_memory(at);
 }
 
-/* ---- choice -------------------------------------------------------------------------------------------------- */
+/* ---- selection ----------------------------------------------------------------------------------------------- */
 
-/* The shape of all three; `out` is made. */
+/* The common shape of all three inputs; creates `out`. */
 static xir_status where_shape(xir_infer *at, dim_list *out) {
     const xir_type *condition = xir_infer_input(at, 2);
     size_t rank = xir_type_rank(condition);
@@ -51,9 +51,8 @@ static xir_status where_shape(xir_infer *at, dim_list *out) {
         int64_t a = k <= values.size ? values.data[values.size - k] : 1;
         int64_t b = k <= rank ? xir_type_dim(condition, (int64_t)(rank - k), false) : 1;
         if (join_dim(a, b, &out->data[n - k])) continue;
-        status = xir_infer_fail(at, XIR_E_INVALID, "inputs/2",
-                                "dim -%zu of condition is %" PRId64 ", of lhs and rhs %" PRId64
-                                ": the same or 1 was expected", k, b, a);
+        status = xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "dim -%zu of condition is %" PRId64 ", that of lhs and "
+                                "rhs is %" PRId64 ": expected the same or 1", k, b, a);
     }
     dims_free(&values);
     if (status) dims_free(out);
@@ -73,7 +72,9 @@ xir_status where_check(xir_infer *at) {
 xir_status where_infer(xir_infer *at) {
     const xir_type *lhs = xir_infer_input(at, 0), *rhs = xir_infer_input(at, 1), *condition = xir_infer_input(at, 2);
     const xir_type *element;
-    if (inputs_known(at, 3) && xir_type_equal(lhs, rhs) && lie_alike(lhs, condition)) return xir_infer_result(at, lhs);
+    if (inputs_known(at, 3) && xir_type_equal(lhs, rhs) && same_placement(lhs, condition)) {
+        return xir_infer_result(at, lhs);
+    }
     dim_list dims;
     xir_status status = need_inputs(at, 3);
     if (!status) status = where_shape(at, &dims);

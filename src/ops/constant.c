@@ -9,21 +9,21 @@ xir_status need_one(xir_infer *at, size_t i) {
     const xir_type *type = xir_infer_input(at, i);
     size_t rank = xir_type_rank(type);
     if (rank > 1) {
-        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has %zu dims, one element was expected",
+        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has %zu dims: expected one element",
                               input_name(at, i), rank);
     }
     int64_t dim = rank ? xir_type_dim(type, 0, false) : 1;
     if (dim < 0 || dim == 1) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has %" PRId64 " elements, one was expected",
+    return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has %" PRId64 " elements: expected 1",
                           input_name(at, i), dim);
 }
 
 /* ---- reading ---------------------------------------------------------------------------------------------------- */
 
-enum { WIDEST = 8 };   /* bytes of a number */
+enum { WIDEST = 8 };   /* bytes of the widest number */
 
-/* Copies the elements of a constant out; 0 if they are not known or are more than `most`, for which `room` has
- * space. */
+/* Copies the elements of a constant to `room`, which holds `most`. Returns how many, or 0 if they are unknown or
+ * too many. */
 static size_t constant_bytes(xir_infer *at, size_t i, element_format f, size_t most, void *room) {
     const xir_value *value = xir_infer_input_value(at, i);
     int64_t n;
@@ -32,7 +32,7 @@ static size_t constant_bytes(xir_infer *at, size_t i, element_format f, size_t m
     return xir_params_read(value, 0, room, ((size_t)n * f.bits + 7) / 8) == XIR_OK ? (size_t)n : 0;
 }
 
-/* False if it exceeds int64, which only an unsigned number of 64 bits does. */
+/* False if the number exceeds int64, which only an unsigned 64-bit number can. */
 static bool integer_at(element_format f, const void *bytes, size_t k, int64_t *out) {
     *out = element_i64(f, bytes, k);
     return *out >= 0 || f.kind == ELEMENT_SIGNED;
@@ -50,7 +50,7 @@ xir_status read_integers(xir_infer *at, size_t i, integer_list *out) {
 
     element_format f = element_format_of(xir_infer_input(at, i));
     if (f.kind != ELEMENT_SIGNED && f.kind != ELEMENT_UNSIGNED)
-        return XIR_OK;   // a class that the library does not know
+        return XIR_OK;   // a class that this library does not know
     uint8_t bytes[MOST_CONSTANTS * WIDEST];
     size_t n = constant_bytes(at, i, f, MOST_CONSTANTS, bytes);
     for (size_t k = 0; k < n; k++) {

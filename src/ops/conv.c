@@ -1,11 +1,12 @@
-/* Convolutions. The kernel is found by its letters, H, W, I, O, the feature map by N, H, W, C; the output has the
- * feature map's layout and element type. Of tiled maps the unit of the output's channels is that of the kernel's O. */
+/* Convolutions. The axes of the kernel are found by the letters H, W, I, O, those of the feature map by N, H, W, C. The
+ * output has the layout and the element type of the map. If the map is tiled, the unit of the output channels is that
+ * of O in the kernel. */
 #include <inttypes.h>
 #include "graph.h"
 #include "spatial.h"
 #include "types.h"
 
-/* What the attributes of any of the classes say; sizes are the kernel's, once it has been read. */
+/* The attributes that all classes share. The kernel sizes are filled in once its type has been read. */
 static window_attrs conv_of(const xir_infer *at) {
     const xir_class_decl *decl = at->cls->decl;
     if (decl == xir_conv2d_class())           return conv2d_windows(at->attrs);
@@ -18,26 +19,25 @@ static window_attrs conv_of(const xir_infer *at) {
 
 static const char *plural(int64_t n) { return n == 1 ? "" : "s"; }
 
-/* ---- along an axis --------------------------------------------------------------------------------------------- */
+/* ---- one axis -------------------------------------------------------------------------------------------------- */
 
-/* Mirrored and repeated cells must be there, and only zeros can be taken away. */
+/* Mirrored and repeated cells must exist; only ZEROS padding may be negative. */
 static xir_status check_padding(xir_infer *at, xir_padding mode, int64_t pad, int64_t dim, const char *where,
                                 const axis_words *words) {
     if (mode == XIR_PADDING_ZEROS || pad == 0) return XIR_OK;
     const xir_enum *modes = xir_padding_enum();
-    if ((size_t)mode >= modes->size) return XIR_OK;   // the rows say so
+    if ((size_t)mode >= modes->size) return XIR_OK;   // the rows report it
     if (pad < 0) {
-        return xir_infer_fail(at, XIR_E_INVALID, where, "%" PRId64 " is negative, which only a padding of ZEROS may be",
-                              pad);
+        return xir_infer_fail(at, XIR_E_INVALID, where, "%" PRId64 " is negative: only ZEROS padding may be", pad);
     }
     int64_t most = mode == XIR_PADDING_REFLECT ? dim - 1 : mode == XIR_PADDING_CIRCULAR ? dim : dim > 0 ? INT64_MAX : 0;
     if (dim < 0 || pad <= most) return XIR_OK;
     return xir_infer_fail(at, XIR_E_INVALID, where,
-                          "a %s padding of %" PRId64 " on %" PRId64 " %s%s: %" PRId64 " is the most",
+                          "%s padding of %" PRId64 " on %" PRId64 " %s%s: expected at most %" PRId64,
                           modes->names[mode], pad, dim, words->thing, plural(dim), most < 0 ? 0 : most);
 }
 
-/* How many places a kernel of m->size has along axis k. */
+/* The output size along axis k for a kernel of size m->size. */
 static xir_status gather_length(xir_infer *at, const window_attrs *c, size_t k, int64_t input, int64_t *out) {
     const steps *m = &c->along[k];
     const axis_words *words = words_of_axis(c->n, k);
@@ -49,20 +49,28 @@ static xir_status gather_length(xir_infer *at, const window_attrs *c, size_t k, 
     return status ? status : count_windows(at, &w, out);
 }
 
-/* How long what `input` kernels of m->size write to is: (input - 1) * stride - before - after + dilation * (size -
- * 1) + extra + 1. */
+/* The output size of a transposed convolution: (input - 1) * stride - before - after + dilation * (size - 1) + extra
+ * + 1. */
 static xir_status spread_length(xir_infer *at, const window_attrs *c, size_t k, int64_t input, int64_t *out) {
     const steps *m = &c->along[k];
     const axis_words *words = words_of_axis(c->n, k);
     xir_status status = check_steps(at, m, words);
     if (status) return status;
-    if (m->extra < 0) return xir_infer_fail(at, XIR_E_BOUNDS, words->extra, "%" PRId64 " is negative", m->extra);
-    if (m->extra >= m->stride && m->extra >= m->dilation) {
-        return xir_infer_fail(at, XIR_E_INVALID, words->extra, "%" PRId64 " is neither below the stride, %" PRId64
-                              ", nor below the dilation, %" PRId64, m->extra, m->stride, m->dilation);
+    if (m->extra < 0) {
+        return xir_infer_fail(at, XIR_E_BOUNDS, words->extra, "%" PRId64 " is negative: expected at least 0", m->extra);
     }
-    if (input == 0) return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "input has no %ss", words->thing);
-    if (m->size == 0) return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "the kernel has no %ss", words->thing);
+    if (m->extra >= m->stride && m->extra >= m->dilation) {
+        return xir_infer_fail(at, XIR_E_INVALID, words->extra, "%" PRId64 " is too large: expected less than the "
+                              "stride, %" PRId64 ", or less than the dilation, %" PRId64, m->extra, m->stride,
+                              m->dilation);
+    }
+    if (input == 0) {
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "input has no %ss: expected at least 1", words->thing);
+    }
+    if (m->size == 0) {
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
+                              "the kernel has no %ss: expected at least 1", words->thing);
+    }
     *out = UNKNOWN_DIM;
     if (input < 0 || m->size < 0) return XIR_OK;
 
@@ -70,16 +78,16 @@ static xir_status spread_length(xir_infer *at, const window_attrs *c, size_t k, 
     if (!mul_i64(input - 1, m->stride, &written) || !mul_i64(m->dilation, m->size - 1, &reach) ||
         !add_i64(written, reach, &length) || !sub_i64(length, m->before, &length) ||
         !sub_i64(length, m->after, &length) || !add_i64(length, m->extra, &length) || !add_i64(length, 1, &length)) {
-        return xir_infer_fail(at, XIR_E_LIMIT, "inputs/1", "what a kernel of %" PRId64 " %s%s with stride %" PRId64
-                              " makes of %" PRId64 " exceeds 64 bits", m->size, words->thing, plural(m->size), m->stride,
-                              input);
+        return xir_infer_fail(at, XIR_E_LIMIT, "inputs/1", "the output size for a kernel of %" PRId64 " %s%s with "
+                              "stride %" PRId64 " on an input of %" PRId64 " exceeds 64 bits", m->size, words->thing,
+                              plural(m->size), m->stride, input);
     }
     if (length < 1) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
-                              "a kernel of %" PRId64 " %s%s with stride %" PRId64 " and dilation "
-                              "%" PRId64 " makes of %" PRId64 ", less padding %" PRId64 " and %" PRId64 ", %" PRId64 " %ss: "
-                              "at least 1 was expected", m->size, words->thing, plural(m->size), m->stride, m->dilation, input,
-                              m->before, m->after, length, words->thing);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "a kernel of %" PRId64 " %s%s with stride %" PRId64 " and "
+                              "dilation %" PRId64 " on an input of %" PRId64 ", less padding %" PRId64 " and "
+                              "%" PRId64 ", gives %" PRId64 " %ss: expected at least 1", m->size, words->thing,
+                              plural(m->size), m->stride, m->dilation, input, m->before, m->after, length,
+                              words->thing);
     }
     *out = length;
     return XIR_OK;
@@ -87,36 +95,38 @@ static xir_status spread_length(xir_infer *at, const window_attrs *c, size_t k, 
 
 /* ---- channels ---------------------------------------------------------------------------------------------------- */
 
-/* `in` and `out` are the dims I and O of the kernel. */
+/* `in` and `out` are the indices of I and O in the kernel. */
 static xir_status check_channels(xir_infer *at, const window_attrs *c, const named_dims *kernel, size_t in, size_t out,
                                  int64_t channels) {
     int64_t per_group = kernel->dim[in], filters = kernel->dim[out], g = c->groups;
-    if (g < 1) return xir_infer_fail(at, XIR_E_BOUNDS, "groups", "%" PRId64 " is below 1, the least groups", g);
+    if (g < 1) return xir_infer_fail(at, XIR_E_BOUNDS, "groups", "%" PRId64 " groups: expected at least 1", g);
     if (c->transposed) {
         if (!dim_may_be(at, 1, kernel, in, channels)) {
             return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
-                                  "input has %" PRId64 " channels, the kernel expects %" PRId64
-                                  ": channels = I", channels, per_group);
+                                  "input has %" PRId64 " channels: expected %" PRId64 ", the I of the kernel", channels,
+                                  per_group);
         }
         if (channels < 0) channels = kernel->unit[in] ? UNKNOWN_DIM : per_group;
         if (channels < 0 || channels % g == 0) return XIR_OK;
-        return xir_infer_fail(at, XIR_E_INVALID, "groups", "input has %" PRId64 " channels, which %" PRId64
-                              " groups do not divide", channels, g);
+        return xir_infer_fail(at, XIR_E_INVALID, "groups",
+                              "input has %" PRId64 " channels: expected a multiple of %" PRId64 " groups", channels, g);
     }
     if (channels >= 0 && (channels % g || !dim_may_be(at, 1, kernel, in, channels / g))) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "input has %" PRId64 " channels, a kernel of %" PRId64
-                              " in %" PRId64 " group%s expects another number: channels = I * groups", channels, per_group, g,
-                              plural(g));
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "input has %" PRId64 " channels, the kernel takes "
+                              "%" PRId64 " in each of %" PRId64 " group%s: expected channels = I * groups", channels,
+                              per_group, g, plural(g));
     }
-    bool padded = kernel->unit[out] && !valid_of_dim(at, 1, kernel, out);   // perhaps: then any number of groups may do
+    /* If the amount of padding is unknown, any number of groups may fit. */
+    bool padded = kernel->unit[out] && !valid_of_dim(at, 1, kernel, out);
     if (filters >= 0 && filters % g && !padded) {
-        return xir_infer_fail(at, XIR_E_INVALID, "groups", "the kernel has %" PRId64 " output channels, which %" PRId64
-                              " groups do not divide", filters, g);
+        return xir_infer_fail(at, XIR_E_INVALID, "groups",
+                              "the kernel has %" PRId64 " output channels: expected a multiple of %" PRId64 " groups",
+                              filters, g);
     }
     return XIR_OK;
 }
 
-/* A bias has an element for each output channel, in any shape; a tiled one may have padding that it says nothing of. */
+/* A bias has one element for each output channel, in any shape. A tiled bias may have undeclared padding. */
 static xir_status check_bias(xir_infer *at, const window_attrs *c, int64_t channels) {
     const xir_type *bias = xir_infer_input(at, 2);
     int64_t length;
@@ -129,22 +139,23 @@ static xir_status check_bias(xir_infer *at, const window_attrs *c, int64_t chann
         length = dims.dim[0];
     }
     if (!c->transposed) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "bias has %" PRId64 " elements, the kernel %" PRId64
-                              " output channels", length, channels);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/2",
+                              "bias has %" PRId64 " elements: expected %" PRId64 ", the output channels of the kernel",
+                              length, channels);
     }
-    return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "bias has %" PRId64 " elements, the output %" PRId64
-                          " channels: O * groups", length, channels);
+    return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "bias has %" PRId64 " elements: expected %" PRId64 ", the "
+                          "channels of the output (O * groups)", length, channels);
 }
 
-/* ---- all -------------------------------------------------------------------------------------------------------- */
+/* ---- inference -------------------------------------------------------------------------------------------------- */
 
-/* The output: the input's dims with new ones, and which of its channels count. */
+/* The output: the dims of the input with new sizes, and which of its channels are valid. */
 typedef struct conv_output {
     named_dims       dims;
     const xir_distr *valid[MOST_NAMED];
 } conv_output;
 
-/* Checks everything that the types say and makes the output. */
+/* Checks all inputs and computes the output. */
 static xir_status conv_shape(xir_infer *at, conv_output *out) {
     static const char *const kernels[2][MOST_SPATIAL + 1] = {
         { "", "LIO", "HWIO", "DHWIO" },
@@ -174,9 +185,8 @@ static xir_status conv_shape(xir_infer *at, conv_output *out) {
     for (size_t k = 0; k < MOST_NAMED; k++) out->valid[k] = NULL;
     const xir_distr *valid = out->valid[channels_at] = valid_of_dim(at, 1, &kernel, filters_at);
     if (valid && c.transposed && c.groups > 1) {
-        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/1",
-                              "output channels of the kernel are padding: where they are in "
-                              "%" PRId64 " groups can't be said", c.groups);
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/1", "the kernel has padding in its output channels: its "
+                              "place in %" PRId64 " groups cannot be determined", c.groups);
     }
     if (dims->unit[channels_at] && kernel.unit[filters_at]) dims->unit[channels_at] = kernel.unit[filters_at];
     return check_bias(at, &c, *channels);
@@ -184,7 +194,7 @@ static xir_status conv_shape(xir_infer *at, conv_output *out) {
 
 static size_t given_inputs(xir_infer *at) { return xir_infer_input(at, 2) ? 3 : 2; }
 
-/* Batches stay: what is said of them is still true. */
+/* Distributions over the batch are kept. */
 static xir_status give_conv(xir_infer *at) {
     conv_output out;
     const xir_type *element;
@@ -195,7 +205,7 @@ static xir_status give_conv(xir_infer *at) {
 
 xir_status conv_check(xir_infer *at) {
     conv_output out;
-    return inputs_judged(at, given_inputs(at)) ? conv_shape(at, &out) : XIR_OK;
+    return inputs_checkable(at, given_inputs(at)) ? conv_shape(at, &out) : XIR_OK;
 }
 
 xir_status conv_infer(xir_infer *at) {
@@ -210,14 +220,14 @@ xir_status conv_tiled_infer(xir_infer *at) {
 
 /* ---- Unfold ----------------------------------------------------------------------------------------------------- */
 
-/* Where the three dims of the output stand, in the order of the input's: N, L for H and W, C. */
+/* The order of the three output dims, which follows the input: N, L for H and W, C. */
 enum { UNFOLD_N, UNFOLD_L, UNFOLD_C, UNFOLD_RANK };
 
 typedef struct unfolded {
     named_dims input;
     int64_t    dim[UNFOLD_RANK];
     size_t     at[UNFOLD_RANK];
-    int64_t    cells;   /* of a window */
+    int64_t    cells;   /* in one window */
 } unfolded;
 
 static xir_status unfold_shape(xir_infer *at, unfolded *out) {
@@ -241,7 +251,7 @@ static xir_status unfold_shape(xir_infer *at, unfolded *out) {
     bool fits = mul_i64(a->kernel_height, a->kernel_width, &out->cells);
     if (fits && windows[0] >= 0 && windows[1] >= 0) fits = mul_i64(windows[0], windows[1], &out->dim[UNFOLD_L]);
     if (fits && input->dim[3] >= 0) fits = mul_i64(input->dim[3], out->cells, &out->dim[UNFOLD_C]);
-    if (!fits) return xir_infer_fail(at, XIR_E_LIMIT, NULL, "the windows or their cells exceed 64 bits");
+    if (!fits) return xir_infer_fail(at, XIR_E_LIMIT, NULL, "the number of windows or of their cells exceeds 64 bits");
 
     size_t l = input->at[1] < input->at[2] ? input->at[1] : input->at[2];
     out->at[UNFOLD_N] = (size_t)(input->at[0] > l) + (input->at[0] > input->at[3]);
@@ -250,7 +260,7 @@ static xir_status unfold_shape(xir_infer *at, unfolded *out) {
     return XIR_OK;
 }
 
-/* The letters of the input's axes; L where H and W are named. */
+/* The input's axis letters, with L for H and W. */
 static const xir_layout *unfold_layout(xir_infer *at, const unfolded *u) {
     const xir_layout *layout = xir_type_layout(xir_infer_input(at, 0));
     const named_dims *in = &u->input;
@@ -262,8 +272,8 @@ static const xir_layout *unfold_layout(xir_infer *at, const unfolded *u) {
     return layout_make(at->pool, (xir_str){ text, sizeof text }, 0, NULL);
 }
 
-/* What is said of N stays, what is said of a channel is true of all its cells; what is said of H and W is not true
- * of windows. *out is NULL then. */
+/* Maps a distribution to the output: over N it is kept, over C it holds for all cells of a channel, over H or W it does
+ * not apply to windows, and *out is NULL. */
 static xir_status unfold_distr(xir_infer *at, const unfolded *u, const xir_distr *distr, const xir_object **out) {
     *out = NULL;
     if (distr->merged_axis.size != 1) return XIR_OK;
@@ -286,7 +296,8 @@ static xir_status unfold_distr(xir_infer *at, const unfolded *u, const xir_distr
     run_list_free(&runs);
     if (*out) return XIR_OK;
     if (status != XIR_E_LIMIT) return no_memory(at);
-    return xir_infer_fail(at, status, "inputs/0", "the cells of the channels of its distribution exceed 64 bits");
+    return xir_infer_fail(at, status, "inputs/0",
+                          "the number of cells of the channels in the distribution exceeds 64 bits");
 }
 
 xir_status unfold_check(xir_infer *at) {
@@ -310,7 +321,7 @@ xir_status unfold_infer(xir_infer *at) {
     const xir_layout *layout = status ? NULL : unfold_layout(at, &u);
     if (!status && !layout) status = no_memory(at);
 
-    const xir_object *few[2];   // of N and of C; a type has one distribution of a dim at most
+    const xir_object *few[2];   // over N and over C: a dim has at most one distribution
     size_t n = 0;
     xir_refs old = xir_type_as_tensor(xir_infer_input(at, 0))->merged_distrs;
     for (size_t i = 0; i < old.size && n < 2 && !status; i++) {

@@ -1,4 +1,4 @@
-/* Boxes chosen by their scores. */
+/* Boxes selected by score. */
 #include <inttypes.h>
 #include "constant.h"
 #include "graph.h"
@@ -9,8 +9,8 @@ enum { BOXES, SCORES, MOST, IOU, SCORE };   /* the inputs */
 static xir_status three_dims(xir_infer *at, size_t i, const char *meaning) {
     size_t rank = xir_type_rank(xir_infer_input(at, i));
     if (rank == 3) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has %zu dims, %s was expected",
-                          input_name(at, i), rank, meaning);
+    return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has %zu dims: expected %s", input_name(at, i),
+                          rank, meaning);
 }
 
 static xir_status same_dim(xir_infer *at, int64_t of_boxes, int64_t of_scores, const char *what) {
@@ -18,10 +18,10 @@ static xir_status same_dim(xir_infer *at, int64_t of_boxes, int64_t of_scores, c
     int64_t b = xir_type_dim(xir_infer_input(at, SCORES), of_scores, false);
     if (a < 0 || b < 0 || a == b) return XIR_OK;
     return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
-                          "scores has %" PRId64 " %s, boxes %" PRId64 ": the same were expected", b, what, a);
+                          "scores has %" PRId64 " %s, boxes has %" PRId64 ": expected the same", b, what, a);
 }
 
-/* The three numbers, where they are given. */
+/* Checks the three optional numbers that are present. */
 static xir_status numbers_fit(xir_infer *at) {
     constant_number n;
     xir_status status = XIR_OK;
@@ -37,8 +37,7 @@ static xir_status numbers_fit(xir_infer *at) {
     if (status || !xir_infer_input(at, IOU)) return status;
     status = read_number(at, IOU, &n);
     if (status || !n.known || (n.real >= 0 && n.real <= 1)) return status;
-    return xir_infer_fail(at, XIR_E_BOUNDS, "inputs/3",
-                          "iou_threshold is %g, a ratio from 0 to 1 was expected", n.real);
+    return xir_infer_fail(at, XIR_E_BOUNDS, "inputs/3", "iou_threshold is %g: expected a ratio from 0 to 1", n.real);
 }
 
 static xir_status non_max_suppression_rules(xir_infer *at) {
@@ -47,7 +46,7 @@ static xir_status non_max_suppression_rules(xir_infer *at) {
     if (status) return status;
     int64_t corners = xir_type_dim(xir_infer_input(at, BOXES), 2, false);
     if (corners >= 0 && corners != 4) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "a box has %" PRId64 " numbers, 4 were expected", corners);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "a box has %" PRId64 " numbers: expected 4", corners);
     }
     if ((status = same_dim(at, 0, 0, "batches")) || (status = same_dim(at, 1, 2, "boxes"))) return status;
     if ((status = need_reals(at, BOXES)) || (status = same_elements(at, BOXES, SCORES)) ||
@@ -57,8 +56,8 @@ static xir_status non_max_suppression_rules(xir_infer *at) {
     return numbers_fit(at);
 }
 
-/* Whether the optional inputs that are there are tensors, and nothing is tiled: what the rules can judge. */
-static bool to_judge(xir_infer *at) {
+/* Whether the types can be checked: all present inputs are tensors and none is tiled. */
+static bool checkable(xir_infer *at) {
     if (!inputs_known(at, 2) || inputs_tiled(at, 5)) return false;
     for (size_t i = MOST; i <= SCORE; i++) {
         if (xir_infer_input(at, i) && !xir_type_as_tensor(xir_infer_input(at, i))) return false;
@@ -67,13 +66,13 @@ static bool to_judge(xir_infer *at) {
 }
 
 xir_status non_max_suppression_check(xir_infer *at) {
-    return to_judge(at) ? non_max_suppression_rules(at) : XIR_OK;
+    return checkable(at) ? non_max_suppression_rules(at) : XIR_OK;
 }
 
 xir_status non_max_suppression_infer(xir_infer *at) {
     xir_status status = need_inputs(at, 2);
-    if (!status && !to_judge(at)) {
-        status = xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/2", "a number is tiled or no tensor");
+    if (!status && !checkable(at)) {
+        status = xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/2", "the input is tiled or not a tensor");
     }
     if (!status) status = non_max_suppression_rules(at);
     if (status) return status;

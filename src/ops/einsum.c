@@ -1,12 +1,12 @@
-/* Einstein's sums. An equation is read twice: alone, which finds what no input could cure, and beside the types of
- * the inputs. A letter has one dim, which is that of all its places, or 1 in some of them, where it broadcasts;
- * within one term, where it means the diagonal, its places have the same dim. Time is linear in the text and the
+/* Einsum. An equation is parsed twice: alone, for errors that no input can fix, and then with the types of the
+ * inputs. A letter has one dim, shared by all its occurrences; an occurrence of size 1 broadcasts. Within one term a
+ * repeated letter means the diagonal, and its dims must be equal. Time is linear in the length of the text and the
  * ranks. */
 #include <inttypes.h>
 #include <xir/work.h>
 #include "broadcast.h"
 
-enum { LETTERS = 52 };   /* A to Z, a to z: the order in which letters stand in an output that is not written */
+enum { LETTERS = 52 };   /* A to Z, a to z: the order of the letters of an implicit output */
 
 static int letter_index(char c) {
     if (c >= 'A' && c <= 'Z') return c - 'A';
@@ -45,14 +45,14 @@ static token next_token(xir_str text, size_t *pos) {
 
 typedef struct equation {
     xir_str  text;
-    size_t   terms;         /* of inputs                                             */
+    size_t   terms;         /* number of input terms                                */
     size_t   end;           /* where the terms end                                   */
-    uint64_t once, more;    /* letters that occur in the terms, and those that do again */
+    uint64_t once, more;    /* bit sets: letters that occur, letters that occur again */
     bool     dots;          /* some term has "..."                                   */
     int      out[LETTERS];  /* the letters of the output                             */
     size_t   n_out;
-    size_t   dots_at;       /* before which of them the dims of "..." stand          */
-    bool     dots_out;      /* whether they do                                       */
+    size_t   dots_at;       /* where the dims of "..." stand between them            */
+    bool     dots_out;      /* whether it has any                                    */
 } equation;
 
 static uint64_t bit(int letter) { return UINT64_C(1) << letter; }
@@ -60,24 +60,24 @@ static uint64_t bit(int letter) { return UINT64_C(1) << letter; }
 static xir_status bad_token(xir_infer *at, xir_str text, token t) {
     char c = text.data[t.at];
     if (c == '.') {
-        return xir_infer_fail(at, XIR_E_INVALID, "equation", "three dots were expected at character %zu", t.at + 1);
+        return xir_infer_fail(at, XIR_E_INVALID, "equation", "expected '...' at character %zu", t.at + 1);
     }
-    if (c == '-') return xir_infer_fail(at, XIR_E_INVALID, "equation", "'->' was expected at character %zu", t.at + 1);
+    if (c == '-') return xir_infer_fail(at, XIR_E_INVALID, "equation", "expected '->' at character %zu", t.at + 1);
     if (c > ' ' && c < 127) {
-        return xir_infer_fail(at, XIR_E_INVALID, "equation", "'%c' at character %zu: a letter, '...', ',' or '->' was "
-                              "expected", c, t.at + 1);
+        return xir_infer_fail(at, XIR_E_INVALID, "equation",
+                              "expected a letter, '...', ',' or '->', found '%c' at character %zu", c, t.at + 1);
     }
     return xir_infer_fail(at, XIR_E_INVALID, "equation",
-                          "the byte 0x%02x at character %zu: a letter, '...', ',' or '->' was "
-                          "expected", (unsigned char)c, t.at + 1);
+                          "expected a letter, '...', ',' or '->', found the byte 0x%02x at character %zu",
+                          (unsigned char)c, t.at + 1);
 }
 
 static xir_status twice(xir_infer *at, const char *where, size_t position) {
-    return xir_infer_fail(at, XIR_E_INVALID, "equation", "'...' at character %zu is the second one in %s", position + 1,
-                          where);
+    return xir_infer_fail(at, XIR_E_INVALID, "equation",
+                          "'...' at character %zu is the second one in %s: expected at most one", position + 1, where);
 }
 
-/* What stands behind "->". */
+/* Parses the part after "->". */
 static xir_status read_output(xir_infer *at, equation *e, size_t pos) {
     uint64_t seen = 0;
     for (;;) {
@@ -86,9 +86,11 @@ static xir_status read_output(xir_infer *at, equation *e, size_t pos) {
         case T_END: return XIR_OK;
         case T_BAD: return bad_token(at, e->text, t);
         case T_COMMA:
-            return xir_infer_fail(at, XIR_E_INVALID, "equation", "',' at character %zu: there is one output", t.at + 1);
+            return xir_infer_fail(at, XIR_E_INVALID, "equation",
+                                  "',' at character %zu is in the output: expected one output", t.at + 1);
         case T_ARROW:
-            return xir_infer_fail(at, XIR_E_INVALID, "equation", "'->' at character %zu is the second one", t.at + 1);
+            return xir_infer_fail(at, XIR_E_INVALID, "equation",
+                                  "'->' at character %zu is the second one: expected one", t.at + 1);
         case T_DOTS:
             if (e->dots_out) return twice(at, "the output", t.at);
             e->dots_out = true;
@@ -97,12 +99,13 @@ static xir_status read_output(xir_infer *at, equation *e, size_t pos) {
         case T_LETTER:
             if (!(e->once & bit(t.letter))) {
                 return xir_infer_fail(at, XIR_E_INVALID, "equation",
-                                      "'%c' at character %zu of the output is in no term of an "
-                                      "input", letter_of(t.letter), t.at + 1);
+                                      "the letter '%c' at character %zu of the output appears in no input",
+                                      letter_of(t.letter), t.at + 1);
             }
             if (seen & bit(t.letter)) {
-                return xir_infer_fail(at, XIR_E_INVALID, "equation", "'%c' at character %zu is in the output twice",
-                                      letter_of(t.letter), t.at + 1);
+                return xir_infer_fail(at, XIR_E_INVALID, "equation",
+                                      "'%c' at character %zu appears in the output twice", letter_of(t.letter),
+                                      t.at + 1);
             }
             seen |= bit(t.letter);
             e->out[e->n_out++] = t.letter;
@@ -143,17 +146,17 @@ static xir_status read_equation(xir_infer *at, equation *e) {
     }
 }
 
-/* ---- beside the inputs --------------------------------------------------------------------------------------- */
+/* ---- with the inputs ----------------------------------------------------------------------------------------- */
 
 typedef struct sum {
     equation e;
-    int64_t  dim[LETTERS];   /* of the letters that occur                                    */
-    dim_list wide;           /* dims of "...", at its end                                    */
+    int64_t  dim[LETTERS];   /* of each letter that occurs                                   */
+    dim_list wide;           /* dims of "...", right-aligned                                  */
     size_t   n_wide;
-    bool     like_first;     /* the term of the first input is the output's                  */
+    bool     like_first;     /* the output has the term of the first input                   */
 } sum;
 
-/* The letters of a term and whether it has dots; `pos` stands behind its comma then. */
+/* Counts the letters of a term and sets *dots if it has "...". *pos moves past the comma. */
 static size_t count_letters(xir_str text, size_t *pos, bool *dots) {
     size_t n = 0;
     *dots = false;
@@ -165,7 +168,7 @@ static size_t count_letters(xir_str text, size_t *pos, bool *dots) {
     }
 }
 
-/* Reads the term of input i, which starts at *pos, and joins its dims with those of the terms before. */
+/* Parses the term of input i, which starts at *pos, and merges its dims with those of earlier terms. */
 static xir_status read_term(xir_infer *at, sum *s, size_t i, size_t *pos) {
     const xir_type *type = xir_infer_input(at, i);
     size_t rank = xir_type_rank(type), start = *pos, walk = *pos, axis = 0, n_own = 0;
@@ -174,8 +177,8 @@ static xir_status read_term(xir_infer *at, sum *s, size_t i, size_t *pos) {
     if (dots ? letters > rank : letters != rank) {
         token first = next_token(s->e.text, &start);
         return xir_infer_fail(at, XIR_E_INVALID, "equation",
-                              "the term at character %zu has %zu letter%s%s, input %zu has %zu "
-                              "dim%s", first.at + 1, letters, letters == 1 ? "" : "s", dots ? " and '...'" : "", i, rank,
+                              "the term at character %zu has %zu letter%s%s, but input %zu has %zu dim%s", first.at + 1,
+                              letters, letters == 1 ? "" : "s", dots ? " and '...'" : "", i, rank,
                               rank == 1 ? "" : "s");
     }
     size_t wide = rank - letters;
@@ -193,10 +196,9 @@ static xir_status read_term(xir_infer *at, sum *s, size_t i, size_t *pos) {
                 int64_t dim = xir_type_dim(type, (int64_t)axis, false), *joined = &s->wide.data[s->wide.size - k];
                 int64_t before = *joined;
                 if (join_dim(before, dim, joined)) continue;
-                return xir_infer_fail(at, XIR_E_INVALID, "equation",
-                                      "dim %zu of input %zu, in '...' at character %zu, is %"
-                                      PRId64 ", of the inputs before %" PRId64 ": the same or 1 was expected", axis, i,
-                                      t.at + 1, dim, before);
+                return xir_infer_fail(at, XIR_E_INVALID, "equation", "dim %zu of input %zu, in '...' at character %zu, "
+                                      "is %" PRId64 ", that of the inputs before is %" PRId64 ": expected the same or "
+                                      "1", axis, i, t.at + 1, dim, before);
             }
             continue;
         }
@@ -208,26 +210,24 @@ static xir_status read_term(xir_infer *at, sum *s, size_t i, size_t *pos) {
             own[t.letter] = dim < 0 ? UNKNOWN_DIM : dim;
             place[t.letter] = t.at;
         } else if (own[t.letter] >= 0 && dim >= 0 && own[t.letter] != dim) {
-            return xir_infer_fail(at, XIR_E_INVALID, "equation",
-                                  "'%c' at character %zu is %" PRId64 ", before in the same "
-                                  "term %" PRId64 ": a diagonal has the same dims", letter_of(t.letter), t.at + 1, dim,
-                                  own[t.letter]);
+            return xir_infer_fail(at, XIR_E_INVALID, "equation", "'%c' at character %zu is %" PRId64 ", earlier in the "
+                                  "same term %" PRId64 ": expected the same, for a diagonal", letter_of(t.letter),
+                                  t.at + 1, dim, own[t.letter]);
         } else if (own[t.letter] < 0) own[t.letter] = dim < 0 ? UNKNOWN_DIM : dim;
     }
     for (uint64_t left = seen; left; left &= left - 1) {
         int letter = __builtin_ctzll(left);
         int64_t before = s->dim[letter];
         if (join_dim(before, own[letter], &s->dim[letter])) continue;
-        return xir_infer_fail(at, XIR_E_INVALID, "equation",
-                              "'%c' at character %zu is %" PRId64 ", in the terms before %"
-                              PRId64 ": the same or 1 was expected", letter_of(letter), place[letter] + 1, own[letter],
-                              before);
+        return xir_infer_fail(at, XIR_E_INVALID, "equation", "'%c' at character %zu is %" PRId64 ", in the terms "
+                              "before %" PRId64 ": expected the same or 1", letter_of(letter), place[letter] + 1,
+                              own[letter], before);
     }
     if (i == 0) s->like_first = like && n_own == s->e.n_out;
     return XIR_OK;
 }
 
-/* Where the terms from the n-th on start. */
+/* The position where term n starts. */
 static size_t find_term(xir_str text, size_t n) {
     size_t pos = 0;
     bool dots;
@@ -235,19 +235,19 @@ static size_t find_term(xir_str text, size_t n) {
     return pos;
 }
 
-/* The equation, and how many inputs it is for. */
+/* Parses the equation and checks the number of terms. */
 static xir_status read_alone(xir_infer *at, equation *e) {
     size_t n = xir_infer_input_count(at);
     xir_status status = read_equation(at, e);
     if (status || e->terms == n) return status;
-    if (n == 0) return xir_infer_fail(at, XIR_E_MISSING, "inputs", "it has no inputs");
+    if (n == 0) return xir_infer_fail(at, XIR_E_MISSING, "inputs", "the op has no inputs: expected at least one");
     return xir_infer_fail(at, XIR_E_INVALID, "equation",
-                          "the equation has %zu term%s, there %s %zu input%s, at character %zu",
-                          e->terms, e->terms == 1 ? "" : "s", n == 1 ? "is" : "are", n, n == 1 ? "" : "s",
+                          "the equation has %zu term%s, but there %s %zu input%s (character %zu)", e->terms,
+                          e->terms == 1 ? "" : "s", n == 1 ? "is" : "are", n, n == 1 ? "" : "s",
                           (e->terms > n ? find_term(e->text, n) : e->end) + 1);
 }
 
-/* Reads everything; `out` and s->wide are made. */
+/* Parses everything; creates `out` and s->wide. */
 static xir_status einsum_shape(xir_infer *at, sum *s, dim_list *out) {
     size_t n = xir_infer_input_count(at), rank = 0, pos = 0;
     xir_status status = read_alone(at, &s->e);
@@ -281,7 +281,7 @@ static xir_status einsum_shape(xir_infer *at, sum *s, dim_list *out) {
     return XIR_OK;
 }
 
-/* The equation is judged alone if the inputs are not known. */
+/* Without the types of the inputs, only the equation itself is checked. */
 xir_status einsum_check(xir_infer *at) {
     size_t n = xir_infer_input_count(at);
     sum s;
@@ -294,7 +294,7 @@ xir_status einsum_check(xir_infer *at) {
     return XIR_OK;
 }
 
-/* A term for each index, of the output and of what is summed over; n inputs are multiplied n - 1 times. */
+/* Each combination of indices, those of the output and the summed ones, multiplies n inputs: n - 1 products. */
 xir_status einsum_work(xir_infer *at) {
     size_t n = xir_infer_input_count(at);
     sum s;
@@ -303,7 +303,7 @@ xir_status einsum_work(xir_infer *at) {
     for (size_t i = 0; i < n; i++) (void)xir_work_elements(at, xir_infer_input(at, i));   // all dims are known
     xir_status status = inputs_known(at, n) && !inputs_tiled(at, n) ? einsum_shape(at, &s, &dims) : XIR_E_BOUNDS;
     if (status == XIR_E_MEMORY) return status;
-    if (status) return xir_work_result(at, 0, outputs);   // no equation of these inputs
+    if (status) return xir_work_result(at, 0, outputs);   // the equation does not fit the inputs
     for (int i = 0; i < LETTERS; i++) terms = xir_work_times(terms, (uint64_t)s.dim[i]);
     for (size_t i = 0; i < s.wide.size; i++) terms = xir_work_times(terms, (uint64_t)s.wide.data[i]);
     dims_free(&s.wide);
@@ -314,7 +314,7 @@ xir_status einsum_work(xir_infer *at) {
 
 /* ---- valid elements ------------------------------------------------------------------------------------------ */
 
-/* Carries what input i, whose term starts at *pos, says to the output. */
+/* Carries the distributions of input i, whose term starts at *pos, over to the output. */
 static xir_status carry_term(xir_infer *at, const sum *s, size_t i, size_t *pos, const dim_list *dims,
                              distr_list *list) {
     const xir_type *type = xir_infer_input(at, i);

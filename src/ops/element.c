@@ -1,5 +1,5 @@
-/* The arrays of quantised types. One that has an item for each element of a dim goes where the dim goes; one whose
- * items are all alike says the same wherever it lies; one item in all stays one. */
+/* The arrays of quantised types. Items along a dim follow that dim to the output. An array whose items are all equal
+ * can lie along any dim. A single item stays single. */
 #include <inttypes.h>
 #include "graph.h"
 #include "move.h"
@@ -8,8 +8,8 @@ xir_status computed_element(xir_infer *at, size_t i, const xir_type **out) {
     *out = xir_type_element(xir_infer_input(at, i));
     if (!xir_type_is_quantized(*out)) return XIR_OK;
     return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,
-                          "%s is quantised, and the quantised type of what is "
-                          "computed from it does not follow: give the types of the outputs", input_name(at, i));
+                          "%s is quantised, and the quantised type of computed values does not follow from it: set the "
+                          "types of the outputs", input_name(at, i));
 }
 
 xir_status moved_element(xir_infer *at, size_t i, const int64_t *to, const dim_list *dims, const xir_type **out) {
@@ -24,12 +24,12 @@ static const char *const array_words[] = { "scales", "ratios", "zero points" }; 
 
 xir_status cannot_follow(xir_infer *at, size_t i, array_kind kind, int64_t axis) {
     return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,
-                          "the %s of %s differ along dim %" PRId64 ", which is "
-                          "merged, split or mixed with others, or has not as many elements: they can't be said of the "
-                          "output", array_words[kind], input_name(at, i), axis);
+                          "the %s of %s differ along dim %" PRId64 ", which is merged, split or mixed with others, or "
+                          "has another number of elements: they cannot be carried over to the output",
+                          array_words[kind], input_name(at, i), axis);
 }
 
-/* How many equal items the last dim of the output takes; one if that is unknown, or there is none. */
+/* How many equal items the last dim of the output takes; one if that is unknown or the output has no dims. */
 static int64_t last_extent(const move *m) {
     int64_t axes[2] = { (int64_t)m->dims->size - 1, -1 };
     size_t n = 1;
@@ -42,7 +42,7 @@ static int64_t last_extent(const move *m) {
     return all < 0 ? 1 : all;
 }
 
-/* Moves the items of an array along *axis, and the axis. */
+/* Moves the items of an array along *axis, and updates the axis. */
 typedef struct moving { size_t input; const move *m; } moving;
 static xir_status move_array(void *user, xir_infer *at, array_kind kind, xir_runs items, xir_run fill, int64_t *axis,
                              run_list *out) {
@@ -53,7 +53,7 @@ static xir_status move_array(void *user, xir_infer *at, array_kind kind, xir_run
     int64_t axes[2], count = runs_total(items), was = *axis;
     size_t n = axes_along(type, was, axes);
     int64_t have = extent(shape, axes, n);
-    if (count == 0 && (n == 0 || have != 0)) return XIR_OK;   // none at all, not one for each of no elements
+    if (count == 0 && (n == 0 || have != 0)) return XIR_OK;   // an empty array, as opposed to an array for a dim of 0
     bool alike = items.size == 1, stays = n > 0;
     bool along = n > 0 && (have < 0 ? count > 1 : have == count);
     for (size_t k = 0; k < n; k++) stays &= !m->to || m->to[axes[k]] >= 0;
@@ -67,14 +67,14 @@ static xir_status move_array(void *user, xir_infer *at, array_kind kind, xir_run
         if (out->size > 1) return cannot_follow(at, i, kind, was);
         items = run_list_runs(out);
     }
-    /* One number: for all elements, for those of the dim, or for those of the last one. */
+    /* All items are equal: they hold for all elements, for those of the dim, or for those of the last dim. */
     xir_run one = items.data[0];
     if (along && stays) {
         for (size_t k = 0; k < n && m->to; k++) axes[k] = m->to[axes[k]];
         have = extent(now, axes, n);
         if (have >= 0) count = have;
     } else if (along || (kind == ARRAY_RATIOS && shape.size == 0)) {
-        count = last_extent(m);   // there is a ratio for each element, of scales there may be fewer
+        count = last_extent(m);   // there is one ratio for each element; scales may be fewer
     }
     run_list_cut(out, 0);
     return run_list_add(out, count, one.m, one.exp, one.value) ? no_memory(at) : XIR_OK;
@@ -82,7 +82,7 @@ static xir_status move_array(void *user, xir_infer *at, array_kind kind, xir_run
 
 /* ---- zero points ---------------------------------------------------------------------------------------------- */
 
-/* Files have them one by one, so an op may not make many of few. */
+/* Zero points are stored one by one, so an op must not turn a few into very many. */
 enum { MOST_ZEROS = 1 << 20 };
 
 xir_status zeros_as_runs(xir_infer *at, xir_i64s zeros, run_list *out) {
@@ -92,12 +92,12 @@ xir_status zeros_as_runs(xir_infer *at, xir_i64s zeros, run_list *out) {
     return XIR_OK;
 }
 
-/* `room` is made, and holds them. */
+/* Converts runs to zero points; creates `room`. */
 static xir_status zeros_from_runs(xir_infer *at, size_t i, xir_runs runs, size_t had, dim_list *room) {
     int64_t n = runs_total(runs), start = 0;
     if (n > MOST_ZEROS && (uint64_t)n - MOST_ZEROS > had) {
-        return xir_infer_fail(at, XIR_E_LIMIT, path_of_input(i).text, "more than %d zero points would be added",
-                              MOST_ZEROS);
+        return xir_infer_fail(at, XIR_E_LIMIT, path_of_input(i).text,
+                              "the output needs more than %d additional zero points", MOST_ZEROS);
     }
     if (!dims_init(at, room, (size_t)n)) return XIR_E_MEMORY;
     for (size_t k = 0; k < runs.size; start = runs.data[k++].end) {
@@ -114,7 +114,7 @@ static xir_status change_scales(xir_infer *at, array_fn *change, void *user, con
     int64_t axis = (*scales)->axis;
     run_list out;
     run_list_init(&out, context_alloc(at->ctx));
-    const xir_run one = { .m = exp, .value = 1 };   // padding is what files have there: 1, or 1/0/1
+    const xir_run one = { .m = exp, .value = 1 };   // files store 1, or 1/0/1, for padding
     xir_status status = change(user, at, ARRAY_SCALES, (*scales)->items, one, &axis, &out);
     if (!status) {
         *scales = scales_make(at->pool, exp, run_list_runs(&out), axis);
@@ -153,14 +153,14 @@ static xir_status change_zeros(xir_infer *at, size_t i, array_fn *change, void *
     return status;
 }
 
-/* The ranges of a calibrated type don't say what they lie along. */
+/* The ranges of a calibrated type have no axis. */
 static xir_status keep_ranges(xir_infer *at, size_t i, const xir_calibrated_type *c) {
     size_t most = c->min.size > c->max.size ? c->min.size : c->max.size;
     if (c->sat.size > most) most = c->sat.size;
     if (most <= 1) return XIR_OK;
     return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,
-                          "%s has %zu ranges and does not say what they lie "
-                          "along: they can't be said of the output", input_name(at, i), most);
+                          "%s has %zu ranges and no axis for them: they cannot be carried over to the output",
+                          input_name(at, i), most);
 }
 
 xir_status change_arrays(xir_infer *at, size_t i, array_fn *change, void *user, const xir_type **element) {

@@ -1,4 +1,4 @@
-/* Element by element. Operands that lie alike may be tiled: what lies where is the same on both sides. */
+/* Element-wise ops. Operands may be tiled if they have the same layout, because their elements then correspond. */
 #include <inttypes.h>
 #include <stdio.h>
 #include "elementwise.h"
@@ -21,13 +21,13 @@ int64_t channels_of(const xir_type *like, const int64_t *dims, size_t rank) {
     return dims[rank - 1];
 }
 
-/* ---- pairs of a back end ------------------------------------------------------------------------------------- */
+/* ---- tiled pairs ---------------------------------------------------------------------------------------------- */
 
-/* Channels in tiles. */
+/* A tiled channel dim. */
 typedef struct tiled_dim {
-    int64_t axes[2];         /* of the tiles, of the unit                            */
+    int64_t axes[2];         /* indices of the dim of tiles and the dim of units      */
     int64_t tiles, unit;
-    int64_t valid, padded;   /* channels without and with padding; -1: not known     */
+    int64_t valid, padded;   /* channels without and with padding; -1: unknown         */
 } tiled_dim;
 
 static bool read_tiled(const xir_type *type, tiled_dim *t) {
@@ -46,7 +46,7 @@ static bool read_tiled(const xir_type *type, tiled_dim *t) {
     return false;
 }
 
-/* Whether a tensor that is not tiled is one number, or one number for each of these channels. */
+/* Whether an untiled tensor holds a single number, or one number for each of these channels. */
 static bool is_factor(const xir_type *type, const tiled_dim *t) {
     int64_t n;
     size_t rank = xir_type_rank(type);
@@ -55,13 +55,13 @@ static bool is_factor(const xir_type *type, const tiled_dim *t) {
     return (n == t->valid || n == t->padded) && channels_of(type, xir_type_as_tensor(type)->shape.data, rank) == n;
 }
 
-/* Whether a tiled tensor has nothing but channels, in the same tiles. */
+/* Whether a tiled tensor has only the channel dim, in the same tiles. */
 static bool is_tiled_factor(const xir_type *type, const tiled_dim *t) {
     tiled_dim own;
     return xir_type_rank(type) == 2 && read_tiled(type, &own) && own.tiles == t->tiles && own.unit == t->unit;
 }
 
-/* Whether two tensors are in the same layout and tiles, so that other dims may broadcast. */
+/* Whether two tensors have the same layout and tiles, so that their other dims may broadcast. */
 static bool same_tiles(const xir_type *lhs, const xir_type *rhs) {
     const xir_layout *layout = xir_type_layout(lhs);
     const xir_tensor_type *l = xir_type_as_tensor(lhs), *r = xir_type_as_tensor(rhs);
@@ -75,7 +75,7 @@ static bool same_tiles(const xir_type *lhs, const xir_type *rhs) {
     return true;
 }
 
-/* What a back end's rules say of a tiled pair; where there is no rule, nothing. */
+/* Checks a tiled pair by the rules of a back end. Without a rule, anything passes. */
 static xir_status check_tiled_pair(xir_infer *at) {
     const xir_target *target = xir_infer_target(at);
     const xir_type *lhs = xir_infer_input(at, 0), *rhs = xir_infer_input(at, 1);
@@ -104,7 +104,7 @@ xir_status check_pair(xir_infer *at) {
 xir_status give_pair(xir_infer *at, const xir_type *element) {
     const xir_type *lhs = xir_infer_input(at, 0), *rhs = xir_infer_input(at, 1);
     const xir_tensor_type *like = xir_type_as_tensor(lhs);
-    if (like && xir_type_as_tensor(rhs) && xir_type_is_layouted(lhs) && lie_alike(lhs, rhs)) {
+    if (like && xir_type_as_tensor(rhs) && xir_type_is_layouted(lhs) && same_placement(lhs, rhs)) {
         const xir_type *type = type_tensor(at->pool, element, like->layout, like->shape, like->merged_distrs);
         return type ? xir_infer_result(at, type) : no_memory(at);
     }
@@ -123,7 +123,7 @@ xir_status pair_check(xir_infer *at) {
     return status ? status : check_pair(at);
 }
 
-/* Results are computed from both. */
+/* The results are computed from both operands. */
 xir_status pair_infer(xir_infer *at) {
     const xir_type *lhs = xir_infer_input(at, 0), *element;
     xir_status status = computed_element(at, 0, &element);
@@ -133,7 +133,7 @@ xir_status pair_infer(xir_infer *at) {
     return give_pair(at, xir_type_element(lhs));
 }
 
-/* Results are those of one or the other. */
+/* Each result is an element of one of the operands. */
 xir_status either_infer(xir_infer *at) {
     const xir_type *lhs = xir_infer_input(at, 0), *rhs = xir_infer_input(at, 1), *element;
     dim_list dims;
@@ -149,7 +149,7 @@ xir_status either_infer(xir_infer *at) {
 
 xir_status tiled_pair_infer(xir_infer *at) {
     const xir_type *types[] = { xir_infer_input(at, 0), xir_infer_input(at, 1) }, *element;
-    if (!inputs_known(at, 2) || !inputs_tiled(at, 2) || lie_alike(types[0], types[1])) return pair_infer(at);
+    if (!inputs_known(at, 2) || !inputs_tiled(at, 2) || same_placement(types[0], types[1])) return pair_infer(at);
     xir_status status = computed_element(at, 0, &element);
     if (!status) status = computed_element(at, 1, &element);
     if (!status) status = same_elements(at, 0, 1);
@@ -174,8 +174,9 @@ xir_status tiled_pair_infer(xir_infer *at) {
 
 static xir_status check_factors(xir_infer *at, const char *attribute, xir_refs factors, int64_t channels) {
     if (factors.size <= 1 || channels < 0 || (uint64_t)channels == factors.size) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, attribute, "%zu factors are neither one nor one for each of %" PRId64
-                          " channels", factors.size, channels);
+    return xir_infer_fail(at, XIR_E_INVALID, attribute,
+                          "%zu factors are given: expected 1, or 1 for each of %" PRId64 " channels", factors.size,
+                          channels);
 }
 
 xir_status add_check(xir_infer *at) {
@@ -183,7 +184,7 @@ xir_status add_check(xir_infer *at) {
     dim_list dims;
     xir_status status = pair_check(at);
     if (status || !inputs_known(at, 2) || inputs_tiled(at, 2)) return status;
-    /* One factor fits any channels. */
+    /* One factor fits any number of channels. */
     if (a->alpha.size <= 1 && a->beta.size <= 1) return XIR_OK;
     status = broadcast(at, xir_infer_input(at, 0), xir_infer_input(at, 1), &dims);
     if (status) return status;
@@ -196,14 +197,14 @@ xir_status add_check(xir_infer *at) {
 
 /* ---- quotients ----------------------------------------------------------------------------------------------- */
 
-/* An integer type has no room for the true quotient. */
+/* An integer type cannot hold a true quotient. */
 static xir_status check_rounding(xir_infer *at, size_t i, xir_rounding mode) {
     const xir_type *type = xir_infer_input(at, i);
     if (mode != XIR_ROUNDING_NONE || !holds_integers(type)) return XIR_OK;
     char room[40];
     return xir_infer_fail(at, XIR_E_TYPE, "rounding_mode",
-                          "NONE divides truly, which %s of %s can't hold: TRUNC or FLOOR was "
-                          "expected", element_word(element_of(type), room, sizeof room), input_name(at, i));
+                          "NONE divides exactly, which %s of %s cannot hold: expected TRUNC or FLOOR",
+                          element_word(element_of(type), room, sizeof room), input_name(at, i));
 }
 
 xir_status div_check(xir_infer *at) {
@@ -217,24 +218,26 @@ xir_status divide_scalar_check(xir_infer *at) {
     xir_status status = need_numbers(at, 0);
     if (!status) status = check_rounding(at, 0, a->rounding_mode);
     if (status || (float)a->divisor != 0 || !holds_integers(xir_infer_input(at, 0))) return status;
-    return xir_infer_fail(at, XIR_E_INVALID, "divisor", "integers can't be divided by 0");
+    return xir_infer_fail(at, XIR_E_INVALID, "divisor",
+                          "divisor is 0, and the elements are integers: expected another number");
 }
 
-/* As in ONNX: the remainder with the sign of rhs is one of integers. */
+/* As in ONNX, the remainder with the sign of rhs is for integers only. */
 xir_status mod_check(xir_infer *at) {
     const xir_mod_attrs *a = xir_infer_attrs(at);
     const xir_type *lhs = xir_infer_input(at, 0);
     xir_status status = pair_check(at);
     if (status || a->fmod || !holds_reals(lhs)) return status;
     char room[40];
-    return xir_infer_fail(at, XIR_E_TYPE, "fmod", "the elements of lhs are %s: without fmod integers were expected",
+    return xir_infer_fail(at, XIR_E_TYPE, "fmod",
+                          "the elements of lhs are %s: expected integers, because fmod is not set",
                           element_word(element_of(lhs), room, sizeof room));
 }
 
 /* ---- cast ---------------------------------------------------------------------------------------------------- */
 
-/* Counts the elements that are no padding. False if it cannot be said: a dim is unknown, distributions overlap or do
- * not fit their dims, or the type is tiled and says nothing of its padding. */
+/* Counts the elements that are not padding. False if the count is unknown: a dim is unknown, distributions overlap or
+ * do not fit their dims, or the type is tiled and does not declare its padding. */
 static bool valid_elements(const xir_type *type, int64_t *out) {
     const xir_tensor_type *tensor = xir_type_as_tensor(type);
     size_t rank = tensor->shape.size;
@@ -259,17 +262,16 @@ static bool valid_elements(const xir_type *type, int64_t *out) {
     return true;
 }
 
-/* A cast moves elements and converts them: rank, layout and padding may change, how many valid elements there are
- * may not. */
+/* A cast may change rank, layout and padding, but not the number of valid elements. */
 xir_status cast_check(xir_infer *at) {
     const xir_cast_attrs *a = xir_infer_attrs(at);
-    if (!a->target_dtype || !inputs_known(at, 1)) return XIR_OK;   // the rows say that it is missing
+    if (!a->target_dtype || !inputs_known(at, 1)) return XIR_OK;   // the rows report that it is missing
     int64_t from, to;
     if (!valid_elements(xir_infer_input(at, 0), &from) || !valid_elements((const xir_type *)a->target_dtype, &to))
         return XIR_OK;
     if (from == to) return XIR_OK;
     return xir_infer_fail(at, XIR_E_INVALID, "target_dtype",
-                          "the target has %" PRId64 " valid elements, the input %" PRId64, to, from);
+                          "the target has %" PRId64 " valid elements: expected %" PRId64 ", as in the input", to, from);
 }
 
 xir_status cast_infer(xir_infer *at) {

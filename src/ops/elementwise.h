@@ -1,19 +1,18 @@
-/* What operations that work element by element share, with one input or with a pair that is broadcast. */
+/* Shared rules of element-wise ops, with one operand or with a broadcast pair. */
 #ifndef OPS_ELEMENTWISE_H
 #define OPS_ELEMENTWISE_H
 
 #include "broadcast.h"
 
-/* The output is what the input is: XIR_E_UNSUPPORTED if that is quantised, as values are computed. */
+/* The output has the type of the input. XIR_E_UNSUPPORTED if that is quantised, because the values are computed. */
 xir_status function_infer(xir_infer *at);
 
-/* Element types and shapes of both inputs fit each other. Of a tiled pair only what the target has rules for is
- * judged. */
+/* Checks that the element types and shapes of both inputs fit. A tiled pair is checked only by rules of the target. */
 xir_status check_pair(xir_infer *at);
-/* Gives what both are broadcast to; if they are tiled they must lie alike. */
+/* Sets the result to the broadcast of both inputs. Tiled inputs must have the same layout. */
 xir_status give_pair(xir_infer *at, const xir_type *element);
 
-/* The channels of a shape in the layout of `like`: the dim C, else O, else I, else the last one; 1 without dims. */
+/* The number of channels of a shape in the layout of `like`: the dim C, else O, else I, else the last; 1 for rank 0. */
 int64_t channels_of(const xir_type *like, const int64_t *dims, size_t rank);
 
 #endif

@@ -1,5 +1,5 @@
-/* Tensors made of shapes and single numbers. What depends on the bytes of constants is unknown where they are not
- * there. */
+/* Tensors made from shapes and single numbers. Results that depend on the bytes of a constant are unknown without
+ * them. */
 #include <inttypes.h>
 #include <math.h>
 #include "constant.h"
@@ -18,10 +18,10 @@ static bool is_number(const xir_type *element) {
 enum { START, LIMIT, DELTA };   /* the inputs */
 
 static xir_status delta_zero(xir_infer *at) {
-    return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "delta is 0, another distance was expected");
+    return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "delta is 0: expected another number");
 }
 
-/* ceil((limit - start) / delta) in integers, without an overflow: differences of int64 fit uint64. */
+/* ceil((limit - start) / delta) in integers. It cannot overflow: the difference of two int64 fits uint64. */
 static xir_status count_integers(xir_infer *at, int64_t start, int64_t limit, int64_t delta, int64_t *out) {
     if (delta == 0) return delta_zero(at);
     *out = 0;
@@ -29,7 +29,9 @@ static xir_status count_integers(xir_infer *at, int64_t start, int64_t limit, in
     uint64_t span = delta > 0 ? (uint64_t)limit - (uint64_t)start : (uint64_t)start - (uint64_t)limit;
     uint64_t step = delta > 0 ? (uint64_t)delta : -(uint64_t)delta;
     uint64_t n = (span - 1) / step + 1;
-    if (n > INT64_MAX) return xir_infer_fail(at, XIR_E_LIMIT, "inputs/1", "the range has more than int64 elements");
+    if (n > INT64_MAX) {
+        return xir_infer_fail(at, XIR_E_LIMIT, "inputs/1", "the number of elements of the range exceeds int64");
+    }
     *out = (int64_t)n;
     return XIR_OK;
 }
@@ -39,13 +41,12 @@ static xir_status count_reals(xir_infer *at, double start, double limit, double 
     double span = single ? number_to_f32(limit - start) : limit - start, n = ceil(span / delta);
     if (isnan(n)) {
         return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
-                              "how many numbers there are from %g to %g at distances of %g cannot be "
-                              "said", start, limit, delta);
+                              "the number of elements from %g to %g in steps of %g cannot be determined", start, limit,
+                              delta);
     }
     if (n >= 0x1p63) {
         return xir_infer_fail(at, XIR_E_LIMIT, "inputs/1",
-                              "from %g to %g at distances of %g there are more than int64 numbers", start,
-                              limit, delta);
+                              "the number of elements from %g to %g in steps of %g exceeds int64", start, limit, delta);
     }
     *out = n > 0 ? (int64_t)n : 0;
     return XIR_OK;
@@ -57,13 +58,15 @@ static xir_status range_length(xir_infer *at, int64_t *out) {
     xir_status status;
     *out = UNKNOWN_DIM;
     if (!is_number(element)) {
-        return xir_infer_fail(at, XIR_E_TYPE, "inputs/0", "the element of start is neither integer nor real");
+        return xir_infer_fail(at, XIR_E_TYPE, "inputs/0",
+                              "the elements of start are neither integers nor floating-point numbers");
     }
     if ((status = same_elements(at, START, LIMIT)) || (status = same_elements(at, START, DELTA))) return status;
     for (size_t i = 0; i < 3; i++) {
         if (!is_number(xir_type_element(xir_infer_input(at, i)))) {
             return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text,
-                                  "the element of %s is neither integer nor real", input_name(at, i));
+                                  "the elements of %s are neither integers nor floating-point numbers",
+                                  input_name(at, i));
         }
         if ((status = need_one(at, i))) return status;
     }
@@ -99,7 +102,7 @@ static int64_t clamped(int64_t axis, int64_t rank) {
 
 xir_status shape_check(xir_infer *at) {
     (void)at;
-    return XIR_OK;   // every tensor has one, and the dims asked for are clamped
+    return XIR_OK;   // every tensor has a shape, and begin and end are clamped
 }
 
 xir_status shape_infer(xir_infer *at) {
@@ -116,7 +119,7 @@ xir_status shape_infer(xir_infer *at) {
 
 /* ---- ConstantOfShape --------------------------------------------------------------------------------------------- */
 
-/* Whether an integer type holds a number. */
+/* Whether an integer type can hold a number. */
 static bool holds(const xir_integer_type *type, int64_t v) {
     if (!type->sign && v < 0) return false;
     int64_t bits = type->ibits - type->sign;   // of the magnitude
@@ -127,15 +130,17 @@ static xir_status value_fits(xir_infer *at) {
     const xir_constant_of_shape_attrs *a = xir_infer_attrs(at);
     const xir_type *element = (const xir_type *)a->element_dtype;
     if (!element) return xir_infer_fail(at, XIR_E_MISSING, "element_dtype", "the element type is missing");
-    if (!a->value) return xir_infer_fail(at, XIR_E_MISSING, "value", "the number is missing");
+    if (!a->value) return xir_infer_fail(at, XIR_E_MISSING, "value", "the value is missing");
     xir_type_kind kind = xir_type_kind_of(element);
     if (kind != XIR_TYPE_BOOL && !is_number(element)) {
-        return xir_infer_fail(at, XIR_E_TYPE, "element_dtype", "bool, an integer or a real type was expected");
+        return xir_infer_fail(at, XIR_E_TYPE, "element_dtype", "the element type is neither bool nor a number: "
+                              "expected bool, an integer or a floating-point type");
     }
     if (kind == XIR_TYPE_FLOAT) return XIR_OK;
     const xir_float_imm *real = xir_float_imm_of((const xir_object *)a->value);
     if (real && !(floor(real->value) == real->value && fabs(real->value) < 0x1p63)) {
-        return xir_infer_fail(at, XIR_E_TYPE, "value", "%g is no integer of 64 bits, as element_dtype expects",
+        return xir_infer_fail(at, XIR_E_TYPE, "value",
+                              "%g is not an integer of 64 bits: expected one, because element_dtype is an integer type",
                               real->value);
     }
     const xir_integer_type *integer = xir_integer_type_of((const xir_object *)element);
@@ -144,25 +149,26 @@ static xir_status value_fits(xir_infer *at) {
     return xir_infer_fail(at, XIR_E_BOUNDS, "value", "%" PRId64 " does not fit element_dtype", v);
 }
 
-/* The dims that the input holds; their number alone where `known` is false, negative where it is unknown too. */
+/* Reads the dims that the input holds. `known` is false if only their number is known; *rank is negative if not even
+ * that. */
 static xir_status read_shape(xir_infer *at, int64_t *rank, integer_list *dims) {
     const xir_type *input = xir_infer_input(at, 0);
     xir_status status = value_fits(at);
     if (!status) status = need_integers(at, 0);
     if (status) return status;
     if (xir_type_rank(input) != 1) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "input has %zu dims, a list of dims has one",
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "input has %zu dims: expected 1, a list of dims",
                               xir_type_rank(input));
     }
     *rank = xir_type_dim(input, 0, false);
     if (*rank > MOST_CONSTANTS) {
-        return xir_infer_fail(at, XIR_E_LIMIT, "inputs/0",
-                              "input holds %" PRId64 " dims, at most %d are expected", *rank, MOST_CONSTANTS);
+        return xir_infer_fail(at, XIR_E_LIMIT, "inputs/0", "input holds %" PRId64 " dims: expected at most %d", *rank,
+                              MOST_CONSTANTS);
     }
     if ((status = read_integers(at, 0, dims))) return status;
     for (size_t i = 0; i < dims->size; i++) {
         if (dims->data[i] >= 0) continue;
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "dim %zu is %" PRId64 ", at least 0 was expected", i,
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "dim %zu is %" PRId64 ": expected at least 0", i,
                               dims->data[i]);
     }
     return XIR_OK;
@@ -182,8 +188,8 @@ xir_status constant_of_shape_infer(xir_infer *at) {
     if (!status) status = read_shape(at, &rank, &dims);
     if (status) return status;
     if (rank < 0) {
-        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
-                              "how many dims input holds is unknown: the rank of the output depends on it");
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "the number of dims that input holds is unknown, so "
+                              "the rank of the output cannot be determined");
     }
     for (int64_t i = 0; i < rank && !dims.known; i++) dims.data[i] = UNKNOWN_DIM;
     return xir_infer_result_tensor(at, (const xir_type *)a->element_dtype, NULL, dims.data, (size_t)rank);

@@ -1,10 +1,10 @@
-/* Elements picked by indices. */
+/* Gather ops. */
 #include <inttypes.h>
 #include "graph.h"
 #include "pick.h"
 #include "types.h"
 
-/* The output of a pick: its dims, and where the dims of data have gone. */
+/* The output of a gather: its dims, and where the dims of data are in it. */
 typedef struct pick {
     dim_list dims, to;
 } pick;
@@ -30,13 +30,13 @@ static int64_t dim_of(xir_infer *at, size_t input, size_t i) {
     return dim < 0 ? UNKNOWN_DIM : dim;
 }
 
-/* Dim `from` of data stays whole, as dim `to`. */
+/* Keeps dim `from` of data whole, as dim `to`. */
 static void keep_dim(xir_infer *at, pick *p, size_t from, size_t to) {
     p->dims.data[to] = dim_of(at, 0, from);
     p->to.data[from] = (int64_t)to;
 }
 
-static bool two_to_judge(xir_infer *at) { return inputs_known(at, 2) && !inputs_tiled(at, 2); }
+static bool both_checkable(xir_infer *at) { return inputs_known(at, 2) && !inputs_tiled(at, 2); }
 
 /* ---- Gather ---------------------------------------------------------------------------------------------------- */
 
@@ -50,7 +50,7 @@ static xir_status gather_rules(xir_infer *at, size_t *axis) {
 
 xir_status gather_check(xir_infer *at) {
     size_t axis;
-    return two_to_judge(at) ? gather_rules(at, &axis) : XIR_OK;
+    return both_checkable(at) ? gather_rules(at, &axis) : XIR_OK;
 }
 
 xir_status gather_infer(xir_infer *at) {
@@ -79,21 +79,21 @@ static xir_status gather_elements_rules(xir_infer *at, size_t *axis) {
     if (status) return status;
     size_t rank = xir_type_rank(xir_infer_input(at, 0)), found = xir_type_rank(xir_infer_input(at, 1));
     if (found != rank) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "indices has %zu dims, data %zu: as many were expected",
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "indices has %zu dims, data has %zu: expected the same",
                               found, rank);
     }
     for (size_t i = 0; i < rank; i++) {
         int64_t most = dim_of(at, 0, i), dim = dim_of(at, 1, i);
         if (i == *axis || most < 0 || dim <= most) continue;
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "dim %zu of indices is %" PRId64 ", of data %" PRId64
-                              ": at most as much was expected, except along axis %zu", i, dim, most, *axis);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "dim %zu of indices is %" PRId64 ", that of data is "
+                              "%" PRId64 ": expected at most that, except along axis %zu", i, dim, most, *axis);
     }
     return indices_in_dim(at, 1, dim_of(at, 0, *axis));
 }
 
 xir_status gather_elements_check(xir_infer *at) {
     size_t axis;
-    return two_to_judge(at) ? gather_elements_rules(at, &axis) : XIR_OK;
+    return both_checkable(at) ? gather_elements_rules(at, &axis) : XIR_OK;
 }
 
 xir_status gather_elements_infer(xir_infer *at) {
@@ -116,7 +116,8 @@ xir_status gather_elements_infer(xir_infer *at) {
 
 /* ---- GatherND ---------------------------------------------------------------------------------------------------- */
 
-/* How many dims of data an index names; unknown if the last dim of indices is. */
+/* Checks GatherND. *place is the number of dims of data that an index addresses; unknown if the last dim of indices
+ * is. */
 static xir_status gather_nd_rules(xir_infer *at, int64_t *place) {
     const xir_gather_nd_attrs *a = xir_infer_attrs(at);
     size_t rank = xir_type_rank(xir_infer_input(at, 0)), n = xir_type_rank(xir_infer_input(at, 1));
@@ -124,32 +125,32 @@ static xir_status gather_nd_rules(xir_infer *at, int64_t *place) {
     if (!status) status = need_whole(at, 1);
     if (status) return status;
     if (rank == 0 || n == 0) {
-        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(rank != 0).text,
-                              "%s has no dims, at least one was expected", input_name(at, rank != 0));
+        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(rank != 0).text, "%s has no dims: expected at least one",
+                              input_name(at, rank != 0));
     }
     size_t least = rank < n ? rank : n;
     if (a->batch_dims < 0 || (uint64_t)a->batch_dims >= least) {
         return xir_infer_fail(at, XIR_E_BOUNDS, "batch_dims",
-                              "%" PRId64 " batch dims are outside [0, %zu): data has %zu dims, "
-                              "indices %zu", a->batch_dims, least, rank, n);
+                              "%" PRId64 " batch dims are outside [0, %zu): data has %zu dims, indices has %zu",
+                              a->batch_dims, least, rank, n);
     }
     size_t batch = (size_t)a->batch_dims;
     for (size_t i = 0; i < batch; i++) {
         int64_t of_data = dim_of(at, 0, i), of_indices = dim_of(at, 1, i);
         if (of_data < 0 || of_indices < 0 || of_data == of_indices) continue;
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "batch dim %zu of indices is %" PRId64 ", of data %" PRId64
-                              ": the same were expected", i, of_indices, of_data);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
+                              "batch dim %zu of indices is %" PRId64 ", that of data is %" PRId64 ": expected the same",
+                              i, of_indices, of_data);
     }
     *place = dim_of(at, 1, n - 1);
     if (*place < 0 || (*place >= 1 && (uint64_t)*place <= rank - batch)) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
-                          "the last dim of indices is %" PRId64 ", a place in 1 to %zu dims of data "
-                          "was expected", *place, rank - batch);
+    return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "the last dim of indices is %" PRId64 ": expected 1 to %zu, "
+                          "an index for each dim of data that it picks from", *place, rank - batch);
 }
 
 xir_status gather_nd_check(xir_infer *at) {
     int64_t place;
-    return two_to_judge(at) ? gather_nd_rules(at, &place) : XIR_OK;
+    return both_checkable(at) ? gather_nd_rules(at, &place) : XIR_OK;
 }
 
 xir_status gather_nd_infer(xir_infer *at) {
@@ -161,16 +162,16 @@ xir_status gather_nd_infer(xir_infer *at) {
     if (status) return status;
     if (place < 0) {
         return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/1",
-                              "the last dim of indices is unknown: the rank of the output depends on it");
+                              "the last dim of indices is unknown, so the rank of the output cannot be determined");
     }
     size_t rank = xir_type_rank(xir_infer_input(at, 0)), n = xir_type_rank(xir_infer_input(at, 1));
-    size_t batch = (size_t)a->batch_dims, behind = batch + (size_t)place;
-    if (!pick_init(at, &p, n - 1 + rank - behind)) return XIR_E_MEMORY;
+    size_t batch = (size_t)a->batch_dims, tail = batch + (size_t)place;
+    if (!pick_init(at, &p, n - 1 + rank - tail)) return XIR_E_MEMORY;
     for (size_t i = 0; i < n - 1; i++) p.dims.data[i] = dim_of(at, 1, i);
     for (size_t i = 0; i < batch; i++) {
         if (p.dims.data[i] < 0 || p.dims.data[i] == dim_of(at, 0, i)) keep_dim(at, &p, i, i);
     }
-    for (size_t i = behind; i < rank; i++) keep_dim(at, &p, i, n - 1 + i - behind);
+    for (size_t i = tail; i < rank; i++) keep_dim(at, &p, i, n - 1 + i - tail);
     status = give_picked(at, p.to.data, -1, &p.dims);
     pick_free(&p);
     return status;

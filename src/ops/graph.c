@@ -1,7 +1,7 @@
-/* The ends of a network. The types of an Input's outputs are given by who makes it. */
+/* The inputs and outputs of a network. The program sets the types of an Input's outputs. */
 #include "rules.h"
 
 xir_status output_infer(xir_infer *at) {
     (void)at;
-    return XIR_OK;   // it has no outputs
+    return XIR_OK;   // an Output has no outputs
 }

@@ -1,5 +1,5 @@
-/* Tensors one after the other, along a dim that they have (Concat) or a new one (Stack). What their types say of the
- * elements of that dim is joined too; what they say of other dims has to be the same in all of them. */
+/* Tensors joined along an existing dim (Concat) or a new one (Stack). Scales and distributions along that dim are
+ * concatenated too; those along other dims must be the same in all inputs. */
 #include <inttypes.h>
 #include "graph.h"
 #include "move.h"
@@ -7,31 +7,31 @@
 typedef struct join {
     const dim_list   *dims;     /* of the output                                         */
     const xir_layout *layout;
-    size_t            axis;     /* along which the inputs stand, a dim of the output     */
-    int64_t           partner;  /* the other dim of a tiled axis, then `axis` is the tiles; -1 */
-    bool              stack;    /* the inputs don't have that dim: one element of each   */
+    size_t            axis;     /* the dim of the output along which the inputs lie      */
+    int64_t           partner;  /* the unit dim of a tiled axis, `axis` being its tiles; else -1 */
+    bool              stack;    /* the inputs lack that dim: each is one element   */
 } join;
 
 /* ---- arrays --------------------------------------------------------------------------------------------------- */
 
-/* A dim of an input in the output. */
+/* Maps a dim of an input to the output. */
 static int64_t joined_dim(const join *j, int64_t k) { return j->stack && (uint64_t)k >= j->axis ? k + 1 : k; }
 
-/* An axis of an input in the output, from the end if it was. */
+/* Maps an axis of an input to the output; a negative axis stays negative. */
 static int64_t joined_axis(const join *j, int64_t axis, size_t rank) {
     int64_t k = from_start(axis, rank);
     if (k < 0) return axis;
     return axis < 0 ? joined_dim(j, k) - (int64_t)j->dims->size : joined_dim(j, k);
 }
 
-/* How many elements input i has along the joined dim, tiles and unit together; -1 if that is unknown. */
+/* How many elements input i has along the joined dim, tiles and unit together; -1 if unknown. */
 static int64_t share(xir_infer *at, const join *j, size_t i) {
     const int64_t axes[2] = { (int64_t)j->axis, j->partner };
     if (j->stack) return 1;
     return extent(xir_type_as_tensor(xir_infer_input(at, i))->shape, axes, j->partner < 0 ? 1 : 2);
 }
 
-/* The array of a kind that input i has; those of zero points are made in `room`. */
+/* The array of a kind that input i has. Zero points are converted to runs in `room`. */
 static xir_status array_of(xir_infer *at, size_t i, array_kind kind, run_list *room, xir_runs *items, int64_t *axis) {
     const xir_type *type = xir_infer_input(at, i);
     const xir_scales *scales = xir_type_scale(type);
@@ -47,7 +47,7 @@ static xir_status array_of(xir_infer *at, size_t i, array_kind kind, run_list *r
     return status;
 }
 
-/* Whether items of input i lie along the joined dim, one for each element. */
+/* Whether the items of input i lie along the joined dim, one for each element. */
 static bool lie_along(xir_infer *at, const join *j, size_t i, int64_t axis, xir_runs items) {
     int64_t axes[2], count = runs_total(items), have = share(at, j, i);
     size_t n = j->stack ? 0 : axes_along(xir_infer_input(at, i), axis, axes);
@@ -64,9 +64,9 @@ static bool same_items(xir_runs a, xir_runs b) {
     return true;
 }
 
-/* Whether items of input i say the same of its elements as those of input 0 of theirs, wherever they stand along the
- * joined dim. */
-static bool say_the_same(xir_infer *at, const join *j, xir_runs first, int64_t first_axis, size_t i, int64_t axis,
+/* Whether the items of input i describe its elements as those of input 0 do, wherever the input lies along the joined
+ * dim. */
+static bool items_agree(xir_infer *at, const join *j, xir_runs first, int64_t first_axis, size_t i, int64_t axis,
                          xir_runs items) {
     if (lie_along(at, j, i, axis, items)) return false;
     if (first.size == 1 && items.size == 1) {
@@ -78,8 +78,8 @@ static bool say_the_same(xir_infer *at, const join *j, xir_runs first, int64_t f
     return same_items(first, items) && (items.size == 0 || from_start(axis, rank) == from_start(first_axis, rank));
 }
 
-/* Whether all inputs say the same by their arrays of a kind, none of them along the joined dim. */
-static xir_status all_say_the_same(xir_infer *at, const join *j, array_kind kind, bool *same) {
+/* Sets *same if the arrays of a kind are the same in all inputs and none lies along the joined dim. */
+static xir_status all_items_agree(xir_infer *at, const join *j, array_kind kind, bool *same) {
     size_t n = xir_infer_input_count(at);
     run_list room[2];
     xir_runs first, items;
@@ -90,7 +90,7 @@ static xir_status all_say_the_same(xir_infer *at, const join *j, array_kind kind
     *same = true;
     for (size_t i = 0; i < n && *same && !status; i++) {
         status = array_of(at, i, kind, &room[1], &items, &axis);
-        if (!status) *same = say_the_same(at, j, first, first_axis, i, axis, items);
+        if (!status) *same = items_agree(at, j, first, first_axis, i, axis, items);
     }
     run_list_free(&room[0]);
     run_list_free(&room[1]);
@@ -107,12 +107,12 @@ static xir_status join_array(void *user, xir_infer *at, array_kind kind, xir_run
     if (none) return XIR_OK;
     run_list room;
     run_list_init(&room, context_alloc(at->ctx));
-    xir_status status = all_say_the_same(at, j, kind == ARRAY_ZEROS ? ARRAY_SCALES : kind, &same);
-    bool axis_shared = kind != ARRAY_RATIOS;   // scales and zero points have one
-    if (!status && same && axis_shared) status = all_say_the_same(at, j, ARRAY_ZEROS, &same);
+    xir_status status = all_items_agree(at, j, kind == ARRAY_ZEROS ? ARRAY_SCALES : kind, &same);
+    bool axis_shared = kind != ARRAY_RATIOS;   // scales and zero points have a single one
+    if (!status && same && axis_shared) status = all_items_agree(at, j, ARRAY_ZEROS, &same);
     if (!status && same) {
         *axis = joined_axis(j, first_axis, rank);
-        size_t times = j->stack && rank == 0 && kind == ARRAY_RATIOS ? n : 1;   // the new dim has an element for each
+        size_t times = j->stack && rank == 0 && kind == ARRAY_RATIOS ? n : 1;   // the new dim: one element an input
         while (times-- && !status) status = run_list_append(out, items, 0, runs_total(items)) ? no_memory(at) : XIR_OK;
     }
     for (size_t i = 0; i < n && !same && !status; i++) {
@@ -132,7 +132,7 @@ static xir_status join_array(void *user, xir_infer *at, array_kind kind, xir_run
         if (status == XIR_E_MEMORY) no_memory(at);
         else if (status) {
             status = xir_infer_fail(at, XIR_E_LIMIT, path_of_input(i).text,
-                                    "together the inputs have more elements than 64 bits count");
+                                    "the number of elements of all inputs together exceeds 64 bits");
         }
     }
     if (!same && !led) *axis = first_axis < 0 ? (int64_t)j->axis - (int64_t)j->dims->size : (int64_t)j->axis;
@@ -142,7 +142,7 @@ static xir_status join_array(void *user, xir_infer *at, array_kind kind, xir_run
 
 /* ---- valid elements ------------------------------------------------------------------------------------------- */
 
-/* Distributions of all inputs together: more is a mistake, and each is looked for in every input. */
+/* The most distributions of all inputs together: each of them is looked up in every input. */
 enum { MOST_DISTRS = 1 << 10, MOST_RUNS = 1 << 20 };
 
 static bool same_axes(const xir_distr *a, const xir_distr *b, size_t rank) {
@@ -153,7 +153,7 @@ static bool same_axes(const xir_distr *a, const xir_distr *b, size_t rank) {
     return true;
 }
 
-/* The distribution of input i over the dims of another; NULL: all elements are valid. */
+/* The distribution of input i over the same dims as another one; NULL: all elements are valid. */
 static const xir_distr *distr_like(xir_infer *at, size_t i, const xir_distr *like) {
     const xir_tensor_type *type = xir_type_as_tensor(xir_infer_input(at, i));
     for (size_t k = 0; k < type->merged_distrs.size; k++) {
@@ -169,11 +169,11 @@ static bool all_valid(const xir_distr *distr) {
 
 static xir_status unknown_share(xir_infer *at) {
     return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs",
-                          "a dim is unknown: which elements of the output are valid can't be said");
+                          "a dim is unknown: the valid elements of the output cannot be determined");
 }
 
-/* What all inputs say of the dims of `like`, of which the one at `place` is joined: those before it are walked
- * element by element. */
+/* Concatenates the distributions over the dims of `like`, of which the one at `place` is joined. The dims before it are
+ * walked element by element. */
 enum { MOST_STEPS = 1 << 16 };
 static xir_status interleave(xir_infer *at, const xir_distr *like, size_t place, run_list *runs) {
     size_t n = xir_infer_input_count(at), n_axes = like->merged_axis.size;
@@ -194,8 +194,8 @@ static xir_status interleave(xir_infer *at, const xir_distr *like, size_t place,
     return outer < 0 ? unknown_share(at) : status;
 }
 
-/* Whether the distributions of all inputs over the dims of `like` fit these; whether all elements are valid, and all
- * the same. */
+/* Compares the distributions of all inputs over the dims of `like`: whether each fits its dims, all elements are valid,
+ * and all distributions are equal. */
 static xir_status compare_distrs(xir_infer *at, const xir_distr *like, bool *valid, bool *same) {
     size_t n = xir_infer_input_count(at);
     *valid = *same = true;
@@ -204,8 +204,9 @@ static xir_status compare_distrs(xir_infer *at, const xir_distr *like, bool *val
         int64_t have = extent(xir_type_as_tensor(xir_infer_input(at, i))->shape, like->merged_axis.data,
                               like->merged_axis.size);
         if (distr && have >= 0 && have != xir_distr_total(distr)) {
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text, "a distribution counts %" PRId64
-                                  " elements, its dims have %" PRId64, xir_distr_total(distr), have);
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,
+                                  "a distribution counts %" PRId64 " elements: expected %" PRId64 ", the product of "
+                                  "its dims", xir_distr_total(distr), have);
         }
         *valid &= all_valid(distr);
         *same &= distr && same_items(distr->sections, like->sections);
@@ -213,7 +214,7 @@ static xir_status compare_distrs(xir_infer *at, const xir_distr *like, bool *val
     return XIR_OK;
 }
 
-/* Joins what the inputs say of the dims of `like`, the first one to speak of them; NULL where there is nothing to say.
+/* Joins the distributions over the dims of `like`, the first one over these dims. NULL if the result is all valid.
  * `axes` has room. */
 static xir_status join_distr(xir_infer *at, const join *j, const xir_distr *like, int64_t *axes,
                              const xir_distr **out) {
@@ -224,7 +225,7 @@ static xir_status join_distr(xir_infer *at, const join *j, const xir_distr *like
         int64_t axis = from_start(like->merged_axis.data[k], rank);
         if (axis < 0) {
             return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
-                                  "a distribution is over dim %" PRId64 " of %zu dims",
+                                  "a distribution is over dim %" PRId64 ", but the input has %zu dims",
                                   like->merged_axis.data[k], rank);
         }
         if (!j->stack && axis == (int64_t)j->axis) place = k;
@@ -242,13 +243,13 @@ static xir_status join_distr(xir_infer *at, const join *j, const xir_distr *like
     } else if (same) {
         status = run_list_append(&runs, like->sections, 0, xir_distr_total(like));
     } else {
-        status = xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs",
-                                "which elements are valid along dim %" PRId64 " is not the "
-                                "same in all inputs: it can't be said of the output", like->merged_axis.data[0]);
+        status = xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs", "the valid elements along dim %" PRId64 " differ "
+                                "between the inputs: they cannot be carried over to the output",
+                                like->merged_axis.data[0]);
     }
     if (status && !at->status) {
         status = status == XIR_E_MEMORY ? no_memory(at)
-               : xir_infer_fail(at, XIR_E_LIMIT, "inputs", "which elements are valid would take too many runs");
+               : xir_infer_fail(at, XIR_E_LIMIT, "inputs", "the distribution of the output needs too many runs");
     }
     if (!status && runs.size) {
         *out = distr_make(at->pool, (xir_i64s){ axes, n_axes }, run_list_runs(&runs), like->uvalue, like->legacy);
@@ -258,7 +259,7 @@ static xir_status join_distr(xir_infer *at, const join *j, const xir_distr *like
     return status;
 }
 
-/* Of all dims that any input speaks of, into `out`, which has room. */
+/* Joins the distributions of all inputs into `out`, which has room. */
 static xir_status join_distrs(xir_infer *at, const join *j, const xir_object **out, size_t *n_out) {
     size_t n = xir_infer_input_count(at);
     xir_status status = XIR_OK;
@@ -280,7 +281,7 @@ static xir_status join_distrs(xir_infer *at, const join *j, const xir_object **o
     return status;
 }
 
-/* Gives the type of the joined inputs. */
+/* Sets the result to the type of the joined inputs. */
 static xir_status give_join(xir_infer *at, join *j) {
     size_t n = xir_infer_input_count(at), n_distrs = 0;
     const xir_type *element = xir_type_element(xir_infer_input(at, 0));
@@ -291,7 +292,7 @@ static xir_status give_join(xir_infer *at, join *j) {
     if (n_distrs == 0) return xir_infer_result_tensor(at, element, layout, j->dims->data, j->dims->size);
     if (n_distrs > MOST_DISTRS) {
         return xir_infer_fail(at, XIR_E_LIMIT, "inputs",
-                              "together they have %zu distributions, at most %d were expected", n_distrs, MOST_DISTRS);
+                              "the inputs have %zu distributions together: expected at most %d", n_distrs, MOST_DISTRS);
     }
     const xir_object **distrs = mem_new(context_alloc(at->ctx), n_distrs * sizeof *distrs);
     if (!distrs) return no_memory(at);
@@ -308,23 +309,24 @@ static xir_status give_join(xir_infer *at, join *j) {
 
 /* ---- dims ----------------------------------------------------------------------------------------------------- */
 
-/* Merges dim k, which must be the same, of input i into that of the output. */
+/* Merges dim k of input i, which must be the same in all inputs, into the output. */
 static xir_status merge_dim(xir_infer *at, size_t i, size_t k, int64_t *out) {
     int64_t dim = xir_type_dim(xir_infer_input(at, i), (int64_t)k, false);
     if (*out < 0) *out = dim < 0 ? UNKNOWN_DIM : dim;
     else if (dim >= 0 && dim != *out) {
-        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "dim %zu of input %zu is %" PRId64
-                              ", of those before it %" PRId64, k, i, dim, *out);
+        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text,
+                              "dim %zu of input %zu is %" PRId64 ": expected %" PRId64 ", as in the inputs before it",
+                              k, i, dim, *out);
     }
     return XIR_OK;
 }
 
 static xir_status need_some(xir_infer *at) {
     if (xir_infer_input_count(at)) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_MISSING, "inputs", "no inputs, at least one was expected");
+    return xir_infer_fail(at, XIR_E_MISSING, "inputs", "there are no inputs: expected at least one");
 }
 
-/* Whether two element types are quantised in the same way, but for the numbers. */
+/* Whether two element types are quantised in the same way, apart from the numbers. */
 static bool alike_quantized(const xir_type *a, const xir_type *b) {
     const xir_scales *s = xir_type_scale(a), *t = xir_type_scale(b);
     return xir_type_kind_of(a) == xir_type_kind_of(b) && xir_type_equal(xir_type_storage(a), xir_type_storage(b)) &&
@@ -334,7 +336,7 @@ static bool alike_quantized(const xir_type *a, const xir_type *b) {
            (xir_type_kind_of(a) != XIR_TYPE_CALIBRATED || xir_type_equal(a, b));
 }
 
-/* Ranks, element types and tiles agree. */
+/* Checks that ranks, element types and tiles agree. */
 static xir_status check_alike(xir_infer *at) {
     size_t n = xir_infer_input_count(at), rank = xir_type_rank(xir_infer_input(at, 0));
     const xir_type *first = xir_infer_input(at, 0), *a = xir_type_element(first);
@@ -343,8 +345,8 @@ static xir_status check_alike(xir_infer *at) {
         const xir_type *type = xir_infer_input(at, i), *b = xir_type_element(type);
         if (xir_type_rank(type) != rank) {
             return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text,
-                                  "input %zu has %zu dims, input 0 has %zu: the "
-                                  "same were expected", i, xir_type_rank(type), rank);
+                                  "input %zu has %zu dims, input 0 has %zu: expected the same", i, xir_type_rank(type),
+                                  rank);
         }
         xir_status status = same_elements(at, 0, i);
         if (status) return status;
@@ -357,14 +359,13 @@ static xir_status check_alike(xir_infer *at) {
             bool same_unit = xir_layout_unit(l, k) == xir_layout_unit(r, k);
             if (same_unit && (!xir_layout_unit(l, k) || tile_partner(l, k) == tile_partner(r, k))) continue;
             return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text,
-                                  "dim %zu of input %zu is not tiled as that of input 0", k, i);
+                                  "dim %zu of input %zu is not tiled like that of input 0", k, i);
         }
     }
     return XIR_OK;
 }
 
-/* Of a tiled axis, whichever of its dims is named, the tiles are joined: only the last input may have padding in
- * them. */
+/* Joins a tiled axis, given by either of its dims, along its tiles. Only the last input may have padding in them. */
 static xir_status join_tiles(xir_infer *at, join *j) {
     const xir_type *first = xir_infer_input(at, 0);
     const xir_layout *layout = xir_type_layout(first);
@@ -376,8 +377,8 @@ static xir_status join_tiles(xir_infer *at, join *j) {
     for (size_t i = 0; i + 1 < n; i++) {
         if (all_valid(xir_type_distr(xir_infer_input(at, i), axes, 2))) continue;
         return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,
-                              "input %zu has padding along the tiled axis %c: "
-                              "every input but the last has to fill its tiles", i, xir_layout_axis(layout, j->axis));
+                              "input %zu has padding along the tiled axis %c: expected full tiles in all inputs but "
+                              "the last", i, xir_layout_axis(layout, j->axis));
     }
     return XIR_OK;
 }
@@ -388,7 +389,7 @@ static xir_status concat_dims(xir_infer *at, dim_list *out, join *j) {
     const xir_concat_attrs *a = xir_infer_attrs(at);
     size_t n = xir_infer_input_count(at);
     if (a->axis < -1)
-        return xir_infer_fail(at, XIR_E_BOUNDS, "axis", "%" PRId64 " is below -1, the least axis", a->axis);
+        return xir_infer_fail(at, XIR_E_BOUNDS, "axis", "axis is %" PRId64 ": expected at least -1", a->axis);
     xir_status status = read_axis(at, "axis", a->axis, xir_type_rank(xir_infer_input(at, 0)), &j->axis);
     if (!status) status = check_alike(at);
     if (!status) status = join_tiles(at, j);
@@ -403,7 +404,7 @@ static xir_status concat_dims(xir_infer *at, dim_list *out, join *j) {
         if (*total < 0 || dim < 0) *total = UNKNOWN_DIM;
         else if (!status && !add_i64(*total, dim, total)) {
             status = xir_infer_fail(at, XIR_E_LIMIT, "axis",
-                                    "together the inputs exceed 64 bits along dim %zu", j->axis);
+                                    "the sizes of the inputs along dim %zu exceed 64 bits together", j->axis);
         }
     }
     if (status) dims_free(out);
@@ -415,7 +416,7 @@ xir_status concat_check(xir_infer *at) {
     join j = { .partner = -1 };
     size_t n = xir_infer_input_count(at);
     if (n == 0) return need_some(at);
-    if (!inputs_judged(at, n)) return XIR_OK;
+    if (!inputs_checkable(at, n)) return XIR_OK;
     xir_status status = need_few_dims(at, n);
     if (status) return status;
     status = concat_dims(at, &dims, &j);
@@ -442,7 +443,7 @@ static xir_status stack_dims(xir_infer *at, dim_list *out, join *j) {
     size_t n = xir_infer_input_count(at), rank = xir_type_rank(xir_infer_input(at, 0));
     int64_t axis = from_start(a->dim, rank + 1);
     if (axis < 0) {
-        return xir_infer_fail(at, XIR_E_BOUNDS, "dim", "%" PRId64 " is outside the %zu dims of the output", a->dim,
+        return xir_infer_fail(at, XIR_E_BOUNDS, "dim", "dim %" PRId64 " is outside the %zu dims of the output", a->dim,
                               rank + 1);
     }
     j->axis = (size_t)axis;

@@ -1,9 +1,9 @@
-/* Products of matrices. As NumPy's matmul: leading dims are broadcast, a single dim is a row on the left and a
- * column on the right, which the result does not have. */
+/* Matrix products, as in NumPy's matmul: leading dims are broadcast; a vector is a row on the left and a column on the
+ * right, and that dim is not in the result. */
 #include <inttypes.h>
 #include "broadcast.h"
 
-/* An operand and the two dims of its matrix; a vector has one, which is both. */
+/* An operand and the two dims of its matrix. A vector has one dim, which stands for both. */
 typedef struct matrix {
     const xir_type *type;
     size_t          rank, batches;
@@ -15,7 +15,7 @@ static xir_status read_matrix(xir_infer *at, size_t i, matrix *m) {
     const xir_type *type = xir_infer_input(at, i);
     size_t rank = xir_type_rank(type);
     if (rank == 0) {
-        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has no dims, one was expected at least",
+        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has no dims: expected at least one",
                               input_name(at, i));
     }
     bool vector = rank == 1;
@@ -24,12 +24,12 @@ static xir_status read_matrix(xir_infer *at, size_t i, matrix *m) {
     return XIR_OK;
 }
 
-/* Dim k from the right of those before the matrix. */
+/* Batch dim k, from the right. */
 static int64_t batch_dim(const matrix *m, size_t k) {
     return k <= m->batches ? xir_type_dim(m->type, (int64_t)(m->batches - k), false) : 1;
 }
 
-/* The bias broadcasts to the product, which it does not enlarge: dims of 1 in front of it do no harm. */
+/* The bias is broadcast to the product and cannot enlarge it; extra leading dims of 1 are allowed. */
 static xir_status check_bias(xir_infer *at, const dim_list *out) {
     const xir_type *bias = xir_infer_input(at, 2);
     size_t rank = xir_type_rank(bias);
@@ -38,13 +38,13 @@ static xir_status check_bias(xir_infer *at, const dim_list *out) {
         if (b < 0 || b == 1) continue;
         if (k > out->size) {
             return xir_infer_fail(at, XIR_E_INVALID, "inputs/2",
-                                  "dim -%zu of b is %" PRId64 ", the product has %zu dim%s: 1 "
-                                  "was expected", k, b, out->size, out->size == 1 ? "" : "s");
+                                  "dim -%zu of b is %" PRId64 ", but the product has %zu dim%s: expected 1", k, b,
+                                  out->size, out->size == 1 ? "" : "s");
         }
         int64_t dim = out->data[out->size - k];
         if (dim < 0 || b == dim) continue;
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "dim -%zu of b is %" PRId64 ", of the product %" PRId64
-                              ": the same or 1 was expected", k, b, dim);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "dim -%zu of b is %" PRId64 ", that of the product is "
+                              "%" PRId64 ": expected the same or 1", k, b, dim);
     }
     return XIR_OK;
 }
@@ -55,13 +55,13 @@ static xir_status check_elements(xir_infer *at) {
     for (size_t i = 0; i < n && !status; i++) status = need_numbers(at, i);
     if (!status) status = same_elements(at, 0, 1);
     if (status || n == 2) return status;
-    /* The accumulator of narrow numbers is wider, and the bias may be too. */
+    /* Narrow integers are summed in a wider type, and the bias may have that type. */
     const xir_type *x = xir_infer_input(at, 0), *bias = xir_infer_input(at, 2);
     if (xir_type_is_quantized(xir_type_element(bias)) || holds_integers(x) == holds_integers(bias)) return XIR_OK;
     return same_elements(at, 0, 2);
 }
 
-/* The shape of the product; `out` is made. */
+/* The shape of the product; creates `out`. */
 static xir_status matmul_shape(xir_infer *at, dim_list *out) {
     matrix x, k;
     xir_status status = check_elements(at);
@@ -69,8 +69,9 @@ static xir_status matmul_shape(xir_infer *at, dim_list *out) {
     if (!status) status = read_matrix(at, 1, &k);
     if (status) return status;
     if (x.columns >= 0 && k.rows >= 0 && x.columns != k.rows) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "k has %" PRId64 " rows, x %" PRId64
-                              " columns: the same were expected", k.rows, x.columns);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
+                              "k has %" PRId64 " rows, x has %" PRId64 " columns: expected the same", k.rows,
+                              x.columns);
     }
     size_t batches = x.batches > k.batches ? x.batches : k.batches, rank = batches + !x.vector + !k.vector;
     if (!dims_init(at, out, rank)) return XIR_E_MEMORY;
@@ -79,8 +80,8 @@ static xir_status matmul_shape(xir_infer *at, dim_list *out) {
         if (join_dim(a, b, &out->data[batches - i])) continue;
         dims_free(out);
         return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
-                              "dim -%zu before the matrices of x is %" PRId64 ", of k %" PRId64
-                              ": the same or 1 was expected", i, a, b);
+                              "batch dim -%zu of x is %" PRId64 ", that of k is %" PRId64 ": expected the same or 1", i,
+                              a, b);
     }
     if (!x.vector) out->data[batches] = x.rows < 0 ? UNKNOWN_DIM : x.rows;
     if (!k.vector) out->data[rank - 1] = k.columns < 0 ? UNKNOWN_DIM : k.columns;
@@ -91,7 +92,8 @@ static xir_status matmul_shape(xir_infer *at, dim_list *out) {
 
 static xir_status check_computed(xir_infer *at) {
     if (!xir_infer_input_is_params(at, 0) || !xir_infer_input_is_params(at, 1)) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "x and k are both Params: one that is computed was expected");
+    return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
+                          "x and k are both Params: expected at least one computed value");
 }
 
 xir_status matmul_check(xir_infer *at) {
@@ -105,7 +107,7 @@ xir_status matmul_check(xir_infer *at) {
     return status;
 }
 
-/* Where the dims of operand i are in a product of these dims. */
+/* Maps the dims of operand i to those of the product. */
 static xir_status carry_matrix(xir_infer *at, size_t i, const dim_list *dims, distr_list *list) {
     if (xir_type_as_tensor(xir_infer_input(at, i))->merged_distrs.size == 0) return XIR_OK;
     matrix x, k;

@@ -1,5 +1,5 @@
-/* Items are moved run by run. Where merged dims are cut the outer ones are walked element by element, up to 65536 of
- * them. */
+/* Array items and distributions are moved run by run. If merged dims are sliced, the outer ones are walked element by
+ * element, up to 65536 of them. */
 #include <inttypes.h>
 #include "axes.h"
 #include "graph.h"
@@ -7,7 +7,7 @@
 
 /* ---- inputs ------------------------------------------------------------------------------------------------- */
 
-xir_status need_movable(xir_infer *at, size_t n) { return inputs_judged(at, n) ? XIR_OK : need_inputs(at, n); }
+xir_status need_movable(xir_infer *at, size_t n) { return inputs_checkable(at, n) ? XIR_OK : need_inputs(at, n); }
 
 int64_t tile_partner(const xir_layout *layout, size_t k) {
     char letter = xir_layout_axis(layout, k);
@@ -19,9 +19,8 @@ xir_status need_untiled(xir_infer *at, const char *what, size_t k) {
     const xir_layout *layout = xir_type_layout(xir_infer_input(at, 0));
     if (tile_partner(layout, k) < 0) return XIR_OK;
     xir_str text = xir_layout_text(layout);
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, what,
-                          "dim %zu is part of a tiled axis of %s (%.*s): what becomes of its "
-                          "tiles can't be said", k, input_name(at, 0), (int)text.size, text.data);
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, what, "dim %zu is part of a tiled axis of %s (%.*s): its tiles cannot "
+                          "be carried over to the output", k, input_name(at, 0), (int)text.size, text.data);
 }
 
 bool copy_dims(xir_infer *at, dim_list *out) {
@@ -38,7 +37,7 @@ xir_status read_axis(xir_infer *at, const char *what, int64_t axis, size_t rank,
     return found < 0 ? axis_outside(at, what, axis, rank) : XIR_OK;
 }
 
-/* The text of each axis is copied; layouts are short. */
+/* Copies the text of each axis; layouts are short. */
 xir_status layout_of_axes(xir_infer *at, const xir_type *like, const int64_t *from, size_t n, const xir_layout **out) {
     const xir_layout *layout = xir_type_layout(like);
     size_t rank = xir_type_rank(like);
@@ -90,16 +89,15 @@ static bool goes_on(const stretch *last, int64_t start, int64_t step) {
 xir_status add_stretch(stretch_list *list, int64_t start, int64_t count, int64_t step) {
     list->whole = false;
     if (count <= 0) return XIR_OK;
-    if (count == 1 && start != NEW_ELEMENTS) step = 1;   // any; this one goes on most often
+    if (count == 1 && start != NEW_ELEMENTS) step = 1;   // any step is right; 1 is the easiest to extend
     stretch *last = list->size ? &list->data[list->size - 1] : NULL;
     if (last && goes_on(last, start, step)) {
         last->count += count;
         return XIR_OK;
     }
     if (list->size == MOST_STRETCHES) {
-        return xir_infer_fail(list->at, XIR_E_LIMIT, "inputs/0",
-                              "what is said of the elements of %s would be said in more "
-                              "than %d pieces", input_name(list->at, 0), MOST_STRETCHES);
+        return xir_infer_fail(list->at, XIR_E_LIMIT, "inputs/0", "the slices of %s need more than %d pieces",
+                              input_name(list->at, 0), MOST_STRETCHES);
     }
     if (list->size == list->room) {
         bool few = list->data == list->few;
@@ -125,10 +123,10 @@ static void stretches_free(stretch_list *list) {
     if (list->data != list->few) mem_free(context_alloc(list->at->ctx), list->data, list->room * sizeof *list->data);
 }
 
-xir_status unknown_cut(xir_infer *at, size_t k) {
+xir_status refuse_unknown(xir_infer *at, size_t k) {
     return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
-                          "dim %zu of %s is unknown: what is said of its elements can't "
-                          "be said of those that are taken", k, input_name(at, 0));
+                          "dim %zu of %s is unknown: its scales and valid elements cannot be sliced", k,
+                          input_name(at, 0));
 }
 
 /* ---- items -------------------------------------------------------------------------------------------------- */
@@ -139,8 +137,8 @@ size_t axes_along(const xir_type *type, int64_t axis, int64_t axes[2]) {
     const xir_layout *layout = xir_type_layout(type);
     int64_t partner = xir_type_is_layouted(type) ? tile_partner(layout, (size_t)k) : -1;
     axes[0] = k;
-    if (partner < 0 || (uint64_t)partner >= xir_type_rank(type)) return 1;   // a layout need not fit its type
-    bool upper = xir_layout_unit(layout, (size_t)k) == 0;   // the tiles come before what is in them
+    if (partner < 0 || (uint64_t)partner >= xir_type_rank(type)) return 1;   // the layout may not fit the type
+    bool upper = xir_layout_unit(layout, (size_t)k) == 0;   // the tiles come before their units
     axes[0] = upper ? k : partner;
     axes[1] = upper ? partner : k;
     return 2;
@@ -160,26 +158,26 @@ int64_t moved_axis(const move *m, int64_t axis, size_t rank) {
     return axis < 0 ? now - (int64_t)m->dims->size : now;
 }
 
-/* Merged dims that are cut; `inner` is how many items lie behind one of level l, `inner_out` how many of the output. */
+/* Sliced merged dims. `inner` is the number of items in one step of level l, `inner_out` that of the output. */
 enum { MOST_LEVELS = 64, MOST_STEPS = 1 << 16, MOST_RUNS = 1 << 20 };
-typedef struct cutting {
+typedef struct slicing {
     xir_infer    *at;
-    size_t        n, last;      /* the last level that is cut */
-    stretch_list *cuts;
+    size_t        n, last;      /* the last level that is sliced */
+    stretch_list *taken;
     dim_list      dims, inner, inner_out;
     xir_runs      items;
     xir_run       fill;
     run_list     *out;
     int64_t       steps;
-} cutting;
+} slicing;
 
-/* `count` items from `start`, `step` apart. */
+/* Takes `count` items from `start`, `step` apart. */
 static xir_status pick_items(run_list *out, xir_runs items, int64_t start, int64_t count, int64_t step) {
     if (step == 1) return run_list_append(out, items, start, start + count);
     while (count > 0) {
         const xir_run *run = runs_find(items, start);
         if (!run) return XIR_E_BOUNDS;
-        int64_t begin = run == items.data ? 0 : run[-1].end, n = count;   // those in this run
+        int64_t begin = run == items.data ? 0 : run[-1].end, n = count;   // how many lie in this run
         if (step > 0) n = (run->end - 1 - start) / step + 1;
         if (step < 0) n = (start - begin) / -step + 1;
         if (n > count) n = count;
@@ -191,24 +189,24 @@ static xir_status pick_items(run_list *out, xir_runs items, int64_t start, int64
     return XIR_OK;
 }
 
-static xir_status cut_level(cutting *c, size_t l, int64_t base);
+static xir_status slice_level(slicing *c, size_t l, int64_t base);
 
-/* Element k of level l, with all that is behind it. */
-static xir_status cut_element(cutting *c, size_t l, int64_t base, int64_t k) {
+/* Takes element k of level l, with all inner levels. */
+static xir_status slice_element(slicing *c, size_t l, int64_t base, int64_t k) {
     int64_t start = base + k * c->inner.data[l];
     if (c->steps++ >= MOST_STEPS) return XIR_E_LIMIT;
     return l == c->last ? run_list_append(c->out, c->items, start, start + c->inner.data[l])
-           : cut_level(c, l + 1, start);
+           : slice_level(c, l + 1, start);
 }
 
-static xir_status cut_level(cutting *c, size_t l, int64_t base) {
-    const stretch_list *cut = &c->cuts[l];
+static xir_status slice_level(slicing *c, size_t l, int64_t base) {
+    const stretch_list *taken = &c->taken[l];
     const stretch whole = { 0, c->dims.data[l], 1 };
-    size_t n = cut->whole ? 1 : cut->size;
+    size_t n = taken->whole ? 1 : taken->size;
     int64_t inner = c->inner.data[l];
     xir_status status = XIR_OK;
     for (size_t i = 0; i < n && !status; i++) {
-        stretch s = cut->whole ? whole : cut->data[i];
+        stretch s = taken->whole ? whole : taken->data[i];
         if (s.start == NEW_ELEMENTS) {
             int64_t count;
             if (!mul_i64(s.count, c->inner_out.data[l], &count)) return XIR_E_LIMIT;
@@ -218,97 +216,96 @@ static xir_status cut_level(cutting *c, size_t l, int64_t base) {
                                 : run_list_append(c->out, c->items, base + s.start * inner,
                                                   base + (s.start + s.count) * inner);
         } else {
-            for (int64_t k = 0; k < s.count && !status; k++) status = cut_element(c, l, base, s.start + k * s.step);
+            for (int64_t k = 0; k < s.count && !status; k++) status = slice_element(c, l, base, s.start + k * s.step);
         }
         if (!status && c->out->size > MOST_RUNS) return XIR_E_LIMIT;
     }
     return status;
 }
 
-/* Where a level is cut, and how many items there are behind each; false if they exceed 64 bits. */
-static bool measure(cutting *c) {
+/* Finds the sliced levels and how many items one step of each has; false if they exceed 64 bits. */
+static bool measure(slicing *c) {
     int64_t inner = 1, inner_out = 1;
     for (size_t l = c->n; l-- > 0;) {
         int64_t count = 0;
         c->inner.data[l] = inner;
         c->inner_out.data[l] = inner_out;
-        for (size_t i = 0; i < c->cuts[l].size; i++) {
-            if (!add_i64(count, c->cuts[l].data[i].count, &count)) return false;
+        for (size_t i = 0; i < c->taken[l].size; i++) {
+            if (!add_i64(count, c->taken[l].data[i].count, &count)) return false;
         }
-        if (c->cuts[l].whole) count = c->dims.data[l];
+        if (c->taken[l].whole) count = c->dims.data[l];
         if (!mul_i64(inner, c->dims.data[l], &inner) || !mul_i64(inner_out, count, &inner_out)) return false;
     }
     return true;
 }
 
-static xir_status cut_items(cutting *c, size_t i, const move *m, const int64_t *axes) {
+static xir_status slice_items(slicing *c, size_t i, const move *m, const int64_t *axes) {
     xir_i64s shape = xir_type_as_tensor(xir_infer_input(c->at, i))->shape;
     c->last = c->n;
     for (size_t l = 0; l < c->n; l++) {
         int64_t k = from_start(axes[l], shape.size);
         c->dims.data[l] = shape.data[k];
-        if (c->dims.data[l] < 0 && c->n == 1) c->dims.data[l] = runs_total(c->items);   // which says it
-        xir_status status = m->cut(m, c->at, (size_t)k, &c->cuts[l]);
+        if (c->dims.data[l] < 0 && c->n == 1) c->dims.data[l] = runs_total(c->items);   // the items give the size
+        xir_status status = m->take(m, c->at, (size_t)k, &c->taken[l]);
         if (status) return status;
-        if (!c->cuts[l].whole) c->last = l;
+        if (!c->taken[l].whole) c->last = l;
     }
     if (c->last == c->n) return run_list_append(c->out, c->items, 0, runs_total(c->items));
     for (size_t l = 0; l < c->n; l++) {
-        if (c->dims.data[l] < 0) return unknown_cut(c->at, (size_t)from_start(axes[l], shape.size));
+        if (c->dims.data[l] < 0) return refuse_unknown(c->at, (size_t)from_start(axes[l], shape.size));
     }
-    return measure(c) ? cut_level(c, 0, 0) : XIR_E_LIMIT;
+    return measure(c) ? slice_level(c, 0, 0) : XIR_E_LIMIT;
 }
 
 xir_status move_items(xir_infer *at, size_t i, const move *m, const int64_t *axes, size_t n, xir_runs items,
                       xir_run fill, run_list *out) {
     const input_path path = path_of_input(i);
-    if (!m->cut || n == 0) {
+    if (!m->take || n == 0) {
         return run_list_append(out, items, 0, runs_total(items)) ? no_memory(at) : XIR_OK;
     }
     if (n > MOST_LEVELS) {
         return xir_infer_fail(at, XIR_E_LIMIT, path.text,
-                              "a distribution of %s is over %zu dims, at most %d can be cut",
+                              "a distribution of %s is over %zu dims: expected at most %d for slicing",
                               input_name(at, i), n, MOST_LEVELS);
     }
-    cutting c = { .at = at, .n = n, .items = items, .fill = fill, .out = out };
+    slicing c = { .at = at, .n = n, .items = items, .fill = fill, .out = out };
     stretch_list few[2];
     xir_status status = XIR_E_MEMORY;
-    c.cuts = n <= 2 ? few : mem_new(context_alloc(at->ctx), n * sizeof *c.cuts);
-    if (!c.cuts) return no_memory(at);
-    for (size_t l = 0; l < n; l++) stretches_init(&c.cuts[l], at);
+    c.taken = n <= 2 ? few : mem_new(context_alloc(at->ctx), n * sizeof *c.taken);
+    if (!c.taken) return no_memory(at);
+    for (size_t l = 0; l < n; l++) stretches_init(&c.taken[l], at);
     if (dims_init(at, &c.dims, n)) {
         if (dims_init(at, &c.inner, n)) {
             if (dims_init(at, &c.inner_out, n)) {
-                status = cut_items(&c, i, m, axes);
+                status = slice_items(&c, i, m, axes);
                 dims_free(&c.inner_out);
             }
             dims_free(&c.inner);
         }
         dims_free(&c.dims);
     }
-    for (size_t l = 0; l < n; l++) stretches_free(&c.cuts[l]);
-    if (c.cuts != few) mem_free(context_alloc(at->ctx), c.cuts, n * sizeof *c.cuts);
-    if (!status || at->status) return status;   // what has been said
+    for (size_t l = 0; l < n; l++) stretches_free(&c.taken[l]);
+    if (c.taken != few) mem_free(context_alloc(at->ctx), c.taken, n * sizeof *c.taken);
+    if (!status || at->status) return status;   // the error is already reported
     if (status == XIR_E_MEMORY) return no_memory(at);
     if (status == XIR_E_LIMIT) {
-        return xir_infer_fail(at, status, path.text, "what is said of the elements of %s would take too many runs",
-                              input_name(at, i));
+        return xir_infer_fail(at, status, path.text,
+                              "the scales or valid elements of %s need too many runs after slicing", input_name(at, i));
     }
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, path.text, "what is said of the elements of %s does not fit its dims",
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, path.text, "the scales or valid elements of %s do not fit its dims",
                           input_name(at, i));
 }
 
 /* ---- valid elements ----------------------------------------------------------------------------------------- */
 
 static xir_status distr_lost(xir_infer *at, size_t which) {
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
-                          "distribution %zu of %s says which elements are valid, and its "
-                          "dims are merged, split or mixed with others: it can't be said of the output", which,
-                          input_name(at, 0));
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "the dims of distribution %zu of %s are merged, split or "
+                          "mixed with others: it cannot be carried over to the output", which, input_name(at, 0));
 }
 
-/* The dims of the output that neighbouring dims of the input become, in the same row-major order; how many, 0 if
- * they become no whole ones, and `axes` is as before. It has room for all dims of the output. */
+/* Finds the dims of the output that neighbouring dims of the input become in the same row-major order, and returns
+ * their number. Returns 0 if they do not become whole dims; then `axes` is unchanged. `axes` has room for all dims
+ * of the output. */
 static size_t ordered_dims(const move *m, xir_i64s shape, xir_i64s was, int64_t *axes) {
     size_t rank = m->dims->size, begin = 0, end;
     int64_t first = was.size ? from_start(was.data[0], shape.size) : -1, before = 1, inside = 1, product = 1;
@@ -331,8 +328,7 @@ static size_t ordered_dims(const move *m, xir_i64s shape, xir_i64s was, int64_t 
     return end - begin;
 }
 
-/* The distribution over the dims of the output that those of `old` become; NULL where there is nothing to say.
- * `axes` has room. */
+/* Maps a distribution to the dims of the output; NULL if all elements are valid. `axes` has room. */
 static xir_status move_distr(xir_infer *at, const move *m, size_t which, const xir_distr *old, int64_t *axes,
                              const xir_distr **out) {
     xir_i64s shape = xir_type_as_tensor(xir_infer_input(at, 0))->shape, was = old->merged_axis;
@@ -344,16 +340,15 @@ static xir_status move_distr(xir_infer *at, const move *m, size_t which, const x
         int64_t k = from_start(was.data[i], shape.size);
         if (k < 0) {
             return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
-                                  "distribution %zu is over dim %" PRId64 ", %s has %zu "
-                                  "dims", which, was.data[i], input_name(at, 0), shape.size);
+                                  "distribution %zu is over dim %" PRId64 ", but %s has %zu dims", which, was.data[i],
+                                  input_name(at, 0), shape.size);
         }
         if (m->to && m->to[k] < 0) continue;
         axes[n++] = moved_axis(m, was.data[i], shape.size);
     }
     if (have >= 0 && have != total) {
-        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
-                              "distribution %zu counts %" PRId64 " elements, its dims "
-                              "have %" PRId64, which, total, have);
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu counts %" PRId64 " elements: "
+                              "expected %" PRId64 ", the product of its dims", which, total, have);
     }
     size_t ordered = m->ordered && n < was.size ? ordered_dims(m, shape, was, axes) : 0;
     if (ordered) {
@@ -365,7 +360,7 @@ static xir_status move_distr(xir_infer *at, const move *m, size_t which, const x
     run_list_init(&runs, context_alloc(at->ctx));
     xir_status status = XIR_OK;
     if (all) {
-        if (n && now < 0 && !m->cut && n == was.size) now = total;
+        if (n && now < 0 && !m->take && n == was.size) now = total;
         if (n && now > 0) status = run_list_add(&runs, now, 1, 0, 0);
     } else {
         status = move_items(at, 0, m, was.data, was.size, old->sections, (xir_run){ .m = !m->padding }, &runs);
@@ -381,7 +376,7 @@ static xir_status move_distr(xir_infer *at, const move *m, size_t which, const x
     return status;
 }
 
-/* All of them into `out`, which has room. */
+/* Maps all distributions into `out`, which has room. */
 static xir_status move_distrs(xir_infer *at, const move *m, xir_refs old, const xir_object **out, size_t *n) {
     xir_status status = XIR_OK;
     *n = 0;

@@ -1,4 +1,4 @@
-/* The class functions of every operation, and their registration. */
+/* The functions of all op classes, and their registration. */
 #include "context.h"
 #include "library.h"
 #include "rules.h"

@@ -1,5 +1,5 @@
-/* Elements before and after each dim. Negative padding takes elements away, in every mode, before the rest is
- * mirrored. */
+/* Adds elements before and after each dim. In all modes, negative padding first removes elements; the rest is then
+ * padded. */
 #include <inttypes.h>
 #include <math.h>
 #include "graph.h"
@@ -7,14 +7,14 @@
 
 static int64_t positive(int64_t v) { return v > 0 ? v : 0; }
 
-/* How many mirrored elements `n` of the input can give. */
+/* How many mirrored elements a dim of `n` can provide. */
 static int64_t most_mirrored(xir_pad_mode mode, int64_t n) {
     if (mode == XIR_PAD_REFLECTION) return n - 1;
     if (mode == XIR_PAD_SYMMETRIC) return n;
     return n > 0 ? INT64_MAX : 0;
 }
 
-/* Checks one dim; what is unknown of it is not judged. */
+/* Checks one dim. Unknown sizes are accepted. */
 static xir_status pad_dim(xir_infer *at, size_t k, int64_t dim, int64_t *out) {
     const xir_pad_attrs *a = xir_infer_attrs(at);
     int64_t before = a->padding.data[2 * k], after = a->padding.data[2 * k + 1], cropped, padded;
@@ -22,48 +22,48 @@ static xir_status pad_dim(xir_infer *at, size_t k, int64_t dim, int64_t *out) {
     if (dim < 0) return XIR_OK;
     if (!add_i64(dim, before < 0 ? before : 0, &cropped) || !add_i64(cropped, after < 0 ? after : 0, &cropped) ||
         cropped < 0) {
-        return xir_infer_fail(at, XIR_E_INVALID, "padding", "dim %zu of input is %" PRId64 ": %" PRId64 " and %" PRId64
-                              " take away more", k, dim, before, after);
+        return xir_infer_fail(at, XIR_E_INVALID, "padding",
+                              "dim %zu of input is %" PRId64 ": a padding of %" PRId64 " and %" PRId64 " removes more",
+                              k, dim, before, after);
     }
     int64_t most = a->mode == XIR_PAD_CONSTANT ? INT64_MAX : most_mirrored(a->mode, cropped);
     if (positive(before) > positive(most) || positive(after) > positive(most)) {
-        return xir_infer_fail(at, XIR_E_INVALID, "padding",
-                              "%" PRId64 " and %" PRId64 " elements around dim %zu, where %s "
+        return xir_infer_fail(at, XIR_E_INVALID, "padding", "padding of %" PRId64 " and %" PRId64 " around dim %zu: %s "
                               "of %" PRId64 " gives at most %" PRId64, before, after, k,
                               xir_pad_mode_enum()->names[a->mode], cropped, positive(most));
     }
     if (!add_i64(cropped, positive(before), &padded) || !add_i64(padded, positive(after), &padded)) {
         return xir_infer_fail(at, XIR_E_LIMIT, "padding",
-                              "dim %zu of %" PRId64 " with %" PRId64 " and %" PRId64 " exceeds "
-                              "64 bits", k, dim, before, after);
+                              "dim %zu of %" PRId64 " with padding %" PRId64 " and %" PRId64 " exceeds 64 bits", k, dim,
+                              before, after);
     }
     *out = padded;
     return XIR_OK;
 }
 
-/* Whether an element of input 0 can hold the padding. */
+/* Whether the element type of input 0 can hold the padding value. */
 static xir_status fits(xir_infer *at, const xir_scalar *value) {
     const xir_type *element = xir_type_element(xir_infer_input(at, 0));
     double real = xir_scalar_as_real(value);
     const xir_integer_type *integer = xir_integer_type_of((const xir_object *)element);
     bool is_bool = xir_type_kind_of(element) == XIR_TYPE_BOOL;
     if (xir_type_is_quantized(element) && xir_type_kind_of(element) != XIR_TYPE_CALIBRATED && real != 0) {
-        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "value",
-                              "%g for a quantised input: which stored number that is depends "
-                              "on the element, 0 was expected", real);
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "value", "the value for a quantised input is %g: expected 0, "
+                              "because the stored number for others depends on the element", real);
     }
     if (!integer && !is_bool) return XIR_OK;
     if (real != trunc(real)) {
-        return xir_infer_fail(at, XIR_E_TYPE, "value", "%g for elements that are integers or bool", real);
+        return xir_infer_fail(at, XIR_E_TYPE, "value",
+                              "the value is %g, but the elements of input are integers or bool", real);
     }
     int bits = is_bool ? 1 : integer->ibits > 64 ? 64 : (int)integer->ibits;
     bool sign = !is_bool && integer->sign, good;
     double least = sign ? -ldexp(1, bits - 1) : 0, above = ldexp(1, sign ? bits - 1 : bits);
-    bool exact = object_what(value) == WHAT_INT && bits == 64;   // a real does not hold them all
+    bool exact = object_what(value) == WHAT_INT && bits == 64;   // a double cannot represent all of them
     if (exact) good = sign || xir_scalar_as_int(value) >= 0;
     else good = real >= least && real < above;
     if (good) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_BOUNDS, "value", "%g is outside [%g, %g) of an element of input", real,
+    return xir_infer_fail(at, XIR_E_BOUNDS, "value", "%g is outside [%g, %g), the range of the elements of input", real,
                           least, above);
 }
 
@@ -72,11 +72,11 @@ static xir_status pad_dims(xir_infer *at, dim_list *out) {
     xir_i64s shape = xir_type_as_tensor(xir_infer_input(at, 0))->shape;
     if (a->padding.size % 2 || a->padding.size / 2 != shape.size) {
         return xir_infer_fail(at, XIR_E_INVALID, "padding",
-                              "%zu entries for the %zu dims of input: two each were expected",
-                              a->padding.size, shape.size);
+                              "padding has %zu entries: expected 2 for each of the %zu dims of input", a->padding.size,
+                              shape.size);
     }
     if ((unsigned)a->mode > XIR_PAD_SYMMETRIC) {
-        return xir_infer_fail(at, XIR_E_BOUNDS, "mode", "%d is no mode", (int)a->mode);
+        return xir_infer_fail(at, XIR_E_BOUNDS, "mode", "%d is not a mode", (int)a->mode);
     }
     xir_status status = a->mode == XIR_PAD_CONSTANT && a->value ? fits(at, a->value) : XIR_OK;
     if (status) return status;
@@ -93,7 +93,7 @@ static xir_status pad_dims(xir_infer *at, dim_list *out) {
 
 xir_status pad_check(xir_infer *at) {
     dim_list dims;
-    if (!inputs_judged(at, 1)) return XIR_OK;
+    if (!inputs_checkable(at, 1)) return XIR_OK;
     xir_status status = need_few_dims(at, 1);
     if (status) return status;
     status = pad_dims(at, &dims);
@@ -101,16 +101,16 @@ xir_status pad_check(xir_infer *at) {
     return status;
 }
 
-static xir_status pad_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
+static xir_status pad_take(const move *m, xir_infer *at, size_t k, stretch_list *out) {
     const xir_pad_attrs *a = xir_infer_attrs(at);
     int64_t n = xir_type_as_tensor(xir_infer_input(at, 0))->shape.data[k];
     int64_t before = a->padding.data[2 * k], after = a->padding.data[2 * k + 1];
     if (before == 0 && after == 0) return XIR_OK;
-    if (n < 0) return unknown_cut(at, k);
+    if (n < 0) return refuse_unknown(at, k);
     int64_t first = before < 0 ? -before : 0, end = after < 0 ? n + after : n;
     xir_status status = XIR_OK;
     (void)m;
-    bool skips = a->mode == XIR_PAD_REFLECTION;   // the outermost element is not mirrored
+    bool skips = a->mode == XIR_PAD_REFLECTION;   // reflection does not repeat the outermost element
     if (before > 0) {
         if (a->mode == XIR_PAD_CONSTANT)         status = add_stretch(out, NEW_ELEMENTS, before, 0);
         else if (a->mode == XIR_PAD_REPLICATION) status = add_stretch(out, first, before, 0);
@@ -131,7 +131,7 @@ xir_status pad_infer(xir_infer *at) {
     if (!status) status = pad_dims(at, &dims);
     if (status) return status;
     status =
-        give_moved(at, &(move){ .dims = &dims, .cut = pad_cut, .layout = xir_type_layout(xir_infer_input(at, 0)) });
+        give_moved(at, &(move){ .dims = &dims, .take = pad_take, .layout = xir_type_layout(xir_infer_input(at, 0)) });
     dims_free(&dims);
     return status;
 }

@@ -1,10 +1,10 @@
-/* Pooling. Channels and batches are pooled apart: what is said of them stays. A window may lie in padding alone, and
- * then gives the lowest value, or 0: the count of windows is that of convolutions. */
+/* Pooling. Channels and batches are independent, so their distributions are kept. A window may contain only padding;
+ * its result is then the lowest value, or 0. The number of windows is the same as for convolutions. */
 #include <inttypes.h>
 #include "graph.h"
 #include "spatial.h"
 
-/* What the attributes of any of the classes say. */
+/* The attributes that all classes share. */
 static window_attrs pool_of(const xir_infer *at) {
     const xir_class_decl *decl = at->cls->decl;
     if (decl == xir_max_pool2d_class()) return max_pool2d_windows(at->attrs);
@@ -29,7 +29,7 @@ static xir_status pool_shape(xir_infer *at, const window_attrs *m, named_dims *o
     return status;
 }
 
-/* A bit for each spatial dim. */
+/* A bit mask of the spatial dims. */
 static unsigned spatial_dims(const window_attrs *m) { return ((1u << m->n) - 1) << 1; }
 
 /* ---- MaxPool --------------------------------------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ static xir_status give_max(xir_infer *at) {
 xir_status max_pool_check(xir_infer *at) {
     named_dims out;
     window_attrs m = pool_of(at);
-    return inputs_judged(at, 1) ? pool_shape(at, &m, &out) : XIR_OK;
+    return inputs_checkable(at, 1) ? pool_shape(at, &m, &out) : XIR_OK;
 }
 
 xir_status max_pool_infer(xir_infer *at) {
@@ -64,8 +64,8 @@ static xir_status avg_shape(xir_infer *at, const window_attrs *m, named_dims *ou
     xir_status status = need_numbers(at, 0);
     if (!status) status = pool_shape(at, m, out);
     if (status || divisor >= 0) return status;
-    return xir_infer_fail(at, XIR_E_BOUNDS, "divisor_override", "%" PRId64 " is negative; 0 is the number of elements",
-                          divisor);
+    return xir_infer_fail(at, XIR_E_BOUNDS, "divisor_override",
+                          "%" PRId64 " is negative: expected a divisor, or 0 for the number of elements", divisor);
 }
 
 /* Whether the divisor is too small for the means to lie between the elements. */
@@ -90,7 +90,7 @@ static xir_status give_mean(xir_infer *at) {
 xir_status avg_pool_check(xir_infer *at) {
     named_dims out;
     window_attrs m = pool_of(at);
-    return inputs_judged(at, 1) ? avg_shape(at, &m, &out) : XIR_OK;
+    return inputs_checkable(at, 1) ? avg_shape(at, &m, &out) : XIR_OK;
 }
 
 xir_status avg_pool_infer(xir_infer *at) {

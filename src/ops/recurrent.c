@@ -1,16 +1,16 @@
-/* Recurrent networks. The three differ in the number of gates and of activations, and LSTM has a second state. */
+/* Recurrent networks: RNN, GRU, LSTM. They differ in the numbers of gates and activations; LSTM has a second state. */
 #include <inttypes.h>
 #include "axes.h"
 #include "element.h"
 #include "sort.h"
 #include "graph.h"
 
-/* ORDER: the inputs in the lists of recurrent.def */
+/* ORDER: the order of the inputs in recurrent.def */
 enum { X, W, R, B, SEQUENCE_LENS, INITIAL_H, INITIAL_C, P };
 
-/* What the attributes of a class say. */
+/* The attributes of a class. */
 typedef struct cell {
-    int64_t   gates, functions;   /* each direction                    */
+    int64_t   gates, functions;   /* per direction                     */
     bool      has_c;
     int64_t   hidden, directions;
     bool      batch_first;
@@ -18,7 +18,7 @@ typedef struct cell {
     xir_reals alpha, beta;
 } cell;
 
-/* `a` is one of the three structs: they have these attributes alike. */
+/* `a` is one of the three attribute structs, which share these members. */
 #define CELL(a, n_gates, n_functions, c)                                                              \
     { .gates = (n_gates), .functions = (n_functions), .has_c = (c), .hidden = (a)->hidden_size,       \
       .directions = (a)->direction == XIR_DIRECTION_BIDIRECTIONAL ? 2 : 1, .batch_first = (a)->layout == 1, \
@@ -50,30 +50,30 @@ static bool is_activation(xir_str word) {
 
 static xir_status check_numbers(xir_infer *at, const char *where, xir_reals numbers, int64_t functions) {
     if (numbers.size <= (uint64_t)functions) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, where, "%zu numbers are more than the %" PRId64 " activation%s",
-                          numbers.size, functions, functions == 1 ? "" : "s");
+    return xir_infer_fail(at, XIR_E_INVALID, where,
+                          "%zu numbers are given for %" PRId64 " activation%s: expected at most one each", numbers.size,
+                          functions, functions == 1 ? "" : "s");
 }
 
-/* The rows of the class have bounds, but a file that was not checked gets here. */
+/* The rows of the class have bounds, but attributes from an unchecked file may violate them. */
 static xir_status check_attributes(xir_infer *at, const cell *c) {
     int64_t functions = c->functions * c->directions;
     if (c->hidden < 1) {
-        return xir_infer_fail(at, XIR_E_BOUNDS, "hidden_size",
-                              "%" PRId64 " is below 1, the least hidden_size", c->hidden);
+        return xir_infer_fail(at, XIR_E_BOUNDS, "hidden_size", "hidden_size is %" PRId64 ": expected at least 1",
+                              c->hidden);
     }
     if (c->activations.size && c->activations.size != (uint64_t)functions) {
-        return xir_infer_fail(at, XIR_E_INVALID, "activations", "%zu activation%s, %" PRId64 " %s expected: %" PRId64
-                              " for each of %" PRId64 " direction%s", c->activations.size,
-                              c->activations.size == 1 ? "" : "s", functions, functions == 1 ? "was" : "were",
-                              c->functions, c->directions,
+        return xir_infer_fail(at, XIR_E_INVALID, "activations", "%zu activation%s given: expected %" PRId64 " (%" PRId64
+                              " for each of %" PRId64 " direction%s)", c->activations.size,
+                              c->activations.size == 1 ? "" : "s", functions, c->functions, c->directions,
                               c->directions == 1 ? "" : "s");
     }
     for (size_t i = 0; i < c->activations.size; i++) {
         xir_str word = c->activations.data[i];
         if (is_activation(word)) continue;
-        return xir_infer_fail(at, XIR_E_INVALID, "activations", "'%.*s' is no activation: Sigmoid, Tanh, Relu, Affine, "
-                              "LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, Elu, Softsign or Softplus was expected",
-                              (int)(word.size < 40 ? word.size : 40), word.data ? word.data : "");
+        return xir_infer_fail(at, XIR_E_INVALID, "activations", "'%.*s' is not an activation: expected Sigmoid, Tanh, "
+                              "Relu, Affine, LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, Elu, Softsign or "
+                              "Softplus", (int)(word.size < 40 ? word.size : 40), word.data ? word.data : "");
     }
     xir_status status = check_numbers(at, "activation_alpha", c->alpha, functions);
     return status ? status : check_numbers(at, "activation_beta", c->beta, functions);
@@ -81,20 +81,21 @@ static xir_status check_attributes(xir_infer *at, const cell *c) {
 
 /* ---- inputs ------------------------------------------------------------------------------------------------------ */
 
-/* The dims that an input should have; negative: any. */
+/* Checks the dims of an input; a negative expected dim accepts any. */
 static xir_status check_dims(xir_infer *at, size_t i, const int64_t *expected, size_t rank) {
     const xir_type *type = xir_infer_input(at, i);
     if (!type) return XIR_OK;
     size_t found = xir_type_rank(type);
     if (found != rank) {
-        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has %zu dim%s, %zu %s expected",
-                              input_name(at, i), found, found == 1 ? "" : "s", rank, rank == 1 ? "was" : "were");
+        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has %zu dim%s: expected %zu",
+                              input_name(at, i), found, found == 1 ? "" : "s", rank);
     }
     for (size_t k = 0; k < rank; k++) {
         int64_t dim = xir_type_dim(type, (int64_t)k, false);
         if (dim < 0 || expected[k] < 0 || dim == expected[k]) continue;
-        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "dim %zu of %s is %" PRId64 ", %" PRId64
-                              " was expected", k, input_name(at, i), dim, expected[k]);
+        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text,
+                              "dim %zu of %s is %" PRId64 ": expected %" PRId64, k, input_name(at, i), dim,
+                              expected[k]);
     }
     return XIR_OK;
 }
@@ -114,7 +115,7 @@ static size_t count_inputs(xir_infer *at, const cell *c) {
     return n < most ? n : most;
 }
 
-/* Whether the inputs that must be there have types, and those that are there are tensors. */
+/* Whether the required inputs have types, and the present ones are tensors. */
 static bool known(xir_infer *at, size_t n) {
     if (!inputs_known(at, 3)) return false;
     for (size_t i = B; i < n; i++) {
@@ -123,11 +124,12 @@ static bool known(xir_infer *at, size_t n) {
     return true;
 }
 
-/* Checks everything that attributes and types say; the length of the sequence and the batch are X's. */
+/* Checks attributes and types. Sets the sequence length and the batch size, both from X. */
 static xir_status check_cell(xir_infer *at, const cell *c, size_t n, int64_t *length, int64_t *batch) {
     int64_t rows, halves, peepholes;
     if (!mul_i64(c->gates, c->hidden, &rows) || !mul_i64(rows, 2, &halves) || !mul_i64(c->hidden, 3, &peepholes)) {
-        return xir_infer_fail(at, XIR_E_LIMIT, "hidden_size", "%" PRId64 " is too large a hidden_size", c->hidden);
+        return xir_infer_fail(at, XIR_E_LIMIT, "hidden_size",
+                              "hidden_size is %" PRId64 ": the products with it exceed 64 bits", c->hidden);
     }
     const int64_t any[] = { -1, -1, -1 };
     xir_status status = check_elements(at, n);
@@ -161,22 +163,22 @@ static xir_status check(xir_infer *at, cell c) {
 
 /* ---- outputs ----------------------------------------------------------------------------------------------------- */
 
-/* Padding of the input's size adds nothing; of the sequence or the batch it would be in the outputs. */
+/* Padding of the input size does not matter, but padding of the sequence or the batch would reach the outputs. */
 static xir_status need_no_padding(xir_infer *at) {
     const xir_tensor_type *x = xir_type_as_tensor(xir_infer_input(at, X));
     for (size_t i = 0; i < x->merged_distrs.size; i++) {
         const xir_distr *distr = xir_distr_of(x->merged_distrs.data[i]);
         for (size_t k = 0; distr && xir_distr_total_invalid(distr) && k < distr->merged_axis.size; k++) {
             if (from_start(distr->merged_axis.data[k], 3) == 2) continue;
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
-                                  "distribution %zu of %s is over its length or batch: "
-                                  "which elements of the outputs are valid can't be said", i, input_name(at, X));
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu of %s is over its length or "
+                                  "batch: the valid elements of the outputs cannot be determined", i,
+                                  input_name(at, X));
         }
     }
     return XIR_OK;
 }
 
-/* What need_inputs asks of the inputs that must be there, of those that are there of the others. */
+/* Checks the types of the optional inputs that are present, as need_inputs does for the required ones. */
 static xir_status need_options(xir_infer *at, size_t n) {
     for (size_t i = B; i < n; i++) {
         const xir_type *type = xir_infer_input(at, i);
@@ -185,7 +187,7 @@ static xir_status need_options(xir_infer *at, size_t n) {
         }
         if (xir_type_is_layouted(type)) {
             return xir_infer_fail(at, XIR_E_UNSUPPORTED, path_of_input(i).text,
-                                  "%s is tiled, which no rule is known for", input_name(at, i));
+                                  "%s is tiled: there is no inference rule for tiled inputs", input_name(at, i));
         }
     }
     return XIR_OK;

@@ -1,6 +1,5 @@
-/* Reductions. Dims that are reduced have one element or are gone; what is said of the others (letters of the layout,
- * distributions, arrays of quantised types) goes with them. Padding takes no part, so a reduced dim leaves none
- * behind. */
+/* Reductions. A reduced dim becomes 1 or is removed. Layout letters, distributions and quantised arrays of the other
+ * dims are kept. Reductions skip padding, so a reduced dim has none. */
 #include <inttypes.h>
 #include "axes.h"
 #include "element.h"
@@ -11,22 +10,22 @@
 
 /* ---- which dims -------------------------------------------------------------------------------------------------- */
 
-/* What is reduced: gone.data[k] is 1 if dim k is, otherwise 0. */
+/* The reduced dims: gone.data[k] is 1 if dim k is reduced, otherwise 0. */
 typedef struct reduction {
     bool     keepdim;
     dim_list gone;
 } reduction;
 
-/* One dim, or all; `r->gone` is made unless it fails. */
+/* Reads a single dim, or NULL for all dims; creates `r->gone` unless it fails. */
 static xir_status read_dim(xir_infer *at, const xir_int_imm *dim, bool keepdim, reduction *r) {
     r->keepdim = keepdim;
     if (!dim) return mark_all(at, &r->gone);
-    dim = xir_int_imm_of((const xir_object *)dim);   // a file may have put anything there
-    if (!dim) return xir_infer_fail(at, XIR_E_TYPE, "dim", "dim is no integer");
+    dim = xir_int_imm_of((const xir_object *)dim);   // in an unchecked file it may be any object
+    if (!dim) return xir_infer_fail(at, XIR_E_TYPE, "dim", "dim is not an integer");
     return mark_axes(at, "dim", (xir_i64s){ &dim->value, 1 }, &r->gone);
 }
 
-/* A list of dims; an empty one is all of them. */
+/* Reads a list of dims; an empty list means all of them. */
 static xir_status read_dims_list(xir_infer *at, xir_i64s dim, bool keepdim, reduction *r) {
     r->keepdim = keepdim;
     return dim.size ? mark_axes(at, "dim", dim, &r->gone) : mark_all(at, &r->gone);
@@ -36,18 +35,18 @@ static bool reduces(const reduction *r, size_t k) { return r->gone.data[k] != 0;
 
 /* ---- distributions ----------------------------------------------------------------------------------------------- */
 
-/* What a distribution has to do with the dims that are reduced. One that is no good for its tensor says nothing. */
-typedef enum said { SAYS_NOTHING, OF_REDUCED, OF_KEPT, OF_BOTH } said;
+/* How a distribution relates to the reduced dims. A distribution that does not fit its tensor covers none. */
+typedef enum coverage { COVERS_NONE, COVERS_REDUCED, COVERS_KEPT, COVERS_BOTH } coverage;
 
-static said speaks_of(const xir_distr *distr, const reduction *r) {
+static coverage covers(const xir_distr *distr, const reduction *r) {
     bool reduced = false, kept = false;
-    if (!distr || distr->merged_axis.size == 0) return SAYS_NOTHING;
+    if (!distr || distr->merged_axis.size == 0) return COVERS_NONE;
     for (size_t i = 0; i < distr->merged_axis.size; i++) {
         int64_t axis = from_start(distr->merged_axis.data[i], r->gone.size);
-        if (axis < 0) return SAYS_NOTHING;
+        if (axis < 0) return COVERS_NONE;
         *(reduces(r, (size_t)axis) ? &reduced : &kept) = true;
     }
-    return reduced && kept ? OF_BOTH : reduced ? OF_REDUCED : OF_KEPT;
+    return reduced && kept ? COVERS_BOTH : reduced ? COVERS_REDUCED : COVERS_KEPT;
 }
 
 static const xir_distr *distr_of(const xir_type *type, size_t i) {
@@ -56,8 +55,8 @@ static const xir_distr *distr_of(const xir_type *type, size_t i) {
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------ */
 
-/* Whether the class has a function of its own on this target: those take tiled inputs, the dims being those of the
- * tiles. */
+/* Whether the class has its own function for this target. Such a function takes tiled inputs, and the dims are those
+ * of the tiled tensor. */
 static bool takes_tiles(xir_infer *at) {
     return target_tiles(at) && xir_class_infers_on(xir_infer_class(at), (int)xir_target_kind_of(xir_infer_target(at)));
 }
@@ -66,7 +65,7 @@ static bool checkable(xir_infer *at) { return inputs_known(at, 1) && (!inputs_ti
 
 static xir_status need_input(xir_infer *at) { return takes_tiles(at) ? need_tensors(at, 1) : need_inputs(at, 1); }
 
-/* The two dims of a tiled axis are reduced together or not at all. */
+/* Checks that the two dims of a tiled axis are reduced together or not at all. */
 static xir_status check_tiles(xir_infer *at, const reduction *r) {
     const xir_layout *layout = xir_type_layout(xir_infer_input(at, 0));
     size_t at_letter[2][32], n = r->gone.size, k = 0;
@@ -81,8 +80,8 @@ static xir_status check_tiles(xir_infer *at, const reduction *r) {
         size_t tiles = at_letter[0][letter & 31], unit = at_letter[1][letter & 31];
         if (tiles == n || unit == n || reduces(r, tiles) == reduces(r, unit)) continue;
         return xir_infer_fail(at, XIR_E_INVALID, "dim",
-                              "dims %zu and %zu of %s are the tiled axis %c: both or neither were "
-                              "expected", tiles, unit, input_name(at, 0), letter);
+                              "dims %zu and %zu of %s are the tiled axis %c: expected both or neither", tiles, unit,
+                              input_name(at, 0), letter);
     }
     return XIR_OK;
 }
@@ -91,11 +90,11 @@ static xir_status check_tiles(xir_infer *at, const reduction *r) {
 
 static xir_status no_elements(xir_infer *at, const char *what) {
     return xir_infer_fail(at, XIR_E_INVALID, "inputs/0",
-                          "%s has no elements along the reduced dims, the %s of none is not "
-                          "defined", input_name(at, 0), what);
+                          "%s has no elements along the reduced dims: the %s of no elements is not defined",
+                          input_name(at, 0), what);
 }
 
-/* Whether something is reduced though there is nothing: a dim of 0, or padding alone. */
+/* Whether there are no elements to reduce: a dim is 0, or all its elements are padding. */
 static bool reduces_nothing(xir_infer *at, const reduction *r) {
     const xir_type *type = xir_infer_input(at, 0);
     const xir_tensor_type *tensor = xir_type_as_tensor(type);
@@ -104,14 +103,14 @@ static bool reduces_nothing(xir_infer *at, const reduction *r) {
     }
     for (size_t i = 0; i < tensor->merged_distrs.size; i++) {
         const xir_distr *distr = distr_of(type, i);
-        if (speaks_of(distr, r) == OF_REDUCED && xir_distr_total_valid(distr) == 0) return true;
+        if (covers(distr, r) == COVERS_REDUCED && xir_distr_total_valid(distr) == 0) return true;
     }
     return false;
 }
 
 /* ---- results ----------------------------------------------------------------------------------------------------- */
 
-/* Where dim k is in the output, -1 if it has no place there. */
+/* Maps the dims to those of the output, -1 for removed ones. */
 static void places(const reduction *r, dim_list *to) {
     for (size_t k = 0, next = 0; k < r->gone.size; k++) {
         to->data[k] = reduces(r, k) ? -1 : (int64_t)(r->keepdim ? k : next);
@@ -129,9 +128,8 @@ static void remaining(const xir_type *type, const reduction *r, dim_list *dims) 
     dims->size = n;
 }
 
-/* Writes the layout of the dims that are left; `text` has room for the input's. A unit that is reduced is 1. False
- * if the letters are no layout of them: they do not fit the rank, or say something twice, or a unit of what is not
- * there. */
+/* Writes the layout of the remaining dims; `text` has room for the layout of the input. A reduced unit becomes 1. False
+ * if the result is not a layout: the letters do not fit the rank, appear twice, or a unit has no axis. */
 static bool remaining_letters(const xir_layout *layout, const reduction *r, char *text, size_t *size) {
     layout_axis a;
     uint32_t seen[2] = { 0, 0 };   // upper case, lower case
@@ -154,7 +152,7 @@ static bool remaining_letters(const xir_layout *layout, const reduction *r, char
     return k == r->gone.size && !(seen[1] & ~seen[0]);
 }
 
-/* NULL without memory. */
+/* Returns NULL on out of memory. */
 static const xir_layout *remaining_layout(xir_infer *at, const xir_layout *layout, const reduction *r, size_t rank) {
     if (!layout) return layout_default(at->pool, rank);
     if (r->keepdim && !xir_layout_is_layouted(layout) && xir_layout_rank(layout) == rank) return layout;
@@ -169,7 +167,7 @@ static const xir_layout *remaining_layout(xir_infer *at, const xir_layout *layou
     return out;
 }
 
-/* A distribution with its dims where they are in the output. NULL without memory. */
+/* A distribution over the dims of the output. NULL on out of memory. */
 static const xir_distr *moved_distr(xir_infer *at, const xir_distr *distr, const dim_list *to) {
     dim_list axes;
     if (!dims_init(at, &axes, distr->merged_axis.size)) return NULL;
@@ -180,7 +178,7 @@ static const xir_distr *moved_distr(xir_infer *at, const xir_distr *distr, const
     return out;
 }
 
-/* The distributions that stay, into `out`, which has room for all. */
+/* Collects the remaining distributions in `out`, which has room for all. */
 static xir_status remaining_distrs(xir_infer *at, const reduction *r, const dim_list *to, const xir_object **out,
                                    size_t *n) {
     const xir_type *type = xir_infer_input(at, 0);
@@ -188,14 +186,13 @@ static xir_status remaining_distrs(xir_infer *at, const reduction *r, const dim_
     *n = 0;
     for (size_t i = 0; i < distrs.size; i++) {
         const xir_distr *distr = distr_of(type, i);
-        said what = speaks_of(distr, r);
-        if (what == OF_BOTH && xir_distr_total_invalid(distr)) {
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
-                                  "distribution %zu of %s is over dims that are reduced and "
-                                  "dims that stay: which elements of the result are valid can't be said", i,
+        coverage what = covers(distr, r);
+        if (what == COVERS_BOTH && xir_distr_total_invalid(distr)) {
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "distribution %zu of %s is over reduced dims and "
+                                  "others: the valid elements of the output cannot be determined", i,
                                   input_name(at, 0));
         }
-        if (what != OF_KEPT) continue;
+        if (what != COVERS_KEPT) continue;
         if (!r->keepdim) distr = moved_distr(at, distr, to);
         if (!distr) return no_memory(at);
         out[(*n)++] = (const xir_object *)distr;
@@ -237,7 +234,7 @@ static xir_status give_reduced(xir_infer *at, const reduction *r, result what, d
     return status;
 }
 
-/* Frees what `r` has. */
+/* Sets the result and frees the members of `r`. */
 static xir_status give(xir_infer *at, reduction *r, result what) {
     size_t rank = r->gone.size;
     dim_list to, dims;
@@ -245,7 +242,7 @@ static xir_status give(xir_infer *at, reduction *r, result what) {
     if (dims_init(at, &to, rank)) {
         if (dims_init(at, &dims, rank)) {
             status = give_reduced(at, r, what, &to, &dims);
-            dims.size = rank;   // as it was allocated
+            dims.size = rank;   // restores the allocated size for the release
             dims_free(&dims);
         }
         dims_free(&to);
@@ -256,7 +253,7 @@ static xir_status give(xir_infer *at, reduction *r, result what) {
 
 /* ---- Max, Min, Argmax, Argmin ------------------------------------------------------------------------------------ */
 
-/* The rows of the four are the same. */
+/* The four attribute structs have the same members. */
 #define SAME_ROWS(a, b, row) \
     _Static_assert(offsetof(a, row) == offsetof(b, row), "one function reads the attributes of both")
 SAME_ROWS(xir_max_attrs, xir_min_attrs,    dim);
@@ -299,7 +296,7 @@ xir_status argmax_check(xir_infer *at) {
 
 xir_status argmax_infer(xir_infer *at) { return infer_max(at, INDICES); }
 
-/* It counts in TF32, whose precision of 11 bits is enough for the 2048 candidates that it searches. */
+/* The target searches in TF32, whose 11 bits of precision suffice for its 2048 candidates. */
 xir_status argmax_zhuge_infer(xir_infer *at) { return infer_max(at, REAL_INDICES); }
 
 /* ---- Mean, Sum, Prod --------------------------------------------------------------------------------------------- */
@@ -321,7 +318,7 @@ static xir_status infer_sum(xir_infer *at, result what) {
     return status ? status : give(at, &r, what);
 }
 
-/* Only reals have a number that says that there is none. */
+/* Only floating-point types have a NaN for the mean of no elements. */
 xir_status mean_check(xir_infer *at) {
     reduction r;
     if (!checkable(at)) return XIR_OK;

@@ -1,4 +1,4 @@
-/* The same elements in the same order, in other dims; dims of 1 taken out; repetitions. */
+/* Reshape, Squeeze, Expand, Tile: the same elements in the same order in other dims, and repetitions. */
 #include <inttypes.h>
 #include "axes.h"
 #include "graph.h"
@@ -6,8 +6,8 @@
 
 /* ---- Reshape -------------------------------------------------------------------------------------------------- */
 
-/* The product of dims: -1 if it depends on one that is unknown, false if it exceeds 64 bits. `known` is that of the
- * others. */
+/* The product of dims: -1 if it depends on an unknown one. `known` is the product of the known ones. False if it
+ * exceeds 64 bits. */
 static bool product(xir_i64s dims, int64_t *all, int64_t *known) {
     bool unknown = false, zero = false, fits = true;
     *known = 1;
@@ -24,18 +24,18 @@ static bool product(xir_i64s dims, int64_t *all, int64_t *known) {
 static xir_status check_layout(xir_infer *at) {
     const xir_reshape_attrs *a = xir_infer_attrs(at);
     xir_str text = xir_layout_text(a->layout);
-    if (!a->layout) return XIR_OK;   // the rows say that it is missing
+    if (!a->layout) return XIR_OK;   // the rows report that it is missing
     if (xir_layout_rank(a->layout) != a->shape.size) {
-        return xir_infer_fail(at, XIR_E_INVALID, "layout", "%.*s names %zu dims, 'shape' has %zu",
+        return xir_infer_fail(at, XIR_E_INVALID, "layout", "%.*s has %zu axes, but 'shape' has %zu dims",
                               (int)text.size, text.data, xir_layout_rank(a->layout), a->shape.size);
     }
     if (!xir_layout_is_layouted(a->layout)) return XIR_OK;
     if (target_tiles(at) && a->shape.size > MOST_TILED_DIMS) {
-        return xir_infer_fail(at, XIR_E_LIMIT, "layout", "a tiled output of %zu dims, at most %d were expected",
+        return xir_infer_fail(at, XIR_E_LIMIT, "layout", "the tiled output has %zu dims: expected at most %d",
                               a->shape.size, MOST_TILED_DIMS);
     }
     if (target_tiles(at)) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "layout", "%.*s is tiled, and %s takes no tiled layouts",
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "layout", "%.*s is tiled: the target %s does not take tiled layouts",
                           (int)text.size, text.data, xir_target_row_of(xir_infer_target(at))->name);
 }
 
@@ -45,41 +45,41 @@ xir_status reshape_dims(xir_infer *at, xir_i64s input, xir_i64s shape, dim_list 
         int64_t dim = shape.data[i];
         if (dim < -1) {
             return xir_infer_fail(at, XIR_E_BOUNDS, "shape",
-                                  "dim %zu is %" PRId64 ": a dim, or -1 for what is left, was expected", i, dim);
+                                  "dim %zu is %" PRId64 ": expected at least 0, or -1 for the remaining elements", i,
+                                  dim);
         }
         if (dim == -1 && infer < rank) {
-            return xir_infer_fail(at, XIR_E_INVALID, "shape",
-                                  "dims %zu and %zu are both what is left: one can be", infer, i);
+            return xir_infer_fail(at, XIR_E_INVALID, "shape", "dims %zu and %zu are both -1: expected at most one",
+                                  infer, i);
         }
         if (dim == -1) infer = i;
     }
     int64_t have, have_known, want, want_known, left = UNKNOWN_DIM;
     if (!product(input, &have, &have_known)) {
-        return xir_infer_fail(at, XIR_E_LIMIT, "inputs/0", "input has more elements than 64 bits count");
+        return xir_infer_fail(at, XIR_E_LIMIT, "inputs/0", "the number of elements of input exceeds 64 bits");
     }
     if (!product(shape, &want, &want_known)) {
-        return xir_infer_fail(at, XIR_E_LIMIT, "shape", "the output has more elements than 64 bits count");
+        return xir_infer_fail(at, XIR_E_LIMIT, "shape", "the number of elements of the output exceeds 64 bits");
     }
     if (infer < rank && want_known == 0) {
         return xir_infer_fail(at, XIR_E_INVALID, "shape",
-                              "what is left for dim %zu can't be said beside a dim of 0", infer);
+                              "dim %zu is -1 and another dim is 0: the size of dim -1 cannot be determined", infer);
     }
     if (infer < rank && have >= 0) {
         if (have % want_known) {
-            return xir_infer_fail(at, XIR_E_INVALID, "shape",
-                                  "%" PRId64 " elements of input do not divide into pieces of "
-                                  "%" PRId64, have, want_known);
+            return xir_infer_fail(at, XIR_E_INVALID, "shape", "input has %" PRId64 " elements: expected a multiple of "
+                                  "%" PRId64 ", the product of the other dims", have, want_known);
         }
         left = have / want_known;
     }
     if (infer == rank && have >= 0 && have != want) {
-        return xir_infer_fail(at, XIR_E_INVALID, "shape", "input has %" PRId64 " elements, 'shape' has %" PRId64, have,
+        return xir_infer_fail(at, XIR_E_INVALID, "shape",
+                              "input has %" PRId64 " elements: expected %" PRId64 ", the product of 'shape'", have,
                               want);
     }
     if (infer == rank && have < 0 && want % have_known) {
-        return xir_infer_fail(at, XIR_E_INVALID, "shape",
-                              "the known dims of input make %" PRId64 " elements, which do not "
-                              "divide the %" PRId64 " of 'shape'", have_known, want);
+        return xir_infer_fail(at, XIR_E_INVALID, "shape", "the product of the known dims of input is %" PRId64 ": "
+                              "expected a divisor of %" PRId64 ", the product of 'shape'", have_known, want);
     }
     if (!dims_init(at, out, rank)) return XIR_E_MEMORY;
     for (size_t i = 0; i < rank; i++) out->data[i] = i == infer ? left : shape.data[i];
@@ -95,7 +95,7 @@ void find_whole(xir_i64s in, xir_i64s out, int64_t *to) {
         else if (a == 1) i++;
         else if (b == 1) j++;
         else {
-            /* Dims that are merged, split or both, up to where the products meet again. */
+            /* These dims are merged, split or both, up to where the products are equal again. */
             size_t p = i + 1, q = j + 1;
             bool fits = true;
             while (a != b && fits) {
@@ -108,9 +108,9 @@ void find_whole(xir_i64s in, xir_i64s out, int64_t *to) {
             j = q;
         }
     }
-    /* The same from the end, as far as it goes. */
+    /* Matches dims from the end, as far as they are equal. */
     while (n > i && m > j && in.data[n - 1] >= 0 && in.data[n - 1] == out.data[m - 1]) to[--n] = (int64_t)--m;
-    /* What is left is the same if it is unknown, unless there are no elements whatever it is. */
+    /* If one dim remains on each side, they are the same, unless the number of elements is 0 in any case. */
     bool zero = false, left = n == i + 1 && m == j + 1;
     for (size_t k = 0; k < in.size; k++) zero |= in.data[k] == 0;
     if (left && !zero && (in.data[i] < 0 || out.data[j] < 0)) to[i] = (int64_t)j;
@@ -124,7 +124,7 @@ static bool is_tiled(xir_infer *at) {
 xir_status reshape_check(xir_infer *at) {
     const xir_reshape_attrs *a = xir_infer_attrs(at);
     dim_list dims;
-    if (!inputs_judged(at, 1)) return XIR_OK;
+    if (!inputs_checkable(at, 1)) return XIR_OK;
     xir_status status = need_few_dims(at, 1);
     if (!status) status = check_layout(at);
     if (status) return status;
@@ -155,8 +155,8 @@ xir_status reshape_infer(xir_infer *at) {
 
 /* ---- Squeeze -------------------------------------------------------------------------------------------------- */
 
-/* Says in to[k] where dim k of the input stands in the output, -1: it goes; both are made unless it fails. A check
- * may see a type that does not say its rank. */
+/* Maps dim k of the input to dim to[k] of the output, -1 if it is removed; creates both unless it fails. In a check the
+ * rank may be unknown. */
 static xir_status squeeze_dims(xir_infer *at, dim_list *to, dim_list *out, bool check) {
     const xir_squeeze_attrs *a = xir_infer_attrs(at);
     xir_i64s shape = xir_type_as_tensor(xir_infer_input(at, 0))->shape;
@@ -167,14 +167,13 @@ static xir_status squeeze_dims(xir_infer *at, dim_list *to, dim_list *out, bool 
         int64_t dim = shape.data[k];
         bool goes = to->data[k];
         if (goes && (dim == 0 || dim > 1)) {
-            status = xir_infer_fail(at, XIR_E_INVALID, "axis",
-                                    "dim %zu of input is %" PRId64 ", a dim of 1 was expected", k, dim);
+            status = xir_infer_fail(at, XIR_E_INVALID, "axis", "dim %zu of input is %" PRId64 ": expected 1", k, dim);
         }
         if (a->axis.size == 0) {
             goes = dim == 1;
             if (dim < 0 && !check) {
                 status = xir_infer_fail(at, XIR_E_UNSUPPORTED, "axis",
-                                        "dim %zu of input is unknown: the dims that go have to be named", k);
+                                        "dim %zu of input is unknown: list the dims to remove", k);
             }
         }
         to->data[k] = goes ? -1 : (int64_t)n++;
@@ -200,7 +199,7 @@ xir_status squeeze_check(xir_infer *at) {
     return XIR_OK;
 }
 
-/* "*...*C" of a rank. */
+/* The layout "*…*C" of a rank. */
 static xir_status channels_last(xir_infer *at, size_t rank, const xir_layout **out) {
     static const char stars[] = "***************C";
     const size_t most = sizeof stars - 1;
@@ -232,8 +231,8 @@ xir_status squeeze_infer(xir_infer *at) {
 
 /* ---- Expand, Tile --------------------------------------------------------------------------------------------- */
 
-/* Gives the type with new dims before those of the input. */
-static xir_status give_grown(xir_infer *at, const dim_list *dims, cut_fn *cut) {
+/* Sets the result to the type with new leading dims. */
+static xir_status give_grown(xir_infer *at, const dim_list *dims, take_fn *take) {
     size_t rank = xir_type_rank(xir_infer_input(at, 0)), more = dims->size - rank;
     const xir_layout *layout = xir_type_layout(xir_infer_input(at, 0));
     dim_list to, from;
@@ -246,7 +245,7 @@ static xir_status give_grown(xir_infer *at, const dim_list *dims, cut_fn *cut) {
     for (size_t k = 0; k < rank; k++) to.data[k] = (int64_t)(k + more);
     for (size_t i = 0; i < dims->size; i++) from.data[i] = i < more ? -1 : (int64_t)(i - more);
     if (more) status = layout_of_axes(at, xir_infer_input(at, 0), from.data, from.size, &layout);
-    if (!status) status = give_moved(at, &(move){ .to = to.data, .dims = dims, .cut = cut, .layout = layout });
+    if (!status) status = give_moved(at, &(move){ .to = to.data, .dims = dims, .take = take, .layout = layout });
     dims_free(&from);
     dims_free(&to);
     return status;
@@ -257,22 +256,22 @@ static xir_status expand_dims(xir_infer *at, dim_list *out) {
     const xir_tensor_type *input = xir_type_as_tensor(xir_infer_input(at, 0));
     size_t rank = input->shape.size, n = a->sizes.size;
     if (n < rank) {
-        return xir_infer_fail(at, XIR_E_INVALID, "sizes", "%zu sizes for the %zu dims of input: as many or more were "
-                              "expected", n, rank);
+        return xir_infer_fail(at, XIR_E_INVALID, "sizes",
+                              "%zu sizes are given: expected at least %zu, the dims of input", n, rank);
     }
     for (size_t i = 0; i < n; i++) {
         int64_t size = a->sizes.data[i], dim = i < n - rank ? 1 : input->shape.data[i - (n - rank)];
         if (size < -1) {
             return xir_infer_fail(at, XIR_E_BOUNDS, "sizes",
-                                  "size %zu is %" PRId64 ": a dim, or -1 for the input's, was expected", i, size);
+                                  "size %zu is %" PRId64 ": expected at least 0, or -1 for the input's size", i, size);
         }
         if (size == -1 && i < n - rank) {
-            return xir_infer_fail(at, XIR_E_INVALID, "sizes",
-                                  "size %zu is -1, but the dim is new: input has none there to keep", i);
+            return xir_infer_fail(at, XIR_E_INVALID, "sizes", "size %zu is -1, but the dim is new: expected a size", i);
         }
         if (size >= 0 && dim >= 0 && dim != 1 && size != dim) {
-            return xir_infer_fail(at, XIR_E_INVALID, "sizes", "size %zu is %" PRId64 ", the dim of input %" PRId64
-                                  ": only dims of 1 grow", i, size, dim);
+            return xir_infer_fail(at, XIR_E_INVALID, "sizes",
+                                  "size %zu is %" PRId64 ", the dim of input is %" PRId64 ": only dims of 1 can grow",
+                                  i, size, dim);
         }
     }
     if (!dims_init(at, out, n)) return XIR_E_MEMORY;
@@ -292,10 +291,10 @@ xir_status expand_check(xir_infer *at) {
     return status;
 }
 
-static xir_status expand_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
+static xir_status expand_take(const move *m, xir_infer *at, size_t k, stretch_list *out) {
     int64_t dim = xir_type_dim(xir_infer_input(at, 0), (int64_t)k, false), now = m->dims->data[m->to[k]];
     if (dim == now || now < 0) return XIR_OK;
-    return dim < 0 ? unknown_cut(at, k) : add_stretch(out, 0, now, 0);   // dim is 1
+    return dim < 0 ? refuse_unknown(at, k) : add_stretch(out, 0, now, 0);   // dim is 1
 }
 
 xir_status expand_infer(xir_infer *at) {
@@ -303,12 +302,12 @@ xir_status expand_infer(xir_infer *at) {
     xir_status status = need_inputs(at, 1);
     if (!status) status = expand_dims(at, &dims);
     if (status) return status;
-    status = give_grown(at, &dims, expand_cut);
+    status = give_grown(at, &dims, expand_take);
     dims_free(&dims);
     return status;
 }
 
-/* How often dim i of the output repeats the input's. */
+/* How many times dim i of the output repeats the input. */
 static int64_t repeats(const xir_tile_attrs *a, size_t i, size_t n) {
     return i + a->dims.size < n ? 1 : a->dims.data[i + a->dims.size - n];
 }
@@ -319,7 +318,8 @@ static xir_status tile_dims(xir_infer *at, dim_list *out) {
     size_t rank = input->shape.size, n = a->dims.size > rank ? a->dims.size : rank;
     for (size_t i = 0; i < a->dims.size; i++) {
         if (a->dims.data[i] >= 0) continue;
-        return xir_infer_fail(at, XIR_E_BOUNDS, "dims", "count %zu is %" PRId64 ", the least is 0", i, a->dims.data[i]);
+        return xir_infer_fail(at, XIR_E_BOUNDS, "dims", "count %zu is %" PRId64 ": expected at least 0", i,
+                              a->dims.data[i]);
     }
     if (!dims_init(at, out, n)) return XIR_E_MEMORY;
     for (size_t i = 0; i < n; i++) {
@@ -329,7 +329,7 @@ static xir_status tile_dims(xir_infer *at, dim_list *out) {
         else if (!mul_i64(dim, times, &out->data[i])) {
             dims_free(out);
             return xir_infer_fail(at, XIR_E_LIMIT, "dims",
-                                  "a dim of %" PRId64 ", %" PRId64 " times, exceeds 64 bits", dim, times);
+                                  "a dim of %" PRId64 " repeated %" PRId64 " times exceeds 64 bits", dim, times);
         }
     }
     return XIR_OK;
@@ -343,12 +343,12 @@ xir_status tile_check(xir_infer *at) {
     return status;
 }
 
-static xir_status tile_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
+static xir_status tile_take(const move *m, xir_infer *at, size_t k, stretch_list *out) {
     const xir_tile_attrs *a = xir_infer_attrs(at);
     int64_t dim = xir_type_as_tensor(xir_infer_input(at, 0))->shape.data[k];
     int64_t times = repeats(a, (size_t)m->to[k], m->dims->size);
     if (times == 1) return XIR_OK;
-    if (dim < 0) return unknown_cut(at, k);
+    if (dim < 0) return refuse_unknown(at, k);
     if (times == 0 || dim == 0) return add_stretch(out, 0, 0, 1);
     if (dim == 1) return add_stretch(out, 0, times, 0);
     xir_status status = XIR_OK;
@@ -361,7 +361,7 @@ xir_status tile_infer(xir_infer *at) {
     xir_status status = need_inputs(at, 1);
     if (!status) status = tile_dims(at, &dims);
     if (status) return status;
-    status = give_grown(at, &dims, tile_cut);
+    status = give_grown(at, &dims, tile_take);
     dims_free(&dims);
     return status;
 }

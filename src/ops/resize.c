@@ -1,4 +1,5 @@
-/* Images of other sizes: batch and channels stay, and results lie between the input's values (but for cubic ones). */
+/* Resized images. Batch and channels are kept. Results lie between the input's values, except for cubic
+ * interpolation. */
 #include <inttypes.h>
 #include "spatial.h"
 
@@ -7,12 +8,12 @@ static unsigned spatial_dims(size_t n) { return ((1u << n) - 1) << 1; }
 
 /* ---- Resize ---------------------------------------------------------------------------------------------------- */
 
-/* How many spatial axes the input's layout or rank has: what is neither a batch, channels nor the unit of a tile. */
+/* The number of spatial axes of the input: axes that are not batch, channels or the unit of a tile. */
 static size_t count_spatial(xir_infer *at) {
     const xir_type *type = xir_infer_input(at, 0);
     const xir_layout *layout = xir_type_layout(type);
     size_t rank = xir_type_rank(type), units = 0;
-    if (rank > MOST_TILED_DIMS) return rank;   // far more than are expected
+    if (rank > MOST_TILED_DIMS) return rank;   // far more than any map has
     for (size_t k = 0; xir_type_is_layouted(type) && k < rank; k++) units += xir_layout_unit(layout, k) != 0;
     return rank - units < 2 ? 0 : rank - units - 2;
 }
@@ -22,15 +23,14 @@ static xir_status resize_shape(xir_infer *at, named_dims *out, size_t *n) {
     const xir_resize_attrs *a = xir_infer_attrs(at);
     *n = count_spatial(at);
     if (*n < 1 || *n > MOST_SPATIAL) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0",
-                              "input has %zu dims, 3 to 5 were expected: NLC, NHWC or NDHWC",
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "input has %zu dims: expected 3 to 5 (NLC, NHWC or NDHWC)",
                               xir_type_rank(xir_infer_input(at, 0)));
     }
     xir_status status = read_dims(at, 0, map_letters(*n), out);
     if (!status && a->interpolation != XIR_RESIZE_INTER_NEAREST) status = need_numbers(at, 0);
     if (status) return status;
     if (a->dsize.size != *n) {
-        return xir_infer_fail(at, XIR_E_INVALID, "dsize", "%zu size%s given, input has %zu spatial dim%s",
+        return xir_infer_fail(at, XIR_E_INVALID, "dsize", "%zu size%s given, but input has %zu spatial dim%s",
                               a->dsize.size, a->dsize.size == 1 ? "" : "s", *n, *n == 1 ? "" : "s");
     }
     for (size_t k = 1; k <= *n; k++) {
@@ -38,10 +38,11 @@ static xir_status resize_shape(xir_infer *at, named_dims *out, size_t *n) {
         for (size_t other = 1; other <= *n; other++) place += out->at[other] < out->at[k];
         int64_t size = a->dsize.data[place];
         if (size < 1) {
-            return xir_infer_fail(at, XIR_E_BOUNDS, "dsize", "size %zu is %" PRId64 ", 1 is the least", place, size);
+            return xir_infer_fail(at, XIR_E_BOUNDS, "dsize", "size %zu is %" PRId64 ": expected at least 1", place,
+                                  size);
         }
         if (out->dim[k] == 0) {
-            return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "input has no %ss: there is nothing to resize",
+            return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "input has no %ss: expected at least 1 to resize",
                                   words_of_axis(*n, k - 1)->thing);
         }
         out->dim[k] = size;
@@ -59,7 +60,7 @@ static xir_status give_resized(xir_infer *at) {
 xir_status resize_check(xir_infer *at) {
     named_dims out;
     size_t n;
-    return inputs_judged(at, 1) ? resize_shape(at, &out, &n) : XIR_OK;
+    return inputs_checkable(at, 1) ? resize_shape(at, &out, &n) : XIR_OK;
 }
 
 xir_status resize_infer(xir_infer *at) {
@@ -82,7 +83,7 @@ static xir_status upsample_shape(xir_infer *at, named_dims *out) {
     if (!status) status = check_size(at, "width", a->width);
     if (status) return status;
     if (out->dim[1] == 0 || out->dim[2] == 0) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "input has no %s: there is nothing to resize",
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "input has no %s: expected at least 1 to resize",
                               out->dim[1] == 0 ? "rows" : "columns");
     }
     out->dim[1] = a->height;
@@ -90,7 +91,7 @@ static xir_status upsample_shape(xir_infer *at, named_dims *out) {
     return XIR_OK;
 }
 
-/* Cubic curves leave the range of the values that they run through. */
+/* Cubic interpolation can exceed the range of the input. */
 static xir_status give_upsampled(xir_infer *at) {
     const xir_upsample_attrs *a = xir_infer_attrs(at);
     named_dims out;
@@ -102,7 +103,7 @@ static xir_status give_upsampled(xir_infer *at) {
 
 xir_status upsample_check(xir_infer *at) {
     named_dims out;
-    return inputs_judged(at, 1) ? upsample_shape(at, &out) : XIR_OK;
+    return inputs_checkable(at, 1) ? upsample_shape(at, &out) : XIR_OK;
 }
 
 xir_status upsample_infer(xir_infer *at) {
@@ -123,8 +124,8 @@ static xir_status grid_sample_shape(xir_infer *at, named_dims *out, size_t *n) {
     named_dims grid;
     size_t rank = xir_type_rank(xir_infer_input(at, 0));
     if (rank != 4 && rank != 5) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0",
-                              "input has %zu dims, 4 or 5 were expected: NHWC or NDHWC", rank);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "input has %zu dims: expected 4 or 5 (NHWC or NDHWC)",
+                              rank);
     }
     *n = rank - 2;
     xir_status status = read_dims(at, 0, map_letters(*n), out);
@@ -134,20 +135,21 @@ static xir_status grid_sample_shape(xir_infer *at, named_dims *out, size_t *n) {
     const xir_type *places = xir_type_element(xir_infer_input(at, 1));
     if (xir_type_kind_of(xir_type_expressed(places)) != XIR_TYPE_FLOAT) {
         return xir_infer_fail(at, XIR_E_TYPE, "inputs/1",
-                              "the elements of grid are no floating-point numbers, but places are");
+                              "the elements of grid are not floating-point numbers: expected coordinates");
     }
     int64_t coordinates = grid.dim[*n + 1];
     if (coordinates >= 0 && coordinates != (int64_t)*n) {
         return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
-                              "grid has %" PRId64 " coordinates a place, %zu were expected", coordinates, *n);
+                              "grid has %" PRId64 " coordinates for each sample: expected %zu", coordinates, *n);
     }
     if (out->dim[0] >= 0 && grid.dim[0] >= 0 && out->dim[0] != grid.dim[0]) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "grid has a batch of %" PRId64 ", input one of %" PRId64,
-                              grid.dim[0], out->dim[0]);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
+                              "grid has a batch of %" PRId64 ": expected %" PRId64 ", as in input", grid.dim[0],
+                              out->dim[0]);
     }
     for (size_t k = 1; k <= *n; k++) {
         if (out->dim[k] == 0) {
-            return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "input has no %ss: there is nothing to sample",
+            return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "input has no %ss: expected at least 1 to sample",
                                   words_of_axis(*n, k - 1)->thing);
         }
         out->dim[k] = grid.dim[k];
@@ -171,7 +173,7 @@ xir_status grid_sample_infer(xir_infer *at) {
     if (!status) status = grid_sample_shape(at, &out, &n);
     if (!status && a->interpolation == XIR_GRID_CUBIC) status = computed_element(at, 0, &element);
     if (status) return status;
-    /* The grid may say how many images there are. */
+    /* The batch size may come from the grid. */
     bool unknown = xir_type_dim(xir_infer_input(at, 0), (int64_t)out.at[0], false) < 0;
     return give_named(at, 0, &out, spatial_dims(n) | unknown, NULL, element);
 }

@@ -1,19 +1,19 @@
-/* Reshapes from and to tiles, on Buyi and Zhuge. A tiled axis stands for its channels without the padding, where its
- * unit stands; so both sides have logical dims, which are reshaped. The tiles of the output are as full as the
- * elements fill them: their first channels are valid, the rest is padding. */
+/* Reshapes from and to tiles, on Buyi and Zhuge. A tiled axis counts as one logical dim, its channels without
+ * padding, at the place of its unit. The reshape applies to the logical dims. In the output the first channels are
+ * valid and the rest of the last tile is padding. */
 #include <inttypes.h>
 #include "graph.h"
 #include "reshape.h"
 
-/* One side of the reshape. A tensor has one tiled axis. */
+/* One side of the reshape. A tensor has at most one tiled axis. */
 typedef struct side {
     const xir_layout *layout;
-    xir_i64s dims;              /* as they are                                                */
-    size_t   tiles, unit;       /* of the tiled axis; the rank without one                    */
-    size_t   channels;          /* the logical dim that it is                                 */
-    int64_t  size, total;       /* of a unit; of all tiles, -1 if it is unknown               */
-    dim_list logical;           /* the dims, the tiled axis being one; made                   */
-    dim_list where;             /* for each logical dim where it (its unit) stands; made      */
+    xir_i64s dims;              /* the physical dims                                          */
+    size_t   tiles, unit;       /* dims of the tiled axis, or the rank if untiled            */
+    size_t   channels;          /* the logical dim of the tiled axis                          */
+    int64_t  size, total;       /* channels of a unit, and of all tiles; -1: unknown          */
+    dim_list logical;           /* the dims, with the tiled axis as one; allocated            */
+    dim_list where;             /* the physical dim (or unit) of each logical dim; allocated  */
 } side;
 
 static void side_free(side *s) {
@@ -21,26 +21,26 @@ static void side_free(side *s) {
     dims_free(&s->where);
 }
 
-/* Finds the tiled axis; its logical dim is not known yet. Made unless it fails. */
+/* Finds the tiled axis; the size of its logical dim is still unknown. Allocates the lists unless it fails. */
 static xir_status side_init(xir_infer *at, side *s, const char *path, xir_i64s dims, const xir_layout *layout) {
     size_t n = 0;
     *s = (side){ .layout = layout, .dims = dims, .tiles = dims.size, .unit = dims.size, .channels = dims.size };
     xir_str text = xir_layout_text(layout);
     if (xir_layout_rank(layout) != dims.size) {
-        return xir_infer_fail(at, XIR_E_INVALID, path, "the layout %.*s names %zu dims, there are %zu", (int)text.size,
-                              text.data, xir_layout_rank(layout), dims.size);
+        return xir_infer_fail(at, XIR_E_INVALID, path, "the layout %.*s has %zu axes, but there are %zu dims",
+                              (int)text.size, text.data, xir_layout_rank(layout), dims.size);
     }
     for (size_t k = 0; k < dims.size; k++) {
         int64_t unit = xir_layout_unit(layout, k), partner = unit ? tile_partner(layout, k) : -1;
         if (unit == 0) continue;
         if (partner < 0 || s->unit < dims.size) {
-            return xir_infer_fail(at, XIR_E_UNSUPPORTED, path, "the layout %.*s does not have one tiled axis",
-                                  (int)text.size, text.data);
+            return xir_infer_fail(at, XIR_E_UNSUPPORTED, path,
+                                  "the layout %.*s is unsupported: expected one tiled axis", (int)text.size, text.data);
         }
         if (dims.data[k] >= 0 && dims.data[k] != unit) {
             return xir_infer_fail(at, XIR_E_INVALID, path,
-                                  "the layout %.*s has units of %" PRId64 ", dim %zu is %" PRId64,
-                                  (int)text.size, text.data, unit, k, dims.data[k]);
+                                  "the layout %.*s has units of %" PRId64 ", but dim %zu is %" PRId64, (int)text.size,
+                                  text.data, unit, k, dims.data[k]);
         }
         s->unit = k;
         s->size = unit;
@@ -63,7 +63,7 @@ static xir_status side_init(xir_infer *at, side *s, const char *path, xir_i64s d
     return XIR_OK;
 }
 
-/* Input 0: its channels are those that are valid. */
+/* Reads input 0: its channels are the valid ones. */
 static xir_status read_input(xir_infer *at, side *s) {
     const xir_tensor_type *input = xir_type_as_tensor(xir_infer_input(at, 0));
     xir_status status = side_init(at, s, "inputs/0", input->shape, input->layout);
@@ -75,28 +75,28 @@ static xir_status read_input(xir_infer *at, side *s) {
         bool channels = s->unit < s->dims.size && xir_type_distr((const xir_type *)input, axes, 2) == distr;
         int64_t valid = xir_distr_total_valid(distr), total = xir_distr_total(distr);
         bool first = valid == 0 || distr->sections.data[0].end == valid;
-        // valid ones, and nothing but padding behind them
+        // valid elements, then only padding
         if (valid && !distr->sections.data[0].m) first = false;
         if (channels && first && (s->total < 0 || s->total == total)) s->logical.data[s->channels] = valid;
         else if (channels || valid != total) {
             status = xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
-                                    "distribution %zu has other padding than the end of "
-                                    "the tiled axis: it can't be said of the output", i);
+                                    "distribution %zu has padding that is not at the end of the tiled axis: it cannot "
+                                    "be carried over to the output", i);
         }
     }
     int64_t *channels = s->channels < s->logical.size ? &s->logical.data[s->channels] : NULL;
-    if (channels && *channels < 0) *channels = s->total;   // a type that says nothing has no padding
+    if (channels && *channels < 0) *channels = s->total;   // a type without a distribution has no padding
     if (status) side_free(s);
     return status;
 }
 
-/* What is done to arrays: `to` says for each logical dim of the input which one of the output it is, -1 if none. */
+/* How arrays are mapped: `to` gives the logical dim of the output for each one of the input, -1 if none. */
 typedef struct retiling {
     const side    *in, *out;
     const int64_t *to;
 } retiling;
 
-/* Puts items along a logical dim of the output. */
+/* Lays items along a logical dim of the output. */
 static xir_status put_items(xir_infer *at, const side *out, size_t dim, xir_runs items, int64_t count, xir_run fill,
                             bool from_end, int64_t *axis, run_list *runs) {
     int64_t where = out->where.data[dim], padding = dim == out->channels ? out->total - count : 0;
@@ -120,12 +120,12 @@ static xir_status retile_array(void *user, xir_infer *at, array_kind kind, xir_r
     int64_t have = k < 0 ? -1 : tiled ? in->total : in->logical.data[dim], valid = k < 0 ? -1 : in->logical.data[dim];
     if (k < 0 || have != count) {
         if (items.size > 1) return cannot_follow(at, 0, kind, was);
-        bool stays = k >= 0 && r->to[dim] >= 0;   // one number for all elements
+        bool stays = k >= 0 && r->to[dim] >= 0;   // a single item holds for all elements
         int64_t where = stays ? r->out->where.data[r->to[dim]] : -1;
         *axis = stays && was < 0 ? where - (int64_t)r->out->dims.size : where;
         return run_list_append(out, items, 0, count) ? no_memory(at) : XIR_OK;
     }
-    run_list used;   // without padding
+    run_list used;   // the items without padding
     run_list_init(&used, context_alloc(at->ctx));
     xir_status status = run_list_append(&used, items, 0, valid) ? no_memory(at) : XIR_OK;
     size_t last = r->out->logical.size - 1;
@@ -143,7 +143,7 @@ static xir_status retile_array(void *user, xir_infer *at, array_kind kind, xir_r
     return status;
 }
 
-/* The type of the output: its dims as 'shape' has them, and which of its channels are valid. */
+/* Sets the result: the physical dims from 'shape', and the distribution of the valid channels. */
 static xir_status give_retiled(xir_infer *at, const side *in, side *out, const dim_list *dims) {
     const xir_object *distr = NULL;
     const xir_type *element, *type;
@@ -158,7 +158,7 @@ static xir_status give_retiled(xir_infer *at, const side *in, side *out, const d
         const int64_t axes[2] = { (int64_t)out->tiles, (int64_t)out->unit };
         int64_t valid = out->logical.data[out->channels];
         run_list runs;
-        run_list_init(&runs, context_alloc(at->ctx));   // the first runs need no memory
+        run_list_init(&runs, context_alloc(at->ctx));   // the first runs fit without an allocation
         run_list_add(&runs, valid, 1, 0, 0);
         run_list_add(&runs, out->total - valid, 0, 0, 0);
         distr = (const xir_object *)distr_make(at->pool, (xir_i64s){ axes, 2 }, run_list_runs(&runs), XIR_UVALUE_ZERO,
@@ -170,7 +170,7 @@ static xir_status give_retiled(xir_infer *at, const side *in, side *out, const d
     return type ? xir_infer_result(at, type) : no_memory(at);
 }
 
-/* The logical dims of the output, of which the channels are what is left, and its dims. */
+/* Finds the logical dims of the output, whose channels are the remaining elements, and its physical dims. */
 static xir_status read_output(xir_infer *at, const side *in, side *out, dim_list *dims) {
     const xir_reshape_attrs *a = xir_infer_attrs(at);
     const xir_i64s logical = { in->logical.data, in->logical.size }, wanted = { out->logical.data, out->logical.size };
@@ -183,11 +183,12 @@ static xir_status read_output(xir_infer *at, const side *in, side *out, dim_list
     if (out->unit < out->dims.size) {
         if (valid < 0 || out->total < 0) {
             return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
-                                  "a dim is unknown: how far the tiles of the output are filled can't be said");
+                                  "a dim is unknown: the padding in the tiles of the output cannot be determined");
         }
         if (valid > out->total || out->total - valid >= out->size) {
-            return xir_infer_fail(at, XIR_E_INVALID, "shape", "%" PRId64 " channels are left for %" PRId64 " tiles of "
-                                  "%" PRId64, valid, out->dims.data[out->tiles], out->size);
+            return xir_infer_fail(at, XIR_E_INVALID, "shape",
+                                  "%" PRId64 " channels remain, which do not fit %" PRId64 " tiles of %" PRId64, valid,
+                                  out->dims.data[out->tiles], out->size);
         }
     }
     if (!dims_init(at, dims, a->shape.size)) return XIR_E_MEMORY;

@@ -1,5 +1,5 @@
-/* The functions that CHECK, INFER and WORK rows of the lists name, declared from the lists: a new op needs its row
- * and its function, no prototype. */
+/* Declares the functions that CHECK, INFER and WORK rows name, generated from the lists. A new op needs a row and a
+ * function, no prototype. */
 #ifndef OPS_RULES_H
 #define OPS_RULES_H
 

@@ -1,39 +1,38 @@
-/* Elements and slices written to places. */
+/* Scatter ops: elements and slices written to indexed places. */
 #include <inttypes.h>
 #include "pick.h"
 
-/* The dims of updates: those of indices but the last, then those of data behind the places. */
+/* Checks the dims of updates: those of indices without the last, then those of data after the indexed ones. */
 static xir_status updates_fit(xir_infer *at, size_t place) {
     const xir_type *data = xir_infer_input(at, 0), *indices = xir_infer_input(at, 1), *updates = xir_infer_input(at, 2);
     size_t places = xir_type_rank(indices) - 1, rank = places + xir_type_rank(data) - place,
            found = xir_type_rank(updates);
     if (found != rank) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/2",
-                              "updates has %zu dims, %zu were expected: %zu of indices but the "
-                              "last, and %zu of data behind the places", found, rank, places, rank - places);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "updates has %zu dims: expected %zu, %zu of indices "
+                              "without the last and %zu of data after the indexed ones", found, rank, places,
+                              rank - places);
     }
     for (size_t i = 0; i < rank; i++) {
         int64_t expected = i < places ? xir_type_dim(indices, (int64_t)i, false)
                                       : xir_type_dim(data, (int64_t)(i - places + place), false);
         int64_t dim = xir_type_dim(updates, (int64_t)i, false);
         if (dim < 0 || expected < 0 || dim == expected) continue;
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/2",
-                              "dim %zu of updates is %" PRId64 ", %" PRId64 " was expected", i, dim, expected);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "dim %zu of updates is %" PRId64 ": expected %" PRId64, i,
+                              dim, expected);
     }
     return XIR_OK;
 }
 
-/* Updates of a quantised type must mean the same numbers where they are written: what lies along their dims is what
- * lies along those of data. */
+/* Updates of a quantised type must mean the same numbers in data: the arrays along their dims must match those of
+ * data. */
 static xir_status same_quantized(xir_infer *at, int64_t place) {
     const xir_scatter_nd_attrs *a = xir_infer_attrs(at);
     const xir_type *data = xir_infer_input(at, 0), *element;
     if (a->reduction == XIR_SCATTER_ADD || a->reduction == XIR_SCATTER_MUL) return computed_element(at, 0, &element);
     size_t places = xir_type_rank(xir_infer_input(at, 1)) - 1, rank = xir_type_rank(xir_infer_input(at, 2));
     if (place < 0) {
-        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/1",
-                              "the last dim of indices is unknown, and data is quantised: "
-                              "along which dims of updates its scales lie depends on it");
+        return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/1", "the last dim of indices is unknown, and data is "
+                              "quantised: the axis of the scales in updates cannot be determined");
     }
     dim_list dims, to;
     if (!dims_copy(at, &dims, data)) return XIR_E_MEMORY;
@@ -45,7 +44,7 @@ static xir_status same_quantized(xir_infer *at, int64_t place) {
     xir_status status = moved_element(at, 2, to.data, &dims, &element);
     if (!status && !xir_type_equal(element, xir_type_element(data))) {
         status = xir_infer_fail(at, XIR_E_TYPE, "inputs/2",
-                                "the quantised elements of updates are not those of data: the same were expected");
+                                "the quantised element type of updates differs from that of data: expected the same");
     }
     dims_free(&to);
     dims_free(&dims);
@@ -61,14 +60,13 @@ static xir_status scatter_nd_rules(xir_infer *at) {
     if (!status) status = need_whole(at, 2);
     if (status) return status;
     if (rank == 0 || xir_type_rank(indices) == 0) {
-        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(rank != 0).text,
-                              "%s has no dims, at least one was expected", input_name(at, rank != 0));
+        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(rank != 0).text, "%s has no dims: expected at least one",
+                              input_name(at, rank != 0));
     }
     int64_t place = xir_type_dim(indices, -1, false);
     if (place == 0 || (place > 0 && (uint64_t)place > rank)) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
-                              "the last dim of indices is %" PRId64 ", a place in 1 to %zu dims of data "
-                              "was expected", place, rank);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "the last dim of indices is %" PRId64 ": expected 1 to "
+                              "%zu, an index for each dim of data that it addresses", place, rank);
     }
     if (place > 0) status = updates_fit(at, (size_t)place);
     if (status) return status;
@@ -78,7 +76,7 @@ static xir_status scatter_nd_rules(xir_infer *at) {
     if ((status = same_elements(at, 0, 2))) return status;
     if (a->reduction != XIR_SCATTER_NONE && xir_type_kind_of(xir_type_element(data)) == XIR_TYPE_BOOL) {
         return xir_infer_fail(at, XIR_E_TYPE, "inputs/0",
-                              "the elements of data are bool, numbers were expected to be combined");
+                              "the elements of data are bool: expected numbers, because a reduction is set");
     }
     return XIR_OK;
 }

@@ -1,4 +1,4 @@
-/* Sums and products are checked: a file may say anything. */
+/* Sums and products are checked for overflow, because a file may contain any numbers. */
 #include <inttypes.h>
 #include <stdio.h>
 #include "graph.h"
@@ -19,7 +19,7 @@ const char *input_name(xir_infer *at, size_t i) {
     const xir_class *cls = xir_infer_class(at);
     size_t n = xir_class_input_count(cls);
     const xir_port *port = n ? xir_class_input_at(cls, i < n ? i : n - 1) : NULL;
-    return port ? port->name.data : "input";   // the text of a row is terminated
+    return port ? port->name.data : "input";   // texts of rows end in NUL
 }
 
 input_path path_of_input(size_t i) {
@@ -58,7 +58,7 @@ xir_status need_tensors(xir_infer *at, size_t n) {
 
 xir_status need_inputs(xir_infer *at, size_t n) { return xir_infer_need_tensors(at, n); }
 
-/* The index of a letter, -1 if there is none. A few bytes: quicker than a call. */
+/* The index of a letter, -1 if it is missing. For a few bytes this is faster than a library call. */
 static int64_t find_letter(const char *axes, size_t rank, char letter) {
     for (size_t i = 0; i < rank; i++) {
         if (axes[i] == letter) return (int64_t)i;
@@ -66,7 +66,7 @@ static int64_t find_letter(const char *axes, size_t rank, char letter) {
     return -1;
 }
 
-/* L and W, the only axis of 1-D maps, are the same. */
+/* L and W both name the only axis of 1-D maps. */
 static int64_t axis_index(const char *axes, size_t rank, char letter) {
     int64_t found = find_letter(axes, rank, letter);
     if (found < 0 && letter == 'L') found = find_letter(axes, rank, 'W');
@@ -74,21 +74,21 @@ static int64_t axis_index(const char *axes, size_t rank, char letter) {
     return found;
 }
 
-/* Fills in unit, unit_at and the combined dim of axis k if the layout tiles it. */
+/* If the layout tiles axis k, fills in unit, unit_at and the combined dim. */
 static void read_tile(const xir_type *type, const xir_layout *layout, char letter, named_dims *out, size_t k) {
     int64_t unit_at = xir_layout_index(layout, (char)(letter | 0x20));
     if (unit_at < 0) return;
     const int64_t axes[2] = { (int64_t)out->at[k], unit_at };
     int64_t tiles = out->dim[k];
     out->unit_at[k] = (size_t)unit_at;
-    out->unit[k] = xir_layout_unit(layout, (size_t)unit_at);   // the dim is the same, or unknown
+    out->unit[k] = xir_layout_unit(layout, (size_t)unit_at);   // the dim of units has this size or is unknown
     const xir_distr *distr = xir_type_distr(type, axes, 2);
     if (distr) out->dim[k] = xir_distr_total_valid(distr);
     else if (tiles < 0 || !mul_i64(tiles, out->unit[k], &out->dim[k])) out->dim[k] = UNKNOWN_DIM;
 }
 
-/* What read_dims does for layouts with a letter or `*` for each of the dims asked for, which is most of them; false
- * for others. */
+/* Fast path of read_dims for layouts that have a letter or `*` for each requested dim, which is the usual case.
+ * False for other layouts. */
 static bool read_plain(const xir_type *type, const char *letters, named_dims *out) {
     const xir_tensor_type *tensor = xir_type_as_tensor(type);
     size_t n = strlen(letters), star = 0;
@@ -113,7 +113,7 @@ static bool read_plain(const xir_type *type, const char *letters, named_dims *ou
     return true;
 }
 
-/* A layout of N, H, W and C in any order says itself where they are. */
+/* A layout of N, H, W and C in any order gives their positions. */
 xir_status read_dims(xir_infer *at, size_t i, const char *letters, named_dims *out) {
     const xir_type *type = xir_infer_input(at, i);
     const xir_layout *layout = xir_type_layout(type);
@@ -124,14 +124,15 @@ xir_status read_dims(xir_infer *at, size_t i, const char *letters, named_dims *o
     xir_i64s shape = xir_type_as_tensor(type) ? xir_type_as_tensor(type)->shape : (xir_i64s){ NULL, 0 };
     size_t n = strlen(letters), rank = shape.size, named = layout_letters(layout, axes, sizeof axes), tiles = 0;
     if (layout && named != rank) {
-        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "the layout %.*s names %zu dims, %s has %zu",
-                              (int)text.size, text.data, named, port, rank);
+        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text,
+                              "the layout %.*s has %zu axes, but %s has %zu dims", (int)text.size, text.data, named,
+                              port, rank);
     }
-    if (named > sizeof axes) named = sizeof axes;   /* more than are expected in any case */
+    if (named > sizeof axes) named = sizeof axes;   /* more than any op expects */
     for (size_t k = 0; k < named; k++) tiles += axes[k] >= 'a' && axes[k] <= 'z';
     if (rank != n + tiles) {
-        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text,
-                              "%s has %zu dims, %zu were expected (%s)", port, rank, n + tiles, letters);
+        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has %zu dims: expected %zu (%s)", port,
+                              rank, n + tiles, letters);
     }
     *out = (named_dims){ .n = n };
     for (size_t k = 0, star = 0; k < n; k++) {
@@ -140,8 +141,8 @@ xir_status read_dims(xir_infer *at, size_t i, const char *letters, named_dims *o
             while (star < rank && axes[star] != '*') star++;
             if (star == rank) {
                 return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text,
-                                      "the layout %.*s of %s has no axis %c, an order of %s was expected", (int)text.size,
-                                      text.data, port, letters[k], letters);
+                                      "the layout %.*s of %s has no axis %c: expected the axes %s in some order",
+                                      (int)text.size, text.data, port, letters[k], letters);
             }
             found = (int64_t)star++;
         }
@@ -171,7 +172,7 @@ xir_status same_elements(xir_infer *at, size_t i, size_t j) {
     if (xir_type_equal(a, b) || xir_type_is_quantized(a) || xir_type_is_quantized(b)) return XIR_OK;
     char room[2][40];
     return xir_infer_fail(at, XIR_E_TYPE, path_of_input(j).text,
-                          "the elements of %s are %s, those of %s %s: the same were expected", input_name(at, i),
+                          "the elements of %s are %s, those of %s are %s: expected the same", input_name(at, i),
                           element_word(a, room[0], sizeof room[0]), input_name(at, j),
                           element_word(b, room[1], sizeof room[1]));
 }
@@ -181,33 +182,35 @@ xir_status same_elements(xir_infer *at, size_t i, size_t j) {
 static xir_status too_small(xir_infer *at, const window *w, const char *of, int64_t found) {
     char attribute[64];
     snprintf(attribute, sizeof attribute, "%s_%s", of, w->axis);
-    return xir_infer_fail(at, XIR_E_BOUNDS, attribute, "%" PRId64 " is below 1, the least %s", found, attribute);
+    return xir_infer_fail(at, XIR_E_BOUNDS, attribute, "%s is %" PRId64 ": expected at least 1", attribute, found);
 }
 
 static const char *plural(int64_t n) { return n == 1 ? "" : "s"; }
 
 xir_status count_windows(xir_infer *at, const window *w, int64_t *out) {
-    /* The rows of the class say so too, but a file that was not checked gets here. */
+    /* The rows of the class check this too, but attributes from an unchecked file reach this point. */
     if (w->stride < 1) return too_small(at, w, "stride", w->stride);
     if (w->dilation < 1) return too_small(at, w, "dilation", w->dilation);
-    if (w->size == 0) return xir_infer_fail(at, XIR_E_INVALID, w->where, "the %s has no %ss", w->what, w->things);
+    if (w->size == 0) {
+        return xir_infer_fail(at, XIR_E_INVALID, w->where,
+                              "the %s has no %ss: expected at least 1", w->what, w->things);
+    }
     *out = UNKNOWN_DIM;
     if (w->input < 0 || w->size < 0) return XIR_OK;
 
     int64_t padding, padded, reach, room;
     if (!add_i64(w->before, w->after, &padding) || !add_i64(w->input, padding, &padded) ||
         !mul_i64(w->dilation, w->size - 1, &reach) || !sub_i64(padded, reach, &room) || !sub_i64(room, 1, &room)) {
-        return xir_infer_fail(at, XIR_E_LIMIT, w->where,
-                              "the %s over %" PRId64 " %s%s with padding %" PRId64 " and %" PRId64
-                              " exceeds 64 bits", w->what, w->input, w->things, plural(w->input), w->before, w->after);
+        return xir_infer_fail(at, XIR_E_LIMIT, w->where, "the span of a %s over %" PRId64 " %s%s with padding "
+                              "%" PRId64 " and %" PRId64 " exceeds 64 bits", w->what, w->input, w->things,
+                              plural(w->input), w->before, w->after);
     }
     if (room < 0) {
-        return xir_infer_fail(at, XIR_E_INVALID, w->where,
-                              "a %s of %" PRId64 " %s%s with dilation %" PRId64 " does not fit %" PRId64 " %s%s and %" PRId64
-                              " of padding", w->what, w->size, w->things, plural(w->size), w->dilation, w->input, w->things,
-                              plural(w->input), padding);
+        return xir_infer_fail(at, XIR_E_INVALID, w->where, "a %s of %" PRId64 " %s%s with dilation %" PRId64 " does "
+                              "not fit into %" PRId64 " %s%s with padding of %" PRId64, w->what, w->size, w->things,
+                              plural(w->size), w->dilation, w->input, w->things, plural(w->input), padding);
     }
-    *out = room / w->stride + 1;   // room is below INT64_MAX
+    *out = room / w->stride + 1;   // no overflow: room is below INT64_MAX
     return XIR_OK;
 }
 
@@ -250,8 +253,9 @@ xir_status broadcast(xir_infer *at, const xir_type *lhs, const xir_type *rhs, di
         int64_t a = k <= x.size ? x.data[x.size - k] : 1, b = k <= y.size ? y.data[y.size - k] : 1;
         if (join_dim(a, b, &out->data[rank - k])) continue;
         dims_free(out);
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "dim -%zu of %s is %" PRId64 ", of %s %" PRId64
-                              ": the same or 1 was expected", k, input_name(at, 0), a, input_name(at, 1), b);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
+                              "dim -%zu of %s is %" PRId64 ", that of %s is %" PRId64 ": expected the same or 1", k,
+                              input_name(at, 0), a, input_name(at, 1), b);
     }
     return XIR_OK;
 }

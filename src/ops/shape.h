@@ -1,6 +1,6 @@
-/* What inference and check functions of several families share: reading the dims of an input by their meaning,
- * arithmetic of windows, broadcasting. A negative dim is unknown; what depends on it is -1. Each function that takes
- * `at` says what is wrong and returns the status. */
+/* Helpers for check and inference functions: dims by axis letter, window arithmetic, broadcasting. A negative dim is
+ * unknown, and results that depend on it are -1. A function that takes `at` reports its error and returns the
+ * status. */
 #ifndef OPS_SHAPE_H
 #define OPS_SHAPE_H
 
@@ -11,25 +11,25 @@
 
 /* ---- inputs ------------------------------------------------------------------------------------------------- */
 
-/* The port's name of an input, "weights"; of the last port for more. */
+/* The port name of an input, "weights". Surplus inputs have the name of the last port. */
 const char *input_name(xir_infer *at, size_t i);
-/* "inputs/1", in a buffer that the caller has. */
+/* "inputs/1", returned by value. */
 typedef struct input_path { char text[32]; } input_path;
 input_path path_of_input(size_t i);
 
-/* Whether the first `n` inputs are there and have types: what a check can look at. */
+/* Whether the first `n` inputs are present and have types, so that a check can look at them. */
 bool inputs_known(xir_infer *at, size_t n);
-/* Whether any of them is tiled: the layout of a back end, which rules for the host say nothing about. */
+/* Whether any of them is tiled. That is a layout of a back end, to which rules for the host do not apply. */
 bool inputs_tiled(xir_infer *at, size_t n);
 /* Fails unless the first `n` inputs are tensors. */
 xir_status need_tensors(xir_infer *at, size_t n);
-/* Fails unless they are tensors that the host's inference understands: not tiled. */
+/* Fails unless they are tensors that the host's inference supports: not tiled. */
 xir_status need_inputs(xir_infer *at, size_t n);
 
-/* The dims of an input by their meaning: dim[k] is the dim whose letter is letters[k] ("NHWC"; L and W stand for
- * each other), at[k] where it stands. Letters that the layout does not have are the axes it does not name (`*`), in
- * order. A tiled axis has its unit at unit_at[k]; its dim is then the number of elements that are no padding: what
- * the distribution over the two axes says, otherwise tiles * unit. */
+/* The dims of an input by axis letter: dim[k] is the dim with the letter letters[k] ("NHWC"; L and W are
+ * equivalent), at[k] its position. Letters that are not in the layout take its unnamed axes (`*`), in order. A tiled
+ * axis has its unit at unit_at[k]; its dim[k] is then the number of elements that are not padding: the valid count
+ * of the distribution over both axes, or tiles * unit without one. */
 enum { MOST_NAMED = 6 };
 typedef struct named_dims {
     size_t  n;
@@ -40,48 +40,48 @@ typedef struct named_dims {
 } named_dims;
 xir_status read_dims(xir_infer *at, size_t i, const char *letters, named_dims *out);
 
-/* Element types of two inputs are the same, or one of them is quantised: back ends multiply different quantised
- * types. */
+/* Checks that the element types of two inputs are equal, or that one is quantised: back ends multiply different
+ * quantised types. */
 xir_status same_elements(xir_infer *at, size_t i, size_t j);
-/* What an element type is called in a sentence, "sint(8)"; `room` has 40 bytes or more. */
+/* The name of an element type for messages, "sint(8)". `room` has at least 40 bytes. */
 const char *element_word(const xir_type *element, char *room, size_t size);
 
 /* ---- windows ------------------------------------------------------------------------------------------------ */
 
-/* A window that moves along one axis. */
+/* A window that slides along one axis. */
 typedef struct window {
     const char *what;    /* "kernel"                                               */
-    const char *things;  /* what is counted, "column"                              */
-    const char *axis;    /* of stride_…, dilation_…: "width"                       */
-    const char *where;   /* the attribute or input that says how large it is       */
+    const char *things;  /* name of its cells, "column"                            */
+    const char *axis;    /* suffix of the attributes stride_…, dilation_…: "width" */
+    const char *where;   /* the attribute or input that gives its size             */
     int64_t     input, before, after, size, stride, dilation;
 } window;
-/* How many places it has: floor((input + before + after - dilation * (size - 1) - 1) / stride) + 1. */
+/* The number of windows: floor((input + before + after - dilation * (size - 1) - 1) / stride) + 1. */
 xir_status count_windows(xir_infer *at, const window *w, int64_t *out);
 
 /* ---- dims --------------------------------------------------------------------------------------------------- */
 
-/* Room for dims of any rank. */
+/* Storage for dims of any rank. */
 typedef struct dim_list {
     const xir_allocator *alloc;
     int64_t              few[8];
     int64_t             *data;
     size_t               size;
 } dim_list;
-bool dims_init(xir_infer *at, dim_list *dims, size_t size);   /* false without memory, which has been said */
+bool dims_init(xir_infer *at, dim_list *dims, size_t size);   /* false if out of memory, which it reports */
 bool dims_copy(xir_infer *at, dim_list *dims, const xir_type *type);
 void dims_free(dim_list *dims);
 
-/* What dims a and b of two shapes become when they are broadcast: 1 is the other one, an unknown dim must be 1 or
- * the other one. False if both are known, and different. */
+/* Broadcasts dims a and b: a dim of 1 becomes the other one; an unknown dim is assumed to be 1 or equal. False if both
+ * are known and do not fit. */
 bool join_dim(int64_t a, int64_t b, int64_t *out);
-/* The shape of both inputs after broadcasting from the right; `out` is made. */
+/* The shape of both inputs after broadcasting from the right; creates `out`. */
 xir_status broadcast(xir_infer *at, const xir_type *lhs, const xir_type *rhs, dim_list *out);
 
-/* An axis that may be counted from the end, from the start; -1 outside. */
+/* Converts an axis that may count from the end to one from the start; -1 if it is outside. */
 int64_t from_start(int64_t axis, size_t rank);
 
-/* Gives the type of an input with another element type, dims and distributions; the layout stays. */
+/* Sets the result to the type of an input with another element type, dims and distributions. The layout is kept. */
 xir_status give_tensor(xir_infer *at, const xir_type *like, const xir_type *element, const dim_list *dims,
                        xir_refs distrs);
 

@@ -5,32 +5,32 @@
 
 static const xir_tensor_type *input_of(xir_infer *at) { return xir_type_as_tensor(xir_infer_input(at, 0)); }
 
-/* Whether a dim is the unit of a tiled axis, whose length is part of the layout. */
+/* Whether a dim is the unit of a tiled axis. The layout fixes its size. */
 static bool is_unit(xir_infer *at, size_t k) {
     return xir_layout_unit(xir_type_layout(xir_infer_input(at, 0)), k) != 0;
 }
 
 /* ---- Slice ---------------------------------------------------------------------------------------------------- */
 
-/* A place in a dim of n, counted from the end if negative and moved to the nearest one in [least, most]. */
+/* Normalises a position in a dim of n: a negative one counts from the end, then it is clamped to [least, most]. */
 static int64_t place(int64_t at, int64_t n, int64_t least, int64_t most) {
     if (at < 0) at = at < -n ? least : at + n;
     return at < least ? least : at > most ? most : at;
 }
 
-/* How many elements of a dim of n are picked, and the first of them. */
+/* The number of elements picked from a dim of n, and the index of the first. */
 static int64_t pick(int64_t begin, int64_t end, int64_t stride, int64_t n, int64_t *first) {
     bool back = stride < 0;
     begin = place(begin, n, back ? -1 : 0, back ? n - 1 : n);
     end = place(end, n, back ? -1 : 0, back ? n - 1 : n);
     *first = begin;
-    uint64_t step = back ? 0 - (uint64_t)stride : (uint64_t)stride;   // that of INT64_MIN has no int64
+    uint64_t step = back ? 0 - (uint64_t)stride : (uint64_t)stride;   // unsigned, because -INT64_MIN does not fit int64
     if (back ? begin <= end : begin >= end) return 0;
     uint64_t distance = back ? (uint64_t)begin - (uint64_t)end : (uint64_t)end - (uint64_t)begin;
     return (int64_t)((distance - 1) / step + 1);
 }
 
-/* Whether nothing is picked, however long the dim is. */
+/* Whether nothing is picked for any size of the dim. */
 static bool picks_none(int64_t begin, int64_t end, int64_t stride) {
     if ((begin < 0) == (end < 0)) return stride > 0 ? begin >= end : begin <= end;
     if (stride > 0) return begin < 0 ? end == 0 : INT64_MAX + end <= begin;
@@ -51,14 +51,17 @@ static xir_status slice_dims(xir_infer *at, dim_list *out) {
     };
     for (size_t i = 0; i < 3; i++) {
         if (lists[i].size == shape.size) continue;
-        return xir_infer_fail(at, XIR_E_INVALID, lists[i].name, "%zu entries for the %zu dims of input: one each was "
-                              "expected", lists[i].size, shape.size);
+        return xir_infer_fail(at, XIR_E_INVALID, lists[i].name,
+                              "%zu entries are given: expected %zu, 1 for each dim of input", lists[i].size,
+                              shape.size);
     }
     bool tiled = inputs_tiled(at, 1);
     for (size_t k = 0; k < shape.size; k++) {
-        if (a->stride.data[k] == 0) return xir_infer_fail(at, XIR_E_BOUNDS, "stride", "the stride of dim %zu is 0", k);
-        bool cuts_unit = tiled && is_unit(at, k) && !takes_all(a, k, shape.data[k]);
-        xir_status status = cuts_unit ? need_untiled(at, "begin", k) : XIR_OK;
+        if (a->stride.data[k] == 0) {
+            return xir_infer_fail(at, XIR_E_BOUNDS, "stride", "the stride of dim %zu is 0: expected another number", k);
+        }
+        bool slices_unit = tiled && is_unit(at, k) && !takes_all(a, k, shape.data[k]);
+        xir_status status = slices_unit ? need_untiled(at, "begin", k) : XIR_OK;
         if (status) return status;
     }
     if (!dims_init(at, out, shape.size)) return XIR_E_MEMORY;
@@ -72,7 +75,7 @@ static xir_status slice_dims(xir_infer *at, dim_list *out) {
 
 xir_status slice_check(xir_infer *at) {
     dim_list dims;
-    if (!inputs_judged(at, 1)) return XIR_OK;
+    if (!inputs_checkable(at, 1)) return XIR_OK;
     xir_status status = need_few_dims(at, 1);
     if (status) return status;
     status = slice_dims(at, &dims);
@@ -80,12 +83,12 @@ xir_status slice_check(xir_infer *at) {
     return status;
 }
 
-static xir_status slice_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
+static xir_status slice_take(const move *m, xir_infer *at, size_t k, stretch_list *out) {
     const xir_slice_attrs *a = xir_infer_attrs(at);
     int64_t n = input_of(at)->shape.data[k], first;
     (void)m;
     if (takes_all(a, k, n)) return XIR_OK;
-    if (n < 0) return unknown_cut(at, k);
+    if (n < 0) return refuse_unknown(at, k);
     int64_t count = pick(a->begin.data[k], a->end.data[k], a->stride.data[k], n, &first);
     return add_stretch(out, first, count, a->stride.data[k]);
 }
@@ -96,12 +99,12 @@ xir_status slice_infer(xir_infer *at) {
     if (!status) status = slice_dims(at, &dims);
     if (status) return status;
     status =
-        give_moved(at, &(move){ .dims = &dims, .cut = slice_cut, .layout = xir_type_layout(xir_infer_input(at, 0)) });
+        give_moved(at, &(move){ .dims = &dims, .take = slice_take, .layout = xir_type_layout(xir_infer_input(at, 0)) });
     dims_free(&dims);
     return status;
 }
 
-/* Outputs of one op: more is a mistake, and what is said of elements is cut for each. */
+/* The most outputs of one op: the type of each is computed separately. */
 enum { MOST_OUTPUTS = 1 << 12 };
 
 /* ---- Split ---------------------------------------------------------------------------------------------------- */
@@ -113,45 +116,45 @@ static xir_status split_axis(xir_infer *at, size_t *axis) {
     if (!status && is_unit(at, *axis)) status = need_untiled(at, "axis", *axis);
     if (status) return status;
     if (a->sections.size == 0) {
-        return xir_infer_fail(at, XIR_E_INVALID, "sections", "no sections, at least one was expected");
+        return xir_infer_fail(at, XIR_E_INVALID, "sections", "sections is empty: expected at least one");
     }
     if (a->sections.size > MOST_OUTPUTS) {
-        return xir_infer_fail(at, XIR_E_LIMIT, "sections", "%zu sections, at most %d were expected", a->sections.size,
+        return xir_infer_fail(at, XIR_E_LIMIT, "sections", "%zu sections: expected at most %d", a->sections.size,
                               MOST_OUTPUTS);
     }
     int64_t total = 0;
     for (size_t i = 0; i < a->sections.size; i++) {
         if (a->sections.data[i] < 0) {
-            return xir_infer_fail(at, XIR_E_BOUNDS, "sections", "section %zu is %" PRId64 ", the least is 0", i,
+            return xir_infer_fail(at, XIR_E_BOUNDS, "sections", "section %zu is %" PRId64 ": expected at least 0", i,
                                   a->sections.data[i]);
         }
         if (!add_i64(total, a->sections.data[i], &total)) {
-            return xir_infer_fail(at, XIR_E_LIMIT, "sections", "together they exceed 64 bits");
+            return xir_infer_fail(at, XIR_E_LIMIT, "sections", "the sum of the sections exceeds 64 bits");
         }
     }
     if (shape.data[*axis] >= 0 && total != shape.data[*axis]) {
         return xir_infer_fail(at, XIR_E_INVALID, "sections",
-                              "together they are %" PRId64 ", dim %zu of input is %" PRId64,
-                              total, *axis, shape.data[*axis]);
+                              "the sum of the sections is %" PRId64 ", but dim %zu of input is %" PRId64, total, *axis,
+                              shape.data[*axis]);
     }
     return XIR_OK;
 }
 
 xir_status split_check(xir_infer *at) {
     size_t axis;
-    if (!inputs_judged(at, 1)) return XIR_OK;
+    if (!inputs_checkable(at, 1)) return XIR_OK;
     xir_status status = need_few_dims(at, 1);
     return status ? status : split_axis(at, &axis);
 }
 
-/* Where the next section begins and in which dim. */
+/* The start of the next section, and its dim. */
 typedef struct section {
-    move    m;   /* first: a cut gets it */
+    move    m;   /* first: the slice function gets a pointer to it */
     size_t  axis;
     int64_t start;
 } section;
 
-static xir_status split_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
+static xir_status split_take(const move *m, xir_infer *at, size_t k, stretch_list *out) {
     const section *s = (const section *)m;
     (void)at;
     return k == s->axis ? add_stretch(out, s->start, m->dims->data[k], 1) : XIR_OK;
@@ -160,7 +163,7 @@ static xir_status split_cut(const move *m, xir_infer *at, size_t k, stretch_list
 xir_status split_infer(xir_infer *at) {
     const xir_split_attrs *a = xir_infer_attrs(at);
     dim_list dims;
-    section s = { .m = { .dims = &dims, .layout = xir_type_layout(xir_infer_input(at, 0)), .cut = split_cut } };
+    section s = { .m = { .dims = &dims, .layout = xir_type_layout(xir_infer_input(at, 0)), .take = split_take } };
     xir_status status = need_movable(at, 1);
     if (!status) status = split_axis(at, &s.axis);
     if (status) return status;
@@ -182,11 +185,10 @@ static xir_status unstack_axis(xir_infer *at, size_t *axis) {
     xir_status status = read_axis(at, "dim", a->dim, shape.size, axis);
     if (status) return status;
     if (shape.data[*axis] == 0) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "dim %zu is 0, there is nothing to unstack", *axis);
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "dim %zu is 0: expected at least 1 to unstack", *axis);
     }
     if (shape.data[*axis] > MOST_OUTPUTS) {
-        return xir_infer_fail(at, XIR_E_LIMIT, "inputs/0",
-                              "dim %zu is %" PRId64 ": at most %d outputs were expected", *axis,
+        return xir_infer_fail(at, XIR_E_LIMIT, "inputs/0", "dim %zu is %" PRId64 ": expected at most %d outputs", *axis,
                               shape.data[*axis], MOST_OUTPUTS);
     }
     return XIR_OK;
@@ -197,7 +199,7 @@ xir_status unstack_check(xir_infer *at) {
     return inputs_known(at, 1) && !inputs_tiled(at, 1) ? unstack_axis(at, &axis) : XIR_OK;
 }
 
-static xir_status unstack_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
+static xir_status unstack_take(const move *m, xir_infer *at, size_t k, stretch_list *out) {
     const section *s = (const section *)m;
     (void)at;
     return k == s->axis ? add_stretch(out, s->start, 1, 1) : XIR_OK;
@@ -205,7 +207,7 @@ static xir_status unstack_cut(const move *m, xir_infer *at, size_t k, stretch_li
 
 xir_status unstack_infer(xir_infer *at) {
     dim_list to, from, dims;
-    section s = { .m = { .dims = &dims, .cut = unstack_cut } };
+    section s = { .m = { .dims = &dims, .take = unstack_take } };
     xir_status status = need_inputs(at, 1);
     if (!status) status = unstack_axis(at, &s.axis);
     if (status) return status;
@@ -213,7 +215,7 @@ xir_status unstack_infer(xir_infer *at) {
     size_t rank = shape.size;
     if (shape.data[s.axis] < 0) {
         return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
-                              "dim %zu is unknown: how many outputs there are can't be said", s.axis);
+                              "dim %zu is unknown, so the number of outputs cannot be determined", s.axis);
     }
     if (!dims_init(at, &to, rank)) return XIR_E_MEMORY;
     if (!dims_init(at, &from, rank - 1)) {
@@ -242,7 +244,7 @@ xir_status unstack_infer(xir_infer *at) {
 
 /* ---- Roll ----------------------------------------------------------------------------------------------------- */
 
-/* A shift as one of [0, n). */
+/* A shift normalised to [0, n). */
 static int64_t wrapped(int64_t shift, int64_t n) {
     if (n <= 0) return 0;
     shift %= n;
@@ -254,15 +256,14 @@ static xir_status roll_axes(xir_infer *at) {
     size_t rank = input_of(at)->shape.size, axis;
     bool tiled = inputs_tiled(at, 1);
     if (a->dims.size == 0 && a->shifts.size != 1) {
-        return xir_infer_fail(at, XIR_E_INVALID, "shifts", "%zu shifts without dims, exactly one was expected",
-                              a->shifts.size);
+        return xir_infer_fail(at, XIR_E_INVALID, "shifts", "%zu shifts without dims: expected one", a->shifts.size);
     }
     if (a->dims.size == 0 && tiled) {
         return xir_infer_fail(at, XIR_E_UNSUPPORTED, "shifts",
-                              "the elements of a tiled input are in no row-major order: dims have to be named");
+                              "the elements of a tiled input are not in row-major order: expected a list of dims");
     }
     if (a->dims.size && a->dims.size != a->shifts.size) {
-        return xir_infer_fail(at, XIR_E_INVALID, "shifts", "%zu shifts for %zu dims, one each was expected",
+        return xir_infer_fail(at, XIR_E_INVALID, "shifts", "%zu shifts for %zu dims: expected the same number of both",
                               a->shifts.size, a->dims.size);
     }
     for (size_t i = 0; i < a->dims.size; i++) {
@@ -274,20 +275,20 @@ static xir_status roll_axes(xir_infer *at) {
 }
 
 xir_status roll_check(xir_infer *at) {
-    if (!inputs_judged(at, 1)) return XIR_OK;
+    if (!inputs_checkable(at, 1)) return XIR_OK;
     xir_status status = need_few_dims(at, 1);
     return status ? status : roll_axes(at);
 }
 
-/* What is known of a roll before its dims are looked at one by one. */
+/* A roll before its dims are processed. */
 typedef struct rolling {
-    move     m;       /* first: a cut gets it                                                       */
-    dim_list by;      /* how far the elements of each dim move along it, -1 if that is unknown      */
-    int64_t  total;   /* without dims: the number of elements, -1 if it is unknown                  */
-    size_t   wide;    /* and how many dims are not 1                                                */
+    move     m;       /* first: the slice function gets a pointer to it                             */
+    dim_list by;      /* the shift along each dim, -1 if unknown                                    */
+    int64_t  total;   /* without dims: the number of elements, -1 if unknown                        */
+    size_t   wide;    /* without dims: how many dims are not 1                                      */
 } rolling;
 
-/* A dim that is named twice is moved by both shifts. */
+/* If a dim is listed twice, both shifts add up. */
 static void add_shifts(const xir_roll_attrs *a, xir_i64s shape, int64_t *by) {
     for (size_t k = 0; k < shape.size; k++) by[k] = 0;
     for (size_t i = 0; i < a->dims.size; i++) {
@@ -307,18 +308,17 @@ static void count_elements(xir_i64s shape, rolling *r) {
     }
 }
 
-/* How far dim k moves if all dims are one: only a dim that is alone among dims of 1 still moves along itself. */
+/* The shift of dim k when the roll treats all dims as one. Elements stay in dim k only if all other dims are 1. */
 static xir_status rolled_flat(xir_infer *at, const rolling *r, size_t k, int64_t *shift) {
     const xir_roll_attrs *a = xir_infer_attrs(at);
     bool alone = r->wide == (input_of(at)->shape.data[k] != 1);
     *shift = r->total < 0 ? 0 : wrapped(a->shifts.data[0], r->total);
     if (r->total >= 0 && (*shift == 0 || alone)) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
-                          "elements of input move from dim to dim: what is said of those "
-                          "of dim %zu can't be said of the output", k);
+    return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "the roll moves elements between dims: the scales and "
+                          "valid elements of dim %zu cannot be carried over to the output", k);
 }
 
-static xir_status roll_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
+static xir_status roll_take(const move *m, xir_infer *at, size_t k, stretch_list *out) {
     const xir_roll_attrs *a = xir_infer_attrs(at);
     const rolling *r = (const rolling *)m;
     int64_t n = input_of(at)->shape.data[k], shift;
@@ -328,7 +328,7 @@ static xir_status roll_cut(const move *m, xir_infer *at, size_t k, stretch_list 
         if (status) return status;
     }
     if (shift == 0) return XIR_OK;
-    if (shift < 0) return unknown_cut(at, k);
+    if (shift < 0) return refuse_unknown(at, k);
     xir_status status = add_stretch(out, n - shift, shift, 1);
     return status ? status : add_stretch(out, 0, n - shift, 1);
 }
@@ -336,7 +336,7 @@ static xir_status roll_cut(const move *m, xir_infer *at, size_t k, stretch_list 
 xir_status roll_infer(xir_infer *at) {
     xir_i64s shape;
     dim_list dims;
-    rolling r = { .m = { .dims = &dims, .cut = roll_cut } };
+    rolling r = { .m = { .dims = &dims, .take = roll_take } };
     xir_status status = need_movable(at, 1);
     if (!status) status = roll_axes(at);
     if (status) return status;
@@ -363,8 +363,8 @@ static xir_status swap_axis(xir_infer *at, size_t *axis) {
     if (status) return status;
     size_t n = a->order.size;
     if (shape.data[*axis] >= 0 && (uint64_t)shape.data[*axis] != n) {
-        return xir_infer_fail(at, XIR_E_INVALID, "order",
-                              "%zu places for dim %zu of input, which is %" PRId64, n, *axis, shape.data[*axis]);
+        return xir_infer_fail(at, XIR_E_INVALID, "order", "%zu places are given, but dim %zu of input is %" PRId64, n,
+                              *axis, shape.data[*axis]);
     }
     dim_list seen;
     if (!dims_init(at, &seen, n)) return XIR_E_MEMORY;
@@ -372,11 +372,11 @@ static xir_status swap_axis(xir_infer *at, size_t *axis) {
     for (size_t i = 0; i < n && !status; i++) {
         int64_t from = a->order.data[i];
         if (from < 0 || (uint64_t)from >= n) {
-            status = xir_infer_fail(at, XIR_E_BOUNDS, "order",
-                                    "place %zu is %" PRId64 ", one below %zu was expected", i, from, n);
+            status = xir_infer_fail(at, XIR_E_BOUNDS, "order", "place %zu is %" PRId64 ": expected less than %zu", i,
+                                    from, n);
         } else if (seen.data[from]) {
             status = xir_infer_fail(at, XIR_E_INVALID, "order",
-                                    "%" PRId64 " stands there twice: each place was expected once", from);
+                                    "place %" PRId64 " appears twice: expected each place once", from);
         } else seen.data[from] = true;
     }
     dims_free(&seen);
@@ -385,12 +385,12 @@ static xir_status swap_axis(xir_infer *at, size_t *axis) {
 
 xir_status swap_order_check(xir_infer *at) {
     size_t axis;
-    if (!inputs_judged(at, 1)) return XIR_OK;
+    if (!inputs_checkable(at, 1)) return XIR_OK;
     xir_status status = need_few_dims(at, 1);
     return status ? status : swap_axis(at, &axis);
 }
 
-static xir_status swap_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
+static xir_status swap_take(const move *m, xir_infer *at, size_t k, stretch_list *out) {
     const xir_swap_order_attrs *a = xir_infer_attrs(at);
     xir_status status = XIR_OK;
     if (k != m->part) return XIR_OK;
@@ -407,7 +407,7 @@ xir_status swap_order_infer(xir_infer *at) {
     if (status) return status;
     if (!copy_dims(at, &dims)) return XIR_E_MEMORY;
     dims.data[axis] = (int64_t)a->order.size;
-    status = give_moved(at, &(move){ .dims = &dims, .cut = swap_cut, .part = axis,
+    status = give_moved(at, &(move){ .dims = &dims, .take = swap_take, .part = axis,
                                      .layout = xir_type_layout(xir_infer_input(at, 0)) });
     dims_free(&dims);
     return status;

@@ -1,4 +1,4 @@
-/* Judged by the kind of the element type alone. */
+/* The checks look only at the kind of the element type. */
 #include "sort.h"
 
 const xir_type *element_of(const xir_type *type) {
@@ -21,7 +21,7 @@ static xir_status need_sort(xir_infer *at, size_t i, unsigned sorts, const char 
     const xir_type *type = xir_infer_input(at, i);
     if (!type || sort_of(element_of(type)) & (sorts | OTHERS)) return XIR_OK;
     char room[40];
-    return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "the elements of %s are %s: %s were expected",
+    return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "the elements of %s are %s: expected %s",
                           input_name(at, i), element_word(element_of(type), room, sizeof room), expected);
 }
 
@@ -33,9 +33,9 @@ xir_status need_integers(xir_infer *at, size_t i) {
     const xir_type *element = element_of(xir_infer_input(at, i));
     if (xir_type_kind_of(element) == XIR_TYPE_INTEGER) return XIR_OK;
     char room[40];
-    return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "the elements of %s are %s: integers were expected",
-                          input_name(at, i), xir_type_is_quantized(element) ? "quantised"
-                          : element_word(element, room, sizeof room));
+    return xir_infer_fail(at, XIR_E_TYPE, path_of_input(i).text, "the elements of %s are %s: expected integers",
+                          input_name(at, i),
+                          xir_type_is_quantized(element) ? "quantised" : element_word(element, room, sizeof room));
 }
 
 bool holds_integers(const xir_type *type) { return type && sort_of(element_of(type)) == INTEGERS; }

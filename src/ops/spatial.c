@@ -18,7 +18,7 @@ const axis_words *words_of_axis(size_t n, size_t k) {
 
 xir_status check_size(xir_infer *at, const char *attribute, int64_t size) {
     if (size >= 1) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_BOUNDS, attribute, "%" PRId64 " is below 1, the least %s", size, attribute);
+    return xir_infer_fail(at, XIR_E_BOUNDS, attribute, "%s is %" PRId64 ": expected at least 1", attribute, size);
 }
 
 static xir_status check_step(xir_infer *at, const char *of, const axis_words *words, int64_t value) {

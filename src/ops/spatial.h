@@ -1,5 +1,5 @@
-/* What convolutions, pools, resizes and im2col share: maps with one, two or three spatial axes, W, H and W, or D, H
- * and W, and the numbers that a class has for each of them. One body of code serves all three. */
+/* Shared by convolutions, pools, resizes and im2col: maps with one, two or three spatial axes, named W, H W or D H W,
+ * and the attributes for each axis. One implementation handles all three. */
 #ifndef OPS_SPATIAL_H
 #define OPS_SPATIAL_H
 
@@ -9,10 +9,10 @@
 
 enum { MOST_SPATIAL = WINDOW_AXES };
 
-/* The letters of a map with n spatial axes, "NHWC"; its spatial dims are then 1 to n, its channels n + 1. */
+/* The axis letters of a map with n spatial axes, "NHWC". Dims 1 to n are spatial, dim n + 1 is the channels. */
 const char *map_letters(size_t n);
 
-/* What axis k of n is called. */
+/* The names for axis k of n. */
 typedef struct axis_words {
     const char *thing, *axis;                        /* "row", "height"             */
     const char *before, *after;                      /* "pad_top", "pad_bottom"     */
@@ -20,9 +20,9 @@ typedef struct axis_words {
 } axis_words;
 const axis_words *words_of_axis(size_t n, size_t k);
 
-/* XIR_E_BOUNDS unless stride_… and dilation_… are at least 1: what rows say, of files that were not checked. */
+/* XIR_E_BOUNDS unless stride_… and dilation_… are at least 1. The rows check this too, but not for unchecked files. */
 xir_status check_steps(xir_infer *at, const steps *m, const axis_words *words);
-/* XIR_E_BOUNDS unless a window is at least 1 wide. */
+/* XIR_E_BOUNDS unless the window size is at least 1. */
 xir_status check_size(xir_infer *at, const char *attribute, int64_t size);
 
 #endif

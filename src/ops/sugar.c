@@ -1,4 +1,4 @@
-/* Shorthands: each fills in the structs that the general calls take. */
+/* Shorthands. Each fills in the structs of the general calls. */
 #include <xir/sugar.h>
 #include "graph.h"
 
@@ -31,7 +31,7 @@ xir_at xir_at_scope(xir_at at, const char *scope) {
     return at;
 }
 
-/* ---- the ends ------------------------------------------------------------------------------------------------- */
+/* ---- inputs and outputs ---------------------------------------------------------------------------------------- */
 
 /* Whether all types are given, which inference does not check; `at` then has them. */
 static bool take_types(xir_at *at, const xir_type *const *types, size_t n) {
@@ -75,7 +75,7 @@ xir_value *xir_build_params(xir_at at, const char *value_name, const xir_type *t
 
 /* ---- one number for both axes ---------------------------------------------------------------------------------- */
 
-/* Zero is what a caller who left a member out gives. */
+/* A member that the caller left out is zero. */
 static int64_t or_default(int64_t given, int64_t preset) { return given ? given : preset; }
 
 xir_conv2d_attrs xir_conv2d_attrs_square(int64_t stride, int64_t pad, int64_t dilation, int64_t groups) {
@@ -156,7 +156,8 @@ xir_value *xir_build_pow(xir_at at, xir_value *input, double exponent, const cha
     const float narrow = (float)exponent;
     if (input && !xir_type_is_quantized(element) &&
         (!real || (real->format != XIR_FLOAT_FP32 && real->format != XIR_FLOAT_FP64))) {
-        net_fail(at.net, XIR_E_UNSUPPORTED, "an exponent as a number needs elements that are fp32, fp64 or quantised");
+        net_fail(at.net, XIR_E_UNSUPPORTED, "the exponent is a plain number, and its type does not follow: expected "
+                 "elements that are fp32, fp64 or quantised");
         return no_value(at, before);
     }
     if (input) {
@@ -195,7 +196,7 @@ xir_value *xir_build_transpose(xir_at at, xir_value *input, const int64_t *dims,
         int64_t k = dims[i] < 0 ? dims[i] + (int64_t)rank : dims[i];
         char axis = k >= 0 && (uint64_t)k < rank ? xir_layout_axis(from, (size_t)k) : '\0';
         int64_t unit = axis ? xir_layout_unit(from, (size_t)k) : 0;
-        xir_layout_put(&steps, axis ? axis : '*', unit ? unit : 1);   // wrong dims are refused below
+        xir_layout_put(&steps, axis ? axis : '*', unit ? unit : 1);   // errors are reported below
     }
     xir_transpose_attrs a = xir_transpose_init();
     a.dims = (xir_i64s){ dims, rank };

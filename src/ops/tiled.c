@@ -8,7 +8,7 @@ bool target_tiles(const xir_infer *at) {
     return at->ctx->tiled_targets >> xir_target_kind_of(xir_infer_target(at)) & 1;
 }
 
-bool inputs_judged(xir_infer *at, size_t n) {
+bool inputs_checkable(xir_infer *at, size_t n) {
     return inputs_known(at, n) && (!inputs_tiled(at, n) || target_tiles(at));
 }
 
@@ -18,8 +18,8 @@ xir_status need_few_dims(xir_infer *at, size_t n) {
         size_t rank = xir_type_rank(type);
         if (rank <= MOST_TILED_DIMS || !xir_type_is_layouted(type)) continue;
         return xir_infer_fail(at, XIR_E_LIMIT, path_of_input(i).text,
-                              "%s is tiled and has %zu dims, at most %d were expected",
-                              input_name(at, i), rank, MOST_TILED_DIMS);
+                              "%s is tiled and has %zu dims: expected at most %d", input_name(at, i), rank,
+                              MOST_TILED_DIMS);
     }
     return XIR_OK;
 }
@@ -38,9 +38,9 @@ bool dim_may_be(xir_infer *at, size_t i, const named_dims *d, size_t k, int64_t 
 
 /* ---- giving ------------------------------------------------------------------------------------------------------ */
 
-static bool is_anew(unsigned anew, size_t k) { return anew >> k & 1; }
+static bool is_changed(unsigned changed, size_t k) { return changed >> k & 1; }
 
-/* Writes dim k to where it stands. */
+/* Writes dim k to its position. */
 static xir_status put_dim(xir_infer *at, const named_dims *now, size_t k, const xir_distr *valid, dim_list *dims) {
     int64_t dim = now->dim[k], unit = now->unit[k], *tiles = &dims->data[now->at[k]], total;
     if (unit) dims->data[now->unit_at[k]] = unit;
@@ -53,10 +53,10 @@ static xir_status put_dim(xir_infer *at, const named_dims *now, size_t k, const 
 }
 
 /* The layout with the units of `now`. */
-static xir_status put_units(xir_infer *at, const named_dims *now, unsigned anew, const xir_layout **layout) {
+static xir_status put_units(xir_infer *at, const named_dims *now, unsigned changed, const xir_layout **layout) {
     bool same = true;
     for (size_t k = 0; k < now->n && same; k++) {
-        same = !is_anew(anew, k) || !now->unit[k] || xir_layout_unit(*layout, now->unit_at[k]) == now->unit[k];
+        same = !is_changed(changed, k) || !now->unit[k] || xir_layout_unit(*layout, now->unit_at[k]) == now->unit[k];
     }
     if (same) return XIR_OK;
     buffer text;
@@ -66,7 +66,7 @@ static xir_status put_units(xir_infer *at, const named_dims *now, unsigned anew,
     for (form_text t = layout_walk(*layout); layout_next(&t, &a); axis++) {
         int64_t unit = a.unit;
         for (size_t k = 0; k < now->n; k++) {
-            if (is_anew(anew, k) && now->unit[k] && now->unit_at[k] == axis) unit = now->unit[k];
+            if (is_changed(changed, k) && now->unit[k] && now->unit_at[k] == axis) unit = now->unit[k];
         }
         char word[24];
         int n = unit ? snprintf(word, sizeof word, "%c%" PRId64, a.letter, unit)
@@ -80,27 +80,27 @@ static xir_status put_units(xir_infer *at, const named_dims *now, unsigned anew,
     return XIR_OK;
 }
 
-/* Whether a distribution says something of a dim that is anew. */
-static bool speaks_of_new(const xir_distr *distr, const named_dims *now, unsigned anew, size_t rank) {
+/* Whether a distribution covers a changed dim. */
+static bool covers_changed(const xir_distr *distr, const named_dims *now, unsigned changed, size_t rank) {
     for (size_t i = 0; i < distr->merged_axis.size; i++) {
         int64_t axis = from_start(distr->merged_axis.data[i], rank);
         if (axis < 0) return true;
         for (size_t k = 0; k < now->n; k++) {
-            if (!is_anew(anew, k)) continue;
+            if (!is_changed(changed, k)) continue;
             if ((size_t)axis == now->at[k] || (now->unit[k] && (size_t)axis == now->unit_at[k])) return true;
         }
     }
     return false;
 }
 
-/* The distribution of dim k, which is anew; *out is NULL where there is nothing to say. */
+/* The distribution of the changed dim k; *out is NULL if all elements are valid. */
 static xir_status new_distr(xir_infer *at, const named_dims *now, size_t k, const xir_distr *valid,
                             const dim_list *dims, const xir_object **out) {
     int64_t dim = now->dim[k], unit = now->unit[k], total = dims->data[now->at[k]];
     const int64_t axes[2] = { (int64_t)now->at[k], (int64_t)now->unit_at[k] };
     *out = NULL;
     if (dim < 0 || total <= 0) return XIR_OK;
-    if (unit) total *= unit;   // put_dim has seen that it fits
+    if (unit) total *= unit;   // put_dim has checked for overflow
     int64_t known = valid ? xir_distr_total(valid) : dim;
     if (unit ? known > total : !valid || known != total) return XIR_OK;
     run_list runs;
@@ -115,9 +115,9 @@ static xir_status new_distr(xir_infer *at, const named_dims *now, size_t k, cons
     return *out ? XIR_OK : no_memory(at);
 }
 
-/* Gives the type with what distributions it has. */
+/* Sets the result with the distributions that were collected. */
 static xir_status give_distributed(xir_infer *at, const xir_tensor_type *like, const xir_type *element,
-                                   const xir_layout *layout, const named_dims *now, unsigned anew,
+                                   const xir_layout *layout, const named_dims *now, unsigned changed,
                                    const xir_distr *const *valid, const dim_list *dims) {
     const xir_object *few[8], **distrs = few;
     size_t room = like->merged_distrs.size + now->n, n = 0;
@@ -126,11 +126,11 @@ static xir_status give_distributed(xir_infer *at, const xir_tensor_type *like, c
     if (!distrs) return no_memory(at);
     for (size_t i = 0; i < like->merged_distrs.size; i++) {
         const xir_object *distr = like->merged_distrs.data[i];
-        if (!speaks_of_new((const xir_distr *)distr, now, anew, dims->size)) distrs[n++] = distr;
+        if (!covers_changed((const xir_distr *)distr, now, changed, dims->size)) distrs[n++] = distr;
     }
     xir_status status = XIR_OK;
     for (size_t k = 0; k < now->n && !status; k++) {
-        if (!is_anew(anew, k)) continue;
+        if (!is_changed(changed, k)) continue;
         status = new_distr(at, now, k, valid ? valid[k] : NULL, dims, &distrs[n]);
         n += !status && distrs[n];
     }
@@ -143,8 +143,8 @@ static xir_status give_distributed(xir_infer *at, const xir_tensor_type *like, c
     return status;
 }
 
-/* The element type of input i, its arrays following the dims that are not anew. */
-static xir_status kept_element(xir_infer *at, size_t i, const named_dims *now, unsigned anew, const dim_list *dims,
+/* The element type of input i; its arrays follow the unchanged dims. */
+static xir_status kept_element(xir_infer *at, size_t i, const named_dims *now, unsigned changed, const dim_list *dims,
                                const xir_type **out) {
     *out = xir_type_element(xir_infer_input(at, i));
     if (!xir_type_is_quantized(*out)) return XIR_OK;
@@ -152,7 +152,7 @@ static xir_status kept_element(xir_infer *at, size_t i, const named_dims *now, u
     if (!dims_init(at, &to, dims->size)) return XIR_E_MEMORY;
     for (size_t k = 0; k < to.size; k++) to.data[k] = (int64_t)k;
     for (size_t k = 0; k < now->n; k++) {
-        if (!is_anew(anew, k)) continue;
+        if (!is_changed(changed, k)) continue;
         to.data[now->at[k]] = -1;
         if (now->unit[k]) to.data[now->unit_at[k]] = -1;
     }
@@ -161,7 +161,7 @@ static xir_status kept_element(xir_infer *at, size_t i, const named_dims *now, u
     return status;
 }
 
-xir_status give_named(xir_infer *at, size_t i, const named_dims *now, unsigned anew, const xir_distr *const *valid,
+xir_status give_named(xir_infer *at, size_t i, const named_dims *now, unsigned changed, const xir_distr *const *valid,
                       const xir_type *element) {
     const xir_type *type = xir_infer_input(at, i);
     const xir_tensor_type *like = xir_type_as_tensor(type);
@@ -174,15 +174,15 @@ xir_status give_named(xir_infer *at, size_t i, const named_dims *now, unsigned a
         if (dims.data[k] < 0) dims.data[k] = UNKNOWN_DIM;
     }
     for (size_t k = 0; k < now->n && !status; k++) {
-        if (!is_anew(anew, k)) continue;
+        if (!is_changed(changed, k)) continue;
         const xir_distr *of = valid ? valid[k] : NULL;
         status = put_dim(at, now, k, of, &dims);
         distributed |= now->unit[k] || of;
     }
-    if (!status && distributed) status = put_units(at, now, anew, &layout);
-    if (!status && !element) status = kept_element(at, i, now, anew, &dims, &element);
+    if (!status && distributed) status = put_units(at, now, changed, &layout);
+    if (!status && !element) status = kept_element(at, i, now, changed, &dims, &element);
     if (!status) {
-        status = distributed ? give_distributed(at, like, element, layout, now, anew, valid, &dims)
+        status = distributed ? give_distributed(at, like, element, layout, now, changed, valid, &dims)
                              : xir_infer_result_tensor(at, element, layout, dims.data, dims.size);
     }
     dims_free(&dims);

@@ -1,9 +1,9 @@
-/* The k most extreme elements along an axis. */
+/* The k greatest or least elements along an axis. */
 #include <inttypes.h>
 #include "graph.h"
 #include "pick.h"
 
-/* How many elements there are to choose from: padding along the axis alone does not count. */
+/* The number of elements to choose from. Padding along the axis alone does not count. */
 static int64_t candidates(xir_infer *at, size_t axis) {
     const xir_type *x = xir_infer_input(at, 0);
     const int64_t axes[1] = { (int64_t)axis };
@@ -16,7 +16,7 @@ static xir_status top_k_shape(xir_infer *at, size_t *axis, int64_t *k) {
     xir_status status = picked_axis(at, a->axis, axis);
     if (status) return status;
     if (xir_type_kind_of(xir_type_element(xir_infer_input(at, 0))) == XIR_TYPE_BOOL) {
-        return xir_infer_fail(at, XIR_E_TYPE, "inputs/0", "the elements of x are bool, numbers were expected");
+        return xir_infer_fail(at, XIR_E_TYPE, "inputs/0", "the elements of x are bool: expected numbers");
     }
     constant_number count;
     if ((status = need_integers(at, 1)) || (status = need_one(at, 1)) || (status = read_number(at, 1, &count)))
@@ -25,10 +25,10 @@ static xir_status top_k_shape(xir_infer *at, size_t *axis, int64_t *k) {
     if (!count.known) return XIR_OK;
 
     int64_t most = candidates(at, *axis);
-    if (*k < 0) return xir_infer_fail(at, XIR_E_BOUNDS, "inputs/1", "k is %" PRId64 ", at least 0 was expected", *k);
+    if (*k < 0) return xir_infer_fail(at, XIR_E_BOUNDS, "inputs/1", "k is %" PRId64 ": expected at least 0", *k);
     if (most < 0 || *k <= most) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_BOUNDS, "inputs/1",
-                          "k is %" PRId64 ", along axis %zu there are %" PRId64 " elements", *k, *axis, most);
+    return xir_infer_fail(at, XIR_E_BOUNDS, "inputs/1", "k is %" PRId64 ", but axis %zu has %" PRId64 " elements", *k,
+                          *axis, most);
 }
 
 xir_status top_k_check(xir_infer *at) {

@@ -1,11 +1,11 @@
-/* Axes in another order; channels in another order, and channels that become rows and columns. */
+/* Permutations of axes and of channels, and channels rearranged to rows and columns. */
 #include <inttypes.h>
 #include "graph.h"
 #include "move.h"
 
 /* ---- Transpose ------------------------------------------------------------------------------------------------ */
 
-/* A layout that is given has to tile the dims that the input's tiles, with the same units. */
+/* An explicit layout must tile the same dims as the layout of the input, with the same units. */
 static xir_status check_tiles(xir_infer *at, const int64_t *to) {
     const xir_layout *now = ((const xir_transpose_attrs *)xir_infer_attrs(at))->layout;
     const xir_layout *was = xir_type_layout(xir_infer_input(at, 0));
@@ -17,18 +17,18 @@ static xir_status check_tiles(xir_infer *at, const int64_t *to) {
             (partner < 0 || (size_t)partner >= rank || tile_partner(now, (size_t)to[k]) == to[partner])) continue;
         xir_str text = xir_layout_text(now);
         return xir_infer_fail(at, XIR_E_INVALID, "layout",
-                              "%.*s does not tile dim %" PRId64 " of the output as the input's "
-                              "dim %zu is", (int)text.size, text.data, to[k], k);
+                              "%.*s does not tile dim %" PRId64 " of the output like dim %zu of input", (int)text.size,
+                              text.data, to[k], k);
     }
     return XIR_OK;
 }
 
-/* Where each dim of the input goes, and which one comes to each of the output; both have room for the rank. */
+/* Maps input dims to output dims (`to`) and back (`from`); both have room for the rank. */
 static xir_status read_order(xir_infer *at, int64_t *to, int64_t *from) {
     const xir_transpose_attrs *a = xir_infer_attrs(at);
     size_t rank = xir_type_rank(xir_infer_input(at, 0)), axis;
     if (a->dims.size != rank) {
-        return xir_infer_fail(at, XIR_E_INVALID, "dims", "%zu dims are named, input has %zu: each was expected once",
+        return xir_infer_fail(at, XIR_E_INVALID, "dims", "%zu dims are listed, input has %zu: expected each once",
                               a->dims.size, rank);
     }
     for (size_t k = 0; k < rank; k++) to[k] = -1;
@@ -36,15 +36,15 @@ static xir_status read_order(xir_infer *at, int64_t *to, int64_t *from) {
         xir_status status = read_axis(at, "dims", a->dims.data[i], rank, &axis);
         if (status) return status;
         if (to[axis] >= 0) {
-            return xir_infer_fail(at, XIR_E_INVALID, "dims", "dim %zu is named twice: each was expected once", axis);
+            return xir_infer_fail(at, XIR_E_INVALID, "dims", "dim %zu is listed twice: expected each once", axis);
         }
         to[axis] = (int64_t)i;
         from[i] = (int64_t)axis;
     }
     if (a->layout && xir_layout_rank(a->layout) != rank) {
         xir_str text = xir_layout_text(a->layout);
-        return xir_infer_fail(at, XIR_E_INVALID, "layout", "%.*s names %zu dims, the output has %zu", (int)text.size,
-                              text.data, xir_layout_rank(a->layout), rank);
+        return xir_infer_fail(at, XIR_E_INVALID, "layout", "%.*s has %zu axes, but the output has %zu dims",
+                              (int)text.size, text.data, xir_layout_rank(a->layout), rank);
     }
     return a->layout ? check_tiles(at, to) : XIR_OK;
 }
@@ -59,7 +59,7 @@ static bool make_order(xir_infer *at, dim_list *to, dim_list *from) {
 
 xir_status transpose_check(xir_infer *at) {
     dim_list to, from;
-    if (!inputs_judged(at, 1)) return XIR_OK;
+    if (!inputs_checkable(at, 1)) return XIR_OK;
     xir_status status = need_few_dims(at, 1);
     if (status) return status;
     if (!make_order(at, &to, &from)) return XIR_E_MEMORY;
@@ -95,7 +95,7 @@ xir_status transpose_infer(xir_infer *at) {
 
 /* ---- ChannelShuffle ------------------------------------------------------------------------------------------- */
 
-/* The axis C, else the last one. */
+/* The axis C, or the last one. */
 static xir_status channel_axis(xir_infer *at, size_t *out) {
     const xir_type *input = xir_infer_input(at, 0);
     const xir_layout *layout = xir_type_layout(input);
@@ -103,7 +103,7 @@ static xir_status channel_axis(xir_infer *at, size_t *out) {
     int64_t found = xir_layout_rank(layout) == rank ? xir_layout_index(layout, 'C') : -1;
     *out = found >= 0 ? (size_t)found : rank - 1;
     if (rank) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "input has no dims, channels were expected");
+    return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "input has no dims: expected at least one, the channels");
 }
 
 static xir_status shuffled(xir_infer *at, size_t *axis) {
@@ -112,11 +112,12 @@ static xir_status shuffled(xir_infer *at, size_t *axis) {
     if (status) return status;
     int64_t channels = xir_type_dim(xir_infer_input(at, 0), (int64_t)*axis, false);
     if (a->groups < 1) {
-        return xir_infer_fail(at, XIR_E_BOUNDS, "groups", "%" PRId64 " is below 1, the least groups", a->groups);
+        return xir_infer_fail(at, XIR_E_BOUNDS, "groups", "%" PRId64 " groups: expected at least 1", a->groups);
     }
     if (channels >= 0 && channels % a->groups) {
-        return xir_infer_fail(at, XIR_E_INVALID, "groups", "%" PRId64 " channels do not divide into %" PRId64 " groups",
-                              channels, a->groups);
+        return xir_infer_fail(at, XIR_E_INVALID, "groups",
+                              "input has %" PRId64 " channels: expected a multiple of %" PRId64 " groups", channels,
+                              a->groups);
     }
     return XIR_OK;
 }
@@ -126,11 +127,11 @@ xir_status channel_shuffle_check(xir_infer *at) {
     return inputs_known(at, 1) && !inputs_tiled(at, 1) ? shuffled(at, &axis) : XIR_OK;
 }
 
-static xir_status shuffle_cut(const move *m, xir_infer *at, size_t k, stretch_list *out) {
+static xir_status shuffle_take(const move *m, xir_infer *at, size_t k, stretch_list *out) {
     const xir_channel_shuffle_attrs *a = xir_infer_attrs(at);
     int64_t each = m->dims->data[k] / a->groups;
     if (k != m->part || a->groups == 1) return XIR_OK;
-    if (m->dims->data[k] < 0) return unknown_cut(at, k);
+    if (m->dims->data[k] < 0) return refuse_unknown(at, k);
     if (each <= 1) return XIR_OK;
     xir_status status = XIR_OK;
     for (int64_t i = 0; i < each && !status; i++) status = add_stretch(out, i, a->groups, each);
@@ -144,7 +145,7 @@ xir_status channel_shuffle_infer(xir_infer *at) {
     if (!status) status = shuffled(at, &axis);
     if (status) return status;
     if (!copy_dims(at, &dims)) return XIR_E_MEMORY;
-    status = give_moved(at, &(move){ .dims = &dims, .cut = shuffle_cut, .part = axis,
+    status = give_moved(at, &(move){ .dims = &dims, .take = shuffle_take, .part = axis,
                                      .layout = xir_type_layout(xir_infer_input(at, 0)) });
     dims_free(&dims);
     return status;
@@ -158,20 +159,20 @@ static xir_status pixel_shape(xir_infer *at, named_dims *d, int64_t out[4]) {
     xir_status status = read_dims(at, 0, "NHWC", d);
     if (status) return status;
     if (r < 1) {
-        return xir_infer_fail(at, XIR_E_BOUNDS, "upscale_factor",
-                              "%" PRId64 " is below 1, the least upscale_factor", r);
+        return xir_infer_fail(at, XIR_E_BOUNDS, "upscale_factor", "upscale_factor is %" PRId64 ": expected at least 1",
+                              r);
     }
     for (size_t k = 0; k < 4; k++) out[k] = d->dim[k];
     if (!mul_i64(r, r, &area)) area = 0;
     if (d->dim[3] >= 0 && (area == 0 ? d->dim[3] > 0 : d->dim[3] % area != 0)) {
-        return xir_infer_fail(at, XIR_E_INVALID, "upscale_factor", "%" PRId64 " channels do not divide into squares of "
-                              "%" PRId64 " x %" PRId64, d->dim[3], r, r);
+        return xir_infer_fail(at, XIR_E_INVALID, "upscale_factor",
+                              "input has %" PRId64 " channels: expected a multiple of %" PRId64 " x %" PRId64,
+                              d->dim[3], r, r);
     }
     if (out[3] > 0) out[3] /= area;
     for (size_t k = 1; k < 3; k++) {
         if (out[k] >= 0 && !mul_i64(out[k], r, &out[k])) {
-            return xir_infer_fail(at, XIR_E_LIMIT, "upscale_factor",
-                                  "%" PRId64 " %s, %" PRId64 " times, exceed 64 bits",
+            return xir_infer_fail(at, XIR_E_LIMIT, "upscale_factor", "%" PRId64 " %s times %" PRId64 " exceed 64 bits",
                                   d->dim[k], k == 1 ? "rows" : "columns", r);
         }
     }

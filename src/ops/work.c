@@ -1,5 +1,5 @@
-/* How much operations compute: what the WORK rows of the lists name. The others make each element of their outputs
- * by one step. Einsum's is beside its equation (einsum.c). */
+/* How much work ops do: the functions of WORK rows. An op without one takes one step for each element of its
+ * outputs. That of Einsum is next to its equation (einsum.c). */
 #include <xir/work.h>
 #include "constant.h"
 #include "rules.h"
@@ -12,8 +12,8 @@ static uint64_t plus(uint64_t a, uint64_t b)             { return xir_work_add(a
 
 /* ---- convolutions and products ---------------------------------------------------------------------------------- */
 
-/* The places of a map: its elements but for the channels, which are the axis C (of tiled maps c too), else the last
- * one. */
+/* The positions of a map: its elements divided by the channels, which are the axis C (and c of tiled maps), or the last
+ * axis. */
 static uint64_t places(xir_infer *at, const xir_type *type) {
     const xir_layout *layout = xir_type_layout(type);
     const size_t rank = xir_type_rank(type);
@@ -27,7 +27,7 @@ static uint64_t places(xir_infer *at, const xir_type *type) {
     return n;
 }
 
-/* The whole kernel is multiplied at every place of the output; of a transposed one, of the input. */
+/* The whole kernel is applied at every position of the output; in a transposed convolution, of the input. */
 xir_status conv_work(xir_infer *at) {
     return xir_work_result(at, times(places(at, xir_infer_output(at, 0)), elements(at, 1)), xir_work_outputs(at));
 }
@@ -40,8 +40,8 @@ xir_status matmul_work(xir_infer *at) {
     return xir_work_result(at, times(n, xir_work_dim(at, in(at, 0), -1)), n);
 }
 
-/* A score for each query and key; each element of the query goes into as many sums as there are keys, each element
- * of the output is a sum over them. */
+/* There is a score for each query and key. Each element of query is part of one score per key, and each element of the
+ * output is a sum over the keys. */
 xir_status attention_work(xir_infer *at) {
     const xir_attention_attrs *a = xir_infer_attrs(at);
     const xir_type *query = in(at, 0);
@@ -51,7 +51,7 @@ xir_status attention_work(xir_infer *at) {
     return xir_work_result(at, times(plus(elements(at, 0), n), keys), plus(times(queries, keys), n));
 }
 
-/* Every step of a sequence multiplies by all of W and R, and ends in a number for each row of them. */
+/* Every step of a sequence multiplies by all of W and R, and then computes one number for each of their rows. */
 xir_status recurrent_work(xir_infer *at) {
     const uint64_t turns = times(xir_work_dim(at, in(at, 0), 0), xir_work_dim(at, in(at, 0), 1));
     const uint64_t rows = times(xir_work_dim(at, in(at, 1), 0), xir_work_dim(at, in(at, 1), 1));
@@ -73,7 +73,7 @@ xir_status max_pool1d_work(xir_infer *at) { return pool_work(at, max_pool1d_wind
 xir_status max_pool2d_work(xir_infer *at) { return pool_work(at, max_pool2d_windows(xir_infer_attrs(at))); }
 xir_status max_pool3d_work(xir_infer *at) { return pool_work(at, max_pool3d_windows(xir_infer_attrs(at))); }
 
-/* Between cells: a weighted sum of so many along each of n axes; 1 is the nearest cell, which is only moved. */
+/* Interpolation: a weighted sum of `cells` values along each of n axes; 1 is the nearest cell, which is only copied. */
 static xir_status between(xir_infer *at, uint64_t cells, size_t n) {
     uint64_t all = 1, outputs = xir_work_outputs(at);
     for (size_t i = 0; i < n; i++) all = times(all, cells);
@@ -100,7 +100,7 @@ xir_status grid_sample_work(xir_infer *at) {
 
 /* ---- normalisations and reductions ------------------------------------------------------------------------------ */
 
-/* `multiply_adds` and `element_ops` for each element of the output. */
+/* So much work for each element of the output. */
 static xir_status each(xir_infer *at, uint64_t multiply_adds, uint64_t element_ops) {
     const uint64_t n = xir_work_outputs(at);
     return xir_work_result(at, times(n, multiply_adds), times(n, element_ops));
@@ -125,7 +125,7 @@ xir_status mod_work(xir_infer *at) {
 
 /* ---- picking ---------------------------------------------------------------------------------------------------- */
 
-/* How often each of n is looked at when they are sorted: log2(n), rounded up. */
+/* How many times each of n elements is compared in a sort: log2(n), rounded up. */
 static uint64_t sorting(uint64_t n) {
     uint64_t looks = 0;
     while (looks < 63 && (uint64_t)1 << looks < n) looks++;
@@ -144,12 +144,12 @@ xir_status scatter_nd_work(xir_infer *at) {
     return xir_work_result(at, 0, plus(plus(elements(at, 1), elements(at, 2)), xir_work_outputs(at)));
 }
 
-/* Each element is looked at; those that are found, all perhaps, have an index a dim. */
+/* Each element is tested. In the worst case all are found, and each has one index per dim. */
 xir_status non_zero_work(xir_infer *at) {
     return xir_work_result(at, 0, times(elements(at, 0), (uint64_t)xir_type_rank(in(at, 0)) + 1));
 }
 
-/* Boxes are sorted by their scores, then each is held against those that are selected, all that may be. */
+/* Boxes are sorted by score. Then each is compared with all selected ones, in the worst case with all boxes. */
 xir_status non_max_suppression_work(xir_infer *at) {
     const uint64_t boxes = xir_work_dim(at, in(at, 1), 2);
     uint64_t most = boxes;

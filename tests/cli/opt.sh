@@ -72,7 +72,7 @@ run 0 check digits.fb; quiet
 run 0 info digits.fb; not_out "onnx::"; not_out "BatchNorm"
 run 0 opt digits.fb again.fb --prove; quiet                         # nothing is left to do
 run 0 diff digits.fb again.fb --params
-run 1 opt "$digits" --prove --input "image=$SRC/examples/models/digits_inputs.npy"; err "nothing was proven"; err "[1,1,8,8] was expected, the array has @fp(32) [64,1,8,8]"
+run 1 opt "$digits" --prove --input "image=$SRC/examples/models/digits_inputs.npy"; err "nothing was proven"; err "[1,1,8,8], found an array of @fp(32) [64,1,8,8]"
 run 0 opt "$digits" --prove --each --input "$SRC/examples/models/digits_inputs.npy"; quiet; out "proven: "
 run 1 opt "$digits" --prove --input "picture=$SRC/examples/models/digits_inputs.npy"; err "the network has no input 'picture'"
 run 1 opt "$digits" --prove --passes "dce"; silent; err "nothing was proven: no network could be run"

@@ -23,7 +23,7 @@ err "]: expected "; err ", found "; err "of 64 elements differ"
 run 0 run small.json --compare b --tolerance 1000; quiet
 npy b/output_0.npy '<f4' '(1,)' '\000\000\200\077'
 run 1 run small.json --compare b; out "another shape"; err "@fp(32) * [1]"
-echo "no array" >b/output_0.npy; run 1 run small.json --compare b; err "b/output_0.npy@0x0: this is no .npy file"
+echo "no array" >b/output_0.npy; run 1 run small.json --compare b; err "b/output_0.npy@0x0: this is not an .npy file"
 run 3 run small.json --compare nowhere; err "nowhere/output_0.npy"
 
 # Inputs from files: by name, or the only one.
@@ -34,7 +34,7 @@ err "found 'nobody'"
 cp zeros.npy odd=zeros.npy; run 0 run small.json --input odd=zeros.npy; quiet
 run 2 run small.json --input zeros.npy --input zeros.npy; err "twice"
 npy short.npy '<f4' '(1,)' '\000\000\000\000'
-run 1 run small.json --input short.npy --output w; err "input 0 '' of the network: @fp(32) [1,8,8,3] was expected, the array has @fp(32) [1]"; silent; gone w
+run 1 run small.json --input short.npy --output w; err "input 0 '' of the network: expected @fp(32) [1,8,8,3], found an array of @fp(32) [1]"; silent; gone w
 npy double.npy '<f8' '(1,)' '\000\000\000\000\000\000\000\000'
 run 1 run small.json --input double.npy; err "@fp(64)"
 run 3 run small.json --input missing.npy; err "missing.npy"
@@ -106,7 +106,7 @@ out "logits  @fp(32) ** [1,10]  largest difference"
 # All of them, one after the other.
 mkdir all; cp "$digits/digits_logits.npy" all/logits.npy
 run 0 run "$digits/digits.onnx" --each --input "$digits/digits_inputs.npy" --compare all; quiet; out "logits  @fp(32) ** [64,10]  largest difference"
-run 1 run "$digits/digits.onnx" --input "$digits/digits_inputs.npy"; err "input 0 'image' of the network: @fp(32) [1,1,8,8] was expected"
+run 1 run "$digits/digits.onnx" --input "$digits/digits_inputs.npy"; err "input 0 'image' of the network: expected @fp(32) [1,1,8,8]"
 run 1 run "$digits/digits.onnx" --compare torch; err "'logits' differs"
 
 # An ONNX file whose input x has no type: it gets that of the array, or what --input-shape says

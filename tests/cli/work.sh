@@ -13,10 +13,10 @@ run 0 check ages.json; quiet
 
 # A run and a proof have no limit except the given one.
 run 0 run small.json; quiet
-run 1 run --max-work 1000 small.json --output w; err "it takes"; err "steps, 1000 are left"; silent; gone w
+run 1 run --max-work 1000 small.json --output w; err "the op takes"; err "steps, but only 1000 are left"; silent; gone w
 run 0 run --max-work 1G small.json; quiet
 run 0 opt --prove small.json; out "proven"
-run 1 opt --prove --max-work 1000 small.json; err "nothing was proven: no network could be run"; err "steps, 1000 are left"
+run 1 opt --prove --max-work 1000 small.json; err "nothing was proven: no network could be run"; err "steps, but only 1000 are left"
 
 # What is not a number above 0.
 for word in 0 -1 x 1x 1KK 99999999999999999999 99999999999T ''; do

@@ -41,9 +41,9 @@ static void who_has_made_it_may_write(void **state) {
 static void types_that_no_array_has(void **state) {
     (void)state;
     assert_null(xir_array_new(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), why));
-    check_finding(XIR_E_TYPE, "needs a tensor type");
+    check_finding(XIR_E_TYPE, "expected a tensor type");
     assert_null(xir_array_new(ctx, NULL, why));
-    check_finding(XIR_E_TYPE, "needs a tensor type");
+    check_finding(XIR_E_TYPE, "expected a tensor type");
     assert_null(xir_array_new(ctx, FP32("NC", -1, 3), why));
     check_finding(XIR_E_BOUNDS, "known dims");
     assert_null(xir_array_new(ctx, FP32("NC", INT64_MAX, 3), why));
@@ -51,7 +51,7 @@ static void types_that_no_array_has(void **state) {
     assert_null(xir_array_new(ctx, FP32("NC", INT64_MAX / 8, 1), why));
     check_finding(XIR_E_LIMIT, "too large");
     assert_null(xir_array_copy(ctx, FP32("*", 3), "12345678", 8, why));
-    check_finding(XIR_E_BOUNDS, "12 bytes is made from 8");
+    check_finding(XIR_E_BOUNDS, "expected 12 bytes, found 8");
 }
 
 static void an_array_keeps_its_context(void **state) {
@@ -95,7 +95,7 @@ static void params_without_bytes_are_no_array(void **state) {
     xir_array_free(none);
     xir_value *input = xir_input(XIR_AT(net), "x", FP32("*", 3));
     assert_null(xir_array_from_params(input, why));
-    check_finding(XIR_E_TYPE, "no parameter");
+    check_finding(XIR_E_TYPE, "is not a parameter");
     xir_network_free(net);
 }
 

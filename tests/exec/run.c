@@ -94,18 +94,18 @@ static void arrays_that_do_not_fit(void **state) {
     (void)state;
     one_relu();
     assert_int_equal(run_on(array(FP32("NC", 1, 3), "1 2 3"), 1), XIR_E_BOUNDS);
-    check_finding(XIR_E_BOUNDS, "input 0 'x' of the network: @fp(32) [-1,2] was expected, the array has @fp(32) [1,3]");
+    check_finding(XIR_E_BOUNDS, "input 0 'x' of the network: expected @fp(32) [-1,2], found an array of @fp(32) [1,3]");
     assert_int_equal(run_on(array(FP32("*", 2), "1 2"), 1), XIR_E_BOUNDS);
     check_finding(XIR_E_BOUNDS, "[2]");
     assert_int_equal(run_on(array(XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP64), "NC", 1, 2), "1 2"), 1),
                      XIR_E_TYPE);
-    check_finding(XIR_E_TYPE, "the array has @fp(64) [1,2]");
+    check_finding(XIR_E_TYPE, "found an array of @fp(64) [1,2]");
     assert_int_equal(run_on(NULL, 1), XIR_E_MISSING);
-    check_finding(XIR_E_MISSING, "input 0 'x' of the network: there is no array for it");
+    check_finding(XIR_E_MISSING, "input 0 'x' of the network: there is no array for the input");
     assert_int_equal(xir_network_run(net, NULL, 0, out, 1, NULL, why), XIR_E_BOUNDS);
-    check_finding(XIR_E_BOUNDS, "1 inputs of the network were expected, 0 were given");
+    check_finding(XIR_E_BOUNDS, "expected 1 inputs of the network, found 0");
     assert_int_equal(run_on(array(FP32("NC", 1, 2), "1 2"), 2), XIR_E_BOUNDS);
-    check_finding(XIR_E_BOUNDS, "1 outputs of the network were expected, 2 were given");
+    check_finding(XIR_E_BOUNDS, "expected 1 outputs of the network, found 2");
     assert_null(out[0]);
 }
 
@@ -178,7 +178,7 @@ static void a_type_that_cannot_be_is_refused(void **state) {
     xir_output(XIR_AT(net), XIR_VALUES(xir_op_output(relu, 0)));
     assert_int_equal(run_on(array(FP32("NC", 1, 2), "1 2"), 1), XIR_E_INVALID);
     check_finding(XIR_E_INVALID,
-                  "icraft::xir::ReLU 'r': the network says @fp(32) [1,3], its inputs give @fp(32) [1,2]");
+                  "icraft::xir::ReLU 'r': the network declares @fp(32) [1,3], inference gives @fp(32) [1,2]");
 }
 
 /* ---- what cannot be run ----------------------------------------------------------------------------------------- */
@@ -194,7 +194,7 @@ static void an_op_without_a_kernel_is_named(void **state) {
     assert_int_equal(run_on(array(FP32("*", 2), "1 2"), 1), XIR_E_UNSUPPORTED);
     check_finding(XIR_E_UNSUPPORTED, "icraft::xir::HardOp 'hard': the executor has no kernel for this class");
     assert_int_equal(xir_op_run(hard, NULL, 0, out, 1, why), XIR_E_MISSING);
-    check_finding(XIR_E_MISSING, "there is no array for it");
+    check_finding(XIR_E_MISSING, "there is no array for the input");
 }
 
 static void every_op_has_a_kernel(void **state) {
@@ -284,7 +284,7 @@ static void a_value_is_made_before_it_is_used(void **state) {
     xir_output(XIR_AT(net), XIR_VALUES(b));
     DOES(xir_op_set_input(xir_value_op(a), 0, b));   /* a cycle, as a foreign file may have one */
     assert_int_equal(run_on(array(FP32("*", 2), "1 2"), 1), XIR_E_INVALID);
-    check_finding(XIR_E_INVALID, "'a': it is used before it is made");
+    check_finding(XIR_E_INVALID, "'a': the input is used before it is computed");
     DOES(xir_op_set_input(xir_value_op(a), 0, NULL));
     assert_int_equal(run_on(array(FP32("*", 2), "1 2"), 1), XIR_E_MISSING);
     check_finding(XIR_E_MISSING, "input is absent");
@@ -317,7 +317,7 @@ static void an_op_of_params_needs_no_arrays(void **state) {
     DOES(xir_op_run(op, (const xir_array *const[]){ x, NULL }, 2, out, 1, why));   /* an array instead of one of them */
     check_numbers(out[0], "15 26");
     assert_int_equal(xir_op_run(op, (const xir_array *const[]){ x }, 1, out + 1, 1, why), XIR_E_BOUNDS);
-    check_finding(XIR_E_BOUNDS, "2 inputs were expected, 1 were given");
+    check_finding(XIR_E_BOUNDS, "expected 2 inputs, found 1");
     xir_array_free(x);
 }
 
@@ -542,11 +542,11 @@ static void a_program_brings_a_kernel(void **state) {
 static void kernels_that_fail(void **state) {
     (void)state;
     static const struct { int does; xir_status code; const char *part; } rows[] = {
-        { FORGETS,       XIR_E_INVALID, "test::Mix 'mixed': its kernel has not computed output 0" },
+        { FORGETS,       XIR_E_INVALID, "test::Mix 'mixed': the kernel has not computed output 0" },
         { FAILS,         XIR_E_INVALID, "test::Mix 'mixed': 7 is too much"                        },
-        { HAS_NO_MEMORY, XIR_E_MEMORY,  "no memory"                                               },
-        { RETURNS,       XIR_E_LIMIT,   "its kernel failed: limit"                                },
-        { ASKS_TOO_MUCH, XIR_E_MISSING, "it is absent"                                            },
+        { HAS_NO_MEMORY, XIR_E_MEMORY,  "out of memory"                                               },
+        { RETURNS,       XIR_E_LIMIT,   "the kernel failed: limit"                                },
+        { ASKS_TOO_MUCH, XIR_E_MISSING, "the input is absent"                                            },
     };
     xir_value *x = xir_input(XIR_AT(net), "x", FP32("*", 2));
     xir_op *op = add_mix(x, NULL);
@@ -596,7 +596,7 @@ static void a_kernel_gives_dims(void **state) {
     xir_array_free(out[0]);
     flow = -1;
     assert_int_equal(xir_op_run(op, NULL, 0, out, 1, why), XIR_E_INVALID);
-    check_finding(XIR_E_INVALID, "dim 0 is computed as -1");
+    check_finding(XIR_E_INVALID, "the kernel computed dim 0 as -1");
     op = xir_network_add(net, &(xir_op_desc)DESC(own_tap, .attrs = &a, TYPES(known)));
     DOES(xir_op_run(op, NULL, 0, out, 1, why));
     check_numbers(out[0], "100 101");

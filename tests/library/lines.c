@@ -120,10 +120,10 @@ static void a_bad_text_is_refused_with_its_line(void **state) {
     (void)state;
     static const struct { const char *text; xir_status status; unsigned line, column; const char *says; } rows[] = {
         { "lines 1\n",                                       XIR_E_SYNTAX,  2, 1,  "the line of the outputs is missing"   },
-        { "lines 1\nrelu y x\n",                             XIR_E_SYNTAX,  2, 1,  "the input was expected, found 'relu'" },
+        { "lines 1\nrelu y x\n",                             XIR_E_SYNTAX,  2, 1,  "expected the input, found 'relu'" },
         { "lines 1\ninput x 1,,2\n",                         XIR_E_SYNTAX,  2, 11, "dims"                                 },
         { "lines 1\ninput x 1,2\ninput y 1\n",               XIR_E_SYNTAX,  3, 1,  "there is one input"                   },
-        { "lines 1\ninput x 1\nrelu y z\n",                  XIR_E_UNKNOWN, 3, 8,  "no line before makes 'z'"             },
+        { "lines 1\ninput x 1\nrelu y z\n",                  XIR_E_UNKNOWN, 3, 8,  "no earlier line makes 'z'"             },
         { "lines 1\ninput x 1\nrelu x x\n",                  XIR_E_EXISTS,  3, 6,  "there is already a value 'x'"         },
         { "lines 1\ninput x 1\noutput x\nrelu y x\n",        XIR_E_SYNTAX,  4, 1,  "a line follows the outputs"           },
         { "lines 1\ninput x 1\nadd a b c d e f g h i j k l m n o p\n", XIR_E_LIMIT, 3, 35, "more than 16 words"           },

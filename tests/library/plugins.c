@@ -272,7 +272,7 @@ static void inference_depends_on_the_target(void **state) {
     check_inferred(with, FP("**", "[3037000500,3037000500]"), 0, host,
                    "/inputs/0: whatever::Flatten: the product of 2 dims exceeds 64 bits");
     check_inferred(with, FP("NHWC", "[1,32,32,3]"), 4, host,
-                   "/start: whatever::Flatten: 4 was given, an axis of input's 4 was expected");
+                   "/start: whatever::Flatten: start is 4: expected an axis of input's 4");
     check_inferred(with, FP("NHWC", "[1,32,32,3]"), 8, host, "/start: 8 is above 7");
     check_inferred(with, "\"@fp(32)\"", 0, host, "/inputs/0: whatever::Flatten: input is not a tensor");
     check_inferred(with, VALID("NCHWc32", "64", "[1,2,8,8,32]"), 1, host, "input is tiled (NCHWc32)");

@@ -126,7 +126,7 @@ static void signs_are_extended(void **state) {
         const uint64_t top = UINT64_C(1) << (bits - 1), minus_one = top | (top - 1);
         xir_value *negative = list(xir_type_sint(ctx, bits), (size_t)bits / 8, &minus_one, 1);
         char part[60];
-        REFUSES_NULL(net, filled(negative), XIR_E_INVALID, "dim 0 is -1, at least 0 was expected");
+        REFUSES_NULL(net, filled(negative), XIR_E_INVALID, "dim 0 is -1: expected at least 0");
         snprintf(part, sizeof part, "dim 0 is %" PRId64, bits == 64 ? INT64_MIN : -(int64_t)top);
         REFUSES_NULL(net, filled(list(xir_type_sint(ctx, bits), (size_t)bits / 8, &top, 1)), XIR_E_INVALID, part);
         if (bits == 64)

@@ -426,27 +426,30 @@ static void faults_have_their_place(void **state) {
         case 1:   /* a letter of the output again */
             if (!e.written || !e.out.n || e.out.token[0] == DOTS) continue;
             strcat(e.text, (char[]){ e.out.token[0], '\0' });
-            snprintf(expected, sizeof expected, "'%c' at character %zu is in the output twice",
+            snprintf(expected, sizeof expected, "'%c' at character %zu appears in the output twice",
                      e.out.token[0], size + 1);
             break;
-        case 2: { /* what is no token, anywhere but in others; the first fault is what is told */
+        case 2: { /* a byte that is not a token, anywhere but inside one; the first error is reported */
             static const char marks[] = "0_()[]?;:\t\n\x7f";
             size_t at = chance(size + 1);
             if (at && at < size && (strchr(".-", e.text[at - 1]) || e.text[at - 1] == '>')) continue;
             memmove(e.text + at + 1, e.text + at, size - at + 1);
             e.text[at] = marks[chance(sizeof marks - 1)];
-            snprintf(expected, sizeof expected, "at character %zu: a letter, '...', ',' or '->' was expected", at + 1);
+            snprintf(expected, sizeof expected, e.text[at] >= ' ' && e.text[at] < 127
+                     ? "expected a letter, '...', ',' or '->', found '%c' at character %zu"
+                     : "expected a letter, '...', ',' or '->', found the byte 0x%02x at character %zu",
+                     (unsigned char)e.text[at], at + 1);
             break;
         }
         case 3:   /* a term too many */
             if (e.written) continue;
             strcat(e.text, ",");
-            snprintf(expected, sizeof expected, "%zu terms, there %s %zu input%s, at character %zu", n + 1,
+            snprintf(expected, sizeof expected, "%zu terms, but there %s %zu input%s (character %zu)", n + 1,
                      n == 1 ? "is" : "are", n, n == 1 ? "" : "s", size + 2);
             break;
         case 4:   /* an input too many */
             in[n++] = (shape){ { 0 }, 0 };
-            snprintf(expected, sizeof expected, "%zu term%s, there are %zu inputs", n - 1, n == 2 ? "" : "s", n);
+            snprintf(expected, sizeof expected, "%zu term%s, but there are %zu inputs", n - 1, n == 2 ? "" : "s", n);
             break;
         case 5: { /* a dim too many */
             size_t which = chance(n);

@@ -210,7 +210,7 @@ static void their_types_are_looked_at_anew(void **state) {
     xir_diags_clear(why);
     assert_int_equal(xir_network_validate(s.net, why), XIR_E_INVALID);
     assert_non_null(strstr(op_case_findings(why), "/mean"));
-    check_finding(XIR_E_INVALID, "mean has 5 elements, input 4 channels");
+    check_finding(XIR_E_INVALID, "mean has 5 elements, but input has 4 channels");
     xir_network_clear_status(s.net);
     assert_int_equal(xir_op_infer(s.batch, true), XIR_E_INVALID);
     xir_network_clear_status(s.net);

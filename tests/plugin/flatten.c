@@ -10,16 +10,16 @@
 
 enum { MOST = 7 };   /* of `start`, as its row says */
 
-/* What rows cannot say. It also sees ops of files that nobody has checked, so what memory depends on is looked at
- * again; inputs that are not known are not judged. */
+/* Checks what rows cannot express. It also gets ops of unchecked files, so it repeats the checks that memory safety
+ * depends on. Unknown inputs are accepted. */
 xir_status flatten_check(xir_infer *at) {
     const xir_flatten_attrs *flatten = xir_infer_attrs(at);
     const xir_type *input = xir_infer_input(at, 0);
     int64_t rank = xir_type_as_tensor(input) ? (int64_t)xir_type_rank(input) : MOST + 1;
     if (flatten->start >= 0 && flatten->start <= MOST && flatten->start < rank) return XIR_OK;
     return xir_infer_fail(at, XIR_E_BOUNDS, "start",
-                          "%" PRId64 " was given, an axis of input's %" PRId64 " was expected, at most %d",
-                          flatten->start, rank, MOST);
+                          "start is %" PRId64 ": expected an axis of input's %" PRId64 ", at most %d", flatten->start,
+                          rank, MOST);
 }
 
 /* Gives the first `start` dims, the product of those up to `end`, and what is behind. */
@@ -44,7 +44,7 @@ xir_status flatten_infer(xir_infer *at) {
     const xir_type *input = xir_infer_input(at, 0);
     if (xir_type_is_quantized(xir_type_element(input))) {
         return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
-                              "input is quantised: scales of a merged axis cannot be said");
+                              "input is quantised: scales cannot be carried over to a merged axis");
     }
     return give_merged(at, NULL, xir_type_rank(input));
 }
@@ -58,13 +58,13 @@ xir_status flatten_infer_buyi(xir_infer *at) {
     if (!xir_type_is_layouted(input) || xir_layout_rank(layout) != rank) return flatten_infer(at);
     if (xir_layout_axis(layout, rank - 1) != 'c' || flatten->start > (int64_t)rank - 2) {
         return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
-                              "a map tiled by its channels was expected, and axes before its unit to merge");
+                              "expected a map tiled by its channels, with axes before its unit to merge");
     }
     const int64_t channels[] = { xir_layout_index(layout, 'C'), (int64_t)rank - 1 };
     const xir_distr *distr = xir_type_distr(input, channels, 2);
     if (distr && xir_distr_total_valid(distr) != xir_type_channels(input)) {
         return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0",
-                              "%" PRId64 " of %" PRId64 " channels are valid, all were expected",
+                              "%" PRId64 " of %" PRId64 " channels are valid: expected all",
                               xir_distr_total_valid(distr), xir_type_channels(input));
     }
     xir_layout_steps merged = xir_layout_start();

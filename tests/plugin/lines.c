@@ -111,7 +111,7 @@ static bool is_new(reader *r, xir_str name) {
 
 static xir_value *use(reader *r, xir_str name) {
     xir_value *value = r->values.room ? *slot_of(&r->values, name) : NULL;
-    if (!value) fail(r, name.data, XIR_E_UNKNOWN, "no line before makes", name);
+    if (!value) fail(r, name.data, XIR_E_UNKNOWN, "no earlier line makes", name);
     return value;
 }
 
@@ -126,7 +126,7 @@ static bool read_dims(reader *r, xir_str text, int64_t *dims, size_t *rank) {
         bool ends = i == text.size || (text.data[i] == ',' && i + 1 < text.size);
         if (i == digits || !ends || *rank == MOST_DIMS) {
             return fail(r, text.data + i, XIR_E_SYNTAX,
-                        "up to 8 dims below 10000000 and commas between them were expected, found", text);
+                        "expected up to 8 dims below 10000000 with commas between them, found", text);
         }
         dims[*rank] = v;
         i++;
@@ -168,7 +168,7 @@ static bool read_op(reader *r) {
     char key[MOST_NAME + 20];
     xir_value *inputs[MOST_WORDS];
     size_t n = 0, equals[MOST_WORDS] = { 0 };
-    if (r->n < 2) return fail(r, r->words[0].data, XIR_E_SYNTAX, "a name was expected after", r->words[0]);
+    if (r->n < 2) return fail(r, r->words[0].data, XIR_E_SYNTAX, "expected a name after", r->words[0]);
     if (!is_new(r, r->words[1])) return false;
     for (size_t i = 2; i < r->n; i++) {
         const char *sign = memchr(r->words[i].data, '=', r->words[i].size);
@@ -204,7 +204,7 @@ static xir_network *read_lines(const xir_format_reading *how) {
         if (xir_network_output_op(r.net))
             fail(&r, r.words[0].data, XIR_E_SYNTAX, "a line follows the outputs", XIR_STR(""));
         else if (is(r.words[0], "input")) read_input(&r);
-        else if (!r.values.n) fail(&r, r.words[0].data, XIR_E_SYNTAX, "the input was expected, found", r.words[0]);
+        else if (!r.values.n) fail(&r, r.words[0].data, XIR_E_SYNTAX, "expected the input, found", r.words[0]);
         else if (is(r.words[0], "output")) read_output(&r);
         else read_op(&r);
     }

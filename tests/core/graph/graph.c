@@ -363,8 +363,8 @@ static void bad_attributes_are_refused(void **state) {
     pool.pool_width = 20;
     REFUSES_NULL(net, xir_add_max_pool2d(at, (xir_max_pool2d_in){ x }, &pool), XIR_E_INVALID, "does not fit");
     REFUSES_NULL(net, xir_build_cast(at, x, NULL, "k"), XIR_E_MISSING, "attribute target_dtype of icraft::xir::Cast 'k' is null");
-    REFUSES_NULL(net, xir_input(xir_at_end(net), "i", NULL), XIR_E_MISSING, "has no type");
-    REFUSES_NULL(net, XIR_CONV2D(xir_at_end(net), .input = x, .weights = words(net, "w")), XIR_E_INVALID, "4 were expected");
+    REFUSES_NULL(net, xir_input(xir_at_end(net), "i", NULL), XIR_E_MISSING, "is NULL: expected a type");
+    REFUSES_NULL(net, XIR_CONV2D(xir_at_end(net), .input = x, .weights = words(net, "w")), XIR_E_INVALID, "expected 4");
     xir_network_free(net);
 }
 

@@ -176,7 +176,7 @@ static const struct { const char *what; breakage *make; xir_status status; const
          "the op is for icraft::xir::WolongTarget: expected it as the network's ai_target too, which is not set"),
     RULE(core_clashes,               XIR_E_INVALID, "/ops/1/compile_target", "the op is for icraft::xir::ZhugeTarget"),
     RULE(rule_of_the_class,          XIR_E_INVALID, "/ops/1/inputs/1",       "icraft::xir::Conv2d 'conv': input has 5 channels"),
-    RULE(rule_of_attributes,         XIR_E_INVALID, "/ops/1/inputs/1",       "in 3 groups expects another number"),
+    RULE(rule_of_attributes,         XIR_E_INVALID, "/ops/1/inputs/1",       "in each of 3 groups: expected channels = I * groups"),
     RULE(layout_of_another_rank,     XIR_E_INVALID, "/ops/2/outputs/0/dtype", "NHW"),
     RULE(layout_axis_twice,          XIR_E_INVALID, "/ops/2/outputs/0/dtype", "H"),
     RULE(unit_without_its_axis,      XIR_E_INVALID, "/ops/2/outputs/0/dtype", "C"),
