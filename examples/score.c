@@ -1,8 +1,9 @@
-/* Judges a classifier's answers: how many are right, and how far they are from another program's.
+/* Scores the answers of a classifier: how many are right, and how much they differ from those of another program.
  *
  *     score ANSWERS.npy LABELS.npy [OTHERS.npy]
  *
- * Answers are one row of numbers an image, the greatest names the class; labels are one integer an image. */
+ * Answers have one row of numbers for each image, of which the greatest gives the class; labels have one integer for
+ * each image. */
 #include <stdio.h>
 #include <xir/xir.h>
 

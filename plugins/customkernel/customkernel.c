@@ -1,5 +1,4 @@
-/* A plug-in whose operation the executor can compute: a function and a row for that. docs/executor.md walks through
- * it. */
+/* A plug-in with an operation and its kernel for the executor: a function and a row. docs/executor.md explains it. */
 #include <math.h>
 #include <xir/exec.h>
 #include <xir/plugin.h>

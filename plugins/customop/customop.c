@@ -1,5 +1,5 @@
-/* A plug-in of attributes alone: what these ops do and give is known to the hardware, so their output types are
- * given, never inferred, as those of HardOp are. */
+/* A plug-in whose ops have only attributes. Only the hardware knows what they compute, so their output types are
+ * set, not inferred, as for HardOp. */
 #include <xir/plugin.h>
 
 #define XIR_DEFS "customop.def"

@@ -1,4 +1,4 @@
-/* A plug-in of one pass. docs/writing-a-pass.md is a walk through it. */
+/* A plug-in with one pass. docs/writing-a-pass.md explains it. */
 #include <xir/plugin.h>
 #include "inverse.h"
 

@@ -2,13 +2,13 @@
  *
  *     y = Div(x, [2, 4])      ->      y = Multiply(x, [0.5, 0.25])
  *
- * Of a power of two the product is the quotient, bit for bit; of other numbers its last digit may change. */
+ * For a power of two the product equals the quotient exactly; for other numbers the last digit may change. */
 #include <math.h>
 #include <stdlib.h>
 #include <xir/xir.h>
 #include "inverse.h"
 
-/* Whether x * (1 / v) can stand for x / v, and 1 / v. */
+/* Whether x * (1 / v) may replace x / v; sets *out to 1 / v. */
 static bool invert(float v, bool exact, float *out) {
     int exponent;
     *out = 1 / v;
@@ -16,7 +16,7 @@ static bool invert(float v, bool exact, float *out) {
     return !exact || fabsf(frexpf(v, &exponent)) == 0.5f;
 }
 
-/* Params of the inverses. NULL: there is a number without a good one, or a call failed, which *status says. */
+/* Params of the inverses. NULL if a number has no usable inverse, or if a call failed; then *status is set. */
 static xir_value *inverses_of(xir_pass *at, const xir_value *divisor, xir_status *status) {
     xir_array *was = xir_array_from_params(divisor, xir_pass_diags(at));
     xir_array *now = was ? xir_array_new(xir_pass_context(at), xir_value_type(divisor), xir_pass_diags(at)) : NULL;
@@ -34,7 +34,7 @@ static xir_value *inverses_of(xir_pass *at, const xir_value *divisor, xir_status
     return made;
 }
 
-/* A true quotient of floats by constants that are there. */
+/* An exact quotient of floats by constants whose bytes are present. */
 static bool is_candidate(const xir_pass *at, const xir_op *op) {
     const xir_value *divisor = xir_op_input(op, 1);
     const xir_type *fp32 = xir_type_float(xir_pass_context(at), XIR_FLOAT_FP32);
@@ -42,7 +42,7 @@ static bool is_candidate(const xir_pass *at, const xir_op *op) {
            xir_params_has_data(divisor) && xir_type_equal(xir_type_element(xir_value_type(divisor)), fp32);
 }
 
-/* Puts a product into the quotient's place. Its output takes over the name, and who read the quotient. */
+/* Replaces the quotient by a product, whose output takes over the name and the uses. */
 static xir_status replace(xir_pass *at, xir_op *div) {
     xir_network *net = xir_pass_network(at);
     xir_status status = XIR_OK;

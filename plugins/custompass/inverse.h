@@ -1,4 +1,4 @@
-/* The pass `inverse`, for whoever registers it: a plug-in (custompass.c) or a program. */
+/* The pass `inverse`, which a plug-in (custompass.c) or a program can register. */
 #ifndef CUSTOMPASS_INVERSE_H
 #define CUSTOMPASS_INVERSE_H
 

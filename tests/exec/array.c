@@ -1,4 +1,4 @@
-/* Arrays: what they hold, who shares their bytes, how they compare, and how elements of each type are numbers. */
+/* Arrays: their contents, shared bytes, comparison, and the elements of each type as numbers. */
 #include <math.h>
 #include "support/net.h"
 
@@ -8,7 +8,7 @@ static xir_array *floats(const float *data, size_t n) {
     return array;
 }
 
-/* ---- making ----------------------------------------------------------------------------------------------------- */
+/* ---- construction ------------------------------------------------------------------------------------------------ */
 
 static void a_new_array_is_zero(void **state) {
     (void)state;
@@ -32,7 +32,7 @@ static void who_has_made_it_may_write(void **state) {
     assert_true(xir_array_real(array, 1) == 5);
     xir_array *again = xir_array_retain(array);
     assert_ptr_equal(again, array);
-    assert_null(xir_array_edit(array));   /* two have it */
+    assert_null(xir_array_edit(array));   /* shared */
     xir_array_free(again);
     assert_non_null(xir_array_edit(array));
     xir_array_free(array);
@@ -72,7 +72,7 @@ static void params_and_arrays_share_bytes(void **state) {
     xir_value *params = xir_params_copy(net, XIR_STR("w"), FP32("*", 3), data, sizeof data);
     xir_array *array = xir_array_from_params(params, why);
     assert_ptr_equal(xir_array_data(array, NULL), xir_params_data(params, NULL));
-    /* who writes to the Params gets bytes of his own */
+    /* a write to the Params copies the bytes */
     float *own = xir_params_edit(params);
     own[0] = 9;
     assert_true(xir_array_real(array, 0) == 1);
@@ -161,7 +161,7 @@ static void quantised_elements_are_what_they_stand_for(void **state) {
     assert_true(xir_array_real(array, 0) == 1 && xir_array_real(array, 1) == -1);    /* (3 - 1) * 0.5, (-1 - 1) * 0.5 */
     assert_true(xir_array_real(array, 2) == 8 && xir_array_real(array, 3) == 0);
     xir_array_free(array);
-    /* m * 2^-exp, whatever it once stood for, times the ratio */
+    /* m * 2^-exp exactly, times the ratio */
     const xir_scales *exp = xir_exp_scales_from(ctx, (const int64_t[]){ 3 }, (const int64_t[]){ 1 },
                                                 (const double[]){ 1.25 }, 1, -1);
     const xir_type *ratio = xir_type_normalized(ctx, xir_norm_ratios_from(ctx, (const double[]){ 10 }, 1, -1),
@@ -170,7 +170,7 @@ static void quantised_elements_are_what_they_stand_for(void **state) {
                            "\x02", 1, why);
     assert_true(xir_array_real(array, 0) == 30);
     xir_array_free(array);
-    /* scales that are neither one nor one for each index */
+    /* a wrong number of scales */
     const xir_type *wrong = XIR_TENSOR(ctx, xir_type_quantized(ctx, scales, NULL, 0, xir_type_sint(ctx, 8), NULL), "*",
                                        3);
     array = xir_array_new(ctx, wrong, why);
@@ -179,7 +179,7 @@ static void quantised_elements_are_what_they_stand_for(void **state) {
     xir_array_free(array);
 }
 
-/* ---- comparing -------------------------------------------------------------------------------------------------- */
+/* ---- comparison ------------------------------------------------------------------------------------------------- */
 
 static xir_difference compare(const float *a, const float *b, size_t n, double absolute, double relative) {
     xir_difference d;

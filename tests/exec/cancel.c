@@ -1,17 +1,17 @@
-/* A run ends when it is cancelled, in the middle of a kernel too, and before an op that would take more than it may. */
+/* A cancelled run stops, also in the middle of a kernel, and a run stops before an op that exceeds its work limit. */
 #include <stdio.h>
 #include <xir/exec.h>
 #include <xir/prove.h>
 #include "support/story.h"
 
-/* Says yes at question `at`, and counts them. */
+/* Cancels at call `at`, and counts the calls. */
 typedef struct patience { size_t at, asked; } patience;
 static bool impatient(void *user) {
     patience *p = user;
     return ++p->asked == p->at;
 }
 
-/* Runs a network of random inputs. */
+/* Runs a network on random inputs. */
 static xir_status run(const xir_network *net, const xir_run_options *options) {
     xir_array *in[4], *out[4] = { NULL };
     size_t n = xir_network_inputs(net, NULL, 0), m = xir_network_outputs(net, NULL, 0);
@@ -36,7 +36,7 @@ static size_t questions(const xir_network *net) {
 
 /* ---- in a kernel ------------------------------------------------------------------------------------------------ */
 
-/* An op of every kind of loop, with what it takes: a question at least for so many rows of 1024 steps. */
+/* An op for each kind of loop, and the expected number of calls: at least one for so many rows of 1024 steps. */
 static const struct { const char *story; size_t least; } loops[] = {
     { "x: 100 100; y = Sigmoid x; out y",                                                            2 },
     { "x: sint32 100 100; y = Neg x; out y",                                                          2 },
@@ -75,7 +75,7 @@ static void kernels_ask(void **state) {
         xir_network *net = story_net(loops[i].story);
         const size_t outside = 3, all = questions(net);   /* before the input, the op, the output */
         if (all < outside + loops[i].least) fail_msg("%s: asked %zu times", loops[i].story, all);
-        /* The first question inside, and the last one, which nobody asks after. */
+        /* The first call inside the kernel, and the last one. */
         for (size_t at = 3; at <= all - 1; at += all > 4 ? all - 4 : 1) {
             patience p = { .at = at };
             xir_status status = run(net, &XIR_INIT(xir_run_options, .cancel = impatient, .user = &p));
@@ -89,7 +89,7 @@ static void kernels_ask(void **state) {
     }
 }
 
-/* It would go on for ages. */
+/* Without cancellation it would run for ages. */
 static void what_never_ends_is_cancelled(void **state) {
     (void)state;
     xir_network *net = story_net(
@@ -112,7 +112,7 @@ static void a_run_asks_before_every_op(void **state) {
     xir_network_free(net);
 }
 
-/* ---- more than it may ------------------------------------------------------------------------------------------- */
+/* ---- work limits ------------------------------------------------------------------------------------------------ */
 
 static void an_op_that_takes_too_much_is_not_begun(void **state) {
     (void)state;
@@ -127,7 +127,7 @@ static void an_op_that_takes_too_much_is_not_begun(void **state) {
     xir_network_free(net);
 }
 
-/* Its dims are known when it has been computed: then what is looked at counts. */
+/* The output dims are known only after the computation, so the elements of the inputs count. */
 static void of_unknown_dims_inputs_count(void **state) {
     (void)state;
     xir_network *net = story_net("x: 10 10; y = NonZero x; out y");

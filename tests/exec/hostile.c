@@ -1,6 +1,6 @@
-/* Every op that has a kernel, with inputs, attributes and output types by chance, as a hostile file may have them,
- * and any bits as elements: running it does no harm, takes neither much work nor much memory, and either gives
- * arrays of the types that it says or says what is wrong. */
+/* Every op that has a kernel, with random inputs, attributes and output types, as in a hostile file, and random bits
+ * as elements. A run must do no harm, need little time and memory, and either return arrays of the declared types or
+ * report what is wrong. */
 #include <stdio.h>
 #include "support/bounded.h"
 #include "support/hostile.h"
@@ -12,13 +12,13 @@ enum { TRIALS = OFTEN(300000), A_POOL = 400, MOST_OPS = 400, MOST_HERE = 16, MOS
 
 /* ---- arrays ----------------------------------------------------------------------------------------------------- */
 
-/* Bits for a type; what is small is often an index or a dim that fits something. */
+/* Random bits for a type; small numbers are often a valid index or dim. */
 static void fill(uint8_t *bytes, size_t size) {
     bool small = once_in(2);
     for (size_t i = 0; i < size; i++) bytes[i] = (uint8_t)(small ? (i % 4 ? 0 : chance(4)) : chance(256));
 }
 
-/* An array in place of a value, of a type like its; NULL if it has none or is too large. */
+/* An array for a value, of a similar type; NULL if the value has no type or is too large. */
 static xir_array *some_array(const xir_value *value) {
     const xir_tensor_type *tensor = xir_type_as_tensor(xir_value_type(value));
     int64_t dims[16], n = 0;
@@ -34,7 +34,7 @@ static xir_array *some_array(const xir_value *value) {
     return array;
 }
 
-/* Params of the pool get bytes, but for some. */
+/* Most Params of the pool get bytes. */
 static void fill_params(pool *p) {
     for (size_t i = 0; i < POOL_PARAMS; i++) {
         uint8_t bytes[1 << 12];
@@ -50,7 +50,7 @@ static void fill_params(pool *p) {
 
 static size_t n_run, n_refused;
 
-/* An op as a reader makes it: nothing checked. */
+/* An op as a reader creates it, unchecked. */
 static xir_op *bring_in(pool *p, const xir_class *cls, void *body, xir_value **inputs, size_t n_inputs) {
     const xir_type *types[MOST_HERE] = { NULL };
     size_t n = cls->many_outputs ? chance(MOST_HERE) : cls->n_outputs;
@@ -121,7 +121,7 @@ static void nothing_does_harm(void **state) {
     }
     pool p;
     size_t ran[MOST_OPS] = { 0 }, never = 0;
-    const char *times = getenv("XIR_OPS_TRIALS"), *course = getenv("XIR_OPS_COURSE");   /* for looking closer */
+    const char *times = getenv("XIR_OPS_TRIALS"), *course = getenv("XIR_OPS_COURSE");   /* for debugging */
     size_t trials = times ? (size_t)atol(times) : TRIALS;
     for (long i = course ? atol(course) : 0; i > 0; i--) chance(2);
     for (size_t trial = 0; trial < trials; trial++) {
@@ -131,7 +131,7 @@ static void nothing_does_harm(void **state) {
             fill_params(&p);
         }
         size_t which = chance(n), before = n_run;
-        for (int more = trial % 2 ? 3 : 0; more > 0; more--) {   /* what is hard to make good is tried more often */
+        for (int more = trial % 2 ? 3 : 0; more > 0; more--) {   /* ops that are rarely valid are tried more often */
             size_t other = chance(n);
             if (ran[other] < ran[which]) which = other;
         }
@@ -146,9 +146,9 @@ static void nothing_does_harm(void **state) {
     if (!times && never > n / 5) fail_msg("%zu of %zu ops never ran", never, n);
 }
 
-/* ---- cases, changed --------------------------------------------------------------------------------------------- */
+/* ---- changed cases ---------------------------------------------------------------------------------------------- */
 
-/* The arrays that a case gives its inputs, one of them of another shape. */
+/* The input arrays of a case, one of them with another shape. */
 static bool case_arrays(op_case *c, size_t other, xir_array **out) {
     for (size_t i = 0, k = 0; i < c->n_inputs; i++) {
         if (!c->is_arg[i]) continue;
@@ -200,7 +200,7 @@ static void change_case(const char *text, const char *file, int line, op_counts 
     op_case_end(&c);
 }
 
-/* What the tables say of an op, with an input of another shape. */
+/* The cases of the tables, with an input of another shape. */
 static void shapes_do_none(void **state) {
     (void)state;
     op_counts counts = { .out = stderr };

@@ -1,5 +1,5 @@
-/* Networks in normalised numbers compute what they did in floats, an op within a step of its result, and passes keep
- * every element of it. What single ops compute, and what is refused, is in normalised.txt. */
+/* Networks in normalised numbers compute the same as in floats, each op within one step of its result, and passes keep
+ * every element. normalised.txt has the results and refusals of single ops. */
 #include <stdio.h>
 #include <xir/exec.h>
 #include <xir/pass.h>
@@ -7,7 +7,7 @@
 
 #define IMAGE "x: NHWC 1 6 6 4; "
 
-/* Ratios may differ from channel to channel in these. */
+/* In these the ratios may differ between channels. */
 static const char *const stories[] = {
     IMAGE "w: params HWIO 3 3 4 6; b: params 6; c = Conv2d x w b [pad_left=1 pad_top=1]; y = ReLU c; out y",
     IMAGE "w: params HWIO 3 3 4 6; c = Conv2d x w [stride_width=2]; out c",
@@ -35,7 +35,7 @@ static const char *const stories[] = {
     IMAGE "a, b = Split x [axis=-1 sections=1,3]; c = ReLU b; out a c",
 };
 
-/* One ratio for each of these maps: channels meet. */
+/* These maps have a single ratio, because channels are combined. */
 static const char *const mixed[] = {
     "x: NC 4 6; y: * 6 5; z = Matmul x y; out z",
     IMAGE "y = Reshape x [shape=1,144 layout=@layout(NC)]; k: params 144 3; z = Matmul y k; out z",
@@ -44,7 +44,7 @@ static const char *const mixed[] = {
     IMAGE "y = Mean x [dim=1,2]; out y",
 };
 
-/* What a small network has in a row. */
+/* The ops of a small network, in order. */
 static const char *const networks[] = {
     IMAGE "w: params HWIO 3 3 4 8; b: params 8; c = Conv2d x w b [pad_left=1 pad_right=1 pad_top=1 pad_bottom=1]; r = ReLU c; "
           "d: params HWIO 3 3 1 8; e = Conv2d r d [groups=8 pad_left=1 pad_right=1 pad_top=1 pad_bottom=1]; "
@@ -107,8 +107,8 @@ static void passes_keep_every_element(void **state) {
     }
 }
 
-/* Gives a value the ratio and 16 bits: the story's op is then one on a map in normalised numbers, whatever its
- * constants were meant for. */
+/* Gives a value a ratio and 16 bits: the op of the story then works on a map in normalised numbers, whatever its
+ * constants were stored for. */
 static void normalise(xir_network *net, const char *name, double ratio) {
     xir_value *v = story_value(net, name);
     const xir_tensor_type *tensor = xir_type_as_tensor(xir_value_type(v));
@@ -129,14 +129,14 @@ typedef struct before_pass {
 } before_pass;
 
 static const before_pass befores[] = {
-    /* A factor that is stored for z / 4 is no factor of the floats on both sides. */
+    /* A factor that is stored for z / 4 is not a factor of the floats on both sides. */
     { "fuse", "x: NC 3 4; g: params 4; n = LayerNorm x [axis=-1]; y = Multiply n g; out y", "n", 0 },
     { "fuse", "x: NC 3 4; b: params 4; n = LayerNorm x [axis=-1]; y = Add n b; out y", "n", 0 },
     { "fuse", "x: NC 3 4; k: params 4 2; b: params 2; m = Matmul x k; y = Add m b; out y", "m", 0 },
     { "fuse", "x: NC 3 4; k: params 4 2; b: params 2; m = Matmul x k; y = Add m b; out y", "y", 0 },
     { "fold-batchnorm", "x: NHWC 1 4 4 3; w: params HWIO 2 2 3 4; f: params 4; c = Conv2d x w; y = Multiply c f; out y", "c", 0 },
     { "fold-batchnorm", "x: NHWC 1 4 4 3; w: params HWIO 2 2 3 4; f: params 4; c = Conv2d x w; y = Multiply c f; out y", "y", 0 },
-    /* What a transposition converts stays converted. */
+    /* Elements converted by a transposition stay converted. */
     { "fold-batchnorm", "x: NHWC 1 4 4 3; w: params HWIO 2 2 3 4; f: params 4; c = Conv2d x w; "
                         "t = Transpose c [dims=0,3,1,2 layout=@layout(NCHW)]; u = Transpose t [dims=0,2,3,1 layout=@layout(NHWC)]; y = Multiply u f; out y", "t", 0 },
     { "merge", "x: NC 3 4; a = Transpose x [dims=1,0 layout=@layout(CN)]; y = Transpose a [dims=1,0 layout=@layout(NC)]; out y", "a", 0 },
@@ -144,10 +144,10 @@ static const before_pass befores[] = {
     { "merge", "x: NC 3 4; z: NC 2 4; a = Concat x z [axis=0]; y = Concat a [axis=0]; out y", "a", 0 },
     { "identity", "x: NC 3 4; a: 1; y = Multiply x a; out y", "y", 0 },
     { "layout", "x: NCHW 1 3 4 4; w: params OIHW 4 3 2 2; c = Conv2d x w; y = ReLU c; out y", "c", 0 },
-    /* Types that somebody set are not inferred away. */
+    /* Inference does not overwrite types that were set. */
     { "infer", "x: NC 3 4; k: params 4 2; m = Matmul x k; y = ReLU m; out y", "m", 0 },
     { "infer", "x: NC 3 4; a = Reshape x [shape=4,3 layout=@layout(NC)]; y = ReLU a; out y", "a", 0 },
-    /* Before a convolution that is stored for its result the factors of its input are right. */
+    /* The factors of the input of a normalised convolution are kept. */
     { "fold-batchnorm", "x: NHWC 1 4 4 3; f: params 3; w: params HWIO 2 2 3 4; m = Multiply x f; y = Conv2d m w; out y", "y", 1 },
 };
 
@@ -169,7 +169,7 @@ static void a_map_between_floats_is_not_passed_over(void **state) {
     }
 }
 
-/* ---- classes of others ------------------------------------------------------------------------------------------ */
+/* ---- classes of programs ----------------------------------------------------------------------------------------- */
 
 typedef struct one_input { xir_value *x; } one_input;
 
@@ -195,7 +195,7 @@ static xir_status halve(xir_kernel *at) {
     return XIR_OK;
 }
 
-/* A class says what it computes from normalised numbers, or is not run there. */
+/* A class declares how it computes in normalised numbers, or it does not run on them. */
 static void a_row_of_a_program_s_class_is_followed(void **state) {
     (void)state;
     static const xir_class_decl *(*const classes[])(void) = { silent, outspoken };

@@ -1,9 +1,9 @@
-/* .npy files: what NumPy writes is read, what is written NumPy reads (the header is compared byte by byte), and
- * whatever else is refused at its place. */
+/* .npy files: files written by NumPy are read, written files equal NumPy's byte for byte in the header, and everything
+ * else is refused with a position. */
 #include "support/net.h"
 #include "support/scratch.h"
 
-/* A file with this header, of version 1, and these bytes behind it. */
+/* A file with this header, version 1, followed by these bytes. */
 static xir_array *read_file(const char *header, const void *data, size_t size) {
     uint8_t file[512];
     size_t n = strlen(header);
@@ -12,7 +12,7 @@ static xir_array *read_file(const char *header, const void *data, size_t size) {
     file[9] = (uint8_t)(n >> 8);
     memcpy(file + 10, header, n);
     if (size) memcpy(file + 10 + n, data, size);
-    uint8_t *exact = malloc(10 + n + size);   // so that a byte read beyond the end is found out
+    uint8_t *exact = malloc(10 + n + size);   // so that reads past the end are detected
     assert_non_null(exact);
     memcpy(exact, file, 10 + n + size);
     xir_diags_clear(why);
@@ -203,7 +203,7 @@ static void what_is_written_is_what_numpy_writes(void **state) {
                   "{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }", "\x01\x00", 2);
     check_written(XIR_TENSOR(ctx, xir_type_sint(ctx, 64), "*", 1), "\x01\x00\x00\x00\x00\x00\x00\x00", 8,
                   "{'descr': '<i8', 'fortran_order': False, 'shape': (1,), }", "\x01\x00\x00\x00\x00\x00\x00\x00", 8);
-    /* what NumPy has no type for */
+    /* types that NumPy lacks */
     check_written(XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_BF16), "*", 2), "\x80\x3f\x00\xc0", 4,
                   "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", reals, 8);
     check_written(XIR_TENSOR(ctx, xir_type_sint(ctx, 4), "*", 2), "\xe1", 1,

@@ -1,6 +1,6 @@
-/* Products large enough to be cut into blocks, whose edges fall anywhere: of integers they are computed as their
- * formula says, of reals by panels. Of small integers both are exact, so both must be the same; and Einsum, which
- * knows no matrices, gives what Matmul gives. */
+/* Products large enough to be split into blocks with edges at any position: integers are computed by the formula,
+ * reals by panels. For small integers both are exact, so the results must be equal; and Einsum, which does not use
+ * matrix products, must give the same as Matmul. */
 #include <stdio.h>
 #include <xir/exec.h>
 #include "support/net.h"
@@ -10,7 +10,7 @@ enum { CASES = OFTEN(60), MOST_RANK = 5 };
 
 static int64_t from_to(int64_t low, int64_t high) { return low + (int64_t)chance((uint64_t)(high - low + 1)); }
 
-/* Integers from -9 to 9, the same for each type of one size. */
+/* Integers from -9 to 9, the same for each type of the same size. */
 static xir_array *numbers(const xir_type *type, uint64_t seed) {
     xir_array *array = xir_array_new(ctx, type, why);
     assert_non_null(array);
@@ -25,7 +25,7 @@ static xir_array *numbers(const xir_type *type, uint64_t seed) {
     return array;
 }
 
-/* Runs an op of this class over numbers of these types, whose element is replaced; NULL: absent. */
+/* Runs an op of this class over numbers of these types, with the element type replaced; NULL: absent. */
 static xir_array *run(const xir_class_decl *decl, const void *attrs, const char *const *layouts,
                       int64_t dims[][MOST_RANK], const size_t *ranks, size_t n, const xir_type *element) {
     xir_network *net = new_net();

@@ -1,6 +1,5 @@
-/* Running ops and networks: what is asked of inputs, what becomes of dims that a network leaves open, how long
- * arrays live, who is told what when it fails; and kernels of a program's own. What operations compute is in
- * tests/exec/. */
+/* Runs of ops and networks: checks of inputs, dims that a network leaves open, lifetimes of arrays, findings on
+ * failure, and kernels of programs. The tables in tests/exec/ have the results of operations. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -27,7 +26,7 @@ static int end(void **state) {
     return 0;
 }
 
-/* An array from numbers, to be freed. */
+/* An array from numbers; the caller frees it. */
 static xir_array *array(const xir_type *type, const char *numbers) {
     op_text t = { .net = new_net() };
     char text[200];
@@ -51,7 +50,7 @@ static void check_numbers(const xir_array *found, const char *numbers) {
     xir_array_free(expected);
 }
 
-/* Runs the network on one array, which it frees. */
+/* Runs the network on one array, and frees it. */
 static xir_status run_on(xir_array *in, size_t outputs) {
     xir_status status = xir_network_run(net, (const xir_array *const[]){ in }, 1, out, outputs, NULL, why);
     xir_array_free(in);
@@ -143,7 +142,7 @@ static void open_dims_are_inferred_op_by_op(void **state) {
     assert_int_equal(xir_type_rank(xir_array_type(out[0])), 1);
 }
 
-/* Whose dims depend on numbers that are computed: Shape -> ConstantOfShape, and Range up to the input. */
+/* The dims depend on computed numbers: Shape -> ConstantOfShape, and Range up to the input. */
 static void dims_may_depend_on_numbers(void **state) {
     (void)state;
     xir_value *x = xir_input(XIR_AT(net), "x", FP32("**", -1, -1));
@@ -181,7 +180,7 @@ static void a_type_that_cannot_be_is_refused(void **state) {
                   "icraft::xir::ReLU 'r': the network declares @fp(32) [1,3], inference gives @fp(32) [1,2]");
 }
 
-/* ---- what cannot be run ----------------------------------------------------------------------------------------- */
+/* ---- refusals --------------------------------------------------------------------------------------------------- */
 
 static void an_op_without_a_kernel_is_named(void **state) {
     (void)state;
@@ -205,7 +204,7 @@ static void every_op_has_a_kernel(void **state) {
     assert_false(xir_op_can_run(xir_network_input_op(net)));
 }
 
-/* Of the library's classes only those have none that compute nothing, or nothing that is known. */
+/* The only classes of the library without a kernel compute nothing, or nothing that is known. */
 static void classes_without_kernels(void **state) {
     (void)state;
     static const char *const without[] = { "icraft::xir::Input", "icraft::xir::Output", "icraft::xir::Unknown",
@@ -225,15 +224,15 @@ static void classes_without_kernels(void **state) {
     xir_context_free(fresh);
 }
 
-/* The rule of a target whose weights are constants. */
+/* The inference of a target whose weights are constants. */
 static xir_status constant_second(xir_infer *at) {
     if (xir_infer_input_is_params(at, 0)) return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "it must be computed");
     if (!xir_infer_input_is_params(at, 1)) return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "it must be constant");
     return xir_infer_result(at, xir_infer_input(at, 0));
 }
 
-/* What is a constant while building is one in a run, and nothing else is: also where dims are unknown, so that the
- * run looks at bytes. */
+/* An input is constant in a run if, and only if, it is constant in the network, also if dims are unknown, so that the
+ * run reads bytes. */
 static void rules_see_the_same_constants_in_a_run(void **state) {
     (void)state;
     static const int64_t dims[] = { 2, XIR_UNKNOWN_DIM };
@@ -321,11 +320,11 @@ static void an_op_of_params_needs_no_arrays(void **state) {
     xir_array_free(x);
 }
 
-/* ---- watching, and how long arrays live ------------------------------------------------------------------------- */
+/* ---- watching, and lifetimes of arrays -------------------------------------------------------------------------- */
 
 typedef struct watching {
     char   names[200];
-    size_t left;     /* how many more are welcome */
+    size_t left;     /* how many more are accepted */
 } watching;
 
 static bool watch(void *user, const xir_value *value, const xir_array *array) {
@@ -438,7 +437,7 @@ static void threads_run_one_network(void **state) {
     xir_context_free(own);
 }
 
-/* ---- without memory --------------------------------------------------------------------------------------------- */
+/* ---- out of memory ---------------------------------------------------------------------------------------------- */
 
 static bool run_a_network(xir_context *with) {
     xir_network *n = xir_network_new(with, "n", XIR_FRAMEWORK_ONNX, "");
@@ -473,9 +472,9 @@ static void memory_ends_anywhere(void **state) {
     check_memory(run_a_network);
 }
 
-/* ---- kernels of one's own --------------------------------------------------------------------------------------- */
+/* ---- kernels of a program --------------------------------------------------------------------------------------- */
 
-/* Mix: turns * base, and what else a test wants. */
+/* Mix: turns * base, with variations for other tests. */
 static enum { MIXES, FORGETS, FAILS, HAS_NO_MEMORY, RETURNS, ASKS_TOO_MUCH } what_mix_does;
 
 static xir_status mix(xir_kernel *at) {
@@ -562,7 +561,7 @@ static void kernels_that_fail(void **state) {
     }
 }
 
-/* Tap has no inference: the types are as they were given, an open dim is the kernel's to give. */
+/* Tap has no inference: types are those that were set, and the kernel sets an open dim. */
 static int64_t flow = 3;
 
 static xir_status tap(xir_kernel *at) {

@@ -1,5 +1,5 @@
-/* Every table of tests/exec/: what operations compute. Cases are written as those of tests/ops/, with the elements of
- * all inputs (support/op_case.h, support/exec_case.h). XIR_EXEC_TABLE=conv in the environment runs conv.txt alone. */
+/* Runs every table of tests/exec/: results of operations. The format is that of tests/ops/ with the elements of all
+ * inputs (support/op_case.h, support/exec_case.h). XIR_EXEC_TABLE=conv in the environment runs only conv.txt. */
 #include <stdio.h>
 #include "support/exec_case.h"
 

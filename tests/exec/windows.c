@@ -1,18 +1,18 @@
-/* Random convolutions, transposed ones, pools and im2col against their formulas, written as loops over every index: one
- * to three axes, strides, dilations, pads of both signs, groups, padding modes, biases, reals and integers, tensors in
- * any order of their axes. Numbers are small integers, so that results are exact. */
+/* Random convolutions, transposed ones, pools and im2col compared with their formulas, written as loops over every
+ * index: one to three axes, strides, dilations, pads of both signs, groups, padding modes, biases, reals and
+ * integers, axes in any order. Numbers are small integers, so that results are exact. */
 #include <stdio.h>
 #include "support/exec_case.h"
 #include "support/often.h"
 
 enum { CASES = OFTEN(10000), AXES = 3, MOST_CELLS = 4096, TEXT = 1 << 18 };
-enum { N, D, H, W, C, RANK };   /* of a map; a kernel has I and O, or O and I, in the place of N and C */
+enum { N, D, H, W, C, RANK };   /* axes of a map; a kernel has I and O, or O and I, instead of N and C */
 
 typedef enum op_kind { CONV, TRANSPOSED, MAX_POOL, AVG_POOL, UNFOLD, KINDS } op_kind;
 
 typedef struct axis { int64_t size, stride, dilation, before, after, extra; } axis;
 
-/* Elements by meaning; missing spatial axes have one cell. */
+/* Elements by axis; missing spatial axes have size 1. */
 typedef struct tensor {
     int64_t dim[RANK];
     int64_t v[MOST_CELLS];
@@ -58,11 +58,11 @@ static void put(const char *format, ...) {
     size += (size_t)n;
 }
 
-/* Axes by their letters; '.' is one that is not there. */
+/* Axes by their letters; '.' is a missing axis. */
 static const char *const maps[AXES + 1] = { "", "N..LC", "N.HWC", "NDHWC" };
 static const char *const kernels[AXES + 1] = { "", "I..LO", "I.HWO", "IDHWO" };
 
-/* An order of RANK axes. */
+/* A permutation of RANK axes. */
 static void shuffle(int order[RANK]) {
     for (int i = 0; i < RANK; i++) order[i] = i;
     for (int i = RANK; i > 1; i--) {
@@ -72,7 +72,7 @@ static void shuffle(int order[RANK]) {
     }
 }
 
-/* A tensor whose axes stand in this order. LEAST is the lowest number of its type. */
+/* A tensor with its axes in this order. LEAST is the lowest number of its type. */
 #define LEAST INT64_MIN
 static void put_tensor(const char *element, const char *letters, const int order[RANK], tensor *t) {
     int64_t at[RANK] = { 0 }, n = 1;
@@ -117,7 +117,7 @@ typedef struct a_case {
     bool        has_bias;
 } a_case;
 
-/* The cell of the input that a place outside stands for, step by step; -1: 0. */
+/* The input cell that padding copies for a position outside; -1: 0. */
 static int64_t inside(int64_t i, int64_t n, xir_padding mode) {
     while (i < 0 || i >= n) {
         if (mode == XIR_PADDING_ZEROS) return -1;
@@ -128,7 +128,7 @@ static int64_t inside(int64_t i, int64_t n, xir_padding mode) {
     return i;
 }
 
-/* Where the window at p has its cell k in `over`; false: nowhere. */
+/* The position in `over` of cell k of the window at p; false if it is outside. */
 static bool meets(const a_case *c, const int64_t *over, const int64_t *p, const int64_t *k, int64_t *out) {
     for (int a = 0; a < AXES; a++) {
         const axis *s = &c->along[a];
@@ -142,7 +142,7 @@ static void sizes(const a_case *c, int64_t *out) {
     for (int a = 0; a < AXES; a++) out[a] = c->along[a].size;
 }
 
-/* One output cell: the channels and taps that it is made of. */
+/* One output cell: the sum over its channels and taps. */
 static int64_t gathered(a_case *c, int64_t n, const int64_t *p, int64_t o) {
     int64_t sum = c->has_bias ? c->bias[o] : 0, most = LEAST, cells = 0, all = 1, k[AXES] = { 0 }, q[AXES], size_[AXES];
     sizes(c, size_);
@@ -217,9 +217,9 @@ static void compute(a_case *c) {
     }
 }
 
-/* ---- random ones ------------------------------------------------------------------------------------------------ */
+/* ---- random cases ----------------------------------------------------------------------------------------------- */
 
-/* False: it has no output, or too large a one. */
+/* False if it has no output, or one that is too large. */
 static bool make_case(a_case *c, op_kind kind) {
     *c = (a_case){ .kind = kind, .n = kind == UNFOLD ? 2 : (int)from_to(1, AXES), .groups = one_in(2) ? 1
                    : from_to(1, 3),
@@ -244,7 +244,7 @@ static bool make_case(a_case *c, op_kind kind) {
         *x = from_to(1, 6);
         *s = (axis){ from_to(1, 3), from_to(1, 3), kind == AVG_POOL ? 1 : from_to(1, 2), from_to(-1, 2),
                      from_to(-1, 2), 0 };
-        if (c->mode != XIR_PADDING_ZEROS) {   // no negative pads, and what is mirrored must be there
+        if (c->mode != XIR_PADDING_ZEROS) {   // no negative pads, and mirrored cells must exist
             int64_t most = c->mode == XIR_PADDING_REFLECT ? *x - 1 : c->mode == XIR_PADDING_CIRCULAR ? *x : 2;
             if (s->before < 0 || s->before > most) s->before = 0;
             if (s->after < 0 || s->after > most) s->after = 0;
@@ -272,7 +272,7 @@ static bool make_case(a_case *c, op_kind kind) {
     return true;
 }
 
-/* Averages of reals are no integers: they are tried with sums alone, by a divisor of 1. */
+/* Averages of reals are not integers: with a divisor of 1 they are sums. */
 static void put_case(a_case *c) {
     static const char *const names[KINDS] = { "Conv", "ConvTranspose", "MaxPool", "AvgPool", "Unfold" };
     static const char *const axis_names[AXES] = { "depth", "height", "width" };

@@ -1,12 +1,12 @@
-/* What the classes of operations consist of: those of the original as tests/ops/classes.txt has them, and what holds
- * of every class: notes, descriptions, names that are nobody else's. */
+/* The rows of all op classes: those of the original as listed in tests/ops/classes.txt, and properties of every class:
+ * notes, descriptions, unique names. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include "support/net.h"
 #include "graph.h"
 
-enum { ORIGINAL = 105, LATER = 4, OURS = 26, ACTIVATIONS = 34, MOST_OPS = 400 };
+enum { ORIGINAL = 105, LATER = 4, XIR_ONLY = 26, ACTIVATIONS = 34, MOST_OPS = 400 };
 
 static const char prefix[] = "icraft::xir::";
 
@@ -39,7 +39,7 @@ static int find_ops(void **state) {
 
 static bool is_original(const xir_class *cls) { return strncmp(cls->key.data, prefix, strlen(prefix)) == 0; }
 
-/* ---- a class as the table has it -------------------------------------------------------------------------------- */
+/* ---- a class in the table's form -------------------------------------------------------------------------------- */
 
 typedef struct line { char text[4000]; size_t size; } line;
 
@@ -87,7 +87,7 @@ static void put_default(line *l, const xir_field *f) {
     if (f->default_text.size) put(l, " = %s", f->default_text.data);
     else if (f->flags & XIR_FIELD_OPTIONAL || is_list(f->kind)) return;
     else if (!f->has_default) put(l, " !");
-    else if (f->kind == XIR_KIND_REAL) put(l, " = %.9g", (double)(float)f->default_value.r);   // as it is held
+    else if (f->kind == XIR_KIND_REAL) put(l, " = %.9g", (double)(float)f->default_value.r);   // as it is stored
     else if (f->kind == XIR_KIND_BOOL) put(l, " = %s", f->default_value.i ? "true" : "false");
     else if (f->kind == XIR_KIND_ENUM) put(l, " = %s", f->members->names[f->default_value.i]);
     else if (f->kind == XIR_KIND_TEXT) put(l, " = \"\"");
@@ -115,8 +115,8 @@ static void put_class(line *l, const xir_class *cls) {
     if (xir_class_traits(cls) & XIR_TRAIT_ACTIVATION) put(l, " activation");
     for (size_t i = 0; xir_class_note(cls, XIR_DECL_ALIAS, i).size; i++) {
         const char *alias = xir_class_note(cls, XIR_DECL_ALIAS, i).data;
-        bool ours = strncmp(alias, prefix, strlen(prefix)) == 0;
-        put(l, "%s%s", i ? ", " : " was ", ours ? alias + strlen(prefix) : alias);
+        bool prefixed = strncmp(alias, prefix, strlen(prefix)) == 0;
+        put(l, "%s%s", i ? ", " : " was ", prefixed ? alias + strlen(prefix) : alias);
     }
     for (size_t i = 0; i < xir_class_field_count(cls); i++) {
         const xir_field *f = xir_class_field_at(cls, i);
@@ -129,7 +129,7 @@ static void put_class(line *l, const xir_class *cls) {
 
 /* ---- the table -------------------------------------------------------------------------------------------------- */
 
-/* Reads the next class with its attributes behind it, with single blanks; false at the end. */
+/* Reads the next class and its attributes, separated by single blanks; false at the end. */
 static bool read_class(FILE *in, line *l) {
     int c, before = '\n';
     l->size = 0;
@@ -174,19 +174,19 @@ static void test_table(void **state) {
     if (differ) fail_msg("%zu classes are not as the table has them", differ);
 }
 
-/* Among them the activations: those that the original flags, no more and no fewer. */
+/* The activations are exactly those that the original flags. */
 static void test_counts(void **state) {
     (void)state;
-    size_t with_tag = 0, later = 0, ours = 0, activations = 0;
+    size_t with_tag = 0, later = 0, in_xir = 0, activations = 0;
     for (size_t i = 0; i < n_ops; i++) {
-        if (!is_original(ops[i])) ours++;
+        if (!is_original(ops[i])) in_xir++;
         else if (xir_class_tag(ops[i])) with_tag++;
         else later++;
         activations += (xir_class_traits(ops[i]) & XIR_TRAIT_ACTIVATION) != 0;
     }
     assert_int_equal(with_tag, ORIGINAL);
     assert_int_equal(later, LATER);
-    assert_int_equal(ours, OURS);
+    assert_int_equal(in_xir, XIR_ONLY);
     assert_int_equal(activations, ACTIVATIONS);
 }
 
@@ -198,7 +198,7 @@ static void check_text(const xir_class *cls, const char *what, xir_str text) {
         fault_in(cls, "%s: '%s' has a blank too many", what, text.data);
 }
 
-/* Who an op is unlike. */
+/* Which frameworks the UNLIKE notes may name. */
 static bool names_someone(const char *note) {
     return strstr(note, "PyTorch") || strstr(note, "ONNX") || strstr(note, "riginal");
 }
@@ -236,7 +236,7 @@ static void test_descriptions(void **state) {
     if (n_faults) fail_msg("%zu faults", n_faults);
 }
 
-/* Keys and old keys together are each one class's; so are tags; so are names within a class. */
+/* Keys, including old ones, are unique; so are tags, and names within a class. */
 static void test_names(void **state) {
     (void)state;
     n_faults = 0;
@@ -260,7 +260,7 @@ static void test_names(void **state) {
     if (n_faults) fail_msg("%zu faults", n_faults);
 }
 
-/* All are inferred on the host but those whose outputs are for others to say. */
+/* All classes have inference on the host, except those whose output types are set by others. */
 static void test_functions(void **state) {
     (void)state;
     n_faults = 0;

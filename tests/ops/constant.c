@@ -1,10 +1,11 @@
-/* Results that depend on the bytes of constants: how numbers are read, and that no answer is reused for other bytes. */
+/* Results that depend on the bytes of constants: how numbers are read, and that results are not cached for other
+ * bytes. */
 #include <inttypes.h>
 #include <stdio.h>
 #include "support/net.h"
 #include "support/scratch.h"
 
-/* A network whose Input is of no matter. */
+/* A network whose Input does not matter. */
 static xir_network *net;
 
 static int begin_net(void **state) {
@@ -19,7 +20,7 @@ static int end_net(void **state) {
     return 0;
 }
 
-/* Elements of `width` bytes each, the low ones of the numbers. */
+/* Elements of `width` bytes each, the low bytes of the numbers. */
 static xir_value *constant(const xir_type *element, const int64_t *dims, size_t rank, size_t width,
                            const uint64_t *bits, size_t n) {
     uint8_t bytes[8 * 300];
@@ -40,7 +41,7 @@ static xir_value *list(const xir_type *element, size_t width, const uint64_t *bi
     return constant(element, &(int64_t){ (int64_t)n }, 1, width, bits, n);
 }
 
-/* ---- reals: how many there are from 0 to a limit by ones -------------------------------------------------------- */
+/* ---- reals: the number of steps from 0 to a limit ---------------------------------------------------------------- */
 
 enum { REFUSED = -2, UNKNOWN = -1 };
 
@@ -91,7 +92,7 @@ static void floats_of_every_format(void **state) {
     }
 }
 
-/* ---- integers: a tensor of that shape --------------------------------------------------------------------------- */
+/* ---- integers: a tensor of that shape ---------------------------------------------------------------------------- */
 
 static xir_op *filled(xir_value *shape) {
     return xir_add_constant_of_shape(XIR_AT(net), (xir_constant_of_shape_in){ shape, 0 }, NULL);
@@ -143,17 +144,17 @@ static void as_many_as_are_read(void **state) {
     assert_int_equal(xir_type_rank(xir_value_type(xir_op_output(op, 0))), 256);
     assert_int_equal(dims_of(op)[255], 2);
     REFUSES_NULL(net, filled(list(xir_type_sint(ctx, 64), 8, ones, 257)), XIR_E_LIMIT, "257 dims");
-    /* Indices beyond are not looked at. */
+    /* Constants of more than 256 indices are not checked. */
     uint64_t far[257] = { 1000 };
     xir_value *data = xir_params_new(net, XIR_STR("d"), FP32("NC", 5, 4));
-    xir_value *indices = list(xir_type_sint(ctx, 64), 8, far, 256);
-    REFUSES_NULL(net, xir_add_gather(XIR_AT(net), (xir_gather_in){ data, indices, 0 }, NULL), XIR_E_BOUNDS,
+    xir_gather_in checked = { data, list(xir_type_sint(ctx, 64), 8, far, 256), 0 };
+    REFUSES_NULL(net, xir_add_gather(XIR_AT(net), checked, NULL), XIR_E_BOUNDS,
                  "index 1000 is outside an axis of 5 elements");
-    assert_non_null(xir_add_gather(XIR_AT(net), (xir_gather_in){ data, list(xir_type_sint(ctx, 64), 8, far, 257), 0 },
-                                   NULL));
+    xir_gather_in unchecked = { data, list(xir_type_sint(ctx, 64), 8, far, 257), 0 };
+    assert_non_null(xir_add_gather(XIR_AT(net), unchecked, NULL));
 }
 
-/* ---- other bytes, other answers --------------------------------------------------------------------------------- */
+/* ---- other bytes give other results ------------------------------------------------------------------------------ */
 
 static void answers_are_not_reused_for_other_bytes(void **state) {
     (void)state;
@@ -171,7 +172,7 @@ static void answers_are_not_reused_for_other_bytes(void **state) {
     DOES(xir_op_infer(ops[1], true));
     assert_int_equal(dims_of(ops[1])[1], -1);
 
-    /* So are verdicts: what is valid with some bytes is not with others. */
+    /* The same holds for validation: it depends on the bytes. */
     DOES(xir_params_set_copy(b, (const int64_t[]){ 7, -8 }, 16));
     xir_diags_clear(why);
     assert_int_equal(xir_op_validate(ops[0], why), XIR_OK);

@@ -1,8 +1,8 @@
-/* The runner of the tables of tests/ops/ itself: what can't be read fails, and so does what is not as the line says. */
+/* Tests of the runner of tests/ops tables: a line that cannot be read fails, and so does a wrong expectation. */
 #include <stdio.h>
 #include "support/op_case.h"
 
-/* Runs one line; returns what was printed, to be freed. */
+/* Runs one line; returns what was printed, which the caller frees. */
 static char *run(const char *line, op_counts *counts) {
     char *text = NULL;
     size_t size = 0;
@@ -45,7 +45,7 @@ static void right_lines_pass(void **state) {
 static void wrong_lines_fail(void **state) {
     (void)state;
     static const struct { const char *line, *part; } rows[] = {
-        /* the line can't be read */
+        /* malformed lines */
         { "Conv3(fp32 - 3) -> fp32 - 3",                              "there is no op 'Conv3'" },
         { "TensorType() -> fp32 - 3",                                 "there is no op" },
         { "ReLU@nowhere(fp32 - 3) -> fp32 - 3",                       "@nowhere" },
@@ -78,7 +78,7 @@ static void wrong_lines_fail(void **state) {
         { "ReLU(fp32 - 3) !! invalid \"x\"",                          "the end of a path was expected" },
         { "ReLU(fp32 - 3) !! invalid . x",                            "was expected" },
         { "ReLU(fp32 - 3) !! invalid . \"x",                          "part of a sentence was expected" },
-        /* it is not as the line says */
+        /* wrong expectations */
         { "ReLU(fp32 - 3) -> fp32 - 4",                               "expected: fp32 - 4\n    found:    fp32 - 3" },
         { "ReLU(fp32 NC 3x4) -> fp32 - 3x4",                          "expected: fp32 - 3x4\n    found:    fp32 NC 3x4" },
         { "ReLU(fp32 - 3) -> fp32 - 3, fp32 - 3",                     "expected: fp32 - 3, fp32 - 3\n" },

@@ -1,6 +1,6 @@
-/* Every op of the library with inputs and attributes by chance, as a hostile file may have them: checking, inferring
- * and validating do no harm, take neither much work nor much memory, are pure, and say what is wrong in a sentence;
- * what is inferred of sound inputs is sound. */
+/* Every op of the library with random inputs and attributes, as in a hostile file. Checks, inference and validation
+ * must do no harm, need little time and memory, be pure, and report errors in sentences. What is inferred from valid
+ * inputs must be valid. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -9,8 +9,8 @@
 #include "support/hostile.h"
 #include "support/often.h"
 
-/* The most that is asked for is what 2^20 pieces of a distribution take while their list grows, 48 MiB, in each of
- * the few inferences of a trial. */
+/* The largest allocation is a growing list of 2^20 pieces of a distribution, 48 MiB, in each of the few inferences of a
+ * trial. */
 enum { TRIALS = OFTEN(400000), A_POOL = 400, MOST_OPS = 400, MOST_INPUTS = 80, MOST_CALLS = 1000,
        MOST_ASKED = 256 << 20 };
 
@@ -22,12 +22,12 @@ typedef struct trial {
     const xir_target *target;
     xir_value        *inputs[MOST_INPUTS];
     size_t            n_inputs;
-    bool              sound;     /* all types that go in             */
+    bool              sound;     /* all input types are valid         */
 } trial;
 
 static size_t n_good, n_refused, n_added;
 
-/* ---- telling ---------------------------------------------------------------------------------------------------- */
+/* ---- reporting -------------------------------------------------------------------------------------------------- */
 
 static void print_attr(const trial *t, const xir_field *f) {
     const void *at = body_at(t->body, f);
@@ -112,21 +112,21 @@ static void check_findings(const trial *t, xir_status status) {
         const xir_diag *d = xir_diags_at(why, i);
         char message[1000];
         snprintf(message, sizeof message, "%.*s", (int)d->message.size, d->message.data);
-        const char *behind = strstr(message, t->cls->key.data);
-        if (!behind) {
+        const char *sentence = strstr(message, t->cls->key.data);
+        if (!sentence) {
             fault_of(t, "a finding that does not name the class");
             continue;
         }
-        if (strlen(behind) < t->cls->key.size + 8) fault_of(t, "a finding without a sentence");
+        if (strlen(sentence) < t->cls->key.size + 8) fault_of(t, "a finding without a sentence");
         if (strstr(message, "(null)")) fault_of(t, "a finding with a hole");
-        if (strlen(behind) > t->cls->key.size + 390) fault_of(t, "a finding that is cut");
+        if (strlen(sentence) > t->cls->key.size + 390) fault_of(t, "a finding that is cut");
         if (!names_something(t->cls, d->path)) fault_of(t, "a path that names no input and no attribute");
     }
 }
 
 /* ---- results ---------------------------------------------------------------------------------------------------- */
 
-/* Whether a type is an input's, or one that an attribute names. */
+/* Whether a type comes from an input or an attribute. */
 static bool is_given(const trial *t, const xir_type *type) {
     for (uint32_t i = 0; i < t->cls->n_fields; i++) {
         const xir_field *f = &t->cls->fields[i];
@@ -138,7 +138,7 @@ static bool is_given(const trial *t, const xir_type *type) {
     return false;
 }
 
-/* A dim below -1 is an input's own. */
+/* A dim below -1 can only come from an input. */
 static bool dims_are_named(const trial *t, const xir_tensor_type *type) {
     for (size_t k = 0; k < type->shape.size; k++) {
         bool found = type->shape.data[k] >= -1;
@@ -157,14 +157,14 @@ static void check_results(const trial *t, const xir_infer *at) {
         const xir_type *type = at->out[i];
         if (is_given(t, type)) continue;
         const xir_tensor_type *tensor = xir_type_as_tensor(type);
-        bool judged = t->sound && t->p->body_sound;
+        bool checkable = t->sound && t->p->body_sound;
         if (!tensor) {
             if (judged) fault_of(t, "output %zu is not a tensor", i);
             continue;
         }
         char *words = picture_of_object((const xir_object *)type);
-        if (judged && !type_is_sound(type)) fault_of(t, "output %zu is not sound: %s", i, words);
-        if (judged && !dims_are_named(t, tensor)) fault_of(t, "output %zu has a dim below -1: %s", i, words);
+        if (checkable && !type_is_sound(type)) fault_of(t, "output %zu is not sound: %s", i, words);
+        if (checkable && !dims_are_named(t, tensor)) fault_of(t, "output %zu has a dim below -1: %s", i, words);
         free(words);
     }
 }
@@ -182,13 +182,13 @@ static void start(const trial *t, xir_infer *at, xir_network *net) {
     infer_start(at, net, t->cls, t->body, t->target, t->inputs, t->n_inputs, XIR_STR(""), why);
 }
 
-/* Refusals of inference alone: what a rule cannot know, or what no rule says. */
+/* Refusals that only inference makes: facts that a rule cannot know, or for which there is no rule. */
 static bool only_infers(xir_status status) {
     return status == XIR_E_UNSUPPORTED || status == XIR_E_LIMIT || status == XIR_E_MISSING || status == XIR_E_UNKNOWN ||
            status == XIR_E_TYPE;
 }
 
-/* Whether rules have all to look at, and nothing that is wrong for itself. */
+/* Whether the rules know all they need, and nothing is invalid by itself. */
 static bool all_there(const trial *t) {
     for (size_t i = 0; i < t->n_inputs; i++) {
         if (!t->inputs[i]) return false;
@@ -200,7 +200,7 @@ static bool can_infer(const trial *t) {
     return t->cls->infer[XIR_TARGET_HOST] || t->cls->infer[xir_target_kind_of(t->target)];
 }
 
-/* Directly, with a body that nobody has checked. */
+/* Calls inference directly, with an unchecked body. */
 static bool try_directly(trial *t) {
     xir_infer at, again;
     start(t, &at, t->p->net);
@@ -237,8 +237,8 @@ static bool try_directly(trial *t) {
     return !status;
 }
 
-/* Nothing about an op of sound types is wrong, except for where it stands; a rule that reads values says the same
- * each time. */
+/* An op of valid types has no errors except about its position, and a rule that reads values gives the same answer each
+ * time. */
 static void check_op(const trial *t, xir_op *op, bool inferred) {
     xir_diags_clear(why);
     xir_status status = xir_op_validate(op, why);
@@ -256,7 +256,7 @@ static void check_op(const trial *t, xir_op *op, bool inferred) {
     if (xir_op_erase(op)) fault_of(t, "is not erased");
 }
 
-/* Whether a builder would change the body: a default where a reference is null, reals in float32. */
+/* Whether a builder would change the body: a default for a null reference, reals rounded to float32. */
 static bool is_built_otherwise(const trial *t) {
     for (uint32_t i = 0; i < t->cls->n_fields; i++) {
         const xir_field *f = &t->cls->fields[i];
@@ -268,7 +268,7 @@ static bool is_built_otherwise(const trial *t) {
     return false;
 }
 
-/* As a program or a file brings it in. */
+/* The op as a program or a file creates it. */
 static void try_in_network(trial *t, bool inferable) {
     xir_op_desc d = XIR_INIT(xir_op_desc, .cls = t->cls, .attrs = t->body, .inputs = t->inputs,
                              .n_inputs = t->n_inputs, .target = t->target, .id = XIR_NO_ID);
@@ -330,7 +330,7 @@ static void test_no_harm(void **state) {
     (void)state;
     const xir_class *classes[MOST_OPS];
     size_t good[MOST_OPS] = { 0 };
-    /* For looking closer: a part of a key, how many trials, another course of chance. */
+    /* For debugging: a part of a key, the number of trials, another random seed. */
     const char *only = getenv("XIR_OPS_ONLY"), *times = getenv("XIR_OPS_TRIALS"), *course = getenv("XIR_OPS_COURSE");
     long trials = times ? atol(times) : TRIALS;
     for (long i = course ? atol(course) : 0; i > 0; i--) chance(2);
@@ -342,7 +342,7 @@ static void test_no_harm(void **state) {
         pool_begin(&p);
         trial t = { .p = &p, .other = other };
         for (size_t k = 0; k < A_POOL && i < trials; k++, i++) {
-            /* What is hard to make good is tried more often. */
+            /* Ops that are rarely valid are tried more often. */
             size_t which = chance(n), before = n_good;
             for (size_t more = k % 2 ? 3 : 0; more > 0; more--) {
                 size_t other_one = chance(n);

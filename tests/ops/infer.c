@@ -1,4 +1,4 @@
-/* Type inference and checks of the built-in operations: tables of what goes in and what comes out. */
+/* Type inference and checks of the built-in operations: tables of inputs and expected outputs. */
 #include <stdio.h>
 #include <string.h>
 #include "support/forms.h"
@@ -28,7 +28,7 @@ static const xir_type *tensor(const char *text) {
     return xir_type_tensor_text(ctx, type, strcmp(layout, "-") == 0 ? "" : layout, dims, rank);
 }
 
-/* The same text of a tensor. */
+/* Compares the texts of two tensor types. */
 static const char *words(const xir_type *type) {
     static char out[256];
     const char *element = spelled(xir_type_element(type));
@@ -52,7 +52,7 @@ static xir_network *new_net(void) {
     return net;
 }
 
-/* An op over arguments of these types (NULL: absent, no argument), in a network of its own. */
+/* Creates an op over arguments of these types (NULL: absent) in its own network. */
 typedef struct trial {
     xir_network *net;
     xir_op      *op;
@@ -76,7 +76,7 @@ static trial try_op(const xir_class_decl *decl, const void *attrs, const xir_typ
     return t;
 }
 
-/* What the op was given as its output's type; it validates, and inferring it again changes nothing. */
+/* The op has this output type, it validates, and a second inference changes nothing. */
 static const xir_type *given(trial t) {
     if (!t.op) xir_diags_print(xir_network_diags(t.net), stderr);
     assert_non_null(t.op);
@@ -88,7 +88,7 @@ static const xir_type *given(trial t) {
     return type;
 }
 
-/* It was refused with this status, this path at the end, and a sentence with these words. */
+/* The op was refused with this status, a path that ends like this, and a message with these words. */
 static void check_refused(trial t, xir_status status, const char *path, const char *part) {
     const xir_diag *diag = xir_diags_at(xir_network_diags(t.net), 0);
     bool right = !t.op && diag && diag->code == status && xir_network_status(t.net) == status;
@@ -154,7 +154,7 @@ static void convolutions_give(void **state) {
         /* groups */
         { "fp32 NHWC 1x8x8x8",     "fp32 HWIO 3x3x1x8", .groups = 8,            .output = "fp32 NHWC 1x6x6x8" },
         { "fp32 NHWC 1x8x8x8",     "fp32 HWIO 3x3x4x6", .groups = 2,            .output = "fp32 NHWC 1x6x6x6" },
-        /* letters say where the dims are; what says nothing is taken by its place */
+        /* letters name the dims; unnamed ones are taken by position */
         { "fp32 NCHW 1x3x10x20",   "fp32 HWIO 3x3x3x4",                         .output = "fp32 NCHW 1x4x8x18" },
         { "fp32 CHWN 3x10x20x1",   "fp32 OIHW 4x3x3x3",                         .output = "fp32 CHWN 4x8x18x1" },
         { "fp32 **** 1x10x20x3",   "fp32 **** 3x3x3x4",                         .output = "fp32 **** 1x8x18x4" },
@@ -162,7 +162,7 @@ static void convolutions_give(void **state) {
         { "fp16 NHWC 1x10x20x3",   "fp16 HWIO 3x3x3x4",                         .output = "fp16 NHWC 1x8x18x4" },
         { "i8 NHWC 1x10x20x3",     "i8 HWIO 3x3x3x4", "i32 O 4",                .output = "i8 NHWC 1x8x18x4" },
         { "fp32 NHWC 1x3x3x3",     "fp32 HWIO 3x3x3x4", "fp32 **** 1x1x1x4",    .output = "fp32 NHWC 1x1x1x4" },
-        /* nothing is known of what depends on the unknown, all of the rest */
+        /* exactly the dims that depend on unknown ones are unknown */
         { "fp32 NHWC ?x10x20x3",   "fp32 HWIO 3x3x3x4",                         .output = "fp32 NHWC ?x8x18x4" },
         { "fp32 NHWC 1x?x20x3",    "fp32 HWIO 3x3x3x4",                         .output = "fp32 NHWC 1x?x18x4" },
         { "fp32 NHWC 1x10x20x?",   "fp32 HWIO 3x3x3x4",                         .output = "fp32 NHWC 1x8x18x4" },
@@ -188,7 +188,7 @@ static void convolutions_refuse(void **state) {
           .path = "inputs/1", .part = "a kernel of 5 columns with dilation 1 does not fit into 3 columns with padding of 0" },
         { "fp32 NHWC 1x1x3x3", "fp32 HWIO 5x1x3x4", .pad = { 1, 2 }, .status = XIR_E_INVALID,
           .path = "inputs/1", .part = "a kernel of 5 rows with dilation 1 does not fit into 1 row with padding of 3" },
-        /* the float division of the original would have made one place of this */
+        /* the float division of the original would give one window here */
         { "fp32 NHWC 1x2x2x1", "fp32 HWIO 3x3x1x1", .stride = { 4, 4 }, .status = XIR_E_INVALID,
           .path = "inputs/1", .part = "a kernel of 3 rows with dilation 1 does not fit into 2 rows" },
         { "fp32 NHWC 1x0x4x1", "fp32 HWIO 1x1x1x1", .status = XIR_E_INVALID, .path = "inputs/1", .part = "does not fit into 0 rows" },
@@ -236,7 +236,7 @@ static void convolutions_refuse(void **state) {
     }
 }
 
-/* Every small case against the formula, computed anew. */
+/* Checks every small case against the formula, computed separately. */
 static void windows_are_counted(void **state) {
     (void)state;
     for (int64_t input = 1; input <= 9; input++)
@@ -260,8 +260,8 @@ static void windows_are_counted(void **state) {
     }
 }
 
-/* Quantised kernels and inputs of a back end have types of their own; only plain ones must agree. What a quantised
- * sum is is not inferred, but given. */
+/* Quantised kernels and inputs of a back end may have different types; only plain types must agree. The type of a
+ * quantised sum is not inferred but set. */
 static void quantised_elements_may_differ(void **state) {
     (void)state;
     const double scale = 0.5;
@@ -289,7 +289,7 @@ static void quantised_elements_may_differ(void **state) {
     xir_network_free(net);
 }
 
-/* What a file says is not checked before it is inferred: nothing divides by zero. */
+/* Attributes from a file are unchecked when they are inferred: nothing divides by zero. */
 static void unchecked_attributes_are_refused(void **state) {
     (void)state;
     static const struct { int64_t stride, dilation, groups; const char *part; } rows[] = {
@@ -378,7 +378,7 @@ static const char *distr(const xir_type *type, size_t i) {
     return spelled(xir_type_as_tensor(type)->merged_distrs.data[i]);
 }
 
-/* Which channels are padding is the same after pooling; which rows are is not. */
+/* Padding of channels is the same after pooling; padding of rows is not. */
 static void pools_keep_the_channels_padding(void **state) {
     (void)state;
     xir_max_pool2d_attrs a = xir_max_pool2d_attrs_square(2, 2, 0, 1);
@@ -397,7 +397,7 @@ static void pools_keep_the_channels_padding(void **state) {
     xir_network_free(t.net);
 }
 
-/* ---- element by element ----------------------------------------------------------------------------------------- */
+/* ---- element-wise ops -------------------------------------------------------------------------------------------- */
 
 static void activations_change_nothing(void **state) {
     (void)state;
@@ -424,7 +424,7 @@ static void old_names_of_activations_are_read(void **state) {
     }
 }
 
-/* What was measured of numbers is not true of their negatives. */
+/* The calibrated range of numbers does not hold for their negatives. */
 static void measured_ranges_are_not_mirrored(void **state) {
     (void)state;
     const xir_type *measured = xir_type_calibrated(ctx, -1, 3, 3, fp32(), NULL);
@@ -440,7 +440,7 @@ static void measured_ranges_are_not_mirrored(void **state) {
     xir_network_free(t.net);
 }
 
-/* Whether an operand is a constant is no matter of types: an answer for others is not used again. */
+/* Whether an operand is constant does not matter for types, but a result for other operands is not reused. */
 static void constant_products_are_refused_each_time(void **state) {
     (void)state;
     xir_network *net = new_net();
@@ -470,7 +470,7 @@ static trial try_add(const char *lhs, const char *rhs, size_t n_alpha, size_t n_
 static void sums_broadcast(void **state) {
     (void)state;
     static const char *const rows[][3] = {
-        { "fp32 NHWC 1x480x640x1", "fp32 O 1",            "fp32 NHWC 1x480x640x1" },   /* of a real file */
+        { "fp32 NHWC 1x480x640x1", "fp32 O 1",            "fp32 NHWC 1x480x640x1" },   /* from a real file */
         { "fp32 NHWC 1x8x9x4",     "fp32 NHWC 1x8x9x4",   "fp32 NHWC 1x8x9x4" },
         { "fp32 NHWC 1x8x9x4",     "fp32 *C** 1x8x9x4",   "fp32 NHWC 1x8x9x4" },       /* the left one's layout */
         { "fp32 NHWC 1x8x9x4",     "fp32 NHWC 2x1x9x1",   "fp32 NHWC 2x8x9x4" },
@@ -545,7 +545,7 @@ static void casts_give_the_target(void **state) {
         { tensor("fp32 NHWC 1x8x8x4"), tensor("fp32 * 256") },
         { tiled, padded }, { padded, tiled },
         { tensor("fp32 NHWC 1x60x65x80"), tiled },
-        { tensor("fp32 NHWC 1x60x65x80"), tensor("i8 NCHWc32 1x3x60x65x32") },   /* says nothing of its padding */
+        { tensor("fp32 NHWC 1x60x65x80"), tensor("i8 NCHWc32 1x3x60x65x32") },   /* does not declare its padding */
         { tensor("fp32 NHWC ?x60x65x80"), tensor("fp32 NHWC 4x60x65x80") },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -594,7 +594,7 @@ static void aligning_adds_what_pruning_takes_out(void **state) {
     (void)state;
     static const struct { const char *input; unit units[MOST_UNITS]; size_t n; const char *output,
                           *distrs[2]; } rows[] = {
-        /* of a real file: a unit of 1 says that all is valid */
+        /* from a real file: a unit of 1 declares all elements valid */
         { "fp32 NHWC 1x480x640x1", { { { 3 }, { 1 }, 1 } }, 1, "fp32 NHWC 1x480x640x1", { "@merged_distr([3]^ZERO:{v:[0, 1)})" } },
         { "fp32 ***C 1x65x60x80", { { { 3 }, { 32 }, 1 } }, 1, "fp32 ***C 1x65x60x96", { "@merged_distr([3]^ZERO:{v:[0, 80), u:[80, 96)})" } },
         { "fp32 NHWC 1x8x8x64",   { { { -1 }, { 32 }, 1 } }, 1, "fp32 NHWC 1x8x8x64", { "@merged_distr([3]^ZERO:{v:[0, 64)})" } },
@@ -670,7 +670,7 @@ static void aligning_refuses(void **state) {
 
 static void pruning_gives(void **state) {
     (void)state;
-    /* Any elements of one dim go; the other distributions stay, in order. */
+    /* Any elements of one dim are removed; the other distributions stay, in order. */
     const xir_type *type = with_distr(tensor("fp32 NHWC 1x8x8x6"),
                                       "@merged_distr([3]^ZERO:{u:[0, 1), v:[1, 3), u:[3, 4), v:[4, 6)})");
     type = with_distr(type, "@merged_distr([1]^NONE:{v:[0, 5), u:[5, 8)})");
@@ -694,7 +694,7 @@ static void pruning_gives(void **state) {
     assert_true(xir_type_equal(given(t), type));
     xir_network_free(t.net);
 
-    /* Merged dims whose elements are all valid have nothing to lose. */
+    /* Merged dims whose elements are all valid are unchanged. */
     type = with_distr(tensor("fp32 *C**c32 1x3x8x8x32"), "@merged_distr([1, 4]^ZERO:{v:[0, 96)})");
     t = try_prune(type, &first, 1);
     assert_true(xir_type_equal(given(t), tensor("fp32 *C**c32 1x3x8x8x32")));
@@ -723,7 +723,7 @@ static void pruning_refuses(void **state) {
     }
 }
 
-/* Types as a file may have them: nobody has checked them. */
+/* Types as in an unchecked file. */
 static void broken_distributions_are_refused(void **state) {
     (void)state;
     static const struct { const char *shape, *distrs[2]; int64_t dim; xir_status status; const char *part; } rows[] = {
@@ -749,7 +749,7 @@ static void broken_distributions_are_refused(void **state) {
         check_refused(t, rows[i].status, "inputs/0", rows[i].part);
         xir_network_free(t.net);
     }
-    /* How many elements a single dim has, its distribution knows. */
+    /* The distribution of a single dim gives its size. */
     const xir_object *known = read_text("@merged_distr([3]^ZERO:{v:[0, 5), u:[5, 6)})");
     const xir_type *plain = tensor("fp32 NHWC 1x8x8x?");
     const xir_type *type = type_tensor(context_pool(ctx), fp32(), xir_type_layout(plain),
@@ -760,7 +760,7 @@ static void broken_distributions_are_refused(void **state) {
     xir_network_free(t.net);
 }
 
-/* A value may have no type: then nothing can be inferred of it, and nothing is wrong with the op. */
+/* A value may have no type: then nothing can be inferred from it, and the op has no error. */
 static void values_without_a_type_are_told(void **state) {
     (void)state;
     static const struct { const xir_class_decl *(*cls)(void); size_t n; } rows[] = {
@@ -769,7 +769,7 @@ static void values_without_a_type_are_told(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (int scalar = 0; scalar < 2; scalar++) {
-            if (scalar && rows[i].cls == xir_relu_class) continue;   /* what is not a tensor stays what it is */
+            if (scalar && rows[i].cls == xir_relu_class) continue;   /* a type that is not a tensor is kept */
             xir_network *net = new_net();
             const xir_type *none[] = { scalar ? fp32() : NULL };
             xir_at at = XIR_AT(net);
@@ -817,7 +817,7 @@ static void only_boxes_are_pruned(void **state) {
     }
 }
 
-/* What a quantised type has for each element of a dim grows and shrinks with it. */
+/* The array items of a quantised type grow and shrink with their dim. */
 static void arrays_follow_their_dim(void **state) {
     (void)state;
     static const double three[] = { 0.5, 0.5, 0.25 }, ratios[] = { 3, 4, 5 };
@@ -852,12 +852,12 @@ static void arrays_follow_their_dim(void **state) {
         xir_network_free(back.net);
         xir_network_free(t.net);
     }
-    /* A list is not made as long as a file pleases. */
+    /* A file cannot force a list of any length. */
     trial long_one = try_align(XIR_TENSOR(ctx, elements[0], "NHWC", 1, 2, 2, 3),
                                (const unit[]){ { { 3 }, { INT64_C(1) << 40 }, 1 } }, 1);
     check_refused(long_one, XIR_E_LIMIT, "inputs/0", "the output needs more than 1048576 additional zero points");
     xir_network_free(long_one.net);
-    /* Elements in the middle of a dim take theirs with them. */
+    /* Array items follow elements in the middle of a dim. */
     const xir_type *type = with_distr(XIR_TENSOR(ctx, elements[0], "NHWC", 1, 2, 2, 3),
                                       "@merged_distr([3]^ZERO:{v:[0, 1), u:[1, 2), v:[2, 3)})");
     trial t = try_prune(type, &index, 1);
@@ -866,7 +866,7 @@ static void arrays_follow_their_dim(void **state) {
     assert_int_equal(xir_type_zero_points(out).size, 2);
     assert_int_equal(xir_type_zero_points(out).data[1], 9);
     xir_network_free(t.net);
-    /* One scale for all stays one; another axis stays as it is. */
+    /* A single scale stays single; scales along another axis are unchanged. */
     const xir_type *single = xir_type_quantized(ctx, xir_scales_from(ctx, three, 1, -1), NULL, 0, sint, NULL);
     t = try_align(XIR_TENSOR(ctx, single, "NHWC", 1, 2, 2, 3), units, 1);
     assert_true(xir_type_equal(xir_type_element(given(t)), single));
@@ -876,9 +876,9 @@ static void arrays_follow_their_dim(void **state) {
     xir_network_free(t.net);
 }
 
-/* ---- without memory --------------------------------------------------------------------------------------------- */
+/* ---- out of memory ----------------------------------------------------------------------------------------------- */
 
-/* Ranks and runs that need memory of their own. */
+/* Ranks and runs that need separate allocations. */
 static bool align_and_add(xir_context *with) {
     bool done = false;
     xir_network *net = xir_network_new(with, "n", XIR_FRAMEWORK_PYTORCH, "v1.9");
@@ -913,7 +913,7 @@ static void failing_allocations_lose_nothing(void **state) {
 
 /* ---- real files ------------------------------------------------------------------------------------------------- */
 
-/* Inferring the ops of real files again gives the types that the files say. XIR_CORPUS names the folder of files. */
+/* Inferring the ops of real files again gives the types in the files. XIR_CORPUS names the folder of files. */
 static void real_files_say_the_same(void **state) {
     (void)state;
     const char *corpus = CORPUS_OR_SKIP();

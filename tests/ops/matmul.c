@@ -1,7 +1,7 @@
-/* Shapes by chance of what broadcasts: pairs, Where, Matmul, Einsum, each against a slow and obvious second rule.
- * There a dim is the set of sizes that it may have, one if it is known and all small ones if not, and shapes are
- * padded with 1 to the same rank. What two dims become is tried size by size: no size is a refusal, one size is
- * known, several are unknown. */
+/* Random shapes that broadcast, in pairs, Where, Matmul and Einsum, each compared with a second rule that is slow
+ * and obvious. There a dim is the set of sizes that it may have: one size if it is known, all small ones if not.
+ * Shapes are padded with 1 to the same rank. The result of two dims is tried size by size: no size is a refusal, one
+ * size is known, several are unknown. */
 #include <stdio.h>
 #include "graph.h"
 #include "support/net.h"
@@ -24,7 +24,7 @@ static const char *words_of(const shape *s) {
     return out;
 }
 
-/* The sizes that a dim may have, as bits. */
+/* The possible sizes of a dim, as bits. */
 typedef unsigned sizes;
 static sizes sizes_of(int64_t dim) { return dim < 0 ? (1u << SIZES) - 1 : 1u << dim; }
 static bool  known(sizes s) { return s && !(s & (s - 1)); }
@@ -43,7 +43,7 @@ static sizes broadcast_sizes(sizes a, sizes b) {
     return out;
 }
 
-/* NumPy's rule, written out: pad on the left with 1, then dim by dim. False: they don't fit. */
+/* NumPy's rule, written out: pad on the left with 1, then dim by dim. False: they do not fit. */
 static bool broadcast_shapes(const shape *in, size_t n, shape *out) {
     out->rank = 0;
     for (size_t i = 0; i < n; i++) out->rank = in[i].rank > out->rank ? in[i].rank : out->rank;
@@ -59,10 +59,10 @@ static bool broadcast_shapes(const shape *in, size_t n, shape *out) {
     return true;
 }
 
-/* ---- asking the library ----------------------------------------------------------------------------------------- */
+/* ---- the library's result ---------------------------------------------------------------------------------------- */
 
 static xir_network *net;
-static xir_op *maker;      /* of the values, which are no Params */
+static xir_op *maker;      /* of the values, which are not Params */
 static size_t asked, accepted;
 
 static void next_network(void) {
@@ -126,21 +126,21 @@ static void no_network(void) {
     net = NULL;
 }
 
-/* Both happen often enough to say something. */
+/* Both outcomes must occur often enough. */
 static void check_mixture(void) {
     assert_true(accepted > asked / 4 && accepted < asked - asked / 20);
     no_network();
 }
 
-/* ---- chance ----------------------------------------------------------------------------------------------------- */
+/* ---- random cases ------------------------------------------------------------------------------------------------ */
 
-/* A dim that others may have too, seldom one that no other has. */
+/* A dim that is usually shared with others, rarely unique. */
 static int64_t vary(int64_t dim) {
     uint64_t c = chance(100);
     return c < 66 ? dim : c < 80 ? 1 : c < 93 ? U : (int64_t)chance(6);
 }
 
-/* A shape whose dims are, from the right, mostly those that others have too. */
+/* A shape whose dims, from the right, are usually shared with others. */
 static shape cut(const int64_t *common, size_t rank) {
     shape s = { .rank = rank };
     for (size_t k = 0; k < rank; k++) s.dim[k] = vary(common[MOST_RANK - rank + k]);
@@ -186,7 +186,7 @@ static void three_broadcast(void **state) {
     check_mixture();
 }
 
-/* The product's shape by the book: single dims are made matrices, and the dim that was put there is taken out again. */
+/* The product's shape by definition: vectors become matrices, and the added dim is removed again. */
 static bool multiply_shapes(const shape *in, bool with_bias, shape *out) {
     shape x = in[0], k = in[1], batches[2], all;
     if (x.rank == 0 || k.rank == 0) return false;
@@ -202,7 +202,7 @@ static bool multiply_shapes(const shape *in, bool with_bias, shape *out) {
     if (in[0].rank > 1) out->dim[out->rank++] = x.dim[x.rank - 2];
     if (in[1].rank > 1) out->dim[out->rank++] = k.dim[k.rank - 1];
     if (!with_bias) return true;
-    /* Some sizes of the bias leave the product as it is. */
+    /* Some sizes of the bias leave the product unchanged. */
     for (size_t i = 0; i < in[2].rank; i++) {
         int64_t at = (int64_t)out->rank - (int64_t)in[2].rank + (int64_t)i;
         sizes product = sizes_of(at < 0 ? 1 : out->dim[at]), bias = sizes_of(in[2].dim[i]);
@@ -222,7 +222,7 @@ static void matrices_multiply(void **state) {
             in[i] = cut(common, chance(50) ? 1 + chance(5) : chance(MOST_RANK));
             size_t rank = in[i].rank;
             if (rank) in[i].dim[rank < 2 ? 0 : i ? rank - 2 : rank - 1] = chance(20) ? inner : vary(inner);
-            /* Rows and columns are anything. */
+            /* Rows and columns may be anything. */
             if (rank > 1) in[i].dim[i ? rank - 1 : rank - 2] = common[i ? MOST_RANK - 1 : MOST_RANK - 2];
             if (rank > 1 && !chance(8)) in[i].dim[i ? rank - 1 : rank - 2] = U;
         }
@@ -345,7 +345,7 @@ static bool sum_shapes(const equation *e, const shape *in, const size_t *wide, s
         label_dims(&e->in[i], wide[i], labels);
         sizes own[128];
         for (size_t k = 0; k < 128; k++) own[k] = 0;
-        for (size_t k = 0; k < in[i].rank; k++) {   /* of a diagonal all are the same */
+        for (size_t k = 0; k < in[i].rank; k++) {   /* in a diagonal all are equal */
             sizes *s = &own[(int)labels[k]], dim = sizes_of(in[i].dim[k]);
             if (*s && !(*s & dim)) return false;
             *s = *s ? *s & dim : dim;
@@ -369,7 +369,7 @@ static xir_einsum_attrs attrs_of(const char *text) {
     return a;
 }
 
-/* Inputs that fit the terms, mostly: a letter has one dim, which varies. */
+/* Inputs that usually fit the terms: a letter has one dim, which varies. */
 static void some_inputs(const equation *e, shape *in, size_t *wide) {
     int64_t dim[128], common[MOST_RANK];
     for (size_t i = 0; i < COUNT(dim); i++) dim[i] = (int64_t)chance(5);
@@ -407,7 +407,7 @@ static void letters_are_summed(void **state) {
     check_mixture();
 }
 
-/* An equation with one fault: the sentence says which, and where. */
+/* An equation with one error: the message names it and its position. */
 static void faults_have_their_place(void **state) {
     (void)state;
     size_t tried[7] = { 0 };
@@ -455,7 +455,7 @@ static void faults_have_their_place(void **state) {
             size_t which = chance(n);
             shape out;
             bool like_first;
-            /* Dims that differ are told where their term is read, which may be before. */
+            /* Different dims are reported where their term is parsed, which may be earlier. */
             if (has(&e.in[which], DOTS) || !sum_shapes(&e, in, wide, &out, &like_first)) continue;
             in[which].dim[in[which].rank++] = 1;
             snprintf(expected, sizeof expected, "input %zu has %zu dim%s", which, in[which].rank,
@@ -480,7 +480,7 @@ static void faults_have_their_place(void **state) {
     no_network();
 }
 
-/* Texts of any bytes and any length do no harm, and take time that grows with them. */
+/* Texts of any bytes and length do no harm and take linear time. */
 static void texts_by_chance(void **state) {
     (void)state;
     static const char pieces[] = "abAB,,..--> \xff...";
@@ -512,7 +512,7 @@ static void texts_by_chance(void **state) {
 
 enum { MOST_MASKED = 3 };
 
-/* A distribution over some dims with runs by chance, one element valid at least. */
+/* A distribution over some dims with random runs, of which at least one element is valid. */
 static const xir_object *some_distr(const shape *s, const int64_t *axes, size_t n) {
     run_list runs;
     int64_t total = 1;
@@ -546,7 +546,8 @@ static const xir_type *masked(const shape *s) {
     return type;
 }
 
-/* Whether the element there is valid, by what is said of dims of the output: a sum of no valid elements is 0. */
+/* Whether an element is valid according to the distributions over the output's dims: a sum of no valid elements is
+ * 0. */
 static bool valid_at(const xir_type *type, const int64_t *place, const char *labels, const int64_t *out) {
     xir_refs distrs = xir_type_as_tensor(type)->merged_distrs;
     for (size_t i = 0; i < distrs.size; i++) {
@@ -563,7 +564,7 @@ static bool valid_at(const xir_type *type, const int64_t *place, const char *lab
     return true;
 }
 
-/* The next place of a shape; false behind the last one. */
+/* The next position of a shape; false after the last. */
 static bool next_place(const xir_type *type, int64_t *place) {
     for (size_t k = xir_type_rank(type); k-- > 0;) {
         if (++place[k] < xir_type_dim(type, (int64_t)k, false)) return true;
@@ -572,8 +573,8 @@ static bool next_place(const xir_type *type, int64_t *place) {
     return false;
 }
 
-/* Whether a valid element of an input goes into the element of the output at `out`: what a label is there it is
- * here, or the input is 1 wide. Labels that the output has not are -1 there, and anything here. */
+/* Whether a valid element of an input contributes to the output element at `out`: the positions agree for every
+ * label, or the input has size 1 there. For labels that the output lacks, `out` is -1 and any position contributes. */
 static bool feeds(const xir_type *type, const char *labels, const int64_t *out) {
     int64_t place[MOST_RANK] = { 0 };
     do {
@@ -591,7 +592,7 @@ static bool feeds(const xir_type *type, const char *labels, const int64_t *out) 
     return false;
 }
 
-/* An element is valid if valid ones of all inputs go into it. An equation with one dim for each label. */
+/* An element is valid if valid elements of all inputs contribute to it. The equation has one dim for each label. */
 static void valid_elements_go_along(void **state) {
     (void)state;
     size_t told = 0, kept = 0;
@@ -612,7 +613,7 @@ static void valid_elements_go_along(void **state) {
             if (pair) e.in[i] = (term){ { DOTS }, 1 };
             in[i].rank = count_dims(&e.in[i], wide[i]);
             label_dims(&e.in[i], wide[i], labels[i]);
-            bool thin = !chance(4);   /* but for diagonals a dim may be 1 */
+            bool thin = !chance(4);   /* except for diagonals a dim may be 1 */
             for (size_t k = 0; k < in[i].rank; k++)
                 in[i].dim[k] = labels[i][k] < 'A' && thin ? 1 : dim[(int)labels[i][k]];
             values[i] = (xir_value){ .type = masked(&in[i]), .producer = maker };
@@ -633,7 +634,7 @@ static void valid_elements_go_along(void **state) {
         xir_status status = infer_run(&at);
         const xir_type *out = status ? NULL : at.out[0];
         infer_end(&at);
-        if (status) {   /* what can't be said */
+        if (status) {   /* cannot be carried over */
             if (status != XIR_E_UNSUPPORTED) fail_msg("%s: %s", e.text, xir_status_name(status));
             told++;
             continue;
@@ -658,9 +659,9 @@ static void valid_elements_go_along(void **state) {
     no_network();
 }
 
-/* ---- without memory --------------------------------------------------------------------------------------------- */
+/* ---- out of memory ----------------------------------------------------------------------------------------------- */
 
-enum { MANY = 10 };   /* dims, and distributions, that need memory of their own */
+enum { MANY = 10 };   /* dims and distributions that need separate allocations */
 
 static bool use_memory(xir_context *with) {
     xir_network *n = xir_network_new(with, "n", XIR_FRAMEWORK_PYTORCH, "v1.9");

@@ -1,7 +1,7 @@
-/* Moves against a second implementation that is slow and obvious: it says for every element of the output which
- * element of which input stands there. Shapes must be the same, unknown dims unknown exactly where it depends on
- * them, and what types say of elements (scale, ratio, zero point, whether it is valid) must be said of the same
- * elements afterwards. */
+/* Moves compared with a second implementation that is slow and obvious: it computes for every element of the output
+ * which element of which input it contains. Shapes must be equal, dims unknown exactly where they depend on unknown
+ * ones, and the properties of elements (scale, ratio, zero point, validity) must be those of the same elements
+ * afterwards. */
 #include <stdio.h>
 #include <string.h>
 #include "support/moves.h"
@@ -46,15 +46,15 @@ static void shapes_are_right(void **state) {
         infer_end(&at);
         if (n % CHUNK == CHUNK - 1) moves_end();
     }
-    assert_in_range(good, CASES / 4, CASES);   // it is no test of refusals alone
+    assert_in_range(good, CASES / 4, CASES);   // refusals alone would not be a test
 }
 
 /* ---- unknown dims ----------------------------------------------------------------------------------------------- */
 
-/* Larger than any place that is counted from an end and the multiples that are asked for. */
+/* Larger than any position counted from an end, and than the multiples in the cases. */
 enum { MOST_DIM = 16 };
 
-/* Every number in the place of the unknown dims: what all of them agree on is known. */
+/* Tries every number for the unknown dims: a result on which all agree is known. */
 typedef struct agreement {
     bool   any;
     size_t n_out;
@@ -113,7 +113,7 @@ static void unknown_dims_stay_unknown(void **state) {
             xir_status status = move_run(&c, types, &at);
             bool countable = a.any && a.same_count && a.same_rank, right = true;
             if (countable) right = status == XIR_OK && at.n_out == a.n_out;
-            else if (a.any) right = status == XIR_E_UNSUPPORTED;   // what is unknown is how many outputs, or the rank
+            else if (a.any) right = status == XIR_E_UNSUPPORTED;   // the number of outputs, or the rank, is unknown
             for (size_t i = 0; right && countable && i < a.n_out; i++) right = has_shape(at.out[i], &a.out[i]);
             if (!right) {
                 move_describe(&c);
@@ -128,9 +128,9 @@ static void unknown_dims_stay_unknown(void **state) {
     if (kind != UNSTACK) assert_in_range(good, CASES / 8, CASES);
 }
 
-/* ---- what is said of elements ----------------------------------------------------------------------------------- */
+/* ---- properties of elements -------------------------------------------------------------------------------------- */
 
-/* A type whose arrays and distributions are by chance: each along a dim of its own. */
+/* A type with random arrays and distributions, each along its own dim. */
 static const xir_type *some_element(const shape *s, const xir_type *like) {
     const xir_type *sint = xir_type_sint(moves.ctx, 8);
     double numbers[2][MOST_DIM + 2] = { { 0 } };
@@ -163,7 +163,7 @@ static const xir_type *some_element(const shape *s, const xir_type *like) {
                                          zeros, n_zeros);
 }
 
-/* `*`, or with a tiled axis where that is. */
+/* `*`, or a tiled axis. */
 static const xir_layout *some_layout(const shape *s) {
     xir_layout_steps steps = xir_layout_start();
     if (!moves.unit_at) return NULL;
@@ -211,7 +211,7 @@ static const xir_type *some_type(const shape *s, const xir_type *like) {
     return type;
 }
 
-/* What a type says of the element at an index. */
+/* The properties of the element at an index. */
 typedef struct said { double scale, ratio; int64_t zero; bool valid; } said;
 
 static size_t item(const xir_type *type, int64_t axis, size_t count, const shape *s, const int64_t *index) {
@@ -228,7 +228,7 @@ static size_t item(const xir_type *type, int64_t axis, size_t count, const shape
     return (size_t)(index[tiles] * s->dim[unit] + index[unit]);
 }
 
-/* Whether an element is valid; of a new one that is up to the dims that are not padded there. */
+/* Whether an element is valid; a new one is valid if the dims that are not padded there are. */
 static bool is_valid(const xir_type *type, const shape *s, const int64_t *index) {
     const xir_tensor_type *tensor = xir_type_as_tensor(type);
     bool valid = true;
@@ -262,8 +262,7 @@ static said said_of(const xir_type *type, const shape *s, const int64_t *index) 
     return what;
 }
 
-/* Whether anything is said that is not the same of all elements: only that may be more than can be said of the
- * output. */
+/* Whether any property differs between elements: only then may the output be unable to express it. */
 static bool says_different_things(const move_case *c, const xir_type *const *types) {
     said first = { 0 };
     bool any = false;
@@ -292,7 +291,7 @@ static void no_fault(void *user, const char *where, const char *sentence) {
     print_error("%s%s: %s\n", (const char *)user, where, sentence);
 }
 
-/* Whether each element of an output is said to be what its source is said to be; and the type has no faults. */
+/* Whether each element of an output has the properties of its source, and the type is valid. */
 static bool says_the_same(const move_case *c, const xir_type *const *types, const xir_type *type, const shape *out,
                           size_t part) {
     char output[] = "output: ";
@@ -315,7 +314,7 @@ static bool says_the_same(const move_case *c, const xir_type *const *types, cons
     return true;
 }
 
-/* Types for the inputs; those of one shape are sometimes the same. */
+/* Types for the inputs; those of one shape are sometimes equal. */
 static void some_types(const move_case *c, const xir_type **types) {
     for (size_t i = 0; i < c->n_inputs; i++) {
         bool same = i && chance(2) && c->in[i].rank == c->in->rank && memcmp(&c->in[i], c->in, sizeof(shape)) == 0;
@@ -324,7 +323,7 @@ static void some_types(const move_case *c, const xir_type **types) {
     }
 }
 
-/* Runs a case that has outputs. Refusals are for the caller to judge, by `may_refuse`; whether it was taken. */
+/* Runs a case that has outputs. The caller checks refusals with `may_refuse`. Returns whether the op was accepted. */
 typedef bool refusal_fn(const move_case *c, const xir_type *const *types);
 static bool try_case(const move_case *c, const shape *out, size_t n_out, size_t number, refusal_fn *may_refuse) {
     const xir_type *types[MOST_INPUTS];
@@ -348,7 +347,7 @@ static bool may_refuse(const move_case *c, const xir_type *const *types) {
     return refuses_some(c->kind) && says_different_things(c, types);
 }
 
-static void elements_keep_what_is_said_of_them(void **state) {
+static void elements_keep_their_properties(void **state) {
     const move_kind kind = (move_kind)(uintptr_t)*state;
     size_t good = 0;
     for (size_t n = 0; n < CASES; n++) {
@@ -370,8 +369,7 @@ static bool is_whole(const move_case *c, size_t k) {
     return (int64_t)n == c->in->dim[k] && (n < 2 || room[1] == room[0] + 1);
 }
 
-/* A tiled axis is neither cut inside its tiles nor reordered; joins of padded tiles and of different types can't be
- * said. */
+/* A tiled axis is never sliced inside its tiles or reordered; padded tiles and different types cannot be joined. */
 static bool may_refuse_tiles(const move_case *c, const xir_type *const *types) {
     int64_t axis = c->number;
     switch (c->kind) {
@@ -419,10 +417,10 @@ static void tiles_move_too(void **state) {
     assert_in_range(good, CASES / 50, CASES);
 }
 
-/* ---- anything --------------------------------------------------------------------------------------------------- */
+/* ---- random cases ------------------------------------------------------------------------------------------------ */
 
-/* What no one should write: it is refused or taken, in bounded time, and what is given is a tensor with a layout
- * that fits. */
+/* Senseless attributes: they are refused or accepted in bounded time, and a result is a tensor with a layout that
+ * fits. */
 static const xir_type *any_type(void) {
     static const char *const layouts[] = { "*", "NHWC", "NCHWc32", "Cc2", "c3", "*C*c1", "C*c4", "***C", "CNc3n2",
                                            "HHWW", "" };
@@ -482,7 +480,7 @@ static void anything_is_survived(void **state) {
     }
 }
 
-/* ---- without memory --------------------------------------------------------------------------------------------- */
+/* ---- out of memory ----------------------------------------------------------------------------------------------- */
 
 #define LIST XIR_I64S
 #define STEP(id, in_, ...)                                                                                        \
@@ -491,7 +489,7 @@ static void anything_is_survived(void **state) {
     } while (0)
 #define MOVE(id, ...) STEP(id, .input = x, __VA_ARGS__)
 
-/* Every move over a type of ten dims, whose numbers don't fit where a few do. */
+/* Every move over a type of ten dims, which need a separate allocation. */
 static bool move_all(xir_context *with) {
     enum { N = 12 };
     double scale[N];
@@ -559,7 +557,7 @@ int main(void) {
     static const struct { const char *what; CMUnitTestFunction run; bool tiles; } all[] = {
         { "shapes are right",                   shapes_are_right,                   false },
         { "unknown dims stay unknown",          unknown_dims_stay_unknown,          false },
-        { "elements keep what is said of them", elements_keep_what_is_said_of_them, false },
+        { "elements keep their properties", elements_keep_their_properties, false },
         { "tiles move too",                     tiles_move_too,                     true  },
         { "anything is survived",               anything_is_survived,               false },
     };

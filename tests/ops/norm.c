@@ -1,10 +1,10 @@
-/* Constants that are attributes: normalisations through files, clones and edits. What classes take is in
- * tests/ops/norm.txt. */
+/* Constant attributes of normalisations through files, clones and edits. tests/ops/norm.txt has the accepted and
+ * refused types. */
 #include <stdio.h>
 #include "support/raw_net.h"
 #include "support/op_case.h"
 
-/* in(1 8 8 4) -> BatchNorm2d -> InstanceNorm2d, gamma alone -> GroupNorm, the same gamma -> LayerNorm, neither ->
+/* in(1 8 8 4) -> BatchNorm2d -> InstanceNorm2d with gamma only -> GroupNorm with the same gamma -> LayerNorm without ->
  * out. */
 typedef struct story {
     xir_network *net;
@@ -129,7 +129,7 @@ static void files_have_them(void **state) {
     free(raw_again.data);
 }
 
-/* Old files have the alias's key; it is read and not written. */
+/* Old files have the key of the alias; it is read but not written. */
 static void an_old_key_is_the_class(void **state) {
     (void)state;
     static const char old_key[] = "icraft::xir::Batchnorm\"", new_key[] = "icraft::xir::BatchNorm2d\"";
@@ -138,10 +138,10 @@ static void an_old_key_is_the_class(void **state) {
     char *old = calloc(1, json.size + 1), *key = memmem(json.data, json.size, new_key, strlen(new_key));
     assert_non_null(old);
     assert_non_null(key);
-    size_t before = (size_t)(key - json.data), behind = json.size - before - strlen(new_key);
+    size_t before = (size_t)(key - json.data), tail = json.size - before - strlen(new_key);
     memcpy(old, json.data, before);
     memcpy(old + before, old_key, strlen(old_key));
-    memcpy(old + before + strlen(old_key), key + strlen(new_key), behind);
+    memcpy(old + before + strlen(old_key), key + strlen(new_key), tail);
     xir_network *net = xir_json_read(ctx, xir_str_of(old), XIR_STR(""), why);
     assert_non_null(net);
     assert_non_null(xir_batch_norm2d_of(xir_network_op_at(net, 1)));
@@ -189,7 +189,7 @@ static void others_take_their_place(void **state) {
     xir_attr attr;
     DOES(xir_op_get(s.batch, XIR_STR("mean"), &attr));
     assert_ptr_equal(attr.as.params, batch.mean);
-    /* one that is shared stays as long as anybody has it */
+    /* a shared one lives as long as it is used */
     xir_instance_norm2d_attrs instance = xir_instance_norm2d_init();
     DOES(xir_instance_norm2d_set(s.instance, &instance));
     check_params(s.net, "1:1 9:20 4:100 6:1000");
@@ -202,7 +202,7 @@ static void others_take_their_place(void **state) {
     xir_network_free(s.net);
 }
 
-/* An answer about Params is not remembered: their types may change while the attributes stay. */
+/* Results that depend on Params are not cached: their types may change while the attributes stay the same. */
 static void their_types_are_looked_at_anew(void **state) {
     (void)state;
     story s = tell();
@@ -214,7 +214,7 @@ static void their_types_are_looked_at_anew(void **state) {
     xir_network_clear_status(s.net);
     assert_int_equal(xir_op_infer(s.batch, true), XIR_E_INVALID);
     xir_network_clear_status(s.net);
-    /* of what is not known nothing is said */
+    /* unknown types have no findings */
     DOES(xir_value_set_type(s.mean, NULL));
     DOES(xir_op_infer(s.batch, true));
     DOES(xir_value_set_type(s.mean, FP32("C", -1)));
@@ -224,7 +224,7 @@ static void their_types_are_looked_at_anew(void **state) {
     xir_network_free(s.net);
 }
 
-/* Params of another network are none of this one. */
+/* Params of another network are refused. */
 static void strangers_are_refused(void **state) {
     (void)state;
     story s = tell(), other = tell();

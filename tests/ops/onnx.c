@@ -1,13 +1,13 @@
-/* ONNX's own operator tests as the ruler of inference: each model is converted by onnx-to-xir, and what our operations
- * infer must be the element types and dims of the recorded outputs. Where the elements of an input decide a dim, it may
- * be unknown. The network must validate, and infer the same again.
+/* ONNX's own operator tests as a reference for inference. onnx-to-xir converts each model, and inference must give the
+ * element types and dims of the recorded outputs. If a dim depends on the elements of an input, it may be unknown. The
+ * network must validate, and a second inference must give the same.
  *
- * Then the same with dims of the inputs unknown, one by one and all: what is inferred must not contradict what was
- * recorded, and a dim of an output that stays the same when those dims are others must be known.
+ * Then the dims of the inputs become unknown, one by one and all at once. Inference must not contradict the recorded
+ * types, and an output dim that does not depend on the unknown dims must be known.
  *
- * What differs, or cannot be said with our operations, stands with its reason in ops/onnx_unlike.txt; a test that is
- * listed there and agrees after all fails too. Debian's package libonnx-testdata has the tests; XIR_ONNX_TESTS names
- * another folder. */
+ * Differences and models that XIR's operations cannot express are listed with their reasons in ops/onnx_unlike.txt; a
+ * listed test that agrees fails too. Debian's package libonnx-testdata has the tests; XIR_ONNX_TESTS names another
+ * folder. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ enum { LEAST_TYPES = 60, LEAST_TESTS = 600, MOST_FILES = 32 };
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
 
-/* Files that are held, each in a block of just its size, so that reading past it is seen. */
+/* The open files, each in a block of exactly its size, so that reads past the end are detected. */
 static unsigned char *held[1 + 2 * MOST_FILES];
 static size_t         n_held;
 
@@ -38,7 +38,7 @@ static void release_to(size_t n) {
     while (n_held > n) free(held[--n_held]);
 }
 
-/* The bytes of a file; `data` NULL if there is none. */
+/* The bytes of a file; `data` is NULL if it does not exist. */
 static pb_bytes read_file(const char *path) {
     pb_bytes none = { NULL, 0 };
     struct stat st;
@@ -94,21 +94,21 @@ static void wrong(const char *test, const char *what, const char *sentence) {
     total.wrong++;
 }
 
-/* What is made of the dims of graph inputs that have a bit in `which`: they stay, are not known, or are three times
- * as large. Inputs that are constants stay as they are. */
+/* What happens to the dims of graph inputs whose bit in `which` is set: they stay, become unknown, or are tripled.
+ * Constant inputs are unchanged. */
 typedef enum dims_how { AS_RECORDED, UNKNOWN, TRIPLED } dims_how;
 
-/* Which inputs of the graph are constants: none, small ones but the first, all small ones. ONNX leaves to the time
- * of running what are attributes with us. */
+/* Which graph inputs become constants: none, all small ones except the first, all small ones. Some of ONNX's run-time
+ * inputs are attributes in XIR. */
 typedef enum frozen { NONE_FROZEN, OTHERS_FROZEN, ALL_FROZEN, FROZEN_COUNT } frozen;
 
 typedef enum fate { CONVERTED, NO_ROW, NO_FORM, REFUSED } fate;
 
-/* A test's graph, converted. */
+/* The converted graph of a test. */
 typedef struct trial {
     xir_network    *net;
     fate            fate;
-    char            op_type[64];     /* of the node that stays */
+    char            op_type[64];     /* of the node that remains */
     char            sentence[400];
     size_t          n_outputs, n_nodes;
     const xir_type *outputs[MOST_FILES];
@@ -127,7 +127,7 @@ static xir_str type_of_node(const xir_op *op) {
     return (xir_str){ key.data + 6, key.size > 6 ? key.size - 6 : 0 };
 }
 
-/* Gives a graph input the type that was recorded, or makes it a constant. */
+/* Gives a graph input the recorded type, or makes it a constant. */
 static bool bind_input(trial *t, xir_op *inputs, size_t i, pb_bytes bytes, frozen how_many, dims_how how,
                        uint32_t which) {
     char why_not[200];
@@ -205,7 +205,7 @@ static void begin(trial *t, pb_bytes model, const pb_bytes *inputs, size_t n, fr
     }
 }
 
-/* Whether the types are those of the recorded tensors; otherwise what differs. */
+/* Compares the types with the recorded tensors; returns what differs. */
 static bool agree(const trial *t, const pb_bytes *outputs, size_t n, bool loose, char why_not[200]) {
     if (n != t->n_outputs) return snprintf(why_not, 200, "%zu outputs, %zu are recorded", t->n_outputs, n), false;
     for (size_t i = 0; i < n; i++) {
@@ -229,7 +229,7 @@ static bool agree(const trial *t, const pb_bytes *outputs, size_t n, bool loose,
     return true;
 }
 
-/* The network is one that may be saved, and inferring it again changes nothing. */
+/* The network can be saved, and a second inference changes nothing. */
 static void check_network(const char *test, trial *t) {
     const xir_op *last = xir_network_last(t->net);
     xir_diags_clear(why);
@@ -245,7 +245,7 @@ static void check_network(const char *test, trial *t) {
     }
 }
 
-/* Dims that are not known and would change nothing if they were others leave the outputs' dims known. */
+/* Unknown dims that do not affect the outputs leave the output dims known. */
 static void check_precise(const char *test, const trial *known, const trial *unknown, const trial *other) {
     char what[200];
     if (other->n_outputs != unknown->n_outputs || known->by_bounds) return;
@@ -265,7 +265,7 @@ static void check_precise(const char *test, const trial *known, const trial *unk
     }
 }
 
-/* With dims that are not known, what is inferred may only be less, and no less than it must. */
+/* With unknown dims, inference may know less, but not less than it must. */
 static void check_unknown(const char *test, pb_bytes model, const pb_bytes *inputs, size_t n_in,
                           const pb_bytes *outputs, size_t n_out, frozen how_many, const trial *known) {
     static const uint32_t which[] = { 1, 2, 4, 8, UINT32_MAX };
@@ -295,7 +295,7 @@ static char       test_name[200];
 static pb_bytes   test_model;
 static bool       test_differs, test_no_row;
 
-/* The op types of a graph that agrees. */
+/* Collects the op types of a graph that agrees. */
 static void note_types(void) {
     xir_network *net = xir_network_read(ctx, test_model.data, test_model.size, XIR_STR("model.onnx"), NULL, why);
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
@@ -309,12 +309,12 @@ static void note_types(void) {
     xir_network_free(net);
 }
 
-/* ONNX's own models are sound: nothing is found in them. */
-static void judge_model(void) {
+/* ONNX's own models are valid: there are no findings. */
+static void check_model(void) {
     xir_diags_clear(why);
     xir_network *net = xir_network_read(ctx, test_model.data, test_model.size, XIR_STR("model.onnx"), NULL, why);
     if (!net) wrong(test_name, "cannot be read", "");
-    else if (xir_dialect_check(net, why)) wrong(test_name, "is judged: ", xir_diags_at(why, 0)->message.data);
+    else if (xir_dialect_check(net, why)) wrong(test_name, "has a finding: ", xir_diags_at(why, 0)->message.data);
     xir_network_free(net);
 }
 
@@ -362,7 +362,7 @@ static void try_test(const char *path, const char *name) {
     if (!test_model.data) return;   // models that must be fetched
     test_differs = test_no_row = false;
     total.tests++;
-    judge_model();
+    check_model();
     each_name(path, try_set);
     listed *entry = find_listed(false, test_name);
     if (test_no_row) total.by_type++;
@@ -401,10 +401,10 @@ static void onnx_infers_the_same(void **state) {
         if (getenv("XIR_ONNX_TESTS")) print_message("%s is listed but not among these tests\n", list[i].name);
         else wrong(list[i].name, "is listed but not among the tests", "");
     }
-    print_message("ONNX: %zu tests; %zu equal, of %zu op types, %zu nodes as %zu ops; %zu listed, %zu of op types "
-                  "without counterpart\n", total.tests, total.equal, total.n_types, total.nodes, total.ops,
-                  total.by_test, total.by_type);
-    print_message("      with unknown dims: %zu, of which %zu cannot be said, %zu outputs held against other dims\n",
+    print_message("ONNX: %zu tests; %zu equal, of %zu op types, %zu nodes as %zu ops; ", total.tests, total.equal,
+                  total.n_types, total.nodes, total.ops);
+    print_message("%zu listed, %zu of op types without counterpart\n", total.by_test, total.by_type);
+    print_message("      with unknown dims: %zu, of which %zu cannot be inferred, %zu outputs compared with other dims\n",
                   total.unknown, total.unsaid, total.compared);
     assert_int_equal(total.wrong, 0);
     assert_true(total.n_types >= LEAST_TYPES);
@@ -456,7 +456,7 @@ static void fields_are_walked(void **state) {
         /* no field 0, none beyond 2^29 - 1 */
         ROW("\x00\x01",                                        "!"),
         ROW("\x80\x80\x80\x80\x10\x01",                        "!"),
-        /* what ends too early, at each place */
+        /* truncation at each position */
         ROW("\x88",                                            "!"),
         ROW("\x08",                                            "!"),
         ROW("\x08\x96",                                        "!"),
@@ -466,7 +466,7 @@ static void fields_are_walked(void **state) {
         ROW("\x0d\x01\x02\x03",                                "!"),
         ROW("\x09\x01\x02\x03\x04\x05\x06\x07",                "!"),
         ROW("\x08\x01\x12\x05",                                "1:v1!"),
-        /* groups, and wire types that there are not */
+        /* groups, and invalid wire types */
         ROW("\x0b\x0c",                                        "!"),
         ROW("\x0e",                                            "!"),
         ROW("\x0f",                                            "!"),
@@ -534,7 +534,7 @@ static void elements_are_read(void **state) {
     assert_string_equal(elements_of(BYTES("\x10\x03\x2a\x0b\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x05")), "-1 5");
     assert_string_equal(elements_of(BYTES("\x10\x07\x3a\x02\x03\x04")), "3 4");
     assert_string_equal(elements_of(BYTES("\x10\x0d\x5a\x02\x03\x04")), "3 4");
-    /* what is left of an element at the end, texts, complex numbers, unknown types, other files: nothing */
+    /* nothing for: incomplete elements, texts, complex numbers, unknown types, external files */
     assert_string_equal(elements_of(BYTES("\x10\x06\x4a\x06\x01\0\0\0\x02\0")), "1");
     assert_string_equal(elements_of(BYTES("\x10\x08\x32\x02xy")), "");
     assert_string_equal(elements_of(BYTES("\x10\x0e\x4a\x08\0\0\0\0\0\0\0\0")), "");
@@ -547,9 +547,9 @@ static void elements_are_read(void **state) {
     assert_false(onnx_read_tensor(BYTES("\x10\x07\x4a\x08\x01"), &tensor));
 }
 
-/* Damaged models: each is a graph or is told what it is not, and nothing is read that is not there (the sanitizers'
- * business). Of some, every beginning and every one with a byte changed; of all, a few with bytes changed by chance,
- * most of which are still models: they ask our operations for what they were not made for. */
+/* Damaged models: each is converted or refused with a message, and nothing out of bounds is read (the sanitizers
+ * check that). For some models every prefix and every single-byte change is tried; for all, a few random changes,
+ * most of which are still models that ask the operations for unusual things. */
 static void try_damaged(const pb_bytes *model, size_t size, const size_t *places, size_t n, const pb_bytes *inputs,
                         size_t n_in) {
     static trial t;

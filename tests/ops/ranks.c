@@ -1,10 +1,10 @@
-/* Types of more dims than any network has, as a hostile file may bring them: what would have to walk a tiled layout
- * once for each dim refuses them, all else takes time in proportion. */
+/* Types with more dims than any network has, as in a hostile file. Rules that would walk a tiled layout once for
+ * each dim refuse them; everything else takes linear time. */
 #include "support/net.h"
 
 enum { MOST = 64, MANY = 50000 };
 
-/* fp32 of `rank` dims of 1; tiled: the layout is C*…*c1. */
+/* fp32 with `rank` dims of 1; tiled: the layout is C*…*c1. */
 static const xir_type *wide(size_t rank, bool tiled) {
     char *text = malloc(rank + 1);
     int64_t *dims = malloc(rank * sizeof *dims);
@@ -23,7 +23,7 @@ static const xir_type *wide(size_t rank, bool tiled) {
     return type;
 }
 
-/* Lists of one number for each dim. */
+/* Lists with one number for each dim. */
 static xir_i64s all(size_t rank, int64_t v) {
     static int64_t lists[4][2 * MANY];
     static size_t  next;
@@ -42,7 +42,7 @@ typedef union any_attrs {
     xir_concat_attrs concat; xir_transpose_attrs transpose; xir_reshape_attrs reshape;
 } any_attrs;
 
-/* Attributes with which each move of the type leaves it as it is. */
+/* Attributes with which each move leaves the type unchanged. */
 static const xir_class_decl *move_of(size_t i, const xir_type *type, any_attrs *a) {
     static const int64_t one = 1, zero = 0;
     size_t rank = xir_type_rank(type);

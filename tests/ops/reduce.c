@@ -1,6 +1,6 @@
-/* Reductions against a slow second opinion: for random tensors, dims and attributes the type of the result is found
- * by walking lists, and which of its elements are valid by walking elements. tests/ops/reduce.txt has the cases to
- * read. */
+/* Reductions compared with a slow second implementation: for random tensors, dims and attributes it finds the type
+ * of the result by walking lists, and the valid elements by walking elements. tests/ops/reduce.txt has readable
+ * cases. */
 #include <stdio.h>
 #include "support/op_case.h"
 #include "support/often.h"
@@ -11,7 +11,7 @@ enum { CASES = OFTEN(120000), MOST_RANK = 8, MOST_ELEMENTS = 300, MOST_GROUPS = 
 
 typedef enum kind { MAX, MIN, ARGMAX, ARGMIN, MEAN, SUM, PROD, KINDS } kind;
 
-/* Dims that a distribution merges, in this order, and which of their elements are valid. */
+/* The dims that a distribution merges, in order, and which of their elements are valid. */
 typedef struct group {
     size_t n;
     int64_t axes[MOST_RANK];
@@ -43,7 +43,7 @@ typedef struct trial {
 
 static bool is_one(kind k) { return k <= ARGMIN; }
 
-/* ---- chance ------------------------------------------------------------------------------------------------------ */
+/* ---- random cases ----------------------------------------------------------------------------------------------- */
 
 static bool one_in(uint64_t n) { return chance(n) == 0; }
 
@@ -58,7 +58,7 @@ static void some_dims(tensor *t) {
     }
 }
 
-/* Letters each once, `*` between them; now and then twice, or too many or too few. */
+/* Unique letters with `*` between them; sometimes a duplicate, or too many or too few. */
 static void some_letters(tensor *t) {
     char letters[] = "NLHWDCIO";
     size_t n = t->rank;
@@ -75,7 +75,7 @@ static void some_letters(tensor *t) {
     t->letters[n] = '\0';
 }
 
-/* Makes two dims a tiled axis. */
+/* Turns two dims into a tiled axis. */
 static void some_tiles(tensor *t) {
     if (t->rank < 2 || strlen(t->letters) != t->rank || one_in(2)) return;
     size_t k = chance(t->rank), j = chance(t->rank);
@@ -86,7 +86,7 @@ static void some_tiles(tensor *t) {
     t->letters[j] = (char)(t->letters[k] | 0x20);
 }
 
-/* Distributions over known dims, each dim in one at most. */
+/* Distributions over known dims; each dim is in one at most. */
 static void some_groups(tensor *t) {
     bool free_dim[MOST_RANK];
     for (size_t k = 0; k < t->rank; k++) free_dim[k] = t->dims[k] > 0;
@@ -123,7 +123,7 @@ static trial some_trial(void) {
     int64_t rank = (int64_t)c.in.rank;
     c.n_named = is_one(c.kind) ? !one_in(4) : chance(c.in.rank + 2);
     c.all = c.n_named == 0;
-    /* Mostly different dims inside, so that many cases are good. */
+    /* Usually different dims inside the rank, so that many cases are valid. */
     bool seen[MOST_RANK] = { false };
     for (size_t i = 0; i < c.n_named; i++) {
         int64_t axis = rank ? (int64_t)chance((uint64_t)rank) : 0;
@@ -133,7 +133,7 @@ static trial some_trial(void) {
         if (one_in(60)) axis = some_number();
         c.named[i] = axis;
     }
-    /* Mostly both dims of a tiled axis or neither. */
+    /* Usually both dims of a tiled axis, or neither. */
     const tensor *t = &c.in;
     if (t->tiled && !is_one(c.kind) && seen[t->tiles] != seen[t->unit] && !one_in(4)) {
         c.named[c.n_named++] = (int64_t)(seen[t->tiles] ? t->unit : t->tiles);
@@ -141,7 +141,7 @@ static trial some_trial(void) {
     return c;
 }
 
-/* ---- the second opinion ------------------------------------------------------------------------------------------ */
+/* ---- the second implementation ---------------------------------------------------------------------------------- */
 
 static int64_t counted(int64_t axis, size_t rank) {
     int64_t n = (int64_t)rank;
@@ -162,7 +162,7 @@ static bool none_valid(const group *g) {
     return true;
 }
 
-/* Whether letters stand each once, `*` aside. */
+/* Whether the letters, except `*`, are unique. */
 static bool once(const char *letters) {
     for (size_t i = 0; letters[i]; i++) {
         if (letters[i] != '*' && strchr(letters + i + 1, letters[i])) return false;
@@ -262,7 +262,7 @@ static bool is_valid(const xir_type *type, const int64_t *at) {
     return true;
 }
 
-/* The next element, the last dim first; an unknown dim has one. False behind the last element. */
+/* Advances to the next element, last dim first; an unknown dim counts as 1. False after the last element. */
 static bool step(const xir_type *type, int64_t *at) {
     xir_i64s shape = xir_type_as_tensor(type)->shape;
     for (size_t k = shape.size; k-- > 0;) {
@@ -279,8 +279,8 @@ static size_t position(const xir_type *type, const int64_t *at) {
     return p;
 }
 
-/* An element of the result is valid where a valid one was reduced into it. False: a dim has no elements, or padding
- * alone is reduced, of which a sum is valid. */
+/* An element of the result is valid if a valid one was reduced into it. False if a dim has no elements, or if only
+ * padding is reduced, whose sum is valid. */
 static bool check_elements(const trial *c, const xir_type *in, const xir_type *out) {
     bool from_valid[MOST_ELEMENTS] = { false };
     int64_t at[MOST_RANK] = { 0 }, to[MOST_RANK] = { 0 };
@@ -355,7 +355,7 @@ static void reductions_are_as_walked(void **state) {
     xir_value *input = NULL;
     char words[4096];
     for (int i = 0; i < CASES; i++) {
-        if (i % 500 == 0) {   /* what is erased stays in the arena until its network is freed */
+        if (i % 500 == 0) {   /* erased ops stay in the arena until the network is freed */
             xir_network_free(net);
             net = new_net();
             input = xir_input(XIR_AT(net), "x", FP32("*", 1));
@@ -394,13 +394,13 @@ static void reductions_are_as_walked(void **state) {
         seen[XIR_OK],
            walked, with_distrs, tiled, seen[XIR_E_TYPE], seen[XIR_E_BOUNDS], seen[XIR_E_INVALID],
            seen[XIR_E_UNSUPPORTED]);
-    /* Chance has been everywhere. */
+    /* All cases have occurred. */
     assert_true(seen[XIR_OK] > CASES / 2 && walked > CASES / 4 && with_distrs > CASES / 20 && tiled > CASES / 60);
     assert_true(seen[XIR_E_TYPE] > CASES / 240 && seen[XIR_E_BOUNDS] > CASES / 240);
     assert_true(seen[XIR_E_INVALID] > CASES / 240 && seen[XIR_E_UNSUPPORTED] > CASES / 240);
 }
 
-/* ---- what is rare ------------------------------------------------------------------------------------------------ */
+/* ---- rare cases ------------------------------------------------------------------------------------------------- */
 
 static const xir_type *sum_of(const xir_type *type, const int64_t *dims, size_t n, bool keepdim) {
     xir_network *net = new_net();
@@ -410,7 +410,7 @@ static const xir_type *sum_of(const xir_type *type, const int64_t *dims, size_t 
     a.keepdim = keepdim;
     xir_op *op = xir_add_sum(XIR_AT(net), (xir_sum_in){ .input = x }, &a);
     if (!op) fail_msg("%s", op_case_findings(xir_network_diags(net)));
-    /* The network's types die with it. */
+    /* The network's types are freed with it. */
     const xir_object *out = pool_intern(context_pool(ctx), (const xir_object *)xir_value_type(xir_op_output(op, 0)));
     xir_network_free(net);
     return (const xir_type *)out;
@@ -431,7 +431,7 @@ static void ranks_above_the_room_for_few(void **state) {
     for (int64_t i = 0; i < 300; i++) assert_int_equal(xir_type_dim(out, i, false), i % 2 ? i + 1 : 1);
 }
 
-/* A type that is no good is a finding where it was made; here it does no harm, and says nothing of the result. */
+/* An invalid type is reported where it was created; here it does no harm and does not affect the result. */
 static void distributions_that_do_not_fit(void **state) {
     (void)state;
     static const char *const bad[] = { "@merged_distr([4]^ZERO:{v:[0, 2), u:[2, 4)})",
@@ -446,7 +446,7 @@ static void distributions_that_do_not_fit(void **state) {
                                            (xir_i64s){ dims, 4 }, (xir_refs){ &distr, 1 });
         assert_string_equal(op_type_words(sum_of(type, &dim, 1, false)), "fp32 NWC 2x4x5");
     }
-    /* more of them than there is room for without asking for memory */
+    /* more than fit without an allocation */
     const xir_object *many[9];
     for (size_t i = 0; i < COUNT(many); i++) {
         many[i] = read_text(i % 2 ? "@merged_distr([1]^ZERO:{v:[0, 3)})" : "@merged_distr([3]^ZERO:{v:[0, 5)})");
@@ -456,7 +456,7 @@ static void distributions_that_do_not_fit(void **state) {
     assert_int_equal(xir_type_as_tensor(sum_of(type, &dim, 1, false))->merged_distrs.size, 5);
 }
 
-/* ---- without memory ---------------------------------------------------------------------------------------------- */
+/* ---- out of memory ---------------------------------------------------------------------------------------------- */
 
 static bool work(xir_context *with) {
     int64_t dims[10] = { 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 }, gone[] = { 1, 3, -1 };

@@ -1,5 +1,5 @@
-/* Memory ends while an op is added and inferred again: for each class the first good case of the tables, and the
- * first ones with distributions and with quantised elements. */
+/* Out of memory while an op is added and inferred again. For each class this tries the first good case of the
+ * tables, and the first ones with distributions and with quantised elements. */
 #include <stdio.h>
 #include "support/op_case.h"
 #include "support/scarce.h"
@@ -7,7 +7,7 @@
 static const char *line_text, *line_file;
 static int         line_number;
 
-/* The case is read in plenty, in the scenario's context; then the op is added, inferred, and validated. */
+/* Reads the case with enough memory, in the scenario's context; then adds, infers and validates the op. */
 static void adding(want *w) {
     xir_context *group_ctx = ctx;
     xir_diags *group_why = why;
@@ -23,13 +23,13 @@ static void adding(want *w) {
     TRY_MAKE(w, op, op_case_add(&c));
     TRY(w, xir_op_infer(op, true));
     TRY(w, xir_op_validate(op, w->why));
-    c.net = NULL;   /* who runs the scenario frees it */
+    c.net = NULL;   /* the scenario's runner frees it */
     op_case_end(&c);
     ctx = group_ctx;
     why = group_why;
 }
 
-/* The cases of a class that have been tried: the first of each sort. */
+/* The cases of a class that have been tried: the first of each kind. */
 enum { PLAIN, PADDED, QUANTISED, SORTS };
 enum { MOST_CLASSES = 400 };
 static struct { const xir_class *cls; bool had[SORTS]; } seen[MOST_CLASSES];

@@ -1,5 +1,5 @@
-/* The example of traits in the document that the project comes from (5.3, `op_trait`), through the public headers
- * alone. Its Region left the original before 3.5 and is no class here; its Flatten comes from a plug-in. */
+/* The example of traits in the original document (5.3, `op_trait`), through the public headers only. Its Region left
+ * the original before 3.5 and is not a class here; its Flatten comes from a plug-in. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static void assert_type(const xir_op *op, int64_t output, const xir_type *expect
 
 typedef struct example { xir_network *net; xir_op *input, *reshape, *split, *relu, *prelu, *softmax; } example;
 
-/* What follows is inferred; nobody says a type but the Input's and the parameter's. */
+/* All types are inferred except those of the Input and the parameter. */
 static example build(void) {
     example e = { .net = xir_network_new(ctx, "op_trait", XIR_FRAMEWORK_PYTORCH, "v1.9") };
     xir_at at = XIR_AT(e.net);
@@ -73,7 +73,7 @@ static void activations_say_so(void **state) {
     xir_network_free(e.net);
 }
 
-/* The slope is a parameter of the network although no op is fed it. */
+/* The slope is a parameter of the network although it is not an op's input. */
 static void the_slope_is_a_parameter(void **state) {
     (void)state;
     example e = build();
@@ -107,7 +107,7 @@ static void the_network_is_valid_and_comes_back_from_json(void **state) {
     xir_network_free(e.net);
 }
 
-/* What does not fit is told with the op's own words. */
+/* Errors are reported in the op's own words. */
 static void halves_that_are_none_are_refused(void **state) {
     (void)state;
     example e = build();

@@ -1,4 +1,4 @@
-/* Shorthands: what they leave out is the class's default, what fails fails once, and tags have kinds. */
+/* Shorthands: omitted members have the class's defaults, a failure is reported once, and tags have kinds. */
 #include <string.h>
 #include "support/forms.h"
 #include "support/own.h"
@@ -75,7 +75,7 @@ static void activations_and_sums(void **state) {
     assert_int_equal(a->alpha.size, 1);
     assert_true(xir_scalar_as_real((const xir_scalar *)a->alpha.data[0]) == (double)0.1f);
     assert_true(xir_scalar_as_real((const xir_scalar *)a->beta.data[0]) == -2);
-    /* The call itself leaves what is not given to the class: one factor of 1. */
+    /* For omitted members the call uses the class's default: one factor of 1. */
     xir_op *plain = xir_add_add(at, (xir_add_in){ .lhs = x, .rhs = sum }, NULL);
     assert_int_equal(xir_add_of(plain)->alpha.size, 1);
     assert_true(xir_scalar_as_real((const xir_scalar *)xir_add_of(plain)->alpha.data[0]) == 1);
@@ -105,7 +105,7 @@ static void a_cursor_sets_once_what_all_get(void **state) {
     assert_int_equal(xir_op_id(xir_value_op(first)), 2);
 }
 
-/* Build straight on and ask once: the first failure is the only finding. */
+/* Build without checks and ask once: the first failure is the only finding. */
 static void a_failure_is_told_once(void **state) {
     (void)state;
     xir_at at = XIR_AT(net);
@@ -298,7 +298,7 @@ static void tags_have_kinds(void **state) {
     CHECK_TEXT(text, "word");
     assert_false(xir_tag_int(tags, "absent", &integer));
     assert_false(xir_tag_int(NULL, "int", &integer));
-    assert_int_equal(integer, -3);   /* as it was */
+    assert_int_equal(integer, -3);   /* unchanged */
 }
 
 #define STORY(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)

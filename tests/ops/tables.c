@@ -1,5 +1,5 @@
-/* Every table of tests/ops/: what operations give, and what they refuse. See support/op_case.h for how they are
- * written; XIR_OPS_TABLE=conv in the environment runs conv.txt alone. */
+/* Runs every table of tests/ops/: results and refusals of operations. support/op_case.h describes the format.
+ * XIR_OPS_TABLE=conv in the environment runs only conv.txt. */
 #include <stdio.h>
 #include "support/op_case.h"
 

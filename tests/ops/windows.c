@@ -1,7 +1,7 @@
-/* Random convolutions, transposed ones, pools and im2col against a second implementation, which is slow and obvious:
- * it walks a window over the padded input, or marks the cells that a kernel writes to. Attributes are set by their
- * names and dims placed by their letters, in any order. Then some dims are unknown: exactly the dims that depend on
- * them become so. */
+/* Random convolutions, transposed ones, pools and im2col compared with a second implementation that is slow and
+ * obvious: it walks a window over the padded input, or marks the cells that a kernel writes to. Attributes are set
+ * by name and dims placed by letter, in any order. Then some dims become unknown, and exactly the dims that depend
+ * on them must become unknown. */
 #include <stdio.h>
 #include "support/forms.h"
 #include "graph.h"
@@ -31,7 +31,7 @@ static const char *const pad_names[MOST][2] = {
     { "pad_front", "pad_back" }, { "pad_top", "pad_bottom" }, { "pad_left", "pad_right" },
 };
 
-/* Which name axis k has. */
+/* The name of axis k. */
 static size_t named(const a_case *c, size_t k) { return MOST - c->n + k; }
 
 static const xir_class_decl *class_of_case(const a_case *c) {
@@ -87,9 +87,9 @@ static a_case random_case(op_kind kind) {
     return c;
 }
 
-/* ---- the slow and obvious way ----------------------------------------------------------------------------------- */
+/* ---- the slow implementation ------------------------------------------------------------------------------------ */
 
-/* Whether padding has a cell of the input to be a copy of. */
+/* Whether the input has the cell that padding copies. */
 static bool padding_is_there(const a_case *c, const axis *a) {
     const int64_t pads[2] = { a->before, a->after };
     for (size_t side = 0; side < 2; side++) {
@@ -102,7 +102,7 @@ static bool padding_is_there(const a_case *c, const axis *a) {
     return true;
 }
 
-/* Walks the window over the padded input, a cell at a time, and counts where all of it is inside. */
+/* Walks the window over the padded input, cell by cell, and counts the positions that are entirely inside. */
 static int64_t walk(const axis *a) {
     int64_t places = 0;
     for (int64_t start = -a->before, step = 0; start < a->input + a->after; start++, step++) {
@@ -113,7 +113,7 @@ static int64_t walk(const axis *a) {
     return places;
 }
 
-/* Marks the cells that the kernel writes to from each cell of the input; what is left between the pads, and `extra`. */
+/* Marks the cells that the kernel writes to from each input cell; counts those between the pads, plus `extra`. */
 static int64_t mark(const axis *a) {
     bool marked[MARKS] = { false };
     int64_t length = 0;
@@ -126,7 +126,7 @@ static int64_t mark(const axis *a) {
     return length - a->before - a->after + a->extra;
 }
 
-/* The output's batch, spatial dims and channels; false if there is none. */
+/* The output's batch, spatial dims and channels; false if there is no output. */
 static bool expected(const a_case *c, int64_t out[MOST_RANK]) {
     bool kernel = c->kind == CONV || c->kind == TRANSPOSED;
     out[0] = c->batch;
@@ -149,7 +149,7 @@ static bool expected(const a_case *c, int64_t out[MOST_RANK]) {
     return c->bias < 0 || c->bias == out[1 + c->n];
 }
 
-/* ---- the library's way ------------------------------------------------------------------------------------------ */
+/* ---- the library ------------------------------------------------------------------------------------------------ */
 
 static void set_attr(const xir_class *cls, void *body, const char *name, int64_t value) {
     for (uint32_t i = 0; i < cls->n_fields; i++) {
@@ -185,7 +185,7 @@ static void fill_body(const a_case *c, const xir_class *cls, void *body) {
     if (c->kind == CONV || c->kind == TRANSPOSED) set_attr(cls, body, "groups", c->groups);
 }
 
-/* A type whose dims are in any order; `at` says where each is. Without letters they are in the order given. */
+/* A type with dims in any order; `at` gives the position of each. Without letters the order is as given. */
 typedef struct placed {
     const xir_type *type;
     size_t          rank, at[MOST_RANK];
@@ -221,7 +221,7 @@ static placed with_unknown(const placed *p, const bool *unknown) {
     return now;
 }
 
-/* A network with three values for inputs to have their types. */
+/* A network with three values whose types the inputs get. */
 static struct { xir_network *net; xir_value *values[3]; size_t cases; } desk;
 
 static void new_desk(void) {
@@ -236,7 +236,7 @@ static void new_desk(void) {
     desk.cases = 0;
 }
 
-/* The output's type, NULL if it is refused. */
+/* The output's type, NULL if the op is refused. */
 static const xir_type *infer(const void *body, const xir_class *cls, const placed *inputs, size_t n) {
     for (size_t i = 0; i < n; i++) assert_int_equal(xir_value_set_type(desk.values[i], inputs[i].type), XIR_OK);
     xir_infer at;
@@ -248,7 +248,7 @@ static const xir_type *infer(const void *body, const xir_class *cls, const place
     return type;
 }
 
-/* ---- both ------------------------------------------------------------------------------------------------------- */
+/* ---- comparison ------------------------------------------------------------------------------------------------- */
 
 static const char *map_of(const a_case *c) {
     static const char *const letters[] = { "NLC", "NHWC", "NDHWC" };
@@ -260,7 +260,7 @@ static const char *kernel_of(const a_case *c) {
     return letters[c->kind == TRANSPOSED][c->n - 1];
 }
 
-/* Whether the output's dims, by meaning, are these. */
+/* Whether the output's dims, by letter, are these. */
 static bool dims_are(const a_case *c, const xir_type *type, const placed *input, const int64_t *out) {
     size_t at[MOST_RANK];
     size_t rank = c->kind == UNFOLD ? 3 : c->n + 2;
@@ -292,7 +292,7 @@ static void check(const a_case *c, const xir_type *type, const placed *input, co
     fail_msg("%s", type ? "" : "nothing");
 }
 
-/* Some dims of all inputs are unknown: what becomes of those of the output. */
+/* Some dims of all inputs become unknown: checks the output's dims. */
 static void check_unknown(const a_case *c, const void *body, const xir_class *cls, const placed *inputs, size_t n,
                           const int64_t *out) {
     bool unknown[3][MOST_RANK] = { { false } };
@@ -360,17 +360,17 @@ static void greatest_of_windows(void **state)     { (void)state; run(MAX_POOL, C
 static void means_of_windows(void **state)        { (void)state; run(AVG_POOL, CASES); }
 static void windows_as_columns(void **state)      { (void)state; run(UNFOLD, CASES / 4); }
 
-/* ---- without memory --------------------------------------------------------------------------------------------- */
+/* ---- out of memory ---------------------------------------------------------------------------------------------- */
 
-/* The type with every other of the first eight elements of some dims invalid: more runs than lists have room for. */
+/* The type with every other of the first eight elements of some dims invalid: more runs than fit without allocation. */
 static const xir_type *with_holes(xir_context *with, const xir_type *type, const int64_t *axes, size_t n) {
     if (type) type = xir_type_add_distr(with, type, axes, n, NULL);
     for (int64_t i = 1; i < 8 && type; i += 2) type = xir_type_mark_distr(with, type, axes, n, i, i + 1, false, NULL);
     return type;
 }
 
-/* A tiled convolution whose kernel has holes and another unit, a pool over what it gives, and im2col of channels
- * with holes. */
+/* A tiled convolution whose kernel has gaps and another unit, a pool over its output, and im2col of channels with
+ * gaps. */
 static bool infer_with_holes(xir_context *with) {
     static const int64_t map[] = { 1, 2, 8, 8, 4 }, kernel[] = { 3, 2, 3, 3, 8, 4 }, image[] = { 9, 8, 8, 2 };
     static const int64_t filters[] = { 0, 4 }, channels[] = { 0 }, batch[] = { 3 };

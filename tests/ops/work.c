@@ -1,12 +1,12 @@
-/* How much an op computes. What each class says is in work.txt; here is what holds of all of them, and what no table
- * can say. */
+/* How much work ops do. work.txt has the figures of each class; this file tests properties of all classes, and cases
+ * that no table can express. */
 #include <stdio.h>
 #include "support/story.h"
 #include "graph.h"
 
 /* ---- every class ------------------------------------------------------------------------------------------------ */
 
-/* Classes with a kernel that make each element of their outputs by one step. */
+/* Classes with a kernel that take one step for each element of their outputs. */
 static const char *const elementwise[] = {
     "ACos", "ACosh", "ASin", "ASinh", "ATan", "ATanh", "Abs", "Add", "AlignAxis", "And", "Cast", "Ceil", "ChannelShuffle", "ClampScalar",
     "Concat", "ConstantOfShape", "Copy", "Cosh", "CumSum", "Div", "DivideScalar", "ELU", "Equal", "Erf", "Exp", "Expand", "Floor",

@@ -22,12 +22,12 @@ xir_status flatten_check(xir_infer *at) {
                           rank, MOST);
 }
 
-/* Gives the first `start` dims, the product of those up to `end`, and what is behind. */
+/* Sets the result to the first `start` dims, the product of those up to `end`, and the dims after it. */
 static xir_status give_merged(xir_infer *at, const xir_layout *layout, size_t end) {
     const xir_flatten_attrs *flatten = xir_infer_attrs(at);
     const xir_tensor_type *input = xir_type_as_tensor(xir_infer_input(at, 0));
     size_t start = (size_t)flatten->start, n = 0;
-    int64_t dims[MOST + 2];   /* one is merged, and one may be behind `end` */
+    int64_t dims[MOST + 2];   /* one is merged, and one may follow `end` */
     while (n < start) {
         dims[n] = input->shape.data[n];
         n++;

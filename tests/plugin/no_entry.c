@@ -1,4 +1,4 @@
-/* A shared object that is no plug-in. */
+/* A shared object that is not a plug-in. */
 #include <xir/base.h>
 
 XIR_API int another_entry(void);
