@@ -1,5 +1,5 @@
-/* The passes and dialects that every context has: those of passes.def and dialects.def, in their order, and which
- * others may be registered. */
+/* The passes and dialects that every context has, in the order of passes.def and dialects.def, and the rules for
+ * registering more. */
 #include "convert/convert.h"
 #include "library.h"
 #include "manager/pipeline.h"

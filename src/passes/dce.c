@@ -1,4 +1,4 @@
-/* dce: pure ops whose outputs nobody uses go, and with them those that only they used.
+/* dce: removes pure ops whose outputs are unused, and then the ops that only they used.
  *
  *     x = input()                  x = input()
  *     a = conv(x, w)               r = relu(x)
@@ -6,28 +6,29 @@
  *     r = relu(x)
  *     output(r)
  *
- * Params are in a network by their users: w has gone with a. What writes, draws numbers or is not known stays
- * (upkeep.h). One walk from the end: users are met before makers. In a network that is not sorted a maker may have
- * been passed already; such ones wait on a stack. Ops that use each other in a ring stay: sort says what is wrong
- * with them. */
+ * Params belong to a network through their users: w disappears with a. An op that writes, draws random numbers or is
+ * unknown stays (upkeep.h). One walk from the end meets users before producers. In a network that is not sorted the
+ * walk may already have passed a producer; such producers wait on a stack. Ops that use each other in a cycle stay;
+ * sort reports them. */
 #include "support/upkeep.h"
 
 typedef struct passed { xir_op **ops; size_t n, room; } passed;
 
 static bool is_useless(const xir_op *op) { return op_is_unused(op) && op_is_pure(op); }
 
-/* Takes an op out; makers behind it that are useless now are put on the stack. False without memory for that. */
+/* Removes an op and pushes its producers after position `here` that are useless now. False: out of memory. */
 static bool drop(xir_network *net, xir_op *op, uint32_t here, passed *stack) {
     bool ok = true;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         xir_value *v = op->inputs[i].value;
         if (!v) continue;
         use_unlink(&op->inputs[i]);
-        xir_op *maker = v->producer;
-        if (v->uses || !maker || maker == op || !(maker->flags & OP_PLACED) || maker->position < here) continue;
-        if (!is_useless(maker)) continue;
+        xir_op *producer = v->producer;
+        if (v->uses || !producer || producer == op || !(producer->flags & OP_PLACED) || producer->position < here)
+            continue;
+        if (!is_useless(producer)) continue;
         ok = ok && mem_reserve(&net->alloc, (void **)&stack->ops, &stack->room, stack->n + 1, sizeof *stack->ops);
-        if (ok) stack->ops[stack->n++] = maker;
+        if (ok) stack->ops[stack->n++] = producer;
     }
     op_drop(op);
     return ok;
@@ -51,7 +52,7 @@ static xir_status run(xir_pass *at) {
 }
 
 const xir_pass_decl pass_dce = {
-    XIR_PASS_HEAD("dce", "takes out ops whose results nobody uses"),
+    XIR_PASS_HEAD("dce", "removes ops whose results are unused"),
     .level = XIR_LEVEL_EXACT,
     .run = run,
 };

@@ -1,5 +1,6 @@
-/* What `xir opt` runs if nobody says what; docs/passes.md says why in this order. Fusing comes before what folds
- * constants into weights: a GELU whose last factor has gone into the next product is none any more. */
+/* The pipeline of `xir opt` without -p; docs/passes.md gives the reasons for the order. Fusing comes before the passes
+ * that fold constants into weights: a GELU whose last factor has been folded into the next product is not
+ * recognisable any more. */
 #include <xir/pass.h>
 
 const char *xir_default_pipeline(void) {

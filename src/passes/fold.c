@@ -1,4 +1,4 @@
-/* fold: what depends on constants alone is computed now.
+/* fold: computes the ops that depend on constants alone.
  *
  *     x:fp32[1,3,8,8] = input()                 x:fp32[1,3,8,8] = input()
  *     s = shape(x)                              y = expand(x) …
@@ -6,17 +6,17 @@
  *     m = multiply(n, 2)
  *     z = constant_of_shape(m)
  *
- * Shapes come first: the dims of a value are constants where its type says them, though the value is none, and so is
- * what Gather and Slice pick of them if only the picked ones are known. All other ops are computed by the executor
- * (ctx->run_op) if they are pure, for the host, without quantised elements, and all their inputs are Params with bytes.
- * A result becomes Params of the same name and type. An op that reads it is inferred anew, since what was data for
- * inference is known now, and so are those behind it whose types change by that: all in one walk.
+ * Shapes come first. Where the type of a value gives a dim, the dim is a constant, even if the value is not. So is what
+ * Gather and Slice pick from a shape, if the dims that they pick are known. The executor (ctx->run_op) computes all
+ * other ops that are pure, run on the host, have no quantised elements, and read only Params with bytes. A result
+ * becomes Params of the same name and type. An op that reads it is inferred again, because a constant operand can say
+ * more about the type; so are the ops after it whose types change. All this takes one walk.
  *
- * A file is not to grow: results of more than `limit` elements are left, and those of more than 64K elements that
- * are over 64 times as large as what they are computed from. All results of a run together have at most `memory`
- * bytes and twice those of the network's Params; those that nobody reads any more do not count. Reshapes and copies
- * of constants share the bytes and know no limit. What takes more work than the run has left for constants
- * (context.h) is left, too: a note says so. */
+ * The file must not grow much. An op is left as it is if its results have more than `limit` elements, or more than 64K
+ * elements and over 64 times as many as its inputs. All results of a run together may take `memory` bytes plus twice
+ * the bytes of the network's Params; a result that has no reader left does not count. Reshapes and copies of constants
+ * share their bytes and have no limit. An op that takes more work than the run has left for constants (context.h) is
+ * also left as it is, with a note. */
 #include <xir/exec.h>
 #include <xir/ops.h>
 #include "support/numbers.h"
@@ -28,10 +28,10 @@ enum { SMALL = 65536, GROWTH = 64, MOST_RANK = 64 };
 typedef struct folder {
     xir_pass    *at;
     xir_network *net;
-    uint8_t     *news;        /* by slot: an input is constant now, or of another type      */
+    uint8_t     *stale;        /* by slot: an input became constant or changed its type      */
     uint32_t     own;         /* Params from this number on are results of this walk        */
-    uint64_t     limit;
-    xir_diags   *why;         /* of the op that is computed                                 */
+    uint64_t     limit;       /* in elements                                                */
+    xir_diags   *why;         /* findings of the op that is being computed                  */
     const xir_class_decl *shape, *gather, *slice, *shares[3];
 } folder;
 
@@ -52,7 +52,7 @@ static bool are_constant(const xir_op *op) {
     return n > 0;
 }
 
-/* How many elements a type has; 0 if not all dims are known, UINT64_MAX beyond that. */
+/* The number of elements of a type: 0 if a dim is unknown, UINT64_MAX on overflow. */
 static uint64_t count_of(const xir_type *type) {
     const xir_tensor_type *tensor = xir_type_as_tensor(type);
     uint64_t n = 1;
@@ -63,7 +63,7 @@ static uint64_t count_of(const xir_type *type) {
     return n;
 }
 
-/* Whether the result is the very bytes of the input. */
+/* Whether the result has exactly the bytes of the input. */
 static bool is_move(const folder *f, const xir_op *op) {
     for (size_t i = 0; i < sizeof f->shares / sizeof *f->shares; i++) {
         if (op->cls->decl == f->shares[i]) return true;
@@ -93,7 +93,7 @@ static bool may_fold(const folder *f, const xir_op *op) {
     return op_is_pure(op);
 }
 
-/* ---- what may be kept ------------------------------------------------------------------------------------------- */
+/* ---- the budget of bytes ----------------------------------------------------------------------------------------- */
 
 static bool spend_bytes(folder *f, xir_op *op, uint64_t bytes) {
     char words[200];
@@ -104,7 +104,7 @@ static bool spend_bytes(folder *f, xir_op *op, uint64_t bytes) {
     return false;
 }
 
-/* Whether there are bytes enough for what the types say. */
+/* Whether the budget has enough bytes for the output types. */
 static bool may_afford(folder *f, xir_op *op) {
     uint64_t all = 0, bytes, left = spent_left(f->at->within);
     for (uint32_t i = 0; i < op->n_outputs; i++) {
@@ -117,32 +117,32 @@ static bool may_afford(folder *f, xir_op *op) {
 
 /* ---- results ----------------------------------------------------------------------------------------------------- */
 
-static void tell_users(folder *f, const xir_value *v) {
-    for (const xir_use *u = v->uses; u; u = u->next) f->news[u->user->slot] = 1;
+static void mark_users(folder *f, const xir_value *v) {
+    for (const xir_use *u = v->uses; u; u = u->next) f->stale[u->user->slot] = 1;
 }
 
-/* The result takes the output's place: its name goes to nobody else. */
-static xir_status give(folder *f, xir_op *op, uint32_t i, const xir_array *array) {
+/* The result replaces the output and keeps its name. */
+static xir_status replace_output(folder *f, xir_op *op, uint32_t i, const xir_array *array) {
     xir_value *old = &op->outputs[i];
     size_t moved = 0;
     if (!old->uses) return XIR_OK;
     xir_value *now = xir_params_from_array(f->net, xir_value_name(old), array);
     if (!now) return XIR_E_MEMORY;
     if (old->type && xir_type_equal(old->type, now->type)) now->type = old->type;
-    tell_users(f, old);
-    return value_take_place(now, old, true, &moved);
+    mark_users(f, old);
+    return value_replace(now, old, true, &moved);
 }
 
-/* Results of this walk that nobody reads any more need no memory; the last who has the bytes gives them back to the
+/* Removes a result of this walk that has no reader left. If nothing else shares its bytes, they return to the
  * budget. */
-static void let_go(const folder *f, xir_value *v) {
+static void release_result(const folder *f, xir_value *v) {
     if (!v || !value_is_params(v) || value_params(v)->number < f->own || v->uses) return;
     const blob *data = value_params(v)->data;
     if (data && blob_is_mine(data)) spent_less(f->at->within, data->size);
     xir_params_clear(v);
 }
 
-/* Takes the bytes of the results from the budget; false, with a note, if there are not as many left. */
+/* Takes the bytes of the results from the budget; false, with a note, if too few are left. */
 static bool afford(folder *f, xir_op *op, xir_array *const *results) {
     uint64_t bytes = 0;
     if (is_move(f, op)) return true;
@@ -156,12 +156,12 @@ static bool afford(folder *f, xir_op *op, xir_array *const *results) {
 
 static xir_status replace(folder *f, xir_op *op, xir_array **results) {
     xir_status status = XIR_OK;
-    for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = give(f, op, i, results[i]);
+    for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = replace_output(f, op, i, results[i]);
     if (status) return status;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         xir_value *v = op->inputs[i].value;
         use_unlink(&op->inputs[i]);
-        let_go(f, v);
+        release_result(f, v);
     }
     op_drop(op);
     xir_pass_changed(f->at, 1);
@@ -170,7 +170,7 @@ static xir_status replace(folder *f, xir_op *op, xir_array **results) {
 
 /* ---- shapes ------------------------------------------------------------------------------------------------------ */
 
-/* The dims that a Shape gives, as a part of those of its input; false if there is no telling. */
+/* The dims that a Shape gives: a slice of its input's dims. False if they are unknown. */
 static bool shape_dims(const xir_op *op, xir_i64s *out) {
     const xir_i64s *dims = op->n_inputs == 1 ? value_dims(op->inputs[0].value) : NULL;
     const xir_i64s *given = value_dims(&op->outputs[0]);
@@ -199,14 +199,15 @@ static xir_status replace_by(folder *f, xir_op *op, const int64_t *numbers, size
     return status;
 }
 
-/* Whether the type is `n` of sint(64), as what Shape gives is, and what is picked of it. */
+/* Whether the type is `n` elements of sint(64), as for Shape and everything picked from it. */
 static bool is_of_ints(const xir_value *v, size_t n) {
     element_format form = element_format_of(v->type);
     return form.kind == ELEMENT_SIGNED && form.bits == 64 && !xir_type_has_unknown_dim(v->type) &&
            count_of(v->type) == n;
 }
 
-/* What a Gather with constant indices or a Slice picks of a Shape; false if it is not known, or no such thing. */
+/* The dims that a Gather with constant indices or a Slice picks from a Shape; false if `op` is neither, or if they are
+ * unknown. */
 static bool picked_dims(const folder *f, const xir_op *op, int64_t *out, size_t *n) {
     bool gather = op->cls->decl == f->gather, slice = op->cls->decl == f->slice;
     const xir_value *data = (gather || slice) && op->n_inputs && op->n_outputs == 1 ? op->inputs[0].value : NULL;
@@ -255,9 +256,9 @@ static xir_status fold_shape(folder *f, xir_op *op, bool *done) {
     return XIR_OK;
 }
 
-/* ---- the executor's part ----------------------------------------------------------------------------------------- */
+/* ---- ops of constants -------------------------------------------------------------------------------------------- */
 
-/* An op of constants that fails would fail at every run: people should know, but it is not this pass that is wrong. */
+/* An op of constants that fails would fail in every run: the user should know, but the pass itself succeeds. */
 static void say_failed(folder *f, const xir_op *op) {
     const xir_diag *d = xir_diags_at(f->why, 0);
     if (!d) return;
@@ -276,7 +277,7 @@ static xir_status fold_constants(folder *f, xir_op *op) {
     f->at->within->elements = is_move(f, op) ? UINT64_MAX : f->limit;
     xir_status status = f->net->ctx->run_op(op, results, op->n_outputs, f->at->within, f->why);
     if (!status) {
-        uint64_t count = 0;   /* that is known only now, if the types did not say it */
+        uint64_t count = 0;   /* the types may not have given it */
         for (uint32_t i = 0; i < op->n_outputs; i++) count += xir_array_count(results[i]);
         if (is_move(f, op) || (count <= f->limit && afford(f, op, results))) status = replace(f, op, results);
         for (uint32_t i = 0; i < op->n_outputs; i++) xir_array_free(results[i]);
@@ -296,9 +297,9 @@ static xir_status fold_constants(folder *f, xir_op *op) {
 
 /* ---- the walk ---------------------------------------------------------------------------------------------------- */
 
-/* Infers an op that has news. What is wrong with it is for the pass infer to say, unless it is the network that
- * refuses the answer: more outputs than there are, or fewer than are used. */
-static xir_status renew(folder *f, xir_op *op) {
+/* Infers an op that has a changed input. The pass infer reports what is wrong with the op; only a refusal by the
+ * network is an error here: more outputs than the op has, or fewer than are used. */
+static xir_status reinfer(folder *f, xir_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         if (op->inputs[i].value && !op->inputs[i].value->type) return XIR_OK;
     }
@@ -307,11 +308,11 @@ static xir_status renew(folder *f, xir_op *op) {
     xir_status before = f->net->status, status = op_infer(op, INFER_CONVERSIONS_STAY, 0, NULL);
     if (status == XIR_E_MEMORY) return status;
     if (status && f->net->status != before) {
-        return xir_pass_fail(f->at, status, op, "it can't have the outputs that its inputs give");
+        return xir_pass_fail(f->at, status, op, "its number of outputs does not fit its inputs");
     }
     if (f->net->epoch == epoch) return XIR_OK;
     xir_pass_changed(f->at, 1);
-    for (uint32_t i = 0; i < op->n_outputs; i++) tell_users(f, &op->outputs[i]);
+    for (uint32_t i = 0; i < op->n_outputs; i++) mark_users(f, &op->outputs[i]);
     return XIR_OK;
 }
 
@@ -320,7 +321,7 @@ static xir_status walk(folder *f) {
     for (xir_op *op = f->net->first, *next; op && !status; op = next) {
         next = op->next;
         bool done = false;
-        if (f->news[op->slot]) status = renew(f, op);
+        if (f->stale[op->slot]) status = reinfer(f, op);
         if (status || !may_fold(f, op)) continue;
         status = fold_shape(f, op, &done);
         if (!status && !done && f->net->ctx->run_op) status = fold_constants(f, op);
@@ -336,27 +337,27 @@ static xir_status run(xir_pass *at) {
                  .shape = xir_shape_class(), .gather = xir_gather_class(), .slice = xir_slice_class(),
                  .shares = { xir_reshape_class(), xir_squeeze_class(), xir_copy_class() } };
     if (!net->ctx->run_op) xir_pass_diag(at, XIR_NOTE, NULL, "there is no executor: only shapes are computed");
-    f.news = mem_new(&net->alloc, slots);
+    f.stale = mem_new(&net->alloc, slots);
     f.why = xir_diags_new(net->ctx);
     const int64_t memory = xir_pass_int(at, "memory");
     spent_begin(at->within, net, memory < 0 ? 0 : (uint64_t)memory);
     xir_status status = XIR_E_MEMORY;
-    if (f.news && f.why) {
-        memset(f.news, 0, slots);
+    if (f.stale && f.why) {
+        memset(f.stale, 0, slots);
         status = walk(&f);
     }
-    mem_free(&net->alloc, f.news, slots);
+    mem_free(&net->alloc, f.stale, slots);
     xir_diags_free(f.why);
     return status == XIR_E_MEMORY ? pass_no_memory(at) : status;
 }
 
 static const xir_pass_option options[] = {
-    { "limit",  XIR_PASS_INT, "1M",       "the most elements that a result may have" },
-    { "memory", XIR_PASS_INT, "67108864", "the most bytes that all results may have, beyond twice those of the parameters" },
+    { "limit",  XIR_PASS_INT, "1M",       "the maximum number of elements of a result" },
+    { "memory", XIR_PASS_INT, "67108864", "the maximum total bytes of results, beyond twice those of the parameters" },
 };
 
 const xir_pass_decl pass_fold = {
-    XIR_PASS_HEAD("fold", "computes what depends on constants alone"),
+    XIR_PASS_HEAD("fold", "computes ops that depend on constants alone"),
     .level = XIR_LEVEL_EXACT,
     .options = options,
     .n_options = sizeof options / sizeof *options,

@@ -1,31 +1,32 @@
-/* The pass `fold-batchnorm`: a factor and an addend of each channel, before or after a convolution or a product with a
- * constant matrix, become part of its weights and bias. Exact but for rounding: weights are computed in double and
- * rounded once. Two transposes between them that undo each other, as a conversion leaves them, go along.
+/* The pass `fold-batchnorm`: a factor and an addend for each channel, before or after a convolution or a product with a
+ * constant matrix, become part of its weights and bias. Exact except for rounding: weights are computed in double and
+ * rounded once. If two transposes that undo each other stand between, as a conversion leaves them, they are removed
+ * too.
  *
- * After: output channel c is multiplied by f[c], so all weights that make it are, and the bias becomes bias * f + a.
- * Before: weights that read channel c are multiplied by f[c], and the bias gets the sum of a[c] * weights, which is
- * only right where each output reads all weights: not at padding with zeros, and not in transposed convolutions. A
- * number that is the same for all channels stays before: it is the end of an activation more often than not, which
- * `fuse` is to find whole.
+ * After: output channel c is multiplied by f[c], so all weights of this output are, and the bias becomes bias * f + a.
+ * Before: weights that read channel c are multiplied by f[c], and the bias gains the sum of a[c] * weights. That is
+ * only correct if each output reads all its weights: so not with zero padding, and not in transposed convolutions. A
+ * single number for all channels stays where it is: it is usually the end of an activation, and `fuse` needs the whole
+ * activation.
  *
- * Factors and addends are read of floats. On the other side of the convolution there may be a map in normalised
- * numbers, for which its weights are stored: they are multiplied all the same, since it is linear in each of its
- * sides. */
+ * Factors and addends apply to floats. The other side of the convolution may be a feature map in normalised numbers,
+ * for which its weights are stored. The weights are multiplied all the same, because the op is linear in each
+ * operand. */
 #include "support/affine.h"
 #include "manager/pass.h"
 #include "pattern/pattern.h"
 #include "types.h"
 
-/* ---- what weights are in ---------------------------------------------------------------------------------------- */
+/* ---- ops with weights ------------------------------------------------------------------------------------------- */
 
-/* An op that sums weights * input for each output channel. Its weights are seen as a row-major tensor with a dim of
- * inputs and one of outputs. */
+/* An op that sums weights * input for each output channel. Its weights are read as a row-major tensor with an input dim
+ * and an output dim. */
 typedef struct linear {
     xir_op     *op;
     xir_value  *weights, *bias;       /* bias may be NULL */
     element_format form, bias_form;
     bool        transposed, matmul;
-    int64_t     groups, count;        /* count: of weights */
+    int64_t     groups, count;        /* count: number of weights */
     int64_t     in_dim, in_step;      /* size and stride, in elements, of the two dims */
     int64_t     out_dim, out_step;
     int64_t     in_channels, out_channels;
@@ -38,7 +39,7 @@ static bool has_bytes(const xir_value *v, int64_t *count) {
            xir_params_data(v, &size) && size == need;
 }
 
-/* Tiles and padded channels are a back end's. */
+/* Tiled layouts and padded channels belong to a back end. */
 static bool is_plain(const xir_type *type) {
     const xir_tensor_type *tensor = xir_type_as_tensor(type);
     return tensor && !tensor->merged_distrs.size && !xir_type_is_layouted(type);
@@ -50,7 +51,8 @@ static int64_t step_of(const xir_type *type, int64_t dim) {
     return step;
 }
 
-/* A bias is one number an output channel; of Matmul, where it broadcasts, also one for all. */
+/* A bias has one number per output channel. The bias of Matmul may also be one number for all channels, because it
+ * broadcasts. */
 static bool read_bias(linear *l) {
     int64_t n, rank = l->bias ? (int64_t)xir_type_rank(l->bias->type) : 0;
     if (!l->bias) return true;
@@ -100,7 +102,7 @@ static double bias_at(const linear *l, size_t c) {
     return element_real(l->bias_form, xir_params_data(l->bias, NULL), n == 1 ? 0 : c);
 }
 
-/* Whether every output reads all weights that it is made of: no cell is a zero of the padding. */
+/* Whether every output reads all its weights: no input element is a zero of the padding. */
 static bool reads_all(const linear *l) {
     xir_attr a;
     if (l->matmul) return xir_type_rank(l->weights->type) == 2;
@@ -116,7 +118,7 @@ static bool reads_all(const linear *l) {
 
 /* ---- new constants ---------------------------------------------------------------------------------------------- */
 
-/* A copy of Params to write to, under their name; if others use them too, with the op's name behind it. */
+/* A writable copy of Params under their name; if others use them too, the name of the op is appended. */
 static xir_value *copy_params(const xir_value *from, const xir_op *op) {
     uint64_t size;
     const void *bytes = xir_params_data(from, &size);
@@ -131,7 +133,7 @@ static xir_value *copy_params(const xir_value *from, const xir_op *op) {
     return xir_params_copy(op->net, name, from->type, bytes, size);
 }
 
-/* A bias of as many numbers as there are output channels: like the one that is there, if that has as many. */
+/* A bias with one number per output channel, like the existing one if that has as many. */
 static xir_value *make_bias(const linear *l) {
     int64_t n = 0;
     if (l->bias) xir_type_elements(l->bias->type, &n);
@@ -168,8 +170,8 @@ static inline void count_on(counter *c) {
     if (++c->at == c->dim) c->at = 0;
 }
 
-/* Writes each weight, multiplied by the factor of the channel that it makes or reads, to `w` (NULL: not); adds to
- * sums[out] what it makes of addends. */
+/* Writes each weight, multiplied by the factor of its output or input channel, to `w` (NULL: does not write). Adds to
+ * sums[out] the contribution of the addends. */
 static void scale_weights(const linear *l, void *w, bool after, const double *factors, const double *addends,
                           double *sums) {
     counter i = { 0, l->in_dim, l->in_step, l->in_step }, o = { 0, l->out_dim, l->out_step, l->out_step };
@@ -185,8 +187,8 @@ static void scale_weights(const linear *l, void *w, bool after, const double *fa
     }
 }
 
-/* Gives the op what it computes with from now on: weights, a bias if there is one or must be, and what it reads. All or
- * nothing. */
+/* Gives the op its new operands: weights, a bias if one exists or is needed, and the input. On failure the op is
+ * unchanged. */
 static xir_status refit(const linear *l, const affine *a, bool after, xir_value *input) {
     xir_network *net = l->op->net;
     size_t n = (size_t)(after ? l->out_channels : l->in_channels), n_out = (size_t)l->out_channels;
@@ -223,7 +225,7 @@ static xir_status refit(const linear *l, const affine *a, bool after, xir_value 
                xir_add_class, xir_div_class, xir_divide_scalar_class)
 #define TRANSPOSE XIR_ROW_OP(xir_transpose_class)
 
-/* One row for what comes first, whatever it is, so that both patterns have the same numbers. */
+/* Both patterns have a row for the first op, whatever it is, so that their row numbers agree. */
 enum { X, WEIGHTS, BIAS, CONSTANT, FIRST, THERE, BACK, BETWEEN, LAST };
 
 static const xir_pattern_row after_rows[] = {
@@ -249,7 +251,7 @@ static const xir_pattern_row before_rows[] = {
     [LAST]     = { LINEAR, XIR_ROW_INPUTS(BETWEEN, WEIGHTS, BIAS) },
 };
 
-/* Whether the transposes between, if there are any, undo each other; one to other elements converts. */
+/* Whether the transposes between, if any, undo each other. A transpose to another element type converts. */
 static bool comes_back(const xir_match *m) {
     if (!xir_match_op(m, THERE)) return true;
     const xir_type *from = xir_type_element(xir_match_value(m, FIRST)->type),
@@ -278,7 +280,7 @@ static bool read_after(const xir_match *m, linear *l, affine *a) {
 static bool read_before(const xir_match *m, linear *l, affine *a) {
     xir_op *first = xir_match_op(m, FIRST), *last = xir_match_op(m, LAST);
     const xir_value *x = xir_match_value(m, X);
-    if (x->producer == first) return false;   /* it reads itself: what reads it would still do so */
+    if (x->producer == first) return false;   /* it reads itself: its readers would still read it */
     if (!linear_of(last, l) || !target_is_host(first->target) || !is_plain(x->type)) return false;
     int64_t dim = l->matmul ? (int64_t)xir_type_rank(x->type) - 1 : channel_dim(x->type);
     return dim >= 0 && comes_back(m) && xir_type_dim(x->type, dim, false) == l->in_channels &&
@@ -340,7 +342,7 @@ static xir_status run(xir_pass *at) {
 }
 
 const xir_pass_decl pass_fold_batchnorm = {
-    XIR_PASS_HEAD("fold-batchnorm", "BatchNorm and constants of each channel become part of weights next to them"),
+    XIR_PASS_HEAD("fold-batchnorm", "folds BatchNorm and constants per channel into adjacent weights"),
     .level = XIR_LEVEL_FAST,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* identity: ops that give what they are given go.
+/* identity: removes ops whose output equals their input.
  *
  *     x:fp32[1,8]NC = input()               x:fp32[1,8]NC = input()
  *     a:fp32[1,8]NC = reshape(x)            y:fp32[1,8]NC = relu(x)
@@ -6,16 +6,16 @@
  *     y:fp32[1,8]NC = relu(b)
  *     output(y)
  *
- * An op goes only if input and output have the same type, layout letters included, and lie in the same memory: then
- * nobody who reads the output infers anything else. So a reshape that gives the dims other letters stays. What is
- * exact counts, -0 and NaN included: x * 1 goes, x + 0.0 does not, since -0 + 0 is 0. Names of results stay
- * (upkeep.h). */
+ * An op is removed only if input and output have the same type, layout letters included, and lie in the same memory,
+ * so no reader of the output infers anything else. A reshape that changes the letters of the dims therefore stays.
+ * Equality is exact, -0 and NaN included: x * 1 is removed; x + 0.0 is not, because -0 + 0 is 0. The names of
+ * network results are preserved (upkeep.h). */
 #include <math.h>
 #include <xir/ops.h>
 #include "support/numbers.h"
 #include "support/upkeep.h"
 
-/* Whether an op of one input, which has the output's type, gives that back. */
+/* Whether an op with one input, whose type is the type of the output, returns it unchanged. */
 typedef bool rule(const xir_op *op, const xir_i64s *dims);
 
 static bool always(const xir_op *op, const xir_i64s *dims) {
@@ -24,7 +24,7 @@ static bool always(const xir_op *op, const xir_i64s *dims) {
     return true;
 }
 
-/* Of dims with one that is unknown the others say what it is, unless one of them is 0. */
+/* If one dim is unknown, the others determine it, unless one of them is 0. */
 static bool reshape_is(const xir_op *op, const xir_i64s *dims) {
     (void)op;
     size_t unknown = 0, zero = 0;
@@ -81,8 +81,8 @@ static bool roll_is(const xir_op *op, const xir_i64s *dims) {
     return are_all(&((const xir_roll_attrs *)op->attrs)->shifts, 0);
 }
 
-/* As many elements as there are, at a step of 1, are all of them; of an unknown dim only what says "to the end" is
- * all. */
+/* A slice with step 1 and as many elements as the dim has takes all of it. For an unknown dim only "to the end"
+ * does. */
 static bool slice_is(const xir_op *op, const xir_i64s *dims) {
     const xir_slice_attrs *a = op->attrs;
     if (a->begin.size != dims->size || a->end.size != dims->size || a->stride.size != dims->size) return false;
@@ -123,7 +123,7 @@ static bool pixel_shuffle_is(const xir_op *op, const xir_i64s *dims) {
     return ((const xir_pixel_shuffle_attrs *)op->attrs)->upscale_factor == 1;
 }
 
-/* Windows of one element, one after the other. */
+/* Windows of one element with stride 1 and no padding. */
 #define W_IS_ONE(a) ((a)->pool_width == 1 && (a)->stride_width == 1 && (a)->pad_left == 0 && (a)->pad_right == 0)
 #define H_IS_ONE(a) ((a)->pool_height == 1 && (a)->stride_height == 1 && (a)->pad_top == 0 && (a)->pad_bottom == 0)
 #define D_IS_ONE(a) ((a)->pool_depth == 1 && (a)->stride_depth == 1 && (a)->pad_front == 0 && (a)->pad_back == 0)
@@ -147,8 +147,8 @@ static bool divide_scalar_is(const xir_op *op, const xir_i64s *dims) {
            element_is_number(element_format_of(op->outputs[0].type));
 }
 
-/* AlignAxis and PruneAxis change distributions, a part of the type, if they do anything; so does Squeeze the rank, Cast
- * what it casts. */
+/* AlignAxis and PruneAxis change distributions, which are part of the type, if they do anything. Likewise Squeeze
+ * changes the rank, and Cast the element type. */
 static const struct {
     const xir_class_decl *(*cls)(void);
     rule                   *is;
@@ -180,11 +180,11 @@ static const struct {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* ---- what gives one of two inputs back --------------------------------------------------------------------------- */
+/* ---- ops that return one of two inputs --------------------------------------------------------------------------- */
 
-enum { MOST_NUMBERS = 65536 };   /* of a constant that is looked at */
+enum { MOST_NUMBERS = 65536 };   /* of a constant that is examined */
 
-/* The number that all elements of a constant are, bit for bit; false if there is none. */
+/* The number that all elements of a constant equal, bit for bit; false if they differ. */
 static bool only_number(const xir_value *v, double *out) {
     element_format form = element_format_of(value_is_params(v) ? v->type : NULL);
     uint64_t size;
@@ -195,20 +195,20 @@ static bool only_number(const xir_value *v, double *out) {
     if (!bytes) return false;
     size_t one = (size_t)size / (size_t)n;
     *out = element_real(form, bytes, 0);
-    return memcmp(bytes, bytes + one, (size_t)size - one) == 0;   /* each is as the next one */
+    return memcmp(bytes, bytes + one, (size_t)size - one) == 0;   /* each equals the next one */
 }
 
 static bool no_scales(const xir_scales *scales) { return scales && xir_scales_count(scales) == 0; }
 
-/* The only factor of a list; 0: there are several. */
+/* The only factor of a list; 0 if there are several. */
 static double only_factor(const xir_refs *list) {
     return list->size == 1 ? xir_scalar_as_real((const xir_scalar *)list->data[0]) : 0;
 }
 
-/* Whether the op gives input `i` back if all elements of the other one are `k`. */
+/* Whether the op returns input `i` unchanged if all elements of the other input are `k`. */
 typedef bool pair_rule(const xir_op *op, uint32_t i, double k);
 
-/* x + k is x exactly if k is -0, and of integers if k is 0: of floats 0 would make 0 of -0. */
+/* x + k is exactly x if k is -0, and for integers if k is 0. For floats x + 0 turns -0 into 0. */
 static bool add_is(const xir_op *op, uint32_t i, double k) {
     const xir_add_attrs *a = op->attrs;
     double of_x = only_factor(i ? &a->beta : &a->alpha), of_k = only_factor(i ? &a->alpha : &a->beta), sum = of_k * k;
@@ -250,7 +250,7 @@ static xir_value *same_of_two(const xir_op *op, pair_rule *is) {
     return NULL;
 }
 
-/* What the op gives back unchanged; NULL: nothing. */
+/* The input that the op returns unchanged; NULL if none. */
 static xir_value *same_value(const xir_op *op, const decls *d) {
     if (op->n_outputs != 1 || !op->n_inputs || !op->inputs[0].value || (op->more && op->more->extra)) return NULL;
     for (size_t i = 0; i < PAIRS; i++) {
@@ -276,7 +276,7 @@ static xir_status run(xir_pass *at) {
         xir_value *x = same_value(op, &d);
         if (!x || x->producer == op) continue;
         size_t moved = 0;
-        status = value_take_place(x, &op->outputs[0], false, &moved);
+        status = value_replace(x, &op->outputs[0], false, &moved);
         bool goes = !status && op_is_unused(op);
         if (goes) op_drop(op);
         xir_pass_changed(at, goes || moved);
@@ -285,7 +285,7 @@ static xir_status run(xir_pass *at) {
 }
 
 const xir_pass_decl pass_identity = {
-    XIR_PASS_HEAD("identity", "takes out ops that give what they are given"),
+    XIR_PASS_HEAD("identity", "removes ops whose output equals their input"),
     .level = XIR_LEVEL_EXACT,
     .run = run,
 };

@@ -1,13 +1,12 @@
-/* infer: every type anew from the inputs on.
+/* infer: infers every type again, from the inputs on.
  *
  *     x:fp32[1,224,224,3] = input()            x:fp32[1,224,224,3] = input()
  *     c:fp32[?,?,?,16] = conv(x, w)      ->    c:fp32[1,112,112,16] = conv(x, w)
  *     y:? = onnx::Foo(c)                       y:? = onnx::Foo(c)
  *     z:fp32[5] = relu(y)                      z:fp32[5] = relu(y)
  *
- * As xir_network_infer, with changes counted, and two differences, because a network that is half converted is no
- * broken one: an op of which an input has no type keeps what it has, and the first op that is refused does not hide
- * the others: each is a finding. */
+ * Like xir_network_infer, with changes counted. Two differences, because a half-converted network is still valid: an op
+ * that has an input without a type keeps its types, and a refused op does not stop the pass: each one is a finding. */
 #include "support/upkeep.h"
 
 static bool is_typed(const xir_value *v) { return v->type != NULL; }
@@ -38,14 +37,14 @@ static xir_status run(xir_pass *at) {
         xir_pass_changed(at, net->epoch != epoch);
         if (status == XIR_E_MEMORY) return pass_no_memory(at);
         if (!status || (status == XIR_E_UNSUPPORTED && has_types(op))) continue;
-        status = op_infer(op, INFER_CONVERSIONS_STAY, place, at->why);   /* once more, to be told why */
+        status = op_infer(op, INFER_CONVERSIONS_STAY, place, at->why);   /* again, to report why */
         if (!first) first = status;
     }
     return first;
 }
 
 const xir_pass_decl pass_infer = {
-    XIR_PASS_HEAD("infer", "infers every type anew from the inputs on"),
+    XIR_PASS_HEAD("infer", "infers every type again, from the inputs on"),
     .level = XIR_LEVEL_NEEDED,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* merge: runs of reshapes, of transpositions, of slices and of concatenations become one.
+/* merge: makes one op of a run of reshapes, transpositions, slices or concatenations.
  *
  *     a = reshape(x)           b = reshape(x)           a = transpose(x)  1 2 0          b = transpose(x)  2 0 1
  *     b = reshape(a)    ->                              b = transpose(a)  1 2 0    ->
@@ -6,13 +6,13 @@
  *     a = slice(x)  2:10       b = slice(x)  3:10:2     a = concat(x, y)  axis 1         b = concat(x, y, z)  axis 1
  *     b = slice(a)  1:8:2  ->                           b = concat(a, z)  axis 1   ->
  *
- * The last op of a run stays and reads what the first one read; those between go if nobody else needs them. A
- * concatenation is only taken into another one if nobody else needs it: otherwise its parts would be copied twice. An
- * op is changed only if inference then gives it the very type that it has; where distributions or scales would not come
- * out the same, or an op between converts its elements, the run stays.
+ * The last op of a run stays and reads the input of the first; the ops between are removed if nothing else uses them.
+ * A concatenation is merged into another one only if nothing else uses it: otherwise its parts would be copied twice.
+ * An op is changed only if inference still gives it the same type. If distributions or scales would change, or an op
+ * between converts its elements, the run stays.
  *
- * One walk forward, in which what a reshape, transposition or slice reads is merged already; then one backward for
- * concatenations, where the last of a run gathers the parts of all. */
+ * A forward walk merges reshapes, transpositions and slices: the input of an op is merged when the walk reaches the op.
+ * A backward walk merges concatenations: the last one of a run gathers the parts of all. */
 #include <xir/ops.h>
 #include "support/upkeep.h"
 
@@ -23,16 +23,16 @@ typedef struct merger {
     xir_network *net;
     const xir_class_decl *reshape, *squeeze, *transpose, *slice, *concat;
     xir_value  **parts;       /* of a run of concatenations    */
-    xir_op     **inner;       /* the ops of it but the last    */
+    xir_op     **inner;       /* the ops of the run but the last*/
     struct frame { xir_op *op; uint32_t next; } *stack;
-    bool         marked;      /* some op                       */
+    bool         marked;      /* some op is marked              */
     size_t       n_parts, parts_room, n_inner, inner_room, depth, stack_room;
 } merger;
 
 static bool has_extra(const xir_op *op) { return op->more && op->more->extra; }
 
-/* Whether `inner` may be left out of what `op` reads: both are what their classes say, for one target and in one
- * memory. */
+/* Whether `op` may read past `inner`: both have exactly the operands and attributes of their classes, the same target
+ * and the same memory. */
 static bool may_skip(const xir_op *op, const xir_op *inner) {
     if (!inner || inner->n_outputs != 1 || !inner->n_inputs || !inner->inputs[0].value) return false;
     if (has_extra(op) || has_extra(inner)) return false;
@@ -42,8 +42,8 @@ static bool may_skip(const xir_op *op, const xir_op *inner) {
     return xir_object_equal((const xir_object *)op->target, (const xir_object *)inner->target);
 }
 
-/* Whether an op gives the elements that it is given, moved: a type that somebody set by hand converts, and who reads
- * the result is not to read what was there before. */
+/* Whether an op moves its elements without changing them. A type that the program sets by hand can make it convert; a
+ * reader of the result must then not read the elements from before the conversion. */
 static xir_status keeps_elements(const merger *g, const xir_op *op, bool *keeps) {
     const xir_type *to = xir_type_element(op->outputs[0].type);
     const xir_allocator *alloc = &g->net->alloc;
@@ -52,7 +52,7 @@ static xir_status keeps_elements(const merger *g, const xir_op *op, bool *keeps)
         *keeps = op->inputs[i].value && xir_type_equal(xir_type_element(op->inputs[i].value->type), to);
     }
     if (*keeps || !to || !xir_type_is_quantized(to)) return XIR_OK;
-    /* scales may have moved along with the elements */
+    /* scales may have moved with the elements */
     xir_value **inputs = mem_new(alloc, op->n_inputs * sizeof *inputs);
     if (!inputs) return XIR_E_MEMORY;
     for (uint32_t i = 0; i < op->n_inputs; i++) inputs[i] = op->inputs[i].value;
@@ -61,8 +61,8 @@ static xir_status keeps_elements(const merger *g, const xir_op *op, bool *keeps)
     return status;
 }
 
-/* The op reads what `inner` reads, with other attributes (its own: as they are), if its type stays; *done says
- * whether. */
+/* Makes the op read what `inner` reads, with other attributes, or with its own, if its type stays the same; *done
+ * says whether. */
 static xir_status skip(merger *g, xir_op *op, xir_op *inner, const void *attrs, bool *done) {
     xir_value *x = inner->inputs[0].value;
     xir_status status = infers_same(op, attrs, &x, 1, done);
@@ -78,7 +78,7 @@ static xir_status skip(merger *g, xir_op *op, xir_op *inner, const void *attrs, 
 
 /* ---- reshapes ---------------------------------------------------------------------------------------------------- */
 
-/* What is left for a -1 may not be known of the first input: then the dims that are known of the output are said. */
+/* The dim for a -1 may be unknown for the first input: then the known dims of the output replace it. */
 static xir_status merge_reshape(merger *g, xir_op *op, xir_op *inner, bool *done) {
     xir_status status = skip(g, op, inner, op->attrs, done);
     if (status || *done) return status;
@@ -110,10 +110,10 @@ static xir_status merge_transpose(merger *g, xir_op *op, xir_op *inner, bool *do
 
 /* ---- slices ------------------------------------------------------------------------------------------------------ */
 
-/* Positions begin, begin + stride, … of a dim, count of them. */
+/* `count` positions of a dim: begin, begin + stride, … */
 typedef struct picked { int64_t begin, stride, count; } picked;
 
-/* What a slice picks of a known dim, as NumPy does; false if the numbers are no good. */
+/* What a slice picks from a known dim, as in NumPy; false if the numbers are invalid. */
 static bool pick(int64_t begin, int64_t end, int64_t stride, int64_t dim, picked *out) {
     int64_t least = stride < 0 ? -1 : 0, most = stride < 0 ? dim - 1 : dim;
     if (!stride || stride == INT64_MIN) return false;
@@ -126,14 +126,14 @@ static bool pick(int64_t begin, int64_t end, int64_t stride, int64_t dim, picked
     return true;
 }
 
-typedef struct cut { int64_t begin[MOST_RANK], end[MOST_RANK], stride[MOST_RANK]; } cut;
+typedef struct bounds { int64_t begin[MOST_RANK], end[MOST_RANK], stride[MOST_RANK]; } bounds;
 
 static bool is_whole(const xir_slice_attrs *a, size_t i) {
     return a->begin.data[i] == 0 && a->stride.data[i] == 1 && a->end.data[i] >= INT32_MAX;
 }
 
-/* One dim of both: known, or one of them takes all of it. */
-static bool compose(const xir_slice_attrs *first, const xir_slice_attrs *second, size_t i, int64_t dim, cut *out) {
+/* Composes two slices in one dim. The dim is known, or one slice takes all of it. */
+static bool compose(const xir_slice_attrs *first, const xir_slice_attrs *second, size_t i, int64_t dim, bounds *out) {
     const xir_slice_attrs *only = is_whole(first, i) ? second : is_whole(second, i) ? first : NULL;
     if (only) {
         out->begin[i] = only->begin.data[i];
@@ -149,11 +149,11 @@ static bool compose(const xir_slice_attrs *first, const xir_slice_attrs *second,
         out->stride[i] = 1;
         return true;
     }
-    /* Both steps lie inside of their dims if they are taken at all. */
+    /* A stride that is used lies inside its dim. */
     int64_t stride = b.count > 1 ? a.stride * b.stride : 1;
     out->begin[i] = a.begin + (b.count > 1 || b.begin ? b.begin * a.stride : 0);
     out->end[i] = out->begin[i] + (b.count - 1) * stride + (stride < 0 ? -1 : 1);
-    if (out->end[i] < 0) out->end[i] = -dim - 1;   /* before the first, which -1 is not */
+    if (out->end[i] < 0) out->end[i] = -dim - 1;   /* before the first element, which -1 does not mean */
     out->stride[i] = stride;
     return true;
 }
@@ -167,7 +167,7 @@ static xir_status merge_slice(merger *g, xir_op *op, xir_op *inner, bool *done) 
     const xir_i64s *dims = value_dims(inner->inputs[0].value);
     size_t n = dims ? dims->size : 0;
     if (!dims || n > MOST_RANK || !has_rank(first, n) || !has_rank(second, n)) return XIR_OK;
-    cut c;
+    bounds c;
     for (size_t i = 0; i < n; i++) {
         if (!compose(first, second, i, dims->data[i], &c)) return XIR_OK;
     }
@@ -197,7 +197,7 @@ static xir_status merge_once(merger *g, xir_op *op, bool *done) {
 static xir_status merge_moves(merger *g) {
     for (xir_op *op = g->net->first; op; op = op->next) {
         bool done = true;
-        /* In a ring there would be no end; each step leaves an op behind. */
+        /* Each step skips an op; the bound ends the loop in a cycle. */
         for (size_t n = 0; done && n < g->net->n_ops; n++) {
             xir_status status = merge_once(g, op, &done);
             if (status) return status;
@@ -218,7 +218,7 @@ static int64_t concat_axis(const xir_op *op) {
     return dims ? from_end(((const xir_concat_attrs *)op->attrs)->axis, (int64_t)dims->size) : -1;
 }
 
-/* A part that is a concatenation along the same axis for this one alone. */
+/* The concatenation that makes a part, if it has the same axis and no other reader. */
 static xir_op *inner_concat(const merger *g, const xir_op *op, const xir_value *part) {
     xir_op *inner = part ? part->producer : NULL;
     if (!is_concat(g, inner) || !part->uses || part->uses->next || inner->flags & OP_MARKED) return NULL;
@@ -231,7 +231,7 @@ static bool push(merger *g, xir_op *op) {
     return true;
 }
 
-/* All parts of a run in their order, and its ops but the last. */
+/* Gathers all parts of a run in order, and all its ops but the last. */
 static bool gather(merger *g, xir_op *op) {
     const xir_allocator *alloc = &g->net->alloc;
     g->n_parts = g->n_inner = g->depth = 0;
@@ -256,7 +256,7 @@ static bool gather(merger *g, xir_op *op) {
     return true;
 }
 
-/* Ops of a run that can't be merged are marked, so that none of them begins to gather anew. */
+/* The ops of a run that can't be merged are marked, so that none of them starts to gather again. */
 static xir_status merge_concat(merger *g, xir_op *op) {
     if (!gather(g, op)) return XIR_E_MEMORY;
     if (!g->n_inner) return XIR_OK;
@@ -296,7 +296,7 @@ static xir_status run(xir_pass *at) {
 }
 
 const xir_pass_decl pass_merge = {
-    XIR_PASS_HEAD("merge", "makes one of runs of reshapes, transpositions, slices and concatenations"),
+    XIR_PASS_HEAD("merge", "merges runs of reshapes, transpositions, slices and concatenations"),
     .level = XIR_LEVEL_EXACT,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* sort: every op behind those whose results it reads.
+/* sort: puts every op after those whose results it reads.
  *
  *     x = input()            x = input()
  *     d = add(c, b)          c = relu(x)
@@ -6,17 +6,17 @@
  *     output(d)              d = add(c, b)
  *     b = sigmoid(x)         output(d)
  *
- * An op that stands where it may stays: one that is met too early only draws what it waits for to before itself, in
- * the order of its inputs. Inputs come first, Outputs last. What a sub op reads its op waits for. A ring of ops is
- * an error that names them, and nothing is moved then. The walk keeps its own stack, so that a long chain in the
- * wrong order is no deep recursion. */
+ * An op that is in a valid place stays there. An op that comes too early pulls the ops that it waits for in front of
+ * itself, in the order of its inputs. Inputs come first, Outputs last. An op also waits for what its sub ops read. A
+ * cycle is an error that names its ops, and then nothing is moved. The walk keeps its own stack, so a long chain in the
+ * wrong order needs no deep recursion. */
 #include <stdio.h>
 #include "support/upkeep.h"
 
 enum { NOT_SEEN, WAITING, DONE };
 
-/* An op that waits for what it reads: `next` is the input to look at, then what its sub ops read, extra[from] and
- * on. */
+/* An op that waits for its operands: `next` is the next input to visit; the operands of its sub ops follow, from
+ * extra[from]. */
 typedef struct frame { xir_op *op; uint32_t next; bool gathered; size_t from; } frame;
 
 typedef struct sorter {
@@ -26,12 +26,12 @@ typedef struct sorter {
     size_t    n_order;
     frame    *stack;
     size_t    depth, room;
-    xir_op  **extra;       /* of the frames on the stack, each behind those below it */
+    xir_op  **extra;       /* of the frames on the stack, from the bottom up */
     size_t    n_extra, extra_room;
 } sorter;
 
-/* The op in the order that makes a value: its maker, or the op that has the maker among its sub ops. */
-static xir_op *maker_of(const xir_value *v) {
+/* The placed op that makes a value: its producer, or the op that contains the producer as a sub op. */
+static xir_op *producer_of(const xir_value *v) {
     xir_op *op = v ? v->producer : NULL;
     while (op && op->flags & OP_CHILD) op = xir_op_parent(op);
     return op && op->flags & OP_PLACED ? op : NULL;
@@ -51,8 +51,8 @@ static const char *words_of(const xir_op *op, char *out, size_t size) {
     return out;
 }
 
-/* The ops from `from` on, each of which reads what the next one makes; the last reads what the first makes. */
-static xir_status say_ring(sorter *s, const xir_op *from) {
+/* Reports the cycle that starts at `from`: each op reads the result of the next, and the last reads the first's. */
+static xir_status report_cycle(sorter *s, const xir_op *from) {
     enum { SHOWN = 8 };
     size_t start = s->depth;
     while (s->stack[start - 1].op != from) start--;
@@ -62,7 +62,7 @@ static xir_status say_ring(sorter *s, const xir_op *from) {
         const char *words = words_of(s->stack[start - 1 + i].op, word, sizeof word);
         size += (size_t)snprintf(text + size, sizeof text - size, "%s%s", i ? ", which reads " : "", words);
     }
-    return xir_pass_fail(s->at, XIR_E_INVALID, from, "%zu ops wait for each other: %s%s", n, text,
+    return xir_pass_fail(s->at, XIR_E_INVALID, from, "%zu ops form a cycle: %s%s", n, text,
                          n > SHOWN ? ", and so on" : "");
 }
 
@@ -70,46 +70,46 @@ static bool gather(void *user, xir_op *child) {
     sorter *s = user;
     xir_network *net = child->net;
     for (uint32_t i = 0; i < child->n_inputs; i++) {
-        xir_op *maker = maker_of(child->inputs[i].value);
-        if (!maker || s->state[maker->slot] == DONE || maker == s->stack[s->depth - 1].op) continue;
+        xir_op *producer = producer_of(child->inputs[i].value);
+        if (!producer || s->state[producer->slot] == DONE || producer == s->stack[s->depth - 1].op) continue;
         if (!mem_reserve(&net->alloc, (void **)&s->extra, &s->extra_room, s->n_extra + 1, sizeof *s->extra))
             return false;
-        s->extra[s->n_extra++] = maker;
+        s->extra[s->n_extra++] = producer;
     }
     return op_each_child(child, gather, s);
 }
 
-/* The next op that the topmost one has to wait for, NULL: none; false without memory. */
-static bool next_maker(sorter *s, xir_op **maker) {
+/* The next op that the top of the stack has to wait for, or NULL; false if memory is out. */
+static bool next_producer(sorter *s, xir_op **producer) {
     frame *f = &s->stack[s->depth - 1];
     while (f->next < f->op->n_inputs) {
-        *maker = maker_of(f->op->inputs[f->next++].value);
-        if (*maker && s->state[(*maker)->slot] != DONE) return true;
+        *producer = producer_of(f->op->inputs[f->next++].value);
+        if (*producer && s->state[(*producer)->slot] != DONE) return true;
     }
     if (!f->gathered && !f->op->cls->plain && !op_each_child(f->op, gather, s)) return false;
     f->gathered = true;
     while (s->n_extra > f->from) {
-        *maker = s->extra[--s->n_extra];
-        if (s->state[(*maker)->slot] != DONE) return true;
+        *producer = s->extra[--s->n_extra];
+        if (s->state[(*producer)->slot] != DONE) return true;
     }
-    *maker = NULL;
+    *producer = NULL;
     return true;
 }
 
-/* Puts an op into the order, and before it what it waits for. */
+/* Appends an op to the order, after everything that it waits for. */
 static xir_status put(sorter *s, xir_op *op) {
     if (s->state[op->slot] == DONE) return XIR_OK;
     if (!push(s, op)) return pass_no_memory(s->at);
     while (s->depth) {
-        xir_op *maker, *top = s->stack[s->depth - 1].op;
-        if (!next_maker(s, &maker)) return pass_no_memory(s->at);
-        if (!maker) {
+        xir_op *producer, *top = s->stack[s->depth - 1].op;
+        if (!next_producer(s, &producer)) return pass_no_memory(s->at);
+        if (!producer) {
             s->state[top->slot] = DONE;
             s->order[s->n_order++] = top;
             s->depth--;
-        } else if (s->state[maker->slot] == WAITING) {
-            return say_ring(s, maker);
-        } else if (!push(s, maker)) {
+        } else if (s->state[producer->slot] == WAITING) {
+            return report_cycle(s, producer);
+        } else if (!push(s, producer)) {
             return pass_no_memory(s->at);
         }
     }
@@ -134,19 +134,19 @@ static xir_status sort(sorter *s) {
     return status;
 }
 
-/* Ops that change places: those that now have another op before them. */
+/* How many ops have another predecessor in the new order. */
 static size_t count_moved(const sorter *s) {
     size_t n = 0;
     for (size_t i = 0; i < s->n_order; i++) n += s->order[i]->prev != (i ? s->order[i - 1] : NULL);
     return n;
 }
 
-/* ---- nothing to do ----------------------------------------------------------------------------------------------- */
+/* ---- the sorted case --------------------------------------------------------------------------------------------- */
 
 static bool reads_backwards(const xir_op *op, uint32_t position) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const xir_op *maker = maker_of(op->inputs[i].value);
-        if (maker && maker->position > position) return false;
+        const xir_op *producer = producer_of(op->inputs[i].value);
+        if (producer && producer->position > position) return false;
     }
     return true;
 }
@@ -155,7 +155,7 @@ static bool child_reads_backwards(void *user, xir_op *child) {
     return reads_backwards(child, *(uint32_t *)user) && op_each_child(child, child_reads_backwards, user);
 }
 
-/* Nearly every network is in order: that costs a look at each edge and no memory. */
+/* Nearly every network is sorted: the test visits each edge once and allocates nothing. */
 static bool is_sorted(const xir_network *net) {
     bool head = true, tail = false;
     for (const xir_op *op = net->first; op; op = op->next) {
@@ -164,7 +164,7 @@ static bool is_sorted(const xir_network *net) {
         uint32_t position = op->position;
         if (stands_first(op) != head || stands_last(op) != tail || !reads_backwards(op, position)) return false;
         for (uint32_t i = 0; i < op->n_inputs; i++) {
-            if (op->inputs[i].value && op->inputs[i].value->producer == op) return false;   /* a ring of one */
+            if (op->inputs[i].value && op->inputs[i].value->producer == op) return false;   /* a cycle of one op */
         }
         if (!op->cls->plain && !op_each_child(op, child_reads_backwards, &position)) return false;
     }
@@ -197,7 +197,7 @@ static xir_status run(xir_pass *at) {
 }
 
 const xir_pass_decl pass_sort = {
-    XIR_PASS_HEAD("sort", "puts every op behind those whose results it reads"),
+    XIR_PASS_HEAD("sort", "puts every op after those whose results it reads"),
     .level = XIR_LEVEL_NEEDED,
     .run = run,
 };

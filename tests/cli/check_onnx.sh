@@ -13,12 +13,12 @@ run 0 check --no-params small.onnx; quiet
 # A name of an attribute, of an op type, of a value that no node makes; a declared dim.
 cp small.onnx a.onnx; poke a.onnx "$(at pads 1)" 'padz'
 run 1 check a.onnx; lines err 1
-err "a.onnx: /graph/node/0/attribute/padz: Conv 'conv1' (node 0): there is no attribute 'padz'; did you mean 'pads'?"
+err "a.onnx: /graph/node/0/attribute/padz: Conv 'conv1' (node 0): unknown attribute 'padz'; did you mean 'pads'?"
 cp small.onnx b.onnx; poke b.onnx "$(at Relu 1)" 'Relo'
 run 1 check b.onnx; lines err 1; err "/graph/node/1: Relo 'act1' (node 1): the operator set of ONNX has no Relo; did you mean 'Relu'?"
 cp small.onnx c.onnx; poke c.onnx "$(at bias 1)" 'bios'
 run 1 check c.onnx; lines err 1
-err "/graph/node/2/input/1: Add 'add1' (node 2): input 1 'bios' is made by no node, and is no graph input or initializer"
+err "/graph/node/2/input/1: Add 'add1' (node 2): input 1 'bios' is undefined: expected node output, graph input or initializer"
 
 # All of them in one run, without findings that only follow from another fault.
 cp small.onnx d.onnx; poke d.onnx "$(at pads 1)" 'padz'; poke d.onnx "$(at bias 1)" 'bios'
@@ -26,7 +26,7 @@ run 1 check d.onnx; lines err 2; err "/graph/node/0/attribute/padz"; err "/graph
 
 # The elements of a constant are checked wherever they are: in the file, in a raw file, in a pipe.
 cp "$data/reshape.onnx" .
-count="/graph/node/0/input/1: Reshape 'rs' (node 0): the shape is for 8 elements, input 0 has 6"
+count="/graph/node/0/input/1: Reshape 'rs' (node 0): expected a shape for the 6 elements of input 0, found one for 8"
 run 1 check reshape.onnx; lines err 1; err "reshape.onnx: $count"
 run 0 convert reshape.onnx reshape.json; run 1 check reshape.json; lines err 1; err "$count"
 "$XIR" check - <reshape.onnx >out 2>err; [ $? = 1 ] || bad "check of a pipe"; err "$count"
@@ -46,9 +46,9 @@ run 0 convert small.onnx e.imodel; run 0 check e.imodel; quiet
 # The conversion gives the same findings for nodes that it cannot convert, and warns about what it leaves out.
 run 0 opt --passes onnx-to-xir small.onnx f.json; quiet
 run 0 check f.json; quiet
-run 0 opt --passes onnx-to-xir a.onnx g.json; lines err 2; err "warning: to-xir: Conv 'conv1' (node 0): there is no attribute 'padz'"
-err "warning: to-xir: Add 'add1' (node 2): output 0 'out' is declared as @fp(32) [1, 2, 2, 2], it is @fp(32) [1, 2, 1, 1]"
-run 0 opt --passes onnx-to-xir b.onnx h.json; lines err 2; err "Relo 'act1' (node 1): stays as it is: nothing of ours is known to be the same"
-err "Add 'add1' (node 2): stays as it is: input 0 'b' has no tensor type"
+run 0 opt --passes onnx-to-xir a.onnx g.json; lines err 2; err "warning: to-xir: Conv 'conv1' (node 0): unknown attribute 'padz'"
+err "warning: to-xir: Add 'add1' (node 2): output 0 'out' has a wrong declared type: expected @fp(32) [1, 2, 1, 1], found @fp(32) [1, 2, 2, 2]"
+run 0 opt --passes onnx-to-xir b.onnx h.json; lines err 2; err "Relo 'act1' (node 1): not converted: XIR has no known equivalent"
+err "Add 'add1' (node 2): not converted: input 0 'b' has no tensor type"
 run 1 opt --passes onnx-to-xir --strict b.onnx i.json; gone i.json
 finish

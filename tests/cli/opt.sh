@@ -38,8 +38,8 @@ run 0 opt "$small" named --to imodel; run 0 info named; out "imodel"
 run 2 opt; err "usage: xir opt"
 run 2 opt a b c
 run 2 opt nowhere.json --passes "infer,fodl"; silent; err "pipeline:1:7: there is no pass 'fodl'; did you mean 'fold'?"
-run 2 opt nowhere.json --passes "fold{limit=many}"; err "pipeline:1:12: limit of the pass fold is 'many', an integer was expected"
-run 2 opt nowhere.json --passes "dce)"; err "pipeline:1:4: ',' was expected, ')' was found"
+run 2 opt nowhere.json --passes "fold{limit=many}"; err "pipeline:1:12: option limit of the pass fold: expected an integer, found 'many'"
+run 2 opt nowhere.json --passes "dce)"; err "pipeline:1:4: expected ',', found ')'"
 run 2 opt nowhere.json out.txt; err "the name does not tell the format"
 run 2 opt nowhere.json --level deep; err "--level takes needed, exact, fast, max, or 1 to 4, not 'deep'"
 run 2 opt nowhere.json --set fold; err "--set takes KEY=VALUE, not 'fold'"
@@ -54,7 +54,7 @@ run 3 opt "$small" --prove --input x=nowhere.npy; err "nowhere.npy"
 run 2 opt "$small" --disable dec; err "there is no pass 'dec', which the settings disable; did you mean 'dce'?"
 run 2 opt "$small" --require nobody; err "there is no pass 'nobody', which the settings require"
 run 2 opt "$small" --set fold.limt=3; err "the pass fold has no option 'limt'; did you mean 'limit'?"
-run 2 opt "$small" --set fold.limit=x; err "limit of the pass fold is 'x'"
+run 2 opt "$small" --set fold.limit=x; err "option limit of the pass fold: expected an integer, found 'x'"
 run 3 opt nowhere.json; err "nowhere.json"
 
 # ---- times
@@ -74,7 +74,7 @@ run 0 opt digits.fb again.fb --prove; quiet                         # nothing is
 run 0 diff digits.fb again.fb --params
 run 1 opt "$digits" --prove --input "image=$SRC/examples/models/digits_inputs.npy"; err "nothing was proven"; err "[1,1,8,8], found an array of @fp(32) [64,1,8,8]"
 run 0 opt "$digits" --prove --each --input "$SRC/examples/models/digits_inputs.npy"; quiet; out "proven: "
-run 1 opt "$digits" --prove --input "picture=$SRC/examples/models/digits_inputs.npy"; err "the network has no input 'picture'"
+run 1 opt "$digits" --prove --input "picture=$SRC/examples/models/digits_inputs.npy"; err "an array was given for the input 'picture'"
 run 1 opt "$digits" --prove --passes "dce"; silent; err "nothing was proven: no network could be run"
 run 1 opt "$digits" --input-shape image=64,3,8,8; err "image"
 

@@ -448,7 +448,7 @@ static void rows_of_patterns_and_rules_may_be_larger(void **state) {
     assert_int_equal(xir_network_rewrite(net, &rules[0].rule, 2, sizeof *rules, 0, NULL, why), XIR_E_UNSUPPORTED);
     check_finding(XIR_E_UNSUPPORTED, "rule 1 asks for what a newer library has");
     assert_int_equal(xir_network_rewrite(net, &rules[0].rule, 2, 0, 0, NULL, why), XIR_E_ABI);
-    check_finding(XIR_E_ABI, "a rule has 0 bytes, sizeof(xir_rule) was expected");
+    check_finding(XIR_E_ABI, "expected a rule of sizeof(xir_rule) bytes, found 0");
     xir_pattern_free(pattern);
 }
 

@@ -1,5 +1,5 @@
-/* Passes over broken networks: inputs, types, bytes, outputs and whole ops are missing, and edges go round. They may
- * fail, or change nothing; they end, and the network stays one. */
+/* Passes over broken networks: inputs, types, bytes, outputs and whole ops are missing, and edges form cycles. A pass may
+ * fail or change nothing; but it terminates, and the network stays consistent. */
 #include "support/story.h"
 #include <xir/pass.h>
 
@@ -43,16 +43,16 @@ static void hurt(xir_network *net) {
     case 3: if (v) xir_value_set_type(v, FP32("****", -1, -1, 2, (int64_t)chance(7))); break;
     case 4: if (v && xir_value_is_params(v)) xir_params_clear(v); break;
     case 5: if (xir_op_prev(op)) xir_network_remove(net, op); break;
-    case 6: if (v) xir_op_set_input(op, (size_t)chance(xir_op_input_count(op) + 1), v); break;   /* perhaps its own */
+    case 6: if (v) xir_op_set_input(op, (size_t)chance(xir_op_input_count(op) + 1), v); break;   /* maybe its own */
     case 7: xir_op_clear_inputs(op); break;
     case 8: xir_op_set_outputs(op, NULL, 0); break;   /* refused while they are used */
     default: break;
     }
-    if (chance(4) == 0 && v) xir_value_set_type(v, xir_type_sint(ctx, 8)); /* no tensor */
+    if (chance(4) == 0 && v) xir_value_set_type(v, xir_type_sint(ctx, 8)); /* not a tensor */
     xir_network_clear_status(net);
 }
 
-static void broken_networks_stay_networks(void **state) {
+static void broken_networks_stay_consistent(void **state) {
     (void)state;
     static const char *const passes[] = { "fuse", "fold-batchnorm" };
     size_t changed = 0;
@@ -64,20 +64,20 @@ static void broken_networks_stay_networks(void **state) {
             xir_diags_clear(why);
             xir_status status = xir_pass_run(net, passes[k], NULL, &changes, why);
             if (status == XIR_OK && xir_diags_count(why))
-                fail_msg("case %d: %s has findings, and says nothing", i, passes[k]);
-            if (status && !xir_diags_count(why)) fail_msg("case %d: %s fails, and does not say why", i, passes[k]);
-            if (status == XIR_E_LIMIT) fail_msg("case %d: %s has no end", i, passes[k]);
+                fail_msg("case %d: %s has findings but no failure", i, passes[k]);
+            if (status && !xir_diags_count(why)) fail_msg("case %d: %s fails without a finding", i, passes[k]);
+            if (status == XIR_E_LIMIT) fail_msg("case %d: %s does not terminate", i, passes[k]);
             CHECK_SOUND(net);
             changed += changes;
         }
         xir_network_free(net);
     }
-    if (changed < 1000) fail_msg("%zu changes: too few to say anything", changed);
+    if (changed < 1000) fail_msg("%zu changes: too few for a conclusion", changed);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(broken_networks_stay_networks),
+        cmocka_unit_test(broken_networks_stay_consistent),
     };
     return RUN_GROUP(tests);
 }

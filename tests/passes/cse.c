@@ -1,9 +1,9 @@
-/* cse: of equal ops the first one is enough; what differs in anything that counts stays. */
+/* cse: keeps the first of equal ops; ops that differ in anything relevant stay. */
 #include "support/op_list.h"
 
 static const xir_type *image(void) { return FP32("NHWC", 1, 4, 4, 2); }
 
-static void an_equal_branch_melts_away(void **state) {
+static void an_equal_branch_is_merged(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", image()), *w = xir_params_new(net, XIR_STR("w"), FP32("HWIO", 1, 1, 2, 2));
@@ -21,7 +21,7 @@ static xir_value *leaky(xir_network *net, xir_value *x, double alpha, const char
     return output_of(xir_add_relu(xir_at_end(net), (xir_relu_in){ x }, &attrs), name);
 }
 
-static void what_differs_stays(void **state) {
+static void different_ops_stay(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_op *in = xir_inputs(xir_at_end(net), "in", (const xir_type *const[]){ image(), image() }, 2);
@@ -42,7 +42,7 @@ static void what_differs_stays(void **state) {
     xir_network_free(net);
 }
 
-/* The same text of attributes in two places of memory is the same. */
+/* Equal lists of attributes in two places of memory are equal. */
 static void attributes_are_compared_by_content(void **state) {
     (void)state;
     xir_network *net = new_net();
@@ -89,8 +89,8 @@ static void small_params_are_compared_by_bytes(void **state) {
     xir_network_free(net);
 }
 
-/* Large ones only if they are one piece of memory: comparing gigabytes is not what the pass is for. */
-static void large_params_are_compared_by_place(void **state) {
+/* Large Params are equal only if they share their memory: the pass does not compare gigabytes. */
+static void large_params_are_compared_by_address(void **state) {
     (void)state;
     static const float bytes[2][8192];
     xir_network *net = new_net();
@@ -106,7 +106,7 @@ static void large_params_are_compared_by_place(void **state) {
     xir_network_free(net);
 }
 
-static void params_without_bytes_are_only_themselves(void **state) {
+static void params_without_bytes_equal_only_themselves(void **state) {
     (void)state;
     xir_network *net = new_net();
     const xir_type *row = FP32("C", 2);
@@ -121,7 +121,7 @@ static void params_without_bytes_are_only_themselves(void **state) {
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
-static void a_result_hands_its_name_on(void **state) {
+static void a_result_passes_its_name_on(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", image());
@@ -132,7 +132,7 @@ static void a_result_hands_its_name_on(void **state) {
     xir_network_free(net);
 }
 
-/* Two names that callers know need two values; what else reads the second one reads the first. */
+/* Two names that callers know need two values; other readers of the second value read the first. */
 static void two_equal_results_stay_two(void **state) {
     (void)state;
     xir_network *net = new_net();
@@ -156,9 +156,9 @@ static void a_nameless_value_takes_the_name(void **state) {
     xir_network_free(net);
 }
 
-/* ---- what does more than computing ------------------------------------------------------------------------------- */
+/* ---- impure ops ------------------------------------------------------------------------------------------------- */
 
-static void impure_and_unknown_ops_are_never_one(void **state) {
+static void impure_and_unknown_ops_are_never_merged(void **state) {
     (void)state;
     xir_network *net = new_net();
     const xir_type *type = image();
@@ -182,8 +182,8 @@ static void impure_and_unknown_ops_are_never_one(void **state) {
     xir_network_free(net);
 }
 
-/* Ids are found after many ops have gone, whoever asked for them before. */
-static void ids_stay_right(void **state) {
+/* Ids are found after many ops were removed, also if the index of ids was built before. */
+static void ids_stay_correct(void **state) {
     (void)state;
     for (int asked = 0; asked < 2; asked++) {
         xir_network *net = new_net();
@@ -197,7 +197,7 @@ static void ids_stay_right(void **state) {
     }
 }
 
-/* A value with as many readers as there are ops, each equal to one a thousand ops away. */
+/* A value with as many readers as there are ops; each reader equals another one a thousand ops away. */
 static void many_readers_of_one_value(void **state) {
     (void)state;
     enum { READERS = 100000, KINDS = 1000 };
@@ -225,18 +225,18 @@ static void an_empty_network(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_equal_branch_melts_away),
-        cmocka_unit_test(what_differs_stays),
+        cmocka_unit_test(an_equal_branch_is_merged),
+        cmocka_unit_test(different_ops_stay),
         cmocka_unit_test(attributes_are_compared_by_content),
         cmocka_unit_test(all_outputs_are_replaced),
         cmocka_unit_test(small_params_are_compared_by_bytes),
-        cmocka_unit_test(large_params_are_compared_by_place),
-        cmocka_unit_test(params_without_bytes_are_only_themselves),
-        cmocka_unit_test(a_result_hands_its_name_on),
+        cmocka_unit_test(large_params_are_compared_by_address),
+        cmocka_unit_test(params_without_bytes_equal_only_themselves),
+        cmocka_unit_test(a_result_passes_its_name_on),
         cmocka_unit_test(two_equal_results_stay_two),
         cmocka_unit_test(a_nameless_value_takes_the_name),
-        cmocka_unit_test(impure_and_unknown_ops_are_never_one),
-        cmocka_unit_test(ids_stay_right),
+        cmocka_unit_test(impure_and_unknown_ops_are_never_merged),
+        cmocka_unit_test(ids_stay_correct),
         cmocka_unit_test(many_readers_of_one_value),
         cmocka_unit_test(an_empty_network),
     };

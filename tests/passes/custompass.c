@@ -1,4 +1,4 @@
-/* The pass that docs/writing-a-pass.md walks through, in a program and in a plug-in. */
+/* The pass of docs/writing-a-pass.md, in a program and in a plug-in. */
 #include "../../plugins/custompass/inverse.c"
 #include "support/net.h"
 #include "support/skips.h"
@@ -24,7 +24,7 @@ static xir_network *quotient(xir_context *with, float a, float b) {
     return net;
 }
 
-/* What a program does. */
+/* The code of a program that runs the pass. */
 static xir_status optimise(xir_network *net, const char *passes, xir_diags *found) {
     xir_context *with = xir_network_context(net);
     xir_pipeline *pipeline = xir_pipeline_parse(with, xir_str_of(passes), found);
@@ -66,7 +66,7 @@ static void quotients_become_products(void **state) {
     xir_network_free(net);
 }
 
-static void only_exact_inverses_if_asked(void **state) {
+static void only_exact_inverses_on_request(void **state) {
     (void)state;
     xir_network *net = quotient(ctx, 3, -8);
     must_optimise(net, "inverse{exact}");
@@ -89,7 +89,7 @@ static void numbers_without_an_inverse_stay(void **state) {
     }
 }
 
-static void a_plug_in_brings_it(void **state) {
+static void a_plug_in_registers_it(void **state) {
     (void)state;
 #ifndef XIR_PLUGINS
     SKIP("built without plug-ins");
@@ -99,7 +99,7 @@ static void a_plug_in_brings_it(void **state) {
     assert_int_equal(xir_plugin_load(with, XIR_PLUGINS "/custompass.so", why), XIR_OK);
     assert_non_null(xir_pass_find(with, XIR_STR("inverse")));
     xir_network *net = quotient(with, 4, 0.5f);
-    must_optimise(net, xir_default_pipeline());   /* nobody has asked for it */
+    must_optimise(net, xir_default_pipeline());   /* the default pipeline does not run it */
     assert_true(xir_op_is(xir_network_op_at(net, 1), xir_div_class()));
     must_optimise(net, "inverse");
     check_product(net, 0.25f, 2);
@@ -111,9 +111,9 @@ static void a_plug_in_brings_it(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quotients_become_products),
-        cmocka_unit_test(only_exact_inverses_if_asked),
+        cmocka_unit_test(only_exact_inverses_on_request),
         cmocka_unit_test(numbers_without_an_inverse_stay),
-        cmocka_unit_test(a_plug_in_brings_it),
+        cmocka_unit_test(a_plug_in_registers_it),
     };
     return cmocka_run_group_tests(tests, begin, group_end);
 }

@@ -1,9 +1,9 @@
-/* dce: what nobody uses goes, what does more than computing stays. */
+/* dce: unused ops are removed; impure ones stay. */
 #include "support/op_list.h"
 
 static const xir_type *image(void) { return FP32("NHWC", 1, 4, 4, 2); }
 
-static void a_dead_branch_goes_with_its_params(void **state) {
+static void a_dead_branch_is_removed_with_its_params(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", image()), *w = xir_params_new(net, XIR_STR("w"), FP32("HWIO", 1, 1, 2, 2));
@@ -19,7 +19,7 @@ static void a_dead_branch_goes_with_its_params(void **state) {
     xir_network_free(net);
 }
 
-static void what_is_used_stays(void **state) {
+static void used_ops_stay(void **state) {
     (void)state;
     xir_network *net = small_net();
     assert_int_equal(PASS(net, "dce"), 0);
@@ -47,8 +47,8 @@ static void one_output_in_use_keeps_the_op(void **state) {
     xir_network_free(net);
 }
 
-/* An unused Input argument is part of what the network is. */
-static void arguments_stay(void **state) {
+/* An unused input is part of the network's interface. */
+static void inputs_stay(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_op *in = xir_inputs(xir_at_end(net), "in", (const xir_type *const[]){ image(), image() }, 2);
@@ -59,7 +59,7 @@ static void arguments_stay(void **state) {
     xir_network_free(net);
 }
 
-/* ---- what does more than computing ------------------------------------------------------------------------------- */
+/* ---- impure ops ------------------------------------------------------------------------------------------------- */
 
 static xir_value *hard(xir_network *net, xir_value *x, const char *name, const xir_hard_op_attrs *attrs) {
     const xir_type *type = image();
@@ -68,7 +68,7 @@ static xir_value *hard(xir_network *net, xir_value *x, const char *name, const x
     return named(xir_op_output(op, 0), name);
 }
 
-static void impure_ops_stay_and_what_they_read(void **state) {
+static void impure_ops_and_their_operands_stay(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", image());
@@ -80,7 +80,7 @@ static void impure_ops_stay_and_what_they_read(void **state) {
     xir_network_free(net);
 }
 
-static void what_sub_ops_read_stays(void **state) {
+static void operands_of_sub_ops_stay(void **state) {
     (void)state;
     xir_network *net = new_net();
     const xir_type *type = image();
@@ -95,7 +95,7 @@ static void what_sub_ops_read_stays(void **state) {
     xir_network_free(net);
 }
 
-static void of_dialects_only_onnx_functions_go(void **state) {
+static void of_dialects_only_pure_onnx_ops_are_removed(void **state) {
     (void)state;
     static const struct { const char *key; bool goes; } rows[] = {
         { "onnx::Conv", true },          { "onnx::Identity", true },        { "onnx::RandomNormal", false }, { "onnx::RandomUniformLike", false },
@@ -116,9 +116,9 @@ static void of_dialects_only_onnx_functions_go(void **state) {
     }
 }
 
-/* ---- shapes of graphs -------------------------------------------------------------------------------------------- */
+/* ---- forms of graphs --------------------------------------------------------------------------------------------- */
 
-static void a_dead_chain_of_a_million_goes(void **state) {
+static void a_dead_chain_of_a_million_ops_is_removed(void **state) {
     (void)state;
     enum { LENGTH = 1000000 };
     xir_network *net = new_net();
@@ -132,7 +132,7 @@ static void a_dead_chain_of_a_million_goes(void **state) {
     xir_network_free(net);
 }
 
-/* Makers behind their users, as a broken file may have them. */
+/* Producers after their users, as a broken file may have them. */
 static void order_does_not_matter(void **state) {
     (void)state;
     xir_network *net = new_net();
@@ -152,7 +152,7 @@ static void order_does_not_matter(void **state) {
     xir_network_free(net);
 }
 
-static void a_ring_stays(void **state) {
+static void a_cycle_stays(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", image()), *a = relu(net, x, "a"), *b = relu(net, a, "b");
@@ -167,16 +167,16 @@ static void a_ring_stays(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_dead_branch_goes_with_its_params),
-        cmocka_unit_test(what_is_used_stays),
+        cmocka_unit_test(a_dead_branch_is_removed_with_its_params),
+        cmocka_unit_test(used_ops_stay),
         cmocka_unit_test(one_output_in_use_keeps_the_op),
-        cmocka_unit_test(arguments_stay),
-        cmocka_unit_test(impure_ops_stay_and_what_they_read),
-        cmocka_unit_test(what_sub_ops_read_stays),
-        cmocka_unit_test(of_dialects_only_onnx_functions_go),
-        cmocka_unit_test(a_dead_chain_of_a_million_goes),
+        cmocka_unit_test(inputs_stay),
+        cmocka_unit_test(impure_ops_and_their_operands_stay),
+        cmocka_unit_test(operands_of_sub_ops_stay),
+        cmocka_unit_test(of_dialects_only_pure_onnx_ops_are_removed),
+        cmocka_unit_test(a_dead_chain_of_a_million_ops_is_removed),
         cmocka_unit_test(order_does_not_matter),
-        cmocka_unit_test(a_ring_stays),
+        cmocka_unit_test(a_cycle_stays),
     };
     return RUN_GROUP(tests);
 }

@@ -1,5 +1,5 @@
-/* A trained network, end to end: 64 digits that it had not seen get the logits that PyTorch gave them, within 1e-4,
- * after every pass of the default pipeline and from every file format, eagerly and lazily. */
+/* A trained network, end to end: 64 digits that were not in its training set get PyTorch's logits, within 1e-4, after
+ * every pass of the default pipeline and from every file format, eager and lazy. */
 #include <stdio.h>
 #include "support/net.h"
 #include "support/scratch.h"
@@ -30,7 +30,7 @@ static xir_network *load(const char *path, bool lazy) {
     return net;
 }
 
-/* How many digits the network reads as their labels say. Every logit is PyTorch's. */
+/* Checks every logit against PyTorch's, and counts the digits whose class is their label. */
 static size_t score(const xir_network *net, const char *when) {
     size_t right = 0;
     for (size_t i = 0; i < IMAGES; i++) {
@@ -44,7 +44,7 @@ static size_t score(const xir_network *net, const char *when) {
         for (size_t k = 0; k < CLASSES; k++) {
             double is = xir_array_real(out, k), should = logits[i][k];
             if (!(is - should <= tolerance && should - is <= tolerance)) {
-                fail_msg("%s: digit %zu, logit %zu: %.9g was expected, it is %.9g", when, i, k, should, is);
+                fail_msg("%s: digit %zu, logit %zu: expected %.9g, found %.9g", when, i, k, should, is);
             }
             if (is > xir_array_real(out, (size_t)best)) best = (int64_t)k;
         }
@@ -96,7 +96,7 @@ static void every_pass_keeps_the_logits(void **state) {
     xir_network *net = optimised();
     assert_int_equal(count_of(net, xir_batch_norm2d_class()), 0);
     assert_int_equal(count_of(net, xir_hardswish_class()), 1);
-    assert_true(count_of(net, xir_transpose_class()) <= 1);   /* at the border */
+    assert_true(count_of(net, xir_transpose_class()) <= 1);   /* at the input or the result */
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
         xir_str key = xir_class_key(xir_op_class(op));
         assert_true(key.size > 6 && memcmp(key.data, "onnx::", 6) != 0);
@@ -132,8 +132,8 @@ static void every_format_keeps_the_logits(void **state) {
     xir_network_free(net);
 }
 
-/* The dialect network, too, goes through every format, and is then converted as if it came from its file. */
-static void every_format_keeps_what_is_not_converted(void **state) {
+/* The unconverted network also survives every format, and is then converted as if it came from its ONNX file. */
+static void every_format_keeps_the_unconverted_network(void **state) {
     (void)state;
     xir_network *net = load(MODELS "digits.onnx", false);
     static const char *const names[] = { "dialect.json", "dialect.imodel", "dialect.fb" };
@@ -162,7 +162,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pass_keeps_the_logits),
         cmocka_unit_test(every_format_keeps_the_logits),
-        cmocka_unit_test(every_format_keeps_what_is_not_converted),
+        cmocka_unit_test(every_format_keeps_the_unconverted_network),
     };
     return cmocka_run_group_tests(tests, begin, group_end);
 }

@@ -1,10 +1,10 @@
-/* fold: what constants alone decide is a constant, of the same name, type and numbers; and those behind it know more of
- * their types. */
+/* fold: an op of constants becomes a constant with the same name, type and numbers; and the types of the ops after it
+ * become known. */
 #include "support/op_list.h"
 #include "support/story.h"
 #include "graph.h"
 
-/* The network after folding, which must be sound and valid, and which folding again leaves alone; the changes. */
+/* The network after folding, which must be consistent and valid; folding again must change nothing. */
 static size_t changes;
 static xir_network *folded_with(const char *before, const char *options, int line) {
     xir_network *net = story_net(before);
@@ -25,13 +25,13 @@ static void stays(const char *before, int line) {
     xir_network_free(net);
     net = folded_with(before, NULL, line);
     check_story(net, text, __FILE__, line);
-    if (changes) fail_msg("line %d: %zu changes were said", line, changes);
+    if (changes) fail_msg("line %d: %zu changes", line, changes);
     free(text);
     xir_network_free(net);
 }
 #define STAYS(before) stays(before, __LINE__)
 
-/* The Params of a name among the inputs of the op that makes `user`: sint(64) or fp32 numbers. */
+/* Checks sint(64) or fp32 numbers of named Params among the inputs of the op that makes `user`. */
 static void check_numbers(const xir_network *net, const char *user, size_t input, const char *name,
                           const double *expected, size_t n, int line) {
     const xir_op *op = strcmp(user, "out") == 0 ? xir_network_last(net) : story_op(net, user);
@@ -43,7 +43,7 @@ static void check_numbers(const xir_network *net, const char *user, size_t input
     if (xir_array_count(array) != n) fail_msg("line %d: %zu numbers", line, xir_array_count(array));
     for (size_t i = 0; i < n; i++) {
         if (xir_array_real(array, i) != expected[i])
-            fail_msg("line %d: number %zu is %g, not %g", line, i, xir_array_real(array, i), expected[i]);
+            fail_msg("line %d: number %zu: expected %g, found %g", line, i, expected[i], xir_array_real(array, i));
     }
     xir_array_free(array);
 }
@@ -60,7 +60,7 @@ static void a_sum_of_constants_is_a_constant(void **state) {
     CHECK_STORY(net, "y = Add x s; out y");
     assert_int_equal(changes, 1);
     NUMBERS(net, "y", 1, "s", 11, 22, 33);
-    assert_int_equal(xir_network_params(net, NULL, 0), 1);   /* p and q have gone with the sum */
+    assert_int_equal(xir_network_params(net, NULL, 0), 1);   /* p and q are removed with the sum */
     assert_true(xir_value_id(xir_op_input(story_op(net, "y"), 1)) >= 0);
     xir_network_free(net);
 }
@@ -76,12 +76,12 @@ static void a_tree_is_folded_in_one_walk(void **state) {
     xir_network_free(net);
 }
 
-static void what_depends_on_an_argument_stays(void **state) {
+static void an_op_that_depends_on_an_input_stays(void **state) {
     (void)state;
     STAYS("x: C 2; p: params 2 = 1 2; a = Add x p; y = Multiply a p; out y");
 }
 
-static void without_bytes_there_is_nothing_to_compute(void **state) {
+static void params_without_bytes_are_not_constants(void **state) {
     (void)state;
     STAYS("x: C 2; p: params 2 = none; a = Neg p; y = Add x a; out y");
 }
@@ -102,14 +102,14 @@ static void integers_stay_integers(void **state) {
         "out y", NULL, __LINE__);
     int64_t numbers[2];
     DOES(xir_params_read(xir_op_input(story_op(net, "y"), 1), 0, numbers, sizeof numbers));
-    assert_int_equal(numbers[0], INT64_C(9007199254740992));   /* as the story reads it: a double */
+    assert_int_equal(numbers[0], INT64_C(9007199254740992));   /* the story reads numbers as double */
     assert_int_equal(numbers[1], -7);
     xir_network_free(net);
 }
 
 /* ---- shapes ------------------------------------------------------------------------------------------------------ */
 
-static void the_shape_of_a_value_is_no_secret(void **state) {
+static void a_static_shape_is_a_constant(void **state) {
     (void)state;
     xir_network *net = folded_with(
         "x: 1 3 8 9; z: sint64 C 4; s = Shape x; p: params sint64 4 = 2 2 2 2; m = Multiply s p; y = Add z m; out y",
@@ -125,7 +125,7 @@ static void the_shape_of_a_value_is_no_secret(void **state) {
     xir_network_free(net);
 }
 
-static void of_a_shape_the_known_dims_are_constants(void **state) {
+static void the_known_dims_of_a_shape_are_constants(void **state) {
     (void)state;
     STAYS("x: -1 3 -1 8; s = Shape x; out s");
     xir_network *net = folded_with(
@@ -138,18 +138,18 @@ static void of_a_shape_the_known_dims_are_constants(void **state) {
     xir_network_free(net);
 }
 
-/* ConstantOfShape gives dims that inference knows once the shape is a constant, and so on down the network. */
+/* ConstantOfShape's dims are inferred once the shape is a constant, and so on down the network. */
 static void users_learn_their_types(void **state) {
     (void)state;
     xir_network *net = folded_with("x: 2 70000; s = Shape x; c = ConstantOfShape s; a = Neg c; y = Add x a; out y a",
                                    NULL, __LINE__);
     CHECK_TYPED_OPS(net, "x:fp32[2,70000]** = Input()", "c:fp32[2,70000]** = ConstantOfShape(s)", "a:fp32[2,70000]** = Neg(c)",
                     "y:fp32[2,70000]** = Add(x, a)", "Output(y, a)");
-    assert_int_equal(changes, 3);   /* the shape, and two types */
+    assert_int_equal(changes, 3);   /* the shape and two types */
     xir_network_free(net);
 }
 
-static void the_shape_of_what_was_learnt(void **state) {
+static void the_shape_of_a_newly_inferred_value(void **state) {
     (void)state;
     xir_network *net =
         folded_with("x: 3 4; s = Shape x; c = ConstantOfShape s; t = Shape c; z: 1; d = Add c z; u = Shape d; out t u",
@@ -159,9 +159,9 @@ static void the_shape_of_what_was_learnt(void **state) {
     xir_network_free(net);
 }
 
-/* ---- what is too large ------------------------------------------------------------------------------------------- */
+/* ---- large results ---------------------------------------------------------------------------------------------- */
 
-static void a_large_result_of_little_stays(void **state) {
+static void a_large_result_of_small_constants_stays(void **state) {
     (void)state;
     BECOMES("x: C 4; p: params sint64 1 = 65536; c = ConstantOfShape p; out c x", "out c x");
     STAYS("x: C 4; p: params sint64 1 = 65537; c = ConstantOfShape p; out c x");
@@ -184,7 +184,7 @@ static void the_limit_is_an_option(void **state) {
     xir_network_free(net);
 }
 
-/* ---- what does more, and what can't be computed ------------------------------------------------------------------ */
+/* ---- impure ops, and ops that fail ------------------------------------------------------------------------------- */
 
 static void impure_unknown_and_other_targets_stay(void **state) {
     (void)state;
@@ -199,12 +199,12 @@ static void impure_unknown_and_other_targets_stay(void **state) {
     xir_network_free(net);
 }
 
-/* It would fail whenever the network runs: a warning, and the network stays as it is. */
+/* The op would fail in every run: a warning, and the network stays unchanged. */
 static void a_constant_that_fails_is_a_warning(void **state) {
     (void)state;
     xir_network *net = story_net("x: C 2; p: params 3 = 1 2 3; i: params sint64 300; g = Gather p i; out g x");
     int64_t *indices = xir_params_edit(xir_op_input(story_op(net, "g"), 1));
-    indices[299] = 7;   /* inference looks at 256 at most */
+    indices[299] = 7;   /* inference checks at most 256 */
     xir_diags_clear(why);
     size_t n;
     DOES(xir_pass_run(net, "fold", NULL, &n, why));
@@ -236,7 +236,7 @@ static void without_an_executor_shapes_are_folded(void **state) {
 
 static float one(size_t i) { return (float)(i % 7); }
 
-/* A long chain of constants: one walk, and what was needed for a step only is let go. */
+/* A long chain of constants: one walk, which releases each intermediate result. */
 static void a_long_chain_keeps_one_result(void **state) {
     (void)state;
     enum { LENGTH = 300 };
@@ -254,13 +254,13 @@ static void a_long_chain_keeps_one_result(void **state) {
         xir_params_data(p, &size);
         bytes += (size_t)size;
     }
-    assert_int_equal(bytes, 2 * 40000);   /* p and the last */
+    assert_int_equal(bytes, 2 * 40000);   /* p and the last result */
     xir_network_free(net);
 }
 
 /* ---- budgets ----------------------------------------------------------------------------------------------------- */
 
-/* Folds within limits; the only finding, if there is to be one, is a note about an op that begins so. */
+/* Folds within limits. The only finding, if one is expected, is a note about an op that begins like this. */
 static xir_network *folded_within(const char *story, const char *pipeline, uint64_t op_work, uint64_t work,
                                   const char *note) {
     xir_limits before = XIR_INIT(xir_limits);
@@ -283,15 +283,15 @@ static xir_network *folded_within(const char *story, const char *pipeline, uint6
     return net;
 }
 
-/* Each would take years, or days. */
-static void what_would_take_ages_stays(void **state) {
+/* Each of these would take days or years. */
+static void expensive_constants_stay(void **state) {
     (void)state;
     static const char six[] =
         "x: 2 2; a: params C 900; b: params C 900; c: params C 900; d: params C 900; e: params C 900; f: params C 900; "
                               "y = Einsum a b c d e f [equation=a,b,c,d,e,f->]; z = Add x y; out z";
     xir_network *net = folded_within(six, "fold", 0, 0,
                                      "fold: icraft::xir::Einsum 'y': its inputs are constants, but it is not computed: "
-                                     "it takes 2657205000000000010 steps, a constant may take 2000000000");
+                                     "it takes 2657205000000000010 steps, and a constant may take 2000000000");
     CHECK_STORY(net, "y = Einsum a b c d e f [equation=a,b,c,d,e,f->]; z = Add x y; out z");
     xir_network_free(net);
     static const char wide[] =
@@ -299,36 +299,36 @@ static void what_would_take_ages_stays(void **state) {
         "out z";
     net = folded_within(wide, "fold", 0, 0,
                         "fold: icraft::xir::Conv2d 'y': its inputs are constants, but it is not computed: it takes "
-                        "240791404010 steps, a constant may take 2000000000");
+                        "240791404010 steps, and a constant may take 2000000000");
     CHECK_STORY(net, "y = Conv2d a k; z = Add x y; out z");
     xir_network_free(net);
 }
 
-/* Products of 10 by 10: 2000 steps each, and a last small one of 10 for which enough is left. */
+/* Products of 10 x 10 matrices: 2000 steps each; and a last small op of 10 steps, for which enough are left. */
 static const char products[] =
     "x: 10 10; a: params 10 10; s: params C 1; n = Neg a; p = Einsum n n [equation=ij,jk->ik]; q = Einsum p n "
     "[equation=ij,jk->ik]; r = Einsum q n [equation=ij,jk->ik]; t = Neg s; "
                                "z = Add x r; y = Add z t; out y";
 
-static void a_run_computes_so_much_and_no_more(void **state) {
+static void a_run_has_a_limit_of_work(void **state) {
     (void)state;
     xir_network *net = folded_within(products, "fold", 0, 1000 + 3 * 2000 + 10, NULL);
     CHECK_STORY(net, "z = Add x r; y = Add z t; out y");
     xir_network_free(net);
     net = folded_within(products, "fold", 0, 1000 + 2 * 2000 + 1999,
                         "icraft::xir::Einsum 'r': its inputs are constants, but it is not computed: it "
-                        "takes 2000 steps, of those for constants 1999 are left");
+                        "takes 2000 steps, and 1999 are left for constants");
     CHECK_STORY(net, "r = Einsum q n [equation=ij,jk->ik]; z = Add x r; y = Add z t; out y");
     xir_network_free(net);
     net = folded_within(
         products, "fold", 1999, 0,
-        "icraft::xir::Einsum 'p': its inputs are constants, but it is not computed: it takes 2000 steps, a "
+        "icraft::xir::Einsum 'p': its inputs are constants, but it is not computed: it takes 2000 steps, and a "
                         "constant may take 1999");
     CHECK_STORY(net, "p = Einsum n n [equation=ij,jk->ik]; q = Einsum p n [equation=ij,jk->ik]; r = Einsum q n [equation=ij,jk->ik]; z = Add x r; y = Add z t; out y");
     xir_network_free(net);
 }
 
-/* One budget for all rounds, and one note. */
+/* All rounds share one budget and give one note. */
 static void rounds_of_a_run_share_the_budget(void **state) {
     (void)state;
     xir_network *net = folded_within(products, "fix(fold,dce),fold", 0, 1000 + 2 * 2000 + 1999,
@@ -340,8 +340,8 @@ static void rounds_of_a_run_share_the_budget(void **state) {
     xir_network_free(net);
 }
 
-/* What one run has said the next one says again. */
-static void each_run_says_what_it_leaves(void **state) {
+/* A later run repeats the note of an earlier one. */
+static void each_run_reports_what_it_leaves(void **state) {
     (void)state;
     xir_network *net = folded_within(products, "fold", 1999, 0, "icraft::xir::Einsum 'p'");
     for (int i = 0; i < 2; i++) {
@@ -354,7 +354,7 @@ static void each_run_says_what_it_leaves(void **state) {
     xir_network_free(net);
 }
 
-/* 40 results of 256 KiB, each from one number; the Params have 8 bytes. */
+/* 40 results of 256 KiB each, each from one number; the Params have 8 bytes. */
 static void all_results_together_have_a_limit(void **state) {
     (void)state;
     enum { N = 40, EACH = 65536 * 4 };
@@ -381,7 +381,7 @@ static void all_results_together_have_a_limit(void **state) {
         assert_int_equal(xir_network_op_count(net), 2 + N - rows[i].folded);
         assert_int_equal(xir_diags_count_of(why, XIR_NOTE), rows[i].noted);
         if (rows[i].folded < N)
-            assert_non_null(strstr(xir_diags_at(why, 0)->message.data, "it has 262144 bytes, of those for results "));
+            assert_non_null(strstr(xir_diags_at(why, 0)->message.data, "it has 262144 bytes, and "));
         xir_diags_clear(why);
         xir_pipeline_free(p);
         xir_network_free(net);
@@ -416,24 +416,24 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sum_of_constants_is_a_constant),
         cmocka_unit_test(a_tree_is_folded_in_one_walk),
-        cmocka_unit_test(what_depends_on_an_argument_stays),
-        cmocka_unit_test(without_bytes_there_is_nothing_to_compute),
+        cmocka_unit_test(an_op_that_depends_on_an_input_stays),
+        cmocka_unit_test(params_without_bytes_are_not_constants),
         cmocka_unit_test(a_constant_result_keeps_its_name),
         cmocka_unit_test(integers_stay_integers),
-        cmocka_unit_test(the_shape_of_a_value_is_no_secret),
-        cmocka_unit_test(of_a_shape_the_known_dims_are_constants),
+        cmocka_unit_test(a_static_shape_is_a_constant),
+        cmocka_unit_test(the_known_dims_of_a_shape_are_constants),
         cmocka_unit_test(users_learn_their_types),
-        cmocka_unit_test(the_shape_of_what_was_learnt),
-        cmocka_unit_test(a_large_result_of_little_stays),
+        cmocka_unit_test(the_shape_of_a_newly_inferred_value),
+        cmocka_unit_test(a_large_result_of_small_constants_stays),
         cmocka_unit_test(the_limit_is_an_option),
         cmocka_unit_test(impure_unknown_and_other_targets_stay),
         cmocka_unit_test(a_constant_that_fails_is_a_warning),
         cmocka_unit_test(without_an_executor_shapes_are_folded),
         cmocka_unit_test(a_long_chain_keeps_one_result),
-        cmocka_unit_test(what_would_take_ages_stays),
-        cmocka_unit_test(a_run_computes_so_much_and_no_more),
+        cmocka_unit_test(expensive_constants_stay),
+        cmocka_unit_test(a_run_has_a_limit_of_work),
         cmocka_unit_test(rounds_of_a_run_share_the_budget),
-        cmocka_unit_test(each_run_says_what_it_leaves),
+        cmocka_unit_test(each_run_reports_what_it_leaves),
         cmocka_unit_test(all_results_together_have_a_limit),
         cmocka_unit_test(a_run_of_passes_is_cancelled),
     };

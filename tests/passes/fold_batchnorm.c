@@ -1,4 +1,4 @@
-/* The pass `fold-batchnorm`: before and after with the same numbers, and what must stay as it is. */
+/* The pass `fold-batchnorm`: networks before and after it, with the same numbers; and networks that it must not change. */
 #include "support/scarce.h"
 #include "support/story.h"
 #include <xir/pass.h>
@@ -24,9 +24,9 @@ static void becomes(const char *before, const char *after, int line) {
     xir_network *net = folded(before), *old = story_net(before);
     check_story(net, after, __FILE__, line);
     check_same_numbers(old, net, __FILE__, line);
-    if (!changes) fail_msg("line %d: no changes were said", line);
+    if (!changes) fail_msg("line %d: no changes", line);
     assert_int_equal(xir_pass_run(net, "fold-batchnorm", NULL, &changes, why), XIR_OK);
-    if (changes) fail_msg("line %d: a second time changes %zu", line, changes);
+    if (changes) fail_msg("line %d: a second run makes %zu changes", line, changes);
     xir_network_free(net);
     xir_network_free(old);
 }
@@ -38,7 +38,7 @@ static void stays(const char *before, int line) {
     xir_network_free(net);
     net = folded(before);
     check_story(net, text, __FILE__, line);
-    if (changes) fail_msg("line %d: %zu changes were said", line, changes);
+    if (changes) fail_msg("line %d: %zu changes", line, changes);
     free(text);
     xir_network_free(net);
 }
@@ -49,7 +49,7 @@ static void stays(const char *before, int line) {
 #define IMAGE "x: NHWC 1 5 6 4; "
 #define NORM4 "v: params 4; m: params 4; "
 
-static void behind_a_convolution(void **state) {
+static void after_a_convolution(void **state) {
     (void)state;
     BECOMES(IMAGE "w: params HWIO 3 3 4 4; " NORM4 "c = Conv2d x w [pad_left=1 pad_right=1]; y = BatchNorm2d c [variance=v mean=m]; out y",
             "y = Conv2d x w c.bias [pad_left=1 pad_right=1]; out y");
@@ -70,7 +70,7 @@ static void in_groups(void **state) {
             "y = Conv2d x w c.bias [groups=2]; out y");
 }
 
-static void behind_a_transposed_one(void **state) {
+static void after_a_transposed_convolution(void **state) {
     (void)state;
     BECOMES(IMAGE "w: params HWOI 3 3 6 4; v: params 6; m: params 6; c = ConvTranspose2d x w [stride_width=2 stride_height=2 pad_top=1]; "
             "y = BatchNorm2d c [variance=v mean=m]; out y", "y = ConvTranspose2d x w c.bias [stride_width=2 stride_height=2 pad_top=1]; out y");
@@ -78,7 +78,7 @@ static void behind_a_transposed_one(void **state) {
             "y = BatchNorm2d c [variance=v mean=m]; out y", "y = ConvTranspose2d x w b [groups=2]; out y");
 }
 
-static void behind_a_product(void **state) {
+static void after_a_product(void **state) {
     (void)state;
     BECOMES("x: NC 3 5; w: params 5 4; " NORM4 "c = Matmul x w; y = BatchNorm1d c [variance=v mean=m]; out y", "y = Matmul x w c.bias; out y");
     BECOMES("x: NC 3 5; w: params 5 4; b: params 4; " NORM4 "c = Matmul x w b; y = BatchNorm1d c [variance=v mean=m]; out y", "y = Matmul x w b; out y");
@@ -107,24 +107,24 @@ static void other_constants_of_channels(void **state) {
     BECOMES(IMAGE "w: params HWIO 3 3 4 4; b: params 4; s: params 4; c = Conv2d x w b; y = Add s c [alpha=2 beta=-3]; out y", "y = Conv2d x w b; out y");
     BECOMES(IMAGE "w: params HWIO 3 3 4 4; s: params 4 = 1 2 3 4; c = Conv2d x w; d = Div c s; y = DivideScalar d [divisor=3]; out y", "y = Conv2d x w; out y");
     STAYS(IMAGE "w: params HWIO 3 3 4 4; s: params 4 = 1 2 3 4; c = Conv2d x w; y = Div s c; out y");
-    STAYS(IMAGE "w: params HWIO 3 3 4 4; s: params 3 4 4; c = Conv2d x w; y = Multiply c s; out y");        /* of each place */
-    STAYS(IMAGE "w: params HWIO 3 3 4 4; s: params 2 1 1 4; c = Conv2d x w; y = Multiply c s; out y");      /* of each sample: it broadcasts */
+    STAYS(IMAGE "w: params HWIO 3 3 4 4; s: params 3 4 4; c = Conv2d x w; y = Multiply c s; out y");        /* per position */
+    STAYS(IMAGE "w: params HWIO 3 3 4 4; s: params 2 1 1 4; c = Conv2d x w; y = Multiply c s; out y");      /* per sample: it broadcasts */
     STAYS("x: NCHW 1 4 5 6; w: params OIHW 4 4 3 3; s: params 4; c = Conv2d x w; y = Multiply c s; out y"); /* along W */
     STAYS(IMAGE "w: params HWIO 3 3 4 4; c = Conv2d x w; y = DivideScalar c [divisor=3 rounding_mode=FLOOR]; out y");
 }
 
-static void what_others_use(void **state) {
+static void values_with_other_users(void **state) {
     (void)state;
     STAYS(IMAGE "w: params HWIO 3 3 4 4; " NORM4 "c = Conv2d x w; y = BatchNorm2d c [variance=v mean=m]; out y c");
     STAYS(IMAGE "w: params HWIO 3 3 4 4; " NORM4 "c = Conv2d x w; y = BatchNorm2d c [variance=v mean=m]; z = Add c y; out z");
-    /* Weights that two convolutions share are copied: the other keeps its own. */
+    /* Weights that two convolutions share are copied: the other one keeps them. */
     BECOMES(IMAGE "w: params HWIO 3 3 4 4; " NORM4 "c = Conv2d x w; y = BatchNorm2d c [variance=v mean=m]; d = Conv2d x w; out y d",
             "y = Conv2d x w/c c.bias; d = Conv2d x w; out y d");
     BECOMES(IMAGE "w: params HWIO 3 3 4 4; b: params 4; " NORM4 "c = Conv2d x w b; y = BatchNorm2d c [variance=v mean=m]; d = Conv2d x w b; "
             "z = BatchNorm2d d [variance=m mean=v]; out y z", "y = Conv2d x w/c b/c; z = Conv2d x w b; out y z");
 }
 
-static void what_is_not_there(void **state) {
+static void missing_constants_and_bytes(void **state) {
     (void)state;
     STAYS(IMAGE "w: HWIO 3 3 4 4; " NORM4 "c = Conv2d x w; y = BatchNorm2d c [variance=v mean=m]; out y");
     STAYS(IMAGE "w: params HWIO 3 3 4 4; b: fp32 4; " NORM4 "c = Conv2d x w b; y = BatchNorm2d c [variance=v mean=m]; out y");
@@ -149,14 +149,14 @@ static void in_front_of_a_convolution(void **state) {
     BECOMES("x: 2 3 4; w: params 2 4 5; s: params 4; n = Multiply x s; y = Matmul n w; out y", "y = Matmul x w; out y");
 }
 
-static void not_where_zeros_are_read(void **state) {
+static void not_where_padding_is_read(void **state) {
     (void)state;
     STAYS(IMAGE "w: params HWIO 3 3 4 6; " NORM4 "n = BatchNorm2d x [variance=v mean=m]; y = Conv2d n w [pad_top=1]; out y");
     STAYS(IMAGE "w: params HWIO 3 3 4 6; " NORM4 "n = BatchNorm2d x [variance=v mean=m]; y = Conv2d n w [pad_right=1]; out y");
     STAYS(IMAGE "w: params HWOI 3 3 6 4; " NORM4 "n = BatchNorm2d x [variance=v mean=m]; y = ConvTranspose2d n w; out y");
-    STAYS("x: 3 4; w: params 4 5; half: 0.5; n = Multiply x half; y = Matmul n w; out y");                  /* it may be of an activation */
+    STAYS("x: 3 4; w: params 4 5; half: 0.5; n = Multiply x half; y = Matmul n w; out y");                  /* it may belong to an activation */
     STAYS("x: 3 4; w: params 4 5; n = DivideScalar x [divisor=6]; y = Matmul n w; out y");
-    STAYS("x: 2 3 4; w: params 2 4 5; s: params 4; n = Add x s; y = Matmul n w; out y");                    /* the bias would be one a matrix */
+    STAYS("x: 2 3 4; w: params 2 4 5; s: params 4; n = Add x s; y = Matmul n w; out y");                    /* there would be one bias per matrix */
     /* Without an addend zeros stay zeros. */
     BECOMES(IMAGE "w: params HWIO 3 3 4 6; v: params 4; z: params 4 = 0 0 0 0; n = BatchNorm2d x [variance=v mean=z]; y = Conv2d n w [pad_top=1]; out y",
             "y = Conv2d x w [pad_top=1]; out y");
@@ -169,7 +169,7 @@ static void not_where_zeros_are_read(void **state) {
 
 /* ---- transposes between ----------------------------------------------------------------------------------------- */
 
-static void as_a_conversion_leaves_it(void **state) {
+static void between_transposes_of_a_conversion(void **state) {
     (void)state;
     BECOMES("x: NCHW 1 4 5 6; w: params HWIO 3 3 4 4; " NORM4 "a = Transpose x [dims=0,2,3,1 layout=@layout(NHWC)]; c = Conv2d a w; "
             "d = Transpose c [dims=0,3,1,2 layout=@layout(NCHW)]; e = Transpose d [dims=0,2,3,1 layout=@layout(NHWC)]; "
@@ -199,30 +199,30 @@ static void scarcely(want *w) {
         "x: NHWC 1 5 6 4; w: params HWIO 3 3 4 4; z: params HWIO 1 1 4 2; b: params 2; v: params 4; m: params 4; "
         "a = BatchNorm2d x [variance=v mean=m]; c = Conv2d a w; n = BatchNorm2d c [variance=m mean=v]; d = Conv2d n z b; e = Add d b; y = ReLU e; out y"));
     TRY_LOOSELY(w, xir_pass_run(w->net, "fold-batchnorm", NULL, NULL, w->why));
-    IN_PLENTY(w, assert_int_equal(xir_pass_run(w->net, "dce", NULL, NULL, w->why), XIR_OK));   /* what failures left behind */
+    IN_PLENTY(w, assert_int_equal(xir_pass_run(w->net, "dce", NULL, NULL, w->why), XIR_OK));   /* ops that failures left unused */
     w->result = story_text(w->net);
 }
 
-static void memory_ends_anywhere(void **state) {
+static void failing_allocations_leak_nothing(void **state) {
     (void)state;
     run_scarcely("fold-batchnorm", scarcely, false);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(behind_a_convolution),
+        cmocka_unit_test(after_a_convolution),
         cmocka_unit_test(in_groups),
-        cmocka_unit_test(behind_a_transposed_one),
-        cmocka_unit_test(behind_a_product),
+        cmocka_unit_test(after_a_transposed_convolution),
+        cmocka_unit_test(after_a_product),
         cmocka_unit_test(one_after_the_other),
         cmocka_unit_test(other_constants_of_channels),
-        cmocka_unit_test(what_others_use),
-        cmocka_unit_test(what_is_not_there),
+        cmocka_unit_test(values_with_other_users),
+        cmocka_unit_test(missing_constants_and_bytes),
         cmocka_unit_test(in_front_of_a_convolution),
-        cmocka_unit_test(not_where_zeros_are_read),
-        cmocka_unit_test(as_a_conversion_leaves_it),
+        cmocka_unit_test(not_where_padding_is_read),
+        cmocka_unit_test(between_transposes_of_a_conversion),
         cmocka_unit_test(other_elements),
-        cmocka_unit_test(memory_ends_anywhere),
+        cmocka_unit_test(failing_allocations_leak_nothing),
     };
     return RUN_GROUP(tests);
 }

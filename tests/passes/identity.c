@@ -1,12 +1,12 @@
-/* identity: what gives what it is given goes, what changes anything that somebody can see stays. */
+/* identity: ops whose output equals their input are removed; an op with any visible effect stays. */
 #include <stdio.h>
 #include "support/op_list.h"
 #include "support/story.h"
 
-/* A network x -> op -> relu -> y; `make` is given x. */
+/* Makes the network x -> op -> relu -> y from x. */
 typedef xir_value *make_fn(xir_network *net, xir_value *x);
 
-/* The op has gone and y reads x; or it is there. */
+/* Checks that the op was removed and y reads x, or that the op is still present. */
 static void check(const xir_type *type, make_fn *make, bool goes, int line) {
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", type);
@@ -46,7 +46,7 @@ static void a_reshape_to_the_same_type(void **state) {
     STAYS(image(), other_letters);
     STAYS(image(), other_dims);
     GOES(image(), rest_first);
-    GOES(open(), rest_first);    /* the dim that is not known is what is left in both */
+    GOES(open(), rest_first);    /* the unknown dim is the rest in both */
     GOES(FP32("**C", 3, 4, 2), none_squeezed);
 }
 
@@ -98,7 +98,7 @@ static void a_transposition_that_moves_nothing(void **state) {
     (void)state;
     GOES(image(), in_order);
     GOES(wide(), in_order);
-    STAYS(image(), swapped);                           /* though the type is the same */
+    STAYS(image(), swapped);                           /* although the type is the same */
     GOES(FP32("NHWC", 1, 4, 1, 2), in_order);
     GOES(FP32("***C", 1, 1, 3, 2), one_moved);         /* only dims of 1 */
     STAYS(FP32("***C", -1, 1, 3, 2), one_moved);
@@ -128,7 +128,7 @@ static void a_slice_of_everything(void **state) {
     GOES(image(), from_minus_n);
     STAYS(image(), reversed);
     STAYS(image(), shorter);
-    STAYS(open(), first_nine);                         /* of ten there would be nine */
+    STAYS(open(), first_nine);                         /* ten elements would become nine */
 }
 
 static xir_value *one_section(xir_network *net, xir_value *x) {
@@ -219,7 +219,7 @@ static void a_copy_into_other_memory_stays(void **state) {
     xir_network_free(net);
 }
 
-static void an_op_with_attributes_that_nobody_knows_stays(void **state) {
+static void an_op_with_unknown_attributes_stays(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", image()), *m = copy(net, x, "m");
@@ -294,7 +294,7 @@ static void arithmetic(const char *op, bool goes, int line) {
 #define OP_GOES(op)  arithmetic(op, true, __LINE__)
 #define OP_STAYS(op) arithmetic(op, false, __LINE__)
 
-static void what_is_exact_goes(void **state) {
+static void exact_arithmetic_is_removed(void **state) {
     (void)state;
     OP_GOES("Multiply x one");
     OP_GOES("Multiply one x");
@@ -311,7 +311,7 @@ static void what_is_exact_goes(void **state) {
     OP_GOES("Add n none [beta=-1]");
 }
 
-static void what_is_not_exact_stays(void **state) {
+static void inexact_arithmetic_stays(void **state) {
     (void)state;
     OP_STAYS("Add x zero");             /* -0 + 0 is 0 */
     OP_STAYS("Add x minus [beta=-1]");
@@ -330,7 +330,7 @@ static void what_is_not_exact_stays(void **state) {
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
-static void a_result_hands_its_name_to_who_makes_it_now(void **state) {
+static void a_result_passes_its_name_to_its_new_producer(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", image()), *a = relu(net, x, "a"), *y = copy(net, a, "y");
@@ -340,13 +340,13 @@ static void a_result_hands_its_name_to_who_makes_it_now(void **state) {
     xir_network_free(net);
 }
 
-/* The names of an argument and of a result are both known outside: one value can't have two. */
-static void an_argument_is_no_result(void **state) {
+/* Callers know both the name of an input and that of a result: one value can't have two names. */
+static void an_input_does_not_become_a_result(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", image()), *y = copy(net, x, "y");
     results(net, XIR_VALUES(y, relu(net, y, "z")));
-    assert_int_equal(PASS(net, "identity"), 1);   /* z reads x now */
+    assert_int_equal(PASS(net, "identity"), 1);   /* z now reads x */
     CHECK_OPS(net, "x = Input()", "y = Copy(x)", "z = ReLU(x)", "Output(y, z)");
     xir_network_free(net);
 }
@@ -361,10 +361,10 @@ static void two_results_of_one_value_stay_two(void **state) {
     xir_network_free(net);
 }
 
-/* What a conversion makes on the way to a value of the source is named after that. */
+/* A conversion names the values on the way to a source value after that value. */
 static void the_name_of_the_source_is_kept(void **state) {
     (void)state;
-    static const char *const rows[][3] = {   /* the value's own name, the copy's, what is left */
+    static const char *const rows[][3] = {   /* the value's own name, the copy's, the resulting one */
         { "y.Conv2d", "y", "y" }, { "", "y", "y" }, { "a", "y", "a" }, { "y", "y.Copy", "y" }, { "y2", "y", "y2" }, { "y.", "y", "y" }, { "a", "", "a" },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -375,7 +375,7 @@ static void the_name_of_the_source_is_kept(void **state) {
         CHECK_STR(xir_value_name(a), rows[i][2]);
         xir_network_free(net);
     }
-    xir_network *net = new_net();   /* names that are known outside stay what they are */
+    xir_network *net = new_net();   /* names that callers know stay */
     xir_value *x = argument(net, "y.in", image()), *a = relu(net, x, "z.out"), *y = copy(net, x, "y"),
                *z = copy(net, a, "z");
     results(net, XIR_VALUES(a, sigmoid(net, y, "p"), sigmoid(net, z, "q")));
@@ -384,7 +384,7 @@ static void the_name_of_the_source_is_kept(void **state) {
     xir_network_free(net);
 }
 
-static void a_chain_goes_as_a_whole(void **state) {
+static void a_chain_is_removed_as_a_whole(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *v = argument(net, "x", image());
@@ -395,7 +395,7 @@ static void a_chain_goes_as_a_whole(void **state) {
     xir_network_free(net);
 }
 
-static void tags_go_along(void **state) {
+static void tags_are_kept(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", image()), *a = XIR_RELU(xir_at_end(net), x), *y = copy(net, a, "y");
@@ -419,16 +419,16 @@ int main(void) {
         cmocka_unit_test(other_moves_that_move_nothing),
         cmocka_unit_test(a_cast_to_the_same_type_and_a_copy),
         cmocka_unit_test(a_copy_into_other_memory_stays),
-        cmocka_unit_test(an_op_with_attributes_that_nobody_knows_stays),
+        cmocka_unit_test(an_op_with_unknown_attributes_stays),
         cmocka_unit_test(a_window_of_one_element),
-        cmocka_unit_test(what_is_exact_goes),
-        cmocka_unit_test(what_is_not_exact_stays),
-        cmocka_unit_test(a_result_hands_its_name_to_who_makes_it_now),
-        cmocka_unit_test(an_argument_is_no_result),
+        cmocka_unit_test(exact_arithmetic_is_removed),
+        cmocka_unit_test(inexact_arithmetic_stays),
+        cmocka_unit_test(a_result_passes_its_name_to_its_new_producer),
+        cmocka_unit_test(an_input_does_not_become_a_result),
         cmocka_unit_test(two_results_of_one_value_stay_two),
         cmocka_unit_test(the_name_of_the_source_is_kept),
-        cmocka_unit_test(a_chain_goes_as_a_whole),
-        cmocka_unit_test(tags_go_along),
+        cmocka_unit_test(a_chain_is_removed_as_a_whole),
+        cmocka_unit_test(tags_are_kept),
     };
     return RUN_GROUP(tests);
 }

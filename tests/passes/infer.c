@@ -1,4 +1,4 @@
-/* infer: types follow from the inputs; what cannot be inferred keeps what it has. */
+/* infer: types follow from the inputs; a value whose type cannot be inferred keeps its type. */
 #include "support/op_list.h"
 
 static void types_follow_from_the_input(void **state) {
@@ -17,15 +17,15 @@ static void types_follow_from_the_input(void **state) {
     xir_network_free(net);
 }
 
-static void what_has_its_types_is_no_change(void **state) {
+static void unchanged_types_are_not_counted(void **state) {
     (void)state;
     xir_network *net = small_net();
     assert_int_equal(PASS(net, "infer"), 0);
     xir_network_free(net);
 }
 
-/* A network that is half converted: nothing is known of what an unknown op makes. */
-static void what_reads_an_untyped_value_keeps_its_type(void **state) {
+/* A half-converted network: the outputs of an unknown op have no type. */
+static void a_reader_of_an_untyped_value_keeps_its_type(void **state) {
     (void)state;
     xir_network *net = new_net();
     const xir_type *type = FP32("NC", 1, 4);
@@ -41,7 +41,7 @@ static void what_reads_an_untyped_value_keeps_its_type(void **state) {
     xir_network_free(net);
 }
 
-static void every_op_that_is_refused_is_a_finding(void **state) {
+static void every_refused_op_is_a_finding(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", FP32("NC", 1, 4)), *p = xir_params_new(net, XIR_STR("p"), FP32("NC", 1, 4));
@@ -54,7 +54,7 @@ static void every_op_that_is_refused_is_a_finding(void **state) {
     assert_int_equal(xir_diags_count(why), 2);
     CHECK_STR(xir_diags_at(why, 0)->path, "/ops/1/inputs/1");
     CHECK_STR(xir_diags_at(why, 1)->path, "/ops/2/inputs/1");
-    assert_int_equal(changes, 1);   /* c is what it should be all the same */
+    assert_int_equal(changes, 1);   /* c gets its type nevertheless */
     CHECK_TYPED_OPS(net, "x:fp32[1,5]NC = Input()", "a:fp32[1,4]NC = Add(x, p)", "b:fp32[1,4]NC = Add(x, p)", "c:fp32[1,5]NC = ReLU(x)", "Output(a, b, c)");
     CHECK_SOUND(net);
     xir_diags_clear(why);
@@ -78,9 +78,9 @@ static void a_tiled_input_keeps_the_types_of_its_users(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_follow_from_the_input),
-        cmocka_unit_test(what_has_its_types_is_no_change),
-        cmocka_unit_test(what_reads_an_untyped_value_keeps_its_type),
-        cmocka_unit_test(every_op_that_is_refused_is_a_finding),
+        cmocka_unit_test(unchanged_types_are_not_counted),
+        cmocka_unit_test(a_reader_of_an_untyped_value_keeps_its_type),
+        cmocka_unit_test(every_refused_op_is_a_finding),
         cmocka_unit_test(a_tiled_input_keeps_the_types_of_its_users),
     };
     return RUN_GROUP(tests);

@@ -1,4 +1,4 @@
-/* merge: a run of moves is one move; the elements land where they did. */
+/* merge: a run of moves becomes one move; the elements end in the same places. */
 #include "support/op_list.h"
 
 /* ---- reshapes ---------------------------------------------------------------------------------------------------- */
@@ -15,7 +15,7 @@ static void a_run_of_reshapes_is_the_last_one(void **state) {
     xir_network_free(net);
 }
 
-static void what_others_need_stays(void **state) {
+static void values_with_other_users_stay(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", FP32("NC", 4, 8));
@@ -26,8 +26,8 @@ static void what_others_need_stays(void **state) {
     xir_network_free(net);
 }
 
-/* What is left for a -1 is known of the reshape before, and would not be known of the input. */
-static void what_was_known_stays_known(void **state) {
+/* The dim for a -1 is known from the reshape before, and would not be known from the input. */
+static void known_dims_stay_known(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", FP32("**", -1, -1));
@@ -58,7 +58,7 @@ static void two_transpositions_are_one(void **state) {
     xir_network_free(net);
 }
 
-static void there_and_back_is_nothing_for_identity(void **state) {
+static void identity_removes_a_transposition_there_and_back(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", FP32("NHWC", 1, 3, 4, 5));
@@ -73,7 +73,7 @@ static void there_and_back_is_nothing_for_identity(void **state) {
 
 /* ---- slices ------------------------------------------------------------------------------------------------------ */
 
-/* Positions that NumPy's begin:end:stride picks of n, counted by walking. */
+/* The positions that NumPy's begin:end:stride picks of n, found by walking. */
 static size_t walk(int64_t begin, int64_t end, int64_t stride, int64_t n, int64_t *out) {
     size_t count = 0;
     if (begin < 0) begin += n;
@@ -95,7 +95,7 @@ static int64_t any_stride(void) {
     return stride ? stride : 1;
 }
 
-/* Whatever two slices pick, the one that is left picks it. */
+/* The merged slice picks exactly what the two slices pick. */
 static void two_slices_pick_what_one_picks(void **state) {
     (void)state;
     size_t merged = 0;
@@ -125,13 +125,13 @@ static void two_slices_pick_what_one_picks(void **state) {
     assert_int_equal(merged, 4000);
 }
 
-static void slices_of_dims_that_are_not_known(void **state) {
+static void slices_of_unknown_dims(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", FP32("***", -1, 8, -1));
     xir_value *a = slice(net, x, LIST(0, 2, 1), LIST(INT64_MAX, 8, INT64_MAX), LIST(1, 1, 2), "a");
     xir_value *b = slice(net, a, LIST(3, 0, 0), LIST(9, 4, INT64_MAX), LIST(2, 2, 1), "b");
-    /* what of a part of unknown length? */
+    /* a slice of a part of unknown length */
     xir_value *c = slice(net, b, LIST(1, 0, 0), LIST(2, 2, 2), LIST(1, 1, 1), "c");
     results(net, XIR_VALUES(c));
     assert_int_equal(PASS(net, "merge"), 1);
@@ -163,7 +163,7 @@ static void a_tree_of_concatenations_is_one(void **state) {
     xir_network_free(net);
 }
 
-static void a_concatenation_that_others_need_stays(void **state) {
+static void a_concatenation_with_other_users_stays(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", FP32("NC", 2, 3));
@@ -175,8 +175,8 @@ static void a_concatenation_that_others_need_stays(void **state) {
     xir_network_free(net);
 }
 
-/* An axis that joins is the same axis, whatever is in between. */
-static void along_another_axis_nothing_is_joined(void **state) {
+/* Concatenations along different axes are not merged. */
+static void concatenations_along_other_axes_stay(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", FP32("NC", 3, 3));
@@ -188,7 +188,7 @@ static void along_another_axis_nothing_is_joined(void **state) {
 
 static void a_long_chain_of_concatenations_is_one(void **state) {
     (void)state;
-    enum { LENGTH = 20000 };   /* one after the other this would be copied 2e8 times */
+    enum { LENGTH = 20000 };   /* merging them one by one would copy 2e8 times */
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", FP32("NC", 1, 1)), *v = x;
     for (int i = 0; i < LENGTH; i++) v = concat(net, XIR_VALUES(v, x), 1, "");
@@ -202,9 +202,9 @@ static void a_long_chain_of_concatenations_is_one(void **state) {
     xir_network_free(net);
 }
 
-/* ---- what keeps a run apart -------------------------------------------------------------------------------------- */
+/* ---- limits of a run ------------------------------------------------------------------------------------------- */
 
-static void other_targets_memories_and_attributes_keep_it_apart(void **state) {
+static void other_targets_memories_and_attributes_end_a_run(void **state) {
     (void)state;
     for (int i = 0; i < 4; i++) {
         xir_network *net = new_net();
@@ -221,7 +221,7 @@ static void other_targets_memories_and_attributes_keep_it_apart(void **state) {
     }
 }
 
-static void a_ring_ends(void **state) {
+static void a_cycle_terminates(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", FP32("NC", 4, 8));
@@ -239,18 +239,18 @@ static void a_ring_ends(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_of_reshapes_is_the_last_one),
-        cmocka_unit_test(what_others_need_stays),
-        cmocka_unit_test(what_was_known_stays_known),
+        cmocka_unit_test(values_with_other_users_stay),
+        cmocka_unit_test(known_dims_stay_known),
         cmocka_unit_test(two_transpositions_are_one),
-        cmocka_unit_test(there_and_back_is_nothing_for_identity),
+        cmocka_unit_test(identity_removes_a_transposition_there_and_back),
         cmocka_unit_test(two_slices_pick_what_one_picks),
-        cmocka_unit_test(slices_of_dims_that_are_not_known),
+        cmocka_unit_test(slices_of_unknown_dims),
         cmocka_unit_test(a_tree_of_concatenations_is_one),
-        cmocka_unit_test(a_concatenation_that_others_need_stays),
-        cmocka_unit_test(along_another_axis_nothing_is_joined),
+        cmocka_unit_test(a_concatenation_with_other_users_stays),
+        cmocka_unit_test(concatenations_along_other_axes_stay),
         cmocka_unit_test(a_long_chain_of_concatenations_is_one),
-        cmocka_unit_test(other_targets_memories_and_attributes_keep_it_apart),
-        cmocka_unit_test(a_ring_ends),
+        cmocka_unit_test(other_targets_memories_and_attributes_end_a_run),
+        cmocka_unit_test(a_cycle_terminates),
     };
     return RUN_GROUP(tests);
 }

@@ -1,6 +1,6 @@
-/* Every model of ONNX's operator tests through the default pipeline, and through passes in orders that nobody would
- * write: after each pass the network is valid, the pass has said what it did, and the executor computes the same.
- * Then a second run finds nothing to do. */
+/* Every model of ONNX's operator tests through the default pipeline, and through random pipelines. After each pass the
+ * network is valid, the pass has reported its changes, and the executor computes the same. Then a second run changes
+ * nothing. */
 #include <ftw.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,12 +33,12 @@ static xir_network *load(const char *path) {
     xir_network *net = xir_network_load(ctx, path, NULL, why);
     if (!net) {
         xir_diags_print(why, stderr);
-        fail_msg("%s is not read", path);
+        fail_msg("can't read %s", path);
     }
     return net;
 }
 
-/* Whether anything was proven. What goes wrong is said with the model and the pipeline. */
+/* Whether anything was proven. A failure names the model and the pipeline. */
 static bool prove(const char *path, const char *text, xir_network *net, uint64_t seed) {
     xir_pipeline *p = xir_pipeline_parse(ctx, xir_str_of(text), why);
     xir_proof *proof = xir_proof_new(ctx, &XIR_INIT(xir_proof_options, .seed = seed), why);
@@ -86,7 +86,7 @@ static void the_default_pipeline_changes_no_result(void **state) {
         xir_network_free(net);
     }
     print_message("%zu of %zu models could be run\n", proven, n_models);
-    assert_true(proven * 10 >= n_models * 6);   /* the others depend on data, or are of types that are no tensors */
+    assert_true(proven * 10 >= n_models * 6);   /* the others depend on data, or have values that are not tensors */
 }
 
 /* "onnx-to-xir" and one to eight passes, some in groups. */

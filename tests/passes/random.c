@@ -1,6 +1,6 @@
-/* Networks by chance: whatever they are, a pass leaves them sound, says truly whether it changed anything, and changes
- * nothing the second time; a valid one stays valid, keeps the names of its arguments and results, and computes the very
- * same numbers. */
+/* Random networks. A pass leaves any network consistent, reports truthfully whether it changed it, and changes nothing
+ * when run again. A valid network stays valid, keeps the names of its inputs and results, and computes exactly the same
+ * numbers. */
 #include <stdio.h>
 #include <xir/exec.h>
 #include "support/op_list.h"
@@ -31,7 +31,7 @@ static bool run_honestly(xir_network *net, size_t which, uint64_t seed) {
     all_changes[which] += changes;
     if (same != (changes == 0))
         fail_msg("seed %d, %s: %zu changes, but the network is %s", (int)seed, pass, changes,
-                 same ? "as it was" : "another");
+                 same ? "unchanged" : "changed");
     if (valid && (!done || xir_network_validate(net, why))) {
         xir_diags_print(why, stderr);
         fail_msg("seed %d, %s: not valid any more", (int)seed, pass);
@@ -43,7 +43,7 @@ static bool run_honestly(xir_network *net, size_t which, uint64_t seed) {
     return done;
 }
 
-/* Everything that a file may have, valid or not. */
+/* Networks of everything that a file may have, valid or not. */
 static void passes_are_honest_about_any_network(void **state) {
     (void)state;
     random_counts *counts = calloc(1, sizeof *counts);
@@ -78,11 +78,11 @@ typedef struct maker {
     xir_network *net;
     xir_value   *values[MOST_VALUES];
     size_t       n, made;
-    xir_value   *odd;         /* of no elements, or of dims that are not known: a result at most */
+    xir_value   *odd;         /* without elements, or with unknown dims: only used as a result */
 } maker;
 
 static void keep(maker *m, const xir_op *op) {
-    if (!op) {   /* refused: this is what chance may ask for */
+    if (!op) {   /* a random request may be refused */
         xir_network_clear_status(m->net);
         return;
     }
@@ -99,7 +99,7 @@ static void keep(maker *m, const xir_op *op) {
 
 static xir_i64s dims_of(const xir_value *v) { return xir_type_as_tensor(xir_value_type(v))->shape; }
 
-/* One that was made lately, or any. */
+/* A value, usually a recent one. */
 static xir_value *some(const maker *m) {
     size_t from = once_in(3) || m->n < 6 ? 0 : m->n - 6;
     return m->values[from + chance(m->n - from)];
@@ -131,7 +131,7 @@ static void step_reshape(maker *m) {
     xir_i64s dims = dims_of(x);
     int64_t shape[6];
     size_t n = 0;
-    for (size_t i = 0; i < dims.size && n < 5; i++) {   /* 6 becomes 2 3, neighbours become one, 1 comes and goes */
+    for (size_t i = 0; i < dims.size && n < 5; i++) {   /* 6 becomes 2 3, neighbours are merged, 1 is added or removed */
         int64_t d = dims.data[i];
         if (once_in(3) && n && d != 0) shape[n - 1] *= d;
         else if (d == 6 && once_in(2)) shape[n++] = 2, shape[n++] = 3;
@@ -247,7 +247,7 @@ static void step_pad(maker *m) {
     keep(m, xir_add_pad(xir_at_end(m->net), (xir_pad_in){ x }, &a));
 }
 
-/* Something of constants alone. */
+/* An op of constants alone. */
 static void step_constant(maker *m) {
     xir_value *x = numbers(m, FP32("**", 2, 3)), *y = numbers(m, FP32("**", 2, 3));
     const xir_op *op = xir_add_add(xir_at_end(m->net), (xir_add_in){ x, y }, NULL);
@@ -264,7 +264,7 @@ static void step_shape(maker *m) {
              xir_add_constant_of_shape(xir_at_end(m->net), (xir_constant_of_shape_in){ xir_op_output(op, 0) }, NULL));
 }
 
-/* An op that is there already, once more. */
+/* A copy of an existing op. */
 static void step_again(maker *m) {
     const xir_op *op = xir_value_op(some(m));
     if (op == xir_network_first(m->net)) return;
@@ -274,7 +274,7 @@ static void step_again(maker *m) {
     keep(m, copy);
 }
 
-/* As a conversion puts it: channels go to the end for a window, and back. */
+/* As a conversion does it: the channels move to the end for a window op, and back. */
 static void step_window(maker *m) {
     xir_value *x = some_fp32(m);
     xir_i64s dims = dims_of(x);
@@ -284,7 +284,7 @@ static void step_window(maker *m) {
     int64_t c = dims.data[1], rows = dims.data[2], columns = dims.data[3];
     if (once_in(3) && rows > 1 && columns > 1) {
         x = XIR_MAX_POOL2D(at, .input = x, .k = 2);
-    } else if (once_in(2)) {   /* each output is one of the inputs, or its negative: numbers don't grow */
+    } else if (once_in(2)) {   /* each output is an input or its negative, so the numbers don't grow */
         float w[8 * 8] = { 0 }, b[8] = { 0 };
         int64_t to = 1 + (int64_t)chance(4);
         if (c > 8) return;
@@ -392,9 +392,9 @@ static void the_numbers_stay_the_same(void **state) {
         xir_network_free(net);
     }
     assert_true(ops_after * 2 < ops_before);
-    /* the networks are in order and have their types, and fit no pattern */
+    /* the networks are sorted and typed, and match no pattern */
     for (size_t i = 2; i < COUNT(passes); i++) {
-        if (!all_changes[i] && strcmp(passes[i], "fuse") != 0) fail_msg("%s has changed nothing", passes[i]);
+        if (!all_changes[i] && strcmp(passes[i], "fuse") != 0) fail_msg("%s never changed anything", passes[i]);
     }
 }
 

@@ -1,6 +1,6 @@
-/* Shapes: where the arguments of an ONNX network have static shapes, every value has one after
- * onnx-to-xir,infer,fold,infer, but what depends on data. The idioms with which exporters compute shapes; and, with
- * XIR_CORPUS set, whole exports (files are unpacked by xz). */
+/* Shapes: if the inputs of an ONNX network have static shapes, every value has one after onnx-to-xir,infer,fold,infer,
+ * except where data decide. Tested are the idioms by which exporters compute shapes; and, with XIR_CORPUS set, whole
+ * exported models (unpacked by xz). */
 #include <dirent.h>
 #include <stdio.h>
 #include "support/onnx_make.h"
@@ -8,7 +8,7 @@
 #include "support/skips.h"
 #include "graph.h"
 
-/* ---- what is complete -------------------------------------------------------------------------------------------- */
+/* ---- completeness ----------------------------------------------------------------------------------------------- */
 
 static bool is_open(const xir_value *v) {
     const xir_tensor_type *tensor = xir_type_as_tensor(v->type);
@@ -18,7 +18,7 @@ static bool is_open(const xir_value *v) {
     return !tensor;
 }
 
-/* Ops whose shapes are decided by numbers, and those that choose what runs. */
+/* Ops whose output shapes depend on data, and ops that choose what runs. */
 static bool asks_for_data(const xir_op *op) {
     static const char *const keys[] = { "xir::NonZero", "xir::NonMaxSuppression", "onnx::If", "onnx::Loop",
                                         "onnx::NonZero", "onnx::NonMaxSuppression" };
@@ -30,7 +30,7 @@ static bool asks_for_data(const xir_op *op) {
 
 typedef struct counts { size_t values, open, excused; } counts;
 
-/* Open values, and those of them that what depends on data explains; the first that nothing explains is printed. */
+/* Counts open values, and those of them that ops on data explain; prints the first one without an explanation. */
 static counts look(const xir_network *net, const char *name) {
     counts n = { 0 };
     bool *data = calloc(net->n_slots + 1, sizeof *data), told = false;
@@ -42,7 +42,7 @@ static counts look(const xir_network *net, const char *name) {
             if (v && v->producer) data[op->slot] |= data[v->producer->slot];
         }
         for (uint32_t i = 0; i < op->n_outputs; i++) {
-            /* an output that is left out */
+            /* an omitted output */
             if (op->outputs[i].more && !op->outputs[i].more->name->size && !op->outputs[i].type) continue;
             n.values++;
             if (!is_open(&op->outputs[i])) continue;
@@ -70,7 +70,7 @@ static void run_passes(xir_network *net, const char *text) {
 
 static const char shapes_only[] = "onnx-to-xir,infer,fold,infer";
 
-/* The network that a model becomes; its shapes are complete. */
+/* Converts a model; all shapes of the resulting network must be complete. */
 static xir_network *complete(om *m, const char *passes) {
     size_t size;
     const void *bytes = om_done(m, &size);
@@ -85,7 +85,7 @@ static xir_network *complete(om *m, const char *passes) {
     return net;
 }
 
-/* The dims of result `i`. */
+/* Checks the dims of result `i`. */
 static void check_dims(const xir_network *net, size_t i, const int64_t *dims, size_t rank, int line) {
     const xir_value *v = xir_op_input(xir_network_last(net), (int64_t)i);
     const xir_tensor_type *tensor = xir_type_as_tensor(v->type);
@@ -123,7 +123,7 @@ static void flattening(void **state) {
     xir_network_free(net);
 }
 
-/* The channels of two groups in turn: what leaves a quarter of shufflenet open elsewhere. */
+/* Interleaves the channels of two groups, as in shufflenet. */
 static void shuffling_channels(void **state) {
     (void)state;
     om m = om_begin("net");
@@ -188,7 +188,7 @@ static void expanding(void **state) {
     xir_network_free(net);
 }
 
-/* Positions: torch.arange(x.size(1)) into a table. */
+/* Positions: torch.arange(x.size(1)) as indices of a table. */
 static void positions(void **state) {
     (void)state;
     om m = om_begin("net");
@@ -237,7 +237,7 @@ static void resizing(void **state) {
     xir_network_free(net);
 }
 
-/* Padding to a multiple of the window, and cutting it off again: a window transformer. */
+/* Padding to a multiple of the window, and removing it again, as in a window transformer. */
 static void windows(void **state) {
     (void)state;
     om m = om_begin("net");
@@ -280,7 +280,7 @@ static void windows(void **state) {
     xir_network_free(net);
 }
 
-/* A batch that the export left open is bound, and all is known. */
+/* A batch size that the export left open is bound; then all shapes are known. */
 static void a_bound_batch(void **state) {
     (void)state;
     om m = om_begin("net");
@@ -300,8 +300,8 @@ static void a_bound_batch(void **state) {
     xir_network_free(net);
 }
 
-/* What numbers decide stays open, and only that. */
-static void what_depends_on_data_stays_open(void **state) {
+/* Dims that depend on data stay open, and no others. */
+static void dims_that_depend_on_data_stay_open(void **state) {
     (void)state;
     om m = om_begin("net");
     om_input(&m, "x", ONNX_FLOAT, OM_DIMS(4, 6));
@@ -357,7 +357,7 @@ static void the_shapes_of_whole_exports(void **state) {
     char folder[1000];
     snprintf(folder, sizeof folder, "%s/onnx", corpus);
     DIR *dir = opendir(folder);
-    if (!dir) SKIP("there is no %s", folder);
+    if (!dir) SKIP("%s does not exist", folder);
     for (struct dirent *e; (e = readdir(dir));) {
         size_t n = strlen(e->d_name);
         if (n > 8 && strcmp(e->d_name + n - 8, ".onnx.xz") == 0) check_file(folder, e->d_name);
@@ -374,7 +374,7 @@ int main(void) {
         cmocka_unit_test(resizing),
         cmocka_unit_test(windows),
         cmocka_unit_test(a_bound_batch),
-        cmocka_unit_test(what_depends_on_data_stays_open),
+        cmocka_unit_test(dims_that_depend_on_data_stay_open),
         cmocka_unit_test(the_shapes_of_whole_exports),
     };
     return RUN_GROUP(tests);

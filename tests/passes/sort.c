@@ -1,9 +1,9 @@
-/* sort: order where it is needed, and what is in order stays where it is. */
+/* sort: puts ops in order where needed; ops in order stay in place. */
 #include "support/op_list.h"
 
 static const xir_type *row(void) { return FP32("NC", 1, 4); }
 
-/* Runs the pass on a network that need not be valid before; it must be after. Returns the changes. */
+/* Runs the pass on a network that may be invalid before it and must be valid after it. Returns the changes. */
 static size_t sort(xir_network *net) {
     size_t changes, again;
     DOES(xir_pass_run(net, "sort", NULL, &changes, why));
@@ -16,7 +16,7 @@ static size_t sort(xir_network *net) {
     return changes;
 }
 
-static void an_op_draws_what_it_waits_for_before_itself(void **state) {
+static void an_op_pulls_its_producers_in_front_of_itself(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", row()), *c = relu(net, x, "c"), *b = sigmoid(net, x, "b"),
@@ -31,7 +31,7 @@ static void an_op_draws_what_it_waits_for_before_itself(void **state) {
     xir_network_free(net);
 }
 
-static void what_is_in_order_stays(void **state) {
+static void sorted_ops_stay(void **state) {
     (void)state;
     xir_network *net = small_net();
     uint32_t slots[6], i = 0;
@@ -42,7 +42,7 @@ static void what_is_in_order_stays(void **state) {
     xir_network_free(net);
 }
 
-/* Ops that have nothing to do with the fault keep their order, even where another one is as legal. */
+/* Ops unrelated to the fault keep their order, even where another order is valid, too. */
 static void the_rest_keeps_its_order(void **state) {
     (void)state;
     xir_network *net = new_net();
@@ -50,7 +50,7 @@ static void the_rest_keeps_its_order(void **state) {
     xir_value *a = relu(net, x, "a"), *b = relu(net, x, "b"), *c = relu(net, a, "c"), *d = relu(net, x, "d"),
                *e = relu(net, b, "e");
     results(net, XIR_VALUES(c, d, e));
-    DOES(xir_op_move(xir_value_op(b), xir_network_last(net)));   /* behind e, which reads it */
+    DOES(xir_op_move(xir_value_op(b), xir_network_last(net)));   /* after e, which reads it */
     CHECK_OPS(net, "x = Input()", "a = ReLU(x)", "c = ReLU(a)", "d = ReLU(x)", "e = ReLU(b)", "b = ReLU(x)", "Output(c, d, e)");
     sort(net);
     CHECK_OPS(net, "x = Input()", "a = ReLU(x)", "c = ReLU(a)", "d = ReLU(x)", "b = ReLU(x)", "e = ReLU(b)", "Output(c, d, e)");
@@ -70,7 +70,7 @@ static void input_comes_first_and_output_last(void **state) {
     xir_network_free(net);
 }
 
-/* What a sub op reads has to be there when its op runs. */
+/* The operands of a sub op must be ready when its parent runs. */
 static void sub_ops_wait_too(void **state) {
     (void)state;
     xir_network *net = new_net();
@@ -81,7 +81,7 @@ static void sub_ops_wait_too(void **state) {
     attrs.sub_hard_ops = (xir_ops){ &part, 1 };
     xir_value *h = output_of(xir_network_add(net, &(xir_op_desc)DESC(hard_op, INPUTS(x), TYPES(type), .attrs = &attrs)),
                              "h");
-    xir_value *y = relu(net, named(xir_op_output(part, 0), "p"), "y");   /* made within h */
+    xir_value *y = relu(net, named(xir_op_output(part, 0), "p"), "y");   /* made inside h */
     results(net, XIR_VALUES(h, y));
     xir_op *hard = xir_value_op(h);
     DOES(xir_op_move(hard, xir_value_op(a)));
@@ -92,7 +92,7 @@ static void sub_ops_wait_too(void **state) {
     xir_network_free(net);
 }
 
-static void a_ring_is_named_and_nothing_moves(void **state) {
+static void a_cycle_is_reported_and_nothing_moves(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", row()), *a = relu(net, x, "a"), *b = sigmoid(net, a, "b"),
@@ -112,12 +112,12 @@ static void a_ring_is_named_and_nothing_moves(void **state) {
     free(after);
     CHECK_SOUND(net);
     check_finding(XIR_E_INVALID,
-                  "3 ops wait for each other: icraft::xir::Add 'third', which reads icraft::xir::Sigmoid 'second', "
+                  "3 ops form a cycle: icraft::xir::Add 'third', which reads icraft::xir::Sigmoid 'second', "
                                  "which reads icraft::xir::ReLU 'first'");
     xir_network_free(net);
 }
 
-static void an_op_that_reads_itself_is_a_ring(void **state) {
+static void an_op_that_reads_itself_is_a_cycle(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_value *x = argument(net, "x", row()), *a = relu(net, x, "a");
@@ -125,11 +125,11 @@ static void an_op_that_reads_itself_is_a_ring(void **state) {
     DOES(xir_op_set_name(xir_value_op(a), XIR_STR("self")));
     DOES(xir_op_set_input(xir_value_op(a), 0, a));
     assert_int_equal(xir_pass_run(net, "sort", NULL, NULL, why), XIR_E_INVALID);
-    check_finding(XIR_E_INVALID, "1 ops wait for each other: icraft::xir::ReLU 'self'");
+    check_finding(XIR_E_INVALID, "1 ops form a cycle: icraft::xir::ReLU 'self'");
     xir_network_free(net);
 }
 
-/* Backwards, a chain as long as any: no recursion, and no quadratic time, which would be hours. */
+/* A long chain in reverse order: it needs no recursion, and not quadratic time, which would be hours. */
 static void a_million_ops_backwards(void **state) {
     (void)state;
     enum { LENGTH = 1000000 };
@@ -139,7 +139,7 @@ static void a_million_ops_backwards(void **state) {
     xir_op *last = xir_value_op(v), *first = xir_op_next(xir_network_first(net));
     for (xir_op *op = first; op != last; ) {
         xir_op *next = xir_op_next(op);
-        DOES(xir_op_move(op, xir_op_next(last)));   /* each right behind the last one of the chain */
+        DOES(xir_op_move(op, xir_op_next(last)));   /* each directly after the last op of the chain */
         op = next;
     }
     results(net, XIR_VALUES(v));
@@ -150,8 +150,8 @@ static void a_million_ops_backwards(void **state) {
     xir_network_free(net);
 }
 
-/* Ops in any order come out in a legal one, in which those that were legal before have not changed places. */
-static void any_order_becomes_a_legal_one(void **state) {
+/* Any order becomes a valid one, in which ops in valid places have not moved. */
+static void any_order_becomes_a_valid_one(void **state) {
     (void)state;
     for (int round = 0; round < 50; round++) {
         xir_network *net = new_net();
@@ -171,15 +171,15 @@ static void any_order_becomes_a_legal_one(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_op_draws_what_it_waits_for_before_itself),
-        cmocka_unit_test(what_is_in_order_stays),
+        cmocka_unit_test(an_op_pulls_its_producers_in_front_of_itself),
+        cmocka_unit_test(sorted_ops_stay),
         cmocka_unit_test(the_rest_keeps_its_order),
         cmocka_unit_test(input_comes_first_and_output_last),
         cmocka_unit_test(sub_ops_wait_too),
-        cmocka_unit_test(a_ring_is_named_and_nothing_moves),
-        cmocka_unit_test(an_op_that_reads_itself_is_a_ring),
+        cmocka_unit_test(a_cycle_is_reported_and_nothing_moves),
+        cmocka_unit_test(an_op_that_reads_itself_is_a_cycle),
         cmocka_unit_test(a_million_ops_backwards),
-        cmocka_unit_test(any_order_becomes_a_legal_one),
+        cmocka_unit_test(any_order_becomes_a_valid_one),
     };
     return RUN_GROUP(tests);
 }

@@ -1,5 +1,4 @@
-/* Judging: what is wrong with a node before anybody looks at what it computes, and what is wrong with what it
- * computes. */
+/* Checks of nodes: whether a node has the form that its row describes, and whether its declared types are right. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "convert/convert.h"
@@ -7,7 +6,7 @@
 
 /* ---- attributes ------------------------------------------------------------------------------------------------- */
 
-/* The letters of rows (xir/convert.h), and what people call what they stand for. */
+/* The letters of rows (xir/convert.h), and the words for them in findings. */
 static const struct { char letter; const char *one, *many; } kinds[] = {
     { 'n', "none",       NULL                },
     { 'b', "a bool",     "a list of bools"   },
@@ -69,7 +68,7 @@ static bool is_kind(const xir_any *any, char kind) {
     case 'b': return any->kind == XIR_ANY_BOOL;
     case 'i': return any->kind == XIR_ANY_INT;
     case 'f': return any->kind == XIR_ANY_REAL || any->kind == XIR_ANY_PARAMS;   /* inf and nan are Params */
-    /* what is not UTF-8 is kept as bytes */
+    /* a text that is not UTF-8 is kept as bytes */
     case 's': return any->kind == XIR_ANY_TEXT || any->kind == XIR_ANY_PARAMS;
     case 't': return any->kind == XIR_ANY_PARAMS || any->kind == XIR_ANY_MAP;    /* sparse */
     case 'o':
@@ -110,7 +109,7 @@ static bool attribute_is_sound(xir_node *at, const xir_entry *e) {
     int n = (int)(e->key.size < 80 ? e->key.size : 80);
     long long version = (long long)at->cls->version;
     snprintf(where, sizeof where, "attribute/%.*s", n, e->key.data);
-    bool strict = at->c->judging;
+    bool strict = at->c->checking;
     for (size_t i = 0; at->in && i < at->cls->n_names && i < at->n_in; i++) {
         if (at->in[i].value && at->in[i].from == FROM_ATTRIBUTE && xir_str_equal(at->cls->names[i], e->key))
             return true;
@@ -118,19 +117,19 @@ static bool attribute_is_sound(xir_node *at, const xir_entry *e) {
     if (!find_attribute(at->cls->row, e->key, &known, &near)) {
         const char *list = at->cls->row->attributes;
         node_say(at, strict ? XIR_ERROR : XIR_WARNING, XIR_E_UNKNOWN, where,
-                 "there is no attribute '%.*s'%s%.*s%s%s", n, e->key.data,
+                 "unknown attribute '%.*s'%s%.*s%s%s", n, e->key.data,
                  near.size ? "; did you mean '" : "", (int)near.size, near.size ? near.data : "", near.size ? "'?" : "",
-                 near.size ? "" : list && *list ? "" : "; none is expected");
+                 near.size ? "" : list && *list ? "" : "; expected none");
         return !strict;
     }
     if (!is_any_kind(&e->value, known.kinds)) {
-        node_say(at, XIR_ERROR, XIR_E_TYPE, where, "%.*s is %s, expected is %s", n, e->key.data, found_word(&e->value),
-                 kinds_words(known.kinds, words));
+        node_say(at, XIR_ERROR, XIR_E_TYPE, where, "%.*s: expected %s, found %s", n, e->key.data,
+                 kinds_words(known.kinds, words), found_word(&e->value));
         return false;
     }
     if (strict && (version < known.from || version >= known.until)) {
         bool late = version >= known.until;
-        node_say(at, XIR_WARNING, XIR_OK, where, "%.*s is an attribute %s version %lld of the %s, this graph is of "
+        node_say(at, XIR_WARNING, XIR_OK, where, "the attribute %.*s exists %s version %lld of the %s; this graph has "
                  "version %lld", n, e->key.data, late ? "until" : "from",
                  (long long)(late ? known.until - 1 : known.from), convert_operators(at->cls->dialect), version);
     }
@@ -148,9 +147,8 @@ static bool attributes_are_sound(xir_node *at) {
         if (extra && xir_map_find(extra, known.name)) continue;
         char where[120], words[200];
         snprintf(where, sizeof where, "attribute/%.*s", (int)known.name.size, known.name.data);
-        node_say(at, XIR_ERROR, XIR_E_MISSING, where, "the attribute %.*s is needed, %s, and absent",
-                 (int)known.name.size, known.name.data,
-                 kinds_words(known.kinds, words));
+        node_say(at, XIR_ERROR, XIR_E_MISSING, where, "the attribute %.*s is missing: expected %s",
+                 (int)known.name.size, known.name.data, kinds_words(known.kinds, words));
         sound = false;
     }
     return sound;
@@ -161,16 +159,17 @@ static bool attributes_are_sound(xir_node *at) {
 static bool count_is_sound(xir_node *at, const char *what, size_t least, size_t most, size_t found) {
     if (found >= least && found <= most) return true;
     if (most == SIZE_MAX)
-        node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "at least %zu %s%s expected, %zu found", least, what,
-                 least == 1 ? " is" : "s are", found);
-    else if (least == most) node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "%zu %s%s expected, %zu found", least, what,
-                                     least == 1 ? " is" : "s are", found);
-    else node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "%zu to %zu %ss are expected, %zu found", least, most,
-                  what, found);
+        node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "expected at least %zu %s%s, found %zu", least, what,
+                 least == 1 ? "" : "s", found);
+    else if (least == most)
+        node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "expected %zu %s%s, found %zu", least, what,
+                 least == 1 ? "" : "s", found);
+    else
+        node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "expected %zu to %zu %ss, found %zu", least, most, what, found);
     return false;
 }
 
-/* Captured values of graphs in attributes follow the inputs. */
+/* The number of inputs without the values that graphs in attributes capture, which follow the inputs. */
 static size_t own_inputs(const xir_node *at) {
     const xir_any *captures = source_tag_find(xir_op_tags(at->op), SOURCE_CAPTURES);
     size_t n = captures && captures->kind == XIR_ANY_LIST ? captures->as.list.size : 0;
@@ -181,7 +180,7 @@ static bool inputs_are_sound(xir_node *at) {
     bool sound = true;
     for (size_t i = 0; i < at->n_in; i++) {
         const xir_value *v = node_input_at(at, i);
-        if (v && !xir_value_op(v) && !xir_value_is_params(v)) sound = false;   /* said by conversion_judge_values */
+        if (v && !xir_value_op(v) && !xir_value_is_params(v)) sound = false;   /* conversion_check_values reports it */
     }
     return sound;
 }
@@ -220,15 +219,15 @@ bool node_agrees(xir_node *at, size_t output, const xir_type *declared, const xi
         int64_t a = xir_type_dim(declared, (int64_t)i, false), b = xir_type_dim(inferred, (int64_t)i, false);
         same = a < 0 || b < 0 || a == b;
     }
-    if (same || (at->c->reshaped && !at->c->judging)) return true;
+    if (same || (at->c->reshaped && !at->c->checking)) return true;
     char expected[160], found[160], where[32];
     xir_str name = xir_value_name(xir_op_output(at->op, (int64_t)output));
     type_text(inferred, expected, sizeof expected);
     type_text(declared, found, sizeof found);
     snprintf(where, sizeof where, "output/%zu", output);
-    node_say(at, at->c->judging ? XIR_ERROR : XIR_WARNING, XIR_E_INVALID, where,
-             "output %zu '%.*s' is declared as %s, it is %s", output,
-             (int)(name.size < 100 ? name.size : 100), name.size ? name.data : "", found, expected);
+    node_say(at, at->c->checking ? XIR_ERROR : XIR_WARNING, XIR_E_INVALID, where,
+             "output %zu '%.*s' has a wrong declared type: expected %s, found %s", output,
+             (int)(name.size < 100 ? name.size : 100), name.size ? name.data : "", expected, found);
     return true;
 }
 
@@ -240,7 +239,7 @@ static bool is_duplicate(const xir_value *v) {
 
 #define NAME(s) (int)((s).size < 200 ? (s).size : 200), (s).size ? (s).data : ""
 
-static void judge_inputs(xir_node *at, bool sorted) {
+static void check_inputs(xir_node *at, bool sorted) {
     char where[32];
     for (size_t i = 0; i < at->op->n_inputs; i++) {
         const xir_value *v = at->op->inputs[i].value;
@@ -248,18 +247,18 @@ static void judge_inputs(xir_node *at, bool sorted) {
         snprintf(where, sizeof where, "input/%zu", i);
         if (!v->producer) {
             node_say(at, XIR_ERROR, XIR_E_MISSING, where,
-                     "input %zu '%.*s' is made by no %s, and is no %s", i, NAME(xir_value_name(v)),
+                     "input %zu '%.*s' is undefined: expected %s output, %s", i, NAME(xir_value_name(v)),
                      convert_node(at->cls->dialect), convert_sources(at->cls->dialect));
         } else if (!sorted && at->op->id < v->producer->id) {
             node_say(at, XIR_ERROR, XIR_E_INVALID, where,
-                     "input %zu '%.*s' is made by '%.*s' (%s %lld), which is expected to stand before it",
+                     "input %zu '%.*s' is used before it is made: expected '%.*s' (%s %lld) earlier",
                      i, NAME(xir_value_name(v)), NAME(xir_op_name(v->producer)), convert_node(at->cls->dialect),
                      (long long)convert_number(at->cls->dialect, v->producer));
         }
     }
 }
 
-xir_status conversion_judge_values(conversion *c, bool sorted) {
+xir_status conversion_check_values(conversion *c, bool sorted) {
     char where[80];
     const xir_op *last = xir_network_output_op(c->net);
     for (size_t i = 0; last && i < last->n_inputs; i++) {
@@ -268,7 +267,7 @@ xir_status conversion_judge_values(conversion *c, bool sorted) {
         snprintf(where, sizeof where, "%.50s%zu", convert_results(c->dialect), i);
         if (!c->status) c->status = XIR_E_MISSING;
         xir_diags_add(c->why, XIR_ERROR, XIR_E_MISSING, xir_str_of(where),
-                      "output '%.*s' is made by no %s, and is no %s", NAME(xir_value_name(v)), convert_node(c->dialect),
+                      "output '%.*s' is undefined: expected %s output, %s", NAME(xir_value_name(v)), convert_node(c->dialect),
                       convert_sources(c->dialect));
     }
     for (xir_op *op = xir_network_first(c->net); op; op = xir_op_next(op)) {
@@ -277,19 +276,19 @@ xir_status conversion_judge_values(conversion *c, bool sorted) {
         if (!cls) return XIR_E_MEMORY;
         if (!cls->dialect) continue;
         xir_node at = { .c = c, .op = op, .cls = cls };
-        judge_inputs(&at, sorted);
+        check_inputs(&at, sorted);
         for (size_t i = 0; i < op->n_outputs; i++) {
             if (!is_duplicate(&op->outputs[i])) continue;
             snprintf(where, sizeof where, "output/%zu", i);
             node_say(&at, XIR_ERROR, XIR_E_EXISTS, where,
-                     "output %zu '%.*s' has the name of another value, a name of its own is expected", i,
+                     "output %zu: duplicate name '%.*s'; expected a unique name", i,
                      NAME(xir_value_name(&op->outputs[i])));
         }
     }
     return XIR_OK;
 }
 
-/* ---- the public questions --------------------------------------------------------------------------------------- */
+/* ---- public functions ------------------------------------------------------------------------------------------- */
 
 bool xir_class_is_dialect(const xir_class *cls) {
     return dialect_of_class(cls) != NULL;
@@ -309,7 +308,7 @@ xir_status xir_dialect_check(const xir_network *net, xir_diags *why) {
     if (!copy) return diag_memory(why);
     conversion c;
     conversion_begin(&c, copy, why);
-    c.judging = true;
+    c.checking = true;
     budget within = budget_of(&c.ctx->limits);
     c.within = &within;
     xir_status status = conversion_run(&c);

@@ -1,11 +1,11 @@
-/* The walk: node by node in execution order, what a row or hook makes takes the node's place, or the node stays. */
+/* The walk: in execution order, the ops that a row or hook makes replace the node, or the node stays. */
 #include <stdarg.h>
 #include <stdio.h>
 #include "convert/convert.h"
 #include "support/spent.h"
 #include "source_tags.h"
 
-/* ---- pointers to numbers ---------------------------------------------------------------------------------------- */
+/* ---- pointer map ------------------------------------------------------------------------------------------------ */
 
 static size_t place_of(const pointer_map *m, const void *key) {
     uint64_t h = (uint64_t)(uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15);
@@ -52,7 +52,7 @@ void pointer_map_free(const xir_allocator *alloc, pointer_map *m) {
     *m = (pointer_map){ .room = 0 };
 }
 
-/* ---- the whole -------------------------------------------------------------------------------------------------- */
+/* ---- a run ------------------------------------------------------------------------------------------------------ */
 
 void conversion_begin(conversion *c, xir_network *net, xir_diags *why) {
     *c = (conversion){ .ctx = xir_network_context(net), .net = net, .why = why, .prefix = "" };
@@ -72,7 +72,7 @@ void conversion_end(conversion *c) {
     mem_free(alloc, (void *)c->known, c->known_room * sizeof *c->known);
 }
 
-/* The names that a row gives to inputs, from its text. */
+/* Reads the input names from the text of a row. */
 static bool name_inputs(conversion *c, convert_class *cls) {
     const char *text = row_input_names(cls->row->inputs);
     size_t n = 0;
@@ -111,17 +111,17 @@ convert_class *conversion_class(conversion *c, const xir_class *cls) {
     return made;
 }
 
-/* ---- a node ----------------------------------------------------------------------------------------------------- */
+/* ---- one node --------------------------------------------------------------------------------------------------- */
 
-/* Takes back what was made for a node. */
-static void take_back(xir_node *at) {
+/* Removes the ops made for a node. */
+static void discard(xir_node *at) {
     for (xir_op *op; (op = xir_op_prev(at->op)) != at->mark;) {
         conversion_forget(at->c, op);
         if (xir_op_erase(op) != XIR_OK) break;   // nobody else can use it
     }
 }
 
-/* Moving elements is not what a node is about: the name goes to what computes. */
+/* Whether an op only moves or casts elements. Such an op does not get the name of the node. */
 static bool only_moves(const xir_op *op) {
     return xir_op_is(op, xir_transpose_class()) || xir_op_is(op, xir_reshape_class()) ||
            xir_op_is(op, xir_cast_class()) ||
@@ -147,8 +147,8 @@ static xir_str joined(conversion *c, xir_str name, xir_str suffix, size_t number
     return (xir_str){ text, name.size + suffix.size + (size_t)n + 1 };
 }
 
-/* Several ops of one node: the last one that computes has the node's name, the others add what they are; so do
- * values in between to the name of the node's output. */
+/* Names the ops of one node: the last op that computes has the node's name, and the others append their class. Likewise
+ * the values in between append it to the name of the node's output. */
 static bool name_ops(xir_node *at, xir_str output) {
     conversion *c = at->c;
     xir_op *first = at->mark ? xir_op_next(at->mark) : xir_network_first(c->net), *main = NULL;
@@ -165,7 +165,7 @@ static bool name_ops(xir_node *at, xir_str output) {
         if (++number > 16) before = number;   // linear, whatever a hook makes
         xir_str made = joined(c, name, suffix, before);
         if (!made.data || (op != main && xir_op_set_name(op, made))) return false;
-        /* the second one is called .2 */
+        /* the second one gets .2 */
         for (size_t i = 0; i < xir_op_output_count(op); i++, before += before ? 1 : 2) {
             xir_value *v = xir_op_output(op, (int64_t)i);
             if (xir_value_name(v).size) continue;
@@ -176,16 +176,16 @@ static bool name_ops(xir_node *at, xir_str output) {
     return true;
 }
 
-/* Whether a value was made for this node and stands for nothing yet. */
+/* Whether a value was made for this node and does not stand for another output yet. */
 static bool is_fresh(const xir_node *at, const xir_value *v) {
     if (xir_value_is_params(v)) return xir_value_use_count(v) == 0 && v->id < 0;
-    const xir_op *maker = xir_value_op(v);
-    bool mine = maker && xir_op_is_placed(maker) && xir_op_before(maker, at->op) &&
-        (!at->mark || xir_op_before(at->mark, maker));
+    const xir_op *producer = xir_value_op(v);
+    bool mine = producer && xir_op_is_placed(producer) && xir_op_before(producer, at->op) &&
+        (!at->mark || xir_op_before(at->mark, producer));
     return mine && xir_value_name(v).size == 0;
 }
 
-/* What stands for an output, under its name. */
+/* The value that replaces an output, under the output's name. */
 static xir_value *stand_in(xir_node *at, size_t i) {
     xir_value *old = xir_op_output(at->op, (int64_t)i), *v = at->given[i];
     if (!is_fresh(at, v)) {
@@ -203,19 +203,19 @@ static xir_value *stand_in(xir_node *at, size_t i) {
     return v;
 }
 
-/* Every output that is used has something that stands for it. */
+/* Whether every used output has a replacement. */
 static bool all_given(xir_node *at) {
     for (size_t i = 0; i < xir_op_output_count(at->op); i++) {
         xir_value *old = xir_op_output(at->op, (int64_t)i);
         if (!at->given[i] && xir_value_uses(old)) {
-            return xir_node_unsupported(at, "there is no op of ours that gives output %zu", i);
+            return xir_node_unsupported(at, "XIR has no op that makes output %zu", i);
         }
         if (at->given[i] && !node_agrees(at, i, xir_value_type(old), xir_value_type(at->given[i]))) return false;
     }
     return true;
 }
 
-/* All that needs memory comes first, so that the uses move all or none. */
+/* Everything that needs memory comes first, so that either all uses move or none. */
 static bool put_in_place(xir_node *at) {
     size_t n = xir_op_output_count(at->op);
     xir_str output = { NULL, 0 };
@@ -232,8 +232,9 @@ static bool put_in_place(xir_node *at) {
     return xir_op_erase(at->op) == XIR_OK || node_no_memory(at);
 }
 
-/* An op whose inputs are made later is part of a cycle, or behind one in a file that cannot be sorted. */
-static bool inputs_are_there(const xir_node *at) {
+/* Whether the inputs are made earlier. Otherwise the op is part of a cycle, or follows one in a file that can't be
+ * sorted. */
+static bool inputs_are_ready(const xir_node *at) {
     for (size_t i = 0; at->c->cyclic && i < xir_op_input_count(at->op); i++) {
         const xir_value *v = xir_op_input(at->op, (int64_t)i);
         if (v && xir_value_op(v) && !xir_op_before(xir_value_op(v), at->op)) return false;
@@ -243,8 +244,8 @@ static bool inputs_are_there(const xir_node *at) {
 
 static void unknown_op(xir_node *at) {
     conversion *c = at->c;
-    if (!c->judging) {
-        xir_node_unsupported(at, "nothing of ours is known to be the same");
+    if (!c->checking) {
+        xir_node_unsupported(at, "XIR has no known equivalent");
         return;
     }
     at->fate = NODE_STAYS;
@@ -252,7 +253,7 @@ static void unknown_op(xir_node *at) {
     size_t prefix = strlen(at->cls->dialect->prefix);
     int n = (int)(key.size - prefix < 120 ? key.size - prefix : 120);
     if (at->cls->foreign) {
-        node_say(at, XIR_NOTE, XIR_OK, NULL, "nothing is known of %.*s: it was not checked", n, key.data + prefix);
+        node_say(at, XIR_NOTE, XIR_OK, NULL, "%.*s is unknown: it was not checked", n, key.data + prefix);
         return;
     }
     const xir_convert_row *near = row_like(c->ctx, at->cls->dialect, key);
@@ -275,7 +276,7 @@ static xir_status run_node(conversion *c, xir_op *op, convert_class *cls) {
     if (!cls->row) unknown_op(&at);
     else if (cls->n_names && !node_find_inputs(&at)) at.fate = at.fate == NODE_NO_MEMORY ? NODE_NO_MEMORY : NODE_WRONG;
     else if (!node_is_sound(&at)) at.fate = NODE_WRONG;
-    else if (!inputs_are_there(&at)) at.fate = NODE_WRONG;
+    else if (!inputs_are_ready(&at)) at.fate = NODE_WRONG;
     else if (cls->row->hook) cls->row->hook(&at);
     else row_run(&at);
 
@@ -283,12 +284,12 @@ static xir_status run_node(conversion *c, xir_op *op, convert_class *cls) {
         c->changed++;
         return XIR_OK;
     }
-    take_back(&at);
+    discard(&at);
     if (at.fate == NODE_NO_MEMORY) return XIR_E_MEMORY;
     c->stayed++;
-    if (at.fate == NODE_STAYS && !c->judging) {
+    if (at.fate == NODE_STAYS && !c->checking) {
         xir_severity severity = c->strict ? XIR_ERROR : XIR_NOTE;
-        node_say(&at, severity, c->strict ? XIR_E_UNKNOWN : XIR_OK, NULL, "stays as it is: %s", at.reason);
+        node_say(&at, severity, c->strict ? XIR_E_UNKNOWN : XIR_OK, NULL, "not converted: %s", at.reason);
     }
     return XIR_OK;
 }
@@ -299,7 +300,7 @@ xir_status conversion_run(conversion *c) {
     spent_begin(c->within, c->net, FREE_BYTES);
     xir_status status = conversion_order(c, &sorted);
     c->changed += !sorted && !c->cyclic;
-    if (!status && c->judging) status = conversion_judge_values(c, sorted || c->cyclic);
+    if (!status && c->checking) status = conversion_check_values(c, sorted || c->cyclic);
     for (xir_op *op = xir_network_first(c->net), *next; op && !status; op = next) {
         next = xir_op_next(op);
         if (!xir_class_is_opaque(xir_op_class(op))) continue;

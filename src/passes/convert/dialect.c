@@ -1,5 +1,5 @@
-/* Dialects are registered as passes are: checked, then their prefix, their rows and their name of the pass to-xir
- * enter the context's lists together. A row is found by its name among all of them. */
+/* Dialects are registered like passes. After the checks, the prefix, the rows and the dialect's name for the pass
+ * to-xir enter the lists of the context together. A row is looked up by name among all rows. */
 #include "convert/convert.h"
 #include "manager/pass.h"
 #include "manager/pipeline.h"
@@ -23,12 +23,13 @@ int64_t convert_number(const xir_dialect_decl *dialect, const xir_op *op) {
 const char *convert_node(const xir_dialect_decl *dialect) { WORD(node, "op"); }
 const char *convert_nodes(const xir_dialect_decl *dialect) { WORD(nodes, "/ops/"); }
 const char *convert_results(const xir_dialect_decl *dialect) { WORD(results, "/outputs/"); }
-const char *convert_sources(const xir_dialect_decl *dialect) { WORD(sources, "input or constant"); }
+const char *convert_sources(const xir_dialect_decl *dialect) { WORD(sources, "network input or constant"); }
 const char *convert_operators(const xir_dialect_decl *dialect) { WORD(operators, "set of operations"); }
 
 /* ---- checks ----------------------------------------------------------------------------------------------------- */
 
-/* A struct that begins with its version and size: what this library knows of it is there, and no more is asked for. */
+/* Checks a struct that begins with its ABI version and size: it has all fields, and none that is unknown here is
+ * set. */
 xir_status convert_check_size(const void *decl, size_t known, const char *what, xir_diags *why) {
     const struct { uint32_t abi, size; } *head = decl;
     if (head->abi != XIR_ABI || head->size < known) {
@@ -49,28 +50,28 @@ static bool is_prefix(const char *text) {
     return n && strcmp(text + n, "::") == 0 && strcmp(text, "icraft::") != 0 && strcmp(text, "xir::") != 0;
 }
 
-static xir_status check_dialect(xir_context *ctx, const void *const *items, size_t at, const char **name,
+static xir_status check_dialect(xir_context *ctx, const void *const *items, size_t i, const char **name,
                                 xir_diags *why) {
-    const xir_dialect_decl *d = items[at];
+    const xir_dialect_decl *d = items[i];
     (void)ctx;
     xir_status status = convert_check_size(d, sizeof *d, "dialect", why);
     if (status) return status;
     if (!d->prefix || !is_prefix(d->prefix)) {
         return diag_fail(why, XIR_E_INVALID, XIR_STR(""),
-                         "'%.80s' is not a prefix of a dialect, which is lower case letters, digits "
-                         "and _, then ::", d->prefix ? d->prefix : "");
+                         "'%.80s' is not a prefix for a dialect: expected lower-case letters, digits and _, "
+                         "then ::", d->prefix ? d->prefix : "");
     }
     if (!d->name || !*d->name || (d->n_rows && !d->rows) || d->n_rows > MOST_ROWS) {
-        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the dialect '%.80s' has no name, rows at NULL, or very many",
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the dialect '%.80s' has no name, no table, or too many rows",
                          d->prefix);
     }
     if (d->pass && !pipeline_is_name(xir_str_of(d->pass))) {
         return diag_fail(why, XIR_E_INVALID, XIR_STR(""),
-                         "'%.80s' is not a name of a pass, which is a word of lower case letters, "
-                         "digits and dashes", d->pass);
+                         "'%.80s' is not a name for a pass: expected lower-case letters, digits and dashes",
+                         d->pass);
     }
-    for (size_t i = 0; i < d->n_rows && !status; i++) {
-        status = convert_check_row(d, d->rows, convert_row_at(d->rows, i), why);
+    for (size_t k = 0; k < d->n_rows && !status; k++) {
+        status = convert_check_row(d, d->rows, convert_row_at(d->rows, k), why);
     }
     *name = d->prefix;
     return status;
@@ -78,7 +79,7 @@ static xir_status check_dialect(xir_context *ctx, const void *const *items, size
 
 /* ---- registering ------------------------------------------------------------------------------------------------ */
 
-/* Its rows, and its name of the pass to-xir. */
+/* A dialect also registers its rows, and its name for the pass to-xir. */
 static size_t brings(const void *item, registry_item *out) {
     const xir_dialect_decl *d = item;
     if (d->abi != XIR_ABI || d->size < sizeof *d || d->n_rows > MOST_ROWS) return 0;

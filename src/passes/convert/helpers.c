@@ -1,9 +1,9 @@
-/* What hooks of any dialect are made of: questions about values, findings that several op types share, and the
- * operations that stand for one of a foreign format. */
+/* Building blocks for the hooks of any dialect: queries about values, findings that several op types share, and common
+ * sequences of ops. */
 #include <stdio.h>
 #include "convert/helpers.h"
 
-/* ---- questions -------------------------------------------------------------------------------------------------- */
+/* ---- queries ---------------------------------------------------------------------------------------------------- */
 
 
 xir_ints xir_node_dims(xir_node *at, const xir_value *v) {
@@ -23,7 +23,7 @@ int64_t product_of(const xir_ints *list, size_t from, size_t to) {
 bool xir_node_need_dims(xir_node *at, const xir_value *v, size_t from, size_t to) {
     if (xir_node_failed(at)) return false;
     for (size_t i = from; i < v_rank(v) && i < to; i++) {
-        if (v_dim(v, i) < 0) return xir_node_unsupported(at, "dim %zu is not known", i);
+        if (v_dim(v, i) < 0) return xir_node_unsupported(at, "dim %zu is unknown", i);
     }
     return true;
 }
@@ -33,16 +33,15 @@ bool xir_node_one_of(xir_node *at, const char *name, const char *otherwise, cons
     char where[48];
     if (xir_node_failed(at)) return false;
     const xir_any *found = xir_node_attr(at, name);
-    if (found && found->kind != XIR_ANY_TEXT) text = XIR_STR("bytes that are no UTF-8");
+    if (found && found->kind != XIR_ANY_TEXT) text = XIR_STR("bytes that are not UTF-8");
     for (const char *p = words; *p;) {
         size_t n = strcspn(p, "|");
         if (xir_str_equal(text, (xir_str){ p, n })) return true;
         p += n + (p[n] == '|');
     }
     snprintf(where, sizeof where, "attribute/%s", name);
-    return xir_node_invalid(at, XIR_E_UNKNOWN, where, "%s is '%.*s', one of %s is expected", name,
-                            (int)(text.size < 60 ? text.size : 60),
-                            text.size ? text.data : "", words);
+    return xir_node_invalid(at, XIR_E_UNKNOWN, where, "%s: expected one of %s, found '%.*s'", name, words,
+                            (int)(text.size < 60 ? text.size : 60), text.size ? text.data : "");
 }
 
 static const char *dims_text(const xir_value *v, char out[120]) {
@@ -76,9 +75,8 @@ bool xir_node_same_elements(xir_node *at, size_t i, const xir_value *a, size_t j
     if (xir_node_failed(at) || !a || !b) return false;
     if (xir_type_equal(v_element(a), v_element(b))) return true;
     snprintf(where, sizeof where, "input/%zu", j);
-    return xir_node_invalid(at, XIR_E_TYPE, where, "%s is of %s, %s is expected, as %s is",
-                            node_input_words(at, j, right),
-                            element_text(b, second), element_text(a, first), node_input_words(at, i, left));
+    return xir_node_invalid(at, XIR_E_TYPE, where, "%s: expected %s, like %s, found %s", node_input_words(at, j, right),
+                            element_text(a, first), node_input_words(at, i, left), element_text(b, second));
 }
 
 bool xir_node_broadcasts(xir_node *at, size_t i, const xir_value *a, size_t j, const xir_value *b) {
@@ -90,9 +88,9 @@ bool xir_node_broadcasts(xir_node *at, size_t i, const xir_value *a, size_t j, c
         if (x == y || x == 1 || y == 1 || x < 0 || y < 0) continue;
         snprintf(where, sizeof where, "input/%zu", j);
         return xir_node_invalid(at, XIR_E_INVALID, where,
-                                "%s has the dims [%s], which do not broadcast with the [%s] of %s: %lld and %lld were "
-                                "found, the same or 1 is expected", node_input_words(at, j, right), dims_text(b, second),
-                                dims_text(a, first), node_input_words(at, i, left), (long long)y, (long long)x);
+                                "%s has the dims [%s], which do not broadcast with the [%s] of %s: expected %lld or 1, "
+                                "found %lld", node_input_words(at, j, right), dims_text(b, second),
+                                dims_text(a, first), node_input_words(at, i, left), (long long)x, (long long)y);
     }
     return true;
 }
@@ -124,7 +122,7 @@ xir_value *xir_node_unary(xir_node *at, const char *cls, xir_value *x) {
     return xir_node_make(at, cls, INS(x), NO_SETS);
 }
 
-/* Params only get other dims: their bytes stay shared. */
+/* Gives Params other dims; their bytes stay shared. */
 static xir_value *reshaped_params(xir_node *at, const xir_value *x, const xir_ints *dims, const xir_layout *layout) {
     int64_t n, known = 1, rest = -1;
     xir_ints full = xir_node_make_ints(at, dims->n, 0);
@@ -136,7 +134,7 @@ static xir_value *reshaped_params(xir_node *at, const xir_value *x, const xir_in
         else if (__builtin_mul_overflow(known, dims->v[i], &known)) return NULL;
     }
     if (rest >= 0 && known > 0 && n % known == 0) full.v[rest] = n / known, known = n;
-    if (known != n) return NULL;   /* Reshape says what is wrong */
+    if (known != n) return NULL;   /* Reshape reports the mistake */
     xir_value *made = params_alias(at->c->net, x);
     const xir_type *type = made ? xir_type_tensor(at->c->ctx, v_element(x), layout, full.v, full.n) : NULL;
     if (!type || xir_value_set_type(made, type)) return node_no_memory(at), NULL;
@@ -148,7 +146,7 @@ static xir_value *reshaped(xir_node *at, xir_value *x, const xir_ints *dims, con
     size_t unknown = 0;
     if (!layout) return node_no_memory(at), NULL;
     for (size_t i = 0; i < dims->n; i++) unknown += dims->v[i] < 0;
-    if (unknown > 1) return xir_node_unsupported(at, "it needs dims that are not known"), NULL;
+    if (unknown > 1) return xir_node_unsupported(at, "it needs unknown dims"), NULL;
     xir_value *made = xir_value_is_params(x) ? reshaped_params(at, x, dims, layout) : NULL;
     if (made || xir_node_failed(at)) return made;
     return xir_node_make(at, "Reshape", INS(x), SETS(LIST("shape", dims), OBJ("layout", layout)));
@@ -225,4 +223,4 @@ bool xir_convert_copy(xir_node *at) {
     return xir_node_result(at, 0, x && xir_value_is_params(x) ? x : xir_node_unary(at, "Copy", x));
 }
 
-bool xir_convert_unsupported(xir_node *at) { return xir_node_unsupported(at, "no operation of ours computes it"); }
+bool xir_convert_unsupported(xir_node *at) { return xir_node_unsupported(at, "XIR has no operation for it"); }

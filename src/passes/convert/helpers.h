@@ -1,5 +1,5 @@
-/* Short words for what hooks call most, and questions about values. The operations that hooks of any dialect are
- * made of are public: see xir/convert.h. */
+/* Short names for what hooks call most, and queries about values. The common sequences of ops are public: see
+ * xir/convert.h. */
 #ifndef PASSES_CONVERT_HELPERS_H
 #define PASSES_CONVERT_HELPERS_H
 
@@ -15,11 +15,11 @@
 #define LIST(name, v) XIR_SETL(name, v)
 #define OBJ(name, v)  XIR_SETO(name, v)
 
-/* One of three texts by the number of spatial dims, 1 to 3. */
+/* Picks one of three texts by the number of spatial dims, 1 to 3. */
 #define BY_RANK(n, one, two, three) ((n) == 1 ? (one) : (n) == 2 ? (two) : (three))
 
 static inline size_t          v_rank(const xir_value *v) { return xir_type_rank(xir_value_type(v)); }
-/* Negative: it is not known. */
+/* Negative: the dim is unknown. */
 static inline int64_t         v_dim(const xir_value *v, size_t i) {
     return xir_type_dim(xir_value_type(v), (int64_t)i, false);
 }
@@ -33,7 +33,7 @@ static inline xir_value *make_reshaped(xir_node *at, xir_value *x, const xir_int
     return xir_node_reshaped(at, x, dims, NULL);
 }
 
-/* Of the items [from, to): -1 if one of them is unknown, or there are more than can be counted. */
+/* The product of items [from, to); -1 if one of them is unknown, or on overflow. */
 int64_t product_of(const xir_ints *list, size_t from, size_t to);
 
 #endif

@@ -1,11 +1,10 @@
-/* Short lists of integers that are known, wholly or in part, while a network is converted: dims, and what is
- * computed of them. It is the shape arithmetic that exports are full of; that a dim stays open does not spoil its
- * neighbours. */
+/* Short lists of integers that are known while a network is converted: dims, and what is computed from them. Exporters
+ * write much such shape arithmetic. A list may be known in part: an unknown dim does not affect the other items. */
 #include "convert/convert.h"
 
 enum { MOST_KNOWN = 64 };
 
-/* A list that is being computed. */
+/* A list under construction. */
 typedef struct draft {
     size_t           n;
     int64_t          v[MOST_KNOWN];
@@ -13,7 +12,7 @@ typedef struct draft {
     const xir_value *of[MOST_KNOWN];
 } draft;
 
-/* A value as a list; false if it is none that is known. */
+/* Reads a value as a list; false if its list is unknown. */
 static bool list_of(conversion *c, const xir_value *value, draft *out) {
     int64_t n;
     const xir_type *type = value ? xir_value_type(value) : NULL;
@@ -112,7 +111,7 @@ static bool one_factor(xir_refs factors, int64_t *out) {
     return v == 1 || v == -1;
 }
 
-/* Wraps, as 64 bits do. */
+/* Wraps around at 64 bits. */
 static bool binary(conversion *c, const xir_op *op, draft *out, size_t n) {
     draft a, b;
     int64_t alpha = 1, beta = 1;
@@ -137,7 +136,7 @@ static bool binary(conversion *c, const xir_op *op, draft *out, size_t n) {
     return true;
 }
 
-/* Whether the items are the same: a dim that is open is no negative number. */
+/* Compares items: an unknown dim differs from a negative number. */
 static bool equal(conversion *c, const xir_op *op, draft *out, size_t n) {
     draft a, b;
     if (!list_of(c, xir_op_input(op, 0), &a) || !list_of(c, xir_op_input(op, 1), &b)) return false;
@@ -153,7 +152,7 @@ static bool equal(conversion *c, const xir_op *op, draft *out, size_t n) {
     return true;
 }
 
-/* Where the third is true the first, elsewhere the second. */
+/* Takes the items of the first list where the condition is true, and those of the second elsewhere. */
 static bool choice(conversion *c, const xir_op *op, draft *out, size_t n) {
     draft from[3];
     for (size_t k = 0; k < 3; k++) {
@@ -197,7 +196,7 @@ static bool compute(conversion *c, const xir_op *op, draft *out, size_t n) {
     return false;
 }
 
-/* ---- what is remembered ----------------------------------------------------------------------------------------- */
+/* ---- recorded lists --------------------------------------------------------------------------------------------- */
 
 const known_ints *conversion_known(conversion *c, const xir_value *v) {
     if (!v || xir_value_is_params(v) || !v->producer || v != v->producer->outputs) return NULL;

@@ -1,14 +1,13 @@
-/* What hooks make: ops before their node, and constants. An op whose inputs are all constants of few elements is
- * computed at once, by the executor if there is one; then it is Params, and becomes an attribute where ours have
- * one. */
+/* The ops and constants that hooks make. An op whose inputs are all constants of few elements is computed at once, if
+ * there is an executor. Its result is then Params, and becomes an attribute where XIR's op has one. */
 #include <math.h>
 #include <stdio.h>
 #include "convert/convert.h"
 #include "support/spent.h"
 
 enum {
-    MOST_COMPUTED = 1 << 12,   /* elements of what is computed here and of its inputs: the rest is for the pass fold */
-    LITTLE = 1 << 12           /* bytes that a constant of a node may have whatever is left                          */
+    MOST_COMPUTED = 1 << 12,   /* elements of such constants and results; the pass fold computes larger ones */
+    LITTLE = 1 << 12           /* bytes that a node's constant may have even if none are left                */
 };
 
 const xir_class *find_class(xir_context *ctx, const char *name) {
@@ -19,7 +18,7 @@ const xir_class *find_class(xir_context *ctx, const char *name) {
     return cls ? cls : xir_class_find(ctx, xir_str_of(name));
 }
 
-/* The same, remembered: asking the context takes its lock. */
+/* The same with a cache: the context would take its lock. */
 static const xir_class *class_named(conversion *c, const char *name) {
     size_t size = 0, h = 0;
     for (; name[size]; size++) h = h * 31 + (unsigned char)name[size];
@@ -38,14 +37,14 @@ static void put(void *body, const xir_field *field, const void *value, size_t si
     memcpy((char *)body + field->offset, value, size);
 }
 
-/* What a file has for an attribute as a set of the kind that our field takes. */
+/* Turns the attribute of a file into a set of the kind that XIR's field takes. */
 static bool set_of_any(xir_node *at, const xir_field *f, const xir_any *any, xir_set *s) {
     switch (any->kind) {
     case XIR_ANY_INT:  *s = (xir_set)XIR_SETI(s->name, any->as.integer); return true;
     case XIR_ANY_BOOL: *s = (xir_set)XIR_SETI(s->name, any->as.boolean); return true;
     case XIR_ANY_REAL: *s = (xir_set)XIR_SETR(s->name, any->as.real);    return true;
     case XIR_ANY_TEXT: *s = (xir_set)XIR_SETE(s->name, any->as.text);    return true;
-    case XIR_ANY_PARAMS:   /* an object where ours is one, else a number */
+    case XIR_ANY_PARAMS:   /* an object if XIR's field is one, else a number */
         if (f->kind == XIR_KIND_PARAMS) *s = (xir_set)XIR_SETO(s->name, any->as.params);
         else *s = (xir_set)XIR_SETR(s->name, node_any_real(any, 0));
         return true;
@@ -67,7 +66,7 @@ static bool set_of_any(xir_node *at, const xir_field *f, const xir_any *any, xir
     }
 }
 
-/* Lists of reals and of texts, which only files have. */
+/* Lists of reals and of texts; only attributes of files have them. */
 static bool put_list(xir_node *at, const xir_field *f, void *body, const xir_any *any) {
     size_t n = any->kind == XIR_ANY_LIST ? any->as.list.size : 0;
     if (any->kind != XIR_ANY_LIST || (f->kind != XIR_KIND_REALS && f->kind != XIR_KIND_TEXTS)) return false;
@@ -98,7 +97,7 @@ static bool same_word(xir_str text, const char *word) {
     return i == text.size && !word[i];
 }
 
-/* The integer that an attribute gives. A real must be a whole number that an integer can hold. */
+/* The integer in a set. A real must be a whole number in the range of int64_t. */
 static bool whole_of(const xir_set *s, int64_t *out) {
     if (s->kind == XIR_SET_INT) *out = s->i;
     else if (s->kind != XIR_SET_REAL || !(s->r >= -0x1p63 && s->r < 0x1p63) || s->r != trunc(s->r)) return false;
@@ -106,7 +105,7 @@ static bool whole_of(const xir_set *s, int64_t *out) {
     return true;
 }
 
-/* Writes one attribute into a body; lists stay where they are. False: the kinds do not go together. */
+/* Writes one attribute into a body; lists are not copied. False: the kinds do not fit. */
 static bool set_field(xir_node *at, const xir_field *f, void *body, const xir_set *from) {
     xir_set s = *from;
     if (s.kind == XIR_SET_ANY) {
@@ -151,7 +150,7 @@ static bool set_field(xir_node *at, const xir_field *f, void *body, const xir_se
     case XIR_KIND_PARAMS:
         if (s.kind == XIR_SET_OBJECT) put(body, f, &s.p, sizeof s.p);
         return s.kind == XIR_SET_OBJECT;
-    case XIR_KIND_REFS: {   /* of one object */
+    case XIR_KIND_REFS: {   /* a list of one object */
         const xir_object **one = arena_take(&at->c->scratch, sizeof *one);
         if (!one) return node_no_memory(at);
         *one = number ? (const xir_object *)xir_scalar_real(at->c->ctx, real) : s.p;
@@ -166,7 +165,7 @@ static bool set_fields(xir_node *at, const xir_class *cls, void *body, xir_sets 
     for (size_t i = 0; i < sets.n; i++) {
         const xir_field *f = xir_class_field(cls, xir_str_of(sets.data[i].name));
         if (f && set_field(at, f, body, &sets.data[i])) continue;
-        return xir_node_unsupported(at, "the conversion is no good: %.*s %s attribute %s", (int)xir_class_key(cls).size,
+        return xir_node_unsupported(at, "the conversion is invalid: %.*s %s attribute %s", (int)xir_class_key(cls).size,
                                     xir_class_key(cls).data,
                                     f ? "takes another kind for its" : "has no", sets.data[i].name);
     }
@@ -175,9 +174,9 @@ static bool set_fields(xir_node *at, const xir_class *cls, void *body, xir_sets 
 
 /* ---- ops -------------------------------------------------------------------------------------------------------- */
 
-/* What the network says about an op that it refused: numbers that contradict each other are the node's fault, elements
- * that ours does not take are not. */
-static void refused(xir_node *at, size_t before) {
+/* Reports why the network refused an op. Inconsistent numbers are errors of the node; elements that XIR's op does not
+ * take only mean that the node is not converted. */
+static void report_refusal(xir_node *at, size_t before) {
     const xir_diag *d = xir_diags_at(xir_network_diags(at->c->net), before);
     xir_status code = d ? d->code : XIR_E_MEMORY;
     bool fault = code == XIR_E_INVALID || code == XIR_E_BOUNDS || code == XIR_E_MISSING;
@@ -193,7 +192,7 @@ xir_op *xir_node_make_op(xir_node *at, const char *name, xir_values inputs, xir_
     if (xir_node_failed(at)) return NULL;
     const xir_class *cls = class_named(c, name);
     if (!cls || cls->body_size > sizeof body) {
-        return xir_node_unsupported(at, "the conversion is no good: there is no class %s", name), NULL;
+        return xir_node_unsupported(at, "the conversion is invalid: there is no class %s", name), NULL;
     }
     xir_body_init(cls->decl, body);
     if (!set_fields(at, cls, body, sets)) return NULL;
@@ -206,7 +205,7 @@ xir_op *xir_node_make_op(xir_node *at, const char *name, xir_values inputs, xir_
     size_t before = xir_diags_count(xir_network_diags(c->net));
     xir_op *op = xir_network_add(c->net, &desc);
     if (op) return op;
-    refused(at, before);
+    report_refusal(at, before);
     if (!status) xir_network_clear_status(c->net);
     return NULL;
 }
@@ -218,7 +217,7 @@ static bool is_small_constant(const xir_value *v) {
            n <= MOST_COMPUTED;
 }
 
-/* The Params that an op computes from small constants; NULL: it does not. */
+/* The Params that an op computes from small constants; NULL if it is not computed. */
 static xir_value *computed(xir_node *at, xir_op *op) {
     conversion *c = at->c;
     char words[200];
@@ -231,7 +230,7 @@ static xir_value *computed(xir_node *at, xir_op *op) {
         if (v && !is_small_constant(v)) return NULL;
     }
     xir_status known = xir_type_elements(xir_value_type(xir_op_output(op, 0)), &n);
-    if (known != XIR_OK && known != XIR_E_BOUNDS) return NULL;   /* dims that data decide are known then */
+    if (known != XIR_OK && known != XIR_E_BOUNDS) return NULL;   /* dims that depend on data are known afterwards */
     if (known == XIR_OK && n > MOST_COMPUTED) return NULL;
     c->within->elements = MOST_COMPUTED;
     xir_status status = c->ctx->run_op(op, &array, 1, c->within, NULL);
@@ -258,10 +257,10 @@ xir_value *xir_node_make(xir_node *at, const char *cls, xir_values inputs, xir_s
     xir_op *op = xir_node_make_op(at, cls, inputs, sets);
     if (!op) return NULL;
     if (xir_op_output_count(op) == 0)
-        return xir_node_unsupported(at, "the conversion is no good: %s has no output", cls), NULL;
-    bool learnt = conversion_learn(at->c, op);
-    xir_value *known = learnt ? conversion_known_params(at->c, op) : computed(at, op);
-    if (at->c->no_memory || (learnt && !known)) node_no_memory(at);
+        return xir_node_unsupported(at, "the conversion is invalid: %s has no output", cls), NULL;
+    bool learned = conversion_learn(at->c, op);
+    xir_value *known = learned ? conversion_known_params(at->c, op) : computed(at, op);
+    if (at->c->no_memory || (learned && !known)) node_no_memory(at);
     if (xir_node_failed(at)) return NULL;
     if (!known) return xir_op_output(op, 0);
     conversion_forget(at->c, op);
@@ -271,7 +270,7 @@ xir_value *xir_node_make(xir_node *at, const char *cls, xir_values inputs, xir_s
 
 /* ---- constants -------------------------------------------------------------------------------------------------- */
 
-/* Makes Params of a type whose bytes are to be written; NULL after a failure. */
+/* Makes Params with uninitialised bytes for the caller to write; NULL on failure. */
 static xir_value *fresh(xir_node *at, const xir_type *element, const xir_ints *dims, void **bytes, size_t *n) {
     conversion *c = at->c;
     uint64_t size;
@@ -281,9 +280,9 @@ static xir_value *fresh(xir_node *at, const xir_type *element, const xir_ints *d
     if (!type) return node_no_memory(at), NULL;
     bool sized = xir_type_elements(type, &count) == XIR_OK && xir_type_bytes(type, &size) == XIR_OK;
     if (!sized || !element_readable(element))
-        return xir_node_unsupported(at, "a constant would be of no known size"), NULL;
+        return xir_node_unsupported(at, "a constant would have an unknown size"), NULL;
     if (size > LITTLE && size > spent_left(c->within)) {
-        return xir_node_unsupported(at, "a constant would have %llu bytes, of those for results %llu are left",
+        return xir_node_unsupported(at, "a constant would have %llu bytes, and %llu bytes are left for results",
                                     (unsigned long long)size, (unsigned long long)spent_left(c->within)), NULL;
     }
     c->within->kept += size;
@@ -304,7 +303,7 @@ xir_value *xir_node_constant(xir_node *at, const xir_type *element, const xir_in
     xir_value *made = fresh(at, element, dims ? dims : &line, &bytes, &count);
     if (!made) return NULL;
     if (count != n)
-        return xir_node_unsupported(at, "the conversion is no good: %zu numbers for %zu elements", n, count), NULL;
+        return xir_node_unsupported(at, "the conversion is invalid: expected %zu numbers, found %zu", n, count), NULL;
     elements_of_reals(element, v, n, bytes);
     return made;
 }
@@ -338,9 +337,9 @@ xir_value *params_alias(xir_network *net, const xir_value *v) {
 
 /* ---- permuted constants ----------------------------------------------------------------------------------------- */
 
-/* Copies elements of `size` bytes, axis i of the result being axis order[i] of the source. The result's last axis is
- * taken in pieces: what they read is then still in the cache when its neighbours are read. A 3 x 3 kernel of 512 x
- * 512 channels takes 5 ms, and 23 ms row by row (gcc 12 -O2, 2-vCPU Xeon VM). */
+/* Copies elements of `size` bytes; axis i of the result is axis order[i] of the source. The last axis of the result
+ * is processed in pieces, so that the source lines of one piece are still in the cache for its neighbours. A 3 x 3
+ * kernel of 512 x 512 channels takes 5 ms, and 23 ms row by row (gcc 12 -O2, 2-vCPU Xeon VM). */
 static void permute(const int64_t *dims, const int64_t *order, size_t rank, const uint8_t *from, uint8_t *to,
                     size_t size) {
     enum { PIECE = 32 };
@@ -380,7 +379,7 @@ static const xir_type *permuted_type(xir_node *at, const xir_value *v, const int
     return xir_type_tensor(c->ctx, xir_type_element(xir_value_type(v)), layout, dims, rank);
 }
 
-/* The Params permuted, or NULL: their elements are no whole bytes, too few bytes are left, or a failure. */
+/* The permuted Params, or NULL if the elements are not whole bytes, too few bytes are left, or on failure. */
 static xir_value *permuted_params(xir_node *at, xir_value *v, const int64_t *order, size_t rank, const char *letters) {
     conversion *c = at->c;
     const xir_type *type = permuted_type(at, v, order, rank, letters);
@@ -433,7 +432,7 @@ xir_value *xir_node_transposed(xir_node *at, xir_value *v, const int64_t *order,
 
 bool xir_node_result(xir_node *at, size_t i, xir_value *v) {
     if (xir_node_failed(at)) return false;
-    if (!v) return xir_node_unsupported(at, "the conversion is no good: output %zu is missing", i);
+    if (!v) return xir_node_unsupported(at, "the conversion is invalid: output %zu is missing", i);
     if (i < xir_op_output_count(at->op)) at->given[i] = v;
     return true;
 }

@@ -1,4 +1,4 @@
-/* What a hook sees of its node: inputs, constants among them, attributes. */
+/* A node as a hook sees it: inputs, constants among them, and attributes. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ size_t        xir_node_output_count(const xir_node *at) { return at->n_out; }
 
 /* ---- failing ---------------------------------------------------------------------------------------------------- */
 
-/* Hooks say "input/1" of a position of the row: where that is in the file. */
+/* Hooks write "input/1" for a position of the row; finds its place in the file. */
 static void place_in_file(const xir_node *at, const char *where, char out[200]) {
     char *end = NULL;
     const bool input = at->in && strncmp(where, "input/", 6) == 0;
@@ -55,7 +55,7 @@ xir_status node_say(const xir_node *at, xir_severity severity, xir_status code, 
 
 bool xir_node_unsupported(xir_node *at, const char *format, ...) {
     va_list list;
-    if (xir_node_failed(at)) return false;   /* the first one counts */
+    if (xir_node_failed(at)) return false;   /* the first reason counts */
     va_start(list, format);
     text_vprint(at->reason, sizeof at->reason, format, list);
     va_end(list);
@@ -110,7 +110,7 @@ const char *node_input_words(const xir_node *at, size_t i, char room[80]) {
     return room;
 }
 
-/* The names that the file gives to inputs; NULL: none. */
+/* The names that the file gives to the inputs; NULL if it gives none. */
 static const xir_list *names_in_file(const xir_node *at) {
     const xir_any *names = source_tag_find(xir_op_tags(at->op), SOURCE_INPUTS);
     return names && names->kind == XIR_ANY_LIST ? &names->as.list : NULL;
@@ -126,7 +126,7 @@ static xir_str name_in_file(const xir_list *names, size_t i) {
     return name && name->kind == XIR_ANY_TEXT ? name->as.text : (xir_str){ NULL, 0 };
 }
 
-/* Inputs that have a name go where that is; of two of one name the second counts as unnamed. */
+/* Puts named inputs at the positions of their names. A second input with the same name counts as unnamed. */
 static bool put_named(xir_node *at, node_input *in, bool *placed, const xir_list *names) {
     char where[32];
     for (size_t k = 0; k < at->n_in; k++) {
@@ -153,7 +153,7 @@ bool node_find_inputs(xir_node *at) {
     memset(placed, 0, at->n_in + 1);
     const xir_list *names = names_in_file(at);
     if (names && !put_named(at, in, placed, names)) return false;
-    for (size_t k = 0, i = 0; k < at->n_in; k++) {   /* the others, in order; those that are absent count */
+    for (size_t k = 0, i = 0; k < at->n_in; k++) {   /* the unnamed ones, in order, absent ones included */
         if (placed[k]) continue;
         while (in[i].value) i++;
         in[i++] = (node_input){ xir_op_input(at->op, (int64_t)k), (uint32_t)k };
@@ -188,7 +188,7 @@ xir_value *xir_node_input(xir_node *at, size_t i) {
     if (!v) {
         char where[32];
         snprintf(where, sizeof where, "input/%zu", i);
-        return xir_node_invalid(at, XIR_E_MISSING, where, "%s is needed and absent",
+        return xir_node_invalid(at, XIR_E_MISSING, where, "%s is missing",
                                 node_input_words(at, i, words)), NULL;
     }
     xir_str name = xir_value_name(v);
@@ -200,7 +200,7 @@ xir_value *xir_node_optional_input(xir_node *at, size_t i) {
     return xir_node_has(at, i) ? xir_node_input(at, i) : NULL;
 }
 
-/* The elements of Params whose bytes are there; false for others. */
+/* The elements of Params whose bytes are present; false otherwise. */
 static bool bytes_of(const xir_value *v, const xir_type **element, const void **bytes, size_t *n) {
     int64_t count;
     if (!v || !xir_value_is_params(v) || !xir_params_has_data(v)) return false;
@@ -262,7 +262,7 @@ const xir_any *xir_node_attr(const xir_node *at, const char *name) {
     return extra ? xir_map_find(extra, xir_str_of(name)) : NULL;
 }
 
-/* One number of any kind as Params. */
+/* One number, of any kind, in Params. */
 static bool one_element(const xir_any *a, const xir_type **element, const void **bytes) {
     size_t n;
     return a && a->kind == XIR_ANY_PARAMS && bytes_of(a->as.params, element, bytes, &n) && n == 1;
@@ -282,7 +282,7 @@ bool xir_node_bool(const xir_node *at, const char *name, bool otherwise) {
     return xir_node_int(at, name, otherwise) != 0;
 }
 
-/* Reals that no JSON has are kept as Params. */
+/* Reals that JSON can't represent are kept as Params. */
 double node_any_real(const xir_any *a, double otherwise) {
     const xir_type *element;
     const void *bytes;
@@ -370,7 +370,7 @@ bool xir_node_number(xir_node *at, const char *name, size_t input, double otherw
     if (!xir_node_has(at, input)) return true;
     if (!xir_node_reals(at, input, &v, &n)) return false;
     snprintf(where, sizeof where, "input/%zu", input);
-    if (n != 1) return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s is one number, %zu were found", name, n);
+    if (n != 1) return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s: expected one number, found %zu", name, n);
     *out = v[0];
     return true;
 }
@@ -381,6 +381,6 @@ bool xir_node_axis(xir_node *at, const char *where, int64_t axis, size_t rank, i
     if (xir_node_failed(at)) return false;
     if (*out >= 0 && *out < r) return true;
     return xir_node_invalid(at, XIR_E_BOUNDS, where,
-                            "axis %lld was found, the tensor has %zu dims: expected is one from %lld to %lld",
-                            (long long)axis, rank, (long long)-r, (long long)r - 1);
+                            "expected an axis from %lld to %lld of a tensor with %zu dims, found %lld",
+                            (long long)-r, (long long)r - 1, rank, (long long)axis);
 }

@@ -1,12 +1,12 @@
-/* Options of to-xir that complete types before anything is converted: `input-shape` gives dims, and elements, to
- * inputs whose file leaves them open; `bind` gives numbers to dims that the file only names. */
+/* The options of to-xir that complete types before the conversion: `input-shape` gives dims, and elements, to inputs
+ * that the file leaves open; `bind` gives numbers to dims that have only a name in the file. */
 #include <stdio.h>
 #include "convert/options.h"
 #include "source_tags.h"
 
 /* ---- texts ------------------------------------------------------------------------------------------------------ */
 
-/* The next of "a=1,2;b=3": name and value, up to `separator`. */
+/* Takes the next part of "a=1,2;b=3", up to `separator`: a name and a value. */
 static bool next_part(xir_str *rest, char separator, xir_str *name, xir_str *value) {
     if (!rest->size) return false;
     size_t n = 0, eq = 0;
@@ -19,7 +19,7 @@ static bool next_part(xir_str *rest, char separator, xir_str *name, xir_str *val
     return true;
 }
 
-/* A dim; false if the text is not a number from 0 on. Takes it off, with a comma that follows. */
+/* Takes a dim off the text, and a comma after it; false if it is not a number from 0 on. */
 static bool next_dim(xir_str *text, int64_t *out) {
     size_t n = 0;
     *out = 0;
@@ -35,7 +35,7 @@ static bool next_dim(xir_str *text, int64_t *out) {
 
 #define TEXT(s) (int)((s).size < 100 ? (s).size : 100), (s).size ? (s).data : ""
 
-/* An element type by its word; NULL: there is none of this word, or no memory. */
+/* The element type of a word; NULL if the word is unknown, or memory is out. */
 static const xir_type *element_named(xir_context *ctx, xir_str word) {
     static const struct { const char *word; xir_float_format format; } floats[] = {
         { "fp16", XIR_FLOAT_FP16 }, { "fp32", XIR_FLOAT_FP32 }, { "fp64", XIR_FLOAT_FP64 }, { "bf16", XIR_FLOAT_BF16 },
@@ -69,12 +69,12 @@ static xir_status give_dims(xir_pass *at, xir_value *v, const int64_t *dims, siz
     return give_type(at, v, xir_type_tensor(at->net->ctx, xir_type_element(was), xir_type_layout(was), dims, rank));
 }
 
-/* What input-shape says of an input. */
+/* One entry of input-shape. */
 typedef struct input_shape {
     xir_str         name, text;
     int64_t         dims[32];
     size_t          rank;
-    const xir_type *element;   /* NULL: it is not said */
+    const xir_type *element;   /* NULL: not given */
 } input_shape;
 
 static xir_status read_shape(xir_pass *at, input_shape *s) {
@@ -87,7 +87,7 @@ static xir_status read_shape(xir_pass *at, input_shape *s) {
     for (; rest.size && s->rank < 32; s->rank++) {
         if (next_dim(&rest, &s->dims[s->rank])) continue;
         return xir_pass_fail(at, XIR_E_SYNTAX, NULL,
-                             "input-shape: '%.*s' are no dims, a list like 1,3,224,224 is expected", TEXT(s->text));
+                             "input-shape: expected dims like 1,3,224,224, found '%.*s'", TEXT(s->text));
     }
     if (rest.size)
         return xir_pass_fail(at, XIR_E_LIMIT, NULL, "input-shape: '%.*s' has more than 32 dims", TEXT(s->name));
@@ -95,26 +95,27 @@ static xir_status read_shape(xir_pass *at, input_shape *s) {
     s->element = element_named(at->net->ctx, word);
     if (s->element) return XIR_OK;
     return xir_pass_fail(at, XIR_E_SYNTAX, NULL,
-                         "input-shape: '%.*s' are no elements: expected is one of " CONVERT_ELEMENT_WORDS, TEXT(word));
+                         "input-shape: expected one of " CONVERT_ELEMENT_WORDS ", found '%.*s'", TEXT(word));
 }
 
-/* An input that has a type keeps its elements and the dims that it has. */
+/* Fills the unknown dims of a type; elements and known dims must agree. */
 static xir_status complete_type(xir_pass *at, xir_value *v, const input_shape *s) {
     const xir_type *type = xir_value_type(v);
     if (xir_type_rank(type) != s->rank) {
         return xir_pass_fail(at, XIR_E_BOUNDS, NULL,
-                             "input-shape: %zu dims are given for the input '%.*s', which has %zu", s->rank,
-                             TEXT(s->name), xir_type_rank(type));
+                             "input-shape: expected %zu dims for the input '%.*s', found %zu", xir_type_rank(type),
+                             TEXT(s->name), s->rank);
     }
     if (s->element && !xir_type_equal(s->element, xir_type_element(type))) {
         return xir_pass_fail(at, XIR_E_TYPE, NULL,
-                             "input-shape: other elements are given for the input '%.*s' than the file has",
+                             "input-shape: the elements for the input '%.*s' are not those of the file",
                              TEXT(s->name));
     }
     for (size_t k = 0; k < s->rank; k++) {
         int64_t dim = xir_type_dim(type, (int64_t)k, false);
         if (dim < 0 || dim == s->dims[k]) continue;
-        return xir_pass_fail(at, XIR_E_BOUNDS, NULL, "input-shape: dim %zu of the input '%.*s' is %lld, %lld was given",
+        return xir_pass_fail(at, XIR_E_BOUNDS, NULL,
+                             "input-shape: dim %zu of the input '%.*s': expected %lld, found %lld",
                              k, TEXT(s->name), (long long)dim, (long long)s->dims[k]);
     }
     return give_dims(at, v, s->dims, s->rank);
@@ -124,7 +125,7 @@ static xir_status shape_value(xir_pass *at, xir_value *v, const input_shape *s) 
     if (xir_type_as_tensor(xir_value_type(v))) return complete_type(at, v, s);
     if (s->element) return give_type(at, v, xir_type_tensor(at->net->ctx, s->element, NULL, s->dims, s->rank));
     return xir_pass_fail(at, XIR_E_MISSING, NULL,
-                         "input-shape: the input '%.*s' has no type: its elements are expected too, "
+                         "input-shape: the input '%.*s' has no type: expected its elements, too, as in "
                          "%.*s=%.*s:fp32", TEXT(s->name), TEXT(s->name), TEXT(s->text));
 }
 
@@ -147,7 +148,7 @@ static xir_status shape_input(xir_pass *at, xir_str name, xir_str text) {
                          *others ? ", but " : "", others);
 }
 
-/* Dims of one name become a number, wherever the file has the name. */
+/* Sets all dims with this name to the number. */
 static xir_status bind_value(xir_pass *at, xir_value *v, xir_str name, int64_t dim, bool *found) {
     const xir_map *tags = xir_value_tags(v);
     const xir_any *names = source_tag_find(tags, SOURCE_DIMS);
@@ -172,8 +173,8 @@ static xir_status bind(xir_pass *at, xir_str name, xir_str value) {
     bool found = false;
     xir_str rest = value;
     if (!next_dim(&rest, &dim) || rest.size) {
-        return xir_pass_fail(at, XIR_E_SYNTAX, NULL, "bind: '%.*s=%.*s' is no name and a number", TEXT(name),
-                             TEXT(value));
+        return xir_pass_fail(at, XIR_E_SYNTAX, NULL,
+                             "bind: expected a name and a number, found '%.*s=%.*s'", TEXT(name), TEXT(value));
     }
     for (xir_op *op = xir_network_first(at->net); op; op = xir_op_next(op)) {
         for (size_t i = 0; i < xir_op_output_count(op); i++) {

@@ -1,13 +1,13 @@
-/* What the options of to-xir say of a network before it is converted. */
+/* Applies the options of to-xir to a network before the conversion. */
 #ifndef PASSES_CONVERT_OPTIONS_H
 #define PASSES_CONVERT_OPTIONS_H
 
 #include "manager/pass.h"
 
-/* Words for elements, as `input-shape` has them. */
+/* The words for elements in `input-shape`. */
 #define CONVERT_ELEMENT_WORDS "fp16 fp32 fp64 bf16 tf32 bool, i8 i64 and u8 of any width"
 
-/* Applies the options `bind` and `input-shape`. *fixed: one of them is given. On failure some dims may be set. */
+/* Applies the options `bind` and `input-shape`. *fixed: one of them is given. After a failure some dims may be set. */
 xir_status convert_fix_inputs(xir_pass *at, bool *fixed);
 
 #endif

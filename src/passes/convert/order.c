@@ -1,5 +1,5 @@
-/* The order of a foreign network: its file may have nodes in any, or a cycle, which has none. Depth first over the
- * makers of inputs, with a stack of our own; linear. */
+/* The order of a foreign network: a file may have nodes in any order, or in a cycle, which has no order. Depth-first
+ * search from ops to the producers of their inputs, with an explicit stack; linear. */
 #include <stdio.h>
 #include "convert/convert.h"
 
@@ -9,15 +9,16 @@ typedef struct step { xir_op *op; size_t input; } step;
 static bool is_sorted(const conversion *c) {
     for (const xir_op *op = xir_network_first(c->net); op; op = xir_op_next(op)) {
         for (size_t i = 0; i < op->n_inputs; i++) {
-            const xir_op *maker = op->inputs[i].value ? op->inputs[i].value->producer : NULL;
-            if (maker && (!op_is_in(maker) || !xir_op_before(maker, op)) && !(maker->flags & OP_CHILD)) return false;
+            const xir_op *producer = op->inputs[i].value ? op->inputs[i].value->producer : NULL;
+            if (producer && (!op_is_in(producer) || !xir_op_before(producer, op)) && !(producer->flags & OP_CHILD))
+                return false;
         }
     }
     return true;
 }
 
-/* "a -> b -> a", from the steps that make the cycle. */
-static xir_status say_cycle(conversion *c, const step *stack, size_t from, size_t depth) {
+/* Reports "a -> b -> a" for the steps that form the cycle. */
+static xir_status report_cycle(conversion *c, const step *stack, size_t from, size_t depth) {
     char text[600];
     size_t n = 0;
     for (size_t i = from; i <= depth && n < sizeof text - 120; i++) {
@@ -36,12 +37,12 @@ static xir_status say_cycle(conversion *c, const step *stack, size_t from, size_
              (long long)convert_number(c->dialect, stack[from].op));
     if (!c->status) c->status = XIR_E_INVALID;
     xir_diags_add(c->why, XIR_ERROR, XIR_E_INVALID, xir_str_of(path),
-                  "%sthe graph has a cycle, where none is expected: %s", c->prefix, text);
+                  "%sthe graph has a cycle: %s", c->prefix, text);
     c->cyclic = true;
     return XIR_OK;
 }
 
-/* Visits one op and all that it needs; each goes to `order` after what it needs. */
+/* Visits one op and everything that it needs; each op follows its operands in `order`. */
 static void visit(conversion *c, xir_op *root, uint8_t *marks, step *stack, xir_op **order, size_t *n) {
     size_t depth = 0;
     if (marks[root->slot] != NEW) return;
@@ -56,15 +57,15 @@ static void visit(conversion *c, xir_op *root, uint8_t *marks, step *stack, xir_
             continue;
         }
         const xir_value *v = s->op->inputs[s->input++].value;
-        xir_op *maker = v ? v->producer : NULL;
-        if (!maker || !(maker->flags & OP_PLACED)) continue;
-        if (marks[maker->slot] == NEW) {
-            marks[maker->slot] = OPEN;
-            stack[depth++] = (step){ maker, 0 };
-        } else if (marks[maker->slot] == OPEN) {
+        xir_op *producer = v ? v->producer : NULL;
+        if (!producer || !(producer->flags & OP_PLACED)) continue;
+        if (marks[producer->slot] == NEW) {
+            marks[producer->slot] = OPEN;
+            stack[depth++] = (step){ producer, 0 };
+        } else if (marks[producer->slot] == OPEN) {
             size_t from = depth - 1;
-            while (stack[from].op != maker) from--;
-            say_cycle(c, stack, from, depth);
+            while (stack[from].op != producer) from--;
+            report_cycle(c, stack, from, depth);
         }
     }
 }

@@ -1,5 +1,5 @@
-/* Rows: the list of them, their texts, and the ops that rows without a hook make. Those of dialects and those that
- * programs and plug-ins add are in one list of the context. */
+/* Rows: their list, their texts, and the ops that rows without a hook make. The rows of dialects, programs and plug-ins
+ * are in one list of the context. */
 #include <stdlib.h>
 #include "convert/convert.h"
 
@@ -10,7 +10,7 @@ static const char *skip(const char *p) {
     return p;
 }
 
-/* Formats have names like "out_proj.weight" and "#shape". */
+/* Whether a character can be part of a name: formats have names like "out_proj.weight" and "#shape". */
 static bool is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("_.#$", c));
 }
@@ -112,17 +112,17 @@ static const char *fault_of(const xir_convert_row *row) {
     row_set set;
     const char *attributes = row->attributes, *sets = row->sets;
     size_t n_names = 0;
-    if (!row_range(row->inputs, &least, &most)) return "its number of inputs is no range";
+    if (!row_range(row->inputs, &least, &most)) return "its number of inputs is not a range";
     const char *names = row_input_names(row->inputs);
     for (xir_str name; row_next_input(&names, &name);) n_names++;
-    if (*names || n_names > most) return "its names of inputs are no good";
+    if (*names || n_names > most) return "its input names are malformed";
     if (!row_range(row->outputs, &least, &most) || strchr(row->outputs, ' '))
-        return "its number of outputs is no range";
+        return "its number of outputs is not a range";
     while (row_next_attribute(&attributes, &attribute)) {}
-    if (attributes && *attributes) return "its list of attributes is no good";
+    if (attributes && *attributes) return "its list of attributes is malformed";
     while (row_next_set(&sets, &set)) {}
-    if (sets && *sets) return "what it sets is no good";
-    if (!row->cls && !row->hook) return "it has neither a class nor a hook";
+    if (sets && *sets) return "its list of sets is malformed";
+    if (!row->cls && !row->hook) return "it has no class and no hook";
     return NULL;
 }
 
@@ -131,15 +131,16 @@ xir_status convert_check_row(const xir_dialect_decl *dialect, const xir_convert_
     xir_status status = convert_check_size(row, sizeof *row, "conversion row", why);
     if (status) return status;
     if (row->size != first->size) {
-        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a conversion row has %u bytes, the first of its table has %u",
+        return diag_fail(why, XIR_E_ABI, XIR_STR(""),
+                         "a conversion row has %u bytes: expected %u, like the first of its table",
                          row->size, first->size);
     }
     const size_t prefix = dialect ? strlen(dialect->prefix) : 0;
     const bool of_dialect = dialect && row->name && strncmp(row->name, dialect->prefix, prefix) == 0 &&
         row->name[prefix];
-    const char *fault = of_dialect ? fault_of(row) : "its name is no key of a dialect that is known";
+    const char *fault = of_dialect ? fault_of(row) : "its name is not a key of a known dialect";
     if (!fault) return XIR_OK;
-    return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the conversion row '%.100s' is no good: %s",
+    return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the conversion row '%.100s' is invalid: %s",
                      row->name ? row->name : "", fault);
 }
 
@@ -158,7 +159,7 @@ void convert_rules_define(xir_context *ctx) {
     registry_define(ctx, REGISTRY_DIALECT, &dialect_rules);
 }
 
-/* Rows of a table are as long as the first. */
+/* The rows of a table have the size of the first. */
 static xir_status find_rows(const xir_convert_row *rows, size_t n, const void **items, xir_diags *why) {
     xir_status status = n ? convert_check_size(rows, sizeof *rows, "conversion row", why) : XIR_OK;
     for (size_t i = 0; i < n && !status; i++) {
@@ -182,7 +183,7 @@ xir_status xir_convert_register(xir_context *ctx, const xir_convert_row *rows, s
 
 /* ---- rows without a hook ---------------------------------------------------------------------------------------- */
 
-/* False: the set is left out, since the node has no such attribute and the row no default. */
+/* Makes one set. False: it is left out, because the node does not have the attribute and the row has no default. */
 static bool set_of(const xir_node *at, const row_set *from, char name[64], xir_set *out) {
     const xir_map *extra = xir_op_extra(at->op);
     const xir_any *any = from->theirs.size && extra ? xir_map_find(extra, from->theirs) : NULL;

@@ -1,5 +1,5 @@
-/* to-xir: a network of a foreign format's operations becomes one of XIR's, op by op, whichever dialect it is. What
- * has no counterpart stays. Each dialect gives the pass another name: "onnx-to-xir". */
+/* to-xir: converts a network of a foreign format's ops to XIR's ops, one by one, for any dialect. An op without
+ * a counterpart stays. Each dialect gives the pass another name: "onnx-to-xir". */
 #include "convert/convert.h"
 #include "convert/options.h"
 #include "manager/pass.h"
@@ -21,7 +21,7 @@ static xir_status run(xir_pass *at) {
 }
 
 static const xir_pass_option options[] = {
-    { "strict",      XIR_PASS_BOOL, "false", "what has no counterpart in XIR is an error" },
+    { "strict",      XIR_PASS_BOOL, "false", "an op without a counterpart in XIR is an error" },
     { "input-shape", XIR_PASS_TEXT, "",
       "dims of inputs that the file leaves open: \"image=1,3,224,224;mask=1,10\"; with the "
                                              "elements of inputs that have no type: \"image=1,3,224,224:fp32\" ("
@@ -30,6 +30,6 @@ static const xir_pass_option options[] = {
 };
 
 const xir_pass_decl pass_to_xir = {
-    XIR_PASS_HEAD("to-xir", "converts another format's ops to XIR's, each as it stands"),
+    XIR_PASS_HEAD("to-xir", "converts another format's ops to XIR's, one by one"),
     .level = XIR_LEVEL_NEEDED, .options = options, .n_options = sizeof options / sizeof *options, .run = run,
 };

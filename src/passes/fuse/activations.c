@@ -1,8 +1,8 @@
-/* Activations that an exporter took apart. Constants are compared as exactly as the smallest floats hold them. */
+/* Activations that an exporter took apart. Constants are compared with the precision of the smallest floats. */
 #include "fuse/fuse.h"
 #include <math.h>
 
-enum { DIGITS = 2000 };   /* fp16 has 11 bits: an error of 1 in 2048 at most */
+enum { DIGITS = 2000 };   /* fp16 has 11 bits: a relative error of at most 1/2048 */
 
 static bool scales_by(const xir_op *op, double wanted) {
     double x;
@@ -13,7 +13,7 @@ static bool by_half(const xir_op *op, void *user)      { return (void)user, scal
 static bool by_sixth(const xir_op *op, void *user)     { return (void)user, scales_by(op, 1.0 / 6); }
 static bool by_root_half(const xir_op *op, void *user) { return (void)user, scales_by(op, sqrt(0.5)); }
 
-/* A row for x * factor, x / divisor or DivideScalar(x): the constant is another row of its own. */
+/* A row for x * factor, x / divisor or DivideScalar(x); the constant has a row of its own. */
 #define SCALED(by, x, constant)                                                                                 \
     { XIR_ROW_OP(xir_multiply_class, xir_div_class, xir_divide_scalar_class), XIR_ROW_INPUTS(x, constant),       \
       .commutes = true, .where = (by) }
@@ -24,7 +24,7 @@ static bool by_root_half(const xir_op *op, void *user) { return (void)user, scal
 
 /* ---- SiLU: x * sigmoid(x) --------------------------------------------------------------------------------------- */
 
-enum { X };   /* of every pattern here */
+enum { X };   /* row 0 of every pattern here */
 
 static const xir_pattern_row silu_rows[] = {
     [X] = { XIR_ROW_ANY },

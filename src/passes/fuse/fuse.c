@@ -1,5 +1,5 @@
-/* The pass `fuse`: several ops that together are one become it. Values inside of a pattern must have no use outside;
- * the op that is left computes the last value, under its name. */
+/* The pass `fuse`: replaces several ops by the one op that they amount to. Values inside a pattern must have no use
+ * outside; the remaining op computes the last value, under its name. */
 #include "fuse/fuse.h"
 #include "manager/pass.h"
 #include "normalised.h"
@@ -65,7 +65,7 @@ static xir_status make_rules(xir_pass *at, xir_rule *rules, size_t *n) {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         for (const fuse_rule *r = families[i]; r->pattern; r++, (*n)++) {
             xir_pattern *p = xir_pattern_new(xir_pass_context(at), r->pattern, xir_pass_diags(at));
-            if (!p) return XIR_E_MEMORY;   /* nothing else can be wrong with them */
+            if (!p) return XIR_E_MEMORY;   /* no other error is possible */
             rules[*n] = (xir_rule){ .pattern = p, .rewrite = r->rewrite };
         }
     }
@@ -84,7 +84,7 @@ static xir_status run(xir_pass *at) {
 }
 
 const xir_pass_decl pass_fuse = {
-    XIR_PASS_HEAD("fuse", "several ops that are one become it: bias, SiLU, Hardswish, GELU, LayerNorm"),
+    XIR_PASS_HEAD("fuse", "replaces several ops by the one that they amount to: bias, SiLU, Hardswish, GELU, LayerNorm"),
     .level = XIR_LEVEL_FAST,
     .run = run,
 };

@@ -1,10 +1,10 @@
-/* LayerNorm out of its parts: first the bare one, (x - mean) / sqrt(mean((x - mean)^2) + eps), then a product with a
- * constant becomes its gamma and a sum its beta. */
+/* LayerNorm from its parts: first the bare one, (x - mean) / sqrt(mean((x - mean)^2) + eps); then a product with a
+ * constant becomes its gamma, and a sum its beta. */
 #include "fuse/fuse.h"
 
 enum { X, MOST_DIMS = 32 };
 
-/* ---- the bare one ----------------------------------------------------------------------------------------------- */
+/* ---- bare LayerNorm --------------------------------------------------------------------------------------------- */
 
 static bool keeps_dims(const xir_op *op, void *user) { return (void)user, xir_mean_of(op)->keepdim; }
 static bool is_true_quotient(const xir_op *op, void *user) {
@@ -28,7 +28,7 @@ static const xir_pattern_row layer_norm_rows[] = {
     [L_OUT]      = { XIR_ROW_OP(xir_div_class), XIR_ROW_INPUTS(L_OFF, L_ROOT), .where = is_true_quotient },
 };
 
-/* Whether a dim is among those of a list, which may count from the end; of an empty list of Mean all are. */
+/* Whether a list has a dim; its items may count from the end. An empty list of Mean has all dims. */
 static bool lists(xir_i64s dims, size_t rank, size_t dim) {
     for (size_t i = 0; i < dims.size; i++) {
         if (dims.data[i] == (int64_t)dim || dims.data[i] + (int64_t)rank == (int64_t)dim) return true;
@@ -62,13 +62,13 @@ static xir_verdict to_layer_norm(xir_rewriter *at, const xir_match *m, const voi
     size_t rank = xir_type_rank(x->type);
     int64_t all[MOST_DIMS];
     for (size_t i = 0; i < rank; i++) all[i] = (int64_t)i;
-    a.axis = dims.size ? dims : (xir_i64s){ all, rank };   /* no dims of Mean are all of them */
+    a.axis = dims.size ? dims : (xir_i64s){ all, rank };   /* Mean without dims takes all of them */
     number_of_params(xir_match_value(m, L_EPS), &a.eps);
     xir_op *now = xir_add_layer_norm(xir_match_at(m), (xir_layer_norm_in){ .input = x }, &a);
     return xir_match_replace(m, xir_op_output(now, 0));
 }
 
-/* ---- its factor and addend -------------------------------------------------------------------------------------- */
+/* ---- gamma and beta --------------------------------------------------------------------------------------------- */
 
 static bool is_bare(const xir_op *op, void *user) {
     (void)user;
@@ -94,7 +94,7 @@ static const xir_pattern_row beta_rows[] = {
                      .where = fuse_plain_sum },
 };
 
-/* The constant has the normalised dims, all of them, and no other. */
+/* Whether the constant has exactly the normalised dims. */
 static bool has_elements_of_axes(const xir_match *m, void *user) {
     const xir_type *x = xir_value_type(xir_match_value(m, X)), *c = xir_value_type(xir_match_value(m, N_CONSTANT));
     if (!fuse_check_same(m, user) || !element_is_float(element_format_of(c)) || xir_type_rank(c) > xir_type_rank(x))

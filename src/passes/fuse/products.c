@@ -1,5 +1,5 @@
-/* A constant that is added to a product of matrices becomes its bias. Sums of two computed values stay: they are
- * branches that meet. */
+/* A constant that is added to a matrix product becomes its bias. The sum of two computed values stays: it joins two
+ * branches. */
 #include "fuse/fuse.h"
 
 static bool is_plain_matmul(const xir_op *op, void *user) {
@@ -18,7 +18,7 @@ static const xir_pattern_row bias_rows[] = {
                     .where = fuse_plain_sum },
 };
 
-/* The constant broadcasts to the product, not the other way. */
+/* The constant broadcasts to the product, not the other way round. */
 static bool broadcasts(const xir_match *m, void *user) {
     (void)user;
     const xir_value *product = xir_match_value(m, M_PRODUCT), *sum = xir_match_value(m, M_OUT);
@@ -33,7 +33,7 @@ static xir_verdict add_bias(xir_rewriter *at, const xir_match *m, const void *us
     (void)at, (void)user;
     xir_op *product = xir_match_op(m, M_PRODUCT);
     xir_value *constant = xir_match_value(m, M_BIAS);
-    bool has_place = xir_op_input_count(product) > 2;   /* an absent one */
+    bool has_place = xir_op_input_count(product) > 2;   /* an absent operand */
     xir_status status = has_place ? xir_op_set_input(product, 2, constant) : xir_op_add_input(product, constant);
     return status ? XIR_REWRITE_FAILED : xir_match_replace(m, xir_match_value(m, M_PRODUCT));
 }

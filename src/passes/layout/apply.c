@@ -1,10 +1,10 @@
-/* What was planned becomes the network: the ops that work in other orders, then the Transposes between roots and
- * users, then types by inference. A Transpose that made what is still needed stays the same op. */
+/* Applies the plan to the network: first the ops that work in other orders, then the Transposes between roots and
+ * users, then types by inference. A Transpose that still makes a needed order stays the same op. */
 #include "layout/layout.h"
 
 /* ---- Transposes ------------------------------------------------------------------------------------------------- */
 
-/* NULL: it has been added just now. */
+/* NULL if the op was added just now. */
 static node *node_of(const plan *l, const xir_op *op) {
     return op->flags & OP_PLACED && op->slot < l->n_slots ? &l->nodes[l->place[op->slot]] : NULL;
 }
@@ -24,7 +24,7 @@ static xir_transpose_attrs transpose_attrs(axis_order p, int64_t *room, size_t r
     return a;
 }
 
-/* A Transpose that is there makes the root's order `as` of what is stored. */
+/* Keeps an existing Transpose that makes the root's order `as`, now from the stored order. */
 static xir_status keep_transpose(plan *l, const value_node *root, xir_op *op, axis_order as, size_t *changes) {
     const xir_transpose_attrs *a = op->attrs;
     axis_order from_stored = order_then(order_inverse(root->stored), as);
@@ -45,30 +45,30 @@ static xir_status keep_transpose(plan *l, const value_node *root, xir_op *op, ax
     return status;
 }
 
-/* The first of the Transposes that make a root's order. */
+/* The first Transpose that makes this order of the root. */
 static xir_op *transpose_of(const plan *l, const value_node *root, axis_order as) {
     xir_op *found = NULL;
     for (uint32_t i = root->next_view; i != NONE; i = l->values[i].next_view) {
-        if (l->values[i].view == as) found = l->nodes[l->values[i].maker].op;
+        if (l->values[i].view == as) found = l->nodes[l->values[i].producer].op;
     }
     return found;
 }
 
-/* One that makes what nobody needs any more. A result's name goes to what takes its place. */
+/* A Transpose whose result nothing needs any more. The name of a result moves to its replacement. */
 static xir_op *transpose_to_spare(plan *l, const value_node *root) {
     uint32_t found = NONE;
     for (uint32_t i = root->next_view; i != NONE; i = l->values[i].next_view) {
         const value_node *view = &l->values[i];
         const root_need *need = need_of(l, root, view->view);
         bool needed = need && need->count && need->as != root->stored;
-        if (!view->claimed && !needed && !value_is_result(l->nodes[view->maker].op->outputs)) found = i;
+        if (!view->claimed && !needed && !value_is_result(l->nodes[view->producer].op->outputs)) found = i;
     }
     if (found == NONE) return NULL;
     l->values[found].claimed = true;
-    return l->nodes[l->values[found].maker].op;
+    return l->nodes[l->values[found].producer].op;
 }
 
-/* Another one makes it: one to spare, else a new one. */
+/* Makes a needed order with a spare Transpose or, if there is none, with a new one. */
 static xir_value *make_transpose(plan *l, const value_node *root, const root_need *need, size_t *changes) {
     xir_value *from = value_at(l, root);
     const xir_type *type = need->type;
@@ -91,7 +91,8 @@ static xir_value *make_transpose(plan *l, const value_node *root, const root_nee
     return op ? op->outputs : NULL;
 }
 
-/* Which type is needed in which order: what a user had, with its axes moved if it works in another order now. */
+/* Finds the type that is expected in each needed order: the type that a user had, with its axes moved if the user now
+ * works in another order. */
 static xir_status expect_types(plan *l, const value_node *root) {
     for (uint32_t k = 0; k < root->n_uses; k++) {
         const root_use *use = &l->uses[root->first_use + k];
@@ -125,19 +126,19 @@ static root_need *need_of_use(const plan *l, const value_node *root, const root_
     return need_of(l, root, use_needs(l, root, use));
 }
 
-/* Whether a Transpose is new, or has come to make another order than it did. */
+/* Whether a Transpose is new, or makes another order than it did. */
 static bool is_new(const plan *l, const xir_op *op) {
     const node *n = node_of(l, op);
     return !n || l->values[n->first].claimed;
 }
 
-/* A result takes what it needs, and its name along. Where that has a name that must stay, it has a Transpose of its
- * own. */
+/* Connects a result to the order that it needs; its name goes along. If that value has a name that must stay, the
+ * result gets a Transpose of its own. */
 static xir_status connect_result(plan *l, const value_node *root, const root_use *use, root_need *need,
                                  size_t *changes) {
-    xir_op *user = l->nodes[use->user].op, *maker = l->nodes[root->maker].op;
+    xir_op *user = l->nodes[use->user].op, *producer = l->nodes[root->producer].op;
     xir_value *was = user->inputs[use->port].value, *now = need->value;
-    bool from_root = was->producer == maker;
+    bool from_root = was->producer == producer;
     if (need->was == was) return xir_op_set_input(user, use->port, need->became);
     axis_order by = order_then(order_inverse(from_root ? root->stored
                                              : l->ports[l->nodes[use->user].port + use->port].view), need->as);
@@ -145,7 +146,7 @@ static xir_status connect_result(plan *l, const value_node *root, const root_use
         if (!from_root) return keep_transpose(l, root, was->producer, need->as, changes);
         now = make_transpose(l, root, need, changes);
         if (!now || !name_move(was, now, by)) return XIR_E_MEMORY;
-    } else if (!(from_root && is_new(l, now->producer)) && name_is_there(was) &&
+    } else if (!(from_root && is_new(l, now->producer)) && name_exists(was) &&
                !name_move(was, now, by)) {   // else it has the name
         return XIR_E_MEMORY;
     }
@@ -156,7 +157,7 @@ static xir_status connect_result(plan *l, const value_node *root, const root_use
     return xir_op_set_input(user, use->port, now);
 }
 
-/* Users take what they need. A Transpose that stood behind one of its users now moves to its input. */
+/* Connects users to the orders that they need. A Transpose placed after one of its users moves to its input. */
 static xir_status connect_users(plan *l, const value_node *root, size_t *changes) {
     for (uint32_t k = 0; k < root->n_uses; k++) {
         const root_use *use = &l->uses[root->first_use + k];
@@ -178,9 +179,9 @@ static xir_status connect_users(plan *l, const value_node *root, size_t *changes
             status = xir_op_set_input(user->op, use->port, now);
             ++*changes;
         }
-        const xir_op *maker = l->nodes[root->maker].op;
-        if (!status && now->producer != maker && now->producer->position > user->op->position) {
-            status = xir_op_move(now->producer, maker->next);
+        const xir_op *producer = l->nodes[root->producer].op;
+        if (!status && now->producer != producer && now->producer->position > user->op->position) {
+            status = xir_op_move(now->producer, producer->next);
         }
         if (status) return status;
         user->dirty = true;
@@ -188,12 +189,11 @@ static xir_status connect_users(plan *l, const value_node *root, size_t *changes
     return XIR_OK;
 }
 
-/* Transposes that nobody needs any more go, the last of a chain first. A root that has no name of its own takes
- * theirs. */
+/* Removes unneeded Transposes, the last of a chain first. A root without a name of its own takes theirs. */
 static xir_status drop_unneeded(plan *l, const value_node *root, size_t *changes) {
     xir_value *value = value_at(l, root);
     for (uint32_t i = root->next_view; i != NONE; i = l->values[i].next_view) {
-        xir_op *op = l->nodes[l->values[i].maker].op;
+        xir_op *op = l->nodes[l->values[i].producer].op;
         if (op->outputs->uses) continue;
         axis_order by = order_then(order_inverse(l->values[i].view), root->stored);
         if (name_is_better(op->outputs, value) && !name_move(op->outputs, value, by)) return XIR_E_MEMORY;
@@ -211,7 +211,7 @@ static xir_status connect_root(plan *l, const value_node *root, size_t *changes)
     if (!status) status = make_needed(l, root, changes);
     const root_need *as_was = root->stored != ORDER_SAME ? need_of(l, root, ORDER_SAME) : NULL;
     if (!status && as_was && as_was->count && is_new(l, as_was->value->producer)) {
-        /* What people know by the root's name is the root as it was. */
+        /* The root's name stands for the root in its old order. */
         const node *made = node_of(l, as_was->value->producer);
         axis_order there = made ? l->values[made->first].view : ORDER_SAME;
         axis_order to_root = order_then(order_inverse(there), root->stored);
@@ -230,9 +230,9 @@ static void mark_users(const plan *l, const xir_value *value) {
     }
 }
 
-/* Inputs that are called otherwise than they were, by who thinks nothing of it, get their letters from a Transpose
+/* An op that ignores letters may have inputs with other letters now. They get the old letters back from a Transpose
  * that moves nothing. */
-static xir_status call_right(plan *l, const node *n, size_t *changes) {
+static xir_status restore_letters(plan *l, const node *n, size_t *changes) {
     for (uint32_t i = 0; i < n->n_in; i++) {
         xir_value *v = n->op->inputs[i].value;
         const port *p = &l->ports[n->port + i];
@@ -252,8 +252,8 @@ static xir_status call_right(plan *l, const node *n, size_t *changes) {
     return XIR_OK;
 }
 
-/* Whether an op is what it was, and all that it reads is of the types that it was. */
-static bool is_as_before(const plan *l, const node *n) {
+/* Whether an op is unchanged and the types of all its operands are, too. */
+static bool is_unchanged(const plan *l, const node *n) {
     if (n->in != ORDER_SAME || n->out != ORDER_SAME) return false;
     for (uint32_t i = 0; i < n->n_in; i++) {
         const xir_value *v = n->op->inputs[i].value;
@@ -276,7 +276,7 @@ static xir_status infer_op(plan *l, const node *n, size_t place) {
     return status == XIR_E_UNKNOWN && !n->row ? XIR_OK : status;   // nobody infers dialects
 }
 
-/* What is behind something that has changed, as far as that changes types. Transposes have theirs already. */
+/* Infers the ops after a change, as far as their types change. Transposes already have their types. */
 static xir_status infer_again(plan *l, size_t *changes) {
     size_t place = 0;
     xir_status status = XIR_OK;
@@ -284,13 +284,13 @@ static xir_status infer_again(plan *l, size_t *changes) {
         const node *n = node_of(l, op);
         place++;
         if (!n || !n->dirty || n->is_view) continue;
-        status = call_right(l, n, changes);
-        if (!status && !is_as_before(l, n)) status = infer_op(l, n, place);
+        status = restore_letters(l, n, changes);
+        if (!status && !is_unchanged(l, n)) status = infer_op(l, n, place);
     }
     return status;
 }
 
-/* What is stored in another order has a type that nobody infers: an argument's. */
+/* Sets the types of the network's inputs that are stored in another order: nothing infers them. */
 static xir_status retype_arguments(plan *l) {
     for (size_t i = 0; i < l->n_nodes; i++) {
         const node *n = &l->nodes[i];
@@ -307,7 +307,7 @@ static xir_status retype_arguments(plan *l) {
     return XIR_OK;
 }
 
-/* Whether all users take a root as it is, which is as it was. */
+/* Whether the root keeps its order and all users take it in that order. */
 static bool is_untouched(const plan *l, const value_node *root) {
     if (root->next_view != NONE || root->stored != ORDER_SAME) return false;
     for (uint32_t i = root->needs; i; i = l->needs[i].next) {

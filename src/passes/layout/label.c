@@ -1,9 +1,9 @@
-/* The orders of one op: from the order of one input, or of the outputs, follow those of all. */
+/* The orders of one op: the order of one input, or of the outputs, determines those of all its operands and results. */
 #include "layout/layout.h"
 
-/* ---- types ------------------------------------------------------------------------------------------------------- */
+/* ---- types ------------------------------------------------------------------------------------------------------ */
 
-static type_facts ask(const xir_type *type) {
+static type_facts read_facts(const xir_type *type) {
     const xir_tensor_type *t = xir_type_as_tensor(type);
     type_facts f = { .type = type, .plain = false, .single = true };
     if (!t || t->shape.size > MOST_AXES) return f;
@@ -17,7 +17,7 @@ static type_facts ask(const xir_type *type) {
 const type_facts *facts_of(plan *l, const xir_type *type) {
     uintptr_t bits = (uintptr_t)type >> 4;
     type_facts *f = &l->facts[(bits ^ bits >> 8) & (FACTS - 1)];
-    if (f->type != type || !type) *f = ask(type);
+    if (f->type != type || !type) *f = read_facts(type);
     return f;
 }
 
@@ -91,9 +91,9 @@ static bool finds_channels(const node *n) {
 
 static bool keeps_dims(const node *n) { return n->row->keepdim && *(const bool *)attr_at(n->op, n->row->keepdim); }
 
-/* ---- what an op can do ------------------------------------------------------------------------------------------ */
+/* ---- the ability of ops ----------------------------------------------------------------------------------------- */
 
-/* The input that the output has its layout from: the first of those of the highest rank. */
+/* The type of the input that gives the output its layout: the first of those with the highest rank. */
 static const xir_type *leading_type(const node *n) {
     const xir_value *leading = n->op->inputs[0].value;
     for (uint32_t i = 1; i < n->op->n_inputs; i++) {
@@ -103,7 +103,7 @@ static const xir_type *leading_type(const node *n) {
     return leading->type;
 }
 
-/* Whether the last `rank` of `all` axes stay the last ones. */
+/* Whether the last `rank` of `all` axes stay last. */
 static bool keeps_last(axis_order p, size_t all, size_t rank) {
     for (size_t i = all - rank; i < all; i++) {
         if (order_at(p, i) < all - rank) return false;
@@ -124,7 +124,7 @@ static bool inputs_can(plan *l, const node *n, axis_order in) {
     return true;
 }
 
-/* Whether the leading input may come in this order; `in` is one of axes. */
+/* Whether the leading input may have this order, which is an order of axes. */
 static bool can_work_in(plan *l, const node *n, axis_order in) {
     const class_layout *row = n->row;
     bool joins = row->kind == LAYOUT_EACH || row->kind == LAYOUT_JOIN || row->kind == LAYOUT_GAIN;
@@ -149,7 +149,7 @@ static bool can_work_in(plan *l, const node *n, axis_order in) {
     return row->form != BY_ITEMS || ((const xir_i64s *)attr_at(n->op, n->row->attr[0]))->size <= rank;
 }
 
-/* Whether the ranks are what the row says: files may have anything, and nothing of it is checked before a pass. */
+/* Whether the ranks are what the row expects. A file may have any ranks, and no pass before this one checks them. */
 static bool ranks_fit(const plan *l, const node *n, layout_kind kind) {
     size_t rank = rank_in(l, n), named = (size_t)__builtin_popcount(n->row->attr[0] && n->row->form != BY_NONE &&
                                                                     n->row->form < BY_ITEMS ? axes_named(n) : 0);
@@ -201,7 +201,8 @@ bool row_fits(plan *l, const node *n) {
 
 /* ---- broadcasting ----------------------------------------------------------------------------------------------- */
 
-/* The order of an input of fewer dims, and the order of all from that of such an input. */
+/* The order of an input with fewer dims than the result, and the order of the result from the order of such an
+ * input. */
 static axis_order narrowed(axis_order p, size_t all, size_t rank) {
     axis_order out = ORDER_SAME;
     for (size_t i = 0; i < rank; i++) out = order_put(out, i, order_at(p, i + all - rank) - (all - rank));
@@ -214,9 +215,9 @@ static axis_order widened(axis_order p, size_t all, size_t rank) {
     return out;
 }
 
-/* ---- axes that go and come -------------------------------------------------------------------------------------- */
+/* ---- removed and added axes ------------------------------------------------------------------------------------- */
 
-/* The order without some axes. */
+/* An order with some axes removed. */
 static axis_order without(axis_order p, size_t rank, uint32_t gone) {
     axis_order out = ORDER_SAME;
     for (size_t i = 0, n = 0; i < rank; i++) {
@@ -227,7 +228,7 @@ static axis_order without(axis_order p, size_t rank, uint32_t gone) {
     return out;
 }
 
-/* The order of `rank` axes, of which those that `p` does not speak of stand where they stood. */
+/* An order of `rank` axes: `p`, with the axes of `more` in their old positions. */
 static axis_order with(axis_order p, size_t rank, uint32_t more) {
     size_t axes[MOST_AXES], k = 0, n = 0;
     for (size_t i = 0; i < rank; i++) {
@@ -267,7 +268,7 @@ static bool gather_in(const plan *l, const node *n, axis_order out, axis_order *
     return true;
 }
 
-/* ---- the questions ---------------------------------------------------------------------------------------------- */
+/* ---- public queries --------------------------------------------------------------------------------------------- */
 
 axis_order op_needs(const plan *l, const node *n, size_t i, axis_order in) {
     if (in == ORDER_SAME) return ORDER_SAME;
@@ -279,7 +280,8 @@ axis_order op_needs(const plan *l, const node *n, size_t i, axis_order in) {
     return p->single ? ORDER_SAME : p->rank == n->rank ? in : narrowed(in, n->rank, p->rank);
 }
 
-/* Axes that the output has not, and dims of 1, may stand anywhere; and channels that have got letters may do more. */
+/* Axes that the output does not have, and dims of 1, may stand anywhere. Channels that gain letters allow more ops to
+ * follow. */
 bool has_choice(const node *n) {
     layout_kind kind = n->row->kind;
     return kind == LAYOUT_LOSE || kind == LAYOUT_GAIN || kind == LAYOUT_GATHER || kind == LAYOUT_RESHAPE ||
@@ -301,20 +303,20 @@ bool finds_same_axes(plan *l, const node *n, uint32_t i) {
     return !(n->row->flags & LAYOUT_BATCH) || letter_at(now, 'N', 0) == order_find(needs, letter_at(p->type, 'N', 0));
 }
 
-/* How many elements a merged axis has. */
+/* The number of elements of a merged axis. */
 static int64_t merged_size(const plan *l, axis_order as) {
     const xir_op *op = l->nodes[as & ORDER_PLACE].op;
     return xir_type_dim(as & ORDER_SPLIT ? op->inputs[0].value->type : op->outputs->type, -1, false);
 }
 
-/* Constants whose elements along an axis can be put into the order of a merged one. */
+/* Whether the elements of a constant along an axis can follow the order of a merged one. */
 static bool can_merge(const plan *l, const xir_value *v, int64_t axis, axis_order as) {
     if (!v || !value_is_params(v) || !params_movable(v)) return false;
     return rank_of(v) == 0 || xir_type_dim(v->type, axis, false) == 1 ||
            xir_type_dim(v->type, axis, false) == merged_size(l, as);
 }
 
-/* Whether an op can read its last axis in the order of a merged one and hand it on. */
+/* Whether an op can read its last axis in the order of a merged one and pass that order on. */
 static bool each_can_merge(const plan *l, const node *n, axis_order as) {
     size_t values = 0;
     if (finds_channels(n)) return false;

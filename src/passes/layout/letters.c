@@ -1,8 +1,8 @@
-/* What axes are called in other orders. Convolutions and their like find the axes by their letters, or where there
- * are none by their place: a value that takes another's place has to be called alike. */
+/* The letters of axes in other orders. Convolutions and related ops find axes by letter, or by position if there are no
+ * letters: so a value that replaces another must have the same letters. */
 #include "layout/layout.h"
 
-static const char *const channels_last[] = { "NLC", "NHWC", "NDHWC" };   /* of 3 to 5 dims */
+static const char *const channels_last[] = { "NLC", "NHWC", "NDHWC" };   /* for 3 to 5 dims */
 
 const xir_layout *letters_in_order(plan *l, const xir_layout *letters, axis_order by) {
     char text[MOST_AXES];
@@ -27,7 +27,7 @@ const xir_type *type_in_order(plan *l, const xir_type *type, axis_order by) {
     return xir_type_tensor(l->net->ctx, t->element_dtype, letters, dims, rank);
 }
 
-/* For each letter of the usual order its axis, or the next one without a letter. */
+/* The axis of each letter in the usual order, or the next axis without a letter. */
 static void find_axes(const xir_layout *letters, size_t rank, size_t *axes) {
     size_t star = 0;
     for (size_t k = 0; k < rank; k++) {

@@ -1,18 +1,18 @@
-/* What people know values by: names and tags. Where a source has said which of a value's dims are called what (the
- * tag source.dims), that follows the axes. */
+/* The names and tags by which users know values. The tag source.dims, which names the dims of a value as its source
+ * does, follows the axes. */
 #include "layout/layout.h"
 #include "source_tags.h"
 
-bool name_is_there(const xir_value *v) { return v->more && v->more->name->size; }
+bool name_exists(const xir_value *v) { return v->more && v->more->name->size; }
 
-/* Whether a name was made from another, as conversions call what they put around an op: "c.Conv2d" from "c". */
+/* Whether a name extends another: a conversion calls an op that it adds around "c" for example "c.Conv2d". */
 static bool is_made_from(xir_str name, xir_str from) {
     return from.size && name.size > from.size + 1 && name.data[from.size] == '.' &&
            memcmp(name.data, from.data, from.size) == 0;
 }
 
 bool name_is_better(const xir_value *of, const xir_value *than) {
-    return name_is_there(of) && (!name_is_there(than) || is_made_from(xir_value_name(than), xir_value_name(of)));
+    return name_exists(of) && (!name_exists(than) || is_made_from(xir_value_name(than), xir_value_name(of)));
 }
 
 bool tags_follow(xir_value *v, axis_order by) {
@@ -27,7 +27,7 @@ bool tags_follow(xir_value *v, axis_order by) {
 }
 
 bool name_move(xir_value *from, xir_value *to, axis_order by) {
-    if (!from->more || (!name_is_there(from) && !from->more->tags)) return true;
+    if (!from->more || (!name_exists(from) && !from->more->tags)) return true;
     value_more *more = value_need_more(to);
     if (!more) return false;
     const xir_map *tags = from->more->tags;

@@ -1,13 +1,13 @@
-/* Constants in other orders: new Params, since others may use the old ones. What is made is remembered, so that a
- * constant that many ops share is moved once. */
+/* Constants in other orders are new Params, since other ops may use the old ones. They are recorded, so a constant that
+ * many ops share is moved once. */
 #include "layout/layout.h"
 
-/* ---- memory of what was made ------------------------------------------------------------------------------------ */
+/* ---- constants made so far -------------------------------------------------------------------------------------- */
 
 bool params_movable(const xir_value *value) {
     uint64_t bits = xir_type_storage_bits(value->type), size;
     const blob *data = value_params(value)->data;
-    /* Whoever gives Params another type may do so behind their bytes. */
+    /* A program may give Params a type that does not fit their bytes. */
     return bits > 0 && bits % 8 == 0 && data && params_size(value, &size) == XIR_OK && size > 0 && data->size == size &&
            xir_params_has_data(value);
 }
@@ -20,7 +20,7 @@ static xir_value *made_before(const plan *l, const xir_value *was, axis_order by
     return NULL;
 }
 
-/* New Params with the bytes, which are theirs if all goes well. */
+/* Makes new Params with these bytes, and owns the bytes on success. */
 static xir_value *keep(plan *l, const xir_value *was, axis_order by, size_t rank, const xir_type *type, blob *data) {
     uint32_t number = value_params(was)->number;
     bool room = mem_reserve(l->alloc, (void **)&l->reordered, &l->reordered_room, l->n_reordered + 2,
@@ -41,8 +41,7 @@ static xir_value *keep(plan *l, const xir_value *was, axis_order by, size_t rank
 
 /* ---- moving bytes ----------------------------------------------------------------------------------------------- */
 
-/* What is to be copied: as many elements as dims say, row-major; `step` is how many bytes apart they lie in the
- * source. */
+/* A copy of elements: `dims` of the copy, row-major, and for each dim the `step` in bytes in the source. */
 typedef struct moved {
     int64_t dims[MOST_AXES + 2], step[MOST_AXES + 2];
     size_t  rank;
@@ -75,7 +74,7 @@ static void move_bytes(const moved *m, size_t element, const uint8_t *from, uint
     }
 }
 
-/* Whether the elements stay where they are: only dims of 1 move. */
+/* Whether all elements stay in place: only dims of 1 move. */
 static bool stays(const moved *m, size_t element) {
     int64_t expected = (int64_t)element;
     for (size_t i = m->rank; i-- > 0;) {

@@ -1,11 +1,11 @@
-/* Ops that work in other orders: what their attributes say of axes, and their constants. */
+/* Changes ops that work in other orders: the attributes that name axes, and their constants. */
 #include "layout/layout.h"
 
 /* ---- attributes ------------------------------------------------------------------------------------------------- */
 
 static size_t rank_of(const xir_value *value) { return xir_type_rank(value->type); }
 
-/* Where an axis of an attribute is now. */
+/* The new position of an axis in an attribute. */
 static int64_t moved_axis(axis_order p, int64_t axis, size_t rank) {
     if (axis < 0) axis += (int64_t)rank;
     return axis < 0 || axis >= (int64_t)rank ? axis : (int64_t)order_find(p, (size_t)axis);
@@ -36,7 +36,7 @@ static xir_status move_axes(const node *n, const xir_field *field, size_t rank) 
     return same ? XIR_OK : set_list(n, field, now, axes->size);
 }
 
-/* `each` items an axis; missing ones in front are 1. */
+/* Moves `each` items per axis; missing items in front count as 1. */
 static xir_status move_items(const node *n, const xir_field *field, size_t rank, size_t each) {
     const xir_i64s *items = attr_at(n->op, field);
     int64_t now[2 * MOST_AXES];
@@ -53,7 +53,7 @@ const xir_layout *letters_of(plan *l, const value_node *root, const xir_layout *
     for (uint32_t i = root->next_view; i != NONE; i = l->values[i].next_view) {
         const value_node *view = &l->values[i];
         if (view->view != root->stored) continue;
-        const xir_layout *letters = xir_type_layout(l->nodes[view->maker].op->outputs->type);
+        const xir_layout *letters = xir_type_layout(l->nodes[view->producer].op->outputs->type);
         if (letters && xir_layout_rank(letters) == xir_layout_rank(was)) return letters;
     }
     return letters_in_order(l, was, root->stored);
@@ -123,8 +123,8 @@ static xir_status reorder_attrs(plan *l, const node *n) {
     return status;
 }
 
-/* Shape asks for the dims where they are now; where they do not stand together, for all of them, of which a Gather
- * takes the right ones. */
+/* Shape asks for the dims at their new positions. If those are not adjacent, it asks for all dims, and a Gather picks
+ * the right ones. */
 static xir_status reorder_shape(plan *l, const node *n) {
     const xir_field *start = n->row->attr[0], *end = n->row->attr[1];
     size_t from, to, count;
@@ -159,7 +159,7 @@ static xir_status reorder_shape(plan *l, const node *n) {
 
 /* ---- constants -------------------------------------------------------------------------------------------------- */
 
-/* Input i with one axis in the order of a merged one; a constant of one number there has no order. */
+/* Puts one axis of input i into the order of a merged one. A constant with one number there has no order. */
 static xir_status reorder_merged(plan *l, const node *n, uint32_t i, axis_order by, size_t axis) {
     xir_value *v = n->op->inputs[i].value;
     if (xir_type_dim(v->type, (int64_t)axis, false) == 1) return XIR_OK;
@@ -200,7 +200,7 @@ xir_status reorder_ops(plan *l, size_t *changes) {
     for (size_t i = 0; i < l->n_nodes; i++) {
         node *n = &l->nodes[i];
         if (n->in == ORDER_SAME && n->out == ORDER_SAME) continue;
-        /* Constants first: they are broadcast to what the types still say. */
+        /* Constants first: they are broadcast to the old types. */
         xir_status status = n->row ? reorder_constants(l, n) : XIR_OK;
         if (!status && n->row) status = n->row->kind == LAYOUT_SHAPE ? reorder_shape(l, n) : reorder_attrs(l, n);
         if (status) return status;

@@ -1,19 +1,19 @@
-/* Reshape in other orders. Dims of the input and of the output fall into groups, least ones with the same product: a
- * group is dims that are merged, split, or both. Where the dims of each group stay together and in turn, the groups may
- * change places, on both sides alike. Dims of 1 belong to no group and may stand anywhere.
+/* Reshape in other orders. Dims of the input and the output fall into minimal groups with the same product: the dims of
+ * a group are merged, split, or both. If the dims of each group stay together and in sequence, the groups may change
+ * places, in the same way on both sides. Dims of 1 belong to no group and may stand anywhere.
  *
  *     [N, C, H, W] -> [N, C, H*W]      groups N | C | H W         NHWC gives [N, H*W, C]
  *     [N, C, H, W] -> [N, g, C/g, H, W]       N | C | H | W       NHWC gives [N, H, W, g, C/g]
  *     [N, C, H, W] -> [N, C*H*W]              N | C H W           NHWC gives [N, C*H*W], merged in another order
  *
- * The last one is fine if all who read it can take the merged axis so: products, whose constant's rows change
- * places. The other way round, who makes what is split into a map may make it in another order: products, whose
- * constant's columns do. */
+ * The last one is allowed if all readers can take the merged axis in this order: a product can, by exchanging the rows
+ * of its constant. In the other direction the producer of an axis that is split into a feature map may make it in
+ * another order: a product can, by exchanging the columns of its constant. */
 #include "layout/layout.h"
 
-/* Dims that are not 1, by their axes. */
+/* The axes of a side whose dims are not 1. */
 typedef struct side { size_t axis[MOST_AXES], n; } side;
-/* A part of both sides. */
+/* Consecutive dims of both sides with the same product. */
 typedef struct group { size_t in, n_in, out, n_out; } group;
 typedef struct grouping {
     const int64_t *in_dims, *out_dims;
@@ -30,7 +30,7 @@ static void list_side(const int64_t *dims, size_t rank, side *out) {
     }
 }
 
-/* How many dims from a place on, going forwards or backwards, have one product; false: it can't be said. */
+/* The smallest number of dims from i and j on, forwards or backwards, with the same product; false if it is unknown. */
 static bool meet(const grouping *g, size_t i, size_t i_room, size_t j, size_t j_room, bool back, size_t *n_in,
                  size_t *n_out) {
     int64_t a = 1, b = 1;
@@ -65,13 +65,13 @@ static bool make_groups(const node *n, grouping *g) {
         j_end -= n_out;
         g->groups[g->n++] = (group){ i_end, n_in, j_end, n_out };
     }
-    /* What is left has one product too, whatever its unknown dims are. */
+    /* The rest also has one product, whatever its unknown dims are. */
     if ((i < i_end) != (j < j_end)) return false;
     if (i < i_end) g->groups[g->n++] = (group){ i, i_end - i, j, j_end - j };
     return true;
 }
 
-/* Where the dims of a side stand in an order, counted without dims of 1. */
+/* The positions of a side's dims in an order, without counting dims of 1. */
 static void places(const side *s, size_t rank, axis_order p, size_t *place) {
     for (size_t i = 0, n = 0; i < rank; i++) {
         for (size_t k = 0; k < s->n; k++) {
@@ -80,8 +80,8 @@ static void places(const side *s, size_t rank, axis_order p, size_t *place) {
     }
 }
 
-/* The groups by their first place; false unless the dims of each are together. *mixed is the one whose dims are not
- * in turn, g->n: none; false if there are two. */
+/* Sorts the groups by position; false unless the dims of each group are together. *mixed is the group whose dims are
+ * not in sequence, g->n if there is none; false if there are two. */
 static bool sort_groups(const grouping *g, const size_t *place, bool input, size_t *sorted, size_t *mixed) {
     size_t least[MOST_AXES];
     *mixed = g->n;
@@ -106,7 +106,7 @@ static bool sort_groups(const grouping *g, const size_t *place, bool input, size
     return true;
 }
 
-/* The order of the other side: its groups as sorted, dims of 1 where they stood. */
+/* The order of the other side: its groups as sorted; dims of 1 keep their positions. */
 static axis_order order_of_groups(const grouping *g, bool input, const size_t *sorted) {
     const side *s = input ? &g->in : &g->out;
     const int64_t *dims = input ? g->in_dims : g->out_dims;
@@ -120,7 +120,7 @@ static axis_order order_of_groups(const grouping *g, bool input, const size_t *s
     return out;
 }
 
-/* Whether all who read the merged axis, perhaps through functions of single elements, can take it in another order. */
+/* Whether all readers of the merged axis, maybe through elementwise functions, can take it in another order. */
 static bool merged_is_followed(plan *l, const node *n, axis_order as) {
     enum { MOST_READERS = 16 };
     uint32_t open[MOST_READERS];
@@ -143,7 +143,7 @@ static bool merged_is_followed(plan *l, const node *n, axis_order as) {
     return true;
 }
 
-/* The product of some dims of a side; -1: it can't be said. */
+/* The product of some dims of a side; -1 if unknown. */
 static int64_t product(const side *s, const int64_t *dims, size_t from, size_t count) {
     int64_t all = 1;
     for (size_t i = 0; i < count; i++) {
@@ -152,7 +152,7 @@ static int64_t product(const side *s, const int64_t *dims, size_t from, size_t c
     return all;
 }
 
-/* Whether a group's dims are known; of a broken network they need not be what they are merged into. */
+/* Whether all dims of a group are known. In an invalid network they may not match the merged dim. */
 static bool is_known(const grouping *g, const group *m) {
     int64_t in = product(&g->in, g->in_dims, m->in, m->n_in);
     return in >= 0 && in == product(&g->out, g->out_dims, m->out, m->n_out);
@@ -189,7 +189,7 @@ bool reshape_backward(const plan *l, const node *n, axis_order out, axis_order *
     return true;
 }
 
-/* The dims of one side that the last axis of the other has, in the order that the one side works in. */
+/* Lists the dims of one side that the last axis of the other side has, in the working order of the first. */
 static void list_merged(const side *s, const int64_t *dims, size_t rank, axis_order p, size_t from, size_t count,
                         merged_axis *out) {
     size_t place[MOST_AXES], low = MOST_AXES;

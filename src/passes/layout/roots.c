@@ -1,12 +1,11 @@
-/* Roots, views and users: the network without its Transposes. One walk over the ops; what is asked again and again
- * while orders are searched for is put into arrays that follow the execution order, so that the search need not
- * touch the network. */
+/* Roots, views and users: the network without its Transposes. One walk over the ops puts the facts that the search
+ * needs again and again into arrays in execution order, so the search does not touch the network. */
 #include "layout/layout.h"
 #include "types.h"
 
 xir_value *value_at(const plan *l, const value_node *root) {
-    const node *maker = &l->nodes[root->maker];
-    return &maker->op->outputs[(uint32_t)(root - l->values) - maker->first];
+    const node *producer = &l->nodes[root->producer];
+    return &producer->op->outputs[(uint32_t)(root - l->values) - producer->first];
 }
 
 bool value_is_result(const xir_value *v) {
@@ -24,14 +23,14 @@ static bool count_child(void *user, xir_op *child) {
     return false;
 }
 
-/* Sub ops stand in no order: what they read must stay as it is. */
-static bool mark_makers(void *user, xir_op *child) {
+/* Sub ops have no position in the order: their operands must stay unchanged. */
+static bool mark_producers(void *user, xir_op *child) {
     plan *l = user;
     for (uint32_t i = 0; i < child->n_inputs; i++) {
         const xir_value *v = child->inputs[i].value;
-        if (v && v->producer && v->producer->flags & OP_PLACED) l->nodes[l->place[v->producer->slot]].strange = true;
+        if (v && v->producer && v->producer->flags & OP_PLACED) l->nodes[l->place[v->producer->slot]].child_use = true;
     }
-    return op_each_child(child, mark_makers, user);
+    return op_each_child(child, mark_producers, user);
 }
 
 static bool take_memory(plan *l) {
@@ -56,7 +55,7 @@ static bool take_memory(plan *l) {
     if (!l->nodes || !l->ports || !l->values || !l->uses || !l->steps || !l->constants) return false;
     memset(l->nodes, 0, l->n_nodes * sizeof *l->nodes);
     memset(l->constants, 0, l->n_constants * sizeof *l->constants);
-    for (const xir_op *op = l->net->first; op && children; op = op->next) op_each_child(op, mark_makers, l);
+    for (const xir_op *op = l->net->first; op && children; op = op->next) op_each_child(op, mark_producers, l);
     return mem_reserve(l->alloc, (void **)&l->needs, &l->need_room, l->n_values + 64, sizeof *l->needs);
 }
 
@@ -76,10 +75,10 @@ void plan_free(plan *l) {
 
 static bool is_host(const xir_op *op) { return op->target == op->net->host || target_is_host(op->target); }
 
-/* Whether the op's inputs are there and made by ops that have been met, and all its types are understood. */
+/* Whether the op's inputs are present and have earlier producers, and all its types are plain. */
 static bool is_plain_op(plan *l, const node *n, layout_kind kind) {
     const xir_op *op = n->op;
-    if (!is_host(op) || n->strange || op->n_inputs == 0 || op->n_outputs == 0 || !op->inputs[0].value) return false;
+    if (!is_host(op) || n->child_use || op->n_inputs == 0 || op->n_outputs == 0 || !op->inputs[0].value) return false;
     if (kind != LAYOUT_EACH && kind != LAYOUT_JOIN && kind != LAYOUT_GAIN && value_is_params(op->inputs[0].value))
         return false;
     for (uint32_t i = 0; i < op->n_outputs; i++) {
@@ -96,7 +95,7 @@ static bool is_plain_op(plan *l, const node *n, layout_kind kind) {
     return true;
 }
 
-/* The order of a Transpose. */
+/* The order that a Transpose applies. */
 static bool order_of_op(const xir_op *op, axis_order *out) {
     const xir_transpose_attrs *a = op->attrs;
     size_t rank = xir_type_rank(op->inputs[0].value->type);
@@ -112,8 +111,7 @@ static bool order_of_op(const xir_op *op, axis_order *out) {
     return true;
 }
 
-/* A result that is another value over again, with a name of its own where the other has one that must stay, is no
- * view. */
+/* A result that copies another value under its own name is not a view if the other value's name must stay, too. */
 static bool must_stay(const xir_op *op, const xir_value *other) {
     return value_is_result(op->outputs) && (other->producer->cls->traits & XIR_TRAIT_SOURCE || value_is_result(other));
 }
@@ -139,7 +137,7 @@ static void make_view(plan *l, node *n) {
     n->is_view = true;
 }
 
-/* What is known of an input. Where it is made later, which is so in networks that are not sorted, nothing yet. */
+/* Records what is known of an input. In an unsorted network its producer may come later: then nothing is known yet. */
 static void list_port(plan *l, const xir_value *v, port *p) {
     *p = (port){ .root = NONE, .view = ORDER_SAME };
     if (!v) return;
@@ -148,14 +146,14 @@ static void list_port(plan *l, const xir_value *v, port *p) {
     p->rank = f->rank;
     p->single = f->single;
     if (!v->producer || !(v->producer->flags & OP_PLACED)) return;
-    const node *maker = &l->nodes[l->place[v->producer->slot]];
-    if (!maker->met) return;
-    const value_node *made = &l->values[maker->first + (uint32_t)(v - v->producer->outputs)];
+    const node *producer = &l->nodes[l->place[v->producer->slot]];
+    if (!producer->met) return;
+    const value_node *made = &l->values[producer->first + (uint32_t)(v - v->producer->outputs)];
     p->root = made->root;
     p->view = made->view;
 }
 
-/* Where the channels are last and are to be first, an op that finds them by letters can work so. */
+/* If the aim is channels first, an op that has its channels last and finds them by letter can work in that order. */
 static void turn_anchor(plan *l, node *n) {
     const xir_type *type = n->op->inputs[0].value->type;
     const xir_layout *letters = xir_type_layout(type);
@@ -168,7 +166,7 @@ static void turn_anchor(plan *l, node *n) {
     }
 }
 
-/* What an op's class says of orders, which needs that the types of its outputs can be inferred again. */
+/* Reads the op's LAYOUT row. The op can use it only if the types of its outputs can be inferred again. */
 static void list_op(plan *l, node *n, bool transpose) {
     const class_layout *row = n->op->cls->layout;
     layout_kind kind = row ? row->kind : LAYOUT_NONE;
@@ -183,7 +181,7 @@ static void list_op(plan *l, node *n, bool transpose) {
     }
 }
 
-/* Nodes, ports and values in execution order. Whether each input was made before it was read. */
+/* Lists nodes, ports and values in execution order. Returns whether every input was made before it was read. */
 static bool list_ops(plan *l) {
     uint32_t value = 0, input = 0;
     bool sorted = true;
@@ -192,7 +190,7 @@ static bool list_ops(plan *l) {
         uint32_t at = l->place[op->slot];
         node *n = &l->nodes[at];
         *n = (node){ .op = op, .first = value, .port = input, .n_in = op->n_inputs, .n_out = op->n_outputs,
-                     .in = ORDER_SAME, .out = ORDER_SAME, .strange = n->strange };
+                     .in = ORDER_SAME, .out = ORDER_SAME, .child_use = n->child_use };
         if (op->n_outputs) n->rank = facts_of(l, op->outputs->type)->rank;
         for (uint32_t i = 0; i < op->n_inputs; i++, input++) {
             const xir_value *v = op->inputs[i].value;
@@ -200,7 +198,7 @@ static bool list_ops(plan *l) {
             sorted &= l->ports[input].root != NONE || !v || value_is_params(v) || !v->producer;
         }
         for (uint32_t i = 0; i < op->n_outputs; i++, value++) {
-            l->values[value] = (value_node){ .root = value, .view = ORDER_SAME, .next_view = NONE, .maker = at,
+            l->values[value] = (value_node){ .root = value, .view = ORDER_SAME, .next_view = NONE, .producer = at,
                                              .stored = ORDER_SAME };
         }
         list_op(l, n, op->cls == transpose);

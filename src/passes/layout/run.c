@@ -1,4 +1,4 @@
-/* layout: a whole network in one order, channels last.
+/* layout: puts a whole network into one order, channels last.
  *
  *     x = input()            NCHW        x = input()            NCHW
  *     a = transpose(x)       NHWC        a = transpose(x)       NHWC
@@ -11,9 +11,9 @@
  *     output(g) */
 #include "layout/layout.h"
 
-/* Axes that an op takes away, and dims of 1, have no place in its output: where they stand is not looked for but
- * left as it is. In the network that comes out they may stand where another order is at hand, so it is looked at
- * again, as long as that finds something: nearly always once. */
+/* Axes that an op removes, and dims of 1, have no position in its output; their place is not searched for but kept. In
+ * the resulting network another order may be possible for them. So the pass plans again as long as it finds something:
+ * nearly always one plan is enough. */
 enum { MOST_PLANS = 8 };
 
 static xir_status relayout(xir_pass *at, bool open, bool first, bool *again) {
@@ -27,12 +27,12 @@ static xir_status relayout(xir_pass *at, bool open, bool first, bool *again) {
     return status;
 }
 
-/* Which of two words an option is. */
+/* Reads an option that has two possible values. */
 static xir_status choose(xir_pass *at, const char *option, const char *no, const char *yes, bool *out) {
     xir_str word = xir_pass_text(at, option);
     *out = xir_str_equal(word, xir_str_of(yes));
     if (*out || xir_str_equal(word, xir_str_of(no))) return XIR_OK;
-    return xir_pass_fail(at, XIR_E_INVALID, NULL, "%s is %s or %s, '%.*s' was found", option, no, yes,
+    return xir_pass_fail(at, XIR_E_INVALID, NULL, "option %s: expected %s or %s, found '%.*s'", option, no, yes,
                          (int)word.size, word.data);
 }
 
@@ -44,17 +44,17 @@ static xir_status run(xir_pass *at) {
     for (int i = 0; i < MOST_PLANS && again && !status; i++) status = relayout(at, open, first, &again);
     if (status == XIR_E_MEMORY) return xir_pass_fail(at, status, NULL, "out of memory");
     if (!status || xir_diags_count_of(at->why, XIR_ERROR) > findings) return status;
-    /* What refuses an edit says so in the network. Of a valid one nothing is refused. */
-    return xir_pass_fail(at, status, NULL, "an op cannot be what it would have to be: %s", xir_status_name(status));
+    /* A refused edit leaves its finding in the network. A valid network refuses no edit. */
+    return xir_pass_fail(at, status, NULL, "an op can't be changed to another order: %s", xir_status_name(status));
 }
 
 static const xir_pass_option options[] = {
-    { "io", XIR_PASS_TEXT, "keep", "keep: arguments and results stay in their order; nhwc: they may be channels last too" },
-    { "to", XIR_PASS_TEXT, "nhwc", "nhwc: channels last; nchw: convolutions, pools and resizes that have them last have them first" },
+    { "io", XIR_PASS_TEXT, "keep", "keep: inputs and outputs of the network keep their order; nhwc: they may become channels last" },
+    { "to", XIR_PASS_TEXT, "nhwc", "nhwc: channels last; nchw: convolutions, pools and resizes with channels last get them first" },
 };
 
 const xir_pass_decl pass_layout = {
-    XIR_PASS_HEAD("layout", "moves, cancels and absorbs the transposes around convolutions: channels last for a whole network"),
+    XIR_PASS_HEAD("layout", "moves, cancels and absorbs transposes around convolutions: channels last for the whole network"),
     .level = XIR_LEVEL_EXACT,
     .options = options,
     .n_options = sizeof options / sizeof *options,

@@ -1,21 +1,21 @@
-/* What Transposes cost, and the search for orders that cost less.
+/* The cost of Transposes, and the search for cheaper orders.
  *
- * A root costs a Transpose for each order that it is needed in but not stored in. One beside a convolution, pool or
- * resize costs a little more: among plans with as many Transposes the orders of those spread, and the Transpose ends up
- * at a border or before what can't follow.
+ * A root costs one Transpose for each order that it is needed in but not stored in. A Transpose next to a convolution,
+ * pool or resize costs a little more: so among plans with equally many Transposes the orders of these ops spread, and
+ * the Transpose ends up at an input or result of the network, or next to an op that can't follow.
  *
- * The search starts at a Transpose. It lets one of its ends work in the other's order; whatever that takes from its
- * neighbours, who had what they needed before, it takes on, so that a region grows until all of its neighbours cost
- * a Transpose already or can't follow. Then ops leave the region again, the last one first, where it is cheaper
- * without them. If the whole is cheaper than before it stays, otherwise all is as it was. Costs fall with every
- * region that stays, so there is an end, and a network that comes out has no region that would be cheaper still. An
- * op is in few regions a round, and rounds are few: the time is linear. */
+ * The search starts at a Transpose. It lets the op at one end work in the order of the other end. Where that breaks
+ * the order that a neighbour needs, the neighbour joins: the region grows until every neighbour costs a Transpose
+ * already or can't follow. Then ops leave the region again, the last one first, where that is cheaper. If the result
+ * is cheaper than before, it stays; otherwise everything is restored. The cost falls with every accepted region, so
+ * the search ends, and no region would make the result cheaper still. Each op joins only a few regions per round,
+ * and the rounds are few: the time is linear. */
 #include "layout/layout.h"
 
-enum { COST = 16, COST_BESIDE_ANCHOR = 17 };
-#define COST_NEVER ((int64_t)1 << 48)   /* what no Transpose can do; above any sum of the others */
+enum { COST = 16, COST_AT_ANCHOR = 17 };
+#define COST_NEVER ((int64_t)1 << 48)   /* a need that no Transpose meets; above any sum of other costs */
 enum { MOST_VISITS = 6, MOST_ROUNDS = 8 };
-/* a region that has become so much dearer while it grew will not be cheaper in the end */
+/* A region that has become this much more expensive while growing is given up. */
 enum { COST_GIVEN_UP = 4096 * COST };
 
 /* ---- costs ------------------------------------------------------------------------------------------------------ */
@@ -53,14 +53,14 @@ static int64_t cost_of(const plan *l, const value_node *root) {
         const root_need *n = &l->needs[i];
         if (!n->count || n->as == root->stored) continue;
         if (order_is_merged(n->as | root->stored)) cost += COST_NEVER;
-        else cost += n->anchors || l->nodes[root->maker].anchor ? COST_BESIDE_ANCHOR : COST;
+        else cost += n->anchors || l->nodes[root->producer].anchor ? COST_AT_ANCHOR : COST;
     }
     return cost;
 }
 
 /* ---- changing an op --------------------------------------------------------------------------------------------- */
 
-/* What input i of an op needs of its root, if the op works in this order. */
+/* The order of its root that input i of an op needs if the op works in this order. */
 static axis_order port_needs(const plan *l, const node *n, uint32_t i, axis_order in) {
     return order_then(l->ports[n->port + i].view, op_needs(l, n, i, in));
 }
@@ -116,26 +116,26 @@ static bool add_step(plan *l, node *n, axis_order in, axis_order out) {
     return true;
 }
 
-/* Makers of what was as needed and is not any more. */
+/* Adds the producers of values whose needed order was the stored one and is not any more. */
 static void follow_inputs(plan *l, const node *n, const region_step *s) {
     for (uint32_t i = 0; i < n->n_in && n->in != s->in; i++) {
         uint32_t from = l->ports[n->port + i].root;
         if (from == NONE) continue;
         const value_node *root = &l->values[from];
-        node *maker = &l->nodes[root->maker];
-        if (!maker->row || maker->epoch == l->epoch) continue;
+        node *producer = &l->nodes[root->producer];
+        if (!producer->row || producer->epoch == l->epoch) continue;
         axis_order was = port_needs(l, n, i, s->in), now = port_needs(l, n, i, n->in), in, out;
         if (was == now || was != root->stored) continue;
-        if (orders_by_output(l, maker, now, &in, &out)) add_step(l, maker, in, out);
+        if (orders_by_output(l, producer, now, &in, &out)) add_step(l, producer, in, out);
     }
 }
 
-/* The order in which a user takes a root as it is stored. */
+/* The order in which a user takes a root that it takes as stored. */
 static axis_order order_as_stored(const value_node *root, const port *p) {
     return order_then(order_inverse(p->view), root->stored);
 }
 
-/* Users that had what they needed and have not any more. */
+/* Adds the users that had the order they need and do not have it any more. */
 static void follow_outputs(plan *l, const node *n, const region_step *s) {
     for (uint32_t i = 0; i < n->n_out && n->out != s->out; i++) {
         const value_node *root = &l->values[n->first + i];
@@ -155,7 +155,7 @@ static void follow_outputs(plan *l, const node *n, const region_step *s) {
 
 static bool is_given_up(const plan *l, int64_t before) { return l->cost % COST_NEVER >= before + COST_GIVEN_UP; }
 
-/* Lets an op work in other orders, and what follows from it. Whether that is cheaper; if not, nothing has changed. */
+/* Lets an op work in other orders, with all that follows. Whether that is cheaper; if not, nothing has changed. */
 static bool try_region(plan *l, node *n, axis_order in, axis_order out) {
     int64_t before = l->cost;
     l->epoch++;
@@ -179,13 +179,13 @@ static bool try_region(plan *l, node *n, axis_order in, axis_order out) {
     return false;
 }
 
-/* Regions from the Transposes of a root: its user works in the order that is stored, or its maker in the order that
- * is needed. */
+/* Tries regions from the Transposes of a root: either the user works in the stored order, or the producer in the needed
+ * one. */
 static bool try_root(plan *l, const value_node *root) {
     bool found = false;
     for (uint32_t k = 0; k < root->n_uses && !l->failed; k++) {
         const root_use *use = &l->uses[root->first_use + k];
-        node *user = &l->nodes[use->user], *maker = &l->nodes[root->maker];
+        node *user = &l->nodes[use->user], *producer = &l->nodes[root->producer];
         axis_order in, out, needs = port_needs(l, user, use->port, user->in);
         if (needs == root->stored || order_is_merged(needs | root->stored)) continue;
         if (user->row &&
@@ -194,7 +194,7 @@ static bool try_root(plan *l, const value_node *root) {
             found = true;
             continue;
         }
-        if (maker->row && orders_by_output(l, maker, needs, &in, &out)) found |= try_region(l, maker, in, out);
+        if (producer->row && orders_by_output(l, producer, needs, &in, &out)) found |= try_region(l, producer, in, out);
     }
     return found;
 }
@@ -213,7 +213,7 @@ bool plan_search(plan *l) {
     return any;
 }
 
-/* ---- borders ---------------------------------------------------------------------------------------------------- */
+/* ---- inputs and results of the network -------------------------------------------------------------------------- */
 
 static void open_argument(plan *l, value_node *root, size_t rank) {
     axis_order last = order_channels_last(rank);

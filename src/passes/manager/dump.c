@@ -1,6 +1,6 @@
-/* What a run leaves behind for people: the network after each pass, and, when one fails, the network before it and
- * the command that repeats the failure. Files are JSON, with the bytes of parameters beside them: of any size, and
- * to be read without a tool. */
+/* The files that a run writes for people: the network after each pass, and, if a pass fails, the network before it and
+ * the command that repeats the failure. The files are JSON with the parameters' bytes in a file next to them: they may
+ * have any size and are readable without a tool. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -16,7 +16,7 @@ xir_status manager_dump(const manager *m, const char *name) {
     const char *folder = m->set->dump_dir;
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
         return diag_fail(m->why, XIR_E_IO, XIR_STR(""),
-                         "the folder %s for the networks after each pass cannot be made: %s", folder, strerror(errno));
+                         "can't make the folder %s for dumps: %s", folder, strerror(errno));
     }
     size_t room = strlen(folder) + strlen(name) + 32;
     char *path = mem_new(alloc, room);
@@ -27,9 +27,9 @@ xir_status manager_dump(const manager *m, const char *name) {
     return status;
 }
 
-/* ---- reproducers ---------------------------------------------------------------------------------------------- */
+/* ---- reproducers --------------------------------------------------------------------------------------------- */
 
-/* A word as a shell takes it. */
+/* Appends a word, quoted for the shell. */
 static void put_word(buffer *out, xir_str word) {
     bool plain = word.size > 0;
     for (size_t i = 0; i < word.size && plain; i++) {

@@ -1,6 +1,5 @@
-/* Runs pipelines: what stands before a pass runs (is it left out? what does it need?), and what is asked after it
- * has (was it honest, is the network valid, who watches?). The first thing that is wrong ends the run, and is
- * followed by what repeats it. */
+/* Runs pipelines. Before a pass: is it disabled, and what does it need? After a pass: did it report its changes, is the
+ * network valid, and who watches? The first error ends the run and is followed by a command that repeats it. */
 #include "manager/manager.h"
 #include <stdio.h>
 #include <time.h>
@@ -10,16 +9,16 @@
 #define SETTINGS SIZED(xir_pass_settings, n_watches)
 #define WATCH    SIZED(xir_pass_watch, options)
 
-/* ---- who runs ------------------------------------------------------------------------------------------------ */
+/* ---- selection ------------------------------------------------------------------------------------------------- */
 
-/* Whether a list has the pass, by any of its names. */
+/* Whether a list contains the pass under any of its names. */
 static bool names(const manager *m, const char *const *list, const xir_pass_decl *pass) {
     for (; list && *list; list++)
         if (xir_pass_find(m->net->ctx, xir_str_of(*list)) == pass) return true;
     return false;
 }
 
-/* Needed ones run at any level. */
+/* A needed pass runs at any level. */
 static xir_pass_fate fate_of(const manager *m, const xir_pass_decl *pass, bool needed) {
     if (names(m, m->set->disabled, pass)) return XIR_PASS_DISABLED;
     bool above = m->set->level && pass->level > m->set->level;
@@ -43,7 +42,7 @@ static xir_status check_watches(const xir_pass_settings *set, xir_diags *why) {
     return status;
 }
 
-/* The settings as this library knows them, checked. */
+/* Copies the settings into this library's struct and checks them. */
 static xir_status take_settings(xir_context *ctx, const xir_pass_settings *given, xir_pass_settings *out,
                                 xir_diags *why) {
     xir_status status = sized_take(SETTINGS, out, given, why);
@@ -59,24 +58,24 @@ xir_status xir_pass_settings_check(xir_context *ctx, const xir_pass_settings *se
     return take_settings(ctx, settings, &known, why);
 }
 
-/* ---- what is asked of a pass that has run ---------------------------------------------------------------------- */
+/* ---- checks after a pass --------------------------------------------------------------------------------------- */
 
 static xir_status accuse(manager *m, const pipeline_step *s, const char *sentence) {
     return diag_fail(m->why, XIR_E_INVALID, XIR_STR(""), "%s: %s", s->pass->name, sentence);
 }
 
-/* Findings of building calls are the network's. */
+/* Findings of building calls belong to the network; copies them. */
 static void take_findings_of_network(manager *m, size_t from) {
     const xir_diag *d;
     for (; m->why && (d = xir_diags_at(m->net->diags, from)); from++) xir_diags_append(m->why, d);
 }
 
-/* Valid once, valid ever after. */
+/* A network that is valid once must stay valid. */
 static xir_status validate(manager *m, const pipeline_step *s) {
     xir_diags *found = m->why ? xir_diags_new(m->net->ctx) : NULL;
     xir_status status = m->why && !found ? XIR_E_MEMORY : xir_network_validate(m->net, found);
     if (!status) m->valid = true;
-    if (status == XIR_E_MEMORY) {   /* which is not the pass's fault */
+    if (status == XIR_E_MEMORY) {   /* not an error of the pass */
         xir_diags_free(found);
         return diag_memory(m->why);
     }
@@ -88,19 +87,19 @@ static xir_status validate(manager *m, const pipeline_step *s) {
     return status && m->valid ? status : XIR_OK;
 }
 
-/* What a verified run asks. */
-static xir_status judge(manager *m, const pipeline_step *s, const xir_network *before, size_t changes) {
+/* The checks of a verified run. */
+static xir_status verify(manager *m, const pipeline_step *s, const xir_network *before, size_t changes) {
     bool same = xir_network_equal(before, m->net, true);
-    if (!changes && !same) return accuse(m, s, "the pass says that it changed nothing, but the network is another one");
+    if (!changes && !same) return accuse(m, s, "the pass reports no change, but the network has changed");
     if (changes && same) {
         xir_diags_add(m->why, XIR_WARNING, XIR_OK, XIR_STR(""),
-                      "%s: the pass says that it made %zu change%s, but the network is "
-                      "the same", s->pass->name, changes, changes == 1 ? "" : "s");
+                      "%s: the pass reports %zu change%s, but the network is the same", s->pass->name, changes,
+                      changes == 1 ? "" : "s");
     }
     return validate(m, s);
 }
 
-static xir_status tell_watches(manager *m, const pipeline_step *s, size_t changes, bool after) {
+static xir_status call_watches(manager *m, const pipeline_step *s, size_t changes, bool after) {
     const xir_pass_event event = { .pass = s->pass, .text = s->text, .net = m->net, .run = m->runs, .changes = changes,
                                    .why = m->why };
     for (size_t i = 0; i < m->set->n_watches; i++) {
@@ -134,29 +133,30 @@ static xir_status run_pass(manager *m, const pipeline_step *s, xir_pass_row *row
     if (!status) return XIR_OK;
     take_findings_of_network(m, findings);
     if (xir_diags_count_of(m->why, XIR_ERROR) > said) return status;
-    return diag_fail(m->why, status, XIR_STR(""), "%s: the pass failed (%s) and does not say why", s->pass->name,
+    return diag_fail(m->why, status, XIR_STR(""), "%s: the pass failed (%s) without a finding", s->pass->name,
                      xir_status_name(status));
 }
 
-/* Runs it between two looks at the network; `before` is what it was, if somebody will ask. */
-static xir_status run_judged(manager *m, const pipeline_step *s, xir_pass_row *row, const xir_network *before,
+/* Runs a pass and checks the network afterwards; `before` is a copy from before the pass, or NULL. */
+static xir_status run_checked(manager *m, const pipeline_step *s, xir_pass_row *row, const xir_network *before,
                              size_t *changes) {
     const xir_status status_before = m->net->status;
     const size_t findings = xir_diags_count(m->net->diags);
-    xir_status status = tell_watches(m, s, 0, false);
+    xir_status status = call_watches(m, s, 0, false);
     if (!status) status = run_pass(m, s, row, changes);
     if (!status && m->net->status && !status_before) {
         take_findings_of_network(m, findings);
-        status = accuse(m, s, "a call that changes the network failed, and the pass did not notice");
+        status = accuse(m, s, "the pass ignored the failure of a call that changes the network");
     }
-    if (!status && m->set->verify) status = judge(m, s, before, *changes);
-    if (!status) status = tell_watches(m, s, *changes, true);
+    if (!status && m->set->verify) status = verify(m, s, before, *changes);
+    if (!status) status = call_watches(m, s, *changes, true);
     return status;
 }
 
 static xir_status run_needed(manager *m, const pipeline_step *s);
 
-/* What the network is before a pass, if somebody will ask. Many passes in a row that change nothing need one copy. */
+/* Keeps a copy of the network from before a pass, if anything will need it. Passes in a row that change nothing share
+ * one copy. */
 static xir_status keep_before(manager *m) {
     if (m->before || !(m->set->verify || m->set->reproduce)) return XIR_OK;
     m->before = xir_network_clone(m->net);
@@ -168,7 +168,7 @@ static void forget_before(manager *m) {
     m->before = NULL;
 }
 
-static xir_status go_on(const manager *m, const pipeline_step *s) {
+static xir_status check_cancel(const manager *m, const pipeline_step *s) {
     if (!m->set->cancel || !m->set->cancel(m->set->cancel_user)) return XIR_OK;
     return diag_fail(m->why, XIR_E_CANCELLED, XIR_STR(""), "the run was cancelled before %s", s->pass->name);
 }
@@ -182,19 +182,19 @@ static xir_status run_step(manager *m, size_t i, const pipeline_step *s, size_t 
     if (!row) return diag_memory(m->why);
     row->fate = fate;
     if (fate != XIR_PASS_RAN) return XIR_OK;
-    status = go_on(m, s);
+    status = check_cancel(m, s);
     if (!status) status = keep_before(m);
     if (status) return status;
     const uint64_t epoch = m->net->epoch;
     m->runs++;
-    status = run_judged(m, s, row, m->before, changes);
+    status = run_checked(m, s, row, m->before, changes);
     if (status && status != XIR_E_MEMORY && m->set->reproduce) manager_reproduce(m, s, m->before);
     if (*changes || m->net->epoch != epoch) forget_before(m);
     if (!status && *changes && m->set->dump_dir) status = manager_dump(m, s->pass->name);
     return status;
 }
 
-/* Needed passes are registered before those that need them, so this ends. */
+/* Needed passes are registered before the passes that need them, so the recursion ends. */
 static xir_status run_needed(manager *m, const pipeline_step *s) {
     for (const char *const *need = s->pass->needs; need && *need; need++) {
         const xir_pass_decl *pass = xir_pass_find(m->net->ctx, xir_str_of(*need));
@@ -211,7 +211,7 @@ static xir_status run_needed(manager *m, const pipeline_step *s) {
     return XIR_OK;
 }
 
-/* ---- steps ------------------------------------------------------------------------------------------------------ */
+/* ---- steps ----------------------------------------------------------------------------------------------------- */
 
 static xir_status run_group(manager *m, size_t i, size_t *changes);
 
@@ -220,14 +220,14 @@ static xir_status run_item(manager *m, size_t i, size_t *changes) {
     return s->pass ? run_step(m, i, s, changes) : run_group(m, i, changes);
 }
 
-/* Repeats the steps of a group until each of them has changed nothing since the last change. */
+/* Repeats the steps of a group until a full round in which none of them changes anything. */
 static xir_status run_group(manager *m, size_t i, size_t *changes) {
     const pipeline_step *s = &m->p->steps[i];
     xir_status status = XIR_OK;
     size_t n = 0, quiet = 0, rounds = 0, last = 0, ops_before = m->net->n_ops;
     *changes = 0;
     for (size_t k = i + 1; k < s->end; k = m->p->steps[k].end) n++;
-    if (!report_row_of(m->report, i, s, m->net)) return diag_memory(m->why);   /* before those of its steps */
+    if (!report_row_of(m->report, i, s, m->net)) return diag_memory(m->why);   /* before the rows of its steps */
     while (!status && quiet < n && rounds < (size_t)s->limit) {
         rounds++;
         last = 0;
@@ -246,7 +246,7 @@ static xir_status run_group(manager *m, size_t i, size_t *changes) {
     row->ops_after = m->net->n_ops;
     if (status || quiet >= n) return status;
     return diag_fail(m->why, XIR_E_LIMIT, XIR_STR(""),
-                     "%.*s(...) does not come to rest: round %zu still made %zu change%s",
+                     "%.*s(...) does not reach a fixed point: round %zu still made %zu change%s",
                      (int)s->text.size, s->text.data, rounds, last, last == 1 ? "" : "s");
 }
 

@@ -1,5 +1,5 @@
-/* Options of passes. A value is a text, as the pipeline has it, and is read when it is asked for: it was checked
- * against the option's row before anything ran. */
+/* Options of passes. A value is kept as the text of the pipeline and converted when a pass asks for it. It was checked
+ * against the option's row before any pass ran. */
 #include <stdio.h>
 #include "number.h"
 #include "manager/pass.h"
@@ -12,7 +12,7 @@ size_t pass_option_named(const xir_pass_decl *decl, xir_str name, xir_pass_optio
 
 /* ---- reading values -------------------------------------------------------------------------------------------- */
 
-/* An integer with a power of a thousand behind it; false if it is none or does not fit. */
+/* An integer, optionally followed by a power of a thousand; false if it is malformed or does not fit. */
 static bool read_int(xir_str text, int64_t *out) {
     number n;
     size_t size = number_parse(text.data, text.size, &n);
@@ -32,7 +32,7 @@ static bool read_real(xir_str text, double *out) {
     return true;
 }
 
-/* The name of an option alone is true. */
+/* A bool option without a value is true. */
 static bool read_bool(xir_str text, bool *out) {
     *out = text.size == 0 || xir_str_equal(text, XIR_STR("true"));
     return *out || xir_str_equal(text, XIR_STR("false"));
@@ -51,12 +51,12 @@ xir_status pass_check_value(const xir_pass_decl *decl, const xir_pass_option *o,
                             xir_diags *why) {
     static const char *const words[] = { "an integer", "a number", "true or false", "a text" };   /* ORDER PASS_KIND */
     if (is_of_kind(o->kind, value)) return XIR_OK;
-    return diag_fail(why, code, XIR_STR(""), "%s of the pass %s is '%.*s', %s was expected", o->name, decl->name,
-                     CLIP_TO(value, 80),
-                     (unsigned)o->kind <= XIR_PASS_TEXT ? words[o->kind] : "an option of a kind that there is");
+    return diag_fail(why, code, XIR_STR(""), "option %s of the pass %s: expected %s, found '%.*s'", o->name,
+                     decl->name, (unsigned)o->kind <= XIR_PASS_TEXT ? words[o->kind] : "an option of a known kind",
+                     CLIP_TO(value, 80));
 }
 
-/* ---- the one that was meant ------------------------------------------------------------------------------------ */
+/* ---- suggestions ----------------------------------------------------------------------------------------------- */
 
 xir_str pass_near(xir_context *ctx, xir_str name) {
     xir_str best = { NULL, 0 };
@@ -80,8 +80,8 @@ xir_str pass_option_near(const xir_pass_decl *decl, xir_str name) {
 
 /* ---- configuration --------------------------------------------------------------------------------------------- */
 
-/* A value of the configuration as a pipeline would have it; numbers are written into `room`. Texts must be texts
- * there, too: they stay as long as the configuration. */
+/* A value of the configuration in the spelling of a pipeline; numbers are written into `room`. Only texts stand for
+ * texts; they live as long as the configuration. */
 static bool config_text(xir_pass_kind kind, const xir_any *any, char room[NUMBER_ROOM], xir_str *out) {
     if (any->kind == XIR_ANY_TEXT) {
         *out = any->as.text;
@@ -96,10 +96,10 @@ static bool config_text(xir_pass_kind kind, const xir_any *any, char room[NUMBER
     }
 }
 
-/* A value of the configuration that is none of its option's kind, in the words of one that is a text. */
+/* Reports a value of the configuration that does not have the kind of its option. */
 static xir_status wrong_kind(const xir_pass_decl *decl, const xir_pass_option *o, xir_diags *why) {
-    return diag_fail(why, XIR_E_TYPE, XIR_STR(""), "%s.%s of the configuration is %s", decl->name, o->name,
-                     o->kind == XIR_PASS_TEXT ? "no text" : "no text, number or bool");
+    return diag_fail(why, XIR_E_TYPE, XIR_STR(""), "%s.%s of the configuration: expected %s", decl->name, o->name,
+                     o->kind == XIR_PASS_TEXT ? "a text" : "a text, a number or a bool");
 }
 
 xir_status pass_check_config(xir_context *ctx, const xir_map *config, xir_diags *why) {
@@ -113,7 +113,7 @@ xir_status pass_check_config(xir_context *ctx, const xir_map *config, xir_diags 
         if (!decl) {
             near = pass_near(ctx, name);
             return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""),
-                             "there is no pass '%.*s', which the configuration has an option of"
+                             "there is no pass '%.*s', but the configuration has an option for it"
                              NEAR_FORMAT, (int)name.size, name.data, NEAR_ARGS(near));
         }
         xir_pass_option o;
@@ -135,9 +135,9 @@ const xir_any *xir_pass_config(const xir_pass *at, const char *key) {
     return at->config ? xir_map_find(at->config, xir_str_of(key)) : NULL;
 }
 
-/* ---- what a pass asks ------------------------------------------------------------------------------------------ */
+/* ---- values for a pass ----------------------------------------------------------------------------------------- */
 
-/* The configuration of an option, which may have the pass under another of its names. */
+/* The configuration's value for an option; the configuration may use any name of the pass. */
 static const xir_any *configured(const xir_pass *at, const char *option) {
     char key[160];
     snprintf(key, sizeof key, "%s.%s", at->decl->name, option);
@@ -174,7 +174,7 @@ double xir_pass_real(const xir_pass *at, const char *option) {
     return read_real(value_of(at, option, room), &r) ? r : 0;
 }
 
-/* An option that is not there is false, not the empty text of one that is named alone. */
+/* A missing option is false; an option without a value has the empty text, which is true. */
 bool xir_pass_bool(const xir_pass *at, const char *option) {
     char room[NUMBER_ROOM];
     bool b = false;
@@ -184,6 +184,6 @@ bool xir_pass_bool(const xir_pass *at, const char *option) {
 }
 
 xir_str xir_pass_text(const xir_pass *at, const char *option) {
-    char room[NUMBER_ROOM];   /* not of texts */
+    char room[NUMBER_ROOM];   /* not used for texts */
     return value_of(at, option, room);
 }

@@ -1,4 +1,4 @@
-/* What a pass sees of itself at work, and how it says what is wrong. */
+/* The interface of a running pass: what it works on, and how it reports findings. */
 #include "manager/pass.h"
 #include <stdarg.h>
 #include <stdio.h>

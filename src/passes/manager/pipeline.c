@@ -1,5 +1,5 @@
-/* Pipelines as text: a parser by recursive descent, one token ahead, and the canonical spelling of what it has read.
- * Every finding has line and column of the token that is wrong. */
+/* Pipelines as text: a recursive-descent parser with one token of lookahead, and a printer of the canonical spelling.
+ * Every finding has the line and column of the wrong token. */
 #include "manager/pipeline.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,9 +7,9 @@
 
 const char pipeline_fix[] = "fix";
 
-/* A group's one option, as if it were a pass. */
+/* The one option of a group, in the form of a pass declaration. */
 static const xir_pass_option group_options[] = {
-    { "limit", XIR_PASS_INT, "100", "the greatest number of rounds" },
+    { "limit", XIR_PASS_INT, "100", "the maximum number of rounds" },
 };
 static const xir_pass_decl group = { XIR_PASS_HEAD(pipeline_fix, "repeats its steps"), .options = group_options,
                                      .n_options = 1 };
@@ -17,14 +17,14 @@ static const xir_pass_decl group = { XIR_PASS_HEAD(pipeline_fix, "repeats its st
 typedef struct parser {
     xir_pipeline *p;
     const char   *start, *next, *end;
-    const char   *token;      /* where the last one began */
+    const char   *token;      /* where the last token began */
     xir_diags    *why;
     xir_status    status;
 } parser;
 
 /* ---- findings ------------------------------------------------------------------------------------------------ */
 
-static XIR_PRINTF(4, 5) bool wrong(parser *at, const char *place, xir_status code, const char *format, ...) {
+static XIR_PRINTF(4, 5) bool fail(parser *at, const char *place, xir_status code, const char *format, ...) {
     uint32_t line = 1, column = 1;
     for (const char *c = at->start; c < place; c++) {
         column = *c == '\n' ? 1 : column + 1;
@@ -45,13 +45,13 @@ static bool no_memory(parser *at) {
     return false;
 }
 
-/* What stands at the next place, for a sentence. */
+/* Fails with the expected thing and what was found instead. */
 static bool expected(parser *at, const char *what) {
-    if (at->next == at->end) return wrong(at, at->next, XIR_E_SYNTAX, "%s was expected, here it ends", what);
+    if (at->next == at->end) return fail(at, at->next, XIR_E_SYNTAX, "expected %s, found the end", what);
     unsigned char c = (unsigned char)*at->next;
     if (c < 0x20 || c >= 0x7F)
-        return wrong(at, at->next, XIR_E_SYNTAX, "%s was expected, the byte 0x%02x was found", what, c);
-    return wrong(at, at->next, XIR_E_SYNTAX, "%s was expected, '%c' was found", what, c);
+        return fail(at, at->next, XIR_E_SYNTAX, "expected %s, found the byte 0x%02x", what, c);
+    return fail(at, at->next, XIR_E_SYNTAX, "expected %s, found '%c'", what, c);
 }
 
 /* ---- tokens -------------------------------------------------------------------------------------------------- */
@@ -63,7 +63,7 @@ static void skip_blanks(parser *at) {
     at->token = at->next;
 }
 
-/* Takes a mark if it is the next token. */
+/* Takes a punctuation mark if it is the next token. */
 static bool take(parser *at, char mark) {
     skip_blanks(at);
     if (at->next == at->end || *at->next != mark) return false;
@@ -80,8 +80,7 @@ bool pipeline_is_name(xir_str text) {
     return good;
 }
 
-/* What is no name, like `Fold_2`, is taken as one too where it looks like it: the finding is then that nobody knows
- * it. */
+/* Also takes a text that only looks like a name, such as `Fold_2`: the finding is then that no pass has that name. */
 static xir_str take_name(parser *at) {
     skip_blanks(at);
     const char *begin = at->next;
@@ -92,17 +91,17 @@ static xir_str take_name(parser *at) {
     return (xir_str){ begin, (size_t)(at->next - begin) };
 }
 
-/* Up to the closing quote, which is found first: many texts cost no more than their bytes. */
+/* Finds the closing quote first, so the time for many texts is linear in their bytes. */
 static bool take_quoted(parser *at, xir_str *out) {
     const char *begin = ++at->next, *close = begin;
     while (close < at->end && *close != '"') close += *close == '\\' && close + 1 < at->end ? 2 : 1;
-    if (close >= at->end) return wrong(at, begin - 1, XIR_E_SYNTAX, "the closing \" of this one is missing");
+    if (close >= at->end) return fail(at, begin - 1, XIR_E_SYNTAX, "the closing \" is missing");
     char *text = arena_take(&at->p->arena, (size_t)(close - begin));
     if (!text) return no_memory(at);
     size_t n = 0;
     for (const char *c = begin; c < close; c++) {
         if (*c == '\\' && *++c != '"' && *c != '\\') {
-            return wrong(at, c - 1, XIR_E_SYNTAX, "a backslash stands before \" or \\ only");
+            return fail(at, c - 1, XIR_E_SYNTAX, "expected \" or \\ after a backslash");
         }
         text[n++] = *c;
     }
@@ -127,19 +126,19 @@ static bool take_value(parser *at, xir_str *out) {
 
 /* ---- options ------------------------------------------------------------------------------------------------- */
 
-/* Findings about a value know no place. */
+/* check_value's findings have no place; adds it. */
 static bool check_value(parser *at, const char *place, const xir_pass_decl *pass, const xir_pass_option *o,
                         xir_str value) {
     xir_diags *found = xir_diags_new(at->p->ctx);
     if (!found) return no_memory(at);
     xir_status status = pass_check_value(pass, o, value, XIR_E_TYPE, found);
     const xir_diag *first = xir_diags_at(found, 0);
-    if (first) wrong(at, place, status, "%.*s", (int)first->message.size, first->message.data);
+    if (first) fail(at, place, status, "%.*s", (int)first->message.size, first->message.data);
     xir_diags_free(found);
     return !status;
 }
 
-/* name [ "=" value ]; by the option's number in its declaration. */
+/* name [ "=" value ]; `values` has the index of the option in its declaration. */
 static bool parse_option(parser *at, const xir_pass_decl *pass, xir_str values[PIPELINE_OPTIONS],
                          bool given[PIPELINE_OPTIONS]) {
     xir_str name = take_name(at), value = { NULL, 0 };
@@ -149,16 +148,16 @@ static bool parse_option(parser *at, const xir_pass_decl *pass, xir_str values[P
     size_t i = pass_option_named(pass, name, &o);
     if (i == PASS_NO_OPTION) {
         xir_str near = pass_option_near(pass, name);
-        return wrong(at, place, XIR_E_UNKNOWN, "%s has no option '%.*s'" NEAR_FORMAT, pass->name,
+        return fail(at, place, XIR_E_UNKNOWN, "%s has no option '%.*s'" NEAR_FORMAT, pass->name,
                      CLIP_TO(name, 80), NEAR_ARGS(near));
     }
-    if (given[i]) return wrong(at, place, XIR_E_EXISTS, "the option %s is there twice", o.name);
+    if (given[i]) return fail(at, place, XIR_E_EXISTS, "duplicate option %s", o.name);
     if (take(at, '=')) {
         skip_blanks(at);
         place = at->token;
         if (!take_value(at, &value)) return false;
     } else if (o.kind != XIR_PASS_BOOL) {
-        return wrong(at, place, XIR_E_SYNTAX, "the option %s has no value, %s=... was expected", o.name, o.name);
+        return fail(at, place, XIR_E_SYNTAX, "the option %s has no value: expected %s=...", o.name, o.name);
     }
     if (!check_value(at, place, pass, &o, value)) return false;
     values[i] = value;
@@ -166,7 +165,7 @@ static bool parse_option(parser *at, const xir_pass_decl *pass, xir_str values[P
     return true;
 }
 
-/* What stands between braces, up to the mark that ends it; '\0': the end. */
+/* The options between braces, up to the mark that ends them; '\0' stands for the end of the text. */
 static bool parse_options(parser *at, const xir_pass_decl *pass, char end, pipeline_step *out) {
     xir_str values[PIPELINE_OPTIONS];
     bool given[PIPELINE_OPTIONS] = { false };
@@ -220,7 +219,7 @@ static void print_step(buffer *out, const xir_pass_decl *pass, const pipeline_st
     if (s->n_settings) buffer_char(out, '}');
 }
 
-/* Its own canonical text, which reports and findings show. */
+/* Keeps the step's own canonical text, for reports and findings. */
 static bool keep_text(parser *at, const xir_pass_decl *pass, pipeline_step *s) {
     buffer text;
     buffer_init(&text, &at->p->ctx->alloc);
@@ -246,7 +245,7 @@ xir_status xir_pipeline_print(const xir_pipeline *p, xir_text_buffer *out) {
     buffer text;
     buffer_init(&text, &p->ctx->alloc);
     *out = (xir_text_buffer){ .ctx = p->ctx };
-    buffer_reserve(&text, 1);   /* so that the empty text is one, too */
+    buffer_reserve(&text, 1);   /* so that the empty text has a buffer, too */
     print_steps(&text, p, 0, p->n);
     if (text.failed) {
         buffer_free(&text);
@@ -260,7 +259,7 @@ xir_status xir_pipeline_print(const xir_pipeline *p, xir_text_buffer *out) {
 
 static bool parse_steps(parser *at, uint32_t depth);
 
-/* Puts a step behind the others; its address changes with the next one. */
+/* Appends a step; its address is valid until the next one is appended. */
 static bool add_step(parser *at, const pipeline_step *s, size_t *i) {
     xir_pipeline *p = at->p;
     if (!mem_reserve(&p->ctx->alloc, (void **)&p->steps, &p->room, p->n + 1, sizeof *p->steps)) return no_memory(at);
@@ -273,12 +272,13 @@ static bool add_step(parser *at, const pipeline_step *s, size_t *i) {
 static bool parse_group(parser *at, const char *place, uint32_t depth) {
     pipeline_step s = { .depth = depth, .limit = PIPELINE_LIMIT };
     size_t i;
-    if (depth == PIPELINE_DEPTH) return wrong(at, place, XIR_E_LIMIT, "groups are more than %d deep", PIPELINE_DEPTH);
+    if (depth == PIPELINE_DEPTH)
+        return fail(at, place, XIR_E_LIMIT, "expected at most %d nested groups, found more", PIPELINE_DEPTH);
     if (take(at, '{') && !parse_options(at, &group, '}', &s)) return false;
     if (s.n_settings) {
         const xir_pass limit = { .decl = &group, .settings = s.settings, .n_settings = s.n_settings };
         s.limit = xir_pass_int(&limit, "limit");
-        if (s.limit < 1) return wrong(at, place, XIR_E_BOUNDS, "the limit of a group is 1 at least");
+        if (s.limit < 1) return fail(at, place, XIR_E_BOUNDS, "expected a limit of at least 1 for a group");
     }
     if (!take(at, '(')) return expected(at, "'('");
     if (!keep_text(at, &group, &s) || !add_step(at, &s, &i) || !parse_steps(at, depth + 1)) return false;
@@ -297,7 +297,7 @@ static bool parse_step(parser *at, uint32_t depth) {
     s.pass = xir_pass_find(at->p->ctx, name);
     if (!s.pass) {
         xir_str near = pass_near(at->p->ctx, name);
-        return wrong(at, place, XIR_E_UNKNOWN, "there is no pass '%.*s'" NEAR_FORMAT, CLIP_TO(name, 80),
+        return fail(at, place, XIR_E_UNKNOWN, "there is no pass '%.*s'" NEAR_FORMAT, CLIP_TO(name, 80),
                      NEAR_ARGS(near));
     }
     if (take(at, '{') && !parse_options(at, s.pass, '}', &s)) return false;
@@ -311,7 +311,7 @@ static bool parse_steps(parser *at, uint32_t depth) {
     return true;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------------------- */
+/* ---- interface ----------------------------------------------------------------------------------------------- */
 
 static xir_pipeline *pipeline_new(xir_context *ctx, xir_diags *why) {
     xir_pipeline *p = mem_new(&ctx->alloc, sizeof *p);

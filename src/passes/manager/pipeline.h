@@ -1,18 +1,18 @@
-/* A pipeline, taken apart, and running one step of it. */
+/* A parsed pipeline, and running one step of it. */
 #ifndef PASSES_PIPELINE_H
 #define PASSES_PIPELINE_H
 
 #include "manager/pass.h"
 
-/* Steps lie in the order of the text; those of a group follow it, up to its end. */
+/* Steps are in the order of the text. The steps of a group follow it, up to its `end`. */
 typedef struct pipeline_step {
     const xir_pass_decl *pass;        /* NULL: a group                          */
     const pass_setting  *settings;    /* in the order of the declaration        */
     size_t               n_settings;
-    size_t               end;         /* the next step that is not part of this */
+    size_t               end;         /* the first step after it and its group  */
     uint32_t             depth;
     int64_t              limit;       /* of a group                             */
-    xir_str              text;        /* canonical, without what is in the group */
+    xir_str              text;        /* canonical, without the steps of a group */
 } pipeline_step;
 
 struct xir_pipeline {
@@ -22,17 +22,17 @@ struct xir_pipeline {
     size_t         n, room;
 };
 
-enum { PIPELINE_DEPTH = 16, PIPELINE_LIMIT = 100, PIPELINE_OPTIONS = 64 /* of a pass, at most */ };
-extern const char pipeline_fix[];   /* the word that begins a group; no pass has this name */
+enum { PIPELINE_DEPTH = 16, PIPELINE_LIMIT = 100, PIPELINE_OPTIONS = 64 /* maximum per pass */ };
+extern const char pipeline_fix[];   /* the keyword of a group; no pass can have this name */
 
-/* Whether a text can be the name of a pass or of an option: lower case letters, digits, dashes, a letter first. */
+/* Whether a text can name a pass or an option: lower-case letters, digits and dashes, starting with a letter. */
 bool pipeline_is_name(xir_str text);
 
-/* A pipeline of one pass; `options` as between its braces. NULL with a finding and its status. */
+/* A pipeline of one pass; `options` is the text between its braces. On failure NULL, a finding and the status. */
 xir_pipeline *pipeline_of_pass(xir_context *ctx, const xir_pass_decl *pass, xir_str options, xir_status *status,
                                xir_diags *why);
 
-/* Says which passes may be registered in the context. */
+/* Defines the rules for registering passes in the context. */
 void pass_rules_define(xir_context *ctx);
 
 #endif

@@ -1,6 +1,6 @@
-/* Proof by example: every network that is looked at is run on the inputs of the first one that could be run, and its
- * outputs are compared with that one's. Only when they differ are all values of the last two networks computed, to
- * find the first one that is another. */
+/* Proof by example. The first network that can be run fixes the inputs and the expected outputs. Every later network
+ * is run on the same inputs, and its outputs are compared with the expected ones. Only if they differ are all values
+ * of the last two networks computed, to find the first value that differs. */
 #include <xir/prove.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,29 +10,29 @@
 
 struct xir_proof {
     xir_context      *ctx;
-    arena             arena;       /* names of what was given               */
+    arena             arena;       /* names of the given inputs             */
     xir_proof_input  *given;
     size_t            n_given;
     uint64_t          seed;
     double            absolute, relative;
     bool              each;
     size_t            n_samples;
-    /* of the first network that could be run: those of one sample after those of the other */
+    /* of the first network that could be run, sample after sample */
     xir_array       **inputs;
     size_t            n_inputs;
     xir_array       **outputs;
     size_t            n_outputs;
-    bool             *channels_last;   /* of each input, then of each output: as the arrays are now */
-    xir_network      *last;        /* the one that was looked at before      */
+    bool             *channels_last;   /* of each input, then of each output: the present order of the arrays */
+    xir_network      *last;        /* the network that was checked before    */
     xir_diags        *obstacle;
     xir_proof_state   state;
-    bool              looked;
+    bool              started;
     uint64_t          max_work;
     bool            (*cancel)(void *user);
     void             *user;
 };
 
-/* ---- made and freed -------------------------------------------------------------------------------------------- */
+/* ---- making, freeing -------------------------------------------------------------------------------------------- */
 
 #define INPUT SIZED(xir_proof_input, array)
 
@@ -76,7 +76,7 @@ static void free_arrays(xir_context *ctx, xir_array **arrays, size_t n) {
     mem_free(&ctx->alloc, (void *)arrays, (n + 1) * sizeof *arrays);
 }
 
-/* Room for arrays, all NULL. */
+/* An array of `n` arrays, all NULL. */
 static xir_array **new_arrays(xir_context *ctx, size_t n) {
     xir_array **arrays = mem_new(&ctx->alloc, (n + 1) * sizeof *arrays);
     if (arrays) memset((void *)arrays, 0, (n + 1) * sizeof *arrays);
@@ -102,9 +102,9 @@ xir_status xir_proof_state_of(const xir_proof *p, xir_proof_state *out, xir_diag
 
 const xir_diags *xir_proof_obstacle(const xir_proof *p) { return p->state.networks ? NULL : p->obstacle; }
 
-/* ---- borders ---------------------------------------------------------------------------------------------------- */
+/* ---- layouts of inputs and outputs ------------------------------------------------------------------------------ */
 
-/* A pass may be asked to give a network channels last at its borders (layout{io=nhwc}): the arrays then follow. */
+/* A pass may move the channels of a network's inputs and outputs last (layout{io=nhwc}): the arrays then follow. */
 
 static bool has_channels_last(const xir_type *type) {
     const xir_layout *layout = xir_type_layout(type);
@@ -112,7 +112,7 @@ static bool has_channels_last(const xir_type *type) {
     return rank > 2 && layout && xir_layout_rank(layout) == rank && xir_layout_axis(layout, rank - 1) == 'C';
 }
 
-/* Whether a value takes the array with its axis 1 moved to the end. */
+/* Whether a value accepts the array after its axis 1 is moved to the end. */
 static bool fits_moved(const xir_type *type, const xir_array *array) {
     const xir_type *was = xir_array_type(array);
     int64_t rank = (int64_t)xir_type_rank(was);
@@ -128,7 +128,8 @@ static xir_status move_channels(xir_context *ctx, xir_array **array, xir_diags *
     const xir_tensor_type *was = xir_type_as_tensor(xir_array_type(*array));
     size_t rank = was->shape.size, count = xir_array_count(*array), size;
     const char *from = xir_array_data(*array, &size);
-    if (count && size % count) return XIR_OK;   /* elements of less than a byte stay, and running says so */
+    /* elements smaller than a byte are not moved; running the network then fails */
+    if (count && size % count) return XIR_OK;
     int64_t *dims = mem_new(&ctx->alloc, rank * sizeof *dims);
     if (!dims) return diag_memory(why);
     memcpy(dims, was->shape.data, rank * sizeof *dims);
@@ -153,7 +154,7 @@ static xir_status move_channels(xir_context *ctx, xir_array **array, xir_diags *
     return XIR_OK;
 }
 
-/* The arrays of all samples follow a border whose values have changed their order; `flags` is of these values. */
+/* Reorders the arrays of all samples where a value has changed its order; `flags` belongs to these values. */
 static xir_status follow(xir_proof *p, xir_value *const *values, size_t n, xir_array **arrays, bool *flags,
                          xir_diags *why) {
     xir_status status = XIR_OK;
@@ -168,7 +169,7 @@ static xir_status follow(xir_proof *p, xir_value *const *values, size_t n, xir_a
 static xir_status follow_borders(xir_proof *p, const xir_network *net, xir_diags *why) {
     size_t n_in = xir_network_inputs(net, NULL, 0), n_out = p->n_outputs,
            room = (n_in + n_out + 1) * sizeof(xir_value *);
-    if (n_in != p->n_inputs) return XIR_OK;   /* running it says so */
+    if (n_in != p->n_inputs) return XIR_OK;   /* running the network reports it */
     xir_value **values = mem_new(&p->ctx->alloc, room);
     if (!values) return diag_memory(why);
     xir_network_inputs(net, values, n_in);
@@ -179,7 +180,7 @@ static xir_status follow_borders(xir_proof *p, const xir_network *net, xir_diags
     return status;
 }
 
-/* How the borders of the first network are. */
+/* Records the order of the inputs and outputs of the first network. */
 static bool note_borders(xir_proof *p, const xir_network *net, size_t n_in, size_t n_out) {
     xir_op *in = xir_network_input_op(net), *out = xir_network_output_op(net);
     p->channels_last = arena_take(&p->arena, (n_in + n_out) * sizeof *p->channels_last);
@@ -193,9 +194,9 @@ static bool note_borders(xir_proof *p, const xir_network *net, size_t n_in, size
     return true;
 }
 
-/* ---- the first network ----------------------------------------------------------------------------------------- */
+/* ---- the first network ------------------------------------------------------------------------------------------ */
 
-/* By name, or by position. */
+/* Whether an input is meant: by name or by position. */
 static bool is_called(const xir_value *v, size_t i, const char *name) {
     char position[24];
     snprintf(position, sizeof position, "%zu", i);
@@ -214,18 +215,18 @@ static xir_status check_names(const xir_proof *p, xir_value *const *values, size
         for (size_t k = 0; k < n; k++) known |= is_called(values[k], k, p->given[i].name);
         if (known) continue;
         return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""),
-                         "the network has no input '%.80s', which an array was given for", p->given[i].name);
+                         "an array was given for the input '%.80s', but the network has no such input", p->given[i].name);
     }
     return XIR_OK;
 }
 
-/* An unknown dim is 1. */
+/* Random numbers for an input; an unknown dim becomes 1. */
 static xir_array *random_for(const xir_proof *p, const xir_value *v, size_t i, xir_diags *why) {
     const xir_type *type = xir_value_type(v);
     const xir_tensor_type *tensor = xir_type_as_tensor(type);
     xir_str name = xir_value_name(v);
     if (!tensor) {
-        diag_fail(why, XIR_E_TYPE, XIR_STR(""), "the input '%.*s' is no tensor: there are no random numbers for it",
+        diag_fail(why, XIR_E_TYPE, XIR_STR(""), "the input '%.*s' is not a tensor: expected a given value",
                   CLIP_TO(name, 80));
         return NULL;
     }
@@ -243,7 +244,7 @@ static xir_array *random_for(const xir_proof *p, const xir_value *v, size_t i, x
     return xir_array_random(p->ctx, type, p->seed + i, why);
 }
 
-/* How many samples the given arrays hold: 1, or the first dim of all of them. */
+/* The number of samples in the given arrays: 1, or the first dim, on which they must agree. */
 static xir_status count_samples(xir_proof *p, xir_diags *why) {
     p->n_samples = 1;
     for (size_t i = 0; i < p->n_given && p->each; i++) {
@@ -251,16 +252,16 @@ static xir_status count_samples(xir_proof *p, xir_diags *why) {
         int64_t n = xir_type_rank(type) ? xir_type_dim(type, 0, false) : 0;
         if (n < 1 || (i && (size_t)n != p->n_samples)) {
             return diag_fail(why, XIR_E_BOUNDS, XIR_STR(""),
-                             "the array for the input '%.80s' holds %lld samples, %s expected",
-                             p->given[i].name, (long long)n, i ? "as many as the others hold were"
-                             : "one at least was");
+                             "the array for the input '%.80s': expected %s, found %lld",
+                             p->given[i].name, i ? "as many samples as in the others" : "at least one sample",
+                             (long long)n);
         }
         p->n_samples = (size_t)n;
     }
     return XIR_OK;
 }
 
-/* Sample `k` of an array: it alone along the first dim. */
+/* Sample `k` of an array: a slice of size 1 along the first dim. */
 static xir_array *sample_of(const xir_proof *p, const xir_array *array, size_t k, xir_diags *why) {
     if (!p->each) return xir_array_retain((xir_array *)(uintptr_t)array);
     const xir_tensor_type *tensor = xir_type_as_tensor(xir_array_type(array));
@@ -279,8 +280,8 @@ static xir_array *sample_of(const xir_proof *p, const xir_array *array, size_t k
     return type ? xir_array_copy(p->ctx, type, data + k * size, size, why) : NULL;
 }
 
-/* An array that cannot be made is one that nobody could make, unless memory ran out: then its finding says so, or
- * there was no memory for that either. */
+/* Makes the inputs of all samples. A failure is an obstacle, not an error, unless memory ran out: every caller would
+ * meet it. */
 static xir_status make_inputs(const xir_proof *p, xir_value *const *values, size_t n, xir_array **inputs,
                               xir_diags *why) {
     xir_status status = check_names(p, values, n, why);
@@ -296,7 +297,7 @@ static xir_status make_inputs(const xir_proof *p, xir_value *const *values, size
     return status;
 }
 
-/* Runs a network on every sample; outputs lie as the proof's do. */
+/* Runs a network on every sample; the outputs are ordered like the proof's. */
 static xir_status run_samples(const xir_proof *p, const xir_network *net, xir_array *const *inputs, size_t n_in,
                               xir_array **outputs, size_t n_out, xir_diags *why) {
     const xir_run_options options = XIR_INIT(xir_run_options, .user = p->user, .cancel = p->cancel,
@@ -309,8 +310,8 @@ static xir_status run_samples(const xir_proof *p, const xir_network *net, xir_ar
     return status;
 }
 
-/* Runs it on inputs of its own; what stands in the way is no failure but for names and memory. */
-static xir_status look_first(xir_proof *p, const xir_network *net, xir_diags *why) {
+/* Runs the first network on inputs of its own. An obstacle is not a failure, except for unknown names and memory. */
+static xir_status check_first(xir_proof *p, const xir_network *net, xir_diags *why) {
     xir_status status = count_samples(p, why);
     if (status) return status;
     size_t n_in = xir_network_inputs(net, NULL, 0), n_out = xir_network_outputs(net, NULL, 0);
@@ -341,7 +342,7 @@ static xir_status look_first(xir_proof *p, const xir_network *net, xir_diags *wh
     return d && why ? xir_diags_append(why, d) : status;
 }
 
-/* ---- the first value that differs -------------------------------------------------------------------------------- */
+/* ---- the first value that differs ------------------------------------------------------------------------------- */
 
 typedef struct seen_value {
     xir_str    name;
@@ -349,7 +350,7 @@ typedef struct seen_value {
     xir_array *array;
 } seen_value;
 
-/* All values of a run. */
+/* All values of a run, recorded in order. */
 typedef struct seen {
     const xir_proof *p;
     seen_value      *items;
@@ -367,7 +368,7 @@ static bool remember(void *user, const xir_value *value, const xir_array *array)
     return true;
 }
 
-/* By name; those without one by id. */
+/* Orders by name, and values without a name by id. */
 static int by_name(const void *a, const void *b) {
     const seen_value *x = a, *y = b;
     int order = str_order(x->name, y->name);
@@ -393,8 +394,8 @@ static void describe_difference(const char *what, xir_str name, int64_t id, cons
               d->b, d->a, d->largest);
 }
 
-/* Whether it is another than that of its name before. A value that was not there, or has another shape, cannot be
- * told. */
+/* Whether the value differs from the earlier value of its name. A new value, or one with another shape, can't be
+ * compared. */
 static bool find_first(void *user, const xir_value *value, const xir_array *array) {
     search *s = user;
     const seen_value key = { xir_value_name(value), xir_value_id(value), NULL };
@@ -408,8 +409,8 @@ static bool find_first(void *user, const xir_value *value, const xir_array *arra
     return false;
 }
 
-/* Says what it can about one sample; runs that fail here have been done before, or are only for a better sentence. */
-static void say_first(xir_proof *p, const xir_network *net, size_t sample, xir_diags *why) {
+/* Describes the first difference in one sample. The runs only improve a finding, so their failures are ignored. */
+static void report_first(xir_proof *p, const xir_network *net, size_t sample, xir_diags *why) {
     seen was = { .p = p };
     search s = { p, &was, why, false };
     const xir_array *const *inputs = (const xir_array *const *)p->inputs + sample * p->n_inputs;
@@ -430,7 +431,7 @@ static void say_first(xir_proof *p, const xir_network *net, size_t sample, xir_d
     free_arrays(p->ctx, outputs, p->n_outputs);
 }
 
-/* ---- the others ------------------------------------------------------------------------------------------------- */
+/* ---- later networks --------------------------------------------------------------------------------------------- */
 
 static xir_status compare_output(xir_proof *p, const xir_value *value, size_t i, const xir_array *was,
                                  const xir_array *now, xir_diags *why) {
@@ -438,7 +439,7 @@ static xir_status compare_output(xir_proof *p, const xir_value *value, size_t i,
     xir_str name = value ? xir_value_name(value) : (xir_str){ NULL, 0 };
     xir_status status = xir_array_compare(now, was, p->absolute, p->relative, &d);
     if (status) {
-        return diag_fail(why, status, XIR_STR(""), "output %zu '%.*s' cannot be compared (%s)", i, CLIP_TO(name, 80),
+        return diag_fail(why, status, XIR_STR(""), "output %zu '%.*s' can't be compared (%s)", i, CLIP_TO(name, 80),
                          xir_status_name(status));
     }
     if (!d.same_shape) {
@@ -448,11 +449,11 @@ static xir_status compare_output(xir_proof *p, const xir_value *value, size_t i,
     p->state.outputs++;
     if (d.largest > p->state.largest) p->state.largest = d.largest;
     if (!d.count) return XIR_OK;
-    describe_difference("the network computes something else, output", name, (int64_t)i, now, &d, why);
+    describe_difference("the network computes something else: output", name, (int64_t)i, now, &d, why);
     return XIR_E_INVALID;
 }
 
-/* Of samples that differ the first is described. */
+/* Describes the first sample that differs. */
 static xir_status compare_outputs(xir_proof *p, const xir_network *net, xir_array *const *outputs, xir_diags *why) {
     const size_t n = p->n_outputs;
     xir_value **values = mem_new(&p->ctx->alloc, (n + 1) * sizeof *values);
@@ -464,17 +465,17 @@ static xir_status compare_outputs(xir_proof *p, const xir_network *net, xir_arra
             xir_status status = compare_output(p, values[i], i, p->outputs[k * n + i], outputs[k * n + i], why);
             if (!first) first = status;
         }
-        if (first == XIR_E_INVALID) say_first(p, net, k, why);
+        if (first == XIR_E_INVALID) report_first(p, net, k, why);
     }
     mem_free(&p->ctx->alloc, (void *)values, (n + 1) * sizeof *values);
     return first;
 }
 
-static xir_status look_again(xir_proof *p, const xir_network *net, xir_diags *why) {
+static xir_status check_later(xir_proof *p, const xir_network *net, xir_diags *why) {
     size_t n = xir_network_outputs(net, NULL, 0);
     if (n != p->n_outputs) {
-        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the network has %zu outputs now, %zu before", n,
-                         p->n_outputs);
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "expected %zu outputs, as before, found %zu",
+                         p->n_outputs, n);
     }
     xir_status status = follow_borders(p, net, why);
     if (status) return status;
@@ -491,8 +492,8 @@ static xir_status look_again(xir_proof *p, const xir_network *net, xir_diags *wh
 
 xir_status xir_proof_check(xir_proof *p, const xir_network *net, xir_diags *why) {
     if (!net) return diag_null(why, "network");
-    xir_status status = p->state.networks ? look_again(p, net, why) : look_first(p, net, why);
-    p->looked = true;
+    xir_status status = p->state.networks ? check_later(p, net, why) : check_first(p, net, why);
+    p->started = true;
     if (status || !p->state.networks) return status;
     xir_network *copy = xir_network_clone(net);
     if (!copy) return diag_memory(why);
@@ -503,12 +504,12 @@ xir_status xir_proof_check(xir_proof *p, const xir_network *net, xir_diags *why)
 
 /* ---- as a watch ------------------------------------------------------------------------------------------------- */
 
-static xir_status look_before(void *user, const xir_pass_event *event) {
+static xir_status watch_before(void *user, const xir_pass_event *event) {
     xir_proof *p = user;
-    return p->looked ? XIR_OK : xir_proof_check(p, event->net, event->why);
+    return p->started ? XIR_OK : xir_proof_check(p, event->net, event->why);
 }
 
-static xir_status look_after(void *user, const xir_pass_event *event) {
+static xir_status watch_after(void *user, const xir_pass_event *event) {
     if (!event->changes) return XIR_OK;
     xir_diags *found = event->why ? xir_diags_new(((xir_proof *)user)->ctx) : NULL;
     if (event->why && !found) return diag_memory(event->why);
@@ -523,7 +524,7 @@ static xir_status look_after(void *user, const xir_pass_event *event) {
 }
 
 xir_status xir_proof_watch(xir_proof *p, xir_pass_watch *out, xir_diags *why) {
-    const xir_pass_watch watch = XIR_INIT(xir_pass_watch, .before = look_before, .after = look_after, .user = p,
+    const xir_pass_watch watch = XIR_INIT(xir_pass_watch, .before = watch_before, .after = watch_after, .user = p,
                                           .options = "--prove");
     return sized_fill(SIZED(xir_pass_watch, options), out, &watch, why);
 }

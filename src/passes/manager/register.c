@@ -1,4 +1,4 @@
-/* Which passes may be registered, and finding one. */
+/* The rules for registering passes, and the lookup of passes. */
 #include "manager/pipeline.h"
 #include "sized.h"
 
@@ -9,11 +9,11 @@ static xir_status check_option(const xir_pass_decl *decl, size_t i, xir_diags *w
     if (!o->name || !pipeline_is_name(xir_str_of(o->name)) ||
         pass_option_named(decl, xir_str_of(o->name), &first) != i || !o->doc) {
         return diag_fail(why, XIR_E_INVALID, XIR_STR(""),
-                         "the option '%s' of the pass %s is no word of lower case letters, "
-                         "digits and dashes, or is there twice, or has no description", o->name ? o->name : "", decl->name);
+                         "option '%s' of the pass %s: expected a unique name of lower-case letters, digits and dashes, "
+                         "and a description", o->name ? o->name : "", decl->name);
     }
     if (!o->default_text && o->kind != XIR_PASS_TEXT) {
-        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the option %s of the pass %s has no default", o->name,
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "option %s of the pass %s has no default", o->name,
                          decl->name);
     }
     return pass_check_value(decl, o, xir_str_of(o->default_text), XIR_E_INVALID, why);
@@ -27,7 +27,7 @@ static bool is_listed(const void *const *among, size_t n, xir_str name) {
     return false;
 }
 
-/* Something is beyond what this library knows of the declaration or of an option. */
+/* Whether the declaration or an option uses fields that this library does not know. */
 static bool asks_for_more(const xir_pass_decl *decl) {
     bool strange = sized_beyond(decl, sizeof *decl, decl->size) < decl->size;
     for (size_t i = 0; !strange && i < decl->n_options; i++) {
@@ -47,8 +47,8 @@ static xir_status check_pass(xir_context *ctx, const void *const *items, size_t 
     }
     if (!decl->name || !pipeline_is_name(xir_str_of(decl->name)) || strcmp(decl->name, pipeline_fix) == 0) {
         return diag_fail(why, XIR_E_INVALID, XIR_STR(""),
-                         "'%s' is no name of a pass, which is a word of lower case letters, "
-                         "digits and dashes", decl->name ? decl->name : "");
+                         "'%s' is not a name for a pass: expected lower-case letters, digits and dashes",
+                         decl->name ? decl->name : "");
     }
     *name = decl->name;
     if (!decl->run || !decl->doc || decl->level < 0 || decl->level > XIR_LEVEL_MAX ||
@@ -85,7 +85,7 @@ xir_status xir_pass_register(xir_context *ctx, const xir_pass_decl *decl, xir_di
 
 const xir_pass_decl *xir_pass_find(xir_context *ctx, xir_str name) { return registry_find(ctx, REGISTRY_PASS, name); }
 
-/* Other names of a pass are left out. */
+/* Aliases of a pass are skipped. */
 const xir_pass_decl *xir_pass_at(xir_context *ctx, size_t i) {
     registry_item item;
     for (size_t k = 0; registry_item_at(ctx, REGISTRY_PASS, k, &item); k++) {

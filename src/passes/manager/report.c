@@ -1,4 +1,4 @@
-/* What a run says of its passes. */
+/* The report of a run: one row per pass. */
 #include "manager/report.h"
 
 xir_pass_report *xir_pass_report_new(xir_context *ctx) {

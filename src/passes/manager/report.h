@@ -1,4 +1,4 @@
-/* Rows of a report while it is made. */
+/* A report under construction. */
 #ifndef PASSES_REPORT_H
 #define PASSES_REPORT_H
 
@@ -6,12 +6,12 @@
 
 typedef struct report_row {
     xir_pass_row row;
-    size_t       step;     /* of the pipeline; REPORT_ADDED */
+    size_t       step;     /* index in the pipeline, or REPORT_ADDED */
 } report_row;
 
 struct xir_pass_report {
     xir_context *ctx;
-    arena        arena;    /* texts */
+    arena        arena;    /* of the texts */
     report_row  *rows;
     size_t       n, room;
 };
@@ -19,11 +19,11 @@ struct xir_pass_report {
 #define REPORT_ADDED SIZE_MAX
 
 void report_clear(xir_pass_report *report);
-/* The row of a step, made if it is not there. It moves when another is made; NULL without memory. */
+/* The row of a step, added if missing. Valid until the next row is added; NULL: out of memory. */
 xir_pass_row *report_row_of(xir_pass_report *report, size_t step, const pipeline_step *s, xir_network *net);
-/* Groups take the time of the passes in them: the rows that follow theirs, as long as they are deeper. */
+/* Sets the time of each group to the sum of the deeper rows that follow it. */
 void report_sum_groups(xir_pass_report *report);
-/* Whether a pass has run. */
+/* Whether the pass has run. */
 bool report_has_run(const xir_pass_report *report, const xir_pass_decl *pass);
 
 #endif

@@ -1,25 +1,25 @@
-/* Matching: rows and the values they must stand for are goals, met one after the other from the root on; every row
- * is bound once. What can be done in two ways (alternatives, commuting inputs, optional ops) tries the first with
- * all goals that are left, then forgets what that bound and tries the next. Depth and memory are the pattern's,
- * whatever the network: nothing is allocated. */
+/* Matching: a goal is a row and the value that it must stand for. Goals are solved one after the other, from the root
+ * on, and each row is bound once. Where there is a choice (alternatives, commuting inputs, optional ops), the matcher
+ * tries the first one with all remaining goals; if that fails, it undoes the bindings and tries the next. Depth and
+ * memory depend on the pattern, not on the network: nothing is allocated. */
 #include "pattern/pattern.h"
 #include "support/numbers.h"
 
-/* "This row stands for this value." Goals that are left are a chain. */
+/* "This row stands for this value." The remaining goals form a chain. */
 typedef struct goal {
     xir_value         *value;   /* NULL: an absent input */
     const struct goal *next;
     uint8_t            row;
 } goal;
 
-/* A row is expanded once on any way to a match, so there are no more goals than edges, and one for an alternative or
- * absence a row. */
+/* A row is expanded at most once on the way to a match. So there are at most as many goals as edges, plus one per
+ * row for an alternative or an absent op. */
 enum { MOST_GOALS = XIR_PATTERN_EDGES + XIR_PATTERN_ROWS };
 
 typedef struct matcher {
     const xir_pattern *p;
     xir_match         *m;
-    uint64_t           bound;   /* bits of rows */
+    uint64_t           bound;   /* one bit per bound row */
     uint32_t           top;     /* goals in use */
     goal               goals[MOST_GOALS];
 } matcher;
@@ -38,7 +38,7 @@ static void bind(matcher *mt, uint8_t row, xir_op *op, xir_value *value) {
     mt->m->values[row] = value;
 }
 
-/* ---- what a row asks -------------------------------------------------------------------------------------------- */
+/* ---- tests of a row --------------------------------------------------------------------------------------------- */
 
 static bool has_uses(const xir_value *v, size_t n) {
     const xir_use *u = v->uses;
@@ -46,7 +46,7 @@ static bool has_uses(const xir_value *v, size_t n) {
     return !u && !n;
 }
 
-static bool judge_value(const xir_pattern *p, const node *n, const xir_value *v) {
+static bool test_value(const xir_pattern *p, const node *n, const xir_value *v) {
     if (!v || (n->uses && !has_uses(v, n->uses))) return false;
     if (n->element && !(xir_type_as_tensor(v->type) && xir_type_equal(xir_type_element(v->type), n->element)))
         return false;
@@ -54,7 +54,7 @@ static bool judge_value(const xir_pattern *p, const node *n, const xir_value *v)
 }
 
 static inline bool value_fits(const xir_pattern *p, const node *n, const xir_value *v) {
-    return !n->judges_value || judge_value(p, n, v);
+    return !n->tests_value || test_value(p, n, v);
 }
 
 static bool leaf_fits(const xir_pattern *p, const node *n, const xir_value *v) {
@@ -66,7 +66,7 @@ static bool leaf_fits(const xir_pattern *p, const node *n, const xir_value *v) {
     return value_fits(p, n, v);
 }
 
-/* What an op of a dialect carries, as far as one value can say it. */
+/* The attribute of a dialect's op, if it is a single value. */
 static bool attr_of_any(const xir_any *any, xir_attr *out) {
     *out = (xir_attr){ .kind = XIR_KIND_COUNT };
     switch (any->kind) {
@@ -78,7 +78,7 @@ static bool attr_of_any(const xir_any *any, xir_attr *out) {
     case XIR_ANY_TEXT:   out->kind = XIR_KIND_TEXT; out->as.text = any->as.text; break;
     case XIR_ANY_MAP:    out->kind = XIR_KIND_MAP; out->as.map = any->as.map; break;
     case XIR_ANY_PARAMS: out->kind = XIR_KIND_PARAMS; out->as.params = any->as.params; break;
-    case XIR_ANY_LIST:   break;   /* present */
+    case XIR_ANY_LIST:   break;   /* only presence can be tested */
     }
     return true;
 }
@@ -127,7 +127,7 @@ static bool class_fits(const node *n, const xir_class *cls) {
     return !n->classes;
 }
 
-/* What costs nothing to ask, before its inputs. */
+/* The cheap tests, which do not look at the inputs. */
 static bool op_may_fit(const node *n, const xir_op *op) {
     if (!class_fits(n, op->cls) || !(op->flags & OP_PLACED) || (op->cls->traits & n->traits) != n->traits) return false;
     if (n->targets && !(n->targets >> xir_target_kind_of(op->target) & 1)) return false;
@@ -148,8 +148,7 @@ static bool op_fits(const xir_pattern *p, const node *n, const xir_op *op) {
 
 static bool is_leaf(const node *n) { return n->kind <= XIR_PATTERN_NUMBER; }
 
-/* A row that stands for something already, or that has no inputs, is met at once; false if it can't be. The others are
- * goals. */
+/* Solves a row at once if it is already bound or has no inputs (false: no match); otherwise it becomes a goal. */
 static bool take_input(matcher *mt, uint8_t row, xir_value *v, const goal **next) {
     const node *n = &mt->p->nodes[row];
     if (mt->bound >> row & 1) return mt->m->values[row] == v;
@@ -164,7 +163,7 @@ static bool take_input(matcher *mt, uint8_t row, xir_value *v, const goal **next
     return true;
 }
 
-/* The first input's goal is the first. */
+/* The goal of the first input comes first. */
 static bool take_inputs(matcher *mt, const node *n, const xir_op *op, uint32_t exchanged, const goal **next) {
     for (uint32_t i = n->n_inputs; i-- > 0;) {
         uint32_t from = i < 2 ? i ^ exchanged : i;
@@ -173,33 +172,33 @@ static bool take_inputs(matcher *mt, const node *n, const xir_op *op, uint32_t e
     return true;
 }
 
-/* The row stands for an op, and its inputs' rows for what it reads. */
+/* The row stands for an op, and the rows of its inputs for the op's operands. */
 static bool solve_op(matcher *mt, uint8_t row, xir_op *op, xir_value *value, const goal *next) {
     const node *n = &mt->p->nodes[row];
     if (!op_may_fit(n, op)) return false;
     bind(mt, row, op, value);
     uint64_t bound = mt->bound;
     uint32_t top = mt->top;
-    bool judged = false;
+    bool tested = false;
     for (uint32_t exchanged = 0; exchanged <= n->commutes; exchanged++) {
         const goal *g = next;
         mt->bound = bound;
         mt->top = top;
         if (!take_inputs(mt, n, op, exchanged, &g)) continue;
-        if (!judged && !(op_fits(mt->p, n, op) && value_fits(mt->p, n, value))) return false;
-        judged = true;
+        if (!tested && !(op_fits(mt->p, n, op) && value_fits(mt->p, n, value))) return false;
+        tested = true;
         if (solve(mt, g)) return true;
     }
     return false;
 }
 
-/* A value that is the row's output of an op. */
+/* The value must be the output that the row names. */
 static bool solve_output(matcher *mt, uint8_t row, xir_value *v, const goal *next) {
     xir_op *op = v ? v->producer : NULL;
     return op && v == &op->outputs[mt->p->nodes[row].output] && solve_op(mt, row, op, v, next);
 }
 
-/* Another output of the op of a row: that row's own output is its value. */
+/* The value must be another output of the op of a bound row. */
 static bool solve_sibling(matcher *mt, const goal *g) {
     const node *n = &mt->p->nodes[g->row];
     xir_op *op = g->value ? g->value->producer : NULL;
@@ -234,7 +233,8 @@ static bool solve_optional(matcher *mt, const goal *g) {
     return solve(mt, push(mt, mt->p->nodes[g->row].inputs[0], g->value, g->next));
 }
 
-/* Outputs of the ops inside are used inside. The first use outside ends it, so it costs the pattern's own inputs. */
+/* Whether the outputs of all inner ops are used only inside the match. The first outside use ends the search, so its
+ * cost depends on the pattern. */
 static bool is_closed(const matcher *mt) {
     for (uint64_t rows = mt->p->op_rows & mt->bound; rows; rows &= rows - 1) {
         const xir_op *op = mt->m->ops[__builtin_ctzll(rows)];
@@ -248,7 +248,7 @@ static bool is_closed(const matcher *mt) {
     return true;
 }
 
-/* All goals are met. Rows that were not come to are emptied, also for the closed test, which looks at all. */
+/* All goals are solved. Clears the rows that were not reached, because the closed test looks at all rows. */
 static bool finish(matcher *mt) {
     const xir_pattern *p = mt->p;
     for (uint32_t i = 0; i < p->n_nodes; i++) {
@@ -274,7 +274,7 @@ static bool solve(matcher *mt, const goal *g) {
     return finish(mt);
 }
 
-/* ---- from a root ------------------------------------------------------------------------------------------------ */
+/* ---- entry points ----------------------------------------------------------------------------------------------- */
 
 static bool solve_root(matcher *mt, uint8_t row, xir_op *op) {
     uint8_t output = mt->p->nodes[row].output;
@@ -283,7 +283,7 @@ static bool solve_root(matcher *mt, uint8_t row, xir_op *op) {
 
 bool xir_pattern_match(const xir_pattern *p, xir_op *root, xir_match *out) {
     if (!root || !pattern_may_start(p, root->cls)) return false;
-    matcher mt;   /* the goals are not cleared: there may be many */
+    matcher mt;   /* the goals are left uninitialised: there may be many */
     mt.p = p;
     mt.m = out;
     mt.bound = 0;

@@ -1,10 +1,10 @@
-/* Making patterns: rows are checked, classes looked up, and everything copied into one arena. */
+/* Makes patterns: checks the rows, looks up the classes, and copies everything into one arena. */
 #include "pattern/pattern.h"
 #include "sized.h"
 #include <stdarg.h>
 #include <stdio.h>
 
-/* What is being made, for findings that name pattern and row. */
+/* The pattern that is being made; findings name the pattern and the row. */
 typedef struct making {
     xir_pattern            *p;
     const xir_pattern_decl *decl;
@@ -53,7 +53,7 @@ static xir_status take_classes(making *mk, const xir_pattern_row *r, node *n) {
     return XIR_OK;
 }
 
-/* ---- the rest of a row ------------------------------------------------------------------------------------------ */
+/* ---- other parts of a row --------------------------------------------------------------------------------------- */
 
 static xir_status take_attrs(making *mk, const xir_pattern_row *r, node *n) {
     arena *to = &mk->p->arena;
@@ -71,21 +71,22 @@ static xir_status take_attrs(making *mk, const xir_pattern_row *r, node *n) {
     return XIR_OK;
 }
 
-/* Rows that a row names must stand before it; a REST is the last input of an op. */
+/* A row may name only rows before it; a REST must be the last input of an op. */
 static xir_status take_inputs(making *mk, const xir_pattern_row *r, node *n, size_t *edges) {
     if (!r->n_inputs) return XIR_OK;
     if (r->n_inputs > XIR_ROW_MAX_INPUTS) {
-        return refuse(mk, XIR_E_LIMIT, "it has %zu inputs, %d are the most", r->n_inputs, XIR_ROW_MAX_INPUTS);
+        return refuse(mk, XIR_E_LIMIT, "expected at most %d inputs, found %zu", XIR_ROW_MAX_INPUTS, r->n_inputs);
     }
     if ((*edges += r->n_inputs) > XIR_PATTERN_EDGES) {
-        return refuse(mk, XIR_E_LIMIT, "the pattern has more than %d inputs", XIR_PATTERN_EDGES);
+        return refuse(mk, XIR_E_LIMIT, "expected at most %d inputs in all rows together, found more",
+                      XIR_PATTERN_EDGES);
     }
     for (size_t i = 0; i < r->n_inputs; i++) {
         uint8_t row = r->inputs[i];
-        if (row >= mk->row) return refuse(mk, XIR_E_INVALID, "it names row %d, which does not stand before it", row);
+        if (row >= mk->row) return refuse(mk, XIR_E_INVALID, "it names row %d; expected a row before it", row);
         if (mk->p->nodes[row].kind != XIR_PATTERN_REST) continue;
         bool last = r->kind == XIR_PATTERN_OP && i + 1 == r->n_inputs;
-        if (!last) return refuse(mk, XIR_E_INVALID, "a REST is the last input of an op");
+        if (!last) return refuse(mk, XIR_E_INVALID, "a REST must be the last input of an op");
         n->rest = true;
     }
     n->inputs = arena_copy(&mk->p->arena, r->inputs, r->n_inputs);
@@ -98,13 +99,14 @@ static xir_status take_inputs(making *mk, const xir_pattern_row *r, node *n, siz
 static xir_status check_row(const making *mk, const xir_pattern_row *r) {
     const node *nodes = mk->p->nodes;
     bool is_op = r->kind == XIR_PATTERN_OP, is_any = r->kind > XIR_PATTERN_NONE && r->kind <= XIR_PATTERN_REST;
-    if (!is_any) return refuse(mk, XIR_E_INVALID, "nobody has said what it is");
-    if (is_op && r->optional && !r->n_inputs) return refuse(mk, XIR_E_INVALID, "an optional op has no inputs");
-    if (is_op && r->commutes && r->n_inputs < 2) return refuse(mk, XIR_E_INVALID, "fewer than two inputs commute");
+    if (!is_any) return refuse(mk, XIR_E_INVALID, "the row has no kind");
+    if (is_op && r->optional && !r->n_inputs) return refuse(mk, XIR_E_INVALID, "an optional op must have an input");
+    if (is_op && r->commutes && r->n_inputs < 2)
+        return refuse(mk, XIR_E_INVALID, "expected at least two inputs that commute");
     if (r->kind == XIR_PATTERN_EITHER && !r->n_inputs) return refuse(mk, XIR_E_INVALID, "it has no alternatives");
     if (r->kind == XIR_PATTERN_OUTPUT &&
         (r->n_inputs != 1 || nodes[r->inputs[0]].kind != XIR_PATTERN_OP || nodes[r->inputs[0]].optional)) {
-        return refuse(mk, XIR_E_INVALID, "it is no output of the row of an op");
+        return refuse(mk, XIR_E_INVALID, "expected an output of the row of an op");
     }
     return XIR_OK;
 }
@@ -114,12 +116,12 @@ static xir_status take_element(making *mk, const xir_pattern_row *r, node *n) {
     if (!r->element) return XIR_OK;
     const xir_object *type = form_parse(&mk->p->ctx->pool, xir_str_of(r->element), &e);
     if (e.status == XIR_E_MEMORY) return diag_memory(mk->why);
-    if (!type) return refuse(mk, XIR_E_UNKNOWN, "'%s' is no element type", r->element);
+    if (!type) return refuse(mk, XIR_E_UNKNOWN, "'%s' is not an element type", r->element);
     n->element = (const xir_type *)type;
     return XIR_OK;
 }
 
-/* A row as this library knows it; false if there is more. */
+/* Copies a row into this library's struct; false if it uses fields that this library does not know. */
 static bool read_row(const making *mk, xir_pattern_row *out) {
     const size_t size = mk->decl->row_size;
     const char *row = (const char *)mk->decl->rows + mk->row * size;
@@ -134,7 +136,7 @@ static xir_status take_row(making *mk, size_t *edges) {
     if (!read_row(mk, &known)) return refuse(mk, XIR_E_UNSUPPORTED, "it asks for what a newer library has");
     node *n = &mk->p->nodes[mk->row];
     *n = (node){ .kind = (uint8_t)r->kind, .output = r->output, .commutes = r->commutes, .optional = r->optional,
-                 .judges_value = r->uses || r->element || r->where_value, .traits = r->traits, .targets = r->targets,
+                 .tests_value = r->uses || r->element || r->where_value, .traits = r->traits, .targets = r->targets,
                  .uses = r->uses, .number = r->number, .within = r->within > 0 ? r->within : 1e-6, .where = r->where,
                  .where_value = r->where_value };
     xir_status status = take_inputs(mk, r, n, edges);
@@ -145,16 +147,17 @@ static xir_status take_row(making *mk, size_t *edges) {
     return status;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------------------------- */
+/* ---- whole pattern ---------------------------------------------------------------------------------------------- */
 
-/* The root is an op, or alternatives that are ops. */
+/* The root must be an op, or alternatives that are all ops. */
 static xir_status check_root(making *mk) {
     const node *nodes = mk->p->nodes, *root = &nodes[mk->p->root];
     size_t n = root->kind == XIR_PATTERN_EITHER ? root->n_inputs : 1;
     for (size_t i = 0; i < n; i++) {
         const node *it = root->kind == XIR_PATTERN_EITHER ? &nodes[root->inputs[i]] : root;
-        if (it->kind != XIR_PATTERN_OP) return refuse(mk, XIR_E_INVALID, "the root is no op and no alternative of ops");
-        if (it->optional) return refuse(mk, XIR_E_INVALID, "the root is optional");
+        if (it->kind != XIR_PATTERN_OP)
+            return refuse(mk, XIR_E_INVALID, "the root must be an op or a choice between ops");
+        if (it->optional) return refuse(mk, XIR_E_INVALID, "the root must not be optional");
     }
     return XIR_OK;
 }
@@ -183,8 +186,8 @@ static xir_status take_root_classes(making *mk) {
     return XIR_OK;
 }
 
-/* Rows are in an order in which inputs come first, so one walk from the root marks what is reached and counts ops on
- * the way. */
+/* The rows are in an order in which inputs come first. So one walk from the root marks the reachable rows and measures
+ * the depth. */
 static xir_status measure(making *mk) {
     xir_pattern *p = mk->p;
     uint32_t depth[XIR_PATTERN_ROWS] = { 0 };
@@ -192,7 +195,7 @@ static xir_status measure(making *mk) {
     for (size_t i = p->n_nodes; i-- > 0;) {
         const node *n = &p->nodes[i];
         mk->row = i;
-        if (!(reached >> i & 1)) return refuse(mk, XIR_E_INVALID, "nothing leads to it from the root");
+        if (!(reached >> i & 1)) return refuse(mk, XIR_E_INVALID, "the root does not reach it");
         for (size_t j = 0; j < (size_t)n->n_inputs + n->rest; j++) reached |= (uint64_t)1 << n->inputs[j];
     }
     for (size_t i = 0; i < p->n_nodes; i++) {
@@ -204,7 +207,7 @@ static xir_status measure(making *mk) {
         depth[i] += n->kind == XIR_PATTERN_OP;
         if (n->kind == XIR_PATTERN_OP) p->op_rows |= (uint64_t)1 << i;
         if (leaf) p->leaf_rows |= (uint64_t)1 << i;
-        p->judges_leaves |= leaf && n->judges_value;
+        p->tests_leaves |= leaf && n->tests_value;
     }
     p->depth = depth[p->root];
     mk->row = p->root;
@@ -239,8 +242,8 @@ xir_pattern *xir_pattern_new(xir_context *ctx, const xir_pattern_decl *decl, xir
     }
     if (!decl->name || !decl->rows || !decl->n_rows || decl->n_rows > XIR_PATTERN_ROWS) {
         diag_fail(why, decl->n_rows > XIR_PATTERN_ROWS ? XIR_E_LIMIT : XIR_E_INVALID, XIR_STR(""),
-                  "pattern '%s' has %zu rows: 1 to %d were expected", decl->name ? decl->name : "", decl->n_rows,
-                  XIR_PATTERN_ROWS);
+                  "pattern '%s': expected 1 to %d rows, found %zu", decl->name ? decl->name : "",
+                  XIR_PATTERN_ROWS, decl->n_rows);
         return NULL;
     }
     xir_pattern *p = mem_new(&ctx->alloc, sizeof *p);

@@ -1,8 +1,7 @@
-/* Rewriting, in rounds. The first looks at all ops in order. A rewrite marks what it touched; soon after, the ops
- * below that, as far down as patterns reach through ops that may lie inside of one, are put on the list of the next
- * round. Marks are a byte a slot; a table by class tells roots and insides from other ops with one look, whatever
- * the number of rules. Nothing depends on addresses but the places in that table, so the same network is always
- * rewritten the same way. */
+/* Rewriting, in rounds. The first round visits all ops in order. A rewrite marks the ops that it touched. Soon after,
+ * the ops below them go on the list of the next round, as far down as a pattern can reach through inner ops. Marks take
+ * a byte per slot. A table by class tells roots and inner ops apart from other ops in one lookup, for any number of
+ * rules. Addresses determine only positions in that table, so the same network is always rewritten in the same way. */
 #include "pattern/pattern.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,14 +10,14 @@
 #include "support/type_words.h"
 #include "support/upkeep.h"
 
-/* Waits for the next round; changed; its values lost uses; reached from these; has too many users to be looked at each
- * time. */
+/* Waits for the next round; was changed; its values lost uses; was reached from such ops; has too many users to visit
+ * them after each rewrite. */
 enum { MARK_WAITING = 1, MARK_TOUCHED = 2, MARK_READ = 4, MARK_SEEN = 8, MARK_LATER = 16 };
 
-/* What the rules have to do with a class. */
+/* How the rules use a class. */
 typedef struct class_row {
-    uint64_t roots;    /* bits of the rules whose root may be of it  */
-    bool     inside;   /* whether an inner op of some rule may be    */
+    uint64_t roots;    /* one bit per rule whose root can be of it     */
+    bool     inside;   /* an inner op of some rule can be of it        */
 } class_row;
 
 typedef struct op_list { xir_op **items; size_t n, room; } op_list;
@@ -28,18 +27,18 @@ struct xir_rewriter {
     xir_network    *net;
     const xir_rule *rules;
     size_t          n_rules;
-    pointer_table   class_at;          /* the classes of the patterns, to places in `classes`      */
+    pointer_table   class_at;          /* from classes of the patterns to indices in `classes`     */
     class_row      *classes;
     size_t          class_room;
-    class_row       others;            /* of all classes that are not among them                   */
-    bool            judges_leaves;     /* a rule asks something of values that are none of its ops' */
+    class_row       others;            /* for all other classes                                    */
+    bool            tests_leaves;      /* a rule tests values that none of its ops makes           */
     size_t          depth;
-    uint8_t        *marks;             /* by slot */
+    uint8_t        *marks;             /* by slot                                                  */
     size_t          n_marks;
-    op_list         now, next, touched, read, front, later;   /* the lists of these marks; front: seen */
-    value_list      params;            /* touched values that no op makes, some of them often */
-    uint32_t        round_slots;       /* slots before the round                                   */
-    bool            lost;              /* an op was made where nobody looked                        */
+    op_list         now, next, touched, read, front, later;   /* ops with these marks; front: SEEN */
+    value_list      params;            /* touched values that no op makes; may have duplicates      */
+    uint32_t        round_slots;       /* number of slots before the round                         */
+    bool            lost;              /* an op was made in an unexpected place                     */
     bool            stopped;
     xir_status      status;
     size_t          done[XIR_RULES];
@@ -62,7 +61,7 @@ static void put(xir_rewriter *at, op_list *list, xir_op *op) {
     list->items[list->n++] = op;
 }
 
-/* Room for the marks of all slots that there are now; new ones are clear. */
+/* Makes room for the marks of all present slots; new marks are clear. */
 static bool reserve_marks(xir_rewriter *at) {
     size_t need = at->net->n_slots, had = at->n_marks;
     if (need <= had) return true;
@@ -80,7 +79,7 @@ static bool mark(xir_rewriter *at, const xir_op *op, uint8_t with) {
     return !had;
 }
 
-static void wait(xir_rewriter *at, op_list *list, xir_op *op) {
+static void enqueue(xir_rewriter *at, op_list *list, xir_op *op) {
     if (row_of(at, op)->roots && mark(at, op, MARK_WAITING)) put(at, list, op);
 }
 
@@ -91,16 +90,16 @@ static bool touch(xir_rewriter *at, xir_op *op) {
     return true;
 }
 
-/* ---- what a rewrite touches ------------------------------------------------------------------------------------- */
+/* ---- ops that a rewrite touches --------------------------------------------------------------------------------- */
 
-/* How it looked around a match before its callback. */
+/* The surroundings of a match before its callback runs. */
 typedef struct surroundings {
-    xir_op        *after[XIR_PATTERN_ROWS];   /* what stood behind each op of the match           */
-    const xir_use *use;                       /* a use of the root's first output that had one     */
+    xir_op        *after[XIR_PATTERN_ROWS];   /* the op after each op of the match                */
+    const xir_use *use;                       /* a use of the root's first used output             */
     uint32_t       slots;
 } surroundings;
 
-static void look_around(const xir_rewriter *at, const xir_match *m, surroundings *s) {
+static void note_surroundings(const xir_rewriter *at, const xir_match *m, surroundings *s) {
     s->slots = at->net->n_slots;
     s->use = NULL;
     for (uint64_t rows = m->pattern->op_rows; rows; rows &= rows - 1) {
@@ -110,7 +109,7 @@ static void look_around(const xir_rewriter *at, const xir_match *m, surroundings
     for (uint32_t i = 0; i < m->root->n_outputs && !s->use; i++) s->use = m->root->outputs[i].uses;
 }
 
-/* New ops that stand before an op, or at the end; how many were not known. */
+/* Touches the new ops before an op, or at the end; returns how many were new. */
 static size_t touch_new(xir_rewriter *at, xir_op *before, uint32_t slots) {
     size_t n = 0;
     for (xir_op *op = before ? before->prev : at->net->last; op && op->slot >= slots; op = op->prev) {
@@ -133,9 +132,9 @@ static void touch_value(xir_rewriter *at, xir_value *v) {
     list->items[list->n++] = v;
 }
 
-/* Whether who uses a value may match anew because the value has fewer uses. */
+/* Whether a user of a value may match now because the value has fewer uses. */
 static bool matters_as_read(const xir_rewriter *at, const xir_value *v) {
-    return at->judges_leaves || (v->producer && row_of(at, v->producer)->inside);
+    return at->tests_leaves || (v->producer && row_of(at, v->producer)->inside);
 }
 
 static void touch_around(xir_rewriter *at, const xir_match *m, const surroundings *s) {
@@ -159,58 +158,58 @@ static void touch_around(xir_rewriter *at, const xir_match *m, const surrounding
     if (s->use && s->use->value) touch_value(at, s->use->value);
 }
 
-/* ---- what waits after a rewrite --------------------------------------------------------------------------------- */
+/* ---- ops that wait after a rewrite ------------------------------------------------------------------------------ */
 
-/* The users of a value wait, and are in front; false if there are more than `most`, some of which then do not. */
+/* The users of a value wait and join the front; false if there are more than `most`: then some of them do not. */
 static bool wake_users(xir_rewriter *at, const xir_value *v, size_t most) {
     const xir_use *u = v->uses;
     for (; u && most && !at->status; u = u->next, most--) {
         xir_op *user = u->user;
         if (!(user->flags & OP_PLACED) || !mark(at, user, MARK_SEEN)) continue;
         put(at, &at->front, user);
-        wait(at, &at->next, user);
+        enqueue(at, &at->next, user);
     }
     return !u;
 }
 
-/* Of all outputs; an op with too many users is looked at when the round is over, once. */
+/* The same for all outputs. The users of an op with too many are visited once, at the end of the round. */
 static void wake_below(xir_rewriter *at, xir_op *op, size_t most) {
     bool all = true;
     for (uint32_t i = 0; i < op->n_outputs; i++) all &= wake_users(at, &op->outputs[i], most);
     if (!all && mark(at, op, MARK_LATER)) put(at, &at->later, op);
 }
 
-/* Takes marks of a list back and empties it. */
-static void forget(xir_rewriter *at, op_list *list, uint8_t marks) {
+/* Clears the marks of the ops of a list, and empties it. */
+static void clear(xir_rewriter *at, op_list *list, uint8_t marks) {
     for (size_t i = 0; i < list->n; i++) at->marks[list->items[i]->slot] &= (uint8_t)~marks;
     list->n = 0;
 }
 
-/* Level by level from what is in front: an op is reached on the shortest way first, so each is looked at once. Only
- * an op that may lie inside of a pattern leads on. */
+/* Goes down from the front level by level. A breadth-first search reaches each op on its shortest path, so it visits
+ * each op once. It continues only below ops that can be inside a pattern. */
 static void wake_levels(xir_rewriter *at, size_t most) {
     for (size_t level = 2, from = 0; level < at->depth; level++) {
         for (size_t end = at->front.n; from < end && !at->status; from++) {
             if (row_of(at, at->front.items[from])->inside) wake_below(at, at->front.items[from], most);
         }
     }
-    forget(at, &at->front, MARK_SEEN);
+    clear(at, &at->front, MARK_SEEN);
 }
 
-/* After a few ops, while what they touched is in the cache. */
+/* Runs after every few ops, while the ops that they touched are still in the cache. */
 static void gather(xir_rewriter *at) {
     enum { MOST = 16 };
     if (!at->touched.n && !at->read.n) return;
     for (size_t i = 0; i < at->touched.n && !at->status; i++) {
         xir_op *op = at->touched.items[i];
         if (!(op->flags & OP_PLACED)) continue;
-        wait(at, &at->next, op);
+        enqueue(at, &at->next, op);
         wake_below(at, op, MOST);
     }
     for (size_t i = 0; i < at->read.n && !at->status; i++) wake_below(at, at->read.items[i], MOST);
     wake_levels(at, MOST);
-    forget(at, &at->read, MARK_READ);
-    forget(at, &at->touched, MARK_TOUCHED);
+    clear(at, &at->read, MARK_READ);
+    clear(at, &at->touched, MARK_TOUCHED);
 }
 
 static int by_id(const void *a, const void *b) {
@@ -218,7 +217,7 @@ static int by_id(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Each once: many rewrites may have touched the same. */
+/* Wakes the users of each value once: many rewrites may have touched the same value. */
 static void wake_below_params(xir_rewriter *at) {
     value_list *list = &at->params;
     if (list->n > 1) qsort(list->items, list->n, sizeof *list->items, by_id);
@@ -236,7 +235,7 @@ static void end_round(xir_rewriter *at) {
     for (size_t i = 0; i < at->later.n && !at->status; i++) wake_below(at, at->later.items[i], SIZE_MAX);
     wake_below_params(at);
     wake_levels(at, SIZE_MAX);
-    forget(at, &at->later, MARK_LATER);
+    clear(at, &at->later, MARK_LATER);
     at->lost = false;
     op_list done = at->now;
     at->now = at->next;
@@ -247,19 +246,19 @@ static void end_round(xir_rewriter *at) {
 
 /* ---- the loop --------------------------------------------------------------------------------------------------- */
 
-static xir_status say_limit(const xir_pattern *p, size_t limit, xir_diags *why) {
+static xir_status fail_limit(const xir_pattern *p, size_t limit, xir_diags *why) {
     return diag_fail(why, XIR_E_LIMIT, XIR_STR(""),
-                     "pattern '%s' was rewritten %zu times, which is the limit, and fits "
-                     "again: its rewriting may have no end", p->name, limit);
+                     "pattern '%s' reached the limit of %zu rewrites and matches again; "
+                     "its rewriting may not terminate", p->name, limit);
 }
 
-/* What a callback's network says of its failure. */
-static xir_status say_failed(const xir_network *net, const xir_pattern *p, size_t before, xir_diags *why) {
+/* Reports a failed callback with the finding of the network, if there is one. */
+static xir_status fail_callback(const xir_network *net, const xir_pattern *p, size_t before, xir_diags *why) {
     size_t n = xir_diags_count(net->diags);
     const xir_diag *last = n > before ? xir_diags_at(net->diags, n - 1) : NULL;
     xir_status code = last ? last->code : net->status ? net->status : XIR_E_INVALID;
     if (code == XIR_E_MEMORY) return diag_memory(why);
-    xir_str words = last ? last->message : XIR_STR("its callback failed");
+    xir_str words = last ? last->message : XIR_STR("the callback failed");
     return diag_fail(why, code, XIR_STR(""), "rewriting pattern '%s': %.*s", p->name, (int)words.size, words.data);
 }
 
@@ -286,7 +285,7 @@ static xir_status visit(xir_rewriter *at, xir_op *op, size_t limit, xir_diags *w
         int i = __builtin_ctzll(rules);
         const xir_rule *rule = &at->rules[i];
         if (!xir_pattern_match(rule->pattern, op, &m)) continue;
-        if (at->done[i] == limit) return say_limit(rule->pattern, limit, why);
+        if (at->done[i] == limit) return fail_limit(rule->pattern, limit, why);
         size_t before = xir_diags_count(at->net->diags);
         look_around(at, &m, &s);
         at->net->refused = NULL;
@@ -303,7 +302,7 @@ static xir_status visit(xir_rewriter *at, xir_op *op, size_t limit, xir_diags *w
     return XIR_OK;
 }
 
-/* The row of a class, made if it is not there: there is room for all. */
+/* The row of a class, added if missing: there is room for all. */
 static class_row *row_to_change(xir_rewriter *at, const xir_class *cls) {
     return &at->classes[*pointer_table_add(&at->class_at, cls, (uint32_t)at->class_at.n)];
 }
@@ -316,8 +315,8 @@ static void note_pattern(xir_rewriter *at, const xir_pattern *p, uint64_t bit) {
         for (uint32_t j = 0; j < n->n_classes; j++) row_to_change(at, n->classes[j])->inside = true;
         at->others.inside |= !n->classes;
     }
-    at->others.inside |= p->judges_leaves;   /* any op may make a leaf */
-    at->judges_leaves |= p->judges_leaves;
+    at->others.inside |= p->tests_leaves;   /* any op may make a leaf */
+    at->tests_leaves |= p->tests_leaves;
     if (p->depth > at->depth) at->depth = p->depth;
 }
 
@@ -332,15 +331,15 @@ static bool note_classes(xir_rewriter *at) {
         !pointer_table_reserve(&at->class_at, n)) return false;
     if (n) memset((void *)at->classes, 0, n * sizeof *at->classes);
     for (size_t i = 0; i < at->n_rules; i++) note_pattern(at, at->rules[i].pattern, (uint64_t)1 << i);
-    for (size_t i = 0; i < at->class_at.n; i++) {   /* what holds for all classes holds for these too */
+    for (size_t i = 0; i < at->class_at.n; i++) {   /* what applies to all classes applies to these too */
         at->classes[i].roots |= at->others.roots;
         at->classes[i].inside |= at->others.inside;
     }
-    at->depth += at->judges_leaves;
+    at->depth += at->tests_leaves;
     return true;
 }
 
-enum { FEW = 64 };   /* ops at a time */
+enum { FEW = 64 };   /* ops per batch */
 
 static xir_status visit_few(xir_rewriter *at, xir_op *const *ops, size_t n, size_t limit, xir_diags *why) {
     for (size_t i = 0; i < n; i++) {
@@ -353,7 +352,8 @@ static xir_status visit_few(xir_rewriter *at, xir_op *const *ops, size_t n, size
     return at->status ? diag_memory(why) : XIR_OK;
 }
 
-/* All ops once, in order. Who erases the op that comes next is put right by the last of the few that is still there. */
+/* Visits all ops once, in order. If a callback erases the next op, the walk goes on from the last op of the batch that
+ * is still placed. */
 static xir_status visit_all(xir_rewriter *at, size_t limit, xir_diags *why) {
     xir_op *few[FEW], *next = at->net->first;
     while (next) {
@@ -395,10 +395,10 @@ static void free_list(xir_rewriter *at, op_list *list) {
     mem_free(&at->net->alloc, (void *)list->items, list->room * sizeof *list->items);
 }
 
-/* Rules as this library knows them. */
+/* Copies rules into this library's struct. */
 static xir_status read_rules(xir_rule *out, const xir_rule *rules, size_t n, size_t size, xir_diags *why) {
     if (size < SIZE_TO(xir_rule, user) && n) {
-        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a rule has %zu bytes, sizeof(xir_rule) was expected", size);
+        return diag_fail(why, XIR_E_ABI, XIR_STR(""), "expected a rule of sizeof(xir_rule) bytes, found %zu", size);
     }
     for (size_t i = 0; i < n; i++) {
         const char *rule = (const char *)rules + i * size;
@@ -418,7 +418,7 @@ xir_status xir_network_rewrite(xir_network *net, const xir_rule *rules, size_t n
     xir_rewriter at = { .net = net, .rules = known, .n_rules = n, .class_at.alloc = &net->alloc };
     if (rewrites) *rewrites = 0;
     if (n > XIR_RULES)
-        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "%zu rules: at most %d were expected", n, XIR_RULES);
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "expected at most %d rules, found %zu", XIR_RULES, n);
     xir_status status = read_rules(known, rules, n, rule_size, why);
     if (status) return status;
     status = run(&at, limit ? limit : net->n_ops * 10 + 1000, why);
@@ -447,7 +447,7 @@ xir_at xir_match_at(const xir_match *m) {
     return (xir_at){ .net = root->net, .target = root->target, .name = name_text(root->name), .before = root };
 }
 
-/* Whether a value is one that the match reads: of a row that is no op's. */
+/* Whether the match reads the value without making it: its row is not an op. */
 static bool is_leaf(const xir_match *m, const xir_value *v) {
     for (uint64_t rows = m->pattern->leaf_rows; rows; rows &= rows - 1) {
         if (m->values[__builtin_ctzll(rows)] == v) return true;

@@ -20,7 +20,7 @@ static bool read_constant(const xir_value *v, int64_t channels, channel_numbers 
     return out->bytes && size == need;
 }
 
-/* Whether a constant that broadcasts to a type from the right lies along this dim alone. */
+/* Whether a constant that broadcasts to a type lies along this dim alone. Dims are aligned on the right. */
 static bool lies_along(const xir_type *constant, const xir_type *type, int64_t dim) {
     int64_t rank = (int64_t)xir_type_rank(type), less = rank - (int64_t)xir_type_rank(constant);
     for (int64_t i = 0; i < rank - less; i++) {
@@ -29,7 +29,7 @@ static bool lies_along(const xir_type *constant, const xir_type *type, int64_t d
     return less >= 0;
 }
 
-/* The channels that are spoken of: a dim of a type, and its size. */
+/* The channels: a dim of a type, and its size. */
 typedef struct channel_place { const xir_type *type; int64_t dim, size; } channel_place;
 
 static bool read_broadcast(const xir_value *v, channel_place of, channel_numbers *out, bool *uniform) {
@@ -57,7 +57,7 @@ static bool batch_norm_of(const xir_op *op, const xir_value **factors, const xir
     return *factors && *addends;
 }
 
-/* The other of two inputs. */
+/* The other one of two inputs. */
 static const xir_value *partner(const xir_op *op, const xir_value *data, bool *data_is_first) {
     const xir_value *lhs = xir_op_input(op, 0), *rhs = xir_op_input(op, 1);
     *data_is_first = lhs == data;

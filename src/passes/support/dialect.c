@@ -1,4 +1,4 @@
-/* A dialect is found by the part of a class key up to its first "::". */
+/* A dialect is looked up by the part of a class key before the first "::". */
 #include "support/dialect.h"
 
 const xir_dialect_decl *xir_dialect_find(xir_context *ctx, xir_str key) {

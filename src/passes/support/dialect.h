@@ -5,7 +5,7 @@
 #include <xir/convert.h>
 #include "graph.h"
 
-/* The dialect of a class that nobody registered, or NULL. Registered classes cost nothing. */
+/* The dialect of an unregistered class, or NULL. Returns at once for registered classes. */
 const xir_dialect_decl *dialect_of_class(const xir_class *cls);
 
 #endif

@@ -1,13 +1,13 @@
-/* Constants as numbers, for passes that look at them. */
+/* Reads constants as numbers. */
 #ifndef PASSES_NUMBERS_H
 #define PASSES_NUMBERS_H
 
 #include "elements.h"
 #include "graph.h"
 
-/* The only element of Params; false if they are none, have another number of elements, no bytes, or no numbers. */
+/* The only element of Params as a number; false if `v` is not Params, has no bytes, no numbers or not one element. */
 bool number_of_params(const xir_value *v, double *out);
-/* Whether `x` is `wanted` up to a relative `within`, of 0 an absolute one. */
+/* Whether `x` is `wanted` within a relative error; an absolute one if `wanted` is 0. */
 bool number_near(double x, double wanted, double within);
 
 #endif

@@ -7,9 +7,9 @@ bool spent_on(xir_op *op, budget *within, char out[200]) {
     op->flags |= OP_LEFT;
     within->said = true;
     const bool alone = within->asked > within->op_work;
-    snprintf(out, 200, "it takes %" PRIu64 " steps, %s %" PRIu64 "%s", within->asked,
-             alone ? "a constant may take" : "of those for constants", alone ? within->op_work : within->work,
-             alone ? "" : " are left");
+    snprintf(out, 200, "it takes %" PRIu64 " steps, and %s%" PRIu64 "%s", within->asked,
+             alone ? "a constant may take " : "", alone ? within->op_work : within->work,
+             alone ? "" : " are left for constants");
     return true;
 }
 
@@ -41,7 +41,7 @@ bool spent_bytes(xir_op *op, budget *within, uint64_t bytes, char out[200]) {
     if (op->flags & OP_LEFT) return false;
     op->flags |= OP_LEFT;
     within->said = true;
-    snprintf(out, 200, "it has %" PRIu64 " bytes, of those for results %" PRIu64 " are left", bytes, left);
+    snprintf(out, 200, "it has %" PRIu64 " bytes, and %" PRIu64 " bytes are left for results", bytes, left);
     return false;
 }
 

@@ -28,7 +28,7 @@ bool is_result(const xir_value *v) {
     return false;
 }
 
-/* ---- taking a place ---------------------------------------------------------------------------------------------- */
+/* ---- replacing values -------------------------------------------------------------------------------------------- */
 
 bool value_take_name(xir_value *now, const xir_value *old) {
     if (!old->more || (!old->more->name->size && !old->more->tags)) return true;
@@ -41,14 +41,14 @@ bool value_take_name(xir_value *now, const xir_value *old) {
 
 static xir_str name_of(const xir_value *v) { return v->more ? name_text(v->more->name) : (xir_str){ "", 0 }; }
 
-/* Whether the old name says more than the value's own: that is empty, or a step towards the other, "y.Conv2d" for
- * "y", as conversions name what they make on the way to a value of the source. */
+/* Whether the old name is better than the value's own: that one is empty, or extends the old name, as "y.Conv2d" does
+ * for "y". A conversion gives such names to the steps on the way to a source value. */
 static bool is_better(xir_str old, xir_str own) {
     if (!old.size || !own.size) return old.size != 0;
     return own.size > old.size && own.data[old.size] == '.' && memcmp(own.data, old.data, old.size) == 0;
 }
 
-/* Every use but the Outputs'. */
+/* Moves every use except those by Outputs. */
 static xir_status move_inner_uses(xir_value *now, xir_value *old, size_t *moved) {
     for (xir_use *u = old->uses, *next; u; u = next) {
         next = u->next;
@@ -60,8 +60,8 @@ static xir_status move_inner_uses(xir_value *now, xir_value *old, size_t *moved)
     return XIR_OK;
 }
 
-/* What nobody outside knows by its name; of a value with many users that costs more to tell than a better name is
- * worth. */
+/* Whether no user knows the value by its name. False for a value with many uses, where finding out costs more than a
+ * better name is worth. */
 static bool is_inner(const xir_value *v) {
     enum { LOOKED_AT = 64 };
     size_t n = 0;
@@ -71,10 +71,10 @@ static bool is_inner(const xir_value *v) {
     return true;
 }
 
-xir_status value_take_place(xir_value *now, xir_value *old, bool fresh, size_t *moved) {
+xir_status value_replace(xir_value *now, xir_value *old, bool fresh, size_t *moved) {
     if (!old->uses) return XIR_OK;
     bool fixed = now->producer ? now->producer->cls->traits & XIR_TRAIT_SOURCE : !fresh, result = is_result(old);
-    /* Many results may come to one value: the first use of it is an Output's then, so that none of them looks far. */
+    /* Many results may become one value: then an Output is its first use, so is_result is fast for each of them. */
     if (result && (fixed || is_result(now))) return move_inner_uses(now, old, moved);
     bool renames = result || (!fixed && is_better(name_of(old), name_of(now)) && is_inner(now));
     if (renames && !value_take_name(now, old)) return XIR_E_MEMORY;
@@ -82,7 +82,7 @@ xir_status value_take_place(xir_value *now, xir_value *old, bool fresh, size_t *
     return xir_value_replace(old, now);
 }
 
-/* ---- leaving ----------------------------------------------------------------------------------------------------- */
+/* ---- removal ----------------------------------------------------------------------------------------------------- */
 
 bool op_is_unused(const xir_op *op) {
     for (uint32_t i = 0; i < op->n_outputs; i++) {

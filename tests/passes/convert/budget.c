@@ -1,22 +1,7 @@
-/* Constants of a model that would take too much are not computed, neither by a check nor by a conversion: a note
- * names the node, and it is no fault. */
+/* Constants of a model that would take too much work are not computed, neither by a check nor by a conversion: a note
+ * names the node, and it is not an error. */
 #include <stdio.h>
-#include "support/net.h"
-#include "support/onnx_make.h"
-
-static om m;
-
-static int begin(void **state) {
-    (void)state;
-    m = om_begin("net");
-    return 0;
-}
-
-static int end(void **state) {
-    (void)state;
-    om_free(&m);
-    return 0;
-}
+#include "model.h"
 
 /* y = x + the sum of all products of six constant vectors, `each` numbers long. */
 static xir_network *six_vectors(int64_t each) {
@@ -37,9 +22,8 @@ static xir_network *six_vectors(int64_t each) {
 }
 
 static const char ages[] =
-    "Einsum 'sum' (node 0): its inputs are constants, but it is not computed: it takes 2657205000000000010 steps, a "
-    "constant may "
-                           "take 2000000000";
+    "Einsum 'sum' (node 0): its inputs are constants, but it is not computed: it takes 2657205000000000010 steps, and a "
+    "constant may take 2000000000";
 
 static void check_note(const char *before, const char *sentence) {
     assert_int_equal(xir_diags_count(why), 1);
@@ -52,7 +36,7 @@ static void check_note(const char *before, const char *sentence) {
     xir_diags_clear(why);
 }
 
-static void a_check_computes_what_is_little(void **state) {
+static void a_check_computes_small_constants(void **state) {
     (void)state;
     xir_network *net = six_vectors(4);
     DOES(xir_dialect_check(net, why));
@@ -60,7 +44,7 @@ static void a_check_computes_what_is_little(void **state) {
     xir_network_free(net);
 }
 
-static void a_check_leaves_what_takes_ages(void **state) {
+static void a_check_skips_expensive_constants(void **state) {
     (void)state;
     xir_network *net = six_vectors(900);
     DOES(xir_dialect_check(net, why));
@@ -68,8 +52,8 @@ static void a_check_leaves_what_takes_ages(void **state) {
     xir_network_free(net);
 }
 
-/* The fold behind the conversion has the same budget, and does not say it again. */
-static void a_conversion_leaves_it_and_so_does_fold(void **state) {
+/* The fold after the conversion has the same budget and does not repeat the note. */
+static void a_conversion_skips_expensive_constants_and_so_does_fold(void **state) {
     (void)state;
     xir_network *net = six_vectors(900);
     xir_pipeline *p = xir_pipeline_parse(ctx, xir_str_of(xir_default_pipeline()), why);
@@ -81,12 +65,12 @@ static void a_conversion_leaves_it_and_so_does_fold(void **state) {
     xir_network_free(net);
 }
 
-/* 4^6 products of 5, and the result: 20490 steps. What the conversion has spent fold has not. */
+/* 4^6 products of 5 factors, and the result: 20490 steps. Fold can't use what the conversion has spent. */
 static void a_run_has_one_budget(void **state) {
     (void)state;
     static const struct { uint64_t max_work; const char *said; } rows[] = {
         { 20490, NULL },
-        { 20489, "Einsum 'sum' (node 0): its inputs are constants, but it is not computed: it takes 20490 steps, of those for constants 20489 are left" },
+        { 20489, "Einsum 'sum' (node 0): its inputs are constants, but it is not computed: it takes 20490 steps, and 20489 are left for constants" },
     };
     xir_limits before = XIR_INIT(xir_limits);
     DOES(xir_context_limits(ctx, &before, why));
@@ -108,7 +92,7 @@ static bool at_once(void *user) {
     return true;
 }
 
-/* Before the pass begins, and in the middle of it. */
+/* Cancels before the pass begins, or in the middle of it. */
 static bool second_time(void *user) {
     return ++*(size_t *)user == 2;
 }
@@ -146,7 +130,7 @@ static void *weigh(void *user, void *block, size_t old_size, size_t size) {
     return moved;
 }
 
-/* So many constants of LONG integers, each from a node of some 50 bytes. */
+/* A model with `n` constants of LONG integers, each made by a node of about 50 bytes. */
 enum { LONG = 4096 };
 static const void *many_constants(size_t n, size_t *size) {
     static const char *const kinds[] = { "Expand", "Range", "Add" };
@@ -169,8 +153,8 @@ static const void *many_constants(size_t n, size_t *size) {
     return om_done(&m, size);
 }
 
-/* Constants that a check or a conversion computes have 16 MiB and twice the bytes of the parameters. The rest is for
- * fold, where all constants of the run have 64 MiB and the same. */
+/* The constants that a check or a conversion computes may have 16 MiB plus twice the bytes of the parameters. Fold may
+ * compute more: all constants of the run together may have 64 MiB plus the same. */
 static void constants_have_a_budget_of_bytes(void **state) {
     (void)state;
     enum { NODES = 6000, FREE = 64 << 20, GRAPH = 12 << 20 };
@@ -187,7 +171,7 @@ static void constants_have_a_budget_of_bytes(void **state) {
     const size_t computed = NODES - xir_diags_count_of(found, XIR_NOTE);
     assert_int_equal(computed, ((16 << 20) + 2 * (LONG + 4) * sizeof(int64_t)) / (LONG * sizeof(int64_t)));
     CHECK_STR(xir_diags_at(found, 0)->message, "Range 'n514' (node 514): its inputs are constants, but it is not "
-              "computed: it has 32768 bytes, of those for results 64 are left");
+              "computed: it has 32768 bytes, and 64 bytes are left for results");
     xir_diags_clear(found);
     xir_pipeline *p = xir_pipeline_parse(own, xir_str_of(xir_default_pipeline()), found);
     DOES(xir_pipeline_run(p, net, NULL, NULL, found));
@@ -201,12 +185,12 @@ static void constants_have_a_budget_of_bytes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_check_computes_what_is_little, begin, end),
-        cmocka_unit_test_setup_teardown(a_check_leaves_what_takes_ages, begin, end),
-        cmocka_unit_test_setup_teardown(a_conversion_leaves_it_and_so_does_fold, begin, end),
-        cmocka_unit_test_setup_teardown(a_run_has_one_budget, begin, end),
-        cmocka_unit_test_setup_teardown(a_conversion_is_cancelled, begin, end),
-        cmocka_unit_test_setup_teardown(constants_have_a_budget_of_bytes, begin, end),
+        MODEL_TEST(a_check_computes_small_constants),
+        MODEL_TEST(a_check_skips_expensive_constants),
+        MODEL_TEST(a_conversion_skips_expensive_constants_and_so_does_fold),
+        MODEL_TEST(a_run_has_one_budget),
+        MODEL_TEST(a_conversion_is_cancelled),
+        MODEL_TEST(constants_have_a_budget_of_bytes),
     };
     return RUN_GROUP(tests);
 }

@@ -1,5 +1,5 @@
-/* A dialect that a program brings: toy::, whose op types have dots, whose findings have places and words of its own,
- * and which has no versions. Networks are written as in support/story.h. */
+/* A dialect that a program registers: toy::. Its op types contain dots, its findings have their own words and
+ * places, and it has no versions. Networks are written as in support/story.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static xir_context *with;
 static xir_diags   *found;
 static xir_network *net;
 
-/* Rows of a program that was built with a newer library: each is longer than this library knows. */
+/* Rows of a program that was built with a newer library: each is longer than the row that this library knows. */
 typedef struct long_row { xir_convert_row row; const char *later; uint64_t more; } long_row;
 #define LONG_ROW(...) { .row = { .abi = XIR_ABI, .size = sizeof(long_row), __VA_ARGS__ } }
 
@@ -29,7 +29,7 @@ static bool affine(xir_node *at) {
     return xir_node_result(at, 0, bias ? xir_node_sum(at, y, bias, 1, 1) : y);
 }
 
-/* What the attributes are as numbers: x * scale + the sum of pads, 100 more if it is flagged. */
+/* Turns the attributes into numbers: x * scale + the sum of pads, and 100 more if it is flagged. */
 static bool numbers(xir_node *at) {
     const double *reals;
     xir_ints list;
@@ -97,9 +97,9 @@ static void check_found(size_t i, xir_severity severity, xir_status code, const 
         fail_msg("'%.*s' has no '%s'", (int)d->message.size, d->message.data, message);
 }
 
-/* ---- what is registered ----------------------------------------------------------------------------------------- */
+/* ---- registration ----------------------------------------------------------------------------------------------- */
 
-static void a_dialect_is_found_with_its_rows_and_its_name_of_the_pass(void **state) {
+static void a_dialect_is_registered_with_its_rows_and_its_pass_name(void **state) {
     (void)state;
     assert_ptr_equal(xir_dialect_find(with, XIR_STR("toy::nn.Relu")), &toy);
     assert_ptr_equal(xir_dialect_find(with, XIR_STR("onnx::Relu")), xir_dialect_at(with, 0));
@@ -143,9 +143,9 @@ static void dialects_that_are_refused(void **state) {
         { { XIR_DIALECT_HEAD("a::b::", "x") },                              XIR_E_INVALID,     "'a::b::' is not a prefix" },
         { { XIR_DIALECT_HEAD("icraft::", "x") },                            XIR_E_INVALID,     "is not a prefix"          },
         { { XIR_DIALECT_HEAD("bad::", "") },                                XIR_E_INVALID,     "has no name"              },
-        { { BAD, .n_rows = 1 },                                             XIR_E_INVALID,     "rows at NULL"             },
-        { { BAD, .pass = "Bad" },                                           XIR_E_INVALID,     "not a name of a pass"     },
-        { { BAD, .rows = &other, .n_rows = 1 },                             XIR_E_INVALID,     "no key of a dialect"      },
+        { { BAD, .n_rows = 1 },                                             XIR_E_INVALID,     "no table"                 },
+        { { BAD, .pass = "Bad" },                                           XIR_E_INVALID,     "not a name for a pass"     },
+        { { BAD, .rows = &other, .n_rows = 1 },                             XIR_E_INVALID,     "key of a known dialect"     },
         { { BAD, .rows = &newer[0].row, .n_rows = 1 },                      XIR_E_UNSUPPORTED, "only a newer library"     },
         { { BAD, .rows = uneven, .n_rows = 2 },                             XIR_E_ABI,         "the first of its table"   },
         { { XIR_DIALECT_HEAD("toy::", "x") },                               XIR_E_EXISTS,      "a dialect 'toy::' already" },
@@ -163,7 +163,7 @@ static void dialects_that_are_refused(void **state) {
     const xir_dialect_decl good = { BAD, .rows = &bare, .n_rows = 1, .pass = "bad-to-xir" };
     assert_int_equal(xir_dialect_register(with, &good, NULL), XIR_OK);
     assert_ptr_equal(xir_convert_find(with, XIR_STR("bad::A")), &bare);
-    /* and the other way round: a pass of its name */
+    /* and the other way round: a pass with its name */
     static const xir_pass_decl taken = { XIR_PASS_HEAD("bad-to-xir", "x"), .run = NULL };
     xir_pass_decl pass = taken;
     pass.run = xir_pass_find(with, XIR_STR("dce"))->run;
@@ -199,9 +199,9 @@ static void findings_have_the_words_and_places_of_the_dialect(void **state) {
         { "x: 2 3; a = toy::nn.Relo x; out a",                 XIR_ERROR, XIR_E_UNKNOWN, "/lines/10",
           "nn.Relo 'a' (line 10): the library of Toy has no nn.Relo; did you mean 'nn.Relu'?" },
         { "x: 2 3; a = toy::user.Relu x; out a",               XIR_NOTE,  XIR_OK,        "/lines/10",
-          "nothing is known of user.Relu: it was not checked" },
+          "user.Relu is unknown: it was not checked" },
         { "x: 2 3; a = toy::nn.Relu x; b = toy::nn.Leaky a; out b", XIR_ERROR, XIR_E_MISSING,
-          "/lines/20/attribute/slope", "nn.Leaky 'b' (line 20): the attribute slope is needed, a real, and absent" },
+          "/lines/20/attribute/slope", "nn.Leaky 'b' (line 20): the attribute slope is missing: expected a real" },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         net = story_net_in(with, cases[i].text);
@@ -213,8 +213,8 @@ static void findings_have_the_words_and_places_of_the_dialect(void **state) {
     }
 }
 
-/* Settings know the names of a pass as one, wherever they stand. */
-static void settings_know_all_names_of_a_pass(void **state) {
+/* Settings treat all names of a pass as one. */
+static void settings_accept_all_names_of_a_pass(void **state) {
     (void)state;
     static const char story[] = "x: 2 3; a = toy::user.Relu x; out a";
     static const char *const names[] = { "to-xir", "toy-to-xir", "onnx-to-xir" };
@@ -240,7 +240,7 @@ static void settings_know_all_names_of_a_pass(void **state) {
     net = NULL;
 }
 
-static void needs_know_all_names_of_a_pass(void **state) {
+static void needs_accept_all_names_of_a_pass(void **state) {
     (void)state;
     static const char *const needs[] = { "toy-to-xir", NULL };
     xir_pass_decl after = *xir_pass_find(with, XIR_STR("dce"));
@@ -258,7 +258,7 @@ static void needs_know_all_names_of_a_pass(void **state) {
     xir_pipeline_free(p);
 }
 
-static void a_dialect_says_which_ops_are_pure(void **state) {
+static void a_dialect_decides_which_ops_are_pure(void **state) {
     (void)state;
     net = story_net_in(with, "x: 2 3; a = toy::nn.Tanh x; b = toy::nn.Tanh x; c = toy::io.Print x; d = toy::nn.Tanh c; "
                              "e = nobody::Tanh x; p = Add a b; out p");
@@ -333,18 +333,18 @@ static void inputs_are_found_by_name_or_position(void **state) {
     }
 }
 
-/* A finding says where the input is in the file. */
-static void inputs_that_are_wrong(void **state) {
+/* A finding names the input's place in the file. */
+static void wrong_inputs(void **state) {
     (void)state;
     static const struct { const char *inputs, *names; const char *attribute; xir_status code; const char *path,
                           *message; } cases[] = {
         { "x y",   "input wait",   NULL,     XIR_E_UNKNOWN, "/lines/10/input/1",          "there is no input 'wait'" },
-        { "x",     NULL,           NULL,     XIR_E_MISSING, "/lines/10/input/1",          "input 1 (weight) is needed and absent" },
-        { "x d",   NULL,           NULL,     XIR_E_TYPE,    "/lines/10/input/1",          "input 1 (weight) is of double, float is expected" },
-        { "d x",   "weight input", NULL,     XIR_E_TYPE,    "/lines/10/input/0",          "input 1 (weight) is of double, float is expected" },
-        { "x",     NULL,           "weight", XIR_E_TYPE,    "/lines/10/attribute/weight", "input 1 (weight) is of double, float is expected" },
-        { "x y",   NULL,           "weight", XIR_E_UNKNOWN, "/lines/10/attribute/weight", "there is no attribute 'weight'" },
-        { "x y y y", NULL,         NULL,     XIR_E_BOUNDS,  "/lines/10",                  "1 to 3 inputs are expected, 4 found" },
+        { "x",     NULL,           NULL,     XIR_E_MISSING, "/lines/10/input/1",          "input 1 (weight) is missing" },
+        { "x d",   NULL,           NULL,     XIR_E_TYPE,    "/lines/10/input/1",          "input 1 (weight): expected float, like input 0 (input), found double" },
+        { "d x",   "weight input", NULL,     XIR_E_TYPE,    "/lines/10/input/0",          "input 1 (weight): expected float, like input 0 (input), found double" },
+        { "x",     NULL,           "weight", XIR_E_TYPE,    "/lines/10/attribute/weight", "input 1 (weight): expected float, like input 0 (input), found double" },
+        { "x y",   NULL,           "weight", XIR_E_UNKNOWN, "/lines/10/attribute/weight", "unknown attribute 'weight'" },
+        { "x y y y", NULL,         NULL,     XIR_E_BOUNDS,  "/lines/10",                  "expected 1 to 3 inputs, found 4" },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[200];
@@ -410,19 +410,19 @@ static void several_kinds_and_any_name(void **state) {
         { "scale",    0, XIR_OK,        "[min=0.5 max=0]" },
         { "scale",    1, XIR_OK,        "[min=-3 max=0]" },
         { "scale",    2, XIR_OK,        "[min=1 max=0]" },     /* true */
-        { "scale",    3, XIR_E_TYPE,    "scale is a text, expected is a real, an integer or a bool" },
+        { "scale",    3, XIR_E_TYPE,    "scale: expected a real, an integer or a bool, found a text" },
         { "flag",     2, XIR_OK,        "[min=1 max=100]" },
         { "flag",     4, XIR_OK,        "[min=1 max=0]" },     /* none */
-        { "flag",     1, XIR_E_TYPE,    "flag is an integer, expected is a bool or none" },
+        { "flag",     1, XIR_E_TYPE,    "flag: expected a bool or none, found an integer" },
         { "pad",      5, XIR_OK,        "[min=1 max=7]" },
         { "pad",      3, XIR_OK,        "[min=1 max=0]" },
-        { "pad",      6, XIR_E_TYPE,    "pad is a list of reals, expected is a list of integers or a text" },
+        { "pad",      6, XIR_E_TYPE,    "pad: expected a list of integers or a text, found a list of reals" },
         { "more",     6, XIR_OK,        "[min=1 max=0.75]" },
         { "more",     5, XIR_OK,        "[min=1 max=7]" },
         { "#id",      1, XIR_OK,        "[min=1 max=0]" },
         { "out.dims", 5, XIR_OK,        "[min=1 max=0]" },
         { "whatever", 7, XIR_OK,        "[min=1 max=0]" },
-        { "whatever", 1, XIR_E_TYPE,    "whatever is an integer, expected is a tensor" },
+        { "whatever", 1, XIR_E_TYPE,    "whatever: expected a tensor, found an integer" },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         net = story_net_in(with, "x: 2 3; a = toy::nn.Numbers x; out a");
@@ -463,13 +463,13 @@ static void input_shape_types_an_input_without_a_type(void **state) {
         { "input-shape=\"x=4:u7\"",     "@uint(7)",   1, XIR_OK,        NULL },
         { "input-shape=\"x=4:bool\"",   "@bool",      1, XIR_OK,        NULL },
         { "input-shape=\"x=:fp32\"",    "@fp(32)",    0, XIR_OK,        NULL },
-        { "input-shape=\"x=2,3\"",      NULL,         0, XIR_E_MISSING, "the input 'x' has no type: its elements are expected too, x=2,3:fp32" },
-        { "input-shape=\"x=2,3:\"",     NULL,         0, XIR_E_SYNTAX,  "'' are no elements" },
-        { "input-shape=\"x=2,3:f32\"",  NULL,         0, XIR_E_SYNTAX,  "'f32' are no elements: expected is one of fp16 fp32" },
-        { "input-shape=\"x=2,3:i0\"",   NULL,         0, XIR_E_SYNTAX,  "'i0' are no elements" },
-        { "input-shape=\"x=2,3:i65\"",  NULL,         0, XIR_E_SYNTAX,  "'i65' are no elements" },
-        { "input-shape=\"x=2,3:i8,9\"", NULL,         0, XIR_E_SYNTAX,  "'i8,9' are no elements" },
-        { "input-shape=\"y=2,3:i8\"",   NULL,         0, XIR_E_TYPE,    "other elements are given for the input 'y'" },
+        { "input-shape=\"x=2,3\"",      NULL,         0, XIR_E_MISSING, "the input 'x' has no type: expected its elements, too, as in x=2,3:fp32" },
+        { "input-shape=\"x=2,3:\"",     NULL,         0, XIR_E_SYNTAX,  "found ''" },
+        { "input-shape=\"x=2,3:f32\"",  NULL,         0, XIR_E_SYNTAX,  "input-shape: expected one of fp16 fp32" },
+        { "input-shape=\"x=2,3:i0\"",   NULL,         0, XIR_E_SYNTAX,  "found 'i0'" },
+        { "input-shape=\"x=2,3:i65\"",  NULL,         0, XIR_E_SYNTAX,  "found 'i65'" },
+        { "input-shape=\"x=2,3:i8,9\"", NULL,         0, XIR_E_SYNTAX,  "found 'i8,9'" },
+        { "input-shape=\"y=2,3:i8\"",   NULL,         0, XIR_E_TYPE,    "the elements for the input 'y' are not those of the file" },
         { "input-shape=\"y=2,3:fp32\"", NULL,         0, XIR_E_MISSING, NULL },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -489,7 +489,7 @@ static void input_shape_types_an_input_without_a_type(void **state) {
                                                             .name = XIR_STR("r"), .id = XIR_NO_ID));
         assert_non_null(relu);
         assert_int_equal(xir_value_set_name(xir_op_output(relu, 0), XIR_STR("z")), XIR_OK);
-        /* the same elements are no fault, x stays untyped */
+        /* the same elements are accepted; x stays untyped */
         if (cases[i].part == NULL && cases[i].code == XIR_E_MISSING) {
             assert_int_equal(run("to-xir", cases[i].options), XIR_OK);
             check_found(0, XIR_NOTE, XIR_OK, "/lines/10", "input 0 'x' has no tensor type");
@@ -513,15 +513,15 @@ static void input_shape_types_an_input_without_a_type(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(a_dialect_is_found_with_its_rows_and_its_name_of_the_pass),
+        TEST(a_dialect_is_registered_with_its_rows_and_its_pass_name),
         TEST(dialects_that_are_refused),
         TEST(any_name_of_the_pass_converts_every_dialect),
         TEST(findings_have_the_words_and_places_of_the_dialect),
-        TEST(settings_know_all_names_of_a_pass),
-        TEST(needs_know_all_names_of_a_pass),
-        TEST(a_dialect_says_which_ops_are_pure),
+        TEST(settings_accept_all_names_of_a_pass),
+        TEST(needs_accept_all_names_of_a_pass),
+        TEST(a_dialect_decides_which_ops_are_pure),
         TEST(inputs_are_found_by_name_or_position),
-        TEST(inputs_that_are_wrong),
+        TEST(wrong_inputs),
         TEST(every_letter_is_a_kind),
         TEST(several_kinds_and_any_name),
         TEST(a_copy_of_a_constant_is_a_constant),

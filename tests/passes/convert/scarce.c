@@ -1,5 +1,5 @@
-/* Memory ends at every allocation of a conversion, and of judging: it says so, nothing is lost, the network is
- * sound; and when there is memory again the conversion goes on where it ended, to what it would have given at once. */
+/* Memory runs out at every allocation of a conversion, and of a check. Each time the call reports it, nothing leaks, and
+ * the network stays valid. With memory again, the conversion continues to the same result. */
 #include <xir/convert.h>
 #include <xir/pass.h>
 #include "support/onnx_make.h"
@@ -16,7 +16,7 @@ static void integers(const char *name, om_dims dims, int64_t a, int64_t b, int64
     om_int64s(&m, name, dims, all, n);
 }
 
-/* A bit of everything that allocates in a way of its own. */
+/* A model with everything that allocates in its own way. */
 static const void *model(size_t *size) {
     m = om_begin("net");
     om_input(&m, "x", ONNX_FLOAT, OM_DIMS(1, 2, 6, 6));
@@ -68,7 +68,7 @@ static void converting(want *w) {
     IN_PLENTY(w, w->result = op_list_typed(w->net));
 }
 
-static void judging(want *w) {
+static void checking(want *w) {
     IN_PLENTY(w, prepare(w));
     assert_non_null(w->net);
     TRY(w, xir_dialect_check(w->net, w->why));
@@ -80,16 +80,16 @@ static void converting_survives_the_end_of_memory(void **state) {
     run_scarcely("converting", converting, false);
 }
 
-static void judging_survives_the_end_of_memory(void **state) {
+static void checking_survives_the_end_of_memory(void **state) {
     (void)state;
-    run_scarcely("judging", judging, false);
+    run_scarcely("checking", checking, false);
 }
 
 int main(void) {
     for (size_t i = 0; i < COUNT(numbers); i++) numbers[i] = (float)(i % 7);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(converting_survives_the_end_of_memory),
-        cmocka_unit_test(judging_survives_the_end_of_memory),
+        cmocka_unit_test(checking_survives_the_end_of_memory),
     };
     return RUN_GROUP(tests);
 }

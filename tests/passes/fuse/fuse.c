@@ -1,4 +1,4 @@
-/* The pass `fuse`: before and after, and what must stay as it is. */
+/* The pass `fuse`: networks before and after it, and networks that it must not change. */
 #include "support/scarce.h"
 #include "support/story.h"
 #include <xir/pass.h>
@@ -18,7 +18,7 @@ static xir_network *fused(const char *before) {
     return net;
 }
 
-/* Also with the same numbers. */
+/* Also checks that the numbers are the same. */
 static void becomes(const char *before, const char *after, int line) {
     xir_network *net = fused(before), *old = story_net(before);
     check_story(net, after, __FILE__, line);
@@ -26,8 +26,8 @@ static void becomes(const char *before, const char *after, int line) {
     xir_network_free(old);
     size_t first = changes;
     assert_int_equal(xir_pass_run(net, "fuse", NULL, &changes, why), XIR_OK);
-    if (changes) fail_msg("line %d: a second time changes %zu", line, changes);
-    if (!first) fail_msg("line %d: nothing was said to have changed", line);
+    if (changes) fail_msg("line %d: a second run makes %zu changes", line, changes);
+    if (!first) fail_msg("line %d: no changes", line);
     xir_network_free(net);
 }
 #define BECOMES(before, after) becomes(before, after, __LINE__)
@@ -38,7 +38,7 @@ static void stays(const char *before, int line) {
     xir_network_free(net);
     net = fused(before);
     check_story(net, text, __FILE__, line);
-    if (changes) fail_msg("line %d: %zu changes were said", line, changes);
+    if (changes) fail_msg("line %d: %zu changes", line, changes);
     free(text);
     xir_network_free(net);
 }
@@ -55,14 +55,14 @@ static void a_constant_sum_becomes_the_bias(void **state) {
             "y = Matmul x k b; z = Matmul y k b; out z");
 }
 
-static void what_is_no_bias(void **state) {
+static void sums_that_are_not_a_bias(void **state) {
     (void)state;
     STAYS("x: 2 3; z: 2 4; k: params 3 4; m = Matmul x k; y = Add m z; out y");                       /* computed */
     STAYS("x: 2 3; k: params 3 4; b: params 4; m = Matmul x k; y = Add m b [beta=2]; out y");
     STAYS("x: 2 3; k: params 3 4; b: params 5 2 4; m = Matmul x k; y = Add m b; out y");              /* the product would broadcast */
-    STAYS("x: 2 3; k: params 3 4; b: params 4; m = Matmul x k; y = Add m b; out y m");                /* the product leaves too */
+    STAYS("x: 2 3; k: params 3 4; b: params 4; m = Matmul x k; y = Add m b; out y m");                /* the product is a result, too */
     STAYS("x: 2 3; k: params 3 4; b: params 4; m = Matmul x k; y = Add m b; z = Add y m; out z");
-    STAYS("x: 2 3; k: params 3 4; b: params 4; m = Matmul x k b; y = Add m b; out y");                /* it has one */
+    STAYS("x: 2 3; k: params 3 4; b: params 4; m = Matmul x k b; y = Add m b; out y");                /* it has a bias already */
 }
 
 /* ---- activations ------------------------------------------------------------------------------------------------ */
@@ -99,7 +99,7 @@ static void hardswish(void **state) {
     }
 }
 
-static void what_is_no_hardswish(void **state) {
+static void ops_that_are_not_a_hardswish(void **state) {
     (void)state;
     BECOMES("x: 2 3; three: 3; six: 6; a = Add three x; r = ReLU a [max_value=6]; y = Div r six; out y", "y = Hardsigmoid x; out y");
     STAYS("x: 2 3; three: 3.1; six: 6; a = Add x three; r = ReLU a [max_value=6]; y = Div r six; out y");
@@ -148,7 +148,7 @@ static void layer_norm(void **state) {
             "y = LayerNorm x [axis=-1 eps=1e-06 gamma=g beta=b]; out y");
     BECOMES("x: 2 3 4; two: 2; eps: 1e-6; b: params 1 1 4; " BARE "; y = Add b n; out y", "y = LayerNorm x [axis=-1 eps=1e-06 beta=b]; out y");
     BECOMES("x: 2 3 4; two: 2; eps: 1e-6; g: params 3 4; " BARE "; y = Multiply g n; out y",
-            "n = LayerNorm x [axis=-1 eps=1e-06]; y = Multiply g n; out y");   /* the factor is no element a dim */
+            "n = LayerNorm x [axis=-1 eps=1e-06]; y = Multiply g n; out y");   /* the factor does not have the normalised dims */
     BECOMES("x: 2 3 4; two: 2; eps: 1e-6; g: 2; " BARE "; y = Multiply g n; out y", "n = LayerNorm x [axis=-1 eps=1e-06]; y = Multiply g n; out y");
     BECOMES("x: 2 3 4; eps: 1e-5; m = Mean x [dim=1,2 keepdim=true]; d = Add x m [beta=-1]; p = Multiply d d; v = Mean p [dim=-1,-2 keepdim=true]; "
             "a = Add eps v; r = Sqrt a; n = Div d r; out n", "n = LayerNorm x [axis=1,2]; out n");
@@ -156,7 +156,7 @@ static void layer_norm(void **state) {
             "a = Add eps v; r = Sqrt a; n = Div d r; out n", "n = LayerNorm x [axis=0,1]; out n");
 }
 
-static void what_is_no_layer_norm(void **state) {
+static void ops_that_are_not_a_layer_norm(void **state) {
     (void)state;
     STAYS("x: 2 3 4; two: 2; eps: 1e-6; m = Mean x [dim=-1 keepdim=true]; d = Add x m [beta=-1]; p = Pow d two; v = Mean p [dim=1 keepdim=true]; "
           "a = Add v eps; r = Sqrt a; n = Div d r; out n");
@@ -165,10 +165,10 @@ static void what_is_no_layer_norm(void **state) {
     STAYS("x: 2 3 4; two: 2; eps: params 4; " BARE "; out n");
     STAYS("x: 2 3 4; z: 2 3 4; two: 2; eps: 1e-6; m = Mean z [dim=-1 keepdim=true]; d = Add x m [beta=-1]; p = Pow d two; "
           "v = Mean p [dim=-1 keepdim=true]; a = Add v eps; r = Sqrt a; n = Div d r; out n");
-    STAYS("x: 2 3 4; g: params 4; b: params 4; n = LayerNorm x [axis=-1 beta=b]; y = Multiply n g; out y");   /* the product is after the sum */
+    STAYS("x: 2 3 4; g: params 4; b: params 4; n = LayerNorm x [axis=-1 beta=b]; y = Multiply n g; out y");   /* the product comes after the sum */
 }
 
-/* ---- all of it -------------------------------------------------------------------------------------------------- */
+/* ---- all rules------------------------------------------------------------------------------------------------- */
 
 static void names_ids_and_tags_of_the_last_value_stay(void **state) {
     (void)state;
@@ -188,7 +188,7 @@ static void quantised_and_integer_elements_stay(void **state) {
     STAYS("x: sint32 2 3; z: sint32 3 4; b: params sint32 4; m = Matmul x z; y = Add m b; out y");
 }
 
-static void ten_thousand_in_a_row(void **state) {
+static void ten_thousand_matches_in_a_row(void **state) {
     (void)state;
     xir_network *net = new_net();
     xir_at at = xir_at_end(net);
@@ -215,11 +215,11 @@ static void scarcely(want *w) {
         "v = Mean p [dim=-1 keepdim=true]; a = Add v eps; r = Sqrt a; q = Div d r; g = Multiply q b; h = Add g b; t = Add h three; "
         "c = ReLU t [max_value=6]; i = Div c six; j = Multiply h i; e = Div j root; f = Erf e; l = Add f one; w = Multiply j l; y = Multiply w half; out y"));
     TRY_LOOSELY(w, xir_pass_run(w->net, "fuse", NULL, NULL, w->why));
-    IN_PLENTY(w, assert_int_equal(xir_pass_run(w->net, "dce", NULL, NULL, w->why), XIR_OK));   /* what failures left behind */
+    IN_PLENTY(w, assert_int_equal(xir_pass_run(w->net, "dce", NULL, NULL, w->why), XIR_OK));   /* ops that failures left unused */
     w->result = story_text(w->net);
 }
 
-static void memory_ends_anywhere(void **state) {
+static void failing_allocations_leak_nothing(void **state) {
     (void)state;
     run_scarcely("fuse", scarcely, false);
 }
@@ -227,17 +227,17 @@ static void memory_ends_anywhere(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_constant_sum_becomes_the_bias),
-        cmocka_unit_test(what_is_no_bias),
+        cmocka_unit_test(sums_that_are_not_a_bias),
         cmocka_unit_test(silu),
         cmocka_unit_test(hardswish),
-        cmocka_unit_test(what_is_no_hardswish),
+        cmocka_unit_test(ops_that_are_not_a_hardswish),
         cmocka_unit_test(gelu),
         cmocka_unit_test(layer_norm),
-        cmocka_unit_test(what_is_no_layer_norm),
+        cmocka_unit_test(ops_that_are_not_a_layer_norm),
         cmocka_unit_test(names_ids_and_tags_of_the_last_value_stay),
         cmocka_unit_test(quantised_and_integer_elements_stay),
-        cmocka_unit_test(ten_thousand_in_a_row),
-        cmocka_unit_test(memory_ends_anywhere),
+        cmocka_unit_test(ten_thousand_matches_in_a_row),
+        cmocka_unit_test(failing_allocations_leak_nothing),
     };
     return RUN_GROUP(tests);
 }

@@ -1,18 +1,18 @@
-/* Random networks of what the passes `fuse` and `fold-batchnorm` look for: whatever they find, the numbers stay. */
+/* Random networks of ops that `fuse` and `fold-batchnorm` look for: whatever they match, the numbers stay the same. */
 #include <math.h>
 #include <string.h>
 #include "support/story.h"
 #include <xir/exec.h>
 #include <xir/pass.h>
 
-/* A line of a story, with # for a value made before, @ for the name that it makes, $ for one of a few constants. */
+/* Lines of a story: # is an earlier value, @ the name of the new value, $ one of a few constants. */
 static const char *const lines[] = {
     "@ = Sigmoid #", "@ = Hardsigmoid #", "@ = Erf #", "@ = ReLU #", "@ = ReLU # [max_value=6]", "@ = ClampScalar # [min=0 max=6]",
     "@ = Multiply # #", "@ = Multiply # #", "@ = Multiply # #", "@ = Add # #", "@ = Add # # [beta=-1]", "@ = Add # $", "@ = Add $ #",
     "@ = Multiply # $", "@ = Multiply $ #", "@ = Div # $", "@ = DivideScalar # [divisor=6]", "@ = DivideScalar # [divisor=2]",
     "@ = Matmul # w", "@ = Matmul # u", "@ = Matmul # w b", "@ = BatchNorm1d # [variance=v mean=b]", "@ = LayerNorm # [axis=-1]",
 };
-/* Runs of lines that one of the passes knows; < is the value before. */
+/* Sequences that one of the passes matches; < is the value of the line before. */
 static const char *const runs[] = {
     "@ = Sigmoid #; @ = Multiply < #", "@ = Add # three; @ = ReLU < [max_value=6]; @ = Div < six; @ = Multiply < #",
     "@ = Div # root; @ = Erf <; @ = Add < one; @ = Multiply < #; @ = Multiply < half",
@@ -38,14 +38,14 @@ static void tell_value(tale *t, size_t i) {
     tell(t, name);
 }
 
-/* A value of the whole shape, near ones more often. */
+/* A value of the full shape, usually a recent one. */
 static size_t some_value(const tale *t) {
     size_t i = chance(2) ? t->made - chance(t->made < 3 ? t->made + 1 : 3) : chance(t->made + 1);
     while (t->narrow[i]) i--;
     return i;
 }
 
-/* Within a run # is the value that the run began with, ^ too, ~ what its second line made. */
+/* Within a sequence # and ^ are the value that the sequence began with, and ~ is the value of its second line. */
 static void tell_lines(tale *t, const char *line, bool is_run) {
     size_t start = some_value(t), first = t->made;
     for (const char *c = line; *c; c++) {
@@ -77,7 +77,7 @@ static void compute(const xir_network *net, xir_array **out, size_t n) {
     xir_array_free(in);
 }
 
-/* Every pass rounds elsewhere: what is compared is the size of a difference beside the greatest number there is. */
+/* Every pass rounds in other places: differences are compared relative to the largest number. */
 static void compare(const tale *t, const xir_array *a, const xir_array *b) {
     xir_difference d = { 0 };
     double most = 1;
@@ -90,7 +90,7 @@ static void compare(const tale *t, const xir_array *a, const xir_array *b) {
         fail_msg("%s\n%zu elements differ, the first is %g, was %g", t->text, d.count, d.a, d.b);
 }
 
-static void the_numbers_stay(void **state) {
+static void the_numbers_stay_the_same(void **state) {
     (void)state;
     size_t changes[2] = { 0 };
     for (int i = 0; i < 3000; i++) {
@@ -129,12 +129,12 @@ static void the_numbers_stay(void **state) {
         xir_network_free(net);
     }
     if (changes[0] < 1000 || changes[1] < 1000)
-        fail_msg("%zu and %zu changes: too few to say anything", changes[0], changes[1]);
+        fail_msg("%zu and %zu changes: too few for a conclusion", changes[0], changes[1]);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_numbers_stay),
+        cmocka_unit_test(the_numbers_stay_the_same),
     };
     return RUN_GROUP(tests);
 }

@@ -1,10 +1,10 @@
-/* layout on real networks: digits.onnx, which is ours, and those of XIR_CORPUS/onnx. After it nothing is left of
- * NCHW inside of a convolutional network; and every value has the shape that it must have. */
+/* layout on real networks: digits.onnx, which belongs to the project, and those of XIR_CORPUS/onnx. Afterwards the
+ * convolutional networks have no NCHW inside, and every value has its expected shape. */
 #include <stdio.h>
 #include "support/nchw.h"
 #include "support/skips.h"
 
-/* From the file as it is to where layout begins. */
+/* The default pipeline up to layout. */
 static const char prelude[] = "onnx-to-xir,sort,infer,fold,infer";
 
 static void run_pipeline(xir_network *net, const char *text) {
@@ -17,7 +17,7 @@ static void run_pipeline(xir_network *net, const char *text) {
     xir_diags_clear(why);
 }
 
-/* Whether a Transpose stands between an argument or a result and the rest. */
+/* Whether a Transpose is at an input or result of the network. */
 static bool at_border(const xir_op *op) {
     const xir_op *from = xir_value_op(xir_op_input(op, 0));
     bool border = from && xir_op_is(from, xir_input_class());
@@ -34,7 +34,7 @@ static size_t inner_transposes(const xir_network *net) {
     return n;
 }
 
-/* Convolutions, pools and their results are NHWC by their letters too. */
+/* Convolutions, pools and their results also have the letters NHWC. */
 static void check_letters(const xir_network *net) {
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
         bool map = xir_op_is(op, xir_conv2d_class()) || xir_op_is(op, xir_max_pool2d_class()) ||
@@ -65,7 +65,7 @@ static void digits(void **state) {
 
 static size_t read_pipe(void *user, void *out, size_t room) { return fread(out, 1, room, user); }
 
-/* NULL where there is no such file, or no xz. */
+/* NULL if the file does not exist, or xz is missing. */
 static xir_network *unpacked(const char *corpus, const char *name) {
     char command[1200];
     snprintf(command, sizeof command, "xz -dc '%s/onnx/%s.onnx.xz' 2>/dev/null", corpus, name);
@@ -81,8 +81,8 @@ static xir_network *unpacked(const char *corpus, const char *name) {
     return net;
 }
 
-/* How many values have no static shape although nothing they are made from depends on data. Ops say it by what they
- * are; what is left of the source's is not known. */
+/* Counts values without a static shape though nothing that they are made from depends on data. Whether it does follows from
+ * the ops; for ops of the source that are left it is unknown. */
 static size_t shapes_missing(const xir_network *net, bool say, size_t *checked) {
     size_t missing = 0, n = xir_network_slot_count(net);
     bool *depends = calloc(n, sizeof *depends);
@@ -112,9 +112,9 @@ static size_t shapes_missing(const xir_network *net, bool say, size_t *checked) 
 
 typedef struct model {
     const char *name;
-    size_t      inner, most;   /* Transposes that may be left: inside, in all               */
-    bool        is_static;     /* its arguments' dims are all known                         */
-    double      proven;        /* run before and after, within this; 0: not, that takes long */
+    size_t      inner, most;   /* expected Transposes: inside, in total                     */
+    bool        is_static;     /* all dims of its inputs are known                         */
+    double      proven;        /* tolerance of running it before and after; 0: not run      */
 } model;
 
 static const model models[] = {
@@ -124,8 +124,8 @@ static const model models[] = {
     { "mobilenet_v2_dyn",               0, 1,  false, 0    },
     { "densenet121",                    0, 1,  true,  0    },
     { "lstm_2layer_bidir",              0, 1,  true,  1e-5 },
-    { "swin_t",                        57, 58, true,  0    },   /* windows and heads: its own */
-    { "ssdlite320_mobilenet_v3_large", 180, 181, true, 0   },   /* behind NonZero             */
+    { "swin_t",                        57, 58, true,  0    },   /* from its own windows and heads */
+    { "ssdlite320_mobilenet_v3_large", 180, 181, true, 0   },   /* after NonZero              */
 };
 
 static void the_corpus(void **state) {
@@ -153,7 +153,7 @@ static void the_corpus(void **state) {
         }
         xir_network_free(net);
     }
-    if (!n) SKIP("XIR_CORPUS/onnx has none of these models, or there is no xz");
+    if (!n) SKIP("XIR_CORPUS/onnx has none of these models, or xz is missing");
 }
 
 int main(void) {

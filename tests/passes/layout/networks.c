@@ -1,4 +1,4 @@
-/* layout: whole networks, before and after. What comes in NCHW with Transposes around every convolution goes out in
+/* layout: whole networks, before and after. Each begins in NCHW with Transposes around every convolution, and ends in
  * NHWC. */
 #include "support/nchw.h"
 
@@ -55,7 +55,7 @@ static void a_dense_block(void **state) {
     xir_network_free(net);
 }
 
-/* The squeezed map is a pixel a channel, which has no order: it joins the others. */
+/* The squeezed map has one pixel per channel and thus no order: it joins the other maps. */
 static void squeeze_and_excite(void **state) {
     (void)state;
     xir_network *net;
@@ -99,7 +99,7 @@ static void a_u_net(void **state) {
     xir_network_free(net);
 }
 
-/* The weights behind a flattened map: rows in the order in which the map lies. */
+/* The weights after a flattened map: their rows follow the order of the map. */
 static void flatten_and_a_product(void **state) {
     (void)state;
     xir_network *net;
@@ -115,7 +115,7 @@ static void flatten_and_a_product(void **state) {
     xir_network_free(net);
 }
 
-/* A generator: columns of the weights in the order in which the map lies, and those of what is added. */
+/* A generator: the columns of the weights and of the addend follow the order of the map. */
 static void a_product_and_a_map(void **state) {
     (void)state;
     xir_network *net;
@@ -129,7 +129,7 @@ static void a_product_and_a_map(void **state) {
               "%11 = Conv2d(q, out.w, out.b)", "out = Transpose(%11)", "Output(out)");
     xir_network_free(net);
 
-    /* Through the middle of an autoencoder: rows in one order, columns in another. */
+    /* The middle of an autoencoder: rows in one order, columns in another. */
     xir_value *a = nchw_conv(NCHW_BEGIN(&net, 2, 3, 4, 5), 6, 3, "a");
     xir_value *f = matmul_of(RESHAPE(a, "flat", 2, 120), 40, "fc");
     NCHW_END(nchw_conv(RESHAPE(f, "map", 2, 2, 4, 5), 3, 3, "out"));
@@ -138,7 +138,7 @@ static void a_product_and_a_map(void **state) {
     xir_network_free(net);
 }
 
-/* A flattened map that somebody else reads too stays as it was. */
+/* A flattened map that has another reader keeps its order. */
 static void flatten_and_a_result(void **state) {
     (void)state;
     xir_network *net;
@@ -151,7 +151,7 @@ static void flatten_and_a_result(void **state) {
     xir_network_free(net);
 }
 
-/* A pixel needs no weights in another order. */
+/* A single pixel needs no reordered weights. */
 static void flatten_a_pixel(void **state) {
     (void)state;
     xir_network *net;
@@ -163,7 +163,7 @@ static void flatten_a_pixel(void **state) {
     xir_network_free(net);
 }
 
-/* ShuffleNet: the groups of channels change places, which is a Transpose of the network's own. */
+/* ShuffleNet: the groups of channels change places by a Transpose of the network itself. */
 static void a_channel_shuffle(void **state) {
     (void)state;
     xir_network *net;
@@ -184,7 +184,7 @@ static void a_channel_shuffle(void **state) {
     xir_network_free(net);
 }
 
-/* The model's own way from maps to tokens is what the reshape gives by itself. */
+/* The model's own path from maps to tokens is what the reshape gives by itself. */
 static void a_map_as_tokens(void **state) {
     (void)state;
     xir_network *net;
@@ -197,7 +197,7 @@ static void a_map_as_tokens(void **state) {
     xir_network_free(net);
 }
 
-/* A head that gives boxes: [N, A*K, H, W] becomes [N, H*W*A, K]. */
+/* A head that returns boxes: [N, A*K, H, W] becomes [N, H*W*A, K]. */
 static void a_detection_head(void **state) {
     (void)state;
     xir_network *net;
@@ -226,7 +226,7 @@ static void classes_of_pixels(void **state) {
     xir_network_free(net);
 }
 
-/* ---- borders ---------------------------------------------------------------------------------------------------- */
+/* ---- inputs and results ----------------------------------------------------------------------------------------- */
 
 static void open_borders(void **state) {
     (void)state;
@@ -244,7 +244,7 @@ static void open_borders(void **state) {
     xir_network_free(net);
 }
 
-/* An argument that somebody needs as it is stays. */
+/* An input that an op needs in its original order stays. */
 static void a_border_in_two_orders(void **state) {
     (void)state;
     xir_network *net;
@@ -256,7 +256,7 @@ static void a_border_in_two_orders(void **state) {
     xir_network_free(net);
 }
 
-/* A value is a result and goes on: one Transpose, for the result. */
+/* A value is a result and has other users: one Transpose, for the result. */
 static void a_result_inside(void **state) {
     (void)state;
     xir_network *net;
@@ -268,9 +268,9 @@ static void a_result_inside(void **state) {
     xir_network_free(net);
 }
 
-/* ---- what stays ------------------------------------------------------------------------------------------------- */
+/* ---- unchanged -------------------------------------------------------------------------------------------------- */
 
-/* Heads of attention: the Transposes are the network's own. */
+/* Attention heads: these Transposes belong to the network itself. */
 static void attention_stays(void **state) {
     (void)state;
     xir_network *net;
@@ -287,7 +287,7 @@ static void attention_stays(void **state) {
     xir_network_free(net);
 }
 
-/* Transposes that cancel through what works in any order go wherever they are. */
+/* Transposes that cancel through ops that work in any order are removed everywhere. */
 static void orders_cancel_without_convolutions(void **state) {
     (void)state;
     xir_network *net;
@@ -300,7 +300,7 @@ static void orders_cancel_without_convolutions(void **state) {
     xir_network_free(net);
 }
 
-static void an_unknown_class_is_a_border(void **state) {
+static void an_unknown_class_ends_a_region(void **state) {
     (void)state;
     xir_network *net;
     xir_value *a = relu_of(nchw_conv(NCHW_BEGIN(&net, 1, 3, 4, 4), 4, 3, "a"), "b");
@@ -313,7 +313,7 @@ static void an_unknown_class_is_a_border(void **state) {
     xir_network_free(net);
 }
 
-static void tokens_between_convolutions_keep_theirs(void **state) {
+static void tokens_between_convolutions_keep_their_order(void **state) {
     (void)state;
     xir_network *net;
     xir_value *a = nchw_conv(NCHW_BEGIN(&net, 1, 3, 4, 4), 8, 1, "a");
@@ -347,8 +347,8 @@ int main(void) {
         cmocka_unit_test(a_result_inside),
         cmocka_unit_test(attention_stays),
         cmocka_unit_test(orders_cancel_without_convolutions),
-        cmocka_unit_test(an_unknown_class_is_a_border),
-        cmocka_unit_test(tokens_between_convolutions_keep_theirs),
+        cmocka_unit_test(an_unknown_class_ends_a_region),
+        cmocka_unit_test(tokens_between_convolutions_keep_their_order),
     };
     return RUN_GROUP(tests);
 }

@@ -1,4 +1,4 @@
-/* layout: odd networks. What it does not understand stays as it is, and what it does understand stays right. */
+/* layout: unusual networks. What it does not understand stays unchanged, and the rest stays correct. */
 #include <stdio.h>
 #include "support/nchw.h"
 #include "support/story.h"
@@ -27,7 +27,7 @@ static void sequences_and_volumes(void **state) {
     xir_network_free(net);
 }
 
-/* A tensor of letters: PReLU finds its channels by the C, wherever it is. */
+/* Tensors with letters: PReLU finds its channels by the C, wherever it is. */
 static void slopes_of_channels(void **state) {
     (void)state;
     xir_network *net;
@@ -42,8 +42,8 @@ static void slopes_of_channels(void **state) {
     xir_network_free(net);
 }
 
-/* A Transpose that moves nothing says what the axes are called. It stays. */
-static void letters_that_are_given(void **state) {
+/* A Transpose that moves nothing gives the axes their letters. It stays. */
+static void a_transpose_that_gives_letters(void **state) {
     (void)state;
     xir_network *net;
     xir_value *a = nchw_conv(NCHW_BEGIN(&net, 2, 3, 4, 5), 6, 3, "a");
@@ -71,7 +71,7 @@ static void slopes_of_the_last_axis(void **state) {
 
 /* ---- constants -------------------------------------------------------------------------------------------------- */
 
-/* One constant, three users: two in the new order, who share one, and one that goes on as before. */
+/* One constant with three users: two share it in the new order, and one keeps the old order. */
 static void a_shared_constant(void **state) {
     (void)state;
     xir_network *net;
@@ -98,7 +98,7 @@ static void a_shared_constant(void **state) {
     xir_network_free(net);
 }
 
-/* [C, 1, 1] to [1, 1, C] moves nothing: the bytes are the same ones. */
+/* [C, 1, 1] to [1, 1, C] moves no element: the bytes are shared. */
 static void bytes_that_stay(void **state) {
     (void)state;
     xir_network *net;
@@ -114,7 +114,7 @@ static void bytes_that_stay(void **state) {
     xir_network_free(net);
 }
 
-/* Numbers that are not there can't be moved. */
+/* Elements without bytes can't be moved. */
 static void constants_without_bytes(void **state) {
     (void)state;
     xir_network *net;
@@ -129,7 +129,7 @@ static void constants_without_bytes(void **state) {
 
 /* ---- open dims -------------------------------------------------------------------------------------------------- */
 
-/* A batch that is not known is no hindrance, not even where a map is flattened. */
+/* An unknown batch size is not an obstacle, not even where a map is flattened. */
 static void an_open_batch(void **state) {
     (void)state;
     xir_network *net;
@@ -156,7 +156,7 @@ static void open_rows_and_columns(void **state) {
     xir_network_free(net);
 }
 
-/* The dims are asked for where they are now; where they are not neighbours any more, one by one. */
+/* Shape asks for the dims at their new positions, one by one if they are not adjacent any more. */
 static void shapes_of_maps(void **state) {
     (void)state;
     xir_network *net;
@@ -178,8 +178,8 @@ static void shapes_of_maps(void **state) {
     xir_network_free(net);
 }
 
-/* The other way: what has its channels last gets them first. The argument had no letters: a Transpose that moves
- * nothing gives them. */
+/* The other direction: ops with channels last get them first. The input had no letters: a Transpose that moves nothing
+ * gives it some. */
 static void channels_come_first(void **state) {
     (void)state;
     xir_network *net;
@@ -203,7 +203,7 @@ static void channels_come_first(void **state) {
     xir_network_free(net);
 }
 
-/* ---- what is not understood ------------------------------------------------------------------------------------- */
+/* ---- outside of its model --------------------------------------------------------------------------------------- */
 
 static void many_dims(void **state) {
     (void)state;
@@ -215,7 +215,7 @@ static void many_dims(void **state) {
     xir_network_free(net);
 }
 
-/* The orders of eight dims fit. */
+/* The orders of eight dims fit into one word. */
 static void eight_dims(void **state) {
     (void)state;
     xir_network *net;
@@ -228,8 +228,8 @@ static void eight_dims(void **state) {
     xir_network_free(net);
 }
 
-/* A sub op reads a value: it must find it as it was. */
-static void sub_ops_find_what_they_read(void **state) {
+/* A value that a sub op reads must stay unchanged. */
+static void values_that_sub_ops_read_are_unchanged(void **state) {
     (void)state;
     xir_network *net;
     xir_value *a = relu_of(nchw_conv(NCHW_BEGIN(&net, 1, 3, 4, 5), 6, 3, "a"), "r");
@@ -247,8 +247,8 @@ static void sub_ops_find_what_they_read(void **state) {
     xir_network_free(net);
 }
 
-/* Results: one value under two names stays two values; a result that was a Transpose keeps its name, whoever makes
- * it now. */
+/* Results: one value under two names stays two values. A result of a Transpose keeps its name, whichever op makes it
+ * afterwards. */
 static void results_keep_their_names(void **state) {
     (void)state;
     xir_network *net;
@@ -261,8 +261,8 @@ static void results_keep_their_names(void **state) {
     xir_network_free(net);
 }
 
-/* Conversions call what they put around an op after it: the source's name is the one without more. */
-static void names_that_were_made_give_way(void **state) {
+/* A conversion derives the names of the ops that it adds around an op from that op's name: the source's own name wins. */
+static void derived_names_give_way(void **state) {
     (void)state;
     xir_network *net;
     xir_value *x = NCHW_BEGIN(&net, 1, 3, 4, 5);
@@ -279,7 +279,7 @@ static void names_that_were_made_give_way(void **state) {
     xir_network_free(net);
 }
 
-/* A list of names of dims follows the axes, and a result's too. */
+/* A list of dim names follows the axes, also for a result. */
 static void names_of_dims_follow(void **state) {
     (void)state;
     xir_network *net;
@@ -288,7 +288,7 @@ static void names_of_dims_follow(void **state) {
     xir_any list = xir_any_list(dims, 4), now[] = { dims[0], dims[2], dims[3], dims[1] },
             expected = xir_any_list(now, 4);
     xir_value *x = NCHW_BEGIN(&net, -1, 3, -1, -1), *y = relu_of(nchw_conv(x, 6, 3, "a"), "y");
-    DOES(xir_value_set_tag(x, XIR_STR("onnx.dims"), &list));   /* as older files have it */
+    DOES(xir_value_set_tag(x, XIR_STR("onnx.dims"), &list));   /* as in older files */
     DOES(xir_value_set_tag(y, XIR_STR("source.dims"), &list));
     NCHW_END(y);
     assert_true(PASS(net, "layout") > 0);
@@ -308,20 +308,20 @@ static void names_of_dims_follow(void **state) {
     xir_network_free(net);
 }
 
-static void options_are_told(void **state) {
+static void options_are_checked(void **state) {
     (void)state;
     xir_network *net;
     NCHW_END(nchw_conv(NCHW_BEGIN(&net, 1, 3, 4, 5), 6, 3, "a"));
     size_t changes;
     assert_int_equal(xir_pass_run(net, "layout", "io=nchw", &changes, why), XIR_E_INVALID);
-    check_finding(XIR_E_INVALID, "io is keep or nhwc, 'nchw' was found");
+    check_finding(XIR_E_INVALID, "option io: expected keep or nhwc, found 'nchw'");
     assert_int_equal(xir_pass_run(net, "layout", "to=chwn", &changes, why), XIR_E_INVALID);
-    check_finding(XIR_E_INVALID, "to is nhwc or nchw, 'chwn' was found");
+    check_finding(XIR_E_INVALID, "option to: expected nhwc or nchw, found 'chwn'");
     xir_network_free(net);
 }
 
-/* Networks by chance of all that a file may have, valid or not: whatever is wrong with them, they stay sound. */
-static void whatever_a_file_has(void **state) {
+/* Random networks of everything that a file may have, valid or not: whatever is wrong with them, they stay consistent. */
+static void random_files(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 200; seed++) {
         random_net *r = random_net_make(ctx, seed, NULL);
@@ -343,7 +343,7 @@ static void whatever_a_file_has(void **state) {
 
 /* ---- time and memory -------------------------------------------------------------------------------------------- */
 
-/* One value with many users, each in another order than it is made in, and one op with many inputs. */
+/* One value with many users, each in another order than the value has, and one op with many inputs. */
 static void many_users(void **state) {
     (void)state;
     enum { USERS = 3000 };
@@ -382,13 +382,13 @@ static void without_memory(want *w) {
     w->memory.plenty = false;
 }
 
-static void failing_allocations_lose_nothing(void **state) {
+static void failing_allocations_leak_nothing(void **state) {
     (void)state;
     run_scarcely("layout", without_memory, false);
 }
 
-/* A value that is a result twice is one afterwards too, under its name. */
-static void a_result_that_is_there_twice(void **state) {
+/* A value that is listed twice as a result is one value afterwards, too, under its name. */
+static void a_result_that_is_listed_twice(void **state) {
     (void)state;
     xir_network *net =
         story_net("x: 1 2 3; a = Reshape x [shape=1,2,1,3] [layout=@layout(****)]; b = Squeeze a [axis=0,2];"
@@ -411,9 +411,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sequences_and_volumes),
         cmocka_unit_test(slopes_of_channels),
-        cmocka_unit_test(letters_that_are_given),
+        cmocka_unit_test(a_transpose_that_gives_letters),
         cmocka_unit_test(slopes_of_the_last_axis),
-        cmocka_unit_test(a_result_that_is_there_twice),
+        cmocka_unit_test(a_result_that_is_listed_twice),
         cmocka_unit_test(a_shared_constant),
         cmocka_unit_test(bytes_that_stay),
         cmocka_unit_test(constants_without_bytes),
@@ -423,14 +423,14 @@ int main(void) {
         cmocka_unit_test(channels_come_first),
         cmocka_unit_test(many_dims),
         cmocka_unit_test(eight_dims),
-        cmocka_unit_test(sub_ops_find_what_they_read),
+        cmocka_unit_test(values_that_sub_ops_read_are_unchanged),
         cmocka_unit_test(results_keep_their_names),
-        cmocka_unit_test(names_that_were_made_give_way),
+        cmocka_unit_test(derived_names_give_way),
         cmocka_unit_test(names_of_dims_follow),
-        cmocka_unit_test(options_are_told),
-        cmocka_unit_test(whatever_a_file_has),
+        cmocka_unit_test(options_are_checked),
+        cmocka_unit_test(random_files),
         cmocka_unit_test(many_users),
-        cmocka_unit_test(failing_allocations_lose_nothing),
+        cmocka_unit_test(failing_allocations_leak_nothing),
     };
     return RUN_GROUP(tests);
 }

@@ -1,17 +1,17 @@
-/* layout: ops of a plug-in between two convolutions. A class that has a LAYOUT row takes part in the region, any
- * other splits it. */
+/* layout: ops of a plug-in between two convolutions. A class with a LAYOUT row joins the region; any other class splits
+ * it. */
 #include "support/nchw.h"
 
 typedef struct story {
     const char *key;
-    size_t      transposes;   /* that are left: 2 at the borders, 2 more around an op that works in its own order */
+    size_t      transposes;   /* remaining ones: 2 at input and result, and 2 around an op that works only in its own order */
 } story;
 
 static const story stories[] = {
     { "axes::Halve",   2 },
     { "axes::Mirror",  2 },
     { "axes::Silent",  4 },
-    { "axes::Untyped", 4 },   /* nobody could say what its output is called in another order */
+    { "axes::Untyped", 4 },   /* the letters of its output in another order are unknown */
 };
 
 static xir_value *made_by(xir_value *x, const xir_class *cls) {
@@ -45,7 +45,7 @@ static void a_row_makes_an_op_part_of_the_region(void **state) {
     }
 }
 
-static void a_class_says_its_row(void **state) {
+static void a_class_shows_its_row(void **state) {
     (void)state;
     CHECK_STR(xir_class_note(xir_class_find(ctx, XIR_STR("axes::Mirror")), XIR_DECL_LAYOUT, 0), "SAME, AXIS, axis");
     CHECK_STR(xir_class_note(xir_class_find(ctx, XIR_STR("axes::Silent")), XIR_DECL_LAYOUT, 0), "");
@@ -58,7 +58,7 @@ static int begin(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_makes_an_op_part_of_the_region),
-        cmocka_unit_test(a_class_says_its_row),
+        cmocka_unit_test(a_class_shows_its_row),
     };
     return cmocka_run_group_tests(tests, begin, group_end);
 }

@@ -1,6 +1,5 @@
-/* layout: networks by chance, of all that has a row and some that has none, with Transposes in any place. What they
- * compute stays the same, the pass changes nothing when it is run again, and there are never more Transposes than
- * before. */
+/* layout: random networks of all classes with a row and some without, with Transposes anywhere. Their results stay the
+ * same, a second run of the pass changes nothing, and the number of Transposes never grows. */
 #include "support/nchw.h"
 #include <stdio.h>
 
@@ -27,7 +26,7 @@ static void keep(pool *p, xir_value *v) {
     if (p->n < MOST_VALUES && elements(v) < 4000 && rank(v) <= 6) p->values[p->n++] = v;
 }
 
-/* A value that was made lately, more often than not. */
+/* A value, usually a recent one. */
 static xir_value *any(const pool *p) {
     size_t late = p->n < 4 ? p->n : 4;
     return p->values[chance(3) ? p->n - 1 - chance(late) : chance(p->n)];
@@ -41,7 +40,7 @@ static xir_value *any_map(const pool *p) {
     return p->values[0];
 }
 
-/* One with the dims of another, but for one axis if that is not -1. */
+/* A value with the same dims as another one, except for one axis unless that is -1. */
 static xir_value *one_like(const pool *p, const xir_value *v, int64_t but) {
     for (int i = 0; i < 20; i++) {
         xir_value *w = any(p);
@@ -206,7 +205,7 @@ static xir_value *normed(const pool *p, xir_value *v) {
     return first(xir_add_layer_norm(end(p), (xir_layer_norm_in){ v }, &a));
 }
 
-/* A map flattened, multiplied, and a map again, with functions of single elements and constants between. */
+/* A map that is flattened, multiplied, and reshaped to a map again, with elementwise functions and constants between. */
 static xir_value *through_a_product(const pool *p, xir_value *m) {
     int64_t batch = dim(m, 0), channels = 1 + (int64_t)chance(3);
     xir_value *v = reshape_of(m, "flat", (const int64_t[]){ batch, elements(m) / batch }, 2);
@@ -266,7 +265,7 @@ static pool some_network(void) {
     return p;
 }
 
-static void chance_networks_compute_the_same(void **state) {
+static void random_networks_compute_the_same(void **state) {
     (void)state;
     size_t before = 0, after = 0, changed = 0;
     for (int i = 0; i < NETWORKS; i++) {
@@ -301,7 +300,7 @@ static const xir_type *other_type(void) {
            ? xir_type_sint(ctx, 8) : NULL;
 }
 
-/* An attribute, an input or a type is something else now; what is refused is refused. */
+/* Replaces an attribute, an input or a type; refusals are ignored. */
 static void spoil(xir_network *net) {
     xir_op *op = xir_network_op_at(net, (int64_t)chance(xir_network_op_count(net)));
     size_t n_in = xir_op_input_count(op), n_fields = xir_class_field_count(xir_op_class(op));
@@ -335,7 +334,7 @@ static void spoil(xir_network *net) {
     }
 }
 
-static void broken_networks_stay_sound(void **state) {
+static void broken_networks_stay_consistent(void **state) {
     (void)state;
     for (int i = 0; i < NETWORKS; i++) {
         pool p = some_network();
@@ -350,8 +349,8 @@ static void broken_networks_stay_sound(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chance_networks_compute_the_same),
-        cmocka_unit_test(broken_networks_stay_sound),
+        cmocka_unit_test(random_networks_compute_the_same),
+        cmocka_unit_test(broken_networks_stay_consistent),
     };
     return RUN_GROUP(tests);
 }

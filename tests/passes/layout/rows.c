@@ -1,6 +1,6 @@
-/* layout: what each class does when its input comes in another order. Every story is a convolution, the op, and
- * another convolution; or the op's own results, where those are no maps. The op has to work without a Transpose
- * between, with its axes where they are now, and to compute what it did. */
+/* layout: each class with its input in another order. Every story is a convolution, the op, and another convolution; or,
+ * where the op's results are not maps, the results themselves. The op must work without a Transpose between, with its axes
+ * at their new positions, and compute the same. */
 #include "support/nchw.h"
 #include "layout/layout.h"
 
@@ -13,7 +13,7 @@ static xir_value *first(xir_op *op, const xir_value *x) {
     return xir_op_output(op, 0);
 }
 
-/* An op by the constructor of its class: MAKE(softmax, IN(x), a.axis = 1). */
+/* Makes an op with the constructor of its class: MAKE(softmax, IN(x), a.axis = 1). */
 #define IN(...) { __VA_ARGS__ }
 #define MAKE(id, in_, ...)                                          \
     do {                                                            \
@@ -102,7 +102,7 @@ static xir_value *do_copy(xir_value *x)       { PLAIN(copy, IN(x)); }
 static xir_value *do_erf(xir_value *x)        { PLAIN(erf, IN(x)); }
 static xir_value *do_clamp(xir_value *x)      { MAKE(clamp_scalar, IN(x), a.min = -0.5; a.max = 0.5); }
 
-/* Constants are broadcast from the right: where they are of fewer dims they may need more now. */
+/* Constants are broadcast from the right: one with fewer dims may need more dims in another order. */
 static xir_value *do_add_channels(xir_value *x)   { return add_of(x, PARAMS(of(x), "k", NULL, 6, 1, 1), "y"); }
 static xir_value *do_add_rows(xir_value *x)       { return add_of(PARAMS(of(x), "k", NULL, 4, 1), x, "y"); }
 static xir_value *do_add_columns(xir_value *x)    { return add_of(x, PARAMS(of(x), "k", NULL, 5), "y"); }
@@ -114,7 +114,7 @@ static xir_value *do_where(xir_value *x) {
     PLAIN(where, IN(x, PARAMS(of(x), "other", NULL, 1, 5), c));
 }
 static xir_value *do_power(xir_value *x) { PLAIN(pow, IN(sigmoid_of(x, "s"), PARAMS(of(x), "e", NULL, 4, 5))); }
-/* Other maps may have fewer dims too, if those are the last ones still. */
+/* Computed maps may have fewer dims, too, if these are still the last ones. */
 static xir_value *do_add_channels_computed(xir_value *x) {
     xir_mean_attrs m = xir_mean_init();
     m.dim = LIST(0);
@@ -176,7 +176,7 @@ typedef struct story {
     const char *name;
     xir_value *(*make)(xir_value *x);
     bool        map;
-    size_t      transposes;   /* that are left, the argument's among them */
+    size_t      transposes;   /* remaining ones, the input's included */
 } story;
 
 static const story stories[] = {
@@ -213,7 +213,7 @@ static void classes_work_in_other_orders(void **state) {
         xir_value *x = nchw_conv(NCHW_BEGIN(&net, 2, 3, 4, 5), 6, 3, "a");
         xir_value *y = named(s->make(x), "made");
         NCHW_END(s->map ? nchw_conv(y, 2, 1, "z") : y);
-        /* Sums of reals in another order differ in the last bit. */
+        /* Sums of reals in another order differ in the last bits. */
         prove_pass(net, "layout", NULL, 1e-6, s->name, __LINE__);
         if (TRANSPOSES(net) != s->transposes)
             fail_msg("%s: %zu transposes are left\n%s", s->name, TRANSPOSES(net), op_list_typed(net));
@@ -221,8 +221,7 @@ static void classes_work_in_other_orders(void **state) {
     }
 }
 
-/* The classes that work in other orders, and that the attributes that a row speaks of are of the kind that the pass
- * reads. */
+/* The list of classes with a LAYOUT row; and the attributes that a row names have the kinds that the pass reads. */
 static void rows_fit_their_classes(void **state) {
     (void)state;
     static const xir_kind kinds[BY_FORMS][2] = {   /* ORDER LAYOUT */

@@ -1,5 +1,5 @@
-/* Running pipelines: who runs and who is left out, what is asked of a pass that has run, what is left behind, and
- * that memory that is not there is a failure like any other. */
+/* Running pipelines: which passes run, the checks after a pass, dumps and reproducers; and running out of memory is an
+ * error like any other. */
 #include <pthread.h>
 #include <stdio.h>
 #include "support/net.h"
@@ -63,11 +63,11 @@ static void check_first(xir_status code, const char *part) {
     char said[1200];
     snprintf(said, sizeof said, "%.*s: %.*s", (int)d->path.size, d->path.data ? d->path.data : "", (int)d->message.size,
              d->message.data);
-    if (d->code != code || !strstr(said, part)) fail_msg("'%s' was expected, '%s' was found", part, said);
+    if (d->code != code || !strstr(said, part)) fail_msg("expected '%s', found '%s'", part, said);
 }
 
-/* The report in words: "tag 1/1" is text, runs and changes; two blanks a depth, "+" added, "-" disabled, "^" above
- * the level. */
+/* The report as text: "tag 1/1" is the step, its runs and changes; two spaces per depth, "+" added, "-" disabled, "^"
+ * above the level. */
 static void check_report(const char *expected) {
     char said[2000] = "";
     const xir_pass_row *row;
@@ -112,14 +112,14 @@ static void an_empty_pipeline_does_nothing(void **state) {
     free(after);
 }
 
-static void a_group_repeats_until_every_step_is_quiet(void **state) {
+static void a_group_repeats_until_no_step_changes_anything(void **state) {
     (void)state;
     RUNS("tag{value=3},fix(count-down)", 0);
     check_report("tag{value=3} 1/1\nfix 4/3\n  count-down 4/3");
     assert_int_equal(tag("tag"), 0);
 }
 
-/* A step that was quiet since the last change is not asked again. */
+/* A step without changes is not repeated unless another step changes something after it. */
 static void a_group_ends_in_the_middle_of_a_round(void **state) {
     (void)state;
     RUNS("tag{key=a,value=1},tag{key=b,value=2},fix(count-down{key=a},count-down{key=b},options)", 0);
@@ -127,7 +127,7 @@ static void a_group_ends_in_the_middle_of_a_round(void **state) {
                  "count-down{key=b} 3/2\n  options 2/0");
 }
 
-static void groups_in_groups(void **state) {
+static void nested_groups(void **state) {
     (void)state;
     RUNS("tag{key=a,value=2},tag{key=b,value=2},fix(fix(count-down{key=a}),count-down{key=b})", 0);
     check_report("tag{key=a,value=2} 1/1\ntag{key=b,value=2} 1/1\nfix 3/4\n  fix 5/2\n    count-down{key=a} 5/2\n  "
@@ -135,14 +135,14 @@ static void groups_in_groups(void **state) {
     assert_true(tag("a") == 0 && tag("b") == 0);
 }
 
-static void a_group_that_does_not_come_to_rest_is_an_error(void **state) {
+static void a_group_without_a_fixed_point_is_an_error(void **state) {
     (void)state;
-    FAILS("fix{limit=5}(ping,pong)", XIR_E_LIMIT, "fix{limit=5}(...) does not come to rest: round 5 still made 2 changes", 0);
+    FAILS("fix{limit=5}(ping,pong)", XIR_E_LIMIT, "fix{limit=5}(...) does not reach a fixed point: round 5 still made 2 changes", 0);
     check_report("fix{limit=5} 5/10\n  ping 5/5\n  pong 5/5");
     xir_diags_clear(why);
     FAILS("fix(ping,pong)", XIR_E_LIMIT, "round 100 still made 2 changes", 0);
     xir_diags_clear(why);
-    RUNS("tag{value=2},fix{limit=3}(count-down)", 0);   /* the last round must be quiet, no more */
+    RUNS("tag{value=2},fix{limit=3}(count-down)", 0);   /* only the last round must be without changes */
     FAILS("tag{value=3},fix{limit=3}(count-down)", XIR_E_LIMIT, "round 3 still made 1 change", 0);
 }
 
@@ -161,15 +161,15 @@ static void a_report_says_how_many_ops_there_were(void **state) {
     assert_null(xir_pass_report_at(report, 4));
 }
 
-/* ---- who runs --------------------------------------------------------------------------------------------------- */
+/* ---- selection -------------------------------------------------------------------------------------------------- */
 
-static void levels_leave_passes_out(void **state) {
+static void passes_above_the_level_are_skipped(void **state) {
     (void)state;
     RUNS("tag,fast,fix(max,tag)", .level = XIR_LEVEL_FAST);
     check_report("tag 1/1\nfast 1/0\nfix 1/0\n  ^max\n  tag 1/0");
 }
 
-static void level_zero_is_no_level(void **state) {
+static void level_zero_runs_everything(void **state) {
     (void)state;
     RUNS("tag,fast,max", 0);
     check_report("tag 1/1\nfast 1/0\nmax 1/0");
@@ -202,7 +202,7 @@ static void needed_passes_run_first_and_once(void **state) {
     check_report("fix 1/0\n  +options 1/0\n  +needs-options 1/0\n  +tag 1/0\n  needs-both 1/0");
     RUNS("needs-both", .no_needs = true);
     check_report("needs-both 1/0");
-    RUNS("options,needs-both", .level = XIR_LEVEL_NEEDED);   /* what is needed runs at any level */
+    RUNS("options,needs-both", .level = XIR_LEVEL_NEEDED);   /* needed passes run at any level */
     check_report("^options\n+options 1/0\n+needs-options 1/0\n+tag 1/0\nneeds-both 1/0");
 }
 
@@ -216,7 +216,7 @@ static void a_needed_pass_that_is_disabled_is_an_error(void **state) {
 
 #define CONFIG(...) &(const xir_map){ (const xir_entry[]){ __VA_ARGS__ }, COUNT(((const xir_entry[]){ __VA_ARGS__ })) }
 
-static void configuration_stands_between_pipeline_and_defaults(void **state) {
+static void configuration_overrides_defaults_but_not_the_pipeline(void **state) {
     (void)state;
     const xir_map *config = CONFIG({ XIR_STR("options.flag"), xir_any_bool(true) },
                                    { XIR_STR("options.n"), xir_any_int(5) },
@@ -233,57 +233,57 @@ static void configuration_stands_between_pipeline_and_defaults(void **state) {
     assert_true(passes_seen.n == 3000000 && passes_seen.x == 1000 && !passes_seen.has_config);
 }
 
-static void settings_that_name_nothing_are_refused_before_anything_runs(void **state) {
+static void unknown_names_in_settings_are_refused_before_anything_runs(void **state) {
     (void)state;
     FAILS("tag", XIR_E_UNKNOWN, "there is no pass 'pign', which the settings disable; did you mean 'ping'?", .disabled = NAMES("pign"));
     xir_diags_clear(why);
     FAILS("tag", XIR_E_UNKNOWN, "'pong2', which the settings require; did you mean 'pong'?", .required = NAMES("ping", "pong2"));
     xir_diags_clear(why);
-    FAILS("tag", XIR_E_UNKNOWN, "there is no pass 'tagg', which the configuration has an option of; did you mean 'tag'?",
+    FAILS("tag", XIR_E_UNKNOWN, "there is no pass 'tagg', but the configuration has an option for it; did you mean 'tag'?",
           .config = CONFIG({ XIR_STR("tagg.value"), xir_any_int(1) }));
     xir_diags_clear(why);
     FAILS("tag", XIR_E_UNKNOWN, "tag has no option 'valu'; did you mean 'value'?", .config = CONFIG({ XIR_STR("tag.valu"), xir_any_int(1) }));
     xir_diags_clear(why);
-    FAILS("tag", XIR_E_TYPE, "value of the pass tag is 'one', an integer was expected",
+    FAILS("tag", XIR_E_TYPE, "option value of the pass tag: expected an integer, found 'one'",
           .config = CONFIG({ XIR_STR("tag.value"), xir_any_text(XIR_STR("one")) }));
     xir_diags_clear(why);
-    FAILS("tag", XIR_E_TYPE, "tag.value of the configuration is no text, number or bool", .config = CONFIG({ XIR_STR("tag.value"), xir_any_null() }));
+    FAILS("tag", XIR_E_TYPE, "tag.value of the configuration: expected a text, a number or a bool", .config = CONFIG({ XIR_STR("tag.value"), xir_any_null() }));
     xir_diags_clear(why);
-    FAILS("tag", XIR_E_TYPE, "tag.key of the configuration is no text", .config = CONFIG({ XIR_STR("tag.key"), xir_any_int(1) }));
+    FAILS("tag", XIR_E_TYPE, "tag.key of the configuration: expected a text", .config = CONFIG({ XIR_STR("tag.key"), xir_any_int(1) }));
     assert_int_equal(tag("tag"), -1);
 }
 
-/* ---- what is asked of passes ------------------------------------------------------------------------------------ */
+/* ---- checks after a pass ---------------------------------------------------------------------------------------- */
 
-static void a_pass_that_fails_ends_the_run_and_says_why(void **state) {
+static void a_failing_pass_ends_the_run_with_a_finding(void **state) {
     (void)state;
     FAILS("tag,fails,tag{value=2}", XIR_E_UNSUPPORTED, "/ops/0: fails: icraft::xir::Input '", 0);
     check_first(XIR_E_UNSUPPORTED, "7 is too much");
     check_report("tag 1/1\nfails 1/0");
     xir_diags_clear(why);
-    FAILS("mute", XIR_E_BOUNDS, "mute: the pass failed (bounds) and does not say why", 0);
+    FAILS("mute", XIR_E_BOUNDS, "mute: the pass failed (bounds) without a finding", 0);
     xir_diags_clear(why);
     FAILS("clumsy", XIR_E_MISSING, "", 0);
 }
 
-static void a_failure_that_a_pass_did_not_notice_is_one(void **state) {
+static void a_failure_that_a_pass_ignores_is_an_error(void **state) {
     (void)state;
     xir_status status = run("careless,tag", NULL);
     assert_int_equal(status, XIR_E_INVALID);
     size_t n = xir_diags_count(why);
-    CHECK_STR(xir_diags_at(why, n - 1)->message, "careless: a call that changes the network failed, and the pass did not notice");
-    assert_true(n > 1);   /* what failed is said before */
+    CHECK_STR(xir_diags_at(why, n - 1)->message, "careless: the pass ignored the failure of a call that changes the network");
+    assert_true(n > 1);   /* the failure is reported before */
     check_report("careless 1/0");
 }
 
-static void a_verified_pass_must_say_what_it_does(void **state) {
+static void a_verified_pass_must_report_its_changes(void **state) {
     (void)state;
     RUNS("liar", 0);
-    FAILS("liar", XIR_E_INVALID, "liar: the pass says that it changed nothing, but the network is another one", .verify = true);
+    FAILS("liar", XIR_E_INVALID, "liar: the pass reports no change, but the network has changed", .verify = true);
     xir_diags_clear(why);
     RUNS("boaster", .verify = true);
     assert_int_equal(xir_diags_count_of(why, XIR_WARNING), 1);
-    CHECK_STR(xir_diags_at(why, 0)->message, "boaster: the pass says that it made 3 changes, but the network is the same");
+    CHECK_STR(xir_diags_at(why, 0)->message, "boaster: the pass reports 3 changes, but the network is the same");
     xir_diags_clear(why);
     RUNS("tag{value=77},tag{value=77},count-down", .verify = true);
     assert_int_equal(xir_diags_count(why), 0);
@@ -299,8 +299,8 @@ static void a_verified_pass_must_leave_a_valid_network(void **state) {
     assert_int_equal(tag("tag"), 1);
 }
 
-/* What is not valid at first may become so; not at all is an error of nobody. */
-static void a_network_that_is_not_valid_yet_may_become_so(void **state) {
+/* A network that is invalid at first may become valid; if it does not, that is not an error of any pass. */
+static void an_invalid_network_may_become_valid(void **state) {
     (void)state;
     RUNS("broken", 0);
     FAILS("tag,ping", XIR_E_MISSING, "", .verify = true);
@@ -309,11 +309,11 @@ static void a_network_that_is_not_valid_yet_may_become_so(void **state) {
     RUNS("tag{value=4}", 0);
 }
 
-/* ---- who watches ------------------------------------------------------------------------------------------------ */
+/* ---- watches ---------------------------------------------------------------------------------------------------- */
 
 typedef struct log_s {
     char        words[400];
-    const char *stop;    /* the word at which it fails */
+    const char *stop;    /* the event at which it fails */
 } log_s;
 
 static xir_status note(log_s *log, const char *when, const xir_pass_event *e) {
@@ -329,7 +329,7 @@ static xir_status note(log_s *log, const char *when, const xir_pass_event *e) {
 static xir_status before(void *user, const xir_pass_event *e) { return note(user, "before", e); }
 static xir_status after(void *user, const xir_pass_event *e) { return note(user, "after", e); }
 
-static void watches_are_told_before_and_after(void **state) {
+static void watches_are_called_before_and_after(void **state) {
     (void)state;
     log_s both = { "", NULL }, one = { "", NULL };
     const xir_pass_watch watches[] = {
@@ -357,7 +357,7 @@ static void a_watch_may_end_the_run(void **state) {
     check_report("tag 1/0\nping 1/1");
 }
 
-/* ---- what is left behind ---------------------------------------------------------------------------------------- */
+/* ---- dumps and reproducers -------------------------------------------------------------------------------------- */
 
 static xir_network *must_load(const char *path) {
     xir_network *loaded = xir_network_load(ctx, path, NULL, why);
@@ -386,14 +386,14 @@ static void dumps_are_made_after_each_pass_that_changed_something(void **state) 
         xir_network_free(dump);
     }
     xir_network_free(start);
-    RUNS("tag{value=5}", .dump_dir = folder);   /* a folder that is there is used */
+    RUNS("tag{value=5}", .dump_dir = folder);   /* an existing folder is used */
     assert_int_equal(xir_pass_run(net, "tag", "value=6", NULL, why), XIR_OK);
 }
 
-static void a_folder_that_cannot_be_made_is_an_error(void **state) {
+static void a_dump_folder_that_cannot_be_made_is_an_error(void **state) {
     (void)state;
     scratch_put(scratch("plain"), "x", 1);
-    FAILS("tag", XIR_E_IO, "cannot be made", .dump_dir = scratch("no/such"));
+    FAILS("tag", XIR_E_IO, "can't make the folder", .dump_dir = scratch("no/such"));
     xir_diags_clear(why);
     assert_int_equal(run("tag", &XIR_INIT(xir_pass_settings, .dump_dir = scratch("plain"))), XIR_E_IO);
     assert_int_equal(tag("tag"), -1);
@@ -408,7 +408,7 @@ static const char *last_note(void) {
     return said;
 }
 
-static void a_failure_leaves_what_repeats_it(void **state) {
+static void a_failure_leaves_a_reproducer(void **state) {
     (void)state;
     const char *path = scratch("net.failed.json");
     FAILS("tag{value=4},fails", XIR_E_UNSUPPORTED, "7 is too much", .reproduce = path);
@@ -422,8 +422,8 @@ static void a_failure_leaves_what_repeats_it(void **state) {
     xir_network_free(before_it);
 }
 
-/* As the pass found it, not as it left it. */
-static void what_is_kept_is_the_network_before_the_pass(void **state) {
+/* The network as the pass found it, not as the pass left it. */
+static void a_reproducer_has_the_network_before_the_pass(void **state) {
     (void)state;
     const char *path = scratch("it's before.json");
     log_s log = { "", NULL };
@@ -437,7 +437,7 @@ static void what_is_kept_is_the_network_before_the_pass(void **state) {
     snprintf(expected, sizeof expected,
              "xir opt '%s/it'\\''s before.json' --passes broken --verify --set options.n=4 --set 'who=me too' "
              "--prove --seed 3", scratch_folder);
-    if (!strstr(last_note(), expected)) fail_msg("'%s' was expected in '%s'", expected, last_note());
+    if (!strstr(last_note(), expected)) fail_msg("expected '%s' in '%s'", expected, last_note());
     xir_network *before_it = must_load(path);
     assert_int_equal(xir_network_op_count(before_it), 6);
     assert_int_equal(xir_network_validate(before_it, why), XIR_OK);
@@ -453,7 +453,7 @@ static void what_is_kept_is_the_network_before_the_pass(void **state) {
     if (!strstr(last_note(), "--passes needs-options --no-needs")) fail_msg("%s", last_note());
 }
 
-static void what_cannot_be_kept_is_said(void **state) {
+static void a_reproducer_that_cannot_be_saved_is_a_note(void **state) {
     (void)state;
     FAILS("fails", XIR_E_UNSUPPORTED, "7 is too much", .reproduce = scratch("no/such.json"));
     if (!strstr(last_note(), "could not be kept in")) fail_msg("%s", last_note());
@@ -461,7 +461,7 @@ static void what_cannot_be_kept_is_said(void **state) {
 
 /* ---- copies ----------------------------------------------------------------------------------------------------- */
 
-static void a_run_on_a_copy_leaves_the_network_alone(void **state) {
+static void a_run_on_a_copy_does_not_change_the_network(void **state) {
     (void)state;
     char *was = picture(net);
     xir_pipeline *good = parse("tag,broken"), *bad = parse("tag,broken,fails");
@@ -487,16 +487,16 @@ static void one_pass_alone(void **state) {
     assert_int_equal(changes, 1);
     assert_int_equal(xir_pass_run(net, "tag", "value=3", &changes, why), XIR_OK);
     assert_int_equal(changes, 0);
-    assert_int_equal(xir_pass_run(net, "needs-options", NULL, NULL, why), XIR_OK);   /* alone */
+    assert_int_equal(xir_pass_run(net, "needs-options", NULL, NULL, why), XIR_OK);   /* without the passes that it needs */
     assert_int_equal(passes_seen.runs, 0);
     assert_int_equal(xir_pass_run(net, "fails", NULL, &changes, why), XIR_E_UNSUPPORTED);
     check_finding(XIR_E_UNSUPPORTED, "7 is too much");
     assert_int_equal(xir_pass_run(net, "tga", NULL, NULL, why), XIR_E_UNKNOWN);
     check_finding(XIR_E_UNKNOWN, "there is no pass 'tga'; did you mean 'tag'?");
     assert_int_equal(xir_pass_run(net, "tag", "value=x", NULL, why), XIR_E_TYPE);
-    check_finding(XIR_E_TYPE, "an integer was expected");
+    check_finding(XIR_E_TYPE, "expected an integer");
     assert_int_equal(xir_pass_run(net, "tag", "value=1}", NULL, why), XIR_E_SYNTAX);
-    check_finding(XIR_E_SYNTAX, "',' was expected, '}' was found");
+    check_finding(XIR_E_SYNTAX, "expected ',', found '}'");
     assert_int_equal(xir_pass_run(net, "tag", "value=1,", NULL, why), XIR_E_SYNTAX);
     xir_diags_clear(why);
 }
@@ -522,7 +522,7 @@ static void *run_often(void *user) {
 
 static void threads_run_one_pipeline(void **state) {
     (void)state;
-    shared_s s = { xir_context_new(NULL), NULL };   /* the group's counts without a lock */
+    shared_s s = { xir_context_new(NULL), NULL };   /* without the group's lock on its counts */
     passes_for_tests(s.with);
     s.pipeline = xir_pipeline_parse(s.with, XIR_STR("tag{value=3},fix(count-down,dce,cse,fuse),infer"), why);
     assert_non_null(s.pipeline);
@@ -569,32 +569,32 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(steps_run_in_order_and_are_counted),
         TEST(an_empty_pipeline_does_nothing),
-        TEST(a_group_repeats_until_every_step_is_quiet),
+        TEST(a_group_repeats_until_no_step_changes_anything),
         TEST(a_group_ends_in_the_middle_of_a_round),
-        TEST(groups_in_groups),
-        TEST(a_group_that_does_not_come_to_rest_is_an_error),
+        TEST(nested_groups),
+        TEST(a_group_without_a_fixed_point_is_an_error),
         TEST(a_report_says_how_many_ops_there_were),
-        TEST(levels_leave_passes_out),
-        TEST(level_zero_is_no_level),
+        TEST(passes_above_the_level_are_skipped),
+        TEST(level_zero_runs_everything),
         TEST(required_passes_run_at_any_level),
         TEST(disabled_passes_do_not_run),
         TEST(needed_passes_run_first_and_once),
         TEST(a_needed_pass_that_is_disabled_is_an_error),
-        TEST(configuration_stands_between_pipeline_and_defaults),
-        TEST(settings_that_name_nothing_are_refused_before_anything_runs),
-        TEST(a_pass_that_fails_ends_the_run_and_says_why),
-        TEST(a_failure_that_a_pass_did_not_notice_is_one),
-        TEST(a_verified_pass_must_say_what_it_does),
+        TEST(configuration_overrides_defaults_but_not_the_pipeline),
+        TEST(unknown_names_in_settings_are_refused_before_anything_runs),
+        TEST(a_failing_pass_ends_the_run_with_a_finding),
+        TEST(a_failure_that_a_pass_ignores_is_an_error),
+        TEST(a_verified_pass_must_report_its_changes),
         TEST(a_verified_pass_must_leave_a_valid_network),
-        TEST(a_network_that_is_not_valid_yet_may_become_so),
-        TEST(watches_are_told_before_and_after),
+        TEST(an_invalid_network_may_become_valid),
+        TEST(watches_are_called_before_and_after),
         TEST(a_watch_may_end_the_run),
         TEST(dumps_are_made_after_each_pass_that_changed_something),
-        TEST(a_folder_that_cannot_be_made_is_an_error),
-        TEST(a_failure_leaves_what_repeats_it),
-        TEST(what_is_kept_is_the_network_before_the_pass),
-        TEST(what_cannot_be_kept_is_said),
-        TEST(a_run_on_a_copy_leaves_the_network_alone),
+        TEST(a_dump_folder_that_cannot_be_made_is_an_error),
+        TEST(a_failure_leaves_a_reproducer),
+        TEST(a_reproducer_has_the_network_before_the_pass),
+        TEST(a_reproducer_that_cannot_be_saved_is_a_note),
+        TEST(a_run_on_a_copy_does_not_change_the_network),
         TEST(one_pass_alone),
         TEST(threads_run_one_pipeline),
         cmocka_unit_test(every_allocation),

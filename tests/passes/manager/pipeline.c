@@ -1,5 +1,4 @@
-/* Pipelines as text: what is read, how it is printed again, and what is said of one that makes no sense, at which
- * place. */
+/* Pipelines as text: parsing, canonical printing, and the findings for malformed ones, each with its place. */
 #include <stdio.h>
 #include "support/net.h"
 #include "support/passes.h"
@@ -7,7 +6,7 @@
 
 static xir_pipeline *parse(const char *text) {
     size_t size = strlen(text);
-    char *block = malloc(size + 1);   /* of just its size: the sanitizer sees a look past the end */
+    char *block = malloc(size + 1);   /* exactly as large as the text: the sanitizer detects a read past its end */
     assert_non_null(block);
     memcpy(block, text, size);
     xir_pipeline *p = xir_pipeline_parse(ctx, (xir_str){ size ? block : NULL, size }, why);
@@ -24,17 +23,17 @@ static void check_printed(const char *text, const char *canonical, int line) {
     xir_text_buffer out;
     assert_int_equal(xir_pipeline_print(p, &out), XIR_OK);
     if (out.size != strlen(canonical) || (out.size && memcmp(out.data, canonical, out.size) != 0)) {
-        fail_msg("line %d: '%s' was expected, '%.*s' was printed", line, canonical, (int)out.size, out.data);
+        fail_msg("line %d: expected '%s', found '%.*s'", line, canonical, (int)out.size, out.data);
     }
     xir_text_free(&out);
     xir_pipeline_free(p);
 }
 
-/* A text, its canonical form, and that this is the form of itself. */
+/* Checks the canonical form of a text, and that the canonical form of that form is itself. */
 #define PRINTS(text, canonical) \
     (check_printed(text, canonical, __LINE__), check_printed(canonical, canonical, __LINE__))
 
-/* ---- what is read ----------------------------------------------------------------------------------------------- */
+/* ---- parsing ---------------------------------------------------------------------------------------------------- */
 
 static void pipelines_print_canonically(void **state) {
     (void)state;
@@ -58,7 +57,7 @@ static void pipelines_print_canonically(void **state) {
 static void values_in_quotes_hold_anything(void **state) {
     (void)state;
     PRINTS("options{word=abc}", "options{word=abc}");
-    PRINTS("options{word=\"abc\"}", "options{word=abc}");            /* none where none are needed */
+    PRINTS("options{word=\"abc\"}", "options{word=abc}");            /* no quotes where they are not needed */
     PRINTS("options{word=a=b;c:d/e[1]'x'}", "options{word=a=b;c:d/e[1]'x'}");
     PRINTS("options{word=\"a,b\"}", "options{word=\"a,b\"}");
     PRINTS("options{word=\"a b\"}", "options{word=\"a b\"}");
@@ -71,7 +70,7 @@ static void values_in_quotes_hold_anything(void **state) {
     PRINTS("options{word=\xC3\xA4}", "options{word=\xC3\xA4}");
 }
 
-static void a_zero_byte_is_a_byte_of_a_value(void **state) {
+static void a_value_may_contain_a_zero_byte(void **state) {
     (void)state;
     xir_pipeline *p = xir_pipeline_parse(ctx, XIR_STR("options{word=\"a\0b\"}"), why);
     xir_text_buffer out;
@@ -83,7 +82,7 @@ static void a_zero_byte_is_a_byte_of_a_value(void **state) {
     xir_pipeline_free(p);
 }
 
-static void nothing_of_the_text_is_kept(void **state) {
+static void the_text_is_copied(void **state) {
     (void)state;
     char text[] = "options{word=abc,n=2},fix{limit=4}(ping)";
     xir_pipeline *p = xir_pipeline_parse(ctx, xir_str_of(text), why);
@@ -96,7 +95,7 @@ static void nothing_of_the_text_is_kept(void **state) {
     xir_pipeline_free(p);
 }
 
-/* ---- what options are told -------------------------------------------------------------------------------------- */
+/* ---- values of options ------------------------------------------------------------------------------------------ */
 
 static void check_told(const char *options, int64_t n, double x, bool flag, const char *word) {
     xir_network *net = small_net();
@@ -111,7 +110,7 @@ static void check_told(const char *options, int64_t n, double x, bool flag, cons
     xir_network_free(net);
 }
 
-static void options_are_what_the_pipeline_says_or_their_defaults(void **state) {
+static void options_have_the_pipeline_s_values_or_their_defaults(void **state) {
     (void)state;
     check_told(NULL, 1000000, 1e-5, false, "");
     check_told("", 1000000, 1e-5, false, "");
@@ -126,7 +125,7 @@ static void options_are_what_the_pipeline_says_or_their_defaults(void **state) {
     check_told("word=\"a, {b} \\\"c\\\"\",n=0", 0, 1e-5, false, "a, {b} \"c\"");
 }
 
-/* ---- what is refused -------------------------------------------------------------------------------------------- */
+/* ---- errors ----------------------------------------------------------------------------------------------------- */
 
 typedef struct refused {
     const char *text;
@@ -141,52 +140,52 @@ static const refused bad[] = {
     { "xyzzy-plugh",              XIR_E_UNKNOWN, 1, 1,  "there is no pass 'xyzzy-plugh'" },
     { "Ping",                     XIR_E_UNKNOWN, 1, 1,  "there is no pass 'Ping'; did you mean 'ping'?" },
     { "ping_pong",                XIR_E_UNKNOWN, 1, 1,  "there is no pass 'ping_pong'" },
-    { ",ping",                    XIR_E_SYNTAX,  1, 1,  "the name of a pass was expected, ',' was found" },
-    { "ping,",                    XIR_E_SYNTAX,  1, 6,  "the name of a pass was expected, here it ends" },
-    { "ping,,pong",               XIR_E_SYNTAX,  1, 6,  "the name of a pass was expected, ',' was found" },
-    { "ping pong",                XIR_E_SYNTAX,  1, 6,  "',' was expected, 'p' was found" },
-    { "ping)",                    XIR_E_SYNTAX,  1, 5,  "',' was expected, ')' was found" },
-    { "ping\x01",                 XIR_E_SYNTAX,  1, 5,  "the byte 0x01 was found" },
-    { "ping;pong",                XIR_E_SYNTAX,  1, 5,  "';' was found" },
-    { "\"ping\"",                 XIR_E_SYNTAX,  1, 1,  "the name of a pass was expected, '\"' was found" },
-    { "ping{",                    XIR_E_SYNTAX,  1, 6,  "the name of an option was expected, here it ends" },
+    { ",ping",                    XIR_E_SYNTAX,  1, 1,  "expected the name of a pass, found ','" },
+    { "ping,",                    XIR_E_SYNTAX,  1, 6,  "expected the name of a pass, found the end" },
+    { "ping,,pong",               XIR_E_SYNTAX,  1, 6,  "expected the name of a pass, found ','" },
+    { "ping pong",                XIR_E_SYNTAX,  1, 6,  "expected ',', found 'p'" },
+    { "ping)",                    XIR_E_SYNTAX,  1, 5,  "expected ',', found ')'" },
+    { "ping\x01",                 XIR_E_SYNTAX,  1, 5,  "found the byte 0x01" },
+    { "ping;pong",                XIR_E_SYNTAX,  1, 5,  "found ';'" },
+    { "\"ping\"",                 XIR_E_SYNTAX,  1, 1,  "expected the name of a pass, found '\"'" },
+    { "ping{",                    XIR_E_SYNTAX,  1, 6,  "expected the name of an option, found the end" },
     { "ping{x}",                  XIR_E_UNKNOWN, 1, 6,  "ping has no option 'x'" },
     { "options{nn=1}",            XIR_E_UNKNOWN, 1, 9,  "options has no option 'nn'; did you mean 'n'?" },
     { "options{flagg}",           XIR_E_UNKNOWN, 1, 9,  "did you mean 'flag'?" },
-    { "options{n}",               XIR_E_SYNTAX,  1, 9,  "the option n has no value, n=... was expected" },
-    { "options{n=}",              XIR_E_SYNTAX,  1, 11, "a value was expected, '}' was found" },
-    { "options{n=1",              XIR_E_SYNTAX,  1, 12, "',' or '}' was expected, here it ends" },
-    { "options{n=1,}",            XIR_E_SYNTAX,  1, 13, "the name of an option was expected, '}' was found" },
-    { "options{n=1 x=2}",         XIR_E_SYNTAX,  1, 13, "',' or '}' was expected, 'x' was found" },
-    { "options{n=1,n=2}",         XIR_E_EXISTS,  1, 13, "the option n is there twice" },
-    { "options{n=one}",           XIR_E_TYPE,    1, 11, "n of the pass options is 'one', an integer was expected" },
-    { "options{n=1.5}",           XIR_E_TYPE,    1, 11, "an integer was expected" },
-    { "options{n=1KK}",           XIR_E_TYPE,    1, 11, "an integer was expected" },
-    { "options{n=K}",             XIR_E_TYPE,    1, 11, "an integer was expected" },
-    { "options{n=01}",            XIR_E_TYPE,    1, 11, "an integer was expected" },
-    { "options{n=9223372036854775808}", XIR_E_TYPE, 1, 11, "an integer was expected" },
-    { "options{n=9223372036854776K}", XIR_E_TYPE, 1, 11, "an integer was expected" },
-    { "options{x=1e999}",         XIR_E_TYPE,    1, 11, "a number was expected" },
-    { "options{x=nan}",           XIR_E_TYPE,    1, 11, "a number was expected" },
-    { "options{flag=yes}",        XIR_E_TYPE,    1, 14, "true or false was expected" },
-    { "options{word=\"abc}",      XIR_E_SYNTAX,  1, 14, "the closing \" of this one is missing" },
-    { "options{word=\"abc\\\"}",  XIR_E_SYNTAX,  1, 14, "the closing \" of this one is missing" },
-    { "options{word=\"abc\\",     XIR_E_SYNTAX,  1, 14, "the closing \" of this one is missing" },
-    { "options{word=\"a\\n\"}",   XIR_E_SYNTAX,  1, 16, "a backslash stands before" },
-    { "options{word=\"a\"b}",     XIR_E_SYNTAX,  1, 17, "',' or '}' was expected, 'b' was found" },
-    { "options{n=1}{x=2}",        XIR_E_SYNTAX,  1, 13, "',' was expected, '{' was found" },
-    { "fix",                      XIR_E_SYNTAX,  1, 4,  "'(' was expected, here it ends" },
-    { "fix()",                    XIR_E_SYNTAX,  1, 5,  "the name of a pass was expected, ')' was found" },
-    { "fix(ping",                 XIR_E_SYNTAX,  1, 9,  "',' or ')' was expected, here it ends" },
-    { "fix(ping))",               XIR_E_SYNTAX,  1, 10, "',' was expected, ')' was found" },
-    { "fix(ping,)",               XIR_E_SYNTAX,  1, 10, "the name of a pass was expected" },
-    { "fix{limit=0}(ping)",       XIR_E_BOUNDS,  1, 1,  "the limit of a group is 1 at least" },
-    { "fix{limit=x}(ping)",       XIR_E_TYPE,    1, 11, "an integer was expected" },
+    { "options{n}",               XIR_E_SYNTAX,  1, 9,  "the option n has no value: expected n=..." },
+    { "options{n=}",              XIR_E_SYNTAX,  1, 11, "expected a value, found '}'" },
+    { "options{n=1",              XIR_E_SYNTAX,  1, 12, "expected ',' or '}', found the end" },
+    { "options{n=1,}",            XIR_E_SYNTAX,  1, 13, "expected the name of an option, found '}'" },
+    { "options{n=1 x=2}",         XIR_E_SYNTAX,  1, 13, "expected ',' or '}', found 'x'" },
+    { "options{n=1,n=2}",         XIR_E_EXISTS,  1, 13, "duplicate option n" },
+    { "options{n=one}",           XIR_E_TYPE,    1, 11, "option n of the pass options: expected an integer, found 'one'" },
+    { "options{n=1.5}",           XIR_E_TYPE,    1, 11, "expected an integer" },
+    { "options{n=1KK}",           XIR_E_TYPE,    1, 11, "expected an integer" },
+    { "options{n=K}",             XIR_E_TYPE,    1, 11, "expected an integer" },
+    { "options{n=01}",            XIR_E_TYPE,    1, 11, "expected an integer" },
+    { "options{n=9223372036854775808}", XIR_E_TYPE, 1, 11, "expected an integer" },
+    { "options{n=9223372036854776K}", XIR_E_TYPE, 1, 11, "expected an integer" },
+    { "options{x=1e999}",         XIR_E_TYPE,    1, 11, "expected a number" },
+    { "options{x=nan}",           XIR_E_TYPE,    1, 11, "expected a number" },
+    { "options{flag=yes}",        XIR_E_TYPE,    1, 14, "expected true or false" },
+    { "options{word=\"abc}",      XIR_E_SYNTAX,  1, 14, "the closing \" is missing" },
+    { "options{word=\"abc\\\"}",  XIR_E_SYNTAX,  1, 14, "the closing \" is missing" },
+    { "options{word=\"abc\\",     XIR_E_SYNTAX,  1, 14, "the closing \" is missing" },
+    { "options{word=\"a\\n\"}",   XIR_E_SYNTAX,  1, 16, "after a backslash" },
+    { "options{word=\"a\"b}",     XIR_E_SYNTAX,  1, 17, "expected ',' or '}', found 'b'" },
+    { "options{n=1}{x=2}",        XIR_E_SYNTAX,  1, 13, "expected ',', found '{'" },
+    { "fix",                      XIR_E_SYNTAX,  1, 4,  "expected '(', found the end" },
+    { "fix()",                    XIR_E_SYNTAX,  1, 5,  "expected the name of a pass, found ')'" },
+    { "fix(ping",                 XIR_E_SYNTAX,  1, 9,  "expected ',' or ')', found the end" },
+    { "fix(ping))",               XIR_E_SYNTAX,  1, 10, "expected ',', found ')'" },
+    { "fix(ping,)",               XIR_E_SYNTAX,  1, 10, "expected the name of a pass" },
+    { "fix{limit=0}(ping)",       XIR_E_BOUNDS,  1, 1,  "expected a limit of at least 1 for a group" },
+    { "fix{limit=x}(ping)",       XIR_E_TYPE,    1, 11, "expected an integer" },
     { "fix{limt=1}(ping)",        XIR_E_UNKNOWN, 1, 5,  "fix has no option 'limt'; did you mean 'limit'?" },
-    { "ping(pong)",               XIR_E_SYNTAX,  1, 5,  "',' was expected, '(' was found" },
+    { "ping(pong)",               XIR_E_SYNTAX,  1, 5,  "expected ',', found '('" },
 };
 
-static void what_makes_no_sense_is_said_with_its_place(void **state) {
+static void errors_have_their_place(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(bad); i++) {
         xir_diags_clear(why);
@@ -202,13 +201,13 @@ static void what_makes_no_sense_is_said_with_its_place(void **state) {
         CHECK_STR(d->file, "pipeline");
         xir_diags_clear(why);
         xir_diags *none = why;
-        why = NULL;   /* nobody wants to know */
+        why = NULL;   /* without a list of findings */
         assert_null(parse(bad[i].text));
         why = none;
     }
 }
 
-static void groups_are_sixteen_deep(void **state) {
+static void groups_nest_at_most_sixteen_deep(void **state) {
     (void)state;
     char text[400] = "";
     for (int i = 0; i < 16; i++) strcat(text, "fix(");
@@ -218,12 +217,12 @@ static void groups_are_sixteen_deep(void **state) {
     char deeper[500];
     snprintf(deeper, sizeof deeper, "fix(%s)", text);
     assert_null(parse(deeper));
-    check_finding(XIR_E_LIMIT, "groups are more than 16 deep");
-    char deepest[100001];   /* no recursion without an end */
+    check_finding(XIR_E_LIMIT, "at most 16 nested groups");
+    char deepest[100001];   /* no unbounded recursion */
     for (size_t i = 0; i < 100000; i += 4) memcpy(deepest + i, "fix(", 4);
     deepest[100000] = '\0';
     assert_null(parse(deepest));
-    check_finding(XIR_E_LIMIT, "groups are more than 16 deep");
+    check_finding(XIR_E_LIMIT, "at most 16 nested groups");
 }
 
 static void every_beginning_and_every_other_byte(void **state) {
@@ -236,7 +235,7 @@ static void every_beginning_and_every_other_byte(void **state) {
             copy[n] = '\0';
             if (other >= 0 && n) copy[n - 1] = (char)other;
             size_t size = n;
-            if (other >= 0) {   /* one byte is another one, the rest follows */
+            if (other >= 0) {   /* one byte is replaced; the rest follows */
                 memcpy(copy, text, sizeof text);
                 if (n) copy[n - 1] = (char)other;
                 size = sizeof text - 1;
@@ -262,7 +261,7 @@ static void every_beginning_and_every_other_byte(void **state) {
     }
 }
 
-/* ---- registering ------------------------------------------------------------------------------------------------ */
+/* ---- registration ----------------------------------------------------------------------------------------------- */
 
 static xir_status nothing(xir_pass *at) {
     (void)at;
@@ -286,12 +285,12 @@ static const char *const needs_itself[] = { "itself", NULL };
 static const bad_decl bad_decls[] = {
     { { .abi = XIR_ABI + 1, .size = sizeof(xir_pass_decl) }, XIR_E_ABI, "another version of the binary interface" },
     { { .abi = XIR_ABI, .size = 8 },                    XIR_E_ABI,     "another version" },
-    { { GOOD(NULL) },                                   XIR_E_INVALID, "'' is no name of a pass" },
-    { { GOOD("") },                                     XIR_E_INVALID, "'' is no name of a pass" },
-    { { GOOD("Upper") },                                XIR_E_INVALID, "'Upper' is no name of a pass" },
-    { { GOOD("a b") },                                  XIR_E_INVALID, "'a b' is no name" },
-    { { GOOD("1st") },                                  XIR_E_INVALID, "'1st' is no name" },
-    { { GOOD("fix") },                                  XIR_E_INVALID, "'fix' is no name" },
+    { { GOOD(NULL) },                                   XIR_E_INVALID, "'' is not a name for a pass" },
+    { { GOOD("") },                                     XIR_E_INVALID, "'' is not a name for a pass" },
+    { { GOOD("Upper") },                                XIR_E_INVALID, "'Upper' is not a name for a pass" },
+    { { GOOD("a b") },                                  XIR_E_INVALID, "'a b' is not a name" },
+    { { GOOD("1st") },                                  XIR_E_INVALID, "'1st' is not a name" },
+    { { GOOD("fix") },                                  XIR_E_INVALID, "'fix' is not a name" },
     { { XIR_PASS_HEAD("x", "x") },                      XIR_E_INVALID, "the pass x has no function" },
     { { XIR_PASS_HEAD("x", NULL), .run = nothing },     XIR_E_INVALID, "no function, description or level" },
     { { XIR_PASS_HEAD("x", "x"), .run = nothing, .level = 5 },  XIR_E_INVALID, "no function, description or level" },
@@ -300,17 +299,17 @@ static const bad_decl bad_decls[] = {
     { { GOOD("x"), .needs = needs_nobody },             XIR_E_INVALID, "the pass x needs nobody, which is not registered" },
     { { GOOD("itself"), .needs = needs_itself },        XIR_E_INVALID, "the pass itself needs itself" },
     { { GOOD("ping") },                                 XIR_E_EXISTS,  "there is a pass 'ping' already" },
-    { { GOOD("x"), WITH({ "n", XIR_PASS_INT, "one", "d" }) },  XIR_E_INVALID, "n of the pass x is 'one', an integer was expected" },
-    { { GOOD("x"), WITH({ "n", XIR_PASS_INT, NULL, "d" }) },   XIR_E_INVALID, "the option n of the pass x has no default" },
-    { { GOOD("x"), WITH({ "n", XIR_PASS_BOOL, NULL, "d" }) },  XIR_E_INVALID, "the option n of the pass x has no default" },
-    { { GOOD("x"), WITH({ "n", XIR_PASS_INT, "1", NULL }) },   XIR_E_INVALID, "has no description" },
-    { { GOOD("x"), WITH({ "a.b", XIR_PASS_INT, "1", "d" }) },  XIR_E_INVALID, "the option 'a.b' of the pass x" },
-    { { GOOD("x"), WITH({ NULL, XIR_PASS_INT, "1", "d" }) },   XIR_E_INVALID, "the option '' of the pass x" },
-    { { GOOD("x"), WITH({ "n", XIR_PASS_INT, "1", "d" }, { "n", XIR_PASS_INT, "1", "d" }) }, XIR_E_INVALID, "is there twice" },
-    { { GOOD("x"), WITH({ "n", (xir_pass_kind)9, "1", "d" }) }, XIR_E_INVALID, "a kind that there is" },
+    { { GOOD("x"), WITH({ "n", XIR_PASS_INT, "one", "d" }) },  XIR_E_INVALID, "option n of the pass x: expected an integer, found 'one'" },
+    { { GOOD("x"), WITH({ "n", XIR_PASS_INT, NULL, "d" }) },   XIR_E_INVALID, "option n of the pass x has no default" },
+    { { GOOD("x"), WITH({ "n", XIR_PASS_BOOL, NULL, "d" }) },  XIR_E_INVALID, "option n of the pass x has no default" },
+    { { GOOD("x"), WITH({ "n", XIR_PASS_INT, "1", NULL }) },   XIR_E_INVALID, "and a description" },
+    { { GOOD("x"), WITH({ "a.b", XIR_PASS_INT, "1", "d" }) },  XIR_E_INVALID, "option 'a.b' of the pass x" },
+    { { GOOD("x"), WITH({ NULL, XIR_PASS_INT, "1", "d" }) },   XIR_E_INVALID, "option '' of the pass x" },
+    { { GOOD("x"), WITH({ "n", XIR_PASS_INT, "1", "d" }, { "n", XIR_PASS_INT, "1", "d" }) }, XIR_E_INVALID, "expected a unique name" },
+    { { GOOD("x"), WITH({ "n", (xir_pass_kind)9, "1", "d" }) }, XIR_E_INVALID, "expected an option of a known kind" },
 };
 
-static void passes_that_contradict_themselves_are_not_registered(void **state) {
+static void invalid_passes_are_not_registered(void **state) {
     (void)state;
     size_t n = 0;
     while (xir_pass_at(ctx, n)) n++;
@@ -333,7 +332,7 @@ static void passes_are_found_by_name_and_by_position(void **state) {
     assert_null(xir_pass_find(ctx, XIR_STR("")));
 }
 
-static void the_default_pipeline_is_one(void **state) {
+static void the_default_pipeline_is_valid(void **state) {
     (void)state;
     PRINTS(xir_default_pipeline(), xir_default_pipeline());
 }
@@ -366,15 +365,15 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pipelines_print_canonically),
         cmocka_unit_test(values_in_quotes_hold_anything),
-        cmocka_unit_test(a_zero_byte_is_a_byte_of_a_value),
-        cmocka_unit_test(nothing_of_the_text_is_kept),
-        cmocka_unit_test(options_are_what_the_pipeline_says_or_their_defaults),
-        cmocka_unit_test(what_makes_no_sense_is_said_with_its_place),
-        cmocka_unit_test(groups_are_sixteen_deep),
+        cmocka_unit_test(a_value_may_contain_a_zero_byte),
+        cmocka_unit_test(the_text_is_copied),
+        cmocka_unit_test(options_have_the_pipeline_s_values_or_their_defaults),
+        cmocka_unit_test(errors_have_their_place),
+        cmocka_unit_test(groups_nest_at_most_sixteen_deep),
         cmocka_unit_test(every_beginning_and_every_other_byte),
-        cmocka_unit_test(passes_that_contradict_themselves_are_not_registered),
+        cmocka_unit_test(invalid_passes_are_not_registered),
         cmocka_unit_test(passes_are_found_by_name_and_by_position),
-        cmocka_unit_test(the_default_pipeline_is_one),
+        cmocka_unit_test(the_default_pipeline_is_valid),
         cmocka_unit_test(every_allocation),
     };
     return cmocka_run_group_tests(tests, begin, group_end);

@@ -1,4 +1,4 @@
-/* Proof by example: what is compared, when, and what is said of a difference. */
+/* Proof by example: what is compared, when, and the findings for a difference. */
 #include <stdio.h>
 #include "support/net.h"
 #include "support/passes.h"
@@ -63,7 +63,7 @@ static xir_proof *proof_on(const char *name, double absolute, double relative) {
     return p;
 }
 
-/* ---- looking ---------------------------------------------------------------------------------------------------- */
+/* ---- checks ----------------------------------------------------------------------------------------------------- */
 
 static void networks_that_compute_the_same(void **state) {
     (void)state;
@@ -84,18 +84,18 @@ static void networks_that_compute_the_same(void **state) {
     xir_proof_free(NULL);
 }
 
-static void a_difference_is_said_with_the_first_value_that_differs(void **state) {
+static void a_finding_names_the_first_value_that_differs(void **state) {
     (void)state;
     xir_proof *p = proof_on("x", 0, 0);
     xir_network *a = line(ctx, ones, twos), *b = line(ctx, third, twos);
     assert_int_equal(xir_proof_check(p, a, why), XIR_OK);
     assert_int_equal(xir_proof_check(p, b, why), XIR_E_INVALID);
     assert_string_equal(findings(),
-                        "the network computes something else, output 'y': 1 of 4 elements differs, the first is number 2: it was 5 and is 2 now; "
+                        "the network computes something else: output 'y': 1 of 4 elements differs, the first is number 2: it was 5 and is 2 now; "
                         "the largest difference is 3\n"
                         "the first value that differs is 'p': 1 of 4 elements differs, the first is number 2: it was 3 and is -9 now; the largest "
                         "difference is 12");
-    assert_int_equal(xir_proof_check(p, a, why), XIR_OK);  /* compared with the first, still */
+    assert_int_equal(xir_proof_check(p, a, why), XIR_OK);  /* still compared with the first network */
     xir_network_free(a);
     xir_network_free(b);
     xir_proof_free(p);
@@ -128,18 +128,18 @@ static void another_number_of_outputs_is_a_difference(void **state) {
     DOES(xir_op_add_input(xir_network_output_op(b), xir_op_output(xir_network_op_at(b, 2), 0)));
     assert_int_equal(xir_proof_check(p, a, why), XIR_OK);
     assert_int_equal(xir_proof_check(p, b, why), XIR_E_INVALID);
-    assert_string_equal(findings(), "the network has 2 outputs now, 1 before");
+    assert_string_equal(findings(), "expected 1 outputs, as before, found 2");
     xir_network_free(a);
     xir_network_free(b);
     xir_proof_free(p);
 }
 
-static void names_of_inputs_must_be_there(void **state) {
+static void unknown_names_of_inputs_are_errors(void **state) {
     (void)state;
     xir_proof *p = proof_on("z", 0, 0);
     xir_network *a = line(ctx, ones, twos);
     assert_int_equal(xir_proof_check(p, a, why), XIR_E_UNKNOWN);
-    assert_string_equal(findings(), "the network has no input 'z', which an array was given for");
+    assert_string_equal(findings(), "an array was given for the input 'z', but the network has no such input");
     xir_proof_free(p);
     p = proof_on("0", 0, 0);   /* a number is a position */
     assert_int_equal(xir_proof_check(p, a, why), XIR_OK);
@@ -148,7 +148,7 @@ static void names_of_inputs_must_be_there(void **state) {
     xir_network_free(a);
 }
 
-/* Three inputs in one array; only the second of them tells the networks apart. */
+/* Three inputs in one array; only for the second one the networks differ. */
 static void each_sample_is_run_on_its_own(void **state) {
     (void)state;
     const float v[3][4] = { { -1, -1, -1, -1 }, { -1, 5, -1, -1 }, { -1, -1, -1, -1 } }, spoiled[] = { 1, 2, 1, 1 };
@@ -164,7 +164,7 @@ static void each_sample_is_run_on_its_own(void **state) {
     assert_true(s.networks == 2 && s.outputs == 3);
     assert_int_equal(xir_proof_check(p, b, why), XIR_E_INVALID);
     assert_string_equal(findings(),
-                        "the network computes something else, output 'y': 1 of 4 elements differs, the first is number 1: it was 7 and is 12 now; "
+                        "the network computes something else: output 'y': 1 of 4 elements differs, the first is number 1: it was 7 and is 12 now; "
                         "the largest difference is 5\n"
                         "the first value that differs is 'p': 1 of 4 elements differs, the first is number 1: it was 5 and is 10 now; the largest "
                         "difference is 5");
@@ -176,7 +176,7 @@ static void each_sample_is_run_on_its_own(void **state) {
     p = xir_proof_new(ctx, &XIR_INIT(xir_proof_options, .inputs = two, .n_inputs = 2, .each = true), why);
     assert_int_equal(xir_proof_check(p, a, why), XIR_E_BOUNDS);
     assert_string_equal(findings(),
-                        "the array for the input 'z' holds 2 samples, as many as the others hold were expected");
+                        "the array for the input 'z': expected as many samples as in the others, found 2");
     xir_proof_free(p);
     xir_array_free(x);
     xir_array_free(fewer);
@@ -184,8 +184,8 @@ static void each_sample_is_run_on_its_own(void **state) {
     xir_network_free(b);
 }
 
-/* A network that nobody can run is not the first one. */
-static void a_proof_begins_with_what_can_be_run(void **state) {
+/* A network that can't be run does not count as the first one. */
+static void a_proof_begins_with_the_first_network_that_can_be_run(void **state) {
     (void)state;
     xir_proof *p = xir_proof_new(ctx, NULL, why);
     xir_network *open = line(ctx, ones, twos), *a = line(ctx, ones, twos);
@@ -200,7 +200,7 @@ static void a_proof_begins_with_what_can_be_run(void **state) {
     assert_int_equal(xir_proof_check(p, a, why), XIR_OK);
     assert_int_equal(state_of(p).networks, 1);
     assert_null(xir_proof_obstacle(p));
-    assert_int_equal(xir_proof_check(p, open, why), XIR_E_MISSING);  /* from now on it must run */
+    assert_int_equal(xir_proof_check(p, open, why), XIR_E_MISSING);  /* from now on it must be possible to run it */
     xir_diags_clear(why);
     xir_network_free(open);
     xir_network_free(a);
@@ -250,7 +250,7 @@ static void a_pipeline_is_proven_pass_by_pass(void **state) {
     xir_proof *p = xir_proof_new(ctx, NULL, why);
     xir_network *net = line(ctx, ones, twos);
     assert_int_equal(run(net, p, "tag{value=5},tag{value=5},fix(count-down)"), XIR_OK);
-    assert_int_equal(state_of(p).networks, 7);   /* the first, and one a change */
+    assert_int_equal(state_of(p).networks, 7);   /* the first network, and one per change */
     xir_network_free(net);
     xir_proof_free(p);
 }
@@ -262,7 +262,7 @@ static void the_pass_that_changes_the_result_is_named(void **state) {
     assert_int_equal(run(net, p, "tag{value=5},spoil,tag{value=4}"), XIR_E_INVALID);
     assert_string_equal(findings(),
                         "spoil: the network is not proven to compute the same after this pass:\n"
-                        "the network computes something else, output 'y': 1 of 4 elements differs, the first is number 0: it was 3 and is 11 now; "
+                        "the network computes something else: output 'y': 1 of 4 elements differs, the first is number 0: it was 3 and is 11 now; "
                         "the largest difference is 8\n"
                         "the first value that differs is 'p': 1 of 4 elements differs, the first is number 0: it was 1 and is 9 now; the largest "
                         "difference is 8");
@@ -270,7 +270,7 @@ static void the_pass_that_changes_the_result_is_named(void **state) {
     xir_proof_free(p);
 }
 
-/* in [1,c,2,2] -> the same with channels last -> twice as much -> back: or what is left of it if both borders have
+/* in [1,c,2,2] -> channels last -> times `factor` -> channels second; without the transposes if inputs and outputs have
  * channels last. */
 static xir_network *pictures(int64_t c, bool last, float factor) {
     const xir_type *fp32 = xir_type_float(ctx, XIR_FLOAT_FP32);
@@ -290,8 +290,8 @@ static xir_network *pictures(int64_t c, bool last, float factor) {
     return net;
 }
 
-/* With as many channels as rows the dims do not tell; the layout does. */
-static void arrays_follow_borders_that_get_channels_last(void **state) {
+/* With as many channels as rows the dims do not show the order; the layout does. */
+static void arrays_follow_inputs_and_outputs_that_get_channels_last(void **state) {
     (void)state;
     for (int64_t c = 2; c < 5; c++) {
         xir_proof *p = xir_proof_new(ctx, &XIR_INIT(xir_proof_options, .seed = (uint64_t)c), why);
@@ -320,14 +320,14 @@ static void scarce_look(want *w) {
     xir_proof *p;
     TRY_MAKE(w, p, xir_proof_new(w->ctx, NULL, w->why));
     TRY(w, xir_proof_check(p, a, w->why));
-    assert_true(state_of(p).networks >= 1);   /* without memory it is not taken for one that cannot be run */
+    assert_true(state_of(p).networks >= 1);   /* running out of memory does not count as "can't be run" */
     TRY(w, xir_proof_check(p, a, w->why));
     IN_PLENTY(w, xir_network_free(a); xir_network_free(b); xir_proof_free(p));
 }
 
 static void every_allocation(void **state) {
     (void)state;
-    run_scarcely("looking at networks", scarce_look, false);
+    run_scarcely("checking networks", scarce_look, false);
 }
 
 static int begin(void **state) {
@@ -339,14 +339,14 @@ static int begin(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(networks_that_compute_the_same),
-        cmocka_unit_test(a_difference_is_said_with_the_first_value_that_differs),
+        cmocka_unit_test(a_finding_names_the_first_value_that_differs),
         cmocka_unit_test(the_tolerance_is_the_caller_s),
         cmocka_unit_test(another_number_of_outputs_is_a_difference),
-        cmocka_unit_test(names_of_inputs_must_be_there),
+        cmocka_unit_test(unknown_names_of_inputs_are_errors),
         cmocka_unit_test(each_sample_is_run_on_its_own),
-        cmocka_unit_test(a_proof_begins_with_what_can_be_run),
+        cmocka_unit_test(a_proof_begins_with_the_first_network_that_can_be_run),
         cmocka_unit_test(unknown_dims_are_one),
-        cmocka_unit_test(arrays_follow_borders_that_get_channels_last),
+        cmocka_unit_test(arrays_follow_inputs_and_outputs_that_get_channels_last),
         cmocka_unit_test(a_pipeline_is_proven_pass_by_pass),
         cmocka_unit_test(the_pass_that_changes_the_result_is_named),
         cmocka_unit_test(every_allocation),

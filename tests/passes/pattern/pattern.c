@@ -1,4 +1,4 @@
-/* Patterns: what a row asks, which way is found, what a table must not say. */
+/* Patterns: what a row matches, which alternative is found, and which tables are refused. */
 #include <pthread.h>
 #include <string.h>
 #include "support/story.h"
@@ -33,7 +33,7 @@ static void roots_are(const char *story, const xir_pattern_row *rows, size_t n, 
 #define ROOTS(story, rows, expected)        roots_are(story, rows, COUNT(rows), false, expected, __LINE__)
 #define CLOSED_ROOTS(story, rows, expected) roots_are(story, rows, COUNT(rows), true, expected, __LINE__)
 
-/* What the rows of the first match stand for, values by name: "x s y"; "." for none. */
+/* The values that the rows of the first match stand for, by name: "x s y"; "." for none. */
 static void first_is(const char *story, const xir_pattern_row *rows, size_t n, const char *expected, int line) {
     xir_network *net = story_net(story);
     xir_pattern *p = make(rows, n, false);
@@ -105,7 +105,7 @@ static void inputs_are_found_by_position(void **state) {
     ROOTS("x: 2 3; r = ReLU x; a = Add r x; b = Add x r; out a b", left, "a");
     ROOTS("x: 2 3; r = ReLU x; a = Add r x; b = Add x r; out a b", either, "a b");
     FIRST("x: 2 3; r = ReLU x; b = Add x r; out b", either, "x r b");
-    FIRST("x: 2 3; r = ReLU x; s = ReLU r; b = Add s r; out b", either, "r s b");   /* as they lie first */
+    FIRST("x: 2 3; r = ReLU x; s = ReLU r; b = Add s r; out b", either, "r s b");   /* in the given order first */
 }
 
 static void a_shared_row_is_one_value(void **state) {
@@ -121,7 +121,7 @@ static void a_shared_row_is_one_value(void **state) {
     ROOTS("x: 2 3; r = ReLU x; s = ReLU x; a = Add r r; b = Add r s; out a b", twice, "a");
 }
 
-static void what_is_not_listed_is_absent(void **state) {
+static void inputs_that_are_not_listed_are_absent(void **state) {
     (void)state;
     static const xir_pattern_row two[] = {
         [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_PARAMS }, [2] = { XIR_ROW_OP(xir_matmul_class), XIR_ROW_INPUTS(0, 1) },
@@ -156,7 +156,7 @@ static void any_number_of_inputs(void **state) {
     ROOTS(net, all, "a b c d");
 }
 
-static void outputs_are_told_apart(void **state) {
+static void outputs_are_distinguished(void **state) {
     (void)state;
     const char *net =
         "x: 2 4; a, b = Split x [axis=1 sections=2,2]; c = ReLU a; d = ReLU b; e = Add a b; f = Add b a; out c d e f";
@@ -175,7 +175,7 @@ static void outputs_are_told_apart(void **state) {
         [2] = { XIR_ROW_OP(xir_add_class), XIR_ROW_INPUTS(1, 0) },
     };
     ROOTS(net, turned, "f");
-    ROOTS("x: 2 4; a, b = Split x [axis=1 sections=2,2]; c, d = Split x [axis=1 sections=2,2]; e = Add a d; out e", both, "");   /* of two ops */
+    ROOTS("x: 2 4; a, b = Split x [axis=1 sections=2,2]; c, d = Split x [axis=1 sections=2,2]; e = Add a d; out e", both, "");   /* of two different ops */
 }
 
 /* ---- conditions ------------------------------------------------------------------------------------------------- */
@@ -256,7 +256,7 @@ static void numbers_are_compared(void **state) {
     ROOTS("x: fp64 2 3; h: params fp64 1 = 0.5; a = Multiply x h; out a", half, "a");
 }
 
-static void closed_patterns_leave_nothing(void **state) {
+static void closed_patterns_have_no_outside_uses(void **state) {
     (void)state;
     static const xir_pattern_row rows[] = {
         [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(0) },
@@ -268,7 +268,7 @@ static void closed_patterns_leave_nothing(void **state) {
     CLOSED_ROOTS(net, rows, "a");
 }
 
-/* ---- ways ------------------------------------------------------------------------------------------------------- */
+/* ---- choices ---------------------------------------------------------------------------------------------------- */
 
 static void optional_ops(void **state) {
     (void)state;
@@ -278,7 +278,7 @@ static void optional_ops(void **state) {
         [2] = { XIR_ROW_OP(xir_tanh_class), XIR_ROW_INPUTS(1) },
     };
     FIRST("x: 2 3; s = Sigmoid x; r = ReLU s; t = Tanh r; out t", rows, "s r t");
-    FIRST("x: 2 3; s = Sigmoid x; t = Tanh s; out t", rows, "s s t");   /* the row stands for what its input does */
+    FIRST("x: 2 3; s = Sigmoid x; t = Tanh s; out t", rows, "s s t");   /* the row stands for the value of its input */
     ROOTS("x: 2 3; s = Sigmoid x; r = ReLU s; q = ReLU r; t = Tanh q; out t", rows, "");
     static const xir_pattern_row any[] = {
         [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(0), .optional = true },
@@ -286,7 +286,7 @@ static void optional_ops(void **state) {
     };
     FIRST("x: 2 3; r = ReLU x; a = Add x r; out a", any, "x r a");
     FIRST("x: 2 3; r = ReLU x; a = Add x x; out a", any, "x x a");
-    FIRST("x: 2 3; r = ReLU x; a = Add r r; out a r", any, "r r a");   /* it fits, but then the inputs are two: it is not there */
+    FIRST("x: 2 3; r = ReLU x; a = Add r r; out a r", any, "r r a");   /* matching it would need two different inputs: it is absent */
     FIRST("x: 2 3; z: 2 3; r = ReLU x; a = Add z r; out a", any, "");
 }
 
@@ -316,8 +316,8 @@ static void alternatives(void **state) {
     ROOTS("x: 2 3; two: 2; three: 3; r = ReLU x; a = Multiply x two; b = Multiply r x; c = Multiply three x; out a b c", value, "a b");
 }
 
-/* A choice that fits at first and fails later is taken back with all that followed from it. */
-static void choices_are_taken_back(void **state) {
+/* A choice that matches at first and fails later is undone together with everything that followed from it. */
+static void choices_are_undone(void **state) {
     (void)state;
     static const xir_pattern_row rows[] = {
         [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_ANY },
@@ -336,7 +336,7 @@ static bool starts_at_y(const xir_match *m, void *user) {
     return (void)user, xir_str_equal(xir_value_name(xir_match_value(m, 0)), XIR_STR("y"));
 }
 
-static void the_last_word_is_the_check_s(void **state) {
+static void the_check_decides_last(void **state) {
     (void)state;
     static const xir_pattern_row rows[] = {
         [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_ANY },
@@ -352,7 +352,7 @@ static void the_last_word_is_the_check_s(void **state) {
     assert_ptr_equal(xir_match_value(&m, 1), story_value(net, "x"));
     assert_true(xir_match_has(&m, m.root));
     assert_false(xir_match_has(&m, story_op(net, "b")));
-    /* the Input makes a value of the match, and is no op of it */
+    /* the Input makes a value of the match, but is not one of its ops */
     assert_false(xir_match_has(&m, story_op(net, "x")));
     assert_false(xir_pattern_next(p, net, &m));
     assert_false(xir_pattern_match(p, story_op(net, "b"), &m));
@@ -363,7 +363,7 @@ static void the_last_word_is_the_check_s(void **state) {
 
 /* ---- broken networks and broken tables -------------------------------------------------------------------------- */
 
-static void absent_inputs_and_values_without_a_maker(void **state) {
+static void absent_inputs_and_values_without_a_producer(void **state) {
     (void)state;
     static const xir_pattern_row rows[] = {
         [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_OP(xir_sigmoid_class), XIR_ROW_INPUTS(0), .element = "@fp(32)" },
@@ -380,11 +380,11 @@ static void absent_inputs_and_values_without_a_maker(void **state) {
     assert_false(xir_pattern_match(p, a, &m));
     DOES(xir_op_set_input(s, 0, NULL));
     assert_false(xir_pattern_match(p, a, &m));
-    DOES(xir_op_set_input(s, 0, xir_op_output(a, 0)));   /* round */
+    DOES(xir_op_set_input(s, 0, xir_op_output(a, 0)));   /* a cycle */
     DOES(xir_op_set_input(a, 0, xir_op_output(a, 0)));
     assert_false(xir_pattern_match(p, a, &m));
     DOES(xir_value_set_type(xir_op_output(s, 0), xir_value_type(xir_op_output(a, 0))));
-    (void)xir_pattern_match(p, a, &m);   /* whatever it says, it ends */
+    (void)xir_pattern_match(p, a, &m);   /* with any result, it terminates */
     xir_op_clear_inputs(a);
     xir_op_clear_inputs(s);
     assert_false(xir_pattern_match(p, a, &m));
@@ -396,7 +396,7 @@ static void absent_inputs_and_values_without_a_maker(void **state) {
     do {                                                                                                \
         static const xir_pattern_row rows_[] = { __VA_ARGS__ };                                         \
         xir_pattern_decl decl_ = { XIR_PATTERN_HEAD("bad", rows_) };                                    \
-        if (xir_pattern_new(ctx, &decl_, why)) fail_msg("line %d: it is taken", __LINE__);              \
+        if (xir_pattern_new(ctx, &decl_, why)) fail_msg("line %d: it is accepted", __LINE__);              \
         check_finding(code, part);                                                                      \
     } while (0)
 #define RELU XIR_ROW_OP(xir_relu_class)
@@ -407,41 +407,41 @@ static const xir_class_decl *nobody(void) {
     return &decl;
 }
 
-static void what_a_table_must_not_say(void **state) {
+static void invalid_tables_are_refused(void **state) {
     (void)state;
     REFUSED(XIR_E_INVALID, "pattern 'bad', row 0: it names row 0", [0] = { RELU, XIR_ROW_INPUTS(0) });
     REFUSED(XIR_E_INVALID, "row 0: it names row 1", [0] = { RELU, XIR_ROW_INPUTS(1) }, [1] = { RELU });
-    REFUSED(XIR_E_INVALID, "row 0: nothing leads to it", [0] = { XIR_ROW_ANY }, [1] = { RELU });
-    REFUSED(XIR_E_INVALID, "row 0: nobody has said what it is", [1] = { RELU, XIR_ROW_INPUTS(0) });
-    REFUSED(XIR_E_INVALID, "the root is no op", [0] = { XIR_ROW_ANY });
-    REFUSED(XIR_E_INVALID, "the root is no op", [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_EITHER(0) });
-    REFUSED(XIR_E_INVALID, "the root is optional", [0] = { XIR_ROW_ANY }, [1] = { RELU, XIR_ROW_INPUTS(0), .optional = true });
-    REFUSED(XIR_E_INVALID, "row 0: an optional op has no inputs", [0] = { RELU, .optional = true }, [1] = { RELU, XIR_ROW_INPUTS(0) });
-    REFUSED(XIR_E_INVALID, "fewer than two inputs commute", [0] = { XIR_ROW_ANY }, [1] = { RELU, XIR_ROW_INPUTS(0), .commutes = true });
-    REFUSED(XIR_E_INVALID, "a REST is the last", [0] = { XIR_ROW_REST }, [1] = { XIR_ROW_ANY }, [2] = { RELU, XIR_ROW_INPUTS(0, 1) });
-    REFUSED(XIR_E_INVALID, "a REST is the last", [0] = { XIR_ROW_REST }, [1] = { XIR_ROW_EITHER(0) }, [2] = { RELU, XIR_ROW_INPUTS(1) });
-    REFUSED(XIR_E_INVALID, "no output of the row of an op", [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_OUTPUT(0, 1) }, [2] = { RELU, XIR_ROW_INPUTS(1) });
+    REFUSED(XIR_E_INVALID, "row 0: the root does not reach it", [0] = { XIR_ROW_ANY }, [1] = { RELU });
+    REFUSED(XIR_E_INVALID, "row 0: the row has no kind", [1] = { RELU, XIR_ROW_INPUTS(0) });
+    REFUSED(XIR_E_INVALID, "the root must be an op", [0] = { XIR_ROW_ANY });
+    REFUSED(XIR_E_INVALID, "the root must be an op", [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_EITHER(0) });
+    REFUSED(XIR_E_INVALID, "the root must not be optional", [0] = { XIR_ROW_ANY }, [1] = { RELU, XIR_ROW_INPUTS(0), .optional = true });
+    REFUSED(XIR_E_INVALID, "row 0: an optional op must have an input", [0] = { RELU, .optional = true }, [1] = { RELU, XIR_ROW_INPUTS(0) });
+    REFUSED(XIR_E_INVALID, "expected at least two inputs that commute", [0] = { XIR_ROW_ANY }, [1] = { RELU, XIR_ROW_INPUTS(0), .commutes = true });
+    REFUSED(XIR_E_INVALID, "a REST must be the last", [0] = { XIR_ROW_REST }, [1] = { XIR_ROW_ANY }, [2] = { RELU, XIR_ROW_INPUTS(0, 1) });
+    REFUSED(XIR_E_INVALID, "a REST must be the last", [0] = { XIR_ROW_REST }, [1] = { XIR_ROW_EITHER(0) }, [2] = { RELU, XIR_ROW_INPUTS(1) });
+    REFUSED(XIR_E_INVALID, "expected an output of the row of an op", [0] = { XIR_ROW_ANY }, [1] = { XIR_ROW_OUTPUT(0, 1) }, [2] = { RELU, XIR_ROW_INPUTS(1) });
     REFUSED(XIR_E_INVALID, "it has no alternatives", [0] = { .kind = XIR_PATTERN_EITHER }, [1] = { RELU, XIR_ROW_INPUTS(0) });
-    REFUSED(XIR_E_UNKNOWN, "'@fp(31)' is no element type", [0] = { RELU, .element = "@fp(31)" });
+    REFUSED(XIR_E_UNKNOWN, "'@fp(31)' is not an element type", [0] = { RELU, .element = "@fp(31)" });
     REFUSED(XIR_E_UNKNOWN, "class test::Nobody is not registered", [0] = { XIR_ROW_OP(nobody) });
     xir_pattern_row many[XIR_PATTERN_ROWS + 1] = { { RELU } };
     for (size_t i = 1; i < COUNT(many); i++) many[i] = (xir_pattern_row){ RELU };
     xir_pattern_decl decl = { XIR_PATTERN_HEAD("large", many) };
     assert_null(xir_pattern_new(ctx, &decl, why));
-    check_finding(XIR_E_LIMIT, "65 rows");
+    check_finding(XIR_E_LIMIT, "expected 1 to 64 rows, found 65");
     for (size_t i = 0; i < 14; i++) {   /* row i has row i - 1 sixteen times */
         many[i] = i ? (xir_pattern_row){ RELU, .n_inputs = 16 } : (xir_pattern_row){ XIR_ROW_ANY };
         memset(many[i].inputs, i ? (int)i - 1 : 0, sizeof many[i].inputs);
     }
     decl.n_rows = 13;
-    xir_pattern_free(xir_pattern_new(ctx, &decl, why));   /* as many as there may be */
+    xir_pattern_free(xir_pattern_new(ctx, &decl, why));   /* the maximum number */
     decl.n_rows = 14;
     assert_null(xir_pattern_new(ctx, &decl, why));
-    check_finding(XIR_E_LIMIT, "more than 192 inputs");
+    check_finding(XIR_E_LIMIT, "at most 192 inputs");
     decl.n_rows = 2;
     many[1].n_inputs = 17;
     assert_null(xir_pattern_new(ctx, &decl, why));
-    check_finding(XIR_E_LIMIT, "it has 17 inputs");
+    check_finding(XIR_E_LIMIT, "expected at most 16 inputs, found 17");
     many[1].n_inputs = 16;
     decl.abi++;
     assert_null(xir_pattern_new(ctx, &decl, why));
@@ -449,12 +449,12 @@ static void what_a_table_must_not_say(void **state) {
     decl.abi--;
     decl.n_rows = 0;
     assert_null(xir_pattern_new(ctx, &decl, why));
-    check_finding(XIR_E_INVALID, "0 rows");
+    check_finding(XIR_E_INVALID, "rows, found 0");
     xir_pattern_free(NULL);
 }
 
-/* What a pattern points to may go when it is made, and the caller's context too. */
-static void a_pattern_keeps_what_it_needs(void **state) {
+/* The data that a declaration points to can be freed after the pattern is made, and so can the caller's context. */
+static void a_pattern_copies_what_it_needs(void **state) {
     (void)state;
     xir_context *own = xir_context_new(NULL);
     char name[] = "short-lived", attr[] = "alpha";
@@ -473,7 +473,7 @@ static void a_pattern_keeps_what_it_needs(void **state) {
     xir_pattern_free(p);
 }
 
-/* Many threads look for one pattern in one network. */
+/* Many threads search for one pattern in one network. */
 typedef struct looking { const xir_pattern *pattern; xir_network *net; size_t found; } looking;
 
 static void *look(void *user) {
@@ -514,20 +514,20 @@ int main(void) {
         cmocka_unit_test(a_pattern_is_the_whole_cone),
         cmocka_unit_test(inputs_are_found_by_position),
         cmocka_unit_test(a_shared_row_is_one_value),
-        cmocka_unit_test(what_is_not_listed_is_absent),
+        cmocka_unit_test(inputs_that_are_not_listed_are_absent),
         cmocka_unit_test(any_number_of_inputs),
-        cmocka_unit_test(outputs_are_told_apart),
+        cmocka_unit_test(outputs_are_distinguished),
         cmocka_unit_test(attributes_are_tested),
         cmocka_unit_test(values_are_tested),
         cmocka_unit_test(numbers_are_compared),
-        cmocka_unit_test(closed_patterns_leave_nothing),
+        cmocka_unit_test(closed_patterns_have_no_outside_uses),
         cmocka_unit_test(optional_ops),
         cmocka_unit_test(alternatives),
-        cmocka_unit_test(choices_are_taken_back),
-        cmocka_unit_test(the_last_word_is_the_check_s),
-        cmocka_unit_test(absent_inputs_and_values_without_a_maker),
-        cmocka_unit_test(what_a_table_must_not_say),
-        cmocka_unit_test(a_pattern_keeps_what_it_needs),
+        cmocka_unit_test(choices_are_undone),
+        cmocka_unit_test(the_check_decides_last),
+        cmocka_unit_test(absent_inputs_and_values_without_a_producer),
+        cmocka_unit_test(invalid_tables_are_refused),
+        cmocka_unit_test(a_pattern_copies_what_it_needs),
         cmocka_unit_test(threads_share_a_pattern),
     };
     return RUN_GROUP(tests);

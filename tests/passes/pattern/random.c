@@ -1,6 +1,6 @@
-/* Random patterns on random networks: what is found is what trying everything finds. Trying everything is: for each row
- * that leaves a choice (which alternative, which order, there or not) every answer, and with the answers given, going
- * down from the root once. */
+/* Random patterns on random networks: the matcher finds what exhaustive search finds. The search tries every combination
+ * of answers to the choices of the rows (which alternative, which order, present or absent), and for each combination
+ * goes down from the root once. */
 #include <string.h>
 #include "support/story.h"
 #include <xir/ops.h>
@@ -24,7 +24,7 @@ static xir_network *random_net(size_t ops) {
     values[n++] = xir_input(at, "x", type);
     for (int i = 0; i < 2; i++) values[n++] = xir_params_copy(net, XIR_STR("p"), type, fours[i], sizeof fours[i]);
     for (size_t i = 0; i < ops; i++) {
-        /* Near ones more often, so that chains come about. */
+        /* Recent values more often, to get chains. */
         xir_value *a = values[chance(2) ? n - 1 - chance(n < 4 ? n : 4) : chance(n)], *b = values[chance(n)];
         if (chance(2)) {
             values[n++] =
@@ -50,8 +50,7 @@ static xir_network *random_net(size_t ops) {
 
 static bool is_op(const xir_pattern_row *r) { return r->kind == XIR_PATTERN_OP && !r->optional; }
 
-/* Rows one after the other; those that nothing names are named by the later ones first, so that most tables are
- * good. */
+/* Makes rows one after the other. Later rows name unused earlier rows first, so that most tables are valid. */
 static size_t random_rows(xir_pattern_row *rows) {
     size_t n = 2 + chance(ROWS - 1);
     uint64_t named = 0;
@@ -71,7 +70,7 @@ static size_t random_rows(xir_pattern_row *rows) {
         if (r->kind == XIR_PATTERN_OP) {
             r->n_inputs = 1 + chance(2);
             bool two = r->n_inputs == 2;
-            if (chance(6) == 0) r->classes[0] = NULL;                       /* of any class */
+            if (chance(6) == 0) r->classes[0] = NULL;                       /* any class */
             else if (chance(6) == 0) r->classes[0] = two ? xir_concat_class : xir_split_class;
             else r->classes[0] = two ? binary[chance(COUNT(binary))] : unary[chance(COUNT(unary))];
             if (r->classes[0] && chance(3) == 0)
@@ -97,11 +96,11 @@ static size_t random_rows(xir_pattern_row *rows) {
     return n;
 }
 
-/* ---- trying everything ------------------------------------------------------------------------------------------ */
+/* ---- exhaustive search ------------------------------------------------------------------------------------------ */
 
 typedef struct trial {
     const xir_pattern_row *rows;
-    uint32_t               answers[ROWS + 1];   /* of each row: which alternative, order or presence */
+    uint32_t               answers[ROWS + 1];   /* for each row: its alternative, order or presence */
     bool                   bound[ROWS + 1];
     const xir_value       *values[ROWS + 1];
     const xir_op          *ops[ROWS + 1];
@@ -153,11 +152,11 @@ static bool fits(trial *t, uint8_t row, xir_value *v) {
     }
 }
 
-/* How many answers a row's question has. */
+/* The number of answers to a row's choice. */
 static uint32_t answers_of(const xir_pattern_row *r) {
     if (r->kind == XIR_PATTERN_EITHER) return (uint32_t)r->n_inputs;
     if (r->kind != XIR_PATTERN_OP) return 1;
-    return r->optional ? 3 : r->commutes ? 2 : 1;   /* of an optional one: the two orders, absent */
+    return r->optional ? 3 : r->commutes ? 2 : 1;   /* for an optional one: the two orders, or absent */
 }
 
 static bool closed(const trial *t, size_t n, const xir_op *root) {
@@ -175,7 +174,7 @@ static bool closed(const trial *t, size_t n, const xir_op *root) {
     return true;
 }
 
-/* Whether there is a way; `found`, if there, must be one of them. */
+/* Whether the pattern matches; `found`, unless NULL, must be one of the matches. */
 static bool try_all(const xir_pattern_row *rows, size_t n, bool is_closed, xir_op *root, const xir_match *found,
                     bool *found_is_one) {
     trial t = { .rows = rows };
@@ -203,7 +202,7 @@ static bool try_all(const xir_pattern_row *rows, size_t n, bool is_closed, xir_o
     return any;
 }
 
-static void what_is_found_is_what_is_there(void **state) {
+static void the_matcher_finds_what_exhaustive_search_finds(void **state) {
     (void)state;
     size_t good = 0, matches = 0, tried = 0;
     for (int i = 0; i < 30000; i++) {
@@ -234,13 +233,13 @@ static void what_is_found_is_what_is_there(void **state) {
         xir_network_free(net);
         xir_pattern_free(p);
     }
-    if (good < 5000 || matches < 3000) fail_msg("%zu patterns, %zu matches: too few to say anything", good, matches);
+    if (good < 5000 || matches < 3000) fail_msg("%zu patterns, %zu matches: too few for a conclusion", good, matches);
     if (getenv("XIR_TEST_TALK")) print_message("%zu patterns, %zu matches, %zu other ops\n", good, matches, tried);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_found_is_what_is_there),
+        cmocka_unit_test(the_matcher_finds_what_exhaustive_search_finds),
     };
     return RUN_GROUP(tests);
 }

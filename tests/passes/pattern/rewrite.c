@@ -1,4 +1,4 @@
-/* Rewriting: to the end, in linear time, with a limit; what callbacks may do to the network under it. */
+/* Rewriting: it terminates, in linear time, and has a limit; and what callbacks may do to the network meanwhile. */
 #include <string.h>
 #include "support/scarce.h"
 #include "support/story.h"
@@ -9,7 +9,7 @@
 #define OPEN(name_, rows_)   static const xir_pattern_decl name_ = { XIR_PATTERN_HEAD(#name_, rows_) }
 #define CLOSED(name_, rows_) static const xir_pattern_decl name_ = { XIR_PATTERN_HEAD(#name_, rows_), .closed = true }
 
-/* Rules of a test, made and freed. */
+/* The rules of a test. */
 static xir_rule rules[8];
 static size_t n_rules;
 
@@ -29,7 +29,7 @@ static int end(void **state) {
     return 0;
 }
 
-/* Rewrites a story; the number of rewrites. */
+/* Rewrites a story; returns the number of rewrites. */
 static size_t rewrite(xir_network *net) {
     size_t n = 0;
     xir_status status = xir_network_rewrite(net, rules, n_rules, sizeof *rules, 0, &n, why);
@@ -41,12 +41,12 @@ static size_t rewrite(xir_network *net) {
     return n;
 }
 
-/* The story afterwards; all rules are forgotten. */
+/* Checks the story afterwards, and forgets all rules. */
 static void becomes(const char *before, const char *after, size_t times, int line) {
     xir_network *net = story_net(before);
     size_t n = rewrite(net);
     check_story(net, after, __FILE__, line);
-    if (n != times) fail_msg("line %d: %zu rewrites, %zu were expected", line, n, times);
+    if (n != times) fail_msg("line %d: expected %zu rewrites, found %zu", line, times, n);
     xir_network_free(net);
     forget_rules();
 }
@@ -66,7 +66,7 @@ static xir_verdict keep_first(xir_rewriter *at, const xir_match *m, const void *
     return (void)at, (void)user, xir_match_replace(m, xir_match_value(m, 1));
 }
 
-/* relu(neg(x)) -> neg(relu(x)): it goes up, away from where one looks next. */
+/* relu(neg(x)) -> neg(relu(x)): it moves up, away from the next ops of the walk. */
 static const xir_pattern_row up_rows[] = {
     { XIR_ROW_ANY }, { XIR_ROW_OP(xir_neg_class), XIR_ROW_INPUTS(0) }, { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(1), .where = count_asking },
 };
@@ -91,9 +91,9 @@ static xir_verdict to_silu(xir_rewriter *at, const xir_match *m, const void *use
     return xir_match_replace(m, xir_op_output(now, 0));
 }
 
-/* ---- to the end ------------------------------------------------------------------------------------------------- */
+/* ---- termination ------------------------------------------------------------------------------------------------ */
 
-static void until_nothing_fits(void **state) {
+static void rewriting_goes_on_until_nothing_matches(void **state) {
     (void)state;
     rule(&relus, keep_first, NULL);
     BECOMES("x: 2 3; a = ReLU x; b = ReLU a; c = ReLU b; d = Tanh c; e = ReLU d; f = ReLU e; out f", "c = ReLU x; d = Tanh c; f = ReLU d; out f", 3);
@@ -105,7 +105,7 @@ static void until_nothing_fits(void **state) {
     BECOMES("x: 2 3; a = ReLU x; out a", "a = ReLU x; out a", 0);
 }
 
-/* One rule's work is another's. */
+/* The result of one rule is the input of another. */
 static void rules_feed_each_other(void **state) {
     (void)state;
     rule(&relus, keep_first, NULL);
@@ -118,12 +118,12 @@ static void rules_feed_each_other(void **state) {
     forget_rules();
 }
 
-/* A value that loses a use closes a pattern above which nothing has changed. */
+/* A value loses a use, so that a pattern becomes closed above which nothing has changed. */
 static void fewer_uses_are_noticed(void **state) {
     (void)state;
     rule(&silu, to_silu, NULL);
     rule(&relus, keep_first, NULL);
-    /* The outer pair reads s; it goes first, and only then s is used inside of the first pair alone. */
+    /* The outer pair reads s. After it is rewritten, s is used only inside the first pair. */
     BECOMES("x: 2 3; s = Sigmoid x; y = Multiply x s; a = ReLU s; b = ReLU a; c = ReLU b; out y c",
             "s = Sigmoid x; y = Multiply x s; c = ReLU s; out y c", 2);
     static const xir_pattern_row drop_rows[] =
@@ -134,10 +134,10 @@ static void fewer_uses_are_noticed(void **state) {
     BECOMES("x: 2 3; s = Sigmoid x; y = Multiply x s; m = Maximum s x; out y m", "y = SiLU x; out y x", 2);
 }
 
-static void what_is_left_is_not_asked_for_ever(void **state) {
+static void a_rewrite_without_effect_is_not_repeated_forever(void **state) {
     (void)state;
     rule(&relus, NULL, NULL);
-    rules[0].rewrite = to_silu;   /* of another type: nothing is replaced */
+    rules[0].rewrite = to_silu;   /* the type differs: nothing is replaced */
     xir_network *net = story_net("x: 2 3; a = Neg x; b = ReLU a; c = ReLU b; out c");
     xir_op *b = story_op(net, "b");
     DOES(xir_value_set_type(xir_op_output(story_op(net, "c"), 0), FP32("NC", 2, 3)));
@@ -150,7 +150,7 @@ static void what_is_left_is_not_asked_for_ever(void **state) {
 
 /* ---- linear ----------------------------------------------------------------------------------------------------- */
 
-static void chains_cost_their_length(void **state) {
+static void chains_take_linear_time(void **state) {
     (void)state;
     enum { N = 20000 };
     for (int upwards = 0; upwards < 2; upwards++) {
@@ -172,8 +172,8 @@ static void chains_cost_their_length(void **state) {
     }
 }
 
-/* All read one value, which loses a use by each rewrite. */
-static void a_hub_is_not_asked_again_and_again(void **state) {
+/* Many ops read one value, which loses a use in each rewrite. */
+static void a_hub_is_not_visited_again_and_again(void **state) {
     (void)state;
     enum { N = 20000 };
     xir_network *net = new_net();
@@ -192,7 +192,7 @@ static void a_hub_is_not_asked_again_and_again(void **state) {
     forget_rules();
 }
 
-/* The same of constants, by turns, where patterns ask for their uses. */
+/* The same with two constants in turn, for patterns that test their number of uses. */
 static void constants_are_hubs_too(void **state) {
     (void)state;
     enum { N = 20000 };
@@ -221,13 +221,13 @@ static void constants_are_hubs_too(void **state) {
     rule(&lone, to_silu, NULL);
     rule(&any, to_silu, NULL);
     asked = 0;
-    assert_int_equal(rewrite(net), N + 2);   /* in the end each constant has one use */
+    assert_int_equal(rewrite(net), N + 2);   /* finally each constant has one use */
     if (asked > 4 * N) fail_msg("%zu questions for %d ops", asked, N);
     xir_network_free(net);
     forget_rules();
 }
 
-/* ---- ends ------------------------------------------------------------------------------------------------------- */
+/* ---- limits ----------------------------------------------------------------------------------------------------- */
 
 static const xir_pattern_row relu_rows[] = { { XIR_ROW_ANY }, { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(0) } };
 OPEN(endless, relu_rows);
@@ -241,7 +241,7 @@ static xir_verdict only_say_so(xir_rewriter *at, const xir_match *m, const void 
 
 static void the_limit_is_an_error_that_names_the_pattern(void **state) {
     (void)state;
-    xir_rewrite_fn *const both[] = { another_relu, only_say_so };
+    xir_rewrite_fn *const both[] = { another_relu, claim_a_rewrite };
     for (size_t i = 0; i < COUNT(both); i++) {
         size_t n;
         xir_network *net = story_net("x: 2 3; a = ReLU x; out a");
@@ -249,7 +249,7 @@ static void the_limit_is_an_error_that_names_the_pattern(void **state) {
         rule(&endless, both[i], NULL);
         assert_int_equal(xir_network_rewrite(net, rules, n_rules, sizeof *rules, 50, &n, why), XIR_E_LIMIT);
         assert_int_equal(n, 50);
-        check_finding(XIR_E_LIMIT, "pattern 'endless' was rewritten 50 times");
+        check_finding(XIR_E_LIMIT, "pattern 'endless' reached the limit of 50 rewrites");
         assert_int_equal(xir_network_rewrite(net, rules, n_rules, sizeof *rules, 0, &n, why), XIR_E_LIMIT);
         assert_int_equal(n, 1030);   /* ten times three ops, and 1000 */
         check_finding(XIR_E_LIMIT, "pattern 'endless'");
@@ -257,7 +257,7 @@ static void the_limit_is_an_error_that_names_the_pattern(void **state) {
         xir_network_free(net);
         forget_rules();
     }
-    /* As often as allowed is no error. */
+    /* Exactly as many rewrites as allowed are not an error. */
     size_t n;
     xir_network *net = story_net("x: 2 3; a = ReLU x; b = ReLU a; c = ReLU b; out c");
     rule(&relus, keep_first, NULL);
@@ -272,7 +272,7 @@ static xir_verdict once(xir_rewriter *at, const xir_match *m, const void *user) 
     return *(const bool *)user ? keep_first(at, m, NULL) : XIR_REWRITE_LEFT;
 }
 
-static void it_stops_when_told(void **state) {
+static void a_callback_can_stop_it(void **state) {
     (void)state;
     bool yes = true, no = false;
     rule(&relus, once, &yes);
@@ -289,7 +289,7 @@ static xir_verdict wrong_op(xir_rewriter *at, const xir_match *m, const void *us
     return xir_match_replace(m, xir_op_output(now, 0));
 }
 
-static void a_failure_is_told_with_the_network_s_words(void **state) {
+static void a_failure_has_the_finding_of_the_network(void **state) {
     (void)state;
     xir_network *net = story_net("x: 2 3; a = ReLU x; b = ReLU a; out b");
     rule(&relus, wrong_op, NULL);
@@ -303,14 +303,14 @@ static void a_failure_is_told_with_the_network_s_words(void **state) {
     forget_rules();
 }
 
-static void rules_are_at_most_64(void **state) {
+static void more_than_64_rules_are_refused(void **state) {
     (void)state;
     xir_rule many[XIR_RULES + 1];
     xir_network *net = story_net("x: 2 3; a = ReLU x; b = ReLU a; out b");
     rule(&relus, keep_first, NULL);
     for (size_t i = 0; i < COUNT(many); i++) many[i] = rules[0];
     assert_int_equal(xir_network_rewrite(net, many, XIR_RULES + 1, sizeof *many, 0, NULL, why), XIR_E_INVALID);
-    check_finding(XIR_E_INVALID, "65 rules");
+    check_finding(XIR_E_INVALID, "expected at most 64 rules, found 65");
     assert_int_equal(xir_network_rewrite(net, many, XIR_RULES, sizeof *many, 0, NULL, why), XIR_OK);
     assert_int_equal(xir_network_rewrite(net, many, 0, sizeof *many, 0, NULL, why), XIR_OK);
     CHECK_STORY(net, "b = ReLU x; out b");
@@ -318,7 +318,7 @@ static void rules_are_at_most_64(void **state) {
     forget_rules();
 }
 
-/* ---- what callbacks do ------------------------------------------------------------------------------------------ */
+/* ---- callbacks -------------------------------------------------------------------------------------------------- */
 
 /* Erases the root's users before the root: also the op that would be looked at next. */
 static xir_verdict erase_below(xir_rewriter *at, const xir_match *m, const void *user) {
@@ -335,7 +335,7 @@ static xir_verdict erase_below(xir_rewriter *at, const xir_match *m, const void 
     return xir_network_remove(net, root) ? XIR_REWRITE_FAILED : XIR_REWRITE_DONE;
 }
 
-static void the_next_op_may_go(void **state) {
+static void a_callback_may_erase_the_next_op(void **state) {
     (void)state;
     static const xir_pattern_row rows[] = { { XIR_ROW_ANY }, { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(0) } };
     OPEN(below, rows);
@@ -369,7 +369,7 @@ static xir_verdict make_at_start(xir_rewriter *at, const xir_match *m, const voi
     return (void)m, XIR_REWRITE_DONE;
 }
 
-static void what_is_made_far_away_is_found(void **state) {
+static void ops_made_far_away_are_found(void **state) {
     (void)state;
     static const xir_pattern_row rows[] = { { XIR_ROW_ANY }, { XIR_ROW_OP(xir_tanh_class), XIR_ROW_INPUTS(0) } };
     OPEN(tanhs, rows);
@@ -391,7 +391,7 @@ static xir_verdict rewire(xir_rewriter *at, const xir_match *m, const void *user
     return XIR_REWRITE_DONE;
 }
 
-static void changes_elsewhere_are_told(void **state) {
+static void touched_ops_are_visited_again(void **state) {
     (void)state;
     static const xir_pattern_row rows[] = { { XIR_ROW_ANY }, { XIR_ROW_OP(xir_tanh_class), XIR_ROW_INPUTS(0) } };
     OPEN(tanhs, rows);
@@ -409,12 +409,12 @@ static void changes_elsewhere_are_told(void **state) {
     BECOMES("x: 2 3; near = ReLU x; far = ReLU x; t = Neg far; u = Tanh x; out near t u", "far = ReLU x; t = Neg far; u = Tanh x; out far t u", 2);
 }
 
-/* All users of what was touched are asked again, however many there are. */
+/* All users of a touched op are visited again, however many there are. */
 static bool is_the_one(const xir_op *op, void *user) {
     return (void)user, xir_str_equal(xir_op_name(op), XIR_STR("the one"));
 }
 
-static void many_users_are_asked_again(void **state) {
+static void many_users_are_visited_again(void **state) {
     (void)state;
     static const xir_pattern_row rows[] = { { XIR_ROW_ANY }, { XIR_ROW_OP(xir_tanh_class), XIR_ROW_INPUTS(0) } };
     static const xir_pattern_row three_rows[] = {
@@ -424,7 +424,7 @@ static void many_users_are_asked_again(void **state) {
     OPEN(tanhs, rows);
     OPEN(three, three_rows);
     bool yes = true;
-    /* the first one made is the last in the list of uses, later it is not */
+    /* the first op is the last in the list of uses; later ones are not */
     for (int users = 1; users < 40; users++) {
         xir_network *net = story_net("x: 2 3; near = ReLU x; far = ReLU x; t = Tanh x; out near t");
         xir_at at = { .net = net, .before = story_op(net, "t") };
@@ -463,7 +463,7 @@ static void ops_of_the_match_may_change_and_stay(void **state) {
     rule(&bend, bend_relu, NULL);
     rule(&bent, to_silu, NULL);
     BECOMES("x: 2 3; r = ReLU x; s = Sigmoid r; t = Tanh r; out s t", "r = ReLU x [alpha=0.5]; s = SiLU x; t = Tanh r; out s t", 2);
-    /* As far below as the pattern is deep. */
+    /* Also as far down as the pattern is deep. */
     static const xir_pattern_row far_rows[] = {
         { XIR_ROW_ANY }, { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(0), XIR_ROW_ATTRS(XIR_ATTR_REAL("alpha", 0.5)) },
         { XIR_ROW_OP(xir_neg_class), XIR_ROW_INPUTS(1) }, { XIR_ROW_OP(xir_neg_class), XIR_ROW_INPUTS(2) },
@@ -484,7 +484,7 @@ static xir_verdict to_params(xir_rewriter *at, const xir_match *m, const void *u
                                                 zeros, sizeof zeros));
 }
 
-static void params_take_a_place(void **state) {
+static void params_replace_a_value(void **state) {
     (void)state;
     static const xir_pattern_row rows[] =
         { { XIR_ROW_PARAMS }, { XIR_ROW_ANY_OP, .traits = XIR_TRAIT_ACTIVATION, XIR_ROW_INPUTS(0) } };
@@ -502,7 +502,7 @@ static xir_verdict feed_constant(xir_rewriter *at, const xir_match *m, const voi
     return xir_match_replace(m, xir_match_value(m, 0));
 }
 
-static void params_take_places_later(void **state) {
+static void params_replace_a_value_later(void **state) {
     (void)state;
     static const xir_pattern_row rows[] =
         { { XIR_ROW_PARAMS }, { XIR_ROW_ANY_OP, .traits = XIR_TRAIT_ACTIVATION, XIR_ROW_INPUTS(0) } };
@@ -554,7 +554,7 @@ static void names_go_to_what_is_new(void **state) {
     xir_pattern *p = xir_pattern_new(ctx, &copies, why);
     xir_match m = { 0 };
     assert_true(xir_pattern_next(p, net, &m));
-    /* what is read keeps its name */
+    /* a value that the match reads keeps its name */
     assert_int_equal(xir_match_replace(&m, xir_match_value(&m, 0)), XIR_REWRITE_DONE);
     CHECK_STORY(net, "a = ReLU x; out a");
     xir_pattern_free(p);
@@ -572,7 +572,7 @@ static void names_go_to_what_is_new(void **state) {
     /* of another type: it goes again */
     assert_int_equal(xir_match_replace(&m, xir_op_output(other, 0)), XIR_REWRITE_LEFT);
     CHECK_STORY(net, "a = ReLU x; b = ReLU a; out b");
-    /* by itself: only unused ops go */
+    /* by itself: only unused ops are erased */
     assert_int_equal(xir_match_replace(&m, xir_match_value(&m, 2)), XIR_REWRITE_DONE);
     CHECK_STORY(net, "a = ReLU x; b = ReLU a; out b");
     CHECK_SOUND(net);
@@ -592,8 +592,8 @@ static xir_verdict to_tanh(xir_rewriter *at, const xir_match *m, const void *use
     return xir_match_replace(m, xir_op_output(now, 0));
 }
 
-/* In the end nothing fits any more: nobody was forgotten. Each rule makes the network smaller, so there is an end. */
-static void in_the_end_nothing_fits(void **state) {
+/* Finally nothing matches any more: no op was forgotten. Each rule makes the network smaller, so it terminates. */
+static void finally_nothing_matches(void **state) {
     (void)state;
     static const xir_pattern_row negs_rows[] = {
         { XIR_ROW_ANY }, { XIR_ROW_OP(xir_neg_class), XIR_ROW_INPUTS(0) },
@@ -639,14 +639,14 @@ static void in_the_end_nothing_fits(void **state) {
         for (size_t r = 0; r < n_rules; r++) {
             xir_match m = { 0 };
             if (xir_pattern_next(rules[r].pattern, net, &m)) {
-                fail_msg("case %d: pattern '%s' still fits op %d", i, xir_pattern_name(rules[r].pattern),
+                fail_msg("case %d: pattern '%s' still matches op %d", i, xir_pattern_name(rules[r].pattern),
                          (int)xir_op_id(m.root));
             }
         }
         xir_network_free(net);
         forget_rules();
     }
-    if (total < 5000) fail_msg("%zu rewrites: too few to say anything", total);
+    if (total < 5000) fail_msg("%zu rewrites: too few for a conclusion", total);
 }
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
@@ -658,14 +658,14 @@ static void rewriting(want *w) {
     TRY_MAKE(w, two, xir_pattern_new(w->ctx, &up, w->why));
     const xir_rule both[] = { { one, to_silu, NULL }, { two, exchange, NULL } };
     TRY_LOOSELY(w, xir_network_rewrite(w->net, both, 2, sizeof *both, 0, NULL, w->why));
-    IN_PLENTY(w, assert_int_equal(xir_pass_run(w->net, "dce", NULL, NULL, w->why), XIR_OK));   /* what failures left behind */
+    IN_PLENTY(w, assert_int_equal(xir_pass_run(w->net, "dce", NULL, NULL, w->why), XIR_OK));   /* ops that failures left unused */
     w->result = malloc(20);
     snprintf(w->result, 20, "%zu ops", xir_network_op_count(w->net));
     xir_pattern_free(one);
     xir_pattern_free(two);
 }
 
-static void memory_ends_anywhere(void **state) {
+static void failing_allocations_leak_nothing(void **state) {
     (void)state;
     run_scarcely("rewriting", rewriting, false);
 }
@@ -674,21 +674,21 @@ static void memory_ends_anywhere(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        STORY(until_nothing_fits),
+        STORY(rewriting_goes_on_until_nothing_matches),
         STORY(rules_feed_each_other),
         STORY(fewer_uses_are_noticed),
-        STORY(what_is_left_is_not_asked_for_ever),
-        STORY(chains_cost_their_length),
-        STORY(a_hub_is_not_asked_again_and_again),
+        STORY(a_rewrite_without_effect_is_not_repeated_forever),
+        STORY(chains_take_linear_time),
+        STORY(a_hub_is_not_visited_again_and_again),
         STORY(constants_are_hubs_too),
         STORY(the_limit_is_an_error_that_names_the_pattern),
-        STORY(it_stops_when_told),
-        STORY(a_failure_is_told_with_the_network_s_words),
-        STORY(rules_are_at_most_64),
-        STORY(the_next_op_may_go),
-        STORY(what_is_made_far_away_is_found),
-        STORY(changes_elsewhere_are_told),
-        STORY(many_users_are_asked_again),
+        STORY(a_callback_can_stop_it),
+        STORY(a_failure_has_the_finding_of_the_network),
+        STORY(more_than_64_rules_are_refused),
+        STORY(a_callback_may_erase_the_next_op),
+        STORY(ops_made_far_away_are_found),
+        STORY(touched_ops_are_visited_again),
+        STORY(many_users_are_visited_again),
         STORY(ops_of_the_match_may_change_and_stay),
         STORY(params_take_a_place),
         STORY(params_take_places_later),

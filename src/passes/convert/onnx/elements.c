@@ -2,7 +2,8 @@
 #include <math.h>
 #include "convert/onnx/rows.h"
 
-/* Before version 7, `axis` says where the right side lies on the left one. */
+/* The right operand of a binary op. Before version 7 the attribute `axis` aligns its dims with those of the left
+ * one. */
 static xir_value *any_right_side(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
     int64_t axis;
@@ -42,7 +43,7 @@ bool onnx_div(xir_node *at) {
                             SETS(WORD("rounding_mode", xir_str_of(v_is_integer(x) ? "TRUNC" : "NONE"))));
 }
 
-/* Comparisons, And, Or, Xor, Mod: of the row's class. */
+/* Comparisons, And, Or, Xor and Mod: an op of the row's class. */
 bool onnx_binary(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = right_side(at);
     const xir_set fmod[] = { INT("fmod", xir_node_int(at, "fmod", 0)) };
@@ -88,7 +89,7 @@ bool onnx_cast(xir_node *at) {
     const xir_type *element = onnx_element(at->c->ctx, to);
     if (to < 1 || to > 64) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/to",
-                                "to is %lld, an element type (1 for float) is expected", (long long)to);
+                                "to: expected an element type, such as 1 for float, found %lld", (long long)to);
     }
     return element ? cast(at, element)
            : xir_node_unsupported(at, "elements of TensorProto.DataType %lld", (long long)to);
@@ -99,7 +100,7 @@ bool onnx_cast_like(xir_node *at) {
     return !xir_node_failed(at) && cast(at, v_element(like));
 }
 
-/* Attributes of ours are rounded to fp32: a bound that this changes is an operand. */
+/* Attributes of XIR's ops are rounded to fp32: a bound that rounding would change becomes an operand. */
 static bool is_single(double v) { return (double)(float)v == v || v != v; }
 
 bool onnx_clip(xir_node *at) {
@@ -115,7 +116,7 @@ bool onnx_clip(xir_node *at) {
                            ? xir_node_make(at, "Minimum", INS(y, xir_node_input(at, 2)), NO_SETS) : y);
 }
 
-/* The erf form; or 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))). */
+/* The erf form, or 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))). */
 bool onnx_gelu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!xir_node_one_of(at, "approximate", "none", "none|tanh")) return false;
@@ -128,7 +129,7 @@ bool onnx_gelu(xir_node *at) {
                                              : NULL));
 }
 
-/* A slope for each channel, or one for all; others are written out: ReLU(x) + slope * min(x, 0). */
+/* One slope per channel, or one for all; any other slope becomes ReLU(x) + slope * min(x, 0). */
 bool onnx_prelu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *slope = xir_node_input(at, 1);
     if (xir_node_failed(at)) return false;
@@ -176,7 +177,7 @@ bool onnx_celu(xir_node *at) {
     return xir_node_result(at, 0, xir_node_scaled(at, xir_node_unary(at, "ELU", scaled), alpha));
 }
 
-/* x above alpha, else 0; ReLU keeps the threshold itself. */
+/* x above alpha, else 0. A plain ReLU would keep the threshold itself. */
 bool onnx_thresholded_relu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (xir_node_failed(at)) return false;
@@ -194,12 +195,12 @@ bool onnx_is_inf(xir_node *at) {
     bool above = xir_node_int(at, "detect_positive", 1), below = xir_node_int(at, "detect_negative", 1);
     xir_value *x = xir_node_input(at, 0);
     if (xir_node_failed(at)) return false;
-    if (!above && !below) return xir_node_unsupported(at, "neither infinity is looked for");
+    if (!above && !below) return xir_node_unsupported(at, "a test for neither infinity");
     xir_value *infinite = xir_node_scalar(at, v_element(x), above ? INFINITY : -INFINITY);
     return xir_node_becomes(at, "Equal", INS(above && below ? xir_node_unary(at, "Abs", x) : x, infinite), NO_SETS);
 }
 
-/* When it is not trained, the input as it is, and a mask that is true everywhere. */
+/* Outside of training: the input itself, and a mask that is true everywhere. */
 bool onnx_dropout(xir_node *at) {
     xir_ints training;
     double ratio;
@@ -223,7 +224,7 @@ bool onnx_dropout(xir_node *at) {
     return xir_node_result(at, 0, xir_node_unary(at, "Copy", x));
 }
 
-/* x * 2^y, or x / 2^y: 0 where no bit is left. */
+/* x * 2^y or x / 2^y; 0 if all bits are shifted out. */
 bool onnx_bit_shift(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
     if (!xir_node_one_of(at, "direction", "", "LEFT|RIGHT") || xir_node_failed(at)) return false;

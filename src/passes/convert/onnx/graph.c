@@ -1,10 +1,10 @@
-/* What stays whatever it is like. Op types with graphs inside: their ops are bytes (docs/onnx.md), of which only the
- * types that the graphs declare for their outputs are read here, so that what follows an If has types. And those
- * that no operation of ours computes. */
+/* Op types that are never converted. Those with subgraphs, whose ops are kept as bytes (docs/onnx.md): only the
+ * declared types of the subgraphs' outputs are read here, so that the ops after an If have types. And those for
+ * which XIR has no operation. */
 #include "convert/onnx/rows.h"
 #include "source_tags.h"
 
-/* ---- as much of protobuf as that takes -------------------------------------------------------------------------- */
+/* ---- the part of protobuf needed here --------------------------------------------------------------------------- */
 
 typedef struct wire { const uint8_t *p, *end; } wire;
 typedef struct field { uint32_t number; uint64_t value; wire bytes; } field;
@@ -19,7 +19,7 @@ static bool varint(wire *w, uint64_t *out) {
     return false;
 }
 
-/* The next field; false at the end, or where it breaks off. */
+/* Reads the next field; false at the end, or if the bytes end inside a field. */
 static bool next_field(wire *w, field *f) {
     uint64_t key, size;
     if (w->p == w->end || !varint(w, &key)) return false;
@@ -44,8 +44,8 @@ static bool find(wire w, uint32_t number, field *out) {
 
 /* ---- types of a graph's outputs --------------------------------------------------------------------------------- */
 
-/* ValueInfoProto: type 2, of it tensor_type 1, of it elem_type 1 and shape 2, of it dims 1 with dim_value 1. NULL: not
- * all is said. */
+/* ValueInfoProto has the field type (2), with tensor_type (1), with elem_type (1) and shape (2), with dims (1), with
+ * dim_value (1). NULL if a part is missing. */
 static const xir_type *declared_type(xir_node *at, wire value) {
     field type, tensor, element, shape, dim, n;
     if (!find(value, 2, &type) || !find(type.bytes, 1, &tensor) || !find(tensor.bytes, 1, &element) ||
@@ -77,7 +77,7 @@ static const xir_type *output_type(xir_node *at, const char *graph, size_t i) {
     return NULL;
 }
 
-/* What both types say; NULL: they say nothing in common. */
+/* The facts on which both types agree; NULL if there are none. */
 static const xir_type *common(xir_node *at, const xir_type *a, const xir_type *b) {
     if (!a || !b || xir_type_rank(a) != xir_type_rank(b) ||
         !xir_type_equal(xir_type_element(a), xir_type_element(b))) return NULL;
@@ -93,10 +93,10 @@ bool onnx_if_(xir_node *at) {
     for (size_t i = 0; i < at->n_out; i++) {
         xir_node_type_output(at, i, common(at, output_type(at, "then_branch", i), output_type(at, "else_branch", i)));
     }
-    return xir_node_unsupported(at, "which branch runs is not known when the network is made");
+    return xir_node_unsupported(at, "the branch depends on data");
 }
 
-/* The body gives a condition, the carried values, then one slice of each value that is collected. */
+/* The body returns a condition, the carried values, then one slice of each scanned value. */
 bool onnx_loop(xir_node *at) {
     size_t carried = at->n_in > 2 ? at->n_in - 2 : 0;
     const xir_any *captures = source_tag_find(xir_op_tags(at->op), SOURCE_CAPTURES);
@@ -104,7 +104,7 @@ bool onnx_loop(xir_node *at) {
         ? captures->as.list.size : carried;
     for (size_t i = 0; i < at->n_out; i++) {
         const xir_type *type = output_type(at, "body", i + 1);
-        if (i < carried) {   /* may have other dims after each turn */
+        if (i < carried) {   /* may have other dims after each iteration */
             xir_value *first = xir_op_input(at->op, (int64_t)i + 2);
             type = common(at, type, first ? xir_value_type(first) : NULL);
         } else if (type) {
@@ -114,7 +114,7 @@ bool onnx_loop(xir_node *at) {
         }
         xir_node_type_output(at, i, type);
     }
-    return xir_node_unsupported(at, "how often it runs is not known when the network is made");
+    return xir_node_unsupported(at, "the number of iterations depends on data");
 }
 
 /* ---- others that stay ------------------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* Elements by index, and what depends on data. */
+/* Elements by index, and ops whose results depend on data. */
 #include "convert/onnx/rows.h"
 
 bool onnx_gather(xir_node *at) {
@@ -9,8 +9,8 @@ bool onnx_gather(xir_node *at) {
     return xir_node_becomes(at, at->cls->row->cls, INS(data, indices), SETS(INT("axis", axis)));
 }
 
-/* Whether the numbers below n are elements of a type: ours gives places in the element type of x. A dim that is not
- * known is taken to be no more than fp32 can count. */
+/* Whether an element type has all numbers below n: XIR's TopK gives positions in the element type of x. An unknown
+ * dim is assumed to be small enough for fp32. */
 static bool can_count(const xir_type *element, int64_t n) {
     const xir_float_type *real = xir_float_type_of(xir_type_object(element));
     uint64_t bits = xir_type_storage_bits(element);
@@ -24,7 +24,7 @@ bool onnx_top_k(xir_node *at) {
     int64_t axis;
     if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x),
                                               &axis)) return false;
-    if (at->cls->version < 10) {   /* an attribute */
+    if (at->cls->version < 10) {   /* k is an attribute */
         xir_ints one = xir_node_make_ints(at, 1, xir_node_int(at, "k", 0));
         k = one.v ? xir_node_integers(at, &one) : NULL;
     } else {
@@ -46,9 +46,9 @@ bool onnx_gather_nd(xir_node *at) {
     xir_value *data = xir_node_input(at, 0), *indices = xir_node_input(at, 1);
     if (xir_node_failed(at)) return false;
     if (v_rank(indices) == 0) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "at least 1 dim is expected, none was found");
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected at least 1 dim, found none");
     }
-    if (v_dim(indices, v_rank(indices) - 1) < 0) return xir_node_unsupported(at, "the rank of the output is not known");
+    if (v_dim(indices, v_rank(indices) - 1) < 0) return xir_node_unsupported(at, "the rank of the output is unknown");
     return xir_node_becomes(at, "GatherND", INS(data, indices),
                             SETS(INT("batch_dims", xir_node_int(at, "batch_dims", 0))));
 }
@@ -70,7 +70,7 @@ bool onnx_non_max_suppression(xir_node *at) {
                             SETS(INT("center_point_box", xir_node_int(at, "center_point_box", 0))));
 }
 
-/* The places where the condition holds, taken from the axis, or from all elements in one dim. */
+/* The positions where the condition holds, picked from the axis, or from all elements in one dim. */
 bool onnx_compress(xir_node *at) {
     int64_t rest[] = { -1 }, axis = xir_node_int(at, "axis", 0);
     const xir_ints flat = { rest, 1 };
@@ -84,14 +84,14 @@ bool onnx_compress(xir_node *at) {
     return xir_node_becomes(at, "Gather", INS(x, places), SETS(INT("axis", axis)));
 }
 
-/* Where the index is the place along the new axis, counted from either end, the second of the values, elsewhere the
+/* The second value where the index, counted from either end, is the position along the new axis; elsewhere the
  * first. */
 bool onnx_one_hot(xir_node *at) {
     xir_ints depth, axes = xir_node_make_ints(at, 1, xir_node_int(at, "axis", -1));
     xir_value *index = xir_node_input(at, 0), *values = xir_node_input(at, 2);
     if (!xir_node_ints(at, 1, &depth)) return false;
     if (depth.n != 1 || depth.v[0] < 1) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "one positive number is expected");
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected one positive number");
     }
     if (depth.v[0] > MOST_LISTED) return xir_node_unsupported(at, "a depth of %lld", (long long)depth.v[0]);
     const xir_type *whole = xir_type_sint(at->c->ctx, 64);
@@ -112,7 +112,7 @@ bool onnx_one_hot(xir_node *at) {
     return xir_node_becomes(at, "Where", INS(on, off, xir_node_make(at, "Or", INS(hot, end), NO_SETS)), NO_SETS);
 }
 
-/* Zeros beside a constant mask of the last two dims. */
+/* Zeros outside of a constant mask over the last two dims. */
 bool onnx_trilu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     xir_ints k = xir_node_make_ints(at, 1, 0);
@@ -120,8 +120,8 @@ bool onnx_trilu(xir_node *at) {
     if (xir_node_failed(at)) return false;
     size_t rank = v_rank(x);
     if (rank < 2)
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "at least 2 dims are expected, %zu were found", rank);
-    if (k.n != 1) return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "one number is expected, %zu were found", k.n);
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 2 dims, found %zu", rank);
+    if (k.n != 1) return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected one number, found %zu", k.n);
     if (!xir_node_need_dims(at, x, rank - 2, SIZE_MAX)) return false;
     bool above = xir_node_int(at, "upper", 1);
     xir_ints dims = xir_node_make_ints(at, 2, 0);

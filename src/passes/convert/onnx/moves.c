@@ -1,4 +1,4 @@
-/* Op types that make constants, and that put the same elements elsewhere. */
+/* Op types that make constants, and op types that move elements. */
 #include <stdio.h>
 #include "convert/onnx/rows.h"
 
@@ -32,7 +32,7 @@ bool onnx_constant(xir_node *at) {
     if (!xir_node_attr(at, "sparse_value") && !xir_node_attr(at, "value_string") &&
         !xir_node_attr(at, "value_strings")) {
         return xir_node_invalid(at, XIR_E_MISSING, "attribute/value",
-                                "one of value, value_int, value_float and the like is needed, none was found");
+                                "expected value, value_int, value_float or a similar attribute, found none");
     }
     return xir_node_unsupported(at, "a constant of texts, or sparse");
 }
@@ -62,10 +62,10 @@ bool onnx_constant_of_shape(xir_node *at) {
         const void *bytes = xir_params_has_data(value) ? xir_params_data(value, NULL) : NULL;
         if (xir_type_elements(xir_value_type(value), &n) != XIR_OK || n != 1) {
             return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/value",
-                                    "value is a tensor of one element, %lld were found", (long long)n);
+                                    "value: expected a tensor with one element, found %lld", (long long)n);
         }
         if (!bytes || !element_readable(element))
-            return xir_node_unsupported(at, "a value that is not there, or no number");
+            return xir_node_unsupported(at, "a value that is missing or not a number");
         elements_to_reals(element, bytes, 0, 1, &real);
         elements_to_ints(element, bytes, 0, 1, &whole);
         of = xir_type_kind_of(element) == XIR_TYPE_FLOAT ? (xir_set)REAL("value", real) : (xir_set)INT("value", whole);
@@ -78,14 +78,14 @@ bool onnx_range(xir_node *at) {
                             NO_SETS);
 }
 
-/* The matrix is known when its dims are. */
+/* The matrix is a constant if its dims are known. */
 bool onnx_eye_like(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     int64_t k = xir_node_int(at, "k", 0), type = xir_node_int(at, "dtype", 0);
     if (xir_node_failed(at)) return false;
     const xir_type *element = xir_node_attr(at, "dtype") ? onnx_element(at->c->ctx, type) : v_element(x);
     if (v_rank(x) != 2)
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "2 dims are expected, %zu were found", v_rank(x));
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected 2 dims, found %zu", v_rank(x));
     if (!element) return xir_node_unsupported(at, "elements of TensorProto.DataType %lld", (long long)type);
     if (!xir_node_need_dims(at, x, 0, 2)) return false;
     xir_ints dims = xir_node_dims(at, x);
@@ -98,9 +98,9 @@ bool onnx_eye_like(xir_node *at) {
     return xir_node_result(at, 0, xir_node_constant(at, element, &dims, v, n));
 }
 
-/* ---- places ----------------------------------------------------------------------------------------------------- */
+/* ---- places of lists -------------------------------------------------------------------------------------------- */
 
-/* Where a list is, or is missing: until version `since` it is an attribute, from then on an input. */
+/* The place of a list in the file, for findings: before version `since` an attribute, from then on an input. */
 static const char *place_of(const xir_node *at, const char *name, size_t input, int64_t since, char room[48]) {
     const bool attribute = xir_node_attr(at, name) || (!xir_node_has(at, input) && at->cls->version < since);
     if (attribute) snprintf(room, 48, "attribute/%s", name);
@@ -110,8 +110,8 @@ static const char *place_of(const xir_node *at, const char *name, size_t input, 
 
 /* ---- other dims ------------------------------------------------------------------------------------------------- */
 
-/* The shape that a Reshape asks for, and for each item the dim of x that it keeps: KEEPS_NONE if it is a number,
- * KEEPS_UNKNOWN if nothing is known of it. The node stays if the shape is not known in a way that can be said. */
+/* The requested shape of a Reshape, and for each item the dim of x that it keeps: KEEPS_NONE if it is a number,
+ * KEEPS_UNKNOWN if nothing is known about it. If the shape can't be represented so, the node stays. */
 enum { KEEPS_NONE = -1, KEEPS_UNKNOWN = -2 };
 
 static bool asked_shape(xir_node *at, const xir_value *x, xir_ints *shape, xir_ints *keeps) {
@@ -131,12 +131,13 @@ static bool asked_shape(xir_node *at, const xir_value *x, xir_ints *shape, xir_i
     return !xir_node_failed(at);
 }
 
-/* Items that keep a dim become it; what is -1 or not known, and cannot be computed from the rest, is -1 in the end. */
+/* Items that keep a dim become that dim. An item that is -1 or unknown, and does not follow from the others, ends as
+ * -1. */
 static bool settle_shape(xir_node *at, const xir_value *x, xir_ints *shape, const xir_ints *keeps, const char *where) {
     xir_ints dims = xir_node_dims(at, x), kept = xir_node_make_ints(at, v_rank(x), 0);
     int64_t rest = -1, known = 1, m = 1;
     size_t open = 0;
-    bool counted = true;   /* whether the elements of x but for kept open dims are known */
+    bool counted = true;   /* whether x's number of elements, without kept unknown dims, is known */
     if (xir_node_failed(at)) return false;
     for (size_t i = 0; i < shape->n; i++) {
         if (keeps->v[i] == KEEPS_UNKNOWN) {
@@ -146,18 +147,18 @@ static bool settle_shape(xir_node *at, const xir_value *x, xir_ints *shape, cons
         } else if (keeps->v[i] >= 0) {
             if (keeps->v[i] >= (int64_t)dims.n) {
                 return xir_node_invalid(at, XIR_E_BOUNDS, where,
-                                        "shape[%zu] is 0, which keeps a dim, but input 0 has only %zu", i, dims.n);
+                                        "shape[%zu] is 0, which keeps a dim, but input 0 has only %zu dims", i, dims.n);
             }
             shape->v[i] = dims.v[keeps->v[i]];
             open += shape->v[i] < 0;
             kept.v[keeps->v[i]] += shape->v[i] < 0;
         } else if (shape->v[i] < -1) {
-            return xir_node_invalid(at, XIR_E_BOUNDS, where, "shape[%zu] is %lld, at least -1 is expected", i,
+            return xir_node_invalid(at, XIR_E_BOUNDS, where, "shape[%zu]: expected at least -1, found %lld", i,
                                     (long long)shape->v[i]);
         } else if (shape->v[i] == -1) {
             if (rest >= 0) {
                 return xir_node_invalid(at, XIR_E_INVALID, where,
-                                        "shape[%lld] and shape[%zu] are -1, at most one is expected",
+                                        "shape[%lld] and shape[%zu] are -1; expected at most one",
                                         (long long)rest, i);
             }
             rest = (int64_t)i;
@@ -171,14 +172,15 @@ static bool settle_shape(xir_node *at, const xir_value *x, xir_ints *shape, cons
     }
     if (!counted) {
         bool many = open + (rest >= 0) > 1;
-        return !many || xir_node_unsupported(at, "several dims of the shape are not known");
+        return !many || xir_node_unsupported(at, "several dims of the shape are unknown");
     }
     if (rest < 0 ? m != known : m <= 0 ? known != 0 : known % m != 0) {
-        return xir_node_invalid(at, XIR_E_INVALID, where, "the shape is for %lld elements%s, input 0 has %lld",
-                                (long long)m, rest < 0 ? "" : " or a multiple of them", (long long)known);
+        return xir_node_invalid(at, XIR_E_INVALID, where,
+                                "expected a shape for the %lld elements of input 0, found one for %s%lld",
+                                (long long)known, rest < 0 ? "" : "a multiple of ", (long long)m);
     }
     if (rest >= 0 && open && m > 0) shape->v[rest] = known / m;   // now what is kept may be what is left
-    return open < 2 || xir_node_unsupported(at, "several dims of the shape are not known");
+    return open < 2 || xir_node_unsupported(at, "several dims of the shape are unknown");
 }
 
 bool onnx_reshape(xir_node *at) {
@@ -198,9 +200,8 @@ bool onnx_flatten(xir_node *at) {
     if (axis < 0) axis += (int64_t)dims.n;
     if (xir_node_failed(at)) return false;
     if (axis < 0 || (size_t)axis > dims.n) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/axis", "axis is %lld, one from %lld to %zu is expected",
-                                (long long)found,
-                                -(long long)dims.n, dims.n);
+        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/axis", "axis: expected %lld to %zu, found %lld",
+                                -(long long)dims.n, dims.n, (long long)found);
     }
     flat.v[0] = product_of(&dims, 0, (size_t)axis);
     flat.v[1] = product_of(&dims, (size_t)axis, dims.n);
@@ -223,7 +224,7 @@ bool onnx_squeeze(xir_node *at) {
         if (!xir_node_axis(at, where, axes.v[i], dims.n, &axis)) return false;
         if (dims.v[axis] == 1 || dims.v[axis] < 0) continue;
         return xir_node_invalid(at, XIR_E_INVALID, where,
-                                "dim %lld of input 0 is %lld, 1 is expected where it is taken out", (long long)axis,
+                                "dim %lld of input 0, which is removed: expected 1, found %lld", (long long)axis,
                                 (long long)dims.v[axis]);
     }
     if (!xir_value_is_params(x)) return xir_node_becomes(at, "Squeeze", INS(x), SETS(LIST("axis", &axes)));
@@ -244,7 +245,7 @@ bool onnx_unsqueeze(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const char *where = place_of(at, "axes", 1, 13, room);
     if (!xir_node_list(at, "axes", 1, &axes)) {
-        return xir_node_invalid(at, XIR_E_MISSING, where, "axes are needed and absent");
+        return xir_node_invalid(at, XIR_E_MISSING, where, "axes is missing");
     }
     return xir_node_result(at, 0, xir_node_unsqueezed(at, x, &axes, where));
 }
@@ -261,7 +262,7 @@ bool onnx_transpose(xir_node *at) {
     if (xir_node_failed(at)) return false;
     if (perm.n != rank) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/perm",
-                                "perm has %zu items, %zu are expected, one for each dim of input 0", perm.n, rank);
+                                "perm: expected %zu items, one for each dim of input 0, found %zu", rank, perm.n);
     }
     xir_ints seen = xir_node_make_ints(at, rank, 0);
     for (size_t i = 0; i < seen.n; i++) {
@@ -269,14 +270,14 @@ bool onnx_transpose(xir_node *at) {
         if (!xir_node_axis(at, "attribute/perm", perm.v[i], rank, &axis)) return false;
         if (seen.v[axis]++) {
             return xir_node_invalid(at, XIR_E_INVALID, "attribute/perm",
-                                    "perm has %lld twice, each dim once is expected", (long long)perm.v[i]);
+                                    "perm: expected each dim once, found %lld twice", (long long)perm.v[i]);
         }
         perm.v[i] = axis;
     }
     return xir_node_result(at, 0, xir_node_transposed(at, x, perm.v, rank, NULL));
 }
 
-/* The sizes of an Expand; what is not known of them is 0. */
+/* The sizes of an Expand; unknown ones are 0. */
 static bool asked_sizes(xir_node *at, xir_value *x, xir_ints *out) {
     const known_ints *known = xir_node_failed(at) ? NULL : conversion_known(at->c, xir_op_input(at->op, 1));
     if (!known) return xir_node_ints(at, 1, out);
@@ -286,10 +287,10 @@ static bool asked_sizes(xir_node *at, xir_value *x, xir_ints *out) {
         size_t from_end = known->n - i;
         int64_t dim = from_end <= v_rank(x) ? v_dim(x, v_rank(x) - from_end) : 1;
         bool own = open && from_end <= v_rank(x) && known->of[i] == x && known->v[i] == (int64_t)(v_rank(x) - from_end);
-        /* a dim that is not 1 stays as it is, whatever is asked for, and so does one that is asked for itself */
+        /* a dim that is not 1 stays unchanged, whatever is requested, and so does a dim that is requested itself */
         if (own) out->v[i] = 1;
         else if (open && dim >= 0 && dim != 1) out->v[i] = dim;
-        else if (open) return xir_node_unsupported(at, "several dims of the shape are not known");
+        else if (open) return xir_node_unsupported(at, "several dims of the shape are unknown");
         else out->v[i] = known->v[i];
     }
     return out->v;
@@ -306,8 +307,8 @@ bool onnx_expand(xir_node *at) {
             ? v_dim(x, i - (n - rank)) : 1;
         if (size >= 0 && dim >= 0 && size != dim && size != 1 && dim != 1) {
             return xir_node_invalid(at, XIR_E_INVALID, "input/1",
-                                    "shape[%zu] is %lld, dim %zu of input 0 is %lld: the same or 1 is expected",
-                                    i - (n - asked.n), (long long)size, i - (n - rank), (long long)dim);
+                                    "shape[%zu]: expected 1 or %lld, like dim %zu of input 0, found %lld",
+                                    i - (n - asked.n), (long long)dim, i - (n - rank), (long long)size);
         }
         sizes.v[i] = size == 1 && i >= n - rank ? -1 : size;   // ours would have it shrink
     }
@@ -321,7 +322,7 @@ bool onnx_tile(xir_node *at) {
     if (at->cls->version < 6) return xir_node_unsupported(at, "tiles along one axis");
     if (repeats.n != v_rank(x)) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/1",
-                                "%zu repeats were found, %zu are expected, one for each dim", repeats.n, v_rank(x));
+                                "expected %zu repeats, one for each dim, found %zu", v_rank(x), repeats.n);
     }
     return xir_node_becomes(at, "Tile", INS(x), SETS(LIST("dims", &repeats)));
 }
@@ -334,10 +335,10 @@ bool onnx_slice(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (xir_node_failed(at)) return false;
     if (!xir_node_list(at, "starts", 1, &starts)) {
-        return xir_node_invalid(at, XIR_E_MISSING, place_of(at, "starts", 1, 10, room), "starts are needed and absent");
+        return xir_node_invalid(at, XIR_E_MISSING, place_of(at, "starts", 1, 10, room), "starts is missing");
     }
     if (!xir_node_list(at, "ends", 2, &ends)) {
-        return xir_node_invalid(at, XIR_E_MISSING, place_of(at, "ends", 2, 10, room), "ends are needed and absent");
+        return xir_node_invalid(at, XIR_E_MISSING, place_of(at, "ends", 2, 10, room), "ends is missing");
     }
     if (!xir_node_list(at, "axes", 3, &axes)) axes = xir_node_series(at, 0, starts.n);
     if (!xir_node_has(at, 4)) steps = xir_node_make_ints(at, starts.n, 1);
@@ -348,15 +349,15 @@ bool onnx_slice(xir_node *at) {
     if (xir_node_failed(at)) return false;
     if (starts.n != ends.n || starts.n != axes.n || starts.n != steps.n) {
         return xir_node_invalid(at, XIR_E_BOUNDS, NULL,
-                                "starts, ends, axes and steps have %zu, %zu, %zu and %zu items, as "
-                                "many of each are expected",
+                                "starts, ends, axes and steps: expected as many items of each, found %zu, %zu, %zu and "
+                                "%zu",
                                 starts.n, ends.n, axes.n, steps.n);
     }
     for (size_t i = 0; i < axes.n; i++) {
         int64_t axis;
         if (!xir_node_axis(at, place_of(at, "axes", 3, 10, room), axes.v[i], rank, &axis)) return false;
         if (steps.v[i] == 0) {
-            return xir_node_invalid(at, XIR_E_BOUNDS, "input/4", "steps[%zu] is 0, another number is expected", i);
+            return xir_node_invalid(at, XIR_E_BOUNDS, "input/4", "steps[%zu]: expected a number other than 0", i);
         }
         begin.v[axis] = starts.v[i];
         end.v[axis] = ends.v[i];
@@ -379,31 +380,30 @@ bool onnx_split(xir_node *at) {
         if (xir_node_failed(at) || !xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
         n = xir_node_int(at, "num_outputs", n);
         if (n < 1 || n > 1 << 16) {
-            return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/num_outputs", "%lld outputs, at least 1 is expected",
-                                    (long long)n);
+            return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/num_outputs",
+                                    "num_outputs: expected at least 1, found %lld", (long long)n);
         }
         sections = xir_node_make_ints(at, (size_t)n, (dim + n - 1) / n);
         if (!sections.v) return false;
         int64_t last = dim - (n - 1) * ((dim + n - 1) / n);
         if (last < 0) return xir_node_invalid(at, XIR_E_INVALID, NULL,
-                                              "dim %lld has %lld elements, which %lld outputs cannot share", (long long)axis,
+                                              "dim %lld has %lld elements, which can't be split into %lld outputs", (long long)axis,
                                               (long long)dim, (long long)n);
         sections.v[n - 1] = last;
     }
     for (size_t i = 0; i < sections.n; i++) {
         if (sections.v[i] < 0 || __builtin_add_overflow(sum, sections.v[i], &sum)) {
-            return xir_node_invalid(at, XIR_E_BOUNDS, where, "split[%zu] is %lld, at least 0 is expected", i,
+            return xir_node_invalid(at, XIR_E_BOUNDS, where, "split[%zu]: expected at least 0, found %lld", i,
                                     (long long)sections.v[i]);
         }
     }
     if (dim >= 0 && sum != dim) {
-        return xir_node_invalid(at, XIR_E_INVALID, where, "the sections have %lld elements together, dim %lld has %lld",
-                                (long long)sum, (long long)axis,
-                                (long long)dim);
+        return xir_node_invalid(at, XIR_E_INVALID, where, "expected sections with %lld elements together, like dim "
+                                "%lld, found %lld", (long long)dim, (long long)axis, (long long)sum);
     }
     if (sections.n < at->n_out) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, where, "%zu sections were found, one for each of the %zu outputs is "
-                                "expected", sections.n, at->n_out);
+        return xir_node_invalid(at, XIR_E_BOUNDS, where, "expected %zu sections, one for each output, found %zu",
+                                at->n_out, sections.n);
     }
     xir_op *op = xir_node_make_op(at, "Split", INS(x), SETS(LIST("sections", &sections), INT("axis", axis)));
     for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
@@ -423,15 +423,15 @@ bool onnx_concat(xir_node *at) {
         if (!xir_node_same_elements(at, 0, inputs[0], i, inputs[i])) return false;
         if (v_rank(inputs[i]) != v_rank(inputs[0])) {
             return xir_node_invalid(at, XIR_E_INVALID, where,
-                                    "input %zu has %zu dims, %zu are expected, as input 0 has", i, v_rank(inputs[i]),
-                                    v_rank(inputs[0]));
+                                    "input %zu: expected %zu dims, like input 0, found %zu", i, v_rank(inputs[0]),
+                                    v_rank(inputs[i]));
         }
         for (size_t k = 0; k < v_rank(inputs[0]); k++) {
             int64_t a = v_dim(inputs[0], k), b = v_dim(inputs[i], k);
             if ((int64_t)k == axis || a == b || a < 0 || b < 0) continue;
             return xir_node_invalid(at, XIR_E_INVALID, where,
-                                    "dim %zu of input %zu is %lld, %lld is expected, as input 0 has",
-                                    k, i, (long long)b, (long long)a);
+                                    "dim %zu of input %zu: expected %lld, like input 0, found %lld",
+                                    k, i, (long long)a, (long long)b);
         }
     }
     return xir_node_becomes(at, "Concat", (xir_values){ inputs, at->n_in }, SETS(INT("axis", axis)));
@@ -445,7 +445,7 @@ bool onnx_pad(xir_node *at) {
     const char *name = at->cls->version < 2 ? "paddings" : "pads", *where = place_of(at, name, 1, 11, room);
     if (!xir_node_one_of(at, "mode", "constant", "constant|reflect|edge|wrap")) return false;
     if (!xir_node_list(at, name, 1, &pads))
-        return xir_node_invalid(at, XIR_E_MISSING, where, "%s are needed and absent", name);
+        return xir_node_invalid(at, XIR_E_MISSING, where, "%s is missing", name);
     if (!xir_node_number(at, "value", 2, 0, &value)) return false;
     size_t rank = v_rank(x);
     if (xir_node_has(at, 3)) {
@@ -456,8 +456,8 @@ bool onnx_pad(xir_node *at) {
     if (xir_node_failed(at)) return false;
     if (pads.n != 2 * axes.n) {
         return xir_node_invalid(at, XIR_E_BOUNDS, where,
-                                "%s has %zu items, %zu are expected: before and after %zu dims",
-                                name, pads.n, 2 * axes.n, axes.n);
+                                "%s: expected %zu items, before and after %zu dims, found %zu",
+                                name, 2 * axes.n, axes.n, pads.n);
     }
     xir_ints padding = xir_node_make_ints(at, 2 * rank, 0);
     for (size_t i = 0; i < axes.n; i++) {
@@ -481,11 +481,11 @@ static bool block_of(xir_node *at, const xir_value *x, int64_t *b) {
     *b = xir_node_int(at, "blocksize", 1);
     if (xir_node_failed(at)) return false;
     if (*b < 1 || *b > 1 << 10) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/blocksize", "blocksize is %lld, at least 1 is expected",
+        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/blocksize", "blocksize: expected at least 1, found %lld",
                                 (long long)*b);
     }
     if (v_rank(x) != 4)
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "4 dims are expected, %zu were found", v_rank(x));
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected 4 dims, found %zu", v_rank(x));
     return xir_node_need_dims(at, x, 1, SIZE_MAX);
 }
 
@@ -495,15 +495,15 @@ static xir_value *blocks_moved(xir_node *at, xir_value *x, const int64_t apart[6
     return make_reshaped(at, xir_node_transposed(at, make_reshaped(at, x, &six), perm, 6, NULL), &four);
 }
 
-/* [n, b, b, c, h, w], or by columns and rows [n, c, b, b, h, w], to [n, c, h, b, w, b]. */
+/* From [n, b, b, c, h, w], or in mode CRD [n, c, b, b, h, w], to [n, c, h, b, w, b]. */
 bool onnx_depth_to_space(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     int64_t b;
     if (!xir_node_one_of(at, "mode", "DCR", "DCR|CRD") || !block_of(at, x, &b)) return false;
     int64_t n = v_dim(x, 0), c = v_dim(x, 1), h = v_dim(x, 2), w = v_dim(x, 3);
     if (c % (b * b)) return xir_node_invalid(at, XIR_E_INVALID, "input/0",
-                                             "%lld channels were found, a multiple of %lld is "
-                                               "expected", (long long)c, (long long)(b * b));
+                                             "expected a multiple of %lld channels, found %lld",
+                                             (long long)(b * b), (long long)c);
     if (xir_node_is(at, "mode", "CRD")) {
         xir_value *y = xir_node_make(at, "PixelShuffle", INS(xir_node_channels_last(at, x)),
                                      SETS(INT("upscale_factor", b)));
@@ -521,8 +521,8 @@ bool onnx_space_to_depth(xir_node *at) {
     int64_t n = v_dim(x, 0), c = v_dim(x, 1), h = v_dim(x, 2), w = v_dim(x, 3);
     if (h % b || w % b) {
         return xir_node_invalid(at, XIR_E_INVALID, "input/0",
-                                "%lld rows and %lld columns were found, multiples of %lld are "
-                                  "expected", (long long)h, (long long)w, (long long)b);
+                                "expected multiples of %lld rows and columns, found %lld and %lld",
+                                (long long)b, (long long)h, (long long)w);
     }
     static const int64_t perm[] = { 0, 3, 5, 1, 2, 4 };
     const int64_t apart[] = { n, c, h / b, b, w / b, b }, back[] = { n, c * b * b, h / b, w / b };

@@ -1,6 +1,6 @@
-/* ONNX as a dialect (docs/onnx.md): what its nodes are called, how its keys split, and which of its operators are
- * functions. Each node is converted as it stands: feature maps are transposed to channels last and back around what
- * needs it, which the pass layout then moves and cancels.
+/* ONNX as a dialect (docs/onnx.md): the words for its nodes, the parts of its keys, and its pure operators. Each node
+ * is converted by itself: a node on feature maps gets transposes to channels last and back around it, which the pass
+ * layout then moves and cancels.
  *
  *     onnx::Conv x, w [8, 3, 3, 3]    =>    Transpose x -> NHWC; Conv2d with w as HWIO [3, 3, 3, 8]; Transpose -> NCHW */
 #include <string.h>
@@ -17,7 +17,7 @@ int64_t onnx_version(const xir_network *net, xir_str domain) {
     return of && of->kind == XIR_ANY_INT ? of->as.integer : domain.size ? 1 : NEWEST_OPSET;
 }
 
-/* The domain is what stands before the last dot. */
+/* The domain is everything before the last dot. */
 void onnx_split_key(xir_str key, xir_str *domain, xir_str *type) {
     size_t after = key.size;
     while (after > 0 && key.data[after - 1] != '.') after--;
@@ -25,7 +25,7 @@ void onnx_split_key(xir_str key, xir_str *domain, xir_str *type) {
     *type = (xir_str){ key.data + after, key.size - after };
 }
 
-/* Operators of ONNX's own domain are functions, but for those that draw numbers or hold graphs. */
+/* Operators of ONNX's own domain are pure, except those that draw random numbers or have subgraphs. */
 bool onnx_is_pure(const xir_op *op) {
     static const char *const others[] = { "Bernoulli", "Dropout", "If", "Loop", "Multinomial", "RandomNormal",
                                           "RandomNormalLike",

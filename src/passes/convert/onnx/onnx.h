@@ -1,4 +1,4 @@
-/* ONNX's dialect: onnx.c says what its ops are called, rows.c what they are in XIR. */
+/* The ONNX dialect: onnx.c has its keys and words, rows.c its conversions. */
 #ifndef PASSES_CONVERT_ONNX_H
 #define PASSES_CONVERT_ONNX_H
 

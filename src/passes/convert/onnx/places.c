@@ -1,17 +1,17 @@
-/* Elements that are written or read one by one, along an axis: as whole places, which ScatterND and GatherND take. The
- * coordinates that an index has not are constants. */
+/* Ops that write or read single elements along an axis: they become ScatterND and GatherND, with all coordinates of
+ * each element. The coordinates that the op's indices do not give are constants. */
 #include "convert/onnx/rows.h"
 
 enum { MOST_PLACES = 1 << 22 };
 
-/* The node keeps the type of its first input, if it stays. */
+/* If the node stays, its output has the type of its first input. */
 static bool type_like_first(xir_node *at) {
     const xir_value *x = xir_op_input(at->op, 0);
     if (x && at->n_out) xir_node_type_output(at, 0, xir_value_type(x));
     return true;
 }
 
-/* The coordinate along `axis` of every element of a tensor of these dims, which are known. */
+/* The coordinate along `axis` of every element of a tensor with these known dims. */
 static xir_value *make_coordinates(xir_node *at, const xir_ints *dims, size_t axis) {
     const int64_t n = product_of(dims, 0, dims->n), behind = product_of(dims, axis + 1, dims->n);
     double *v = arena_take(&at->c->scratch, ((size_t)n + 1) * sizeof *v);
@@ -20,7 +20,7 @@ static xir_value *make_coordinates(xir_node *at, const xir_ints *dims, size_t ax
     return xir_node_constant(at, xir_type_sint(at->c->ctx, 64), dims, v, (size_t)n);
 }
 
-/* data[i, indices[i, j], j] = updates[i, j], where the index stands for the axis. */
+/* data[i, indices[i, j], j] = updates[i, j]: the index replaces the coordinate along the axis. */
 bool onnx_scatter_elements(xir_node *at) {
     xir_value *data = xir_node_input(at, 0), *indices = xir_node_input(at, 1), *updates = xir_node_input(at, 2);
     int64_t axis;
@@ -28,8 +28,8 @@ bool onnx_scatter_elements(xir_node *at) {
     const size_t rank = v_rank(data);
     if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), rank, &axis)) return false;
     if (v_rank(indices) != rank) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "%zu dims were found, %zu are expected, as input 0 has",
-                                v_rank(indices), rank);
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected %zu dims, like input 0, found %zu",
+                                rank, v_rank(indices));
     }
     const xir_ints dims = xir_node_dims(at, indices);
     type_like_first(at);
@@ -48,7 +48,7 @@ bool onnx_scatter_elements(xir_node *at) {
                             SETS(WORD("reduction", xir_node_text(at, "reduction", "none"))));
 }
 
-/* Of each batch the first elements along the time, as many as is said, backwards; the others stay where they are. */
+/* In each batch, reverses the given number of first elements along the time axis; the others stay in place. */
 bool onnx_reverse_sequence(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const int64_t batch_axis = xir_node_int(at, "batch_axis", 1), time_axis = xir_node_int(at, "time_axis", 0);
@@ -57,14 +57,14 @@ bool onnx_reverse_sequence(xir_node *at) {
     if (xir_node_failed(at) || !xir_node_need_dims(at, x, 0, 2) || !xir_node_ints(at, 1, &lengths)) return false;
     if (v_rank(x) < 2 || batch_axis < 0 || batch_axis > 1 || time_axis != 1 - batch_axis) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/time_axis",
-                                "batch_axis and time_axis are %lld and %lld, 0 and 1 are "
-                                "expected, in any order", (long long)batch_axis, (long long)time_axis);
+                                "batch_axis and time_axis: expected 0 and 1 in any order, found %lld and %lld",
+                                (long long)batch_axis, (long long)time_axis);
     }
     const int64_t batches = v_dim(x, (size_t)batch_axis), times = v_dim(x, (size_t)time_axis);
     if ((int64_t)lengths.n != batches) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/1",
-                                "%zu lengths were found, %lld are expected, one for each batch",
-                                lengths.n, (long long)batches);
+                                "expected %lld lengths, one for each batch, found %zu",
+                                (long long)batches, lengths.n);
     }
     xir_ints dims = xir_node_make_ints(at, 3, 2);
     if (xir_node_failed(at)) return false;
@@ -77,8 +77,8 @@ bool onnx_reverse_sequence(xir_node *at) {
         int64_t place[2] = { i / dims.v[1], i % dims.v[1] }, t = place[time_axis],
                 length = lengths.v[place[batch_axis]];
         if (length < 0 || length > times) {
-            return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "a length is %lld, at most %lld is expected",
-                                    (long long)length, (long long)times);
+            return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected lengths of at most %lld, found %lld",
+                                    (long long)times, (long long)length);
         }
         if (t < length) place[time_axis] = length - 1 - t;
         v[2 * i] = (double)place[0];

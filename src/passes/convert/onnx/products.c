@@ -1,24 +1,24 @@
-/* Products, quantisation written out, losses, recurrent networks. */
+/* Matrix products, explicit quantisation, losses, recurrent networks. */
 #include "convert/onnx/rows.h"
 
 /* ---- products --------------------------------------------------------------------------------------------------- */
 
-/* The inner dims of a matrix product go together. */
+/* Checks that the inner dims of a matrix product agree. */
 static bool inner_dims_fit(xir_node *at, const xir_value *a, const xir_value *b) {
     if (xir_node_failed(at) || !xir_node_same_elements(at, 0, a, 1, b)) return false;
     size_t ra = v_rank(a), rb = v_rank(b);
     if (ra == 0 || rb == 0) {
         return xir_node_invalid(at, XIR_E_BOUNDS, ra ? "input/1" : "input/0",
-                                "at least 1 dim is expected, none was found");
+                                "expected at least 1 dim, found none");
     }
     int64_t k = v_dim(a, ra - 1), m = v_dim(b, rb > 1 ? rb - 2 : 0);
     if (k == m || k < 0 || m < 0) return true;
     return xir_node_invalid(at, XIR_E_INVALID, "input/1",
-                            "input 1 has %lld rows, %lld are expected, as many as input 0 has "
-                              "columns", (long long)m, (long long)k);
+                            "input 1: expected %lld rows, as many as input 0 has columns, found %lld",
+                            (long long)k, (long long)m);
 }
 
-/* Ours is no product of two constants: then one is what a Copy gives, for the pass fold. */
+/* XIR's Matmul takes at most one constant. A product of two gets a Copy of the first, which the pass fold removes. */
 static xir_value *make_matmul(xir_node *at, xir_value *a, xir_value *b, xir_value *c) {
     if (!inner_dims_fit(at, a, b)) return NULL;
     if (xir_value_is_params(a) && xir_value_is_params(b)) {
@@ -32,15 +32,15 @@ bool onnx_matmul(xir_node *at) {
     return xir_node_result(at, 0, make_matmul(at, xir_node_input(at, 0), xir_node_input(at, 1), NULL));
 }
 
-/* alpha * A' * B' + beta * C; a constant B is transposed, and multiplied by alpha, at once. */
+/* alpha * A' * B' + beta * C; a constant B is transposed and scaled at once. */
 bool onnx_gemm(xir_node *at) {
     static const int64_t swap[] = { 1, 0 };
     xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 1), *c = xir_node_optional_input(at, 2);
     if (xir_node_failed(at)) return false;
     if (v_rank(a) != 2)
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "2 dims are expected, %zu were found", v_rank(a));
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected 2 dims, found %zu", v_rank(a));
     if (v_rank(b) != 2)
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "2 dims are expected, %zu were found", v_rank(b));
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected 2 dims, found %zu", v_rank(b));
     if (xir_node_int(at, "transA", 0)) a = xir_node_transposed(at, a, swap, 2, NULL);
     if (xir_node_int(at, "transB", 0)) b = xir_node_transposed(at, b, swap, 2, NULL);
     double alpha = xir_node_real(at, "alpha", 1), beta = xir_node_real(at, "beta", 1);
@@ -49,8 +49,8 @@ bool onnx_gemm(xir_node *at) {
     for (size_t k = 1; c && k <= v_rank(c); k++) {
         int64_t dim = v_dim(c, v_rank(c) - k), of = k == 1 ? columns : k == 2 ? rows : 1;
         if (dim == of || dim == 1 || dim < 0 || of < 0) continue;
-        return xir_node_invalid(at, XIR_E_INVALID, "input/2", "dim %zu of input 2 is %lld, %lld or 1 is expected",
-                                v_rank(c) - k, (long long)dim, (long long)of);
+        return xir_node_invalid(at, XIR_E_INVALID, "input/2", "dim %zu of input 2: expected %lld or 1, found %lld",
+                                v_rank(c) - k, (long long)of, (long long)dim);
     }
     bool plain = alpha == 1 && beta == 1;
     xir_value *y = make_matmul(at, a, b, plain ? c : NULL);
@@ -67,7 +67,7 @@ bool onnx_einsum(xir_node *at) {
                             SETS(WORD("equation", xir_node_text(at, "equation", ""))));
 }
 
-/* Integers less their zero points, in 32 bits. */
+/* Integers minus their zero points, in 32 bits. */
 static xir_value *centred(xir_node *at, size_t i, size_t zero, size_t axis) {
     const xir_type *wide = xir_type_sint(at->c->ctx, 32);
     xir_value *x = xir_node_input(at, i);
@@ -96,9 +96,9 @@ bool onnx_conv_integer(xir_node *at) {
     return xir_node_result(at, 0, make_conv(at, x, kernel, NULL));
 }
 
-/* ---- quantisation, written out ---------------------------------------------------------------------------------- */
+/* ---- explicit quantisation -------------------------------------------------------------------------------------- */
 
-/* A scale or zero point for each element of an axis, so that it broadcasts. */
+/* A scale or zero point per element of an axis, in a shape that broadcasts. */
 static xir_value *along(xir_node *at, xir_value *v, size_t rank) {
     int64_t axis;
     if (xir_node_failed(at)) return NULL;
@@ -118,7 +118,7 @@ static xir_value *quantized(xir_node *at, xir_value *x, xir_value *scale, xir_va
     const xir_integer_type *integer = xir_integer_type_of(xir_type_object(to));
     uint64_t bits = xir_type_storage_bits(to);
     size_t rank = v_rank(x);
-    if (!integer || bits > 16) return xir_node_unsupported(at, "elements that are no integers of 8 or 16 bits"), NULL;
+    if (!integer || bits > 16) return xir_node_unsupported(at, "elements that are not integers of 8 or 16 bits"), NULL;
     double range = bits == 8 ? 256 : 65536;
     xir_value *y = xir_node_unary(at, "Round",
                                   xir_node_quotient(at, xir_node_cast(at, x, real), along(at, scale, rank)));
@@ -143,25 +143,25 @@ bool onnx_dequantize_linear(xir_node *at) {
     return xir_node_result(at, 0, xir_node_product(at, xir_node_cast(at, y, real), along(at, scale, rank)));
 }
 
-/* A scale for each of so many dims behind it, or one for all. */
-static xir_value *scale_before(xir_node *at, size_t i, size_t behind) {
+/* One scale for each element of a dim that `after` other dims follow, or one for all. */
+static xir_value *scale_before(xir_node *at, size_t i, size_t after) {
     xir_value *scale = xir_node_input(at, i);
     if (xir_node_failed(at) || v_rank(scale) != 1 || v_dim(scale, 0) == 1) return scale;
-    xir_ints dims = xir_node_make_ints(at, behind + 1, 1);
+    xir_ints dims = xir_node_make_ints(at, after + 1, 1);
     if (!dims.v) return NULL;
     dims.v[0] = v_dim(scale, 0);
     return make_reshaped(at, scale, &dims);
 }
 
-/* A product of integers as the numbers that they stand for, quantised: inputs 6 and 7 are scale and zero point of
- * the output. */
+/* Requantises the product of integers: inputs 6 and 7 are scale and zero point of the output. */
 static bool give_requantized(xir_node *at, xir_value *y, xir_value *a_scale, xir_value *b_scale) {
     if (xir_node_failed(at)) return false;
     y = xir_node_product(at, xir_node_cast(at, y, v_element(a_scale)), xir_node_product(at, a_scale, b_scale));
     return xir_node_result(at, 0, quantized(at, y, xir_node_input(at, 6), xir_node_input(at, 7)));
 }
 
-/* Inputs: x, its scale, its zero point, the same of the kernel, scale and zero point of the output, the bias. */
+/* Inputs: x, its scale and zero point; the kernel, its scale and zero point; scale and zero point of the output; the
+ * bias. */
 bool onnx_qlinear_conv(xir_node *at) {
     xir_value *x = centred(at, 0, 2, 1), *kernel = centred(at, 3, 5, 0),
                *y = make_conv(at, x, kernel, xir_node_optional_input(at, 8));
@@ -169,8 +169,8 @@ bool onnx_qlinear_conv(xir_node *at) {
     return give_requantized(at, y, xir_node_input(at, 1), scale_before(at, 4, v_rank(y) - 2));
 }
 
-/* Inputs: a, its scale, its zero point, the same of b, scale and zero point of the output. Rows of a and columns of
- * b may have scales of their own. */
+/* Inputs: a, its scale and zero point; b, its scale and zero point; scale and zero point of the output. Rows of a and
+ * columns of b may have separate scales. */
 bool onnx_qlinear_matmul(xir_node *at) {
     const xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 3);
     if (xir_node_failed(at)) return false;
@@ -179,7 +179,7 @@ bool onnx_qlinear_matmul(xir_node *at) {
     return give_requantized(at, y, scale_before(at, 1, 1), scale_before(at, 4, 0));
 }
 
-/* The range of x, which has 0 in it, onto 0 to 255. */
+/* Maps the range of x, extended to include 0, onto 0 to 255. */
 bool onnx_dynamic_quantize_linear(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (xir_node_failed(at)) return false;
@@ -198,8 +198,8 @@ bool onnx_dynamic_quantize_linear(xir_node *at) {
 
 /* ---- losses ----------------------------------------------------------------------------------------------------- */
 
-/* -input[n, target[n, …], …] * weight[target], 0 where the target is ignored; then none, its sum, or its weighted
- * mean. */
+/* -input[n, target[n, …], …] * weight[target], or 0 where the target is ignored; then, by `reduction`, as it is, its
+ * sum, or its weighted mean. */
 static bool nll(xir_node *at, xir_value *input) {
     static int64_t one[] = { 1 };
     static const xir_ints second = { one, 1 };
@@ -239,7 +239,7 @@ bool onnx_softmax_cross_entropy_loss(xir_node *at) {
 
 /* ---- recurrent -------------------------------------------------------------------------------------------------- */
 
-/* hidden_size may be left out: it is that of the recurrence weights. */
+/* hidden_size is optional: the recurrence weights determine it. */
 static bool recurrent(xir_node *at, const char *cls, size_t n_inputs) {
     xir_value *inputs[8] = { NULL };
     xir_set sets[10];
@@ -251,10 +251,10 @@ static bool recurrent(xir_node *at, const char *cls, size_t n_inputs) {
     int64_t hidden = v_rank(weights) == 3 ? v_dim(weights, 2) : -1, said = xir_node_int(at, "hidden_size", hidden);
     if (hidden >= 0 && said != hidden) {
         return xir_node_invalid(at, XIR_E_INVALID, "attribute/hidden_size",
-                                "hidden_size is %lld, the recurrence weights are for "
-                                  "%lld", (long long)said, (long long)hidden);
+                                "hidden_size: expected %lld, like the recurrence weights, found %lld",
+                                (long long)hidden, (long long)said);
     }
-    if (said < 1) return xir_node_unsupported(at, "the hidden size is not known");
+    if (said < 1) return xir_node_unsupported(at, "the hidden size is unknown");
     sets[n++] = (xir_set)INT("hidden_size", said);
     sets[n++] = (xir_set)WORD("direction", xir_node_text(at, "direction", "forward"));
     sets[n++] = (xir_set)INT("layout", xir_node_int(at, "layout", 0));

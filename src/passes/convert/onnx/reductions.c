@@ -4,7 +4,7 @@
 
 /* ---- reductions ------------------------------------------------------------------------------------------------- */
 
-/* The axes to reduce, counted from the start and none of them twice; none, if nothing is reduced. */
+/* The axes to reduce, counted from the start, each once; an empty list if nothing is reduced. */
 static bool axes_of(xir_node *at, const xir_value *x, xir_ints *axes) {
     if (xir_node_failed(at)) return false;
     const char *where = xir_node_attr(at, "axes") ? "attribute/axes" : "input/1";
@@ -19,7 +19,7 @@ static bool axes_of(xir_node *at, const xir_value *x, xir_ints *axes) {
     return true;
 }
 
-/* What is done to the elements before, which reduction, and what after it. */
+/* A reduction: the op on the elements before it, its class, and the op after it. */
 static bool reduction(xir_node *at, const char *before, const char *cls, const char *after) {
     xir_ints axes;
     xir_value *x = xir_node_input(at, 0);
@@ -38,8 +38,7 @@ bool onnx_reduce_l2(xir_node *at)          { return reduction(at, "*", "Sum", "S
 bool onnx_reduce_log_sum(xir_node *at)     { return reduction(at, NULL, "Sum", "Log"); }
 bool onnx_reduce_sum_square(xir_node *at)  { return reduction(at, "*", "Sum", NULL); }
 
-/* log(sum(exp(x - m))) + m, where m is the greatest element, so that nothing overflows; an m that is infinite is
- * taken as 0. */
+/* log(sum(exp(x - m))) + m, where m is the maximum, so that nothing overflows. An infinite m counts as 0. */
 bool onnx_reduce_log_sum_exp(xir_node *at) {
     xir_ints axes;
     xir_value *x = xir_node_input(at, 0);
@@ -54,7 +53,7 @@ bool onnx_reduce_log_sum_exp(xir_node *at) {
     return xir_node_result(at, 0, keep ? y : xir_node_make(at, "Squeeze", INS(y), SETS(LIST("axis", &axes))));
 }
 
-/* The last of several equal elements is the first one when the dim is turned around. */
+/* The last of several equal elements is the first one in reversed order. */
 static bool arg(xir_node *at, const char *cls) {
     xir_value *x = xir_node_input(at, 0);
     int64_t axis;
@@ -81,21 +80,22 @@ bool onnx_cum_sum(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!xir_node_ints(at, 1, &axis)) return false;
     if (axis.n != 1)
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "one axis is expected, %zu were found", axis.n);
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected one axis, found %zu", axis.n);
     if (!xir_node_axis(at, "input/1", axis.v[0], v_rank(x), &axis.v[0])) return false;
     return xir_node_becomes(at, "CumSum", INS(x), SETS(INT("axis", axis.v[0]),
                                                        INT("exclusive", xir_node_int(at, "exclusive", 0)),
                                                        INT("reverse", xir_node_int(at, "reverse", 0))));
 }
 
-/* The axis of Softmax and its like: the last one, and before version 13 the second with all behind it as one. */
+/* The axis of Softmax and similar ops: by default the last one. Before version 13 it is the second one, merged with all
+ * axes after it. */
 static bool soft_axis(xir_node *at, const xir_value *x, int64_t *axis) {
     return !xir_node_failed(at) &&
            xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", at->cls->version < 13 ? 1 : -1),
                          v_rank(x), axis);
 }
 
-/* Before version 13: x as a matrix, whose rows are what is taken together; otherwise x itself. */
+/* Before version 13: x as a matrix, whose rows are normalised; otherwise x itself. */
 static xir_value *as_matrix(xir_node *at, xir_value *x, int64_t *axis) {
     if (xir_node_failed(at) || at->cls->version >= 13 || (size_t)*axis + 1 == v_rank(x)) return x;
     xir_ints dims = xir_node_dims(at, x), flat = xir_node_make_ints(at, 2, 1);
@@ -112,7 +112,7 @@ static xir_value *from_matrix(xir_node *at, xir_value *y, const xir_value *x) {
     return make_reshaped(at, y, &dims);
 }
 
-/* A one where the greatest element is. */
+/* 1 at the position of the maximum, 0 elsewhere. */
 bool onnx_hardmax(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     int64_t axis;
@@ -142,17 +142,17 @@ bool onnx_log_softmax(xir_node *at) { return soft(at, "LogSoftmax"); }
 
 /* ---- normalisations --------------------------------------------------------------------------------------------- */
 
-/* One number a channel, as many as the channels are. */
+/* Checks that an input has one number per channel. */
 static bool per_channel(xir_node *at, const xir_value *x, size_t i, size_t n) {
     char where[16] = { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + i), 0 };
     int64_t channels = v_dim(x, 1);
     if (channels < 0 || (size_t)channels == n) return true;
     return xir_node_invalid(at, XIR_E_INVALID, where,
-                            "input %zu has %zu elements, one for each of the %lld channels is "
-                            "expected", i, n, (long long)channels);
+                            "input %zu: expected %lld elements, one for each channel, found %zu", i,
+                            (long long)channels, n);
 }
 
-/* What is not known here changes numbers, never the type. */
+/* The node stays, but its type is known: what is missing here changes only numbers. */
 static bool stays_typed(xir_node *at, const xir_value *x, const char *reason) {
     xir_node_type_output(at, 0, xir_value_type(x));
     return xir_node_unsupported(at, "%s", reason);
@@ -166,7 +166,7 @@ bool onnx_batch_normalization(xir_node *at) {
     if (xir_node_failed(at)) return false;
     size_t rank = v_rank(x), spatial = rank > 3 ? rank - 2 : 1;
     if (rank < 2)
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "at least 2 dims are expected, %zu were found", rank);
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 2 dims, found %zu", rank);
     if (xir_node_int(at, "training_mode", 0) || at->n_out > 1 ||
         (at->cls->version < 7 && !xir_node_int(at, "is_test", 0))) {
         return stays_typed(at, x, "training");
@@ -178,7 +178,7 @@ bool onnx_batch_normalization(xir_node *at) {
         if (!xir_node_reals(at, 1 + i, &k[i], &n[i]) || !per_channel(at, x, 1 + i, n[i])) return false;
         if (n[i] != n[0]) {
             return xir_node_invalid(at, XIR_E_INVALID, NULL,
-                                    "the statistics have %zu and %zu elements, as many are expected", n[0], n[i]);
+                                    "the statistics: expected equally many elements, found %zu and %zu", n[0], n[i]);
         }
     }
     if (rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
@@ -211,7 +211,7 @@ bool onnx_instance_normalization(xir_node *at) {
     return xir_node_result(at, 0, xir_node_channels_second(at, y));
 }
 
-/* From version 21 on gamma and beta have an element a channel, as ours; before, one a group. */
+/* From version 21 on gamma and beta have one element per channel, like XIR's; before, one per group. */
 bool onnx_group_normalization(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *gamma = xir_node_params(at, 1), *beta = xir_node_params(at, 2);
     int64_t groups = xir_node_int(at, "num_groups", 0);
@@ -226,7 +226,7 @@ bool onnx_group_normalization(xir_node *at) {
             if (!xir_node_need_dims(at, x, 1, 2) || !xir_node_reals(at, k, &v, &n)) return false;
             if ((int64_t)n != groups || groups < 1 || channels % groups) {
                 return xir_node_invalid(at, XIR_E_INVALID, k == 1 ? "input/1" : "input/2",
-                                        "%zu elements were found, one for each of the %lld groups is expected", n, (long long)groups);
+                                        "expected %lld elements, one for each group, found %zu", (long long)groups, n);
             }
             if (channels > MOST_LISTED) return xir_node_unsupported(at, "very many channels");
             per = (size_t)(channels / groups);
@@ -243,7 +243,7 @@ bool onnx_group_normalization(xir_node *at) {
     return xir_node_result(at, 0, xir_node_channels_second(at, y));
 }
 
-/* Y by one op; the mean and the reciprocal of the deviation, which it does not give, by others. */
+/* One op computes Y; others compute the mean and the reciprocal of the deviation, which it does not return. */
 bool onnx_layer_normalization(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *gamma = xir_node_input(at, 1), *beta = xir_node_optional_input(at, 2);
     int64_t axis;
@@ -298,10 +298,10 @@ bool onnx_lrn(xir_node *at) {
     xir_ints dims = xir_node_dims(at, x), flat = xir_node_make_ints(at, 4, 1);
     int64_t size = xir_node_int(at, "size", 1);
     if (xir_node_failed(at)) return false;
-    if (dims.n < 3) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "at least 3 dims are expected, %zu were found",
+    if (dims.n < 3) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 3 dims, found %zu",
                                             dims.n);
     if (size < 1 || size > 1 << 20) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/size", "size is %lld, at least 1 is expected",
+        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/size", "size: expected at least 1, found %lld",
                                 (long long)size);
     }
     flat.v[0] = dims.v[0], flat.v[1] = dims.v[1], flat.v[2] = product_of(&dims, 2, dims.n);

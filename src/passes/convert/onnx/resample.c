@@ -1,12 +1,12 @@
-/* Images in other sizes by coordinates, rounding or weights that no operation of ours has: along each axis by itself
- * the sum of one, two or four tensors, each picked from the input and weighted. Cells and weights are constants. */
+/* Resizes whose coordinates, rounding or weights no XIR operation has. Each axis is processed separately: the result is
+ * the sum of one, two or four tensors, each gathered from the input and weighted. Cells and weights are constants. */
 #include <math.h>
 #include "convert/onnx/rows.h"
 
 enum { MOST_TAPS = 4 };
 
-/* Where cell `p` of the output lies between those of the input. `size` is what the scale gives, a whole number or
- * not. */
+/* The coordinate in the input of the output's cell `p`. The resized length is the scale times `in`; it may be
+ * fractional. */
 static double place_of(const xir_node *at, int64_t p, int64_t in, int64_t out, double scale) {
     const char *mode = "coordinate_transformation_mode";
     const double size = scale * (double)in, centre = ((double)p + 0.5) / scale - 0.5;
@@ -18,14 +18,14 @@ static double place_of(const xir_node *at, int64_t p, int64_t in, int64_t out, d
     return centre;
 }
 
-/* The nearest cell; of two that are as near the lower one, if it is not said. */
+/* The nearest cell; of two equally near ones the lower one, unless nearest_mode says otherwise. */
 static double nearest_cell(const xir_node *at, double x) {
     if (xir_node_version(at) < 11 || xir_node_is(at, "nearest_mode", "floor")) return floor(x);
     if (xir_node_is(at, "nearest_mode", "ceil")) return ceil(x);
     return xir_node_is(at, "nearest_mode", "round_prefer_ceil") ? floor(x + 0.5) : ceil(x - 0.5);
 }
 
-/* The weights of the cells around a place that is t behind the first, or of cubic curves the second, of them. */
+/* The weights of the cells around a coordinate that is t after the first cell, or for cubic curves after the second. */
 static void weigh(const xir_node *at, size_t taps, double t, double out[MOST_TAPS]) {
     const double a = xir_node_real(at, "cubic_coeff_a", -0.75);
     if (taps == 1) out[0] = 1;
@@ -65,7 +65,7 @@ static bool find_taps(xir_node *at, int64_t in, int64_t out, double scale, axis_
     return true;
 }
 
-/* x along one axis: the sum of what is picked, each times its weights. */
+/* Resizes x along one axis: the sum of the gathered tensors, each times its weights. */
 static xir_value *resample_axis(xir_node *at, xir_value *x, size_t axis, int64_t out, double scale, size_t n) {
     axis_taps taps = { .n = n };
     const int64_t in = v_dim(x, axis);

@@ -1,17 +1,17 @@
-/* Images in other sizes. What ONNX can say of coordinates and rounding is more than ours: what is not the same function
- * is put together (onnx_resample.c). */
+/* Resizes. ONNX has more kinds of coordinates and rounding than XIR's ops: a Resize that no op computes exactly is
+ * built from Gathers (resample.c). */
 #include <math.h>
 #include <stdio.h>
 #include "convert/onnx/rows.h"
 
 enum { MOST_SIZE = 1 << 24 };
 
-/* The new dims, and the scales that coordinates are made with: where one does not give a whole number, ONNX goes on
- * with the scale, not with the quotient of the sizes. */
+/* The new dims, and the scales for coordinates. If a scale does not give a whole number, ONNX uses the scale itself,
+ * not the quotient of the sizes. */
 typedef struct new_size {
     xir_ints to;
     double  *scales;
-    bool     whole;     /* all of them do */
+    bool     whole;     /* all scales give whole numbers */
 } new_size;
 
 static bool new_sizes(xir_node *at, const xir_value *x, size_t scales_at, size_t sizes_at, new_size *out) {
@@ -27,8 +27,8 @@ static bool new_sizes(xir_node *at, const xir_value *x, size_t scales_at, size_t
         if (!xir_node_ints(at, sizes_at, &out->to)) return false;
         snprintf(where, sizeof where, "input/%zu", sizes_at);
         if (out->to.n != rank) {
-            return xir_node_invalid(at, XIR_E_BOUNDS, where, "%zu sizes were found, %zu are expected, one for each dim",
-                                    out->to.n, rank);
+            return xir_node_invalid(at, XIR_E_BOUNDS, where, "expected %zu sizes, one for each dim, found %zu",
+                                    rank, out->to.n);
         }
         for (size_t i = 0; i < rank; i++) {
             out->scales[i] = out->to.v[i] == v_dim(x, i) ? 1 : (double)out->to.v[i] / (double)v_dim(x, i);
@@ -45,8 +45,8 @@ static bool new_sizes(xir_node *at, const xir_value *x, size_t scales_at, size_t
         return false;
     }
     if (n != rank) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, where, "%zu scales were found, %zu are expected, one for each dim", n,
-                                rank);
+        return xir_node_invalid(at, XIR_E_BOUNDS, where, "expected %zu scales, one for each dim, found %zu", rank,
+                                n);
     }
     out->to = xir_node_make_ints(at, n, 0);
     for (size_t i = 0; i < out->to.n; i++) {
@@ -54,14 +54,14 @@ static bool new_sizes(xir_node *at, const xir_value *x, size_t scales_at, size_t
         float size = (float)dim * (float)scales[i];   // as ONNX computes it: 0.7 of 10 are 7
         out->scales[i] = scales[i];
         if (!(scales[i] > 0)) {
-            return xir_node_invalid(at, XIR_E_BOUNDS, where, "scales[%zu] is %g, a positive number is expected",
+            return xir_node_invalid(at, XIR_E_BOUNDS, where, "scales[%zu]: expected a positive number, found %g",
                                     i, scales[i]);
         }
         if (scales[i] == 1) {
             out->to.v[i] = dim;
             continue;
         }
-        if (dim < 0) return xir_node_unsupported(at, "dim %zu is not known", i);
+        if (dim < 0) return xir_node_unsupported(at, "dim %zu is unknown", i);
         if (!(size <= MOST_SIZE)) return xir_node_unsupported(at, "very large dims");
         out->whole = out->whole && size == floorf(size);
         out->to.v[i] = (int64_t)size;
@@ -69,7 +69,7 @@ static bool new_sizes(xir_node *at, const xir_value *x, size_t scales_at, size_t
     return out->to.v;
 }
 
-/* Whether a place lies midway between two cells, which the nearest rounds down and ours up. */
+/* Whether a coordinate lies midway between two cells, which ONNX's nearest mode rounds down and XIR's op up. */
 static bool any_midway(const xir_ints *from, const xir_ints *to) {
     for (size_t i = 2; i < to->n; i++) {
         for (int64_t p = 0; p < to->v[i]; p++) {
@@ -81,7 +81,7 @@ static bool any_midway(const xir_ints *from, const xir_ints *to) {
 
 typedef enum resize_way { BY_CENTRES, BY_CORNERS, BY_WHOLE_FACTORS } resize_way;
 
-/* How the places of the output lie in the input; false: they lie as with none of ours. */
+/* Finds XIR's mapping from output to input coordinates; false if none is the same. */
 static bool way_of(const xir_node *at, const xir_ints *from, const xir_ints *to, bool old, bool nearest,
                    resize_way *out) {
     const char *place = "coordinate_transformation_mode", *round = "nearest_mode";

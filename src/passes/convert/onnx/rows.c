@@ -1,6 +1,6 @@
-/* What each op type of ONNX is with us: how many inputs and outputs it has, its attributes in all versions 1 to 21,
- * and what it becomes. A row without a hook is one op of the same inputs, with attributes as its last column says.
- * What no hook says exactly stays as it is. */
+/* The conversion of each ONNX op type: its numbers of inputs and outputs, its attributes in all versions 1 to 21,
+ * and the ops that it becomes. A row without a hook makes one op of the same inputs, with the attributes of its last
+ * column. A node that a hook can't convert exactly stays unchanged. */
 #include "convert/onnx/onnx.h"
 #include "convert/onnx/rows.h"
 
@@ -20,7 +20,7 @@
 #define GATES  "activation_alpha:F activation_beta:F activations:S clip:f direction:s hidden_size:i layout:i>=14"
 
 static const xir_convert_row rows[] = {
-    /* element by element, one input */
+    /* elementwise, one input */
     SAME("Abs", "Abs"),       SAME("Acos", "ACos"),     SAME("Acosh", "ACosh"),   SAME("Asin", "ASin"),     SAME("Asinh", "ASinh"),
     SAME("Atan", "ATan"),     SAME("Atanh", "ATanh"),   SAME("Ceil", "Ceil"),     SAME("Cos", "Cos"),       SAME("Cosh", "Cosh"),
     SAME("Erf", "Erf"),       SAME("Exp", "Exp"),       SAME("Floor", "Floor"),   SAME("Log", "Log"),
@@ -46,7 +46,7 @@ static const xir_convert_row rows[] = {
     BY_HOOK("Shrink",          "1",   "1",   "bias:f lambd:f",                       "Hardshrink or Softshrink", shrink),
     BY_HOOK("ThresholdedRelu", "1",   "1",   "alpha:f",                              "Greater, Where",  thresholded_relu),
 
-    /* element by element, several inputs */
+    /* elementwise, several inputs */
     BY_HOOK("Add",             "2",   "1",   "axis:i<7 broadcast:i<7 consumed_inputs:I<6", "Add",       add),
     BY_HOOK("And",             "2",   "1",   "axis:i<7 broadcast:i<7",               "And",             binary),
     BY_HOOK("Div",             "2",   "1",   "axis:i<7 broadcast:i<7 consumed_inputs:I<6", "Div",       div),
@@ -77,7 +77,7 @@ static const xir_convert_row rows[] = {
     BY_HOOK("Shape",           "1",   "1",   "end:i>=15 start:i>=15",                "Shape",           shape),
     BY_HOOK("Size",            "1",   "1",   "",                                     "Shape, Prod",     size),
 
-    /* the same elements elsewhere */
+    /* moved elements */
     BY_HOOK("Concat",          "1-",  "1",   "axis:i!>=4",                           "Concat",          concat),
     BY_HOOK("DepthToSpace",    "1",   "1",   "blocksize:i! mode:s>=11",              "PixelShuffle, or Reshape, Transpose", depth_to_space),
     BY_HOOK("Expand",          "2",   "1",   "",                                     "Expand",          expand),
@@ -161,13 +161,13 @@ static const xir_convert_row rows[] = {
     BY_HOOK("NegativeLogLikelihoodLoss", "2-3", "1", "ignore_index:i reduction:s",                "GatherElements, Neg, Mean", nll_loss),
     BY_HOOK("SoftmaxCrossEntropyLoss", "2-3", "1-2", "ignore_index:i reduction:s",                "LogSoftmax, GatherElements, Neg, Mean", softmax_cross_entropy_loss),
 
-    /* graphs inside */
+    /* subgraphs */
     BY_HOOK("If",                "1",   "0-",  "else_branch:g! then_branch:g!",                   NULL,                  if_),
     BY_HOOK("Loop",              "2-",  "1-",  "body:g!",                                         NULL,                  loop),
     STAYS  ("Scan",              "1-",  "1-",  "body:g! num_scan_inputs:i scan_input_axes:I scan_input_directions:I scan_output_axes:I "
                                                "scan_output_directions:I directions:I<9"),
 
-    /* no operation of ours: some have the type of their first input */
+    /* no XIR operation; the output of LIKE rows has the type of the first input */
     LIKE   ("BitwiseAnd",        "2",   "1",   ""),
     LIKE   ("BitwiseNot",        "1",   "1",   ""),
     LIKE   ("BitwiseOr",         "2",   "1",   ""),

@@ -1,21 +1,21 @@
-/* What the rows of ONNX share: their hooks, and the operations that several are made of. */
+/* Shared by ONNX's rows: their hooks, and operations that several hooks use. */
 #ifndef PASSES_CONVERT_ONNX_ROWS_H
 #define PASSES_CONVERT_ONNX_ROWS_H
 
 #include "convert/helpers.h"
 
-enum { MOST_LISTED = 1 << 20 };   /* items that are written out because a dim is so large */
+enum { MOST_LISTED = 1 << 20 };   /* the longest list that a hook writes because of a large dim */
 
 /* ---- element types ---------------------------------------------------------------------------------------------- */
 
-/* The element type of a TensorProto.DataType in our words; NULL for texts, complex numbers and what is unknown. */
+/* XIR's element type for a TensorProto.DataType; NULL for texts, complex numbers and unknown ones. */
 const xir_type *onnx_element(xir_context *ctx, int64_t data_type);
 
 /* ---- operations ------------------------------------------------------------------------------------------------- */
 
-/* The convolution that the attributes of the node say, of as many dims as x has, in ONNX's order. */
+/* Makes the convolution that the node's attributes describe, for as many dims as x has, in ONNX's order. */
 xir_value *make_conv(xir_node *at, xir_value *x, xir_value *kernel, xir_value *bias);
-/* The node as a Resize by its own coordinates: gives its output in the dims `to`, made with a scale for each. */
+/* Converts a Resize with its own coordinates: its output has the dims `to`, each made with a scale of its own. */
 bool onnx_resample(xir_node *at, const xir_ints *to, const double *scales);
 
 /* ---- hooks ------------------------------------------------------------------------------------------------------ */

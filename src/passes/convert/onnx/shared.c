@@ -1,4 +1,4 @@
-/* What the hooks of ONNX's rows share. */
+/* Helpers shared by the hooks of ONNX's rows. */
 #include <stdio.h>
 #include "convert/onnx/rows.h"
 #include "element_codes.h"

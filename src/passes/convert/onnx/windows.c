@@ -1,11 +1,11 @@
-/* Op types over the rows and columns of feature maps: convolutions, pools. Ours have the channels last, so each is made
- * between two transpositions; kernels that are constants are permuted at once. */
+/* Op types with spatial windows: convolutions and pools. XIR's ops have the channels last, so each is made between two
+ * transposes; constant kernels are permuted at once. */
 #include <stdio.h>
 #include "convert/onnx/rows.h"
 
-/* ---- the order of kernels ------------------------------------------------------------------------------------ */
+/* ---- the order of kernels --------------------------------------------------------------------------------------- */
 
-/* From O I and the kernel's dims (transposed ones I O) to ours. */
+/* Permutes a kernel from O, I, dims (transposed ones: I, O, dims) to XIR's order. */
 static xir_value *kernel_last(xir_node *at, xir_value *kernel, bool transposed) {
     static const int64_t orders[3][5] = { { 2, 1, 0 }, { 2, 3, 1, 0 }, { 2, 3, 4, 1, 0 } };
     size_t rank = kernel ? v_rank(kernel) : 3, n = rank - 2;
@@ -15,35 +15,34 @@ static xir_value *kernel_last(xir_node *at, xir_value *kernel, bool transposed) 
 
 /* ---- windows ---------------------------------------------------------------------------------------------------- */
 
-/* The words of our attributes for each spatial axis, counted from the last one. */
+/* The names of XIR's attributes for each spatial axis, counted from the last one. */
 static const struct axis_words { const char *pool, *stride, *dilation, *before, *after, *more; } axis_words[3] = {
     { "pool_width",  "stride_width",  "dilation_width",  "pad_left",  "pad_right",  "output_pad_width"  },
     { "pool_height", "stride_height", "dilation_height", "pad_top",   "pad_bottom", "output_pad_height" },
     { "pool_depth",  "stride_depth",  "dilation_depth",  "pad_front", "pad_back",   "output_pad_depth"  },
 };
 
-enum { MOST_STEP = INT32_MAX };   // along an axis, so that nothing overflows
+enum { MOST_STEP = INT32_MAX };   // along an axis; prevents overflows
 static const int64_t MOST_DIM = INT64_C(1) << 40;
 
-/* Windows of a node over the last dims of its input. */
+/* The windows of a node over the last dims of its input. */
 typedef struct windows {
     size_t  n;   /* spatial axes */
     int64_t input[3], size[3], stride[3], dilation[3], before[3], after[3];
 } windows;
 
-/* A list of as many items as are said, none below `least`. False: it is not there, or a finding. */
+/* Reads a list of `n` items of at least `least`. False if it is missing, or after a finding. */
 static bool window_items(xir_node *at, const char *name, size_t n, int64_t least, xir_ints *out) {
     char where[48];
     if (!xir_node_items(at, name, out)) return false;
     snprintf(where, sizeof where, "attribute/%s", name);
     if (out->n != n) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s has %zu items, %zu are expected", name, out->n, n);
+        return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s: expected %zu items, found %zu", name, n, out->n);
     }
     for (size_t i = 0; i < n; i++) {
         if (out->v[i] >= least && out->v[i] <= MOST_STEP) continue;
-        return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s[%zu] is %lld, at least %lld is expected", name, i,
-                                (long long)out->v[i],
-                                (long long)least);
+        return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s[%zu]: expected at least %lld, found %lld", name, i,
+                                (long long)least, (long long)out->v[i]);
     }
     return true;
 }
@@ -54,10 +53,10 @@ static bool read_windows(xir_node *at, const xir_value *x, const xir_value *kern
         return false;
     size_t rank = v_rank(x);
     if (rank < 3) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0",
-                                          "at least 3 dims are expected: batch, channels, rows; %zu were found", rank);
+                                          "expected at least 3 dims, batch, channels and rows, found %zu", rank);
     if (kernel && v_rank(kernel) != rank) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/1",
-                                "the kernel has %zu dims, %zu are expected, as input 0 has", v_rank(kernel), rank);
+                                "the kernel: expected %zu dims, like input 0, found %zu", rank, v_rank(kernel));
     }
     if (rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
     w->n = rank - 2;
@@ -72,8 +71,8 @@ static bool read_windows(xir_node *at, const xir_value *x, const xir_value *kern
         for (size_t k = 0; k < w->n; k++) {
             if (kernel && w->size[k] >= 0 && w->size[k] != list.v[k]) {
                 return xir_node_invalid(at, XIR_E_INVALID, "attribute/kernel_shape",
-                                        "kernel_shape[%zu] is %lld, the kernel has %lld there", k,
-                                        (long long)list.v[k], (long long)w->size[k]);
+                                        "kernel_shape[%zu]: expected %lld, like the kernel, found %lld", k,
+                                        (long long)w->size[k], (long long)list.v[k]);
             }
             w->size[k] = list.v[k];
         }
@@ -87,7 +86,7 @@ static bool read_windows(xir_node *at, const xir_value *x, const xir_value *kern
     return !xir_node_failed(at);
 }
 
-/* Padding by auto_pad: as many places as the stride divides the input into, rounded up. */
+/* Padding by auto_pad: the output has the input's size divided by the stride, rounded up. */
 static bool pad_same(xir_node *at, const xir_value *x, windows *w) {
     bool lower = xir_node_is(at, "auto_pad", "SAME_LOWER");
     if (!lower && !xir_node_is(at, "auto_pad", "SAME_UPPER")) return true;
@@ -102,27 +101,27 @@ static bool pad_same(xir_node *at, const xir_value *x, windows *w) {
     return true;
 }
 
-/* Every window fits into the padded input. */
+/* Checks that every window fits into the padded input. */
 static bool windows_fit(xir_node *at, const windows *w) {
     for (size_t k = 0; k < w->n; k++) {
         int64_t room = w->input[k] + w->before[k] + w->after[k], window = w->dilation[k] * (w->size[k] - 1) + 1;
         if (w->input[k] < 0 || w->size[k] < 0 || room >= window) continue;
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/0",
-                                "dim %zu has %lld elements and %lld of padding, at least the %lld of the kernel are expected",
-                                2 + k, (long long)w->input[k], (long long)(w->before[k] + w->after[k]),
-                                (long long)window);
+                                "dim %zu: expected at least %lld elements, like the kernel, found %lld and %lld of padding",
+                                2 + k, (long long)window, (long long)w->input[k],
+                                (long long)(w->before[k] + w->after[k]));
     }
     return true;
 }
 
-/* Padding at the end so that a window which starts inside is counted although it does not end there. */
+/* For ceil_mode: padding at the end, so that a window that starts inside the input counts even if it ends outside. */
 static bool pad_ceil(xir_node *at, const xir_value *x, windows *w) {
     if (!xir_node_int(at, "ceil_mode", 0)) return true;
     if (!xir_node_need_dims(at, x, 2, SIZE_MAX)) return false;
     for (size_t k = 0; k < w->n; k++) {
         int64_t room = w->input[k] + w->before[k] + w->after[k] - w->dilation[k] * (w->size[k] - 1) - 1, rest =
             room % w->stride[k];
-        /* one that would start in the padding at the end is none */
+        /* a window that would start in the padding at the end does not count */
         bool inside = (room / w->stride[k] + 1) * w->stride[k] < w->input[k] + w->before[k];
         if (rest && inside) w->after[k] += w->stride[k] - rest;
     }
@@ -150,8 +149,8 @@ static void put_windows(window_sets *s, const windows *w, bool pool, bool dilate
 
 /* ---- convolutions ----------------------------------------------------------------------------------------------- */
 
-/* The channels of input, kernel and bias go together. `in` and `out` are the kernel's dims of channels that the groups
- * share out. */
+/* Checks that the channels of input, kernel and bias agree. `in` and `out` are the kernel's channel dims, which the
+ * groups divide. */
 static bool channels_fit(xir_node *at, const xir_value *x, const xir_value *kernel, const xir_value *bias,
                          bool transposed) {
     int64_t groups = xir_node_int(at, "group", 1), channels = v_dim(x, 1);
@@ -159,26 +158,26 @@ static bool channels_fit(xir_node *at, const xir_value *x, const xir_value *kern
     if (!xir_node_same_elements(at, 0, x, 1, kernel) || (bias && !xir_node_same_elements(at, 0, x, 2, bias)))
         return false;
     if (groups < 1 || groups > MOST_STEP) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/group", "group is %lld, at least 1 is expected",
+        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/group", "group: expected at least 1, found %lld",
                                 (long long)groups);
     }
     if (!transposed && in >= 0 && __builtin_mul_overflow(in, groups, &in))
         return xir_node_unsupported(at, "very large dims");
     if (channels >= 0 && in >= 0 && channels != in) {
         return xir_node_invalid(at, XIR_E_INVALID, "input/1",
-                                "the kernel is for %lld channels (%lld group%s), input 0 has %lld", (long long)in,
+                                "input 0: expected %lld channels, like the kernel with %lld group%s, found %lld", (long long)in,
                                 (long long)groups, groups == 1 ? "" : "s", (long long)channels);
     }
     if ((transposed ? in : out) >= 0 && (transposed ? in : out) % groups) {
         return xir_node_invalid(at, XIR_E_INVALID, "attribute/group",
-                                "group is %lld, which does not divide the kernel's %lld channels",
-                                (long long)groups, (long long)(transposed ? in : out));
+                                "group: expected a divisor of the kernel's %lld channels, found %lld",
+                                (long long)(transposed ? in : out), (long long)groups);
     }
     all = transposed && out >= 0 ? out * groups : out;
     if (bias && (v_rank(bias) != 1 || (v_dim(bias, 0) >= 0 && all >= 0 && v_dim(bias, 0) != all))) {
         return xir_node_invalid(at, XIR_E_INVALID, "input/2",
-                                "the bias has %zu dims and %lld elements, one for each of the %lld channels is expected",
-                                v_rank(bias), (long long)(v_rank(bias) ? v_dim(bias, 0) : 1), (long long)all);
+                                "the bias: expected 1 dim of %lld elements, one for each channel, found %zu of %lld",
+                                (long long)all, v_rank(bias), (long long)(v_rank(bias) ? v_dim(bias, 0) : 1));
     }
     return true;
 }
@@ -201,8 +200,7 @@ bool onnx_conv(xir_node *at) {
                            make_conv(at, xir_node_input(at, 0), xir_node_input(at, 1), xir_node_optional_input(at, 2)));
 }
 
-/* What is added at the end of the output follows from output_padding, or from output_shape and the padding that it
- * leaves. */
+/* The padding at the end of the output follows from output_padding, or from output_shape and the padding. */
 bool onnx_conv_transpose(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *kernel = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 2);
     windows w;
@@ -216,14 +214,14 @@ bool onnx_conv_transpose(xir_node *at) {
     if (xir_node_failed(at)) return false;
     if (shaped && list.n != w.n && list.n != w.n + 2) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/output_shape",
-                                "output_shape has %zu items, %zu are expected", list.n, w.n);
+                                "output_shape: expected %zu items, found %zu", w.n, list.n);
     }
     if ((shaped || same) && !xir_node_need_dims(at, x, 2, SIZE_MAX)) return false;
     for (size_t k = 0; (shaped || same) && k < w.n; k++) {
         int64_t out = shaped ? list.v[list.n - w.n + k] : w.input[k] * w.stride[k];
         if (out < 1 || out > MOST_DIM) {
             return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/output_shape",
-                                    "output_shape[%zu] is %lld, at least 1 is expected", k, (long long)out);
+                                    "output_shape[%zu]: expected at least 1, found %lld", k, (long long)out);
         }
         int64_t total = w.stride[k] * (w.input[k] - 1) + more[k] + (w.size[k] - 1) * w.dilation[k] + 1 - out;
         if (total < 0) more[k] -= total, total = 0;
@@ -246,16 +244,16 @@ static bool pool(xir_node *at, const char *const classes[3], bool averages) {
     windows w;
     window_sets s;
     if (!read_windows(at, x, NULL, &w) || !pad_same(at, x, &w) || !windows_fit(at, &w)) return false;
-    if (at->n_out > 1) return xir_node_unsupported(at, "the places of the greatest elements");
+    if (at->n_out > 1) return xir_node_unsupported(at, "the positions of maxima");
     windows plain = w;
     if (!pad_ceil(at, x, &w)) return false;
     bool counted = averages && xir_node_int(at, "count_include_pad", 0), dilated = false;
     for (size_t k = 0; k < w.n; k++) {
         if (counted && w.after[k] != plain.after[k])
-            return xir_node_unsupported(at, "padding counts but not that of ceil_mode");
+            return xir_node_unsupported(at, "an average that counts some padding but not that of ceil_mode");
         dilated |= averages && w.dilation[k] != 1;
     }
-    if (dilated) return xir_node_unsupported(at, "an average of cells that are apart");
+    if (dilated) return xir_node_unsupported(at, "an average of dilated windows");
     put_windows(&s, &w, true, !averages);
     if (averages) put(&s, "count_include_pad", counted);
     xir_value *y = xir_node_make(at, classes[w.n - 1], INS(xir_node_channels_last(at, x)), (xir_sets){ s.data, s.n });
@@ -265,7 +263,7 @@ static bool pool(xir_node *at, const char *const classes[3], bool averages) {
 bool onnx_max_pool(xir_node *at) {
     static const char *const classes[] = { "MaxPool1d", "MaxPool2d", "MaxPool3d" };
     if (xir_node_int(at, "storage_order", 0) && at->n_out > 1) {
-        return xir_node_unsupported(at, "the places of the greatest elements");
+        return xir_node_unsupported(at, "the positions of maxima");
     }
     return pool(at, classes, false);
 }
@@ -279,7 +277,7 @@ static bool global_pool(xir_node *at, const char *cls) {
     xir_value *x = xir_node_input(at, 0);
     if (xir_node_failed(at)) return false;
     if (v_rank(x) < 3) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "at least 3 dims are expected, %zu were found", v_rank(x));
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 3 dims, found %zu", v_rank(x));
     }
     const xir_ints axes = xir_node_series(at, 2, v_rank(x) - 2);
     return xir_node_result(at, 0, xir_node_reduced(at, cls, x, &axes, true));

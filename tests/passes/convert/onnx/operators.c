@@ -1,15 +1,14 @@
-/* ONNX's own operator tests, run: each of their models is read, converted by onnx-to-xir and computed by the executor;
- * what comes out must be what ONNX recorded, within the tolerances of ONNX's own runner: |a - b| <= 1e-7 + 1e-3 * |b|.
- * So conversion and kernels judge each other. Then the same once more behind each pass, and behind the default
- * pipeline: they must change nothing.
+/* Runs ONNX's own operator tests: each model is read, converted by onnx-to-xir and computed by the executor. The result
+ * must be what ONNX recorded, within the tolerances of ONNX's own runner: |a - b| <= 1e-7 + 1e-3 * |b|. So conversion
+ * and kernels check each other. The same is repeated after each pass, and after the default pipeline: they must not
+ * change the result.
  *
- * What ONNX has as inputs our operations often have as attributes: a model of which a node stays for that reason is
- * taken once more with constants for all inputs but the first.
+ * Some of ONNX's inputs are attributes of XIR's ops. If a node of a model stays for that reason, the model is tried
+ * again with constants for all inputs but the first.
  *
- * Every model has to be read. Which tests do not come as far as their result stands with its reason in
- * operators.txt; one that is listed there and passes after all fails too. The summary stands in docs/onnx.md.
- * Debian's package libonnx-testdata has the tests; XIR_ONNX_TESTS names another folder, XIR_ONNX_ONLY the one test
- * to run. */
+ * Every model must be readable. Tests that do not reach their result are listed with the reason in operators.txt; a
+ * listed test that passes is an error, too. The summary is in docs/onnx.md. Debian's package libonnx-testdata has
+ * the tests; XIR_ONNX_TESTS names another folder, XIR_ONNX_ONLY a single test. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -32,7 +31,7 @@ enum { MOST_FILES = 32, MOST_REASON = 400 };
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
 
-/* A file in a block of its own; `data` NULL if there is none. */
+/* A file in its own block; `data` is NULL if the file does not exist. */
 static pb_bytes read_file(const char *path) {
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -76,7 +75,7 @@ static struct {
     size_t tests, sets, passed, bound, by_op, by_test, wrong;
 } total;
 
-/* Why a test does not pass; `op_type` is the node that stays in its dialect, if that is why. */
+/* Why a test does not pass; `op_type` is the type of the node that is not converted, if that is the reason. */
 typedef struct verdict {
     bool passes;
     char op_type[64];
@@ -95,7 +94,7 @@ static verdict because(const char *what, const xir_diags *diags) {
 
 static verdict compare(const xir_op *last, xir_array *const *found, size_t n, const files *set) {
     verdict v = { .passes = n == set->n_out };
-    if (!v.passes) return because("it has not as many outputs as were recorded", NULL);
+    if (!v.passes) return because("its number of outputs is not the recorded one", NULL);
     for (size_t i = 0; i < n && v.passes; i++) {
         xir_array *recorded = onnx_array(ctx, set->out[i], xir_value_type(xir_op_input(last, (int64_t)i)), v.reason);
         v.passes = recorded && onnx_agrees(found[i], recorded, i, v.reason);
@@ -111,7 +110,7 @@ static verdict run_set(const xir_network *net, const files *set) {
     xir_array *out[MOST_FILES] = { NULL };
     size_t n_in = xir_op_output_count(first), n_out = xir_op_input_count(last);
     verdict v = { .passes = true };
-    if (n_in != set->n_in || n_out > MOST_FILES) return because("it has not as many inputs as were recorded", NULL);
+    if (n_in != set->n_in || n_out > MOST_FILES) return because("its number of inputs is not the recorded one", NULL);
     for (size_t i = 0; i < n_in && v.passes; i++) {
         v.passes = (in[i] = onnx_array(ctx, set->in[i], xir_value_type(xir_op_output(first, (int64_t)i)), v.reason)) !=
             NULL;
@@ -126,12 +125,12 @@ static verdict run_set(const xir_network *net, const files *set) {
     return v;
 }
 
-/* The nodes that have not been converted, or have no kernel: the type of the first. */
+/* Whether all nodes are converted and have kernels; otherwise the type of the first that is not. */
 static bool all_can_run(const xir_network *net, verdict *v) {
     const xir_op *op = xir_network_first_unrunnable(net);
     if (!op) return true;
     xir_str key = xir_class_key(xir_op_class(op));
-    *v = because("a node stays", NULL);
+    *v = because("a node is not converted", NULL);
     bool dialect = key.size > 6 && memcmp(key.data, "onnx::", 6) == 0;
     snprintf(v->op_type, sizeof v->op_type, "%.*s", (int)key.size - 6 * dialect, key.data + 6 * dialect);
     for (size_t i = 0; i < xir_diags_count(why); i++) {
@@ -142,8 +141,8 @@ static bool all_can_run(const xir_network *net, verdict *v) {
     return false;
 }
 
-/* Every input of the network but the first becomes Params with its recorded elements; those stay that have no
- * tensors of ours. */
+/* Every input of the network but the first becomes Params with its recorded elements; inputs that are not tensors that
+ * XIR knows stay inputs. */
 static void bind_inputs(xir_network *net, const files *set) {
     const xir_op *first = xir_network_op_at(net, 0);
     for (size_t i = 1; i < xir_op_output_count(first) && i < set->n_in; i++) {
@@ -156,14 +155,14 @@ static void bind_inputs(xir_network *net, const files *set) {
     }
 }
 
-/* How a model is taken: as it is, or with constants for all inputs but the first, since what ONNX has as inputs our
- * operations have as attributes. */
+/* How a model is tried: as it is, or with constants for all inputs but the first, because some of ONNX's inputs are
+ * attributes of XIR's ops. */
 typedef struct taking {
     bool        bound;
     const char *pipeline;
 } taking;
 
-/* Every pass is tried alone, so that what one breaks is not hidden by another; the last is the default pipeline. */
+/* Every pass is tried alone, so that no pass hides the error of another; the last entry is the default pipeline. */
 static const char *const pipelines[] = {
     "onnx-to-xir",
     "onnx-to-xir,infer,fold",
@@ -182,7 +181,7 @@ static xir_status prepare(xir_network *net, taking how) {
     return status;
 }
 
-/* Runs a model with every set of data that there is. */
+/* Runs a model on every data set that it has. */
 static verdict try_model(const char *folder, const xir_network *model, taking how) {
     verdict v = { .passes = true };
     for (size_t i = 0; v.passes; i++) {
@@ -244,7 +243,7 @@ static void try_test(const char *folder, const char *name) {
     xir_network_free(model);
 }
 
-/* ---- all -------------------------------------------------------------------------------------------------------- */
+/* ---- all tests -------------------------------------------------------------------------------------------------- */
 
 static int visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
 
@@ -274,14 +273,15 @@ static void each_test(void) {
     if (n >= 0) free(groups);
 }
 
-/* What docs/onnx.md says of the tests. */
+/* The summary of the tests in docs/onnx.md. */
 static void check_docs(void) {
     char expected[400], line[1000];
     bool found = false;
     snprintf(expected, sizeof expected,
-             "%zu models are read; %zu are converted, run, and give what ONNX recorded, before and behind the passes, "
-             "%zu of them with constants for what our operations have as attributes; %zu have a node of a type that is "
-             "not converted, %zu are listed otherwise.\n", total.tests, total.passed, total.bound, total.by_op, total.by_test);
+             "%zu models are read; %zu are converted, run, and give what ONNX recorded, before and after the passes, "
+             "%zu of them with constants for inputs that are attributes in XIR; %zu have a node of a type that is "
+             "not converted, %zu are listed for other reasons.\n", total.tests, total.passed, total.bound, total.by_op,
+             total.by_test);
     FILE *f = fopen(XIR_TEST_DATA "/../docs/onnx.md", "r");
     while (f && !found && fgets(line, sizeof line, f)) found = strcmp(line, expected) == 0;
     if (f) fclose(f);

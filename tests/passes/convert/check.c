@@ -1,23 +1,8 @@
-/* Broken ONNX models are told apart: each has one fault (or several), and what is found are those faults and nothing
- * else, each with the node's place, what was expected and what was found. The file itself is read without complaint. */
+/* Checks of broken ONNX models. Each model has one fault or several; the findings are these faults and nothing else,
+ * each with the node's place, what was expected and what was found. Reading the file itself gives no finding. */
 #include <stdio.h>
 #include <string.h>
-#include "support/net.h"
-#include "support/onnx_make.h"
-
-static om m;
-
-static int begin(void **state) {
-    (void)state;
-    m = om_begin("net");
-    return 0;
-}
-
-static int end(void **state) {
-    (void)state;
-    om_free(&m);
-    return 0;
-}
+#include "model.h"
 
 static xir_network *read_model(void) {
     size_t size;
@@ -29,7 +14,7 @@ static xir_network *read_model(void) {
     return net;
 }
 
-/* All findings, a line each. */
+/* Compares all findings, one per line. */
 static void check_findings(const char *expected, const char *file, int line) {
     static char text[4000];
     xir_network *net = read_model();
@@ -68,16 +53,16 @@ static void image(const char *name, int64_t c, int64_t h, int64_t w) {
 static void output(const char *name, int64_t n, int64_t c, int64_t h,
                    int64_t w) { om_output(&m, name, ONNX_FLOAT, OM_DIMS(n, c, h, w)); }
 
-/* x [1, 3, 8, 8] and a convolution of four filters 3 x 3, whose attributes are the caller's. */
+/* x [1, 3, 8, 8] and a convolution with four 3 x 3 filters; the caller adds its attributes. */
 static void conv_begin(void) {
     image("x", 3, 8, 8);
     om_floats(&m, "w", OM_DIMS(4, 3, 3, 3), ones, 108);
     om_node(&m, "Conv", "conv1", "x,w", "y");
 }
 
-/* ---- the seventeen ---------------------------------------------------------------------------------------------- */
+/* ---- single faults ----------------------------------------------------------------------------------------------- */
 
-static void a_sound_model_has_no_findings(void **state) {
+static void a_valid_model_has_no_findings(void **state) {
     (void)state;
     conv_begin();
     om_ints(&m, "pads", OM_DIMS(1, 1, 1, 1));
@@ -85,21 +70,21 @@ static void a_sound_model_has_no_findings(void **state) {
     FINDS("");
 }
 
-static void channels_that_do_not_go_together(void **state) {
+static void channels_that_disagree(void **state) {
     (void)state;
     image("x", 3, 8, 8);
     om_floats(&m, "w", OM_DIMS(4, 5, 3, 3), ones, 180);
     om_node(&m, "Conv", "conv1", "x,w", "y");
     output("y", 1, 4, 6, 6);
-    FINDS("/graph/node/0/input/1: Conv 'conv1' (node 0): the kernel is for 5 channels (1 group), input 0 has 3");
+    FINDS("/graph/node/0/input/1: Conv 'conv1' (node 0): input 0: expected 5 channels, like the kernel with 1 group, found 3");
 }
 
-static void an_attribute_that_nobody_knows(void **state) {
+static void an_unknown_attribute(void **state) {
     (void)state;
     conv_begin();
     om_ints(&m, "stride", OM_DIMS(1, 1));
     output("y", 1, 4, 6, 6);
-    FINDS("/graph/node/0/attribute/stride: Conv 'conv1' (node 0): there is no attribute 'stride'; did you mean 'strides'?");
+    FINDS("/graph/node/0/attribute/stride: Conv 'conv1' (node 0): unknown attribute 'stride'; did you mean 'strides'?");
 }
 
 static void an_attribute_of_another_type(void **state) {
@@ -107,7 +92,7 @@ static void an_attribute_of_another_type(void **state) {
     conv_begin();
     om_int(&m, "strides", 1);
     output("y", 1, 4, 6, 6);
-    FINDS("/graph/node/0/attribute/strides: Conv 'conv1' (node 0): strides is an integer, expected is a list of integers");
+    FINDS("/graph/node/0/attribute/strides: Conv 'conv1' (node 0): strides: expected a list of integers, found an integer");
 }
 
 static void pads_of_the_wrong_length(void **state) {
@@ -115,19 +100,19 @@ static void pads_of_the_wrong_length(void **state) {
     conv_begin();
     om_ints(&m, "pads", OM_DIMS(1, 1, 1));
     output("y", 1, 4, 8, 8);
-    FINDS("/graph/node/0/attribute/pads: Conv 'conv1' (node 0): pads has 3 items, 4 are expected");
+    FINDS("/graph/node/0/attribute/pads: Conv 'conv1' (node 0): pads: expected 4 items, found 3");
 }
 
-static void an_input_that_nobody_makes(void **state) {
+static void an_undefined_input(void **state) {
     (void)state;
     image("x", 3, 8, 8);
     om_node(&m, "Add", "add1", "x,ghost", "y");
     output("y", 1, 3, 8, 8);
-    FINDS("/graph/node/0/input/1: Add 'add1' (node 0): input 1 'ghost' is made by no node, and is no graph input or "
+    FINDS("/graph/node/0/input/1: Add 'add1' (node 0): input 1 'ghost' is undefined: expected node output, graph input or "
           "initializer");
 }
 
-static void an_op_that_there_is_not(void **state) {
+static void an_unknown_op(void **state) {
     (void)state;
     image("x", 3, 8, 8);
     om_node(&m, "Rellu", "act", "x", "y");
@@ -142,7 +127,7 @@ static void an_op_of_another_domain_is_a_note(void **state) {
     om_opset(&m, "com.example", 1);
     om_node(&m, "com.example.Swish", "act", "x", "y");
     output("y", 1, 3, 8, 8);
-    FINDS("note: /graph/node/0: Swish 'act' (node 0): nothing is known of com.example.Swish: it was not checked");
+    FINDS("note: /graph/node/0: Swish 'act' (node 0): com.example.Swish is unknown: it was not checked");
 }
 
 static void dims_that_do_not_broadcast(void **state) {
@@ -152,8 +137,7 @@ static void dims_that_do_not_broadcast(void **state) {
     om_node(&m, "Add", "add1", "x,b", "y");
     output("y", 1, 3, 8, 8);
     FINDS("/graph/node/0/input/1: Add 'add1' (node 0): input 1 has the dims [1, 4, 1, 1], which do not broadcast with the "
-          "[1, 3, 8, 8] of "
-          "input 0: 4 and 3 were found, the same or 1 is expected");
+          "[1, 3, 8, 8] of input 0: expected 3 or 1, found 4");
 }
 
 static void a_stride_of_zero(void **state) {
@@ -161,23 +145,23 @@ static void a_stride_of_zero(void **state) {
     conv_begin();
     om_ints(&m, "strides", OM_DIMS(0, 1));
     output("y", 1, 4, 6, 6);
-    FINDS("/graph/node/0/attribute/strides: Conv 'conv1' (node 0): strides[0] is 0, at least 1 is expected");
+    FINDS("/graph/node/0/attribute/strides: Conv 'conv1' (node 0): strides[0]: expected at least 1, found 0");
 }
 
-static void a_stride_below_zero(void **state) {
+static void a_negative_stride(void **state) {
     (void)state;
     conv_begin();
     om_ints(&m, "strides", OM_DIMS(1, -1));
     output("y", 1, 4, 6, 6);
-    FINDS("/graph/node/0/attribute/strides: Conv 'conv1' (node 0): strides[1] is -1, at least 1 is expected");
+    FINDS("/graph/node/0/attribute/strides: Conv 'conv1' (node 0): strides[1]: expected at least 1, found -1");
 }
 
 static void a_declared_shape_that_is_wrong(void **state) {
     (void)state;
     conv_begin();
     output("y", 1, 4, 7, 6);
-    FINDS("/graph/node/0/output/0: Conv 'conv1' (node 0): output 0 'y' is declared as @fp(32) [1, 4, 7, 6], it is @fp(32) "
-          "[1, 4, 6, 6]");
+    FINDS("/graph/node/0/output/0: Conv 'conv1' (node 0): output 0 'y' has a wrong declared type: expected @fp(32) "
+          "[1, 4, 6, 6], found @fp(32) [1, 4, 7, 6]");
 }
 
 static void a_kernel_larger_than_its_input(void **state) {
@@ -186,8 +170,8 @@ static void a_kernel_larger_than_its_input(void **state) {
     om_floats(&m, "w", OM_DIMS(4, 3, 3, 3), ones, 108);
     om_node(&m, "Conv", "conv1", "x,w", "y");
     output("y", 1, 4, 1, 6);
-    FINDS("/graph/node/0/input/0: Conv 'conv1' (node 0): dim 2 has 2 elements and 0 of padding, at least the 3 of the "
-          "kernel are expected");
+    FINDS("/graph/node/0/input/0: Conv 'conv1' (node 0): dim 2: expected at least 3 elements, like the kernel, found 2 and "
+          "0 of padding");
 }
 
 static void a_cycle(void **state) {
@@ -197,18 +181,17 @@ static void a_cycle(void **state) {
     om_node(&m, "Relu", "b", "p", "q");
     om_node(&m, "Relu", "c", "q", "y");
     output("y", 1, 3, 8, 8);
-    FINDS("/graph/node/0: the graph has a cycle, where none is expected: 'a' (node 0) needs 'b' (node 1) needs 'a' (node "
+    FINDS("/graph/node/0: the graph has a cycle: 'a' (node 0) needs 'b' (node 1) needs 'a' (node "
           "0)");
 }
 
-static void a_name_that_two_values_have(void **state) {
+static void a_duplicate_name(void **state) {
     (void)state;
     image("x", 3, 8, 8);
     om_node(&m, "Relu", "a", "x", "y");
     om_node(&m, "Sigmoid", "b", "x", "y");
     output("y", 1, 3, 8, 8);
-    FINDS("/graph/node/1/output/0: Sigmoid 'b' (node 1): output 0 'y' has the name of another value, a name of its own is "
-          "expected");
+    FINDS("/graph/node/1/output/0: Sigmoid 'b' (node 1): output 0: duplicate name 'y'; expected a unique name");
 }
 
 static void a_reshape_with_the_wrong_count(void **state) {
@@ -218,7 +201,7 @@ static void a_reshape_with_the_wrong_count(void **state) {
     om_int64s(&m, "shape", OM_DIMS(2), shape, 2);
     om_node(&m, "Reshape", "flat", "x,shape", "y");
     om_output(&m, "y", ONNX_FLOAT, OM_DIMS(1, 190));
-    FINDS("/graph/node/0/input/1: Reshape 'flat' (node 0): the shape is for 190 elements, input 0 has 192");
+    FINDS("/graph/node/0/input/1: Reshape 'flat' (node 0): expected a shape for the 192 elements of input 0, found one for 190");
 }
 
 static void a_concat_axis_out_of_range(void **state) {
@@ -227,8 +210,8 @@ static void a_concat_axis_out_of_range(void **state) {
     om_node(&m, "Concat", "cat", "x,x", "y");
     om_int(&m, "axis", 4);
     output("y", 1, 6, 8, 8);
-    FINDS("/graph/node/0/attribute/axis: Concat 'cat' (node 0): axis 4 was found, the tensor has 4 dims: expected is one "
-          "from -4 to 3");
+    FINDS("/graph/node/0/attribute/axis: Concat 'cat' (node 0): expected an axis from -4 to 3 of a tensor with 4 dims, "
+          "found 4");
 }
 
 static void a_matmul_whose_k_differs(void **state) {
@@ -237,7 +220,7 @@ static void a_matmul_whose_k_differs(void **state) {
     om_floats(&m, "w", OM_DIMS(4, 3), ones, 12);
     om_node(&m, "MatMul", "mm", "x,w", "y");
     om_output(&m, "y", ONNX_FLOAT, OM_DIMS(2, 3));
-    FINDS("/graph/node/0/input/1: MatMul 'mm' (node 0): input 1 has 4 rows, 5 are expected, as many as input 0 has columns");
+    FINDS("/graph/node/0/input/1: MatMul 'mm' (node 0): input 1: expected 5 rows, as many as input 0 has columns, found 4");
 }
 
 static void elements_that_differ(void **state) {
@@ -247,10 +230,10 @@ static void elements_that_differ(void **state) {
     om_node(&m, "Add", "add1", "x,i", "p");
     om_node(&m, "Pow", "pow1", "x,i", "y");            // may be of another type
     output("y", 1, 3, 8, 8);
-    FINDS("/graph/node/0/input/1: Add 'add1' (node 0): input 1 is of int64, float is expected, as input 0 is");
+    FINDS("/graph/node/0/input/1: Add 'add1' (node 0): input 1: expected float, like input 0, found int64");
 }
 
-static void windows_and_dims_of_other_kinds(void **state) {
+static void other_faults_of_windows_and_dims(void **state) {
     (void)state;
     static const int64_t axes[] = { 0, 7 };
     image("x", 3, 8, 8);
@@ -266,32 +249,31 @@ static void windows_and_dims_of_other_kinds(void **state) {
     om_node(&m, "Cast", "f", "x", "y");
     om_int(&m, "to", 0);
     output("y", 1, 3, 8, 8);
-    FINDS("/graph/node/0/input/1: Conv 'a' (node 0): the kernel has 3 dims, 4 are expected, as input 0 has\n"
-          "/graph/node/1/attribute/kernel_shape: MaxPool 'b' (node 1): the attribute kernel_shape is needed, a list of "
-              "integers, and absent\n"
-          "/graph/node/2/attribute/perm: Transpose 'c' (node 2): perm has 1 twice, each dim once is expected\n"
-          "/graph/node/3/input/1: Unsqueeze 'd' (node 3): axis 7 was found, the tensor has 6 dims: expected is one from -6 "
-              "to 5\n"
-          "/graph/node/4/attribute/mode: Resize 'e' (node 4): mode is 'lanczos', one of nearest|linear|bilinear|cubic is "
-              "expected\n"
-          "/graph/node/5/attribute/to: Cast 'f' (node 5): to is 0, an element type (1 for float) is expected");
+    FINDS("/graph/node/0/input/1: Conv 'a' (node 0): the kernel: expected 4 dims, like input 0, found 3\n"
+          "/graph/node/1/attribute/kernel_shape: MaxPool 'b' (node 1): the attribute kernel_shape is missing: expected a list "
+              "of integers\n"
+          "/graph/node/2/attribute/perm: Transpose 'c' (node 2): perm: expected each dim once, found 1 twice\n"
+          "/graph/node/3/input/1: Unsqueeze 'd' (node 3): expected an axis from -6 to 5 of a tensor with 6 dims, found 7\n"
+          "/graph/node/4/attribute/mode: Resize 'e' (node 4): mode: expected one of nearest|linear|bilinear|cubic, found "
+              "'lanczos'\n"
+          "/graph/node/5/attribute/to: Cast 'f' (node 5): to: expected an element type, such as 1 for float, found 0");
 }
 
-/* What later versions have as inputs earlier ones have as attributes: a finding is about where the version has it. */
-static void lists_are_where_the_version_has_them(void **state) {
+/* Later versions have some attributes as inputs: a finding names the place that the version has. */
+static void findings_name_the_place_of_the_version(void **state) {
     (void)state;
     static const struct { int version; const char *type, *place,
                           *message; const char *attributes[3]; size_t items[3]; } cases[] = {
-        { 1,  "Pad",       "attribute/paddings", "paddings has 3 items, 8 are expected: before and after 4 dims", { "paddings" }, { 3 } },
-        { 1,  "Pad",       "attribute/paddings", "paddings are needed and absent",                                { NULL },       { 0 } },
-        { 2,  "Pad",       "attribute/pads",     "pads has 3 items, 8 are expected: before and after 4 dims",     { "pads" },     { 3 } },
-        { 10, "Pad",       "attribute/pads",     "pads are needed and absent",                                    { NULL },       { 0 } },
-        { 11, "Pad",       "input/1",            "pads are needed and absent",                                    { NULL },       { 0 } },
-        { 9,  "Slice",     "attribute/starts",   "starts are needed and absent",                                  { NULL },       { 0 } },
-        { 9,  "Slice",     "attribute/ends",     "ends are needed and absent",                                    { "starts" },   { 1 } },
-        { 10, "Slice",     "input/1",            "starts are needed and absent",                                  { NULL },       { 0 } },
-        { 11, "Unsqueeze", "attribute/axes",     "axes are needed and absent",                                    { NULL },       { 0 } },
-        { 13, "Unsqueeze", "input/1",            "axes are needed and absent",                                    { NULL },       { 0 } },
+        { 1,  "Pad",       "attribute/paddings", "paddings: expected 8 items, before and after 4 dims, found 3", { "paddings" }, { 3 } },
+        { 1,  "Pad",       "attribute/paddings", "paddings is missing",                                          { NULL },       { 0 } },
+        { 2,  "Pad",       "attribute/pads",     "pads: expected 8 items, before and after 4 dims, found 3",     { "pads" },     { 3 } },
+        { 10, "Pad",       "attribute/pads",     "pads is missing",                                              { NULL },       { 0 } },
+        { 11, "Pad",       "input/1",            "pads is missing",                                              { NULL },       { 0 } },
+        { 9,  "Slice",     "attribute/starts",   "starts is missing",                                            { NULL },       { 0 } },
+        { 9,  "Slice",     "attribute/ends",     "ends is missing",                                              { "starts" },   { 1 } },
+        { 10, "Slice",     "input/1",            "starts is missing",                                            { NULL },       { 0 } },
+        { 11, "Unsqueeze", "attribute/axes",     "axes is missing",                                              { NULL },       { 0 } },
+        { 13, "Unsqueeze", "input/1",            "axes is missing",                                              { NULL },       { 0 } },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         static int64_t zeros[8];
@@ -311,28 +293,28 @@ static void lists_are_where_the_version_has_them(void **state) {
     }
 }
 
-/* ---- several at once -------------------------------------------------------------------------------------------- */
+/* ---- several faults --------------------------------------------------------------------------------------------- */
 
-static void all_are_found_in_one_run_and_none_follows_from_another(void **state) {
+static void one_run_finds_all_faults_and_none_that_follows_from_another(void **state) {
     (void)state;
     image("x", 3, 8, 8);
     om_floats(&m, "w", OM_DIMS(4, 3, 3, 3), ones, 108);
     om_node(&m, "Conv", "conv1", "x,w", "a");
     om_ints(&m, "strides", OM_DIMS(1));
     om_ints(&m, "padz", OM_DIMS(1, 1, 1, 1));
-    om_node(&m, "Relu", "act1", "a", "b");            // its input has no type: nothing is said
+    om_node(&m, "Relu", "act1", "a", "b");            // its input has no type: no finding
     om_node(&m, "Conv", "conv2", "b,w", "c");
     om_value(&m, "c", ONNX_FLOAT, OM_DIMS(1, 4, 4, 4));
     om_ints(&m, "dilations", OM_DIMS(1, 0));           // nor here: which comes after what has no type
-    om_node(&m, "Concat", "cat", "c,x", "d");          // c has the type that it is declared to have
+    om_node(&m, "Concat", "cat", "c,x", "d");          // c has its declared type
     om_node(&m, "Softmax", "soft", "c", "e");
     om_float(&m, "axis", 1);
     om_node(&m, "Relu", "act2", "c,c", "f");
     output("f", 1, 4, 4, 4);
-    FINDS("/graph/node/0/attribute/padz: Conv 'conv1' (node 0): there is no attribute 'padz'; did you mean 'pads'?\n"
-          "/graph/node/3/attribute/axis: Concat 'cat' (node 3): the attribute axis is needed, an integer, and absent\n"
-          "/graph/node/4/attribute/axis: Softmax 'soft' (node 4): axis is a real, expected is an integer\n"
-          "/graph/node/5: Relu 'act2' (node 5): 1 input is expected, 2 found");
+    FINDS("/graph/node/0/attribute/padz: Conv 'conv1' (node 0): unknown attribute 'padz'; did you mean 'pads'?\n"
+          "/graph/node/3/attribute/axis: Concat 'cat' (node 3): the attribute axis is missing: expected an integer\n"
+          "/graph/node/4/attribute/axis: Softmax 'soft' (node 4): axis: expected an integer, found a real\n"
+          "/graph/node/5: Relu 'act2' (node 5): expected 1 input, found 2");
 }
 
 static void missing_inputs_and_attributes(void **state) {
@@ -345,22 +327,22 @@ static void missing_inputs_and_attributes(void **state) {
     om_text(&m, "equation", "i->i");
     om_node(&m, "Relu", "e", "x", "y");
     output("y", 1, 3, 8, 8);
-    FINDS("/graph/node/0: Conv 'a' (node 0): 2 to 3 inputs are expected, 1 found\n"
-          "/graph/node/1: Add 'b' (node 1): 2 inputs are expected, 1 found\n"
-          "/graph/node/2/attribute/to: Cast 'c' (node 2): the attribute to is needed, an integer, and absent\n"
-          "/graph/node/3: Einsum 'd' (node 3): at least 1 input is expected, 0 found");
+    FINDS("/graph/node/0: Conv 'a' (node 0): expected 2 to 3 inputs, found 1\n"
+          "/graph/node/1: Add 'b' (node 1): expected 2 inputs, found 1\n"
+          "/graph/node/2/attribute/to: Cast 'c' (node 2): the attribute to is missing: expected an integer\n"
+          "/graph/node/3: Einsum 'd' (node 3): expected at least 1 input, found 0");
 }
 
-static void nodes_that_stand_before_what_they_need(void **state) {
+static void a_value_that_is_used_before_it_is_made(void **state) {
     (void)state;
     image("x", 3, 8, 8);
     om_node(&m, "Relu", "late", "p", "y");
     om_node(&m, "Sigmoid", "early", "x", "p");
     output("y", 1, 3, 8, 9);
-    FINDS("/graph/node/0/input/0: Relu 'late' (node 0): input 0 'p' is made by 'early' (node 1), which is expected to "
-          "stand before it\n"
-          "/graph/node/0/output/0: Relu 'late' (node 0): output 0 'y' is declared as @fp(32) [1, 3, 8, 9], it is @fp(32) "
-              "[1, 3, 8, 8]");
+    FINDS("/graph/node/0/input/0: Relu 'late' (node 0): input 0 'p' is used before it is made: expected 'early' (node 1) "
+          "earlier\n"
+          "/graph/node/0/output/0: Relu 'late' (node 0): output 0 'y' has a wrong declared type: expected @fp(32) "
+              "[1, 3, 8, 8], found @fp(32) [1, 3, 8, 9]");
 }
 
 static void attributes_of_other_versions_are_warnings(void **state) {
@@ -370,12 +352,11 @@ static void attributes_of_other_versions_are_warnings(void **state) {
     om_node(&m, "Clip", "clip", "x", "y");
     om_float(&m, "min", 0);
     output("y", 1, 3, 8, 8);
-    FINDS("warning: /graph/node/0/attribute/min: Clip 'clip' (node 0): min is an attribute until version 10 of the "
-          "operator set, this graph "
-          "is of version 13");
+    FINDS("warning: /graph/node/0/attribute/min: Clip 'clip' (node 0): the attribute min exists until version 10 of the "
+          "operator set; this graph has version 13");
 }
 
-/* ---- networks that are not of a dialect ------------------------------------------------------------------------- */
+/* ---- networks without a dialect --------------------------------------------------------------------------------- */
 
 static void other_networks_are_left_alone(void **state) {
     (void)state;
@@ -387,35 +368,34 @@ static void other_networks_are_left_alone(void **state) {
     xir_network_free(net);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(a_sound_model_has_no_findings),
-        TEST(channels_that_do_not_go_together),
-        TEST(an_attribute_that_nobody_knows),
-        TEST(an_attribute_of_another_type),
-        TEST(pads_of_the_wrong_length),
-        TEST(an_input_that_nobody_makes),
-        TEST(an_op_that_there_is_not),
-        TEST(an_op_of_another_domain_is_a_note),
-        TEST(dims_that_do_not_broadcast),
-        TEST(a_stride_of_zero),
-        TEST(a_stride_below_zero),
-        TEST(a_declared_shape_that_is_wrong),
-        TEST(a_kernel_larger_than_its_input),
-        TEST(a_cycle),
-        TEST(a_name_that_two_values_have),
-        TEST(a_reshape_with_the_wrong_count),
-        TEST(a_concat_axis_out_of_range),
-        TEST(a_matmul_whose_k_differs),
-        TEST(elements_that_differ),
-        TEST(windows_and_dims_of_other_kinds),
-        TEST(lists_are_where_the_version_has_them),
-        TEST(all_are_found_in_one_run_and_none_follows_from_another),
-        TEST(missing_inputs_and_attributes),
-        TEST(nodes_that_stand_before_what_they_need),
-        TEST(attributes_of_other_versions_are_warnings),
+        MODEL_TEST(a_valid_model_has_no_findings),
+        MODEL_TEST(channels_that_disagree),
+        MODEL_TEST(an_unknown_attribute),
+        MODEL_TEST(an_attribute_of_another_type),
+        MODEL_TEST(pads_of_the_wrong_length),
+        MODEL_TEST(an_undefined_input),
+        MODEL_TEST(an_unknown_op),
+        MODEL_TEST(an_op_of_another_domain_is_a_note),
+        MODEL_TEST(dims_that_do_not_broadcast),
+        MODEL_TEST(a_stride_of_zero),
+        MODEL_TEST(a_negative_stride),
+        MODEL_TEST(a_declared_shape_that_is_wrong),
+        MODEL_TEST(a_kernel_larger_than_its_input),
+        MODEL_TEST(a_cycle),
+        MODEL_TEST(a_duplicate_name),
+        MODEL_TEST(a_reshape_with_the_wrong_count),
+        MODEL_TEST(a_concat_axis_out_of_range),
+        MODEL_TEST(a_matmul_whose_k_differs),
+        MODEL_TEST(elements_that_differ),
+        MODEL_TEST(other_faults_of_windows_and_dims),
+        MODEL_TEST(findings_name_the_place_of_the_version),
+        MODEL_TEST(one_run_finds_all_faults_and_none_that_follows_from_another),
+        MODEL_TEST(missing_inputs_and_attributes),
+        MODEL_TEST(a_value_that_is_used_before_it_is_made),
+        MODEL_TEST(attributes_of_other_versions_are_warnings),
         cmocka_unit_test(other_networks_are_left_alone),
     };
     return RUN_GROUP(tests);
