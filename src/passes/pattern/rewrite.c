@@ -287,11 +287,11 @@ static xir_status visit(xir_rewriter *at, xir_op *op, size_t limit, xir_diags *w
         if (!xir_pattern_match(rule->pattern, op, &m)) continue;
         if (at->done[i] == limit) return fail_limit(rule->pattern, limit, why);
         size_t before = xir_diags_count(at->net->diags);
-        look_around(at, &m, &s);
+        note_surroundings(at, &m, &s);
         at->net->refused = NULL;
         xir_verdict verdict = rule->rewrite(at, &m, rule->user);
         if (verdict == XIR_REWRITE_LEFT && at->net->refused && !(at->told >> i & 1)) say_types(at, (size_t)i, &m, why);
-        if (verdict == XIR_REWRITE_FAILED) return say_failed(at->net, rule->pattern, before, why);
+        if (verdict == XIR_REWRITE_FAILED) return fail_callback(at->net, rule->pattern, before, why);
         if (verdict == XIR_REWRITE_DONE) {
             at->done[i]++;
             touch_around(at, &m, &s);

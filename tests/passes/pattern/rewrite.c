@@ -235,7 +235,7 @@ static xir_verdict another_relu(xir_rewriter *at, const xir_match *m, const void
     (void)at, (void)user;
     return xir_match_replace(m, xir_build_relu(xir_match_at(m), xir_match_value(m, 0), NULL));
 }
-static xir_verdict only_say_so(xir_rewriter *at, const xir_match *m, const void *user) {
+static xir_verdict claim_a_rewrite(xir_rewriter *at, const xir_match *m, const void *user) {
     return (void)at, (void)m, (void)user, XIR_REWRITE_DONE;
 }
 
@@ -690,12 +690,12 @@ int main(void) {
         STORY(touched_ops_are_visited_again),
         STORY(many_users_are_visited_again),
         STORY(ops_of_the_match_may_change_and_stay),
-        STORY(params_take_a_place),
-        STORY(params_take_places_later),
+        STORY(params_replace_a_value),
+        STORY(params_replace_a_value_later),
         STORY(names_go_to_what_is_new),
         STORY(another_type_is_refused_with_a_sentence),
-        STORY(in_the_end_nothing_fits),
-        STORY(memory_ends_anywhere),
+        STORY(finally_nothing_matches),
+        STORY(failing_allocations_leak_nothing),
     };
     return RUN_GROUP(tests);
 }
