@@ -92,7 +92,7 @@ enum {
 
 static xir_status ask_plugin(void *handle, const char *path, const xir_plugin **said, xir_diags *why) {
     union { void *object; const xir_plugin *(*call)(void); } entry = { dlsym(handle, ENTRY) };   /* as POSIX wants it */
-    if (!entry.object) return fail(why, path, XIR_E_MISSING, "there is no " ENTRY " in it: it is no plug-in");
+    if (!entry.object) return fail(why, path, XIR_E_MISSING, "there is no " ENTRY " in it: it is not a plug-in");
     *said = entry.call();
     return *said ? XIR_OK : fail(why, path, XIR_E_INVALID, ENTRY " gives NULL");
 }

@@ -36,7 +36,7 @@ run 0 check --no-params reshape.onnx
 cp "$SRC/examples/models/digits.onnx" .
 poke digits.onnx "$(grep -abo 'fc.biasJ' digits.onnx | cut -d: -f1 | awk '{ print $1 - 5 }')" "$(printf '\014')"
 run 1 check digits.onnx; lines err 2
-err "/graph/node/14/input/2: Gemm '/fc/Gemm' (node 14): dim 0 of input 2 is 12, 10 or 1 is expected"
+err "/graph/node/14/input/2: Gemm '/fc/Gemm' (node 14): dim 0 of input 2: expected 10 or 1, found 12"
 err "/graph/initializer/16/raw_data: tensor 'fc.bias' has 40 bytes in raw_data, but 12 of float takes 48"
 
 # The same network in another format gives the same findings.

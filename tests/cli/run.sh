@@ -118,5 +118,5 @@ tail -c 8 y.npy >expected; same found expected
 run 1 run untyped.onnx; err "is not a tensor"
 run 0 opt --strict --input-shape x=2:fp32 untyped.onnx typed.json; quiet; run 0 run typed.json --input x.npy; quiet
 run 0 opt --set onnx-to-xir.strict=true --set onnx-to-xir.input-shape=x=2:i8 untyped.onnx typed.json; quiet
-run 1 opt --input-shape x=2 untyped.onnx typed.json; err "its elements are expected too, x=2:fp32"
+run 1 opt --input-shape x=2 untyped.onnx typed.json; err "the input 'x' has no type: expected its elements, too, as in x=2:fp32"
 finish

@@ -289,7 +289,7 @@ static void a_failed_call_names_the_callers_line(void **state) {
     assert_true(xir_str_equal(diag->file, str(__FILE__)));
     assert_true(xir_str_equal(diag->message,
                               str("icraft::xir::Conv2d 'conv1': a kernel of 5 rows with dilation 1 does not fit "
-                                  "3 rows and 0 of padding")));
+                                  "into 3 rows with padding of 0")));
     xir_network_free(net);
 }
 

@@ -363,7 +363,7 @@ static void bad_attributes_are_refused(void **state) {
     pool.pool_width = 20;
     REFUSES_NULL(net, xir_add_max_pool2d(at, (xir_max_pool2d_in){ x }, &pool), XIR_E_INVALID, "does not fit");
     REFUSES_NULL(net, xir_build_cast(at, x, NULL, "k"), XIR_E_MISSING, "attribute target_dtype of icraft::xir::Cast 'k' is null");
-    REFUSES_NULL(net, xir_input(xir_at_end(net), "i", NULL), XIR_E_MISSING, "is NULL: expected a type");
+    REFUSES_NULL(net, xir_input(xir_at_end(net), "i", NULL), XIR_E_MISSING, "has no type");
     REFUSES_NULL(net, XIR_CONV2D(xir_at_end(net), .input = x, .weights = words(net, "w")), XIR_E_INVALID, "expected 4");
     xir_network_free(net);
 }
@@ -541,7 +541,7 @@ static void inference_of_a_network_says_where_it_fails(void **state) {
     assert_int_equal(xir_diags_count(why), 1);
     CHECK_STR(xir_diags_at(why, 0)->path, "/ops/1/inputs/1");
     check_finding(XIR_E_INVALID,
-                  "icraft::xir::Conv2d 'conv': input has 5 channels, a kernel of 3 in 1 group expects another");
+                  "icraft::xir::Conv2d 'conv': input has 5 channels, the kernel takes 3 in each of 1 group: expected channels");
     CHECK_SOUND(net);
     xir_network_free(net);
 }
