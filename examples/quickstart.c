@@ -65,7 +65,7 @@ static bool load_and_compare(xir_context *ctx, const xir_network *saved, unsigne
     return same;
 }
 
-/* The same from one file that has both; the format is told by what is in it. */
+/* The same from one file that has both; the format is detected from the content. */
 static bool load_file_and_compare(xir_context *ctx, const xir_network *saved, const char *path, bool lazy,
                                   xir_diags *why) {
     xir_network *net = xir_network_load(ctx, path, &XIR_INIT(xir_load_options, .lazy = lazy), why);

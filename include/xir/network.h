@@ -57,7 +57,7 @@ XIR_API const xir_target *xir_network_ai_target(const xir_network *net);
 /* Whether a file or a program has set it: false for a network from code or from a foreign format that has the @buyit of
  * new networks, and for one without. */
 XIR_API bool              xir_network_has_ai_target(const xir_network *net);
-/* Sets it; NULL is none. XIR_E_MEMORY. */
+/* Sets it; NULL removes it. XIR_E_MEMORY. */
 XIR_API xir_status        xir_network_set_ai_target(xir_network *net, const xir_target *target);
 XIR_API const xir_map    *xir_network_tags(const xir_network *net);
 XIR_API xir_status        xir_network_set_tag(xir_network *net, xir_str key, const xir_any *value);

@@ -415,7 +415,7 @@ class builder {
 public:
     explicit builder(xir_at at) : at_(at) {}
 
-    /* The name of the one operation that follows; a prefix of all names, within the prefix that is there. The texts
+    /* The name of the one operation that follows; a prefix of all names, after the current prefix. The texts
      * must live as long as the builder is used. */
     builder named(std::string_view name) const { return with([&](xir_at &at) { at.name = str(name); }); }
     builder scoped(std::string_view scope) const { return with([&](xir_at &at) { at.scope = str(scope); }); }

@@ -97,7 +97,7 @@ static xir_status ask_plugin(void *handle, const char *path, const xir_plugin **
     return *said ? XIR_OK : fail(why, path, XIR_E_INVALID, ENTRY " gives NULL");
 }
 
-/* Copies what is there of the description, and no more; what a newer library knows beyond it must not be asked for. */
+/* Copies as much of the description as there is. It must not use members that only a newer library knows. */
 static xir_status read_plugin(const xir_plugin *said, const char *path, xir_plugin *out, xir_diags *why) {
     if (said->abi != XIR_ABI) {
         return fail(why, path, XIR_E_ABI,

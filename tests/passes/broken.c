@@ -1,5 +1,5 @@
-/* Passes over broken networks: inputs, types, bytes, outputs and whole ops are missing, and edges form cycles. A pass may
- * fail or change nothing; but it terminates, and the network stays consistent. */
+/* Passes over broken networks: inputs, types, bytes, outputs and whole ops are missing, and edges form cycles. A
+ * pass may fail or change nothing; but it terminates, and the network stays consistent. */
 #include "support/story.h"
 #include <xir/pass.h>
 

@@ -1,4 +1,5 @@
-/* The pass `fold-batchnorm`: networks before and after it, with the same numbers; and networks that it must not change. */
+/* The pass `fold-batchnorm`: networks before and after it, with the same numbers; and networks that it must not
+ * change. */
 #include "support/scarce.h"
 #include "support/story.h"
 #include <xir/pass.h>

@@ -131,7 +131,7 @@ static void step_reshape(maker *m) {
     xir_i64s dims = dims_of(x);
     int64_t shape[6];
     size_t n = 0;
-    for (size_t i = 0; i < dims.size && n < 5; i++) {   /* 6 becomes 2 3, neighbours are merged, 1 is added or removed */
+    for (size_t i = 0; i < dims.size && n < 5; i++) {   /* splits 6 into 2 3, merges neighbours, adds or removes 1 */
         int64_t d = dims.data[i];
         if (once_in(3) && n && d != 0) shape[n - 1] *= d;
         else if (d == 6 && once_in(2)) shape[n++] = 2, shape[n++] = 3;

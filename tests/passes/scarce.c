@@ -1,5 +1,6 @@
-/* Memory runs out at every allocation of every pass. Each time the pass reports it, and the network stays consistent. With
- * memory again, the same pass succeeds with the same network (except for types that were about to be inferred). */
+/* Memory runs out at every allocation of every pass. Each time the pass reports it, and the network stays
+ * consistent. With memory again, the same pass succeeds with the same network (except for types that were about to
+ * be inferred). */
 #include "support/op_list.h"
 #include "support/scarce.h"
 #include "support/story.h"

@@ -212,7 +212,8 @@ static void a_device_that_never_ends(void **state) {
     assert_int_equal(xir_context_limits(narrow, &limits, why), XIR_OK);
     assert_true(limits.max_stream == (uint64_t)4 << 30 && limits.max_bytes == (uint64_t)1 << 40);
     xir_context_set_limits(narrow, &XIR_INIT(xir_limits, .max_stream = 100000), NULL);
-    FAILS_TO_LOAD(xir_network_load(narrow, "/dev/zero", &XIR_INIT(xir_load_options, .format = "json"), why), XIR_E_LIMIT,
+    const xir_load_options json = XIR_INIT(xir_load_options, .format = "json");
+    FAILS_TO_LOAD(xir_network_load(narrow, "/dev/zero", &json, why), XIR_E_LIMIT,
                   "more than 100000 bytes come, which is the limit");
     FAILS_TO_LOAD(xir_network_load(narrow, "/dev/zero", NULL, why), XIR_E_LIMIT, "more than 100000 bytes");
     FAILS_TO_LOAD(xir_network_read_stream(narrow, gives_for_ever, NULL, XIR_STR("s"), NULL, why), XIR_E_LIMIT, "100000 bytes");

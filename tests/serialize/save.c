@@ -203,7 +203,8 @@ static void options_that_make_no_sense(void **state) {
     FAILS_TO_SAVE(WRITE(.format = "json", .params = "a.raw"), XIR_E_INVALID, "xir_network_save_params");
     FAILS_TO_SAVE(xir_network_write(net, raw_memory_write, &m, NULL, why), XIR_E_INVALID, "needs a format");
     for (size_t i = 0; written_format_at(i, &f); i++)
-        if (!load_is_pair(&f)) FAILS_TO_SAVE(SAVE("a.x", .format = f.name, .params = "x"), XIR_E_INVALID, "contains its parameters");
+        if (!load_is_pair(&f))
+            FAILS_TO_SAVE(SAVE("a.x", .format = f.name, .params = "x"), XIR_E_INVALID, "contains its parameters");
     FAILS_TO_SAVE(SAVE("no/such/folder.json", .format = NULL), XIR_E_IO, "");
     assert_int_equal(m.size, 0);
     assert_int_equal(scratch_count_in(scratch_folder), files);

@@ -56,7 +56,7 @@ struct xir_context {
     };
     atomic_size_t    references;
     pthread_mutex_t  lock;
-    pthread_mutex_t  registering;   /* taken before `lock` by who registers a class               */
+    pthread_mutex_t  registering;   /* taken before `lock` when a class is registered             */
     type_refusal     refused;       /* with `lock`                                               */
     arena            arena;         /* classes                                                   */
     object_pool             pool;

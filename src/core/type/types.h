@@ -42,7 +42,7 @@ bool           runs_canonical(xir_runs runs);
 const xir_target *target_make(object_pool *pool, xir_target_kind kind, xir_str core);
 const xir_mtype  *mtype_make(object_pool *pool, xir_mtype_kind kind, uint64_t addr, uint64_t offset);
 
-/* NULL with the error set if `axes` is no layout; `base` is added to the error's place. */
+/* NULL with the error set if `axes` is not a layout; `base` is added to the error's place. */
 /* A failed layout_make in a sentence: the text, what is wrong with it, and where. */
 #define LAYOUT_REFUSED "layout '%.*s': %s, at character %zu"
 const xir_layout *layout_make(object_pool *pool, xir_str axes, size_t base, form_error *why);

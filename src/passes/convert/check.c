@@ -267,8 +267,8 @@ xir_status conversion_check_values(conversion *c, bool sorted) {
         snprintf(where, sizeof where, "%.50s%zu", convert_results(c->dialect), i);
         if (!c->status) c->status = XIR_E_MISSING;
         xir_diags_add(c->why, XIR_ERROR, XIR_E_MISSING, xir_str_of(where),
-                      "output '%.*s' is undefined: expected %s output, %s", NAME(xir_value_name(v)), convert_node(c->dialect),
-                      convert_sources(c->dialect));
+                      "output '%.*s' is undefined: expected %s output, %s", NAME(xir_value_name(v)),
+                      convert_node(c->dialect), convert_sources(c->dialect));
     }
     for (xir_op *op = xir_network_first(c->net); op; op = xir_op_next(op)) {
         if (!xir_class_is_opaque(op->cls)) continue;

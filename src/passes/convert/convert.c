@@ -117,7 +117,7 @@ convert_class *conversion_class(conversion *c, const xir_class *cls) {
 static void discard(xir_node *at) {
     for (xir_op *op; (op = xir_op_prev(at->op)) != at->mark;) {
         conversion_forget(at->c, op);
-        if (xir_op_erase(op) != XIR_OK) break;   // nobody else can use it
+        if (xir_op_erase(op) != XIR_OK) break;   // only this node's ops can use it
     }
 }
 

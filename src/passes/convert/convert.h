@@ -168,7 +168,7 @@ bool row_range(const char *text, size_t *least, size_t *most);
 const char *row_input_names(const char *inputs);
 bool row_next_input(const char **text, xir_str *name);
 typedef struct row_set {
-    xir_str ours, theirs;   /* theirs is empty for a number */
+    xir_str field, attribute;   /* attribute is empty for a number */
     bool    has_number;
     double  number;
 } row_set;

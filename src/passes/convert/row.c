@@ -67,12 +67,12 @@ bool row_next_set(const char **text, row_set *out) {
     char *end;
     *out = (row_set){ .has_number = false };
     if (!*p) return *text = p, false;
-    p = read_word(p, &out->ours);
-    if (!out->ours.size || *p++ != '=') return false;
+    p = read_word(p, &out->field);
+    if (!out->field.size || *p++ != '=') return false;
     bool is_number = (*p >= '0' && *p <= '9') || *p == '-';
     if (!is_number) {
-        p = read_word(p, &out->theirs);
-        if (!out->theirs.size) return false;
+        p = read_word(p, &out->attribute);
+        if (!out->attribute.size) return false;
         is_number = *p == ':';
         if (is_number) p++;
     }
@@ -186,10 +186,10 @@ xir_status xir_convert_register(xir_context *ctx, const xir_convert_row *rows, s
 /* Makes one set. False: it is left out, because the node does not have the attribute and the row has no default. */
 static bool set_of(const xir_node *at, const row_set *from, char name[64], xir_set *out) {
     const xir_map *extra = xir_op_extra(at->op);
-    const xir_any *any = from->theirs.size && extra ? xir_map_find(extra, from->theirs) : NULL;
-    if (from->ours.size >= 64 || (!any && !from->has_number)) return false;
-    memcpy(name, from->ours.data, from->ours.size);
-    name[from->ours.size] = '\0';
+    const xir_any *any = from->attribute.size && extra ? xir_map_find(extra, from->attribute) : NULL;
+    if (from->field.size >= 64 || (!any && !from->has_number)) return false;
+    memcpy(name, from->field.data, from->field.size);
+    name[from->field.size] = '\0';
     *out = (xir_set){ .name = name, .kind = XIR_SET_REAL, .r = from->number };
     if (any && any->kind == XIR_ANY_NULL) return from->has_number;
     if (any) *out = (xir_set){ .name = name, .kind = XIR_SET_ANY, .p = any };

@@ -272,7 +272,7 @@ static bool gather_in(const plan *l, const node *n, axis_order out, axis_order *
 
 axis_order op_needs(const plan *l, const node *n, size_t i, axis_order in) {
     if (in == ORDER_SAME) return ORDER_SAME;
-    if (!n->row) return i == 0 ? in : ORDER_SAME;   // an anchor that is to be turned
+    if (!n->row) return i == 0 ? in : ORDER_SAME;   // an anchor to be turned
     layout_kind kind = n->row->kind;
     if (kind != LAYOUT_EACH) return i == 0 || kind == LAYOUT_JOIN || kind == LAYOUT_GAIN ? in : ORDER_SAME;
     const port *p = &l->ports[n->port + i];

@@ -32,7 +32,7 @@ static xir_value *keep(plan *l, const xir_value *was, axis_order by, size_t rank
     }
     value_params(value)->data = data;
     value_params(value)->allow_no_data = value_params(was)->allow_no_data;
-    if (number >= l->n_constants) return value;   // made of one that was made
+    if (number >= l->n_constants) return value;   // the source was made by this pass
     uint32_t i = (uint32_t)++l->n_reordered;
     l->reordered[i] = (reordered){ by, (uint32_t)rank, l->constants[number], value };
     l->constants[number] = i;
@@ -122,7 +122,7 @@ xir_value *params_in_order(plan *l, xir_value *was, size_t rank, axis_order by) 
 
 xir_value *params_merged_in_order(plan *l, xir_value *was, axis_order by, size_t axis, const merged_axis *merged) {
     const xir_tensor_type *t = xir_type_as_tensor(was->type);
-    size_t rank = 2 * MOST_AXES + axis, n = merged->count;   // of no broadcast
+    size_t rank = 2 * MOST_AXES + axis, n = merged->count;   // not a broadcast
     xir_value *value = made_before(l, was, by, rank);
     if (value) return value;
     moved m = { .rank = n + 2 };

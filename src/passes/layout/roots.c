@@ -123,7 +123,7 @@ static void make_view(plan *l, node *n) {
     if (!order_of_op(op, &own)) return;
     axis_order view = order_then(from->view, own);
     value_node *root = &l->values[from->root];
-    if (own == ORDER_SAME && !letters_agree(from->type, op->outputs->type)) return;   // it gives letters, that is all
+    if (own == ORDER_SAME && !letters_agree(from->type, op->outputs->type)) return;   // it only gives letters
     if (own == ORDER_SAME && must_stay(op, op->inputs[0].value)) return;
     if (view == ORDER_SAME) {
         const xir_value *first = value_at(l, root);
@@ -162,7 +162,7 @@ static void turn_anchor(plan *l, node *n) {
     for (size_t i = 0; i < sizeof last / sizeof *last && letters; i++) {
         if (n->rank != rank || !xir_str_equal(xir_layout_text(letters), xir_str_of(last[i]))) continue;
         n->in = n->out = order_inverse(order_channels_last(rank));
-        for (uint32_t k = 0; k < n->n_out; k++) l->values[n->first + k].stored = n->out;   // there is one
+        for (uint32_t k = 0; k < n->n_out; k++) l->values[n->first + k].stored = n->out;   // it has one output
     }
 }
 

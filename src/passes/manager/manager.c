@@ -1,5 +1,6 @@
-/* Runs pipelines. Before a pass: is it disabled, and what does it need? After a pass: did it report its changes, is the
- * network valid, and who watches? The first error ends the run and is followed by a command that repeats it. */
+/* Runs pipelines. Before a pass: is it disabled, and what does it need? After a pass: did it report its changes, is
+ * the network valid, and do the watches agree? The first error ends the run and is followed by a command that
+ * repeats it. */
 #include "manager/manager.h"
 #include <stdio.h>
 #include <time.h>

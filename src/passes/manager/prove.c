@@ -389,8 +389,8 @@ static void describe_difference(const char *what, xir_str name, int64_t id, cons
     if (name.size) snprintf(called, sizeof called, "'%.*s'", CLIP_TO(name, 80));
     else snprintf(called, sizeof called, "%" PRId64, id);
     diag_fail(why, XIR_E_INVALID, XIR_STR(""),
-              "%s %s: %zu of %zu elements %s, the first is number %zu: it was %.9g and is %.9g "
-              "now; the largest difference is %.3g", what, called, d->count, count, d->count == 1 ? "differs" : "differ", d->first,
+              "%s %s: %zu of %zu elements %s, the first is number %zu: it was %.9g and is %.9g now; the largest "
+              "difference is %.3g", what, called, d->count, count, d->count == 1 ? "differs" : "differ", d->first,
               d->b, d->a, d->largest);
 }
 

@@ -22,7 +22,7 @@ const packed_head packed_heads[256] = {
     { SHAPE_NUMBER, 5, 0, 0 }, { SHAPE_NUMBER, 9, 0, 0 },                                 /* ca, cb   float 32, 64          */
     { SHAPE_NUMBER, 2, 0, 0 }, { SHAPE_NUMBER, 3, 0, 0 }, { SHAPE_NUMBER, 5, 0, 0 }, { SHAPE_NUMBER, 9, 0, 0 },   /* uint   */
     { SHAPE_NUMBER, 2, 0, 0 }, { SHAPE_NUMBER, 3, 0, 0 }, { SHAPE_NUMBER, 5, 0, 0 }, { SHAPE_NUMBER, 9, 0, 0 },   /* int    */
-    TIMES4({ SHAPE_NONE, 2, 0, 0 }), { SHAPE_NONE, 2, 0, 0 },                             /* d4 … d8  fixext                */
+    TIMES4({ SHAPE_NONE, 2, 0, 0 }), { SHAPE_NONE, 2, 0, 0 },                             /* d4 … d8  fixext               */
     { SHAPE_TEXT, 2, 1, 0 }, { SHAPE_TEXT, 3, 2, 0 }, { SHAPE_TEXT, 5, 4, 0 },            /* d9 … db  str 8, 16, 32         */
     { SHAPE_LIST, 3, 2, 0 }, { SHAPE_LIST, 5, 4, 0 },                                     /* dc, dd   array 16, 32          */
     { SHAPE_MAP, 3, 2, 0 }, { SHAPE_MAP, 5, 4, 0 },                                       /* de, df   map 16, 32            */

@@ -65,7 +65,8 @@ static bool scan_field(proto_reader *r, const wire_field *f, proto_tensor *t) {
     case TENSOR_SEGMENT:
         return PROTO_FAIL(r, f->at, XIR_E_UNSUPPORTED,
                           "the tensor is one of several segments: only whole tensors can be read");
-    case TENSOR_FLOATS: case TENSOR_INT32S: case TENSOR_STRINGS: case TENSOR_INT64S: case TENSOR_DOUBLES: case TENSOR_UINT64S:
+    case TENSOR_FLOATS: case TENSOR_INT32S: case TENSOR_STRINGS: case TENSOR_INT64S: case TENSOR_DOUBLES:
+    case TENSOR_UINT64S:
         return add_data(r, f, t);
     case TENSOR_NAME: return PROTO_TEXT(r, f, &t->name, "name");
     case TENSOR_RAW:

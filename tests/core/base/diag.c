@@ -54,7 +54,7 @@ static void findings_stay_in_order(void **state) {
     assert_null(xir_diags_at(list, 0));
     assert_int_equal(xir_diags_add(list, XIR_ERROR, XIR_E_BOUNDS, str("/ops/1/stride_width"), "%d is below %d", 0, 1),
                      XIR_E_BOUNDS);
-    assert_int_equal(xir_diags_add(list, XIR_WARNING, XIR_OK, str(""), "no raw file beside it"), XIR_OK);
+    assert_int_equal(xir_diags_add(list, XIR_WARNING, XIR_OK, str(""), "no raw file next to it"), XIR_OK);
     for (int i = 0; i < 900; i++) xir_diags_add(list, XIR_NOTE, XIR_OK, str("/tags"), "note %d", i);
 
     assert_int_equal(xir_diags_count(list), 902);

@@ -305,7 +305,7 @@ static void one_run_finds_all_faults_and_none_that_follows_from_another(void **s
     om_node(&m, "Relu", "act1", "a", "b");            // its input has no type: no finding
     om_node(&m, "Conv", "conv2", "b,w", "c");
     om_value(&m, "c", ONNX_FLOAT, OM_DIMS(1, 4, 4, 4));
-    om_ints(&m, "dilations", OM_DIMS(1, 0));           // nor here: which comes after what has no type
+    om_ints(&m, "dilations", OM_DIMS(1, 0));           // nor here: its input has no type, either
     om_node(&m, "Concat", "cat", "c,x", "d");          // c has its declared type
     om_node(&m, "Softmax", "soft", "c", "e");
     om_float(&m, "axis", 1);

@@ -1,5 +1,5 @@
-/* Memory runs out at every allocation of a conversion, and of a check. Each time the call reports it, nothing leaks, and
- * the network stays valid. With memory again, the conversion continues to the same result. */
+/* Memory runs out at every allocation of a conversion, and of a check. Each time the call reports it, nothing leaks,
+ * and the network stays valid. With memory again, the conversion continues to the same result. */
 #include <xir/convert.h>
 #include <xir/pass.h>
 #include "support/onnx_make.h"

@@ -148,7 +148,7 @@ static void layer_norm(void **state) {
             "y = LayerNorm x [axis=-1 eps=1e-06 gamma=g beta=b]; out y");
     BECOMES("x: 2 3 4; two: 2; eps: 1e-6; b: params 1 1 4; " BARE "; y = Add b n; out y", "y = LayerNorm x [axis=-1 eps=1e-06 beta=b]; out y");
     BECOMES("x: 2 3 4; two: 2; eps: 1e-6; g: params 3 4; " BARE "; y = Multiply g n; out y",
-            "n = LayerNorm x [axis=-1 eps=1e-06]; y = Multiply g n; out y");   /* the factor does not have the normalised dims */
+            "n = LayerNorm x [axis=-1 eps=1e-06]; y = Multiply g n; out y");   /* other dims than the normalised ones */
     BECOMES("x: 2 3 4; two: 2; eps: 1e-6; g: 2; " BARE "; y = Multiply g n; out y", "n = LayerNorm x [axis=-1 eps=1e-06]; y = Multiply g n; out y");
     BECOMES("x: 2 3 4; eps: 1e-5; m = Mean x [dim=1,2 keepdim=true]; d = Add x m [beta=-1]; p = Multiply d d; v = Mean p [dim=-1,-2 keepdim=true]; "
             "a = Add eps v; r = Sqrt a; n = Div d r; out n", "n = LayerNorm x [axis=1,2]; out n");

@@ -81,8 +81,8 @@ static xir_network *unpacked(const char *corpus, const char *name) {
     return net;
 }
 
-/* Counts values without a static shape though nothing that they are made from depends on data. Whether it does follows from
- * the ops; for ops of the source that are left it is unknown. */
+/* Counts values without a static shape though nothing that they are made from depends on data. Whether it does
+ * follows from the ops; for ops of the source that are left it is unknown. */
 static size_t shapes_missing(const xir_network *net, bool say, size_t *checked) {
     size_t missing = 0, n = xir_network_slot_count(net);
     bool *depends = calloc(n, sizeof *depends);

@@ -261,7 +261,8 @@ static void results_keep_their_names(void **state) {
     xir_network_free(net);
 }
 
-/* A conversion derives the names of the ops that it adds around an op from that op's name: the source's own name wins. */
+/* A conversion derives the names of the ops that it adds around an op from that op's name: the source's own name
+ * wins. */
 static void derived_names_give_way(void **state) {
     (void)state;
     xir_network *net;
@@ -320,7 +321,8 @@ static void options_are_checked(void **state) {
     xir_network_free(net);
 }
 
-/* Random networks of everything that a file may have, valid or not: whatever is wrong with them, they stay consistent. */
+/* Random networks of everything that a file may have, valid or not: whatever is wrong with them, they stay
+ * consistent. */
 static void random_files(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 200; seed++) {

@@ -4,7 +4,7 @@
 
 typedef struct story {
     const char *key;
-    size_t      transposes;   /* remaining ones: 2 at input and result, and 2 around an op that works only in its own order */
+    size_t      transposes;   /* what remains: 2 at input and result, 2 around an op with an order of its own */
 } story;
 
 static const story stories[] = {

@@ -205,7 +205,8 @@ static xir_value *normed(const pool *p, xir_value *v) {
     return first(xir_add_layer_norm(end(p), (xir_layer_norm_in){ v }, &a));
 }
 
-/* A map that is flattened, multiplied, and reshaped to a map again, with elementwise functions and constants between. */
+/* A map that is flattened, multiplied, and reshaped to a map again, with elementwise functions and constants
+ * between. */
 static xir_value *through_a_product(const pool *p, xir_value *m) {
     int64_t batch = dim(m, 0), channels = 1 + (int64_t)chance(3);
     xir_value *v = reshape_of(m, "flat", (const int64_t[]){ batch, elements(m) / batch }, 2);

@@ -487,7 +487,7 @@ static void one_pass_alone(void **state) {
     assert_int_equal(changes, 1);
     assert_int_equal(xir_pass_run(net, "tag", "value=3", &changes, why), XIR_OK);
     assert_int_equal(changes, 0);
-    assert_int_equal(xir_pass_run(net, "needs-options", NULL, NULL, why), XIR_OK);   /* without the passes that it needs */
+    assert_int_equal(xir_pass_run(net, "needs-options", NULL, NULL, why), XIR_OK);   /* alone */
     assert_int_equal(passes_seen.runs, 0);
     assert_int_equal(xir_pass_run(net, "fails", NULL, &changes, why), XIR_E_UNSUPPORTED);
     check_finding(XIR_E_UNSUPPORTED, "7 is too much");

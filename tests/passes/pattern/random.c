@@ -1,6 +1,6 @@
-/* Random patterns on random networks: the matcher finds what exhaustive search finds. The search tries every combination
- * of answers to the choices of the rows (which alternative, which order, present or absent), and for each combination
- * goes down from the root once. */
+/* Random patterns on random networks: the matcher finds what exhaustive search finds. The search tries every
+ * combination of answers to the choices of the rows (which alternative, which order, present or absent), and for
+ * each combination goes down from the root once. */
 #include <string.h>
 #include "support/story.h"
 #include <xir/ops.h>

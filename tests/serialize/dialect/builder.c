@@ -5,7 +5,8 @@
  *
  *     in x          an input                  out x         an output
  *     const w       a constant of two bytes   numbers 4     values are numbers below 4
- *     A x,,w -> y   a node of type A; then, in any order, key=7 is an attribute, ^h a capture, @1=weight the name of input 1
+ *     A x,,w -> y   a node of type A; then, in any order, key=7 is an attribute, ^h a capture, @1=weight the name of
+ *                   input 1
  *
  * A name that begins with # is a number; an empty name is absent. A network is printed in its order: each value as
  * its name and id, with $ if it is Params, ? if it has no producer, and ! if it is marked as a duplicate; tags and

@@ -2,8 +2,8 @@
 
     oracle.py SCHEMA XIR THEIRS [AGAIN]
 
-SCHEMA is xir.fbs. For each THEIRS/N.json, which flatc printed, there are XIR/N.json and perhaps XIR/N.raw; AGAIN/N.json is what we
-read of the file that flatc made of its JSON. Ends with 1 and a line about the first difference.
+SCHEMA is xir.fbs. For each THEIRS/N.json, which flatc printed, there are XIR/N.json and perhaps XIR/N.raw; AGAIN/N.json
+is what XIR reads from the file that flatc made of its JSON. Ends with 1 and a line about the first difference.
 """
 import json
 import os
@@ -13,7 +13,8 @@ import sys
 
 BASE = {"_type_key", "op_id", "name", "inputs", "outputs", "compile_target", "tags"}
 FLOATS = {"@fp(16)": (15, -14, 11, 16), "@fp(32)": (127, -126, 24, 32), "@fp(64)": (1023, -1022, 53, 64),
-          "@bf(16)": (127, -126, 8, 16), "@tf(32)": (127, -126, 11, 19), "@fpe7m8": (63, -64, 9, 16), "@fpe6m9": (31, -32, 10, 16)}
+          "@bf(16)": (127, -126, 8, 16), "@tf(32)": (127, -126, 11, 19), "@fpe7m8": (63, -64, 9, 16),
+          "@fpe6m9": (31, -32, 10, 16)}
 WORDS = {"@hostt": "HostTarget", "@fpgat": "FPGATarget", "@customt": "CustomTarget", "@buyit": "BuyiTarget",
          "@wolongt": "WolongTarget", "@hostm": "HostMem", "@bool": "BoolType"}
 EXPANDED_MOST = 1 << 20
@@ -189,8 +190,8 @@ class Oracle:
         elif own is None:
             check(there is None and theirs.get(name + "_type") in (None, "NONE"), path, own, there)
         elif type_ in ("[long]", "[bool]", "[string]", "[ubyte]"):
-            check([int(x) if type_ != "[string]" else x for x in own] == [int(x) if type_ != "[string]" else x for x in there],
-                  path, own, there)
+            plain = str if type_ == "[string]" else int
+            check([plain(x) for x in own] == [plain(x) for x in there], path, own, there)
         elif type_ == "[float]":
             check(len(own) == len(there) and all(map(near, own, there)), path, own, there)
         elif type_.startswith("["):
@@ -228,7 +229,7 @@ class Oracle:
                 if name == "axis_names_type":
                     continue
                 if name == "axis_names":
-                    check(value == [{k: v for k, v in axis.items()} for axis in theirs.get(name, [])], path, value, theirs)
+                    check(value == [dict(axis) for axis in theirs.get(name, [])], path, value, theirs)
                     continue
                 self.field(path + "/" + name, value, theirs, name, types[name])
             check("extra" not in theirs, path, own, theirs)
@@ -269,14 +270,15 @@ class Oracle:
         self.field(path + "/tags", own.get("tags", {}), theirs, "tags", "string")
         expected = {k: v for k, v in own.items()
                     if k not in ("_type_key", "_allow_no_data", "dtype", "mtype", "name", "tags", "v_id")}
-        for name, type_, value in (("dtype", "DataType_box", own["dtype"]), ("mtype", "MemType_box", own.get("mtype", "@hostm"))):
+        for name, type_, value in (("dtype", "DataType_box", own["dtype"]),
+                                   ("mtype", "MemType_box", own.get("mtype", "@hostm"))):
             if self.fits(value, type_):
                 self.field(path + "/" + name, value, theirs, name, type_)
             else:
                 expected[name] = value
         check(same(expected, json.loads(theirs.get("extra", "{}"))), path + "/extra", expected, theirs.get("extra"))
         if table == "Params":
-            check(bool(own.get("_allow_no_data", False)) == bool(theirs.get("_allow_no_data", False)), path, own, theirs)
+            check(bool(own.get("_allow_no_data")) == bool(theirs.get("_allow_no_data")), path, own, theirs)
             self.bytes(path, own["v_id"], theirs.get("_data"))
 
     def bytes(self, path, v_id, theirs):
@@ -333,9 +335,11 @@ class Oracle:
             else:
                 check(name not in theirs, path, None, theirs.get(name))
         fields = dict(self.tables["Network"])
-        expected.update({k: v for k, v in own.items() if k != "_type_key" and (k not in fields or k in ("extra", "params_table"))})
+        expected.update({k: v for k, v in own.items()
+                         if k != "_type_key" and (k not in fields or k in ("extra", "params_table"))})
         check(same(expected, json.loads(theirs.get("extra", "{}"))), "/extra", expected, theirs.get("extra"))
-        check(len(own["ops"]) == len(theirs["ops"]) == len(theirs["ops_type"]), "/ops", len(own["ops"]), len(theirs["ops"]))
+        check(len(own["ops"]) == len(theirs["ops"]) == len(theirs["ops_type"]), "/ops",
+              len(own["ops"]), len(theirs["ops"]))
         for i, (a, b, tag) in enumerate(zip(own["ops"], theirs["ops"], theirs["ops_type"])):
             self.op("/ops/%d" % i, a, b, tag)
         check(raw is None or self.met == set(raw), "/_data", set(raw or ()), self.met)
@@ -374,7 +378,8 @@ def alike(a, b):
 def read_theirs(path):
     """JSON of flatc, which writes inf and nan bare."""
     text = open(path, encoding="utf-8").read()
-    text = re.sub(r'"(?:\\.|[^"\\])*"|-?\b(?:inf|nan)\b', lambda m: m.group() if m.group()[0] == '"' else '"%s"' % m.group(), text)
+    text = re.sub(r'"(?:\\.|[^"\\])*"|-?\b(?:inf|nan)\b',
+                  lambda m: m.group() if m.group()[0] == '"' else '"%s"' % m.group(), text)
     return json.loads(text)
 
 
@@ -400,7 +405,8 @@ def main(schema, own, theirs, again=None):
             continue
         mine = json.load(open(os.path.join(own, name), encoding="utf-8"))
         try:
-            oracle.network(mine, read_theirs(os.path.join(theirs, name)), read_raw(os.path.join(own, name[:-5] + ".raw")))
+            oracle.network(mine, read_theirs(os.path.join(theirs, name)),
+                           read_raw(os.path.join(own, name[:-5] + ".raw")))
             if again:
                 back = json.load(open(os.path.join(again, name), encoding="utf-8"))
                 check(alike(mine, back), "/again", mine, back)

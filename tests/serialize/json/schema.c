@@ -352,7 +352,7 @@ static void files_are_accepted(void **state) {
     free(files.data);
 }
 
-/* ---- refused ------------------------------------------------------------------------------------------------------- */
+/* ---- refused ----------------------------------------------------------------------------------------------------- */
 
 /* One of each, with the first `from` after the first `after` replaced. */
 typedef struct wrong { const char *after, *from, *to, *pointer, *part; } wrong;

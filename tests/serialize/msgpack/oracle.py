@@ -1,6 +1,7 @@
-"""oracle.py FOLDER N: networks 0 … N-1 in FOLDER, each X.json, X.imodel, and X.raw if there are parameters. Checks with a stock
-reader that X.imodel says what the other two say, and writes X.other.imodel, the same as somebody else might: keys in another order,
-every real in 64 bits, infinities as reals. Needs Debian's python3-msgpack; without it the exit code is 77."""
+"""oracle.py FOLDER N: networks 0 … N-1 in FOLDER, each X.json, X.imodel, and X.raw if there are parameters. Checks with
+a stock reader that X.imodel has what the other two have. Writes X.other.imodel, the same network as another writer may
+write it: keys in another order, every real in 64 bits, infinities as reals. Needs Debian's python3-msgpack; without it
+the exit code is 77."""
 import hashlib
 import json
 import random

@@ -134,9 +134,9 @@ bool onnx_prelu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *slope = xir_node_input(at, 1);
     if (xir_node_failed(at)) return false;
     xir_ints dims = xir_node_dims(at, slope);
-    size_t rank = v_rank(x), behind = rank >= 2 ? rank - 2 : 0;
+    size_t rank = v_rank(x), after = rank >= 2 ? rank - 2 : 0;
     if (xir_node_failed(at)) return false;
-    bool last = dims.n == 1, channels = dims.n == behind + 1 && product_of(&dims, 1, dims.n) == 1;
+    bool last = dims.n == 1, channels = dims.n == after + 1 && product_of(&dims, 1, dims.n) == 1;
     if (last && at->cls->version < 7) channels = true;
     else if (!xir_node_broadcasts(at, 0, x, 1, slope)) return false;
     if (xir_value_is_params(slope) && product_of(&dims, 0, dims.n) == 1) {

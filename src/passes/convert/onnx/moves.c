@@ -179,7 +179,7 @@ static bool settle_shape(xir_node *at, const xir_value *x, xir_ints *shape, cons
                                 "expected a shape for the %lld elements of input 0, found one for %s%lld",
                                 (long long)known, rest < 0 ? "" : "a multiple of ", (long long)m);
     }
-    if (rest >= 0 && open && m > 0) shape->v[rest] = known / m;   // now what is kept may be what is left
+    if (rest >= 0 && open && m > 0) shape->v[rest] = known / m;   // the kept dim may now be the rest
     return open < 2 || xir_node_unsupported(at, "several dims of the shape are unknown");
 }
 
@@ -310,7 +310,7 @@ bool onnx_expand(xir_node *at) {
                                     "shape[%zu]: expected 1 or %lld, like dim %zu of input 0, found %lld",
                                     i - (n - asked.n), (long long)dim, i - (n - rank), (long long)size);
         }
-        sizes.v[i] = size == 1 && i >= n - rank ? -1 : size;   // ours would have it shrink
+        sizes.v[i] = size == 1 && i >= n - rank ? -1 : size;   // a size of 1 would shrink the dim
     }
     return xir_node_becomes(at, "Expand", INS(x), SETS(LIST("sizes", &sizes)));
 }

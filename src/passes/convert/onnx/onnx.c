@@ -2,7 +2,7 @@
  * is converted by itself: a node on feature maps gets transposes to channels last and back around it, which the pass
  * layout then moves and cancels.
  *
- *     onnx::Conv x, w [8, 3, 3, 3]    =>    Transpose x -> NHWC; Conv2d with w as HWIO [3, 3, 3, 8]; Transpose -> NCHW */
+ *     onnx::Conv x, w [8, 3, 3, 3]  =>  Transpose x -> NHWC; Conv2d with w as HWIO [3, 3, 3, 8]; Transpose -> NCHW */
 #include <string.h>
 #include "convert/onnx/onnx.h"
 

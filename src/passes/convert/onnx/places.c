@@ -13,10 +13,10 @@ static bool type_like_first(xir_node *at) {
 
 /* The coordinate along `axis` of every element of a tensor with these known dims. */
 static xir_value *make_coordinates(xir_node *at, const xir_ints *dims, size_t axis) {
-    const int64_t n = product_of(dims, 0, dims->n), behind = product_of(dims, axis + 1, dims->n);
+    const int64_t n = product_of(dims, 0, dims->n), after = product_of(dims, axis + 1, dims->n);
     double *v = arena_take(&at->c->scratch, ((size_t)n + 1) * sizeof *v);
     if (!v) return node_no_memory(at), NULL;
-    for (int64_t i = 0; i < n; i++) v[i] = (double)(i / behind % dims->v[axis]);
+    for (int64_t i = 0; i < n; i++) v[i] = (double)(i / after % dims->v[axis]);
     return xir_node_constant(at, xir_type_sint(at->c->ctx, 64), dims, v, (size_t)n);
 }
 

@@ -77,7 +77,7 @@ static xir_value *centred(xir_node *at, size_t i, size_t zero, size_t axis) {
     if (!xir_node_has(at, zero)) return x;
     xir_value *point = xir_node_cast(at, xir_node_input(at, zero), wide);
     if (xir_node_failed(at)) return NULL;
-    if (v_rank(point) == 1 && v_dim(point, 0) != 1) {   // one a channel
+    if (v_rank(point) == 1 && v_dim(point, 0) != 1) {   // one per channel
         xir_ints dims = xir_node_make_ints(at, rank > axis ? rank - axis : 1, 1);
         if (!dims.v) return NULL;
         dims.v[0] = v_dim(point, 0);

@@ -51,7 +51,7 @@ static bool new_sizes(xir_node *at, const xir_value *x, size_t scales_at, size_t
     out->to = xir_node_make_ints(at, n, 0);
     for (size_t i = 0; i < out->to.n; i++) {
         int64_t dim = v_dim(x, i);
-        float size = (float)dim * (float)scales[i];   // as ONNX computes it: 0.7 of 10 are 7
+        float size = (float)dim * (float)scales[i];   // like ONNX: 0.7 times 10 is 7
         out->scales[i] = scales[i];
         if (!(scales[i] > 0)) {
             return xir_node_invalid(at, XIR_E_BOUNDS, where, "scales[%zu]: expected a positive number, found %g",
@@ -91,7 +91,7 @@ static bool way_of(const xir_node *at, const xir_ints *from, const xir_ints *to,
     bool centres = !old && (pytorch || xir_node_is(at, place, "half_pixel") || !xir_node_attr(at, place));
     for (size_t i = 2; i < to->n; i++) {
         whole = whole && from->v[i] > 0 && to->v[i] % from->v[i] == 0;
-        if (pytorch && to->v[i] == 1 && from->v[i] != 1) return false;   // a single element is the first one there
+        if (pytorch && to->v[i] == 1 && from->v[i] != 1) return false;   // there a single element is the first one
     }
     if (nearest && asymmetric && whole && floor_mode) {
         *out = BY_WHOLE_FACTORS;
@@ -136,12 +136,12 @@ bool onnx_resize(xir_node *at) {
     if (xir_node_int(at, "antialias", 0)) return xir_node_unsupported(at, "antialiasing");
     bool nearest = xir_node_is(at, "mode", "nearest") || !xir_node_attr(at, "mode"),
          cubic = xir_node_is(at, "mode", "cubic");
-    bool ours = size.whole && from.n >= 3 && from.n <= 5 && to.v[0] == from.v[0] && to.v[1] == from.v[1] &&
+    bool plain = size.whole && from.n >= 3 && from.n <= 5 && to.v[0] == from.v[0] && to.v[1] == from.v[1] &&
                 !xir_node_int(at, "exclude_outside", 0) && xir_node_real(at, "cubic_coeff_a", -0.75) == -0.75 &&
                 way_of(at, &from, &to, old, nearest, &way);
     bool any_dims = (way == BY_CENTRES && !cubic) || (nearest && from.n != 4);
-    // by whole factors centres take the same cells
-    if (!ours || (!any_dims && from.n != 4)) return onnx_resample(at, &to, size.scales);
+    // for whole factors centres pick the same cells
+    if (!plain || (!any_dims && from.n != 4)) return onnx_resample(at, &to, size.scales);
     const xir_ints dsize = { to.v + 2, to.n - 2 };
     if (any_dims) {
         const char *word = nearest ? "INTER_NEAREST" : "INTER_LINEAR";

@@ -690,7 +690,7 @@ static void the_built_in_rows_are_valid(void **state) {
         assert_int_equal(attributes ? *attributes : 0, 0);
         const xir_class *cls = row->hook ? NULL : find_class(ctx, row->cls);
         assert_true(row->hook || cls);
-        while (row_next_set(&sets, &set)) assert_non_null(xir_class_field(cls, set.ours));
+        while (row_next_set(&sets, &set)) assert_non_null(xir_class_field(cls, set.field));
         assert_int_equal(sets ? *sets : 0, 0);
     }
     assert_true(n > 180);
