@@ -5,7 +5,7 @@
  *     xir_value *x = xir_input(b, "image", type);
  *     x = XIR_CONV2D(b, .input = x, .weights = w, .pad = 1, .name = "conv1");
  *     x = XIR_RELU(b, x);
- *     x = XIR_OP(b, leaky_relu, .input = x, .attrs = XIR_ATTRS(leaky_relu, (slope, 0.2)), .name = "act1");
+ *     x = XIR_OP(b, relu, .input = x, .attrs = XIR_ATTRS(relu, (alpha, 0.2)));
  *     x = XIR_MAX_POOL2D(b, .input = x, .k = 3, .stride = 2, .pad = 1);
  *     xir_output(b, XIR_VALUES(x));
  *     if (xir_network_status(net) != XIR_OK) …

@@ -19,7 +19,7 @@ for file in "$XIR_CORPUS"/onnx/*.onnx.xz; do
         run 0 opt --lazy --passes onnx-to-xir --input-shape x=3,3,224,224 net.onnx net.imodel; run 0 info net.imodel
         out "[3,1000]"
         run 1 opt --lazy --passes onnx-to-xir --input-shape x=3,4,224,224 net.onnx
-        err "dim 1 of the input 'x' is 3, 4 was given" ;;
+        err "dim 1 of the input 'x': expected 3, found 4" ;;
     esac
     rm -f net.*
 done

@@ -14,8 +14,13 @@
 /* Hashes bytes of any length; the result is the same in every run. */
 uint64_t hash_bytes(uint64_t seed, const void *data, size_t size);
 
-/* Tables take their slots from the low bits of the result. */
-static inline uint64_t hash_pointer(const void *p) { return (uint64_t)(uintptr_t)p * 0x9E3779B97F4A7C15u >> 32; }
+/* Tables take their slots from the low bits of the result. Records of one size lie at equal distances in an arena,
+ * so that the middle bits of the product alone may advance by less than a slot from one to the next; the top bits do
+ * not. */
+static inline uint64_t hash_pointer(const void *p) {
+    uint64_t product = (uint64_t)(uintptr_t)p * 0x9E3779B97F4A7C15u;
+    return product >> 32 ^ product >> 51;
+}
 
 /* Folds the product of two words into one; it depends on all bits of both. */
 static inline uint64_t hash_mix(uint64_t a, uint64_t b) {

@@ -5,53 +5,6 @@
 #include "support/spent.h"
 #include "source_tags.h"
 
-/* ---- pointer map ------------------------------------------------------------------------------------------------ */
-
-static size_t place_of(const pointer_map *m, const void *key) {
-    uint64_t h = (uint64_t)(uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15);
-    size_t i = (size_t)(h >> 32) & (m->room - 1);
-    while (m->keys[i] && m->keys[i] != key) i = (i + 1) & (m->room - 1);
-    return i;
-}
-
-uint32_t pointer_map_get(const pointer_map *m, const void *key) {
-    if (!m->room) return UINT32_MAX;
-    size_t i = place_of(m, key);
-    return m->keys[i] ? m->values[i] : UINT32_MAX;
-}
-
-static bool grow(const xir_allocator *alloc, pointer_map *m) {
-    pointer_map larger = { .room = m->room ? m->room * 2 : 64, .count = m->count };
-    larger.keys = mem_new(alloc, larger.room * sizeof *larger.keys);
-    larger.values = mem_new(alloc, larger.room * sizeof *larger.values);
-    if (!larger.keys || !larger.values) return pointer_map_free(alloc, &larger), false;
-    memset((void *)larger.keys, 0, larger.room * sizeof *larger.keys);
-    for (size_t i = 0; i < m->room; i++) {
-        if (!m->keys[i]) continue;
-        size_t at = place_of(&larger, m->keys[i]);
-        larger.keys[at] = m->keys[i];
-        larger.values[at] = m->values[i];
-    }
-    pointer_map_free(alloc, m);
-    *m = larger;
-    return true;
-}
-
-bool pointer_map_put(const xir_allocator *alloc, pointer_map *m, const void *key, uint32_t value) {
-    if (m->count >= m->room / 2 && !grow(alloc, m)) return false;
-    size_t i = place_of(m, key);
-    m->count += !m->keys[i];
-    m->keys[i] = key;
-    m->values[i] = value;
-    return true;
-}
-
-void pointer_map_free(const xir_allocator *alloc, pointer_map *m) {
-    mem_free(alloc, (void *)m->keys, m->room * sizeof *m->keys);
-    mem_free(alloc, m->values, m->room * sizeof *m->values);
-    *m = (pointer_map){ .room = 0 };
-}
-
 /* ---- a run ------------------------------------------------------------------------------------------------------ */
 
 void conversion_begin(conversion *c, xir_network *net, xir_diags *why) {
@@ -60,13 +13,15 @@ void conversion_begin(conversion *c, xir_network *net, xir_diags *why) {
         c->dialect = dialect_of_class(op->cls);
     }
     arena_init(&c->scratch, context_alloc(c->ctx));
+    pointer_table_init(&c->class_of, context_alloc(c->ctx));
+    pointer_table_init(&c->permuted_of, context_alloc(c->ctx));
 }
 
 void conversion_end(conversion *c) {
     const xir_allocator *alloc = context_alloc(c->ctx);
     arena_free(&c->scratch);
-    pointer_map_free(alloc, &c->class_of);
-    pointer_map_free(alloc, &c->permuted_of);
+    pointer_table_free(&c->class_of);
+    pointer_table_free(&c->permuted_of);
     mem_free(alloc, c->classes, c->class_room * sizeof *c->classes);
     mem_free(alloc, c->permuted, c->permuted_room * sizeof *c->permuted);
     mem_free(alloc, (void *)c->known, c->known_room * sizeof *c->known);
@@ -88,10 +43,10 @@ static bool name_inputs(conversion *c, convert_class *cls) {
 
 convert_class *conversion_class(conversion *c, const xir_class *cls) {
     const xir_allocator *alloc = context_alloc(c->ctx);
-    uint32_t i = pointer_map_get(&c->class_of, cls);
-    if (i != UINT32_MAX) return &c->classes[i];
+    const uint32_t *known = pointer_table_find(&c->class_of, cls);
+    if (known) return &c->classes[*known];
     if (!mem_reserve(alloc, (void **)&c->classes, &c->class_room, c->n_classes + 1, sizeof *c->classes)) return NULL;
-    if (!pointer_map_put(alloc, &c->class_of, cls, (uint32_t)c->n_classes)) return NULL;
+    if (!pointer_table_add(&c->class_of, cls, (uint32_t)c->n_classes)) return NULL;
     convert_class *made = &c->classes[c->n_classes++];
     xir_str key = xir_class_key(cls), domain;
     *made = (convert_class){ .dialect = dialect_of_class(cls) };

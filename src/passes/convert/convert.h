@@ -12,6 +12,7 @@
 #include <xir/pass.h>
 #include "elements.h"
 #include "graph.h"
+#include "hash.h"
 #include "support/dialect.h"
 
 /* ---- dialects --------------------------------------------------------------------------------------------------- */
@@ -43,13 +44,6 @@ xir_status dialect_register_own(xir_context *ctx, const xir_dialect_decl *dialec
 extern const xir_pass_decl pass_to_xir;
 
 /* ---- a conversion ----------------------------------------------------------------------------------------------- */
-
-/* A map from pointers to numbers: open addressing, its size is a power of two. */
-typedef struct pointer_map {
-    const void **keys;
-    uint32_t    *values;
-    size_t       room, count;
-} pointer_map;
 
 /* The facts about a foreign class. */
 typedef struct convert_class {
@@ -95,9 +89,9 @@ typedef struct conversion {
     arena             scratch;
     convert_class    *classes;
     size_t            n_classes, class_room;
-    pointer_map       class_of;      /* foreign class -> index in `classes`                   */
+    pointer_table     class_of;      /* foreign class -> index in `classes`                   */
     struct { char name[40]; const xir_class *cls; } made[64];   /* XIR's classes, by a hash of their names */
-    pointer_map       permuted_of;   /* Params -> index + 1 in `permuted`                      */
+    pointer_table     permuted_of;   /* Params -> index + 1 in `permuted`                      */
     permuted         *permuted;
     size_t            n_permuted, permuted_room;
     const known_ints **known;        /* by slot of the op that makes the list                 */
@@ -130,10 +124,6 @@ xir_status conversion_run(conversion *c);
 void       conversion_end(conversion *c);
 
 /* ---- shared by the files of this folder ------------------------------------------------------------------------- */
-
-bool     pointer_map_put(const xir_allocator *alloc, pointer_map *m, const void *key, uint32_t value);
-uint32_t pointer_map_get(const pointer_map *m, const void *key);   /* UINT32_MAX: not found */
-void     pointer_map_free(const xir_allocator *alloc, pointer_map *m);
 
 /* The facts about an op's class; NULL: out of memory. */
 convert_class *conversion_class(conversion *c, const xir_class *cls);

@@ -386,8 +386,8 @@ static xir_value *permuted_params(xir_node *at, xir_value *v, const int64_t *ord
     uint64_t bits = xir_type_storage_bits(xir_type_element(xir_value_type(v))), size = 0;
     if (!type) return node_no_memory(at), NULL;
     if (bits % 8 || xir_type_is_quantized(xir_type_element(xir_value_type(v)))) return NULL;
-    const uint32_t first = pointer_map_get(&c->permuted_of, v);
-    for (uint32_t i = first == UINT32_MAX ? 0 : first; i; i = c->permuted[i - 1].next) {
+    const uint32_t *last = pointer_table_find(&c->permuted_of, v), first = last ? *last : 0;
+    for (uint32_t i = first; i; i = c->permuted[i - 1].next) {
         const permuted *p = &c->permuted[i - 1];
         bool same = p->rank == rank && xir_type_equal(xir_value_type(p->result), type);
         for (size_t k = 0; same && k < rank; k++) same = p->order[k] == order[k];
@@ -410,11 +410,13 @@ static xir_value *permuted_params(xir_node *at, xir_value *v, const int64_t *ord
         for (size_t i = 0; i < rank; i++) dims[i] = xir_type_dim(xir_value_type(v), (int64_t)i, false);
         permute(dims, order, rank, bytes, (uint8_t *)(uintptr_t)b->bytes, (size_t)bits / 8);
     }
-    permuted entry = { .result = made, .next = first == UINT32_MAX ? 0 : first, .rank = (uint8_t)rank };
+    permuted entry = { .result = made, .next = first, .rank = (uint8_t)rank };
     for (size_t i = 0; i < rank && i < sizeof entry.order; i++) entry.order[i] = (uint8_t)order[i];
     c->permuted[c->n_permuted++] = entry;
-    return pointer_map_put(context_alloc(c->ctx), &c->permuted_of, v,
-                           (uint32_t)c->n_permuted) ? made : (node_no_memory(at), NULL);
+    uint32_t *newest = pointer_table_add(&c->permuted_of, v, 0);
+    if (!newest) return node_no_memory(at), NULL;
+    *newest = (uint32_t)c->n_permuted;
+    return made;
 }
 
 xir_value *xir_node_transposed(xir_node *at, xir_value *v, const int64_t *order, size_t rank, const char *letters) {
