@@ -487,17 +487,18 @@ done:
 xir_value *xir_op_build_value(xir_at at, const xir_class_decl *decl, const void *in, const void *attrs,
                               const char *name) {
     if (name) at.name = xir_str_of(name);
+    /* Taken first, since an op that is in the network cannot leave it without a trace: its ids are used up. */
+    value_more *more = name && *name && at.net ? arena_take(&at.net->arena, sizeof *more) : NULL;
+    if (name && *name && at.net && !more) return net_no_memory(at.net), NULL;
     xir_op *op = xir_op_build(at, decl, in, attrs);
     if (!op || !op->n_outputs) return NULL;
     /* The op has copied the name, scope and all: the value shares that text. */
-    if (name && *name && op->n_outputs == 1) {
-        value_more *more = value_need_more(&op->outputs[0]);
-        if (!more) {
-            net_no_memory(op->net);
-            xir_op_erase(op);
-            return NULL;
+    if (more && op->n_outputs == 1) {
+        if (!op->outputs[0].more) {
+            *more = (value_more){ .net = op->net };
+            op->outputs[0].more = more;
         }
-        more->name = op->name;
+        op->outputs[0].more->name = op->name;
     }
     return &op->outputs[0];
 }
