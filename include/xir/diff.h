@@ -43,12 +43,18 @@ XIR_API xir_status xir_params_compare(const xir_value *a, const xir_value *b, do
 
 /* ---- making ---------------------------------------------------------------------------------------------------- */
 
+enum {
+    XIR_DIFF_IGNORE_NAMES = 1,  /* of ops, values and the network; ops are not matched by name either    */
+    XIR_DIFF_IGNORE_ORDER = 2,  /* no op counts as moved                                                 */
+};
+
 typedef struct xir_diff_options {
     uint32_t size;              /* XIR_INIT(xir_diff_options)                                            */
     bool     match_only;        /* only match ops: no differences are computed                           */
     bool     ids;               /* also compare ids of ops and values                                    */
     bool     params;            /* compare Params by their bytes, otherwise only by type and size        */
     double   tolerance;         /* for floats, see xir_elements_compare                                  */
+    uint64_t ignore;            /* a sum of XIR_DIFF_IGNORE_…                                            */
 } xir_diff_options;
 
 typedef struct xir_diff xir_diff;
@@ -132,6 +138,9 @@ typedef struct xir_diff_counts {
     bool     network;           /* fields of the network itself differ                                    */
     uint64_t removed, added, moved, changed;
     uint64_t renumbered;        /* ops and values that differ only in the id, if nothing else differs     */
+    uint64_t exchanged;         /* ops whose names look exchanged: matched by name, each of two has, in `b`, the class,
+                                   attributes and types that the other one has in `a`                     */
+    xir_op  *exchanged_a[2];    /* the first two of them, in `a`; NULL if there are none                  */
 } xir_diff_counts;
 
 /* Fills `out`; for a NULL diff all is 0. XIR_E_ABI if `out` does not have its size. */

@@ -36,6 +36,30 @@ run 1 diff small.json a.json; out '~ name: "relu1" -> "other"'; out "1 changed"
 edit small.json a.json 's/"_type_key":"icraft::xir::ReLU"/"_type_key":"my::Op"/'
 run 1 diff small.json a.json; out '~ _type_key: "icraft::xir::ReLU" -> "my::Op"'
 
+# A real that is a float has at most nine digits, unless the two would look the same.
+edit small.json a.json 's/"alpha":\[1.0\]/"alpha":[0.1]/'
+run 1 diff small.json a.json; out "~ alpha: [1.0] -> [0.1]"
+# Files before 3.30 have doubles.
+edit small.json a.json -e 's/3\.33\.1/3.27.0/g' -e 's/"threshold":0.0/"threshold":0.1/'
+edit a.json b.json 's/"threshold":0.1/"threshold":0.10000000149011612/'
+run 1 diff small.json b.json; out "~ threshold: 0.0 -> 0.1"
+run 1 diff a.json b.json; out "~ threshold: 0.1 -> 0.10000000149011612"
+
+# Names, the order and ids can be ignored.
+edit small.json a.json 's/"name":"relu1"/"name":"other"/'
+run 0 diff --ignore names small.json a.json; silent
+edit a.json b.json 's/"pad_top":1/"pad_top":2/'
+run 1 diff --ignore names small.json b.json; out "~ pad_top: 1 -> 2"; not_out "other"
+run 1 diff --ignore order,ids --ignore names small.json b.json; out "~ pad_top: 1 -> 2"; not_out "other"
+run 1 diff --ignore names --ignore ids small.json b.json; not_out "other"
+run 2 diff --ignore names, small.json a.json; err "not ''"
+run 2 diff --ignore name small.json a.json; err "--ignore takes names, order or ids, not 'name'"
+run 2 diff --ids --ignore ids small.json a.json; err "contradict"
+# If two ops have exchanged their names, they differ in everything. A note says so.
+edit small.json a.json -e 's/"name":"relu1"/"name":"@"/' -e 's/"name":"pool"/"name":"relu1"/' -e 's/"name":"@"/"name":"pool"/'
+run 1 diff small.json a.json; err "note: 'relu1' and 'pool' look as if their names were exchanged; --ignore names"
+run 0 diff --ignore names small.json a.json; quiet; silent
+
 # Changes that need an editor that understands the file.
 if has python3; then
     cat >edit.py <<'END'
@@ -106,6 +130,7 @@ END
     run 1 diff small.json a.json; out "0 removed, 0 added, 1 moved, 0 changed"; out "> icraft::xir::ReLU 'relu1' (op 2): moved from after"
     change move 2 4
     run 1 diff small.json a.json; out "1 moved, 0 changed"
+    run 0 diff --ignore order small.json a.json; silent
     run 1 diff --json small.json a.json; json 'len(d) == 1 and d[0]["change"] == "moved" and d[0]["op_a"]["name"] == "add" and "after_a" in d[0] and "after_b" in d[0]'
     # Sub ops.
     change subs 1
@@ -117,6 +142,7 @@ END
     # Ids alone are not a difference, unless an option says so.
     change renumber 0
     run 0 diff small.json a.json; silent; err "note: "; err "--ids shows them"
+    run 0 diff --ignore ids small.json a.json; quiet; silent
     run 1 diff --ids small.json a.json; out "v_id: "
     # Ops without names match by their ids; if the ids mean nothing, by their neighbours.
     change anonymous 0
@@ -131,7 +157,7 @@ fi
 edit small.json b.json 's/"params_md5":"[0-9a-f]*"/"params_md5":""/'
 cp small.raw b.raw; poke b.raw 52 '\001'
 run 1 diff small.json b.json; out "~ params_md5"; not_out "values differ"
-run 1 diff --params small.json b.json; out "~ inputs/1/data: 1 of 108 values differ, by at most"; out "at [0,0,0,0]: -0.75 -> -0.7500000596046448"; not_out "md5"
+run 1 diff --params small.json b.json; out "~ inputs/1/data: 1 of 108 values differ, by at most"; out "at [0,0,0,0]: -0.75 -> -0.75000006"; not_out "md5"
 run 0 diff --tolerance 1e-6 small.json b.json; silent
 run 1 diff --tolerance 1e-9 small.json b.json; run 1 diff --params --tolerance 0 small.json b.json
 poke b.raw 487 '\277\000\000\000\077'   # the sign of the first, and the second becomes 0.5

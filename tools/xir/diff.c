@@ -3,8 +3,9 @@
 #include <string.h>
 #include "diff.h"
 
-static bool        with_params, with_ids, as_json;
+static bool        with_params, with_ids, ids_ignored, as_json;
 static const char *tolerance_word;
+static word_list   ignored;
 
 /* ---- networks ------------------------------------------------------------------------------------ */
 
@@ -21,9 +22,19 @@ static void note_renumbered(size_t n) {
     xir_diags_free(why);
 }
 
-static int compare(const loaded *a, const loaded *b, double tolerance) {
-    const xir_diff_options how =
-        XIR_INIT(xir_diff_options, .params = with_params, .ids = with_ids, .tolerance = tolerance);
+/* The part of a name that a sentence has room for. */
+static int shown(xir_str name) { return (int)(name.size < 80 ? name.size : 80); }
+
+static void note_exchanged(const xir_diff_counts *n) {
+    xir_str x = xir_op_name(n->exchanged_a[0]), y = xir_op_name(n->exchanged_a[1]);
+    xir_diags *why = new_diags();
+    xir_diags_add(why, XIR_NOTE, XIR_OK, XIR_STR(""), "'%.*s' and '%.*s' look as if their names were exchanged; "
+                  "--ignore names matches ops by what they are", shown(x), x.data, shown(y), y.data);
+    say(why);
+    xir_diags_free(why);
+}
+
+static int compare(const loaded *a, const loaded *b, xir_diff_options how) {
     xir_diags *why = new_diags();
     xir_diff *d = xir_diff_new(a->net, b->net, &how, why);
     if (!d) {
@@ -42,7 +53,8 @@ static int compare(const loaded *a, const loaded *b, double tolerance) {
     for (size_t i = 0; i < n; i++) report(&p, xir_diff_at(d, i));
     if (as_json) printf(n ? "\n]\n" : "]\n");
     else if (n) print_summary(&counts);
-    if (counts.renumbered && !with_ids) note_renumbered((size_t)counts.renumbered);
+    if (counts.exchanged) note_exchanged(&counts);
+    if (counts.renumbered && !how.ids && !ids_ignored) note_renumbered((size_t)counts.renumbered);
     xir_diff_free(d);
     return n ? FAULTY : DONE;
 }
@@ -58,10 +70,31 @@ static int read_tolerance(double *out) {
     return complain(MISUSED, "--tolerance takes a number that is not below 0, not '%s'", tolerance_word);
 }
 
+/* "names,order,ids" */
+static int read_ignored_words(xir_diff_options *how, const char *word) {
+    while (word) {
+        size_t n = strcspn(word, ",");
+        xir_str w = { word, n };
+        if (xir_str_equal(w, XIR_STR("names"))) how->ignore |= XIR_DIFF_IGNORE_NAMES;
+        else if (xir_str_equal(w, XIR_STR("order"))) how->ignore |= XIR_DIFF_IGNORE_ORDER;
+        else if (xir_str_equal(w, XIR_STR("ids"))) ids_ignored = true;
+        else return complain(MISUSED, "--ignore takes names, order or ids, not '%.*s'", (int)n, word);
+        word = word[n] ? word + n + 1 : NULL;
+    }
+    return DONE;
+}
+
+static int read_ignored(xir_diff_options *how) {
+    for (size_t i = 0; i < ignored.n; i++)
+        if (read_ignored_words(how, ignored.items[i])) return MISUSED;
+    if (!ids_ignored || !with_ids) return DONE;
+    return complain(MISUSED, "--ids and --ignore ids contradict each other");
+}
+
 static int run(int n, char **operands) {
     (void)n;
-    double tolerance;
-    if (read_tolerance(&tolerance)) return MISUSED;
+    xir_diff_options how = XIR_INIT(xir_diff_options, .ids = with_ids);
+    if (read_tolerance(&how.tolerance) || read_ignored(&how)) return MISUSED;
     if (tolerance_word) with_params = true;
     if (with_params && load_args.no_params) {
         return complain(MISUSED, "%s and --no-params contradict each other",
@@ -72,13 +105,15 @@ static int run(int n, char **operands) {
     }
     /* Without --params the structures are compared, so nothing else is read; and what a file that does not fit its
      * MD5 has instead is just what is asked. */
+    how.params = with_params;
     load_args.no_params = !with_params;
     loaded a = { 0 }, b = { 0 };
     int code = load(&a, operands[0], XIR_LOAD_NO_MD5);
     if (!code) code = load(&b, operands[1], XIR_LOAD_NO_MD5);
-    if (!code) code = compare(&a, &b, tolerance);
+    if (!code) code = compare(&a, &b, how);
     unload(&a);
     unload(&b);
+    free((void *)ignored.items);
     return code;
 }
 
@@ -86,6 +121,7 @@ static const option options[] = {
     { "params", NULL, WORD_NONE, &with_params, "compare the parameters by value" },
     { "tolerance", "T", WORD_TEXT, &tolerance_word, "floats that differ by at most T are the same; implies --params" },
     { "ids", NULL, WORD_NONE, &with_ids, "compare ids too" },
+    { "ignore", "LIST", WORD_TEXT, &ignored, "ignore names, order or ids, or several: names,order", .many = true },
     { "json", NULL, WORD_NONE, &as_json, "print a list of JSON objects, one for each difference" },
     NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION,
     { 0 },

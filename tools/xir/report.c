@@ -1,5 +1,7 @@
 /* How differences are printed: a line for people under a heading for the op, or an object for programs. */
+#include <float.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "diff.h"
@@ -58,18 +60,45 @@ static void put_source(text *t, const xir_value *v) {
 
 /* ---- what a network has in a field ------------------------------------------------------------- */
 
-static void put_refs(text *t, const xir_refs *refs) {
+/* A number that a float can hold has as few digits as tell it from other floats, at most 9, unless all are wanted. */
+static void put_real(text *t, double v, bool all) {
+    char digits[40];
+    if (all || !(fabs(v) <= (double)FLT_MAX) || (double)(float)v != v) {
+        json_real(t, v);
+        return;
+    }
+    for (int n = 1; n <= 9; n++) {
+        snprintf(digits, sizeof digits, "%.*g", n, v);
+        if (strtof(digits, NULL) == (float)v) break;
+    }
+    text_put(t, digits);
+    if (!strpbrk(digits, ".e")) text_put(t, ".0");
+}
+
+/* An object; a scalar, such as a factor, is spelled as a bare number. */
+static void put_ref(text *t, const xir_object *object, bool all) {
+    text spelled = { 0 };
+    char *end = NULL;
+    json_object(&spelled, object);
+    double v = strtod(spelled.data, &end);
+    bool real = end != spelled.data && !*end && strpbrk(spelled.data, ".e");
+    if (real) put_real(t, v, all);
+    else text_add(t, spelled.data, spelled.size);
+    text_free(&spelled);
+}
+
+static void put_refs(text *t, const xir_refs *refs, bool all) {
     text_put(t, "[");
     for (size_t i = 0; i < refs->size; i++) {
         if (i) text_put(t, ",");
-        json_object(t, refs->data[i]);
+        put_ref(t, refs->data[i], all);
     }
     text_put(t, "]");
 }
 
-static void put_run(text *t, const xir_run *run) {
+static void put_run(text *t, const xir_run *run, bool all) {
     text_printf(t, "[%" PRId64 ",%" PRId64 ",%" PRId64 ",", run->end, run->m, run->exp);
-    json_real(t, (double)run->value);
+    put_real(t, (double)run->value, all);
     text_put(t, "]");
 }
 
@@ -83,8 +112,8 @@ static void put_run(text *t, const xir_run *run) {
         text_put(t, "]");                                           \
     } while (0)
 
-/* `f` is the row of a declared attribute, or NULL. */
-static void put_attr(text *t, const xir_field *f, const xir_attr *v) {
+/* `f` is the row of a declared attribute, or NULL; `all`: all digits of reals. */
+static void put_attr(text *t, const xir_field *f, const xir_attr *v, bool all) {
     if (v->is_null) {
         text_put(t, "null");
         return;
@@ -93,15 +122,15 @@ static void put_attr(text *t, const xir_field *f, const xir_attr *v) {
     case XIR_KIND_BOOL:  text_put(t, v->as.boolean ? "true" : "false"); break;
     case XIR_KIND_I64:   text_printf(t, "%" PRId64, v->as.i64); break;
     case XIR_KIND_U64:   text_printf(t, "%" PRIu64, v->as.u64); break;
-    case XIR_KIND_REAL:  json_real(t, v->as.real); break;
+    case XIR_KIND_REAL:  put_real(t, v->as.real, all); break;
     case XIR_KIND_TEXT:  json_text(t, v->as.text); break;
-    case XIR_KIND_REF:   json_object(t, v->as.ref); break;
+    case XIR_KIND_REF:   put_ref(t, v->as.ref, all); break;
     case XIR_KIND_I64S:  json_i64s(t, v->as.i64s.data, v->as.i64s.size); break;
-    case XIR_KIND_REFS:  put_refs(t, &v->as.refs); break;
+    case XIR_KIND_REFS:  put_refs(t, &v->as.refs, all); break;
     case XIR_KIND_BOOLS: PUT_LIST(v->as.bools, text_put(t, v->as.bools.data[i] ? "true" : "false")); break;
-    case XIR_KIND_REALS: PUT_LIST(v->as.reals, json_real(t, v->as.reals.data[i])); break;
+    case XIR_KIND_REALS: PUT_LIST(v->as.reals, put_real(t, v->as.reals.data[i], all)); break;
     case XIR_KIND_TEXTS: PUT_LIST(v->as.texts, json_text(t, v->as.texts.data[i])); break;
-    case XIR_KIND_RUNS:  PUT_LIST(v->as.runs, put_run(t, &v->as.runs.data[i])); break;
+    case XIR_KIND_RUNS:  PUT_LIST(v->as.runs, put_run(t, &v->as.runs.data[i], all)); break;
     case XIR_KIND_ENUM:
         if (f && f->members && v->as.enumerator >= 0 && (size_t)v->as.enumerator < f->members->size) {
             json_text(t, xir_str_of(f->members->names[v->as.enumerator]));
@@ -114,11 +143,11 @@ static void put_attr(text *t, const xir_field *f, const xir_attr *v) {
 }
 
 /* One side as JSON, or as words, which in JSON are a text. False: the network does not have the field. */
-static bool put_side(text *t, const xir_diff_item *r, const xir_diff_side *side, bool json) {
+static bool put_side(text *t, const xir_diff_item *r, const xir_diff_side *side, bool json, bool all) {
     text words = { 0 };
     switch (side->what) {
     case XIR_DIFF_NOTHING: return false;
-    case XIR_DIFF_ATTR:    put_attr(t, r->attr, &side->as.attr); return true;
+    case XIR_DIFF_ATTR:    put_attr(t, r->attr, &side->as.attr, all); return true;
     case XIR_DIFF_ANY:     json_any(t, side->as.any); return true;
     case XIR_DIFF_INPUT:   put_source(&words, side->as.value); break;
     case XIR_DIFF_VALUE:   type_words(&words, xir_value_type(side->as.value)); break;
@@ -183,7 +212,13 @@ static void print_side(bool there, const text *t) {
 
 static void report_change(reporting *p, const xir_diff_item *r) {
     text a = { 0 }, b = { 0 };
-    bool has_a = put_side(&a, r, &r->in_a, p->json), has_b = put_side(&b, r, &r->in_b, p->json);
+    bool has_a = put_side(&a, r, &r->in_a, p->json, false), has_b = put_side(&b, r, &r->in_b, p->json, false);
+    if (has_a && has_b && strcmp(a.data, b.data) == 0) {   /* a double and its float */
+        text_free(&a);
+        text_free(&b);
+        put_side(&a, r, &r->in_a, p->json, true);
+        put_side(&b, r, &r->in_b, p->json, true);
+    }
     if (p->json) {
         json_out j = { 0 };
         begin_record(p, &j, "changed", r);
@@ -204,10 +239,10 @@ static void report_change(reporting *p, const xir_diff_item *r) {
     text_free(&b);
 }
 
-static void put_number(text *t, const xir_elements_diff *v, bool of_a) {
+static void put_number(text *t, const xir_elements_diff *v, bool of_a, bool all) {
     if (v->integers && v->is_unsigned) text_printf(t, "%" PRIu64, (uint64_t)(of_a ? v->int_a : v->int_b));
     else if (v->integers) text_printf(t, "%" PRId64, of_a ? v->int_a : v->int_b);
-    else json_real(t, of_a ? v->a : v->b);
+    else put_real(t, of_a ? v->a : v->b, all);
 }
 
 /* The place of an element: an index a dim. */
@@ -236,8 +271,14 @@ static void report_elements(reporting *p, const xir_diff_item *r) {
     text place = { 0 }, largest = { 0 }, a = { 0 }, b = { 0 };
     if (!v->by_bytes) {
         put_place(&place, xir_value_type(r->in_a.as.value), v->at);
-        put_number(&a, v, true);
-        put_number(&b, v, false);
+        put_number(&a, v, true, false);
+        put_number(&b, v, false, false);
+        if (strcmp(a.data, b.data) == 0) {
+            text_free(&a);
+            text_free(&b);
+            put_number(&a, v, true, true);
+            put_number(&b, v, false, true);
+        }
         if (v->integers) text_printf(&largest, "%" PRIu64, v->largest_int);
         else json_real(&largest, v->largest);
     }

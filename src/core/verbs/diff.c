@@ -155,7 +155,7 @@ static void diff_matched(xir_diff *d, xir_op *a, xir_op *b) {
     d->at_a = a;
     d->at_b = b;
     size_t before = d->n;
-    diff_texts(d, "name", xir_op_name(a), xir_op_name(b));
+    if (!(d->how.ignore & XIR_DIFF_IGNORE_NAMES)) diff_texts(d, "name", xir_op_name(a), xir_op_name(b));
     d->counts.renumbered += a->id != b->id;
     if (d->how.ids) diff_numbers(d, "op_id", a->id, b->id);
     diff_attrs(d);
@@ -182,7 +182,8 @@ static xir_op *before_in(xir_op *const *list, size_t i) { return i ? list[i - 1]
 static void diff_lists(xir_diff *d, xir_op *const *a, size_t n_a, xir_op *const *b, size_t n_b) {
     bool *moved = diff_take(d, n_a, sizeof *moved);
     size_t *from = diff_take(d, n_b, sizeof *from);
-    if (moved && from) diff_find_moved(d, a, n_a, b, n_b, moved);
+    bool ordered = !(d->how.ignore & XIR_DIFF_IGNORE_ORDER);
+    if (moved && from && ordered) diff_find_moved(d, a, n_a, b, n_b, moved);
     for (size_t i = 0; i < n_a && !d->failed; i++) {
         const xir_op *match = diff_match_of(&d->a, a[i]);
         if (match) {
@@ -235,6 +236,7 @@ static void diff_networks(xir_diff *d, const xir_network *a, const xir_network *
     bool digests = !d->how.params && says_digest(a) && says_digest(b);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (texts[i].which == XIR_TEXT_PARAMS_MD5 && !digests) continue;
+        if (texts[i].which == XIR_TEXT_NAME && (d->how.ignore & XIR_DIFF_IGNORE_NAMES)) continue;
         diff_texts(d, texts[i].key, xir_network_text_of(a, texts[i].which), xir_network_text_of(b, texts[i].which));
     }
     int64_t bytes_a = (int64_t)xir_network_params_bytes(a), bytes_b = (int64_t)xir_network_params_bytes(b);

@@ -76,7 +76,7 @@ static void diff_types(xir_diff *d, const xir_type *a, const xir_type *b) {
 /* ---- values ---------------------------------------------------------------------------------------------------- */
 
 void diff_values(xir_diff *d, const xir_value *a, const xir_value *b) {
-    diff_texts(d, "name", xir_value_name(a), xir_value_name(b));
+    if (!(d->how.ignore & XIR_DIFF_IGNORE_NAMES)) diff_texts(d, "name", xir_value_name(a), xir_value_name(b));
     diff_types(d, xir_value_type(a), xir_value_type(b));
     diff_objects(d, "mtype", (const xir_object *)xir_value_mtype(a), (const xir_object *)xir_value_mtype(b));
     diff_maps(d, "tags", xir_value_tags(a), xir_value_tags(b));

@@ -1,7 +1,7 @@
 /* Matches the ops of two networks, in time near linear in ops and uses. Each step works on what the steps before left
  * over, in this order:
  *
- *   1. A name that is not empty and appears once in both.
+ *   1. A name that is not empty and appears once in both, unless names are ignored.
  *   2. The same id and class. Tools hand out ids, and if an op was inserted and all were renumbered, equal ids mean
  *      nothing. So ids are first tested on the ops that can be matched without them (by name, or by a content that
  *      appears once in both). If most of them disagree, this step comes last.
@@ -354,10 +354,46 @@ static void match_neighbours(matching *m) {
     }
 }
 
+/* ---- names that were exchanged --------------------------------------------------------------------------------- */
+
+/* The key of a change from one content to another. */
+static uint64_t change_key(uint64_t from, uint64_t to) { return mix(mix(13, from), to) | 1; }
+
+/* Counts pairs of ops, all matched by name, whose contents changed into each other's. */
+static void find_exchanged(matching *m) {
+    size_t room = 16;
+    while (room < 2 * m->n_pairs) room *= 2;
+    bucket *table = m->n_pairs > 1 ? diff_take(m->d, room, sizeof *table) : NULL;
+    if (!table) return;
+    xir_diff_counts *counts = &m->d->counts;
+    for (size_t k = 0; k < m->n_pairs; k++) {
+        size_t i = m->pairs[k], j = position(&m->b, diff_match_of(m->a.side, m->a.ops[i]));
+        uint64_t from = m->a.content[i], to = m->b.content[j];
+        if (from == to) continue;
+        bucket *other = find_bucket(table, room, change_key(to, from));
+        if (other->n_a) {
+            other->n_a--;
+            counts->exchanged += 2;
+            if (!counts->exchanged_a[0]) {
+                counts->exchanged_a[0] = m->a.ops[other->i];
+                counts->exchanged_a[1] = m->a.ops[i];
+            }
+            continue;
+        }
+        bucket *own = find_bucket(table, room, change_key(from, to));
+        own->n_a++;
+        own->i = (uint32_t)i;
+    }
+    diff_give(m->d, table, room, sizeof *table);
+}
+
 /* ---- the whole ------------------------------------------------------------------------------------------------- */
 
 static void match_lists(matching *m) {
-    once_in_both(m, name_key, accept_pair, NULL);
+    if (!(m->d->how.ignore & XIR_DIFF_IGNORE_NAMES)) {
+        once_in_both(m, name_key, accept_pair, NULL);
+        find_exchanged(m);
+    }
     bool by_id = ids_are_kept(m);
     if (by_id) once_in_both(m, id_key, accept_pair, NULL);
     once_in_both(m, content_key, accept_pair, NULL);

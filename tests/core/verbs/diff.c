@@ -308,6 +308,50 @@ static void options_say_what_counts(void **state) {
     xir_network_free(b);
 }
 
+static const char *ignoring(void (*edit)(xir_network *net), uint64_t what) {
+    xir_network *a = small_net(), *b = small_net();
+    edit(b);
+    xir_diff *d = xir_diff_new(a, b, &XIR_INIT(xir_diff_options, .ignore = what), why);
+    const char *text = differences(d);
+    xir_diff_free(d);
+    xir_network_free(a);
+    xir_network_free(b);
+    return text;
+}
+
+static void relu_goes_last(xir_network *net) { DOES(xir_op_move(op_of(net, 2), NULL)); }
+
+static void names_and_order_can_be_ignored(void **state) {
+    (void)state;
+    assert_string_equal(ignoring(rename_relu, XIR_DIFF_IGNORE_NAMES), "");
+    assert_string_equal(ignoring(called, XIR_DIFF_IGNORE_NAMES), "");
+    assert_string_equal(ignoring(all_alike, XIR_DIFF_IGNORE_NAMES | XIR_DIFF_IGNORE_ORDER), "");
+    assert_string_equal(ignoring(pad, XIR_DIFF_IGNORE_NAMES | XIR_DIFF_IGNORE_ORDER), "changed conv conv pad_top 1 2");
+    assert_non_null(strstr(ignoring(relu_goes_last, XIR_DIFF_IGNORE_NAMES), "moved"));
+    assert_string_equal(ignoring(relu_goes_last, XIR_DIFF_IGNORE_ORDER), "");
+}
+
+static void exchange(xir_network *net) {
+    DOES(xir_op_set_name(op_of(net, 2), XIR_STR("pool")));
+    DOES(xir_op_set_name(op_of(net, 3), XIR_STR("relu")));
+}
+
+static void exchanged_names_are_noticed(void **state) {
+    (void)state;
+    xir_network *a = small_net(), *b = small_net();
+    xir_diff_counts counts = XIR_INIT(xir_diff_counts);
+    exchange(b);
+    xir_diff *d = compare(a, b);
+    DOES(xir_diff_summary(d, &counts));
+    assert_int_equal(counts.exchanged, 2);
+    assert_string_equal(name(counts.exchanged_a[0]), "relu");
+    assert_string_equal(name(counts.exchanged_a[1]), "pool");
+    xir_diff_free(d);
+    assert_string_equal(ignoring(exchange, XIR_DIFF_IGNORE_NAMES), "");
+    xir_network_free(a);
+    xir_network_free(b);
+}
+
 static void what_makes_no_sense_is_refused(void **state) {
     (void)state;
     xir_network *a = small_net();
@@ -514,6 +558,8 @@ int main(void) {
         cmocka_unit_test(erased_ops_are_remembered),
         cmocka_unit_test(sub_ops_are_compared),
         cmocka_unit_test(options_say_what_counts),
+        cmocka_unit_test(names_and_order_can_be_ignored),
+        cmocka_unit_test(exchanged_names_are_noticed),
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(elements_are_compared_as_numbers),
         cmocka_unit_test(params_are_compared),
