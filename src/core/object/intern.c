@@ -3,6 +3,7 @@
  * pool refers to nothing outside except classes. The table is specialised: an object contains its hash, so a slot is
  * only a pointer. */
 #include "context.h"
+#include "symbol_table.h"
 
 void pool_init(object_pool *pool, xir_context *ctx, pthread_mutex_t *lock) {
     *pool = (object_pool){ .ctx = ctx, .lock = lock };
@@ -10,6 +11,7 @@ void pool_init(object_pool *pool, xir_context *ctx, pthread_mutex_t *lock) {
 }
 
 void pool_free(object_pool *pool) {
+    symbols_free(pool);
     mem_free(pool->arena.alloc, (void *)pool->table, pool->room * sizeof *pool->table);
     arena_free(&pool->arena);
     pool->table = NULL;

@@ -144,6 +144,7 @@ typedef struct object_pool {
     arena              arena;
     const xir_object **table;   /* open addressing, a power of two                            */
     size_t             room, count;
+    struct symbol_table *symbols;   /* of the dims that have names, see symbol.h; NULL: none  */
 } object_pool;
 
 void pool_init(object_pool *pool, xir_context *ctx, pthread_mutex_t *lock);
