@@ -37,6 +37,24 @@ static xir_status repeat(xir_kernel *at) {
     return pick_run(&p, at, 0);
 }
 
+/* The numbers of a list that is computed (input 1), or those of the attribute; NULL after a failure. */
+static const int64_t *list_of(xir_kernel *at, const int64_t *attribute) {
+    return xir_kernel_input_count(at) > 1 ? xir_kernel_i64s(at, 1) : attribute;
+}
+
+/* Where a dim of the input is known, inference does not need the computed size. */
+static xir_status expand(xir_kernel *at) {
+    const int64_t *sizes = list_of(at, NULL);
+    const xir_type *to = xir_kernel_output_type(at, 0);
+    if (xir_kernel_input_count(at) > 1 && !sizes) return XIR_E_MEMORY;
+    for (size_t k = 0; sizes && k < xir_type_rank(to); k++) {
+        if (sizes[k] == -1 || sizes[k] == 1 || sizes[k] == (int64_t)dim_of(to, k)) continue;
+        return xir_kernel_fail(at, XIR_E_INVALID, "inputs/1", "size %zu is %lld: expected %zu, 1 or -1", k,
+                               (long long)sizes[k], dim_of(to, k));
+    }
+    return repeat(at);
+}
+
 /* Opens a table that maps each dim to itself; callers then change some dims. */
 static bool open_same(pick *p, xir_kernel *at) {
     if (!pick_open(p, at, 0)) return false;
@@ -86,12 +104,13 @@ static int64_t first_of(int64_t begin, int64_t stride, int64_t n) {
 
 static xir_status slice(xir_kernel *at) {
     const xir_slice_attrs *a = xir_kernel_attrs(at);
+    const int64_t *begin = list_of(at, a->begin.data);
     pick p;
-    if (!pick_open(&p, at, 0)) return XIR_E_MEMORY;
+    if ((!begin && a->begin.size) || !pick_open(&p, at, 0)) return XIR_E_MEMORY;
     for (size_t k = 0; k < p.rank; k++) {
         int64_t n = (int64_t)dim_of(xir_kernel_input_type(at, 0), k), stride = a->stride.data[k];
         /* If one element is picked, its stride is arbitrary. */
-        pick_along(&p, k, k, first_of(a->begin.data[k], stride, n), p.dims[k] > 1 ? stride : 0);
+        pick_along(&p, k, k, first_of(begin[k], stride, n), p.dims[k] > 1 ? stride : 0);
     }
     return pick_run(&p, at, 0);
 }
@@ -242,17 +261,19 @@ static xir_status fill_of(xir_kernel *at, const xir_scalar *value, const carrier
 static xir_status pad(xir_kernel *at) {
     const xir_pad_attrs *a = xir_kernel_attrs(at);
     const xir_type *type = xir_kernel_input_type(at, 0);
+    const int64_t *padding = list_of(at, a->padding.data);
     pick p;
     carrier m;
     const xir_type *to = xir_kernel_output_type(at, 0);
     bool fills = a->mode == XIR_PAD_CONSTANT;
     bool as_reals = fills && xir_type_is_quantized(xir_type_element(to)) && !is_zeros(to, a->value);
+    if (!padding && a->padding.size) return XIR_E_MEMORY;
     if (!pick_open(&p, at, 0) || !(as_reals ? carry_reals(at, &m, 0, 0) : carry_begin(at, &m, 0, 0)))
         return XIR_E_MEMORY;
     void *fill = xir_kernel_alloc(at, 1, m.size);
     if (!fill) return XIR_E_MEMORY;
     for (size_t k = 0; k < p.rank; k++) {
-        int64_t before = a->padding.data[2 * k], after = a->padding.data[2 * k + 1], n = (int64_t)dim_of(type, k);
+        int64_t before = padding[2 * k], after = padding[2 * k + 1], n = (int64_t)dim_of(type, k);
         int64_t low = before < 0 ? -before : 0, high = after < 0 ? n + after : n;
         for (int64_t i = 0; i < (int64_t)p.dims[k]; i++) {
             int64_t from = mirrored(a->mode, i - before, low, high);
@@ -267,7 +288,7 @@ kernel_table kernels_move = {
     { xir_align_axis_class,      align_axis      },
     { xir_channel_shuffle_class, channel_shuffle },
     { xir_copy_class,            same            },
-    { xir_expand_class,          repeat          },
+    { xir_expand_class,          expand          },
     { xir_pad_class,             pad             },
     { xir_pixel_shuffle_class,   pixel_shuffle   },
     { xir_prune_axis_class,      prune_axis      },

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include "axes.h"
 #include "graph.h"
+#include "list.h"
 #include "reshape.h"
 
 /* ---- Reshape -------------------------------------------------------------------------------------------------- */
@@ -40,16 +41,17 @@ static xir_status check_layout(xir_infer *at) {
 }
 
 xir_status reshape_dims(xir_infer *at, xir_i64s input, xir_i64s shape, dim_list *out) {
+    const char *where = list_place(at, "shape");
     size_t rank = shape.size, infer = rank;
     for (size_t i = 0; i < rank; i++) {
         int64_t dim = shape.data[i];
         if (dim < -1) {
-            return xir_infer_fail(at, XIR_E_BOUNDS, "shape",
+            return xir_infer_fail(at, XIR_E_BOUNDS, where,
                                   "dim %zu is %" PRId64 ": expected at least 0, or -1 for the remaining elements", i,
                                   dim);
         }
         if (dim == -1 && infer < rank) {
-            return xir_infer_fail(at, XIR_E_INVALID, "shape", "dims %zu and %zu are both -1: expected at most one",
+            return xir_infer_fail(at, XIR_E_INVALID, where, "dims %zu and %zu are both -1: expected at most one",
                                   infer, i);
         }
         if (dim == -1) infer = i;
@@ -59,26 +61,26 @@ xir_status reshape_dims(xir_infer *at, xir_i64s input, xir_i64s shape, dim_list 
         return xir_infer_fail(at, XIR_E_LIMIT, "inputs/0", "the number of elements of input exceeds 64 bits");
     }
     if (!product(shape, &want, &want_known)) {
-        return xir_infer_fail(at, XIR_E_LIMIT, "shape", "the number of elements of the output exceeds 64 bits");
+        return xir_infer_fail(at, XIR_E_LIMIT, where, "the number of elements of the output exceeds 64 bits");
     }
     if (infer < rank && want_known == 0) {
-        return xir_infer_fail(at, XIR_E_INVALID, "shape",
+        return xir_infer_fail(at, XIR_E_INVALID, where,
                               "dim %zu is -1 and another dim is 0: the size of dim -1 cannot be determined", infer);
     }
     if (infer < rank && have >= 0) {
         if (have % want_known) {
-            return xir_infer_fail(at, XIR_E_INVALID, "shape", "input has %" PRId64 " elements: expected a multiple of "
+            return xir_infer_fail(at, XIR_E_INVALID, where, "input has %" PRId64 " elements: expected a multiple of "
                                   "%" PRId64 ", the product of the other dims", have, want_known);
         }
         left = have / want_known;
     }
     if (infer == rank && have >= 0 && have != want) {
-        return xir_infer_fail(at, XIR_E_INVALID, "shape",
+        return xir_infer_fail(at, XIR_E_INVALID, where,
                               "input has %" PRId64 " elements: expected %" PRId64 ", the product of 'shape'", have,
                               want);
     }
     if (infer == rank && have < 0 && want % have_known) {
-        return xir_infer_fail(at, XIR_E_INVALID, "shape", "the product of the known dims of input is %" PRId64 ": "
+        return xir_infer_fail(at, XIR_E_INVALID, where, "the product of the known dims of input is %" PRId64 ": "
                               "expected a divisor of %" PRId64 ", the product of 'shape'", have_known, want);
     }
     if (!dims_init(at, out, rank)) return XIR_E_MEMORY;
@@ -121,15 +123,46 @@ static bool is_tiled(xir_infer *at) {
     return inputs_tiled(at, 1) || (a->layout && xir_layout_is_layouted(a->layout));
 }
 
-xir_status reshape_check(xir_infer *at) {
+/* The dims for a computed shape. If an item is unknown, its dim is, and nothing follows for -1. */
+static xir_status listed_shape(xir_infer *at, xir_i64s input, dim_list *out) {
     const xir_reshape_attrs *a = xir_infer_attrs(at);
+    dim_list asked;
+    bool unknown = false;
+    xir_status status = check_list(at, a->shape.size);
+    if (!status) status = check_open(at, "shape", a->shape);
+    if (!status) status = read_items(at, a->shape.size, &asked);
+    if (status) return status;
+    for (size_t i = 0; i < asked.size; i++) {
+        unknown |= asked.data[i] == UNKNOWN_ITEM;
+        if (asked.data[i] >= -1 || asked.data[i] == UNKNOWN_ITEM) continue;
+        dims_free(&asked);
+        return xir_infer_fail(at, XIR_E_BOUNDS, "inputs/1",
+                              "dim %zu is %" PRId64 ": expected at least 0, or -1 for the remaining elements", i,
+                              asked.data[i]);
+    }
+    if (!unknown) status = reshape_dims(at, input, (xir_i64s){ asked.data, asked.size }, out);
+    else if (!dims_init(at, out, asked.size)) status = XIR_E_MEMORY;
+    for (size_t i = 0; unknown && !status && i < asked.size; i++) {
+        out->data[i] = asked.data[i] == UNKNOWN_ITEM ? UNKNOWN_DIM : asked.data[i];
+    }
+    dims_free(&asked);
+    return status;
+}
+
+static xir_status shape_of(xir_infer *at, dim_list *out) {
+    const xir_reshape_attrs *a = xir_infer_attrs(at);
+    xir_i64s input = xir_type_as_tensor(xir_infer_input(at, 0))->shape;
+    return has_list(at) ? listed_shape(at, input, out) : reshape_dims(at, input, a->shape, out);
+}
+
+xir_status reshape_check(xir_infer *at) {
     dim_list dims;
-    if (!inputs_checkable(at, 1)) return XIR_OK;
+    if (!inputs_checkable(at, 1) || !list_checkable(at)) return XIR_OK;
     xir_status status = need_few_dims(at, 1);
     if (!status) status = check_layout(at);
     if (status) return status;
-    if (is_tiled(at)) return retile(at, false);
-    status = reshape_dims(at, xir_type_as_tensor(xir_infer_input(at, 0))->shape, a->shape, &dims);
+    if (is_tiled(at) && !has_list(at)) return retile(at, false);
+    status = shape_of(at, &dims);
     if (!status) dims_free(&dims);
     return status;
 }
@@ -140,8 +173,8 @@ xir_status reshape_infer(xir_infer *at) {
     dim_list dims, to;
     xir_status status = need_movable(at, 1);
     if (!status) status = check_layout(at);
-    if (!status && is_tiled(at)) return retile(at, true);
-    if (!status) status = reshape_dims(at, xir_type_as_tensor(input)->shape, a->shape, &dims);
+    if (!status && is_tiled(at) && !has_list(at)) return retile(at, true);
+    if (!status) status = shape_of(at, &dims);
     if (status) return status;
     if (!dims_init(at, &to, xir_type_rank(input))) status = XIR_E_MEMORY;
     else {
@@ -231,8 +264,8 @@ xir_status squeeze_infer(xir_infer *at) {
 
 /* ---- Expand, Tile --------------------------------------------------------------------------------------------- */
 
-/* Sets the result to the type with new leading dims. */
-static xir_status give_grown(xir_infer *at, const dim_list *dims, take_fn *take) {
+/* Sets the result to the type with new leading dims; `m` has the function that takes elements. */
+static xir_status give_grown(xir_infer *at, const dim_list *dims, move *m) {
     size_t rank = xir_type_rank(xir_infer_input(at, 0)), more = dims->size - rank;
     const xir_layout *layout = xir_type_layout(xir_infer_input(at, 0));
     dim_list to, from;
@@ -245,10 +278,53 @@ static xir_status give_grown(xir_infer *at, const dim_list *dims, take_fn *take)
     for (size_t k = 0; k < rank; k++) to.data[k] = (int64_t)(k + more);
     for (size_t i = 0; i < dims->size; i++) from.data[i] = i < more ? -1 : (int64_t)(i - more);
     if (more) status = layout_of_axes(at, xir_infer_input(at, 0), from.data, from.size, &layout);
-    if (!status) status = give_moved(at, &(move){ .to = to.data, .dims = dims, .take = take, .layout = layout });
+    m->to = to.data;
+    m->dims = dims;
+    m->layout = layout;
+    if (!status) status = give_moved(at, m);
     dims_free(&from);
     dims_free(&to);
     return status;
+}
+
+/* The sizes that are asked for: -1 keeps a dim, and so does 1 if the sizes are computed. */
+static xir_status asked_sizes(xir_infer *at, dim_list *out) {
+    const xir_expand_attrs *a = xir_infer_attrs(at);
+    size_t n = a->sizes.size, rank = xir_type_rank(xir_infer_input(at, 0));
+    if (has_list(at)) {
+        xir_status status = check_list(at, n);
+        if (!status) status = check_open(at, "sizes", a->sizes);
+        if (!status) status = read_items(at, n, out);
+        for (size_t i = 0; !status && i < n; i++) {
+            if (out->data[i] == 1 && i + rank >= n) out->data[i] = -1;
+        }
+        return status;
+    }
+    return copy_items(at, a->sizes, out);
+}
+
+/* One dim of an Expand. */
+static xir_status expand_dim(xir_infer *at, size_t i, int64_t size, int64_t dim, bool is_new, int64_t *out) {
+    const char *where = list_place(at, "sizes");
+    *out = size;
+    if (size == UNKNOWN_ITEM) {
+        *out = dim > 1 || dim == 0 ? dim : UNKNOWN_DIM;
+        return XIR_OK;
+    }
+    if (size < -1) {
+        return xir_infer_fail(at, XIR_E_BOUNDS, where,
+                              "size %zu is %" PRId64 ": expected at least 0, or -1 for the input's size", i, size);
+    }
+    if (size == -1 && is_new) {
+        return xir_infer_fail(at, XIR_E_INVALID, where, "size %zu is -1, but the dim is new: expected a size", i);
+    }
+    if (size >= 0 && dim >= 0 && dim != 1 && size != dim) {
+        return xir_infer_fail(at, XIR_E_INVALID, where,
+                              "size %zu is %" PRId64 ", the dim of input is %" PRId64 ": only dims of 1 can grow", i,
+                              size, dim);
+    }
+    if (size < 0) *out = dim < 0 ? UNKNOWN_DIM : dim;
+    return XIR_OK;
 }
 
 static xir_status expand_dims(xir_infer *at, dim_list *out) {
@@ -259,33 +335,23 @@ static xir_status expand_dims(xir_infer *at, dim_list *out) {
         return xir_infer_fail(at, XIR_E_INVALID, "sizes",
                               "%zu sizes are given: expected at least %zu, the dims of input", n, rank);
     }
-    for (size_t i = 0; i < n; i++) {
-        int64_t size = a->sizes.data[i], dim = i < n - rank ? 1 : input->shape.data[i - (n - rank)];
-        if (size < -1) {
-            return xir_infer_fail(at, XIR_E_BOUNDS, "sizes",
-                                  "size %zu is %" PRId64 ": expected at least 0, or -1 for the input's size", i, size);
-        }
-        if (size == -1 && i < n - rank) {
-            return xir_infer_fail(at, XIR_E_INVALID, "sizes", "size %zu is -1, but the dim is new: expected a size", i);
-        }
-        if (size >= 0 && dim >= 0 && dim != 1 && size != dim) {
-            return xir_infer_fail(at, XIR_E_INVALID, "sizes",
-                                  "size %zu is %" PRId64 ", the dim of input is %" PRId64 ": only dims of 1 can grow",
-                                  i, size, dim);
-        }
+    dim_list asked;
+    xir_status status = asked_sizes(at, &asked);
+    if (status) return status;
+    if (!dims_init(at, out, n)) status = XIR_E_MEMORY;
+    for (size_t i = 0; i < n && !status; i++) {
+        bool is_new = i < n - rank;
+        int64_t dim = is_new ? 1 : input->shape.data[i - (n - rank)];
+        status = expand_dim(at, i, asked.data[i], dim, is_new, &out->data[i]);
+        if (status) dims_free(out);
     }
-    if (!dims_init(at, out, n)) return XIR_E_MEMORY;
-    for (size_t i = 0; i < n; i++) {
-        int64_t size = a->sizes.data[i];
-        if (size < 0) size = input->shape.data[i - (n - rank)];
-        out->data[i] = size < 0 ? UNKNOWN_DIM : size;
-    }
-    return XIR_OK;
+    dims_free(&asked);
+    return status;
 }
 
 xir_status expand_check(xir_infer *at) {
     dim_list dims;
-    if (!inputs_known(at, 1) || inputs_tiled(at, 1)) return XIR_OK;
+    if (!inputs_known(at, 1) || inputs_tiled(at, 1) || !list_checkable(at)) return XIR_OK;
     xir_status status = expand_dims(at, &dims);
     if (!status) dims_free(&dims);
     return status;
@@ -302,53 +368,80 @@ xir_status expand_infer(xir_infer *at) {
     xir_status status = need_inputs(at, 1);
     if (!status) status = expand_dims(at, &dims);
     if (status) return status;
-    status = give_grown(at, &dims, expand_take);
+    status = give_grown(at, &dims, &(move){ .take = expand_take });
     dims_free(&dims);
     return status;
 }
 
-/* How many times dim i of the output repeats the input. */
-static int64_t repeats(const xir_tile_attrs *a, size_t i, size_t n) {
-    return i + a->dims.size < n ? 1 : a->dims.data[i + a->dims.size - n];
+/* The counts of a Tile: an attribute, or read from the input. */
+typedef struct counted {
+    move     m;   /* first: the function that takes elements gets a pointer to it */
+    dim_list counts;
+} counted;
+
+static xir_status read_counts(xir_infer *at, dim_list *out) {
+    const xir_tile_attrs *a = xir_infer_attrs(at);
+    if (has_list(at)) {
+        xir_status status = check_list(at, a->dims.size);
+        if (!status) status = check_open(at, "dims", a->dims);
+        return status ? status : read_items(at, a->dims.size, out);
+    }
+    return copy_items(at, a->dims, out);
 }
 
-static xir_status tile_dims(xir_infer *at, dim_list *out) {
-    const xir_tile_attrs *a = xir_infer_attrs(at);
-    const xir_tensor_type *input = xir_type_as_tensor(xir_infer_input(at, 0));
-    size_t rank = input->shape.size, n = a->dims.size > rank ? a->dims.size : rank;
-    for (size_t i = 0; i < a->dims.size; i++) {
-        if (a->dims.data[i] >= 0) continue;
-        return xir_infer_fail(at, XIR_E_BOUNDS, "dims", "count %zu is %" PRId64 ": expected at least 0", i,
-                              a->dims.data[i]);
-    }
-    if (!dims_init(at, out, n)) return XIR_E_MEMORY;
-    for (size_t i = 0; i < n; i++) {
-        int64_t dim = i < n - rank ? 1 : input->shape.data[i - (n - rank)], times = repeats(a, i, n);
-        if (times == 0) out->data[i] = 0;
-        else if (dim < 0) out->data[i] = UNKNOWN_DIM;
-        else if (!mul_i64(dim, times, &out->data[i])) {
-            dims_free(out);
-            return xir_infer_fail(at, XIR_E_LIMIT, "dims",
-                                  "a dim of %" PRId64 " repeated %" PRId64 " times exceeds 64 bits", dim, times);
-        }
+/* How many times dim i of the output repeats the input. */
+static int64_t repeats(const dim_list *counts, size_t i, size_t n) {
+    return i + counts->size < n ? 1 : counts->data[i + counts->size - n];
+}
+
+/* A dim, repeated. */
+static xir_status tile_dim(xir_infer *at, int64_t dim, int64_t times, int64_t *out) {
+    *out = UNKNOWN_DIM;
+    if (times == 0 || dim == 0) *out = 0;
+    else if (times != UNKNOWN_ITEM && dim >= 0 && !mul_i64(dim, times, out)) {
+        return xir_infer_fail(at, XIR_E_LIMIT, list_place(at, "dims"),
+                              "a dim of %" PRId64 " repeated %" PRId64 " times exceeds 64 bits", dim, times);
     }
     return XIR_OK;
 }
 
-xir_status tile_check(xir_infer *at) {
-    dim_list dims;
-    if (!inputs_known(at, 1) || inputs_tiled(at, 1)) return XIR_OK;
-    xir_status status = tile_dims(at, &dims);
-    if (!status) dims_free(&dims);
+/* Creates the counts and the dims, unless it fails. */
+static xir_status tile_dims(xir_infer *at, dim_list *counts, dim_list *out) {
+    const xir_tensor_type *input = xir_type_as_tensor(xir_infer_input(at, 0));
+    xir_status status = read_counts(at, counts);
+    if (status) return status;
+    size_t rank = input->shape.size, n = counts->size > rank ? counts->size : rank;
+    for (size_t i = 0; i < counts->size && !status; i++) {
+        if (counts->data[i] >= 0 || counts->data[i] == UNKNOWN_ITEM) continue;
+        status = xir_infer_fail(at, XIR_E_BOUNDS, list_place(at, "dims"),
+                                "count %zu is %" PRId64 ": expected at least 0", i, counts->data[i]);
+    }
+    bool made = !status && dims_init(at, out, n);
+    if (!status && !made) status = XIR_E_MEMORY;
+    for (size_t i = 0; i < n && !status; i++) {
+        int64_t dim = i < n - rank ? 1 : input->shape.data[i - (n - rank)];
+        status = tile_dim(at, dim, repeats(counts, i, n), &out->data[i]);
+    }
+    if (status && made) dims_free(out);
+    if (status) dims_free(counts);
     return status;
 }
 
+xir_status tile_check(xir_infer *at) {
+    dim_list counts, dims;
+    if (!inputs_known(at, 1) || inputs_tiled(at, 1) || !list_checkable(at)) return XIR_OK;
+    xir_status status = tile_dims(at, &counts, &dims);
+    if (status) return status;
+    dims_free(&dims);
+    dims_free(&counts);
+    return XIR_OK;
+}
+
 static xir_status tile_take(const move *m, xir_infer *at, size_t k, stretch_list *out) {
-    const xir_tile_attrs *a = xir_infer_attrs(at);
     int64_t dim = xir_type_as_tensor(xir_infer_input(at, 0))->shape.data[k];
-    int64_t times = repeats(a, (size_t)m->to[k], m->dims->size);
+    int64_t times = repeats(&((const counted *)m)->counts, (size_t)m->to[k], m->dims->size);
     if (times == 1) return XIR_OK;
-    if (dim < 0) return refuse_unknown(at, k);
+    if (dim < 0 || times == UNKNOWN_ITEM) return refuse_unknown(at, k);
     if (times == 0 || dim == 0) return add_stretch(out, 0, 0, 1);
     if (dim == 1) return add_stretch(out, 0, times, 0);
     xir_status status = XIR_OK;
@@ -357,11 +450,13 @@ static xir_status tile_take(const move *m, xir_infer *at, size_t k, stretch_list
 }
 
 xir_status tile_infer(xir_infer *at) {
+    counted c = { .m = { .take = tile_take } };
     dim_list dims;
     xir_status status = need_inputs(at, 1);
-    if (!status) status = tile_dims(at, &dims);
+    if (!status) status = tile_dims(at, &c.counts, &dims);
     if (status) return status;
-    status = give_grown(at, &dims, tile_take);
+    status = give_grown(at, &dims, &c.m);
     dims_free(&dims);
+    dims_free(&c.counts);
     return status;
 }

@@ -1,6 +1,7 @@
 /* Resized images. Batch and channels are kept. Results lie between the input's values, except for cubic
  * interpolation. */
 #include <inttypes.h>
+#include "list.h"
 #include "spatial.h"
 
 /* Bits for the dims 1 to n of a map. */
@@ -18,6 +19,21 @@ static size_t count_spatial(xir_infer *at) {
     return rank - units < 2 ? 0 : rank - units - 2;
 }
 
+/* The new sizes: an attribute, or read from the input. */
+static xir_status read_sizes(xir_infer *at, size_t n, dim_list *out) {
+    const xir_resize_attrs *a = xir_infer_attrs(at);
+    if (a->dsize.size != n) {
+        return xir_infer_fail(at, XIR_E_INVALID, "dsize", "%zu size%s given, but input has %zu spatial dim%s",
+                              a->dsize.size, a->dsize.size == 1 ? "" : "s", n, n == 1 ? "" : "s");
+    }
+    if (has_list(at)) {
+        xir_status status = check_list(at, n);
+        if (!status) status = check_open(at, "dsize", a->dsize);
+        return status ? status : read_items(at, n, out);
+    }
+    return copy_items(at, a->dsize, out);
+}
+
 /* Dims 1 to *n of the output are spatial. */
 static xir_status resize_shape(xir_infer *at, named_dims *out, size_t *n) {
     const xir_resize_attrs *a = xir_infer_attrs(at);
@@ -29,23 +45,21 @@ static xir_status resize_shape(xir_infer *at, named_dims *out, size_t *n) {
     xir_status status = read_dims(at, 0, map_letters(*n), out);
     if (!status && a->interpolation != XIR_RESIZE_INTER_NEAREST) status = need_numbers(at, 0);
     if (status) return status;
-    if (a->dsize.size != *n) {
-        return xir_infer_fail(at, XIR_E_INVALID, "dsize", "%zu size%s given, but input has %zu spatial dim%s",
-                              a->dsize.size, a->dsize.size == 1 ? "" : "s", *n, *n == 1 ? "" : "s");
-    }
+    dim_list sizes;
+    if ((status = read_sizes(at, *n, &sizes))) return status;   // at most MOST_SPATIAL: without memory of its own
     for (size_t k = 1; k <= *n; k++) {
         size_t place = 0;
         for (size_t other = 1; other <= *n; other++) place += out->at[other] < out->at[k];
-        int64_t size = a->dsize.data[place];
-        if (size < 1) {
-            return xir_infer_fail(at, XIR_E_BOUNDS, "dsize", "size %zu is %" PRId64 ": expected at least 1", place,
-                                  size);
+        int64_t size = sizes.data[place];
+        if (size < 1 && size != UNKNOWN_ITEM) {
+            return xir_infer_fail(at, XIR_E_BOUNDS, list_place(at, "dsize"),
+                                  "size %zu is %" PRId64 ": expected at least 1", place, size);
         }
         if (out->dim[k] == 0) {
             return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "input has no %ss: expected at least 1 to resize",
                                   words_of_axis(*n, k - 1)->thing);
         }
-        out->dim[k] = size;
+        out->dim[k] = size == UNKNOWN_ITEM ? UNKNOWN_DIM : size;
     }
     return XIR_OK;
 }
@@ -60,7 +74,7 @@ static xir_status give_resized(xir_infer *at) {
 xir_status resize_check(xir_infer *at) {
     named_dims out;
     size_t n;
-    return inputs_checkable(at, 1) ? resize_shape(at, &out, &n) : XIR_OK;
+    return inputs_checkable(at, 1) && list_checkable(at) ? resize_shape(at, &out, &n) : XIR_OK;
 }
 
 xir_status resize_infer(xir_infer *at) {

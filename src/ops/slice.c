@@ -1,6 +1,7 @@
 /* Parts of a tensor, and its elements in another order along a dim. */
 #include <inttypes.h>
 #include "graph.h"
+#include "list.h"
 #include "move.h"
 
 static const xir_tensor_type *input_of(xir_infer *at) { return xir_type_as_tensor(xir_infer_input(at, 0)); }
@@ -30,77 +31,123 @@ static int64_t pick(int64_t begin, int64_t end, int64_t stride, int64_t n, int64
     return (int64_t)((distance - 1) / step + 1);
 }
 
-/* Whether nothing is picked for any size of the dim. */
+#define MOST_DIM ((int64_t)1 << 62)
+
+/* Whether nothing is picked for any size of the dim, up to MOST_DIM. */
 static bool picks_none(int64_t begin, int64_t end, int64_t stride) {
     if ((begin < 0) == (end < 0)) return stride > 0 ? begin >= end : begin <= end;
-    if (stride > 0) return begin < 0 ? end == 0 : INT64_MAX + end <= begin;
-    return begin < 0 ? INT64_MAX + begin <= end : end == -1;
+    if (stride > 0) return begin < 0 ? end == 0 : MOST_DIM + end <= begin;
+    return begin < 0 ? MOST_DIM + begin <= end : end == -1;
 }
 
-static bool takes_all(const xir_slice_attrs *a, size_t k, int64_t n) {
-    int64_t begin = a->begin.data[k], end = a->end.data[k], first;
-    if (a->stride.data[k] != 1) return false;
+/* What a Slice takes from each dim: attributes, or read from the input. */
+typedef struct sliced {
+    move     m;            /* first: the function that takes elements gets a pointer to it */
+    dim_list begin, end;
+    xir_i64s stride;
+} sliced;
+
+static bool takes_all(const sliced *s, size_t k, int64_t n) {
+    int64_t begin = s->begin.data[k], end = s->end.data[k], first;
+    if (s->stride.data[k] != 1 || begin == UNKNOWN_ITEM || end == UNKNOWN_ITEM) return false;
     return n < 0 ? begin == 0 && end == INT64_MAX : pick(begin, end, 1, n, &first) == n;
 }
 
-static xir_status slice_dims(xir_infer *at, dim_list *out) {
+static void free_bounds(sliced *s) {
+    dims_free(&s->begin);
+    dims_free(&s->end);
+}
+
+static xir_status read_bounds(xir_infer *at, size_t rank, sliced *out) {
     const xir_slice_attrs *a = xir_infer_attrs(at);
-    xir_i64s shape = input_of(at)->shape;
+    *out = (sliced){ .stride = a->stride };
     const struct { const char *name; size_t size; } lists[] = {
         { "begin", a->begin.size }, { "end", a->end.size }, { "stride", a->stride.size },
     };
     for (size_t i = 0; i < 3; i++) {
-        if (lists[i].size == shape.size) continue;
+        if (lists[i].size == rank) continue;
         return xir_infer_fail(at, XIR_E_INVALID, lists[i].name,
-                              "%zu entries are given: expected %zu, 1 for each dim of input", lists[i].size,
-                              shape.size);
+                              "%zu entries are given: expected %zu, 1 for each dim of input", lists[i].size, rank);
     }
-    bool tiled = inputs_tiled(at, 1);
-    for (size_t k = 0; k < shape.size; k++) {
-        if (a->stride.data[k] == 0) {
-            return xir_infer_fail(at, XIR_E_BOUNDS, "stride", "the stride of dim %zu is 0: expected another number", k);
-        }
-        bool slices_unit = tiled && is_unit(at, k) && !takes_all(a, k, shape.data[k]);
-        xir_status status = slices_unit ? need_untiled(at, "begin", k) : XIR_OK;
-        if (status) return status;
+    dim_list both;
+    xir_status status = copy_items(at, a->begin, &out->begin);
+    if (status) return status;
+    status = copy_items(at, a->end, &out->end);
+    if (status) dims_free(&out->begin);
+    if (status || !has_list(at)) return status;
+    status = check_list(at, 2 * rank);
+    if (!status) status = check_open(at, "begin", a->begin);
+    if (!status) status = check_open(at, "end", a->end);
+    if (!status) status = read_items(at, 2 * rank, &both);
+    if (status) {
+        free_bounds(out);
+        return status;
     }
-    if (!dims_init(at, out, shape.size)) return XIR_E_MEMORY;
-    for (size_t k = 0; k < shape.size; k++) {
-        int64_t begin = a->begin.data[k], end = a->end.data[k], stride = a->stride.data[k], first;
-        if (shape.data[k] >= 0) out->data[k] = pick(begin, end, stride, shape.data[k], &first);
-        else out->data[k] = picks_none(begin, end, stride) ? 0 : UNKNOWN_DIM;
-    }
+    if (rank) memcpy(out->begin.data, both.data, rank * sizeof *both.data);
+    if (rank) memcpy(out->end.data, both.data + rank, rank * sizeof *both.data);
+    dims_free(&both);
     return XIR_OK;
 }
 
-xir_status slice_check(xir_infer *at) {
-    dim_list dims;
-    if (!inputs_checkable(at, 1)) return XIR_OK;
-    xir_status status = need_few_dims(at, 1);
+static int64_t slice_dim(const sliced *s, size_t k, int64_t dim) {
+    int64_t begin = s->begin.data[k], end = s->end.data[k], stride = s->stride.data[k], first;
+    if (dim == 0) return 0;
+    if (begin == UNKNOWN_ITEM || end == UNKNOWN_ITEM) return UNKNOWN_DIM;
+    if (dim >= 0) return pick(begin, end, stride, dim, &first);
+    return picks_none(begin, end, stride) ? 0 : UNKNOWN_DIM;
+}
+
+/* Creates the bounds and the dims, unless it fails. */
+static xir_status slice_dims(xir_infer *at, sliced *s, dim_list *out) {
+    xir_i64s shape = input_of(at)->shape;
+    bool tiled = inputs_tiled(at, 1);
+    xir_status status = read_bounds(at, shape.size, s);
     if (status) return status;
-    status = slice_dims(at, &dims);
-    if (!status) dims_free(&dims);
+    for (size_t k = 0; k < shape.size && !status; k++) {
+        if (s->stride.data[k] == 0) {
+            status = xir_infer_fail(at, XIR_E_BOUNDS, "stride",
+                                    "the stride of dim %zu is 0: expected another number", k);
+        }
+        bool slices_unit = !status && tiled && is_unit(at, k) && !takes_all(s, k, shape.data[k]);
+        if (slices_unit) status = need_untiled(at, "begin", k);
+    }
+    if (!status && !dims_init(at, out, shape.size)) status = XIR_E_MEMORY;
+    for (size_t k = 0; k < shape.size && !status; k++) out->data[k] = slice_dim(s, k, shape.data[k]);
+    if (status) free_bounds(s);
     return status;
 }
 
+xir_status slice_check(xir_infer *at) {
+    sliced s;
+    dim_list dims;
+    if (!inputs_checkable(at, 1) || !list_checkable(at)) return XIR_OK;
+    xir_status status = need_few_dims(at, 1);
+    if (!status) status = slice_dims(at, &s, &dims);
+    if (status) return status;
+    dims_free(&dims);
+    free_bounds(&s);
+    return XIR_OK;
+}
+
 static xir_status slice_take(const move *m, xir_infer *at, size_t k, stretch_list *out) {
-    const xir_slice_attrs *a = xir_infer_attrs(at);
-    int64_t n = input_of(at)->shape.data[k], first;
-    (void)m;
-    if (takes_all(a, k, n)) return XIR_OK;
-    if (n < 0) return refuse_unknown(at, k);
-    int64_t count = pick(a->begin.data[k], a->end.data[k], a->stride.data[k], n, &first);
-    return add_stretch(out, first, count, a->stride.data[k]);
+    const sliced *s = (const sliced *)m;
+    int64_t n = input_of(at)->shape.data[k], begin = s->begin.data[k], end = s->end.data[k], first;
+    if (takes_all(s, k, n)) return XIR_OK;
+    if (n < 0 || begin == UNKNOWN_ITEM || end == UNKNOWN_ITEM) return refuse_unknown(at, k);
+    int64_t count = pick(begin, end, s->stride.data[k], n, &first);
+    return add_stretch(out, first, count, s->stride.data[k]);
 }
 
 xir_status slice_infer(xir_infer *at) {
+    sliced s;
     dim_list dims;
     xir_status status = need_movable(at, 1);
-    if (!status) status = slice_dims(at, &dims);
+    if (!status) status = slice_dims(at, &s, &dims);
     if (status) return status;
-    status =
-        give_moved(at, &(move){ .dims = &dims, .take = slice_take, .layout = xir_type_layout(xir_infer_input(at, 0)) });
+    s.m = (move){ .dims = &dims, .take = slice_take, .layout = xir_type_layout(xir_infer_input(at, 0)) };
+    status = give_moved(at, &s.m);
     dims_free(&dims);
+    free_bounds(&s);
     return status;
 }
 

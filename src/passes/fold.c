@@ -19,6 +19,7 @@
  * also left as it is, with a note. */
 #include <xir/exec.h>
 #include <xir/ops.h>
+#include "support/listed.h"
 #include "support/numbers.h"
 #include "support/spent.h"
 #include "support/upkeep.h"
@@ -215,6 +216,7 @@ static bool picked_dims(const folder *f, const xir_op *op, int64_t *out, size_t 
     xir_i64s dims;
     if (!maker || maker->cls->decl != f->shape || !shape_dims(maker, &dims) || dims.size > MOST_RANK) return false;
     if (slice) {
+        if (op_is_listed(op)) return false;
         const xir_slice_attrs *a = op->attrs;
         const xir_i64s *given = value_dims(&op->outputs[0]);
         if (a->begin.size != 1 || a->stride.size != 1 || !given || given->size != 1 || given->data[0] < 0) return false;

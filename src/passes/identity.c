@@ -12,6 +12,7 @@
  * network results are preserved (upkeep.h). */
 #include <math.h>
 #include <xir/ops.h>
+#include "support/listed.h"
 #include "support/numbers.h"
 #include "support/upkeep.h"
 
@@ -258,7 +259,7 @@ static xir_value *same_value(const xir_op *op, const decls *d) {
     }
     xir_value *x = op->inputs[0].value;
     const xir_i64s *dims = value_dims(x);
-    if (!dims || !same_kind(x, &op->outputs[0])) return NULL;
+    if (!dims || op_is_listed(op) || !same_kind(x, &op->outputs[0])) return NULL;
     for (size_t i = 0; i < ROWS; i++) {
         if (op->cls->decl == d->rows[i]) return rows[i].is(op, dims) ? x : NULL;
     }

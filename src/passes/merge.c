@@ -14,6 +14,7 @@
  * A forward walk merges reshapes, transpositions and slices: the input of an op is merged when the walk reaches the op.
  * A backward walk merges concatenations: the last one of a run gathers the parts of all. */
 #include <xir/ops.h>
+#include "support/listed.h"
 #include "support/upkeep.h"
 
 enum { MOST_RANK = 32 };
@@ -190,7 +191,7 @@ static xir_status merge_once(merger *g, xir_op *op, bool *done) {
     const xir_class_decl *of = inner->cls->decl;
     if (decl == g->reshape && (of == g->reshape || of == g->squeeze)) return merge_reshape(g, op, inner, done);
     if (decl == g->transpose && of == decl) return merge_transpose(g, op, inner, done);
-    if (decl == g->slice && of == decl) return merge_slice(g, op, inner, done);
+    if (decl == g->slice && of == decl && !op_is_listed(inner)) return merge_slice(g, op, inner, done);
     return XIR_OK;
 }
 

@@ -1,6 +1,7 @@
 /* Roots, views and users: the network without its Transposes. One walk over the ops puts the facts that the search
  * needs again and again into arrays in execution order, so the search does not touch the network. */
 #include "layout/layout.h"
+#include "support/listed.h"
 #include "types.h"
 
 xir_value *value_at(const plan *l, const value_node *root) {
@@ -175,7 +176,8 @@ static void list_op(plan *l, node *n, bool transpose) {
     n->anchor = plain && kind == LAYOUT_ANCHOR;
     if (n->anchor && l->first) turn_anchor(l, n);
     n->letters = kind == LAYOUT_ANCHOR || kind == LAYOUT_FIXED || n->op->cls->opaque;
-    if (plain && row && kind != LAYOUT_ANCHOR && kind != LAYOUT_FIXED) {
+    /* the order of a list that is computed cannot be changed */
+    if (plain && row && kind != LAYOUT_ANCHOR && kind != LAYOUT_FIXED && !op_is_listed(n->op)) {
         n->row = row;
         if (!row_fits(l, n)) n->row = NULL;
     }
