@@ -112,7 +112,8 @@ static bool check(void *state)
 
 const bench_case layout_cases[] = {
     { "pass-layout", NULL, 0, blocks_setup, run, check,
-      "the pass layout on blocks with a convolution between Transposes: two ops of six are removed; time per op of the network before" },
+      "the pass layout on blocks with a convolution between Transposes: two ops of six are removed; "
+      "time per op of the network before" },
     { "pass-layout-again", NULL, 0, again_setup, run, check, "the same on its own result: nothing changes" },
     { "pass-layout-region", NULL, 0, region_setup, run, check, "one region of ReLU, Add and Multiply between two convolutions" },
     { 0 },

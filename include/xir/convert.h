@@ -60,7 +60,8 @@ typedef struct xir_convert_row {
  * another size than the first, XIR_E_UNSUPPORTED if a row sets members that this library does not know. Must not run
  * while other threads convert with this context. */
 XIR_API xir_status xir_convert_register(xir_context *ctx, const xir_convert_row *rows, size_t n, xir_diags *why);
-/* The row of a foreign class key, in constant time; the i-th row, the built-in ones first. NULL if there is none. */
+/* Returns the row of a foreign class key, or the i-th row with the built-in ones first; NULL past the end and for a key
+ * without a row. A key is found in constant time. */
 XIR_API const xir_convert_row *xir_convert_find(xir_context *ctx, xir_str name);
 XIR_API const xir_convert_row *xir_convert_at(xir_context *ctx, size_t i);
 
@@ -107,7 +108,8 @@ typedef struct xir_dialect_decl {
  * XIR_E_UNSUPPORTED as in xir_convert_register. Must not run while other threads convert with this context or run
  * pipelines. */
 XIR_API xir_status xir_dialect_register(xir_context *ctx, const xir_dialect_decl *dialect, xir_diags *why);
-/* The dialect of a class key, "onnx::Conv"; the i-th dialect in the order of registration. NULL if there is none. */
+/* Returns the dialect of a class key such as "onnx::Conv", or the i-th dialect in the order of registration; NULL past
+ * the end and for a key of no dialect. */
 XIR_API const xir_dialect_decl *xir_dialect_find(xir_context *ctx, xir_str key);
 XIR_API const xir_dialect_decl *xir_dialect_at(xir_context *ctx, size_t i);
 
@@ -187,8 +189,8 @@ XIR_API bool           xir_node_is(const xir_node *at, const char *name, const c
 XIR_API bool           xir_node_items(xir_node *at, const char *name, xir_ints *out);
 XIR_API bool           xir_node_list(xir_node *at, const char *name, size_t input, xir_ints *out);
 XIR_API bool           xir_node_real_items(xir_node *at, const char *name, const double **out, size_t *n);
-/* Params among the attributes, as a value. NULL if there are none, or after a failure: if the attribute is not a tensor
- * of numbers, the node is kept. */
+/* Returns the value of an attribute that holds a tensor of numbers. Returns NULL if the node does not have the
+ * attribute, or after a failure: if the attribute holds something else, the node is kept. */
 XIR_API xir_value     *xir_node_attr_params(xir_node *at, const char *name);
 /* Checks a text that must be one of several, "A|B"; false after a finding. If it is missing, it counts as
  * `otherwise`. */

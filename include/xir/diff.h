@@ -73,7 +73,7 @@ XIR_API void      xir_diff_free(xir_diff *diff);
 
 /* ---- which op is which ----------------------------------------------------------------------------------------- */
 
-/* Returns the matching op of the other network, for sub ops too. NULL if there is none, if the op belongs to another
+/* Returns the matching op of the other network, for sub ops too; NULL if no op matches, if the op belongs to another
  * network, and for NULL. */
 XIR_API xir_op *xir_diff_in_b(const xir_diff *diff, const xir_op *of_a);
 XIR_API xir_op *xir_diff_in_a(const xir_diff *diff, const xir_op *of_b);
@@ -126,7 +126,7 @@ XIR_API size_t                xir_diff_count(const xir_diff *diff);
 XIR_API const xir_diff_item *xir_diff_at(const xir_diff *diff, size_t i);
 
 /* Returns the differences of one op of either network, without those of its sub ops; for a NULL op, those of the
- * network itself. They are consecutive, and `n` receives their number. NULL if there are none. */
+ * network itself. They are consecutive, and `n` receives their number. Without differences it returns NULL. */
 XIR_API const xir_diff_item *xir_diff_of(const xir_diff *diff, const xir_op *op, size_t *n);
 
 /* Returns the kinds of these differences as bits of xir_diff_kind. 0: the op is equal in both networks. */

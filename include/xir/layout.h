@@ -23,7 +23,7 @@ XIR_API size_t  xir_layout_rank(const xir_layout *layout);
 XIR_API char    xir_layout_axis(const xir_layout *layout, size_t i);
 XIR_API int64_t xir_layout_unit(const xir_layout *layout, size_t i);
 
-/* The first index of a letter (case matters), -1 if there is none. */
+/* Returns the first index of a letter (case matters), -1 if the layout does not have it. */
 XIR_API int64_t xir_layout_index(const xir_layout *layout, char axis);
 XIR_API bool    xir_layout_has(const xir_layout *layout, char axis);
 /* True if any axis is tiled, as in layouts of back ends. */

@@ -147,10 +147,8 @@ XIR_API xir_status xir_op_set_named(xir_op *op, const xir_named_attr *attrs, siz
  * as an integer, an enum as its word. Reals are compared as float32. */
 XIR_API bool       xir_op_attr_is(const xir_op *op, xir_str name, const xir_attr *value);
 
-/* The same for each kind of attribute. Setting copies the value; NULL is null if the row allows it. An enum is set
- * and read as its word, and an integer can be read as a real. Getting adds no finding and leaves `out` unchanged on
- * failure: XIR_E_UNKNOWN if the op has no such attribute, XIR_E_TYPE if it is of another kind, XIR_E_MISSING if it
- * is null. What `out` points to lives until the op's attributes are set again. */
+/* Sets an attribute of one kind to a copy of the value, with the statuses of xir_op_set. An enum is set by its word,
+ * and NULL is null if the row allows it. */
 XIR_API xir_status xir_op_set_bool(xir_op *op, const char *name, bool v);
 XIR_API xir_status xir_op_set_i64(xir_op *op, const char *name, int64_t v);
 XIR_API xir_status xir_op_set_u64(xir_op *op, const char *name, uint64_t v);
@@ -168,6 +166,9 @@ XIR_API xir_status xir_op_set_runs(xir_op *op, const char *name, const xir_run *
 XIR_API xir_status xir_op_set_values(xir_op *op, const char *name, xir_value *const *v, size_t n);
 XIR_API xir_status xir_op_set_ops(xir_op *op, const char *name, xir_op *const *v, size_t n);
 
+/* Gets an attribute of one kind. An enum is read as its word, and an integer can be read as a real. A failure adds
+ * no finding and leaves `out` unchanged: XIR_E_UNKNOWN if the op does not have the attribute, XIR_E_TYPE if it is of
+ * another kind, XIR_E_MISSING if it is null. What `out` points to is valid until the op's attributes are set again. */
 XIR_API xir_status xir_op_get_bool(const xir_op *op, const char *name, bool *out);
 XIR_API xir_status xir_op_get_i64(const xir_op *op, const char *name, int64_t *out);
 XIR_API xir_status xir_op_get_u64(const xir_op *op, const char *name, uint64_t *out);

@@ -2,20 +2,7 @@
  * byte of a file. The size of the file bounds the reader's memory at any time; a file that would break the bound is
  * refused. */
 #include "support/net.h"
-
-/* ---- an allocator that records its maximum ---------------------------------------------------------------------- */
-
-static size_t held, most_held;
-
-static void *weigh(void *user, void *block, size_t old_size, size_t size) {
-    (void)user;
-    void *moved = size ? realloc(block, size) : NULL;
-    if (!size) free(block);
-    if (size && !moved) return NULL;
-    held += size - old_size;
-    if (held > most_held) most_held = held;
-    return moved;
-}
+#include "support/weigh.h"
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
 

@@ -106,7 +106,8 @@ static void run_with_unknown_dims(op_case *c, const xir_array *const *in) {
             for (size_t j = 0; j < COUNT(dims); j++) dims[j] = XIR_UNKNOWN_DIM;
             const xir_tensor_type *type = again.is_arg[i] ? xir_type_as_tensor(again.args[k++]) : NULL;
             if (!type || type->shape.size > COUNT(dims) || type->merged_distrs.size) continue;
-            DOES(xir_value_set_type(again.inputs[i], xir_type_tensor(ctx, type->element_dtype, type->layout, dims, type->shape.size)));
+            const xir_type *open = xir_type_tensor(ctx, type->element_dtype, type->layout, dims, type->shape.size);
+            DOES(xir_value_set_type(again.inputs[i], open));
         }
         const xir_op *op = op_case_add(&again);
         if (op) run_network(&again, op, in, ", with unknown dims");

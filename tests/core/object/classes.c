@@ -328,7 +328,8 @@ static const bad_class bad_classes[] = {
 
 #define MAP_OF(...)     { { .decl = XIR_DECL_OP, .name = "test::Bad", .doc = "bad", .offset = sizeof(bad_map),         \
                             .min = { .i = sizeof(bad_ports) } },                                                       \
-                          { .decl = XIR_DECL_IN, .name = "a", .offset = offsetof(bad_ports, a) }, { .decl = XIR_DECL_OUT, .name = "y" }, __VA_ARGS__, LAST }
+                          { .decl = XIR_DECL_IN, .name = "a", .offset = offsetof(bad_ports, a) },              \
+                          { .decl = XIR_DECL_OUT, .name = "y" }, __VA_ARGS__, LAST }
 #define MAP_ROW(k, n, ...) \
     { .decl = XIR_DECL_FIELD, .kind = XIR_KIND_##k, .name = #n, .doc = "", .offset = offsetof(bad_map, n), \
       __VA_ARGS__ }

@@ -2,6 +2,7 @@
  * names the node, and it is not an error. */
 #include <stdio.h>
 #include "model.h"
+#include "support/weigh.h"
 
 /* y = x + the sum of all products of six constant vectors, `each` numbers long. */
 static xir_network *six_vectors(int64_t each) {
@@ -117,18 +118,6 @@ static void a_conversion_is_cancelled(void **state) {
 }
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------ */
-
-static size_t held, most_held;
-
-static void *weigh(void *user, void *block, size_t old_size, size_t size) {
-    (void)user;
-    void *moved = size ? realloc(block, size) : NULL;
-    if (!size) free(block);
-    if (size && !moved) return NULL;
-    held += size - old_size;
-    if (held > most_held) most_held = held;
-    return moved;
-}
 
 /* A model with `n` constants of LONG integers, each made by a node of about 50 bytes. */
 enum { LONG = 4096 };
