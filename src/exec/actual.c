@@ -12,7 +12,7 @@ static void print_type(const xir_type *type, char *out, size_t room) {
     buffer b;
     buffer_init(&b, &memory_default);
     const xir_object *element = xir_type_object(xir_type_element(type));
-    if (element && element->cls->form) element->cls->form->print(element, &b);
+    if (element && element->cls->more->form) element->cls->more->form->print(element, &b);
     else if (element) buffer_put(&b, element->cls->key.data, element->cls->key.size);
     int n = snprintf(out, room, "%.*s [", b.failed ? 0 : (int)b.size, b.data ? b.data : "");
     for (size_t k = 0; k < xir_type_rank(type) && n > 0 && (size_t)n < room; k++) {

@@ -282,7 +282,7 @@ static xir_status apply_cut(xir_kernel *at, kernel_output *out, size_t n) {
     size_t count = xir_scales_count(cut), rank = xir_type_rank(out->type), inner = 1;
     int64_t axis = xir_scales_axis(cut) + (xir_scales_axis(cut) < 0 ? (int64_t)rank : 0);
     if (count > 1 && (axis < 0 || (size_t)axis >= rank || (size_t)xir_type_dim(out->type, axis, false) != count)) {
-        const char *where = at->op->cls->normalised->cut->name.data;
+        const char *where = at->op->cls->more->normalised->cut->name.data;
         return xir_kernel_fail(at, XIR_E_INVALID, where,
                                "there are %zu scales: expected one for each element of dim %lld of the output", count,
                                (long long)axis);

@@ -3,6 +3,7 @@
 #include "broadcast.h"
 #include "dims.h"
 #include "map.h"
+#include "remainder.h"
 
 /* ---- pairs ------------------------------------------------------------------------------------------------------ */
 
@@ -100,7 +101,7 @@ PAIR (multiply, x * y,                                             wrap_mul(x, y
 PAIR (div,      divide(x, y, a->rounding_mode),                    quotient(x, y, a->rounding_mode == XIR_ROUNDING_FLOOR, p))
 PAIR (maximum,  isnan(x) || x >= y ? x : y,                        is_below(x, y, p) ? y : x)
 PAIR (minimum,  isnan(x) || x <= y ? x : y,                        is_below(y, x, p) ? y : x)
-PAIR (mod,      a->fmod ? fmod(x, y) : x - y * floor(x / y),       remainder_i64(x, y, !a->fmod, p))
+PAIR (mod,      a->fmod ? real_mod(x, y) : x - y * floor(x / y),   remainder_i64(x, y, !a->fmod, p))
 PAIR (pow,      pow(x, y),                                         power_i64(x, y))
 
 /* ---- Add: a factor for each operand, or one for each of its channels --------------------------------------------- */

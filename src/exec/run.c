@@ -29,16 +29,17 @@ static xir_status check_attrs(const xir_kernel *at) {
 /* Checks that the required inputs are present. */
 static xir_status check_inputs(xir_kernel *at) {
     const xir_class *cls = at->op->cls;
-    size_t n = at->n_inputs > cls->n_inputs ? at->n_inputs : cls->n_inputs;
+    const class_more *more = cls->more;
+    size_t n = at->n_inputs > more->n_inputs ? at->n_inputs : more->n_inputs;
     if (cls->opaque) return XIR_OK;
     for (size_t i = 0; i < n; i++) {
         char where[32];
         snprintf(where, sizeof where, "inputs/%zu", i);
-        if (i >= cls->n_inputs && !cls->many_inputs) {
+        if (i >= more->n_inputs && !cls->many_inputs) {
             return xir_kernel_fail(at, XIR_E_INVALID, where, "the op has too many inputs: expected at most %u",
-                                   cls->n_inputs);
+                                   more->n_inputs);
         }
-        const xir_port *port = &cls->inputs[i < cls->n_inputs ? i : cls->n_inputs - 1];
+        const xir_port *port = &more->inputs[i < more->n_inputs ? i : more->n_inputs - 1];
         bool absent = i >= at->n_inputs || !at->inputs[i].array;
         bool needed = port->decl == XIR_DECL_IN || (port->decl == XIR_DECL_VAR && i < at->n_inputs);
         if (absent && needed) {

@@ -53,7 +53,7 @@ static size_t n_run, n_refused;
 /* An op as a reader creates it, unchecked. */
 static xir_op *bring_in(pool *p, const xir_class *cls, void *body, xir_value **inputs, size_t n_inputs) {
     const xir_type *types[MOST_HERE] = { NULL };
-    size_t n = cls->many_outputs ? chance(MOST_HERE) : cls->n_outputs;
+    size_t n = cls->many_outputs ? chance(MOST_HERE) : cls->more->n_outputs;
     body_fill_presets(cls, body);
     const void *attrs = net_attrs(p->net, cls, body);
     xir_op *op = attrs ? op_make(p->net, cls, attrs, n_inputs) : NULL;
@@ -92,7 +92,7 @@ static void try_op(pool *p, const xir_class *cls) {
     xir_value *inputs[MOST_HERE];
     const xir_array *arrays[MOST_HERE];
     xir_array *out[MOST_HERE] = { NULL };
-    size_t n = cls->many_inputs ? chance(4) : cls->n_inputs;
+    size_t n = cls->many_inputs ? chance(4) : cls->more->n_inputs;
     if (wild && once_in(4)) n = chance(6);
     bool all = true;
     for (size_t i = 0; i < n; i++) {

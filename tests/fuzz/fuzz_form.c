@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (object) {
         buffer text;
         buffer_init(&text, context_alloc(ctx));
-        object->cls->form->print(object, &text);
+        object->cls->more->form->print(object, &text);
         must(!text.failed);
         must(form_parse(&h, (xir_str){ text.data, text.size }, NULL) == object);
         buffer_free(&text);

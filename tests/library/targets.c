@@ -161,7 +161,7 @@ static void there_are_no_more_than_32(void **state) {
         assert_int_equal(xir_target_register(with, rows, 1, why), i < XIR_TARGET_MAX ? XIR_OK : XIR_E_LIMIT);
     }
     check_finding(XIR_E_LIMIT, "own::T32 would be one of more than 32");
-    xir_infer_fn *relu = xir_class_find_decl(with, xir_relu_class())->infer[XIR_TARGET_HOST];
+    xir_infer_fn *relu = xir_class_find_decl(with, xir_relu_class())->more->infer[XIR_TARGET_HOST];
     assert_int_equal(xir_infer_register(with, xir_relu_class(), XIR_TARGET_MAX - 1, relu), XIR_OK);
     assert_true(xir_class_infers_on(xir_class_find_decl(with, xir_relu_class()), XIR_TARGET_MAX - 1));
     assert_false(xir_class_infers_on(xir_class_find_decl(with, xir_relu_class()), XIR_TARGET_MAX - 2));

@@ -269,7 +269,7 @@ static void test_functions(void **state) {
     for (size_t i = 0; i < n_ops; i++) {
         bool given = false;
         for (size_t k = 0; k < COUNT(without); k++) given |= strcmp(without[k], ops[i]->key.data) == 0;
-        if (given == (ops[i]->infer[XIR_TARGET_HOST] != NULL))
+        if (given == (ops[i]->more->infer[XIR_TARGET_HOST] != NULL))
             fault_in(ops[i], given ? "is inferred" : "is not inferred");
     }
     if (n_faults) fail_msg("%zu faults", n_faults);

@@ -152,7 +152,7 @@ static bool dims_are_named(const trial *t, const xir_tensor_type *type) {
 }
 
 static void check_results(const trial *t, const xir_infer *at) {
-    if (!t->cls->many_outputs && at->n_out != t->cls->n_outputs) fault_of(t, "%zu outputs", at->n_out);
+    if (!t->cls->many_outputs && at->n_out != t->cls->more->n_outputs) fault_of(t, "%zu outputs", at->n_out);
     for (size_t i = 0; i < at->n_out; i++) {
         const xir_type *type = at->out[i];
         if (is_given(t, type)) continue;
@@ -193,11 +193,11 @@ static bool all_there(const trial *t) {
     for (size_t i = 0; i < t->n_inputs; i++) {
         if (!t->inputs[i]) return false;
     }
-    return t->sound && t->p->body_sound && t->n_inputs && t->n_inputs >= t->cls->least_inputs;
+    return t->sound && t->p->body_sound && t->n_inputs && t->n_inputs >= t->cls->more->least_inputs;
 }
 
 static bool can_infer(const trial *t) {
-    return t->cls->infer[XIR_TARGET_HOST] || t->cls->infer[xir_target_kind_of(t->target)];
+    return t->cls->more->infer[XIR_TARGET_HOST] || t->cls->more->infer[xir_target_kind_of(t->target)];
 }
 
 /* Calls inference directly, with an unchecked body. */
@@ -294,11 +294,12 @@ static void try_in_network(trial *t, bool inferable) {
 
 static void try_one(trial *t) {
     const xir_class *cls = t->cls;
-    t->n_inputs = cls->least_inputs;
+    t->n_inputs = cls->more->least_inputs;
     t->sound = true;
     if (cls->many_inputs) t->n_inputs += once_in(50) ? chance(70) : chance(4);
-    else if (cls->n_inputs > cls->least_inputs) t->n_inputs += chance(cls->n_inputs - cls->least_inputs + 1);
-    if (once_in(20)) t->n_inputs = chance(cls->n_inputs + 3);
+    else if (cls->more->n_inputs > cls->more->least_inputs)
+        t->n_inputs += chance(cls->more->n_inputs - cls->more->least_inputs + 1);
+    if (once_in(20)) t->n_inputs = chance(cls->more->n_inputs + 3);
     for (size_t i = 0; i < t->n_inputs; i++) {
         if (i && once_in(3)) t->inputs[i] = t->inputs[i - 1];
         else t->inputs[i] = pool_value(t->p, &t->sound);

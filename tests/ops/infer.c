@@ -926,7 +926,7 @@ static void real_files_say_the_same(void **state) {
         if (!net) xir_diags_print(why, stderr);
         assert_non_null(net);
         for (xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
-            if (!xir_op_class(op)->infer[XIR_TARGET_HOST] || xir_op_output_count(op) == 0) continue;
+            if (!xir_op_class(op)->more->infer[XIR_TARGET_HOST] || xir_op_output_count(op) == 0) continue;
             const xir_type *said = xir_value_type(xir_op_output(op, 0));
             assert_int_equal(xir_op_infer(op, true), XIR_OK);
             assert_true(xir_type_equal(said, xir_value_type(xir_op_output(op, 0))));

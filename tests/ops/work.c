@@ -32,8 +32,8 @@ static void a_class_that_can_be_run_says_how_much_it_computes(void **state) {
         const xir_class *cls = xir_context_class_at(ctx, i);
         if (!class_kernel(cls) || strncmp(cls->key.data, "test::", 6) == 0) continue;
         seen += is_elementwise(cls);
-        if (is_elementwise(cls) == !cls->work) continue;
-        fprintf(stderr, "%s %s\n", cls->key.data, cls->work ? "has a WORK row and is called elementwise"
+        if (is_elementwise(cls) == !cls->more->work) continue;
+        fprintf(stderr, "%s %s\n", cls->key.data, cls->more->work ? "has a WORK row and is called elementwise"
                 : "has no WORK row");
         faults++;
     }

@@ -127,6 +127,28 @@ static void undeclared_keys(void **state) {
 static void classes_that_nobody_registered(void **state) {
     (void)state;
     read_within("imodel", classes_in_msgpack(75000), BINARY, true);
+    read_within("imodel", classes_in_msgpack(100000), BINARY, true);
+}
+
+/* Nothing is to be inferred, moved or converted in ops of such classes, so that no list of them is made. */
+static void ops_of_such_classes(void **state) {
+    (void)state;
+    enum { LITTLE = 1 << 20 };
+    const xir_allocator alloc = { weigh, NULL };
+    xir_context *own = xir_context_new(&alloc);
+    const text t = classes_in_msgpack(75000);
+    xir_network *net = xir_network_read(own, t.data, t.size, XIR_STR("tiny"),
+                                        &XIR_INIT(xir_load_options, .format = "imodel"), NULL);
+    const size_t before = most_held = held;
+    assert_int_equal(xir_network_validate(net, NULL), XIR_OK);
+    assert_in_range(most_held - before, 0, LITTLE);
+    assert_int_equal(xir_pass_run(net, "layout", NULL, NULL, NULL), XIR_OK);
+    assert_in_range(most_held - before, 0, LITTLE);
+    assert_int_equal(xir_pass_run(net, "to-xir", NULL, NULL, NULL), XIR_OK);
+    assert_in_range(most_held - before, 0, LITTLE);
+    xir_network_free(net);
+    xir_context_free(own);
+    free(t.data);
 }
 
 static void the_limit_can_be_set(void **state) {
@@ -161,6 +183,7 @@ int main(void) {
         STORY(tiny_values_of_json),
         STORY(undeclared_keys),
         STORY(classes_that_nobody_registered),
+        STORY(ops_of_such_classes),
         STORY(the_limit_can_be_set),
     };
     return cmocka_run_group_tests(tests, group_begin, group_end);

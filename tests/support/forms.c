@@ -10,7 +10,7 @@ const char *spelled(const void *object) {
     assert_non_null(object);
     buffer b;
     buffer_init(&b, &memory_default);
-    ((const xir_object *)object)->cls->form->print(object, &b);
+    ((const xir_object *)object)->cls->more->form->print(object, &b);
     buffer_char(&b, '\0');
     assert_false(b.failed);
     free(*text);
@@ -58,7 +58,7 @@ static void check_one(const char *text, size_t size) {
     }
     buffer once;   /* its text may contain any byte, including 0 */
     buffer_init(&once, &memory_default);
-    ((const xir_object *)object)->cls->form->print(object, &once);
+    ((const xir_object *)object)->cls->more->form->print(object, &once);
     assert_ptr_equal(try_text(once.data, once.size, &e), object);
     buffer_free(&once);
 }

@@ -133,7 +133,7 @@ static void put_object(FILE *out, const xir_object *object) {
         return;
     }
     const xir_class *cls = xir_object_class(object);
-    if (cls->form) {
+    if (cls->more->form) {
         fputs(spelled(object), out);
         return;
     }

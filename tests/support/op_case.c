@@ -142,7 +142,7 @@ static void make_arguments(op_case *c) {
 }
 
 bool op_case_can_infer(const op_case *c) {
-    return c->cls->infer[XIR_TARGET_HOST] || c->cls->infer[xir_target_kind_of(c->target)];
+    return c->cls->more->infer[XIR_TARGET_HOST] || c->cls->more->infer[xir_target_kind_of(c->target)];
 }
 
 xir_op *op_case_add(op_case *c) {
@@ -285,7 +285,7 @@ static bool has_finding(const op_case *c, const xir_diags *diags, bool any_words
 
 xir_op *op_case_bring_in(op_case *c, void *body) {
     const xir_type *any[MOST_OUTPUTS];
-    size_t n_inputs = c->n_inputs, n = c->cls->n_outputs < MOST_OUTPUTS ? c->cls->n_outputs : MOST_OUTPUTS;
+    size_t n_inputs = c->n_inputs, n = c->cls->more->n_outputs < MOST_OUTPUTS ? c->cls->more->n_outputs : MOST_OUTPUTS;
     while (n_inputs && !c->inputs[n_inputs - 1]) n_inputs--;
     for (size_t i = 0; i < n; i++) any[i] = FP32("*", 1);
     body_fill_presets(c->cls, body);

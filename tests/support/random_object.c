@@ -19,9 +19,9 @@ void rnd_class_key(rnd *r, const xir_class *cls) {
 
 bool rnd_row_key(rnd *r, rnd_map *m, const xir_class *cls, uint32_t field) {
     xir_str name = cls->fields[field].name;
-    for (uint32_t i = 0; r->loose && i < cls->n_keys; i++) {
-        if (cls->keys[i].field != (int)field || !cls->keys[i].old || rnd_once_in(r, 2)) continue;
-        name = cls->keys[i].name;
+    for (uint32_t i = 0; r->loose && i < cls->more->n_keys; i++) {
+        if (cls->more->keys[i].field != (int)field || !cls->more->keys[i].old || rnd_once_in(r, 2)) continue;
+        name = cls->more->keys[i].name;
         r->counts->old_names++;
         break;
     }
@@ -122,9 +122,9 @@ static void put_number_form(rnd *r, const char *name) {
 }
 
 static void put_form(rnd *r, const xir_class *cls) {
-    const char *name = cls->form->name;
+    const char *name = cls->more->form->name;
     sheet_put(r->out, "\"", 1);
-    if (cls->form->print == form_word_print)      sheet_print(r->out, "@%s", name);
+    if (cls->more->form->print == form_word_print)      sheet_print(r->out, "@%s", name);
     else if (strcmp(name, "layout") == 0)         put_layout(r);
     else if (strcmp(name, "merged_distr") == 0)   put_distr(r);
     else if (strcmp(name, "zhuget") == 0)         put_core(r);
@@ -207,10 +207,10 @@ void rnd_object(rnd *r, const xir_class *of) {
     size_t n = 0;
     bool shallow = false;
     for (size_t i = 0; i < r->n_classes; i++)
-        shallow |= fits(r->classes[i], of) && (r->classes[i]->form || is_scalar(r, r->classes[i]));
+        shallow |= fits(r->classes[i], of) && (r->classes[i]->more->form || is_scalar(r, r->classes[i]));
     for (size_t i = 0; i < r->n_classes && n < 256; i++) {
         const xir_class *cls = r->classes[i];
-        if (!fits(cls, of) || (r->depth <= 0 && shallow && !cls->form && !is_scalar(r, cls))) continue;
+        if (!fits(cls, of) || (r->depth <= 0 && shallow && !cls->more->form && !is_scalar(r, cls))) continue;
         few[n++] = cls;
     }
     bool family = !of || of->traits & XIR_TRAIT_ABSTRACT;
@@ -221,7 +221,7 @@ void rnd_object(rnd *r, const xir_class *of) {
     const xir_class *cls = few[rnd_below(r, n)];
     r->counts->objects[rnd_class_index(r, cls)]++;
     r->depth--;
-    if (cls->form) put_form(r, cls);
+    if (cls->more->form) put_form(r, cls);
     else if (is_scalar(r, cls)) put_scalar(r, cls);
     else put_rows(r, cls);
     r->depth++;

@@ -319,7 +319,7 @@ static void put_value(FILE *out, const xir_field *f, const xir_attr *a) {
     case XIR_KIND_ENUM:   fputs(f->members->names[a->as.enumerator], out); break;
     case XIR_KIND_PARAMS: put_name(out, a->as.params); break;
     case XIR_KIND_REF:
-        if (a->as.ref->cls->form) fputs(spelled(a->as.ref), out);
+        if (a->as.ref->cls->more->form) fputs(spelled(a->as.ref), out);
         else fprintf(out, "%g", xir_scalar_as_real((const xir_scalar *)a->as.ref));
         break;
     case XIR_KIND_I64S:

@@ -229,6 +229,8 @@ int load_params(loaded *l, const char *params, unsigned flags, bool *found, xir_
 
 int check_inside(loaded *l, unsigned flags, bool *found, xir_diags *why) {
     xir_network *net = NULL;
+    xir_network_free(l->net);   /* a large file's network is in memory once */
+    l->net = NULL;
     progress_begin("reading", l->name);
     int code = read_input(l, options_of(l, flags), &net, why);
     progress_end();

@@ -67,33 +67,43 @@ void text_table_init(text_table *t, const xir_allocator *alloc) {
 
 void text_table_free(text_table *t) {
     mem_free(t->alloc, t->slots, t->room * sizeof *t->slots);
+    mem_free(t->alloc, t->items, t->item_room * sizeof *t->items);
     text_table_init(t, t->alloc);
 }
 
-/* The upper half of a hash selects the slot, the lower half distinguishes the keys there. */
-static text_slot *slot_of(const text_table *t, xir_str key, uint64_t hash) {
-    size_t i = (size_t)(hash >> 32) & (t->room - 1);
+static uint32_t hash_key(const text_table *t, xir_str key) {
+    return (uint32_t)(hash_text(t->seed, key.data, key.size) >> 32);
+}
+
+/* The low bits of a hash select the slot, all of them distinguish the keys there. */
+static text_slot *slot_of(const text_table *t, xir_str key, uint32_t hash) {
+    size_t i = hash & (t->room - 1);
     for (;; i = (i + 1) & (t->room - 1)) {
         text_slot *slot = &t->slots[i];
-        if (!slot->text) return slot;
-        if (slot->hash == (uint32_t)hash && slot->size == key.size && memcmp(slot->text, key.data, key.size) == 0)
-            return slot;
+        if (!slot->number) return slot;
+        const text_item *item = &t->items[slot->number - 1];
+        if (slot->hash == hash && item->size == key.size && memcmp(item->text, key.data, key.size) == 0) return slot;
     }
 }
 
-static uint64_t hash_key(const text_table *t, xir_str key) { return hash_text(t->seed, key.data, key.size); }
+static text_slot *free_slot(const text_table *t, uint32_t hash) {
+    size_t i = hash & (t->room - 1);
+    while (t->slots[i].number) i = (i + 1) & (t->room - 1);
+    return &t->slots[i];
+}
 
 /* An empty key may come without a pointer. */
 static xir_str with_pointer(xir_str key) { return key.data ? key : XIR_STR(""); }
 
 bool text_table_reserve(text_table *t, size_t n) {
-    if (2 * n <= t->room && n <= SIZE_MAX / 2) return true;
-    text_table bigger = { .alloc = t->alloc, .seed = t->seed, .room = t->room, .n = t->n };
+    if (2 * n <= t->room && n <= t->item_room && n <= SIZE_MAX / 2) return true;
+    if (n > UINT32_MAX || !mem_reserve(t->alloc, (void **)&t->items, &t->item_room, n, sizeof *t->items)) return false;
+    if (2 * n <= t->room) return true;
+    text_table bigger = *t;
     bigger.slots = more_slots(t->alloc, &bigger.room, n, sizeof *t->slots);
     if (!bigger.slots) return false;
     for (size_t i = 0; i < t->room; i++) {
-        xir_str key = { t->slots[i].text, t->slots[i].size };
-        if (key.data) *slot_of(&bigger, key, hash_key(t, key)) = t->slots[i];
+        if (t->slots[i].number) *free_slot(&bigger, t->slots[i].hash) = t->slots[i];
     }
     mem_free(t->alloc, t->slots, t->room * sizeof *t->slots);
     *t = bigger;
@@ -102,18 +112,18 @@ bool text_table_reserve(text_table *t, size_t n) {
 
 uint32_t *text_table_find(const text_table *t, xir_str key) {
     key = with_pointer(key);
-    text_slot *slot = t->n ? slot_of(t, key, hash_key(t, key)) : NULL;
-    return slot && slot->text ? &slot->value : NULL;
+    const text_slot *slot = t->n ? slot_of(t, key, hash_key(t, key)) : NULL;
+    return slot && slot->number ? &t->items[slot->number - 1].value : NULL;
 }
 
 uint32_t *text_table_add(text_table *t, xir_str key, uint32_t value) {
     key = with_pointer(key);
-    if ((t->n + 1) * 2 > t->room && !text_table_reserve(t, t->n + 1)) return NULL;
-    uint64_t hash = hash_key(t, key);
+    if (((t->n + 1) * 2 > t->room || t->n == t->item_room) && !text_table_reserve(t, t->n + 1)) return NULL;
+    const uint32_t hash = hash_key(t, key);
     text_slot *slot = slot_of(t, key, hash);
-    if (!slot->text) {
-        *slot = (text_slot){ key.data, key.size, (uint32_t)hash, value };
-        t->n++;
+    if (!slot->number) {
+        t->items[t->n++] = (text_item){ key.data, key.size, value };
+        *slot = (text_slot){ hash, (uint32_t)t->n };
     }
-    return &slot->value;
+    return &t->items[slot->number - 1].value;
 }

@@ -102,10 +102,13 @@ static inline uint32_t *pointer_table_add(pointer_table *t, const void *key, uin
 
 /* ---- from texts -------------------------------------------------------------------------------------------- */
 
-typedef struct text_slot { const char *text; size_t size; uint32_t hash, value; } text_slot;   /* text NULL: free */
+typedef struct text_item { const char *text; size_t size; uint32_t value; } text_item;
+typedef struct text_slot { uint32_t hash, number; } text_slot;   /* number of an item, from 1; 0: free */
 typedef struct text_table {
     const xir_allocator *alloc;
     uint64_t             seed;
+    text_item           *items;     /* in the order in which they were added; slots are half empty, this is not */
+    size_t               item_room;
     text_slot           *slots;
     size_t               room, n;   /* room: 0 or a power of two */
 } text_table;

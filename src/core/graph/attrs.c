@@ -7,8 +7,8 @@
 #include "graph.h"
 
 static bool same_spans(const xir_class *cls, const void *a, const void *b) {
-    for (uint32_t i = 0; i < cls->n_spans; i++) {
-        const class_span *s = &cls->spans[i];
+    for (uint32_t i = 0; i < cls->more->n_spans; i++) {
+        const class_span *s = &cls->more->spans[i];
         if (memcmp((const char *)a + s->start, (const char *)b + s->start, s->size) != 0) return false;
     }
     return true;
@@ -37,8 +37,8 @@ static const void *store(xir_network *net, const xir_class *cls, const void *bod
 
 /* Interns references in the network; the class's defaults remain the context's. */
 static bool adopt_refs(xir_network *net, const xir_class *cls, void *body) {
-    for (uint32_t i = 0; i < cls->n_refs; i++) {
-        const xir_field *f = &cls->fields[cls->refs[i]];
+    for (uint32_t i = 0; i < cls->more->n_refs; i++) {
+        const xir_field *f = &cls->fields[cls->more->refs[i]];
         const xir_object **ref = body_at(body, f);
         const xir_object *preset = *(const xir_object **)body_at(cls->defaults, f);
         if (!*ref || *ref == preset) continue;
@@ -112,7 +112,7 @@ static xir_status check_owner(xir_network *net, const xir_class *cls, const void
 }
 
 const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void *body, bool round, xir_str op_name) {
-    if (cls->n_fields == 0 || (!body && cls->defaults_good)) return cls->defaults;
+    if (cls->n_fields == 0 || (!body && cls->more->defaults_good)) return cls->defaults;
     _Alignas(16) char space[512];
     char *made = cls->body_size <= sizeof space ? space : mem_new(&net->alloc, cls->body_size);
     const void *attrs = NULL;

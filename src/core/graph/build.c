@@ -32,8 +32,9 @@ static const char *op_words(const xir_class *cls, xir_str op_name, char *out, si
 /* The port of an input position. NULL past the end of a class with a fixed number of inputs, or if the class has no
  * ports. */
 static const xir_port *port_of(const xir_class *cls, size_t i) {
-    if (i < cls->n_inputs) return &cls->inputs[i];
-    return cls->many_inputs && cls->n_inputs ? &cls->inputs[cls->n_inputs - 1] : NULL;
+    const class_more *more = cls->more;
+    if (i < more->n_inputs) return &more->inputs[i];
+    return cls->many_inputs && more->n_inputs ? &more->inputs[more->n_inputs - 1] : NULL;
 }
 
 /* The number of inputs without absent ones at the end. */
@@ -61,13 +62,13 @@ static xir_status check_inputs(xir_network *net, const xir_op_desc *d) {
                             op_words(cls, d->name, who, sizeof who));
         }
     }
-    if (d->n_inputs < cls->least_inputs) {
+    if (d->n_inputs < cls->more->least_inputs) {
         return net_fail(net, XIR_E_MISSING, "%s needs %" PRIu32 " inputs, %zu were given",
-                        op_words(cls, d->name, who, sizeof who), cls->least_inputs, d->n_inputs);
+                        op_words(cls, d->name, who, sizeof who), cls->more->least_inputs, d->n_inputs);
     }
-    if (!cls->many_inputs && d->n_inputs > cls->n_inputs) {
+    if (!cls->many_inputs && d->n_inputs > cls->more->n_inputs) {
         return net_fail(net, XIR_E_INVALID, "%s takes at most %" PRIu32 " inputs, %zu were given",
-                        op_words(cls, d->name, who, sizeof who), cls->n_inputs, d->n_inputs);
+                        op_words(cls, d->name, who, sizeof who), cls->more->n_inputs, d->n_inputs);
     }
     return XIR_OK;
 }
@@ -451,23 +452,24 @@ xir_op *xir_op_build(xir_at at, const xir_class_decl *decl, const void *in, cons
         net_fail(net, XIR_E_UNKNOWN, "class %s is not registered", decl->rows->name);
         goto done;
     }
-    for (uint32_t i = 0; i < cls->n_inputs; i++) {
-        const void *at_port = (const char *)in + cls->input_offsets[i];
-        bool many = cls->inputs[i].decl == XIR_DECL_VAR;
+    const class_more *more = cls->more;
+    for (uint32_t i = 0; i < more->n_inputs; i++) {
+        const void *at_port = (const char *)in + more->input_offsets[i];
+        bool many = more->inputs[i].decl == XIR_DECL_VAR;
         xir_values list = many ? *(const xir_values *)at_port : (xir_values){ (xir_value *const *)at_port, 1 };
         if (n + list.size > room) {
-            xir_value **bigger = arena_take(&net->arena, (n + list.size + cls->n_inputs) * sizeof *bigger);
+            xir_value **bigger = arena_take(&net->arena, (n + list.size + more->n_inputs) * sizeof *bigger);
             if (!bigger) {
                 net_no_memory(net);
                 goto done;
             }
             memcpy(bigger, inputs, n * sizeof *bigger);
             inputs = bigger;
-            room = n + list.size + cls->n_inputs;
+            room = n + list.size + more->n_inputs;
         }
         for (size_t j = 0; j < list.size; j++) {
             /* If an earlier failure left a value NULL, there is already a finding for it. */
-            if (!list.data[j] && cls->inputs[i].decl != XIR_DECL_OPT && net->status) goto done;
+            if (!list.data[j] && more->inputs[i].decl != XIR_DECL_OPT && net->status) goto done;
             inputs[n++] = list.data[j];
         }
     }

@@ -36,8 +36,9 @@ void infer_end(xir_infer *at) {
 
 /* The name of the port of an input, "weights"; for surplus inputs that of the last port. */
 static const char *port_name(const xir_class *cls, size_t i) {
-    if (!cls->n_inputs) return "input";
-    return cls->inputs[i < cls->n_inputs ? i : cls->n_inputs - 1].name.data;   /* texts of rows are terminated */
+    const class_more *more = cls->more;
+    if (!more->n_inputs) return "input";
+    return more->inputs[i < more->n_inputs ? i : more->n_inputs - 1].name.data;   /* texts of rows are terminated */
 }
 
 /* Checks that the target accepts the tile sizes of input i. */
@@ -78,8 +79,9 @@ xir_status infer_run(xir_infer *at) {
     const xir_class *cls = at->cls;
     unsigned kind = xir_target_kind_of(at->target);
     xir_infer_fn *own = class_infer_of(cls, kind), *fn = own ? own : class_infer_tiled(cls, kind);
-    bool alone = own ? cls->alone >> kind & 1 : fn ? cls->alone_tiled : cls->alone >> XIR_TARGET_HOST & 1;
-    if (!fn) fn = cls->infer[XIR_TARGET_HOST];
+    const class_more *more = cls->more;
+    bool alone = own ? more->alone >> kind & 1 : fn ? more->alone_tiled : more->alone >> XIR_TARGET_HOST & 1;
+    if (!fn) fn = more->infer[XIR_TARGET_HOST];
     if (!fn) return XIR_E_UNKNOWN;
     at->n_out = 0;
     xir_status status = alone ? check_target(at) : infer_check(at);
@@ -272,7 +274,7 @@ static void grow_memo(xir_network *net) {
 }
 
 void infer_remember(const xir_infer *at, xir_network *net, infer_memo *key) {
-    if (at->n_inputs > INFER_INPUTS || at->read_values || at->cls->has_params || at->n_out != 1) return;
+    if (at->n_inputs > INFER_INPUTS || at->read_values || at->cls->more->has_params || at->n_out != 1) return;
     if (net->infer_news++ >= net->inferred_room && net->inferred_room < MEMO_MOST) grow_memo(net);
     if (!net->inferred_room) return;
     key->out = at->out[0];

@@ -87,7 +87,7 @@ static bool has_role(const question *q, role wanted, size_t *at) {
 }
 
 static bool input_is_named(const question *q, size_t i) {
-    size_t last = q->op->cls->n_inputs ? q->op->cls->n_inputs - 1 : 0, bit = i < last ? i : last;
+    size_t last = q->op->cls->more->n_inputs ? q->op->cls->more->n_inputs - 1 : 0, bit = i < last ? i : last;
     return bit < 64 && q->row->inputs >> bit & 1;
 }
 
@@ -214,7 +214,7 @@ static xir_status product(const question *q, op_numbers *out) {
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
 xir_status op_numbers_of(const xir_op *op, const xir_type *const *types, op_numbers *out, numbers_fault *why) {
-    question q = { op, types, op->cls->normalised, why };
+    question q = { op, types, op->cls->more->normalised, why };
     bool any = false;
     *out = (op_numbers){ false, NULL };
     for (size_t i = 0; !any && i < (size_t)op->n_inputs + op->n_outputs; i++) any = type_is_normalised(types[i]);

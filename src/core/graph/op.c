@@ -37,8 +37,8 @@ xir_value *xir_op_input(const xir_op *op, int64_t i) {
 
 xir_value *xir_op_input_named(const xir_op *op, xir_str port) {
     if (!op) return NULL;
-    for (uint32_t i = 0; i < op->cls->n_inputs && i < op->n_inputs; i++) {
-        if (xir_str_equal(op->cls->inputs[i].name, port)) return op->inputs[i].value;
+    for (uint32_t i = 0; i < op->cls->more->n_inputs && i < op->n_inputs; i++) {
+        if (xir_str_equal(op->cls->more->inputs[i].name, port)) return op->inputs[i].value;
     }
     return NULL;
 }

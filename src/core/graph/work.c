@@ -51,7 +51,7 @@ xir_status xir_work_result(xir_infer *at, uint64_t multiply_adds, uint64_t eleme
 
 xir_status infer_work(xir_infer *at, xir_work *out) {
     at->work = (infer_work_seen){ 0 };
-    xir_status status = at->cls->work ? at->cls->work(at) : xir_work_result(at, 0, xir_work_outputs(at));
+    xir_status status = at->cls->more->work ? at->cls->more->work(at) : xir_work_result(at, 0, xir_work_outputs(at));
     if (!status && at->work.open) status = XIR_E_BOUNDS;   // a function that does not ask xir_work_result
     *out = XIR_INIT(xir_work);
     if (status) return status;

@@ -55,11 +55,11 @@ static uint64_t hash_field(uint64_t hash, const xir_field *f, const void *at) {
 }
 
 void body_hash_into(const xir_class *cls, const void *body, uint64_t *hash) {
-    if (cls->plain && !cls->n_spans) return;
+    if (cls->plain && !cls->more->n_spans) return;
     if (cls->plain && cls->is_op) {
         /* Only for ops: their references are interned in one pool, so that pointers stand for contents. */
-        for (uint32_t i = 0; i < cls->n_spans; i++) {
-            *hash = hash_bytes(*hash, (const char *)body + cls->spans[i].start, cls->spans[i].size);
+        for (uint32_t i = 0; i < cls->more->n_spans; i++) {
+            *hash = hash_bytes(*hash, (const char *)body + cls->more->spans[i].start, cls->more->spans[i].size);
         }
         return;
     }
@@ -231,8 +231,8 @@ bool body_copy(object_pool *pool, arena *to, const xir_class *cls, void *out, co
 }
 
 void body_fill_presets(const xir_class *cls, void *body) {
-    for (uint32_t i = 0; i < cls->n_refs; i++) {
-        const xir_field *f = &cls->fields[cls->refs[i]];
+    for (uint32_t i = 0; i < cls->more->n_refs; i++) {
+        const xir_field *f = &cls->fields[cls->more->refs[i]];
         const xir_object **ref = body_at(body, f);
         if (!*ref) *ref = *(const xir_object **)body_at(cls->defaults, f);
     }
@@ -259,7 +259,7 @@ bool field_round(arena *to, const xir_field *f, void *body) {
 }
 
 bool body_round(arena *to, const xir_class *cls, void *body) {
-    for (uint32_t i = 0; i < cls->n_reals; i++) field_round(to, &cls->fields[cls->reals[i]], body);
+    for (uint32_t i = 0; i < cls->more->n_reals; i++) field_round(to, &cls->fields[cls->more->reals[i]], body);
     for (uint32_t i = 0; !cls->plain && i < cls->n_fields; i++) {
         if (!field_round(to, &cls->fields[i], body)) return false;
     }

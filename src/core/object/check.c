@@ -264,7 +264,7 @@ const xir_object *xir_object_make(xir_context *ctx, const xir_class_decl *decl, 
 const xir_class *xir_object_class(const xir_object *object) { return object->cls; }
 
 const xir_object *xir_object_body(const xir_object *object, const xir_class_decl *decl) {
-    for (const xir_class *c = object ? object->cls : NULL; c; c = c->base) {
+    for (const xir_class *c = object ? object->cls : NULL; c; c = c->more->base) {
         if (c->decl == decl) return object;
     }
     return NULL;

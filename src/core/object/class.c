@@ -70,10 +70,10 @@ static void enter(xir_context *ctx, xir_class *cls) {
     for (const xir_row *row = row_first(&w, cls->decl); row->decl != XIR_DECL_END; row = row_next(&w)) {
         if (row->decl == XIR_DECL_ALIAS) class_put_key(ctx, xir_str_of(row->name), cls);
     }
-    if (cls->form) ctx->forms[ctx->n_forms++] = cls;
+    if (cls->more->form) ctx->forms[ctx->n_forms++] = cls;
     xir_class *last = (xir_class *)(uintptr_t)ctx->last_class;
     ctx->last_class = cls;
-    if (last) last->next = cls;
+    if (last) last->more->next = cls;
     else atomic_store_explicit(&ctx->first_class, cls, memory_order_release);
 }
 
@@ -99,7 +99,7 @@ xir_status xir_class_register(xir_context *ctx, const xir_class_decl *decl, xir_
 
 /* Ops and objects of one unknown key are two classes. The class of objects is registered under the key with a prefix
  * byte that occurs in no text. A file may have as many such classes as ops, so they share what is equal in all of them:
- * the keys, and the empty body of ops. */
+ * the empty body of ops, and what registered classes have of their own. */
 static const xir_object no_body;
 static const xir_class *make_opaque(xir_context *ctx, xir_str registered, bool is_op) {
     xir_class *cls = arena_take(&ctx->arena, sizeof *cls);
@@ -108,11 +108,10 @@ static const xir_class *make_opaque(xir_context *ctx, xir_str registered, bool i
     if (!cls || !body || !arena_text(&ctx->arena, registered, &text)) return NULL;
     if (!is_op) *body = (xir_object){ .cls = cls };
     *cls = (xir_class){ .ctx = ctx, .is_op = is_op, .opaque = true, .plain = true, .many_inputs = true,
-                        .many_outputs = true,
+                        .many_outputs = true, .more = class_more_of_opaque(is_op),
                         .traits = XIR_TRAIT_FREE | XIR_TRAIT_IMPURE, .body_size = is_op ? 0 : sizeof(xir_object),
                         .defaults = body };
     cls->key = is_op ? text : (xir_str){ text.data + 1, text.size - 1 };
-    cls->keys = (class_key *)(uintptr_t)class_base_keys(is_op, &cls->n_keys);
     class_put_key(ctx, text, cls);
     return cls;
 }
@@ -140,18 +139,18 @@ const xir_class *xir_class_opaque(xir_context *ctx, xir_str key) {
 
 /* Few classes have inference for targets outside of the library: those get room for all possible targets. */
 bool class_reserve_infer(xir_class *cls, unsigned target) {
-    if (target < XIR_TARGET_COUNT || cls->infer_more) return true;
-    infer_slot *more = arena_take(&cls->ctx->arena, XIR_TARGET_MAX * sizeof *more);
-    for (unsigned i = 0; more && i < XIR_TARGET_MAX; i++) atomic_init(&more[i], NULL);
-    if (more) cls->infer_more = more;
-    return more != NULL;
+    if (target < XIR_TARGET_COUNT || cls->more->infer_more) return true;
+    infer_slot *slots = arena_take(&cls->ctx->arena, XIR_TARGET_MAX * sizeof *slots);
+    for (unsigned i = 0; slots && i < XIR_TARGET_MAX; i++) atomic_init(&slots[i], NULL);
+    if (slots) cls->more->infer_more = slots;
+    return slots != NULL;
 }
 
 /* Other threads may infer at the same time: a thread that sees the function also sees that it needs the check first. */
 void class_set_infer(xir_class *cls, unsigned target, xir_infer_fn *fn) {
-    cls->alone &= ~(UINT32_C(1) << target);
-    if (target < XIR_TARGET_COUNT) cls->infer[target] = fn;
-    else cls->infer_more[target] = fn;
+    cls->more->alone &= ~(UINT32_C(1) << target);
+    if (target < XIR_TARGET_COUNT) cls->more->infer[target] = fn;
+    else cls->more->infer_more[target] = fn;
 }
 
 xir_status xir_infer_register(xir_context *ctx, const xir_class_decl *decl, int target, xir_infer_fn *fn) {
@@ -171,7 +170,7 @@ xir_status xir_infer_register(xir_context *ctx, const xir_class_decl *decl, int 
     return status;
 }
 
-void class_set_kernel(xir_class *cls, xir_kernel_fn *fn) { cls->kernel = fn; }
+void class_set_kernel(xir_class *cls, xir_kernel_fn *fn) { cls->more->kernel = fn; }
 
 xir_status xir_kernel_register(xir_context *ctx, const xir_class_decl *decl, xir_kernel_fn *fn) {
     const xir_class *cls = xir_class_find_decl(ctx, decl);

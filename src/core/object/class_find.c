@@ -35,7 +35,7 @@ const xir_class *xir_class_find_decl(xir_context *ctx, const xir_class_decl *dec
 const xir_class *xir_context_class_at(xir_context *ctx, size_t i) {
     const xir_class *cls = atomic_load_explicit(&ctx->first_class, memory_order_acquire);
     pthread_mutex_lock(&ctx->lock);
-    while (cls && i--) cls = cls->next;
+    while (cls && i--) cls = cls->more->next;
     pthread_mutex_unlock(&ctx->lock);
     return cls;
 }

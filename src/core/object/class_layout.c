@@ -126,7 +126,7 @@ static xir_status read_attrs(const xir_class *cls, xir_str text, class_layout *o
 static xir_status check_words(const xir_class *cls, const class_layout *of, xir_diags *why) {
     const char *kind = kind_rules[of->kind].name;
     if (!cls->is_op) return REFUSE("the class is not an operation");
-    if (cls->layout) return REFUSE("the class has two of these rows");
+    if (cls->more->layout) return REFUSE("the class has two of these rows");
     if (!(kind_rules[of->kind].forms >> of->form & 1)) {
         if (of->form == BY_NONE) return REFUSE("%s needs an attribute that names axes", kind);
         return REFUSE("%s does not go with %s", kind, form_rules[of->form].name);
@@ -140,10 +140,10 @@ static xir_status check_words(const xir_class *cls, const class_layout *of, xir_
         if ((of->flags & flag_rules[i].needs) != flag_rules[i].needs)
             return REFUSE("%s needs CHANNELS", flag_rules[i].name);
     }
-    if (cls->n_inputs < kind_rules[of->kind].inputs || cls->n_outputs == 0) {
+    if (cls->more->n_inputs < kind_rules[of->kind].inputs || cls->more->n_outputs == 0) {
         return REFUSE("%s needs %u inputs and an output", kind, kind_rules[of->kind].inputs);
     }
-    if (kind_rules[of->kind].one_output && (cls->n_outputs > 1 || cls->many_outputs)) {
+    if (kind_rules[of->kind].one_output && (cls->more->n_outputs > 1 || cls->many_outputs)) {
         return REFUSE("%s needs a single output", kind);
     }
     return XIR_OK;
@@ -166,6 +166,6 @@ xir_status class_read_layout(xir_class *cls, const xir_row *row, xir_diags *why)
     class_layout *layout = arena_take(&cls->ctx->arena, sizeof *layout);
     if (!layout) return diag_memory(why);
     *layout = read;
-    cls->layout = layout;
+    cls->more->layout = layout;
     return XIR_OK;
 }

@@ -56,7 +56,7 @@ typedef struct class_layout {
     const xir_field *keepdim;              /* LAYOUT_LOSE: whether axes become dims of 1; NULL: no */
 } class_layout;
 
-/* Reads the LAYOUT row of a class, whose attributes and ports are already known, into cls->layout. A row that
+/* Reads the LAYOUT row of a class, whose attributes and ports are already known, into cls->more->layout. A row that
  * contradicts the class or itself is XIR_E_INVALID, with a finding. */
 xir_status class_read_layout(xir_class *cls, const xir_row *row, xir_diags *why);
 

@@ -30,8 +30,8 @@ bool field_holds_numbers(const xir_field *f) {
 }
 
 static xir_status read_name(const xir_class *cls, xir_str name, class_normalised *out, xir_diags *why) {
-    for (uint32_t i = 0; i < cls->n_inputs; i++) {
-        if (!xir_str_equal(cls->inputs[i].name, name)) continue;
+    for (uint32_t i = 0; i < cls->more->n_inputs; i++) {
+        if (!xir_str_equal(cls->more->inputs[i].name, name)) continue;
         if (i >= 64) return REFUSE("'%.*s' is not among the first 64 inputs", SHOWN(name));
         out->inputs |= UINT64_C(1) << i;
         return XIR_OK;
@@ -61,8 +61,8 @@ xir_status class_read_normalised(xir_class *cls, const xir_row *row, xir_diags *
     while (read.kind < NORMALISED_KINDS && !xir_str_equal(word, xir_str_of(kind_rules[read.kind].name))) read.kind++;
     if (read.kind == NORMALISED_KINDS) return REFUSE("expected a kind such as REAL, found '%.*s'", SHOWN(word));
     if (!cls->is_op) return REFUSE("the class is not an operation");
-    if (cls->normalised) return REFUSE("the class has two of these rows");
-    if (cls->n_inputs < kind_rules[read.kind].inputs || cls->n_outputs == 0) {
+    if (cls->more->normalised) return REFUSE("the class has two of these rows");
+    if (cls->more->n_inputs < kind_rules[read.kind].inputs || cls->more->n_outputs == 0) {
         return REFUSE("%s needs %u inputs and an output", kind_rules[read.kind].name,
                       kind_rules[read.kind].inputs);
     }
@@ -73,6 +73,6 @@ xir_status class_read_normalised(xir_class *cls, const xir_row *row, xir_diags *
     class_normalised *normalised = arena_take(&cls->ctx->arena, sizeof *normalised);
     if (!normalised) return diag_memory(why);
     *normalised = read;
-    cls->normalised = normalised;
+    cls->more->normalised = normalised;
     return XIR_OK;
 }

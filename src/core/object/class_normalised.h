@@ -22,8 +22,8 @@ typedef struct class_normalised {
     const xir_field *cut;              /* the scales among them; NULL: none      */
 } class_normalised;
 
-/* Reads the NORMALISED row of a class, whose attributes and ports are already known, into cls->normalised. A row that
- * contradicts the class or itself is XIR_E_INVALID, with a finding. */
+/* Reads the NORMALISED row of a class, whose attributes and ports are already known, into cls->more->normalised. A row
+ * that contradicts the class or itself is XIR_E_INVALID, with a finding. */
 xir_status class_read_normalised(xir_class *cls, const xir_row *row, xir_diags *why);
 
 /* Returns true if an attribute holds numbers that may be constants of a map: reals, Params, scalars that are not

@@ -2,12 +2,12 @@
 #include "context.h"
 
 const class_key *class_find_key(const xir_class *cls, xir_str name, uint32_t hint) {
-    if (hint < cls->n_keys && xir_str_equal(cls->keys[hint].name, name)) return &cls->keys[hint];
-    uint32_t low = 0, high = cls->n_keys;
+    if (hint < cls->more->n_keys && xir_str_equal(cls->more->keys[hint].name, name)) return &cls->more->keys[hint];
+    uint32_t low = 0, high = cls->more->n_keys;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        int order = str_order(cls->keys[middle].name, name);
-        if (order == 0) return &cls->keys[middle];
+        int order = str_order(cls->more->keys[middle].name, name);
+        if (order == 0) return &cls->more->keys[middle];
         if (order < 0) low = middle + 1;
         else high = middle;
     }
@@ -20,31 +20,31 @@ const xir_field *xir_class_field(const xir_class *cls, xir_str name) {
 }
 
 bool xir_class_is_a(const xir_class *cls, const xir_class *base) {
-    while (cls && cls != base) cls = cls->base;
+    while (cls && cls != base) cls = cls->more->base;
     return cls && base;
 }
 
 xir_str          xir_class_key(const xir_class *cls)       { return cls->key; }
-xir_str          xir_class_doc(const xir_class *cls)       { return cls->doc; }
+xir_str          xir_class_doc(const xir_class *cls)       { return cls->more->doc; }
 xir_str          xir_class_id(const xir_class *cls)        { return xir_str_of(cls->decl ? cls->decl->rows->default_text
                                                                                          : NULL); }
-const xir_class *xir_class_base(const xir_class *cls)      { return cls->base; }
+const xir_class *xir_class_base(const xir_class *cls)      { return cls->more->base; }
 uint32_t         xir_class_traits(const xir_class *cls)    { return cls->traits; }
-uint32_t         xir_class_tag(const xir_class *cls)       { return cls->tag; }
+uint32_t         xir_class_tag(const xir_class *cls)       { return cls->more->tag; }
 bool             xir_class_is_op(const xir_class *cls)     { return cls->is_op; }
 bool             xir_class_is_opaque(const xir_class *cls) { return cls->opaque; }
 size_t           xir_class_field_count(const xir_class *cls)  { return cls->n_fields; }
-size_t           xir_class_input_count(const xir_class *cls)  { return cls->n_inputs; }
-size_t           xir_class_output_count(const xir_class *cls) { return cls->n_outputs; }
+size_t           xir_class_input_count(const xir_class *cls)  { return cls->more->n_inputs; }
+size_t           xir_class_output_count(const xir_class *cls) { return cls->more->n_outputs; }
 
 const xir_field *xir_class_field_at(const xir_class *cls, size_t i) {
     return i < cls->n_fields ? &cls->fields[i] : NULL;
 }
 const xir_port  *xir_class_input_at(const xir_class *cls, size_t i) {
-    return i < cls->n_inputs ? &cls->inputs[i] : NULL;
+    return i < cls->more->n_inputs ? &cls->more->inputs[i] : NULL;
 }
 const xir_port  *xir_class_output_at(const xir_class *cls, size_t i) {
-    return i < cls->n_outputs ? &cls->outputs[i] : NULL;
+    return i < cls->more->n_outputs ? &cls->more->outputs[i] : NULL;
 }
 
 xir_str xir_class_note(const xir_class *cls, xir_decl_kind word, size_t i) {

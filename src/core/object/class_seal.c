@@ -51,6 +51,12 @@ const class_key *class_base_keys(bool is_op, uint32_t *n) {
     return base_keys;
 }
 
+class_more *class_more_of_opaque(bool is_op) {
+    static const class_more of_ops     = { .keys = (class_key *)(uintptr_t)base_keys, .n_keys = BASE_KEYS };
+    static const class_more of_objects = { .keys = (class_key *)(uintptr_t)base_keys, .n_keys = 1 };
+    return (class_more *)(uintptr_t)(is_op ? &of_ops : &of_objects);
+}
+
 /* Classes have few keys: an insertion sort is short and allocates nothing. */
 static void sort_keys(class_key *keys, uint32_t n) {
     for (uint32_t i = 1; i < n; i++) {
@@ -87,12 +93,13 @@ static void fill_field(const class_stage *stage, const xir_class *self, xir_fiel
 }
 
 /* Finds the stretches of a plain body without padding. */
-static void make_spans(xir_class *cls) {
+static void make_spans(const xir_class *cls) {
+    class_more *more = cls->more;
     for (uint32_t i = 0; i < cls->n_fields; i++) {
         const xir_field *f = &cls->fields[i];
-        class_span *last = cls->n_spans ? &cls->spans[cls->n_spans - 1] : NULL;
+        class_span *last = more->n_spans ? &more->spans[more->n_spans - 1] : NULL;
         if (last && last->start + last->size == f->offset) last->size += kinds[f->kind].size;
-        else cls->spans[cls->n_spans++] = (class_span){ f->offset, kinds[f->kind].size };
+        else more->spans[more->n_spans++] = (class_span){ f->offset, kinds[f->kind].size };
     }
 }
 
@@ -178,7 +185,7 @@ xir_status class_make_defaults(xir_context *ctx, xir_class *cls, const xir_class
             *(xir_refs *)at = (xir_refs){ item, 1 };
         }
     }
-    cls->defaults_good = body_check(cls, cls->defaults, XIR_STR(""), XIR_STR(""), NULL) == XIR_OK;
+    cls->more->defaults_good = body_check(cls, cls->defaults, XIR_STR(""), XIR_STR(""), NULL) == XIR_OK;
     return XIR_OK;
 }
 
@@ -206,16 +213,17 @@ static row_counts count_rows(const xir_class_decl *decl) {
 size_t class_alias_count(const xir_class_decl *decl) { return count_rows(decl).aliases; }
 
 static void add_port(xir_class *cls, const xir_row *row) {
+    class_more *more = cls->more;
     xir_port port = { xir_str_of(row->name), xir_str_of(row->doc), row->decl };
     if (row->decl == XIR_DECL_OUT || row->decl == XIR_DECL_OUTS) {
-        cls->outputs[cls->n_outputs++] = port;
+        more->outputs[more->n_outputs++] = port;
         cls->many_outputs |= row->decl == XIR_DECL_OUTS;
         return;
     }
-    cls->input_offsets[cls->n_inputs] = row->offset;
-    cls->inputs[cls->n_inputs++] = port;
+    more->input_offsets[more->n_inputs] = row->offset;
+    more->inputs[more->n_inputs++] = port;
     cls->many_inputs |= row->decl == XIR_DECL_VAR;
-    if (row->decl == XIR_DECL_IN) cls->least_inputs = cls->n_inputs;
+    if (row->decl == XIR_DECL_IN) more->least_inputs = more->n_inputs;
 }
 
 static uint32_t field_index(const xir_class *cls, xir_str name) {
@@ -238,14 +246,14 @@ static int infer_target(const class_stage *stage, const xir_row *row) {
 static void add_infer(const class_stage *stage, xir_class *cls, const xir_row *row) {
     bool alone = row->flags & XIR_INFER_ALONE;
     if (row->flags & XIR_INFER_TILED) {
-        cls->infer_tiled = row->fn;
-        cls->alone_tiled = alone;
+        cls->more->infer_tiled = row->fn;
+        cls->more->alone_tiled = alone;
         return;
     }
     int target = infer_target(stage, row);
     if (target < 0) return;
     class_set_infer(cls, (unsigned)target, row->fn);
-    if (alone) cls->alone |= UINT32_C(1) << target;
+    if (alone) cls->more->alone |= UINT32_C(1) << target;
 }
 
 static bool reserve_infers(const class_stage *stage, xir_class *cls, const xir_class_decl *decl) {
@@ -258,38 +266,39 @@ static bool reserve_infers(const class_stage *stage, xir_class *cls, const xir_c
 }
 
 static void add_rows(const class_stage *stage, xir_class *cls, const xir_class_decl *decl) {
+    class_more *more = cls->more;
     row_walk w;
     for (const xir_row *row = row_first(&w, decl); row->decl != XIR_DECL_END; row = row_next(&w)) {
         switch (row->decl) {
         case XIR_DECL_FIELD:
             fill_field(stage, cls, &cls->fields[cls->n_fields], row);
             cls->plain &= kinds[row->kind].plain;
-            cls->has_params |= row->kind == XIR_KIND_PARAMS || row->kind == XIR_KIND_PARAMSS;
-            if (row->kind == XIR_KIND_REF)  cls->refs[cls->n_refs++] = cls->n_fields;
-            if (row->kind == XIR_KIND_REAL) cls->reals[cls->n_reals++] = cls->n_fields;
+            more->has_params |= row->kind == XIR_KIND_PARAMS || row->kind == XIR_KIND_PARAMSS;
+            if (row->kind == XIR_KIND_REF)  more->refs[more->n_refs++] = cls->n_fields;
+            if (row->kind == XIR_KIND_REAL) more->reals[more->n_reals++] = cls->n_fields;
             cls->n_fields++;
             break;
         case XIR_DECL_IN: case XIR_DECL_OPT: case XIR_DECL_VAR: case XIR_DECL_OUT: case XIR_DECL_OUTS:
             add_port(cls, row);
             break;
-        case XIR_DECL_CHECK: cls->check = row->fn; break;
+        case XIR_DECL_CHECK: more->check = row->fn; break;
         case XIR_DECL_INFER: add_infer(stage, cls, row); break;
-        case XIR_DECL_WORK:  cls->work = row->fn; break;
-        case XIR_DECL_FORM:  cls->form = row->form; break;
+        case XIR_DECL_WORK:  more->work = row->fn; break;
+        case XIR_DECL_FORM:  more->form = row->form; break;
         default: break;
         }
     }
-    const class_key *base = class_base_keys(cls->is_op, &cls->n_keys);
-    memcpy(cls->keys, base, cls->n_keys * sizeof *base);
+    const class_key *base = class_base_keys(cls->is_op, &more->n_keys);
+    memcpy(more->keys, base, more->n_keys * sizeof *base);
     for (uint32_t i = 0; i < cls->n_fields; i++) {
-        cls->keys[cls->n_keys++] = (class_key){ cls->fields[i].name, (int)i, false };
+        more->keys[more->n_keys++] = (class_key){ cls->fields[i].name, (int)i, false };
     }
     for (const xir_row *row = row_first(&w, decl); row->decl != XIR_DECL_END; row = row_next(&w)) {
         if (row->decl != XIR_DECL_WAS) continue;
-        cls->keys[cls->n_keys++] =
+        more->keys[more->n_keys++] =
             (class_key){ xir_str_of(row->doc), (int)field_index(cls, xir_str_of(row->name)), true };
     }
-    sort_keys(cls->keys, cls->n_keys);
+    sort_keys(more->keys, more->n_keys);
 }
 
 /* Refuses rows that cannot be read at all. The code below relies on this. */
@@ -359,9 +368,9 @@ static bool outside(const xir_field *f, xir_number v) {
 
 /* Refuses rows that contradict themselves. */
 static xir_status check_rows(const xir_class *cls, xir_diags *why) {
-    for (uint32_t i = 0; i < cls->n_keys; i++) {
-        const class_key *k = &cls->keys[i];
-        if (i > 0 && xir_str_equal(cls->keys[i - 1].name, k->name)) {
+    for (uint32_t i = 0; i < cls->more->n_keys; i++) {
+        const class_key *k = &cls->more->keys[i];
+        if (i > 0 && xir_str_equal(cls->more->keys[i - 1].name, k->name)) {
             return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "class %s declares '%.*s' twice", cls->key.data,
                              (int)k->name.size, k->name.data);
         }
@@ -404,24 +413,24 @@ xir_class *class_seal(const class_stage *stage, const xir_class_decl *decl, xir_
     row_counts n = count_rows(decl);
     arena *a = &ctx->arena;
     xir_class *cls = arena_take(a, sizeof *cls);
-    if (!cls) goto memory;
-    *cls = (xir_class){ .ctx = ctx, .decl = decl, .key = xir_str_of(head->name), .doc = xir_str_of(head->doc),
-                        .base = referred(stage, NULL, head->of),
-                        .tag = (uint32_t)head->default_value.i, .traits = head->flags,
-                        .is_op = head->decl == XIR_DECL_OP,
-                        .plain = true, .body_size = head->offset, .ports_size = (uint32_t)head->min.i,
-                        .made_at = made_at(decl) };
+    class_more *more = arena_take(a, sizeof *more);
+    if (!cls || !more) goto memory;
+    *more = (class_more){ .doc = xir_str_of(head->doc), .base = referred(stage, NULL, head->of),
+                          .tag = (uint32_t)head->default_value.i };
+    *cls = (xir_class){ .ctx = ctx, .decl = decl, .key = xir_str_of(head->name), .more = more,
+                        .traits = head->flags, .is_op = head->decl == XIR_DECL_OP, .plain = true,
+                        .body_size = head->offset, .made_at = made_at(decl) };
     cls->fields = arena_take(a, n.fields * sizeof *cls->fields);
-    cls->inputs = arena_take(a, n.inputs * sizeof *cls->inputs);
-    cls->input_offsets = arena_take(a, n.inputs * sizeof *cls->input_offsets);
-    cls->outputs = arena_take(a, n.outputs * sizeof *cls->outputs);
-    cls->keys = arena_take(a, (n.fields + n.was + BASE_KEYS) * sizeof *cls->keys);
-    cls->spans = arena_take(a, n.fields * sizeof *cls->spans);
-    cls->refs = arena_take(a, n.fields * sizeof *cls->refs);
-    cls->reals = arena_take(a, n.fields * sizeof *cls->reals);
+    more->keys = arena_take(a, (n.fields + n.was + BASE_KEYS) * sizeof *more->keys);
     cls->defaults = arena_take(a, cls->body_size ? cls->body_size : 1);
-    if (!cls->fields || !cls->inputs || !cls->input_offsets || !cls->outputs || !cls->keys || !cls->spans ||
-        !cls->refs || !cls->reals || !cls->defaults || !reserve_infers(stage, cls, decl)) goto memory;
+    more->inputs = arena_take(a, n.inputs * sizeof *more->inputs);
+    more->input_offsets = arena_take(a, n.inputs * sizeof *more->input_offsets);
+    more->outputs = arena_take(a, n.outputs * sizeof *more->outputs);
+    more->spans = arena_take(a, n.fields * sizeof *more->spans);
+    more->refs = arena_take(a, n.fields * sizeof *more->refs);
+    more->reals = arena_take(a, n.fields * sizeof *more->reals);
+    if (!cls->fields || !cls->defaults || !more->keys || !more->inputs || !more->input_offsets || !more->outputs ||
+        !more->spans || !more->refs || !more->reals || !reserve_infers(stage, cls, decl)) goto memory;
     add_rows(stage, cls, decl);
     if (cls->plain) make_spans(cls);
     *status = check_rows(cls, why);

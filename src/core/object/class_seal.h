@@ -23,5 +23,7 @@ size_t     class_alias_count(const xir_class_decl *decl);
 /* The keys that every op has; an object has only the first. Sets `*n` to their number. */
 enum { BASE_KEYS = 7 };
 const class_key *class_base_keys(bool is_op, uint32_t *n);
+/* What opaque classes of ops, or of objects, share. Nobody writes it. */
+class_more *class_more_of_opaque(bool is_op);
 
 #endif

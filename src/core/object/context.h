@@ -111,7 +111,7 @@ static inline int class_target(const xir_context *ctx, const xir_class *cls) {
 /* The function that infers a class on a kind of tiled target for which it has no function of its own; NULL if there is
  * none. */
 static inline xir_infer_fn *class_infer_tiled(const xir_class *cls, unsigned kind) {
-    return cls->ctx->tiled_targets >> kind & 1 ? cls->infer_tiled : NULL;
+    return cls->ctx->tiled_targets >> kind & 1 ? cls->more->infer_tiled : NULL;
 }
 
 /* The function that infers a class on a kind of target, other than the host's; NULL: the host's is used. */
@@ -121,7 +121,7 @@ static inline xir_infer_fn *class_infer_on(const xir_class *cls, unsigned kind) 
 }
 
 static inline bool class_can_infer(const xir_class *cls, unsigned kind) {
-    return cls->infer[XIR_TARGET_HOST] || class_infer_on(cls, kind);
+    return cls->more->infer[XIR_TARGET_HOST] || class_infer_on(cls, kind);
 }
 
 void context_retain(xir_context *ctx);

@@ -170,14 +170,14 @@ const xir_class *form_class(xir_context *ctx, xir_str text) {
     size_t size = 0;
     while (size < text.size - 1 && size < NAME_MOST && name[size] != '(') size++;
     for (size_t i = 0; i < ctx->n_forms; i++) {
-        if (has_name(ctx->forms[i]->form->name, name, size)) return ctx->forms[i];
+        if (has_name(ctx->forms[i]->more->form->name, name, size)) return ctx->forms[i];
     }
     return NULL;
 }
 
 const xir_object *form_parse(object_pool *pool, xir_str text, form_error *e) {
     const xir_class *cls = form_class(pool->ctx, text);
-    if (cls) return cls->form->parse(pool, cls, text, e);
+    if (cls) return cls->more->form->parse(pool, cls, text, e);
     form_text t;
     form_begin(&t, text, e);
     if (form_literal(&t, "@")) {
@@ -199,13 +199,13 @@ const xir_object *form_made(object_pool *pool, const xir_object *candidate, form
 
 void form_word_print(const xir_object *object, buffer *out) {
     buffer_char(out, '@');
-    buffer_str(out, object->cls->form->name);
+    buffer_str(out, object->cls->more->form->name);
 }
 
 const xir_object *form_word_parse(object_pool *pool, const xir_class *cls, xir_str text, form_error *why) {
     form_text t;
     form_begin(&t, text, why);
-    if (!form_literal(&t, "@") || !form_literal(&t, cls->form->name)) return NULL;
+    if (!form_literal(&t, "@") || !form_literal(&t, cls->more->form->name)) return NULL;
     if (t.at < t.size) {
         form_expected(&t, XIR_E_SYNTAX, t.at, "the end");
         return NULL;

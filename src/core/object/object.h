@@ -30,45 +30,53 @@ typedef struct class_span { uint32_t start, size; } class_span;
  * needs has been stored before. */
 typedef _Atomic(xir_infer_fn *) infer_slot;
 
-struct xir_class {
-    xir_context          *ctx;
-    const xir_class_decl *decl;      /* NULL: opaque                                         */
-    xir_str               key, doc;
+/* What only registered classes have of their own. A file may have an unknown key for each op: the classes of such keys
+ * share one, which has base keys and nothing else and is never written. */
+typedef struct class_more {
+    xir_str               doc;
     const xir_class      *base;
-    uint32_t              tag, traits;
-    bool                  is_op, opaque;
-    bool                  plain;     /* its fields point to nothing but objects              */
-    bool                  alone_tiled;  /* infer_tiled does not need CHECK before it            */
+    uint32_t              tag;
     _Atomic uint32_t      alone;     /* bit of a target: its inference does not need CHECK before it */
-    bool                  has_params;   /* has attributes whose types and bytes may be set    */
-    uint32_t              body_size, ports_size;
-    uint32_t              made_at;   /* where a body has XIR_MADE_; 0: nowhere               */
-    xir_field            *fields;    /* in declared order                                    */
-    uint32_t              n_fields;
+    bool                  alone_tiled;     /* infer_tiled does not need CHECK before it        */
+    bool                  has_params;      /* has attributes whose types and bytes may be set  */
+    bool                  defaults_good;   /* the defaults are valid: in bounds, with nothing missing */
     xir_port             *inputs, *outputs;
+    uint32_t             *input_offsets;   /* in the struct of inputs                          */
     uint32_t              n_inputs, n_outputs;
-    uint32_t             *input_offsets;   /* in the struct of inputs                        */
-    uint32_t              least_inputs;    /* how many are required                          */
-    bool                  many_inputs, many_outputs;
-    class_key            *keys;      /* sorted by bytes: the order of the written form       */
+    uint32_t              least_inputs;    /* how many are required                            */
     uint32_t              n_keys;
+    class_key            *keys;      /* sorted by bytes: the order of the written form       */
+    const xir_form       *form;
     class_span           *spans;     /* of a plain class                                     */
     uint32_t             *refs;      /* the fields of kind REF and of kind REAL, which adding an op needs */
     uint32_t             *reals;
     uint32_t              n_spans, n_refs, n_reals;
-    void                 *defaults;  /* a body with all defaults                             */
-    bool                  defaults_good;   /* it is valid: in bounds, with nothing missing   */
     xir_infer_fn         *check;
     infer_slot            infer[XIR_TARGET_COUNT];   /* for the library's targets, by kind; see class_infer_of */
-    _Atomic(infer_slot *) infer_more;   /* XIR_TARGET_MAX slots, for all kinds; NULL: none      */
-    xir_infer_fn         *infer_tiled;  /* for tiled targets without their own function         */
+    _Atomic(infer_slot *) infer_more;   /* XIR_TARGET_MAX slots, for all kinds; NULL: none     */
+    xir_infer_fn         *infer_tiled;  /* for tiled targets without their own function        */
     xir_infer_fn         *work;      /* NULL: one element operation per element of its outputs */
-    _Atomic(xir_kernel_fn *) kernel;    /* NULL: the executor cannot run it                     */
-    const xir_form       *form;
+    _Atomic(xir_kernel_fn *) kernel;    /* NULL: the executor cannot run it                    */
     const class_layout   *layout;    /* NULL: the op works in its own order only             */
     const class_normalised *normalised; /* NULL: unknown what it computes from normalised numbers */
-    uint8_t               what;      /* xir_type_kind etc. of the built-in families, see place.c, type.c */
     const xir_class      *next;      /* in the order of registration                         */
+} class_more;
+
+struct xir_class {
+    xir_context          *ctx;
+    const xir_class_decl *decl;      /* NULL: opaque                                         */
+    xir_str               key;
+    class_more           *more;
+    void                 *defaults;  /* a body with all defaults                             */
+    xir_field            *fields;    /* in declared order                                    */
+    uint32_t              n_fields;
+    uint32_t              traits;
+    uint32_t              body_size;
+    uint32_t              made_at;   /* where a body has XIR_MADE_; 0: nowhere               */
+    bool                  is_op, opaque;
+    bool                  plain;     /* its fields point to nothing but objects              */
+    bool                  many_inputs, many_outputs;
+    uint8_t               what;      /* xir_type_kind etc. of the built-in families, see place.c, type.c */
 };
 
 /* xir_class.what is 1 + the kind for the built-in targets, memory types and types; one of these for arrays and scalars;
@@ -88,13 +96,13 @@ bool class_reserve_infer(xir_class *cls, unsigned target);
 void class_set_infer(xir_class *cls, unsigned target, xir_infer_fn *fn);
 /* The function for this kind of target; NULL: the class has no own one. */
 static inline xir_infer_fn *class_infer_of(const xir_class *cls, unsigned kind) {
-    if (kind < XIR_TARGET_COUNT) return cls->infer[kind];
-    const infer_slot *more = cls->infer_more;
-    return more && kind < XIR_TARGET_MAX ? more[kind] : NULL;
+    if (kind < XIR_TARGET_COUNT) return cls->more->infer[kind];
+    const infer_slot *slots = cls->more->infer_more;
+    return slots && kind < XIR_TARGET_MAX ? slots[kind] : NULL;
 }
 
 /* The kernel of a class, for code that runs its ops; NULL: none. Setting requires the context's lock. */
-static inline xir_kernel_fn *class_kernel(const xir_class *cls) { return cls->kernel; }
+static inline xir_kernel_fn *class_kernel(const xir_class *cls) { return cls->more->kernel; }
 void class_set_kernel(xir_class *cls, xir_kernel_fn *fn);
 
 /* The class of an unregistered key, made on first use. */

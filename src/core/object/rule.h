@@ -46,6 +46,9 @@ static inline xir_status rule_run(xir_infer *at, xir_infer_fn *rule) {
     xir_status status = rule(at);
     return status && !at->status ? rule_failed(at, status) : status;
 }
-static inline xir_status rule_check(xir_infer *at) { return at->cls->check ? rule_run(at, at->cls->check) : XIR_OK; }
+static inline xir_status rule_check(xir_infer *at) {
+    xir_infer_fn *check = at->cls->more->check;
+    return check ? rule_run(at, check) : XIR_OK;
+}
 
 #endif

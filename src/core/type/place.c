@@ -67,7 +67,7 @@ uint64_t xir_mtype_storage_bits(const xir_mtype *mtype, uint64_t bits) {
 static void print_mem(const xir_object *object, buffer *out) {
     const xir_mtype *mtype = (const xir_mtype *)object;
     buffer_char(out, '@');
-    buffer_str(out, object->cls->form->name);
+    buffer_str(out, object->cls->more->form->name);
     buffer_char(out, '(');
     form_put_u64(out, xir_mtype_addr(mtype));
     if (xir_mtype_kind_of(mtype) == XIR_MTYPE_CHUNK) {
@@ -81,7 +81,7 @@ static const xir_object *parse_mem(object_pool *pool, const xir_class *cls, xir_
     form_text t;
     bool chunk = cls->what == 1 + XIR_MTYPE_CHUNK;
     uint64_t addr, offset = 0;
-    if (!form_open(&t, text, cls->form->name, e)) return NULL;
+    if (!form_open(&t, text, cls->more->form->name, e)) return NULL;
     if (!form_u64(&t, chunk ? "the number of a chunk" : "an address", &addr)) return NULL;
     if (chunk && (!form_literal(&t, "@") || !form_u64(&t, "an offset", &offset))) return NULL;
     if (!form_close(&t)) return NULL;

@@ -223,7 +223,7 @@ static void print(const xir_object *object, buffer *out) {
     bool exp = object->cls->what == WHAT_EXP;
     xir_runs runs = array_runs(object);
     buffer_char(out, '@');
-    buffer_str(out, object->cls->form->name);
+    buffer_str(out, object->cls->more->form->name);
     buffer_str(out, "([axis=");
     form_put_i64(out, array_axis(object));
     buffer_char(out, ']');
@@ -280,7 +280,7 @@ static const xir_object *parse(object_pool *pool, const xir_class *cls, xir_str 
                                                   : CLASS_norm_ratios;
     form_text t;
     int64_t axis;
-    if (!form_open(&t, text, cls->form->name, e)) return NULL;
+    if (!form_open(&t, text, cls->more->form->name, e)) return NULL;
     if (!form_literal(&t, "[axis=") || !form_i64(&t, "an axis", &axis) || !form_literal(&t, "]")) return NULL;
     run_list runs;
     run_list_init(&runs, context_alloc(pool->ctx));

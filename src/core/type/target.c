@@ -104,7 +104,7 @@ const xir_target *xir_target_of_kind(xir_context *ctx, xir_target_kind kind, con
 static void print_core(const xir_object *object, buffer *out) {
     xir_str core = ((const cored_target *)object)->core;
     buffer_char(out, '@');
-    buffer_str(out, object->cls->form->name);
+    buffer_str(out, object->cls->more->form->name);
     buffer_char(out, '(');
     buffer_put(out, core.data, core.size);
     buffer_char(out, ')');
@@ -112,7 +112,7 @@ static void print_core(const xir_object *object, buffer *out) {
 
 static const xir_object *parse_core(object_pool *pool, const xir_class *cls, xir_str text, form_error *e) {
     form_text t;
-    if (!form_open(&t, text, cls->form->name, e)) return NULL;
+    if (!form_open(&t, text, cls->more->form->name, e)) return NULL;
     if (t.at == text.size || text.data[text.size - 1] != ')') {
         form_expected(&t, XIR_E_SYNTAX, text.size, "')'");
         return NULL;

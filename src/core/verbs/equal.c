@@ -147,8 +147,8 @@ uint64_t op_attrs_hash(const xir_op *op) {
     /* one stretch of memory, with hashes in place of references */
     if (cls->plain && cls->body_size <= sizeof space) {
         memcpy(space, op->attrs, cls->body_size);
-        for (uint32_t i = 0; i < cls->n_refs; i++) {
-            void *at = body_at(space, &cls->fields[cls->refs[i]]);
+        for (uint32_t i = 0; i < cls->more->n_refs; i++) {
+            void *at = body_at(space, &cls->fields[cls->more->refs[i]]);
             *(uintptr_t *)at = xir_object_hash(*(const xir_object *const *)at);
         }
         body_hash_into(cls, space, &hash);

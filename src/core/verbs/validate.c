@@ -134,19 +134,19 @@ static xir_status check_inputs(checker *c, const xir_op *op, xir_str path, xir_d
     const xir_class *cls = op->cls;
     xir_status first = XIR_OK;
     place p;
-    if (op->n_inputs < cls->least_inputs) {
+    if (op->n_inputs < cls->more->least_inputs) {
         keep_first(&first, diag_fail(why, XIR_E_MISSING, under(&p, path, "/inputs", 0),
                                      "%.*s needs %" PRIu32 " inputs, found %" PRIu32, (int)cls->key.size, cls->key.data,
-                                     cls->least_inputs, op->n_inputs));
+                                     cls->more->least_inputs, op->n_inputs));
     }
-    if (!cls->many_inputs && op->n_inputs > cls->n_inputs) {
+    if (!cls->many_inputs && op->n_inputs > cls->more->n_inputs) {
         keep_first(&first, diag_fail(why, XIR_E_INVALID, under(&p, path, "/inputs", 0),
                                      "%.*s takes at most %" PRIu32 " inputs, found %" PRIu32, (int)cls->key.size,
-                                     cls->key.data, cls->n_inputs, op->n_inputs));
+                                     cls->key.data, cls->more->n_inputs, op->n_inputs));
     }
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const xir_value *v = op->inputs[i].value;
-        bool optional = i < cls->n_inputs && cls->inputs[i].decl == XIR_DECL_OPT;
+        bool optional = i < cls->more->n_inputs && cls->more->inputs[i].decl == XIR_DECL_OPT;
         if (!v) {
             if (optional || is_foreign(cls)) continue;
             keep_first(&first, diag_fail(why, XIR_E_MISSING, under(&p, path, "/inputs/%zu", i), "the input is absent"));
@@ -294,16 +294,16 @@ static xir_status check_op(checker *c, const xir_op *op, xir_str path, xir_diags
         place p;
         if (type) keep_first(&first, check_type(c, type, why ? under(&p, path, "/outputs/%zu/dtype", i) : path, why));
     }
-    if (!cls->many_outputs && op->n_outputs != cls->n_outputs) {
+    if (!cls->many_outputs && op->n_outputs != cls->more->n_outputs) {
         place p;
         keep_first(&first, diag_fail(why, XIR_E_INVALID, under(&p, path, "/outputs", 0),
                                      "%.*s has %" PRIu32 " outputs, found %" PRIu32, (int)cls->key.size, cls->key.data,
-                                     cls->n_outputs, op->n_outputs));
+                                     cls->more->n_outputs, op->n_outputs));
     }
     if (!cls->plain || op->more) keep_first(&first, check_attr_params(c, op, path, why));
     keep_first(&first, check_target(c, op, path, why));
     /* The class's own rule relies on the checks before it. */
-    if (!first && (cls->check || c->net->ctx->choosy_targets)) keep_first(&first, check_rule(c, op, path, why));
+    if (!first && (cls->more->check || c->net->ctx->choosy_targets)) keep_first(&first, check_rule(c, op, path, why));
     if (!cls->plain) keep_first(&first, check_children(c, op, path, why));
     return first;
 }
@@ -324,7 +324,7 @@ xir_status xir_op_validate(const xir_op *op, xir_diags *why) {
 
 static void start_ids(id_set *set, const xir_allocator *alloc, int64_t next, uint64_t expected) {
     *set = (id_set){ .highest = -1 };
-    if (next <= 0 || (uint64_t)next > expected * 64 + 4096) return;
+    if (next < 0 || (uint64_t)next > expected * 64 + 4096) return;
     size_t bytes = ((size_t)next / 64 + 1) * sizeof *set->bits;
     set->bits = mem_new(alloc, bytes);
     if (!set->bits) return;   /* slower, but not wrong */

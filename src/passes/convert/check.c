@@ -199,7 +199,7 @@ static void type_text(const xir_type *type, char *out, size_t room) {
     buffer b;
     buffer_init(&b, &memory_default);
     const xir_class *cls = xir_object_class(element);
-    if (cls && cls->form && cls->form->print) cls->form->print(element, &b);
+    if (cls && cls->more->form && cls->more->form->print) cls->more->form->print(element, &b);
     size_t n = (size_t)snprintf(out, room, "%.*s [", (int)(b.size < 60 ? b.size : 60), b.size ? b.data : "");
     buffer_free(&b);
     for (size_t i = 0; i < xir_type_rank(type) && n < room - 32; i++) {
@@ -272,7 +272,7 @@ xir_status conversion_check_values(conversion *c, bool sorted) {
     }
     for (xir_op *op = xir_network_first(c->net); op; op = xir_op_next(op)) {
         if (!xir_class_is_opaque(op->cls)) continue;
-        convert_class *cls = conversion_class(c, op->cls);
+        const convert_class *cls = conversion_class(c, op->cls);
         if (!cls) return XIR_E_MEMORY;
         if (!cls->dialect) continue;
         xir_node at = { .c = c, .op = op, .cls = cls };

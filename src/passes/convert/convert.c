@@ -41,16 +41,18 @@ static bool name_inputs(conversion *c, convert_class *cls) {
     return names;
 }
 
-convert_class *conversion_class(conversion *c, const xir_class *cls) {
+const convert_class *conversion_class(conversion *c, const xir_class *cls) {
     const xir_allocator *alloc = context_alloc(c->ctx);
+    static const convert_class in_no_dialect;   /* a file may have many such classes */
     const uint32_t *known = pointer_table_find(&c->class_of, cls);
     if (known) return &c->classes[*known];
+    const xir_dialect_decl *dialect = dialect_of_class(cls);
+    if (!dialect) return &in_no_dialect;
     if (!mem_reserve(alloc, (void **)&c->classes, &c->class_room, c->n_classes + 1, sizeof *c->classes)) return NULL;
     if (!pointer_table_add(&c->class_of, cls, (uint32_t)c->n_classes)) return NULL;
     convert_class *made = &c->classes[c->n_classes++];
     xir_str key = xir_class_key(cls), domain;
-    *made = (convert_class){ .dialect = dialect_of_class(cls) };
-    if (!made->dialect) return made;
+    *made = (convert_class){ .dialect = dialect };
     convert_split_key(made->dialect, key, &domain, &made->type);
     made->row = xir_convert_find(c->ctx, key);
     made->foreign = domain.size > 0;
@@ -217,7 +219,7 @@ static void unknown_op(xir_node *at) {
              near ? "; did you mean '" : "", near ? near->name + prefix : "", near ? "'?" : "");
 }
 
-static xir_status run_node(conversion *c, xir_op *op, convert_class *cls) {
+static xir_status run_node(conversion *c, xir_op *op, const convert_class *cls) {
     size_t n_out = xir_op_output_count(op);
     xir_node at = { .c = c, .op = op, .cls = cls, .n_in = xir_op_input_count(op), .n_out = n_out,
                     .mark = xir_op_prev(op) };
@@ -259,7 +261,7 @@ xir_status conversion_run(conversion *c) {
     for (xir_op *op = xir_network_first(c->net), *next; op && !status; op = next) {
         next = xir_op_next(op);
         if (!xir_class_is_opaque(xir_op_class(op))) continue;
-        convert_class *cls = conversion_class(c, xir_op_class(op));
+        const convert_class *cls = conversion_class(c, xir_op_class(op));
         if (!cls) status = XIR_E_MEMORY;
         else if (cls->dialect) status = run_node(c, op, cls);
         if (!status && c->cancelled)

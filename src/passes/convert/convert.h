@@ -109,7 +109,7 @@ typedef struct node_input { xir_value *value; uint32_t from; } node_input;
 struct xir_node {
     conversion            *c;
     xir_op                *op;
-    convert_class         *cls;
+    const convert_class   *cls;
     size_t                 n_in, n_out;
     const node_input      *in;          /* by position of a row that names its inputs; NULL: the op's inputs */
     xir_op                *mark;        /* the op before those made for the node; NULL: they come first */
@@ -126,7 +126,7 @@ void       conversion_end(conversion *c);
 /* ---- shared by the files of this folder ------------------------------------------------------------------------- */
 
 /* The facts about an op's class; NULL: out of memory. */
-convert_class *conversion_class(conversion *c, const xir_class *cls);
+const convert_class *conversion_class(conversion *c, const xir_class *cls);
 
 /* Adds a finding about a node, with its place and name. */
 xir_status node_say(const xir_node *at, xir_severity severity, xir_status code, const char *where,

@@ -169,7 +169,7 @@ static void turn_anchor(plan *l, node *n) {
 
 /* Reads the op's LAYOUT row. The op can use it only if the types of its outputs can be inferred again. */
 static void list_op(plan *l, node *n, bool transpose) {
-    const class_layout *row = n->op->cls->layout;
+    const class_layout *row = n->op->cls->more->layout;
     layout_kind kind = row ? row->kind : LAYOUT_NONE;
     bool plain = (row || transpose) && is_plain_op(l, n, kind) && xir_class_infers_on(n->op->cls, XIR_TARGET_HOST);
     if (plain && transpose) make_view(l, n);

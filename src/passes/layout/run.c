@@ -27,6 +27,13 @@ static xir_status relayout(xir_pass *at, bool open, bool first, bool *again) {
     return status;
 }
 
+/* Whether some op can work in another order, or asks its neighbours to. A plan has a node for every op. */
+static bool can_change(const xir_network *net) {
+    const xir_op *op = xir_network_first(net);
+    while (op && !op->cls->more->layout) op = xir_op_next(op);
+    return op;
+}
+
 /* Reads an option that has two possible values. */
 static xir_status choose(xir_pass *at, const char *option, const char *no, const char *yes, bool *out) {
     xir_str word = xir_pass_text(at, option);
@@ -37,7 +44,7 @@ static xir_status choose(xir_pass *at, const char *option, const char *no, const
 }
 
 static xir_status run(xir_pass *at) {
-    bool open, first, again = true;
+    bool open, first, again = can_change(at->net);
     size_t findings = xir_diags_count_of(at->why, XIR_ERROR);
     xir_status status = choose(at, "io", "keep", "nhwc", &open);
     if (!status) status = choose(at, "to", "nhwc", "nchw", &first);

@@ -51,9 +51,9 @@ void codec_plans_free(codec_plans *plans) {
 static codec_key *keys_of(codec_plans *plans, const xir_class *cls) {
     bool shared = cls->opaque && cls->is_op;
     if (shared && plans->opaque_keys) return plans->opaque_keys;
-    codec_key *keys = arena_take(plans->arena, cls->n_keys * sizeof *keys);
-    for (uint32_t i = 0, n = 0; keys && i < cls->n_keys; i++) {
-        const class_key *k = &cls->keys[i];
+    codec_key *keys = arena_take(plans->arena, cls->more->n_keys * sizeof *keys);
+    for (uint32_t i = 0, n = 0; keys && i < cls->more->n_keys; i++) {
+        const class_key *k = &cls->more->keys[i];
         if (k->old) continue;
         keys[n] = (codec_key){ .name = k->name, .field = k->field >= 0 ? &cls->fields[k->field] : NULL,
                                .what = k->field };
@@ -78,7 +78,7 @@ static codec_plan *make_plan(codec_plans *plans, const xir_class *cls, bool late
     if (!plan || !keys || !body || !recent || !(late || stretches)) return NULL;
     if (late) plans->shared = recent;
     *plan = (codec_plan){ .cls = cls, .keys = keys, .recent = recent, .stretches = stretches, .last_body = body };
-    for (uint32_t i = 0; i < cls->n_keys; i++) plan->n_keys += !cls->keys[i].old;
+    for (uint32_t i = 0; i < cls->more->n_keys; i++) plan->n_keys += !cls->more->keys[i].old;
     return plan;
 }
 

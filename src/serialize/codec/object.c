@@ -145,7 +145,7 @@ static const xir_class *class_of_map(decoder *d, source *s, const xir_class *of)
         misfit(s, s->at, cls, of);
         return NULL;
     }
-    if (cls->form) {
+    if (cls->more->form) {
         trace_fail(&d->trace, XIR_E_TYPE, byte, "expected %.*s as one text, found a map", CLIP(cls->key));
         return NULL;
     }

@@ -360,7 +360,7 @@ int next_member(source *s, const codec_plan *plan, bool first, uint32_t *next, x
     if (stepped != 1) return stepped;
     const class_key *key = class_find_key(plan->cls, *name, *next);
     *what = key ? key->field : KEY_NONE;
-    if (key) *next = (uint32_t)(key - plan->cls->keys) + 1;
+    if (key) *next = (uint32_t)(key - plan->cls->more->keys) + 1;
     return 1;
 }
 

@@ -228,7 +228,7 @@ void encode_object(encoder *e, const xir_object *object) {
     size_t begun = s->ops->begin(s, object);
     if (begun == SINK_DONE) return;
     const xir_class *cls = object->cls;
-    if (cls->form && s->ops->form) {
+    if (cls->more->form && s->ops->form) {
         s->ops->form(s, object);
     } else {
         const codec_plan *plan = plan_of(e, cls);

@@ -26,7 +26,7 @@ xir_status flat_write_part(const format_part *part, const format_writing *how);
 static inline uint32_t flat_levels(const flat_table *table) {
     if (table->shape == FLAT_AXIS_UNIT || table->shape == FLAT_AXIS_NAME) return 0;
     const xir_class *cls = table->cls;
-    return !cls || !(cls->form || (cls->base && cls->base == cls->ctx->types[CLASS_scalar]));
+    return !cls || !(cls->more->form || (cls->more->base && cls->more->base == cls->ctx->types[CLASS_scalar]));
 }
 
 #endif

@@ -300,7 +300,7 @@ static bool read_rows(flat_reader *r, const flat_view *t, const flat_table *as, 
     r->d.trace.top = &f;
     bool ok = read_fields(r, t, as, c, body, &f);
     xir_map extra = { 0 };
-    const uint8_t *text = cls->form ? NULL : flat_slot_at(t, as, (int)as->extra);
+    const uint8_t *text = cls->more->form ? NULL : flat_slot_at(t, as, (int)as->extra);
     if (ok && text) {
         f.key = as->slots[as->extra].name;
         flat_over over = { .cls = cls, .body = body, .blank = cls->defaults };
@@ -308,7 +308,7 @@ static bool read_rows(flat_reader *r, const flat_view *t, const flat_table *as, 
         body->absent = (uint32_t)over.absent;
     }
     r->d.trace.top = f.up;
-    if (!ok || (cls->form && !check_form(r, t, as, body))) return false;
+    if (!ok || (cls->more->form && !check_form(r, t, as, body))) return false;
     if (!object_complete(&r->d, cls, body, flat_place(r, t->at))) return false;
     body->extra = extra.size ? &extra : NULL;
     return object_made(&r->d, body, out);

@@ -164,7 +164,7 @@ const flat_table *flat_table_of(const flat_schema *s, const xir_class *cls) {
 
 uint8_t flat_tag(const flat_family *family, const flat_table *table) {
     if (family->n > OPS && table->shape == FLAT_OP) {   /* no need to search: its tag is known */
-        uint32_t tag = table->cls->tag + (family->n > TABLES ? BEFORE_OPS : 0);
+        uint32_t tag = table->cls->more->tag + (family->n > TABLES ? BEFORE_OPS : 0);
         return tag < family->n && family->members[tag] == table ? (uint8_t)tag : 0;
     }
     for (uint32_t tag = 1; tag < family->n; tag++) {
@@ -185,10 +185,12 @@ static bool add_table(flat_schema *s, const char *name, flat_shape shape, const 
 /* Other threads may register classes meanwhile: the schema only names classes that were registered before. */
 static void find_classes(xir_context *ctx, const xir_class **ops, const xir_class **objects) {
     pthread_mutex_lock(&ctx->lock);
-    for (const xir_class *cls = atomic_load_explicit(&ctx->first_class, memory_order_relaxed); cls; cls = cls->next) {
+    const xir_class *cls = atomic_load_explicit(&ctx->first_class, memory_order_relaxed);
+    for (; cls; cls = cls->more->next) {
         const char *name = short_name(cls);
         if (!name) continue;
-        if (cls->is_op && cls->tag >= 1 && cls->tag <= OPS && !ops[cls->tag]) ops[cls->tag] = cls;
+        const uint32_t tag = cls->more->tag;
+        if (cls->is_op && tag >= 1 && tag <= OPS && !ops[tag]) ops[tag] = cls;
         for (size_t i = 0; !cls->is_op && i < NAMED; i++) {
             if (!objects[i] && strcmp(named[i].name, name) == 0) objects[i] = cls;
         }

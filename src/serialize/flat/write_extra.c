@@ -56,8 +56,8 @@ static bool has_bit(uint64_t bits, int i) { return i >= 0 && i < 64 && bits >> i
 
 void flat_row_items(flat_writer *w, const xir_class *cls, const void *body, uint64_t out, uint64_t over,
                     const xir_target *target) {
-    for (uint32_t i = 0; i < cls->n_keys; i++) {
-        const class_key *key = &cls->keys[i];
+    for (uint32_t i = 0; i < cls->more->n_keys; i++) {
+        const class_key *key = &cls->more->keys[i];
         extra_item item = { .key = key->name };
         if (key->old) continue;
         if (key->field == KEY_TARGET && target) {
@@ -78,8 +78,8 @@ void flat_row_items(flat_writer *w, const xir_class *cls, const void *body, uint
 
 void flat_all_items(flat_writer *w, const xir_op *op, uint64_t out, bool target) {
     const xir_class *cls = op->cls;
-    for (uint32_t i = 0; i < cls->n_keys; i++) {
-        const class_key *key = &cls->keys[i];
+    for (uint32_t i = 0; i < cls->more->n_keys; i++) {
+        const class_key *key = &cls->more->keys[i];
         extra_item item = { .key = key->name };
         if (key->old || has_bit(out, key->field)) continue;
         if (key->field == KEY_TYPE) {
@@ -101,8 +101,8 @@ void flat_all_items(flat_writer *w, const xir_op *op, uint64_t out, bool target)
 
 void flat_all_object_items(flat_writer *w, const xir_object *object, uint64_t out) {
     const xir_class *cls = object->cls;
-    for (uint32_t i = 0; i < cls->n_keys; i++) {
-        const class_key *key = &cls->keys[i];
+    for (uint32_t i = 0; i < cls->more->n_keys; i++) {
+        const class_key *key = &cls->more->keys[i];
         extra_item item = { .key = key->name };
         if (key->old || has_bit(out, key->field)) continue;
         if (key->field >= 0) {

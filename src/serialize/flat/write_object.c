@@ -307,7 +307,7 @@ static bool may_expand(const flat_writer *w, int64_t n) {
 static bool fits(flat_writer *w, const flat_slot *slot, const xir_object *object, flat_ref *out) {
     flat_ref *known = find_ref(w, object);
     const flat_table *t = known ? w->s.tables[known->number - 1] : flat_table_of(&w->s, object->cls);
-    if (!t && slot->family == w->s.targets && !object->cls->form) t = w->s.custom_target;
+    if (!t && slot->family == w->s.targets && !object->cls->more->form) t = w->s.custom_target;
     if (!t || (!known && !may_expand(w, expanded(t, object)))) return false;
     *out = known ? *known : (flat_ref){ .what = object, .number = t->number };
     if (!slot->family) return t == slot->table;

@@ -41,7 +41,7 @@ static inline xir_str no_name(void) { return (xir_str){ "", 0 }; }
 
 /* Whether objects of a class are written as maps. */
 static inline bool is_map_class(const xir_class *cls) {
-    return !cls->is_op && !cls->form && !(cls->traits & XIR_TRAIT_ABSTRACT);
+    return !cls->is_op && !cls->more->form && !(cls->traits & XIR_TRAIT_ABSTRACT);
 }
 
 /* Writes "class:KEY", for the class of an object or of an op. */

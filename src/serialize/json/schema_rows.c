@@ -25,13 +25,13 @@ static void put_pattern(schema *s, const xir_class *of, bool real) {
     bool first = true;
     for (size_t i = 0; i < s->n; i++) {
         const xir_class *cls = s->classes[i];
-        if (!cls->form || !fits(cls, of)) continue;
+        if (!cls->more->form || !fits(cls, of)) continue;
         buffer_str(&b, first ? "^@(" : "|");
-        bool many = strchr(cls->form->name, '|') != NULL;
+        bool many = strchr(cls->more->form->name, '|') != NULL;
         if (many) buffer_char(&b, '(');
-        buffer_str(&b, cls->form->name);
+        buffer_str(&b, cls->more->form->name);
         if (many) buffer_char(&b, ')');
-        if (cls->form->print != form_word_print) buffer_str(&b, "(\\([\\s\\S]*\\))?");
+        if (cls->more->form->print != form_word_print) buffer_str(&b, "(\\([\\s\\S]*\\))?");
         first = false;
     }
     if (!first) buffer_str(&b, ")$");
@@ -42,7 +42,7 @@ static void put_pattern(schema *s, const xir_class *of, bool real) {
 }
 
 static bool takes_texts(const schema *s, const xir_class *of, bool real) {
-    for (size_t i = 0; i < s->n; i++) real |= s->classes[i]->form && fits(s->classes[i], of);
+    for (size_t i = 0; i < s->n; i++) real |= s->classes[i]->more->form && fits(s->classes[i], of);
     return real;
 }
 
@@ -95,7 +95,7 @@ void schema_family(schema *s, const xir_class *of) {
     bool whole = fits(ctx->types[CLASS_int_imm], of), real = fits(ctx->types[CLASS_float_imm], of);
     bool maps = takes_maps(s, of);
     schema_def(s, "any:", of ? of->key : no_name());
-    if (of && of->doc.size) schema_str(s, "description", of->doc);
+    if (of && of->more->doc.size) schema_str(s, "description", of->more->doc);
     schema_list(s, "type");
     if (truth) schema_word(s, NULL, "boolean");
     if (real) schema_word(s, NULL, "number");
@@ -272,15 +272,15 @@ static void put_row(schema *s, const xir_class *cls, const xir_field *f, const c
 /* How many inputs an op takes, and which of them may be null. Trailing nulls do not count. */
 static void put_inputs(schema *s, const xir_class *cls) {
     schema_map(s, "inputs");
-    if (cls->least_inputs) schema_i64(s, "minItems", cls->least_inputs);
-    uint32_t fixed = cls->n_inputs - (cls->many_inputs ? 1 : 0);
+    if (cls->more->least_inputs) schema_i64(s, "minItems", cls->more->least_inputs);
+    uint32_t fixed = cls->more->n_inputs - (cls->many_inputs ? 1 : 0);
     if (fixed) {
         schema_list(s, "prefixItems");
         for (uint32_t i = 0; i < fixed; i++) {
             schema_map(s, NULL);
-            schema_str(s, "title", cls->inputs[i].name);
-            if (cls->inputs[i].doc.size) schema_str(s, "description", cls->inputs[i].doc);
-            if (cls->inputs[i].decl == XIR_DECL_IN) schema_word(s, "type", "object");
+            schema_str(s, "title", cls->more->inputs[i].name);
+            if (cls->more->inputs[i].doc.size) schema_str(s, "description", cls->more->inputs[i].doc);
+            if (cls->more->inputs[i].decl == XIR_DECL_IN) schema_word(s, "type", "object");
             schema_end(s);
         }
         schema_end(s);
@@ -296,16 +296,16 @@ static void put_inputs(schema *s, const xir_class *cls) {
 static void put_outputs(schema *s, const xir_class *cls) {
     schema_map(s, "outputs");
     if (!cls->many_outputs) {
-        schema_i64(s, "minItems", cls->n_outputs);
-        schema_i64(s, "maxItems", cls->n_outputs);
+        schema_i64(s, "minItems", cls->more->n_outputs);
+        schema_i64(s, "maxItems", cls->more->n_outputs);
     }
     schema_end(s);
 }
 
 static void put_properties(schema *s, const xir_class *cls) {
     schema_map(s, "properties");
-    for (uint32_t i = 0; i < cls->n_keys; i++) {
-        const class_key *k = &cls->keys[i];
+    for (uint32_t i = 0; i < cls->more->n_keys; i++) {
+        const class_key *k = &cls->more->keys[i];
         if (k->field >= 0)              put_row(s, cls, &cls->fields[k->field], k->name.data, k->old);
         else if (k->field == KEY_INPUTS)  put_inputs(s, cls);
         else if (k->field == KEY_OUTPUTS) put_outputs(s, cls);
@@ -315,8 +315,8 @@ static void put_properties(schema *s, const xir_class *cls) {
 }
 
 static bool has_old_name(const xir_class *cls, int field) {
-    for (uint32_t i = 0; i < cls->n_keys; i++) {
-        if (cls->keys[i].old && cls->keys[i].field == field) return true;
+    for (uint32_t i = 0; i < cls->more->n_keys; i++) {
+        if (cls->more->keys[i].old && cls->more->keys[i].field == field) return true;
     }
     return false;
 }
@@ -324,8 +324,8 @@ static bool has_old_name(const xir_class *cls, int field) {
 static void put_required(schema *s, const xir_class *cls) {
     schema_list(s, "required");
     schema_word(s, NULL, "_type_key");
-    if (cls->is_op && cls->least_inputs) schema_word(s, NULL, "inputs");
-    if (cls->is_op && !cls->many_outputs && cls->n_outputs) schema_word(s, NULL, "outputs");
+    if (cls->is_op && cls->more->least_inputs) schema_word(s, NULL, "inputs");
+    if (cls->is_op && !cls->many_outputs && cls->more->n_outputs) schema_word(s, NULL, "outputs");
     for (uint32_t i = 0; i < cls->n_fields; i++) {
         if (cls->fields[i].flags & XIR_FIELD_REQUIRED && !has_old_name(cls, (int)i))
             schema_str(s, NULL, cls->fields[i].name);
@@ -342,11 +342,11 @@ static void put_required_by_names(schema *s, const xir_class *cls) {
         first = false;
         schema_map(s, NULL);
         schema_list(s, "anyOf");
-        for (uint32_t j = 0; j < cls->n_keys; j++) {
-            if (cls->keys[j].field != (int)i) continue;
+        for (uint32_t j = 0; j < cls->more->n_keys; j++) {
+            if (cls->more->keys[j].field != (int)i) continue;
             schema_map(s, NULL);
             schema_list(s, "required");
-            schema_str(s, NULL, cls->keys[j].name);
+            schema_str(s, NULL, cls->more->keys[j].name);
             schema_end(s);
             schema_end(s);
         }
@@ -359,15 +359,15 @@ static void put_required_by_names(schema *s, const xir_class *cls) {
 /* An old name excludes the other names. */
 static void put_old_names(schema *s, const xir_class *cls) {
     bool first = true;
-    for (uint32_t i = 0; i < cls->n_keys; i++) {
-        const class_key *k = &cls->keys[i];
+    for (uint32_t i = 0; i < cls->more->n_keys; i++) {
+        const class_key *k = &cls->more->keys[i];
         if (!k->old) continue;
         if (first) schema_map(s, "dependentSchemas");
         first = false;
         schema_map(s, k->name.data);
         schema_map(s, "properties");
-        for (uint32_t j = 0; j < cls->n_keys; j++) {
-            if (j != i && cls->keys[j].field == k->field) schema_bool(s, cls->keys[j].name.data, false);
+        for (uint32_t j = 0; j < cls->more->n_keys; j++) {
+            if (j != i && cls->more->keys[j].field == k->field) schema_bool(s, cls->more->keys[j].name.data, false);
         }
         schema_end(s);
         schema_end(s);
@@ -377,7 +377,7 @@ static void put_old_names(schema *s, const xir_class *cls) {
 
 void schema_class(schema *s, const xir_class *cls) {
     schema_def(s, "class:", cls->key);
-    if (cls->doc.size) schema_str(s, "description", cls->doc);
+    if (cls->more->doc.size) schema_str(s, "description", cls->more->doc);
     put_required(s, cls);
     put_properties(s, cls);
     put_required_by_names(s, cls);

@@ -237,7 +237,7 @@ static void on_form(sink *s, const xir_object *object) {
     json_sink *j = self(s);
     buffer text;
     buffer_init(&text, context_alloc(j->ctx));
-    object->cls->form->print(object, &text);
+    object->cls->more->form->print(object, &text);
     if (text.failed) s->status = XIR_E_MEMORY;
     else on_text(s, (xir_str){ text.data, text.size });
     buffer_free(&text);

@@ -149,7 +149,7 @@ static void on_end(sink *s) { self(s)->depth--; }   /* after a failure the depth
 static void on_form(sink *s, const xir_object *object) {
     buffer text;
     buffer_init(&text, context_alloc(self(s)->ctx));
-    object->cls->form->print(object, &text);
+    object->cls->more->form->print(object, &text);
     if (text.failed) s->status = XIR_E_MEMORY;
     else put_text(self(s), (xir_str){ text.data, text.size });
     buffer_free(&text);

@@ -305,7 +305,7 @@ static void forms_do_not_mix(void **state) {
         xir_str text = xir_str_of(texts[i]);
         for (size_t j = 0; j < ctx->n_forms; j++) {
             const xir_class *cls = ctx->forms[j];
-            const xir_object *object = cls->form->parse(context_pool(ctx), cls, text, NULL);
+            const xir_object *object = cls->more->form->parse(context_pool(ctx), cls, text, NULL);
             assert_true((object != NULL) == (cls == form_class(ctx, text)));
             if (object) assert_ptr_equal(object->cls, cls);
         }

@@ -232,7 +232,7 @@ static void rows_fit_their_classes(void **state) {
     const xir_class *cls;
     size_t rows = 0;
     for (size_t i = 0; (cls = xir_context_class_at(ctx, i)); i++) {
-        const class_layout *row = cls->layout;
+        const class_layout *row = cls->more->layout;
         assert_int_equal(row != NULL, xir_class_note(cls, XIR_DECL_LAYOUT, 0).size != 0);
         if (!row) continue;
         rows++;

@@ -70,7 +70,7 @@ static void the_schema_is_json_and_always_the_same(void **state) {
     for (size_t i = 0; (cls = xir_context_class_at(ctx, i)) != NULL; i++) {   /* every class that is written as a map */
         char name[200];
         snprintf(name, sizeof name, "class:%s", xir_class_key(cls).data);
-        bool map = xir_class_is_op(cls) || !(cls->form || xir_class_traits(cls) & XIR_TRAIT_ABSTRACT);
+        bool map = xir_class_is_op(cls) || !(cls->more->form || xir_class_traits(cls) & XIR_TRAIT_ABSTRACT);
         assert_true(map == (xir_map_find(&defs->as.map, xir_str_of(name)) != NULL));
         n += map;
     }
