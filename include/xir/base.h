@@ -93,8 +93,8 @@ XIR_API bool xir_str_equal(xir_str a, xir_str b);
 
 /* For "did you mean" suggestions. Returns true if `candidate` is a likely correction of the misspelled `word` and
  * closer to it than `*distance`, and then stores its distance there. The distance counts letters that are changed,
- * inserted, left out or swapped with their neighbour. It may be at most a third of the word's letters plus one, at
- * most three, and less than the whole word. Texts of more than 48 bytes never match. Start with SIZE_MAX and try all
+ * inserted, left out or swapped with their neighbour. It may be at most a third of the word's letters (but 1 in any
+ * word of two or more), and at most three. Texts of more than 48 bytes never match. Start with SIZE_MAX and try all
  * candidates: the last one that returned true is the closest, and of two equally close ones the first. */
 XIR_API bool xir_str_is_nearer(xir_str word, xir_str candidate, size_t *distance);
 

@@ -36,7 +36,7 @@ typedef struct xir_convert_row {
      *
      * A capital letter is a list of them, A any list. A real may be Params of one element, since JSON has no inf and
      * nan; a list of reals may be Params of one dim; a text that is not UTF-8 is Params. "!": required. "<11": up to
-     * version 10; ">=11": from 11. */
+     * version 10; ">=11": from 11; before the first attribute, ">=12 alpha:f", the versions that have the op itself. */
     const char     *attributes;
     /* Without a hook: the node becomes one op of this class with the same inputs and outputs. With one: the classes
      * that it makes, for readers. */
@@ -98,6 +98,13 @@ typedef struct xir_dialect_decl {
     /* Returns true if an op only computes its outputs from its inputs and attributes, always in the same way: then an
      * unused one may be removed, and two equal ones merged. NULL: no op is known to be pure. */
     bool                 (*is_pure)(const xir_op *op);
+    /* Checks what rows cannot say, before the node's hook runs: returns false after xir_node_invalid. NULL: nothing. */
+    bool                 (*check)(xir_node *at);
+    /* Types the outputs of a node that is kept (xir_node_type_output), by the format's own rules, so that what follows
+     * is converted. NULL: they have the types that the file declares. */
+    void                 (*types)(xir_node *at);
+    /* The element type that the file declares for a value without a type. NULL: there is none. */
+    const xir_type      *(*element)(const xir_value *v);
 } xir_dialect_decl;
 
 #define XIR_DIALECT_HEAD(prefix_, name_) \
@@ -292,7 +299,7 @@ XIR_API xir_value *xir_node_reduced(xir_node *at, const char *cls, xir_value *x,
 /* Sets output `i` of the node. The second makes the first output the first output of a new op. */
 XIR_API bool xir_node_result(xir_node *at, size_t i, xir_value *v);
 XIR_API bool xir_node_becomes(xir_node *at, const char *cls, xir_values inputs, xir_sets sets);
-/* Sets the type of an output of a kept node, if it has none. */
+/* Sets the type of an output of a kept node, or completes the unknown dims of the type that the file declares. */
 XIR_API void xir_node_type_output(xir_node *at, size_t i, const xir_type *type);
 
 /* Ready-made hooks: for an op that only returns its first input (a renamed constant remains a constant); for an op that

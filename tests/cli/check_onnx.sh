@@ -46,9 +46,13 @@ run 0 convert small.onnx e.imodel; run 0 check e.imodel; quiet
 # The conversion gives the same findings for nodes that it cannot convert, and warns about what it leaves out.
 run 0 opt --passes onnx-to-xir small.onnx f.json; quiet
 run 0 check f.json; quiet
-run 0 opt --passes onnx-to-xir a.onnx g.json; lines err 2; err "warning: to-xir: Conv 'conv1' (node 0): unknown attribute 'padz'"
+run 0 opt --passes onnx-to-xir a.onnx g.json; lines err 2
+err "warning: to-xir: Conv 'conv1' (node 0): unknown attribute 'padz'"
 err "warning: to-xir: Add 'add1' (node 2): output 0 'out' has a wrong declared type: expected @fp(32) [1, 2, 1, 1], found @fp(32) [1, 2, 2, 2]"
-run 0 opt --passes onnx-to-xir b.onnx h.json; lines err 2; err "Relo 'act1' (node 1): not converted: XIR has no known equivalent"
-err "Add 'add1' (node 2): not converted: input 0 'b' has no tensor type"
+run 0 opt --passes onnx-to-xir b.onnx h.json; lines err 2
+err "Relo 'act1' (node 1): not converted, nor is 1 that waits for it: XIR has no known equivalent"
+err "note: to-xir: 2 of 3 nodes are not converted, for 1 reason"
+run 0 opt --passes onnx-to-xir b.onnx h.json --json; json 'd["not_converted"] == 2 and len(d["findings"]) == 2'
+run 0 opt small.onnx h.json --json; json 'd["not_converted"] == 0'
 run 1 opt --passes onnx-to-xir --strict b.onnx i.json; gone i.json
 finish

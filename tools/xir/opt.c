@@ -101,6 +101,15 @@ static void say_of(const char *file, xir_diags *why) {
     xir_diags_free(placed);
 }
 
+/* The ops of other frameworks that are left: the conversion did not convert them, or did not run. */
+static size_t foreign_ops(const xir_network *net) {
+    size_t n = 0;
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        n += xir_class_is_dialect(xir_op_class(op));
+    }
+    return n;
+}
+
 /* Runs the passes. What is printed goes where the output does not; `j` not NULL: into an object. */
 static int optimise(loaded *l, const xir_pipeline *pipeline, const xir_pass_settings *settings, const xir_proof *proof,
                     const char *out, json_out *j) {
@@ -118,6 +127,7 @@ static int optimise(loaded *l, const xir_pipeline *pipeline, const xir_pass_sett
     if (with_times && to) print_report(report, to);
     if (j) put_report(j, report);
     if (j) put_proof(j, proof);
+    if (j) json_uint(j, "not_converted", foreign_ops(l->net));
     say_of(l->name, why);
     xir_pass_report_free(report);
     xir_diags_free(why);

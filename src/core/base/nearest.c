@@ -29,8 +29,9 @@ static size_t distance(xir_str a, xir_str b) {
 }
 
 bool xir_str_is_nearer(xir_str word, xir_str candidate, size_t *distance_so_far) {
-    size_t most = word.size / 3 + 1;
+    size_t most = word.size / 3;
     if (word.size > LONGEST || candidate.size > LONGEST) return false;
+    if (most < 1) most = 1;
     if (most > FARTHEST) most = FARTHEST;
     size_t d = distance(word, candidate);
     if (d >= *distance_so_far || d > most || d >= word.size) return false;

@@ -1,4 +1,5 @@
 /* Checks of nodes: whether a node has the form that its row describes, and whether its declared types are right. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "convert/convert.h"
@@ -154,6 +155,21 @@ static bool attributes_are_sound(xir_node *at) {
     return sound;
 }
 
+/* ---- the op itself ---------------------------------------------------------------------------------------------- */
+
+/* Whether the version of the operator set that the network uses has the op. */
+static bool version_is_sound(xir_node *at) {
+    const convert_class *cls = at->cls;
+    const char *operators = convert_operators(cls->dialect);
+    if (!at->c->checking || (cls->version >= cls->from && cls->version < cls->until)) return true;
+    const bool young = cls->version < cls->from;
+    node_say(at, young ? XIR_ERROR : XIR_WARNING, young ? XIR_E_UNKNOWN : XIR_OK, NULL,
+             "the %s has %.*s %s version %lld; this graph has version %lld", operators, (int)cls->type.size,
+             cls->type.data, young ? "from" : "until", (long long)(young ? cls->from : cls->until - 1),
+             (long long)cls->version);
+    return true;
+}
+
 /* ---- inputs and outputs ----------------------------------------------------------------------------------------- */
 
 static bool count_is_sound(xir_node *at, const char *what, size_t least, size_t most, size_t found) {
@@ -188,20 +204,26 @@ static bool inputs_are_sound(xir_node *at) {
 bool node_is_sound(xir_node *at) {
     bool inputs = count_is_sound(at, "input", at->cls->least_in, at->cls->most_in, own_inputs(at));
     bool outputs = count_is_sound(at, "output", at->cls->least_out, at->cls->most_out, at->n_out);
-    bool attributes = attributes_are_sound(at);
-    return inputs_are_sound(at) && inputs && outputs && attributes;
+    bool attributes = attributes_are_sound(at), version = version_is_sound(at);
+    return inputs_are_sound(at) && inputs && outputs && attributes && version;
 }
 
 /* ---- types ------------------------------------------------------------------------------------------------------ */
 
-static void type_text(const xir_type *type, char *out, size_t room) {
-    const xir_object *element = xir_type_object(xir_type_element(type));
+static size_t element_text(const xir_type *element, char *out, size_t room) {
+    const xir_object *object = xir_type_object(element);
     buffer b;
     buffer_init(&b, &memory_default);
-    const xir_class *cls = xir_object_class(element);
-    if (cls && cls->more->form && cls->more->form->print) cls->more->form->print(element, &b);
-    size_t n = (size_t)snprintf(out, room, "%.*s [", (int)(b.size < 60 ? b.size : 60), b.size ? b.data : "");
+    const xir_class *cls = xir_object_class(object);
+    if (cls && cls->more->form && cls->more->form->print) cls->more->form->print(object, &b);
+    size_t n = (size_t)snprintf(out, room, "%.*s", (int)(b.size < 60 ? b.size : 60), b.size ? b.data : "");
     buffer_free(&b);
+    return n;
+}
+
+static void type_text(const xir_type *type, char *out, size_t room) {
+    size_t n = element_text(xir_type_element(type), out, room);
+    n += (size_t)snprintf(out + n, room - n, " [");
     for (size_t i = 0; i < xir_type_rank(type) && n < room - 32; i++) {
         int64_t dim = xir_type_dim(type, (int64_t)i, false);
         const char *gap = i ? ", " : "";
@@ -211,8 +233,25 @@ static void type_text(const xir_type *type, char *out, size_t room) {
     snprintf(out + n, room - n, "]");
 }
 
+/* A file may declare the elements of a value and nothing else. */
+static bool element_agrees(xir_node *at, size_t output, const xir_type *inferred) {
+    char expected[160], found[160], where[32];
+    const xir_value *v = xir_op_output(at->op, (int64_t)output);
+    const xir_type *declared = convert_element(at->cls->dialect, v);
+    xir_str name = xir_value_name(v);
+    if (!declared || xir_type_equal(declared, xir_type_element(inferred))) return true;
+    element_text(xir_type_element(inferred), expected, sizeof expected);
+    element_text(declared, found, sizeof found);
+    snprintf(where, sizeof where, "output/%zu", output);
+    node_contradicts(at, XIR_E_INVALID, where, "output %zu '%.*s' has wrong declared elements: expected %s, found %s",
+                     output, (int)(name.size < 100 ? name.size : 100), name.size ? name.data : "", expected, found);
+    return true;
+}
+
 bool node_agrees(xir_node *at, size_t output, const xir_type *declared, const xir_type *inferred) {
-    if (!xir_type_as_tensor(declared) || !xir_type_as_tensor(inferred)) return true;
+    if (!xir_type_as_tensor(inferred)) return true;
+    if (!declared) return element_agrees(at, output, inferred);
+    if (!xir_type_as_tensor(declared)) return true;
     bool same = xir_type_rank(declared) == xir_type_rank(inferred) &&
                 xir_type_equal(xir_type_element(declared), xir_type_element(inferred));
     for (size_t i = 0; same && i < xir_type_rank(declared); i++) {
@@ -225,10 +264,18 @@ bool node_agrees(xir_node *at, size_t output, const xir_type *declared, const xi
     type_text(inferred, expected, sizeof expected);
     type_text(declared, found, sizeof found);
     snprintf(where, sizeof where, "output/%zu", output);
-    node_say(at, at->c->checking ? XIR_ERROR : XIR_WARNING, XIR_E_INVALID, where,
-             "output %zu '%.*s' has a wrong declared type: expected %s, found %s", output,
-             (int)(name.size < 100 ? name.size : 100), name.size ? name.data : "", expected, found);
+    node_contradicts(at, XIR_E_INVALID, where, "output %zu '%.*s' has a wrong declared type: expected %s, found %s",
+                     output, (int)(name.size < 100 ? name.size : 100), name.size ? name.data : "", expected, found);
     return true;
+}
+
+xir_status node_contradicts(const xir_node *at, xir_status code, const char *where, const char *format, ...) {
+    char sentence[SENTENCE_ROOM];
+    va_list list;
+    va_start(list, format);
+    text_vprint(sentence, sizeof sentence, format, list);
+    va_end(list);
+    return node_say(at, at->c->checking ? XIR_ERROR : XIR_WARNING, code, where, "%s", sentence);
 }
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
@@ -258,8 +305,23 @@ static void check_inputs(xir_node *at, bool sorted) {
     }
 }
 
+/* Two nodes of one name: findings and tools name a node by it, and a reader that finds nodes by name finds one. */
+static void check_name(xir_node *at, text_table *names) {
+    xir_str name = xir_op_name(at->op);
+    if (!name.size) return;
+    const uint32_t number = (uint32_t)convert_number(at->cls->dialect, at->op), *first = text_table_find(names, name);
+    if (first) {
+        node_say(at, XIR_WARNING, XIR_E_EXISTS, "name", "duplicate name; expected a unique one, found that of %s %u",
+                 convert_node(at->cls->dialect), *first);
+    } else if (!text_table_add(names, name, number)) {
+        at->c->no_memory = true;
+    }
+}
+
 xir_status conversion_check_values(conversion *c, bool sorted) {
+    text_table names;
     char where[80];
+    text_table_init(&names, context_alloc(c->ctx));
     const xir_op *last = xir_network_output_op(c->net);
     for (size_t i = 0; last && i < last->n_inputs; i++) {
         const xir_value *v = last->inputs[i].value;
@@ -273,9 +335,11 @@ xir_status conversion_check_values(conversion *c, bool sorted) {
     for (xir_op *op = xir_network_first(c->net); op; op = xir_op_next(op)) {
         if (!xir_class_is_opaque(op->cls)) continue;
         const convert_class *cls = conversion_class(c, op->cls);
-        if (!cls) return XIR_E_MEMORY;
+        if (!cls) c->no_memory = true;
+        if (c->no_memory) break;
         if (!cls->dialect) continue;
         xir_node at = { .c = c, .op = op, .cls = cls };
+        check_name(&at, &names);
         check_inputs(&at, sorted);
         for (size_t i = 0; i < op->n_outputs; i++) {
             if (!is_duplicate(&op->outputs[i])) continue;
@@ -285,7 +349,8 @@ xir_status conversion_check_values(conversion *c, bool sorted) {
                      NAME(xir_value_name(&op->outputs[i])));
         }
     }
-    return XIR_OK;
+    text_table_free(&names);
+    return c->no_memory ? XIR_E_MEMORY : XIR_OK;
 }
 
 /* ---- public functions ------------------------------------------------------------------------------------------- */

@@ -15,6 +15,7 @@ void conversion_begin(conversion *c, xir_network *net, xir_diags *why) {
     arena_init(&c->scratch, context_alloc(c->ctx));
     pointer_table_init(&c->class_of, context_alloc(c->ctx));
     pointer_table_init(&c->permuted_of, context_alloc(c->ctx));
+    pointer_table_init(&c->stayed.of, context_alloc(c->ctx));
 }
 
 void conversion_end(conversion *c) {
@@ -22,6 +23,8 @@ void conversion_end(conversion *c) {
     arena_free(&c->scratch);
     pointer_table_free(&c->class_of);
     pointer_table_free(&c->permuted_of);
+    pointer_table_free(&c->stayed.of);
+    mem_free(alloc, c->stayed.rows, c->stayed.room * sizeof *c->stayed.rows);
     mem_free(alloc, c->classes, c->class_room * sizeof *c->classes);
     mem_free(alloc, c->permuted, c->permuted_room * sizeof *c->permuted);
     mem_free(alloc, (void *)c->known, c->known_room * sizeof *c->known);
@@ -63,6 +66,7 @@ const convert_class *conversion_class(conversion *c, const xir_class *cls) {
         if (!name_inputs(c, made)) return NULL;
         row_range(made->row->outputs, &made->least_out, &made->most_out);
         while (row_next_attribute(&text, &attribute)) made->needs |= attribute.needed;
+        row_versions(made->row->attributes, &made->from, &made->until);
     }
     made->version = made->dialect->version ? made->dialect->version(c->net, domain) : 0;
     return made;
@@ -234,6 +238,7 @@ static xir_status run_node(conversion *c, xir_op *op, const convert_class *cls) 
     else if (cls->n_names && !node_find_inputs(&at)) at.fate = at.fate == NODE_NO_MEMORY ? NODE_NO_MEMORY : NODE_WRONG;
     else if (!node_is_sound(&at)) at.fate = NODE_WRONG;
     else if (!inputs_are_ready(&at)) at.fate = NODE_WRONG;
+    else if (c->checking && !convert_check(cls->dialect, &at)) at.fate = NODE_WRONG;
     else if (cls->row->hook) cls->row->hook(&at);
     else row_run(&at);
 
@@ -243,12 +248,8 @@ static xir_status run_node(conversion *c, xir_op *op, const convert_class *cls) 
     }
     discard(&at);
     if (at.fate == NODE_NO_MEMORY) return XIR_E_MEMORY;
-    c->stayed++;
-    if (at.fate == NODE_STAYS && !c->checking) {
-        xir_severity severity = c->strict ? XIR_ERROR : XIR_NOTE;
-        node_say(&at, severity, c->strict ? XIR_E_UNKNOWN : XIR_OK, NULL, "not converted: %s", at.reason);
-    }
-    return XIR_OK;
+    if (at.fate == NODE_STAYS) convert_types(cls->dialect, &at);
+    return at.fate == NODE_NO_MEMORY || c->no_memory || !stayed_add(c, &at) ? XIR_E_MEMORY : XIR_OK;
 }
 
 xir_status conversion_run(conversion *c) {
@@ -263,10 +264,11 @@ xir_status conversion_run(conversion *c) {
         if (!xir_class_is_opaque(xir_op_class(op))) continue;
         const convert_class *cls = conversion_class(c, xir_op_class(op));
         if (!cls) status = XIR_E_MEMORY;
-        else if (cls->dialect) status = run_node(c, op, cls);
+        else if (cls->dialect) c->nodes++, status = run_node(c, op, cls);
         if (!status && c->cancelled)
             status = diag_fail(c->why, XIR_E_CANCELLED, XIR_STR(""), "%sthe run was cancelled", c->prefix);
     }
+    if (!status && !c->checking) status = stayed_report(c);
     if (status == XIR_E_MEMORY) diag_memory(c->why);
     return status ? status : c->status;
 }

@@ -26,13 +26,17 @@ const char *convert_nodes(const xir_dialect_decl *dialect);
 const char *convert_results(const xir_dialect_decl *dialect);
 const char *convert_sources(const xir_dialect_decl *dialect);
 const char *convert_operators(const xir_dialect_decl *dialect);
+/* The optional functions at the end of a declaration, which may be shorter than this library's. */
+bool            convert_check(const xir_dialect_decl *dialect, xir_node *at);
+void            convert_types(const xir_dialect_decl *dialect, xir_node *at);
+const xir_type *convert_element(const xir_dialect_decl *dialect, const xir_value *v);
 
 /* A row of a table; all rows of a table have the size of the first. */
 static inline const xir_convert_row *convert_row_at(const xir_convert_row *rows, size_t i) {
     return (const xir_convert_row *)(const void *)((const char *)rows + i * rows->size);
 }
 /* Check whether a declaration, or a row of a table of a dialect (NULL: of none), can be registered. With a finding. */
-xir_status convert_check_size(const void *decl, size_t known, const char *what, xir_diags *why);
+xir_status convert_check_size(const void *decl, size_t least, size_t known, const char *what, xir_diags *why);
 xir_status convert_check_row(const xir_dialect_decl *dialect, const xir_convert_row *first, const xir_convert_row *row,
                              xir_diags *why);
 
@@ -56,6 +60,7 @@ typedef struct convert_class {
     const xir_str         *names;     /* of inputs, by position      */
     size_t                 n_names;
     bool                   needs;     /* some attribute is required */
+    int64_t                from, until;   /* versions that have the op */
 } convert_class;
 
 /* Permuted Params, one list for each source. */
@@ -73,6 +78,19 @@ typedef struct known_ints {
     const xir_value **of;     /* of an unknown item: the value whose dim v[i] it is, or NULL */
     int64_t           v[];
 } known_ints;
+
+/* A node that is not converted, in the order of the walk. */
+typedef struct stayed {
+    xir_op     *op;
+    uint32_t    cause;      /* the index of the node that it waits for; its own: it is a cause */
+    size_t      keeps;      /* of a cause: how many nodes are not converted, with itself        */
+    const char *reason;
+} stayed;
+typedef struct stayed_list {
+    stayed       *rows;
+    size_t        n, room;
+    pointer_table of;       /* nodes, and values without a type that no node makes -> index     */
+} stayed_list;
 
 typedef struct conversion {
     xir_context      *ctx;
@@ -96,7 +114,8 @@ typedef struct conversion {
     size_t            n_permuted, permuted_room;
     const known_ints **known;        /* by slot of the op that makes the list                 */
     size_t            known_room;
-    size_t            changed, stayed;
+    size_t            changed, nodes;     /* nodes that the walk has met                      */
+    stayed_list       stayed;
     xir_status        status;        /* of the first error                                    */
 } conversion;
 
@@ -116,6 +135,7 @@ struct xir_node {
     xir_value            **given;       /* the replacement of each output                     */
     node_fate              fate;
     char                   reason[300]; /* why it stays                                     */
+    const xir_value       *waits_for;   /* the input that keeps it, if one does             */
 };
 
 void       conversion_begin(conversion *c, xir_network *net, xir_diags *why);
@@ -132,6 +152,10 @@ const convert_class *conversion_class(conversion *c, const xir_class *cls);
 xir_status node_say(const xir_node *at, xir_severity severity, xir_status code, const char *where,
                     const char *format, ...)
     XIR_PRINTF(5, 6);
+/* Adds a finding about a part of a node that contradicts another one: an error when checking; a conversion goes on,
+ * with a warning. */
+xir_status node_contradicts(const xir_node *at, xir_status code, const char *where, const char *format, ...)
+    XIR_PRINTF(4, 5);
 bool node_no_memory(xir_node *at);
 /* The input at a position of the row, or NULL; and its name in findings, "input 1" or "input 1 (weight)". */
 xir_value  *node_input_at(const xir_node *at, size_t i);
@@ -151,6 +175,8 @@ typedef struct row_attribute {
     int64_t from, until;   /* versions that have it: from <= version < until */
 } row_attribute;
 bool row_next_attribute(const char **text, row_attribute *out);
+/* The versions that have the op itself: from <= version < until. */
+void row_versions(const char *attributes, int64_t *from, int64_t *until);
 /* Reads a range like "1-3"; false if it is malformed. `most` is SIZE_MAX if there is no limit. */
 bool row_range(const char *text, size_t *least, size_t *most);
 /* The names in "2-3 input weight bias", and the next of them; false at the end, or if the text is malformed: then *text
@@ -179,10 +205,17 @@ const xir_convert_row *row_like(xir_context *ctx, const xir_dialect_decl *dialec
 /* known.c: the list of a value, NULL if unknown. conversion_learn computes it for the first output of a new op, and
  * returns whether all items are known; if memory is out, it sets c->no_memory. */
 const known_ints *conversion_known(conversion *c, const xir_value *v);
+/* The list of any value, also of Params; unknown items are OPEN_ITEM. False: it is unknown, or memory is out. */
+#define OPEN_ITEM INT64_MIN
+bool              conversion_items(conversion *c, const xir_value *v, xir_ints *out);
 bool              conversion_learn(conversion *c, const xir_op *op);
 void              conversion_forget(conversion *c, const xir_op *op);
 /* Makes Params of the list learned for an op; NULL: out of memory. */
 xir_value        *conversion_known_params(conversion *c, const xir_op *op);
+
+/* stayed.c: notes that a node stays; false: out of memory. Then the report: the causes, and how many nodes stay. */
+bool       stayed_add(conversion *c, const xir_node *at);
+xir_status stayed_report(conversion *c);
 
 /* make.c */
 /* The same bytes under another name; NULL: out of memory. */

@@ -3,8 +3,9 @@
 #include "convert/convert.h"
 #include "manager/pass.h"
 #include "manager/pipeline.h"
+#include "sized.h"
 
-enum { MOST_ROWS = 1 << 16 };
+enum { MOST_ROWS = 1 << 16, LEAST_DIALECT = SIZE_TO(xir_dialect_decl, is_pure) };
 
 /* ---- parts of keys and places ----------------------------------------------------------------------------------- */
 
@@ -26,13 +27,26 @@ const char *convert_results(const xir_dialect_decl *dialect) { WORD(results, "/o
 const char *convert_sources(const xir_dialect_decl *dialect) { WORD(sources, "network input or constant"); }
 const char *convert_operators(const xir_dialect_decl *dialect) { WORD(operators, "set of operations"); }
 
+/* Whether a declaration has a member that was added after the first version of the struct. */
+#define HAS(d, member) ((d)->size >= SIZE_TO(xir_dialect_decl, member) && (d)->member)
+
+bool convert_check(const xir_dialect_decl *dialect, xir_node *at) {
+    return !HAS(dialect, check) || dialect->check(at);
+}
+void convert_types(const xir_dialect_decl *dialect, xir_node *at) {
+    if (HAS(dialect, types)) dialect->types(at);
+}
+const xir_type *convert_element(const xir_dialect_decl *dialect, const xir_value *v) {
+    return HAS(dialect, element) ? dialect->element(v) : NULL;
+}
+
 /* ---- checks ----------------------------------------------------------------------------------------------------- */
 
-/* Checks a struct that begins with its ABI version and size: it has all fields, and none that is unknown here is
- * set. */
-xir_status convert_check_size(const void *decl, size_t known, const char *what, xir_diags *why) {
+/* Checks a struct that begins with its ABI version and size: it has all fields of the first version, and none that is
+ * unknown here is set. */
+xir_status convert_check_size(const void *decl, size_t least, size_t known, const char *what, xir_diags *why) {
     const struct { uint32_t abi, size; } *head = decl;
-    if (head->abi != XIR_ABI || head->size < known) {
+    if (head->abi != XIR_ABI || head->size < least) {
         return diag_fail(why, XIR_E_ABI, XIR_STR(""), "a %s was declared for another version of the binary interface",
                          what);
     }
@@ -54,7 +68,7 @@ static xir_status check_dialect(xir_context *ctx, const void *const *items, size
                                 xir_diags *why) {
     const xir_dialect_decl *d = items[i];
     (void)ctx;
-    xir_status status = convert_check_size(d, sizeof *d, "dialect", why);
+    xir_status status = convert_check_size(d, LEAST_DIALECT, sizeof *d, "dialect", why);
     if (status) return status;
     if (!d->prefix || !is_prefix(d->prefix)) {
         return diag_fail(why, XIR_E_INVALID, XIR_STR(""),
@@ -82,7 +96,7 @@ static xir_status check_dialect(xir_context *ctx, const void *const *items, size
 /* A dialect also registers its rows, and its name for the pass to-xir. */
 static size_t brings(const void *item, registry_item *out) {
     const xir_dialect_decl *d = item;
-    if (d->abi != XIR_ABI || d->size < sizeof *d || d->n_rows > MOST_ROWS) return 0;
+    if (d->abi != XIR_ABI || d->size < LEAST_DIALECT || d->n_rows > MOST_ROWS) return 0;
     for (size_t i = 0; out && i < d->n_rows; i++) {
         const xir_convert_row *row = convert_row_at(d->rows, i);
         out[i] = (registry_item){ REGISTRY_CONVERSION, row->name, row };

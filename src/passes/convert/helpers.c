@@ -56,7 +56,7 @@ static const char *dims_text(const xir_value *v, char out[120]) {
     return out;
 }
 
-static const char *element_text(const xir_value *v, char out[40]) {
+const char *element_words(const xir_value *v, char out[40]) {
     const xir_type *element = v_element(v);
     const xir_float_type *real = xir_float_type_of(xir_type_object(element));
     const xir_integer_type *integer = xir_integer_type_of(xir_type_object(element));
@@ -76,7 +76,7 @@ bool xir_node_same_elements(xir_node *at, size_t i, const xir_value *a, size_t j
     if (xir_type_equal(v_element(a), v_element(b))) return true;
     snprintf(where, sizeof where, "input/%zu", j);
     return xir_node_invalid(at, XIR_E_TYPE, where, "%s: expected %s, like %s, found %s", node_input_words(at, j, right),
-                            element_text(a, first), node_input_words(at, i, left), element_text(b, second));
+                            element_words(a, first), node_input_words(at, i, left), element_words(b, second));
 }
 
 bool xir_node_broadcasts(xir_node *at, size_t i, const xir_value *a, size_t j, const xir_value *b) {

@@ -33,6 +33,9 @@ static inline xir_value *make_reshaped(xir_node *at, xir_value *x, const xir_int
     return xir_node_reshaped(at, x, dims, NULL);
 }
 
+/* The element type of a value in words of tensor formats, "float" or "int64". */
+const char *element_words(const xir_value *v, char out[40]);
+
 /* The product of items [from, to); -1 if one of them is unknown, or on overflow. */
 int64_t product_of(const xir_ints *list, size_t from, size_t to);
 

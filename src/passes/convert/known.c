@@ -204,6 +204,15 @@ const known_ints *conversion_known(conversion *c, const xir_value *v) {
     return slot < c->known_room ? c->known[slot] : NULL;
 }
 
+bool conversion_items(conversion *c, const xir_value *v, xir_ints *out) {
+    draft d;
+    if (!v || !list_of(c, v, &d)) return false;
+    *out = (xir_ints){ arena_take(&c->scratch, (d.n + 1) * sizeof *out->v), d.n };
+    c->no_memory |= !out->v;
+    for (size_t i = 0; out->v && i < d.n; i++) out->v[i] = d.open[i] ? OPEN_ITEM : d.v[i];
+    return out->v;
+}
+
 void conversion_forget(conversion *c, const xir_op *op) {
     if (op->slot < c->known_room) c->known[op->slot] = NULL;
 }

@@ -443,9 +443,33 @@ bool xir_node_becomes(xir_node *at, const char *cls, xir_values inputs, xir_sets
     return xir_node_result(at, 0, xir_node_make(at, cls, inputs, sets));
 }
 
+/* A declared type whose unknown dims are those of another type; `declared` itself if nothing is known better. */
+static const xir_type *completed(xir_node *at, const xir_type *declared, const xir_type *type) {
+    const size_t rank = xir_type_rank(type);
+    const bool alike = xir_type_as_tensor(declared) && xir_type_rank(declared) == rank &&
+                       xir_type_equal(xir_type_element(declared), xir_type_element(type));
+    if (!alike || !xir_type_has_unknown_dim(declared)) return declared;
+    xir_ints dims = { arena_take(&at->c->scratch, (rank + 1) * sizeof *dims.v), rank };
+    if (!dims.v) return node_no_memory(at), declared;
+    bool better = false;
+    for (size_t i = 0; i < rank; i++) {
+        const int64_t known = xir_type_dim(type, (int64_t)i, false);
+        dims.v[i] = xir_type_dim(declared, (int64_t)i, false);
+        if (dims.v[i] < 0 && known >= 0) dims.v[i] = known, better = true;
+    }
+    if (!better) return declared;
+    type = xir_type_tensor(at->c->ctx, xir_type_element(declared), xir_type_layout(declared), dims.v, rank);
+    if (!type) node_no_memory(at);
+    return type ? type : declared;
+}
+
 void xir_node_type_output(xir_node *at, size_t i, const xir_type *type) {
     xir_value *v = xir_op_output(at->op, (int64_t)i);
-    if (!v || !type || xir_value_type(v)) return;
+    if (!v || !type) return;
+    const xir_type *declared = xir_value_type(v);
+    if (!node_agrees(at, i, declared, type)) return;
+    type = declared ? completed(at, declared, type) : type;
+    if (type == declared) return;
     if (xir_value_set_type(v, type)) node_no_memory(at);
     else at->c->changed++;
 }

@@ -192,6 +192,7 @@ xir_value *xir_node_input(xir_node *at, size_t i) {
                                 node_input_words(at, i, words)), NULL;
     }
     xir_str name = xir_value_name(v);
+    at->waits_for = v;
     return xir_node_unsupported(at, "input %zu '%.*s' has no tensor type", i, (int)(name.size < 100 ? name.size : 100),
                                 name.size ? name.data : ""), NULL;
 }
@@ -223,6 +224,7 @@ static bool constant_of(xir_node *at, size_t i, const xir_type **element, const 
     if (!v) return false;
     if (bytes_of(v, element, bytes, n)) return true;
     char words[80];
+    at->waits_for = v;
     return xir_node_unsupported(at, "%s is not constant", node_input_words(at, i, words));
 }
 

@@ -21,23 +21,38 @@ static const char *read_word(const char *p, xir_str *out) {
     return p + out->size;
 }
 
+/* Reads ">=11", "<13" or both. */
+static const char *read_versions(const char *p, int64_t *from, int64_t *until) {
+    char *end = (char *)(uintptr_t)p;
+    for (;; p = end) {
+        if (*p == '<') *until = strtoll(p + 1, &end, 10);
+        else if (*p == '>' && p[1] == '=') *from = strtoll(p + 2, &end, 10);
+        else return p;
+    }
+}
+
+void row_versions(const char *attributes, int64_t *from, int64_t *until) {
+    *from = 0;
+    *until = INT64_MAX;
+    if (attributes) (void)read_versions(skip(attributes), from, until);
+}
+
 bool row_next_attribute(const char **text, row_attribute *out) {
     const char *p = *text ? skip(*text) : "";
     *out = (row_attribute){ .from = 0, .until = INT64_MAX };
+    if (*p == '<' || *p == '>') {   /* the versions that have the op */
+        p = skip(read_versions(p, &(int64_t){ 0 }, &(int64_t){ 0 }));
+    }
     if (!*p) return *text = p, false;
     if (*p == '*') out->name = (xir_str){ p, 1 }, p++;
     else p = read_word(p, &out->name);
     if (!out->name.size || *p++ != ':') return false;
     out->kinds = (xir_str){ p, strspn(p, "nbifstogyaBIFSTOGYA") };
     if (!out->kinds.size) return false;
-    for (p += out->kinds.size; *p && *p != ' ';) {
-        char *end = (char *)(uintptr_t)p + 1;
-        if (*p == '!') out->needed = true;
-        else if (*p == '<') out->until = strtoll(p + 1, &end, 10);
-        else if (*p == '>' && p[1] == '=') out->from = strtoll(p + 2, &end, 10);
-        else return false;
-        p = end;
-    }
+    p += out->kinds.size;
+    if (*p == '!') out->needed = true, p++;
+    p = read_versions(p, &out->from, &out->until);
+    if (*p && *p != ' ') return false;
     *text = p;
     return true;
 }
@@ -128,7 +143,7 @@ static const char *fault_of(const xir_convert_row *row) {
 
 xir_status convert_check_row(const xir_dialect_decl *dialect, const xir_convert_row *first, const xir_convert_row *row,
                              xir_diags *why) {
-    xir_status status = convert_check_size(row, sizeof *row, "conversion row", why);
+    xir_status status = convert_check_size(row, sizeof *row, sizeof *row, "conversion row", why);
     if (status) return status;
     if (row->size != first->size) {
         return diag_fail(why, XIR_E_ABI, XIR_STR(""),
@@ -146,7 +161,7 @@ xir_status convert_check_row(const xir_dialect_decl *dialect, const xir_convert_
 
 static xir_status check_row(xir_context *ctx, const void *const *items, size_t i, const char **name, xir_diags *why) {
     const xir_convert_row *row = items[i];
-    xir_status status = convert_check_size(row, sizeof *row, "conversion row", why);
+    xir_status status = convert_check_size(row, sizeof *row, sizeof *row, "conversion row", why);
     if (status) return status;
     *name = row->name;
     return convert_check_row(row->name ? xir_dialect_find(ctx, xir_str_of(row->name)) : NULL, row, row, why);
@@ -161,7 +176,7 @@ void convert_rules_define(xir_context *ctx) {
 
 /* The rows of a table have the size of the first. */
 static xir_status find_rows(const xir_convert_row *rows, size_t n, const void **items, xir_diags *why) {
-    xir_status status = n ? convert_check_size(rows, sizeof *rows, "conversion row", why) : XIR_OK;
+    xir_status status = n ? convert_check_size(rows, sizeof *rows, sizeof *rows, "conversion row", why) : XIR_OK;
     for (size_t i = 0; i < n && !status; i++) {
         const xir_convert_row *row = convert_row_at(rows, i);
         if (row->size != rows->size) status = convert_check_row(NULL, rows, row, why);

@@ -158,9 +158,24 @@ static bool tag_list(proto_reader *r, const xir_map **tags, const char *key, con
     return !list->size || dialect_tag(&r->d, tags, key, xir_any_list(list->data, list->size));
 }
 
+/* The version of the framework is that of the default domain's operators: "opset17". Who wrote the file is a tag. */
+static bool set_version(proto_reader *r, const dialect_list *opsets) {
+    const xir_entry *list = opsets->data;
+    char text[8 + NUMBER_ROOM] = "opset";
+    for (size_t i = 0; i < opsets->size; i++) {
+        const int64_t version = list[i].value.as.integer;
+        if (list[i].key.size || version < 1) continue;
+        const size_t n = strlen("opset") + number_put_u64(text + strlen("opset"), (uint64_t)version);
+        const xir_str whole = { text, n };
+        return !xir_network_set_text(r->d.net, XIR_TEXT_FRAMEWORK_VERSION, whole) || trace_memory(&r->d.trace);
+    }
+    return true;
+}
+
 static bool tag_model(proto_reader *r, model *m) {
     const xir_map **tags = &r->d.net->tags;
-    return (!m->has_ir_version || dialect_tag(&r->d, tags, "onnx.ir_version", xir_any_int(m->ir_version))) &&
+    return set_version(r, &m->opsets) &&
+           (!m->has_ir_version || dialect_tag(&r->d, tags, "onnx.ir_version", xir_any_int(m->ir_version))) &&
            (!m->has_version || dialect_tag(&r->d, tags, "onnx.model_version", xir_any_int(m->version))) &&
            dialect_tag_text(&r->d, tags, "onnx.producer_name", proto_str(m->producer)) &&
            dialect_tag_text(&r->d, tags, "onnx.producer_version", proto_str(m->producer_version)) &&

@@ -356,6 +356,147 @@ static void attributes_of_other_versions_are_warnings(void **state) {
           "operator set; this graph has version 13");
 }
 
+/* ---- what contradicts itself ------------------------------------------------------------------------------------ */
+
+static void elements_that_are_declared_without_a_shape(void **state) {
+    (void)state;
+    image("x", 3, 8, 8);
+    om_node(&m, "Relu", "act", "x", "p");
+    om_value(&m, "p", ONNX_INT64, OM_NO_RANK);
+    om_node(&m, "Det", "det", "p", "q");               // is not converted
+    om_value(&m, "q", ONNX_FLOAT, OM_NO_RANK);
+    om_node(&m, "NonZero", "places", "q", "r");
+    om_value(&m, "r", ONNX_FLOAT, OM_NO_RANK);
+    om_node(&m, "Cast", "c", "q", "y");
+    om_int(&m, "to", ONNX_DOUBLE);
+    om_output(&m, "y", ONNX_DOUBLE, OM_DIMS(1, 3));
+    FINDS("/graph/node/0/output/0: Relu 'act' (node 0): output 0 'p' has wrong declared elements: expected @fp(32), found "
+          "@sint(64)\n"
+          "/graph/node/2/output/0: NonZero 'places' (node 2): output 0 'r' has wrong declared elements: expected @sint(64), "
+          "found @fp(32)");
+}
+
+static void a_wrong_type_of_a_node_that_is_not_converted(void **state) {
+    (void)state;
+    image("x", 3, 8, 8);
+    om_node(&m, "Det", "det", "x", "y");
+    om_output(&m, "y", ONNX_FLOAT, OM_DIMS(1, 4));
+    FINDS("/graph/node/0/output/0: Det 'det' (node 0): output 0 'y' has a wrong declared type: expected @fp(32) [1, 3], "
+          "found @fp(32) [1, 4]");
+}
+
+static void conditions_and_indices_of_other_elements(void **state) {
+    (void)state;
+    image("x", 3, 8, 8);
+    om_input(&m, "i", ONNX_INT64, OM_DIMS(3));
+    om_input(&m, "s", ONNX_INT32, OM_DIMS(4));
+    om_input(&m, "b", ONNX_BOOL, OM_DIMS(1));
+    om_input(&m, "n", ONNX_INT32, OM_DIMS(3));
+    om_node(&m, "Where", "where", "x,x,x", "a");
+    om_node(&m, "Gather", "gather", "x,x", "c");
+    om_node(&m, "Gather", "gather32", "x,n", "d");     // may have either
+    om_node(&m, "GatherND", "nd", "x,n", "e");
+    om_node(&m, "Reshape", "reshape", "x,s", "f");
+    om_node(&m, "Compress", "compress", "x,i", "g");
+    om_node(&m, "Not", "not", "i", "h");
+    om_node(&m, "And", "and", "b,i", "j");
+    om_node(&m, "LSTM", "lstm", "x,x,x,x,i", "k");
+    om_node(&m, "Relu", "act", "x", "y");
+    output("y", 1, 3, 8, 8);
+    FINDS("/graph/node/0/input/0: Where 'where' (node 0): input 0: expected bool, found float\n"
+          "/graph/node/1/input/1: Gather 'gather' (node 1): input 1: expected int32 or int64, found float\n"
+          "/graph/node/3/input/1: GatherND 'nd' (node 3): input 1: expected int64, found int32\n"
+          "/graph/node/4/input/1: Reshape 'reshape' (node 4): input 1: expected int64, found int32\n"
+          "/graph/node/5/input/1: Compress 'compress' (node 5): input 1: expected bool, found int64\n"
+          "/graph/node/6/input/0: Not 'not' (node 6): input 0: expected bool, found int64\n"
+          "/graph/node/7/input/1: And 'and' (node 7): input 1: expected bool, found int64\n"
+          "/graph/node/8/input/4: LSTM 'lstm' (node 8): input 4: expected int32, found int64");
+}
+
+static void operators_of_other_versions(void **state) {
+    (void)state;
+    image("x", 3, 8, 8);
+    om_opset(&m, "", 11);
+    om_node(&m, "Gelu", "gelu", "x", "a");
+    om_node(&m, "HardSwish", "swish", "x", "b");
+    om_floats(&m, "by", OM_DIMS(4), ones, 4);
+    om_node(&m, "Upsample", "up", "x,by", "c");
+    om_text(&m, "mode", "nearest");
+    om_node(&m, "Round", "round", "x", "y");           // is as old as the graph
+    output("y", 1, 3, 8, 8);
+    FINDS("/graph/node/0: Gelu 'gelu' (node 0): the operator set has Gelu from version 20; this graph has version 11\n"
+          "/graph/node/1: HardSwish 'swish' (node 1): the operator set has HardSwish from version 14; this graph has version "
+              "11\n"
+          "warning: /graph/node/2: Upsample 'up' (node 2): the operator set has Upsample until version 9; this graph has "
+              "version 11");
+}
+
+static void attributes_that_became_inputs(void **state) {
+    (void)state;
+    image("x", 3, 8, 8);
+    om_opset(&m, "", 18);
+    om_node(&m, "ReduceSum", "sum", "x", "a");
+    om_ints(&m, "axes", OM_DIMS(1));
+    om_node(&m, "ReduceMax", "max", "x", "y");
+    om_ints(&m, "axes", OM_DIMS(1));
+    output("y", 1, 1, 8, 8);
+    FINDS("warning: /graph/node/0/attribute/axes: ReduceSum 'sum' (node 0): the attribute axes exists until version 12 of "
+              "the operator set; this graph has version 18\n"
+          "warning: /graph/node/1/attribute/axes: ReduceMax 'max' (node 1): the attribute axes exists until version 17 of "
+              "the operator set; this graph has version 18");
+}
+
+static void auto_pad_together_with_pads(void **state) {
+    (void)state;
+    conv_begin();
+    om_text(&m, "auto_pad", "SAME_UPPER");
+    om_ints(&m, "pads", OM_DIMS(0, 0, 0, 0));          // say nothing
+    om_node(&m, "MaxPool", "pool", "y", "z");
+    om_ints(&m, "kernel_shape", OM_DIMS(3, 3));
+    om_text(&m, "auto_pad", "VALID");
+    om_ints(&m, "pads", OM_DIMS(0, 1, 0, 1));
+    output("z", 1, 4, 6, 6);
+    FINDS("/graph/node/1/attribute/pads: MaxPool 'pool' (node 1): pads[1]: expected 0 or no pads with the auto_pad VALID, "
+          "found 1");
+}
+
+static void pads_of_a_pool_that_hold_a_whole_window(void **state) {
+    (void)state;
+    image("x", 3, 8, 8);
+    om_node(&m, "AveragePool", "wide", "x", "p");
+    om_ints(&m, "kernel_shape", OM_DIMS(3, 3));
+    om_ints(&m, "pads", OM_DIMS(2, 2, 2, 2));          // each window has an element
+    om_node(&m, "MaxPool", "pool", "x", "y");
+    om_ints(&m, "kernel_shape", OM_DIMS(2, 2));
+    om_ints(&m, "pads", OM_DIMS(0, 0, 0, 2));
+    output("y", 1, 3, 7, 9);
+    FINDS("/graph/node/1/attribute/pads: MaxPool 'pool' (node 1): pads[3]: expected less than the kernel's 2 elements, "
+          "found 2");
+}
+
+static void two_nodes_of_one_name(void **state) {
+    (void)state;
+    image("x", 3, 8, 8);
+    om_node(&m, "Relu", "act", "x", "p");
+    om_node(&m, "Relu", "", "p", "q");                 // names may be missing
+    om_node(&m, "Relu", "", "q", "r");
+    om_node(&m, "Tanh", "act", "r", "y");
+    output("y", 1, 3, 8, 8);
+    FINDS("warning: /graph/node/3/name: Tanh 'act' (node 3): duplicate name; expected a unique one, found that of node 0");
+}
+
+static void a_suggestion_is_near(void **state) {
+    (void)state;
+    image("x", 3, 8, 8);
+    om_node(&m, "Swash", "a", "x", "p");               // one letter from Swish
+    om_node(&m, "Foo", "b", "x", "q");
+    om_node(&m, "Relu6", "c", "x", "y");
+    output("y", 1, 3, 8, 8);
+    FINDS("/graph/node/0: Swash 'a' (node 0): the operator set of ONNX has no Swash; did you mean 'Swish'?\n"
+          "/graph/node/1: Foo 'b' (node 1): the operator set of ONNX has no Foo\n"
+          "/graph/node/2: Relu6 'c' (node 2): the operator set of ONNX has no Relu6; did you mean 'Relu'?");
+}
+
 /* ---- networks without a dialect --------------------------------------------------------------------------------- */
 
 static void other_networks_are_left_alone(void **state) {
@@ -396,6 +537,15 @@ int main(void) {
         MODEL_TEST(missing_inputs_and_attributes),
         MODEL_TEST(a_value_that_is_used_before_it_is_made),
         MODEL_TEST(attributes_of_other_versions_are_warnings),
+        MODEL_TEST(elements_that_are_declared_without_a_shape),
+        MODEL_TEST(a_wrong_type_of_a_node_that_is_not_converted),
+        MODEL_TEST(conditions_and_indices_of_other_elements),
+        MODEL_TEST(operators_of_other_versions),
+        MODEL_TEST(attributes_that_became_inputs),
+        MODEL_TEST(auto_pad_together_with_pads),
+        MODEL_TEST(pads_of_a_pool_that_hold_a_whole_window),
+        MODEL_TEST(two_nodes_of_one_name),
+        MODEL_TEST(a_suggestion_is_near),
         cmocka_unit_test(other_networks_are_left_alone),
     };
     return RUN_GROUP(tests);

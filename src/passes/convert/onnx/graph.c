@@ -1,6 +1,5 @@
 /* Op types that are never converted. Those with subgraphs, whose ops are kept as bytes (docs/onnx.md): only the
- * declared types of the subgraphs' outputs are read here, so that the ops after an If have types. And those for
- * which XIR has no operation. */
+ * declared types of the subgraphs' outputs are read here, so that the ops after an If have types. */
 #include "convert/onnx/rows.h"
 #include "source_tags.h"
 
@@ -96,31 +95,67 @@ bool onnx_if_(xir_node *at) {
     return xir_node_unsupported(at, "the branch depends on data");
 }
 
+/* The values that the graphs of the node capture: its last inputs. */
+static size_t captured(const xir_node *at) {
+    const xir_any *captures = source_tag_find(xir_op_tags(at->op), SOURCE_CAPTURES);
+    return captures && captures->kind == XIR_ANY_LIST ? captures->as.list.size : 0;
+}
+
+/* A type with one more dim; NULL if there is none. */
+static const xir_type *stacked(xir_node *at, const xir_type *type, int64_t axis, int64_t length) {
+    if (!type) return NULL;
+    const size_t rank = xir_type_rank(type) + 1;
+    if (axis < 0) axis += (int64_t)rank;
+    xir_ints dims = xir_node_make_ints(at, rank, length);
+    if (!dims.v || axis < 0 || axis >= (int64_t)rank) return NULL;
+    for (size_t k = 0, from = 0; k < rank; k++) {
+        if ((int64_t)k != axis) dims.v[k] = xir_type_dim(type, (int64_t)from++, false);
+    }
+    return xir_type_tensor(at->c->ctx, xir_type_element(type), NULL, dims.v, dims.n);
+}
+
 /* The body returns a condition, the carried values, then one slice of each scanned value. */
 bool onnx_loop(xir_node *at) {
-    size_t carried = at->n_in > 2 ? at->n_in - 2 : 0;
-    const xir_any *captures = source_tag_find(xir_op_tags(at->op), SOURCE_CAPTURES);
-    if (captures && captures->kind == XIR_ANY_LIST) carried -= captures->as.list.size < carried
-        ? captures->as.list.size : carried;
+    const size_t others = 2 + captured(at), carried = at->n_in > others ? at->n_in - others : 0;
     for (size_t i = 0; i < at->n_out; i++) {
         const xir_type *type = output_type(at, "body", i + 1);
         if (i < carried) {   /* may have other dims after each iteration */
             xir_value *first = xir_op_input(at->op, (int64_t)i + 2);
             type = common(at, type, first ? xir_value_type(first) : NULL);
-        } else if (type) {
-            xir_ints dims = xir_node_make_ints(at, xir_type_rank(type) + 1, -1);
-            for (size_t k = 1; k < dims.n; k++) dims.v[k] = xir_type_dim(type, (int64_t)k - 1, false);
-            type = dims.v ? xir_type_tensor(at->c->ctx, xir_type_element(type), NULL, dims.v, dims.n) : NULL;
+        } else {
+            type = stacked(at, type, 0, -1);
         }
         xir_node_type_output(at, i, type);
     }
     return xir_node_unsupported(at, "the number of iterations depends on data");
 }
 
-/* ---- others that stay ------------------------------------------------------------------------------------------- */
-
-bool onnx_like_first(xir_node *at) {
-    xir_value *x = xir_op_input(at->op, 0);
-    if (x && at->n_out) xir_node_type_output(at, 0, xir_value_type(x));
+/* The states come first, in inputs and outputs. A scanned value loses its axis in the body, and a result of the body
+ * gets one. Version 8 had a batch and other inputs. */
+bool onnx_scan(xir_node *at) {
+    const int64_t scanned = xir_node_int(at, "num_scan_inputs", 0);
+    const size_t own = at->n_in > captured(at) ? at->n_in - captured(at) : 0;
+    xir_ints axes = { NULL, 0 }, to = { NULL, 0 };
+    if (at->cls->version < 9 || scanned < 1 || (uint64_t)scanned > own) return xir_convert_unsupported(at);
+    const size_t states = own - (size_t)scanned;
+    (void)xir_node_items(at, "scan_input_axes", &axes);
+    (void)xir_node_items(at, "scan_output_axes", &to);
+    const xir_value *first = xir_op_input(at->op, (int64_t)states);
+    const xir_type *whole = first ? xir_value_type(first) : NULL;
+    int64_t axis = axes.n ? axes.v[0] : 0, length = -1;
+    if (xir_type_as_tensor(whole)) {
+        if (axis < 0) axis += (int64_t)xir_type_rank(whole);
+        if (axis >= 0 && axis < (int64_t)xir_type_rank(whole)) length = xir_type_dim(whole, axis, false);
+    }
+    for (size_t i = 0; i < at->n_out; i++) {
+        const xir_type *type = output_type(at, "body", i);
+        if (i < states) {
+            const xir_value *state = xir_op_input(at->op, (int64_t)i);
+            type = common(at, type, state ? xir_value_type(state) : NULL);
+        } else {
+            type = stacked(at, type, i - states < to.n ? to.v[i - states] : 0, length);
+        }
+        xir_node_type_output(at, i, type);
+    }
     return xir_convert_unsupported(at);
 }

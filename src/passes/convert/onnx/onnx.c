@@ -6,7 +6,7 @@
 #include <string.h>
 #include "convert/onnx/onnx.h"
 
-enum { NEWEST_OPSET = 21 };
+enum { NEWEST_OPSET = 24 };
 
 int64_t onnx_version(const xir_network *net, xir_str domain) {
     const xir_map *tags = xir_network_tags(net);

@@ -10,4 +10,9 @@ void    onnx_split_key(xir_str key, xir_str *domain, xir_str *type);
 int64_t onnx_version(const xir_network *net, xir_str domain);
 bool    onnx_is_pure(const xir_op *op);
 
+/* types.c: what the operators' own rules say about types. */
+bool            onnx_check(xir_node *at);
+void            onnx_types(xir_node *at);
+const xir_type *onnx_declared_element(const xir_value *v);
+
 #endif

@@ -4,13 +4,6 @@
 
 enum { MOST_PLACES = 1 << 22 };
 
-/* If the node stays, its output has the type of its first input. */
-static bool type_like_first(xir_node *at) {
-    const xir_value *x = xir_op_input(at->op, 0);
-    if (x && at->n_out) xir_node_type_output(at, 0, xir_value_type(x));
-    return true;
-}
-
 /* The coordinate along `axis` of every element of a tensor with these known dims. */
 static xir_value *make_coordinates(xir_node *at, const xir_ints *dims, size_t axis) {
     const int64_t n = product_of(dims, 0, dims->n), after = product_of(dims, axis + 1, dims->n);
@@ -32,7 +25,6 @@ bool onnx_scatter_elements(xir_node *at) {
                                 rank, v_rank(indices));
     }
     const xir_ints dims = xir_node_dims(at, indices);
-    type_like_first(at);
     if (xir_node_failed(at) || !xir_node_need_dims(at, indices, 0, SIZE_MAX)) return false;
     const int64_t n = product_of(&dims, 0, rank);
     if (n < 0 || n > MOST_PLACES) return xir_node_unsupported(at, "a large number of indices");
@@ -53,7 +45,6 @@ bool onnx_reverse_sequence(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const int64_t batch_axis = xir_node_int(at, "batch_axis", 1), time_axis = xir_node_int(at, "time_axis", 0);
     xir_ints lengths;
-    type_like_first(at);
     if (xir_node_failed(at) || !xir_node_need_dims(at, x, 0, 2) || !xir_node_ints(at, 1, &lengths)) return false;
     if (v_rank(x) < 2 || batch_axis < 0 || batch_axis > 1 || time_axis != 1 - batch_axis) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/time_axis",

@@ -111,15 +111,26 @@ static xir_value *along(xir_node *at, xir_value *v, size_t rank) {
     return make_reshaped(at, v, &dims);
 }
 
+/* Whether an attribute that names an element type is missing or names the given one; otherwise the node stays. */
+static bool computes_in(xir_node *at, const char *name, const xir_type *real) {
+    const int64_t code = xir_node_int(at, name, 0);
+    if (!code || xir_type_equal(onnx_element(at->c->ctx, code), real)) return true;
+    return xir_node_unsupported(at, "%s: other elements than those of the scale", name);
+}
+
 /* saturate(round(x / scale) + zero point) */
 static xir_value *quantized(xir_node *at, xir_value *x, xir_value *scale, xir_value *zero) {
     if (xir_node_failed(at)) return NULL;
-    const xir_type *to = zero ? v_element(zero) : xir_type_uint(at->c->ctx, 8), *real = v_element(scale);
+    const int64_t code = xir_node_int(at, "output_dtype", 0);
+    const xir_type *declared = code ? onnx_element(at->c->ctx, code) : xir_type_uint(at->c->ctx, 8);
+    const xir_type *to = zero ? v_element(zero) : declared, *real = v_element(scale);
+    if (!to) return xir_node_unsupported(at, "elements that XIR does not have"), NULL;
     const xir_integer_type *integer = xir_integer_type_of(xir_type_object(to));
+    if (!computes_in(at, "precision", real)) return NULL;
     uint64_t bits = xir_type_storage_bits(to);
     size_t rank = v_rank(x);
     if (!integer || bits > 16) return xir_node_unsupported(at, "elements that are not integers of 8 or 16 bits"), NULL;
-    double range = bits == 8 ? 256 : 65536;
+    double range = (double)(UINT64_C(1) << bits);
     xir_value *y = xir_node_unary(at, "Round",
                                   xir_node_quotient(at, xir_node_cast(at, x, real), along(at, scale, rank)));
     if (zero) y = xir_node_sum(at, y, xir_node_cast(at, along(at, zero, rank), real), 1, 1);
@@ -140,6 +151,7 @@ bool onnx_dequantize_linear(xir_node *at) {
     size_t rank = v_rank(x);
     xir_value *y = xir_node_cast(at, x, wide);
     if (zero) y = xir_node_sum(at, y, xir_node_cast(at, along(at, zero, rank), wide), 1, -1);
+    if (!computes_in(at, "output_dtype", real)) return false;
     return xir_node_result(at, 0, xir_node_product(at, xir_node_cast(at, y, real), along(at, scale, rank)));
 }
 

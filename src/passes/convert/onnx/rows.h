@@ -25,14 +25,14 @@ bool onnx_resample(xir_node *at, const xir_ints *to, const double *scales);
     HOOK(celu) HOOK(clip) HOOK(compress) HOOK(concat) HOOK(constant) HOOK(constant_of_shape) HOOK(conv) HOOK(conv_integer)       \
     HOOK(conv_transpose) HOOK(cum_sum) HOOK(depth_to_space) HOOK(dequantize_linear) HOOK(div) HOOK(dropout)                     \
     HOOK(dynamic_quantize_linear) HOOK(einsum) HOOK(expand) HOOK(eye_like) HOOK(flatten) HOOK(gather) HOOK(gather_nd) HOOK(gemm) \
-    HOOK(gelu) HOOK(like_first) HOOK(lp_normalization)                                                     \
+    HOOK(gelu) HOOK(lp_normalization)                                                     \
     HOOK(global_average_pool) HOOK(global_max_pool) HOOK(grid_sample) HOOK(group_normalization) HOOK(gru) HOOK(hardmax)         \
     HOOK(if_) HOOK(instance_normalization) HOOK(is_inf) HOOK(is_nan) HOOK(layer_normalization)                 \
     HOOK(log_softmax) HOOK(loop) HOOK(lrn) HOOK(lstm) HOOK(matmul) HOOK(matmul_integer) HOOK(max) HOOK(max_pool) HOOK(mean)      \
     HOOK(mean_variance_normalization) HOOK(min) HOOK(mul) HOOK(nll_loss) HOOK(non_max_suppression) HOOK(non_zero) HOOK(one_hot) \
     HOOK(pad) HOOK(pow) HOOK(prelu) HOOK(quantize_linear) HOOK(range) HOOK(reduce_l1) HOOK(reduce_l2) HOOK(reduce_log_sum)      \
     HOOK(reduce_log_sum_exp) HOOK(reduce_max) HOOK(reduce_mean) HOOK(reduce_min) HOOK(reduce_prod) HOOK(reduce_sum)             \
-    HOOK(reduce_sum_square) HOOK(reshape) HOOK(resize) HOOK(rnn) HOOK(scatter_nd) HOOK(selu) HOOK(shape) HOOK(shrink) HOOK(size) \
+    HOOK(reduce_sum_square) HOOK(reshape) HOOK(resize) HOOK(rnn) HOOK(scan) HOOK(scatter_nd) HOOK(selu) HOOK(shape) HOOK(shrink) HOOK(size) \
     HOOK(slice) HOOK(softmax) HOOK(softmax_cross_entropy_loss) HOOK(space_to_depth) HOOK(split) HOOK(squeeze) HOOK(sub)         \
     HOOK(sum) HOOK(thresholded_relu) HOOK(tile) HOOK(top_k) HOOK(transpose) HOOK(trilu) HOOK(unsqueeze) HOOK(where)          \
     HOOK(qlinear_conv) HOOK(qlinear_matmul) HOOK(reverse_sequence) HOOK(scatter_elements)

@@ -47,6 +47,17 @@ static bool window_items(xir_node *at, const char *name, size_t n, int64_t least
     return true;
 }
 
+/* The standard forbids auto_pad with pads. Pads of 0 say nothing, and exporters write them. */
+static void no_pads(const xir_node *at, const xir_ints *pads) {
+    xir_str word = xir_node_text(at, "auto_pad", "");
+    for (size_t k = 0; k < pads->n; k++) {
+        if (!pads->v[k]) continue;
+        node_contradicts(at, XIR_E_INVALID, "attribute/pads", "pads[%zu]: expected 0 or no pads with the auto_pad %.*s, "
+                         "found %lld", k, (int)word.size, word.data, (long long)pads->v[k]);
+        return;
+    }
+}
+
 static bool read_windows(xir_node *at, const xir_value *x, const xir_value *kernel, windows *w) {
     xir_ints list;
     if (xir_node_failed(at) || !xir_node_one_of(at, "auto_pad", "NOTSET", "NOTSET|SAME_UPPER|SAME_LOWER|VALID"))
@@ -82,8 +93,22 @@ static bool read_windows(xir_node *at, const xir_value *x, const xir_value *kern
     if (window_items(at, "pads", 2 * w->n, 0, &list)) {
         bool automatic = !xir_node_is(at, "auto_pad", "NOTSET") && xir_node_attr(at, "auto_pad");
         for (size_t k = 0; k < w->n && !automatic; k++) w->before[k] = list.v[k], w->after[k] = list.v[w->n + k];
+        if (automatic) no_pads(at, &list);
     }
     return !xir_node_failed(at);
+}
+
+/* A window of a pool that lies in the padding has no elements, and runtimes refuse the node. */
+static void pads_below_windows(xir_node *at, const windows *w) {
+    for (size_t k = 0; k < 2 * w->n; k++) {
+        const size_t axis = k % w->n;
+        const int64_t pad = k < w->n ? w->before[axis] : w->after[axis];
+        const int64_t window = w->dilation[axis] * (w->size[axis] - 1) + 1;
+        if (pad < window) continue;
+        node_contradicts(at, XIR_E_BOUNDS, "attribute/pads", "pads[%zu]: expected less than the kernel's %lld elements, "
+                         "found %lld", k, (long long)window, (long long)pad);
+        return;
+    }
 }
 
 /* Padding by auto_pad: the output has the input's size divided by the stride, rounded up. */
@@ -243,7 +268,9 @@ static bool pool(xir_node *at, const char *const classes[3], bool averages) {
     xir_value *x = xir_node_input(at, 0);
     windows w;
     window_sets s;
-    if (!read_windows(at, x, NULL, &w) || !pad_same(at, x, &w) || !windows_fit(at, &w)) return false;
+    if (!read_windows(at, x, NULL, &w)) return false;
+    pads_below_windows(at, &w);
+    if (!pad_same(at, x, &w) || !windows_fit(at, &w)) return false;
     if (at->n_out > 1) return xir_node_unsupported(at, "the positions of maxima");
     windows plain = w;
     if (!pad_ceil(at, x, &w)) return false;

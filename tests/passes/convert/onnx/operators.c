@@ -9,11 +9,8 @@
  * Every model must be readable. Tests that do not reach their result are listed with the reason in operators.txt; a
  * listed test that passes is an error, too. The summary is in docs/onnx.md. Debian's package libonnx-testdata has
  * the tests; XIR_ONNX_TESTS names another folder, XIR_ONNX_ONLY a single test. */
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <xir/exec.h>
 #include <xir/pass.h>
@@ -21,53 +18,10 @@
 #include "support/listed.h"
 #include "support/net.h"
 #include "support/onnx_data.h"
+#include "support/onnx_tests.h"
 #include "support/skips.h"
 
-#ifndef XIR_ONNX_TESTS
-#define XIR_ONNX_TESTS "/usr/share/libonnx-testdata/data"
-#endif
-
-enum { MOST_FILES = 32, MOST_REASON = 400 };
-
-/* ---- files ------------------------------------------------------------------------------------------------------ */
-
-/* A file in its own block; `data` is NULL if the file does not exist. */
-static pb_bytes read_file(const char *path) {
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return (pb_bytes){ NULL, 0 };
-    unsigned char *data = fstat(fd, &st) == 0 ? malloc(st.st_size ? (size_t)st.st_size : 1) : NULL;
-    ssize_t n = data ? read(fd, data, (size_t)st.st_size) : -1;
-    close(fd);
-    if (n != st.st_size) fail_msg("%s cannot be read", path);
-    return (pb_bytes){ data, (size_t)n };
-}
-
-typedef struct files {
-    pb_bytes in[MOST_FILES], out[MOST_FILES];
-    size_t   n_in, n_out;
-} files;
-
-static size_t read_some(const char *folder, const char *what, pb_bytes out[MOST_FILES]) {
-    char path[700];
-    for (size_t n = 0; n < MOST_FILES; n++) {
-        snprintf(path, sizeof path, "%s/%s_%zu.pb", folder, what, n);
-        if (!(out[n] = read_file(path)).data) return n;
-    }
-    return MOST_FILES;
-}
-
-static void read_set(const char *test, size_t i, files *set) {
-    char folder[600];
-    snprintf(folder, sizeof folder, "%s/test_data_set_%zu", test, i);
-    set->n_in = read_some(folder, "input", set->in);
-    set->n_out = read_some(folder, "output", set->out);
-}
-
-static void free_set(files *set) {
-    for (size_t i = 0; i < set->n_in; i++) free((void *)(uintptr_t)set->in[i].data);
-    for (size_t i = 0; i < set->n_out; i++) free((void *)(uintptr_t)set->out[i].data);
-}
+enum { MOST_REASON = 400 };
 
 /* ---- one test --------------------------------------------------------------------------------------------------- */
 
@@ -92,7 +46,7 @@ static verdict because(const char *what, const xir_diags *diags) {
     return v;
 }
 
-static verdict compare(const xir_op *last, xir_array *const *found, size_t n, const files *set) {
+static verdict compare(const xir_op *last, xir_array *const *found, size_t n, const onnx_files *set) {
     verdict v = { .passes = n == set->n_out };
     if (!v.passes) return because("its number of outputs is not the recorded one", NULL);
     for (size_t i = 0; i < n && v.passes; i++) {
@@ -103,14 +57,16 @@ static verdict compare(const xir_op *last, xir_array *const *found, size_t n, co
     return v;
 }
 
-static verdict run_set(const xir_network *net, const files *set) {
+static verdict run_set(const xir_network *net, const onnx_files *set) {
     const xir_op *first = xir_network_op_at(net, 0),
                   *last = xir_network_op_at(net, (int64_t)xir_network_op_count(net) - 1);
-    const xir_array *in[MOST_FILES] = { NULL };
-    xir_array *out[MOST_FILES] = { NULL };
+    const xir_array *in[ONNX_MOST_FILES] = { NULL };
+    xir_array *out[ONNX_MOST_FILES] = { NULL };
     size_t n_in = xir_op_output_count(first), n_out = xir_op_input_count(last);
     verdict v = { .passes = true };
-    if (n_in != set->n_in || n_out > MOST_FILES) return because("its number of inputs is not the recorded one", NULL);
+    if (n_in != set->n_in || n_out > ONNX_MOST_FILES) {
+        return because("its number of inputs is not the recorded one", NULL);
+    }
     for (size_t i = 0; i < n_in && v.passes; i++) {
         v.passes = (in[i] = onnx_array(ctx, set->in[i], xir_value_type(xir_op_output(first, (int64_t)i)), v.reason)) !=
             NULL;
@@ -139,20 +95,6 @@ static bool all_can_run(const xir_network *net, verdict *v) {
                  d->message.data);
     }
     return false;
-}
-
-/* Every input of the network but the first becomes Params with its recorded elements; inputs that are not tensors that
- * XIR knows stay inputs. */
-static void bind_inputs(xir_network *net, const files *set) {
-    const xir_op *first = xir_network_op_at(net, 0);
-    for (size_t i = 1; i < xir_op_output_count(first) && i < set->n_in; i++) {
-        xir_value *value = xir_op_output(first, (int64_t)i);
-        char why_not[200];
-        xir_array *array = onnx_array(ctx, set->in[i], xir_value_type(value), why_not);
-        xir_value *params = array ? xir_params_from_array(net, xir_value_name(value), array) : NULL;
-        if (params) DOES(xir_value_replace(value, params));
-        xir_array_free(array);
-    }
 }
 
 /* How a model is tried: as it is, or with constants for all inputs but the first, because some of ONNX's inputs are
@@ -185,18 +127,18 @@ static xir_status prepare(xir_network *net, taking how) {
 static verdict try_model(const char *folder, const xir_network *model, taking how) {
     verdict v = { .passes = true };
     for (size_t i = 0; v.passes; i++) {
-        files set;
-        read_set(folder, i, &set);
+        onnx_files set;
+        onnx_read_set(folder, i, &set);
         if (!set.n_out) {
-            free_set(&set);
+            onnx_free_set(&set);
             return i ? v : because("nothing was recorded", NULL);
         }
         xir_network *net = xir_network_clone(model);
-        if (how.bound) bind_inputs(net, &set);
+        if (how.bound) onnx_bind_inputs(net, &set);
         if (prepare(net, how)) v = because("it is not converted", why);
         else if (all_can_run(net, &v)) v = run_set(net, &set);
         xir_network_free(net);
-        free_set(&set);
+        onnx_free_set(&set);
         total.sets++;
     }
     return v;
@@ -245,34 +187,6 @@ static void try_test(const char *folder, const char *name) {
 
 /* ---- all tests -------------------------------------------------------------------------------------------------- */
 
-static int visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
-
-static const char *tests_folder(void) {
-    const char *folder = getenv("XIR_ONNX_TESTS");
-    return folder && *folder ? folder : XIR_ONNX_TESTS;
-}
-
-/* Calls try_test for each group/test, in order. */
-static void each_test(void) {
-    struct dirent **groups, **tests;
-    const char *only = getenv("XIR_ONNX_ONLY");
-    int n = scandir(tests_folder(), &groups, visible, alphasort);
-    for (int g = 0; g < n; g++) {
-        char folder[300], path[560], name[300];
-        snprintf(folder, sizeof folder, "%s/%s", tests_folder(), groups[g]->d_name);
-        int m = scandir(folder, &tests, visible, alphasort);
-        for (int t = 0; t < m; t++) {
-            snprintf(name, sizeof name, "%.40s/%.200s", groups[g]->d_name, tests[t]->d_name);
-            snprintf(path, sizeof path, "%s/%.250s", folder, tests[t]->d_name);
-            if (!only || strcmp(only, name) == 0) try_test(path, name);
-            free(tests[t]);
-        }
-        if (m >= 0) free(tests);
-        free(groups[g]);
-    }
-    if (n >= 0) free(groups);
-}
-
 /* The summary of the tests in docs/onnx.md. */
 static void check_docs(void) {
     char expected[400], line[1000];
@@ -291,8 +205,8 @@ static void check_docs(void) {
 static void operators_compute_what_was_recorded(void **state) {
     (void)state;
     read_list("passes/convert/onnx/operators.txt");
-    each_test();
-    if (total.tests == 0) SKIP("no ONNX operator tests in %s (Debian: libonnx-testdata)", tests_folder());
+    onnx_each_test(try_test);
+    if (total.tests == 0) SKIP("no ONNX operator tests in %s (Debian: libonnx-testdata)", onnx_tests_folder());
     print_message(
         "ONNX: %zu models read; %zu pass, %zu of them with constants as inputs; listed: %zu of op types that stay, %zu "
                   "others; %zu runs\n", total.tests, total.passed, total.bound, total.by_op, total.by_test, total.sets);
