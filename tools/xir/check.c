@@ -357,13 +357,15 @@ static int check_params(loaded *l, xir_diags *why) {
     if (load_args.no_params) return DONE;
     bool found;
     unsigned flags = load_args.lazy ? XIR_LOAD_LAZY | XIR_LOAD_MD5 : 0;
+    /* Without a checksum nothing in the elements can be wrong: they are not read. */
+    const bool has_sum = xir_network_text_of(l->net, XIR_TEXT_PARAMS_MD5).size > 0;
     int code = load_params(l, load_args.params, flags, &found, why);
     if (l->format->pair) {
         if (!code && !found && lacks_params(l->net))
             note(why, l->name, "there is no parameter file next to it: the parameters were not checked");
         return code;
     }
-    if (!code) code = check_inside(l, flags, &found, why);
+    if (!code) code = check_inside(l, has_sum ? flags : flags | XIR_LOAD_LAZY, &found, why);
     if (!code && !found) note(why, l->name, "there are no parameters in it: they were not checked");
     return code;
 }

@@ -261,9 +261,10 @@ xir_status conversion_run(conversion *c) {
     if (!status && c->checking) status = conversion_check_values(c, sorted || c->cyclic);
     for (xir_op *op = xir_network_first(c->net), *next; op && !status; op = next) {
         next = xir_op_next(op);
-        if (!xir_class_is_opaque(xir_op_class(op))) continue;
+        const bool own = !xir_class_is_opaque(xir_op_class(op));
+        if (own && (!c->dialect || c->cyclic)) continue;
         const convert_class *cls = conversion_class(c, xir_op_class(op));
-        if (!cls) status = XIR_E_MEMORY;
+        if (!cls || (own && !conversion_look_through(c, op))) status = XIR_E_MEMORY;
         else if (cls->dialect) c->nodes++, status = run_node(c, op, cls);
         if (!status && c->cancelled)
             status = diag_fail(c->why, XIR_E_CANCELLED, XIR_STR(""), "%sthe run was cancelled", c->prefix);

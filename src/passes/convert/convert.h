@@ -217,7 +217,12 @@ xir_value        *conversion_known_params(conversion *c, const xir_op *op);
 bool       stayed_add(conversion *c, const xir_node *at);
 xir_status stayed_report(conversion *c);
 
+/* through.c: looks at an op of XIR's own on the walk. False: out of memory. */
+bool conversion_look_through(conversion *c, xir_op *op);
+
 /* make.c */
+/* The Params that an op computes from small constants; NULL if it is not computed. */
+xir_value *conversion_computed(xir_node *at, xir_op *op);
 /* The same bytes under another name; NULL: out of memory. */
 xir_value *params_alias(xir_network *net, const xir_value *params);
 const xir_class *find_class(xir_context *ctx, const char *name);      /* by the last part of its key */

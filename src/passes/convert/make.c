@@ -217,8 +217,7 @@ static bool is_small_constant(const xir_value *v) {
            n <= MOST_COMPUTED;
 }
 
-/* The Params that an op computes from small constants; NULL if it is not computed. */
-static xir_value *computed(xir_node *at, xir_op *op) {
+xir_value *conversion_computed(xir_node *at, xir_op *op) {
     conversion *c = at->c;
     char words[200];
     xir_array *array = NULL;
@@ -259,7 +258,7 @@ xir_value *xir_node_make(xir_node *at, const char *cls, xir_values inputs, xir_s
     if (xir_op_output_count(op) == 0)
         return xir_node_unsupported(at, "the conversion is invalid: %s has no output", cls), NULL;
     bool learned = conversion_learn(at->c, op);
-    xir_value *known = learned ? conversion_known_params(at->c, op) : computed(at, op);
+    xir_value *known = learned ? conversion_known_params(at->c, op) : conversion_computed(at, op);
     if (at->c->no_memory || (learned && !known)) node_no_memory(at);
     if (xir_node_failed(at)) return NULL;
     if (!known) return xir_op_output(op, 0);
@@ -393,7 +392,10 @@ static xir_value *permuted_params(xir_node *at, xir_value *v, const int64_t *ord
         for (size_t k = 0; same && k < rank; k++) same = p->order[k] == order[k];
         if (same) return p->result;
     }
-    const bool has_data = xir_params_has_data(v) && xir_type_bytes(type, &size) == XIR_OK;
+    int64_t n;
+    const bool is_large = xir_type_elements(type, &n) == XIR_OK && n > MOST_COMPUTED;
+    const bool is_read = !c->checking || !is_large;   /* a check asks for elements of small constants only */
+    const bool has_data = is_read && xir_params_has_data(v) && xir_type_bytes(type, &size) == XIR_OK;
     if (has_data && size > spent_left(c->within)) return NULL;
     xir_value *made = xir_params_new(c->net, xir_value_name(v), type);
     if (!made || !mem_reserve(context_alloc(c->ctx), (void **)&c->permuted, &c->permuted_room, c->n_permuted + 1,

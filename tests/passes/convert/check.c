@@ -2,6 +2,7 @@
  * each with the node's place, what was expected and what was found. Reading the file itself gives no finding. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include "model.h"
 
 static xir_network *read_model(void) {
@@ -497,6 +498,41 @@ static void a_suggestion_is_near(void **state) {
           "/graph/node/2: Relu6 'c' (node 2): the operator set of ONNX has no Relu6; did you mean 'Relu'?");
 }
 
+/* ---- weights ---------------------------------------------------------------------------------------------------- */
+
+/* Pages that nothing may read stand for the weights; the list that says how to reshape is small, and is read. */
+static void weights_are_not_read(void **state) {
+    (void)state;
+    static float weights[128 * 128];
+    static const int64_t shape[] = { 1, 128 };
+    image("x", 128, 3, 3);
+    om_floats(&m, "w", OM_DIMS(128, 14, 3, 3), weights, 128 * 14 * 9);
+    om_floats(&m, "fc", OM_DIMS(128, 128), weights, 128 * 128);
+    om_int64s(&m, "shape", OM_DIMS(2), shape, 2);
+    om_node(&m, "Conv", "conv", "x,w", "p");           // 14 is not a divisor of 128
+    om_node(&m, "AveragePool", "pool", "x", "q");
+    om_ints(&m, "kernel_shape", OM_DIMS(3, 3));
+    om_node(&m, "Reshape", "flat", "q,shape", "r");
+    om_node(&m, "Gemm", "fc", "r,fc", "y");
+    om_int(&m, "transB", 1);
+    om_output(&m, "y", ONNX_FLOAT, OM_DIMS(1, 127));
+    const size_t size = sizeof weights;
+    void *pages = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(pages != MAP_FAILED);
+    xir_network *net = read_model();
+    xir_value *conv = xir_op_input(xir_network_op_by_name(net, XIR_STR("conv")), 1);
+    xir_value *fc = xir_op_input(xir_network_op_by_name(net, XIR_STR("fc")), 1);
+    DOES(xir_params_set_borrow(conv, pages, 128 * 14 * 9 * sizeof(float), NULL, NULL));
+    DOES(xir_params_set_borrow(fc, pages, size, NULL, NULL));
+    xir_diags_clear(why);
+    assert_int_equal(xir_dialect_check(net, why), XIR_E_INVALID);
+    assert_int_equal(xir_diags_count(why), 2);
+    CHECK_STR(xir_diags_at(why, 0)->path, "/graph/node/0/input/1");
+    CHECK_STR(xir_diags_at(why, 1)->path, "/graph/node/3/output/0");
+    xir_network_free(net);
+    munmap(pages, size);
+}
+
 /* ---- networks without a dialect --------------------------------------------------------------------------------- */
 
 static void other_networks_are_left_alone(void **state) {
@@ -546,6 +582,7 @@ int main(void) {
         MODEL_TEST(pads_of_a_pool_that_hold_a_whole_window),
         MODEL_TEST(two_nodes_of_one_name),
         MODEL_TEST(a_suggestion_is_near),
+        MODEL_TEST(weights_are_not_read),
         cmocka_unit_test(other_networks_are_left_alone),
     };
     return RUN_GROUP(tests);
