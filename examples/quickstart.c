@@ -10,8 +10,8 @@
 static float index_as_float(size_t i) { return (float)i; }
 
 /* One convolution, one activation, one pooling. Each call gives the value that the new operation makes; its type is
- * inferred. Nothing is checked on the way: after a failure the calls do nothing, and the network's status says so in
- * the end. */
+ * inferred. Nothing has to be checked on the way: after a failure the calls do nothing, and the network's status
+ * reports it at the end. */
 static xir_network *build(xir_context *ctx) {
     xir_network *net = xir_network_new(ctx, "whatever", XIR_FRAMEWORK_PYTORCH, "v1.9");
     if (!net) return NULL;
@@ -25,7 +25,7 @@ static xir_network *build(xir_context *ctx) {
     x = XIR_MAX_POOL2D(at, .input = x, .k = 3, .stride = 2, .pad = 1);
     xir_output(at, XIR_VALUES(x));
 
-    /* A new network is written in the newest form. This one is to look as it did in version 3.6. */
+    /* A new network is written in the newest form. This one is written in the form of version 3.6. */
     xir_network_set_text(net, XIR_TEXT_ICRAFT_VERSION, XIR_STR("v0.0.0"));
     xir_network_set_text(net, XIR_TEXT_XIR_VERSION, XIR_STR("3.6.2.82"));
     return net;
@@ -42,7 +42,7 @@ static bool print(xir_network *net) {
     return printed;
 }
 
-/* The kernel of the convolution: operations are found by id, their inputs by name. */
+/* The weights of the convolution: operations are found by id, their inputs by name. */
 static xir_value *weights_of(const xir_network *net) {
     const xir_op *conv = xir_network_op_by_id(net, 1);
     return conv ? xir_op_input_named(conv, XIR_STR("weights")) : NULL;

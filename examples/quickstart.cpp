@@ -7,8 +7,8 @@
 
 #include <cstdio>
 
-/* Each call gives the value that the new operation makes; its type is inferred. Nothing is checked on the way: after a
- * failure the calls do nothing, and the network's status says so in the end. */
+/* Each call gives the value that the new operation makes; its type is inferred. Nothing has to be checked on the way:
+ * after a failure the calls do nothing, and the network's status reports it at the end. */
 static xir::network build(xir::context &ctx)
 {
     xir::network net(ctx, "tiny");

@@ -1,9 +1,9 @@
-/* Scores the answers of a classifier: how many are right, and how much they differ from those of another program.
+/* Scores the answers of a classifier: counts the right ones, and compares them with those of another program.
  *
  *     score ANSWERS.npy LABELS.npy [OTHERS.npy]
  *
- * Answers have one row of numbers for each image, of which the greatest gives the class; labels have one integer for
- * each image. */
+ * Answers have one row of numbers for each image; the position of the greatest is the class. Labels have one integer
+ * for each image. */
 #include <stdio.h>
 #include <xir/xir.h>
 

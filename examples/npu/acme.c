@@ -1,5 +1,5 @@
-/* A back end in one file: a target, an operation that it has, what the operation computes, and the pass that puts it
- * into networks. docs/tutorial.md builds it as a plug-in, docs/embedding.md links it with backend.c. */
+/* A back end in one file: a target, an operation of its own with a kernel, and the pass that puts it into networks.
+ * docs/tutorial.md builds it as a plug-in, docs/embedding.md links it with backend.c. */
 #include "acme.h"
 #include <math.h>
 #include <xir/exec.h>

@@ -1,5 +1,5 @@
-/* The frame of a back end: loads a model, optimises it for the target of acme.c, proves it, divides it between host and
- * NPU, plans the NPU's memory and prints a program for it. docs/embedding.md walks through it.
+/* The frame of a back end. It loads a model, optimises it for the target of acme.c, proves it, divides it between host
+ * and NPU, plans the NPU's memory and prints a program for it. docs/embedding.md walks through it.
  *
  *     cc -iquote . backend.c acme.c $(pkg-config --cflags --libs xir) -lm -o backend && ./backend digits.onnx
  *
@@ -48,7 +48,7 @@ static bool is_legal(const xir_op *op) {
                           xir_type_float(xir_network_context(xir_op_network(op)), XIR_FLOAT_FP32));
 }
 
-/* Gives each legal op the target. Inference and the checks of the target have the last word. */
+/* Gives each legal op the target. Inference and the checks of the target decide. */
 static xir_status assign(xir_network *net, xir_diags *why) {
     const xir_target *npu = acme_npu(xir_network_context(net));
     xir_status status = npu ? xir_network_set_ai_target(net, npu) : XIR_E_UNKNOWN;
@@ -110,7 +110,7 @@ static uint64_t first_fit(const interval *others, size_t n, const interval *made
     return offset;
 }
 
-/* Gives every value an address on the chip, which the file keeps, and says how much memory that takes. */
+/* Gives every value an address on the chip, which the file keeps, and sets `*bytes` to the memory that they take. */
 static xir_status plan(xir_network *net, uint64_t *bytes) {
     size_t n = 0, room = 0;
     for (xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) room += xir_op_output_count(op);

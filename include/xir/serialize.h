@@ -182,6 +182,9 @@ XIR_API const char *xir_format_detect(xir_context *ctx, const void *head, size_t
  * the finding. Loading and reading ask by themselves. */
 XIR_API bool xir_format_may_begin(xir_context *ctx, const char *format, const void *head, size_t size, xir_str name,
                                   xir_diags *why);
+/* The same for the separate parameter file of a format. True of a format that has none. */
+XIR_API bool xir_params_may_begin(xir_context *ctx, const char *format, const void *head, size_t size, xir_str name,
+                                  xir_diags *why);
 
 /* ---- parameters in a file of their own -------------------------------------------------------------------------- */
 

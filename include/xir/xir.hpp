@@ -14,8 +14,8 @@
  *
  * The small classes value, op, use and type are pointers with member functions: copy them freely. They turn into the
  * pointers of the C interface by themselves, and are valid as long as those. Every question may be asked of an empty
- * one, and answers 0, false, an empty text or another empty one. What the classes do not cover is a call away: the
- * contracts are those of the C headers. */
+ * one, and returns 0, false, an empty text or another empty one. The functions of the C headers serve for everything
+ * else; their contracts hold here too. */
 #ifndef XIR_XIR_HPP
 #define XIR_XIR_HPP
 
@@ -40,9 +40,9 @@ namespace xir {
 inline std::string_view view(xir_str s) { return s.size ? std::string_view(s.data, s.size) : std::string_view(); }
 inline xir_str          str(std::string_view s) { return xir_str{ s.data(), s.size() }; }
 
-/* ---- what owns -------------------------------------------------------------------------------------------------- */
+/* ---- owners ------------------------------------------------------------------------------------------------------ */
 
-/* A pointer that is freed with the handle: moved, never copied. release() gives it back to C. */
+/* A pointer that is freed with its handle. It is moved, never copied. release() gives it back to C. */
 template <class T, void (*Free)(T *)> class handle {
 public:
     handle() = default;
@@ -97,7 +97,7 @@ public:
 
 /* ---- types ------------------------------------------------------------------------------------------------------ */
 
-/* An immutable data type of a context. Types compare by what they say. */
+/* An immutable data type of a context. Types are compared by content. */
 class type {
 public:
     type(const xir_type *p = nullptr) : p_(p) {}
@@ -157,7 +157,7 @@ private:
 
 namespace detail {
 
-/* More inputs than the class has: the library refuses them, and says how many it takes. */
+/* More inputs than the class has: the library refuses them and reports how many it takes. */
 inline xir_op *add_with_surplus(xir_at at, const xir_class_decl *decl, xir_value *const *inputs, std::size_t n)
 {
     xir_op_desc desc = XIR_INIT(xir_op_desc);
@@ -184,7 +184,7 @@ namespace ops {
 class op;
 class value;
 
-/* Positions 0 to n - 1 of something, each made by At. */
+/* The items 0 to n - 1 of a list; At makes each. */
 template <class Item, class Of, Item (*At)(Of, std::size_t)> class positions {
 public:
     positions(Of of, std::size_t n) : of_(of), n_(n) {}
@@ -216,7 +216,7 @@ private:
     std::size_t n_;
 };
 
-/* A chain of things, each found from the one before by Next. The next one is found before the body of a loop runs, so
+/* A linked list; Next finds the item after another. The next one is found before the body of a loop runs, so
  * that the body may remove the one it is at. */
 template <class Item, class Raw, Raw (*Next)(Raw)> class chain {
 public:
@@ -301,7 +301,7 @@ inline std::string_view enumerator(const xir_field *f, int i)
     return e && i >= 0 && static_cast<std::size_t>(i) < e->size ? std::string_view(e->names[i]) : std::string_view();
 }
 
-/* An attribute as a T; nothing if it is of another kind. Integers are taken for reals, enumerators are texts. */
+/* An attribute as a T; nothing if it is of another kind. A real accepts an integer, a text an enumerator. */
 template <class T> std::optional<T> attr_as(const xir_attr &a, const xir_field *f)
 {
     if constexpr (std::is_same_v<T, bool>) {
@@ -489,7 +489,7 @@ public:
         how.lazy = lazy;
         return network(xir_network_load(ctx, path.c_str(), &how, why));
     }
-    /* Saves it in the format that the name's suffix says. */
+    /* Saves it; the suffix of the name chooses the format. */
     xir_status save(const std::string &path, xir_diags *why = nullptr)
     {
         xir_save_options how = XIR_INIT(xir_save_options);
@@ -497,7 +497,7 @@ public:
     }
     network clone() const { return network(xir_network_clone(get())); }
 
-    /* The first failure of a building call, and its findings. */
+    /* The status of the first building call that failed, and the findings. */
     xir_status       status() const { return xir_network_status(get()); }
     xir_diags       *findings() const { return xir_network_diags(get()); }
     std::string_view name() const { return view(xir_network_name(get())); }

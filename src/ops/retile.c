@@ -75,7 +75,7 @@ static xir_status read_input(xir_infer *at, side *s) {
         bool channels = s->unit < s->dims.size && xir_type_distr((const xir_type *)input, axes, 2) == distr;
         int64_t valid = xir_distr_total_valid(distr), total = xir_distr_total(distr);
         bool first = valid == 0 || distr->sections.data[0].end == valid;
-        // valid elements, then only padding
+        /* Valid elements come first, then only padding. */
         if (valid && !distr->sections.data[0].m) first = false;
         if (channels && first && (s->total < 0 || s->total == total)) s->logical.data[s->channels] = valid;
         else if (channels || valid != total) {

@@ -201,7 +201,7 @@ xir_value *xir_build_transpose(xir_at at, xir_value *input, const int64_t *dims,
     xir_transpose_attrs a = xir_transpose_init();
     a.dims = (xir_i64s){ dims, rank };
     a.layout = xir_layout_finish(at.net->ctx, &steps, NULL);
-    // NULL, which is refused, for letters that can't stand so
+    /* NULL, which is refused, if letters cannot be in this order. */
     return xir_make_transpose(at, &(xir_transpose_call){ .input = input, .attrs = &a, .name = op_name });
 }
 

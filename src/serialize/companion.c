@@ -5,12 +5,12 @@
 
 /* ---- suffixes ------------------------------------------------------------------------------------------------ */
 
-/* The next of the words, which blanks separate; empty at the end. */
-static xir_str next_word(const char **words) {
-    const char *word = *words + strspn(*words, " ");
-    size_t n = strcspn(word, " ");
-    *words = word + n;
-    return (xir_str){ word, n };
+/* The next of the suffixes, which blanks separate; empty at the end. */
+static xir_str next_suffix(const char **suffixes) {
+    const char *suffix = *suffixes + strspn(*suffixes, " ");
+    size_t n = strcspn(suffix, " ");
+    *suffixes = suffix + n;
+    return (xir_str){ suffix, n };
 }
 
 /* True if a path ends with a dot and the suffix, and the name before them is not empty. */
@@ -23,9 +23,9 @@ static bool ends_with(xir_str path, xir_str suffix) {
 size_t suffix_length(const char *suffixes, xir_str path, size_t *which) {
     size_t longest = 0, i = 0;
     *which = 0;
-    for (xir_str word = next_word(&suffixes); word.size; word = next_word(&suffixes), i++) {
-        if (word.size <= longest || !ends_with(path, word)) continue;
-        longest = word.size;
+    for (xir_str suffix = next_suffix(&suffixes); suffix.size; suffix = next_suffix(&suffixes), i++) {
+        if (suffix.size <= longest || !ends_with(path, suffix)) continue;
+        longest = suffix.size;
         *which = i;
     }
     return longest;
@@ -65,10 +65,10 @@ static char *join(const xir_allocator *alloc, const char *path, size_t stem, xir
 
 char *companion_name(const xir_allocator *alloc, const format *f, const char *path, size_t *room) {
     size_t which, stem = stem_size(f, path, &which);
-    const char *words = f->params_written;
-    xir_str word = next_word(&words), next;
-    for (size_t i = 0; i < which && (next = next_word(&words)).size; i++) word = next;
-    return join(alloc, path, stem, word, room);
+    const char *suffixes = f->params_written;
+    xir_str suffix = next_suffix(&suffixes), next;
+    for (size_t i = 0; i < which && (next = next_suffix(&suffixes)).size; i++) suffix = next;
+    return join(alloc, path, stem, suffix, room);
 }
 
 /* Whether the name exists, even if it cannot be examined: then opening it will report why. */
@@ -79,9 +79,9 @@ static bool path_exists(const char *path) {
 
 char *companion_find(const xir_allocator *alloc, const format *f, const char *path, size_t *room, xir_status *status) {
     size_t which, stem = stem_size(f, path, &which);
-    const char *words = f->params_found;
-    for (xir_str word = next_word(&words); word.size; word = next_word(&words)) {
-        char *name = join(alloc, path, stem, word, room);
+    const char *suffixes = f->params_found;
+    for (xir_str suffix = next_suffix(&suffixes); suffix.size; suffix = next_suffix(&suffixes)) {
+        char *name = join(alloc, path, stem, suffix, room);
         if (!name) {
             *status = XIR_E_MEMORY;
             return NULL;
@@ -105,24 +105,24 @@ static void return_name(const xir_allocator *alloc, char *name, size_t taken, ch
     mem_free(alloc, name, taken);
 }
 
-xir_status xir_params_file_find(xir_context *ctx, const char *word, const char *path, char *out, size_t room,
+xir_status xir_params_file_find(xir_context *ctx, const char *format_name, const char *path, char *out, size_t room,
                                 size_t *size, xir_diags *why) {
     format f;
     size_t taken = 0;
     xir_status status = XIR_OK;
     *size = 0;
-    if (!format_named(ctx, word, &f, why)) return XIR_E_UNKNOWN;
+    if (!format_named(ctx, format_name, &f, why)) return XIR_E_UNKNOWN;
     char *name = f.params_found ? companion_find(alloc_of(ctx), &f, path, &taken, &status) : NULL;
     return_name(alloc_of(ctx), name, taken, out, room, size);
     return status ? diag_memory(why) : XIR_OK;
 }
 
-xir_status xir_params_file_name(xir_context *ctx, const char *word, const char *path, char *out, size_t room,
+xir_status xir_params_file_name(xir_context *ctx, const char *format_name, const char *path, char *out, size_t room,
                                 size_t *size, xir_diags *why) {
     format f;
     size_t taken = 0;
     *size = 0;
-    if (!format_named(ctx, word, &f, why)) return XIR_E_UNKNOWN;
+    if (!format_named(ctx, format_name, &f, why)) return XIR_E_UNKNOWN;
     if (!f.params_written) return XIR_OK;
     char *name = companion_name(alloc_of(ctx), &f, path, &taken);
     return_name(alloc_of(ctx), name, taken, out, room, size);

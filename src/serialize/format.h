@@ -54,6 +54,8 @@ struct format {
     /* False: `read` refuses what begins with these bytes, whatever follows them. There are a few thousand at least, and
      * more follow. NULL: the format cannot say. */
     bool (*may_begin)(const uint8_t *head, size_t size);
+    /* The same for the separate parameter file. */
+    bool (*params_may_begin)(const uint8_t *head, size_t size);
     /* NULL with a finding. Params keep parts of `whole` (blob_part_in), which may be a mapping or memory; nothing else
      * of it is kept. The caller keeps `whole`. */
     xir_network *(*read)(const format_reading *how, blob *whole);

@@ -56,15 +56,15 @@ format_list format_names(xir_context *ctx, bool written) {
 
 /* ---- finding one --------------------------------------------------------------------------------------------- */
 
-static bool find(xir_context *ctx, const char *word, format *out) {
+static bool find(xir_context *ctx, const char *name, format *out) {
     for (size_t i = 0; format_at(ctx, i, out); i++)
-        if (strcmp(out->name, word) == 0) return true;
+        if (strcmp(out->name, name) == 0) return true;
     return false;
 }
 
-bool format_named(xir_context *ctx, const char *word, format *out, xir_diags *why) {
-    if (find(ctx, word, out)) return true;
-    diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "there is no format '%.40s', expected one of %s", word,
+bool format_named(xir_context *ctx, const char *format_name, format *out, xir_diags *why) {
+    if (find(ctx, format_name, out)) return true;
+    diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "there is no format '%.40s', expected one of %s", format_name,
               format_names(ctx, false).text);
     return false;
 }
@@ -109,29 +109,44 @@ static bool refuse(xir_diags *why, const xir_diag *at, const char *sentence, ...
     return false;
 }
 
-bool format_may_begin(const format *f, const void *head, size_t size, xir_str name, xir_diags *why) {
+typedef bool may_begin_fn(const uint8_t *head, size_t size);
+
+/* `what`: "file", "parameter file". */
+static bool may_begin(may_begin_fn *fn, const format *f, const char *what, const void *head, size_t size, xir_str name,
+                      xir_diags *why) {
     enum { SHOWN = 8 };
     const uint8_t *bytes = head;
     char shown[3 * SHOWN + 1] = "";
-    if (!f->may_begin || f->may_begin(bytes, size)) return true;
+    if (!fn || fn(bytes, size)) return true;
     for (size_t i = 0; i < SHOWN && i < size; i++) snprintf(shown + 3 * i, 4, " %02X", bytes[i]);
     const xir_diag at = { .severity = XIR_ERROR, .code = XIR_E_SYNTAX, .file = name, .byte = 0 };
-    return refuse(why, &at, "a file of format %s does not begin with the bytes%s: the rest is not read", f->name,
+    return refuse(why, &at, "a %s of format %s does not begin with the bytes%s: the rest is not read", what, f->name,
                   shown);
 }
 
-bool xir_format_may_begin(xir_context *ctx, const char *word, const void *head, size_t size, xir_str name,
+bool format_may_begin(const format *f, const void *head, size_t size, xir_str name, xir_diags *why) {
+    return may_begin(f->may_begin, f, "file", head, size, name, why);
+}
+
+bool xir_format_may_begin(xir_context *ctx, const char *format_name, const void *head, size_t size, xir_str name,
                           xir_diags *why) {
     format f;
-    return !format_named(ctx, word, &f, NULL) || format_may_begin(&f, head, size, name, why);
+    return !format_named(ctx, format_name, &f, NULL) || format_may_begin(&f, head, size, name, why);
+}
+
+bool xir_params_may_begin(xir_context *ctx, const char *format_name, const void *head, size_t size, xir_str name,
+                          xir_diags *why) {
+    format f;
+    return !format_named(ctx, format_name, &f, NULL) ||
+           may_begin(f.params_may_begin, &f, "parameter file", head, size, name, why);
 }
 
 /* ---- adding one ---------------------------------------------------------------------------------------------- */
 
-static bool is_format_name(const char *word) {
-    if (!word || !*word) return false;
-    for (; *word; word++)
-        if (!(*word >= 'a' && *word <= 'z') && !(*word >= '0' && *word <= '9') && !strchr("-_", *word)) return false;
+static bool is_format_name(const char *name) {
+    if (!name || !*name) return false;
+    for (; *name; name++)
+        if (!(*name >= 'a' && *name <= 'z') && !(*name >= '0' && *name <= '9') && !strchr("-_", *name)) return false;
     return true;
 }
 

@@ -8,7 +8,7 @@
  * library's. */
 bool format_at(xir_context *ctx, size_t i, format *out);
 /* By name; false with a finding. */
-bool format_named(xir_context *ctx, const char *word, format *out, xir_diags *why);
+bool format_named(xir_context *ctx, const char *format_name, format *out, xir_diags *why);
 /* By content, then by file name, as xir_probe_grade says. False: neither identifies a format. */
 bool format_detect(xir_context *ctx, const void *head, size_t size, uint64_t total, xir_str name, format *out);
 

@@ -4,8 +4,9 @@
 
 /* ---- one file -------------------------------------------------------------------------------------------------- */
 
-static xir_network *load_as(xir_context *ctx, const char *word, const char *path, unsigned flags, xir_diags *why) {
-    xir_load_options options = XIR_INIT(xir_load_options, .format = word, .lazy = flags & XIR_LOAD_LAZY);
+static xir_network *load_as(xir_context *ctx, const char *format_name, const char *path, unsigned flags,
+                            xir_diags *why) {
+    xir_load_options options = XIR_INIT(xir_load_options, .format = format_name, .lazy = flags & XIR_LOAD_LAZY);
     if (flags & XIR_LOAD_NO_MD5) options.verify = XIR_VERIFY_HEADER;
     if (flags & XIR_LOAD_MD5) options.verify = XIR_VERIFY_FULL;
     return xir_network_load(ctx, path, &options, why);
@@ -19,8 +20,8 @@ xir_network *xir_flat_load(xir_context *ctx, const char *path, unsigned flags, x
     return load_as(ctx, "fb", path, flags, why);
 }
 
-static xir_status save_as(xir_network *net, const char *word, const char *path, unsigned flags, xir_diags *why) {
-    const xir_save_options options = XIR_INIT(xir_save_options, .format = word,
+static xir_status save_as(xir_network *net, const char *format_name, const char *path, unsigned flags, xir_diags *why) {
+    const xir_save_options options = XIR_INIT(xir_save_options, .format = format_name,
                                               .unchecked = flags & XIR_SAVE_UNCHECKED);
     return xir_network_save(net, path, &options, why);
 }

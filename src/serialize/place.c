@@ -101,9 +101,9 @@ xir_status format_place_findings(xir_context *ctx, const format *f, xir_str text
     return status;
 }
 
-xir_status xir_format_place_findings(xir_context *ctx, const char *word, xir_str text, xir_str file,
+xir_status xir_format_place_findings(xir_context *ctx, const char *format_name, xir_str text, xir_str file,
                                      const xir_diags *from, xir_diags *out) {
     format f;
-    if (!format_named(ctx, word, &f, out)) return XIR_E_UNKNOWN;
+    if (!format_named(ctx, format_name, &f, out)) return XIR_E_UNKNOWN;
     return format_place_findings(ctx, &f, text, file, from, out);
 }

@@ -52,14 +52,14 @@ xir_status op_resolve(xir_op *op, const xir_class *cls, xir_diags *why) {
 
 /* ---- a network of them ------------------------------------------------------------------------------------- */
 
-typedef struct walk {
+typedef struct resolving {
     resolver         r;
     xir_status       status;         /* of the first failure */
     const xir_class *opaque, *real;  /* of the last op; NULL: still unknown. A look-up takes the context's lock */
     const xir_target *was, *now;     /* the last target of an unknown class, and its replacement */
-} walk;
+} resolving;
 
-static const xir_class *real_class(walk *w, const xir_op *op) {
+static const xir_class *real_class(resolving *w, const xir_op *op) {
     if (w->opaque != op->cls) {
         const xir_class *cls = xir_class_find(op->net->ctx, op->cls->key);
         w->opaque = op->cls;
@@ -105,7 +105,7 @@ static bool is_target_known(const xir_target *target) {
     return real && class_target(cls->ctx, real) >= 0;
 }
 
-static void visit_target(walk *w, const xir_target **target, const frame *up, const char *key) {
+static void visit_target(resolving *w, const xir_target **target, const frame *up, const char *key) {
     if (!*target || !((const xir_object *)*target)->cls->opaque) return;
     if (w->was != *target) {
         const frame at = { .up = up, .key = xir_str_of(key), .index = SIZE_MAX };
@@ -118,9 +118,9 @@ static void visit_target(walk *w, const xir_target **target, const frame *up, co
     if (w->now) *target = w->now;
 }
 
-static void visit(walk *w, xir_op *op, const frame *at);
+static void visit(resolving *w, xir_op *op, const frame *at);
 
-static void visit_children(walk *w, const xir_op *op, const frame *at) {
+static void visit_children(resolving *w, const xir_op *op, const frame *at) {
     for (uint32_t i = 0; i < op->cls->n_fields && !op->cls->plain; i++) {
         const xir_field *f = &op->cls->fields[i];
         if (f->kind != XIR_KIND_OPS) continue;
@@ -134,7 +134,7 @@ static void visit_children(walk *w, const xir_op *op, const frame *at) {
 }
 
 /* Recurses as deep as sub ops are nested, which readers limit. */
-static void visit(walk *w, xir_op *op, const frame *at) {
+static void visit(resolving *w, xir_op *op, const frame *at) {
     visit_target(w, &op->target, at, "compile_target");
     const xir_class *cls = op->cls->opaque ? real_class(w, op) : NULL;
     xir_status status = cls ? resolve(&w->r, op, cls, at) : XIR_OK;   /* with its sub ops */
@@ -144,7 +144,7 @@ static void visit(walk *w, xir_op *op, const frame *at) {
 
 xir_status xir_network_resolve(xir_network *net, xir_diags *why) {
     if (!net) return diag_null(why, "network");
-    walk *w = mem_new(&net->alloc, sizeof *w);
+    resolving *w = mem_new(&net->alloc, sizeof *w);
     if (!w) return diag_memory(why);
     memset(w, 0, sizeof *w);
     w->r.net = net;

@@ -17,7 +17,7 @@ fi
 : >empty; : >empty.json; echo hello >hello; echo hello >hello.json
 run 1 show empty; err "empty: the file is empty"
 run 1 show empty.json; err "empty.json:1:1: "
-run 1 show hello; err "neither content nor name tells the format"
+run 1 show hello; err "neither the content nor the name identifies the format: --from sets it, to one of json"
 run 1 show hello.json; err "hello.json:1:1: "
 cp small.json small.onnx; run 0 show --compact small.onnx; same out small.json
 cp small.json noname; run 0 show --compact noname; same out small.json
@@ -59,9 +59,15 @@ run 1 info --from json --max-bytes=100000 - </dev/zero; err "<stdin>: it has mor
 run 1 info --from json /dev/zero
 err "/dev/zero@0x0: a file of format json does not begin with the bytes 00 00 00 00 00 00 00 00: the rest is not read"
 lines err 1
+zeros="a parameter file of format json does not begin with the bytes 00 00 00 00 00 00 00 00: the rest is not read"
+for command in info check convert; do
+    rest=; [ $command != convert ] || rest=zero.imodel
+    "$XIR" $command --params - small.json $rest </dev/zero >out 2>err; [ $? -eq 1 ] || bad "$command, endless"
+    err "<stdin>@0x0: $zeros"; lines err 1; gone zero.imodel
+done
 yes | "$XIR" check --from onnx - >out 2>err; [ $? -eq 1 ] || bad "an endless pipe"
 err "<stdin>@0x0: a file of format onnx does not begin with the bytes 79 0A"; lines err 1
-run 1 opt /dev/zero out.json; err "/dev/zero: neither content nor name tells the format"; gone out.json
+run 1 opt /dev/zero out.json; err "/dev/zero: neither the content nor the name identifies the format"; gone out.json
 run 0 show --max-bytes "$(wc -c <small.json)" --compact - <small.json; same out small.json
 run 1 show --max-bytes 100 small.json; err "small.json: the file has $(wc -c <small.json) bytes, the limit is 100"
 run 1 convert --max-bytes 10000 --from json --params /dev/zero small.json out.imodel; err "/dev/zero"; gone out.imodel

@@ -236,9 +236,9 @@ static void check_inferred(xir_context *with, const char *input, int64_t start, 
                                            .id = XIR_NO_ID,
                                                  .target = xir_target_of_kind(with, target, "330")));
     if (op) {
+        const xir_type *inferred = xir_value_type(xir_op_output(op, 0));
         xir_text_buffer text;
-        assert_int_equal(xir_object_print(with, xir_type_object(xir_value_type(xir_op_output(op, 0))), 0, &text),
-                         XIR_OK);
+        DOES(xir_object_print(with, xir_type_object(inferred), 0, &text));
         check_same(text.data, text.size, expected, strlen(expected));
         xir_text_free(&text);
     } else {

@@ -1,5 +1,5 @@
-/* Ops whose classes say how they work in other orders of axes, for the pass `layout`. The names are those of
- * tests/passes/layout/plugin.c. */
+/* Ops whose classes declare how they work in other orders of axes, for the pass `layout`.
+ * tests/passes/layout/plugin.c uses them. */
 #include <xir/xir.h>
 
 #define XIR_DEFS "axes.def"

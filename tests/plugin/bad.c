@@ -1,5 +1,4 @@
-/* A plug-in that is bad in one way at a time; XIR_BAD in the environment says which. The names are those of
- * tests/library/plugins.c. */
+/* A plug-in with one fault, which XIR_BAD in the environment names. tests/library/plugins.c has the names. */
 #include <stdlib.h>
 #include <string.h>
 #include <xir/xir.h>
@@ -57,7 +56,7 @@ static xir_status bad_run(xir_pass *at) {
     return XIR_OK;
 }
 
-/* Rounds down, whatever it is a kernel of. */
+/* A kernel for any class: it rounds down. */
 static xir_status bad_kernel(xir_kernel *at) {
     size_t n = 1;
     const xir_type *type = xir_kernel_output_type(at, 0);
@@ -85,7 +84,7 @@ static const xir_convert_row swish = { XIR_CONVERT_HEAD, .name = "onnx::com.exam
                              no_dialect = { XIR_CONVERT_HEAD, .name = "nobody::Swish", .inputs = "1", .outputs = "1",
                                             .attributes = "", .cls = "SiLU" };
 
-/* Known by sight. */
+/* A format that is only detected. */
 static xir_probe_grade bad_probe(const xir_probe *file, void *user) {
     (void)user;
     return *(const char *)file->head == 'B' ? XIR_PROBE_YES : XIR_PROBE_NO;
@@ -194,7 +193,7 @@ static const way ways[] = {
     { "word",       { XIR_PLUGIN_HEAD("x"), CLASSES(FINE, of_a_later_word) } },
 };
 
-/* Rows and items of a later header, which are larger. */
+/* Rows and items of a newer header, which are larger. */
 #define SPREAD(name, type) typedef struct name { type it; uint64_t more; } name
 SPREAD(large_row, xir_row);
 SPREAD(large_infer, xir_plugin_infer);
@@ -229,7 +228,7 @@ static const xir_plugin large = {
     .infers = &large_infers[0].it, .n_infers = 2, .kernels = &large_kernels[0].it, .n_kernels = 2,
 };
 
-/* One of them asks for what the library does not know. */
+/* One of them sets a member that the library does not know. */
 static const xir_plugin *ask_for_more(const char *which) {
     large_rows[2].more = strcmp(which, "row") == 0;
     large_infers[1].more = strcmp(which, "infer") == 0;
@@ -238,7 +237,7 @@ static const xir_plugin *ask_for_more(const char *which) {
     return &large;
 }
 
-/* A description that is longer than the library's. */
+/* A description of a newer header, which is longer. */
 static struct { xir_plugin plugin; uint64_t more[2]; } later = {
     { .abi = XIR_ABI, .size = sizeof later, .library = xir_version, .name = "later", CLASSES(FINE) }, { 0, 0 },
 };

@@ -1,5 +1,5 @@
-/* A whole foreign format in a plug-in, by the public headers alone: a text with an op a line, read and written; its ops
- * are a dialect, and rows say what they are in XIR.
+/* A foreign format in a plug-in, written with the public headers alone: a text with one op in each line, read and
+ * written. Its ops are a dialect, and rows convert them to XIR.
  *
  *     lines 1
  *     input x 1,4,4,3
@@ -49,7 +49,7 @@ static bool add_name(names *t, xir_value *value) {
 
 /* ---- reading --------------------------------------------------------------------------------------------------- */
 
-/* Where reading is. After a failure `status` is set, and the finding is in how->why. */
+/* The state of reading. After a failure `status` is set, and the finding is in how->why. */
 typedef struct reader {
     const xir_format_reading *how;
     xir_network *net;
@@ -153,7 +153,7 @@ static bool read_output(reader *r) {
            fail(r, r->words[0].data, XIR_E_MEMORY, "out of memory", XIR_STR(""));
 }
 
-/* "by=0.5": a real if it is one, otherwise a text. */
+/* "by=0.5": a real if the value is a number, otherwise a text. */
 static bool read_attribute(reader *r, xir_op *op, xir_str word, size_t equals) {
     char number[MOST_NAME + 1], *after;
     xir_str key = { word.data, equals }, text = { word.data + equals + 1, word.size - equals - 1 };
@@ -294,7 +294,7 @@ static xir_status write_lines(xir_network *net, const xir_format_writing *how) {
     return w.status;
 }
 
-/* ---- what the plug-in is ---------------------------------------------------------------------------------------- */
+/* ---- the description --------------------------------------------------------------------------------------------- */
 
 static xir_probe_grade probe(const xir_probe *file, void *user) {
     (void)user;

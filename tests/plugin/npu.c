@@ -1,5 +1,5 @@
-/* Two targets, and inference of the same classes on each: fp16 on the one, fp64 on the other.
- * docs/writing-a-target.md walks through it. With XIR_NPU in the environment, a description that is refused. */
+/* Two targets, and inference of the same classes on each: fp16 on one, fp64 on the other.
+ * docs/writing-a-target.md walks through it. With XIR_NPU in the environment, its description is refused. */
 #include <stdlib.h>
 #include <string.h>
 #include <xir/plugin.h>
@@ -30,7 +30,7 @@ xir_status npu_grow_infer(xir_infer *at) {
     return xir_infer_result_tensor(at, tensor->element_dtype, NULL, dims, n);
 }
 
-/* A multiply-add for each element and each dim that it gets. */
+/* A multiply-add for each element and each added dim. */
 xir_status npu_grow_work(xir_infer *at) {
     const xir_npu_grow_attrs *grow = xir_infer_attrs(at);
     return xir_work_result(at, xir_work_times(xir_work_elements(at, xir_infer_input(at, 0)), (uint64_t)grow->by),

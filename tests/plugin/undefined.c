@@ -1,4 +1,4 @@
-/* A plug-in that calls a function which libxir lacks: it is refused when it is loaded, not when it is used. */
+/* A plug-in that calls a function that libxir does not have. It is refused when it is loaded, not when it is used. */
 #include <xir/plugin.h>
 
 XIR_API void xir_of_the_future(void);

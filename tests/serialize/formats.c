@@ -254,6 +254,19 @@ static void impossible_beginnings_are_refused(void **state) {
     assert_true(xir_format_may_begin(ctx, "no-such", "", 0, XIR_STR(""), why));
 }
 
+/* Only JSON has its parameters in another file. */
+static void beginnings_of_parameter_files(void **state) {
+    (void)state;
+    static const uint8_t raw[] = "\xA5ICRAFT_RAW\xA5\0\0\0", none[sizeof raw];
+    assert_true(xir_params_may_begin(ctx, "json", raw, sizeof raw, XIR_STR("x.raw"), why));
+    assert_true(xir_params_may_begin(ctx, "fb", none, sizeof none, XIR_STR("x.raw"), why));
+    assert_true(xir_params_may_begin(ctx, "no-such", none, sizeof none, XIR_STR("x.raw"), why));
+    assert_int_equal(xir_diags_count(why), 0);
+    assert_false(xir_params_may_begin(ctx, "json", none, sizeof none, XIR_STR("x.raw"), why));
+    assert_int_equal(xir_diags_at(why, 0)->code, XIR_E_SYNTAX);
+    xir_diags_clear(why);
+}
+
 int main(void) {
     scratch_make();
     const struct CMUnitTest tests[] = {
@@ -264,6 +277,7 @@ int main(void) {
         cmocka_unit_test(the_name_decides_between_equal_grades),
         cmocka_unit_test(places_in_a_text),
         cmocka_unit_test(impossible_beginnings_are_refused),
+        cmocka_unit_test(beginnings_of_parameter_files),
     };
     return RUN_GROUP(tests);
 }

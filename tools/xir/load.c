@@ -65,6 +65,14 @@ static void close_file(int fd) {
     if (fd > STDIN_FILENO) close(fd);
 }
 
+/* How much of a file without a size is read before its beginning must be that of its format. */
+enum { HEAD = 256 << 10 };
+
+static int read_head(int fd, const char *name, text *to) {
+    const uint64_t most = most_of_stream();
+    return read_some(fd, name, to, most < HEAD ? (size_t)most : HEAD);
+}
+
 /* All bytes of what is not an ordinary file. */
 static int read_stream(const char *path, const char *name, text *to) {
     int fd = -1;
@@ -98,7 +106,7 @@ static int choose_format(loaded *l, const char *from, const text *head, uint64_t
         l->format = format_of(head->data, head->size, total, l->path);
         if (!l->format && head->size == 0) return complain_of(FAULTY, l->name, "the file is empty");
         if (!l->format)
-            return complain_of(FAULTY, l->name, "neither content nor name tells the format; --from sets it: %s",
+            return complain_of(FAULTY, l->name, "neither the content nor the name identifies the format: --from sets it, to one of %s",
                                format_words());
     }
     if (!l->format->reads) return complain_of(MISUSED, l->name, "this build cannot read %s", l->format->name);
@@ -115,9 +123,7 @@ int code_of(const xir_diags *why) {
 
 /* A file without a size may never end: its beginning must be that of a format before the rest is read. */
 static int read_whole(loaded *l, int fd, const char *from, text *to, xir_diags *why) {
-    enum { HEAD = 256 << 10 };
-    const uint64_t most = most_of_stream();
-    int code = read_some(fd, l->name, to, most < HEAD ? (size_t)most : HEAD);
+    int code = read_head(fd, l->name, to);
     if (code || to->size < HEAD) return code ? code : read_to_end(fd, l->name, to);
     code = choose_format(l, from, to, XIR_NO_BYTE);
     if (code) return code;
@@ -190,6 +196,14 @@ static xir_load_options options_of(const loaded *l, unsigned flags) {
                     .verify = compare ? XIR_VERIFY_FULL : XIR_VERIFY_HEADER);
 }
 
+/* All bytes of standard input, which may never end: its beginning must be that of a parameter file. */
+static int read_standard_params(const loaded *l, text *to, xir_diags *why) {
+    int code = read_head(STDIN_FILENO, "<stdin>", to);
+    if (code || to->size < HEAD) return code ? code : read_to_end(STDIN_FILENO, "<stdin>", to);
+    const bool begins = xir_params_may_begin(context, l->format->name, to->data, to->size, XIR_STR("<stdin>"), why);
+    return begins ? read_to_end(STDIN_FILENO, "<stdin>", to) : code_of(why);
+}
+
 static int read_params(loaded *l, const char *params, unsigned flags, bool *found, xir_diags *why) {
     if (params && strcmp(params, "-") == 0) {
         text all = { 0 };
@@ -199,7 +213,7 @@ static int read_params(loaded *l, const char *params, unsigned flags, bool *foun
             return complain(MISUSED, "the structure and the parameters cannot both come from standard input");
         }
         progress_begin("reading", "<stdin>");
-        int code = read_stream("-", "<stdin>", &all);
+        int code = read_standard_params(l, &all, why);
         l->params_bytes = all.data;
         if (code) return code;
         *found = true;

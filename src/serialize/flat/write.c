@@ -14,18 +14,20 @@
 /* ---- payloads ---------------------------------------------------------------------------------------------- */
 
 /* Places of payloads, in bytes from the size field of the first one. */
-typedef struct places {
+typedef struct payload_places {
     uint32_t align;
     uint64_t at, end;   /* of the last one */
-} places;
+} payload_places;
 
 static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) & ~(to - 1); }
 
-static places places_begin(const flat_writer *w) { return (places){ .align = w->how->align < 4 ? 4 : w->how->align }; }
+static payload_places places_begin(const flat_writer *w) {
+    return (payload_places){ .align = w->how->align < 4 ? 4 : w->how->align };
+}
 
 /* The place of the next payload; its size stands in the 4 bytes before it. An empty payload takes only those 4
  * bytes. */
-static bool places_next(places *p, uint64_t size) {
+static bool places_next(payload_places *p, uint64_t size) {
     if (size > FLAT_MOST_BYTES) return false;
     p->at = round_up(p->end, size ? p->align : 4) + 4;
     p->end = p->at + size;
@@ -35,7 +37,7 @@ static bool places_next(places *p, uint64_t size) {
 /* The end of the last payload; false, with a finding, if no file can be so long. */
 static bool measure(flat_writer *w, uint64_t *end) {
     uint64_t bytes = 0;
-    places p = places_begin(w);
+    payload_places p = places_begin(w);
     bool fits = true;
     for (size_t i = 0; i < w->plan.n; i++) {
         uint64_t size = payload_at(&w->plan, i)->size;
@@ -53,7 +55,7 @@ static bool measure(flat_writer *w, uint64_t *end) {
 static uint64_t payloads_at(const flat_writer *w) { return round_up(w->b.size + 4, places_begin(w).align) - 4; }
 
 static void fill_in_offsets(flat_writer *w) {
-    places p = places_begin(w);
+    payload_places p = places_begin(w);
     uint64_t first = payloads_at(w);
     uint32_t slot = w->s.params->slots[PARAMS_SLOT_DATA].slot;
     for (size_t i = 0; i < w->plan.n; i++) {
@@ -76,7 +78,7 @@ static bool write_zeros(const format_writing *how, uint64_t n) {
 
 static bool write_payloads(const flat_writer *w) {
     const format_writing *how = w->how;
-    places p = places_begin(w);
+    payload_places p = places_begin(w);
     uint64_t first = payloads_at(w), written = w->b.size;
     for (size_t i = 0; i < w->plan.n; i++) {
         const raw_item *it = payload_at(&w->plan, i);

@@ -282,6 +282,6 @@ const format format_json = {
     .traits = XIR_FORMAT_TEXT | XIR_FORMAT_INDENTS, .probe = probe, .may_begin = may_begin,
     .read = read_format, .write = write_format,
     .params_found = RAW_FOUND, .params_written = RAW_WRITTEN, .load_params = raw_load_params,
-    .read_params = raw_read_params,
+    .read_params = raw_read_params, .params_may_begin = raw_may_begin,
     .write_params = raw_write_params, .find_places = json_find_places, .read_part = read_part, .write_part = write_part,
 };

@@ -7,12 +7,12 @@
 
 typedef xir_format_place wanted;
 
-typedef struct walk {
+typedef struct search {
     const char *start, *p, *end;
     wanted     *list;
     buffer      key;            /* of the current member, as a pointer spells it */
     int         depth;
-} walk;
+} search;
 
 enum { DEEPEST = 2048 };
 
@@ -27,7 +27,7 @@ static xir_str token(const wanted *w, size_t at) {
 }
 
 /* Narrows [*from, *to) to the pointers whose token at `at` is the key. */
-static bool narrow(const walk *w, size_t at, xir_str key, size_t *from, size_t *to) {
+static bool narrow(const search *w, size_t at, xir_str key, size_t *from, size_t *to) {
     size_t low = *from, high = *to;
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -47,22 +47,22 @@ static bool narrow(const walk *w, size_t at, xir_str key, size_t *from, size_t *
 
 /* ---- moving over the text ------------------------------------------------------------------------ */
 
-static void blanks(walk *w) {
+static void blanks(search *w) {
     while (w->p < w->end && (*w->p == ' ' || *w->p == '\n' || *w->p == '\r' || *w->p == '\t')) w->p++;
 }
 
-static bool next_is(walk *w, char c) {
+static bool next_is(search *w, char c) {
     blanks(w);
     return w->p < w->end && *w->p == c;
 }
 
-static bool step(walk *w, char c) {
+static bool step(search *w, char c) {
     if (!next_is(w, c)) return false;
     w->p++;
     return true;
 }
 
-static bool hop_text(walk *w) {
+static bool hop_text(search *w) {
     if (!step(w, '"')) return false;
     while (w->p < w->end && *w->p != '"') w->p += *w->p == '\\' ? 2 : 1;
     if (w->p >= w->end) return false;
@@ -71,7 +71,7 @@ static bool hop_text(walk *w) {
 }
 
 /* Skips a whole value, however deep. */
-static bool hop(walk *w) {
+static bool hop(search *w) {
     size_t open = 0;
     do {
         blanks(w);
@@ -134,7 +134,7 @@ static uint32_t hex4(const char *p, const char *end) {
 }
 
 /* Reads a key as a pointer spells it: JSON escapes resolved, '~' and '/' as ~0 and ~1. */
-static bool read_key(walk *w) {
+static bool read_key(search *w) {
     blanks(w);
     const char *p = w->p + 1;
     if (!hop_text(w)) return false;
@@ -174,17 +174,17 @@ static bool read_key(walk *w) {
 
 /* ---- the walk ------------------------------------------------------------------------------------ */
 
-static bool enter(walk *w, size_t from, size_t to, size_t at);
+static bool enter(search *w, size_t from, size_t to, size_t at);
 
 /* The next member or item, with key w->key: enters it if a pointer leads there. */
-static bool member(walk *w, size_t from, size_t to, size_t at) {
+static bool member(search *w, size_t from, size_t to, size_t at) {
     size_t size = w->key.size;
     if (!narrow(w, at + 1, ((xir_str){ w->key.data, w->key.size }), &from, &to)) return hop(w);
     return enter(w, from, to, at + 1 + size);
 }
 
 /* The first `at` bytes of the pointers in [from, to) lead to the next value: enters it. */
-static bool enter(walk *w, size_t from, size_t to, size_t at) {
+static bool enter(search *w, size_t from, size_t to, size_t at) {
     blanks(w);
     for (size_t i = from; i < to; i++) w->list[i].byte = (size_t)(w->p - w->start);
     while (from < to && w->list[from].path.size <= at) from++;
@@ -212,7 +212,7 @@ static bool enter(walk *w, size_t from, size_t to, size_t at) {
 }
 
 xir_status json_find_places(xir_context *ctx, xir_str json, xir_format_place *places, size_t n, void *user) {
-    walk w = { .start = json.data, .p = json.data, .end = json.data ? json.data + json.size : NULL, .list = places };
+    search w = { .start = json.data, .p = json.data, .end = json.data ? json.data + json.size : NULL, .list = places };
     (void)user;
     buffer_init(&w.key, context_alloc(ctx));
     enter(&w, 0, n, 0);

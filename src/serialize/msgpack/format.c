@@ -138,10 +138,10 @@ static xir_status write_network(xir_network *net, const format_writing *how) {
 /* ---- reading ----------------------------------------------------------------------------------------------- */
 
 /* Where the items of the two keys are; NULL: missing. */
-typedef struct places { const void *params, *table; } places;
+typedef struct key_items { const void *params, *table; } key_items;
 
 static bool note_place(decoder *d, source *s, xir_str key, bool *taken, void *user) {
-    places *at = user;
+    key_items *at = user;
     const void **place = xir_str_equal(key, xir_str_of(params_key)) ? &at->params
                          : xir_str_equal(key, xir_str_of(table_key)) ? &at->table : NULL;
     if (!place) return true;
@@ -257,7 +257,7 @@ static bool read_list(decoder *d, source *s, const void *at, const char *key, it
     return ok;
 }
 
-static bool read_lists(decoder *d, source *s, const places *at, listed *l) {
+static bool read_lists(decoder *d, source *s, const key_items *at, listed *l) {
     if (!read_list(d, s, at->params, params_key, item_payload, l)) return false;
     if (!at->table) return true;
     if (!read_list(d, s, at->table, table_key, item_entry, l)) return false;
@@ -265,7 +265,7 @@ static bool read_lists(decoder *d, source *s, const places *at, listed *l) {
            source_fail(s, at->table, XIR_E_CORRUPT, "params has %zu entries, params_table %zu", l->n, l->n_table);
 }
 
-static bool attach(decoder *d, source *s, const places *at, const format_reading *how, blob *whole) {
+static bool attach(decoder *d, source *s, const key_items *at, const format_reading *how, blob *whole) {
     if (!at->params && !at->table) return true;
     if (!at->params) return source_fail(s, at->table, XIR_E_MISSING, "expected params next to params_table");
     listed l;
@@ -281,7 +281,7 @@ static bool read_into(xir_network *net, const format_reading *how, blob *whole) 
     decoder d;
     source s;
     packed_levels open;
-    places at = { NULL, NULL };
+    key_items at = { NULL, NULL };
     decoder_init(&d, how->ctx, net, &packed_source, how->name, (xir_str){ NULL, 0 }, how->why);
     packed_begin(&d, &s, &open, whole->bytes, (size_t)whole->size);
     d.other_key = note_place;

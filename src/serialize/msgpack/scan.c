@@ -32,18 +32,18 @@ const packed_head packed_heads[256] = {
 /* ---- locating a byte --------------------------------------------------------------------------------------- */
 
 /* An open list or map. Of a map, keys and values are both items. */
-typedef struct place {
+typedef struct open_item {
     frame    f;
     uint64_t items, left;
     bool     map;
-} place;
+} open_item;
 
 /* The frames of the item at `at`, before which everything is well-formed; NULL outside of everything. */
-static const frame *place_of(const uint8_t *data, const uint8_t *at, place places[PACKED_DEEPEST]) {
+static const frame *place_of(const uint8_t *data, const uint8_t *at, open_item places[PACKED_DEEPEST]) {
     uint32_t depth = 0;
     for (const uint8_t *p = data; p < at;) {
         const packed_head *h = packed_head_at(p);
-        place *in = depth ? &places[depth - 1] : NULL;
+        open_item *in = depth ? &places[depth - 1] : NULL;
         uint64_t items;
         if (in && in->map && in->left % 2 == 0) {
             bool text = h->shape == SHAPE_TEXT;
@@ -52,13 +52,13 @@ static const frame *place_of(const uint8_t *data, const uint8_t *at, place place
         if (in) in->left--;
         p = packed_step(p, &items);
         if (items) {
-            places[depth++] = (place){ { .up = in ? &in->f : NULL, .index = SIZE_MAX }, items, items,
+            places[depth++] = (open_item){ { .up = in ? &in->f : NULL, .index = SIZE_MAX }, items, items,
                                        h->shape == SHAPE_MAP };
         }
         while (depth && !places[depth - 1].left) depth--;
     }
     for (uint32_t i = 0; i < depth; i++) {
-        place *in = &places[i];
+        open_item *in = &places[i];
         bool last = i + 1 == depth;   /* its next item has not begun; those of the others have */
         if (!in->map) in->f.index = (size_t)(in->items - in->left) - !last;
         else if (last && in->left % 2 == 0) in->f.key = (xir_str){ NULL, 0 };
@@ -68,7 +68,7 @@ static const frame *place_of(const uint8_t *data, const uint8_t *at, place place
 
 /* Records a failure of the item at `at`, with the path to it. Returns false. */
 static bool fail(trace *t, const uint8_t *data, const uint8_t *at, xir_status code, const char *format, ...) {
-    place places[PACKED_DEEPEST];
+    open_item places[PACKED_DEEPEST];
     const frame *top = t->top;
     t->top = place_of(data, at, places);
     va_list args;

@@ -1,12 +1,12 @@
 /* Tensors in other files: reads where they are, and takes those parts of the files. */
 #include "onnx/external.h"
 
-typedef struct place {
+typedef struct tensor_place {
     wire_bytes     location, offset, length, checksum;
     const uint8_t *at;
-} place;
+} tensor_place;
 
-static dialect_parts *find_file(proto_reader *r, const place *p, const proto_tensor *t) {
+static dialect_parts *find_file(proto_reader *r, const tensor_place *p, const proto_tensor *t) {
     named_fault fault;
     dialect_parts *parts = dialect_file(&r->d, proto_str(p->location), &fault);
     if (!parts) {
@@ -16,7 +16,7 @@ static dialect_parts *find_file(proto_reader *r, const place *p, const proto_ten
     return parts;
 }
 
-static bool read_entry(proto_reader *r, wire_bytes message, place *p) {
+static bool read_entry(proto_reader *r, wire_bytes message, tensor_place *p) {
     wire_bytes key = { 0 }, value = { 0 };
     wire_field f;
     wire w = wire_of(message);
@@ -40,9 +40,9 @@ static bool read_entry(proto_reader *r, wire_bytes message, place *p) {
                      CLIP(proto_str(key)));
 }
 
-static bool read_place(proto_reader *r, const proto_tensor *t, place *p) {
+static bool read_place(proto_reader *r, const proto_tensor *t, tensor_place *p) {
     enum { EXTERNAL_DATA = 13 };
-    *p = (place){ .at = t->whole.at };
+    *p = (tensor_place){ .at = t->whole.at };
     frame list = proto_enter(r, XIR_STR("external_data")), item = { .up = &list, .index = 0 };
     wire_field f;
     bool ok = true;
@@ -78,7 +78,8 @@ static bool read_number(proto_reader *r, wire_bytes text, const char *what, uint
     return text.size || PROTO_FAIL(r, text.at, XIR_E_SYNTAX, "the %s is empty", what);
 }
 
-static bool read_data(proto_reader *r, const proto_tensor *t, const place *p, const uint64_t *bytes, blob **out) {
+static bool read_data(proto_reader *r, const proto_tensor *t, const tensor_place *p, const uint64_t *bytes,
+                      blob **out) {
     uint64_t offset = 0, length = 0;
     if (p->offset.at && !read_number(r, p->offset, "offset", &offset)) return false;
     if (p->length.at && !read_number(r, p->length, "length", &length)) return false;
@@ -100,7 +101,7 @@ static bool read_data(proto_reader *r, const proto_tensor *t, const place *p, co
 }
 
 bool proto_external_data(proto_reader *r, const proto_tensor *t, const uint64_t *bytes, blob **out) {
-    place p;
+    tensor_place p;
     if (!read_place(r, t, &p)) return false;
     PROTO_ENTER(r, at, "external_data");
     bool ok = false;

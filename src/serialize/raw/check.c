@@ -55,6 +55,10 @@ xir_status raw_check_magic(raw_listing *l, const uint8_t *head, size_t got) {
     return XIR_OK;
 }
 
+bool raw_may_begin(const uint8_t *head, size_t size) {
+    return size >= sizeof raw_magic && memcmp(head, raw_magic, sizeof raw_magic) == 0;
+}
+
 static uint64_t entries_of(const uint8_t *head) { return read_le(head + RAW_N_AT, 4); }
 
 uint64_t raw_entries_to_read(const raw_listing *l, uint64_t n) { return n < l->n + 1 ? n : l->n + 1; }

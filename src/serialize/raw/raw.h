@@ -19,6 +19,7 @@ struct format_reading;   /* format.h */
 struct format_writing;
 #define RAW_FOUND   "raw params"
 #define RAW_WRITTEN "raw"
+bool       raw_may_begin(const uint8_t *head, size_t size);
 xir_status raw_load_params(xir_network *net, const struct format_reading *how);
 xir_status raw_read_params(xir_network *net, const struct format_reading *how, const void *data, size_t size);
 xir_status raw_write_params(xir_network *net, const struct format_writing *how);

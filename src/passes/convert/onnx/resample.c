@@ -70,7 +70,7 @@ static xir_value *resample_axis(xir_node *at, xir_value *x, size_t axis, int64_t
     axis_taps taps = { .n = n };
     const int64_t in = v_dim(x, axis);
     xir_ints dims = xir_node_make_ints(at, v_rank(x) - axis, 1);
-    // dims of the weights, which broadcast over the axes after this one
+    /* The dims of the weights, which broadcast over the axes after this one. */
     if (xir_node_failed(at) || !find_taps(at, in, out, scale, &taps)) return NULL;
     dims.v[0] = out;
     xir_value *sum = NULL;

@@ -140,7 +140,7 @@ bool onnx_resize(xir_node *at) {
                 !xir_node_int(at, "exclude_outside", 0) && xir_node_real(at, "cubic_coeff_a", -0.75) == -0.75 &&
                 way_of(at, &from, &to, old, nearest, &way);
     bool any_dims = (way == BY_CENTRES && !cubic) || (nearest && from.n != 4);
-    // for whole factors centres pick the same cells
+    /* For whole factors, centres pick the same cells. */
     if (!plain || (!any_dims && from.n != 4)) return onnx_resample(at, &to, size.scales);
     const xir_ints dsize = { to.v + 2, to.n - 2 };
     if (any_dims) {
