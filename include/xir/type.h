@@ -31,8 +31,8 @@ XIR_API const xir_type *xir_type_sint(xir_context *ctx, int64_t bits);
 XIR_API const xir_type *xir_type_uint(xir_context *ctx, int64_t bits);
 XIR_API const xir_type *xir_type_float(xir_context *ctx, xir_float_format format);
 
-/* A tensor type of `rank` dims. A NULL layout is the default of the rank. A layout that does not fit the rank is
- * accepted, as in the original, and xir_network_validate reports it. */
+/* A tensor type of `rank` dims, each at least XIR_UNKNOWN_DIM. A NULL layout is the default of the rank. A layout that
+ * does not fit the rank is accepted, as in the original, and xir_network_validate reports it. */
 XIR_API const xir_type *xir_type_tensor(xir_context *ctx, const xir_type *element, const xir_layout *layout,
                                         const int64_t *dims, size_t rank);
 /* The same from a layout text and a list of dims: XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NHWC", 1, 416,
@@ -44,7 +44,12 @@ XIR_API const xir_type *xir_type_tensor_text(xir_context *ctx, const xir_type *e
     xir_type_tensor_text((ctx), (element), (layout), (const int64_t[]){ __VA_ARGS__ },  \
                          sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t))
 
-/* Any negative dim is unknown. This is the one that XIR writes. */
+/* Any negative dim is unknown. This is the one that XIR writes, and the only one that callers, files and plug-ins
+ * may give: types with another one are refused (XIR_E_BOUNDS). A network may know an unknown dim by an expression
+ * over named symbols ("batch", "floor((length + 1)/2)", see symbols.h). Calls that return a dim return
+ * XIR_UNKNOWN_DIM for it; `shape` of the struct has another negative number, which a rule that copies dims of its
+ * inputs copies too. Such a type lives in its network: variants of it do too, and making one counts as a change of
+ * that network. */
 #define XIR_UNKNOWN_DIM (-1)
 
 /* Ask any type. None of these fails. */
@@ -74,7 +79,12 @@ XIR_API int64_t  xir_type_axis_dim(const xir_type *type, char axis, bool combine
 /* The number of channels: C with its unit, otherwise O, otherwise I; 0 if the layout has none of them. */
 XIR_API int64_t  xir_type_channels(const xir_type *type);
 XIR_API bool     xir_type_is_layouted(const xir_type *type);
+/* Whether a dim is not a number; whether one of them is an expression over symbols. */
 XIR_API bool     xir_type_has_unknown_dim(const xir_type *type);
+XIR_API bool     xir_type_is_symbolic(const xir_type *type);
+/* Writes a dim by index, from the end if negative: "416", "2*batch", "?" if nothing is known, "" past the end.
+ * Writes at most `size` bytes, always terminated if `size` is not 0, and returns the length of the whole text. */
+XIR_API size_t   xir_type_dim_text(const xir_type *type, int64_t i, char *out, size_t size);
 /* The number of elements; 1 for rank 0 and for scalar types. XIR_E_BOUNDS if a dim is unknown, XIR_E_LIMIT if the
  * number exceeds int64_t, XIR_E_UNKNOWN for a type of an unknown class. */
 XIR_API xir_status xir_type_elements(const xir_type *type, int64_t *out);
@@ -84,8 +94,8 @@ XIR_API xir_status xir_type_bytes(const xir_type *type, uint64_t *out);
 XIR_API const xir_distr *xir_type_distr(const xir_type *type, const int64_t *axes, size_t n);
 
 /* Variants of a tensor type: a new type with one part changed. They return NULL with a finding if the layout or the
- * distributions no longer fit the shape. A layout that consists of `*` only follows the rank. A NULL layout is the
- * default. */
+ * distributions no longer fit the shape, or if a dim is below XIR_UNKNOWN_DIM and not one of the network of `type`.
+ * A layout that consists of `*` only follows the rank. A NULL layout is the default. */
 XIR_API const xir_type *xir_type_with_element(xir_context *ctx, const xir_type *type, const xir_type *element,
                                               xir_diags *why);
 XIR_API const xir_type *xir_type_with_layout(xir_context *ctx, const xir_type *type, const xir_layout *layout,

@@ -15,6 +15,7 @@
 #include <xir/quant.h>
 #include <xir/params.h>
 #include <xir/network.h>
+#include <xir/symbols.h>
 #include <xir/view.h>
 #include <xir/diff.h>
 #include <xir/infer.h>

@@ -7,7 +7,7 @@ xir_status op_fail(const xir_op *op, xir_status code, xir_diags *why, const char
     return xir_kernel_fail(&at, code, where, "%s", text);
 }
 
-/* "@fp(32) [1,3,-1]". The layout is omitted, because it is not compared. */
+/* "@fp(32) [1,3,?]". The layout is omitted, because it is not compared. */
 static void print_type(const xir_type *type, char *out, size_t room) {
     buffer b;
     buffer_init(&b, &memory_default);
@@ -16,8 +16,9 @@ static void print_type(const xir_type *type, char *out, size_t room) {
     else if (element) buffer_put(&b, element->cls->key.data, element->cls->key.size);
     int n = snprintf(out, room, "%.*s [", b.failed ? 0 : (int)b.size, b.data ? b.data : "");
     for (size_t k = 0; k < xir_type_rank(type) && n > 0 && (size_t)n < room; k++) {
-        n += snprintf(out + n, room - (size_t)n, "%s%lld", k ? "," : "",
-                      (long long)xir_type_dim(type, (int64_t)k, false));
+        char dim[80];
+        xir_type_dim_text(type, (int64_t)k, dim, sizeof dim);
+        n += snprintf(out + n, room - (size_t)n, "%s%s", k ? "," : "", dim);
     }
     if (n > 0 && (size_t)n < room) snprintf(out + n, room - (size_t)n, "]");
     buffer_free(&b);

@@ -2,6 +2,7 @@
 #include "actual.h"
 #include <stdio.h>
 #include "sized.h"
+#include "symbolic.h"
 #include "types.h"
 
 /* ---- one op ------------------------------------------------------------------------------------------------------ */
@@ -431,6 +432,7 @@ xir_status xir_network_run(const xir_network *net, const xir_array *const *input
     if (lacks) return op_fail(lacks, XIR_E_UNSUPPORTED, why, NULL, "the executor has no kernel for this class");
     xir_run_options known;
     xir_status status = sized_take(SIZED(xir_run_options, user), &known, options, why);
+    if (!status && in) status = check_symbols(in, inputs, why);
     if (status) return status;
     runner r = { .net = net, .options = &known, .why = why, .within = NO_BUDGET };
     if (known.max_work) r.within.work = known.max_work;

@@ -143,7 +143,8 @@ static xir_status align_unit(xir_infer *at, size_t which, const xir_aligned_unit
         axes->data[i] = axis;
         int64_t dim = dims->data[axis], more = dim < 0 ? 0 : (size - dim % size) % size;
         b->old.data[i] = dim;
-        if (!add_i64(dim, more, &b->now.data[i])) {
+        if (dim < 0) b->now.data[i] = times_dim(at, dim_of_expr(expr_ceil_div(at->pool, expr_of_dim(dim), size)), size);
+        else if (!add_i64(dim, more, &b->now.data[i])) {
             return xir_infer_fail(at, XIR_E_LIMIT, where,
                                   "dim %" PRId64 " rounded up to a multiple of %" PRId64 " exceeds 64 bits", axis,
                                   size);
@@ -236,7 +237,7 @@ static xir_status need_tensor(xir_infer *at) {
 
 /* Padding extends a dim at its end. */
 static xir_status align_take(const move *m, xir_infer *at, size_t k, stretch_list *out) {
-    int64_t old = xir_type_dim(xir_infer_input(at, 0), (int64_t)k, false), now = m->dims->data[k];
+    int64_t old = type_dim(xir_infer_input(at, 0), (int64_t)k), now = m->dims->data[k];
     if (old == now) return XIR_OK;
     xir_status status = add_stretch(out, 0, old, 1);
     return status ? status : add_stretch(out, NEW_ELEMENTS, now - old, 0);

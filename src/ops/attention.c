@@ -18,7 +18,7 @@ static xir_status read_heads(xir_infer *at, size_t i, int64_t heads, heads_dims 
     const char *attribute = attribute_of(i);
     int64_t dim[4];
     size_t rank = xir_type_rank(type);
-    for (size_t k = 0; k < rank; k++) dim[k] = xir_type_dim(type, (int64_t)k, false);
+    for (size_t k = 0; k < rank; k++) dim[k] = type_dim(type, (int64_t)k);
     if (rank == 4) {
         *out = (heads_dims){ dim[0], dim[1], dim[2], dim[3] };
         if (heads > 0 && out->heads >= 0 && heads != out->heads) {
@@ -38,15 +38,17 @@ static xir_status read_heads(xir_infer *at, size_t i, int64_t heads, heads_dims 
                               "the last dim of %s is %" PRId64 ": expected a multiple of %" PRId64 " heads",
                               input_name(at, i), dim[2], heads);
     }
-    *out = (heads_dims){ dim[0], heads, dim[1], dim[2] < 0 ? UNKNOWN_DIM : dim[2] / heads };
+    *out = (heads_dims){ dim[0], heads, dim[1], 
+                          dim[2] < 0 ? dim_of_expr(expr_floor_div(at->pool, expr_of_dim(dim[2]), heads))
+                                     : dim[2] / heads };
     return XIR_OK;
 }
 
 static xir_status agree(xir_infer *at, size_t i, size_t j, const char *what, int64_t a, int64_t b) {
-    if (a < 0 || b < 0 || a == b) return XIR_OK;
+    if (!dims_differ(at, a, b)) return XIR_OK;
     return xir_infer_fail(at, XIR_E_INVALID, path_of_input(j).text,
-                          "the %s of %s is %" PRId64 ", that of %s is %" PRId64 ": expected the same", what,
-                          input_name(at, i), a, input_name(at, j), b);
+                          "the %s of %s is %s, that of %s is %s: expected the same", what, input_name(at, i),
+                          dim_words(at, a).text, input_name(at, j), dim_words(at, b).text);
 }
 
 /* The mask is broadcast from the right to [batch, heads, length, keys]. */
@@ -65,7 +67,7 @@ static xir_status check_mask(xir_infer *at, const heads_dims *q, const heads_dim
                               input_name(at, MASK), rank);
     }
     for (size_t i = 0; i < rank; i++) {
-        int64_t dim = xir_type_dim(type, (int64_t)i, false), score = scores[4 - rank + i];
+        int64_t dim = type_dim(type, (int64_t)i), score = scores[4 - rank + i];
         if (dim < 0 || dim == 1 || score < 0 || dim == score) continue;
         return xir_infer_fail(at, XIR_E_INVALID, "inputs/3",
                               "dim %zu of %s is %" PRId64 ": expected 1 or %" PRId64 " (%s)", i, input_name(at, MASK),
@@ -195,6 +197,7 @@ xir_status attention_infer(xir_infer *at) {
 
     bool rank4 = xir_type_rank(query) == 4;
     int64_t few[4] = { out.batch, rank4 ? out.heads : out.length, rank4 ? out.length : UNKNOWN_DIM, out.size };
+    if (!rank4 && out.size < 0) few[2] = times_dim(at, out.size, out.heads);
     if (!rank4 && out.size >= 0 && !mul_i64(out.heads, out.size, &few[2])) {
         return xir_infer_fail(at, XIR_E_LIMIT, "inputs/2",
                               "the product of %" PRId64 " heads and size %" PRId64 " exceeds 64 bits", out.heads,
@@ -202,7 +205,7 @@ xir_status attention_infer(xir_infer *at) {
     }
     dim_list dims;
     if (!dims_init(at, &dims, rank4 ? 4 : 3)) return XIR_E_MEMORY;
-    for (size_t k = 0; k < dims.size; k++) dims.data[k] = few[k] < 0 ? UNKNOWN_DIM : few[k];
+    for (size_t k = 0; k < dims.size; k++) dims.data[k] = few[k];
 
     const xir_allocator *alloc = context_alloc(at->ctx);
     const xir_object *some[4], **distrs = some;

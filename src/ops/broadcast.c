@@ -114,7 +114,7 @@ static xir_status carry_axes(xir_infer *at, size_t i, const xir_distr *distr, co
         }
         axes->data[k] = to[axis];
         gone += to[axis] < 0;
-        widened |= to[axis] >= 0 && xir_type_dim(type, axis, false) != dims->data[to[axis]];
+        widened |= to[axis] >= 0 && type_dim(type, axis) != dims->data[to[axis]];
     }
     *kept = gone == 0 && !widened && !repeated(axes);
     if (*kept || gone == axes->size || all_valid(distr)) return XIR_OK;

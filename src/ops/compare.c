@@ -49,10 +49,11 @@ static xir_status where_shape(xir_infer *at, dim_list *out) {
     }
     for (size_t k = 1; k <= n && !status; k++) {
         int64_t a = k <= values.size ? values.data[values.size - k] : 1;
-        int64_t b = k <= rank ? xir_type_dim(condition, (int64_t)(rank - k), false) : 1;
-        if (join_dim(a, b, &out->data[n - k])) continue;
-        status = xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "dim -%zu of condition is %" PRId64 ", that of lhs and "
-                                "rhs is %" PRId64 ": expected the same or 1", k, b, a);
+        int64_t b = k <= rank ? type_dim(condition, (int64_t)(rank - k)) : 1;
+        if (join_dim(at, a, b, &out->data[n - k])) continue;
+        status = xir_infer_fail(at, XIR_E_INVALID, "inputs/2",
+                                "dim -%zu of condition is %s, that of lhs and rhs is %s: "
+                                "expected the same or 1", k, dim_words(at, b).text, dim_words(at, a).text);
     }
     dims_free(&values);
     if (status) dims_free(out);

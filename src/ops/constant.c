@@ -12,7 +12,7 @@ xir_status need_one(xir_infer *at, size_t i) {
         return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has %zu dims: expected one element",
                               input_name(at, i), rank);
     }
-    int64_t dim = rank ? xir_type_dim(type, 0, false) : 1;
+    int64_t dim = rank ? type_dim(type, 0) : 1;
     if (dim < 0 || dim == 1) return XIR_OK;
     return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has %" PRId64 " elements: expected 1",
                           input_name(at, i), dim);

@@ -49,6 +49,14 @@ static xir_status gather_length(xir_infer *at, const window_attrs *c, size_t k, 
     return status ? status : count_windows(at, &w, out);
 }
 
+/* The formula of spread_length for an input whose size is an expression. */
+static int64_t symbolic_spread(object_pool *pool, const steps *m, int64_t input) {
+    expr written = expr_mul(pool, expr_sub(pool, input, 1), m->stride);
+    expr reach = expr_add(pool, expr_mul(pool, m->dilation, m->size - 1), 1);
+    expr padding = expr_sub(pool, expr_add(pool, m->before, m->after), m->extra);
+    return dim_of_expr(expr_sub(pool, expr_add(pool, written, reach), padding));
+}
+
 /* The output size of a transposed convolution: (input - 1) * stride - before - after + dilation * (size - 1) + extra
  * + 1. */
 static xir_status spread_length(xir_infer *at, const window_attrs *c, size_t k, int64_t input, int64_t *out) {
@@ -72,6 +80,7 @@ static xir_status spread_length(xir_infer *at, const window_attrs *c, size_t k, 
                               "the kernel has no %ss: expected at least 1", words->thing);
     }
     *out = UNKNOWN_DIM;
+    if (m->size >= 0 && dim_is_symbolic(input)) *out = symbolic_spread(at->pool, m, input);
     if (input < 0 || m->size < 0) return XIR_OK;
 
     int64_t written, reach, length;
@@ -177,7 +186,7 @@ static xir_status conv_shape(xir_infer *at, conv_output *out) {
     if (status) return status;
 
     int64_t filters = kernel.dim[filters_at], *channels = &dims->dim[channels_at];
-    *channels = filters;
+    *channels = c.transposed && filters < 0 ? times_dim(at, filters, c.groups) : filters;
     if (c.transposed && filters >= 0 && !mul_i64(filters, c.groups, channels)) {
         return xir_infer_fail(at, XIR_E_LIMIT, "groups",
                               "%" PRId64 " output channels in %" PRId64 " groups exceed 64 bits", filters, c.groups);
@@ -250,7 +259,9 @@ static xir_status unfold_shape(xir_infer *at, unfolded *out) {
     out->dim[UNFOLD_L] = out->dim[UNFOLD_C] = UNKNOWN_DIM;
     bool fits = mul_i64(a->kernel_height, a->kernel_width, &out->cells);
     if (fits && windows[0] >= 0 && windows[1] >= 0) fits = mul_i64(windows[0], windows[1], &out->dim[UNFOLD_L]);
+    else if (fits) out->dim[UNFOLD_L] = times_dim(at, windows[0], windows[1]);
     if (fits && input->dim[3] >= 0) fits = mul_i64(input->dim[3], out->cells, &out->dim[UNFOLD_C]);
+    else if (fits) out->dim[UNFOLD_C] = times_dim(at, input->dim[3], out->cells);
     if (!fits) return xir_infer_fail(at, XIR_E_LIMIT, NULL, "the number of windows or of their cells exceeds 64 bits");
 
     size_t l = input->at[1] < input->at[2] ? input->at[1] : input->at[2];

@@ -193,35 +193,38 @@ static xir_status read_term(xir_infer *at, sum *s, size_t i, size_t *pos) {
         if (t.kind == T_DOTS) {
             like &= wide == 0 || n_own == s->e.dots_at;
             for (size_t k = wide; k > 0; k--, axis++) {
-                int64_t dim = xir_type_dim(type, (int64_t)axis, false), *joined = &s->wide.data[s->wide.size - k];
+                int64_t dim = type_dim(type, (int64_t)axis), *joined = &s->wide.data[s->wide.size - k];
                 int64_t before = *joined;
-                if (join_dim(before, dim, joined)) continue;
+                if (join_dim(at, before, dim, joined)) continue;
                 return xir_infer_fail(at, XIR_E_INVALID, "equation", "dim %zu of input %zu, in '...' at character %zu, "
-                                      "is %" PRId64 ", that of the inputs before is %" PRId64 ": expected the same or "
-                                      "1", axis, i, t.at + 1, dim, before);
+                                      "is %s, that of the inputs before is %s: expected the same or 1", axis, i,
+                                      t.at + 1, dim_words(at, dim).text, dim_words(at, before).text);
             }
             continue;
         }
-        int64_t dim = xir_type_dim(type, (int64_t)axis++, false);
+        int64_t dim = type_dim(type, (int64_t)axis++);
         like &= n_own < s->e.n_out && s->e.out[n_own] == t.letter;
         n_own++;
         if (!(seen & bit(t.letter))) {
             seen |= bit(t.letter);
-            own[t.letter] = dim < 0 ? UNKNOWN_DIM : dim;
+            own[t.letter] = dim;
             place[t.letter] = t.at;
-        } else if (own[t.letter] >= 0 && dim >= 0 && own[t.letter] != dim) {
-            return xir_infer_fail(at, XIR_E_INVALID, "equation", "'%c' at character %zu is %" PRId64 ", earlier in the "
-                                  "same term %" PRId64 ": expected the same, for a diagonal", letter_of(t.letter),
-                                  t.at + 1, dim, own[t.letter]);
-        } else if (own[t.letter] < 0) own[t.letter] = dim < 0 ? UNKNOWN_DIM : dim;
+            continue;
+        }
+        int64_t earlier = own[t.letter];
+        if (same_dim(at, earlier, dim, &own[t.letter])) continue;
+        return xir_infer_fail(at, XIR_E_INVALID, "equation",
+                              "'%c' at character %zu is %s, earlier in the same term %s: "
+                              "expected the same, for a diagonal", letter_of(t.letter), t.at + 1,
+                              dim_words(at, dim).text, dim_words(at, earlier).text);
     }
     for (uint64_t left = seen; left; left &= left - 1) {
         int letter = __builtin_ctzll(left);
         int64_t before = s->dim[letter];
-        if (join_dim(before, own[letter], &s->dim[letter])) continue;
-        return xir_infer_fail(at, XIR_E_INVALID, "equation", "'%c' at character %zu is %" PRId64 ", in the terms "
-                              "before %" PRId64 ": expected the same or 1", letter_of(letter), place[letter] + 1,
-                              own[letter], before);
+        if (join_dim(at, before, own[letter], &s->dim[letter])) continue;
+        return xir_infer_fail(at, XIR_E_INVALID, "equation", "'%c' at character %zu is %s, in the terms before %s: "
+                              "expected the same or 1", letter_of(letter), place[letter] + 1,
+                              dim_words(at, own[letter]).text, dim_words(at, before).text);
     }
     if (i == 0) s->like_first = like && n_own == s->e.n_out;
     return XIR_OK;

@@ -36,8 +36,8 @@ static bool read_tiled(const xir_type *type, tiled_dim *t) {
         t->axes[0] = xir_layout_index(layout, *letter);
         t->axes[1] = xir_layout_index(layout, (char)(*letter | 0x20));
         if (t->axes[0] < 0 || t->axes[1] < 0) continue;
-        t->tiles = xir_type_dim(type, t->axes[0], false);
-        t->unit = xir_type_dim(type, t->axes[1], false);
+        t->tiles = type_dim(type, t->axes[0]);
+        t->unit = type_dim(type, t->axes[1]);
         if (t->tiles < 0 || t->unit < 0 || !mul_i64(t->tiles, t->unit, &t->padded)) t->padded = UNKNOWN_DIM;
         const xir_distr *distr = xir_type_distr(type, t->axes, 2);
         t->valid = distr ? xir_distr_total_valid(distr) : t->padded;

@@ -160,7 +160,7 @@ static xir_status read_shape(xir_infer *at, int64_t *rank, integer_list *dims) {
         return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "input has %zu dims: expected 1, a list of dims",
                               xir_type_rank(input));
     }
-    *rank = xir_type_dim(input, 0, false);
+    *rank = type_dim(input, 0);
     if (*rank > MOST_CONSTANTS) {
         return xir_infer_fail(at, XIR_E_LIMIT, "inputs/0", "input holds %" PRId64 " dims: expected at most %d", *rank,
                               MOST_CONSTANTS);

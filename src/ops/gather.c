@@ -26,8 +26,8 @@ static void pick_free(pick *p) {
 }
 
 static int64_t dim_of(xir_infer *at, size_t input, size_t i) {
-    int64_t dim = xir_type_dim(xir_infer_input(at, input), (int64_t)i, false);
-    return dim < 0 ? UNKNOWN_DIM : dim;
+    int64_t dim = type_dim(xir_infer_input(at, input), (int64_t)i);
+    return dim;
 }
 
 /* Keeps dim `from` of data whole, as dim `to`. */

@@ -311,14 +311,12 @@ static xir_status give_join(xir_infer *at, join *j) {
 
 /* Merges dim k of input i, which must be the same in all inputs, into the output. */
 static xir_status merge_dim(xir_infer *at, size_t i, size_t k, int64_t *out) {
-    int64_t dim = xir_type_dim(xir_infer_input(at, i), (int64_t)k, false);
-    if (*out < 0) *out = dim < 0 ? UNKNOWN_DIM : dim;
-    else if (dim >= 0 && dim != *out) {
-        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text,
-                              "dim %zu of input %zu is %" PRId64 ": expected %" PRId64 ", as in the inputs before it",
-                              k, i, dim, *out);
-    }
-    return XIR_OK;
+    int64_t dim = type_dim(xir_infer_input(at, i), (int64_t)k);
+    int64_t before = *out;
+    if (same_dim(at, before, dim, out)) return XIR_OK;
+    return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text,
+                          "dim %zu of input %zu is %s: expected %s, as in the "
+                          "inputs before it", k, i, dim_words(at, dim).text, dim_words(at, before).text);
 }
 
 static xir_status need_some(xir_infer *at) {
@@ -400,8 +398,8 @@ static xir_status concat_dims(xir_infer *at, dim_list *out, join *j) {
         for (size_t k = 0; k < out->size && !status; k++) {
             if (k != j->axis) status = merge_dim(at, i, k, &out->data[k]);
         }
-        int64_t dim = xir_type_dim(xir_infer_input(at, i), (int64_t)j->axis, false);
-        if (*total < 0 || dim < 0) *total = UNKNOWN_DIM;
+        int64_t dim = type_dim(xir_infer_input(at, i), (int64_t)j->axis);
+        if (*total < 0 || dim < 0) *total = dim_of_expr(expr_add(at->pool, expr_of_dim(*total), expr_of_dim(dim)));
         else if (!status && !add_i64(*total, dim, total)) {
             status = xir_infer_fail(at, XIR_E_LIMIT, "axis",
                                     "the sizes of the inputs along dim %zu exceed 64 bits together", j->axis);

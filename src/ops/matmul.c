@@ -20,13 +20,13 @@ static xir_status read_matrix(xir_infer *at, size_t i, matrix *m) {
     }
     bool vector = rank == 1;
     *m = (matrix){ .type = type, .rank = rank, .batches = vector ? 0 : rank - 2, .vector = vector,
-                   .rows = xir_type_dim(type, vector ? -1 : -2, false), .columns = xir_type_dim(type, -1, false) };
+                   .rows = type_dim(type, vector ? -1 : -2), .columns = type_dim(type, -1) };
     return XIR_OK;
 }
 
 /* Batch dim k, from the right. */
 static int64_t batch_dim(const matrix *m, size_t k) {
-    return k <= m->batches ? xir_type_dim(m->type, (int64_t)(m->batches - k), false) : 1;
+    return k <= m->batches ? type_dim(m->type, (int64_t)(m->batches - k)) : 1;
 }
 
 /* The bias is broadcast to the product and cannot enlarge it; extra leading dims of 1 are allowed. */
@@ -34,7 +34,7 @@ static xir_status check_bias(xir_infer *at, const dim_list *out) {
     const xir_type *bias = xir_infer_input(at, 2);
     size_t rank = xir_type_rank(bias);
     for (size_t k = 1; k <= rank; k++) {
-        int64_t b = xir_type_dim(bias, (int64_t)(rank - k), false);
+        int64_t b = type_dim(bias, (int64_t)(rank - k));
         if (b < 0 || b == 1) continue;
         if (k > out->size) {
             return xir_infer_fail(at, XIR_E_INVALID, "inputs/2",
@@ -68,23 +68,22 @@ static xir_status matmul_shape(xir_infer *at, dim_list *out) {
     if (!status) status = read_matrix(at, 0, &x);
     if (!status) status = read_matrix(at, 1, &k);
     if (status) return status;
-    if (x.columns >= 0 && k.rows >= 0 && x.columns != k.rows) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
-                              "k has %" PRId64 " rows, x has %" PRId64 " columns: expected the same", k.rows,
-                              x.columns);
+    if (dims_differ(at, x.columns, k.rows)) {
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "k has %s rows, x has %s columns: expected the same",
+                              dim_words(at, k.rows).text, dim_words(at, x.columns).text);
     }
     size_t batches = x.batches > k.batches ? x.batches : k.batches, rank = batches + !x.vector + !k.vector;
     if (!dims_init(at, out, rank)) return XIR_E_MEMORY;
     for (size_t i = 1; i <= batches; i++) {
         int64_t a = batch_dim(&x, i), b = batch_dim(&k, i);
-        if (join_dim(a, b, &out->data[batches - i])) continue;
+        if (join_dim(at, a, b, &out->data[batches - i])) continue;
         dims_free(out);
         return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
-                              "batch dim -%zu of x is %" PRId64 ", that of k is %" PRId64 ": expected the same or 1", i,
-                              a, b);
+                              "batch dim -%zu of x is %s, that of k is %s: expected the same or 1", i,
+                              dim_words(at, a).text, dim_words(at, b).text);
     }
-    if (!x.vector) out->data[batches] = x.rows < 0 ? UNKNOWN_DIM : x.rows;
-    if (!k.vector) out->data[rank - 1] = k.columns < 0 ? UNKNOWN_DIM : k.columns;
+    if (!x.vector) out->data[batches] = x.rows;
+    if (!k.vector) out->data[rank - 1] = k.columns;
     if (xir_infer_input(at, 2)) status = check_bias(at, out);
     if (status) dims_free(out);
     return status;

@@ -24,11 +24,7 @@ xir_status need_untiled(xir_infer *at, const char *what, size_t k) {
 }
 
 bool copy_dims(xir_infer *at, dim_list *out) {
-    if (!dims_copy(at, out, xir_infer_input(at, 0))) return false;
-    for (size_t k = 0; k < out->size; k++) {
-        if (out->data[k] < 0) out->data[k] = UNKNOWN_DIM;
-    }
-    return true;
+    return dims_copy(at, out, xir_infer_input(at, 0));
 }
 
 xir_status read_axis(xir_infer *at, const char *what, int64_t axis, size_t rank, size_t *out) {

@@ -37,7 +37,7 @@ typedef struct count { int64_t all, valid; } count;
 static count count_dims(const xir_type *type, const int64_t *axes, size_t n) {
     count c = { 1, 0 };
     for (size_t i = 0; i < n && c.all >= 0; i++) {
-        int64_t dim = xir_type_dim(type, axes[i], false);
+        int64_t dim = type_dim(type, axes[i]);
         if (dim < 0 || !mul_i64(c.all, dim, &c.all)) c.all = UNKNOWN_DIM;
     }
     const xir_distr *distr = xir_type_distr(type, axes, n);

@@ -42,7 +42,11 @@ static xir_status pad_dim(xir_infer *at, const dim_list *amounts, size_t k, int6
     const char *where = list_place(at, "padding");
     int64_t before = amounts->data[2 * k], after = amounts->data[2 * k + 1], cropped, padded;
     *out = UNKNOWN_DIM;
-    if (dim < 0 || before == UNKNOWN_ITEM || after == UNKNOWN_ITEM) return XIR_OK;
+    if (before == UNKNOWN_ITEM || after == UNKNOWN_ITEM) return XIR_OK;
+    if (dim < 0) {
+        *out = dim_of_expr(expr_add(at->pool, expr_add(at->pool, expr_of_dim(dim), before), after));
+        return XIR_OK;
+    }
     if (!add_i64(dim, before < 0 ? before : 0, &cropped) || !add_i64(cropped, after < 0 ? after : 0, &cropped) ||
         cropped < 0) {
         return xir_infer_fail(at, XIR_E_INVALID, where,

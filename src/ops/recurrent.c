@@ -91,7 +91,7 @@ static xir_status check_dims(xir_infer *at, size_t i, const int64_t *expected, s
                               input_name(at, i), found, found == 1 ? "" : "s", rank);
     }
     for (size_t k = 0; k < rank; k++) {
-        int64_t dim = xir_type_dim(type, (int64_t)k, false);
+        int64_t dim = type_dim(type, (int64_t)k);
         if (dim < 0 || expected[k] < 0 || dim == expected[k]) continue;
         return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text,
                               "dim %zu of %s is %" PRId64 ": expected %" PRId64, k, input_name(at, i), dim,
@@ -136,9 +136,9 @@ static xir_status check_cell(xir_infer *at, const cell *c, size_t n, int64_t *le
     if (!status) status = check_dims(at, X, any, 3);
     if (status) return status;
     const xir_type *x = xir_infer_input(at, X);
-    *length = xir_type_dim(x, c->batch_first ? 1 : 0, false);
-    *batch = xir_type_dim(x, c->batch_first ? 0 : 1, false);
-    const int64_t w[] = { c->directions, rows, xir_type_dim(x, 2, false) };
+    *length = type_dim(x, c->batch_first ? 1 : 0);
+    *batch = type_dim(x, c->batch_first ? 0 : 1);
+    const int64_t w[] = { c->directions, rows, type_dim(x, 2) };
     const int64_t r[] = { c->directions, rows, c->hidden };
     const int64_t b[] = { c->directions, halves };
     const int64_t p[] = { c->directions, peepholes };
@@ -203,8 +203,6 @@ static xir_status infer(xir_infer *at, cell c) {
     for (size_t i = X; i <= R && !status; i++) status = computed_element(at, i, &element);
     if (!status) status = need_no_padding(at);
     if (status) return status;
-    if (length < 0) length = UNKNOWN_DIM;
-    if (batch < 0) batch = UNKNOWN_DIM;
     const int64_t all[2][4] = { { length, c.directions, batch, c.hidden }, { batch, length, c.directions, c.hidden } };
     const int64_t last[2][3] = { { c.directions, batch, c.hidden }, { batch, c.directions, c.hidden } };
     element = xir_type_element(xir_infer_input(at, X));

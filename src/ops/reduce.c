@@ -122,7 +122,7 @@ static void remaining(const xir_type *type, const reduction *r, dim_list *dims) 
     const int64_t *shape = xir_type_as_tensor(type)->shape.data;
     size_t n = 0;
     for (size_t k = 0; k < r->gone.size; k++) {
-        if (!reduces(r, k)) dims->data[n++] = shape[k] < 0 ? UNKNOWN_DIM : shape[k];
+        if (!reduces(r, k)) dims->data[n++] = shape[k];
         else if (r->keepdim) dims->data[n++] = 1;
     }
     dims->size = n;

@@ -40,6 +40,13 @@ static xir_status check_layout(xir_infer *at) {
                           (int)text.size, text.data, xir_target_row_of(xir_infer_target(at))->name);
 }
 
+/* How many of `each` elements there are in dims that are not all numbers. The rest is 0 where the op is valid. */
+static int64_t quotient(xir_infer *at, xir_i64s dims, int64_t each) {
+    expr all = 1;
+    for (size_t i = 0; i < dims.size; i++) all = expr_mul(at->pool, all, expr_of_dim(dims.data[i]));
+    return dim_of_expr(expr_floor_div(at->pool, all, each));
+}
+
 xir_status reshape_dims(xir_infer *at, xir_i64s input, xir_i64s shape, dim_list *out) {
     const char *where = list_place(at, "shape");
     size_t rank = shape.size, infer = rank;
@@ -74,6 +81,7 @@ xir_status reshape_dims(xir_infer *at, xir_i64s input, xir_i64s shape, dim_list 
         }
         left = have / want_known;
     }
+    if (infer < rank && have < 0) left = quotient(at, input, want_known);
     if (infer == rank && have >= 0 && have != want) {
         return xir_infer_fail(at, XIR_E_INVALID, where,
                               "input has %" PRId64 " elements: expected %" PRId64 ", the product of 'shape'", have,
@@ -204,7 +212,7 @@ static xir_status squeeze_dims(xir_infer *at, dim_list *to, dim_list *out, bool 
         }
         if (a->axis.size == 0) {
             goes = dim == 1;
-            if (dim < 0 && !check) {
+            if (dim < 0 && !dims_differ(at, dim, 1) && !check) {
                 status = xir_infer_fail(at, XIR_E_UNSUPPORTED, "axis",
                                         "dim %zu of input is unknown: list the dims to remove", k);
             }
@@ -217,7 +225,7 @@ static xir_status squeeze_dims(xir_infer *at, dim_list *to, dim_list *out, bool 
         return status;
     }
     for (size_t k = 0; k < shape.size; k++) {
-        if (to->data[k] >= 0) out->data[to->data[k]] = shape.data[k] < 0 ? UNKNOWN_DIM : shape.data[k];
+        if (to->data[k] >= 0) out->data[to->data[k]] = shape.data[k];
     }
     return XIR_OK;
 }
@@ -323,7 +331,7 @@ static xir_status expand_dim(xir_infer *at, size_t i, int64_t size, int64_t dim,
                               "size %zu is %" PRId64 ", the dim of input is %" PRId64 ": only dims of 1 can grow", i,
                               size, dim);
     }
-    if (size < 0) *out = dim < 0 ? UNKNOWN_DIM : dim;
+    if (size < 0) *out = dim;
     return XIR_OK;
 }
 
@@ -358,7 +366,7 @@ xir_status expand_check(xir_infer *at) {
 }
 
 static xir_status expand_take(const move *m, xir_infer *at, size_t k, stretch_list *out) {
-    int64_t dim = xir_type_dim(xir_infer_input(at, 0), (int64_t)k, false), now = m->dims->data[m->to[k]];
+    int64_t dim = type_dim(xir_infer_input(at, 0), (int64_t)k), now = m->dims->data[m->to[k]];
     if (dim == now || now < 0) return XIR_OK;
     return dim < 0 ? refuse_unknown(at, k) : add_stretch(out, 0, now, 0);   // dim is 1
 }
@@ -398,6 +406,7 @@ static int64_t repeats(const dim_list *counts, size_t i, size_t n) {
 static xir_status tile_dim(xir_infer *at, int64_t dim, int64_t times, int64_t *out) {
     *out = UNKNOWN_DIM;
     if (times == 0 || dim == 0) *out = 0;
+    else if (times != UNKNOWN_ITEM && dim < 0) *out = times_dim(at, dim, times);
     else if (times != UNKNOWN_ITEM && dim >= 0 && !mul_i64(dim, times, out)) {
         return xir_infer_fail(at, XIR_E_LIMIT, list_place(at, "dims"),
                               "a dim of %" PRId64 " repeated %" PRId64 " times exceeds 64 bits", dim, times);

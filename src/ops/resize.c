@@ -188,6 +188,6 @@ xir_status grid_sample_infer(xir_infer *at) {
     if (!status && a->interpolation == XIR_GRID_CUBIC) status = computed_element(at, 0, &element);
     if (status) return status;
     /* The batch size may come from the grid. */
-    bool unknown = xir_type_dim(xir_infer_input(at, 0), (int64_t)out.at[0], false) < 0;
+    bool unknown = type_dim(xir_infer_input(at, 0), (int64_t)out.at[0]) < 0;
     return give_named(at, 0, &out, spatial_dims(n) | unknown, NULL, element);
 }

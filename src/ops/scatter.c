@@ -13,9 +13,9 @@ static xir_status updates_fit(xir_infer *at, size_t place) {
                               rank - places);
     }
     for (size_t i = 0; i < rank; i++) {
-        int64_t expected = i < places ? xir_type_dim(indices, (int64_t)i, false)
-                                      : xir_type_dim(data, (int64_t)(i - places + place), false);
-        int64_t dim = xir_type_dim(updates, (int64_t)i, false);
+        int64_t expected = i < places ? type_dim(indices, (int64_t)i)
+                                      : type_dim(data, (int64_t)(i - places + place));
+        int64_t dim = type_dim(updates, (int64_t)i);
         if (dim < 0 || expected < 0 || dim == expected) continue;
         return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "dim %zu of updates is %" PRId64 ": expected %" PRId64, i,
                               dim, expected);
@@ -63,7 +63,7 @@ static xir_status scatter_nd_rules(xir_infer *at) {
         return xir_infer_fail(at, XIR_E_INVALID, path_of_input(rank != 0).text, "%s has no dims: expected at least one",
                               input_name(at, rank != 0));
     }
-    int64_t place = xir_type_dim(indices, -1, false);
+    int64_t place = type_dim(indices, -1);
     if (place == 0 || (place > 0 && (uint64_t)place > rank)) {
         return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "the last dim of indices is %" PRId64 ": expected 1 to "
                               "%zu, an index for each dim of data that it addresses", place, rank);

@@ -105,7 +105,7 @@ static bool read_plain(const xir_type *type, const char *letters, named_dims *ou
             i = star++;
         }
         int64_t dim = tensor->shape.data[i];
-        out->dim[k] = dim < 0 ? UNKNOWN_DIM : dim;
+        out->dim[k] = dim;
         out->at[k] = i;
         out->unit[k] = 0;
         out->unit_at[k] = 0;
@@ -149,7 +149,7 @@ xir_status read_dims(xir_infer *at, size_t i, const char *letters, named_dims *o
         out->at[k] = (size_t)found;
         out->dim[k] = shape.data[found];
         if (tiles) read_tile(type, layout, letters[k], out, k);
-        if (out->dim[k] < 0) out->dim[k] = UNKNOWN_DIM;
+        if (out->dim[k] < 0 && tiles) out->dim[k] = UNKNOWN_DIM;   // rules for tiles know numbers only
     }
     return XIR_OK;
 }
@@ -187,6 +187,14 @@ static xir_status too_small(xir_infer *at, const window *w, const char *of, int6
 
 static const char *plural(int64_t n) { return n == 1 ? "" : "s"; }
 
+/* The same formula for an input whose size is an expression. Where the window does not fit, the op is refused once the
+ * symbols have values. */
+static int64_t symbolic_windows(object_pool *pool, const window *w) {
+    expr padded = expr_add(pool, expr_add(pool, w->input, w->before), w->after);
+    expr reach = expr_add(pool, expr_mul(pool, w->dilation, w->size - 1), 1);
+    return dim_of_expr(expr_add(pool, expr_floor_div(pool, expr_sub(pool, padded, reach), w->stride), 1));
+}
+
 xir_status count_windows(xir_infer *at, const window *w, int64_t *out) {
     /* The rows of the class check this too, but attributes from an unchecked file reach this point. */
     if (w->stride < 1) return too_small(at, w, "stride", w->stride);
@@ -196,6 +204,7 @@ xir_status count_windows(xir_infer *at, const window *w, int64_t *out) {
                               "the %s has no %ss: expected at least 1", w->what, w->things);
     }
     *out = UNKNOWN_DIM;
+    if (w->size >= 0 && dim_is_symbolic(w->input)) *out = symbolic_windows(at->pool, w);
     if (w->input < 0 || w->size < 0) return XIR_OK;
 
     int64_t padding, padded, reach, room;
@@ -237,11 +246,35 @@ bool dims_copy(xir_infer *at, dim_list *dims, const xir_type *type) {
     return true;
 }
 
-bool join_dim(int64_t a, int64_t b, int64_t *out) {
-    if (a >= 0 && b >= 0 && a != b && a != 1 && b != 1) return false;
-    *out = a == 1 ? b : b == 1 ? a : a >= 0 ? a : b;
-    if (*out < 0) *out = UNKNOWN_DIM;
+dim_word dim_words(const xir_infer *at, int64_t dim) { return word_of_dim(at->pool, dim); }
+
+int64_t times_dim(xir_infer *at, int64_t dim, int64_t by) {
+    return dim_of_expr(expr_mul(at->pool, expr_of_dim(dim), expr_of_dim(by)));
+}
+
+bool dims_differ(xir_infer *at, int64_t a, int64_t b) {
+    if (a >= 0 && b >= 0) return a != b;
+    bool symbolic = dim_is_symbolic(a) || dim_is_symbolic(b);
+    return symbolic && a != b && expr_never_equal(at->pool, expr_of_dim(a), expr_of_dim(b));
+}
+
+bool same_dim(xir_infer *at, int64_t a, int64_t b, int64_t *out) {
+    *out = a >= 0 || (b < 0 && dim_is_symbolic(a)) ? a : b;
+    return !dims_differ(at, a, b);
+}
+
+/* The broadcast of dims that are not both numbers, nor equal. */
+static bool join_open(xir_infer *at, int64_t a, int64_t b, int64_t *out) {
+    bool not_one[2] = { dims_differ(at, a, 1), dims_differ(at, b, 1) };
+    *out = not_one[0] ? a : not_one[1] ? b : UNKNOWN_DIM;
+    if (not_one[0] && not_one[1]) return same_dim(at, a, b, out);
     return true;
+}
+
+bool join_dim(xir_infer *at, int64_t a, int64_t b, int64_t *out) {
+    *out = a == 1 ? b : a;
+    if (a == b || a == 1 || b == 1) return true;
+    return (a < 0 || b < 0) && join_open(at, a, b, out);
 }
 
 xir_status broadcast(xir_infer *at, const xir_type *lhs, const xir_type *rhs, dim_list *out) {
@@ -251,11 +284,12 @@ xir_status broadcast(xir_infer *at, const xir_type *lhs, const xir_type *rhs, di
     if (!dims_init(at, out, rank)) return XIR_E_MEMORY;
     for (size_t k = 1; k <= rank; k++) {
         int64_t a = k <= x.size ? x.data[x.size - k] : 1, b = k <= y.size ? y.data[y.size - k] : 1;
-        if (join_dim(a, b, &out->data[rank - k])) continue;
+        if (join_dim(at, a, b, &out->data[rank - k])) continue;
         dims_free(out);
         return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
-                              "dim -%zu of %s is %" PRId64 ", that of %s is %" PRId64 ": expected the same or 1", k,
-                              input_name(at, 0), a, input_name(at, 1), b);
+                              "dim -%zu of %s is %s, that of %s is %s: expected the same "
+                              "or 1", k, input_name(at, 0), dim_words(at, a).text, input_name(at, 1),
+                              dim_words(at, b).text);
     }
     return XIR_OK;
 }

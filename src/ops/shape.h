@@ -1,11 +1,14 @@
 /* Helpers for check and inference functions: dims by axis letter, window arithmetic, broadcasting. A negative dim is
- * unknown, and results that depend on it are -1. A function that takes `at` reports its error and returns the
- * status. */
+ * not a number: it is unknown or an expression (symbol.h). Rules copy it as it is; where they compute a result from
+ * it, they use the functions of expressions, or the result is -1. A function that takes `at` reports its error and
+ * returns the status. */
 #ifndef OPS_SHAPE_H
 #define OPS_SHAPE_H
 
 #include "memory.h"
 #include "rules.h"
+#include "symbol.h"
+#include "types.h"
 
 #define UNKNOWN_DIM XIR_UNKNOWN_DIM
 
@@ -72,9 +75,19 @@ bool dims_init(xir_infer *at, dim_list *dims, size_t size);   /* false if out of
 bool dims_copy(xir_infer *at, dim_list *dims, const xir_type *type);
 void dims_free(dim_list *dims);
 
-/* Broadcasts dims a and b: a dim of 1 becomes the other one; an unknown dim is assumed to be 1 or equal. False if both
- * are known and do not fit. */
-bool join_dim(int64_t a, int64_t b, int64_t *out);
+/* Whether two dims can never be equal: different numbers, or expressions that differ for all values of their
+ * symbols. */
+bool dims_differ(xir_infer *at, int64_t a, int64_t b);
+/* Two dims that must be equal; the result is the better known one. False if they can never be. */
+bool same_dim(xir_infer *at, int64_t a, int64_t b, int64_t *out);
+/* Broadcasts dims a and b: a dim of 1 becomes the other one. A number other than 1 and an unknown dim give the number.
+ * Of two unknown dims it is the one that provably is not 1; otherwise the result is unknown. Two symbols are never
+ * assumed to be equal. False if no values fit. */
+bool join_dim(xir_infer *at, int64_t a, int64_t b, int64_t *out);
+/* A dim for a sentence. */
+dim_word dim_words(const xir_infer *at, int64_t dim);
+/* The product of two dims that are not both numbers: for those, overflow is an error with a place. */
+int64_t times_dim(xir_infer *at, int64_t dim, int64_t by);
 /* The shape of both inputs after broadcasting from the right; creates `out`. */
 xir_status broadcast(xir_infer *at, const xir_type *lhs, const xir_type *rhs, dim_list *out);
 

@@ -33,6 +33,25 @@ static int64_t pick(int64_t begin, int64_t end, int64_t stride, int64_t n, int64
 
 #define MOST_DIM ((int64_t)1 << 62)
 
+/* `place` for a dim that is an expression. No dim reaches FAR. */
+#define FAR (INT64_C(1) << 60)
+static expr place_open(object_pool *pool, int64_t at, expr n, int64_t least, expr most) {
+    if (at <= -FAR) return least;
+    if (at >= FAR) return most;
+    return at < 0 ? expr_max(pool, expr_add(pool, n, at), least) : expr_min(pool, at, most);
+}
+
+/* The number of elements picked from a dim that is an expression. */
+static int64_t pick_open(object_pool *pool, int64_t begin, int64_t end, int64_t stride, int64_t dim) {
+    int64_t least = stride < 0 ? -1 : 0;
+    expr n = expr_of_dim(dim), most = expr_add(pool, n, least);
+    if (stride <= -FAR || stride >= FAR) return UNKNOWN_DIM;
+    expr from = place_open(pool, begin, n, least, most), to = place_open(pool, end, n, least, most);
+    expr distance = stride < 0 ? expr_sub(pool, from, to) : expr_sub(pool, to, from);
+    expr count = expr_ceil_div(pool, distance, stride < 0 ? -stride : stride);
+    return dim_of_expr(expr_max(pool, count, 0));
+}
+
 /* Whether nothing is picked for any size of the dim, up to MOST_DIM. */
 static bool picks_none(int64_t begin, int64_t end, int64_t stride) {
     if ((begin < 0) == (end < 0)) return stride > 0 ? begin >= end : begin <= end;
@@ -89,12 +108,12 @@ static xir_status read_bounds(xir_infer *at, size_t rank, sliced *out) {
     return XIR_OK;
 }
 
-static int64_t slice_dim(const sliced *s, size_t k, int64_t dim) {
+static int64_t slice_dim(const xir_infer *at, const sliced *s, size_t k, int64_t dim) {
     int64_t begin = s->begin.data[k], end = s->end.data[k], stride = s->stride.data[k], first;
     if (dim == 0) return 0;
     if (begin == UNKNOWN_ITEM || end == UNKNOWN_ITEM) return UNKNOWN_DIM;
     if (dim >= 0) return pick(begin, end, stride, dim, &first);
-    return picks_none(begin, end, stride) ? 0 : UNKNOWN_DIM;
+    return picks_none(begin, end, stride) ? 0 : pick_open(at->pool, begin, end, stride, dim);
 }
 
 /* Creates the bounds and the dims, unless it fails. */
@@ -112,7 +131,7 @@ static xir_status slice_dims(xir_infer *at, sliced *s, dim_list *out) {
         if (slices_unit) status = need_untiled(at, "begin", k);
     }
     if (!status && !dims_init(at, out, shape.size)) status = XIR_E_MEMORY;
-    for (size_t k = 0; k < shape.size && !status; k++) out->data[k] = slice_dim(s, k, shape.data[k]);
+    for (size_t k = 0; k < shape.size && !status; k++) out->data[k] = slice_dim(at, s, k, shape.data[k]);
     if (status) free_bounds(s);
     return status;
 }
@@ -277,7 +296,7 @@ xir_status unstack_infer(xir_infer *at) {
     for (size_t k = 0, n = 0; k < rank; k++) {
         to.data[k] = k == s.axis ? -1 : (int64_t)n;
         if (k == s.axis) continue;
-        dims.data[n] = shape.data[k] < 0 ? UNKNOWN_DIM : shape.data[k];
+        dims.data[n] = shape.data[k];
         from.data[n++] = (int64_t)k;
     }
     s.m.to = to.data;

@@ -44,7 +44,7 @@ static bool is_changed(unsigned changed, size_t k) { return changed >> k & 1; }
 static xir_status put_dim(xir_infer *at, const named_dims *now, size_t k, const xir_distr *valid, dim_list *dims) {
     int64_t dim = now->dim[k], unit = now->unit[k], *tiles = &dims->data[now->at[k]], total;
     if (unit) dims->data[now->unit_at[k]] = unit;
-    *tiles = dim;
+    *tiles = unit && dim < 0 ? UNKNOWN_DIM : dim;
     if (!unit || dim < 0) return XIR_OK;
     if (valid) dim = xir_distr_total(valid);
     *tiles = dim / unit + (dim % unit != 0);
@@ -170,9 +170,6 @@ xir_status give_named(xir_infer *at, size_t i, const named_dims *now, unsigned c
     xir_status status = XIR_OK;
     dim_list dims;
     if (!dims_copy(at, &dims, type)) return XIR_E_MEMORY;
-    for (size_t k = 0; k < dims.size; k++) {
-        if (dims.data[k] < 0) dims.data[k] = UNKNOWN_DIM;
-    }
     for (size_t k = 0; k < now->n && !status; k++) {
         if (!is_changed(changed, k)) continue;
         const xir_distr *of = valid ? valid[k] : NULL;

@@ -8,7 +8,7 @@ static int64_t candidates(xir_infer *at, size_t axis) {
     const xir_type *x = xir_infer_input(at, 0);
     const int64_t axes[1] = { (int64_t)axis };
     const xir_distr *distr = xir_type_distr(x, axes, 1);
-    return distr ? xir_distr_total_valid(distr) : xir_type_dim(x, (int64_t)axis, false);
+    return distr ? xir_distr_total_valid(distr) : type_dim(x, (int64_t)axis);
 }
 
 static xir_status top_k_shape(xir_infer *at, size_t *axis, int64_t *k) {
@@ -51,10 +51,7 @@ xir_status top_k_infer(xir_infer *at) {
         dims_free(&dims);
         return XIR_E_MEMORY;
     }
-    for (size_t i = 0; i < dims.size; i++) {
-        to.data[i] = (int64_t)i;
-        if (dims.data[i] < 0) dims.data[i] = UNKNOWN_DIM;
-    }
+    for (size_t i = 0; i < dims.size; i++) to.data[i] = (int64_t)i;
     dims.data[axis] = k;
     to.data[axis] = -1;
     status = give_picked(at, to.data, (int64_t)axis, &dims);

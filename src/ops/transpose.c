@@ -82,8 +82,8 @@ xir_status transpose_infer(xir_infer *at) {
     if (!status && !dims_init(at, &dims, from.size)) status = XIR_E_MEMORY;
     if (!status) {
         for (size_t i = 0; i < dims.size; i++) {
-            int64_t dim = xir_type_dim(input, from.data[i], false);
-            dims.data[i] = dim < 0 ? UNKNOWN_DIM : dim;
+            int64_t dim = type_dim(input, from.data[i]);
+            dims.data[i] = dim;
         }
         status = give_moved(at, &(move){ .to = to.data, .dims = &dims, .layout = layout });
         dims_free(&dims);
@@ -110,7 +110,7 @@ static xir_status shuffled(xir_infer *at, size_t *axis) {
     const xir_channel_shuffle_attrs *a = xir_infer_attrs(at);
     xir_status status = channel_axis(at, axis);
     if (status) return status;
-    int64_t channels = xir_type_dim(xir_infer_input(at, 0), (int64_t)*axis, false);
+    int64_t channels = type_dim(xir_infer_input(at, 0), (int64_t)*axis);
     if (a->groups < 1) {
         return xir_infer_fail(at, XIR_E_BOUNDS, "groups", "%" PRId64 " groups: expected at least 1", a->groups);
     }
@@ -170,8 +170,10 @@ static xir_status pixel_shape(xir_infer *at, named_dims *d, int64_t out[4]) {
                               d->dim[3], r, r);
     }
     if (out[3] > 0) out[3] /= area;
+    if (out[3] < 0) out[3] = area ? dim_of_expr(expr_floor_div(at->pool, expr_of_dim(out[3]), area)) : UNKNOWN_DIM;
     for (size_t k = 1; k < 3; k++) {
-        if (out[k] >= 0 && !mul_i64(out[k], r, &out[k])) {
+        if (out[k] < 0) out[k] = times_dim(at, out[k], r);
+        else if (!mul_i64(out[k], r, &out[k])) {
             return xir_infer_fail(at, XIR_E_LIMIT, "upscale_factor", "%" PRId64 " %s times %" PRId64 " exceed 64 bits",
                                   d->dim[k], k == 1 ? "rows" : "columns", r);
         }
@@ -195,7 +197,7 @@ xir_status pixel_shuffle_infer(xir_infer *at) {
     dim_list dims;
     if (!dims_init(at, &dims, 4)) return XIR_E_MEMORY;
     for (size_t k = 0; k < 4; k++) {
-        dims.data[d.at[k]] = out[k] < 0 ? UNKNOWN_DIM : out[k];
+        dims.data[d.at[k]] = out[k];
         to[d.at[k]] = k == 0 || a->upscale_factor == 1 ? (int64_t)d.at[k] : -1;
     }
     return give_moved(at, &(move){ .to = to, .dims = &dims, .layout = xir_type_layout(xir_infer_input(at, 0)) });

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include "file.h"
 #include "formats.h"
+#include "spelled.h"
 #include "sized.h"
 
 typedef struct loading {
@@ -149,7 +150,8 @@ static xir_network *read_whole(loading *l, blob *whole) {
     xir_network *net = l->format.read(&how, whole);
     blob_release(whole);
     if (!net) return NULL;
-    xir_status status = l->format.params_found ? load_params(l, net) : XIR_OK;
+    xir_status status = spelled_read(net, l->name, l->why);
+    if (!status && l->format.params_found) status = load_params(l, net);
     bool claims = l->format.compare_claims && !how.no_params && !how.silent;
     if (!status && claims) status = l->format.compare_claims(net, &how);
     if (!status) return net;

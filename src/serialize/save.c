@@ -6,6 +6,7 @@
 #include "codec/given.h"
 #include "file.h"
 #include "formats.h"
+#include "spelled.h"
 #include "sized.h"
 
 enum { USUAL_ALIGN = 4096, MOST_ALIGN = 1 << 30 };
@@ -218,7 +219,11 @@ xir_status xir_network_save(xir_network *net, const char *path, const xir_save_o
     saving s = { .net = net, .why = why, .path = path };
     xir_status status = XIR_OK;
     if (!begin(&s, options, &status)) return status;
-    return s.format.params_written ? save_both(&s) : save_one(&s, s.format.write, false);
+    spelling dims;
+    status = spelling_begin(&dims, net, why);
+    if (!status) status = s.format.params_written ? save_both(&s) : save_one(&s, s.format.write, false);
+    spelling_end(&dims);
+    return status;
 }
 
 xir_status xir_network_write(xir_network *net, xir_write_fn *write, void *user, const xir_save_options *options,
@@ -227,9 +232,15 @@ xir_status xir_network_write(xir_network *net, xir_write_fn *write, void *user, 
     saving s = { .net = net, .why = why };
     xir_status status = XIR_OK;
     if (!begin(&s, options, &status)) return status;
-    given_writer g = given_begin(write, user, why);
-    const format_writing how = writing_of(&s, given_write, &g);
-    return given_end(&g, s.format.write(net, &how));
+    spelling dims;
+    status = spelling_begin(&dims, net, why);
+    if (!status) {
+        given_writer g = given_begin(write, user, why);
+        const format_writing how = writing_of(&s, given_write, &g);
+        status = given_end(&g, s.format.write(net, &how));
+    }
+    spelling_end(&dims);
+    return status;
 }
 
 /* ---- parameters alone ------------------------------------------------------------------------------------------ */

@@ -93,7 +93,7 @@ static void arrays_that_do_not_fit(void **state) {
     (void)state;
     one_relu();
     assert_int_equal(run_on(array(FP32("NC", 1, 3), "1 2 3"), 1), XIR_E_BOUNDS);
-    check_finding(XIR_E_BOUNDS, "input 0 'x' of the network: expected @fp(32) [-1,2], found an array of @fp(32) [1,3]");
+    check_finding(XIR_E_BOUNDS, "input 0 'x' of the network: expected @fp(32) [?,2], found an array of @fp(32) [1,3]");
     assert_int_equal(run_on(array(FP32("*", 2), "1 2"), 1), XIR_E_BOUNDS);
     check_finding(XIR_E_BOUNDS, "[2]");
     assert_int_equal(run_on(array(XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP64), "NC", 1, 2), "1 2"), 1),

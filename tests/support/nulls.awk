@@ -73,6 +73,7 @@ BEGIN {
     argument["int64_t *"] = argument["const int64_t *"] = "f->ints"
     argument["const double *"]           = "f->reals"
     argument["void *"] = argument["const void *"] = "f->room"
+    argument["xir_symbol *"] = argument["const xir_symbol *"] = argument["char *"] = "(void *)f->room"
     argument["xir_write_fn *"]           = "swallow"
     argument["(pick)"]                   = "pick_none"
     argument["(release)"]                = "NULL"

@@ -259,6 +259,7 @@ static void run_good(op_case *c) {
     check_copies(c);
     if (c->failed || !op_case_can_infer(c)) return;
     op_case_with_unknown_dims(c, op);
+    if (!c->failed) op_case_with_symbols(c, op);
     op_case_with_harm(c, op);
 }
 

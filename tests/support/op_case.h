@@ -137,6 +137,8 @@ size_t op_case_types(const xir_op *op, const xir_type **out);
 
 /* For a good case: an unknown dim makes others unknown and changes nothing else. */
 void op_case_with_unknown_dims(op_case *c, xir_op *op);
+/* For a good case: what inference says of symbolic dims holds for the values of the symbols. */
+void op_case_with_symbols(op_case *c, xir_op *op);
 /* Inferring and validating unchecked types and attributes does no harm. */
 void op_case_with_harm(op_case *c, xir_op *op);
 /* Puts variant i of a hostile attribute into the body, with its list in `room`; false after the last variant. */

@@ -279,6 +279,8 @@ xir_status op_infer(xir_op *op, infer_mode mode, size_t place, xir_diags *why);
 /* Returns true if the single output type of the same question is remembered: then key->out has it. Only used for ops
  * with few inputs. */
 bool       infer_recall(xir_network *net, infer_memo *key);
+/* Forgets all answers: symbols have fewer values now. */
+void       net_forget_inferred(xir_network *net);
 void       infer_remember(const xir_infer *at, xir_network *net, infer_memo *key);
 
 #endif

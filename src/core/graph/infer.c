@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include "graph.h"
+#include "symbol.h"
 #include "types.h"
 
 void infer_start(xir_infer *at, xir_network *net, const xir_class *cls, const void *attrs, const xir_target *target,
@@ -75,6 +76,11 @@ xir_status infer_check(xir_infer *at) {
     return status ? status : rule_check(at);
 }
 
+static xir_status no_memory(xir_infer *at) {
+    at->status = XIR_E_MEMORY;
+    return diag_memory(at->why);
+}
+
 xir_status infer_run(xir_infer *at) {
     const xir_class *cls = at->cls;
     unsigned kind = xir_target_kind_of(at->target);
@@ -86,6 +92,7 @@ xir_status infer_run(xir_infer *at) {
     at->n_out = 0;
     xir_status status = alone ? check_target(at) : infer_check(at);
     if (!status) status = rule_run(at, fn);
+    if (at->pool->symbols && expr_no_memory(at->pool)) status = no_memory(at);
     return status ? status : at->status;
 }
 
@@ -145,17 +152,16 @@ xir_status xir_infer_product(xir_infer *at, const char *where, const int64_t *di
         if (dims[i] < 0) unknown = true;
         else fits = fits && mul_i64(*out, dims[i], out);
     }
-    if (unknown) *out = XIR_UNKNOWN_DIM;
+    if (unknown) {
+        expr product = 1;
+        for (size_t i = 0; i < n; i++) product = expr_mul(at->pool, product, expr_of_dim(dims[i]));
+        *out = dim_of_expr(product);
+    }
     if (unknown || fits) return XIR_OK;
     return xir_infer_fail(at, XIR_E_LIMIT, where, "the product of %zu dims exceeds 64 bits", n);
 }
 
 /* ---- what it gives -------------------------------------------------------------------------------------------- */
-
-static xir_status no_memory(xir_infer *at) {
-    at->status = XIR_E_MEMORY;
-    return diag_memory(at->why);
-}
 
 static xir_status give(xir_infer *at, const xir_type *type) {
     if (at->n_out == at->room) {
@@ -214,6 +220,12 @@ xir_status xir_infer_result_tensor(xir_infer *at, const xir_type *element, const
                                    const int64_t *dims, size_t rank) {
     const xir_type *now = now_there(at);
     if (now && is_tensor_of(now, element, layout, dims, rank)) return give(at, now);
+    for (size_t i = 0; i < rank; i++) {
+        if (dims[i] >= XIR_UNKNOWN_DIM || expr_is_of(at->pool, dims[i])) continue;
+        return xir_infer_fail(at, XIR_E_BOUNDS, NULL,
+                              "expected dims from -1 on (-1: unknown) of the result, found %lld "
+                              "as dim %zu", (long long)dims[i], i);
+    }
     const xir_tensor_type body = {
         .head = { .cls = at->ctx->tensor_class },
         .element_dtype = element,
@@ -256,6 +268,10 @@ bool infer_recall(xir_network *net, infer_memo *key) {
         found->in[0] != key->in[0] || found->in[1] != key->in[1] || found->in[2] != key->in[2]) return false;
     key->out = found->out;
     return true;
+}
+
+void net_forget_inferred(xir_network *net) {
+    if (net->inferred_room) memset(net->inferred, 0, net->inferred_room * sizeof *net->inferred);
 }
 
 /* Doubles the room. Without memory the memo keeps its size, which only costs time. */

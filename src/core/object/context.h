@@ -86,6 +86,11 @@ struct xir_context {
     run_op_fn        *run_op;       /* set by the executor; NULL: there is none                    */
 };
 
+/* Whether a row is the dims of a tensor type: its second one. */
+static inline bool field_is_shape(const xir_context *ctx, const xir_field *f) {
+    return f == &ctx->tensor_class->fields[1];
+}
+
 /* Makes a context with nothing registered; NULL without memory. */
 xir_context *context_make(const xir_allocator *allocator);
 

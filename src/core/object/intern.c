@@ -78,10 +78,19 @@ static const xir_object *copy_into(object_pool *pool, const xir_object *object, 
         *map = to.as.map;
         copy->extra = map;
     }
-    return body_copy(pool, &pool->arena, object->cls, copy, object) ? copy : NULL;
+    if (!body_copy(pool, &pool->arena, object->cls, copy, object)) return NULL;
+    bool tensor = object->cls == pool->ctx->tensor_class;
+    return !tensor || tensor_set_pool(pool, (xir_tensor_type *)copy) ? copy : NULL;
 }
 
 const xir_object *pool_intern_held(object_pool *pool, const xir_object *object) {
+    const xir_tensor_type *tensor = (const xir_tensor_type *)object;
+    bool symbolic = object->cls == pool->ctx->tensor_class && dims_symbolic(tensor->shape);
+    if (!symbolic) return pool_intern_settled(pool, object);
+    return tensor_pool(tensor) == pool ? object : tensor_intern_moved(pool, tensor);
+}
+
+const xir_object *pool_intern_settled(object_pool *pool, const xir_object *object) {
     uint32_t hash = xir_object_hash(object);
     if ((pool->count + 1) * 3 > pool->room * 2 && !grow(pool)) return NULL;
     const xir_object **slot = find(pool, object, hash);

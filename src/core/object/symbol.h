@@ -15,6 +15,7 @@
 #ifndef CORE_SYMBOL_H
 #define CORE_SYMBOL_H
 
+#include <xir/type.h>
 #include "object.h"
 
 typedef int64_t expr;
@@ -32,6 +33,16 @@ static inline int64_t dim_of_expr(expr e) {
 }
 static inline bool dim_is_symbolic(int64_t dim) { return expr_is_symbolic(dim); }
 
+/* Whether a list of dims has a handle. */
+static inline bool dims_symbolic(xir_i64s dims) {
+    for (size_t i = 0; i < dims.size; i++) {
+        if (dims.data[i] < EXPR_LEAST) return true;
+    }
+    return false;
+}
+/* The pool of the symbols of an interned type; NULL if none of its dims is symbolic. */
+object_pool *tensor_pool(const xir_tensor_type *type);
+
 /* ---- symbols ----------------------------------------------------------------------------------------------- */
 
 typedef struct symbol {
@@ -45,6 +56,8 @@ enum { SYMBOL_NAME_MOST = 255 };
 const symbol *symbol_at(const object_pool *pool, size_t i);
 /* The expression that is the symbol; EXPR_UNKNOWN if the pool has none of the name. */
 expr symbol_find(const object_pool *pool, xir_str name);
+/* The number of the symbol that the expression is; SIZE_MAX if it is another one. */
+size_t symbol_of(const object_pool *pool, expr e);
 /* Adds a symbol, or narrows the interval of the one that has the name; `*out` is the expression. XIR_E_SYNTAX if the
  * name is invalid, XIR_E_BOUNDS if the interval is empty or not within [0, 2^62), XIR_E_EXISTS if it has no value in
  * common with the one that the symbol has, XIR_E_LIMIT if there are too many symbols, XIR_E_MEMORY; `why` says it. */
@@ -98,6 +111,16 @@ bool expr_walk(const object_pool *pool, expr e, bool (*visit)(void *user, size_t
 
 /* "4*batch + 1", "floor((length + 1)/2)"; "?" if unknown. A name that is not a word is quoted: 'batch size'. */
 void expr_print(const object_pool *pool, expr e, buffer *out);
+/* The text of a dim, cut to the room, which is terminated if `size` is not 0; returns the length of the whole text. A
+ * pool is needed for symbolic ones only. Without memory they are "?". */
+size_t dim_text(const object_pool *pool, int64_t dim, char *out, size_t size);
+/* The same by value, for sentences. */
+typedef struct dim_word { char text[80]; } dim_word;
+static inline dim_word word_of_dim(const object_pool *pool, int64_t dim) {
+    dim_word word;
+    dim_text(pool, dim, word.text, sizeof word.text);
+    return word;
+}
 /* Reads such a text, and a//b, ceil(a/b), spaces and redundant parentheses too. Symbols that the pool does not have are
  * declared. False with the error set for anything else; a text that is right but past the bounds of polynomials is
  * EXPR_UNKNOWN. */

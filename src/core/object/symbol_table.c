@@ -266,6 +266,13 @@ const symbol *symbol_at(const object_pool *pool, size_t i) {
     return t && i < t->n_symbols ? &t->atoms[t->symbols[i]].range : NULL;
 }
 
+size_t symbol_of(const object_pool *pool, expr e) {
+    const poly_record *record = record_of(pool->symbols, e);
+    if (!record || record->n != 1 || record->terms[0].n != 1 || record->terms[0].factor != 1) return SIZE_MAX;
+    const atom *a = &pool->symbols->atoms[record->terms[0].atoms[0]];
+    return a->kind == ATOM_SYMBOL ? a->number : SIZE_MAX;
+}
+
 bool symbol_name_ok(xir_str name) {
     const char *end = name.data + name.size;
     if (name.size == 0 || name.size > SYMBOL_NAME_MOST) return false;

@@ -62,6 +62,15 @@ typedef struct symbol_table {
 symbol_table *symbol_table_of(object_pool *pool);
 void symbols_free(object_pool *pool);
 
+/* ---- types (symbol_dims.c, intern.c) --------------------------------------------------------------------------- */
+
+/* Notes the pool in the copy of a tensor type, whose dims are in its arena; false without memory. */
+bool tensor_set_pool(object_pool *pool, xir_tensor_type *copy);
+/* pool_intern_held for a tensor type with symbolic dims that may be of another pool. */
+const xir_object *tensor_intern_moved(object_pool *pool, const xir_tensor_type *type);
+/* pool_intern_held for an object whose handles are of this pool. */
+const xir_object *pool_intern_settled(object_pool *pool, const xir_object *object);
+
 /* ---- polynomials ------------------------------------------------------------------------------------------- */
 
 static inline void poly_number(poly *out, int64_t v) {

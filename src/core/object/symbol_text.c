@@ -84,6 +84,23 @@ void expr_print(const object_pool *pool, expr e, buffer *out) {
     }
 }
 
+size_t dim_text(const object_pool *pool, int64_t dim, char *out, size_t size) {
+    if (!dim_is_symbolic(dim) || !pool) {
+        int n = snprintf(out, size, dim < 0 ? "?" : "%lld", (long long)dim);
+        return n > 0 ? (size_t)n : 0;
+    }
+    buffer text;
+    buffer_init(&text, pool->arena.alloc);
+    expr_print(pool, dim, &text);
+    size_t whole = text.failed ? 1 : text.size, n = whole < size ? whole : size - 1;
+    if (size) {
+        memcpy(out, text.failed ? "?" : text.data, n);
+        out[n] = '\0';
+    }
+    buffer_free(&text);
+    return whole;
+}
+
 /* ---- parsing ------------------------------------------------------------------------------------------------- */
 
 enum { PARSE_DEPTH = 64 };

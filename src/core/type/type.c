@@ -1,5 +1,6 @@
 /* Queries of types never fail. So each of them accepts NULL, a type of a foreign class, and an incomplete body from a
  * broken file. Making a type means filling a body and interning it. */
+#include "symbol.h"
 #include "types.h"
 
 /* ---- making ------------------------------------------------------------------------------------------------ */
@@ -38,6 +39,11 @@ const xir_type *xir_type_float(xir_context *ctx, xir_float_format format) {
 const xir_type *xir_type_tensor(xir_context *ctx, const xir_type *element, const xir_layout *layout,
                                 const int64_t *dims, size_t rank) {
     if (!element || xir_type_as_tensor(element)) return NULL;
+    for (size_t i = 0; i < rank; i++) {
+        if (dims[i] >= XIR_UNKNOWN_DIM) continue;
+        context_refuse(ctx, "expected dims from -1 on (-1: unknown), found %lld as dim %zu", (long long)dims[i], i);
+        return NULL;
+    }
     return type_tensor(context_pool(ctx), element, layout, (xir_i64s){ dims, rank }, (xir_refs){ 0 });
 }
 
@@ -146,6 +152,15 @@ static xir_i64s shape_of(const xir_type *type) {
 
 size_t xir_type_rank(const xir_type *type) { return shape_of(type).size; }
 
+/* A dim as callers see it. */
+static int64_t shown(int64_t dim) { return dim < 0 ? XIR_UNKNOWN_DIM : dim; }
+
+int64_t type_dim(const xir_type *type, int64_t i) {
+    xir_i64s shape = shape_of(type);
+    if (i < 0) i += (int64_t)shape.size;
+    return i >= 0 && (uint64_t)i < shape.size ? shape.data[i] : 0;
+}
+
 /* The dim of a tiled axis times its unit; unknown if either is, or if the product overflows. */
 static int64_t combined(int64_t a, int64_t b) {
     int64_t product;
@@ -169,17 +184,18 @@ int64_t xir_type_dim(const xir_type *type, int64_t i, bool combine) {
     if (i < 0 || (uint64_t)i >= shape.size) return 0;
     char axis = combine ? xir_layout_axis(xir_type_layout(type), (size_t)i) : '*';
     int64_t partner;
-    if (axis == '\0' || axis == '*' || !letter_dim(type, other_case(axis), &partner)) return shape.data[i];
+    if (axis == '\0' || axis == '*' || !letter_dim(type, other_case(axis), &partner))
+        return shown(shape.data[i]);
     return combined(shape.data[i], partner);
 }
 
 int64_t xir_type_axis_dim(const xir_type *type, char axis, bool combine) {
     int64_t dim = 0, partner = 1;
     bool has = letter_dim(type, axis, &dim);
-    if (!combine || axis == '*') return has ? dim : 0;
+    if (!combine || axis == '*') return has ? shown(dim) : 0;
     bool has_partner = letter_dim(type, other_case(axis), &partner);
     if (has && has_partner) return combined(dim, partner);
-    return has ? dim : has_partner ? partner : 0;
+    return has ? shown(dim) : has_partner ? shown(partner) : 0;
 }
 
 int64_t xir_type_channels(const xir_type *type) {
@@ -199,6 +215,17 @@ bool xir_type_has_unknown_dim(const xir_type *type) {
         if (shape.data[i] < 0) return true;
     }
     return false;
+}
+
+bool xir_type_is_symbolic(const xir_type *type) { return dims_symbolic(shape_of(type)); }
+
+size_t xir_type_dim_text(const xir_type *type, int64_t i, char *out, size_t size) {
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
+    xir_i64s shape = shape_of(type);
+    if (i < 0) i += (int64_t)shape.size;
+    if (i >= 0 && (uint64_t)i < shape.size) return dim_text(tensor_pool(tensor), shape.data[i], out, size);
+    if (size) out[0] = '\0';
+    return 0;
 }
 
 /* A dim of 0 makes the product 0, however large the others are. */

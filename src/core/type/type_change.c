@@ -1,6 +1,7 @@
 /* The rules of a tensor type, and variants with one part changed: a copy of the old body with one changed field,
  * interned in the context. */
 #include <stdio.h>
+#include "symbol.h"
 #include "types.h"
 
 /* ---- failing ----------------------------------------------------------------------------------------------- */
@@ -98,13 +99,21 @@ void tensor_faults(const xir_tensor_type *tensor, fault_sink *sink) {
     for (size_t i = 0; i < tensor->merged_distrs.size; i++) distr_faults(tensor, i, sink);
 }
 
+/* A dim that neither is known nor says in the usual way that it is not. */
+#define FOREIGN_DIM "expected dims from -1 on (-1: unknown), found %lld as dim %zu"
+
 static void to_infer(void *user, const char *where, const char *sentence) {
     xir_infer_fail(user, XIR_E_INVALID, where, "%s", sentence);
 }
 
 xir_status xir_tensor_type_check(xir_infer *at) {
     const xir_tensor_type *tensor = xir_infer_attrs(at);
+    const object_pool *owner = tensor_pool(tensor);
     fault_sink sink = { to_infer, at, 0 };
+    for (size_t i = 0; i < tensor->shape.size; i++) {
+        if (tensor->shape.data[i] >= XIR_UNKNOWN_DIM || (owner && expr_is_of(owner, tensor->shape.data[i]))) continue;
+        return xir_infer_fail(at, XIR_E_BOUNDS, "shape", FOREIGN_DIM, (long long)tensor->shape.data[i], i);
+    }
     layout_faults(tensor->layout, &sink);
     tensor_faults(tensor, &sink);
     return sink.count ? XIR_E_INVALID : XIR_OK;
@@ -125,8 +134,13 @@ static bool start(const xir_type *type, xir_tensor_type *out, xir_diags *why) {
     return true;
 }
 
-static const xir_type *finish(xir_context *ctx, const xir_tensor_type *tensor, xir_diags *why) {
-    const xir_object *made = pool_intern(context_pool(ctx), &tensor->head);
+/* Where a variant lives: a type with symbolic dims belongs to the network of `type`. */
+static object_pool *pool_for(xir_context *ctx, const xir_type *type, const xir_tensor_type *variant) {
+    return dims_symbolic(variant->shape) ? tensor_pool(xir_type_as_tensor(type)) : context_pool(ctx);
+}
+
+static const xir_type *finish(object_pool *pool, const xir_tensor_type *tensor, xir_diags *why) {
+    const xir_object *made = pool_intern(pool, &tensor->head);
     return made ? (const xir_type *)made : out_of_memory(why);
 }
 
@@ -149,7 +163,7 @@ const xir_type *xir_type_with_element(xir_context *ctx, const xir_type *type, co
                       element ? "a tensor" : "none");
     }
     now.element_dtype = element;
-    return finish(ctx, &now, why);
+    return finish(pool_for(ctx, type, &now), &now, why);
 }
 
 const xir_type *xir_type_with_layout(xir_context *ctx, const xir_type *type, const xir_layout *layout,
@@ -158,7 +172,7 @@ const xir_type *xir_type_with_layout(xir_context *ctx, const xir_type *type, con
     if (!start(type, &now, why)) return NULL;
     now.layout = layout ? layout : xir_layout_default(ctx, now.shape.size);
     if (!now.layout) return out_of_memory(why);
-    return fits(&now, why) ? finish(ctx, &now, why) : NULL;
+    return fits(&now, why) ? finish(pool_for(ctx, type, &now), &now, why) : NULL;
 }
 
 static bool only_stars(const xir_layout *layout) {
@@ -172,21 +186,26 @@ const xir_type *xir_type_with_shape(xir_context *ctx, const xir_type *type, cons
                                     xir_diags *why) {
     xir_tensor_type now;
     if (!start(type, &now, why)) return NULL;
+    const object_pool *owner = tensor_pool((const xir_tensor_type *)type);
+    for (size_t i = 0; i < rank; i++) {
+        if (dims[i] >= XIR_UNKNOWN_DIM || (owner && expr_is_of(owner, dims[i]))) continue;
+        return refuse(why, XIR_E_BOUNDS, "shape", FOREIGN_DIM, (long long)dims[i], i);
+    }
     now.shape = (xir_i64s){ dims, rank };
     if (only_stars(now.layout)) now.layout = xir_layout_default(ctx, rank);
     if (!now.layout) return out_of_memory(why);
-    return fits(&now, why) ? finish(ctx, &now, why) : NULL;
+    return fits(&now, why) ? finish(pool_for(ctx, type, &now), &now, why) : NULL;
 }
 
 /* The tensor with `distr` at position `at` of its distributions: appended, or replacing one; if `distr` is NULL,
  * that one is removed. Does not check whether the layout fits. */
-static const xir_type *with_distr(xir_context *ctx, xir_tensor_type *now, size_t at, const xir_distr *distr,
+static const xir_type *with_distr(object_pool *pool, xir_tensor_type *now, size_t at, const xir_distr *distr,
                                   xir_diags *why) {
     enum { FEW = 8 };
     const xir_object *few[FEW], **list = few;
     xir_refs old = now->merged_distrs;
     size_t room = old.size + 1, n = 0;
-    const xir_allocator *alloc = context_alloc(ctx);
+    const xir_allocator *alloc = pool->arena.alloc;
     if (room > FEW) list = mem_new(alloc, room * sizeof *list);
     if (!list) return out_of_memory(why);
     for (size_t i = 0; i < old.size; i++) {
@@ -197,7 +216,7 @@ static const xir_type *with_distr(xir_context *ctx, xir_tensor_type *now, size_t
     now->merged_distrs = (xir_refs){ list, n };
     fault_sink sink = { to_diags, why, 0 };
     if (distr) distr_faults(now, at, &sink);
-    const xir_type *made = sink.count ? NULL : finish(ctx, now, why);
+    const xir_type *made = sink.count ? NULL : finish(pool, now, why);
     if (list != few) mem_free(alloc, (void *)list, room * sizeof *list);
     return made;
 }
@@ -249,7 +268,7 @@ const xir_type *xir_type_add_distr(xir_context *ctx, const xir_type *type, const
     xir_run valid = { .end = total, .m = 1 };
     xir_runs runs = { &valid, total > 0 };
     const xir_distr *distr = distr_make(context_pool(ctx), (xir_i64s){ axes, n }, runs, XIR_UVALUE_ZERO, false);
-    return distr ? with_distr(ctx, &now, at, distr, why) : out_of_memory(why);
+    return distr ? with_distr(pool_for(ctx, type, &now), &now, at, distr, why) : out_of_memory(why);
 }
 
 const xir_type *xir_type_set_distr(xir_context *ctx, const xir_type *type, const xir_distr *distr,
@@ -259,7 +278,7 @@ const xir_type *xir_type_set_distr(xir_context *ctx, const xir_type *type, const
     if (!start(type, &now, why)) return NULL;
     if (!distr) return refuse(why, XIR_E_MISSING, "merged_distrs", "expected a distribution, found none");
     if (!need_distr(&now, distr->merged_axis.data, distr->merged_axis.size, &at, why)) return NULL;
-    return with_distr(ctx, &now, at, distr, why);
+    return with_distr(pool_for(ctx, type, &now), &now, at, distr, why);
 }
 
 const xir_type *xir_type_mark_distr(xir_context *ctx, const xir_type *type, const int64_t *axes, size_t n,
@@ -279,7 +298,7 @@ const xir_type *xir_type_mark_distr(xir_context *ctx, const xir_type *type, cons
         distr = xir_distr_build(b, why);
     }
     xir_distr_free(b);
-    return distr ? with_distr(ctx, &now, at, distr, why) : NULL;
+    return distr ? with_distr(pool_for(ctx, type, &now), &now, at, distr, why) : NULL;
 }
 
 const xir_type *xir_type_remove_distr(xir_context *ctx, const xir_type *type, const int64_t *axes, size_t n,
@@ -287,5 +306,5 @@ const xir_type *xir_type_remove_distr(xir_context *ctx, const xir_type *type, co
     xir_tensor_type now;
     size_t at;
     if (!start(type, &now, why) || !need_distr(&now, axes, n, &at, why)) return NULL;
-    return with_distr(ctx, &now, at, NULL, why);
+    return with_distr(pool_for(ctx, type, &now), &now, at, NULL, why);
 }

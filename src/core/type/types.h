@@ -74,6 +74,9 @@ const xir_type *type_float(object_pool *pool, xir_float_format format);
 const xir_type *type_tensor(object_pool *pool, const xir_type *element, const xir_layout *layout, xir_i64s shape,
                             xir_refs distrs);
 
+/* A dim by index, from the end if negative, as the type has it: symbolic ones too. 0 past the end. */
+int64_t type_dim(const xir_type *type, int64_t i);
+
 /* The index of the distribution over exactly these dims; the number of distributions if there is none. */
 size_t tensor_find_distr(const xir_tensor_type *tensor, const int64_t *axes, size_t n);
 

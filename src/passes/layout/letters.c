@@ -1,6 +1,7 @@
 /* The letters of axes in other orders. Convolutions and related ops find axes by letter, or by position if there are no
  * letters: so a value that replaces another must have the same letters. */
 #include "layout/layout.h"
+#include "types.h"
 
 static const char *const channels_last[] = { "NLC", "NHWC", "NDHWC" };   /* for 3 to 5 dims */
 
@@ -24,7 +25,7 @@ const xir_type *type_in_order(plan *l, const xir_type *type, axis_order by) {
     if (by == ORDER_SAME) return type;
     for (size_t i = 0; i < rank; i++) dims[i] = t->shape.data[order_at(by, i)];
     if (letters && !(letters = letters_in_order(l, letters, by))) return NULL;
-    return xir_type_tensor(l->net->ctx, t->element_dtype, letters, dims, rank);
+    return type_tensor(&l->net->pool, t->element_dtype, letters, (xir_i64s){ dims, rank }, (xir_refs){ 0 });
 }
 
 /* The axis of each letter in the usual order, or the next axis without a letter. */

@@ -184,6 +184,12 @@ static bool read_object_members(decoder *d, source *s, const codec_plan *plan, v
 }
 
 bool object_complete(decoder *d, const xir_class *cls, const void *body, uint64_t byte) {
+    const xir_i64s *dims = cls == d->ctx->tensor_class ? &((const xir_tensor_type *)body)->shape : NULL;
+    for (size_t i = 0; dims && i < dims->size; i++) {
+        if (dims->data[i] >= XIR_UNKNOWN_DIM) continue;
+        return trace_fail(&d->trace, XIR_E_BOUNDS, byte, "expected dims from -1 on (-1: unknown), found %" PRId64
+                          " as dim %zu", dims->data[i], i);
+    }
     for (uint32_t i = 0; i < cls->n_fields; i++) {
         const xir_field *f = &cls->fields[i];
         if (f->kind != XIR_KIND_REF || f->flags & XIR_FIELD_OPTIONAL) continue;

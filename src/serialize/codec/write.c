@@ -120,8 +120,9 @@ void encode_field(encoder *e, const xir_field *f, const void *at) {
             s->ops->null(s);
             break;
         }
+        const int64_t least = field_is_shape(e->ctx, f) ? XIR_UNKNOWN_DIM : INT64_MIN;   // symbolic dims are below
         s->ops->list(s, list->size);
-        for (size_t i = 0; i < list->size; i++) s->ops->integer(s, list->data[i]);
+        for (size_t i = 0; i < list->size; i++) s->ops->integer(s, list->data[i] < least ? least : list->data[i]);
         s->ops->end(s);
         break;
     }

@@ -74,6 +74,15 @@ uint32_t flat_i64s(flat_writer *w, const int64_t *data, size_t n) {
     return at;
 }
 
+/* Symbolic dims are below -1, which is what the file has for them. */
+static uint32_t put_dims(flat_writer *w, const int64_t *dims, size_t n) {
+    if (n == 0) return w->no_list;
+    uint32_t at;
+    uint8_t *p = flat_vector(&w->b, n, 8, &at);
+    for (size_t i = 0; p && i < n; i++) flat_put64(p + 8 * i, (uint64_t)(dims[i] < 0 ? XIR_UNKNOWN_DIM : dims[i]));
+    return at;
+}
+
 static uint32_t bits_of(float v) {
     uint32_t bits;
     memcpy(&bits, &v, sizeof bits);
@@ -428,7 +437,8 @@ bool flat_row(flat_writer *w, flat_fields *f, const flat_slot *slot, const void 
     case FLAT_I64S: {
         const xir_i64s *list = at;
         bool null = !list->data && row->flags & XIR_FIELD_OPTIONAL;
-        if (!null) flat_set_at(f, slot->slot, flat_i64s(w, list->data, list->size));
+        uint32_t (*put)(flat_writer *, const int64_t *, size_t) = field_is_shape(w->ctx, row) ? put_dims : flat_i64s;
+        if (!null) flat_set_at(f, slot->slot, put(w, list->data, list->size));
         return true;
     }
     case FLAT_F32S: {

@@ -243,7 +243,7 @@ static void every_element_is_filled(void **state) {
     p = xir_params_new(w.net, XIR_STR("n"), xir_type_tensor_text(w.ctx, xir_type_uint(w.ctx, 4), "**", dims, 2));
     assert_int_equal(xir_params_fill(p, 0, double_it, &base), XIR_E_TYPE);
     assert_int_equal(xir_params_fill(p, 1, double_it, &base), XIR_E_TYPE);
-    p = xir_params_new(w.net, XIR_STR("u"), f32s(&w, -3));
+    p = xir_params_new(w.net, XIR_STR("u"), f32s(&w, XIR_UNKNOWN_DIM));
     assert_int_equal(xir_params_fill_f32(p, square), XIR_E_BOUNDS);
     end_world(w);
 }
