@@ -358,7 +358,7 @@ static int check_params(loaded *l, xir_diags *why) {
     bool found;
     unsigned flags = load_args.lazy ? XIR_LOAD_LAZY | XIR_LOAD_MD5 : 0;
     /* Without a checksum nothing in the elements can be wrong: they are not read. */
-    const bool has_sum = xir_network_text_of(l->net, XIR_TEXT_PARAMS_MD5).size > 0;
+    const bool has_sum = xir_network_params_bytes(l->net) > 0;
     int code = load_params(l, load_args.params, flags, &found, why);
     if (l->format->pair) {
         if (!code && !found && lacks_params(l->net))

@@ -162,14 +162,14 @@ static bool tag_list(proto_reader *r, const xir_map **tags, const char *key, con
 static bool set_version(proto_reader *r, const dialect_list *opsets) {
     const xir_entry *list = opsets->data;
     char text[8 + NUMBER_ROOM] = "opset";
-    for (size_t i = 0; i < opsets->size; i++) {
-        const int64_t version = list[i].value.as.integer;
-        if (list[i].key.size || version < 1) continue;
-        const size_t n = strlen("opset") + number_put_u64(text + strlen("opset"), (uint64_t)version);
-        const xir_str whole = { text, n };
-        return !xir_network_set_text(r->d.net, XIR_TEXT_FRAMEWORK_VERSION, whole) || trace_memory(&r->d.trace);
+    int64_t version = 0;
+    for (size_t i = 0; i < opsets->size; i++) {   /* the last one counts */
+        if (!list[i].key.size) version = list[i].value.as.integer;
     }
-    return true;
+    if (version < 1) return true;
+    const size_t n = strlen("opset") + number_put_u64(text + strlen("opset"), (uint64_t)version);
+    const xir_str whole = { text, n };
+    return !xir_network_set_text(r->d.net, XIR_TEXT_FRAMEWORK_VERSION, whole) || trace_memory(&r->d.trace);
 }
 
 static bool tag_model(proto_reader *r, model *m) {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <xir/convert.h>
 #include <xir/pass.h>
+#include "graph.h"
 #include "support/onnx_make.h"
 #include "support/story.h"
 
@@ -95,6 +96,48 @@ static void check_found(size_t i, xir_severity severity, xir_status code, const 
     if (path) CHECK_STR(d->path, path);
     if (!strstr(d->message.data, message))
         fail_msg("'%.*s' has no '%s'", (int)d->message.size, d->message.data, message);
+}
+
+/* ---- optional members ------------------------------------------------------------------------------------------- */
+
+/* Toy's own rules: a kept op gives what it takes; an op may not be called "wrong". */
+static void types(xir_node *at) {
+    xir_node_type_output(at, 0, xir_value_type(xir_op_input(xir_node_op(at), 0)));
+}
+static bool check(xir_node *at) {
+    if (!xir_str_equal(xir_op_name(xir_node_op(at)), XIR_STR("wrong"))) return true;
+    return xir_node_invalid(at, XIR_E_INVALID, NULL, "expected another name");
+}
+static const xir_convert_row kept_rows[] = {
+    { XIR_CONVERT_HEAD, "kind::Kept", "1", "1", "", NULL, NULL, xir_convert_unsupported },
+    { XIR_CONVERT_HEAD, "kind::Relu", "1", "1", "", "ReLU", NULL, NULL },
+};
+static const xir_dialect_decl kind = {
+    XIR_DIALECT_HEAD("kind::", "Kind"), .rows = kept_rows, .n_rows = COUNT(kept_rows), .check = check, .types = types,
+};
+/* The same, from a program that does not know the last members. */
+static const xir_dialect_decl older = {
+    .abi = XIR_ABI, .size = offsetof(xir_dialect_decl, check), .prefix = "kind::", .name = "Kind", .rows = kept_rows,
+    .n_rows = COUNT(kept_rows), .check = check, .types = types,
+};
+
+static void a_dialect_types_and_checks_its_ops(void **state) {
+    (void)state;
+    for (int knows = 0; knows < 2; knows++) {
+        xir_context *own = xir_context_new(NULL);
+        xir_diags *said = xir_diags_new(own);
+        assert_int_equal(xir_dialect_register(own, knows ? &kind : &older, said), XIR_OK);
+        xir_network *in = story_net_in(own, "x: 2; kept = kind::Kept x; wrong = kind::Relu kept; out wrong");
+        story_value(in, "kept")->type = story_value(in, "wrong")->type = NULL;
+        assert_int_equal(xir_dialect_check(in, said), knows ? XIR_E_INVALID : XIR_OK);
+        xir_diags_clear(said);
+        assert_int_equal(xir_pass_run(in, "to-xir", NULL, NULL, said), XIR_OK);
+        CHECK_STORY(in, knows ? "kept = kind::Kept x; wrong = ReLU kept; out wrong"
+                              : "kept = kind::Kept x; wrong = kind::Relu kept; out wrong");
+        xir_network_free(in);
+        xir_diags_free(said);
+        xir_context_free(own);
+    }
 }
 
 /* ---- registration ----------------------------------------------------------------------------------------------- */
@@ -515,6 +558,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_dialect_is_registered_with_its_rows_and_its_pass_name),
         TEST(dialects_that_are_refused),
+        TEST(a_dialect_types_and_checks_its_ops),
         TEST(any_name_of_the_pass_converts_every_dialect),
         TEST(findings_have_the_words_and_places_of_the_dialect),
         TEST(settings_accept_all_names_of_a_pass),

@@ -34,7 +34,9 @@ static const struct { const char *file, *parts[4]; } table[] = {
       { "\"onnx.producer_name\":\"pytorch\",\"onnx.producer_version\":\"2.1\"", "\"onnx.domain\":\"d\"", "\"onnx.model_version\":7", "\"onnx.doc_string\":\"doc\"" } },
     { "1:8 7{10'gdoc'}",               { "\"onnx.graph_doc_string\":\"gdoc\"" } },
     { "8{1'ai.onnx' 2:17} 8{1'com.example' 2:1} 7{}", { "\"onnx.opset\":{\"\":17,\"com.example\":1}" } },
-    { "8{2:11} 8{2:12} 7{}",           { "\"onnx.opset\":{\"\":12}" } },
+    { "8{2:11} 8{2:12} 7{}",           { "\"onnx.opset\":{\"\":12}", "\"framework_version\":\"opset12\"" } },
+    { "2'pytorch' 8{1'x' 2:3} 8{1'ai.onnx' 2:17} 7{}", { "\"framework_version\":\"opset17\"", "\"onnx.producer_name\":\"pytorch\"" } },
+    { "8{1'x' 2:3} 8{2:-1} 7{}",       { "\"framework_version\":\"\"" } },
     { "14{1'b' 2'2'} 14{1'a' 2'1'} 14{1'b' 2'3'} 7{16{1'k' 2'v'}}", { "\"onnx.metadata\":{\"a\":\"1\",\"b\":\"3\"}", "\"onnx.graph_metadata\":{\"k\":\"v\"}" } },
     { "25#0102 25#00 20#ffffff 7{}",   { "\"onnx.functions\":[\"AQI=\",\"AA==\"]", "\"onnx.training_info\":[\"////\"]" } },
     { "2'first' 7{2'a'} 2'second' 7{2'b' 1{4'Op' 2'y'}}", { "\"name\":\"b\"", "second", "\"onnx::Op\"" } },   /* the last counts; graphs are merged */
