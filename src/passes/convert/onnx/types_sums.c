@@ -29,7 +29,9 @@ static int64_t places(xir_node *at, size_t k, size_t n, int64_t whole, int64_t s
     const int64_t room = dim_sum(dim_sum(whole, before), after);
     if (window < 0 || room < window) return -1;
     const int64_t rest = room - window;
-    const bool more = ceils && rest % stride && (rest / stride + 1) * stride < whole + before;
+    /* one more window that starts in the padding at the end does not count */
+    const bool more = ceils && rest % stride && dim_sum(rest - rest % stride, stride) >= 0 &&
+                      dim_sum(rest - rest % stride, stride) < dim_sum(whole, before);
     return rest / stride + 1 + more;
 }
 
