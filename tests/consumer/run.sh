@@ -75,24 +75,32 @@ LD_LIBRARY_PATH="$prefix/$LIBDIR" "$work/shared_c"
 compile "$CC" main.c static_c "$static"
 "$work/static_c"
 
-# The commands of docs/writing-an-op.md, on the files that it shows.
+# The commands of docs/writing-an-op.md and docs/writing-a-pass.md, on the files that they show.
 say "plug-in"
-docs=$top/docs/writing-an-op.md
-mkdir "$work/plugin"
-cp "$here/../plugin/flatten.c" "$here/../plugin/flatten.def" "$work/plugin"
-cd "$work/plugin"
 cc() { "$CC" $FLAGS "$@"; }
 xir() { "$prefix/$BINDIR/xir" "$@"; }
 flags=$(pkg-config --cflags xir)
-awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on' "$docs" >commands
-grep -q '^cc .*flatten.c' commands && grep -q '^xir .*flatten.so' commands || { echo "no commands in $docs"; exit 1; }
-while IFS= read -r line; do
-    case $line in   # the output of pkg-config is quoted for a shell
-    *'$(pkg-config --cflags xir)'*) line="${line%%'$(pkg-config --cflags xir)'*}$flags${line#*'$(pkg-config --cflags xir)'}" ;;
-    esac
-    [ -x "$prefix/$BINDIR/xir" ] || case $line in xir*) continue ;; esac
-    eval "$line" </dev/null
-done <commands
+# follow PAGE FOLDER NAME FILE…: copies the files to a folder and runs the page's commands there, which make NAME.so.
+follow() {
+    page=$top/docs/$1 folder=$work/$2 name=$3
+    shift 3
+    mkdir "$folder"
+    cp "$@" "$folder"
+    cd "$folder"
+    awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on' "$page" >commands
+    grep -q "^cc .*$name.c" commands && grep -q "^xir .*$name.so" commands || { echo "no commands in $page"; exit 1; }
+    while IFS= read -r line; do
+        case $line in   # the output of pkg-config is quoted for a shell
+        *'$(pkg-config --cflags xir)'*)
+            line="${line%%'$(pkg-config --cflags xir)'*}$flags${line#*'$(pkg-config --cflags xir)'}" ;;
+        esac
+        [ -x "$prefix/$BINDIR/xir" ] || case $line in xir*) continue ;; esac
+        eval "$line" </dev/null
+    done <commands
+}
+cp "$top/examples/models/digits.onnx" "$work/net.onnx"
+follow writing-a-pass.md pass custompass "$top"/plugins/custompass/*.[ch] "$work/net.onnx"
+follow writing-an-op.md plugin flatten "$here/../plugin/flatten.c" "$here/../plugin/flatten.def"
 if [ -e "$prefix/$LIBDIR/xir/customop.so" ] && [ -x "$prefix/$BINDIR/xir" ]; then
     xir ops --plugin "$prefix/$LIBDIR/xir/customop.so" DetPostZG | grep -q valid_chn
 fi

@@ -46,8 +46,8 @@ static const xir_target_row npu =
     { XIR_TARGET_HEAD("acme::NpuTarget", "npu", "an accelerator with tiles of 16 channels"),
       .accelerator = true, .tiles = of_16 };
 static const xir_target_row dsp = { XIR_TARGET_HEAD("acme::DspTarget", "dsp", "a signal processor"), .cores = "v1 v2" };
-static const xir_target_row *const targets[] = { &npu, &dsp }, *const twice[] = { &npu, &npu }, *const null[] =
-    { &npu, NULL };
+static const xir_target_row *const targets[] = { &npu, &dsp };
+static const xir_target_row *const twice[] = { &npu, &npu }, *const null[] = { &npu, NULL };
 
 static xir_class_fn *const classes[] = { xir_npu_twice_class, xir_npu_grow_class };
 static const xir_plugin_infer infers[] = {

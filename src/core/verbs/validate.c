@@ -209,7 +209,8 @@ static xir_status check_attr_params(checker *c, const xir_op *op, xir_str path, 
 /* Refuses an op of one accelerator in a network for another. */
 static xir_status check_target(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
     const xir_target *ai = c->net->ai_target;
-    if (!ai || !xir_target_row_of(op->target)->accelerator) return XIR_OK;
+    if (!ai || op->target == c->net->host) return XIR_OK;   // most ops
+    if (!xir_target_row_of(op->target)->accelerator) return XIR_OK;
     if (xir_object_equal((const xir_object *)op->target, (const xir_object *)ai)) return XIR_OK;
     place p;
     if (!xir_network_has_ai_target(c->net)) {
