@@ -113,6 +113,7 @@ typedef enum xir_decl_kind {
     XIR_DECL_LAYOUT,  /* what it does if its inputs come in another order of axes    */
     XIR_DECL_NORMALISED, /* what it computes if maps are in normalised numbers       */
     XIR_DECL_WORK,    /* how much it computes, see work.h                            */
+    XIR_DECL_TAKES,   /* which numbers its inputs take, see takes.h                  */
     XIR_DECL_COUNT
 } xir_decl_kind;
 
@@ -144,7 +145,7 @@ typedef struct xir_row {
     const char              *default_text;
     const xir_enum        *(*members)(void);
     const xir_class_decl  *(*of)(void);                /* REF, REFS: the class; NULL: any            */
-    xir_infer_fn            *fn;                       /* CHECK, INFER, WORK                         */
+    xir_infer_fn            *fn;                       /* CHECK, INFER, WORK, TAKES                  */
     int                      target;                   /* INFER: an xir_target_kind of the library   */
     const xir_form          *form;                     /* FORM                                       */
 } xir_row;

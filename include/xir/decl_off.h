@@ -44,6 +44,7 @@
 #undef LAYOUT
 #undef NORMALISED
 #undef WORK
+#undef TAKES
 #undef ALIAS
 #undef WAS
 #undef CHECK

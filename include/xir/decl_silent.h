@@ -17,3 +17,4 @@
 #define LAYOUT(...)
 #define NORMALISED(...)
 #define WORK(fn)
+#define TAKES(fn)

@@ -35,6 +35,7 @@
  *         refuses all that CHECK refuses: CHECK is not run before it
  *     WORK(function)   how much an op computes, see work.h; without it, an op counts one element operation for each
  *         element of its outputs
+ *     TAKES(function)   which numbers its inputs take, see takes.h; without it, all numbers
  *     FORM(form)
  *     FORMULA(text) GIVES(text) UNLIKE(text)   for the reference: what it computes, how the output type follows, where
  *         it differs from PyTorch or ONNX; any number of each, one sentence per row

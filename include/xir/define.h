@@ -26,6 +26,7 @@ XIR_BEGIN
 #undef INFER_ALONE_TILED
 #undef FORM
 #undef WORK
+#undef TAKES
 #define CHECK(fn)                  XIR_HIDDEN xir_status fn(xir_infer *at);
 #define INFER(fn)                  XIR_HIDDEN xir_status fn(xir_infer *at);
 #define INFER_ON(target, fn)       XIR_HIDDEN xir_status fn(xir_infer *at);
@@ -35,6 +36,7 @@ XIR_BEGIN
 #define INFER_TILED(fn)            XIR_HIDDEN xir_status fn(xir_infer *at);
 #define INFER_ALONE_TILED(fn)      XIR_HIDDEN xir_status fn(xir_infer *at);
 #define WORK(fn)                   XIR_HIDDEN xir_status fn(xir_infer *at);
+#define TAKES(fn)                  XIR_HIDDEN xir_status fn(xir_infer *at);
 #define FORM(form)                 extern const xir_form form;
 #include XIR_DEFS
 #include <xir/decl_off.h>
@@ -186,6 +188,7 @@ XIR_BEGIN
 #define LAYOUT(...)                    XIR_NOTE_(LAYOUT,  NULL, .doc = #__VA_ARGS__)
 #define NORMALISED(...)                XIR_NOTE_(NORMALISED, NULL, .doc = #__VA_ARGS__)
 #define WORK(f)                        XIR_NOTE_(WORK,    NULL, .fn = f)
+#define TAKES(f)                       XIR_NOTE_(TAKES,   NULL, .fn = f)
 #define FORM(form_)                    XIR_NOTE_(FORM,  NULL, .form = &form_)
 #include XIR_DEFS
 #include <xir/decl_off.h>

@@ -9,6 +9,7 @@
 #define XIR_EXEC_H
 
 #include <xir/array.h>
+#include <xir/takes.h>
 #include <xir/view.h>
 
 XIR_BEGIN
@@ -62,6 +63,11 @@ XIR_API xir_status xir_op_is_normalised(const xir_op *op, bool *normalised, xir_
 /* Returns an array of random numbers of a type: normally distributed floats, integers in [0, 10), bools. The same seed
  * gives the same numbers. */
 XIR_API xir_array *xir_array_random(xir_context *ctx, const xir_type *type, uint64_t seed, xir_diags *why);
+/* The same within a range (xir_network_input_numbers), if numbers of the type are in it. Numbers between two bounds are
+ * equally probable. With one bound or none, numbers outside are mirrored into the range. bools ignore it, and NULL is
+ * the range of all numbers. */
+XIR_API xir_array *xir_array_random_in(xir_context *ctx, const xir_type *type, uint64_t seed, const xir_numbers *range,
+                                       xir_diags *why);
 
 /* ---- kernels ------------------------------------------------------------------------------------------------- */
 

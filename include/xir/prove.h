@@ -18,7 +18,8 @@ typedef struct xir_proof_input {
 
 typedef struct xir_proof_options {
     uint32_t               size;         /* XIR_INIT(xir_proof_options)                                            */
-    /* Each with its size. Other inputs are random, as by xir_array_random, and their unknown dims are 1. */
+    /* Each with its size. Other inputs are random, among the numbers that the first network takes
+     * (xir_network_input_numbers, xir_array_random_in), and their unknown dims are 1. */
     const xir_proof_input *inputs;
     size_t                 n_inputs;
     /* The given arrays hold equally many samples along their first dim: each sample is run separately. */
@@ -67,6 +68,19 @@ XIR_API const xir_diags *xir_proof_obstacle(const xir_proof *proof);
 /* Fills `out` with a watch for xir_pass_settings that checks every network with this proof. It is valid as long as the
  * proof. Its findings name the pass. XIR_E_ABI. */
 XIR_API xir_status xir_proof_watch(xir_proof *proof, xir_pass_watch *out, xir_diags *why);
+
+/* ---- networks without weights ----------------------------------------------------------------------------------- */
+
+/* Whether a network's weights are all zeros, as in files whose weights were removed: it has floating-point Params of
+ * two or more dims, and all their elements are 0. A proof of such a network says little, since its results hardly
+ * depend on its inputs. False if bytes are missing. */
+XIR_API bool xir_network_weights_are_zero(const xir_network *net);
+/* Fills floating-point Params of at least two elements that are all zeros with random numbers. So a copy of a network
+ * without weights can be proven. Vectors, which may be variances, get numbers from 0.5 to 1.5. Params of more dims get
+ * numbers around 0 that keep the results of a convolution or product about as large as its input. The numbers depend
+ * only on the seed, the types and the order of the Params.
+ *   XIR_E_MEMORY    some Params are filled */
+XIR_API xir_status xir_network_fill_weights(xir_network *net, uint64_t seed, xir_diags *why);
 
 XIR_END
 

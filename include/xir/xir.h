@@ -20,6 +20,7 @@
 #include <xir/diff.h>
 #include <xir/infer.h>
 #include <xir/work.h>
+#include <xir/takes.h>
 #include <xir/plugin.h>
 #include <xir/ops.h>
 #include <xir/sugar.h>

@@ -1,5 +1,5 @@
-/* Declares the functions that CHECK, INFER and WORK rows name, generated from the lists. A new op needs a row and a
- * function, no prototype. */
+/* Declares the functions that CHECK, INFER, WORK and TAKES rows name, generated from the lists. A new op needs a row
+ * and a function, no prototype. */
 #ifndef OPS_RULES_H
 #define OPS_RULES_H
 
@@ -16,6 +16,7 @@
 #undef INFER_TILED
 #undef INFER_ALONE_TILED
 #undef WORK
+#undef TAKES
 #define CHECK(fn)            xir_status fn(xir_infer *at);
 #define INFER(fn)            xir_status fn(xir_infer *at);
 #define INFER_ON(target, fn) xir_status fn(xir_infer *at);
@@ -25,6 +26,7 @@
 #define INFER_TILED(fn)            xir_status fn(xir_infer *at);
 #define INFER_ALONE_TILED(fn)      xir_status fn(xir_infer *at);
 #define WORK(fn)                   xir_status fn(xir_infer *at);
+#define TAKES(fn)                  xir_status fn(xir_infer *at);
 #include <xir/ops/all.def>
 #include <xir/decl_off.h>
 

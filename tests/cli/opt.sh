@@ -78,6 +78,21 @@ run 1 opt "$digits" --prove --input "picture=$SRC/examples/models/digits_inputs.
 run 1 opt "$digits" --prove --passes "dce"; silent; err "nothing was proven: no network could be run"
 run 1 opt "$digits" --input-shape image=64,3,8,8; err "image"
 
+# ---- an encoder whose inputs index tables, with a mask (make_bert.py): random inputs are numbers that it takes
+for seed in 0 1 2 3; do run 0 opt "$data/bert.onnx" bert.fb --prove --seed $seed; quiet; out "proven: 2 networks"; done
+run 0 run "$data/bert.onnx"; quiet; out "hidden  @fp(32) *** [1,5,4]"
+run 0 run bert.fb --seed 3; quiet
+
+# ---- a network whose weights were removed: a copy with other weights is proven, and the zeros are written
+edit "$small" zeros.json 's/"params_md5":"[0-9a-f]*"/"params_md5":""/'
+{ head -c 52 "${small%.json}.raw"; head -c 512 /dev/zero; } >zeros.raw
+run 0 opt zeros.json filled.json --prove --passes "merge,fuse,dce,fold-batchnorm,cse,infer"
+not_err "note"; there filled.json
+out "the weights are all zeros; with weights filled from seed 0: proven: "; lines out 2
+cmp -s zeros.raw filled.raw || bad "the weights that are written"
+run 0 opt zeros.json --prove --seed 7 --passes "dce" --json; json 'd["proof"]["filled"]["networks"] == 1'
+run 0 opt "$small" --prove --passes "dce" --json; json '"filled" not in d["proof"]'
+
 # ---- as JSON
 run 0 opt "$small" --time --json --passes "dce,fix(cse,dce),fuse" --disable fuse; quiet; lines out 1
 json '[(p["text"], p["pass"], p["depth"]) for p in d["passes"]] == [("dce", "dce", 0), ("fix", None, 0), ("cse", "cse", 1), ("dce", "dce", 1), ("fuse", "fuse", 0)]'

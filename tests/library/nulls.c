@@ -47,6 +47,7 @@ typedef struct fixture {
     xir_text_buffer        text;
     xir_elements_diff      elements;
     xir_work               work;
+    xir_numbers            within;
     size_t                 size;
     bool                   flag;
     uint64_t               bytes;
@@ -68,7 +69,7 @@ static void make(fixture *f) {
     static const xir_pattern_row rows[] = { { XIR_ROW_OP(xir_relu_class) } };
     static const xir_pattern_decl pattern = { XIR_PATTERN_HEAD("relu", rows) };
     static const double ratio = 1;
-    *f = (fixture){ .ctx = ctx, .work = XIR_INIT(xir_work) };
+    *f = (fixture){ .ctx = ctx, .work = XIR_INIT(xir_work), .within = XIR_INIT(xir_numbers) };
     f->why = xir_diags_new(ctx);
     f->net = small_net();
     f->op = op_of(f->net, 1);

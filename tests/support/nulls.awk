@@ -43,6 +43,7 @@ BEGIN {
     argument["const xir_pattern *"]      = "f->pattern"
     argument["xir_proof *"]              = "f->proof"
     argument["const xir_work *"] = argument["xir_work *"] = "&f->work"
+    argument["const xir_numbers *"] = argument["xir_numbers *"] = "&f->within"
     argument["xir_text_buffer *"]        = "&f->text"
     argument["xir_elements_diff *"]      = "&f->elements"
     argument["xir_match *"]              = "&f->match"

@@ -162,6 +162,24 @@ static const xir_class *class_named(const telling *t, const char *name) {
     return NULL;
 }
 
+/* The type that "sint64,1,6" spells. */
+static const xir_type *tensor(telling *t, const char *text) {
+    int64_t dims[8];
+    size_t rank = 0;
+    char layout[9] = "", element[20];
+    const size_t letters = strcspn(text, "0123456789,");
+    const size_t digits = strcspn(text + letters, ",");
+    const char *format = digits ? "@%.*s(%.*s)" : "@%.*s%.*s";
+    snprintf(element, sizeof element, format, (int)letters, text, (int)digits, text + letters);
+    for (const char *at = strchr(text, ','); at; at = strchr(at + 1, ',')) {
+        dims[rank++] = strtoll(at + 1, NULL, 10);
+        strcat(layout, "*");
+    }
+    form_error e = { 0 };
+    const xir_object *of = form_parse(&t->ctx->pool, xir_str_of(element), &e);
+    return of ? xir_type_tensor_text(t->ctx, (const xir_type *)of, layout, dims, rank) : NULL;
+}
+
 static void set_attr(telling *t, const xir_class *cls, void *body, xir_any *extra, const char *text) {
     static int64_t ints[8][16];
     static size_t lists;
@@ -193,7 +211,7 @@ static void set_attr(telling *t, const xir_class *cls, void *body, xir_any *extr
         break;
     case XIR_KIND_REF: {
         form_error e = { 0 };
-        a.as.ref = form_parse(&t->ctx->pool, xir_str_of(value), &e);
+        a.as.ref = *value == '@' ? form_parse(&t->ctx->pool, xir_str_of(value), &e) : xir_type_object(tensor(t, value));
         t->failed |= !a.as.ref;
         break;
     }

@@ -5,7 +5,8 @@
  *                              "= none": without bytes
  *     h: 0.5                   Params of one element, of rank 0
  *     s = Sigmoid x            an op of the class whose key ends so; the op and its first output are called s
- *     y = Add x s [beta=-1]    with attributes; "-" is an absent input; "a, b = …" has two outputs
+ *     y = Add x s [beta=-1]    with attributes; "-" is an absent input; "a, b = …" has two outputs; a list is 1,2, a
+ *                              tensor type fp32,1,6
  *     out y                    a result of the network
  *
  * An op of an unregistered class ("onnx::Relu") belongs to a dialect: its attributes are undeclared, and its outputs

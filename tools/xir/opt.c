@@ -110,14 +110,40 @@ static size_t foreign_ops(const xir_network *net) {
     return n;
 }
 
+/* Runs the passes on a copy whose weights are filled, only to prove them. */
+static int optimise_filled(const loaded *l, xir_network *copy, const xir_pipeline *pipeline,
+                           const xir_pass_settings *settings, const xir_pass_watch *watch) {
+    xir_pass_settings how = *settings;
+    xir_diags *why = new_diags();
+    how.watches = watch;
+    how.dump_dir = NULL;
+    progress_begin("optimising", l->name);
+    xir_status status = xir_pipeline_run(pipeline, copy, &how, NULL, why);
+    progress_end();
+    if (status) complain(FAULTY, "with weights filled at random, because those of the network are all zeros:");
+    if (status) say_of(l->name, why);   /* otherwise they are those of the first run */
+    xir_diags_free(why);
+    return exit_of(status);
+}
+
 /* Runs the passes. What is printed goes where the output does not; `j` not NULL: into an object. */
 static int optimise(loaded *l, const xir_pipeline *pipeline, const xir_pass_settings *settings, const xir_proof *proof,
                     const char *out, json_out *j) {
     FILE *to = j ? NULL : out && strcmp(out, "-") == 0 ? stderr : stdout;
+    xir_network *copy = NULL;
+    xir_proof *filled = NULL;
+    xir_pass_watch watch;
+    int code = proof ? proof_filled(l->net, &copy, &filled, &watch) : DONE;
+    if (code) {
+        xir_network_free(copy);
+        return code;
+    }
     xir_diags *why = new_diags();
     xir_pass_report *report = xir_pass_report_new(context);
     if (!report) {
         xir_diags_free(why);
+        xir_network_free(copy);
+        xir_proof_free(filled);
         return no_memory();
     }
     progress_begin("optimising", l->name);
@@ -126,13 +152,18 @@ static int optimise(loaded *l, const xir_pipeline *pipeline, const xir_pass_sett
     progress_end();
     if (with_times && to) print_report(report, to);
     if (j) put_report(j, report);
-    if (j) put_proof(j, proof);
     if (j) json_uint(j, "not_converted", foreign_ops(l->net));
     say_of(l->name, why);
     xir_pass_report_free(report);
     xir_diags_free(why);
-    int code = exit_of(status);
-    return !code && proof ? proof_end(proof, to) : code;
+    code = exit_of(status);
+    if (!code && proof) code = proof_end(proof, false, to);
+    if (!code && filled) code = optimise_filled(l, copy, pipeline, settings, &watch);
+    if (!code && filled) code = proof_end(filled, true, to);
+    if (j) put_proof(j, proof, filled);
+    xir_network_free(copy);
+    xir_proof_free(filled);
+    return code;
 }
 
 /* A pipeline that makes no sense is not the file's fault. */

@@ -39,10 +39,14 @@ extern settings_options settings_args;
 
 /* The proof that the command line asks for, NULL if it asks for none, and its watch. */
 int  proof_of_line(xir_proof **out, xir_pass_watch *watch);
-/* Says what was proven; `out` NULL: nothing is printed. FAULTY: nothing. */
-int  proof_end(const xir_proof *proof, FILE *out);
-/* The member `proof`; `proof` NULL: null. */
-void put_proof(json_out *j, const xir_proof *proof);
+/* If the weights of a network that is to be proven are all zeros: a copy with other weights, and a proof of its own for
+ * it with its watch. Otherwise both are NULL. */
+int  proof_filled(const xir_network *net, xir_network **copy, xir_proof **out, xir_pass_watch *watch);
+/* Says what was proven, of the network or of the copy with other weights; `out` NULL: nothing is printed. FAULTY:
+ * nothing. */
+int  proof_end(const xir_proof *proof, bool filled, FILE *out);
+/* The member `proof`, and in it `filled`, which NULL leaves out; `proof` NULL: null. */
+void put_proof(json_out *j, const xir_proof *proof, const xir_proof *filled);
 void proof_free(xir_proof *proof);   /* accepts NULL */
 #define PROVE_OPTIONS                                                                                                 \
     { "prove", NULL, WORD_NONE, &prove_args.prove,                                                                    \

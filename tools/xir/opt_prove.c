@@ -8,6 +8,7 @@ prove_options prove_args;
 
 static xir_proof_input *inputs;
 static size_t           n_inputs;
+static xir_proof_options options;
 static text             spelled;   /* the options as a shell takes them, for a command that repeats a failure */
 
 static void spell(const char *name, const char *argument) {
@@ -58,23 +59,11 @@ static int options_of_line(xir_proof_options *o) {
     return DONE;
 }
 
-int proof_of_line(xir_proof **out, xir_pass_watch *watch) {
-    xir_proof_options o = XIR_INIT(xir_proof_options);
-    *out = NULL;
-    if (!prove_args.prove) {
-        if (!prove_args.inputs.n && !prove_args.each && !prove_args.seed && !prove_args.tolerance) return DONE;
-        return complain(MISUSED, "--input, --each, --seed and --tolerance need --prove");
-    }
-    text_put(&spelled, "--prove");
-    int code = options_of_line(&o);
-    if (!code) code = max_work_of_line(&o.max_work);
-    for (size_t i = 0; !code && i < prove_args.inputs.n; i++) code = load_input(prove_args.inputs.items[i]);
-    if (code) return code;
-    o.inputs = inputs;
-    o.n_inputs = n_inputs;
+/* A proof with the options of the line, and its watch. */
+static int another_proof(xir_proof **out, xir_pass_watch *watch) {
     xir_diags *why = new_diags();
-    *out = xir_proof_new(context, &o, why);
-    code = *out ? DONE : code_of(why);
+    *out = xir_proof_new(context, &options, why);
+    int code = *out ? DONE : code_of(why);
     say(why);
     xir_diags_free(why);
     if (code) return code;
@@ -84,7 +73,36 @@ int proof_of_line(xir_proof **out, xir_pass_watch *watch) {
     return DONE;
 }
 
-int proof_end(const xir_proof *proof, FILE *out) {
+int proof_of_line(xir_proof **out, xir_pass_watch *watch) {
+    options = XIR_INIT(xir_proof_options);
+    *out = NULL;
+    if (!prove_args.prove) {
+        if (!prove_args.inputs.n && !prove_args.each && !prove_args.seed && !prove_args.tolerance) return DONE;
+        return complain(MISUSED, "--input, --each, --seed and --tolerance need --prove");
+    }
+    text_put(&spelled, "--prove");
+    int code = options_of_line(&options);
+    if (!code) code = max_work_of_line(&options.max_work);
+    for (size_t i = 0; !code && i < prove_args.inputs.n; i++) code = load_input(prove_args.inputs.items[i]);
+    if (code) return code;
+    options.inputs = inputs;
+    options.n_inputs = n_inputs;
+    return another_proof(out, watch);
+}
+
+int proof_filled(const xir_network *net, xir_network **copy, xir_proof **out, xir_pass_watch *watch) {
+    *copy = NULL;
+    *out = NULL;
+    if (!prove_args.prove || !xir_network_weights_are_zero(net)) return DONE;
+    xir_diags *why = new_diags();
+    *copy = xir_network_clone(net);
+    int code = *copy ? exit_of(xir_network_fill_weights(*copy, options.seed, why)) : no_memory();
+    say(why);
+    xir_diags_free(why);
+    return code ? code : another_proof(out, watch);
+}
+
+int proof_end(const xir_proof *proof, bool filled, FILE *out) {
     xir_proof_state state = XIR_INIT(xir_proof_state);
     xir_proof_state_of(proof, &state, NULL);
     const xir_diags *obstacle = xir_proof_obstacle(proof);
@@ -95,24 +113,31 @@ int proof_end(const xir_proof *proof, FILE *out) {
         return FAULTY;
     }
     if (!out) return DONE;
+    if (filled) fprintf(out, "the weights are all zeros; with weights filled from seed %llu: ",
+                        (unsigned long long)options.seed);
     if (state.outputs == 0) fprintf(out, "proven: no pass changed the network after it could be run\n");
     else fprintf(out, "proven: %zu networks compute the same, the largest difference of an output is %.3g\n",
                  state.networks, state.largest);
     return DONE;
 }
 
-void put_proof(json_out *j, const xir_proof *proof) {
+static void put_state(json_out *j, const char *name, const xir_proof *proof, const xir_proof *filled) {
     xir_proof_state state = XIR_INIT(xir_proof_state);
     if (!proof || xir_proof_state_of(proof, &state, NULL)) {
-        json_null(j, "proof");
+        json_null(j, name);
         return;
     }
-    json_open(j, "proof", '{');
+    json_open(j, name, '{');
     json_uint(j, "networks", state.networks);
     json_uint(j, "outputs", state.outputs);
     json_member(j, "largest");
     json_real(&j->t, state.largest);
+    if (filled) put_state(j, "filled", filled, NULL);
     json_close(j, '}');
+}
+
+void put_proof(json_out *j, const xir_proof *proof, const xir_proof *filled) {
+    put_state(j, "proof", proof, filled);
 }
 
 void proof_free(xir_proof *proof) {

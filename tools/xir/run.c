@@ -16,6 +16,7 @@ typedef struct ports {
     xir_value **values;
     xir_array **arrays;
     size_t      n;
+    bool        invented;   /* the arrays are random */
 } ports;
 
 static void ports_make(ports *p, size_t n) {
@@ -137,6 +138,7 @@ static const xir_type *with_all_dims(const xir_type *type) {
     return out;
 }
 
+/* Makes random numbers for the inputs without an array, which it marks. */
 static int invent_inputs(ports *in, uint64_t seed, xir_diags *why) {
     for (size_t i = 0; i < in->n; i++) {
         const xir_type *type = xir_value_type(in->values[i]);
@@ -149,8 +151,28 @@ static int invent_inputs(ports *in, uint64_t seed, xir_diags *why) {
         }
         in->arrays[i] = xir_array_random(context, with_all_dims(type), seed + i, why);
         if (!in->arrays[i]) return code_of(why);
+        in->invented = true;
     }
     return DONE;
+}
+
+/* Once the network's operations are known, so are the numbers that its inputs take: indices within a table, for
+ * example. Arrays that were invented are drawn again where that matters. */
+static int redraw_inputs(const xir_network *net, ports *in, uint64_t seed, xir_diags *why) {
+    if (!in->invented) return DONE;   /* either all are invented or none is */
+    xir_numbers *takes = take(in->n + 1, sizeof *takes);
+    for (size_t i = 0; i < in->n; i++) takes[i] = xir_numbers_any();
+    int code = exit_of(xir_network_input_numbers(net, takes, in->n, why));
+    for (size_t i = 0; i < in->n && !code; i++) {
+        const xir_type *type = xir_array_type(in->arrays[i]);
+        xir_array *drawn = xir_array_random_in(context, type, seed + i, &takes[i], why);
+        code = drawn ? DONE : code_of(why);
+        if (!drawn) break;
+        xir_array_free(in->arrays[i]);
+        in->arrays[i] = drawn;
+    }
+    free(takes);
+    return code;
 }
 
 /* ---- a foreign network ------------------------------------------------------------------------------ */
@@ -392,6 +414,7 @@ static int compute(loaded *l, ports *in, ports *out, uint64_t seed, const xir_ru
     int code = read_inputs(in, why);
     if (!code) code = invent_inputs(in, seed, why);
     if (!code) code = convert(l->net, in, why);
+    if (!code) code = redraw_inputs(l->net, in, seed, why);
     if (code) return code;
     ports_make(out, xir_network_outputs(l->net, NULL, 0));
     xir_network_outputs(l->net, out->values, out->n);
@@ -481,9 +504,9 @@ const command run_command = {
     .doc = "computes the outputs of a network",
     .details = "A line is printed for each output: its name, its type, with --compare the largest difference. In "
                "the name of a file / becomes _; an output without a name is output_N. Without --input the inputs "
-               "are random: normal numbers, integers from 0 to 9, and dims that the network leaves open are 1. A "
-               "network of another framework's operations is converted first (to-xir). This is the reference "
-               "executor: see docs/executor.md.",
+               "are random: normal numbers, integers from 0 to 9, indices within their table, and dims that the "
+               "network leaves open are 1. A network of another framework's operations is converted first "
+               "(to-xir). This is the reference executor: see docs/executor.md.",
     .faulty = "the network is invalid or cannot be computed, or an output differs",
     .options = options, .least = 1, .most = 1, .run = run,
 };

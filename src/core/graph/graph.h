@@ -270,6 +270,13 @@ xir_status infer_run(xir_infer *at);            /* XIR_E_UNKNOWN: nothing regist
 xir_status infer_see_output(xir_infer *at, const xir_type *type);
 xir_status infer_work(xir_infer *at, xir_work *out);
 void       infer_end(xir_infer *at);
+/* Which numbers the inputs of an op take (takes.c): fills `in`, a range for each. `out` has one for each output; NULL:
+ * they may be any numbers. XIR_E_MEMORY. */
+#define NUMBERS_STRUCT SIZED(xir_numbers, gap)
+xir_status op_takes(const xir_op *op, const xir_numbers *out, xir_numbers *in);
+bool       numbers_are_any(const xir_numbers *range);
+/* Leaves what both ranges have in common. False, without a change, if that is nothing. */
+bool       numbers_narrow(xir_numbers *range, const xir_numbers *by);
 /* What happens to existing output types. If somebody has quantised the elements or dequantised them, this is a
  * conversion that inference does not know: re-inferring a network keeps such elements, with the inferred dims and
  * letters. */

@@ -23,6 +23,8 @@ void infer_start(xir_infer *at, xir_network *net, const xir_class *cls, const vo
     at->room = sizeof at->few / sizeof at->few[0];
     at->out_on_heap = false;
     at->read_values = false;
+    at->takes.in = NULL;
+    at->takes.out = NULL;
     at->status = XIR_OK;
     at->why = why;
     at->path = (xir_str){ NULL, 0 };

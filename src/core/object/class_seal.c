@@ -284,6 +284,7 @@ static void add_rows(const class_stage *stage, xir_class *cls, const xir_class_d
         case XIR_DECL_CHECK: more->check = row->fn; break;
         case XIR_DECL_INFER: add_infer(stage, cls, row); break;
         case XIR_DECL_WORK:  more->work = row->fn; break;
+        case XIR_DECL_TAKES: more->takes = row->fn; break;
         case XIR_DECL_FORM:  more->form = row->form; break;
         default: break;
         }

@@ -56,6 +56,7 @@ typedef struct class_more {
     _Atomic(infer_slot *) infer_more;   /* XIR_TARGET_MAX slots, for all kinds; NULL: none     */
     xir_infer_fn         *infer_tiled;  /* for tiled targets without their own function        */
     xir_infer_fn         *work;      /* NULL: one element operation per element of its outputs */
+    xir_infer_fn         *takes;     /* NULL: its inputs take all numbers                    */
     _Atomic(xir_kernel_fn *) kernel;    /* NULL: the executor cannot run it                    */
     const class_layout   *layout;    /* NULL: the op works in its own order only             */
     const class_normalised *normalised; /* NULL: unknown what it computes from normalised numbers */

@@ -3,7 +3,7 @@
 #ifndef CORE_RULE_H
 #define CORE_RULE_H
 
-#include <xir/infer.h>
+#include <xir/takes.h>
 #include "object.h"
 
 /* What a WORK function has found so far. */
@@ -11,6 +11,13 @@ typedef struct infer_work_seen {
     uint64_t multiply_adds, element_ops;
     bool     open;   /* it has asked for an unknown dim */
 } infer_work_seen;
+
+/* What a TAKES function narrows, and the ranges of the outputs; NULL: any numbers. */
+typedef struct infer_takes_seen {
+    xir_numbers       *in;
+    const xir_numbers *out;
+    size_t           n_out;
+} infer_takes_seen;
 
 /* Inferred types are written to `out` (room for `room`). */
 struct xir_infer {
@@ -34,6 +41,7 @@ struct xir_infer {
     size_t            place;        /* of an op in the order, from 1: "/ops/<place - 1>"; 0: not given */
     xir_str           op_name;
     infer_work_seen   work;
+    infer_takes_seen  takes;        /* NULLs except in a TAKES function */
     const xir_type   *few[4];
 };
 

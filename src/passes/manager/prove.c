@@ -215,13 +215,15 @@ static xir_status check_names(const xir_proof *p, xir_value *const *values, size
         for (size_t k = 0; k < n; k++) known |= is_called(values[k], k, p->given[i].name);
         if (known) continue;
         return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""),
-                         "an array was given for the input '%.80s', but the network has no such input", p->given[i].name);
+                         "an array was given for the input '%.80s', but the network has no such input",
+                         p->given[i].name);
     }
     return XIR_OK;
 }
 
-/* Random numbers for an input; an unknown dim becomes 1. */
-static xir_array *random_for(const xir_proof *p, const xir_value *v, size_t i, xir_diags *why) {
+/* Random numbers for an input, among those that it takes; an unknown dim becomes 1. */
+static xir_array *random_for(const xir_proof *p, const xir_value *v, size_t i, const xir_numbers *takes,
+                             xir_diags *why) {
     const xir_type *type = xir_value_type(v);
     const xir_tensor_type *tensor = xir_type_as_tensor(type);
     xir_str name = xir_value_name(v);
@@ -241,7 +243,7 @@ static xir_array *random_for(const xir_proof *p, const xir_value *v, size_t i, x
         mem_free(&p->ctx->alloc, dims, (tensor->shape.size + 1) * sizeof *dims);
         if (!type) return NULL;
     }
-    return xir_array_random(p->ctx, type, p->seed + i, why);
+    return xir_array_random_in(p->ctx, type, p->seed + i, takes, why);
 }
 
 /* The number of samples in the given arrays: 1, or the first dim, on which they must agree. */
@@ -282,18 +284,22 @@ static xir_array *sample_of(const xir_proof *p, const xir_array *array, size_t k
 
 /* Makes the inputs of all samples. A failure is an obstacle, not an error, unless memory ran out: every caller would
  * meet it. */
-static xir_status make_inputs(const xir_proof *p, xir_value *const *values, size_t n, xir_array **inputs,
-                              xir_diags *why) {
-    xir_status status = check_names(p, values, n, why);
+static xir_status make_inputs(const xir_proof *p, const xir_network *net, xir_value *const *values, size_t n,
+                              xir_array **inputs, xir_diags *why) {
+    xir_numbers *takes = mem_new(&p->ctx->alloc, (n + 1) * sizeof *takes);
+    xir_status status = takes ? check_names(p, values, n, why) : diag_memory(why);
+    for (size_t i = 0; takes && i < n; i++) takes[i] = xir_numbers_any();
+    if (!status) status = xir_network_input_numbers(net, takes, n, why);
     for (size_t i = 0; !status && i < n * p->n_samples; i++) {
         const xir_array *given = given_for(p, values[i % n], i % n);
         const size_t findings = xir_diags_count(why), errors = xir_diags_count_of(why, XIR_ERROR);
-        inputs[i] = given ? sample_of(p, given, i / n, why) : random_for(p, values[i % n], i, why);
+        inputs[i] = given ? sample_of(p, given, i / n, why) : random_for(p, values[i % n], i, &takes[i % n], why);
         if (inputs[i]) continue;
         const xir_diag *d = xir_diags_at(why, findings);
         bool said = xir_diags_count_of(why, XIR_ERROR) > errors;
         status = !said || (d && d->code == XIR_E_MEMORY) ? XIR_E_MEMORY : XIR_E_TYPE;
     }
+    mem_free(&p->ctx->alloc, takes, (n + 1) * sizeof *takes);
     return status;
 }
 
@@ -322,7 +328,7 @@ static xir_status check_first(xir_proof *p, const xir_network *net, xir_diags *w
     status = values && inputs && outputs && p->obstacle ? XIR_OK : diag_memory(why);
     if (!status) {
         xir_network_inputs(net, values, n_in);
-        status = make_inputs(p, values, n_in, inputs, p->obstacle);
+        status = make_inputs(p, net, values, n_in, inputs, p->obstacle);
     }
     if (!status) status = run_samples(p, net, inputs, n_in, outputs, n_out, p->obstacle);
     if (!status && !note_borders(p, net, n_in, n_out)) status = diag_memory(p->obstacle);

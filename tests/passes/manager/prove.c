@@ -1,8 +1,10 @@
 /* Proof by example: what is compared, when, and the findings for a difference. */
+#include <math.h>
 #include <stdio.h>
 #include "support/net.h"
 #include "support/passes.h"
 #include "support/scarce.h"
+#include "support/story.h"
 
 /* x [1,4] -> Multiply(x, w) 'p' -> ReLU 'r' -> Add(r, b) 'y' */
 static xir_network *line(xir_context *with, const float w[4], const float b[4]) {
@@ -312,6 +314,128 @@ static void arrays_follow_inputs_and_outputs_that_get_channels_last(void **state
     }
 }
 
+/* ---- random inputs that a network can be run on ----------------------------------------------------------------- */
+
+/* A small BERT: words, token types and places index their tables, and a mask leaves words out. */
+static const char bert[] =
+    "ids: sint64 1 6; types: sint64 1 6; places: sint64 1 6; mask: sint64 1 6;"
+    "words: params 30 8; kinds: params 2 8; rows: params 6 8; one: params 1 = 1; much: params 1 = -3.4e38;"
+    "a = Gather words ids; b = Gather kinds types; c = Gather rows places; d = Add a b; e = Add d c;"
+    "f = Cast mask [target_dtype=fp32,1,6]; g = Reshape f [shape=1,1,6 layout=@layout(***)]; h = Add one g [beta=-1];"
+    "m = Multiply h much; k = Transpose e [dims=0,2,1 layout=@layout(***)]; s = Matmul e k; t = Add s m; p = Softmax t;"
+    "y = Matmul p e; out y";
+
+static void a_bert_is_proven_without_inputs(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        xir_proof *p = xir_proof_new(ctx, &XIR_INIT(xir_proof_options, .seed = seed), why);
+        xir_network *net = story_net(bert);
+        assert_int_equal(xir_proof_check(p, net, why), XIR_OK);
+        if (xir_proof_obstacle(p)) xir_diags_print(xir_proof_obstacle(p), stderr);
+        assert_int_equal(state_of(p).networks, 1);
+        assert_int_equal(xir_proof_check(p, net, why), XIR_OK);
+        assert_true(state_of(p).largest == 0);
+        xir_network_free(net);
+        xir_proof_free(p);
+    }
+}
+
+/* Which parts of a table does the proof reach? A changed row of each is a difference. */
+static void a_proof_sees_the_tables_and_the_mask(void **state) {
+    (void)state;
+    static const char *const params[] = { "words", "kinds", "rows" };
+    for (size_t i = 0; i < COUNT(params); i++) {
+        xir_proof *p = xir_proof_new(ctx, NULL, why);
+        xir_network *net = story_net(bert);
+        assert_int_equal(xir_proof_check(p, net, why), XIR_OK);
+        float *w = xir_params_edit(story_value(net, params[i]));
+        uint64_t size;
+        (void)xir_params_data(story_value(net, params[i]), &size);
+        for (size_t k = size / 8; k < size / 4; k++) w[k] += 1;   /* the second half */
+        assert_int_equal(xir_proof_check(p, net, why), XIR_E_INVALID);
+        xir_diags_clear(why);
+        xir_network_free(net);
+        xir_proof_free(p);
+    }
+    xir_proof *p = xir_proof_new(ctx, NULL, why);
+    xir_network *net = story_net(bert);
+    assert_int_equal(xir_proof_check(p, net, why), XIR_OK);
+    ((float *)xir_params_edit(story_value(net, "one")))[0] = 0;   /* 0 - mask: leaves out other words */
+    assert_int_equal(xir_proof_check(p, net, why), XIR_E_INVALID);
+    xir_diags_clear(why);
+    xir_network_free(net);
+    xir_proof_free(p);
+}
+
+/* ---- networks without weights ----------------------------------------------------------------------------------- */
+
+/* The vector is a scale; the numbers of one element are not weights. */
+static const char empty_net[] =
+    "x: 1 4; w: params 4 3 = 0 0 0 0 0 0 0 0 0 0 0 0; v: params 3 = 0 0 0; c: params 1 = 2;"
+    "a = Matmul x w; b = Multiply a c; y = Add b v; out y";
+
+static void weights_of_zeros_are_noticed(void **state) {
+    (void)state;
+    xir_network *net = story_net(empty_net), *full = story_net("x: 1 4; w: params 4 3; a = Matmul x w; out a"),
+                *none = story_net("x: 1 4; w: params 4 3 = none; a = Matmul x w; out a"),
+                *without = story_net("x: 1 4; c: params 1 = 0; a = Add x c; out a");
+    assert_true(xir_network_weights_are_zero(net));
+    assert_false(xir_network_weights_are_zero(full));
+    assert_false(xir_network_weights_are_zero(none));
+    assert_false(xir_network_weights_are_zero(without));
+    assert_false(xir_network_weights_are_zero(NULL));
+    xir_network_free(net);
+    xir_network_free(full);
+    xir_network_free(none);
+    xir_network_free(without);
+}
+
+static const float *numbers_of(const xir_network *net, const char *name) {
+    return xir_params_typed(story_value(net, name), 4);
+}
+
+static void a_copy_is_filled_and_the_network_is_not(void **state) {
+    (void)state;
+    xir_network *net = story_net(empty_net), *copy = xir_network_clone(net), *again = xir_network_clone(net);
+    assert_int_equal(xir_network_fill_weights(copy, 7, why), XIR_OK);
+    assert_int_equal(xir_network_fill_weights(again, 7, why), XIR_OK);
+    assert_true(xir_network_weights_are_zero(net));
+    assert_false(xir_network_weights_are_zero(copy));
+    assert_memory_equal(numbers_of(copy, "w"), numbers_of(again, "w"), 48);
+    for (size_t i = 0; i < 12; i++) assert_true(fabs(numbers_of(copy, "w")[i]) <= 1 && numbers_of(copy, "w")[i] != 0);
+    for (size_t i = 0; i < 3; i++) assert_true(numbers_of(copy, "v")[i] >= 0.5f && numbers_of(copy, "v")[i] <= 1.5f);
+    assert_true(numbers_of(copy, "c")[0] == 2);
+    assert_int_equal(xir_network_fill_weights(again, 8, why), XIR_OK);   /* what is not zero stays */
+    assert_memory_equal(numbers_of(copy, "w"), numbers_of(again, "w"), 48);
+    xir_network_free(net);
+    xir_network_free(copy);
+    xir_network_free(again);
+}
+
+/* A pass that forgets the product: the network becomes Add(x * 0 …). */
+static xir_status run_forget(xir_pass *at) {
+    xir_network *net = xir_pass_network(at);
+    DOES(xir_op_set_input(story_op(net, "b"), 1, story_value(net, "v")));
+    xir_pass_changed(at, 1);
+    return XIR_OK;
+}
+static const xir_pass_decl forget = { XIR_PASS_HEAD("forget", "multiplies by the wrong constant"),
+                                      .level = XIR_LEVEL_MAX, .run = run_forget };
+
+static void only_weights_show_that_a_pass_is_wrong(void **state) {
+    (void)state;
+    for (int filled = 0; filled < 2; filled++) {
+        xir_proof *p = xir_proof_new(ctx, NULL, why);
+        xir_network *net = story_net(empty_net);
+        if (filled) assert_int_equal(xir_network_fill_weights(net, 0, why), XIR_OK);
+        assert_int_equal(run(net, p, "forget"), filled ? XIR_E_INVALID : XIR_OK);
+        assert_int_equal(state_of(p).networks, 2);
+        xir_diags_clear(why);
+        xir_network_free(net);
+        xir_proof_free(p);
+    }
+}
+
 /* ---- without memory --------------------------------------------------------------------------------------------- */
 
 static void scarce_look(want *w) {
@@ -333,7 +457,8 @@ static void every_allocation(void **state) {
 static int begin(void **state) {
     int result = group_begin(state);
     passes_for_tests(ctx);
-    return xir_pass_register(ctx, &spoil, why) == XIR_OK ? result : -1;
+    bool ready = xir_pass_register(ctx, &spoil, why) == XIR_OK && xir_pass_register(ctx, &forget, why) == XIR_OK;
+    return ready ? result : -1;
 }
 
 int main(void) {
@@ -349,6 +474,11 @@ int main(void) {
         cmocka_unit_test(arrays_follow_inputs_and_outputs_that_get_channels_last),
         cmocka_unit_test(a_pipeline_is_proven_pass_by_pass),
         cmocka_unit_test(the_pass_that_changes_the_result_is_named),
+        cmocka_unit_test(a_bert_is_proven_without_inputs),
+        cmocka_unit_test(a_proof_sees_the_tables_and_the_mask),
+        cmocka_unit_test(weights_of_zeros_are_noticed),
+        cmocka_unit_test(a_copy_is_filled_and_the_network_is_not),
+        cmocka_unit_test(only_weights_show_that_a_pass_is_wrong),
         cmocka_unit_test(every_allocation),
     };
     return cmocka_run_group_tests(tests, begin, group_end);
