@@ -42,6 +42,12 @@ XIR_API const xir_type *xir_network_type_with_dims(xir_network *net, const xir_t
  * XIR_E_MEMORY. */
 XIR_API xir_status xir_network_bind(xir_network *net, const xir_symbol *bindings, size_t n, xir_diags *why);
 
+/* Returns the type with a number for every dim, for a call that needs one, such as a random array: a symbol is `each`,
+ * or the value of its interval that is nearest to it, expressions follow, and a dim about which nothing is known is
+ * `each`. The result belongs to the context. NULL with a finding if a dim would be negative (XIR_E_BOUNDS) or `type` is
+ * not a tensor. */
+XIR_API const xir_type *xir_type_with_known_dims(xir_context *ctx, const xir_type *type, int64_t each, xir_diags *why);
+
 XIR_END
 
 #endif

@@ -95,6 +95,30 @@ static void put_values(json_out *j, const char *name, const xir_network *net,
     free((void *)values);
 }
 
+/* The symbols of open dims; NULL if there are none. Free the list. */
+static xir_symbol *symbols_of(const xir_network *net, size_t *n) {
+    *n = xir_network_symbols(net, NULL, 0);
+    if (*n == SIZE_MAX) exit(no_memory());
+    xir_symbol *symbols = *n ? take(*n, sizeof *symbols) : NULL;
+    if (*n) xir_network_symbols(net, symbols, *n);
+    return symbols;
+}
+
+static void put_symbols(json_out *j, const xir_network *net) {
+    size_t n;
+    xir_symbol *symbols = symbols_of(net, &n);
+    if (n) json_open(j, "symbols", '{');
+    for (size_t i = 0; i < n; i++) {
+        text key = { 0 };
+        json_text(&key, symbols[i].name);
+        json_member(j, NULL);
+        text_printf(&j->t, "%s:[%" PRId64 ",%" PRId64 "]", key.data, symbols[i].least, symbols[i].most);
+        text_free(&key);
+    }
+    if (n) json_close(j, '}');
+    free(symbols);
+}
+
 static void put_network(json_out *j, const loaded *l, const counts *c) {
     json_str(j, "format", xir_str_of(l->format->name));
     json_str(j, "name", xir_network_name(l->net));
@@ -122,6 +146,7 @@ static void put_network(json_out *j, const loaded *l, const counts *c) {
     json_close(j, '}');
     put_values(j, "inputs", l->net, xir_network_inputs);
     put_values(j, "outputs", l->net, xir_network_outputs);
+    put_symbols(j, l->net);
 }
 
 /* ---- for people ---------------------------------------------------------------------------------- */
@@ -160,6 +185,18 @@ static void print_values(const char *word, const xir_network *net,
     free((void *)values);
 }
 
+static void print_symbols(const xir_network *net) {
+    size_t n;
+    xir_symbol *symbols = symbols_of(net, &n);
+    if (n) printf("symbols\n");
+    for (size_t i = 0; i < n; i++) {
+        printf("  ");
+        print_text(stdout, symbols[i].name);
+        printf(" from %" PRId64 " to %" PRId64 "\n", symbols[i].least, symbols[i].most);
+    }
+    free(symbols);
+}
+
 static void print_words(const loaded *l, const counts *c) {
     const xir_network *net = l->net;
     text target = { 0 };
@@ -184,6 +221,7 @@ static void print_words(const loaded *l, const counts *c) {
     printf("\n\n");
     print_values("inputs", net, xir_network_inputs);
     print_values("outputs", net, xir_network_outputs);
+    print_symbols(net);
     printf("\nops\n");
     for (size_t i = 0; i < c->kinds; i++) {
         printf("  %6zu  ", c->kind[i].n);

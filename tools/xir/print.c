@@ -369,13 +369,41 @@ void object_words(text *t, const xir_object *object) {
     text_free(&printed);
 }
 
+/* "[1,3,-1]", or with the expression of a symbolic dim, "[batch,3,-1]". */
+static void put_dims(text *t, const xir_type *type, bool symbols) {
+    text_put(t, "[");
+    for (size_t i = 0; i < xir_type_rank(type); i++) {
+        char words[200];
+        xir_type_dim_text(type, (int64_t)i, words, sizeof words);
+        bool open = xir_type_dim(type, (int64_t)i, false) < 0 && (!symbols || strcmp(words, "?") == 0);
+        text_printf(t, i ? ",%s" : "%s", open ? "-1" : words);
+    }
+    text_put(t, "]");
+}
+
+/* A text a dim: ["batch","3","?"]. */
+static void json_dims(text *t, const xir_type *type) {
+    text_put(t, "[");
+    for (size_t i = 0; i < xir_type_rank(type); i++) {
+        char words[400];
+        xir_type_dim_text(type, (int64_t)i, words, sizeof words);
+        if (i) text_put(t, ",");
+        json_text(t, xir_str_of(words));
+    }
+    text_put(t, "]");
+}
+
 void json_type(json_out *j, const xir_type *type) {
     const xir_tensor_type *tensor = xir_type_as_tensor(type);
     json_member(j, "dtype");
     json_object(&j->t, xir_type_object(tensor ? tensor->element_dtype : type));
     json_member(j, "shape");
-    if (tensor) json_i64s(&j->t, tensor->shape.data, tensor->shape.size);
+    if (tensor) put_dims(&j->t, type, false);
     else text_put(&j->t, "null");
+    if (xir_type_is_symbolic(type)) {
+        json_member(j, "dims");
+        json_dims(&j->t, type);
+    }
     json_member(j, "layout");
     json_object(&j->t, tensor ? (const xir_object *)tensor->layout : NULL);
 }
@@ -395,7 +423,7 @@ void type_words(text *t, const xir_type *type) {
     text_put(t, " ");
     text_add(t, layout.data, layout.size);
     text_put(t, " ");
-    json_i64s(t, tensor->shape.data, tensor->shape.size);
+    put_dims(t, type, true);
     for (size_t i = 0; i < tensor->merged_distrs.size; i++) {
         text_put(t, " ");
         object_words(t, tensor->merged_distrs.data[i]);

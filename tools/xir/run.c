@@ -127,17 +127,6 @@ static int read_inputs(ports *in, xir_diags *why) {
     return DONE;
 }
 
-/* A type whose unknown dims are 1. */
-static const xir_type *with_all_dims(const xir_type *type) {
-    xir_i64s shape = xir_type_as_tensor(type)->shape;
-    int64_t *dims = take(shape.size + 1, sizeof *dims);
-    for (size_t k = 0; k < shape.size; k++) dims[k] = shape.data[k] < 0 ? 1 : shape.data[k];
-    const xir_type *out = xir_type_tensor(context, xir_type_element(type), xir_type_layout(type), dims, shape.size);
-    free(dims);
-    if (!out) exit(no_memory());
-    return out;
-}
-
 /* Makes random numbers for the inputs without an array, which it marks. */
 static int invent_inputs(ports *in, uint64_t seed, xir_diags *why) {
     for (size_t i = 0; i < in->n; i++) {
@@ -149,7 +138,8 @@ static int invent_inputs(ports *in, uint64_t seed, xir_diags *why) {
             return complain(FAULTY, "input '%.*s' is not a tensor: there are no random numbers for it",
                             (int)name.size, name.data);
         }
-        in->arrays[i] = xir_array_random(context, with_all_dims(type), seed + i, why);
+        type = xir_type_with_known_dims(context, type, 1, why);
+        in->arrays[i] = type ? xir_array_random(context, type, seed + i, why) : NULL;
         if (!in->arrays[i]) return code_of(why);
         in->invented = true;
     }

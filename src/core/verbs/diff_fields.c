@@ -3,6 +3,7 @@
 #include <math.h>
 #include "diff.h"
 #include "hash.h"
+#include "symbol.h"
 
 /* ---- simple ones --------------------------------------------------------------------------------------------- */
 
@@ -52,6 +53,22 @@ static bool same_refs(const xir_refs *a, const xir_refs *b) {
     return true;
 }
 
+/* The dims of a type; as texts if one of them is an expression. */
+static xir_diff_side shape_side(xir_diff *d, const xir_tensor_type *type) {
+    xir_attr attr = { .kind = XIR_KIND_I64S, .as.i64s = type->shape };
+    const object_pool *pool = tensor_pool(type);
+    xir_str *texts = pool ? arena_take(&d->memory, type->shape.size * sizeof *texts) : NULL;
+    d->failed |= pool && !texts;
+    for (size_t i = 0; texts && i < type->shape.size; i++) {
+        const dim_word word = word_of_dim(pool, type->shape.data[i]);
+        d->failed |= !arena_text(&d->memory, xir_str_of(word.text), &texts[i]);
+    }
+    if (texts && !d->failed) {
+        attr = (xir_attr){ .kind = XIR_KIND_TEXTS, .as.texts = { texts, type->shape.size } };
+    }
+    return attr_side(attr);
+}
+
 /* Records the differing parts of tensors; if no part shows the difference (undeclared keys), the whole. */
 static void diff_types(xir_diff *d, const xir_type *a, const xir_type *b) {
     if (a == b || (a && b && xir_type_equal(a, b))) return;
@@ -59,10 +76,7 @@ static void diff_types(xir_diff *d, const xir_type *a, const xir_type *b) {
     size_t before = d->n, size = diff_into(d, XIR_STR("dtype"));
     if (x && y) {
         diff_objects(d, "element_dtype", xir_type_object(x->element_dtype), xir_type_object(y->element_dtype));
-        if (!SAME_ITEMS(x->shape, y->shape)) {
-            changed_in(d, "shape", attr_side((xir_attr){ .kind = XIR_KIND_I64S, .as.i64s = x->shape }),
-                       attr_side((xir_attr){ .kind = XIR_KIND_I64S, .as.i64s = y->shape }));
-        }
+        if (!SAME_ITEMS(x->shape, y->shape)) changed_in(d, "shape", shape_side(d, x), shape_side(d, y));
         diff_objects(d, "layout", (const xir_object *)x->layout, (const xir_object *)y->layout);
         if (!same_refs(&x->merged_distrs, &y->merged_distrs)) {
             changed_in(d, "merged_distrs", attr_side((xir_attr){ .kind = XIR_KIND_REFS, .as.refs = x->merged_distrs }),

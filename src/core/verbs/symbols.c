@@ -103,6 +103,38 @@ const xir_type *xir_network_type_with_dims(xir_network *net, const xir_type *typ
     return made;
 }
 
+typedef struct nearest { int64_t each; } nearest;
+
+static expr nearest_value(void *user, const object_pool *from, size_t i) {
+    const symbol *s = symbol_at(from, i);
+    const int64_t each = ((const nearest *)user)->each;
+    return each < s->least ? s->least : each > s->most ? s->most : each;
+}
+
+const xir_type *xir_type_with_known_dims(xir_context *ctx, const xir_type *type, int64_t each, xir_diags *why) {
+    const xir_tensor_type *tensor = xir_type_as_tensor(type);
+    if (!tensor) return refuse(why, XIR_E_TYPE, "", "expected a tensor type");
+    object_pool *from = tensor_pool(tensor);
+    const size_t rank = tensor->shape.size;
+    const xir_type *made = NULL;
+    int64_t *dims = mem_new(&ctx->alloc, (rank + 1) * sizeof *dims);
+    bool ok = dims != NULL;
+    for (size_t i = 0; i < rank && ok; i++) {
+        int64_t dim = tensor->shape.data[i];
+        bool symbolic = from && dim_is_symbolic(dim);
+        dims[i] = symbolic ? expr_remake(from, from, dim, nearest_value, &(nearest){ each }) : dim < 0 ? each : dim;
+        ok = dims[i] >= 0;
+        if (!ok) {
+            refuse(why, XIR_E_BOUNDS, "shape", "dim %zu is %s: expected at least 0 for symbols near %lld, found %lld", i,
+                   word_of_dim(from, dim).text, (long long)each, (long long)dims[i]);
+        }
+    }
+    if (ok) made = xir_type_with_shape(ctx, type, dims, rank, why);
+    else if (!dims) out_of_memory(why);
+    mem_free(&ctx->alloc, dims, (rank + 1) * sizeof *dims);
+    return made;
+}
+
 /* ---- binding ---------------------------------------------------------------------------------------------------- */
 
 typedef struct binding {

@@ -2,6 +2,7 @@
  * is run on the same inputs, and its outputs are compared with the expected ones. Only if they differ are all values
  * of the last two networks computed, to find the first value that differs. */
 #include <xir/prove.h>
+#include <xir/symbols.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -233,14 +234,7 @@ static xir_array *random_for(const xir_proof *p, const xir_value *v, size_t i, c
         return NULL;
     }
     if (xir_type_has_unknown_dim(type)) {
-        int64_t *dims = mem_new(&p->ctx->alloc, (tensor->shape.size + 1) * sizeof *dims);
-        if (!dims) {
-            diag_memory(why);
-            return NULL;
-        }
-        for (size_t k = 0; k < tensor->shape.size; k++) dims[k] = tensor->shape.data[k] < 0 ? 1 : tensor->shape.data[k];
-        type = xir_type_with_shape(p->ctx, type, dims, tensor->shape.size, why);
-        mem_free(&p->ctx->alloc, dims, (tensor->shape.size + 1) * sizeof *dims);
+        type = xir_type_with_known_dims(p->ctx, type, 1, why);
         if (!type) return NULL;
     }
     return xir_array_random_in(p->ctx, type, p->seed + i, takes, why);

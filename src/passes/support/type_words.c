@@ -1,7 +1,7 @@
 /* See type_words.h. */
 #include "support/type_words.h"
-#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <xir/serialize.h>
 
 const char *type_words(xir_context *ctx, const xir_type *type, char out[TYPE_WORDS]) {
@@ -20,7 +20,9 @@ const char *type_words(xir_context *ctx, const xir_type *type, char out[TYPE_WOR
     const xir_str axes = tensor->layout ? tensor->layout->axes : XIR_STR("?");
     n += (size_t)snprintf(out + n, TYPE_WORDS - n, " %.*s [", (int)(axes.size < 40 ? axes.size : 40), axes.data);
     for (size_t i = 0; i < tensor->shape.size && n < TYPE_WORDS - 24; i++) {
-        n += (size_t)snprintf(out + n, TYPE_WORDS - n, "%s%" PRId64, i ? "," : "", tensor->shape.data[i]);
+        char dim[24];   // longer expressions are cut
+        xir_type_dim_text(type, (int64_t)i, dim, sizeof dim);
+        n += (size_t)snprintf(out + n, TYPE_WORDS - n, "%s%s", i ? "," : "", strcmp(dim, "?") ? dim : "-1");
     }
     snprintf(out + n, TYPE_WORDS - n, "]");
     return out;

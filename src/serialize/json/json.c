@@ -4,6 +4,7 @@
 #include "format.h"
 #include "json/json.h"
 #include "raw/payload.h"
+#include "spelled.h"
 
 /* ---- printing ---------------------------------------------------------------------------------------------- */
 
@@ -90,11 +91,16 @@ static xir_status explain_failure(xir_context *ctx, xir_status status, xir_diags
 
 static xir_status write_json(xir_network *net, int indent, xir_write_fn *write, void *user, xir_diags *why) {
     json_sink j;
-    json_sink_init(&j, net->ctx, indent, write, user);
-    xir_status status = write_network(net, &j, why);
-    if (!status) status = json_sink_end(&j);
-    if (j.sink.status) explain_failure(net->ctx, status, why);
-    json_sink_free(&j);
+    spelling dims;   /* for programs that print; a save has added the keys already */
+    xir_status status = spelling_begin(&dims, net, why);
+    if (!status) {
+        json_sink_init(&j, net->ctx, indent, write, user);
+        status = write_network(net, &j, why);
+        if (!status) status = json_sink_end(&j);
+        if (j.sink.status) explain_failure(net->ctx, status, why);
+        json_sink_free(&j);
+    }
+    spelling_end(&dims);
     return status;
 }
 

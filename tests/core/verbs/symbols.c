@@ -147,6 +147,18 @@ static void copies_have_their_own_expressions(void **state) {
     xir_network_free(copy);
 }
 
+static void a_number_can_be_had_for_every_dim(void **state) {
+    (void)state;
+    xir_network *net = new_net();
+    DOES(xir_network_declare_symbol(net, XIR_STR("n"), 3, 9, why));
+    const xir_type *type = TYPED(net, "****", "n", "2*n + m", "?", "5");
+    assert_string_equal(dims_of(xir_type_with_known_dims(ctx, type, 1, why)), "3, 7, 1, 5");
+    assert_string_equal(dims_of(xir_type_with_known_dims(ctx, type, 20, why)), "9, 38, 20, 5");
+    assert_null(xir_type_with_known_dims(ctx, TYPED(net, "NC", "m - 2", "1"), 1, why));
+    assert_int_equal(xir_diags_at(why, 0)->code, XIR_E_BOUNDS);
+    xir_network_free(net);
+}
+
 /* ---- binding ---------------------------------------------------------------------------------------------------- */
 
 static void binding_replaces_symbols(void **state) {
@@ -513,6 +525,7 @@ int main(void) {
         cmocka_unit_test(wrong_texts_are_refused),
         cmocka_unit_test(dims_that_are_never_equal_are_findings),
         cmocka_unit_test(copies_have_their_own_expressions),
+        cmocka_unit_test(a_number_can_be_had_for_every_dim),
         cmocka_unit_test(binding_replaces_symbols),
         cmocka_unit_test(wrong_bindings_change_nothing),
         cmocka_unit_test(the_pass_binds),
