@@ -5,6 +5,7 @@
 #include "constant.h"
 #include "element.h"
 #include "graph.h"
+#include "items.h"
 #include "number.h"
 #include "types.h"
 
@@ -52,6 +53,19 @@ static xir_status count_reals(xir_infer *at, double start, double limit, double 
     return XIR_OK;
 }
 
+/* The same for integers that depend on open dims; unknown unless delta is a number. */
+static int64_t length_of_items(xir_infer *at) {
+    item_list n[3];
+    object_pool *pool = at->pool;
+    for (size_t i = 0; i < 3; i++) {
+        if (!items_of_value(pool, xir_infer_input_value(at, i), &n[i]) || n[i].n != 1) return UNKNOWN_DIM;
+    }
+    expr from = n[START].v[0], to = n[LIMIT].v[0], step = n[DELTA].v[0];
+    if (!expr_is_number(step) || step == 0 || step < -INT32_MAX) return UNKNOWN_DIM;
+    expr span = step > 0 ? expr_sub(pool, to, from) : expr_sub(pool, from, to);
+    return dim_of_expr(expr_ceil_div(pool, expr_max(pool, span, 0), step > 0 ? step : -step));
+}
+
 static xir_status range_length(xir_infer *at, int64_t *out) {
     const xir_type *element = xir_type_element(xir_infer_input(at, START));
     constant_number n[3];
@@ -74,7 +88,10 @@ static xir_status range_length(xir_infer *at, int64_t *out) {
         if ((status = read_number(at, i, &n[i]))) return status;
     }
     if (n[DELTA].known && n[DELTA].real == 0) return delta_zero(at);
-    if (!n[START].known || !n[LIMIT].known || !n[DELTA].known) return XIR_OK;
+    if (!n[START].known || !n[LIMIT].known || !n[DELTA].known) {
+        if (n[START].is_integer) *out = length_of_items(at);
+        return expr_no_memory(at->pool) ? no_memory(at) : XIR_OK;
+    }
     if (n[START].is_integer) return count_integers(at, n[START].integer, n[LIMIT].integer, n[DELTA].integer, out);
     const xir_float_type *real = xir_float_type_of((const xir_object *)element);
     return count_reals(at, n[START].real, n[LIMIT].real, n[DELTA].real, real->format == XIR_FLOAT_FP32, out);
@@ -191,6 +208,11 @@ xir_status constant_of_shape_infer(xir_infer *at) {
         return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "the number of dims that input holds is unknown, so "
                               "the rank of the output cannot be determined");
     }
-    for (int64_t i = 0; i < rank && !dims.known; i++) dims.data[i] = UNKNOWN_DIM;
+    item_list items;
+    bool computed = !dims.known && items_of_value(at->pool, xir_infer_input_value(at, 0), &items);
+    for (int64_t i = 0; i < rank && !dims.known; i++) {
+        dims.data[i] = computed && (size_t)i < items.n ? dim_of_expr(items.v[i]) : UNKNOWN_DIM;
+    }
+    if (computed && expr_no_memory(at->pool)) return no_memory(at);
     return xir_infer_result_tensor(at, (const xir_type *)a->element_dtype, NULL, dims.data, (size_t)rank);
 }

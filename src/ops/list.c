@@ -48,23 +48,26 @@ xir_status check_open(xir_infer *at, const char *attribute, xir_i64s items) {
     return XIR_OK;
 }
 
-/* The least number of a list. */
-#define LEAST (-((int64_t)1 << 62))
-
 xir_status copy_items(xir_infer *at, xir_i64s items, dim_list *out) {
     if (!dims_init(at, out, items.size)) return XIR_E_MEMORY;
-    for (size_t i = 0; i < items.size; i++) out->data[i] = items.data[i] < LEAST ? LEAST : items.data[i];
+    for (size_t i = 0; i < items.size; i++) {
+        out->data[i] = items.data[i] < EXPR_LEAST ? EXPR_LEAST : items.data[i];
+    }
     return XIR_OK;
 }
 
 xir_status read_items(xir_infer *at, size_t size, dim_list *out) {
     integer_list read;
+    item_list items;
     xir_status status = read_integers(at, LIST, &read);
     if (status) return status;
     if (!dims_init(at, out, size)) return XIR_E_MEMORY;
+    bool computed = !read.known && items_of_value(at->pool, xir_infer_input_value(at, LIST), &items);
     for (size_t i = 0; i < size; i++) {
-        bool known = read.known && i < read.size;
-        out->data[i] = !known ? UNKNOWN_ITEM : read.data[i] < LEAST ? LEAST : read.data[i];
+        if (read.known && i < read.size) out->data[i] = read.data[i] < EXPR_LEAST ? EXPR_LEAST : read.data[i];
+        else out->data[i] = computed && i < items.n ? items.v[i] : UNKNOWN_ITEM;
     }
-    return XIR_OK;
+    if (!computed || !expr_no_memory(at->pool)) return XIR_OK;
+    dims_free(out);
+    return no_memory(at);
 }

@@ -4,11 +4,12 @@
 #ifndef OPS_LIST_H
 #define OPS_LIST_H
 
+#include "items.h"
 #include "tiled.h"
 
-/* An item that is computed at run time, and about which nothing is known. Numbers are larger: no dim, count or position
- * is below -2^62, so smaller ones are read as that. */
-#define UNKNOWN_ITEM INT64_MIN
+/* An item about which nothing is known. Numbers are larger: no dim, count or position is below -2^62, so smaller ones
+ * are read as that. */
+#define UNKNOWN_ITEM EXPR_UNKNOWN
 
 /* Whether the op has the input. */
 bool has_list(const xir_infer *at);
@@ -23,7 +24,11 @@ xir_status check_list(xir_infer *at, size_t size);
 xir_status check_open(xir_infer *at, const char *attribute, xir_i64s items);
 /* Copies items of an attribute; creates `out`. */
 xir_status copy_items(xir_infer *at, xir_i64s items, dim_list *out);
-/* Reads the input, after both checks, and creates `out`: each item is a number or UNKNOWN_ITEM. */
+/* Reads the input, after both checks, and creates `out`: each item is an expression (symbol.h), UNKNOWN_ITEM among
+ * them. */
 xir_status read_items(xir_infer *at, size_t size, dim_list *out);
+
+/* What ops make of lists of integers: ctx->op_items. */
+op_items_fn list_items;
 
 #endif

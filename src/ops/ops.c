@@ -1,6 +1,7 @@
 /* The functions of all op classes, and their registration. */
 #include "context.h"
 #include "library.h"
+#include "list.h"
 #include "rules.h"
 
 #define XIR_DEFS <xir/ops/all.def>
@@ -21,6 +22,7 @@ xir_status ops_register(xir_context *ctx) {
         xir_status status = xir_class_register(ctx, classes[i](), NULL);
         if (status) return status;
     }
+    ctx->op_items = list_items;
     ctx->input_class = xir_class_find_decl(ctx, xir_input_class());
     ctx->output_class = xir_class_find_decl(ctx, xir_output_class());
     return XIR_OK;

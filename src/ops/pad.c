@@ -42,8 +42,7 @@ static xir_status pad_dim(xir_infer *at, const dim_list *amounts, size_t k, int6
     const char *where = list_place(at, "padding");
     int64_t before = amounts->data[2 * k], after = amounts->data[2 * k + 1], cropped, padded;
     *out = UNKNOWN_DIM;
-    if (before == UNKNOWN_ITEM || after == UNKNOWN_ITEM) return XIR_OK;
-    if (dim < 0) {
+    if (dim < 0 || !expr_is_number(before) || !expr_is_number(after)) {
         *out = dim_of_expr(expr_add(at->pool, expr_add(at->pool, expr_of_dim(dim), before), after));
         return XIR_OK;
     }
@@ -133,7 +132,7 @@ static xir_status pad_take(const move *m, xir_infer *at, size_t k, stretch_list 
     const dim_list *amounts = &((const pad_amounts *)m)->amounts;
     int64_t before = amounts->data[2 * k], after = amounts->data[2 * k + 1];
     if (before == 0 && after == 0) return XIR_OK;
-    if (n < 0 || before == UNKNOWN_ITEM || after == UNKNOWN_ITEM) return refuse_unknown(at, k);
+    if (n < 0 || !expr_is_number(before) || !expr_is_number(after)) return refuse_unknown(at, k);
     int64_t first = before < 0 ? -before : 0, end = after < 0 ? n + after : n;
     xir_status status = XIR_OK;
     bool skips = a->mode == XIR_PAD_REFLECTION;   // reflection does not repeat the outermost element

@@ -40,11 +40,15 @@ static xir_status check_layout(xir_infer *at) {
                           (int)text.size, text.data, xir_target_row_of(xir_infer_target(at))->name);
 }
 
-/* How many of `each` elements there are in dims that are not all numbers. The rest is 0 where the op is valid. */
-static int64_t quotient(xir_infer *at, xir_i64s dims, int64_t each) {
-    expr all = 1;
-    for (size_t i = 0; i < dims.size; i++) all = expr_mul(at->pool, all, expr_of_dim(dims.data[i]));
-    return dim_of_expr(expr_floor_div(at->pool, all, each));
+/* What remains of the elements for -1, if dims or sizes are expressions. Where the op is valid, nothing is left. */
+static int64_t quotient(xir_infer *at, xir_i64s dims, xir_i64s shape, size_t infer) {
+    expr have = 1, want = 1;
+    for (size_t i = 0; i < dims.size; i++) have = expr_mul(at->pool, have, expr_of_dim(dims.data[i]));
+    for (size_t i = 0; i < shape.size; i++) {
+        if (i != infer) want = expr_mul(at->pool, want, expr_of_dim(shape.data[i]));
+    }
+    return dim_of_expr(expr_is_number(want) ? expr_floor_div(at->pool, have, want)
+                                            : expr_exact_div(at->pool, have, want));
 }
 
 xir_status reshape_dims(xir_infer *at, xir_i64s input, xir_i64s shape, dim_list *out) {
@@ -52,7 +56,7 @@ xir_status reshape_dims(xir_infer *at, xir_i64s input, xir_i64s shape, dim_list 
     size_t rank = shape.size, infer = rank;
     for (size_t i = 0; i < rank; i++) {
         int64_t dim = shape.data[i];
-        if (dim < -1) {
+        if (dim < -1 && (expr_is_number(dim) || !has_list(at))) {
             return xir_infer_fail(at, XIR_E_BOUNDS, where,
                                   "dim %zu is %" PRId64 ": expected at least 0, or -1 for the remaining elements", i,
                                   dim);
@@ -81,13 +85,15 @@ xir_status reshape_dims(xir_infer *at, xir_i64s input, xir_i64s shape, dim_list 
         }
         left = have / want_known;
     }
-    if (infer < rank && have < 0) left = quotient(at, input, want_known);
-    if (infer == rank && have >= 0 && have != want) {
+    bool open = false;   // some sizes are expressions
+    for (size_t i = 0; i < rank; i++) open |= shape.data[i] < 0 && i != infer;
+    if (infer < rank && (have < 0 || open)) left = quotient(at, input, shape, infer);
+    if (infer == rank && !open && have >= 0 && have != want) {
         return xir_infer_fail(at, XIR_E_INVALID, where,
                               "input has %" PRId64 " elements: expected %" PRId64 ", the product of 'shape'", have,
                               want);
     }
-    if (infer == rank && have < 0 && want % have_known) {
+    if (infer == rank && !open && have < 0 && want % have_known) {
         return xir_infer_fail(at, XIR_E_INVALID, where, "the product of the known dims of input is %" PRId64 ": "
                               "expected a divisor of %" PRId64 ", the product of 'shape'", have_known, want);
     }
@@ -142,7 +148,7 @@ static xir_status listed_shape(xir_infer *at, xir_i64s input, dim_list *out) {
     if (status) return status;
     for (size_t i = 0; i < asked.size; i++) {
         unknown |= asked.data[i] == UNKNOWN_ITEM;
-        if (asked.data[i] >= -1 || asked.data[i] == UNKNOWN_ITEM) continue;
+        if (asked.data[i] >= -1 || !expr_is_number(asked.data[i])) continue;
         dims_free(&asked);
         return xir_infer_fail(at, XIR_E_BOUNDS, "inputs/1",
                               "dim %zu is %" PRId64 ": expected at least 0, or -1 for the remaining elements", i,
@@ -315,8 +321,8 @@ static xir_status asked_sizes(xir_infer *at, dim_list *out) {
 static xir_status expand_dim(xir_infer *at, size_t i, int64_t size, int64_t dim, bool is_new, int64_t *out) {
     const char *where = list_place(at, "sizes");
     *out = size;
-    if (size == UNKNOWN_ITEM) {
-        *out = dim > 1 || dim == 0 ? dim : UNKNOWN_DIM;
+    if (!expr_is_number(size)) {   // it is 1 or the dim, or the dim is 1
+        (void)join_dim(at, dim, dim_of_expr(size), out);
         return XIR_OK;
     }
     if (size < -1) {
@@ -404,10 +410,10 @@ static int64_t repeats(const dim_list *counts, size_t i, size_t n) {
 
 /* A dim, repeated. */
 static xir_status tile_dim(xir_infer *at, int64_t dim, int64_t times, int64_t *out) {
-    *out = UNKNOWN_DIM;
-    if (times == 0 || dim == 0) *out = 0;
-    else if (times != UNKNOWN_ITEM && dim < 0) *out = times_dim(at, dim, times);
-    else if (times != UNKNOWN_ITEM && dim >= 0 && !mul_i64(dim, times, out)) {
+    *out = 0;
+    if (times == 0 || dim == 0) return XIR_OK;
+    if (dim < 0 || !expr_is_number(times)) *out = dim_of_expr(expr_mul(at->pool, expr_of_dim(dim), times));
+    else if (!mul_i64(dim, times, out)) {
         return xir_infer_fail(at, XIR_E_LIMIT, list_place(at, "dims"),
                               "a dim of %" PRId64 " repeated %" PRId64 " times exceeds 64 bits", dim, times);
     }
@@ -421,7 +427,7 @@ static xir_status tile_dims(xir_infer *at, dim_list *counts, dim_list *out) {
     if (status) return status;
     size_t rank = input->shape.size, n = counts->size > rank ? counts->size : rank;
     for (size_t i = 0; i < counts->size && !status; i++) {
-        if (counts->data[i] >= 0 || counts->data[i] == UNKNOWN_ITEM) continue;
+        if (counts->data[i] >= 0 || !expr_is_number(counts->data[i])) continue;
         status = xir_infer_fail(at, XIR_E_BOUNDS, list_place(at, "dims"),
                                 "count %zu is %" PRId64 ": expected at least 0", i, counts->data[i]);
     }
@@ -450,7 +456,7 @@ static xir_status tile_take(const move *m, xir_infer *at, size_t k, stretch_list
     int64_t dim = xir_type_as_tensor(xir_infer_input(at, 0))->shape.data[k];
     int64_t times = repeats(&((const counted *)m)->counts, (size_t)m->to[k], m->dims->size);
     if (times == 1) return XIR_OK;
-    if (dim < 0 || times == UNKNOWN_ITEM) return refuse_unknown(at, k);
+    if (dim < 0 || !expr_is_number(times)) return refuse_unknown(at, k);
     if (times == 0 || dim == 0) return add_stretch(out, 0, 0, 1);
     if (dim == 1) return add_stretch(out, 0, times, 0);
     xir_status status = XIR_OK;

@@ -51,7 +51,7 @@ static xir_status resize_shape(xir_infer *at, named_dims *out, size_t *n) {
         size_t place = 0;
         for (size_t other = 1; other <= *n; other++) place += out->at[other] < out->at[k];
         int64_t size = sizes.data[place];
-        if (size < 1 && size != UNKNOWN_ITEM) {
+        if (expr_is_number(size) && size < 1) {
             return xir_infer_fail(at, XIR_E_BOUNDS, list_place(at, "dsize"),
                                   "size %zu is %" PRId64 ": expected at least 1", place, size);
         }
@@ -59,7 +59,7 @@ static xir_status resize_shape(xir_infer *at, named_dims *out, size_t *n) {
             return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "input has no %ss: expected at least 1 to resize",
                                   words_of_axis(*n, k - 1)->thing);
         }
-        out->dim[k] = size == UNKNOWN_ITEM ? UNKNOWN_DIM : size;
+        out->dim[k] = dim_of_expr(size);
     }
     return XIR_OK;
 }

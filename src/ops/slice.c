@@ -33,16 +33,18 @@ static int64_t pick(int64_t begin, int64_t end, int64_t stride, int64_t n, int64
 
 #define MOST_DIM ((int64_t)1 << 62)
 
-/* `place` for a dim that is an expression. No dim reaches FAR. */
+/* `place` for a dim or a position that is an expression: unknown unless its sign is known. No dim reaches FAR. */
 #define FAR (INT64_C(1) << 60)
-static expr place_open(object_pool *pool, int64_t at, expr n, int64_t least, expr most) {
-    if (at <= -FAR) return least;
-    if (at >= FAR) return most;
-    return at < 0 ? expr_max(pool, expr_add(pool, n, at), least) : expr_min(pool, at, most);
+static expr place_open(object_pool *pool, expr at, expr n, int64_t least, expr most) {
+    if (expr_is_number(at) && at <= -FAR) return least;
+    if (expr_is_number(at) && at >= FAR) return most;
+    if (expr_at_least(pool, at, 0)) return expr_min(pool, at, most);
+    if (expr_at_least(pool, -1, at)) return expr_max(pool, expr_add(pool, n, at), least);
+    return EXPR_UNKNOWN;
 }
 
-/* The number of elements picked from a dim that is an expression. */
-static int64_t pick_open(object_pool *pool, int64_t begin, int64_t end, int64_t stride, int64_t dim) {
+/* The number of elements picked, if the dim or a position is an expression. */
+static int64_t pick_open(object_pool *pool, expr begin, expr end, int64_t stride, int64_t dim) {
     int64_t least = stride < 0 ? -1 : 0;
     expr n = expr_of_dim(dim), most = expr_add(pool, n, least);
     if (stride <= -FAR || stride >= FAR) return UNKNOWN_DIM;
@@ -68,7 +70,7 @@ typedef struct sliced {
 
 static bool takes_all(const sliced *s, size_t k, int64_t n) {
     int64_t begin = s->begin.data[k], end = s->end.data[k], first;
-    if (s->stride.data[k] != 1 || begin == UNKNOWN_ITEM || end == UNKNOWN_ITEM) return false;
+    if (s->stride.data[k] != 1 || !expr_is_number(begin) || !expr_is_number(end)) return false;
     return n < 0 ? begin == 0 && end == INT64_MAX : pick(begin, end, 1, n, &first) == n;
 }
 
@@ -111,9 +113,10 @@ static xir_status read_bounds(xir_infer *at, size_t rank, sliced *out) {
 static int64_t slice_dim(const xir_infer *at, const sliced *s, size_t k, int64_t dim) {
     int64_t begin = s->begin.data[k], end = s->end.data[k], stride = s->stride.data[k], first;
     if (dim == 0) return 0;
-    if (begin == UNKNOWN_ITEM || end == UNKNOWN_ITEM) return UNKNOWN_DIM;
-    if (dim >= 0) return pick(begin, end, stride, dim, &first);
-    return picks_none(begin, end, stride) ? 0 : pick_open(at->pool, begin, end, stride, dim);
+    bool numbers = expr_is_number(begin) && expr_is_number(end);
+    if (numbers && dim >= 0) return pick(begin, end, stride, dim, &first);
+    if (numbers && picks_none(begin, end, stride)) return 0;
+    return pick_open(at->pool, begin, end, stride, dim);
 }
 
 /* Creates the bounds and the dims, unless it fails. */
@@ -152,7 +155,7 @@ static xir_status slice_take(const move *m, xir_infer *at, size_t k, stretch_lis
     const sliced *s = (const sliced *)m;
     int64_t n = input_of(at)->shape.data[k], begin = s->begin.data[k], end = s->end.data[k], first;
     if (takes_all(s, k, n)) return XIR_OK;
-    if (n < 0 || begin == UNKNOWN_ITEM || end == UNKNOWN_ITEM) return refuse_unknown(at, k);
+    if (n < 0 || !expr_is_number(begin) || !expr_is_number(end)) return refuse_unknown(at, k);
     int64_t count = pick(begin, end, s->stride.data[k], n, &first);
     return add_stretch(out, first, count, s->stride.data[k]);
 }

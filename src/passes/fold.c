@@ -7,7 +7,8 @@
  *     z = constant_of_shape(m)
  *
  * Shapes come first. Where the type of a value gives a dim, the dim is a constant, even if the value is not. So is what
- * Gather and Slice pick from a shape, if the dims that they pick are known. The executor (ctx->run_op) computes all
+ * Gather and Slice pick from a shape, if the dims that they pick are known. The constant list of a Reshape, Slice, …
+ * becomes its attribute. The executor (ctx->run_op) computes all
  * other ops that are pure, run on the host, have no quantised elements, and read only Params with bytes. A result
  * becomes Params of the same name and type. An op that reads it is inferred again, because a constant operand can say
  * more about the type; so are the ops after it whose types change. All this takes one walk.
@@ -324,6 +325,8 @@ static xir_status walk(folder *f) {
         next = op->next;
         bool done = false;
         if (f->stale[op->slot]) status = reinfer(f, op);
+        if (!status) status = op_settle_list(op, &done);
+        if (!status && done) xir_pass_changed(f->at, 1);
         if (status || !may_fold(f, op)) continue;
         status = fold_shape(f, op, &done);
         if (!status && !done && f->net->ctx->run_op) status = fold_constants(f, op);

@@ -141,12 +141,37 @@ static void the_known_dims_of_a_shape_are_constants(void **state) {
 /* ConstantOfShape's dims are inferred once the shape is a constant, and so on down the network. */
 static void users_learn_their_types(void **state) {
     (void)state;
-    xir_network *net = folded_with("x: 2 70000; s = Shape x; c = ConstantOfShape s; a = Neg c; y = Add x a; out y a",
+    xir_network *net = folded_with("x: 2 70000; s = Shape x; r = Abs s; c = ConstantOfShape r; a = Neg c; y = Add x a; out y a",
                                    NULL, __LINE__);
-    CHECK_TYPED_OPS(net, "x:fp32[2,70000]** = Input()", "c:fp32[2,70000]** = ConstantOfShape(s)", "a:fp32[2,70000]** = Neg(c)",
+    CHECK_TYPED_OPS(net, "x:fp32[2,70000]** = Input()", "c:fp32[2,70000]** = ConstantOfShape(r)", "a:fp32[2,70000]** = Neg(c)",
                     "y:fp32[2,70000]** = Add(x, a)", "Output(y, a)");
-    assert_int_equal(changes, 3);   /* the shape and two types */
+    assert_int_equal(changes, 4);   /* the shape, its absolute values and two types */
     xir_network_free(net);
+}
+
+/* ---- lists ------------------------------------------------------------------------------------------------------ */
+
+static void a_constant_list_becomes_the_attribute(void **state) {
+    (void)state;
+    BECOMES("x: 4 6; s: params sint64 2 = 8 -1; y = Reshape x s [shape=-1,-1 layout=@layout(**)]; out y",
+            "y = Reshape x [shape=8,-1 layout=@layout(**)]; out y");
+    BECOMES("x: 1 6; s: params sint64 3 = 2 4 1; y = Expand x s [sizes=-1,-1,-1]; out y",
+            "y = Expand x [sizes=2,4,-1]; out y");
+    BECOMES("x: 4 6; s: params sint64 2 = 2 3; y = Tile x s [dims=-1,-1]; out y", "y = Tile x [dims=2,3]; out y");
+    BECOMES("x: 4 6; s: params sint64 4 = 0 1 2 -1; y = Slice x s [begin=-1,-1 end=-1,-1 stride=1,2]; out y",
+            "y = Slice x [begin=0,1 end=2,-1 stride=1,2]; out y");
+    BECOMES("x: 4 6; s: params sint64 4 = 0 1 2 -1; y = Pad x s [padding=-1,-1,-1,-1]; out y",
+            "y = Pad x [padding=0,1,2,-1]; out y");
+    BECOMES("x: NHWC 1 4 6 2; s: params sint64 2 = 8 3; y = Resize x s [dsize=-1,-1]; out y",
+            "y = Resize x [dsize=8,3]; out y");
+    BECOMES("x: 4 6; z: 2 2; s = Shape z; y = Tile x s [dims=-1,-1]; out y z",
+            "y = Tile x [dims=2,2]; out y z");
+}
+
+static void a_list_that_is_computed_stays(void **state) {
+    (void)state;
+    STAYS("x: 4 6; s: sint64 2; y = Reshape x s [shape=-1,-1 layout=@layout(**)]; out y");
+    STAYS("x: 4 6; s: params sint64 2 = none; y = Tile x s [dims=-1,-1]; out y");
 }
 
 static void the_shape_of_a_newly_inferred_value(void **state) {
@@ -423,6 +448,8 @@ int main(void) {
         cmocka_unit_test(a_static_shape_is_a_constant),
         cmocka_unit_test(the_known_dims_of_a_shape_are_constants),
         cmocka_unit_test(users_learn_their_types),
+        cmocka_unit_test(a_constant_list_becomes_the_attribute),
+        cmocka_unit_test(a_list_that_is_computed_stays),
         cmocka_unit_test(the_shape_of_a_newly_inferred_value),
         cmocka_unit_test(a_large_result_of_small_constants_stays),
         cmocka_unit_test(the_limit_is_an_option),

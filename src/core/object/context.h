@@ -46,6 +46,11 @@ bool context_take_refusal(xir_context *ctx, char out[sizeof ((type_refusal *)0)-
  * budget. */
 typedef xir_status run_op_fn(const xir_op *op, xir_array **outputs, size_t n_outputs, budget *within, xir_diags *why);
 
+/* The rules for short lists of integers (items.h): the ops put them there. */
+struct item_list;
+typedef bool input_items_fn(void *user, const xir_value *v, struct item_list *out);
+typedef bool op_items_fn(object_pool *pool, const xir_op *op, input_items_fn *of, void *user, struct item_list *out);
+
 struct xir_context {
     union {                         /* two names for the same members: base knows no more of a context */
         context_base base;
@@ -84,6 +89,7 @@ struct xir_context {
     size_t            n_plugins, plugin_room;
     registry          lists[REGISTRY_COUNT];
     run_op_fn        *run_op;       /* set by the executor; NULL: there is none                    */
+    op_items_fn      *op_items;     /* set by the ops                                              */
 };
 
 /* Whether a row is the dims of a tensor type: its second one. */

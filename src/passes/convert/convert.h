@@ -13,6 +13,7 @@
 #include "elements.h"
 #include "graph.h"
 #include "hash.h"
+#include "items.h"
 #include "support/dialect.h"
 
 /* ---- dialects --------------------------------------------------------------------------------------------------- */
@@ -71,14 +72,6 @@ typedef struct permuted {
     uint8_t    order[7];
 } permuted;
 
-/* A short list of integers, dims or axes, that is computed while the network is converted. Some may be unknown. */
-typedef struct known_ints {
-    size_t            n;
-    bool             *open;   /* NULL: all are known */
-    const xir_value **of;     /* of an unknown item: the value whose dim v[i] it is, or NULL */
-    int64_t           v[];
-} known_ints;
-
 /* A node that is not converted, in the order of the walk. */
 typedef struct stayed {
     xir_op     *op;
@@ -112,7 +105,7 @@ typedef struct conversion {
     pointer_table     permuted_of;   /* Params -> index + 1 in `permuted`                      */
     permuted         *permuted;
     size_t            n_permuted, permuted_room;
-    const known_ints **known;        /* by slot of the op that makes the list                 */
+    item_list       **known;          /* by slot of the op that makes the list                 */
     size_t            known_room;
     size_t            changed, nodes;     /* nodes that the walk has met                      */
     stayed_list       stayed;
@@ -204,10 +197,12 @@ const xir_convert_row *row_like(xir_context *ctx, const xir_dialect_decl *dialec
 
 /* known.c: the list of a value, NULL if unknown. conversion_learn computes it for the first output of a new op, and
  * returns whether all items are known; if memory is out, it sets c->no_memory. */
-const known_ints *conversion_known(conversion *c, const xir_value *v);
-/* The list of any value, also of Params; unknown items are OPEN_ITEM. False: it is unknown, or memory is out. */
+const item_list  *conversion_known(conversion *c, const xir_value *v);
+/* The same, or the list of Params, or of a value that was made before the conversion; false if unknown. */
+bool              conversion_items(conversion *c, const xir_value *v, item_list *out);
+/* The same as integers; items that are not numbers are OPEN_ITEM. False: it is unknown, or memory is out. */
 #define OPEN_ITEM INT64_MIN
-bool              conversion_items(conversion *c, const xir_value *v, xir_ints *out);
+bool              conversion_ints(conversion *c, const xir_value *v, xir_ints *out);
 bool              conversion_learn(conversion *c, const xir_op *op);
 void              conversion_forget(conversion *c, const xir_op *op);
 /* Makes Params of the list learned for an op; NULL: out of memory. */

@@ -1,7 +1,7 @@
 /* Building blocks for the hooks of any dialect: queries about values, findings that several op types share, and common
  * sequences of ops. */
 #include <stdio.h>
-#include "convert/helpers.h"
+#include "convert/lists.h"
 
 /* ---- queries ---------------------------------------------------------------------------------------------------- */
 
@@ -168,8 +168,10 @@ xir_value *xir_node_unsqueezed(xir_node *at, xir_value *x, const xir_ints *axes,
         }
         dims.v[axis] = 1;
     }
-    for (size_t i = 0, from = 0; i < dims.n; i++) if (dims.v[i] == -2) dims.v[i] = v_dim(x, from++);
-    return make_reshaped(at, x, &dims);
+    list_items to = make_items(at, dims.n, 1);
+    if (xir_node_failed(at)) return NULL;
+    for (size_t i = 0, from = 0; i < dims.n; i++) if (dims.v[i] == -2) to.v[i] = item_dim(x, from++);
+    return make_reshaped_to(at, x, &to);
 }
 
 xir_value *xir_node_cast(xir_node *at, xir_value *x, const xir_type *element) {

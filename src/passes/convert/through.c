@@ -2,6 +2,7 @@
  * were converted at once, and types follow what the walk has changed. A network that the walk does not change keeps
  * these ops as they are. */
 #include "convert/convert.h"
+#include "support/listed.h"
 
 static bool is_open(const xir_op *op) {
     for (size_t i = 0; i < xir_op_output_count(op); i++) {
@@ -54,7 +55,10 @@ static bool replace(conversion *c, xir_op *op, xir_value *made) {
 bool conversion_look_through(conversion *c, xir_op *op) {
     if (xir_op_is(op, xir_input_class()) || xir_op_is(op, xir_output_class())) return true;
     const bool renewed = c->changed || c->reshaped;
+    bool settled = false;
     if (renewed && !infer_again(c, op)) return false;
+    if (renewed && op_settle_list(op, &settled) == XIR_E_MEMORY) return false;
+    c->changed += settled;
     const bool learned = conversion_learn(c, op);
     if (c->no_memory) return false;
     if (learned) return replace(c, op, conversion_known_params(c, op));

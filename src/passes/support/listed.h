@@ -8,4 +8,8 @@
  * says nothing else. */
 bool op_is_listed(const xir_op *op);
 
+/* If the list of such an op is constant, its numbers become the attribute, and the input is removed; *done says so. An
+ * op whose type would change is left as it is, and so is one that is wrong. XIR_E_MEMORY is the only failure. */
+xir_status op_settle_list(xir_op *op, bool *done);
+
 #endif

@@ -112,7 +112,23 @@ bool onnx_one_hot(xir_node *at) {
     return xir_node_becomes(at, "Where", INS(on, off, xir_node_make(at, "Or", INS(hot, end), NO_SETS)), NO_SETS);
 }
 
-/* Zeros outside of a constant mask over the last two dims. */
+/* 0, 1, 2, … along a dim that is open, as a row or as a column. */
+static xir_value *places_along(xir_node *at, xir_value *x, size_t axis, bool column) {
+    const xir_ints zero = { (int64_t[]){ 0 }, 1 }, one = { (int64_t[]){ 1 }, 1 }, dims = { (int64_t[]){ -1, 1 }, 2 };
+    xir_value *n = xir_node_make(at, "Shape", INS(x), SETS(INT("start", (int64_t)axis), INT("end", (int64_t)axis + 1)));
+    xir_value *line = xir_node_make(at, "Range", INS(xir_node_integers(at, &zero), n, xir_node_integers(at, &one)),
+                                    NO_SETS);
+    return column ? make_reshaped(at, line, &dims) : line;
+}
+
+/* The mask of a Trilu over open dims. */
+static xir_value *open_mask(xir_node *at, xir_value *x, const xir_ints *k, bool above) {
+    xir_value *row = places_along(at, x, v_rank(x) - 2, true), *column = places_along(at, x, v_rank(x) - 1, false);
+    xir_value *diagonal = xir_node_sum(at, row, xir_node_integers(at, k), 1, 1);
+    return xir_node_make(at, above ? "GreaterEqual" : "LessEqual", INS(column, diagonal), NO_SETS);
+}
+
+/* Zeros outside of a mask over the last two dims, which is constant if they are known. */
 bool onnx_trilu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     xir_ints k = xir_node_make_ints(at, 1, 0);
@@ -122,8 +138,11 @@ bool onnx_trilu(xir_node *at) {
     if (rank < 2)
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 2 dims, found %zu", rank);
     if (k.n != 1) return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected one number, found %zu", k.n);
-    if (!xir_node_need_dims(at, x, rank - 2, SIZE_MAX)) return false;
     bool above = xir_node_int(at, "upper", 1);
+    if (v_dim(x, rank - 2) < 0 || v_dim(x, rank - 1) < 0) {
+        xir_value *mask = open_mask(at, x, &k, above);
+        return xir_node_becomes(at, "Where", INS(x, xir_node_scalar(at, v_element(x), 0), mask), NO_SETS);
+    }
     xir_ints dims = xir_node_make_ints(at, 2, 0);
     if (!dims.v) return false;
     dims.v[0] = v_dim(x, rank - 2), dims.v[1] = v_dim(x, rank - 1);

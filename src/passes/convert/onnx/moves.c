@@ -1,5 +1,6 @@
 /* Op types that make constants, and op types that move elements. */
 #include <stdio.h>
+#include "convert/lists.h"
 #include "convert/onnx/rows.h"
 
 /* ---- constants -------------------------------------------------------------------------------------------------- */
@@ -110,86 +111,120 @@ static const char *place_of(const xir_node *at, const char *name, size_t input, 
 
 /* ---- other dims ------------------------------------------------------------------------------------------------- */
 
-/* The requested shape of a Reshape, and for each item the dim of x that it keeps: KEEPS_NONE if it is a number,
- * KEEPS_UNKNOWN if nothing is known about it. If the shape can't be represented so, the node stays. */
-enum { KEEPS_NONE = -1, KEEPS_UNKNOWN = -2 };
-
-static bool asked_shape(xir_node *at, const xir_value *x, xir_ints *shape, xir_ints *keeps) {
-    const known_ints *known = NULL;
-    if (!xir_node_items(at, "shape", shape)) {
-        known = xir_node_failed(at) ? NULL : conversion_known(at->c, xir_op_input(at->op, 1));
-        if (!known && !xir_node_ints(at, 1, shape)) return false;
-        if (known) *shape = xir_node_make_ints(at, known->n, 1);
+/* The product of items whose origin is not an unknown dim; EXPR_UNKNOWN if an item is unknown. */
+static expr product_of_items(xir_node *at, const list_items *list, const bool *skip) {
+    expr all = 1;
+    for (size_t i = 0; i < list->n; i++) {
+        if (!skip[i]) all = expr_mul(&at->c->net->pool, all, list->v[i].v);
     }
-    *keeps = xir_node_make_ints(at, shape->n, KEEPS_NONE);
-    for (size_t i = 0; i < keeps->n; i++) {
-        bool open = known && known->open && known->open[i];
-        if (known && !open) shape->v[i] = known->v[i];
-        if (open) keeps->v[i] = known->of[i] == x ? known->v[i] : KEEPS_UNKNOWN;
-        else if (shape->v[i] == 0 && !xir_node_int(at, "allowzero", 0)) keeps->v[i] = (int64_t)i;
+    return all;
+}
+
+/* Items of 0 become the dim that they keep. Returns the position of -1 in *rest, or the number of items. */
+static bool keep_dims(xir_node *at, xir_value *x, list_items *shape, size_t *rest, const char *where) {
+    const bool keeps = !xir_node_int(at, "allowzero", 0);
+    *rest = shape->n;
+    for (size_t i = 0; i < shape->n; i++) {
+        list_item *item = &shape->v[i];
+        if (!expr_is_number(item->v)) continue;
+        if (item->v < -1) {
+            return xir_node_invalid(at, XIR_E_BOUNDS, where, "shape[%zu]: expected at least -1, found %lld", i,
+                                    (long long)item->v);
+        }
+        if (item->v == -1 && *rest < shape->n) {
+            return xir_node_invalid(at, XIR_E_INVALID, where, "shape[%zu] and shape[%zu] are -1; expected at most one",
+                                    *rest, i);
+        }
+        if (item->v == -1) *rest = i;
+        if (item->v || !keeps) continue;
+        if (i >= v_rank(x)) {
+            return xir_node_invalid(at, XIR_E_BOUNDS, where,
+                                    "shape[%zu] is 0, which keeps a dim, but input 0 has only %zu dims", i, v_rank(x));
+        }
+        *item = item_dim(x, i);
+        if (expr_is_number(item->v)) item->origin = FROM_NUMBER;
+    }
+    return true;
+}
+
+/* Items about which nothing is known may turn out to be 0, which keeps a dim: then the run replaces them. */
+static bool keep_dims_later(xir_node *at, xir_value *x, list_items *shape) {
+    bool any = false;
+    for (size_t i = 0; i < shape->n; i++) any |= shape->v[i].v == EXPR_UNKNOWN && shape->v[i].origin == FROM_ITEM;
+    if (!any || xir_node_int(at, "allowzero", 0)) return true;
+    list_items own = make_items(at, shape->n, 0);
+    for (size_t i = 0; i < own.n && i < v_rank(x); i++) {
+        own.v[i] = item_dim(x, i);
+        if (expr_is_number(own.v[i].v)) own.v[i].origin = FROM_NUMBER;
+    }
+    const xir_ints none = { (int64_t[]){ 0 }, 1 };
+    xir_value *asked = make_list(at, shape), *kept = make_list(at, &own);
+    xir_value *is_zero = xir_node_make(at, "Equal", INS(asked, xir_node_integers(at, &none)), NO_SETS);
+    xir_value *made = xir_node_make(at, "Where", INS(kept, asked, is_zero), NO_SETS);
+    for (size_t i = 0; i < shape->n && made; i++) {
+        list_item *item = &shape->v[i];
+        if (item->v == EXPR_UNKNOWN && item->origin == FROM_ITEM)
+            *item = (list_item){ .v = EXPR_UNKNOWN, .origin = FROM_ITEM, .of = made, .axis = (int64_t)i };
     }
     return !xir_node_failed(at);
 }
 
-/* Items that keep a dim become that dim. An item that is -1 or unknown, and does not follow from the others, ends as
- * -1. */
-static bool settle_shape(xir_node *at, const xir_value *x, xir_ints *shape, const xir_ints *keeps, const char *where) {
-    xir_ints dims = xir_node_dims(at, x), kept = xir_node_make_ints(at, v_rank(x), 0);
-    int64_t rest = -1, known = 1, m = 1;
-    size_t open = 0;
-    bool counted = true;   /* whether x's number of elements, without kept unknown dims, is known */
-    if (xir_node_failed(at)) return false;
+/* The item that is -1 becomes what remains of x's elements, if that is known. An unknown dim of x that one item keeps
+ * does not count on either side. */
+static bool settle_rest(xir_node *at, xir_value *x, list_items *shape, size_t rest, const char *where) {
+    list_items dims = make_items(at, v_rank(x), 0);
+    bool *kept = arena_take(&at->c->scratch, dims.n + 1), *skip = arena_take(&at->c->scratch, shape->n + 1);
+    if (xir_node_failed(at) || !kept || !skip) return node_no_memory(at);
+    memset(kept, 0, dims.n + 1);
+    memset(skip, 0, shape->n + 1);
+    for (size_t i = 0; i < dims.n; i++) dims.v[i] = item_dim(x, i);
     for (size_t i = 0; i < shape->n; i++) {
-        if (keeps->v[i] == KEEPS_UNKNOWN) {
-            shape->v[i] = XIR_UNKNOWN_DIM;
-            counted = false;
-            open++;
-        } else if (keeps->v[i] >= 0) {
-            if (keeps->v[i] >= (int64_t)dims.n) {
-                return xir_node_invalid(at, XIR_E_BOUNDS, where,
-                                        "shape[%zu] is 0, which keeps a dim, but input 0 has only %zu dims", i, dims.n);
-            }
-            shape->v[i] = dims.v[keeps->v[i]];
-            open += shape->v[i] < 0;
-            kept.v[keeps->v[i]] += shape->v[i] < 0;
-        } else if (shape->v[i] < -1) {
-            return xir_node_invalid(at, XIR_E_BOUNDS, where, "shape[%zu]: expected at least -1, found %lld", i,
-                                    (long long)shape->v[i]);
-        } else if (shape->v[i] == -1) {
-            if (rest >= 0) {
-                return xir_node_invalid(at, XIR_E_INVALID, where,
-                                        "shape[%lld] and shape[%zu] are -1; expected at most one",
-                                        (long long)rest, i);
-            }
-            rest = (int64_t)i;
-        }
-        if (shape->v[i] >= 0 && __builtin_mul_overflow(m, shape->v[i], &m))
-            return xir_node_unsupported(at, "very large dims");
+        const list_item *item = &shape->v[i];
+        if (i == rest) skip[i] = true;
+        if (item->v != EXPR_UNKNOWN || item->origin != FROM_DIM || item->of != x || kept[item->axis]) continue;
+        skip[i] = kept[item->axis] = true;
     }
-    for (size_t i = 0; i < dims.n; i++) {
-        if (dims.v[i] < 0) counted &= kept.v[i] == 1;
-        else if (__builtin_mul_overflow(known, dims.v[i], &known)) return xir_node_unsupported(at, "very large dims");
-    }
-    if (!counted) {
-        bool many = open + (rest >= 0) > 1;
-        return !many || xir_node_unsupported(at, "several dims of the shape are unknown");
-    }
-    if (rest < 0 ? m != known : m <= 0 ? known != 0 : known % m != 0) {
+    expr have = product_of_items(at, &dims, kept), want = product_of_items(at, shape, skip);
+    bool very_large = have == EXPR_UNKNOWN || want == EXPR_UNKNOWN;
+    for (size_t i = 0; i < dims.n; i++) very_large = very_large && (kept[i] || expr_is_number(dims.v[i].v));
+    for (size_t i = 0; i < shape->n; i++) very_large = very_large && (skip[i] || expr_is_number(shape->v[i].v));
+    if (very_large) return xir_node_unsupported(at, "very large dims");
+    if (expr_is_number(have) && expr_is_number(want) &&
+        (rest == shape->n ? want != have : want <= 0 ? have != 0 : have % want != 0)) {
         return xir_node_invalid(at, XIR_E_INVALID, where,
                                 "expected a shape for the %lld elements of input 0, found one for %s%lld",
-                                (long long)known, rest < 0 ? "" : "a multiple of ", (long long)m);
+                                (long long)have, rest == shape->n ? "" : "a multiple of ", (long long)want);
     }
-    if (rest >= 0 && open && m > 0) shape->v[rest] = known / m;   // the kept dim may now be the rest
-    return open < 2 || xir_node_unsupported(at, "several dims of the shape are unknown");
+    if (rest < shape->n && want != 0 && items_open(shape)) {   // among numbers -1 may stay
+        expr left = expr_exact_div(&at->c->net->pool, have, want);
+        if (expr_is_number(left)) shape->v[rest] = item_number(left);
+    }
+    return true;
 }
 
 bool onnx_reshape(xir_node *at) {
-    xir_ints shape, keeps;
+    list_items shape;
+    size_t rest;
     xir_value *x = xir_node_input(at, 0);
     const char *where = xir_node_attr(at, "shape") ? "attribute/shape" : "input/1";
-    if (xir_node_failed(at) || !asked_shape(at, x, &shape, &keeps) ||
-        !settle_shape(at, x, &shape, &keeps, where)) return false;
-    return xir_node_result(at, 0, make_reshaped(at, x, &shape));
+    if (xir_node_failed(at)) return false;
+    if (!read_items_of(at, "shape", 1, &shape)) {
+        return xir_node_failed(at) ? false : xir_node_invalid(at, XIR_E_MISSING, where, "shape is missing");
+    }
+    if (!keep_dims(at, x, &shape, &rest, where) || !settle_rest(at, x, &shape, rest, where) ||
+        !keep_dims_later(at, x, &shape)) return false;
+    return xir_node_result(at, 0, make_reshaped_to(at, x, &shape));
+}
+
+/* Both products depend on open dims: the first is computed, the second is the rest. */
+static xir_value *flattened(xir_node *at, xir_value *x, int64_t axis) {
+    const xir_ints dim = { (int64_t[]){ 0 }, 1 };
+    xir_value *dims = xir_node_make(at, "Shape", INS(x), SETS(INT("start", 0), INT("end", axis)));
+    xir_value *n = xir_node_make(at, "Prod", INS(dims), SETS(LIST("dim", &dim), INT("keepdim", 1)));
+    list_items flat = make_items(at, 2, -1);
+    if (xir_node_failed(at)) return NULL;
+    flat.v[0] = (list_item){ .v = EXPR_UNKNOWN, .origin = FROM_ITEM, .of = n };
+    return make_reshaped_to(at, x, &flat);
 }
 
 bool onnx_flatten(xir_node *at) {
@@ -205,7 +240,8 @@ bool onnx_flatten(xir_node *at) {
     }
     flat.v[0] = product_of(&dims, 0, (size_t)axis);
     flat.v[1] = product_of(&dims, (size_t)axis, dims.n);
-    return xir_node_result(at, 0, make_reshaped(at, x, &flat));
+    if (flat.v[0] >= 0 || flat.v[1] >= 0) return xir_node_result(at, 0, make_reshaped(at, x, &flat));
+    return xir_node_result(at, 0, flattened(at, x, axis));
 }
 
 bool onnx_squeeze(xir_node *at) {
@@ -277,76 +313,99 @@ bool onnx_transpose(xir_node *at) {
     return xir_node_result(at, 0, xir_node_transposed(at, x, perm.v, rank, NULL));
 }
 
-/* The sizes of an Expand; unknown ones are 0. */
-static bool asked_sizes(xir_node *at, xir_value *x, xir_ints *out) {
-    const known_ints *known = xir_node_failed(at) ? NULL : conversion_known(at->c, xir_op_input(at->op, 1));
-    if (!known) return xir_node_ints(at, 1, out);
-    *out = xir_node_make_ints(at, known->n, 0);
-    for (size_t i = 0; i < out->n; i++) {
-        bool open = known->open && known->open[i];
-        size_t from_end = known->n - i;
-        int64_t dim = from_end <= v_rank(x) ? v_dim(x, v_rank(x) - from_end) : 1;
-        bool own = open && from_end <= v_rank(x) && known->of[i] == x && known->v[i] == (int64_t)(v_rank(x) - from_end);
-        /* a dim that is not 1 stays unchanged, whatever is requested, and so does a dim that is requested itself */
-        if (own) out->v[i] = 1;
-        else if (open && dim >= 0 && dim != 1) out->v[i] = dim;
-        else if (open) return xir_node_unsupported(at, "several dims of the shape are unknown");
-        else out->v[i] = known->v[i];
-    }
-    return out->v;
+/* What XIR's Expand is asked for one dim: -1 keeps it, as any size does if the dim is not 1. */
+static list_item asked_size(xir_node *at, const list_item *asked, const list_item *own) {
+    object_pool *pool = &at->c->net->pool;
+    bool keeps = asked->v == 1 || (asked->v == own->v && asked->v != EXPR_UNKNOWN) ||
+                 (!expr_is_number(asked->v) && expr_never_equal(pool, own->v, 1));
+    return keeps ? item_number(-1) : *asked;
 }
 
 bool onnx_expand(xir_node *at) {
-    xir_ints asked;
+    list_items asked;
     xir_value *x = xir_node_input(at, 0);
-    if (xir_node_failed(at) || !asked_sizes(at, x, &asked)) return false;
+    if (xir_node_failed(at) || !read_items_of(at, NULL, 1, &asked)) return false;
     size_t rank = v_rank(x), n = asked.n > rank ? asked.n : rank;
-    xir_ints sizes = xir_node_make_ints(at, n, -1);
-    for (size_t i = 0; i < sizes.n; i++) {
-        int64_t size = i >= n - asked.n ? asked.v[i - (n - asked.n)] : -1, dim = i >= n - rank
-            ? v_dim(x, i - (n - rank)) : 1;
-        if (size >= 0 && dim >= 0 && size != dim && size != 1 && dim != 1) {
+    list_items sizes = make_items(at, n, -1);
+    xir_ints numbers = xir_node_make_ints(at, n, -1);
+    if (xir_node_failed(at)) return false;
+    for (size_t i = n - asked.n; i < n; i++) {
+        const list_item *item = &asked.v[i - (n - asked.n)];
+        sizes.v[i] = *item;
+        if (i < n - rank) continue;
+        list_item own = item_dim(x, i - (n - rank));
+        if (expr_is_number(item->v) && expr_is_number(own.v) && item->v >= 0 && item->v != own.v && item->v != 1 &&
+            own.v != 1) {
             return xir_node_invalid(at, XIR_E_INVALID, "input/1",
                                     "shape[%zu]: expected 1 or %lld, like dim %zu of input 0, found %lld",
-                                    i - (n - asked.n), (long long)dim, i - (n - rank), (long long)size);
+                                    i - (n - asked.n), (long long)own.v, i - (n - rank), (long long)item->v);
         }
-        sizes.v[i] = size == 1 && i >= n - rank ? -1 : size;   // a size of 1 would shrink the dim
+        sizes.v[i] = asked_size(at, item, &own);
     }
-    return xir_node_becomes(at, "Expand", INS(x), SETS(LIST("sizes", &sizes)));
+    for (size_t i = 0; i < n; i++) numbers.v[i] = sizes.v[i].v;
+    if (items_known(&sizes)) return xir_node_becomes(at, "Expand", INS(x), SETS(LIST("sizes", &numbers)));
+    for (size_t i = 0; i < n; i++) numbers.v[i] = -1;
+    return xir_node_result(at, 0, make_listed(at, "Expand", x, &sizes, SETS(LIST("sizes", &numbers))));
 }
 
 bool onnx_tile(xir_node *at) {
-    xir_ints repeats;
+    list_items repeats;
     xir_value *x = xir_node_input(at, 0);
-    if (!xir_node_ints(at, 1, &repeats)) return false;
+    if (xir_node_failed(at) || !read_items_of(at, NULL, 1, &repeats)) return false;
     if (at->cls->version < 6) return xir_node_unsupported(at, "tiles along one axis");
     if (repeats.n != v_rank(x)) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/1",
                                 "expected %zu repeats, one for each dim, found %zu", v_rank(x), repeats.n);
     }
-    return xir_node_becomes(at, "Tile", INS(x), SETS(LIST("dims", &repeats)));
+    xir_ints numbers = xir_node_make_ints(at, repeats.n, -1);
+    if (!numbers.v) return false;
+    if (!items_known(&repeats))
+        return xir_node_result(at, 0, make_listed(at, "Tile", x, &repeats, SETS(LIST("dims", &numbers))));
+    for (size_t i = 0; i < repeats.n; i++) numbers.v[i] = repeats.v[i].v;
+    return xir_node_becomes(at, "Tile", INS(x), SETS(LIST("dims", &numbers)));
 }
 
 /* ---- parts and joins -------------------------------------------------------------------------------------------- */
 
+/* An end at or after the end of the dim. */
+static bool is_whole(xir_node *at, const list_item *end, const list_item *own) {
+    return own->v != EXPR_UNKNOWN && end->v != EXPR_UNKNOWN && expr_at_least(&at->c->net->pool, end->v, own->v);
+}
+
+/* Makes the Slice; `bounds` has the starts of all dims, then their ends. */
+static xir_value *make_slice(xir_node *at, xir_value *x, const list_items *bounds, const xir_ints *stride) {
+    size_t rank = stride->n;
+    xir_ints begin = xir_node_make_ints(at, rank, -1), end = xir_node_make_ints(at, rank, -1);
+    if (xir_node_failed(at)) return NULL;
+    for (size_t i = 0; i < rank && items_known(bounds); i++) {
+        begin.v[i] = bounds->v[i].v;
+        end.v[i] = bounds->v[rank + i].v;
+    }
+    const xir_sets sets = SETS(LIST("begin", &begin), LIST("end", &end), LIST("stride", stride));
+    if (items_known(bounds)) return xir_node_make(at, "Slice", INS(x), sets);
+    return make_listed(at, "Slice", x, bounds, sets);
+}
+
 bool onnx_slice(xir_node *at) {
     char room[48];
-    xir_ints starts, ends, axes, steps;
+    list_items starts, ends;
+    xir_ints axes, steps;
     xir_value *x = xir_node_input(at, 0);
     if (xir_node_failed(at)) return false;
-    if (!xir_node_list(at, "starts", 1, &starts)) {
+    if (!read_items_of(at, "starts", 1, &starts)) {
         return xir_node_invalid(at, XIR_E_MISSING, place_of(at, "starts", 1, 10, room), "starts is missing");
     }
-    if (!xir_node_list(at, "ends", 2, &ends)) {
+    if (!read_items_of(at, "ends", 2, &ends)) {
         return xir_node_invalid(at, XIR_E_MISSING, place_of(at, "ends", 2, 10, room), "ends is missing");
     }
     if (!xir_node_list(at, "axes", 3, &axes)) axes = xir_node_series(at, 0, starts.n);
     if (!xir_node_has(at, 4)) steps = xir_node_make_ints(at, starts.n, 1);
     else if (!xir_node_ints(at, 4, &steps)) return false;
     size_t rank = v_rank(x);
-    xir_ints begin = xir_node_make_ints(at, rank, 0), end = xir_node_make_ints(at, rank, INT64_MAX);
+    list_items bounds = make_items(at, 2 * rank, 0);
     xir_ints stride = xir_node_make_ints(at, rank, 1);
     if (xir_node_failed(at)) return false;
+    for (size_t i = 0; i < rank; i++) bounds.v[rank + i].v = INT64_MAX;
     if (starts.n != ends.n || starts.n != axes.n || starts.n != steps.n) {
         return xir_node_invalid(at, XIR_E_BOUNDS, NULL,
                                 "starts, ends, axes and steps: expected as many items of each, found %zu, %zu, %zu and "
@@ -359,12 +418,14 @@ bool onnx_slice(xir_node *at) {
         if (steps.v[i] == 0) {
             return xir_node_invalid(at, XIR_E_BOUNDS, "input/4", "steps[%zu]: expected a number other than 0", i);
         }
-        begin.v[axis] = starts.v[i];
-        end.v[axis] = ends.v[i];
+        list_item own = item_dim(x, (size_t)axis);
+        bounds.v[axis] = starts.v[i];
+        bounds.v[rank + (size_t)axis] = ends.v[i];
+        if (steps.v[i] > 0 && !expr_is_number(ends.v[i].v) && is_whole(at, &ends.v[i], &own))
+            bounds.v[rank + (size_t)axis] = item_number(INT64_MAX);
         stride.v[axis] = steps.v[i];
     }
-    return xir_node_becomes(at, "Slice", INS(x),
-                            SETS(LIST("begin", &begin), LIST("end", &end), LIST("stride", &stride)));
+    return xir_node_result(at, 0, make_slice(at, x, &bounds, &stride));
 }
 
 bool onnx_split(xir_node *at) {
@@ -438,13 +499,14 @@ bool onnx_concat(xir_node *at) {
 }
 
 bool onnx_pad(xir_node *at) {
-    xir_ints pads, axes;
+    list_items pads;
+    xir_ints axes;
     double value;
     xir_value *x = xir_node_input(at, 0);
     char room[48];
     const char *name = at->cls->version < 2 ? "paddings" : "pads", *where = place_of(at, name, 1, 11, room);
     if (!xir_node_one_of(at, "mode", "constant", "constant|reflect|edge|wrap")) return false;
-    if (!xir_node_list(at, name, 1, &pads))
+    if (!read_items_of(at, name, 1, &pads))
         return xir_node_invalid(at, XIR_E_MISSING, where, "%s is missing", name);
     if (!xir_node_number(at, "value", 2, 0, &value)) return false;
     size_t rank = v_rank(x);
@@ -459,7 +521,9 @@ bool onnx_pad(xir_node *at) {
                                 "%s: expected %zu items, before and after %zu dims, found %zu",
                                 name, 2 * axes.n, axes.n, pads.n);
     }
-    xir_ints padding = xir_node_make_ints(at, 2 * rank, 0);
+    list_items padding = make_items(at, 2 * rank, 0);
+    xir_ints numbers = xir_node_make_ints(at, 2 * rank, -1);
+    if (xir_node_failed(at)) return false;
     for (size_t i = 0; i < axes.n; i++) {
         int64_t axis;
         if (!xir_node_axis(at, "input/3", axes.v[i], rank, &axis)) return false;
@@ -472,7 +536,11 @@ bool onnx_pad(xir_node *at) {
     if (v_is_integer(x) && !(value >= -0x1p63 && value < 0x1p63))
         return xir_node_unsupported(at, "integers padded with %g", value);
     const xir_set fill = v_is_integer(x) ? (xir_set)INT("value", (int64_t)value) : (xir_set)REAL("value", value);
-    return xir_node_becomes(at, "Pad", INS(x), SETS(LIST("padding", &padding), WORD("mode", xir_str_of(mode)), fill));
+    bool known = items_known(&padding);
+    for (size_t i = 0; i < padding.n && known; i++) numbers.v[i] = padding.v[i].v;
+    const xir_sets sets = SETS(LIST("padding", &numbers), WORD("mode", xir_str_of(mode)), fill);
+    if (known) return xir_node_becomes(at, "Pad", INS(x), sets);
+    return xir_node_result(at, 0, make_listed(at, "Pad", x, &padding, sets));
 }
 
 /* ---- blocks ----------------------------------------------------------------------------------------------------- */

@@ -125,6 +125,7 @@ bool onnx_resize(xir_node *at) {
         xir_node_is(at, "keep_aspect_ratio_policy", "not_smaller")) {
         return xir_node_unsupported(at, "sizes of some axes, or that keep the aspect ratio");
     }
+    if (onnx_resize_is_open(at, x, old ? 0 : 3)) return onnx_resize_open(at, x, old, old ? 1 : 2, old ? 0 : 3);
     new_size size;
     if (!new_sizes(at, x, old ? 1 : 2, old ? 0 : 3, &size)) return false;
     to = size.to;

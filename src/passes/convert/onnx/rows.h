@@ -17,6 +17,10 @@ const xir_type *onnx_element(xir_context *ctx, int64_t data_type);
 xir_value *make_conv(xir_node *at, xir_value *x, xir_value *kernel, xir_value *bias);
 /* Converts a Resize with its own coordinates: its output has the dims `to`, each made with a scale of its own. */
 bool onnx_resample(xir_node *at, const xir_ints *to, const double *scales);
+/* Whether the image of a Resize, or its new size, is open; then the second converts it. `old`: before version 11.
+ * `sizes_at` is 0 if the op has no input of sizes. */
+bool onnx_resize_is_open(xir_node *at, const xir_value *x, size_t sizes_at);
+bool onnx_resize_open(xir_node *at, xir_value *x, bool old, size_t scales_at, size_t sizes_at);
 
 /* ---- hooks ------------------------------------------------------------------------------------------------------ */
 

@@ -6,7 +6,7 @@
 
 bool items_of(xir_node *at, const char *attribute, size_t input, xir_ints *out) {
     if (attribute && xir_node_items(at, attribute, out)) return true;
-    return conversion_items(at->c, node_input_at(at, input), out);
+    return conversion_ints(at->c, node_input_at(at, input), out);
 }
 
 int64_t number_of(xir_node *at, size_t input) {

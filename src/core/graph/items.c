@@ -1,0 +1,70 @@
+/* Walks back over the ops that compute a list. The rules for single ops are those of the classes (ctx->op_items). */
+#include "items.h"
+#include "elements.h"
+
+enum { MOST_OPS = 256, MOST_DEPTH = 48 };   /* of one walk; past them items are unknown */
+
+bool items_count(const xir_type *type, size_t *n) {
+    int64_t count;
+    if (!xir_type_as_tensor(type) || xir_type_rank(type) > 1) return false;
+    xir_type_kind kind = xir_type_kind_of(xir_type_element(type));
+    if (kind != XIR_TYPE_INTEGER && kind != XIR_TYPE_BOOL) return false;
+    if (xir_type_elements(type, &count) != XIR_OK || count > MOST_ITEMS) return false;
+    *n = (size_t)count;
+    return true;
+}
+
+bool items_of_params(const xir_value *v, item_list *out) {
+    int64_t read[MOST_ITEMS];
+    if (!items_count(v->type, &out->n) || !element_readable(xir_type_element(v->type))) return false;
+    if (!value_is_params(v) || !xir_params_has_data(v)) return false;
+    const void *bytes = xir_params_data(v, NULL);
+    if (!bytes && out->n) return false;
+    if (out->n) elements_to_ints(xir_type_element(v->type), bytes, 0, out->n, read);
+    for (size_t i = 0; i < out->n; i++) out->v[i] = expr_is_number(read[i]) ? read[i] : EXPR_UNKNOWN;
+    return true;
+}
+
+/* The lists found so far, each with the op that makes it, in memory that grows by one list at a time. */
+typedef struct found { struct found *next; const xir_op *op; bool known; item_list items; } found;
+typedef struct items_walk {
+    object_pool *pool;
+    arena        room;
+    found       *all;
+    size_t       n_ops, depth;
+} items_walk;
+
+static bool walk_items(void *user, const xir_value *v, item_list *out) {
+    items_walk *w = user;
+    if (!v) return false;
+    if (value_is_params(v)) return items_of_params(v, out);
+    const xir_op *op = v->producer;
+    size_t n;
+    if (!op || op->n_outputs != 1 || !items_count(v->type, &n)) return false;
+    for (const found *f = w->all; f; f = f->next) {
+        if (f->op != op) continue;
+        if (f->known) *out = f->items;
+        return f->known;
+    }
+    if (w->n_ops == MOST_OPS || w->depth == MOST_DEPTH) return false;
+    found *f = arena_take(&w->room, sizeof *f);
+    if (!f) return false;
+    *f = (found){ .next = w->all, .op = op };   // an op that depends on itself is unknown
+    w->all = f;
+    w->n_ops++;
+    w->depth++;
+    f->known = op->net->ctx->op_items(w->pool, op, walk_items, w, &f->items) && f->items.n == n;
+    w->depth--;
+    if (f->known) *out = f->items;
+    return f->known;
+}
+
+bool items_of_value(object_pool *pool, const xir_value *v, item_list *out) {
+    if (!v || value_is_params(v)) return v && items_of_params(v, out);
+    if (!v->producer || !v->producer->net->ctx->op_items) return false;
+    items_walk w = { .pool = pool };
+    arena_init(&w.room, &v->producer->net->ctx->alloc);
+    bool known = walk_items(&w, v, out);
+    arena_free(&w.room);
+    return known;
+}

@@ -1,0 +1,254 @@
+/* Networks with open dims, as PyTorch's exporters write them (dynamic/make.py), are converted without numbers for the
+ * dims, and compute for each choice of dims what the network computes whose dims were given before the conversion.
+ * What the models compute is checked without another implementation: a batch is its rows, a masked or cached token
+ * is as good as none. */
+#include <stdio.h>
+#include <string.h>
+#include <xir/exec.h>
+#include <xir/pass.h>
+#include <xir/serialize.h>
+#include "support/net.h"
+
+enum { MOST = 4 };   /* inputs and outputs */
+
+static xir_network *load(const char *model) {
+    char path[300];
+    snprintf(path, sizeof path, XIR_TEST_DATA "/passes/convert/onnx/dynamic/%s.onnx", model);
+    xir_network *net = xir_network_load(ctx, path, NULL, why);
+    if (!net) xir_diags_print(why, stderr);
+    assert_non_null(net);
+    return net;
+}
+
+/* Converts by the default pipeline, or by to-xir alone; every op must be converted, without a note. */
+static void convert(xir_network *net, const char *bind, bool all) {
+    char text[200];
+    snprintf(text, sizeof text, "to-xir{strict%s%s%s}%s%s", *bind ? ",bind=\"" : "", bind, *bind ? "\"" : "",
+             all ? "," : "", all ? xir_default_pipeline() + strlen("to-xir,") : "");
+    xir_diags_clear(why);
+    xir_pipeline *pipeline = xir_pipeline_parse(ctx, xir_str_of(text), why);
+    xir_status status = pipeline ? xir_pipeline_run(pipeline, net, NULL, NULL, why) : XIR_E_SYNTAX;
+    if (status || xir_diags_count(why)) xir_diags_print(why, stderr);
+    assert_int_equal(status, XIR_OK);
+    assert_int_equal(xir_diags_count(why), 0);
+    xir_pipeline_free(pipeline);
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        if (xir_class_is_dialect(xir_op_class(op)))
+            fail_msg("%.*s is not converted", (int)xir_op_name(op).size, xir_op_name(op).data);
+    }
+}
+
+/* ---- inputs ----------------------------------------------------------------------------------------------------- */
+
+/* Dims of the inputs, "batch=2,length=5". */
+static int64_t dim_of(const char *bind, xir_str name) {
+    for (const char *p = bind; p && *p; p = strchr(p, ','), p += p ? 1 : 0) {
+        if (strncmp(p, name.data, name.size) == 0 && p[name.size] == '=') return strtoll(p + name.size + 1, NULL, 10);
+    }
+    fail_msg("%.*s is not in %s", (int)name.size, name.data, bind);
+    return 0;
+}
+
+static const xir_type *type_of_input(const xir_value *v, const char *bind) {
+    int64_t dims[8];
+    const xir_type *type = xir_value_type(v);
+    const xir_map *tags = xir_value_tags(v);
+    const xir_any *names = tags ? xir_map_find(tags, XIR_STR("source.dims")) : NULL;
+    for (size_t i = 0; i < xir_type_rank(type); i++) {
+        dims[i] = xir_type_dim(type, (int64_t)i, false);
+        if (dims[i] < 0) dims[i] = dim_of(bind, names->as.list.items[i].as.text);
+    }
+    return xir_type_tensor(ctx, xir_type_element(type), NULL, dims, xir_type_rank(type));
+}
+
+/* The same numbers for an element wherever the array ends: floats in [-1, 1), integers 0 and 1, true for one of 4. */
+static xir_array *make_input(const xir_type *type, unsigned seed) {
+    xir_array *a = xir_array_new(ctx, type, why);
+    assert_non_null(a);
+    for (size_t i = 0; i < xir_array_count(a); i++) {
+        seed = seed * 1103515245u + 12345u;
+        unsigned r = seed >> 16 & 1023;
+        if (xir_type_kind_of(xir_type_element(type)) == XIR_TYPE_FLOAT)
+            ((float *)xir_array_edit(a))[i] = (float)r / 512 - 1;
+        else if (xir_type_kind_of(xir_type_element(type)) == XIR_TYPE_BOOL) ((bool *)xir_array_edit(a))[i] = r < 256;
+        else ((int64_t *)xir_array_edit(a))[i] = r & 1;
+    }
+    return a;
+}
+
+typedef struct arrays { xir_array *of[MOST]; size_t n; } arrays;
+
+static arrays inputs_for(const xir_network *net, const char *bind) {
+    const xir_op *op = xir_network_input_op(net);
+    arrays in = { .n = xir_op_output_count(op) };
+    for (size_t i = 0; i < in.n; i++) {
+        in.of[i] = make_input(type_of_input(xir_op_output(op, (int64_t)i), bind), (unsigned)i + 1);
+    }
+    return in;
+}
+
+static arrays run(const xir_network *net, const arrays *in) {
+    arrays out = { .n = xir_op_input_count(xir_network_output_op(net)) };
+    xir_diags_clear(why);
+    xir_status status = xir_network_run(net, (const xir_array *const *)in->of, in->n, out.of, out.n, NULL, why);
+    if (status) xir_diags_print(why, stderr);
+    assert_int_equal(status, XIR_OK);
+    return out;
+}
+
+static void drop(arrays *a) {
+    for (size_t i = 0; i < a->n; i++) xir_array_free(a->of[i]);
+}
+
+static void check_same(const xir_array *a, const xir_array *b, const char *what) {
+    xir_difference d;
+    assert_int_equal(xir_array_compare(a, b, 1e-5, 1e-5, &d), XIR_OK);
+    if (!d.same_shape || d.count) {
+        fail_msg("%s: same shape %d, %zu elements differ, the first is %zu: %g and %g", what, d.same_shape, d.count,
+                 d.first, d.a, d.b);
+    }
+}
+
+/* ---- each model with three choices of dims ---------------------------------------------------------------------- */
+
+static const struct { const char *model, *binds[3]; } models[] = {
+    { "mlp",     { "batch=1", "batch=2", "batch=7" } },
+    { "vit",     { "batch=1", "batch=2", "batch=5" } },
+    { "yolo",    { "batch=1,height=16,width=16", "batch=2,height=24,width=32", "batch=3,height=8,width=40" } },
+    { "tagger",  { "batch=1,length=1", "batch=2,length=5", "batch=4,length=3" } },
+    { "bert",    { "batch=1,length=1", "batch=2,length=6", "batch=3,length=32" } },
+    { "gpt",     { "batch=1,length=1,past=0", "batch=2,length=3,past=4", "batch=3,length=1,past=7" } },
+    { "encoder", { "s0=1,s1=1", "s0=2,s1=6", "s0=3,s1=5" } },
+};
+
+static void computes_what_the_bound_one_does(void **state) {
+    size_t k = *(const size_t *)*state;
+    for (int all = 0; all < 2; all++) {
+        xir_network *open = load(models[k].model);
+        convert(open, "", all);
+        for (size_t i = 0; i < 3; i++) {
+            const char *bind = models[k].binds[i];
+            xir_network *bound = load(models[k].model);
+            arrays in = inputs_for(bound, bind);
+            convert(bound, bind, all);
+            arrays a = run(open, &in), b = run(bound, &in);
+            for (size_t j = 0; j < a.n; j++) check_same(a.of[j], b.of[j], bind);
+            drop(&a);
+            drop(&b);
+            drop(&in);
+            xir_network_free(bound);
+        }
+        xir_network_free(open);
+    }
+}
+
+/* ---- what they compute ------------------------------------------------------------------------------------------ */
+
+/* Elements [from, from + n) of the first dim. */
+static xir_array *rows_of(const xir_array *a, size_t from, size_t n) {
+    const xir_type *type = xir_array_type(a);
+    int64_t dims[8];
+    size_t size;
+    for (size_t i = 0; i < xir_type_rank(type); i++) dims[i] = xir_type_dim(type, (int64_t)i, false);
+    const char *bytes = xir_array_data(a, &size);
+    size_t row = size / (size_t)dims[0];
+    dims[0] = (int64_t)n;
+    type = xir_type_tensor(ctx, xir_type_element(type), NULL, dims, xir_type_rank(type));
+    xir_array *rows = xir_array_copy(ctx, type, bytes + from * row, n * row, why);
+    assert_non_null(rows);
+    return rows;
+}
+
+static void a_batch_is_its_rows(void **state) {
+    static const struct { const char *model, *bind; } cases[] = {
+        { "mlp", "batch=3" }, { "vit", "batch=3" }, { "yolo", "batch=3,height=16,width=24" },
+        { "tagger", "batch=3,length=4" }, { "bert", "batch=3,length=4" }, { "gpt", "batch=3,length=2,past=3" },
+        { "encoder", "s0=3,s1=4" },
+    };
+    (void)state;
+    for (size_t k = 0; k < COUNT(cases); k++) {
+        xir_network *net = load(cases[k].model);
+        arrays in = inputs_for(net, cases[k].bind);
+        convert(net, "", true);
+        arrays all = run(net, &in);
+        for (size_t row = 0; row < 3; row++) {
+            arrays one = { .n = in.n };
+            for (size_t i = 0; i < in.n; i++) one.of[i] = rows_of(in.of[i], row, 1);
+            arrays out = run(net, &one);
+            for (size_t i = 0; i < out.n; i++) {
+                xir_array *expected = rows_of(all.of[i], row, 1);
+                check_same(out.of[i], expected, cases[k].model);
+                xir_array_free(expected);
+            }
+            drop(&out);
+            drop(&one);
+        }
+        drop(&all);
+        drop(&in);
+        xir_network_free(net);
+    }
+}
+
+static xir_array *integers(const int64_t *v, int64_t n) {
+    const int64_t dims[] = { 1, n };
+    xir_array *a = xir_array_copy(ctx, xir_type_tensor(ctx, xir_type_sint(ctx, 64), NULL, dims, 2), v,
+                                  (size_t)n * sizeof *v, why);
+    assert_non_null(a);
+    return a;
+}
+
+static xir_array *no_past(void) {
+    xir_array *a = xir_array_new(ctx, xir_type_tensor(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), NULL,
+                                                      (const int64_t[]){ 1, 2, 0, 4 }, 4), why);
+    assert_non_null(a);
+    return a;
+}
+
+static void a_cached_token_is_a_token(void **state) {
+    static const int64_t ids[] = { 3, 1, 4, 1, 5 };
+    (void)state;
+    xir_network *net = load("gpt");
+    convert(net, "", true);
+    arrays whole = { { integers(ids, 5), no_past(), no_past() }, 3 };
+    arrays first = { { integers(ids, 3), no_past(), no_past() }, 3 };
+    arrays at_once = run(net, &whole), so_far = run(net, &first);
+    arrays second = { { integers(ids + 3, 2), xir_array_retain(so_far.of[1]), xir_array_retain(so_far.of[2]) }, 3 };
+    arrays rest = run(net, &second);
+    for (size_t i = 0; i < 3; i++) check_same(at_once.of[i], rest.of[i], "gpt");
+    drop(&whole);
+    drop(&first);
+    drop(&second);
+    drop(&at_once);
+    drop(&so_far);
+    drop(&rest);
+    xir_network_free(net);
+}
+
+static void a_masked_token_is_none(void **state) {
+    static const int64_t ids[] = { 7, 8, 9, 10 }, types[] = { 0, 1, 1, 0 }, mask[] = { 1, 1, 0, 0 };
+    (void)state;
+    xir_network *net = load("bert");
+    convert(net, "", true);
+    arrays longer = { { integers(ids, 4), integers(types, 4), integers(mask, 4) }, 3 };
+    arrays shorter = { { integers(ids, 2), integers(types, 2), integers(mask, 2) }, 3 };
+    arrays a = run(net, &longer), b = run(net, &shorter);
+    check_same(a.of[1], b.of[1], "pooler_output");
+    drop(&longer);
+    drop(&shorter);
+    drop(&a);
+    drop(&b);
+    xir_network_free(net);
+}
+
+int main(void) {
+    struct CMUnitTest tests[COUNT(models) + 3];
+    size_t n = 0, index[COUNT(models)];
+    for (size_t k = 0; k < COUNT(models); k++) {
+        index[k] = k;
+        tests[n++] = (struct CMUnitTest){ models[k].model, computes_what_the_bound_one_does, NULL, NULL, &index[k] };
+    }
+    tests[n++] = (struct CMUnitTest)cmocka_unit_test(a_batch_is_its_rows);
+    tests[n++] = (struct CMUnitTest)cmocka_unit_test(a_cached_token_is_a_token);
+    tests[n++] = (struct CMUnitTest)cmocka_unit_test(a_masked_token_is_none);
+    return _cmocka_run_group_tests("onnx_dynamic", tests, n, group_begin, group_end);
+}
