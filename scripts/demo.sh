@@ -51,6 +51,14 @@ run xir run   digits.onnx        --each --input image="$models/digits_inputs.npy
 printf '\n64 digits that the network was not trained on, next to the answers of PyTorch:\n'
 run score answers/logits.npy "$models/digits_labels.npy" "$models/digits_logits.npy"
 
+printf '\n--- a vision transformer with an open batch: it converts as it is, and with a number for it\n'
+cp "$top/tests/passes/convert/onnx/dynamic/vit.onnx" .
+run xir opt   vit.onnx vit.fb
+run xir info  vit.fb
+run xir run   vit.fb
+run xir opt   --bind batch=4 vit.onnx vit4.fb
+run xir run   vit4.fb
+
 printf '\nThe files are in %s:\n' "$demo"
 ls -l
 printf '\nThe program is %s\n' "$top/build/release/tools/xir"
