@@ -218,6 +218,9 @@ bool conversion_look_through(conversion *c, xir_op *op);
 /* make.c */
 /* The Params that an op computes from small constants; NULL if it is not computed. */
 xir_value *conversion_computed(xir_node *at, xir_op *op);
+/* The dims of a value as its type has them, with expressions; and a type with such dims. NULL: out of memory. */
+xir_ints        node_own_dims(xir_node *at, const xir_value *v);
+const xir_type *node_type(xir_node *at, const xir_type *element, const xir_layout *layout, const xir_ints *dims);
 /* The same bytes under another name; NULL: out of memory. */
 xir_value *params_alias(xir_network *net, const xir_value *params);
 const xir_class *find_class(xir_context *ctx, const char *name);      /* by the last part of its key */

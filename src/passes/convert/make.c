@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include "convert/convert.h"
 #include "support/spent.h"
+#include "types.h"
 
 enum {
     MOST_COMPUTED = 1 << 12,   /* elements of such constants and results; the pass fold computes larger ones */
@@ -445,6 +446,19 @@ bool xir_node_becomes(xir_node *at, const char *cls, xir_values inputs, xir_sets
     return xir_node_result(at, 0, xir_node_make(at, cls, inputs, sets));
 }
 
+xir_ints node_own_dims(xir_node *at, const xir_value *v) {
+    const xir_type *type = xir_value_type(v);
+    xir_ints dims = xir_node_make_ints(at, xir_type_rank(type), XIR_UNKNOWN_DIM);
+    for (size_t i = 0; i < dims.n; i++) dims.v[i] = type_dim(type, (int64_t)i);
+    return dims;
+}
+
+const xir_type *node_type(xir_node *at, const xir_type *element, const xir_layout *layout, const xir_ints *dims) {
+    object_pool *pool = &at->c->net->pool;
+    if (!layout) layout = layout_default(pool, dims->n);
+    return layout ? type_tensor(pool, element, layout, (xir_i64s){ dims->v, dims->n }, (xir_refs){ NULL, 0 }) : NULL;
+}
+
 /* A declared type whose unknown dims are those of another type; `declared` itself if nothing is known better. */
 static const xir_type *completed(xir_node *at, const xir_type *declared, const xir_type *type) {
     const size_t rank = xir_type_rank(type);
@@ -455,12 +469,13 @@ static const xir_type *completed(xir_node *at, const xir_type *declared, const x
     if (!dims.v) return node_no_memory(at), declared;
     bool better = false;
     for (size_t i = 0; i < rank; i++) {
-        const int64_t known = xir_type_dim(type, (int64_t)i, false);
-        dims.v[i] = xir_type_dim(declared, (int64_t)i, false);
-        if (dims.v[i] < 0 && known >= 0) dims.v[i] = known, better = true;
+        const int64_t known = type_dim(type, (int64_t)i);
+        dims.v[i] = type_dim(declared, (int64_t)i);
+        const bool is_better = dims.v[i] < 0 && (known >= 0 || (dims.v[i] == XIR_UNKNOWN_DIM && known < dims.v[i]));
+        if (is_better) dims.v[i] = known, better = true;
     }
     if (!better) return declared;
-    type = xir_type_tensor(at->c->ctx, xir_type_element(declared), xir_type_layout(declared), dims.v, rank);
+    type = node_type(at, xir_type_element(declared), xir_type_layout(declared), &dims);
     if (!type) node_no_memory(at);
     return type ? type : declared;
 }

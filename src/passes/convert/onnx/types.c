@@ -280,7 +280,7 @@ void onnx_types(xir_node *at) {
         xir_ints dims = { NULL, 0 };
         const xir_type *element = element_of(&probe, row->elements, i);
         if (!element || !row->shape(&probe, i, &dims)) continue;
-        const xir_type *type = xir_type_tensor(at->c->ctx, element, NULL, dims.v, dims.n);
+        const xir_type *type = node_type(at, element, NULL, &dims);
         if (type) xir_node_type_output(at, i, type);
         else (void)node_no_memory(&probe);
     }

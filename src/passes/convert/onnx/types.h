@@ -6,8 +6,8 @@
 
 #include "convert/onnx/rows.h"
 
-/* Writes the dims of an output; unknown ones are -1. False: the rank is unknown, or the node contradicts itself. Rules
- * add no findings. */
+/* Writes the dims of an output; unknown ones are -1, and an expression of an input's dim is copied. False: the rank
+ * is unknown, or the node contradicts itself. Rules add no findings. */
 typedef bool onnx_shape_rule(xir_node *at, size_t output, xir_ints *dims);
 
 #define SHAPE_RULES(RULE) \
@@ -32,7 +32,7 @@ SHAPE_RULES(RULE)
 static inline bool dims_of(xir_node *at, size_t input, xir_ints *dims) {
     const xir_value *v = node_input_at(at, input);
     if (!v || !xir_type_as_tensor(xir_value_type(v))) return false;
-    *dims = xir_node_dims(at, v);
+    *dims = node_own_dims(at, v);
     return dims->v;
 }
 

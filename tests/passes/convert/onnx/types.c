@@ -7,6 +7,7 @@
 #include <xir/convert.h>
 #include <xir/pass.h>
 #include <xir/serialize.h>
+#include <xir/symbols.h>
 #include "convert/convert.h"
 #include "convert/onnx/onnx.h"
 #include "passes/convert/model.h"
@@ -81,6 +82,25 @@ static void declared_dims_that_are_unknown_become_known(void **state) {
     om_output(&m, "z", ONNX_FLOAT, OM_DIMS(-1));
     convert();
     assert_int_equal(xir_type_dim(xir_value_type(story_value(net, "z")), 0, false), 7);
+    xir_network_free(net);
+}
+
+/* An expression of an input's dim is one of the output's. */
+static void names_of_dims_go_through(void **state) {
+    (void)state;
+    om_input(&m, "x", ONNX_FLOAT, OM_DIMS(2, 3, 3));
+    om_node(&m, "Det", "det", "x", "y");
+    om_output(&m, "y", ONNX_FLOAT, OM_NO_RANK);
+    net = read_model();
+    xir_value *x = story_value(net, "x");
+    const xir_str dims[] = { XIR_STR("batch + 1"), XIR_STR("3"), XIR_STR("3") };
+    const xir_type *type = xir_network_type_with_dims(net, xir_value_type(x), dims, 3, why);
+    assert_non_null(type);
+    DOES(xir_value_set_type(x, type));
+    assert_int_equal(xir_pass_run(net, "onnx-to-xir", NULL, NULL, why), XIR_OK);
+    char text[40];
+    xir_type_dim_text(xir_value_type(story_value(net, "y")), 0, text, sizeof text);
+    assert_string_equal(text, "batch + 1");
     xir_network_free(net);
 }
 
@@ -303,6 +323,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         MODEL_TEST(what_follows_is_converted),
         MODEL_TEST(declared_dims_that_are_unknown_become_known),
+        MODEL_TEST(names_of_dims_go_through),
         MODEL_TEST(causes_come_first_with_what_waits_for_them),
         MODEL_TEST(converting_the_rest_gives_what_converting_at_once_gives),
         MODEL_TEST(rules_agree_with_what_was_recorded),
