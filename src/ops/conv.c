@@ -30,8 +30,9 @@ static xir_status check_padding(xir_infer *at, xir_padding mode, int64_t pad, in
     if (pad < 0) {
         return xir_infer_fail(at, XIR_E_INVALID, where, "%" PRId64 " is negative: only ZEROS padding may be", pad);
     }
+    if (dim < 0) return XIR_OK;
     int64_t most = mode == XIR_PADDING_REFLECT ? dim - 1 : mode == XIR_PADDING_CIRCULAR ? dim : dim > 0 ? INT64_MAX : 0;
-    if (dim < 0 || pad <= most) return XIR_OK;
+    if (pad <= most) return XIR_OK;
     return xir_infer_fail(at, XIR_E_INVALID, where,
                           "%s padding of %" PRId64 " on %" PRId64 " %s%s: expected at most %" PRId64,
                           modes->names[mode], pad, dim, words->thing, plural(dim), most < 0 ? 0 : most);

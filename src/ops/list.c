@@ -5,7 +5,7 @@
 
 enum { LIST = 1 };   /* the input */
 
-bool has_list(const xir_infer *at) { return xir_infer_input_count(at) > LIST; }
+bool has_list(const xir_infer *at) { return infer_has_input(at, LIST); }
 
 const char *list_place(const xir_infer *at, const char *attribute) { return has_list(at) ? "inputs/1" : attribute; }
 
@@ -14,7 +14,7 @@ bool list_checkable(const xir_infer *at) { return !has_list(at) || xir_infer_inp
 xir_status check_list(xir_infer *at, size_t size) {
     const xir_type *type = xir_infer_input(at, LIST);
     const char *name = input_name(at, LIST);
-    if (!type) return xir_infer_fail(at, XIR_E_MISSING, "inputs/1", "%s is absent or has no type", name);
+    if (!type) return xir_infer_fail(at, XIR_E_MISSING, "inputs/1", "%s has no type", name);
     xir_status status = need_integers(at, LIST);
     if (status) return status;
     if (xir_type_rank(type) != 1) {

@@ -94,7 +94,7 @@ static void unknown_dims_stay_unknown(void **state) {
         for (size_t i = 0; i < c.n_inputs; i++) {
             for (size_t k = 0; k < c.in[i].rank && n_holes < 2; k++) {
                 if (chance(3)) continue;
-                given[i].dim[k] = -1 - (int64_t)chance(3);
+                given[i].dim[k] = XIR_UNKNOWN_DIM;
                 holes[n_holes++] = &tried[i].dim[k];
             }
         }

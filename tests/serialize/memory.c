@@ -59,7 +59,7 @@ static text classes_in_msgpack(size_t n) {
     PUT(&t, "\x82\xA9_type_key\xB4icraft::xir::Network\xA3ops");
     put_count(&t, '\xDD', n);
     for (size_t i = 0; i < n; i++) {
-        char key[16];
+        char key[24];
         snprintf(key, sizeof key, "\xA8%08zx", i);
         PUT(&t, "\x84\xA9_type_key");
         put(&t, key, 9);

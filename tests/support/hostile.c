@@ -27,8 +27,10 @@ static double some_real(bool wild) {
     return reals[chance(wild ? COUNT(reals) : 7)];
 }
 
+/* No type has a smaller dim than -1: those are refused where they come from. */
 static int64_t some_dim(const pool *p) {
-    if (p->wild && once_in(3)) return extreme();
+    int64_t wild = p->wild && once_in(3) ? extreme() : XIR_UNKNOWN_DIM;
+    if (wild > XIR_UNKNOWN_DIM) return wild;
     return once_in(12) ? -1 : once_in(20) ? 0 : p->dims[chance(COUNT(p->dims))];
 }
 

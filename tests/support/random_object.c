@@ -238,10 +238,16 @@ static void put_run(rnd *r, uint64_t *end) {
     sheet_put(r->out, "]", 1);
 }
 
+/* A dim below -1 is refused wherever a type is made. */
+static void put_integer(rnd *r, const xir_field *f) {
+    int64_t v = rnd_i64(r);
+    rnd_put_i64(r, field_is_shape(r->ctx, f) && v < XIR_UNKNOWN_DIM ? XIR_UNKNOWN_DIM : v);
+}
+
 static void put_item(rnd *r, const xir_field *f, uint64_t *end) {
     switch (f->kind) {
     case XIR_KIND_BOOLS:   sheet_str(r->out, rnd_once_in(r, 2) ? "true" : "false"); break;
-    case XIR_KIND_I64S:    rnd_put_i64(r, rnd_i64(r)); break;
+    case XIR_KIND_I64S:    put_integer(r, f); break;
     case XIR_KIND_REALS:   rnd_real(r); break;
     case XIR_KIND_TEXTS:   rnd_text(r); break;
     case XIR_KIND_REFS:    rnd_object(r, f->of); break;

@@ -217,8 +217,10 @@ void       value_adopt(xir_value *orphan, xir_value *v);
 
 static inline xir_network *value_net(const xir_value *v) { return v->producer ? v->producer->net : v->more->net; }
 static inline bool value_is_params(const xir_value *v) { return v->more && v->more->params; }
-/* All that inference sees of an input, in one word: its type, and in the lowest bit whether it is Params. 0: absent. */
-static inline uintptr_t infer_key_of(const xir_value *v) { return v ? (uintptr_t)v->type | value_is_params(v) : 0; }
+/* All that inference sees of an input, as one word: type, in bit 0 whether it is Params, in bit 1 that it exists. */
+static inline uintptr_t infer_key_of(const xir_value *v) {
+    return v ? (uintptr_t)v->type | 2 | value_is_params(v) : 0;
+}
 static inline params *value_params(const xir_value *v) { return v->more->params; }
 /* The number of bytes that a file has for these Params. XIR_E_TYPE without a type and without bytes, XIR_E_UNKNOWN
  * if the storage of its elements is unknown, XIR_E_BOUNDS with an unknown dim, XIR_E_LIMIT. */

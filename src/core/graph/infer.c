@@ -112,6 +112,8 @@ const xir_type *xir_infer_input(const xir_infer *at, size_t i) {
     return v ? v->type : NULL;
 }
 
+bool infer_has_input(const xir_infer *at, size_t i) { return input(at, i) != NULL; }
+
 const xir_type *xir_infer_output(const xir_infer *at, size_t i) { return i < at->n_out ? at->out[i] : NULL; }
 
 bool xir_infer_input_is_params(const xir_infer *at, size_t i) {

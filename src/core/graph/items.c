@@ -2,6 +2,7 @@
 #include "items.h"
 #include "elements.h"
 
+enum { WIDEST = 8 };                       /* bytes of the widest item */
 enum { MOST_OPS = 256, MOST_DEPTH = 48 };   /* of one walk; past them items are unknown */
 
 bool items_count(const xir_type *type, size_t *n) {
@@ -15,13 +16,18 @@ bool items_count(const xir_type *type, size_t *n) {
 }
 
 bool items_of_params(const xir_value *v, item_list *out) {
+    uint8_t bytes[MOST_ITEMS * WIDEST];
     int64_t read[MOST_ITEMS];
-    if (!items_count(v->type, &out->n) || !element_readable(xir_type_element(v->type))) return false;
-    if (!value_is_params(v) || !xir_params_has_data(v)) return false;
-    const void *bytes = xir_params_data(v, NULL);
-    if (!bytes && out->n) return false;
+    if (!value_is_params(v) || !items_count(v->type, &out->n)) return false;
+    const element_format f = element_format_of(xir_type_element(v->type));
+    if (f.kind == ELEMENT_NONE || f.bits > 8 * WIDEST) return false;
+    /* The type may have been replaced by one of other elements: then there may be fewer bytes than it takes. */
+    if (out->n && xir_params_read(v, 0, bytes, (out->n * f.bits + 7) / 8)) return false;
     if (out->n) elements_to_ints(xir_type_element(v->type), bytes, 0, out->n, read);
-    for (size_t i = 0; i < out->n; i++) out->v[i] = expr_is_number(read[i]) ? read[i] : EXPR_UNKNOWN;
+    for (size_t i = 0; i < out->n; i++) {
+        bool fits = expr_is_number(read[i]) && (read[i] >= 0 || f.kind != ELEMENT_UNSIGNED);
+        out->v[i] = fits ? read[i] : EXPR_UNKNOWN;
+    }
     return true;
 }
 

@@ -45,6 +45,8 @@ struct xir_infer {
     const xir_type   *few[4];
 };
 
+/* Whether there is an input at position `i`, with or without a type. (infer.c) */
+bool infer_has_input(const xir_infer *at, size_t i);
 /* The result of a failed rule. A rule of a program or plug-in may fail without a finding; then this adds one.
  * (rule.c) */
 xir_status rule_failed(xir_infer *at, xir_status status);
