@@ -18,8 +18,9 @@ typedef struct xir_proof_input {
 
 typedef struct xir_proof_options {
     uint32_t               size;         /* XIR_INIT(xir_proof_options)                                            */
-    /* Each with its size. Other inputs are random, among the numbers that the first network takes
-     * (xir_network_input_numbers, xir_array_random_in), and their unknown dims are 1. */
+    /* Each with its size. Other inputs are random numbers that the first network takes (xir_network_input_numbers).
+     * Symbols of dims get numbers within their intervals: from 2 to 8; if the network can't be run with them, all 8,
+     * then 32, then 1. Other unknown dims are 1. */
     const xir_proof_input *inputs;
     size_t                 n_inputs;
     /* The given arrays hold equally many samples along their first dim: each sample is run separately. */

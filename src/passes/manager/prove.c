@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "graph.h"
+#include "open_dims.h"
 #include "sized.h"
 
 struct xir_proof {
@@ -310,36 +311,119 @@ static xir_status run_samples(const xir_proof *p, const xir_network *net, xir_ar
     return status;
 }
 
-/* Runs the first network on inputs of its own. An obstacle is not a failure, except for unknown names and memory. */
-static xir_status check_first(xir_proof *p, const xir_network *net, xir_diags *why) {
-    xir_status status = count_samples(p, why);
-    if (status) return status;
-    size_t n_in = xir_network_inputs(net, NULL, 0), n_out = xir_network_outputs(net, NULL, 0);
-    xir_value **values = mem_new(&p->ctx->alloc, (n_in + 1) * sizeof *values);
-    xir_array **inputs = new_arrays(p->ctx, n_in * p->n_samples), **outputs = new_arrays(p->ctx, n_out * p->n_samples);
+/* The given array of each input, NULL for the others. */
+static const xir_array **list_given(const xir_proof *p, const xir_network *net, size_t n) {
+    const xir_array **given = mem_new(&p->ctx->alloc, (n + 1) * sizeof *given);
+    const xir_op *in = xir_network_input_op(net);
+    for (size_t i = 0; given && i < n; i++) given[i] = given_for(p, xir_op_output(in, (int64_t)i), i);
+    return given;
+}
+
+static void free_given(const xir_proof *p, const xir_array **given, size_t n) {
+    if (given) mem_free(&p->ctx->alloc, (void *)given, (n + 1) * sizeof *given);
+}
+
+/* Inputs and outputs of the first network, sample after sample. */
+typedef struct first_run {
+    const xir_network *net;       /* that is run                                           */
+    const xir_network *like;      /* whose inputs the arrays fit: `net`, or one made of it */
+    xir_array        **inputs, **outputs;
+    size_t             n_in, n_out;
+    bool               again;     /* other numbers for the open dims may help              */
+} first_run;
+
+/* One attempt. */
+static xir_status run_first(xir_proof *p, first_run *f, unsigned attempt, xir_diags *why) {
+    const xir_array **given = list_given(p, f->like, f->n_in);
+    xir_value **values = mem_new(&p->ctx->alloc, (f->n_in + 1) * sizeof *values);
+    xir_network *bound = NULL;
+    xir_status status = given && values ? XIR_OK : diag_memory(why);
+    const bool can_run = !xir_network_first_unrunnable(f->net);
+    if (!status && can_run) status = open_dims_bind(f->like, given, p->each, attempt, &bound, why);
+    f->again = can_run && (bound || status);
+    if (!status) {
+        const xir_network *like = bound ? bound : f->like;
+        xir_network_inputs(like, values, f->n_in);
+        status = make_inputs(p, like, values, f->n_in, f->inputs, why);
+    }
+    if (!status) status = run_samples(p, f->net, f->inputs, f->n_in, f->outputs, f->n_out, why);
+    if (values) mem_free(&p->ctx->alloc, (void *)values, (f->n_in + 1) * sizeof *values);
+    free_given(p, given, f->n_in);
+    xir_network_free(bound);
+    return status;
+}
+
+/* Whether a failure is one of the proof, not of the network. */
+static bool is_fatal(xir_status status) {
+    return status == XIR_E_UNKNOWN || status == XIR_E_MEMORY || status == XIR_E_CANCELLED;
+}
+
+static void first_free(const xir_proof *p, first_run *f) {
+    free_arrays(p->ctx, f->inputs, f->n_in * p->n_samples);
+    free_arrays(p->ctx, f->outputs, f->n_out * p->n_samples);
+    f->inputs = f->outputs = NULL;
+}
+
+static xir_status first_make(xir_proof *p, first_run *f) {
+    f->inputs = new_arrays(p->ctx, f->n_in * p->n_samples);
+    f->outputs = new_arrays(p->ctx, f->n_out * p->n_samples);
     xir_diags_free(p->obstacle);
     p->obstacle = xir_diags_new(p->ctx);
-    status = values && inputs && outputs && p->obstacle ? XIR_OK : diag_memory(why);
-    if (!status) {
-        xir_network_inputs(net, values, n_in);
-        status = make_inputs(p, net, values, n_in, inputs, p->obstacle);
+    return f->inputs && f->outputs && p->obstacle ? XIR_OK : XIR_E_MEMORY;
+}
+
+/* Runs the first network on inputs of its own, which fit those of `like`. An obstacle is not a failure, except for
+ * unknown names and memory. */
+static xir_status check_first(xir_proof *p, const xir_network *net, const xir_network *like, xir_diags *why) {
+    xir_status status = count_samples(p, why);
+    if (status) return status;
+    first_run f = { .net = net, .like = like, .n_in = xir_network_inputs(net, NULL, 0),
+                    .n_out = xir_network_outputs(net, NULL, 0) };
+    for (unsigned attempt = 0; attempt < OPEN_DIMS_ATTEMPTS; attempt++) {
+        status = first_make(p, &f);
+        if (status) {
+            first_free(p, &f);
+            return diag_memory(why);
+        }
+        status = run_first(p, &f, attempt, p->obstacle);
+        if (!status && !note_borders(p, net, f.n_in, f.n_out)) status = diag_memory(p->obstacle);
+        if (!status || is_fatal(status) || !f.again) break;
+        first_free(p, &f);
     }
-    if (!status) status = run_samples(p, net, inputs, n_in, outputs, n_out, p->obstacle);
-    if (!status && !note_borders(p, net, n_in, n_out)) status = diag_memory(p->obstacle);
-    mem_free(&p->ctx->alloc, (void *)values, (n_in + 1) * sizeof *values);
     if (!status) {
-        p->inputs = inputs;
-        p->n_inputs = n_in;
-        p->outputs = outputs;
-        p->n_outputs = n_out;
-        p->state.networks = 1;
+        p->inputs = f.inputs;
+        p->n_inputs = f.n_in;
+        p->outputs = f.outputs;
+        p->n_outputs = f.n_out;
+        p->state.networks += !p->state.networks;
         return XIR_OK;
     }
-    free_arrays(p->ctx, inputs, n_in * p->n_samples);
-    free_arrays(p->ctx, outputs, n_out * p->n_samples);
-    if (status != XIR_E_UNKNOWN && status != XIR_E_MEMORY && status != XIR_E_CANCELLED) return XIR_OK;
+    first_free(p, &f);
+    if (!is_fatal(status)) return XIR_OK;
     const xir_diag *d = xir_diags_at(p->obstacle, 0);
     return d && why ? xir_diags_append(why, d) : status;
+}
+
+/* If open dims have got numbers that the inputs do not have, the network before is run again on inputs that have them,
+ * and its outputs are expected from now on. */
+static xir_status follow_dims(xir_proof *p, const xir_network *net, xir_diags *why) {
+    const size_t n = xir_network_inputs(net, NULL, 0);
+    if (n != p->n_inputs || !p->last) return XIR_OK;
+    const xir_array **given = list_given(p, net, n);
+    if (!given) return diag_memory(why);
+    const bool fit = open_dims_fit(p->last, net, given, (const xir_array *const *)p->inputs);
+    free_given(p, given, n);
+    if (fit) return XIR_OK;
+    first_run old = { .inputs = p->inputs, .outputs = p->outputs, .n_in = p->n_inputs, .n_out = p->n_outputs };
+    p->inputs = p->outputs = NULL;
+    xir_status status = check_first(p, p->last, net, why);
+    if (status || !p->inputs) {   /* an obstacle: the run of `net` on the old inputs names it */
+        p->inputs = old.inputs;
+        p->outputs = old.outputs;
+        return status;
+    }
+    first_free(p, &old);
+    return XIR_OK;
 }
 
 /* ---- the first value that differs ------------------------------------------------------------------------------- */
@@ -477,7 +561,8 @@ static xir_status check_later(xir_proof *p, const xir_network *net, xir_diags *w
         return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "expected %zu outputs, as before, found %zu",
                          p->n_outputs, n);
     }
-    xir_status status = follow_borders(p, net, why);
+    xir_status status = follow_dims(p, net, why);
+    if (!status) status = follow_borders(p, net, why);
     if (status) return status;
     xir_array **outputs = new_arrays(p->ctx, n * p->n_samples);
     if (!outputs) return diag_memory(why);
@@ -492,7 +577,7 @@ static xir_status check_later(xir_proof *p, const xir_network *net, xir_diags *w
 
 xir_status xir_proof_check(xir_proof *p, const xir_network *net, xir_diags *why) {
     if (!net) return diag_null(why, "network");
-    xir_status status = p->state.networks ? check_later(p, net, why) : check_first(p, net, why);
+    xir_status status = p->state.networks ? check_later(p, net, why) : check_first(p, net, net, why);
     p->started = true;
     if (status || !p->state.networks) return status;
     xir_network *copy = xir_network_clone(net);

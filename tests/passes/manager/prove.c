@@ -367,6 +367,132 @@ static void a_proof_sees_the_tables_and_the_mask(void **state) {
     xir_proof_free(p);
 }
 
+/* ---- open dims -------------------------------------------------------------------------------------------------- */
+
+/* A story whose inputs x and z get dims by expressions. */
+static xir_network *open_net(const char *story, const char *x0, const char *x1, const char *z0, const char *z1) {
+    xir_network *net = story_net(story);
+    const char *texts[2][2] = { { x0, x1 }, { z0, z1 } };
+    for (size_t i = 0; i < 2; i++) {
+        xir_value *v = xir_op_output(xir_network_input_op(net), (int64_t)i);
+        const xir_str dims[] = { xir_str_of(texts[i][0]), xir_str_of(texts[i][1]) };
+        const xir_type *type = xir_network_type_with_dims(net, xir_value_type(v), dims, 2, why);
+        assert_non_null(type);
+        DOES(xir_value_set_type(v, type));
+    }
+    assert_int_equal(xir_network_infer(net, why), XIR_OK);
+    return net;
+}
+
+static const char sum[] = "x: -1 -1; z: -1 -1; a = Add x z; y = Softmax a [axis=1]; out y";
+static const char double_sum[] = "x: -1 -1; z: -1 -1; c: params 1 = 2; a = Add x z; b = Multiply a c;"
+                                 "y = Softmax b [axis=1]; out y";
+
+/* With dims of 1 a softmax is always 1, and every network would compute the same. */
+static void symbols_have_numbers_that_inputs_share(void **state) {
+    (void)state;
+    xir_proof *p = xir_proof_new(ctx, NULL, why);
+    xir_network *a = open_net(sum, "batch", "length", "batch", "length"),
+                *wrong = open_net(double_sum, "batch", "length", "batch", "length");
+    assert_int_equal(xir_proof_check(p, a, why), XIR_OK);
+    assert_int_equal(state_of(p).networks, 1);
+    assert_int_equal(xir_proof_check(p, a, why), XIR_OK);
+    assert_int_equal(xir_proof_check(p, wrong, why), XIR_E_INVALID);
+    xir_diags_clear(why);
+    xir_network_free(a);
+    xir_network_free(wrong);
+    xir_proof_free(p);
+}
+
+/* An expression has the number that the symbols of the other input give. */
+static void expressions_follow_their_symbols(void **state) {
+    (void)state;
+    xir_proof *p = xir_proof_new(ctx, NULL, why);
+    xir_network *net = open_net("x: -1 -1; z: -1 -1; a = Concat x x [axis=1]; y = Add a z; out y", "batch", "length",
+                                "batch", "2*length");
+    assert_int_equal(xir_proof_check(p, net, why), XIR_OK);
+    assert_int_equal(state_of(p).networks, 1);
+    xir_network_free(net);
+    xir_proof_free(p);
+}
+
+/* Rows of four, rows of 32: other numbers are tried. */
+static void numbers_that_a_network_cannot_be_run_on_are_replaced(void **state) {
+    (void)state;
+    static const char *const stories[] = {
+        "x: -1 -1; z: -1 -1; a = Add x z; y = Reshape a [shape=-1,4 layout=@layout(**)]; out y",
+        "x: -1 -1; z: -1 -1; a = Add x z; y = Reshape a [shape=-1,32 layout=@layout(**)]; out y",
+    };
+    for (size_t i = 0; i < sizeof stories / sizeof *stories; i++) {
+        xir_proof *p = xir_proof_new(ctx, NULL, why);
+        xir_network *net = open_net(stories[i], "batch", "1", "batch", "1");
+        assert_int_equal(xir_proof_check(p, net, why), XIR_OK);
+        assert_int_equal(state_of(p).networks, 1);
+        xir_network_free(net);
+        xir_proof_free(p);
+    }
+}
+
+static void bind_batch(xir_network *net, int64_t least, int64_t most) {
+    const xir_symbol batch = { XIR_STR("batch"), least, most };
+    DOES(xir_network_bind(net, &batch, 1, why));
+}
+
+/* A pass that binds a symbol: the network before is run again, on inputs that fit. */
+static void a_bound_network_is_compared_with_the_open_one(void **state) {
+    (void)state;
+    for (int k = 0; k < 8; k++) {
+        const char *rows = k < 4 ? "batch" : "2*batch";
+        xir_proof *p = xir_proof_new(ctx, NULL, why);
+        xir_network *a = open_net(sum, rows, "length", rows, "length"),
+                    *bound = open_net(k % 2 ? double_sum : sum, rows, "length", rows, "length");
+        bind_batch(bound, 6, k % 4 < 2 ? 6 : 100);   /* a number, or an interval without the number of the first run */
+        assert_int_equal(xir_proof_check(p, a, why), XIR_OK);
+        assert_int_equal(xir_proof_check(p, bound, why), k % 2 ? XIR_E_INVALID : XIR_OK);
+        xir_diags_clear(why);
+        xir_network_free(a);
+        xir_network_free(bound);
+        xir_proof_free(p);
+    }
+}
+
+/* A given array says what its symbols are, whatever their names. */
+static void given_arrays_determine_symbols(void **state) {
+    (void)state;
+    xir_array *x = xir_array_random(ctx, FP32("**", 3, 11), 1, why);
+    const xir_proof_input input = XIR_INIT(xir_proof_input, .name = "x", .array = x);
+    xir_proof *p = xir_proof_new(ctx, &XIR_INIT(xir_proof_options, .inputs = &input, .n_inputs = 1), why);
+    xir_network *net = open_net(sum, "'batch size'", "length", "'batch size'", "length");
+    assert_int_equal(xir_proof_check(p, net, why), XIR_OK);
+    assert_int_equal(state_of(p).networks, 1);
+    xir_network_free(net);
+    xir_proof_free(p);
+    xir_array_free(x);
+}
+
+static void scarce_open(want *w) {
+    xir_network *net;
+    IN_PLENTY(w, net = story_net_in(w->ctx, sum));
+    IN_PLENTY(w, {
+        for (int64_t i = 0; i < 2; i++) {
+            xir_value *v = xir_op_output(xir_network_input_op(net), i);
+            const xir_str dims[] = { XIR_STR("batch"), XIR_STR("length") };
+            (void)xir_value_set_type(v, xir_network_type_with_dims(net, xir_value_type(v), dims, 2, NULL));
+        }
+        (void)xir_network_infer(net, NULL);
+    });
+    xir_proof *p;
+    TRY_MAKE(w, p, xir_proof_new(w->ctx, NULL, w->why));
+    TRY(w, xir_proof_check(p, net, w->why));
+    assert_true(state_of(p).networks >= 1);
+    IN_PLENTY(w, xir_network_free(net); xir_proof_free(p));
+}
+
+static void every_allocation_with_open_dims(void **state) {
+    (void)state;
+    run_scarcely("checking networks with open dims", scarce_open, false);
+}
+
 /* ---- networks without weights ----------------------------------------------------------------------------------- */
 
 /* The vector is a scale; the numbers of one element are not weights. */
@@ -476,6 +602,12 @@ int main(void) {
         cmocka_unit_test(the_pass_that_changes_the_result_is_named),
         cmocka_unit_test(a_bert_is_proven_without_inputs),
         cmocka_unit_test(a_proof_sees_the_tables_and_the_mask),
+        cmocka_unit_test(symbols_have_numbers_that_inputs_share),
+        cmocka_unit_test(expressions_follow_their_symbols),
+        cmocka_unit_test(numbers_that_a_network_cannot_be_run_on_are_replaced),
+        cmocka_unit_test(a_bound_network_is_compared_with_the_open_one),
+        cmocka_unit_test(given_arrays_determine_symbols),
+        cmocka_unit_test(every_allocation_with_open_dims),
         cmocka_unit_test(weights_of_zeros_are_noticed),
         cmocka_unit_test(a_copy_is_filled_and_the_network_is_not),
         cmocka_unit_test(only_weights_show_that_a_pass_is_wrong),
