@@ -22,7 +22,8 @@ configure_package_config_file(cmake/xirConfig.cmake.in ${PROJECT_BINARY_DIR}/xir
     INSTALL_DESTINATION ${xir_cmake_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/xirConfigVersion.cmake
     COMPATIBILITY ${XIR_COMPATIBILITY})
-install(FILES ${PROJECT_BINARY_DIR}/xirConfig.cmake ${PROJECT_BINARY_DIR}/xirConfigVersion.cmake cmake/XirMsgpack.cmake
+install(FILES ${PROJECT_BINARY_DIR}/xirConfig.cmake ${PROJECT_BINARY_DIR}/xirConfigVersion.cmake
+    cmake/XirMsgpack.cmake cmake/XirDeflate.cmake
     DESTINATION ${xir_cmake_dir})
 
 # xir.pc finds its prefix from its own place, so that an installed tree can be moved.
@@ -45,7 +46,7 @@ if(IS_ABSOLUTE "${CMAKE_INSTALL_DOCDIR}")
 else()
     set(xir_pc_docdir "\${prefix}/${CMAKE_INSTALL_DOCDIR}")
 endif()
-set(xir_pc_private "-lm")
+set(xir_pc_private "-ldeflate -lm")
 get_filename_component(xir_pc_msgpack ${XIR_MSGPACK_LIBRARY} NAME_WE)
 string(REGEX REPLACE "^lib" " -l" xir_pc_msgpack ${xir_pc_msgpack})
 string(PREPEND xir_pc_private "${xir_pc_msgpack} ")    # the name of its pkg-config file depends on its version
