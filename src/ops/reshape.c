@@ -54,8 +54,10 @@ static int64_t quotient(xir_infer *at, xir_i64s dims, xir_i64s shape, size_t inf
 xir_status reshape_dims(xir_infer *at, xir_i64s input, xir_i64s shape, dim_list *out) {
     const char *where = list_place(at, "shape");
     size_t rank = shape.size, infer = rank;
+    bool open = false;   // some sizes are expressions
     for (size_t i = 0; i < rank; i++) {
         int64_t dim = shape.data[i];
+        open |= dim < -1;
         if (dim < -1 && (expr_is_number(dim) || !has_list(at))) {
             return xir_infer_fail(at, XIR_E_BOUNDS, where,
                                   "dim %zu is %" PRId64 ": expected at least 0, or -1 for the remaining elements", i,
@@ -85,8 +87,6 @@ xir_status reshape_dims(xir_infer *at, xir_i64s input, xir_i64s shape, dim_list 
         }
         left = have / want_known;
     }
-    bool open = false;   // some sizes are expressions
-    for (size_t i = 0; i < rank; i++) open |= shape.data[i] < 0 && i != infer;
     if (infer < rank && (have < 0 || open)) left = quotient(at, input, shape, infer);
     if (infer == rank && !open && have >= 0 && have != want) {
         return xir_infer_fail(at, XIR_E_INVALID, where,

@@ -102,17 +102,27 @@ void tensor_faults(const xir_tensor_type *tensor, fault_sink *sink) {
 /* A dim that neither is known nor says in the usual way that it is not. */
 #define FOREIGN_DIM "expected dims from -1 on (-1: unknown), found %lld as dim %zu"
 
+/* The first of the dims that is neither from -1 on nor an expression of the type's network; the rank if there is
+ * none. */
+static size_t foreign_dim(const xir_tensor_type *type, xir_i64s dims) {
+    size_t i = 0;
+    while (i < dims.size && dims.data[i] >= XIR_UNKNOWN_DIM) i++;
+    if (i == dims.size) return i;   // most types have no expressions
+    const object_pool *owner = tensor_pool(type);
+    while (i < dims.size && (dims.data[i] >= XIR_UNKNOWN_DIM || (owner && expr_is_of(owner, dims.data[i])))) i++;
+    return i;
+}
+
 static void to_infer(void *user, const char *where, const char *sentence) {
     xir_infer_fail(user, XIR_E_INVALID, where, "%s", sentence);
 }
 
 xir_status xir_tensor_type_check(xir_infer *at) {
     const xir_tensor_type *tensor = xir_infer_attrs(at);
-    const object_pool *owner = tensor_pool(tensor);
     fault_sink sink = { to_infer, at, 0 };
-    for (size_t i = 0; i < tensor->shape.size; i++) {
-        if (tensor->shape.data[i] >= XIR_UNKNOWN_DIM || (owner && expr_is_of(owner, tensor->shape.data[i]))) continue;
-        return xir_infer_fail(at, XIR_E_BOUNDS, "shape", FOREIGN_DIM, (long long)tensor->shape.data[i], i);
+    size_t foreign = foreign_dim(tensor, tensor->shape);
+    if (foreign < tensor->shape.size) {
+        return xir_infer_fail(at, XIR_E_BOUNDS, "shape", FOREIGN_DIM, (long long)tensor->shape.data[foreign], foreign);
     }
     layout_faults(tensor->layout, &sink);
     tensor_faults(tensor, &sink);
@@ -186,11 +196,8 @@ const xir_type *xir_type_with_shape(xir_context *ctx, const xir_type *type, cons
                                     xir_diags *why) {
     xir_tensor_type now;
     if (!start(type, &now, why)) return NULL;
-    const object_pool *owner = tensor_pool((const xir_tensor_type *)type);
-    for (size_t i = 0; i < rank; i++) {
-        if (dims[i] >= XIR_UNKNOWN_DIM || (owner && expr_is_of(owner, dims[i]))) continue;
-        return refuse(why, XIR_E_BOUNDS, "shape", FOREIGN_DIM, (long long)dims[i], i);
-    }
+    size_t foreign = foreign_dim((const xir_tensor_type *)type, (xir_i64s){ dims, rank });
+    if (foreign < rank) return refuse(why, XIR_E_BOUNDS, "shape", FOREIGN_DIM, (long long)dims[foreign], foreign);
     now.shape = (xir_i64s){ dims, rank };
     if (only_stars(now.layout)) now.layout = xir_layout_default(ctx, rank);
     if (!now.layout) return out_of_memory(why);
