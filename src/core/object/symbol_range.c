@@ -26,20 +26,20 @@ static interval mul_intervals(interval a, interval b) {
     return out;
 }
 
-static interval term_interval(const symbol_table *t, const poly_term *term) {
+static interval term_interval(const object_pool *pool, const poly_term *term) {
     interval out = { term->factor, term->factor };
     for (uint32_t k = 0; k < term->n; k++) {
-        const symbol *range = &t->atoms[term->atoms[k]].range;
+        const symbol *range = atom_range(pool, term->atoms[k]);
         out = mul_intervals(out, (interval){ range->least, range->most });
     }
     return out;
 }
 
 /* From the terms alone. */
-static int64_t plain_least(const symbol_table *t, const poly *p) {
+static int64_t plain_least(const object_pool *pool, const poly *p) {
     int64_t sum = 0;
     for (uint32_t i = 0; i < p->n; i++) {
-        int64_t least = term_interval(t, &p->terms[i]).least;
+        int64_t least = term_interval(pool, &p->terms[i]).least;
         if (least == INT64_MIN) return INT64_MIN;
         if (!add_i64(sum, least, &sum)) {
             if (least < 0) return INT64_MIN;
@@ -95,7 +95,7 @@ static int64_t without_atom(const object_pool *pool, const poly *p, uint32_t i, 
 }
 
 static int64_t search_least(const object_pool *pool, const poly *p, int depth, int *steps) {
-    int64_t best = plain_least(pool->symbols, p);
+    int64_t best = plain_least(pool, p);
     for (uint32_t i = 0; i < p->n && depth > 0; i++) {
         const poly_term *term = &p->terms[i];
         if (term->n != 1 || pool->symbols->atoms[term->atoms[0]].kind == ATOM_SYMBOL) continue;

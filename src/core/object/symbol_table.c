@@ -127,6 +127,7 @@ static void weigh(const symbol_table *t, expr part, atom *out) {
 /* The values of an atom, from those of its parts. */
 static void set_range(const object_pool *pool, atom *a) {
     int64_t least[2] = { 0 }, most[2] = { 0 };
+    a->as_of = pool->symbols->narrowed;
     if (a->kind == ATOM_SYMBOL) return;
     expr_range(pool, a->a, &least[0], &most[0]);
     if (a->kind == ATOM_FLOOR) {
@@ -138,6 +139,12 @@ static void set_range(const object_pool *pool, atom *a) {
     bool max = a->kind == ATOM_MAX;
     a->range.least = (least[0] > least[1]) == max ? least[0] : least[1];
     a->range.most = (most[0] > most[1]) == max ? most[0] : most[1];
+}
+
+const symbol *atom_range(const object_pool *pool, uint32_t i) {
+    atom *a = &pool->symbols->atoms[i];
+    if (a->as_of != pool->symbols->narrowed) set_range(pool, a);
+    return &a->range;
 }
 
 bool atom_of(object_pool *pool, const atom *like, uint32_t *out) {
@@ -309,13 +316,12 @@ static xir_status declared_badly(xir_diags *why, xir_status code, const char *fo
     return code;
 }
 
-/* Fewer values for a symbol: what depends on it has fewer values too. Parts come before what they are in. */
-static void narrow(object_pool *pool, atom *a, int64_t least, int64_t most) {
-    symbol_table *t = pool->symbols;
+/* Fewer values for a symbol: what depends on it has fewer values too. */
+static void narrow(symbol_table *t, atom *a, int64_t least, int64_t most) {
     if (least <= a->range.least && most >= a->range.most) return;
     if (least > a->range.least) a->range.least = least;
     if (most < a->range.most) a->range.most = most;
-    for (size_t i = 0; i < t->n_atoms; i++) set_range(pool, &t->atoms[i]);
+    t->narrowed++;
 }
 
 xir_status symbol_declare(object_pool *pool, xir_str name, int64_t least, int64_t most, expr *out, xir_diags *why) {
@@ -341,7 +347,7 @@ xir_status symbol_declare(object_pool *pool, xir_str name, int64_t least, int64_
                                   (int)name.size, name.data, (long long)least, (long long)most);
         }
         i = *slot - 1;
-        narrow(pool, old, least, most);
+        narrow(t, old, least, most);
     } else {
         if (!mem_reserve(pool->arena.alloc, (void **)&t->symbols, &t->symbol_room, t->n_symbols + 1,
                          sizeof *t->symbols) || !arena_text(&pool->arena, name, &like.range.name)) {

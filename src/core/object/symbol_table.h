@@ -34,7 +34,8 @@ typedef struct atom {
     uint32_t  weight, depth;
     uint32_t  number;      /* of a symbol                            */
     uint64_t  hash;
-    symbol    range;       /* its name if it is a symbol; its values */
+    symbol    range;       /* its name if it is a symbol; its values, see atom_range */
+    uint64_t  as_of;       /* how many intervals had been narrowed when these were found */
     int64_t   divisor;     /* of a floor                             */
     expr      a, b;        /* the parts; a floor has only the first  */
 } atom;
@@ -51,6 +52,7 @@ typedef struct symbol_table {
     size_t              n_atoms, atom_room;
     uint32_t           *symbols;    /* their atoms, by number                     */
     size_t              n_symbols, symbol_room;
+    uint64_t            narrowed;   /* how many times an interval was             */
     uint32_t           *by_hash;    /* 1 + an atom, open addressing               */
     size_t              hash_room;
     const poly_record **records;    /* by handle, open addressing                 */
@@ -109,6 +111,8 @@ int expr_order(const symbol_table *t, expr a, expr b);
 /* The atom with the kind, name, divisor and parts of `like`, made if there is none; false without memory or past the
  * bounds. */
 bool atom_of(object_pool *pool, const atom *like, uint32_t *out);
+/* Its values. After an interval was narrowed, those of an atom with parts are found again when they are asked for. */
+const symbol *atom_range(const object_pool *pool, uint32_t i);
 const poly_record *record_of(const symbol_table *t, expr handle);
 
 /* Rounds down; c > 0. */

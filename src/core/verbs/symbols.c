@@ -35,8 +35,9 @@ bool net_walk_values(const xir_network *net, bool (*visit)(void *user, xir_value
 xir_status xir_network_declare_symbol(xir_network *net, xir_str name, int64_t least, int64_t most, xir_diags *why) {
     expr e;
     if (!net) return diag_null(why, "network");
+    const bool is_new = symbol_find(&net->pool, name) == EXPR_UNKNOWN;
     xir_status status = symbol_declare(&net->pool, name, least, most, &e, why);
-    if (!status) net_forget_inferred(net);
+    if (!status && !is_new) net_forget_inferred(net);   // nothing depends on a new symbol yet
     return status;
 }
 
