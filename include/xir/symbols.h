@@ -37,9 +37,9 @@ XIR_API const xir_type *xir_network_type_with_dims(xir_network *net, const xir_t
                                                    size_t rank, xir_diags *why);
 
 /* Gives symbols fewer values: one, or an interval. All types of the network follow; an expression whose symbols all
- * have one value becomes a number. XIR_E_UNKNOWN for a name that no type has, XIR_E_BOUNDS for values outside the
- * symbol's interval or with which a dim would be negative. On failure the network is unchanged, except on
- * XIR_E_MEMORY. */
+ * have one value becomes a number. XIR_E_UNKNOWN for a name that the network does not have, XIR_E_BOUNDS for
+ * values outside the symbol's interval or with which a dim would be negative, XIR_E_EXISTS for a name that appears
+ * twice. On failure the network is unchanged, except on XIR_E_MEMORY. */
 XIR_API xir_status xir_network_bind(xir_network *net, const xir_symbol *bindings, size_t n, xir_diags *why);
 
 /* Returns the type with a number for every dim, for a call that needs one, such as a random array: a symbol is `each`,

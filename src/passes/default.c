@@ -4,5 +4,6 @@
 #include <xir/pass.h>
 
 const char *xir_default_pipeline(void) {
-    return "to-xir,sort,infer,fold,infer,identity,layout,fix(fold,identity,merge,fuse,fold-batchnorm,cse,dce),infer";
+    return "bind,to-xir,sort,infer,fold,infer,identity,layout,"
+           "fix(fold,identity,merge,fuse,fold-batchnorm,cse,dce),infer";
 }

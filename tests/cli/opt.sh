@@ -3,10 +3,10 @@
 small=$data/small.json digits=$SRC/examples/models/digits.onnx
 
 # ---- xir passes
-run 0 passes; quiet; out "dce "; out "exact "; out "without --passes xir opt runs: to-xir,"
+run 0 passes; quiet; out "dce "; out "exact "; out "without --passes xir opt runs: bind,to-xir,"
 run 0 passes onnx-to-xir; quiet; out "also: onnx-to-xir"; out "level: needed"; out "input-shape: text"; out "strict: bool = false"
 run 0 passes --json; quiet; json '{"sort", "infer", "dce", "cse", "fold"} <= {p["name"] for p in d["passes"]}'
-json 'd["default"].split(",")[0] == "to-xir" and all(p["level"] in ("needed", "exact", "fast", "max") and p["doc"] for p in d["passes"])'
+json 'd["default"].split(",")[:2] == ["bind", "to-xir"] and all(p["level"] in ("needed", "exact", "fast", "max") and p["doc"] for p in d["passes"])'
 run 0 passes --json dce; json '[p["name"] for p in d["passes"]] == ["dce"]'
 run 0 passes; shown=$(sed -n 's/^without --passes xir opt runs: //p' out)
 [ "$(awk '/^## The default pipeline/ { on = 1 } on && /^```/ { if (code++) exit; next } on && code' "$SRC/docs/passes.md" | tr -d ' \n')" = "$shown" ] ||
@@ -43,7 +43,7 @@ run 2 opt nowhere.json --passes "dce)"; err "pipeline:1:4: expected ',', found '
 run 2 opt nowhere.json out.txt; err "the name does not tell the format"
 run 2 opt nowhere.json --level deep; err "--level takes needed, exact, fast, max, or 1 to 4, not 'deep'"
 run 2 opt nowhere.json --set fold; err "--set takes KEY=VALUE, not 'fold'"
-run 2 opt nowhere.json --bind N; err "--bind takes DIM=N, not 'N'"
+run 2 opt nowhere.json --bind N; err "--bind takes NAME=N or NAME=A..B, not 'N'"
 run 2 opt nowhere.json --input-shape 1,3; err "--input-shape takes NAME=D,D,..., not '1,3'"
 run 2 opt nowhere.json --seed 3; err "--input, --each, --seed and --tolerance need --prove"
 run 2 opt nowhere.json --prove --seed x; err "--seed takes a number, not 'x'"
@@ -106,9 +106,9 @@ run 2 opt "$small" - --json; json 'd["exit_code"] == 2'; err "--json and the net
 run 2 opt "$small" --passes "fodl" --json; json '"passes" not in d and d["findings"][0]["line"] == 1 and d["findings"][0]["column"] == 1'
 
 # ---- dumps
-run 0 opt "$digits" --dump-dir dumps; there dumps/00-start.json; there dumps/00-start.raw; there dumps/01-to-xir.json
-run 0 check dumps/01-to-xir.json
-run 1 diff dumps/00-start.json dumps/01-to-xir.json
+run 0 opt "$digits" --dump-dir dumps; there dumps/00-start.json; there dumps/00-start.raw; there dumps/02-to-xir.json
+run 0 check dumps/02-to-xir.json
+run 1 diff dumps/00-start.json dumps/02-to-xir.json
 run 3 opt "$digits" --dump-dir "$small"; err "cannot"
 
 # ---- a failure keeps what reproduces it

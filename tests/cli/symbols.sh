@@ -17,8 +17,35 @@ cmp -s again.json open.json || bad "another format loses something"
 run 0 opt open.json four.json --passes 'bind{dims="batch=4"}'; quiet
 run 1 diff open.json four.json; out '~ outputs/0/dtype/shape: ["batch","2*width"] -> ["4","2*width"]'
 run 0 opt four.json all.json --passes 'bind{dims="width=5"}'; run 0 info all.json; out "[20,2]"
-run 1 opt open.json five.json --passes 'bind{dims="batch=99"}'; err "expected values of 'batch' within 1..64, found 99..99"
-run 1 opt open.json five.json --passes 'bind{dims="bach=4"}'; err "found 'bach'"
+run 1 opt open.json five.json --passes 'bind{dims="batch=99"}'; err "bind: dims: expected values of 'batch' within 1..64, found 99"
+run 1 opt open.json five.json --passes 'bind{dims="bach=4"}'; err "bind: dims, 'bach=4': no open dim has the name 'bach'; did you mean 'batch'?"
+
+# --bind sets the dims of the pass bind, which is the first one if the pipeline does not have it.
+run 0 opt open.json bound.json --bind batch=4 --bind width=2..9 --verify; quiet
+run 0 info bound.json; out "value 0 'x' @fp(32) NC [4,2*width]"; out "  width from 2 to 9"; not_out "batch"
+run 0 opt bound.json again.json --bind width=2..9 --json; same again.json bound.json
+json 'sum(p["changes"] for p in d["passes"]) == 0'
+for passes in infer "" "infer,bind" 'fix(bind{dims="batch=4;width=2..9"})' 'infer,fix{limit=3}( bind )'; do
+    run 0 opt open.json some.json --bind batch=4 --bind width=2..9 --passes "$passes"; quiet
+    run 0 info some.json; out "[4,2*width]"; out "  width from 2 to 9"
+done
+run 0 opt open.json some.json --bind batch=4 --passes 'bind{dims="batch=5"}'; run 0 info some.json; out "[5,2*width]"
+run 0 opt open.json four.json --prove --bind batch=4; quiet; out "proven: 2 networks compute the same"
+run 1 opt open.json wrong.json --bind batch=-1; gone wrong.json
+err "bind: dims: expected values of 'batch' within 1..64, found -1"
+run 1 opt open.json wrong.json --bind batch=8..7; err "found 8..7"; gone wrong.json
+run 1 opt open.json wrong.json --bind batch=1 --bind batch=1
+err "bind: dims, 'batch=1': the name 'batch' appears twice"
+run 1 opt open.json wrong.json --bind width=99999999999999999999
+err "bind: dims, 'width=99999999999999999999', character 7"
+# A shape of an input gives its symbols numbers everywhere.
+run 0 opt open.json some.json --input-shape x=4,10; quiet
+run 0 info some.json; out "x' @fp(32) NC [4,10]"; out "[20,2]"
+run 1 opt open.json wrong.json --input-shape x=99,10; gone wrong.json
+err "to-xir: input-shape: expected values of 'batch' within 1..64, found 99"
+run 2 run open.json --bind batch; err "--bind takes NAME=N or NAME=A..B, not 'batch'"
+run 0 run open.json --bind batch=3 --bind width=4; quiet; out "[12,2]"
+run 1 run open.json --bind batch=65; err "expected values of 'batch' within 1..64, found 65"
 
 # Random inputs: symbols are 1, and expressions follow.
 run 0 run open.json; quiet; out "[1,2]"

@@ -323,6 +323,20 @@ void note_old_keys(loaded *l, xir_diags *why);
 /* What the library's writers call: `user` is a FILE. */
 bool write_to(void *user, const void *data, size_t size);
 
+/* ---- open dims ------------------------------------------------------------------------------------- */
+
+extern word_list bind_words;
+/* Adds the value for bind.dims, "a=1;b=2..3", ended by NUL; empty without the option. False: a word makes no sense. */
+bool  binds_of_line(text *out);
+/* The pipeline, with the pass bind first if the option is given and the pipeline does not have it. The caller's to
+ * free. */
+char *with_bind(const char *passes);
+/* Runs the pass bind. */
+int   bind_network(xir_network *net, xir_diags *why);
+#define BIND_OPTION                                                                                                   \
+    { "bind", "NAME=N[..M]", WORD_TEXT, &bind_words,                                                                  \
+      "a number, or fewer values, for an open dim with a name (the pass bind)", .many = true }
+
 /* ---- how much is computed -------------------------------------------------------------------------- */
 
 typedef struct work_options { const char *max_work, *max_op_work; } work_options;

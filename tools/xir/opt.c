@@ -169,9 +169,11 @@ static int optimise(loaded *l, const xir_pipeline *pipeline, const xir_pass_sett
 /* A pipeline that makes no sense is not the file's fault. */
 static xir_pipeline *parse(void) {
     xir_diags *why = new_diags();
-    xir_pipeline *p = xir_pipeline_parse(context, xir_str_of(passes_text ? passes_text : xir_default_pipeline()), why);
+    char *passes = with_bind(passes_text ? passes_text : xir_default_pipeline());
+    xir_pipeline *p = xir_pipeline_parse(context, xir_str_of(passes), why);
     say(why);
     xir_diags_free(why);
+    free(passes);
     return p;
 }
 

@@ -21,8 +21,7 @@ void settings_free(xir_pass_settings *settings);
     { "input-shape", "NAME=D,D,...[:ELEMENT]", WORD_TEXT, &settings_args.shapes,                                      \
       "to-xir: the shape of an input that the model leaves open, and its elements if it has no type (fp16 fp32 fp64 " \
       "bf16 tf32 bool, i8 i64 and u8 of any width)", .many = true },                                                  \
-    { "bind", "DIM=N", WORD_TEXT, &settings_args.binds, "to-xir: the size of a dim that the model only names",        \
-      .many = true },                                                                                                 \
+    BIND_OPTION,                                                                                                      \
     { "verify", NULL, WORD_NONE, &settings_args.verify,                                                               \
       "validate the network after every pass, and compare what the pass says of itself with what it did" },           \
     { "no-needs", NULL, WORD_NONE, &settings_args.no_needs,                                                           \
@@ -33,7 +32,7 @@ void settings_free(xir_pass_settings *settings);
 typedef struct settings_options {
     const char *level, *dump_dir;
     bool        strict, verify, no_needs;
-    word_list   disabled, required, set, shapes, binds;
+    word_list   disabled, required, set, shapes;
 } settings_options;
 extern settings_options settings_args;
 

@@ -97,13 +97,14 @@ bool settings_of_line(xir_pass_settings *out) {
         complain(MISUSED, "--level takes needed, exact, fast, max, or 1 to 4, not '%s'", a->level);
         return false;
     }
-    if (!set_words() || !all_have_equals(&a->shapes, "input-shape", "NAME=D,D,...") ||
-        !all_have_equals(&a->binds, "bind", "DIM=N")) {
-        return false;
-    }
+    text binds = { 0 };
+    const bool good_words = set_words() && all_have_equals(&a->shapes, "input-shape", "NAME=D,D,...") &&
+        binds_of_line(&binds);
+    if (good_words && *binds.data) set("bind.dims", strlen("bind.dims"), binds.data);
+    text_free(&binds);
+    if (!good_words) return false;
     if (a->strict) set("to-xir.strict", strlen("to-xir.strict"), "true");
     set_joined("to-xir.input-shape", &a->shapes, ";");
-    set_joined("to-xir.bind", &a->binds, ",");
     if (made.map.size) qsort(made.entries, made.map.size, sizeof *made.entries, by_key);
     made.map.entries = made.entries;
     out->config = made.map.size ? &made.map : NULL;
@@ -125,6 +126,6 @@ void settings_free(xir_pass_settings *settings) {
     free((void *)settings_args.required.items);
     free((void *)settings_args.set.items);
     free((void *)settings_args.shapes.items);
-    free((void *)settings_args.binds.items);
+    free((void *)bind_words.items);
     *settings = XIR_INIT(xir_pass_settings);
 }

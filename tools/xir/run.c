@@ -399,9 +399,11 @@ static int report(const ports *out, char *const *files, double tolerance, json_o
 /* ---- running ------------------------------------------------------------------------------------------ */
 
 static int compute(loaded *l, ports *in, ports *out, uint64_t seed, const xir_run_options *options, xir_diags *why) {
+    int code = bind_network(l->net, why);
+    if (code) return code;
     ports_make(in, xir_network_inputs(l->net, NULL, 0));
     xir_network_inputs(l->net, in->values, in->n);
-    int code = read_inputs(in, why);
+    code = read_inputs(in, why);
     if (!code) code = invent_inputs(in, seed, why);
     if (!code) code = convert(l->net, in, why);
     if (!code) code = redraw_inputs(l->net, in, seed, why);
@@ -469,12 +471,14 @@ static int run(int n, char **operands) {
     text_free(&j.t);
     unload(&l);
     free((void *)input_words.items);
+    free((void *)bind_words.items);
     return code;
 }
 
 static const option options[] = {
     { "input", "NAME=F.npy", WORD_FILE, &input_words,
       "the array of an input; just F.npy if there is one input", .many = true },
+    BIND_OPTION,
     { "each", NULL, WORD_NONE, &each, "inputs hold many along their first dim: run each, join the outputs" },
     { "seed", "N", WORD_TEXT, &seed_word, "without inputs: the seed of the random ones (0)" },
     { "output", "DIR", WORD_FOLDER, &out_dir, "write DIR/NAME.npy for each output" },
@@ -495,8 +499,8 @@ const command run_command = {
     .details = "A line is printed for each output: its name, its type, with --compare the largest difference. In "
                "the name of a file / becomes _; an output without a name is output_N. Without --input the inputs "
                "are random: normal numbers, integers from 0 to 9, indices within their table, and dims that the "
-               "network leaves open are 1. A network of another framework's operations is converted first "
-               "(to-xir). This is the reference executor: see docs/executor.md.",
+               "network leaves open are 1, or what --bind says. A network of another framework's operations is "
+               "converted first (to-xir). This is the reference executor: see docs/executor.md.",
     .faulty = "the network is invalid or cannot be computed, or an output differs",
     .options = options, .least = 1, .most = 1, .run = run,
 };

@@ -1,5 +1,6 @@
 /* The symbols of a network: declaring, listing, making types with them, giving them fewer values. */
 #include "symbols.h"
+#include <stdio.h>
 #include "diagnose.h"
 #include "types.h"
 
@@ -141,8 +142,10 @@ const xir_type *xir_type_with_known_dims(xir_context *ctx, const xir_type *type,
 typedef struct binding {
     xir_network *net;
     expr        *values;   /* by symbol: its number, or itself */
+    bool        *given;    /* by symbol: has a binding         */
     xir_diags   *why;
     xir_status   status;
+    bool         narrows;  /* a symbol gets fewer values       */
     bool         stores;   /* the second walk                  */
     const xir_type *was, *now;   /* most values of a stretch have one type */
 } binding;
@@ -151,7 +154,6 @@ static expr value_of_symbol(void *user, const object_pool *from, size_t i) {
     (void)from;
     return ((const binding *)user)->values[i];
 }
-
 
 /* The type with numbers for bound symbols; NULL after a failure. */
 static const xir_type *bound_type(binding *b, const xir_value *v, const xir_tensor_type *tensor) {
@@ -205,11 +207,20 @@ static xir_status check_binding(binding *b, const xir_symbol *to) {
         refuse(b->why, XIR_E_UNKNOWN, "", "expected a symbol of the network, found '%.*s'", CLIP(to->name));
         return XIR_E_UNKNOWN;
     }
+    if (b->given[i]) {
+        refuse(b->why, XIR_E_EXISTS, "", "expected one binding for the symbol '%.*s', found two", CLIP(to->name));
+        return XIR_E_EXISTS;
+    }
     if (to->least > to->most || to->least < s->least || to->most > s->most) {
-        refuse(b->why, XIR_E_BOUNDS, "", "expected values of '%.*s' within %lld..%lld, found %lld..%lld",
-               CLIP(to->name), (long long)s->least, (long long)s->most, (long long)to->least, (long long)to->most);
+        char found[48];
+        snprintf(found, sizeof found, to->least == to->most ? "%lld" : "%lld..%lld", (long long)to->least,
+                 (long long)to->most);
+        refuse(b->why, XIR_E_BOUNDS, "", "expected values of '%.*s' within %lld..%lld, found %s", CLIP(to->name),
+               (long long)s->least, (long long)s->most, found);
         return XIR_E_BOUNDS;
     }
+    b->given[i] = true;
+    b->narrows |= to->least > s->least || to->most < s->most;
     if (to->least == to->most) b->values[i] = to->least;
     return XIR_OK;
 }
@@ -218,23 +229,29 @@ xir_status xir_network_bind(xir_network *net, const xir_symbol *bindings, size_t
     if (!net) return diag_null(why, "network");
     size_t count = 0;
     while (symbol_at(&net->pool, count)) count++;
-    binding b = { .net = net, .why = why, .values = mem_new(&net->alloc, (count + 1) * sizeof *b.values) };
-    if (!b.values) return diag_memory(why);
-    for (size_t i = 0; i < count; i++) b.values[i] = symbol_find(&net->pool, symbol_at(&net->pool, i)->name);
+    binding b = { .net = net, .why = why, .values = mem_new(&net->alloc, (count + 1) * sizeof *b.values),
+                  .given = mem_new(&net->alloc, count + 1) };
+    if (!b.values || !b.given) b.status = diag_memory(why);
+    if (b.given) memset(b.given, 0, count + 1);
+    for (size_t i = 0; i < count && !b.status; i++)
+        b.values[i] = symbol_find(&net->pool, symbol_at(&net->pool, i)->name);
     for (size_t i = 0; i < n && !b.status; i++) b.status = check_binding(&b, &bindings[i]);
     /* Intervals are narrowed after everything that may be refused, because they never grow again. */
-    if (!b.status) net_walk_values(net, bind_value, &b);
+    if (!b.status && b.narrows) net_walk_values(net, bind_value, &b);
     for (size_t i = 0; i < n && !b.status; i++) {
         expr e;
         b.status = symbol_declare(&net->pool, bindings[i].name, bindings[i].least, bindings[i].most, &e, why);
     }
-    b.stores = true;
-    b.was = b.now = NULL;
-    if (!b.status) net_walk_values(net, bind_value, &b);
-    if (!b.status) {
+    if (!b.status && b.narrows) {
+        b.stores = true;
+        b.was = b.now = NULL;
+        net_walk_values(net, bind_value, &b);
+    }
+    if (!b.status && b.narrows) {
         net_forget_inferred(net);
         net->epoch++;
     }
-    mem_free(&net->alloc, b.values, (count + 1) * sizeof *b.values);
+    if (b.values) mem_free(&net->alloc, b.values, (count + 1) * sizeof *b.values);
+    if (b.given) mem_free(&net->alloc, b.given, count + 1);
     return b.status;
 }

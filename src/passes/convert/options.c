@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include "convert/options.h"
 #include "source_tags.h"
+#include "support/bindings.h"
+#include "symbol.h"
 
 /* ---- texts ------------------------------------------------------------------------------------------------------ */
 
@@ -98,6 +100,20 @@ static xir_status read_shape(xir_pass *at, input_shape *s) {
                          "input-shape: expected one of " CONVERT_ELEMENT_WORDS ", found '%.*s'", TEXT(word));
 }
 
+/* A dim that is a symbol gets its number in all types of the network. */
+static xir_status bind_symbols(xir_pass *at, const xir_value *v, const input_shape *s) {
+    const object_pool *pool = &at->net->pool;
+    xir_status status = XIR_OK;
+    for (size_t k = 0; k < s->rank && !status; k++) {
+        const int64_t dim = xir_type_as_tensor(xir_value_type(v))->shape.data[k];
+        const symbol *found = dim_is_symbolic(dim) ? symbol_at(pool, symbol_of(pool, dim)) : NULL;
+        if (!found) continue;
+        const xir_symbol to = { found->name, s->dims[k], s->dims[k] };
+        status = bindings_bind(at, "input-shape", &to, 1);
+    }
+    return status;
+}
+
 /* Fills the unknown dims of a type; elements and known dims must agree. */
 static xir_status complete_type(xir_pass *at, xir_value *v, const input_shape *s) {
     const xir_type *type = xir_value_type(v);
@@ -111,6 +127,9 @@ static xir_status complete_type(xir_pass *at, xir_value *v, const input_shape *s
                              "input-shape: the elements for the input '%.*s' are not those of the file",
                              TEXT(s->name));
     }
+    const xir_status status = bind_symbols(at, v, s);
+    if (status) return status;
+    type = xir_value_type(v);
     for (size_t k = 0; k < s->rank; k++) {
         int64_t dim = xir_type_dim(type, (int64_t)k, false);
         if (dim < 0 || dim == s->dims[k]) continue;
@@ -148,48 +167,10 @@ static xir_status shape_input(xir_pass *at, xir_str name, xir_str text) {
                          *others ? ", but " : "", others);
 }
 
-/* Sets all dims with this name to the number. */
-static xir_status bind_value(xir_pass *at, xir_value *v, xir_str name, int64_t dim, bool *found) {
-    const xir_map *tags = xir_value_tags(v);
-    const xir_any *names = source_tag_find(tags, SOURCE_DIMS);
-    const xir_type *type = xir_value_type(v);
-    size_t rank = xir_type_rank(type);
-    int64_t dims[32];
-    bool changed = false;
-    if (!names || names->kind != XIR_ANY_LIST || rank > 32) return XIR_OK;
-    for (size_t i = 0; i < rank; i++) {
-        dims[i] = xir_type_dim(type, (int64_t)i, false);
-        const xir_any *symbol = i < names->as.list.size ? &names->as.list.items[i] : NULL;
-        bool bound = dims[i] < 0 && symbol && symbol->kind == XIR_ANY_TEXT && xir_str_equal(symbol->as.text, name);
-        if (bound) dims[i] = dim;
-        changed |= bound;
-    }
-    *found |= changed;
-    return changed ? give_dims(at, v, dims, rank) : XIR_OK;
-}
-
-static xir_status bind(xir_pass *at, xir_str name, xir_str value) {
-    int64_t dim;
-    bool found = false;
-    xir_str rest = value;
-    if (!next_dim(&rest, &dim) || rest.size) {
-        return xir_pass_fail(at, XIR_E_SYNTAX, NULL,
-                             "bind: expected a name and a number, found '%.*s=%.*s'", TEXT(name), TEXT(value));
-    }
-    for (xir_op *op = xir_network_first(at->net); op; op = xir_op_next(op)) {
-        for (size_t i = 0; i < xir_op_output_count(op); i++) {
-            xir_status status = bind_value(at, xir_op_output(op, (int64_t)i), name, dim, &found);
-            if (status) return status;
-        }
-    }
-    return found ? XIR_OK : xir_pass_fail(at, XIR_E_UNKNOWN, NULL, "bind: no open dim has the name '%.*s'", TEXT(name));
-}
-
 xir_status convert_fix_inputs(xir_pass *at, bool *fixed) {
-    xir_str shapes = xir_pass_text(at, "input-shape"), symbols = xir_pass_text(at, "bind"), name, value;
-    xir_status status = XIR_OK;
-    *fixed = shapes.size || symbols.size;
-    while (!status && next_part(&symbols, ',', &name, &value)) status = bind(at, name, value);
+    xir_str shapes = xir_pass_text(at, "input-shape"), name, value;
+    xir_status status = bindings_apply(at, "bind", ',', fixed);
+    *fixed |= shapes.size > 0;
     while (!status && next_part(&shapes, ';', &name, &value)) status = shape_input(at, name, value);
     return status;
 }

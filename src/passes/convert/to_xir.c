@@ -26,7 +26,7 @@ static const xir_pass_option options[] = {
       "dims of inputs that the file leaves open: \"image=1,3,224,224;mask=1,10\"; with the "
                                              "elements of inputs that have no type: \"image=1,3,224,224:fp32\" ("
                                              CONVERT_ELEMENT_WORDS ")" },
-    { "bind",        XIR_PASS_TEXT, "",      "numbers for the names of open dims: \"batch=1,length=128\"" },
+    { "bind",        XIR_PASS_TEXT, "",      "numbers or intervals for the names of open dims: \"batch=1,length=8..128\"" },
 };
 
 const xir_pass_decl pass_to_xir = {

@@ -179,19 +179,20 @@ static void binding_replaces_symbols(void **state) {
 
 static void wrong_bindings_change_nothing(void **state) {
     (void)state;
-    static const struct { xir_symbol to; xir_status status; const char *part; } rows[] = {
-        { { { "depth", 5 }, 1, 1 },   XIR_E_UNKNOWN, "found 'depth'"            },
-        { { { "n", 1 }, -1, -1 },     XIR_E_BOUNDS,  "within 0..100, found -1"  },
-        { { { "n", 1 }, 101, 101 },   XIR_E_BOUNDS,  "within 0..100, found 101" },
-        { { { "n", 1 }, 8, 7 },       XIR_E_BOUNDS,  "found 8..7"               },
-        { { { "n", 1 }, 2, 2 },       XIR_E_BOUNDS,  "is n - 3: expected at least 0, found -1" },
+    static const struct { xir_symbol to[2]; size_t n; xir_status status; const char *part; } rows[] = {
+        { { { { "depth", 5 }, 1, 1 } },                   1, XIR_E_UNKNOWN, "found 'depth'"            },
+        { { { { "n", 1 }, -1, -1 } },                     1, XIR_E_BOUNDS,  "within 0..100, found -1"  },
+        { { { { "n", 1 }, 101, 101 } },                   1, XIR_E_BOUNDS,  "within 0..100, found 101" },
+        { { { { "n", 1 }, 8, 7 } },                       1, XIR_E_BOUNDS,  "found 8..7"               },
+        { { { { "n", 1 }, 2, 2 } },                       1, XIR_E_BOUNDS,  "is n - 3: expected at least 0, found -1" },
+        { { { { "n", 1 }, 4, 9 }, { { "n", 1 }, 7, 7 } }, 2, XIR_E_EXISTS,  "one binding for the symbol 'n'" },
     };
     xir_network *net = new_net();
     DOES(xir_network_declare_symbol(net, XIR_STR("n"), 0, 100, why));
     xir_value *v = xir_input(XIR_AT(net), "v", TYPED(net, "NC", "n", "n - 3"));
     for (size_t i = 0; i < COUNT(rows); i++) {
         xir_diags_clear(why);
-        assert_int_equal(xir_network_bind(net, &rows[i].to, 1, why), rows[i].status);
+        assert_int_equal(xir_network_bind(net, rows[i].to, rows[i].n, why), rows[i].status);
         assert_true(said(0, rows[i].part));
         assert_string_equal(dims_of(xir_value_type(v)), "n, n - 3");
     }
@@ -209,11 +210,33 @@ static void the_pass_binds(void **state) {
     assert_string_equal(dims_of(output_of(net, 0)), "4, height, 2*width, 3");
     xir_symbol s[2];
     assert_true(xir_network_symbols(net, s, 2) == 2 && s[0].least == 8 && s[0].most == 512);
-    static const char *const wrong[] = { "dims=\"batch\"", "dims=\"=4\"", "dims=\"width=\"", "dims=\"width=4..\"",
-                                         "dims=\"width=4..5x\"", "dims=\"width=99999999999999999999\"" };
+    static const struct { const char *dims; xir_status status; const char *part; } wrong[] = {
+        { "batch",                      XIR_E_SYNTAX,  "bind: dims, 'batch', character 1: expected NAME=N or NAME=A..B" },
+        { "=4",                         XIR_E_SYNTAX,  "'=4', character 2: expected NAME=N"                      },
+        { "width=",                     XIR_E_SYNTAX,  "'width=', character 7: expected a number, found the end" },
+        { "width=4..",                  XIR_E_SYNTAX,  "character 10: expected a number"                         },
+        { "width=4..5x",                XIR_E_SYNTAX,  "character 11: expected the end, found 'x'"               },
+        { "width=99999999999999999999", XIR_E_BOUNDS,  "character 7"                                             },
+        { "width=4611686018427387904",  XIR_E_BOUNDS,  "within 0..2147483647, found 4611686018427387904"         },
+        { "width=-1",                   XIR_E_BOUNDS,  "bind: dims: expected values of 'width' within 0..2147483647, "
+                                                       "found -1"                                                },
+        { "width=2..1",                 XIR_E_BOUNDS,  "found 2..1"                                              },
+        { "height=7..8",                XIR_E_BOUNDS,  "within 8..512, found 7..8"                               },
+        { "width=3;height=9;width=4",   XIR_E_EXISTS,  "dims, 'width=4': the name 'width' appears twice"         },
+        { "widht=3",                    XIR_E_UNKNOWN, "no open dim has the name 'widht'; did you mean 'width'?" },
+    };
     for (size_t i = 0; i < COUNT(wrong); i++) {
-        if (xir_pass_run(net, "bind", wrong[i], NULL, why) == XIR_OK) fail_msg("%s was accepted", wrong[i]);
+        char options[100];
+        snprintf(options, sizeof options, "dims=\"%s\"", wrong[i].dims);
+        xir_diags_clear(why);
+        const xir_status status = xir_pass_run(net, "bind", options, &changes, why);
+        if (status != wrong[i].status || !said(0, wrong[i].part))
+            fail_msg("%s: %s, %s", wrong[i].dims, xir_status_name(status), xir_diags_at(why, 0)->message.data);
+        assert_string_equal(dims_of(output_of(net, 0)), "4, height, 2*width, 3");
     }
+    /* The same interval once more changes nothing. */
+    DOES(xir_pass_run(net, "bind", "dims=\"height=8..512\"", &changes, why));
+    assert_int_equal(changes, 0);
     DOES(xir_pass_run(net, "bind", NULL, &changes, why));
     assert_int_equal(changes, 0);
     xir_network_free(net);

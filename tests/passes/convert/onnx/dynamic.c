@@ -24,7 +24,7 @@ static xir_network *load(const char *model) {
 static void convert(xir_network *net, const char *bind, bool all) {
     char text[200];
     snprintf(text, sizeof text, "to-xir{strict%s%s%s}%s%s", *bind ? ",bind=\"" : "", bind, *bind ? "\"" : "",
-             all ? "," : "", all ? xir_default_pipeline() + strlen("to-xir,") : "");
+             all ? "," : "", all ? xir_default_pipeline() + strlen("bind,to-xir,") : "");
     xir_diags_clear(why);
     xir_pipeline *pipeline = xir_pipeline_parse(ctx, xir_str_of(text), why);
     xir_status status = pipeline ? xir_pipeline_run(pipeline, net, NULL, NULL, why) : XIR_E_SYNTAX;

@@ -425,8 +425,12 @@ static void dims_that_options_cannot_set(void **state) {
         { "input-shape=\"x=1,three\"",     XIR_E_SYNTAX,  "found '1,three'" },
         { "input-shape=\"x=99999999999999999999,1,1,1\"", XIR_E_SYNTAX, "expected dims like 1,3,224,224" },
         { "bind=\"M=2\"",                  XIR_E_UNKNOWN, "no open dim has the name 'M'" },
-        { "bind=\"N0=-2\"",                XIR_E_SYNTAX,  "found 'N0=-2'" },
-        { "bind=\"N0\"",                   XIR_E_SYNTAX,  "found 'N0='" },
+        { "bind=\"N0=-2\"",                XIR_E_BOUNDS,  "expected values" },
+        { "bind=\"N0=3..2\"",              XIR_E_BOUNDS,  "expected values" },
+        { "bind=\"N0=2,N0=2\"",            XIR_E_EXISTS,  "bind, 'N0=2': the name 'N0' appears twice" },
+        { "bind=\"N0=2x\"",                XIR_E_SYNTAX,  "bind, 'N0=2x', character 5: expected '..', found 'x'" },
+        { "bind=\"N0=99999999999999999999\"", XIR_E_BOUNDS, "bind, 'N0=99999999999999999999', character 4" },
+        { "bind=\"N0\"",                   XIR_E_SYNTAX,  "bind, 'N0', character 1: expected NAME=N or NAME=A..B" },
     };
     om_input(&m, "x", ONNX_FLOAT, OM_DIMS(-1, 3, 8, 8));
     om_node(&m, "Relu", "relu", "x", "y");
