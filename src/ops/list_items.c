@@ -60,8 +60,9 @@ static bool slice(const step *s, item_list *out) {
 
 static bool concat(const step *s, item_list *out) {
     item_list part;
-    size_t filled = 0;
-    for (size_t i = 0; i < xir_op_input_count(s->op); i++) {
+    size_t filled = 0, parts = xir_op_input_count(s->op);
+    if (parts > MOST_ITEMS) return false;   // some are empty
+    for (size_t i = 0; i < parts; i++) {
         if (!input_items(s, i, &part) || filled + part.n > s->n) return false;
         memcpy(out->v + filled, part.v, part.n * sizeof *part.v);
         filled += part.n;

@@ -388,6 +388,33 @@ static xir_network *reshapes(xir_context *ctx, int64_t n) {
     return end(&m);
 }
 
+/* Lists of integers: the type of `n` of them, and an input that is not known before the network runs. */
+static const xir_type *integers(xir_context *ctx, int64_t n) {
+    return XIR_TENSOR(ctx, xir_type_sint(ctx, 64), "*", n);
+}
+
+/* Many shapes that are computed from one list of many parts, of which all but the last are empty. */
+static xir_network *shapes_of_one_list(xir_context *ctx, int64_t n) {
+    making m = begin(ctx, n);
+    const int64_t open = -1;
+    const xir_shape_attrs all = xir_shape_init();
+    xir_value *empty = xir_params_copy(m.net, XIR_STR("w"), integers(ctx, 0), &open, 0);
+    xir_value *shape = xir_op_output(xir_add_shape(m.at, (xir_shape_in){ .input = m.x }, &all), 0);
+    xir_value **parts = malloc((size_t)n * sizeof *parts);
+    EACH(m) parts[i] = i + 1 < n ? empty : shape;
+    const xir_concat_attrs joined = xir_concat_init();
+    xir_op *list = xir_add_concat(m.at, (xir_concat_in){ .inputs = { parts, (size_t)n } }, &joined);
+    xir_reshape_attrs a = xir_reshape_init();
+    a.shape = (xir_i64s){ &open, 1 };
+    a.layout = xir_layout_default(ctx, 1);
+    EACH(m) {
+        const xir_reshape_in in = { .input = m.x, .dims = list ? xir_op_output(list, 0) : NULL };
+        m.x = xir_op_output(xir_add_reshape(m.at, in, &a), 0);
+    }
+    free((void *)parts);
+    return end(&m);
+}
+
 static xir_network *convolutions(xir_context *ctx, int64_t n) {
     making m = begin_with(ctx, n, image(ctx));
     static const float zeros[16];
@@ -475,7 +502,7 @@ const net_shape net_shapes[] = {
     SHAPE(all_classes), SHAPE(one_strange_class), SHAPE(all_domains), SHAPE(all_types), SHAPE(all_element_types), SHAPE(long_scales),
     SHAPE(all_places), SHAPE(two_targets), SHAPE(sparse_ids),
     SHAPE(all_params), SHAPE(equal_params), SHAPE(one_params), SHAPE(large_params), SHAPE(constants), SHAPE(equal_ops),
-    SHAPE(transposes), SHAPE(transposes_of_one), SHAPE(reshapes), SHAPE(convolutions), SHAPE(convolutions_between_transposes),
+    SHAPE(transposes), SHAPE(transposes_of_one), SHAPE(reshapes), SHAPE(shapes_of_one_list), SHAPE(convolutions), SHAPE(convolutions_between_transposes),
     SHAPE(casts), SHAPE(powers),
     SHAPE(sub_ops), SHAPE(ops_of_one_part),
 };

@@ -3,7 +3,9 @@
 #include "elements.h"
 
 enum { WIDEST = 8 };                       /* bytes of the widest item */
-enum { MOST_OPS = 256, MOST_DEPTH = 48 };   /* of one walk; past them items are unknown */
+/* Of one walk; past them items are unknown. `work` counts the lists that are asked for and the items that are computed:
+ * networks with open dims need some thirty, and a file may have a walk for each op. */
+enum { MOST_WORK = 512, MOST_DEPTH = 48 };
 
 bool items_count(const xir_type *type, size_t *n) {
     int64_t count;
@@ -37,12 +39,12 @@ typedef struct items_walk {
     object_pool *pool;
     arena        room;
     found       *all;
-    size_t       n_ops, depth;
+    size_t       work, depth;
 } items_walk;
 
 static bool walk_items(void *user, const xir_value *v, item_list *out) {
     items_walk *w = user;
-    if (!v) return false;
+    if (!v || ++w->work > MOST_WORK) return false;
     if (value_is_params(v)) return items_of_params(v, out);
     const xir_op *op = v->producer;
     size_t n;
@@ -52,12 +54,12 @@ static bool walk_items(void *user, const xir_value *v, item_list *out) {
         if (f->known) *out = f->items;
         return f->known;
     }
-    if (w->n_ops == MOST_OPS || w->depth == MOST_DEPTH) return false;
+    if (w->depth == MOST_DEPTH) return false;
     found *f = arena_take(&w->room, sizeof *f);
     if (!f) return false;
     *f = (found){ .next = w->all, .op = op };   // an op that depends on itself is unknown
     w->all = f;
-    w->n_ops++;
+    w->work += n;
     w->depth++;
     f->known = op->net->ctx->op_items(w->pool, op, walk_items, w, &f->items) && f->items.n == n;
     w->depth--;
