@@ -93,7 +93,7 @@ typedef struct xir_dialect_decl {
      * to the format's own set: if it has no row, checking reports an error. NULL: all of it is the type. */
     void                 (*split)(xir_str key, xir_str *domain, xir_str *type);
     /* The version of a domain's operator set that the network uses, for xir_node_version and the ranges of attributes.
-     * NULL: there are no versions; xir_node_version is 0, and rows have no ranges. */
+     * NULL: the dialect has no versions; xir_node_version is 0, and rows have no ranges. */
     int64_t              (*version)(const xir_network *net, xir_str domain);
     /* Returns true if an op only computes its outputs from its inputs and attributes, always in the same way: then an
      * unused one may be removed, and two equal ones merged. NULL: no op is known to be pure. */
@@ -103,7 +103,7 @@ typedef struct xir_dialect_decl {
     /* Types the outputs of a node that is kept (xir_node_type_output), by the format's own rules, so that what follows
      * is converted. NULL: they have the types that the file declares. */
     void                 (*types)(xir_node *at);
-    /* The element type that the file declares for a value without a type. NULL: there is none. */
+    /* The element type that the file declares for a value without a type, or NULL. NULL here: files declare none. */
     const xir_type      *(*element)(const xir_value *v);
 } xir_dialect_decl;
 

@@ -140,7 +140,7 @@ typedef struct xir_diff_counts {
     uint64_t renumbered;        /* ops and values that differ only in the id, if nothing else differs     */
     uint64_t exchanged;         /* ops whose names look exchanged: matched by name, each of two has, in `b`, the class,
                                    attributes and types that the other one has in `a`                     */
-    xir_op  *exchanged_a[2];    /* the first two of them, in `a`; NULL if there are none                  */
+    xir_op  *exchanged_a[2];    /* the first two of them, in `a`; NULL without any                       */
 } xir_diff_counts;
 
 /* Fills `out`; for a NULL diff all is 0. XIR_E_ABI if `out` does not have its size. */

@@ -4,12 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <xir/xir.h>
+#include "fuzz.h"
 #include "graph.h"
 #include "support/formats.h"
 
 enum { MOST_BYTES = 1 << 20 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define DEMAND(what) \
     do { \

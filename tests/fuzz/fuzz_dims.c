@@ -1,14 +1,8 @@
 /* Expressions for dims: any bytes give an error that names a place in them, or an expression whose text is read as the
  * same expression again, in another pool too. */
-#include <stdlib.h>
 #include "context.h"
+#include "fuzz.h"
 #include "symbol.h"
-
-static void must(bool ok) {
-    if (!ok) abort();
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static xir_context *ctx;

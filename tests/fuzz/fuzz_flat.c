@@ -1,15 +1,9 @@
 /* Reading FlatBuffers: any bytes are refused with a finding, or they are a network; its file is read again as a
  * network that prints the same. Any network that was read can be validated, copied and inferred again. */
-#include <stdlib.h>
+#include "fuzz.h"
 #include "support/probe.h"
 #include "flat/flat.h"
 #include "memory.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool ok) {
-    if (!ok) abort();
-}
 
 static bool keep(void *user, const void *data, size_t size) {
     buffer_put(user, data, size);

@@ -1,13 +1,7 @@
 /* One-string spellings: any bytes give an error that names a place in them, or an object whose text is read as the
  * same object again. */
-#include <stdlib.h>
 #include "context.h"
-
-static void must(bool ok) {
-    if (!ok) abort();
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static xir_context *ctx;

@@ -1,15 +1,9 @@
 /* Reading structures: any bytes are refused with a finding, or they are a network, and its text is read again as a
  * network that prints the same. The same network is made from the text through values without a class, a way that
  * recognises no repetitions. Any network that was read can be validated, copied and inferred again. */
-#include <stdlib.h>
 #include "codec/any_io.h"
+#include "fuzz.h"
 #include "json/json.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool ok) {
-    if (!ok) abort();
-}
 
 /* The long way: through values without a class. */
 static void check_plainly(xir_context *ctx, const uint8_t *data, size_t size, const xir_text_buffer *expected) {

@@ -1,19 +1,13 @@
 /* MessagePack: any bytes are refused with a finding, or they are a network; its file is read again as a network with
  * the same file and the same JSON. If no bytes of parameters are involved, the same network is made through values
  * without a class, a way that recognises no repetitions. msgpack-c agrees on where an item ends. */
-#include <stdlib.h>
 #include <msgpack.h>
+#include "fuzz.h"
 #include "support/probe.h"
 #include "codec/any_io.h"
 #include "json/json.h"
 #include "msgpack/packed.h"
 #include "format.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool ok) {
-    if (!ok) abort();
-}
 
 static bool collect(void *user, const void *data, size_t size) {
     buffer_put(user, data, size);

@@ -1,13 +1,7 @@
 /* Reading .npy files: any bytes are refused with a finding, or they give an array whose size is that of its type,
  * and no larger than the bytes; the same every time. */
-#include <stdlib.h>
 #include <xir/xir.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool ok) {
-    if (!ok) abort();
-}
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static xir_context *ctx;

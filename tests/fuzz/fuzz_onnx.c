@@ -1,16 +1,10 @@
 /* Reading ONNX: any bytes are refused with one finding, or they are a network, which can be validated, copied and
  * converted, and which is unchanged after writing and reading another format. */
-#include <stdlib.h>
 #include <xir/convert.h>
 #include <xir/pass.h>
+#include "fuzz.h"
 #include "support/probe.h"
 #include "format.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool ok) {
-    if (!ok) abort();
-}
 
 static bool keep(void *user, const void *data, size_t size) {
     buffer_put(user, data, size);

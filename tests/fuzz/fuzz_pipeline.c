@@ -1,12 +1,8 @@
 /* Pipelines as text: any bytes give an error with line and column, or a pipeline whose canonical text is read as the
  * same pipeline, and which runs on a small network or fails with a finding. */
-#include <stdlib.h>
 #include <string.h>
 #include <xir/xir.h>
-
-static void must(bool ok) {
-    if (!ok) abort();
-}
+#include "fuzz.h"
 
 static xir_context *ctx;
 
@@ -43,8 +39,6 @@ static void check_run(const xir_pipeline *p) {
     xir_pass_report_free(report);
     xir_diags_free(why);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!ctx) ctx = xir_context_new(NULL);

@@ -1,14 +1,8 @@
 /* The walk over protobuf against the simplest one that can be written: they give the same fields for any bytes, or a
  * fault at the same place; and the same numbers in fields. */
-#include <stdlib.h>
 #include <string.h>
+#include "fuzz.h"
 #include "onnx/wire.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool ok) {
-    if (!ok) abort();
-}
 
 /* One number at `at`: its length in bytes, 0 if there is none. */
 static size_t plain_varint(const uint8_t *data, size_t size, size_t at, uint64_t *out) {

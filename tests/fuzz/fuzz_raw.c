@@ -5,6 +5,7 @@
  * the file. */
 #include <stdint.h>
 #include <xir/xir.h>
+#include "fuzz.h"
 #include "support/raw_net.h"
 
 enum { MOST = 15 };
@@ -16,8 +17,6 @@ typedef struct wanted {
     int64_t    at[MOST];     /* where the reference found them, -1: nowhere */
     size_t     n;
 } wanted;
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Whether the file is valid; compares every byte for every entry. */
 static bool is_valid(wanted *w, const uint8_t *file, size_t size) {

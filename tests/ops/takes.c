@@ -191,7 +191,8 @@ static void structs_need_their_size(void **state) {
 
 static void scarce_ask(want *w) {
     xir_network *net;
-    IN_PLENTY(w, net = story_net_in(w->ctx, "t: params 5 2; x: sint64 3; c: params sint64 1 = 2; a = Add x c; y = Gather t a; out y"));
+    const char *story = "t: params 5 2; x: sint64 3; c: params sint64 1 = 2; a = Add x c; y = Gather t a; out y";
+    IN_PLENTY(w, net = story_net_in(w->ctx, story));
     xir_numbers r = XIR_INIT(xir_numbers);
     TRY(w, xir_network_input_numbers(net, &r, 1, w->why));
     assert_true(r.low == -2);

@@ -95,7 +95,7 @@ static void put_values(json_out *j, const char *name, const xir_network *net,
     free((void *)values);
 }
 
-/* The symbols of open dims; NULL if there are none. Free the list. */
+/* The symbols of open dims; NULL without any. Free the list. */
 static xir_symbol *symbols_of(const xir_network *net, size_t *n) {
     *n = xir_network_symbols(net, NULL, 0);
     if (*n == SIZE_MAX) exit(no_memory());

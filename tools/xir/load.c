@@ -106,7 +106,8 @@ static int choose_format(loaded *l, const char *from, const text *head, uint64_t
         l->format = format_of(head->data, head->size, total, l->path);
         if (!l->format && head->size == 0) return complain_of(FAULTY, l->name, "the file is empty");
         if (!l->format)
-            return complain_of(FAULTY, l->name, "neither the content nor the name identifies the format: --from sets it, to one of %s",
+            return complain_of(FAULTY, l->name,
+                               "neither the content nor the name identifies the format: --from sets it, to one of %s",
                                format_words());
     }
     if (!l->format->reads) return complain_of(MISUSED, l->name, "this build cannot read %s", l->format->name);

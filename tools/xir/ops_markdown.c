@@ -49,7 +49,7 @@ static const char conventions[] =
     "layout of the first input if it has its rank, unless the section says otherwise; where letters cannot be kept\n"
     "they become `*`.\n"
     "\n"
-    "**Unknown dims** are negative, printed `?`. They are accepted everywhere; what depends on one is unknown, all\n"
+    "**Unknown dims** are -1, printed `?`. They are accepted everywhere; what depends on one is unknown, all\n"
     "else is known. The rank always is. `-1` in an attribute where it means \"infer this\" (Reshape, Expand) is another\n"
     "thing.\n"
     "\n"

@@ -93,13 +93,13 @@ void poly_add(const symbol_table *t, poly *out, const poly *a, int64_t factor, c
 void poly_mul(const symbol_table *t, poly *out, const poly *a, const poly *b);
 /* floor(a / c) for c > 0. */
 void poly_floor(object_pool *pool, poly *out, const poly *a, int64_t c);
-/* The one q with q * b = a; unknown if there is none. */
+/* The one q with q * b = a; unknown if b does not divide a. */
 void poly_exact(const symbol_table *t, poly *out, const poly *a, const poly *b);
-/* The greatest number that divides all factors, of the constant too if `all`; 0 if there is none. */
+/* The greatest number that divides all factors, of the constant too if `all`; 0 for a polynomial without terms. */
 int64_t poly_common(const poly *p, bool all);
 void poly_extreme(object_pool *pool, poly *out, bool max, const poly *a, const poly *b);
 
-/* A lower bound of all values; INT64_MIN if there is none. */
+/* A lower bound of all values; INT64_MIN if they are unbounded. */
 int64_t poly_least(const object_pool *pool, const poly *p);
 
 /* The order of terms and atoms. */
@@ -108,7 +108,7 @@ int expr_order(const symbol_table *t, expr a, expr b);
 
 /* ---- atoms ------------------------------------------------------------------------------------------------- */
 
-/* The atom with the kind, name, divisor and parts of `like`, made if there is none; false without memory or past the
+/* The atom with the kind, name, divisor and parts of `like`, made at first use; false without memory or past the
  * bounds. */
 bool atom_of(object_pool *pool, const atom *like, uint32_t *out);
 /* Its values. After an interval was narrowed, those of an atom with parts are found again when they are asked for. */

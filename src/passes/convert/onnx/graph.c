@@ -101,7 +101,7 @@ static size_t captured(const xir_node *at) {
     return captures && captures->kind == XIR_ANY_LIST ? captures->as.list.size : 0;
 }
 
-/* A type with one more dim; NULL if there is none. */
+/* A type with one more dim; NULL for a value without a type, or if it cannot be made. */
 static const xir_type *stacked(xir_node *at, const xir_type *type, int64_t axis, int64_t length) {
     if (!type) return NULL;
     const size_t rank = xir_type_rank(type) + 1;

@@ -1,7 +1,7 @@
 /* Networks with open dims, as PyTorch's exporters write them (dynamic/make.py), are converted without numbers for the
  * dims, and compute for each choice of dims what the network computes whose dims were given before the conversion.
- * What the models compute is checked without another implementation: a batch is its rows, a masked or cached token
- * is as good as none. */
+ * What the models compute is what ONNX Runtime recorded (dynamic/onnxruntime.mjs), for the models as they are and for
+ * those that it optimised; and a batch is its rows, a masked or cached token is as good as none. */
 #include <stdio.h>
 #include <string.h>
 #include <xir/exec.h>
@@ -142,6 +142,72 @@ static void computes_what_the_bound_one_does(void **state) {
     }
 }
 
+/* ---- what ONNX Runtime computes ---------------------------------------------------------------------------------- */
+
+/* Reads the numbers of an output of type `type` from the rest of a line. */
+static xir_array *numbers(const xir_type *type, const char *text) {
+    xir_array *a = xir_array_new(ctx, type, why);
+    assert_non_null(a);
+    for (size_t i = 0; i < xir_array_count(a); i++) {
+        char *end;
+        ((float *)xir_array_edit(a))[i] = strtof(text, &end);
+        assert_ptr_not_equal(end, text);
+        text = end;
+    }
+    return a;
+}
+
+static const xir_type *type_of_text(const char *shape) {
+    int64_t dims[8];
+    size_t rank = 0;
+    for (char *end; rank < 8; shape = end + 1) {
+        dims[rank++] = strtoll(shape, &end, 10);
+        if (*end != 'x') break;
+    }
+    return xir_type_tensor(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), NULL, dims, rank);
+}
+
+/* A line of recorded.txt is one output; those of one run follow each other, in order. */
+static void computes_what_onnx_runtime_does(void **state) {
+    const char *model = models[*(const size_t *)*state].model;
+    FILE *f = fopen(XIR_TEST_DATA "/passes/convert/onnx/dynamic/recorded.txt", "r");
+    assert_non_null(f);
+    static char line[1 << 14];
+    char of[20], bind[60], last[60] = "", output[40], shape[40], optimised[60];
+    snprintf(optimised, sizeof optimised, "optimised/%s", model);
+    size_t lines = 0, j = 0;
+    arrays got[2] = { 0 };
+    while (fgets(line, sizeof line, f)) {
+        int skip = 0;
+        if (*line == '#') continue;
+        assert_int_equal(sscanf(line, "%19s %59s %39s %39[^:]:%n", of, bind, output, shape, &skip), 4);
+        if (strcmp(of, model) != 0) continue;
+        if (strcmp(bind, last) != 0) {
+            for (int k = 0; k < 2; k++) {
+                xir_network *net = load(k ? optimised : model);
+                arrays in = inputs_for(net, bind);
+                convert(net, "", true);
+                drop(&got[k]);
+                got[k] = run(net, &in);
+                drop(&in);
+                xir_network_free(net);
+            }
+            strcpy(last, bind);
+            j = 0;
+        }
+        xir_array *expected = numbers(type_of_text(shape), line + skip);
+        for (int k = 0; k < 2; k++) {
+            assert_true(j < got[k].n);
+            check_same(got[k].of[j], expected, output);
+        }
+        xir_array_free(expected);
+        j++, lines++;
+    }
+    assert_true(lines >= 2 && j == got[0].n);
+    for (int k = 0; k < 2; k++) drop(&got[k]);
+    fclose(f);
+}
+
 /* ---- what they compute ------------------------------------------------------------------------------------------ */
 
 /* Elements [from, from + n) of the first dim. */
@@ -241,11 +307,12 @@ static void a_masked_token_is_none(void **state) {
 }
 
 int main(void) {
-    struct CMUnitTest tests[COUNT(models) + 3];
+    struct CMUnitTest tests[2 * COUNT(models) + 3];
     size_t n = 0, index[COUNT(models)];
     for (size_t k = 0; k < COUNT(models); k++) {
         index[k] = k;
         tests[n++] = (struct CMUnitTest){ models[k].model, computes_what_the_bound_one_does, NULL, NULL, &index[k] };
+        tests[n++] = (struct CMUnitTest){ models[k].model, computes_what_onnx_runtime_does, NULL, NULL, &index[k] };
     }
     tests[n++] = (struct CMUnitTest)cmocka_unit_test(a_batch_is_its_rows);
     tests[n++] = (struct CMUnitTest)cmocka_unit_test(a_cached_token_is_a_token);

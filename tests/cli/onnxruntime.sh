@@ -1,0 +1,12 @@
+# ONNX Runtime computes what xir run does, without optimisations, for models with open dims. It is an npm package, which
+# building and testing do not need: a developer who has it names its folder.
+# npm install --ignore-scripts onnxruntime-node@1.30.0, then XIR_ONNXRUNTIME=…/node_modules/onnxruntime-node
+. "$SRC/tests/cli/lib.sh"
+
+if [ ! -d "${XIR_ONNXRUNTIME-}" ] || ! command -v node >/dev/null; then
+    skip "XIR_ONNXRUNTIME names no folder of onnxruntime-node, or there is no node"
+fi
+node "$SRC/tests/passes/convert/onnx/dynamic/onnxruntime.mjs" "$XIR_ONNXRUNTIME" check "$XIR" >out 2>err ||
+    bad "onnxruntime.mjs"
+out "optimised/encoder.onnx s0=4,s1=3"
+finish

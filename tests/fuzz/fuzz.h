@@ -1,0 +1,17 @@
+/* What every fuzz target begins with: the entry that libFuzzer or replay_main.c calls, and must(), which makes a broken
+ * promise a crash. */
+#ifndef XIR_TESTS_FUZZ_H
+#define XIR_TESTS_FUZZ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static inline void must(bool ok) {
+    if (!ok) abort();
+}
+
+#endif
