@@ -86,10 +86,13 @@ static double number_of_name(const char *name, size_t i) {
 
 static void put_number(const xir_type *type, void *at, size_t i, double x) {
     element_format form = element_format_of(type);
-    int64_t whole = (int64_t)x;   /* little-endian: the lower bytes are those of narrower integers */
     size_t size = (size_t)xir_type_storage_bits(type) / 8;
-    if (element_is_float(form)) element_put_real(form, at, i, x);
-    else memcpy((char *)at + size * i, &whole, size < 8 ? size : 8);
+    if (element_is_float(form)) {
+        element_put_real(form, at, i, x);
+    } else {
+        int64_t whole = (int64_t)x;   /* little-endian: the lower bytes are those of narrower integers */
+        memcpy((char *)at + size * i, &whole, size < 8 ? size : 8);
+    }
 }
 
 static void tell_params(telling *t, const char *name, const xir_type *type, const char *w) {
