@@ -24,6 +24,13 @@ typedef struct xir_limits {
     uint64_t max_findings; /* kept by a list that is made from now on, see xir_diags_new; default 1000         */
     uint64_t max_op_work;  /* steps for the constant that one op computes; default 2 * 10^9                    */
     uint64_t max_work;     /* steps for all constants of one pipeline run, or of one check; default 2 * 10^9   */
+    /* Of an expression for a dim: more is an unknown dim, never an error. A text is refused past its limits. */
+    uint32_t max_expr_terms;   /* terms of a polynomial; default and greatest 16                               */
+    uint32_t max_expr_degree;  /* factors of a term; default and greatest 8                                    */
+    uint32_t max_expr_depth;   /* floor, max and min inside each other; default 8, greatest 32                 */
+    uint32_t max_expr_weight;  /* terms and atoms in all, inner ones too; default 192, greatest 4096           */
+    uint32_t max_expr_text;    /* bytes of a text that is read; default 262144                                 */
+    uint32_t max_symbols;      /* of one network; default 10^6                                                 */
 } xir_limits;
 
 /* Returns a context with all built-in classes, or NULL if memory runs out. `allocator` is copied and may be NULL, which
@@ -34,8 +41,8 @@ XIR_API void         xir_context_free(xir_context *ctx);
 
 /* Fills `out` with the current limits. XIR_E_ABI. */
 XIR_API xir_status xir_context_limits(const xir_context *ctx, xir_limits *out, xir_diags *why);
-/* Sets the limits. A limit of zero is left unchanged. On XIR_E_ABI and XIR_E_UNSUPPORTED nothing changes. Must not run
- * while other threads use the context. */
+/* Sets the limits. A limit of zero is left unchanged. XIR_E_BOUNDS if one is above its greatest value. On any failure
+ * nothing changes. Must not run while other threads use the context. */
 XIR_API xir_status xir_context_set_limits(xir_context *ctx, const xir_limits *limits, xir_diags *why);
 
 /* Registers a class. The declaration must remain unchanged until the context is freed. Registering the same declaration

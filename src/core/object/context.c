@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include "context.h"
 #include "sized.h"
+#include "symbol_table.h"
 
 xir_context *context_make(const xir_allocator *allocator) {
     const xir_allocator *alloc = allocator ? allocator : &memory_default;
@@ -17,7 +18,9 @@ xir_context *context_make(const xir_allocator *allocator) {
     pthread_mutex_init(&ctx->registering, NULL);
     ctx->limits = XIR_INIT(xir_limits, .max_bytes = (uint64_t)1 << 40, .max_stream = (uint64_t)4 << 30,
                            .max_depth = 128, .max_values = 1000000,
-                           .max_findings = 1000, .max_op_work = 2000000000, .max_work = 2000000000);
+                           .max_findings = 1000, .max_op_work = 2000000000, .max_work = 2000000000,
+                           .max_expr_terms = POLY_TERMS, .max_expr_degree = POLY_DEGREE, .max_expr_depth = 8,
+                           .max_expr_weight = 192, .max_expr_text = 1 << 18, .max_symbols = 1000000);
     arena_init(&ctx->arena, &ctx->alloc);
     text_table_init(&ctx->keys, &ctx->alloc);
     pool_init(&ctx->pool, ctx, &ctx->lock);
@@ -73,9 +76,26 @@ xir_status xir_context_limits(const xir_context *ctx, xir_limits *out, xir_diags
     return sized_fill(LIMITS, out, &ctx->limits, why);
 }
 
+/* Expressions are computed in arrays of a fixed size, and by recursion. */
+static xir_status check_most(const xir_limits *given, xir_diags *why) {
+    const struct { const char *name; uint32_t given, most; } rows[] = {
+        { "max_expr_terms",  given->max_expr_terms,  POLY_TERMS       },
+        { "max_expr_degree", given->max_expr_degree, POLY_DEGREE      },
+        { "max_expr_depth",  given->max_expr_depth,  POLY_DEPTH_MOST  },
+        { "max_expr_weight", given->max_expr_weight, POLY_WEIGHT_MOST },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].given <= rows[i].most) continue;
+        return diag_fail(why, XIR_E_BOUNDS, XIR_STR(""), "%s: expected up to %u, found %u", rows[i].name, rows[i].most,
+                         rows[i].given);
+    }
+    return XIR_OK;
+}
+
 xir_status xir_context_set_limits(xir_context *ctx, const xir_limits *limits, xir_diags *why) {
     xir_limits given;
     xir_status status = sized_take(LIMITS, &given, limits, why);
+    if (!status) status = check_most(&given, why);
     if (status) return status;
     if (given.max_bytes) ctx->limits.max_bytes = given.max_bytes;
     if (given.max_depth) ctx->limits.max_depth = given.max_depth;
@@ -84,6 +104,12 @@ xir_status xir_context_set_limits(xir_context *ctx, const xir_limits *limits, xi
     if (given.max_findings) ctx->limits.max_findings = given.max_findings;
     if (given.max_op_work) ctx->limits.max_op_work = given.max_op_work;
     if (given.max_work) ctx->limits.max_work = given.max_work;
+    if (given.max_expr_terms) ctx->limits.max_expr_terms = given.max_expr_terms;
+    if (given.max_expr_degree) ctx->limits.max_expr_degree = given.max_expr_degree;
+    if (given.max_expr_depth) ctx->limits.max_expr_depth = given.max_expr_depth;
+    if (given.max_expr_weight) ctx->limits.max_expr_weight = given.max_expr_weight;
+    if (given.max_expr_text) ctx->limits.max_expr_text = given.max_expr_text;
+    if (given.max_symbols) ctx->limits.max_symbols = given.max_symbols;
     return XIR_OK;
 }
 

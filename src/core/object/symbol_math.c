@@ -22,9 +22,9 @@ int64_t poly_constant(const poly *p) {
 static bool fits(int64_t factor) { return factor > -POLY_FACTOR && factor < POLY_FACTOR; }
 
 /* Appends the term, whose place is the end. */
-static void append(poly *p, const poly_term *term, int64_t factor) {
+static void append(const symbol_table *t, poly *p, const poly_term *term, int64_t factor) {
     if (factor == 0) return;
-    if (p->n == POLY_TERMS || !fits(factor)) {
+    if (!terms_fit(t, p->n + 1) || !fits(factor)) {
         p->unknown = true;
         return;
     }
@@ -42,7 +42,7 @@ void poly_add(const symbol_table *t, poly *out, const poly *a, int64_t factor, c
             sum.unknown = true;
             break;
         }
-        append(&sum, order <= 0 ? &a->terms[i] : &b->terms[k], total);
+        append(t, &sum, order <= 0 ? &a->terms[i] : &b->terms[k], total);
         i += order <= 0;
         k += order >= 0;
     }
@@ -52,7 +52,7 @@ void poly_add(const symbol_table *t, poly *out, const poly *a, int64_t factor, c
 /* The atoms of two terms together, in order; false past the degree. */
 static bool join_atoms(const symbol_table *t, const poly_term *a, const poly_term *b, poly_term *out) {
     uint32_t i = 0, k = 0;
-    if (a->n + b->n > POLY_DEGREE) return false;
+    if (!degree_fits(t, a->n + b->n)) return false;
     out->n = 0;
     while (i < a->n || k < b->n) {
         bool first = k == b->n;
@@ -74,7 +74,7 @@ void poly_mul(const symbol_table *t, poly *out, const poly *a, const poly *b) {
             int64_t factor;
             if (!mul_i64(a->terms[i].factor, b->terms[k].factor, &factor) ||
                 !join_atoms(t, &a->terms[i], &b->terms[k], &term)) row.unknown = true;
-            else append(&row, &term, factor);
+            else append(t, &row, &term, factor);
         }
         poly_add(t, &sum, &sum, 1, &row);
     }
@@ -126,7 +126,9 @@ static void reduced_floor(object_pool *pool, poly *out, poly *p, int64_t c) {
     common = gcd(poly_common(p, false), c);
     if (common > 1) {   // floor((g*q + k)/(g*d)) is floor((q + floor(k/g))/d)
         poly rest = { .unknown = false };
-        for (uint32_t i = 0; i < p->n; i++) append(&rest, &p->terms[i], floor_div_i64(p->terms[i].factor, common));
+        for (uint32_t i = 0; i < p->n; i++) {
+            append(pool->symbols, &rest, &p->terms[i], floor_div_i64(p->terms[i].factor, common));
+        }
         *p = rest;
         c /= common;
         if (c == 1) {
@@ -161,8 +163,8 @@ void poly_floor(object_pool *pool, poly *out, const poly *a, int64_t c) {
     poly whole = { .unknown = a->unknown || c < 1 }, rest = { .unknown = false }, part;
     for (uint32_t i = 0; i < a->n && !whole.unknown; i++) {
         int64_t quotient = floor_div_i64(a->terms[i].factor, c);
-        append(&whole, &a->terms[i], quotient);
-        append(&rest, &a->terms[i], a->terms[i].factor - quotient * c);
+        append(pool->symbols, &whole, &a->terms[i], quotient);
+        append(pool->symbols, &rest, &a->terms[i], a->terms[i].factor - quotient * c);
     }
     if (whole.unknown || !pool->symbols) {
         unknown(out);
@@ -193,7 +195,7 @@ void poly_exact(const symbol_table *t, poly *out, const poly *a, const poly *b) 
             quotient.unknown = true;
             break;
         }
-        append(&quotient, &step.terms[0], step.terms[0].factor);
+        append(t, &quotient, &step.terms[0], step.terms[0].factor);
         poly_mul(t, &product, &step, b);
         poly_add(t, &rest, &rest, -1, &product);
     }

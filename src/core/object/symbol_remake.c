@@ -63,8 +63,9 @@ static expr same_name(void *user, const object_pool *from, size_t i) {
     const symbol *s = symbol_at(from, i);
     expr e = symbol_find(to, s->name);
     if (e == EXPR_UNKNOWN) {
-        if (symbol_declare(to, s->name, s->least, s->most, &e, NULL) == XIR_OK) return e;
-        symbol_table *t = symbol_table_of(to);
+        const xir_status status = symbol_declare(to, s->name, s->least, s->most, &e, NULL);
+        if (status == XIR_OK) return e;
+        symbol_table *t = status == XIR_E_MEMORY ? symbol_table_of(to) : NULL;
         if (t) t->no_memory = true;
         return EXPR_UNKNOWN;
     }

@@ -40,7 +40,7 @@ static bool no_memory(symbol_table *t) {
 /* ---- the order --------------------------------------------------------------------------------------------- */
 
 /* Parts are in the table once, so equal ones are the same number: the recursion follows only the first difference, and
- * atoms are at most POLY_DEPTH deep. */
+ * atoms are at most max_expr_depth deep. */
 static int atom_order(const symbol_table *t, uint32_t i, uint32_t j) {
     if (i == j) return 0;
     const atom *a = &t->atoms[i], *b = &t->atoms[j];
@@ -161,7 +161,8 @@ bool atom_of(object_pool *pool, const atom *like, uint32_t *out) {
     made.weight = made.depth = 1;
     if (made.kind != ATOM_SYMBOL) weigh(t, made.a, &made);
     if (made.kind == ATOM_MAX || made.kind == ATOM_MIN) weigh(t, made.b, &made);
-    if (made.weight > POLY_WEIGHT || made.depth > POLY_DEPTH) return false;
+    const xir_limits *limits = &pool->ctx->limits;
+    if (made.weight > limits->max_expr_weight || made.depth > limits->max_expr_depth) return false;
     set_range(pool, &made);
     *out = (uint32_t)t->n_atoms;
     t->atoms[t->n_atoms++] = made;
@@ -248,7 +249,7 @@ expr poly_store(object_pool *pool, const poly *p) {
         weight++;
         for (uint32_t k = 0; k < p->terms[i].n; k++) weight += t->atoms[p->terms[i].atoms[k]].weight;
     }
-    if (weight > POLY_WEIGHT) return EXPR_UNKNOWN;
+    if (weight > pool->ctx->limits.max_expr_weight) return EXPR_UNKNOWN;
     expr handle = handle_of(t, p);
     const poly_record *known = record_of(t, handle);
     if (known) return same_terms(known, p) ? handle : EXPR_UNKNOWN;   // two polynomials would have one handle
@@ -348,6 +349,9 @@ xir_status symbol_declare(object_pool *pool, xir_str name, int64_t least, int64_
         }
         i = *slot - 1;
         narrow(t, old, least, most);
+    } else if (t->n_symbols >= pool->ctx->limits.max_symbols) {
+        return declared_badly(why, XIR_E_LIMIT, "expected up to %u symbols, found more",
+                              pool->ctx->limits.max_symbols);
     } else {
         if (!mem_reserve(pool->arena.alloc, (void **)&t->symbols, &t->symbol_room, t->n_symbols + 1,
                          sizeof *t->symbols) || !arena_text(&pool->arena, name, &like.range.name)) {

@@ -10,9 +10,10 @@
 #include "context.h"
 #include "symbol.h"
 
-/* Past these a polynomial is unknown. They bound the cost of every operation, whatever a file says. `weight` counts the
- * terms and atoms of the text, `depth` the atoms inside each other. */
-enum { POLY_TERMS = 16, POLY_DEGREE = 8, POLY_WEIGHT = 192, POLY_DEPTH = 8 };
+/* The greatest values of the limits of a context (xir_limits). Past the limits a polynomial is unknown; they bound the
+ * cost of every operation, whatever a file says. `weight` counts the terms and atoms of the text, `depth` the atoms
+ * inside each other. */
+enum { POLY_TERMS = 16, POLY_DEGREE = 8, POLY_WEIGHT_MOST = 4096, POLY_DEPTH_MOST = 32 };
 #define POLY_FACTOR (INT64_C(1) << 62)   /* factors are below it, in magnitude */
 
 typedef struct poly_term {
@@ -114,6 +115,15 @@ bool atom_of(object_pool *pool, const atom *like, uint32_t *out);
 /* Its values. After an interval was narrowed, those of an atom with parts are found again when they are asked for. */
 const symbol *atom_range(const object_pool *pool, uint32_t i);
 const poly_record *record_of(const symbol_table *t, expr handle);
+
+/* Whether a polynomial of so many terms, a term of so many atoms is within the limits. Without a table there are no
+ * atoms, and every polynomial is a number. */
+static inline bool terms_fit(const symbol_table *t, uint32_t n) {
+    return n <= (t ? t->pool->ctx->limits.max_expr_terms : POLY_TERMS);
+}
+static inline bool degree_fits(const symbol_table *t, uint32_t n) {
+    return n <= (t ? t->pool->ctx->limits.max_expr_degree : POLY_DEGREE);
+}
 
 /* Rounds down; c > 0. */
 static inline int64_t floor_div_i64(int64_t a, int64_t c) { return a / c - (a % c < 0); }

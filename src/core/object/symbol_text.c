@@ -180,10 +180,13 @@ static bool parse_symbol(parsing *p, xir_str name, size_t at, poly *out) {
                   "characters), found %zu bytes", SYMBOL_NAME_MOST, name.size);
         return false;
     }
-    if (e == EXPR_UNKNOWN && symbol_declare(p->pool, name, 0, SYMBOL_MOST, &e, NULL)) {
+    const xir_status status = e == EXPR_UNKNOWN ? symbol_declare(p->pool, name, 0, SYMBOL_MOST, &e, NULL) : XIR_OK;
+    if (status == XIR_E_LIMIT) {
+        form_fail(p->t.why, status, at, "expected up to %u symbols, found more", p->pool->ctx->limits.max_symbols);
+    } else if (status) {
         form_fail(p->t.why, XIR_E_MEMORY, at, "out of memory");
-        return false;
     }
+    if (status) return false;
     poly_load(p->pool, e, out);
     return true;
 }
@@ -280,6 +283,11 @@ bool expr_parse(object_pool *pool, xir_str text, expr *out, form_error *why) {
     *out = EXPR_UNKNOWN;
     if (pool->ctx->limits.max_depth < p.most) p.most = pool->ctx->limits.max_depth;
     form_begin(&p.t, text, why);
+    if (text.size > pool->ctx->limits.max_expr_text) {
+        form_fail(why, XIR_E_LIMIT, 0, "expected up to %u bytes, found %zu", pool->ctx->limits.max_expr_text,
+                  text.size);
+        return false;
+    }
     if (!parse_sum(&p, &sum)) return false;
     skip_spaces(&p);
     if (p.t.at < p.t.size) return form_expected(&p.t, XIR_E_SYNTAX, p.t.at, "an operator or the end");

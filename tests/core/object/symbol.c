@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -50,6 +51,77 @@ static void expect_text(expr e, const char *text) {
 static void declare(const char *name, int64_t least, int64_t most) {
     expr e;
     assert_int_equal(symbol_declare(&pool, xir_str_of(name), least, most, &e, NULL), XIR_OK);
+}
+
+/* ---- limits -------------------------------------------------------------------------------------------------- */
+
+/* max(floor(max(floor(n/2), m0)/2), m1): two more levels for each name. */
+static const char *nested(int levels) {
+    static char text[400];
+    size_t at = 0;
+    for (int i = 0; i < levels; i++) at += (size_t)sprintf(text + at, "max(floor(");
+    at += (size_t)sprintf(text + at, "n");
+    for (int i = 0; i < levels; i++) at += (size_t)sprintf(text + at, "/2), m%d)", i);
+    return text;
+}
+
+static void limits_belong_to_the_context(void **state) {
+    (void)state;
+    static const struct { xir_limits limits; const char *text; xir_status status; bool known; } rows[] = {
+        { { 0 },                       "a + b + c",      XIR_OK,      true  },
+        { { .max_expr_terms = 2 },     "a + b + c",      XIR_OK,      false },
+        { { .max_expr_terms = 3 },     "a + b + c",      XIR_OK,      true  },
+        { { .max_expr_terms = 3 },     "(a + b)*(c + d)", XIR_OK,     false },
+        { { .max_expr_degree = 2 },    "a*b*c",          XIR_OK,      false },
+        { { .max_expr_degree = 3 },    "a*b*c",          XIR_OK,      true  },
+        { { .max_expr_depth = 2 },     "max(floor(a/2), b)", XIR_OK,  false },
+        { { .max_expr_depth = 3 },     "max(floor(a/2), b)", XIR_OK,  true  },
+        { { .max_expr_weight = 5 },    "a*b + c*d",      XIR_OK,      false },
+        { { .max_expr_weight = 6 },    "a*b + c*d",      XIR_OK,      true  },
+        { { .max_expr_text = 4 },      "a + b",          XIR_E_LIMIT, false },
+        { { .max_expr_text = 5 },      "a + b",          XIR_OK,      true  },
+        { { .max_symbols = 2 },        "a + b + c",      XIR_E_LIMIT, false },
+        { { .max_symbols = 3 },        "a + b + c + a",  XIR_OK,      true  },
+        { { .max_expr_terms = 17 },    NULL,             XIR_E_BOUNDS, false },
+        { { .max_expr_degree = 9 },    NULL,             XIR_E_BOUNDS, false },
+        { { .max_expr_depth = 33 },    NULL,             XIR_E_BOUNDS, false },
+        { { .max_expr_weight = 4097 }, NULL,             XIR_E_BOUNDS, false },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        xir_context *with = xir_context_new(NULL);
+        xir_diags *why = xir_diags_new(with);
+        xir_limits limits = rows[i].limits, found = XIR_INIT(xir_limits);
+        limits.size = sizeof limits;
+        limits.max_values = 5;
+        xir_status status = xir_context_set_limits(with, &limits, why);
+        assert_int_equal(xir_context_limits(with, &found, why), XIR_OK);
+        assert_int_equal(found.max_values, status ? 1000000 : 5);   /* all limits or none */
+        object_pool own;
+        expr e = EXPR_UNKNOWN;
+        form_error error = { 0 };
+        pool_init(&own, with, NULL);
+        if (rows[i].text && !expr_parse(&own, xir_str_of(rows[i].text), &e, &error)) status = error.status;
+        if (status != rows[i].status || (e != EXPR_UNKNOWN) != rows[i].known)
+            fail_msg("row %zu: %s, %s", i, xir_status_name(status), e == EXPR_UNKNOWN ? "unknown" : "known");
+        pool_free(&own);
+        xir_diags_free(why);
+        xir_context_free(with);
+    }
+}
+
+static void a_limit_can_be_raised(void **state) {
+    (void)state;
+    xir_context *with = xir_context_new(NULL);
+    object_pool own;
+    pool_init(&own, with, NULL);
+    assert_true(parsed_in(&own, nested(3)) != EXPR_UNKNOWN);
+    assert_true(parsed_in(&own, nested(4)) == EXPR_UNKNOWN);
+    const xir_limits limits = XIR_INIT(xir_limits, .max_expr_depth = 9);
+    assert_int_equal(xir_context_set_limits(with, &limits, NULL), XIR_OK);
+    assert_true(parsed_in(&own, nested(4)) != EXPR_UNKNOWN);
+    assert_true(parsed_in(&own, nested(5)) == EXPR_UNKNOWN);
+    pool_free(&own);
+    xir_context_free(with);
 }
 
 /* ---- texts --------------------------------------------------------------------------------------------------- */
@@ -144,10 +216,11 @@ static void faults_have_a_place(void **state) {
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
         expect_fault(faults[i].text, strlen(faults[i].text), faults[i].status, faults[i].at);
     }
-    size_t size = (size_t)1 << 20;
-    char *text = malloc(size);
+    size_t size = (size_t)1 << 18;   /* max_expr_text */
+    char *text = malloc(size + 1);
     assert_non_null(text);
-    memset(text, '(', size);
+    memset(text, '(', size + 1);
+    expect_fault(text, size + 1, XIR_E_LIMIT, 0);
     expect_fault(text, size, XIR_E_LIMIT, 65);
     memset(text, 'n', size);
     expect_fault(text, size, XIR_E_LIMIT, 0);
@@ -354,6 +427,8 @@ static void random_expressions_have_the_values_of_numbers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(limits_belong_to_the_context),
+        cmocka_unit_test(a_limit_can_be_raised),
         cmocka_unit_test_setup_teardown(texts_are_canonical, set_up, tear_down),
         cmocka_unit_test_setup_teardown(faults_have_a_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(symbols_have_intervals, set_up, tear_down),
