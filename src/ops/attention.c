@@ -68,10 +68,10 @@ static xir_status check_mask(xir_infer *at, const heads_dims *q, const heads_dim
     }
     for (size_t i = 0; i < rank; i++) {
         int64_t dim = type_dim(type, (int64_t)i), score = scores[4 - rank + i];
-        if (dim < 0 || dim == 1 || score < 0 || dim == score) continue;
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/3",
-                              "dim %zu of %s is %" PRId64 ": expected 1 or %" PRId64 " (%s)", i, input_name(at, MASK),
-                              dim, score, names[4 - rank + i]);
+        if (!dims_differ(at, dim, 1) || !dims_differ(at, dim, score)) continue;
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/3", "dim %zu of %s is %s: expected 1 or %s (%s)", i,
+                              input_name(at, MASK), dim_words(at, dim).text, dim_words(at, score).text,
+                              names[4 - rank + i]);
     }
     return XIR_OK;
 }

@@ -16,9 +16,9 @@ static xir_status three_dims(xir_infer *at, size_t i, const char *meaning) {
 static xir_status need_same(xir_infer *at, int64_t of_boxes, int64_t of_scores, const char *what) {
     int64_t a = type_dim(xir_infer_input(at, BOXES), of_boxes);
     int64_t b = type_dim(xir_infer_input(at, SCORES), of_scores);
-    if (a < 0 || b < 0 || a == b) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
-                          "scores has %" PRId64 " %s, boxes has %" PRId64 ": expected the same", b, what, a);
+    if (!dims_differ(at, a, b)) return XIR_OK;
+    return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "scores has %s %s, boxes has %s: expected the same",
+                          dim_words(at, b).text, what, dim_words(at, a).text);
 }
 
 /* Checks the three optional numbers that are present. */
@@ -45,8 +45,9 @@ static xir_status non_max_suppression_rules(xir_infer *at) {
     if (!status) status = three_dims(at, SCORES, "[batches, classes, boxes]");
     if (status) return status;
     int64_t corners = type_dim(xir_infer_input(at, BOXES), 2);
-    if (corners >= 0 && corners != 4) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "a box has %" PRId64 " numbers: expected 4", corners);
+    if (dims_differ(at, corners, 4)) {
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "a box has %s numbers: expected 4",
+                              dim_words(at, corners).text);
     }
     if ((status = need_same(at, 0, 0, "batches")) || (status = need_same(at, 1, 2, "boxes"))) return status;
     if ((status = need_reals(at, BOXES)) || (status = same_elements(at, BOXES, SCORES)) ||

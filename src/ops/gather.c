@@ -84,9 +84,10 @@ static xir_status gather_elements_rules(xir_infer *at, size_t *axis) {
     }
     for (size_t i = 0; i < rank; i++) {
         int64_t most = dim_of(at, 0, i), dim = dim_of(at, 1, i);
-        if (i == *axis || most < 0 || dim <= most) continue;
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "dim %zu of indices is %" PRId64 ", that of data is "
-                              "%" PRId64 ": expected at most that, except along axis %zu", i, dim, most, *axis);
+        if (i == *axis || !dim_exceeds(at, dim, most)) continue;
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "dim %zu of indices is %s, that of data is %s: expected "
+                              "at most that, except along axis %zu", i, dim_words(at, dim).text,
+                              dim_words(at, most).text, *axis);
     }
     return indices_in_dim(at, 1, dim_of(at, 0, *axis));
 }
@@ -137,15 +138,15 @@ static xir_status gather_nd_rules(xir_infer *at, int64_t *place) {
     size_t batch = (size_t)a->batch_dims;
     for (size_t i = 0; i < batch; i++) {
         int64_t of_data = dim_of(at, 0, i), of_indices = dim_of(at, 1, i);
-        if (of_data < 0 || of_indices < 0 || of_data == of_indices) continue;
+        if (!dims_differ(at, of_data, of_indices)) continue;
         return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
-                              "batch dim %zu of indices is %" PRId64 ", that of data is %" PRId64 ": expected the same",
-                              i, of_indices, of_data);
+                              "batch dim %zu of indices is %s, that of data is %s: expected the same", i,
+                              dim_words(at, of_indices).text, dim_words(at, of_data).text);
     }
     *place = dim_of(at, 1, n - 1);
-    if (*place < 0 || (*place >= 1 && (uint64_t)*place <= rank - batch)) return XIR_OK;
-    return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "the last dim of indices is %" PRId64 ": expected 1 to %zu, "
-                          "an index for each dim of data that it picks from", *place, rank - batch);
+    if (*place != 0 && !dim_exceeds(at, *place, (int64_t)(rank - batch))) return XIR_OK;
+    return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "the last dim of indices is %s: expected 1 to %zu, an index "
+                          "for each dim of data that it picks from", dim_words(at, *place).text, rank - batch);
 }
 
 xir_status gather_nd_check(xir_infer *at) {

@@ -35,16 +35,16 @@ static xir_status check_bias(xir_infer *at, const dim_list *out) {
     size_t rank = xir_type_rank(bias);
     for (size_t k = 1; k <= rank; k++) {
         int64_t b = type_dim(bias, (int64_t)(rank - k));
-        if (b < 0 || b == 1) continue;
+        if (!dims_differ(at, b, 1)) continue;
         if (k > out->size) {
             return xir_infer_fail(at, XIR_E_INVALID, "inputs/2",
-                                  "dim -%zu of b is %" PRId64 ", but the product has %zu dim%s: expected 1", k, b,
-                                  out->size, out->size == 1 ? "" : "s");
+                                  "dim -%zu of b is %s, but the product has %zu dim%s: expected 1", k,
+                                  dim_words(at, b).text, out->size, out->size == 1 ? "" : "s");
         }
         int64_t dim = out->data[out->size - k];
-        if (dim < 0 || b == dim) continue;
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "dim -%zu of b is %" PRId64 ", that of the product is "
-                              "%" PRId64 ": expected the same or 1", k, b, dim);
+        if (!dims_differ(at, b, dim)) continue;
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "dim -%zu of b is %s, that of the product is %s: expected "
+                              "the same or 1", k, dim_words(at, b).text, dim_words(at, dim).text);
     }
     return XIR_OK;
 }

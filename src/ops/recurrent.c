@@ -81,7 +81,7 @@ static xir_status check_attributes(xir_infer *at, const cell *c) {
 
 /* ---- inputs ------------------------------------------------------------------------------------------------------ */
 
-/* Checks the dims of an input; a negative expected dim accepts any. */
+/* Checks the dims of an input; an unknown expected dim accepts any. */
 static xir_status check_dims(xir_infer *at, size_t i, const int64_t *expected, size_t rank) {
     const xir_type *type = xir_infer_input(at, i);
     if (!type) return XIR_OK;
@@ -90,14 +90,9 @@ static xir_status check_dims(xir_infer *at, size_t i, const int64_t *expected, s
         return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text, "%s has %zu dim%s: expected %zu",
                               input_name(at, i), found, found == 1 ? "" : "s", rank);
     }
-    for (size_t k = 0; k < rank; k++) {
-        int64_t dim = type_dim(type, (int64_t)k);
-        if (dim < 0 || expected[k] < 0 || dim == expected[k]) continue;
-        return xir_infer_fail(at, XIR_E_INVALID, path_of_input(i).text,
-                              "dim %zu of %s is %" PRId64 ": expected %" PRId64, k, input_name(at, i), dim,
-                              expected[k]);
-    }
-    return XIR_OK;
+    xir_status status = XIR_OK;
+    for (size_t k = 0; k < rank && !status; k++) status = need_dim(at, i, k, expected[k]);
+    return status;
 }
 
 static xir_status check_elements(xir_infer *at, size_t n) {

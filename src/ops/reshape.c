@@ -332,10 +332,10 @@ static xir_status expand_dim(xir_infer *at, size_t i, int64_t size, int64_t dim,
     if (size == -1 && is_new) {
         return xir_infer_fail(at, XIR_E_INVALID, where, "size %zu is -1, but the dim is new: expected a size", i);
     }
-    if (size >= 0 && dim >= 0 && dim != 1 && size != dim) {
+    if (size >= 0 && dims_differ(at, dim, 1) && dims_differ(at, size, dim)) {
         return xir_infer_fail(at, XIR_E_INVALID, where,
-                              "size %zu is %" PRId64 ", the dim of input is %" PRId64 ": only dims of 1 can grow", i,
-                              size, dim);
+                              "size %zu is %" PRId64 ", the dim of input is %s: only dims of 1 can grow", i, size,
+                              dim_words(at, dim).text);
     }
     if (size < 0) *out = dim;
     return XIR_OK;

@@ -152,14 +152,13 @@ static xir_status grid_sample_shape(xir_infer *at, named_dims *out, size_t *n) {
                               "the elements of grid are not floating-point numbers: expected coordinates");
     }
     int64_t coordinates = grid.dim[*n + 1];
-    if (coordinates >= 0 && coordinates != (int64_t)*n) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
-                              "grid has %" PRId64 " coordinates for each sample: expected %zu", coordinates, *n);
+    if (dims_differ(at, coordinates, (int64_t)*n)) {
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "grid has %s coordinates for each sample: expected %zu",
+                              dim_words(at, coordinates).text, *n);
     }
-    if (out->dim[0] >= 0 && grid.dim[0] >= 0 && out->dim[0] != grid.dim[0]) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
-                              "grid has a batch of %" PRId64 ": expected %" PRId64 ", as in input", grid.dim[0],
-                              out->dim[0]);
+    if (dims_differ(at, out->dim[0], grid.dim[0])) {
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "grid has a batch of %s: expected %s, as in input",
+                              dim_words(at, grid.dim[0]).text, dim_words(at, out->dim[0]).text);
     }
     for (size_t k = 1; k <= *n; k++) {
         if (out->dim[k] == 0) {

@@ -12,15 +12,13 @@ static xir_status updates_fit(xir_infer *at, size_t place) {
                               "without the last and %zu of data after the indexed ones", found, rank, places,
                               rank - places);
     }
-    for (size_t i = 0; i < rank; i++) {
-        int64_t expected = i < places ? type_dim(indices, (int64_t)i)
-                                      : type_dim(data, (int64_t)(i - places + place));
-        int64_t dim = type_dim(updates, (int64_t)i);
-        if (dim < 0 || expected < 0 || dim == expected) continue;
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "dim %zu of updates is %" PRId64 ": expected %" PRId64, i,
-                              dim, expected);
+    xir_status status = XIR_OK;
+    for (size_t i = 0; i < rank && !status; i++) {
+        const int64_t expected = i < places ? type_dim(indices, (int64_t)i)
+                                            : type_dim(data, (int64_t)(i - places + place));
+        status = need_dim(at, 2, i, expected);
     }
-    return XIR_OK;
+    return status;
 }
 
 /* Updates of a quantised type must mean the same numbers in data: the arrays along their dims must match those of
@@ -64,9 +62,9 @@ static xir_status scatter_nd_rules(xir_infer *at) {
                               input_name(at, rank != 0));
     }
     int64_t place = type_dim(indices, -1);
-    if (place == 0 || (place > 0 && (uint64_t)place > rank)) {
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "the last dim of indices is %" PRId64 ": expected 1 to "
-                              "%zu, an index for each dim of data that it addresses", place, rank);
+    if (place == 0 || dim_exceeds(at, place, (int64_t)rank)) {
+        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "the last dim of indices is %s: expected 1 to %zu, an "
+                              "index for each dim of data that it addresses", dim_words(at, place).text, rank);
     }
     if (place > 0) status = updates_fit(at, (size_t)place);
     if (status) return status;

@@ -258,6 +258,18 @@ bool dims_differ(xir_infer *at, int64_t a, int64_t b) {
     return symbolic && a != b && expr_never_equal(at->pool, expr_of_dim(a), expr_of_dim(b));
 }
 
+bool dim_exceeds(xir_infer *at, int64_t dim, int64_t most) {
+    if (dim >= 0 && most >= 0) return dim > most;
+    return expr_at_least(at->pool, expr_of_dim(dim), expr_add(at->pool, expr_of_dim(most), 1));
+}
+
+xir_status need_dim(xir_infer *at, size_t input, size_t k, int64_t expected) {
+    const int64_t dim = type_dim(xir_infer_input(at, input), (int64_t)k);
+    if (!dims_differ(at, dim, expected)) return XIR_OK;
+    return xir_infer_fail(at, XIR_E_INVALID, path_of_input(input).text, "dim %zu of %s is %s: expected %s", k,
+                          input_name(at, input), dim_words(at, dim).text, dim_words(at, expected).text);
+}
+
 bool same_dim(xir_infer *at, int64_t a, int64_t b, int64_t *out) {
     *out = a >= 0 || (b < 0 && dim_is_symbolic(a)) ? a : b;
     return !dims_differ(at, a, b);

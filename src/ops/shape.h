@@ -78,6 +78,10 @@ void dims_free(dim_list *dims);
 /* Whether two dims can never be equal: different numbers, or expressions that differ for all values of their
  * symbols. */
 bool dims_differ(xir_infer *at, int64_t a, int64_t b);
+/* Whether a dim is greater than another for all values of their symbols. */
+bool dim_exceeds(xir_infer *at, int64_t dim, int64_t most);
+/* Fails, with both, if dim k of an input can never be the expected one, which may be unknown. */
+xir_status need_dim(xir_infer *at, size_t input, size_t k, int64_t expected);
 /* Two dims that must be equal; the result is the better known one. False if they can never be. */
 bool same_dim(xir_infer *at, int64_t a, int64_t b, int64_t *out);
 /* Broadcasts dims a and b: a dim of 1 becomes the other one. A number other than 1 and an unknown dim give the number.

@@ -201,10 +201,10 @@ static xir_status split_axis(xir_infer *at, size_t *axis) {
             return xir_infer_fail(at, XIR_E_LIMIT, "sections", "the sum of the sections exceeds 64 bits");
         }
     }
-    if (shape.data[*axis] >= 0 && total != shape.data[*axis]) {
+    if (dims_differ(at, total, shape.data[*axis])) {
         return xir_infer_fail(at, XIR_E_INVALID, "sections",
-                              "the sum of the sections is %" PRId64 ", but dim %zu of input is %" PRId64, total, *axis,
-                              shape.data[*axis]);
+                              "the sum of the sections is %" PRId64 ", but dim %zu of input is %s", total, *axis,
+                              dim_words(at, shape.data[*axis]).text);
     }
     return XIR_OK;
 }
@@ -431,9 +431,9 @@ static xir_status swap_axis(xir_infer *at, size_t *axis) {
     if (!status && inputs_tiled(at, 1)) status = need_untiled(at, "axis", *axis);
     if (status) return status;
     size_t n = a->order.size;
-    if (shape.data[*axis] >= 0 && (uint64_t)shape.data[*axis] != n) {
-        return xir_infer_fail(at, XIR_E_INVALID, "order", "%zu places are given, but dim %zu of input is %" PRId64, n,
-                              *axis, shape.data[*axis]);
+    if (dims_differ(at, (int64_t)n, shape.data[*axis])) {
+        return xir_infer_fail(at, XIR_E_INVALID, "order", "%zu places are given, but dim %zu of input is %s", n, *axis,
+                              dim_words(at, shape.data[*axis]).text);
     }
     dim_list seen;
     if (!dims_init(at, &seen, n)) return XIR_E_MEMORY;
