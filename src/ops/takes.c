@@ -93,6 +93,24 @@ xir_status top_k_takes(xir_infer *at) {
     return XIR_OK;
 }
 
+/* Lengths of sequences, from 1 to that of X. If it is unknown, 1 is taken wherever there is a number. */
+static xir_status takes_lengths(xir_infer *at, bool batch_first) {
+    const int64_t length = xir_type_rank(in(at, 0)) == 3 ? xir_type_dim(in(at, 0), batch_first, false) : 0;
+    if (length) {
+        xir_takes(at, 4, &XIR_INIT(xir_numbers, .whole = true, .low = 1, .high = length > 0 ? (double)length : 1));
+    }
+    return XIR_OK;
+}
+
+#define LENGTHS(name) \
+    xir_status name##_takes(xir_infer *at) { \
+        const xir_##name##_attrs *a = xir_infer_attrs(at); \
+        return takes_lengths(at, a->layout == 1); \
+    }
+LENGTHS(lstm)
+LENGTHS(gru)
+LENGTHS(rnn)
+
 /* ---- functions that are not defined everywhere ------------------------------------------------------------------ */
 
 xir_status log_takes(xir_infer *at)        { return between(at, 0, margin, INFINITY); }

@@ -42,6 +42,15 @@ static const struct { const char *net, *takes; } stories[] = {
     { "t: 5 3; x: sint64 5 1; y = GatherND t x [batch_dims=1]; out y",                               "any; #0..2" },
     { "t: 5 3; x: sint64 4 1; u: 4 3; y = ScatterND t x u; out y",                                   "any; #0..4; any" },
     { "t: 3 8; k: sint64 1; a, b = TopK t k; out a b",                                               "any; #1..8" },
+    /* lengths of sequences */
+    { "x: 7 2 3; w: params 1 20 3; r: params 1 20 5; l: sint32 2; y, h, c = LSTM x w r - l [hidden_size=5]; out y",
+      "any; #1..7" },
+    { "x: 2 7 3; w: params 1 15 3; r: params 1 15 5; l: sint32 2; y, h = GRU x w r - l [hidden_size=5 layout=1]; out y",
+      "any; #1..7" },
+    { "x: -1 2 3; w: params 1 5 3; r: params 1 5 5; l: sint64 2; y, h = RNN x w r - l [hidden_size=5]; out y",
+      "any; #1..1" },
+    { "x: 0 2 3; w: params 1 5 3; r: params 1 5 5; l: sint64 2; y, h = RNN x w r - l [hidden_size=5]; out y",
+      "any; any" },
     /* two tables; the later op counts if they have nothing in common */
     { "t: params 5 2; s: params 3 2; x: sint64 3; y = Gather t x; z = Gather s x; out y z",          "#0..2" },
     { "t: params 5 2; x: fp32 3; l = Sqrt x; i = Cast x [target_dtype=sint64,3]; y = Gather t i; out l y",  "#0..4" },

@@ -367,6 +367,24 @@ static void a_proof_sees_the_tables_and_the_mask(void **state) {
     xir_proof_free(p);
 }
 
+/* Each row of the batch has a length of its own, up to that of x. */
+static void a_proof_draws_lengths_of_sequences(void **state) {
+    (void)state;
+    static const char *const stories[] = {
+        "x: 7 4 3; w: params 1 20 3; r: params 1 20 5; l: sint32 4; y, h, c = LSTM x w r - l [hidden_size=5]; out y h c",
+        "x: 4 7 3; w: params 1 15 3; r: params 1 15 5; l: sint32 4; y, h = GRU x w r - l [hidden_size=5 layout=1]; out y",
+        "x: -1 4 3; w: params 1 5 3; r: params 1 5 5; l: sint64 4; y, h = RNN x w r - l [hidden_size=5]; out y",
+    };
+    for (size_t i = 0; i < sizeof stories / sizeof *stories; i++) {
+        xir_proof *p = xir_proof_new(ctx, NULL, why);
+        xir_network *net = story_net(stories[i]);
+        assert_int_equal(xir_proof_check(p, net, why), XIR_OK);
+        if (!state_of(p).networks) fail_msg("%s", xir_diags_at(xir_proof_obstacle(p), 0)->message.data);
+        xir_network_free(net);
+        xir_proof_free(p);
+    }
+}
+
 /* ---- open dims -------------------------------------------------------------------------------------------------- */
 
 /* A story whose inputs x and z get dims by expressions. */
@@ -602,6 +620,7 @@ int main(void) {
         cmocka_unit_test(the_pass_that_changes_the_result_is_named),
         cmocka_unit_test(a_bert_is_proven_without_inputs),
         cmocka_unit_test(a_proof_sees_the_tables_and_the_mask),
+        cmocka_unit_test(a_proof_draws_lengths_of_sequences),
         cmocka_unit_test(symbols_have_numbers_that_inputs_share),
         cmocka_unit_test(expressions_follow_their_symbols),
         cmocka_unit_test(numbers_that_a_network_cannot_be_run_on_are_replaced),

@@ -129,7 +129,7 @@ static xir_value *quantized(xir_node *at, xir_value *x, xir_value *scale, xir_va
     if (!computes_in(at, "precision", real)) return NULL;
     uint64_t bits = xir_type_storage_bits(to);
     size_t rank = v_rank(x);
-    if (!integer || bits > 16) return xir_node_unsupported(at, "elements that are not integers of 8 or 16 bits"), NULL;
+    if (!integer || bits > 16) return xir_node_unsupported(at, "elements that are not integers of up to 16 bits"), NULL;
     double range = (double)(UINT64_C(1) << bits);
     xir_value *y = xir_node_unary(at, "Round",
                                   xir_node_quotient(at, xir_node_cast(at, x, real), along(at, scale, rank)));

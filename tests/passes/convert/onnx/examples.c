@@ -1,9 +1,11 @@
 /* onnx-to-xir by example: ONNX nodes, and the ops that they become. Each model is made in memory, read like a file, and
  * converted; the result is written as in support/story.h, by the names of ops. ONNX's operator tests check that it
  * computes the same. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <xir/convert.h>
+#include <xir/exec.h>
 #include <xir/pass.h>
 #include "convert/convert.h"
 #include "support/onnx_make.h"
@@ -739,6 +741,47 @@ static void the_docs_have_all_rows(void **state) {
     assert_true(there);
 }
 
+/* ---- quantisation ----------------------------------------------------------------------------------------------- */
+
+/* Without a zero point output_dtype gives the elements, and they the bounds. */
+static void quantised_elements_have_the_bounds_of_output_dtype(void **state) {
+    (void)state;
+    static const float x[] = { -300, -8.4f, -0.6f, 0.4f, 6.6f, 15.4f, 300, 70000 };
+    static const struct { int code; const char *element; float least, most; } rows[] = {
+        { 0,            "@uint(8)",  0,      255   },   /* the attribute is absent */
+        { ONNX_UINT8,   "@uint(8)",  0,      255   },
+        { ONNX_INT8,    "@sint(8)",  -128,   127   },
+        { ONNX_UINT16,  "@uint(16)", 0,      65535 },
+        { ONNX_INT16,   "@sint(16)", -32768, 32767 },
+        { 21,           "@uint(4)",  0,      15    },   /* UINT4 */
+        { 22,           "@sint(4)",  -8,     7     },   /* INT4  */
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        om_opset(&m, "", 21);
+        om_input(&m, "x", ONNX_FLOAT, OM_DIMS(COUNT(x)));
+        om_floats(&m, "scale", OM_SCALAR, &numbers[1], 1);
+        om_node(&m, "QuantizeLinear", "quantize", "x,scale", "q");
+        if (rows[i].code) om_int(&m, "output_dtype", rows[i].code);
+        om_node(&m, "Cast", "cast", "q", "y");
+        om_int(&m, "to", ONNX_FLOAT);
+        om_output(&m, "y", ONNX_FLOAT, OM_DIMS(COUNT(x)));
+        convert("strict");
+        assert_string_equal(spelled(xir_type_element(xir_value_type(story_value(net, "q")))), rows[i].element);
+        xir_array *in = xir_array_copy(ctx, FP32("*", COUNT(x)), x, sizeof x, why), *out = NULL;
+        DOES(xir_network_run(net, (const xir_array *const *)&in, 1, &out, 1, NULL, why));
+        const float *y = xir_array_data(out, NULL);
+        for (size_t k = 0; k < COUNT(x); k++) {
+            const float whole = roundf(x[k]);
+            const float expected = whole < rows[i].least ? rows[i].least : whole > rows[i].most ? rows[i].most : whole;
+            if (y[k] != expected) fail_msg("%s: %g becomes %g, expected %g", rows[i].element, x[k], y[k], expected);
+        }
+        xir_array_free(in);
+        xir_array_free(out);
+        end(NULL);
+        begin(NULL);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 /* Every element type that the reader maps to an XIR element can be a Cast's target, including narrow ones. */
@@ -769,6 +812,7 @@ static void cast_accepts_the_element_types_of_the_reader(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        TEST(quantised_elements_have_the_bounds_of_output_dtype),
         TEST(a_row_is_one_op_with_its_attributes),
         TEST(cast_accepts_the_element_types_of_the_reader),
         TEST(values_keep_their_names_and_new_ones_derive_from_them),
