@@ -192,8 +192,9 @@ static bool only_number(const xir_value *v, double *out) {
     int64_t n;
     if (!element_is_number(form) || form.bits % 8 || xir_type_elements(v->type, &n) || n < 1 || n > MOST_NUMBERS)
         return false;
-    const char *bytes = xir_params_data(v, &size);
+    const char *bytes = whole_params(v);
     if (!bytes) return false;
+    (void)xir_params_data(v, &size);
     size_t one = (size_t)size / (size_t)n;
     *out = element_real(form, bytes, 0);
     return memcmp(bytes, bytes + one, (size_t)size - one) == 0;   /* each equals the next one */

@@ -36,7 +36,7 @@ static xir_value *some_value(const xir_network *net) {
 static void hurt(xir_network *net) {
     xir_op *op = some_op(net);
     xir_value *v = some_value(net);
-    switch (chance(9)) {
+    switch (chance(11)) {
     case 0: xir_op_set_input(op, (size_t)chance(xir_op_input_count(op) + 1), NULL); break;
     case 1: if (v) xir_value_set_type(v, NULL); break;
     case 2: if (v) xir_value_set_type(v, FP32("*", (int64_t)chance(5))); break;
@@ -46,6 +46,9 @@ static void hurt(xir_network *net) {
     case 6: if (v) xir_op_set_input(op, (size_t)chance(xir_op_input_count(op) + 1), v); break;   /* maybe its own */
     case 7: xir_op_clear_inputs(op); break;
     case 8: xir_op_set_outputs(op, NULL, 0); break;   /* refused while they are used */
+    /* more elements, or wider ones, than there are bytes */
+    case 9: if (v) xir_value_set_type(v, FP32(chance(2) ? "HWIO" : "NHWC", 3, 3, 4, 4 + (int64_t)chance(40))); break;
+    case 10: if (v) xir_value_set_type(v, XIR_TENSOR(ctx, xir_type_sint(ctx, 64), "*", 2 + (int64_t)chance(8))); break;
     default: break;
     }
     if (chance(4) == 0 && v) xir_value_set_type(v, xir_type_sint(ctx, 8)); /* not a tensor */
@@ -54,7 +57,7 @@ static void hurt(xir_network *net) {
 
 static void broken_networks_stay_consistent(void **state) {
     (void)state;
-    static const char *const passes[] = { "fuse", "fold-batchnorm" };
+    static const char *const passes[] = { "fuse", "fold-batchnorm", "identity", "layout" };
     size_t changed = 0;
     for (int i = 0; i < 20000; i++) {
         xir_network *net = story_net(stories[chance(COUNT(stories))]);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "convert/convert.h"
+#include "support/numbers.h"
 #include "support/spent.h"
 #include "types.h"
 
@@ -403,7 +404,7 @@ static xir_value *permuted_params(xir_node *at, xir_value *v, const int64_t *ord
                               sizeof *c->permuted)) {
         return node_no_memory(at), NULL;
     }
-    const void *bytes = has_data ? xir_params_data(v, NULL) : NULL;
+    const void *bytes = has_data ? whole_params(v) : NULL;
     if (bytes && size) {
         int64_t dims[8];
         blob *b = blob_new(&c->net->alloc, size);

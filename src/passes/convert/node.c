@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "convert/convert.h"
 #include "source_tags.h"
+#include "support/numbers.h"
 
 const xir_op *xir_node_op(const xir_node *at) { return at->op; }
 xir_network  *xir_node_network(const xir_node *at) { return at->c->net; }
@@ -208,7 +209,7 @@ static bool bytes_of(const xir_value *v, const xir_type **element, const void **
     *element = xir_type_element(xir_value_type(v));
     if (!element_readable(*element) || xir_type_elements(xir_value_type(v), &count) != XIR_OK) return false;
     *n = (size_t)count;
-    *bytes = xir_params_data(v, NULL);
+    *bytes = whole_params(v);
     return *bytes || !*n;
 }
 

@@ -1,6 +1,7 @@
 /* Constants in other orders are new Params, since other ops may use the old ones. They are recorded, so a constant that
  * many ops share is moved once. */
 #include "layout/layout.h"
+#include "support/numbers.h"
 
 /* ---- constants made so far -------------------------------------------------------------------------------------- */
 
@@ -87,13 +88,14 @@ static bool stays(const moved *m, size_t element) {
 
 static blob *moved_blob(plan *l, const xir_value *was, const moved *m) {
     uint64_t size;
-    const uint8_t *from = xir_params_data(was, &size);
+    const uint8_t *from = whole_params(was);
     size_t element = (size_t)(xir_type_storage_bits(was->type) / 8);
     if (stays(m, element) || !from) {
         blob *data = value_params(was)->data;
         if (data) blob_retain(data);
         return data ? data : blob_new(&l->net->alloc, 0);
     }
+    (void)xir_params_data(was, &size);
     blob *data = blob_new(&l->net->alloc, size);
     if (data) move_bytes(m, element, from, (uint8_t *)(uintptr_t)data->bytes);
     return data;

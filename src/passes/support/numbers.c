@@ -2,6 +2,13 @@
 #include "support/numbers.h"
 #include <math.h>
 
+const void *whole_params(const xir_value *v) {
+    uint64_t size, need;
+    if (!v || !value_is_params(v) || xir_type_bytes(v->type, &need) != XIR_OK) return NULL;
+    const void *bytes = xir_params_data(v, &size);
+    return bytes && size >= need ? bytes : NULL;
+}
+
 bool number_of_params(const xir_value *v, double *out) {
     int64_t n;
     uint64_t size;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include "convert/lists.h"
 #include "convert/onnx/rows.h"
+#include "support/numbers.h"
 
 /* ---- constants -------------------------------------------------------------------------------------------------- */
 
@@ -60,7 +61,7 @@ bool onnx_constant_of_shape(xir_node *at) {
         int64_t n, whole = 0;
         double real = 0;
         element = v_element(value);
-        const void *bytes = xir_params_has_data(value) ? xir_params_data(value, NULL) : NULL;
+        const void *bytes = xir_params_has_data(value) ? whole_params(value) : NULL;
         if (xir_type_elements(xir_value_type(value), &n) != XIR_OK || n != 1) {
             return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/value",
                                     "value: expected a tensor with one element, found %lld", (long long)n);
