@@ -242,6 +242,34 @@ static void the_pass_binds(void **state) {
     xir_network_free(net);
 }
 
+/* A name that the file gives to an open dim, but that is not a symbol. */
+static void the_pass_binds_names_of_the_file(void **state) {
+    (void)state;
+    static const struct { const char *dims; xir_status status; const char *part; } rows[] = {
+        { "dims=\"rows=2..3\"",   XIR_E_UNSUPPORTED, "'rows=2..3': expected a number, found an interval" },
+        { "dims=\"rows=-1\"",     XIR_E_BOUNDS,      "'rows=-1': expected values within 0..46116860184273879" },
+        { "dims=\"rows=3..2\"",   XIR_E_BOUNDS,      "'rows=3..2': expected values within 0.."              },
+        { "dims=\"rows=2;rows=2\"", XIR_E_EXISTS,    "the name 'rows' appears twice"                        },
+        { "dims=\"row=2\"",       XIR_E_UNKNOWN,     "no open dim has the name 'row'"                       },
+        { "dims=\"rows=2\"",      XIR_OK,            NULL                                                   },
+    };
+    const xir_any names[] = { xir_any_text(XIR_STR("rows")), xir_any_null(), xir_any_text(XIR_STR("columns")) };
+    xir_network *net = new_net();
+    xir_value *v = xir_input(XIR_AT(net), "v", TYPED(net, "***", "?", "?", "n"));
+    DOES(xir_value_set_tag(v, XIR_STR("source.dims"), &(xir_any){ .kind = XIR_ANY_LIST, .as.list = { names, 3 } }));
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        size_t changes = 0;
+        xir_diags_clear(why);
+        const xir_status status = xir_pass_run(net, "bind", rows[i].dims, &changes, why);
+        if (status != rows[i].status || (rows[i].part && !said(0, rows[i].part)))
+            fail_msg("%s: %s, %s", rows[i].dims, xir_status_name(status), xir_diags_at(why, 0)->message.data);
+        assert_string_equal(dims_of(xir_value_type(v)), status ? "?, ?, n" : "2, ?, n");
+        assert_int_equal(changes, !status);
+    }
+    assert_non_null(xir_map_find(xir_value_tags(v), XIR_STR("source.dims")));   /* a dim is still open */
+    xir_network_free(net);
+}
+
 /* ---- files ------------------------------------------------------------------------------------------------------ */
 
 typedef struct bytes { char data[1 << 16]; size_t size; } bytes;
@@ -552,6 +580,7 @@ int main(void) {
         cmocka_unit_test(binding_replaces_symbols),
         cmocka_unit_test(wrong_bindings_change_nothing),
         cmocka_unit_test(the_pass_binds),
+        cmocka_unit_test(the_pass_binds_names_of_the_file),
         cmocka_unit_test(every_format_keeps_them),
         cmocka_unit_test(wrong_files_are_refused),
         cmocka_unit_test(arrays_must_fit_the_symbols),
