@@ -2,6 +2,7 @@
  * equal properties. */
 #include "graph.h"
 #include "hash.h"
+#include "symbol.h"
 
 static bool same_text(const label *a, const label *b) { return xir_str_equal(name_text(a), name_text(b)); }
 
@@ -9,6 +10,25 @@ static bool same_text(const label *a, const label *b) { return xir_str_equal(nam
 
 static bool same_type(const xir_type *a, const xir_type *b) {
     return xir_object_equal((const xir_object *)a, (const xir_object *)b);
+}
+
+typedef struct two_pools { const object_pool *a, *b; } two_pools;
+
+static bool same_interval(void *user, size_t i) {
+    const two_pools *p = user;
+    const symbol *x = symbol_at(p->a, i), *y = symbol_at(p->b, symbol_of(p->b, symbol_find(p->b, x->name)));
+    return y && x->least == y->least && x->most == y->most;
+}
+
+/* Whether the symbols of equal types have the same values: types do not say it. */
+static bool same_symbols(const xir_type *a, const xir_type *b) {
+    if (!xir_type_is_symbolic(a)) return true;
+    const xir_tensor_type *x = xir_type_as_tensor(a);
+    two_pools p = { tensor_pool(x), tensor_pool(xir_type_as_tensor(b)) };
+    if (p.a == p.b || !p.a || !p.b) return p.a == p.b;
+    for (size_t i = 0; i < x->shape.size; i++)
+        if (!expr_walk(p.a, x->shape.data[i], same_interval, &p)) return false;
+    return true;
 }
 
 static bool same_map(const xir_map *a, const xir_map *b, bool bytes);
@@ -19,6 +39,7 @@ static bool same_value(const xir_value *a, const xir_value *b, bool bytes) {
         return false;
     if (!xir_str_equal(xir_value_name(a), xir_value_name(b)) || !same_map(xir_value_tags(a), xir_value_tags(b), bytes))
         return false;
+    if (!same_symbols(a->type, b->type)) return false;
     if (!same_map(a->more ? a->more->extra : NULL, b->more ? b->more->extra : NULL, bytes)) return false;
     if (!xir_object_equal((const xir_object *)xir_value_mtype(a), (const xir_object *)xir_value_mtype(b))) return false;
     if (!value_is_params(a)) return true;

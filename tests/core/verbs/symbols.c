@@ -133,6 +133,10 @@ static void copies_have_their_own_expressions(void **state) {
     xir_network *copy = xir_network_clone(net);
     assert_true(xir_type_equal(output_of(net, 2), output_of(copy, 2)));
     assert_true(xir_network_equal(net, copy, true));
+    /* Fewer values of a symbol make another network. */
+    DOES(xir_network_declare_symbol(net, XIR_STR("batch"), 1, 63, why));
+    assert_false(xir_network_equal(net, copy, true));
+    assert_false(xir_network_equal(copy, net, true));
     xir_network_free(net);
     assert_string_equal(dims_of(output_of(copy, 2)), "batch*width*floor((height + 1)/2), 4");
     /* A type of one network in another: a symbol there with more values is another one. */
