@@ -37,23 +37,21 @@ xir_status not_infer(xir_infer *at) {
 
 /* The common shape of all three inputs; creates `out`. */
 static xir_status where_shape(xir_infer *at, dim_list *out) {
-    const xir_type *condition = xir_infer_input(at, 2);
-    size_t rank = xir_type_rank(condition);
+    const xir_tensor_type *tensor = xir_type_as_tensor(xir_infer_input(at, 2));
+    const xir_i64s condition = tensor ? tensor->shape : (xir_i64s){ NULL, 0 };
     dim_list values;
     xir_status status = broadcast(at, xir_infer_input(at, 0), xir_infer_input(at, 1), &values);
     if (status) return status;
-    size_t n = values.size > rank ? values.size : rank;
-    if (!dims_init(at, out, n)) {
+    if (!dims_init(at, out, values.size > condition.size ? values.size : condition.size)) {
         dims_free(&values);
         return XIR_E_MEMORY;
     }
-    for (size_t k = 1; k <= n && !status; k++) {
-        int64_t a = k <= values.size ? values.data[values.size - k] : 1;
-        int64_t b = k <= rank ? type_dim(condition, (int64_t)(rank - k)) : 1;
-        if (join_dim(at, a, b, &out->data[n - k])) continue;
-        status = xir_infer_fail(at, XIR_E_INVALID, "inputs/2",
-                                "dim -%zu of condition is %s, that of lhs and rhs is %s: "
-                                "expected the same or 1", k, dim_words(at, b).text, dim_words(at, a).text);
+    size_t k = join_dims(at, (xir_i64s){ values.data, values.size }, condition, out);
+    if (k) {
+        status = xir_infer_fail(at, XIR_E_INVALID, "inputs/2", "dim -%zu of condition is %s, that of lhs and rhs is "
+                                "%s: expected the same or 1", k,
+                                dim_words(at, condition.data[condition.size - k]).text,
+                                dim_words(at, values.data[values.size - k]).text);
     }
     dims_free(&values);
     if (status) dims_free(out);

@@ -274,8 +274,24 @@ xir_status cast_check(xir_infer *at) {
                           "the target has %" PRId64 " valid elements: expected %" PRId64 ", as in the input", to, from);
 }
 
+/* Whether unknown dims of the target are those of the input: it has the same axes, and neither has padding. */
+static bool keeps_dims(const xir_tensor_type *from, const xir_tensor_type *to) {
+    return xir_type_has_unknown_dim((const xir_type *)to) && from->shape.size == to->shape.size &&
+           !from->merged_distrs.size && !to->merged_distrs.size && !xir_type_is_layouted((const xir_type *)to) &&
+           xir_str_equal(xir_layout_text(from->layout), xir_layout_text(to->layout));
+}
+
 xir_status cast_infer(xir_infer *at) {
     const xir_cast_attrs *a = xir_infer_attrs(at);
     if (!a->target_dtype) return xir_infer_fail(at, XIR_E_MISSING, "target_dtype", "the target type is missing");
-    return xir_infer_result(at, (const xir_type *)a->target_dtype);
+    const xir_tensor_type *to = a->target_dtype, *from = xir_type_as_tensor(xir_infer_input(at, 0));
+    if (!from || !keeps_dims(from, to)) return xir_infer_result(at, (const xir_type *)to);
+    dim_list dims;
+    if (!dims_copy(at, &dims, (const xir_type *)to)) return XIR_E_MEMORY;
+    for (size_t i = 0; i < dims.size; i++) {
+        if (dims.data[i] == UNKNOWN_DIM) dims.data[i] = from->shape.data[i];
+    }
+    xir_status status = give_tensor(at, (const xir_type *)to, to->element_dtype, &dims, (xir_refs){ NULL, 0 });
+    dims_free(&dims);
+    return status;
 }

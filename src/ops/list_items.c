@@ -155,6 +155,20 @@ static bool multiply(const step *s, item_list *out) {
     return true;
 }
 
+/* x - y * floor(x / y), for y > 0; fmod gives the same from 0 on. */
+static expr remainder_of(object_pool *pool, expr x, expr y, bool truncated) {
+    bool good = expr_is_number(y) && y > 0 && (!truncated || expr_at_least(pool, x, 0));
+    return good ? expr_sub(pool, x, expr_mul(pool, y, expr_floor_div(pool, x, y))) : EXPR_UNKNOWN;
+}
+
+static bool mod(const step *s, item_list *out) {
+    const xir_mod_attrs *x = s->op->attrs;
+    item_list a, b;
+    if (!operands(s, &a, &b)) return false;
+    for (size_t i = 0; i < s->n; i++) out->v[i] = remainder_of(s->pool, a.v[i], b.v[i], x->fmod);
+    return true;
+}
+
 static bool maximum(const step *s, item_list *out) {
     item_list a, b;
     if (!operands(s, &a, &b)) return false;
@@ -212,7 +226,7 @@ static const struct { const xir_class_decl *(*cls)(void); bool (*rule)(const ste
     { xir_copy_class,     same     }, { xir_cast_class,     cast     }, { xir_add_class,      add      },
     { xir_multiply_class, multiply }, { xir_div_class,      divide   }, { xir_maximum_class,  maximum  },
     { xir_minimum_class,  minimum  }, { xir_prod_class,     product  }, { xir_equal_class,    equal    },
-    { xir_where_class,    choice   },
+    { xir_where_class,    choice   }, { xir_mod_class,      mod      },
 };
 
 bool list_items(object_pool *pool, const xir_op *op, input_items_fn *of, void *user, item_list *out) {

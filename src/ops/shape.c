@@ -275,10 +275,16 @@ bool same_dim(xir_infer *at, int64_t a, int64_t b, int64_t *out) {
     return !dims_differ(at, a, b);
 }
 
+/* Whether the broadcast of a and b is a wherever there is one: b is never greater, and never 0 where a is 1. */
+static bool is_greater(xir_infer *at, int64_t a, int64_t b) {
+    expr x = expr_of_dim(a), y = expr_of_dim(b);
+    return expr_at_least(at->pool, x, y) && expr_at_least(at->pool, y, expr_min(at->pool, x, 1));
+}
+
 /* The broadcast of dims that are not both numbers, nor equal. */
 static bool join_open(xir_infer *at, int64_t a, int64_t b, int64_t *out) {
     bool not_one[2] = { dims_differ(at, a, 1), dims_differ(at, b, 1) };
-    *out = not_one[0] ? a : not_one[1] ? b : UNKNOWN_DIM;
+    *out = not_one[0] ? a : not_one[1] ? b : is_greater(at, a, b) ? a : is_greater(at, b, a) ? b : UNKNOWN_DIM;
     if (not_one[0] && not_one[1]) return same_dim(at, a, b, out);
     return true;
 }
@@ -289,21 +295,63 @@ bool join_dim(xir_infer *at, int64_t a, int64_t b, int64_t *out) {
     return (a < 0 || b < 0) && join_open(at, a, b, out);
 }
 
+/* Whether a and b broadcast only where they are equal, because b is less only where it is greater than 1. */
+static bool must_be_equal(xir_infer *at, int64_t a, int64_t b) {
+    expr x = expr_of_dim(a), y = expr_of_dim(b);
+    return a != b && expr_at_least(at->pool, x, y) && expr_at_least(at->pool, y, expr_min(at->pool, x, 2));
+}
+
+static int64_t dim_from_right(xir_i64s dims, size_t k) { return k <= dims.size ? dims.data[dims.size - k] : 1; }
+
+/* Joins two dims again, where it is known that `less` is not less than `more`. */
+static int64_t join_given(xir_infer *at, int64_t a, int64_t b, int64_t more, int64_t less) {
+    int64_t out;
+    a = dim_of_expr(expr_given(at->pool, expr_of_dim(a), less, more));
+    b = dim_of_expr(expr_given(at->pool, expr_of_dim(b), less, more));
+    return join_dim(at, a, b, &out) ? out : UNKNOWN_DIM;
+}
+
+/* Dims that fit only if they are equal say something about the others: where length + past is at most 32, so is
+ * past. */
+static void join_rest(xir_infer *at, xir_i64s a, xir_i64s b, dim_list *out) {
+    for (size_t k = 1; k <= out->size; k++) {
+        int64_t more = dim_from_right(a, k), less = dim_from_right(b, k);
+        if (!must_be_equal(at, more, less)) {
+            if (!must_be_equal(at, less, more)) continue;
+            int64_t swapped = more;
+            more = less;
+            less = swapped;
+        }
+        for (size_t i = 1; i <= out->size; i++) {
+            int64_t *dim = &out->data[out->size - i];
+            if (*dim == UNKNOWN_DIM) *dim = join_given(at, dim_from_right(a, i), dim_from_right(b, i), more, less);
+        }
+        return;
+    }
+}
+
+size_t join_dims(xir_infer *at, xir_i64s a, xir_i64s b, dim_list *out) {
+    bool unknown = false;
+    for (size_t k = 1; k <= out->size; k++) {
+        int64_t *dim = &out->data[out->size - k];
+        if (!join_dim(at, dim_from_right(a, k), dim_from_right(b, k), dim)) return k;
+        unknown |= *dim == UNKNOWN_DIM;
+    }
+    if (unknown && dims_symbolic(a) && dims_symbolic(b)) join_rest(at, a, b, out);
+    return 0;
+}
+
 xir_status broadcast(xir_infer *at, const xir_type *lhs, const xir_type *rhs, dim_list *out) {
     const xir_tensor_type *l = xir_type_as_tensor(lhs), *r = xir_type_as_tensor(rhs);
     xir_i64s x = l ? l->shape : (xir_i64s){ NULL, 0 }, y = r ? r->shape : (xir_i64s){ NULL, 0 };
     size_t rank = x.size > y.size ? x.size : y.size;
     if (!dims_init(at, out, rank)) return XIR_E_MEMORY;
-    for (size_t k = 1; k <= rank; k++) {
-        int64_t a = k <= x.size ? x.data[x.size - k] : 1, b = k <= y.size ? y.data[y.size - k] : 1;
-        if (join_dim(at, a, b, &out->data[rank - k])) continue;
-        dims_free(out);
-        return xir_infer_fail(at, XIR_E_INVALID, "inputs/1",
-                              "dim -%zu of %s is %s, that of %s is %s: expected the same "
-                              "or 1", k, input_name(at, 0), dim_words(at, a).text, input_name(at, 1),
-                              dim_words(at, b).text);
-    }
-    return XIR_OK;
+    size_t k = join_dims(at, x, y, out);
+    if (!k) return XIR_OK;
+    dims_free(out);
+    return xir_infer_fail(at, XIR_E_INVALID, "inputs/1", "dim -%zu of %s is %s, that of %s is %s: expected the same "
+                          "or 1", k, input_name(at, 0), dim_words(at, dim_from_right(x, k)).text, input_name(at, 1),
+                          dim_words(at, dim_from_right(y, k)).text);
 }
 
 xir_status give_tensor(xir_infer *at, const xir_type *like, const xir_type *element, const dim_list *dims,

@@ -85,9 +85,13 @@ xir_status need_dim(xir_infer *at, size_t input, size_t k, int64_t expected);
 /* Two dims that must be equal; the result is the better known one. False if they can never be. */
 bool same_dim(xir_infer *at, int64_t a, int64_t b, int64_t *out);
 /* Broadcasts dims a and b: a dim of 1 becomes the other one. A number other than 1 and an unknown dim give the number.
- * Of two unknown dims it is the one that provably is not 1; otherwise the result is unknown. Two symbols are never
- * assumed to be equal. False if no values fit. */
+ * Of two unknown dims it is the one that provably is not 1, or that provably is the greater one wherever they fit
+ * (length and min(length, 32)); otherwise the result is unknown. Two symbols are never assumed to be equal. False if no
+ * values fit. */
 bool join_dim(xir_infer *at, int64_t a, int64_t b, int64_t *out);
+/* Broadcasts two lists of dims from the right; `out` has as many as the longer one. A dim may follow from the others,
+ * because all must fit. Returns 0, or k if the dims k from the right never fit. */
+size_t join_dims(xir_infer *at, xir_i64s a, xir_i64s b, dim_list *out);
 /* A dim for a sentence. */
 dim_word dim_words(const xir_infer *at, int64_t dim);
 /* The product of two dims that are not both numbers: for those, overflow is an error with a place. */

@@ -93,6 +93,9 @@ bool expr_at_least(object_pool *pool, expr a, expr b);      /* a >= b           
 bool expr_never_equal(object_pool *pool, expr a, expr b);
 bool expr_divisible(object_pool *pool, expr a, int64_t by);
 
+/* An expression that is equal to `e` wherever more >= less: maxima and minima that this decides are replaced. */
+expr expr_given(object_pool *pool, expr e, expr more, expr less);
+
 /* ---- values for symbols ------------------------------------------------------------------------------------ */
 
 /* What a symbol of `from` becomes in the pool of the result. */
@@ -125,6 +128,8 @@ static inline dim_word word_of_dim(const object_pool *pool, int64_t dim) {
  * declared. False with the error set for anything else; a text that is right but past the bounds of polynomials is
  * EXPR_UNKNOWN. */
 bool expr_parse(object_pool *pool, xir_str text, expr *out, form_error *why);
+/* The same, but declares nothing: XIR_E_UNKNOWN for a symbol that the pool does not have. */
+bool expr_parse_known(object_pool *pool, xir_str text, expr *out, form_error *why);
 /* Whether the text may be the name of a symbol. */
 bool symbol_name_ok(xir_str name);
 

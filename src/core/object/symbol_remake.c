@@ -9,9 +9,29 @@ typedef struct remaking {
     const object_pool *from;
     expr_choice       *choose;
     void              *user;
+    const poly        *known;    /* at least 0 for the values that matter; NULL: nothing is known */
 } remaking;
 
 static void remake(const remaking *r, expr e, poly *out);
+
+/* Whether a is at least b where `known` is at least 0. */
+static bool follows(const remaking *r, const poly *a, const poly *b) {
+    poly rest;
+    if (!r->known) return false;
+    poly_add(r->to->symbols, &rest, a, -1, b);
+    poly_add(r->to->symbols, &rest, &rest, -1, r->known);
+    return !rest.unknown && poly_least(r->to, &rest) >= 0;
+}
+
+static void remake_extreme(const remaking *r, bool max, poly *out, const poly *other) {
+    if (follows(r, out, other)) {
+        if (!max) *out = *other;
+    } else if (follows(r, other, out)) {
+        if (max) *out = *other;
+    } else {
+        poly_extreme(r->to, out, max, out, other);
+    }
+}
 
 static void remake_atom(const remaking *r, uint32_t i, poly *out) {
     const atom a = r->from->symbols->atoms[i];   // a copy: the table may grow, if it is that of `to`
@@ -28,7 +48,7 @@ static void remake_atom(const remaking *r, uint32_t i, poly *out) {
     }
     poly other;
     remake(r, a.b, &other);
-    poly_extreme(r->to, out, a.kind == ATOM_MAX, out, &other);
+    remake_extreme(r, a.kind == ATOM_MAX, out, &other);
 }
 
 static void remake(const remaking *r, expr e, poly *out) {
@@ -54,8 +74,25 @@ static void remake(const remaking *r, expr e, poly *out) {
 expr expr_remake(object_pool *to, const object_pool *from, expr e, expr_choice *choose, void *user) {
     if (!expr_is_symbolic(e)) return e;
     poly p;
-    remake(&(remaking){ to, from, choose, user }, e, &p);
+    remake(&(remaking){ to, from, choose, user, NULL }, e, &p);
     return poly_store(to, &p);
+}
+
+static expr same_symbol(void *user, const object_pool *from, size_t i) {
+    (void)user;
+    return symbol_find(from, symbol_at(from, i)->name);
+}
+
+expr expr_given(object_pool *pool, expr e, expr more, expr less) {
+    poly known, q, p;
+    if (!expr_is_symbolic(e) || more == EXPR_UNKNOWN || less == EXPR_UNKNOWN) return e;
+    poly_load(pool, more, &known);
+    poly_load(pool, less, &q);
+    poly_add(pool->symbols, &known, &known, -1, &q);
+    if (known.unknown) return e;
+    remake(&(remaking){ pool, pool, same_symbol, NULL, &known }, e, &p);
+    expr made = poly_store(pool, &p);
+    return made == EXPR_UNKNOWN ? e : made;
 }
 
 static expr same_name(void *user, const object_pool *from, size_t i) {

@@ -109,6 +109,7 @@ typedef struct parsing {
     form_text    t;
     object_pool *pool;
     unsigned     depth, most;
+    bool         known_only;   /* declares no symbols */
 } parsing;
 
 static bool parse_sum(parsing *p, poly *out);
@@ -178,6 +179,10 @@ static bool parse_symbol(parsing *p, xir_str name, size_t at, poly *out) {
     if (!symbol_name_ok(name)) {
         form_fail(p->t.why, XIR_E_SYNTAX, at, "expected the name of a symbol (1 to %d bytes of UTF-8 without control "
                   "characters), found %zu bytes", SYMBOL_NAME_MOST, name.size);
+        return false;
+    }
+    if (e == EXPR_UNKNOWN && p->known_only) {
+        form_fail(p->t.why, XIR_E_UNKNOWN, at, "expected a known symbol, found another name");
         return false;
     }
     const xir_status status = e == EXPR_UNKNOWN ? symbol_declare(p->pool, name, 0, SYMBOL_MOST, &e, NULL) : XIR_OK;
@@ -277,8 +282,8 @@ static bool parse_sum(parsing *p, poly *out) {
     }
 }
 
-bool expr_parse(object_pool *pool, xir_str text, expr *out, form_error *why) {
-    parsing p = { .pool = pool, .most = PARSE_DEPTH };
+static bool parse(object_pool *pool, xir_str text, bool known_only, expr *out, form_error *why) {
+    parsing p = { .pool = pool, .most = PARSE_DEPTH, .known_only = known_only };
     poly sum;
     *out = EXPR_UNKNOWN;
     if (pool->ctx->limits.max_depth < p.most) p.most = pool->ctx->limits.max_depth;
@@ -295,4 +300,12 @@ bool expr_parse(object_pool *pool, xir_str text, expr *out, form_error *why) {
     if (!expr_no_memory(pool)) return true;
     form_fail(why, XIR_E_MEMORY, 0, "out of memory");
     return false;
+}
+
+bool expr_parse(object_pool *pool, xir_str text, expr *out, form_error *why) {
+    return parse(pool, text, false, out, why);
+}
+
+bool expr_parse_known(object_pool *pool, xir_str text, expr *out, form_error *why) {
+    return parse(pool, text, true, out, why);
 }

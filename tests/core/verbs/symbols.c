@@ -126,6 +126,43 @@ static void dims_that_are_never_equal_are_findings(void **state) {
     xir_network_free(net);
 }
 
+/* What an addition of two vectors, or of two matrices, gives wherever it is valid. */
+static void dims_that_fit_where_they_are_equal(void **state) {
+    static const struct { const char *a[2], *b[2], *sum; } rows[] = {
+        { { "length", "4" },        { "min(length, 32)", "4" },                      "length, 4"        },
+        { { "min(n, 32)", "4" },    { "n", "4" },                                    "n, 4"             },
+        { { "n", "4" },             { "min(n, 1)", "4" },                            "n, 4"             },
+        { { "n", "4" },             { "max(n - 1, 0)", "4" },                        "?, 4"             },   // 1 and 0 give 0
+        { { "n", "4" },             { "m", "4" },                                    "?, 4"             },
+        { { "n", "n + m" },         { "min(n + m, 32) - min(m, 32)", "min(n + m, 32)" }, "n, m + n"     },
+        { { "min(n + m, 32) - min(m, 32)", "min(n + m, 32)" }, { "n", "n + m" },     "n, m + n"         },
+        { { "n", "m" },             { "min(n + m, 32) - min(m, 32)", "m" },          "?, m"             },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        xir_network *net = new_net();
+        const xir_type *types[] = { typed(net, "**", 2, rows[i].a), typed(net, "**", 2, rows[i].b) };
+        xir_op *in = xir_inputs(XIR_AT(net), "in", types, 2);
+        xir_op *add = xir_network_add(net, &(xir_op_desc)DESC(add, INPUTS(xir_op_output(in, 0), xir_op_output(in, 1))));
+        assert_non_null(add);
+        assert_string_equal(dims_of(xir_value_type(xir_op_output(add, 0))), rows[i].sum);
+        xir_network_free(net);
+    }
+}
+
+static void a_cast_keeps_open_dims(void **state) {
+    (void)state;
+    xir_network *net = new_net();
+    xir_value *x = xir_input(XIR_AT(net), "x", TYPED(net, "**", "n", "n + 1"));
+    xir_cast_attrs a = xir_cast_init();
+    static const int64_t open[] = { -1, -1 };
+    a.target_dtype = xir_type_as_tensor(xir_type_tensor_text(ctx, xir_type_sint(ctx, 64), "**", open, 2));
+    xir_op *cast = xir_network_add(net, &(xir_op_desc)DESC(cast, .attrs = &a, INPUTS(x)));
+    assert_non_null(cast);
+    assert_string_equal(dims_of(xir_value_type(xir_op_output(cast, 0))), "n, n + 1");
+    xir_network_free(net);
+}
+
 static void copies_have_their_own_expressions(void **state) {
     (void)state;
     xir_network *net = open_net();
@@ -579,6 +616,8 @@ int main(void) {
         cmocka_unit_test(dims_below_minus_one_are_refused),
         cmocka_unit_test(wrong_texts_are_refused),
         cmocka_unit_test(dims_that_are_never_equal_are_findings),
+        cmocka_unit_test(dims_that_fit_where_they_are_equal),
+        cmocka_unit_test(a_cast_keeps_open_dims),
         cmocka_unit_test(copies_have_their_own_expressions),
         cmocka_unit_test(a_number_can_be_had_for_every_dim),
         cmocka_unit_test(binding_replaces_symbols),
