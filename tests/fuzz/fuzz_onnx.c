@@ -5,6 +5,7 @@
 #include "fuzz.h"
 #include "support/probe.h"
 #include "format.h"
+#include "spelled.h"
 
 static bool keep(void *user, const void *data, size_t size) {
     buffer_put(user, data, size);
@@ -14,7 +15,10 @@ static bool keep(void *user, const void *data, size_t size) {
 static void comes_back(xir_context *ctx, xir_network *net, const format *through, xir_diags *why) {
     buffer file;
     buffer_init(&file, context_alloc(ctx));
+    spelling dims;
+    must(spelling_begin(&dims, net, why) == XIR_OK);
     xir_status status = through->write(net, &(format_writing){ .path = "", .write = keep, .user = &file, .why = why });
+    spelling_end(&dims);
     if (status != XIR_E_LIMIT) {   /* nested deeper than the format allows */
         must(status == XIR_OK);
         blob *whole = blob_borrow(context_alloc(ctx), file.data, file.size, false, NULL, NULL);
@@ -22,7 +26,7 @@ static void comes_back(xir_context *ctx, xir_network *net, const format *through
         xir_network *again = through->read(&(format_reading){ .ctx = ctx, .name = XIR_STR("again"), .why = why },
                                            whole);
         blob_release(whole);
-        must(again != NULL);
+        must(again != NULL && spelled_read(again, XIR_STR(""), why) == XIR_OK);
         /* Fields that the other format has about a raw file are absent here. */
         must(xir_network_set_text(again, XIR_TEXT_PARAMS_MD5, net->text[XIR_TEXT_PARAMS_MD5]) == XIR_OK);
         must(xir_network_equal(net, again, true));

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "convert/convert.h"
+#include "name_dims.h"
 #include "source_tags.h"
 
 /* ---- attributes ------------------------------------------------------------------------------------------------- */
@@ -221,16 +222,39 @@ static size_t element_text(const xir_type *element, char *out, size_t room) {
     return n;
 }
 
-static void type_text(const xir_type *type, char *out, size_t room) {
+/* The name that the file has for an unknown dim of a value; empty if there is none. */
+static xir_str declared_name(const xir_value *v, size_t i) {
+    const xir_any *names = v ? source_tag_find(xir_value_tags(v), SOURCE_DIMS) : NULL;
+    const bool listed = names && names->kind == XIR_ANY_LIST && i < names->as.list.size;
+    const xir_any *name = listed ? &names->as.list.items[i] : NULL;
+    return name && name->kind == XIR_ANY_TEXT ? name->as.text : (xir_str){ NULL, 0 };
+}
+
+/* `v` has the names of unknown dims; it may be NULL. */
+static void type_text(const xir_type *type, const xir_value *v, char *out, size_t room) {
+    enum { DIM_ROOM = 50 };
     size_t n = element_text(xir_type_element(type), out, room);
     n += (size_t)snprintf(out + n, room - n, " [");
-    for (size_t i = 0; i < xir_type_rank(type) && n < room - 32; i++) {
-        int64_t dim = xir_type_dim(type, (int64_t)i, false);
-        const char *gap = i ? ", " : "";
-        if (dim < 0) n += (size_t)snprintf(out + n, room - n, "%s?", gap);
-        else n += (size_t)snprintf(out + n, room - n, "%s%lld", gap, (long long)dim);
+    for (size_t i = 0; i < xir_type_rank(type) && n < room - DIM_ROOM - 3; i++) {
+        char dim[DIM_ROOM];
+        xir_str name = declared_name(v, i);
+        if (xir_type_as_tensor(type)->shape.data[i] != XIR_UNKNOWN_DIM) name.size = 0;
+        if (name.size) snprintf(dim, sizeof dim, "%.*s", (int)(name.size < DIM_ROOM ? name.size : DIM_ROOM), name.data);
+        else xir_type_dim_text(type, (int64_t)i, dim, sizeof dim);
+        n += (size_t)snprintf(out + n, room - n, "%s%s", i ? ", " : "", dim);
     }
     snprintf(out + n, room - n, "]");
+}
+
+/* Whether the dims i may be the same for some values of the symbols: a name that the inputs do not have, or an unknown
+ * dim, may be any number. */
+static bool dim_agrees(xir_node *at, const xir_value *v, const xir_type *declared, const xir_type *inferred, size_t i) {
+    object_pool *pool = &at->c->net->pool;
+    const int64_t dim = xir_type_as_tensor(declared)->shape.data[i];
+    const xir_str name = declared_name(v, i);
+    expr e = expr_of_dim(dim);
+    if (dim == XIR_UNKNOWN_DIM && name.size && !expr_of_name(pool, name, &e)) return node_no_memory(at);
+    return !expr_never_equal(pool, e, expr_of_dim(xir_type_as_tensor(inferred)->shape.data[i]));
 }
 
 /* A file may declare the elements of a value and nothing else. */
@@ -254,15 +278,14 @@ bool node_agrees(xir_node *at, size_t output, const xir_type *declared, const xi
     if (!xir_type_as_tensor(declared)) return true;
     bool same = xir_type_rank(declared) == xir_type_rank(inferred) &&
                 xir_type_equal(xir_type_element(declared), xir_type_element(inferred));
-    for (size_t i = 0; same && i < xir_type_rank(declared); i++) {
-        int64_t a = xir_type_dim(declared, (int64_t)i, false), b = xir_type_dim(inferred, (int64_t)i, false);
-        same = a < 0 || b < 0 || a == b;
-    }
+    const xir_value *v = xir_op_output(at->op, (int64_t)output);
+    for (size_t i = 0; same && i < xir_type_rank(declared); i++) same = dim_agrees(at, v, declared, inferred, i);
+    if (at->fate == NODE_NO_MEMORY) return false;
     if (same || (at->c->reshaped && !at->c->checking)) return true;
     char expected[160], found[160], where[32];
-    xir_str name = xir_value_name(xir_op_output(at->op, (int64_t)output));
-    type_text(inferred, expected, sizeof expected);
-    type_text(declared, found, sizeof found);
+    xir_str name = xir_value_name(v);
+    type_text(inferred, NULL, expected, sizeof expected);
+    type_text(declared, v, found, sizeof found);
     snprintf(where, sizeof where, "output/%zu", output);
     node_contradicts(at, XIR_E_INVALID, where, "output %zu '%.*s' has a wrong declared type: expected %s, found %s",
                      output, (int)(name.size < 100 ? name.size : 100), name.size ? name.data : "", expected, found);

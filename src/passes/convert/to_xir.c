@@ -3,11 +3,21 @@
 #include "convert/convert.h"
 #include "convert/options.h"
 #include "manager/pass.h"
+#include "name_dims.h"
+
+/* Readers make symbols of open dims. A network that another version of the library stored may not have them yet. */
+static xir_status name_dims(xir_pass *at, bool *named) {
+    const xir_op *op = xir_network_first(at->net);
+    *named = false;
+    while (op && !xir_class_is_dialect(xir_op_class(op))) op = xir_op_next(op);
+    return op ? net_name_dims(at->net, named) : XIR_OK;
+}
 
 static xir_status run(xir_pass *at) {
     conversion c;
-    bool fixed;
-    xir_status status = convert_fix_inputs(at, &fixed);
+    bool fixed, named;
+    xir_status status = name_dims(at, &named);
+    if (!status) status = convert_fix_inputs(at, &fixed);
     if (status) return status == XIR_E_MEMORY ? diag_memory(at->why) : status;
     conversion_begin(&c, at->net, at->why);
     c.strict = xir_pass_bool(at, "strict");
@@ -15,7 +25,7 @@ static xir_status run(xir_pass *at) {
     c.within = at->within;
     c.prefix = "to-xir: ";
     status = conversion_run(&c);
-    xir_pass_changed(at, c.changed + fixed);
+    xir_pass_changed(at, c.changed + fixed + named);
     conversion_end(&c);
     return status;
 }

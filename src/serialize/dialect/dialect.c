@@ -1,6 +1,7 @@
 /* Beginning and finishing, growing lists, and tags. */
 #include <stdio.h>
 #include "dialect/dialect.h"
+#include "name_dims.h"
 
 void *dialect_add_slow(dialect *d, dialect_list *list, size_t item) {
     if (!mem_reserve(d->alloc, &list->data, &list->room, list->size + 1, item)) {
@@ -41,8 +42,14 @@ static void free_files(dialect *d) {
     named_files_end(&d->files);
 }
 
+static bool name_dims(dialect *d) {
+    bool named;
+    return net_name_dims(d->net, &named) == XIR_OK || trace_memory(&d->trace);
+}
+
 xir_network *dialect_finish(dialect *d, bool ok) {
-    ok = ok && dialect_make_inputs(d) && dialect_make_outputs(d) && dialect_drop_unused(d, NULL) && !dialect_failed(d);
+    ok = ok && dialect_make_inputs(d) && dialect_make_outputs(d) && dialect_drop_unused(d, NULL) &&
+         !dialect_failed(d) && name_dims(d);
     free_node(d, &d->node);
     dialect_list_free(d, &d->numbers, sizeof(xir_value *));
     dialect_list_free(d, &d->values, sizeof(xir_value *));

@@ -165,6 +165,36 @@ static void a_declared_shape_that_is_wrong(void **state) {
           "[1, 4, 6, 6], found @fp(32) [1, 4, 7, 6]");
 }
 
+/* x [N0, 3] with a row before it. */
+static void padded(const char *out, int64_t rows, int64_t columns) {
+    static const int64_t one_before[] = { 1, 0, 0, 0 };
+    om_input(&m, "x", ONNX_FLOAT, OM_DIMS(-1, 3));
+    om_int64s(&m, "pads", OM_DIMS(4), one_before, 4);
+    om_node(&m, "Pad", "pad", "x,pads", out);
+    om_output(&m, out, ONNX_FLOAT, OM_DIMS(rows, columns));
+}
+
+static void a_declared_name_that_is_never_right(void **state) {
+    (void)state;
+    padded("y", -1, 3);
+    FINDS("/graph/node/0/output/0: Pad 'pad' (node 0): output 0 'y' has a wrong declared type: expected @fp(32) "
+          "[N0 + 1, 3], found @fp(32) [N0, 3]");
+}
+
+static void a_declared_number_that_is_never_right(void **state) {
+    (void)state;
+    padded("y", 0, 3);
+    FINDS("/graph/node/0/output/0: Pad 'pad' (node 0): output 0 'y' has a wrong declared type: expected @fp(32) "
+          "[N0 + 1, 3], found @fp(32) [0, 3]");
+}
+
+/* 4 rows are right for one N0; no input has the name N1. */
+static void declared_dims_that_may_be_right(void **state) {
+    (void)state;
+    padded("p", 4, -1);
+    FINDS("");
+}
+
 static void a_kernel_larger_than_its_input(void **state) {
     (void)state;
     image("x", 3, 2, 8);
@@ -560,6 +590,9 @@ int main(void) {
         MODEL_TEST(a_stride_of_zero),
         MODEL_TEST(a_negative_stride),
         MODEL_TEST(a_declared_shape_that_is_wrong),
+        MODEL_TEST(a_declared_name_that_is_never_right),
+        MODEL_TEST(a_declared_number_that_is_never_right),
+        MODEL_TEST(declared_dims_that_may_be_right),
         MODEL_TEST(a_kernel_larger_than_its_input),
         MODEL_TEST(a_cycle),
         MODEL_TEST(a_duplicate_name),
