@@ -208,6 +208,54 @@ static void many_print_one(void **state) {
     }
 }
 
+/* ---- one network with open dims ---------------------------------------------------------------------------------- */
+
+/* x[batch, height, 2*width, 3] -> conv 3x3, stride 2 -> reshape [-1, 4]; after that, batch gets fewer values. */
+static xir_network *open_net(xir_context *with) {
+    static const char *const texts[] = { "batch", "height", "2*width", "3" };
+    xir_str dims[COUNT(texts)];
+    for (size_t i = 0; i < COUNT(texts); i++) dims[i] = xir_str_of(texts[i]);
+    xir_network *net = xir_network_new(with, "open", XIR_FRAMEWORK_PYTORCH, "v1.9");
+    const xir_type *fp32 = xir_type_float(with, XIR_FLOAT_FP32), *like = XIR_TENSOR(with, fp32, "NHWC", 1, 1, 1, 1);
+    xir_at at = XIR_AT(net);
+    xir_value *x = xir_input(at, "x", xir_network_type_with_dims(net, like, dims, COUNT(texts), NULL));
+    xir_value *w = xir_params_new(net, XIR_STR("w"), XIR_TENSOR(with, fp32, "HWIO", 3, 3, 3, 4));
+    xir_value *y = XIR_CONV2D(at, .input = x, .weights = w, .stride = 2, .pad = 1);
+    y = XIR_RESHAPE(at, y, "**", -1, 4);
+    y = xir_build_add(at, y, y, 1, 1, "sum");
+    xir_output(at, XIR_VALUES(y));
+    xir_network_declare_symbol(net, XIR_STR("batch"), 2, 9, NULL);
+    return net;
+}
+
+static void ask_about_dims(int number, void *user) {
+    xir_network *net = user;
+    const xir_op *op = xir_network_first(net);
+    xir_numbers of_x = XIR_INIT(xir_numbers);
+    (void)number;
+    EXPECT(xir_network_validate(net, NULL) == XIR_OK);
+    EXPECT(xir_network_input_numbers(net, &of_x, 1, NULL) == XIR_OK);
+    for (; op; op = xir_op_next(op)) {
+        xir_work work = XIR_INIT(xir_work);
+        xir_status status = xir_op_work(op, &work, NULL);
+        EXPECT(xir_op_validate(op, NULL) == XIR_OK && (status == XIR_OK || status == XIR_E_BOUNDS));
+    }
+    xir_network *copy = xir_network_clone(net);
+    EXPECT(copy && xir_network_equal(net, copy, true) && xir_network_infer(copy, NULL) == XIR_OK);
+    xir_network_free(copy);
+    print_it(number, net);
+}
+
+static void many_ask_about_open_dims(void **state) {
+    (void)state;
+    for (int round = 0; round < 10; round++) {
+        xir_network *net = open_net(shared);
+        assert_int_equal(xir_network_status(net), XIR_OK);
+        all_at_once(THREADS, ask_about_dims, net);
+        xir_network_free(net);
+    }
+}
+
 /* ---- one context ------------------------------------------------------------------------------------------------ */
 
 typedef struct made { xir_context *ctx; const xir_type *types[THREADS][200]; } made;
@@ -269,7 +317,7 @@ int main(void) {
         cmocka_unit_test(each_builds_prints_and_reads),
         cmocka_unit_test(the_last_network_frees_the_context),
         cmocka_unit_test(many_read_one),
-        cmocka_unit_test(many_print_one),
+        cmocka_unit_test(many_print_one), cmocka_unit_test(many_ask_about_open_dims),
         cmocka_unit_test(equal_types_of_all_threads_are_one),
         cmocka_unit_test(classes_are_registered_once),
     };

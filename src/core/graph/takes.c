@@ -92,7 +92,10 @@ xir_status op_takes(const xir_op *op, const xir_numbers *out, xir_numbers *in) {
     for (size_t i = 0; i < op->n_inputs; i++) in[i] = any;
     if (!op->cls->more->takes) return XIR_OK;
     xir_infer at;
+    object_pool pool;
+    pool_init_reader(&pool, &op->net->pool);
     infer_start(&at, op->net, op->cls, op->attrs, op->target, NULL, op->n_inputs, name_text(op->name), NULL);
+    at.pool = &pool;
     at.op = op;
     at.takes = (infer_takes_seen){ .in = in, .out = out, .n_out = out ? op->n_outputs : 0 };
     xir_status status = XIR_OK;
@@ -100,5 +103,6 @@ xir_status op_takes(const xir_op *op, const xir_numbers *out, xir_numbers *in) {
     if (!status && op->cls->more->takes(&at) != XIR_OK)
         for (size_t i = 0; i < op->n_inputs; i++) in[i] = any;
     infer_end(&at);
+    pool_free(&pool);
     return status;
 }

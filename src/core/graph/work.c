@@ -76,12 +76,16 @@ xir_status xir_op_work(const xir_op *op, xir_work *out, xir_diags *why) {
         xir_status empty = sized_fill(SIZED(xir_work, element_ops), out, &work, why);
         return empty ? empty : diag_null(why, "op");
     }
+    object_pool pool;
+    pool_init_reader(&pool, &op->net->pool);
     infer_start(&at, op->net, op->cls, op->attrs, op->target, NULL, op->n_inputs, name_text(op->name), NULL);
+    at.pool = &pool;
     at.op = op;
     xir_status status = XIR_OK;
     for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = infer_see_output(&at, op->outputs[i].type);
     if (!status) status = infer_work(&at, &work);
     infer_end(&at);
+    pool_free(&pool);
     xir_status filled = sized_fill(SIZED(xir_work, element_ops), out, &work, why);
     if (filled) return filled;
     if (status == XIR_E_MEMORY) return diag_memory(why);

@@ -10,6 +10,11 @@ void pool_init(object_pool *pool, xir_context *ctx, pthread_mutex_t *lock) {
     arena_init(&pool->arena, context_alloc(ctx));
 }
 
+void pool_init_reader(object_pool *pool, const object_pool *base) {
+    pool_init(pool, base->ctx, NULL);
+    pool->base = base;
+}
+
 void pool_free(object_pool *pool) {
     symbols_free(pool);
     mem_free(pool->arena.alloc, (void *)pool->table, pool->room * sizeof *pool->table);

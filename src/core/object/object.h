@@ -154,9 +154,13 @@ typedef struct object_pool {
     const xir_object **table;   /* open addressing, a power of two                            */
     size_t             room, count;
     struct symbol_table *symbols;   /* of the dims that have names, see symbol.h; NULL: none  */
+    const struct object_pool *base; /* of a reader's pool: that of the network                */
 } object_pool;
 
 void pool_init(object_pool *pool, xir_context *ctx, pthread_mutex_t *lock);
+/* A pool for a call that only reads a network, as other threads may do at the same time. What inference makes is in
+ * this pool and ends with it; expressions for dims are taken from the network's when they are needed. */
+void pool_init_reader(object_pool *pool, const object_pool *base);
 void pool_free(object_pool *pool);
 object_pool *context_pool(xir_context *ctx);
 

@@ -152,12 +152,13 @@ static bool value_of(const object_pool *pool, expr e, const values *of, int64_t 
 }
 
 bool expr_evaluate(const object_pool *pool, expr e, const int64_t *v, size_t n, int64_t *out) {
-    return value_of(pool, e, &(values){ v, n }, out);
+    return value_of(pool_with(pool, e), e, &(values){ v, n }, out);
 }
 
 /* ---- which symbols ------------------------------------------------------------------------------------------- */
 
 bool expr_walk(const object_pool *pool, expr e, bool (*visit)(void *user, size_t symbol), void *user) {
+    pool = pool_with(pool, e);
     const poly_record *record = record_of(pool->symbols, e);
     for (uint32_t i = 0; record && i < record->n; i++) {
         for (uint32_t k = 0; k < record->terms[i].n; k++) {

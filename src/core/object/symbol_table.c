@@ -182,7 +182,7 @@ const poly_record *record_of(const symbol_table *t, expr handle) {
     return t && t->n_records && expr_is_symbolic(handle) ? *record_slot(t, handle) : NULL;
 }
 
-bool expr_is_of(const object_pool *pool, expr e) { return record_of(pool->symbols, e) != NULL; }
+bool expr_is_of(const object_pool *pool, expr e) { return record_of(pool_with(pool, e)->symbols, e) != NULL; }
 
 static bool grow_records(symbol_table *t) {
     if ((t->n_records + 1) * 2 <= t->record_room) return true;
@@ -229,6 +229,8 @@ static bool same_terms(const poly_record *r, const poly *p) {
 }
 
 void poly_load(const object_pool *pool, expr e, poly *out) {
+    if (expr_is_symbolic(e) && pool_with(pool, e) != pool)
+        e = expr_translate((object_pool *)(uintptr_t)pool, pool->base, e);
     if (expr_is_number(e)) {
         poly_number(out, e);
         return;

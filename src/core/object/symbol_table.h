@@ -85,7 +85,8 @@ static inline void poly_number(poly *out, int64_t v) {
 void poly_atom(poly *out, uint32_t i);
 bool poly_is_number(const poly *p, int64_t *out);
 int64_t poly_constant(const poly *p);
-/* Between polynomials and expressions. Loading a handle that the pool does not have is unknown. */
+/* Between polynomials and expressions. Loading a handle that the pool does not have is unknown. A reader's pool makes
+ * the same expression first, if its base has it. */
 void poly_load(const object_pool *pool, expr e, poly *out);
 expr poly_store(object_pool *pool, const poly *p);
 
@@ -115,6 +116,10 @@ bool atom_of(object_pool *pool, const atom *like, uint32_t *out);
 /* Its values. After an interval was narrowed, those of an atom with parts are found again when they are asked for. */
 const symbol *atom_range(const object_pool *pool, uint32_t i);
 const poly_record *record_of(const symbol_table *t, expr handle);
+/* The pool that has the expression: this one or its base. */
+static inline const object_pool *pool_with(const object_pool *pool, expr e) {
+    return pool->base && !record_of(pool->symbols, e) ? pool->base : pool;
+}
 
 /* Whether a polynomial of so many terms, a term of so many atoms is within the limits. Without a table there are no
  * atoms, and every polynomial is a number. */

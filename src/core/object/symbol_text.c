@@ -62,6 +62,7 @@ static void print_atom(const object_pool *pool, const atom *a, buffer *out) {
 }
 
 void expr_print(const object_pool *pool, expr e, buffer *out) {
+    pool = pool_with(pool, e);
     const poly_record *record = record_of(pool->symbols, e);
     if (expr_is_number(e)) form_put_i64(out, e);
     else if (!record) buffer_char(out, '?');

@@ -15,6 +15,7 @@ typedef struct id_set {
 
 typedef struct checker {
     const xir_network *net;
+    object_pool        pool;            /* what rules make: a validated network may be read by others  */
     size_t             memo;            /* items of the next two, a power of two                       */
     const void       **good;            /* attributes, types and their parts without faults of their own */
     /* questions to which a class's own rule has answered XIR_OK; NULL: not remembered */
@@ -255,6 +256,7 @@ static xir_status check_rule(checker *c, const xir_op *op, xir_str path, xir_dia
     if (memo && memcmp(memo, &key, sizeof key) == 0) return XIR_OK;
     xir_infer at;
     infer_start(&at, op->net, op->cls, op->attrs, op->target, NULL, op->n_inputs, name_text(op->name), why);
+    at.pool = &c->pool;
     at.op = op;
     at.path = path;
     xir_status status = infer_check(&at);
@@ -316,8 +318,10 @@ xir_status xir_op_validate(const xir_op *op, xir_diags *why) {
     const void *good[PARTS] = { NULL };
     checker c = { .net = op->net, .memo = PARTS, .good = good };
     xir_status status = XIR_OK;
+    pool_init_reader(&c.pool, &op->net->pool);
     for (int told = 0; told < (why ? 2 : 1) && (!told || status); told++)
         status = check_op(&c, op, XIR_STR(""), told ? why : NULL);
+    pool_free(&c.pool);
     return status;
 }
 
@@ -491,6 +495,7 @@ static void end_memo(checker *c, const xir_allocator *alloc) {
 xir_status xir_network_validate(const xir_network *net, xir_diags *why) {
     if (!net) return diag_null(why, "network");
     checker c = { .net = net };
+    pool_init_reader(&c.pool, &net->pool);
     start_memo(&c, &net->alloc, net->n_ops);
     start_ids(&c.op_ids, &net->alloc, net->next_op_id, net->n_ops);
     start_ids(&c.value_ids, &net->alloc, net->next_value_id, net->n_ops + net->n_params);
@@ -500,5 +505,6 @@ xir_status xir_network_validate(const xir_network *net, xir_diags *why) {
     end_ids(&c.op_ids, &net->alloc);
     end_ids(&c.value_ids, &net->alloc);
     end_memo(&c, &net->alloc);
+    pool_free(&c.pool);
     return first;
 }
