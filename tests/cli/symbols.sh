@@ -24,6 +24,8 @@ run 1 opt open.json five.json --passes 'bind{dims="bach=4"}'; err "bind: dims, '
 run 0 opt open.json bound.json --bind batch=4 --bind width=2..9 --verify; quiet
 run 0 info bound.json; out "value 0 'x' @fp(32) NC [4,2*width]"; out "  width from 2 to 9"; not_out "batch"
 run 0 opt bound.json some.json --bind width=3..9 --verify; quiet   # an interval is a change
+run 1 diff bound.json some.json; out '~ xir.symbols/width: "2..9" -> "3..9"'; out "the network itself changed"
+run 1 diff bound.json some.json --json; json '[(i["field"], i["a"], i["b"]) for i in d] == [("xir.symbols/width", "2..9", "3..9")]'
 run 0 opt bound.json again.json --bind width=2..9 --json; same again.json bound.json
 json 'sum(p["changes"] for p in d["passes"]) == 0'
 for passes in infer "" "infer,bind" 'fix(bind{dims="batch=4;width=2..9"})' 'infer,fix{limit=3}( bind )'; do

@@ -244,6 +244,7 @@ static void diff_networks(xir_diff *d, const xir_network *a, const xir_network *
     diff_objects(d, "ai_target", target_of(a), target_of(b));
     diff_maps(d, "tags", xir_network_tags(a), xir_network_tags(b));
     diff_maps(d, NULL, xir_network_extra(a), xir_network_extra(b));
+    diff_symbols(d, a, b);
     d->of_network = d->n;
     d->counts.network = d->n > 0;
 }

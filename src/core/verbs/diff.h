@@ -83,6 +83,8 @@ void diff_texts(xir_diff *d, const char *part, xir_str a, xir_str b);
 void diff_numbers(xir_diff *d, const char *part, int64_t a, int64_t b);
 void diff_objects(xir_diff *d, const char *part, const xir_object *a, const xir_object *b);
 void diff_maps(xir_diff *d, const char *part, const xir_map *a, const xir_map *b);
+/* The intervals of symbols that both networks have. */
+void diff_symbols(xir_diff *d, const xir_network *a, const xir_network *b);
 /* The properties of a value, except the op that makes it. */
 void diff_values(xir_diff *d, const xir_value *a, const xir_value *b);
 void diff_params(xir_diff *d, const xir_value *a, const xir_value *b);

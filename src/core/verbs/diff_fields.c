@@ -1,6 +1,8 @@
 /* Compares the fields of two matching things: types part by part, maps key by key, attributes row by row, Params by
  * their properties and, if requested, by their bytes. */
 #include <math.h>
+#include <stdio.h>
+#include <xir/symbols.h>
 #include "diff.h"
 #include "hash.h"
 #include "symbol.h"
@@ -35,6 +37,49 @@ void diff_numbers(xir_diff *d, const char *part, int64_t a, int64_t b) {
 
 void diff_objects(xir_diff *d, const char *part, const xir_object *a, const xir_object *b) {
     if (!xir_object_equal(a, b)) changed_in(d, part, object_side(a), object_side(b));
+}
+
+/* ---- symbols --------------------------------------------------------------------------------------------------- */
+
+/* The symbols in the types of a network. */
+static xir_symbol *symbols_of(xir_diff *d, const xir_network *net, size_t *n) {
+    *n = xir_network_symbols(net, NULL, 0);
+    d->failed |= *n == SIZE_MAX;
+    xir_symbol *symbols = *n && !d->failed ? arena_take(&d->memory, *n * sizeof *symbols) : NULL;
+    d->failed |= *n && (!symbols || xir_network_symbols(net, symbols, *n) != *n);
+    return d->failed ? NULL : symbols;
+}
+
+static xir_diff_side interval_side(xir_diff *d, const xir_symbol *s) {
+    char text[48];
+    xir_str kept = { NULL, 0 };
+    snprintf(text, sizeof text, "%lld..%lld", (long long)s->least, (long long)s->most);
+    d->failed |= !arena_text(&d->memory, xir_str_of(text), &kept);
+    return text_side(kept);
+}
+
+void diff_symbols(xir_diff *d, const xir_network *a, const xir_network *b) {
+    size_t n_a = 0, n_b = 0;
+    const xir_symbol *of_a = symbols_of(d, a, &n_a), *of_b = of_a ? symbols_of(d, b, &n_b) : NULL;
+    if (!of_b) return;
+    /* By their numbers in b, so that each is looked up once. */
+    size_t declared = 0;
+    while (symbol_at(&b->pool, declared)) declared++;
+    const xir_symbol **by_number = diff_take(d, declared, sizeof *by_number);
+    for (size_t i = 0; by_number && i < n_b; i++)
+        by_number[symbol_of(&b->pool, symbol_find(&b->pool, of_b[i].name))] = &of_b[i];
+    const size_t size = diff_into(d, XIR_STR("xir.symbols"));
+    for (size_t i = 0; by_number && i < n_a; i++) {
+        const xir_symbol *x = &of_a[i];
+        const size_t number = symbol_of(&b->pool, symbol_find(&b->pool, x->name));
+        const xir_symbol *y = number < declared ? by_number[number] : NULL;
+        if (!y || (x->least == y->least && x->most == y->most)) continue;
+        const size_t outer = diff_into(d, x->name);
+        diff_changed(d, interval_side(d, x), interval_side(d, y));
+        diff_leave(d, outer);
+    }
+    diff_leave(d, size);
+    diff_give(d, (void *)by_number, declared, sizeof *by_number);
 }
 
 /* ---- types ----------------------------------------------------------------------------------------------------- */
