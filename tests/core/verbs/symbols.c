@@ -532,7 +532,8 @@ static xir_op *add_op(xir_network *net, xir_value *const *values, size_t n) {
 }
 
 static xir_network *random_graph(void) {
-    static const char *const dims[] = { "a", "b", "c", "2*a", "b + 1", "a*b", "max(b - 2, 1)", "1", "3", "4" };
+    static const char *const dims[] = { "a", "b", "c", "2*a", "b + 1", "a*b", "max(b - 2, 1)", "1", "3", "4",
+                                        "min(a, 5)", "max(a - 1, 0)" };
     xir_network *net = new_net();
     const xir_type *types[3];
     xir_value *values[OPS + 3];
