@@ -1,0 +1,58 @@
+/* A proof, between prove.c, prove_first.c and prove_difference.c. */
+#ifndef MANAGER_PROOF_H
+#define MANAGER_PROOF_H
+
+#include <xir/prove.h>
+#include "graph.h"
+
+struct xir_proof {
+    xir_context      *ctx;
+    arena             arena;       /* names of the given inputs             */
+    xir_proof_input  *given;
+    size_t            n_given;
+    uint64_t          seed;
+    double            absolute, relative;
+    bool              each;
+    size_t            n_samples;
+    /* of the first network that could be run, sample after sample */
+    xir_array       **inputs;
+    size_t            n_inputs;
+    xir_array       **outputs;
+    size_t            n_outputs;
+    bool             *channels_last;   /* of each input, then of each output: the present order of the arrays */
+    xir_network      *last;        /* the network that was checked before    */
+    xir_diags        *obstacle;
+    xir_proof_state   state;
+    bool              started;
+    uint64_t          max_work;
+    bool            (*cancel)(void *user);
+    void             *user;
+};
+
+/* An array of `n` arrays, all NULL; NULL without memory. */
+xir_array **proof_new_arrays(xir_context *ctx, size_t n);
+void proof_free_arrays(xir_context *ctx, xir_array **arrays, size_t n);
+/* Records the order of the inputs and outputs of the first network; false without memory. */
+bool proof_note_borders(xir_proof *p, const xir_network *net, size_t n_in, size_t n_out);
+
+/* ---- prove_first.c ---------------------------------------------------------------------------------------------- */
+
+/* Runs the first network on inputs of its own, which fit those of `like`. An obstacle is not a failure, except for
+ * unknown names and memory. */
+xir_status proof_check_first(xir_proof *p, const xir_network *net, const xir_network *like, xir_diags *why);
+/* If open dims have got numbers that the inputs do not have, the network before is run again on inputs that have them,
+ * and its outputs are expected from now on. */
+xir_status proof_follow_dims(xir_proof *p, const xir_network *net, xir_diags *why);
+/* Runs a network on every sample; the outputs are ordered like the proof's. */
+xir_status proof_run_samples(const xir_proof *p, const xir_network *net, xir_array *const *inputs, size_t n_in,
+                             xir_array **outputs, size_t n_out, xir_diags *why);
+
+/* ---- prove_difference.c ----------------------------------------------------------------------------------------- */
+
+/* Describes the first difference in one sample. The runs only improve a finding, so their failures are ignored. */
+void proof_report_first(xir_proof *p, const xir_network *net, size_t sample, xir_diags *why);
+/* Adds a finding about elements that differ; `what` begins its sentence. */
+void proof_describe_difference(const char *what, xir_str name, int64_t id, const xir_array *now,
+                               const xir_difference *d, xir_diags *why);
+
+#endif
