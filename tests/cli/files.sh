@@ -21,8 +21,8 @@ run 1 show hello; err "neither the content nor the name identifies the format: -
 run 1 show hello.json; err "hello.json:1:1: "
 cp small.json small.onnx; run 0 show --compact small.onnx; same out small.json
 cp small.json noname; run 0 show --compact noname; same out small.json
-printf '7767517\n1 1\n' >net.param; run 2 show net.param; err "net.param: this build cannot read pnnx"
-cp net.param net.json; run 2 show net.json; err "cannot read pnnx"
+printf '\0\0\0\0\051\011\221\031' >net.tsm; run 2 show net.tsm; err "net.tsm: this build cannot read tsm"
+cp net.tsm net.json; run 2 show net.json; err "cannot read tsm"
 run 1 show net.json --from json; err "net.json:1:1: "
 printf '\200\200' >net.fb; run 1 show net.fb; err "net.fb@0x"
 printf '\200\200' >net.imodel; run 1 show net.imodel; err "net.imodel@0x"

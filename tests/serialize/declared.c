@@ -215,9 +215,9 @@ static void a_stream_is_detected_when_it_has_ended(void **state) {
     stream s = { "twin\n{}!", 8, 0 };
     assert_null(xir_network_read_stream(ctx, stream_read, &s, XIR_STR("piped"), NULL, why));
     check_finding(XIR_E_SYNTAX, "not a twin");
-    s = (stream){ "7767517\n2 1\n", 12, 0 };
+    s = (stream){ "\0\0\0\0\x29\x09\x91\x19", 8, 0 };
     assert_null(xir_network_read_stream(ctx, stream_read, &s, XIR_STR("piped"), NULL, why));
-    check_finding(XIR_E_UNSUPPORTED, "pnnx cannot be read");
+    check_finding(XIR_E_UNSUPPORTED, "tsm cannot be read");
 }
 
 /* ---- what lies next to a file ----------------------------------------------------------------------------------- */

@@ -100,7 +100,7 @@ static void a_cut_head_is_never_another_format(void **state) {
 static void formats_that_are_only_detected_are_refused(void **state) {
     (void)state;
     static const struct { const char *name, *bytes; size_t size; const char *word; } rows[] = {
-        { "a.param", pnnx_head, sizeof pnnx_head - 1, "pnnx" }, { "a.json", pnnx_head, sizeof pnnx_head - 1, "pnnx" },
+        { "a.json", tsm_head, sizeof tsm_head - 1, "tsm" },
         { "a", tsm_head, sizeof tsm_head - 1, "tsm" },          { "a.nnb", "NNB", 3, "nnb" },
         { "a.ir", "add(a)->(b)", 11, "deepx" },
     };
@@ -203,6 +203,8 @@ static void places_in_a_text(void **state) {
     check_places("json", json, "x @0 @11 @33", "1:1 2:2 3:7 -");
     check_places("json", json, "x@9999 @9999", "1:1 -");
     check_places("fb", "binary", "/ops/1 @2", "1:3 -");
+    static const char pnnx[] = "7767517\n4 3\npnnx.Input i 0 1 0\npnnx.Input j 0 1 1\n torch.t t 1 1 0 2\npnnx.Output o 1 0 2\n";
+    check_places("pnnx", pnnx, "/ops/0 /ops/0/outputs/1 /ops/1/inputs/0 /ops/2/inputs/0", "3:1 4:1 5:2 6:1");
     check_places("json", "", "/a @0", "1:1 1:1");
     xir_diags *from = xir_diags_new(ctx), *to = xir_diags_new(ctx);
     DOES(xir_format_place_findings(ctx, "json", XIR_STR("{}"), XIR_STR("f"), from, to));
@@ -213,7 +215,7 @@ static void places_in_a_text(void **state) {
     CHECK_STR(xir_diags_at(to, 0)->file, "another");
     assert_int_equal(xir_format_place_findings(ctx, "jsom", XIR_STR("{}"), XIR_STR("f"), from, to), XIR_E_UNKNOWN);
     assert_int_equal(xir_diags_count(to), 2);
-    CHECK_STR(xir_diags_at(to, 1)->message, "there is no format 'jsom', expected one of json, imodel, fb, onnx");
+    CHECK_STR(xir_diags_at(to, 1)->message, "there is no format 'jsom', expected one of json, imodel, fb, onnx, pnnx");
     xir_diags_free(from);
     xir_diags_free(to);
 }

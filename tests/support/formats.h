@@ -1,13 +1,15 @@
-/* The formats that are written as well as read: for (size_t i = 0; written_format_at(i, &f); i++). */
+/* The formats that hold any network: for (size_t i = 0; written_format_at(i, &f); i++). PNNX is written too, but holds
+ * only operators of its own. */
 #ifndef SUPPORT_FORMATS_H
 #define SUPPORT_FORMATS_H
 
+#include <string.h>
 #include <xir/serialize.h>
 
 static inline bool written_format_at(size_t i, xir_format_info *out) {
     *out = XIR_INIT(xir_format_info);
     for (size_t j = 0; xir_format_at(j, out, NULL) == XIR_OK; j++) {
-        if (out->writes && i-- == 0) return true;
+        if (out->writes && strcmp(out->name, "pnnx") != 0 && i-- == 0) return true;
     }
     return false;
 }

@@ -267,7 +267,7 @@ extern load_options load_args;
 #define NO_PARAMS_OPTION { "no-params", NULL, WORD_NONE, &load_args.no_params, "read the structure alone" }
 #define LAZY_OPTION      { "lazy", NULL, WORD_NONE, &load_args.lazy, "map parameters instead of reading them" }
 #define PARAMS_OPTION                                                                                                 \
-    { "params", "P", WORD_FILE, &load_args.params, "the file of the parameters, of a structure in JSON" }
+    { "params", "P", WORD_FILE, &load_args.params, "the file of the parameters, of a structure in JSON or PNNX" }
 
 /* Reads a structure; `path` "-" is standard input. Findings go to `why`. */
 int load_structure(loaded *l, const char *path, const char *from, xir_diags *why);
@@ -294,7 +294,7 @@ typedef struct save_options {
 extern save_options save_args;
 #define OUT_PARAMS_OPTION                                                                                             \
     { "out-params", "Q", WORD_FILE, &save_args.out_params,                                                            \
-      "the file that the parameters are written to, of a structure in JSON" }
+      "the file that the parameters are written to, of a structure in JSON or PNNX" }
 #define INDENT_OPTION { "indent", NULL, WORD_NONE, &save_args.indent, "write JSON indented by four blanks" }
 #define ALIGN_OPTION                                                                                                  \
     { "align", "N", WORD_TEXT, &save_args.align,                                                                      \

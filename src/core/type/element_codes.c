@@ -37,6 +37,24 @@ static const element_code onnx_rows[] = {
 };
 const element_codes element_codes_onnx = { onnx_rows, sizeof onnx_rows / sizeof onnx_rows[0] };
 
+static const element_code pnnx_rows[] = {
+    [0]  = { "null",   0, OTHER,           1 },
+    [1]  = { "f32",   32, FLOAT(FP32),     1 },
+    [2]  = { "f64",   64, FLOAT(FP64),     1 },
+    [3]  = { "f16",   16, FLOAT(FP16),     1 },
+    [4]  = { "i32",   32, SINT,            1 },
+    [5]  = { "i64",   64, SINT,            1 },
+    [6]  = { "i16",   16, SINT,            1 },
+    [7]  = { "i8",     8, SINT,            1 },
+    [8]  = { "u8",     8, UINT,            1 },
+    [9]  = { "bool",   8, ELEMENT_BOOL, 0, 1 },
+    [10] = { "c64",   64, OTHER,           2 },
+    [11] = { "c128", 128, OTHER,           2 },
+    [12] = { "c32",   32, OTHER,           2 },
+    [13] = { "bf16",  16, FLOAT(BF16),     1 },
+};
+const element_codes element_codes_pnnx = { pnnx_rows, sizeof pnnx_rows / sizeof pnnx_rows[0] };
+
 const xir_type *element_code_type(xir_context *ctx, const element_code *e) {
     switch (e ? e->kind : ELEMENT_NONE) {
     case ELEMENT_BOOL:     return xir_type_bool(ctx);

@@ -87,17 +87,24 @@ static bool mark_again(dialect *d, xir_value *v) {
  * gets it. */
 static bool is_again(dialect *d, xir_value *known, xir_value *v) { return mark_again(d, v->producer ? v : known); }
 
-static void take_over(xir_value *known, xir_value *v) {
+/* What a use has declared is kept, unless the definition says otherwise. */
+static bool take_over(dialect *d, xir_value *known, xir_value *v) {
+    const xir_map *tags = v->type || v->more == NULL ? NULL : v->more->tags;
     v->id = known->id;
+    if (!v->type && !tags) {
+        v->type = known->type;
+        if (known->more && known->more->tags && !dialect_value_tags(d, v, known->more->tags)) return false;
+    }
     value_adopt(known, v);
+    return true;
 }
 
 static bool define_number(dialect *d, xir_value *v, dialect_ref ref) {
     xir_value **place = numbered(d, ref), *known = place ? *place : NULL;
     if (!place) return false;
     bool open = known && is_open(known) && !d->about->renames;
-    if (open) take_over(known, v);
-    else if (v->id < 0 && v->producer) v->id = d->net->next_value_id++;
+    if (open && !take_over(d, known, v)) return false;
+    if (!open && v->id < 0 && v->producer) v->id = d->net->next_value_id++;
     if (known && !open && !d->about->renames) return is_again(d, known, v);
     *place = v;
     return true;
@@ -113,8 +120,8 @@ bool dialect_define(dialect *d, xir_value *v, dialect_ref ref) {
     xir_value *known = name_find(&d->names, ref.text, ref.hash);
     if (known && (d->about->renames || is_open(known))) {
         name_replace(&d->names, known, v, ref.hash);
-        if (!d->about->renames) take_over(known, v);
-        else if (v->id < 0 && v->producer) v->id = d->net->next_value_id++;
+        if (!d->about->renames) return take_over(d, known, v);
+        if (v->id < 0 && v->producer) v->id = d->net->next_value_id++;
         return true;
     }
     if (v->id < 0 && v->producer) v->id = d->net->next_value_id++;

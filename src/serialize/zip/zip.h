@@ -107,10 +107,10 @@ static inline bool zip_holds(uint64_t end, uint64_t at, uint64_t size) { return 
 /* Finds the block 1 of `size` bytes of extra blocks; NULL if there is none. *block_size is its size. */
 const uint8_t *zip_block64(const uint8_t *extra, size_t size, size_t *block_size);
 /* Takes the next 8 bytes of the block as a number if the 32-bit one is all ones. False if the block has no more. */
-static inline bool zip_widen(const uint8_t **block, size_t *left, uint64_t *number) {
-    if (*number != ZIP_WIDE) return true;
+static inline bool zip_widen(const uint8_t **block, size_t *left, uint64_t *v) {
+    if (*v != ZIP_WIDE) return true;
     if (*left < 8) return false;
-    *number = zip_u64(*block);
+    *v = zip_u64(*block);
     *block += 8;
     *left -= 8;
     return true;

@@ -1,0 +1,353 @@
+/* A line of an operator. */
+#include "pnnx/pnnx.h"
+
+pnnx_item pnnx_item_of(xir_str word) {
+    const char first = word.data[0];
+    pnnx_item item = { .whole = word, .kind = first == '@' ? PNNX_ATTR : first == '$' ? PNNX_SLOT
+                                            : first == '#' ? PNNX_SHAPE : PNNX_PARAM };
+    const size_t sign = item.kind != PNNX_PARAM;
+    const char *equals = memchr(word.data, '=', word.size), *end = word.data + word.size;
+    const char *stop = equals ? equals : end;
+    item.key = (xir_str){ word.data + sign, (size_t)(stop - word.data) - sign };
+    item.value = (xir_str){ equals ? equals + 1 : end, equals ? (size_t)(end - equals) - 1 : 0 };
+    return item;
+}
+
+bool pnnx_gather_items(pnnx_reader *r, pnnx_head *head) {
+    xir_str word;
+    r->items.size = 0;
+    while (pnnx_next_word(&head->rest, &word)) {
+        if (word.size == 1 && word.data[0] == '=') {   /* how PNNX saves the blank at the end of a line */
+            r->differs = true;
+            continue;
+        }
+        pnnx_item *item = dialect_add(&r->d, &r->items, sizeof *item);
+        if (!item) return false;
+        *item = pnnx_item_of(word);
+    }
+    return true;
+}
+
+/* ---- values ---------------------------------------------------------------------------------------------------- */
+
+/* A list whose items are of one kind: integers, floats, or strings without brackets. False: it is a text, because a
+ * list would lose something, or with a failure. */
+static bool read_list(pnnx_reader *r, xir_str text, xir_any *out, bool *same) {
+    const char open = text.data[0], close = text.data[text.size - 1];
+    xir_str item;
+    xir_pnnx_kind kind = XIR_PNNX_NONE;
+    bool flat = text.size > 2 && close == (open == '(' ? ')' : ']');
+    r->values.size = 0;
+    *same = open == '(';
+    if (text.size < 2) return false;
+    for (pnnx_items walk = pnnx_items_of((xir_str){ text.data + 1, text.size - 2 }); pnnx_next_item(&walk, &item);) {
+        xir_any *value = dialect_add(&r->d, &r->values, sizeof *value);
+        const xir_pnnx_kind of = pnnx_scalar_kind(item);
+        bool whole, as_printed;
+        if (!value) return false;
+        if (!pnnx_take_scalar(item, of, value, &whole, &as_printed))
+            return PNNX_FAIL(r, item.data, XIR_E_BOUNDS, "the number '%.*s' does not fit into 32 bits", CLIP(item));
+        if (kind == XIR_PNNX_NONE) kind = of;
+        bool plain = of != XIR_PNNX_STRING || item.size;
+        for (size_t i = 0; of == XIR_PNNX_STRING && i < item.size; i++) plain &= !memchr("()[]", item.data[i], 4);
+        flat &= kind == of && whole && plain;
+        *same &= as_printed;
+    }
+    *out = xir_any_list(r->values.data, r->values.size);
+    return flat;
+}
+
+/* The value of a text. What PNNX would lose is kept as a text: "12abc", "(1,2.5)", "[1,size(@0,2)]". *same: it is
+ * printed so again. */
+static bool read_value(pnnx_reader *r, xir_str text, xir_any *out, bool *same) {
+    const char first = text.size ? text.data[0] : '\0';
+    bool whole;
+    *same = true;
+    *out = xir_any_text(text);
+    if (!text.size || memchr(text.data, '%', text.size)) return true;
+    if (xir_str_equal(text, XIR_STR("None"))) *out = xir_any_null();
+    else if (xir_str_equal(text, XIR_STR("True"))) *out = xir_any_bool(true);
+    else if (xir_str_equal(text, XIR_STR("False"))) *out = xir_any_bool(false);
+    else if (xir_str_equal(text, XIR_STR("()"))) *out = xir_any_list(NULL, 0);
+    else if (xir_str_equal(text, XIR_STR("[]"))) {
+        *out = xir_any_list(NULL, 0);
+        *same = false;
+    } else if (first == '(' || first == '[') {
+        if (read_list(r, text, out, same)) return true;
+        *out = xir_any_text(text);
+        *same = true;
+        return !dialect_failed(&r->d);
+    } else {
+        if (!pnnx_take_scalar(text, pnnx_scalar_kind(text), out, &whole, same))
+            return PNNX_FAIL(r, text.data, XIR_E_BOUNDS, "the number '%.*s' does not fit into 32 bits", CLIP(text));
+        if (!whole) {
+            *out = xir_any_text(text);
+            *same = true;
+        }
+    }
+    return true;
+}
+
+/* ---- parameters and weights ------------------------------------------------------------------------------------ */
+
+/* ncnn has the same lines, but its parameters have numbers as keys: "0=64". */
+static bool is_number(xir_str key) {
+    size_t i = key.size && key.data[0] == '-';
+    const size_t first = i;
+    while (i < key.size && key.data[i] >= '0' && key.data[i] <= '9') i++;
+    return i > first && i == key.size;
+}
+
+static bool refuse_ncnn(pnnx_reader *r, const pnnx_item *item) {
+    return PNNX_FAIL(r, item->whole.data, XIR_E_UNSUPPORTED, "this is a network of ncnn, not of PNNX: '%.*s'",
+                     CLIP(item->whole));
+}
+
+/* Of parameters with one key the last counts; there is one weight of a key. */
+static bool keep_last(pnnx_reader *r) {
+    dialect_list *attrs = &r->d.node.attrs;
+    xir_entry *e = attrs->data;
+    size_t n = 0;
+    if (!attrs->size) return true;
+    if (!entries_sort(&r->d.scratch, e, attrs->size)) return trace_memory(&r->d.trace);
+    for (size_t i = 0; i < attrs->size; i++) {
+        bool again = i + 1 < attrs->size && xir_str_equal(e[i].key, e[i + 1].key);
+        if (again && e[i].value.kind == XIR_ANY_PARAMS)
+            return DIALECT_FAIL(&r->d, (uint64_t)(((pnnx_item *)r->items.data)->whole.data - r->text.data),
+                                XIR_E_EXISTS, "the weight '%.*s' appears twice", CLIP(e[i].key));
+        if (!again) e[n++] = e[i];
+    }
+    attrs->size = n;
+    return true;
+}
+
+/* Whether the items are in the order in which they are written: kinds, and the keys of the first two kinds. */
+static bool is_sorted(const pnnx_reader *r) {
+    const pnnx_item *items = r->items.data;
+    for (size_t i = 1; i < r->items.size; i++) {
+        const pnnx_item *a = &items[i - 1], *b = &items[i];
+        if (a->kind > b->kind) return false;
+        if (a->kind == b->kind && b->kind <= PNNX_ATTR && str_order(a->key, b->key) >= 0) return false;
+    }
+    return true;
+}
+
+/* The bytes of the parameters, if there is no weight: equal ones are shared. */
+static xir_str shared_bytes(const pnnx_reader *r, bool sorted) {
+    const pnnx_item *items = r->items.data;
+    size_t n = 0;
+    while (n < r->items.size && items[n].kind == PNNX_PARAM) n++;
+    if (!n || !sorted || (n < r->items.size && items[n].kind == PNNX_ATTR)) return (xir_str){ NULL, 0 };
+    return (xir_str){ items[0].whole.data,
+                      (size_t)(items[n - 1].whole.data - items[0].whole.data) + items[n - 1].whole.size };
+}
+
+static bool read_attributes(pnnx_reader *r, xir_str op) {
+    const pnnx_item *items = r->items.data;
+    const bool sorted = is_sorted(r);
+    bool same_text = true;
+    r->differs |= !sorted;
+    if (dialect_node_attrs_again(&r->d, shared_bytes(r, sorted))) return true;
+    for (size_t i = 0; i < r->items.size && items[i].kind <= PNNX_ATTR; i++) r->is_pnnx |= items[i].kind == PNNX_ATTR;
+    for (size_t i = 0; i < r->items.size; i++) {
+        const pnnx_item *item = &items[i];
+        xir_any value;
+        bool same = true;
+        if (item->kind > PNNX_ATTR) continue;
+        if (item->kind == PNNX_ATTR) {
+            const xir_str key = { item->key.data - 1, item->key.size + 1 };
+            if (!pnnx_read_weight(r, op, item, &value) || !dialect_node_attr_kept(&r->d, key, value)) return false;
+            continue;
+        }
+        if (!r->is_pnnx && is_number(item->key)) return refuse_ncnn(r, item);
+        r->is_pnnx = true;
+        if (!read_value(r, item->value, &value, &same) || !dialect_node_attr(&r->d, item->key, &value)) return false;
+        same_text &= same && memchr(item->whole.data, '=', item->whole.size);
+    }
+    r->differs |= !same_text;
+    if (!same_text) r->d.node.bytes.size = 0;   /* not shared: the next op must be seen to differ too */
+    return !dialect_failed(&r->d) && (sorted || keep_last(r));
+}
+
+/* ---- operands by name ------------------------------------------------------------------------------------------ */
+
+enum { NONE = UINT32_MAX };
+
+static xir_str operand_name(const pnnx_reader *r, size_t i) {
+    const dialect_node *n = &r->d.node;
+    return i < n->in.size ? ((const dialect_ref *)n->in.data)[i].text
+                          : ((const dialect_ref *)n->out.data)[i - n->in.size].text;
+}
+
+/* The operands of the op by name: inputs, then outputs. Made only for ops whose items are in an unusual order. */
+static bool make_table(pnnx_reader *r) {
+    const size_t n = r->d.node.in.size + r->d.node.out.size;
+    if (r->has_table) return true;
+    text_table_free(&r->operands);
+    text_table_init(&r->operands, r->d.alloc);
+    r->others.size = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t *next = dialect_add(&r->d, &r->others, sizeof *next);
+        if (!next) return false;
+        *next = NONE;
+    }
+    uint32_t *others = r->others.data;
+    for (size_t i = n; i-- > 0;) {
+        uint32_t *first = text_table_add(&r->operands, operand_name(r, i), (uint32_t)i);
+        if (!first) return trace_memory(&r->d.trace);
+        if (*first != i) others[i] = *first;
+        *first = (uint32_t)i;
+    }
+    return r->has_table = true;
+}
+
+static void warn(pnnx_reader *r, const pnnx_item *item, const char *what) {
+    enum { COUNTED = 100 };   /* only so many findings get a line, since lines are counted from the beginning */
+    char text[200];
+    const xir_str name = item->kind == PNNX_SLOT ? item->value : item->key;
+    bool counted = xir_diags_count(r->d.how->why) < COUNTED;
+    uint32_t line = counted;
+    for (const char *p = r->text.data; counted && p < item->whole.data; p++) line += *p == '\n';
+    snprintf(text, sizeof text, "'%.*s' is not %s of the operator: the item is ignored", CLIP(name), what);
+    xir_diags_append(r->d.how->why, &(xir_diag){
+        .severity = XIR_WARNING, .file = r->d.how->name, .byte = (uint64_t)(item->whole.data - r->text.data),
+        .line = line, .message = xir_str_of(text) });
+}
+
+static bool has_slot(const pnnx_reader *r, size_t i) {
+    const dialect_list *slots = &r->d.node.slots;
+    return i < slots->size && ((const xir_any *)slots->data)[i].kind != XIR_ANY_NULL;
+}
+
+/* "$input=3": a name of the next input of this operand that has none. */
+static bool read_slots(pnnx_reader *r) {
+    const pnnx_item *items = r->items.data;
+    const dialect_ref *in = r->d.node.in.data;
+    const size_t n_in = r->d.node.in.size;
+    size_t next = 0;
+    for (size_t k = 0; k < r->items.size; k++) {
+        if (items[k].kind != PNNX_SLOT) continue;
+        const pnnx_item *item = &items[k];
+        size_t i = next;
+        while (!r->has_table && i < n_in && !xir_str_equal(in[i].text, item->value)) i++;
+        if (r->has_table || i == n_in) {
+            if (!make_table(r)) return false;
+            uint32_t *first = text_table_find(&r->operands, item->value), *others = r->others.data;
+            while (first && *first != NONE && has_slot(r, *first)) *first = others[*first];
+            i = first ? *first : NONE;
+            r->differs = true;
+        }
+        if (i >= n_in || !item->key.size) {
+            warn(r, item, "an input");
+            r->differs = true;
+            continue;
+        }
+        if (!dialect_node_slot(&r->d, i, item->key)) return false;
+        if (i + 1 > next) next = i + 1;
+    }
+    r->has_table = false;
+    return true;
+}
+
+/* ---- shapes ---------------------------------------------------------------------------------------------------- */
+
+static bool drop_type(pnnx_reader *r, xir_value *v) {
+    const xir_map *tags = v->more ? v->more->tags : NULL, *kept = NULL;
+    for (size_t i = 0; tags && i < tags->size; i++) {
+        bool own = xir_str_equal(tags->entries[i].key, xir_str_of(PNNX_TAG_TYPE)) ||
+                   source_tag_is(SOURCE_DIMS, tags->entries[i].key);
+        if (!own && !map_with(&r->d.net->arena, kept, tags->entries[i].key, &tags->entries[i].value, &kept))
+            return trace_memory(&r->d.trace);
+    }
+    if (v->more) v->more->tags = kept;
+    v->type = NULL;
+    return true;
+}
+
+static bool is_declared_so(const xir_value *v, const dialect_declared *declared) {
+    if (v->type || declared->type) return v->type == declared->type && !declared->tags;
+    const xir_any *tag = v->more ? xir_map_find(v->more->tags, XIR_STR(PNNX_TAG_TYPE)) : NULL;
+    return tag && xir_any_equal(tag, &declared->tags->entries[0].value);
+}
+
+bool pnnx_declare(pnnx_reader *r, xir_value *v, const pnnx_item *item) {
+    dialect_declared declared;
+    pnnx_shape s;
+    if (!pnnx_read_shape(r, item->value, false, &s) || !pnnx_shape_declared(r, &s, &declared)) return false;
+    r->differs |= !s.same;
+    if (pnnx_has_shape(v)) {
+        if (is_declared_so(v, &declared)) return true;
+        r->differs = true;
+        if (!drop_type(r, v)) return false;
+    }
+    v->type = declared.type;
+    return dialect_value_tags(&r->d, v, declared.tags);
+}
+
+static xir_value *operand(const xir_op *op, size_t i) {
+    return i < op->n_inputs ? op->inputs[i].value : &op->outputs[i - op->n_inputs];
+}
+
+/* Items of shapes are expected in the order of the operands. */
+static bool read_shapes(pnnx_reader *r, const xir_op *op) {
+    const pnnx_item *items = r->items.data;
+    const size_t n = r->d.node.in.size + r->d.node.out.size;
+    size_t next = 0;
+    for (size_t k = 0; k < r->items.size; k++) {
+        if (items[k].kind != PNNX_SHAPE) continue;
+        size_t i = next;
+        while (!r->has_table && i < n && !xir_str_equal(operand_name(r, i), items[k].key)) i++;
+        if (r->has_table || i == n) {
+            if (!make_table(r)) return false;
+            const uint32_t *first = text_table_find(&r->operands, items[k].key);
+            r->differs = true;
+            if (!first) {
+                warn(r, &items[k], "an operand");
+                continue;
+            }
+            i = *first;
+        }
+        if (!pnnx_declare(r, operand(op, i), &items[k])) return false;
+        next = i + 1;
+        r->n_shapes++;
+    }
+    r->has_table = false;
+    return true;
+}
+
+/* ---- the op ---------------------------------------------------------------------------------------------------- */
+
+static bool read_result(pnnx_reader *r, pnnx_head *head, xir_str name) {
+    const char *first = head->rest.p;
+    if (!pnnx_gather_items(r, head)) return false;
+    const pnnx_item *items = r->items.data;
+    const dialect_ref ref = dialect_name(&r->d, name);
+    pnnx_end_line *line = dialect_add(&r->d, &r->ends[1], sizeof *line);
+    xir_value *v = line && dialect_output(&r->d, ref, NULL) ? dialect_use(&r->d, ref) : NULL;
+    if (!v) return false;
+    *line = (pnnx_end_line){ head->type, head->name, { first, (size_t)(head->rest.end - first) },
+                             r->line };
+    for (size_t i = 0; i < r->items.size; i++) {
+        if (items[i].kind != PNNX_SHAPE || !xir_str_equal(items[i].key, name)) continue;
+        if (!pnnx_declare(r, v, &items[i])) return false;
+    }
+    return true;
+}
+
+bool pnnx_read_op(pnnx_reader *r, pnnx_head *head) {
+    dialect *d = &r->d;
+    xir_str name;
+    dialect_node_begin(d);
+    for (uint32_t i = 0; i < head->n_in; i++) {
+        if (!pnnx_read_operand(r, head, i, head->n_in, "inputs", &name)) return false;
+        if (head->end == PNNX_OUTPUT) return read_result(r, head, name);
+        if (!dialect_node_in(d, name)) return false;
+    }
+    for (uint32_t i = 0; i < head->n_out; i++) {
+        if (!pnnx_read_operand(r, head, i, head->n_out, "outputs", &name) || !dialect_node_out(d, name)) return false;
+    }
+    if (!dialect_node_type(d, XIR_STR(""), head->type) || !pnnx_gather_items(r, head) ||
+        !read_attributes(r, head->name) || !read_slots(r)) return false;
+    const xir_op *op = dialect_node_end(d, head->name);
+    return op && read_shapes(r, op);
+}

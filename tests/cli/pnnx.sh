@@ -1,0 +1,56 @@
+# PNNX: a text and its archive are shown, checked, converted and compared; they come back byte for byte, through every
+# format too.
+. "$SRC/tests/cli/lib.sh"
+
+f="#0=(1,2)f32"
+{
+    echo 7767517
+    echo 4 3
+    echo "pnnx.Input               pnnx_input_0             0 1 0 $f"
+    printf %s "nn.Linear                fc                       1 1 0 1 bias=True in_features=2 out_features=1 "
+    echo "@bias=(1)f32 @weight=(1,2)f32 $f #1=(1,1)f32"
+    printf %s "torch.eq                 torch.eq_0               2 1 1 1 2 "
+    echo "\$input=1 \$other=1 #1=(1,1)f32 #1=(1,1)f32 #2=(1,1)bool"
+    echo "pnnx.Output              pnnx_output_0            1 0 2 #2=(1,1)bool"
+} >net.pnnx.param
+
+# The structure alone, with a warning.
+run 0 convert net.pnnx.param alone.param; err "there is no parameter file next to it"; same alone.param net.pnnx.param
+gone alone.bin
+run 3 info net.pnnx.param --params missing.bin
+
+# The members of an archive without its directory: fc.bias is 4 bytes, fc.weight 8.
+header() { printf 'PK\003\004\0\0\0\0\0\0\0\0\0\0'; }
+{
+    header; printf '\0331\337\337\4\0\0\0\4\0\0\0\7\0\0\0fc.bias\0\0\200?'
+    header; printf '\0\0\0\0\10\0\0\0\10\0\0\0\11\0\0\0fc.weight\0\0\0@\0\0\100@'
+} >walked.bin
+run 1 convert net.pnnx.param x.fb --params walked.bin; err "walked.bin@0x0: the checksum of 'fc.bias'"; gone x.fb
+run 0 info net.pnnx.param --params walked.bin; err "the archive has no directory"
+run 0 convert net.pnnx.param net.pnnx.param --params walked.bin --lazy; there net.pnnx.bin
+run 0 info net.pnnx.param; quiet; out "format      pnnx"; out "params      2, "; out "in net.pnnx.bin"
+run 0 check net.pnnx.param; out "no fault found"
+
+for lazy in "" --lazy; do
+    run 0 convert $lazy net.pnnx.param copy.param; quiet; same net.pnnx.param copy.param; same net.pnnx.bin copy.bin
+    run 0 diff $lazy net.pnnx.param copy.param
+    for other in json imodel fb; do
+        run 0 convert $lazy net.pnnx.param "between.$other"
+        run 0 convert $lazy "between.$other" back.param --out-params back.zip
+        same net.pnnx.param back.param; same net.pnnx.bin back.zip; gone back.bin
+    done
+done
+
+# What does not fit is refused, and leaves nothing.
+sed 's/@bias=(1)/@bias=(3)/' net.pnnx.param >wrong.pnnx.param; cp net.pnnx.bin wrong.pnnx.bin
+run 1 convert wrong.pnnx.param x.fb; err "wrong.pnnx.bin@0x0: the member 'fc.bias' has 4 bytes, but its type takes 12"
+gone x.fb
+sed 's/(1,2)f32/(1,x)f32/' net.pnnx.param >bad.param
+run 1 show bad.param; err "bad.param:3:"
+printf '7767517\n2 2\nInput data 0 1 data\nReLU r 1 1 data out 0=1\n' >ncnn.param
+run 3 show ncnn.param; err "ncnn.param:4:21: this is a network of ncnn, not of PNNX: '0=1'"
+
+# A broken graph is read, and its faults have lines.
+sed '5s/2 1 1 1/2 1 1 7/' net.pnnx.param >broken.param; cp net.pnnx.bin broken.bin
+run 1 check broken.param; err "broken.param:5:1: "
+finish

@@ -1,0 +1,92 @@
+/* Reading and writing PNNX while memory is short: every allocation is refused, once and permanently. A failure gives
+ * XIR_E_MEMORY and no network, leaks nothing, and the call succeeds when it is repeated. */
+#include "support/scarce.h"
+#include "zip/zip.h"
+
+static const char text[] =
+    "7767517\n9 5\n"
+    "pnnx.Input               in0                      0 1 0 #0=(1,?)f32\n"
+    "pnnx.Attribute           a                        0 1 1 @data=(2)cp64 #1=(2)c64\n"
+    "nn.Linear                fc                       1 1 0 2 bias=True e=1.000000e-05 l=(1,2) name=x @bias=(2) @weight=(2,4)f32 #0=(1,?)f32 #2=(1,2)f32\n"
+    "torch.add                b                        3 1 2 2 1 3 $y=1 $other=2 $input=2 #2=(1,2)f32 #1=(2,2)null\n"
+    "pnnx.Expression          e                        1 1 later 4 expr=[1,size(@0,2)] k=1 k=2 #4=(%n)i64 #9=(1)f32\n"
+    "torch.t                  e                        1 1 4 later\n"
+    "pnnx.Output              pnnx_output_0            1 0 4 #4=(%n)i64\n";
+
+static void check_and_free(want *w, xir_network *net, xir_network *expected) {
+    IN_PLENTY(w,
+        const char *broken = broken_invariant(net, ASK_ALL);
+        if (broken) fail_msg("a network that was read: %s", broken);
+        assert_true(xir_network_equal(net, expected, true));
+        xir_network_free(expected);
+        xir_network_free(net));
+}
+
+static xir_network *read_once(want *w) {
+    return xir_network_read(w->ctx, text, sizeof text - 1, XIR_STR("x.param"),
+                            &XIR_INIT(xir_load_options, .format = "pnnx", .no_params = true), w->why);
+}
+
+static void reading(want *w) {
+    xir_network *net, *expected;
+    TRY_MAKE(w, net, read_once(w));
+    IN_PLENTY(w, expected = read_once(w));
+    check_and_free(w, net, expected);
+}
+
+static bool keep(void *user, const void *data, size_t size) {
+    buffer_put(user, data, size);
+    return true;
+}
+
+static void writing(want *w) {
+    const xir_save_options options = XIR_INIT(xir_save_options, .format = "pnnx", .unchecked = true);
+    buffer out;
+    xir_network *net;
+    buffer_init(&out, &memory_default);
+    IN_PLENTY(w, net = read_once(w));
+    TRY(w, xir_network_write(net, keep, &out, &options, w->why));
+    IN_PLENTY(w, xir_network_free(net));
+    buffer_free(&out);
+}
+
+/* The type of one weight follows from its bytes. */
+static void weights(want *w) {
+    static const xir_load_options from = { .size = sizeof from, .format = "pnnx" };
+    const xir_save_options options = XIR_INIT(xir_save_options, .format = "pnnx");
+    char bytes[32] = { 1 };
+    buffer bin, out;
+    zip_writer z;
+    xir_network *net;
+    buffer_init(&bin, &memory_default);
+    buffer_init(&out, &memory_default);
+    zip_begin(&z, &memory_default, false, keep, &bin);
+    zip_add(&z, XIR_STR("a.data"), bytes, 16);
+    zip_add(&z, XIR_STR("fc.bias"), bytes, 16);
+    zip_add(&z, XIR_STR("fc.weight"), bytes, 32);
+    assert_int_equal(zip_end(&z), XIR_OK);
+    IN_PLENTY(w, net = read_once(w));
+    TRY_LOOSELY(w, xir_network_read_params(net, bin.data, bin.size, XIR_STR("x.bin"), &from, w->why));
+    TRY(w, xir_network_write_params(net, keep, &out, &options, w->why));
+    IN_PLENTY(w, xir_network_free(net));
+    buffer_free(&bin);
+    buffer_free(&out);
+}
+
+#define SCENARIO(name)                                   \
+    static void test_##name(void **state) {              \
+        (void)state;                                     \
+        run_scarcely(#name, name, false);                \
+    }
+SCENARIO(reading)
+SCENARIO(writing)
+SCENARIO(weights)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reading),
+        cmocka_unit_test(test_writing),
+        cmocka_unit_test(test_weights),
+    };
+    return cmocka_run_group_tests(tests, group_begin, group_end);
+}
