@@ -29,7 +29,7 @@ static random_net make(void) {
     random_net r = { .net = new_net(), .n = 2 + chance(MOST - 1) };
     xir_value *values[MOST + 1] = { xir_input(XIR_AT(r.net), "x", FP32("NC", 2, 3)) };
     for (size_t i = 0; i < r.n; i++) {
-        char name[16];
+        char name[24];
         const int kind = (int)chance(KINDS);
         snprintf(name, sizeof name, "op%zu", i);
         r.kinds[i] = kind % 4 < 2 ? kind : kind % 4;
