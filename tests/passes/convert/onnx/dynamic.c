@@ -186,6 +186,17 @@ static void computes_what_the_bound_one_does(void **state) {
     }
 }
 
+static void its_own_output_does_not_change(void **state) {
+    size_t k = *(const size_t *)*state;
+    xir_network *net = load(models[k].model);
+    convert(net, "", true);
+    xir_network *before = xir_network_clone(net);
+    convert(net, "", true);
+    assert_true(before && xir_network_equal(net, before, true));
+    xir_network_free(before);
+    xir_network_free(net);
+}
+
 /* ---- what ONNX Runtime computes ---------------------------------------------------------------------------------- */
 
 /* Reads the numbers of an output of type `type` from the rest of a line. */
@@ -365,11 +376,12 @@ static void a_masked_token_is_none(void **state) {
 }
 
 int main(void) {
-    struct CMUnitTest tests[2 * COUNT(models) + 4];
+    struct CMUnitTest tests[3 * COUNT(models) + 4];
     size_t n = 0, index[COUNT(models)];
     for (size_t k = 0; k < COUNT(models); k++) {
         index[k] = k;
         tests[n++] = (struct CMUnitTest){ models[k].model, computes_what_the_bound_one_does, NULL, NULL, &index[k] };
+        tests[n++] = (struct CMUnitTest){ models[k].model, its_own_output_does_not_change, NULL, NULL, &index[k] };
         tests[n++] = (struct CMUnitTest){ models[k].model, computes_what_onnx_runtime_does, NULL, NULL, &index[k] };
     }
     tests[n++] = (struct CMUnitTest)cmocka_unit_test(a_batch_is_its_rows);
