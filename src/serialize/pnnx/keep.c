@@ -61,16 +61,6 @@ static bool keep_all_items(pnnx_reader *r, pnnx_printer *p) {
     return true;
 }
 
-/* Operands with a shape, counted once for each place where it is written. */
-static uint64_t count_shapes(const xir_network *net) {
-    uint64_t n = 0;
-    for (const xir_op *op = net->first->next; op && op->next; op = op->next) {
-        for (uint32_t i = 0; i < op->n_inputs; i++) n += pnnx_has_shape(op->inputs[i].value);
-        for (uint32_t i = 0; i < op->n_outputs; i++) n += pnnx_has_shape(&op->outputs[i]);
-    }
-    return n;
-}
-
 /* ---- inputs and outputs ---------------------------------------------------------------------------------------- */
 
 static bool is_usual_name(xir_str name, const char *prefix, size_t i) {
@@ -123,8 +113,7 @@ static bool keep_ends(pnnx_reader *r, pnnx_printer *p, bool input) {
 
 /* Wrong counts are kept with the true ones. */
 static bool keep_counts(pnnx_reader *r) {
-    uint64_t operands = 0;
-    for (const xir_op *op = r->d.net->first; op; op = op->next) operands += op->n_outputs;
+    const uint64_t operands = r->n_values;
     if ((uint64_t)r->declared_ops == r->n_ops && (uint64_t)r->declared_operands == operands) return true;
     const xir_any counts[] = { xir_any_int(r->declared_ops), xir_any_int(r->declared_operands),
                                xir_any_int((int64_t)r->n_ops), xir_any_int((int64_t)operands) };
@@ -142,7 +131,7 @@ bool pnnx_keep(pnnx_reader *r) {
     pnnx_printer p;
     if (!dialect_make_outputs(&r->d)) return false;
     pnnx_printer_init(&p, r->d.alloc);
-    bool differs = r->differs || r->n_shapes != count_shapes(r->d.net);
+    bool differs = r->differs || r->has_bare;   /* an operand without a shape here may have one in another line */
     bool ok = keep_counts(r) && keep_ends(r, &p, true) && keep_ends(r, &p, false) &&
               (!differs || keep_all_items(r, &p));
     pnnx_printer_free(&p);

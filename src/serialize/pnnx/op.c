@@ -121,10 +121,10 @@ static bool keep_last(pnnx_reader *r) {
     return true;
 }
 
-/* Whether the items are in the order in which they are written: kinds, and the keys of the first two kinds. */
-static bool is_sorted(const pnnx_reader *r) {
+/* Whether the items `from` … are in the order in which they are written: kinds, and the keys of the first two kinds. */
+static bool is_sorted(const pnnx_reader *r, size_t from) {
     const pnnx_item *items = r->items.data;
-    for (size_t i = 1; i < r->items.size; i++) {
+    for (size_t i = from + 1; i < r->items.size; i++) {
         const pnnx_item *a = &items[i - 1], *b = &items[i];
         if (a->kind > b->kind) return false;
         if (a->kind == b->kind && b->kind <= PNNX_ATTR && str_order(a->key, b->key) >= 0) return false;
@@ -132,41 +132,88 @@ static bool is_sorted(const pnnx_reader *r) {
     return true;
 }
 
-/* The bytes of the parameters, if there is no weight: equal ones are shared. */
-static xir_str shared_bytes(const pnnx_reader *r, bool sorted) {
+static size_t count_params(const pnnx_reader *r) {
     const pnnx_item *items = r->items.data;
     size_t n = 0;
     while (n < r->items.size && items[n].kind == PNNX_PARAM) n++;
-    if (!n || !sorted || (n < r->items.size && items[n].kind == PNNX_ATTR)) return (xir_str){ NULL, 0 };
+    return n;
+}
+
+/* The text of the first `n` items. */
+static xir_str params_text(const pnnx_reader *r, size_t n) {
+    const pnnx_item *items = r->items.data;
+    if (!n) return (xir_str){ NULL, 0 };
     return (xir_str){ items[0].whole.data,
                       (size_t)(items[n - 1].whole.data - items[0].whole.data) + items[n - 1].whole.size };
 }
 
-static bool read_attributes(pnnx_reader *r, xir_str op) {
+static bool read_params(pnnx_reader *r, bool *same_text) {
     const pnnx_item *items = r->items.data;
-    const bool sorted = is_sorted(r);
-    bool same_text = true;
-    r->differs |= !sorted;
-    if (dialect_node_attrs_again(&r->d, shared_bytes(r, sorted))) return true;
-    for (size_t i = 0; i < r->items.size && items[i].kind <= PNNX_ATTR; i++) r->is_pnnx |= items[i].kind == PNNX_ATTR;
     for (size_t i = 0; i < r->items.size; i++) {
         const pnnx_item *item = &items[i];
         xir_any value;
         bool same = true;
-        if (item->kind > PNNX_ATTR) continue;
-        if (item->kind == PNNX_ATTR) {
-            const xir_str key = { item->key.data - 1, item->key.size + 1 };
-            if (!pnnx_read_weight(r, op, item, &value) || !dialect_node_attr_kept(&r->d, key, value)) return false;
-            continue;
-        }
+        if (item->kind != PNNX_PARAM) continue;
         if (!r->is_pnnx && is_number(item->key)) return refuse_ncnn(r, item);
         r->is_pnnx = true;
         if (!read_value(r, item->value, &value, &same) || !dialect_node_attr(&r->d, item->key, &value)) return false;
-        same_text &= same && memchr(item->whole.data, '=', item->whole.size);
+        *same_text &= same && memchr(item->whole.data, '=', item->whole.size);
     }
-    r->differs |= !same_text;
-    if (!same_text) r->d.node.bytes.size = 0;   /* not shared: the next op must be seen to differ too */
-    return !dialect_failed(&r->d) && (sorted || keep_last(r));
+    return true;
+}
+
+/* The parameters as those of an earlier line with the same text. True: they are added. */
+static bool add_again(pnnx_reader *r, const pnnx_params_memo *memo) {
+    for (size_t i = 0; i < memo->n; i++) {
+        xir_entry *e = dialect_add(&r->d, &r->d.node.attrs, sizeof *e);
+        if (!e) return false;
+        *e = memo->entries[i];
+    }
+    return true;
+}
+
+static bool remember(pnnx_reader *r, xir_str text, pnnx_params_memo *memo) {
+    const dialect_list *attrs = &r->d.node.attrs;
+    const xir_entry *entries = arena_copy(&r->d.scratch, attrs->data, attrs->size * sizeof *entries);
+    if (!entries) return trace_memory(&r->d.trace);
+    *memo = (pnnx_params_memo){ text, entries, attrs->size };
+    return true;
+}
+
+static bool read_weights(pnnx_reader *r, xir_str op) {
+    const pnnx_item *items = r->items.data;
+    for (size_t i = 0; i < r->items.size; i++) {
+        xir_any value;
+        if (items[i].kind != PNNX_ATTR) continue;
+        const xir_str key = { items[i].key.data - 1, items[i].key.size + 1 };
+        if (!pnnx_read_weight(r, op, &items[i], &value) || !dialect_node_attr_kept(&r->d, key, value)) return false;
+    }
+    return true;
+}
+
+/* Equal parameters are read once: ops without weights share their attributes, ops with weights the values in them.
+ * Only those that are written as they are, since each other op must be seen to differ. */
+static bool read_attributes(pnnx_reader *r, xir_str op) {
+    const pnnx_item *items = r->items.data;
+    const size_t n = count_params(r);
+    xir_str text = params_text(r, n);
+    pnnx_params_memo *memo = &r->params[hash_text(r->d.names.seed, text.data, text.size) % PNNX_PARAMS_MEMOS];
+    const bool known = text.size && memo->text.data && xir_str_equal(memo->text, text);
+    const bool sorted = is_sorted(r, known ? n - 1 : 0);   /* what is known is sorted */
+    bool same_text = true, weights = false;
+    if (!sorted) text.size = 0;
+    for (size_t i = n; i < r->items.size; i++) weights |= items[i].kind == PNNX_ATTR;
+    r->differs |= !sorted;
+    r->is_pnnx |= weights;
+    if (!weights && dialect_node_attrs_again(&r->d, text)) return true;
+    if (known && sorted) {
+        if (!add_again(r, memo)) return false;
+    } else {
+        if (!read_params(r, &same_text) || (text.size && same_text && !remember(r, text, memo))) return false;
+        r->differs |= !same_text;
+        if (!same_text) r->d.node.bytes.size = 0;
+    }
+    return (!weights || read_weights(r, op)) && !dialect_failed(&r->d) && (sorted || keep_last(r));
 }
 
 /* ---- operands by name ------------------------------------------------------------------------------------------ */
@@ -273,8 +320,15 @@ static bool is_declared_so(const xir_value *v, const dialect_declared *declared)
 bool pnnx_declare(pnnx_reader *r, xir_value *v, const pnnx_item *item) {
     dialect_declared declared;
     pnnx_shape s;
-    if (!pnnx_read_shape(r, item->value, false, &s) || !pnnx_shape_declared(r, &s, &declared)) return false;
-    r->differs |= !s.same;
+    const xir_str text = item->value;
+    pnnx_shape_memo *memo = &r->shapes[hash_text(r->d.names.seed, text.data, text.size) % PNNX_SHAPE_MEMOS];
+    if (memo->text.data && xir_str_equal(memo->text, text)) {
+        declared = memo->declared;
+    } else {
+        if (!pnnx_read_shape(r, text, false, &s) || !pnnx_shape_declared(r, &s, &declared)) return false;
+        r->differs |= !s.same;
+        *memo = (pnnx_shape_memo){ text, declared };
+    }
     if (pnnx_has_shape(v)) {
         if (is_declared_so(v, &declared)) return true;
         r->differs = true;
@@ -292,7 +346,7 @@ static xir_value *operand(const xir_op *op, size_t i) {
 static bool read_shapes(pnnx_reader *r, const xir_op *op) {
     const pnnx_item *items = r->items.data;
     const size_t n = r->d.node.in.size + r->d.node.out.size;
-    size_t next = 0;
+    size_t next = 0, declared = 0;
     for (size_t k = 0; k < r->items.size; k++) {
         if (items[k].kind != PNNX_SHAPE) continue;
         size_t i = next;
@@ -309,8 +363,9 @@ static bool read_shapes(pnnx_reader *r, const xir_op *op) {
         }
         if (!pnnx_declare(r, operand(op, i), &items[k])) return false;
         next = i + 1;
-        r->n_shapes++;
+        declared++;
     }
+    r->has_bare |= declared < n;
     r->has_table = false;
     return true;
 }
@@ -349,5 +404,6 @@ bool pnnx_read_op(pnnx_reader *r, pnnx_head *head) {
     if (!dialect_node_type(d, XIR_STR(""), head->type) || !pnnx_gather_items(r, head) ||
         !read_attributes(r, head->name) || !read_slots(r)) return false;
     const xir_op *op = dialect_node_end(d, head->name);
+    r->n_values += head->n_out;
     return op && read_shapes(r, op);
 }

@@ -34,12 +34,12 @@ static inline bool pnnx_is_blank(char c) { return c == ' ' || (c >= '\t' && c <=
 typedef struct pnnx_text { const char *p, *end; } pnnx_text;
 /* The next line that is not blank, without its end; false at the end of the text. */
 bool pnnx_next_line(pnnx_text *text, xir_str *line);
-/* The next word of a line; false at its end. */
+/* The next word of a line; false at its end. Nearly all bytes are above the blanks. */
 static inline bool pnnx_next_word(pnnx_text *line, xir_str *word) {
     const char *p = line->p, *end = line->end;
     while (p < end && pnnx_is_blank(*p)) p++;
     const char *start = p;
-    while (p < end && !pnnx_is_blank(*p)) p++;
+    while (p < end && ((unsigned char)*p > ' ' || !pnnx_is_blank(*p))) p++;
     *word = (xir_str){ start, (size_t)(p - start) };
     line->p = p;
     return p > start;
@@ -66,6 +66,11 @@ pnnx_item pnnx_item_of(xir_str word);
 
 /* ---- reading --------------------------------------------------------------------------------------------------- */
 
+/* Texts that were read before, and what they are: layers repeat the parameters and shapes of others. */
+typedef struct pnnx_params_memo { xir_str text; const xir_entry *entries; size_t n; } pnnx_params_memo;
+typedef struct pnnx_shape_memo { xir_str text; dialect_declared declared; } pnnx_shape_memo;
+enum { PNNX_PARAMS_MEMOS = 64, PNNX_SHAPE_MEMOS = 256 };
+
 typedef struct pnnx_reader {
     dialect      d;
     xir_str      text;
@@ -78,10 +83,13 @@ typedef struct pnnx_reader {
     int64_t      declared_ops, declared_operands;   /* the counts of the second line        */
     uint64_t     n_ops;        /* all lines of operators                                     */
     uint64_t     line;         /* the number of this one, from 0                             */
-    uint64_t     n_shapes;     /* # items where they are expected                            */
+    uint64_t     n_values;     /* that inputs and operators make                              */
     bool         differs;      /* some item is not written so                                */
     bool         is_pnnx;      /* some word cannot be ncnn's                                  */
     bool         has_table;    /* `operands` is of this op                                   */
+    bool         has_bare;     /* some operand has no # item in some line                    */
+    pnnx_params_memo params[PNNX_PARAMS_MEMOS];
+    pnnx_shape_memo  shapes[PNNX_SHAPE_MEMOS];
 } pnnx_reader;
 
 /* A line of an input or output. */

@@ -37,8 +37,11 @@ static bool read_count(pnnx_reader *r, pnnx_text *line, const char *what, int64_
     return true;
 }
 
-static bool is_one_of(xir_str text, const char *a, const char *b) {
-    return xir_str_equal(text, xir_str_of(a)) || xir_str_equal(text, xir_str_of(b));
+static bool is_input(xir_str type) {
+    return xir_str_equal(type, XIR_STR("pnnx.Input")) || xir_str_equal(type, XIR_STR("Input"));
+}
+static bool is_output(xir_str type) {
+    return xir_str_equal(type, XIR_STR("pnnx.Output")) || xir_str_equal(type, XIR_STR("Output"));
 }
 
 bool pnnx_read_head(pnnx_reader *r, xir_str line, pnnx_head *out) {
@@ -50,8 +53,8 @@ bool pnnx_read_head(pnnx_reader *r, xir_str line, pnnx_head *out) {
     if (!read_count(r, &out->rest, "inputs", &n_in) || !read_count(r, &out->rest, "outputs", &n_out)) return false;
     out->n_in = (uint32_t)n_in;
     out->n_out = (uint32_t)n_out;
-    if (n_in == 0 && n_out == 1 && is_one_of(out->type, "pnnx.Input", "Input")) out->end = PNNX_INPUT;
-    if (n_in == 1 && n_out == 0 && is_one_of(out->type, "pnnx.Output", "Output")) out->end = PNNX_OUTPUT;
+    if (n_in == 0 && n_out == 1 && is_input(out->type)) out->end = PNNX_INPUT;
+    if (n_in == 1 && n_out == 0 && is_output(out->type)) out->end = PNNX_OUTPUT;
     return true;
 }
 
@@ -105,7 +108,7 @@ static bool read_counts(pnnx_reader *r, pnnx_text *text) {
 static bool begins_with_input(xir_str line) {
     pnnx_text words = { line.data, line.data + line.size };
     xir_str type;
-    return pnnx_next_word(&words, &type) && is_one_of(type, "pnnx.Input", "Input");
+    return pnnx_next_word(&words, &type) && is_input(type);
 }
 
 static bool read_input(pnnx_reader *r, pnnx_head *head, uint64_t at) {
@@ -137,6 +140,7 @@ static bool read_inputs(pnnx_reader *r, pnnx_text text) {
         if (!pnnx_read_head(r, line, &head) || (head.end == PNNX_INPUT && !read_input(r, &head, n))) return false;
     }
     r->n_ops = n;
+    r->n_values = r->ends[0].size;
     const uint64_t declared = (uint64_t)r->declared_operands;
     return dialect_expect_names(&r->d, (size_t)(n < declared ? n : declared)) && dialect_make_inputs(&r->d);
 }
