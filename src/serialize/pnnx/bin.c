@@ -22,7 +22,7 @@ static bool size_of_text(xir_str text, uint64_t *out) {
     uint64_t elements = 1, bits = 0;
     for (size_t i = 0; i < element_codes_pnnx.n; i++)
         if (xir_str_equal(name, xir_str_of(element_codes_pnnx.rows[i].name))) bits = element_codes_pnnx.rows[i].bits;
-    if (!bits || close - text.data < 2) return false;
+    if (!bits || !close || close - text.data < 2) return false;
     for (pnnx_items walk = pnnx_items_of((xir_str){ text.data + 1, (size_t)(close - text.data) - 1 });
          pnnx_next_item(&walk, &item);) {
         int32_t dim = 0;
@@ -36,17 +36,19 @@ static bool has_tag(const xir_value *v, const char *key) {
     return v->more->tags && xir_map_find(v->more->tags, xir_str_of(key));
 }
 
-/* The type of a weight to which the file gives none, from the bytes of its elements; NULL if they do not tell. */
-static const xir_type *type_of_size(loading *l, const xir_value *v, uint64_t size) {
+/* The type of a weight to which the file gives none, from the bytes of its elements; `*out` stays NULL if they do not
+ * tell. False without memory. */
+static bool type_of_size(loading *l, const xir_value *v, uint64_t size, const xir_type **out) {
     const xir_tensor_type *t = xir_type_as_tensor(v->type);
     uint64_t n = 0, bytes = 0;
-    if (!t || dialect_size(t->shape.data, t->shape.size, 8, &n, &bytes) || !n || size % n) return NULL;
+    if (!t || dialect_size(t->shape.data, t->shape.size, 8, &n, &bytes) || !n || size % n) return true;
     const uint64_t width = size / n;
     const xir_float_format as = width == 2 ? XIR_FLOAT_FP16 : XIR_FLOAT_FP64;
-    if (width != 2 && width != 8) return NULL;
-    const xir_type *element = xir_type_float(l->net->ctx, as);
-    if (!element) return NULL;
-    return net_type(l->net, xir_type_tensor(l->net->ctx, element, t->layout, t->shape.data, t->shape.size));
+    if (width != 2 && width != 8) return true;
+    const xir_type *element = xir_type_float(l->net->ctx, as), *type = NULL;
+    if (element) type = xir_type_tensor(l->net->ctx, element, t->layout, t->shape.data, t->shape.size);
+    if (type) *out = net_type(l->net, type);
+    return *out || zip_no_memory(&l->zip);
 }
 
 static bool check_size(loading *l, const xir_value *v, const zip_member *m, const xir_type **type) {
@@ -55,9 +57,9 @@ static bool check_size(loading *l, const xir_value *v, const zip_member *m, cons
     bool known = v->type ? params_size(v, &size) == XIR_OK
                          : text && text->kind == XIR_ANY_TEXT && size_of_text(text->as.text, &size);
     if (!known || size == m->size) return true;
-    if (has_tag(v, PNNX_TAG_ASSUMED) && (*type = type_of_size(l, v, m->size))) return true;
-    return zip_fail(&l->zip, XIR_E_CORRUPT, m->header, "the member '%.*s' has %" PRIu64 " bytes, but its type takes %"
-                    PRIu64, CLIP(m->name), m->size, size);
+    if (has_tag(v, PNNX_TAG_ASSUMED) && !type_of_size(l, v, m->size, type)) return false;
+    return *type || zip_fail(&l->zip, XIR_E_CORRUPT, m->header, "the member '%.*s' has %" PRIu64 " bytes, but its type "
+                             "takes %" PRIu64, CLIP(m->name), m->size, size);
 }
 
 static bool take_one(void *user, xir_value *v) {
