@@ -218,7 +218,7 @@ static bool read_attributes(pnnx_reader *r, xir_str op) {
 
 /* ---- operands by name ------------------------------------------------------------------------------------------ */
 
-enum { NONE = UINT32_MAX };
+#define NONE UINT32_MAX   /* no operand */
 
 static xir_str operand_name(const pnnx_reader *r, size_t i) {
     const dialect_node *n = &r->d.node;
