@@ -284,8 +284,8 @@ size_t symbol_of(const object_pool *pool, expr e) {
 }
 
 bool symbol_name_ok(xir_str name) {
-    const char *end = name.data + name.size;
     if (name.size == 0 || name.size > SYMBOL_NAME_MOST) return false;
+    const char *end = name.data + name.size;
     for (const char *p = name.data; p < end;) {
         unsigned char c = (unsigned char)*p;
         size_t n = c < 0x80 ? (c >= 0x20 && c != 0x7f) : utf8_length(p, end);
