@@ -4,14 +4,16 @@
 #define SUPPORT_OFTEN_H
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define OFTEN(n) ((n) / 5)
+#define IS_SANITIZED 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define OFTEN(n) ((n) / 5)
+#define IS_SANITIZED 1
 #endif
 #endif
-#ifndef OFTEN
-#define OFTEN(n) (n)
+#ifndef IS_SANITIZED
+#define IS_SANITIZED 0
 #endif
+
+#define OFTEN(n) (IS_SANITIZED ? (n) / 5 : (n))
 
 #endif
