@@ -88,14 +88,7 @@ static const xir_object *copy_into(object_pool *pool, const xir_object *object, 
     return !tensor || tensor_set_pool(pool, (xir_tensor_type *)copy) ? copy : NULL;
 }
 
-const xir_object *pool_intern_held(object_pool *pool, const xir_object *object) {
-    const xir_tensor_type *tensor = (const xir_tensor_type *)object;
-    bool symbolic = object->cls == pool->ctx->tensor_class && dims_symbolic(tensor->shape);
-    if (!symbolic) return pool_intern_settled(pool, object);
-    return tensor_pool(tensor) == pool ? object : tensor_intern_moved(pool, tensor);
-}
-
-const xir_object *pool_intern_settled(object_pool *pool, const xir_object *object) {
+static inline const xir_object *intern(object_pool *pool, const xir_object *object) {
     uint32_t hash = xir_object_hash(object);
     if ((pool->count + 1) * 3 > pool->room * 2 && !grow(pool)) return NULL;
     const xir_object **slot = find(pool, object, hash);
@@ -108,6 +101,15 @@ const xir_object *pool_intern_settled(object_pool *pool, const xir_object *objec
     *slot = copy;
     pool->count++;
     return copy;
+}
+
+const xir_object *pool_intern_settled(object_pool *pool, const xir_object *object) { return intern(pool, object); }
+
+const xir_object *pool_intern_held(object_pool *pool, const xir_object *object) {
+    const xir_tensor_type *tensor = (const xir_tensor_type *)object;
+    bool symbolic = object->cls == pool->ctx->tensor_class && dims_symbolic(tensor->shape);
+    if (!symbolic) return intern(pool, object);
+    return tensor_pool(tensor) == pool ? object : tensor_intern_moved(pool, tensor);
 }
 
 const xir_object *pool_intern(object_pool *pool, const xir_object *object) {
