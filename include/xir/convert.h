@@ -25,7 +25,7 @@ typedef struct xir_convert_row {
     uint32_t        abi, size;    /* XIR_ABI, sizeof(xir_convert_row): may grow at its end          */
     const char     *name;         /* the foreign class key: "onnx::Elu", "onnx::com.example.Swish"  */
     const char     *inputs;       /* how many: "1", "1-3", "1-" (at least 1); and their names, for formats that name
-                                     them or keep weights as attributes: "2-3 input weight bias" (see below)        */
+                                     them or keep weights as attributes: "1 x:NCHW @weight:OIHW @bias?" (see below)  */
     const char     *outputs;
     /* All attributes that the foreign op may have, with their types: "alpha:f axis:i! mode:s<11 pad:Is *:t". The name
      * `*` stands for any other. A type is one letter, or several for alternatives (the kinds of xir_any):
@@ -42,7 +42,10 @@ typedef struct xir_convert_row {
      * that it makes, for readers. */
     const char     *cls;
     /* XIR's attributes: "alpha=alpha:0.01 axis=axis beta=0.5": XIR's name = the foreign one, with its default; or XIR's
-     * name and a number. NULL: none. */
+     * name and a number, or a word of XIR: "mode='MEAN'". The foreign one may be an item of a list, "top=pad[0]" (a
+     * number counts as a list of equal items), an inverted bool, "exclude_pad=!include", or a word, number or bool with
+     * XIR's words for it, "mode=type{0:MAX,1:AVG}"; a value without a word keeps the node. An attribute that is none
+     * counts as missing. NULL: none. */
     const char     *sets;
     xir_convert_fn *hook;
 } xir_convert_row;
@@ -51,7 +54,12 @@ typedef struct xir_convert_row {
  * has them. An input that the file names (in the op's tag "source.inputs", a list of texts and nulls by position)
  * gets the position of its name. The others take the remaining positions, in order. If an input is missing and a
  * tensor among the attributes has its name, that tensor is the input. So one hook serves a convolution whose weight
- * is an input and one whose weight is an attribute. */
+ * is an input and one whose weight is an attribute.
+ *
+ * "@weight" is an input that is always an attribute, with this name; it does not count as an input of the file, and must
+ * be present unless it ends in "?". Letters give the order of axes that the file has: "x:NCHW" of feature maps, which
+ * become NHWC for the op of a row without a hook, and its outputs NCHW again; "weight:OIHW" or "weight:IOHW" of a kernel,
+ * which becomes HWIO or HWOI. */
 
 #define XIR_CONVERT_HEAD .abi = XIR_ABI, .size = sizeof(xir_convert_row)
 
@@ -105,6 +113,9 @@ typedef struct xir_dialect_decl {
     void                 (*types)(xir_node *at);
     /* The element type that the file declares for a value without a type, or NULL. NULL here: files declare none. */
     const xir_type      *(*element)(const xir_value *v);
+    /* Changes the structure of a network before its ops are converted one by one: tuples become several values. Returns
+     * XIR_OK or XIR_E_MEMORY. NULL: nothing. */
+    xir_status           (*prepare)(xir_network *net);
 } xir_dialect_decl;
 
 #define XIR_DIALECT_HEAD(prefix_, name_) \

@@ -112,8 +112,8 @@ static bool attribute_is_sound(xir_node *at, const xir_entry *e) {
     long long version = (long long)at->cls->version;
     snprintf(where, sizeof where, "attribute/%.*s", n, e->key.data);
     bool strict = at->c->checking;
-    for (size_t i = 0; at->in && i < at->cls->n_names && i < at->n_in; i++) {
-        if (at->in[i].value && at->in[i].from == FROM_ATTRIBUTE && xir_str_equal(at->cls->names[i], e->key))
+    for (size_t i = 0; at->in && i < at->cls->n_slots && i < at->n_in; i++) {
+        if (at->in[i].value && at->in[i].from == FROM_ATTRIBUTE && xir_str_equal(at->cls->slots[i].name, e->key))
             return true;
     }
     if (!find_attribute(at->cls->row, e->key, &known, &near)) {
@@ -190,6 +190,7 @@ static bool count_is_sound(xir_node *at, const char *what, size_t least, size_t 
 static size_t own_inputs(const xir_node *at) {
     const xir_any *captures = source_tag_find(xir_op_tags(at->op), SOURCE_CAPTURES);
     size_t n = captures && captures->kind == XIR_ANY_LIST ? captures->as.list.size : 0;
+    for (size_t i = 0; i < at->cls->n_slots; i++) if (at->cls->slots[i].is_attribute) return xir_op_input_count(at->op);
     return n > at->n_in ? 0 : at->n_in - n;
 }
 
@@ -198,6 +199,13 @@ static bool inputs_are_sound(xir_node *at) {
     for (size_t i = 0; i < at->n_in; i++) {
         const xir_value *v = node_input_at(at, i);
         if (v && !xir_value_op(v) && !xir_value_is_params(v)) sound = false;   /* conversion_check_values reports it */
+    }
+    for (size_t i = 0; i < at->cls->n_slots; i++) {
+        const row_input *slot = &at->cls->slots[i];
+        if (!slot->is_attribute || slot->optional || node_input_at(at, i)) continue;
+        node_say(at, XIR_ERROR, XIR_E_MISSING, NULL, "the attribute %.*s is missing: expected a tensor",
+                 (int)slot->name.size, slot->name.data);
+        sound = false;
     }
     return sound;
 }

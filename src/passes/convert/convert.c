@@ -34,14 +34,14 @@ void conversion_end(conversion *c) {
 static bool name_inputs(conversion *c, convert_class *cls) {
     const char *text = row_input_names(cls->row->inputs);
     size_t n = 0;
-    for (xir_str name; row_next_input(&text, &name);) n++;
+    for (row_input input; row_next_input(&text, &input);) n++;
     if (!n) return true;
-    xir_str *names = arena_take(&c->scratch, n * sizeof *names);
+    row_input *slots = arena_take(&c->scratch, n * sizeof *slots);
     text = row_input_names(cls->row->inputs);
-    for (size_t i = 0; names && i < n; i++) (void)row_next_input(&text, &names[i]);
-    cls->names = names;
-    cls->n_names = n;
-    return names;
+    for (size_t i = 0; slots && i < n; i++) (void)row_next_input(&text, &slots[i]);
+    cls->slots = slots;
+    cls->n_slots = n;
+    return slots;
 }
 
 const convert_class *conversion_class(conversion *c, const xir_class *cls) {
@@ -235,7 +235,7 @@ static xir_status run_node(conversion *c, xir_op *op, const convert_class *cls) 
     memset(at.given, 0, (n_out + 1) * sizeof *at.given);
 
     if (!cls->row) unknown_op(&at);
-    else if (cls->n_names && !node_find_inputs(&at)) at.fate = at.fate == NODE_NO_MEMORY ? NODE_NO_MEMORY : NODE_WRONG;
+    else if (cls->n_slots && !node_find_inputs(&at)) at.fate = at.fate == NODE_NO_MEMORY ? NODE_NO_MEMORY : NODE_WRONG;
     else if (!node_is_sound(&at)) at.fate = NODE_WRONG;
     else if (!inputs_are_ready(&at)) at.fate = NODE_WRONG;
     else if (c->checking && !convert_check(cls->dialect, &at)) at.fate = NODE_WRONG;
@@ -259,6 +259,7 @@ xir_status conversion_run(conversion *c) {
     xir_status status = conversion_order(c, &sorted);
     c->changed += !sorted && !c->cyclic;
     if (!status && c->checking) status = conversion_check_values(c, sorted || c->cyclic);
+    if (!status) status = convert_prepare(c->dialect, c->net);
     for (xir_op *op = xir_network_first(c->net), *next; op && !status; op = next) {
         next = xir_op_next(op);
         const bool own = !xir_class_is_opaque(xir_op_class(op));

@@ -31,6 +31,7 @@ const char *convert_operators(const xir_dialect_decl *dialect);
 bool            convert_check(const xir_dialect_decl *dialect, xir_node *at);
 void            convert_types(const xir_dialect_decl *dialect, xir_node *at);
 const xir_type *convert_element(const xir_dialect_decl *dialect, const xir_value *v);
+xir_status      convert_prepare(const xir_dialect_decl *dialect, xir_network *net);
 
 /* A row of a table; all rows of a table have the size of the first. */
 static inline const xir_convert_row *convert_row_at(const xir_convert_row *rows, size_t i) {
@@ -50,6 +51,12 @@ extern const xir_pass_decl pass_to_xir;
 
 /* ---- a conversion ----------------------------------------------------------------------------------------------- */
 
+/* An input of a row: its name, with the @ of an attribute; the letters of its axes. */
+typedef struct row_input {
+    xir_str name, order;
+    bool    is_attribute, optional;
+} row_input;
+
 /* The facts about a foreign class. */
 typedef struct convert_class {
     const xir_convert_row *row;       /* NULL: none                  */
@@ -58,8 +65,8 @@ typedef struct convert_class {
     int64_t                version;
     xir_str                type;      /* "Conv"                      */
     size_t                 least_in, most_in, least_out, most_out;
-    const xir_str         *names;     /* of inputs, by position      */
-    size_t                 n_names;
+    const row_input       *slots;     /* the named inputs, by position */
+    size_t                 n_slots;
     bool                   needs;     /* some attribute is required */
     int64_t                from, until;   /* versions that have the op */
 } convert_class;
@@ -175,15 +182,27 @@ bool row_range(const char *text, size_t *least, size_t *most);
 /* The names in "2-3 input weight bias", and the next of them; false at the end, or if the text is malformed: then *text
  * is not at its end. */
 const char *row_input_names(const char *inputs);
-bool row_next_input(const char **text, xir_str *name);
+bool row_next_input(const char **text, row_input *out);
 typedef struct row_set {
-    xir_str field, attribute;   /* attribute is empty for a number */
+    xir_str field, attribute;   /* attribute is empty for a number or a word          */
+    bool    is_item;            /* "stride[0]"                                        */
+    size_t  item;
+    bool    inverted;           /* "!bias"                                            */
+    xir_str words;              /* "0:MAX,1:AVG": theirs and ours; empty: as they are */
+    xir_str word;               /* a word of ours: "'FLOOR'"                          */
     bool    has_number;
     double  number;
 } row_set;
 bool row_next_set(const char **text, row_set *out);
-/* Makes the op of a row without a hook. */
+/* Takes the next pair off a list of words; false at the end, or if it is malformed: then the list is not empty. */
+bool row_next_word(xir_str *words, xir_str *theirs, xir_str *own);
+/* Makes the op of the row's class and sets; `more` are set instead of the row's sets of the same names. */
 bool row_run(xir_node *at);
+bool row_run_with(xir_node *at, xir_sets more);
+/* An input in XIR's order of axes, if the row gives the order that it has; NULL if absent. Sets the node's outputs to
+ * those of an op; feature maps in the order of input 0. */
+xir_value *row_input_value(xir_node *at, size_t i);
+bool       row_results(xir_node *at, xir_op *op);
 
 /* check.c: whether counts and attributes fit the row; adds findings. */
 bool node_is_sound(xir_node *at);

@@ -40,6 +40,10 @@ const xir_type *convert_element(const xir_dialect_decl *dialect, const xir_value
     return HAS(dialect, element) ? dialect->element(v) : NULL;
 }
 
+xir_status convert_prepare(const xir_dialect_decl *dialect, xir_network *net) {
+    return dialect && HAS(dialect, prepare) ? dialect->prepare(net) : XIR_OK;
+}
+
 /* ---- checks ----------------------------------------------------------------------------------------------------- */
 
 /* Checks a struct that begins with its ABI version and size: it has all fields of the first version, and none that is

@@ -25,8 +25,8 @@ static void place_in_file(const xir_node *at, const char *where, char out[200]) 
     snprintf(out, 200, "%s", where);
     if (!input || i >= at->n_in || !at->in[i].value) return;
     if (at->in[i].from != FROM_ATTRIBUTE) snprintf(out, 200, "input/%u%s", at->in[i].from, end);
-    else snprintf(out, 200, "attribute/%.*s%s", (int)(at->cls->names[i].size < 100 ? at->cls->names[i].size : 100),
-                  at->cls->names[i].data, end);
+    else snprintf(out, 200, "attribute/%.*s%s", (int)(at->cls->slots[i].name.size < 100 ? at->cls->slots[i].name.size : 100),
+                  at->cls->slots[i].name.data, end);
 }
 
 static XIR_PRINTF(5, 0) xir_status say(const xir_node *at, xir_severity severity, xir_status code, const char *where,
@@ -105,7 +105,7 @@ xir_value *node_input_at(const xir_node *at, size_t i) {
 }
 
 const char *node_input_words(const xir_node *at, size_t i, char room[80]) {
-    xir_str name = i < at->cls->n_names ? at->cls->names[i] : (xir_str){ NULL, 0 };
+    xir_str name = i < at->cls->n_slots ? at->cls->slots[i].name : (xir_str){ NULL, 0 };
     if (name.size) snprintf(room, 80, "input %zu (%.*s)", i, (int)(name.size < 50 ? name.size : 50), name.data);
     else snprintf(room, 80, "input %zu", i);
     return room;
@@ -118,7 +118,7 @@ static const xir_list *names_in_file(const xir_node *at) {
 }
 
 static size_t position_named(const xir_node *at, xir_str name) {
-    for (size_t i = 0; i < at->cls->n_names; i++) if (xir_str_equal(at->cls->names[i], name)) return i;
+    for (size_t i = 0; i < at->cls->n_slots; i++) if (xir_str_equal(at->cls->slots[i].name, name)) return i;
     return SIZE_MAX;
 }
 
@@ -146,7 +146,7 @@ static bool put_named(xir_node *at, node_input *in, bool *placed, const xir_list
 }
 
 bool node_find_inputs(xir_node *at) {
-    const size_t room = at->cls->n_names + at->n_in;
+    const size_t room = at->cls->n_slots + at->n_in;
     node_input *in = arena_take(&at->c->scratch, (room + 1) * sizeof *in);
     bool *placed = arena_take(&at->c->scratch, at->n_in + 1);
     if (!in || !placed) return node_no_memory(at);
@@ -156,12 +156,12 @@ bool node_find_inputs(xir_node *at) {
     if (names && !put_named(at, in, placed, names)) return false;
     for (size_t k = 0, i = 0; k < at->n_in; k++) {   /* the unnamed ones, in order, absent ones included */
         if (placed[k]) continue;
-        while (in[i].value) i++;
+        while (in[i].value || (i < at->cls->n_slots && at->cls->slots[i].is_attribute)) i++;
         in[i++] = (node_input){ xir_op_input(at->op, (int64_t)k), (uint32_t)k };
     }
-    for (size_t i = 0; i < at->cls->n_names; i++) {
+    for (size_t i = 0; i < at->cls->n_slots; i++) {
         const xir_map *extra = xir_op_extra(at->op);
-        const xir_any *a = in[i].value || !extra ? NULL : xir_map_find(extra, at->cls->names[i]);
+        const xir_any *a = in[i].value || !extra ? NULL : xir_map_find(extra, at->cls->slots[i].name);
         if (a && a->kind == XIR_ANY_PARAMS) in[i] = (node_input){ a->as.params, FROM_ATTRIBUTE };
     }
     at->n_in = room;

@@ -1,5 +1,6 @@
 /* Rows: their list, their texts, and the ops that rows without a hook make. The rows of dialects, programs and plug-ins
  * are in one list of the context. */
+#include <stdio.h>
 #include <stdlib.h>
 #include "convert/convert.h"
 
@@ -70,11 +71,55 @@ bool row_range(const char *text, size_t *least, size_t *most) {
 
 const char *row_input_names(const char *inputs) { return skip(inputs + strcspn(inputs, " ")); }
 
-bool row_next_input(const char **text, xir_str *name) {
-    const char *end = read_word(*text, name);
-    if (!name->size || (*end && *end != ' ')) return false;
-    *text = skip(end);
+bool row_next_input(const char **text, row_input *out) {
+    const char *p = *text;
+    *out = (row_input){ .is_attribute = *p == '@' };
+    p = read_word(p + out->is_attribute, &out->name);
+    if (!out->name.size) return false;
+    if (out->is_attribute) out->name = (xir_str){ out->name.data - 1, out->name.size + 1 };
+    if (*p == ':') {
+        out->order = (xir_str){ p + 1, strspn(p + 1, "NCDHWLOI") };
+        if (out->order.size < 2) return false;
+        p = out->order.data + out->order.size;
+    }
+    if (*p == '?') out->optional = true, p++;
+    if (*p && *p != ' ') return false;
+    *text = skip(p);
     return true;
+}
+
+bool row_next_word(xir_str *words, xir_str *theirs, xir_str *own) {
+    size_t colon = 0, end = 0;
+    while (end < words->size && words->data[end] != ',') end++;
+    while (colon < end && words->data[colon] != ':') colon++;
+    if (colon == 0 || colon + 1 >= end) return false;
+    *theirs = (xir_str){ words->data, colon };
+    *own = (xir_str){ words->data + colon + 1, end - colon - 1 };
+    const size_t used = end < words->size ? end + 1 : end;
+    *words = (xir_str){ words->data + used, words->size - used };
+    return true;
+}
+
+/* "name", "!name", "name[1]" or "name{a:A,b:B}". NULL: it is malformed. */
+static const char *read_source(const char *p, row_set *out) {
+    char *end;
+    xir_str theirs, own;
+    if (*p == '!') out->inverted = true, p++;
+    p = read_word(p, &out->attribute);
+    if (!out->attribute.size) return NULL;
+    if (*p == '[') {
+        if (p[1] < '0' || p[1] > '9') return NULL;
+        out->item = (size_t)strtoul(p + 1, &end, 10);
+        out->is_item = true;
+        if (*end != ']') return NULL;
+        p = end + 1;
+    }
+    if (*p != '{') return p;
+    out->words = (xir_str){ p + 1, strcspn(p + 1, "} ") };
+    p = out->words.data + out->words.size;
+    xir_str rest = out->words;
+    while (row_next_word(&rest, &theirs, &own)) {}
+    return out->words.size && !rest.size && *p == '}' ? p + 1 : NULL;
 }
 
 bool row_next_set(const char **text, row_set *out) {
@@ -85,9 +130,12 @@ bool row_next_set(const char **text, row_set *out) {
     p = read_word(p, &out->field);
     if (!out->field.size || *p++ != '=') return false;
     bool is_number = (*p >= '0' && *p <= '9') || *p == '-';
-    if (!is_number) {
-        p = read_word(p, &out->attribute);
-        if (!out->attribute.size) return false;
+    if (*p == '\'') {
+        out->word = (xir_str){ p + 1, strcspn(p + 1, "' ") };
+        p = out->word.data + out->word.size;
+        if (!out->word.size || *p++ != '\'') return false;
+    } else if (!is_number) {
+        if (!(p = read_source(p, out))) return false;
         is_number = *p == ':';
         if (is_number) p++;
     }
@@ -129,7 +177,7 @@ static const char *fault_of(const xir_convert_row *row) {
     size_t n_names = 0;
     if (!row_range(row->inputs, &least, &most)) return "its number of inputs is not a range";
     const char *names = row_input_names(row->inputs);
-    for (xir_str name; row_next_input(&names, &name);) n_names++;
+    for (row_input input; row_next_input(&names, &input);) n_names += !input.is_attribute;
     if (*names || n_names > most) return "its input names are malformed";
     if (!row_range(row->outputs, &least, &most) || strchr(row->outputs, ' '))
         return "its number of outputs is not a range";
@@ -198,33 +246,112 @@ xir_status xir_convert_register(xir_context *ctx, const xir_convert_row *rows, s
 
 /* ---- rows without a hook ---------------------------------------------------------------------------------------- */
 
-/* Makes one set. False: it is left out, because the node does not have the attribute and the row has no default. */
-static bool set_of(const xir_node *at, const row_set *from, char name[64], xir_set *out) {
+enum { MOST_SETS = 32 };
+
+/* An attribute's value for a set, or one of its items. A number counts as a list of equal items. NULL: the node does
+ * not have it. */
+static const xir_any *value_of(const xir_node *at, const row_set *from) {
     const xir_map *extra = xir_op_extra(at->op);
     const xir_any *any = from->attribute.size && extra ? xir_map_find(extra, from->attribute) : NULL;
-    if (from->field.size >= 64 || (!any && !from->has_number)) return false;
+    if (!any || !from->is_item || any->kind != XIR_ANY_LIST) return any;
+    return from->item < any->as.list.size ? &any->as.list.items[from->item] : NULL;
+}
+
+/* The word of ours for a word, a number or a bool of theirs; empty if the row has none. */
+static xir_str own_word(const xir_any *any, xir_str words) {
+    char digits[24] = "";
+    xir_str value = { digits, 0 }, theirs, own;
+    if (any->kind == XIR_ANY_TEXT) value = any->as.text;
+    else if (any->kind == XIR_ANY_BOOL) value = xir_str_of(any->as.boolean ? "True" : "False");
+    else if (any->kind == XIR_ANY_INT)
+        value.size = (size_t)snprintf(digits, sizeof digits, "%lld", (long long)any->as.integer);
+    while (row_next_word(&words, &theirs, &own)) if (xir_str_equal(theirs, value)) return own;
+    return (xir_str){ NULL, 0 };
+}
+
+/* Makes one set. Leaves *made if the node does not have the attribute and the row has no default. False: the node is
+ * kept, because the row has no set for the attribute's value. */
+static bool set_of(xir_node *at, const row_set *from, char name[64], xir_set *out, bool *made) {
+    const xir_any *any = value_of(at, from);
+    if (any && any->kind == XIR_ANY_NULL) any = NULL;
+    if (from->field.size >= 64 || (!any && !from->has_number && !from->word.size)) return true;
+    *made = true;
     memcpy(name, from->field.data, from->field.size);
     name[from->field.size] = '\0';
     *out = (xir_set){ .name = name, .kind = XIR_SET_REAL, .r = from->number };
-    if (any && any->kind == XIR_ANY_NULL) return from->has_number;
+    if (from->word.size) *out = (xir_set)XIR_SETE(name, from->word);
     if (any) *out = (xir_set){ .name = name, .kind = XIR_SET_ANY, .p = any };
-    return true;
+    if (any && from->words.size) *out = (xir_set)XIR_SETE(name, own_word(any, from->words));
+    if (any && from->inverted) *out = (xir_set)XIR_SETI(name, !(node_any_real(any, 0) != 0));
+    const bool text = any && any->kind == XIR_ANY_TEXT && (from->is_item || from->inverted);
+    if (!text && !(any && from->words.size && !out->text.size)) return true;
+    const int n = (int)(from->attribute.size < 60 ? from->attribute.size : 60);
+    if (any->kind != XIR_ANY_TEXT) return xir_node_unsupported(at, "this value of %.*s", n, from->attribute.data);
+    return xir_node_unsupported(at, "%.*s is %.*s", n, from->attribute.data,
+                                (int)(any->as.text.size < 60 ? any->as.text.size : 60), any->as.text.data);
 }
 
-bool row_run(xir_node *at) {
-    enum { MOST_SETS = 12 };
+static bool has_set(xir_sets sets, const char *name) {
+    for (size_t i = 0; i < sets.n; i++) if (strcmp(sets.data[i].name, name) == 0) return true;
+    return false;
+}
+
+/* Whether letters describe feature maps; otherwise they describe a kernel. */
+static bool is_map(xir_str order) { return order.size >= 3 && order.data[0] == 'N' && order.data[1] == 'C'; }
+
+/* A kernel in XIR's order: what precedes its spatial axes comes last, in reverse, "OIHW" as "HWIO". */
+static xir_value *kernel_of(xir_node *at, xir_value *v, xir_str order) {
+    int64_t axes[8];
+    char letters[9] = "";
+    if (!v || order.size > 8) return v;
+    for (size_t i = 0; i < order.size; i++) {
+        axes[i] = (int64_t)(i + 2 < order.size ? i + 2 : order.size - 1 - i);
+        letters[i] = order.data[axes[i]];
+    }
+    return xir_node_transposed(at, v, axes, order.size, order.size > 2 ? letters : NULL);
+}
+
+xir_value *row_input_value(xir_node *at, size_t i) {
+    xir_value *v = xir_node_optional_input(at, i);
+    const xir_str order = i < at->cls->n_slots ? at->cls->slots[i].order : (xir_str){ NULL, 0 };
+    if (!v || !order.size) return v;
+    const size_t rank = xir_type_rank(xir_value_type(v));
+    if (rank != order.size) {
+        char words[80];
+        return xir_node_unsupported(at, "%s has %zu dims", node_input_words(at, i, words), rank), NULL;
+    }
+    return is_map(order) ? xir_node_channels_last(at, v) : kernel_of(at, v, order);
+}
+
+bool row_results(xir_node *at, xir_op *op) {
+    const bool map = at->cls->n_slots && is_map(at->cls->slots[0].order);
+    for (size_t i = 0; op && i < at->n_out; i++) {
+        xir_value *v = xir_op_output(op, (int64_t)i);
+        xir_node_result(at, i, map ? xir_node_channels_second(at, v) : v);
+    }
+    return !xir_node_failed(at);
+}
+
+bool row_run_with(xir_node *at, xir_sets more) {
     char names[MOST_SETS][64];
-    xir_set sets[MOST_SETS];
+    xir_set sets[MOST_SETS + MOST_SETS];
     size_t n = 0;
     row_set from;
     const char *text = at->cls->row->sets;
-    while (n < MOST_SETS && row_next_set(&text, &from)) n += set_of(at, &from, names[n], &sets[n]);
-    xir_value **inputs = arena_take(&at->c->scratch, (at->n_in + 1) * sizeof *inputs);
+    while (n < MOST_SETS && row_next_set(&text, &from)) {
+        bool made = false;
+        if (!set_of(at, &from, names[n], &sets[n], &made)) return false;
+        if (made && !has_set(more, names[n])) n++;
+    }
+    for (size_t i = 0; i < more.n && i < MOST_SETS; i++) sets[n++] = more.data[i];
+    const size_t n_in = at->n_in > at->cls->n_slots ? at->n_in : at->cls->n_slots;
+    xir_value **inputs = arena_take(&at->c->scratch, (n_in + 1) * sizeof *inputs);
     if (!inputs) return node_no_memory(at);
-    for (size_t i = 0; i < at->n_in; i++) inputs[i] = xir_node_optional_input(at, i);
+    for (size_t i = 0; i < at->n_in; i++) inputs[i] = row_input_value(at, i);
     const xir_values values = { inputs, at->n_in };
-    if (at->n_out <= 1) return xir_node_becomes(at, at->cls->row->cls, values, (xir_sets){ sets, n });
-    xir_op *op = xir_node_make_op(at, at->cls->row->cls, values, (xir_sets){ sets, n });
-    for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
-    return !xir_node_failed(at);
+    const bool map = at->cls->n_slots && is_map(at->cls->slots[0].order);
+    if (at->n_out <= 1 && !map) return xir_node_becomes(at, at->cls->row->cls, values, (xir_sets){ sets, n });
+    return row_results(at, xir_node_make_op(at, at->cls->row->cls, values, (xir_sets){ sets, n }));
 }
+
+bool row_run(xir_node *at) { return row_run_with(at, XIR_NO_SETS); }

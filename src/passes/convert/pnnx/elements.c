@@ -1,0 +1,210 @@
+/* Operators that compute each element by itself. */
+#include <math.h>
+#include "convert/pnnx/pnnx.h"
+
+/* ---- activations ------------------------------------------------------------------------------------------------ */
+
+/* x where it is above the threshold, else the value. */
+bool pnnx_threshold(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    if (!x) return false;
+    const xir_type *element = v_element(x);
+    xir_value *above = xir_node_make(at, "Greater",
+                                     INS(x, xir_node_scalar(at, element, xir_node_real(at, "threshold", 0))), NO_SETS);
+    return xir_node_becomes(at, "Where", INS(x, xir_node_scalar(at, element, xir_node_real(at, "value", 0)), above),
+                            NO_SETS);
+}
+
+bool pnnx_rrelu(xir_node *at) {
+    if (xir_node_bool(at, "training", false)) return xir_node_unsupported(at, "training");
+    const double slope = (xir_node_real(at, "lower", 1.0 / 8) + xir_node_real(at, "upper", 1.0 / 3)) / 2;
+    return xir_node_becomes(at, "ReLU", INS(xir_node_input(at, 0)), SETS(REAL("alpha", slope)));
+}
+
+/* alpha * ELU(x / alpha), but a negative alpha turns the parts around: max(0, x) + min(0, alpha (e^(x / alpha) - 1)). */
+bool pnnx_celu(xir_node *at) {
+    const double alpha = xir_node_real(at, "alpha", 1);
+    if (!(alpha > 0)) return xir_node_unsupported(at, "alpha is %g", alpha);
+    xir_value *scaled = xir_node_make(at, "DivideScalar", INS(xir_node_input(at, 0)), SETS(REAL("divisor", alpha)));
+    return xir_node_result(at, 0, xir_node_scaled(at, xir_node_unary(at, "ELU", scaled), alpha));
+}
+
+bool pnnx_selu(xir_node *at) {
+    xir_value *elu = xir_node_make(at, "ELU", INS(xir_node_input(at, 0)), SETS(REAL("alpha", 1.6732632423543772)));
+    return xir_node_result(at, 0, xir_node_scaled(at, elu, 1.0507009873554805));
+}
+
+/* The erf form, or 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))). */
+bool pnnx_gelu(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    if (!xir_node_one_of(at, "approximate", "none", "none|tanh")) return false;
+    if (!xir_node_is(at, "approximate", "tanh")) return xir_node_result(at, 0, xir_node_unary(at, "GELU", x));
+    xir_value *cube = xir_node_product(at, xir_node_product(at, x, x), x);
+    xir_value *t = xir_node_unary(at, "Tanh",
+                                  xir_node_scaled(at, xir_node_sum(at, x, cube, 1, 0.044715), 0.79788456080286535588));
+    return xir_node_result(at, 0, xir_node_product(at, xir_node_scaled(at, x, 0.5), pnnx_affine(at, t, 1, 1)));
+}
+
+/* a * sigmoid(b), the halves of a dim. */
+bool pnnx_glu(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    int64_t axis;
+    if (!x || !pnnx_axis(at, "dim", -1, v_rank(x), &axis)) return false;
+    if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
+    const int64_t half = v_dim(x, (size_t)axis) / 2;
+    xir_value *a = pnnx_part(at, x, (size_t)axis, 0, half, 1), *b = pnnx_part(at, x, (size_t)axis, half, INT64_MAX, 1);
+    return xir_node_result(at, 0, xir_node_product(at, a, xir_node_unary(at, "Sigmoid", b)));
+}
+
+/* Without a dim PyTorch takes dim 0 of tensors with 0, 1 or 3 dims, else dim 1. */
+bool pnnx_soft(xir_node *at) {
+    const xir_str type = xir_node_type(at);
+    const bool map = xir_str_equal(type, XIR_STR("nn.Softmax2d"));
+    const bool least = xir_str_equal(type, XIR_STR("nn.Softmin")) || xir_str_equal(type, XIR_STR("F.softmin"));
+    xir_value *x = xir_node_input(at, 0);
+    int64_t axis;
+    if (!x) return false;
+    if (!pnnx_is_none(at, "dtype")) return xir_node_unsupported(at, "another element type");
+    const size_t rank = v_rank(x);
+    const int64_t otherwise = map ? -3 : rank == 0 || rank == 1 || rank == 3 ? 0 : 1;
+    if (!pnnx_axis(at, "dim", otherwise, rank, &axis)) return false;
+    const char *cls = least || map ? "Softmax" : at->cls->row->cls;
+    return xir_node_result(at, 0, pnnx_softmax(at, cls, least ? xir_node_unary(at, "Neg", x) : x, axis));
+}
+
+/* One slope per channel, dim 1, or one for all. */
+bool pnnx_prelu(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0), *slope = xir_node_input(at, 1);
+    if (xir_node_failed(at)) return false;
+    const size_t rank = v_rank(x);
+    const int64_t n = v_rank(slope) ? v_dim(slope, 0) : 1;
+    if (xir_value_is_params(slope) && (n == 1 || (rank >= 2 && rank <= 5))) {
+        const bool map = n != 1 && rank >= 3;
+        slope = pnnx_shaped(at, slope, &n, 1);
+        xir_value *y = xir_node_make(at, "PReLU", INS(map ? xir_node_channels_last(at, x) : x), SETS(OBJ("alpha", slope)));
+        return xir_node_result(at, 0, map ? xir_node_channels_second(at, y) : y);
+    }
+    xir_ints dims = xir_node_make_ints(at, rank > 1 ? rank - 1 : 1, 1);
+    if (xir_node_failed(at) || n < 0) return xir_node_unsupported(at, "unknown slopes");
+    dims.v[0] = n;
+    xir_value *below = xir_node_make(at, "Minimum", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
+    return xir_node_result(at, 0, xir_node_sum(at, xir_node_unary(at, "ReLU", x),
+                                               xir_node_product(at, make_reshaped(at, slope, &dims), below), 1, 1));
+}
+
+/* ---- two operands ----------------------------------------------------------------------------------------------- */
+
+/* The other operand: an input, or a number. A real next to integers makes both real. */
+static xir_value *other_side(xir_node *at, size_t i, const char *name, const xir_value *x) {
+    if (xir_node_has(at, i)) return xir_node_input(at, i);
+    const xir_any *a = xir_node_attr(at, name);
+    if (!x || !a) return xir_node_unsupported(at, "%s is missing", name), NULL;
+    const bool real = a->kind == XIR_ANY_REAL && xir_type_kind_of(v_element(x)) != XIR_TYPE_FLOAT;
+    const bool whole = a->kind == XIR_ANY_INT && xir_type_kind_of(v_element(x)) == XIR_TYPE_BOOL;
+    xir_context *ctx = xir_node_context(at);
+    return xir_node_scalar(at, real ? xir_type_float(ctx, XIR_FLOAT_FP32) : whole ? xir_type_sint(ctx, 64)
+                           : v_element(x), xir_node_real(at, name, 0));
+}
+
+bool pnnx_compare(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0), *y = other_side(at, 1, "other", x);
+    if (!pnnx_promote(at, &x, &y)) return false;
+    return xir_node_becomes(at, at->cls->row->cls, INS(x, y), NO_SETS);
+}
+
+/* XIR's And, Or and Xor are of bools. */
+bool pnnx_bits(xir_node *at) {
+    const xir_str type = xir_node_type(at);
+    const bool shift = xir_str_equal(type, XIR_STR("torch.bitwise_left_shift")) ||
+                       xir_str_equal(type, XIR_STR("torch.bitwise_right_shift"));
+    xir_value *x = xir_node_input(at, 0);
+    if (!x) return false;
+    if (xir_str_equal(type, XIR_STR("torch.bitwise_not"))) {
+        if (xir_type_kind_of(v_element(x)) == XIR_TYPE_BOOL) return xir_node_becomes(at, "Not", INS(x), NO_SETS);
+        return xir_node_result(at, 0, pnnx_affine(at, xir_node_unary(at, "Neg", x), 1, -1));   /* two's complement */
+    }
+    xir_value *y = other_side(at, 1, "other", x);
+    if (!pnnx_promote(at, &x, &y)) return false;
+    if (shift) {
+        const bool left = xir_str_equal(type, XIR_STR("torch.bitwise_left_shift"));
+        xir_value *power = xir_node_make(at, "Pow", INS(xir_node_scalar(at, v_element(x), 2), y), NO_SETS);
+        if (left) return xir_node_result(at, 0, xir_node_product(at, x, power));
+        return xir_node_becomes(at, "Div", INS(x, power), SETS(WORD("rounding_mode", XIR_STR("FLOOR"))));
+    }
+    if (xir_type_kind_of(v_element(x)) != XIR_TYPE_BOOL) return xir_node_unsupported(at, "bits of integers");
+    return xir_node_becomes(at, at->cls->row->cls, INS(x, y), NO_SETS);
+}
+
+bool pnnx_clamp(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    if (!x) return false;
+    if (xir_node_has(at, 1) || xir_node_has(at, 2)) {
+        if (xir_node_has(at, 1)) x = xir_node_make(at, "Maximum", INS(x, xir_node_input(at, 1)), NO_SETS);
+        if (xir_node_has(at, 2)) x = xir_node_make(at, "Minimum", INS(x, xir_node_input(at, 2)), NO_SETS);
+    }
+    const double least = xir_node_real(at, "min", -INFINITY), greatest = xir_node_real(at, "max", INFINITY);
+    if (isinf(least) && isinf(greatest)) return xir_node_result(at, 0, x);
+    return xir_node_becomes(at, "ClampScalar", INS(x), SETS(REAL("min", least), REAL("max", greatest)));
+}
+
+bool pnnx_to(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    if (!x) return false;
+    const xir_type *to = xir_node_has(at, 1) ? NULL : pnnx_element(xir_node_context(at), xir_node_text(at, "dtype", ""));
+    if (xir_node_has(at, 1)) {
+        const xir_value *like = xir_node_input(at, 1);
+        if (!like) return false;
+        to = v_element(like);
+    }
+    if (!to) return xir_node_unsupported(at, "elements that XIR does not have");
+    return xir_node_result(at, 0, xir_node_cast(at, x, to));
+}
+
+/* A value given as a number, a word (inf, -inf) or an input, in the elements of x. */
+static xir_value *filler(xir_node *at, size_t i, const char *name, const xir_value *x) {
+    if (!x) return NULL;
+    if (xir_node_has(at, i)) return xir_node_cast(at, xir_node_input(at, i), v_element(x));
+    double v = xir_node_real(at, name, 0);
+    if (xir_node_is(at, name, "inf")) v = INFINITY;
+    else if (xir_node_is(at, name, "-inf")) v = -INFINITY;
+    else if (*xir_node_text(at, name, "").data) return xir_node_unsupported(at, "the value is a text"), NULL;
+    return xir_node_scalar(at, v_element(x), v);
+}
+
+/* Every element becomes the value. */
+bool pnnx_fill(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0), *v = filler(at, 1, "value", x);
+    if (xir_node_failed(at)) return false;
+    xir_value *never = xir_node_scalar(at, xir_type_bool(xir_node_context(at)), 0);
+    return xir_node_becomes(at, "Where", INS(x, v, never), NO_SETS);
+}
+
+bool pnnx_masked_fill(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0), *mask = xir_node_input(at, 1);
+    return xir_node_becomes(at, "Where", INS(filler(at, 2, "value", x), x, mask), NO_SETS);
+}
+
+bool pnnx_where(xir_node *at) {
+    xir_value *condition = xir_node_input(at, 0), *x = xir_node_optional_input(at, 1), *y = xir_node_optional_input(at, 2);
+    if (!x) x = other_side(at, 1, "input", y);
+    if (!y) y = other_side(at, 2, "other", x);
+    if (!pnnx_promote(at, &x, &y)) return false;
+    return xir_node_becomes(at, "Where", INS(x, y, condition), NO_SETS);
+}
+
+/* a[1] b[2] - a[2] b[1], and so on around a dim of 3. */
+bool pnnx_cross(xir_node *at) {
+    xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 1);
+    if (!pnnx_promote(at, &a, &b) || !xir_node_need_dims(at, a, 0, SIZE_MAX)) return false;
+    const size_t rank = v_rank(a);
+    size_t first = 0;
+    while (first < rank && v_dim(a, first) != 3) first++;
+    int64_t axis = (int64_t)first;
+    if (!pnnx_is_none(at, "dim") && !pnnx_axis(at, "dim", -1, rank, &axis)) return false;
+    if (axis >= (int64_t)rank || v_dim(a, (size_t)axis) != 3) return xir_node_unsupported(at, "no dim of 3 elements");
+    const xir_ints next = { (int64_t[]){ 1, 2, 0 }, 3 }, after = { (int64_t[]){ 2, 0, 1 }, 3 };
+    const size_t k = (size_t)axis;
+    xir_value *plus = xir_node_product(at, pnnx_taken(at, a, k, &next), pnnx_taken(at, b, k, &after));
+    xir_value *minus = xir_node_product(at, pnnx_taken(at, a, k, &after), pnnx_taken(at, b, k, &next));
+    return xir_node_result(at, 0, xir_node_sum(at, plus, minus, 1, -1));
+}

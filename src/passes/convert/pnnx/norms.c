@@ -1,0 +1,186 @@
+/* Normalisations. */
+#include <math.h>
+#include "convert/pnnx/pnnx.h"
+
+enum { INPUT, MEAN, VAR, WEIGHT, BIAS };
+
+/* The numbers of an optional constant, `n` of them; all `otherwise` if it is absent. */
+static const double *numbers(xir_node *at, size_t i, size_t n, double otherwise) {
+    const double *found;
+    size_t count;
+    if (xir_node_has(at, i)) {
+        if (!xir_node_reals(at, i, &found, &count)) return NULL;
+        if (count == n) return found;
+        return xir_node_invalid(at, XIR_E_INVALID, NULL, "expected %zu elements for each statistic, found %zu", n, count),
+               NULL;
+    }
+    double *v = arena_take(&at->c->scratch, (n + 1) * sizeof *v);
+    if (!v) return node_no_memory(at), NULL;
+    for (size_t k = 0; k < n; k++) v[k] = otherwise;
+    return v;
+}
+
+/* x * factor + addend with weight / sqrt(var + eps) and bias - mean * factor for each channel. */
+bool pnnx_batch_norm(xir_node *at) {
+    xir_value *x = xir_node_input(at, INPUT), *mean_of = xir_node_input(at, MEAN);
+    if (xir_node_failed(at)) return false;
+    const size_t rank = v_rank(x), n = v_dim(mean_of, 0) > 0 ? (size_t)v_dim(mean_of, 0) : 0;
+    if (rank < 2 || rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
+    const double *mean = numbers(at, MEAN, n, 0), *var = numbers(at, VAR, n, 1), *weight = numbers(at, WEIGHT, n, 1),
+                 *bias = numbers(at, BIAS, n, 0);
+    if (xir_node_failed(at)) return false;
+    const double eps = xir_node_real(at, "eps", 1e-5);
+    double *factors = arena_take(&at->c->scratch, (n + 1) * sizeof *factors);
+    double *addends = arena_take(&at->c->scratch, (n + 1) * sizeof *addends);
+    if (!factors || !addends) return node_no_memory(at);
+    for (size_t i = 0; i < n; i++) {
+        factors[i] = weight[i] / sqrt(var[i] + eps);
+        addends[i] = bias[i] - mean[i] * factors[i];
+    }
+    const xir_set sets[] = { OBJ("variance", xir_node_constant(at, v_element(x), NULL, factors, n)),
+                             OBJ("mean", xir_node_constant(at, v_element(x), NULL, addends, n)) };
+    if (rank == 2) return xir_node_becomes(at, "BatchNorm1d", INS(x), (xir_sets){ sets, 2 });
+    xir_value *y = xir_node_make(at, BY_RANK(rank - 2, "BatchNorm1d", "BatchNorm2d", "BatchNorm3d"),
+                                 INS(xir_node_channels_last(at, x)), (xir_sets){ sets, 2 });
+    return xir_node_result(at, 0, y ? xir_node_channels_second(at, y) : NULL);
+}
+
+/* An op with gamma and beta, which are constants of the op, or ops after it. */
+static xir_value *scaled(xir_node *at, const char *cls, xir_value *x, const xir_set *sets, size_t n, xir_value *gamma,
+                         xir_value *beta) {
+    xir_set all[6];
+    const bool constant = (!gamma || xir_value_is_params(gamma)) && (!beta || xir_value_is_params(beta));
+    for (size_t i = 0; i < n; i++) all[i] = sets[i];
+    if (constant && gamma) all[n++] = (xir_set)OBJ("gamma", gamma);
+    if (constant && beta) all[n++] = (xir_set)OBJ("beta", beta);
+    xir_value *y = xir_node_make(at, cls, INS(x), (xir_sets){ all, n });
+    if (!constant && gamma) y = xir_node_product(at, y, gamma);
+    if (!constant && beta) y = xir_node_sum(at, y, beta, 1, 1);
+    return y;
+}
+
+/* The function ignores running statistics; the module uses them if it has them. */
+bool pnnx_instance_norm(xir_node *at) {
+    if (xir_node_type(at).data[0] == 'n' && xir_node_has(at, MEAN)) return pnnx_batch_norm(at);
+    xir_value *x = xir_node_input(at, INPUT);
+    if (!x) return false;
+    const size_t rank = v_rank(x);
+    if (rank < 3 || rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
+    const xir_set eps = REAL("eps", xir_node_real(at, "eps", 1e-5));
+    xir_value *y = scaled(at, BY_RANK(rank - 2, "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"),
+                          xir_node_channels_last(at, x), &eps, 1, xir_node_optional_input(at, WEIGHT),
+                          xir_node_optional_input(at, BIAS));
+    return xir_node_result(at, 0, y ? xir_node_channels_second(at, y) : NULL);
+}
+
+/* XIR's op has feature maps of 3 to 5 dims; a matrix is a map of one column. */
+bool pnnx_group_norm(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    if (!x) return false;
+    const size_t rank = v_rank(x);
+    xir_ints dims = xir_node_dims(at, x);
+    if (rank < 2 || rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
+    const xir_ints last = { (int64_t[]){ -1 }, 1 };
+    if (rank == 2) x = xir_node_unsqueezed(at, x, &last, NULL);
+    const xir_set sets[] = { INT("groups", xir_node_int(at, "num_groups", 1)), REAL("eps", xir_node_real(at, "eps", 1e-5)) };
+    xir_value *y = scaled(at, "GroupNorm", x ? xir_node_channels_last(at, x) : NULL, sets, 2, xir_node_optional_input(at, 1),
+                          xir_node_optional_input(at, 2));
+    y = y ? xir_node_channels_second(at, y) : NULL;
+    return xir_node_result(at, 0, rank == 2 && y ? make_reshaped(at, y, &dims) : y);
+}
+
+/* The last dims, as many as the normalised shape has; several are one for gamma and beta, which XIR's op has flat. */
+static bool last_dims(xir_node *at, const char *cls, xir_value *gamma, xir_value *beta, double eps) {
+    xir_value *x = xir_node_input(at, 0);
+    xir_ints shape;
+    if (!x || !pnnx_list(at, "normalized_shape", 0, &shape)) return false;
+    const size_t rank = v_rank(x);
+    if (!shape.n || shape.n > rank) {
+        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/normalized_shape",
+                                "expected 1 to %zu items, found %zu", rank, shape.n);
+    }
+    const xir_ints axes = xir_node_series(at, (int64_t)(rank - shape.n), shape.n);
+    const xir_set sets[] = { LIST("axis", &axes), REAL("eps", eps) };
+    return xir_node_result(at, 0, scaled(at, cls, x, sets, 2, gamma, beta));
+}
+
+bool pnnx_layer_norm(xir_node *at) {
+    return last_dims(at, "LayerNorm", xir_node_optional_input(at, 1), xir_node_optional_input(at, 2),
+                     xir_node_real(at, "eps", 1e-5));
+}
+
+/* Without eps PyTorch adds the smallest step of the element type. */
+bool pnnx_rms_norm(xir_node *at) {
+    return last_dims(at, "RMSNorm", xir_node_optional_input(at, 1), NULL, xir_node_real(at, "eps", 0x1p-23));
+}
+
+/* x / (k + alpha m)^beta with the mean m of the squares of the channels around: an average pool over [n, channels, all
+ * else, 1]. */
+bool pnnx_lrn(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !xir_node_need_dims(at, x, 1, SIZE_MAX)) return false;
+    xir_ints dims = xir_node_dims(at, x), flat = xir_node_make_ints(at, 4, 1);
+    const int64_t size = xir_node_int(at, "size", 1);
+    if (xir_node_failed(at)) return false;
+    if (dims.n < 3) return xir_node_unsupported(at, "%zu dims", dims.n);
+    if (size < 1 || size > 1 << 20) return xir_node_unsupported(at, "a size of %lld", (long long)size);
+    flat.v[0] = dims.v[0], flat.v[1] = dims.v[1], flat.v[2] = product_of(&dims, 2, dims.n);
+    xir_value *square = xir_node_reshaped(at, xir_node_product(at, x, x), &flat, "NHWC");
+    xir_value *mean = xir_node_make(at, "AvgPool2d", INS(square),
+                                    SETS(INT("pool_height", size), INT("pool_width", 1), INT("pad_top", size / 2),
+                                         INT("pad_bottom", (size - 1) / 2), INT("count_include_pad", 1)));
+    xir_value *base = pnnx_affine(at, make_reshaped(at, mean, &dims), xir_node_real(at, "alpha", 1e-4),
+                                  xir_node_real(at, "k", 1));
+    xir_value *power = xir_node_make(at, "Pow",
+                                     INS(base, xir_node_scalar(at, v_element(x), xir_node_real(at, "beta", 0.75))), NO_SETS);
+    return xir_node_result(at, 0, xir_node_quotient(at, x, power));
+}
+
+/* ---- norms ------------------------------------------------------------------------------------------------------ */
+
+/* x / max(norm, eps). */
+bool pnnx_normalize(xir_node *at) {
+    xir_ints axes;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x) return false;
+    if (!pnnx_list(at, "dim", 0, &axes)) axes = xir_node_make_ints(at, 1, 1);
+    if (xir_node_failed(at)) return false;
+    const double p = xir_node_real(at, "p", 2), eps = xir_node_real(at, "eps", 1e-12);
+    const xir_type *element = v_element(x);
+    xir_value *power = xir_node_make(at, "Pow", INS(xir_node_unary(at, "Abs", x), xir_node_scalar(at, element, p)), NO_SETS);
+    xir_value *norm = xir_node_make(at, "Pow", INS(xir_node_reduced(at, "Sum", power, &axes, true),
+                                                   xir_node_scalar(at, element, 1 / p)), NO_SETS);
+    xir_value *bound = xir_node_make(at, "Maximum", INS(norm, xir_node_scalar(at, element, eps)), NO_SETS);
+    return xir_node_result(at, 0, xir_node_quotient(at, x, bound));
+}
+
+static xir_value *norm_over(xir_node *at, xir_value *x, double p, const xir_ints *axes, bool keep) {
+    if (xir_node_failed(at) || !x) return NULL;
+    if (p == 1) return xir_node_reduced(at, "Sum", xir_node_unary(at, "Abs", x), axes, keep);
+    if (p == 2)
+        return xir_node_unary(at, "Sqrt", xir_node_reduced(at, "Sum", xir_node_product(at, x, x), axes, keep));
+    const xir_type *element = v_element(x);
+    xir_value *power = xir_node_make(at, "Pow", INS(xir_node_unary(at, "Abs", x), xir_node_scalar(at, element, p)), NO_SETS);
+    return xir_node_make(at, "Pow", INS(xir_node_reduced(at, "Sum", power, axes, keep),
+                                        xir_node_scalar(at, element, 1 / p)), NO_SETS);
+}
+
+bool pnnx_pairwise_distance(xir_node *at) {
+    const xir_ints last = { (int64_t[]){ -1 }, 1 };
+    xir_value *off = xir_node_sum(at, xir_node_input(at, 0), xir_node_input(at, 1), 1, -1);
+    off = pnnx_affine(at, off, 1, xir_node_real(at, "eps", 1e-6));
+    return xir_node_result(at, 0, norm_over(at, off, xir_node_real(at, "p", 2), &last, xir_node_bool(at, "keepdim", false)));
+}
+
+bool pnnx_norm(xir_node *at) {
+    xir_ints axes;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x) return false;
+    const xir_str word = xir_node_text(at, "p", "");
+    if (word.size && !xir_str_equal(word, XIR_STR("fro")))
+        return xir_node_unsupported(at, "the norm %.*s", (int)word.size, word.data);
+    const double p = word.size ? 2 : xir_node_real(at, "p", 2);
+    if (!pnnx_list(at, "dim", 0, &axes)) axes = xir_node_series(at, 0, v_rank(x));
+    if (p == 0 || isinf(p)) return xir_node_unsupported(at, "a norm of %g", p);
+    return xir_node_result(at, 0, norm_over(at, x, p, &axes, xir_node_bool(at, "keepdim", false)));
+}

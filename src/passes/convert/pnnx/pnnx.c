@@ -1,0 +1,91 @@
+/* PNNX as a dialect (docs/pnnx.md): the words for its operators, and what the network needs before they are converted:
+ * a tuple that is a result of the network becomes its items, and so do the results of one that is taken apart again. */
+#include <string.h>
+#include "convert/pnnx/pnnx.h"
+
+static const char construct[] = "pnnx::prim::TupleConstruct", unpack[] = "pnnx::prim::TupleUnpack";
+
+static bool is_of(const xir_op *op, const char *key) {
+    return op && xir_str_equal(xir_class_key(xir_op_class(op)), xir_str_of(key));
+}
+
+/* The tuple that an input of an op is, or NULL. */
+static xir_op *tuple_at(const xir_op *op, size_t i) {
+    const xir_value *v = xir_op_input(op, (int64_t)i);
+    xir_op *made_by = v ? xir_value_op(v) : NULL;
+    return is_of(made_by, construct) && made_by != op ? made_by : NULL;
+}
+
+/* Puts the items of tuples in place of the tuples. A tuple in a tuple is next; each step takes one tuple apart, and what
+ * it puts in was made before it, so there is an end. */
+static xir_status spread(xir_op *op) {
+    enum { MOST_SPREAD = 1 << 16 };
+    for (size_t i = 0; i < xir_op_input_count(op) && i < MOST_SPREAD;) {
+        const xir_op *tuple = tuple_at(op, i);
+        if (!tuple) {
+            i++;
+            continue;
+        }
+        xir_status status = xir_op_remove_input(op, i);
+        for (size_t k = 0; k < xir_op_input_count(tuple) && !status; k++)
+            status = xir_op_insert_input(op, i + k, xir_op_input(tuple, (int64_t)k));
+        if (status) return status;
+    }
+    return XIR_OK;
+}
+
+/* The outputs of an Unpack of a tuple are the tuple's items. */
+static xir_status unpacked(xir_op *op) {
+    const xir_op *tuple = xir_op_input_count(op) == 1 ? tuple_at(op, 0) : NULL;
+    if (!tuple || xir_op_input_count(tuple) != xir_op_output_count(op)) return XIR_OK;
+    for (size_t i = 0; i < xir_op_output_count(op); i++) {
+        xir_value *item = xir_op_input(tuple, (int64_t)i);
+        if (!item) return XIR_OK;
+        const xir_status status = xir_value_replace(xir_op_output(op, (int64_t)i), item);
+        if (status) return status;
+    }
+    return xir_op_erase(op);
+}
+
+xir_status pnnx_prepare(xir_network *net) {
+    xir_status status = XIR_OK;
+    for (xir_op *op = xir_network_first(net), *next; op && !status; op = next) {
+        next = xir_op_next(op);
+        if (is_of(op, unpack)) status = unpacked(op);
+    }
+    xir_op *last = xir_network_output_op(net);
+    if (last && !status) status = spread(last);
+    for (xir_op *op = xir_network_output_op(net), *before; op && !status; op = before) {
+        before = xir_op_prev(op);
+        if (is_of(op, construct) && xir_op_output_count(op) == 1 && !xir_value_uses(xir_op_output(op, 0)))
+            status = xir_op_erase(op);
+    }
+    return status;
+}
+
+/* PyTorch's functions only compute, except those that draw numbers. An operator of unknown type may do anything. */
+bool pnnx_is_pure(const xir_op *op) {
+    static const char *const families[] = { "pnnx::nn.", "pnnx::F.", "pnnx::torch.", "pnnx::Tensor.", "pnnx::pnnx.",
+                                            "pnnx::prim::Tuple" };
+    static const char *const draws[] = { "pnnx::torch.rand", "pnnx::torch.normal", "pnnx::torch.bernoulli",
+                                         "pnnx::torch.multinomial" };
+    const xir_str key = xir_class_key(xir_op_class(op));
+    for (size_t i = 0; i < sizeof draws / sizeof *draws; i++) {
+        if (key.size >= strlen(draws[i]) && memcmp(key.data, draws[i], strlen(draws[i])) == 0) return false;
+    }
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        if (key.size >= strlen(families[i]) && memcmp(key.data, families[i], strlen(families[i])) == 0) return true;
+    }
+    return false;
+}
+
+/* nn.*, F.*, torch.*, Tensor.* and pnnx.* are PNNX's own; all others belong to some domain. */
+void pnnx_split_key(xir_str key, xir_str *domain, xir_str *type) {
+    static const char *const own[] = { "nn.", "F.", "torch.", "Tensor.", "pnnx." };
+    *domain = (xir_str){ key.data, 0 };
+    *type = key;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        if (key.size > strlen(own[i]) && memcmp(key.data, own[i], strlen(own[i])) == 0) return;
+    }
+    domain->size = key.size;
+}

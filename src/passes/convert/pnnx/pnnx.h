@@ -1,0 +1,64 @@
+/* Shared by PNNX's rows: their hooks, and operations that several hooks use. Types of operators are PyTorch's names:
+ * nn.* are modules with weights as attributes, F.*, torch.* and Tensor.* are functions with tensors as inputs. A hook
+ * serves both: the row gives the inputs their positions. */
+#ifndef PASSES_CONVERT_PNNX_H
+#define PASSES_CONVERT_PNNX_H
+
+#include "convert/helpers.h"
+
+enum {
+    PNNX_END = INT32_MAX,        /* in slices: to the end, or nothing selected */
+    PNNX_MOST_STEP = INT32_MAX,  /* along an axis; prevents overflows          */
+    PNNX_MOST_LISTED = 1 << 22,  /* elements of a constant that a hook writes  */
+};
+
+/* pnnx.c: the dialect's own. */
+xir_status pnnx_prepare(xir_network *net);
+bool       pnnx_is_pure(const xir_op *op);
+void       pnnx_split_key(xir_str key, xir_str *domain, xir_str *type);
+
+/* The element type of PyTorch's word, "torch.float"; NULL if it is unknown, or if XIR has no such type. */
+const xir_type *pnnx_element(xir_context *ctx, xir_str word);
+/* Whether an attribute is missing or None. */
+bool pnnx_is_none(const xir_node *at, const char *name);
+/* A list of integers of an attribute; a number counts as one item. `n` items are expected, or one that counts for all;
+ * 0: any number. False if it is missing or None, or after a failure. */
+bool pnnx_list(xir_node *at, const char *name, size_t n, xir_ints *out);
+/* An axis of an attribute, counted from the start. */
+bool pnnx_axis(xir_node *at, const char *name, int64_t otherwise, size_t rank, int64_t *out);
+/* x with 1-dim lists: Slice of one axis; Split of one axis into parts of given sizes (the outputs are in *out). */
+xir_value *pnnx_part(xir_node *at, xir_value *x, size_t axis, int64_t begin, int64_t end, int64_t step);
+/* Elements of x along an axis by constant positions. */
+xir_value *pnnx_taken(xir_node *at, xir_value *x, size_t axis, const xir_ints *places);
+/* Axis `axis` of x times a matrix [dim of x, n], given by rows. */
+xir_value *pnnx_mixed(xir_node *at, xir_value *x, size_t axis, const double *matrix, size_t n);
+/* x * y^T + bias, with y as PyTorch has it, [out, in]. Absent: NULL. */
+xir_value *pnnx_times(xir_node *at, xir_value *x, xir_value *weight, xir_value *bias);
+/* lhs and rhs, one of which is constant at most: XIR's Matmul takes no two constants. */
+xir_value *pnnx_product_of(xir_node *at, xir_value *lhs, xir_value *rhs);
+/* Operands of one element type, PyTorch's promotion of both. */
+bool pnnx_promote(xir_node *at, xir_value **a, xir_value **b);
+/* x * factor + addend, without ops for 1 and 0. */
+xir_value *pnnx_affine(xir_node *at, xir_value *x, double factor, double addend);
+/* x with n more dims of 1 in front or behind, or a shape of known dims. */
+xir_value *pnnx_shaped(xir_node *at, xir_value *x, const int64_t *dims, size_t n);
+xir_value *pnnx_softmax(xir_node *at, const char *cls, xir_value *x, int64_t axis);
+
+#define PNNX_HOOKS(HOOK) \
+    HOOK(expression) HOOK(attribute) HOOK(threshold) HOOK(rrelu) HOOK(celu) HOOK(selu) HOOK(glu) HOOK(soft) HOOK(gelu)   \
+    HOOK(prelu) HOOK(compare) HOOK(bits) HOOK(clamp) HOOK(to) HOOK(fill) HOOK(masked_fill) HOOK(where) HOOK(addmm)      \
+    HOOK(conv) HOOK(conv_transpose) HOOK(max_pool) HOOK(avg_pool) HOOK(lp_pool) HOOK(adaptive_avg) HOOK(adaptive_max)    \
+    HOOK(linear) HOOK(batch_norm) HOOK(instance_norm) HOOK(group_norm) HOOK(layer_norm) HOOK(rms_norm) HOOK(lrn)         \
+    HOOK(normalize) HOOK(pairwise_distance) HOOK(reduce) HOOK(logsumexp) HOOK(std) HOOK(norm) HOOK(arg) HOOK(min_max)    \
+    HOOK(topk) HOOK(cumsum) HOOK(cumprod) HOOK(reshape) HOOK(permute) HOOK(transpose) HOOK(flatten) HOOK(unflatten)      \
+    HOOK(squeeze) HOOK(unsqueeze) HOOK(slice) HOOK(slice_copy) HOOK(select) HOOK(narrow) HOOK(expand) HOOK(repeat)       \
+    HOOK(cat) HOOK(stack) HOOK(chunk) HOOK(split) HOOK(tensor_split) HOOK(unbind) HOOK(roll) HOOK(flip) HOOK(pad)        \
+    HOOK(pixel_shuffle) HOOK(pixel_unshuffle) HOOK(channel_shuffle) HOOK(fold) HOOK(unfold) HOOK(embedding)              \
+    HOOK(index_select) HOOK(gather) HOOK(index) HOOK(index_put) HOOK(slice_indexes) HOOK(einsum) HOOK(matmul)            \
+    HOOK(resize) HOOK(grid_sample) HOOK(affine_grid) HOOK(recurrent) HOOK(attention) HOOK(sdpa) HOOK(cross) HOOK(like)   \
+    HOOK(full) HOOK(arange) HOOK(repeat_interleave) HOOK(diag) HOOK(scatter_add)
+#define HOOK(name) xir_convert_fn pnnx_##name;
+PNNX_HOOKS(HOOK)
+#undef HOOK
+
+#endif

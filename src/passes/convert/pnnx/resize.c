@@ -1,0 +1,175 @@
+/* Resizing. Each axis is resized by itself: nearest cells by a Gather, sums of cells (linear, cubic) by a product with a
+ * constant matrix, where no op of XIR computes the same. */
+#include <math.h>
+#include "convert/pnnx/pnnx.h"
+
+typedef enum resize_mode { NEAREST, NEAREST_EXACT, LINEAR, CUBIC } resize_mode;
+
+/* One axis: `step` is the distance of two output cells in the input. */
+typedef struct resize_axis { int64_t in, out; double step; } resize_axis;
+
+static bool read_mode(xir_node *at, resize_mode *mode, bool *corners) {
+    const xir_str type = xir_node_type(at), word = xir_node_text(at, "mode", "");
+    static const struct { const char *word; resize_mode mode; } words[] = {
+        { "nearest", NEAREST }, { "nearest-exact", NEAREST_EXACT }, { "linear", LINEAR }, { "bilinear", LINEAR },
+        { "trilinear", LINEAR }, { "bicubic", CUBIC },
+    };
+    const bool bilinear = xir_str_equal(type, XIR_STR("nn.UpsamplingBilinear2d")) || xir_str_equal(type, XIR_STR("F.upsample_bilinear"));
+    *mode = bilinear ? LINEAR : NEAREST;
+    *corners = xir_node_bool(at, "align_corners", bilinear);
+    if (!word.size) return true;
+    for (size_t i = 0; i < COUNT(words); i++) {
+        if (!xir_str_equal(word, xir_str_of(words[i].word))) continue;
+        *mode = words[i].mode;
+        return true;
+    }
+    return xir_node_unsupported(at, "the mode %.*s", (int)(word.size < 40 ? word.size : 40), word.data);
+}
+
+/* The new sizes: given, as an input, or by factors. A factor gives the step unless it is computed again. */
+static bool read_axes(xir_node *at, const xir_value *x, bool corners, resize_axis *axes, size_t n) {
+    xir_ints size = { NULL, 0 };
+    const double *factors = NULL;
+    size_t n_factors = 0;
+    double one;
+    if (xir_node_has(at, 1)) {
+        if (!xir_node_ints(at, 1, &size)) return false;
+        if (size.n == 1) size = xir_node_make_ints(at, n, size.v[0]);
+    } else if (!pnnx_list(at, "size", n, &size)) {
+        const xir_any *a = xir_node_attr(at, "scale_factor");
+        if (xir_node_failed(at)) return false;
+        if (a && a->kind == XIR_ANY_LIST) (void)xir_node_real_items(at, "scale_factor", &factors, &n_factors);
+        else if (!pnnx_is_none(at, "scale_factor"))
+            one = xir_node_real(at, "scale_factor", 1), factors = &one, n_factors = 1;
+        if (!n_factors) return xir_node_invalid(at, XIR_E_MISSING, NULL, "size and scale_factor are missing");
+    }
+    if (xir_node_failed(at)) return false;
+    if ((size.v && size.n != n) || (factors && n_factors != n && n_factors != 1))
+        return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "expected %zu sizes or factors", n);
+    const bool again = xir_node_bool(at, "recompute_scale_factor", false);
+    for (size_t k = 0; k < n; k++) {
+        const double factor = factors ? factors[n_factors == 1 ? 0 : k] : 0;
+        const int64_t in = v_dim(x, v_rank(x) - n + k);
+        axes[k] = (resize_axis){ in, factors ? (int64_t)floor((double)in * factor) : size.v[k], 0 };
+        if (axes[k].out < 1 || axes[k].out > 1 << 20 || in < 1 || in > 1 << 20 || (factors && !(factor > 0)))
+            return xir_node_unsupported(at, "a size of %lld", (long long)axes[k].out);
+        axes[k].step = factors && !again ? 1 / factor : (double)in / (double)axes[k].out;
+        if (corners) axes[k].step = axes[k].out > 1 ? (double)(in - 1) / (double)(axes[k].out - 1) : 0;
+    }
+    return true;
+}
+
+static xir_value *nearest(xir_node *at, xir_value *x, size_t axis, const resize_axis *a, bool exact) {
+    xir_ints places = xir_node_make_ints(at, (size_t)a->out, 0);
+    for (size_t i = 0; i < places.n; i++) {
+        const float place = exact ? ((float)i + 0.5f) * (float)a->step : (float)i * (float)a->step;
+        const int64_t cell = (int64_t)floorf(place);
+        places.v[i] = cell < a->in ? cell : a->in - 1;
+    }
+    return pnnx_taken(at, x, axis, &places);
+}
+
+/* The weights of the cells before and after a place, at distances 1 + t, t, 1 - t, 2 - t. */
+static void cubic_weights(double t, double out[4]) {
+    static const double a = -0.75;
+    const double d[] = { 1 + t, t, 1 - t, 2 - t };
+    for (size_t i = 0; i < 4; i++) {
+        const double x = d[i];
+        out[i] = i == 1 || i == 2 ? ((a + 2) * x - (a + 3)) * x * x + 1 : ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+    }
+}
+
+static xir_value *mixed(xir_node *at, xir_value *x, size_t axis, const resize_axis *a, bool cubic, bool corners) {
+    if (a->in * a->out > PNNX_MOST_LISTED) return xir_node_unsupported(at, "very large dims"), NULL;
+    double *matrix = arena_take(&at->c->scratch, (size_t)(a->in * a->out) * sizeof *matrix);
+    if (!matrix) return node_no_memory(at), NULL;
+    memset(matrix, 0, (size_t)(a->in * a->out) * sizeof *matrix);
+    for (int64_t i = 0; i < a->out; i++) {
+        double place = corners ? (double)i * a->step : ((double)i + 0.5) * a->step - 0.5, weights[4] = { 0 };
+        if (!cubic && place < 0) place = 0;
+        const double whole = floor(place), t = place - whole;
+        if (cubic) cubic_weights(t, weights);
+        else weights[1] = 1 - t, weights[2] = t;
+        for (int64_t k = 0; k < 4; k++) {
+            int64_t cell = (int64_t)whole - 1 + k;
+            cell = cell < 0 ? 0 : cell >= a->in ? a->in - 1 : cell;
+            matrix[cell * a->out + i] += weights[k];
+        }
+    }
+    return pnnx_mixed(at, x, axis, matrix, (size_t)a->out);
+}
+
+bool pnnx_resize(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    resize_mode mode;
+    bool corners;
+    resize_axis axes[3];
+    if (!x || !read_mode(at, &mode, &corners)) return false;
+    if (xir_node_bool(at, "antialias", false)) return xir_node_unsupported(at, "antialiasing");
+    const size_t rank = v_rank(x), n = rank - 2;
+    if (rank < 3 || rank > 5) return xir_node_unsupported(at, "an input of %zu dims", rank);
+    if (!xir_node_need_dims(at, x, 2, SIZE_MAX) || !read_axes(at, x, corners, axes, n)) return false;
+    bool plain = n == 2;   /* what Upsample computes */
+    for (size_t k = 0; k < n; k++) {
+        const bool quotient = axes[k].step == (double)axes[k].in / (double)axes[k].out;
+        plain = plain && (corners || quotient) && (mode != NEAREST || axes[k].out % axes[k].in == 0);
+    }
+    if (plain && (mode == NEAREST || mode == LINEAR)) {
+        const char *word = mode == NEAREST ? "NEAREST" : "BILINEAR";
+        xir_value *y = xir_node_make(at, "Upsample", INS(xir_node_channels_last(at, x)),
+                                     SETS(INT("height", axes[0].out), INT("width", axes[1].out),
+                                          WORD("interpolation", xir_str_of(word)), INT("align_corners", corners)));
+        return xir_node_result(at, 0, y ? xir_node_channels_second(at, y) : NULL);
+    }
+    for (size_t k = 0; k < n && x; k++) {
+        if (mode == NEAREST || mode == NEAREST_EXACT) x = nearest(at, x, 2 + k, &axes[k], mode == NEAREST_EXACT);
+        else x = mixed(at, x, 2 + k, &axes[k], mode == CUBIC, corners);
+    }
+    return xir_node_result(at, 0, x);
+}
+
+bool pnnx_grid_sample(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0), *grid = xir_node_input(at, 1);
+    if (!xir_node_one_of(at, "mode", "bilinear", "bilinear|nearest|bicubic") ||
+        !xir_node_one_of(at, "padding_mode", "zeros", "zeros|border|reflection") || xir_node_failed(at)) return false;
+    if (v_rank(x) != 4 && v_rank(x) != 5) return xir_node_unsupported(at, "%zu dims", v_rank(x));
+    const char *word = xir_node_is(at, "mode", "bicubic") ? "CUBIC" : xir_node_is(at, "mode", "nearest") ? "NEAREST" : "LINEAR";
+    xir_value *y = xir_node_make(at, "GridSample", INS(xir_node_channels_last(at, x), grid),
+                                 SETS(WORD("interpolation", xir_str_of(word)),
+                                      WORD("padding_mode", xir_node_text(at, "padding_mode", "zeros")),
+                                      INT("align_corners", xir_node_bool(at, "align_corners", false))));
+    return xir_node_result(at, 0, y ? xir_node_channels_second(at, y) : NULL);
+}
+
+/* The places of all cells, [cells, dims + 1] with x first and a 1 at the end, times theta^T. */
+bool pnnx_affine_grid(xir_node *at) {
+    static const int64_t swap[] = { 0, 2, 1 };
+    xir_value *theta = xir_node_input(at, 0);
+    xir_ints size;
+    if (!theta || !pnnx_list(at, "size", 0, &size)) return false;
+    const size_t n = size.n - 2;
+    int64_t cells = 1;
+    if (size.n < 4 || size.n > 5) return xir_node_unsupported(at, "%zu dims", size.n);
+    for (size_t k = 0; k < n; k++) {
+        if (size.v[2 + k] < 1 || size.v[2 + k] > 1 << 20 || (cells *= size.v[2 + k]) > PNNX_MOST_LISTED / 8)
+            return xir_node_unsupported(at, "a very large grid");
+    }
+    const bool corners = xir_node_bool(at, "align_corners", false);
+    double *places = arena_take(&at->c->scratch, (size_t)cells * (n + 1) * sizeof *places);
+    if (!places) return node_no_memory(at);
+    for (int64_t i = 0; i < cells; i++) {
+        int64_t rest = i;
+        places[(size_t)i * (n + 1) + n] = 1;
+        for (size_t k = n; k-- > 0;) {
+            const int64_t d = size.v[2 + k], c = rest % d;
+            rest /= d;
+            places[(size_t)i * (n + 1) + (n - 1 - k)] = corners ? d > 1 ? 2.0 * (double)c / (double)(d - 1) - 1 : 0
+                                                                : (2.0 * (double)c + 1) / (double)d - 1;
+        }
+    }
+    const xir_ints dims = { (int64_t[]){ 1, cells, (int64_t)n + 1 }, 3 };
+    xir_value *grid = xir_node_constant(at, v_element(theta), &dims, places, (size_t)cells * (n + 1));
+    xir_value *y = pnnx_product_of(at, grid, xir_node_transposed(at, theta, swap, 3, NULL));
+    const int64_t back[] = { size.v[0], size.v[2], size.v[3], size.n == 5 ? size.v[4] : (int64_t)n, (int64_t)n };
+    return xir_node_result(at, 0, pnnx_shaped(at, y, back, size.n));
+}

@@ -1,0 +1,265 @@
+/* The conversion of each operator type of PNNX: its inputs, by PyTorch's names, its weights, its parameters, and the ops
+ * that it becomes. A row without a hook makes one op, with the attributes of its last column. Modules (nn.) and
+ * functions (F.) of the same name share a hook. A node that a hook can't convert exactly stays unchanged. */
+#include "convert/pnnx/pnnx.h"
+
+#define ROW(type, in, out, attributes, cls, sets) \
+    { XIR_CONVERT_HEAD, "pnnx::" type, in, out, attributes, cls, sets, NULL }
+#define BY_HOOK(type, in, out, attributes, cls, sets, hook) \
+    { XIR_CONVERT_HEAD, "pnnx::" type, in, out, attributes, cls, sets, pnnx_##hook }
+#define STAYS(type) { XIR_CONVERT_HEAD, "pnnx::" type, "0-", "0-", "*:aA", NULL, NULL, xir_convert_unsupported }
+#define COPY(type, attributes) { XIR_CONVERT_HEAD, "pnnx::" type, "1 input", "1", attributes, "Copy", NULL, xir_convert_copy }
+/* A module and a function without parameters. */
+#define BOTH(module, function, cls, sets) \
+    ROW("nn." module, "1 input", "1", "inplace:b", cls, sets), ROW("F." function, "1 input", "1", "inplace:b", cls, sets)
+#define BOTH_BY(module, function, attributes, cls, sets, hook) \
+    BY_HOOK("nn." module, "1 input", "1", attributes, cls, sets, hook), \
+    BY_HOOK("F." function, "1 input", "1", attributes, cls, sets, hook)
+#define BOTH_WITH(module, function, attributes, cls, sets) \
+    ROW("nn." module, "1 input", "1", attributes, cls, sets), ROW("F." function, "1 input", "1", attributes, cls, sets)
+
+#define SET1(ours, theirs) #ours "_width=" theirs "[0]"
+#define SET2(ours, theirs) #ours "_height=" theirs "[0] " #ours "_width=" theirs "[1]"
+#define SET3(ours, theirs) #ours "_depth=" theirs "[0] " #ours "_height=" theirs "[1] " #ours "_width=" theirs "[2]"
+#define PAD1 "pad_left=padding[0] pad_right=padding[0]"
+#define PAD2 "pad_top=padding[0] pad_bottom=padding[0] pad_left=padding[1] pad_right=padding[1]"
+#define PAD3 "pad_front=padding[0] pad_back=padding[0] pad_top=padding[1] pad_bottom=padding[1] pad_left=padding[2] pad_right=padding[2]"
+#define MODES "padding_mode=padding_mode{zeros:ZEROS,reflect:REFLECT,replicate:REPLICATE,circular:CIRCULAR}"
+#define STEPS(n) SET##n(stride, "stride") " " SET##n(dilation, "dilation") " " PAD##n
+
+#define CONV_KEYS  "bias:bi dilation:Ii groups:i in_channels:i kernel_size:Ii out_channels:i padding:Iis padding_mode:s stride:Ii"
+#define TRANS_KEYS CONV_KEYS " output_padding:Ii"
+#define F_CONV     "bias:n dilation:Ii groups:i padding:Iis stride:Ii"
+#define CONV(n, letters) \
+    BY_HOOK("nn.Conv" #n "d", "1 input:NC" letters " @weight:OI" letters " @bias?", "1", CONV_KEYS, "Conv" #n "d",      \
+            STEPS(n) " groups=groups:1 " MODES, conv),                                                                  \
+    BY_HOOK("F.conv" #n "d", "2-3 input:NC" letters " weight:OI" letters " bias?", "1", F_CONV, "Conv" #n "d",          \
+            STEPS(n) " groups=groups:1", conv),                                                                         \
+    BY_HOOK("nn.ConvTranspose" #n "d", "1 input:NC" letters " @weight:IO" letters " @bias?", "1", TRANS_KEYS,            \
+            "ConvTranspose" #n "d", STEPS(n) " " SET##n(output_pad, "output_padding") " groups=groups:1", conv_transpose), \
+    BY_HOOK("F.conv_transpose" #n "d", "2-3 input:NC" letters " weight:IO" letters " bias?", "1",                        \
+            F_CONV " output_padding:Ii", "ConvTranspose" #n "d",                                                        \
+            STEPS(n) " " SET##n(output_pad, "output_padding") " groups=groups:1", conv_transpose)
+
+#define MAX_KEYS "ceil_mode:bi dilation:Ii kernel_size:Ii padding:Ii return_indices:bi stride:Iin"
+#define AVG_KEYS "ceil_mode:bi count_include_pad:bi divisor_override:in kernel_size:Ii padding:Ii stride:Iin"
+#define LP_KEYS  "ceil_mode:bi kernel_size:Ii norm_type:fi stride:Iin"
+#define POOLS(n, letters) \
+    BY_HOOK("nn.MaxPool" #n "d",  "1 input", "1-2", MAX_KEYS, "MaxPool" #n "d", NULL, max_pool),                        \
+    BY_HOOK("F.max_pool" #n "d",  "1 input", "1-2", MAX_KEYS, "MaxPool" #n "d", NULL, max_pool),                        \
+    BY_HOOK("nn.AvgPool" #n "d",  "1 input", "1", AVG_KEYS, "AvgPool" #n "d, Pad", NULL, avg_pool),                     \
+    BY_HOOK("F.avg_pool" #n "d",  "1 input", "1", AVG_KEYS, "AvgPool" #n "d, Pad", NULL, avg_pool),                     \
+    BY_HOOK("nn.LPPool" #n "d",   "1 input", "1", LP_KEYS, "Pow, AvgPool" #n "d", NULL, lp_pool),                       \
+    BY_HOOK("F.lp_pool" #n "d",   "1 input", "1", LP_KEYS, "Pow, AvgPool" #n "d", NULL, lp_pool),                       \
+    BY_HOOK("nn.AdaptiveAvgPool" #n "d",   "1 input", "1", "output_size:Iia", "Mean, AvgPool" #n "d or Matmul", NULL, adaptive_avg), \
+    BY_HOOK("F.adaptive_avg_pool" #n "d",  "1 input", "1", "output_size:Iia", "Mean, AvgPool" #n "d or Matmul", NULL, adaptive_avg), \
+    BY_HOOK("nn.AdaptiveMaxPool" #n "d",   "1 input", "1-2", "output_size:Iia return_indices:bi", "Max, Gather", NULL, adaptive_max), \
+    BY_HOOK("F.adaptive_max_pool" #n "d",  "1 input", "1-2", "output_size:Iia return_indices:bi", "Max, Gather", NULL, adaptive_max)
+
+#define NORM_KEYS "affine:bi eps:f num_features:i track_running_stats:bi momentum:f"
+#define NORMS(n) \
+    BY_HOOK("nn.BatchNorm" #n "d", "1 input @running_mean @running_var @weight? @bias?", "1", NORM_KEYS,                \
+            "BatchNorm" #n "d", NULL, batch_norm),                                                                      \
+    BY_HOOK("nn.InstanceNorm" #n "d", "1 input @running_mean? @running_var? @weight? @bias?", "1", NORM_KEYS,           \
+            "InstanceNorm" #n "d or BatchNorm" #n "d", NULL, instance_norm)
+
+#define COMPARE(name, cls) BY_HOOK("torch." name, "1-2 input other", "1", "other:if", cls, NULL, compare)
+#define LOGIC(name, cls)   ROW("torch." name, "2 input other", "1", "", cls, NULL)
+#define BITS(name, cls)    BY_HOOK("torch." name, "1-2 input other", "1", "other:ib", cls, NULL, bits)
+#define REDUCE(name, cls)  BY_HOOK("torch." name, "1 input", "1", "dim:Iin keepdim:b dtype:sn", cls, NULL, reduce)
+#define RESIZE_KEYS "align_corners:bn mode:s recompute_scale_factor:bn scale_factor:Ffin size:Iin antialias:b"
+#define CELLS "batch_first:b bias:b bidirectional:b hidden_size:i input_size:i num_layers:i proj_size:i nonlinearity:s dropout:f *:t"
+#define PADS(type) BY_HOOK("nn." type, "1 input", "1", "padding:Ii value:fi", "Pad", NULL, pad)
+
+static const xir_convert_row rows[] = {
+    /* what PNNX makes itself */
+    BY_HOOK("pnnx.Expression",   "0-",      "1",  "expr:sifbnaA!", "elementwise operations", NULL, expression),
+    BY_HOOK("pnnx.Attribute",    "0",       "1",  "*:t", "Params", NULL, attribute),
+    BY_HOOK("pnnx.SliceIndexes", "0-",      "1",  "indexes:SIsi!", "Concat", NULL, slice_indexes),
+
+    /* elementwise, one input */
+    BOTH("ReLU", "relu", "ReLU", NULL),             BOTH("Sigmoid", "sigmoid", "Sigmoid", NULL),
+    BOTH("Tanh", "tanh", "Tanh", NULL),             BOTH("SiLU", "silu", "SiLU", NULL),
+    BOTH("Mish", "mish", "Mish", NULL),             BOTH("Hardsigmoid", "hardsigmoid", "Hardsigmoid", NULL),
+    BOTH("Hardswish", "hardswish", "Hardswish", NULL), BOTH("LogSigmoid", "logsigmoid", "LogSigmoid", NULL),
+    BOTH("Softsign", "softsign", "Softsign", NULL), BOTH("Tanhshrink", "tanhshrink", "Tanhshrink", NULL),
+    BOTH("ReLU6", "relu6", "ReLU", "max_value=6"),
+    BOTH_WITH("LeakyReLU", "leaky_relu", "negative_slope:fi inplace:b", "ReLU", "alpha=negative_slope:0.01"),
+    BOTH_WITH("ELU", "elu", "alpha:fi inplace:b", "ELU", "alpha=alpha:1"),
+    BOTH_WITH("Hardtanh", "hardtanh", "max_val:fi min_val:fi inplace:b", "Hardtanh", "min_val=min_val:-1 max_val=max_val:1"),
+    BOTH_WITH("Hardshrink", "hardshrink", "lambd:fi", "Hardshrink", "lambda=lambd:0.5"),
+    BOTH_WITH("Softshrink", "softshrink", "lambd:fi", "Softshrink", "lambda=lambd:0.5"),
+    BOTH_WITH("Softplus", "softplus", "beta:fi threshold:fi", "Softplus", "beta=beta:1 threshold=threshold:20"),
+    BOTH_BY("CELU", "celu", "alpha:fi inplace:b", "DivideScalar, ELU, Multiply", NULL, celu),
+    BOTH_BY("SELU", "selu", "inplace:b", "ELU, Multiply", NULL, selu),
+    BOTH_BY("GELU", "gelu", "approximate:s", "GELU, or Tanh, Multiply", NULL, gelu),
+    BOTH_BY("GLU", "glu", "dim:i", "Slice, Sigmoid, Multiply", NULL, glu),
+    BOTH_BY("Threshold", "threshold", "threshold:fi value:fi inplace:b", "Greater, Where", NULL, threshold),
+    BOTH_BY("RReLU", "rrelu", "lower:fi upper:fi inplace:b training:b", "ReLU", NULL, rrelu),
+    BOTH_BY("Softmax", "softmax", "dim:in dtype:sn", "Softmax", NULL, soft),
+    BOTH_BY("LogSoftmax", "log_softmax", "dim:in dtype:sn", "LogSoftmax", NULL, soft),
+    BOTH_BY("Softmin", "softmin", "dim:in dtype:sn", "Neg, Softmax", NULL, soft),
+    BY_HOOK("nn.Softmax2d",        "1 input", "1", "", "Softmax", NULL, soft),
+    BY_HOOK("torch.softmax",       "1 input", "1", "dim:i dtype:sn", "Softmax", NULL, soft),
+    BY_HOOK("torch.log_softmax",   "1 input", "1", "dim:i dtype:sn", "LogSoftmax", NULL, soft),
+    BY_HOOK("nn.PReLU",  "1 input @weight", "1", "num_parameters:i", "PReLU", NULL, prelu),
+    BY_HOOK("F.prelu",   "2 input weight",  "1", "",                 "PReLU", NULL, prelu),
+    COPY("nn.Dropout", "p:f inplace:b"), COPY("nn.Dropout2d", "p:f inplace:b"), COPY("nn.Dropout3d", "p:f inplace:b"),
+    COPY("nn.AlphaDropout", "p:f inplace:b"), COPY("F.dropout", "p:f training:b inplace:b"), COPY("nn.Identity", "*:a"),
+    COPY("Tensor.clone", "memory_format:sn"), COPY("torch.clone", "memory_format:sn"), COPY("torch.positive", ""),
+    COPY("Tensor.contiguous", "memory_format:sn"), COPY("Tensor.detach", ""),
+    BY_HOOK("torch.clamp",   "1-3 input min max", "1", "max:fin min:fin", "ClampScalar", NULL, clamp),
+    BY_HOOK("Tensor.to",      "1 input",       "1", "copy:b dtype:s memory_format:sn non_blocking:b device:s", "Cast", NULL, to),
+    BY_HOOK("Tensor.type_as", "2 input other", "1", "", "Cast", NULL, to),
+    BY_HOOK("Tensor.fill",    "1-2 input value", "1", "value:fib", "Where", NULL, fill),
+    BY_HOOK("Tensor.masked_fill", "2-3 input mask value", "1", "value:fibs", "Where", NULL, masked_fill),
+    BY_HOOK("torch.masked_fill",  "2-3 input mask value", "1", "value:fibs", "Where", NULL, masked_fill),
+
+    /* elementwise, two inputs */
+    COMPARE("eq", "Equal"), COMPARE("ne", "NotEqual"), COMPARE("lt", "Less"), COMPARE("le", "LessEqual"),
+    COMPARE("gt", "Greater"), COMPARE("ge", "GreaterEqual"),
+    LOGIC("logical_and", "And"), LOGIC("logical_or", "Or"), LOGIC("logical_xor", "Xor"),
+    ROW("torch.logical_not", "1 input", "1", "", "Not", NULL),
+    BITS("bitwise_and", "And"), BITS("bitwise_or", "Or"), BITS("bitwise_xor", "Xor"), BITS("bitwise_not", "Not"),
+    BITS("bitwise_left_shift", "Pow, Multiply"), BITS("bitwise_right_shift", "Pow, Div"),
+    BY_HOOK("torch.where", "1-3 condition input other", "1", "input:if other:if", "Where", NULL, where),
+    BY_HOOK("torch.cross", "2 input other", "1", "dim:in", "Gather, Multiply, Add", NULL, cross),
+
+    /* products */
+    BY_HOOK("nn.Linear", "1 input @weight:OI @bias?", "1", "bias:bi in_features:i out_features:i", "Matmul", NULL, linear),
+    BY_HOOK("F.linear",  "2-3 input weight:OI bias?", "1", "bias:n", "Matmul", NULL, linear),
+    BY_HOOK("torch.matmul", "2 input other", "1", "", "Matmul", NULL, matmul),
+    BY_HOOK("torch.bmm",    "2 input mat2",  "1", "", "Matmul", NULL, matmul),
+    BY_HOOK("torch.mm",     "2 input mat2",  "1", "", "Matmul", NULL, matmul),
+    BY_HOOK("torch.mv",     "2 input vec",   "1", "", "Matmul", NULL, matmul),
+    BY_HOOK("torch.addmm",  "3 input mat1 mat2", "1", "alpha:fi beta:fi", "Matmul, Add", NULL, addmm),
+    BY_HOOK("torch.baddbmm", "3 input batch1 batch2", "1", "alpha:fi beta:fi", "Matmul, Add", NULL, addmm),
+    BY_HOOK("torch.einsum", "1-", "1", "equation:s!", "Einsum", NULL, einsum),
+    BY_HOOK("nn.MultiheadAttention", "1-4 query key value attn_mask @in_proj_weight? @in_proj_bias? @out_proj.weight @out_proj.bias? "
+            "@q_proj_weight? @k_proj_weight? @v_proj_weight? @bias_k? @bias_v?", "1-2",
+            "add_bias_kv:b add_zero_attn:b batch_first:b bias:b embed_dim:i kdim:i num_heads:i! vdim:i", "Matmul, Softmax", NULL, attention),
+    BY_HOOK("F.scaled_dot_product_attention", "3-4 query key value attn_mask", "1",
+            "dropout_p:fi enable_gqa:b is_causal:b scale:fn attn_mask:n", "Matmul, Softmax", NULL, sdpa),
+
+    /* windows and sizes */
+    CONV(1, "W"), CONV(2, "HW"), CONV(3, "DHW"),
+    POOLS(1, "W"), POOLS(2, "HW"), POOLS(3, "DHW"),
+    BY_HOOK("nn.Upsample",             "1-2 input size", "1", RESIZE_KEYS, "Upsample, Gather or Matmul", NULL, resize),
+    BY_HOOK("nn.UpsamplingBilinear2d", "1-2 input size", "1", RESIZE_KEYS, "Upsample, Gather or Matmul", NULL, resize),
+    BY_HOOK("nn.UpsamplingNearest2d",  "1-2 input size", "1", RESIZE_KEYS, "Upsample, Gather or Matmul", NULL, resize),
+    BY_HOOK("F.upsample",              "1-2 input size", "1", RESIZE_KEYS, "Upsample, Gather or Matmul", NULL, resize),
+    BY_HOOK("F.upsample_nearest",      "1-2 input size", "1", RESIZE_KEYS, "Upsample, Gather or Matmul", NULL, resize),
+    BY_HOOK("F.upsample_bilinear",     "1-2 input size", "1", RESIZE_KEYS, "Upsample, Gather or Matmul", NULL, resize),
+    BY_HOOK("F.interpolate",           "1-2 input size", "1", RESIZE_KEYS, "Upsample, Gather or Matmul", NULL, resize),
+    BY_HOOK("F.grid_sample", "2 input grid", "1", "align_corners:bn mode:s padding_mode:s", "GridSample", NULL, grid_sample),
+    BY_HOOK("F.affine_grid", "1 theta", "1", "align_corners:bn size:I!", "Matmul", NULL, affine_grid),
+    BOTH_BY("PixelShuffle", "pixel_shuffle", "upscale_factor:i!", "PixelShuffle or Transpose", NULL, pixel_shuffle),
+    BOTH_BY("PixelUnshuffle", "pixel_unshuffle", "downscale_factor:i!", "Reshape, Transpose", NULL, pixel_unshuffle),
+    BOTH_BY("ChannelShuffle", "channel_shuffle", "groups:i!", "Reshape, Transpose", NULL, channel_shuffle),
+    BOTH_BY("Fold", "fold", "dilation:Ii kernel_size:Ii! output_size:Ii! padding:Ii stride:Ii", "Pad, Add", NULL, fold),
+    BOTH_BY("Unfold", "unfold", "dilation:Ii kernel_size:Ii! padding:Ii stride:Ii", "Gather, Concat", NULL, unfold),
+    PADS("ConstantPad1d"), PADS("ConstantPad2d"), PADS("ConstantPad3d"), PADS("ZeroPad2d"), PADS("ReflectionPad1d"),
+    PADS("ReflectionPad2d"), PADS("ReflectionPad3d"), PADS("ReplicationPad1d"), PADS("ReplicationPad2d"), PADS("ReplicationPad3d"),
+    BY_HOOK("F.pad", "1 input", "1", "mode:s pad:I! value:fin", "Pad", NULL, pad),
+
+    /* normalisations */
+    NORMS(1), NORMS(2), NORMS(3),
+    BY_HOOK("F.batch_norm", "3-5 input running_mean running_var weight bias", "1", "bias:n weight:n eps:f", "BatchNorm1d to 3d", NULL, batch_norm),
+    BY_HOOK("F.instance_norm", "1-5 input running_mean running_var weight bias", "1",
+            "bias:n weight:n running_mean:n running_var:n eps:f", "InstanceNorm1d to 3d", NULL, instance_norm),
+    BY_HOOK("nn.GroupNorm", "1 input @weight? @bias?", "1", "affine:b eps:f num_channels:i num_groups:i!", "GroupNorm", NULL, group_norm),
+    BY_HOOK("F.group_norm", "1-3 input weight bias",   "1", "bias:n weight:n eps:f num_groups:i!", "GroupNorm", NULL, group_norm),
+    BY_HOOK("nn.LayerNorm", "1 input @weight? @bias?", "1", "elementwise_affine:b eps:f normalized_shape:Ii!", "LayerNorm", NULL, layer_norm),
+    BY_HOOK("F.layer_norm", "1-3 input weight bias",   "1", "bias:n weight:n eps:f normalized_shape:Ii!", "LayerNorm", NULL, layer_norm),
+    BY_HOOK("nn.RMSNorm",   "1 input @weight?",        "1", "elementwise_affine:b eps:fn normalized_shape:Ii!", "RMSNorm", NULL, rms_norm),
+    BY_HOOK("F.rms_norm",   "1-2 input weight",        "1", "weight:n eps:fn normalized_shape:Ii!", "RMSNorm", NULL, rms_norm),
+    BOTH_BY("LocalResponseNorm", "local_response_norm", "alpha:fi beta:fi k:fi size:i!", "AvgPool2d, Pow, Div", NULL, lrn),
+    BY_HOOK("F.normalize", "1 input", "1", "dim:Ii eps:fi p:fi", "Normalize", NULL, normalize),
+    BY_HOOK("F.pairwise_distance", "2 x1 x2", "1", "eps:fi keepdim:b p:fi", "Add, Normalize", NULL, pairwise_distance),
+
+    /* reductions */
+    REDUCE("mean", "Mean"), REDUCE("sum", "Sum"), REDUCE("prod", "Prod"), REDUCE("amax", "Max"), REDUCE("amin", "Min"),
+    BY_HOOK("torch.logsumexp", "1 input", "1", "dim:Ii keepdim:b", "Max, Exp, Sum, Log", NULL, logsumexp),
+    BY_HOOK("torch.std", "1 input", "1", "dim:Iin keepdim:b unbiased:b correction:fin", "Mean, Sum, Sqrt", NULL, std),
+    BY_HOOK("torch.var", "1 input", "1", "dim:Iin keepdim:b unbiased:b correction:fin", "Mean, Sum", NULL, std),
+    BY_HOOK("torch.norm", "1 input", "1", "dim:Iin keepdim:b p:sfi dtype:sn", "Abs, Pow, Sum", NULL, norm),
+    BY_HOOK("torch.max", "1-2 input other", "1-2", "dim:i keepdim:b", "Max, Argmax", NULL, min_max),
+    BY_HOOK("torch.min", "1-2 input other", "1-2", "dim:i keepdim:b", "Min, Argmin", NULL, min_max),
+    BY_HOOK("torch.argmax", "1 input", "1", "dim:in keepdim:b", "Argmax", NULL, arg),
+    BY_HOOK("torch.argmin", "1 input", "1", "dim:in keepdim:b", "Argmin", NULL, arg),
+    BY_HOOK("torch.topk", "1 input", "2", "dim:i k:i! largest:b sorted:b", "TopK", NULL, topk),
+    BY_HOOK("torch.cumsum", "1 input", "1", "dim:i! dtype:sn", "CumSum", NULL, cumsum),
+    BY_HOOK("torch.cumprod", "1 input", "1", "dim:i! dtype:sn", "Slice, Multiply, Concat", NULL, cumprod),
+
+    /* moved elements */
+    BY_HOOK("Tensor.reshape", "1-2 input shape", "1", "shape:I", "Reshape", NULL, reshape),
+    BY_HOOK("Tensor.view",    "1-2 input shape", "1", "shape:I", "Reshape", NULL, reshape),
+    BY_HOOK("Tensor.reshape_as", "2 input other", "1", "", "Reshape", NULL, like),
+    BY_HOOK("Tensor.expand_as",  "2 input other", "1", "", "Expand", NULL, like),
+    BY_HOOK("Tensor.permute",  "1 input", "1", "dims:I!", "Transpose", NULL, permute),
+    BY_HOOK("torch.permute",   "1 input", "1", "dims:I!", "Transpose", NULL, permute),
+    BY_HOOK("torch.transpose", "1 input", "1", "dim0:i! dim1:i!", "Transpose", NULL, transpose),
+    BY_HOOK("torch.t",         "1 input", "1", "", "Transpose", NULL, transpose),
+    BY_HOOK("torch.flatten",   "1 input", "1", "end_dim:i start_dim:i", "Reshape", NULL, flatten),
+    BY_HOOK("nn.Flatten",      "1 input", "1", "end_dim:i start_dim:i", "Reshape", NULL, flatten),
+    BY_HOOK("Tensor.unflatten", "1 input", "1", "dim:i! sizes:I!", "Reshape", NULL, unflatten),
+    BY_HOOK("torch.squeeze",   "1 input", "1", "dim:Iin", "Squeeze", NULL, squeeze),
+    BY_HOOK("torch.unsqueeze", "1 input", "1", "dim:Ii!", "Reshape", NULL, unsqueeze),
+    BY_HOOK("Tensor.slice", "1- input start end step starts ends steps selects", "1",
+            "dim:i start:in end:in step:in dims:I starts:I ends:I steps:I selects:I", "Slice, Squeeze", NULL, slice),
+    BY_HOOK("Tensor.slice_copy", "2 self src", "1",
+            "dim:i start:in end:in step:in dims:I starts:I ends:I steps:I selects:I", "ScatterND", NULL, slice_copy),
+    BY_HOOK("torch.slice_scatter", "2 input src", "1", "dim:i start:in end:in step:in", "ScatterND", NULL, slice_copy),
+    BY_HOOK("Tensor.select",  "1-2 input index", "1", "dim:i! index:i", "Gather", NULL, select),
+    BY_HOOK("torch.select",   "1-2 input index", "1", "dim:i! index:i", "Gather", NULL, select),
+    BY_HOOK("torch.narrow",   "1 input", "1", "dim:i! length:i! start:i!", "Slice", NULL, narrow),
+    BY_HOOK("Tensor.expand",  "1-2 input sizes", "1", "sizes:I", "Expand", NULL, expand),
+    BY_HOOK("Tensor.repeat",  "1 input", "1", "sizes:I!", "Tile", NULL, repeat),
+    BY_HOOK("torch.tile",     "1 input", "1", "dims:I!", "Tile", NULL, repeat),
+    BY_HOOK("torch.repeat_interleave", "1-2 input repeats", "1", "dim:in repeats:i output_size:n", "Gather", NULL, repeat_interleave),
+    BY_HOOK("torch.cat",      "1-", "1", "dim:i", "Concat", NULL, cat),
+    BY_HOOK("torch.stack",    "1-", "1", "dim:i", "Stack", NULL, stack),
+    BY_HOOK("torch.chunk",    "1 input", "1-", "chunks:i! dim:i", "Split", NULL, chunk),
+    BY_HOOK("torch.split",    "1 tensor", "1-", "dim:i split_size_or_sections:Ii!", "Split", NULL, split),
+    BY_HOOK("torch.tensor_split", "1 input", "1-", "dim:i indices:I sections:i", "Split", NULL, tensor_split),
+    BY_HOOK("torch.unbind",   "1 input", "1-", "dim:i", "Unstack", NULL, unbind),
+    BY_HOOK("torch.roll",     "1 input", "1", "dims:Iin shifts:Ii!", "Roll", NULL, roll),
+    BY_HOOK("torch.flip",     "1 input", "1", "dims:Ii!", "Slice", NULL, flip),
+    BY_HOOK("torch.diag",     "1 input", "1", "diagonal:i", "Gather, Multiply", NULL, diag),
+
+    /* elements by index */
+    BY_HOOK("nn.Embedding",  "1 input @weight", "1",
+            "embedding_dim:i num_embeddings:i sparse:b padding_idx:in scale_grad_by_freq:b", "Gather", NULL, embedding),
+    BY_HOOK("F.embedding",   "2 input weight",  "1", "scale_grad_by_freq:b sparse:b padding_idx:in", "Gather", NULL, embedding),
+    BY_HOOK("torch.index_select", "2 input index", "1", "dim:i!", "Gather", NULL, index_select),
+    BY_HOOK("torch.gather",       "2 input index", "1", "dim:i! sparse_grad:b", "GatherElements", NULL, gather),
+    BY_HOOK("Tensor.index",       "1-2 input indices", "1", "expr:sifbnaA", "Gather or GatherND", NULL, index),
+    BY_HOOK("Tensor.index_put",   "2-3 input indices values", "1", "accumulate:b values:fi", "ScatterND", NULL, index_put),
+    BY_HOOK("torch.scatter_add",  "3 input index src", "1", "dim:i!", "ScatterND", NULL, scatter_add),
+
+    /* constants */
+    BY_HOOK("torch.full",  "0-1 size", "1", "dtype:sn fill_value:fib size:I", "ConstantOfShape", NULL, full),
+    BY_HOOK("torch.zeros", "0-1 size", "1", "dtype:sn size:I", "ConstantOfShape", NULL, full),
+    BY_HOOK("torch.ones",  "0-1 size", "1", "dtype:sn size:I", "ConstantOfShape", NULL, full),
+    BY_HOOK("torch.arange", "0-3 start end step", "1", "dtype:sn start:if end:if step:if", "Range", NULL, arange),
+
+    /* recurrent */
+    BY_HOOK("nn.LSTM", "1-3 input hx cx", "1-3", CELLS, "LSTM", NULL, recurrent),
+    BY_HOOK("nn.GRU",  "1-2 input hx",    "1-2", CELLS, "GRU",  NULL, recurrent),
+    BY_HOOK("nn.RNN",  "1-2 input hx",    "1-2", CELLS, "RNN",  NULL, recurrent),
+
+    /* XIR has no complex elements, no gamma function, and no lists of data-dependent length but NonZero's */
+    STAYS("torch.complex"), STAYS("torch.real"), STAYS("torch.imag"), STAYS("torch.view_as_complex"), STAYS("torch.view_as_real"),
+    STAYS("torch.stft"), STAYS("torch.istft"), STAYS("torch.lgamma"),
+    STAYS("torch.fft.fft"), STAYS("torch.fft.fft2"), STAYS("torch.fft.fftn"), STAYS("torch.fft.ifft"), STAYS("torch.fft.ifft2"),
+    STAYS("torch.fft.ifftn"), STAYS("torch.fft.rfft"), STAYS("torch.fft.rfft2"), STAYS("torch.fft.rfftn"), STAYS("torch.fft.irfft"),
+    STAYS("torch.fft.irfft2"), STAYS("torch.fft.irfftn"), STAYS("torch.fft.hfft"), STAYS("torch.fft.hfft2"), STAYS("torch.fft.hfftn"),
+    STAYS("torch.fft.ihfft"), STAYS("torch.fft.ihfft2"), STAYS("torch.fft.ihfftn"),
+    STAYS("torch.masked_select"),
+};
+
+const xir_dialect_decl dialect_pnnx = {
+    XIR_DIALECT_HEAD("pnnx::", "PNNX"), .pass = "pnnx-to-xir", .rows = rows, .n_rows = COUNT(rows),
+    .node = "operator", .nodes = "/ops/", .sources = "pnnx.Input", .operators = "set of operators",
+    .split = pnnx_split_key, .is_pure = pnnx_is_pure, .prepare = pnnx_prepare,
+};

@@ -1,0 +1,155 @@
+/* Helpers shared by the hooks of PNNX's rows. */
+#include <stdio.h>
+#include "convert/pnnx/pnnx.h"
+
+const xir_type *pnnx_element(xir_context *ctx, xir_str word) {
+    static const struct { const char *word; int bits; } integers[] = {
+        { "torch.int", 32 }, { "torch.int32", 32 }, { "torch.long", 64 }, { "torch.int64", 64 }, { "torch.short", 16 },
+        { "torch.int16", 16 }, { "torch.int8", 8 },
+    };
+    static const struct { const char *word; xir_float_format format; } floats[] = {
+        { "torch.float", XIR_FLOAT_FP32 }, { "torch.float32", XIR_FLOAT_FP32 }, { "torch.double", XIR_FLOAT_FP64 },
+        { "torch.float64", XIR_FLOAT_FP64 }, { "torch.half", XIR_FLOAT_FP16 }, { "torch.float16", XIR_FLOAT_FP16 },
+        { "torch.bfloat16", XIR_FLOAT_BF16 },
+    };
+    for (size_t i = 0; i < COUNT(integers); i++)
+        if (xir_str_equal(word, xir_str_of(integers[i].word))) return xir_type_sint(ctx, integers[i].bits);
+    for (size_t i = 0; i < COUNT(floats); i++)
+        if (xir_str_equal(word, xir_str_of(floats[i].word))) return xir_type_float(ctx, floats[i].format);
+    if (xir_str_equal(word, XIR_STR("torch.bool"))) return xir_type_bool(ctx);
+    return xir_str_equal(word, XIR_STR("torch.uint8")) ? xir_type_uint(ctx, 8) : NULL;
+}
+
+/* ---- parameters ------------------------------------------------------------------------------------------------- */
+
+bool pnnx_is_none(const xir_node *at, const char *name) {
+    const xir_any *a = xir_node_attr(at, name);
+    return !a || a->kind == XIR_ANY_NULL;
+}
+
+bool pnnx_list(xir_node *at, const char *name, size_t n, xir_ints *out) {
+    const xir_any *a = xir_node_attr(at, name);
+    char where[48];
+    *out = (xir_ints){ NULL, 0 };
+    if (xir_node_failed(at) || pnnx_is_none(at, name)) return false;
+    if (a->kind == XIR_ANY_TEXT) {
+        return xir_node_unsupported(at, "%s is %.*s", name, (int)(a->as.text.size < 60 ? a->as.text.size : 60),
+                                    a->as.text.data);
+    }
+    if (a->kind == XIR_ANY_LIST) (void)xir_node_items(at, name, out);
+    else *out = xir_node_make_ints(at, 1, xir_node_int(at, name, 0));
+    if (xir_node_failed(at)) return false;
+    if (n && out->n == 1 && n > 1) *out = xir_node_make_ints(at, n, out->v[0]);
+    snprintf(where, sizeof where, "attribute/%s", name);
+    if (n && out->n != n)
+        return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s: expected %zu items, found %zu", name, n, out->n);
+    return !xir_node_failed(at);
+}
+
+bool pnnx_axis(xir_node *at, const char *name, int64_t otherwise, size_t rank, int64_t *out) {
+    char where[48];
+    snprintf(where, sizeof where, "attribute/%s", name);
+    *out = 0;
+    return xir_node_axis(at, where, xir_node_int(at, name, otherwise), rank, out);
+}
+
+/* ---- operations ------------------------------------------------------------------------------------------------- */
+
+xir_value *pnnx_part(xir_node *at, xir_value *x, size_t axis, int64_t begin, int64_t end, int64_t step) {
+    if (xir_node_failed(at) || !x) return NULL;
+    const size_t rank = v_rank(x);
+    xir_ints from = xir_node_make_ints(at, rank, 0), to = xir_node_make_ints(at, rank, INT64_MAX),
+             stride = xir_node_make_ints(at, rank, 1);
+    if (xir_node_failed(at)) return NULL;
+    from.v[axis] = begin, to.v[axis] = end, stride.v[axis] = step;
+    return xir_node_make(at, "Slice", INS(x), SETS(LIST("begin", &from), LIST("end", &to), LIST("stride", &stride)));
+}
+
+xir_value *pnnx_taken(xir_node *at, xir_value *x, size_t axis, const xir_ints *places) {
+    xir_value *index = places->v ? xir_node_integers(at, places) : NULL;
+    if (!index || !x) return NULL;
+    return xir_node_make(at, "Gather", INS(x, index), SETS(INT("axis", (int64_t)axis)));
+}
+
+/* The order of axes with one of them moved to the end, or back from there. */
+static xir_value *axis_moved(xir_node *at, xir_value *x, size_t axis, bool back) {
+    if (xir_node_failed(at) || !x) return NULL;
+    const size_t rank = v_rank(x);
+    xir_ints order = xir_node_series(at, 0, rank);
+    if (!order.v || axis + 1 == rank) return x;
+    for (size_t i = axis; i + 1 < rank; i++) order.v[back ? i + 1 : i] = (int64_t)(back ? i : i + 1);
+    order.v[back ? axis : rank - 1] = (int64_t)(back ? rank - 1 : axis);
+    return xir_node_transposed(at, x, order.v, rank, NULL);
+}
+
+xir_value *pnnx_mixed(xir_node *at, xir_value *x, size_t axis, const double *matrix, size_t n) {
+    if (xir_node_failed(at) || !x) return NULL;
+    const xir_ints dims = { (int64_t[]){ v_dim(x, axis), (int64_t)n }, 2 };
+    xir_value *k = xir_node_constant(at, v_element(x), &dims, matrix, (size_t)dims.v[0] * n);
+    return axis_moved(at, pnnx_product_of(at, axis_moved(at, x, axis, false), k), axis, true);
+}
+
+xir_value *pnnx_product_of(xir_node *at, xir_value *lhs, xir_value *rhs) {
+    if (xir_node_failed(at) || !lhs || !rhs) return NULL;
+    if (xir_value_is_params(lhs) && xir_value_is_params(rhs)) {
+        xir_op *copy = xir_node_make_op(at, "Copy", INS(lhs), NO_SETS);
+        lhs = copy ? xir_op_output(copy, 0) : NULL;
+    }
+    return xir_node_make(at, "Matmul", INS(lhs, rhs), NO_SETS);
+}
+
+xir_value *pnnx_times(xir_node *at, xir_value *x, xir_value *weight, xir_value *bias) {
+    static const int64_t swap[] = { 1, 0 };
+    if (xir_node_failed(at) || !x || !weight) return NULL;
+    if (v_rank(weight) != 2) return xir_node_unsupported(at, "weights of %zu dims", v_rank(weight)), NULL;
+    if (!xir_type_equal(v_element(x), v_element(weight))) return xir_node_unsupported(at, "mixed elements"), NULL;
+    return xir_node_make(at, "Matmul", INS(x, xir_node_transposed(at, weight, swap, 2, NULL), bias), NO_SETS);
+}
+
+xir_value *pnnx_affine(xir_node *at, xir_value *x, double factor, double addend) {
+    if (x && factor != 1) x = xir_node_scaled(at, x, factor);
+    return x && addend != 0 ? xir_node_sum(at, x, xir_node_scalar(at, v_element(x), addend), 1, 1) : x;
+}
+
+xir_value *pnnx_shaped(xir_node *at, xir_value *x, const int64_t *dims, size_t n) {
+    const xir_ints list = { (int64_t *)(uintptr_t)dims, n };
+    return xir_node_failed(at) || !x ? NULL : make_reshaped(at, x, &list);
+}
+
+xir_value *pnnx_softmax(xir_node *at, const char *cls, xir_value *x, int64_t axis) {
+    return x ? xir_node_make(at, cls, INS(x), SETS(INT("axis", axis))) : NULL;
+}
+
+/* ---- element types ---------------------------------------------------------------------------------------------- */
+
+/* 0 bool, 1 integer, 2 real: PyTorch's categories. */
+static int category(const xir_type *t) {
+    const int kind = (int)xir_type_kind_of(t);
+    return kind == XIR_TYPE_BOOL ? 0 : kind == XIR_TYPE_INTEGER ? 1 : 2;
+}
+
+/* A tensor of rank 0 takes part only if its category is higher. */
+static const xir_type *promoted(xir_context *ctx, const xir_value *a, const xir_value *b) {
+    const xir_type *s = v_element(a), *t = v_element(b);
+    const int cs = category(s), ct = category(t);
+    if (xir_type_equal(s, t)) return s;
+    if (cs != ct && (v_rank(a) == 0) == (v_rank(b) == 0)) return cs > ct ? s : t;
+    if (cs == ct && (v_rank(a) == 0) != (v_rank(b) == 0)) return v_rank(a) ? s : t;
+    if (cs != ct) {
+        const bool wide_wins = cs > ct ? v_rank(a) != 0 : v_rank(b) != 0;
+        const xir_type *higher = cs > ct ? s : t;
+        if (wide_wins || category(higher) < 2) return higher;
+        return xir_type_float(ctx, XIR_FLOAT_FP32);   /* a number and a tensor of integers */
+    }
+    const uint64_t bits_s = xir_type_storage_bits(s), bits_t = xir_type_storage_bits(t);
+    if (bits_s != bits_t) return bits_s > bits_t ? s : t;
+    return cs == 2 ? xir_type_float(ctx, XIR_FLOAT_FP32) : xir_type_sint(ctx, bits_s < 64 ? (int)bits_s * 2 : 64);
+}
+
+bool pnnx_promote(xir_node *at, xir_value **a, xir_value **b) {
+    if (xir_node_failed(at) || !*a || !*b) return false;
+    const xir_type *to = promoted(xir_node_context(at), *a, *b);
+    *a = xir_node_cast(at, *a, to);
+    *b = xir_node_cast(at, *b, to);
+    return *a && *b;
+}

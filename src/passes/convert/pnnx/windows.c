@@ -1,0 +1,307 @@
+/* Convolutions and pools. XIR's ops have the channels last, so each is made between two transposes; constant kernels are
+ * permuted at once. */
+#include <stdio.h>
+#include "convert/pnnx/pnnx.h"
+
+/* The names of XIR's attributes for each spatial axis, counted from the last one. */
+static const struct axis_words { const char *pool, *stride, *dilation, *before, *after; } axis_words[3] = {
+    { "pool_width",  "stride_width",  "dilation_width",  "pad_left",  "pad_right"  },
+    { "pool_height", "stride_height", "dilation_height", "pad_top",   "pad_bottom" },
+    { "pool_depth",  "stride_depth",  "dilation_depth",  "pad_front", "pad_back"   },
+};
+
+/* ---- convolutions ----------------------------------------------------------------------------------------------- */
+
+/* padding=same puts the odd cell after; valid is none. */
+static bool word_pads(xir_node *at, const xir_value *kernel, xir_set *sets, size_t *n) {
+    const bool same = xir_node_is(at, "padding", "same");
+    xir_ints dilation;
+    if (!same && !xir_node_is(at, "padding", "valid")) return xir_node_unsupported(at, "this padding");
+    const size_t spatial = v_rank(kernel) - 2;
+    if (!pnnx_list(at, "dilation", spatial, &dilation)) dilation = xir_node_make_ints(at, spatial, 1);
+    if (!xir_node_need_dims(at, kernel, 2, SIZE_MAX)) return false;
+    for (size_t k = 0; k < spatial; k++) {
+        const struct axis_words *words = &axis_words[spatial - 1 - k];
+        const int64_t size = v_dim(kernel, 2 + k), step = dilation.v[k];
+        if (size > PNNX_MOST_STEP || step < 1 || step > PNNX_MOST_STEP) return xir_node_unsupported(at, "very large dims");
+        const int64_t total = same ? step * (size - 1) : 0;
+        sets[(*n)++] = (xir_set)INT(words->before, total / 2);
+        sets[(*n)++] = (xir_set)INT(words->after, total - total / 2);
+    }
+    return true;
+}
+
+/* Images without a batch get one. */
+static bool is_batched(xir_node *at, const xir_value *x, size_t rank, bool *out) {
+    *out = v_rank(x) == rank;
+    return *out || v_rank(x) + 1 == rank || xir_node_unsupported(at, "an input of %zu dims", v_rank(x));
+}
+
+static bool convolution(xir_node *at) {
+    xir_set sets[8];
+    size_t n = 0;
+    bool batched;
+    xir_value *x = xir_node_input(at, 0), *kernel = xir_node_input(at, 1);
+    if (xir_node_failed(at)) return false;
+    if (v_rank(kernel) != at->cls->slots[1].order.size)
+        return xir_node_unsupported(at, "a kernel of %zu dims", v_rank(kernel));
+    if (!is_batched(at, x, v_rank(kernel), &batched)) return false;
+    if (!batched) return xir_node_unsupported(at, "an image without a batch");
+    const xir_any *padding = xir_node_attr(at, "padding");
+    if (padding && padding->kind == XIR_ANY_TEXT && !word_pads(at, kernel, sets, &n)) return false;
+    return row_run_with(at, (xir_sets){ sets, n });
+}
+bool pnnx_conv(xir_node *at)           { return convolution(at); }
+bool pnnx_conv_transpose(xir_node *at) { return convolution(at); }
+
+/* ---- pools ------------------------------------------------------------------------------------------------------ */
+
+typedef struct windows {
+    size_t  n;   /* spatial axes */
+    int64_t input[3], size[3], stride[3], dilation[3], before[3], after[3];
+} windows;
+
+static size_t spatial_axes(const xir_node *at) {
+    const xir_str type = xir_node_type(at);
+    return (size_t)(type.data[type.size - 2] - '0');   /* "2d" */
+}
+
+static bool bounded(xir_node *at, const char *name, const xir_ints *list, int64_t least) {
+    char where[48];
+    snprintf(where, sizeof where, "attribute/%s", name);
+    for (size_t i = 0; i < list->n; i++) {
+        if (list->v[i] >= least && list->v[i] <= PNNX_MOST_STEP) continue;
+        return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s[%zu]: expected at least %lld, found %lld", name, i,
+                                (long long)least, (long long)list->v[i]);
+    }
+    return true;
+}
+
+static bool read_windows(xir_node *at, const xir_value *x, windows *w) {
+    xir_ints list;
+    if (xir_node_failed(at)) return false;
+    *w = (windows){ .n = spatial_axes(at) };
+    if (v_rank(x) != w->n + 2) return xir_node_unsupported(at, "an input of %zu dims", v_rank(x));
+    if (!pnnx_list(at, "kernel_size", w->n, &list))
+        return xir_node_failed(at) ? false : xir_node_invalid(at, XIR_E_MISSING, NULL, "kernel_size is missing");
+    if (!bounded(at, "kernel_size", &list, 1)) return false;
+    for (size_t k = 0; k < w->n; k++) {
+        w->input[k] = v_dim(x, 2 + k);
+        w->size[k] = w->stride[k] = list.v[k];
+        w->dilation[k] = 1;
+    }
+    if (pnnx_list(at, "stride", w->n, &list) && list.n && bounded(at, "stride", &list, 1))
+        for (size_t k = 0; k < w->n; k++) w->stride[k] = list.v[k];
+    if (pnnx_list(at, "dilation", w->n, &list) && bounded(at, "dilation", &list, 1))
+        for (size_t k = 0; k < w->n; k++) w->dilation[k] = list.v[k];
+    if (pnnx_list(at, "padding", w->n, &list) && bounded(at, "padding", &list, 0))
+        for (size_t k = 0; k < w->n; k++) w->before[k] = w->after[k] = list.v[k];
+    return !xir_node_failed(at);
+}
+
+/* For ceil_mode: cells after the end, so that a window that begins inside the input or the padding before it counts
+ * even if it ends outside. Sets *beyond if there are any. */
+static bool pad_ceil(xir_node *at, const xir_value *x, windows *w, bool *beyond) {
+    *beyond = false;
+    if (!xir_node_bool(at, "ceil_mode", false)) return true;
+    if (!xir_node_need_dims(at, x, 2, SIZE_MAX)) return false;
+    for (size_t k = 0; k < w->n; k++) {
+        const int64_t room = w->input[k] + w->before[k] + w->after[k] - w->dilation[k] * (w->size[k] - 1) - 1;
+        const int64_t rest = room % w->stride[k];
+        const bool inside = (room / w->stride[k] + 1) * w->stride[k] < w->input[k] + w->before[k];
+        if (room < 0 || !rest || !inside) continue;
+        w->after[k] += w->stride[k] - rest;
+        *beyond = true;
+    }
+    return true;
+}
+
+typedef struct window_sets {
+    xir_set data[24];
+    size_t  n;
+} window_sets;
+
+static void put(window_sets *s, const char *name, int64_t v) { s->data[s->n++] = (xir_set)INT(name, v); }
+
+static xir_value *make_pool(xir_node *at, xir_value *x, const char *const classes[3], const windows *w, bool dilated,
+                            const char *more, int64_t value) {
+    window_sets s = { .n = 0 };
+    for (size_t k = 0; k < w->n; k++) {
+        const struct axis_words *words = &axis_words[w->n - 1 - k];
+        put(&s, words->pool, w->size[k]);
+        put(&s, words->stride, w->stride[k]);
+        if (dilated) put(&s, words->dilation, w->dilation[k]);
+        put(&s, words->before, w->before[k]);
+        put(&s, words->after, w->after[k]);
+    }
+    if (more) put(&s, more, value);
+    xir_value *y = xir_node_make(at, classes[w->n - 1], INS(xir_node_channels_last(at, x)), (xir_sets){ s.data, s.n });
+    return y ? xir_node_channels_second(at, y) : NULL;
+}
+
+static const char *const max_pools[] = { "MaxPool1d", "MaxPool2d", "MaxPool3d" };
+static const char *const avg_pools[] = { "AvgPool1d", "AvgPool2d", "AvgPool3d" };
+
+bool pnnx_max_pool(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    windows w;
+    bool beyond;
+    if (!read_windows(at, x, &w) || !pad_ceil(at, x, &w, &beyond)) return false;
+    return xir_node_result(at, 0, make_pool(at, x, max_pools, &w, true, NULL, 0));
+}
+
+/* The padding as cells of the input. */
+static xir_value *padded(xir_node *at, xir_value *x, windows *w, const windows *by) {
+    xir_ints pads = xir_node_make_ints(at, 2 * (w->n + 2), 0);
+    if (!pads.v) return NULL;
+    for (size_t k = 0; k < w->n; k++) {
+        pads.v[2 * (k + 2)] = by->before[k], pads.v[2 * (k + 2) + 1] = by->after[k];
+        w->before[k] -= by->before[k], w->after[k] -= by->after[k];
+    }
+    return xir_node_make(at, "Pad", INS(x), SETS(LIST("padding", &pads)));
+}
+
+/* Counted padding is part of the input if cells after it do not count. */
+static xir_value *averages(xir_node *at, xir_value *x, windows w) {
+    const windows plain = w;
+    bool beyond, counted = xir_node_bool(at, "count_include_pad", true);
+    const int64_t divisor = xir_node_int(at, "divisor_override", 0);
+    if (!pad_ceil(at, x, &w, &beyond)) return NULL;
+    if (divisor) return make_pool(at, x, avg_pools, &w, false, "divisor_override", divisor);
+    bool any = false;
+    for (size_t k = 0; k < w.n; k++) any |= plain.before[k] > 0;
+    if (counted && beyond && any) x = padded(at, x, &w, &plain), counted = false;
+    return make_pool(at, x, avg_pools, &w, false, "count_include_pad", counted && !beyond);
+}
+
+bool pnnx_avg_pool(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    windows w;
+    return read_windows(at, x, &w) && xir_node_result(at, 0, averages(at, x, w));
+}
+
+/* (sign(a) relu(|a|) k^n)^(1/p) for the average a of x^p. */
+bool pnnx_lp_pool(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    windows w;
+    const double p = xir_node_real(at, "norm_type", 2);
+    if (!read_windows(at, x, &w)) return false;
+    double cells = 1;
+    for (size_t k = 0; k < w.n; k++) cells *= (double)w.size[k];
+    xir_value *power = xir_node_make(at, "Pow", INS(x, xir_node_scalar(at, v_element(x), p)), NO_SETS);
+    xir_value *a = averages(at, power, w);
+    if (!a) return false;
+    a = xir_node_product(at, xir_node_unary(at, "Sign", a), xir_node_unary(at, "ReLU", xir_node_unary(at, "Abs", a)));
+    return xir_node_becomes(at, "Pow", INS(xir_node_scaled(at, a, cells), xir_node_scalar(at, v_element(x), 1 / p)),
+                            NO_SETS);
+}
+
+/* ---- adaptive pools --------------------------------------------------------------------------------------------- */
+
+/* Window i of an axis begins at floor(i in / out) and ends at ceil((i + 1) in / out). The axes are separate. */
+typedef struct adaptive { int64_t in, out; } adaptive;
+static int64_t window_begin(adaptive a, int64_t i) { return i * a.in / a.out; }
+static int64_t window_end(adaptive a, int64_t i)   { return ((i + 1) * a.in + a.out - 1) / a.out; }
+
+static bool adaptive_sizes(xir_node *at, const xir_value *x, adaptive sizes[3], size_t *n) {
+    xir_ints list;
+    const xir_any *a = xir_node_attr(at, "output_size");
+    if (xir_node_failed(at)) return false;
+    *n = spatial_axes(at);
+    if (v_rank(x) <= *n) return xir_node_unsupported(at, "an input of %zu dims", v_rank(x));
+    const size_t first = v_rank(x) - *n;
+    bool whole = true;   /* all outputs are 1: the dims may be unknown */
+    if (a && a->kind == XIR_ANY_LIST && a->as.list.size == *n) {
+        list = xir_node_make_ints(at, *n, 0);
+        for (size_t k = 0; k < list.n; k++)
+            list.v[k] = a->as.list.items[k].kind == XIR_ANY_INT ? a->as.list.items[k].as.integer : 0;
+    } else if (!pnnx_list(at, "output_size", *n, &list)) {
+        return xir_node_failed(at) ? false : xir_node_invalid(at, XIR_E_MISSING, NULL, "output_size is missing");
+    }
+    for (size_t k = 0; k < *n && list.v; k++) whole = whole && list.v[k] == 1;
+    if (xir_node_failed(at) || (!whole && !xir_node_need_dims(at, x, first, SIZE_MAX))) return false;
+    for (size_t k = 0; k < *n; k++) {
+        sizes[k] = (adaptive){ v_dim(x, first + k), list.v[k] ? list.v[k] : v_dim(x, first + k) };
+        if (sizes[k].out < 1 || sizes[k].in > 1 << 20 || sizes[k].out > 1 << 20)
+            return xir_node_unsupported(at, "an output of %lld", (long long)sizes[k].out);
+    }
+    return true;
+}
+
+/* The mean or maximum over all spatial axes. */
+static bool over_all(xir_node *at, const char *cls, xir_value *x, size_t n) {
+    const xir_ints axes = xir_node_series(at, (int64_t)(v_rank(x) - n), n);
+    return xir_node_result(at, 0, xir_node_reduced(at, cls, x, &axes, true));
+}
+
+static bool all_ones(const adaptive *sizes, size_t n) {
+    for (size_t k = 0; k < n; k++) if (sizes[k].out != 1) return false;
+    return true;
+}
+
+/* Windows of one size that do not overlap are those of an ordinary pool. */
+static bool even(const xir_value *x, const adaptive *sizes, size_t n, windows *w) {
+    *w = (windows){ .n = n };
+    for (size_t k = 0; k < n; k++) {
+        if (sizes[k].in % sizes[k].out) return false;
+        w->size[k] = w->stride[k] = sizes[k].in / sizes[k].out;
+        w->dilation[k] = 1;
+    }
+    return v_rank(x) == n + 2;
+}
+
+bool pnnx_adaptive_avg(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    adaptive sizes[3];
+    windows w;
+    size_t n;
+    if (!adaptive_sizes(at, x, sizes, &n)) return false;
+    if (all_ones(sizes, n)) return over_all(at, "Mean", x, n);
+    if (even(x, sizes, n, &w)) return xir_node_result(at, 0, make_pool(at, x, avg_pools, &w, false, NULL, 0));
+    const size_t first = v_rank(x) - n;
+    for (size_t k = 0; k < n; k++) {
+        const adaptive s = sizes[k];
+        if (s.in == s.out) continue;
+        if (s.in * s.out > PNNX_MOST_LISTED) return xir_node_unsupported(at, "very large dims");
+        double *matrix = arena_take(&at->c->scratch, (size_t)(s.in * s.out) * sizeof *matrix);
+        if (!matrix) return node_no_memory(at);
+        for (int64_t i = 0; i < s.in * s.out; i++) {
+            const int64_t begin = window_begin(s, i % s.out), end = window_end(s, i % s.out), row = i / s.out;
+            matrix[i] = row >= begin && row < end ? 1.0 / (double)(end - begin) : 0;
+        }
+        x = pnnx_mixed(at, x, first + k, matrix, (size_t)s.out);
+    }
+    return xir_node_result(at, 0, x);
+}
+
+/* Shorter windows repeat their last element. */
+bool pnnx_adaptive_max(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    adaptive sizes[3];
+    windows w;
+    size_t n;
+    if (!adaptive_sizes(at, x, sizes, &n)) return false;
+    if (all_ones(sizes, n)) return over_all(at, "Max", x, n);
+    if (even(x, sizes, n, &w)) return xir_node_result(at, 0, make_pool(at, x, max_pools, &w, true, NULL, 0));
+    for (size_t k = 0; k < n && x; k++) {
+        const adaptive s = sizes[k];
+        const size_t axis = v_rank(x) - n + k;
+        int64_t longest = 1;
+        if (s.in == s.out) continue;
+        for (int64_t i = 0; i < s.out; i++)
+            if (window_end(s, i) - window_begin(s, i) > longest) longest = window_end(s, i) - window_begin(s, i);
+        if (longest * s.out > PNNX_MOST_LISTED) return xir_node_unsupported(at, "very large dims");
+        xir_value *most = NULL;   /* one Gather for each place in the windows */
+        for (int64_t j = 0; j < longest && !xir_node_failed(at); j++) {
+            xir_ints places = xir_node_make_ints(at, (size_t)s.out, 0);
+            for (size_t i = 0; i < places.n; i++) {
+                const int64_t at_j = window_begin(s, (int64_t)i) + j, end = window_end(s, (int64_t)i);
+                places.v[i] = at_j < end ? at_j : end - 1;
+            }
+            xir_value *part = pnnx_taken(at, x, axis, &places);
+            most = most && part ? xir_node_make(at, "Maximum", INS(most, part), NO_SETS) : part;
+        }
+        x = most;
+    }
+    return xir_node_result(at, 0, x);
+}
