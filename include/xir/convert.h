@@ -113,9 +113,9 @@ typedef struct xir_dialect_decl {
     void                 (*types)(xir_node *at);
     /* The element type that the file declares for a value without a type, or NULL. NULL here: files declare none. */
     const xir_type      *(*element)(const xir_value *v);
-    /* Changes the structure of a network before its ops are converted one by one: tuples become several values. Returns
-     * XIR_OK or XIR_E_MEMORY. NULL: nothing. */
-    xir_status           (*prepare)(xir_network *net);
+    /* Changes the structure of a network before its ops are converted one by one: tuples become several values. Sets
+     * *changed if it did. Returns XIR_OK or XIR_E_MEMORY. NULL: nothing. */
+    xir_status           (*prepare)(xir_network *net, bool *changed);
 } xir_dialect_decl;
 
 #define XIR_DIALECT_HEAD(prefix_, name_) \

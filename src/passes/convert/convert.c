@@ -259,7 +259,9 @@ xir_status conversion_run(conversion *c) {
     xir_status status = conversion_order(c, &sorted);
     c->changed += !sorted && !c->cyclic;
     if (!status && c->checking) status = conversion_check_values(c, sorted || c->cyclic);
-    if (!status) status = convert_prepare(c->dialect, c->net);
+    bool prepared = false;
+    if (!status) status = convert_prepare(c->dialect, c->net, &prepared);
+    c->changed += prepared;
     for (xir_op *op = xir_network_first(c->net), *next; op && !status; op = next) {
         next = xir_op_next(op);
         const bool own = !xir_class_is_opaque(xir_op_class(op));

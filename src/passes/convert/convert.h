@@ -31,7 +31,7 @@ const char *convert_operators(const xir_dialect_decl *dialect);
 bool            convert_check(const xir_dialect_decl *dialect, xir_node *at);
 void            convert_types(const xir_dialect_decl *dialect, xir_node *at);
 const xir_type *convert_element(const xir_dialect_decl *dialect, const xir_value *v);
-xir_status      convert_prepare(const xir_dialect_decl *dialect, xir_network *net);
+xir_status      convert_prepare(const xir_dialect_decl *dialect, xir_network *net, bool *changed);
 
 /* A row of a table; all rows of a table have the size of the first. */
 static inline const xir_convert_row *convert_row_at(const xir_convert_row *rows, size_t i) {

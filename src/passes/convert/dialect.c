@@ -40,8 +40,8 @@ const xir_type *convert_element(const xir_dialect_decl *dialect, const xir_value
     return HAS(dialect, element) ? dialect->element(v) : NULL;
 }
 
-xir_status convert_prepare(const xir_dialect_decl *dialect, xir_network *net) {
-    return dialect && HAS(dialect, prepare) ? dialect->prepare(net) : XIR_OK;
+xir_status convert_prepare(const xir_dialect_decl *dialect, xir_network *net, bool *changed) {
+    return dialect && HAS(dialect, prepare) ? dialect->prepare(net, changed) : XIR_OK;
 }
 
 /* ---- checks ----------------------------------------------------------------------------------------------------- */

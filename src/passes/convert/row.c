@@ -63,7 +63,7 @@ bool row_range(const char *text, size_t *least, size_t *most) {
     if (!text || *text < '0' || *text > '9') return false;
     *least = *most = (size_t)strtoul(text, &end, 10);
     if (*end == '-') {
-        *most = end[1] ? (size_t)strtoul(end + 1, &end, 10) : SIZE_MAX;
+        *most = end[1] && end[1] != ' ' ? (size_t)strtoul(end + 1, &end, 10) : SIZE_MAX;
         if (*most == SIZE_MAX) return end[1] == '\0' || end[1] == ' ';
     }
     return (*end == '\0' || *end == ' ') && *least <= *most;
@@ -291,8 +291,8 @@ static bool set_of(xir_node *at, const row_set *from, char name[64], xir_set *ou
                                 (int)(any->as.text.size < 60 ? any->as.text.size : 60), any->as.text.data);
 }
 
-static bool has_set(xir_sets sets, const char *name) {
-    for (size_t i = 0; i < sets.n; i++) if (strcmp(sets.data[i].name, name) == 0) return true;
+static bool has_set(xir_sets sets, xir_str name) {
+    for (size_t i = 0; i < sets.n; i++) if (xir_str_equal(xir_str_of(sets.data[i].name), name)) return true;
     return false;
 }
 
@@ -340,8 +340,9 @@ bool row_run_with(xir_node *at, xir_sets more) {
     const char *text = at->cls->row->sets;
     while (n < MOST_SETS && row_next_set(&text, &from)) {
         bool made = false;
+        if (has_set(more, from.field)) continue;
         if (!set_of(at, &from, names[n], &sets[n], &made)) return false;
-        if (made && !has_set(more, names[n])) n++;
+        n += made;
     }
     for (size_t i = 0; i < more.n && i < MOST_SETS; i++) sets[n++] = more.data[i];
     const size_t n_in = at->n_in > at->cls->n_slots ? at->n_in : at->cls->n_slots;

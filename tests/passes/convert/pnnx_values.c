@@ -17,7 +17,7 @@
 
 enum { MOST_ARRAYS = 64, MOST_REASON = 400 };
 
-typedef struct arrays { xir_array *in[MOST_ARRAYS], *out[MOST_ARRAYS]; size_t n_in, n_out; } arrays;
+typedef struct arrays { xir_array *in[MOST_ARRAYS], *out[MOST_ARRAYS]; size_t n_in, n_out; bool complex; } arrays;
 
 static size_t number16(const unsigned char *p) { return p[0] | (size_t)p[1] << 8; }
 static size_t number32(const unsigned char *p) { return number16(p) | number16(p + 2) << 16; }
@@ -48,7 +48,7 @@ static bool read_arrays(const char *path, arrays *set) {
         const size_t i = (size_t)atoi(text + (is_in ? 2 : 3));
         assert_true(i < MOST_ARRAYS);
         xir_array *a = xir_array_read_npy(ctx, data, n, (xir_str){ text, name }, why);
-        assert_non_null(a);
+        if (!a) set->complex = true;   /* what XIR has no elements for */
         if (is_in) set->in[i] = a, set->n_in = set->n_in > i + 1 ? set->n_in : i + 1;
         else set->out[i] = a, set->n_out = set->n_out > i + 1 ? set->n_out : i + 1;
         at += 30 + name + extra + n;
@@ -106,6 +106,9 @@ static verdict try_pipeline(const xir_network *model, const char *text, const ch
         char what[200];
         snprintf(what, sizeof what, "%.*s", (int)key.size, key.data);
         first_error(what, reason);
+        v = STAYS;
+    } else if (set.complex) {
+        snprintf(reason, MOST_REASON, "complex elements");
         v = STAYS;
     } else if (n_out != set.n_out) {
         snprintf(reason, MOST_REASON, "%zu outputs, recorded are %zu", n_out, set.n_out);

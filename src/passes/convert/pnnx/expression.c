@@ -353,11 +353,12 @@ static term read_term(parser *s) {
     return t;
 }
 
-/* A list of integers; a list of one tensor is that tensor. */
+/* A list of integers; or of tensors that index together: one, or several side by side, [n, count]. */
 static bool read_list(parser *s, char close) {
     enum { MOST = 64 };
     list_items items = make_items(s->at, MOST, 0);
-    xir_value *only = NULL;
+    xir_value *tensors[MOST];
+    size_t n = 0;
     if (!items.v) return false;
     for (items.n = 0; items.n < MOST && s->p < s->end && *s->p != close; items.n++) {
         const term t = read_term(s);
@@ -365,23 +366,51 @@ static bool read_list(parser *s, char close) {
         if (t.kind == TERM_FAILED) return false;
         if (t.kind == TERM_INT) *item = item_number((int64_t)t.number);
         else if (t.kind != TERM_VALUE) return failed(s, "a list of something else"), false;
-        else if (v_rank(t.v) > 0) only = t.v;
+        else if (v_rank(t.v) > 0) tensors[n++] = t.v;
         else *item = (list_item){ .v = EXPR_UNKNOWN, .origin = FROM_ITEM, .of = t.v, .axis = 0 };
         if (!takes(s, ',') && s->p < s->end && *s->p != close) return failed(s, "expected ,"), false;
     }
     if (!takes(s, close) || s->p != s->end) return failed(s, "expected the end of the list"), false;
-    if (only && items.n > 1) return failed(s, "a list of several tensors"), false;
-    return xir_node_result(s->at, 0, only ? only : make_list(s->at, &items));
+    if (n && n != items.n) return failed(s, "a list of tensors and numbers"), false;
+    for (size_t i = 0; i < n; i++)
+        if (v_rank(tensors[i]) != 1 && (n > 1 || !is_truth(tensors[i])))
+            return failed(s, "a list of tensors of several dims"), false;
+    if (n == 1) return xir_node_result(s->at, 0, tensors[0]);
+    if (n) return xir_node_becomes(s->at, "Stack", (xir_values){ tensors, n }, SETS(INT("dim", 1)));
+    return xir_node_result(s->at, 0, make_list(s->at, &items));
+}
+
+/* The text of a list of texts, "[@0,@1]". */
+static xir_str joined(xir_node *at, const xir_list *list) {
+    size_t size = 2;
+    for (size_t i = 0; i < list->size; i++)
+        size += list->items[i].kind == XIR_ANY_TEXT ? list->items[i].as.text.size + 1 : 0;
+    char *text = arena_take(&at->c->scratch, size), *p = text;
+    if (!text) return node_no_memory(at), (xir_str){ NULL, 0 };
+    *p++ = '[';
+    for (size_t i = 0; i < list->size; i++) {
+        if (list->items[i].kind != XIR_ANY_TEXT) continue;
+        const xir_str item = list->items[i].as.text;
+        if (p > text + 1) *p++ = ',';
+        if (item.size) memcpy(p, item.data, item.size);
+        p += item.size;
+    }
+    *p++ = ']';
+    return (xir_str){ text, (size_t)(p - text) };
 }
 
 bool pnnx_expression(xir_node *at) {
     const xir_any *text = xir_node_attr(at, "expr");
     xir_ints numbers;
     term t = { .kind = TERM_FAILED };
-    if (text->kind == XIR_ANY_LIST && xir_node_items(at, "expr", &numbers)) {
+    const bool is_list = text->kind == XIR_ANY_LIST;
+    const bool of_texts = is_list && text->as.list.size && text->as.list.items[0].kind == XIR_ANY_TEXT;
+    if (is_list && !of_texts && xir_node_items(at, "expr", &numbers))
         return xir_node_result(at, 0, xir_node_integers(at, &numbers));
-    } else if (text->kind == XIR_ANY_TEXT) {
-        parser s = { .at = at, .p = text->as.text.data, .end = text->as.text.data + text->as.text.size };
+    if (of_texts || text->kind == XIR_ANY_TEXT) {
+        const xir_str formula = of_texts ? joined(at, &text->as.list) : text->as.text;
+        parser s = { .at = at, .p = formula.data, .end = formula.data + formula.size };
+        if (!formula.size) return xir_node_unsupported(at, "an empty expression");
         if (takes(&s, '[')) return read_list(&s, ']');
         if (takes(&s, '(')) return read_list(&s, ')');
         t = read_term(&s);

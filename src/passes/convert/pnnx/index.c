@@ -148,16 +148,18 @@ bool pnnx_index_put(xir_node *at) {
         xir_value *v = xir_node_scalar(at, v_element(x), xir_node_real(at, "values", 0));
         return xir_node_becomes(at, "Where", INS(v, x, make_reshaped(at, index, &dims)), NO_SETS);
     }
-    if (v_rank(index) != 1 || !xir_node_need_dims(at, x, 0, SIZE_MAX) || !xir_node_need_dims(at, index, 0, 1))
-        return xir_node_unsupported(at, "an index of %zu dims", v_rank(index));
-    xir_ints dims = xir_node_dims(at, x);
-    if (xir_node_failed(at)) return false;
-    dims.v[0] = v_dim(index, 0);
+    if (v_rank(index) == 0 || v_rank(index) > 2 || !xir_node_need_dims(at, x, 0, SIZE_MAX) ||
+        !xir_node_need_dims(at, index, 0, SIZE_MAX)) return xir_node_unsupported(at, "an index of %zu dims", v_rank(index));
+    const size_t rank = v_rank(x), m = v_rank(index) == 2 ? (size_t)v_dim(index, 1) : 1;   /* dims that are indexed */
+    if (m < 1 || m > rank) return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "an index of %zu dims", m);
+    const xir_ints last = { (int64_t[]){ -1 }, 1 };
+    xir_ints dims = xir_node_make_ints(at, rank - m + 1, v_dim(index, 0));
+    for (size_t i = m; i < rank && dims.v; i++) dims.v[i - m + 1] = v_dim(x, i);
     xir_value *values = xir_node_has(at, 2) ? xir_node_input(at, 2)
                                             : xir_node_scalar(at, v_element(x), xir_node_real(at, "values", 0));
-    values = values ? xir_node_make(at, "Expand", INS(values), SETS(LIST("sizes", &dims))) : NULL;
-    const xir_ints last = { (int64_t[]){ -1 }, 1 };
-    return values && xir_node_becomes(at, "ScatterND", INS(x, xir_node_unsqueezed(at, index, &last, NULL), values),
+    values = values && dims.v ? xir_node_make(at, "Expand", INS(values), SETS(LIST("sizes", &dims))) : NULL;
+    if (values && v_rank(index) == 1) index = xir_node_unsqueezed(at, index, &last, NULL);
+    return values && xir_node_becomes(at, "ScatterND", INS(x, index, values),
                                       SETS(WORD("reduction", xir_str_of(add ? "add" : "none"))));
 }
 

@@ -464,17 +464,26 @@ static bool blocks(xir_node *at, xir_value *x, const int64_t *apart, const int64
     return xir_node_result(at, 0, pnnx_shaped(at, y, back, rank));
 }
 
-/* [n, c, h, w] of x with known channels and image; before that any dims, which become n. */
+/* [n, c, h, w] of x with known channels and image; dims before them become n. */
 static bool image_of(xir_node *at, const char *name, xir_value **x, int64_t *factor, int64_t dims[4]) {
     *x = xir_node_input(at, 0);
     *factor = xir_node_int(at, name, 1);
     if (!*x) return false;
-    if (v_rank(*x) != 4) return xir_node_unsupported(at, "an input of %zu dims", v_rank(*x));
+    const size_t rank = v_rank(*x);
+    if (rank < 3) return xir_node_unsupported(at, "an input of %zu dims", rank);
     if (*factor < 1 || *factor > 1 << 10) return xir_node_unsupported(at, "a factor of %lld", (long long)*factor);
-    if (!xir_node_need_dims(at, *x, 1, SIZE_MAX)) return false;
-    for (size_t i = 0; i < 4; i++) dims[i] = v_dim(*x, i);
-    if (dims[0] < 0) dims[0] = -1;
-    return true;
+    if (!xir_node_need_dims(at, *x, rank - 3 > 1 ? 0 : rank - 3, SIZE_MAX)) return false;
+    const xir_ints all = xir_node_dims(at, *x);
+    for (size_t i = 1; i < 4 && all.v; i++) dims[i] = all.v[rank - 4 + i];
+    dims[0] = all.v ? product_of(&all, 0, rank - 3) : -1;
+    return all.v;
+}
+
+/* The same dims before the last three. */
+static bool image_blocks(xir_node *at, xir_value *x, const int64_t *apart, const int64_t *order, const int64_t image[3]) {
+    xir_ints back = xir_node_dims(at, x);
+    for (size_t i = 0; i < 3 && back.v; i++) back.v[back.n - 3 + i] = image[i];
+    return back.v && blocks(at, x, apart, order, 6, back.v, back.n);
 }
 
 bool pnnx_pixel_shuffle(xir_node *at) {
@@ -484,7 +493,7 @@ bool pnnx_pixel_shuffle(xir_node *at) {
     if (!image_of(at, "upscale_factor", &x, &r, d)) return false;
     if (d[1] % (r * r)) return xir_node_invalid(at, XIR_E_INVALID, "input/0", "%lld channels", (long long)d[1]);
     const int64_t c = d[1] / (r * r);
-    return blocks(at, x, (int64_t[]){ d[0], c, r, r, d[2], d[3] }, order, 6, (int64_t[]){ d[0], c, d[2] * r, d[3] * r }, 4);
+    return image_blocks(at, x, (int64_t[]){ d[0], c, r, r, d[2], d[3] }, order, (int64_t[]){ c, d[2] * r, d[3] * r });
 }
 
 bool pnnx_pixel_unshuffle(xir_node *at) {
@@ -493,8 +502,8 @@ bool pnnx_pixel_unshuffle(xir_node *at) {
     int64_t r, d[4];
     if (!image_of(at, "downscale_factor", &x, &r, d)) return false;
     if (d[2] % r || d[3] % r) return xir_node_invalid(at, XIR_E_INVALID, "input/0", "rows or columns are no multiple of %lld", (long long)r);
-    return blocks(at, x, (int64_t[]){ d[0], d[1], d[2] / r, r, d[3] / r, r }, order, 6,
-                  (int64_t[]){ d[0], d[1] * r * r, d[2] / r, d[3] / r }, 4);
+    return image_blocks(at, x, (int64_t[]){ d[0], d[1], d[2] / r, r, d[3] / r, r }, order,
+                        (int64_t[]){ d[1] * r * r, d[2] / r, d[3] / r });
 }
 
 bool pnnx_channel_shuffle(xir_node *at) {

@@ -20,12 +20,35 @@ static const double *numbers(xir_node *at, size_t i, size_t n, double otherwise)
     return v;
 }
 
+/* One number for each channel, in a shape that broadcasts with x. */
+static xir_value *along_channels(xir_node *at, size_t i, size_t rank) {
+    xir_value *v = xir_node_optional_input(at, i);
+    xir_ints dims = v ? xir_node_make_ints(at, rank - 1, 1) : (xir_ints){ NULL, 0 };
+    if (!dims.v) return NULL;
+    dims.v[0] = v_dim(v, 0);
+    return make_reshaped(at, v, &dims);
+}
+
+/* Statistics that are computed: (x - mean) / sqrt(var + eps) * weight + bias. */
+static bool computed_norm(xir_node *at, xir_value *x) {
+    const size_t rank = v_rank(x);
+    xir_value *mean = along_channels(at, MEAN, rank), *var = along_channels(at, VAR, rank),
+              *weight = along_channels(at, WEIGHT, rank), *bias = along_channels(at, BIAS, rank);
+    xir_value *root = xir_node_unary(at, "Sqrt", pnnx_affine(at, var, 1, xir_node_real(at, "eps", 1e-5)));
+    xir_value *y = xir_node_quotient(at, xir_node_sum(at, x, mean, 1, -1), root);
+    if (weight) y = xir_node_product(at, y, weight);
+    if (bias) y = xir_node_sum(at, y, bias, 1, 1);
+    return xir_node_result(at, 0, y);
+}
+
 /* x * factor + addend with weight / sqrt(var + eps) and bias - mean * factor for each channel. */
 bool pnnx_batch_norm(xir_node *at) {
     xir_value *x = xir_node_input(at, INPUT), *mean_of = xir_node_input(at, MEAN);
     if (xir_node_failed(at)) return false;
     const size_t rank = v_rank(x), n = v_dim(mean_of, 0) > 0 ? (size_t)v_dim(mean_of, 0) : 0;
     if (rank < 2 || rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
+    for (size_t i = MEAN; i <= BIAS; i++)
+        if (xir_node_has(at, i) && !xir_node_is_constant(at, i)) return computed_norm(at, x);
     const double *mean = numbers(at, MEAN, n, 0), *var = numbers(at, VAR, n, 1), *weight = numbers(at, WEIGHT, n, 1),
                  *bias = numbers(at, BIAS, n, 0);
     if (xir_node_failed(at)) return false;

@@ -47,19 +47,22 @@ static xir_status unpacked(xir_op *op) {
     return xir_op_erase(op);
 }
 
-xir_status pnnx_prepare(xir_network *net) {
+xir_status pnnx_prepare(xir_network *net, bool *changed) {
     xir_status status = XIR_OK;
+    bool any = false;
     for (xir_op *op = xir_network_first(net), *next; op && !status; op = next) {
         next = xir_op_next(op);
+        any |= is_of(op, construct) || is_of(op, unpack);
         if (is_of(op, unpack)) status = unpacked(op);
     }
     xir_op *last = xir_network_output_op(net);
-    if (last && !status) status = spread(last);
-    for (xir_op *op = xir_network_output_op(net), *before; op && !status; op = before) {
+    if (last && any && !status) status = spread(last);
+    for (xir_op *op = any ? last : NULL, *before; op && !status; op = before) {
         before = xir_op_prev(op);
         if (is_of(op, construct) && xir_op_output_count(op) == 1 && !xir_value_uses(xir_op_output(op, 0)))
             status = xir_op_erase(op);
     }
+    *changed = any;
     return status;
 }
 

@@ -13,7 +13,7 @@ enum {
 };
 
 /* pnnx.c: the dialect's own. */
-xir_status pnnx_prepare(xir_network *net);
+xir_status pnnx_prepare(xir_network *net, bool *changed);
 bool       pnnx_is_pure(const xir_op *op);
 void       pnnx_split_key(xir_str key, xir_str *domain, xir_str *type);
 
@@ -42,6 +42,9 @@ bool pnnx_promote(xir_node *at, xir_value **a, xir_value **b);
 xir_value *pnnx_affine(xir_node *at, xir_value *x, double factor, double addend);
 /* x with n more dims of 1 in front or behind, or a shape of known dims. */
 xir_value *pnnx_shaped(xir_node *at, xir_value *x, const int64_t *dims, size_t n);
+/* x with a dim of 1 at an axis if it has one dim less than `rank`, for which *added is set; and y without that dim. */
+xir_value *pnnx_with_batch(xir_node *at, xir_value *x, size_t rank, int64_t axis, bool *added);
+xir_value *pnnx_without_batch(xir_node *at, xir_value *y, int64_t axis, bool added);
 xir_value *pnnx_softmax(xir_node *at, const char *cls, xir_value *x, int64_t axis);
 
 #define PNNX_HOOKS(HOOK) \

@@ -109,15 +109,17 @@ bool pnnx_attention(xir_node *at) {
     static const int64_t swap[] = { 1, 0, 2 }, back[] = { 0, 2, 1, 3 };
     xir_value *x[3], *p[3], *weights = NULL;
     const int64_t heads = xir_node_int(at, "num_heads", 1);
-    const bool batch_first = xir_node_bool(at, "batch_first", false);
+    bool added = false;   /* a batch */
     x[0] = xir_node_input(at, QUERY);
     x[1] = xir_node_has(at, KEY) ? xir_node_input(at, KEY) : x[0];
     x[2] = xir_node_has(at, VALUE) ? xir_node_input(at, VALUE) : x[1];
     xir_value *mask = xir_node_optional_input(at, MASK);
     if (xir_node_failed(at)) return false;
-    const bool batched = v_rank(x[0]) == 3;
-    if (!batched) return xir_node_unsupported(at, "an input of %zu dims", v_rank(x[0]));
+    if (v_rank(x[0]) != 3 && v_rank(x[0]) != 2) return xir_node_unsupported(at, "an input of %zu dims", v_rank(x[0]));
+    const bool batch_first = v_rank(x[0]) == 3 && xir_node_bool(at, "batch_first", false);
     for (size_t i = 0; i < 3; i++) {
+        x[i] = pnnx_with_batch(at, x[i], 3, 1, &added);
+        if (!x[i] || v_rank(x[i]) != 3) return xir_node_unsupported(at, "inputs of different ranks");
         if (!xir_node_need_dims(at, x[i], 0, SIZE_MAX)) return false;
         if (!batch_first) x[i] = xir_node_transposed(at, x[i], swap, 3, NULL);
         if (!x[i]) return false;
@@ -153,7 +155,7 @@ bool pnnx_attention(xir_node *at) {
     y = pnnx_shaped(at, y, (int64_t[]){ v_dim(x[0], 0), v_dim(x[0], 1), e }, 3);
     y = pnnx_times(at, y, xir_node_input(at, OUT_WEIGHT), xir_node_optional_input(at, OUT_BIAS));
     if (y && !batch_first) y = xir_node_transposed(at, y, swap, 3, NULL);
-    if (!xir_node_result(at, 0, y) || at->n_out < 2) return !xir_node_failed(at);
+    if (!xir_node_result(at, 0, pnnx_without_batch(at, y, 1, added)) || at->n_out < 2) return !xir_node_failed(at);
     const xir_ints over_heads = { (int64_t[]){ 1 }, 1 };
-    return xir_node_result(at, 1, xir_node_reduced(at, "Mean", weights, &over_heads, false));
+    return xir_node_result(at, 1, pnnx_without_batch(at, xir_node_reduced(at, "Mean", weights, &over_heads, false), 0, added));
 }

@@ -45,7 +45,8 @@ static xir_value *weights_of(xir_node *at, const cell *c, const char *name, cons
 
 /* The directions of a layer of a state, [layers * directions, n, size]. */
 static xir_value *state_of(xir_node *at, const cell *c, size_t input, int64_t layer) {
-    xir_value *all = xir_node_optional_input(at, input);
+    bool added;
+    xir_value *all = pnnx_with_batch(at, xir_node_optional_input(at, input), 3, 1, &added);
     const int64_t d = (int64_t)c->directions;
     if (all && v_rank(all) != 3) return xir_node_unsupported(at, "a state of %zu dims", v_rank(all)), NULL;
     return all ? pnnx_part(at, all, 0, layer * d, (layer + 1) * d, 1) : NULL;
@@ -79,9 +80,11 @@ bool pnnx_recurrent(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *last[2][MOST_LAYERS] = { { NULL } };
     if (!x || !read_cell(at, &c)) return false;
     const int64_t layers = xir_node_int(at, "num_layers", 1);
-    const bool batch_first = xir_node_bool(at, "batch_first", false), bias = xir_node_bool(at, "bias", true);
+    bool added;   /* a batch */
+    const bool batch_first = v_rank(x) == 3 && xir_node_bool(at, "batch_first", false), bias = xir_node_bool(at, "bias", true);
     const bool lstm = c.gates == 4, relu = xir_node_is(at, "nonlinearity", "relu");
-    if (v_rank(x) != 3) return xir_node_unsupported(at, "an input of %zu dims", v_rank(x));
+    x = pnnx_with_batch(at, x, 3, 1, &added);
+    if (!x || v_rank(x) != 3) return xir_node_unsupported(at, "an input that is not a sequence of vectors");
     if (layers < 1 || layers > MOST_LAYERS) return xir_node_unsupported(at, "%lld layers", (long long)layers);
     if (batch_first) x = xir_node_transposed(at, x, swap, 3, NULL);
     for (int64_t l = 0; l < layers; l++) {
@@ -105,11 +108,11 @@ bool pnnx_recurrent(xir_node *at) {
         for (size_t k = 0; k < 1 + (size_t)lstm; k++) last[k][l] = xir_op_output(op, 1 + (int64_t)k);
     }
     if (batch_first && x) x = xir_node_transposed(at, x, swap, 3, NULL);
-    xir_node_result(at, 0, x);
+    xir_node_result(at, 0, pnnx_without_batch(at, x, 1, added));
     for (size_t k = 0; k + 1 < at->n_out; k++) {
         xir_value *all = layers == 1 ? last[k][0] : xir_node_make(at, "Concat", (xir_values){ last[k], (size_t)layers },
                                                                   SETS(INT("axis", 0)));
-        xir_node_result(at, 1 + k, all);
+        xir_node_result(at, 1 + k, pnnx_without_batch(at, all, 1, added));
     }
     return !xir_node_failed(at);
 }

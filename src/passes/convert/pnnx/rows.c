@@ -205,7 +205,7 @@ static const xir_convert_row rows[] = {
     BY_HOOK("Tensor.unflatten", "1 input", "1", "dim:i! sizes:I!", "Reshape", NULL, unflatten),
     BY_HOOK("torch.squeeze",   "1 input", "1", "dim:Iin", "Squeeze", NULL, squeeze),
     BY_HOOK("torch.unsqueeze", "1 input", "1", "dim:Ii!", "Reshape", NULL, unsqueeze),
-    BY_HOOK("Tensor.slice", "1- input start end step starts ends steps selects", "1",
+    BY_HOOK("Tensor.slice", "1-7 input start end step starts ends steps selects", "1",
             "dim:i start:in end:in step:in dims:I starts:I ends:I steps:I selects:I", "Slice, Squeeze", NULL, slice),
     BY_HOOK("Tensor.slice_copy", "2 self src", "1",
             "dim:i start:in end:in step:in dims:I starts:I ends:I steps:I selects:I", "ScatterND", NULL, slice_copy),

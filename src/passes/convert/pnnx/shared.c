@@ -116,6 +116,17 @@ xir_value *pnnx_shaped(xir_node *at, xir_value *x, const int64_t *dims, size_t n
     return xir_node_failed(at) || !x ? NULL : make_reshaped(at, x, &list);
 }
 
+xir_value *pnnx_with_batch(xir_node *at, xir_value *x, size_t rank, int64_t axis, bool *added) {
+    const xir_ints axes = { &axis, 1 };
+    *added = x && v_rank(x) + 1 == rank;
+    return *added ? xir_node_unsqueezed(at, x, &axes, NULL) : x;
+}
+
+xir_value *pnnx_without_batch(xir_node *at, xir_value *y, int64_t axis, bool added) {
+    const xir_ints axes = { &axis, 1 };
+    return added && y ? xir_node_make(at, "Squeeze", INS(y), SETS(LIST("axis", &axes))) : y;
+}
+
 xir_value *pnnx_softmax(xir_node *at, const char *cls, xir_value *x, int64_t axis) {
     return x ? xir_node_make(at, cls, INS(x), SETS(INT("axis", axis))) : NULL;
 }

@@ -143,11 +143,11 @@ static const char *const max_pools[] = { "MaxPool1d", "MaxPool2d", "MaxPool3d" }
 static const char *const avg_pools[] = { "AvgPool1d", "AvgPool2d", "AvgPool3d" };
 
 bool pnnx_max_pool(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
     windows w;
-    bool beyond;
+    bool beyond, added;
+    xir_value *x = pnnx_with_batch(at, xir_node_input(at, 0), spatial_axes(at) + 2, 0, &added);
     if (!read_windows(at, x, &w) || !pad_ceil(at, x, &w, &beyond)) return false;
-    return xir_node_result(at, 0, make_pool(at, x, max_pools, &w, true, NULL, 0));
+    return xir_node_result(at, 0, pnnx_without_batch(at, make_pool(at, x, max_pools, &w, true, NULL, 0), 0, added));
 }
 
 /* The padding as cells of the input. */
@@ -175,9 +175,10 @@ static xir_value *averages(xir_node *at, xir_value *x, windows w) {
 }
 
 bool pnnx_avg_pool(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
     windows w;
-    return read_windows(at, x, &w) && xir_node_result(at, 0, averages(at, x, w));
+    bool added;
+    xir_value *x = pnnx_with_batch(at, xir_node_input(at, 0), spatial_axes(at) + 2, 0, &added);
+    return read_windows(at, x, &w) && xir_node_result(at, 0, pnnx_without_batch(at, averages(at, x, w), 0, added));
 }
 
 /* (sign(a) relu(|a|) k^n)^(1/p) for the average a of x^p. */
