@@ -15,7 +15,7 @@
 #include "support/net.h"
 #include "support/skips.h"
 
-enum { MOST_ARRAYS = 64, MOST_REASON = 400 };
+enum { MOST_ARRAYS = 256, MOST_REASON = 400 };
 
 typedef struct arrays { xir_array *in[MOST_ARRAYS], *out[MOST_ARRAYS]; size_t n_in, n_out; bool complex; } arrays;
 
