@@ -45,6 +45,9 @@ xir_value *pnnx_shaped(xir_node *at, xir_value *x, const int64_t *dims, size_t n
 /* x with a dim of 1 at an axis if it has one dim less than `rank`, for which *added is set; and y without that dim. */
 xir_value *pnnx_with_batch(xir_node *at, xir_value *x, size_t rank, int64_t axis, bool *added);
 xir_value *pnnx_without_batch(xir_node *at, xir_value *y, int64_t axis, bool added);
+/* Gives the node the maxima of windows over the last `n` axes of x and their positions in the image. For each axis, places
+ * has the place of cell c of window o at c * out + o, which may be outside. */
+bool pnnx_max_places(xir_node *at, xir_value *x, size_t n, const xir_ints *places, const int64_t *out);
 xir_value *pnnx_softmax(xir_node *at, const char *cls, xir_value *x, int64_t axis);
 
 #define PNNX_HOOKS(HOOK) \

@@ -100,7 +100,7 @@ static xir_value *mixed(xir_node *at, xir_value *x, size_t axis, const resize_ax
     return pnnx_mixed(at, x, axis, matrix, (size_t)a->out);
 }
 
-/* An image of open dims, by whole factors: the op takes the new size as an input. */
+/* An image of open dims, to a computed size or by whole factors: the op takes the new size as an input. */
 static bool resize_open(xir_node *at, xir_value *x, resize_mode mode, bool corners) {
     const size_t n = v_rank(x) - 2;
     const double *factors;
@@ -108,6 +108,13 @@ static bool resize_open(xir_node *at, xir_value *x, resize_mode mode, bool corne
     item_list known;
     xir_ints whole = xir_node_make_ints(at, n, 1), sizes = xir_node_make_ints(at, n, -1);
     list_items to = make_items(at, n, 0);
+    const char *word = mode == LINEAR ? "INTER_LINEAR" : "INTER_NEAREST";
+    const xir_sets sets = SETS(LIST("dsize", &sizes), WORD("interpolation", xir_str_of(word)));
+    if (xir_node_has(at, 1) && mode == LINEAR && !corners && to.v) {
+        if (!read_items_of(at, NULL, 1, &to) || to.n != n) return xir_node_unsupported(at, "an image of unknown size");
+        xir_value *y = make_listed(at, "Resize", xir_node_channels_last(at, x), &to, sets);
+        return xir_node_result(at, 0, y ? xir_node_channels_second(at, y) : NULL);
+    }
     if (!xir_node_real_items(at, "scale_factor", &factors, &count) || count != n || corners || mode == CUBIC)
         return xir_node_unsupported(at, "an image of unknown size");
     for (size_t k = 0; k < n && whole.v; k++) {
@@ -122,9 +129,7 @@ static bool resize_open(xir_node *at, xir_value *x, resize_mode mode, bool corne
     const bool found = conversion_items(at->c, size, &known) && known.n == n;
     for (size_t k = 0; k < n; k++)
         to.v[k] = (list_item){ .v = found ? known.v[k] : EXPR_UNKNOWN, .origin = FROM_ITEM, .of = size, .axis = (int64_t)k };
-    const char *word = mode == LINEAR ? "INTER_LINEAR" : "INTER_NEAREST";
-    xir_value *y = make_listed(at, "Resize", xir_node_channels_last(at, x), &to,
-                               SETS(LIST("dsize", &sizes), WORD("interpolation", xir_str_of(word))));
+    xir_value *y = make_listed(at, "Resize", xir_node_channels_last(at, x), &to, sets);
     return xir_node_result(at, 0, y ? xir_node_channels_second(at, y) : NULL);
 }
 
@@ -138,7 +143,7 @@ bool pnnx_resize(xir_node *at) {
     const size_t rank = v_rank(x), n = rank - 2;
     if (rank < 3 || rank > 5) return xir_node_unsupported(at, "an input of %zu dims", rank);
     for (size_t k = 0; k < n; k++)
-        if (v_dim(x, 2 + k) < 0 && pnnx_is_none(at, "size") && !xir_node_has(at, 1)) return resize_open(at, x, mode, corners);
+        if (v_dim(x, 2 + k) < 0 && pnnx_is_none(at, "size")) return resize_open(at, x, mode, corners);
     if (!xir_node_need_dims(at, x, 2, SIZE_MAX) || !read_axes(at, x, corners, axes, n)) return false;
     bool plain = n == 2;   /* what Upsample computes */
     for (size_t k = 0; k < n; k++) {

@@ -142,11 +142,34 @@ static xir_value *make_pool(xir_node *at, xir_value *x, const char *const classe
 static const char *const max_pools[] = { "MaxPool1d", "MaxPool2d", "MaxPool3d" };
 static const char *const avg_pools[] = { "AvgPool1d", "AvgPool2d", "AvgPool3d" };
 
+/* Whether the positions of maxima are used. */
+static bool gives_places(const xir_node *at) {
+    return xir_op_output_count(xir_node_op(at)) > 1 && xir_value_uses(xir_op_output(xir_node_op(at), 1));
+}
+
+static bool max_with_places(xir_node *at, xir_value *x, const windows *w) {
+    xir_ints places[3];
+    int64_t out[3];
+    if (!xir_node_need_dims(at, x, 2, SIZE_MAX)) return false;
+    for (size_t k = 0; k < w->n; k++) {
+        const int64_t room = w->input[k] + w->before[k] + w->after[k] - w->dilation[k] * (w->size[k] - 1) - 1;
+        out[k] = room / w->stride[k] + 1;
+        if (room < 0 || out[k] > 1 << 20 || w->size[k] > 1 << 10) return xir_node_unsupported(at, "very large windows");
+        places[k] = xir_node_make_ints(at, (size_t)(out[k] * w->size[k]), 0);
+        for (size_t i = 0; i < places[k].n; i++) {
+            places[k].v[i] = (int64_t)i / out[k] * w->dilation[k] + (int64_t)i % out[k] * w->stride[k] - w->before[k];
+        }
+    }
+    return !xir_node_failed(at) && pnnx_max_places(at, x, w->n, places, out);
+}
+
 bool pnnx_max_pool(xir_node *at) {
     windows w;
     bool beyond, added;
     xir_value *x = pnnx_with_batch(at, xir_node_input(at, 0), spatial_axes(at) + 2, 0, &added);
     if (!read_windows(at, x, &w) || !pad_ceil(at, x, &w, &beyond)) return false;
+    if (gives_places(at) && added) return xir_node_unsupported(at, "positions of maxima without a batch");
+    if (gives_places(at)) return max_with_places(at, x, &w);
     return xir_node_result(at, 0, pnnx_without_batch(at, make_pool(at, x, max_pools, &w, true, NULL, 0), 0, added));
 }
 
@@ -275,30 +298,53 @@ bool pnnx_adaptive_avg(xir_node *at) {
     return xir_node_result(at, 0, x);
 }
 
-/* Shorter windows repeat their last element. */
+static int64_t longest_window(adaptive s) {
+    int64_t longest = 1;
+    for (int64_t i = 0; i < s.out; i++)
+        if (window_end(s, i) - window_begin(s, i) > longest) longest = window_end(s, i) - window_begin(s, i);
+    return longest;
+}
+
+/* The place of element j of window i; shorter windows repeat their last element. */
+static int64_t window_place(adaptive s, int64_t i, int64_t j) {
+    const int64_t place = window_begin(s, i) + j, end = window_end(s, i);
+    return place < end ? place : end - 1;
+}
+
+static bool adaptive_with_places(xir_node *at, xir_value *x, const adaptive *sizes, size_t n) {
+    xir_ints places[3];
+    int64_t out[3];
+    if (!xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
+    for (size_t k = 0; k < n; k++) {
+        const int64_t longest = longest_window(sizes[k]);
+        out[k] = sizes[k].out;
+        if (longest * out[k] > PNNX_MOST_LISTED) return xir_node_unsupported(at, "very large dims");
+        places[k] = xir_node_make_ints(at, (size_t)(longest * out[k]), 0);
+        for (size_t i = 0; i < places[k].n; i++)
+            places[k].v[i] = window_place(sizes[k], (int64_t)i % out[k], (int64_t)i / out[k]);
+    }
+    return !xir_node_failed(at) && pnnx_max_places(at, x, n, places, out);
+}
+
 bool pnnx_adaptive_max(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     adaptive sizes[3];
     windows w;
     size_t n;
     if (!adaptive_sizes(at, x, sizes, &n)) return false;
+    if (gives_places(at)) return adaptive_with_places(at, x, sizes, n);
     if (all_ones(sizes, n)) return over_all(at, "Max", x, n);
     if (even(x, sizes, n, &w)) return xir_node_result(at, 0, make_pool(at, x, max_pools, &w, true, NULL, 0));
     for (size_t k = 0; k < n && x; k++) {
         const adaptive s = sizes[k];
         const size_t axis = v_rank(x) - n + k;
-        int64_t longest = 1;
+        const int64_t longest = longest_window(s);
         if (s.in == s.out) continue;
-        for (int64_t i = 0; i < s.out; i++)
-            if (window_end(s, i) - window_begin(s, i) > longest) longest = window_end(s, i) - window_begin(s, i);
         if (longest * s.out > PNNX_MOST_LISTED) return xir_node_unsupported(at, "very large dims");
         xir_value *most = NULL;   /* one Gather for each place in the windows */
         for (int64_t j = 0; j < longest && !xir_node_failed(at); j++) {
             xir_ints places = xir_node_make_ints(at, (size_t)s.out, 0);
-            for (size_t i = 0; i < places.n; i++) {
-                const int64_t at_j = window_begin(s, (int64_t)i) + j, end = window_end(s, (int64_t)i);
-                places.v[i] = at_j < end ? at_j : end - 1;
-            }
+            for (size_t i = 0; i < places.n; i++) places.v[i] = window_place(s, (int64_t)i, j);
             xir_value *part = pnnx_taken(at, x, axis, &places);
             most = most && part ? xir_node_make(at, "Maximum", INS(most, part), NO_SETS) : part;
         }
