@@ -34,8 +34,30 @@ static xir_status spread(xir_op *op) {
     return XIR_OK;
 }
 
+/* The outputs of an Unpack of what a module makes, a tuple that nothing else uses, become the module's outputs. */
+static xir_status given(xir_op *op, xir_op *module) {
+    enum { MOST_OUTPUTS = 16 };
+    const xir_type *types[MOST_OUTPUTS];
+    const size_t n = xir_op_output_count(op);
+    for (size_t i = 0; i < n && i < MOST_OUTPUTS; i++) types[i] = xir_value_type(xir_op_output(op, (int64_t)i));
+    if (!n || n > MOST_OUTPUTS || xir_op_output_count(module) != 1 || xir_value_use_count(xir_op_output(module, 0)) != 1)
+        return XIR_OK;
+    xir_op_clear_inputs(op);
+    xir_status status = xir_op_set_outputs(module, types, n);
+    for (size_t i = 0; i < n && !status; i++) {
+        xir_value *was = xir_op_output(op, (int64_t)i), *now = xir_op_output(module, (int64_t)i);
+        status = xir_value_set_name(now, xir_value_name(was));
+        if (!status) status = xir_value_replace(was, now);
+    }
+    return status ? status : xir_op_erase(op);
+}
+
 /* The outputs of an Unpack of a tuple are the tuple's items. */
 static xir_status unpacked(xir_op *op) {
+    const xir_value *v = xir_op_input_count(op) == 1 ? xir_op_input(op, 0) : NULL;
+    xir_op *module = v ? xir_value_op(v) : NULL;
+    const bool is_module = module && module != xir_network_input_op(xir_op_network(op)) && !is_of(module, construct);
+    if (is_module && module != op && xir_class_is_dialect(xir_op_class(module))) return given(op, module);
     const xir_op *tuple = xir_op_input_count(op) == 1 ? tuple_at(op, 0) : NULL;
     if (!tuple || xir_op_input_count(tuple) != xir_op_output_count(op)) return XIR_OK;
     for (size_t i = 0; i < xir_op_output_count(op); i++) {
