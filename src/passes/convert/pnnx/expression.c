@@ -217,7 +217,11 @@ static xir_value *make_binary(xir_node *at, binary_kind kind, xir_value *a, xir_
     case MUL: return xir_node_product(at, a, b);
     case DIV: return xir_node_quotient(at, as_real(at, a, is_python), as_real(at, b, is_python));
     case FLOOR_DIVIDE: return xir_node_make(at, "Div", INS(a, b), SETS(WORD("rounding_mode", XIR_STR("FLOOR"))));
-    case REMAINDER: return xir_node_make(at, "Mod", INS(a, b), NO_SETS);
+    case REMAINDER: {   /* of reals: a - floor(a / b) b */
+        if (whole) return xir_node_make(at, "Mod", INS(a, b), NO_SETS);
+        xir_value *times = xir_node_unary(at, "Floor", xir_node_quotient(at, a, b));
+        return xir_node_sum(at, a, xir_node_product(at, times, b), 1, -1);
+    }
     case FMOD: return xir_node_make(at, "Mod", INS(a, b), SETS(INT("fmod", 1)));
     case POW: return xir_node_make(at, "Pow", INS(a, b), NO_SETS);
     case ATAN2: return make_atan2(at, as_real(at, a, is_python), as_real(at, b, is_python));
