@@ -202,7 +202,9 @@ static xir_value *low_bits(xir_node *at, xir_value *x, double mask) {
 
 /* And, or, xor of integers and low bits; x or m = x + m - (x and m), x xor m = x + m - 2 (x and m). */
 static xir_value *make_bits(xir_node *at, binary_kind kind, term a, term b) {
+    if (a.kind != TERM_VALUE && b.kind != TERM_VALUE) return xir_node_unsupported(at, "bits of two numbers"), NULL;
     if (a.kind != TERM_VALUE) return make_bits(at, kind, b, a);
+    if (is_real(a.v)) return xir_node_unsupported(at, "bits of reals"), NULL;
     if (b.kind == TERM_VALUE) return xir_node_unsupported(at, "bits of two tensors of integers"), NULL;
     xir_value *both = low_bits(at, a.v, b.number);
     if (!both || kind == AND) return both;

@@ -300,6 +300,8 @@ bool pnnx_narrow(xir_node *at) {
         if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
         start += v_dim(x, (size_t)axis);
     }
+    if (start < 0 || length < 0 || start > PNNX_END || length > PNNX_END)
+        return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "a part from %lld of %lld elements", (long long)start, (long long)length);
     return xir_node_result(at, 0, pnnx_part(at, x, (size_t)axis, start, start + length, 1));
 }
 
