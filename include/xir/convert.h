@@ -44,8 +44,8 @@ typedef struct xir_convert_row {
     /* XIR's attributes: "alpha=alpha:0.01 axis=axis beta=0.5": XIR's name = the foreign one, with its default; or XIR's
      * name and a number, or a word of XIR: "mode='MEAN'". The foreign one may be an item of a list, "top=pad[0]" (a
      * number counts as a list of equal items), an inverted bool, "exclude_pad=!include", or a word, number or bool with
-     * XIR's words for it, "mode=type{0:MAX,1:AVG}"; a value without a word keeps the node. An attribute that is none
-     * counts as missing. NULL: none. */
+     * XIR's words for it, "mode=type{0:MAX,1:AVG}"; a value without a word keeps the node. None counts as missing.
+     * NULL: none. */
     const char     *sets;
     xir_convert_fn *hook;
 } xir_convert_row;
@@ -56,10 +56,10 @@ typedef struct xir_convert_row {
  * tensor among the attributes has its name, that tensor is the input. So one hook serves a convolution whose weight
  * is an input and one whose weight is an attribute.
  *
- * "@weight" is an input that is always an attribute, with this name; it does not count as an input of the file, and must
- * be present unless it ends in "?". Letters give the order of axes that the file has: "x:NCHW" of feature maps, which
- * become NHWC for the op of a row without a hook, and its outputs NCHW again; "weight:OIHW" or "weight:IOHW" of a kernel,
- * which becomes HWIO or HWOI. */
+ * "@weight" is an input that is always an attribute, with this name; it does not count as an input of the file, and
+ * must be present unless it ends in "?". Letters give the order of axes that the file has: "x:NCHW" of feature maps,
+ * which become NHWC for the op of a row without a hook, and its outputs NCHW again; "weight:OIHW" or "weight:IOHW" of a
+ * kernel, which becomes HWIO or HWOI. */
 
 #define XIR_CONVERT_HEAD .abi = XIR_ABI, .size = sizeof(xir_convert_row)
 

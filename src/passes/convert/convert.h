@@ -188,8 +188,8 @@ typedef struct row_set {
     bool    is_item;            /* "stride[0]"                                        */
     size_t  item;
     bool    inverted;           /* "!bias"                                            */
-    xir_str words;              /* "0:MAX,1:AVG": theirs and ours; empty: as they are */
-    xir_str word;               /* a word of ours: "'FLOOR'"                          */
+    xir_str words;              /* "0:MAX,1:AVG": theirs and XIR's; empty: as it is  */
+    xir_str word;               /* a word of XIR's: "'FLOOR'"                         */
     bool    has_number;
     double  number;
 } row_set;

@@ -24,9 +24,12 @@ static void place_in_file(const xir_node *at, const char *where, char out[200]) 
     const unsigned long i = input ? strtoul(where + 6, &end, 10) : 0;
     snprintf(out, 200, "%s", where);
     if (!input || i >= at->n_in || !at->in[i].value) return;
-    if (at->in[i].from != FROM_ATTRIBUTE) snprintf(out, 200, "input/%u%s", at->in[i].from, end);
-    else snprintf(out, 200, "attribute/%.*s%s", (int)(at->cls->slots[i].name.size < 100 ? at->cls->slots[i].name.size : 100),
-                  at->cls->slots[i].name.data, end);
+    if (at->in[i].from != FROM_ATTRIBUTE) {
+        snprintf(out, 200, "input/%u%s", at->in[i].from, end);
+        return;
+    }
+    const xir_str name = at->cls->slots[i].name;
+    snprintf(out, 200, "attribute/%.*s%s", (int)(name.size < 100 ? name.size : 100), name.data, end);
 }
 
 static XIR_PRINTF(5, 0) xir_status say(const xir_node *at, xir_severity severity, xir_status code, const char *where,

@@ -257,7 +257,7 @@ static const xir_any *value_of(const xir_node *at, const row_set *from) {
     return from->item < any->as.list.size ? &any->as.list.items[from->item] : NULL;
 }
 
-/* The word of ours for a word, a number or a bool of theirs; empty if the row has none. */
+/* XIR's word for a word, a number or a bool of the file; empty if the row does not have it. */
 static xir_str own_word(const xir_any *any, xir_str words) {
     char digits[24] = "";
     xir_str value = { digits, 0 }, theirs, own;

@@ -1,7 +1,7 @@
 /* Runs recorded networks of PNNX: each file of the corpus' folder pnnx/values is converted by pnnx-to-xir and computed;
- * the results must be those that PyTorch gave, before and after the default pipeline. Inputs and outputs are arrays in an
- * archive NAME.npz, and NAME.2.npz for a second run with other dims. What does not convert, or not whole, is listed with
- * the reason in pnnx_values.txt; a listed file that passes is an error, too. XIR_PNNX_ONLY names a single file. */
+ * the results must be those that PyTorch gave, before and after the default pipeline. Inputs and outputs are arrays in
+ * an archive NAME.npz, and NAME.2.npz for a second run with other dims. What does not convert, or not whole, is listed
+ * with the reason in pnnx_values.txt; a listed file that passes is an error, too. XIR_PNNX_ONLY names a single file. */
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -62,7 +62,8 @@ static void free_arrays(arrays *set) {
 }
 
 /* |found - recorded| <= tolerance (1 + |recorded|) */
-static bool agree(const xir_array *found, const xir_array *recorded, size_t i, double tolerance, char reason[MOST_REASON]) {
+static bool agree(const xir_array *found, const xir_array *recorded, size_t i, double tolerance,
+                  char reason[MOST_REASON]) {
     xir_difference d;
     if (!xir_type_equal(xir_type_element(xir_array_type(found)), xir_type_element(xir_array_type(recorded))))
         return snprintf(reason, MOST_REASON, "output %zu has other elements", i), false;
@@ -77,8 +78,8 @@ static bool agree(const xir_array *found, const xir_array *recorded, size_t i, d
 static void first_error(const char *what, char reason[MOST_REASON]) {
     const xir_diag *d = NULL;
     for (size_t i = 0; i < xir_diags_count(why) && !(d && d->severity == XIR_ERROR); i++) d = xir_diags_at(why, i);
-    snprintf(reason, MOST_REASON, "%s%s%.*s", what, d ? ": " : "", d ? (int)(d->message.size < 300 ? d->message.size : 300) : 0,
-             d ? d->message.data : "");
+    snprintf(reason, MOST_REASON, "%s%s%.*s", what, d ? ": " : "",
+             d ? (int)(d->message.size < 300 ? d->message.size : 300) : 0, d ? d->message.data : "");
 }
 
 /* Why a file does not pass: nothing, some op is not converted, or something else. */

@@ -21,7 +21,8 @@ bool pnnx_rrelu(xir_node *at) {
     return xir_node_becomes(at, "ReLU", INS(xir_node_input(at, 0)), SETS(REAL("alpha", slope)));
 }
 
-/* alpha * ELU(x / alpha), but a negative alpha turns the parts around: max(0, x) + min(0, alpha (e^(x / alpha) - 1)). */
+/* alpha * ELU(x / alpha), but a negative alpha turns the parts around: max(0, x) + min(0, alpha (e^(x / alpha) -
+ * 1)). */
 bool pnnx_celu(xir_node *at) {
     const double alpha = xir_node_real(at, "alpha", 1);
     if (!(alpha > 0)) return xir_node_unsupported(at, "alpha is %g", alpha);
@@ -81,7 +82,8 @@ bool pnnx_prelu(xir_node *at) {
     if (xir_value_is_params(slope) && (n == 1 || (rank >= 2 && rank <= 5))) {
         const bool map = n != 1 && rank >= 3;
         slope = pnnx_shaped(at, slope, &n, 1);
-        xir_value *y = xir_node_make(at, "PReLU", INS(map ? xir_node_channels_last(at, x) : x), SETS(OBJ("alpha", slope)));
+        xir_value *y = xir_node_make(at, "PReLU", INS(map ? xir_node_channels_last(at, x) : x),
+                                     SETS(OBJ("alpha", slope)));
         return xir_node_result(at, 0, map ? xir_node_channels_second(at, y) : y);
     }
     xir_ints dims = xir_node_make_ints(at, rank > 1 ? rank - 1 : 1, 1);
@@ -150,7 +152,8 @@ bool pnnx_clamp(xir_node *at) {
 bool pnnx_to(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x) return false;
-    const xir_type *to = xir_node_has(at, 1) ? NULL : pnnx_element(xir_node_context(at), xir_node_text(at, "dtype", ""));
+    const xir_type *to = xir_node_has(at, 1) ? NULL
+                                             : pnnx_element(xir_node_context(at), xir_node_text(at, "dtype", ""));
     if (xir_node_has(at, 1)) {
         const xir_value *like = xir_node_input(at, 1);
         if (!like) return false;
@@ -185,7 +188,8 @@ bool pnnx_masked_fill(xir_node *at) {
 }
 
 bool pnnx_where(xir_node *at) {
-    xir_value *condition = xir_node_input(at, 0), *x = xir_node_optional_input(at, 1), *y = xir_node_optional_input(at, 2);
+    xir_value *condition = xir_node_input(at, 0), *x = xir_node_optional_input(at, 1),
+              *y = xir_node_optional_input(at, 2);
     if (!x) x = other_side(at, 1, "input", y);
     if (!y) y = other_side(at, 2, "other", x);
     if (!pnnx_promote(at, &x, &y)) return false;

@@ -1,13 +1,13 @@
-/* pnnx.Expression: a formula such as add(mul(@0,2.5),@1), whose operands @N are the op's inputs. It becomes an operation
- * for each function. Numbers are folded while parsing; a dim that is known, size(@0,2), is a number. A list in brackets
- * is a list of integers, or the list of index tensors of an index_put. */
+/* pnnx.Expression: a formula such as add(mul(@0,2.5),@1), whose operands @N are the op's inputs. It becomes an
+ * operation for each function. Numbers are folded while parsing; a dim that is known, size(@0,2), is a number. A list
+ * in brackets is a list of integers, or the list of index tensors of an index_put. */
 #include <math.h>
 #include <stdlib.h>
 #include "convert/lists.h"
 #include "convert/pnnx/pnnx.h"
 
-/* An operand: a tensor, or a number of Python. A tensor of rank 0 may be such a number, too: then its integers and reals
- * have 64 bits. */
+/* An operand: a tensor, or a number of Python. A tensor of rank 0 may be such a number, too: then its integers and
+ * reals have 64 bits. */
 typedef enum term_kind { TERM_FAILED, TERM_VALUE, TERM_INT, TERM_REAL, TERM_BOOL, TERM_NONE } term_kind;
 typedef struct term {
     term_kind  kind;
@@ -23,7 +23,8 @@ typedef struct parser {
 } parser;
 
 static term failed(const parser *s, const char *why) {
-    xir_node_unsupported(s->at, "the expression: %s at '%.*s'", why, (int)(s->end - s->p < 40 ? s->end - s->p : 40), s->p);
+    xir_node_unsupported(s->at, "the expression: %s at '%.*s'", why, (int)(s->end - s->p < 40 ? s->end - s->p : 40),
+                         s->p);
     return (term){ .kind = TERM_FAILED };
 }
 
@@ -77,12 +78,12 @@ static bool as_values(xir_node *at, const term *a, const term *b, xir_value *out
 /* ---- functions of one operand ----------------------------------------------------------------------------------- */
 
 static const struct { const char *name, *cls; bool of_reals; } unaries[] = {
-    { "abs", "Abs", false },   { "acos", "ACos", true },   { "acosh", "ACosh", true }, { "asin", "ASin", true },
-    { "asinh", "ASinh", true }, { "atan", "ATan", true },  { "atanh", "ATanh", true }, { "ceil", "Ceil", false },
-    { "cos", "Cos", true },    { "cosh", "Cosh", true },   { "erf", "Erf", true },     { "exp", "Exp", true },
-    { "floor", "Floor", false }, { "log", "Log", true },   { "neg", "Neg", false },    { "reciprocal", "Reciprocal", true },
-    { "round", "Round", false }, { "sign", "Sign", false }, { "sin", "Sin", true },    { "sinh", "Sinh", true },
-    { "sqrt", "Sqrt", true },  { "tan", "Tan", true },     { "tanh", "Tanh", true },
+    { "abs",   "Abs",   false }, { "acos",  "ACos",  true  }, { "acosh", "ACosh", true  }, { "asin", "ASin", true  },
+    { "asinh", "ASinh", true  }, { "atan",  "ATan",  true  }, { "atanh", "ATanh", true  }, { "ceil", "Ceil", false },
+    { "cos",   "Cos",   true  }, { "cosh",  "Cosh",  true  }, { "erf",   "Erf",   true  }, { "exp",  "Exp",  true  },
+    { "floor", "Floor", false }, { "log",   "Log",   true  }, { "neg",   "Neg",   false }, { "sign", "Sign", false },
+    { "round", "Round", false }, { "sin",   "Sin",   true  }, { "sinh",  "Sinh",  true  }, { "sqrt", "Sqrt", true  },
+    { "tan",   "Tan",   true  }, { "tanh",  "Tanh",  true  }, { "reciprocal", "Reciprocal", true },
 };
 /* Functions that several operations make. */
 static const char *const others[] = { "expm1", "log10", "log1p", "rsqrt", "square", "trunc", "int", "torch.bool",
@@ -97,7 +98,8 @@ static bool is_unary(xir_str name) {
 /* sign(x) floor(|x|) */
 static xir_value *truncated(xir_node *at, xir_value *x) {
     if (!x || !is_real(x)) return x;
-    return xir_node_product(at, xir_node_unary(at, "Sign", x), xir_node_unary(at, "Floor", xir_node_unary(at, "Abs", x)));
+    return xir_node_product(at, xir_node_unary(at, "Sign", x),
+                            xir_node_unary(at, "Floor", xir_node_unary(at, "Abs", x)));
 }
 
 static xir_value *make_other(xir_node *at, xir_str name, xir_value *x, bool is_python) {
@@ -111,7 +113,8 @@ static xir_value *make_other(xir_node *at, xir_str name, xir_value *x, bool is_p
     if (xir_str_equal(name, XIR_STR("torch.float"))) return xir_node_cast(at, x, xir_type_float(ctx, XIR_FLOAT_FP32));
     x = as_real(at, x, is_python);
     if (xir_str_equal(name, XIR_STR("expm1"))) return pnnx_affine(at, xir_node_unary(at, "Exp", x), 1, -1);
-    if (xir_str_equal(name, XIR_STR("log10"))) return pnnx_affine(at, xir_node_unary(at, "Log", x), 0.43429448190325182765, 0);
+    if (xir_str_equal(name, XIR_STR("log10")))
+        return pnnx_affine(at, xir_node_unary(at, "Log", x), 0.43429448190325182765, 0);
     if (xir_str_equal(name, XIR_STR("log1p"))) return xir_node_unary(at, "Log", pnnx_affine(at, x, 1, 1));
     return xir_node_unary(at, "Reciprocal", xir_node_unary(at, "Sqrt", x));   /* rsqrt */
 }
@@ -135,7 +138,8 @@ static term unary(parser *s, xir_str name, term t) {
         if (unaries[i].of_reals) x = as_real(s->at, x, t.is_python);
         const char *cls = unaries[i].cls;
         const bool rounds = cls[0] == 'C' || cls[0] == 'F' || cls[0] == 'R';
-        if (x && rounds && !unaries[i].of_reals && !is_real(x)) return of_value(x, t.is_python);   /* Ceil, Floor, Round */
+        if (x && rounds && !unaries[i].of_reals && !is_real(x))
+            return of_value(x, t.is_python);   /* Ceil, Floor, Round */
         return of_value(xir_node_unary(s->at, cls, x), t.is_python);
     }
     return of_value(make_other(s->at, name, x, t.is_python), t.is_python);
@@ -144,12 +148,13 @@ static term unary(parser *s, xir_str name, term t) {
 /* ---- functions of two operands ---------------------------------------------------------------------------------- */
 
 typedef enum binary_kind {
-    ADD, SUB, MUL, DIV, FLOOR_DIVIDE, REMAINDER, FMOD, POW, ATAN2, MAX, MIN, LOGADDEXP, AND, OR, XOR, LSHIFT, RSHIFT, NO_BINARY
+    ADD, SUB, MUL, DIV, FLOOR_DIVIDE, REMAINDER, FMOD, POW, ATAN2, MAX, MIN, LOGADDEXP, AND, OR, XOR, LSHIFT, RSHIFT,
+    NO_BINARY
 } binary_kind;
 
 static binary_kind binary_of(xir_str name) {
-    static const char *const names[] = { "add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "pow", "atan2",
-                                         "max", "min", "logaddexp", "and", "or", "xor", "lshift", "rshift" };
+    static const char *const names[] = { "add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "pow",
+                                         "atan2", "max", "min", "logaddexp", "and", "or", "xor", "lshift", "rshift" };
     if (xir_str_equal(name, XIR_STR("maximum"))) return MAX;
     if (xir_str_equal(name, XIR_STR("minimum"))) return MIN;
     if (xir_str_equal(name, XIR_STR("rsub"))) return NO_BINARY;
@@ -177,14 +182,16 @@ static bool folded(binary_kind kind, term a, term b, term *out) {
     }
 }
 
-/* From atan(y / x) by the signs of both: atan(y / x) where x > 0, that plus or minus pi where x < 0, else by y alone. */
+/* From atan(y / x) by the signs of both: atan(y / x) where x > 0, that plus or minus pi where x < 0, else by y
+ * alone. */
 static xir_value *make_atan2(xir_node *at, xir_value *y, xir_value *x) {
     static const double pi = 3.14159265358979323846;
     if (xir_node_failed(at) || !x || !y) return NULL;
     const xir_type *e = v_element(x);
     xir_value *zero = xir_node_scalar(at, e, 0), *angle = xir_node_unary(at, "ATan", xir_node_quotient(at, y, x));
     xir_value *below = xir_node_make(at, "Less", INS(y, zero), NO_SETS);
-    xir_value *turn = xir_node_make(at, "Where", INS(xir_node_scalar(at, e, -pi), xir_node_scalar(at, e, pi), below), NO_SETS);
+    xir_value *turn = xir_node_make(at, "Where", INS(xir_node_scalar(at, e, -pi), xir_node_scalar(at, e, pi), below),
+                                    NO_SETS);
     xir_value *left = xir_node_make(at, "Less", INS(x, zero), NO_SETS);
     xir_value *on_axis = xir_node_make(at, "Equal", INS(x, zero), NO_SETS);
     xir_value *upright = xir_node_scaled(at, xir_node_unary(at, "Sign", y), pi / 2);
@@ -278,7 +285,8 @@ static term size_of(parser *s, term x, term axis) {
     xir_node *at = s->at;
     int64_t k;
     if (x.kind != TERM_VALUE || axis.kind != TERM_INT) return failed(s, "a size of something else");
-    if (!xir_node_axis(at, "attribute/expr", (int64_t)axis.number, v_rank(x.v), &k)) return (term){ .kind = TERM_FAILED };
+    if (!xir_node_axis(at, "attribute/expr", (int64_t)axis.number, v_rank(x.v), &k))
+        return (term){ .kind = TERM_FAILED };
     if (v_dim(x.v, (size_t)k) >= 0) return of_number(TERM_INT, (double)v_dim(x.v, (size_t)k));
     xir_value *dim = xir_node_make(at, "Shape", INS(x.v), SETS(INT("start", k), INT("end", k + 1)));
     return of_value(pnnx_shaped(at, dim, NULL, 0), true);
@@ -301,11 +309,12 @@ static term call(parser *s, xir_str name, bool bare) {
         if (n == 3) args[0] = binary(s, MUL, args[0], args[2]);
         return binary(s, SUB, args[1], args[0]);
     }
-    if (kind < NO_BINARY && n == 3 && (kind == ADD || kind == SUB)) args[1] = binary(s, MUL, args[1], args[2]), n = 2;   /* alpha */
+    if (kind < NO_BINARY && n == 3 && (kind == ADD || kind == SUB))
+        args[1] = binary(s, MUL, args[1], args[2]), n = 2;   /* alpha */
     if (kind < NO_BINARY && n == 2) return binary(s, kind, args[0], args[1]);
     if (is_unary(name) && n == 1) return unary(s, name, args[0]);
-    xir_node_unsupported(s->at, "the expression: %.*s with %zu operand%s", (int)(name.size < 40 ? name.size : 40), name.data, n,
-                         n == 1 ? "" : "s");
+    xir_node_unsupported(s->at, "the expression: %.*s with %zu operand%s", (int)(name.size < 40 ? name.size : 40),
+                         name.data, n, n == 1 ? "" : "s");
     return (term){ .kind = TERM_FAILED };
 }
 

@@ -108,7 +108,8 @@ static bool gathered(xir_node *at, xir_value *x, const index_list *list) {
     for (size_t k = 0; all.v && k < n; k++) {
         for (size_t i = 0; i < m; i++) {
             const xir_ints *places = &list->places[i];
-            if (places->n != n && places->n != 1) return xir_node_invalid(at, XIR_E_INVALID, NULL, "lists of %zu and %zu items", n, places->n);
+            if (places->n != n && places->n != 1)
+                return xir_node_invalid(at, XIR_E_INVALID, NULL, "lists of %zu and %zu items", n, places->n);
             const int64_t v = places->v[places->n == 1 ? 0 : k];
             if (v < 0 && !xir_node_need_dims(at, x, i, i + 1)) return false;
             all.v[k * m + i] = v < 0 ? v + v_dim(x, i) : v;
@@ -128,7 +129,8 @@ bool pnnx_index(xir_node *at) {
     if (xir_node_has(at, 1)) {
         xir_value *index = xir_node_input(at, 1);
         if (!index) return false;
-        if (xir_type_kind_of(v_element(index)) == XIR_TYPE_BOOL) return xir_node_unsupported(at, "a mask that is computed");
+        if (xir_type_kind_of(v_element(index)) == XIR_TYPE_BOOL)
+            return xir_node_unsupported(at, "a mask that is computed");
         return xir_node_becomes(at, "Gather", INS(x, index), SETS(INT("axis", 0)));
     }
     if (!read_index(at, xir_node_text(at, "expr", ""), &list)) return xir_node_unsupported(at, "this index");
@@ -149,7 +151,8 @@ bool pnnx_index_put(xir_node *at) {
         return xir_node_becomes(at, "Where", INS(v, x, make_reshaped(at, index, &dims)), NO_SETS);
     }
     if (v_rank(index) == 0 || v_rank(index) > 2 || !xir_node_need_dims(at, x, 0, SIZE_MAX) ||
-        !xir_node_need_dims(at, index, 0, SIZE_MAX)) return xir_node_unsupported(at, "an index of %zu dims", v_rank(index));
+        !xir_node_need_dims(at, index, 0, SIZE_MAX))
+        return xir_node_unsupported(at, "an index of %zu dims", v_rank(index));
     const size_t rank = v_rank(x), m = v_rank(index) == 2 ? (size_t)v_dim(index, 1) : 1;   /* dims that are indexed */
     if (m < 1 || m > rank) return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "an index of %zu dims", m);
     const xir_ints last = { (int64_t[]){ -1 }, 1 };
@@ -192,13 +195,15 @@ bool pnnx_slice_indexes(xir_node *at) {
         int64_t v = 0;
         const bool input = word.data[0] == '@', negative = word.data[0] == '-';
         for (size_t k = input || negative; k < word.size; k++) {
-            if (word.data[k] < '0' || word.data[k] > '9' || v > PNNX_END) return xir_node_unsupported(at, "these indexes");
+            if (word.data[k] < '0' || word.data[k] > '9' || v > PNNX_END)
+                return xir_node_unsupported(at, "these indexes");
             v = 10 * v + (word.data[k] - '0');
         }
         items.v[items.n] = item_number(negative ? -v : v >= PNNX_END && !input ? INT64_MAX : v);
         if (input) {
             list_items one;
-            if (!read_items_of(at, NULL, (size_t)v, &one) || one.n != 1) return xir_node_unsupported(at, "these indexes");
+            if (!read_items_of(at, NULL, (size_t)v, &one) || one.n != 1)
+                return xir_node_unsupported(at, "these indexes");
             items.v[items.n] = one.v[0];
         }
         items.n++;
@@ -223,10 +228,12 @@ bool pnnx_repeat_interleave(xir_node *at) {
         counts = xir_node_make_ints(at, 1, xir_node_int(at, "repeats", 1));
     }
     if (xir_node_failed(at)) return false;
-    if (counts.n != 1 && counts.n != n) return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "expected %zu repeats, found %zu", n, counts.n);
+    if (counts.n != 1 && counts.n != n)
+        return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "expected %zu repeats, found %zu", n, counts.n);
     for (size_t i = 0; i < n; i++) {
         const int64_t c = counts.v[counts.n == 1 ? 0 : i];
-        if (c < 0 || c > PNNX_MOST_LISTED || (total += c) > PNNX_MOST_LISTED) return xir_node_unsupported(at, "very many repeats");
+        if (c < 0 || c > PNNX_MOST_LISTED || (total += c) > PNNX_MOST_LISTED)
+            return xir_node_unsupported(at, "very many repeats");
     }
     xir_ints places = xir_node_make_ints(at, (size_t)total, 0);
     if (!places.v) return false;
@@ -241,14 +248,16 @@ bool pnnx_diag(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const int64_t k = xir_node_int(at, "diagonal", 0), off = k < 0 ? -k : k;
     if (!x || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
-    if (v_rank(x) > 2 || v_rank(x) == 0 || off > 1 << 16 || v_dim(x, 0) > 1 << 16) return xir_node_unsupported(at, "this diagonal");
+    if (v_rank(x) > 2 || v_rank(x) == 0 || off > 1 << 16 || v_dim(x, 0) > 1 << 16)
+        return xir_node_unsupported(at, "this diagonal");
     const int64_t rows = v_dim(x, 0), columns = v_rank(x) == 2 ? v_dim(x, 1) : 0;
     if (v_rank(x) == 1) {   /* position rows of the vector with a 0 at its end is that 0 */
         const int64_t n = rows + off;
         if (n * n > PNNX_MOST_LISTED) return xir_node_unsupported(at, "a very large matrix");
         const xir_ints pads = { (int64_t[]){ 0, 1 }, 2 };
         xir_ints places = xir_node_make_ints(at, (size_t)(n * n), rows);
-        for (int64_t i = 0; i < rows && places.v; i++) places.v[(i + (k < 0 ? off : 0)) * n + i + (k > 0 ? off : 0)] = i;
+        for (int64_t i = 0; i < rows && places.v; i++)
+            places.v[(i + (k < 0 ? off : 0)) * n + i + (k > 0 ? off : 0)] = i;
         xir_value *longer = xir_node_make(at, "Pad", INS(x), SETS(LIST("padding", &pads)));
         return xir_node_result(at, 0, pnnx_shaped(at, pnnx_taken(at, longer, 0, &places), (int64_t[]){ n, n }, 2));
     }
@@ -274,8 +283,10 @@ bool pnnx_full(xir_node *at) {
     if (!pnnx_is_none(at, "dtype")) element = pnnx_element(ctx, xir_node_text(at, "dtype", ""));
     if (!element) return xir_node_unsupported(at, "elements that XIR does not have");
     const double v = ones ? 1 : zeros ? 0 : xir_node_real(at, "fill_value", 0);
-    const xir_set value = xir_type_kind_of(element) == XIR_TYPE_FLOAT ? (xir_set)REAL("value", v) : (xir_set)INT("value", (int64_t)v);
-    return xir_node_becomes(at, "ConstantOfShape", INS(make_list(at, &size)), SETS(value, OBJ("element_dtype", element)));
+    const xir_set value = xir_type_kind_of(element) == XIR_TYPE_FLOAT ? (xir_set)REAL("value", v)
+                                                                      : (xir_set)INT("value", (int64_t)v);
+    return xir_node_becomes(at, "ConstantOfShape", INS(make_list(at, &size)),
+                            SETS(value, OBJ("element_dtype", element)));
 }
 
 bool pnnx_arange(xir_node *at) {
@@ -291,11 +302,13 @@ bool pnnx_arange(xir_node *at) {
         if (only ? i == 1 : xir_node_has(at, i)) v[i] = xir_node_input(at, only ? 0 : i);
         real |= v[i] ? xir_type_kind_of(v_element(v[i])) == XIR_TYPE_FLOAT : a && a->kind == XIR_ANY_REAL;
     }
-    const xir_type *element = pnnx_is_none(at, "dtype") ? real ? xir_type_float(ctx, XIR_FLOAT_FP32) : xir_type_sint(ctx, 64)
-                                                        : pnnx_element(ctx, xir_node_text(at, "dtype", ""));
+    const xir_type *element = pnnx_is_none(at, "dtype")
+                                  ? real ? xir_type_float(ctx, XIR_FLOAT_FP32) : xir_type_sint(ctx, 64)
+                                  : pnnx_element(ctx, xir_node_text(at, "dtype", ""));
     if (!element) return xir_node_unsupported(at, "elements that XIR does not have");
     for (size_t i = 0; i < 3; i++) {
-        v[i] = v[i] ? xir_node_cast(at, v[i], element) : xir_node_scalar(at, element, xir_node_real(at, names[i], defaults[i]));
+        v[i] = v[i] ? xir_node_cast(at, v[i], element)
+                    : xir_node_scalar(at, element, xir_node_real(at, names[i], defaults[i]));
         if (xir_node_failed(at)) return false;
     }
     return xir_node_becomes(at, "Range", INS(v[0], v[1], v[2]), NO_SETS);

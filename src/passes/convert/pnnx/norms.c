@@ -11,7 +11,8 @@ static const double *numbers(xir_node *at, size_t i, size_t n, double otherwise)
     if (xir_node_has(at, i)) {
         if (!xir_node_reals(at, i, &found, &count)) return NULL;
         if (count == n) return found;
-        return xir_node_invalid(at, XIR_E_INVALID, NULL, "expected %zu elements for each statistic, found %zu", n, count),
+        return xir_node_invalid(at, XIR_E_INVALID, NULL, "expected %zu elements for each statistic, found %zu", n,
+                                count),
                NULL;
     }
     double *v = arena_take(&at->c->scratch, (n + 1) * sizeof *v);
@@ -105,9 +106,10 @@ bool pnnx_group_norm(xir_node *at) {
     if (rank < 2 || rank > 5) return xir_node_unsupported(at, "%zu dims", rank);
     const xir_ints last = { (int64_t[]){ -1 }, 1 };
     if (rank == 2) x = xir_node_unsqueezed(at, x, &last, NULL);
-    const xir_set sets[] = { INT("groups", xir_node_int(at, "num_groups", 1)), REAL("eps", xir_node_real(at, "eps", 1e-5)) };
-    xir_value *y = scaled(at, "GroupNorm", x ? xir_node_channels_last(at, x) : NULL, sets, 2, xir_node_optional_input(at, 1),
-                          xir_node_optional_input(at, 2));
+    const xir_set sets[] = { INT("groups", xir_node_int(at, "num_groups", 1)),
+                             REAL("eps", xir_node_real(at, "eps", 1e-5)) };
+    xir_value *y = scaled(at, "GroupNorm", x ? xir_node_channels_last(at, x) : NULL, sets, 2,
+                          xir_node_optional_input(at, 1), xir_node_optional_input(at, 2));
     y = y ? xir_node_channels_second(at, y) : NULL;
     return xir_node_result(at, 0, rank == 2 && y ? make_reshaped(at, y, &dims) : y);
 }
@@ -155,7 +157,8 @@ bool pnnx_lrn(xir_node *at) {
     xir_value *base = pnnx_affine(at, make_reshaped(at, mean, &dims), xir_node_real(at, "alpha", 1e-4),
                                   xir_node_real(at, "k", 1));
     xir_value *power = xir_node_make(at, "Pow",
-                                     INS(base, xir_node_scalar(at, v_element(x), xir_node_real(at, "beta", 0.75))), NO_SETS);
+                                     INS(base, xir_node_scalar(at, v_element(x), xir_node_real(at, "beta", 0.75))),
+                                     NO_SETS);
     return xir_node_result(at, 0, xir_node_quotient(at, x, power));
 }
 
@@ -170,7 +173,8 @@ bool pnnx_normalize(xir_node *at) {
     if (xir_node_failed(at)) return false;
     const double p = xir_node_real(at, "p", 2), eps = xir_node_real(at, "eps", 1e-12);
     const xir_type *element = v_element(x);
-    xir_value *power = xir_node_make(at, "Pow", INS(xir_node_unary(at, "Abs", x), xir_node_scalar(at, element, p)), NO_SETS);
+    xir_value *power = xir_node_make(at, "Pow", INS(xir_node_unary(at, "Abs", x), xir_node_scalar(at, element, p)),
+                                     NO_SETS);
     xir_value *norm = xir_node_make(at, "Pow", INS(xir_node_reduced(at, "Sum", power, &axes, true),
                                                    xir_node_scalar(at, element, 1 / p)), NO_SETS);
     xir_value *bound = xir_node_make(at, "Maximum", INS(norm, xir_node_scalar(at, element, eps)), NO_SETS);
@@ -183,7 +187,8 @@ static xir_value *norm_over(xir_node *at, xir_value *x, double p, const xir_ints
     if (p == 2)
         return xir_node_unary(at, "Sqrt", xir_node_reduced(at, "Sum", xir_node_product(at, x, x), axes, keep));
     const xir_type *element = v_element(x);
-    xir_value *power = xir_node_make(at, "Pow", INS(xir_node_unary(at, "Abs", x), xir_node_scalar(at, element, p)), NO_SETS);
+    xir_value *power = xir_node_make(at, "Pow", INS(xir_node_unary(at, "Abs", x), xir_node_scalar(at, element, p)),
+                                     NO_SETS);
     return xir_node_make(at, "Pow", INS(xir_node_reduced(at, "Sum", power, axes, keep),
                                         xir_node_scalar(at, element, 1 / p)), NO_SETS);
 }
@@ -192,7 +197,8 @@ bool pnnx_pairwise_distance(xir_node *at) {
     const xir_ints last = { (int64_t[]){ -1 }, 1 };
     xir_value *off = xir_node_sum(at, xir_node_input(at, 0), xir_node_input(at, 1), 1, -1);
     off = pnnx_affine(at, off, 1, xir_node_real(at, "eps", 1e-6));
-    return xir_node_result(at, 0, norm_over(at, off, xir_node_real(at, "p", 2), &last, xir_node_bool(at, "keepdim", false)));
+    const bool keepdim = xir_node_bool(at, "keepdim", false);
+    return xir_node_result(at, 0, norm_over(at, off, xir_node_real(at, "p", 2), &last, keepdim));
 }
 
 bool pnnx_norm(xir_node *at) {

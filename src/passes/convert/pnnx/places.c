@@ -66,10 +66,12 @@ bool pnnx_max_places(xir_node *at, xir_value *x, size_t n, const xir_ints *place
     xir_value *windows = xir_node_failed(at) ? NULL : side_by_side(at, x, &g, places);
     if (!windows) return false;
     const xir_sets last = SETS(INT("dim", 2));
-    xir_value *most = xir_node_make(at, "Max", INS(windows), last), *cell = xir_node_make(at, "Argmax", INS(windows), last);
+    xir_value *most = xir_node_make(at, "Max", INS(windows), last),
+              *cell = xir_node_make(at, "Argmax", INS(windows), last);
     cell = cell ? xir_node_cast(at, cell, xir_type_sint(xir_node_context(at), 64)) : NULL;
     cell = xir_node_sum(at, cell, xir_node_integers(at, &rows), 1, 1);
-    xir_value *found = cell ? xir_node_make(at, "Gather", INS(xir_node_integers(at, &table), cell), SETS(INT("axis", 0))) : NULL;
+    xir_value *places_of = cell ? xir_node_integers(at, &table) : NULL;
+    xir_value *found = cell ? xir_node_make(at, "Gather", INS(places_of, cell), SETS(INT("axis", 0))) : NULL;
     return xir_node_result(at, 0, most ? make_reshaped(at, most, &dims) : NULL) &&
            xir_node_result(at, 1, found ? make_reshaped(at, found, &dims) : NULL);
 }

@@ -16,8 +16,8 @@ static xir_op *tuple_at(const xir_op *op, size_t i) {
     return is_of(made_by, construct) && made_by != op ? made_by : NULL;
 }
 
-/* Puts the items of tuples in place of the tuples. A tuple in a tuple is next; each step takes one tuple apart, and what
- * it puts in was made before it, so there is an end. */
+/* Puts the items of tuples in place of the tuples. A tuple in a tuple is next; each step takes one tuple apart, and
+ * what it puts in was made before it, so there is an end. */
 static xir_status spread(xir_op *op) {
     enum { MOST_SPREAD = 1 << 16 };
     for (size_t i = 0; i < xir_op_input_count(op) && i < MOST_SPREAD;) {
@@ -40,7 +40,8 @@ static xir_status given(xir_op *op, xir_op *module) {
     const xir_type *types[MOST_OUTPUTS];
     const size_t n = xir_op_output_count(op);
     for (size_t i = 0; i < n && i < MOST_OUTPUTS; i++) types[i] = xir_value_type(xir_op_output(op, (int64_t)i));
-    if (!n || n > MOST_OUTPUTS || xir_op_output_count(module) != 1 || xir_value_use_count(xir_op_output(module, 0)) != 1)
+    if (!n || n > MOST_OUTPUTS || xir_op_output_count(module) != 1 ||
+        xir_value_use_count(xir_op_output(module, 0)) != 1)
         return XIR_OK;
     xir_op_clear_inputs(op);
     xir_status status = xir_op_set_outputs(module, types, n);

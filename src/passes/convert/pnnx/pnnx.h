@@ -40,28 +40,28 @@ xir_value *pnnx_product_of(xir_node *at, xir_value *lhs, xir_value *rhs);
 bool pnnx_promote(xir_node *at, xir_value **a, xir_value **b);
 /* x * factor + addend, without ops for 1 and 0. */
 xir_value *pnnx_affine(xir_node *at, xir_value *x, double factor, double addend);
-/* x with n more dims of 1 in front or behind, or a shape of known dims. */
+/* x in a shape of n known dims. */
 xir_value *pnnx_shaped(xir_node *at, xir_value *x, const int64_t *dims, size_t n);
 /* x with a dim of 1 at an axis if it has one dim less than `rank`, for which *added is set; and y without that dim. */
 xir_value *pnnx_with_batch(xir_node *at, xir_value *x, size_t rank, int64_t axis, bool *added);
 xir_value *pnnx_without_batch(xir_node *at, xir_value *y, int64_t axis, bool added);
-/* Gives the node the maxima of windows over the last `n` axes of x and their positions in the image. For each axis, places
- * has the place of cell c of window o at c * out + o, which may be outside. */
+/* Gives the node the maxima of windows over the last `n` axes of x and their positions in the image. For each axis,
+ * places has the place of cell c of window o at c * out + o, which may be outside. */
 bool pnnx_max_places(xir_node *at, xir_value *x, size_t n, const xir_ints *places, const int64_t *out);
 xir_value *pnnx_softmax(xir_node *at, const char *cls, xir_value *x, int64_t axis);
 
 #define PNNX_HOOKS(HOOK) \
-    HOOK(expression) HOOK(attribute) HOOK(threshold) HOOK(rrelu) HOOK(celu) HOOK(selu) HOOK(glu) HOOK(soft) HOOK(gelu)   \
-    HOOK(prelu) HOOK(compare) HOOK(bits) HOOK(clamp) HOOK(to) HOOK(fill) HOOK(masked_fill) HOOK(where) HOOK(addmm)      \
-    HOOK(conv) HOOK(conv_transpose) HOOK(max_pool) HOOK(avg_pool) HOOK(lp_pool) HOOK(adaptive_avg) HOOK(adaptive_max)    \
-    HOOK(linear) HOOK(batch_norm) HOOK(instance_norm) HOOK(group_norm) HOOK(layer_norm) HOOK(rms_norm) HOOK(lrn)         \
-    HOOK(normalize) HOOK(pairwise_distance) HOOK(reduce) HOOK(logsumexp) HOOK(std) HOOK(norm) HOOK(arg) HOOK(min_max)    \
-    HOOK(topk) HOOK(cumsum) HOOK(cumprod) HOOK(reshape) HOOK(permute) HOOK(transpose) HOOK(flatten) HOOK(unflatten)      \
-    HOOK(squeeze) HOOK(unsqueeze) HOOK(slice) HOOK(slice_copy) HOOK(select) HOOK(narrow) HOOK(expand) HOOK(repeat)       \
-    HOOK(cat) HOOK(stack) HOOK(chunk) HOOK(split) HOOK(tensor_split) HOOK(unbind) HOOK(roll) HOOK(flip) HOOK(pad)        \
-    HOOK(pixel_shuffle) HOOK(pixel_unshuffle) HOOK(channel_shuffle) HOOK(fold) HOOK(unfold) HOOK(embedding)              \
-    HOOK(index_select) HOOK(gather) HOOK(index) HOOK(index_put) HOOK(slice_indexes) HOOK(einsum) HOOK(matmul)            \
-    HOOK(resize) HOOK(grid_sample) HOOK(affine_grid) HOOK(recurrent) HOOK(attention) HOOK(sdpa) HOOK(cross) HOOK(like)   \
+    HOOK(expression) HOOK(attribute) HOOK(threshold) HOOK(rrelu) HOOK(celu) HOOK(selu) HOOK(glu) HOOK(soft) HOOK(gelu) \
+    HOOK(prelu) HOOK(compare) HOOK(bits) HOOK(clamp) HOOK(to) HOOK(fill) HOOK(masked_fill) HOOK(where) HOOK(addmm)     \
+    HOOK(conv) HOOK(conv_transpose) HOOK(max_pool) HOOK(avg_pool) HOOK(lp_pool) HOOK(adaptive_avg) HOOK(adaptive_max)  \
+    HOOK(linear) HOOK(batch_norm) HOOK(instance_norm) HOOK(group_norm) HOOK(layer_norm) HOOK(rms_norm) HOOK(lrn)       \
+    HOOK(normalize) HOOK(pairwise_distance) HOOK(reduce) HOOK(logsumexp) HOOK(std) HOOK(norm) HOOK(arg) HOOK(min_max)  \
+    HOOK(topk) HOOK(cumsum) HOOK(cumprod) HOOK(reshape) HOOK(permute) HOOK(transpose) HOOK(flatten) HOOK(unflatten)    \
+    HOOK(squeeze) HOOK(unsqueeze) HOOK(slice) HOOK(slice_copy) HOOK(select) HOOK(narrow) HOOK(expand) HOOK(repeat)     \
+    HOOK(cat) HOOK(stack) HOOK(chunk) HOOK(split) HOOK(tensor_split) HOOK(unbind) HOOK(roll) HOOK(flip) HOOK(pad)      \
+    HOOK(pixel_shuffle) HOOK(pixel_unshuffle) HOOK(channel_shuffle) HOOK(fold) HOOK(unfold) HOOK(embedding)            \
+    HOOK(index_select) HOOK(gather) HOOK(index) HOOK(index_put) HOOK(slice_indexes) HOOK(einsum) HOOK(matmul)          \
+    HOOK(resize) HOOK(grid_sample) HOOK(affine_grid) HOOK(recurrent) HOOK(attention) HOOK(sdpa) HOOK(cross) HOOK(like) \
     HOOK(full) HOOK(arange) HOOK(repeat_interleave) HOOK(diag) HOOK(scatter_add)
 #define HOOK(name) xir_convert_fn pnnx_##name;
 PNNX_HOOKS(HOOK)

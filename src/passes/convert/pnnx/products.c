@@ -3,7 +3,8 @@
 #include "convert/pnnx/pnnx.h"
 
 bool pnnx_linear(xir_node *at) {
-    return xir_node_result(at, 0, pnnx_times(at, xir_node_input(at, 0), xir_node_input(at, 1), xir_node_optional_input(at, 2)));
+    xir_value *x = xir_node_input(at, 0), *weight = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 2);
+    return xir_node_result(at, 0, pnnx_times(at, x, weight, bias));
 }
 
 bool pnnx_matmul(xir_node *at) {
@@ -43,7 +44,8 @@ static xir_value *attended(xir_node *at, xir_value *q, xir_value *k, xir_value *
     xir_ints order = xir_node_series(at, 0, rank);
     if (!order.v || rank < 2) return xir_node_unsupported(at, "vectors"), NULL;
     order.v[rank - 1] = (int64_t)rank - 2, order.v[rank - 2] = (int64_t)rank - 1;
-    xir_value *scores = pnnx_product_of(at, xir_node_scaled(at, q, scale), xir_node_transposed(at, k, order.v, rank, NULL));
+    xir_value *scores = pnnx_product_of(at, xir_node_scaled(at, q, scale),
+                                        xir_node_transposed(at, k, order.v, rank, NULL));
     if (mask) scores = xir_node_sum(at, scores, mask, 1, 1);
     *weights = pnnx_softmax(at, "Softmax", scores, (int64_t)rank - 1);
     return pnnx_product_of(at, *weights, v);
@@ -58,10 +60,12 @@ bool pnnx_sdpa(xir_node *at) {
     if (xir_node_bool(at, "is_causal", false)) return xir_node_unsupported(at, "a causal mask");
     if (!xir_node_need_dims(at, q, rank - 1, rank)) return false;
     if (xir_node_bool(at, "enable_gqa", false)) {   /* each head of k and v serves several of q */
-        if (rank < 3 || !xir_node_need_dims(at, q, rank - 3, rank - 2) || !xir_node_need_dims(at, k, rank - 3, rank - 2))
+        if (rank < 3 || !xir_node_need_dims(at, q, rank - 3, rank - 2) ||
+            !xir_node_need_dims(at, k, rank - 3, rank - 2))
             return xir_node_unsupported(at, "groups of unknown size");
         const int64_t heads = v_dim(q, rank - 3), groups = v_dim(k, rank - 3);
-        if (groups < 1 || heads % groups || heads > 1 << 16) return xir_node_unsupported(at, "groups that do not divide the heads");
+        if (groups < 1 || heads % groups || heads > 1 << 16)
+            return xir_node_unsupported(at, "groups that do not divide the heads");
         xir_ints places = xir_node_make_ints(at, (size_t)heads, 0);
         for (size_t i = 0; i < places.n; i++) places.v[i] = (int64_t)i / (heads / groups);
         if (heads != groups) k = pnnx_taken(at, k, rank - 3, &places), v = pnnx_taken(at, v, rank - 3, &places);
@@ -71,7 +75,9 @@ bool pnnx_sdpa(xir_node *at) {
 }
 
 /* The inputs of nn.MultiheadAttention by position of its row. */
-enum { QUERY, KEY, VALUE, MASK, IN_WEIGHT, IN_BIAS, OUT_WEIGHT, OUT_BIAS, Q_WEIGHT, K_WEIGHT, V_WEIGHT, BIAS_K, BIAS_V };
+enum {
+    QUERY, KEY, VALUE, MASK, IN_WEIGHT, IN_BIAS, OUT_WEIGHT, OUT_BIAS, Q_WEIGHT, K_WEIGHT, V_WEIGHT, BIAS_K, BIAS_V
+};
 
 /* Part i of three of in_proj along dim 0. */
 static xir_value *third(xir_node *at, size_t input, int64_t i, int64_t size) {
@@ -125,9 +131,12 @@ bool pnnx_attention(xir_node *at) {
         if (!x[i]) return false;
     }
     const int64_t e = v_dim(x[0], 2);
-    if (heads < 1 || e % heads) return xir_node_invalid(at, XIR_E_INVALID, "attribute/num_heads", "%lld heads of %lld elements", (long long)heads, (long long)e);
+    if (heads < 1 || e % heads)
+        return xir_node_invalid(at, XIR_E_INVALID, "attribute/num_heads", "%lld heads of %lld elements",
+                                (long long)heads, (long long)e);
     for (size_t i = 0; i < 3; i++) {
-        xir_value *w = xir_node_has(at, IN_WEIGHT) ? third(at, IN_WEIGHT, (int64_t)i, e) : xir_node_input(at, Q_WEIGHT + i);
+        xir_value *w = xir_node_has(at, IN_WEIGHT) ? third(at, IN_WEIGHT, (int64_t)i, e)
+                                                   : xir_node_input(at, Q_WEIGHT + i);
         p[i] = pnnx_times(at, x[i], w, third(at, IN_BIAS, (int64_t)i, e));
     }
     int64_t rows = 0;
@@ -157,5 +166,6 @@ bool pnnx_attention(xir_node *at) {
     if (y && !batch_first) y = xir_node_transposed(at, y, swap, 3, NULL);
     if (!xir_node_result(at, 0, pnnx_without_batch(at, y, 1, added)) || at->n_out < 2) return !xir_node_failed(at);
     const xir_ints over_heads = { (int64_t[]){ 1 }, 1 };
-    return xir_node_result(at, 1, pnnx_without_batch(at, xir_node_reduced(at, "Mean", weights, &over_heads, false), 0, added));
+    xir_value *mean = xir_node_reduced(at, "Mean", weights, &over_heads, false);
+    return xir_node_result(at, 1, pnnx_without_batch(at, mean, 0, added));
 }

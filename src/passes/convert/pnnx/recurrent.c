@@ -1,5 +1,5 @@
-/* nn.LSTM, nn.GRU and nn.RNN: an op for each layer. PyTorch's gates are i f g o and r z n, XIR's i o f g and z r n; each
- * direction's weights become one entry of XIR's W and R, both biases one of B. */
+/* nn.LSTM, nn.GRU and nn.RNN: an op for each layer. PyTorch's gates are i f g o and r z n, XIR's i o f g and z r n;
+ * each direction's weights become one entry of XIR's W and R, both biases one of B. */
 #include <stdio.h>
 #include "convert/pnnx/pnnx.h"
 
@@ -22,7 +22,8 @@ static xir_value *in_order(xir_node *at, const cell *c, xir_value *w) {
     if (!w || c->gates == 1) return w;
     for (int64_t g = 0; g < c->gates; g++)
         parts[g] = pnnx_part(at, w, 0, c->order[g] * c->hidden, (c->order[g] + 1) * c->hidden, 1);
-    return xir_node_failed(at) ? NULL : xir_node_make(at, "Concat", (xir_values){ parts, (size_t)c->gates }, SETS(INT("axis", 0)));
+    if (xir_node_failed(at)) return NULL;
+    return xir_node_make(at, "Concat", (xir_values){ parts, (size_t)c->gates }, SETS(INT("axis", 0)));
 }
 
 /* The weights of both directions as one tensor, or one with a dim of 1. */
@@ -68,7 +69,8 @@ static bool read_cell(xir_node *at, cell *c) {
        : kind == 'G' ? (cell){ .cls = "GRU", .gates = 3, .order = { 1, 0, 2 } } : (cell){ .cls = "RNN", .gates = 1 };
     c->hidden = xir_node_int(at, "hidden_size", 0);
     c->directions = xir_node_bool(at, "bidirectional", false) ? 2 : 1;
-    if (c->hidden < 1 || c->hidden > 1 << 24) return xir_node_unsupported(at, "a hidden size of %lld", (long long)c->hidden);
+    if (c->hidden < 1 || c->hidden > 1 << 24)
+        return xir_node_unsupported(at, "a hidden size of %lld", (long long)c->hidden);
     if (xir_node_int(at, "proj_size", 0)) return xir_node_unsupported(at, "projected states");
     return true;
 }
@@ -81,7 +83,8 @@ bool pnnx_recurrent(xir_node *at) {
     if (!x || !read_cell(at, &c)) return false;
     const int64_t layers = xir_node_int(at, "num_layers", 1);
     bool added;   /* a batch */
-    const bool batch_first = v_rank(x) == 3 && xir_node_bool(at, "batch_first", false), bias = xir_node_bool(at, "bias", true);
+    const bool batch_first = v_rank(x) == 3 && xir_node_bool(at, "batch_first", false),
+               bias = xir_node_bool(at, "bias", true);
     const bool lstm = c.gates == 4, relu = xir_node_is(at, "nonlinearity", "relu");
     x = pnnx_with_batch(at, x, 3, 1, &added);
     if (!x || v_rank(x) != 3) return xir_node_unsupported(at, "an input that is not a sequence of vectors");

@@ -36,7 +36,8 @@ bool pnnx_logsumexp(xir_node *at) {
     if (!x) return false;
     const xir_ints axes = axes_of(at, x);
     xir_value *most = xir_node_reduced(at, "Max", x, &axes, true);
-    xir_value *sum = xir_node_reduced(at, "Sum", xir_node_unary(at, "Exp", xir_node_sum(at, x, most, 1, -1)), &axes, true);
+    xir_value *sum = xir_node_reduced(at, "Sum", xir_node_unary(at, "Exp", xir_node_sum(at, x, most, 1, -1)), &axes,
+                                      true);
     xir_value *all = xir_node_sum(at, xir_node_unary(at, "Log", sum), most, 1, 1);
     if (xir_node_bool(at, "keepdim", false) || !all) return xir_node_result(at, 0, all);
     return xir_node_result(at, 0, xir_node_make(at, "Squeeze", INS(all), SETS(LIST("axis", &axes))));
@@ -125,7 +126,8 @@ bool pnnx_cumsum(xir_node *at) {
     int64_t axis;
     if (!x || !pnnx_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     if (has_type(at)) return xir_node_unsupported(at, "another element type");
-    if (xir_type_kind_of(v_element(x)) != XIR_TYPE_FLOAT) x = xir_node_cast(at, x, xir_type_sint(xir_node_context(at), 64));
+    if (xir_type_kind_of(v_element(x)) != XIR_TYPE_FLOAT)
+        x = xir_node_cast(at, x, xir_type_sint(xir_node_context(at), 64));
     return xir_node_becomes(at, "CumSum", INS(x), SETS(INT("axis", axis)));
 }
 

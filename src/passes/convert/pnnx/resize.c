@@ -1,5 +1,5 @@
-/* Resizing. Each axis is resized by itself: nearest cells by a Gather, sums of cells (linear, cubic) by a product with a
- * constant matrix, where no op of XIR computes the same. */
+/* Resizing. Each axis is resized by itself: nearest cells by a Gather, sums of cells (linear, cubic) by a product with
+ * a constant matrix, where no op of XIR computes the same. */
 #include <math.h>
 #include "convert/lists.h"
 #include "convert/pnnx/pnnx.h"
@@ -15,7 +15,8 @@ static bool read_mode(xir_node *at, resize_mode *mode, bool *corners) {
         { "nearest", NEAREST }, { "nearest-exact", NEAREST_EXACT }, { "linear", LINEAR }, { "bilinear", LINEAR },
         { "trilinear", LINEAR }, { "bicubic", CUBIC },
     };
-    const bool bilinear = xir_str_equal(type, XIR_STR("nn.UpsamplingBilinear2d")) || xir_str_equal(type, XIR_STR("F.upsample_bilinear"));
+    const bool bilinear = xir_str_equal(type, XIR_STR("nn.UpsamplingBilinear2d")) ||
+                          xir_str_equal(type, XIR_STR("F.upsample_bilinear"));
     *mode = bilinear ? LINEAR : NEAREST;
     *corners = xir_node_bool(at, "align_corners", bilinear);
     if (!word.size) return true;
@@ -127,8 +128,10 @@ static bool resize_open(xir_node *at, xir_value *x, resize_mode mode, bool corne
     xir_value *size = xir_node_product(at, dims, xir_node_integers(at, &whole));
     if (!size) return false;
     const bool found = conversion_items(at->c, size, &known) && known.n == n;
-    for (size_t k = 0; k < n; k++)
-        to.v[k] = (list_item){ .v = found ? known.v[k] : EXPR_UNKNOWN, .origin = FROM_ITEM, .of = size, .axis = (int64_t)k };
+    for (size_t k = 0; k < n; k++) {
+        to.v[k] = (list_item){ .origin = FROM_ITEM, .of = size, .axis = (int64_t)k };
+        to.v[k].v = found ? known.v[k] : EXPR_UNKNOWN;
+    }
     xir_value *y = make_listed(at, "Resize", xir_node_channels_last(at, x), &to, sets);
     return xir_node_result(at, 0, y ? xir_node_channels_second(at, y) : NULL);
 }
@@ -169,7 +172,8 @@ bool pnnx_grid_sample(xir_node *at) {
     if (!xir_node_one_of(at, "mode", "bilinear", "bilinear|nearest|bicubic") ||
         !xir_node_one_of(at, "padding_mode", "zeros", "zeros|border|reflection") || xir_node_failed(at)) return false;
     if (v_rank(x) != 4 && v_rank(x) != 5) return xir_node_unsupported(at, "%zu dims", v_rank(x));
-    const char *word = xir_node_is(at, "mode", "bicubic") ? "CUBIC" : xir_node_is(at, "mode", "nearest") ? "NEAREST" : "LINEAR";
+    const bool cubic = xir_node_is(at, "mode", "bicubic"), nearest = xir_node_is(at, "mode", "nearest");
+    const char *word = cubic ? "CUBIC" : nearest ? "NEAREST" : "LINEAR";
     xir_value *y = xir_node_make(at, "GridSample", INS(xir_node_channels_last(at, x), grid),
                                  SETS(WORD("interpolation", xir_str_of(word)),
                                       WORD("padding_mode", xir_node_text(at, "padding_mode", "zeros")),

@@ -1,5 +1,5 @@
-/* The conversion of each operator type of PNNX: its inputs, by PyTorch's names, its weights, its parameters, and the ops
- * that it becomes. A row without a hook makes one op, with the attributes of its last column. Modules (nn.) and
+/* The conversion of each operator type of PNNX: its inputs, by PyTorch's names, its weights, its parameters, and the
+ * ops that it becomes. A row without a hook makes one op, with the attributes of its last column. Modules (nn.) and
  * functions (F.) of the same name share a hook. A node that a hook can't convert exactly stays unchanged. */
 #include "convert/pnnx/pnnx.h"
 
@@ -8,59 +8,68 @@
 #define BY_HOOK(type, in, out, attributes, cls, sets, hook) \
     { XIR_CONVERT_HEAD, "pnnx::" type, in, out, attributes, cls, sets, pnnx_##hook }
 #define STAYS(type) { XIR_CONVERT_HEAD, "pnnx::" type, "0-", "0-", "*:aA", NULL, NULL, xir_convert_unsupported }
-#define COPY(type, attributes) { XIR_CONVERT_HEAD, "pnnx::" type, "1 input", "1", attributes, "Copy", NULL, xir_convert_copy }
+#define COPY(type, attributes) \
+    { XIR_CONVERT_HEAD, "pnnx::" type, "1 input", "1", attributes, "Copy", NULL, xir_convert_copy }
 /* A module and a function without parameters. */
 #define BOTH(module, function, cls, sets) \
-    ROW("nn." module, "1 input", "1", "inplace:b", cls, sets), ROW("F." function, "1 input", "1", "inplace:b", cls, sets)
+    ROW("nn." module, "1 input", "1", "inplace:b", cls, sets), \
+    ROW("F." function, "1 input", "1", "inplace:b", cls, sets)
 #define BOTH_BY(module, function, attributes, cls, sets, hook) \
     BY_HOOK("nn." module, "1 input", "1", attributes, cls, sets, hook), \
     BY_HOOK("F." function, "1 input", "1", attributes, cls, sets, hook)
 #define BOTH_WITH(module, function, attributes, cls, sets) \
     ROW("nn." module, "1 input", "1", attributes, cls, sets), ROW("F." function, "1 input", "1", attributes, cls, sets)
 
-#define SET1(ours, theirs) #ours "_width=" theirs "[0]"
-#define SET2(ours, theirs) #ours "_height=" theirs "[0] " #ours "_width=" theirs "[1]"
-#define SET3(ours, theirs) #ours "_depth=" theirs "[0] " #ours "_height=" theirs "[1] " #ours "_width=" theirs "[2]"
+#define SET1(to, from) #to "_width=" from "[0]"
+#define SET2(to, from) #to "_height=" from "[0] " #to "_width=" from "[1]"
+#define SET3(to, from) #to "_depth=" from "[0] " #to "_height=" from "[1] " #to "_width=" from "[2]"
 #define PAD1 "pad_left=padding[0] pad_right=padding[0]"
 #define PAD2 "pad_top=padding[0] pad_bottom=padding[0] pad_left=padding[1] pad_right=padding[1]"
-#define PAD3 "pad_front=padding[0] pad_back=padding[0] pad_top=padding[1] pad_bottom=padding[1] pad_left=padding[2] pad_right=padding[2]"
+#define PAD3 "pad_front=padding[0] pad_back=padding[0] pad_top=padding[1] pad_bottom=padding[1] " \
+             "pad_left=padding[2] pad_right=padding[2]"
 #define MODES "padding_mode=padding_mode{zeros:ZEROS,reflect:REFLECT,replicate:REPLICATE,circular:CIRCULAR}"
 #define STEPS(n) SET##n(stride, "stride") " " SET##n(dilation, "dilation") " " PAD##n
 
-#define CONV_KEYS  "bias:bi dilation:Ii groups:i in_channels:i kernel_size:Ii out_channels:i padding:Iis padding_mode:s stride:Ii"
+#define CONV_KEYS  "bias:bi dilation:Ii groups:i in_channels:i kernel_size:Ii out_channels:i padding:Iis " \
+                   "padding_mode:s stride:Ii"
 #define TRANS_KEYS CONV_KEYS " output_padding:Ii"
 #define F_CONV     "bias:n dilation:Ii groups:i padding:Iis stride:Ii"
 #define CONV(n, letters) \
-    BY_HOOK("nn.Conv" #n "d", "1 input:NC" letters " @weight:OI" letters " @bias?", "1", CONV_KEYS, "Conv" #n "d",      \
-            STEPS(n) " groups=groups:1 " MODES, conv),                                                                  \
-    BY_HOOK("F.conv" #n "d", "2-3 input:NC" letters " weight:OI" letters " bias?", "1", F_CONV, "Conv" #n "d",          \
-            STEPS(n) " groups=groups:1", conv),                                                                         \
-    BY_HOOK("nn.ConvTranspose" #n "d", "1 input:NC" letters " @weight:IO" letters " @bias?", "1", TRANS_KEYS,            \
-            "ConvTranspose" #n "d", STEPS(n) " " SET##n(output_pad, "output_padding") " groups=groups:1", conv_transpose), \
-    BY_HOOK("F.conv_transpose" #n "d", "2-3 input:NC" letters " weight:IO" letters " bias?", "1",                        \
-            F_CONV " output_padding:Ii", "ConvTranspose" #n "d",                                                        \
+    BY_HOOK("nn.Conv" #n "d", "1 input:NC" letters " @weight:OI" letters " @bias?", "1", CONV_KEYS, "Conv" #n "d",     \
+            STEPS(n) " groups=groups:1 " MODES, conv),                                                                 \
+    BY_HOOK("F.conv" #n "d", "2-3 input:NC" letters " weight:OI" letters " bias?", "1", F_CONV, "Conv" #n "d",         \
+            STEPS(n) " groups=groups:1", conv),                                                                        \
+    BY_HOOK("nn.ConvTranspose" #n "d", "1 input:NC" letters " @weight:IO" letters " @bias?", "1", TRANS_KEYS,          \
+            "ConvTranspose" #n "d", STEPS(n) " " SET##n(output_pad, "output_padding") " groups=groups:1",              \
+            conv_transpose),                                                                                           \
+    BY_HOOK("F.conv_transpose" #n "d", "2-3 input:NC" letters " weight:IO" letters " bias?", "1",                      \
+            F_CONV " output_padding:Ii", "ConvTranspose" #n "d",                                                       \
             STEPS(n) " " SET##n(output_pad, "output_padding") " groups=groups:1", conv_transpose)
 
 #define MAX_KEYS "ceil_mode:bi dilation:Ii kernel_size:Ii padding:Ii return_indices:bi stride:Iin"
 #define AVG_KEYS "ceil_mode:bi count_include_pad:bi divisor_override:in kernel_size:Ii padding:Ii stride:Iin"
 #define LP_KEYS  "ceil_mode:bi kernel_size:Ii norm_type:fi stride:Iin"
 #define POOLS(n, letters) \
-    BY_HOOK("nn.MaxPool" #n "d",  "1 input", "1-2", MAX_KEYS, "MaxPool" #n "d", NULL, max_pool),                        \
-    BY_HOOK("F.max_pool" #n "d",  "1 input", "1-2", MAX_KEYS, "MaxPool" #n "d", NULL, max_pool),                        \
-    BY_HOOK("nn.AvgPool" #n "d",  "1 input", "1", AVG_KEYS, "AvgPool" #n "d, Pad", NULL, avg_pool),                     \
-    BY_HOOK("F.avg_pool" #n "d",  "1 input", "1", AVG_KEYS, "AvgPool" #n "d, Pad", NULL, avg_pool),                     \
-    BY_HOOK("nn.LPPool" #n "d",   "1 input", "1", LP_KEYS, "Pow, AvgPool" #n "d", NULL, lp_pool),                       \
-    BY_HOOK("F.lp_pool" #n "d",   "1 input", "1", LP_KEYS, "Pow, AvgPool" #n "d", NULL, lp_pool),                       \
-    BY_HOOK("nn.AdaptiveAvgPool" #n "d",   "1 input", "1", "output_size:Iia", "Mean, AvgPool" #n "d or Matmul", NULL, adaptive_avg), \
-    BY_HOOK("F.adaptive_avg_pool" #n "d",  "1 input", "1", "output_size:Iia", "Mean, AvgPool" #n "d or Matmul", NULL, adaptive_avg), \
-    BY_HOOK("nn.AdaptiveMaxPool" #n "d",   "1 input", "1-2", "output_size:Iia return_indices:bi", "Max, Gather", NULL, adaptive_max), \
-    BY_HOOK("F.adaptive_max_pool" #n "d",  "1 input", "1-2", "output_size:Iia return_indices:bi", "Max, Gather", NULL, adaptive_max)
+    BY_HOOK("nn.MaxPool" #n "d",  "1 input", "1-2", MAX_KEYS, "MaxPool" #n "d", NULL, max_pool),                       \
+    BY_HOOK("F.max_pool" #n "d",  "1 input", "1-2", MAX_KEYS, "MaxPool" #n "d", NULL, max_pool),                       \
+    BY_HOOK("nn.AvgPool" #n "d",  "1 input", "1", AVG_KEYS, "AvgPool" #n "d, Pad", NULL, avg_pool),                    \
+    BY_HOOK("F.avg_pool" #n "d",  "1 input", "1", AVG_KEYS, "AvgPool" #n "d, Pad", NULL, avg_pool),                    \
+    BY_HOOK("nn.LPPool" #n "d",   "1 input", "1", LP_KEYS, "Pow, AvgPool" #n "d", NULL, lp_pool),                      \
+    BY_HOOK("F.lp_pool" #n "d",   "1 input", "1", LP_KEYS, "Pow, AvgPool" #n "d", NULL, lp_pool),                      \
+    BY_HOOK("nn.AdaptiveAvgPool" #n "d", "1 input", "1", "output_size:Iia", "Mean, AvgPool" #n "d or Matmul", NULL,    \
+            adaptive_avg),                                                                                             \
+    BY_HOOK("F.adaptive_avg_pool" #n "d", "1 input", "1", "output_size:Iia", "Mean, AvgPool" #n "d or Matmul", NULL,   \
+            adaptive_avg),                                                                                             \
+    BY_HOOK("nn.AdaptiveMaxPool" #n "d", "1 input", "1-2", "output_size:Iia return_indices:bi", "Max, Gather", NULL,   \
+            adaptive_max),                                                                                             \
+    BY_HOOK("F.adaptive_max_pool" #n "d", "1 input", "1-2", "output_size:Iia return_indices:bi", "Max, Gather", NULL,  \
+            adaptive_max)
 
 #define NORM_KEYS "affine:bi eps:f num_features:i track_running_stats:bi momentum:f"
 #define NORMS(n) \
-    BY_HOOK("nn.BatchNorm" #n "d", "1 input @running_mean @running_var @weight? @bias?", "1", NORM_KEYS,                \
-            "BatchNorm" #n "d", NULL, batch_norm),                                                                      \
-    BY_HOOK("nn.InstanceNorm" #n "d", "1 input @running_mean? @running_var? @weight? @bias?", "1", NORM_KEYS,           \
+    BY_HOOK("nn.BatchNorm" #n "d", "1 input @running_mean @running_var @weight? @bias?", "1", NORM_KEYS,               \
+            "BatchNorm" #n "d", NULL, batch_norm),                                                                     \
+    BY_HOOK("nn.InstanceNorm" #n "d", "1 input @running_mean? @running_var? @weight? @bias?", "1", NORM_KEYS,          \
             "InstanceNorm" #n "d or BatchNorm" #n "d", NULL, instance_norm)
 
 #define COMPARE(name, cls) BY_HOOK("torch." name, "1-2 input other", "1", "other:if", cls, NULL, compare)
@@ -68,7 +77,8 @@
 #define BITS(name, cls)    BY_HOOK("torch." name, "1-2 input other", "1", "other:ib", cls, NULL, bits)
 #define REDUCE(name, cls)  BY_HOOK("torch." name, "1 input", "1", "dim:Iin keepdim:b dtype:sn", cls, NULL, reduce)
 #define RESIZE_KEYS "align_corners:bn mode:s recompute_scale_factor:bn scale_factor:Ffin size:Iin antialias:b"
-#define CELLS "batch_first:b bias:b bidirectional:b hidden_size:i input_size:i num_layers:i proj_size:i nonlinearity:s dropout:f *:t"
+#define CELLS "batch_first:b bias:b bidirectional:b hidden_size:i input_size:i num_layers:i proj_size:i " \
+              "nonlinearity:s dropout:f *:t"
 #define PADS(type) BY_HOOK("nn." type, "1 input", "1", "padding:Ii value:fi", "Pad", NULL, pad)
 
 static const xir_convert_row rows[] = {
@@ -86,7 +96,8 @@ static const xir_convert_row rows[] = {
     BOTH("ReLU6", "relu6", "ReLU", "max_value=6"),
     BOTH_WITH("LeakyReLU", "leaky_relu", "negative_slope:fi inplace:b", "ReLU", "alpha=negative_slope:0.01"),
     BOTH_WITH("ELU", "elu", "alpha:fi inplace:b", "ELU", "alpha=alpha:1"),
-    BOTH_WITH("Hardtanh", "hardtanh", "max_val:fi min_val:fi inplace:b", "Hardtanh", "min_val=min_val:-1 max_val=max_val:1"),
+    BOTH_WITH("Hardtanh", "hardtanh", "max_val:fi min_val:fi inplace:b", "Hardtanh",
+            "min_val=min_val:-1 max_val=max_val:1"),
     BOTH_WITH("Hardshrink", "hardshrink", "lambd:fi", "Hardshrink", "lambda=lambd:0.5"),
     BOTH_WITH("Softshrink", "softshrink", "lambd:fi", "Softshrink", "lambda=lambd:0.5"),
     BOTH_WITH("Softplus", "softplus", "beta:fi threshold:fi", "Softplus", "beta=beta:1 threshold=threshold:20"),
@@ -109,7 +120,7 @@ static const xir_convert_row rows[] = {
     COPY("Tensor.clone", "memory_format:sn"), COPY("torch.clone", "memory_format:sn"), COPY("torch.positive", ""),
     COPY("Tensor.contiguous", "memory_format:sn"), COPY("Tensor.detach", ""),
     BY_HOOK("torch.clamp",   "1-3 input min max", "1", "max:fin min:fin", "ClampScalar", NULL, clamp),
-    BY_HOOK("Tensor.to",      "1 input",       "1", "copy:b dtype:s memory_format:sn non_blocking:b device:s", "Cast", NULL, to),
+    BY_HOOK("Tensor.to", "1 input", "1", "copy:b dtype:s memory_format:sn non_blocking:b device:s", "Cast", NULL, to),
     BY_HOOK("Tensor.type_as", "2 input other", "1", "", "Cast", NULL, to),
     BY_HOOK("Tensor.fill",    "1-2 input value", "1", "value:fib", "Where", NULL, fill),
     BY_HOOK("Tensor.masked_fill", "2-3 input mask value", "1", "value:fibs", "Where", NULL, masked_fill),
@@ -126,7 +137,8 @@ static const xir_convert_row rows[] = {
     BY_HOOK("torch.cross", "2 input other", "1", "dim:in", "Gather, Multiply, Add", NULL, cross),
 
     /* products */
-    BY_HOOK("nn.Linear", "1 input @weight:OI @bias?", "1", "bias:bi in_features:i out_features:i", "Matmul", NULL, linear),
+    BY_HOOK("nn.Linear", "1 input @weight:OI @bias?", "1", "bias:bi in_features:i out_features:i", "Matmul", NULL,
+            linear),
     BY_HOOK("F.linear",  "2-3 input weight:OI bias?", "1", "bias:n", "Matmul", NULL, linear),
     BY_HOOK("torch.matmul", "2 input other", "1", "", "Matmul", NULL, matmul),
     BY_HOOK("torch.bmm",    "2 input mat2",  "1", "", "Matmul", NULL, matmul),
@@ -135,9 +147,11 @@ static const xir_convert_row rows[] = {
     BY_HOOK("torch.addmm",  "3 input mat1 mat2", "1", "alpha:fi beta:fi", "Matmul, Add", NULL, addmm),
     BY_HOOK("torch.baddbmm", "3 input batch1 batch2", "1", "alpha:fi beta:fi", "Matmul, Add", NULL, addmm),
     BY_HOOK("torch.einsum", "1-", "1", "equation:s!", "Einsum", NULL, einsum),
-    BY_HOOK("nn.MultiheadAttention", "1-4 query key value attn_mask @in_proj_weight? @in_proj_bias? @out_proj.weight @out_proj.bias? "
+    BY_HOOK("nn.MultiheadAttention",
+            "1-4 query key value attn_mask @in_proj_weight? @in_proj_bias? @out_proj.weight @out_proj.bias? "
             "@q_proj_weight? @k_proj_weight? @v_proj_weight? @bias_k? @bias_v?", "1-2",
-            "add_bias_kv:b add_zero_attn:b batch_first:b bias:b embed_dim:i kdim:i num_heads:i! vdim:i", "Matmul, Softmax", NULL, attention),
+            "add_bias_kv:b add_zero_attn:b batch_first:b bias:b embed_dim:i kdim:i num_heads:i! vdim:i",
+            "Matmul, Softmax", NULL, attention),
     BY_HOOK("F.scaled_dot_product_attention", "3-4 query key value attn_mask", "1",
             "dropout_p:fi enable_gqa:b is_causal:b scale:fn attn_mask:n", "Matmul, Softmax", NULL, sdpa),
 
@@ -151,7 +165,8 @@ static const xir_convert_row rows[] = {
     BY_HOOK("F.upsample_nearest",      "1-2 input size", "1", RESIZE_KEYS, "Upsample, Gather or Matmul", NULL, resize),
     BY_HOOK("F.upsample_bilinear",     "1-2 input size", "1", RESIZE_KEYS, "Upsample, Gather or Matmul", NULL, resize),
     BY_HOOK("F.interpolate",           "1-2 input size", "1", RESIZE_KEYS, "Upsample, Gather or Matmul", NULL, resize),
-    BY_HOOK("F.grid_sample", "2 input grid", "1", "align_corners:bn mode:s padding_mode:s", "GridSample", NULL, grid_sample),
+    BY_HOOK("F.grid_sample", "2 input grid", "1", "align_corners:bn mode:s padding_mode:s", "GridSample", NULL,
+            grid_sample),
     BY_HOOK("F.affine_grid", "1 theta", "1", "align_corners:bn size:I!", "Matmul", NULL, affine_grid),
     BOTH_BY("PixelShuffle", "pixel_shuffle", "upscale_factor:i!", "PixelShuffle or Transpose", NULL, pixel_shuffle),
     BOTH_BY("PixelUnshuffle", "pixel_unshuffle", "downscale_factor:i!", "Reshape, Transpose", NULL, pixel_unshuffle),
@@ -159,21 +174,29 @@ static const xir_convert_row rows[] = {
     BOTH_BY("Fold", "fold", "dilation:Ii kernel_size:Ii! output_size:Ii! padding:Ii stride:Ii", "Pad, Add", NULL, fold),
     BOTH_BY("Unfold", "unfold", "dilation:Ii kernel_size:Ii! padding:Ii stride:Ii", "Gather, Concat", NULL, unfold),
     PADS("ConstantPad1d"), PADS("ConstantPad2d"), PADS("ConstantPad3d"), PADS("ZeroPad2d"), PADS("ReflectionPad1d"),
-    PADS("ReflectionPad2d"), PADS("ReflectionPad3d"), PADS("ReplicationPad1d"), PADS("ReplicationPad2d"), PADS("ReplicationPad3d"),
+    PADS("ReflectionPad2d"), PADS("ReflectionPad3d"), PADS("ReplicationPad1d"), PADS("ReplicationPad2d"),
+    PADS("ReplicationPad3d"),
     BY_HOOK("F.pad", "1 input", "1", "mode:s pad:I! value:fin", "Pad", NULL, pad),
 
     /* normalisations */
     NORMS(1), NORMS(2), NORMS(3),
-    BY_HOOK("F.batch_norm", "3-5 input running_mean running_var weight bias", "1", "bias:n weight:n eps:f", "BatchNorm1d to 3d", NULL, batch_norm),
+    BY_HOOK("F.batch_norm", "3-5 input running_mean running_var weight bias", "1", "bias:n weight:n eps:f",
+            "BatchNorm1d to 3d", NULL, batch_norm),
     BY_HOOK("F.instance_norm", "1-5 input running_mean running_var weight bias", "1",
             "bias:n weight:n running_mean:n running_var:n eps:f", "InstanceNorm1d to 3d", NULL, instance_norm),
-    BY_HOOK("nn.GroupNorm", "1 input @weight? @bias?", "1", "affine:b eps:f num_channels:i num_groups:i!", "GroupNorm", NULL, group_norm),
-    BY_HOOK("F.group_norm", "1-3 input weight bias",   "1", "bias:n weight:n eps:f num_groups:i!", "GroupNorm", NULL, group_norm),
-    BY_HOOK("nn.LayerNorm", "1 input @weight? @bias?", "1", "elementwise_affine:b eps:f normalized_shape:Ii!", "LayerNorm", NULL, layer_norm),
-    BY_HOOK("F.layer_norm", "1-3 input weight bias",   "1", "bias:n weight:n eps:f normalized_shape:Ii!", "LayerNorm", NULL, layer_norm),
-    BY_HOOK("nn.RMSNorm",   "1 input @weight?",        "1", "elementwise_affine:b eps:fn normalized_shape:Ii!", "RMSNorm", NULL, rms_norm),
-    BY_HOOK("F.rms_norm",   "1-2 input weight",        "1", "weight:n eps:fn normalized_shape:Ii!", "RMSNorm", NULL, rms_norm),
-    BOTH_BY("LocalResponseNorm", "local_response_norm", "alpha:fi beta:fi k:fi size:i!", "AvgPool2d, Pow, Div", NULL, lrn),
+    BY_HOOK("nn.GroupNorm", "1 input @weight? @bias?", "1", "affine:b eps:f num_channels:i num_groups:i!", "GroupNorm",
+            NULL, group_norm),
+    BY_HOOK("F.group_norm", "1-3 input weight bias", "1", "bias:n weight:n eps:f num_groups:i!", "GroupNorm", NULL,
+            group_norm),
+    BY_HOOK("nn.LayerNorm", "1 input @weight? @bias?", "1", "elementwise_affine:b eps:f normalized_shape:Ii!",
+            "LayerNorm", NULL, layer_norm),
+    BY_HOOK("F.layer_norm", "1-3 input weight bias", "1", "bias:n weight:n eps:f normalized_shape:Ii!", "LayerNorm",
+            NULL, layer_norm),
+    BY_HOOK("nn.RMSNorm", "1 input @weight?", "1", "elementwise_affine:b eps:fn normalized_shape:Ii!", "RMSNorm", NULL,
+            rms_norm),
+    BY_HOOK("F.rms_norm", "1-2 input weight", "1", "weight:n eps:fn normalized_shape:Ii!", "RMSNorm", NULL, rms_norm),
+    BOTH_BY("LocalResponseNorm", "local_response_norm", "alpha:fi beta:fi k:fi size:i!", "AvgPool2d, Pow, Div", NULL,
+            lrn),
     BY_HOOK("F.normalize", "1 input", "1", "dim:Ii eps:fi p:fi", "Normalize", NULL, normalize),
     BY_HOOK("F.pairwise_distance", "2 x1 x2", "1", "eps:fi keepdim:b p:fi", "Add, Normalize", NULL, pairwise_distance),
 
@@ -216,7 +239,8 @@ static const xir_convert_row rows[] = {
     BY_HOOK("Tensor.expand",  "1-2 input sizes", "1", "sizes:I", "Expand", NULL, expand),
     BY_HOOK("Tensor.repeat",  "1 input", "1", "sizes:I!", "Tile", NULL, repeat),
     BY_HOOK("torch.tile",     "1 input", "1", "dims:I!", "Tile", NULL, repeat),
-    BY_HOOK("torch.repeat_interleave", "1-2 input repeats", "1", "dim:in repeats:i output_size:n", "Gather", NULL, repeat_interleave),
+    BY_HOOK("torch.repeat_interleave", "1-2 input repeats", "1", "dim:in repeats:i output_size:n", "Gather", NULL,
+            repeat_interleave),
     BY_HOOK("torch.cat",      "1-", "1", "dim:i", "Concat", NULL, cat),
     BY_HOOK("torch.stack",    "1-", "1", "dim:i", "Stack", NULL, stack),
     BY_HOOK("torch.chunk",    "1 input", "1-", "chunks:i! dim:i", "Split", NULL, chunk),
@@ -230,11 +254,13 @@ static const xir_convert_row rows[] = {
     /* elements by index */
     BY_HOOK("nn.Embedding",  "1 input @weight", "1",
             "embedding_dim:i num_embeddings:i sparse:b padding_idx:in scale_grad_by_freq:b", "Gather", NULL, embedding),
-    BY_HOOK("F.embedding",   "2 input weight",  "1", "scale_grad_by_freq:b sparse:b padding_idx:in", "Gather", NULL, embedding),
+    BY_HOOK("F.embedding", "2 input weight", "1", "scale_grad_by_freq:b sparse:b padding_idx:in", "Gather", NULL,
+            embedding),
     BY_HOOK("torch.index_select", "2 input index", "1", "dim:i!", "Gather", NULL, index_select),
     BY_HOOK("torch.gather",       "2 input index", "1", "dim:i! sparse_grad:b", "GatherElements", NULL, gather),
     BY_HOOK("Tensor.index",       "1-2 input indices", "1", "expr:sifbnaA", "Gather or GatherND", NULL, index),
-    BY_HOOK("Tensor.index_put",   "2-3 input indices values", "1", "accumulate:b values:fi", "ScatterND", NULL, index_put),
+    BY_HOOK("Tensor.index_put", "2-3 input indices values", "1", "accumulate:b values:fi", "ScatterND", NULL,
+            index_put),
     BY_HOOK("torch.scatter_add",  "3 input index src", "1", "dim:i!", "ScatterND", NULL, scatter_add),
 
     /* constants */
@@ -249,13 +275,13 @@ static const xir_convert_row rows[] = {
     BY_HOOK("nn.RNN",  "1-2 input hx",    "1-2", CELLS, "RNN",  NULL, recurrent),
 
     /* XIR has no complex elements, no gamma function, and no lists of data-dependent length but NonZero's */
-    STAYS("torch.complex"), STAYS("torch.real"), STAYS("torch.imag"), STAYS("torch.view_as_complex"), STAYS("torch.view_as_real"),
-    STAYS("torch.stft"), STAYS("torch.istft"), STAYS("torch.lgamma"),
-    STAYS("torch.fft.fft"), STAYS("torch.fft.fft2"), STAYS("torch.fft.fftn"), STAYS("torch.fft.ifft"), STAYS("torch.fft.ifft2"),
-    STAYS("torch.fft.ifftn"), STAYS("torch.fft.rfft"), STAYS("torch.fft.rfft2"), STAYS("torch.fft.rfftn"), STAYS("torch.fft.irfft"),
-    STAYS("torch.fft.irfft2"), STAYS("torch.fft.irfftn"), STAYS("torch.fft.hfft"), STAYS("torch.fft.hfft2"), STAYS("torch.fft.hfftn"),
-    STAYS("torch.fft.ihfft"), STAYS("torch.fft.ihfft2"), STAYS("torch.fft.ihfftn"),
-    STAYS("torch.masked_select"),
+    STAYS("torch.complex"), STAYS("torch.real"), STAYS("torch.imag"), STAYS("torch.view_as_complex"),
+    STAYS("torch.view_as_real"), STAYS("torch.stft"), STAYS("torch.istft"), STAYS("torch.lgamma"),
+    STAYS("torch.fft.fft"), STAYS("torch.fft.fft2"), STAYS("torch.fft.fftn"), STAYS("torch.fft.ifft"),
+    STAYS("torch.fft.ifft2"), STAYS("torch.fft.ifftn"), STAYS("torch.fft.rfft"), STAYS("torch.fft.rfft2"),
+    STAYS("torch.fft.rfftn"), STAYS("torch.fft.irfft"), STAYS("torch.fft.irfft2"), STAYS("torch.fft.irfftn"),
+    STAYS("torch.fft.hfft"), STAYS("torch.fft.hfft2"), STAYS("torch.fft.hfftn"), STAYS("torch.fft.ihfft"),
+    STAYS("torch.fft.ihfft2"), STAYS("torch.fft.ihfftn"), STAYS("torch.masked_select"),
 };
 
 const xir_dialect_decl dialect_pnnx = {

@@ -1,5 +1,5 @@
-/* Convolutions and pools. XIR's ops have the channels last, so each is made between two transposes; constant kernels are
- * permuted at once. */
+/* Convolutions and pools. XIR's ops have the channels last, so each is made between two transposes; constant kernels
+ * are permuted at once. */
 #include <stdio.h>
 #include "convert/pnnx/pnnx.h"
 
@@ -12,7 +12,7 @@ static const struct axis_words { const char *pool, *stride, *dilation, *before, 
 
 /* ---- convolutions ----------------------------------------------------------------------------------------------- */
 
-/* padding=same puts the odd cell after; valid is none. */
+/* padding=same puts the odd cell after; valid is 0. */
 static bool word_pads(xir_node *at, const xir_value *kernel, xir_set *sets, size_t *n) {
     const bool same = xir_node_is(at, "padding", "same");
     xir_ints dilation;
@@ -23,7 +23,8 @@ static bool word_pads(xir_node *at, const xir_value *kernel, xir_set *sets, size
     for (size_t k = 0; k < spatial; k++) {
         const struct axis_words *words = &axis_words[spatial - 1 - k];
         const int64_t size = v_dim(kernel, 2 + k), step = dilation.v[k];
-        if (size > PNNX_MOST_STEP || step < 1 || step > PNNX_MOST_STEP) return xir_node_unsupported(at, "very large dims");
+        if (size > PNNX_MOST_STEP || step < 1 || step > PNNX_MOST_STEP)
+            return xir_node_unsupported(at, "very large dims");
         const int64_t total = same ? step * (size - 1) : 0;
         sets[(*n)++] = (xir_set)INT(words->before, total / 2);
         sets[(*n)++] = (xir_set)INT(words->after, total - total / 2);
