@@ -52,5 +52,5 @@ run 3 show ncnn.param; err "ncnn.param:4:21: this is a network of ncnn, not of P
 
 # A broken graph is read, and its faults have lines.
 sed '5s/2 1 1 1/2 1 1 7/' net.pnnx.param >broken.param; cp net.pnnx.bin broken.bin
-run 1 check broken.param; err "broken.param:5:1: "
+run 1 check broken.param; err "broken.param:5:1: /ops/2/input/1: torch.eq 'torch.eq_0' (operator 2): input 1 '7' is undefined"
 finish

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include "convert/convert.h"
 
+enum { MOST_SETS = 32, MOST_NAME = 64 };   /* of a row, and the bytes of a set's name with its end */
+
 /* ---- texts of rows ---------------------------------------------------------------------------------------------- */
 
 static const char *skip(const char *p) {
@@ -119,7 +121,8 @@ static const char *read_source(const char *p, row_set *out) {
     p = out->words.data + out->words.size;
     xir_str rest = out->words;
     while (row_next_word(&rest, &theirs, &own)) {}
-    return out->words.size && !rest.size && *p == '}' ? p + 1 : NULL;
+    const bool whole = out->words.size && !rest.size && p[-1] != ',';
+    return whole && *p == '}' ? p + 1 : NULL;
 }
 
 bool row_next_set(const char **text, row_set *out) {
@@ -183,8 +186,10 @@ static const char *fault_of(const xir_convert_row *row) {
         return "its number of outputs is not a range";
     while (row_next_attribute(&attributes, &attribute)) {}
     if (attributes && *attributes) return "its list of attributes is malformed";
-    while (row_next_set(&sets, &set)) {}
+    size_t n_sets = 0;
+    for (; row_next_set(&sets, &set); n_sets++) if (set.field.size >= MOST_NAME) return "the name of a set is too long";
     if (sets && *sets) return "its list of sets is malformed";
+    if (n_sets > MOST_SETS) return "it has more than 32 sets";
     if (!row->cls && !row->hook) return "it has no class and no hook";
     return NULL;
 }
@@ -246,8 +251,6 @@ xir_status xir_convert_register(xir_context *ctx, const xir_convert_row *rows, s
 
 /* ---- rows without a hook ---------------------------------------------------------------------------------------- */
 
-enum { MOST_SETS = 32 };
-
 /* An attribute's value for a set, or one of its items. A number counts as a list of equal items. NULL: the node does
  * not have it. */
 static const xir_any *value_of(const xir_node *at, const row_set *from) {
@@ -271,10 +274,10 @@ static xir_str own_word(const xir_any *any, xir_str words) {
 
 /* Makes one set. Leaves *made if the node does not have the attribute and the row has no default. False: the node is
  * kept, because the row has no set for the attribute's value. */
-static bool set_of(xir_node *at, const row_set *from, char name[64], xir_set *out, bool *made) {
+static bool set_of(xir_node *at, const row_set *from, char name[MOST_NAME], xir_set *out, bool *made) {
     const xir_any *any = value_of(at, from);
     if (any && any->kind == XIR_ANY_NULL) any = NULL;
-    if (from->field.size >= 64 || (!any && !from->has_number && !from->word.size)) return true;
+    if (!any && !from->has_number && !from->word.size) return true;
     *made = true;
     memcpy(name, from->field.data, from->field.size);
     name[from->field.size] = '\0';
@@ -333,7 +336,7 @@ bool row_results(xir_node *at, xir_op *op) {
 }
 
 bool row_run_with(xir_node *at, xir_sets more) {
-    char names[MOST_SETS][64];
+    char names[MOST_SETS][MOST_NAME];
     xir_set sets[MOST_SETS + MOST_SETS];
     size_t n = 0;
     row_set from;

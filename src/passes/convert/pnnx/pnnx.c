@@ -105,6 +105,9 @@ bool pnnx_is_pure(const xir_op *op) {
     return false;
 }
 
+/* The file's ends are the network's Input, 0, and Output; each other line is an op, from 1 on. */
+int64_t pnnx_number(const xir_op *op) { return xir_op_id(op); }
+
 /* nn.*, F.*, torch.*, Tensor.* and pnnx.* are PNNX's own; all others belong to some domain. */
 void pnnx_split_key(xir_str key, xir_str *domain, xir_str *type) {
     static const char *const own[] = { "nn.", "F.", "torch.", "Tensor.", "pnnx." };

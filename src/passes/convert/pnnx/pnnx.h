@@ -15,6 +15,7 @@ enum {
 /* pnnx.c: the dialect's own. */
 xir_status pnnx_prepare(xir_network *net, bool *changed);
 bool       pnnx_is_pure(const xir_op *op);
+int64_t    pnnx_number(const xir_op *op);
 void       pnnx_split_key(xir_str key, xir_str *domain, xir_str *type);
 
 /* The element type of PyTorch's word, "torch.float"; NULL if it is unknown, or if XIR has no such type. */

@@ -287,5 +287,5 @@ static const xir_convert_row rows[] = {
 const xir_dialect_decl dialect_pnnx = {
     XIR_DIALECT_HEAD("pnnx::", "PNNX"), .pass = "pnnx-to-xir", .rows = rows, .n_rows = COUNT(rows),
     .node = "operator", .nodes = "/ops/", .sources = "pnnx.Input", .operators = "set of operators",
-    .split = pnnx_split_key, .is_pure = pnnx_is_pure, .prepare = pnnx_prepare,
+    .number = pnnx_number, .split = pnnx_split_key, .is_pure = pnnx_is_pure, .prepare = pnnx_prepare,
 };
