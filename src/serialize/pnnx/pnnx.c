@@ -51,10 +51,14 @@ static bool take_number(const char **p, const char *end, const char *key, uint64
     return *p > first;
 }
 
-/* "/ops/3/…": op 0 has the lines of all inputs, the last one those of all outputs, each other op one line. */
+/* "/ops/3/…": op 0 has the lines of all inputs, the last one those of all outputs, each other op one line. "/outputs/1"
+ * is the line of an output. */
 static uint64_t place_of(xir_str path, const lines kinds[3]) {
     const char *p = path.data, *end = p + path.size;
     uint64_t op, i = 0;
+    if (path.size && take_number(&p, end, "/outputs/", &i)) {
+        return i < kinds[PNNX_OUTPUT].n ? kinds[PNNX_OUTPUT].at[i] : SIZE_MAX;
+    }
     if (!path.size || !take_number(&p, end, "/ops/", &op)) return SIZE_MAX;
     const lines *l = op == 0 ? &kinds[PNNX_INPUT] : op <= kinds[PNNX_OP].n ? &kinds[PNNX_OP] : &kinds[PNNX_OUTPUT];
     if (l == &kinds[PNNX_OP]) i = op - 1;

@@ -40,7 +40,10 @@ bool pnnx_pixel_shuffle(xir_node *at) {
     xir_value *x;
     int64_t r, d[4];
     if (!image_of(at, "upscale_factor", &x, &r, d)) return false;
-    if (d[1] % (r * r)) return xir_node_invalid(at, XIR_E_INVALID, "input/0", "%lld channels", (long long)d[1]);
+    if (d[1] % (r * r)) {
+        return xir_node_invalid(at, XIR_E_INVALID, "input/0", "expected a multiple of %lld channels, found %lld",
+                                (long long)(r * r), (long long)d[1]);
+    }
     const int64_t c = d[1] / (r * r);
     return image_blocks(at, x, (int64_t[]){ d[0], c, r, r, d[2], d[3] }, order, (int64_t[]){ c, d[2] * r, d[3] * r });
 }

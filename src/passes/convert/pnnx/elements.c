@@ -53,6 +53,10 @@ bool pnnx_glu(xir_node *at) {
     if (!x || !pnnx_axis(at, "dim", -1, v_rank(x), &axis)) return false;
     if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
     const int64_t half = v_dim(x, (size_t)axis) / 2;
+    if (2 * half != v_dim(x, (size_t)axis)) {
+        return xir_node_invalid(at, XIR_E_INVALID, "input/0", "dim %lld: expected an even number of elements, found %lld",
+                                (long long)axis, (long long)v_dim(x, (size_t)axis));
+    }
     xir_value *a = pnnx_part(at, x, (size_t)axis, 0, half, 1), *b = pnnx_part(at, x, (size_t)axis, half, INT64_MAX, 1);
     return xir_node_result(at, 0, xir_node_product(at, a, xir_node_unary(at, "Sigmoid", b)));
 }
@@ -112,6 +116,18 @@ bool pnnx_compare(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = other_side(at, 1, "other", x);
     if (!pnnx_promote(at, &x, &y)) return false;
     return xir_node_becomes(at, at->cls->row->cls, INS(x, y), NO_SETS);
+}
+
+/* Numbers are true where they are not 0. */
+static xir_value *truth(xir_node *at, xir_value *x) {
+    if (!x || xir_type_kind_of(v_element(x)) == XIR_TYPE_BOOL) return x;
+    return xir_node_make(at, "NotEqual", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
+}
+
+bool pnnx_logic(xir_node *at) {
+    xir_value *x = truth(at, xir_node_input(at, 0)), *y = at->n_in > 1 ? truth(at, xir_node_input(at, 1)) : NULL;
+    if (xir_node_failed(at)) return false;
+    return xir_node_becomes(at, at->cls->row->cls, at->n_in > 1 ? INS(x, y) : INS(x), NO_SETS);
 }
 
 /* XIR's And, Or and Xor are of bools. */

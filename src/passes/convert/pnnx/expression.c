@@ -55,6 +55,12 @@ static xir_value *as_real(xir_node *at, xir_value *v, bool is_python) {
     return xir_node_cast(at, v, xir_type_float(xir_node_context(at), is_python ? XIR_FLOAT_FP64 : XIR_FLOAT_FP32));
 }
 
+/* An integer; beyond 2^53 a double would not be exact. */
+static term of_integer(const parser *s, double v) {
+    if (fabs(v) <= 9007199254740992.0) return of_number(TERM_INT, v);
+    return failed(s, "an integer that is too large");
+}
+
 /* Two operands of one element type. A number takes that of the tensor, unless it is of a higher category. */
 static bool as_values(xir_node *at, const term *a, const term *b, xir_value *out[2]) {
     const bool is_python = a->is_python && b->is_python;
@@ -123,10 +129,10 @@ static term unary(parser *s, xir_str name, term t) {
     if (t.kind == TERM_FAILED) return t;
     if (t.kind == TERM_INT || t.kind == TERM_REAL) {   /* what lists are made of */
         if (xir_str_equal(name, XIR_STR("int")) || xir_str_equal(name, XIR_STR("trunc")))
-            return of_number(TERM_INT, trunc(t.number));
-        if (xir_str_equal(name, XIR_STR("floor"))) return of_number(TERM_INT, floor(t.number));
-        if (xir_str_equal(name, XIR_STR("ceil"))) return of_number(TERM_INT, ceil(t.number));
-        if (xir_str_equal(name, XIR_STR("round"))) return of_number(TERM_INT, nearbyint(t.number));
+            return of_integer(s, trunc(t.number));
+        if (xir_str_equal(name, XIR_STR("floor"))) return of_integer(s, floor(t.number));
+        if (xir_str_equal(name, XIR_STR("ceil"))) return of_integer(s, ceil(t.number));
+        if (xir_str_equal(name, XIR_STR("round"))) return of_integer(s, nearbyint(t.number));
         if (xir_str_equal(name, XIR_STR("neg"))) return of_number(t.kind, -t.number);
         if (xir_str_equal(name, XIR_STR("abs"))) return of_number(t.kind, fabs(t.number));
         if (xir_str_equal(name, XIR_STR("sqrt"))) return of_number(TERM_REAL, sqrt(t.number));
@@ -260,7 +266,7 @@ static term binary(parser *s, binary_kind kind, term a, term b) {
     term out;
     xir_value *v[2];
     const bool is_python = a.is_python && b.is_python;
-    if (folded(kind, a, b, &out)) return out;
+    if (folded(kind, a, b, &out)) return out.kind == TERM_INT ? of_integer(s, out.number) : out;
     const bool logic = kind == AND || kind == OR || kind == XOR;
     const bool truths = (a.kind == TERM_BOOL || (a.kind == TERM_VALUE && is_truth(a.v))) &&
                         (b.kind == TERM_BOOL || (b.kind == TERM_VALUE && is_truth(b.v)));
@@ -332,8 +338,8 @@ static term read_number(parser *s) {
     }
     room[n] = '\0';
     const double v = strtod(room, &stop);
-    if (!n || *stop) return failed(s, "no number");
-    return of_number(real || isinf(v) || isnan(v) ? TERM_REAL : TERM_INT, v);
+    if (!n || *stop) return failed(s, "not a number");
+    return real || isinf(v) || isnan(v) ? of_number(TERM_REAL, v) : of_integer(s, v);
 }
 
 static term read_plain(parser *s) {

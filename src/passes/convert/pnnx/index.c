@@ -15,13 +15,14 @@ bool pnnx_attribute(xir_node *at) {
 }
 
 bool pnnx_embedding(xir_node *at) {
+    if (!pnnx_is_index(at, 0, xir_node_input(at, 0))) return false;
     return xir_node_becomes(at, "Gather", INS(xir_node_input(at, 1), xir_node_input(at, 0)), SETS(INT("axis", 0)));
 }
 
 static bool by_index(xir_node *at, const char *cls) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1);
-    if (!x || !pnnx_axis(at, "dim", 0, v_rank(x), &axis)) return false;
+    if (!x || !pnnx_is_index(at, 1, index) || !pnnx_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     return xir_node_becomes(at, cls, INS(x, index), SETS(INT("axis", axis)));
 }
 bool pnnx_index_select(xir_node *at) { return by_index(at, "Gather"); }
@@ -30,7 +31,7 @@ bool pnnx_index_select(xir_node *at) { return by_index(at, "Gather"); }
 bool pnnx_gather(xir_node *at) {
     int64_t axis;
     xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1);
-    if (xir_node_failed(at) || !pnnx_axis(at, "dim", 0, v_rank(x), &axis)) return false;
+    if (!x || !pnnx_is_index(at, 1, index) || !pnnx_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     for (size_t i = 0; x && i < v_rank(x) && i < v_rank(index); i++) {
         const int64_t n = v_dim(index, i);
         if ((int64_t)i != axis && n >= 0 && n != v_dim(x, i)) x = pnnx_part(at, x, i, 0, n, 1);

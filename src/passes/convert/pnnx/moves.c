@@ -140,7 +140,8 @@ bool pnnx_pad(xir_node *at) {
     if (module && pads.n == 1) pads = xir_node_make_ints(at, 2 * spatial, pads.v[0]);
     if (xir_node_failed(at)) return false;
     if (pads.n % 2 || pads.n > 2 * rank)
-        return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "padding of %zu items", pads.n);
+        return xir_node_invalid(at, XIR_E_BOUNDS, module ? "attribute/padding" : "attribute/pad",
+                                "expected an even number of at most %zu items, found %zu", 2 * rank, pads.n);
     xir_ints all = xir_node_make_ints(at, 2 * rank, 0);
     for (size_t i = 0; i < pads.n && all.v; i++) {
         const size_t axis = rank - 1 - i / 2;

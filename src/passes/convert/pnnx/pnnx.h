@@ -27,6 +27,8 @@ bool pnnx_is_none(const xir_node *at, const char *name);
 bool pnnx_list(xir_node *at, const char *name, size_t n, xir_ints *out);
 /* An axis of an attribute, counted from the start. */
 bool pnnx_axis(xir_node *at, const char *name, int64_t otherwise, size_t rank, int64_t *out);
+/* Whether input i has integers; otherwise it adds a finding. */
+bool pnnx_is_index(xir_node *at, size_t i, const xir_value *v);
 /* x with 1-dim lists: Slice of one axis; Split of one axis into parts of given sizes (the outputs are in *out). */
 xir_value *pnnx_part(xir_node *at, xir_value *x, size_t axis, int64_t begin, int64_t end, int64_t step);
 /* Elements of x along an axis by constant positions. */
@@ -53,7 +55,7 @@ xir_value *pnnx_softmax(xir_node *at, const char *cls, xir_value *x, int64_t axi
 
 #define PNNX_HOOKS(HOOK) \
     HOOK(expression) HOOK(attribute) HOOK(threshold) HOOK(rrelu) HOOK(celu) HOOK(selu) HOOK(glu) HOOK(soft) HOOK(gelu) \
-    HOOK(prelu) HOOK(compare) HOOK(bits) HOOK(clamp) HOOK(to) HOOK(fill) HOOK(masked_fill) HOOK(where) HOOK(addmm)     \
+    HOOK(prelu) HOOK(compare) HOOK(logic) HOOK(bits) HOOK(clamp) HOOK(to) HOOK(fill) HOOK(masked_fill) HOOK(where) HOOK(addmm)     \
     HOOK(conv) HOOK(conv_transpose) HOOK(max_pool) HOOK(avg_pool) HOOK(lp_pool) HOOK(adaptive_avg) HOOK(adaptive_max)  \
     HOOK(linear) HOOK(batch_norm) HOOK(instance_norm) HOOK(group_norm) HOOK(layer_norm) HOOK(rms_norm) HOOK(lrn)       \
     HOOK(normalize) HOOK(pairwise_distance) HOOK(reduce) HOOK(logsumexp) HOOK(std) HOOK(norm) HOOK(arg) HOOK(min_max)  \

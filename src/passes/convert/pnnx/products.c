@@ -9,7 +9,7 @@ bool pnnx_linear(xir_node *at) {
 
 bool pnnx_matmul(xir_node *at) {
     xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 1);
-    if (!pnnx_promote(at, &a, &b)) return false;
+    if (!xir_node_same_elements(at, 0, a, 1, b)) return false;
     return xir_node_result(at, 0, pnnx_product_of(at, a, b));
 }
 

@@ -25,7 +25,8 @@ static bool read_mode(xir_node *at, resize_mode *mode, bool *corners) {
         *mode = words[i].mode;
         return true;
     }
-    return xir_node_unsupported(at, "the mode %.*s", (int)(word.size < 40 ? word.size : 40), word.data);
+    return xir_node_one_of(at, "mode", "", "nearest|nearest-exact|linear|bilinear|trilinear|bicubic|area") &&
+           xir_node_unsupported(at, "the mode area");
 }
 
 /* The new sizes: given, as an input, or by factors. A factor gives the step unless it is computed again. */

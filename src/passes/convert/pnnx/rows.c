@@ -73,7 +73,7 @@
             "InstanceNorm" #n "d or BatchNorm" #n "d", NULL, instance_norm)
 
 #define COMPARE(name, cls) BY_HOOK("torch." name, "1-2 input other", "1", "other:if", cls, NULL, compare)
-#define LOGIC(name, cls)   ROW("torch." name, "2 input other", "1", "", cls, NULL)
+#define LOGIC(name, cls)   BY_HOOK("torch." name, "2 input other", "1", "", cls, NULL, logic)
 #define BITS(name, cls)    BY_HOOK("torch." name, "1-2 input other", "1", "other:ib", cls, NULL, bits)
 #define REDUCE(name, cls)  BY_HOOK("torch." name, "1 input", "1", "dim:Iin keepdim:b dtype:sn", cls, NULL, reduce)
 #define RESIZE_KEYS "align_corners:bn mode:s recompute_scale_factor:bn scale_factor:Ffin size:Iin antialias:b"
@@ -130,7 +130,7 @@ static const xir_convert_row rows[] = {
     COMPARE("eq", "Equal"), COMPARE("ne", "NotEqual"), COMPARE("lt", "Less"), COMPARE("le", "LessEqual"),
     COMPARE("gt", "Greater"), COMPARE("ge", "GreaterEqual"),
     LOGIC("logical_and", "And"), LOGIC("logical_or", "Or"), LOGIC("logical_xor", "Xor"),
-    ROW("torch.logical_not", "1 input", "1", "", "Not", NULL),
+    BY_HOOK("torch.logical_not", "1 input", "1", "", "Not", NULL, logic),
     BITS("bitwise_and", "And"), BITS("bitwise_or", "Or"), BITS("bitwise_xor", "Xor"), BITS("bitwise_not", "Not"),
     BITS("bitwise_left_shift", "Pow, Multiply"), BITS("bitwise_right_shift", "Pow, Div"),
     BY_HOOK("torch.where", "1-3 condition input other", "1", "input:if other:if", "Where", NULL, where),
@@ -286,6 +286,6 @@ static const xir_convert_row rows[] = {
 
 const xir_dialect_decl dialect_pnnx = {
     XIR_DIALECT_HEAD("pnnx::", "PNNX"), .pass = "pnnx-to-xir", .rows = rows, .n_rows = COUNT(rows),
-    .node = "operator", .nodes = "/ops/", .sources = "pnnx.Input", .operators = "set of operators",
+    .node = "operator", .nodes = "/ops/", .sources = "or that of a pnnx.Input", .operators = "set of operators",
     .number = pnnx_number, .split = pnnx_split_key, .is_pure = pnnx_is_pure, .prepare = pnnx_prepare,
 };

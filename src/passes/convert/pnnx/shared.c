@@ -53,6 +53,15 @@ bool pnnx_axis(xir_node *at, const char *name, int64_t otherwise, size_t rank, i
     return xir_node_axis(at, where, xir_node_int(at, name, otherwise), rank, out);
 }
 
+bool pnnx_is_index(xir_node *at, size_t i, const xir_value *v) {
+    char where[32], words[80], found[40];
+    if (xir_node_failed(at) || !v) return false;
+    if (xir_type_kind_of(v_element(v)) == XIR_TYPE_INTEGER) return true;
+    snprintf(where, sizeof where, "input/%zu", i);
+    return xir_node_invalid(at, XIR_E_TYPE, where, "%s: expected integers, found %s", node_input_words(at, i, words),
+                            element_words(v, found));
+}
+
 /* ---- operations ------------------------------------------------------------------------------------------------- */
 
 xir_value *pnnx_part(xir_node *at, xir_value *x, size_t axis, int64_t begin, int64_t end, int64_t step) {

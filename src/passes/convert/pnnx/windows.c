@@ -32,22 +32,33 @@ static bool word_pads(xir_node *at, const xir_value *kernel, xir_set *sets, size
     return true;
 }
 
-/* Images without a batch get one. */
-static bool is_batched(xir_node *at, const xir_value *x, size_t rank, bool *out) {
-    *out = v_rank(x) == rank;
-    return *out || v_rank(x) + 1 == rank || xir_node_unsupported(at, "an input of %zu dims", v_rank(x));
+/* Images of n spatial axes, with channels and perhaps a batch. */
+static bool are_images(xir_node *at, const xir_value *x, size_t n) {
+    if (!x || v_rank(x) == n + 2 || v_rank(x) == n + 1) return x;
+    return xir_node_invalid(at, XIR_E_INVALID, "input/0", "expected %zu or %zu dims, found %zu", n + 2, n + 1,
+                            v_rank(x));
+}
+
+static bool has_items(xir_node *at, const char *name, size_t n) {
+    const xir_any *a = xir_node_attr(at, name);
+    xir_ints list;
+    return !a || a->kind == XIR_ANY_TEXT || pnnx_list(at, name, n, &list) || !xir_node_failed(at);
 }
 
 static bool convolution(xir_node *at) {
     xir_set sets[8];
     size_t n = 0;
-    bool batched;
+    static const char *const lists[] = { "stride", "dilation", "padding", "output_padding" };
     xir_value *x = xir_node_input(at, 0), *kernel = xir_node_input(at, 1);
+    const size_t rank = at->cls->slots[1].order.size;
     if (xir_node_failed(at)) return false;
-    if (v_rank(kernel) != at->cls->slots[1].order.size)
-        return xir_node_unsupported(at, "a kernel of %zu dims", v_rank(kernel));
-    if (!is_batched(at, x, v_rank(kernel), &batched)) return false;
-    if (!batched) return xir_node_unsupported(at, "an image without a batch");
+    if (v_rank(kernel) != rank) {
+        return xir_node_invalid(at, XIR_E_INVALID, "input/1", "the kernel: expected %zu dims, found %zu", rank,
+                                v_rank(kernel));
+    }
+    if (!are_images(at, x, rank - 2)) return false;
+    for (size_t i = 0; i < COUNT(lists); i++) if (!has_items(at, lists[i], rank - 2)) return false;
+    if (v_rank(x) != rank) return xir_node_unsupported(at, "an image without a batch");
     const xir_any *padding = xir_node_attr(at, "padding");
     if (padding && padding->kind == XIR_ANY_TEXT && !word_pads(at, kernel, sets, &n)) return false;
     return row_run_with(at, (xir_sets){ sets, n });
@@ -82,9 +93,12 @@ static bool read_windows(xir_node *at, const xir_value *x, windows *w) {
     xir_ints list;
     if (xir_node_failed(at)) return false;
     *w = (windows){ .n = spatial_axes(at) };
-    if (v_rank(x) != w->n + 2) return xir_node_unsupported(at, "an input of %zu dims", v_rank(x));
-    if (!pnnx_list(at, "kernel_size", w->n, &list))
-        return xir_node_failed(at) ? false : xir_node_invalid(at, XIR_E_MISSING, NULL, "kernel_size is missing");
+    if (!are_images(at, x, w->n)) return false;
+    if (v_rank(x) != w->n + 2) return xir_node_unsupported(at, "an image without a batch");
+    if (!pnnx_list(at, "kernel_size", w->n, &list)) {
+        if (xir_node_failed(at)) return false;
+        return xir_node_invalid(at, XIR_E_MISSING, NULL, "the attribute kernel_size is missing");
+    }
     if (!bounded(at, "kernel_size", &list, 1)) return false;
     for (size_t k = 0; k < w->n; k++) {
         w->input[k] = v_dim(x, 2 + k);
@@ -98,6 +112,18 @@ static bool read_windows(xir_node *at, const xir_value *x, windows *w) {
     if (pnnx_list(at, "padding", w->n, &list) && bounded(at, "padding", &list, 0))
         for (size_t k = 0; k < w->n; k++) w->before[k] = w->after[k] = list.v[k];
     return !xir_node_failed(at);
+}
+
+/* PyTorch pads at most half a window on each side. */
+static bool half_padded(xir_node *at, const windows *w) {
+    for (size_t k = 0; k < w->n; k++) {
+        const int64_t most = (w->dilation[k] * (w->size[k] - 1) + 1) / 2;
+        if (w->before[k] <= most) continue;
+        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/padding",
+                                "padding[%zu]: expected at most %lld, half a window, found %lld", k, (long long)most,
+                                (long long)w->before[k]);
+    }
+    return true;
 }
 
 /* For ceil_mode: cells after the end, so that a window that begins inside the input or the padding before it counts
@@ -168,7 +194,7 @@ bool pnnx_max_pool(xir_node *at) {
     windows w;
     bool beyond, added;
     xir_value *x = pnnx_with_batch(at, xir_node_input(at, 0), spatial_axes(at) + 2, 0, &added);
-    if (!read_windows(at, x, &w) || !pad_ceil(at, x, &w, &beyond)) return false;
+    if (!read_windows(at, x, &w) || !half_padded(at, &w) || !pad_ceil(at, x, &w, &beyond)) return false;
     if (gives_places(at) && added) return xir_node_unsupported(at, "positions of maxima without a batch");
     if (gives_places(at)) return max_with_places(at, x, &w);
     return xir_node_result(at, 0, pnnx_without_batch(at, make_pool(at, x, max_pools, &w, true, NULL, 0), 0, added));
@@ -202,7 +228,8 @@ bool pnnx_avg_pool(xir_node *at) {
     windows w;
     bool added;
     xir_value *x = pnnx_with_batch(at, xir_node_input(at, 0), spatial_axes(at) + 2, 0, &added);
-    return read_windows(at, x, &w) && xir_node_result(at, 0, pnnx_without_batch(at, averages(at, x, w), 0, added));
+    if (!read_windows(at, x, &w) || !half_padded(at, &w)) return false;
+    return xir_node_result(at, 0, pnnx_without_batch(at, averages(at, x, w), 0, added));
 }
 
 /* (sign(a) relu(|a|) k^n)^(1/p) for the average a of x^p. */

@@ -1,0 +1,337 @@
+/* Operators of PNNX compute what the same operators of ONNX compute, with the same weights and inputs; those that ONNX
+ * does not have, what a formula gives. ONNX's nodes are written as "Class inputs outputs attribute=value …", separated
+ * by ';': [1,2] is a list of integers, 1 an integer, 1.0 a real, anything else a text. */
+#include <math.h>
+#include "passes/convert/pnnx_text.h"
+#include "support/onnx_make.h"
+
+enum { MOST_WEIGHT = 4096 };
+
+static om m;
+
+/* ---- ONNX ------------------------------------------------------------------------------------------------------- */
+
+static om_dims dims_of(const char *text, int64_t *room) {
+    om_dims dims = { room, 0 };
+    for (const char *p = text; *p && *p != ')' && *p != ']'; p += *p == ',') {
+        char *after;
+        room[dims.size++] = strtoll(p, &after, 10);
+        p = after;
+    }
+    return dims;
+}
+
+/* "w=(2,3)": numbers that follow from the name; "i=[1,2]": integers. */
+static void put_weight(const char *word) {
+    static float numbers[MOST_WEIGHT];
+    char name[80];
+    int64_t room[16];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    const char *value = word + strlen(name) + 1;
+    const om_dims dims = dims_of(value + 1, room);
+    if (*value == '[') {
+        om_int64s(&m, name, OM_DIMS((int64_t)dims.size), room, dims.size);
+        return;
+    }
+    size_t n = 1;
+    for (size_t i = 0; i < dims.size; i++) n *= (size_t)dims.data[i];
+    assert_true(n <= MOST_WEIGHT);
+    for (size_t i = 0; i < n; i++) numbers[i] = (float)number_of(name, i);
+    om_floats(&m, name, dims, numbers, n);
+}
+
+static void put_attribute(char *word) {
+    char *value = strchr(word, '=');
+    int64_t room[16];
+    assert_non_null(value);
+    *value++ = '\0';
+    const bool number = (*value >= '0' && *value <= '9') || *value == '-';
+    if (*value == '[') om_ints(&m, word, dims_of(value + 1, room));
+    else if (number && strchr(value, '.')) om_float(&m, word, strtof(value, NULL));
+    else if (number) om_int(&m, word, strtoll(value, NULL, 10));
+    else om_text(&m, word, value);
+}
+
+static xir_network *onnx_net(const char *inputs, const char *weights, const char *nodes, const char *outputs) {
+    char text[2000], *rest, *more;
+    int64_t room[16];
+    m = om_begin("net");
+    om_opset(&m, "", 21);
+    snprintf(text, sizeof text, "%s", inputs);
+    for (char *w = strtok_r(text, " ", &rest); w; w = strtok_r(NULL, " ", &rest)) {
+        const char *type = strchr(w, ')') + 1;
+        const int element = strcmp(type, "f32") == 0 ? ONNX_FLOAT : strcmp(type, "bool") == 0 ? ONNX_BOOL : ONNX_INT64;
+        const om_dims dims = dims_of(strchr(w, '(') + 1, room);
+        *strchr(w, '=') = '\0';
+        om_input(&m, w, element, dims);
+    }
+    snprintf(text, sizeof text, "%s", weights);
+    for (char *w = strtok_r(text, " ", &rest); w; w = strtok_r(NULL, " ", &rest)) put_weight(w);
+    snprintf(text, sizeof text, "%s", nodes);
+    for (char *node = strtok_r(text, ";", &rest); node; node = strtok_r(NULL, ";", &rest)) {
+        const char *type = strtok_r(node, " ", &more), *in = strtok_r(NULL, " ", &more);
+        const char *out = strtok_r(NULL, " ", &more);
+        om_node(&m, type, "", in, out);
+        for (char *w = strtok_r(NULL, " ", &more); w; w = strtok_r(NULL, " ", &more)) put_attribute(w);
+    }
+    snprintf(text, sizeof text, "%s", outputs);
+    for (char *w = strtok_r(text, " ", &rest); w; w = strtok_r(NULL, " ", &rest)) om_output(&m, w, 0, OM_NO_RANK);
+    size_t size;
+    const void *bytes = om_done(&m, &size);
+    xir_diags_clear(why);
+    xir_network *net = xir_network_read(ctx, bytes, size, XIR_STR("model.onnx"), NULL, why);
+    if (!net) xir_diags_print(why, stderr);
+    assert_non_null(net);
+    om_free(&m);
+    xir_diags_clear(why);
+    const xir_status status = xir_pass_run(net, "onnx-to-xir", "strict", NULL, why);
+    if (status) xir_diags_print(why, stderr);
+    assert_int_equal(status, XIR_OK);
+    return net;
+}
+
+/* ---- the same in both ------------------------------------------------------------------------------------------- */
+
+typedef struct pair {
+    const char *inputs, *outputs, *lines, *weights, *nodes;
+} pair;
+
+#define IMAGE "a=(2,4,7,6)f32"
+static const pair pairs[] = {
+    /* convolutions */
+    { IMAGE, "y", "nn.Conv2d c 1 1 a y bias=True dilation=(1,2) groups=2 in_channels=4 kernel_size=(3,2) out_channels=6 "
+      "padding=(1,2) padding_mode=zeros stride=(2,1) @bias=(6)f32 @weight=(6,2,3,2)f32\n",
+      "c.bias=(6) c.weight=(6,2,3,2)",
+      "Conv a,c.weight,c.bias y dilations=[1,2] group=2 pads=[1,2,1,2] strides=[2,1]" },
+    { IMAGE, "y", "nn.Conv2d c 1 1 a y bias=False dilation=(1,1) groups=1 in_channels=4 kernel_size=(3,2) out_channels=2 "
+      "padding=same padding_mode=zeros stride=(1,1) @weight=(2,4,3,2)f32\n",
+      "c.weight=(2,4,3,2)", "Conv a,c.weight y auto_pad=SAME_UPPER" },
+    { "a=(2,3,9)f32", "y", "nn.Conv1d c 1 1 a y bias=True dilation=(1) groups=1 in_channels=3 kernel_size=(3) "
+      "out_channels=4 padding=(1) padding_mode=zeros stride=(2) @bias=(4)f32 @weight=(4,3,3)f32\n",
+      "c.bias=(4) c.weight=(4,3,3)", "Conv a,c.weight,c.bias y pads=[1,1] strides=[2]" },
+    { "a=(1,2,5,4,3)f32", "y", "nn.Conv3d c 1 1 a y bias=False dilation=(1,1,1) groups=1 in_channels=2 "
+      "kernel_size=(3,2,1) out_channels=3 padding=(1,0,1) padding_mode=zeros stride=(1,2,1) @weight=(3,2,3,2,1)f32\n",
+      "c.weight=(3,2,3,2,1)", "Conv a,c.weight y pads=[1,0,1,1,0,1] strides=[1,2,1]" },
+    { IMAGE, "y", "pnnx.Attribute p 0 1 w @data=(3,4,3,3)f32\nF.conv2d f 2 1 a w y bias=None dilation=(1,1) groups=1 "
+      "padding=(0,0) stride=(1,1) $input=a $weight=w\n", "p.data=(3,4,3,3)", "Conv a,p.data y" },
+    { IMAGE, "y", "nn.ConvTranspose2d c 1 1 a y bias=True dilation=(1,1) groups=2 in_channels=4 kernel_size=(3,2) "
+      "out_channels=6 output_padding=(1,0) padding=(1,0) stride=(2,1) @bias=(6)f32 @weight=(4,3,3,2)f32\n",
+      "c.bias=(6) c.weight=(4,3,3,2)",
+      "ConvTranspose a,c.weight,c.bias y group=2 output_padding=[1,0] pads=[1,0,1,0] strides=[2,1]" },
+    /* pools */
+    { IMAGE, "y", "nn.MaxPool2d p 1 1 a y ceil_mode=True dilation=(1,1) kernel_size=(3,2) padding=(1,1) "
+      "return_indices=False stride=(2,2)\n", "",
+      "MaxPool a y ceil_mode=1 kernel_shape=[3,2] pads=[1,1,1,1] strides=[2,2]" },
+    { IMAGE, "y", "nn.AvgPool2d p 1 1 a y ceil_mode=False count_include_pad=True divisor_override=None kernel_size=(3,2) "
+      "padding=(1,0) stride=(2,2)\n", "",
+      "AveragePool a y count_include_pad=1 kernel_shape=[3,2] pads=[1,0,1,0] strides=[2,2]" },
+    { IMAGE, "y", "F.avg_pool2d p 1 1 a y ceil_mode=False count_include_pad=False divisor_override=None kernel_size=(3,3) "
+      "padding=(1,1) stride=None\n", "",
+      "AveragePool a y kernel_shape=[3,3] pads=[1,1,1,1] strides=[3,3]" },
+    { IMAGE, "y", "nn.AdaptiveAvgPool2d p 1 1 a y output_size=(1,1)\n", "", "GlobalAveragePool a y" },
+    { IMAGE, "y", "F.adaptive_max_pool2d p 1 1 a y output_size=(1,1) return_indices=False\n", "", "GlobalMaxPool a y" },
+    /* normalisations */
+    { IMAGE, "y", "nn.BatchNorm2d n 1 1 a y affine=True eps=1.000000e-3 num_features=4 @bias=(4)f32 "
+      "@running_mean=(4)f32 @running_var=(4)f32 @weight=(4)f32\nF.relu r 1 1 y unused\n",
+      "n.bias=(4) n.running_mean=(4) n.running_var=(4) n.weight=(4)",
+      "BatchNormalization a,n.weight,n.bias,n.running_mean,n.running_var y epsilon=0.001" },
+    { IMAGE, "y", "nn.InstanceNorm2d n 1 1 a y affine=True eps=1.000000e-2 num_features=4 track_running_stats=False "
+      "@bias=(4)f32 @weight=(4)f32\n", "n.bias=(4) n.weight=(4)",
+      "InstanceNormalization a,n.weight,n.bias y epsilon=0.01" },
+    { IMAGE, "y", "nn.GroupNorm n 1 1 a y affine=True eps=1.000000e-2 num_channels=4 num_groups=2 @bias=(4)f32 "
+      "@weight=(4)f32\n", "n.bias=(4) n.weight=(4)",
+      "GroupNormalization a,n.weight,n.bias y epsilon=0.01 num_groups=2" },
+    { IMAGE, "y", "nn.LayerNorm n 1 1 a y elementwise_affine=True eps=1.000000e-2 normalized_shape=(7,6) @bias=(7,6)f32 "
+      "@weight=(7,6)f32\n", "n.bias=(7,6) n.weight=(7,6)",
+      "LayerNormalization a,n.weight,n.bias y axis=-2 epsilon=0.01" },
+    { IMAGE, "y", "nn.LocalResponseNorm n 1 1 a y alpha=0.5 beta=0.75 k=2.0 size=3\n", "",
+      "LRN a y alpha=0.5 beta=0.75 bias=2.0 size=3" },
+    /* products */
+    { "a=(5,4)f32", "y", "nn.Linear l 1 1 a y bias=True in_features=4 out_features=3 @bias=(3)f32 @weight=(3,4)f32\n",
+      "l.bias=(3) l.weight=(3,4)", "Gemm a,l.weight,l.bias y transB=1" },
+    { "a=(2,5,4)f32 b=(2,4,3)f32", "y", "torch.bmm l 2 1 a b y $input=a $mat2=b\n", "", "MatMul a,b y" },
+    { "a=(5,3)f32 b=(5,4)f32 c=(4,3)f32", "y",
+      "torch.addmm l 3 1 a b c y alpha=2.0 beta=0.5 $input=a $mat1=b $mat2=c\n", "",
+      "Gemm b,c,a y alpha=2.0 beta=0.5" },
+    { "a=(2,3,4)f32 b=(2,5,4)f32", "y", "torch.einsum e 2 1 a b y equation=bij,bkj->bik\n", "",
+      "Einsum a,b y equation=bij,bkj->bik" },
+    /* activations that ONNX has */
+    { IMAGE, "y", "nn.PReLU p 1 1 a y num_parameters=4 @weight=(4)f32\n", "p.weight=(4) i=[4,1,1]",
+      "Reshape p.weight,i w;PRelu a,w y" },
+    { IMAGE, "y", "F.gelu g 1 1 a y\n", "", "Gelu a y" },
+    { IMAGE, "y", "nn.GELU g 1 1 a y approximate=tanh\n", "", "Gelu a y approximate=tanh" },
+    { IMAGE, "y", "nn.SELU s 1 1 a y\n", "", "Selu a y" },
+    { IMAGE, "y", "nn.CELU s 1 1 a y alpha=0.5\n", "", "Celu a y alpha=0.5" },
+    { IMAGE, "y", "F.softmax s 1 1 a y dim=1\n", "", "Softmax a y axis=1" },
+    { IMAGE, "y", "nn.LogSoftmax s 1 1 a y dim=-1\n", "", "LogSoftmax a y axis=-1" },
+    /* reductions and searches */
+    { IMAGE, "y", "torch.mean r 1 1 a y dim=(1,-1) keepdim=True\n", "i=[1,3]", "ReduceMean a,i y" },
+    { IMAGE, "y", "torch.sum r 1 1 a y dim=(2) keepdim=False\n", "i=[2]", "ReduceSum a,i y keepdims=0" },
+    { IMAGE, "y", "torch.logsumexp r 1 1 a y dim=(1) keepdim=False\n", "i=[1]", "ReduceLogSumExp a,i y keepdims=0" },
+    { IMAGE, "y z", "torch.max r 1 2 a y z dim=1 keepdim=True\n", "i=[1]",
+      "ReduceMax a,i y;ArgMax a z axis=1" },
+    { IMAGE, "y", "torch.argmin r 1 1 a y dim=2 keepdim=False\n", "", "ArgMin a y axis=2 keepdims=0" },
+    { "a=(3,9)f32", "y z", "torch.topk t 1 2 a y z dim=1 k=4 largest=True sorted=True\n", "i=[4]", "TopK a,i y,z axis=1" },
+    { IMAGE, "y", "torch.cumsum c 1 1 a y dim=2\n", "i=[2]", "CumSum a,i y" },
+    /* moved elements */
+    { IMAGE, "y", "torch.cat c 2 1 a a y dim=-3\n", "", "Concat a,a y axis=1" },
+    { IMAGE, "y", "torch.stack c 2 1 a a y dim=1\n", "i=[1]", "Unsqueeze a,i u;Concat u,u y axis=1" },
+    { IMAGE, "y z", "torch.chunk c 1 2 a y z chunks=2 dim=2\n", "i=[4,3]", "Split a,i y,z axis=2" },
+    { IMAGE, "y z", "torch.tensor_split c 1 2 a y z dim=2 indices=(2)\n", "i=[2,5]", "Split a,i y,z axis=2" },
+    { IMAGE, "y z", "torch.split c 1 2 a y z dim=3 split_size_or_sections=4\n", "i=[4,2]", "Split a,i y,z axis=3" },
+    { IMAGE, "y", "Tensor.permute p 1 1 a y dims=(0,2,3,1)\n", "", "Transpose a y perm=[0,2,3,1]" },
+    { IMAGE, "y", "torch.transpose p 1 1 a y dim0=1 dim1=-1\n", "", "Transpose a y perm=[0,3,2,1]" },
+    { IMAGE, "y", "Tensor.reshape r 1 1 a y shape=(0,-1,6)\n", "i=[2,28,6]", "Reshape a,i y" },
+    { IMAGE, "y", "torch.flatten r 1 1 a y end_dim=-1 start_dim=1\n", "", "Flatten a y" },
+    { IMAGE, "y", "Tensor.slice s 1 1 a y dims=(1,2,3) ends=(3,0,2147483647) selects=(2147483647,-2,2147483647) "
+      "starts=(1,0,-5) steps=(1,0,2)\n", "b=[1,5,1] e=[3,6,6] d=[1,2,3] s=[1,1,2] q=[2]",
+      "Slice a,b,e,d,s t;Squeeze t,q y" },
+    { IMAGE, "y", "torch.flip f 1 1 a y dims=(1,3)\n", "b=[-1,-1] e=[-9999,-9999] d=[1,3] s=[-1,-1]",
+      "Slice a,b,e,d,s y" },
+    { IMAGE, "y", "F.pad p 1 1 a y mode=reflect pad=(2,1,0,3) value=None\n", "i=[0,0,0,2,0,0,3,1]",
+      "Pad a,i y mode=reflect" },
+    { IMAGE, "y", "nn.ReplicationPad2d p 1 1 a y padding=(1,2,3,0)\n", "i=[0,0,3,1,0,0,0,2]", "Pad a,i y mode=edge" },
+    { "a=(2,8,3,4)f32", "y", "nn.PixelShuffle p 1 1 a y upscale_factor=2\n", "", "DepthToSpace a y blocksize=2 mode=CRD" },
+    { "a=(3,1,4)f32", "y", "Tensor.expand e 1 1 a y sizes=(2,-1,5,4)\n", "i=[2,3,5,4]", "Expand a,i y" },
+    { "a=(3,4)f32", "y", "Tensor.repeat e 1 1 a y sizes=(2,1,3)\n", "i=[1,3,4] j=[2,1,3]",
+      "Reshape a,i r;Tile r,j y" },
+    { "a=(1,3,1)f32", "y", "torch.squeeze s 1 1 a y dim=(0,1)\n", "i=[0]", "Squeeze a,i y" },
+    { "a=(3,4)f32", "y", "torch.unsqueeze s 1 1 a y dim=-2\n", "i=[-2]", "Unsqueeze a,i y" },
+    /* by index */
+    { "a=(5)i64", "y", "nn.Embedding e 1 1 a y embedding_dim=4 num_embeddings=3 sparse=False @weight=(3,4)f32\n",
+      "e.weight=(3,4)", "Gather e.weight,a y" },
+    { "a=(4,6)f32 b=(4,2)i64", "y", "torch.gather g 2 1 a b y dim=1 $input=a $index=b\n", "", "GatherElements a,b y axis=1" },
+    { "a=(4,6)f32 b=(3)i64", "y", "torch.index_select g 2 1 a b y dim=1 $input=a $index=b\n", "", "Gather a,b y axis=1" },
+    { "a=(4,6)bool b=(4,6)f32 c=(6)f32", "y", "torch.where w 3 1 a b c y $condition=a $input=b $other=c\n", "",
+      "Where a,b,c y" },
+    /* images */
+    { IMAGE, "y", "F.interpolate u 1 1 a y align_corners=False mode=bilinear recompute_scale_factor=None "
+      "scale_factor=None size=(10,5)\n", "i=[2,4,10,5]", "Resize a,,,i y mode=linear" },
+    { IMAGE, "y", "nn.Upsample u 1 1 a y align_corners=True mode=bilinear size=(10,5)\n", "i=[2,4,10,5]",
+      "Resize a,,,i y coordinate_transformation_mode=align_corners mode=linear" },
+    { IMAGE, "y", "F.interpolate u 1 1 a y mode=nearest scale_factor=(2.0,3.0)\n", "i=[2,4,14,18]",
+      "Resize a,,,i y coordinate_transformation_mode=asymmetric mode=nearest nearest_mode=floor" },
+    { IMAGE, "y", "F.interpolate u 1 1 a y align_corners=False mode=bicubic size=(10,5)\n", "i=[2,4,10,5]",
+      "Resize a,,,i y mode=cubic" },
+    { "a=(1,2,5,4)f32 b=(1,3,3,2)f32", "y", "F.grid_sample g 2 1 a b y align_corners=False mode=bilinear "
+      "padding_mode=border $input=a $grid=b\n", "", "GridSample a,b y mode=linear padding_mode=border" },
+};
+
+static bool agree(const xir_array *a, const xir_array *b) {
+    xir_difference d;
+    return xir_array_compare(a, b, 1e-5, 1e-5, &d) == XIR_OK && d.same_shape && !d.count;
+}
+
+static void operators_of_both(void **state) {
+    (void)state;
+    size_t wrong = 0;
+    for (size_t i = 0; i < COUNT(pairs); i++) {
+        xir_array *x[PNNX_MOST_ENDS] = { NULL }, *y[PNNX_MOST_ENDS] = { NULL };
+        xir_network *net = pnnx_net(pairs[i].inputs, pairs[i].lines, pairs[i].outputs);
+        xir_network *onnx = onnx_net(pairs[i].inputs, pairs[i].weights, pairs[i].nodes, pairs[i].outputs);
+        pnnx_converted(net, pairs[i].lines);
+        const size_t n = pnnx_run(net, x);
+        assert_int_equal(pnnx_run(onnx, y), n);
+        for (size_t k = 0; k < n; k++) {
+            if (!agree(x[k], y[k])) print_error("output %zu differs: %s", k, pairs[i].lines), wrong++;
+            xir_array_free(x[k]);
+            xir_array_free(y[k]);
+        }
+        xir_network_free(net);
+        xir_network_free(onnx);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+/* ---- by formula ------------------------------------------------------------------------------------------------- */
+
+static double relu6(double x) { return x < 0 ? 0 : x > 6 ? 6 : x; }
+static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
+static double silu(double x) { return x / (1 + exp(-x)); }
+static double mish(double x) { return x * tanh(log1p(exp(x))); }
+static double hardsigmoid(double x) { return x <= -3 ? 0 : x >= 3 ? 1 : x / 6 + 0.5; }
+static double hardswish(double x) { return x * hardsigmoid(x); }
+static double logsigmoid(double x) { return -log1p(exp(-x)); }
+static double softsign(double x) { return x / (1 + fabs(x)); }
+static double tanhshrink(double x) { return x - tanh(x); }
+static double leaky(double x) { return x < 0 ? 0.25 * x : x; }
+static double elu(double x) { return x < 0 ? 0.5 * expm1(x) : x; }
+static double hardtanh(double x) { return x < -0.5 ? -0.5 : x > 1 ? 1 : x; }
+static double hardshrink(double x) { return fabs(x) > 0.75 ? x : 0; }
+static double softshrink(double x) { return x > 0.75 ? x - 0.75 : x < -0.75 ? x + 0.75 : 0; }
+static double softplus(double x) { return 2 * x > 3 ? x : log1p(exp(2 * x)) / 2; }
+static double threshold(double x) { return x > 0.5 ? x : -3; }
+static double rrelu(double x) { return x < 0 ? 0.5 * x : x; }
+static double clamped(double x) { return x < -0.5 ? -0.5 : x > 0.25 ? 0.25 : x; }
+static double at_least(double x) { return x < 0.25 ? 0.25 : x; }
+static double at_most(double x) { return x > 0.25 ? 0.25 : x; }
+static double more(double x) { return x > 0.5; }
+static double is_0(double x) { return x == 0; }
+static double filled(double x) { (void)x; return 2.5; }
+static double unchanged(double x) { return x; }
+
+static void activations(void **state) {
+    (void)state;
+    static const struct { const char *line; double (*f)(double); } cases[] = {
+        { "nn.ReLU6", relu6 }, { "F.relu6", relu6 }, { "nn.Sigmoid", sigmoid }, { "F.sigmoid", sigmoid },
+        { "nn.Tanh", tanh }, { "F.tanh", tanh }, { "nn.SiLU", silu }, { "F.silu", silu }, { "nn.Mish", mish },
+        { "nn.Hardsigmoid", hardsigmoid }, { "F.hardswish", hardswish }, { "nn.LogSigmoid", logsigmoid },
+        { "F.softsign", softsign }, { "nn.Tanhshrink", tanhshrink },
+        { "nn.LeakyReLU %s negative_slope=0.25", leaky }, { "F.leaky_relu %s negative_slope=0.25", leaky },
+        { "nn.ELU %s alpha=0.5", elu }, { "F.hardtanh %s max_val=1.0 min_val=-0.5", hardtanh },
+        { "nn.Hardshrink %s lambd=0.75", hardshrink }, { "F.softshrink %s lambd=0.75", softshrink },
+        { "nn.Softplus %s beta=2.0 threshold=3.0", softplus },
+        { "nn.Threshold %s threshold=0.5 value=-3.0", threshold }, { "F.rrelu %s lower=0.25 upper=0.75", rrelu },
+        { "torch.clamp %s max=0.25 min=-0.5", clamped }, { "torch.clamp %s max=None min=0.25", at_least },
+        { "torch.clamp %s max=0.25 min=None", at_most }, { "torch.gt %s other=0.5", more },
+        { "Tensor.fill %s value=2.5", filled }, { "nn.Dropout %s p=0.5", unchanged }, { "torch.clone", unchanged }, { "torch.logical_not", is_0 },
+        { "Tensor.to %s copy=False dtype=torch.float", unchanged },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char line[200];
+        xir_array *in[1], *out[1];
+        const char *rest = strstr(cases[i].line, " %s");
+        const size_t type = rest ? (size_t)(rest - cases[i].line) : strlen(cases[i].line);
+        snprintf(line, sizeof line, "%.*s op 1 1 a y%s\n", (int)type, cases[i].line, rest ? rest + 3 : "");
+        xir_network *net = pnnx_net("a=(2,3,5,4)f32", line, "y");
+        pnnx_converted(net, line);
+        pnnx_arrays(net, in);
+        pnnx_run(net, out);
+        for (size_t k = 0; k < 120; k++) {
+            const double x = xir_array_real(in[0], k), y = xir_array_real(out[0], k), expected = cases[i].f(x);
+            if (!(fabs(y - expected) <= 2e-6 * (1 + fabs(expected))))
+                fail_msg("%s of %g: expected %.9g, found %.9g", cases[i].line, x, expected, y);
+        }
+        xir_array_free(in[0]);
+        xir_array_free(out[0]);
+        xir_network_free(net);
+    }
+}
+
+/* A tuple that is a result is its items; one that is taken apart is removed. */
+static void tuples(void **state) {
+    (void)state;
+    xir_array *in[1], *out[PNNX_MOST_ENDS];
+    xir_network *net = pnnx_net("a=(6)f32", "pnnx.Expression n 1 1 a b expr=neg(@0)\n"
+                                "prim::TupleConstruct t 2 1 a b t\nprim::TupleConstruct u 2 1 t a u\n"
+                                "prim::TupleUnpack v 1 2 t c d\nprim::TupleConstruct w 2 1 d c w\n", "u w");
+    pnnx_converted(net, "tuples");
+    pnnx_arrays(net, in);
+    assert_int_equal(pnnx_run(net, out), 5);
+    static const double signs[] = { 1, -1, 1, -1, 1 };
+    for (size_t i = 0; i < 5; i++) {
+        assert_true(xir_array_real(out[i], 2) == signs[i] * xir_array_real(in[0], 2));
+        xir_array_free(out[i]);
+    }
+    xir_array_free(in[0]);
+    xir_network_free(net);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(operators_of_both),
+        cmocka_unit_test(activations),
+        cmocka_unit_test(tuples),
+    };
+    return RUN_GROUP(tests);
+}
