@@ -98,6 +98,8 @@ run 0 opt "$small" --time --json --passes "dce,fix(cse,dce),fuse" --disable fuse
 json '[(p["text"], p["pass"], p["depth"]) for p in d["passes"]] == [("dce", "dce", 0), ("fix", None, 0), ("cse", "cse", 1), ("dce", "dce", 1), ("fuse", "fuse", 0)]'
 json '[p["fate"] for p in d["passes"]] == ["ran"] * 4 + ["disabled"] and d["passes"][0]["ops_before"] == 7 and d["passes"][0]["ns"] >= 0'
 json 'd["output"] is None and d["proof"] is None and d["exit_code"] == 0 and d["findings"] == []'
+pnnx=$SRC/examples/models/digits.pnnx.param
+run 0 opt "$pnnx" pnnx.fb --prove; quiet; out "proven: "; run 0 check pnnx.fb; quiet
 run 0 opt "$digits" json.fb --prove --json; quiet; there json.fb
 json 'd["output"] == "json.fb" and d["proof"]["networks"] > 2 and d["proof"]["outputs"] > 0 and d["proof"]["largest"] < 1e-4'
 run 1 opt "$digits" no.fb --prove --tolerance 1e-12 --json; gone no.fb; json 'd["exit_code"] == 1 and any("this repeats" in f["message"] for f in d["findings"])'

@@ -1,14 +1,11 @@
-/* PNNX texts: any bytes are refused with one finding, or they are a network that can be validated and copied, and whose
- * text comes back: what is written is read, and is written the same. Through another format too. */
-#include <stdlib.h>
+/* PNNX texts: any bytes are refused with one finding, or they are a network that can be validated, checked, copied
+ * and converted, and whose text comes back: what is written is read, and is written the same. Through another format
+ * too. */
+#include <xir/convert.h>
+#include <xir/pass.h>
+#include "fuzz.h"
 #include "support/probe.h"
 #include "format.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool ok) {
-    if (!ok) abort();
-}
 
 static bool keep(void *user, const void *data, size_t size) {
     buffer_put(user, data, size);
@@ -56,13 +53,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     must(xir_diags_count_of(why, XIR_ERROR) == (net ? 0u : 1u));
     xir_diags_clear(why);
     if (net) {
-        (void)xir_network_validate(net, why);
+        const bool valid = xir_network_validate(net, why) == XIR_OK;
         xir_network *copy = xir_network_clone(net);
         must(copy != NULL && xir_network_equal(net, copy, true));
+        (void)xir_dialect_check(copy, why);
+        must(xir_network_equal(net, copy, true));
         buffer text = written(copy, &format_pnnx, why);
         comes_back(net, &text, &format_pnnx, why);
         comes_back(net, &text, &format_flat, why);
         buffer_free(&text);
+        const bool converted = xir_pass_run(copy, "pnnx-to-xir", NULL, NULL, why) == XIR_OK;
+        must(!converted || !valid || xir_network_validate(copy, why) == XIR_OK);
+        xir_diags_clear(why);
         xir_network_free(copy);
         xir_network_free(net);
     }

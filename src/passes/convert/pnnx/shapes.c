@@ -125,6 +125,9 @@ bool pnnx_flatten(xir_node *at) {
         if (expr_is_number(dims.v[i].v)) dims.v[i].origin = FROM_NUMBER;
     }
     if (first == last) return xir_node_result(at, 0, x);
+    const xir_ints all = xir_node_dims(at, x);
+    const int64_t product = all.v ? product_of(&all, (size_t)first, (size_t)last + 1) : -1;
+    if (dims.v && product >= 0) dims.v[first] = item_number(product);
     return xir_node_result(at, 0, make_reshaped_to(at, x, &dims));
 }
 
