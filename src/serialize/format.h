@@ -86,8 +86,8 @@ static inline int place_order(xir_str a, xir_str b) {
     return (a.size > b.size) - (a.size < b.size);
 }
 
-extern const format format_json, format_flat, format_msgpack, format_onnx, format_pnnx;
+extern const format format_json, format_flat, format_msgpack, format_onnx, format_pnnx, format_nnb, format_c;
 /* Detected but not read (sight.c). */
-extern const format format_nnb, format_tsm, format_deepx;
+extern const format format_tsm, format_deepx;
 
 #endif

@@ -12,6 +12,7 @@ static const format *const built_in[] = {
     &format_onnx,
     &format_pnnx,
     &format_nnb,
+    &format_c,
     &format_tsm,
     &format_deepx,
 };

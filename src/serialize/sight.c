@@ -9,6 +9,5 @@ static xir_probe_grade probe_tsm(const xir_probe *file, void *user) {
     return has ? XIR_PROBE_YES : XIR_PROBE_NO;
 }
 
-const format format_nnb   = { .name = "nnb",   .meaning = "NNabla binary",      .suffixes = "nnb" };
 const format format_tsm   = { .name = "tsm",   .meaning = "TensorStack module", .suffixes = "tsm", .probe = probe_tsm };
 const format format_deepx = { .name = "deepx", .meaning = "DeepX IR",           .suffixes = "ir" };

@@ -4,6 +4,9 @@
 #include "support/probe.h"
 
 static const char json_head[] = "{\"_type_key\":\"icraft::xir::Network\",\"name\":\"n\"}";
+/* The header of a network of nothing: an index of five entries, and no data. */
+#define NNB_HEAD "\2\0\0\0\1\0\0\0" "\0\0\0\0\2\0\0\0" "\0\0\0\0\3\0\0\0" "\0\0\0\0\4\0\0\0" "\0\0\0\0\0\0\0\0" \
+                 "\0\0\0\0\1\0\0\0" "\5\0\0\0\0\0\0\0"
 static const char pnnx_head[] = "7767517\n2 1\npnnx.Input  in 0 1 x\npnnx.Output out 1 0 x\n";
 static const char ncnn_head[] = "7767517\n2 1\nInput       in 0 1 x\nConvolution c 1 1 x y 0=64\n";
 static const char tsm_head[]  = "\0\0\0\0\x29\x09\x91\x19rest of it";
@@ -27,7 +30,8 @@ static void grades_of_the_library(void **state) {
         ROW(pnnx, "7767517\n2 1\nInput in 0 1 x.y", LIKELY), ROW(pnnx, "7767517\n2", LIKELY), ROW(pnnx, "7767517\n", LIKELY),
         ROW(pnnx, "7767517", NO),             ROW(pnnx, "77675170\n", NO),             ROW(pnnx, "7767517 2 1", NO),
         ROW(tsm, "\0\0\0\0\x29\x09\x91\x19", YES), ROW(tsm, "\0\0\0\0\x29\x09\x91", NO), ROW(tsm, "\x29\x09\x91\x19\0\0\0\0", NO),
-        ROW(nnb, "anything", NO),             ROW(deepx, "add(a)->(b)", NO),
+        ROW(nnb, "anything", NO),             ROW(nnb, "\2\0\0", NO),                  ROW(nnb, "\2\0\0\0\1\0\0\0", MAYBE),
+        ROW(nnb, NNB_HEAD, MAYBE),           ROW(nnb, "\4\0\0\0\1\0\0\0", NO),    ROW(deepx, "add(a)->(b)", NO),
 #undef ROW
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -65,6 +69,8 @@ static void content_and_name(void **state) {
         { "pnnx", pnnx_head, sizeof pnnx_head - 1 }, { "pnnx", ncnn_head, sizeof ncnn_head - 1 }, { "tsm", tsm_head, sizeof tsm_head - 1 },
     };
     xir_format_info f = XIR_INIT(xir_format_info);
+    CHECK_STR(xir_str_of(xir_format_detect(ctx, NNB_HEAD, sizeof NNB_HEAD - 1, 76, XIR_STR("x.json"))), "nnb");
+    assert_null(xir_format_detect(ctx, NNB_HEAD, sizeof NNB_HEAD - 1, 77, XIR_STR("x")));   /* its size is another */
     for (size_t i = 0; i < COUNT(contents); i++) {
         for (size_t j = 0; xir_context_format_at(ctx, j, &f, NULL) == XIR_OK; j++) {
             char name[40];
@@ -101,7 +107,7 @@ static void formats_that_are_only_detected_are_refused(void **state) {
     (void)state;
     static const struct { const char *name, *bytes; size_t size; const char *word; } rows[] = {
         { "a.json", tsm_head, sizeof tsm_head - 1, "tsm" },
-        { "a", tsm_head, sizeof tsm_head - 1, "tsm" },          { "a.nnb", "NNB", 3, "nnb" },
+        { "a", tsm_head, sizeof tsm_head - 1, "tsm" },          { "a.tsm", "x", 1, "tsm" },
         { "a.ir", "add(a)->(b)", 11, "deepx" },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -215,7 +221,7 @@ static void places_in_a_text(void **state) {
     CHECK_STR(xir_diags_at(to, 0)->file, "another");
     assert_int_equal(xir_format_place_findings(ctx, "jsom", XIR_STR("{}"), XIR_STR("f"), from, to), XIR_E_UNKNOWN);
     assert_int_equal(xir_diags_count(to), 2);
-    CHECK_STR(xir_diags_at(to, 1)->message, "there is no format 'jsom', expected one of json, imodel, fb, onnx, pnnx");
+    CHECK_STR(xir_diags_at(to, 1)->message, "there is no format 'jsom', expected one of json, imodel, fb, onnx, pnnx, nnb");
     xir_diags_free(from);
     xir_diags_free(to);
 }

@@ -1,0 +1,30 @@
+/* The functions of NNabla as they are numbered in NNB files, for programs that make or examine such networks. An op of
+ * class "nnb::Affine" is a function; docs/nnb.md describes the files. */
+#ifndef XIR_NNB_H
+#define XIR_NNB_H
+
+#include <xir/base.h>
+
+XIR_BEGIN
+
+/* A number of a function. It stands for one list of arguments for ever; a function that got another argument has
+ * several numbers. All texts are constant. Names of inputs and outputs are separated by blanks: "x weight* bias*?". One
+ * that ends in `*` is a parameter in NNabla, one that ends in `?` may be absent, one that ends in `...` may be any
+ * number of them. */
+typedef struct xir_nnb_function {
+    uint16_t    id;
+    uint16_t    api_level;   /* the first that has the number; 0: no exporter writes it              */
+    bool        runtime;     /* NNabla's C runtime computes it                                        */
+    const char *name;        /* "Affine"                                                              */
+    const char *code;        /* a letter for each argument: i, f, B (a byte), iI (a list), fF, C        */
+    const char *inputs, *outputs;
+    const char *arguments;   /* their names; words in braces: "mode{nearest|linear}"                  */
+} xir_nnb_function;
+
+/* The i-th number in ascending order, and the one of an id; NULL if there is none. */
+XIR_API const xir_nnb_function *xir_nnb_function_at(size_t i);
+XIR_API const xir_nnb_function *xir_nnb_function_find(uint32_t id);
+
+XIR_END
+
+#endif

@@ -1,0 +1,63 @@
+# NNB: a file is shown, checked, converted and compared; it comes back byte for byte, through every format too; and it
+# is written as the source of an array.
+. "$SRC/tests/cli/lib.sh"
+
+# LeakyReLU of two numbers.
+{
+    printf '\003\0\0\0\001\0\0\0\002\0\0\0\002\0\0\0\002\0\0\0\007\0\0\0\001\0\0\0'
+    printf '\013\0\0\0\001\0\0\0\0\0\0\0\001\0\0\0\001\0\0\0\014\0\0\0\154\0\0\0'
+    printf '\0\0\0\0\004\0\0\0\010\0\0\0\020\0\0\0\024\0\0\0\050\0\0\0\054\0\0\0'
+    printf '\100\0\0\0\110\0\0\0\114\0\0\0\120\0\0\0\150\0\0\0\0\0\0\0\001\0\0\0'
+    printf '\010\0\0\0\010\0\0\0\002\0\0\0\0\0\0\0\001\0\0\0\003\0\0\0\0\0\0\0'
+    printf '\377\377\377\377\002\0\0\0\001\0\0\0\001\0\0\0\005\0\0\0\0\0\0\0\376\377\377\377'
+    printf '\004\0\0\0\006\0\0\0\0\0\0\0\001\0\0\0\017\0\0\0\001\0\0\0\010\0\0\0'
+    printf '\001\0\0\0\011\0\0\0\0\0\0\077\012\0\0\0'
+} >net.nnb
+
+run 0 info net.nnb; quiet; out "format      nnb"; out "framework   NNABLA"; out "nnb::LeakyReLU"
+run 0 show net.nnb --op LeakyReLU_0; quiet; out '"alpha": 0.5'; out '"name": "v1"'
+run 0 check net.nnb; out "no fault found"
+
+for lazy in "" --lazy; do
+    run 0 convert $lazy net.nnb copy.nnb; quiet; same net.nnb copy.nnb
+    run 0 diff $lazy net.nnb copy.nnb
+    for other in json imodel fb; do
+        run 0 convert $lazy net.nnb "between.$other"
+        run 0 convert $lazy "between.$other" back.nnb; same net.nnb back.nnb
+    done
+done
+cp net.nnb net; run 0 info net; out "format      nnb"   # by its content
+
+# A network of XIR's own operations is not one of NNabla's.
+run 3 convert "$SRC/tests/cli/data/small.json" no.nnb; err "convert the network to them first"; gone no.nnb
+run 3 convert "$SRC/tests/cli/data/small.json" no.c; err "convert the network to them first"; gone no.c
+
+# Refused, with the byte.
+printf '\004' | dd of=net conv=notrunc 2>/dev/null; run 3 show net --from nnb
+err "net@0x0: expected version 2 or 3, found 4"
+head -c 100 net.nnb >cut.nnb; run 1 info cut.nnb
+err "cut.nnb@0x30: 12 entries and 108 bytes of data make a file of 212 bytes"
+
+# An array in C compiles, and has the bytes of the file.
+run 0 convert net.nnb net.c; quiet
+grep -q '^ \*   input 0: float \[2\], 8 bytes$' net.c || bad "no comment about the input"
+{
+    cat net.c
+    echo '#include <stdio.h>'
+    echo 'int main(void) { return fwrite(nnb_net, 1, nnb_net_size, stdout) != nnb_net_size; }'
+} >whole.c
+if cc -std=c11 -Wall -Wextra -Werror -pedantic whole.c -o whole 2>cc.txt; then
+    ./whole >from_c.nnb; same net.nnb from_c.nnb
+else
+    cat cc.txt; bad "the source does not compile"
+fi
+run 2 info net.c; err "cannot read c"
+
+# Files of the corpus.
+if [ -n "${XIR_CORPUS-}" ]; then
+    for f in "$XIR_CORPUS"/nnb/*.nnb; do
+        run 0 convert "$f" real.nnb; same "$f" real.nnb
+        case $f in *zoo*) ;; *) run 0 check "$f" ;; esac   # one reads variables that nothing makes
+    done
+fi
+finish
