@@ -50,6 +50,19 @@ run 2 run open.json --bind batch; err "--bind takes NAME=N or NAME=A..B, not 'ba
 run 0 run open.json --bind batch=3 --bind width=4; quiet; out "[12,2]"
 run 1 run open.json --bind batch=65; err "expected values of 'batch' within 1..64, found 65"
 
+# check --bind checks the network as it is for these dims: some may not be divided by six.
+run 0 check open.json --bind batch=3 --bind width=2..4; quiet
+edit open.json six.json 's/"shape":\[-1,2\]/"shape":[6,-1]/g; s/\["batch\*width",""\]/["","floor(batch*width\/3)"]/g'
+run 0 check six.json; quiet
+run 0 check six.json --bind batch=3 --bind width=2; quiet
+run 1 check six.json --bind batch=2 --bind width=2; out "six.json: 1 error"
+err "/ops/2/shape: icraft::xir::Reshape 'r': input has 8 elements: expected a multiple of 6"
+run 1 check open.json --bind batch=65; out "open.json: 1 error"
+err "open.json: bind: dims: expected values of 'batch' within 1..64, found 65"
+run 2 check open.json --bind batch; err "--bind takes NAME=N or NAME=A..B, not 'batch'"; silent
+run 1 check open.json six.json --bind bach=3 --json
+json '[i["findings"][0]["file"] for i in d] == ["open.json", "six.json"] and not any(i["complete"] for i in d)'
+
 # Random inputs: symbols are 1, and expressions follow.
 run 0 run open.json; quiet; out "[1,2]"
 edit open.json wrong.json 's/"2\*width"/"2*width +"/g'

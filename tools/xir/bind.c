@@ -19,6 +19,13 @@ bool binds_of_line(text *out) {
     return true;
 }
 
+int check_binds(void) {
+    text list = { 0 };
+    const bool sound = binds_of_line(&list);
+    text_free(&list);
+    return sound ? DONE : MISUSED;
+}
+
 /* Whether a pass is a step of a pipeline. Its name is neither in options nor in quotes. */
 static bool has_step(const char *passes, const char *name) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";

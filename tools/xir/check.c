@@ -409,6 +409,19 @@ static int check(loaded *l, xir_diags *all) {
     return code;
 }
 
+/* --bind; its findings are about the network of this file. */
+static int bind_file(loaded *l, xir_diags *all) {
+    xir_diags *why = new_diags();
+    int code = bind_network(l->net, why);
+    for (size_t i = 0; i < xir_diags_count(why); i++) {
+        xir_diag diag = *xir_diags_at(why, i);
+        diag.file = xir_str_of(l->name);
+        xir_diags_append(all, &diag);
+    }
+    xir_diags_free(why);
+    return code;
+}
+
 /* A file; `j` NULL: for people. */
 static int report_file(const char *path, json_out *j) {
     loaded l = { 0 };
@@ -416,7 +429,8 @@ static int report_file(const char *path, json_out *j) {
     int code = load_structure(&l, path, load_args.from, all);
     const bool readable = !code;
     size_t of[3] = { 0 };   /* ORDER SEVERITY */
-    if (readable) code = check(&l, all);
+    if (readable) code = bind_file(&l, all);
+    if (readable && !code) code = check(&l, all);
     for (int i = 0; i < 3; i++) of[i] = xir_diags_count_of(all, (xir_severity)i);
     const size_t said = findings_of(XIR_ERROR);   /* complaints */
     say(all);
@@ -444,8 +458,8 @@ static int run(int n, char **operands) {
     if (load_args.params && load_args.no_params) {
         return complain(MISUSED, "--params and --no-params contradict each other");
     }
-    int worst = check_files(n, operands);
-    if (worst || limit_constants()) return MISUSED;
+    if (check_files(n, operands) || limit_constants() || check_binds()) return MISUSED;
+    int worst = DONE;
     json_out j = { 0 };
     if (as_json) json_files_begin(&j, n);
     for (int i = 0; i < n; i++) {
@@ -453,11 +467,13 @@ static int run(int n, char **operands) {
         if (code > worst) worst = code;
     }
     if (as_json) json_files_end(&j, n);
+    free((void *)bind_words.items);
     return worst;
 }
 
 static const option options[] = {
     { "json", NULL, WORD_NONE, &as_json, "print a JSON object; of several files a list of them" },
+    BIND_OPTION,
     PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION,
     CONSTANT_OPTIONS,
     { 0 },
@@ -468,7 +484,7 @@ const command check_command = {
     .doc = "finds all faults of networks",
     .details = "It checks the rules of validation, the output types of every op that can be inferred, and the "
                "parameters: sizes, ids and MD5. Each finding is a line on standard error, with its place; notes "
-               "say what could not be checked.",
+               "say what could not be checked. With --bind the network is checked as it is for these dims.",
     .faulty = "there is an error",
     .options = options, .least = 1, .most = MANY, .run = run,
 };

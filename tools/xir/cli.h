@@ -328,6 +328,8 @@ bool write_to(void *user, const void *data, size_t size);
 extern word_list bind_words;
 /* Adds the value for bind.dims, "a=1;b=2..3", ended by NUL; empty without the option. False: a word makes no sense. */
 bool  binds_of_line(text *out);
+/* Complains about a word that makes no sense. */
+int   check_binds(void);
 /* The pipeline, with the pass bind first if the option is given and the pipeline does not have it. The caller's to
  * free. */
 char *with_bind(const char *passes);
