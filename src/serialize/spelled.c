@@ -21,7 +21,7 @@ static bool print_dim(spelling *s, int64_t dim, xir_any *out) {
     return ok;
 }
 
-/* A value without an op is visited once for each use: then the key is replaced by an equal one, and the end, which goes
+/* Params of attributes are visited for each of them: then the key is replaced by an equal one, and the end, which goes
  * backwards, still restores the first. */
 static bool spell_value(void *user, xir_value *v) {
     spelling *s = user;

@@ -11,11 +11,18 @@ typedef struct value_walk {
     void *user;
 } value_walk;
 
+/* Of the uses of a value the walk takes the first of its list, so that a type with many dims is not looked at once for
+ * each use. It takes all of them if the first is of an op that has no place. */
+static bool is_for_walk(const xir_use *use) {
+    const xir_use *first = use->value->uses;
+    return first == use || !op_is_in(first->user);
+}
+
 static bool walk_op(void *user, xir_op *op) {
     const value_walk *w = user;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         xir_value *v = op->inputs[i].value;
-        if (v && !v->producer && !w->visit(w->user, v)) return false;
+        if (v && !v->producer && is_for_walk(&op->inputs[i]) && !w->visit(w->user, v)) return false;
     }
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         if (!w->visit(w->user, &op->outputs[i])) return false;

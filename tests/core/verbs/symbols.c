@@ -219,6 +219,24 @@ static void binding_replaces_symbols(void **state) {
     xir_network_free(net);
 }
 
+/* Params with a symbol, used by an op in its place and then by one that has none yet. */
+static void an_op_without_a_place_hides_no_symbol(void **state) {
+    (void)state;
+    xir_network *net = new_net();
+    xir_value *x = xir_input(XIR_AT(net), "x", FP32("*", 4));
+    xir_value *w = xir_params_new(net, XIR_STR("w"), TYPED(net, "*", "rows"));
+    const xir_op_desc both = { .size = sizeof both, .cls = xir_class_opaque(ctx, XIR_STR("t::Op")), .id = XIR_NO_ID,
+                               INPUTS(x, w), TYPES(FP32("*", 4)) };
+    xir_op *placed = xir_network_add(net, &both), *loose = xir_op_new(net, &both);
+    xir_symbol rows;
+    assert_true(placed && loose);
+    assert_int_equal(xir_network_symbols(net, &rows, 1), 1);
+    rows.least = rows.most = 3;
+    DOES(xir_network_bind(net, &rows, 1, why));
+    assert_string_equal(dims_of(xir_value_type(w)), "3");
+    xir_network_free(net);
+}
+
 static void wrong_bindings_change_nothing(void **state) {
     (void)state;
     static const struct { xir_symbol to[2]; size_t n; xir_status status; const char *part; } rows[] = {
@@ -640,6 +658,7 @@ int main(void) {
         cmocka_unit_test(copies_have_their_own_expressions),
         cmocka_unit_test(a_number_can_be_had_for_every_dim),
         cmocka_unit_test(binding_replaces_symbols),
+        cmocka_unit_test(an_op_without_a_place_hides_no_symbol),
         cmocka_unit_test(wrong_bindings_change_nothing),
         cmocka_unit_test(the_pass_binds),
         cmocka_unit_test(the_pass_binds_names_of_the_file),
