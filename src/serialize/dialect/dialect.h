@@ -70,6 +70,7 @@ typedef struct dialect_type {
     const void      *attrs;
     xir_str          last;           /* the bytes of the last attributes; size 0: not remembered */
     const xir_map   *extra;
+    const xir_map   *slots;          /* the last tags that were the names of inputs alone; NULL: none */
 } dialect_type;
 
 /* The heads of the parts of one blob, many in one allocation. */
@@ -86,6 +87,7 @@ typedef struct dialect_node {
     dialect_list   in, out;       /* dialect_ref                            */
     dialect_list   slots;         /* xir_any: names of the first inputs     */
     dialect_list   attrs;         /* xir_entry                              */
+    size_t         n_sorted;      /* so many of them, from the first on, are in the order of their keys */
     dialect_list   captures;      /* xir_str: names of its last inputs      */
     xir_str        bytes;         /* of its attributes; size 0: unknown     */
     uint32_t       n_params;      /* of the network before its attributes   */
@@ -94,7 +96,10 @@ typedef struct dialect_node {
 
 typedef struct dialect_end { dialect_ref ref; dialect_declared declared; } dialect_end;
 
-enum { DIALECT_TENSORS = 16, DIALECT_LAYOUTS = 9, DIALECT_ELEMENTS = 64 };
+/* A key that is in the arena of the network, as an attribute of this class has it. */
+typedef struct dialect_key { const xir_class *cls; xir_str text; } dialect_key;
+
+enum { DIALECT_TENSORS = 16, DIALECT_LAYOUTS = 9, DIALECT_ELEMENTS = 64, DIALECT_KEYS = 64 };
 
 typedef struct dialect {
     xir_context          *ctx;
@@ -116,6 +121,7 @@ typedef struct dialect {
     const xir_type       *elements[DIALECT_ELEMENTS];
     const xir_layout     *layouts[DIALECT_LAYOUTS];
     const xir_type       *tensors[DIALECT_TENSORS];   /* recent ones, by their dims         */
+    dialect_key           keys[DIALECT_KEYS];         /* recent ones, by their text         */
     dialect_parts         parts;          /* of the file                                     */
     named_files           files;          /* named by the file                               */
     dialect_list          file_parts;     /* dialect_parts, one per file                     */
@@ -219,6 +225,9 @@ bool dialect_node_slot(dialect *d, size_t i, xir_str slot);
  * front. */
 bool dialect_node_attr(dialect *d, xir_str key, const xir_any *value);
 bool dialect_node_attr_kept(dialect *d, xir_str key, xir_any value);
+/* Adds attributes as another node of this type has them: keys and values are in the network's arena. `sorted`: they
+ * are in the order of their keys. */
+bool dialect_node_attrs_kept(dialect *d, const xir_entry *entries, size_t n, bool sorted);
 /* Ends the attributes: XIR_E_EXISTS if two have one key. For formats that push a frame for them; otherwise
  * dialect_node_end calls it. */
 bool dialect_node_attrs_done(dialect *d);

@@ -63,7 +63,7 @@ void dialect_node_begin(dialect *d) {
     dialect_node *n = &d->node;
     n->type = NULL;
     n->extra = n->tags = NULL;
-    n->in.size = n->out.size = n->slots.size = n->attrs.size = n->captures.size = 0;
+    n->in.size = n->out.size = n->slots.size = n->attrs.size = n->captures.size = n->n_sorted = 0;
     n->bytes.size = 0;
 }
 
@@ -91,21 +91,52 @@ static bool make_key(dialect *d, xir_str key, xir_str *out) {
     size_t n = strlen(prefix) + 1;
     bool begins = key.size >= n && memcmp(key.data, prefix, n - 1) == 0 && key.data[n - 1] == '.';
     bool taken = begins || class_find_key(d->node.type->cls, key, 0);
+    if (!taken) return arena_text(&d->net->arena, key, out) || trace_memory(&d->trace);
     char *text = arena_take(&d->net->arena, key.size + n);
     if (!text) return trace_memory(&d->trace);
-    if (!taken) n = 0;
-    if (n) memcpy(text, prefix, n - 1);
-    if (n) text[n - 1] = '.';
+    memcpy(text, prefix, n - 1);
+    text[n - 1] = '.';
     if (key.size) memcpy(text + n, key.data, key.size);
     *out = (xir_str){ text, n + key.size };
     return true;
+}
+
+/* Most keys are those of an earlier node, and without prefix. */
+static bool find_key(dialect *d, xir_str key, xir_str *out) {
+    dialect_key *known = &d->keys[dialect_hash(d, key) % DIALECT_KEYS];
+    *out = known->text;
+    if (known->cls == d->node.type->cls && same_text(known->text, key)) return true;
+    if (!make_key(d, key, out)) return false;
+    if (out->size == key.size) *known = (dialect_key){ d->node.type->cls, *out };
+    return true;
+}
+
+static void note_order(dialect_node *n, bool sorted, size_t added) {
+    const xir_entry *first = (const xir_entry *)n->attrs.data + (n->attrs.size - added);
+    bool follows = sorted && n->n_sorted + added == n->attrs.size;
+    if (follows && n->n_sorted) follows = str_order(first[-1].key, first->key) < 0;
+    if (follows) n->n_sorted += added;
 }
 
 bool dialect_node_attr_kept(dialect *d, xir_str key, xir_any value) {
     xir_entry *out = dialect_failed(d) ? NULL : dialect_add(d, &d->node.attrs, sizeof *out);
     if (!out) return false;
     out->value = value;
-    return make_key(d, key, &out->key);
+    if (!find_key(d, key, &out->key)) return false;
+    note_order(&d->node, true, 1);
+    return true;
+}
+
+bool dialect_node_attrs_kept(dialect *d, const xir_entry *entries, size_t n, bool sorted) {
+    dialect_list *attrs = &d->node.attrs;
+    if (dialect_failed(d)) return false;
+    if (!n) return true;
+    if (!mem_reserve(d->alloc, &attrs->data, &attrs->room, attrs->size + n, sizeof *entries))
+        return trace_memory(&d->trace);
+    memcpy((xir_entry *)attrs->data + attrs->size, entries, n * sizeof *entries);
+    attrs->size += n;
+    note_order(&d->node, sorted, n);
+    return true;
 }
 
 bool dialect_node_attr(dialect *d, xir_str key, const xir_any *value) {
@@ -146,12 +177,13 @@ bool dialect_node_attrs_done(dialect *d) {
     if (!size) return true;
     xir_entry *entries = arena_copy(&d->net->arena, n->attrs.data, size * sizeof *entries);
     xir_map *map = arena_take(&d->net->arena, sizeof *map);
-    if (!entries || !map || !entries_sort(&d->scratch, entries, size)) return trace_memory(&d->trace);
-    for (size_t i = 1; i < size; i++) {
+    const bool sorted = n->n_sorted == size;
+    if (!entries || !map || (!sorted && !entries_sort(&d->scratch, entries, size))) return trace_memory(&d->trace);
+    for (size_t i = 1; i < size && !sorted; i++) {
         if (xir_str_equal(entries[i - 1].key, entries[i].key)) return refuse_again(d, entries[i].key);
     }
     *map = (xir_map){ entries, size };
-    n->attrs.size = 0;
+    n->attrs.size = n->n_sorted = 0;
     n->extra = map;
     if (n->bytes.size && d->net->n_params == n->n_params && n->tags == n->tags_before && !n->captures.size) {
         n->type->last = n->bytes;
@@ -170,9 +202,19 @@ static bool tag_captures(dialect *d, dialect_node *n) {
     return dialect_tag(d, &n->tags, source_tag_key(SOURCE_CAPTURES).data, xir_any_list(list, size));
 }
 
+/* Nodes of one type usually name their inputs alike, and have no other tags. */
 static bool tag_slots(dialect *d, dialect_node *n) {
-    xir_any list = xir_any_list(n->slots.data, n->slots.size);
-    return !n->slots.size || dialect_tag(d, &n->tags, source_tag_key(SOURCE_INPUTS).data, list);
+    const xir_any list = xir_any_list(n->slots.data, n->slots.size);
+    const xir_map *last = n->type->slots;
+    bool alone = !n->tags;
+    if (!n->slots.size) return true;
+    if (alone && last && xir_any_equal(&last->entries[0].value, &list)) {
+        n->tags = last;
+        return true;
+    }
+    if (!dialect_tag(d, &n->tags, source_tag_key(SOURCE_INPUTS).data, list)) return false;
+    if (alone) n->type->slots = n->tags;
+    return true;
 }
 
 static bool add_value(dialect *d, dialect_ref ref) {

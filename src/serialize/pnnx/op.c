@@ -28,194 +28,6 @@ bool pnnx_gather_items(pnnx_reader *r, pnnx_head *head) {
     return true;
 }
 
-/* ---- values ---------------------------------------------------------------------------------------------------- */
-
-/* A list whose items are of one kind: integers, floats, or strings without brackets. False: it is a text, because a
- * list would lose something, or with a failure. */
-static bool read_list(pnnx_reader *r, xir_str text, xir_any *out, bool *same) {
-    const char open = text.data[0], close = text.data[text.size - 1];
-    xir_str item;
-    xir_pnnx_kind kind = XIR_PNNX_NONE;
-    bool flat = text.size > 2 && close == (open == '(' ? ')' : ']');
-    r->values.size = 0;
-    *same = open == '(';
-    if (text.size < 2) return false;
-    for (pnnx_items walk = pnnx_items_of((xir_str){ text.data + 1, text.size - 2 }); pnnx_next_item(&walk, &item);) {
-        xir_any *value = dialect_add(&r->d, &r->values, sizeof *value);
-        const xir_pnnx_kind of = pnnx_scalar_kind(item);
-        bool whole, as_printed;
-        if (!value) return false;
-        if (!pnnx_take_scalar(item, of, value, &whole, &as_printed))
-            return PNNX_FAIL(r, item.data, XIR_E_BOUNDS, "the number '%.*s' does not fit into 32 bits", CLIP(item));
-        if (kind == XIR_PNNX_NONE) kind = of;
-        bool plain = of != XIR_PNNX_STRING || item.size;
-        for (size_t i = 0; of == XIR_PNNX_STRING && i < item.size; i++) plain &= !memchr("()[]", item.data[i], 4);
-        flat &= kind == of && whole && plain;
-        *same &= as_printed;
-    }
-    *out = xir_any_list(r->values.data, r->values.size);
-    return flat;
-}
-
-/* The value of a text. What PNNX would lose is kept as a text: "12abc", "(1,2.5)", "[1,size(@0,2)]". *same: it is
- * printed so again. */
-static bool read_value(pnnx_reader *r, xir_str text, xir_any *out, bool *same) {
-    const char first = text.size ? text.data[0] : '\0';
-    bool whole;
-    *same = true;
-    *out = xir_any_text(text);
-    if (!text.size || memchr(text.data, '%', text.size)) return true;
-    if (xir_str_equal(text, XIR_STR("None"))) *out = xir_any_null();
-    else if (xir_str_equal(text, XIR_STR("True"))) *out = xir_any_bool(true);
-    else if (xir_str_equal(text, XIR_STR("False"))) *out = xir_any_bool(false);
-    else if (xir_str_equal(text, XIR_STR("()"))) *out = xir_any_list(NULL, 0);
-    else if (xir_str_equal(text, XIR_STR("[]"))) {
-        *out = xir_any_list(NULL, 0);
-        *same = false;
-    } else if (first == '(' || first == '[') {
-        if (read_list(r, text, out, same)) return true;
-        *out = xir_any_text(text);
-        *same = true;
-        return !dialect_failed(&r->d);
-    } else {
-        if (!pnnx_take_scalar(text, pnnx_scalar_kind(text), out, &whole, same))
-            return PNNX_FAIL(r, text.data, XIR_E_BOUNDS, "the number '%.*s' does not fit into 32 bits", CLIP(text));
-        if (!whole) {
-            *out = xir_any_text(text);
-            *same = true;
-        }
-    }
-    return true;
-}
-
-/* ---- parameters and weights ------------------------------------------------------------------------------------ */
-
-/* ncnn has the same lines, but its parameters have numbers as keys: "0=64". */
-static bool is_number(xir_str key) {
-    size_t i = key.size && key.data[0] == '-';
-    const size_t first = i;
-    while (i < key.size && key.data[i] >= '0' && key.data[i] <= '9') i++;
-    return i > first && i == key.size;
-}
-
-static bool refuse_ncnn(pnnx_reader *r, const pnnx_item *item) {
-    return PNNX_FAIL(r, item->whole.data, XIR_E_UNSUPPORTED, "this is a network of ncnn, not of PNNX: '%.*s'",
-                     CLIP(item->whole));
-}
-
-/* Of parameters with one key the last counts; there is one weight of a key. */
-static bool keep_last(pnnx_reader *r) {
-    dialect_list *attrs = &r->d.node.attrs;
-    xir_entry *e = attrs->data;
-    size_t n = 0;
-    if (!attrs->size) return true;
-    if (!entries_sort(&r->d.scratch, e, attrs->size)) return trace_memory(&r->d.trace);
-    for (size_t i = 0; i < attrs->size; i++) {
-        bool again = i + 1 < attrs->size && xir_str_equal(e[i].key, e[i + 1].key);
-        if (again && e[i].value.kind == XIR_ANY_PARAMS)
-            return DIALECT_FAIL(&r->d, (uint64_t)(((pnnx_item *)r->items.data)->whole.data - r->text.data),
-                                XIR_E_EXISTS, "the weight '%.*s' appears twice", CLIP(e[i].key));
-        if (!again) e[n++] = e[i];
-    }
-    attrs->size = n;
-    return true;
-}
-
-/* Whether the items `from` … are in the order in which they are written: kinds, and the keys of the first two kinds. */
-static bool is_sorted(const pnnx_reader *r, size_t from) {
-    const pnnx_item *items = r->items.data;
-    for (size_t i = from + 1; i < r->items.size; i++) {
-        const pnnx_item *a = &items[i - 1], *b = &items[i];
-        if (a->kind > b->kind) return false;
-        if (a->kind == b->kind && b->kind <= PNNX_ATTR && str_order(a->key, b->key) >= 0) return false;
-    }
-    return true;
-}
-
-static size_t count_params(const pnnx_reader *r) {
-    const pnnx_item *items = r->items.data;
-    size_t n = 0;
-    while (n < r->items.size && items[n].kind == PNNX_PARAM) n++;
-    return n;
-}
-
-/* The text of the first `n` items. */
-static xir_str params_text(const pnnx_reader *r, size_t n) {
-    const pnnx_item *items = r->items.data;
-    if (!n) return (xir_str){ NULL, 0 };
-    return (xir_str){ items[0].whole.data,
-                      (size_t)(items[n - 1].whole.data - items[0].whole.data) + items[n - 1].whole.size };
-}
-
-static bool read_params(pnnx_reader *r, bool *same_text) {
-    const pnnx_item *items = r->items.data;
-    for (size_t i = 0; i < r->items.size; i++) {
-        const pnnx_item *item = &items[i];
-        xir_any value;
-        bool same = true;
-        if (item->kind != PNNX_PARAM) continue;
-        if (!r->is_pnnx && is_number(item->key)) return refuse_ncnn(r, item);
-        r->is_pnnx = true;
-        if (!read_value(r, item->value, &value, &same) || !dialect_node_attr(&r->d, item->key, &value)) return false;
-        *same_text &= same && memchr(item->whole.data, '=', item->whole.size);
-    }
-    return true;
-}
-
-/* The parameters as those of an earlier line with the same text. True: they are added. */
-static bool add_again(pnnx_reader *r, const pnnx_params_memo *memo) {
-    for (size_t i = 0; i < memo->n; i++) {
-        xir_entry *e = dialect_add(&r->d, &r->d.node.attrs, sizeof *e);
-        if (!e) return false;
-        *e = memo->entries[i];
-    }
-    return true;
-}
-
-static bool remember(pnnx_reader *r, xir_str text, pnnx_params_memo *memo) {
-    const dialect_list *attrs = &r->d.node.attrs;
-    const xir_entry *entries = arena_copy(&r->d.scratch, attrs->data, attrs->size * sizeof *entries);
-    if (!entries) return trace_memory(&r->d.trace);
-    *memo = (pnnx_params_memo){ text, entries, attrs->size };
-    return true;
-}
-
-static bool read_weights(pnnx_reader *r, xir_str op) {
-    const pnnx_item *items = r->items.data;
-    for (size_t i = 0; i < r->items.size; i++) {
-        xir_any value;
-        if (items[i].kind != PNNX_ATTR) continue;
-        const xir_str key = { items[i].key.data - 1, items[i].key.size + 1 };
-        if (!pnnx_read_weight(r, op, &items[i], &value) || !dialect_node_attr_kept(&r->d, key, value)) return false;
-    }
-    return true;
-}
-
-/* Equal parameters are read once: ops without weights share their attributes, ops with weights the values in them.
- * Only those that are written as they are, since each other op must be seen to differ. */
-static bool read_attributes(pnnx_reader *r, xir_str op) {
-    const pnnx_item *items = r->items.data;
-    const size_t n = count_params(r);
-    xir_str text = params_text(r, n);
-    pnnx_params_memo *memo = &r->params[hash_text(r->d.names.seed, text.data, text.size) % PNNX_PARAMS_MEMOS];
-    const bool known = text.size && memo->text.data && xir_str_equal(memo->text, text);
-    const bool sorted = is_sorted(r, known ? n - 1 : 0);   /* what is known is sorted */
-    bool same_text = true, weights = false;
-    if (!sorted) text.size = 0;
-    for (size_t i = n; i < r->items.size; i++) weights |= items[i].kind == PNNX_ATTR;
-    r->differs |= !sorted;
-    r->is_pnnx |= weights;
-    if (!weights && dialect_node_attrs_again(&r->d, text)) return true;
-    if (known && sorted) {
-        if (!add_again(r, memo)) return false;
-    } else {
-        if (!read_params(r, &same_text) || (text.size && same_text && !remember(r, text, memo))) return false;
-        r->differs |= !same_text;
-        if (!same_text) r->d.node.bytes.size = 0;
-    }
-    return (!weights || read_weights(r, op)) && !dialect_failed(&r->d) && (sorted || keep_last(r));
-}
-
 /* ---- operands by name ------------------------------------------------------------------------------------------ */
 
 #define NONE UINT32_MAX   /* no operand */
@@ -252,6 +64,7 @@ static void warn(pnnx_reader *r, const pnnx_item *item, const char *what) {
     enum { COUNTED = 100 };   /* only so many findings get a line, since lines are counted from the beginning */
     char text[200];
     const xir_str name = item->kind == PNNX_SLOT ? item->value : item->key;
+    if (!r->d.how->why) return;
     bool counted = xir_diags_count(r->d.how->why) < COUNTED;
     uint32_t line = counted;
     for (const char *p = r->text.data; counted && p < item->whole.data; p++) line += *p == '\n';
@@ -401,8 +214,8 @@ bool pnnx_read_op(pnnx_reader *r, pnnx_head *head) {
     for (uint32_t i = 0; i < head->n_out; i++) {
         if (!pnnx_read_operand(r, head, i, head->n_out, "outputs", &name) || !dialect_node_out(d, name)) return false;
     }
-    if (!dialect_node_type(d, XIR_STR(""), head->type) || !pnnx_gather_items(r, head) ||
-        !read_attributes(r, head->name) || !read_slots(r)) return false;
+    if (!dialect_node_type(d, XIR_STR(""), head->type) || !pnnx_gather_line(r, head) ||
+        !pnnx_read_attributes(r, head->name) || !read_slots(r)) return false;
     const xir_op *op = dialect_node_end(d, head->name);
     r->n_values += head->n_out;
     return op && read_shapes(r, op);

@@ -34,11 +34,18 @@ static inline bool pnnx_is_blank(char c) { return c == ' ' || (c >= '\t' && c <=
 typedef struct pnnx_text { const char *p, *end; } pnnx_text;
 /* The next line that is not blank, without its end; false at the end of the text. */
 bool pnnx_next_line(pnnx_text *text, xir_str *line);
+static inline const char *pnnx_skip_blanks(const char *p, const char *end) {
+    while (p < end && pnnx_is_blank(*p)) p++;
+    return p;
+}
+/* Whether one of 8 bytes is at most a blank. */
+static inline bool pnnx_may_have_blank(uint64_t bytes) {
+    return (bytes - 0x2121212121212121u) & ~bytes & 0x8080808080808080u;
+}
 /* The next word of a line; false at its end. Nearly all bytes are above the blanks. */
 static inline bool pnnx_next_word(pnnx_text *line, xir_str *word) {
-    const char *p = line->p, *end = line->end;
-    while (p < end && pnnx_is_blank(*p)) p++;
-    const char *start = p;
+    const char *p = pnnx_skip_blanks(line->p, line->end), *end = line->end, *start = p;
+    while (end - p >= 8 && !pnnx_may_have_blank(load8(p))) p += 8;
     while (p < end && ((unsigned char)*p > ' ' || !pnnx_is_blank(*p))) p++;
     *word = (xir_str){ start, (size_t)(p - start) };
     line->p = p;
@@ -67,9 +74,10 @@ pnnx_item pnnx_item_of(xir_str word);
 /* ---- reading --------------------------------------------------------------------------------------------------- */
 
 /* Texts that were read before, and what they are: layers repeat the parameters and shapes of others. */
-typedef struct pnnx_params_memo { xir_str text; const xir_entry *entries; size_t n; } pnnx_params_memo;
+typedef struct pnnx_params_memo { xir_str text; const xir_entry *entries; size_t n; bool sorted; } pnnx_params_memo;
 typedef struct pnnx_shape_memo { xir_str text; dialect_declared declared; } pnnx_shape_memo;
-enum { PNNX_PARAMS_MEMOS = 64, PNNX_SHAPE_MEMOS = 256 };
+typedef struct pnnx_weight_memo { xir_str text; const xir_type *type; } pnnx_weight_memo;
+enum { PNNX_PARAMS_MEMOS = 64, PNNX_SHAPE_MEMOS = 256, PNNX_WEIGHT_MEMOS = 64 };
 
 typedef struct pnnx_reader {
     dialect      d;
@@ -78,18 +86,23 @@ typedef struct pnnx_reader {
     dialect_list items;        /* pnnx_item: of the line                                     */
     dialect_list values;       /* xir_any: of a list                                         */
     dialect_list dims;         /* dialect_dim                                                */
+    dialect_list member;       /* char: the name of a member of the archive                  */
     text_table   operands;     /* of the op, by name: the number of the first of that name   */
     dialect_list others;       /* uint32_t: after each operand the next of its name, or none */
     int64_t      declared_ops, declared_operands;   /* the counts of the second line        */
     uint64_t     n_ops;        /* all lines of operators                                     */
     uint64_t     line;         /* the number of this one, from 0                             */
     uint64_t     n_values;     /* that inputs and operators make                              */
+    const pnnx_params_memo *known;   /* the parameters of the line; NULL: they are in the items */
+    bool         sorted;       /* the items are in the order in which they are written       */
     bool         differs;      /* some item is not written so                                */
     bool         is_pnnx;      /* some word cannot be ncnn's                                  */
     bool         has_table;    /* `operands` is of this op                                   */
     bool         has_bare;     /* some operand has no # item in some line                    */
-    pnnx_params_memo params[PNNX_PARAMS_MEMOS];
+    pnnx_params_memo params[PNNX_PARAMS_MEMOS];        /* by their text                      */
+    pnnx_params_memo last_params[PNNX_PARAMS_MEMOS];   /* by the type of their operator      */
     pnnx_shape_memo  shapes[PNNX_SHAPE_MEMOS];
+    pnnx_weight_memo weights[PNNX_WEIGHT_MEMOS];
 } pnnx_reader;
 
 /* A line of an input or output. */
@@ -109,6 +122,12 @@ bool pnnx_read_op(pnnx_reader *r, pnnx_head *head);
 bool pnnx_gather_items(pnnx_reader *r, pnnx_head *head);
 /* Declares the shape of a value; the last declaration counts. */
 bool pnnx_declare(pnnx_reader *r, xir_value *v, const pnnx_item *item);
+
+/* params.c */
+/* Gathers the items of an operator of the type d.node.type: its parameters are `known`, or they are items. */
+bool pnnx_gather_line(pnnx_reader *r, pnnx_head *head);
+/* Makes them and its weights attributes. */
+bool pnnx_read_attributes(pnnx_reader *r, xir_str op);
 
 /* shape.c */
 typedef struct pnnx_shape {

@@ -20,8 +20,19 @@ bool pnnx_next_line(pnnx_text *text, xir_str *line) {
     return false;
 }
 
+/* Most numbers of operands are one digit. */
+static bool take_digit(pnnx_text *line, int64_t *out) {
+    const char *p = pnnx_skip_blanks(line->p, line->end);
+    bool digit = line->end - p >= 2 && p[0] >= '0' && p[0] <= '9' && p[1] == ' ';
+    if (!digit) return false;
+    *out = p[0] - '0';
+    line->p = p + 1;
+    return true;
+}
+
 /* A number of operands; a line cannot have more of them than bytes. */
 static bool read_count(pnnx_reader *r, pnnx_text *line, const char *what, int64_t *out) {
+    if (take_digit(line, out)) return true;
     xir_str word;
     int32_t v = 0;
     if (!pnnx_next_word(line, &word))
@@ -62,23 +73,25 @@ bool pnnx_read_operand(pnnx_reader *r, pnnx_head *head, uint32_t i, uint32_t n, 
     if (!pnnx_next_word(&head->rest, name))
         return PNNX_FAIL(r, head->rest.end, XIR_E_SYNTAX, "'%.*s' has %u %s, but the line ends after %u",
                          CLIP(head->name), (unsigned)n, what, (unsigned)i);
-    bool item = memchr("@$#", name->data[0], 3) || memchr(name->data, '=', name->size);
+    const char first = name->data[0];
+    bool item = first == '@' || first == '$' || first == '#' || memchr(name->data, '=', name->size);
     return !item || PNNX_FAIL(r, name->data, XIR_E_SYNTAX, "'%.*s' has %u %s, but '%.*s' is not an operand",
                               CLIP(head->name), (unsigned)n, what, CLIP(*name));
 }
 
 /* ---- the first lines ------------------------------------------------------------------------------------------- */
 
+/* Not 0 if one of 8 bytes is 0 or above 127. */
+static uint64_t is_strange(uint64_t bytes) { return ((bytes - 0x0101010101010101u) | bytes) & 0x8080808080808080u; }
+
 /* A text is UTF-8 without zero bytes. */
 static bool check_text(pnnx_reader *r) {
     const char *p = r->text.data, *end = p + r->text.size;
     while (p < end) {
-        if (end - p >= 8) {
-            uint64_t word = load8(p);
-            if (!(word & 0x8080808080808080u) && !((word - 0x0101010101010101u) & ~word & 0x8080808080808080u)) {
-                p += 8;
-                continue;
-            }
+        if (end - p >= 32 && !(is_strange(load8(p)) | is_strange(load8(p + 8)) | is_strange(load8(p + 16)) |
+                               is_strange(load8(p + 24)))) {
+            p += 32;
+            continue;
         }
         size_t n = (unsigned char)*p < 0x80 ? 1 : utf8_length(p, end);
         if (!n) return PNNX_FAIL(r, p, XIR_E_SYNTAX, "the text is not UTF-8");
@@ -106,9 +119,9 @@ static bool read_counts(pnnx_reader *r, pnnx_text *text) {
 /* ---- operators ------------------------------------------------------------------------------------------------- */
 
 static bool begins_with_input(xir_str line) {
-    pnnx_text words = { line.data, line.data + line.size };
+    pnnx_text words = { pnnx_skip_blanks(line.data, line.data + line.size), line.data + line.size };
     xir_str type;
-    return pnnx_next_word(&words, &type) && is_input(type);
+    return (*words.p == 'p' || *words.p == 'I') && pnnx_next_word(&words, &type) && is_input(type);
 }
 
 static bool read_input(pnnx_reader *r, pnnx_head *head, uint64_t at) {
@@ -166,6 +179,7 @@ static void reader_free(pnnx_reader *r) {
     dialect_list_free(d, &r->items, sizeof(pnnx_item));
     dialect_list_free(d, &r->values, sizeof(xir_any));
     dialect_list_free(d, &r->dims, sizeof(dialect_dim));
+    dialect_list_free(d, &r->member, 1);
     dialect_list_free(d, &r->others, sizeof(uint32_t));
     text_table_free(&r->operands);
 }

@@ -102,37 +102,53 @@ static bool weight_dims(pnnx_reader *r, size_t rank, int64_t **out) {
     return *out || trace_memory(&r->d.trace);
 }
 
-/* The name of the member of the archive: OP.KEY. */
+/* The name of the member of the archive: OP.KEY. Valid until the next one. */
 static bool member_name(pnnx_reader *r, xir_str op, xir_str key, xir_str *out) {
-    char *name = arena_take(&r->d.scratch, op.size + 1 + key.size);
-    if (!name) return trace_memory(&r->d.trace);
+    dialect_list *member = &r->member;
+    const size_t size = op.size + 1 + key.size;
+    if (!mem_reserve(r->d.alloc, &member->data, &member->room, size, 1)) return trace_memory(&r->d.trace);
+    char *name = member->data;
     memcpy(name, op.data, op.size);
     name[op.size] = '.';
     if (key.size) memcpy(name + op.size + 1, key.data, key.size);
-    *out = (xir_str){ name, op.size + 1 + key.size };
+    *out = (xir_str){ name, size };
     return true;
+}
+
+/* A weight with a type that the file gives and XIR has; others are not remembered. */
+static bool read_plain(pnnx_reader *r, xir_str name, const xir_type *type, xir_any *out) {
+    xir_value *v = dialect_params(&r->d, name, type, NULL);
+    return v && dialect_any_params(&r->d, v, out);
 }
 
 bool pnnx_read_weight(pnnx_reader *r, xir_str op, const pnnx_item *item, xir_any *out) {
     dialect *d = &r->d;
+    const xir_str text = item->value;
+    pnnx_weight_memo *memo = &r->weights[dialect_hash(d, text) % PNNX_WEIGHT_MEMOS];
     pnnx_shape s;
     int64_t *dims;
     uint64_t elements, bytes;
     xir_str name;
-    if (!pnnx_read_shape(r, item->value, true, &s)) return false;
+    if (!member_name(r, op, item->key, &name)) return false;
+    if (memo->type && xir_str_equal(memo->text, text)) return read_plain(r, name, memo->type, out);
+    if (!pnnx_read_shape(r, text, true, &s)) return false;
     r->differs |= !s.same;
     const bool assumed = !s.has_element;
     const uint32_t element = assumed ? 1 : s.element;
     const element_code *code = element_code_at(&element_codes_pnnx, element);
-    if (!weight_dims(r, s.rank, &dims) || !member_name(r, op, item->key, &name)) return false;
+    if (!weight_dims(r, s.rank, &dims)) return false;
     if (dialect_size(dims, s.rank, code->bits ? code->bits : 8, &elements, &bytes))
-        return PNNX_FAIL(r, item->value.data, XIR_E_LIMIT, "the shape '%.*s' has too many elements", CLIP(item->value));
+        return PNNX_FAIL(r, text.data, XIR_E_LIMIT, "the shape '%.*s' has too many elements", CLIP(text));
     const xir_type *type = code->kind == ELEMENT_NONE ? NULL
                          : dialect_tensor(d, dialect_element(d, element), dims, s.rank);
+    if (type && s.same && !assumed) {
+        *memo = (pnnx_weight_memo){ text, type };
+        return read_plain(r, name, type, out);
+    }
     xir_value *v = dialect_params(d, name, type, NULL);
     const xir_map *tags = NULL;
     if (!v) return false;
-    if (!type && !dialect_tag_text(d, &tags, PNNX_TAG_TYPE, item->value)) return false;
+    if (!type && !dialect_tag_text(d, &tags, PNNX_TAG_TYPE, text)) return false;
     if (assumed && !dialect_tag(d, &tags, PNNX_TAG_ASSUMED, xir_any_bool(true))) return false;
     if (!type && !s.rank) xir_params_set_allow_no_data(v, true);
     return dialect_value_tags(d, v, tags) && dialect_any_params(d, v, out);
