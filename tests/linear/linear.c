@@ -20,6 +20,7 @@ _Static_assert(FEW_BYTES < 16 * N * N, "a square would pass");
 
 static const struct { const char *name, *write, *read; } formats[] = {
     { "json", "write json", "read json" }, { "imodel", "write imodel", "read imodel" }, { "fb", "write fb", "read fb" },
+    { "pnnx", "write pnnx", "read pnnx" },
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -223,6 +224,7 @@ static void measure(const char *name, measure_fn *fn, const void *shape) {
 static void measure_json(costs *c, const void *shape, int64_t n)   { measure_file(c, shape, "json", n); }
 static void measure_packed(costs *c, const void *shape, int64_t n) { measure_file(c, shape, "imodel", n); }
 static void measure_onnx(costs *c, const void *shape, int64_t n)   { measure_file(c, shape, "onnx", n); }
+static void measure_pnnx(costs *c, const void *shape, int64_t n)   { measure_file(c, shape, "pnnx", n); }
 
 /* Two alternating keys may share a slot of a memo because of their addresses, and only another process has other
  * addresses. A call that is not linear fails in every process. */
@@ -249,6 +251,7 @@ int main(int argc, char **argv) {
     EACH(json_shapes, measure_json);
     EACH(packed_shapes, measure_packed);
     EACH(onnx_shapes, measure_onnx);
+    EACH(pnnx_shapes, measure_pnnx);
     if (time_at) return 0;
     printf("%zu shapes, %zu comparisons, %zu failures\n", shapes, measured, failures);
     if (failures) try_elsewhere(argv);

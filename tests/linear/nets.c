@@ -493,8 +493,6 @@ static xir_network *ops_of_one_part(xir_context *ctx, int64_t n) {
 
 /* ---- the table -------------------------------------------------------------------------------------------------- */
 
-#define SHAPE(make) { #make, make }
-
 const net_shape net_shapes[] = {
     SHAPE(chain), SHAPE(fan_out), SHAPE(fan_in), SHAPE(one_value_all_uses), SHAPE(many_outputs), SHAPE(many_arguments),
     SHAPE(ladder), SHAPE(residuals), SHAPE(long_skips), SHAPE(reversed), SHAPE(dead_ops),

@@ -22,6 +22,7 @@ typedef struct bytes {
 } bytes;
 void put(bytes *b, const void *data, size_t size);
 void putf(bytes *b, const char *format, ...) XIR_PRINTF(2, 3);
+typedef long long i64;
 static inline void put_text(bytes *b, const char *text) { put(b, text, strlen(text)); }
 
 typedef struct file_shape {
@@ -29,8 +30,10 @@ typedef struct file_shape {
     void      (*make)(bytes *b, int64_t n);
     bool        refused;   /* it is not a network */
 } file_shape;
-extern const file_shape json_shapes[], packed_shapes[], onnx_shapes[];
-extern const size_t n_json_shapes, n_packed_shapes, n_onnx_shapes;
+#define SHAPE(make)   { #make, make }
+#define REFUSED(make) { #make, make, true }
+extern const file_shape json_shapes[], packed_shapes[], onnx_shapes[], pnnx_shapes[];
+extern const size_t n_json_shapes, n_packed_shapes, n_onnx_shapes, n_pnnx_shapes;
 
 typedef struct table_shape {
     const char *name;

@@ -2,6 +2,7 @@
  * measured alone, in large tables. */
 #include "linear/shapes.h"
 #include "codec/codec.h"
+#include "spelled.h"
 
 static void find_plans(costs *c, xir_context *ctx, int64_t n) {
     arena keep;
@@ -69,6 +70,54 @@ static void narrow_symbols(costs *c, xir_context *ctx, int64_t n) {
     xir_network_free(net);
 }
 
+/* A value with as many open dims as uses. Formats that write a value at each use are left out. */
+static void spell_dims(costs *c, xir_context *ctx, int64_t n) {
+    bytes b = { 0 };
+    spelling s;
+    n /= 16;
+    put_text(&b, "{\"_type_key\":\"icraft::xir::Network\",\"name\":\"shape\",\"ops\":[{\"_type_key\":\"t::Op\",\"inputs\":[");
+    put_text(&b, "{\"_type_key\":\"icraft::xir::Value\",\"dtype\":{\"_type_key\":\"icraft::xir::TensorType\",");
+    put_text(&b, "\"element_dtype\":\"@fp(32)\",\"layout\":\"@layout(*)\",\"merged_distrs\":[],\"shape\":[-1");
+    for (int64_t i = 1; i < n; i++) put_text(&b, ",-1");
+    put_text(&b, "]},\"mtype\":\"@hostm\",\"name\":\"\",\"tags\":{},\"v_id\":0,\"xir.dims\":[\"n\"");
+    for (int64_t i = 1; i < n; i++) put_text(&b, ",\"n\"");
+    put_text(&b, "]}],\"name\":\"\",\"op_id\":0,\"outputs\":[],\"tags\":{}}],\"xir.symbols\":{\"n\":\"1..8\"}}");
+    xir_network *net = xir_network_read(ctx, b.data, b.size, XIR_STR("shape"), NULL, NULL);
+    xir_op *op = net ? xir_network_first(net) : NULL;
+    if (!net) abort();
+    for (int64_t i = 0; i < n; i++) xir_op_add_input(op, xir_op_input(op, 0));
+    COST(c, "list symbols", if (xir_network_symbols(net, NULL, 0) != 1) abort());
+    COST(c, "spell dims", if (spelling_begin(&s, net, NULL)) abort());
+    COST(c, "take them back", spelling_end(&s));
+    xir_network_free(net);
+    free(b.data);
+}
+
+static bool keep(void *user, const void *data, size_t size) {
+    put(user, data, size);
+    return true;
+}
+
+/* An archive of as many members as weights. */
+static void fill_archive(costs *c, xir_context *ctx, int64_t n) {
+    const xir_save_options how = XIR_INIT(xir_save_options, .format = "pnnx");
+    const xir_load_options back = XIR_INIT(xir_load_options, .format = "pnnx");
+    bytes text = { 0 }, archive = { 0 };
+    n /= 4;
+    archive.data = malloc(archive.room = (size_t)64 << 20);   /* so that growing it is not counted */
+    putf(&text, "7767517\n%lld %lld\n", (long long)n, (long long)n);
+    for (int64_t i = 0; i < n; i++) putf(&text, "t.op op%lld 0 1 v%lld @w=(0)f32\n", (long long)i, (long long)i);
+    const xir_load_options alone = XIR_INIT(xir_load_options, .format = "pnnx", .no_params = true);
+    xir_network *net = xir_network_read(ctx, text.data, text.size, XIR_STR("shape"), &alone, NULL);
+    COST(c, "write archive", if (xir_network_write_params(net, keep, &archive, &how, NULL)) abort());
+    COST(c, "read archive",
+         if (xir_network_read_params(net, archive.data, archive.size, XIR_STR("shape"), &back, NULL)) abort());
+    xir_network_free(net);
+    free(text.data);
+    free(archive.data);
+}
+
 const table_shape table_shapes[] = { { "plans", find_plans }, { "classes", find_classes }, { "types", make_types },
-                                     { "symbols", narrow_symbols } };
+                                     { "symbols", narrow_symbols }, { "spelled dims", spell_dims },
+                                     { "archive", fill_archive } };
 const size_t n_table_shapes = sizeof table_shapes / sizeof *table_shapes;
