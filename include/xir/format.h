@@ -97,7 +97,8 @@ typedef struct xir_format_place {
 enum {
     XIR_FORMAT_TEXT    = 1,   /* findings have lines and columns                                               */
     XIR_FORMAT_INDENTS = 2,   /* can be indented for human readers: xir_save_options.indent                    */
-    XIR_FORMAT_ALIGNS  = 4    /* aligns parameters in the file: xir_save_options.align                         */
+    XIR_FORMAT_ALIGNS  = 4,   /* aligns parameters in the file: xir_save_options.align                         */
+    XIR_FORMAT_DIALECT = 8    /* holds only operators of a dialect of its own: writing refuses others          */
 };
 
 /* The description of a format. It must be constant and live as long as the context. It may grow at its end. A function

@@ -29,6 +29,13 @@ XIR_API xir_status xir_params_fill(xir_value *params, size_t element_size,
                                    void (*fill)(void *user, size_t i, void *out), void *user);
 XIR_API xir_status xir_params_fill_f32(xir_value *params, float (*fill)(size_t i));
 
+/* Makes Params with the elements of `n` others, one after the other along the first dim: (2,4) and (3,4) give (5,4).
+ * Bytes are copied; mapped ones are read. NULL with a finding in the network, which is otherwise unchanged: XIR_E_TYPE
+ * if the parts are not Params of this network with tensor types, or differ in element type, layout, rank or another
+ * dim; XIR_E_MISSING if one has no bytes, XIR_E_IO if its file has changed; XIR_E_UNSUPPORTED for quantised elements,
+ * distributions, and elements that do not fill whole bytes; XIR_E_INVALID without parts; XIR_E_LIMIT, XIR_E_MEMORY. */
+XIR_API xir_value *xir_params_concat(xir_network *net, xir_str name, xir_value *const *parts, size_t n);
+
 /* Whether the Params have bytes (always true if the type needs none), and whether the bytes are in a mapped file and
  * not copied yet. If a watched file (XIR_VERIFY_ON_TOUCH) has changed, its bytes are lost: the first access detects
  * it, and from then on all accesses fail. The calls below then return NULL or XIR_E_IO. */

@@ -165,6 +165,7 @@ typedef struct xir_format_info {
     bool        pair;                        /* parameters are in a separate file, not inside                       */
     bool        text;                        /* findings have lines and columns                                     */
     bool        indents, aligns;             /* the members of xir_save_options that apply to it                    */
+    bool        dialect;                     /* holds only operators of a dialect of its own                        */
     const char *name, *meaning, *suffixes;   /* suffixes separated by blanks                                        */
 } xir_format_info;
 /* Fills `out` with the i-th format of the library. XIR_E_BOUNDS past the last one, XIR_E_ABI. */

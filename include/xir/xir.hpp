@@ -521,6 +521,7 @@ public:
     op          op_by_id(std::int64_t id) const { return xir_network_op_by_id(get(), id); }
     op          op_by_name(std::string_view name) const { return xir_network_op_by_name(get(), str(name)); }
     value       value_by_id(std::int64_t id) const { return xir_network_value_by_id(get(), id); }
+    value       value_by_name(std::string_view name) const { return xir_network_value_by_name(get(), str(name)); }
 
     std::vector<value> inputs() const { return list(xir_network_inputs); }
     std::vector<value> outputs() const { return list(xir_network_outputs); }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # docs.sh TOP: the parts of files that the pages below show are in those files. A block of C that begins with a comment
 # naming a file is a part of that file, line by line, except for blank lines. The files that pages link to exist.
+# docs/pnnx.md and the test of PNNX's classes have the same table.
 set -u
 cd "$1" || exit 2
 
@@ -36,6 +37,15 @@ END {
     print shown + 0 " lines"
     exit failed
 }' docs/writing-*.md docs/executor.md docs/tutorial.md docs/embedding.md || exit 1
+
+# The members of PNNX's classes that docs/pnnx.md has a counterpart of are those that the test does.
+names='(Graph|Operator|Operand|Parameter|Attribute|StoreZipReader|StoreZipWriter)::[a-z_A-Z=+]+'
+shown=$(grep -E '^\| `' docs/pnnx.md | grep -v -e '`Graph::python`' | cut -d'|' -f2 | grep -oE "$names" | sort -u)
+tested=$(grep -E '^    \{ "' tests/serialize/pnnx/graph.c | grep -oE "$names" | sort -u)
+if [ -z "$shown" ] || [ "$shown" != "$tested" ]; then
+    printf 'docs/pnnx.md has:\n%s\ntests/serialize/pnnx/graph.c has:\n%s\n' "$shown" "$tested"
+    exit 1
+fi
 
 # Links to files: "](path" and "](path#part", from the folder of the page. Code is not read: a lambda looks the same.
 failed=0

@@ -223,6 +223,20 @@ xir_op *xir_network_op_by_name(const xir_network *net, xir_str text) {
     return NULL;
 }
 
+xir_value *xir_network_value_by_name(const xir_network *net, xir_str text) {
+    if (!net) return NULL;
+    for (const xir_op *op = net->first; op; op = op->next) {
+        for (uint32_t i = 0; i < op->n_inputs; i++) {
+            xir_value *v = op->inputs[i].value;
+            if (v && !v->producer && xir_str_equal(xir_value_name(v), text)) return v;
+        }
+        for (uint32_t i = 0; i < op->n_outputs; i++) {
+            if (xir_str_equal(xir_value_name(&op->outputs[i]), text)) return &op->outputs[i];
+        }
+    }
+    return NULL;
+}
+
 xir_op *xir_network_input_op(const xir_network *net) {
     if (!net) return NULL;
     for (xir_op *op = net->first; op; op = op->next) {

@@ -3,6 +3,7 @@
  * are enough bytes: a type that takes none needs no blob, and such Params always count as having data. */
 #include <stdio.h>
 #include "graph.h"
+#include "types.h"
 
 /* Params without a type, which only readers make, take as many bytes as they have. */
 xir_status params_size(const xir_value *value, uint64_t *out) {
@@ -297,6 +298,87 @@ bool xir_params_allow_no_data(const xir_value *value) {
 void xir_params_set_allow_no_data(xir_value *value, bool allow) {
     params *p = params_of(value);
     if (p) p->allow_no_data = allow;
+}
+
+/* ---- joining ------------------------------------------------------------------------------------------------ */
+
+static bool is_joinable(xir_network *net, const xir_value *v) {
+    return params_of(v) && value_net(v) == net && xir_type_as_tensor(v->type) && xir_type_rank(v->type);
+}
+
+static bool differs_from(const xir_tensor_type *first, const xir_tensor_type *t) {
+    const size_t rank = first->shape.size;
+    return !xir_type_equal(first->element_dtype, t->element_dtype) || t->shape.size != rank ||
+           !xir_object_equal((const xir_object *)first->layout, (const xir_object *)t->layout) ||
+           memcmp(first->shape.data + 1, t->shape.data + 1, (rank - 1) * sizeof *t->shape.data) != 0;
+}
+
+/* Checks a part, and adds its first dim and its bytes to those of the parts before it. */
+static xir_status add_part(xir_network *net, xir_value *const *parts, size_t i, int64_t *rows, uint64_t *bytes) {
+    const xir_value *v = parts[i];
+    if (!is_joinable(net, v))
+        return net_fail(net, XIR_E_TYPE, "part %zu is not Params of this network with a tensor type", i);
+    const xir_tensor_type *first = xir_type_as_tensor(parts[0]->type), *t = xir_type_as_tensor(v->type);
+    if (differs_from(first, t))
+        return net_fail(net, XIR_E_TYPE, "part %zu differs from the first one in its element type, its layout, or a dim "
+                        "after the first", i);
+    if (xir_type_is_quantized(v->type) || t->merged_distrs.size || xir_type_storage_bits(v->type) % 8)
+        return net_fail(net, XIR_E_UNSUPPORTED, "part %zu has quantised elements, a distribution, or elements that do "
+                        "not fill whole bytes", i);
+    if (params_of(v)->data && !is_readable(v, params_of(v)->data)) return XIR_E_IO;
+    if (!xir_params_has_data(v)) return net_fail(net, XIR_E_MISSING, "part %zu has no bytes", i);
+    uint64_t size;
+    xir_params_data(v, &size);
+    if (t->shape.data[0] > INT64_MAX - *rows || !add_u64(*bytes, size, bytes))
+        return net_fail(net, XIR_E_LIMIT, "the parts have too many elements together");
+    *rows += t->shape.data[0];
+    return XIR_OK;
+}
+
+static const xir_type *joined_type(xir_network *net, const xir_value *first, int64_t rows) {
+    const xir_tensor_type *t = xir_type_as_tensor(first->type);
+    const size_t size = t->shape.size * sizeof(int64_t);
+    int64_t *dims = mem_new(&net->alloc, size);
+    if (!dims) return NULL;
+    memcpy(dims, t->shape.data, size);
+    dims[0] = rows;
+    const xir_type *type = type_tensor(&net->pool, t->element_dtype, t->layout, (xir_i64s){ dims, t->shape.size },
+                                       (xir_refs){ 0 });
+    mem_free(&net->alloc, dims, size);
+    return type;
+}
+
+static blob *joined_bytes(xir_network *net, xir_value *const *parts, size_t n, uint64_t all) {
+    blob *b = blob_new(&net->alloc, all);
+    uint8_t *out = b ? (uint8_t *)(uintptr_t)b->bytes : NULL;
+    for (size_t i = 0; b && i < n; i++) {
+        uint64_t size;
+        const void *data = xir_params_data(parts[i], &size);
+        if (size) memcpy(out, data, (size_t)size);
+        out += size;
+    }
+    return b;
+}
+
+xir_value *xir_params_concat(xir_network *net, xir_str text, xir_value *const *parts, size_t n) {
+    int64_t rows = 0;
+    uint64_t bytes = 0;
+    if (!net) return NULL;
+    if (!n || !parts) {
+        net_fail(net, XIR_E_INVALID, "there are no Params to join");
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (add_part(net, parts, i, &rows, &bytes)) return NULL;
+    }
+    const xir_type *type = joined_type(net, parts[0], rows);
+    if (!type) net_fail(net, XIR_E_MEMORY, "no memory for a parameter");
+    if (!type || !size_fits(net, text, type, bytes)) return NULL;
+    blob *b = joined_bytes(net, parts, n, bytes);
+    xir_value *value = b ? new_with(net, text, type, b) : NULL;
+    if (!b) net_fail(net, XIR_E_MEMORY, "no memory for %llu bytes of a parameter", (unsigned long long)bytes);
+    else if (!value) blob_release(b);
+    return value;
 }
 
 /* ---- changing ----------------------------------------------------------------------------------------------- */

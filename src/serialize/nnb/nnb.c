@@ -26,11 +26,11 @@ static bool may_begin(const uint8_t *head, size_t size) {
 }
 
 const format format_nnb = {
-    .name = "nnb", .meaning = "NNabla binary", .suffixes = "nnb", .probe = probe, .may_begin = may_begin,
-    .read = nnb_read, .write = nnb_write,
+    .name = "nnb", .meaning = "NNabla binary", .suffixes = "nnb", .traits = XIR_FORMAT_DIALECT, .probe = probe,
+    .may_begin = may_begin, .read = nnb_read, .write = nnb_write,
 };
 
 const format format_c = {
     .name = "c", .meaning = "NNabla binary as an array in C", .suffixes = "c",
-    .write = nnb_write_source,
+    .traits = XIR_FORMAT_DIALECT, .write = nnb_write_source,
 };
