@@ -127,7 +127,6 @@ static const char *read_source(const char *p, row_set *out) {
 
 bool row_next_set(const char **text, row_set *out) {
     const char *p = *text ? skip(*text) : "";
-    char *end;
     *out = (row_set){ .has_number = false };
     if (!*p) return *text = p, false;
     p = read_word(p, &out->field);
@@ -143,10 +142,12 @@ bool row_next_set(const char **text, row_set *out) {
         if (is_number) p++;
     }
     if (is_number) {
-        out->number = strtod(p, &end);
+        number v;
+        const size_t size = number_parse(p, strlen(p), &v);
+        if (!size) return false;
+        out->number = v.kind == NUMBER_I64 ? (double)v.i64 : v.kind == NUMBER_U64 ? (double)v.u64 : v.real;
         out->has_number = true;
-        if (end == p) return false;
-        p = end;
+        p += size;
     }
     if (*p && *p != ' ') return false;
     *text = p;

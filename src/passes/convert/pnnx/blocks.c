@@ -88,7 +88,7 @@ static bool read_patches(xir_node *at, patches *p) {
             if (to[k][i] < (k < 3) || to[k][i] > 1 << 16) return xir_node_unsupported(at, "this %s", names[k]);
     }
     for (size_t i = 0; i < 2; i++) {
-        if (p->in[i] > 1 << 24) return xir_node_unsupported(at, "very large dims");
+        if (p->in[i] < 0 || p->in[i] > 1 << 24) return xir_node_unsupported(at, "very large dims");
         const int64_t room = p->in[i] + 2 * p->pad[i] - p->dilation[i] * (p->size[i] - 1) - 1;
         if (room < 0) return xir_node_unsupported(at, "windows that do not fit");
         p->out[i] = room / p->stride[i] + 1;
@@ -138,7 +138,7 @@ bool pnnx_fold(xir_node *at) {
     x = pnnx_shaped(at, x, (int64_t[]){ n, c, p.size[0] * p.out[0], p.size[1] * p.out[1] }, 4);
     for (size_t i = 0; i < 2 && x; i++) {
         const int64_t rows = p.size[i] * p.out[i], columns = p.in[i];
-        if (rows * columns > PNNX_MOST_LISTED) return xir_node_unsupported(at, "very many windows");
+        if (columns > 0 && rows > PNNX_MOST_LISTED / columns) return xir_node_unsupported(at, "very many windows");
         double *matrix = arena_take(&at->c->scratch, (size_t)(rows * columns + 1) * sizeof *matrix);
         if (!matrix) return node_no_memory(at);
         memset(matrix, 0, (size_t)(rows * columns) * sizeof *matrix);

@@ -2,7 +2,7 @@
  * operation for each function. Numbers are folded while parsing; a dim that is known, size(@0,2), is a number. A list
  * in brackets is a list of integers, or the list of index tensors of an index_put. */
 #include <math.h>
-#include <stdlib.h>
+#include "base/number.h"
 #include "convert/lists.h"
 #include "convert/pnnx/pnnx.h"
 
@@ -56,8 +56,9 @@ static xir_value *as_real(xir_node *at, xir_value *v, bool is_python) {
 }
 
 /* An integer; beyond 2^53 a double would not be exact. */
+#define MOST_EXACT ((int64_t)1 << 53)
 static term of_integer(const parser *s, double v) {
-    if (fabs(v) <= 9007199254740992.0) return of_number(TERM_INT, v);
+    if (fabs(v) <= (double)MOST_EXACT) return of_number(TERM_INT, v);
     return failed(s, "an integer that is too large");
 }
 
@@ -181,7 +182,7 @@ static bool folded(binary_kind kind, term a, term b, term *out) {
     case DIV: *out = of_number(TERM_REAL, x / y); return y != 0;
     case FLOOR_DIVIDE: *out = of_number(both, floor(x / y)); return y != 0;
     case REMAINDER: *out = of_number(both, x - floor(x / y) * y); return y != 0;
-    case POW: *out = of_number(both, pow(x, y)); return y >= 0;
+    case POW: *out = of_number(y < 0 ? TERM_REAL : both, pow(x, y)); return x != 0 || y >= 0;
     case MAX: *out = of_number(both, x > y ? x : y); return true;
     case MIN: *out = of_number(both, x < y ? x : y); return true;
     default: return false;
@@ -305,7 +306,7 @@ static term call(parser *s, xir_str name, bool bare) {
         if (n == COUNT(args)) return failed(s, "too many operands");
         args[n++] = read_term(s);
         if (args[n - 1].kind == TERM_FAILED) return args[n - 1];
-    } while (takes(s, ',') && !bare);
+    } while (!bare && takes(s, ','));
     if (!bare && !takes(s, ')')) return failed(s, "expected )");
     const binary_kind kind = binary_of(name);
     if (xir_str_equal(name, XIR_STR("size")) && n == 2) return size_of(s, args[0], args[1]);
@@ -328,18 +329,23 @@ static bool is_name(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
 }
 
+/* A number ends where an operand does. */
+static bool ends(const parser *s) { return s->p == s->end || *s->p == ',' || *s->p == ')' || *s->p == ']'; }
+
 static term read_number(parser *s) {
-    char room[64], *stop;
-    size_t n = 0;
-    bool real = false;
-    for (; s->p < s->end && n + 1 < sizeof room && *s->p != ',' && *s->p != ')' && *s->p != ']'; s->p++) {
-        real |= *s->p == '.' || *s->p == 'e';
-        room[n++] = *s->p;
+    number v;
+    const size_t size = number_parse(s->p, (size_t)(s->end - s->p), &v);
+    parser after = *s;
+    after.p += size;
+    if (!size && s->end - s->p >= 4 && memcmp(s->p, "-inf", 4) == 0) {
+        after.p += 4;
+        v = (number){ .kind = NUMBER_REAL, .real = -INFINITY };
     }
-    room[n] = '\0';
-    const double v = strtod(room, &stop);
-    if (!n || *stop) return failed(s, "not a number");
-    return real || isinf(v) || isnan(v) ? of_number(TERM_REAL, v) : of_integer(s, v);
+    if (after.p == s->p || !ends(&after)) return failed(s, "not a number");
+    s->p = after.p;
+    if (v.kind == NUMBER_REAL || v.kind == NUMBER_OVERFLOW) return of_number(TERM_REAL, v.real);
+    const bool exact = v.kind == NUMBER_I64 && v.i64 >= -MOST_EXACT && v.i64 <= MOST_EXACT;
+    return exact ? of_number(TERM_INT, (double)v.i64) : failed(s, "an integer that is too large");
 }
 
 static term read_plain(parser *s) {
@@ -421,7 +427,7 @@ static xir_str joined(xir_node *at, const xir_list *list) {
 }
 
 bool pnnx_expression(xir_node *at) {
-    const xir_any *text = xir_node_attr(at, "expr");
+    const xir_any *text = xir_node_attr(at, "expr");   /* the row requires it */
     xir_ints numbers;
     term t = { .kind = TERM_FAILED };
     const bool is_list = text->kind == XIR_ANY_LIST;

@@ -231,6 +231,7 @@ bool pnnx_repeat_interleave(xir_node *at) {
     if (xir_node_failed(at)) return false;
     if (counts.n != 1 && counts.n != n)
         return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "expected %zu repeats, found %zu", n, counts.n);
+    if (n > PNNX_MOST_LISTED) return xir_node_unsupported(at, "very many repeats");
     for (size_t i = 0; i < n; i++) {
         const int64_t c = counts.v[counts.n == 1 ? 0 : i];
         if (c < 0 || c > PNNX_MOST_LISTED || (total += c) > PNNX_MOST_LISTED)
@@ -247,10 +248,11 @@ bool pnnx_repeat_interleave(xir_node *at) {
 /* The diagonal of a matrix, or a matrix with this diagonal. */
 bool pnnx_diag(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    const int64_t k = xir_node_int(at, "diagonal", 0), off = k < 0 ? -k : k;
+    const int64_t k = xir_node_int(at, "diagonal", 0);
     if (!x || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
-    if (v_rank(x) > 2 || v_rank(x) == 0 || off > 1 << 16 || v_dim(x, 0) > 1 << 16)
+    if (v_rank(x) > 2 || v_rank(x) == 0 || k < -(1 << 16) || k > 1 << 16 || v_dim(x, 0) > 1 << 16)
         return xir_node_unsupported(at, "this diagonal");
+    const int64_t off = k < 0 ? -k : k;
     const int64_t rows = v_dim(x, 0), columns = v_rank(x) == 2 ? v_dim(x, 1) : 0;
     if (v_rank(x) == 1) {   /* position rows of the vector with a 0 at its end is that 0 */
         const int64_t n = rows + off;

@@ -16,22 +16,36 @@ static xir_op *tuple_at(const xir_op *op, size_t i) {
     return is_of(made_by, construct) && made_by != op ? made_by : NULL;
 }
 
-/* Puts the items of tuples in place of the tuples. A tuple in a tuple is next; each step takes one tuple apart, and
- * what it puts in was made before it, so there is an end. */
-static xir_status spread(xir_op *op) {
-    enum { MOST_SPREAD = 1 << 16 };
-    for (size_t i = 0; i < xir_op_input_count(op) && i < MOST_SPREAD;) {
+/* The items of tuples in place of the tuples, and of the tuples among them. Tuples of a malformed file may contain
+ * themselves, or be empty and many: depth and steps are bounded. */
+enum { MOST_DEPTH = 64, MOST_STEPS = 1 << 17 };
+typedef struct items { xir_value **v; size_t n, steps; } items;
+
+static bool collect(const xir_op *op, items *to, int depth) {
+    const size_t n = xir_op_input_count(op);
+    if (depth > MOST_DEPTH) return false;
+    for (size_t i = 0; i < n; i++) {
         const xir_op *tuple = tuple_at(op, i);
-        if (!tuple) {
-            i++;
-            continue;
-        }
-        xir_status status = xir_op_remove_input(op, i);
-        for (size_t k = 0; k < xir_op_input_count(tuple) && !status; k++)
-            status = xir_op_insert_input(op, i + k, xir_op_input(tuple, (int64_t)k));
-        if (status) return status;
+        if (++to->steps > MOST_STEPS || (tuple && !collect(tuple, to, depth + 1))) return false;
+        if (tuple) continue;
+        if (to->v) to->v[to->n] = xir_op_input(op, (int64_t)i);
+        to->n++;
     }
-    return XIR_OK;
+    return true;
+}
+
+/* Beyond the bounds the tuples are kept. */
+static xir_status spread(xir_op *op) {
+    items all = { NULL, 0, 0 };
+    if (!collect(op, &all, 0)) return XIR_OK;
+    const xir_allocator *alloc = context_alloc(xir_network_context(xir_op_network(op)));
+    const size_t bytes = (all.n + 1) * sizeof *all.v;
+    all = (items){ mem_new(alloc, bytes), 0, 0 };
+    if (!all.v) return XIR_E_MEMORY;
+    (void)collect(op, &all, 0);
+    const xir_status status = xir_op_set_inputs(op, all.v, all.n);
+    mem_free(alloc, (void *)all.v, bytes);
+    return status;
 }
 
 /* The outputs of an Unpack of what a module makes, a tuple that nothing else uses, become the module's outputs. */

@@ -97,7 +97,7 @@ bool pnnx_slice_copy(xir_node *at) {
         b = b < 0 ? b + n : b, e = e < 0 ? e + n : e;
         b = b < 0 ? 0 : b > n ? n : b, e = e < b ? b : e > n ? n : e;
         begin.v[i] = b;
-        count.v[i] = (e - b + s.steps.v[i] - 1) / s.steps.v[i];
+        count.v[i] = (e - b) / s.steps.v[i] + ((e - b) % s.steps.v[i] != 0);
         if (__builtin_mul_overflow(total, count.v[i], &total) || total > PNNX_MOST_LISTED)
             return xir_node_unsupported(at, "a very large part");
     }
