@@ -2,6 +2,7 @@
  * are in one list of the context. */
 #include <stdio.h>
 #include <stdlib.h>
+#include "number.h"
 #include "convert/convert.h"
 
 enum { MOST_SETS = 32, MOST_NAME = 64 };   /* of a row, and the bytes of a set's name with its end */

@@ -21,6 +21,10 @@ static void large_counts(void **state) {
     STAYS("a=(1,4,3)f32", "nn.Fold f 1 1 a y kernel_size=(2,2) output_size=(-9223372036854775808,3)\n");
     STAYS("a=(1,65536,16711681)f32",
           "nn.Fold f 1 1 a y kernel_size=(65536,1) output_size=(16777216,1) dilation=(1,1) padding=(0,0)\n");
+    STAYS("a=(1,4,3,3)f32", "F.interpolate f 1 1 a y mode=nearest scale_factor=1e30\n");
+    STAYS("a=(1,4,3,3)f32", "F.interpolate f 1 1 a y mode=nearest scale_factor=(nan,nan)\n");
+    STAYS("a=(1)f32", "torch.full f 0 1 y dtype=torch.long fill_value=1e30 size=(2)\n");
+    STAYS("a=(2,3)i64", "F.pad f 1 1 a y mode=constant pad=(1,1) value=1e30\n");
 }
 
 /* From element 0 on in steps of 2^63 - 1: one element. */

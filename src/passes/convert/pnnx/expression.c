@@ -2,7 +2,7 @@
  * operation for each function. Numbers are folded while parsing; a dim that is known, size(@0,2), is a number. A list
  * in brackets is a list of integers, or the list of index tensors of an index_put. */
 #include <math.h>
-#include "base/number.h"
+#include "number.h"
 #include "convert/lists.h"
 #include "convert/pnnx/pnnx.h"
 

@@ -286,8 +286,9 @@ bool pnnx_full(xir_node *at) {
     if (!pnnx_is_none(at, "dtype")) element = pnnx_element(ctx, xir_node_text(at, "dtype", ""));
     if (!element) return xir_node_unsupported(at, "elements that XIR does not have");
     const double v = ones ? 1 : zeros ? 0 : xir_node_real(at, "fill_value", 0);
-    const xir_set value = xir_type_kind_of(element) == XIR_TYPE_FLOAT ? (xir_set)REAL("value", v)
-                                                                      : (xir_set)INT("value", (int64_t)v);
+    const bool real = xir_type_kind_of(element) == XIR_TYPE_FLOAT;
+    if (!real && !(v >= -0x1p63 && v < 0x1p63)) return xir_node_unsupported(at, "an integer of %g", v);
+    const xir_set value = real ? (xir_set)REAL("value", v) : (xir_set)INT("value", (int64_t)v);
     return xir_node_becomes(at, "ConstantOfShape", INS(make_list(at, &size)),
                             SETS(value, OBJ("element_dtype", element)));
 }

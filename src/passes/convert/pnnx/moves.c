@@ -153,6 +153,8 @@ bool pnnx_pad(xir_node *at) {
     const bool edge = module ? !strncmp(type.data + 3, "Repl", 4) : xir_str_equal(mode, XIR_STR("replicate"));
     if (xir_str_equal(mode, XIR_STR("circular"))) return xir_node_unsupported(at, "padding that wraps around");
     const double value = xir_node_real(at, "value", 0);
+    if (v_is_integer(x) && !(value >= -0x1p63 && value < 0x1p63))
+        return xir_node_unsupported(at, "an integer of %g", value);
     const xir_set fill = v_is_integer(x) ? (xir_set)INT("value", (int64_t)value) : (xir_set)REAL("value", value);
     const char *word = reflect ? "REFLECTION" : edge ? "REPLICATION" : "CONSTANT";
     return xir_node_becomes(at, "Pad", INS(x), SETS(LIST("padding", &all), WORD("mode", xir_str_of(word)), fill));

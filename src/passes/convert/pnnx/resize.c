@@ -53,9 +53,10 @@ static bool read_axes(xir_node *at, const xir_value *x, bool corners, resize_axi
     for (size_t k = 0; k < n; k++) {
         const double factor = factors ? factors[n_factors == 1 ? 0 : k] : 0;
         const int64_t in = v_dim(x, v_rank(x) - n + k);
-        axes[k] = (resize_axis){ in, factors ? (int64_t)floor((double)in * factor) : size.v[k], 0 };
-        if (axes[k].out < 1 || axes[k].out > 1 << 20 || in < 1 || in > 1 << 20 || (factors && !(factor > 0)))
-            return xir_node_unsupported(at, "a size of %lld", (long long)axes[k].out);
+        const double out = factors ? floor((double)in * factor) : (double)size.v[k];
+        if (!(out >= 1 && out <= 1 << 20) || in < 1 || in > 1 << 20)
+            return xir_node_unsupported(at, "a size of %g", out);
+        axes[k] = (resize_axis){ in, (int64_t)out, 0 };
         axes[k].step = factors && !again ? 1 / factor : (double)in / (double)axes[k].out;
         if (corners) axes[k].step = axes[k].out > 1 ? (double)(in - 1) / (double)(axes[k].out - 1) : 0;
     }
