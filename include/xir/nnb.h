@@ -3,7 +3,8 @@
 #ifndef XIR_NNB_H
 #define XIR_NNB_H
 
-#include <xir/base.h>
+#include <xir/diag.h>
+#include <xir/network.h>
 
 XIR_BEGIN
 
@@ -24,6 +25,13 @@ typedef struct xir_nnb_function {
 /* The i-th number in ascending order, and the one of an id; NULL if there is none. */
 XIR_API const xir_nnb_function *xir_nnb_function_at(size_t i);
 XIR_API const xir_nnb_function *xir_nnb_function_find(uint32_t id);
+
+/* Checks a network of functions of NNabla, and adds all findings, with the numbers that functions and variables have in
+ * the file: "/functions/3/argument/pad", "/variables/12". Checked are numbers and api levels of functions, how many
+ * ends and which arguments they have, types and shapes of variables, and the buffers: whether they are large enough,
+ * and whether a variable is made before it is used and not overwritten before. Returns the status of the first error;
+ * XIR_OK for other networks; XIR_E_MEMORY. The network is only read. */
+XIR_API xir_status xir_nnb_check(const xir_network *net, xir_diags *why);
 
 XIR_END
 

@@ -26,6 +26,7 @@
 #include <xir/sugar.h>
 #include <xir/serialize.h>
 #include <xir/format.h>
+#include <xir/nnb.h>
 #include <xir/pnnx.h>
 #include <xir/array.h>
 #include <xir/exec.h>

@@ -18,6 +18,7 @@
 
 enum { NNB_HEADER = 56, NNB_VARIABLE = 20, NNB_RECORD = 20 };   /* sizes; a record without its arguments */
 enum { NNB_OLDEST = 2, NNB_NEWEST = 3, NNB_API_NEWEST = 45 };
+enum { NNB_REVISION = 5000 };   /* above it the second word is not an api level, but of before there were any */
 enum { NNB_FLOAT32, NNB_INT16, NNB_INT8, NNB_SIGN, NNB_TYPES };   /* types of variables */
 
 /* Tags of this format. */

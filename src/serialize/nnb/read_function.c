@@ -5,7 +5,7 @@
 #include <math.h>
 #include "number.h"
 
-enum { REVISION = 5000, AVERAGE_POOLING = 6 };   /* above it the second word is not an api level */
+enum { AVERAGE_POOLING = 6 };
 
 typedef struct record {
     const uint8_t       *p;
@@ -127,7 +127,7 @@ static bool take_argument(nnb_reader *r, const record *f, const nnb_argument *a,
 
 /* The last byte of AveragePooling 6 changed its meaning (trap 7): files with a revision have including_pad there. */
 static xir_str argument_name(const nnb_reader *r, const record *f, size_t i) {
-    const bool old = f->id == AVERAGE_POOLING && r->api > REVISION && i + 1 == f->sig->n;
+    const bool old = f->id == AVERAGE_POOLING && r->api > NNB_REVISION && i + 1 == f->sig->n;
     return old ? XIR_STR("including_pad") : f->sig->arguments[i].name;
 }
 
