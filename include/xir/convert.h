@@ -116,6 +116,9 @@ typedef struct xir_dialect_decl {
     /* Changes the structure of a network before its ops are converted one by one: tuples become several values. Sets
      * *changed if it did. Returns XIR_OK or XIR_E_MEMORY. NULL: nothing. */
     xir_status           (*prepare)(xir_network *net, bool *changed);
+    /* The type whose row converts ops of a type without a row: another spelling, of older files. Writes up to `room`
+     * bytes and returns their number; 0: none. NULL: types have one spelling. */
+    size_t               (*spelled)(xir_str type, char *out, size_t room);
 } xir_dialect_decl;
 
 #define XIR_DIALECT_HEAD(prefix_, name_) \

@@ -57,7 +57,11 @@ const convert_class *conversion_class(conversion *c, const xir_class *cls) {
     xir_str key = xir_class_key(cls), domain;
     *made = (convert_class){ .dialect = dialect };
     convert_split_key(made->dialect, key, &domain, &made->type);
-    made->row = xir_convert_find(c->ctx, key);
+    made->row = convert_row_of(c->ctx, dialect, key);
+    if (made->row && !xir_str_equal(key, xir_str_of(made->row->name))) {   /* hooks know the type of their row */
+        key = xir_str_of(made->row->name);
+        convert_split_key(made->dialect, key, &domain, &made->type);
+    }
     made->foreign = domain.size > 0;
     if (made->row) {
         row_attribute attribute;

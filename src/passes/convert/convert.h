@@ -31,6 +31,8 @@ const char *convert_operators(const xir_dialect_decl *dialect);
 bool            convert_check(const xir_dialect_decl *dialect, xir_node *at);
 void            convert_types(const xir_dialect_decl *dialect, xir_node *at);
 const xir_type *convert_element(const xir_dialect_decl *dialect, const xir_value *v);
+/* The row of an op of a key, by its own type or another spelling of it; NULL if there is none. */
+const xir_convert_row *convert_row_of(xir_context *ctx, const xir_dialect_decl *dialect, xir_str key);
 xir_status      convert_prepare(const xir_dialect_decl *dialect, xir_network *net, bool *changed);
 
 /* A row of a table; all rows of a table have the size of the first. */

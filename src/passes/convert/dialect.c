@@ -40,6 +40,19 @@ const xir_type *convert_element(const xir_dialect_decl *dialect, const xir_value
     return HAS(dialect, element) ? dialect->element(v) : NULL;
 }
 
+const xir_convert_row *convert_row_of(xir_context *ctx, const xir_dialect_decl *dialect, xir_str key) {
+    enum { MOST_KEY = 200 };
+    char text[MOST_KEY];
+    const xir_convert_row *row = xir_convert_find(ctx, key);
+    const size_t prefix = strlen(dialect->prefix);
+    if (row || !HAS(dialect, spelled)) return row;
+    const size_t n = dialect->spelled((xir_str){ key.data + prefix, key.size - prefix }, text + prefix,
+                                      sizeof text - prefix);
+    if (!n || n > sizeof text - prefix) return NULL;
+    memcpy(text, dialect->prefix, prefix);
+    return xir_convert_find(ctx, (xir_str){ text, prefix + n });
+}
+
 xir_status convert_prepare(const xir_dialect_decl *dialect, xir_network *net, bool *changed) {
     return dialect && HAS(dialect, prepare) ? dialect->prepare(net, changed) : XIR_OK;
 }

@@ -225,4 +225,37 @@ bool xir_convert_copy(xir_node *at) {
     return xir_node_result(at, 0, x && xir_value_is_params(x) ? x : xir_node_unary(at, "Copy", x));
 }
 
+/* The coordinate along `axis` of every element of a tensor with these known dims. */
+static xir_value *make_coordinates(xir_node *at, const xir_ints *dims, size_t axis) {
+    const int64_t n = product_of(dims, 0, dims->n), after = product_of(dims, axis + 1, dims->n);
+    double *v = arena_take(&at->c->scratch, ((size_t)n + 1) * sizeof *v);
+    if (!v) return node_no_memory(at), NULL;
+    for (int64_t i = 0; i < n; i++) v[i] = (double)(i / after % dims->v[axis]);
+    return xir_node_constant(at, xir_type_sint(at->c->ctx, 64), dims, v, (size_t)n);
+}
+
+xir_value *make_scattered(xir_node *at, xir_value *data, xir_value *indices, xir_value *updates, size_t axis,
+                          xir_str reduction) {
+    enum { MOST_PLACES = 1 << 22 };
+    if (xir_node_failed(at) || !data || !indices || !updates) return NULL;
+    const size_t rank = v_rank(data);
+    if (v_rank(indices) != rank) {
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected %zu dims, like input 0, found %zu",
+                                rank, v_rank(indices)), NULL;
+    }
+    const xir_ints dims = xir_node_dims(at, indices);
+    if (xir_node_failed(at) || !xir_node_need_dims(at, indices, 0, SIZE_MAX)) return NULL;
+    const int64_t n = product_of(&dims, 0, rank);
+    if (n < 0 || n > MOST_PLACES) return xir_node_unsupported(at, "a large number of indices"), NULL;
+    xir_value **parts = arena_take(&at->c->scratch, (rank + 1) * sizeof *parts);
+    if (!parts) return node_no_memory(at), NULL;
+    for (size_t k = 0; k < rank; k++) {
+        parts[k] = k == axis ? xir_node_cast(at, indices, xir_type_sint(at->c->ctx, 64))
+            : make_coordinates(at, &dims, k);
+    }
+    if (xir_node_failed(at)) return NULL;
+    xir_value *places = xir_node_make(at, "Stack", (xir_values){ parts, rank }, SETS(INT("dim", (int64_t)rank)));
+    return xir_node_make(at, "ScatterND", INS(data, places, updates), SETS(WORD("reduction", reduction)));
+}
+
 bool xir_convert_unsupported(xir_node *at) { return xir_node_unsupported(at, "XIR has no operation for it"); }

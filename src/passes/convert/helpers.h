@@ -36,6 +36,11 @@ static inline xir_value *make_reshaped(xir_node *at, xir_value *x, const xir_int
 /* The element type of a value in words of tensor formats, "float" or "int64". */
 const char *element_words(const xir_value *v, char out[40]);
 
+/* data[i, indices[i, j], j] = updates[i, j]: the index replaces the coordinate along the axis. `reduction` combines
+ * updates and elements: none, add, mul, max or min. */
+xir_value *make_scattered(xir_node *at, xir_value *data, xir_value *indices, xir_value *updates, size_t axis,
+                          xir_str reduction);
+
 /* The product of items [from, to); -1 if one of them is unknown, or on overflow. */
 int64_t product_of(const xir_ints *list, size_t from, size_t to);
 

@@ -202,6 +202,11 @@ static const pair pairs[] = {
       "e.weight=(3,4)", "Gather e.weight,a y" },
     { "a=(4,6)f32 b=(4,2)i64", "y", "torch.gather g 2 1 a b y dim=1 $input=a $index=b\n", "", "GatherElements a,b y axis=1" },
     { "a=(4,6)f32 b=(3)i64", "y", "torch.index_select g 2 1 a b y dim=1 $input=a $index=b\n", "", "Gather a,b y axis=1" },
+    { "a=(3,6)f32 b=(2,4)i64 c=(3,5)f32", "y",
+      "torch.scatter_add s 3 1 a b c y dim=0 $input=a $index=b $src=c\n", "s=[0,0] e=[2,4]",
+      "Slice c,s,e d;ScatterElements a,b,d y axis=0 reduction=add" },
+    { "a=(4,6)f32 b=(4,6)bool", "y", "torch.masked_select m 2 1 a b y $input=a $mask=b\n", "i=[-1]",
+      "Reshape a,i f;Reshape b,i c;Compress f,c y" },
     { "a=(4,6)bool b=(4,6)f32 c=(6)f32", "y", "torch.where w 3 1 a b c y $condition=a $input=b $other=c\n", "",
       "Where a,b,c y" },
     /* images */
@@ -222,18 +227,17 @@ static bool agree(const xir_array *a, const xir_array *b) {
     return xir_array_compare(a, b, 1e-5, 1e-5, &d) == XIR_OK && d.same_shape && !d.count;
 }
 
-static void operators_of_both(void **state) {
-    (void)state;
+static void compare(const pair *list, size_t n_pairs) {
     size_t wrong = 0;
-    for (size_t i = 0; i < COUNT(pairs); i++) {
+    for (size_t i = 0; i < n_pairs; i++) {
         xir_array *x[PNNX_MOST_ENDS] = { NULL }, *y[PNNX_MOST_ENDS] = { NULL };
-        xir_network *net = pnnx_net(pairs[i].inputs, pairs[i].lines, pairs[i].outputs);
-        xir_network *onnx = onnx_net(pairs[i].inputs, pairs[i].weights, pairs[i].nodes, pairs[i].outputs);
-        pnnx_converted(net, pairs[i].lines);
+        xir_network *net = pnnx_net(list[i].inputs, list[i].lines, list[i].outputs);
+        xir_network *onnx = onnx_net(list[i].inputs, list[i].weights, list[i].nodes, list[i].outputs);
+        pnnx_converted(net, list[i].lines);
         const size_t n = pnnx_run(net, x);
         assert_int_equal(pnnx_run(onnx, y), n);
         for (size_t k = 0; k < n; k++) {
-            if (!agree(x[k], y[k])) print_error("output %zu differs: %s", k, pairs[i].lines), wrong++;
+            if (!agree(x[k], y[k])) print_error("output %zu differs: %s", k, list[i].lines), wrong++;
             xir_array_free(x[k]);
             xir_array_free(y[k]);
         }
@@ -241,6 +245,35 @@ static void operators_of_both(void **state) {
         xir_network_free(onnx);
     }
     assert_int_equal(wrong, 0);
+}
+
+static void operators_of_both(void **state) {
+    (void)state;
+    compare(pairs, COUNT(pairs));
+}
+
+/* Files of 2021: types of modules are bare, bools are numbers, and an expression has brackets or a third item. */
+static const pair older[] = {
+    { IMAGE, "y", "Conv2d c 1 1 a y bias=1 dilation=(1,1) groups=1 in_channels=4 kernel_size=(3,3) out_channels=2 "
+      "padding=(1,1) stride=(2,2) @bias=(2)f32 @weight=(2,4,3,3)f32\n", "c.bias=(2) c.weight=(2,4,3,3)",
+      "Conv a,c.weight,c.bias y pads=[1,1,1,1] strides=[2,2]" },
+    { IMAGE, "y", "BatchNorm2d n 1 1 a b affine=1 eps=1.000000e-03 num_features=4 @bias=(4)f32 @running_mean=(4)f32 "
+      "@running_var=(4)f32 @weight=(4)f32\nReLU r 1 1 b y\n",
+      "n.bias=(4) n.running_mean=(4) n.running_var=(4) n.weight=(4)",
+      "BatchNormalization a,n.weight,n.bias,n.running_mean,n.running_var b epsilon=0.001;Relu b y" },
+    { IMAGE, "y", "MaxPool2d p 1 1 a y ceil_mode=1 dilation=(1,1) kernel_size=(3,3) padding=(0,0) stride=(2,2)\n", "",
+      "MaxPool a y ceil_mode=1 kernel_shape=[3,3] strides=[2,2]" },
+    { IMAGE, "y", "Upsample u 1 1 a y mode=nearest scale_factors=(2.000000e+00,3.000000e+00) size=None\n", "i=[2,4,14,18]",
+      "Resize a,,,i y coordinate_transformation_mode=asymmetric mode=nearest nearest_mode=floor" },
+    { "a=(5,4)f32", "y", "Linear l 1 1 a y bias=1 in_channels=4 out_channels=3 @bias=(3)f32 @weight=(3,4)f32\n",
+      "l.bias=(3) l.weight=(3,4)", "Gemm a,l.weight,l.bias y transB=1" },
+    { IMAGE, "y", "AdaptiveAvgPool2d p 1 1 a b output_size=(1,1)\nDropout d 1 1 b y\n", "", "GlobalAveragePool a y" },
+    { IMAGE, "y", "Expression e 2 1 a a y expr=add(@0,@1,1)\n", "", "Add a,a y" },
+    { IMAGE, "y", "torch.mean m 1 1 a y dim=(2,3) keepdim=0\n", "i=[2,3]", "ReduceMean a,i y keepdims=0" },
+};
+static void operators_of_2021(void **state) {
+    (void)state;
+    compare(older, COUNT(older));
 }
 
 /* ---- by formula ------------------------------------------------------------------------------------------------- */
@@ -330,6 +363,7 @@ static void tuples(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operators_of_both),
+        cmocka_unit_test(operators_of_2021),
         cmocka_unit_test(activations),
         cmocka_unit_test(tuples),
     };

@@ -4,40 +4,14 @@
 
 enum { MOST_PLACES = 1 << 22 };
 
-/* The coordinate along `axis` of every element of a tensor with these known dims. */
-static xir_value *make_coordinates(xir_node *at, const xir_ints *dims, size_t axis) {
-    const int64_t n = product_of(dims, 0, dims->n), after = product_of(dims, axis + 1, dims->n);
-    double *v = arena_take(&at->c->scratch, ((size_t)n + 1) * sizeof *v);
-    if (!v) return node_no_memory(at), NULL;
-    for (int64_t i = 0; i < n; i++) v[i] = (double)(i / after % dims->v[axis]);
-    return xir_node_constant(at, xir_type_sint(at->c->ctx, 64), dims, v, (size_t)n);
-}
-
-/* data[i, indices[i, j], j] = updates[i, j]: the index replaces the coordinate along the axis. */
 bool onnx_scatter_elements(xir_node *at) {
     xir_value *data = xir_node_input(at, 0), *indices = xir_node_input(at, 1), *updates = xir_node_input(at, 2);
     int64_t axis;
     if (!xir_node_one_of(at, "reduction", "none", "none|add|mul|max|min") || xir_node_failed(at)) return false;
     const size_t rank = v_rank(data);
     if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), rank, &axis)) return false;
-    if (v_rank(indices) != rank) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected %zu dims, like input 0, found %zu",
-                                rank, v_rank(indices));
-    }
-    const xir_ints dims = xir_node_dims(at, indices);
-    if (xir_node_failed(at) || !xir_node_need_dims(at, indices, 0, SIZE_MAX)) return false;
-    const int64_t n = product_of(&dims, 0, rank);
-    if (n < 0 || n > MOST_PLACES) return xir_node_unsupported(at, "a large number of indices");
-    xir_value **parts = arena_take(&at->c->scratch, rank * sizeof *parts);
-    if (!parts) return node_no_memory(at);
-    for (size_t k = 0; k < rank; k++) {
-        parts[k] = (int64_t)k == axis ? xir_node_cast(at, indices, xir_type_sint(at->c->ctx, 64))
-            : make_coordinates(at, &dims, k);
-    }
-    if (xir_node_failed(at)) return false;
-    xir_value *places = xir_node_make(at, "Stack", (xir_values){ parts, rank }, SETS(INT("dim", (int64_t)rank)));
-    return xir_node_becomes(at, "ScatterND", INS(data, places, updates),
-                            SETS(WORD("reduction", xir_node_text(at, "reduction", "none"))));
+    return xir_node_result(at, 0, make_scattered(at, data, indices, updates, (size_t)axis,
+                                                 xir_node_text(at, "reduction", "none")));
 }
 
 /* In each batch, reverses the given number of first elements along the time axis; the others stay in place. */

@@ -167,7 +167,31 @@ bool pnnx_index_put(xir_node *at) {
                                       SETS(WORD("reduction", xir_str_of(add ? "add" : "none"))));
 }
 
-bool pnnx_scatter_add(xir_node *at) { return xir_node_unsupported(at, "sums by index"); }
+/* Elements of the source beyond the index's dims do not count. */
+bool pnnx_scatter_add(xir_node *at) {
+    int64_t axis;
+    xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1), *src = xir_node_input(at, 2);
+    if (!x || !pnnx_is_index(at, 1, index) || !xir_node_same_elements(at, 0, x, 2, src)) return false;
+    if (!pnnx_axis(at, "dim", 0, v_rank(x), &axis)) return false;
+    for (size_t i = 0; src && i < v_rank(src) && i < v_rank(index); i++) {
+        const int64_t n = v_dim(index, i);
+        if (n >= 0 && n != v_dim(src, i)) src = pnnx_part(at, src, i, 0, n, 1);
+    }
+    return xir_node_result(at, 0, make_scattered(at, x, index, src, (size_t)axis, XIR_STR("add")));
+}
+
+/* The elements at the positions where the mask holds. */
+bool pnnx_masked_select(xir_node *at) {
+    static const int64_t swap[] = { 1, 0 };
+    xir_value *x = xir_node_input(at, 0), *mask = xir_node_input(at, 1);
+    if (xir_node_failed(at) || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
+    xir_ints dims = xir_node_dims(at, x);
+    if (v_rank(mask) > dims.n || !dims.n) return xir_node_unsupported(at, "a mask of more dims");
+    mask = dims.v ? xir_node_make(at, "Expand", INS(mask), SETS(LIST("sizes", &dims))) : NULL;
+    xir_value *places = mask ? xir_node_unary(at, "NonZero", mask) : NULL;
+    places = places ? xir_node_transposed(at, places, swap, 2, NULL) : NULL;
+    return places && xir_node_becomes(at, "GatherND", INS(x, places), NO_SETS);
+}
 
 /* The bounds of a Tensor.slice: numbers and inputs. */
 bool pnnx_slice_indexes(xir_node *at) {

@@ -1,5 +1,6 @@
 /* PNNX as a dialect (docs/pnnx.md): the words for its operators, and what the network needs before they are converted:
  * a tuple that is a result of the network becomes its items, and so do the results of one that is taken apart again. */
+#include <stdio.h>
 #include <string.h>
 #include "convert/pnnx/pnnx.h"
 
@@ -117,6 +118,15 @@ bool pnnx_is_pure(const xir_op *op) {
         if (key.size >= strlen(families[i]) && memcmp(key.data, families[i], strlen(families[i])) == 0) return true;
     }
     return false;
+}
+
+/* In 2021 types of modules were bare: "Conv2d" is nn.Conv2d, "Expression" is pnnx.Expression. */
+size_t pnnx_spelled(xir_str type, char *out, size_t room) {
+    const char *const family = xir_str_equal(type, XIR_STR("Expression")) || xir_str_equal(type, XIR_STR("Attribute"))
+                             ? "pnnx." : "nn.";
+    for (size_t i = 0; i < type.size; i++) if (type.data[i] == '.' || type.data[i] == ':') return 0;
+    const int n = snprintf(out, room, "%s%.*s", family, (int)(type.size < 100 ? type.size : 100), type.data);
+    return n > 0 && (size_t)n < room ? (size_t)n : 0;
 }
 
 /* The file's ends are the network's Input, 0, and Output; each other line is an op, from 1 on. */

@@ -16,6 +16,7 @@ enum {
 xir_status pnnx_prepare(xir_network *net, bool *changed);
 bool       pnnx_is_pure(const xir_op *op);
 int64_t    pnnx_number(const xir_op *op);
+size_t     pnnx_spelled(xir_str type, char *out, size_t room);
 void       pnnx_split_key(xir_str key, xir_str *domain, xir_str *type);
 
 /* The element type of PyTorch's word, "torch.float"; NULL if it is unknown, or if XIR has no such type. */
@@ -55,17 +56,18 @@ xir_value *pnnx_softmax(xir_node *at, const char *cls, xir_value *x, int64_t axi
 
 #define PNNX_HOOKS(HOOK) \
     HOOK(expression) HOOK(attribute) HOOK(threshold) HOOK(rrelu) HOOK(celu) HOOK(selu) HOOK(glu) HOOK(soft) HOOK(gelu) \
-    HOOK(prelu) HOOK(compare) HOOK(logic) HOOK(bits) HOOK(clamp) HOOK(to) HOOK(fill) HOOK(masked_fill) HOOK(where) HOOK(addmm)     \
-    HOOK(conv) HOOK(conv_transpose) HOOK(max_pool) HOOK(avg_pool) HOOK(lp_pool) HOOK(adaptive_avg) HOOK(adaptive_max)  \
-    HOOK(linear) HOOK(batch_norm) HOOK(instance_norm) HOOK(group_norm) HOOK(layer_norm) HOOK(rms_norm) HOOK(lrn)       \
-    HOOK(normalize) HOOK(pairwise_distance) HOOK(reduce) HOOK(logsumexp) HOOK(std) HOOK(norm) HOOK(arg) HOOK(min_max)  \
-    HOOK(topk) HOOK(cumsum) HOOK(cumprod) HOOK(reshape) HOOK(permute) HOOK(transpose) HOOK(flatten) HOOK(unflatten)    \
-    HOOK(squeeze) HOOK(unsqueeze) HOOK(slice) HOOK(slice_copy) HOOK(select) HOOK(narrow) HOOK(expand) HOOK(repeat)     \
-    HOOK(cat) HOOK(stack) HOOK(chunk) HOOK(split) HOOK(tensor_split) HOOK(unbind) HOOK(roll) HOOK(flip) HOOK(pad)      \
-    HOOK(pixel_shuffle) HOOK(pixel_unshuffle) HOOK(channel_shuffle) HOOK(fold) HOOK(unfold) HOOK(embedding)            \
-    HOOK(index_select) HOOK(gather) HOOK(index) HOOK(index_put) HOOK(slice_indexes) HOOK(einsum) HOOK(matmul)          \
-    HOOK(resize) HOOK(grid_sample) HOOK(affine_grid) HOOK(recurrent) HOOK(attention) HOOK(sdpa) HOOK(cross) HOOK(like) \
-    HOOK(full) HOOK(arange) HOOK(repeat_interleave) HOOK(diag) HOOK(scatter_add)
+    HOOK(prelu) HOOK(compare) HOOK(logic) HOOK(bits) HOOK(clamp) HOOK(to) HOOK(fill) HOOK(masked_fill) HOOK(where)     \
+    HOOK(addmm) HOOK(conv) HOOK(conv_transpose) HOOK(max_pool) HOOK(avg_pool) HOOK(lp_pool) HOOK(adaptive_avg)         \
+    HOOK(adaptive_max) HOOK(linear) HOOK(batch_norm) HOOK(instance_norm) HOOK(group_norm) HOOK(layer_norm)             \
+    HOOK(rms_norm) HOOK(lrn) HOOK(normalize) HOOK(pairwise_distance) HOOK(reduce) HOOK(logsumexp) HOOK(std) HOOK(norm) \
+    HOOK(arg) HOOK(min_max) HOOK(topk) HOOK(cumsum) HOOK(cumprod) HOOK(reshape) HOOK(permute) HOOK(transpose)          \
+    HOOK(flatten) HOOK(unflatten) HOOK(squeeze) HOOK(unsqueeze) HOOK(slice) HOOK(slice_copy) HOOK(select) HOOK(narrow) \
+    HOOK(expand) HOOK(repeat) HOOK(cat) HOOK(stack) HOOK(chunk) HOOK(split) HOOK(tensor_split) HOOK(unbind) HOOK(roll) \
+    HOOK(flip) HOOK(pad) HOOK(pixel_shuffle) HOOK(pixel_unshuffle) HOOK(channel_shuffle) HOOK(fold) HOOK(unfold)       \
+    HOOK(embedding) HOOK(index_select) HOOK(gather) HOOK(index) HOOK(index_put) HOOK(slice_indexes) HOOK(einsum)       \
+    HOOK(matmul) HOOK(resize) HOOK(grid_sample) HOOK(affine_grid) HOOK(recurrent) HOOK(attention) HOOK(sdpa)           \
+    HOOK(cross) HOOK(like) HOOK(full) HOOK(arange) HOOK(repeat_interleave) HOOK(diag) HOOK(scatter_add)                \
+    HOOK(masked_select)
 #define HOOK(name) xir_convert_fn pnnx_##name;
 PNNX_HOOKS(HOOK)
 #undef HOOK

@@ -29,6 +29,11 @@ static bool read_mode(xir_node *at, resize_mode *mode, bool *corners) {
            xir_node_unsupported(at, "the mode area");
 }
 
+/* Files of 2021 have factors for each axis by another name. */
+static const char *factors_name(const xir_node *at) {
+    return xir_node_attr(at, "scale_factors") ? "scale_factors" : "scale_factor";
+}
+
 /* The new sizes: given, as an input, or by factors. A factor gives the step unless it is computed again. */
 static bool read_axes(xir_node *at, const xir_value *x, bool corners, resize_axis *axes, size_t n) {
     xir_ints size = { NULL, 0 };
@@ -39,9 +44,9 @@ static bool read_axes(xir_node *at, const xir_value *x, bool corners, resize_axi
         if (!xir_node_ints(at, 1, &size)) return false;
         if (size.n == 1) size = xir_node_make_ints(at, n, size.v[0]);
     } else if (!pnnx_list(at, "size", n, &size)) {
-        const xir_any *a = xir_node_attr(at, "scale_factor");
+        const xir_any *a = xir_node_attr(at, factors_name(at));
         if (xir_node_failed(at)) return false;
-        if (a && a->kind == XIR_ANY_LIST) (void)xir_node_real_items(at, "scale_factor", &factors, &n_factors);
+        if (a && a->kind == XIR_ANY_LIST) (void)xir_node_real_items(at, factors_name(at), &factors, &n_factors);
         else if (!pnnx_is_none(at, "scale_factor"))
             one = xir_node_real(at, "scale_factor", 1), factors = &one, n_factors = 1;
         if (!n_factors) return xir_node_invalid(at, XIR_E_MISSING, NULL, "size and scale_factor are missing");
@@ -118,7 +123,7 @@ static bool resize_open(xir_node *at, xir_value *x, resize_mode mode, bool corne
         xir_value *y = make_listed(at, "Resize", xir_node_channels_last(at, x), &to, sets);
         return xir_node_result(at, 0, y ? xir_node_channels_second(at, y) : NULL);
     }
-    if (!xir_node_real_items(at, "scale_factor", &factors, &count) || count != n || corners || mode == CUBIC)
+    if (!xir_node_real_items(at, factors_name(at), &factors, &count) || count != n || corners || mode == CUBIC)
         return xir_node_unsupported(at, "an image of unknown size");
     for (size_t k = 0; k < n && whole.v; k++) {
         if (factors[k] < 1 || factors[k] > 1 << 16 || factors[k] != floor(factors[k]))

@@ -12,8 +12,8 @@
     { XIR_CONVERT_HEAD, "pnnx::" type, "1 input", "1", attributes, "Copy", NULL, xir_convert_copy }
 /* A module and a function without parameters. */
 #define BOTH(module, function, cls, sets) \
-    ROW("nn." module, "1 input", "1", "inplace:b", cls, sets), \
-    ROW("F." function, "1 input", "1", "inplace:b", cls, sets)
+    ROW("nn." module, "1 input", "1", "inplace:bi", cls, sets), \
+    ROW("F." function, "1 input", "1", "inplace:bi", cls, sets)
 #define BOTH_BY(module, function, attributes, cls, sets, hook) \
     BY_HOOK("nn." module, "1 input", "1", attributes, cls, sets, hook), \
     BY_HOOK("F." function, "1 input", "1", attributes, cls, sets, hook)
@@ -75,9 +75,10 @@
 #define COMPARE(name, cls) BY_HOOK("torch." name, "1-2 input other", "1", "other:if", cls, NULL, compare)
 #define LOGIC(name, cls)   BY_HOOK("torch." name, "2 input other", "1", "", cls, NULL, logic)
 #define BITS(name, cls)    BY_HOOK("torch." name, "1-2 input other", "1", "other:ib", cls, NULL, bits)
-#define REDUCE(name, cls)  BY_HOOK("torch." name, "1 input", "1", "dim:Iin keepdim:b dtype:sn", cls, NULL, reduce)
-#define RESIZE_KEYS "align_corners:bn mode:s recompute_scale_factor:bn scale_factor:Ffin size:Iin antialias:b"
-#define CELLS "batch_first:b bias:b bidirectional:b hidden_size:i input_size:i num_layers:i proj_size:i " \
+#define REDUCE(name, cls)  BY_HOOK("torch." name, "1 input", "1", "dim:Iin keepdim:bi dtype:sn", cls, NULL, reduce)
+#define RESIZE_KEYS "align_corners:bin mode:s recompute_scale_factor:bin scale_factor:Ffin scale_factors:Fn " \
+                    "size:Iin antialias:bi"
+#define CELLS "batch_first:bi bias:bi bidirectional:bi hidden_size:i input_size:i num_layers:i proj_size:i " \
               "nonlinearity:s dropout:f *:t"
 #define PADS(type) BY_HOOK("nn." type, "1 input", "1", "padding:Ii value:fi", "Pad", NULL, pad)
 
@@ -94,19 +95,19 @@ static const xir_convert_row rows[] = {
     BOTH("Hardswish", "hardswish", "Hardswish", NULL), BOTH("LogSigmoid", "logsigmoid", "LogSigmoid", NULL),
     BOTH("Softsign", "softsign", "Softsign", NULL), BOTH("Tanhshrink", "tanhshrink", "Tanhshrink", NULL),
     BOTH("ReLU6", "relu6", "ReLU", "max_value=6"),
-    BOTH_WITH("LeakyReLU", "leaky_relu", "negative_slope:fi inplace:b", "ReLU", "alpha=negative_slope:0.01"),
-    BOTH_WITH("ELU", "elu", "alpha:fi inplace:b", "ELU", "alpha=alpha:1"),
-    BOTH_WITH("Hardtanh", "hardtanh", "max_val:fi min_val:fi inplace:b", "Hardtanh",
+    BOTH_WITH("LeakyReLU", "leaky_relu", "negative_slope:fi inplace:bi", "ReLU", "alpha=negative_slope:0.01"),
+    BOTH_WITH("ELU", "elu", "alpha:fi inplace:bi", "ELU", "alpha=alpha:1"),
+    BOTH_WITH("Hardtanh", "hardtanh", "max_val:fi min_val:fi inplace:bi", "Hardtanh",
             "min_val=min_val:-1 max_val=max_val:1"),
     BOTH_WITH("Hardshrink", "hardshrink", "lambd:fi", "Hardshrink", "lambda=lambd:0.5"),
     BOTH_WITH("Softshrink", "softshrink", "lambd:fi", "Softshrink", "lambda=lambd:0.5"),
     BOTH_WITH("Softplus", "softplus", "beta:fi threshold:fi", "Softplus", "beta=beta:1 threshold=threshold:20"),
-    BOTH_BY("CELU", "celu", "alpha:fi inplace:b", "DivideScalar, ELU, Multiply", NULL, celu),
-    BOTH_BY("SELU", "selu", "inplace:b", "ELU, Multiply", NULL, selu),
+    BOTH_BY("CELU", "celu", "alpha:fi inplace:bi", "DivideScalar, ELU, Multiply", NULL, celu),
+    BOTH_BY("SELU", "selu", "inplace:bi", "ELU, Multiply", NULL, selu),
     BOTH_BY("GELU", "gelu", "approximate:s", "GELU, or Tanh, Multiply", NULL, gelu),
     BOTH_BY("GLU", "glu", "dim:i", "Slice, Sigmoid, Multiply", NULL, glu),
-    BOTH_BY("Threshold", "threshold", "threshold:fi value:fi inplace:b", "Greater, Where", NULL, threshold),
-    BOTH_BY("RReLU", "rrelu", "lower:fi upper:fi inplace:b training:b", "ReLU", NULL, rrelu),
+    BOTH_BY("Threshold", "threshold", "threshold:fi value:fi inplace:bi", "Greater, Where", NULL, threshold),
+    BOTH_BY("RReLU", "rrelu", "lower:fi upper:fi inplace:bi training:bi", "ReLU", NULL, rrelu),
     BOTH_BY("Softmax", "softmax", "dim:in dtype:sn", "Softmax", NULL, soft),
     BOTH_BY("LogSoftmax", "log_softmax", "dim:in dtype:sn", "LogSoftmax", NULL, soft),
     BOTH_BY("Softmin", "softmin", "dim:in dtype:sn", "Neg, Softmax", NULL, soft),
@@ -115,12 +116,13 @@ static const xir_convert_row rows[] = {
     BY_HOOK("torch.log_softmax",   "1 input", "1", "dim:i dtype:sn", "LogSoftmax", NULL, soft),
     BY_HOOK("nn.PReLU",  "1 input @weight", "1", "num_parameters:i", "PReLU", NULL, prelu),
     BY_HOOK("F.prelu",   "2 input weight",  "1", "",                 "PReLU", NULL, prelu),
-    COPY("nn.Dropout", "p:f inplace:b"), COPY("nn.Dropout2d", "p:f inplace:b"), COPY("nn.Dropout3d", "p:f inplace:b"),
-    COPY("nn.AlphaDropout", "p:f inplace:b"), COPY("F.dropout", "p:f training:b inplace:b"), COPY("nn.Identity", "*:a"),
+    COPY("nn.Dropout", "p:f inplace:bi"), COPY("nn.Dropout2d", "p:f inplace:bi"),
+    COPY("nn.Dropout3d", "p:f inplace:bi"), COPY("nn.AlphaDropout", "p:f inplace:bi"),
+    COPY("F.dropout", "p:f training:bi inplace:bi"), COPY("nn.Identity", "*:a"),
     COPY("Tensor.clone", "memory_format:sn"), COPY("torch.clone", "memory_format:sn"), COPY("torch.positive", ""),
     COPY("Tensor.contiguous", "memory_format:sn"), COPY("Tensor.detach", ""),
     BY_HOOK("torch.clamp",   "1-3 input min max", "1", "max:fin min:fin", "ClampScalar", NULL, clamp),
-    BY_HOOK("Tensor.to", "1 input", "1", "copy:b dtype:s memory_format:sn non_blocking:b device:s", "Cast", NULL, to),
+    BY_HOOK("Tensor.to", "1 input", "1", "copy:bi dtype:s memory_format:sn non_blocking:bi device:s", "Cast", NULL, to),
     BY_HOOK("Tensor.type_as", "2 input other", "1", "", "Cast", NULL, to),
     BY_HOOK("Tensor.fill",    "1-2 input value", "1", "value:fib", "Where", NULL, fill),
     BY_HOOK("Tensor.masked_fill", "2-3 input mask value", "1", "value:fibs", "Where", NULL, masked_fill),
@@ -137,8 +139,8 @@ static const xir_convert_row rows[] = {
     BY_HOOK("torch.cross", "2 input other", "1", "dim:in", "Gather, Multiply, Add", NULL, cross),
 
     /* products */
-    BY_HOOK("nn.Linear", "1 input @weight:OI @bias?", "1", "bias:bi in_features:i out_features:i", "Matmul", NULL,
-            linear),
+    BY_HOOK("nn.Linear", "1 input @weight:OI @bias?", "1",
+            "bias:bi in_features:i out_features:i in_channels:i out_channels:i", "Matmul", NULL, linear),
     BY_HOOK("F.linear",  "2-3 input weight:OI bias?", "1", "bias:n", "Matmul", NULL, linear),
     BY_HOOK("torch.matmul", "2 input other", "1", "", "Matmul", NULL, matmul),
     BY_HOOK("torch.bmm",    "2 input mat2",  "1", "", "Matmul", NULL, matmul),
@@ -150,10 +152,10 @@ static const xir_convert_row rows[] = {
     BY_HOOK("nn.MultiheadAttention",
             "1-4 query key value attn_mask @in_proj_weight? @in_proj_bias? @out_proj.weight @out_proj.bias? "
             "@q_proj_weight? @k_proj_weight? @v_proj_weight? @bias_k? @bias_v?", "1-2",
-            "add_bias_kv:b add_zero_attn:b batch_first:b bias:b embed_dim:i kdim:i num_heads:i! vdim:i",
+            "add_bias_kv:bi add_zero_attn:bi batch_first:bi bias:bi embed_dim:i kdim:i num_heads:i! vdim:i",
             "Matmul, Softmax", NULL, attention),
     BY_HOOK("F.scaled_dot_product_attention", "3-4 query key value attn_mask", "1",
-            "dropout_p:fi enable_gqa:b is_causal:b scale:fn attn_mask:n", "Matmul, Softmax", NULL, sdpa),
+            "dropout_p:fi enable_gqa:bi is_causal:bi scale:fn attn_mask:n", "Matmul, Softmax", NULL, sdpa),
 
     /* windows and sizes */
     CONV(1, "W"), CONV(2, "HW"), CONV(3, "DHW"),
@@ -165,9 +167,9 @@ static const xir_convert_row rows[] = {
     BY_HOOK("F.upsample_nearest",      "1-2 input size", "1", RESIZE_KEYS, "Upsample, Gather or Matmul", NULL, resize),
     BY_HOOK("F.upsample_bilinear",     "1-2 input size", "1", RESIZE_KEYS, "Upsample, Gather or Matmul", NULL, resize),
     BY_HOOK("F.interpolate",           "1-2 input size", "1", RESIZE_KEYS, "Upsample, Gather or Matmul", NULL, resize),
-    BY_HOOK("F.grid_sample", "2 input grid", "1", "align_corners:bn mode:s padding_mode:s", "GridSample", NULL,
+    BY_HOOK("F.grid_sample", "2 input grid", "1", "align_corners:bin mode:s padding_mode:s", "GridSample", NULL,
             grid_sample),
-    BY_HOOK("F.affine_grid", "1 theta", "1", "align_corners:bn size:I!", "Matmul", NULL, affine_grid),
+    BY_HOOK("F.affine_grid", "1 theta", "1", "align_corners:bin size:I!", "Matmul", NULL, affine_grid),
     BOTH_BY("PixelShuffle", "pixel_shuffle", "upscale_factor:i!", "PixelShuffle or Transpose", NULL, pixel_shuffle),
     BOTH_BY("PixelUnshuffle", "pixel_unshuffle", "downscale_factor:i!", "Reshape, Transpose", NULL, pixel_unshuffle),
     BOTH_BY("ChannelShuffle", "channel_shuffle", "groups:i!", "Reshape, Transpose", NULL, channel_shuffle),
@@ -184,38 +186,39 @@ static const xir_convert_row rows[] = {
             "BatchNorm1d to 3d", NULL, batch_norm),
     BY_HOOK("F.instance_norm", "1-5 input running_mean running_var weight bias", "1",
             "bias:n weight:n running_mean:n running_var:n eps:f", "InstanceNorm1d to 3d", NULL, instance_norm),
-    BY_HOOK("nn.GroupNorm", "1 input @weight? @bias?", "1", "affine:b eps:f num_channels:i num_groups:i!", "GroupNorm",
+    BY_HOOK("nn.GroupNorm", "1 input @weight? @bias?", "1", "affine:bi eps:f num_channels:i num_groups:i!", "GroupNorm",
             NULL, group_norm),
     BY_HOOK("F.group_norm", "1-3 input weight bias", "1", "bias:n weight:n eps:f num_groups:i!", "GroupNorm", NULL,
             group_norm),
-    BY_HOOK("nn.LayerNorm", "1 input @weight? @bias?", "1", "elementwise_affine:b eps:f normalized_shape:Ii!",
+    BY_HOOK("nn.LayerNorm", "1 input @weight? @bias?", "1", "elementwise_affine:bi eps:f normalized_shape:Ii!",
             "LayerNorm", NULL, layer_norm),
     BY_HOOK("F.layer_norm", "1-3 input weight bias", "1", "bias:n weight:n eps:f normalized_shape:Ii!", "LayerNorm",
             NULL, layer_norm),
-    BY_HOOK("nn.RMSNorm", "1 input @weight?", "1", "elementwise_affine:b eps:fn normalized_shape:Ii!", "RMSNorm", NULL,
+    BY_HOOK("nn.RMSNorm", "1 input @weight?", "1", "elementwise_affine:bi eps:fn normalized_shape:Ii!", "RMSNorm", NULL,
             rms_norm),
     BY_HOOK("F.rms_norm", "1-2 input weight", "1", "weight:n eps:fn normalized_shape:Ii!", "RMSNorm", NULL, rms_norm),
     BOTH_BY("LocalResponseNorm", "local_response_norm", "alpha:fi beta:fi k:fi size:i!", "AvgPool2d, Pow, Div", NULL,
             lrn),
     BY_HOOK("F.normalize", "1 input", "1", "dim:Ii eps:fi p:fi", "Normalize", NULL, normalize),
-    BY_HOOK("F.pairwise_distance", "2 x1 x2", "1", "eps:fi keepdim:b p:fi", "Add, Normalize", NULL, pairwise_distance),
+    BY_HOOK("F.pairwise_distance", "2 x1 x2", "1", "eps:fi keepdim:bi p:fi", "Add, Normalize", NULL, pairwise_distance),
 
     /* reductions */
     REDUCE("mean", "Mean"), REDUCE("sum", "Sum"), REDUCE("prod", "Prod"), REDUCE("amax", "Max"), REDUCE("amin", "Min"),
-    BY_HOOK("torch.logsumexp", "1 input", "1", "dim:Ii keepdim:b", "Max, Exp, Sum, Log", NULL, logsumexp),
-    BY_HOOK("torch.std", "1 input", "1", "dim:Iin keepdim:b unbiased:b correction:fin", "Mean, Sum, Sqrt", NULL, std),
-    BY_HOOK("torch.var", "1 input", "1", "dim:Iin keepdim:b unbiased:b correction:fin", "Mean, Sum", NULL, std),
-    BY_HOOK("torch.norm", "1 input", "1", "dim:Iin keepdim:b p:sfi dtype:sn", "Abs, Pow, Sum", NULL, norm),
-    BY_HOOK("torch.max", "1-2 input other", "1-2", "dim:i keepdim:b", "Max, Argmax", NULL, min_max),
-    BY_HOOK("torch.min", "1-2 input other", "1-2", "dim:i keepdim:b", "Min, Argmin", NULL, min_max),
-    BY_HOOK("torch.argmax", "1 input", "1", "dim:in keepdim:b", "Argmax", NULL, arg),
-    BY_HOOK("torch.argmin", "1 input", "1", "dim:in keepdim:b", "Argmin", NULL, arg),
-    BY_HOOK("torch.topk", "1 input", "2", "dim:i k:i! largest:b sorted:b", "TopK", NULL, topk),
+    BY_HOOK("torch.logsumexp", "1 input", "1", "dim:Ii keepdim:bi", "Max, Exp, Sum, Log", NULL, logsumexp),
+    BY_HOOK("torch.std", "1 input", "1", "dim:Iin keepdim:bi unbiased:bi correction:fin", "Mean, Sum, Sqrt", NULL, std),
+    BY_HOOK("torch.var", "1 input", "1", "dim:Iin keepdim:bi unbiased:bi correction:fin", "Mean, Sum", NULL, std),
+    BY_HOOK("torch.norm", "1 input", "1", "dim:Iin keepdim:bi p:sfi dtype:sn", "Abs, Pow, Sum", NULL, norm),
+    BY_HOOK("torch.max", "1-2 input other", "1-2", "dim:i keepdim:bi", "Max, Argmax", NULL, min_max),
+    BY_HOOK("torch.min", "1-2 input other", "1-2", "dim:i keepdim:bi", "Min, Argmin", NULL, min_max),
+    BY_HOOK("torch.argmax", "1 input", "1", "dim:in keepdim:bi", "Argmax", NULL, arg),
+    BY_HOOK("torch.argmin", "1 input", "1", "dim:in keepdim:bi", "Argmin", NULL, arg),
+    BY_HOOK("torch.topk", "1 input", "2", "dim:i k:i! largest:bi sorted:bi", "TopK", NULL, topk),
     BY_HOOK("torch.cumsum", "1 input", "1", "dim:i! dtype:sn", "CumSum", NULL, cumsum),
     BY_HOOK("torch.cumprod", "1 input", "1", "dim:i! dtype:sn", "Slice, Multiply, Concat", NULL, cumprod),
 
     /* moved elements */
     BY_HOOK("Tensor.reshape", "1-2 input shape", "1", "shape:I", "Reshape", NULL, reshape),
+    BY_HOOK("torch.reshape",  "1-2 input shape", "1", "shape:I", "Reshape", NULL, reshape),
     BY_HOOK("Tensor.view",    "1-2 input shape", "1", "shape:I", "Reshape", NULL, reshape),
     BY_HOOK("Tensor.reshape_as", "2 input other", "1", "", "Reshape", NULL, like),
     BY_HOOK("Tensor.expand_as",  "2 input other", "1", "", "Expand", NULL, like),
@@ -253,14 +256,15 @@ static const xir_convert_row rows[] = {
 
     /* elements by index */
     BY_HOOK("nn.Embedding",  "1 input @weight", "1",
-            "embedding_dim:i num_embeddings:i sparse:b padding_idx:in scale_grad_by_freq:b", "Gather", NULL, embedding),
-    BY_HOOK("F.embedding", "2 input weight", "1", "scale_grad_by_freq:b sparse:b padding_idx:in", "Gather", NULL,
+            "embedding_dim:i num_embeddings:i sparse:bi padding_idx:in scale_grad_by_freq:bi", "Gather", NULL, embedding),
+    BY_HOOK("F.embedding", "2 input weight", "1", "scale_grad_by_freq:bi sparse:bi padding_idx:in", "Gather", NULL,
             embedding),
     BY_HOOK("torch.index_select", "2 input index", "1", "dim:i!", "Gather", NULL, index_select),
-    BY_HOOK("torch.gather",       "2 input index", "1", "dim:i! sparse_grad:b", "GatherElements", NULL, gather),
+    BY_HOOK("torch.gather",       "2 input index", "1", "dim:i! sparse_grad:bi", "GatherElements", NULL, gather),
     BY_HOOK("Tensor.index",       "1-2 input indices", "1", "expr:sifbnaA", "Gather or GatherND", NULL, index),
-    BY_HOOK("Tensor.index_put", "2-3 input indices values", "1", "accumulate:b values:fi", "ScatterND", NULL,
+    BY_HOOK("Tensor.index_put", "2-3 input indices values", "1", "accumulate:bi values:fi", "ScatterND", NULL,
             index_put),
+    BY_HOOK("torch.masked_select", "2 input mask", "1", "", "NonZero, GatherND", NULL, masked_select),
     BY_HOOK("torch.scatter_add",  "3 input index src", "1", "dim:i!", "ScatterND", NULL, scatter_add),
 
     /* constants */
@@ -274,18 +278,19 @@ static const xir_convert_row rows[] = {
     BY_HOOK("nn.GRU",  "1-2 input hx",    "1-2", CELLS, "GRU",  NULL, recurrent),
     BY_HOOK("nn.RNN",  "1-2 input hx",    "1-2", CELLS, "RNN",  NULL, recurrent),
 
-    /* XIR has no complex elements, no gamma function, and no lists of data-dependent length but NonZero's */
+    /* XIR has no complex elements and no gamma function */
     STAYS("torch.complex"), STAYS("torch.real"), STAYS("torch.imag"), STAYS("torch.view_as_complex"),
     STAYS("torch.view_as_real"), STAYS("torch.stft"), STAYS("torch.istft"), STAYS("torch.lgamma"),
     STAYS("torch.fft.fft"), STAYS("torch.fft.fft2"), STAYS("torch.fft.fftn"), STAYS("torch.fft.ifft"),
     STAYS("torch.fft.ifft2"), STAYS("torch.fft.ifftn"), STAYS("torch.fft.rfft"), STAYS("torch.fft.rfft2"),
     STAYS("torch.fft.rfftn"), STAYS("torch.fft.irfft"), STAYS("torch.fft.irfft2"), STAYS("torch.fft.irfftn"),
     STAYS("torch.fft.hfft"), STAYS("torch.fft.hfft2"), STAYS("torch.fft.hfftn"), STAYS("torch.fft.ihfft"),
-    STAYS("torch.fft.ihfft2"), STAYS("torch.fft.ihfftn"), STAYS("torch.masked_select"),
+    STAYS("torch.fft.ihfft2"), STAYS("torch.fft.ihfftn"),
 };
 
 const xir_dialect_decl dialect_pnnx = {
     XIR_DIALECT_HEAD("pnnx::", "PNNX"), .pass = "pnnx-to-xir", .rows = rows, .n_rows = COUNT(rows),
     .node = "operator", .nodes = "/ops/", .sources = "or that of a pnnx.Input", .operators = "set of operators",
     .number = pnnx_number, .split = pnnx_split_key, .is_pure = pnnx_is_pure, .prepare = pnnx_prepare,
+    .spelled = pnnx_spelled,
 };
