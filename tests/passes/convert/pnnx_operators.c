@@ -155,6 +155,10 @@ static const pair pairs[] = {
       "Gemm b,c,a y alpha=2.0 beta=0.5" },
     { "a=(2,3,4)f32 b=(2,5,4)f32", "y", "torch.einsum e 2 1 a b y equation=bij,bkj->bik\n", "",
       "Einsum a,b y equation=bij,bkj->bik" },
+    { "a=(2,3,4)f32 b=(2,3,4)f32 c=(2,3,5)f32", "y", "F.scaled_dot_product_attention s 3 1 a b c y dropout_p=0.0 "
+      "is_causal=True scale=0.5 $query=a $key=b $value=c\n", "m=[1,0,0,1,1,0,1,1,1] d=[3,3] k=[1000] e=[2]",
+      "Einsum a,b s equation=bij,bkj->bik;Cast e two to=1;Div s,two p;Cast k big to=1;Sub p,big low;Reshape m,d r;"
+      "Cast r t to=9;Where t,p,low q;Softmax q z axis=-1;MatMul z,c y" },
     /* activations that ONNX has */
     { IMAGE, "y", "nn.PReLU p 1 1 a y num_parameters=4 @weight=(4)f32\n", "p.weight=(4) i=[4,1,1]",
       "Reshape p.weight,i w;PRelu a,w y" },
@@ -351,6 +355,7 @@ static void tuples(void **state) {
     pnnx_converted(net, "tuples");
     pnnx_arrays(net, in);
     assert_int_equal(pnnx_run(net, out), 5);
+    assert_null(xir_map_find(xir_op_tags(xir_network_output_op(net)), XIR_STR("pnnx.lines")));   /* of the tuples */
     static const double signs[] = { 1, -1, 1, -1, 1 };
     for (size_t i = 0; i < 5; i++) {
         assert_true(xir_array_real(out[i], 2) == signs[i] * xir_array_real(in[0], 2));

@@ -44,8 +44,12 @@ static xir_status spread(xir_op *op) {
     all = (items){ mem_new(alloc, bytes), 0, 0 };
     if (!all.v) return XIR_E_MEMORY;
     (void)collect(op, &all, 0);
-    const xir_status status = xir_op_set_inputs(op, all.v, all.n);
+    bool changes = all.n != xir_op_input_count(op);
+    for (size_t i = 0; i < all.n && !changes; i++) changes = all.v[i] != xir_op_input(op, (int64_t)i);
+    xir_status status = xir_op_set_inputs(op, all.v, all.n);
     mem_free(alloc, (void *)all.v, bytes);
+    /* What the file says about the lines of the results is about the tuples. */
+    if (!status && changes) status = xir_op_set_tag(op, XIR_STR("pnnx.lines"), NULL);
     return status;
 }
 
@@ -55,16 +59,15 @@ static xir_status given(xir_op *op, xir_op *module) {
     const xir_type *types[MOST_OUTPUTS];
     const size_t n = xir_op_output_count(op);
     for (size_t i = 0; i < n && i < MOST_OUTPUTS; i++) types[i] = xir_value_type(xir_op_output(op, (int64_t)i));
-    if (!n || n > MOST_OUTPUTS || xir_op_output_count(module) != 1 ||
-        xir_value_use_count(xir_op_output(module, 0)) != 1)
+    const size_t had = xir_op_output_count(module);   /* n if memory ran out in the loop below */
+    if (!n || n > MOST_OUTPUTS || (had != 1 && had != n) || xir_value_use_count(xir_op_output(module, 0)) != 1)
         return XIR_OK;
-    xir_op_clear_inputs(op);
     xir_status status = xir_op_set_outputs(module, types, n);
-    for (size_t i = 0; i < n && !status; i++) {
-        xir_value *was = xir_op_output(op, (int64_t)i), *now = xir_op_output(module, (int64_t)i);
-        status = xir_value_set_name(now, xir_value_name(was));
-        if (!status) status = xir_value_replace(was, now);
-    }
+    for (size_t i = 0; i < n && !status; i++)
+        status = xir_value_set_name(xir_op_output(module, (int64_t)i), xir_value_name(xir_op_output(op, (int64_t)i)));
+    if (!status) xir_op_clear_inputs(op);
+    for (size_t i = 0; i < n && !status; i++)
+        status = xir_value_replace(xir_op_output(op, (int64_t)i), xir_op_output(module, (int64_t)i));
     return status ? status : xir_op_erase(op);
 }
 

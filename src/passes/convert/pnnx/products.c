@@ -51,13 +51,30 @@ static xir_value *attended(xir_node *at, xir_value *q, xir_value *k, xir_value *
     return pnnx_product_of(at, *weights, v);
 }
 
+/* 0 where a row of q may look at a row of k, up to its own number; else -inf. */
+static xir_value *causal_mask(xir_node *at, const xir_value *q, const xir_value *k) {
+    const size_t rank = v_rank(q);
+    if (rank < 2 || v_rank(k) < 2) return xir_node_unsupported(at, "vectors"), NULL;
+    if (!xir_node_need_dims(at, q, rank - 2, rank - 1) ||
+        !xir_node_need_dims(at, k, v_rank(k) - 2, v_rank(k) - 1)) return NULL;
+    const xir_ints dims = { (int64_t[]){ v_dim(q, rank - 2), v_dim(k, v_rank(k) - 2) }, 2 };
+    const int64_t n = product_of(&dims, 0, 2);
+    if (n < 0 || n > PNNX_MOST_LISTED) return xir_node_unsupported(at, "a very large mask"), NULL;
+    double *v = arena_take(&at->c->scratch, ((size_t)n + 1) * sizeof *v);
+    if (!v) return node_no_memory(at), NULL;
+    for (int64_t i = 0; i < n; i++) v[i] = i % dims.v[1] <= i / dims.v[1] ? 0 : -INFINITY;
+    return xir_node_constant(at, v_element(q), &dims, v, (size_t)n);
+}
+
 bool pnnx_sdpa(xir_node *at) {
     xir_value *q = xir_node_input(at, 0), *k = xir_node_input(at, 1), *v = xir_node_input(at, 2), *weights;
     xir_value *mask = xir_node_optional_input(at, 3);
     if (xir_node_failed(at)) return false;
     const size_t rank = v_rank(q);
     if (rank < 2 || v_rank(k) != rank) return xir_node_unsupported(at, "%zu dims", rank);
-    if (xir_node_bool(at, "is_causal", false)) return xir_node_unsupported(at, "a causal mask");
+    const bool causal = xir_node_bool(at, "is_causal", false);
+    if (causal && mask) return xir_node_invalid(at, XIR_E_INVALID, "input/3", "a mask, but is_causal makes one");
+    if (causal && !(mask = causal_mask(at, q, k))) return false;
     if (!xir_node_need_dims(at, q, rank - 1, rank)) return false;
     if (xir_node_bool(at, "enable_gqa", false)) {   /* each head of k and v serves several of q */
         if (rank < 3 || !xir_node_need_dims(at, q, rank - 3, rank - 2) ||
