@@ -46,6 +46,19 @@ static const file files[] = {
       "pnnx.Input               pnnx_input_0             0 1 0\n"
       "aten::x                  aten::x_0                1 1 0 1 a=1 name=n pnnx.a=2 q=3 tags=t\n"
       "pnnx.Output              pnnx_output_0            1 0 1\n", { { NULL, 0 } }, true },
+    /* operators of one type whose parameters begin alike; with all shapes, so that no tag keeps what is read wrong */
+    { HEAD("10", "9")
+      "pnnx.Input               pnnx_input_0             0 1 0 #0=(1)f32\n"
+      "t.op                     a                        1 1 0 1 k=1 p=2 #0=(1)f32 #1=(1)f32\n"
+      "t.op                     b                        1 1 1 2 k=1 p=2 #1=(1)f32 #2=(1)f32\n"
+      "t.op                     c                        1 1 2 3 k=1 p=2 q=3 #2=(1)f32 #3=(1)f32\n"
+      "t.op                     d                        1 1 3 4 k=1 p=2 @w=(1)f32 $input=3 #3=(1)f32 #4=(1)f32\n"
+      "t.op                     e                        1 1 4 5 k=1 p=25 #4=(1)f32 #5=(1)f32\n"
+      "t.op                     f                        1 1 5 6 k=1 p=25@w=(1)f32 #5=(1)f32 #6=(1)f32\n"
+      "t.op                     g                        1 1 6 7 k=1 p=25@w=(1)f32 q=0 #6=(1)f32 #7=(1)f32\n"
+      "t.op                     h                        1 1 7 8 k=1 p=2 @w=(1)f32 #7=(1)f32 #8=(1)f32\n"
+      "pnnx.Output              pnnx_output_0            1 0 8 #8=(1)f32\n",
+      { { "d.w", 4 }, { "h.w", 4 } }, true },
     /* inputs and outputs of other names, between operators */
     { HEAD("6", "3")
       "pnnx.Input               in0                      0 1 a #a=(1)i64\n"
