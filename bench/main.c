@@ -31,6 +31,7 @@ static const bench_case *const tables[] = {
     layout_cases,
     onnx_read_cases,
     passes_cases,
+    nnb_cases,
     pnnx_cases,
     raw_cases,
     yardstick_cases,

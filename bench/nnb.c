@@ -1,0 +1,249 @@
+/* NNB: a chain of many functions, read from memory and written; and a file of 100 MB of weights, opened and written. */
+#include "bench.h"
+
+#include <xir/xir.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- the file ---------------------------------------------------------------------------------- */
+
+typedef struct laid {
+    unsigned char *bytes;
+    size_t         base, at, entry, entries;
+} laid;
+
+static void put32(unsigned char *p, uint32_t v)
+{
+    for (int i = 0; i < 4; i++)
+        p[i] = (unsigned char)(v >> 8 * i);
+}
+
+/* A block of words. Returns its entry. */
+static uint32_t put_block(laid *l, const uint32_t *words, size_t n)
+{
+    put32(l->bytes + 56 + 4 * l->entry, (uint32_t)(l->at - l->base));
+    for (size_t i = 0; i < n; i++)
+        put32(l->bytes + l->at + 4 * i, words[i]);
+    l->at += 4 * n;
+    return (uint32_t)l->entry++;
+}
+
+#define PUT(l, ...) put_block((l), (const uint32_t[]){ __VA_ARGS__ }, sizeof((uint32_t[]){ __VA_ARGS__ }) / 4)
+
+/* A chain of ReLU, as the exporter lays it out; of PReLU with `weights` floats each if that is not 0. */
+static unsigned char *make_file(size_t ops, size_t weights, size_t *size)
+{
+    const size_t per = weights ? 2 : 1, variables = 1 + ops * per;
+    laid l = { .entries = 5 + 2 * variables + 3 * ops + (weights ? ops : 0) };
+    l.base = l.at = 56 + 4 * l.entries;
+    l.bytes = pages_take(l.base + 100 + 32 * variables + 36 * ops + 4 * ops * (weights + 1));
+    uint32_t *list = malloc(4 * (variables + ops));
+    if (!l.bytes || !list)
+        return NULL;
+    PUT(&l, 0);
+    PUT(&l, (uint32_t)(variables - 1));
+    PUT(&l, 4096, 4096);
+    for (size_t i = 0; i < variables; i++) {
+        const bool stored = weights && i % 2;
+        const uint32_t shape = stored ? PUT(&l, (uint32_t)weights) : PUT(&l, 1024);
+        uint32_t data = (uint32_t)-1 - (uint32_t)(i / per % 2);
+        if (stored) {
+            data = PUT(&l, (uint32_t)i);
+            l.at += 4 * (weights - 1);
+        }
+        list[i] = PUT(&l, (uint32_t)i, 1, shape, 0, data);
+    }
+    const uint32_t all = put_block(&l, list, variables);
+    for (size_t i = 0; i < ops; i++) {
+        const uint32_t x = (uint32_t)(i * per), y = (uint32_t)((i + 1) * per);
+        const uint32_t in = weights ? PUT(&l, x, x + 1) : PUT(&l, x), out = PUT(&l, y);
+        list[i] = PUT(&l, weights ? 21 : 14, (uint32_t)per, in, 1, out, 1);
+    }
+    const uint32_t functions = put_block(&l, list, ops);
+    const uint32_t head[14] = { 3, 44, 2, 2, (uint32_t)variables, all, (uint32_t)ops, functions, 1, 0, 1, 1,
+                                (uint32_t)l.entries, (uint32_t)(l.at - l.base) };
+    for (size_t i = 0; i < 14; i++)
+        put32(l.bytes + 4 * i, head[i]);
+    free(list);
+    *size = l.at;
+    return l.bytes;
+}
+
+/* 100 functions with 1 MB of weights each. */
+enum { LARGE_OPS = 100, LARGE_WEIGHTS = 250000 };
+
+/* ---- the cases --------------------------------------------------------------------------------- */
+
+typedef struct reading {
+    size_t         ops, size;
+    unsigned char *bytes, *to;
+    char           path[300], copy[300];
+    xir_context   *ctx;
+    xir_diags     *why;
+    xir_network   *net;
+} reading;
+
+static reading *new_reading(size_t ops, size_t weights)
+{
+    reading *r = calloc(1, sizeof *r);
+    bool ok = r && (r->ctx = xir_context_new(NULL)) && (r->why = xir_diags_new(r->ctx)) &&
+              (r->bytes = make_file(ops, weights, &r->size));
+    if (!ok)
+        return NULL;
+    r->ops = ops;
+    return r;
+}
+
+static bool done(reading *r, bench_result *out)
+{
+    if (!r->net)
+        xir_diags_print(r->why, stderr);
+    out->count = r->net ? xir_network_op_count(r->net) - 2 : 0;
+    out->bytes = r->size;
+    return out->count == r->ops;
+}
+
+static void *read_setup(const bench_input *in) { return new_reading(in->ops, 0); }
+
+static bool read_run(void *state, bench_result *out)
+{
+    reading *r = state;
+    r->net = xir_network_read(r->ctx, r->bytes, r->size, XIR_STR("bench.nnb"), NULL, r->why);
+    return done(r, out);
+}
+
+static void *copy_setup(const bench_input *in)
+{
+    reading *r = read_setup(in);
+    return r && (r->to = malloc(r->size)) && memset(r->to, 1, r->size) ? r : NULL;
+}
+
+static bool copy_run(void *state, bench_result *out)
+{
+    reading *r = state;
+    memcpy(r->to, r->bytes, r->size);
+    out->bytes = r->size;
+    out->count = r->to[r->size / 3];
+    return true;
+}
+
+static bool take(void *user, const void *data, size_t size)
+{
+    reading *r = user;
+    memcpy(r->to + r->ops, data, size);
+    r->ops += size;
+    return true;
+}
+
+static void *write_setup(const bench_input *in)
+{
+    reading *r = copy_setup(in);
+    bench_result ignored = { 0 };
+    return r && read_run(r, &ignored) ? r : NULL;
+}
+
+/* Without the tag of the file, numbers and buffers are chosen again. */
+static void *pack_setup(const bench_input *in)
+{
+    reading *r = write_setup(in);
+    return r && xir_network_set_tag(r->net, XIR_STR("nnb.file"), NULL) == XIR_OK ? r : NULL;
+}
+
+static bool write_run(void *state, bench_result *out)
+{
+    reading *r = state;
+    const xir_save_options options = XIR_INIT(xir_save_options, .format = "nnb", .unchecked = true);
+    const size_t ops = r->ops;
+    r->ops = 0;
+    if (xir_network_write(r->net, take, r, &options, r->why) != XIR_OK || r->ops != r->size)
+        return false;
+    out->count = ops;
+    out->bytes = r->size;
+    return true;
+}
+
+/* The file is made once for all runs. */
+static void *load_setup(const bench_input *in)
+{
+    reading *r = new_reading(LARGE_OPS, LARGE_WEIGHTS);
+    if (!r)
+        return NULL;
+    snprintf(r->path, sizeof r->path, "%s/large.nnb", in->path);
+    snprintf(r->copy, sizeof r->copy, "%s/copy.nnb", in->path);
+    if (access(r->path, R_OK) == 0)
+        return r;
+    const int fd = open(r->path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    return fd >= 0 && pages_write(fd, r->bytes, r->size) && close(fd) == 0 ? r : NULL;
+}
+
+static bool load(reading *r, bool lazy, bench_result *out)
+{
+    r->net = xir_network_load(r->ctx, r->path, &XIR_INIT(xir_load_options, .lazy = lazy), r->why);
+    return done(r, out);
+}
+
+static bool lazy_run(void *state, bench_result *out)  { return load(state, true, out); }
+static bool eager_run(void *state, bench_result *out) { return load(state, false, out); }
+
+static bool fetch_run(void *state, bench_result *out)
+{
+    reading *r = state;
+    int fd = open(r->path, O_RDONLY);
+    if (fd < 0 || !(r->to = malloc(r->size)))
+        return false;
+    for (ssize_t n; out->bytes < r->size; out->bytes += (size_t)n) {
+        n = read(fd, r->to + out->bytes, r->size - out->bytes);
+        if (n <= 0)
+            return false;
+    }
+    out->count = LARGE_OPS;
+    return close(fd) == 0;
+}
+
+static bool to_fd(void *user, const void *data, size_t size) { return pages_write(*(int *)user, data, size); }
+
+static void *save_setup(const bench_input *in)
+{
+    reading *r = load_setup(in);
+    bench_result ignored = { 0 };
+    return r && load(r, false, &ignored) ? r : NULL;
+}
+
+static bool save_run(void *state, bench_result *out)
+{
+    reading *r = state;
+    const xir_save_options options = XIR_INIT(xir_save_options, .format = "nnb", .unchecked = true);
+    int fd = open(r->copy, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    out->count = LARGE_OPS;
+    out->bytes = r->size;
+    return fd >= 0 && xir_network_write(r->net, to_fd, &fd, &options, r->why) == XIR_OK && close(fd) == 0;
+}
+
+static bool put_run(void *state, bench_result *out)
+{
+    reading *r = state;
+    int fd = open(r->copy, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    out->count = LARGE_OPS;
+    out->bytes = r->size;
+    return fd >= 0 && pages_write(fd, r->bytes, r->size) && close(fd) == 0;
+}
+
+const bench_case nnb_cases[] = {
+    { "nnb-read", NULL, 0, read_setup, read_run, NULL, "xir_network_read of NNB in memory: a chain of ReLU" },
+    { "nnb-read", "memcpy", 0, copy_setup, copy_run, NULL, "the same bytes copied" },
+    { "nnb-write", NULL, 0, write_setup, write_run, NULL, "xir_network_write of the chain, unchanged, into memory" },
+    { "nnb-write", "packed", 0, pack_setup, write_run, NULL, "the same with variables numbered and packed again" },
+    { "nnb-write", "memcpy", 0, copy_setup, copy_run, NULL, "the same bytes copied" },
+    { "nnb-load", NULL, BENCH_FOLDER, load_setup, lazy_run, NULL,
+      "xir_network_load of a cached file of 100 MB of weights, mapped" },
+    { "nnb-load", "eager", BENCH_FOLDER, load_setup, eager_run, NULL, "the same, read" },
+    { "nnb-load", "read", BENCH_FOLDER, load_setup, fetch_run, NULL, "read(2) of the file into fresh memory" },
+    { "nnb-save", NULL, BENCH_FOLDER, save_setup, save_run, NULL, "xir_network_write of it into a file, not flushed" },
+    { "nnb-save", "write", BENCH_FOLDER, load_setup, put_run, NULL, "write(2) of the file" },
+    { 0 },
+};
