@@ -16,6 +16,7 @@ static void large_counts(void **state) {
     (void)state;
     STAYS("a=(2147483647)f32", "torch.repeat_interleave r 1 1 a y dim=0 repeats=0\n");
     STAYS("a=(4)f32", "torch.repeat_interleave r 1 1 a y dim=0 repeats=2147483647\n");
+    STAYS("a=(1,1,1048575)f32", "nn.AdaptiveMaxPool1d p 1 1 a y output_size=2\n");
     STAYS("a=(4)f32", "torch.diag d 1 1 a y diagonal=-2147483648\n");
     STAYS("a=(4)f32", "torch.diag d 1 1 a y diagonal=2147483647\n");
     STAYS("a=(1,4,3)f32", "nn.Fold f 1 1 a y kernel_size=(2,2) output_size=(-2147483648,3)\n");

@@ -26,7 +26,7 @@ static bool split_axis(xir_node *at, xir_value **x, int64_t *axis, int64_t *n) {
 }
 
 static xir_ints parts_of(xir_node *at, int64_t n, int64_t size) {
-    xir_ints parts = xir_node_make_ints(at, (size_t)(n ? (n + size - 1) / size : 1), size);
+    xir_ints parts = xir_node_make_ints(at, (size_t)(n ? n / size + (n % size != 0) : 1), size);
     if (parts.v) parts.v[parts.n - 1] = n - (int64_t)(parts.n - 1) * size;
     return parts;
 }

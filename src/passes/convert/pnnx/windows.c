@@ -355,6 +355,7 @@ static bool adaptive_with_places(xir_node *at, xir_value *x, const adaptive *siz
 }
 
 bool pnnx_adaptive_max(xir_node *at) {
+    enum { MOST_GATHERS = 1 << 10 };
     xir_value *x = xir_node_input(at, 0);
     adaptive sizes[3];
     windows w;
@@ -368,7 +369,7 @@ bool pnnx_adaptive_max(xir_node *at) {
         const size_t axis = v_rank(x) - n + k;
         const int64_t longest = longest_window(s);
         if (s.in == s.out) continue;
-        if (longest * s.out > PNNX_MOST_LISTED) return xir_node_unsupported(at, "very large dims");
+        if (longest > MOST_GATHERS || longest * s.out > PNNX_MOST_LISTED) return xir_node_unsupported(at, "very large dims");
         xir_value *most = NULL;   /* one Gather for each place in the windows */
         for (int64_t j = 0; j < longest && !xir_node_failed(at); j++) {
             xir_ints places = xir_node_make_ints(at, (size_t)s.out, 0);
