@@ -369,7 +369,8 @@ bool pnnx_adaptive_max(xir_node *at) {
         const size_t axis = v_rank(x) - n + k;
         const int64_t longest = longest_window(s);
         if (s.in == s.out) continue;
-        if (longest > MOST_GATHERS || longest * s.out > PNNX_MOST_LISTED) return xir_node_unsupported(at, "very large dims");
+        if (longest > MOST_GATHERS || longest * s.out > PNNX_MOST_LISTED)
+            return xir_node_unsupported(at, "very large dims");
         xir_value *most = NULL;   /* one Gather for each place in the windows */
         for (int64_t j = 0; j < longest && !xir_node_failed(at); j++) {
             xir_ints places = xir_node_make_ints(at, (size_t)s.out, 0);
