@@ -87,6 +87,12 @@ static bool gather(nnb_reader *r, record *f, xir_str *out) {
     return kept || trace_memory(&r->d.trace);
 }
 
+static const xir_type *tensor_of(dialect *d, const xir_type *element, const int64_t *dims, size_t rank) {
+    element = net_type(d->net, element);
+    if (!element) trace_memory(&d->trace);
+    return dialect_tensor(d, element, dims, rank);
+}
+
 /* A number that JSON does not have is Params of one element. */
 static bool take_float(nnb_reader *r, const uint8_t *p, xir_any *out) {
     const uint32_t bits = nnb_u32(p);
@@ -97,7 +103,7 @@ static bool take_float(nnb_reader *r, const uint8_t *p, xir_any *out) {
         return true;
     }
     dialect *d = &r->d;
-    const xir_type *type = dialect_tensor(d, net_type(d->net, xir_type_float(d->ctx, XIR_FLOAT_FP32)), NULL, 0);
+    const xir_type *type = tensor_of(d, xir_type_float(d->ctx, XIR_FLOAT_FP32), NULL, 0);
     blob *data = type ? dialect_part(d, NULL, (uint64_t)(p - d->base), sizeof bits) : NULL;
     return data && dialect_any_params(d, dialect_params(d, XIR_STR(""), type, data), out);
 }
@@ -153,7 +159,7 @@ static bool add_bytes(nnb_reader *r, const record *f) {
     xir_any v;
     if (!size) return true;
     if (!nnb_spend(r, size, f->at)) return false;
-    const xir_type *type = dialect_tensor(d, net_type(d->net, xir_type_uint(d->ctx, 8)), &(int64_t){ size }, 1);
+    const xir_type *type = tensor_of(d, xir_type_uint(d->ctx, 8), &(int64_t){ size }, 1);
     blob *data = type ? dialect_part(d, NULL, (uint64_t)(f->p - d->base) + NNB_RECORD, size) : NULL;
     return data && dialect_any_params(d, dialect_params(d, XIR_STR(""), type, data), &v) &&
            dialect_node_attr_kept(d, XIR_STR(NNB_ATTR_BYTES), v);

@@ -59,9 +59,10 @@ static void set_ints(const char *name, int64_t a, int64_t b) {
 }
 
 static void set_params(const char *name, const xir_type *type) {
-    static const float numbers[64] = { 1, 2, 3 };
+    static const float numbers[96] = { 1, 2, 3 };
     uint64_t size;
     DOES(xir_type_bytes(type, &size));
+    assert_true(size <= sizeof numbers);
     xir_value *v = xir_params_copy(net, xir_str_of(name), type, numbers, size);
     assert_non_null(v);
     set_attr(name, (xir_any){ .kind = XIR_ANY_PARAMS, .as.params = v });
