@@ -51,6 +51,11 @@ run xir run   digits.onnx        --each --input image="$models/digits_inputs.npy
 printf '\n64 digits that the network was not trained on, next to the answers of PyTorch:\n'
 run score answers/logits.npy "$models/digits_labels.npy" "$models/digits_logits.npy"
 
+printf '\n--- and back to another format: the same network for PyTorch, as PNNX\n'
+run xir opt   digits.fb digits.pnnx.param
+run xir check digits.pnnx.param
+run xir run   digits.pnnx.param --each --input image="$models/digits_inputs.npy" --compare answers
+
 printf '\n--- a vision transformer with an open batch: it converts as it is, and with a number for it\n'
 cp "$top/tests/passes/convert/onnx/dynamic/vit.onnx" .
 run xir opt   vit.onnx vit.fb

@@ -6,6 +6,7 @@
 #ifndef XIR_CONVERT_H
 #define XIR_CONVERT_H
 
+#include <xir/pass.h>
 #include <xir/sugar.h>
 
 XIR_BEGIN
@@ -48,6 +49,14 @@ typedef struct xir_convert_row {
      * NULL: none. */
     const char     *sets;
     xir_convert_fn *hook;
+    /* The way back, from XIR's op to the foreign one. Without a hook a row is read backward by itself: the op of class
+     * `cls` becomes the foreign op if every set with a number or a word holds and all attributes that no set names have
+     * their defaults; each attribute of the file in a set is set. The first row of the table that holds is taken. A row
+     * with a hook names the classes that it stands for, "Conv2d" or "Add Multiply"; it is read backward by its sets, or
+     * by `back`, which gives the node its results (xir_node_make_foreign), as `hook` does in the other direction. NULL:
+     * the classes of a row without a hook; for one with a hook, none. */
+    const char     *from;
+    xir_convert_fn *back;
 } xir_convert_row;
 
 /* Inputs by name. If a row names its inputs, a hook addresses them by their positions in the row, however the file
@@ -61,6 +70,26 @@ typedef struct xir_convert_row {
  * which become NHWC for the op of a row without a hook, and its outputs NCHW again; "weight:OIHW" or "weight:IOHW" of a
  * kernel, which becomes HWIO or HWOI. */
 
+/* A plug-in's op in both directions. The first row needs no hook: ReLU with a greatest value of 6 is Cut6. The second
+ * says which attributes correspond. The third makes x * by, and becomes of a product with a constant:
+ *
+ *     static bool scale(xir_node *at) {
+ *         xir_value *x = xir_node_input(at, 0);
+ *         return xir_node_result(at, 0, xir_node_scaled(at, x, xir_node_real(at, "by", 1)));
+ *     }
+ *     static bool scale_back(xir_node *at) {
+ *         const double *by;
+ *         size_t n;
+ *         if (!xir_node_reals(at, 1, &by, &n) || n != 1) return xir_node_unsupported(at, "the factor is not a number");
+ *         const xir_set sets[] = { XIR_SETR("by", *by) };
+ *         return xir_node_becomes_foreign(at, XIR_VALUES(xir_node_input(at, 0)), (xir_sets){ sets, 1 });
+ *     }
+ *     static const xir_convert_row rows[] = {
+ *         { XIR_CONVERT_HEAD, "acme::Cut6",  "1", "1", "",        "ReLU",     "max_value=6" },
+ *         { XIR_CONVERT_HEAD, "acme::Leak",  "1", "1", "slope:f", "ReLU",     "alpha=slope:0.01" },
+ *         { XIR_CONVERT_HEAD, "acme::Scale", "1", "1", "by:f!",   "Multiply", NULL, scale, "Multiply", scale_back },
+ *     };
+ */
 #define XIR_CONVERT_HEAD .abi = XIR_ABI, .size = sizeof(xir_convert_row)
 
 /* Adds rows, all or none. Each row starts `rows->size` bytes after the one before. XIR_E_EXISTS if an op already has a
@@ -119,10 +148,26 @@ typedef struct xir_dialect_decl {
     /* The type whose row converts ops of a type without a row: another spelling, of older files. Writes up to `room`
      * bytes and returns their number; 0: none. NULL: types have one spelling. */
     size_t               (*spelled)(xir_str type, char *out, size_t room);
+    /* The way back: the pass that converts XIR's ops to the format's (XIR_DIALECT_PASS); NULL: none. And the passes
+     * that `xir opt` runs before it when it writes the format, "layout{to=nchw}"; NULL: none. */
+    const xir_pass_decl   *back;
+    const char            *before_back;
+    /* For formats whose ops take no Params as inputs: makes an op of the format that returns the Params, or returns
+     * NULL after a failure. It is called once for each. NULL: ops take Params. */
+    xir_value           *(*constant)(xir_node *at, xir_value *params);
+    /* Changes the structure of a network after its ops have been converted: several become one. Like `prepare`. */
+    xir_status           (*finish)(xir_network *net, bool *changed);
 } xir_dialect_decl;
 
 #define XIR_DIALECT_HEAD(prefix_, name_) \
     .abi = XIR_ABI, .size = sizeof(xir_dialect_decl), .prefix = (prefix_), .name = (name_)
+
+/* The declaration of a dialect's way back: a pass "xir-to-NAME" for ops of XIR, whose only option is `strict`. */
+#define XIR_DIALECT_PASS(name_, doc_, dialect_)                                                                      \
+    { XIR_PASS_HEAD(name_, doc_), .level = XIR_LEVEL_NEEDED, .options = xir_dialect_pass_options, .n_options = 1,      \
+      .run = xir_dialect_pass_run, .user = (void *)(uintptr_t)(dialect_) }
+XIR_API extern const xir_pass_option xir_dialect_pass_options[1];
+XIR_API xir_status xir_dialect_pass_run(xir_pass *at);
 
 /* Adds a dialect, its rows and its name of the pass to-xir, all or none. XIR_E_EXISTS if the prefix, a row or the
  * name of the pass is taken; XIR_E_INVALID if the dialect or a row contradicts itself; XIR_E_ABI and
@@ -133,6 +178,10 @@ XIR_API xir_status xir_dialect_register(xir_context *ctx, const xir_dialect_decl
  * the end and for a key of no dialect. */
 XIR_API const xir_dialect_decl *xir_dialect_find(xir_context *ctx, xir_str key);
 XIR_API const xir_dialect_decl *xir_dialect_at(xir_context *ctx, size_t i);
+/* Writes the pipeline that `xir opt` runs by default before it writes a format: xir_default_pipeline, and, if the
+ * format "pnnx" has a dialect "pnnx::" with a way back, the passes of that. Writes at most `size` bytes, always
+ * terminated, and returns the length of the whole text. */
+XIR_API size_t xir_pipeline_to(xir_context *ctx, const char *format, char *out, size_t size);
 
 /* ---- checking --------------------------------------------------------------------------------------------------- */
 
@@ -153,7 +202,8 @@ XIR_API xir_status xir_dialect_check(const xir_network *net, xir_diags *why);
  * After a failure all calls do nothing and return NULL, 0 or false. So a hook may go on and return what the last call
  * returns. */
 
-/* The op of the foreign dialect that is being converted, its network, and that network's context. */
+/* The op that is being converted, of the foreign dialect or, on the way back, of XIR; its network, and that network's
+ * context. */
 XIR_API const xir_op *xir_node_op(const xir_node *at);
 XIR_API xir_network  *xir_node_network(const xir_node *at);
 XIR_API xir_context  *xir_node_context(const xir_node *at);
@@ -197,8 +247,8 @@ XIR_API bool       xir_node_reals(xir_node *at, size_t i, const double **out, si
 /* An input that must be Params. */
 XIR_API xir_value *xir_node_params(xir_node *at, size_t i);
 
-/* Attributes: NULL or `otherwise` if the node does not have them. A bool counts as the integer 0 or 1, an integer as a
- * real, Params of one element as a number. */
+/* Attributes, of a foreign op or of XIR's: NULL or `otherwise` if the node does not have them. A bool counts as the
+ * integer 0 or 1, an integer as a real, Params of one element as a number. Words of XIR are texts in capitals. */
 XIR_API const xir_any *xir_node_attr(const xir_node *at, const char *name);
 XIR_API int64_t        xir_node_int(const xir_node *at, const char *name, int64_t otherwise);
 XIR_API double         xir_node_real(const xir_node *at, const char *name, double otherwise);
@@ -242,7 +292,8 @@ typedef enum xir_set_kind {
     XIR_SET_ENUM,     /* a text, the word of an enum member */
     XIR_SET_INTS,     /* a list                             */
     XIR_SET_OBJECT,   /* an object, Params, or a list of one object */
-    XIR_SET_ANY       /* as in the file                     */
+    XIR_SET_ANY,      /* as in the file                     */
+    XIR_SET_BOOL
 } xir_set_kind;
 
 typedef struct xir_set {
@@ -254,6 +305,7 @@ typedef struct xir_set {
     const void    *p;
 } xir_set;
 #define XIR_SETI(name_, v) { .name = (name_), .kind = XIR_SET_INT, .i = (v) }
+#define XIR_SETB(name_, v) { .name = (name_), .kind = XIR_SET_BOOL, .i = (v) }
 #define XIR_SETR(name_, v) { .name = (name_), .kind = XIR_SET_REAL, .r = (v) }
 #define XIR_SETE(name_, v) { .name = (name_), .kind = XIR_SET_ENUM, .text = (v) }
 #define XIR_SETL(name_, v) { .name = (name_), .kind = XIR_SET_INTS, .p = (v) }
@@ -272,6 +324,14 @@ typedef struct xir_sets {
  * refuses, the node is kept. The second returns the op, for several outputs, and computes nothing. */
 XIR_API xir_value *xir_node_make(xir_node *at, const char *cls, xir_values inputs, xir_sets sets);
 XIR_API xir_op    *xir_node_make_op(xir_node *at, const char *cls, xir_values inputs, xir_sets sets);
+
+/* Makes an op of a foreign class, by its key, before the node. If the class has a row that names inputs, `inputs` has
+ * their positions: those that are attributes become attributes, absent ones are left out. The op is checked by this
+ * row: if it does not fit, the node is kept. Outputs get the given types; without types (n 0), those of the node's
+ * outputs. The second makes the op with the key of the node's own row, and makes its outputs those of the node. */
+XIR_API xir_op *xir_node_make_foreign(xir_node *at, const char *key, xir_values inputs, xir_sets sets,
+                                      const xir_type *const *types, size_t n);
+XIR_API bool    xir_node_becomes_foreign(xir_node *at, xir_values inputs, xir_sets sets);
 
 /* New Params: all elements equal to one number; 64-bit integers in one dim; reals (dims NULL: one dim). */
 XIR_API xir_value *xir_node_filled(xir_node *at, const xir_type *element, const xir_ints *dims, double value);

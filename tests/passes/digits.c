@@ -192,6 +192,41 @@ static void every_format_keeps_the_unconverted_network(void **state) {
     xir_network_free(net);
 }
 
+/* As PNNX, and from there to XIR again: the same operations with the same attributes. */
+static void pnnx_keeps_the_logits(void **state) {
+    (void)state;
+    char text[1024];
+    xir_pipeline_to(ctx, "pnnx", text, sizeof text);
+    assert_non_null(strstr(text, ",layout{to=nchw},xir-to-pnnx"));
+    xir_network *net = optimised(MODELS "digits.onnx", false);
+    DOES(xir_pass_run(net, "layout", "to=nchw", NULL, why));
+    DOES(xir_pass_run(net, "xir-to-pnnx", "strict", NULL, why));
+    const char *path = scratch("digits.pnnx.param");
+    DOES(xir_network_save(net, path, NULL, why));
+    for (int lazy = 0; lazy < 2; lazy++) {
+        xir_network *again = load(path, lazy), *plain = optimised(MODELS "digits.onnx", false);
+        xir_pipeline *p = xir_pipeline_parse(ctx, xir_str_of(xir_default_pipeline()), why);
+        DOES(xir_pipeline_run(p, again, NULL, NULL, why));
+        assert_int_equal(score(again, path), IMAGES);
+        const xir_op *a = xir_network_first(again), *b = xir_network_first(plain);
+        for (; a && b; a = xir_op_next(a), b = xir_op_next(b)) {
+            const xir_field *f;
+            assert_ptr_equal(xir_op_class(a), xir_op_class(b));
+            for (size_t i = 0; (f = xir_class_field_at(xir_op_class(a), i)); i++) {
+                xir_attr attr;
+                if (f->kind == XIR_KIND_PARAMS) continue;
+                DOES(xir_op_get(a, f->name, &attr));
+                assert_true(xir_op_attr_is(b, f->name, &attr));
+            }
+        }
+        assert_true(!a && !b);
+        xir_pipeline_free(p);
+        xir_network_free(again);
+        xir_network_free(plain);
+    }
+    xir_network_free(net);
+}
+
 static int begin(void **state) {
     int result = group_begin(state);
     read_npy(MODELS "digits_inputs.npy", images, sizeof images);
@@ -207,6 +242,7 @@ int main(void) {
         cmocka_unit_test(pnnx_becomes_the_same_operations),
         cmocka_unit_test(every_format_keeps_the_logits),
         cmocka_unit_test(every_format_keeps_the_unconverted_network),
+        cmocka_unit_test(pnnx_keeps_the_logits),
     };
     return cmocka_run_group_tests(tests, begin, group_end);
 }

@@ -166,10 +166,13 @@ static int optimise(loaded *l, const xir_pipeline *pipeline, const xir_pass_sett
     return code;
 }
 
-/* A pipeline that makes no sense is not the file's fault. */
-static xir_pipeline *parse(void) {
+/* A pipeline that makes no sense is not the file's fault. Without --passes it ends with what the output format needs.
+ * */
+static xir_pipeline *parse(const file_format *to) {
+    char usual[1024];
     xir_diags *why = new_diags();
-    char *passes = with_bind(passes_text ? passes_text : xir_default_pipeline());
+    xir_pipeline_to(context, to ? to->name : "", usual, sizeof usual);
+    char *passes = with_bind(passes_text ? passes_text : usual);
     xir_pipeline *p = xir_pipeline_parse(context, xir_str_of(passes), why);
     say(why);
     xir_diags_free(why);
@@ -180,7 +183,7 @@ static xir_pipeline *parse(void) {
 /* The command line makes sense so far. */
 static int optimise_file(const char *in, const char *out, const file_format *to, const xir_save_options *o,
                          xir_pass_settings *settings, json_out *j) {
-    xir_pipeline *pipeline = parse();
+    xir_pipeline *pipeline = parse(to);
     int code = pipeline ? DONE : MISUSED;
     char *failed = place_of_failure(out);
     settings->reproduce = failed;

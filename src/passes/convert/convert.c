@@ -25,7 +25,7 @@ void conversion_end(conversion *c) {
     pointer_table_free(&c->permuted_of);
     pointer_table_free(&c->stayed.of);
     mem_free(alloc, c->stayed.rows, c->stayed.room * sizeof *c->stayed.rows);
-    mem_free(alloc, c->classes, c->class_room * sizeof *c->classes);
+    mem_free(alloc, (void *)c->classes, c->class_room * sizeof *c->classes);
     mem_free(alloc, c->permuted, c->permuted_room * sizeof *c->permuted);
     mem_free(alloc, (void *)c->known, c->known_room * sizeof *c->known);
 }
@@ -44,18 +44,28 @@ static bool name_inputs(conversion *c, convert_class *cls) {
     return slots;
 }
 
+static xir_str short_name(const xir_class *cls) {
+    xir_str key = xir_class_key(cls);
+    size_t from = key.size;
+    while (from > 0 && key.data[from - 1] != ':') from--;
+    return (xir_str){ key.data + from, key.size - from };
+}
+
 const convert_class *conversion_class(conversion *c, const xir_class *cls) {
     const xir_allocator *alloc = context_alloc(c->ctx);
     static const convert_class in_no_dialect;   /* a file may have many such classes */
     const uint32_t *known = pointer_table_find(&c->class_of, cls);
-    if (known) return &c->classes[*known];
+    if (known) return c->classes[*known];
     const xir_dialect_decl *dialect = dialect_of_class(cls);
-    if (!dialect) return &in_no_dialect;
-    if (!mem_reserve(alloc, (void **)&c->classes, &c->class_room, c->n_classes + 1, sizeof *c->classes)) return NULL;
+    if (!dialect && !c->back.to) return &in_no_dialect;
+    convert_class *made = arena_take(&c->scratch, sizeof *made);
+    if (!made || !mem_reserve(alloc, (void **)&c->classes, &c->class_room, c->n_classes + 1, sizeof *c->classes))
+        return NULL;
     if (!pointer_table_add(&c->class_of, cls, (uint32_t)c->n_classes)) return NULL;
-    convert_class *made = &c->classes[c->n_classes++];
+    c->classes[c->n_classes++] = made;
     xir_str key = xir_class_key(cls), domain;
-    *made = (convert_class){ .dialect = dialect };
+    *made = (convert_class){ .dialect = dialect, .type = short_name(cls) };
+    if (!dialect) return made;
     convert_split_key(made->dialect, key, &domain, &made->type);
     made->row = convert_row_of(c->ctx, dialect, key);
     if (made->row && !xir_str_equal(key, xir_str_of(made->row->name))) {   /* hooks know the type of their row */
@@ -78,9 +88,11 @@ const convert_class *conversion_class(conversion *c, const xir_class *cls) {
 
 /* ---- one node --------------------------------------------------------------------------------------------------- */
 
+xir_op *node_mark(const xir_node *at) { return at->at_front ? at->c->back.front : at->mark; }
+
 /* Removes the ops made for a node. */
-static void discard(xir_node *at) {
-    for (xir_op *op; (op = xir_op_prev(at->op)) != at->mark;) {
+void node_discard(xir_node *at) {
+    for (xir_op *op; (op = xir_op_prev(at->op)) != node_mark(at);) {
         conversion_forget(at->c, op);
         if (xir_op_erase(op) != XIR_OK) break;   // only this node's ops can use it
     }
@@ -91,13 +103,6 @@ static bool only_moves(const xir_op *op) {
     return xir_op_is(op, xir_transpose_class()) || xir_op_is(op, xir_reshape_class()) ||
            xir_op_is(op, xir_cast_class()) ||
            xir_op_is(op, xir_copy_class());
-}
-
-static xir_str short_name(const xir_class *cls) {
-    xir_str key = xir_class_key(cls);
-    size_t from = key.size;
-    while (from > 0 && key.data[from - 1] != ':') from--;
-    return (xir_str){ key.data + from, key.size - from };
 }
 
 static xir_str joined(conversion *c, xir_str name, xir_str suffix, size_t number) {
@@ -116,10 +121,10 @@ static xir_str joined(conversion *c, xir_str name, xir_str suffix, size_t number
  * the values in between append it to the name of the node's output. */
 static bool name_ops(xir_node *at, xir_str output) {
     conversion *c = at->c;
-    xir_op *first = at->mark ? xir_op_next(at->mark) : xir_network_first(c->net), *main = NULL;
+    xir_op *mark = node_mark(at), *first = mark ? xir_op_next(mark) : xir_network_first(c->net), *main = at->main;
     xir_str name = xir_op_name(at->op);
     if (first == at->op || xir_op_next(first) == at->op) return true;
-    for (xir_op *op = first; op != at->op; op = xir_op_next(op)) if (!main || !only_moves(op)) main = op;
+    for (xir_op *op = first; op != at->op && !at->main; op = xir_op_next(op)) if (!main || !only_moves(op)) main = op;
     size_t number = 0;
     for (xir_op *op = first; op != at->op; op = xir_op_next(op)) {
         size_t before = 0;
@@ -141,24 +146,28 @@ static bool name_ops(xir_node *at, xir_str output) {
     return true;
 }
 
-/* Whether a value was made for this node and does not stand for another output yet. */
-static bool is_fresh(const xir_node *at, const xir_value *v) {
+bool node_made(const xir_node *at, const xir_value *v) {
     if (xir_value_is_params(v)) return xir_value_use_count(v) == 0 && v->id < 0;
     const xir_op *producer = xir_value_op(v);
+    const xir_op *mark = node_mark(at);
     bool mine = producer && xir_op_is_placed(producer) && xir_op_before(producer, at->op) &&
-        (!at->mark || xir_op_before(at->mark, producer));
+        (!mark || xir_op_before(mark, producer));
     return mine && xir_value_name(v).size == 0;
 }
 
 /* The value that replaces an output, under the output's name. */
 static xir_value *stand_in(xir_node *at, size_t i) {
     xir_value *old = xir_op_output(at->op, (int64_t)i), *v = at->given[i];
-    if (!is_fresh(at, v)) {
+    if (!node_made(at, v) && at->c->back.to) {
+        if (!back_is_result(at->c, old)) return v;   /* a value may lose its name, a result may not */
+    } else if (!node_made(at, v)) {
         v = xir_value_is_params(v) ? params_alias(at->c->net, v)
             : xir_node_make(at, "Copy", XIR_VALUES(v), XIR_NO_SETS);
         if (!v) return node_no_memory(at), NULL;
     }
     const xir_map *tags = xir_value_tags(old);
+    const bool foreign = at->c->back.to && xir_value_op(v) && xir_class_is_opaque(xir_op_class(xir_value_op(v)));
+    if (foreign && xir_value_set_type(v, xir_value_type(old))) return node_no_memory(at), NULL;   /* its letters */
     if (xir_value_set_name(v, xir_value_name(old))) return node_no_memory(at), NULL;
     for (size_t k = 0; tags && k < tags->size; k++) {
         bool dims = source_tag_is(SOURCE_DIMS, tags->entries[k].key);
@@ -168,12 +177,45 @@ static xir_value *stand_in(xir_node *at, size_t i) {
     return v;
 }
 
+/* In a network of which a part is XIR's already, XIR's ops may find axes by the letters of a value, which what stands
+ * in for it must have, too. */
+static bool asks_for_letters(const xir_value *old, const xir_value *v) {
+    const xir_layout *had = xir_type_layout(xir_value_type(old)), *has = xir_type_layout(xir_value_type(v));
+    const size_t rank = had ? xir_layout_rank(had) : 0;
+    bool other = false, asked = false;
+    if (!has || xir_layout_rank(has) != rank || xir_type_rank(xir_value_type(v)) != rank) return false;
+    for (size_t i = 0; i < rank; i++) {
+        const char letter = xir_layout_axis(had, i);
+        other |= letter != '*' && letter != xir_layout_axis(has, i);
+    }
+    for (const xir_use *use = other ? xir_value_uses(old) : NULL; use && !asked; use = xir_use_next(use)) {
+        const xir_op *user = xir_use_op(use);
+        asked = !xir_class_is_opaque(xir_op_class(user)) && !xir_op_is(user, xir_output_class());
+    }
+    return asked;
+}
+
+static bool give_letters(xir_node *at) {
+    for (size_t i = 0; i < xir_op_output_count(at->op) && !at->c->back.to; i++) {
+        const xir_value *old = xir_op_output(at->op, (int64_t)i);
+        if (!at->given[i] || !asks_for_letters(old, at->given[i])) continue;
+        const xir_str letters = xir_layout_text(xir_type_layout(xir_value_type(old)));
+        char text[16] = "";
+        if (letters.size >= sizeof text) continue;
+        memcpy(text, letters.data, letters.size);
+        const xir_ints same = xir_node_series(at, 0, letters.size);
+        at->given[i] = same.v ? xir_node_transposed(at, at->given[i], same.v, same.n, text) : NULL;
+    }
+    return !xir_node_failed(at);
+}
+
 /* Whether every used output has a replacement. */
-static bool all_given(xir_node *at) {
+bool node_all_given(xir_node *at) {
     for (size_t i = 0; i < xir_op_output_count(at->op); i++) {
         xir_value *old = xir_op_output(at->op, (int64_t)i);
         if (!at->given[i] && xir_value_uses(old)) {
-            return xir_node_unsupported(at, "XIR has no op that makes output %zu", i);
+            return xir_node_unsupported(at, "%s has no op that makes output %zu",
+                                        at->c->back.to ? at->c->back.to->name : "XIR", i);
         }
         if (at->given[i] && !node_agrees(at, i, xir_value_type(old), xir_value_type(at->given[i]))) return false;
     }
@@ -181,7 +223,7 @@ static bool all_given(xir_node *at) {
 }
 
 /* Everything that needs memory comes first, so that either all uses move or none. */
-static bool put_in_place(xir_node *at) {
+bool node_put_in_place(xir_node *at) {
     size_t n = xir_op_output_count(at->op);
     xir_str output = { NULL, 0 };
     for (size_t i = 0; i < n; i++) {
@@ -191,8 +233,9 @@ static bool put_in_place(xir_node *at) {
     }
     if (!name_ops(at, output) || !net_reserve_ids(at->c->net, 0, n)) return node_no_memory(at);
     for (size_t i = 0; i < n; i++) {
-        if (at->given[i] && xir_value_replace(xir_op_output(at->op, (int64_t)i), at->given[i]))
-            return node_no_memory(at);
+        xir_value *old = xir_op_output(at->op, (int64_t)i);
+        if (at->given[i] && at->c->back.to && !back_replace(at->c, old, at->given[i])) return node_no_memory(at);
+        if (at->given[i] && xir_value_replace(old, at->given[i])) return node_no_memory(at);
     }
     return xir_op_erase(at->op) == XIR_OK || node_no_memory(at);
 }
@@ -227,16 +270,23 @@ static void unknown_op(xir_node *at) {
              near ? "; did you mean '" : "", near ? near->name + prefix : "", near ? "'?" : "");
 }
 
-static xir_status run_node(conversion *c, xir_op *op, const convert_class *cls) {
+void node_begin(conversion *c, xir_op *op, const convert_class *cls, xir_node *at) {
     size_t n_out = xir_op_output_count(op);
-    xir_node at = { .c = c, .op = op, .cls = cls, .n_in = xir_op_input_count(op), .n_out = n_out,
-                    .mark = xir_op_prev(op) };
-    while (at.n_in && !xir_op_input(op, (int64_t)at.n_in - 1)) at.n_in--;
-    while (at.n_out && !xir_value_uses(xir_op_output(op, (int64_t)at.n_out - 1)) &&
-           xir_value_name(xir_op_output(op, (int64_t)at.n_out - 1)).size == 0) at.n_out--;
-    at.given = arena_take(&c->scratch, (n_out + 1) * sizeof *at.given);
+    *at = (xir_node){ .c = c, .op = op, .cls = cls, .n_in = xir_op_input_count(op), .n_out = n_out,
+                      .mark = xir_op_prev(op) };
+    at->at_front = c->back.to && at->mark == c->back.front;
+    while (at->n_in && !xir_op_input(op, (int64_t)at->n_in - 1)) at->n_in--;
+    while (at->n_out && !xir_value_uses(xir_op_output(op, (int64_t)at->n_out - 1)) &&
+           xir_value_name(xir_op_output(op, (int64_t)at->n_out - 1)).size == 0) at->n_out--;
+    at->given = arena_take(&c->scratch, (n_out + 1) * sizeof *at->given);
+    if (!at->given) (void)node_no_memory(at);
+    else memset((void *)at->given, 0, (n_out + 1) * sizeof *at->given);
+}
+
+static xir_status run_node(conversion *c, xir_op *op, const convert_class *cls) {
+    xir_node at;
+    node_begin(c, op, cls, &at);
     if (!at.given) return XIR_E_MEMORY;
-    memset(at.given, 0, (n_out + 1) * sizeof *at.given);
 
     if (!cls->row) unknown_op(&at);
     else if (cls->n_slots && !node_find_inputs(&at)) at.fate = at.fate == NODE_NO_MEMORY ? NODE_NO_MEMORY : NODE_WRONG;
@@ -246,11 +296,11 @@ static xir_status run_node(conversion *c, xir_op *op, const convert_class *cls) 
     else if (cls->row->hook) cls->row->hook(&at);
     else row_run(&at);
 
-    if (!xir_node_failed(&at) && all_given(&at) && put_in_place(&at)) {
+    if (!xir_node_failed(&at) && node_all_given(&at) && give_letters(&at) && node_put_in_place(&at)) {
         c->changed++;
         return XIR_OK;
     }
-    discard(&at);
+    node_discard(&at);
     if (at.fate == NODE_NO_MEMORY) return XIR_E_MEMORY;
     if (at.fate == NODE_STAYS) convert_types(cls->dialect, &at);
     return at.fate == NODE_NO_MEMORY || c->no_memory || !stayed_add(c, &at) ? XIR_E_MEMORY : XIR_OK;
@@ -264,11 +314,15 @@ xir_status conversion_run(conversion *c) {
     c->changed += !sorted && !c->cyclic;
     if (!status && c->checking) status = conversion_check_values(c, sorted || c->cyclic);
     bool prepared = false;
-    if (!status) status = convert_prepare(c->dialect, c->net, &prepared);
+    if (!status && !c->back.to) status = convert_prepare(c->dialect, c->net, &prepared);
     c->changed += prepared;
     for (xir_op *op = xir_network_first(c->net), *next; op && !status; op = next) {
         next = xir_op_next(op);
         const bool own = !xir_class_is_opaque(xir_op_class(op));
+        if (c->back.to) {
+            status = back_run(c, op);
+            continue;
+        }
         if (own && (!c->dialect || c->cyclic)) continue;
         const convert_class *cls = conversion_class(c, xir_op_class(op));
         if (!cls || (own && !conversion_look_through(c, op))) status = XIR_E_MEMORY;
@@ -276,6 +330,7 @@ xir_status conversion_run(conversion *c) {
         if (!status && c->cancelled)
             status = diag_fail(c->why, XIR_E_CANCELLED, XIR_STR(""), "%sthe run was cancelled", c->prefix);
     }
+    if (!status && c->back.to) status = back_finish(c);
     if (!status && !c->checking) status = stayed_report(c);
     if (status == XIR_E_MEMORY) diag_memory(c->why);
     return status ? status : c->status;

@@ -29,6 +29,10 @@ const char *convert_sources(const xir_dialect_decl *dialect);
 const char *convert_operators(const xir_dialect_decl *dialect);
 /* The optional functions at the end of a declaration, which may be shorter than this library's. */
 bool            convert_check(const xir_dialect_decl *dialect, xir_node *at);
+const xir_pass_decl *convert_back(const xir_dialect_decl *dialect);
+const char     *convert_before_back(const xir_dialect_decl *dialect);
+bool            convert_needs_constants(const xir_dialect_decl *dialect);
+xir_status      convert_finish(const xir_dialect_decl *dialect, xir_network *net, bool *changed);
 void            convert_types(const xir_dialect_decl *dialect, xir_node *at);
 const xir_type *convert_element(const xir_dialect_decl *dialect, const xir_value *v);
 /* The row of an op of a key, by its own type or another spelling of it; NULL if there is none. */
@@ -39,6 +43,11 @@ xir_status      convert_prepare(const xir_dialect_decl *dialect, xir_network *ne
 static inline const xir_convert_row *convert_row_at(const xir_convert_row *rows, size_t i) {
     return (const xir_convert_row *)(const void *)((const char *)rows + i * rows->size);
 }
+/* The members at the end of a row, which may be shorter than this library's. */
+xir_convert_fn *convert_row_back(const xir_convert_row *row);
+/* The next class that a row stands for on the way back, from a list; false at its end. `classes` begins as this. */
+const char *convert_row_classes(const xir_convert_row *row);
+bool        convert_next_class(const char **classes, char name[64]);
 /* Check whether a declaration, or a row of a table of a dialect (NULL: of none), can be registered. With a finding. */
 xir_status convert_check_size(const void *decl, size_t least, size_t known, const char *what, xir_diags *why);
 xir_status convert_check_row(const xir_dialect_decl *dialect, const xir_convert_row *first, const xir_convert_row *row,
@@ -94,6 +103,27 @@ typedef struct stayed_list {
     pointer_table of;       /* nodes, and values without a type that no node makes -> index     */
 } stayed_list;
 
+/* The way back, to a dialect (back.c). */
+typedef struct back_row { const xir_convert_row *row; uint32_t next; /* of the class: index + 1 */ } back_row;
+typedef struct back_turn { xir_value *from, *to; uint32_t rank; uint8_t order[8]; } back_turn;
+typedef struct back_state {
+    const xir_dialect_decl *to;      /* NULL: the conversion is to XIR                        */
+    pointer_table     rows_of;       /* our class -> index + 1 in rows, of its first candidate */
+    back_row         *rows;
+    size_t            n_rows, row_room;
+    pointer_table     results;       /* values that are results of the network                */
+    pointer_table     replaced;      /* outputs of products -> index in `by`                  */
+    xir_value       **by;
+    size_t            n_by, by_room;
+    pointer_table     constant_of;   /* Params -> index in `constants`                        */
+    xir_value       **constants;
+    size_t            n_constants, constant_room;
+    pointer_table     turn_of;       /* permuted values -> index in `turns`                   */
+    back_turn        *turns;
+    size_t            n_turns, turn_room;
+    xir_op           *front;         /* the last op that makes a constant; at first, Input    */
+} back_state;
+
 typedef struct conversion {
     xir_context      *ctx;
     xir_network      *net;
@@ -107,7 +137,7 @@ typedef struct conversion {
     const char       *prefix;        /* of findings: "to-xir: ", or "" when checking           */
     const xir_dialect_decl *dialect; /* of the first op that has one; NULL: none does         */
     arena             scratch;
-    convert_class    *classes;
+    convert_class   **classes;
     size_t            n_classes, class_room;
     pointer_table     class_of;      /* foreign class -> index in `classes`                   */
     struct { char name[40]; const xir_class *cls; } made[64];   /* XIR's classes, by a hash of their names */
@@ -118,6 +148,7 @@ typedef struct conversion {
     size_t            known_room;
     size_t            changed, nodes;     /* nodes that the walk has met                      */
     stayed_list       stayed;
+    back_state        back;
     xir_status        status;        /* of the first error                                    */
 } conversion;
 
@@ -138,6 +169,13 @@ struct xir_node {
     node_fate              fate;
     char                   reason[300]; /* why it stays                                     */
     const xir_value       *waits_for;   /* the input that keeps it, if one does             */
+    /* On the way back: the class of the row that is tried; the op that it has made; `mark` is the last constant; how
+     * many nodes this one is a product of. */
+    const convert_class   *to;
+    xir_op                *main;
+    xir_str                order;       /* letters of feature maps in its outputs: of input 0 of the row */
+    bool                   at_front;
+    unsigned               depth;
 };
 
 void       conversion_begin(conversion *c, xir_network *net, xir_diags *why);
@@ -245,6 +283,54 @@ const xir_type *node_type(xir_node *at, const xir_type *element, const xir_layou
 /* The same bytes under another name; NULL: out of memory. */
 xir_value *params_alias(xir_network *net, const xir_value *params);
 const xir_class *find_class(xir_context *ctx, const char *name);      /* by the last part of its key */
+
+/* ---- the way back ----------------------------------------------------------------------------------------------- */
+
+/* convert.c: what both directions do with a node. */
+void    node_begin(conversion *c, xir_op *op, const convert_class *cls, xir_node *at);
+void    node_discard(xir_node *at);
+bool    node_all_given(xir_node *at);
+bool    node_put_in_place(xir_node *at);
+/* Whether a value was made for this node and does not stand for another output yet. */
+bool    node_made(const xir_node *at, const xir_value *v);
+/* The op before those made for the node. */
+xir_op *node_mark(const xir_node *at);
+
+/* back.c. Makes the lists of a conversion to c->back.to, and frees them. */
+bool       back_begin(conversion *c);
+void       back_end(conversion *c);
+/* Converts an op of XIR, or leaves it. */
+xir_status back_run(conversion *c, xir_op *op);
+/* What comes after all nodes. */
+xir_status back_finish(conversion *c);
+/* Notes that a product's output has been replaced; false: out of memory. */
+bool       back_replace(conversion *c, xir_value *old, xir_value *now);
+bool       back_is_result(const conversion *c, const xir_value *v);
+/* The value that v is when permuted back: axis i of it is axis order[i] of v. NULL: v is not permuted so. */
+xir_value *back_unturned(conversion *c, const xir_value *v, const int64_t *order, size_t rank);
+
+/* row_back.c: reads the node's candidate backward. */
+bool row_run_back(xir_node *at);
+/* What the sets of the row say, as attributes of the foreign op; sets of `more` win. */
+bool row_becomes(xir_node *at, xir_values inputs, xir_sets more);
+/* An input in the order that the row gives for its position; a value in an order of letters ("NCHW", "OIHW"); NULL if
+ * absent or after a failure. */
+xir_value *row_back_input(xir_node *at, size_t i);
+xir_value *node_in_order(xir_node *at, xir_value *v, xir_str letters);
+/* Gives the node the outputs of a foreign op, feature maps in the order that the node's outputs have. */
+bool row_back_results(xir_node *at, xir_op *op);
+
+/* foreign.c: the value that stands for v as an input of a foreign op. */
+xir_value *foreign_input(xir_node *at, xir_value *v);
+
+/* own.c: an attribute of an op of XIR as a file would have it; NULL if the class has none of this name, or it is
+ * absent. Whether all attributes but the marked ones (bits by position) have their defaults; otherwise *other is one.
+ * */
+const xir_any *own_attr(const xir_node *at, xir_str name);
+bool           own_is_default(const xir_op *op, uint64_t except, xir_str *other);
+
+/* simpler.c: tries the i-th formula of the op in terms of other ops of XIR; NULL: there are no more. */
+xir_convert_fn *simpler_of(const xir_op *op, size_t i);
 
 /* Defines the rules for registering rows and dialects in the context. */
 void convert_rules_define(xir_context *ctx);

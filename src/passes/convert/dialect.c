@@ -17,7 +17,8 @@ void convert_split_key(const xir_dialect_decl *dialect, xir_str key, xir_str *do
 }
 
 int64_t convert_number(const xir_dialect_decl *dialect, const xir_op *op) {
-    return dialect && dialect->number ? dialect->number(op) : xir_op_id(op) - 1;
+    if (!dialect) return xir_op_id(op);
+    return dialect->number ? dialect->number(op) : xir_op_id(op) - 1;
 }
 
 #define WORD(member, otherwise) return dialect && dialect->member ? dialect->member : (otherwise)
@@ -55,6 +56,17 @@ const xir_convert_row *convert_row_of(xir_context *ctx, const xir_dialect_decl *
 
 xir_status convert_prepare(const xir_dialect_decl *dialect, xir_network *net, bool *changed) {
     return dialect && HAS(dialect, prepare) ? dialect->prepare(net, changed) : XIR_OK;
+}
+
+const xir_pass_decl *convert_back(const xir_dialect_decl *dialect) {
+    return HAS(dialect, back) ? dialect->back : NULL;
+}
+const char *convert_before_back(const xir_dialect_decl *dialect) {
+    return HAS(dialect, before_back) ? dialect->before_back : NULL;
+}
+bool convert_needs_constants(const xir_dialect_decl *dialect) { return HAS(dialect, constant); }
+xir_status convert_finish(const xir_dialect_decl *dialect, xir_network *net, bool *changed) {
+    return HAS(dialect, finish) ? dialect->finish(net, changed) : XIR_OK;
 }
 
 /* ---- checks ----------------------------------------------------------------------------------------------------- */
@@ -110,7 +122,7 @@ static xir_status check_dialect(xir_context *ctx, const void *const *items, size
 
 /* ---- registering ------------------------------------------------------------------------------------------------ */
 
-/* A dialect also registers its rows, and its name for the pass to-xir. */
+/* A dialect also registers its rows, its name for the pass to-xir, and its way back. */
 static size_t brings(const void *item, registry_item *out) {
     const xir_dialect_decl *d = item;
     if (d->abi != XIR_ABI || d->size < LEAST_DIALECT || d->n_rows > MOST_ROWS) return 0;
@@ -118,8 +130,12 @@ static size_t brings(const void *item, registry_item *out) {
         const xir_convert_row *row = convert_row_at(d->rows, i);
         out[i] = (registry_item){ REGISTRY_CONVERSION, row->name, row };
     }
-    if (out && d->pass) out[d->n_rows] = (registry_item){ REGISTRY_PASS, d->pass, &pass_to_xir };
-    return d->n_rows + (d->pass ? 1 : 0);
+    size_t n = d->n_rows;
+    if (d->pass && out) out[n] = (registry_item){ REGISTRY_PASS, d->pass, &pass_to_xir };
+    n += d->pass != NULL;
+    const xir_pass_decl *back = HAS(d, back) ? d->back : NULL;
+    if (back && out) out[n] = (registry_item){ REGISTRY_PASS, back->name, back };
+    return n + (back != NULL);
 }
 
 const registry_rules dialect_rules = { .noun = "dialect", .check = check_dialect, .brings = brings };

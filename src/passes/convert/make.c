@@ -101,7 +101,7 @@ static bool same_word(xir_str text, const char *word) {
 
 /* The integer in a set. A real must be a whole number in the range of int64_t. */
 static bool whole_of(const xir_set *s, int64_t *out) {
-    if (s->kind == XIR_SET_INT) *out = s->i;
+    if (s->kind == XIR_SET_INT || s->kind == XIR_SET_BOOL) *out = s->i;
     else if (s->kind != XIR_SET_REAL || !(s->r >= -0x1p63 && s->r < 0x1p63) || s->r != trunc(s->r)) return false;
     else *out = (int64_t)s->r;
     return true;
@@ -115,7 +115,7 @@ static bool set_field(xir_node *at, const xir_field *f, void *body, const xir_se
         if (!set_of_any(at, f, s.p, &s)) return false;
     }
     const xir_ints *list = s.p;
-    bool number = s.kind == XIR_SET_INT || s.kind == XIR_SET_REAL;
+    bool number = s.kind == XIR_SET_INT || s.kind == XIR_SET_REAL || s.kind == XIR_SET_BOOL;
     double real = s.kind == XIR_SET_REAL ? s.r : (double)s.i;
     int64_t whole;
     switch (f->kind) {
@@ -425,6 +425,15 @@ static xir_value *permuted_params(xir_node *at, xir_value *v, const int64_t *ord
 
 xir_value *xir_node_transposed(xir_node *at, xir_value *v, const int64_t *order, size_t rank, const char *letters) {
     if (xir_node_failed(at) || !v) return NULL;
+    char own[9] = "";
+    if (at->c->back.to) {
+        xir_value *source = back_unturned(at->c, v, order, rank);
+        if (source) return source;
+        const xir_layout *had = xir_type_layout(xir_value_type(v));   /* letters go with their axes */
+        const bool has = !letters && had && xir_layout_rank(had) == rank && rank < sizeof own;
+        for (size_t i = 0; has && i < rank; i++) own[i] = xir_layout_axis(had, (size_t)order[i]);
+        if (has) letters = own;
+    }
     if (xir_value_is_params(v) && rank <= sizeof((permuted *)NULL)->order) {
         xir_value *made = permuted_params(at, v, order, rank, letters);
         if (made || xir_node_failed(at)) return made;

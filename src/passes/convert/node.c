@@ -9,7 +9,7 @@
 const xir_op *xir_node_op(const xir_node *at) { return at->op; }
 xir_network  *xir_node_network(const xir_node *at) { return at->c->net; }
 xir_context  *xir_node_context(const xir_node *at) { return at->c->ctx; }
-int64_t       xir_node_version(const xir_node *at) { return at->cls->version; }
+int64_t       xir_node_version(const xir_node *at) { return at->to ? at->to->version : at->cls->version; }
 xir_str       xir_node_type(const xir_node *at) { return at->cls->type; }
 bool          xir_node_failed(const xir_node *at) { return at->fate != NODE_GOES; }
 size_t        xir_node_input_count(const xir_node *at) { return at->n_in; }
@@ -71,9 +71,11 @@ bool xir_node_invalid(xir_node *at, xir_status code, const char *where, const ch
     va_list list;
     if (xir_node_failed(at)) return false;
     va_start(list, format);
-    say(at, XIR_ERROR, code, where, format, list);
+    /* on the way back it is a row that is wrong, not the network */
+    if (at->c->back.to) text_vprint(at->reason, sizeof at->reason, format, list);
+    else say(at, XIR_ERROR, code, where, format, list);
     va_end(list);
-    at->fate = NODE_WRONG;
+    at->fate = at->c->back.to ? NODE_STAYS : NODE_WRONG;
     return false;
 }
 
@@ -174,6 +176,12 @@ bool node_find_inputs(xir_node *at) {
 }
 
 size_t xir_node_input_named(const xir_node *at, const char *name) {
+    if (at->c->back.to) {   /* a port of the class */
+        const xir_port *port;
+        for (size_t k = 0; (port = xir_class_input_at(xir_op_class(at->op), k)); k++)
+            if (xir_str_equal(port->name, xir_str_of(name))) return node_input_at(at, k) ? k : SIZE_MAX;
+        return SIZE_MAX;
+    }
     const size_t i = position_named(at, xir_str_of(name));
     const xir_list *names = at->in ? NULL : names_in_file(at);
     if (i != SIZE_MAX) return node_input_at(at, i) ? i : SIZE_MAX;
@@ -264,6 +272,7 @@ xir_value *xir_node_params(xir_node *at, size_t i) {
 /* ---- attributes ------------------------------------------------------------------------------------------------- */
 
 const xir_any *xir_node_attr(const xir_node *at, const char *name) {
+    if (at->c->back.to) return own_attr(at, xir_str_of(name));
     const xir_map *extra = xir_op_extra(at->op);
     return extra ? xir_map_find(extra, xir_str_of(name)) : NULL;
 }

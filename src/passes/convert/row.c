@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include "number.h"
 #include "convert/convert.h"
+#include "sized.h"
+
+enum { LEAST_ROW = SIZE_TO(xir_convert_row, hook) };
 
 enum { MOST_SETS = 32, MOST_NAME = 64 };   /* of a row, and the bytes of a set's name with its end */
 
@@ -174,6 +177,25 @@ const xir_convert_row *row_like(xir_context *ctx, const xir_dialect_decl *dialec
     return near;
 }
 
+xir_convert_fn *convert_row_back(const xir_convert_row *row) {
+    return row->size >= SIZE_TO(xir_convert_row, back) ? row->back : NULL;
+}
+
+const char *convert_row_classes(const xir_convert_row *row) {
+    const char *from = row->size >= SIZE_TO(xir_convert_row, from) ? row->from : NULL;
+    return from ? from : row->hook ? "" : row->cls;
+}
+
+bool convert_next_class(const char **classes, char name[64]) {
+    const char *p = skip(*classes);
+    const size_t n = strcspn(p, " ");
+    *classes = p + n;
+    if (!n || n >= 64) return false;
+    memcpy(name, p, n);
+    name[n] = '\0';
+    return true;
+}
+
 static const char *fault_of(const xir_convert_row *row) {
     size_t least, most;
     row_attribute attribute;
@@ -193,12 +215,13 @@ static const char *fault_of(const xir_convert_row *row) {
     if (sets && *sets) return "its list of sets is malformed";
     if (n_sets > MOST_SETS) return "it has more than 32 sets";
     if (!row->cls && !row->hook) return "it has no class and no hook";
+    if (convert_row_back(row) && !*convert_row_classes(row)) return "it has a way back, but not from any class";
     return NULL;
 }
 
 xir_status convert_check_row(const xir_dialect_decl *dialect, const xir_convert_row *first, const xir_convert_row *row,
                              xir_diags *why) {
-    xir_status status = convert_check_size(row, sizeof *row, sizeof *row, "conversion row", why);
+    xir_status status = convert_check_size(row, LEAST_ROW, sizeof *row, "conversion row", why);
     if (status) return status;
     if (row->size != first->size) {
         return diag_fail(why, XIR_E_ABI, XIR_STR(""),
@@ -216,7 +239,7 @@ xir_status convert_check_row(const xir_dialect_decl *dialect, const xir_convert_
 
 static xir_status check_row(xir_context *ctx, const void *const *items, size_t i, const char **name, xir_diags *why) {
     const xir_convert_row *row = items[i];
-    xir_status status = convert_check_size(row, sizeof *row, sizeof *row, "conversion row", why);
+    xir_status status = convert_check_size(row, LEAST_ROW, sizeof *row, "conversion row", why);
     if (status) return status;
     *name = row->name;
     return convert_check_row(row->name ? xir_dialect_find(ctx, xir_str_of(row->name)) : NULL, row, row, why);
@@ -231,7 +254,7 @@ void convert_rules_define(xir_context *ctx) {
 
 /* The rows of a table have the size of the first. */
 static xir_status find_rows(const xir_convert_row *rows, size_t n, const void **items, xir_diags *why) {
-    xir_status status = n ? convert_check_size(rows, sizeof *rows, sizeof *rows, "conversion row", why) : XIR_OK;
+    xir_status status = n ? convert_check_size(rows, LEAST_ROW, sizeof *rows, "conversion row", why) : XIR_OK;
     for (size_t i = 0; i < n && !status; i++) {
         const xir_convert_row *row = convert_row_at(rows, i);
         if (row->size != rows->size) status = convert_check_row(NULL, rows, row, why);

@@ -1,5 +1,5 @@
-/* The table of docs/pnnx.md has all types of PNNX that the rows convert, with what they become, and all that they do
- * not convert. Types of the same operation are in one line. */
+/* The table of docs/pnnx.md has all types of PNNX that the rows convert, with what they become and what comes back as
+ * them, and all that they do not convert. Types of the same operation are in one line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <xir/convert.h>
@@ -10,6 +10,9 @@ static const char prefix[] = "pnnx::";
 static bool is_pnnx(const xir_convert_row *row) { return strncmp(row->name, prefix, sizeof prefix - 1) == 0; }
 
 static bool same(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
+
+/* The classes that a row stands for on the way back. */
+static const char *from_of(const xir_convert_row *row) { return row->from ? row->from : row->hook ? "" : row->cls; }
 
 static char *table_of_rows(void) {
     char *text = NULL;
@@ -22,21 +25,21 @@ static char *table_of_rows(void) {
         converted += row->cls != NULL;
         kept += !row->cls;
     }
-    fprintf(out, "<!-- rows -->\n%zu types are converted, %zu are not:\n\n| PNNX | XIR |\n|---|---|\n", converted, kept);
+    fprintf(out, "<!-- rows -->\n%zu types are converted, %zu are not:\n\n| PNNX | becomes | comes from |\n|---|---|---|\n", converted, kept);
     for (size_t i = 0; (row = xir_convert_at(ctx, i)); i++) {
         if (!row->cls || !is_pnnx(row)) continue;
-        const bool joins = before && same(before->cls, row->cls) && same(before->sets, row->sets);
-        if (before && !joins) fprintf(out, " | %s |\n", before->cls);
+        const bool joins = before && same(before->cls, row->cls) && same(from_of(before), from_of(row));
+        if (before && !joins) fprintf(out, " | %s | %s |\n", before->cls, from_of(before));
         fprintf(out, "%s%s", joins ? ", " : "| ", row->name + sizeof prefix - 1);
         before = row;
     }
-    if (before) fprintf(out, " | %s |\n", before->cls);
+    if (before) fprintf(out, " | %s | %s |\n", before->cls, from_of(before));
     kept = 0;
     for (size_t i = 0; (row = xir_convert_at(ctx, i)); i++) {
         if (row->cls || !is_pnnx(row)) continue;
         fprintf(out, "%s%s", kept++ ? ", " : "| ", row->name + sizeof prefix - 1);
     }
-    fputs(" | not converted |\n<!-- end of rows -->\n", out);
+    fputs(" | not converted | |\n<!-- end of rows -->\n", out);
     fclose(out);
     return text;
 }

@@ -1,7 +1,8 @@
 /* Runs recorded networks of PNNX: each file of the corpus' folder pnnx/values is converted by pnnx-to-xir and computed;
- * the results must be those that PyTorch gave, before and after the default pipeline. Inputs and outputs are arrays in
- * an archive NAME.npz, and NAME.2.npz for a second run with other dims. What does not convert, or not whole, is listed
- * with the reason in pnnx_values.txt; a listed file that passes is an error, too. XIR_PNNX_ONLY names a single file. */
+ * the results must be those that PyTorch gave, before and after the default pipeline, and after the way to PNNX and
+ * back. Inputs and outputs are arrays in an archive NAME.npz, and NAME.2.npz for a second run with other dims. What
+ * does not convert, or not whole, is listed with the reason in pnnx_values.txt; a listed file that passes is an error,
+ * too. XIR_PNNX_ONLY names a single file. */
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -138,11 +139,14 @@ static void try_file(const char *folder, const char *name, double tolerance) {
     total.files++;
     xir_network *model = xir_network_load(ctx, path, NULL, why);
     assert_non_null(model);
-    const char *const pipelines[] = { "pnnx-to-xir", xir_default_pipeline() };
+    char back[1200];
+    xir_pipeline_to(ctx, "pnnx", back, sizeof back - 40);
+    strcat(back, ",pnnx-to-xir,infer");
+    const char *const pipelines[] = { "pnnx-to-xir", xir_default_pipeline(), back };
     verdict v = PASSES;
     for (size_t run = 0; run < 2; run++) {
         snprintf(npz, sizeof npz, "%s/%s%s.npz", folder, name, run ? ".2" : "");
-        for (size_t i = 0; i < 2 && v == PASSES && access(npz, R_OK) == 0; i++) {
+        for (size_t i = 0; i < COUNT(pipelines) && v == PASSES && access(npz, R_OK) == 0; i++) {
             v = try_pipeline(model, pipelines[i], npz, tolerance, reason);
             if (v == DIFFERS && i) total.wrong++;
         }

@@ -54,6 +54,24 @@ xir_value *pnnx_without_batch(xir_node *at, xir_value *y, int64_t axis, bool add
 bool pnnx_max_places(xir_node *at, xir_value *x, size_t n, const xir_ints *places, const int64_t *out);
 xir_value *pnnx_softmax(xir_node *at, const char *cls, xir_value *x, int64_t axis);
 
+/* The way back (back_*.c): Params as an operator; expressions of expressions as one. */
+xir_value *pnnx_constant(xir_node *at, xir_value *params);
+xir_status pnnx_finish(xir_network *net, bool *changed);
+/* PyTorch's word for an element type, "torch.float"; NULL: it has none. */
+const char *pnnx_element_word(xir_context *ctx, const xir_type *element);
+/* The letters of feature maps with `rank` dims; empty for other ranks. */
+xir_str pnnx_map_order(size_t rank);
+
+#define PNNX_BACKS(BACK) \
+    BACK(expression) BACK(clamp) BACK(compare) BACK(where) BACK(cast) BACK(conv) BACK(pool) BACK(linear) BACK(matmul)  \
+    BACK(reduce) BACK(einsum) BACK(batch_norm) BACK(instance_norm) BACK(group_norm) BACK(layer_norm) BACK(prelu)       \
+    BACK(normalize) BACK(reshape) BACK(permute) BACK(squeeze) BACK(expand) BACK(tile) BACK(cat) BACK(slice)            \
+    BACK(split) BACK(unbind) BACK(pad) BACK(roll) BACK(index_select) BACK(topk) BACK(sdpa) BACK(resize)                \
+    BACK(grid_sample) BACK(shuffle) BACK(unfold) BACK(recurrent)
+#define BACK(name) xir_convert_fn pnnx_back_##name;
+PNNX_BACKS(BACK)
+#undef BACK
+
 #define PNNX_HOOKS(HOOK) \
     HOOK(expression) HOOK(attribute) HOOK(threshold) HOOK(rrelu) HOOK(celu) HOOK(selu) HOOK(glu) HOOK(soft) HOOK(gelu) \
     HOOK(prelu) HOOK(compare) HOOK(logic) HOOK(bits) HOOK(clamp) HOOK(to) HOOK(fill) HOOK(masked_fill) HOOK(where)     \

@@ -694,9 +694,14 @@ static void the_built_in_rows_are_valid(void **state) {
         assert_true(row_range(row->inputs, &least, &most) && row_range(row->outputs, &least, &most));
         while (row_next_attribute(&attributes, &attribute)) {}
         assert_int_equal(attributes ? *attributes : 0, 0);
-        const xir_class *cls = row->hook && !row->sets ? NULL : find_class(ctx, row->cls);
-        assert_true((row->hook && !row->sets) || cls);
-        while (row_next_set(&sets, &set)) assert_non_null(xir_class_field(cls, set.field));
+        const char *classes = row->from || !row->sets ? convert_row_classes(row) : row->cls;
+        for (char word[64]; convert_next_class(&classes, word); sets = row->sets) {
+            const xir_class *cls = find_class(ctx, word);
+            assert_non_null(cls);
+            while (row_next_set(&sets, &set)) assert_non_null(xir_class_field(cls, set.field));
+            assert_int_equal(sets ? *sets : 0, 0);
+        }
+        while (row_next_set(&sets, &set)) {}
         assert_int_equal(sets ? *sets : 0, 0);
     }
     assert_true(n > 180);

@@ -1,0 +1,89 @@
+/* The way back of convolutions and pools. Attributes are read by the rows' sets; here is what they don't name: the dims
+ * of kernels, and ceil_mode, which XIR has as cells after the end. */
+#include "convert/pnnx/pnnx.h"
+
+static bool is_module(const xir_node *at) {
+    return at->to->n_slots > 1 && at->to->slots[1].is_attribute;
+}
+
+/* The names of XIR's attributes for each spatial axis, counted from the last one. */
+static const struct axis_words { const char *pool, *stride, *dilation, *before, *after; } axis_words[3] = {
+    { "pool_width",  "stride_width",  "dilation_width",  "pad_left",  "pad_right"  },
+    { "pool_height", "stride_height", "dilation_height", "pad_top",   "pad_bottom" },
+    { "pool_depth",  "stride_depth",  "dilation_depth",  "pad_front", "pad_back"   },
+};
+
+/* x with the padding of a convolution that has more on one side than on the other; *padded: it has. */
+static xir_value *padded_before(xir_node *at, xir_value *x, bool *padded) {
+    const size_t n = v_rank(x) - 2;
+    xir_ints pads = xir_node_make_ints(at, 2 * v_rank(x), 0);
+    for (size_t k = 0; k < n && n <= 3 && pads.v; k++) {
+        pads.v[2 * (k + 2)] = xir_node_int(at, axis_words[n - 1 - k].before, 0);
+        pads.v[2 * (k + 2) + 1] = xir_node_int(at, axis_words[n - 1 - k].after, 0);
+        *padded |= pads.v[2 * (k + 2)] != pads.v[2 * (k + 2) + 1] || pads.v[2 * (k + 2)] < 0;
+    }
+    if (!*padded || xir_node_failed(at)) return x;
+    if (!xir_node_is(at, "padding_mode", "ZEROS"))
+        return xir_node_unsupported(at, "different padding of both sides"), NULL;
+    return xir_node_make(at, "Pad", INS(x), SETS(LIST("padding", &pads)));
+}
+
+bool pnnx_back_conv(xir_node *at) {
+    xir_value *x = row_back_input(at, 0), *kernel = row_back_input(at, 1), *bias = xir_node_optional_input(at, 2);
+    if (xir_node_failed(at) || !x || !kernel) return false;
+    if (!is_module(at)) return row_becomes(at, INS(x, kernel, bias), NO_SETS);
+    if (!xir_value_is_params(kernel)) return xir_node_unsupported(at, "the kernel is computed");
+    const bool transposed = at->to->slots[1].order.data[0] == 'I';
+    const int64_t groups = xir_node_int(at, "groups", 1), first = v_dim(kernel, 0), second = v_dim(kernel, 1);
+    const xir_ints dims = xir_node_dims(at, kernel);
+    if (xir_node_failed(at)) return false;
+    const xir_ints size = { dims.v + 2, dims.n - 2 }, zeros = xir_node_make_ints(at, dims.n - 2, 0);
+    bool padded = false;
+    x = transposed ? x : padded_before(at, x, &padded);
+    if (!x) return false;
+    if (padded)
+        return row_becomes(at, INS(x, kernel, bias),
+                           SETS(XIR_SETB("bias", bias != NULL), INT("in_channels", second * groups),
+                                INT("out_channels", first),
+                                LIST("kernel_size", &size), LIST("padding", &zeros)));
+    return row_becomes(at, INS(x, kernel, bias),
+                       SETS(XIR_SETB("bias", bias != NULL), INT("in_channels", transposed ? first : second * groups),
+                            INT("out_channels", transposed ? second * groups : first), LIST("kernel_size", &size)));
+}
+
+/* Whether cells after the end are those of ceil_mode: the last window begins inside, and has no cell too many. */
+static bool rounds_up(int64_t input, int64_t size, int64_t stride, int64_t dilation, int64_t before, int64_t after) {
+    const int64_t room = input + 2 * before - dilation * (size - 1) - 1, rest = room < 0 ? 0 : room % stride;
+    const bool inside = room >= 0 && (room / stride + 1) * stride < input + before;
+    return input >= 0 && after - before == (rest && inside ? stride - rest : 0);
+}
+
+bool pnnx_back_pool(xir_node *at) {
+    xir_value *x = row_back_input(at, 0);
+    if (!x) return false;
+    const size_t n = v_rank(x) - 2;
+    const xir_str type = xir_node_type(at);
+    const bool max = type.data[0] == 'M';
+    bool ceil = false, whole = true;
+    xir_ints pads = xir_node_make_ints(at, n, 0);
+    if (!pads.v || n > 3) return false;
+    for (size_t k = 0; k < n; k++) {
+        const struct axis_words *words = &axis_words[n - 1 - k];
+        const int64_t before = xir_node_int(at, words->before, 0), after = xir_node_int(at, words->after, 0);
+        const int64_t size = xir_node_int(at, words->pool, 1);
+        if (before < 0 || before > size / 2) return xir_node_unsupported(at, "padding beyond half of a window");
+        pads.v[k] = before;
+        ceil |= before != after;
+        whole &= rounds_up(v_dim(x, 2 + k), size, xir_node_int(at, words->stride, 1),
+                           xir_node_int(at, words->dilation, 1),
+                           before, after);
+    }
+    if (ceil && (!whole || xir_node_bool(at, "count_include_pad", false)))
+        return xir_node_unsupported(at, "more padding after than before");
+    const int64_t divisor = xir_node_int(at, "divisor_override", 0);
+    const xir_any none = xir_any_null();
+    xir_set sets[] = { LIST("padding", &pads), XIR_SETB("ceil_mode", ceil), XIR_SETB("return_indices", false) };
+    if (!max) sets[2] = divisor ? (xir_set)INT("divisor_override", divisor)
+                                : (xir_set){ .name = "divisor_override", .kind = XIR_SET_ANY, .p = &none };
+    return row_becomes(at, INS(x), (xir_sets){ sets, 3 });
+}

@@ -1,0 +1,75 @@
+/* Classes of XIR in terms of simpler ones, for formats that have no operation of their own: shared by all dialects. A
+ * formula makes only classes that are simpler, so a chain of them ends. */
+#include <math.h>
+#include "convert/helpers.h"
+
+/* x * Sigmoid(x) */
+static bool silu(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    return xir_node_result(at, 0, xir_node_product(at, x, xir_node_unary(at, "Sigmoid", x)));
+}
+
+/* alpha * lhs + beta * rhs, with products for factors of channels or factors other than 1. */
+static bool sum(xir_node *at) {
+    const double *alpha, *beta;
+    size_t n, m;
+    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
+    if (!xir_node_real_items(at, "alpha", &alpha, &n) || !xir_node_real_items(at, "beta", &beta, &m) || n != 1 ||
+        m != 1)
+        return xir_node_unsupported(at, "a factor for each channel");
+    if (alpha[0] == 1 && beta[0] == 1) return xir_node_unsupported(at, "a sum");
+    if (!x || !y) return false;
+    const bool whole = alpha[0] == trunc(alpha[0]) && beta[0] == trunc(beta[0]);
+    if (v_is_integer(x) && !whole) return xir_node_unsupported(at, "a factor between integers");
+    if (alpha[0] != 1) x = xir_node_product(at, x, xir_node_scalar(at, v_element(x), alpha[0]));
+    if (beta[0] != 1) y = xir_node_product(at, y, xir_node_scalar(at, v_element(y), beta[0]));
+    return xir_node_result(at, 0, xir_node_sum(at, x, y, 1, 1));
+}
+
+/* Elements of a dim in another order. */
+static bool swapped(xir_node *at) {
+    xir_ints order;
+    if (!xir_node_items(at, "order", &order)) return false;
+    return xir_node_becomes(at, "Gather", INS(xir_node_input(at, 0), xir_node_integers(at, &order)),
+                            SETS(INT("axis", xir_node_int(at, "axis", -1))));
+}
+
+/* min(max(alpha x + beta, 0), 1) */
+static bool hardsigmoid(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    if (!x) return false;
+    xir_value *line = xir_node_product(at, x, xir_node_scalar(at, v_element(x), xir_node_real(at, "alpha", 1.0 / 6)));
+    line = line ? xir_node_sum(at, line, xir_node_scalar(at, v_element(x), xir_node_real(at, "beta", 0.5)), 1, 1)
+        : NULL;
+    return line && xir_node_becomes(at, "ClampScalar", INS(line), SETS(REAL("min", 0), REAL("max", 1)));
+}
+
+/* ReLU with a greatest value, and a slope or none. */
+static bool relu(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    const double slope = xir_node_real(at, "alpha", 0), most = xir_node_real(at, "max_value", INFINITY);
+    if (xir_node_real(at, "threshold", 0) != 0) return xir_node_unsupported(at, "a threshold");
+    if (isinf(most)) return xir_node_unsupported(at, "a slope");
+    if (slope == 0) return xir_node_becomes(at, "ClampScalar", INS(x), SETS(REAL("min", 0), REAL("max", most)));
+    xir_value *y = xir_node_make(at, "ReLU", INS(x), SETS(REAL("alpha", slope)));
+    return xir_node_becomes(at, "ClampScalar", INS(y), SETS(REAL("max", most)));
+}
+
+typedef struct formula { const char *cls; xir_convert_fn *make; } formula;
+static const formula formulas[] = {
+    { "SiLU", silu },
+    { "Add",  sum },
+    { "SwapOrder", swapped },
+    { "Hardsigmoid", hardsigmoid },
+    { "ReLU", relu },
+};
+
+xir_convert_fn *simpler_of(const xir_op *op, size_t i) {
+    xir_str key = xir_class_key(xir_op_class(op));
+    size_t from = key.size;
+    while (from > 0 && key.data[from - 1] != ':') from--;
+    const xir_str name = { key.data + from, key.size - from };
+    for (size_t k = 0; k < COUNT(formulas); k++)
+        if (xir_str_equal(name, xir_str_of(formulas[k].cls)) && i-- == 0) return formulas[k].make;
+    return NULL;
+}

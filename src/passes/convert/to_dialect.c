@@ -1,0 +1,37 @@
+/* The passes that convert XIR's ops to those of a dialect (XIR_DIALECT_PASS). What the format can't say stays, and is
+ * listed. */
+#include <stdio.h>
+#include "convert/convert.h"
+#include "manager/pass.h"
+
+const xir_pass_option xir_dialect_pass_options[1] = {
+    { "strict", XIR_PASS_BOOL, "false", "an op that the format has no operation for is an error" },
+};
+
+xir_status xir_dialect_pass_run(xir_pass *at) {
+    conversion c;
+    char prefix[80];
+    const xir_dialect_decl *to = xir_pass_user(at);
+    snprintf(prefix, sizeof prefix, "%.70s: ", at->decl->name);
+    conversion_begin(&c, at->net, at->why);
+    c.back.to = to;
+    c.dialect = NULL;
+    c.strict = xir_pass_bool(at, "strict");
+    c.within = at->within;
+    c.prefix = prefix;
+    xir_status status = back_begin(&c) ? conversion_run(&c) : diag_memory(at->why);
+    xir_pass_changed(at, c.changed);
+    back_end(&c);
+    conversion_end(&c);
+    return status;
+}
+
+size_t xir_pipeline_to(xir_context *ctx, const char *format, char *out, size_t size) {
+    char prefix[64];
+    const int n = snprintf(prefix, sizeof prefix, "%s::-", format);   /* any class */
+    const xir_dialect_decl *d = n > 0 && n < (int)sizeof prefix ? xir_dialect_find(ctx, xir_str_of(prefix)) : NULL;
+    const xir_pass_decl *back = d ? convert_back(d) : NULL;
+    const char *before = back ? convert_before_back(d) : NULL;
+    return (size_t)snprintf(out, size, "%s%s%s%s%s", xir_default_pipeline(), before ? "," : "", before ? before : "",
+                            back ? "," : "", back ? back->name : "");
+}

@@ -1,0 +1,225 @@
+/* The way back from XIR to a dialect: rows read backward, by the first that holds; orders of axes; constants; formulas
+ * in terms of simpler ops; what stays, and why. The dialect belongs to the test, as it would to a plug-in. Networks are
+ * written as in support/story.h. */
+#include <stdio.h>
+#include <string.h>
+#include <xir/convert.h>
+#include <xir/pass.h>
+#include "support/story.h"
+
+/* ---- a dialect both ways ---------------------------------------------------------------------------------------- */
+
+/* x * by, or x * other: the second is for factors that are computed. */
+static bool scale(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    return xir_node_result(at, 0, xir_node_scaled(at, x, xir_node_real(at, "by", 1)));
+}
+static bool scale_back(xir_node *at) {
+    const double *by;
+    size_t n;
+    if (!xir_node_is_constant(at, 1) || !xir_node_reals(at, 1, &by, &n) || n != 1)
+        return xir_node_unsupported(at, "the factor is not a number");
+    const xir_set sets[] = { XIR_SETR("by", *by) };
+    return xir_node_becomes_foreign(at, XIR_VALUES(xir_node_input(at, 0)), (xir_sets){ sets, 1 });
+}
+
+static xir_value *constant(xir_node *at, xir_value *params) {
+    const xir_type *type = xir_value_type(params);
+    const xir_set sets[] = { XIR_SETO("data", params) };
+    xir_op *op = xir_node_make_foreign(at, "form::Data", (xir_values){ NULL, 0 }, (xir_sets){ sets, 1 }, &type, 1);
+    return op ? xir_op_output(op, 0) : NULL;
+}
+
+static const xir_convert_row rows[] = {
+    { XIR_CONVERT_HEAD, "form::Cut6", "1", "1", "", "ReLU", "max_value=6" },
+    { XIR_CONVERT_HEAD, "form::Leak", "1", "1", "slope:f", "ReLU", "alpha=slope:0.01" },
+    { XIR_CONVERT_HEAD, "form::Pool", "1 x:NCHW", "1", "size:I! pad:I include:b", "AvgPool2d",
+      "pool_height=size[0] pool_width=size[1] pad_top=pad[0] pad_bottom=pad[0] pad_left=pad[1] pad_right=pad[1] "
+      "count_include_pad=!include" },
+    { XIR_CONVERT_HEAD, "form::Conv", "1 x:NCHW @weight:OIHW @bias?", "1", "step:I", "Conv2d",
+      "stride_height=step[0] stride_width=step[1]" },
+    { XIR_CONVERT_HEAD, "form::Half", "1", "1", "mode:s", "DivideScalar",
+      "divisor=2 rounding_mode=mode{down:FLOOR,near:NONE}" },
+    { XIR_CONVERT_HEAD, "form::Scale", "1", "1", "by:f!", "Multiply", NULL, scale, "Multiply", scale_back },
+    { XIR_CONVERT_HEAD, "form::Times", "2", "1", "", "Multiply", NULL },
+    { XIR_CONVERT_HEAD, "form::Turn", "1", "1", "dims:I!", "Transpose", "dims=dims layout=letters" },
+    { XIR_CONVERT_HEAD, "form::Logistic", "1", "1", "", "Sigmoid", NULL },
+    { XIR_CONVERT_HEAD, "form::Data", "0", "1", "data:t!", "Params", NULL, xir_convert_unsupported },
+    { XIR_CONVERT_HEAD, "form::Needs", "1", "1", "what:i!", "Tanh", NULL },
+};
+static const xir_dialect_decl form;
+static const xir_pass_decl pass = XIR_DIALECT_PASS("xir-to-form", "to the test's own format", &form);
+static const xir_dialect_decl form = { XIR_DIALECT_HEAD("form::", "Form"), .rows = rows, .n_rows = COUNT(rows), .back =
+                                       &pass,
+                                       .before_back = "layout{to=nchw}", .constant = constant };
+
+static xir_context *with;
+static xir_diags   *found;
+static xir_network *net;
+
+static int begin(void **state) {
+    (void)state;
+    with = xir_context_new(NULL);
+    found = xir_diags_new(with);
+    net = NULL;
+    assert_int_equal(xir_dialect_register(with, &form, found), XIR_OK);
+    return 0;
+}
+
+static int end(void **state) {
+    (void)state;
+    xir_network_free(net);
+    xir_diags_free(found);
+    xir_context_free(with);
+    return 0;
+}
+
+static void told(const char *text) {
+    xir_network_free(net);
+    net = story_net_in(with, text);
+    xir_diags_clear(found);
+}
+
+/* "include=true pad=0,0": the attributes of the op that makes a value, by name. */
+static const char *attributes(const char *name) {
+    static char text[400];
+    const xir_map *extra = xir_op_extra(story_op(net, name));
+    size_t n = 0;
+    *text = '\0';
+    for (size_t i = 0; extra && i < extra->size; i++) {
+        const xir_any *a = &extra->entries[i].value;
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%.*s=", i ? " " : "", (int)extra->entries[i].key.size,
+                              extra->entries[i].key.data);
+        const size_t items = a->kind == XIR_ANY_LIST ? a->as.list.size : 1;
+        for (size_t k = 0; k < items; k++) {
+            const xir_any *item = a->kind == XIR_ANY_LIST ? &a->as.list.items[k] : a;
+            if (k) n += (size_t)snprintf(text + n, sizeof text - n, ",");
+            if (item->kind == XIR_ANY_BOOL)
+                n += (size_t)snprintf(text + n, sizeof text - n, "%s", item->as.boolean ? "true" : "false");
+            if (item->kind == XIR_ANY_INT)
+                n += (size_t)snprintf(text + n, sizeof text - n, "%lld", (long long)item->as.integer);
+            if (item->kind == XIR_ANY_REAL) n += (size_t)snprintf(text + n, sizeof text - n, "%g", item->as.real);
+            if (item->kind == XIR_ANY_TEXT)
+                n += (size_t)snprintf(text + n, sizeof text - n, "%.*s", (int)item->as.text.size, item->as.text.data);
+            if (item->kind == XIR_ANY_PARAMS) n += (size_t)snprintf(text + n, sizeof text - n, "PARAMS");
+        }
+    }
+    return text;
+}
+
+static void becomes(const char *expected, int line) {
+    const xir_status status = xir_pass_run(net, "xir-to-form", "strict", NULL, found);
+    if (status || xir_diags_count(found)) {
+        xir_diags_print(found, stderr);
+        fail_msg("line %d", line);
+    }
+    check_story(net, expected, __FILE__, line);
+}
+#define BECOMES(expected) becomes(expected, __LINE__)
+
+/* The op stays for this reason, and the network is unchanged; strictly, that is an error. */
+static void stays(const char *text, const char *reason, int line) {
+    told(text);
+    char *before = story_text(net);
+    assert_int_equal(xir_pass_run(net, "xir-to-form", NULL, NULL, found), XIR_OK);
+    const xir_diag *d = xir_diags_at(found, 0);
+    if (!d || d->severity != XIR_NOTE || !strstr(d->message.data, reason))
+        fail_msg("line %d: expected '%s', found '%s'", line, reason, d ? d->message.data : "");
+    check_story(net, before, __FILE__, line);
+    free(before);
+    told(text);
+    assert_int_equal(xir_pass_run(net, "xir-to-form", "strict", NULL, found), XIR_E_UNKNOWN);
+}
+#define STAYS(text, reason) stays(text, reason, __LINE__)
+
+/* ---- rows ------------------------------------------------------------------------------------------------------- */
+
+static void the_first_row_that_holds(void **state) {
+    (void)state;
+    told("x: 2 3; a = ReLU x [max_value=6]; out a");
+    BECOMES("a = form::Cut6 x; out a");
+    assert_string_equal(attributes("a"), "");
+    told("x: 2 3; a = ReLU x [alpha=0.5]; out a");
+    BECOMES("a = form::Leak x; out a");
+    assert_string_equal(attributes("a"), "slope=0.5");
+    told("x: 2 3; a = ReLU x; out a");
+    BECOMES("a = form::Leak x; out a");
+    assert_string_equal(attributes("a"), "slope=0");
+    STAYS("x: 2 3; a = ReLU x [threshold=2]; out a", "max_value is not 6");
+    STAYS("x: 2 3; a = Tanh x; out a", "nothing gives what");
+    STAYS("x: 2 3; a = Softsign x; out a", "Form has no operation for it");
+}
+
+static void items_words_and_inverted_bools(void **state) {
+    (void)state;
+    told("x: NCHW 1 2 9 9; "
+         "a = AvgPool2d x [pool_height=3 pool_width=2 pad_left=1 pad_right=1 count_include_pad=true]; out a");
+    BECOMES("a = form::Pool x; out a");
+    assert_string_equal(attributes("a"), "include=false pad=0,1 size=3,2");
+    STAYS("x: NCHW 1 2 9 9; a = AvgPool2d x [pool_height=3 pool_width=2 pad_left=1]; out a",
+          "another number than its counterpart");
+    told("x: 2 3; a = DivideScalar x [divisor=2 rounding_mode=FLOOR]; out a");
+    BECOMES("a = form::Half x; out a");
+    assert_string_equal(attributes("a"), "mode=down");
+    STAYS("x: 2 3; a = DivideScalar x [divisor=2 rounding_mode=TRUNC]; out a", "rounding_mode is TRUNC");
+    STAYS("x: 2 3; a = DivideScalar x [divisor=3]; out a", "divisor is not 2");
+}
+
+static void weights_get_the_order_of_the_file(void **state) {
+    (void)state;
+    told("x: NCHW 1 2 6 6; w: params HWIO 3 3 2 4; b: params 4; "
+         "a = Conv2d x w b [stride_height=2 stride_width=2]; out a");
+    BECOMES("a = form::Conv x; out a");
+    assert_string_equal(attributes("a"), "@bias=PARAMS @weight=PARAMS step=2,2");
+    const xir_any *weight = xir_map_find(xir_op_extra(story_op(net, "a")), XIR_STR("@weight"));
+    static const int64_t dims[] = { 4, 2, 3, 3 };
+    for (int64_t i = 0; i < 4; i++)
+        assert_int_equal(xir_type_dim(xir_value_type(weight->as.params), i, false), dims[i]);
+    STAYS("x: NCHW 1 2 6 6; w: HWIO 3 3 2 4; a = Conv2d x w; out a", "@weight is not constant");
+}
+
+/* ---- axes ------------------------------------------------------------------------------------------------------- */
+
+static void maps_in_another_order_are_turned(void **state) {
+    (void)state;
+    told("x: NHWC 1 9 9 2; a = AvgPool2d x [pool_height=3 pool_width=3]; out a");
+    assert_int_equal(xir_pass_run(net, "xir-to-form", NULL, NULL, found), XIR_OK);
+    CHECK_STORY(net, "a.Turn = form::Turn x; a.Pool = form::Pool a.Turn; a = form::Turn a.Pool; out a");
+}
+
+/* ---- formulas, hooks and constants ------------------------------------------------------------------------------ */
+
+static void hooks_are_tried_before_the_next_row(void **state) {
+    (void)state;
+    told("x: 2 3; h: 0.5; a = Multiply x h; out a");
+    BECOMES("a = form::Scale x; out a");
+    assert_string_equal(attributes("a"), "by=0.5");
+    told("x: 2 3; y: 2 3; a = Multiply x y; out a");
+    BECOMES("a = form::Times x y; out a");
+}
+
+static void simpler_ops_stand_for_others(void **state) {
+    (void)state;
+    told("x: 2 3; a = SiLU x; out a");
+    BECOMES("a.Logistic = form::Logistic x; a = form::Times x a.Logistic; out a");
+}
+
+static void params_become_ops(void **state) {
+    (void)state;
+    told("x: 2 3; w: params 2 3; a = Multiply x w; b = Multiply a w; out b");
+    BECOMES("w = form::Data; a = form::Times x w; b = form::Times a w; out b");
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+    const struct CMUnitTest tests[] = {
+        TEST(the_first_row_that_holds),
+        TEST(items_words_and_inverted_bools),
+        TEST(weights_get_the_order_of_the_file),
+        TEST(maps_in_another_order_are_turned),
+        TEST(hooks_are_tried_before_the_next_row),
+        TEST(simpler_ops_stand_for_others),
+        TEST(params_become_ops),
+    };
+    return RUN_GROUP(tests);
+}
