@@ -6,7 +6,7 @@
 #include "convert/convert.h"
 #include "types.h"
 
-enum { MOST_SETS = 48, MOST_LISTED = 16 };
+enum { MOST_SETS = 32, MOST_LISTED = 8 };
 
 /* ---- orders of axes --------------------------------------------------------------------------------------------- */
 
@@ -114,13 +114,6 @@ typedef struct theirs {
     xir_any  whole[MOST_SETS];
     size_t   n;
 } theirs;
-
-static theirs *theirs_of(xir_node *at) {
-    theirs *t = arena_take(&at->c->scratch, sizeof *t);
-    if (!t) return node_no_memory(at), NULL;
-    t->n = 0;
-    return t;
-}
 
 /* The letters of kinds that the row has for an attribute; empty: the row does not have it. */
 static xir_str kinds_of(const xir_convert_row *row, xir_str name) {
@@ -254,12 +247,13 @@ static bool nothing_missing(xir_node *at, xir_sets sets) {
 }
 
 bool row_becomes(xir_node *at, xir_values inputs, xir_sets more) {
-    theirs *t = theirs_of(at);
+    theirs room, *t = &room;   /* on the stack: a node must not keep it until the end of the conversion */
     const xir_convert_row *row = at->to->row;
     uint64_t named = 0;
     row_set from;
     xir_str other = { NULL, 0 };
-    if (!t || xir_node_failed(at)) return false;
+    if (xir_node_failed(at)) return false;
+    t->n = 0;
     memset((void *)t->sets, 0, sizeof t->sets);
     for (const char *text = row->sets; row_next_set(&text, &from);) {
         const xir_field *f = xir_class_field(at->op->cls, from.field);
