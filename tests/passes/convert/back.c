@@ -210,6 +210,55 @@ static void params_become_ops(void **state) {
     BECOMES("w = form::Data; a = form::Times x w; b = form::Times a w; out b");
 }
 
+/* ---- rows of programs that were built before there was a way back ------------------------------------------------ */
+
+/* A row as it was then. Without a hook it is read backward, too. */
+typedef struct old_row {
+    uint32_t        abi, size;
+    const char     *name, *inputs, *outputs, *attributes, *cls, *sets;
+    xir_convert_fn *hook;
+} old_row;
+
+static void rows_of_older_programs(void **state) {
+    (void)state;
+    static const old_row old[] = {
+        { XIR_ABI, sizeof(old_row), "form::Soft", "1", "1", "along:i", "Softmax", "axis=along", NULL },
+        { XIR_ABI, sizeof(old_row), "form::Round", "1", "1", "", "Round", NULL, NULL },
+    };
+    assert_int_equal(xir_convert_register(with, (const xir_convert_row *)(const void *)old, COUNT(old), found), XIR_OK);
+    told("x: 2 3; a = Softmax x [axis=0]; b = Round a; out b");
+    BECOMES("a = form::Soft x; b = form::Round a; out b");
+    assert_string_equal(attributes("a"), "along=0");
+    static const xir_convert_row backless = { XIR_CONVERT_HEAD, "form::Bad", "1", "1", "", "Exp", NULL, scale, NULL,
+                                              scale_back };
+    assert_int_equal(xir_convert_register(with, &backless, 1, found), XIR_E_INVALID);
+}
+
+/* ---- networks of which only a part is converted ------------------------------------------------------------------ */
+
+static void ops_that_stay_find_their_axes(void **state) {
+    (void)state;
+    told("x: NCHW 1 2 9 9; a = AvgPool2d x [pool_height=3 pool_width=3]; "
+         "b = MaxPool2d a [pool_height=2 pool_width=2]; out b");
+    xir_network *before = xir_network_clone(net);
+    assert_int_equal(xir_pass_run(net, "xir-to-form", NULL, NULL, found), XIR_OK);
+    CHECK_STORY(net, "a = form::Pool x; b = MaxPool2d a [pool_width=2 pool_height=2]; out b");
+    xir_diags_clear(found);
+    assert_int_equal(xir_pass_run(net, "to-xir", "strict", NULL, found), XIR_OK);
+    assert_int_equal(xir_network_infer(net, found), XIR_OK);
+    CHECK_SAME_NUMBERS(net, before);
+    xir_network_free(before);
+}
+
+static void letters_alone_are_not_ops(void **state) {
+    (void)state;
+    told("x: 1 2 9 9; t = Transpose x [dims=0,1,2,3 layout=@layout(NCHW)]; "
+         "a = AvgPool2d t [pool_height=3 pool_width=3]; r = Transpose a [dims=0,1,2,3 layout=@layout(****)]; out r");
+    BECOMES("r = form::Pool x; out r");
+    told("x: 1 2 9 9; r = Transpose x [dims=0,1,2,3 layout=@layout(****)]; out r");   /* two names need an op */
+    BECOMES("r = form::Turn x; out r");
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
@@ -220,6 +269,9 @@ int main(void) {
         TEST(hooks_are_tried_before_the_next_row),
         TEST(simpler_ops_stand_for_others),
         TEST(params_become_ops),
+        TEST(rows_of_older_programs),
+        TEST(ops_that_stay_find_their_axes),
+        TEST(letters_alone_are_not_ops),
     };
     return RUN_GROUP(tests);
 }
