@@ -1,5 +1,6 @@
 /* The nodes that a conversion leaves. Some of them only wait for others: an input has no type, or is not constant,
  * because the node that makes it stays. The report names causes, those that keep most nodes first, and counts. */
+#include <stdio.h>
 #include <stdlib.h>
 #include "convert/convert.h"
 
@@ -25,22 +26,58 @@ bool stayed_add(conversion *c, const xir_node *at) {
     return pointer_table_add(&s->of, at->op, own) && (known || !what || pointer_table_add(&s->of, what, own));
 }
 
-/* Most nodes first, then by order. */
-static int compare(const void *a, const void *b) {
+/* Causes of one class with one reason are reported as one: the first of them, and how many follow. */
+typedef struct cause_group {
+    const stayed *first;
+    size_t        causes, keeps;
+} cause_group;
+
+/* Causes of one group next to each other, in order. */
+static int compare_causes(const void *a, const void *b) {
     const stayed *x = *(const stayed *const *)a, *y = *(const stayed *const *)b;
-    if (x->keeps != y->keeps) return x->keeps > y->keeps ? -1 : 1;
-    return x->cause < y->cause ? -1 : x->cause > y->cause;
+    const uintptr_t p = (uintptr_t)x->op->cls, q = (uintptr_t)y->op->cls;
+    if (p != q) return p > q ? 1 : -1;
+    const int reasons = strcmp(x->reason, y->reason);
+    return reasons ? reasons : (x->cause > y->cause) - (x->cause < y->cause);
 }
 
-static xir_status say_cause(conversion *c, const stayed *cause) {
+/* Most nodes first, then by order. */
+static int compare_groups(const void *a, const void *b) {
+    const cause_group *x = a, *y = b;
+    if (x->keeps != y->keeps) return x->keeps > y->keeps ? -1 : 1;
+    return (x->first->cause > y->first->cause) - (x->first->cause < y->first->cause);
+}
+
+/* Strict: each cause is an error of its own. */
+static size_t group_causes(const stayed **causes, size_t n, bool strict, cause_group *groups) {
+    size_t n_groups = 0;
+    qsort((void *)causes, n, sizeof *causes, compare_causes);
+    for (size_t i = 0; i < n; i++) {
+        const stayed *c = causes[i], *last = i ? causes[i - 1] : NULL;
+        const bool same = !strict && last && last->op->cls == c->op->cls && strcmp(last->reason, c->reason) == 0;
+        if (!same) groups[n_groups++] = (cause_group){ .first = c };
+        groups[n_groups - 1].causes++;
+        groups[n_groups - 1].keeps += c->keeps;
+    }
+    qsort(groups, n_groups, sizeof *groups, compare_groups);
+    return n_groups;
+}
+
+static xir_status say_group(conversion *c, const cause_group *group) {
     const xir_severity severity = c->strict ? XIR_ERROR : XIR_NOTE;
     const xir_status code = c->strict ? XIR_E_UNKNOWN : XIR_OK;
-    const convert_class *cls = conversion_class(c, cause->op->cls);
+    const size_t more = group->causes - 1, waiting = group->keeps - group->causes;
+    const char *reason = group->first->reason;
+    const convert_class *cls = conversion_class(c, group->first->op->cls);
+    char alike[64] = "", waits[64] = "";
     if (!cls) return XIR_E_MEMORY;
-    const xir_node at = { .c = c, .op = cause->op, .cls = cls };
-    if (cause->keeps == 1) node_say(&at, severity, code, NULL, "not converted: %s", cause->reason);
-    else node_say(&at, severity, code, NULL, "not converted, nor %s %zu that wait%s for it: %s",
-                  cause->keeps == 2 ? "is" : "are", cause->keeps - 1, cause->keeps == 2 ? "s" : "", cause->reason);
+    if (more) snprintf(alike, sizeof alike, "%zu more of its type", more);
+    if (waiting) snprintf(waits, sizeof waits, "%zu that wait%s for %s", waiting, waiting == 1 ? "s" : "",
+                          more ? "them" : "it");
+    const xir_node at = { .c = c, .op = group->first->op, .cls = cls };
+    if (!more && !waiting) node_say(&at, severity, code, NULL, "not converted: %s", reason);
+    else node_say(&at, severity, code, NULL, "not converted, nor %s %s%s%s: %s",
+                  (more ? more : waiting) == 1 ? "is" : "are", alike, more && waiting ? ", nor " : "", waits, reason);
     return XIR_OK;
 }
 
@@ -48,20 +85,21 @@ xir_status stayed_report(conversion *c) {
     const stayed_list *s = &c->stayed;
     const xir_allocator *alloc = context_alloc(c->ctx);
     size_t n = 0, stays = 0;
-    const size_t size = (s->n + 1) * sizeof(stayed *);
-    const stayed **causes = mem_new(alloc, size);
-    xir_status status = causes ? XIR_OK : XIR_E_MEMORY;
-    for (size_t i = 0; causes && i < s->n; i++) {
+    const stayed **causes = mem_new(alloc, (s->n + 1) * sizeof *causes);
+    cause_group *groups = mem_new(alloc, (s->n + 1) * sizeof *groups);
+    xir_status status = causes && groups ? XIR_OK : XIR_E_MEMORY;
+    for (size_t i = 0; !status && i < s->n; i++) {
         if (s->rows[s->rows[i].cause].reason) stays++;   /* nodes that are wrong have their findings */
         if (s->rows[i].cause == i && s->rows[i].reason) causes[n++] = &s->rows[i];
     }
-    if (causes) qsort((void *)causes, n, sizeof *causes, compare);
-    for (size_t i = 0; i < n && !status; i++) status = say_cause(c, causes[i]);
+    if (!status) n = group_causes(causes, n, c->strict, groups);
+    for (size_t i = 0; i < n && !status; i++) status = say_group(c, &groups[i]);
     if (n && !status) {
         xir_diags_add(c->why, XIR_NOTE, XIR_OK, XIR_STR(""), "%s%zu of %zu %ss %s not converted, for %zu reason%s",
                       c->prefix, stays, c->nodes, convert_node(c->dialect), stays == 1 ? "is" : "are", n,
                       n == 1 ? "" : "s");
     }
-    mem_free(alloc, (void *)causes, size);
+    mem_free(alloc, (void *)causes, (s->n + 1) * sizeof *causes);
+    mem_free(alloc, groups, (s->n + 1) * sizeof *groups);
     return status;
 }

@@ -96,8 +96,9 @@ static bool check_op(pnnx_writer *w, const xir_op *op) {
     w->n_ops++;
     const xir_str type = pnnx_type_of(op);
     if (!pnnx_is_word(type))
-        return pnnx_refuse(&w->p, XIR_E_UNSUPPORTED, "op %" PRId64 " '%.*s' is of class %.*s, but PNNX has only operators "
-                           "of its own: pnnx::nn.Conv2d", op->id, CLIP(name), CLIP(key_of(op)));
+        return pnnx_refuse(&w->p, XIR_E_UNSUPPORTED,
+                           "op %" PRId64 " '%.*s' is of class %.*s, which PNNX does not have; the pass xir-to-pnnx "
+                           "converts the ops that it can", op->id, CLIP(name), CLIP(key_of(op)));
     if (name.size && !pnnx_is_word(name))
         return pnnx_refuse(&w->p, XIR_E_UNSUPPORTED, "op %" PRId64 ": '%.*s' cannot be the name of an operator in PNNX",
                            op->id, CLIP(name));
