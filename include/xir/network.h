@@ -80,14 +80,15 @@ XIR_API xir_op  *xir_network_next_of_class(const xir_network *net, const xir_op 
 XIR_API xir_op  *xir_network_op_at(const xir_network *net, int64_t i);
 XIR_API int64_t  xir_network_index_of(const xir_network *net, const xir_op *op);
 /* By id: the first call is linear, later ones take constant time. By name: the first op or value of that name, linear;
- * values are outputs of ops, and inputs that no op makes. NULL if there is none, or if memory for the table of ids runs
- * out. */
+ * values are outputs of ops, and inputs that no op makes. NULL if no op or value has it, or if memory for the table of
+ * ids runs out. */
 XIR_API xir_op    *xir_network_op_by_id(const xir_network *net, int64_t op_id);
 XIR_API xir_value *xir_network_value_by_id(const xir_network *net, int64_t v_id);
 XIR_API xir_op    *xir_network_op_by_name(const xir_network *net, xir_str name);
 XIR_API xir_value *xir_network_value_by_name(const xir_network *net, xir_str name);
 
-/* The Input op and the Output op; NULL if there is none. Their values are the inputs and outputs of the network. */
+/* The Input op and the Output op; NULL if the network does not have it. Their values are the inputs and outputs of the
+ * network. */
 XIR_API xir_op *xir_network_input_op(const xir_network *net);
 XIR_API xir_op *xir_network_output_op(const xir_network *net);
 XIR_API size_t  xir_network_inputs(const xir_network *net, xir_value **out, size_t room);

@@ -22,7 +22,7 @@ typedef struct xir_nnb_function {
     const char *arguments;   /* their names; words in braces: "mode{nearest|linear}"                  */
 } xir_nnb_function;
 
-/* The i-th number in ascending order, and the one of an id; NULL if there is none. */
+/* The i-th function in ascending order of ids, NULL past the end; the function of an id, NULL if no function has it. */
 XIR_API const xir_nnb_function *xir_nnb_function_at(size_t i);
 XIR_API const xir_nnb_function *xir_nnb_function_find(uint32_t id);
 

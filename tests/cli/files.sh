@@ -89,7 +89,7 @@ fi
 awk 'BEGIN { for (i = 0; i < 30000; i++) printf "longname"; }' >long
 sed "s/\"name\":\"small\"/\"name\":\"$(cut -c1-60000 long)$(cut -c60001-120000 long)\"/" small.json >long.json
 { "$XIR" show long.json 2>err; echo $? >code; } | :
-[ "$(cat code)" -eq 3 ] || bad "a reader who has gone: exit $(cat code)"
+[ "$(cat code)" -eq 3 ] || bad "a reader that has gone: exit $(cat code)"
 run 3 convert small.json no/such/folder.json; err "no/such/folder"
 run 3 convert small.json .; err "."
 finish

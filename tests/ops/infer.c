@@ -761,7 +761,7 @@ static void broken_distributions_are_refused(void **state) {
 }
 
 /* A value may have no type: then nothing can be inferred from it, and the op has no error. */
-static void values_without_a_type_are_told(void **state) {
+static void values_without_a_type_are_reported(void **state) {
     (void)state;
     static const struct { const xir_class_decl *(*cls)(void); size_t n; } rows[] = {
         { xir_conv2d_class, 2 }, { xir_max_pool2d_class, 1 }, { xir_relu_class, 1 }, { xir_add_class, 2 },
@@ -961,7 +961,7 @@ int main(void) {
         cmocka_unit_test(pruning_gives),
         cmocka_unit_test(pruning_refuses),
         cmocka_unit_test(broken_distributions_are_refused),
-        cmocka_unit_test(values_without_a_type_are_told),
+        cmocka_unit_test(values_without_a_type_are_reported),
         cmocka_unit_test(only_boxes_are_pruned),
         cmocka_unit_test(arrays_follow_their_dim),
         cmocka_unit_test(failing_allocations_lose_nothing),

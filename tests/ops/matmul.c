@@ -595,7 +595,7 @@ static bool feeds(const xir_type *type, const char *labels, const int64_t *out) 
 /* An element is valid if valid elements of all inputs contribute to it. The equation has one dim for each label. */
 static void valid_elements_go_along(void **state) {
     (void)state;
-    size_t told = 0, kept = 0;
+    size_t refused = 0, kept = 0;
     for (int t = 0; t < TRIALS / 4; t++) {
         equation e = some_equation();
         bool pair = !chance(3);
@@ -636,7 +636,7 @@ static void valid_elements_go_along(void **state) {
         infer_end(&at);
         if (status) {   /* cannot be carried over */
             if (status != XIR_E_UNSUPPORTED) fail_msg("%s: %s", e.text, xir_status_name(status));
-            told++;
+            refused++;
             continue;
         }
         assert_true(same_shape(out, &all));
@@ -655,7 +655,7 @@ static void valid_elements_go_along(void **state) {
                      picture_of_object((const xir_object *)out));
         } while (next_place(out, place));
     }
-    if (told < TRIALS / 120 || kept < TRIALS / 120) fail_msg("%zu refused, %zu with distributions", told, kept);
+    if (refused < TRIALS / 120 || kept < TRIALS / 120) fail_msg("%zu refused, %zu with distributions", refused, kept);
     no_network();
 }
 

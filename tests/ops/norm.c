@@ -203,7 +203,7 @@ static void others_take_their_place(void **state) {
 }
 
 /* Results that depend on Params are not cached: their types may change while the attributes stay the same. */
-static void their_types_are_looked_at_anew(void **state) {
+static void their_types_are_looked_at_again(void **state) {
     (void)state;
     story s = tell();
     DOES(xir_value_set_type(s.mean, FP32("C", 5)));
@@ -246,7 +246,7 @@ int main(void) {
         cmocka_unit_test(an_old_key_is_the_class),
         cmocka_unit_test(clones_share_their_bytes),
         cmocka_unit_test(others_take_their_place),
-        cmocka_unit_test(their_types_are_looked_at_anew),
+        cmocka_unit_test(their_types_are_looked_at_again),
         cmocka_unit_test(strangers_are_refused),
     };
     return RUN_GROUP(tests);

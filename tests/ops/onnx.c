@@ -618,7 +618,7 @@ static void damage_group(const char *path, const char *name) {
     each_name(path, damage);
 }
 
-static void damaged_models_are_told(void **state) {
+static void damaged_models_are_reported(void **state) {
     (void)state;
     if (each_name(tests_folder(), damage_group) == 0)
         SKIP("no ONNX operator tests in %s (Debian: libonnx-testdata)", tests_folder());
@@ -631,7 +631,7 @@ int main(void) {
         cmocka_unit_test(numbers_are_packed_or_not),
         cmocka_unit_test(elements_are_read),
         cmocka_unit_test(onnx_infers_the_same),
-        cmocka_unit_test(damaged_models_are_told),
+        cmocka_unit_test(damaged_models_are_reported),
     };
     return RUN_GROUP(tests);
 }

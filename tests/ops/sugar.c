@@ -106,7 +106,7 @@ static void a_cursor_sets_once_what_all_get(void **state) {
 }
 
 /* Build without checks and ask once: the first failure is the only finding. */
-static void a_failure_is_told_once(void **state) {
+static void a_failure_is_reported_once(void **state) {
     (void)state;
     xir_at at = XIR_AT(net);
     xir_value *x = xir_input(at, "x", image(4, 2));
@@ -125,7 +125,7 @@ static void a_failure_is_told_once(void **state) {
     }
 }
 
-static void a_missing_type_is_told(void **state) {
+static void a_missing_type_is_reported(void **state) {
     (void)state;
     assert_null(xir_input(XIR_AT(net), "x", NULL));
     int line = __LINE__ - 1;
@@ -354,8 +354,8 @@ int main(void) {
         STORY(what_is_left_out_is_the_default),
         STORY(activations_and_sums),
         STORY(a_cursor_sets_once_what_all_get),
-        STORY(a_failure_is_told_once),
-        STORY(a_missing_type_is_told),
+        STORY(a_failure_is_reported_once),
+        STORY(a_missing_type_is_reported),
         STORY(axes_and_powers),
         STORY(axes_and_powers_are_refused),
         STORY(only_named_attributes_differ_from_the_defaults),

@@ -33,7 +33,7 @@ typedef struct counts { size_t values, open, excused; } counts;
 /* Counts open values, and those of them that ops on data explain; prints the first one without an explanation. */
 static counts look(const xir_network *net, const char *name) {
     counts n = { 0 };
-    bool *data = calloc(net->n_slots + 1, sizeof *data), told = false;
+    bool *data = calloc(net->n_slots + 1, sizeof *data), reported = false;
     assert_non_null(data);
     for (const xir_op *op = net->first; op; op = op->next) {
         data[op->slot] = asks_for_data(op);
@@ -48,10 +48,10 @@ static counts look(const xir_network *net, const char *name) {
             if (!is_open(&op->outputs[i])) continue;
             n.open++;
             n.excused += data[op->slot];
-            if (data[op->slot] || told) continue;
+            if (data[op->slot] || reported) continue;
             print_error("%s: output %u of %.*s '%s' is open\n", name, i, (int)op->cls->key.size, op->cls->key.data,
                         op->name->bytes);
-            told = true;
+            reported = true;
         }
     }
     free(data);

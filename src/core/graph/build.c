@@ -45,30 +45,30 @@ static size_t without_absent(xir_value *const *inputs, size_t n) {
 
 static xir_status check_inputs(xir_network *net, const xir_op_desc *d) {
     const xir_class *cls = d->cls;
-    char who[200];
+    char words[200];
     for (size_t i = 0; i < d->n_inputs; i++) {
         const xir_value *v = d->inputs[i];
         if (v && value_net(v) != net) {
             return net_fail(net, XIR_E_INVALID, "input %zu of %s belongs to another network", i,
-                            op_words(cls, d->name, who, sizeof who));
+                            op_words(cls, d->name, words, sizeof words));
         }
         const xir_port *port = port_of(cls, i);
         if (!v && port && port->decl == XIR_DECL_IN) {
             return net_fail(net, XIR_E_MISSING, "input '%.*s' of %s is absent", WHOLE(port->name),
-                            op_words(cls, d->name, who, sizeof who));
+                            op_words(cls, d->name, words, sizeof words));
         }
         if (!v && port && port->decl == XIR_DECL_VAR) {
             return net_fail(net, XIR_E_MISSING, "input %zu of %s is absent", i,
-                            op_words(cls, d->name, who, sizeof who));
+                            op_words(cls, d->name, words, sizeof words));
         }
     }
     if (d->n_inputs < cls->more->least_inputs) {
         return net_fail(net, XIR_E_MISSING, "%s needs %" PRIu32 " inputs, %zu were given",
-                        op_words(cls, d->name, who, sizeof who), cls->more->least_inputs, d->n_inputs);
+                        op_words(cls, d->name, words, sizeof words), cls->more->least_inputs, d->n_inputs);
     }
     if (!cls->many_inputs && d->n_inputs > cls->more->n_inputs) {
         return net_fail(net, XIR_E_INVALID, "%s takes at most %" PRIu32 " inputs, %zu were given",
-                        op_words(cls, d->name, who, sizeof who), cls->more->n_inputs, d->n_inputs);
+                        op_words(cls, d->name, words, sizeof words), cls->more->n_inputs, d->n_inputs);
     }
     return XIR_OK;
 }
@@ -86,22 +86,22 @@ static bool is_dialect(const xir_class *cls) { return cls->opaque; }
 /* Checks that depend on the place of the op. */
 static xir_status check_place(xir_network *net, const xir_class *cls, size_t n_inputs, int64_t id, const xir_op *before,
                               xir_str op_name) {
-    char who[200];
+    char words[200];
     bool source = cls->traits & XIR_TRAIT_SOURCE;
     if (source && net->n_ops && !is_dialect(net->first->cls)) {
         return net_fail(net, XIR_E_INVALID, "%s was added to a network that has %zu ops: it must be the first",
-                        op_words(cls, op_name, who, sizeof who), net->n_ops);
+                        op_words(cls, op_name, words, sizeof words), net->n_ops);
     }
     if (!source && !net->n_ops && !is_dialect(cls)) {
         return net_fail(net, XIR_E_INVALID, "%s was added to an empty network: the first op must be an Input",
-                        op_words(cls, op_name, who, sizeof who));
+                        op_words(cls, op_name, words, sizeof words));
     }
     if (!source && !n_inputs && !(cls->traits & XIR_TRAIT_FREE)) {
-        return net_fail(net, XIR_E_MISSING, "%s has no inputs", op_words(cls, op_name, who, sizeof who));
+        return net_fail(net, XIR_E_MISSING, "%s has no inputs", op_words(cls, op_name, words, sizeof words));
     }
     if (before && (before->net != net || !(before->flags & OP_PLACED))) {
         return net_fail(net, XIR_E_INVALID, "the op to insert %s before is not in this network's order",
-                        op_words(cls, op_name, who, sizeof who));
+                        op_words(cls, op_name, words, sizeof words));
     }
     if (id == XIR_NO_ID) {
         if (net->next_op_id < INT64_MAX) return XIR_OK;
@@ -112,7 +112,7 @@ static xir_status check_place(xir_network *net, const xir_class *cls, size_t n_i
     if (id < net->next_op_id && !net_build_ids(net)) return net_no_memory(net);
     if (id < net->next_op_id && net_find_op(net, id)) {
         return net_fail(net, XIR_E_EXISTS, "op id %" PRId64 " of %s is taken", id,
-                        op_words(cls, op_name, who, sizeof who));
+                        op_words(cls, op_name, words, sizeof words));
     }
     return XIR_OK;
 }
@@ -127,11 +127,11 @@ static xir_status find_types(xir_network *net, const xir_op_desc *d, xir_infer *
         }
         return XIR_OK;
     }
-    char who[200];
+    char words[200];
     xir_status status = infer_run(at);
     if (status == XIR_E_UNKNOWN && !at->status) {
         return net_fail(net, XIR_E_UNKNOWN, "%s has no type inference: its output types must be given",
-                        op_words(d->cls, d->name, who, sizeof who));
+                        op_words(d->cls, d->name, words, sizeof words));
     }
     if (status && !net->status) net->status = status;
     if (!status) infer_remember(at, net, memo);

@@ -319,8 +319,8 @@ xir_status xir_op_validate(const xir_op *op, xir_diags *why) {
     checker c = { .net = op->net, .memo = PARTS, .good = good };
     xir_status status = XIR_OK;
     pool_init_reader(&c.pool, &op->net->pool);
-    for (int told = 0; told < (why ? 2 : 1) && (!told || status); told++)
-        status = check_op(&c, op, XIR_STR(""), told ? why : NULL);
+    for (int said = 0; said < (why ? 2 : 1) && (!said || status); said++)
+        status = check_op(&c, op, XIR_STR(""), said ? why : NULL);
     pool_free(&c.pool);
     return status;
 }

@@ -35,7 +35,7 @@ bool            convert_needs_constants(const xir_dialect_decl *dialect);
 xir_status      convert_finish(const xir_dialect_decl *dialect, xir_network *net, bool *changed);
 void            convert_types(const xir_dialect_decl *dialect, xir_node *at);
 const xir_type *convert_element(const xir_dialect_decl *dialect, const xir_value *v);
-/* The row of an op of a key, by its own type or another spelling of it; NULL if there is none. */
+/* The row of an op type, by the type itself or another spelling of it; NULL if no row has it. */
 const xir_convert_row *convert_row_of(xir_context *ctx, const xir_dialect_decl *dialect, xir_str key);
 xir_status      convert_prepare(const xir_dialect_decl *dialect, xir_network *net, bool *changed);
 

@@ -42,7 +42,7 @@ struct xir_rewriter {
     bool            stopped;
     xir_status      status;
     size_t          done[XIR_RULES];
-    uint64_t        told;              /* bits of the rules with a note about a type               */
+    uint64_t        reported;          /* bits of the rules with a note about a type               */
 };
 
 static const class_row *row_of(const xir_rewriter *at, const xir_op *op) {
@@ -268,7 +268,7 @@ static void say_types(xir_rewriter *at, size_t rule, const xir_match *m, xir_dia
     const xir_op *root = m->root;
     xir_str name = name_text(root->name);
     char expected[TYPE_WORDS], found[TYPE_WORDS];
-    at->told |= (uint64_t)1 << rule;
+    at->reported |= (uint64_t)1 << rule;
     xir_diags_add(why, XIR_NOTE, XIR_E_TYPE, XIR_STR(""),
                   "pattern '%s' was not rewritten at %.*s '%.*s' (op %" PRId64 "): expected a value of type %s, "
                   "found %s",
@@ -290,7 +290,8 @@ static xir_status visit(xir_rewriter *at, xir_op *op, size_t limit, xir_diags *w
         note_surroundings(at, &m, &s);
         at->net->refused = NULL;
         xir_verdict verdict = rule->rewrite(at, &m, rule->user);
-        if (verdict == XIR_REWRITE_LEFT && at->net->refused && !(at->told >> i & 1)) say_types(at, (size_t)i, &m, why);
+        if (verdict == XIR_REWRITE_LEFT && at->net->refused && !(at->reported >> i & 1))
+            say_types(at, (size_t)i, &m, why);
         if (verdict == XIR_REWRITE_FAILED) return fail_callback(at->net, rule->pattern, before, why);
         if (verdict == XIR_REWRITE_DONE) {
             at->done[i]++;

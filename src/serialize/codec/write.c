@@ -183,11 +183,11 @@ static size_t encode_extra(encoder *e, const xir_map *extra, size_t x, const xir
     return x;
 }
 
-typedef void base_fn(encoder *e, const codec_key *key, const void *who);
+typedef void base_fn(encoder *e, const codec_key *key, const void *owner);
 
 /* The members of a map: keys and undeclared attributes merged, rows that are left out skipped. */
 static void encode_members(encoder *e, const codec_plan *plan, const void *body, uint64_t out, const xir_map *extra,
-                           base_fn *base, const void *who) {
+                           base_fn *base, const void *owner) {
     sink *s = e->sink;
     size_t x = 0, n = extra ? extra->size : 0;
     for (uint32_t i = 0; i < plan->n_keys; i++) {
@@ -196,16 +196,16 @@ static void encode_members(encoder *e, const codec_plan *plan, const void *body,
         if (is_left_out(key, out)) continue;
         s->ops->key(s, key);
         if (key->field) encode_field(e, key->field, body_at(body, key->field));
-        else base(e, key, who);
+        else base(e, key, owner);
     }
     if (x < n) encode_extra(e, extra, x, NULL);
 }
 
 /* ---- objects ----------------------------------------------------------------------------------------------- */
 
-static void object_base(encoder *e, const codec_key *key, const void *who) {
+static void object_base(encoder *e, const codec_key *key, const void *owner) {
     (void)key;   /* always _type_key */
-    e->sink->ops->text(e->sink, ((const xir_object *)who)->cls->key);
+    e->sink->ops->text(e->sink, ((const xir_object *)owner)->cls->key);
 }
 
 static bool encode_scalar(encoder *e, const xir_object *object) {
@@ -296,9 +296,9 @@ static void encode_inputs(encoder *e, const xir_op *op) {
     s->ops->end(s);
 }
 
-static void op_base(encoder *e, const codec_key *key, const void *who) {
+static void op_base(encoder *e, const codec_key *key, const void *owner) {
     sink *s = e->sink;
-    const xir_op *op = who;
+    const xir_op *op = owner;
     switch (key->what) {
     case KEY_TYPE:   s->ops->text(s, op->cls->key); break;
     case KEY_TARGET: encode_object(e, (const xir_object *)op->target); break;

@@ -65,8 +65,7 @@ static void check_data(nnb_checking *c, size_t i, const nnb_variable *v, const c
     if (!v->stored || nnb_size(ints + v->shape, v->rank, v->type, &elements, &bytes) || bytes <= v->bytes) return;
     if (++*short_ones <= MOST && is_unused_weight(c->m, i)) return;
     nnb_say(c, XIR_ERROR, XIR_E_CORRUPT, place, "the data is shorter than the shape: expected %" PRIu64 " bytes, "
-            "found %"
-            PRIu64, bytes, v->bytes);
+            "found %" PRIu64, bytes, v->bytes);
 }
 
 /* ---- buffers --------------------------------------------------------------------------------------------------- */
@@ -91,7 +90,7 @@ static void check_buffer(nnb_checking *c, const nnb_variable *v, bool in_use, co
 enum { NOBODY = -1, START = -1 };
 
 /* `last`: the last function that needs it. `maker`: the first that makes it. */
-typedef struct use { int32_t last, maker; bool in_use, made, told; } use;
+typedef struct use { int32_t last, maker; bool in_use, made, reported; } use;
 
 static void find_uses(const nnb_model *m, use *uses) {
     for (size_t i = 0; i < m->variables.size; i++) uses[i] = (use){ .last = START, .maker = START };
@@ -117,19 +116,18 @@ static void write_variable(nnb_checking *c, const use *uses, int32_t *holds, int
                            const char *place) {
     const nnb_variable *var = nnb_variable_at(c->m, (size_t)v);
     if (var->stored) {
-        nnb_say(c, XIR_ERROR, XIR_E_INVALID, place, "variable %d is a parameter, which lies in the file: expected "
-                "one with a "
-                "buffer", (int)v);
+        nnb_say(c, XIR_ERROR, XIR_E_INVALID, place, "variable %d is a parameter, which lies in the file: "
+                "expected one with a buffer", (int)v);
         return;
     }
     if ((uint32_t)var->buffer >= c->m->buffers.size) return;
     const int32_t held = holds[var->buffer];
     if (held != NOBODY && held != v && uses[held].last > step) {
-        char who[40] = "the network returns";
+        char reader[40] = "the network returns";
         if ((size_t)uses[held].last < c->m->records.size)
-            snprintf(who, sizeof who, "function %d needs later", (int)uses[held].last);
+            snprintf(reader, sizeof reader, "function %d needs later", (int)uses[held].last);
         nnb_say(c, XIR_ERROR, XIR_E_INVALID, place, "variable %d overwrites variable %d in buffer %d, which %s", (int)v,
-                (int)held, (int)var->buffer, who);
+                (int)held, (int)var->buffer, reader);
     }
     holds[var->buffer] = v;
 }
@@ -152,7 +150,7 @@ static void check_sharing(nnb_checking *c, const use *uses, int32_t *holds) {
     }
 }
 
-/* ---- who makes what -------------------------------------------------------------------------------------------- */
+/* ---- producers ------------------------------------------------------------------------------------------------ */
 
 static void find_makers(nnb_checking *c, use *uses) {
     const nnb_model *m = c->m;
@@ -175,16 +173,16 @@ static void find_makers(nnb_checking *c, use *uses) {
 /* A variable that nothing makes holds zeros. */
 static void check_made(nnb_checking *c, use *uses, int32_t v, int32_t step, const char *place) {
     use *u = &uses[v];
-    if (nnb_variable_at(c->m, (size_t)v)->stored || u->told) return;
-    u->told = !u->made || u->maker >= step;
+    if (nnb_variable_at(c->m, (size_t)v)->stored || u->reported) return;
+    u->reported = !u->made || u->maker >= step;
     if (!u->made && (size_t)step == c->m->records.size)
         nnb_say(c, XIR_ERROR, XIR_E_MISSING, place, "no function makes variable %d, an output of the network", (int)v);
     else if (!u->made)
         nnb_say(c, XIR_WARNING, XIR_E_MISSING, place, "no function makes variable %d, and it is not an input: it holds "
                 "zeros", (int)v);
     else if (u->maker >= step)
-        nnb_say(c, XIR_ERROR, XIR_E_INVALID, place, "variable %d is used before it is made: expected function %d earlier",
-                (int)v, (int)u->maker);
+        nnb_say(c, XIR_ERROR, XIR_E_INVALID, place, "variable %d is used before it is made: "
+                "expected function %d earlier", (int)v, (int)u->maker);
 }
 
 static void check_makers(nnb_checking *c, use *uses) {

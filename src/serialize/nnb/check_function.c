@@ -36,12 +36,10 @@ static void check_number(const function *f) {
     const int32_t impl = f->f->impl;
     if (!f->sig->storable || !row->api_level)
         SAY(f, XIR_WARNING, XIR_E_UNSUPPORTED, "", "no exporter writes number %u: its arguments are kept as bytes",
-            row->name,
-            (unsigned)row->id);
+            row->name, (unsigned)row->id);
     else if (m->has_api && row->api_level > level)
         SAY(f, XIR_WARNING, XIR_E_BOUNDS, "", "number %u is of api level %u, but the file is of level %" PRIu32,
-            row->name,
-            (unsigned)row->id, (unsigned)row->api_level, level);
+            row->name, (unsigned)row->id, (unsigned)row->api_level, level);
     if (impl > 100)
         SAY(f, XIR_WARNING, XIR_E_BOUNDS, "", "implementation %d is reserved: expected 0 to 100", row->name, (int)impl);
     if (row->id == 6 && f->extra)
@@ -76,7 +74,7 @@ static bool returns_statistics(const function *f) {
 static void check_count(const function *f, const char *names, size_t found, const char *what) {
     size_t least, most;
     count_names(names, &least, &most);
-    if (*what == 'o' && returns_statistics(f)) most += 2;
+    if (*what == 'o' && most != SIZE_MAX && returns_statistics(f)) most += 2;
     const char *name = f->sig->function->name;
     if (found >= least && found <= most) return;
     if (most == SIZE_MAX)
@@ -117,9 +115,9 @@ static void check_axis(const function *f, const nnb_argument *a, int64_t axis) {
     const int64_t rank = rank_of(f, 0), most = rank + xir_str_equal(f->sig->name, XIR_STR("Stack"));
     const bool base = is_named(a, "base_axis");
     if (!f->f->in.n || (axis >= -most && axis < most + base)) return;
-    nnb_say(f->c, XIR_ERROR, XIR_E_BOUNDS, argument_place(f, a).text,
-            "%s: %.*s is out of range: expected %" PRId64 " to %"
-            PRId64 ", found %" PRId64, f->sig->function->name, CLIP(a->name), -most, most - !base, axis);
+    nnb_say(f->c, XIR_ERROR, XIR_E_BOUNDS, argument_place(f, a).text, "%s: %.*s is out of range: "
+            "expected %" PRId64 " to %" PRId64 ", found %" PRId64, f->sig->function->name, CLIP(a->name), -most,
+            most - !base, axis);
 }
 
 /* Ranges are those of the functions that the runtime computes. */
@@ -127,9 +125,8 @@ static void check_item(const function *f, const nnb_argument *a, int64_t v) {
     int64_t least;
     if (!f->sig->function->runtime) return;
     if (least_of(a, &least) && v < least)
-        nnb_say(f->c, XIR_ERROR, XIR_E_BOUNDS, argument_place(f, a).text,
-                "%s: %.*s: expected %" PRId64 " or more, found %"
-                PRId64, f->sig->function->name, CLIP(a->name), least, v);
+        nnb_say(f->c, XIR_ERROR, XIR_E_BOUNDS, argument_place(f, a).text, "%s: %.*s: expected %" PRId64 " or more, "
+                "found %" PRId64, f->sig->function->name, CLIP(a->name), least, v);
     if (is_named(a, "axis") || is_named(a, "axes") || is_named(a, "base_axis")) check_axis(f, a, v);
 }
 
@@ -137,8 +134,8 @@ static void check_argument(const function *f, const nnb_argument *a, const xir_a
     const char *name = f->sig->function->name;
     if (a->words.size && v->kind == XIR_ANY_INT)
         nnb_say(f->c, XIR_ERROR, XIR_E_BOUNDS, argument_place(f, a).text,
-                "%s: %.*s: expected the number of one of %.*s, found %"
-                PRId64, name, CLIP(a->name), CLIP_TO(a->words, 100), v->as.integer);
+                "%s: %.*s: expected the number of one of %.*s, found %" PRId64, name, CLIP(a->name),
+                CLIP_TO(a->words, 100), v->as.integer);
     else if (a->kind == NNB_BYTE && v->kind == XIR_ANY_INT)
         nnb_say(f->c, XIR_ERROR, XIR_E_BOUNDS, argument_place(f, a).text,
                 "%s: %.*s: expected 0 or 1, found %" PRId64, name,
@@ -199,13 +196,11 @@ static void check_fixed(const function *f) {
     const char *name = f->sig->function->name;
     if (!sums || !is_fixed(x) || !is_fixed(w) || !is_fixed(y) || x->type != y->type || w->type != y->type) return;
     if (x->fp_pos + w->fp_pos < y->fp_pos)
-        SAY(f, XIR_ERROR, XIR_E_BOUNDS, "output/0", "too many fraction bits: expected at most those of input and "
-            "weight, %d, "
-            "found %d", name, x->fp_pos + w->fp_pos, y->fp_pos);
+        SAY(f, XIR_ERROR, XIR_E_BOUNDS, "output/0", "too many fraction bits: "
+            "expected at most those of input and weight, %d, found %d", name, x->fp_pos + w->fp_pos, y->fp_pos);
     if (is_fixed(b) && b->type == y->type && b->fp_pos < y->fp_pos)
-        SAY(f, XIR_ERROR, XIR_E_BOUNDS, "input/2", "the bias has too few fraction bits: expected at least those of "
-            "the output, "
-            "%d, found %d", name, y->fp_pos, b->fp_pos);
+        SAY(f, XIR_ERROR, XIR_E_BOUNDS, "input/2", "the bias has too few fraction bits: "
+            "expected at least those of the output, %d, found %d", name, y->fp_pos, b->fp_pos);
 }
 
 /* ---- all ------------------------------------------------------------------------------------------------------- */

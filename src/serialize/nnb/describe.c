@@ -58,8 +58,7 @@ static bool put_shape(nnb_model *m, const xir_value *v, nnb_variable *out) {
                           : kept->as.list.items[i].kind == XIR_ANY_INT ? kept->as.list.items[i].as.integer : 0;
         if (!kept && dim < 0)
             return nnb_refuse(m, XIR_E_UNSUPPORTED, "dim %zu of '%.*s' is open, but every dim in NNB is a number: "
-                              "give the "
-                              "inputs their dims first (xir opt --input-shape)", i, CLIP(xir_value_name(v)));
+                              "give the inputs their dims first (xir opt --input-shape)", i, CLIP(xir_value_name(v)));
         if (!put_dim(m, dim)) return false;
     }
     return true;
@@ -93,8 +92,9 @@ static bool put_type(nnb_model *m, const xir_value *v, nnb_variable *out) {
     else if (xir_type_equal(element, xir_type_uint(xir_network_context(m->net), 1))) out->type = NNB_SIGN;
     else ok = element && put_fixed(m, element, out);
     if (fp_pos) out->fp_pos = (uint8_t)(fp_pos->as.integer & 15);
-    return ok || nnb_refuse(m, XIR_E_UNSUPPORTED, "NNB does not have the element type of '%.*s': expected 32-bit floats, "
-                            "integers of 8 or 16 bits with a scale of 2^0 to 2^-15, or signs of one bit", CLIP(xir_value_name(v)));
+    return ok || nnb_refuse(m, XIR_E_UNSUPPORTED, "NNB does not have the element type of '%.*s': "
+                            "expected 32-bit floats, integers of 8 or 16 bits with a scale of 2^0 to 2^-15, "
+                            "or signs of one bit", CLIP(xir_value_name(v)));
 }
 
 bool nnb_describe_value(nnb_model *m, xir_value *v, nnb_variable *out) {
@@ -184,7 +184,7 @@ static bool put_argument(nnb_model *m, const nnb_argument *a, const xir_any *v, 
 
 /* ---- functions ------------------------------------------------------------------------------------------------- */
 
-/* A number from a tag; -1 if there is none. */
+/* A number from a tag; -1 if the op does not have it. */
 static int64_t tagged(const xir_op *op, const char *key) {
     const xir_any *found = op->more ? xir_map_find(op->more->tags, xir_str_of(key)) : NULL;
     return found && found->kind == XIR_ANY_INT && found->as.integer >= 0 && found->as.integer <= UINT16_MAX

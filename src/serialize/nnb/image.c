@@ -61,35 +61,42 @@ static uint32_t put_data(laying *l, const nnb_variable *v) {
     return k;
 }
 
-static void put_variables(laying *l) {
+/* Each puts the blocks of item i. Returns the entry of its record, which comes last. */
+typedef uint32_t put_fn(laying *l, size_t i);
+
+/* All items, then the list of their records. */
+static void put_all(laying *l, size_t n, put_fn *put) {
     nnb_model *m = l->m;
-    const nnb_variable *v = m->variables.data;
-    const size_t n = m->variables.size;
     uint32_t *entries = arena_take(&m->scratch, n * sizeof *entries);
     if (!entries) nnb_model_memory(m);
-    for (size_t i = 0; entries && i < n && !m->status; i++) {
-        const uint32_t dims = put_list(l, (nnb_list){ v[i].shape, v[i].rank });
-        const uint32_t data = v[i].stored ? put_data(l, &v[i]) : (uint32_t)(-1 - v[i].buffer);
-        entries[i] = begin(l);
-        uint8_t *p = take(l, NNB_VARIABLE);
-        if (!p) break;
-        nnb_put32(p, (uint32_t)i);
-        nnb_put32(p + 4, v[i].rank);
-        nnb_put32(p + 8, dims);
-        nnb_put32(p + 12, (uint32_t)(v[i].type | v[i].fp_pos << 4));
-        nnb_put32(p + 16, data);
-    }
-    if (entries && !m->status) put_words(l, entries, n);
+    for (size_t i = 0; i < n && !m->status && !l->out->bytes.failed; i++) entries[i] = put(l, i);
+    if (!m->status) put_words(l, entries, n);
 }
 
-static void put_record(laying *l, const nnb_record *f) {
+static uint32_t put_variable(laying *l, size_t i) {
+    const nnb_variable *v = (const nnb_variable *)l->m->variables.data + i;
+    const uint32_t dims = put_list(l, (nnb_list){ v->shape, v->rank });
+    const uint32_t data = v->stored ? put_data(l, v) : (uint32_t)(-1 - v->buffer);
+    const uint32_t k = begin(l);
+    uint8_t *p = take(l, NNB_VARIABLE);
+    if (!p) return k;
+    nnb_put32(p, (uint32_t)i);
+    nnb_put32(p + 4, v->rank);
+    nnb_put32(p + 8, dims);
+    nnb_put32(p + 12, (uint32_t)(v->type | v->fp_pos << 4));
+    nnb_put32(p + 16, data);
+    return k;
+}
+
+static uint32_t put_record(laying *l, size_t nth) {
     nnb_model *m = l->m;
+    const nnb_record *f = (const nnb_record *)m->records.data + nth;
     const nnb_args_list *lists = m->lists.data;
     const uint32_t in = put_list(l, f->in), out = put_list(l, f->out), first = l->next;
     for (uint32_t i = 0; i < f->n_lists; i++) (void)put_list(l, lists[f->lists + i].items);
-    (void)begin(l);
+    const uint32_t k = begin(l);
     uint8_t *p = take(l, NNB_RECORD + (size_t)f->args_size);
-    if (!p) return;
+    if (!p) return k;
     nnb_put32(p, f->id | (uint32_t)f->impl << 16);
     nnb_put32(p + 4, f->in.n);
     nnb_put32(p + 8, in);
@@ -101,19 +108,7 @@ static void put_record(laying *l, const nnb_record *f) {
         nnb_put32(p + NNB_RECORD + list->at, list->items.n);
         nnb_put32(p + NNB_RECORD + list->at + 4, first + i);
     }
-}
-
-static void put_functions(laying *l) {
-    nnb_model *m = l->m;
-    const nnb_record *f = m->records.data;
-    const size_t n = m->records.size;
-    uint32_t *entries = arena_take(&m->scratch, n * sizeof *entries);
-    if (!entries) nnb_model_memory(m);
-    for (size_t i = 0; entries && i < n && !m->status && !l->out->bytes.failed; i++) {
-        put_record(l, &f[i]);
-        entries[i] = l->next - 1;
-    }
-    if (entries && !m->status) put_words(l, entries, n);
+    return k;
 }
 
 static void put_header(laying *l) {
@@ -140,9 +135,9 @@ bool nnb_image_make(nnb_model *m, nnb_image *out) {
     (void)put_list(&l, m->inputs);
     (void)put_list(&l, m->outputs);
     (void)put_words(&l, m->buffers.data, m->buffers.size);
-    put_variables(&l);
+    put_all(&l, m->variables.size, put_variable);
     const uint32_t variables = l.next - 1;
-    if (!m->status) put_functions(&l);
+    if (!m->status) put_all(&l, m->records.size, put_record);
     if (out->bytes.failed) nnb_model_memory(m);
     if (m->status) return false;
     put_header(&l);

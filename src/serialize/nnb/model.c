@@ -113,8 +113,7 @@ static bool check_classes(nnb_model *m) {
     for (size_t i = 0; i < n && at < sizeof text - 1; i++)
         at += (size_t)snprintf(text + at, sizeof text - at, "%s%.*s", i ? ", " : "", CLIP_TO(foreign[i]->key, 30));
     return !n_ops || nnb_refuse(m, XIR_E_UNSUPPORTED, "NNB has only functions of NNabla, but %zu op%s not (%s): "
-                                "convert the "
-                                "network to them first", n_ops, n_ops == 1 ? " is" : "s are", text);
+                                "convert the network to them first", n_ops, n_ops == 1 ? " is" : "s are", text);
 }
 
 /* ---- values ---------------------------------------------------------------------------------------------------- */
@@ -324,7 +323,6 @@ bool nnb_model_fresh(nnb_model *m) {
     if (!m->has_api) choose_level(m);
     if (m->opaque)
         return nnb_refuse(m, XIR_E_UNSUPPORTED, "the network was changed, and it has a function that is not in the "
-                          "table: the "
-                          "bytes of its arguments may refer to blocks of the file, which move");
+                          "table: the bytes of its arguments may refer to blocks of the file, which move");
     return nnb_pack(m);
 }

@@ -72,7 +72,7 @@ typedef struct nnb_signature {
 
 /* False: some argument cannot be stored. */
 bool nnb_signature_make(nnb_signature *out, const xir_nnb_function *f);
-/* A word of an argument by its number; empty if there is none. And the reverse. */
+/* A word of an argument by its number; empty if the number has no word. And the reverse. */
 xir_str nnb_word(const nnb_argument *a, int64_t number);
 bool nnb_word_number(const nnb_argument *a, xir_str word, int64_t *out);
 
@@ -256,7 +256,7 @@ bool nnb_resolve(nnb_reader *r, uint32_t k, uint64_t at, const char *what, uint3
 bool nnb_take_list(nnb_reader *r, uint32_t n, uint32_t k, uint64_t at, const char *what, nnb_block *out);
 /* Takes bytes of the budget: blocks may be shared, but not without end. */
 bool nnb_spend(nnb_reader *r, uint64_t bytes, uint64_t at);
-/* Where the next block after an offset begins; the end of the data if there is none. */
+/* Where the next block after an offset begins; the end of the data after the last block. */
 uint32_t nnb_next_block(const nnb_reader *r, uint32_t k, uint32_t at);
 
 /* read_variable.c */

@@ -12,8 +12,7 @@ enum { SHARED = 16, SHARED_LEAST = 4096 };
 bool nnb_resolve(nnb_reader *r, uint32_t k, uint64_t at, const char *what, uint32_t *out) {
     if (k >= r->n_index)
         return NNB_FAIL(r, at, XIR_E_BOUNDS, "the block of %s is entry %" PRIu32 " of the index, which has %" PRIu32,
-                        what,
-                        k, r->n_index);
+                        what, k, r->n_index);
     *out = nnb_u32(r->index + 4 * (size_t)k);
     return true;
 }
@@ -95,8 +94,7 @@ uint32_t nnb_next_block(const nnb_reader *r, uint32_t k, uint32_t at) {
 static bool check_version(nnb_reader *r) {
     if (r->version == 1)
         return trace_fail(&r->d.trace, XIR_E_UNSUPPORTED, 0, "the file has version 1, of before September 2018: "
-                          "expected "
-                          "%d or %d", NNB_OLDEST, NNB_NEWEST);
+                          "expected %d or %d", NNB_OLDEST, NNB_NEWEST);
     return (r->version >= NNB_OLDEST && r->version <= NNB_NEWEST) ||
            trace_fail(&r->d.trace, XIR_E_UNSUPPORTED, 0, "expected version %d or %d, found %" PRIu32, NNB_OLDEST,
                       NNB_NEWEST, r->version);
@@ -123,8 +121,7 @@ static bool read_header(nnb_reader *r) {
     if (!check_version(r)) return false;
     if (whole > size)
         return trace_fail(&r->d.trace, XIR_E_CORRUPT, 48, "%" PRIu32 " entries and %" PRIu32 " bytes of data make a "
-                          "file of "
-                          "%" PRIu64 " bytes, but it has %" PRIu64, r->n_index, r->data_size, whole, size);
+                          "file of %" PRIu64 " bytes, but it has %" PRIu64, r->n_index, r->data_size, whole, size);
     if (r->data_size > INT32_MAX)
         return trace_fail(&r->d.trace, XIR_E_LIMIT, 52, "the data has %" PRIu32 " bytes, expected less than 2^31",
                           r->data_size);

@@ -24,9 +24,8 @@ static bool find_record(nnb_reader *r, uint32_t nth, record *out) {
     *out = (record){ .number = nth, .index = k };
     if (!nnb_resolve(r, k, place, "a function", &out->at)) return false;
     if (r->data_size - out->at < NNB_RECORD)
-        return NNB_FAIL(r, out->at, XIR_E_CORRUPT, "the record of function %" PRIu32 " has at least %d bytes, but "
-                        "the data "
-                        "ends after %" PRIu32, nth, NNB_RECORD, r->data_size - out->at);
+        return NNB_FAIL(r, out->at, XIR_E_CORRUPT, "the record of function %" PRIu32 " has at least %d bytes, "
+                        "but the data ends after %" PRIu32, nth, NNB_RECORD, r->data_size - out->at);
     out->p = r->data + out->at;
     out->id = nnb_u16(out->p);
     out->impl = nnb_u16(out->p + 2);
@@ -175,8 +174,7 @@ static bool add_ends(nnb_reader *r, const record *f) {
         const uint32_t v = nnb_u32(r->data + at);
         if (v >= r->variables.n)
             return NNB_FAIL(r, at, XIR_E_BOUNDS, "%s %" PRIu32 " of function %" PRIu32 " is variable %" PRIu32 ", "
-                            "but there "
-                            "are only %" PRIu32, in ? "input" : "output", in ? i : i - f->in.n, f->number, v,
+                            "but there are only %" PRIu32, in ? "input" : "output", in ? i : i - f->in.n, f->number, v,
                             r->variables.n);
         bool ok = in ? dialect_node_in_ref(&r->d, dialect_number(v)) : dialect_node_out_ref(&r->d, dialect_number(v));
         if (!ok) return false;

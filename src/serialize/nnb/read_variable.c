@@ -21,17 +21,15 @@ static bool read_variable(nnb_reader *r, uint32_t i, uint32_t k, uint64_t place)
     uint32_t at;
     if (!nnb_resolve(r, k, place, "a variable", &at)) return false;
     if (r->data_size - at < NNB_VARIABLE)
-        return NNB_FAIL(r, at, XIR_E_CORRUPT, "the record of variable %" PRIu32 " has %d bytes, but the data ends "
-                        "after %"
-                        PRIu32, i, NNB_VARIABLE, r->data_size - at);
+        return NNB_FAIL(r, at, XIR_E_CORRUPT, "the record of variable %" PRIu32 " has %d bytes, "
+                        "but the data ends after %" PRIu32, i, NNB_VARIABLE, r->data_size - at);
     const uint8_t *p = r->data + at;
     if (!nnb_take_list(r, nnb_u32(p + 4), nnb_u32(p + 8), at + 8, "a shape", &dims)) return false;
     *v = (nnb_read_variable){ .shape = dims.at, .rank = dims.n, .data_index = (int32_t)nnb_u32(p + 16),
                               .type = p[12] & 15, .fp_pos = p[12] >> 4 };
     if (v->data_index >= 0 && (uint32_t)v->data_index >= r->n_index)
-        return NNB_FAIL(r, at + 16, XIR_E_BOUNDS, "the data of variable %" PRIu32 " is entry %" PRId32 " of the "
-                        "index, which "
-                        "has %" PRIu32, i, v->data_index, r->n_index);
+        return NNB_FAIL(r, at + 16, XIR_E_BOUNDS, "the data of variable %" PRIu32 " is entry %" PRId32 " of the index, "
+                        "which has %" PRIu32, i, v->data_index, r->n_index);
     if (v->data_index >= 0 && v->type >= NNB_TYPES)
         return NNB_FAIL(r, at + 12, XIR_E_TYPE, "variable %" PRIu32 " has data of type %d, expected less than %d", i,
                         v->type, NNB_TYPES);

@@ -122,8 +122,8 @@ static bool check_size(proto_reader *r, dense *d) {
     if (status) return PROTO_FAIL(r, d->s->whole.at, status, "the dims of a sparse tensor are negative or too large");
     if (!r->d.how->no_params && d->bytes > r->dense) {
         return PROTO_FAIL(r, d->s->whole.at, XIR_E_LIMIT,
-                          "a sparse tensor of %zu bytes would take %" PRIu64 ", but the limit of its file leaves %"
-                          PRIu64, d->s->whole.size, d->bytes, r->dense);
+                          "a sparse tensor of %zu bytes would take %" PRIu64 ", but the limit of its file "
+                          "leaves %" PRIu64, d->s->whole.size, d->bytes, r->dense);
     }
     r->dense -= r->d.how->no_params ? 0 : d->bytes;
     d->width = (size_t)bits / 8;

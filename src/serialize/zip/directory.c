@@ -149,8 +149,8 @@ static bool read_entry(zip_archive *z, uint64_t *at, const ending *dir) {
     if (m.flags & ZIP_MASKED)
         return zip_fail(z, XIR_E_UNSUPPORTED, *at, "the directory of the archive is encrypted");
     if (m.header >= dir->at)
-        return zip_fail(z, XIR_E_CORRUPT, *at, "the entry of '%.*s' leads to byte %" PRIu64 ", but the members end at %"
-                        PRIu64, CLIP(m.name), m.header, dir->at);
+        return zip_fail(z, XIR_E_CORRUPT, *at, "the entry of '%.*s' leads to byte %" PRIu64 ", but the members "
+                        "end at %" PRIu64, CLIP(m.name), m.header, dir->at);
     if (!zip_read_local(z, m.header, dir->at, &local) || !same_member(z, &m, &local)) return false;
     m.at = local.at;
     if (!zip_holds(dir->at, m.at, m.packed))
@@ -197,8 +197,8 @@ static bool read_directory(zip_archive *z, const ending *dir) {
         if (!read_entry(z, &at, dir)) return false;
     }
     if (z->zip64 ? z->n != dir->n : (uint16_t)z->n != dir->n)
-        return zip_fail(z, XIR_E_CORRUPT, dir->record, "the directory has %zu entries, but the record at the end says %"
-                        PRIu64, z->n, dir->n);
+        return zip_fail(z, XIR_E_CORRUPT, dir->record, "the directory has %zu entries, but the record at the end "
+                        "says %" PRIu64, z->n, dir->n);
     return are_apart(z);
 }
 

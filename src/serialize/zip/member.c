@@ -14,8 +14,8 @@ static bool is_readable(zip_archive *z, const zip_member *m) {
                         "the member '%.*s' is packed by method %u, expected 0 (stored) or 8 (deflated)", CLIP(m->name),
                         (unsigned)m->method);
     if (m->method == ZIP_STORED && m->packed != m->size)
-        return zip_fail(z, XIR_E_CORRUPT, m->header, "the member '%.*s' is stored, but takes %" PRIu64 " bytes for %"
-                        PRIu64, CLIP(m->name), m->packed, m->size);
+        return zip_fail(z, XIR_E_CORRUPT, m->header, "the member '%.*s' is stored, but takes %" PRIu64 " bytes "
+                        "for %" PRIu64, CLIP(m->name), m->packed, m->size);
     return true;
 }
 

@@ -8,7 +8,8 @@ typedef struct slicing {
     xir_ints   steps, gone;
 } slicing;
 
-/* A list of the attribute, an input or a scalar of a single dim; NULL items if there is none. */
+/* The n items of the parameter `many`, or the only one of the parameter `one`, from an attribute or an input; all
+ * `otherwise` if the node has neither. */
 static bool slice_list(xir_node *at, const char *one, const char *many, size_t n, int64_t otherwise, list_items *out) {
     const char *name = pnnx_is_none(at, many) && xir_node_input_named(at, many) == SIZE_MAX ? one : many;
     const size_t input = name ? xir_node_input_named(at, name) : SIZE_MAX;
