@@ -1,5 +1,6 @@
 /* Op types that work element by element. */
 #include <math.h>
+#include "convert/formulas.h"
 #include "convert/onnx/rows.h"
 
 /* The right operand of a binary op. Before version 7 the attribute `axis` aligns its dims with those of the left
@@ -116,43 +117,24 @@ bool onnx_clip(xir_node *at) {
                            ? xir_node_make(at, "Minimum", INS(y, xir_node_input(at, 2)), NO_SETS) : y);
 }
 
-/* The erf form, or 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))). */
 bool onnx_gelu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!xir_node_one_of(at, "approximate", "none", "none|tanh")) return false;
-    if (!xir_node_is(at, "approximate", "tanh")) return xir_node_result(at, 0, xir_node_unary(at, "GELU", x));
-    xir_value *cube = xir_node_product(at, xir_node_product(at, x, x), x);
-    xir_value *t = xir_node_unary(at, "Tanh",
-                                  xir_node_scaled(at, xir_node_sum(at, x, cube, 1, 0.044715), 0.79788456080286535588));
-    return xir_node_result(at, 0, xir_node_product(at, xir_node_scaled(at, x, 0.5),
-                                             t ? xir_node_sum(at, t, xir_node_scalar(at, v_element(x), 1), 1, 1)
-                                             : NULL));
+    const bool tanh = xir_node_is(at, "approximate", "tanh");
+    return xir_node_result(at, 0, tanh ? make_tanh_gelu(at, x) : xir_node_unary(at, "GELU", x));
 }
 
-/* One slope per channel, or one for all; any other slope becomes ReLU(x) + slope * min(x, 0). */
+/* Slopes of channels have one dim less than x, [channels, 1, …]; before version 7 one dim. */
 bool onnx_prelu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *slope = xir_node_input(at, 1);
     if (xir_node_failed(at)) return false;
-    xir_ints dims = xir_node_dims(at, slope);
-    size_t rank = v_rank(x), after = rank >= 2 ? rank - 2 : 0;
+    const xir_ints dims = xir_node_dims(at, slope);
+    const size_t rank = v_rank(x);
     if (xir_node_failed(at)) return false;
-    bool last = dims.n == 1, channels = dims.n == after + 1 && product_of(&dims, 1, dims.n) == 1;
-    if (last && at->cls->version < 7) channels = true;
+    bool channels = rank >= 2 && dims.n == rank - 1 && product_of(&dims, 1, dims.n) == 1;
+    if (dims.n == 1 && at->cls->version < 7) channels = rank >= 2;
     else if (!xir_node_broadcasts(at, 0, x, 1, slope)) return false;
-    if (xir_value_is_params(slope) && product_of(&dims, 0, dims.n) == 1) {
-        const xir_ints one = { (int64_t[]){ 1 }, 1 };
-        return xir_node_becomes(at, "PReLU", INS(x), SETS(OBJ("alpha", make_reshaped(at, slope, &one))));
-    }
-    if (channels && rank >= 3 && rank <= 5 && xir_value_is_params(slope)) {
-        const xir_ints flat = { (int64_t[]){ dims.v[0] }, 1 };
-        slope = make_reshaped(at, slope, &flat);
-        xir_value *y = xir_node_make(at, "PReLU", INS(xir_node_channels_last(at, x)), SETS(OBJ("alpha", slope)));
-        return xir_node_result(at, 0, xir_node_channels_second(at, y));
-    }
-    if (last && xir_value_is_params(slope)) return xir_node_becomes(at, "PReLU", INS(x), SETS(OBJ("alpha", slope)));
-    xir_value *below = xir_node_make(at, "Minimum", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
-    return xir_node_result(at, 0,
-                           xir_node_sum(at, xir_node_unary(at, "ReLU", x), xir_node_product(at, slope, below), 1, 1));
+    return xir_node_result(at, 0, make_prelu(at, x, slope, channels));
 }
 
 bool onnx_shrink(xir_node *at) {
@@ -162,19 +144,14 @@ bool onnx_shrink(xir_node *at) {
                             SETS(REAL("lambda", lambda)));
 }
 
-/* gamma * (x > 0 ? x : alpha * (e^x - 1)) */
 bool onnx_selu(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    double alpha = xir_node_real(at, "alpha", 1.67326319217681884765625);
-    xir_value *elu = xir_node_make(at, "ELU", INS(x), SETS(REAL("alpha", alpha)));
-    return xir_node_result(at, 0, xir_node_scaled(at, elu, xir_node_real(at, "gamma", 1.05070102214813232421875)));
+    const double alpha = xir_node_real(at, "alpha", 1.67326319217681884765625);
+    const double gamma = xir_node_real(at, "gamma", 1.05070102214813232421875);
+    return xir_node_result(at, 0, make_selu(at, xir_node_input(at, 0), alpha, gamma));
 }
 
-/* alpha * ELU(x / alpha) */
 bool onnx_celu(xir_node *at) {
-    double alpha = xir_node_real(at, "alpha", 1);
-    xir_value *scaled = xir_node_make(at, "DivideScalar", INS(xir_node_input(at, 0)), SETS(REAL("divisor", alpha)));
-    return xir_node_result(at, 0, xir_node_scaled(at, xir_node_unary(at, "ELU", scaled), alpha));
+    return xir_node_result(at, 0, make_celu(at, xir_node_input(at, 0), xir_node_real(at, "alpha", 1)));
 }
 
 /* x above alpha, else 0. A plain ReLU would keep the threshold itself. */

@@ -1,5 +1,6 @@
 /* Reductions and normalisations. */
 #include <math.h>
+#include "convert/formulas.h"
 #include "convert/onnx/rows.h"
 
 /* ---- reductions ------------------------------------------------------------------------------------------------- */
@@ -291,26 +292,17 @@ bool onnx_lp_normalization(xir_node *at) {
                             SETS(LIST("axis", &axis), REAL("p", (double)xir_node_int(at, "p", 2)), REAL("eps", 0)));
 }
 
-/* The mean square of the neighbouring channels: an average pool over [n, channels, everything else, 1]. */
+/* ONNX counts the half of an even size after the channel. */
 bool onnx_lrn(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
+    const int64_t size = xir_node_int(at, "size", 1);
     if (!xir_node_need_dims(at, x, 1, SIZE_MAX)) return false;
-    xir_ints dims = xir_node_dims(at, x), flat = xir_node_make_ints(at, 4, 1);
-    int64_t size = xir_node_int(at, "size", 1);
-    if (xir_node_failed(at)) return false;
-    if (dims.n < 3) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 3 dims, found %zu",
-                                            dims.n);
+    if (v_rank(x) < 3) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 3 dims, found %zu",
+                                               v_rank(x));
     if (size < 1 || size > 1 << 20) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/size", "size: expected at least 1, found %lld",
                                 (long long)size);
     }
-    flat.v[0] = dims.v[0], flat.v[1] = dims.v[1], flat.v[2] = product_of(&dims, 2, dims.n);
-    xir_value *square = xir_node_reshaped(at, xir_node_product(at, x, x), &flat, "NHWC");
-    xir_value *mean = xir_node_make(at, "AvgPool2d", INS(square),
-                                    SETS(INT("pool_height", size), INT("pool_width", 1), INT("pad_top", (size - 1) / 2),
-                                         INT("pad_bottom", size - 1 - (size - 1) / 2), INT("count_include_pad", 1)));
-    xir_value *bias = xir_node_scalar(at, v_element(x), xir_node_real(at, "bias", 1));
-    xir_value *sum = xir_node_sum(at, make_reshaped(at, mean, &dims), bias, xir_node_real(at, "alpha", 1e-4), 1);
-    xir_value *beta = xir_node_scalar(at, v_element(x), xir_node_real(at, "beta", 0.75));
-    return xir_node_result(at, 0, xir_node_quotient(at, x, xir_node_make(at, "Pow", INS(sum, beta), NO_SETS)));
+    return xir_node_result(at, 0, make_lrn(at, x, size, (size - 1) / 2, xir_node_real(at, "alpha", 1e-4),
+                                           xir_node_real(at, "beta", 0.75), xir_node_real(at, "bias", 1)));
 }

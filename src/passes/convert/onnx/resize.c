@@ -2,6 +2,7 @@
  * built from Gathers (resample.c). */
 #include <math.h>
 #include <stdio.h>
+#include "convert/formulas.h"
 #include "convert/onnx/rows.h"
 
 enum { MOST_SIZE = 1 << 24 };
@@ -161,12 +162,8 @@ bool onnx_grid_sample(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *grid = xir_node_input(at, 1);
     if (!xir_node_one_of(at, "mode", "bilinear", "bilinear|linear|nearest|bicubic|cubic") ||
         !xir_node_one_of(at, "padding_mode", "zeros", "zeros|border|reflection")) return false;
-    if (v_rank(x) != 4 && v_rank(x) != 5) return xir_node_unsupported(at, "%zu dims", v_rank(x));
     bool cubic = xir_node_is(at, "mode", "bicubic") || xir_node_is(at, "mode", "cubic");
     const char *word = cubic ? "CUBIC" : xir_node_is(at, "mode", "nearest") ? "NEAREST" : "LINEAR";
-    xir_value *y = xir_node_make(at, "GridSample", INS(xir_node_channels_last(at, x), grid),
-                                 SETS(WORD("interpolation", xir_str_of(word)),
-                                      WORD("padding_mode", xir_node_text(at, "padding_mode", "zeros")),
-                                      INT("align_corners", xir_node_int(at, "align_corners", 0))));
-    return xir_node_result(at, 0, xir_node_channels_second(at, y));
+    return xir_node_result(at, 0, make_grid_sample(at, x, grid, word, xir_node_text(at, "padding_mode", "zeros"),
+                                                   xir_node_int(at, "align_corners", 0)));
 }

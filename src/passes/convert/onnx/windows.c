@@ -2,6 +2,7 @@
  * transposes; constant kernels are permuted at once. */
 #include <stdio.h>
 #include "convert/onnx/rows.h"
+#include "convert/windows.h"
 
 /* ---- the order of kernels --------------------------------------------------------------------------------------- */
 
@@ -15,21 +16,8 @@ static xir_value *kernel_last(xir_node *at, xir_value *kernel, bool transposed) 
 
 /* ---- windows ---------------------------------------------------------------------------------------------------- */
 
-/* The names of XIR's attributes for each spatial axis, counted from the last one. */
-static const struct axis_words { const char *pool, *stride, *dilation, *before, *after, *more; } axis_words[3] = {
-    { "pool_width",  "stride_width",  "dilation_width",  "pad_left",  "pad_right",  "output_pad_width"  },
-    { "pool_height", "stride_height", "dilation_height", "pad_top",   "pad_bottom", "output_pad_height" },
-    { "pool_depth",  "stride_depth",  "dilation_depth",  "pad_front", "pad_back",   "output_pad_depth"  },
-};
-
 enum { MOST_STEP = INT32_MAX };   // along an axis; prevents overflows
 static const int64_t MOST_DIM = INT64_C(1) << 40;
-
-/* The windows of a node over the last dims of its input. */
-typedef struct windows {
-    size_t  n;   /* spatial axes */
-    int64_t input[3], size[3], stride[3], dilation[3], before[3], after[3];
-} windows;
 
 /* Reads a list of `n` items of at least `least`. False if it is missing, or after a finding. */
 static bool window_items(xir_node *at, const char *name, size_t n, int64_t least, xir_ints *out) {
@@ -139,37 +127,11 @@ static bool windows_fit(xir_node *at, const windows *w) {
     return true;
 }
 
-/* For ceil_mode: padding at the end, so that a window that starts inside the input counts even if it ends outside. */
 static bool pad_ceil(xir_node *at, const xir_value *x, windows *w) {
     if (!xir_node_int(at, "ceil_mode", 0)) return true;
     if (!xir_node_need_dims(at, x, 2, SIZE_MAX)) return false;
-    for (size_t k = 0; k < w->n; k++) {
-        int64_t room = w->input[k] + w->before[k] + w->after[k] - w->dilation[k] * (w->size[k] - 1) - 1, rest =
-            room % w->stride[k];
-        /* a window that would start in the padding at the end does not count */
-        bool inside = (room / w->stride[k] + 1) * w->stride[k] < w->input[k] + w->before[k];
-        if (rest && inside) w->after[k] += w->stride[k] - rest;
-    }
+    (void)windows_round_up(w);
     return true;
-}
-
-typedef struct window_sets {
-    xir_set data[24];
-    size_t  n;
-} window_sets;
-
-static void put(window_sets *s, const char *name, int64_t v) { s->data[s->n++] = (xir_set)INT(name, v); }
-
-static void put_windows(window_sets *s, const windows *w, bool pool, bool dilated) {
-    s->n = 0;
-    for (size_t k = 0; k < w->n; k++) {
-        const struct axis_words *words = &axis_words[w->n - 1 - k];
-        if (pool) put(s, words->pool, w->size[k]);
-        put(s, words->stride, w->stride[k]);
-        if (dilated) put(s, words->dilation, w->dilation[k]);
-        put(s, words->before, w->before[k]);
-        put(s, words->after, w->after[k]);
-    }
 }
 
 /* ---- convolutions ----------------------------------------------------------------------------------------------- */
@@ -209,11 +171,11 @@ static bool channels_fit(xir_node *at, const xir_value *x, const xir_value *kern
 
 xir_value *make_conv(xir_node *at, xir_value *x, xir_value *kernel, xir_value *bias) {
     windows w;
-    window_sets s;
+    window_sets s = { .n = 0 };
     if (!read_windows(at, x, kernel, &w) || !channels_fit(at, x, kernel, bias, false) || !pad_same(at, x, &w) ||
         !windows_fit(at, &w)) return NULL;
-    put_windows(&s, &w, false, true);
-    put(&s, "groups", xir_node_int(at, "group", 1));
+    window_set_all(&s, &w, false, true);
+    window_set(&s, "groups", xir_node_int(at, "group", 1));
     xir_value *y = xir_node_make(at, BY_RANK(w.n, "Conv1d", "Conv2d", "Conv3d"),
                                  INS(xir_node_channels_last(at, x), kernel_last(at, kernel, false), bias),
                                  (xir_sets){ s.data, s.n });
@@ -229,7 +191,7 @@ bool onnx_conv(xir_node *at) {
 bool onnx_conv_transpose(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *kernel = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 2);
     windows w;
-    window_sets s;
+    window_sets s = { .n = 0 };
     xir_ints list;
     int64_t more[3] = { 0 };
     if (!read_windows(at, x, kernel, &w) || !channels_fit(at, x, kernel, bias, true)) return false;
@@ -253,9 +215,9 @@ bool onnx_conv_transpose(xir_node *at) {
         w.before[k] = upper ? total / 2 : total - total / 2;
         w.after[k] = total - w.before[k];
     }
-    put_windows(&s, &w, false, true);
-    for (size_t k = 0; k < w.n; k++) put(&s, axis_words[w.n - 1 - k].more, more[k]);
-    put(&s, "groups", xir_node_int(at, "group", 1));
+    window_set_all(&s, &w, false, true);
+    for (size_t k = 0; k < w.n; k++) window_set(&s, axis_words_of(w.n, k)->more, more[k]);
+    window_set(&s, "groups", xir_node_int(at, "group", 1));
     xir_value *y = xir_node_make(at, BY_RANK(w.n, "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"),
                                  INS(xir_node_channels_last(at, x), kernel_last(at, kernel, true),
                                      bias), (xir_sets){ s.data, s.n });
@@ -267,7 +229,7 @@ bool onnx_conv_transpose(xir_node *at) {
 static bool pool(xir_node *at, const char *const classes[3], bool averages) {
     xir_value *x = xir_node_input(at, 0);
     windows w;
-    window_sets s;
+    window_sets s = { .n = 0 };
     if (!read_windows(at, x, NULL, &w)) return false;
     pads_below_windows(at, &w);
     if (!pad_same(at, x, &w) || !windows_fit(at, &w)) return false;
@@ -281,8 +243,8 @@ static bool pool(xir_node *at, const char *const classes[3], bool averages) {
         dilated |= averages && w.dilation[k] != 1;
     }
     if (dilated) return xir_node_unsupported(at, "an average of dilated windows");
-    put_windows(&s, &w, true, !averages);
-    if (averages) put(&s, "count_include_pad", counted);
+    window_set_all(&s, &w, true, !averages);
+    if (averages) window_set(&s, "count_include_pad", counted);
     xir_value *y = xir_node_make(at, classes[w.n - 1], INS(xir_node_channels_last(at, x)), (xir_sets){ s.data, s.n });
     return xir_node_result(at, 0, xir_node_channels_second(at, y));
 }

@@ -1,5 +1,6 @@
 /* Operators that compute each element by itself. */
 #include <math.h>
+#include "convert/formulas.h"
 #include "convert/pnnx/pnnx.h"
 
 /* ---- activations ------------------------------------------------------------------------------------------------ */
@@ -21,29 +22,22 @@ bool pnnx_rrelu(xir_node *at) {
     return xir_node_becomes(at, "ReLU", INS(xir_node_input(at, 0)), SETS(REAL("alpha", slope)));
 }
 
-/* alpha * ELU(x / alpha), but a negative alpha turns the parts around: max(0, x) + min(0, alpha (e^(x / alpha) -
- * 1)). */
+/* A negative alpha turns the parts around: max(0, x) + min(0, alpha (e^(x / alpha) - 1)). */
 bool pnnx_celu(xir_node *at) {
     const double alpha = xir_node_real(at, "alpha", 1);
     if (!(alpha > 0)) return xir_node_unsupported(at, "alpha is %g", alpha);
-    xir_value *scaled = xir_node_make(at, "DivideScalar", INS(xir_node_input(at, 0)), SETS(REAL("divisor", alpha)));
-    return xir_node_result(at, 0, xir_node_scaled(at, xir_node_unary(at, "ELU", scaled), alpha));
+    return xir_node_result(at, 0, make_celu(at, xir_node_input(at, 0), alpha));
 }
 
 bool pnnx_selu(xir_node *at) {
-    xir_value *elu = xir_node_make(at, "ELU", INS(xir_node_input(at, 0)), SETS(REAL("alpha", 1.6732632423543772)));
-    return xir_node_result(at, 0, xir_node_scaled(at, elu, 1.0507009873554805));
+    return xir_node_result(at, 0, make_selu(at, xir_node_input(at, 0), 1.6732632423543772, 1.0507009873554805));
 }
 
-/* The erf form, or 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))). */
 bool pnnx_gelu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!xir_node_one_of(at, "approximate", "none", "none|tanh")) return false;
-    if (!xir_node_is(at, "approximate", "tanh")) return xir_node_result(at, 0, xir_node_unary(at, "GELU", x));
-    xir_value *cube = xir_node_product(at, xir_node_product(at, x, x), x);
-    xir_value *t = xir_node_unary(at, "Tanh",
-                                  xir_node_scaled(at, xir_node_sum(at, x, cube, 1, 0.044715), 0.79788456080286535588));
-    return xir_node_result(at, 0, xir_node_product(at, xir_node_scaled(at, x, 0.5), pnnx_affine(at, t, 1, 1)));
+    const bool tanh = xir_node_is(at, "approximate", "tanh");
+    return xir_node_result(at, 0, tanh ? make_tanh_gelu(at, x) : xir_node_unary(at, "GELU", x));
 }
 
 /* a * sigmoid(b), the halves of a dim. */
@@ -77,25 +71,9 @@ bool pnnx_soft(xir_node *at) {
     return xir_node_result(at, 0, pnnx_softmax(at, cls, least ? xir_node_unary(at, "Neg", x) : x, axis));
 }
 
-/* One slope per channel, dim 1, or one for all. */
+/* One slope per channel, or one for all. */
 bool pnnx_prelu(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *slope = xir_node_input(at, 1);
-    if (xir_node_failed(at)) return false;
-    const size_t rank = v_rank(x);
-    const int64_t n = v_rank(slope) ? v_dim(slope, 0) : 1;
-    if (xir_value_is_params(slope) && (n == 1 || (rank >= 2 && rank <= 5))) {
-        const bool map = n != 1 && rank >= 3;
-        slope = pnnx_shaped(at, slope, &n, 1);
-        xir_value *y = xir_node_make(at, "PReLU", INS(map ? xir_node_channels_last(at, x) : x),
-                                     SETS(OBJ("alpha", slope)));
-        return xir_node_result(at, 0, map ? xir_node_channels_second(at, y) : y);
-    }
-    xir_ints dims = xir_node_make_ints(at, rank > 1 ? rank - 1 : 1, 1);
-    if (xir_node_failed(at) || n < 0) return xir_node_unsupported(at, "unknown slopes");
-    dims.v[0] = n;
-    xir_value *below = xir_node_make(at, "Minimum", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
-    return xir_node_result(at, 0, xir_node_sum(at, xir_node_unary(at, "ReLU", x),
-                                               xir_node_product(at, make_reshaped(at, slope, &dims), below), 1, 1));
+    return xir_node_result(at, 0, make_prelu(at, xir_node_input(at, 0), xir_node_input(at, 1), true));
 }
 
 /* ---- two operands ----------------------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* Normalisations. */
 #include <math.h>
+#include "convert/formulas.h"
 #include "convert/pnnx/pnnx.h"
 
 enum { INPUT, MEAN, VAR, WEIGHT, BIAS };
@@ -139,27 +140,15 @@ bool pnnx_rms_norm(xir_node *at) {
     return last_dims(at, "RMSNorm", xir_node_optional_input(at, 1), NULL, xir_node_real(at, "eps", 0x1p-23));
 }
 
-/* x / (k + alpha m)^beta with the mean m of the squares of the channels around: an average pool over [n, channels, all
- * else, 1]. */
+/* PyTorch counts the half of an even size before the channel. */
 bool pnnx_lrn(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x || !xir_node_need_dims(at, x, 1, SIZE_MAX)) return false;
-    xir_ints dims = xir_node_dims(at, x), flat = xir_node_make_ints(at, 4, 1);
     const int64_t size = xir_node_int(at, "size", 1);
-    if (xir_node_failed(at)) return false;
-    if (dims.n < 3) return xir_node_unsupported(at, "%zu dims", dims.n);
+    if (v_rank(x) < 3) return xir_node_unsupported(at, "%zu dims", v_rank(x));
     if (size < 1 || size > 1 << 20) return xir_node_unsupported(at, "a size of %lld", (long long)size);
-    flat.v[0] = dims.v[0], flat.v[1] = dims.v[1], flat.v[2] = product_of(&dims, 2, dims.n);
-    xir_value *square = xir_node_reshaped(at, xir_node_product(at, x, x), &flat, "NHWC");
-    xir_value *mean = xir_node_make(at, "AvgPool2d", INS(square),
-                                    SETS(INT("pool_height", size), INT("pool_width", 1), INT("pad_top", size / 2),
-                                         INT("pad_bottom", (size - 1) / 2), INT("count_include_pad", 1)));
-    xir_value *base = pnnx_affine(at, make_reshaped(at, mean, &dims), xir_node_real(at, "alpha", 1e-4),
-                                  xir_node_real(at, "k", 1));
-    xir_value *power = xir_node_make(at, "Pow",
-                                     INS(base, xir_node_scalar(at, v_element(x), xir_node_real(at, "beta", 0.75))),
-                                     NO_SETS);
-    return xir_node_result(at, 0, xir_node_quotient(at, x, power));
+    return xir_node_result(at, 0, make_lrn(at, x, size, size / 2, xir_node_real(at, "alpha", 1e-4),
+                                           xir_node_real(at, "beta", 0.75), xir_node_real(at, "k", 1)));
 }
 
 /* ---- norms ------------------------------------------------------------------------------------------------------ */

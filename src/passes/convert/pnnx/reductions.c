@@ -1,7 +1,7 @@
 /* Reductions, searches and running sums. */
 #include "convert/pnnx/pnnx.h"
 
-/* The axes of the attribute dim; all of them if it is None, missing or empty. */
+/* The axes of the attribute dim; all axes if it is null, missing or empty. */
 static xir_ints axes_of(xir_node *at, const xir_value *x) {
     xir_ints axes;
     if (pnnx_list(at, "dim", 0, &axes) && axes.n) return axes;

@@ -2,6 +2,7 @@
  * a constant matrix, where no op of XIR computes the same. */
 #include <math.h>
 #include "convert/lists.h"
+#include "convert/formulas.h"
 #include "convert/pnnx/pnnx.h"
 
 typedef enum resize_mode { NEAREST, NEAREST_EXACT, LINEAR, CUBIC } resize_mode;
@@ -178,14 +179,10 @@ bool pnnx_grid_sample(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *grid = xir_node_input(at, 1);
     if (!xir_node_one_of(at, "mode", "bilinear", "bilinear|nearest|bicubic") ||
         !xir_node_one_of(at, "padding_mode", "zeros", "zeros|border|reflection") || xir_node_failed(at)) return false;
-    if (v_rank(x) != 4 && v_rank(x) != 5) return xir_node_unsupported(at, "%zu dims", v_rank(x));
     const bool cubic = xir_node_is(at, "mode", "bicubic"), nearest = xir_node_is(at, "mode", "nearest");
     const char *word = cubic ? "CUBIC" : nearest ? "NEAREST" : "LINEAR";
-    xir_value *y = xir_node_make(at, "GridSample", INS(xir_node_channels_last(at, x), grid),
-                                 SETS(WORD("interpolation", xir_str_of(word)),
-                                      WORD("padding_mode", xir_node_text(at, "padding_mode", "zeros")),
-                                      INT("align_corners", xir_node_bool(at, "align_corners", false))));
-    return xir_node_result(at, 0, y ? xir_node_channels_second(at, y) : NULL);
+    return xir_node_result(at, 0, make_grid_sample(at, x, grid, word, xir_node_text(at, "padding_mode", "zeros"),
+                                                   xir_node_bool(at, "align_corners", false)));
 }
 
 /* The places of all cells, [cells, dims + 1] with x first and a 1 at the end, times theta^T. */

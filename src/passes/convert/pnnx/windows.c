@@ -2,13 +2,7 @@
  * are permuted at once. */
 #include <stdio.h>
 #include "convert/pnnx/pnnx.h"
-
-/* The names of XIR's attributes for each spatial axis, counted from the last one. */
-static const struct axis_words { const char *pool, *stride, *dilation, *before, *after; } axis_words[3] = {
-    { "pool_width",  "stride_width",  "dilation_width",  "pad_left",  "pad_right"  },
-    { "pool_height", "stride_height", "dilation_height", "pad_top",   "pad_bottom" },
-    { "pool_depth",  "stride_depth",  "dilation_depth",  "pad_front", "pad_back"   },
-};
+#include "convert/windows.h"
 
 /* ---- convolutions ----------------------------------------------------------------------------------------------- */
 
@@ -21,7 +15,7 @@ static bool word_pads(xir_node *at, const xir_value *kernel, xir_set *sets, size
     if (!pnnx_list(at, "dilation", spatial, &dilation)) dilation = xir_node_make_ints(at, spatial, 1);
     if (!xir_node_need_dims(at, kernel, 2, SIZE_MAX)) return false;
     for (size_t k = 0; k < spatial; k++) {
-        const struct axis_words *words = &axis_words[spatial - 1 - k];
+        const axis_words *words = axis_words_of(spatial, k);
         const int64_t size = v_dim(kernel, 2 + k), step = dilation.v[k];
         if (size > PNNX_MOST_STEP || step < 1 || step > PNNX_MOST_STEP)
             return xir_node_unsupported(at, "very large dims");
@@ -67,11 +61,6 @@ bool pnnx_conv(xir_node *at)           { return convolution(at); }
 bool pnnx_conv_transpose(xir_node *at) { return convolution(at); }
 
 /* ---- pools ------------------------------------------------------------------------------------------------------ */
-
-typedef struct windows {
-    size_t  n;   /* spatial axes */
-    int64_t input[3], size[3], stride[3], dilation[3], before[3], after[3];
-} windows;
 
 static size_t spatial_axes(const xir_node *at) {
     const xir_str type = xir_node_type(at);
@@ -126,42 +115,20 @@ static bool half_padded(xir_node *at, const windows *w) {
     return true;
 }
 
-/* For ceil_mode: cells after the end, so that a window that begins inside the input or the padding before it counts
- * even if it ends outside. Sets *beyond if there are any. */
+/* For ceil_mode. Sets *beyond if cells after the end are added. */
 static bool pad_ceil(xir_node *at, const xir_value *x, windows *w, bool *beyond) {
     *beyond = false;
     if (!xir_node_bool(at, "ceil_mode", false)) return true;
     if (!xir_node_need_dims(at, x, 2, SIZE_MAX)) return false;
-    for (size_t k = 0; k < w->n; k++) {
-        const int64_t room = w->input[k] + w->before[k] + w->after[k] - w->dilation[k] * (w->size[k] - 1) - 1;
-        const int64_t rest = room % w->stride[k];
-        const bool inside = (room / w->stride[k] + 1) * w->stride[k] < w->input[k] + w->before[k];
-        if (room < 0 || !rest || !inside) continue;
-        w->after[k] += w->stride[k] - rest;
-        *beyond = true;
-    }
+    *beyond = windows_round_up(w);
     return true;
 }
-
-typedef struct window_sets {
-    xir_set data[24];
-    size_t  n;
-} window_sets;
-
-static void put(window_sets *s, const char *name, int64_t v) { s->data[s->n++] = (xir_set)INT(name, v); }
 
 static xir_value *make_pool(xir_node *at, xir_value *x, const char *const classes[3], const windows *w, bool dilated,
                             const char *more, int64_t value) {
     window_sets s = { .n = 0 };
-    for (size_t k = 0; k < w->n; k++) {
-        const struct axis_words *words = &axis_words[w->n - 1 - k];
-        put(&s, words->pool, w->size[k]);
-        put(&s, words->stride, w->stride[k]);
-        if (dilated) put(&s, words->dilation, w->dilation[k]);
-        put(&s, words->before, w->before[k]);
-        put(&s, words->after, w->after[k]);
-    }
-    if (more) put(&s, more, value);
+    window_set_all(&s, w, true, dilated);
+    if (more) window_set(&s, more, value);
     xir_value *y = xir_node_make(at, classes[w->n - 1], INS(xir_node_channels_last(at, x)), (xir_sets){ s.data, s.n });
     return y ? xir_node_channels_second(at, y) : NULL;
 }
@@ -179,7 +146,7 @@ static bool max_with_places(xir_node *at, xir_value *x, const windows *w) {
     int64_t out[3];
     if (!xir_node_need_dims(at, x, 2, SIZE_MAX)) return false;
     for (size_t k = 0; k < w->n; k++) {
-        const int64_t room = w->input[k] + w->before[k] + w->after[k] - w->dilation[k] * (w->size[k] - 1) - 1;
+        const int64_t room = window_room(w, k);
         out[k] = room / w->stride[k] + 1;
         if (room < 0 || out[k] > 1 << 20 || w->size[k] > 1 << 10) return xir_node_unsupported(at, "very large windows");
         places[k] = xir_node_make_ints(at, (size_t)(out[k] * w->size[k]), 0);
