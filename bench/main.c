@@ -1,6 +1,6 @@
 /* xir-bench NAME [--ops N] [--net KIND | --file F] [--runs R] [--alone] [--full]
  *
- * Prints one JSON object a line. The first line is XIR, with NAME as its `bench`. Then, as "NAME/who", come yardsticks
+ * Prints one JSON object a line. The first line is XIR, with NAME as its `bench`. Then, as "NAME/by", come yardsticks
  * of the machine and the same work done by peers, measured in the same run.
  *
  *   ns_per_op         processor time; best_ns_per_op is that of the best run, wall_ns_per_op is wall-clock time
@@ -160,7 +160,7 @@ static int add_rows(row *rows, int n, const options *o, bool of_xir)
 {
     for (int t = 0; t < TABLES; t++)
         for (const bench_case *c = tables[t]; c->run; c++)
-            if (n < MOST_ROWS && strcmp(c->bench, o->name) == 0 && !c->who == of_xir &&
+            if (n < MOST_ROWS && strcmp(c->bench, o->name) == 0 && !c->by == of_xir &&
                 !(o->file && c->flags & BENCH_CHAIN))
                 rows[n++].c = c;
     return n;
@@ -174,7 +174,7 @@ static void run_rows(row *rows, int n, const options *o, inputs *all)
     for (int round = 0; round < o->runs; round++)
         for (int i = 0; i < n; i++) {
             row *r = &rows[i];
-            double most = (r->c->who ? peer_seconds : our_seconds) * 1e9;
+            double most = (r->c->by ? peer_seconds : our_seconds) * 1e9;
             if (r->failed || (r->n && r->spent + r->spent / r->n > most))
                 continue;
             double start = measure_now();
@@ -206,10 +206,10 @@ static void print_row(const row *r, pace *our)
     printf("{\"bench\":\"%s%s%s\",\"ops\":%.0f,\"ns_per_op\":%.3f,\"wall_ns_per_op\":%.3f,"
            "\"best_ns_per_op\":%.3f,\"bytes\":%.0f,\"mb_per_s\":%.1f,"
            "\"rss_bytes_per_op\":%.1f,\"peak_bytes_per_op\":%.1f,\"count\":%.0f,\"runs\":%d",
-           c->bench, c->who ? "/" : "", c->who ? c->who : "", ops, per(m.cpu, ops),
+           c->bench, c->by ? "/" : "", c->by ? c->by : "", ops, per(m.cpu, ops),
            per(m.wall, ops), per(best, ops), bytes, per(1e3, its.ns_per_byte), per(m.rss, ops),
            per(m.peak, ops), count, r->n);
-    if (!c->who)
+    if (!c->by)
         *our = its;
     else if (our->ns_per_op == 0)
         ; /* the row of XIR is missing or failed */
@@ -226,7 +226,7 @@ static int list(void)
 {
     for (int t = 0; t < TABLES; t++)
         for (const bench_case *c = tables[t]; c->run; c++) {
-            int n = printf("%s%s%s", c->bench, c->who ? "/" : "", c->who ? c->who : "");
+            int n = printf("%s%s%s", c->bench, c->by ? "/" : "", c->by ? c->by : "");
             printf("%*s%s\n", n < 31 ? 31 - n : 1, "", c->what);
         }
     return 0;

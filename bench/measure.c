@@ -81,7 +81,7 @@ static void run_child(const bench_case *c, const bench_input *in, bool check, be
 
 bench_run measure_once(const bench_case *c, const bench_input *in, bool check)
 {
-    const char *who = c->who ? c->who : "xir";
+    const char *by = c->by ? c->by : "xir";
     bench_run run = { .done = false };
     bench_run *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -100,9 +100,9 @@ bench_run measure_once(const bench_case *c, const bench_input *in, bool check)
     if (child < 0 || waitpid(child, &status, 0) < 0)
         perror("xir-bench: fork");
     else if (WIFSIGNALED(status))
-        fprintf(stderr, "xir-bench: %s by %s: signal %d\n", c->bench, who, WTERMSIG(status));
+        fprintf(stderr, "xir-bench: %s by %s: signal %d\n", c->bench, by, WTERMSIG(status));
     else if (!shared->done)
-        fprintf(stderr, "xir-bench: %s by %s failed\n", c->bench, who);
+        fprintf(stderr, "xir-bench: %s by %s failed\n", c->bench, by);
     else
         run = *shared;
     munmap(shared, sizeof *shared);

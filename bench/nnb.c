@@ -1,13 +1,10 @@
 /* NNB: a chain of many functions, read from memory and written; and a file of 100 MB of weights, opened and written. */
-#include "bench.h"
-
-#include <xir/xir.h>
+#include "reading.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- the file ---------------------------------------------------------------------------------- */
@@ -36,7 +33,7 @@ static uint32_t put_block(laid *l, const uint32_t *words, size_t n)
 #define PUT(l, ...) put_block((l), (const uint32_t[]){ __VA_ARGS__ }, sizeof((uint32_t[]){ __VA_ARGS__ }) / 4)
 
 /* A chain of ReLU, as the exporter lays it out; of PReLU with `weights` floats each if that is not 0. */
-static unsigned char *make_file(size_t ops, size_t weights, size_t *size)
+static const char *make_file(size_t ops, size_t weights, size_t *size)
 {
     const size_t per = weights ? 2 : 1, variables = 1 + ops * per;
     laid l = { .entries = 5 + 2 * variables + 3 * ops + (weights ? ops : 0) };
@@ -71,7 +68,7 @@ static unsigned char *make_file(size_t ops, size_t weights, size_t *size)
         put32(l.bytes + 4 * i, head[i]);
     free(list);
     *size = l.at;
-    return l.bytes;
+    return (const char *)l.bytes;
 }
 
 /* 100 functions with 1 MB of weights each. */
@@ -79,57 +76,20 @@ enum { LARGE_OPS = 100, LARGE_WEIGHTS = 250000 };
 
 /* ---- the cases --------------------------------------------------------------------------------- */
 
-typedef struct reading {
-    size_t         ops, size;
-    unsigned char *bytes, *to;
-    char           path[300], copy[300];
-    xir_context   *ctx;
-    xir_diags     *why;
-    xir_network   *net;
-} reading;
-
 static reading *new_reading(size_t ops, size_t weights)
 {
-    reading *r = calloc(1, sizeof *r);
-    bool ok = r && (r->ctx = xir_context_new(NULL)) && (r->why = xir_diags_new(r->ctx)) &&
-              (r->bytes = make_file(ops, weights, &r->size));
-    if (!ok)
-        return NULL;
-    r->ops = ops;
-    return r;
-}
-
-static bool done(reading *r, bench_result *out)
-{
-    if (!r->net)
-        xir_diags_print(r->why, stderr);
-    out->count = r->net ? xir_network_op_count(r->net) - 2 : 0;
-    out->bytes = r->size;
-    return out->count == r->ops;
+    reading *r = reading_new(ops);
+    return r && (r->bytes = make_file(ops, weights, &r->size)) ? r : NULL;
 }
 
 static void *read_setup(const bench_input *in) { return new_reading(in->ops, 0); }
+static void *copy_setup(const bench_input *in) { return reading_copy_setup(read_setup(in)); }
 
 static bool read_run(void *state, bench_result *out)
 {
     reading *r = state;
     r->net = xir_network_read(r->ctx, r->bytes, r->size, XIR_STR("bench.nnb"), NULL, r->why);
-    return done(r, out);
-}
-
-static void *copy_setup(const bench_input *in)
-{
-    reading *r = read_setup(in);
-    return r && (r->to = malloc(r->size)) && memset(r->to, 1, r->size) ? r : NULL;
-}
-
-static bool copy_run(void *state, bench_result *out)
-{
-    reading *r = state;
-    memcpy(r->to, r->bytes, r->size);
-    out->bytes = r->size;
-    out->count = r->to[r->size / 3];
-    return true;
+    return reading_done(r, out);
 }
 
 static bool take(void *user, const void *data, size_t size)
@@ -175,43 +135,21 @@ static void *load_setup(const bench_input *in)
         return NULL;
     snprintf(r->path, sizeof r->path, "%s/large.nnb", in->path);
     snprintf(r->copy, sizeof r->copy, "%s/copy.nnb", in->path);
-    if (access(r->path, R_OK) == 0)
-        return r;
-    const int fd = open(r->path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    return fd >= 0 && pages_write(fd, r->bytes, r->size) && close(fd) == 0 ? r : NULL;
+    bench_result ignored = { 0 };
+    return access(r->path, R_OK) == 0 || reading_put(r->path, r->bytes, r->size, &ignored) ? r : NULL;
 }
-
-static bool load(reading *r, bool lazy, bench_result *out)
-{
-    r->net = xir_network_load(r->ctx, r->path, &XIR_INIT(xir_load_options, .lazy = lazy), r->why);
-    return done(r, out);
-}
-
-static bool lazy_run(void *state, bench_result *out)  { return load(state, true, out); }
-static bool eager_run(void *state, bench_result *out) { return load(state, false, out); }
 
 static bool fetch_run(void *state, bench_result *out)
 {
     reading *r = state;
-    int fd = open(r->path, O_RDONLY);
-    if (fd < 0 || !(r->to = malloc(r->size)))
-        return false;
-    for (ssize_t n; out->bytes < r->size; out->bytes += (size_t)n) {
-        n = read(fd, r->to + out->bytes, r->size - out->bytes);
-        if (n <= 0)
-            return false;
-    }
-    out->count = LARGE_OPS;
-    return close(fd) == 0;
+    return reading_fetch(r, r->path, out);
 }
-
-static bool to_fd(void *user, const void *data, size_t size) { return pages_write(*(int *)user, data, size); }
 
 static void *save_setup(const bench_input *in)
 {
     reading *r = load_setup(in);
     bench_result ignored = { 0 };
-    return r && load(r, false, &ignored) ? r : NULL;
+    return r && reading_eager(r, &ignored) ? r : NULL;
 }
 
 static bool save_run(void *state, bench_result *out)
@@ -221,27 +159,25 @@ static bool save_run(void *state, bench_result *out)
     int fd = open(r->copy, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     out->count = LARGE_OPS;
     out->bytes = r->size;
-    return fd >= 0 && xir_network_write(r->net, to_fd, &fd, &options, r->why) == XIR_OK && close(fd) == 0;
+    return fd >= 0 && xir_network_write(r->net, reading_to_fd, &fd, &options, r->why) == XIR_OK && close(fd) == 0;
 }
 
 static bool put_run(void *state, bench_result *out)
 {
     reading *r = state;
-    int fd = open(r->copy, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     out->count = LARGE_OPS;
-    out->bytes = r->size;
-    return fd >= 0 && pages_write(fd, r->bytes, r->size) && close(fd) == 0;
+    return reading_put(r->copy, r->bytes, r->size, out);
 }
 
 const bench_case nnb_cases[] = {
     { "nnb-read", NULL, 0, read_setup, read_run, NULL, "xir_network_read of NNB in memory: a chain of ReLU" },
-    { "nnb-read", "memcpy", 0, copy_setup, copy_run, NULL, "the same bytes copied" },
+    { "nnb-read", "memcpy", 0, copy_setup, reading_copy, NULL, "the same bytes copied" },
     { "nnb-write", NULL, 0, write_setup, write_run, NULL, "xir_network_write of the chain, unchanged, into memory" },
     { "nnb-write", "packed", 0, pack_setup, write_run, NULL, "the same with variables numbered and packed again" },
-    { "nnb-write", "memcpy", 0, copy_setup, copy_run, NULL, "the same bytes copied" },
-    { "nnb-load", NULL, BENCH_FOLDER, load_setup, lazy_run, NULL,
+    { "nnb-write", "memcpy", 0, copy_setup, reading_copy, NULL, "the same bytes copied" },
+    { "nnb-load", NULL, BENCH_FOLDER, load_setup, reading_lazy, NULL,
       "xir_network_load of a cached file of 100 MB of weights, mapped" },
-    { "nnb-load", "eager", BENCH_FOLDER, load_setup, eager_run, NULL, "the same, read" },
+    { "nnb-load", "eager", BENCH_FOLDER, load_setup, reading_eager, NULL, "the same, read" },
     { "nnb-load", "read", BENCH_FOLDER, load_setup, fetch_run, NULL, "read(2) of the file into fresh memory" },
     { "nnb-save", NULL, BENCH_FOLDER, save_setup, save_run, NULL, "xir_network_write of it into a file, not flushed" },
     { "nnb-save", "write", BENCH_FOLDER, load_setup, put_run, NULL, "write(2) of the file" },

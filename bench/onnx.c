@@ -1,15 +1,12 @@
 /* ONNX: a graph of many nodes, read from memory, and a file of 256 MiB of weights, opened. The bytes are written
  * here by hand, in the way of exporters: names of layers, five attributes for a convolution, raw data. */
-#include "bench.h"
-
-#include <xir/xir.h>
+#include "reading.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- the bytes --------------------------------------------------------------------------------- */
@@ -181,73 +178,29 @@ const char *onnx_make_file(const bench_input *in)
 
 /* ---- XIR --------------------------------------------------------------------------------------- */
 
-typedef struct reading {
-    size_t       ops, size;
-    const char  *bytes, *path;
-    char        *to;
-    xir_context *ctx;
-    xir_diags   *why;
-    xir_network *net;
-} reading;
-
-static reading *new_reading(size_t ops)
-{
-    reading *r = calloc(1, sizeof *r);
-    if (!r || !(r->ctx = xir_context_new(NULL)) || !(r->why = xir_diags_new(r->ctx)))
-        return NULL;
-    r->ops = ops;
-    return r;
-}
-
 static void *read_setup(const bench_input *in)
 {
-    reading *r = new_reading(in->ops);
+    reading *r = reading_new(in->ops);
     return r && (r->bytes = onnx_make(in->ops, &r->size)) ? r : NULL;
 }
 
-static bool done(reading *r, bench_result *out)
-{
-    if (!r->net)
-        xir_diags_print(r->why, stderr);
-    out->count = r->net ? xir_network_op_count(r->net) - 2 : 0;
-    return out->count == r->ops;
-}
+static void *copy_setup(const bench_input *in) { return reading_copy_setup(read_setup(in)); }
 
 static bool read_run(void *state, bench_result *out)
 {
     reading *r = state;
     r->net = xir_network_read(r->ctx, r->bytes, r->size, XIR_STR("bench.onnx"),
                               &XIR_INIT(xir_load_options, .lazy = true), r->why);
-    out->bytes = r->size;
-    return done(r, out);
-}
-
-static void *copy_setup(const bench_input *in)
-{
-    reading *r = read_setup(in);
-    return r && (r->to = malloc(r->size)) && memset(r->to, 1, r->size) ? r : NULL;
-}
-
-static bool copy_run(void *state, bench_result *out)
-{
-    reading *r = state;
-    memcpy(r->to, r->bytes, r->size);
-    out->bytes = r->size;
-    out->count = (unsigned char)r->to[r->size / 3];
-    return true;
+    return reading_done(r, out);
 }
 
 static void *load_setup(const bench_input *in)
 {
-    reading *r = new_reading(LARGE_OPS);
-    return r && (r->path = onnx_make_file(in)) ? r : NULL;
-}
-
-static bool load_run(void *state, bench_result *out)
-{
-    reading *r = state;
-    r->net = xir_network_load(r->ctx, r->path, &XIR_INIT(xir_load_options, .lazy = true), r->why);
-    return done(r, out);
+    reading *r = reading_new(LARGE_OPS);
+    const char *path = r ? onnx_make_file(in) : NULL;
+    if (path)
+        snprintf(r->path, sizeof r->path, "%s", path);
+    return path ? r : NULL;
 }
 
 static bool load_check(void *state)
@@ -260,24 +213,14 @@ static bool load_check(void *state)
 static bool fetch_run(void *state, bench_result *out)
 {
     reading *r = state;
-    struct stat st;
-    int fd = open(r->path, O_RDONLY);
-    if (fd < 0 || fstat(fd, &st) != 0 || !(r->to = malloc((size_t)st.st_size)))
-        return false;
-    for (ssize_t n; out->bytes < (size_t)st.st_size; out->bytes += (size_t)n) {
-        n = read(fd, r->to + out->bytes, (size_t)st.st_size - out->bytes);
-        if (n <= 0)
-            return false;
-    }
-    out->count = LARGE_OPS;
-    return close(fd) == 0;
+    return reading_fetch(r, r->path, out);
 }
 
 const bench_case onnx_read_cases[] = {
     { "onnx-read", NULL, 0, read_setup, read_run, NULL,
       "xir_network_read of ONNX in memory, lazily: a chain of Conv and Relu" },
-    { "onnx-read", "memcpy", 0, copy_setup, copy_run, NULL, "the same bytes copied" },
-    { "onnx-load", NULL, BENCH_FOLDER, load_setup, load_run, load_check,
+    { "onnx-read", "memcpy", 0, copy_setup, reading_copy, NULL, "the same bytes copied" },
+    { "onnx-load", NULL, BENCH_FOLDER, load_setup, reading_lazy, load_check,
       "xir_network_load of a cached file of 256 MiB of weights in 20 000 nodes, mapped" },
     { "onnx-load", "read", BENCH_FOLDER, load_setup, fetch_run, NULL, "read(2) of the file into fresh memory" },
     { 0 },

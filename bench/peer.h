@@ -50,11 +50,11 @@ enum {
     BENCH_BY_WALL = 1 << 8, /* times are compared by the wall clock: the disk takes them */
 };
 
-/* One row: the work, and the library that does it. `bench` is the name on the command line; `who` is NULL for XIR.
+/* One row: the work, and the library that does it. `bench` is the name on the command line; `by` is NULL for XIR.
  * If they cannot do their work, the functions return NULL or false and print the reason to stderr. */
 typedef struct bench_case {
     const char *bench;
-    const char *who;
+    const char *by;
     unsigned    flags;
     void     *(*setup)(const bench_input *in);
     bool      (*run)(void *state, bench_result *out);

@@ -1,14 +1,11 @@
 /* PNNX: a text of many operators, read from memory; and a text with an archive of 100 MB of weights, opened and
  * written. */
-#include "bench.h"
-
-#include <xir/xir.h>
+#include "reading.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- the text ---------------------------------------------------------------------------------- */
@@ -49,8 +46,6 @@ static char *make_text(size_t ops, size_t channels, size_t *size)
 /* 200 operators, of which 100 have 1 MB of weights each. */
 enum { LARGE_OPS = 200, LARGE_CHANNELS = 167 };
 
-static bool to_fd(void *user, const void *data, size_t size) { return pages_write(*(int *)user, data, size); }
-
 static bool fill(xir_network *net)
 {
     static float numbers[LARGE_CHANNELS * LARGE_CHANNELS * 9];
@@ -68,8 +63,9 @@ static bool write_both(xir_network *net, const char *text, const char *bin, xir_
 {
     const xir_save_options options = XIR_INIT(xir_save_options, .format = "pnnx", .unchecked = true);
     int fds[2] = { open(bin, O_WRONLY | O_CREAT | O_TRUNC, 0600), open(text, O_WRONLY | O_CREAT | O_TRUNC, 0600) };
-    bool ok = fds[0] >= 0 && fds[1] >= 0 && xir_network_write_params(net, to_fd, &fds[0], &options, why) == XIR_OK &&
-              xir_network_write(net, to_fd, &fds[1], &options, why) == XIR_OK;
+    bool ok = fds[0] >= 0 && fds[1] >= 0 &&
+              xir_network_write_params(net, reading_to_fd, &fds[0], &options, why) == XIR_OK &&
+              xir_network_write(net, reading_to_fd, &fds[1], &options, why) == XIR_OK;
     close(fds[0]);
     close(fds[1]);
     return ok;
@@ -77,38 +73,18 @@ static bool write_both(xir_network *net, const char *text, const char *bin, xir_
 
 /* ---- the cases --------------------------------------------------------------------------------- */
 
-typedef struct reading {
-    size_t       ops, size;
-    char        *text, *to, path[300], bin[300], copy[300], copy_bin[300];
-    xir_context *ctx;
-    xir_diags   *why;
-    xir_network *net;
-} reading;
-
 static reading *new_reading(size_t ops, size_t channels)
 {
-    reading *r = calloc(1, sizeof *r);
-    bool ok = r && (r->ctx = xir_context_new(NULL)) && (r->why = xir_diags_new(r->ctx)) &&
-              (r->text = make_text(ops, channels, &r->size));
-    if (!ok)
-        return NULL;
-    r->ops = ops;
-    return r;
+    reading *r = reading_new(ops);
+    return r && (r->bytes = make_text(ops, channels, &r->size)) ? r : NULL;
 }
 
 static void *read_setup(const bench_input *in) { return new_reading(in->ops, 16); }
-
-static bool done(reading *r, bench_result *out)
-{
-    if (!r->net)
-        xir_diags_print(r->why, stderr);
-    out->count = r->net ? xir_network_op_count(r->net) - 2 : 0;
-    return out->count == r->ops;
-}
+static void *copy_setup(const bench_input *in) { return reading_copy_setup(read_setup(in)); }
 
 static xir_network *read_text(reading *r)
 {
-    return xir_network_read(r->ctx, r->text, r->size, XIR_STR("bench.pnnx.param"),
+    return xir_network_read(r->ctx, r->bytes, r->size, XIR_STR("bench.pnnx.param"),
                             &XIR_INIT(xir_load_options, .no_params = true), r->why);
 }
 
@@ -116,23 +92,7 @@ static bool read_run(void *state, bench_result *out)
 {
     reading *r = state;
     r->net = read_text(r);
-    out->bytes = r->size;
-    return done(r, out);
-}
-
-static void *copy_setup(const bench_input *in)
-{
-    reading *r = read_setup(in);
-    return r && (r->to = malloc(r->size)) && memset(r->to, 1, r->size) ? r : NULL;
-}
-
-static bool copy_run(void *state, bench_result *out)
-{
-    reading *r = state;
-    memcpy(r->to, r->text, r->size);
-    out->bytes = r->size;
-    out->count = (unsigned char)r->to[r->size / 3];
-    return true;
+    return reading_done(r, out);
 }
 
 /* The files are made once for all runs. */
@@ -142,54 +102,35 @@ static void *load_setup(const bench_input *in)
     if (!r)
         return NULL;
     snprintf(r->path, sizeof r->path, "%s/large.pnnx.param", in->path);
-    snprintf(r->bin, sizeof r->bin, "%s/large.pnnx.bin", in->path);
+    snprintf(r->params, sizeof r->params, "%s/large.pnnx.bin", in->path);
     snprintf(r->copy, sizeof r->copy, "%s/copy.pnnx.param", in->path);
-    snprintf(r->copy_bin, sizeof r->copy_bin, "%s/copy.pnnx.bin", in->path);
+    snprintf(r->copy_params, sizeof r->copy_params, "%s/copy.pnnx.bin", in->path);
     if (access(r->path, R_OK) == 0)
         return r;
     xir_network *net = read_text(r);
-    bool ok = net && fill(net) && write_both(net, r->path, r->bin, r->why);
+    bool ok = net && fill(net) && write_both(net, r->path, r->params, r->why);
     xir_network_free(net);
     return ok ? r : NULL;
 }
 
-static bool load(reading *r, bool lazy, bench_result *out)
-{
-    r->net = xir_network_load(r->ctx, r->path, &XIR_INIT(xir_load_options, .lazy = lazy), r->why);
-    return done(r, out);
-}
-
-static bool lazy_run(void *state, bench_result *out)  { return load(state, true, out); }
-static bool eager_run(void *state, bench_result *out) { return load(state, false, out); }
-
 static bool fetch_run(void *state, bench_result *out)
 {
     reading *r = state;
-    struct stat st;
-    int fd = open(r->bin, O_RDONLY);
-    if (fd < 0 || fstat(fd, &st) != 0 || !(r->to = malloc((size_t)st.st_size)))
-        return false;
-    for (ssize_t n; out->bytes < (size_t)st.st_size; out->bytes += (size_t)n) {
-        n = read(fd, r->to + out->bytes, (size_t)st.st_size - out->bytes);
-        if (n <= 0)
-            return false;
-    }
-    out->count = LARGE_OPS;
-    return close(fd) == 0;
+    return reading_fetch(r, r->params, out);
 }
 
 static void *save_setup(const bench_input *in)
 {
     reading *r = load_setup(in);
     bench_result ignored = { 0 };
-    return r && load(r, false, &ignored) ? r : NULL;
+    return r && reading_eager(r, &ignored) ? r : NULL;
 }
 
 static bool save_run(void *state, bench_result *out)
 {
     reading *r = state;
     out->count = LARGE_OPS;
-    return write_both(r->net, r->copy, r->copy_bin, r->why);
+    return write_both(r->net, r->copy, r->copy_params, r->why);
 }
 
 static void *put_setup(const bench_input *in)
@@ -205,19 +146,17 @@ static void *put_setup(const bench_input *in)
 static bool put_run(void *state, bench_result *out)
 {
     reading *r = state;
-    int fd = open(r->copy_bin, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     out->count = LARGE_OPS;
-    out->bytes = r->size;
-    return fd >= 0 && pages_write(fd, r->to, r->size) && close(fd) == 0;
+    return reading_put(r->copy_params, r->to, r->size, out);
 }
 
 const bench_case pnnx_cases[] = {
     { "pnnx-read", NULL, 0, read_setup, read_run, NULL,
       "xir_network_read of PNNX in memory: a chain of nn.Conv2d and F.relu" },
-    { "pnnx-read", "memcpy", 0, copy_setup, copy_run, NULL, "the same bytes copied" },
-    { "pnnx-load", NULL, BENCH_FOLDER, load_setup, lazy_run, NULL,
+    { "pnnx-read", "memcpy", 0, copy_setup, reading_copy, NULL, "the same bytes copied" },
+    { "pnnx-load", NULL, BENCH_FOLDER, load_setup, reading_lazy, NULL,
       "xir_network_load of a cached archive of 100 MB of weights, mapped" },
-    { "pnnx-load", "eager", BENCH_FOLDER, load_setup, eager_run, NULL, "the same, read, with checksums" },
+    { "pnnx-load", "eager", BENCH_FOLDER, load_setup, reading_eager, NULL, "the same, read, with checksums" },
     { "pnnx-load", "read", BENCH_FOLDER, load_setup, fetch_run, NULL, "read(2) of the archive into fresh memory" },
     { "pnnx-save", NULL, BENCH_FOLDER, save_setup, save_run, NULL,
       "xir_network_write and _write_params of it into files, not flushed" },
