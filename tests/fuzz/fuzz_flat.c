@@ -1,31 +1,16 @@
 /* Reading FlatBuffers: any bytes are refused with a finding, or they are a network; its file is read again as a
  * network that prints the same. Any network that was read can be validated, copied and inferred again. */
-#include "fuzz.h"
-#include "support/probe.h"
+#include "network.h"
 #include "flat/flat.h"
 #include "memory.h"
-
-static bool keep(void *user, const void *data, size_t size) {
-    buffer_put(user, data, size);
-    return !((buffer *)user)->failed;
-}
-
-static xir_network *read_bytes(xir_context *ctx, const void *data, size_t size, xir_diags *why) {
-    blob *whole = blob_borrow(context_alloc(ctx), data, size, false, NULL, NULL);
-    must(whole != NULL);
-    xir_network *net = format_flat.read(&(format_reading){ .ctx = ctx, .name = XIR_STR("fuzz"), .why = why }, whole);
-    blob_release(whole);
-    return net;
-}
 
 static void check_network(xir_context *ctx, xir_network *net, xir_diags *why) {
     xir_text_buffer once, twice;
     must(xir_json_print(net, 0, &once) == XIR_OK);
     buffer file;
-    buffer_init(&file, context_alloc(ctx));
-    must(format_flat.write(net, &(format_writing){ .path = "", .write = keep, .user = &file, .why = why }) == XIR_OK);
+    must(write_to(net, &format_flat, false, &file, why) == XIR_OK);
     must(xir_flat_verify(ctx, file.data, file.size, XIR_STR("again"), why) == XIR_OK);
-    xir_network *again = read_bytes(ctx, file.data, file.size, why);
+    xir_network *again = read_from(ctx, &format_flat, file.data, file.size, why);
     must(again != NULL);
     must(xir_json_print(again, 0, &twice) == XIR_OK);
     must(twice.size == once.size && memcmp(twice.data, once.data, once.size) == 0);
@@ -56,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     must(good == (xir_diags_count(why) == 0));
     xir_diags_clear(why);
     (void)probe_head(&format_flat, data, size);
-    xir_network *net = read_bytes(ctx, data, size, why);
+    xir_network *net = read_from(ctx, &format_flat, data, size, why);
     must(good || !net);
     must((net != NULL) == (xir_diags_count(why) == 0));
     if (net) check_network(ctx, net, why);

@@ -65,6 +65,13 @@ void try_begin(want *w);
 bool try_again(want *w, xir_status status, const char *call, int line);
 bool try_again_made(want *w, bool made, const char *call, int line);
 
+/* A test, test_<name>, that runs the scenario <name> in a context of its own. */
+#define SCARCE_TEST(name)                     \
+    static void test_##name(void **state) {   \
+        (void)state;                          \
+        run_scarcely(#name, name, false);     \
+    }
+
 /* Statements that may allocate, but are not what is tested. */
 #define IN_PLENTY(w, ...)                     \
     do {                                      \

@@ -3,9 +3,8 @@
  * written as in support/story.h. */
 #include <stdio.h>
 #include <string.h>
-#include <xir/convert.h>
 #include <xir/pass.h>
-#include "support/story.h"
+#include "own_dialect.h"
 
 /* ---- a dialect both ways ---------------------------------------------------------------------------------------- */
 
@@ -53,31 +52,9 @@ static const xir_dialect_decl form = { XIR_DIALECT_HEAD("form::", "Form"), .rows
                                        &pass,
                                        .before_back = "layout{to=nchw}", .constant = constant };
 
-static xir_context *with;
-static xir_diags   *found;
-static xir_network *net;
-
 static int begin(void **state) {
     (void)state;
-    with = xir_context_new(NULL);
-    found = xir_diags_new(with);
-    net = NULL;
-    assert_int_equal(xir_dialect_register(with, &form, found), XIR_OK);
-    return 0;
-}
-
-static int end(void **state) {
-    (void)state;
-    xir_network_free(net);
-    xir_diags_free(found);
-    xir_context_free(with);
-    return 0;
-}
-
-static void told(const char *text) {
-    xir_network_free(net);
-    net = story_net_in(with, text);
-    xir_diags_clear(found);
+    return begin_with(&form);
 }
 
 /* "include=true pad=0,0": the attributes of the op that makes a value, by name. */
@@ -119,7 +96,7 @@ static void becomes(const char *expected, int line) {
 
 /* The op stays for this reason, and the network is unchanged; strictly, that is an error. */
 static void stays(const char *text, const char *reason, int line) {
-    told(text);
+    given(text);
     char *before = story_text(net);
     assert_int_equal(xir_pass_run(net, "xir-to-form", NULL, NULL, found), XIR_OK);
     const xir_diag *d = xir_diags_at(found, 0);
@@ -127,7 +104,7 @@ static void stays(const char *text, const char *reason, int line) {
         fail_msg("line %d: expected '%s', found '%s'", line, reason, d ? d->message.data : "");
     check_story(net, before, __FILE__, line);
     free(before);
-    told(text);
+    given(text);
     assert_int_equal(xir_pass_run(net, "xir-to-form", "strict", NULL, found), XIR_E_UNKNOWN);
 }
 #define STAYS(text, reason) stays(text, reason, __LINE__)
@@ -136,13 +113,13 @@ static void stays(const char *text, const char *reason, int line) {
 
 static void the_first_row_that_holds(void **state) {
     (void)state;
-    told("x: 2 3; a = ReLU x [max_value=6]; out a");
+    given("x: 2 3; a = ReLU x [max_value=6]; out a");
     BECOMES("a = form::Cut6 x; out a");
     assert_string_equal(attributes("a"), "");
-    told("x: 2 3; a = ReLU x [alpha=0.5]; out a");
+    given("x: 2 3; a = ReLU x [alpha=0.5]; out a");
     BECOMES("a = form::Leak x; out a");
     assert_string_equal(attributes("a"), "slope=0.5");
-    told("x: 2 3; a = ReLU x; out a");
+    given("x: 2 3; a = ReLU x; out a");
     BECOMES("a = form::Leak x; out a");
     assert_string_equal(attributes("a"), "slope=0");
     STAYS("x: 2 3; a = ReLU x [threshold=2]; out a", "max_value is not 6");
@@ -152,13 +129,13 @@ static void the_first_row_that_holds(void **state) {
 
 static void items_words_and_inverted_bools(void **state) {
     (void)state;
-    told("x: NCHW 1 2 9 9; "
+    given("x: NCHW 1 2 9 9; "
          "a = AvgPool2d x [pool_height=3 pool_width=2 pad_left=1 pad_right=1 count_include_pad=true]; out a");
     BECOMES("a = form::Pool x; out a");
     assert_string_equal(attributes("a"), "include=false pad=0,1 size=3,2");
     STAYS("x: NCHW 1 2 9 9; a = AvgPool2d x [pool_height=3 pool_width=2 pad_left=1]; out a",
           "another number than its counterpart");
-    told("x: 2 3; a = DivideScalar x [divisor=2 rounding_mode=FLOOR]; out a");
+    given("x: 2 3; a = DivideScalar x [divisor=2 rounding_mode=FLOOR]; out a");
     BECOMES("a = form::Half x; out a");
     assert_string_equal(attributes("a"), "mode=down");
     STAYS("x: 2 3; a = DivideScalar x [divisor=2 rounding_mode=TRUNC]; out a", "rounding_mode is TRUNC");
@@ -167,7 +144,7 @@ static void items_words_and_inverted_bools(void **state) {
 
 static void weights_get_the_order_of_the_file(void **state) {
     (void)state;
-    told("x: NCHW 1 2 6 6; w: params HWIO 3 3 2 4; b: params 4; "
+    given("x: NCHW 1 2 6 6; w: params HWIO 3 3 2 4; b: params 4; "
          "a = Conv2d x w b [stride_height=2 stride_width=2]; out a");
     BECOMES("a = form::Conv x; out a");
     assert_string_equal(attributes("a"), "@bias=PARAMS @weight=PARAMS step=2,2");
@@ -182,7 +159,7 @@ static void weights_get_the_order_of_the_file(void **state) {
 
 static void maps_in_another_order_are_turned(void **state) {
     (void)state;
-    told("x: NHWC 1 9 9 2; a = AvgPool2d x [pool_height=3 pool_width=3]; out a");
+    given("x: NHWC 1 9 9 2; a = AvgPool2d x [pool_height=3 pool_width=3]; out a");
     assert_int_equal(xir_pass_run(net, "xir-to-form", NULL, NULL, found), XIR_OK);
     CHECK_STORY(net, "a.Turn = form::Turn x; a.Pool = form::Pool a.Turn; a = form::Turn a.Pool; out a");
 }
@@ -191,22 +168,22 @@ static void maps_in_another_order_are_turned(void **state) {
 
 static void hooks_are_tried_before_the_next_row(void **state) {
     (void)state;
-    told("x: 2 3; h: 0.5; a = Multiply x h; out a");
+    given("x: 2 3; h: 0.5; a = Multiply x h; out a");
     BECOMES("a = form::Scale x; out a");
     assert_string_equal(attributes("a"), "by=0.5");
-    told("x: 2 3; y: 2 3; a = Multiply x y; out a");
+    given("x: 2 3; y: 2 3; a = Multiply x y; out a");
     BECOMES("a = form::Times x y; out a");
 }
 
 static void simpler_ops_stand_for_others(void **state) {
     (void)state;
-    told("x: 2 3; a = SiLU x; out a");
+    given("x: 2 3; a = SiLU x; out a");
     BECOMES("a.Logistic = form::Logistic x; a = form::Times x a.Logistic; out a");
 }
 
 static void params_become_ops(void **state) {
     (void)state;
-    told("x: 2 3; w: params 2 3; a = Multiply x w; b = Multiply a w; out b");
+    given("x: 2 3; w: params 2 3; a = Multiply x w; b = Multiply a w; out b");
     BECOMES("w = form::Data; a = form::Times x w; b = form::Times a w; out b");
 }
 
@@ -226,7 +203,7 @@ static void rows_of_older_programs(void **state) {
         { XIR_ABI, sizeof(old_row), "form::Round", "1", "1", "", "Round", NULL, NULL },
     };
     assert_int_equal(xir_convert_register(with, (const xir_convert_row *)(const void *)old, COUNT(old), found), XIR_OK);
-    told("x: 2 3; a = Softmax x [axis=0]; b = Round a; out b");
+    given("x: 2 3; a = Softmax x [axis=0]; b = Round a; out b");
     BECOMES("a = form::Soft x; b = form::Round a; out b");
     assert_string_equal(attributes("a"), "along=0");
     static const xir_convert_row backless = { XIR_CONVERT_HEAD, "form::Bad", "1", "1", "", "Exp", NULL, scale, NULL,
@@ -238,7 +215,7 @@ static void rows_of_older_programs(void **state) {
 
 static void ops_that_stay_find_their_axes(void **state) {
     (void)state;
-    told("x: NCHW 1 2 9 9; a = AvgPool2d x [pool_height=3 pool_width=3]; "
+    given("x: NCHW 1 2 9 9; a = AvgPool2d x [pool_height=3 pool_width=3]; "
          "b = MaxPool2d a [pool_height=2 pool_width=2]; out b");
     xir_network *before = xir_network_clone(net);
     assert_int_equal(xir_pass_run(net, "xir-to-form", NULL, NULL, found), XIR_OK);
@@ -252,10 +229,10 @@ static void ops_that_stay_find_their_axes(void **state) {
 
 static void letters_alone_are_not_ops(void **state) {
     (void)state;
-    told("x: 1 2 9 9; t = Transpose x [dims=0,1,2,3 layout=@layout(NCHW)]; "
+    given("x: 1 2 9 9; t = Transpose x [dims=0,1,2,3 layout=@layout(NCHW)]; "
          "a = AvgPool2d t [pool_height=3 pool_width=3]; r = Transpose a [dims=0,1,2,3 layout=@layout(****)]; out r");
     BECOMES("r = form::Pool x; out r");
-    told("x: 1 2 9 9; r = Transpose x [dims=0,1,2,3 layout=@layout(****)]; out r");   /* two names need an op */
+    given("x: 1 2 9 9; r = Transpose x [dims=0,1,2,3 layout=@layout(****)]; out r");   /* two names need an op */
     BECOMES("r = form::Turn x; out r");
 }
 

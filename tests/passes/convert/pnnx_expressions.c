@@ -13,7 +13,7 @@ static int end(void **state) {
     return 0;
 }
 
-static void told(const char *inputs, const char *expression, int n_inputs) {
+static void given(const char *inputs, const char *expression, int n_inputs) {
     char line[3000];
     snprintf(line, sizeof line, "pnnx.Expression e %d 1 %s y expr=%s\n", n_inputs,
              n_inputs == 0 ? "" : n_inputs == 1 ? "a" : n_inputs == 2 ? "a b" : "a b c", expression);
@@ -45,7 +45,7 @@ static void functions_of_one_operand(void **state) {
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         xir_array *in[1], *out[1];
-        told("a=(2,60)f32", cases[i].expression, 1);
+        given("a=(2,60)f32", cases[i].expression, 1);
         pnnx_converted(net, cases[i].expression);
         pnnx_arrays(net, in);
         pnnx_run(net, out);
@@ -80,7 +80,7 @@ static void functions_of_two_operands(void **state) {
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         xir_array *in[2], *out[1];
-        told("a=(2,60)f32 b=(2,60)f32", cases[i].expression, 2);
+        given("a=(2,60)f32 b=(2,60)f32", cases[i].expression, 2);
         pnnx_converted(net, cases[i].expression);
         pnnx_arrays(net, in);
         pnnx_run(net, out);
@@ -121,7 +121,7 @@ static void results_of_single_elements(void **state) {
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         xir_array *out[1];
-        told(inputs, cases[i].expression, 3);
+        given(inputs, cases[i].expression, 3);
         pnnx_converted(net, cases[i].expression);
         pnnx_run(net, out);
         const char *element = spelled(xir_type_element(xir_array_type(out[0])));
@@ -142,7 +142,7 @@ static void lists_of_integers(void **state) {
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         xir_array *out[1];
-        told("a=(2,3)f32", cases[i].expression, 1);
+        given("a=(2,3)f32", cases[i].expression, 1);
         pnnx_converted(net, cases[i].expression);
         pnnx_run(net, out);
         assert_int_equal(xir_array_count(out[0]), cases[i].n);
@@ -201,7 +201,7 @@ static void what_does_not_parse_stays(void **state) {
         { "int(1e30)", "too large" }, { "floor(inf)", "too large" }, { "[pow(10,30)]", "too large" },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        told("a=(2,3)f32", cases[i].expression, 1);
+        given("a=(2,3)f32", cases[i].expression, 1);
         check_stays(cases[i].expression, cases[i].reason);
     }
 }
@@ -215,7 +215,7 @@ static void operands_that_do_not_exist(void **state) {
         { "size(@0,-3)", "expected an axis from -2 to 1" },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        told("a=(2,3)f32", cases[i].expression, 1);
+        given("a=(2,3)f32", cases[i].expression, 1);
         xir_diags_clear(why);
         assert_true(xir_dialect_check(net, why) != XIR_OK);
         const xir_diag *d = xir_diags_at(why, 0);
@@ -231,13 +231,13 @@ static void nesting_ends(void **state) {
         for (size_t i = 0; i < depth; i++) n += (size_t)snprintf(deep + n, sizeof deep - n, "neg(");
         snprintf(deep + n, sizeof deep - n, "@0");
         if (depth > 300) {
-            told("a=(2,3)f32", deep, 1);
+            given("a=(2,3)f32", deep, 1);
             check_stays("a deep expression", "nested too deeply");
             continue;
         }
         n += 2;
         memset(deep + n, ')', depth), deep[n + depth] = '\0';
-        told("a=(2,3)f32", deep, 1);
+        given("a=(2,3)f32", deep, 1);
         pnnx_converted(net, "a deep expression");
         assert_int_equal(xir_network_op_count(net), depth + 2);
     }

@@ -2,10 +2,9 @@
  * inverted bools. A malformed row is refused with a sentence; each part of a sound one is seen in the op that it makes.
  * Networks are written as in support/story.h. */
 #include <stdio.h>
-#include <xir/convert.h>
 #include <xir/pass.h>
 #include "graph.h"
-#include "support/story.h"
+#include "own_dialect.h"
 
 static const xir_convert_row rows[] = {
     { XIR_CONVERT_HEAD, "form::Pool", "1 x:NCHW", "1", "size:Ii! pad:Iisn include:bis", "AvgPool2d",
@@ -21,32 +20,15 @@ static const xir_convert_row rows[] = {
 };
 static const xir_dialect_decl form = { XIR_DIALECT_HEAD("form::", "Form"), .rows = rows, .n_rows = COUNT(rows) };
 
-static xir_context *with;
-static xir_diags   *found;
-static xir_network *net;
-
 static int begin(void **state) {
     (void)state;
-    with = xir_context_new(NULL);
-    found = xir_diags_new(with);
-    net = NULL;
-    assert_int_equal(xir_dialect_register(with, &form, found), XIR_OK);
-    return 0;
+    return begin_with(&form);
 }
 
-static int end(void **state) {
-    (void)state;
-    xir_network_free(net);
-    xir_diags_free(found);
-    xir_context_free(with);
-    return 0;
-}
-
-static void told(const char *text) {
-    xir_network_free(net);
-    net = story_net_in(with, text);
-    story_value(net, "a")->type = NULL;   /* the file declares nothing */
-    xir_diags_clear(found);
+/* A network whose file declares no type for `a`. */
+static void undeclared(const char *text) {
+    given(text);
+    story_value(net, "a")->type = NULL;
 }
 
 static void set_attr(const char *name, xir_any value) {
@@ -138,7 +120,7 @@ static void malformed_rows(void **state) {
 
 static void maps_and_kernels_get_the_order_of_xir(void **state) {
     (void)state;
-    told("x: 1 2 6 6; a = form::Conv x; out a");
+    undeclared("x: 1 2 6 6; a = form::Conv x; out a");
     set_params("@weight", TENSOR("****", 4, 2, 3, 3));
     set_params("@bias", TENSOR("*", 4));
     BECOMES("a.Transpose = Transpose x [dims=0,2,3,1 layout=@layout(NHWC)]; "
@@ -154,24 +136,24 @@ static void maps_and_kernels_get_the_order_of_xir(void **state) {
 
 static void weights_may_be_inputs(void **state) {
     (void)state;
-    told("x: 1 2 6 6; w: params 2 5 3 3; a = form::Turned x w; out a");
+    undeclared("x: 1 2 6 6; w: params 2 5 3 3; a = form::Turned x w; out a");
     BECOMES("a.Transpose = Transpose x [dims=0,2,3,1 layout=@layout(NHWC)]; "
             "a.ConvTranspose2d = ConvTranspose2d a.Transpose w; "
             "a = Transpose a.ConvTranspose2d [dims=0,3,1,2 layout=@layout(****)]; out a");
-    told("x: 2 3; a = form::Linear x; out a");
+    undeclared("x: 2 3; a = form::Linear x; out a");
     set_params("@weight", TENSOR("**", 4, 3));
     BECOMES("a = Matmul x @weight; out a");
 }
 
 static void a_weight_that_is_missing_or_of_other_dims(void **state) {
     (void)state;
-    told("x: 2 3; a = form::Linear x; out a");
+    undeclared("x: 2 3; a = form::Linear x; out a");
     assert_int_equal(xir_dialect_check(net, found), XIR_E_MISSING);
     assert_non_null(strstr(xir_diags_at(found, 0)->message.data, "attribute @weight is missing: expected a tensor"));
-    told("x: 1 2 6 6; a = form::Conv x; out a");
+    undeclared("x: 1 2 6 6; a = form::Conv x; out a");
     set_params("@weight", TENSOR("***", 4, 2, 3));
     STAYS("input 1 (@weight) has 3 dims");
-    told("x: 2 6 6; a = form::Pool x; out a");
+    undeclared("x: 2 6 6; a = form::Pool x; out a");
     set_attr("size", xir_any_int(2));
     STAYS("input 0 (x) has 3 dims");
 }
@@ -186,20 +168,20 @@ static const char pool[] = "x: 1 2 9 9; a = form::Pool x; out a";
 
 static void items_of_lists(void **state) {
     (void)state;
-    told(pool);
+    undeclared(pool);
     set_ints("size", 3, 4);
     set_ints("pad", 0, 1);
     BECOMES(POOL("pool_width=4 pool_height=3 stride_width=3 pad_left=1"));
-    told(pool);                                  /* a number is every item; an item that is missing has its default */
+    undeclared(pool);                            /* a number is every item; an item that is missing has its default */
     const xir_any one = xir_any_int(0);
     set_attr("size", xir_any_int(2));
     set_attr("pad", xir_any_list(&one, 1));
     BECOMES(POOL("pool_width=2 pool_height=2 stride_width=3 pad_left=2"));
-    told(pool);                                  /* None counts as missing */
+    undeclared(pool);                            /* None counts as missing */
     set_attr("size", xir_any_int(2));
     set_attr("pad", xir_any_null());
     BECOMES(POOL("pool_width=2 pool_height=2 stride_width=3 pad_top=1 pad_left=2"));
-    told(pool);
+    undeclared(pool);
     set_attr("size", xir_any_int(2));
     set_attr("pad", xir_any_text(XIR_STR("same")));
     STAYS("pad is same");
@@ -212,14 +194,14 @@ static void inverted_bools(void **state) {
         { { .kind = XIR_ANY_INT, .as.integer = 1 }, false },     { { .kind = XIR_ANY_INT }, true },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        told(pool);
+        undeclared(pool);
         set_attr("size", xir_any_int(2));
         set_attr("pad", xir_any_int(0));
         set_attr("include", cases[i].value);
         if (cases[i].counts) BECOMES(POOL("pool_width=2 pool_height=2 stride_width=3 count_include_pad=true"));
         else BECOMES(POOL("pool_width=2 pool_height=2 stride_width=3"));
     }
-    told(pool);
+    undeclared(pool);
     set_attr("size", xir_any_int(2));
     set_attr("include", xir_any_text(XIR_STR("maybe")));
     STAYS("include is maybe");
@@ -236,19 +218,19 @@ static void words(void **state) {
         { { .kind = XIR_ANY_NULL },                                  "a = DivideScalar x [divisor=2]; out a" },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        told(half);
+        undeclared(half);
         set_attr("mode", cases[i].value);
         BECOMES(cases[i].after);
     }
-    told(half);
+    undeclared(half);
     set_attr("mode", xir_any_text(XIR_STR("up")));
     STAYS("mode is up");
-    told(half);
+    undeclared(half);
     set_attr("mode", xir_any_int(7));
     STAYS("this value of mode");
-    told("x: 2 3; a = form::Down x; out a");
+    undeclared("x: 2 3; a = form::Down x; out a");
     BECOMES("a = DivideScalar x [divisor=4 rounding_mode=FLOOR]; out a");
-    told("x: 2 3; a = form::Down x [by=0.5]; out a");
+    undeclared("x: 2 3; a = form::Down x [by=0.5]; out a");
     BECOMES("a = DivideScalar x [divisor=0.5 rounding_mode=FLOOR]; out a");
 }
 

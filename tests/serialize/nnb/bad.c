@@ -1,6 +1,7 @@
 /* Malformed NNB: each file is refused with its status, its byte and its message. Every file truncated at every byte,
  * and with every byte changed, is refused or is a network that comes back. Faults that leave a meaning are read:
  * docs/nnb.md lists them. */
+#include "support/kept.h"
 #include "support/load_net.h"
 #include "support/nnb_make.h"
 #include "graph.h"
@@ -241,11 +242,6 @@ static void bytes_after_the_end(void **state) {
 }
 
 /* ---- damaged files ----------------------------------------------------------------------------------------------- */
-
-static bool keep(void *user, const void *data, size_t size) {
-    buffer_put(user, data, size);
-    return !((buffer *)user)->failed;
-}
 
 /* Whatever is read comes back byte for byte, as long as it can be written at all. */
 static void must_come_back(const uint8_t *bytes, size_t size) {

@@ -1,6 +1,7 @@
 /* NNB files that are read and written come back byte for byte, whatever their layout, through every other format too.
  * A network that was changed is written as the exporter lays it out. Each trap of docs/nnb.md has its test. */
 #include <glob.h>
+#include "support/kept.h"
 #include "support/load_net.h"
 #include "support/nnb_make.h"
 #include "support/skips.h"
@@ -44,11 +45,6 @@ static const char *const files[] = {
     /* nothing at all */
     "nnb 2 1\ninputs\noutputs\nbuffers\n",
 };
-
-static bool keep(void *user, const void *data, size_t size) {
-    buffer_put(user, data, size);
-    return !((buffer *)user)->failed;
-}
 
 static xir_network *read_bytes(const void *bytes, size_t size) {
     xir_network *net = xir_network_read(ctx, bytes, size, XIR_STR("x.nnb"),

@@ -1,5 +1,6 @@
 /* Reading and writing NNB while memory is short: every allocation is refused, once and permanently. A failure gives
  * XIR_E_MEMORY and no network, leaks nothing, and the call succeeds when it is repeated. */
+#include "support/kept.h"
 #include "support/scarce.h"
 #include "support/nnb_make.h"
 
@@ -35,11 +36,6 @@ static void read_and_compare(want *w, bool odd) {
 static void reading(want *w) { read_and_compare(w, false); }
 static void reading_an_unusual_file(want *w) { read_and_compare(w, true); }
 
-static bool keep(void *user, const void *data, size_t size) {
-    buffer_put(user, data, size);
-    return true;
-}
-
 static void write_one(want *w, bool odd, bool fresh) {
     const xir_save_options options = XIR_INIT(xir_save_options, .format = "nnb", .unchecked = true);
     nnb_made f;
@@ -59,16 +55,11 @@ static void writing(want *w) { write_one(w, false, false); }
 static void writing_an_unusual_file(want *w) { write_one(w, true, false); }
 static void writing_without_tag(want *w) { write_one(w, false, true); }
 
-#define SCENARIO(name)                                   \
-    static void test_##name(void **state) {              \
-        (void)state;                                     \
-        run_scarcely(#name, name, false);                \
-    }
-SCENARIO(reading)
-SCENARIO(reading_an_unusual_file)
-SCENARIO(writing)
-SCENARIO(writing_an_unusual_file)
-SCENARIO(writing_without_tag)
+SCARCE_TEST(reading)
+SCARCE_TEST(reading_an_unusual_file)
+SCARCE_TEST(writing)
+SCARCE_TEST(writing_an_unusual_file)
+SCARCE_TEST(writing_without_tag)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -77,14 +77,9 @@ static void reading_external_files(want *w) {
     om_free(&m);
 }
 
-#define SCENARIO(name)                                   \
-    static void test_##name(void **state) {              \
-        (void)state;                                     \
-        run_scarcely(#name, name, false);                \
-    }
-SCENARIO(reading_everything)
-SCENARIO(reading_many)
-SCENARIO(reading_external_files)
+SCARCE_TEST(reading_everything)
+SCARCE_TEST(reading_many)
+SCARCE_TEST(reading_external_files)
 
 static int begin(void **state) {
     scratch_make();

@@ -1,6 +1,7 @@
 /* Malformed PNNX: each text, and each archive that does not fit its text, is refused with its status, its line and its
  * message. Every text truncated at every byte, and with every byte changed, is refused or is a network that comes back.
  * Broken graphs are not malformed: they are read, and a check finds the faults in all their lines. */
+#include "support/kept.h"
 #include "support/load_net.h"
 #include "zip/zip.h"
 
@@ -145,11 +146,6 @@ static void a_zero_byte_is_refused(void **state) {
 }
 
 /* ---- archives that do not fit ------------------------------------------------------------------------------------ */
-
-static bool keep(void *user, const void *data, size_t size) {
-    buffer_put(user, data, size);
-    return !((buffer *)user)->failed;
-}
 
 static void archives_that_do_not_fit(void **state) {
     static const struct { const char *items, *member; size_t size; xir_status status; const char *sentence; } rows[] = {

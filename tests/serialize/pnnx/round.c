@@ -1,6 +1,7 @@
 /* PNNX files that are read and written come back byte for byte, text and archive; older ones word by word. So do they
  * through every other format, lazily, and after a change only what changed is another. */
 #include <glob.h>
+#include "support/kept.h"
 #include "support/load_net.h"
 #include "support/skips.h"
 #include "graph.h"
@@ -100,11 +101,6 @@ static const file files[] = {
     /* nothing at all */
     { HEAD("0", "0"), { { NULL, 0 } }, true },
 };
-
-static bool keep(void *user, const void *data, size_t size) {
-    buffer_put(user, data, size);
-    return !((buffer *)user)->failed;
-}
 
 static bool has_weights(const file *f) { return f->weights[0].member; }
 

@@ -1,5 +1,6 @@
 /* Reading and writing PNNX while memory is short: every allocation is refused, once and permanently. A failure gives
  * XIR_E_MEMORY and no network, leaks nothing, and the call succeeds when it is repeated. */
+#include "support/kept.h"
 #include "support/scarce.h"
 #include "zip/zip.h"
 
@@ -32,11 +33,6 @@ static void reading(want *w) {
     TRY_MAKE(w, net, read_once(w));
     IN_PLENTY(w, expected = read_once(w));
     check_and_free(w, net, expected);
-}
-
-static bool keep(void *user, const void *data, size_t size) {
-    buffer_put(user, data, size);
-    return true;
 }
 
 static void writing(want *w) {
@@ -73,14 +69,9 @@ static void weights(want *w) {
     buffer_free(&out);
 }
 
-#define SCENARIO(name)                                   \
-    static void test_##name(void **state) {              \
-        (void)state;                                     \
-        run_scarcely(#name, name, false);                \
-    }
-SCENARIO(reading)
-SCENARIO(writing)
-SCENARIO(weights)
+SCARCE_TEST(reading)
+SCARCE_TEST(writing)
+SCARCE_TEST(weights)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

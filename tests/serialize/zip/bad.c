@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include "zip/zip.h"
+#include "support/kept.h"
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
@@ -21,11 +22,6 @@ enum { A = 0, B = 35, C_ = 68, DIR = 99, DIR_B = DIR + 47, DIR_C = DIR_B + 47, E
 enum { LB = 67, LC = 132, LDIR = 195, LDIR_B = LDIR + 79, LDIR_C = LDIR_B + 79, END64 = LDIR_C + 79,
        LOCATOR = END64 + 56, LEND = LOCATOR + 20, LSIZE = LEND + 22 };
 enum { PDATA = 31, PDIR = PDATA + 7, PEND = PDIR + 47, PSIZE = PEND + 22 };
-
-static bool keep(void *user, const void *data, size_t size) {
-    buffer_put(user, data, size);
-    return !((buffer *)user)->failed;
-}
 
 static void put_le(char *at, int bytes, uint64_t v) {
     for (int i = 0; i < bytes; i++) at[i] = (char)(v >> (8 * i));

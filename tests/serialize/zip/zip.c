@@ -6,15 +6,11 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include "zip/zip.h"
+#include "support/kept.h"
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
-
-static bool keep(void *user, const void *data, size_t size) {
-    buffer_put(user, data, size);
-    return !((buffer *)user)->failed;
-}
 
 typedef struct member { const char *name, *content; } member;
 
