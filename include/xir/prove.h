@@ -54,13 +54,14 @@ XIR_API xir_status xir_proof_state_of(const xir_proof *proof, xir_proof_state *o
 /* Checks a network. The first network that the executor can run completely is the reference for all later ones.
  * Networks before it (such as unconverted ones) give XIR_OK, and so does a later one whose outputs all equal those of
  * the reference within the tolerance. If an input or output now has its channels last, as after layout{io=nhwc}, the
- * arrays follow.
+ * arrays follow. Of a later network with ops of a foreign format, as after xir-to-pnnx, a copy is run that the pass
+ * to-xir has converted.
  *   XIR_E_INVALID   an output differs, or their number does. Findings name it, and the first value in execution order
  *                   that differs from the value of its name in the network checked before
  *   XIR_E_UNKNOWN   the networks have no input of a given name
  *   XIR_E_CANCELLED `cancel` returned true
  *   XIR_E_BOUNDS    arrays hold different numbers of samples
- *   the status of xir_network_run, if a later network cannot be run */
+ *   the status of xir_network_run, or of to-xir, if a later network cannot be run */
 XIR_API xir_status xir_proof_check(xir_proof *proof, const xir_network *net, xir_diags *why);
 /* Returns why nothing could be run so far: the findings of the last network. NULL if one was run or none was
  * checked. */

@@ -52,12 +52,21 @@ run 3 show ncnn.param; err "ncnn.param:4:21: this is a network of ncnn, not of P
 
 # The way back: opt knows the format of its output. What PNNX has no operator for stays, so there is no file.
 models="$SRC/examples/models"
-run 0 opt "$models/digits.onnx" d.pnnx.param; quiet; there d.pnnx.bin
+run 0 opt "$models/digits.onnx" d.pnnx.param --prove; out "networks compute the same"; there d.pnnx.bin
 run 0 check d.pnnx.param; out "no fault found"
 mkdir -p expected; cp "$models/digits_logits.npy" expected/logits.npy
 run 0 run d.pnnx.param --input "$models/digits_inputs.npy" --each --compare expected --tolerance 1e-4
 run 0 opt d.pnnx.param d.fb; run 0 opt d.fb again.pnnx.param; run 0 convert again.pnnx.param again.json
 run 0 run again.pnnx.param --input "$models/digits_inputs.npy" --each --compare expected --tolerance 1e-4
+
+# PNNX writes no shape for a scalar, and has it as an expression; an operator that is not converted keeps it.
+{
+    printf '7767517\n6 5\npnnx.Input a 0 1 x #x=(2,3)f32\npnnx.Expression e 0 1 n expr=2\n'
+    printf 'Odd o 2 1 x n y dim=0 #x=(2,3)f32 #y=(2,3)f32\ntorch.sum s 1 1 y z keepdim=False #y=(2,3)f32\n'
+    printf 'pnnx.Output b 1 0 z\n'
+} >scalar.param
+run 0 opt scalar.param scalar_out.param; err "Odd 'o' (operator 2): not converted"
+cp scalar_out.param out; out "expr=2"; out "Odd                      o"; out "torch.sum"
 
 # A broken graph is read, and its faults have lines.
 sed '5s/2 1 1 1/2 1 1 7/' net.pnnx.param >broken.param; cp net.pnnx.bin broken.bin

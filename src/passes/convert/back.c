@@ -261,10 +261,27 @@ static bool run(conversion *c, xir_op *op, unsigned depth, xir_node *at) {
     return false;
 }
 
+/* Params among the inputs of an op that is not converted, of the dialect or the results of the network, come from ops
+ * too. A kind that the format has no constants of remains: then the file can't be written. */
+static bool take_constants(conversion *c, xir_op *op) {
+    const convert_class *cls = conversion_class(c, op->cls);
+    if (!convert_needs_constants(c->back.to)) return true;
+    xir_node at;
+    for (size_t i = 0; cls && i < xir_op_input_count(op); i++) {
+        xir_value *v = xir_op_input(op, (int64_t)i);
+        if (!v || !xir_value_is_params(v)) continue;
+        node_begin(c, op, cls, &at);
+        xir_value *made = foreign_input(&at, v);
+        if (at.fate == NODE_NO_MEMORY || (made && xir_op_set_input(op, i, made))) return false;
+        c->changed += made != NULL;
+    }
+    return cls;
+}
+
 xir_status back_run(conversion *c, xir_op *op) {
     xir_node at;
     if (xir_op_is(op, xir_input_class()) || xir_op_is(op, xir_output_class())) return XIR_OK;
-    if (dialect_of_class(op->cls) == c->back.to) return XIR_OK;
+    if (dialect_of_class(op->cls) == c->back.to) return take_constants(c, op) ? XIR_OK : XIR_E_MEMORY;
     c->nodes++;
     if (run(c, op, 0, &at)) {
         c->changed++;
@@ -284,23 +301,6 @@ static void drop(xir_value *v) {
     (void)xir_op_erase(op);
 }
 
-/* Results of the network that are Params. */
-static bool make_results(conversion *c) {
-    xir_op *output = xir_network_output_op(c->net);
-    const convert_class *cls = output ? conversion_class(c, output->cls) : NULL;
-    if (!output || !convert_needs_constants(c->back.to)) return true;
-    xir_node at;
-    node_begin(c, output, cls, &at);
-    for (size_t i = 0; i < xir_op_input_count(output); i++) {
-        xir_value *v = xir_op_input(output, (int64_t)i);
-        if (!v || !xir_value_is_params(v)) continue;
-        xir_value *made = foreign_input(&at, v);
-        if (!made || xir_op_set_input(output, i, made)) return false;
-        c->changed++;
-    }
-    return true;
-}
-
 /* A Transpose that keeps the order, if only foreign ops use it. */
 static bool drop_letters(conversion *c, xir_value *v) {
     xir_op *op = xir_value_op(v);
@@ -313,7 +313,8 @@ static bool drop_letters(conversion *c, xir_value *v) {
 
 xir_status back_finish(conversion *c) {
     bool finished = false;
-    if (!make_results(c)) return XIR_E_MEMORY;
+    xir_op *output = xir_network_output_op(c->net);
+    if (output && !take_constants(c, output)) return XIR_E_MEMORY;
     for (size_t i = 0; i < c->back.n_turns; i++)
         if (!drop_letters(c, c->back.turns[i].to)) return XIR_E_MEMORY;
     for (size_t i = c->back.n_turns; i-- > 0;) drop(c->back.turns[i].to);

@@ -1,6 +1,7 @@
 /* Proof by example. The first network that can be run fixes the inputs and the expected outputs. Every later network
- * is run on the same inputs, and its outputs are compared with the expected ones. Only if they differ are all values
- * of the last two networks computed, to find the first value that differs. */
+ * is run on the same inputs, and its outputs are compared with the expected ones. If it has ops of a foreign format,
+ * a copy is run in which they are XIR's again. Only if outputs differ are all values of the last two networks computed,
+ * to find the first value that differs. */
 #include <xir/symbols.h>
 #include "proof.h"
 #include "sized.h"
@@ -225,13 +226,31 @@ static xir_status check_later(xir_proof *p, const xir_network *net, xir_diags *w
     return status;
 }
 
+/* Makes a copy without foreign ops, as far as the pass to-xir converts them, if a network has some. */
+static xir_status copy_in_own_ops(const xir_network *net, xir_network **copy, xir_diags *why) {
+    const xir_op *op = xir_network_first(net);
+    while (op && !xir_class_is_opaque(xir_op_class(op))) op = xir_op_next(op);
+    *copy = xir_network_clone(net);
+    if (!*copy) return diag_memory(why);
+    return op && xir_pass_find(net->ctx, XIR_STR("to-xir")) ? xir_pass_run(*copy, "to-xir", NULL, NULL, why) : XIR_OK;
+}
+
 xir_status xir_proof_check(xir_proof *p, const xir_network *net, xir_diags *why) {
     if (!net) return diag_null(why, "network");
-    xir_status status = p->state.networks ? check_later(p, net, why) : proof_check_first(p, net, net, why);
+    xir_network *copy = NULL;
+    xir_status status;
+    if (p->state.networks) {
+        status = copy_in_own_ops(net, &copy, why);
+        if (!status) status = check_later(p, copy, why);
+    } else {
+        status = proof_check_first(p, net, net, why);
+        if (!status && p->state.networks && !(copy = xir_network_clone(net))) status = diag_memory(why);
+    }
     p->started = true;
-    if (status || !p->state.networks) return status;
-    xir_network *copy = xir_network_clone(net);
-    if (!copy) return diag_memory(why);
+    if (status || !copy) {
+        xir_network_free(copy);
+        return status;
+    }
     xir_network_free(p->last);
     p->last = copy;
     return XIR_OK;

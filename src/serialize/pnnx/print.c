@@ -115,7 +115,11 @@ static const xir_str *type_tag(const xir_value *v) {
     return tag && tag->kind == XIR_ANY_TEXT && pnnx_is_word(tag->as.text) ? &tag->as.text : NULL;
 }
 
-bool pnnx_has_shape(const xir_value *v) { return v->type || type_tag(v); }
+/* PNNX writes no shape for a scalar. */
+bool pnnx_has_shape(const xir_value *v) {
+    const xir_tensor_type *t = v->type ? xir_type_as_tensor(v->type) : NULL;
+    return t ? t->shape.size > 0 : v->type || type_tag(v);
+}
 
 /* "(1,?)f32" */
 static bool print_type(pnnx_printer *p, const xir_value *v) {
@@ -126,7 +130,7 @@ static bool print_type(pnnx_printer *p, const xir_value *v) {
     }
     const xir_tensor_type *t = xir_type_as_tensor(v->type);
     const char *name = t ? element_name(t->element_dtype) : NULL;
-    if (!name || !t->shape.size)
+    if (!name)
         return pnnx_refuse(p, XIR_E_UNSUPPORTED, "'%.*s' has a type that PNNX does not have",
                            CLIP(pnnx_value_name(p, v)));
     for (size_t i = 0; i < t->shape.size; i++) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <xir/pass.h>
+#include <xir/prove.h>
 #include "own_dialect.h"
 
 /* ---- a dialect both ways ---------------------------------------------------------------------------------------- */
@@ -185,6 +186,8 @@ static void params_become_ops(void **state) {
     (void)state;
     given("x: 2 3; w: params 2 3; a = Multiply x w; b = Multiply a w; out b");
     BECOMES("w = form::Data; a = form::Times x w; b = form::Times a w; out b");
+    given("x: 2 3; w: params 2 3; a = form::Strange x w; out a w");   /* an op of the format that was never converted */
+    BECOMES("w = form::Data; a = form::Strange x w; out a w");
 }
 
 /* ---- rows of programs that were built before there was a way back ------------------------------------------------ */
@@ -236,6 +239,32 @@ static void letters_alone_are_not_ops(void **state) {
     BECOMES("r = form::Turn x; out r");
 }
 
+/* ---- proofs ------------------------------------------------------------------------------------------------------ */
+
+/* A proof runs a copy in which the ops of the format are XIR's again. */
+static void what_the_format_has_is_proven(void **state) {
+    (void)state;
+    const xir_proof_options options = XIR_INIT(xir_proof_options, .seed = 1);
+    const xir_any other = xir_any_real(0.3), strange = xir_any_int(3);
+    xir_proof_state seen = XIR_INIT(xir_proof_state, .networks = 0);
+    given("x: 2 3; a = ReLU x [alpha=0.2]; b = Tanh a; out b");
+    xir_proof *proof = xir_proof_new(with, &options, found);
+    assert_int_equal(xir_proof_check(proof, net, found), XIR_OK);
+    assert_int_equal(xir_pass_run(net, "xir-to-form", NULL, NULL, found), XIR_OK);
+    CHECK_STORY(net, "a = form::Leak x; b = Tanh a; out b");
+    assert_int_equal(xir_proof_check(proof, net, found), XIR_OK);
+    DOES(xir_proof_state_of(proof, &seen, found));
+    assert_int_equal(seen.networks, 2);
+    CHECK_STORY(net, "a = form::Leak x; b = Tanh a; out b");   /* only a copy was converted */
+    DOES(xir_op_set_extra(story_op(net, "a"), XIR_STR("slope"), &other));
+    xir_diags_clear(found);
+    assert_int_equal(xir_proof_check(proof, net, found), XIR_E_INVALID);
+    assert_non_null(strstr(xir_diags_at(found, 0)->message.data, "the network computes something else"));
+    DOES(xir_op_set_extra(story_op(net, "a"), XIR_STR("strange"), &strange));
+    assert_int_not_equal(xir_proof_check(proof, net, found), XIR_OK);
+    xir_proof_free(proof);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
@@ -249,6 +278,7 @@ int main(void) {
         TEST(rows_of_older_programs),
         TEST(ops_that_stay_find_their_axes),
         TEST(letters_alone_are_not_ops),
+        TEST(what_the_format_has_is_proven),
     };
     return RUN_GROUP(tests);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "convert/pnnx/pnnx.h"
+#include "support/numbers.h"
 #include "number.h"
 #include "source_tags.h"
 
@@ -173,10 +174,24 @@ bool pnnx_back_cast(xir_node *at) {
 
 /* ---- constants -------------------------------------------------------------------------------------------------- */
 
+/* The text of a scalar that an expression without operands makes, an integer or a real of 64 bits. */
+static bool scalar_text(const xir_value *v, char out[MOST_NUMBER]) {
+    char bytes[8];
+    double real;
+    const xir_type *element = v_element(v);
+    if (v_rank(v) || xir_type_storage_bits(element) != 64 || xir_params_read(v, 0, bytes, sizeof bytes)) return false;
+    elements_to_reals(element, bytes, 0, 1, &real);
+    return fabs(real) < 0x1p53 && number_text(real, element, out);
+}
+
+/* PNNX has no weights of rank 0: a scalar is an expression. */
 xir_value *pnnx_constant(xir_node *at, xir_value *v) {
+    char text[MOST_NUMBER];
     const xir_type *type = xir_value_type(v);
-    xir_op *op = xir_node_make_foreign(at, "pnnx::pnnx.Attribute", (xir_values){ NULL, 0 },
-                                       SETS(OBJ("@data", v)), &type, 1);
+    const xir_values none = { NULL, 0 };
+    xir_op *op = scalar_text(v, text)
+        ? xir_node_make_foreign(at, "pnnx::pnnx.Expression", none, SETS(WORD("expr", xir_str_of(text))), &type, 1)
+        : xir_node_make_foreign(at, "pnnx::pnnx.Attribute", none, SETS(OBJ("@data", v)), &type, 1);
     return op ? xir_op_output(op, 0) : NULL;
 }
 
