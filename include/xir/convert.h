@@ -157,6 +157,11 @@ typedef struct xir_dialect_decl {
     xir_value           *(*constant)(xir_node *at, xir_value *params);
     /* Changes the structure of a network after its ops have been converted: several become one. Like `prepare`. */
     xir_status           (*finish)(xir_network *net, bool *changed);
+    /* The format's own check of a whole network. xir_dialect_check runs it first and adds its findings. Rows then only
+     * check arguments and types, of ops about which it has found no error, so that one fault gives one finding: the
+     * numbers of inputs and outputs, kinds of attributes, versions, and values that nothing makes are its own. Its
+     * paths begin with `nodes` and the number of an op. NULL: rows check everything. */
+    xir_status           (*check_file)(const xir_network *net, xir_diags *why);
 } xir_dialect_decl;
 
 #define XIR_DIALECT_HEAD(prefix_, name_) \

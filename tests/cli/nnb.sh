@@ -58,11 +58,20 @@ else
 fi
 run 2 info net.c; err "cannot read c"
 
-# Files of the corpus.
+# Its functions become XIR's operations, and it is run. A shape that the function does not give is a fault.
+run 0 opt net.nnb net.json --passes nnb-to-xir --strict; quiet; grep -q '"icraft::xir::ReLU"' net.json || bad "no ReLU"
+run 0 run net.nnb; out "v1  @fp(32)"
+cp net.nnb wrong.nnb; printf '\001' | dd of=wrong.nnb bs=1 seek=144 conv=notrunc 2>/dev/null
+run 1 check wrong.nnb; err "output 0 'v1' has a wrong declared type: expected @fp(32) [2], found @fp(32) [1]"
+
+# Files of the corpus. The shapes of zoo_all_v2.nnb are all the same, so that they are wrong.
 if [ -n "${XIR_CORPUS-}" ]; then
     for f in "$XIR_CORPUS"/nnb/*.nnb; do
         run 0 convert "$f" real.nnb; same "$f" real.nnb
-        run 0 check "$f"
+        case "$f" in
+            */zoo_all_v2.nnb) run 1 check "$f"; err "wrong declared type" ;;
+            *) run 0 check "$f"; run 0 opt "$f" real.fb --passes to-xir --strict; quiet ;;
+        esac
     done
 fi
 finish

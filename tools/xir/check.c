@@ -254,18 +254,6 @@ static size_t op_of(xir_str path) {
     return i == 5 || (i < path.size && path.data[i] != '/') ? SIZE_MAX : number;
 }
 
-/* Whether an op is a function of NNabla, which xir_nnb_check checks. */
-static bool is_nnb(const xir_op *op) {
-    const xir_str key = xir_class_key(xir_op_class(op));
-    return key.size > 5 && memcmp(key.data, "nnb::", 5) == 0;
-}
-
-static bool has_nnb(const xir_network *net) {
-    const xir_op *op = xir_network_first(net);
-    while (op && !is_nnb(op)) op = xir_op_next(op);
-    return op;
-}
-
 /* The dialect checks the inputs of its ops and the outputs of its networks, with the place in its own graph. */
 static bool is_for_dialect(const checking *c, xir_str path) {
     size_t at = op_of(path), i = 5;
@@ -273,7 +261,7 @@ static bool is_for_dialect(const checking *c, xir_str path) {
     while (i < path.size && path.data[i] != '/') i++;
     bool inputs = op && path.size - i > 8 && memcmp(path.data + i, "/inputs/", 8) == 0;
     if (!inputs) return false;
-    return xir_op_is(op, xir_output_class()) ? c->foreign : xir_class_is_dialect(xir_op_class(op)) || is_nnb(op);
+    return xir_op_is(op, xir_output_class()) ? c->foreign : xir_class_is_dialect(xir_op_class(op));
 }
 
 /* Also notes which ops are faulty: those that are not kept as findings, too. */
@@ -294,7 +282,7 @@ static xir_status validate(checking *c, bool *faulty, size_t n) {
 
 static int check_structure(checking *c) {
     size_t n = xir_network_op_count(c->net);
-    c->foreign = xir_network_is_dialect(c->net) || has_nnb(c->net);
+    c->foreign = xir_network_is_dialect(c->net);
     bool *faulty = take(n, sizeof *faulty);
     xir_status status = validate(c, faulty, n);
     if (status == XIR_E_MEMORY) {
@@ -318,7 +306,8 @@ static int check_structure(checking *c) {
     free(c->wrong);
     free(c->wrong_of);
     xir_network_free(c->copy);
-    if (xir_nnb_check(c->net, c->why) == XIR_E_MEMORY) return no_memory();
+    /* a file of NNB without functions is of no dialect */
+    if (!xir_network_is_dialect(c->net) && xir_nnb_check(c->net, c->why) == XIR_E_MEMORY) return no_memory();
     return xir_dialect_check(c->net, c->why) == XIR_E_MEMORY ? no_memory() : DONE;
 }
 

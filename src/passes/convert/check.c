@@ -397,6 +397,42 @@ bool xir_network_is_dialect(const xir_network *net) {
     return op;
 }
 
+/* The number after the path of nodes, "/functions/3/input/0"; false if the path is another. */
+static bool number_in(const xir_dialect_decl *dialect, xir_str path, size_t *out) {
+    const char *nodes = convert_nodes(dialect);
+    size_t i = strlen(nodes);
+    if (path.size <= i || memcmp(path.data, nodes, i) != 0) return false;
+    *out = 0;
+    for (; i < path.size && path.data[i] >= '0' && path.data[i] <= '9' && *out < SIZE_MAX / 16; i++)
+        *out = *out * 10 + (size_t)(path.data[i] - '0');
+    return i == path.size || path.data[i] == '/';
+}
+
+/* The format's own check: adds its findings, and marks the ops with errors. */
+static xir_status check_file(conversion *c, const xir_network *net) {
+    if (!convert_checks_file(c->dialect)) return XIR_OK;
+    xir_diags *found = xir_diags_new(c->ctx);
+    c->n_faulty = xir_network_op_count(net);
+    c->faulty = arena_take(&c->scratch, c->n_faulty + 1);
+    if (!found || !c->faulty) {
+        xir_diags_free(found);
+        return diag_memory(c->why);
+    }
+    memset(c->faulty, 0, c->n_faulty + 1);
+    xir_diags_set_max(found, SIZE_MAX);
+    const xir_status status = convert_check_file(c->dialect, net, found);
+    for (size_t i = 0; i < xir_diags_count(found); i++) {
+        const xir_diag *diag = xir_diags_at(found, i);
+        size_t number;
+        if (diag->severity == XIR_ERROR && number_in(c->dialect, diag->path, &number) && number < c->n_faulty)
+            c->faulty[number] = true;
+        xir_diags_append(c->why, diag);
+    }
+    xir_diags_free(found);
+    c->status = status;
+    return status == XIR_E_MEMORY ? status : XIR_OK;
+}
+
 xir_status xir_dialect_check(const xir_network *net, xir_diags *why) {
     if (!net) return diag_null(why, "network");
     if (!xir_network_is_dialect(net)) return XIR_OK;
@@ -407,7 +443,8 @@ xir_status xir_dialect_check(const xir_network *net, xir_diags *why) {
     c.checking = true;
     budget within = budget_of(&c.ctx->limits);
     c.within = &within;
-    xir_status status = conversion_run(&c);
+    xir_status status = check_file(&c, net);
+    if (!status) status = conversion_run(&c);
     conversion_end(&c);
     xir_network_free(copy);
     return status;

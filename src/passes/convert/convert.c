@@ -283,15 +283,31 @@ void node_begin(conversion *c, xir_op *op, const convert_class *cls, xir_node *a
     else memset((void *)at->given, 0, (n_out + 1) * sizeof *at->given);
 }
 
+/* Whether the format's own check has found an error about the op. */
+static bool is_faulty(const conversion *c, const xir_node *at) {
+    const int64_t number = convert_number(at->cls->dialect, at->op);
+    return number >= 0 && (uint64_t)number < c->n_faulty && c->faulty[number];
+}
+
+/* What comes before the row: sets the fate of a node that it must not convert. The format's own check has found what is
+ * wrong here, if it has one. */
+static void look_at(conversion *c, xir_node *at) {
+    const convert_class *cls = at->cls;
+    c->mute = c->checking && convert_checks_file(cls->dialect);
+    if (c->mute && is_faulty(c, at)) at->fate = NODE_WRONG;
+    else if (!cls->row) unknown_op(at);
+    else if (cls->n_slots && !node_find_inputs(at)) at->fate = at->fate == NODE_NO_MEMORY ? at->fate : NODE_WRONG;
+    else if (!node_is_sound(at) || !inputs_are_ready(at)) at->fate = NODE_WRONG;
+    c->mute = false;
+}
+
 static xir_status run_node(conversion *c, xir_op *op, const convert_class *cls) {
     xir_node at;
     node_begin(c, op, cls, &at);
     if (!at.given) return XIR_E_MEMORY;
 
-    if (!cls->row) unknown_op(&at);
-    else if (cls->n_slots && !node_find_inputs(&at)) at.fate = at.fate == NODE_NO_MEMORY ? NODE_NO_MEMORY : NODE_WRONG;
-    else if (!node_is_sound(&at)) at.fate = NODE_WRONG;
-    else if (!inputs_are_ready(&at)) at.fate = NODE_WRONG;
+    look_at(c, &at);
+    if (xir_node_failed(&at)) {}
     else if (c->checking && !convert_check(cls->dialect, &at)) at.fate = NODE_WRONG;
     else if (cls->row->hook) cls->row->hook(&at);
     else row_run(&at);
@@ -312,7 +328,8 @@ xir_status conversion_run(conversion *c) {
     spent_begin(c->within, c->net, FREE_BYTES);
     xir_status status = conversion_order(c, &sorted);
     c->changed += !sorted && !c->cyclic;
-    if (!status && c->checking) status = conversion_check_values(c, sorted || c->cyclic);
+    const bool by_rows = c->checking && !convert_checks_file(c->dialect);
+    if (!status && by_rows) status = conversion_check_values(c, sorted || c->cyclic);
     bool prepared = false;
     if (!status && !c->back.to) status = convert_prepare(c->dialect, c->net, &prepared);
     c->changed += prepared;

@@ -38,6 +38,8 @@ const xir_type *convert_element(const xir_dialect_decl *dialect, const xir_value
 /* The row of an op type, by the type itself or another spelling of it; NULL if no row has it. */
 const xir_convert_row *convert_row_of(xir_context *ctx, const xir_dialect_decl *dialect, xir_str key);
 xir_status      convert_prepare(const xir_dialect_decl *dialect, xir_network *net, bool *changed);
+bool            convert_checks_file(const xir_dialect_decl *dialect);
+xir_status      convert_check_file(const xir_dialect_decl *dialect, const xir_network *net, xir_diags *why);
 
 /* A row of a table; all rows of a table have the size of the first. */
 static inline const xir_convert_row *convert_row_at(const xir_convert_row *rows, size_t i) {
@@ -134,6 +136,11 @@ typedef struct conversion {
     bool              no_memory;     /* recording a list failed                               */
     bool              cyclic;        /* some ops use results of later ops                     */
     bool              reshaped;      /* options changed dims of inputs                        */
+    /* Of a check, if the format checks files itself: the ops, by number, about which it has found errors. `mute`: what
+     * is found now, it has found. */
+    bool             *faulty;
+    size_t            n_faulty;
+    bool              mute;
     const char       *prefix;        /* of findings: "to-xir: ", or "" when checking           */
     const xir_dialect_decl *dialect; /* of the first op that has one; NULL: none does         */
     arena             scratch;

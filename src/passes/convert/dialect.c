@@ -58,6 +58,11 @@ xir_status convert_prepare(const xir_dialect_decl *dialect, xir_network *net, bo
     return dialect && HAS(dialect, prepare) ? dialect->prepare(net, changed) : XIR_OK;
 }
 
+bool convert_checks_file(const xir_dialect_decl *dialect) { return dialect && HAS(dialect, check_file); }
+xir_status convert_check_file(const xir_dialect_decl *dialect, const xir_network *net, xir_diags *why) {
+    return convert_checks_file(dialect) ? dialect->check_file(net, why) : XIR_OK;
+}
+
 const xir_pass_decl *convert_back(const xir_dialect_decl *dialect) {
     return HAS(dialect, back) ? dialect->back : NULL;
 }

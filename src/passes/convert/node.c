@@ -37,6 +37,7 @@ static XIR_PRINTF(5, 0) xir_status say(const xir_node *at, xir_severity severity
     char sentence[SENTENCE_ROOM], path[300], place[200] = "";
     const xir_dialect_decl *dialect = at->cls->dialect;
     long long number = (long long)convert_number(dialect, at->op);
+    if (at->c->mute) return code;
     text_vprint(sentence, sizeof sentence, format, list);
     if (where) place_in_file(at, where, place);
     snprintf(path, sizeof path, "%.60s%lld%s%s", convert_nodes(dialect), number, where ? "/" : "", place);

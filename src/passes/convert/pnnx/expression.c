@@ -4,6 +4,7 @@
 #include <math.h>
 #include "number.h"
 #include "convert/lists.h"
+#include "convert/parts.h"
 #include "convert/pnnx/pnnx.h"
 
 /* An operand: a tensor, or a number of Python. A tensor of rank 0 may be such a number, too: then its integers and
@@ -187,23 +188,6 @@ static bool folded(binary_kind kind, term a, term b, term *out) {
     case MIN: *out = of_number(both, x < y ? x : y); return true;
     default: return false;
     }
-}
-
-/* From atan(y / x) by the signs of both: atan(y / x) where x > 0, that plus or minus pi where x < 0, else by y
- * alone. */
-static xir_value *make_atan2(xir_node *at, xir_value *y, xir_value *x) {
-    static const double pi = 3.14159265358979323846;
-    if (xir_node_failed(at) || !x || !y) return NULL;
-    const xir_type *e = v_element(x);
-    xir_value *zero = xir_node_scalar(at, e, 0), *angle = xir_node_unary(at, "ATan", xir_node_quotient(at, y, x));
-    xir_value *below = xir_node_make(at, "Less", INS(y, zero), NO_SETS);
-    xir_value *turn = xir_node_make(at, "Where", INS(xir_node_scalar(at, e, -pi), xir_node_scalar(at, e, pi), below),
-                                    NO_SETS);
-    xir_value *left = xir_node_make(at, "Less", INS(x, zero), NO_SETS);
-    xir_value *on_axis = xir_node_make(at, "Equal", INS(x, zero), NO_SETS);
-    xir_value *upright = xir_node_scaled(at, xir_node_unary(at, "Sign", y), pi / 2);
-    xir_value *turned = xir_node_make(at, "Where", INS(xir_node_sum(at, angle, turn, 1, 1), angle, left), NO_SETS);
-    return xir_node_make(at, "Where", INS(upright, turned, on_axis), NO_SETS);
 }
 
 /* The bits of x that a mask of ones from bit 0 on has: x mod 2^n. Others are unsupported. */

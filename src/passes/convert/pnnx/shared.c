@@ -1,5 +1,6 @@
 /* Helpers shared by the hooks of PNNX's rows. */
 #include <stdio.h>
+#include "convert/parts.h"
 #include "convert/pnnx/pnnx.h"
 
 const xir_type *pnnx_element(xir_context *ctx, xir_str word) {
@@ -65,47 +66,18 @@ bool pnnx_is_index(xir_node *at, size_t i, const xir_value *v) {
 /* ---- operations ------------------------------------------------------------------------------------------------- */
 
 xir_value *pnnx_part(xir_node *at, xir_value *x, size_t axis, int64_t begin, int64_t end, int64_t step) {
-    if (xir_node_failed(at) || !x) return NULL;
-    const size_t rank = v_rank(x);
-    xir_ints from = xir_node_make_ints(at, rank, 0), to = xir_node_make_ints(at, rank, INT64_MAX),
-             stride = xir_node_make_ints(at, rank, 1);
-    if (xir_node_failed(at)) return NULL;
-    from.v[axis] = begin, to.v[axis] = end, stride.v[axis] = step;
-    return xir_node_make(at, "Slice", INS(x), SETS(LIST("begin", &from), LIST("end", &to), LIST("stride", &stride)));
+    return make_part(at, x, axis, begin, end, step);
 }
 
 xir_value *pnnx_taken(xir_node *at, xir_value *x, size_t axis, const xir_ints *places) {
-    xir_value *index = places->v ? xir_node_integers(at, places) : NULL;
-    if (!index || !x) return NULL;
-    return xir_node_make(at, "Gather", INS(x, index), SETS(INT("axis", (int64_t)axis)));
-}
-
-/* The order of axes with one of them moved to the end, or back from there. */
-static xir_value *axis_moved(xir_node *at, xir_value *x, size_t axis, bool back) {
-    if (xir_node_failed(at) || !x) return NULL;
-    const size_t rank = v_rank(x);
-    xir_ints order = xir_node_series(at, 0, rank);
-    if (!order.v || axis + 1 == rank) return x;
-    for (size_t i = axis; i + 1 < rank; i++) order.v[back ? i + 1 : i] = (int64_t)(back ? i : i + 1);
-    order.v[back ? axis : rank - 1] = (int64_t)(back ? rank - 1 : axis);
-    return xir_node_transposed(at, x, order.v, rank, NULL);
+    return make_taken(at, x, axis, places);
 }
 
 xir_value *pnnx_mixed(xir_node *at, xir_value *x, size_t axis, const double *matrix, size_t n) {
-    if (xir_node_failed(at) || !x) return NULL;
-    const xir_ints dims = { (int64_t[]){ v_dim(x, axis), (int64_t)n }, 2 };
-    xir_value *k = xir_node_constant(at, v_element(x), &dims, matrix, (size_t)dims.v[0] * n);
-    return axis_moved(at, pnnx_product_of(at, axis_moved(at, x, axis, false), k), axis, true);
+    return make_mixed(at, x, axis, matrix, n);
 }
 
-xir_value *pnnx_product_of(xir_node *at, xir_value *lhs, xir_value *rhs) {
-    if (xir_node_failed(at) || !lhs || !rhs) return NULL;
-    if (xir_value_is_params(lhs) && xir_value_is_params(rhs)) {
-        xir_op *copy = xir_node_make_op(at, "Copy", INS(lhs), NO_SETS);
-        lhs = copy ? xir_op_output(copy, 0) : NULL;
-    }
-    return xir_node_make(at, "Matmul", INS(lhs, rhs), NO_SETS);
-}
+xir_value *pnnx_product_of(xir_node *at, xir_value *lhs, xir_value *rhs) { return make_matrix_product(at, lhs, rhs); }
 
 xir_value *pnnx_times(xir_node *at, xir_value *x, xir_value *weight, xir_value *bias) {
     static const int64_t swap[] = { 1, 0 };
@@ -116,13 +88,11 @@ xir_value *pnnx_times(xir_node *at, xir_value *x, xir_value *weight, xir_value *
 }
 
 xir_value *pnnx_affine(xir_node *at, xir_value *x, double factor, double addend) {
-    if (x && factor != 1) x = xir_node_scaled(at, x, factor);
-    return x && addend != 0 ? xir_node_sum(at, x, xir_node_scalar(at, v_element(x), addend), 1, 1) : x;
+    return make_affine(at, x, factor, addend);
 }
 
 xir_value *pnnx_shaped(xir_node *at, xir_value *x, const int64_t *dims, size_t n) {
-    const xir_ints list = { (int64_t *)(uintptr_t)dims, n };
-    return xir_node_failed(at) || !x ? NULL : make_reshaped(at, x, &list);
+    return make_shaped(at, x, dims, n);
 }
 
 xir_value *pnnx_with_batch(xir_node *at, xir_value *x, size_t rank, int64_t axis, bool *added) {

@@ -1,0 +1,163 @@
+/* Fixed point (docs/nnb.md): functions compute with the numbers that stored ones stand for. So before the conversion,
+ * each fixed-point value gets a Cast to reals in front of the functions that use it, each fixed-point result is the
+ * Cast of a real one, and parameters become real constants; signs are +1 and -1. Functions that only move elements of
+ * one type keep it. */
+#include <string.h>
+#include "convert/nnb/nnb.h"
+#include "support/numbers.h"
+
+static bool is_function(const xir_op *op) {
+    const xir_str key = xir_class_key(xir_op_class(op));
+    return key.size > 5 && memcmp(key.data, "nnb::", 5) == 0;
+}
+
+static bool is_sign(const xir_value *v) {
+    const xir_integer_type *i = xir_integer_type_of(xir_type_object(v_element(v)));
+    return i && xir_value_is_params(v) && xir_type_storage_bits(v_element(v)) == 1;
+}
+
+static bool is_fixed(const xir_value *v) {
+    if (!v || !xir_type_as_tensor(xir_value_type(v))) return false;
+    return xir_type_is_quantized(v_element(v)) || is_sign(v);
+}
+
+/* Whether a function picks elements without moving axes, and all of its tensors have one fixed-point type. (Where axes
+ * move, a scale, even of all elements, moves with the axis that its type names, which then is another type.) */
+static bool keeps_elements(const xir_op *op) {
+    static const char *const moves[] = { "Concatenate", "Flip", "Identity", "ReLU", "Slice", "Unlink" };
+    const xir_str key = xir_class_key(xir_op_class(op)), name = { key.data + 5, key.size - 5 };
+    size_t i = 0;
+    while (i < COUNT(moves) && !xir_str_equal(name, xir_str_of(moves[i]))) i++;
+    if (i == COUNT(moves) || !xir_op_output_count(op)) return false;
+    const xir_value *first = xir_op_output(op, 0);
+    for (size_t k = 0; k < xir_op_output_count(op); k++) {
+        const xir_value *v = xir_op_output(op, (int64_t)k);
+        if (!is_fixed(v) || !xir_type_equal(v_element(v), v_element(first))) return false;
+    }
+    for (size_t k = 0; k < xir_op_input_count(op); k++) {
+        const xir_value *v = xir_op_input(op, (int64_t)k);
+        if (!is_fixed(v) || xir_value_is_params(v) || !xir_type_equal(v_element(v), v_element(first))) return false;
+    }
+    return true;
+}
+
+typedef struct fixing {
+    xir_network   *net;
+    xir_context   *ctx;
+    pointer_table  real_of;    /* fixed-point value -> index in `reals` */
+    xir_value    **reals;
+    size_t         n, room;
+    bool           changed;
+    bool           no_memory;
+} fixing;
+
+static xir_value *failed(fixing *f) {
+    f->no_memory = true;
+    return NULL;
+}
+
+static const xir_type *real_type(fixing *f, const xir_value *v) {
+    const xir_type *type = xir_value_type(v);
+    return xir_type_with_element(f->ctx, type, xir_type_float(f->ctx, XIR_FLOAT_FP32), NULL);
+}
+
+/* A Cast of v after the op that makes it. */
+static xir_value *cast_after(fixing *f, xir_value *v, const xir_type *type, xir_op *after) {
+    xir_cast_attrs attrs = xir_cast_init();
+    attrs.target_dtype = type ? xir_type_as_tensor(type) : NULL;
+    const xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = find_class(f->ctx, "Cast"), .attrs = &attrs, .inputs = &v,
+                                      .n_inputs = 1, .id = XIR_NO_ID, .before = xir_op_next(after));
+    const xir_status before = xir_network_status(f->net);
+    xir_op *op = type ? xir_network_add(f->net, &desc) : NULL;
+    if (!op && !before) xir_network_clear_status(f->net);
+    return op ? xir_op_output(op, 0) : failed(f);
+}
+
+/* ---- parameters ------------------------------------------------------------------------------------------------- */
+
+static bool write_reals(fixing *f, const xir_value *v, const void *bytes, size_t n, float *out) {
+    enum { PIECE = 512 };
+    double room[PIECE];
+    tensor_elements e;
+    const bool sign = is_sign(v);
+    const xir_status status = elements_open(&e, context_alloc(f->ctx), xir_value_type(v), NULL);
+    if (status == XIR_E_MEMORY) f->no_memory = true;
+    if (status) return false;
+    for (size_t from = 0; from < n; from += PIECE) {
+        const size_t count = n - from < PIECE ? n - from : PIECE;
+        elements_read_reals(&e, bytes, from, count, room);
+        for (size_t i = 0; i < count; i++) out[from + i] = (float)(sign ? 2 * room[i] - 1 : room[i]);
+    }
+    elements_close(&e);
+    return true;
+}
+
+/* The numbers of a parameter; NULL if it has none that can be read. */
+static xir_value *real_params(fixing *f, xir_value *v) {
+    const xir_type *type = real_type(f, v);
+    const void *bytes = whole_params(v);
+    int64_t n = 0;
+    uint64_t size = 0;
+    xir_value *made = type ? xir_params_new(f->net, xir_value_name(v), type) : NULL;
+    if (!made) return failed(f);
+    value_params(made)->allow_no_data = value_params(v)->allow_no_data;
+    if (!bytes) return made;
+    if (xir_type_elements(type, &n) || xir_type_bytes(type, &size)) return NULL;
+    blob *b = blob_new(&f->net->alloc, size);
+    if (!b) return failed(f);
+    value_params(made)->data = b;
+    return write_reals(f, v, bytes, (size_t)n, (float *)(uintptr_t)b->bytes) ? made : NULL;
+}
+
+/* ---- functions -------------------------------------------------------------------------------------------------- */
+
+/* The value as reals, once for each; NULL: it stays as it is, or memory is out. */
+static xir_value *real_of(fixing *f, xir_value *v) {
+    const uint32_t *known = pointer_table_find(&f->real_of, v);
+    if (known) return f->reals[*known];
+    xir_op *producer = xir_value_op(v);
+    if (!producer && !xir_value_is_params(v)) return NULL;   /* nothing makes it */
+    xir_value *made = producer ? cast_after(f, v, real_type(f, v), producer) : real_params(f, v);
+    if (!made) return NULL;
+    if (!mem_reserve(context_alloc(f->ctx), (void **)&f->reals, &f->room, f->n + 1, sizeof *f->reals)) return failed(f);
+    if (!pointer_table_add(&f->real_of, v, (uint32_t)f->n)) return failed(f);
+    return f->reals[f->n++] = made;
+}
+
+/* The function makes reals, and a Cast the fixed-point value. */
+static bool real_output(fixing *f, xir_op *op, xir_value *v) {
+    const xir_type *fixed = xir_value_type(v), *real = real_type(f, v);
+    xir_value *now = real && !xir_value_set_type(v, real) ? cast_after(f, v, fixed, op) : failed(f);
+    f->no_memory = !now || xir_value_set_name(now, xir_value_name(v)) != XIR_OK;
+    if (f->no_memory) return false;
+    xir_op *cast = xir_value_op(now);
+    f->no_memory = xir_value_replace(v, now) || xir_op_set_input(cast, 0, v) || xir_value_set_name(v, XIR_STR(""));
+    return !f->no_memory;
+}
+
+static void fix_function(fixing *f, xir_op *op) {
+    for (size_t i = 0; i < xir_op_output_count(op) && !f->no_memory; i++) {
+        xir_value *v = xir_op_output(op, (int64_t)i);
+        if (is_fixed(v)) f->changed |= real_output(f, op, v);
+    }
+    for (size_t i = 0; i < xir_op_input_count(op) && !f->no_memory; i++) {
+        xir_value *v = xir_op_input(op, (int64_t)i), *real = is_fixed(v) ? real_of(f, v) : NULL;
+        if (!real) continue;
+        if (xir_op_set_input(op, i, real)) f->no_memory = true;
+        f->changed = true;
+    }
+}
+
+xir_status nnb_to_reals(xir_network *net, bool *changed) {
+    fixing f = { .net = net, .ctx = xir_network_context(net) };
+    const xir_allocator *alloc = context_alloc(f.ctx);
+    pointer_table_init(&f.real_of, alloc);
+    for (xir_op *op = xir_network_first(net), *next; op && !f.no_memory; op = next) {
+        next = xir_op_next(op);
+        if (is_function(op) && !keeps_elements(op)) fix_function(&f, op);
+    }
+    pointer_table_free(&f.real_of);
+    mem_free(alloc, (void *)f.reals, f.room * sizeof *f.reals);
+    *changed = f.changed;
+    return f.no_memory ? XIR_E_MEMORY : XIR_OK;
+}

@@ -1,0 +1,62 @@
+/* Shared by NNB's rows: their hooks, and operations that several hooks use. The meaning of a function is NNabla's;
+ * docs/nnb.md lists where its C runtime computes something else. */
+#ifndef PASSES_CONVERT_NNB_H
+#define PASSES_CONVERT_NNB_H
+
+#include "convert/parts.h"
+
+enum {
+    NNB_MOST_LISTED = 1 << 22,   /* elements of a constant that a hook writes */
+    NNB_MOST_DIM = INT32_MAX,    /* numbers of a file have 32 bits            */
+};
+
+/* nnb.c, fixed.c: the dialect's own. */
+xir_status nnb_to_reals(xir_network *net, bool *changed);
+bool       nnb_is_pure(const xir_op *op);
+int64_t    nnb_api_level(const xir_network *net, xir_str domain);
+
+/* Adds a finding about an argument: the record's number is out of the range that the function has. */
+bool nnb_out_of_range(xir_node *at, const char *argument, int64_t found);
+/* An axis of x, counted from the start; base_axis may also be the number of dims. */
+bool nnb_axis(xir_node *at, const char *name, size_t rank, int64_t *out);
+bool nnb_base(xir_node *at, const xir_value *x, size_t *out);
+/* Axes of x, counted from the start, each once, in ascending order; and all others. */
+bool     nnb_axes(xir_node *at, const char *name, const xir_value *x, xir_ints *out);
+xir_ints nnb_other_axes(xir_node *at, const xir_ints *axes, size_t rank);
+/* A list of n integers from `least` up; if it is missing, or empty where `empty` says so, n times `otherwise`. */
+bool nnb_list(xir_node *at, const char *name, size_t n, int64_t least, int64_t otherwise, bool empty, xir_ints *out);
+
+/* Whether two values have the same dims, as far as they are known. */
+bool nnb_same_dims(const xir_value *a, const xir_value *b);
+/* Truth of numbers: not 0; and back, as 0 and 1. */
+xir_value *nnb_truth(xir_node *at, xir_value *x);
+xir_value *nnb_number(xir_node *at, xir_value *truth, const xir_type *element);
+/* The nearest integer, halves away from zero. */
+xir_value *nnb_rounded(xir_node *at, xir_value *x);
+/* Indices, which files have as floats, as 64-bit integers. */
+xir_value *nnb_index(xir_node *at, xir_value *x);
+/* x in all dims from axis `from` on as one. */
+xir_value *nnb_flattened(xir_node *at, xir_value *x, size_t from);
+/* (x - mean) / sqrt(variance + eps), both over some axes. */
+xir_value *nnb_normalised(xir_node *at, xir_value *x, const xir_ints *axes, double eps);
+
+#define NNB_HOOKS(HOOK) \
+    HOOK(selu) HOOK(crelu) HOOK(celu) HOOK(prelu) HOOK(sinc) HOOK(binary_sign) HOOK(chain) HOOK(scalar) HOOK(scalar_first) \
+    HOOK(sign) HOOK(logic) HOOK(compare) HOOK(compare_scalar) HOOK(logic_scalar) HOOK(logical_not) HOOK(is_nan)            \
+    HOOK(is_inf) HOOK(reset_nan) HOOK(reset_inf) HOOK(where) HOOK(bool_fill) HOOK(round) HOOK(atan2) HOOK(mod)             \
+    HOOK(bit_shift) HOOK(fixed_quantize) HOOK(quantize_linear) HOOK(dequantize_linear) HOOK(binary_error)                  \
+    HOOK(affine) HOOK(matmul) HOOK(embed) HOOK(convolution) HOOK(depthwise) HOOK(deconvolution) HOOK(depthwise_back)       \
+    HOOK(max_pool) HOOK(average_pool) HOOK(sum_pool) HOOK(global_average) HOOK(unpool) HOOK(interpolate)                   \
+    HOOK(batch_norm) HOOK(group_norm) HOOK(instance_norm) HOOK(layer_norm) HOOK(tensor_norm) HOOK(norm_normalize)          \
+    HOOK(weight_norm) HOOK(weight_standardize) HOOK(mean_subtraction) HOOK(reduce) HOOK(extreme) HOOK(reduce_all)          \
+    HOOK(norm) HOOK(cum_prod) HOOK(concat) HOOK(slice) HOOK(pad) HOOK(transpose) HOOK(broadcast_to) HOOK(flip)             \
+    HOOK(shift) HOOK(reshape) HOOK(shape) HOOK(matrix_diag) HOOK(matrix_diag_part) HOOK(trilu) HOOK(meshgrid)              \
+    HOOK(one_hot) HOOK(eye_like) HOOK(constant) HOOK(arange) HOOK(linspace) HOOK(sort) HOOK(gather) HOOK(gather_nd)        \
+    HOOK(scatter_nd) HOOK(scatter_add) HOOK(top_k_data) HOOK(dropout) HOOK(sigmoid_cross_entropy)                          \
+    HOOK(binary_cross_entropy) HOOK(softmax_cross_entropy) HOOK(squared_error) HOOK(absolute_error) HOOK(huber_loss)       \
+    HOOK(epsilon_loss) HOOK(kl_multinomial)
+#define HOOK(name) xir_convert_fn nnb_##name;
+NNB_HOOKS(HOOK)
+#undef HOOK
+
+#endif

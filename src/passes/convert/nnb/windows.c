@@ -1,0 +1,383 @@
+/* Convolutions, pools and what enlarges images. XIR's ops have [batch, rows, columns, channels]; NNabla's have any
+ * number of dims before base_axis, which become one, and channels first or, with channel_last, last. */
+#include <math.h>
+#include "convert/nnb/nnb.h"
+#include "convert/windows.h"
+
+/* ---- maps ------------------------------------------------------------------------------------------------------- */
+
+/* x as a map with n spatial axes: `base` dims of the batch, and the channels before or after the space. */
+typedef struct map { size_t base, n; bool last; } map;
+
+static xir_value *as_map(xir_node *at, xir_value *x, const map *m) {
+    if (xir_node_failed(at) || !x) return NULL;
+    if (m->base != 1) {
+        xir_ints dims = xir_node_dims(at, x), to = xir_node_make_ints(at, m->n + 2, 1);
+        if (!to.v || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return NULL;
+        to.v[0] = product_of(&dims, 0, m->base);
+        if (to.v[0] < 0) return xir_node_unsupported(at, "very large dims"), NULL;
+        for (size_t i = 1; i < to.n; i++) to.v[i] = dims.v[m->base + i - 1];
+        x = make_reshaped(at, x, &to);
+    }
+    return m->last ? x : xir_node_channels_last(at, x);
+}
+
+/* The map y, in the dims that x had before base_axis. */
+static xir_value *from_map(xir_node *at, xir_value *y, const xir_value *x, const map *m) {
+    if (xir_node_failed(at) || !y) return NULL;
+    if (!m->last) y = xir_node_channels_second(at, y);
+    if (m->base == 1 || !y) return y;
+    xir_ints dims = xir_node_dims(at, y), to = xir_node_make_ints(at, m->base + m->n + 1, 1);
+    for (size_t i = 0; i < to.n && dims.v; i++) to.v[i] = i < m->base ? v_dim(x, i) : dims.v[i - m->base + 1];
+    return xir_node_failed(at) ? NULL : make_reshaped(at, y, &to);
+}
+
+/* ---- convolutions ----------------------------------------------------------------------------------------------- */
+
+typedef struct conv {
+    map         m;
+    window_sets sets;
+    int64_t     group;
+} conv;
+
+/* Of a convolution of x with `rank` - 2 spatial axes. */
+static bool read_conv(xir_node *at, const xir_value *x, size_t rank, bool back, conv *c) {
+    xir_ints pad, stride, dilation, more;
+    if (xir_node_failed(at)) return false;
+    if (rank < 3 || rank > 5) return xir_node_unsupported(at, "%zu spatial axes", rank - 2);
+    *c = (conv){ .m = { .n = rank - 2, .last = xir_node_bool(at, "channel_last", false) } };
+    if (!nnb_base(at, x, &c->m.base)) return false;
+    if (v_rank(x) != c->m.base + c->m.n + 1)
+        return xir_node_invalid(at, XIR_E_INVALID, "input/0", "expected %zu dims from base_axis on, for a kernel with "
+                                "%zu spatial axes, found %zu", c->m.n + 1, c->m.n, v_rank(x) - c->m.base);
+    const size_t n = c->m.n;
+    if (!nnb_list(at, "pad", n, 0, 0, false, &pad) || !nnb_list(at, "stride", n, 1, 1, false, &stride) ||
+        !nnb_list(at, "dilation", n, 1, 1, false, &dilation) ||
+        !nnb_list(at, "output_padding", n, 0, 0, true, &more)) return false;
+    c->group = xir_node_int(at, "group", 1);
+    if (c->group < 1) return nnb_out_of_range(at, "group", c->group);
+    for (size_t k = 0; k < n; k++) {
+        const axis_words *words = axis_words_of(n, k);
+        window_set(&c->sets, words->stride, stride.v[k]);
+        window_set(&c->sets, words->dilation, dilation.v[k]);
+        window_set(&c->sets, words->before, pad.v[k]);
+        window_set(&c->sets, words->after, pad.v[k]);
+        if (back) window_set(&c->sets, words->more, more.v[k]);
+    }
+    return true;
+}
+
+/* A kernel [a, b, k…], or [a, k…, b] with the channels last, as [k…, b, a]. */
+static xir_value *kernel_of(xir_node *at, xir_value *w, bool last, bool back) {
+    static const char *const letters[2][3] = { { "WIO", "HWIO", "DHWIO" }, { "WOI", "HWOI", "DHWOI" } };
+    int64_t order[5];
+    if (xir_node_failed(at) || !w) return NULL;
+    const size_t rank = v_rank(w), n = rank - 2;
+    for (size_t i = 0; i < n; i++) order[i] = (int64_t)(last ? i + 1 : i + 2);
+    order[n] = last ? (int64_t)n + 1 : 1;
+    order[n + 1] = 0;
+    return xir_node_transposed(at, w, order, rank, letters[back][n - 1]);
+}
+
+static xir_value *convolved(xir_node *at, conv *c, xir_value *x, xir_value *w, xir_value *bias, bool back) {
+    static const char *const classes[2][3] = { { "Conv1d", "Conv2d", "Conv3d" },
+                                               { "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d" } };
+    if (xir_node_failed(at)) return NULL;
+    window_set(&c->sets, "groups", c->group);
+    if (bias && v_rank(bias) != 1) bias = make_shaped(at, bias, (int64_t[]){ -1 }, 1);
+    xir_value *in = as_map(at, x, &c->m), *kernel = kernel_of(at, w, c->m.last, back);
+    return xir_node_make(at, classes[back][c->m.n - 1], INS(in, kernel, bias), (xir_sets){ c->sets.data, c->sets.n });
+}
+
+/* Convolution, and the binary ones, which compute with input 2; BinaryWeight has factors of the outputs. */
+bool nnb_convolution(xir_node *at) {
+    const xir_str type = xir_node_type(at);
+    const bool binary = type.data[0] == 'B', scaled = binary && type.data[6] == 'W';
+    const size_t i = binary ? 2 : 1;
+    conv c;
+    xir_value *x = xir_node_input(at, 0), *w = xir_node_input(at, i);
+    if (xir_node_failed(at) || !read_conv(at, x, v_rank(w), false, &c)) return false;
+    xir_value *factors = scaled ? xir_node_input(at, 3) : NULL, *bias = xir_node_optional_input(at, i + 1 + scaled);
+    xir_value *y = convolved(at, &c, x, w, scaled ? NULL : bias, false);
+    if (scaled) y = xir_node_product(at, y, make_shaped(at, factors, (int64_t[]){ -1 }, 1));
+    if (scaled && bias) y = xir_node_sum(at, y, make_shaped(at, bias, (int64_t[]){ -1 }, 1), 1, 1);
+    return xir_node_result(at, 0, from_map(at, y, x, &c.m));
+}
+
+bool nnb_deconvolution(xir_node *at) {
+    conv c;
+    xir_value *x = xir_node_input(at, 0), *w = xir_node_input(at, 1);
+    if (xir_node_failed(at) || !read_conv(at, x, v_rank(w), true, &c)) return false;
+    xir_value *y = convolved(at, &c, x, w, xir_node_optional_input(at, 2), true);
+    return xir_node_result(at, 0, from_map(at, y, x, &c.m));
+}
+
+/* A kernel [channels, k…]: one map in each group of a convolution. */
+static bool depthwise(xir_node *at, bool back) {
+    conv c;
+    xir_value *x = xir_node_input(at, 0), *w = xir_node_input(at, 1);
+    if (xir_node_failed(at) || !read_conv(at, x, v_rank(w) + 1, back, &c)) return false;
+    if (!xir_node_need_dims(at, w, 0, SIZE_MAX)) return false;
+    const int64_t maps = v_dim(x, c.m.base), each = xir_node_int(at, back ? "divisor" : "multiplier", 1);
+    if (each < 1) return nnb_out_of_range(at, back ? "divisor" : "multiplier", each);
+    if (maps < 1) return xir_node_unsupported(at, "an unknown number of channels");
+    if (back && maps % each)
+        return xir_node_invalid(at, XIR_E_INVALID, "argument/divisor", "divisor: expected one of %lld, the channels, "
+                                "found %lld", (long long)maps, (long long)each);
+    c.group = back ? maps / each : maps;
+    int64_t dims[5] = { v_dim(w, 0), 1 };
+    for (size_t i = 1; i < v_rank(w); i++) dims[i + 1] = v_dim(w, i);
+    const int64_t expected = back ? maps : maps * each;
+    if (dims[0] != expected)
+        return xir_node_invalid(at, XIR_E_INVALID, "input/1", "the weight: expected %lld maps, found %lld",
+                                (long long)expected, (long long)dims[0]);
+    w = make_shaped(at, w, dims, v_rank(w) + 1);
+    return xir_node_result(at, 0, from_map(at, convolved(at, &c, x, w, xir_node_optional_input(at, 2), back), x, &c.m));
+}
+bool nnb_depthwise(xir_node *at)      { return depthwise(at, false); }
+bool nnb_depthwise_back(xir_node *at) { return depthwise(at, true); }
+
+/* ---- pools ------------------------------------------------------------------------------------------------------ */
+
+/* Along each axis window o begins at o * stride - pad and ends after `size` cells, at in + pad at most. `beyond`: the
+ * cells that XIR's op needs after the end for the last window, those of the padding included. */
+typedef struct pool {
+    map     m;
+    int64_t in[3], size[3], stride[3], pad[3], beyond[3], out[3];
+} pool;
+
+static bool read_pool(xir_node *at, const xir_value *x, bool last, pool *p) {
+    xir_ints size, stride, pad;
+    if (xir_node_failed(at) || !x) return false;
+    if (!xir_node_items(at, "kernel", &size)) return xir_node_unsupported(at, "kernel is missing");
+    const size_t n = size.n, rank = v_rank(x);
+    if (n < 1 || n > 3) return xir_node_unsupported(at, "%zu spatial axes", n);
+    if (!nnb_list(at, "kernel", n, 1, 1, false, &size) || !nnb_list(at, "stride", n, 1, 1, true, &stride) ||
+        !nnb_list(at, "pad", n, 0, 0, true, &pad)) return false;
+    if (rank < n + last)
+        return xir_node_invalid(at, XIR_E_INVALID, "input/0", "expected at least %zu dims, found %zu", n + last, rank);
+    const xir_any *given = xir_node_attr(at, "stride");
+    const bool own = given && given->kind == XIR_ANY_LIST && given->as.list.size;
+    const size_t first = rank - n - last;
+    *p = (pool){ .m = { .base = last ? first : first ? first - 1 : 0, .n = n, .last = last } };
+    if (!xir_node_need_dims(at, x, first, first + n)) return false;
+    for (size_t k = 0; k < n; k++) {
+        const int64_t in = v_dim(x, first + k);
+        p->in[k] = in, p->size[k] = size.v[k], p->stride[k] = own ? stride.v[k] : size.v[k], p->pad[k] = pad.v[k];
+        const bool whole = xir_node_bool(at, "ignore_border", true);
+        const int64_t room = whole ? in + 2 * p->pad[k] - p->size[k] : in + p->pad[k] - 1;
+        if (room < 0)
+            return xir_node_invalid(at, XIR_E_INVALID, "argument/kernel", "kernel: expected at most %lld, the padded "
+                                    "dim %zu, found %lld", (long long)(in + 2 * p->pad[k]), first + k,
+                                    (long long)p->size[k]);
+        p->out[k] = room / p->stride[k] + 1;
+        const int64_t beyond = (p->out[k] - 1) * p->stride[k] + p->size[k] - p->pad[k] - in;
+        p->beyond[k] = beyond > 0 ? beyond : 0;
+    }
+    return true;
+}
+
+/* Without a dim for the channels, or with several before the space, all of them are the batch, and there is one. */
+static xir_value *pooled(xir_node *at, xir_value *x, const pool *p, const char *cls, xir_set more) {
+    window_sets s = { .n = 0 };
+    const size_t n = p->m.n, first = v_rank(x) - n - p->m.last;
+    for (size_t k = 0; k < n; k++) {
+        const axis_words *words = axis_words_of(n, k);
+        window_set(&s, words->pool, p->size[k]);
+        window_set(&s, words->stride, p->stride[k]);
+        window_set(&s, words->before, p->pad[k]);
+        window_set(&s, words->after, p->beyond[k]);
+    }
+    if (more.name) s.data[s.n++] = more;
+    const xir_sets sets = { s.data, s.n };
+    if (p->m.last || first == 2) {
+        xir_value *y = xir_node_make(at, cls, INS(as_map(at, x, &p->m)), sets);
+        return from_map(at, y, x, &p->m);
+    }
+    xir_ints dims = xir_node_dims(at, x), to = xir_node_make_ints(at, n + 2, 1);
+    if (!to.v || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return NULL;
+    to.v[0] = product_of(&dims, 0, first);
+    if (to.v[0] < 0) return xir_node_unsupported(at, "very large dims"), NULL;
+    for (size_t k = 0; k < n; k++) to.v[k + 1] = p->in[k];
+    xir_value *y = xir_node_make(at, cls, INS(make_reshaped(at, x, &to)), sets);
+    for (size_t k = 0; k < n; k++) dims.v[first + k] = p->out[k];
+    return y ? make_reshaped(at, y, &dims) : NULL;
+}
+
+static bool is_last(const xir_node *at) { return xir_node_bool(at, "channel_last", false); }
+
+bool nnb_max_pool(xir_node *at) {
+    pool p;
+    xir_value *x = xir_node_input(at, 0);
+    if (!read_pool(at, x, is_last(at), &p)) return false;
+    return xir_node_result(at, 0, pooled(at, x, &p, BY_RANK(p.m.n, "MaxPool1d", "MaxPool2d", "MaxPool3d"),
+                                         (xir_set){ .name = NULL }));
+}
+
+static const char *average_class(const pool *p) { return BY_RANK(p->m.n, "AvgPool1d", "AvgPool2d", "AvgPool3d"); }
+
+bool nnb_sum_pool(xir_node *at) {
+    pool p;
+    xir_value *x = xir_node_input(at, 0);
+    if (!read_pool(at, x, is_last(at), &p)) return false;
+    return xir_node_result(at, 0, pooled(at, x, &p, average_class(&p), (xir_set)INT("divisor_override", 1)));
+}
+
+/* The padding that counts as cells of x; the rest of a window is cut off. */
+static xir_value *with_padding(xir_node *at, xir_value *x, pool *p) {
+    const size_t first = v_rank(x) - p->m.n - p->m.last;
+    xir_ints pads = xir_node_make_ints(at, 2 * v_rank(x), 0);
+    if (!pads.v) return NULL;
+    for (size_t k = 0; k < p->m.n; k++) {
+        const int64_t after = p->beyond[k] < p->pad[k] ? p->beyond[k] : p->pad[k];
+        pads.v[2 * (first + k)] = p->pad[k], pads.v[2 * (first + k) + 1] = after;
+        p->in[k] += p->pad[k] + after;
+        p->beyond[k] -= after;
+        p->pad[k] = 0;
+    }
+    return xir_node_make(at, "Pad", INS(x), SETS(LIST("padding", &pads)));
+}
+
+/* Whether the dims of the declared output are those of the pool. */
+static bool fits(const xir_node *at, const xir_value *x, const pool *p) {
+    const xir_value *y = xir_op_output(xir_node_op(at), 0);
+    if (!y || !xir_type_as_tensor(xir_value_type(y)) || v_rank(y) != v_rank(x)) return false;
+    for (size_t k = 0; k < p->m.n; k++)
+        if (v_dim(y, v_rank(x) - p->m.n - p->m.last + k) != p->out[k]) return false;
+    return true;
+}
+
+/* Files of number 6 have one byte for channel_last or for including_pad, which is 1 without it. If the declared dims
+ * are only those of channels before the space, it is the latter. */
+bool nnb_average_pool(xir_node *at) {
+    pool p, other;
+    bool beyond = false, any = false, last = is_last(at);
+    const bool old = !xir_node_attr(at, "including_pad");
+    xir_value *x = xir_node_input(at, 0);
+    if (!read_pool(at, x, last, &p)) return false;
+    if (old && last && !fits(at, x, &p)) {
+        if (!read_pool(at, x, false, &other)) return false;
+        if (fits(at, x, &other)) p = other, last = false;
+    }
+    const bool counted = xir_node_bool(at, "including_pad", true);
+    for (size_t k = 0; k < p.m.n; k++) {
+        beyond |= p.beyond[k] > p.pad[k];
+        any |= p.pad[k] > 0;
+    }
+    if (counted && any && beyond) x = with_padding(at, x, &p);
+    if (!x) return false;
+    return xir_node_result(at, 0, pooled(at, x, &p, average_class(&p),
+                                         (xir_set)INT("count_include_pad", counted && any && !beyond)));
+}
+
+bool nnb_global_average(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    if (!x) return false;
+    if (v_rank(x) < 3) return xir_node_unsupported(at, "an input of %zu dims", v_rank(x));
+    const xir_ints axes = xir_node_series(at, 2, v_rank(x) - 2);
+    return xir_node_result(at, 0, xir_node_reduced(at, "Mean", x, &axes, true));
+}
+
+/* ---- larger images ---------------------------------------------------------------------------------------------- */
+
+/* Each cell of the axis k times. */
+static xir_value *repeated(xir_node *at, xir_value *x, size_t axis, int64_t k) {
+    if (k == 1 || !x) return x;
+    const int64_t n = v_dim(x, axis);
+    if (n < 0 || n > NNB_MOST_LISTED / k) return xir_node_unsupported(at, "very large dims"), NULL;
+    xir_ints places = xir_node_make_ints(at, (size_t)(n * k), 0);
+    for (size_t i = 0; i < places.n; i++) places.v[i] = (int64_t)i / k;
+    return make_taken(at, x, axis, &places);
+}
+
+static xir_value *upsampled(xir_node *at, xir_value *x, bool last, int64_t height, int64_t width, const char *word,
+                            bool corners) {
+    xir_value *y = xir_node_make(at, "Upsample", INS(last ? x : xir_node_channels_last(at, x)),
+                                 SETS(INT("height", height), INT("width", width),
+                                      WORD("interpolation", xir_str_of(word)), INT("align_corners", corners)));
+    return y && !last ? xir_node_channels_second(at, y) : y;
+}
+
+bool nnb_unpool(xir_node *at) {
+    xir_ints kernel;
+    xir_value *x = xir_node_input(at, 0);
+    const bool last = is_last(at);
+    if (!x || !xir_node_items(at, "kernel", &kernel)) return x && xir_node_unsupported(at, "kernel is missing");
+    const size_t rank = v_rank(x), n = kernel.n;
+    if (!nnb_list(at, "kernel", n, 1, 1, false, &kernel)) return false;
+    if (n + last > rank) return xir_node_invalid(at, XIR_E_BOUNDS, "argument/kernel", "kernel: expected at most %zu "
+                                                 "items, found %zu", rank - last, n);
+    const size_t first = rank - n - last;
+    if (!xir_node_need_dims(at, x, first, first + n)) return false;
+    int64_t h, w;
+    if (n == 2 && rank == 4 && !__builtin_mul_overflow(v_dim(x, first), kernel.v[0], &h) &&
+        !__builtin_mul_overflow(v_dim(x, first + 1), kernel.v[1], &w) && h > 0 && w > 0)
+        return xir_node_result(at, 0, upsampled(at, x, last, h, w, "NEAREST", false));
+    for (size_t k = 0; k < n; k++) x = repeated(at, x, first + k, kernel.v[k]);
+    return xir_node_result(at, 0, x);
+}
+
+/* One axis: the place of output cell o in the input. */
+typedef struct enlarged { int64_t in, out; double step; bool corners, half; } enlarged;
+
+static double place_of(const enlarged *e, int64_t o) {
+    const double place = e->half ? ((double)o + 0.5) * e->step - 0.5 : (double)o * e->step;
+    return place < 0 ? 0 : place;
+}
+
+static xir_value *interpolated(xir_node *at, xir_value *x, size_t axis, const enlarged *e) {
+    if (e->in > NNB_MOST_LISTED / e->out) return xir_node_unsupported(at, "very large dims"), NULL;
+    double *matrix = arena_take(&at->c->scratch, (size_t)(e->in * e->out) * sizeof *matrix);
+    if (!matrix) return node_no_memory(at), NULL;
+    for (int64_t i = 0; i < e->in * e->out; i++) matrix[i] = 0;
+    for (int64_t o = 0; o < e->out; o++) {
+        const double place = place_of(e, o), part = place - floor(place);
+        const int64_t cell = (int64_t)place < e->in ? (int64_t)place : e->in - 1;
+        matrix[cell * e->out + o] += 1 - part;
+        matrix[(cell + 1 < e->in ? cell + 1 : cell) * e->out + o] += part;
+    }
+    return make_mixed(at, x, axis, matrix, (size_t)e->out);
+}
+
+static xir_value *nearest(xir_node *at, xir_value *x, size_t axis, const enlarged *e) {
+    xir_ints places = xir_node_make_ints(at, (size_t)e->out, 0);
+    for (size_t o = 0; o < places.n; o++) {
+        const double place = e->half ? ((double)o + 0.5) * e->step : (double)o * e->step;
+        places.v[o] = place < (double)e->in ? (int64_t)place : e->in - 1;
+    }
+    return make_taken(at, x, axis, &places);
+}
+
+bool nnb_interpolate(xir_node *at) {
+    xir_ints size;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !xir_node_one_of(at, "mode", "nearest", "nearest|linear")) return false;
+    if (!xir_node_items(at, "output_size", &size)) return xir_node_unsupported(at, "output_size is missing");
+    const bool last = is_last(at), linear = xir_node_is(at, "mode", "linear"),
+               corners = xir_node_bool(at, "align_corners", false), half = xir_node_bool(at, "half_pixel", false),
+               exact = xir_node_bool(at, "half_pixel_for_nn", false);
+    const size_t n = size.n, rank = v_rank(x);
+    if (!n || n + last > rank)
+        return xir_node_invalid(at, XIR_E_BOUNDS, "argument/output_size", "output_size: expected 1 to %zu items, "
+                                "found %zu", rank - last, n);
+    if (!nnb_list(at, "output_size", n, 1, 1, false, &size)) return false;
+    const size_t first = rank - n - last;
+    if (!xir_node_need_dims(at, x, first, first + n)) return false;
+    enlarged e[8];
+    if (n > COUNT(e)) return xir_node_unsupported(at, "%zu axes", n);
+    if (!linear && half && !exact) return xir_node_unsupported(at, "the nearest cell with half_pixel alone");
+    bool plain = n == 2 && rank == 4 && (linear ? half || corners : !corners && !half);   /* what Upsample computes */
+    for (size_t k = 0; k < n; k++) {
+        const int64_t in = v_dim(x, first + k), out = size.v[k];
+        if (in < 1 || out > NNB_MOST_LISTED) return xir_node_unsupported(at, "a dim of %lld", (long long)in);
+        e[k] = (enlarged){ in, out, (double)in / (double)out, corners, !corners && (linear ? half : exact) };
+        if (corners) e[k].step = out > 1 ? (double)(in - 1) / (double)(out - 1) : 0;
+        plain = plain && (linear || out % in == 0);
+    }
+    if (plain)
+        return xir_node_result(at, 0, upsampled(at, x, last, size.v[0], size.v[1], linear ? "BILINEAR" : "NEAREST",
+                                                linear && corners));
+    for (size_t k = 0; k < n && x; k++)
+        x = linear ? interpolated(at, x, first + k, &e[k]) : nearest(at, x, first + k, &e[k]);
+    return xir_node_result(at, 0, x);
+}
