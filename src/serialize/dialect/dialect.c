@@ -73,6 +73,15 @@ bool dialect_tag(dialect *d, const xir_map **tags, const char *key, xir_any valu
     return map_with(&d->net->arena, *tags, xir_str_of(key), &value, tags) || trace_memory(&d->trace);
 }
 
+bool dialect_tag_kept(dialect *d, const xir_map **tags, const char *key, xir_any value) {
+    if (!dialect_tag(d, tags, key, xir_any_null())) return false;
+    for (size_t i = 0; i < (*tags)->size; i++) {
+        xir_entry *e = (xir_entry *)(uintptr_t)&(*tags)->entries[i];   /* of the map that was just made */
+        if (xir_str_equal(e->key, xir_str_of(key))) e->value = value;
+    }
+    return true;
+}
+
 bool dialect_tag_text(dialect *d, const xir_map **tags, const char *key, xir_str text) {
     return text.size ? dialect_tag(d, tags, key, xir_any_text(text)) : !dialect_failed(d);
 }

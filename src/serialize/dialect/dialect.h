@@ -158,6 +158,8 @@ static inline void dialect_list_free(const dialect *d, dialect_list *list, size_
 /* Adds a tag to tags being gathered. Keys of this format alone begin with its prefix and a dot; keys of source_tags.h
  * mean the same in every format. */
 bool dialect_tag(dialect *d, const xir_map **tags, const char *key, xir_any value);
+/* The same for a value whose texts, lists and maps are in the network's arena. */
+bool dialect_tag_kept(dialect *d, const xir_map **tags, const char *key, xir_any value);
 bool dialect_tag_text(dialect *d, const xir_map **tags, const char *key, xir_str text);   /* empty: no tag */
 /* Adds the map of the entries as a tag; of equal keys the last one counts. Empties the list. */
 bool dialect_tag_entries(dialect *d, const xir_map **tags, const char *key, dialect_list *entries);

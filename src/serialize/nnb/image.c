@@ -20,6 +20,20 @@ static uint64_t count_blocks(const nnb_model *m) {
     return n;
 }
 
+/* The bytes of all blocks but data. */
+static uint64_t count_bytes(const nnb_model *m) {
+    const nnb_variable *v = m->variables.data;
+    const nnb_record *f = m->records.data;
+    const nnb_args_list *lists = m->lists.data;
+    uint64_t n = m->buffers.size + m->inputs.n + m->outputs.n + m->variables.size + m->records.size;
+    for (size_t i = 0; i < m->variables.size; i++) n += v[i].rank + NNB_VARIABLE / 4;
+    for (size_t i = 0; i < m->records.size; i++) {
+        n += (uint64_t)f[i].in.n + f[i].out.n + (NNB_RECORD + (uint64_t)f[i].args_size + 3) / 4;
+        for (uint32_t k = 0; k < f[i].n_lists; k++) n += lists[f[i].lists + k].items.n;
+    }
+    return 4 * n;
+}
+
 /* Begins a block. Returns its entry. */
 static uint32_t begin(laying *l) {
     const uint64_t at = l->out->bytes.size + l->held - l->base;
@@ -129,6 +143,10 @@ bool nnb_image_make(nnb_model *m, nnb_image *out) {
     if (n > INT32_MAX / 4) return nnb_refuse(m, XIR_E_LIMIT, "the file would have %" PRIu64 " blocks", n);
     l.n_index = (uint32_t)n;
     l.base = NNB_HEADER + 4 * n;
+    const uint64_t whole = l.base + count_bytes(m);
+    if (whole - l.base > INT32_MAX)
+        return nnb_refuse(m, XIR_E_LIMIT, "the data of the file would have 2^31 bytes or more");
+    if (!buffer_reserve(&out->bytes, (size_t)whole)) return nnb_model_memory(m);
     uint8_t *head = take(&l, (size_t)l.base);
     if (!head) return nnb_model_memory(m);
     memset(head, 0, (size_t)l.base);
@@ -154,9 +172,7 @@ void nnb_image_free(nnb_model *m, nnb_image *image) {
     *image = (nnb_image){ .size = 0 };
 }
 
-int64_t nnb_image_sum(const nnb_image *image) {
-    return (int64_t)(hash_bytes(0, image->bytes.data, image->bytes.size) >> 2);
-}
+int64_t nnb_sum(const void *bytes, size_t size) { return (int64_t)(hash_bytes(0, bytes, size) >> 2); }
 
 bool nnb_image_each(const nnb_image *image, nnb_put_fn *put, void *user) {
     const nnb_hole *holes = image->holes.data;

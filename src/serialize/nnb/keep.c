@@ -82,8 +82,8 @@ bool nnb_kept_image(nnb_model *m, nnb_image *usual) {
 /* A variable that nothing refers to. */
 static bool put_idle(nnb_reader *r, uint32_t i, xir_any *out) {
     const nnb_read_variable *v = &r->v[i];
-    xir_entry *entries = arena_take(&r->d.scratch, 4 * sizeof *entries);
-    xir_any *dims = arena_take(&r->d.scratch, v->rank * sizeof *dims);
+    xir_entry *entries = arena_take(&r->d.net->arena, 4 * sizeof *entries);
+    xir_any *dims = arena_take(&r->d.net->arena, v->rank * sizeof *dims);
     if (!entries || !dims) return trace_memory(&r->d.trace);
     for (uint32_t k = 0; k < v->rank; k++) dims[k] = xir_any_int((int32_t)nnb_u32(r->data + v->shape + 4 * (size_t)k));
     entries[0] = (xir_entry){ XIR_STR("buffer"), xir_any_int(-1 - (int64_t)v->data_index) };
@@ -95,7 +95,7 @@ static bool put_idle(nnb_reader *r, uint32_t i, xir_any *out) {
 }
 
 static bool list_variables(nnb_reader *r, xir_list *out) {
-    xir_any *items = arena_take(&r->d.scratch, r->variables.n * sizeof *items);
+    xir_any *items = arena_take(&r->d.net->arena, r->variables.n * sizeof *items);
     if (!items) return trace_memory(&r->d.trace);
     *out = (xir_list){ items, r->variables.n };
     for (uint32_t i = 0; i < r->variables.n; i++) {
@@ -107,7 +107,7 @@ static bool list_variables(nnb_reader *r, xir_list *out) {
 }
 
 static bool list_buffers(nnb_reader *r, xir_list *out) {
-    xir_any *items = arena_take(&r->d.scratch, r->buffers.n * sizeof *items);
+    xir_any *items = arena_take(&r->d.net->arena, r->buffers.n * sizeof *items);
     if (!items) return trace_memory(&r->d.trace);
     *out = (xir_list){ items, r->buffers.n };
     for (uint32_t i = 0; i < r->buffers.n; i++)
@@ -137,7 +137,7 @@ static bool keep_bytes(nnb_reader *r, const nnb_model *m, buffer *text, xir_list
     pointer_table numbers;
     uint64_t at = 0;
     size_t size = 0;
-    xir_any *pairs = arena_take(&r->d.scratch, 2 * n * sizeof *pairs);
+    xir_any *pairs = arena_take(&r->d.net->arena, 2 * n * sizeof *pairs);
     pointer_table_init(&numbers, r->d.alloc);
     bool ok = pairs;
     for (size_t i = 0; ok && i < m->variables.size; i++)
@@ -157,43 +157,62 @@ static bool keep_bytes(nnb_reader *r, const nnb_model *m, buffer *text, xir_list
     return (ok && !text->failed) || trace_memory(&r->d.trace);
 }
 
-/* Makes the tag of what the model and its image are. */
-static bool tag_file(nnb_reader *r, const nnb_model *m, const nnb_image *image, const xir_list *variables,
-                     const xir_list *buffers) {
-    xir_entry e[6];
-    size_t n = 0;
+/* The tag. Its items are in the order of their names. */
+typedef struct file_tag {
+    xir_entry entries[6];
+    size_t    n;
+} file_tag;
+
+static void add(file_tag *tag, const char *key, xir_any v) {
+    tag->entries[tag->n++] = (xir_entry){ xir_str_of(key), v };
+}
+
+/* The bytes, if the image does not have them. */
+static bool tag_bytes(nnb_reader *r, const nnb_model *m, const nnb_image *image, file_tag *tag, xir_list *holes) {
+    if (r->d.how->no_params || (image->size == r->d.whole->size && nnb_image_each(image, same_piece, r))) return true;
+    xir_str kept = { NULL, 0 };
     buffer text;
-    xir_list holes;
-    bool ok = true;
     buffer_init(&text, r->d.alloc);
-    const bool same = image->size == r->d.whole->size && nnb_image_each(image, same_piece, r);
-    e[n++] = (xir_entry){ XIR_STR("buffers"), xir_any_list(buffers->items, buffers->size) };
-    if (!same && !r->d.how->no_params) {
-        ok = keep_bytes(r, m, &text, &holes);
-        if (ok) {
-            e[n++] = (xir_entry){ XIR_STR("bytes"), xir_any_text((xir_str){ text.data, text.size }) };
-            e[n++] = (xir_entry){ XIR_STR("data"), xir_any_int(sum_data(image)) };
-        }
-    }
-    e[n++] = (xir_entry){ XIR_STR("for"), xir_any_int(nnb_image_sum(image)) };
-    if (n > 2 && ok) e[n++] = (xir_entry){ XIR_STR("holes"), xir_any_list(holes.items, holes.size) };
-    e[n++] = (xir_entry){ XIR_STR("variables"), xir_any_list(variables->items, variables->size) };
-    ok = ok && dialect_tag(&r->d, &r->d.net->tags, NNB_TAG_FILE, xir_any_map(e, n));
+    bool ok = keep_bytes(r, m, &text, holes) &&
+              (arena_text(&r->d.net->arena, (xir_str){ text.data, text.size }, &kept) || trace_memory(&r->d.trace));
     buffer_free(&text);
+    add(tag, "bytes", xir_any_text(kept));
+    add(tag, "data", xir_any_int(sum_data(image)));
+    return ok;
+}
+
+static bool tag_file(nnb_reader *r, file_tag *tag, int64_t sum, const xir_list *holes, const xir_list *variables) {
+    add(tag, "for", xir_any_int(sum));
+    if (holes->items) add(tag, "holes", xir_any_list(holes->items, holes->size));
+    add(tag, "variables", xir_any_list(variables->items, variables->size));
+    xir_entry *entries = arena_copy(&r->d.net->arena, tag->entries, tag->n * sizeof *entries);
+    if (!entries) return trace_memory(&r->d.trace);
+    return dialect_tag_kept(&r->d, &r->d.net->tags, NNB_TAG_FILE, xir_any_map(entries, tag->n));
+}
+
+/* Makes the file again, to see what it has that this does not give. */
+static bool keep_unusual(nnb_reader *r, file_tag *tag, const xir_list *variables, const xir_list *buffers) {
+    nnb_image image = { .size = 0 };
+    xir_list holes = { NULL, 0 };
+    nnb_model *m = nnb_model_new(r->d.net);
+    if (!m) return trace_memory(&r->d.trace);
+    bool ok = nnb_model_as_read(m, variables, buffers) && nnb_image_make(m, &image);
+    bool memory = m->status == XIR_E_MEMORY;
+    if (ok) ok = tag_bytes(r, m, &image, tag, &holes) &&
+                 tag_file(r, tag, nnb_sum(image.bytes.data, image.bytes.size), &holes, variables);
+    else ok = !memory || trace_memory(&r->d.trace);   /* its blocks are shared too often to be written one by one */
+    nnb_image_free(m, &image);
+    nnb_model_free(m);
     return ok;
 }
 
 bool nnb_keep(nnb_reader *r) {
     xir_list variables, buffers;
-    nnb_image image = { .size = 0 };
+    file_tag tag = { .n = 0 };
+    int64_t sum;
+    bool memory = false;
     if (!list_variables(r, &variables) || !list_buffers(r, &buffers)) return false;
-    nnb_model *m = nnb_model_new(r->d.net);
-    if (!m) return trace_memory(&r->d.trace);
-    bool ok = nnb_model_as_read(m, &variables, &buffers) && nnb_image_make(m, &image);
-    bool memory = m->status == XIR_E_MEMORY;
-    if (ok) ok = tag_file(r, m, &image, &variables, &buffers);
-    else ok = !memory || trace_memory(&r->d.trace);   /* its blocks are shared too often to be written one by one */
-    nnb_image_free(m, &image);
-    nnb_model_free(m);
-    return ok;
+    add(&tag, "buffers", xir_any_list(buffers.items, buffers.size));
+    if (nnb_is_usual(r, &sum, &memory)) return tag_file(r, &tag, sum, &(xir_list){ NULL, 0 }, &variables);
+    return memory ? trace_memory(&r->d.trace) : keep_unusual(r, &tag, &variables, &buffers);
 }

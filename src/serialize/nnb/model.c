@@ -216,6 +216,13 @@ static bool put_function(nnb_model *m, number_fn *numbering, const xir_op *op) {
     return out;
 }
 
+/* Room for an ordinary network: a value in and out of each function, and shapes that repeat. */
+static bool reserve(nnb_model *m) {
+    const size_t n = m->net->n_ops;
+    return (mem_reserve(m->alloc, &m->records.data, &m->records.room, n + 1, sizeof(nnb_record)) &&
+            mem_reserve(m->alloc, &m->ints.data, &m->ints.room, 3 * n + 64, sizeof(int32_t))) || nnb_model_memory(m);
+}
+
 /* The first Input and Output count; a network has one of each. */
 static bool put_network(nnb_model *m, number_fn *numbering) {
     const xir_op *input = NULL, *output = NULL;
@@ -226,6 +233,7 @@ static bool put_network(nnb_model *m, number_fn *numbering) {
         if (end) *end = op;
     }
     m->inputs = m->outputs = (nnb_list){ 0, 0 };
+    if (!reserve(m)) return false;
     if (input && !put_values(m, numbering, input, false, &m->inputs)) return false;
     for (const xir_op *op = m->net->first; op; op = op->next) {
         m->at = op;

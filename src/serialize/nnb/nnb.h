@@ -205,8 +205,8 @@ typedef struct nnb_image {
 
 bool nnb_image_make(nnb_model *m, nnb_image *out);
 void nnb_image_free(nnb_model *m, nnb_image *image);
-/* What an image stands for: a tag that keeps something about a file has it. */
-int64_t nnb_image_sum(const nnb_image *image);
+/* A sum of the bytes of an image: a tag that keeps something about a file has it. */
+int64_t nnb_sum(const void *bytes, size_t size);
 
 /* Passes an image with the data of its parameters on, piece by piece; false if `put` has stopped. */
 typedef bool nnb_put_fn(void *user, uint64_t at, const void *data, size_t size, const nnb_hole *hole);
@@ -268,9 +268,13 @@ xir_str nnb_variable_name(uint32_t i, char text[16]);
 /* read_function.c */
 bool nnb_scan_functions(nnb_reader *r);
 bool nnb_read_functions(nnb_reader *r);
+/* How many arguments a record of `room` bytes has at most, and where they end. */
+size_t nnb_record_arguments(const nnb_signature *s, uint32_t room, uint32_t *end);
 
 /* keep.c: makes the tag. */
 bool nnb_keep(nnb_reader *r);
+/* usual.c: whether the file is for certain what image.c makes of the network, and the sum of its image. */
+bool nnb_is_usual(nnb_reader *r, int64_t *sum, bool *memory);
 
 /* ---- writing --------------------------------------------------------------------------------------------------- */
 

@@ -15,7 +15,6 @@ typedef struct record {
     nnb_block            in, out;
     const nnb_signature *sig;          /* NULL: not in the table                    */
     size_t               n_args;       /* that the record has                       */
-    uint32_t             end;          /* of its arguments                          */
 } record;
 
 static bool find_record(nnb_reader *r, uint32_t nth, record *out) {
@@ -58,20 +57,25 @@ bool nnb_scan_functions(nnb_reader *r) {
 
 /* ---- arguments ------------------------------------------------------------------------------------------------- */
 
+size_t nnb_record_arguments(const nnb_signature *s, uint32_t room, uint32_t *end) {
+    size_t n = 0;
+    *end = NNB_RECORD;
+    for (; n < s->n && s->arguments[n].at + s->arguments[n].size <= room; n++)
+        *end = s->arguments[n].at + s->arguments[n].size;
+    return n;
+}
+
 /* Which arguments the record has, and their bytes with the lists in place of pointers: equal ones are read once. */
 static bool gather(nnb_reader *r, record *f, xir_str *out) {
     const uint32_t next = nnb_next_block(r, f->index, f->at);
     const uint32_t room = (next > f->at ? next : r->data_size) - f->at;
     buffer *b = &r->args;
+    uint32_t end;
     b->size = 0;
-    f->n_args = 0;
-    f->end = NNB_RECORD;
-    while (f->n_args < f->sig->n) {
-        const nnb_argument *a = &f->sig->arguments[f->n_args];
-        if (a->at + a->size > room) break;
+    f->n_args = nnb_record_arguments(f->sig, room, &end);
+    for (size_t i = 0; i < f->n_args; i++) {
+        const nnb_argument *a = &f->sig->arguments[i];
         buffer_put(b, f->p + a->at, a->kind == NNB_LIST ? 4 : a->size);
-        f->end = a->at + a->size;
-        f->n_args++;
         if (a->kind != NNB_LIST) continue;
         nnb_block list;
         if (!nnb_take_list(r, nnb_u32(f->p + a->at), nnb_u32(f->p + a->at + 4), f->at + a->at + 4, "an argument",

@@ -7,7 +7,7 @@ static bool make_as_read(nnb_model *m, nnb_image *image) {
     const xir_any *buffers = nnb_kept(m->net, "buffers", XIR_ANY_LIST), *sum = nnb_kept(m->net, "for", XIR_ANY_INT);
     if (!variables || !buffers || !sum) return false;
     if (!nnb_model_as_read(m, &variables->as.list, &buffers->as.list) || !nnb_image_make(m, image)) return false;
-    if (nnb_image_sum(image) != sum->as.integer) return false;
+    if (nnb_sum(image->bytes.data, image->bytes.size) != sum->as.integer) return false;
     const bool kept = nnb_kept(m->net, "bytes", XIR_ANY_TEXT) && nnb_kept_image(m, image);
     return kept || (!m->status && !(m->opaque && nnb_kept(m->net, "bytes", XIR_ANY_TEXT)));
 }
