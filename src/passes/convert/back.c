@@ -94,6 +94,8 @@ bool back_begin(conversion *c) {
     pointer_table *const tables[] = { &b->rows_of, &b->results, &b->replaced, &b->constant_of, &b->turn_of };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) pointer_table_init(tables[i], context_alloc(c->ctx));
     b->front = xir_network_first(c->net);
+    for (xir_op *op = b->front; op && (op = xir_op_next(op)) && !xir_op_input_count(op) &&
+                                dialect_of_class(op->cls) == b->to;) b->front = op;   /* constants of an earlier run */
     const xir_op *output = xir_network_output_op(c->net);
     for (size_t i = 0; output && i < xir_op_input_count(output); i++) {
         const xir_value *v = xir_op_input(output, (int64_t)i);
@@ -162,9 +164,10 @@ static bool convert_products(xir_node *at) {
 static bool finish_node(xir_node *at, const xir_ints *order) {
     xir_value *from = order ? xir_op_input(at->op, 0) : NULL;
     if (xir_node_failed(at) || !copy_results(at) || !convert_products(at)) return false;
-    if (!node_all_given(at) || !node_put_in_place(at)) return false;
+    if (!node_all_given(at)) return false;
+    /* before the op is erased: nothing may fail after that */
     if (order && at->given[0] != from && !add_turn(at->c, from, at->given[0], order)) return node_no_memory(at);
-    return true;
+    return node_put_in_place(at);
 }
 
 /* Tries one way. False: it has made nothing; the first reason is kept in `reason`. */
@@ -177,6 +180,7 @@ static bool attempt(xir_node *at, const convert_class *to, xir_convert_fn *hook,
     at->waits_for = NULL;
     memset((void *)at->given, 0, (xir_op_output_count(at->op) + 1) * sizeof *at->given);
     (void)hook(at);
+    if (at->c->no_memory) at->fate = NODE_NO_MEMORY;
     if (finish_node(at, order)) return true;
     node_discard(at);
     if (!*reason) memcpy(reason, at->reason, 300);
@@ -214,12 +218,22 @@ static bool is_quantised(const xir_value *v) {
     return element && xir_type_is_quantized(element);
 }
 
+/* Nor elements that are only padding. */
+static bool is_distributed(const xir_value *v) {
+    const xir_tensor_type *type = v ? xir_type_as_tensor(xir_value_type(v)) : NULL;
+    return type && type->merged_distrs.size;
+}
+
 static bool is_plain(xir_node *at) {
-    for (size_t i = 0; i < xir_op_input_count(at->op); i++)
-        if (is_quantised(xir_op_input(at->op, (int64_t)i))) return xir_node_unsupported(at, "quantised elements");
+    for (size_t i = 0; i < xir_op_input_count(at->op); i++) {
+        const xir_value *v = xir_op_input(at->op, (int64_t)i);
+        if (is_quantised(v)) return xir_node_unsupported(at, "quantised elements");
+        if (is_distributed(v)) return xir_node_unsupported(at, "elements that are padding");
+    }
     for (size_t i = 0; i < xir_op_output_count(at->op); i++) {
         const xir_value *v = xir_op_output(at->op, (int64_t)i);
         if (is_quantised(v)) return xir_node_unsupported(at, "quantised elements");
+        if (is_distributed(v)) return xir_node_unsupported(at, "elements that are padding");
         if (!xir_type_as_tensor(xir_value_type(v))) return xir_node_unsupported(at, "output %zu has no tensor type", i);
     }
     return true;

@@ -89,7 +89,9 @@ static bool fits(xir_node *at, xir_op *op, const convert_class *cls) {
     c->status = status;
     const xir_diag *d = xir_diags_at(why, 0);
     const int size = d && d->message.size < 250 ? (int)d->message.size : 0;
-    if (!sound) xir_node_unsupported(at, "%.*s", size, size ? d->message.data : "");
+    const bool memory = !sound && (!d || made.fate == NODE_NO_MEMORY || c->no_memory);   /* no finding: its memory */
+    if (memory) node_no_memory(at);
+    else if (!sound) xir_node_unsupported(at, "%.*s", size, size ? d->message.data : "");
     xir_diags_free(why);
     return sound;
 }

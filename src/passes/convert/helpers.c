@@ -15,6 +15,7 @@ xir_ints xir_node_dims(xir_node *at, const xir_value *v) {
 int64_t product_of(const xir_ints *list, size_t from, size_t to) {
     int64_t n = 1;
     bool open = false;
+    if (to > list->n) return -1;   /* memory was too short for them */
     for (size_t i = from; i < to; i++) if (list->v[i] == 0) return 0;
     for (size_t i = from; i < to; i++) open |= list->v[i] < 0 || __builtin_mul_overflow(n, list->v[i], &n);
     return open ? -1 : n;

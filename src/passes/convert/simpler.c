@@ -1,7 +1,7 @@
 /* Classes of XIR in terms of simpler ones, for formats that have no operation of their own: shared by all dialects. A
  * formula makes only classes that are simpler, so a chain of them ends. */
 #include <math.h>
-#include "convert/helpers.h"
+#include "convert/simpler.h"
 
 /* x * Sigmoid(x) */
 static bool silu(xir_node *at) {
@@ -62,6 +62,11 @@ static const formula formulas[] = {
     { "SwapOrder", swapped },
     { "Hardsigmoid", hardsigmoid },
     { "ReLU", relu },
+    { "GatherND", simpler_gather_nd },
+    { "CumSum", simpler_cumsum },
+    { "Pad", simpler_pad },
+    { "Attention", simpler_attention_heads },
+    { "Attention", simpler_attention },
 };
 
 xir_convert_fn *simpler_of(const xir_op *op, size_t i) {

@@ -1,7 +1,8 @@
 /* The way to PNNX and back: every case of the executor's tables (tests/exec), and of pnnx_back.txt, is an op of XIR.
  * As a network it becomes operators of PNNX, and these become ops of XIR again, which compute the same. The class and
  * its attributes are the same again, except for classes that PNNX has in terms of others. XIR_PNNX_BACK=1 prints for
- * each class how many cases are converted, how many come back with the same attributes, and the first that do not. */
+ * each class how many cases are converted, how many come back with the same attributes, and the first that do not;
+ * XIR_PNNX_STAYS=1 prints each case that is not converted. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +103,7 @@ static void there_and_back(const char *text, const char *file, int line, op_coun
         xir_diags_clear(why);
         assert_int_equal(xir_pass_run(net, "xir-to-pnnx", NULL, NULL, why), XIR_OK);
         if (!is_whole(net, true)) {
+            if (getenv("XIR_PNNX_STAYS")) printf("%s%s: %s\n", text, how, first_message());
             if (!*t->reason) snprintf(t->reason, sizeof t->reason, "%.220s", first_message());
         } else {
             t->converted++;
@@ -143,7 +145,7 @@ static void tables_go_there_and_back(void **state) {
                    t->other);
     }
     printf("%zu classes: %zu are converted, %zu come back\n", n_classes, converted, same);
-    assert_true(converted >= 110 && same >= 95);
+    assert_true(converted >= 127 && same >= 116);
     if (counts.failed) fail_msg("%zu cases fail", counts.failed);
 }
 

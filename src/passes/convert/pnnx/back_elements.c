@@ -43,8 +43,9 @@ static bool operand_text(xir_node *at, size_t i, size_t rank, bool may_be_number
     if (!x) return false;
     if (may_be_number && xir_node_is_constant(at, i) && v_rank(x) <= rank && xir_node_reals(at, i, &v, &count) &&
         count == 1 && fabs(*v) < 0x1p53 + (isinf(*v) ? HUGE_VAL : 0) && number_text(*v, v_element(x), out)) return true;
-    snprintf(out, MOST_NUMBER, "@%zu", *n);
-    in[(*n)++] = x;
+    const size_t place = *n && in[0] == x ? 0 : *n;
+    snprintf(out, MOST_NUMBER, "@%zu", place);
+    if (place == *n) in[(*n)++] = x;
     return true;
 }
 
@@ -59,6 +60,7 @@ static const char *function_of(xir_node *at) {
     if (xir_str_equal(cls, XIR_STR("Div")) || xir_str_equal(cls, XIR_STR("DivideScalar"))) {
         if (xir_node_is(at, "rounding_mode", "NONE")) return "div";
         if (xir_node_is(at, "rounding_mode", "FLOOR")) return "floor_divide";
+        return xir_node_unsupported(at, "a quotient that is rounded towards zero"), NULL;
     } else if (xir_str_equal(cls, XIR_STR("Mod"))) {
         if (xir_node_bool(at, "fmod", false)) return "fmod";
         if (whole) return "remainder";
@@ -67,8 +69,7 @@ static const char *function_of(xir_node *at) {
         if (*beta == 1) return "add";
         if (*beta == -1) return "sub";
     }
-    xir_node_unsupported(at, "this form of it");
-    return NULL;
+    return xir_node_unsupported(at, "this form of it"), NULL;
 }
 
 /* Whether the op is a requantised sum or product. */
@@ -233,6 +234,27 @@ static void put_input(merged *m, xir_value *v) {
     put_text(m, name, (size_t)snprintf(name, sizeof name, "@%zu", i));
 }
 
+/* The number after an @; `p` is moved past it. */
+static size_t operand_at(xir_str text, size_t *p) {
+    size_t i = 0;
+    for ((*p)++; *p < text.size && text.data[*p] >= '0' && text.data[*p] <= '9' && i < 1 << 20; (*p)++)
+        i = 10 * i + (size_t)(text.data[*p] - '0');
+    return i;
+}
+
+/* The op that makes operand i of a formula, if its own formula can stand in its place: nothing else has the result, and
+ * the formula has it once. */
+static xir_op *inner_of(const xir_op *op, xir_str text, size_t i) {
+    size_t times = 0;
+    xir_value *v = i < xir_op_input_count(op) ? xir_op_input(op, (int64_t)i) : NULL;
+    if (!v || !is_used_once(v) || !formula_of(xir_value_op(v)).size) return NULL;
+    for (size_t p = 0; p < text.size;) {
+        if (text.data[p] == '@') times += operand_at(text, &p) == i;
+        else p++;
+    }
+    return times == 1 ? xir_value_op(v) : NULL;
+}
+
 /* The formula of an op; operands that are formulas for this op alone are in its place if `deep`. */
 static void put_formula(merged *m, const xir_op *op, bool deep) {
     const xir_str text = formula_of(op);
@@ -241,14 +263,12 @@ static void put_formula(merged *m, const xir_op *op, bool deep) {
             put_text(m, text.data + p++, 1);
             continue;
         }
-        size_t i = 0;
-        for (p++; p < text.size && text.data[p] >= '0' && text.data[p] <= '9' && i < 1 << 20; p++)
-            i = 10 * i + (size_t)(text.data[p] - '0');
+        const size_t i = operand_at(text, &p);
         xir_value *v = i < xir_op_input_count(op) ? xir_op_input(op, (int64_t)i) : NULL;
-        const xir_op *inner = v ? xir_value_op(v) : NULL;
-        m->fits &= v != NULL;
-        if (deep && m->fits && is_used_once(v) && formula_of(inner).size) put_formula(m, inner, false);
-        else if (m->fits) put_input(m, v);
+        const xir_op *inner = deep ? inner_of(op, text, i) : NULL;
+        if (inner) put_formula(m, inner, false);
+        else if (v) put_input(m, v);
+        else m->fits = false;
     }
 }
 
@@ -259,9 +279,8 @@ static xir_status merge(xir_op *op, bool *changed) {
     size_t n = 0;
     const size_t n_in = xir_op_input_count(op);
     for (size_t i = 0; i < n_in && n_in <= MOST_INPUTS; i++) {
-        xir_value *v = xir_op_input(op, (int64_t)i);
-        xir_op *inner = v ? xir_value_op(v) : NULL;
-        if (v && is_used_once(v) && formula_of(inner).size) gone[n++] = inner;
+        xir_op *inner = inner_of(op, formula_of(op), i);
+        if (inner) gone[n++] = inner;
     }
     if (!n) return XIR_OK;
     put_formula(&m, op, true);
@@ -275,7 +294,7 @@ static xir_status merge(xir_op *op, bool *changed) {
 }
 
 xir_status pnnx_finish(xir_network *net, bool *changed) {
-    xir_status status = XIR_OK;
+    xir_status status = pnnx_drop_lists(net, changed);
     for (xir_op *op = xir_network_first(net), *next; op && !status; op = next) {
         next = xir_op_next(op);
         if (formula_of(op).size) status = merge(op, changed);

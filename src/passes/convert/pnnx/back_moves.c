@@ -2,9 +2,13 @@
 #include <math.h>
 #include "convert/pnnx/pnnx.h"
 
-/* A list of numbers as the file has it: an attribute whose list is computed at run time has an input for it. */
+/* Whether a list is an input that is computed. */
+static bool is_computed(xir_node *at) { return xir_node_has(at, 1) && !xir_node_is_constant(at, 1); }
+
+/* A list of numbers: an attribute, or an input that is constant. */
 static bool fixed_list(xir_node *at, const char *name, xir_ints *out) {
-    if (xir_node_optional_input(at, 1)) return xir_node_unsupported(at, "%s is computed", name);
+    if (xir_node_has(at, 1) && !is_computed(at)) return xir_node_ints(at, 1, out);
+    if (is_computed(at)) return xir_node_unsupported(at, "%s is computed", name);
     if (xir_node_items(at, name, out)) return true;
     return xir_node_unsupported(at, "%s is missing", name);
 }
@@ -12,6 +16,8 @@ static bool fixed_list(xir_node *at, const char *name, xir_ints *out) {
 bool pnnx_back_reshape(xir_node *at) {
     xir_ints shape;
     xir_value *x = xir_node_input(at, 0);
+    if (is_computed(at))
+        return xir_node_becomes_foreign(at, INS(x, pnnx_listed(at, xir_node_input(at, 1))), NO_SETS);
     if (!x || !fixed_list(at, "shape", &shape)) return false;
     for (size_t i = 0; i < shape.n; i++) if (shape.v[i] == 0) return xir_node_unsupported(at, "a dim of 0");
     return xir_node_becomes_foreign(at, INS(x), SETS(LIST("shape", &shape)));
@@ -34,7 +40,14 @@ bool pnnx_back_squeeze(xir_node *at) {
 bool pnnx_back_expand(xir_node *at) {
     xir_ints sizes;
     xir_value *x = xir_node_input(at, 0);
-    return x && fixed_list(at, "sizes", &sizes) && xir_node_becomes_foreign(at, INS(x), SETS(LIST("sizes", &sizes)));
+    if (is_computed(at))
+        return xir_node_becomes_foreign(at, INS(x, pnnx_listed(at, xir_node_input(at, 1))), NO_SETS);
+    if (!x || !fixed_list(at, "sizes", &sizes)) return false;
+    for (size_t i = 0; i < v_rank(x) && v_rank(x) <= sizes.n; i++) {   /* a 1 keeps a dim, too */
+        int64_t *size = &sizes.v[sizes.n - v_rank(x) + i];
+        if (*size == 1) *size = -1;
+    }
+    return xir_node_becomes_foreign(at, INS(x), SETS(LIST("sizes", &sizes)));
 }
 
 bool pnnx_back_tile(xir_node *at) {
@@ -84,11 +97,27 @@ static xir_value *turned(xir_node *at, xir_value *x, xir_ints *begin, xir_ints *
     return op ? xir_op_output(op, 0) : NULL;
 }
 
+/* A slice whose bounds are computed: the starts of all dims, then their ends. */
+static bool sliced_by(xir_node *at, xir_value *x, xir_value *bounds) {
+    xir_ints steps;
+    if (xir_node_failed(at) || !x || !xir_node_items(at, "stride", &steps)) return false;
+    for (size_t i = 0; i < steps.n; i++)
+        if (steps.v[i] < 1) return xir_node_unsupported(at, "computed bounds backward");
+    const size_t n = steps.n;
+    xir_value *starts = pnnx_slice_listed(at, bounds, 0, n), *ends = pnnx_slice_listed(at, bounds, n, n);
+    const xir_ints dims = xir_node_series(at, 0, n), none = xir_node_make_ints(at, n, PNNX_END);
+    if (xir_node_failed(at)) return false;
+    return xir_node_becomes_foreign(at, INS(x, NULL, NULL, NULL, starts, ends),
+                                    SETS(LIST("dims", &dims), LIST("steps", &steps), LIST("selects", &none)));
+}
+
 bool pnnx_back_slice(xir_node *at) {
     xir_ints begin, end, step;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !fixed_list(at, "begin", &begin) || !fixed_list(at, "end", &end) || !fixed_list(at, "stride", &step))
-        return false;
+    if (is_computed(at)) return sliced_by(at, x, xir_node_input(at, 1));
+    if (!x || !fixed_list(at, "begin", &begin) || !xir_node_items(at, "end", &end) ||
+        !xir_node_items(at, "stride", &step)) return false;
+    if (xir_node_has(at, 1) && begin.n == 2 * step.n) end.v = begin.v + step.n, begin.n = end.n = step.n;
     x = turned(at, x, &begin, &end, &step);
     if (!x) return false;
     clip(&begin), clip(&end);

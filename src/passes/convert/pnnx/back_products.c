@@ -58,8 +58,9 @@ bool pnnx_back_sdpa(xir_node *at) {
     if (xir_node_failed(at)) return false;
     if (v_rank(q) != 4) return xir_node_unsupported(at, "heads in the last dim");
     if (xir_node_real(at, "softcap", 0) != 0) return xir_node_unsupported(at, "capped scores");
-    if (xir_node_bool(at, "is_causal", false)) return xir_node_unsupported(at, "a causal mask");
-    xir_set sets[4] = { REAL("dropout_p", 0), XIR_SETB("is_causal", false) };
+    const bool causal = xir_node_bool(at, "is_causal", false);
+    if (causal && mask) return xir_node_unsupported(at, "a causal mask and another one");
+    xir_set sets[4] = { REAL("dropout_p", 0), XIR_SETB("is_causal", causal) };
     size_t n = 2;
     if (v_dim(q, 1) != v_dim(k, 1)) sets[n++] = (xir_set)XIR_SETB("enable_gqa", true);
     if (xir_node_attr(at, "scale")) sets[n++] = (xir_set)REAL("scale", xir_node_real(at, "scale", 1));

@@ -99,6 +99,7 @@ bool pnnx_back_recurrent(xir_node *at) {
     if (c.gates == 1) sets[n++] = (xir_set)WORD("nonlinearity", xir_str_of(relu ? "relu" : "tanh"));
     const xir_value *y = xir_op_output(at->op, 0);
     const xir_ints dims = xir_node_dims(at, y);
+    if (dims.n != 4) return xir_node_unsupported(at, "other dims");
     const int64_t joined[] = { dims.v[0], dims.v[2], c.directions * c.hidden },
                   apart[] = { dims.v[0], dims.v[2], c.directions, c.hidden };
     if (dims.v[0] < 0 || dims.v[2] < 0) return xir_node_unsupported(at, "open dims");

@@ -31,9 +31,8 @@ static xir_value *padded_before(xir_node *at, xir_value *x, bool *padded) {
 bool pnnx_back_conv(xir_node *at) {
     xir_value *x = row_back_input(at, 0), *kernel = row_back_input(at, 1), *bias = xir_node_optional_input(at, 2);
     if (xir_node_failed(at) || !x || !kernel) return false;
-    if (!is_module(at)) return row_becomes(at, INS(x, kernel, bias), NO_SETS);
-    if (!xir_value_is_params(kernel)) return xir_node_unsupported(at, "the kernel is computed");
-    const bool transposed = at->to->slots[1].order.data[0] == 'I';
+    if (is_module(at) && !xir_value_is_params(kernel)) return xir_node_unsupported(at, "the kernel is computed");
+    const bool transposed = at->to->slots[1].order.data[0] == 'I';   /* OI or IO */
     const int64_t groups = xir_node_int(at, "groups", 1), first = v_dim(kernel, 0), second = v_dim(kernel, 1);
     const xir_ints dims = xir_node_dims(at, kernel);
     if (xir_node_failed(at)) return false;
@@ -41,6 +40,9 @@ bool pnnx_back_conv(xir_node *at) {
     bool padded = false;
     x = transposed ? x : padded_before(at, x, &padded);
     if (!x) return false;
+    if (!is_module(at))
+        return row_becomes(at, INS(x, kernel, bias),
+                           (xir_sets){ (const xir_set[]){ LIST("padding", &zeros) }, padded ? 1 : 0 });
     if (padded)
         return row_becomes(at, INS(x, kernel, bias),
                            SETS(XIR_SETB("bias", bias != NULL), INT("in_channels", second * groups),

@@ -59,6 +59,12 @@ xir_value *pnnx_constant(xir_node *at, xir_value *params);
 xir_status pnnx_finish(xir_network *net, bool *changed);
 /* PyTorch's word for an element type, "torch.float"; NULL: it has none. */
 const char *pnnx_element_word(xir_context *ctx, const xir_type *element);
+/* A list that is computed, of 64-bit integers in one dim, as the formula of an operator; n items of one from `first`
+ * on, as the bounds of a slice. NULL after a failure. */
+xir_value *pnnx_listed(xir_node *at, xir_value *v);
+xir_value *pnnx_slice_listed(xir_node *at, xir_value *v, size_t first, size_t n);
+/* Removes what computes numbers that nothing uses any more. */
+xir_status pnnx_drop_lists(xir_network *net, bool *changed);
 /* The letters of feature maps with `rank` dims; empty for other ranks. */
 xir_str pnnx_map_order(size_t rank);
 
@@ -67,7 +73,8 @@ xir_str pnnx_map_order(size_t rank);
     BACK(reduce) BACK(einsum) BACK(batch_norm) BACK(instance_norm) BACK(group_norm) BACK(layer_norm) BACK(prelu)       \
     BACK(normalize) BACK(reshape) BACK(permute) BACK(squeeze) BACK(expand) BACK(tile) BACK(cat) BACK(slice)            \
     BACK(split) BACK(unbind) BACK(pad) BACK(roll) BACK(index_select) BACK(topk) BACK(sdpa) BACK(resize)                \
-    BACK(grid_sample) BACK(shuffle) BACK(unfold) BACK(recurrent)
+    BACK(grid_sample) BACK(shuffle) BACK(unfold) BACK(recurrent)                                                             \
+    BACK(index_put) BACK(non_zero) BACK(arange) BACK(full)
 #define BACK(name) xir_convert_fn pnnx_back_##name;
 PNNX_BACKS(BACK)
 #undef BACK

@@ -1,6 +1,7 @@
 /* Matrix products and attention. */
 #include <math.h>
 #include "convert/pnnx/pnnx.h"
+#include "convert/simpler.h"
 
 bool pnnx_linear(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *weight = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 2);
@@ -29,43 +30,6 @@ bool pnnx_einsum(xir_node *at) {
 
 /* ---- attention -------------------------------------------------------------------------------------------------- */
 
-/* A mask as addends: a bool mask is -inf where attention is forbidden. */
-static xir_value *mask_addends(xir_node *at, xir_value *mask, const xir_type *element, bool forbids) {
-    if (!mask || xir_type_kind_of(v_element(mask)) != XIR_TYPE_BOOL) return mask;
-    xir_value *zero = xir_node_scalar(at, element, 0), *never = xir_node_scalar(at, element, -INFINITY);
-    return xir_node_make(at, "Where", INS(forbids ? never : zero, forbids ? zero : never, mask), NO_SETS);
-}
-
-/* softmax(q k^T scale + mask) v over the last two dims. The weights are in *weights. */
-static xir_value *attended(xir_node *at, xir_value *q, xir_value *k, xir_value *v, double scale, xir_value *mask,
-                           xir_value **weights) {
-    if (xir_node_failed(at) || !q || !k || !v) return NULL;
-    const size_t rank = v_rank(k);
-    xir_ints order = xir_node_series(at, 0, rank);
-    if (!order.v || rank < 2) return xir_node_unsupported(at, "vectors"), NULL;
-    order.v[rank - 1] = (int64_t)rank - 2, order.v[rank - 2] = (int64_t)rank - 1;
-    xir_value *scores = pnnx_product_of(at, xir_node_scaled(at, q, scale),
-                                        xir_node_transposed(at, k, order.v, rank, NULL));
-    if (mask) scores = xir_node_sum(at, scores, mask, 1, 1);
-    *weights = pnnx_softmax(at, "Softmax", scores, (int64_t)rank - 1);
-    return pnnx_product_of(at, *weights, v);
-}
-
-/* 0 where a row of q may look at a row of k, up to its own number; else -inf. */
-static xir_value *causal_mask(xir_node *at, const xir_value *q, const xir_value *k) {
-    const size_t rank = v_rank(q);
-    if (rank < 2 || v_rank(k) < 2) return xir_node_unsupported(at, "vectors"), NULL;
-    if (!xir_node_need_dims(at, q, rank - 2, rank - 1) ||
-        !xir_node_need_dims(at, k, v_rank(k) - 2, v_rank(k) - 1)) return NULL;
-    const xir_ints dims = { (int64_t[]){ v_dim(q, rank - 2), v_dim(k, v_rank(k) - 2) }, 2 };
-    const int64_t n = product_of(&dims, 0, 2);
-    if (n < 0 || n > PNNX_MOST_LISTED) return xir_node_unsupported(at, "a very large mask"), NULL;
-    double *v = arena_take(&at->c->scratch, ((size_t)n + 1) * sizeof *v);
-    if (!v) return node_no_memory(at), NULL;
-    for (int64_t i = 0; i < n; i++) v[i] = i % dims.v[1] <= i / dims.v[1] ? 0 : -INFINITY;
-    return xir_node_constant(at, v_element(q), &dims, v, (size_t)n);
-}
-
 bool pnnx_sdpa(xir_node *at) {
     xir_value *q = xir_node_input(at, 0), *k = xir_node_input(at, 1), *v = xir_node_input(at, 2), *weights;
     xir_value *mask = xir_node_optional_input(at, 3);
@@ -74,21 +38,17 @@ bool pnnx_sdpa(xir_node *at) {
     if (rank < 2 || v_rank(k) != rank) return xir_node_unsupported(at, "%zu dims", rank);
     const bool causal = xir_node_bool(at, "is_causal", false);
     if (causal && mask) return xir_node_invalid(at, XIR_E_INVALID, "input/3", "a mask, but is_causal makes one");
-    if (causal && !(mask = causal_mask(at, q, k))) return false;
+    if (causal && !(mask = attention_causal(at, q, k))) return false;
     if (!xir_node_need_dims(at, q, rank - 1, rank)) return false;
     if (xir_node_bool(at, "enable_gqa", false)) {   /* each head of k and v serves several of q */
-        if (rank < 3 || !xir_node_need_dims(at, q, rank - 3, rank - 2) ||
-            !xir_node_need_dims(at, k, rank - 3, rank - 2))
+        if (rank < 3 || !xir_node_need_dims(at, q, rank - 3, rank - 2))
             return xir_node_unsupported(at, "groups of unknown size");
-        const int64_t heads = v_dim(q, rank - 3), groups = v_dim(k, rank - 3);
-        if (groups < 1 || heads % groups || heads > 1 << 16)
-            return xir_node_unsupported(at, "groups that do not divide the heads");
-        xir_ints places = xir_node_make_ints(at, (size_t)heads, 0);
-        for (size_t i = 0; i < places.n; i++) places.v[i] = (int64_t)i / (heads / groups);
-        if (heads != groups) k = pnnx_taken(at, k, rank - 3, &places), v = pnnx_taken(at, v, rank - 3, &places);
+        k = attention_repeated(at, k, v_dim(q, rank - 3));
+        v = attention_repeated(at, v, v_dim(q, rank - 3));
     }
     const double scale = xir_node_real(at, "scale", 1 / sqrt((double)v_dim(q, rank - 1)));
-    return xir_node_result(at, 0, attended(at, q, k, v, scale, mask_addends(at, mask, v_element(q), false), &weights));
+    mask = attention_addends(at, mask, v_element(q), false);
+    return xir_node_result(at, 0, attention_of(at, q, k, v, scale, 0, mask, &weights));
 }
 
 /* The inputs of nn.MultiheadAttention by position of its row. */
@@ -170,12 +130,12 @@ bool pnnx_attention(xir_node *at) {
         rows++;
     }
     for (size_t i = 0; i < 3; i++) p[i] = in_heads(at, p[i], heads);
-    mask = longer_mask(at, mask_addends(at, mask, v_element(x[0]), true), rows);
+    mask = longer_mask(at, attention_addends(at, mask, v_element(x[0]), true), rows);
     if (mask && v_rank(mask) == 3) {   /* one for each head of each sequence */
         const int64_t dims[] = { v_dim(x[0], 0), heads, v_dim(mask, 1), v_dim(mask, 2) };
         mask = pnnx_shaped(at, mask, dims, 4);
     }
-    xir_value *y = attended(at, p[0], p[1], p[2], 1 / sqrt((double)(e / heads)), mask, &weights);
+    xir_value *y = attention_of(at, p[0], p[1], p[2], 1 / sqrt((double)(e / heads)), 0, mask, &weights);
     if (!y) return false;
     y = xir_node_transposed(at, y, back, 4, NULL);
     y = pnnx_shaped(at, y, (int64_t[]){ v_dim(x[0], 0), v_dim(x[0], 1), e }, 3);

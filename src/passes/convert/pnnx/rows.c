@@ -311,16 +311,19 @@ static const xir_convert_row rows[] = {
     WITH_BACK("torch.gather", "2 input index", "1", "dim:i! sparse_grad:bi", "GatherElements", "axis=dim", gather,
             "GatherElements", NULL),
     BY_HOOK("Tensor.index",       "1-2 input indices", "1", "expr:sifbnaA", "Gather or GatherND", NULL, index),
-    BY_HOOK("Tensor.index_put", "2-3 input indices values", "1", "accumulate:bi values:fi", "ScatterND", NULL,
-            index_put),
-    BY_HOOK("torch.masked_select", "2 input mask", "1", "", "NonZero, GatherND", NULL, masked_select),
+    WITH_BACK("Tensor.index_put", "2-3 input indices values", "1", "accumulate:bi values:fi", "ScatterND", NULL,
+            index_put, "ScatterND", pnnx_back_index_put),
+    WITH_BACK("torch.masked_select", "2 input mask", "1", "", "NonZero, GatherND", NULL, masked_select, "NonZero",
+            pnnx_back_non_zero),
     BY_HOOK("torch.scatter_add",  "3 input index src", "1", "dim:i!", "ScatterND", NULL, scatter_add),
 
     /* constants */
-    BY_HOOK("torch.full",  "0-1 size", "1", "dtype:sn fill_value:fib size:I", "ConstantOfShape", NULL, full),
+    WITH_BACK("torch.full", "0-1 size", "1", "dtype:sn fill_value:fib size:I", "ConstantOfShape", NULL, full,
+            "ConstantOfShape", pnnx_back_full),
     BY_HOOK("torch.zeros", "0-1 size", "1", "dtype:sn size:I", "ConstantOfShape", NULL, full),
     BY_HOOK("torch.ones",  "0-1 size", "1", "dtype:sn size:I", "ConstantOfShape", NULL, full),
-    BY_HOOK("torch.arange", "0-3 start end step", "1", "dtype:sn start:if end:if step:if", "Range", NULL, arange),
+    WITH_BACK("torch.arange", "0-3 start end step", "1", "dtype:sn start:if end:if step:if", "Range", NULL, arange,
+            "Range", pnnx_back_arange),
 
     /* recurrent */
     WITH_BACK("nn.LSTM", "1-3 input hx cx", "1-3", CELLS, "LSTM", NULL, recurrent, "LSTM", pnnx_back_recurrent),

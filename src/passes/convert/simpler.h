@@ -1,0 +1,30 @@
+/* Formulas of XIR's classes in terms of simpler ones (simpler.c), and what hooks of dialects share with them. */
+#ifndef PASSES_CONVERT_SIMPLER_H
+#define PASSES_CONVERT_SIMPLER_H
+
+#include "convert/helpers.h"
+
+/* simpler_index.c */
+xir_convert_fn simpler_gather_nd, simpler_cumsum, simpler_pad;
+
+/* Positions in `n` dims of x from dim `batch` on, [..., n], as positions in these dims as one, with those of the batch
+ * dims in front of them: of x as x_flat gives it. Negative positions count from the end. NULL after a failure; all dims
+ * that are indexed must be known. */
+xir_value *make_positions(xir_node *at, xir_value *x, xir_value *indices, size_t batch, size_t n);
+/* x with its first n dims as one. */
+xir_value *make_flat(xir_node *at, xir_value *x, size_t n);
+
+/* attention.c: the parts of an attention, and the formulas of XIR's Attention. */
+xir_convert_fn simpler_attention, simpler_attention_heads;
+
+/* A mask as addends: a bool mask is -inf where attention is forbidden: where it is true, or where it is not. */
+xir_value *attention_addends(xir_node *at, xir_value *mask, const xir_type *element, bool forbids);
+/* 0 where a row of q may look at a row of k, up to its own number; else -inf. */
+xir_value *attention_causal(xir_node *at, const xir_value *q, const xir_value *k);
+/* softmax(cap tanh(q k^T scale / cap) + mask) v over the last two dims; a cap of 0: none. Sets *weights. */
+xir_value *attention_of(xir_node *at, xir_value *q, xir_value *k, xir_value *v, double scale, double cap,
+                        xir_value *mask, xir_value **weights);
+/* Each head of k or v, in the dim before the last two, for each of the heads that it serves. */
+xir_value *attention_repeated(xir_node *at, xir_value *k, int64_t heads);
+
+#endif

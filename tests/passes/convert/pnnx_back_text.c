@@ -1,0 +1,179 @@
+/* What XIR's ops become in PNNX, as the lines of its text: formulas that are merged, lists that are computed, attention
+ * as a whole. Networks are written as in support/story.h; declared shapes and the lines of inputs and outputs are left
+ * out. Each network computes the same after the way back. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xir/pass.h>
+#include <xir/serialize.h>
+#include "support/op_list.h"
+#include "support/story.h"
+
+typedef struct text { char data[1 << 16]; size_t size; } text;
+
+static bool append(void *user, const void *data, size_t size) {
+    text *to = user;
+    if (size >= sizeof to->data - to->size) return false;
+    memcpy(to->data + to->size, data, size);
+    to->data[to->size += size] = '\0';
+    return true;
+}
+
+/* "pnnx.Expression y 1 1 x y expr=abs(@0)", without "#x=(2)f32", one blank between words. */
+static void shorten(text *t) {
+    char *to = t->data, *rest, *line = strtok_r(t->data, "\n", &rest);
+    line = strtok_r(NULL, "\n", &rest);   /* the counts */
+    while ((line = strtok_r(NULL, "\n", &rest))) {
+        if (strncmp(line, "pnnx.Input", 10) == 0 || strncmp(line, "pnnx.Output", 11) == 0) continue;
+        char *words;
+        for (char *w = strtok_r(line, " ", &words); w; w = strtok_r(NULL, " ", &words)) {
+            const size_t n = strlen(w);
+            if (*w == '#' || *w == '$') continue;
+            memmove(to, w, n);
+            to += n;
+            *to++ = ' ';
+        }
+        to[-1] = '\n';
+    }
+    *to = '\0';
+}
+
+static void becomes(const char *story, const char *expected, int line) {
+    static text t;
+    const xir_save_options options = XIR_INIT(xir_save_options, .format = "pnnx", .unchecked = true);
+    xir_network *net = story_net(story), *before = xir_network_clone(net);
+    xir_diags_clear(why);
+    if (xir_pass_run(net, "xir-to-pnnx", "strict", NULL, why)) {
+        xir_diags_print(why, stderr);
+        fail_msg("line %d: it is not converted", line);
+    }
+    t.size = 0;
+    if (xir_network_write(net, append, &t, &options, why)) {
+        xir_diags_print(why, stderr);
+        fail_msg("line %d: it is not written", line);
+    }
+    shorten(&t);
+    if (strcmp(t.data, expected)) fail_msg("line %d: expected\n%sfound\n%s", line, expected, t.data);
+    xir_diags_clear(why);
+    const xir_status status = xir_pass_run(net, "pnnx-to-xir", "strict", NULL, why);
+    if (status) xir_diags_print(why, stderr);
+    assert_int_equal(status, XIR_OK);
+    assert_int_equal(xir_network_infer(net, why), XIR_OK);
+    CHECK_SAME_NUMBERS(net, before);
+    xir_network_free(before);
+    xir_network_free(net);
+}
+#define BECOMES(story, expected) becomes(story, expected, __LINE__)
+
+/* ---- formulas --------------------------------------------------------------------------------------------------- */
+
+static void chains_are_one_formula(void **state) {
+    (void)state;
+    BECOMES("x: 2 3; a = Abs x; b = Sqrt a; c = Exp b; out c",
+            "pnnx.Expression c 1 1 x c expr=exp(sqrt(abs(@0)))\n");
+    BECOMES("x: 2 3; h: 0.5; a = Multiply x h; b = Add a x [beta=-1]; out b",
+            "pnnx.Expression b 1 1 x b expr=sub(mul(@0,0.5),@0)\n");
+}
+
+/* Inputs are numbered by their first place in the formula. */
+static void inputs_keep_their_sides(void **state) {
+    (void)state;
+    BECOMES("x: 2 3; y: 2 3; z: 2 3; a = Abs y; b = Div a x; c = Pow z b; out c",
+            "pnnx.Expression c 3 1 z y x c expr=pow(@0,div(abs(@1),@2))\n");
+    BECOMES("x: 2 3; y: 2 3; a = Multiply y x; b = Add x a; out b",
+            "pnnx.Expression b 2 1 x y b expr=add(@0,mul(@1,@0))\n");
+}
+
+static void results_with_several_uses_stay_operators(void **state) {
+    (void)state;
+    BECOMES("x: 2 3; a = Abs x; b = Exp a; c = Multiply b a; out c",
+            "pnnx.Expression a 1 1 x a expr=abs(@0)\npnnx.Expression c 1 1 a c expr=mul(exp(@0),@0)\n");
+    BECOMES("x: 2 3; a = Abs x; b = Multiply a a; out b",
+            "pnnx.Expression a 1 1 x a expr=abs(@0)\npnnx.Expression b 1 1 a b expr=mul(@0,@0)\n");
+    BECOMES("x: 2 3; a = Abs x; b = Exp a; out a b",
+            "pnnx.Expression a 1 1 x a expr=abs(@0)\npnnx.Expression b 1 1 a b expr=exp(@0)\n");
+}
+
+/* A formula that stands twice in another one would be computed twice, and in a chain 2^n times. */
+static void squares_of_squares_are_not_merged(void **state) {
+    (void)state;
+    BECOMES("x: 2 3; a = Multiply x x; b = Multiply a a; c = Multiply b b; out c",
+            "pnnx.Expression a 1 1 x a expr=mul(@0,@0)\npnnx.Expression b 1 1 a b expr=mul(@0,@0)\n"
+            "pnnx.Expression c 1 1 b c expr=mul(@0,@0)\n");
+}
+
+static void other_operators_are_between_formulas(void **state) {
+    (void)state;
+    BECOMES("x: 2 3; a = Abs x; b = ReLU a; c = Exp b; d = Neg c; out d",
+            "pnnx.Expression a 1 1 x a expr=abs(@0)\nnn.ReLU b 1 1 a b\n"
+            "pnnx.Expression d 1 1 b d expr=neg(exp(@0))\n");
+}
+
+/* Both ways, and the number of operators in between. */
+static size_t there_and_back(xir_network *net, size_t *most_inputs) {
+    xir_network *before = xir_network_clone(net);
+    xir_diags_clear(why);
+    assert_int_equal(xir_pass_run(net, "xir-to-pnnx", "strict", NULL, why), XIR_OK);
+    const size_t n = xir_network_op_count(net) - 2;
+    *most_inputs = 0;
+    for (const xir_op *op = xir_network_first(net); op != xir_network_output_op(net); op = xir_op_next(op))
+        if (xir_op_input_count(op) > *most_inputs) *most_inputs = xir_op_input_count(op);
+    assert_int_equal(xir_pass_run(net, "pnnx-to-xir", "strict", NULL, why), XIR_OK);
+    assert_int_equal(xir_network_infer(net, why), XIR_OK);
+    CHECK_SAME_NUMBERS(net, before);
+    xir_network_free(before);
+    xir_network_free(net);
+    return n;
+}
+
+/* A formula has a length, and a depth, that are read again; longer chains are several. */
+static void long_chains_are_several_formulas(void **state) {
+    enum { OPS = 300 };
+    (void)state;
+    size_t most;
+    xir_network *net = new_net();
+    xir_value *x = argument(net, "x", FP32("**", 2, 3)), *y = x;
+    for (int i = 0; i < OPS; i++) y = add(net, y, x, NULL);
+    results(net, XIR_VALUES(y));
+    const size_t n = there_and_back(net, &most);
+    assert_true(n > 1 && n < OPS / 20);
+}
+
+static void sums_of_many_inputs_are_several_formulas(void **state) {
+    enum { INPUTS = 24 };
+    (void)state;
+    char story[INPUTS * 40];
+    size_t n = 0, most;
+    for (int i = 0; i < INPUTS; i++) n += (size_t)sprintf(story + n, "x%d: 2 3; ", i);
+    for (int i = 1; i < INPUTS; i++)
+        n += (size_t)sprintf(story + n, "s%d = Add %c%d x%d; ", i, i > 1 ? 's' : 'x', i - 1, i);
+    sprintf(story + n, "out s%d", INPUTS - 1);
+    n = there_and_back(story_net(story), &most);
+    assert_true(n > 1 && n < 4 && most > 2 && most <= 16);
+}
+
+/* ---- lists ------------------------------------------------------------------------------------------------------ */
+
+/* What computes a list is in the list. */
+static void computed_lists_are_formulas_of_sizes(void **state) {
+    (void)state;
+    BECOMES("x: 2 3 4; y: 6 2 2; i: params sint64 1 = 0; m: params sint64 1 = -1; s = Shape y; f = Gather s i [axis=0]; "
+            "l = Concat f m [axis=0]; z = Reshape x l [shape=-1,-1 layout=@layout(**)]; "
+            "out z",
+            "pnnx.Expression z.pnnx.Expression 1 1 y z.pnnx.Expression expr=[size(@0,0),-1]\n"
+            "Tensor.reshape z 2 1 x z.pnnx.Expression z\n");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chains_are_one_formula),
+        cmocka_unit_test(inputs_keep_their_sides),
+        cmocka_unit_test(results_with_several_uses_stay_operators),
+        cmocka_unit_test(squares_of_squares_are_not_merged),
+        cmocka_unit_test(other_operators_are_between_formulas),
+        cmocka_unit_test(long_chains_are_several_formulas),
+        cmocka_unit_test(sums_of_many_inputs_are_several_formulas),
+        cmocka_unit_test(computed_lists_are_formulas_of_sizes),
+    };
+    return RUN_GROUP(tests);
+}
