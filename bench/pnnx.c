@@ -1,5 +1,5 @@
 /* PNNX: a text of many operators, read from memory; and a text with an archive of 100 MB of weights, opened and
- * written. */
+ * written; and the operators of the text, converted both ways. */
 #include "reading.h"
 
 #include <fcntl.h>
@@ -150,6 +150,39 @@ static bool put_run(void *state, bench_result *out)
     return reading_put(r->copy_params, r->to, r->size, out);
 }
 
+/* ---- the conversion ------------------------------------------------------------------------------ */
+
+static bool converted(reading *r, const char *pass)
+{
+    return r && r->net && xir_pass_run(r->net, pass, NULL, NULL, r->why) == XIR_OK;
+}
+
+static void *from_setup(const bench_input *in)
+{
+    reading *r = read_setup(in);
+    if (r)
+        r->net = read_text(r);
+    return r && r->net ? r : NULL;
+}
+
+static void *to_setup(const bench_input *in)
+{
+    reading *r = from_setup(in);
+    return converted(r, "pnnx-to-xir") && xir_pass_run(r->net, "layout", "to=nchw", NULL, r->why) == XIR_OK ? r : NULL;
+}
+
+static bool to_run(void *state, bench_result *out)
+{
+    return converted(state, "xir-to-pnnx") && reading_done(state, out);
+}
+
+static bool from_run(void *state, bench_result *out)
+{
+    reading *r = state;
+    out->count = r->ops;
+    return converted(r, "pnnx-to-xir");
+}
+
 const bench_case pnnx_cases[] = {
     { "pnnx-read", NULL, 0, read_setup, read_run, NULL,
       "xir_network_read of PNNX in memory: a chain of nn.Conv2d and F.relu" },
@@ -161,5 +194,7 @@ const bench_case pnnx_cases[] = {
     { "pnnx-save", NULL, BENCH_FOLDER, save_setup, save_run, NULL,
       "xir_network_write and _write_params of it into files, not flushed" },
     { "pnnx-save", "write", BENCH_FOLDER, put_setup, put_run, NULL, "write(2) of the archive" },
+    { "to-pnnx", NULL, 0, to_setup, to_run, NULL, "xir-to-pnnx of a chain of Conv2d and ReLU" },
+    { "to-pnnx", "from", 0, from_setup, from_run, NULL, "pnnx-to-xir of the operators that it becomes" },
     { 0 },
 };

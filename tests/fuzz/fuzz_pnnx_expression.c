@@ -1,13 +1,35 @@
 /* Expressions of PNNX: any bytes are the expression of an operator on tensors of several types, some of open dims. It
- * becomes operations, and the network is valid; or the operator stays, with a finding. Blanks end a word of the file,
- * so they are left out. */
+ * becomes operations, and the network is valid; or the operator stays, with a finding. The operations become operators
+ * again, and these operations: whatever is written can be read. Blanks end a word of the file, so they are left out. */
 #include <string.h>
 #include <xir/convert.h>
+#include <xir/ops.h>
 #include <xir/pass.h>
 #include <xir/serialize.h>
 #include "fuzz.h"
 
 enum { MOST = 4000 };
+
+/* Whether an op other than Input and Output is of a dialect, or not of one. */
+static bool has(const xir_network *net, bool foreign) {
+    const xir_op *op = xir_network_first(net);
+    while (op && (xir_op_is(op, xir_input_class()) || xir_op_is(op, xir_output_class()) ||
+                  xir_class_is_dialect(xir_op_class(op)) != foreign)) op = xir_op_next(op);
+    return op;
+}
+
+/* The way to PNNX and back. */
+static void there_and_back(xir_network *net, xir_diags *why) {
+    must(xir_pass_run(net, "xir-to-pnnx", NULL, NULL, why) == XIR_OK);
+    must(xir_network_validate(net, why) == XIR_OK);
+    const bool whole = !has(net, false);
+    must(whole || xir_diags_count(why) > 0);
+    xir_diags_clear(why);
+    must(xir_pass_run(net, "pnnx-to-xir", NULL, NULL, why) == XIR_OK);
+    must(xir_network_validate(net, why) == XIR_OK);
+    must(!whole || !has(net, true));
+    xir_diags_clear(why);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static size_t runs;
@@ -35,11 +57,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         (void)xir_dialect_check(net, why);
         xir_diags_clear(why);
         const bool converted = xir_pass_run(net, "pnnx-to-xir", NULL, NULL, why) == XIR_OK;
-        const xir_op *op = xir_network_first(net);
-        while (op && !xir_class_is_dialect(xir_op_class(op))) op = xir_op_next(op);
-        must(!op || xir_diags_count(why) > 0);
+        must(!has(net, true) || xir_diags_count(why) > 0);
         xir_diags_clear(why);
         must(!converted || xir_network_validate(net, why) == XIR_OK);
+        if (converted && !has(net, true)) there_and_back(net, why);
         xir_network_free(net);
     }
     xir_diags_free(why);

@@ -82,15 +82,17 @@ static bool fits(xir_node *at, xir_op *op, const convert_class *cls) {
     c->prefix = "";
     c->why = why;
     c->checking = true;
-    bool sound = made.given && (!cls->n_slots || node_find_inputs(&made)) && node_is_sound(&made);
+    bool sound = made.given && (!cls->n_slots || node_find_inputs(&made)) && node_is_sound(&made) &&
+                 convert_check(cls->dialect, &made);
     c->why = before;
     c->checking = checking;
     c->prefix = prefix;
     c->status = status;
     const xir_diag *d = xir_diags_at(why, 0);
     const int size = d && d->message.size < 250 ? (int)d->message.size : 0;
-    const bool memory = !sound && (!d || made.fate == NODE_NO_MEMORY || c->no_memory);   /* no finding: its memory */
-    if (memory) node_no_memory(at);
+    const bool told = d || made.fate == NODE_STAYS;   /* what is not said is that memory is short */
+    if (!sound && (!told || made.fate == NODE_NO_MEMORY || c->no_memory)) node_no_memory(at);
+    else if (!sound && !d) xir_node_unsupported(at, "%.250s", made.reason);
     else if (!sound) xir_node_unsupported(at, "%.*s", size, size ? d->message.data : "");
     xir_diags_free(why);
     return sound;

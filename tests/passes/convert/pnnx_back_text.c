@@ -157,11 +157,38 @@ static void sums_of_many_inputs_are_several_formulas(void **state) {
 /* What computes a list is in the list. */
 static void computed_lists_are_formulas_of_sizes(void **state) {
     (void)state;
-    BECOMES("x: 2 3 4; y: 6 2 2; i: params sint64 1 = 0; m: params sint64 1 = -1; s = Shape y; f = Gather s i [axis=0]; "
-            "l = Concat f m [axis=0]; z = Reshape x l [shape=-1,-1 layout=@layout(**)]; "
+    BECOMES("x: 2 3 4; y: 6 2 2; i: params sint64 1 = 0; m: params sint64 1 = -1; s = Shape y; "
+            "f = Gather s i [axis=0]; l = Concat f m [axis=0]; z = Reshape x l [shape=-1,-1 layout=@layout(**)]; "
             "out z",
             "pnnx.Expression z.pnnx.Expression 1 1 y z.pnnx.Expression expr=[size(@0,0),-1]\n"
             "Tensor.reshape z 2 1 x z.pnnx.Expression z\n");
+}
+
+/* ---- what PNNX cannot say ---------------------------------------------------------------------------------------- */
+
+static void stays(const char *story, const char *reason, int line) {
+    xir_network *net = story_net(story);
+    xir_diags_clear(why);
+    const xir_status status = xir_pass_run(net, "xir-to-pnnx", "strict", NULL, why);
+    if (status != XIR_E_UNKNOWN) fail_msg("line %d: it is converted, status %d", line, status);
+    const xir_diag *d = xir_diags_at(why, 0);
+    char found[500] = "";
+    if (d) snprintf(found, sizeof found, "%.*s", (int)d->message.size, d->message.data);
+    if (!strstr(found, reason)) fail_msg("line %d: expected '%s', found '%s'", line, reason, found);
+    xir_network_free(net);
+}
+#define STAYS(story, reason) stays(story, reason, __LINE__)
+
+static void what_cannot_be_said_stays_with_the_reason(void **state) {
+    (void)state;
+    STAYS("x: 1 1; a = Tile x [dims=3000000000,1]; out a", "not converted: dims does not fit into 32 bits");
+    STAYS("x: 3 1; i: sint64 2 1; u: 2 1; a = ScatterND x i u [reduction=MUL]; out a",
+          "updates that are neither put nor added");
+    STAYS("x: sint64 4; a = Mean x; out a", "a mean of integers");
+    STAYS("b: 1 6 4; s: 1 1 6; a = NonMaxSuppression b s; out a",
+          "NonMaxSuppression 'a' (op 1): not converted: PNNX has no operation for it");
+    STAYS("x: 2 3; n: sint64 2; a = Tile x n [dims=-1,-1]; out a", "dims is computed");
+    STAYS("x: sint32 3; y: sint32 3; a = Div x y [rounding_mode=TRUNC]; out a", "rounded towards zero");
 }
 
 int main(void) {
@@ -174,6 +201,7 @@ int main(void) {
         cmocka_unit_test(long_chains_are_several_formulas),
         cmocka_unit_test(sums_of_many_inputs_are_several_formulas),
         cmocka_unit_test(computed_lists_are_formulas_of_sizes),
+        cmocka_unit_test(what_cannot_be_said_stays_with_the_reason),
     };
     return RUN_GROUP(tests);
 }

@@ -5,7 +5,12 @@
 #include <stdlib.h>
 #include "convert/pnnx/pnnx.h"
 
-enum { MOST_LIST_TEXT = 1 << 10, MOST_LIST_INPUTS = 16, MOST_LIST_DEPTH = 40 };
+enum {
+    MOST_LISTED = 64,           /* items of a list, and parts that it is joined of */
+    MOST_LIST_TEXT = 1 << 10,
+    MOST_LIST_INPUTS = MOST_LISTED,
+    MOST_LIST_DEPTH = 40,       /* operators between an item and what it comes from */
+};
 
 typedef struct listing {
     xir_node  *at;
@@ -112,7 +117,8 @@ static bool step_back(listing *l, xir_value **v, int64_t *i) {
     const xir_op *op = xir_value_op(*v);
     int64_t dim, start = 0, step = 1, index;
     if (is(op, "torch.cat") || is(op, "torch.stack")) {
-        if (!parameter(op, "dim", &dim) || (dim != 0 && dim != -1) || v_rank(*v) != 1) return false;
+        if (!parameter(op, "dim", &dim) || (dim != 0 && dim != -1) || v_rank(*v) != 1 ||
+            xir_op_input_count(op) > MOST_LISTED) return false;
         for (size_t k = 0; k < xir_op_input_count(op); k++) {
             xir_value *part = xir_op_input(op, (int64_t)k);
             const int64_t n = part ? count_of(part) : -1;
@@ -182,16 +188,19 @@ static xir_value *formula_op(listing *l, const xir_ints *dims) {
 xir_value *pnnx_listed(xir_node *at, xir_value *v) {
     const int64_t n = v ? count_of(v) : -1;
     if (xir_node_failed(at) || !v) return NULL;
-    if (n < 1 || n > 64 || !v_is_integer(v)) return xir_node_unsupported(at, "a list of unknown length"), NULL;
+    if (n < 1 || n > MOST_LISTED || !v_is_integer(v)) return xir_node_unsupported(at, "a list of unknown length"), NULL;
     listing *l = arena_take(&at->c->scratch, sizeof *l);
     if (!l) return node_no_memory(at), NULL;
-    *l = (listing){ .at = at, .fits = true };
-    put(l, "[", 1);
-    for (int64_t i = 0; i < n; i++) {
-        if (i) put(l, ",", 1);
-        put_item(l, v, i, 0);
+    for (unsigned depth = 0; depth <= MOST_LIST_DEPTH; depth += MOST_LIST_DEPTH) {   /* the second time, plain items */
+        *l = (listing){ .at = at, .fits = true };
+        put(l, "[", 1);
+        for (int64_t i = 0; i < n; i++) {
+            if (i) put(l, ",", 1);
+            put_item(l, v, i, depth);
+        }
+        put(l, "]", 1);
+        if (l->fits) break;
     }
-    put(l, "]", 1);
     if (xir_node_failed(at)) return NULL;
     if (!l->fits) return xir_node_unsupported(at, "a list of a very long formula"), NULL;
     return formula_op(l, &(xir_ints){ (int64_t[]){ n }, 1 });

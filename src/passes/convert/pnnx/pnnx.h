@@ -16,6 +16,7 @@ enum {
 xir_status pnnx_prepare(xir_network *net, bool *changed);
 bool       pnnx_is_pure(const xir_op *op);
 int64_t    pnnx_number(const xir_op *op);
+bool       pnnx_check(xir_node *at);
 size_t     pnnx_spelled(xir_str type, char *out, size_t room);
 void       pnnx_split_key(xir_str key, xir_str *domain, xir_str *type);
 
