@@ -10,6 +10,7 @@ xir_value *foreign_input(xir_node *at, xir_value *v) {
     if (xir_node_failed(at) || !v || !xir_value_is_params(v) || !convert_needs_constants(b->to)) return v;
     const uint32_t *known = pointer_table_find(&b->constant_of, v);
     if (known) return b->constants[*known];
+    const xir_op *last = xir_op_prev(at->op);
     xir_value *made = b->to->constant(at, v);
     xir_op *op = made ? xir_value_op(made) : NULL;
     if (!made || !op) return xir_node_unsupported(at, "a constant of this kind"), NULL;
@@ -17,10 +18,15 @@ xir_value *foreign_input(xir_node *at, xir_value *v) {
                             sizeof *b->constants);
     done = done && pointer_table_add(&b->constant_of, v, (uint32_t)b->n_constants);
     /* it comes before all nodes, and does not belong to this one */
-    done = done && !xir_op_set_name(op, xir_value_name(v)) && !xir_op_move(op, xir_op_next(b->front));
+    done = done && !xir_op_set_name(op, xir_value_name(v));
+    if (done && xir_value_name(made).size == 0) done = !xir_value_set_name(made, xir_value_name(v));
+    for (xir_op *part = last ? xir_op_next(last) : xir_network_first(at->c->net), *next; done && part != at->op;
+         part = next) {
+        next = xir_op_next(part);
+        done = !xir_op_move(part, xir_op_next(b->front));
+        b->front = part;
+    }
     if (!done) return node_no_memory(at), NULL;
-    if (xir_value_name(made).size == 0 && xir_value_set_name(made, xir_value_name(v))) return node_no_memory(at), NULL;
-    b->front = op;
     b->constants[b->n_constants++] = made;
     return made;
 }

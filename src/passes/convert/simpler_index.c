@@ -1,4 +1,5 @@
 /* Positions in several dims, running sums and mirrored borders, in terms of positions in one dim. */
+#include <math.h>
 #include "convert/simpler.h"
 
 enum { MOST_PLACES = 1 << 22 };
@@ -103,7 +104,27 @@ static int64_t mirrored(int64_t i, int64_t n, bool with_border) {
     return i < n ? i : (with_border ? period - 1 : period) - i;
 }
 
-/* Any Pad but that of a constant: the places that each dim takes. */
+/* x with cells of a constant before and after an axis. */
+static xir_value *joined(xir_node *at, xir_value *x, size_t axis, int64_t before, int64_t after, double value) {
+    xir_ints dims = xir_node_dims(at, x);
+    const xir_ints all = dims;
+    xir_value *parts[3];
+    size_t n = 0;
+    if (xir_node_failed(at)) return NULL;
+    dims.v[axis] = before > after ? before : after;
+    const int64_t count = product_of(&all, 0, all.n);
+    if (count < 0 || count > MOST_PLACES) return xir_node_unsupported(at, "very many cells, or an open dim"), NULL;
+    dims.v[axis] = before;
+    if (before) parts[n++] = xir_node_filled(at, v_element(x), &dims, value);
+    parts[n++] = x;
+    dims.v[axis] = after;
+    if (after) parts[n++] = xir_node_filled(at, v_element(x), &dims, value);
+    if (xir_node_failed(at)) return NULL;
+    return xir_node_make(at, "Concat", (xir_values){ parts, n }, SETS(INT("axis", (int64_t)axis)));
+}
+
+/* A Pad that mirrors takes these places of each dim; one of infinite cells, which formats do not hold as a number, is
+ * joined with them. */
 bool simpler_pad(xir_node *at) {
     xir_ints pads;
     xir_value *x = xir_node_input(at, 0);
@@ -111,7 +132,9 @@ bool simpler_pad(xir_node *at) {
     if (!x || (listed ? !xir_node_is_constant(at, 1) || !xir_node_ints(at, 1, &pads)
                       : !xir_node_items(at, "padding", &pads)))
         return xir_node_unsupported(at, "padding is computed");
-    if (xir_node_is(at, "mode", "CONSTANT")) return xir_node_unsupported(at, "cells of a constant");
+    const bool filled = xir_node_is(at, "mode", "CONSTANT");
+    const double value = xir_node_real(at, "value", 0);
+    if (filled && isfinite(value)) return xir_node_unsupported(at, "cells of %g", value);
     const bool edge = xir_node_is(at, "mode", "REPLICATION"), reflects = xir_node_is(at, "mode", "REFLECTION");
     for (size_t axis = 0; axis < v_rank(x); axis++) {
         const int64_t before = pads.v[2 * axis], after = pads.v[2 * axis + 1], n = v_dim(x, axis);
@@ -119,6 +142,11 @@ bool simpler_pad(xir_node *at) {
         if (before < 0 || after < 0) return xir_node_unsupported(at, "removed elements");
         if (n < 1 || before > MOST_PLACES || after > MOST_PLACES || n > MOST_PLACES)
             return xir_node_unsupported(at, "mirrored elements of an open dim");
+        if (filled) {
+            x = joined(at, x, axis, before, after, value);
+            if (!x) return false;
+            continue;
+        }
         xir_ints places = xir_node_make_ints(at, (size_t)(before + n + after), 0);
         for (size_t i = 0; i < places.n; i++) {
             const int64_t k = (int64_t)i - before;

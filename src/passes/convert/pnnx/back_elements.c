@@ -139,7 +139,24 @@ bool pnnx_back_clamp(xir_node *at) {
     return xir_node_becomes_foreign(at, INS(x), (xir_sets){ sets, 2 });
 }
 
+/* A constant of one element that does not give the result its rank, as a number of 32 bits. */
+static bool number_of(xir_node *at, size_t i, size_t rank, const char *name, xir_set *out) {
+    const double *v;
+    size_t n;
+    xir_value *x = xir_node_input(at, i);
+    if (!x || !xir_node_is_constant(at, i) || v_rank(x) > rank || !xir_node_reals(at, i, &v, &n) || n != 1)
+        return false;
+    const bool real = xir_type_kind_of(v_element(x)) == XIR_TYPE_FLOAT;
+    if (real ? !isfinite(*v) || (double)(float)*v != *v : !v_is_integer(x) || fabs(*v) >= PNNX_END) return false;
+    *out = real ? (xir_set)REAL(name, *v) : (xir_set)INT(name, (int64_t)*v);
+    return true;
+}
+
 bool pnnx_back_compare(xir_node *at) {
+    xir_set other;
+    xir_value *x = xir_node_input(at, 0);
+    if (x && !xir_value_is_params(x) && number_of(at, 1, v_rank(x), "other", &other))
+        return xir_node_becomes_foreign(at, INS(x), (xir_sets){ &other, 1 });
     return xir_node_becomes_foreign(at, INS(xir_node_input(at, 0), xir_node_input(at, 1)), NO_SETS);
 }
 
@@ -185,14 +202,25 @@ static bool scalar_text(const xir_value *v, char out[MOST_NUMBER]) {
     return fabs(real) < 0x1p53 && number_text(real, element, out);
 }
 
-/* PNNX has no weights of rank 0: a scalar is an expression. */
+/* PNNX has no weights of rank 0: a scalar is an expression, or the element of a weight with one. */
 xir_value *pnnx_constant(xir_node *at, xir_value *v) {
     char text[MOST_NUMBER];
     const xir_type *type = xir_value_type(v);
     const xir_values none = { NULL, 0 };
-    xir_op *op = scalar_text(v, text)
-        ? xir_node_make_foreign(at, "pnnx::pnnx.Expression", none, SETS(WORD("expr", xir_str_of(text))), &type, 1)
-        : xir_node_make_foreign(at, "pnnx::pnnx.Attribute", none, SETS(OBJ("@data", v)), &type, 1);
+    if (scalar_text(v, text)) {
+        xir_op *op = xir_node_make_foreign(at, "pnnx::pnnx.Expression", none, SETS(WORD("expr", xir_str_of(text))),
+                                           &type, 1);
+        return op ? xir_op_output(op, 0) : NULL;
+    }
+    const xir_ints one = { (int64_t[]){ 1 }, 1 };
+    const bool plain = v_rank(v) > 0;
+    xir_value *data = plain ? v : make_reshaped(at, v, &one);
+    const xir_type *stored = data ? xir_value_type(data) : NULL;
+    xir_op *op = stored ? xir_node_make_foreign(at, "pnnx::pnnx.Attribute", none, SETS(OBJ("@data", data)), &stored, 1)
+                        : NULL;
+    if (!op || plain) return op ? xir_op_output(op, 0) : NULL;
+    op = xir_node_make_foreign(at, "pnnx::Tensor.select", INS(xir_op_output(op, 0)),
+                               SETS(INT("dim", 0), INT("index", 0)), &type, 1);
     return op ? xir_op_output(op, 0) : NULL;
 }
 
@@ -295,6 +323,7 @@ static xir_status merge(xir_op *op, bool *changed) {
 
 xir_status pnnx_finish(xir_network *net, bool *changed) {
     xir_status status = pnnx_drop_lists(net, changed);
+    if (!status) status = pnnx_name_weights(net, changed);
     for (xir_op *op = xir_network_first(net), *next; op && !status; op = next) {
         next = xir_op_next(op);
         if (formula_of(op).size) status = merge(op, changed);

@@ -21,7 +21,10 @@ bool pnnx_back_resize(xir_node *at) {
     const bool nearest = xir_node_is(at, "interpolation", "INTER_NEAREST") ||
         xir_node_is(at, "interpolation", "NEAREST");
     const bool cubic = xir_node_is(at, "interpolation", "BICUBIC");
-    if (xir_node_optional_input(at, 1)) return xir_node_unsupported(at, "the size is computed");
+    if (xir_node_has(at, 1) && !xir_node_is_constant(at, 1)) {   /* of Resize, which does not align corners */
+        const char *how = nearest ? "nearest-exact" : BY_RANK(n, "linear", "bilinear", "trilinear");
+        return row_becomes(at, INS(x, pnnx_listed(at, xir_node_input(at, 1))), SETS(WORD("mode", xir_str_of(how))));
+    }
     const xir_value *y = xir_op_output(at->op, 0);
     const xir_layout *layout = xir_type_layout(xir_value_type(y));
     size = xir_node_make_ints(at, n, 0);

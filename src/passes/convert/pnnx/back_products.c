@@ -47,8 +47,13 @@ bool pnnx_back_einsum(xir_node *at) {
     xir_value **in = arena_take(&at->c->scratch, (at->n_in + 1) * sizeof *in);
     if (!in) return node_no_memory(at);
     for (size_t i = 0; i < at->n_in; i++) in[i] = xir_node_input(at, i);
-    return xir_node_becomes_foreign(at, (xir_values){ in, at->n_in },
-                                    SETS(WORD("equation", xir_node_text(at, "equation", ""))));
+    const xir_str equation = xir_node_text(at, "equation", "");
+    char *text = arena_take(&at->c->scratch, equation.size + 1);
+    size_t n = 0;
+    if (!text) return node_no_memory(at);
+    for (size_t i = 0; i < equation.size; i++)   /* blanks end a word of the file, and mean nothing */
+        if (equation.data[i] != ' ') text[n++] = equation.data[i];
+    return xir_node_becomes_foreign(at, (xir_values){ in, at->n_in }, SETS(WORD("equation", ((xir_str){ text, n }))));
 }
 
 /* Heads in dim 1; without a cap and a mask of its own. */

@@ -118,7 +118,22 @@ static bool is_short(const xir_any *any) {
     return true;
 }
 
+/* Elements that PyTorch has, and dims of 32 bits. */
+static bool is_known(xir_node *at, const xir_value *v) {
+    if (!v || !xir_type_as_tensor(xir_value_type(v))) return true;
+    if (!pnnx_element_word(xir_node_context(at), v_element(v)))
+        return xir_node_unsupported(at, "elements that PyTorch does not have");
+    for (size_t i = 0; i < v_rank(v); i++)
+        if (v_dim(v, i) > INT32_MAX) return xir_node_unsupported(at, "a dim that does not fit into 32 bits");
+    return true;
+}
+
 bool pnnx_check(xir_node *at) {
+    if (!at->c->back.to) return true;
+    for (size_t i = 0; i < xir_op_input_count(at->op); i++)
+        if (!is_known(at, xir_op_input(at->op, (int64_t)i))) return false;
+    for (size_t i = 0; i < xir_op_output_count(at->op); i++)
+        if (!is_known(at, xir_op_output(at->op, (int64_t)i))) return false;
     const xir_map *extra = xir_op_extra(at->op);
     for (size_t i = 0; extra && i < extra->size; i++) {
         const xir_str key = extra->entries[i].key;

@@ -66,6 +66,8 @@ xir_value *pnnx_listed(xir_node *at, xir_value *v);
 xir_value *pnnx_slice_listed(xir_node *at, xir_value *v, size_t first, size_t n);
 /* Removes what computes numbers that nothing uses any more. */
 xir_status pnnx_drop_lists(xir_network *net, bool *changed);
+/* Gives operators with weights names of their own. */
+xir_status pnnx_name_weights(xir_network *net, bool *changed);
 /* The letters of feature maps with `rank` dims; empty for other ranks. */
 xir_str pnnx_map_order(size_t rank);
 

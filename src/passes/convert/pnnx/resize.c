@@ -119,7 +119,7 @@ static bool resize_open(xir_node *at, xir_value *x, resize_mode mode, bool corne
     list_items to = make_items(at, n, 0);
     const char *word = mode == LINEAR ? "INTER_LINEAR" : "INTER_NEAREST";
     const xir_sets sets = SETS(LIST("dsize", &sizes), WORD("interpolation", xir_str_of(word)));
-    if (xir_node_has(at, 1) && mode == LINEAR && !corners && to.v) {
+    if (xir_node_has(at, 1) && (mode == LINEAR || mode == NEAREST_EXACT) && !corners && to.v) {
         if (!read_items_of(at, NULL, 1, &to) || to.n != n) return xir_node_unsupported(at, "an image of unknown size");
         xir_value *y = make_listed(at, "Resize", xir_node_channels_last(at, x), &to, sets);
         return xir_node_result(at, 0, y ? xir_node_channels_second(at, y) : NULL);
@@ -144,6 +144,15 @@ static bool resize_open(xir_node *at, xir_value *x, resize_mode mode, bool corne
     return xir_node_result(at, 0, y ? xir_node_channels_second(at, y) : NULL);
 }
 
+/* Whether the size is an input whose numbers are not known. */
+static bool size_is_computed(xir_node *at) {
+    xir_ints size;
+    if (!xir_node_has(at, 1) || xir_node_is_constant(at, 1)) return false;
+    if (!conversion_ints(at->c, xir_node_input(at, 1), &size)) return true;
+    for (size_t i = 0; i < size.n; i++) if (size.v[i] == OPEN_ITEM) return true;
+    return false;
+}
+
 bool pnnx_resize(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     resize_mode mode;
@@ -155,6 +164,7 @@ bool pnnx_resize(xir_node *at) {
     if (rank < 3 || rank > 5) return xir_node_unsupported(at, "an input of %zu dims", rank);
     for (size_t k = 0; k < n; k++)
         if (v_dim(x, 2 + k) < 0 && pnnx_is_none(at, "size")) return resize_open(at, x, mode, corners);
+    if (size_is_computed(at)) return resize_open(at, x, mode, corners);
     if (!xir_node_need_dims(at, x, 2, SIZE_MAX) || !read_axes(at, x, corners, axes, n)) return false;
     bool plain = n == 2;   /* what Upsample computes */
     for (size_t k = 0; k < n; k++) {
