@@ -31,6 +31,8 @@ typedef struct xir_limits {
     uint32_t max_expr_weight;  /* terms and atoms in all, inner ones too; default 192, greatest 4096           */
     uint32_t max_expr_text;    /* bytes of a text that is read; default 262144                                 */
     uint32_t max_symbols;      /* of one network; default 10^6                                                 */
+    uint64_t max_ops;          /* of one file, including those inside others; default 10^9                     */
+    uint64_t max_elements;     /* of one parameter of a file; default 2^40                                     */
 } xir_limits;
 
 /* Returns a context with all built-in classes, or NULL if memory runs out. `allocator` is copied and may be NULL, which

@@ -69,7 +69,8 @@ XIR_API xir_status xir_format_set_params(const xir_format_reading *how, xir_valu
 
 enum {
     XIR_WRITE_INDENT    = 1,   /* for human readers; only passed to formats with XIR_FORMAT_INDENTS            */
-    XIR_WRITE_NO_PARAMS = 2    /* only the structure                                                           */
+    XIR_WRITE_NO_PARAMS = 2,   /* only the structure                                                           */
+    XIR_WRITE_PLAIN     = 4    /* not scrambled; only passed to formats with XIR_FORMAT_PLAINS                  */
 };
 
 /* A file that is being written. May grow at its end. */
@@ -98,7 +99,8 @@ enum {
     XIR_FORMAT_TEXT    = 1,   /* findings have lines and columns                                               */
     XIR_FORMAT_INDENTS = 2,   /* can be indented for human readers: xir_save_options.indent                    */
     XIR_FORMAT_ALIGNS  = 4,   /* aligns parameters in the file: xir_save_options.align                         */
-    XIR_FORMAT_DIALECT = 8    /* holds only operators of a dialect of its own: writing refuses others          */
+    XIR_FORMAT_DIALECT = 8,   /* holds only operators of a dialect of its own: writing refuses others          */
+    XIR_FORMAT_PLAINS  = 16   /* may be scrambled: xir_save_options.plain                                      */
 };
 
 /* The description of a format. It must be constant and live as long as the context. It may grow at its end. A function

@@ -29,6 +29,7 @@
 #include <xir/nnb.h>
 #include <xir/pnnx.h>
 #include <xir/array.h>
+#include <xir/tsm.h>
 #include <xir/exec.h>
 #include <xir/pass.h>
 #include <xir/pattern.h>

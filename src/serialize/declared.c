@@ -105,6 +105,7 @@ static bool write_watched(void *user, const void *data, size_t size) {
 static xir_format_writing writing_of(const format_writing *how, watched_write *w) {
     unsigned flags = how->no_params ? XIR_WRITE_NO_PARAMS : 0;
     if (how->flags & XIR_SAVE_INDENT) flags |= XIR_WRITE_INDENT;
+    if (how->plain) flags |= XIR_WRITE_PLAIN;
     return (xir_format_writing){
         .size = sizeof(xir_format_writing), .flags = flags, .format = how->format->decl, .path = how->path,
         .align = how->align,

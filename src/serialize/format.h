@@ -27,6 +27,7 @@ typedef struct format_writing {
     const char   *path;      /* for findings; may be ""                                                       */
     unsigned      flags;     /* XIR_SAVE_INDENT                                                               */
     uint32_t      align;     /* of payloads, in formats that align them: a power of two                        */
+    bool          plain;     /* not scrambled, in formats that may be                                          */
     bool          no_params; /* the structure alone; params_bytes and params_md5 are as if with parameters     */
     bool          digest_set;      /* params_bytes and params_md5 of the network describe the file just written */
     xir_write_fn *write;     /* if it stops, the result is XIR_E_IO; the caller adds the finding              */
@@ -86,8 +87,9 @@ static inline int place_order(xir_str a, xir_str b) {
     return (a.size > b.size) - (a.size < b.size);
 }
 
-extern const format format_json, format_flat, format_msgpack, format_onnx, format_pnnx, format_nnb, format_c;
+extern const format format_json, format_flat, format_msgpack, format_onnx, format_pnnx, format_nnb, format_c,
+                    format_tsm;
 /* Detected but not read (sight.c). */
-extern const format format_tsm, format_deepx;
+extern const format format_deepx;
 
 #endif

@@ -36,7 +36,8 @@ xir_status xir_context_format_at(xir_context *ctx, size_t i, xir_format_info *ou
     const xir_format_info info = {
         .name = f.name, .meaning = f.meaning, .suffixes = f.suffixes, .reads = f.read, .writes = f.write,
         .pair = f.params_found, .text = f.traits & XIR_FORMAT_TEXT, .indents = f.traits & XIR_FORMAT_INDENTS,
-        .aligns = f.traits & XIR_FORMAT_ALIGNS, .dialect = f.traits & XIR_FORMAT_DIALECT };
+        .aligns = f.traits & XIR_FORMAT_ALIGNS, .dialect = f.traits & XIR_FORMAT_DIALECT,
+        .plains = f.traits & XIR_FORMAT_PLAINS };
     return sized_fill(SIZED(xir_format_info, suffixes), out, &info, why);
 }
 

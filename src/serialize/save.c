@@ -77,7 +77,7 @@ static bool begin(saving *s, const xir_save_options *options, xir_status *status
 static format_writing writing_of(const saving *s, xir_write_fn *write, void *user) {
     return (format_writing){
         .format = &s->format, .path = s->path ? s->path : "", .flags = s->o.indent ? XIR_SAVE_INDENT : 0,
-        .align = s->o.align,
+        .align = s->o.align, .plain = s->o.plain,
         .no_params = s->o.no_params, .write = write, .user = user, .why = s->why };
 }
 

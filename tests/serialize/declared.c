@@ -217,7 +217,7 @@ static void a_stream_is_detected_when_it_has_ended(void **state) {
     check_finding(XIR_E_SYNTAX, "not a twin");
     s = (stream){ "\0\0\0\0\x29\x09\x91\x19", 8, 0 };
     assert_null(xir_network_read_stream(ctx, stream_read, &s, XIR_STR("piped"), NULL, why));
-    check_finding(XIR_E_UNSUPPORTED, "tsm cannot be read");
+    check_finding(XIR_E_CORRUPT, "expected a header of 128 bytes, found 8");
 }
 
 /* ---- what lies next to a file ----------------------------------------------------------------------------------- */

@@ -289,7 +289,7 @@ void unload(loaded *l);
 /* What every command that saves takes on its command line. */
 typedef struct save_options {
     const char *to, *out_params, *align;
-    bool        indent;
+    bool        indent, plain;
 } save_options;
 extern save_options save_args;
 #define OUT_PARAMS_OPTION                                                                                             \
@@ -299,6 +299,7 @@ extern save_options save_args;
 #define ALIGN_OPTION                                                                                                  \
     { "align", "N", WORD_TEXT, &save_args.align,                                                                      \
       "fb: the offset of each parameter is a multiple of N, a power of two (4096)" }
+#define PLAIN_OPTION { "plain", NULL, WORD_NONE, &save_args.plain, "tsm: write a scrambled container plain" }
 #define TO_OPTION                                                                                                     \
     { "to", "FORMAT", WORD_FORMAT, &save_args.to,                                                                     \
       "the format of the output, whatever its name: json, imodel, fb, or one of a plug-in" }

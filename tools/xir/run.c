@@ -31,10 +31,25 @@ static void ports_free(ports *p) {
     free(p->values);
 }
 
+/* A file of TensorStack, by its name. It must have one tensor. */
+static xir_array *load_tensor(const char *path, xir_diags *why) {
+    xir_array *arrays[1];
+    size_t n;
+    if (xir_tsm_tensor_load(context, path, arrays, 1, &n, why)) return NULL;
+    if (n == 1) return arrays[0];
+    if (n) xir_array_free(arrays[0]);
+    char sentence[80];
+    snprintf(sentence, sizeof sentence, "the file has %zu tensors: expected one", n);
+    xir_diags_append(why, &(xir_diag){ .severity = XIR_ERROR, .code = XIR_E_INVALID, .file = xir_str_of(path),
+                                       .byte = 0, .message = xir_str_of(sentence) });
+    return NULL;
+}
+
 /* Reads an array; NULL with *code and a finding. */
 static xir_array *load_array(const char *path, int *code, xir_diags *why) {
-    size_t before = xir_diags_count(why);
-    xir_array *array = xir_array_load_npy(context, path, why);
+    const size_t before = xir_diags_count(why), size = strlen(path);
+    const bool tensor = size > 2 && strcmp(path + size - 2, ".t") == 0;
+    xir_array *array = tensor ? load_tensor(path, why) : xir_array_load_npy(context, path, why);
     const xir_diag *d = array ? NULL : xir_diags_at(why, before);
     *code = array ? DONE : d && d->code == XIR_E_UNSUPPORTED ? FAULTY : exit_of(d ? d->code : XIR_E_MEMORY);
     return array;
@@ -477,7 +492,7 @@ static int run(int n, char **operands) {
 
 static const option options[] = {
     { "input", "NAME=F.npy", WORD_FILE, &input_words,
-      "the array of an input; just F.npy if there is one input", .many = true },
+      "the array of an input, also a tensor F.t of TensorStack; just F.npy if there is one input", .many = true },
     BIND_OPTION,
     { "each", NULL, WORD_NONE, &each, "inputs hold many along their first dim: run each, join the outputs" },
     { "seed", "N", WORD_TEXT, &seed_word, "without inputs: the seed of the random ones (0)" },

@@ -34,6 +34,7 @@ static bool has_neighbours(const char *path) {
 
 static bool is_indented(const file_format *f) { return f->indents; }
 static bool is_aligned(const file_format *f) { return f->aligns; }
+static bool is_plain(const file_format *f) { return f->plains; }
 
 /* Options that only some formats have. */
 int check_save(const file_format *to, const char *out, xir_save_options *o) {
@@ -51,6 +52,10 @@ int check_save(const file_format *to, const char *out, xir_save_options *o) {
         return complain_of(MISUSED, out, to->text ? "%s is not indented: --indent is for %s"
                            : "%s is not a text: --indent is for %s", to->name, formats_that(is_indented));
     }
+    if (save_args.plain && !to->plains)
+        return complain_of(MISUSED, out, "nothing is scrambled in %s: --plain is for %s", to->name,
+                           formats_that(is_plain));
+    o->plain = save_args.plain;
     if (!save_args.align) return DONE;
     if (!to->aligns)
         return complain_of(MISUSED, out, "nothing is aligned in %s: --align is for %s", to->name,

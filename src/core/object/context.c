@@ -20,7 +20,8 @@ xir_context *context_make(const xir_allocator *allocator) {
                            .max_depth = 128, .max_values = 1000000,
                            .max_findings = 1000, .max_op_work = 2000000000, .max_work = 2000000000,
                            .max_expr_terms = POLY_TERMS, .max_expr_degree = POLY_DEGREE, .max_expr_depth = 8,
-                           .max_expr_weight = 192, .max_expr_text = 1 << 18, .max_symbols = 1000000);
+                           .max_expr_weight = 192, .max_expr_text = 1 << 18, .max_symbols = 1000000,
+                           .max_ops = 1000000000, .max_elements = (uint64_t)1 << 40);
     arena_init(&ctx->arena, &ctx->alloc);
     text_table_init(&ctx->keys, &ctx->alloc);
     pool_init(&ctx->pool, ctx, &ctx->lock);
@@ -110,6 +111,8 @@ xir_status xir_context_set_limits(xir_context *ctx, const xir_limits *limits, xi
     if (given.max_expr_weight) ctx->limits.max_expr_weight = given.max_expr_weight;
     if (given.max_expr_text) ctx->limits.max_expr_text = given.max_expr_text;
     if (given.max_symbols) ctx->limits.max_symbols = given.max_symbols;
+    if (given.max_ops) ctx->limits.max_ops = given.max_ops;
+    if (given.max_elements) ctx->limits.max_elements = given.max_elements;
     return XIR_OK;
 }
 

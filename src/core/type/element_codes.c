@@ -55,6 +55,45 @@ static const element_code pnnx_rows[] = {
 };
 const element_codes element_codes_pnnx = { pnnx_rows, sizeof pnnx_rows / sizeof pnnx_rows[0] };
 
+/* Each TSM type is stored whole: texts and user-defined types have a width, but no element type. VOID has no bytes, and
+ * a pointer no width that a file could keep: both are 0. */
+static const element_code tsm_rows[] = {
+    [0]  = { "VOID",         0, OTHER,           1 },
+    [1]  = { "INT8",         8, SINT,            1 },
+    [2]  = { "UINT8",        8, UINT,            1 },
+    [3]  = { "INT16",       16, SINT,            1 },
+    [4]  = { "UINT16",      16, UINT,            1 },
+    [5]  = { "INT32",       32, SINT,            1 },
+    [6]  = { "UINT32",      32, UINT,            1 },
+    [7]  = { "INT64",       64, SINT,            1 },
+    [8]  = { "UINT64",      64, UINT,            1 },
+    [9]  = { "FLOAT16",     16, FLOAT(FP16),     1 },
+    [10] = { "FLOAT32",     32, FLOAT(FP32),     1 },
+    [11] = { "FLOAT64",     64, FLOAT(FP64),     1 },
+    [12] = { "PTR",          0, OTHER,           1 },
+    [13] = { "CHAR8",        8, OTHER,           1 },
+    [14] = { "CHAR16",      16, OTHER,           1 },
+    [15] = { "CHAR32",      32, OTHER,           1 },
+    [16] = { "UNKNOWN8",     8, OTHER,           1 },
+    [17] = { "UNKNOWN16",   16, OTHER,           1 },
+    [18] = { "UNKNOWN32",   32, OTHER,           1 },
+    [19] = { "UNKNOWN64",   64, OTHER,           1 },
+    [20] = { "UNKNOWN128", 128, OTHER,           1 },
+    [21] = { "BOOLEAN",      8, ELEMENT_BOOL, 0, 1 },
+    [22] = { "COMPLEX32",   32, OTHER,           2 },
+    [23] = { "COMPLEX64",   64, OTHER,           2 },
+    [24] = { "COMPLEX128", 128, OTHER,           2 },
+    [25] = { "SINK8Q0",      8, OTHER,           1 },
+    [26] = { "SINK8Q1",      8, OTHER,           1 },
+    [27] = { "SINK8Q2",      8, OTHER,           1 },
+    [28] = { "SINK8Q3",      8, OTHER,           1 },
+    [29] = { "SINK8Q4",      8, OTHER,           1 },
+    [30] = { "SINK8Q5",      8, OTHER,           1 },
+    [31] = { "SINK8Q6",      8, OTHER,           1 },
+    [32] = { "SINK8Q7",      8, OTHER,           1 },
+};
+const element_codes element_codes_tsm = { tsm_rows, sizeof tsm_rows / sizeof tsm_rows[0] };
+
 const xir_type *element_code_type(xir_context *ctx, const element_code *e) {
     switch (e ? e->kind : ELEMENT_NONE) {
     case ELEMENT_BOOL:     return xir_type_bool(ctx);

@@ -17,6 +17,7 @@ typedef struct element_codes { const element_code *rows; size_t n; } element_cod
 
 extern const element_codes element_codes_onnx;   /* by TensorProto.DataType        */
 extern const element_codes element_codes_pnnx;   /* by the numbers of PNNX's types */
+extern const element_codes element_codes_tsm;    /* by TensorStack's DTYPE         */
 
 /* Returns NULL if the format has no such code. */
 static inline const element_code *element_code_at(const element_codes *codes, uint64_t code) {

@@ -347,6 +347,7 @@ struct decoder {
     /* a stack of bytes: items of classless lists and maps whose end has not come yet */
     char            *open;
     size_t           open_size, open_room;
+    uint64_t         n_ops;           /* that were read, those inside others too: xir_limits.max_ops */
     uint64_t         values_left;     /* how many more classless values are allowed: xir_limits.max_values */
     bool             has_size;        /* of the input: values_left is known */
     void            *scratch_chunk;

@@ -309,6 +309,8 @@ bool build_op(decoder *d, source *s, op_in *in, const void *body, const xir_map 
     for (size_t i = 0; !in->plan->cls->plain && i < n; i++) {
         if (!refresh_value(d, &inputs[i])) return false;
     }
+    if (d->n_ops++ >= d->ctx->limits.max_ops)
+        return source_fail(s, s->at, XIR_E_LIMIT, "more ops than the limit of %" PRIu64, d->ctx->limits.max_ops);
     xir_op *op = attrs ? op_make(d->net, in->plan->cls, attrs, n) : NULL;
     if (!op || !op_make_outputs(op, in->types.data, in->types.size) || !note_op(d, op)) return trace_memory(&d->trace);
     op->name = net_name(d->net, in->name);

@@ -352,6 +352,11 @@ bool use_value(decoder *d, source *s, const value_in *in, xir_value **out) {
         *out = known;
         return same_value(known, in) || differs(d, s, in, seen ? seen->at : NULL);
     }
+    int64_t elements = 0;
+    if (in->params && in->type && xir_type_elements(in->type, &elements) == XIR_OK &&
+        (uint64_t)elements > d->ctx->limits.max_elements)
+        return source_fail(s, in->at, XIR_E_LIMIT, "v_id %" PRId64 " has %" PRId64 " elements: the limit is %" PRIu64,
+                           in->id, elements, d->ctx->limits.max_elements);
     xir_value *v = in->params ? params_make(d->net, in->type) : value_make_orphan(d->net, in->type);
     if (!v) return trace_memory(&d->trace);
     *out = v;

@@ -100,6 +100,11 @@ bool dialect_no_file(dialect *d, uint64_t byte, const named_fault *fault, const 
 /* ---- Params ---------------------------------------------------------------------------------------------------- */
 
 xir_value *dialect_params(dialect *d, xir_str name, const xir_type *type, blob *data) {
+    int64_t elements = 0;
+    if (!dialect_failed(d) && xir_type_as_tensor(type) && xir_type_elements(type, &elements) == XIR_OK &&
+        (uint64_t)elements > d->ctx->limits.max_elements)
+        DIALECT_FAIL(d, XIR_NO_BYTE, XIR_E_LIMIT, "'%.*s' has %" PRId64 " elements: the limit is %" PRIu64, CLIP(name),
+                     elements, d->ctx->limits.max_elements);
     xir_value *v = dialect_failed(d) ? NULL : params_make(d->net, type);
     if (!v || !dialect_name_value(d, v, name)) {
         blob_release(data);

@@ -1,0 +1,156 @@
+/* A module as a network: the scan (scan.c) lists what is wrong, the order (order.c) is that of execution, and nodes
+ * become ops, Params and inputs (node.c). */
+#include "tsm/tsm.h"
+
+static bool make_inputs(tsm_reader *r) {
+    dialect *d = &r->d;
+    for (uint32_t i = 0; i < r->n_ends[0]; i++) {
+        const uint32_t node = tsm_u32(r->ends[0] + 4 * (size_t)i);
+        dialect_declared declared = { NULL, NULL };
+        if (!tsm_declare_input(r, node, &declared) || !dialect_input(d, dialect_number(node), &declared)) return false;
+    }
+    if (!dialect_make_inputs(d)) return false;
+    for (uint32_t i = 0; i < r->n_ends[0]; i++) {
+        const tsm_node *n = &r->nodes[tsm_u32(r->ends[0] + 4 * (size_t)i)];
+        if (!dialect_name_value(d, &d->net->first->outputs[i], n->name)) return false;
+    }
+    return true;
+}
+
+static bool make_consts(tsm_reader *r) {
+    for (size_t i = 0; i < r->n; i++)
+        if (r->nodes[i].kind == TSM_CONST && !tsm_make_const(r, (uint32_t)i)) return false;
+    return true;
+}
+
+/* A <param> that is not an input, and that no output needs, is an op as well. */
+static bool is_op(const tsm_node *n) {
+    return n->kind == TSM_OP || n->made || (n->kind == TSM_INPUT && !n->listed);
+}
+
+static bool make_ops(tsm_reader *r) {
+    for (size_t i = 0; i < r->n; i++)
+        if (is_op(&r->nodes[r->order[i]]) && !tsm_make_op(r, r->order[i])) return false;
+    return true;
+}
+
+static bool make_outputs(tsm_reader *r) {
+    for (uint32_t i = 0; i < r->n_ends[1]; i++)
+        if (!dialect_output(&r->d, dialect_number(tsm_u32(r->ends[1] + 4 * (size_t)i)), NULL)) return false;
+    return dialect_make_outputs(&r->d);
+}
+
+/* Params that nothing uses are an attribute of the Input op. */
+static bool keep_unused(tsm_reader *r) {
+    dialect *d = &r->d;
+    size_t n = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        r->nodes[i].unused = r->nodes[i].params_value && r->nodes[i].params_value->id < 0;
+        n += r->nodes[i].unused;
+    }
+    if (!n) return true;
+    xir_any *items = arena_take(&d->net->arena, n * sizeof *items);
+    op_more *more = items ? op_need_more(d->net->first) : NULL;
+    if (!more) return trace_memory(&d->trace);
+    n = 0;
+    for (size_t i = 0; i < r->n; i++)
+        if (r->nodes[i].unused && !dialect_any_params(d, r->nodes[i].params_value, &items[n++])) return false;
+    return dialect_tag(d, &more->extra, TSM_ATTR_UNUSED, xir_any_list(items, n));
+}
+
+/* ---- tags -------------------------------------------------------------------------------------------------------- */
+
+/* The places of nodes in the usual order: inputs, unused constants, then each op after the constants that it is the
+ * first to use. write.c lists them in the same way. */
+typedef struct usual_order { xir_any *places; int64_t next; } usual_order;
+
+static void place(usual_order *u, uint32_t i) {
+    if (u->places[i].as.integer < 0) u->places[i].as.integer = u->next++;
+}
+
+static bool keep_order(tsm_reader *r) {
+    usual_order u = { .places = arena_take(&r->d.scratch, (r->n + 1) * sizeof *u.places) };
+    bool same = true;
+    if (!u.places) return trace_memory(&r->d.trace);
+    for (size_t i = 0; i < r->n; i++) u.places[i] = xir_any_int(-1);
+    for (uint32_t i = 0; i < r->n_ends[0]; i++) place(&u, tsm_u32(r->ends[0] + 4 * (size_t)i));
+    for (size_t i = 0; i < r->n; i++)
+        if (r->nodes[i].unused) place(&u, (uint32_t)i);
+    for (size_t k = 0; k < r->n; k++) {
+        const tsm_node *n = &r->nodes[r->order[k]];
+        if (!is_op(n)) continue;
+        for (uint32_t i = 0; i < n->n_inputs; i++) {
+            const uint32_t from = tsm_input(n, i);
+            if (r->nodes[from].params_value) place(&u, from);
+        }
+        place(&u, r->order[k]);
+    }
+    for (uint32_t i = 0; i < r->n_ends[1]; i++) place(&u, tsm_u32(r->ends[1] + 4 * (size_t)i));
+    for (size_t i = 0; i < r->n; i++) same &= u.places[i].as.integer == (int64_t)i;
+    return same || dialect_tag(&r->d, &r->d.net->tags, TSM_TAG_NODES, xir_any_list(u.places, r->n));
+}
+
+static bool keep_header(tsm_reader *r) {
+    static const uint8_t zeros[TSM_USER];
+    const uint32_t fake = tsm_u32(r->module);
+    const uint8_t *user = r->module + TSM_HEADER - TSM_USER;
+    buffer text;
+    if (!fake && memcmp(user, zeros, TSM_USER) == 0) return true;
+    buffer_init(&text, r->d.alloc);
+    tsm_put_digits(&text, user, TSM_USER);
+    const xir_entry entries[] = {
+        { XIR_STR("data"), xir_any_text((xir_str){ text.data, text.size }) },
+        { XIR_STR("fake"), xir_any_int(fake) },
+    };
+    bool ok = text.failed ? trace_memory(&r->d.trace)
+                          : dialect_tag(&r->d, &r->d.net->tags, TSM_TAG_HEADER, xir_any_map(entries, 2));
+    buffer_free(&text);
+    return ok;
+}
+
+/* ---- all --------------------------------------------------------------------------------------------------------- */
+
+/* The framework is a word that the enum does not have. */
+static const dialect_about about = { "tsm", XIR_FRAMEWORK_COUNT, &element_codes_tsm, false };
+
+static bool read_module(tsm_reader *r) {
+    if (!tsm_scan(r)) return false;
+    if (!xir_network_set_text(r->d.net, XIR_TEXT_FRAMEWORK, XIR_STR("TENSORSTACK"))) {
+        return dialect_expect_numbers(&r->d, r->n) && make_inputs(r) && make_consts(r) && make_ops(r) &&
+               make_outputs(r) && keep_unused(r) && keep_order(r) && keep_header(r);
+    }
+    return trace_memory(&r->d.trace);
+}
+
+/* The bytes of `whole` from `at` on are the module. */
+static xir_network *read_at(const format_reading *how, blob *whole, uint64_t at, uint64_t size) {
+    tsm_reader *r = mem_new(context_alloc(how->ctx), sizeof *r);
+    if (!r) {
+        diag_memory(how->why);
+        return NULL;
+    }
+    memset(r, 0, sizeof *r);
+    if (!dialect_begin(&r->d, &about, how, whole)) {
+        mem_free(context_alloc(how->ctx), r, sizeof *r);
+        return NULL;
+    }
+    const xir_allocator *alloc = r->d.alloc;
+    r->module = whole->bytes + at;
+    r->c = (tsm_cursor){ whole->bytes, r->module, r->module + size, &r->d.trace };
+    text_table_init(&r->names, alloc);
+    text_table_init(&r->node_names, alloc);
+    const bool ok = read_module(r);
+    mem_free(alloc, r->nodes, r->node_room * sizeof *r->nodes);
+    text_table_free(&r->names);
+    text_table_free(&r->node_names);
+    dialect_list_free(&r->d, &r->types, sizeof(xir_entry));
+    dialect_list_free(&r->d, &r->more, sizeof(xir_entry));
+    dialect_list_free(&r->d, &r->dims, sizeof(int64_t));
+    xir_network *net = dialect_finish(&r->d, ok);
+    mem_free(alloc, r, sizeof *r);
+    return net;
+}
+
+xir_network *tsm_read(const format_reading *how, blob *whole) {
+    return read_at(how, whole, 0, whole->size);
+}

@@ -1,0 +1,60 @@
+# TSM: a file is shown, checked, converted and compared; it comes back byte for byte, through every format too; faults
+# are refused with their byte.
+. "$SRC/tests/cli/lib.sh"
+
+# The ReLU of docs/tsm.md, from the page itself.
+{
+    printf '\0\0\0\0\051\011\221\031'
+    head -c 120 /dev/zero
+    awk '/^```/ { open = !open; next } open && /^ *[0-9]+  [0-9a-f][0-9a-f] / { print substr($0, 6, 47) }' \
+        "$SRC/docs/tsm.md" | tr -s ' ' '\n' | while read -r byte; do
+        [ -z "$byte" ] || printf "\\$(printf '%03o' "0x$byte")"
+    done
+} >net.tsm
+
+run 0 info net.tsm; quiet; out "format      tsm"; out "framework   TENSORSTACK"; out "tsm::relu"
+run 0 show net.tsm --op y; quiet; out '"_type_key": "tsm::relu"'
+run 0 check net.tsm; out "no fault found"
+cp net.tsm net; run 0 info net; out "format      tsm"   # by its content
+
+for lazy in "" --lazy; do
+    run 0 convert $lazy net.tsm copy.tsm; quiet; same net.tsm copy.tsm
+    run 0 diff $lazy net.tsm copy.tsm
+    for other in json imodel fb; do
+        run 0 convert $lazy net.tsm "between.$other"
+        run 0 convert $lazy "between.$other" back.tsm; same net.tsm back.tsm
+    done
+done
+run 0 info --no-params net.tsm; quiet
+
+# A network of XIR's own operations is not one of TensorStack's.
+run 3 convert "$SRC/tests/cli/data/small.json" no.tsm; err "convert the network to them first"; gone no.tsm
+
+# Refused, with the byte.
+size=$(wc -c <net.tsm)
+head -c $((size - 1)) net.tsm >cut.tsm; run 1 check cut.tsm; err "the number of inputs of a node is 1, but the 3 bytes"
+{ cat net.tsm; printf x; } >more.tsm; run 1 check more.tsm; err "1 bytes follow the last node: expected the end"
+cp net.tsm cycle.tsm; printf '\001' | dd of=cycle.tsm bs=1 seek=$((size - 4)) conv=notrunc 2>/dev/null
+run 1 check cycle.tsm; err "relu 'y' (node 1): input 0 is the node itself"
+printf 'x' | dd of=net bs=1 seek=4 conv=notrunc 2>/dev/null; run 1 show net --from tsm
+err "net@0x4: expected the code 0x19910929"
+
+# A tensor of TensorStack is the input of a run: 1 tensor, FLOAT32, 1x8x8x3.
+cp "$SRC/tests/cli/data/small.json" "$SRC/tests/cli/data/small.raw" .
+head='\012\004\0\0\0\001\0\0\0\010\0\0\0\010\0\0\0\003\0\0\0'
+{ printf "\001\0\0\0$head"; head -c 768 /dev/zero; } >zeros.t
+run 0 run small.json --input zeros.t; quiet; out "output_0  @fp(32) NHWC [1,4,4,4]"
+head -c 100 zeros.t >cut.t; run 1 run small.json --input cut.t
+err "cut.t@0x19: the file ends in the elements of a tensor: expected 192 of 4 bytes each, found 75 bytes"
+{ printf "\002\0\0\0$head"; head -c 768 /dev/zero; printf "$head"; head -c 768 /dev/zero; } >two.t
+run 1 run small.json --input two.t; err "two.t@0x0: the file has 2 tensors: expected one"
+run 3 run small.json --input missing.t; err "missing.t"
+
+# Files of the corpus.
+if [ -n "${XIR_CORPUS-}" ]; then
+    for f in "$XIR_CORPUS"/tsm/*.tsm "$XIR_CORPUS"/tsm/onnxnode/*.tsm; do
+        run 0 convert "$f" real.tsm; same "$f" real.tsm
+        run 0 check "$f"
+    done
+fi
+finish
