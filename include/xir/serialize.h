@@ -137,8 +137,8 @@ typedef struct xir_save_options {
     bool        no_params;   /* only the structure; params_bytes and params_md5 are the same as without this        */
     bool        unchecked;   /* save what validation refuses                                                        */
     bool        indent;      /* json: by four blanks                                                                */
-    uint32_t    align;       /* fb: alignment of each parameter in the file, a power of two; 0: 4096                */
     bool        plain;       /* tsm: a container that was scrambled is written plain                                */
+    uint32_t    align;       /* fb: alignment of each parameter in the file, a power of two; 0: 4096                */
 } xir_save_options;
 
 /* Saves a network to a file. The new file is flushed, then replaces the old one atomically; if anything fails, the old
@@ -165,10 +165,9 @@ typedef struct xir_format_info {
     bool        reads, writes;
     bool        pair;                        /* parameters are in a separate file, not inside                       */
     bool        text;                        /* findings have lines and columns                                     */
-    bool        indents, aligns;             /* the members of xir_save_options that apply to it                    */
+    bool        indents, aligns, plains;     /* the members of xir_save_options that apply to it                    */
     bool        dialect;                     /* holds only operators of a dialect of its own                        */
     const char *name, *meaning, *suffixes;   /* suffixes separated by blanks                                        */
-    bool        plains;                      /* `plain` of xir_save_options applies to it                            */
 } xir_format_info;
 /* Fills `out` with the i-th format of the library. XIR_E_BOUNDS past the last one, XIR_E_ABI. */
 XIR_API xir_status xir_format_at(size_t i, xir_format_info *out, xir_diags *why);

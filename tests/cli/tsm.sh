@@ -6,7 +6,7 @@
 {
     printf '\0\0\0\0\051\011\221\031'
     head -c 120 /dev/zero
-    awk '/^```/ { open = !open; next } open && /^ *[0-9]+  [0-9a-f][0-9a-f] / { print substr($0, 6, 47) }' \
+    awk '/^```/ { open = !open; next } open && /^ *[0-9]+  [0-9a-f][0-9a-f]( |$)/ { print substr($0, 6, 47) }' \
         "$SRC/docs/tsm.md" | tr -s ' ' '\n' | while read -r byte; do
         [ -z "$byte" ] || printf "\\$(printf '%03o' "0x$byte")"
     done
@@ -29,6 +29,22 @@ run 0 info --no-params net.tsm; quiet
 
 # A network of XIR's own operations is not one of TensorStack's.
 run 3 convert "$SRC/tests/cli/data/small.json" no.tsm; err "convert the network to them first"; gone no.tsm
+
+# A container comes back as it is, scrambled, or plain; the module alone, and a new container, have the same module.
+csta=$SRC/tests/cli/data/net.csta
+run 0 info "$csta"; quiet; out "format      tsm"; out "tsm::relu"
+run 0 check "$csta"; out "no fault found"
+run 0 convert "$csta" copy.csta; quiet; same "$csta" copy.csta
+run 0 convert "$csta" between.fb; run 0 convert between.fb copy.csta; same "$csta" copy.csta
+run 0 convert --plain "$csta" plain.csta; ! cmp -s plain.csta "$csta" || bad "the container is still scrambled"
+run 0 convert plain.csta copy.csta; same plain.csta copy.csta
+run 0 convert "$csta" alone.tsm; same net.tsm alone.tsm
+run 0 convert alone.tsm new.csta; run 0 convert new.csta again.tsm; same net.tsm again.tsm
+run 2 convert --plain "$csta" no.json; err "nothing is scrambled in json: --plain is for tsm"; gone no.json
+cat net.tsm >part.tsm; printf '\051\011\221\031\006\001\0\0\0\010\0\0\0backbone\006\001\0\0\0\003\0\0\0tsm\003' >named.csta
+printf '\016\0\0\0@file@part.tsm' >>named.csta
+run 0 convert named.csta copy.csta; same named.csta copy.csta
+ln -s part.tsm link.tsm; sed 's/part/link/' named.csta >link.csta; run 1 info link.csta; err "link.tsm"
 
 # Refused, with the byte.
 size=$(wc -c <net.tsm)

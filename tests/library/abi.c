@@ -100,7 +100,7 @@ typedef struct handed {
 
 static const handed structs[] = {
     TAKEN(xir_load_options,  verify,    load),
-    GROWN(xir_save_options,  align,     plain, false, save),
+    TAKEN(xir_save_options,  align,     save),
     GROWN(xir_pass_settings, n_watches, cancel_user, false, settings),
     TAKEN(xir_pass_watch,    options,   watches),
     GROWN(xir_run_options,   user,      max_work, false, run_network),
@@ -110,7 +110,7 @@ static const handed structs[] = {
     TAKEN(xir_op_desc,       n_named,   add_op),
     GROWN(xir_limits,        max_bytes, max_elements, false, set_limits),
     GROWN(xir_limits,        max_bytes, max_elements, true, get_limits),
-    GROWN(xir_format_info,   suffixes,  plains, true, get_format),
+    FILLED(xir_format_info,  suffixes,  get_format),
     FILLED(xir_proof_state,  largest,   get_state),
     FILLED(xir_pass_watch,   options,   get_watch),
     FILLED(xir_work,         element_ops, get_work),

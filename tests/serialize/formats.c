@@ -29,7 +29,8 @@ static void grades_of_the_library(void **state) {
         ROW(pnnx, "7767517\n2 1\npnnx.Input in 0 1 x", YES), ROW(pnnx, "7767517\r\n2 1\r\naten::add a 2 1", YES),
         ROW(pnnx, "7767517\n2 1\nInput in 0 1 x.y", LIKELY), ROW(pnnx, "7767517\n2", LIKELY), ROW(pnnx, "7767517\n", LIKELY),
         ROW(pnnx, "7767517", NO),             ROW(pnnx, "77675170\n", NO),             ROW(pnnx, "7767517 2 1", NO),
-        ROW(tsm, "\0\0\0\0\x29\x09\x91\x19", YES), ROW(tsm, "\0\0\0\0\x29\x09\x91", NO), ROW(tsm, "\x29\x09\x91\x19\0\0\0\0", NO),
+        ROW(tsm, "\0\0\0\0\x29\x09\x91\x19", YES), ROW(tsm, "\0\0\0\0\x29\x09\x91", NO),
+        ROW(tsm, "\x29\x09\x91\x19\x8\0\0\0", NO), ROW(tsm, "\x29\x09\x91\x19\x6\0\0\0", YES), ROW(tsm, "fastfastfastfastfastfast", NO),
         ROW(nnb, "anything", NO),             ROW(nnb, "\2\0\0", NO),                  ROW(nnb, "\2\0\0\0\1\0\0\0", MAYBE),
         ROW(nnb, NNB_HEAD, MAYBE),           ROW(nnb, "\4\0\0\0\1\0\0\0", NO),    ROW(deepx, "add(a)->(b)", NO),
 #undef ROW
@@ -219,7 +220,7 @@ static void places_in_a_text(void **state) {
     CHECK_STR(xir_diags_at(to, 0)->file, "another");
     assert_int_equal(xir_format_place_findings(ctx, "jsom", XIR_STR("{}"), XIR_STR("f"), from, to), XIR_E_UNKNOWN);
     assert_int_equal(xir_diags_count(to), 2);
-    CHECK_STR(xir_diags_at(to, 1)->message, "there is no format 'jsom', expected one of json, imodel, fb, onnx, pnnx, nnb");
+    CHECK_STR(xir_diags_at(to, 1)->message, "there is no format 'jsom', expected one of json, imodel, fb, onnx, pnnx, nnb, tsm");
     xir_diags_free(from);
     xir_diags_free(to);
 }

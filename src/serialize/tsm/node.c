@@ -151,7 +151,7 @@ static xir_value *make_params(tsm_reader *r, xir_str name, const tsm_tensor *t) 
     if (element && !(type = dialect_tensor(d, element, r->dims.data, r->dims.size))) return NULL;
     if (dialect_failed(d)) return NULL;
     if (!type && (!type_list(r, t, &list) || !dialect_tag(d, &tags, TSM_TAG_TYPE, list))) return NULL;
-    if (!d->how->no_params && !(data = dialect_part(d, NULL, tsm_at(&r->c, t->data), t->bytes))) return NULL;
+    if (!d->how->no_params && !(data = dialect_part(d, r->parts, tsm_at(&r->c, t->data), t->bytes))) return NULL;
     xir_value *v = dialect_params(d, name, type, data);
     return v && dialect_value_tags(d, v, tags) ? v : NULL;
 }

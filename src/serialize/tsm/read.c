@@ -122,8 +122,39 @@ static bool read_module(tsm_reader *r) {
     return trace_memory(&r->d.trace);
 }
 
-/* The bytes of `whole` from `at` on are the module. */
-static xir_network *read_at(const format_reading *how, blob *whole, uint64_t at, uint64_t size) {
+static bool keep_container(tsm_reader *r, const tsm_container *c) {
+    if (!c) return true;
+    xir_entry entries[4];
+    size_t n = 0;
+    if (c->file.size) entries[n++] = (xir_entry){ XIR_STR("file"), xir_any_text(c->file) };
+    entries[n++] = (xir_entry){ XIR_STR("scrambled"), xir_any_bool(c->scrambled) };
+    if (c->file.size)
+        entries[n++] = (xir_entry){ XIR_STR("sum"), xir_any_int((int64_t)(tsm_sum(0, r->module, (size_t)(r->c.end -
+                                                                                  r->module)) >> 2)) };
+    entries[n++] = (xir_entry){ XIR_STR("tree"), c->tree };
+    return dialect_tag(&r->d, &r->d.net->tags, TSM_TAG_CSTA, xir_any_map(entries, n));
+}
+
+/* The bytes of the module, which may be in a file that the container names. */
+static bool find_module(tsm_reader *r, blob *whole, const tsm_container *c) {
+    const uint64_t at = c ? c->at : 0, size = c ? c->size : whole->size;
+    named_fault fault;
+    r->c = (tsm_cursor){ whole->bytes, whole->bytes + at, whole->bytes + at + size, &r->d.trace };
+    if (c && c->file.size) {
+        r->parts = tsm_is_utf8(c->file) ? dialect_file(&r->d, c->file, &fault) : NULL;
+        if (!r->parts && !tsm_is_utf8(c->file))
+            return trace_fail(&r->d.trace, XIR_E_SYNTAX, at, "the name of the module's file is not UTF-8");
+        if (!r->parts)
+            return dialect_no_file(&r->d, at, &fault, "the file of the module, '%.*s'", CLIP(c->file));
+        const blob *file = r->parts->whole;
+        r->d.trace.file = c->file;
+        r->c = (tsm_cursor){ file->bytes, file->bytes, file->bytes + file->size, &r->d.trace };
+    }
+    r->module = r->c.p;
+    return true;
+}
+
+static xir_network *read_module_of(const format_reading *how, blob *whole, const tsm_container *container) {
     tsm_reader *r = mem_new(context_alloc(how->ctx), sizeof *r);
     if (!r) {
         diag_memory(how->why);
@@ -135,11 +166,9 @@ static xir_network *read_at(const format_reading *how, blob *whole, uint64_t at,
         return NULL;
     }
     const xir_allocator *alloc = r->d.alloc;
-    r->module = whole->bytes + at;
-    r->c = (tsm_cursor){ whole->bytes, r->module, r->module + size, &r->d.trace };
     text_table_init(&r->names, alloc);
     text_table_init(&r->node_names, alloc);
-    const bool ok = read_module(r);
+    const bool ok = find_module(r, whole, container) && read_module(r) && keep_container(r, container);
     mem_free(alloc, r->nodes, r->node_room * sizeof *r->nodes);
     text_table_free(&r->names);
     text_table_free(&r->node_names);
@@ -152,5 +181,12 @@ static xir_network *read_at(const format_reading *how, blob *whole, uint64_t at,
 }
 
 xir_network *tsm_read(const format_reading *how, blob *whole) {
-    return read_at(how, whole, 0, whole->size);
+    const tsm_wrapping wrapping = tsm_wrapping_of(whole->bytes, (size_t)whole->size);
+    if (wrapping != TSM_CONTAINER && wrapping != TSM_SCRAMBLED) return read_module_of(how, whole, NULL);
+    tsm_container c;
+    trace place = { .ctx = how->ctx, .why = how->why, .file = how->name };
+    const bool ok = tsm_container_open(&c, how, whole, wrapping == TSM_SCRAMBLED, &place);
+    xir_network *net = ok ? read_module_of(how, c.plain ? c.plain : whole, &c) : NULL;
+    tsm_container_close(&c);
+    return net;
 }

@@ -19,7 +19,7 @@ void tsm_fault(tsm_reader *r, xir_status code, const uint8_t *at, size_t node, c
     else snprintf(path, sizeof path, "%s", where);
     if (!r->status) r->status = code;
     xir_diags_append(r->d.how->why, &(xir_diag){
-        .severity = XIR_ERROR, .code = code, .file = r->d.how->name, .byte = tsm_at(&r->c, at),
+        .severity = XIR_ERROR, .code = code, .file = r->d.trace.file, .byte = tsm_at(&r->c, at),
         .path = xir_str_of(path), .message = xir_str_of(n ? full : text) });
 }
 

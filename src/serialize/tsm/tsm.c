@@ -1,16 +1,19 @@
-/* TSM as a format: its magic number follows a word that nobody reads. */
+/* TSM as a format: its magic number follows a word that nobody reads. A container begins with the same number, or with
+ * the scrambled one. */
 #include "tsm/tsm.h"
 
 static xir_probe_grade probe(const xir_probe *file, void *user) {
     (void)user;
-    return file->head_size >= 8 && tsm_u32((const uint8_t *)file->head + 4) == TSM_CODE ? XIR_PROBE_YES : XIR_PROBE_NO;
+    return tsm_wrapping_of(file->head, file->head_size) == TSM_UNKNOWN ? XIR_PROBE_NO : XIR_PROBE_YES;
 }
 
 static bool may_begin(const uint8_t *head, size_t size) {
-    return size < 8 || tsm_u32(head + 4) == TSM_CODE;
+    enum { ENOUGH = 20 };
+    return size < ENOUGH || tsm_wrapping_of(head, size) != TSM_UNKNOWN;
 }
 
 const format format_tsm = {
-    .name = "tsm", .meaning = "TensorStack module", .suffixes = "tsm", .traits = XIR_FORMAT_DIALECT, .probe = probe,
-    .may_begin = may_begin, .read = tsm_read, .write = tsm_write,
+    .name = "tsm", .meaning = "TensorStack module", .suffixes = "tsm csta",
+    .traits = XIR_FORMAT_DIALECT | XIR_FORMAT_PLAINS, .probe = probe, .may_begin = may_begin, .read = tsm_read,
+    .write = tsm_write,
 };

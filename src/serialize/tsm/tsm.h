@@ -102,9 +102,43 @@ typedef struct tsm_node {
 typedef struct tsm_memo { const xir_class *cls; const xir_map *tags; } tsm_memo;
 enum { TSM_MEMOS = 64 };
 
+/* ---- container.c --------------------------------------------------------------------------------------------- */
+
+typedef enum tsm_wrapping { TSM_UNKNOWN, TSM_MODULE, TSM_CONTAINER, TSM_SCRAMBLED } tsm_wrapping;
+/* What a file is by its first bytes. */
+tsm_wrapping tsm_wrapping_of(const uint8_t *head, size_t size);
+/* Combines whole blocks with the key, or takes it out again. */
+void tsm_scramble(uint8_t *p, uint64_t size);
+
+/* A container that was read. Positions are in `plain`, or in the file if that is NULL. */
+typedef struct tsm_container {
+    const xir_allocator *alloc;
+    arena                scratch;
+    blob                *plain;         /* of a scrambled one                               */
+    bool                 scrambled, found;
+    uint64_t             at, size;      /* the module                                        */
+    xir_str              file;          /* that has the module; size 0: it is inside         */
+    xir_any              tree;
+} tsm_container;
+/* False after a failure; must be closed in any case. */
+bool tsm_container_open(tsm_container *to, const format_reading *how, blob *whole, bool scrambled, trace *place);
+void tsm_container_close(tsm_container *c);
+/* Continues a sum over bytes, which begins with 0. */
+uint64_t tsm_sum(uint64_t sum, const void *data, size_t size);
+
+/* The bytes of a container without the piece of the module. */
+typedef struct tsm_tree { buffer out; size_t module_at; bool has_module; } tsm_tree;
+/* Of a tag's tree, or of one that has only the module (NULL). False if the tree is malformed; out.failed: no memory. */
+bool tsm_tree_make(tsm_tree *t, const xir_any *tree);
+/* Appends the piece of the module: the beginning of its bytes, or the name of its file. */
+void tsm_tree_module(buffer *out, bool binary, uint64_t size, xir_str file);
+
+/* ---- scan.c, continued ------------------------------------------------------------------------------------------ */
+
 typedef struct tsm_reader {
     dialect        d;
     tsm_cursor     c;
+    dialect_parts *parts;               /* of the file with the module; NULL: the one that is read */
     const uint8_t *module;              /* its first byte                                    */
     const uint8_t *ends[2];             /* the numbers of inputs and outputs                 */
     uint32_t       n_ends[2];
@@ -164,8 +198,5 @@ xir_status   tsm_write(xir_network *net, const format_writing *how);
 bool tsm_make_op(tsm_reader *r, uint32_t i);
 bool tsm_make_const(tsm_reader *r, uint32_t i);
 bool tsm_declare_input(tsm_reader *r, uint32_t i, dialect_declared *out);
-
-/* Module in a network, without a container: appends to `out` in pieces. */
-typedef bool tsm_put_fn(void *user, const void *data, size_t size);
 
 #endif

@@ -12,6 +12,14 @@ typedef struct out_node {
     const xir_value *value;
 } out_node;
 
+/* Where bytes go: to the caller, perhaps scrambled; or they are counted. */
+typedef struct tsm_sink {
+    bool     counts, sums, scrambles;
+    uint64_t size, sum;         /* of what was counted                        */
+    uint64_t left;              /* scrambled: bytes in whole blocks that are still to come */
+    uint64_t at;
+} tsm_sink;
+
 typedef struct tsm_writer {
     xir_network          *net;
     const format_writing *how;
@@ -28,6 +36,7 @@ typedef struct tsm_writer {
     xir_status            status;
     char                  fault[400];   /* empty: out of memory */
     bool                  stopped, told;   /* told: there is a finding */
+    tsm_sink              sink;
 } tsm_writer;
 
 static bool refuse(tsm_writer *w, xir_status status, const char *sentence, ...) XIR_PRINTF(3, 4);
@@ -73,8 +82,8 @@ static bool check_classes(tsm_writer *w) {
     }
     for (size_t i = 0; i < n && at < sizeof text - 1; i++)
         at += (size_t)snprintf(text + at, sizeof text - at, "%s%.*s", i ? ", " : "", CLIP_TO(foreign[i]->key, 30));
-    return !n_ops || refuse(w, XIR_E_UNSUPPORTED, "TSM has only operators of TensorStack, but %zu op%s not (%s): convert "
-                            "the network to them first", n_ops, n_ops == 1 ? " is" : "s are", text);
+    return !n_ops || refuse(w, XIR_E_UNSUPPORTED, "TSM has only operators of TensorStack, but %zu op%s not (%s): "
+                            "convert the network to them first", n_ops, n_ops == 1 ? " is" : "s are", text);
 }
 
 static bool add_node(tsm_writer *w, const xir_op *op, const xir_value *v) {
@@ -218,9 +227,42 @@ static xir_str name_of(const tsm_writer *w, size_t place) {
 
 /* ---- tensors ----------------------------------------------------------------------------------------------------- */
 
+/* Bytes of whole blocks are combined with the key, at their place in the container. */
+static bool put_scrambled(tsm_writer *w, const uint8_t *data, size_t size) {
+    enum { ROOM = 4096, BLOCK = 16 };
+    uint8_t room[ROOM + BLOCK];
+    tsm_sink *s = &w->sink;
+    while (size) {
+        const size_t before = (size_t)(s->at % BLOCK);
+        size_t n = size < ROOM - BLOCK ? size : ROOM - BLOCK;
+        if (s->left && n > s->left) n = (size_t)s->left;
+        const size_t whole = (before + n + BLOCK - 1) / BLOCK * BLOCK;
+        memcpy(room + before, data, n);
+        memset(room + before + n, 0, whole - before - n);
+        if (s->left) tsm_scramble(room, whole);
+        if (!w->how->write(w->how->user, room + before, n)) return false;
+        s->at += n;
+        s->left -= s->left ? n : 0;
+        data += n;
+        size -= n;
+    }
+    return true;
+}
+
+static void put_out(tsm_writer *w, const void *data, size_t size) {
+    tsm_sink *s = &w->sink;
+    if (w->stopped || !size) return;
+    if (s->counts) {
+        s->size += size;
+        if (s->sums) s->sum = tsm_sum(s->sum, data, size);
+    } else {
+        w->stopped = !(s->scrambles ? put_scrambled(w, data, size) : w->how->write(w->how->user, data, size));
+    }
+}
+
 static void flush(tsm_writer *w, size_t least) {
-    if (w->stopped || w->out.size < least || !w->out.size) return;
-    w->stopped = !w->how->write(w->how->user, w->out.data, w->out.size);
+    if (w->out.size < least) return;
+    put_out(w, w->out.data, w->out.size);
     w->out.size = 0;
 }
 
@@ -231,7 +273,7 @@ static void put_data(tsm_writer *w, const void *data, size_t size) {
         return;
     }
     flush(w, 1);
-    if (!w->stopped) w->stopped = !w->how->write(w->how->user, data, size);
+    put_out(w, data, size);
 }
 
 static const xir_any *tag_of(const xir_value *v, const char *key, xir_any_kind kind) {
@@ -553,13 +595,69 @@ static xir_status report(const tsm_writer *w) {
     return file_fail(w->how->why, w->status, w->how->path, XIR_NO_BYTE, "%s", w->fault);
 }
 
+/* ---- the container ----------------------------------------------------------------------------------------------- */
+
+static bool ends_in(const char *path, const char *suffix) {
+    const size_t n = strlen(path), k = strlen(suffix);
+    return n >= k && strcmp(path + n - k, suffix) == 0;
+}
+
+/* A file "X.tsm" is a module, "X.csta" a container; other outputs are what the network was read from. */
+static bool wants_container(const tsm_writer *w, const xir_any *tag) {
+    return ends_in(w->how->path, ".csta") || (tag && !ends_in(w->how->path, ".tsm"));
+}
+
+static const xir_any *tag_item(const xir_any *tag, const char *name, xir_any_kind kind) {
+    const xir_any *found = tag ? xir_map_find(&tag->as.map, xir_str_of(name)) : NULL;
+    return found && found->kind == kind ? found : NULL;
+}
+
+/* What precedes the module and what follows it; the module may be in the file that the container names. */
+static bool put_container(tsm_writer *w, const xir_any *tag) {
+    const xir_any *tree = tag ? xir_map_find(&tag->as.map, XIR_STR("tree")) : NULL;
+    const xir_any *file = tag_item(tag, "file", XIR_ANY_TEXT), *sum = tag_item(tag, "sum", XIR_ANY_INT);
+    const xir_any *scrambled = tag_item(tag, "scrambled", XIR_ANY_BOOL);
+    tsm_tree t = { .module_at = 0 };
+    buffer_init(&t.out, w->alloc);
+    w->sink = (tsm_sink){ .counts = true, .sums = file && sum };
+    bool ok = put_module(w, false);
+    const bool inside = !(w->sink.sums && (int64_t)(w->sink.sum >> 2) == sum->as.integer);
+    const uint64_t size = w->sink.size;
+    if (ok && inside && size > UINT32_MAX)
+        ok = refuse(w, XIR_E_LIMIT, "the module has %" PRIu64 " bytes: a container holds less than 2^32", size);
+    if (ok && !tsm_tree_make(&t, tree))
+        ok = t.out.failed ? no_memory(w) : refuse(w, XIR_E_INVALID, "the tag " TSM_TAG_CSTA " is not a container");
+    const size_t before = t.module_at, after = t.out.size;
+    if (ok) tsm_tree_module(&t.out, inside, size, inside ? XIR_STR("") : file->as.text);
+    if (ok && t.out.failed) ok = no_memory(w);
+    const uint64_t all = t.out.size + (inside ? size : 0);
+    w->sink = (tsm_sink){ .scrambles = scrambled && scrambled->as.boolean && !w->how->plain && all >= 16,
+                          .left = all - all % 16 };
+    if (ok && w->sink.scrambles) w->stopped = !w->how->write(w->how->user, "fast", 4);
+    if (ok) {
+        put_out(w, t.out.data, before);
+        put_out(w, t.out.data + after, t.out.size - after);
+        ok = !inside || put_module(w, false);
+        put_out(w, t.out.data + before, after - before);
+    }
+    buffer_free(&t.out);
+    return ok;
+}
+
+static bool put_file(tsm_writer *w) {
+    const xir_any *tag = xir_map_find(w->net->tags, XIR_STR(TSM_TAG_CSTA));
+    if (tag && tag->kind != XIR_ANY_MAP) tag = NULL;
+    if (!put_module(w, true)) return false;
+    return wants_container(w, tag) ? put_container(w, tag) : put_module(w, false);
+}
+
 xir_status tsm_write(xir_network *net, const format_writing *how) {
     tsm_writer w = { .net = net, .how = how, .alloc = &net->ctx->alloc };
     arena_init(&w.scratch, w.alloc);
     pointer_table_init(&w.numbers, w.alloc);
     text_table_init(&w.names, w.alloc);
     buffer_init(&w.out, w.alloc);
-    bool ok = list_nodes(&w) && number_nodes(&w) && name_nodes(&w) && put_module(&w, true) && put_module(&w, false);
+    bool ok = list_nodes(&w) && number_nodes(&w) && name_nodes(&w) && put_file(&w);
     const xir_status status = !ok ? report(&w) : w.stopped ? XIR_E_IO : XIR_OK;
     mem_free(w.alloc, w.nodes, w.room * sizeof *w.nodes);
     buffer_free(&w.out);

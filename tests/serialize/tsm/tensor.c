@@ -57,8 +57,8 @@ static void how_many_there_are_is_said_without_room(void **state) {
 
 static void faults_have_their_byte(void **state) {
     static const struct { size_t at; uint8_t v; xir_status status; uint64_t byte; const char *sentence; } rows[] = {
-        { 0,  3,    XIR_E_CORRUPT,     35, "the file ends in the type of a tensor" },
-        { 0,  1,    XIR_E_CORRUPT,     29, "6 bytes follow the last tensor" },
+        { 0,  3,    XIR_E_CORRUPT,     31, "the file ends in the type of a tensor" },
+        { 0,  1,    XIR_E_CORRUPT,     25, "6 bytes follow the last tensor" },
         { 3,  0xff, XIR_E_CORRUPT,     0,  "the number of tensors is 4278190082" },
         { 4,  33,   XIR_E_TYPE,        4,  "the type of a tensor is 33" },
         { 4,  12,   XIR_E_TYPE,        4,  "the type of a tensor is 12" },
