@@ -250,7 +250,7 @@ static bool check(nnb_checking *c, bool buffers) {
     nnb_check_functions(c);
     check_makers(c, uses);
     if (buffers) check_sharing(c, uses, holds);
-    return c->m->status != XIR_E_MEMORY;
+    return nnb_check_overlaps(c) && c->m->status != XIR_E_MEMORY;
 }
 
 xir_status xir_nnb_check(const xir_network *net, xir_diags *why) {

@@ -17,6 +17,8 @@ void nnb_say(nnb_checking *c, xir_severity severity, xir_status code, const char
 
 /* check_function.c: number, arguments, ends of each function. */
 void nnb_check_functions(nnb_checking *c);
+/* check_overlap.c: parameters that are written, but share their data. False without memory. */
+bool nnb_check_overlaps(nnb_checking *c);
 
 static inline const nnb_variable *nnb_variable_at(const nnb_model *m, size_t i) {
     return (const nnb_variable *)m->variables.data + i;

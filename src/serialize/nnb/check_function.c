@@ -95,7 +95,9 @@ static bool is_named(const nnb_argument *a, const char *name) { return xir_str_e
 static bool least_of(const nnb_argument *a, int64_t *least) {
     static const struct { const char *name; int least; } rows[] = {
         { "kernel", 1 }, { "stride", 1 }, { "dilation", 1 }, { "pad", 0 }, { "group", 1 }, { "multiplier", 1 },
-        { "output_padding", 0 }, { "pad_width", 0 },
+        { "divisor", 1 }, { "deformable_group", 1 }, { "output_padding", 0 }, { "pad_width", 0 }, { "num_groups", 1 },
+        { "num_layers", 1 }, { "num_bits", 1 }, { "signal_ndim", 1 }, { "window_size", 1 }, { "fft_size", 1 },
+        { "patch", 1 }, { "patch_step", 1 }, { "shift", 0 }, { "shift_step", 1 }, { "padding", 0 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (!is_named(a, rows[i].name)) continue;
@@ -120,14 +122,19 @@ static void check_axis(const function *f, const nnb_argument *a, int64_t axis) {
             most - !base, axis);
 }
 
-/* Ranges are those of the functions that the runtime computes. */
+static bool is_axis(const nnb_argument *a) {
+    static const char *const names[] = { "axis", "axes", "base_axis", "batch_axis", "channel_axis", "dim" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (is_named(a, names[i])) return true;
+    return false;
+}
+
 static void check_item(const function *f, const nnb_argument *a, int64_t v) {
     int64_t least;
-    if (!f->sig->function->runtime) return;
     if (least_of(a, &least) && v < least)
         nnb_say(f->c, XIR_ERROR, XIR_E_BOUNDS, argument_place(f, a).text, "%s: %.*s: expected %" PRId64 " or more, "
                 "found %" PRId64, f->sig->function->name, CLIP(a->name), least, v);
-    if (is_named(a, "axis") || is_named(a, "axes") || is_named(a, "base_axis")) check_axis(f, a, v);
+    if (is_axis(a)) check_axis(f, a, v);
 }
 
 static void check_argument(const function *f, const nnb_argument *a, const xir_any *v) {

@@ -48,6 +48,11 @@ static const story stories[] = {
     { TWO "f 5 0>1 [1,1] [1] B1 [0,0]\n", "/functions/0/argument/stride: error: MaxPooling: stride: expected 2 items, as kernel has, found 1\n" },
     { TWO "f 16 0>1 i4\n", "/functions/0/argument/axis: error: Softmax: axis is out of range: expected -4 to 3, found 4\n" },
     { TWO "f 24 0>1 [0,-5] B0\n", "/functions/0/argument/axes: error: Sum: axes is out of range: expected -4 to 3, found -5\n" },
+    { TWO "f 321 0>1 i0 i1 [0] f0.1 B1 B1\n", "/functions/0/argument/num_groups: error: GroupNormalization: num_groups: expected 1 or more, found 0\n" },
+    { TWO "f 321 0>1 i1 i4 [0,-5] f0.1 B1 B1\n",
+      "/functions/0/argument/channel_axis: error: GroupNormalization: channel_axis is out of range: expected -4 to 3, found 4\n"
+      "/functions/0/argument/batch_axis: error: GroupNormalization: batch_axis is out of range: expected -4 to 3, found -5\n" },
+    { TWO "f 304 0,0>1 i-5 f0.1\n", "/functions/0/argument/dim: error: WeightNormalization: dim is out of range: expected -4 to 3, found -5\n" },
     /* types and shapes */
     { HEAD "v 7 4 b0\nv f:3 4 b1\nf 68 0>1\n", "/variables/0: error: unknown type: expected less than 4, found 7\n"
                                                   "/variables/1: error: a float has fraction bits: expected 0, found 3\n" },
@@ -135,6 +140,34 @@ static void findings(void **state) {
     assert_int_equal(wrong, 0);
 }
 
+/* Running statistics are written: theirs is the only data that must not be shared. */
+static void data_that_is_written_and_shared(void **state) {
+    static const struct { const char *batch_stat; unsigned from, to; const char *found; } cases[] = {
+        { "B0", 3, 4, "" },
+        { "B1", 1, 2, "" },   /* beta and gamma are only read */
+        { "B1", 3, 4, "the function writes variable 4, whose data overlaps that of variable 3: expected data of its own" },
+        { "B1", 2, 3, "the function writes variable 3, whose data overlaps that of variable 2: expected data of its own" },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        nnb_made f;
+        char text[400];
+        snprintf(text, sizeof text, "nnb 3 44\ninputs 0\noutputs 5\nbuffers 8 8\nv f 1,2 b0\nv f 1,2 p8\nv f 1,2 p8\n"
+                 "v f 1,2 p8\nv f 1,2 p8\nv f 1,2 b1\nf 22 0,1,2,3,4>5 [1] f0.9 f0.1 %s\n", cases[i].batch_stat);
+        nnb_make(&f, text);
+        nnb_set_word(&f, f.variables[cases[i].to] + 16, nnb_word(&f, f.variables[cases[i].from] + 16));
+        xir_network *net = xir_network_read(ctx, f.bytes, f.size, XIR_STR("x.nnb"),
+                                            &XIR_INIT(xir_load_options, .format = "nnb"), why);
+        assert_non_null(net);
+        const xir_status status = xir_nnb_check(net, why);
+        assert_int_equal(status, *cases[i].found ? XIR_E_INVALID : XIR_OK);
+        assert_int_equal(xir_diags_count(why), *cases[i].found ? 1 : 0);
+        if (*cases[i].found) CHECK_STR(xir_diags_at(why, 0)->message, cases[i].found);
+        xir_network_free(net);
+        xir_diags_clear(why);
+    }
+}
+
 static void other_networks(void **state) {
     (void)state;
     xir_network *net = small_net();
@@ -144,6 +177,7 @@ static void other_networks(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(findings), cmocka_unit_test(other_networks) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(findings), cmocka_unit_test(data_that_is_written_and_shared),
+                                        cmocka_unit_test(other_networks) };
     return cmocka_run_group_tests(tests, group_begin, group_end);
 }
