@@ -28,6 +28,26 @@ for lazy in "" --lazy; do
 done
 cp net.nnb net; run 0 info net; out "format      nnb"   # by its content
 
+# Parameters: without their bytes a network is shown and kept, but no NNB. PReLU with two slopes.
+{
+    printf '\003\0\0\0\001\0\0\0\002\0\0\0\002\0\0\0\003\0\0\0\012\0\0\0\001\0\0\0\016\0\0\0\001\0\0\0\0\0\0'
+    printf '\0\001\0\0\0\001\0\0\0\017\0\0\0\234\0\0\0\0\0\0\0\004\0\0\0\010\0\0\0\020\0\0\0\030\0\0\0\054\0'
+    printf '\0\0\060\0\0\0\070\0\0\0\114\0\0\0\124\0\0\0\150\0\0\0\164\0\0\0\174\0\0\0\200\0\0\0\230\0\0\0\0'
+    printf '\0\0\0\002\0\0\0\010\0\0\0\010\0\0\0\001\0\0\0\002\0\0\0\0\0\0\0\002\0\0\0\003\0\0\0\0\0\0\0\377'
+    printf '\377\377\377\002\0\0\0\0\0\0\077\0\0\200\076\001\0\0\0\001\0\0\0\005\0\0\0\0\0\0\0\006\0\0\0\001'
+    printf '\0\0\0\002\0\0\0\002\0\0\0\002\0\0\0\010\0\0\0\0\0\0\0\376\377\377\377\004\0\0\0\007\0\0\0\011\0'
+    printf '\0\0\0\0\0\0\001\0\0\0\002\0\0\0\025\0\0\0\002\0\0\0\013\0\0\0\001\0\0\0\014\0\0\0\001\0\0\0\015'
+    printf '\0\0\0'
+} >slopes.nnb
+for lazy in "" --lazy; do
+    run 0 convert $lazy slopes.nnb copy.nnb; quiet; same slopes.nnb copy.nnb
+    run 0 convert $lazy slopes.nnb between.json; run 0 convert $lazy between.json back.nnb; same slopes.nnb back.nnb
+    run 0 diff --params $lazy slopes.nnb between.json
+done
+run 0 info slopes.nnb --no-params; quiet; out "nnb::PReLU"
+run 0 convert --no-params slopes.nnb bare.json; quiet
+run 1 convert --no-params bare.json bare.nnb; err "'v1' has no bytes"; gone bare.nnb
+
 # A network of XIR's own operations is not one of NNabla's.
 run 3 convert "$SRC/tests/cli/data/small.json" no.nnb; err "convert the network to them first"; gone no.nnb
 run 3 convert "$SRC/tests/cli/data/small.json" no.c; err "convert the network to them first"; gone no.c

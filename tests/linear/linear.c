@@ -20,7 +20,7 @@ _Static_assert(FEW_BYTES < 16 * N * N, "a square would pass");
 
 static const struct { const char *name, *write, *read; } formats[] = {
     { "json", "write json", "read json" }, { "imodel", "write imodel", "read imodel" }, { "fb", "write fb", "read fb" },
-    { "pnnx", "write pnnx", "read pnnx" },
+    { "pnnx", "write pnnx", "read pnnx" }, { "nnb", "write nnb", "read nnb" },
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -53,6 +53,7 @@ static void look(costs *c, xir_network *net) {
     network_names names;
     COST(c, "validate", xir_network_validate(net, why));
     COST(c, "dialect check", xir_dialect_check(net, why));
+    COST(c, "nnb check", xir_nnb_check(net, why));
     COST(c, "clone", copy = xir_network_clone(net));
     COST(c, "equal", xir_network_equal(net, copy, true));
     COST(c, "names", if (network_names_make(&names, net, &rules) == XIR_OK) network_names_free(&names));
@@ -225,6 +226,7 @@ static void measure_json(costs *c, const void *shape, int64_t n)   { measure_fil
 static void measure_packed(costs *c, const void *shape, int64_t n) { measure_file(c, shape, "imodel", n); }
 static void measure_onnx(costs *c, const void *shape, int64_t n)   { measure_file(c, shape, "onnx", n); }
 static void measure_pnnx(costs *c, const void *shape, int64_t n)   { measure_file(c, shape, "pnnx", n); }
+static void measure_nnb(costs *c, const void *shape, int64_t n)    { measure_file(c, shape, "nnb", n); }
 
 /* Two alternating keys may share a slot of a memo because of their addresses, and only another process has other
  * addresses. A call that is not linear fails in every process. */
@@ -252,6 +254,7 @@ int main(int argc, char **argv) {
     EACH(packed_shapes, measure_packed);
     EACH(onnx_shapes, measure_onnx);
     EACH(pnnx_shapes, measure_pnnx);
+    EACH(nnb_shapes, measure_nnb);
     if (time_at) return 0;
     printf("%zu shapes, %zu comparisons, %zu failures\n", shapes, measured, failures);
     if (failures) try_elsewhere(argv);

@@ -7,7 +7,7 @@
  * by the power of two of their sizes. Both take time in proportion to the variables. */
 #include "nnb/nnb.h"
 
-enum { FEW = 64, FEW_STEPS = 1 << 22, NEVER = -1 };
+enum { FEW = 64, FEW_STEPS = 1 << 18, NEVER = -1 };
 
 typedef struct life { int32_t begin, end; uint32_t size; int32_t next_begin, next_end; } life;
 
