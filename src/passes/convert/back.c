@@ -292,6 +292,17 @@ static bool take_constants(conversion *c, xir_op *op) {
     return cls;
 }
 
+/* A product that stays takes no two Params, but what was computed for it may be a constant now. */
+static bool keep_valid(conversion *c, xir_op *op) {
+    xir_node at;
+    xir_value *x = xir_op_input_count(op) > 1 ? xir_op_input(op, 0) : NULL, *y = x ? xir_op_input(op, 1) : NULL;
+    const bool two = x && y && xir_value_is_params(x) && xir_value_is_params(y);
+    if (!two || !xir_op_is(op, xir_matmul_class())) return true;
+    node_begin(c, op, conversion_class(c, op->cls), &at);
+    xir_op *copy = xir_node_make_op(&at, "Copy", XIR_VALUES(x), XIR_NO_SETS);
+    return copy && xir_op_set_input(op, 0, xir_op_output(copy, 0)) == XIR_OK;
+}
+
 xir_status back_run(conversion *c, xir_op *op) {
     xir_node at;
     if (xir_op_is(op, xir_input_class()) || xir_op_is(op, xir_output_class())) return XIR_OK;
@@ -302,6 +313,7 @@ xir_status back_run(conversion *c, xir_op *op) {
         return c->no_memory ? XIR_E_MEMORY : XIR_OK;
     }
     if (at.fate == NODE_NO_MEMORY || c->no_memory) return XIR_E_MEMORY;
+    if (!keep_valid(c, op)) return XIR_E_MEMORY;
     at.waits_for = NULL;
     return stayed_add(c, &at) ? XIR_OK : XIR_E_MEMORY;
 }

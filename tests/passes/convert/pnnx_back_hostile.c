@@ -1,0 +1,117 @@
+/* Networks of random ops of XIR, with random inputs and attributes, as in a hostile file, go to PNNX and back: types of
+ * any elements, quantised and distributed ones, open dims, numbers of 64 bits. Whatever is converted leaves a valid
+ * network valid; what is written can be read, and becomes ops of XIR again. */
+#include <stdio.h>
+#include <xir/pass.h>
+#include <xir/serialize.h>
+#include "support/hostile.h"
+#include "support/often.h"
+
+enum { TRIALS = OFTEN(6000), OPS = 6, MOST_OPS = 400, MOST_INPUTS = 12 };
+
+static size_t n_added, n_valid, n_whole, n_written;
+
+static size_t all_ops(const xir_class **out) {
+    size_t n = 0;
+    for (size_t i = 0; xir_context_class_at(ctx, i); i++) {
+        const xir_class *cls = xir_context_class_at(ctx, i);
+        if (!xir_class_is_op(cls) || xir_class_traits(cls) & (XIR_TRAIT_SOURCE | XIR_TRAIT_ABSTRACT) || cls->opaque)
+            continue;
+        assert_true(n < MOST_OPS);
+        out[n++] = cls;
+    }
+    return n;
+}
+
+/* An op of random inputs; NULL if it is refused. */
+static xir_op *add_op(pool *p, const xir_class *cls, xir_op **made, size_t n_made) {
+    xir_value *inputs[MOST_INPUTS];
+    bool sound = true;
+    size_t n = cls->more->least_inputs;
+    if (cls->many_inputs) n += chance(4);
+    else if (cls->more->n_inputs > n) n += chance(cls->more->n_inputs - n + 1);
+    for (size_t i = 0; i < n && i < MOST_INPUTS; i++) {
+        do sound = true, inputs[i] = pool_value(p, &sound);
+        while (!sound);
+        if (n_made && once_in(2)) inputs[i] = xir_op_output(made[chance(n_made)], 0);
+    }
+    void *body = pool_body(p, cls, once_in(8));
+    if (!p->body_sound) return NULL;
+    const xir_op_desc d = XIR_INIT(xir_op_desc, .cls = cls, .attrs = body, .inputs = inputs,
+                                   .n_inputs = n < MOST_INPUTS ? n : MOST_INPUTS, .id = XIR_NO_ID);
+    xir_op *op = xir_network_add(p->net, &d);
+    xir_network_clear_status(p->net);
+    n_added += op != NULL;
+    return op && xir_op_output_count(op) ? op : NULL;
+}
+
+static bool has(const xir_network *net, bool foreign) {
+    const xir_op *op = xir_network_first(net);
+    while (op && (xir_op_is(op, xir_input_class()) || xir_op_is(op, xir_output_class()) ||
+                  xir_class_is_dialect(xir_op_class(op)) != foreign)) op = xir_op_next(op);
+    return op;
+}
+
+static bool goes_on(void *user, const void *data, size_t size) {
+    (void)user, (void)data, (void)size;
+    return true;
+}
+
+static void there_and_back(xir_network *net) {
+    const xir_save_options options = XIR_INIT(xir_save_options, .format = "pnnx", .unchecked = true);
+    xir_diags_clear(why);
+    if (xir_network_validate(net, why)) return;   /* readers refuse it */
+    n_valid++;
+    assert_int_equal(xir_pass_run(net, "xir-to-pnnx", NULL, NULL, why), XIR_OK);
+    const bool whole = !has(net, false);
+    assert_true(whole || xir_diags_count(why) > 0);
+    xir_diags_clear(why);
+    if (xir_network_validate(net, why)) {
+        xir_diags_print(why, stderr);
+        fail_msg("a network is not valid any more");
+    }
+    n_whole += whole;
+    xir_diags_clear(why);
+    const xir_status status = xir_network_write(net, goes_on, NULL, &options, why);
+    assert_true(!status || xir_diags_count(why) > 0);
+    n_written += !status;
+    xir_diags_clear(why);
+    const xir_status again = xir_pass_run(net, "pnnx-to-xir", NULL, NULL, why);
+    assert_true(again == XIR_OK || xir_diags_count(why) > 0);
+    xir_diags_clear(why);
+}
+
+static void hostile_networks_go_there_and_back(void **state) {
+    (void)state;
+    const xir_class *classes[MOST_OPS];
+    const size_t n = all_ops(classes);
+    const xir_type *plain = FP32("**", 2, 3);
+    for (size_t i = 0; i < TRIALS; i++) {
+        pool p;
+        xir_op *made[OPS];
+        xir_value *results[OPS];
+        size_t n_made = 0;
+        pool_begin(&p);
+        for (size_t k = 0; k < POOL_VALUES; k++)
+            if (!p.sound[k]) (void)xir_value_set_type(p.values[k], plain);
+        for (size_t k = 0; k < 4 * OPS && n_made < OPS; k++) {
+            xir_op *op = add_op(&p, classes[chance(n)], made, n_made);
+            if (op) results[n_made] = xir_op_output(op, 0), made[n_made++] = op;
+        }
+        xir_diags_clear(why);
+        const xir_op *end = xir_output(xir_at_end(p.net), (xir_values){ results, n_made });
+        xir_network_clear_status(p.net);
+        if (end) there_and_back(p.net);
+        pool_end(&p);
+    }
+    printf("%d networks of %zu ops, %zu of them valid; %zu are converted whole, %zu are written\n", (int)TRIALS,
+           n_added, n_valid, n_whole, n_written);
+    assert_true(n_valid > TRIALS / 20 && n_whole > 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hostile_networks_go_there_and_back),
+    };
+    return RUN_GROUP(tests);
+}
