@@ -9,20 +9,10 @@
 #include <xir/exec.h>
 #include <xir/pass.h>
 #include <xir/serialize.h>
+#include "passes/convert/onnx_text.h"
 #include "support/net.h"
 
 enum { PNNX_MOST_TEXT = 1 << 14, PNNX_MOST_ENDS = 8 };
-
-/* From -1 to 1; of a variance from 0 to 1. */
-static inline double number_of(const char *name, size_t i) {
-    const char *var = strstr(name, "_var");
-    uint64_t bits = 1469598103934665603u + i * 0x9E3779B97F4A7C15u;
-    for (; *name; name++) bits = (bits ^ (unsigned char)*name) * 1099511628211u;
-    bits ^= bits >> 29;
-    bits *= 0xBF58476D1CE4E5B9u;
-    bits ^= bits >> 32;
-    return var ? (double)(bits % 2001) / 2000 : (double)(bits % 2001) / 1000 - 1;
-}
 
 /* The text of a whole file; `room` has PNNX_MOST_TEXT bytes. */
 static inline void pnnx_text(char *room, const char *inputs, const char *lines, const char *outputs) {
