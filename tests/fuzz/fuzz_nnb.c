@@ -1,6 +1,6 @@
 /* NNB: any bytes are refused with one finding, or they are a network that can be validated and copied, and that comes
  * back byte for byte, through another format too. Without what is kept of its file, it is written or refused, and what
- * is written is read and written the same. */
+ * is written is read and written the same. It can be checked and converted. */
 #include "network.h"
 
 static void without_tag(xir_network *net, xir_diags *why) {
@@ -26,6 +26,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         must_survive(net, &format_flat, &format_nnb, false, data, size, why);
         without_tag(copy, why);
         xir_network_free(copy);
+        copy = xir_network_clone(net);
+        must(copy != NULL);
+        must_convert(net, copy, valid, "nnb-to-xir", why);
         xir_network_free(net);
     }
     xir_diags_free(why);

@@ -34,7 +34,8 @@ static void put_type(FILE *out, const xir_type *type) {
         fprintf(out, ":%s", type ? spelled(type) : "?");
         return;
     }
-    const char *element = spelled(tensor->element_dtype);
+    const bool has_form = !xir_type_is_quantized(tensor->element_dtype);
+    const char *element = has_form ? spelled(tensor->element_dtype) : "quantised";
     fputc(':', out);
     for (const char *c = element; *c; c++) {   /* fp32 for "@fp(32)" */
         if (!strchr("@()", *c)) fputc(*c, out);

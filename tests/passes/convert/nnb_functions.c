@@ -352,7 +352,8 @@ static bool same(const pair *p) {
     assert_int_equal(nnb_run(onnx, &words, y), n);
     for (size_t k = 0; k < n; k++) {
         const bool one = agree(x[k], y[k]);
-        if (!one) print_error("output %zu: %.9g, expected %.9g, …\n", k, xir_array_real(x[k], 0), xir_array_real(y[k], 0));
+        if (!one)
+            print_error("output %zu: %.9g, expected %.9g, …\n", k, xir_array_real(x[k], 0), xir_array_real(y[k], 0));
         all &= one;
         xir_array_free(x[k]);
         xir_array_free(y[k]);

@@ -92,7 +92,7 @@ static size_t arguments_of(const xir_nnb_function *f, unsigned variant, char *ou
         const unsigned items = variant / 7 % 4;
         if (*c == 'F' || *c == 'C' || (*c == 'f' && c[1] == 'F')) return SIZE_MAX;
         if (*c == 'f') n += (size_t)snprintf(out + n, room - n, " f%s", reals[variant % COUNT(reals)]);
-        else if (*c == 'B') n += (size_t)snprintf(out + n, room - n, " B%d", (int)(variant % 3 == 2 ? 255 : variant % 3));
+        else if (*c == 'B') n += (size_t)snprintf(out + n, room - n, " B%u", variant % 3 == 2 ? 255 : variant % 3);
         else if (c[1] != 'I') n += (size_t)snprintf(out + n, room - n, " i%s", number);
         else {
             n += (size_t)snprintf(out + n, room - n, " [");

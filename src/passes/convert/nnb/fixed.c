@@ -2,6 +2,7 @@
  * each fixed-point value gets a Cast to reals in front of the functions that use it, each fixed-point result is the
  * Cast of a real one, and parameters become real constants; signs are +1 and -1. Functions that only move elements of
  * one type keep it. */
+#include <stdio.h>
 #include <string.h>
 #include "convert/nnb/nnb.h"
 #include "support/numbers.h"
@@ -111,27 +112,55 @@ static xir_value *real_params(fixing *f, xir_value *v) {
 
 /* ---- functions -------------------------------------------------------------------------------------------------- */
 
+/* The Cast of v to reals that a conversion made before memory ran out. */
+static xir_value *made_before(const xir_value *v, const xir_type *type) {
+    for (const xir_use *use = xir_value_uses(v); use; use = xir_use_next(use)) {
+        const xir_op *op = xir_use_op(use);
+        if (!xir_op_is(op, xir_cast_class()) || xir_op_output_count(op) != 1) continue;
+        xir_value *out = xir_op_output(op, 0);
+        if (xir_type_equal(xir_value_type(out), type)) return out;
+    }
+    return NULL;
+}
+
 /* The value as reals, once for each; NULL: it stays as it is, or memory is out. */
 static xir_value *real_of(fixing *f, xir_value *v) {
     const uint32_t *known = pointer_table_find(&f->real_of, v);
     if (known) return f->reals[*known];
     xir_op *producer = xir_value_op(v);
+    const xir_type *type = real_type(f, v);
     if (!producer && !xir_value_is_params(v)) return NULL;   /* nothing makes it */
-    xir_value *made = producer ? cast_after(f, v, real_type(f, v), producer) : real_params(f, v);
-    if (!made) return NULL;
-    if (!mem_reserve(context_alloc(f->ctx), (void **)&f->reals, &f->room, f->n + 1, sizeof *f->reals)) return failed(f);
-    if (!pointer_table_add(&f->real_of, v, (uint32_t)f->n)) return failed(f);
+    if (!type || !pointer_table_reserve(&f->real_of, f->n + 1) ||
+        !mem_reserve(context_alloc(f->ctx), (void **)&f->reals, &f->room, f->n + 1, sizeof *f->reals))
+        return failed(f);
+    xir_value *made = producer ? made_before(v, type) : real_params(f, v);
+    if (!made && producer) made = cast_after(f, v, type, producer);
+    if (!made || !pointer_table_add(&f->real_of, v, (uint32_t)f->n)) return NULL;
     return f->reals[f->n++] = made;
 }
 
-/* The function makes reals, and a Cast the fixed-point value. */
+/* Moves the name to the Cast; the function's own output is "v1.real". */
+static bool name_both(xir_value *v, xir_value *cast) {
+    char name[80];
+    const xir_str own = xir_value_name(v);
+    const bool fits = own.size && own.size < sizeof name - 8;
+    if (xir_value_set_name(cast, own)) return false;
+    snprintf(name, sizeof name, "%.*s.real", fits ? (int)own.size : 0, fits ? own.data : "");
+    return !xir_value_set_name(v, xir_str_of(fits ? name : ""));
+}
+
+/* The function makes reals, and a Cast the fixed-point value. Everything that needs memory comes first. */
 static bool real_output(fixing *f, xir_op *op, xir_value *v) {
     const xir_type *fixed = xir_value_type(v), *real = real_type(f, v);
-    xir_value *now = real && !xir_value_set_type(v, real) ? cast_after(f, v, fixed, op) : failed(f);
-    f->no_memory = !now || xir_value_set_name(now, xir_value_name(v)) != XIR_OK;
-    if (f->no_memory) return false;
-    xir_op *cast = xir_value_op(now);
-    f->no_memory = xir_value_replace(v, now) || xir_op_set_input(cast, 0, v) || xir_value_set_name(v, XIR_STR(""));
+    xir_value *cast = real ? cast_after(f, v, fixed, op) : failed(f);
+    if (!cast) return false;
+    if (xir_value_set_type(v, real) || !name_both(v, cast)) {
+        f->no_memory = true;
+        (void)xir_value_set_type(v, fixed);
+        (void)xir_op_erase(xir_value_op(cast));
+        return false;
+    }
+    f->no_memory = xir_value_replace(v, cast) || xir_op_set_input(xir_value_op(cast), 0, v);
     return !f->no_memory;
 }
 
