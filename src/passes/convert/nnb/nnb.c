@@ -101,15 +101,6 @@ bool nnb_list(xir_node *at, const char *name, size_t n, int64_t least, int64_t o
 
 /* ---- operations ------------------------------------------------------------------------------------------------- */
 
-bool nnb_same_dims(const xir_value *a, const xir_value *b) {
-    if (v_rank(a) != v_rank(b)) return false;
-    for (size_t i = 0; i < v_rank(a); i++) {
-        const int64_t x = v_dim(a, i), y = v_dim(b, i);
-        if (x >= 0 && y >= 0 && x != y) return false;
-    }
-    return true;
-}
-
 xir_value *nnb_truth(xir_node *at, xir_value *x) {
     return x ? xir_node_make(at, "NotEqual", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS) : NULL;
 }

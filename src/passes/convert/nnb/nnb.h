@@ -1,4 +1,4 @@
-/* Shared by NNB's rows: their hooks, and operations that several hooks use. The meaning of a function is NNabla's;
+/* Shared by NNB's rows: their hooks, and operations that several hooks use. A function means what NNabla documents;
  * docs/nnb.md lists where its C runtime computes something else. */
 #ifndef PASSES_CONVERT_NNB_H
 #define PASSES_CONVERT_NNB_H
@@ -15,7 +15,7 @@ xir_status nnb_to_reals(xir_network *net, bool *changed);
 bool       nnb_is_pure(const xir_op *op);
 int64_t    nnb_api_level(const xir_network *net, xir_str domain);
 
-/* Adds a finding about an argument: the record's number is out of the range that the function has. */
+/* Adds a finding about a number in an argument that the function does not take. Returns false. */
 bool nnb_out_of_range(xir_node *at, const char *argument, int64_t found);
 /* An axis of x, counted from the start; base_axis may also be the number of dims. */
 bool nnb_axis(xir_node *at, const char *name, size_t rank, int64_t *out);
@@ -23,11 +23,9 @@ bool nnb_base(xir_node *at, const xir_value *x, size_t *out);
 /* Axes of x, counted from the start, each once, in ascending order; and all others. */
 bool     nnb_axes(xir_node *at, const char *name, const xir_value *x, xir_ints *out);
 xir_ints nnb_other_axes(xir_node *at, const xir_ints *axes, size_t rank);
-/* A list of n integers from `least` up; if it is missing, or empty where `empty` says so, n times `otherwise`. */
+/* A list of n integers, none below `least`. If it is missing, or empty and may be, it is n times `otherwise`. */
 bool nnb_list(xir_node *at, const char *name, size_t n, int64_t least, int64_t otherwise, bool empty, xir_ints *out);
 
-/* Whether two values have the same dims, as far as they are known. */
-bool nnb_same_dims(const xir_value *a, const xir_value *b);
 /* Truth of numbers: not 0; and back, as 0 and 1. */
 xir_value *nnb_truth(xir_node *at, xir_value *x);
 xir_value *nnb_number(xir_node *at, xir_value *truth, const xir_type *element);
