@@ -42,7 +42,8 @@ static void next_variable(walk *w, uint32_t i) {
     const nnb_read_variable *v = &r->v[i];
     const nnb_hole *holes = r->holes.data;
     const bool fixed = v->type == NNB_INT16 || v->type == NNB_INT8;
-    const uint8_t *p = r->data + nnb_u32(r->index + 4 * (size_t)nnb_u32(r->data + r->variables.at + 4 * (size_t)i));
+    const uint32_t entry = nnb_u32(r->data + r->variables.at + 4 * (size_t)i);
+    const uint8_t *p = r->data + nnb_u32(r->index + 4 * (size_t)entry);
     for (uint32_t k = 0; k < v->rank; k++) w->usual &= (int32_t)nnb_u32(r->data + v->shape + 4 * (size_t)k) >= 0;
     w->usual &= v->type < NNB_TYPES && (fixed || !v->fp_pos) && (v->data_index < 0 || !v->made);
     next_list(w, v->rank, nnb_u32(p + 8));
@@ -52,6 +53,7 @@ static void next_variable(walk *w, uint32_t i) {
         w->usual &= next_block(w, hole->size) == r->d.base + hole->at;
         if (w->usual) skip_data(w, hole);
     }
+    w->usual &= entry == w->k;   /* an empty shape before it has the same offset */
     w->usual &= next_block(w, NNB_VARIABLE) == p && nnb_u32(p) == i && !p[13] && !p[14] && !p[15];
 }
 
