@@ -141,6 +141,9 @@ static bool find_module(tsm_reader *r, blob *whole, const tsm_container *c) {
     named_fault fault;
     r->c = (tsm_cursor){ whole->bytes, whole->bytes + at, whole->bytes + at + size, &r->d.trace };
     if (c && c->file.size) {
+        if (!r->d.how->path)
+            return trace_fail(&r->d.trace, XIR_E_MISSING, at, "the module is in the file '%.*s', and what is not read "
+                              "from a file has no files next to it", CLIP(c->file));
         r->parts = tsm_is_utf8(c->file) ? dialect_file(&r->d, c->file, &fault) : NULL;
         if (!r->parts && !tsm_is_utf8(c->file))
             return trace_fail(&r->d.trace, XIR_E_SYNTAX, at, "the name of the module's file is not UTF-8");

@@ -174,6 +174,14 @@ static void a_module_in_another_file(void **state) {
     xir_network_free(again);
 }
 
+static void memory_has_no_files_next_to_it(void **state) {
+    bytes plain;
+    (void)state;
+    make_container(&plain, "@file@part.tsm");
+    assert_null(read_bytes(&plain));
+    check_finding(XIR_E_MISSING, "the module is in the file 'part.tsm', and what is not read ");
+}
+
 static void files_that_must_not_be_opened(void **state) {
     static const struct { const char *name, *sentence; xir_status status; } rows[] = {
         { "@file@../part.tsm", "the file of the module, '../part.tsm': ", XIR_E_INVALID },
@@ -274,7 +282,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(containers_come_back),        cmocka_unit_test(through_other_formats),
         cmocka_unit_test(a_module_alone_and_a_new_container), cmocka_unit_test(a_module_in_another_file),
-        cmocka_unit_test(files_that_must_not_be_opened), cmocka_unit_test(containers_that_are_refused),
+        cmocka_unit_test(memory_has_no_files_next_to_it), cmocka_unit_test(files_that_must_not_be_opened),
+        cmocka_unit_test(containers_that_are_refused),
         cmocka_unit_test(deep_containers_are_refused), cmocka_unit_test(damaged_at_every_byte),
     };
     scratch_make();
