@@ -88,8 +88,6 @@ static inline int place_order(xir_str a, xir_str b) {
 }
 
 extern const format format_json, format_flat, format_msgpack, format_onnx, format_pnnx, format_nnb, format_c,
-                    format_tsm;
-/* Detected but not read (sight.c). */
-extern const format format_deepx;
+                    format_tsm, format_deepx;
 
 #endif

@@ -21,7 +21,6 @@ run 1 show hello; err "neither the content nor the name identifies the format: -
 run 1 show hello.json; err "hello.json:1:1: "
 cp small.json small.onnx; run 0 show --compact small.onnx; same out small.json
 cp small.json noname; run 0 show --compact noname; same out small.json
-printf 'x' >net.ir; run 2 show net.ir; err "net.ir: this build cannot read deepx"
 printf 'x' >net.json; run 1 show net.json --from json; err "net.json:1:1: "
 printf '\200\200' >net.fb; run 1 show net.fb; err "net.fb@0x"
 printf '\200\200' >net.imodel; run 1 show net.imodel; err "net.imodel@0x"
@@ -29,7 +28,7 @@ run 1 convert net.imodel o.json; gone o.json
 cp small.json net.onnx; run 0 show --compact net.onnx; same out small.json
 printf '\010\010' >net.onnx; run 1 show net.onnx; err "net.onnx@0x2: the model has no graph"
 run 2 convert small.json o.onnx; err "this build cannot write onnx"; gone o.onnx
-run 2 convert small.json o.json --to deepx; gone o.json
+run 2 convert small.json o.json --to onnx; gone o.json
 run 2 convert small.json o.xyz; err "the name does not tell the format"; gone o.xyz
 printf '\357\273\277{}' >bom.json; run 1 show bom.json; err "byte order mark"
 

@@ -193,8 +193,7 @@ static void options_that_make_no_sense(void **state) {
     FAILS_TO_SAVE(SAVE("a.xyz", .format = NULL), XIR_E_UNKNOWN, "the name does not identify the format");
     FAILS_TO_SAVE(SAVE("a", .format = NULL), XIR_E_UNKNOWN, "the name does not identify the format");
     FAILS_TO_SAVE(SAVE("a.json", .format = "pnxn"), XIR_E_UNKNOWN, "no format 'pnxn'");
-    FAILS_TO_SAVE(SAVE("a.json", .format = "deepx"), XIR_E_UNSUPPORTED, "deepx cannot be written");
-    FAILS_TO_SAVE(SAVE("a.ir", .format = NULL), XIR_E_UNSUPPORTED, "deepx cannot be written");
+    FAILS_TO_SAVE(SAVE("a.onnx", .format = NULL), XIR_E_UNSUPPORTED, "onnx cannot be written");
     FAILS_TO_SAVE(SAVE("a.json", .format = "onnx"), XIR_E_UNSUPPORTED, "onnx cannot be written");
     FAILS_TO_SAVE(SAVE("a.json", .params = scratch("a.raw"), .no_params = true), XIR_E_INVALID, "only the structure");
     FAILS_TO_SAVE(SAVE("a.json", .align = 3), XIR_E_INVALID, "power of two");

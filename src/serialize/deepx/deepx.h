@@ -1,0 +1,148 @@
+/* Shared by the files that read and write DeepX IR: a text with an instruction a line.
+ *
+ *     newtensor (vector<int32>:[3 4]) -> (tensor<float32>:a) // created_at=1744724799.06
+ *     sum(tensor<float32>:a, vector<int32>:[0], var<bool>:false)->(tensor<float32>:s) // author=miaobyte
+ *     sum(a, [0], false)->(s)
+ *     sum a,[0],false -> s
+ *
+ * A line is the name of a function, parameters, an arrow, return slots, and metadata after "//". A parameter is a type
+ * and a value ("var<bool>:false"), a type and a name ("Tensor<any> A"), or a value alone. Lines that a file has besides
+ * (blank lines, comments, definitions) and lines that are not written as the network would be are kept in tags. */
+#ifndef SERIALIZE_DEEPX_DEEPX_H
+#define SERIALIZE_DEEPX_DEEPX_H
+
+#include "deepx/precision.h"
+#include "diagnose.h"
+#include "dialect/dialect.h"
+
+/* Tags of this format. */
+#define DEEPX_TAG_SPELLING "deepx.spelling"   /* of the network: "live", "front", "simplified", "seed" or "blocks"   */
+#define DEEPX_TAG_DEFS     "deepx.defs"       /* of the network: its definitions, a list of texts                   */
+#define DEEPX_TAG_FILE     "deepx.file"       /* of the network: what the file has besides its calls                */
+#define DEEPX_TAG_META     "deepx.meta"       /* of an op: the text after "//"                                      */
+#define DEEPX_TAG_LINE     "deepx.line"       /* of an op: its line, if it is not written so                        */
+#define DEEPX_TAG_BEFORE   "deepx.before"     /* of an op: the lines before its own that are not calls              */
+#define DEEPX_TAG_VERSION  "deepx.version"    /* of a value: how many values of its name there were before          */
+
+/* The attribute of an op that lists the types of its slots: "tensor<float32>, _, listtensor<any>*2 -> tensor<any>". `_`
+ * is a slot without a type, `*2` a list of two tensors. A slot that is not a tensor has its text in the attribute
+ * "arg1" or "ret0", by its number; the tensors are inputs and outputs in order. */
+#define DEEPX_TYPES "types"
+
+static inline bool deepx_is_blank(char c) { return c == ' ' || c == '\t'; }
+static inline const char *deepx_skip_blanks(const char *p, const char *end) {
+    while (p < end && deepx_is_blank(*p)) p++;
+    return p;
+}
+static inline bool deepx_is_digit(char c) { return c >= '0' && c <= '9'; }
+/* Characters of names: of functions and of formal parameters. */
+static inline bool deepx_is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (unsigned char)c >= 0x80;
+}
+xir_str deepx_trim(const char *p, const char *end);
+
+/* ---- lines ----------------------------------------------------------------------------------------------------- */
+
+/* Where findings go. */
+typedef struct deepx_place {
+    xir_diags  *why;
+    xir_str     file;
+    const char *text, *line;    /* the beginning of the text, and of the line that is read */
+    uint32_t    number;         /* of that line, from 1                                    */
+    xir_status  status;         /* of the first error                                      */
+    bool        quiet;          /* only running out of memory is a finding                 */
+} deepx_place;
+/* Adds a finding at a place in the line. An error sets the status; false. */
+bool deepx_error(deepx_place *w, const char *at, xir_status code, const char *sentence, ...) XIR_PRINTF(4, 5);
+void deepx_warn(deepx_place *w, const char *at, const char *sentence, ...) XIR_PRINTF(3, 4);
+
+typedef struct deepx_slot {
+    xir_str    whole, type, value;   /* the type is empty if the file gives none           */
+    deepx_type is;
+    bool       named;                /* "Tensor<any> A": a type, a blank, a name           */
+} deepx_slot;
+
+/* A line, or an instruction in the body of a block. */
+typedef struct deepx_line {
+    xir_str     name;
+    deepx_slot *slots;               /* parameters, then return slots                      */
+    size_t      n_args, n_rets;
+    xir_str     meta;                /* after "//"; without data: there is none            */
+    bool        parens;              /* parentheses around the parameters                  */
+} deepx_line;
+
+/* Slots, reused from line to line. */
+typedef struct deepx_slots { const xir_allocator *alloc; deepx_slot *data; size_t n, room; } deepx_slots;
+void deepx_slots_free(deepx_slots *s);
+
+/* Reads an instruction from `text`, which has no line ends; false after an error. Out of memory sets XIR_E_MEMORY. */
+bool deepx_read_line(deepx_place *w, deepx_slots *slots, xir_str text, deepx_line *out);
+/* Whether a line holds no instruction: blank, "# …", "// …", "``` …". */
+bool deepx_is_passed_over(xir_str text);
+
+/* Whether a text is a value by itself: a number, true or false, a list of numbers, a quoted text. */
+bool deepx_is_literal(xir_str value);
+/* Whether a text can be the name of a tensor. */
+bool deepx_is_tensor_name(xir_str value);
+/* The next item of a list "[a b, c]" or of its inner text; false at its end. */
+bool deepx_next_item(xir_str *list, xir_str *item);
+xir_str deepx_inner(xir_str list);
+/* Without its quotes. */
+xir_str deepx_unquoted(xir_str value);
+/* Whether a text can be the value of one parameter in parentheses. */
+bool deepx_is_value(xir_str text);
+
+/* meta.c */
+/* Checks metadata and adds findings. */
+bool deepx_check_meta(deepx_place *w, xir_str meta);
+/* The value of a key; of two the last. Empty if there is none. */
+xir_str deepx_meta_value(xir_str meta, const char *key);
+
+/* ---- a whole text ---------------------------------------------------------------------------------------------- */
+
+typedef enum deepx_kind { DEEPX_CALL, DEEPX_DEFINITION, DEEPX_BLOCK } deepx_kind;
+
+/* Calls `visit` for each call, definition and block of a text, in order; `whole` is its text without a line end. After
+ * an error it goes on with the next line. False if visit returns false. */
+typedef bool deepx_visit(void *user, deepx_kind kind, xir_str whole, const deepx_line *line);
+bool deepx_walk(deepx_place *w, const xir_allocator *alloc, xir_str text, bool as_calls, deepx_visit *visit,
+                void *user);
+
+/* block.c */
+/* Whether a text begins with a block: "deepxir name(". */
+bool deepx_is_block(xir_str text);
+/* Reads a block at p; *end is after it. */
+bool deepx_read_block(deepx_place *w, deepx_slots *slots, const char *p, const char **end, const char *stop);
+
+/* ---- the functions that the executor has ------------------------------------------------------------------------ */
+
+extern const char *const deepx_known_lines[];
+extern const size_t deepx_n_known;
+/* The category of parameter `i` of `n` of a known function, 0 if it is not known. */
+unsigned deepx_known_category(xir_str function, size_t i, size_t n, bool ret);
+
+/* ---- spelling -------------------------------------------------------------------------------------------------- */
+
+typedef enum deepx_spelling { DEEPX_LIVE, DEEPX_FRONT, DEEPX_SIMPLIFIED, DEEPX_SEED, DEEPX_SPELLINGS } deepx_spelling;
+extern const char *const deepx_spelling_words[DEEPX_SPELLINGS];
+deepx_spelling deepx_spelling_of(const xir_network *net);
+
+typedef struct deepx_printer {
+    buffer         out;
+    deepx_spelling spelling;
+    xir_status     status;
+    char           fault[240];
+} deepx_printer;
+/* Appends the line of an op as it is written, without a line end; false with the fault. */
+bool deepx_print_op(deepx_printer *p, const xir_op *op);
+/* Appends a definition. */
+void deepx_print_line(buffer *out, deepx_spelling spelling, const deepx_line *line);
+static inline xir_any deepx_sum(xir_str text) {
+    return xir_any_int((int64_t)(hash_bytes(0, text.data ? text.data : "", text.size) >> 2));
+}
+bool deepx_is_op(const xir_op *op);
+
+xir_network *deepx_read(const format_reading *how, blob *whole);
+xir_status deepx_write(xir_network *net, const format_writing *how);
+
+#endif

@@ -1,0 +1,91 @@
+/* Metadata: words "key=value" after "//". The executor knows six keys; others are kept. */
+#include "deepx/deepx.h"
+
+typedef enum meta_kind { TEXT, INTEGER, TIME } meta_kind;
+static const struct { const char *key; meta_kind kind; } keys[] = {
+    { "id", INTEGER }, { "author", TEXT }, { "created_at", TIME }, { "sent_at", TIME }, { "recv_at", TIME },
+    { "benchmark.repeat", INTEGER },
+};
+enum { KEYS = sizeof keys / sizeof *keys };
+
+static bool next_word(xir_str *rest, xir_str *word) {
+    const char *p = rest->data, *end = p + rest->size;
+    while (p < end && (deepx_is_blank(*p) || (*p >= '\n' && *p <= '\r'))) p++;
+    const char *start = p;
+    while (p < end && !deepx_is_blank(*p) && !(*p >= '\n' && *p <= '\r')) p++;
+    *word = (xir_str){ start, (size_t)(p - start) };
+    *rest = (xir_str){ p, (size_t)(end - p) };
+    return p > start;
+}
+
+static bool split(xir_str word, xir_str *key, xir_str *value) {
+    const char *equals = memchr(word.data, '=', word.size), *end = word.data + word.size;
+    *key = (xir_str){ word.data, equals ? (size_t)(equals - word.data) : word.size };
+    *value = (xir_str){ equals ? equals + 1 : end, equals ? (size_t)(end - equals) - 1 : 0 };
+    return equals;
+}
+
+xir_str deepx_meta_value(xir_str meta, const char *key) {
+    xir_str word, k, v, found = { NULL, 0 };
+    while (meta.size && next_word(&meta, &word))
+        if (split(word, &k, &v) && xir_str_equal(k, xir_str_of(key))) found = v;
+    return found;
+}
+
+/* Digits with a sign, of 32 bits. */
+static xir_status check_integer(xir_str v) {
+    const bool negative = v.size && v.data[0] == '-';
+    int64_t n = 0;
+    size_t i = negative;
+    for (; i < v.size && deepx_is_digit(v.data[i]); i++) {
+        n = 10 * n + (v.data[i] - '0');
+        if (n > (int64_t)INT32_MAX + negative) return XIR_E_BOUNDS;
+    }
+    return i == v.size && i > negative ? XIR_OK : XIR_E_SYNTAX;
+}
+
+static xir_status check_time(xir_str v) {
+    size_t digits = 0;
+    for (size_t i = 0; i < v.size; i++) digits += deepx_is_digit(v.data[i]);
+    if (!digits || !v.size || deepx_is_blank(v.data[0])) return XIR_E_SYNTAX;
+    size_t i = v.data[0] == '-' || v.data[0] == '+';
+    while (i < v.size && deepx_is_digit(v.data[i])) i++;
+    if (i < v.size && v.data[i] == '.')
+        for (i++; i < v.size && deepx_is_digit(v.data[i]); i++) continue;
+    if (i < v.size && i > 0 && (v.data[i] == 'e' || v.data[i] == 'E')) {
+        i++;
+        if (i < v.size && (v.data[i] == '-' || v.data[i] == '+')) i++;
+        if (i == v.size || v.size - i > 3) return i == v.size ? XIR_E_SYNTAX : XIR_E_BOUNDS;
+        for (; i < v.size && deepx_is_digit(v.data[i]); i++) continue;
+    }
+    return i == v.size ? XIR_OK : XIR_E_SYNTAX;
+}
+
+static bool check_value(deepx_place *w, size_t key, xir_str value) {
+    const meta_kind kind = keys[key].kind;
+    const xir_status status = kind == INTEGER ? check_integer(value) : kind == TIME ? check_time(value) : XIR_OK;
+    if (status == XIR_E_BOUNDS)
+        return deepx_error(w, value.data, status, "%s=%.*s does not fit into %s", keys[key].key, CLIP(value),
+                           kind == INTEGER ? "32 bits" : "a time");
+    if (!status) return true;
+    return deepx_error(w, value.data, status, "%s is not a number: found '%.*s'", keys[key].key, CLIP(value));
+}
+
+bool deepx_check_meta(deepx_place *w, xir_str meta) {
+    bool seen[KEYS] = { false }, ok = true;
+    xir_str word, key, value;
+    while (next_word(&meta, &word)) {
+        size_t k = 0;
+        if (!split(word, &key, &value)) {
+            deepx_warn(w, word.data, "'%.*s' in the metadata is not key=value: the executor ignores it", CLIP(word));
+            continue;
+        }
+        while (k < KEYS && !xir_str_equal(key, xir_str_of(keys[k].key))) k++;
+        if (!key.size) ok = deepx_error(w, word.data, XIR_E_SYNTAX, "'%.*s' in the metadata has no key", CLIP(word));
+        if (k == KEYS) continue;
+        if (seen[k]) ok = deepx_error(w, word.data, XIR_E_EXISTS, "%s appears twice in the metadata", keys[k].key);
+        seen[k] = true;
+        ok = check_value(w, k, value) && ok;
+    }
+    return ok;
+}

@@ -1,0 +1,177 @@
+/* Lines as they are written. A spelling is how a line is put together; the texts of values are kept. */
+#include <stdio.h>
+#include "deepx/deepx.h"
+
+const char *const deepx_spelling_words[DEEPX_SPELLINGS] = { "live", "front", "simplified", "seed" };
+
+static const struct { const char *open, *comma, *arrow, *close; bool types; } forms[DEEPX_SPELLINGS] = {
+    [DEEPX_LIVE]       = { "(",  ", ", ")->(",   ")", true  },
+    [DEEPX_FRONT]      = { " (", ", ", ") -> (", ")", true  },
+    [DEEPX_SIMPLIFIED] = { "(",  ", ", ")->(",   ")", false },
+    [DEEPX_SEED]       = { " ",  ",",  " -> ",   "",  false },
+};
+
+deepx_spelling deepx_spelling_of(const xir_network *net) {
+    const xir_any *tag = xir_map_find(net->tags, XIR_STR(DEEPX_TAG_SPELLING));
+    for (size_t i = 0; tag && tag->kind == XIR_ANY_TEXT && i < DEEPX_SPELLINGS; i++)
+        if (xir_str_equal(tag->as.text, xir_str_of(deepx_spelling_words[i]))) return (deepx_spelling)i;
+    return DEEPX_LIVE;
+}
+
+bool deepx_is_op(const xir_op *op) {
+    const xir_str key = op->cls->key;
+    return key.size > 7 && memcmp(key.data, "deepx::", 7) == 0;
+}
+
+static bool refuse(deepx_printer *p, const char *sentence, ...) XIR_PRINTF(2, 3);
+static bool refuse(deepx_printer *p, const char *sentence, ...) {
+    va_list args;
+    va_start(args, sentence);
+    if (!p->status) vsnprintf(p->fault, sizeof p->fault, sentence, args);
+    va_end(args);
+    if (!p->status) p->status = XIR_E_UNSUPPORTED;
+    return false;
+}
+
+/* ---- the parts of an op ---------------------------------------------------------------------------------------- */
+
+typedef struct parts {
+    deepx_printer *p;
+    const xir_op  *op;
+    const xir_map *extra;
+    const char    *types, *end;
+    uint32_t       in, out;     /* how many were printed */
+} parts;
+
+/* The next type of a list, "listtensor<any>*2"; false at the arrow or at the end. */
+static bool next_type(parts *s, xir_str *type, uint32_t *items) {
+    const char *start = s->types, *p = start, *star = NULL;
+    *items = 0;
+    if (p == s->end || *p == '-') return false;
+    for (; p < s->end && *p != ',' && *p != ' '; p++)
+        if (*p == '*') star = p;
+    for (const char *d = star ? star + 1 : p; d < p && deepx_is_digit(*d) && *items < UINT32_MAX / 10; d++)
+        *items = 10 * *items + (uint32_t)(*d - '0');
+    *type = (xir_str){ start, (size_t)((star ? star : p) - start) };
+    if (!star) *items = UINT32_MAX;
+    if (p < s->end && *p == ',') p++;
+    if (p < s->end && *p == ' ') p++;
+    s->types = p;
+    return true;
+}
+
+static xir_str text_of(const parts *s, const char *what, size_t i) {
+    char key[32];
+    const int n = snprintf(key, sizeof key, "%s%zu", what, i);
+    const xir_any *any = s->extra ? xir_map_find(s->extra, (xir_str){ key, (size_t)n }) : NULL;
+    return any && any->kind == XIR_ANY_TEXT ? any->as.text : (xir_str){ NULL, 0 };
+}
+
+/* A text of one line. */
+static bool is_one_line(xir_str text) {
+    for (size_t i = 0; i < text.size; i++)
+        if (text.data[i] == '\n' || text.data[i] == '\r' || text.data[i] == '\0') return false;
+    return true;
+}
+
+static bool put_name(parts *s, const xir_value *v) {
+    const xir_str name = v ? xir_value_name(v) : (xir_str){ NULL, 0 };
+    if (!deepx_is_tensor_name(name))
+        return refuse(s->p, "'%.*s' cannot be the name of a tensor in DeepX", CLIP(name));
+    buffer_put(&s->p->out, name.data, name.size);
+    return true;
+}
+
+/* A tensor of the op: an input, or an output; the slot of renametensor has the old name, which is an input. */
+static bool put_tensor(parts *s, bool ret) {
+    const xir_op *op = s->op;
+    const bool renames = ret && xir_str_equal(op->cls->key, XIR_STR("deepx::renametensor"));
+    if (ret && !renames)
+        return s->out < op->n_outputs ? put_name(s, &op->outputs[s->out++])
+                                      : refuse(s->p, "its types name more tensors than it has outputs");
+    return s->in < op->n_inputs ? put_name(s, op->inputs[s->in++].value)
+                                : refuse(s->p, "its types name more tensors than it has inputs");
+}
+
+static bool put_slot(parts *s, bool ret, size_t i, xir_str type, uint32_t items) {
+    buffer *out = &s->p->out;
+    const xir_str text = text_of(s, ret ? "ret" : "arg", i);
+    if (forms[s->p->spelling].types && !xir_str_equal(type, XIR_STR("_"))) {
+        buffer_put(out, type.data, type.size);
+        buffer_char(out, ':');
+    }
+    if (text.data) {
+        if (!deepx_is_value(text)) return refuse(s->p, "'%.*s' cannot be a value in DeepX", CLIP(text));
+        buffer_put(out, text.data, text.size);
+        return true;
+    }
+    if (items == UINT32_MAX) return put_tensor(s, ret);
+    buffer_char(out, '[');
+    for (uint32_t k = 0; k < items; k++) {
+        if (k) buffer_char(out, ' ');
+        if (!put_tensor(s, ret)) return false;
+    }
+    buffer_char(out, ']');
+    return true;
+}
+
+static bool put_slots(parts *s, bool ret) {
+    xir_str type;
+    uint32_t items;
+    for (size_t i = 0; next_type(s, &type, &items); i++) {
+        if (i) buffer_str(&s->p->out, forms[s->p->spelling].comma);
+        if (!put_slot(s, ret, i, type, items)) return false;
+    }
+    return true;
+}
+
+bool deepx_print_op(deepx_printer *p, const xir_op *op) {
+    parts s = { .p = p, .op = op, .extra = op->more ? op->more->extra : NULL };
+    const xir_any *types = s.extra ? xir_map_find(s.extra, XIR_STR(DEEPX_TYPES)) : NULL;
+    const xir_any *meta = op->more ? xir_map_find(op->more->tags, XIR_STR(DEEPX_TAG_META)) : NULL;
+    const xir_str key = op->cls->key;
+    if (!types || types->kind != XIR_ANY_TEXT) return refuse(p, "its attribute \"types\" is not a text");
+    s.types = types->as.text.data;
+    s.end = s.types + types->as.text.size;
+    buffer_put(&p->out, key.data + 7, key.size - 7);
+    const size_t begin = p->out.size;
+    buffer_str(&p->out, forms[p->spelling].open);
+    if (!put_slots(&s, false)) return false;
+    if ((size_t)(s.end - s.types) >= 2) s.types += (size_t)(s.end - s.types) > 2 ? 3 : 2;
+    const size_t arrow = p->out.size;
+    buffer_str(&p->out, forms[p->spelling].arrow);
+    if (!put_slots(&s, true)) return false;
+    buffer_str(&p->out, forms[p->spelling].close);
+    if (p->spelling == DEEPX_SEED && p->out.size > begin && p->out.data[p->out.size - 1] == ' ') p->out.size--;
+    if (p->spelling == DEEPX_SEED && arrow == begin + 1 && !p->out.failed)   /* without parameters one blank too many */
+        memmove(p->out.data + begin, p->out.data + begin + 1, --p->out.size - begin);
+    if (meta && meta->kind == XIR_ANY_TEXT) {
+        if (!is_one_line(meta->as.text)) return refuse(p, "its metadata has a line end");
+        buffer_str(&p->out, " //");
+        buffer_put(&p->out, meta->as.text.data, meta->as.text.size);
+    }
+    if (p->out.failed) p->status = XIR_E_MEMORY;
+    return !p->out.failed;
+}
+
+/* ---- definitions ----------------------------------------------------------------------------------------------- */
+
+void deepx_print_line(buffer *out, deepx_spelling spelling, const deepx_line *line) {
+    buffer_put(out, line->name.data, line->name.size);
+    buffer_str(out, forms[spelling].open);
+    for (size_t i = 0; i < line->n_args + line->n_rets; i++) {
+        const deepx_slot *slot = &line->slots[i];
+        if (i == line->n_args) buffer_str(out, forms[spelling].arrow);
+        else if (i) buffer_str(out, forms[spelling].comma);
+        if (slot->type.size) {
+            deepx_type_print(out, slot->is);
+            buffer_char(out, ':');
+        }
+        buffer_put(out, slot->value.data, slot->value.size);
+    }
+    if (!line->n_rets) buffer_str(out, forms[spelling].arrow);
+    buffer_str(out, forms[spelling].close);
+    if (!line->meta.data) return;
+    buffer_str(out, " //");
+    buffer_put(out, line->meta.data, line->meta.size);
+}

@@ -1,0 +1,424 @@
+/* A text becomes a network: a call is an op, a tensor's content after each call that writes it is a value. Values of
+ * one name follow each other: the return slot of a call is its former value, an input, and its next value, an output. A
+ * name that no line makes is an input of the network; which ones these are is known only at the end, and then the text
+ * is read a second time. */
+#include <stdio.h>
+#include "deepx/deepx.h"
+
+typedef struct missing { xir_str name; size_t element; } missing;
+
+enum { TYPE_MEMOS = 64, VERSION_MEMOS = 64, TENSORS_SEEN = 256 };
+
+typedef struct reader {
+    dialect        d;
+    deepx_place    w;
+    xir_str        text;
+    const char    *after;            /* the end of the last call                                 */
+    dialect_list   missing;          /* names that were used before they were made               */
+    dialect_list   defs;             /* xir_any: texts                                           */
+    dialect_list   former;           /* xir_value *: of the outputs of the op                    */
+    buffer         types;            /* of the op                                                */
+    deepx_printer  printer;
+    uint64_t       n_calls;
+    uint64_t       sum;              /* of the definitions                                       */
+    bool           has_spelling;
+    xir_any        type_memos[TYPE_MEMOS];
+    const xir_map *versions[VERSION_MEMOS];
+} reader;
+
+static bool is(const deepx_line *line, const char *name) { return xir_str_equal(line->name, xir_str_of(name)); }
+
+/* ---- slots ----------------------------------------------------------------------------------------------------- */
+
+typedef enum slot_kind { SLOT_TEXT, SLOT_TENSOR, SLOT_TENSORS } slot_kind;
+
+static bool are_tensor_names(xir_str list) {
+    xir_str items = deepx_inner(list), item;
+    while (deepx_next_item(&items, &item))
+        if (!deepx_is_tensor_name(item)) return false;
+    return true;
+}
+
+static slot_kind kind_of(const deepx_line *line, const deepx_slot *slot) {
+    const size_t i = (size_t)(slot - line->slots);
+    const bool ret = i >= line->n_args, list = slot->value.data[0] == '[';
+    const size_t n = ret ? line->n_rets : line->n_args;
+    unsigned category = slot->is.category;
+    if (!category && !slot->type.size) category = deepx_known_category(line->name, ret ? i - line->n_args : i, n, ret);
+    if (category == DEEPX_LISTTENSOR || (!category && list && !deepx_is_literal(slot->value)))
+        return list && are_tensor_names(slot->value) ? SLOT_TENSORS : SLOT_TEXT;
+    if (!deepx_is_tensor_name(slot->value)) return SLOT_TEXT;
+    if (category == DEEPX_TENSOR) return SLOT_TENSOR;
+    if (category && !(category & DEEPX_TENSOR)) return SLOT_TEXT;
+    return deepx_is_literal(slot->value) ? SLOT_TEXT : SLOT_TENSOR;
+}
+
+/* A use of a tensor: the first one of a name that no line before makes is noted. */
+static bool add_use(reader *r, xir_str name, uint16_t precision) {
+    const dialect_ref ref = dialect_name(&r->d, name);
+    if (!dialect_find(&r->d, ref)) {
+        missing *m = dialect_add(&r->d, &r->missing, sizeof *m);
+        if (!m) return false;
+        *m = (missing){ name, deepx_element_of(precision) };
+        if (!dialect_use(&r->d, ref)) return false;
+    }
+    return dialect_node_in_ref(&r->d, ref);
+}
+
+static bool add_tensor(reader *r, const deepx_line *line, const deepx_slot *slot, xir_str name) {
+    if ((size_t)(slot - line->slots) < line->n_args) return add_use(r, name, slot->is.precision);
+    return dialect_node_out(&r->d, name);
+}
+
+static bool add_text(reader *r, const deepx_line *line, const deepx_slot *slot) {
+    char key[32];
+    const size_t i = (size_t)(slot - line->slots);
+    const bool ret = i >= line->n_args;
+    const int n = snprintf(key, sizeof key, "%s%zu", ret ? "ret" : "arg", ret ? i - line->n_args : i);
+    const xir_any text = xir_any_text(slot->value);
+    return dialect_node_attr(&r->d, (xir_str){ key, (size_t)n }, &text);
+}
+
+static bool add_slot(reader *r, const deepx_line *line, const deepx_slot *slot) {
+    xir_str items = deepx_inner(slot->value), item;
+    size_t n = 0;
+    if (slot->type.size) deepx_type_print(&r->types, slot->is);
+    else buffer_char(&r->types, '_');
+    switch (kind_of(line, slot)) {
+    case SLOT_TEXT:   return add_text(r, line, slot);
+    case SLOT_TENSOR: return add_tensor(r, line, slot, slot->value);
+    default:          break;
+    }
+    while (deepx_next_item(&items, &item)) {
+        n++;
+        if (!add_tensor(r, line, slot, item)) return false;
+    }
+    char digits[NUMBER_ROOM];
+    buffer_char(&r->types, '*');
+    buffer_put(&r->types, digits, number_put_u64(digits, n));
+    return true;
+}
+
+static bool add_slots(reader *r, const deepx_line *line) {
+    r->types.size = 0;
+    for (size_t i = 0; i < line->n_args + line->n_rets; i++) {
+        if (i == line->n_args) buffer_str(&r->types, i ? " -> " : "-> ");
+        else if (i) buffer_str(&r->types, ", ");
+        if (!add_slot(r, line, &line->slots[i])) return false;
+    }
+    if (!line->n_rets) buffer_str(&r->types, line->n_args ? " ->" : "->");
+    return !r->types.failed || trace_memory(&r->d.trace);
+}
+
+/* Calls of a function usually have the same types: their text is kept once. */
+static bool add_types(reader *r) {
+    const xir_str text = { r->types.data, r->types.size };
+    xir_any *memo = &r->type_memos[dialect_hash(&r->d, text) % TYPE_MEMOS];
+    if (memo->kind != XIR_ANY_TEXT || !xir_str_equal(memo->as.text, text)) {
+        char *copy = arena_copy(&r->d.net->arena, text.data, text.size);
+        if (!copy) return trace_memory(&r->d.trace);
+        *memo = xir_any_text((xir_str){ copy, text.size });
+    }
+    return dialect_node_attr_kept(&r->d, XIR_STR(DEEPX_TYPES), *memo);
+}
+
+/* ---- what a call writes ---------------------------------------------------------------------------------------- */
+
+/* The name that a path gives the tensor that is loaded from it: its last part without its suffix. */
+static xir_str stem_of(xir_str path) {
+    path = deepx_unquoted(path);
+    const char *p = path.data, *end = p + path.size, *start = p, *dot = NULL;
+    for (; p < end; p++)
+        if (*p == '/') start = p + 1;
+    for (p = start; p < end; p++)
+        if (*p == '.' && p > start) dot = p;
+    return (xir_str){ start, (size_t)((dot ? dot : end) - start) };
+}
+
+/* load makes a tensor without a slot, renametensor one of another name. */
+static bool add_unnamed(reader *r, const deepx_line *line) {
+    dialect_node *n = &r->d.node;
+    const bool loads = is(line, "load") && line->n_args == 1 && !line->n_rets;
+    const bool renames = is(line, "renametensor") && line->n_args == 1 && n->out.size == 1;
+    if (!loads && !renames) return true;
+    const xir_str name = loads ? stem_of(line->slots[0].value) : deepx_unquoted(line->slots[0].value);
+    if (renames) {
+        const xir_str old = ((dialect_ref *)n->out.data)->text;
+        if (!add_use(r, old, line->slots[1].is.precision)) return false;
+        n->out.size = 0;
+    }
+    return !deepx_is_tensor_name(name) || dialect_node_out(&r->d, name);
+}
+
+/* The former values of the outputs are inputs after the call's own. newtensor and load need none. */
+static bool add_former(reader *r, const deepx_line *line) {
+    dialect_node *n = &r->d.node;
+    const bool makes = is(line, "newtensor") || is(line, "load") || is(line, "renametensor");
+    r->former.size = 0;
+    for (size_t i = 0; i < n->out.size; i++) {
+        const dialect_ref ref = ((dialect_ref *)n->out.data)[i];
+        xir_value *known = dialect_find(&r->d, ref);
+        const uint16_t precision = line->n_rets ? line->slots[line->n_args].is.precision : DEEPX_ANY;
+        if ((known || !makes) && !add_use(r, ref.text, precision)) return false;
+        xir_value **place = dialect_add(&r->d, &r->former, sizeof *place);
+        if (!place) return false;
+        *place = dialect_find(&r->d, ref);
+    }
+    return !dialect_failed(&r->d);
+}
+
+enum { MOST_DIMS = 64 };
+
+/* The dims of a list of integers; false if it is something else. */
+static bool read_dims(xir_str list, int64_t *dims, size_t *rank) {
+    xir_str items = deepx_inner(deepx_unquoted(list)), item;
+    *rank = 0;
+    while (deepx_next_item(&items, &item)) {
+        int64_t v = 0;
+        for (size_t i = 0; i < item.size; i++) {
+            if (!deepx_is_digit(item.data[i]) || v > INT32_MAX) return false;
+            v = 10 * v + (item.data[i] - '0');
+        }
+        if (*rank == MOST_DIMS || v > INT32_MAX) return false;
+        dims[(*rank)++] = v;
+    }
+    return *rank > 0;
+}
+
+/* A value has the type of the one before, but newtensor gives a type, and reshape a shape. */
+static const xir_type *type_of(reader *r, const deepx_line *line, const xir_value *former) {
+    int64_t dims[MOST_DIMS];
+    size_t rank;
+    const bool fresh = is(line, "newtensor"), reshapes = is(line, "reshape");
+    const deepx_slot *ret = line->n_rets ? &line->slots[line->n_args] : NULL;
+    const xir_type *type = former && !fresh ? former->type : NULL;
+    if (is(line, "renametensor")) {
+        const xir_op *op = r->d.net->last;
+        return op && op->n_inputs ? op->inputs[0].value->type : NULL;
+    }
+    if (is(line, "load")) return NULL;
+    if (!(fresh && line->n_args == 1) && !(reshapes && line->n_args == 2)) return type;
+    const size_t element = ret ? deepx_element_of(ret->is.precision) : SIZE_MAX;
+    const xir_type *item = type ? xir_type_element(type) : element == SIZE_MAX ? NULL : dialect_element(&r->d, element);
+    if (!item || !read_dims(line->slots[line->n_args - 1].value, dims, &rank)) return NULL;
+    return dialect_tensor(&r->d, item, dims, rank);
+}
+
+static int64_t version_after(const xir_value *former) {
+    const xir_any *tag = former->more ? xir_map_find(former->more->tags, XIR_STR(DEEPX_TAG_VERSION)) : NULL;
+    return tag && tag->kind == XIR_ANY_INT ? tag->as.integer + 1 : 1;
+}
+
+static bool tag_version(reader *r, xir_value *v, int64_t version) {
+    const xir_map *own = NULL, **tags = version < VERSION_MEMOS ? &r->versions[version] : &own;
+    if (!*tags && !dialect_tag(&r->d, tags, DEEPX_TAG_VERSION, xir_any_int(version))) return false;
+    return dialect_value_tags(&r->d, v, *tags);
+}
+
+static bool describe_outputs(reader *r, const deepx_line *line, xir_op *op) {
+    xir_value *const *former = r->former.data;
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        op->outputs[i].type = type_of(r, line, former[i]);
+        if (former[i] && !tag_version(r, &op->outputs[i], version_after(former[i]))) return false;
+    }
+    return !dialect_failed(&r->d);
+}
+
+/* ---- lines ----------------------------------------------------------------------------------------------------- */
+
+static deepx_spelling spelling_of(xir_str whole, const deepx_line *line) {
+    bool typed = false;
+    const char *p = line->name.data + line->name.size;
+    for (size_t i = 0; i < line->n_args + line->n_rets; i++) typed |= line->slots[i].type.size != 0;
+    if (!typed) return line->parens ? DEEPX_SIMPLIFIED : DEEPX_SEED;
+    return p < whole.data + whole.size && *p == ' ' && line->parens ? DEEPX_FRONT : DEEPX_LIVE;
+}
+
+/* A line that is not printed as it is: its text, and a sum of what is printed. */
+static bool keep_line(reader *r, xir_op *op, xir_str whole) {
+    deepx_printer *p = &r->printer;
+    p->out.size = 0;
+    if (!deepx_print_op(p, op)) {
+        if (p->out.failed) return trace_memory(&r->d.trace);
+        p->status = XIR_OK;
+    }
+    const xir_str printed = { p->out.data ? p->out.data : "", p->out.size };
+    if (xir_str_equal(printed, whole)) return true;
+    xir_entry entries[2] = { { XIR_STR("for"), deepx_sum(printed) }, { XIR_STR("text"), xir_any_text(whole) } };
+    op_more *more = op_need_more(op);
+    return more ? dialect_tag(&r->d, &more->tags, DEEPX_TAG_LINE, xir_any_map(entries, 2)) : trace_memory(&r->d.trace);
+}
+
+static bool keep_before(reader *r, xir_str whole) {
+    const xir_str before = { r->after, (size_t)(whole.data - r->after) };
+    const char *end = r->text.data + r->text.size, *stop = whole.data + whole.size;
+    r->after = stop < end ? stop + 1 : stop;
+    return dialect_tag_text(&r->d, &r->d.node.tags, DEEPX_TAG_BEFORE, before);
+}
+
+static bool read_call(reader *r, xir_str whole, const deepx_line *line) {
+    dialect *d = &r->d;
+    if (!r->has_spelling) r->printer.spelling = spelling_of(whole, line);
+    r->has_spelling = true;
+    dialect_node_begin(d);
+    bool ok = dialect_node_type(d, XIR_STR(""), line->name) && add_slots(r, line) && add_types(r) &&
+              add_unnamed(r, line) && add_former(r, line) && keep_before(r, whole) &&
+              (!line->meta.data || dialect_tag(d, &d->node.tags, DEEPX_TAG_META, xir_any_text(line->meta)));
+    xir_op *op = ok ? dialect_node_end(d, XIR_STR("")) : NULL;
+    if (!op || !describe_outputs(r, line, op)) return false;
+    r->n_calls++;
+    return keep_line(r, op, whole);
+}
+
+static bool read_definition(reader *r, deepx_kind kind, xir_str whole, const deepx_line *line) {
+    buffer text;
+    xir_any *out = dialect_add(&r->d, &r->defs, sizeof *out);
+    if (!out) return false;
+    buffer_init(&text, r->d.alloc);
+    if (kind == DEEPX_DEFINITION) deepx_print_line(&text, DEEPX_LIVE, line);
+    else buffer_put(&text, whole.data, whole.size);
+    char *copy = text.failed ? NULL : arena_copy(&r->d.scratch, text.data, text.size);
+    *out = xir_any_text((xir_str){ copy, text.size });
+    if (copy) r->sum = hash_bytes(r->sum, copy, text.size);
+    buffer_free(&text);
+    return copy || trace_memory(&r->d.trace);
+}
+
+static bool visit(void *user, deepx_kind kind, xir_str whole, const deepx_line *line) {
+    reader *r = user;
+    if (r->w.status) return r->w.status != XIR_E_MEMORY;   /* further errors are looked for, but nothing is built */
+    return kind == DEEPX_CALL ? read_call(r, whole, line) : read_definition(r, kind, whole, line);
+}
+
+/* ---- the network ----------------------------------------------------------------------------------------------- */
+
+/* Whether a value is what its name means at the end, and the tensor still exists. */
+static bool is_alive(reader *r, const xir_op *op, const xir_value *v) {
+    if (xir_str_equal(op->cls->key, XIR_STR("deepx::deltensor"))) return false;
+    if (dialect_find(&r->d, dialect_name(&r->d, xir_value_name(v))) != v) return false;
+    for (const xir_use *use = v->uses; use; use = use->next)
+        if (xir_str_equal(use->user->cls->key, XIR_STR("deepx::renametensor"))) return false;
+    return true;
+}
+
+static bool make_outputs(reader *r) {
+    for (const xir_op *op = r->d.net->first; op; op = op->next) {
+        for (uint32_t i = 0; i < op->n_outputs && deepx_is_op(op); i++) {
+            const xir_value *v = &op->outputs[i];
+            if (!is_alive(r, op, v)) continue;
+            if (!dialect_output(&r->d, dialect_name(&r->d, xir_value_name(v)), NULL)) return false;
+        }
+    }
+    return true;
+}
+
+/* What the file has besides its calls, and for which definitions and number of calls that holds. */
+static bool keep_file(reader *r) {
+    const char *end = r->text.data + r->text.size;
+    const xir_str tail = { r->after, (size_t)(end - r->after) };
+    xir_entry e[4];
+    size_t n = 0;
+    const bool open = r->text.size && end[-1] != '\n';
+    e[n++] = (xir_entry){ XIR_STR("calls"), xir_any_int((int64_t)r->n_calls) };
+    e[n++] = (xir_entry){ XIR_STR("for"), xir_any_int((int64_t)(r->sum >> 2)) };
+    if (open) e[n++] = (xir_entry){ XIR_STR("open"), xir_any_bool(true) };
+    if (tail.size) e[n++] = (xir_entry){ XIR_STR("tail"), xir_any_text(tail) };
+    const xir_any word = xir_any_text(xir_str_of(deepx_spelling_words[r->printer.spelling]));
+    const xir_any defs = xir_any_list(r->defs.data, r->defs.size);
+    return dialect_tag(&r->d, &r->d.net->tags, DEEPX_TAG_SPELLING, word) &&
+           (!r->defs.size || dialect_tag(&r->d, &r->d.net->tags, DEEPX_TAG_DEFS, defs)) &&
+           dialect_tag(&r->d, &r->d.net->tags, DEEPX_TAG_FILE, xir_any_map(e, n));
+}
+
+/* Marks the names that a line makes: new tensors, loaded ones, and new names. */
+static void mark_made(reader *r, text_table *names) {
+    static const char *const makers[] = { "deepx::newtensor", "deepx::load", "deepx::renametensor" };
+    for (const xir_op *op = r->d.net->first; op; op = op->next) {
+        bool makes = false;
+        for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+            makes |= xir_str_equal(op->cls->key, xir_str_of(makers[i]));
+        for (uint32_t i = 0; makes && i < op->n_outputs; i++) {
+            uint32_t *made = text_table_find(names, xir_value_name(&op->outputs[i]));
+            if (made) *made = 1;
+        }
+    }
+}
+
+/* The missing names that no line makes. */
+static bool find_inputs(reader *r, dialect_list *out) {
+    const missing *m = r->missing.data;
+    text_table names;
+    bool ok = true;
+    if (!r->missing.size) return true;
+    text_table_init(&names, r->d.alloc);
+    for (size_t i = 0; i < r->missing.size && ok; i++) ok = text_table_add(&names, m[i].name, 0);
+    if (ok) mark_made(r, &names);
+    for (size_t i = 0; i < r->missing.size && ok; i++) {
+        uint32_t *made = text_table_find(&names, m[i].name);
+        if (*made) continue;
+        missing *copy = dialect_add(&r->d, out, sizeof *copy);
+        if (!copy) break;
+        *copy = m[i];
+        *made = 1;
+    }
+    text_table_free(&names);
+    return (ok || trace_memory(&r->d.trace)) && !dialect_failed(&r->d);
+}
+
+static const dialect_about about = { "deepx", XIR_FRAMEWORK_COUNT, &deepx_elements, true };
+
+static bool declare_inputs(reader *r, const dialect_list *inputs) {
+    const missing *m = inputs->data;
+    for (size_t i = 0; i < inputs->size; i++) {
+        dialect_declared declared = { NULL, NULL };
+        const element_code *e = element_code_at(&deepx_elements, m[i].element);
+        if (e && !dialect_tag_text(&r->d, &declared.tags, "deepx.type", xir_str_of(e->name))) return false;
+        if (!dialect_input(&r->d, dialect_name(&r->d, m[i].name), &declared)) return false;
+    }
+    return true;
+}
+
+/* Reads the text once; `inputs` are those of the network, and `found` those that it should have. */
+static xir_network *read_once(reader *r, const format_reading *how, blob *whole, const dialect_list *inputs,
+                              dialect_list *found, bool quiet) {
+    dialect *d = &r->d;
+    if (!dialect_begin(d, &about, how, whole)) return NULL;
+    d->trace.text = r->text;
+    r->w = (deepx_place){ .why = how->why, .file = how->name, .quiet = quiet };
+    r->after = r->text.data;
+    buffer_init(&r->types, d->alloc);
+    buffer_init(&r->printer.out, d->alloc);
+    bool ok = !xir_network_set_text(d->net, XIR_TEXT_FRAMEWORK, XIR_STR("DEEPX")) || trace_memory(&d->trace);
+    ok = ok && declare_inputs(r, inputs) && dialect_make_inputs(d) &&
+         deepx_walk(&r->w, d->alloc, r->text, false, visit, r) && !r->w.status;
+    ok = ok && (found ? find_inputs(r, found) : true) && make_outputs(r) && keep_file(r);
+    dialect_list_free(d, &r->missing, sizeof(missing));
+    dialect_list_free(d, &r->defs, sizeof(xir_any));
+    dialect_list_free(d, &r->former, sizeof(xir_value *));
+    buffer_free(&r->types);
+    buffer_free(&r->printer.out);
+    return dialect_finish(d, ok);
+}
+
+xir_network *deepx_read(const format_reading *how, blob *whole) {
+    const xir_allocator *alloc = context_alloc(how->ctx);
+    const xir_str text = { whole->size ? (const char *)whole->bytes : "", (size_t)whole->size };
+    dialect_list none = { 0 }, inputs = { 0 };
+    reader *r = mem_new(alloc, sizeof *r);
+    if (!r) {
+        diag_memory(how->why);
+        return NULL;
+    }
+    memset(r, 0, sizeof *r);
+    r->text = text;
+    xir_network *net = read_once(r, how, whole, &none, &inputs, false);
+    if (net && inputs.size) {
+        xir_network_free(net);
+        memset(r, 0, sizeof *r);
+        r->text = text;
+        net = read_once(r, how, whole, &inputs, NULL, true);
+    }
+    mem_free(alloc, inputs.data, inputs.room * sizeof(missing));
+    mem_free(alloc, r, sizeof *r);
+    return net;
+}

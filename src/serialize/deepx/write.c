@@ -1,0 +1,183 @@
+/* Writing a text: a call a line. What a tag keeps of the file that the network came from is written again if it still
+ * stands for the same. */
+#include "deepx/deepx.h"
+
+enum { FLUSH = 64 << 10 };
+
+typedef struct writer {
+    xir_network          *net;
+    const format_writing *how;
+    deepx_printer         p;
+    text_table            now;       /* of each name the number of its value at this line     */
+    const xir_value     **values;
+    size_t                n_values, room;
+    const xir_op         *at;        /* whose line is printed: part of the finding            */
+    const xir_map        *file;      /* what the file had besides calls; NULL: not as it was  */
+    bool                  stopped;
+} writer;
+
+static bool memory(writer *w) {
+    w->p.status = XIR_E_MEMORY;
+    return false;
+}
+
+static bool refuse(writer *w, const char *sentence, xir_str name) {
+    if (w->p.status) return false;
+    w->p.status = XIR_E_UNSUPPORTED;
+    snprintf(w->p.fault, sizeof w->p.fault, sentence, CLIP(name));
+    return false;
+}
+
+/* ---- names ----------------------------------------------------------------------------------------------------- */
+
+/* A line refers to a tensor by its name, which means what the last line before gave it. */
+static bool set_now(writer *w, const xir_value *v) {
+    uint32_t *place = text_table_add(&w->now, xir_value_name(v), (uint32_t)w->n_values);
+    if (!place || !mem_reserve(w->p.out.alloc, (void **)&w->values, &w->room, w->n_values + 1, sizeof *w->values))
+        return memory(w);
+    *place = (uint32_t)w->n_values;
+    w->values[w->n_values++] = v;
+    return true;
+}
+
+static bool check_names(writer *w, const xir_op *op) {
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const xir_value *v = op->inputs[i].value;
+        const uint32_t *known = v ? text_table_find(&w->now, xir_value_name(v)) : NULL;
+        if (!v) return refuse(w, "an input is absent%.*s", XIR_STR(""));
+        if (known && w->values[*known] != v)
+            return refuse(w, "'%.*s' has been overwritten when this op uses it", xir_value_name(v));
+    }
+    for (uint32_t i = 0; i < op->n_outputs; i++)
+        if (!set_now(w, &op->outputs[i])) return false;
+    return true;
+}
+
+/* ---- the network is checked before the first byte -------------------------------------------------------------- */
+
+static bool is_end(const xir_op *op) {
+    return xir_str_equal(op->cls->key, XIR_STR("icraft::xir::Input")) ||
+           xir_str_equal(op->cls->key, XIR_STR("icraft::xir::Output"));
+}
+
+static bool check(writer *w) {
+    for (const xir_op *op = w->net->first; op; op = op->next) {
+        w->at = op;
+        if (is_end(op)) {
+            for (uint32_t i = 0; i < op->n_outputs; i++)
+                if (!set_now(w, &op->outputs[i])) return false;
+            continue;
+        }
+        w->p.out.size = 0;
+        if (!deepx_is_op(op)) return refuse(w, "its class, %.*s, is not a function of DeepX", op->cls->key);
+        if (!check_names(w, op) || !deepx_print_op(&w->p, op)) return false;
+    }
+    w->p.out.size = 0;
+    w->at = NULL;
+    return true;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------------------------- */
+
+static void flush(writer *w, size_t least) {
+    if (w->stopped || w->p.out.size < least || !w->p.out.size) return;
+    w->stopped = !w->how->write(w->how->user, w->p.out.data, w->p.out.size);
+    w->p.out.size = 0;
+}
+
+static xir_str text_in(const xir_map *map, const char *key) {
+    const xir_any *any = map ? xir_map_find(map, xir_str_of(key)) : NULL;
+    return any && any->kind == XIR_ANY_TEXT ? any->as.text : (xir_str){ "", 0 };
+}
+
+static xir_list definitions(const writer *w) {
+    const xir_any *tag = xir_map_find(w->net->tags, XIR_STR(DEEPX_TAG_DEFS));
+    return tag && tag->kind == XIR_ANY_LIST ? tag->as.list : (xir_list){ NULL, 0 };
+}
+
+/* What the file had besides its calls holds while the definitions and the number of calls are the same. */
+static const xir_map *file_of(const writer *w) {
+    const xir_any *tag = xir_map_find(w->net->tags, XIR_STR(DEEPX_TAG_FILE));
+    const xir_list defs = definitions(w);
+    uint64_t sum = 0;
+    int64_t calls = 0;
+    if (!tag || tag->kind != XIR_ANY_MAP) return NULL;
+    for (size_t i = 0; i < defs.size; i++) {
+        const xir_str text = defs.items[i].kind == XIR_ANY_TEXT ? defs.items[i].as.text : (xir_str){ "", 0 };
+        sum = hash_bytes(sum, text.data, text.size);
+    }
+    for (const xir_op *op = w->net->first; op; op = op->next) calls += deepx_is_op(op);
+    const xir_any *count = xir_map_find(&tag->as.map, XIR_STR("calls"));
+    const xir_any *of = xir_map_find(&tag->as.map, XIR_STR("for")), now = xir_any_int((int64_t)(sum >> 2));
+    const xir_any n = xir_any_int(calls);
+    return count && of && xir_any_equal(count, &n) && xir_any_equal(of, &now) ? &tag->as.map : NULL;
+}
+
+static void put_definitions(writer *w) {
+    const xir_list defs = definitions(w);
+    for (size_t i = 0; i < defs.size; i++) {
+        if (defs.items[i].kind != XIR_ANY_TEXT) continue;
+        buffer_put(&w->p.out, defs.items[i].as.text.data, defs.items[i].as.text.size);
+        buffer_char(&w->p.out, '\n');
+        flush(w, FLUSH);
+    }
+}
+
+/* The kept line instead of the one printed from `begin` on, if it still stands for it. */
+static void put_kept(writer *w, size_t begin, const xir_any *kept) {
+    const xir_map *map = kept && kept->kind == XIR_ANY_MAP ? &kept->as.map : NULL;
+    const xir_any *sum = map ? xir_map_find(map, XIR_STR("for")) : NULL;
+    const xir_str text = text_in(map, "text");
+    if (!sum || !text.size || w->p.out.failed || memchr(text.data, '\n', text.size)) return;
+    const xir_any now = deepx_sum((xir_str){ w->p.out.data + begin, w->p.out.size - begin });
+    if (!xir_any_equal(sum, &now)) return;
+    w->p.out.size = begin;
+    buffer_put(&w->p.out, text.data, text.size);
+}
+
+static void put_op(writer *w, const xir_op *op, bool last) {
+    const xir_map *tags = op->more ? op->more->tags : NULL;
+    const xir_str before = text_in(w->file ? tags : NULL, DEEPX_TAG_BEFORE);
+    buffer_put(&w->p.out, before.data, before.size);
+    const size_t begin = w->p.out.size;
+    deepx_print_op(&w->p, op);
+    put_kept(w, begin, tags ? xir_map_find(tags, XIR_STR(DEEPX_TAG_LINE)) : NULL);
+    if (!last) buffer_char(&w->p.out, '\n');
+    flush(w, FLUSH);
+}
+
+static void put_lines(writer *w) {
+    const xir_op *last = NULL;
+    const xir_str tail = text_in(w->file, "tail");
+    const xir_any *open = w->file ? xir_map_find(w->file, XIR_STR("open")) : NULL;
+    for (const xir_op *op = w->net->first; op; op = op->next)
+        if (deepx_is_op(op)) last = op;
+    if (!w->file) put_definitions(w);
+    for (const xir_op *op = w->net->first; op && !w->stopped; op = op->next)
+        if (deepx_is_op(op)) put_op(w, op, op == last && open && !tail.size);
+    buffer_put(&w->p.out, tail.data, tail.size);
+    flush(w, 0);
+}
+
+static xir_status finish(writer *w) {
+    xir_status status = w->p.out.failed ? XIR_E_MEMORY : w->p.status;
+    if (status == XIR_E_MEMORY) diag_memory(w->how->why);
+    else if (status && w->at)
+        file_fail(w->how->why, status, w->how->path, XIR_NO_BYTE, "op %" PRId64 " %.*s: %s", w->at->id,
+                  CLIP(w->at->cls->key), w->p.fault);
+    else if (status) file_fail(w->how->why, status, w->how->path, XIR_NO_BYTE, "%s", w->p.fault);
+    else if (w->stopped) status = XIR_E_IO;
+    text_table_free(&w->now);
+    mem_free(w->p.out.alloc, w->values, w->room * sizeof *w->values);
+    buffer_free(&w->p.out);
+    return status;
+}
+
+xir_status deepx_write(xir_network *net, const format_writing *how) {
+    writer w = { .net = net, .how = how, .p.spelling = deepx_spelling_of(net) };
+    buffer_init(&w.p.out, &net->ctx->alloc);
+    text_table_init(&w.now, &net->ctx->alloc);
+    w.file = file_of(&w);
+    if (check(&w)) put_lines(&w);
+    return finish(&w);
+}

@@ -1,0 +1,39 @@
+# DeepX IR: a program is shown, checked, converted and compared, and comes back byte for byte through every format; what
+# is malformed is refused with all its lines.
+. "$SRC/tests/cli/lib.sh"
+
+cat >net.ir <<'END'
+# a linear layer
+newtensor (vector<int32>:[2 3]) -> (tensor<float32>:w) //  created_at=1744724799.06
+constant (var<float32>:0.5) -> (tensor<float32>:w) // author=miaobyte  created_at=1744724799.07
+newtensor (vector<int32>:[1 3]) -> (tensor<float32>:y) //  created_at=1744724799.08
+matmul (tensor<float32>:x, tensor<float32>:w) -> (tensor<float32>:y) // author=cblas  created_at=1744724799.09
+print (tensor<float32>:y, var<string>:%.4f) -> () // author=miaobyte  created_at=1744724799.1
+END
+run 0 info net.ir; quiet; out "format      deepx"; out "framework   DEEPX"; out "deepx::matmul"; out "'x' no type"
+run 0 show net.ir; quiet; out '"arg0": "[2 3]"'
+run 0 check net.ir
+for other in json imodel fb dxir; do
+    run 0 convert net.ir "between.$other"; quiet
+    run 0 convert "between.$other" back.ir; quiet; same net.ir back.ir
+done
+run 0 diff net.ir back.ir
+cp net.ir program; run 0 info program; out "format      deepx"                  # by its content
+run 0 convert --from deepx --to deepx net.ir copy.ir; same net.ir copy.ir
+
+# All errors of a file in one run; nothing is written.
+printf 'add(a,b)->(c)\nadd(a,,b)->(c)\nadd(a,b)\nadd(tensor<float31>:a)->(c)\nadd@float32 a b->c\n' >bad.ir
+run 1 convert bad.ir x.fb; gone x.fb
+err "bad.ir:2:7: a parameter is empty"; err "bad.ir:3:9: expected '->'"; err "bad.ir:4:12: 'float31' is not a precision"
+err "bad.ir:5:4: 'add@' is the spelling of February 2025"
+
+# What the executor takes for something else is a warning.
+printf 'load(var<string>:/tmp//a.b)->()\n' >odd.ir
+run 0 convert odd.ir odd2.ir; err "odd.ir:1:22: warning: the executor ends the line at this '//'"; same odd.ir odd2.ir
+
+if [ -n "${XIR_CORPUS:-}" ]; then
+    for f in "$XIR_CORPUS"/deepx/trace_*.ir "$XIR_CORPUS"/deepx/seed.ir "$XIR_CORPUS"/deepx/funcdef_ompsimd.ir; do
+        run 0 convert --from deepx --to deepx "$f" c1.ir; quiet; same "$f" c1.ir
+    done
+fi
+finish

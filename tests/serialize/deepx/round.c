@@ -1,0 +1,208 @@
+/* DeepX IR that is read and written comes back byte for byte, also through every other format, and so does every file
+ * of the corpus; after a change only what changed is another. Values of one name follow each other, and types follow
+ * from what the calls do. */
+#include <glob.h>
+#include "support/kept.h"
+#include "support/load_net.h"
+#include "support/skips.h"
+#include "graph.h"
+
+static xir_network *read_deepx(xir_str text) {
+    xir_network *net = xir_network_read(ctx, text.data, text.size, XIR_STR("x.ir"),
+                                        &XIR_INIT(xir_load_options, .format = "deepx"), why);
+    if (!net) xir_diags_print(why, stderr);
+    assert_non_null(net);
+    const char *broken = broken_invariant(net, ASK_ALL);
+    if (broken) fail_msg("a network that was read: %s", broken);
+    xir_diags_clear(why);
+    return net;
+}
+
+static buffer written(xir_network *net, const char *format) {
+    buffer out;
+    buffer_init(&out, &memory_default);
+    const xir_save_options options = XIR_INIT(xir_save_options, .format = format, .unchecked = true);
+    assert_int_equal(xir_network_write(net, keep, &out, &options, why), XIR_OK);
+    return out;
+}
+
+static void must_be_written(xir_network *net, xir_str text) {
+    buffer out = written(net, "deepx");
+    if (out.size != text.size || (out.size && memcmp(out.data, text.data, out.size) != 0))
+        fail_msg("expected\n%.*s\nfound\n%.*s", (int)text.size, text.data, (int)out.size, out.data);
+    buffer_free(&out);
+}
+
+static void must_come_back(xir_str text) {
+    static const char *const others[] = { "json", "imodel", "fb" };
+    xir_network *net = read_deepx(text);
+    must_be_written(net, text);
+    for (size_t i = 0; i < COUNT(others); i++) {
+        buffer between = written(net, others[i]);
+        xir_network *again = xir_network_read(ctx, between.data, between.size, XIR_STR("x"),
+                                              &XIR_INIT(xir_load_options, .format = others[i]), why);
+        assert_non_null(again);
+        must_be_written(again, text);
+        xir_network_free(again);
+        buffer_free(&between);
+    }
+    xir_network_free(net);
+}
+
+/* ---- files ------------------------------------------------------------------------------------------------------ */
+
+static const char *const files[] = {
+    "",
+    "\n\n# nothing\n",
+    /* as front ends send */
+    "newtensor (vector<int32>:[3 4]) -> (tensor<float32>:0) //  created_at=1744724799.06\n"
+    "constant (var<int32>:1) -> (tensor<float32>:0) // author=miaobyte  created_at=1744724799.07\n"
+    "print (tensor<float32>:0, var<string>:%.4f) -> () // author=miaobyte  created_at=1744724799.08\n",
+    /* as the executor prints */
+    "concat(listtensor<float32>:[a b c], var<int32>:1)->(tensor<float32>:d)\ndeltensor()->(tensor<any>:d)\n",
+    /* without types, and the first description */
+    "matmul(A, B)->(C)\nsum(A, [1 2 3], true)->(B) //id=1\nargset(1.5)->(v)\n",
+    "matmul A,B -> C\nsum(A,[1 2 3]) -> B\nnewtensor 3 4 5 -> T1\nprint t ->\nnow -> t\n",
+    /* definitions, alone and between calls */
+    "matmul(tensor<float64|float32>:A, tensor<any>:B)->(tensor<any>:C) // author=cblas\nload(var<string>:path)->()\n",
+    "f(a)->(b)\n# text\nmatmul(Tensor<float32|float64> A, Tensor<any> B) -> Tensor<any> C\n\n```\nf(b)->(a)",
+    /* blocks */
+    "deepxir mean(A: tensor<?1x?2xf32>, axis: list<i32>) -> (m: tensor<?1xf32>) {\n\n    sum(A, axis, false) -> (m)\n}\n"
+    "mean(x, [1])->(y)\nfunc g() -> () {}\n",
+    /* other blanks, in all places */
+    "f  (  a,b  )->(c)  //x=1  \nf(a ,b) ->(c)\r\n   f(a, b)->(c)   \nf()->()\n",
+    /* paths, texts, names */
+    "load(\"a/b.c\")->()\nsave(tensor<any>:\xC3\xA4.1, var<string>:/tmp/a//b->c)->()\nf('a, b', 1, [x y])->()\n",
+    "renametensor(var<string>:b)->(tensor<float32>:a)\ncopytensor(tensor<any>:b)->(tensor<any>:b)\n",
+};
+
+static void files_come_back(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(files); i++) must_come_back(xir_str_of(files[i]));
+}
+
+static void files_of_the_corpus(void **state) {
+    const char *corpus = CORPUS_OR_SKIP();
+    char pattern[PATH_MAX];
+    glob_t found = { 0 };
+    size_t n = 0;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        snprintf(pattern, sizeof pattern, "%s/deepx/%s*.ir", corpus, i ? "values/" : "");
+        assert_int_equal(glob(pattern, i ? GLOB_APPEND : 0, NULL, &found), 0);
+    }
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        const char *path = found.gl_pathv[i];
+        if (strstr(path, "/edge.ir") || strstr(path, "/test_1_tf.ir")) continue;   /* texts that are malformed */
+        size_t size;
+        uint8_t *text = scratch_get(path, &size);
+        xir_network *net = xir_network_load(ctx, path, NULL, why);
+        if (!net || xir_diags_count(why)) {
+            xir_diags_print(why, stderr);
+            fail_msg("%s: expected no finding", path);
+        }
+        xir_network_free(net);
+        must_come_back((xir_str){ (const char *)text, size });
+        free(text);
+        n++;
+    }
+    globfree(&found);
+    assert_true(n > 70);
+}
+
+/* ---- values ----------------------------------------------------------------------------------------------------- */
+
+static const xir_value *output(const xir_network *net, int64_t op) {
+    return xir_op_output(xir_network_op_at(net, op), 0);
+}
+
+static void values_of_one_name(void **state) {
+    static const char text[] = "newtensor (vector<int32>:[3 4]) -> (tensor<float32>:a)\n"
+                               "constant (var<int32>:1) -> (tensor<float32>:a)\n"
+                               "add (tensor<float32>:a, tensor<float32>:x) -> (tensor<float32>:a)\n"
+                               "reshape (tensor<float32>:a, vector<int32>:[12]) -> (tensor<float32>:a)\n"
+                               "renametensor (var<string>:b) -> (tensor<float32>:a)\n"
+                               "newtensor (vector<int32>:[2]) -> (tensor<bool>:a)\n"
+                               "deltensor () -> (tensor<bool>:a)\n";
+    (void)state;
+    xir_network *net = read_deepx((xir_str){ text, sizeof text - 1 });
+    const xir_op *add = xir_network_op_at(net, 3);
+    assert_int_equal(xir_op_input_count(add), 3);
+    assert_ptr_equal(xir_op_input(add, 0), output(net, 2));
+    assert_ptr_equal(xir_op_input(add, 1), output(net, 0));    /* nothing makes x: it is an input */
+    assert_ptr_equal(xir_op_input(add, 2), output(net, 2));    /* what a was before */
+    assert_true(xir_str_equal(xir_value_name(output(net, 3)), XIR_STR("a")));
+    assert_int_equal(xir_map_find(xir_value_tags(output(net, 3)), XIR_STR("deepx.version"))->as.integer, 2);
+    assert_int_equal(xir_type_dim(xir_value_type(output(net, 3)), 1, false), 4);
+    assert_int_equal(xir_type_rank(xir_value_type(output(net, 4))), 1);
+    assert_true(xir_str_equal(xir_value_name(output(net, 5)), XIR_STR("b")));
+    assert_int_equal(xir_type_dim(xir_value_type(output(net, 5)), 0, false), 12);
+    const xir_op *results = xir_network_op_at(net, 8);
+    assert_int_equal(xir_op_input_count(results), 1);          /* b is left */
+    assert_ptr_equal(xir_op_input(results, 0), output(net, 5));
+    xir_network_free(net);
+}
+
+/* A changed op has its line printed; the others are unchanged. */
+static void a_change_alone(void **state) {
+    static const char text[] = "f( a,b )->(c)\n# note\nf( c,a )->(d)\n";
+    (void)state;
+    xir_network *net = read_deepx((xir_str){ text, sizeof text - 1 });
+    xir_value *b = xir_network_value_by_name(net, XIR_STR("b"));
+    assert_non_null(b);
+    assert_int_equal(xir_value_set_name(b, XIR_STR("e")), XIR_OK);
+    buffer out = written(net, "deepx");
+    assert_true(out.size > 0 && memcmp(out.data, "f(a, e)->(c)\n# note\nf( c,a )->(d)\n", out.size) == 0);
+    assert_int_equal(xir_value_set_name(b, XIR_STR("b")), XIR_OK);
+    must_be_written(net, (xir_str){ text, sizeof text - 1 });
+    buffer_free(&out);
+    xir_network_free(net);
+}
+
+static void other_spellings(void **state) {
+    static const struct { const char *spelling, *text; } rows[] = {
+        { "live", "sum(tensor<any>:a, vector<int32>:[0 1], var<bool>:true)->(tensor<any>:s) // id=1\nnow()->(tensor<any>:s)\n" },
+        { "front", "sum (tensor<any>:a, vector<int32>:[0 1], var<bool>:true) -> (tensor<any>:s) // id=1\nnow () -> (tensor<any>:s)\n" },
+        { "simplified", "sum(a, [0 1], true)->(s) // id=1\nnow()->(s)\n" },
+        { "seed", "sum a,[0 1],true -> s // id=1\nnow -> s\n" },
+    };
+    (void)state;
+    xir_network *net = read_deepx(xir_str_of(rows[0].text));
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const xir_any word = xir_any_text(xir_str_of(rows[i].spelling));
+        assert_int_equal(xir_network_set_tag(net, XIR_STR("deepx.spelling"), &word), XIR_OK);
+        must_be_written(net, xir_str_of(rows[i].text));
+    }
+    xir_network_free(net);
+}
+
+/* A network that DeepX cannot say is refused before the first byte. */
+static void what_is_refused(void **state) {
+    buffer out;
+    (void)state;
+    buffer_init(&out, &memory_default);
+    const xir_save_options options = XIR_INIT(xir_save_options, .format = "deepx", .unchecked = true);
+    xir_network *net = small_net();
+    assert_int_equal(xir_network_write(net, keep, &out, &options, why), XIR_E_UNSUPPORTED);
+    assert_int_equal(xir_diags_count(why), 1);
+    xir_diags_clear(why);
+    xir_network_free(net);
+    net = read_deepx(XIR_STR("f(a)->(b)\n"));
+    assert_int_equal(xir_value_set_name(xir_op_output(xir_network_op_at(net, 1), 0), XIR_STR("b b")), XIR_OK);
+    assert_int_equal(xir_network_write(net, keep, &out, &options, why), XIR_E_UNSUPPORTED);
+    check_finding(XIR_E_UNSUPPORTED, "'b b' cannot be the name of a tensor in DeepX");
+    xir_network_free(net);
+    assert_int_equal(out.size, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_come_back),
+        cmocka_unit_test(files_of_the_corpus),
+        cmocka_unit_test(values_of_one_name),
+        cmocka_unit_test(a_change_alone),
+        cmocka_unit_test(other_spellings),
+        cmocka_unit_test(what_is_refused),
+    };
+    return cmocka_run_group_tests(tests, group_begin, group_end);
+}
