@@ -2,6 +2,7 @@
  * network came from, as long as its values still have the names that say them (v12); otherwise they are given again, in
  * the order in which functions refer to values. */
 #include <stdarg.h>
+#include "dialect/others.h"
 #include "nnb/nnb.h"
 
 /* ---- the model ------------------------------------------------------------------------------------------------- */
@@ -97,23 +98,10 @@ static bool take_head(nnb_model *m) {
     return true;
 }
 
-/* The classes that NNabla does not have are named in one finding. */
 static bool check_classes(nnb_model *m) {
-    enum { NAMED = 6 };
-    const xir_class *foreign[NAMED];
-    char text[200] = "";
-    size_t n = 0, n_ops = 0, at = 0;
-    for (const xir_op *op = m->net->first; op; op = op->next) {
-        if (nnb_is_input(op) || nnb_is_output(op) || nnb_type_of(op).size) continue;
-        bool seen = false;
-        for (size_t i = 0; i < n; i++) seen |= foreign[i] == op->cls;
-        if (!seen && n < NAMED) foreign[n++] = op->cls;
-        n_ops++;
-    }
-    for (size_t i = 0; i < n && at < sizeof text - 1; i++)
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s%.*s", i ? ", " : "", CLIP_TO(foreign[i]->key, 30));
-    return !n_ops || nnb_refuse(m, XIR_E_UNSUPPORTED, "NNB has only functions of NNabla, but %zu op%s not (%s): "
-                                "convert the network to them first", n_ops, n_ops == 1 ? " is" : "s are", text);
+    char sentence[DIALECT_OTHERS];
+    return dialect_has_all(m->net, XIR_STR("nnb::"), "functions of NNabla", "convert the network to them first",
+                           sentence) || nnb_refuse(m, XIR_E_UNSUPPORTED, "%s", sentence);
 }
 
 /* ---- values ---------------------------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* Writing a text: byte for byte as PNNX's converter writes it. Types and names take at least 24 columns. What a tag
  * keeps of the file that the network came from is written again if it still stands for the same (keep.c). */
+#include "dialect/others.h"
 #include "pnnx/pnnx.h"
 
 enum { COLUMN = 24, FLUSH = 64 << 10 };
@@ -94,11 +95,9 @@ static bool check_op(pnnx_writer *w, const xir_op *op) {
         if (!name_value(w, op, &op->outputs[i], true)) return false;
     if (is_input(op) || is_output(op)) return check_end(w, op);
     w->n_ops++;
-    const xir_str type = pnnx_type_of(op);
-    if (!pnnx_is_word(type))
-        return pnnx_refuse(&w->p, XIR_E_UNSUPPORTED,
-                           "op %" PRId64 " '%.*s' is of class %.*s, which PNNX does not have; the pass xir-to-pnnx "
-                           "converts the ops that it can", op->id, CLIP(name), CLIP(key_of(op)));
+    if (!pnnx_is_word(pnnx_type_of(op)))
+        return pnnx_refuse(&w->p, XIR_E_UNSUPPORTED, "op %" PRId64 " '%.*s': PNNX has no operator of the type '%.*s'",
+                           op->id, CLIP(name), CLIP(pnnx_type_of(op)));
     if (name.size && !pnnx_is_word(name))
         return pnnx_refuse(&w->p, XIR_E_UNSUPPORTED, "op %" PRId64 ": '%.*s' cannot be the name of an operator in PNNX",
                            op->id, CLIP(name));
@@ -108,6 +107,10 @@ static bool check_op(pnnx_writer *w, const xir_op *op) {
 /* Names first, since an operator may use what a later one makes. Then all lines are printed once, for what they
  * refuse. */
 static bool check(pnnx_writer *w) {
+    char sentence[DIALECT_OTHERS];
+    if (!dialect_has_all(w->net, XIR_STR("pnnx::"), "operators of PNNX",
+                         "xir opt converts those that it can, with to-xir and xir-to-pnnx", sentence))
+        return pnnx_refuse(&w->p, XIR_E_UNSUPPORTED, "%s", sentence);
     for (const xir_op *op = w->net->first; op; op = op->next)
         if (!check_op(w, op)) return false;
     for (const xir_op *op = w->net->first; op; op = op->next)

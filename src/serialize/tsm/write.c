@@ -2,6 +2,7 @@
  * by name, types as the usual writer chooses them. Tags say where the file of an unchanged network was different. */
 #include <stdarg.h>
 #include <stdlib.h>
+#include "dialect/others.h"
 #include "tsm/tsm.h"
 
 enum { FLUSH = 64 << 10, NONE = -1 };
@@ -67,23 +68,10 @@ static xir_str operator_of(const xir_op *op) {
 static bool is_input(const xir_op *op)  { return tsm_is(op->cls->key, "icraft::xir::Input"); }
 static bool is_output(const xir_op *op) { return tsm_is(op->cls->key, "icraft::xir::Output"); }
 
-/* The classes that TensorStack does not have are named in one finding. */
 static bool check_classes(tsm_writer *w) {
-    enum { NAMED = 6 };
-    const xir_class *foreign[NAMED];
-    char text[200] = "";
-    size_t n = 0, n_ops = 0, at = 0;
-    for (const xir_op *op = w->net->first; op; op = op->next) {
-        if (is_input(op) || is_output(op) || operator_of(op).size) continue;
-        bool seen = false;
-        for (size_t i = 0; i < n; i++) seen |= foreign[i] == op->cls;
-        if (!seen && n < NAMED) foreign[n++] = op->cls;
-        n_ops++;
-    }
-    for (size_t i = 0; i < n && at < sizeof text - 1; i++)
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s%.*s", i ? ", " : "", CLIP_TO(foreign[i]->key, 30));
-    return !n_ops || refuse(w, XIR_E_UNSUPPORTED, "TSM has only operators of TensorStack, but %zu op%s not (%s): "
-                            "convert the network to them first", n_ops, n_ops == 1 ? " is" : "s are", text);
+    char sentence[DIALECT_OTHERS];
+    return dialect_has_all(w->net, XIR_STR("tsm::"), "operators of TensorStack", "convert the network to them first",
+                           sentence) || refuse(w, XIR_E_UNSUPPORTED, "%s", sentence);
 }
 
 static bool add_node(tsm_writer *w, const xir_op *op, const xir_value *v) {

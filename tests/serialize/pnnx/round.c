@@ -303,7 +303,7 @@ static void networks_that_pnnx_cannot_hold(void **state) {
     }
     xir_network *net = small_net();
     FAILS_TO_SAVE(xir_network_save(net, scratch("no.param"), &options, why), XIR_E_UNSUPPORTED,
-                  "which PNNX does not have; the pass xir-to-pnnx converts");
+                  "not operators of PNNX (icraft::xir::");
     xir_network_free(net);
 }
 

@@ -1,0 +1,14 @@
+/* Ops that a foreign format does not have. */
+#ifndef SERIALIZE_DIALECT_OTHERS_H
+#define SERIALIZE_DIALECT_OTHERS_H
+
+#include "graph.h"
+
+/* Whether all ops between Input and Output are opaque, with keys that have a prefix, "pnnx::". Otherwise `out` is a
+ * sentence that names the classes of the others: "2 ops are not WHAT (icraft::xir::Tanh): ADVICE". `what` and `advice`
+ * are short texts. */
+enum { DIALECT_OTHERS = 512 };
+bool dialect_has_all(const xir_network *net, xir_str prefix, const char *what, const char *advice,
+                     char out[DIALECT_OTHERS]);
+
+#endif
