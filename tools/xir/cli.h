@@ -263,7 +263,7 @@ typedef struct load_options {
 extern load_options load_args;
 #define FROM_OPTION                                                                                                   \
     { "from", "FORMAT", WORD_FORMAT, &load_args.from,                                                                 \
-      "the format of the input, whatever its content and name: json, imodel, fb, onnx, or one of a plug-in" }
+      "the format of the input, whatever its content and name: json, onnx, pnnx, ...; an unknown word lists all" }
 #define NO_PARAMS_OPTION { "no-params", NULL, WORD_NONE, &load_args.no_params, "read the structure alone" }
 #define LAZY_OPTION      { "lazy", NULL, WORD_NONE, &load_args.lazy, "map parameters instead of reading them" }
 #define PARAMS_OPTION                                                                                                 \
@@ -302,7 +302,7 @@ extern save_options save_args;
 #define PLAIN_OPTION { "plain", NULL, WORD_NONE, &save_args.plain, "tsm: write a scrambled container plain" }
 #define TO_OPTION                                                                                                     \
     { "to", "FORMAT", WORD_FORMAT, &save_args.to,                                                                     \
-      "the format of the output, whatever its name: json, imodel, fb, or one of a plug-in" }
+      "the format of the output, whatever its name: json, fb, pnnx, ...; an unknown word lists all" }
 
 /* The format of the output: the one that the user names, or by the name of the file. NULL after a complaint. */
 const file_format *choose_output(const char *path);

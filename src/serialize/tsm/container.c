@@ -166,7 +166,7 @@ static bool read_dict(pieces *p, int place, xir_any *out) {
 /* `place`: how many steps of /backbone/tsm lead here; -1: another place. */
 static bool read_piece(pieces *p, int place, xir_any *out) {
     const uint8_t *at = p->c.p;
-    uint8_t type, byte = 0;
+    uint8_t type = NIL, byte = 0;
     uint32_t word;
     bool ok = false;
     if (p->depth == p->deepest)
