@@ -34,8 +34,8 @@ static bool input_items(void *user, const xir_value *v, item_list *out) { return
 static bool remember(conversion *c, const xir_op *op, const item_list *list) {
     size_t before = c->known_room;
     item_list *k = arena_take(&c->scratch, offsetof(item_list, v) + list->n * sizeof *list->v);
-    c->no_memory = !k || !mem_reserve(context_alloc(c->ctx), (void **)&c->known, &c->known_room, op->slot + (size_t)1,
-                                      sizeof *c->known);
+    c->no_memory |= !k || !mem_reserve(context_alloc(c->ctx), (void **)&c->known, &c->known_room, op->slot + (size_t)1,
+                                       sizeof *c->known);
     if (c->no_memory) return false;
     memset((void *)(c->known + before), 0, (c->known_room - before) * sizeof *c->known);
     memcpy(k, list, offsetof(item_list, v) + list->n * sizeof *list->v);
