@@ -165,13 +165,14 @@ bool pnnx_back_where(xir_node *at) {
                                     NO_SETS);
 }
 
-const char *pnnx_element_word(xir_context *ctx, const xir_type *element) {
+const char *pnnx_element_word(xir_node *at, const xir_type *element) {
     static const char *const words[] = { "torch.float", "torch.long", "torch.int", "torch.bool", "torch.half",
                                          "torch.double",
                                          "torch.bfloat16", "torch.uint8", "torch.int8", "torch.short" };
     for (size_t i = 0; i < COUNT(words); i++) {
-        const xir_type *type = pnnx_element(ctx, xir_str_of(words[i]));
-        if (type && xir_type_equal(type, element)) return words[i];
+        const xir_type *type = pnnx_element(xir_node_context(at), xir_str_of(words[i]));
+        if (!type) return node_no_memory(at), NULL;
+        if (xir_type_equal(type, element)) return words[i];
     }
     return NULL;
 }
@@ -179,7 +180,7 @@ const char *pnnx_element_word(xir_context *ctx, const xir_type *element) {
 bool pnnx_back_cast(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const xir_type *to = v_element(xir_op_output(at->op, 0));
-    const char *word = pnnx_element_word(xir_node_context(at), to);
+    const char *word = pnnx_element_word(at, to);
     if (!x || !word) return xir_node_unsupported(at, "elements that PyTorch does not have");
     const xir_layout *a = xir_type_layout(xir_value_type(x)), *b =
         xir_type_layout(xir_value_type(xir_op_output(at->op, 0)));

@@ -90,7 +90,7 @@ bool pnnx_back_arange(xir_node *at) {
     xir_value *in[3] = { NULL };
     size_t n = 0;
     const xir_type *element = v_element(xir_op_output(at->op, 0));
-    const char *word = pnnx_element_word(xir_node_context(at), element);
+    const char *word = pnnx_element_word(at, element);
     if (!word) return xir_node_unsupported(at, "elements that PyTorch does not have");
     for (size_t i = 0; i < COUNT(names); i++) {
         const double *v;
@@ -116,7 +116,7 @@ bool pnnx_back_arange(xir_node *at) {
 bool pnnx_back_full(xir_node *at) {
     xir_ints size;
     const xir_type *element = v_element(xir_op_output(at->op, 0));
-    const char *word = pnnx_element_word(xir_node_context(at), element);
+    const char *word = pnnx_element_word(at, element);
     if (!word) return xir_node_unsupported(at, "elements that PyTorch does not have");
     const double v = xir_node_real(at, "value", 0);
     xir_set sets[3] = { WORD("dtype", xir_str_of(word)) };

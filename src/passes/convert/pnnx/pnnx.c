@@ -121,7 +121,7 @@ static bool is_short(const xir_any *any) {
 /* Elements that PyTorch has, and dims of 32 bits. */
 static bool is_known(xir_node *at, const xir_value *v) {
     if (!v || !xir_type_as_tensor(xir_value_type(v))) return true;
-    if (!pnnx_element_word(xir_node_context(at), v_element(v)))
+    if (!pnnx_element_word(at, v_element(v)))
         return xir_node_unsupported(at, "elements that PyTorch does not have");
     for (size_t i = 0; i < v_rank(v); i++)
         if (v_dim(v, i) > INT32_MAX) return xir_node_unsupported(at, "a dim that does not fit into 32 bits");

@@ -58,8 +58,8 @@ xir_value *pnnx_softmax(xir_node *at, const char *cls, xir_value *x, int64_t axi
 /* The way back (back_*.c): Params as an operator; expressions of expressions as one. */
 xir_value *pnnx_constant(xir_node *at, xir_value *params);
 xir_status pnnx_finish(xir_network *net, bool *changed);
-/* PyTorch's word for an element type, "torch.float"; NULL: it has none. */
-const char *pnnx_element_word(xir_context *ctx, const xir_type *element);
+/* PyTorch's word for an element type, "torch.float"; NULL: it has none, or memory is short. */
+const char *pnnx_element_word(xir_node *at, const xir_type *element);
 /* A list that is computed, of 64-bit integers in one dim, as the formula of an operator; n items of one from `first`
  * on, as the bounds of a slice. NULL after a failure. */
 xir_value *pnnx_listed(xir_node *at, xir_value *v);
