@@ -32,7 +32,7 @@ typedef struct xir_limits {
     uint32_t max_expr_text;    /* bytes of a text that is read; default 262144                                 */
     uint32_t max_symbols;      /* of one network; default 10^6                                                 */
     uint64_t max_ops;          /* of one file, including those inside others; default 10^9                     */
-    uint64_t max_elements;     /* of one parameter of a file; default 2^40                                     */
+    uint64_t max_elements;     /* of one parameter of a file; default 2^63 - 1, that of types                  */
 } xir_limits;
 
 /* Returns a context with all built-in classes, or NULL if memory runs out. `allocator` is copied and may be NULL, which
