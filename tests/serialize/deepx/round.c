@@ -67,8 +67,8 @@ static const char *const files[] = {
     "matmul(tensor<float64|float32>:A, tensor<any>:B)->(tensor<any>:C) // author=cblas\nload(var<string>:path)->()\n",
     "f(a)->(b)\n# text\nmatmul(Tensor<float32|float64> A, Tensor<any> B) -> Tensor<any> C\n\n```\nf(b)->(a)",
     /* blocks */
-    "deepxir mean(A: tensor<?1x?2xf32>, axis: list<i32>) -> (m: tensor<?1xf32>) {\n\n    sum(A, axis, false) -> (m)\n}\n"
-    "mean(x, [1])->(y)\nfunc g() -> () {}\n",
+    ("deepxir mean(A: tensor<?1x?2xf32>, axis: list<i32>) -> (m: tensor<?1xf32>) {\n\n"
+     "    sum(A, axis, false) -> (m)\n}\nmean(x, [1])->(y)\nfunc g() -> () {}\n"),
     /* other blanks, in all places */
     "f  (  a,b  )->(c)  //x=1  \nf(a ,b) ->(c)\r\n   f(a, b)->(c)   \nf()->()\n",
     /* paths, texts, names */
