@@ -43,7 +43,7 @@ static inline void must_be(xir_network *net, const format *f, bool no_params, co
                            xir_diags *why) {
     buffer out;
     must(write_to(net, f, no_params, &out, why) == XIR_OK);
-    must(out.size == size && (!size || memcmp(out.data, data, size) == 0));   /* of an empty text there are none */
+    must(out.size == size && (size == 0 || memcmp(out.data, data, size) == 0));   /* memcmp must not get NULL */
     buffer_free(&out);
 }
 

@@ -88,7 +88,7 @@ struct xir_context {
     plugin           *plugins;      /* closed after everything that may point into them           */
     size_t            n_plugins, plugin_room;
     registry          lists[REGISTRY_COUNT];
-    run_op_fn        *run_op;       /* set by the executor; NULL: there is none                    */
+    run_op_fn        *run_op;       /* set by the executor; NULL until then                        */
     op_items_fn      *op_items;     /* set by the ops                                              */
 };
 

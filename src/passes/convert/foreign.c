@@ -96,8 +96,8 @@ static bool fits(xir_node *at, xir_op *op, const convert_class *cls) {
     c->status = status;
     const xir_diag *d = xir_diags_at(why, 0);
     const int size = d && d->message.size < 250 ? (int)d->message.size : 0;
-    const bool told = d || made.fate == NODE_STAYS;   /* what is not said is that memory is short */
-    if (!sound && (!told || made.fate == NODE_NO_MEMORY || c->no_memory)) node_no_memory(at);
+    const bool reported = d || made.fate == NODE_STAYS;   /* a missing reason means that memory is short */
+    if (!sound && (!reported || made.fate == NODE_NO_MEMORY || c->no_memory)) node_no_memory(at);
     else if (!sound && !d) xir_node_unsupported(at, "%.250s", made.reason);
     else if (!sound) xir_node_unsupported(at, "%.*s", size, size ? d->message.data : "");
     xir_diags_free(why);

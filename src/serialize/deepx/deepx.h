@@ -67,7 +67,7 @@ typedef struct deepx_line {
     xir_str     name;
     deepx_slot *slots;               /* parameters, then return slots                      */
     size_t      n_args, n_rets;
-    xir_str     meta;                /* after "//"; without data: there is none            */
+    xir_str     meta;                /* after "//"; data is NULL if the line has no "//"   */
     bool        parens;              /* parentheses around the parameters                  */
 } deepx_line;
 
@@ -95,7 +95,7 @@ bool deepx_is_value(xir_str text);
 /* meta.c */
 /* Checks metadata and adds findings. */
 bool deepx_check_meta(deepx_place *w, xir_str meta);
-/* The value of a key; of two the last. Empty if there is none. */
+/* The value of a key; the last one if a key appears twice; empty if the key is missing. */
 xir_str deepx_meta_value(xir_str meta, const char *key);
 
 /* ---- a whole text ---------------------------------------------------------------------------------------------- */

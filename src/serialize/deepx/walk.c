@@ -58,7 +58,7 @@ static bool begins_with_definitions(deepx_place *w, const xir_allocator *alloc, 
     return found ? result : any;
 }
 
-/* The first byte that no line may have: of invalid UTF-8, or a control character. NULL: there is none. */
+/* The first byte that a line must not contain: invalid UTF-8 or a control character. NULL if the line is valid. */
 static const char *wrong_byte(xir_str text) {
     const char *p = text.data, *end = p + text.size;
     while (p < end) {

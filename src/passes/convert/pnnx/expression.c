@@ -431,7 +431,7 @@ bool pnnx_expression(xir_node *at) {
     } else if (text->kind == XIR_ANY_REAL) {
         t = of_number(TERM_REAL, text->as.real);
     } else {
-        return xir_node_unsupported(at, "an operand is None, which is not a number");
+        return xir_node_unsupported(at, "expected an operand that is a number, found None");
     }
     return t.kind != TERM_FAILED && xir_node_result(at, 0, as_value(at, t));
 }
