@@ -2,9 +2,9 @@
 #ifndef TESTS_LOAD_NET_H
 #define TESTS_LOAD_NET_H
 
-#include "support/raw_net.h"   /* first: its parameters have the names of variables in the others */
 #include "support/formats.h"
 #include "support/net.h"
+#include "support/raw_net.h"
 #include "support/scratch.h"
 
 /* The inputs of an op, and its attributes, one of which has no bytes; walks visit them in this order. */

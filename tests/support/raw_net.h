@@ -12,24 +12,24 @@ enum { RAW_HEADER = 16, RAW_ENTRY = 12 };
 /* One Params of int8: its id and its size. */
 typedef struct raw_param { int64_t id; int64_t size; } raw_param;
 
-static inline const xir_type *raw_bytes_type(xir_context *ctx, int64_t size) {
-    return xir_type_tensor_text(ctx, xir_type_sint(ctx, 8), "*", &size, 1);
+static inline const xir_type *raw_bytes_type(xir_context *with, int64_t size) {
+    return xir_type_tensor_text(with, xir_type_sint(with, 8), "*", &size, 1);
 }
 
 /* A network with these Params, without bytes: the first `inputs` are inputs of an op, the others its attributes.
  * out[i], unless `out` is NULL, is that of wanted[i]. Walks visit them in this order. */
-static inline xir_network *raw_network(xir_context *ctx, const raw_param *wanted, size_t n, size_t inputs,
+static inline xir_network *raw_network(xir_context *with, const raw_param *wanted, size_t n, size_t inputs,
                                        xir_value **out) {
-    xir_network *net = xir_network_new(ctx, "raw", XIR_FRAMEWORK_PYTORCH, "v1.9");
+    xir_network *net = xir_network_new(with, "raw", XIR_FRAMEWORK_PYTORCH, "v1.9");
     xir_value **values = calloc(n + 2, sizeof *values);
     if (!net || !values) abort();
     xir_at at = xir_at_end(net);
     at.name = XIR_STR("x");   /* of the op, not of the value */
-    values[0] = xir_input(at, NULL, raw_bytes_type(ctx, 1));
+    values[0] = xir_input(at, NULL, raw_bytes_type(with, 1));
     for (size_t i = 0; i < n; i++) {
         char called[32];
         snprintf(called, sizeof called, "p%zu", i);
-        values[i + 1] = xir_params_new(net, xir_str_of(called), raw_bytes_type(ctx, wanted[i].size));
+        values[i + 1] = xir_params_new(net, xir_str_of(called), raw_bytes_type(with, wanted[i].size));
         if (!values[i + 1] || xir_value_set_id(values[i + 1], wanted[i].id) != XIR_OK) {
             xir_diags_print(xir_network_diags(net), stderr);
             abort();
@@ -39,10 +39,10 @@ static inline xir_network *raw_network(xir_context *ctx, const raw_param *wanted
     if (inputs > n) inputs = n;
     xir_hard_op_attrs attrs = xir_hard_op_init();
     attrs.params = (xir_values){ values + 1 + inputs, n - inputs };
-    const xir_type *type = raw_bytes_type(ctx, 1);
+    const xir_type *type = raw_bytes_type(with, 1);
     xir_op *op = xir_network_add(net, &XIR_INIT(xir_op_desc,
-        .cls = xir_class_find_decl(ctx, xir_hard_op_class()), .attrs = &attrs, .inputs = values, .n_inputs = inputs + 1,
-        .types = &type, .n_types = 1, .name = XIR_STR("op"), .id = XIR_NO_ID));
+        .cls = xir_class_find_decl(with, xir_hard_op_class()), .attrs = &attrs, .inputs = values,
+        .n_inputs = inputs + 1, .types = &type, .n_types = 1, .name = XIR_STR("op"), .id = XIR_NO_ID));
     if (!op || !xir_output(xir_at_end(net), XIR_VALUES(xir_op_output(op, 0)))) {
         xir_diags_print(xir_network_diags(net), stderr);
         abort();

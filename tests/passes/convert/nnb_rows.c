@@ -1,19 +1,11 @@
 /* The rows of NNB, held against the table of functions: each function has a row, with the arguments of its numbers and
- * the api levels that they come with. And the table of docs/nnb.md has all functions that the rows convert, with what
- * they become, and all that they do not convert. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <xir/convert.h>
+ * the api levels that they come with. And the table of docs/nnb.md has all rows. */
 #include <xir/nnb.h>
-#include "support/net.h"
-
-static const char prefix[] = "nnb::";
-
-static bool is_nnb(const xir_convert_row *row) { return strncmp(row->name, prefix, sizeof prefix - 1) == 0; }
+#include "passes/convert/row_table.h"
 
 static const xir_convert_row *row_of(const char *name) {
     char key[100];
-    snprintf(key, sizeof key, "%s%s", prefix, name);
+    snprintf(key, sizeof key, "nnb::%s", name);
     return xir_convert_find(ctx, xir_str_of(key));
 }
 
@@ -63,49 +55,9 @@ static void rows_have_the_arguments_of_all_numbers(void **state) {
     assert_true(functions > 200 && runtime > 62);
 }
 
-static bool same(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
-
-static char *table_of_rows(void) {
-    char *text = NULL;
-    size_t size, converted = 0, kept = 0;
-    FILE *out = open_memstream(&text, &size);
-    const xir_convert_row *row, *before = NULL;
-    assert_non_null(out);
-    for (size_t i = 0; (row = xir_convert_at(ctx, i)); i++) {
-        converted += is_nnb(row) && row->cls;
-        kept += is_nnb(row) && !row->cls;
-    }
-    fprintf(out, "<!-- rows -->\n%zu functions are converted, %zu are not:\n\n| NNabla | becomes |\n|---|---|\n", converted,
-            kept);
-    for (size_t i = 0; (row = xir_convert_at(ctx, i)); i++) {
-        if (!is_nnb(row) || !row->cls) continue;
-        const bool joins = before && same(before->cls, row->cls);
-        if (before && !joins) fprintf(out, " | %s |\n", before->cls);
-        fprintf(out, "%s%s", joins ? ", " : "| ", row->name + sizeof prefix - 1);
-        before = row;
-    }
-    if (before) fprintf(out, " | %s |\n", before->cls);
-    kept = 0;
-    for (size_t i = 0; (row = xir_convert_at(ctx, i)); i++)
-        if (is_nnb(row) && !row->cls) fprintf(out, "%s%s", kept++ ? ", " : "| ", row->name + sizeof prefix - 1);
-    fputs(" | not converted |\n<!-- end of rows -->\n", out);
-    fclose(out);
-    return text;
-}
-
 static void the_docs_have_all_rows(void **state) {
     (void)state;
-    enum { ROOM = 1 << 20 };
-    char *expected = table_of_rows(), *found = malloc(ROOM + 1);
-    FILE *f = fopen(XIR_TEST_DATA "/../docs/nnb.md", "r");
-    assert_true(f && found);
-    found[fread(found, 1, ROOM, f)] = '\0';
-    fclose(f);
-    const bool there = strstr(found, expected);
-    if (!there) fprintf(stderr, "docs/nnb.md should have:\n%s", expected);
-    free(found);
-    free(expected);
-    assert_true(there);
+    row_table_is_in_docs(&(row_page){ "nnb::", "NNabla", "functions", "nnb.md", false });
 }
 
 int main(void) {

@@ -21,18 +21,6 @@ static const char text[] =
     "f 73 17>18\n"
     "f 291 0>19 [9,9] i1 B0 B0 B0 B0\n";
 
-/* The ops without the numbers of unnamed values: an attempt that failed may have used some. */
-static char *result_of(const xir_network *net) {
-    char *list = op_list_typed(net), *to = list;
-    for (const char *p = list; *p;) {
-        *to++ = *p;
-        if (*p == '#' || *p == '%') p += 1 + strspn(p + 1, "0123456789");
-        else p++;
-    }
-    *to = '\0';
-    return list;
-}
-
 static const char *pass_name(void) { return "nnb-to-xir"; }
 
 static void prepare(want *w) {

@@ -10,57 +10,9 @@
 #include <xir/pass.h>
 #include <xir/serialize.h>
 #include "elements.h"
-#include "support/listed.h"
-#include "support/net.h"
-#include "support/skips.h"
+#include "support/recorded.h"
 
-enum { MOST_ARRAYS = 16, MOST_REASON = 400 };
-
-typedef struct arrays { xir_array *in[MOST_ARRAYS], *out[MOST_ARRAYS], *doc[MOST_ARRAYS]; size_t n_in, n_out; } arrays;
-
-static size_t number16(const unsigned char *p) { return p[0] | (size_t)p[1] << 8; }
-static size_t number32(const unsigned char *p) { return number16(p) | number16(p + 2) << 16; }
-
-static unsigned char *read_whole(const char *path, size_t *size) {
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    assert_int_equal(fseek(f, 0, SEEK_END), 0);
-    *size = (size_t)ftell(f);
-    rewind(f);
-    unsigned char *bytes = malloc(*size + 1);
-    assert_non_null(bytes);
-    assert_int_equal(fread(bytes, 1, *size, f), *size);
-    fclose(f);
-    return bytes;
-}
-
-/* The members of a stored archive: in0.npy, out0.npy, doc0.npy and so on. */
-static void read_arrays(const char *path, arrays *set) {
-    size_t size = 0;
-    unsigned char *bytes = read_whole(path, &size);
-    memset((void *)set, 0, sizeof *set);
-    for (size_t at = 0; at + 30 <= size && memcmp(bytes + at, "PK\3\4", 4) == 0;) {
-        const size_t n = number32(bytes + at + 22), name = number16(bytes + at + 26), extra = number16(bytes + at + 28);
-        const char *text = (const char *)bytes + at + 30;
-        const bool is_in = memcmp(text, "in", 2) == 0;
-        const size_t i = (size_t)atoi(text + (is_in ? 2 : 3));
-        assert_true(i < MOST_ARRAYS);
-        xir_array *a = xir_array_read_npy(ctx, bytes + at + 30 + name + extra, n, (xir_str){ text, name }, why);
-        assert_non_null(a);
-        xir_array **to = is_in ? set->in : *text == 'o' ? set->out : set->doc;
-        to[i] = a;
-        if (is_in) set->n_in = set->n_in > i + 1 ? set->n_in : i + 1;
-        else if (*text == 'o') set->n_out = set->n_out > i + 1 ? set->n_out : i + 1;
-        at += 30 + name + extra + n;
-    }
-    free(bytes);
-    assert_true(set->n_in && set->n_out);
-}
-
-static void free_arrays(arrays *set) {
-    for (size_t i = 0; i < MOST_ARRAYS; i++)
-        xir_array_free(set->in[i]), xir_array_free(set->out[i]), xir_array_free(set->doc[i]);
-}
+enum { MOST_ARRAYS = 16 };
 
 /* "exact", "rel:T": T times the greater of 1 and the expected number, or "abs:T". */
 static bool is_near(double found, double expected, const char *tolerance) {
@@ -70,27 +22,15 @@ static bool is_near(double found, double expected, const char *tolerance) {
 }
 
 static bool agree(const xir_array *found, const xir_array *expected, size_t output, const char *tolerance,
-                  char reason[MOST_REASON]) {
-    const xir_type *a = xir_array_type(found), *b = xir_array_type(expected);
-    bool same = xir_type_rank(a) == xir_type_rank(b);
-    for (size_t i = 0; same && i < xir_type_rank(a); i++)
-        same = xir_type_dim(a, (int64_t)i, false) == xir_type_dim(b, (int64_t)i, false);
-    if (!same) return snprintf(reason, MOST_REASON, "output %zu has another shape", output), false;
+                  char reason[RECORDED_REASON]) {
+    if (!recorded_same_shape(found, expected, output, reason)) return false;
     for (size_t i = 0; i < xir_array_count(found); i++) {
         const double x = xir_array_real(found, i), y = xir_array_real(expected, i);
         if (is_near(x, y, tolerance)) continue;
-        snprintf(reason, MOST_REASON, "element %zu of output %zu is %.9g, expected %.9g", i, output, x, y);
+        snprintf(reason, RECORDED_REASON, "element %zu of output %zu is %.9g, expected %.9g", i, output, x, y);
         return false;
     }
     return true;
-}
-
-static bool first_error(const char *what, char reason[MOST_REASON]) {
-    const xir_diag *d = NULL;
-    for (size_t i = 0; i < xir_diags_count(why) && !(d && d->severity == XIR_ERROR); i++) d = xir_diags_at(why, i);
-    snprintf(reason, MOST_REASON, "%s%s%.*s", what, d ? ": " : "",
-             d ? (int)(d->message.size < 300 ? d->message.size : 300) : 0, d ? d->message.data : "");
-    return false;
 }
 
 /* The numbers in elements of another type. */
@@ -106,90 +46,67 @@ static xir_array *stored_as(const xir_array *a, const xir_type *type) {
     return made;
 }
 
-static bool try_pipeline(const xir_network *model, const char *text, const arrays *set, const char *tolerance,
-                         char reason[MOST_REASON]) {
+static bool fails(char reason[RECORDED_REASON], const char *what) {
+    recorded_error(reason, what);
+    return false;
+}
+
+static bool try_pipeline(const xir_network *model, const char *text, const recorded *set, const char *tolerance,
+                         char reason[RECORDED_REASON]) {
     const xir_pass_settings settings = XIR_INIT(xir_pass_settings, .level = XIR_LEVEL_MAX, .verify = true);
+    const size_t n_in = recorded_count(set, "in"), n_out = recorded_count(set, "out");
     xir_network *net = xir_network_clone(model);
     xir_array *in[MOST_ARRAYS] = { NULL }, *out[MOST_ARRAYS] = { NULL };
     bool passes = true;
     xir_diags_clear(why);
     xir_pipeline *pipeline = xir_pipeline_parse(ctx, xir_str_of(text), why);
     assert_non_null(pipeline);
-    if (xir_pipeline_run(pipeline, net, &settings, NULL, why)) passes = first_error("it is not converted", reason);
+    if (xir_pipeline_run(pipeline, net, &settings, NULL, why)) passes = fails(reason, "it is not converted");
     xir_pipeline_free(pipeline);
-    const xir_op *stays = passes ? xir_network_first_unrunnable(net) : NULL;
-    if (stays) passes = first_error("a function is not converted", reason);
+    if (passes && xir_network_first_unrunnable(net)) passes = fails(reason, "a function is not converted");
     const xir_op *first = xir_network_input_op(net);
-    assert_int_equal(xir_op_output_count(first), set->n_in);
-    assert_int_equal(xir_op_input_count(xir_network_output_op(net)), set->n_out);
-    for (size_t i = 0; i < set->n_in && passes; i++) {   /* fixed-point inputs take the numbers that are stored */
-        in[i] = stored_as(set->in[i], xir_value_type(xir_op_output(first, (int64_t)i)));
+    assert_true(n_in && n_in <= MOST_ARRAYS && n_out && n_out <= MOST_ARRAYS);
+    assert_int_equal(xir_op_output_count(first), n_in);
+    assert_int_equal(xir_op_input_count(xir_network_output_op(net)), n_out);
+    for (size_t i = 0; i < n_in && passes; i++)   /* fixed-point inputs take the numbers that are stored */
+        in[i] = stored_as(recorded_at(set, "in", i), xir_value_type(xir_op_output(first, (int64_t)i)));
+    if (passes && xir_network_run(net, (const xir_array *const *)in, n_in, out, n_out, NULL, why))
+        passes = fails(reason, "it cannot be run");
+    for (size_t i = 0; i < n_out && passes; i++) {
+        const xir_array *documented = recorded_at(set, "doc", i);
+        passes = agree(out[i], documented ? documented : recorded_at(set, "out", i), i, tolerance, reason);
     }
-    if (passes && xir_network_run(net, (const xir_array *const *)in, set->n_in, out, set->n_out, NULL, why))
-        passes = first_error("it cannot be run", reason);
-    for (size_t i = 0; i < set->n_out && passes; i++)
-        passes = agree(out[i], set->doc[i] ? set->doc[i] : set->out[i], i, tolerance, reason);
     for (size_t i = 0; i < MOST_ARRAYS; i++) xir_array_free(in[i]), xir_array_free(out[i]);
     xir_network_free(net);
     return passes;
 }
 
-static struct { size_t rows, passed, wrong; } total;
-
-/* `arguments`: of a whole network it begins with file=. */
-static void try_row(const char *folder, const char *name, const char *arguments, const char *tolerance) {
-    char path[600], reason[MOST_REASON] = "";
-    arrays set;
+/* A line of index.tsv: name, function, arguments, inputs, outputs, tolerance, flags. The arguments of a whole network
+ * begin with file=. */
+static recorded_verdict try_row(const char *folder, char *const fields[], char reason[RECORDED_REASON]) {
+    const char *name = fields[0], *arguments = fields[2], *tolerance = fields[5];
+    char path[600];
+    recorded set;
     if (strncmp(arguments, "file=", 5) == 0)
         snprintf(path, sizeof path, "%s/%.*s", folder, (int)strcspn(arguments + 5, " "), arguments + 5);
     else
         snprintf(path, sizeof path, "%s/%s.nnb", folder, name);
-    xir_diags_clear(why);
-    total.rows++;
     xir_network *model = xir_network_load(ctx, path, NULL, why);
     assert_non_null(model);
     snprintf(path, sizeof path, "%s/%s.npz", folder, name);
-    read_arrays(path, &set);
+    recorded_read(&set, path);
     const bool passes = try_pipeline(model, "nnb-to-xir", &set, tolerance, reason) &&
         try_pipeline(model, xir_default_pipeline(), &set, tolerance, reason);
-    free_arrays(&set);
+    recorded_free(&set);
     xir_network_free(model);
-    total.passed += passes;
-    listed *entry = find_listed(false, name);
-    if (entry) entry->seen++;
-    if (passes == !entry) return;
-    print_error("%s: %s\n", name, entry ? "is listed but passes" : reason);
-    total.wrong++;
+    return passes ? RECORDED_PASSES : RECORDED_DIFFERS;
 }
 
-/* A line of index.tsv: name, function, arguments, inputs, outputs, tolerance, flags. */
 static void recorded_networks_compute_what_the_runtime_computed(void **state) {
     (void)state;
-    char folder[500], path[600], line[4000];
-    snprintf(folder, sizeof folder, "%s/nnb/values", CORPUS_OR_SKIP());
-    snprintf(path, sizeof path, "%s/index.tsv", folder);
-    read_list("passes/convert/nnb_values.txt");
-    FILE *f = fopen(path, "r");
-    assert_non_null(f);
-    const char *only = getenv("XIR_NNB_ONLY");
-    for (bool first = true; fgets(line, sizeof line, f); first = false) {
-        char *fields[7] = { NULL }, *p = line;
-        for (size_t i = 0; i < 7 && p; i++) {
-            fields[i] = p;
-            p = strchr(p, '\t');
-            if (p) *p++ = '\0';
-        }
-        if (first || !fields[6] || (only && strcmp(only, fields[0]) != 0)) continue;
-        try_row(folder, fields[0], fields[2], fields[5]);
-    }
-    fclose(f);
+    const recorded_run run = { __func__, "nnb/values", "passes/convert/nnb_values.txt", "XIR_NNB_ONLY", 7, try_row };
+    const recorded_total total = recorded_run_all(&run);
     print_message("NNB: %zu rows, %zu give what was recorded\n", total.rows, total.passed);
-    for (size_t i = 0; i < n_listed && !only; i++) {
-        if (list[i].seen) continue;
-        print_error("%s is listed but not among the rows\n", list[i].name);
-        total.wrong++;
-    }
-    assert_int_equal(total.wrong, 0);
 }
 
 int main(void) {

@@ -1,62 +1,9 @@
-/* The table of docs/pnnx.md has all types of PNNX that the rows convert, with what they become and what comes back as
- * them, and all that they do not convert. Types of the same operation are in one line. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <xir/convert.h>
-#include "support/net.h"
-
-static const char prefix[] = "pnnx::";
-
-static bool is_pnnx(const xir_convert_row *row) { return strncmp(row->name, prefix, sizeof prefix - 1) == 0; }
-
-static bool same(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
-
-/* The classes that a row stands for on the way back. */
-static const char *from_of(const xir_convert_row *row) { return row->from ? row->from : row->hook ? "" : row->cls; }
-
-static char *table_of_rows(void) {
-    char *text = NULL;
-    size_t size, converted = 0, kept = 0;
-    FILE *out = open_memstream(&text, &size);
-    const xir_convert_row *row, *before = NULL;
-    assert_non_null(out);
-    for (size_t i = 0; (row = xir_convert_at(ctx, i)); i++) {
-        if (!is_pnnx(row)) continue;
-        converted += row->cls != NULL;
-        kept += !row->cls;
-    }
-    fprintf(out, "<!-- rows -->\n%zu types are converted, %zu are not:\n\n| PNNX | becomes | comes from |\n|---|---|---|\n", converted, kept);
-    for (size_t i = 0; (row = xir_convert_at(ctx, i)); i++) {
-        if (!row->cls || !is_pnnx(row)) continue;
-        const bool joins = before && same(before->cls, row->cls) && same(from_of(before), from_of(row));
-        if (before && !joins) fprintf(out, " | %s | %s |\n", before->cls, from_of(before));
-        fprintf(out, "%s%s", joins ? ", " : "| ", row->name + sizeof prefix - 1);
-        before = row;
-    }
-    if (before) fprintf(out, " | %s | %s |\n", before->cls, from_of(before));
-    kept = 0;
-    for (size_t i = 0; (row = xir_convert_at(ctx, i)); i++) {
-        if (row->cls || !is_pnnx(row)) continue;
-        fprintf(out, "%s%s", kept++ ? ", " : "| ", row->name + sizeof prefix - 1);
-    }
-    fputs(" | not converted | |\n<!-- end of rows -->\n", out);
-    fclose(out);
-    return text;
-}
+/* The table of docs/pnnx.md has all rows of PNNX. */
+#include "passes/convert/row_table.h"
 
 static void the_docs_have_all_rows(void **state) {
     (void)state;
-    enum { ROOM = 1 << 20 };
-    char *expected = table_of_rows(), *found = malloc(ROOM + 1);
-    FILE *f = fopen(XIR_TEST_DATA "/../docs/pnnx.md", "r");
-    assert_true(f && found);
-    found[fread(found, 1, ROOM, f)] = '\0';
-    fclose(f);
-    const bool there = strstr(found, expected);
-    if (!there) fprintf(stderr, "docs/pnnx.md should have:\n%s", expected);
-    free(found);
-    free(expected);
-    assert_true(there);
+    row_table_is_in_docs(&(row_page){ "pnnx::", "PNNX", "types", "pnnx.md", true });
 }
 
 int main(void) {

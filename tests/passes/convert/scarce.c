@@ -51,8 +51,6 @@ static const void *model(size_t *size) {
 
 static const char *pass_name(void) { return "onnx-to-xir"; }
 
-static char *result_of(const xir_network *net) { return op_list_typed(net); }
-
 static void prepare(want *w) {
     size_t size;
     const void *bytes = model(&size);

@@ -1,15 +1,9 @@
 /* Malformed DeepX IR: each text is refused with its status, its line and column, and its message; all errors of a text
  * are found in one run. Texts that the executor would take for something else are read with a warning. Every text
  * truncated at every byte, and with every byte changed, is refused or is a network that comes back. */
-#include "support/kept.h"
+#include "support/malformed.h"
 #include "support/load_net.h"
-
-typedef struct bad {
-    const char *text;
-    xir_status  status;   /* XIR_OK: read, with a warning */
-    unsigned    line, column;
-    const char *sentence;   /* the beginning of the message */
-} bad;
+#include "support/stored.h"
 
 #define S XIR_E_SYNTAX
 #define B XIR_E_BOUNDS
@@ -20,7 +14,7 @@ typedef struct bad {
 
 #define OPEN "[[[[[[[[[[[[[[[["
 
-static const bad table[] = {
+static const malformed_text table[] = {
     /* names and arrows */
     { "add(a,b)", S, 1, 9, "expected '->' after the parameters, found the end of the line" },
     { "add(a,b) // id=1", S, 1, 10, "expected '->' after the parameters, found the end of the line" },
@@ -139,36 +133,11 @@ static const bad table[] = {
     { "deepxir f() -> () {} x", S, 1, 22, "expected the end of the line after '}', found 'x'" },
 };
 
-static xir_network *read_deepx(const char *text, size_t size) {
-    char *exact = malloc(size ? size : 1);   /* with nothing after it */
-    if (size) memcpy(exact, text, size);
-    xir_network *net = xir_network_read(ctx, exact, size, XIR_STR("x.ir"),
-                                        &XIR_INIT(xir_load_options, .format = "deepx"), why);
-    assert_int_equal(xir_diags_count_of(why, XIR_ERROR) == 0, net != NULL);
-    free(exact);
-    return net;
-}
+static xir_network *read_deepx(const char *text, size_t size) { return stored_read("deepx", text, size); }
 
 static void texts_that_are_refused(void **state) {
-    size_t wrong = 0;
     (void)state;
-    for (size_t i = 0; i < COUNT(table); i++) {
-        const bad *row = &table[i];
-        xir_network *net = read_deepx(row->text, strlen(row->text));
-        const xir_diag *d = NULL;
-        for (size_t k = 0; k < xir_diags_count(why) && !d; k++)
-            if ((xir_diags_at(why, k)->severity == XIR_ERROR) == (row->status != WARNS)) d = xir_diags_at(why, k);
-        if (!d || (net != NULL) != (row->status == WARNS) || d->code != row->status || d->line != row->line ||
-            d->column != row->column || strncmp(d->message.data, row->sentence, strlen(row->sentence)) != 0) {
-            print_error("row %zu: %s\n%s at %u:%u: %s\n expected: %u:%u: %s\n", i, row->text,
-                        d ? xir_status_name(d->code) : "read", d ? d->line : 0, d ? d->column : 0,
-                        d ? d->message.data : "", row->line, row->column, row->sentence);
-            wrong++;
-        }
-        xir_network_free(net);
-        xir_diags_clear(why);
-    }
-    assert_int_equal(wrong, 0);
+    malformed_try(table, COUNT(table), read_deepx);
 }
 
 /* An error does not hide those of other lines. */
@@ -201,29 +170,11 @@ static const char whole[] =
     "}\n"
     "sum a.1,[0 1],true -> s";
 
-/* What is read is written as it was. */
-static void must_come_back(const char *text, size_t size) {
-    xir_network *net = read_deepx(text, size);
-    if (net) {
-        buffer out;
-        buffer_init(&out, &memory_default);
-        const xir_save_options options = XIR_INIT(xir_save_options, .format = "deepx", .unchecked = true);
-        if (xir_network_write(net, keep, &out, &options, why) != XIR_OK)
-            fail_msg("%.*s\nis not written: %s", (int)size, text,
-                     xir_diags_at(why, xir_diags_count(why) - 1)->message.data);
-        if (out.size != size || (size && memcmp(out.data, text, size) != 0))
-            fail_msg("%.*s\nis written as\n%.*s", (int)size, text, (int)out.size, out.data);
-        buffer_free(&out);
-    }
-    xir_network_free(net);
-    xir_diags_clear(why);
-}
-
 static void every_text_truncated_anywhere(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(table); i++)
-        for (size_t n = 0; n <= strlen(table[i].text); n++) must_come_back(table[i].text, n);
-    for (size_t n = 0; n < sizeof whole; n++) must_come_back(whole, n);
+        for (size_t n = 0; n <= strlen(table[i].text); n++) stored_comes_back("deepx", table[i].text, n);
+    for (size_t n = 0; n < sizeof whole; n++) stored_comes_back("deepx", whole, n);
 }
 
 static void every_byte_changed(void **state) {
@@ -234,7 +185,7 @@ static void every_byte_changed(void **state) {
     for (size_t i = 0; i + 1 < sizeof whole; i++) {
         for (size_t k = 0; k + 1 < sizeof other; k++) {
             text[i] = other[k];
-            must_come_back(text, sizeof whole - 1);
+            stored_comes_back("deepx", text, sizeof whole - 1);
         }
         text[i] = whole[i];
     }

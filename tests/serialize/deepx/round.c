@@ -5,32 +5,17 @@
 #include "support/kept.h"
 #include "support/load_net.h"
 #include "support/skips.h"
+#include "support/stored.h"
 #include "graph.h"
 
 static xir_network *read_deepx(xir_str text) {
-    xir_network *net = xir_network_read(ctx, text.data, text.size, XIR_STR("x.ir"),
-                                        &XIR_INIT(xir_load_options, .format = "deepx"), why);
-    if (!net) xir_diags_print(why, stderr);
-    assert_non_null(net);
-    const char *broken = broken_invariant(net, ASK_ALL);
-    if (broken) fail_msg("a network that was read: %s", broken);
+    xir_network *net = stored_must_read("deepx", text.data, text.size);
     xir_diags_clear(why);
     return net;
 }
 
-static buffer written(xir_network *net, const char *format) {
-    buffer out;
-    buffer_init(&out, &memory_default);
-    const xir_save_options options = XIR_INIT(xir_save_options, .format = format, .unchecked = true);
-    assert_int_equal(xir_network_write(net, keep, &out, &options, why), XIR_OK);
-    return out;
-}
-
 static void must_be_written(xir_network *net, xir_str text) {
-    buffer out = written(net, "deepx");
-    if (out.size != text.size || (out.size && memcmp(out.data, text.data, out.size) != 0))
-        fail_msg("expected\n%.*s\nfound\n%.*s", (int)text.size, text.data, (int)out.size, out.data);
-    buffer_free(&out);
+    stored_must_be(net, "deepx", text.data, text.size, "the text");
 }
 
 static void must_come_back(xir_str text) {
@@ -38,7 +23,7 @@ static void must_come_back(xir_str text) {
     xir_network *net = read_deepx(text);
     must_be_written(net, text);
     for (size_t i = 0; i < COUNT(others); i++) {
-        buffer between = written(net, others[i]);
+        buffer between = stored_as(net, others[i]);
         xir_network *again = xir_network_read(ctx, between.data, between.size, XIR_STR("x"),
                                               &XIR_INIT(xir_load_options, .format = others[i]), why);
         assert_non_null(again);
@@ -151,7 +136,7 @@ static void a_change_alone(void **state) {
     xir_value *b = xir_network_value_by_name(net, XIR_STR("b"));
     assert_non_null(b);
     assert_int_equal(xir_value_set_name(b, XIR_STR("e")), XIR_OK);
-    buffer out = written(net, "deepx");
+    buffer out = stored_as(net, "deepx");
     assert_true(out.size > 0 && memcmp(out.data, "f(a, e)->(c)\n# note\nf( c,a )->(d)\n", out.size) == 0);
     assert_int_equal(xir_value_set_name(b, XIR_STR("b")), XIR_OK);
     must_be_written(net, (xir_str){ text, sizeof text - 1 });

@@ -1,7 +1,5 @@
-/* Reading and writing DeepX IR while memory is short: every allocation is refused, once and permanently. A failure
- * gives XIR_E_MEMORY and no network, leaks nothing, and the call succeeds when it is repeated. */
-#include "support/kept.h"
-#include "support/scarce.h"
+/* Memory runs out at every allocation of reading and of writing DeepX IR: see support/scarce_file.h. */
+#include "support/scarce_file.h"
 
 static const char text[] =
     "# a note\n"
@@ -13,41 +11,13 @@ static const char text[] =
     "deepxir f(x: f32) -> (y: f32) {\n    g(x)->(y)\n}\n"
     "f(b)->(c)";
 
-static xir_network *read_once(want *w) {
-    return xir_network_read(w->ctx, text, sizeof text - 1, XIR_STR("x.ir"),
-                            &XIR_INIT(xir_load_options, .format = "deepx"), w->why);
-}
+static const scarce_file file = { "deepx", text, sizeof text - 1, false, NULL };
 
-static void reading(want *w) {
-    xir_network *net, *expected;
-    TRY_MAKE(w, net, read_once(w));
-    IN_PLENTY(w, expected = read_once(w));
-    IN_PLENTY(w,
-        const char *broken = broken_invariant(net, ASK_ALL);
-        if (broken) fail_msg("a network that was read: %s", broken);
-        assert_true(xir_network_equal(net, expected, true));
-        xir_network_free(expected);
-        xir_network_free(net));
-}
+static void reading(want *w) { scarce_read(w, &file); }
+static void writing(want *w) { scarce_write(w, &file); }
 
-static void writing(want *w) {
-    const xir_save_options options = XIR_INIT(xir_save_options, .format = "deepx", .unchecked = true);
-    buffer out;
-    xir_network *net;
-    buffer_init(&out, &memory_default);
-    IN_PLENTY(w, net = read_once(w));
-    TRY(w, xir_network_write(net, keep, &out, &options, w->why));
-    IN_PLENTY(w, xir_network_free(net));
-    buffer_free(&out);
-}
-
-#define SCENARIO(name)                                   \
-    static void test_##name(void **state) {              \
-        (void)state;                                     \
-        run_scarcely(#name, name, false);                \
-    }
-SCENARIO(reading)
-SCENARIO(writing)
+SCARCE_TEST(reading)
+SCARCE_TEST(writing)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

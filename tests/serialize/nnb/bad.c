@@ -1,9 +1,9 @@
 /* Malformed NNB: each file is refused with its status, its byte and its message. Every file truncated at every byte,
  * and with every byte changed, is refused or is a network that comes back. Faults that leave a meaning are read:
  * docs/nnb.md lists them. */
-#include "support/kept.h"
 #include "support/load_net.h"
 #include "support/nnb_make.h"
+#include "support/stored.h"
 #include "graph.h"
 
 /* A network with a parameter, lists and two functions. */
@@ -116,19 +116,9 @@ static size_t place(const nnb_made *f, where w, unsigned i, unsigned at) {
     }
 }
 
-static xir_network *read_nnb(const void *bytes, size_t size) {
-    char *exact = malloc(size ? size : 1);   /* with nothing after it */
-    if (size) memcpy(exact, bytes, size);
-    xir_network *net = xir_network_read(ctx, exact, size, XIR_STR("x.nnb"),
-                                        &XIR_INIT(xir_load_options, .format = "nnb"), why);
-    assert_int_equal(xir_diags_count_of(why, XIR_ERROR), net ? 0 : 1);
-    free(exact);
-    return net;
-}
-
 /* The byte is compared unless it follows from a part that the row does not name: `found` is FUNCTION 0 + 0. */
 static bool is_refused(const nnb_made *sane, const nnb_made *f, const bad *row) {
-    xir_network *net = read_nnb(f->bytes, f->size);
+    xir_network *net = stored_read("nnb", f->bytes, f->size);
     const xir_diag *d = net ? NULL : xir_diags_at(why, xir_diags_count(why) - 1);
     const bool open = !row->byte &&
         (row->found == VARIABLE || row->found == FUNCTION || strcmp(row->sentence, "entry ") == 0);
@@ -174,7 +164,7 @@ static void numbers_of_functions(void **state) {
         nnb_made f;
         snprintf(text, sizeof text, "nnb 3 44\ninputs 0\noutputs 1\nbuffers 4\nv f 1 b0\nv f 1 b0\n%s", rows[i].line);
         nnb_make(&f, text);
-        assert_null(read_nnb(f.bytes, f.size));
+        assert_null(stored_read("nnb", f.bytes, f.size));
         load_check_finding(rows[i].status, rows[i].sentence, (int)i);
     }
 }
@@ -194,7 +184,7 @@ static void shapes_of_parameters(void **state) {
                  "0,1>2 B0\n",
                  rows[i].shape);
         nnb_make(&f, text);
-        assert_null(read_nnb(f.bytes, f.size));
+        assert_null(stored_read("nnb", f.bytes, f.size));
         load_check_finding(rows[i].status, rows[i].sentence, (int)i);
     }
 }
@@ -204,7 +194,7 @@ static void data_that_ends_early(void **state) {
     nnb_made f;
     (void)state;
     nnb_make(&f, "nnb 3 44\ninputs 0\noutputs 2\nbuffers 4\nv f 1 b0\nv f 2147483647 p4\nv f 1 b0\nf 31 0,1>2 B0\n");
-    xir_network *net = read_nnb(f.bytes, f.size);
+    xir_network *net = stored_read("nnb", f.bytes, f.size);
     const xir_value *w = xir_op_input(xir_network_op_at(net, 1), 1);
     assert_int_equal(value_params(w)->data->size,
                      (f.size - f.data - nnb_word(&f, 56 + 4 * (size_t)nnb_word(&f, f.variables[1] + 16))) / 4 * 4);
@@ -227,7 +217,7 @@ static void blocks_that_are_shared_without_end(void **state) {
     for (size_t i = 0; i < N; i++) data[i] = 1;
     const uint32_t record[5] = { 0, 2 * N, 2, 0, UINT32_MAX };
     memcpy(data + N, record, sizeof record);
-    assert_null(read_nnb(words, sizeof words));
+    assert_null(stored_read("nnb", words, sizeof words));
     check_finding(L, "the lists and parameters of the file have more than 16 times its bytes");
 }
 
@@ -235,7 +225,7 @@ static void bytes_after_the_end(void **state) {
     nnb_made f;
     (void)state;
     nnb_make(&f, sound);
-    xir_network *net = read_nnb(f.bytes, f.size + 3);
+    xir_network *net = stored_read("nnb", f.bytes, f.size + 3);
     assert_int_equal(xir_diags_count(why), 1);
     check_finding(XIR_OK, "3 bytes follow the end of the network");
     xir_network_free(net);
@@ -243,47 +233,21 @@ static void bytes_after_the_end(void **state) {
 
 /* ---- damaged files ----------------------------------------------------------------------------------------------- */
 
-/* Whatever is read comes back byte for byte, as long as it can be written at all. */
-static void must_come_back(const uint8_t *bytes, size_t size) {
-    buffer out;
-    xir_network *net = read_nnb(bytes, size);
-    xir_diags_clear(why);
-    if (!net) return;
-    buffer_init(&out, &memory_default);
-    DOES(xir_network_write(net, keep, &out, &XIR_INIT(xir_save_options, .format = "nnb", .unchecked = true), why));
-    assert_int_equal(out.size, size);
-    assert_memory_equal(out.data, bytes, size);
-    buffer_free(&out);
-    xir_network_free(net);
-}
-
 static void truncated_at_every_byte(void **state) {
     nnb_made f;
     (void)state;
     nnb_make(&f, sound);
     for (size_t size = 0; size < f.size; size++) {
-        assert_null(read_nnb(f.bytes, size));
+        assert_null(stored_read("nnb", f.bytes, size));
         xir_diags_clear(why);
     }
 }
 
 static void changed_at_every_byte(void **state) {
-    static const uint8_t others[] = { 0, 1, 2, 3, 7, 0x7f, 0x80, 0xff };
     nnb_made f;
     (void)state;
     nnb_make(&f, sound);
-    for (size_t i = 0; i < f.size; i++) {
-        const uint8_t old = f.bytes[i];
-        for (size_t k = 0; k < COUNT(others); k++) {
-            f.bytes[i] = others[k];
-            must_come_back(f.bytes, f.size);
-        }
-        for (int bit = 0; bit < 8; bit++) {
-            f.bytes[i] = old ^ (uint8_t)(1 << bit);
-            must_come_back(f.bytes, f.size);
-        }
-        f.bytes[i] = old;
-    }
+    stored_changed_anywhere("nnb", f.bytes, f.size);
 }
 
 int main(void) {

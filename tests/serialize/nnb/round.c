@@ -1,10 +1,10 @@
 /* NNB files that are read and written come back byte for byte, whatever their layout, through every other format too.
  * A network that was changed is written as the exporter lays it out. Each trap of docs/nnb.md has its test. */
 #include <glob.h>
-#include "support/kept.h"
 #include "support/load_net.h"
 #include "support/nnb_make.h"
 #include "support/skips.h"
+#include "support/stored.h"
 #include "graph.h"
 
 #define HEAD "nnb 3 44\ninputs 0\noutputs 1\nbuffers 16 16\n"
@@ -47,32 +47,9 @@ static const char *const files[] = {
 };
 
 static xir_network *read_bytes(const void *bytes, size_t size) {
-    xir_network *net = xir_network_read(ctx, bytes, size, XIR_STR("x.nnb"),
-                                        &XIR_INIT(xir_load_options, .format = "nnb"), why);
-    if (!net) xir_diags_print(why, stderr);
-    assert_non_null(net);
-    assert_int_equal(xir_diags_count_of(why, XIR_ERROR), 0);
+    xir_network *net = stored_must_read("nnb", bytes, size);
     xir_diags_clear(why);
     return net;
-}
-
-static buffer written(xir_network *net) {
-    buffer out;
-    buffer_init(&out, &memory_default);
-    const xir_save_options options = XIR_INIT(xir_save_options, .format = "nnb", .unchecked = true);
-    xir_status status = xir_network_write(net, keep, &out, &options, why);
-    if (status) xir_diags_print(why, stderr);
-    assert_int_equal(status, XIR_OK);
-    return out;
-}
-
-static void check_same(xir_network *net, const void *bytes, size_t size, const char *what) {
-    buffer out = written(net);
-    size_t i = 0;
-    while (i < size && i < out.size && out.data[i] == ((const char *)bytes)[i]) i++;
-    if (out.size != size || i < size)
-        fail_msg("%s: %zu bytes came back as %zu, the first that differs is %zu", what, size, out.size, i);
-    buffer_free(&out);
 }
 
 static void files_come_back(void **state) {
@@ -81,10 +58,8 @@ static void files_come_back(void **state) {
         nnb_made f;
         nnb_make(&f, files[i]);
         xir_network *net = read_bytes(f.bytes, f.size);
-        const char *broken = broken_invariant(net, ASK_ALL);
-        if (broken) fail_msg("file %zu: %s", i, broken);
         assert_true(xir_str_equal(xir_network_text_of(net, XIR_TEXT_FRAMEWORK), XIR_STR("NNABLA")));
-        check_same(net, f.bytes, f.size, files[i]);
+        stored_must_be(net, "nnb", f.bytes, f.size, files[i]);
         xir_network_free(net);
     }
 }
@@ -103,7 +78,7 @@ static void files_that_differ_in_a_word_come_back(void **state) {
             xir_diags_clear(why);
             char what[40];
             snprintf(what, sizeof what, "with another word at %zu", at);
-            if (net) check_same(net, other.bytes, other.size, what);
+            if (net) stored_must_be(net, "nnb", other.bytes, other.size, what);
             xir_network_free(net);
         }
     }
@@ -124,7 +99,7 @@ static void files_come_back_through_other_formats(void **state) {
             if (!again) xir_diags_print(why, stderr);
             assert_non_null(again);
             xir_network *copy = xir_network_clone(again);
-            check_same(copy, f.bytes, f.size, files[i]);
+            stored_must_be(copy, "nnb", f.bytes, f.size, files[i]);
             xir_network_free(net);
             xir_network_free(again);
             xir_network_free(copy);
@@ -162,8 +137,8 @@ static void other_layouts_come_back(void **state) {
         nnb_make(&f, files[i]);
         const size_t size = turn_around(&f, turned);
         xir_network *net = read_bytes(turned, size), *copy = xir_network_clone(net);
-        check_same(net, turned, size, files[i]);
-        check_same(copy, turned, size, files[i]);
+        stored_must_be(net, "nnb", turned, size, files[i]);
+        stored_must_be(copy, "nnb", turned, size, files[i]);
         xir_network_free(net);
         xir_network_free(copy);
     }
@@ -179,7 +154,7 @@ static void shared_blocks_come_back(void **state) {
         const uint32_t first = nnb_word(&f, f.variables[1] + 16), second = nnb_word(&f, f.variables[2] + 16);
         nnb_set_word(&f, 56 + 4 * (size_t)second, nnb_word(&f, 56 + 4 * (size_t)first) + shift);
         xir_network *net = read_bytes(f.bytes, f.size);
-        check_same(net, f.bytes, f.size, "shared blocks");
+        stored_must_be(net, "nnb", f.bytes, f.size, "shared blocks");
         xir_network_free(net);
     }
 }
@@ -196,7 +171,7 @@ static void changed_networks_are_laid_out(void **state) {
     xir_network *net = read_bytes(f.bytes, f.size);
     const xir_any quarter = xir_any_real(0.25);
     DOES(xir_op_set_extra(xir_network_op_at(net, 1), XIR_STR("alpha"), &quarter));
-    check_same(net, expected.bytes, expected.size, "a changed network");
+    stored_must_be(net, "nnb", expected.bytes, expected.size, "a changed network");
     xir_network_free(net);
 }
 
@@ -217,7 +192,7 @@ static void networks_are_written_as_the_exporter_does(void **state) {
         nnb_make(&f, made[i]);
         xir_network *net = read_bytes(f.bytes, f.size);
         DOES(xir_network_set_tag(net, XIR_STR("nnb.file"), NULL));
-        check_same(net, f.bytes, f.size, made[i]);
+        stored_must_be(net, "nnb", f.bytes, f.size, made[i]);
         xir_network_free(net);
     }
 }
@@ -231,7 +206,7 @@ static void older_levels(void **state) {
     nnb_make(&expected, "nnb 3 1\ninputs 0\noutputs 1\nbuffers 4 4\nv f 1 b0\nv f 1 b1\nf 15 0>1 f0.5\n");
     xir_network *net = read_bytes(f.bytes, f.size);
     DOES(xir_network_set_tag(net, XIR_STR("nnb.api_level"), &one));
-    check_same(net, expected.bytes, expected.size, "level 1");
+    stored_must_be(net, "nnb", expected.bytes, expected.size, "level 1");
     xir_network_free(net);
     nnb_make(&f, "nnb 3 44\ninputs 0\noutputs 1\nbuffers 4 4\nv f 1 b0\nv f 1 b1\nf 349 0>1\n");
     net = read_bytes(f.bytes, f.size);
@@ -305,7 +280,7 @@ static void buffers_have_units(void **state) {
         nnb_make(&f, text);
         xir_network *net = read_bytes(f.bytes, f.size);
         DOES(xir_network_set_tag(net, XIR_STR("nnb.file"), NULL));
-        check_same(net, f.bytes, f.size, text);
+        stored_must_be(net, "nnb", f.bytes, f.size, text);
         xir_network_free(net);
     }
 }
@@ -364,7 +339,7 @@ static void average_pooling_6(void **state) {
         xir_network *net = read_bytes(f.bytes, f.size);
         assert_true(xir_map_find(extra_of(net, 1), xir_str_of(rows[i].name))->as.boolean);
         assert_null(xir_map_find(extra_of(net, 1), xir_str_of(rows[i].other)));
-        check_same(net, f.bytes, f.size, text);
+        stored_must_be(net, "nnb", f.bytes, f.size, text);
         xir_network_free(net);
     }
 }
@@ -421,7 +396,7 @@ static void many_values_at_once(void **state) {
     nnb_make(&f, text);
     xir_network *net = read_bytes(f.bytes, f.size);
     DOES(xir_network_set_tag(net, XIR_STR("nnb.file"), NULL));
-    buffer out = written(net);
+    buffer out = stored_as(net, "nnb");
     nnb_made again = { .size = out.size, .data = 0 };
     memcpy(again.bytes, out.data, out.size);
     assert_int_equal(nnb_word(&again, 8), 64);   /* all are needed at the end */
@@ -442,14 +417,14 @@ static size_t real(const char *pattern) {
         size_t size, kept = 0;
         uint8_t *bytes = scratch_get(path, &size);
         xir_network *net = load_must(path, &XIR_INIT(xir_load_options, .lazy = n % 2));
-        check_same(net, bytes, size, path);
+        stored_must_be(net, "nnb", bytes, size, path);
         xir_network *copy = xir_network_clone(net);
         const xir_any *file = xir_map_find(xir_network_tags(net), XIR_STR("nnb.file"));
         assert_null(xir_map_find(&file->as.map, XIR_STR("bytes")));   /* all are laid out as usual */
         const xir_list old = xir_map_find(&file->as.map, XIR_STR("buffers"))->as.list;
         for (size_t i = 0; i < old.size; i++) kept += (size_t)old.items[i].as.integer;
         DOES(xir_network_set_tag(copy, XIR_STR("nnb.file"), NULL));
-        buffer out = written(copy);
+        buffer out = stored_as(copy, "nnb");
         const uint8_t *p = (const uint8_t *)out.data;
         uint32_t words[14];
         memcpy(words, p, sizeof words);

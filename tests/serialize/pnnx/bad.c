@@ -1,6 +1,7 @@
 /* Malformed PNNX: each text, and each archive that does not fit its text, is refused with its status, its line and its
  * message. Every text truncated at every byte, and with every byte changed, is refused or is a network that comes back.
  * Broken graphs are not malformed: they are read, and a check finds the faults in all their lines. */
+#include "support/malformed.h"
 #include "support/kept.h"
 #include "support/load_net.h"
 #include "zip/zip.h"
@@ -10,20 +11,13 @@
 /* The items of an operator, on line 4. */
 #define OP(items) IN "torch.t t 1 1 0 1 " items OUT
 
-typedef struct bad {
-    const char *text;
-    xir_status  status;
-    unsigned    line, column;
-    const char *sentence;   /* the beginning of the message */
-} bad;
-
 #define S XIR_E_SYNTAX
 #define B XIR_E_BOUNDS
 #define L XIR_E_LIMIT
 #define U XIR_E_UNSUPPORTED
 #define X XIR_E_EXISTS
 
-static const bad table[] = {
+static const malformed_text table[] = {
     /* the first lines */
     { "", S, 1, 1, "expected the number 7767517, found ''" },
     { "\n\n", S, 1, 1, "expected the number 7767517, found ''" },
@@ -118,23 +112,8 @@ static xir_network *read_pnnx(const char *text, size_t size) {
 }
 
 static void texts_that_are_refused(void **state) {
-    size_t wrong = 0;
     (void)state;
-    for (size_t i = 0; i < COUNT(table); i++) {
-        const bad *row = &table[i];
-        xir_network *net = read_pnnx(row->text, strlen(row->text));
-        const xir_diag *d = net ? NULL : xir_diags_at(why, xir_diags_count(why) - 1);
-        if (!d || d->code != row->status || d->line != row->line || d->column != row->column ||
-            strncmp(d->message.data, row->sentence, strlen(row->sentence)) != 0) {
-            print_error("row %zu: %s at %u:%u: %s\n expected: %u:%u: %s\n", i, d ? xir_status_name(d->code) : "read",
-                        d ? d->line : 0, d ? d->column : 0, d ? d->message.data : "", row->line, row->column,
-                        row->sentence);
-            wrong++;
-        }
-        xir_network_free(net);
-        xir_diags_clear(why);
-    }
-    assert_int_equal(wrong, 0);
+    malformed_try(table, COUNT(table), read_pnnx);
 }
 
 static void a_zero_byte_is_refused(void **state) {

@@ -1,7 +1,5 @@
-/* Reading and writing PNNX while memory is short: every allocation is refused, once and permanently. A failure gives
- * XIR_E_MEMORY and no network, leaks nothing, and the call succeeds when it is repeated. */
-#include "support/kept.h"
-#include "support/scarce.h"
+/* Memory runs out at every allocation of reading and of writing PNNX: see support/scarce_file.h. */
+#include "support/scarce_file.h"
 #include "zip/zip.h"
 
 static const char text[] =
@@ -14,37 +12,10 @@ static const char text[] =
     "torch.t                  e                        1 1 4 later\n"
     "pnnx.Output              pnnx_output_0            1 0 4 #4=(%n)i64\n";
 
-static void check_and_free(want *w, xir_network *net, xir_network *expected) {
-    IN_PLENTY(w,
-        const char *broken = broken_invariant(net, ASK_ALL);
-        if (broken) fail_msg("a network that was read: %s", broken);
-        assert_true(xir_network_equal(net, expected, true));
-        xir_network_free(expected);
-        xir_network_free(net));
-}
+static const scarce_file file = { "pnnx", text, sizeof text - 1, true, NULL };
 
-static xir_network *read_once(want *w) {
-    return xir_network_read(w->ctx, text, sizeof text - 1, XIR_STR("x.param"),
-                            &XIR_INIT(xir_load_options, .format = "pnnx", .no_params = true), w->why);
-}
-
-static void reading(want *w) {
-    xir_network *net, *expected;
-    TRY_MAKE(w, net, read_once(w));
-    IN_PLENTY(w, expected = read_once(w));
-    check_and_free(w, net, expected);
-}
-
-static void writing(want *w) {
-    const xir_save_options options = XIR_INIT(xir_save_options, .format = "pnnx", .unchecked = true);
-    buffer out;
-    xir_network *net;
-    buffer_init(&out, &memory_default);
-    IN_PLENTY(w, net = read_once(w));
-    TRY(w, xir_network_write(net, keep, &out, &options, w->why));
-    IN_PLENTY(w, xir_network_free(net));
-    buffer_free(&out);
-}
+static void reading(want *w) { scarce_read(w, &file); }
+static void writing(want *w) { scarce_write(w, &file); }
 
 /* The type of one weight follows from its bytes. */
 static void weights(want *w) {
@@ -61,7 +32,7 @@ static void weights(want *w) {
     zip_add(&z, XIR_STR("fc.bias"), bytes, 16);
     zip_add(&z, XIR_STR("fc.weight"), bytes, 32);
     assert_int_equal(zip_end(&z), XIR_OK);
-    IN_PLENTY(w, net = read_once(w));
+    IN_PLENTY(w, net = scarce_read_once(w, &file));
     TRY_LOOSELY(w, xir_network_read_params(net, bin.data, bin.size, XIR_STR("x.bin"), &from, w->why));
     TRY(w, xir_network_write_params(net, keep, &out, &options, w->why));
     IN_PLENTY(w, xir_network_free(net));

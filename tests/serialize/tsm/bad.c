@@ -2,6 +2,7 @@
  * next field be found are all listed in one run. A file truncated at any byte is refused; one with any byte changed is
  * refused, or is a module that comes back. */
 #include "support/load_net.h"
+#include "support/stored.h"
 #include "support/tsm_make.h"
 #include "graph.h"
 
@@ -109,16 +110,6 @@ static size_t place(const tsm_made *f, const bad *row) {
     }
 }
 
-static xir_network *read_tsm(const void *bytes, size_t size) {
-    char *exact = malloc(size ? size : 1);   /* with nothing after it */
-    if (size) memcpy(exact, bytes, size);
-    xir_network *net = xir_network_read(ctx, exact, size, XIR_STR("x.tsm"),
-                                        &XIR_INIT(xir_load_options, .format = "tsm"), why);
-    assert_true((xir_diags_count_of(why, XIR_ERROR) == 0) == (net != NULL));
-    free(exact);
-    return net;
-}
-
 static bool is_found(xir_status status, uint64_t byte, const char *sentence) {
     const xir_diag *d = xir_diags_at(why, 0);
     const bool right = d && d->code == status && d->byte == byte &&
@@ -139,7 +130,7 @@ static void files_that_are_refused(void **state) {
         const size_t at = place(&f, &table[i]);
         if (table[i].narrow) f.bytes[at + table[i].at] = (uint8_t)table[i].v;
         else tsm_set_word(&f, at + table[i].at, table[i].v);
-        xir_network *net = read_tsm(f.bytes, f.size);
+        xir_network *net = stored_read("tsm", f.bytes, f.size);
         if (!is_found(table[i].status, at + table[i].byte, table[i].sentence)) {
             print_error("row %zu\n", i);
             wrong++;
@@ -228,7 +219,7 @@ static void modules_that_contradict_themselves(void **state) {
         tsm_made f;
         const bad at = { .where = row->where, .node = row->node, .param = row->param };
         tsm_make(&f, row->text);
-        xir_network *net = read_tsm(f.bytes, f.size);
+        xir_network *net = stored_read("tsm", f.bytes, f.size);
         const xir_diag *d = xir_diags_at(why, 0);
         const bool right = is_found(row->status, place(&f, &at) + row->at, row->sentence) &&
                            xir_str_equal(d->path, xir_str_of(row->path));
@@ -249,7 +240,7 @@ static void every_fault_is_listed(void **state) {
     tsm_make(&f, "inputs 1,9\noutputs 7,3\n" X "n <const> c 0 value=0::\nn <var> v -\nn relu y 3 a=5::1 a=5::2\n"
                  "n * * 8 #op=5::1\n");
     f.size += 3;
-    assert_null(read_tsm(f.bytes, f.size));
+    assert_null(stored_read("tsm", f.bytes, f.size));
     assert_int_equal(xir_diags_count_of(why, XIR_ERROR), 11);
     xir_diags_clear(why);
 }
@@ -258,7 +249,7 @@ static void bytes_after_the_end(void **state) {
     tsm_made f;
     (void)state;
     tsm_make(&f, sound);
-    assert_null(read_tsm(f.bytes, f.size + 3));
+    assert_null(stored_read("tsm", f.bytes, f.size + 3));
     assert_true(is_found(C, f.size, "3 bytes follow the last node: expected the end"));
     xir_diags_clear(why);
 }
@@ -270,13 +261,13 @@ static void limits_of_the_context(void **state) {
     tsm_make(&f, sound);
     DOES(xir_context_limits(ctx, &old, why));
     DOES(xir_context_set_limits(ctx, &XIR_INIT(xir_limits, .max_ops = 4), why));
-    assert_null(read_tsm(f.bytes, f.size));
+    assert_null(stored_read("tsm", f.bytes, f.size));
     assert_true(is_found(L, f.graph, "the graph has 5 nodes: the limit is 4"));
     xir_diags_clear(why);
     DOES(xir_context_set_limits(ctx, &XIR_INIT(xir_limits, .max_ops = 5, .max_elements = 10), why));
-    xir_network_free(read_tsm(f.bytes, f.size));
+    xir_network_free(stored_read("tsm", f.bytes, f.size));
     DOES(xir_context_set_limits(ctx, &XIR_INIT(xir_limits, .max_elements = 9), why));
-    assert_null(read_tsm(f.bytes, f.size));
+    assert_null(stored_read("tsm", f.bytes, f.size));
     assert_true(is_found(L, f.fields[3][1] + 9, "a tensor has 10 elements: the limit is 9"));
     xir_diags_clear(why);
     DOES(xir_context_set_limits(ctx, &old, why));
@@ -284,52 +275,22 @@ static void limits_of_the_context(void **state) {
 
 /* ---- damaged files ----------------------------------------------------------------------------------------------- */
 
-static bool keep(void *user, const void *data, size_t size) {
-    buffer_put(user, data, size);
-    return !((buffer *)user)->failed;
-}
-
-static void must_come_back(const uint8_t *bytes, size_t size) {
-    buffer out;
-    xir_network *net = read_tsm(bytes, size);
-    xir_diags_clear(why);
-    if (!net) return;
-    buffer_init(&out, &memory_default);
-    DOES(xir_network_write(net, keep, &out, &XIR_INIT(xir_save_options, .format = "tsm"), why));
-    assert_int_equal(out.size, size);
-    assert_memory_equal(out.data, bytes, size);
-    buffer_free(&out);
-    xir_network_free(net);
-}
-
 static void truncated_at_every_byte(void **state) {
     tsm_made f;
     (void)state;
     tsm_make(&f, sound);
     for (size_t size = 0; size < f.size; size++) {
-        assert_null(read_tsm(f.bytes, size));
+        assert_null(stored_read("tsm", f.bytes, size));
         assert_int_equal(xir_diags_count_of(why, XIR_ERROR), 1);
         xir_diags_clear(why);
     }
 }
 
 static void changed_at_every_byte(void **state) {
-    static const uint8_t others[] = { 0, 1, 2, 3, 7, 0x7f, 0x80, 0xff };
     tsm_made f;
     (void)state;
     tsm_make(&f, sound);
-    for (size_t i = 0; i < f.size; i++) {
-        const uint8_t old = f.bytes[i];
-        for (size_t k = 0; k < COUNT(others); k++) {
-            f.bytes[i] = others[k];
-            must_come_back(f.bytes, f.size);
-        }
-        for (int bit = 0; bit < 8; bit++) {
-            f.bytes[i] = old ^ (uint8_t)(1 << bit);
-            must_come_back(f.bytes, f.size);
-        }
-        f.bytes[i] = old;
-    }
+    stored_changed_anywhere("tsm", f.bytes, f.size);
 }
 
 int main(void) {

@@ -1,7 +1,9 @@
 /* Containers of modules: plain or scrambled, they come back byte for byte; a module may be in a file that the container
  * names. Malformed ones are refused with their byte. */
 #include <unistd.h>
+#include "support/kept.h"
 #include "support/load_net.h"
+#include "support/stored.h"
 #include "support/tsm_make.h"
 #include "graph.h"
 
@@ -58,20 +60,7 @@ static void scramble(const bytes *plain, bytes *to) {
     for (size_t i = 0; i < plain->n / 16 * 16; i++) to->p[4 + i] ^= (uint8_t)(sum >> 8 * (i % 8));
 }
 
-static xir_network *read_bytes(const bytes *from) {
-    char *exact = malloc(from->n ? from->n : 1);
-    memcpy(exact, from->p, from->n);
-    xir_network *net = xir_network_read(ctx, exact, from->n, XIR_STR("x.csta"),
-                                        &XIR_INIT(xir_load_options, .format = "tsm"), why);
-    assert_true((xir_diags_count_of(why, XIR_ERROR) == 0) == (net != NULL));
-    free(exact);
-    return net;
-}
-
-static bool keep(void *user, const void *data, size_t size) {
-    buffer_put(user, data, size);
-    return !((buffer *)user)->failed;
-}
+static xir_network *read_bytes(const bytes *from) { return stored_read("tsm", from->p, from->n); }
 
 static void check_written(xir_network *net, bool plain, const void *p, size_t n) {
     buffer out;
@@ -249,14 +238,6 @@ static void deep_containers_are_refused(void **state) {
     check_finding(XIR_E_LIMIT, "pieces are nested deeper than 128");
 }
 
-static void must_come_back(const bytes *from) {
-    xir_network *net = read_bytes(from);
-    xir_diags_clear(why);
-    if (!net) return;
-    check_written(net, false, from->p, from->n);
-    xir_network_free(net);
-}
-
 static void damaged_at_every_byte(void **state) {
     static const uint8_t others[] = { 0, 1, 3, 5, 6, 7, 0x7f, 0x80, 0xff };
     bytes plain, changed;
@@ -273,7 +254,7 @@ static void damaged_at_every_byte(void **state) {
             changed = plain;
             if (k < COUNT(others)) changed.p[i] = others[k];
             else changed.p[i] ^= (uint8_t)(1 << (k - COUNT(others)));
-            must_come_back(&changed);
+            stored_comes_back("tsm", changed.p, changed.n);
         }
     }
 }

@@ -1,8 +1,10 @@
 /* Modules of TensorStack that are read and written come back byte for byte, whichever writer made them, through every
  * other format too. Networks that were built or changed are written in one form. */
 #include <glob.h>
+#include "support/kept.h"
 #include "support/load_net.h"
 #include "support/skips.h"
+#include "support/stored.h"
 #include "support/tsm_make.h"
 #include "graph.h"
 
@@ -47,16 +49,8 @@ static const char *const files[] = {
     "inputs -\noutputs -\n", "inputs 0\noutputs -\n" X, "inputs 0\noutputs 0\n" X,
 };
 
-static bool keep(void *user, const void *data, size_t size) {
-    buffer_put(user, data, size);
-    return !((buffer *)user)->failed;
-}
-
 static xir_network *read_bytes(const void *bytes, size_t size) {
-    xir_network *net = xir_network_read(ctx, bytes, size, XIR_STR("x.tsm"),
-                                        &XIR_INIT(xir_load_options, .format = "tsm"), why);
-    if (!net) xir_diags_print(why, stderr);
-    assert_non_null(net);
+    xir_network *net = stored_must_read("tsm", bytes, size);
     assert_int_equal(xir_diags_count(why), 0);
     return net;
 }
@@ -67,37 +61,16 @@ static xir_network *read_made(const char *text) {
     return read_bytes(f.bytes, f.size);
 }
 
-static buffer written(xir_network *net) {
-    buffer out;
-    buffer_init(&out, &memory_default);
-    xir_status status = xir_network_write(net, keep, &out,
-                                          &XIR_INIT(xir_save_options, .format = "tsm", .unchecked = true), why);
-    if (status) xir_diags_print(why, stderr);
-    assert_int_equal(status, XIR_OK);
-    return out;
-}
-
-static void check_same(xir_network *net, const void *bytes, size_t size, const char *what) {
-    buffer out = written(net);
-    size_t i = 0;
-    while (i < size && i < out.size && out.data[i] == ((const char *)bytes)[i]) i++;
-    if (out.size != size || i < size)
-        fail_msg("%s: %zu bytes came back as %zu, the first that differs is %zu", what, size, out.size, i);
-    buffer_free(&out);
-}
-
 static void check_written(xir_network *net, const char *text) {
     tsm_made f;
     tsm_make(&f, text);
-    check_same(net, f.bytes, f.size, text);
+    stored_must_be(net, "tsm", f.bytes, f.size, text);
 }
 
 static void files_come_back(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(files); i++) {
         xir_network *net = read_made(files[i]);
-        const char *broken = broken_invariant(net, ASK_ALL);
-        if (broken) fail_msg("file %zu: %s", i, broken);
         assert_true(xir_str_equal(xir_network_text_of(net, XIR_TEXT_FRAMEWORK), XIR_STR("TENSORSTACK")));
         check_written(net, files[i]);
         xir_network_free(net);
@@ -135,7 +108,7 @@ static void the_header_comes_back(void **state) {
     tsm_set_word(&f, 0, 0x19910929);   /* the same number: the second word decides */
     for (size_t i = 8; i < 128; i++) f.bytes[i] = (uint8_t)(i * 7);
     xir_network *net = read_bytes(f.bytes, f.size);
-    check_same(net, f.bytes, f.size, "a header");
+    stored_must_be(net, "tsm", f.bytes, f.size, "a header");
     xir_network_free(net);
 }
 
@@ -276,7 +249,7 @@ static size_t real(const char *pattern) {
         size_t size;
         uint8_t *bytes = scratch_get(path, &size);
         xir_network *net = load_must(path, &XIR_INIT(xir_load_options, .lazy = n % 2));
-        check_same(net, bytes, size, path);
+        stored_must_be(net, "tsm", bytes, size, path);
         assert_int_equal(xir_diags_count(why), 0);
         free(bytes);
         xir_network_free(net);

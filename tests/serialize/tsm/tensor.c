@@ -1,12 +1,8 @@
 /* Single tensors of TensorStack as arrays: what is written is read again, and each fault has its byte. */
 #include <xir/tsm.h>
+#include "support/kept.h"
 #include "support/net.h"
-#include "memory.h"
 
-static bool keep(void *user, const void *data, size_t size) {
-    buffer_put(user, data, size);
-    return !((buffer *)user)->failed;
-}
 static bool stop(void *user, const void *data, size_t size) {
     (void)user;
     (void)data;
