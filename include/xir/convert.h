@@ -162,15 +162,27 @@ typedef struct xir_dialect_decl {
      * numbers of inputs and outputs, kinds of attributes, versions, and values that nothing makes are its own. Its
      * paths begin with `nodes` and the number of an op. NULL: rows check everything. */
     xir_status           (*check_file)(const xir_network *net, xir_diags *why);
+    /* The way back with options (xir_pass_int and others; xir_node_pass in hooks and `check`): one checks the options,
+     * and notes in the network's tags what rows depend on, before ops are converted; the other changes the network as
+     * they ask, after `finish`, if every op is the format's. They report what they refuse. NULL: nothing. */
+    xir_status           (*begin_back)(xir_pass *pass);
+    xir_status           (*end_back)(xir_pass *pass);
 } xir_dialect_decl;
 
 #define XIR_DIALECT_HEAD(prefix_, name_) \
     .abi = XIR_ABI, .size = sizeof(xir_dialect_decl), .prefix = (prefix_), .name = (name_)
 
-/* The declaration of a dialect's way back: a pass "xir-to-NAME" for ops of XIR, whose only option is `strict`. */
+/* The declaration of a dialect's way back: a pass "xir-to-NAME" for ops of XIR. The first has the option `strict` only.
+ * The second has the options of an array, of which the first must be XIR_DIALECT_STRICT. */
+#define XIR_DIALECT_STRICT \
+    { "strict", XIR_PASS_BOOL, "false", "an op that the format has no operation for is an error" }
 #define XIR_DIALECT_PASS(name_, doc_, dialect_)                                                                      \
     { XIR_PASS_HEAD(name_, doc_), .level = XIR_LEVEL_NEEDED, .options = xir_dialect_pass_options, .n_options = 1,      \
       .run = xir_dialect_pass_run, .user = (void *)(uintptr_t)(dialect_) }
+#define XIR_DIALECT_PASS_WITH(name_, doc_, dialect_, options_)                                                       \
+    { XIR_PASS_HEAD(name_, doc_), .level = XIR_LEVEL_NEEDED, .options = (options_),                                    \
+      .n_options = sizeof(options_) / sizeof *(options_), .run = xir_dialect_pass_run,                                 \
+      .user = (void *)(uintptr_t)(dialect_) }
 XIR_API extern const xir_pass_option xir_dialect_pass_options[1];
 XIR_API xir_status xir_dialect_pass_run(xir_pass *at);
 
@@ -216,6 +228,8 @@ XIR_API xir_context  *xir_node_context(const xir_node *at);
 XIR_API int64_t       xir_node_version(const xir_node *at);
 XIR_API xir_str       xir_node_type(const xir_node *at);
 XIR_API bool          xir_node_failed(const xir_node *at);
+/* The pass that converts to a dialect, with its options; NULL in other conversions. */
+XIR_API const xir_pass *xir_node_pass(const xir_node *at);
 /* How many there are, without absent ones at the end. */
 XIR_API size_t        xir_node_input_count(const xir_node *at);
 XIR_API size_t        xir_node_output_count(const xir_node *at);

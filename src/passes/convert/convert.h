@@ -33,6 +33,8 @@ const xir_pass_decl *convert_back(const xir_dialect_decl *dialect);
 const char     *convert_before_back(const xir_dialect_decl *dialect);
 bool            convert_needs_constants(const xir_dialect_decl *dialect);
 xir_status      convert_finish(const xir_dialect_decl *dialect, xir_network *net, bool *changed);
+xir_status convert_begin_back(const xir_dialect_decl *dialect, xir_pass *pass);
+xir_status convert_end_back(const xir_dialect_decl *dialect, xir_pass *pass);
 void            convert_types(const xir_dialect_decl *dialect, xir_node *at);
 const xir_type *convert_element(const xir_dialect_decl *dialect, const xir_value *v);
 /* The row of an op type, by the type itself or another spelling of it; NULL if no row has it. */
@@ -110,6 +112,7 @@ typedef struct back_row { const xir_convert_row *row; uint32_t next; /* of the c
 typedef struct back_turn { xir_value *from, *to; uint32_t rank; uint8_t order[8]; } back_turn;
 typedef struct back_state {
     const xir_dialect_decl *to;      /* NULL: the conversion is to XIR                        */
+    const xir_pass   *pass;          /* its options                                           */
     pointer_table     rows_of;       /* our class -> index + 1 in rows, of its first candidate */
     back_row         *rows;
     size_t            n_rows, row_room;

@@ -73,6 +73,12 @@ bool convert_needs_constants(const xir_dialect_decl *dialect) { return HAS(diale
 xir_status convert_finish(const xir_dialect_decl *dialect, xir_network *net, bool *changed) {
     return HAS(dialect, finish) ? dialect->finish(net, changed) : XIR_OK;
 }
+xir_status convert_begin_back(const xir_dialect_decl *dialect, xir_pass *pass) {
+    return HAS(dialect, begin_back) ? dialect->begin_back(pass) : XIR_OK;
+}
+xir_status convert_end_back(const xir_dialect_decl *dialect, xir_pass *pass) {
+    return HAS(dialect, end_back) ? dialect->end_back(pass) : XIR_OK;
+}
 
 /* ---- checks ----------------------------------------------------------------------------------------------------- */
 

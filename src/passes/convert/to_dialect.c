@@ -4,9 +4,24 @@
 #include "convert/convert.h"
 #include "manager/pass.h"
 
-const xir_pass_option xir_dialect_pass_options[1] = {
-    { "strict", XIR_PASS_BOOL, "false", "an op that the format has no operation for is an error" },
-};
+const xir_pass_option xir_dialect_pass_options[1] = { XIR_DIALECT_STRICT };
+
+const xir_pass *xir_node_pass(const xir_node *at) { return at->c->back.to ? at->c->back.pass : NULL; }
+
+/* What the dialect does around the conversion. The end is for networks that are all of the format. */
+static bool is_whole(const conversion *c) {
+    for (const xir_op *op = xir_network_first(c->net); op; op = xir_op_next(op)) {
+        const bool end = xir_op_is(op, xir_input_class()) || xir_op_is(op, xir_output_class());
+        if (!end && dialect_of_class(op->cls) != c->back.to) return false;
+    }
+    return true;
+}
+
+static xir_status run(xir_pass *at, conversion *c) {
+    xir_status status = convert_begin_back(c->back.to, at);
+    if (!status) status = back_begin(c) ? conversion_run(c) : diag_memory(at->why);
+    return !status && is_whole(c) ? convert_end_back(c->back.to, at) : status;
+}
 
 xir_status xir_dialect_pass_run(xir_pass *at) {
     conversion c;
@@ -15,11 +30,12 @@ xir_status xir_dialect_pass_run(xir_pass *at) {
     snprintf(prefix, sizeof prefix, "%.70s: ", at->decl->name);
     conversion_begin(&c, at->net, at->why);
     c.back.to = to;
+    c.back.pass = at;
     c.dialect = NULL;
     c.strict = xir_pass_bool(at, "strict");
     c.within = at->within;
     c.prefix = prefix;
-    xir_status status = back_begin(&c) ? conversion_run(&c) : diag_memory(at->why);
+    const xir_status status = run(at, &c);
     xir_pass_changed(at, c.changed);
     back_end(&c);
     conversion_end(&c);

@@ -239,6 +239,83 @@ static void letters_alone_are_not_ops(void **state) {
     BECOMES("r = form::Turn x; out r");
 }
 
+/* ---- a way back with options ------------------------------------------------------------------------------------- */
+
+/* x times a number that is not above `most`; the tags note which calls there were. */
+static bool without_pass;
+
+static bool gain(xir_node *at) {
+    without_pass = xir_node_pass(at) == NULL;
+    return xir_node_result(at, 0, xir_node_scaled(at, xir_node_input(at, 0), xir_node_real(at, "by", 1)));
+}
+static bool gain_back(xir_node *at) {
+    const double *by;
+    size_t n;
+    if (!xir_node_reals(at, 1, &by, &n) || n != 1) return xir_node_unsupported(at, "the factor is not a number");
+    const int64_t most = xir_pass_int(xir_node_pass(at), "most");
+    if (*by > (double)most) return xir_node_unsupported(at, "more than %lld", (long long)most);
+    const xir_set sets[] = { XIR_SETR("by", *by) };
+    return xir_node_becomes_foreign(at, XIR_VALUES(xir_node_input(at, 0)), (xir_sets){ sets, 1 });
+}
+static xir_status note(xir_pass *at, const char *key) {
+    const xir_any yes = xir_any_bool(true);
+    xir_pass_changed(at, 1);
+    return xir_network_set_tag(xir_pass_network(at), xir_str_of(key), &yes);
+}
+static xir_status tuned_begin(xir_pass *at) {
+    if (xir_pass_int(at, "most") < 0) return xir_pass_fail(at, XIR_E_INVALID, NULL, "most: expected 0 or more");
+    return note(at, "tuned.begun");
+}
+static xir_status tuned_end(xir_pass *at) {
+    if (xir_pass_int(at, "most") == 9) return xir_pass_fail(at, XIR_E_LIMIT, NULL, "most: 9 is too many");
+    return note(at, "tuned.whole");
+}
+static const xir_convert_row tuned_rows[] = {
+    { XIR_CONVERT_HEAD, "tuned::Gain", "1", "1", "by:f!", "Multiply", NULL, gain, "Multiply", gain_back },
+};
+static const xir_pass_option tuned_options[] = {
+    XIR_DIALECT_STRICT, { "most", XIR_PASS_INT, "2", "the greatest factor" },
+};
+static const xir_dialect_decl tuned;
+static const xir_pass_decl tuned_pass =
+    XIR_DIALECT_PASS_WITH("xir-to-tuned", "to a format with options", &tuned, tuned_options);
+static const xir_dialect_decl tuned = {
+    XIR_DIALECT_HEAD("tuned::", "Tuned"), .rows = tuned_rows, .n_rows = COUNT(tuned_rows), .back = &tuned_pass,
+    .begin_back = tuned_begin, .end_back = tuned_end,
+};
+
+static bool has_tag(const char *key) { return xir_map_find(xir_network_tags(net), xir_str_of(key)) != NULL; }
+
+static void options_reach_hooks(void **state) {
+    (void)state;
+    assert_int_equal(xir_dialect_register(with, &tuned, found), XIR_OK);
+    given("x: 2 3; h: 2; a = Multiply x h; out a");
+    assert_int_equal(xir_pass_run(net, "xir-to-tuned", "strict", NULL, found), XIR_OK);
+    CHECK_STORY(net, "a = tuned::Gain x; out a");
+    assert_true(has_tag("tuned.begun") && has_tag("tuned.whole"));
+    assert_int_equal(xir_pass_run(net, "to-xir", "strict", NULL, found), XIR_OK);
+    assert_true(without_pass);   /* the way there is another pass */
+
+    given("x: 2 3; h: 3; a = Multiply x h; out a");
+    assert_int_equal(xir_pass_run(net, "xir-to-tuned", NULL, NULL, found), XIR_OK);
+    assert_non_null(strstr(xir_diags_at(found, 0)->message.data, "more than 2"));
+    CHECK_STORY(net, "a = Multiply x h; out a");
+    assert_true(has_tag("tuned.begun") && !has_tag("tuned.whole"));   /* an op stays */
+    assert_int_equal(xir_pass_run(net, "xir-to-tuned", "most=3", NULL, found), XIR_OK);
+    CHECK_STORY(net, "a = tuned::Gain x; out a");
+    assert_true(has_tag("tuned.whole"));
+}
+
+static void options_are_refused(void **state) {
+    (void)state;
+    assert_int_equal(xir_dialect_register(with, &tuned, found), XIR_OK);
+    given("x: 2 3; h: 2; a = Multiply x h; out a");
+    assert_int_equal(xir_pass_run(net, "xir-to-tuned", "most=-1", NULL, found), XIR_E_INVALID);
+    assert_non_null(strstr(xir_diags_at(found, 0)->message.data, "most: expected 0 or more"));
+    CHECK_STORY(net, "a = Multiply x h; out a");   /* before any op is converted */
+    assert_int_equal(xir_pass_run(net, "xir-to-tuned", "most=9", NULL, found), XIR_E_LIMIT);
+}
+
 /* ---- proofs ------------------------------------------------------------------------------------------------------ */
 
 /* A proof runs a copy in which the ops of the format are XIR's again. */
@@ -278,6 +355,8 @@ int main(void) {
         TEST(rows_of_older_programs),
         TEST(ops_that_stay_find_their_axes),
         TEST(letters_alone_are_not_ops),
+        TEST(options_reach_hooks),
+        TEST(options_are_refused),
         TEST(what_the_format_has_is_proven),
     };
     return RUN_GROUP(tests);
