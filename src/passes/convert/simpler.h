@@ -6,6 +6,11 @@
 
 /* simpler_index.c */
 xir_convert_fn simpler_gather_nd, simpler_cumsum, simpler_pad;
+/* simpler_norms.c */
+xir_convert_fn simpler_hardtanh, simpler_hardswish, simpler_softsign, simpler_tanhshrink, simpler_softshrink,
+               simpler_hardshrink, simpler_softplus, simpler_mish, simpler_log_sigmoid, simpler_layer_norm,
+               simpler_channel_norm, simpler_batch_norm, simpler_normalize, simpler_roll,
+               simpler_channel_shuffle, simpler_pixel_shuffle;
 
 /* Positions in `n` dims of x from dim `batch` on, [..., n], as positions in these dims as one, with those of the batch
  * dims in front of them: of x as x_flat gives it. Negative positions count from the end. NULL after a failure; all dims
