@@ -94,4 +94,37 @@ if [ -n "${XIR_CORPUS-}" ]; then
         esac
     done
 fi
+
+# The way back: opt knows the format of its output. The network is the same on the way through PNNX and FlatBuffers.
+models="$SRC/examples/models"
+run 0 opt "$models/digits.onnx" d.nnb --prove; out "networks compute the same"
+run 0 check d.nnb; quiet; out "no fault found"
+mkdir -p expected; cp "$models/digits_logits.npy" expected/v26.npy
+run 0 run d.nnb --input "$models/digits_inputs.npy" --each --compare expected --tolerance 1e-4
+run 0 opt d.nnb d.pnnx.param; run 0 opt d.pnnx.param d.fb
+run 0 run d.fb --input "$models/digits_inputs.npy" --each --compare expected --tolerance 1e-4
+run 0 convert d.nnb d.c; quiet
+
+# Fixed-point weights: at least 62 of 64 digits are right.
+for weights in FIXED16 FIXED8; do
+    run 0 opt "$models/digits.onnx" "$weights.nnb" --set "xir-to-nnb.weights=$weights"; err "computes convolutions in one"
+    run 0 check "$weights.nnb"; out "no fault found"
+    run 0 run "$weights.nnb" --input "$models/digits_inputs.npy" --each --output answers
+    [ -x "$BUILD/examples/score" ] || { without examples/score; continue; }
+    "$BUILD/examples/score" answers/v26.npy "$models/digits_labels.npy" >score || bad "$weights: no score"
+    grep -q '^6[234] of 64' score || bad "$weights: $(cat score)"
+done
+
+# Versions, levels and names.
+run 0 opt "$models/digits.onnx" old.nnb --set xir-to-nnb.version=2 --set xir-to-nnb.api=1 \
+    --set xir-to-nnb.names=names.tsv
+run 0 check old.nnb; quiet
+run 0 run old.nnb --input "$models/digits_inputs.npy" --each --compare expected --tolerance 1e-4
+grep -q "^variable	0	image$" names.tsv || bad "names.tsv does not have the input"
+grep -q "^Convolution	0	/c1/Conv$" names.tsv || bad "names.tsv does not have the first convolution"
+for wrong in weights=INT8 version=4 api=46; do
+    run 1 opt "$models/digits.onnx" no.nnb --set "xir-to-nnb.$wrong"; err "xir-to-nnb: ${wrong%=*}: expected"; gone no.nnb
+done
+run 3 opt "$models/digits.onnx" no.nnb --set xir-to-nnb.names=no/such/folder; err "xir-to-nnb: no/such/folder:"
+gone no.nnb
 finish

@@ -1,6 +1,7 @@
-/* Memory runs out at every allocation of a conversion of NNB, and of a check: see scarce_dialect.h. */
+/* Memory runs out at every allocation of a conversion of NNB, of one to NNB, and of a check: see scarce_dialect.h. */
 #include "passes/convert/scarce_dialect.h"
 #include "support/nnb_make.h"
+#include "support/story.h"
 
 /* A network with everything that allocates in its own way: fixed-point values and parameters, signs, feature maps, a
  * window with padding that counts, lists, constants, and what is not converted. */
@@ -31,9 +32,58 @@ static void prepare(want *w) {
     xir_diags_clear(w->why);
 }
 
+/* A network of XIR whose way back allocates in many ways. */
+static const char story[] =
+    "x: NCHW 1 2 6 6; k: params HWIO 3 3 2 2; b: params 2; i: params sint64 2 = 0 1; h: 0.5; u: 3 4; j: sint64 3;"
+    "y: NHWC 1 4 4 2; q: 1 2 3 2; w: params 4 2;"
+    "c = Conv2d x k b [pad_left=1]; n = BatchNorm2d c [mean=b variance=b];"
+    "p = AvgPool2d y [pool_height=2 pool_width=2 count_include_pad=true pad_top=1]; a = Add n h [alpha=2]; e = Exp a;"
+    "m = Multiply e n; g = Gather u i [axis=1]; l = Matmul u w; r = Greater u h; v = Where u h r; rd = Round u;"
+    "mx = Max u; at = Attention q q q [softcap=2]; t = Tile u [dims=2,1,1]; ln = LayerNorm u [axis=1];"
+    "d = ReLU p [threshold=2]; s = SiLU u; sp, sq = Split u [sections=1,3 axis=1];"
+    "ls = LogSoftmax u [axis=1]; cs = CumSum u [axis=0]; jj = Reshape j [shape=3,1 layout=@layout(**)];"
+    "out m g l v rd mx at t ln d s sq ls cs jj";
+
+static void prepare_story(want *w) {
+    w->net = story_net_in(w->ctx, story);
+    xir_diags_clear(w->why);
+}
+
+/* A conversion that goes on has what it made before, and makes it again. */
+static void tidy(want *w) {
+    assert_int_equal(xir_pass_run(w->net, "cse", NULL, NULL, w->why), XIR_OK);
+    assert_int_equal(xir_pass_run(w->net, "dce", NULL, NULL, w->why), XIR_OK);
+}
+
+static void going_back(want *w) {
+    IN_PLENTY(w, prepare_story(w));
+    assert_non_null(w->net);
+    TRY_LOOSELY(w, xir_pass_run(w->net, "xir-to-nnb", NULL, NULL, w->why));
+    IN_PLENTY(w, tidy(w));
+    IN_PLENTY(w, w->result = result_of(w->net));
+}
+
+SCARCE_TEST(going_back)
+
+/* A network that is all of NNabla's functions gets the types of a file. */
+static const char whole[] =
+    "u: 3 4; w: params 4 2; i: params sint64 2 = 3 1; l = Matmul u w; g = Gather u i [axis=1]; r = Greater u u; out l g r";
+
+static void typing(want *w) {
+    IN_PLENTY(w, w->net = story_net_in(w->ctx, whole));
+    assert_non_null(w->net);
+    TRY_LOOSELY(w, xir_pass_run(w->net, "xir-to-nnb", "weights=FIXED8", NULL, w->why));
+    IN_PLENTY(w, tidy(w));
+    IN_PLENTY(w, w->result = result_of(w->net));
+}
+
+SCARCE_TEST(typing)
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_converting),
+        cmocka_unit_test(test_going_back),
+        cmocka_unit_test(test_typing),
         cmocka_unit_test(test_checking),
     };
     return RUN_GROUP(tests);

@@ -38,6 +38,33 @@ xir_value *nnb_flattened(xir_node *at, xir_value *x, size_t from);
 /* (x - mean) / sqrt(variance + eps), both over some axes. */
 xir_value *nnb_normalised(xir_node *at, xir_value *x, const xir_ints *axes, double eps);
 
+/* ---- the way back (back_*.c) ---- */
+
+/* Whether only functions that NNabla's C runtime computes may be made; and the api level of the file, the newest unless
+ * another one is wanted. */
+bool       nnb_for_runtime(const xir_node *at);
+int64_t    nnb_level(const xir_node *at);
+bool       nnb_back_check(xir_node *at);
+xir_status nnb_begin_back(xir_pass *pass);
+xir_status nnb_end_back(xir_pass *pass);
+/* Makes a function and gives its results to the node. The second is for functions of two operands, whose dims it
+ * aligns. */
+bool nnb_calls(xir_node *at, const char *key, xir_values inputs, xir_sets sets);
+bool nnb_pairwise(xir_node *at, const char *key, xir_value *x, xir_value *y, xir_sets sets);
+/* The letters of feature maps with `rank` dims; empty for other ranks. */
+xir_str nnb_map_order(size_t rank);
+
+#define NNB_BACKS(BACK) \
+    BACK(add) BACK(multiply) BACK(div) BACK(pow) BACK(extreme2) BACK(mod) BACK(neg) BACK(sqrt)         \
+    BACK(reciprocal) BACK(sign) BACK(relu) BACK(clamp) BACK(prelu) BACK(whole) BACK(round) BACK(compare)        \
+    BACK(logic) BACK(not) BACK(where) BACK(reshape) BACK(transpose) BACK(join) BACK(unstack) BACK(slice)       \
+    BACK(pad) BACK(expand) BACK(tile) BACK(gather) BACK(gather_nd) BACK(scatter_nd) BACK(topk) BACK(conv) BACK(pool)       \
+    BACK(upsample) BACK(batch_norm) BACK(matmul) BACK(reduce) BACK(extreme) BACK(softmax) BACK(layer_norm)     \
+    BACK(copy) BACK(cumsum)
+#define BACK(name) xir_convert_fn nnb_back_##name;
+NNB_BACKS(BACK)
+#undef BACK
+
 #define NNB_HOOKS(HOOK) \
     HOOK(selu) HOOK(crelu) HOOK(celu) HOOK(prelu) HOOK(sinc) HOOK(binary_sign) HOOK(chain) HOOK(scalar) HOOK(scalar_first) \
     HOOK(sign) HOOK(logic) HOOK(compare) HOOK(compare_scalar) HOOK(logic_scalar) HOOK(logical_not) HOOK(is_nan)            \

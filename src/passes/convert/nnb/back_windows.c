@@ -1,0 +1,264 @@
+/* The way back of convolutions, pools and larger images, whose channels NNabla has second. Its padding is the same on
+ * both sides; other padding is a Pad before. */
+#include <math.h>
+#include "convert/nnb/nnb.h"
+#include "convert/windows.h"
+
+static const char *const kernels[2][3] = { { "OIW", "OIHW", "OIDHW" }, { "IOW", "IOHW", "IODHW" } };
+
+xir_str nnb_map_order(size_t rank) {
+    static const char *const maps[] = { "NCW", "NCHW", "NCDHW" };
+    return rank >= 3 && rank <= 5 ? xir_str_of(maps[rank - 3]) : (xir_str){ NULL, 0 };
+}
+
+/* Input 0, whose channels come second from here on. */
+static xir_value *map_input(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    if (!x) return NULL;
+    at->order = nnb_map_order(v_rank(x));
+    if (!at->order.size) return xir_node_unsupported(at, "a map of %zu dims", v_rank(x)), NULL;
+    return node_in_order(at, x, at->order);
+}
+
+/* What the op says about its axes. */
+typedef struct axes { size_t n; xir_ints size, stride, dilation, before, after, more; } axes;
+
+static xir_ints numbers(xir_node *at, size_t n, const char *(*word)(const axis_words *), int64_t otherwise) {
+    xir_ints list = xir_node_make_ints(at, n, otherwise);
+    for (size_t k = 0; k < n && list.v; k++) list.v[k] = xir_node_int(at, word(axis_words_of(n, k)), otherwise);
+    return list;
+}
+static const char *word_pool(const axis_words *w)     { return w->pool; }
+static const char *word_stride(const axis_words *w)   { return w->stride; }
+static const char *word_dilation(const axis_words *w) { return w->dilation; }
+static const char *word_before(const axis_words *w)   { return w->before; }
+static const char *word_after(const axis_words *w)    { return w->after; }
+static const char *word_more(const axis_words *w)     { return w->more; }
+
+static bool read_axes(xir_node *at, const xir_value *x, axes *a) {
+    if (xir_node_failed(at) || !x) return false;
+    a->n = v_rank(x) - 2;
+    a->size = numbers(at, a->n, word_pool, 1);
+    a->stride = numbers(at, a->n, word_stride, 1);
+    a->dilation = numbers(at, a->n, word_dilation, 1);
+    a->before = numbers(at, a->n, word_before, 0);
+    a->after = numbers(at, a->n, word_after, 0);
+    a->more = numbers(at, a->n, word_more, 0);
+    return !xir_node_failed(at);
+}
+
+static bool is_even(const axes *a) {
+    for (size_t k = 0; k < a->n; k++) if (a->before.v[k] != a->after.v[k] || a->before.v[k] < 0) return false;
+    return true;
+}
+
+/* x with its padding as cells; then there is none. */
+static xir_value *with_padding(xir_node *at, xir_value *x, axes *a, double value) {
+    xir_ints pads = xir_node_make_ints(at, 2 * v_rank(x), 0);
+    for (size_t k = 0; k < a->n && pads.v; k++) {
+        pads.v[2 * (k + 2)] = a->before.v[k], pads.v[2 * (k + 2) + 1] = a->after.v[k];
+        a->before.v[k] = a->after.v[k] = 0;
+    }
+    return pads.v ? xir_node_make(at, "Pad", INS(x), SETS(LIST("padding", &pads), REAL("value", value))) : NULL;
+}
+
+/* ---- convolutions ----------------------------------------------------------------------------------------------- */
+
+bool nnb_back_conv(xir_node *at) {
+    axes a;
+    xir_value *x = map_input(at), *w = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 2);
+    if (xir_node_failed(at) || !x || !read_axes(at, x, &a)) return false;
+    const xir_str type = xir_node_type(at);
+    const bool back = type.size > 6;   /* ConvTranspose */
+    w = node_in_order(at, w, xir_str_of(kernels[back][a.n - 1]));
+    if (bias && v_rank(bias) != 1) bias = make_shaped(at, bias, (int64_t[]){ -1 }, 1);
+    if (!back && !xir_node_is(at, "padding_mode", "ZEROS"))
+        return xir_node_unsupported(at, "padding with other cells than zeros");
+    bool more = false;
+    if (!back && !is_even(&a)) x = with_padding(at, x, &a, 0);
+    for (size_t k = 0; k < a.n && back; k++) {   /* cells less at the end are output padding */
+        if (a.after.v[k] > a.before.v[k] || a.before.v[k] < 0)
+            return xir_node_unsupported(at, "more padding after than before");
+        a.more.v[k] += a.before.v[k] - a.after.v[k];
+        more |= a.more.v[k] != 0;
+    }
+    if (more && nnb_level(at) < 15) return xir_node_unsupported(at, "output padding, which needs api level 15");
+    const xir_set sets[] = { INT("base_axis", 1), LIST("pad", &a.before), LIST("stride", &a.stride),
+                             LIST("dilation", &a.dilation), INT("group", xir_node_int(at, "groups", 1)),
+                             XIR_SETB("channel_last", false), LIST("output_padding", &a.more) };
+    const int64_t level = nnb_level(at);
+    const size_t n = back ? level >= 15 ? 7 : level >= 8 ? 6 : 5 : level >= 4 ? 6 : 5;
+    return row_becomes(at, INS(x, w, bias), (xir_sets){ sets, n });
+}
+
+/* ---- pools ------------------------------------------------------------------------------------------------------ */
+
+/* Whether the cells after the end are those of windows that begin inside: NNabla's ignore_border = false. */
+static bool rounds_up(const xir_value *x, const xir_value *y, size_t first, const axes *a) {
+    for (size_t k = 0; k < a->n; k++) {
+        const int64_t in = v_dim(x, 2 + k), out = v_dim(y, first + k);
+        if (in < 0 || a->before.v[k] < 0 || out != (in + a->before.v[k] - 1) / a->stride.v[k] + 1) return false;
+    }
+    return true;
+}
+
+/* A pool of one axis as one of two, the first of which has one cell. */
+static xir_value *as_two(xir_node *at, xir_value *x, axes *a) {
+    xir_ints *const lists[] = { &a->size, &a->stride, &a->before, &a->after };
+    static const int64_t otherwise[] = { 1, 1, 0, 0 };
+    for (size_t i = 0; i < COUNT(lists); i++) {
+        xir_ints two = xir_node_make_ints(at, 2, otherwise[i]);
+        if (!two.v) return NULL;
+        two.v[1] = lists[i]->v[0];
+        *lists[i] = two;
+    }
+    a->n = 2;
+    return make_shaped(at, x, (int64_t[]){ v_dim(x, 0), v_dim(x, 1), 1, v_dim(x, 2) }, 4);
+}
+
+/* The op of x, whose channels come second, with the dims that its windows give. */
+static xir_value *pooled(xir_node *at, const char *key, xir_value *x, const axes *a, bool whole, int64_t counted) {
+    xir_ints dims = xir_node_dims(at, x);
+    if (xir_node_failed(at)) return NULL;
+    for (size_t k = 0; k < a->n; k++) {
+        const int64_t in = dims.v[2 + k], room = in + 2 * a->before.v[k] - a->size.v[k];
+        dims.v[2 + k] = (whole ? room : in + a->before.v[k] - 1) / a->stride.v[k] + 1;
+    }
+    const xir_type *type = node_type(at, v_element(x), NULL, &dims);
+    if (!type) return node_no_memory(at), NULL;
+    xir_set sets[6] = { LIST("kernel", &a->size), LIST("stride", &a->stride), XIR_SETB("ignore_border", whole),
+                        LIST("pad", &a->before) };
+    size_t n = 4;
+    const bool average = counted >= 0;
+    if (nnb_level(at) >= 4 || average) sets[n++] = (xir_set)XIR_SETB("channel_last", false);
+    if (nnb_level(at) >= 4 && average) sets[n++] = (xir_set)XIR_SETB("including_pad", counted);
+    xir_op *op = xir_node_make_foreign(at, key, INS(x), (xir_sets){ sets, n }, &type, 1);
+    return op ? xir_op_output(op, 0) : NULL;
+}
+
+/* From the order of NNabla's maps to that of the result. */
+static bool give_map(xir_node *at, xir_value *y) {
+    const xir_value *old = xir_op_output(at->op, 0);
+    int64_t back[5];
+    char letters[9] = "";
+    if (!y || xir_node_failed(at)) return false;
+    const size_t rank = v_rank(old);
+    const xir_layout *layout = xir_type_layout(xir_value_type(old));
+    bool same = true;
+    for (size_t i = 0; i < rank; i++) {
+        char c = layout && i < xir_layout_rank(layout) ? xir_layout_axis(layout, i) : '*';
+        letters[i] = c;
+        if (c == 'L') c = 'W';
+        if (c == '*') c = i == 0 ? 'N' : i + 1 == rank ? 'C' : at->order.data[i + 1];
+        size_t k = 0;
+        while (k < rank && at->order.data[k] != c) k++;
+        if (k == rank) return xir_node_unsupported(at, "axes with other letters");
+        back[i] = (int64_t)k;
+        same &= k == i;
+    }
+    return xir_node_result(at, 0, same ? y : xir_node_transposed(at, y, back, rank, layout ? letters : NULL));
+}
+
+/* The first spatial axis of the result. */
+static size_t first_axis(const xir_node *at) {
+    const xir_layout *layout = xir_type_layout(xir_value_type(xir_op_output(at->op, 0)));
+    return layout && xir_layout_rank(layout) > 2 && xir_layout_axis(layout, 1) == 'C' ? 2 : 1;
+}
+
+bool nnb_back_pool(xir_node *at) {
+    axes a;
+    xir_value *x = map_input(at), *y = xir_op_output(at->op, 0);
+    if (!read_axes(at, x, &a) || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
+    const bool max = xir_node_type(at).data[0] == 'M', counts = xir_node_bool(at, "count_include_pad", false);
+    const int64_t divisor = xir_node_int(at, "divisor_override", 0);
+    bool whole = is_even(&a), padded = false;
+    for (size_t k = 0; k < a.n; k++) {
+        if (a.dilation.v[k] != 1) return xir_node_unsupported(at, "windows with gaps");
+        padded |= a.before.v[k] || a.after.v[k];
+    }
+    const bool up = !whole && (max || !counts) && rounds_up(x, y, first_axis(at), &a);
+    bool counted = counts && padded;
+    if (!whole && !up) {
+        if (!max && !counts && !divisor) return xir_node_unsupported(at, "padding of both sides that differs");
+        x = with_padding(at, x, &a, max ? -INFINITY : 0);
+        whole = true;
+        counted = true;
+    }
+    if (!max && !divisor && nnb_level(at) < 4 && padded && !counted)
+        return xir_node_unsupported(at, "averages without padding, which need api level 4");
+    const bool line = a.n == 1;
+    if (line) x = as_two(at, x, &a);
+    if (!x) return false;
+    const char *key = max ? "nnb::MaxPooling" : divisor ? "nnb::SumPooling" : "nnb::AveragePooling";
+    xir_value *v = pooled(at, key, x, &a, whole, max || divisor ? -1 : counted);
+    if (v && line) v = make_shaped(at, v, (int64_t[]){ v_dim(v, 0), v_dim(v, 1), v_dim(v, 3) }, 3);
+    if (v && divisor) v = xir_node_scaled(at, v, 1.0 / (double)divisor);
+    return give_map(at, v);
+}
+
+/* ---- larger images ---------------------------------------------------------------------------------------------- */
+
+bool nnb_back_upsample(xir_node *at) {
+    xir_value *x = map_input(at);
+    if (!x || !xir_node_need_dims(at, x, 2, 4)) return false;
+    xir_ints size = xir_node_make_ints(at, 2, 1), kernel = xir_node_make_ints(at, 2, 1), dims = xir_node_dims(at, x);
+    const bool nearest = xir_node_is(at, "interpolation", "NEAREST"),
+               corners = xir_node_bool(at, "align_corners", false);
+    if (xir_node_failed(at)) return false;
+    size.v[0] = xir_node_int(at, "height", 1), size.v[1] = xir_node_int(at, "width", 1);
+    bool times = nearest && !corners;
+    for (size_t k = 0; k < 2; k++) {
+        const int64_t in = dims.v[2 + k];
+        if (in < 1) return xir_node_unsupported(at, "a dim of %lld", (long long)in);
+        times &= size.v[k] % in == 0;
+        kernel.v[k] = size.v[k] / in;
+        dims.v[2 + k] = size.v[k];
+    }
+    const xir_type *type = node_type(at, v_element(x), NULL, &dims);
+    if (!type) return node_no_memory(at);
+    if (times) {
+        const xir_set sets[] = { LIST("kernel", &kernel), XIR_SETB("channel_last", false) };
+        const xir_sets all = { sets, nnb_level(at) >= 13 ? 2 : 1 };
+        xir_op *op = xir_node_make_foreign(at, "nnb::Unpooling", INS(x), all, &type, 1);
+        return op && give_map(at, xir_op_output(op, 0));
+    }
+    if (!xir_node_is(at, "interpolation", "BILINEAR")) return xir_node_unsupported(at, "cells that are not repeated");
+    if (nnb_level(at) < 14) return xir_node_unsupported(at, "interpolation, which needs api level 14");
+    xir_op *op = xir_node_make_foreign(at, "nnb::Interpolate", INS(x),
+                                       SETS(LIST("output_size", &size), WORD("mode", XIR_STR("linear")),
+                                            XIR_SETB("align_corners", corners), XIR_SETB("half_pixel", !corners),
+                                            XIR_SETB("half_pixel_for_nn", false), XIR_SETB("channel_last", false)),
+                                       &type, 1);
+    return op && give_map(at, xir_op_output(op, 0));
+}
+
+/* ---- factors and addends of channels ---------------------------------------------------------------------------- */
+
+static xir_value *of_channels(xir_node *at, const char *name, int64_t n, size_t rank) {
+    const xir_any *any = xir_node_attr(at, name);
+    xir_ints dims = xir_node_make_ints(at, rank, 1);
+    if (xir_node_failed(at)) return NULL;
+    if (!any || any->kind != XIR_ANY_PARAMS) return xir_node_unsupported(at, "it has no %s", name), NULL;
+    dims.v[1] = n;
+    return make_reshaped(at, any->as.params, &dims);
+}
+
+/* XIR's batch normalisation has folded statistics: a mean of 0 and a variance of 1 here. */
+bool nnb_back_batch_norm(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    if (!x) return false;
+    const size_t rank = v_rank(x);
+    if (rank == 2) at->order = (xir_str){ NULL, 0 };
+    else x = map_input(at);
+    if (!x || !xir_node_need_dims(at, x, 1, 2)) return false;
+    const int64_t n = v_dim(x, 1);
+    xir_value *factor = of_channels(at, "variance", n, rank), *addend = of_channels(at, "mean", n, rank);
+    xir_ints dims = xir_node_make_ints(at, rank, 1);
+    if (xir_node_failed(at)) return false;
+    dims.v[1] = n;
+    xir_value *zeros = xir_node_filled(at, v_element(x), &dims, 0), *ones = xir_node_filled(at, v_element(x), &dims, 1);
+    const xir_ints channel = { (int64_t[]){ 1 }, 1 };
+    const xir_set sets[] = { LIST("axes", &channel), REAL("decay_rate", 0.9), REAL("eps", 0),
+                             XIR_SETB("batch_stat", false), XIR_SETB("no_scale", false), XIR_SETB("no_bias", false) };
+    return row_becomes(at, INS(x, addend, factor, zeros, ones), (xir_sets){ sets, nnb_level(at) >= 28 ? 6 : 4 });
+}

@@ -1,0 +1,228 @@
+/* The way to NNB and back: every case of the executor's tables (tests/exec), and of nnb_back.txt, is an op of XIR. As a
+ * network it becomes functions of NNabla: only those that its C runtime computes, or all that an exporter writes. They
+ * are written to a file, read and checked, and become ops of XIR again, which compute the same. Bools and integers are
+ * floats there, so results are compared as reals. NNB_BACK=1 prints for each class how many cases are converted, with
+ * the runtime's functions and with all, and why the first one is not; NNB_STAYS=1 prints each case that is not
+ * converted. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xir/exec.h>
+#include <xir/nnb.h>
+#include <xir/serialize.h>
+#include "support/exec_case.h"
+#include "support/kept.h"
+#include "support/story.h"
+
+enum { MOST_CLASSES = 256, MOST_REASON = 300 };
+
+/* ---- classes ---------------------------------------------------------------------------------------------------- */
+
+typedef struct tried { char name[64]; size_t converted[2]; char reason[2][MOST_REASON]; } tried;
+static tried  classes[MOST_CLASSES];
+static size_t n_classes;
+
+static tried *class_named(xir_str key) {
+    size_t from = key.size, i = 0;
+    while (from > 0 && key.data[from - 1] != ':') from--;
+    const xir_str name = { key.data + from, key.size - from };
+    while (i < n_classes && !xir_str_equal(name, xir_str_of(classes[i].name))) i++;
+    if (i == n_classes) {
+        assert_true(n_classes < MOST_CLASSES && name.size < sizeof classes->name);
+        memcpy(classes[n_classes++].name, name.data, name.size);
+    }
+    return &classes[i];
+}
+
+/* ---- one case --------------------------------------------------------------------------------------------------- */
+
+static const char *first_message(void) {
+    static char text[MOST_REASON];
+    const xir_diag *d = xir_diags_at(why, 0);
+    snprintf(text, sizeof text, "%.*s", d ? (int)(d->message.size < 280 ? d->message.size : 280) : 0, d
+             ? d->message.data : "");
+    return text;
+}
+
+static bool is_whole(const xir_network *net, bool foreign) {
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        const bool ends = xir_op_is(op, xir_input_class()) || xir_op_is(op, xir_output_class());
+        if (!ends && xir_class_is_opaque(xir_op_class(op)) != foreign) return false;
+    }
+    return true;
+}
+
+/* The array with its elements as 32-bit floats. */
+static xir_array *as_reals(const xir_array *a) {
+    const xir_type *real = xir_type_with_element(ctx, xir_array_type(a), xir_type_float(ctx, XIR_FLOAT_FP32), NULL);
+    xir_array *out = xir_array_new(ctx, real, why);
+    assert_non_null(out);
+    for (size_t i = 0; i < xir_array_count(a); i++) ((float *)xir_array_edit(out))[i] = (float)xir_array_real(a, i);
+    return out;
+}
+
+/* Both networks compute the same. */
+static void compute(op_case *c, const xir_network *net, xir_array **in, const char *how) {
+    xir_array *out[MOST_OUTPUTS] = { NULL }, *expected[MOST_OUTPUTS] = { NULL }, *args[MOST_INPUTS] = { NULL };
+    xir_difference d;
+    xir_diags_clear(why);
+    const xir_array *const *own = (const xir_array *const *)in;
+    assert_int_equal(xir_network_run(c->net, own, c->n_args, expected, c->n_outputs, NULL, why), XIR_OK);
+    for (size_t i = 0; i < c->n_args; i++) args[i] = as_reals(in[i]);
+    const xir_status status = xir_network_run(net, (const xir_array *const *)args, c->n_args, out, c->n_outputs, NULL,
+                                              why);
+    if (status) op_case_fail(c, "results", "%s%s", first_message(), how);
+    for (size_t i = 0; i < c->n_outputs; i++) {
+        xir_array *real = as_reals(expected[i]);
+        const bool near = status || (xir_array_compare(out[i], real, 1e-5, 1e-5, &d) == XIR_OK && d.same_shape &&
+                                     !d.count);
+        if (!near) op_case_fail(c, "the same results", "element %zu: %g, not %g%s", d.first, d.a, d.b, how);
+        xir_array_free(real);
+        xir_array_free(expected[i]);
+        xir_array_free(out[i]);
+    }
+    for (size_t i = 0; i < c->n_args; i++) xir_array_free(args[i]);
+}
+
+/* The network as a file has it, which is without fault; NULL if it has one. */
+static xir_network *written_and_read(xir_network *net) {
+    const xir_save_options options = XIR_INIT(xir_save_options, .format = "nnb");
+    buffer file;
+    xir_network *again = NULL;
+    buffer_init(&file, &memory_default);
+    if (!xir_network_write(net, keep, &file, &options, why))
+        again = xir_network_read(ctx, file.data, file.size, XIR_STR("x.nnb"), NULL, why);
+    buffer_free(&file);
+    if (again && !xir_nnb_check(again, why)) return again;
+    xir_network_free(again);
+    return NULL;
+}
+
+static bool results_are_real(const op_case *c) {
+    const xir_value *v = xir_op_input(xir_network_output_op(c->net), 0);
+    return xir_type_kind_of(xir_type_element(xir_value_type(v))) == XIR_TYPE_FLOAT;
+}
+
+/* What floats do not say: integers beyond 24 bits, and what becomes of NaN where the result is not a real. */
+static bool is_beyond(const op_case *c, xir_array **in) {
+    for (size_t i = 0; i < c->n_args; i++) {
+        const bool whole = xir_type_kind_of(xir_type_element(xir_array_type(in[i]))) == XIR_TYPE_INTEGER;
+        for (size_t k = 0; k < xir_array_count(in[i]); k++) {
+            const double v = xir_array_real(in[i], k);
+            if (whole ? fabs(v) > 0x1p24 : isnan(v) && !results_are_real(c)) return true;
+        }
+    }
+    return false;
+}
+
+/* `how`: the name of the case. */
+static void convert(op_case *c, const xir_op *op, xir_array **in, bool all, const char *how) {
+    tried *t = class_named(xir_class_key(xir_op_class(op)));
+    xir_network *net = xir_network_clone(c->net), *again = NULL;
+    xir_diags_clear(why);
+    assert_int_equal(xir_pass_run(net, "xir-to-nnb", all ? "runtime=false" : NULL, NULL, why), XIR_OK);
+    if (!is_whole(net, true)) {
+        if (getenv("NNB_STAYS")) printf("%s%s: %s\n", c->text, how, first_message());
+        if (!*t->reason[all]) snprintf(t->reason[all], sizeof t->reason[all], "%.220s", first_message());
+    } else {
+        t->converted[all]++;
+        xir_diags_clear(why);
+        again = written_and_read(net);
+        if (!again) op_case_fail(c, "a file", "%s%s", first_message(), how);
+        xir_diags_clear(why);
+        const bool back = again && !xir_pass_run(again, "nnb-to-xir", "strict", NULL, why) && is_whole(again, false);
+        if (again && !back) op_case_fail(c, "ops of XIR", "%s%s", first_message(), how);
+        if (back) compute(c, again, in, how);
+    }
+    xir_network_free(net);
+    xir_network_free(again);
+}
+
+/* `constants`: all inputs but the first are Params. */
+static void there_and_back(const char *text, const char *file, int line, op_counts *counts, bool constants) {
+    op_case c;
+    xir_array *in[MOST_INPUTS] = { NULL };
+    xir_value *outputs[MOST_OUTPUTS];
+    assert_true(op_case_begin(&c, text, file, line, counts));
+    for (size_t i = 0, n = 0; i < c.n_inputs && !c.bad; i++) {
+        if (!c.is_arg[i]) continue;
+        in[n] = xir_array_from_params(c.given[n], why);
+        if (constants && i) c.inputs[i] = c.given[n];
+        n++;
+    }
+    xir_op *op = c.bad ? NULL : op_case_add(&c);
+    xir_network_clear_status(c.net);
+    if (op) {
+        for (size_t i = 0; i < c.n_outputs; i++) outputs[i] = xir_op_output(op, (int64_t)i);
+        assert_non_null(xir_output(xir_at_end(c.net), (xir_values){ outputs, c.n_outputs }));
+        if (is_beyond(&c, in)) op = NULL;
+    }
+    if (op) {
+        convert(&c, op, in, false, constants ? ", with constants" : "");
+        convert(&c, op, in, true, constants ? ", all functions, with constants" : ", all functions");
+        counts->good++;
+    }
+    for (size_t i = 0; i < c.n_args; i++) xir_array_free(in[i]);
+    op_case_end(&c);
+}
+
+static void each(const char *text, const char *file, int line, op_counts *counts) {
+    there_and_back(text, file, line, counts, false);
+    there_and_back(text, file, line, counts, true);
+}
+
+static void tables_go_there_and_back(void **state) {
+    (void)state;
+    op_counts counts = { .out = stderr };
+    char **names = op_tables("exec");
+    for (char **name = names; *name; name++) {
+        op_cases_each(op_table_path("exec", *name), each, &counts);
+        free(*name);
+    }
+    free(names);
+    op_cases_each(XIR_TEST_DATA "/passes/convert/nnb_back.txt", each, &counts);
+    size_t converted[2] = { 0, 0 };
+    for (size_t i = 0; i < n_classes; i++) {
+        const tried *t = &classes[i];
+        for (size_t all = 0; all < 2; all++) converted[all] += t->converted[all] > 0;
+        if (getenv("NNB_BACK"))
+            printf("%-20s %3zu %3zu  %s | %s\n", t->name, t->converted[0], t->converted[1], t->reason[0], t->reason[1]);
+    }
+    printf("%zu classes: %zu become the runtime's functions, %zu an exporter's\n", n_classes, converted[0],
+           converted[1]);
+    assert_true(converted[0] >= 96 && converted[1] >= 115);
+    if (counts.failed) fail_msg("%zu cases fail", counts.failed);
+}
+
+/* Letters of axes survive: what follows a pool finds rows and columns. */
+static void maps_keep_their_letters(void **state) {
+    static const char *const nets[] = {
+        "x: NCHW 1 2 6 5; k: params HWIO 3 3 2 2; p = MaxPool2d x [pool_height=2 pool_width=2]; c = Conv2d p k; out c",
+        "x: NCHW 1 2 6 5; k: params HWIO 3 3 2 2; p = Upsample x [height=12 width=10]; c = Conv2d p k; out c",
+        "x: NCHW 1 2 6 5; k: params HWIO 3 3 2 2; p = GroupNorm x [groups=2]; c = Conv2d p k; out p c",
+        "x: NCHW 1 2 6 5; p = AvgPool2d x [pool_height=2 pool_width=2]; q = InstanceNorm2d p; out p q",
+        "x: NCW 1 2 6; p = MaxPool1d x [pool_width=2]; q = MaxPool1d p [pool_width=3]; out q",
+        "x: NHWC 1 6 5 2; k: params HWIO 3 3 2 2; p = Mean x [dim=1 keepdim=true]; y = Add x p; c = Conv2d y k; out c",
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(nets); i++) {
+        xir_network *before = story_net(nets[i]), *net = xir_network_clone(before);
+        assert_int_equal(xir_pass_run(net, "xir-to-nnb", "strict", NULL, why), XIR_OK);
+        xir_network *again = written_and_read(net);
+        assert_non_null(again);
+        assert_int_equal(xir_pass_run(again, "nnb-to-xir", "strict", NULL, why), XIR_OK);
+        CHECK_SAME_NUMBERS(before, again);
+        xir_network_free(before);
+        xir_network_free(again);
+        xir_network_free(net);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tables_go_there_and_back),
+        cmocka_unit_test(maps_keep_their_letters),
+    };
+    return _cmocka_run_group_tests("nnb_back", tests, COUNT(tests), group_begin, group_end);
+}
