@@ -40,6 +40,18 @@ lines()   { [ "$(wc -l <"$1")" -eq "$2" ] || bad "$ran: $(wc -l <"$1") lines in 
 gone()    { [ ! -e "$1" ] || bad "$ran: $1 exists"; }
 there()   { [ -e "$1" ] || bad "$ran: $1 does not exist"; }
 
+# Converted to its own format, and through others, a file comes back byte for byte, eager and lazy.
+comes_back() {
+    for lazy in "" --lazy; do
+        run 0 convert $lazy "$1" "copy.${1##*.}"; quiet; same "$1" "copy.${1##*.}"
+        run 0 diff $lazy "$1" "copy.${1##*.}"
+        for other in json imodel fb; do
+            run 0 convert $lazy "$1" "between.$other"
+            run 0 convert $lazy "between.$other" "back.${1##*.}"; same "$1" "back.${1##*.}"
+        done
+    done
+}
+
 # skip WHY: ends a test that cannot run here. without WHAT: continues without a part of the test because a tool is
 # missing; the test then counts as skipped if the rest passes.
 note() { [ -z "$XIR_SKIPS" ] || echo "$*" >>"$XIR_SKIPS"; }

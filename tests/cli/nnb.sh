@@ -18,14 +18,7 @@ run 0 info net.nnb; quiet; out "format      nnb"; out "framework   NNABLA"; out 
 run 0 show net.nnb --op LeakyReLU_0; quiet; out '"alpha": 0.5'; out '"name": "v1"'
 run 0 check net.nnb; out "no fault found"
 
-for lazy in "" --lazy; do
-    run 0 convert $lazy net.nnb copy.nnb; quiet; same net.nnb copy.nnb
-    run 0 diff $lazy net.nnb copy.nnb
-    for other in json imodel fb; do
-        run 0 convert $lazy net.nnb "between.$other"
-        run 0 convert $lazy "between.$other" back.nnb; same net.nnb back.nnb
-    done
-done
+comes_back net.nnb
 cp net.nnb net; run 0 info net; out "format      nnb"   # by its content
 
 # Parameters: without their bytes a network is shown and kept, but no NNB. PReLU with two slopes.

@@ -229,19 +229,10 @@ static bool tag_network(nnb_reader *r) {
 static const dialect_about about = { "nnb", XIR_FRAMEWORK_COUNT, NULL, false };
 
 xir_network *nnb_read(const format_reading *how, blob *whole) {
-    nnb_reader *r = mem_new(context_alloc(how->ctx), sizeof *r);
-    if (!r) {
-        diag_memory(how->why);
-        return NULL;
-    }
-    memset(r, 0, sizeof *r);
-    if (!dialect_begin(&r->d, &about, how, whole)) {
-        mem_free(context_alloc(how->ctx), r, sizeof *r);
-        return NULL;
-    }
-    const xir_allocator *alloc = r->d.alloc;
+    nnb_reader reader = { .version = 0 }, *r = &reader;
+    if (!dialect_begin(&r->d, &about, how, whole)) return NULL;
     r->signatures.scratch = &r->d.scratch;
-    buffer_init(&r->args, alloc);
+    buffer_init(&r->args, r->d.alloc);
     bool ok = read_header(r) && read_lists(r) && dialect_expect_numbers(&r->d, r->variables.n) && tag_network(r) &&
               nnb_read_variables(r) && read_inputs(r) && nnb_scan_functions(r) && nnb_make_params(r) &&
               nnb_read_functions(r) && read_outputs(r) && declare_open(r) && keep_unused(r) && nnb_keep(r);
@@ -249,7 +240,5 @@ xir_network *nnb_read(const format_reading *how, blob *whole) {
     dialect_list_free(&r->d, &r->dims, sizeof(int64_t));
     dialect_list_free(&r->d, &r->holes, sizeof(nnb_hole));
     buffer_free(&r->args);
-    xir_network *net = dialect_finish(&r->d, ok);
-    mem_free(alloc, r, sizeof *r);
-    return net;
+    return dialect_finish(&r->d, ok);
 }

@@ -158,16 +158,8 @@ static bool find_module(tsm_reader *r, blob *whole, const tsm_container *c) {
 }
 
 static xir_network *read_module_of(const format_reading *how, blob *whole, const tsm_container *container) {
-    tsm_reader *r = mem_new(context_alloc(how->ctx), sizeof *r);
-    if (!r) {
-        diag_memory(how->why);
-        return NULL;
-    }
-    memset(r, 0, sizeof *r);
-    if (!dialect_begin(&r->d, &about, how, whole)) {
-        mem_free(context_alloc(how->ctx), r, sizeof *r);
-        return NULL;
-    }
+    tsm_reader reader = { .n = 0 }, *r = &reader;
+    if (!dialect_begin(&r->d, &about, how, whole)) return NULL;
     const xir_allocator *alloc = r->d.alloc;
     text_table_init(&r->names, alloc);
     text_table_init(&r->node_names, alloc);
@@ -178,9 +170,7 @@ static xir_network *read_module_of(const format_reading *how, blob *whole, const
     dialect_list_free(&r->d, &r->types, sizeof(xir_entry));
     dialect_list_free(&r->d, &r->more, sizeof(xir_entry));
     dialect_list_free(&r->d, &r->dims, sizeof(int64_t));
-    xir_network *net = dialect_finish(&r->d, ok);
-    mem_free(alloc, r, sizeof *r);
-    return net;
+    return dialect_finish(&r->d, ok);
 }
 
 xir_network *tsm_read(const format_reading *how, blob *whole) {
