@@ -17,7 +17,8 @@
  * elements and over 64 times as many as its inputs. All results of a run together may take `memory` bytes plus twice
  * the bytes of the network's Params; a result that has no reader left does not count. Reshapes and copies of constants
  * share their bytes and have no limit. An op that takes more work than the run has left for constants (context.h) is
- * also left as it is, with a note. */
+ * also left as it is, with a note. So is an operand of a product of constants, which a Matmul would not take as
+ * Params. */
 #include <xir/exec.h>
 #include <xir/ops.h>
 #include "support/listed.h"
@@ -272,7 +273,8 @@ static void say_failed(folder *f, const xir_op *op) {
 static xir_status fold_constants(folder *f, xir_op *op) {
     enum { FEW = 8 };
     xir_array *few[FEW], **results = few;
-    if (!are_constant(op) || !class_kernel(op->cls) || !is_worth_it(f, op) || !may_afford(f, op)) return XIR_OK;
+    if (!are_constant(op) || is_product_operand(op)) return XIR_OK;
+    if (!class_kernel(op->cls) || !is_worth_it(f, op) || !may_afford(f, op)) return XIR_OK;
     if (op->n_outputs > FEW) results = mem_new(&f->net->alloc, op->n_outputs * sizeof *results);
     if (!results) return XIR_E_MEMORY;
     xir_diags_clear(f->why);

@@ -276,7 +276,7 @@ static xir_status run(xir_pass *at) {
     for (xir_op *op = net->first, *next; op && !status; op = next) {
         next = op->next;
         xir_value *x = same_value(op, &d);
-        if (!x || x->producer == op) continue;
+        if (!x || x->producer == op || (value_is_params(x) && is_product_operand(op))) continue;
         size_t moved = 0;
         status = value_replace(x, &op->outputs[0], false, &moved);
         bool goes = !status && op_is_unused(op);

@@ -31,7 +31,27 @@ err "bad.ir:5:4: 'add@' is the spelling of February 2025"
 printf 'load(var<string>:/tmp//a.b)->()\n' >odd.ir
 run 0 convert odd.ir odd2.ir; err "odd.ir:1:22: warning: the executor ends the line at this '//'"; same odd.ir odd2.ir
 
+# A program is converted and run; what it prints is a result. Definitions alone, and a program that returns nothing, are
+# valid.
+cat >run.ir <<'END'
+newtensor (vector<int32>:[2 2]) -> (tensor<float32>:a) //
+arange (var<float32>:1, var<float32>:1) -> (tensor<float32>:a) //
+print (tensor<float32>:a) -> () //
+mulscalar (tensor<float32>:a, var<float32>:2) -> (tensor<float32>:a) //
+END
+run 0 run run.ir --output results; out "a  @fp(32) ** [2,2]"; out "a@1  @fp(32) ** [2,2]"
+run 0 opt run.ir run.fb --prove
+run 0 check run.ir
+printf 'exp(tensor<any>:A)->(tensor<any>:C)\nadd(tensor<float32|float64>:a, tensor<any>:b)->(tensor<any>:c)\n' >defs.ir
+run 0 check defs.ir
+printf 'newtensor(vector<int32>:[2])->(tensor<int32>:a)\ndeltensor()->(tensor<int32>:a)\n' >none.ir
+run 0 check none.ir; run 0 opt none.ir none.fb
+
 if [ -n "${XIR_CORPUS:-}" ]; then
+    run 0 check "$XIR_CORPUS/deepx/funcdef_ompsimd.ir"
+    for f in "$XIR_CORPUS"/deepx/trace_*.ir; do
+        run 0 run "$f"
+    done
     for f in "$XIR_CORPUS"/deepx/trace_*.ir "$XIR_CORPUS"/deepx/seed.ir "$XIR_CORPUS"/deepx/funcdef_ompsimd.ir; do
         run 0 convert --from deepx --to deepx "$f" c1.ir; quiet; same "$f" c1.ir
     done

@@ -7,6 +7,8 @@ static const struct { const char *key, *old; } keys[SOURCE_TAG_COUNT] = {
     { "source.captures",  "onnx.captures" },
     { "source.duplicate", "onnx.duplicate" },
     { "source.inputs",    NULL },
+    { "source.random_inputs", NULL },
+    { "source.inference", NULL },
 };
 
 static bool is_old(source_tag which, xir_str key) {

@@ -10,6 +10,8 @@ typedef enum source_tag {
     SOURCE_CAPTURES,    /* of an op: the names of its last inputs, which its subgraphs capture from outside     */
     SOURCE_DUPLICATE,   /* of a value: true if another value has its name and gets the uses of that name        */
     SOURCE_INPUTS,      /* of an op: the format's names for its first inputs, a list of names and nulls             */
+    SOURCE_RANDOM_INPUTS,   /* of a network that is converted: what the format draws are inputs               */
+    SOURCE_INFERENCE,   /* of a network that is converted: what only training does is left out              */
     SOURCE_TAG_COUNT
 } source_tag;
 

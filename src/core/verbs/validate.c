@@ -403,6 +403,14 @@ static xir_status check_ids(checker *c, const xir_op *op, const trail *at, xir_d
     return first;
 }
 
+/* Whether an op is the Output of a network that returns nothing: a file of definitions, or a foreign program that only
+ * prints. What XIR's own ops compute is returned. */
+static bool returns_nothing(const xir_op *op) {
+    const xir_op *before = op->prev;
+    return op->cls->traits & XIR_TRAIT_SINK &&
+           (!before || before->cls->traits & XIR_TRAIT_SOURCE || is_foreign(before->cls));
+}
+
 /* Checks that depend on the op's position. */
 static xir_status check_standing(checker *c, xir_op *op, xir_str path, xir_diags *why) {
     const xir_network *net = c->net;
@@ -412,7 +420,9 @@ static xir_status check_standing(checker *c, xir_op *op, xir_str path, xir_diags
     if (traits & XIR_TRAIT_SOURCE && op != net->first) {
         keep_first(&first, diag_fail(why, XIR_E_INVALID, path, "an Input must be the first op"));
     }
-    if (!op->n_inputs && !(traits & (XIR_TRAIT_SOURCE | XIR_TRAIT_FREE)) && !is_foreign(op->cls)) {
+    const bool may_have_none = traits & (XIR_TRAIT_SOURCE | XIR_TRAIT_FREE) || is_foreign(op->cls) ||
+                               returns_nothing(op);
+    if (!op->n_inputs && !may_have_none) {
         keep_first(&first, diag_fail(why, XIR_E_MISSING, under(&p, path, "/inputs", 0), "the op has no inputs"));
     }
     for (uint32_t i = 0; i < op->n_inputs; i++) {

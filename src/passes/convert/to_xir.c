@@ -4,6 +4,7 @@
 #include "convert/options.h"
 #include "manager/pass.h"
 #include "name_dims.h"
+#include "source_tags.h"
 
 /* Readers make symbols of open dims. A network that another version of the library stored may not have them yet. */
 static xir_status name_dims(xir_pass *at, bool *named) {
@@ -13,10 +14,36 @@ static xir_status name_dims(xir_pass *at, bool *named) {
     return op ? net_name_dims(at->net, named) : XIR_OK;
 }
 
-static xir_status run(xir_pass *at) {
+/* Choices that the structure depends on are tags of the network while it is converted. */
+static xir_status choose(xir_pass *at, bool chosen) {
+    const xir_any yes = xir_any_bool(true);
+    const xir_str how = xir_pass_text(at, "random");
+    const bool drawn = xir_str_equal(how, XIR_STR("constant")), input = xir_str_equal(how, XIR_STR("input"));
+    if (!drawn && !input)
+        return xir_pass_fail(at, XIR_E_SYNTAX, NULL, "random: expected 'constant' or 'input', found '%.*s'",
+                             (int)(how.size < 40 ? how.size : 40), how.size ? how.data : "");
+    xir_status status = XIR_OK;
+    if (input)
+        status = xir_network_set_tag(at->net, source_tag_key(SOURCE_RANDOM_INPUTS), chosen ? &yes : NULL);
+    if (!status && xir_pass_bool(at, "inference"))
+        status = xir_network_set_tag(at->net, source_tag_key(SOURCE_INFERENCE), chosen ? &yes : NULL);
+    return status;
+}
+
+/* A network of a dialect that needs it gets its structure first: the shapes of inputs that it only then has may be
+ * given, too. */
+static xir_status prepare(xir_pass *at, bool *prepared) {
+    const xir_op *op = xir_network_first(at->net);
+    *prepared = false;
+    while (op && !xir_class_is_dialect(xir_op_class(op))) op = xir_op_next(op);
+    return op ? convert_prepare(dialect_of_class(xir_op_class(op)), at->net, prepared) : XIR_OK;
+}
+
+static xir_status convert(xir_pass *at) {
     conversion c;
-    bool fixed, named;
+    bool fixed, named, prepared = false;
     xir_status status = name_dims(at, &named);
+    if (!status && xir_pass_text(at, "input-shape").size) status = prepare(at, &prepared);
     if (!status) status = convert_fix_inputs(at, &fixed);
     if (status) return status == XIR_E_MEMORY ? diag_memory(at->why) : status;
     conversion_begin(&c, at->net, at->why);
@@ -25,9 +52,16 @@ static xir_status run(xir_pass *at) {
     c.within = at->within;
     c.prefix = "to-xir: ";
     status = conversion_run(&c);
-    xir_pass_changed(at, c.changed + fixed + named);
+    xir_pass_changed(at, c.changed + fixed + named + prepared);
     conversion_end(&c);
     return status;
+}
+
+static xir_status run(xir_pass *at) {
+    xir_status status = choose(at, true);
+    if (!status) status = convert(at);
+    const xir_status after = choose(at, false);
+    return status ? status : after;
 }
 
 static const xir_pass_option options[] = {
@@ -36,6 +70,9 @@ static const xir_pass_option options[] = {
       "dims of inputs that the file leaves open: \"image=1,3,224,224;mask=1,10\"; with the "
                                              "elements of inputs that have no type: \"image=1,3,224,224:fp32\" ("
                                              CONVERT_ELEMENT_WORDS ")" },
+    { "random",      XIR_PASS_TEXT, "constant",
+      "what the format draws: numbers as it draws them (constant), or inputs (input)" },
+    { "inference",   XIR_PASS_BOOL, "false", "what only training does, as dropout, is left out" },
     { "bind",        XIR_PASS_TEXT, "",      "numbers or intervals for the names of open dims: \"batch=1,length=8..128\"" },
 };
 

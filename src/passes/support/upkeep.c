@@ -1,3 +1,4 @@
+#include <xir/ops.h>
 #include "support/dialect.h"
 #include "support/upkeep.h"
 
@@ -80,6 +81,19 @@ xir_status value_replace(xir_value *now, xir_value *old, bool fresh, size_t *mov
     if (renames && !value_take_name(now, old)) return XIR_E_MEMORY;
     for (const xir_use *u = old->uses; u; u = u->next) ++*moved;
     return xir_value_replace(old, now);
+}
+
+bool is_product_operand(const xir_op *op) {
+    const xir_class_decl *matmul = xir_matmul_class();
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        for (const xir_use *u = op->outputs[i].uses; u; u = u->next) {
+            const size_t at = xir_use_index(u);
+            if (u->user->cls->decl != matmul || at > 1 || u->user->n_inputs < 2) continue;
+            const xir_value *other = u->user->inputs[1 - at].value;
+            if (other && value_is_params(other)) return true;
+        }
+    }
+    return false;
 }
 
 /* ---- removal ----------------------------------------------------------------------------------------------------- */

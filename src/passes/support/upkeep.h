@@ -25,6 +25,10 @@ bool value_take_name(xir_value *now, const xir_value *old);
  * uses may have moved. */
 xir_status value_replace(xir_value *now, xir_value *old, bool fresh, size_t *moved);
 
+/* Whether an output is an operand of a product whose other operand is Params: then Params cannot stand for it, because
+ * a Matmul does not take two. */
+bool is_product_operand(const xir_op *op);
+
 /* Whether nothing uses an output of the op. */
 bool op_is_unused(const xir_op *op);
 /* Removes a placed op whose outputs are unused. Cannot fail, takes time linear in its inputs, allocates nothing. */

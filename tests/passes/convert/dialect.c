@@ -130,8 +130,8 @@ static void a_dialect_is_registered_with_its_rows_and_its_pass_name(void **state
     (void)state;
     assert_ptr_equal(xir_dialect_find(with, XIR_STR("toy::nn.Relu")), &toy);
     assert_ptr_equal(xir_dialect_find(with, XIR_STR("onnx::Relu")), xir_dialect_at(with, 0));
-    assert_ptr_equal(xir_dialect_at(with, 4), &toy);
-    assert_null(xir_dialect_at(with, 5));
+    assert_ptr_equal(xir_dialect_at(with, 5), &toy);
+    assert_null(xir_dialect_at(with, 6));
     assert_null(xir_dialect_find(with, XIR_STR("toy::")));
     assert_null(xir_dialect_find(with, XIR_STR("toy:nn")));
     assert_null(xir_dialect_find(with, XIR_STR("nobody::nn")));
@@ -184,7 +184,7 @@ static void dialects_that_are_refused(void **state) {
         xir_diags_clear(found);
         assert_int_equal(xir_dialect_register(with, &cases[i].decl, found), cases[i].code);
         check_found(0, XIR_ERROR, cases[i].code, "", cases[i].part);
-        assert_null(xir_dialect_at(with, 5));
+        assert_null(xir_dialect_at(with, 6));
         assert_null(xir_convert_find(with, XIR_STR("bad::A")));
     }
     const xir_dialect_decl good = { BAD, .rows = &bare, .n_rows = 1, .pass = "bad-to-xir" };
