@@ -26,7 +26,6 @@ static const char text[] =
     "exp(tensor<float32>:v)->(tensor<float32>:v)\n"
     "deltensor()->(tensor<float32>:c)\n";
 
-static char *result_of(const xir_network *net) { return op_list_typed(net); }
 static const char *pass_name(void) { return "deepx-to-xir"; }
 
 static void prepare(want *w) {
