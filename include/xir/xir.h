@@ -27,6 +27,7 @@
 #include <xir/serialize.h>
 #include <xir/format.h>
 #include <xir/nnb.h>
+#include <xir/deepx.h>
 #include <xir/pnnx.h>
 #include <xir/array.h>
 #include <xir/tsm.h>

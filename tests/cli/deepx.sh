@@ -44,11 +44,19 @@ run 0 opt run.ir run.fb --prove
 run 0 check run.ir
 printf 'exp(tensor<any>:A)->(tensor<any>:C)\nadd(tensor<float32|float64>:a, tensor<any>:b)->(tensor<any>:c)\n' >defs.ir
 run 0 check defs.ir
+printf 'frob(tensor<any>:A)->(tensor<any>:C)\n' >frob.ir
+printf 'newtensor(vector<int32>:[2])->(tensor<int32>:a)\nfrob(tensor<int32>:a)->(tensor<int32>:a)\n' >calls.ir
+run 1 check calls.ir; err "calls.ir:2:1: /ops/2: no definition is called 'frob'"
+run 1 check calls.ir --defs frob.ir; err "calls.ir:1:1: /ops/1: no definition is called 'newtensor'"
+run 1 check calls.ir --defs calls.ir; err "the file has no definitions"
 printf 'newtensor(vector<int32>:[2])->(tensor<int32>:a)\ndeltensor()->(tensor<int32>:a)\n' >none.ir
 run 0 check none.ir; run 0 opt none.ir none.fb
 
 if [ -n "${XIR_CORPUS:-}" ]; then
     run 0 check "$XIR_CORPUS/deepx/funcdef_ompsimd.ir"
+    for f in "$XIR_CORPUS"/deepx/trace_*.ir "$XIR_CORPUS"/deepx/values/*.ir "$XIR_CORPUS"/deepx/seed.ir; do
+        run 0 check "$f"
+    done
     for f in "$XIR_CORPUS"/deepx/trace_*.ir; do
         run 0 run "$f"
     done

@@ -7,7 +7,8 @@
 #include <string.h>
 #include "cli.h"
 
-static bool as_json;
+static bool        as_json;
+static const char *defs;
 
 /* An output of the copy whose declared type is wrong, and what inference gave. */
 typedef struct wrong_type {
@@ -306,8 +307,10 @@ static int check_structure(checking *c) {
     free(c->wrong);
     free(c->wrong_of);
     xir_network_free(c->copy);
-    /* a file of NNB without functions is of no dialect */
-    if (!xir_network_is_dialect(c->net) && xir_nnb_check(c->net, c->why) == XIR_E_MEMORY) return no_memory();
+    /* a file of NNB without functions, or of DeepX with definitions alone, is of no dialect */
+    const bool dialect = xir_network_is_dialect(c->net);
+    if (!dialect && xir_nnb_check(c->net, c->why) == XIR_E_MEMORY) return no_memory();
+    if (!dialect && xir_deepx_check(c->net, c->why) == XIR_E_MEMORY) return no_memory();
     return xir_dialect_check(c->net, c->why) == XIR_E_MEMORY ? no_memory() : DONE;
 }
 
@@ -392,12 +395,37 @@ static void print_summary(const char *name, bool whole, size_t errors, size_t wa
     text_free(&t);
 }
 
+/* --defs: the definitions of another file of DeepX, after those of the network. */
+static int take_definitions(loaded *l, xir_diags *all) {
+    const xir_str key = xir_str_of("deepx.defs");
+    loaded other = { 0 };
+    if (!defs) return DONE;
+    int code = load_structure(&other, defs, "deepx", all);
+    const xir_map *own = xir_network_tags(l->net), *theirs = code ? NULL : xir_network_tags(other.net);
+    const xir_any *first = own ? xir_map_find(own, key) : NULL, *more = theirs ? xir_map_find(theirs, key) : NULL;
+    const size_t n = first && first->kind == XIR_ANY_LIST ? first->as.list.size : 0;
+    const size_t m = more && more->kind == XIR_ANY_LIST ? more->as.list.size : 0;
+    xir_any *items = take(n + m + 1, sizeof *items);
+    for (size_t i = 0; i < n + m; i++) items[i] = i < n ? first->as.list.items[i] : more->as.list.items[i - n];
+    const xir_any both = xir_any_list(items, n + m);
+    if (!code && !m) code = complain(FAULTY, "--defs %s: the file has no definitions", defs);
+    if (!code && xir_network_set_tag(l->net, key, &both)) code = no_memory();
+    free(items);
+    unload(&other);
+    return code;
+}
+
 static int check(loaded *l, xir_diags *all) {
     checking c = { .why = new_diags() };
     if (!load_args.no_params && xir_network_is_dialect(l->net)) take_constants(l, c.why);
     c.net = l->net;
+    int code = take_definitions(l, all);
+    if (code) {
+        xir_diags_free(c.why);
+        return code;
+    }
     progress_begin("checking", l->name);
-    int code = check_structure(&c);
+    code = check_structure(&c);
     progress_end();
     if (xir_diags_count(c.why)) {
         size_t size = 0;
@@ -477,6 +505,8 @@ static int run(int n, char **operands) {
 
 static const option options[] = {
     { "json", NULL, WORD_NONE, &as_json, "print a JSON object; of several files a list of them" },
+    { "defs", "FILE", WORD_FILE, &defs, "DeepX: a file of definitions that calls are checked against, besides those of "
+      "the file; without any the executor's" },
     BIND_OPTION,
     PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION,
     CONSTANT_OPTIONS,

@@ -41,6 +41,13 @@ static inline bool deepx_is_letter(char c) {
 }
 xir_str deepx_trim(const char *p, const char *end);
 
+/* The next type of such a list, and how many tensors it has (UINT32_MAX: it is not a list); false at the arrow and at
+ * the end. And what follows the arrow. */
+bool deepx_next_type(const char **types, const char *end, xir_str *type, uint32_t *items);
+static inline const char *deepx_skip_arrow(const char *p, const char *end) {
+    return (size_t)(end - p) < 2 ? p : p + ((size_t)(end - p) > 2 ? 3 : 2);
+}
+
 /* ---- lines ----------------------------------------------------------------------------------------------------- */
 
 /* Where findings go. */

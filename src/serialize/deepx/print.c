@@ -43,20 +43,19 @@ typedef struct parts {
     uint32_t       in, out;     /* how many were printed */
 } parts;
 
-/* The next type of a list, "listtensor<any>*2"; false at the arrow or at the end. */
-static bool next_type(parts *s, xir_str *type, uint32_t *items) {
-    const char *start = s->types, *p = start, *star = NULL;
+bool deepx_next_type(const char **types, const char *end, xir_str *type, uint32_t *items) {
+    const char *start = *types, *p = start, *star = NULL;
     *items = 0;
-    if (p == s->end || *p == '-') return false;
-    for (; p < s->end && *p != ',' && *p != ' '; p++)
+    if (p == end || *p == '-') return false;
+    for (; p < end && *p != ',' && *p != ' '; p++)
         if (*p == '*') star = p;
     for (const char *d = star ? star + 1 : p; d < p && deepx_is_digit(*d) && *items < UINT32_MAX / 10; d++)
         *items = 10 * *items + (uint32_t)(*d - '0');
     *type = (xir_str){ start, (size_t)((star ? star : p) - start) };
     if (!star) *items = UINT32_MAX;
-    if (p < s->end && *p == ',') p++;
-    if (p < s->end && *p == ' ') p++;
-    s->types = p;
+    if (p < end && *p == ',') p++;
+    if (p < end && *p == ' ') p++;
+    *types = p;
     return true;
 }
 
@@ -118,7 +117,7 @@ static bool put_slot(parts *s, bool ret, size_t i, xir_str type, uint32_t items)
 static bool put_slots(parts *s, bool ret) {
     xir_str type;
     uint32_t items;
-    for (size_t i = 0; next_type(s, &type, &items); i++) {
+    for (size_t i = 0; deepx_next_type(&s->types, s->end, &type, &items); i++) {
         if (i) buffer_str(&s->p->out, forms[s->p->spelling].comma);
         if (!put_slot(s, ret, i, type, items)) return false;
     }
@@ -137,7 +136,7 @@ bool deepx_print_op(deepx_printer *p, const xir_op *op) {
     const size_t begin = p->out.size;
     buffer_str(&p->out, forms[p->spelling].open);
     if (!put_slots(&s, false)) return false;
-    if ((size_t)(s.end - s.types) >= 2) s.types += (size_t)(s.end - s.types) > 2 ? 3 : 2;
+    s.types = deepx_skip_arrow(s.types, s.end);
     const size_t arrow = p->out.size;
     buffer_str(&p->out, forms[p->spelling].arrow);
     if (!put_slots(&s, true)) return false;

@@ -226,7 +226,20 @@ static bool set_results(preparing *p, xir_op *output) {
 
 /* ---- the network's inputs --------------------------------------------------------------------------------------- */
 
-/* The outputs of an op move when it gets more, so all inputs are made at once. */
+/* An input takes the place of a call: of its output, or, for a dropout, of its mask. */
+static bool connect(preparing *p, xir_op *op, xir_value *made) {
+    char name[160];
+    xir_value *old = xir_op_output(op, 0);
+    const xir_str own = xir_value_name(old);
+    const bool drops = deepx_calls(op, "dropout");
+    snprintf(name, sizeof name, "%.*s.mask", (int)(own.size < 100 ? own.size : 100), own.size ? own.data : "");
+    if (!memory(p, !xir_value_set_name(made, drops ? xir_str_of(name) : own))) return false;
+    if (drops) return memory(p, !xir_op_add_input(op, made));
+    return memory(p, !xir_value_replace(old, made)) && memory(p, xir_op_erase(op) != XIR_E_MEMORY);
+}
+
+/* The outputs of an op move when it gets more, so all inputs are made at once. If memory runs out, those that are not
+ * connected yet go again. */
 static bool make_inputs(preparing *p, xir_op *input) {
     const size_t had = xir_op_output_count(input), n = had + p->n_inputs;
     const xir_type **types = mem_new(p->alloc, (n + 1) * sizeof *types);
@@ -238,15 +251,8 @@ static bool make_inputs(preparing *p, xir_op *input) {
     for (size_t i = had; i < n; i++) types[i] = xir_value_type(xir_op_output(p->inputs[i - had], 0));
     bool ok = memory(p, !xir_op_set_outputs(input, types, n));
     for (size_t i = had; i < n && ok; i++) {
-        xir_op *op = p->inputs[i - had];
-        xir_value *old = xir_op_output(op, 0), *made = xir_op_output(input, (int64_t)i);
-        char name[160];
-        const bool drops = deepx_calls(op, "dropout");
-        const xir_str own = xir_value_name(old);
-        snprintf(name, sizeof name, "%.*s.mask", (int)(own.size < 100 ? own.size : 100), own.size ? own.data : "");
-        ok = memory(p, !xir_value_set_name(made, drops ? xir_str_of(name) : own) &&
-                       (drops ? !xir_op_add_input(op, made) : !xir_value_replace(old, made)));
-        if (ok && !drops) ok = memory(p, xir_op_erase(op) != XIR_E_MEMORY);
+        ok = connect(p, p->inputs[i - had], xir_op_output(input, (int64_t)i));
+        if (!ok) (void)xir_op_set_outputs(input, types, xir_value_uses(xir_op_output(input, (int64_t)i)) ? i + 1 : i);
     }
     p->changed = true;
     mem_free(p->alloc, (void *)types, (n + 1) * sizeof *types);

@@ -1,5 +1,6 @@
 /* The conversion of each function of DeepX: its tensors, its other parameters by their numbers, and the ops that it
  * becomes. The last input of a call may be what the tensor held that it writes into. */
+#include <xir/deepx.h>
 #include "convert/deepx/deepx.h"
 
 #define ROW(function, in, numbers, cls, hook) \
@@ -77,5 +78,5 @@ const xir_dialect_decl dialect_deepx = {
     XIR_DIALECT_HEAD("deepx::", "DeepX"), .pass = "deepx-to-xir", .rows = rows, .n_rows = COUNT(rows),
     .node = "call", .sources = "line or input", .operators = "list of functions", .is_pure = deepx_is_pure,
     .number = deepx_number_of,
-    .prepare = deepx_prepare, .spelled = deepx_spelled,
+    .prepare = deepx_prepare, .spelled = deepx_spelled, .check_file = xir_deepx_check,
 };

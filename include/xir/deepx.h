@@ -1,0 +1,22 @@
+/* DeepX IR: a check of its programs, for programs that make or examine such networks. docs/deepx.md describes the
+ * files. */
+#ifndef XIR_DEEPX_H
+#define XIR_DEEPX_H
+
+#include <xir/diag.h>
+#include <xir/network.h>
+
+XIR_BEGIN
+
+/* Checks a network of DeepX's calls as the executor would take them, and adds all findings, each with the call's path
+ * ("/ops/3", "/ops/3/input/1"; "/defs/2" for a definition). Each call needs a definition of its name and author whose
+ * parameters have the same number, and categories and precisions that include the call's. The definitions are those of
+ * the network's tag "deepx.defs"; if that has none but blocks, the 64 of the executor. Then tensors: used before a line
+ * makes them or after one deletes them, made twice, never used; and numbers that do not fit into their precision.
+ * Definitions are checked against each other. Returns the status of the first error; XIR_OK for other networks;
+ * XIR_E_MEMORY. The network is only read. */
+XIR_API xir_status xir_deepx_check(const xir_network *net, xir_diags *why);
+
+XIR_END
+
+#endif
