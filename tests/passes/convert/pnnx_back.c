@@ -3,50 +3,7 @@
  * its attributes are the same again, except for classes that PNNX has in terms of others. XIR_PNNX_BACK=1 prints for
  * each class how many cases are converted, how many come back with the same attributes, and the first that do not;
  * XIR_PNNX_STAYS=1 prints each case that is not converted. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <xir/exec.h>
-#include <xir/serialize.h>
-#include "support/exec_case.h"
-
-enum { MOST_CLASSES = 256, MOST_REASON = 300 };
-
-/* ---- classes ---------------------------------------------------------------------------------------------------- */
-
-typedef struct tried { char name[64]; size_t converted, same; char reason[MOST_REASON], other[MOST_REASON]; } tried;
-static tried  classes[MOST_CLASSES];
-static size_t n_classes;
-
-static tried *class_named(xir_str key) {
-    size_t from = key.size, i = 0;
-    while (from > 0 && key.data[from - 1] != ':') from--;
-    const xir_str name = { key.data + from, key.size - from };
-    while (i < n_classes && !xir_str_equal(name, xir_str_of(classes[i].name))) i++;
-    if (i == n_classes) {
-        assert_true(n_classes < MOST_CLASSES && name.size < sizeof classes->name);
-        memcpy(classes[n_classes++].name, name.data, name.size);
-    }
-    return &classes[i];
-}
-
-/* ---- one case --------------------------------------------------------------------------------------------------- */
-
-static const char *first_message(void) {
-    static char text[MOST_REASON];
-    const xir_diag *d = xir_diags_at(why, 0);
-    snprintf(text, sizeof text, "%.*s", d ? (int)(d->message.size < 280 ? d->message.size : 280) : 0, d
-             ? d->message.data : "");
-    return text;
-}
-
-static bool is_whole(const xir_network *net, bool foreign) {
-    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
-        const bool ends = xir_op_is(op, xir_input_class()) || xir_op_is(op, xir_output_class());
-        if (!ends && xir_class_is_opaque(xir_op_class(op)) != foreign) return false;
-    }
-    return true;
-}
+#include "passes/convert/way_back.h"
 
 /* An op of the same class whose attributes are equal, except Params and layouts. */
 static bool has_again(const xir_network *net, const xir_op *was) {
@@ -71,7 +28,7 @@ static void compute(op_case *c, const xir_network *net, xir_array **in, const ch
     xir_diags_clear(why);
     assert_int_equal(xir_network_run(c->net, args, c->n_args, expected, c->n_outputs, NULL, why), XIR_OK);
     const xir_status status = xir_network_run(net, args, c->n_args, out, c->n_outputs, NULL, why);
-    if (status) op_case_fail(c, "results", "%s%s", first_message(), how);
+    if (status) op_case_fail(c, "results", "%s%s", way_first_message(), how);
     for (size_t i = 0; i < c->n_outputs; i++) {
         const bool near = status || (xir_array_compare(out[i], expected[i], 1e-5, 1e-5, &d) == XIR_OK && d.same_shape &&
                                      !d.count);
@@ -92,74 +49,49 @@ static bool is_written(xir_network *net) {
            !xir_network_write_params(net, goes_on, NULL, &options, why);
 }
 
-/* `constants`: all inputs but the first are Params. */
-static void there_and_back(const char *text, const char *file, int line, op_counts *counts, bool constants) {
-    op_case c;
-    xir_array *in[MOST_INPUTS] = { NULL };
-    xir_value *outputs[MOST_OUTPUTS];
-    assert_true(op_case_begin(&c, text, file, line, counts));
-    for (size_t i = 0, n = 0; i < c.n_inputs && !c.bad; i++) {
-        if (!c.is_arg[i]) continue;
-        in[n] = xir_array_from_params(c.given[n], why);
-        if (constants && i) c.inputs[i] = c.given[n];
-        n++;
-    }
-    xir_op *op = c.bad ? NULL : op_case_add(&c);
-    xir_network_clear_status(c.net);
-    if (op) {
-        for (size_t i = 0; i < c.n_outputs; i++) outputs[i] = xir_op_output(op, (int64_t)i);
-        assert_non_null(xir_output(xir_at_end(c.net), (xir_values){ outputs, c.n_outputs }));
-        tried *t = class_named(xir_class_key(xir_op_class(op)));
-        xir_network *net = xir_network_clone(c.net);
-        const char *how = constants ? ", with constants" : "";
+/* In the first column of a class are the cases that are converted, in the second those that come back. */
+static void convert(way_case *w, const char *text, op_counts *counts) {
+    way_class *t = way_class_of(w->op);
+    xir_network *net = xir_network_clone(w->c.net);
+    xir_diags_clear(why);
+    assert_int_equal(xir_pass_run(net, "xir-to-pnnx", NULL, NULL, why), XIR_OK);
+    if (!way_is_whole(net, true)) {
+        if (getenv("XIR_PNNX_STAYS")) printf("%s%s: %s\n", text, w->how, way_first_message());
+        way_reason(t, 0, way_first_message());
+    } else {
+        t->count[0]++;
         xir_diags_clear(why);
-        assert_int_equal(xir_pass_run(net, "xir-to-pnnx", NULL, NULL, why), XIR_OK);
-        if (!is_whole(net, true)) {
-            if (getenv("XIR_PNNX_STAYS")) printf("%s%s: %s\n", text, how, first_message());
-            if (!*t->reason) snprintf(t->reason, sizeof t->reason, "%.220s", first_message());
-        } else {
-            t->converted++;
-            xir_diags_clear(why);
-            if (!is_written(net)) op_case_fail(&c, "files", "%s%s", first_message(), how);
-            xir_diags_clear(why);
-            const xir_status status = xir_pass_run(net, "pnnx-to-xir", "strict", NULL, why);
-            if (status || !is_whole(net, false)) op_case_fail(&c, "ops of XIR", "%s%s", first_message(), how);
-            else compute(&c, net, in, how);
-            if (has_again(net, op)) t->same++;
-            else if (!*t->other) snprintf(t->other, sizeof t->other, "%.220s", text);
-            counts->good++;
-        }
-        xir_network_free(net);
+        if (!is_written(net)) op_case_fail(&w->c, "files", "%s%s", way_first_message(), w->how);
+        xir_diags_clear(why);
+        const xir_status status = xir_pass_run(net, "pnnx-to-xir", "strict", NULL, why);
+        if (status || !way_is_whole(net, false))
+            op_case_fail(&w->c, "ops of XIR", "%s%s", way_first_message(), w->how);
+        else
+            compute(&w->c, net, w->in, w->how);
+        if (has_again(net, w->op)) t->count[1]++;
+        else way_reason(t, 1, text);
+        counts->good++;
     }
-    for (size_t i = 0; i < c.n_args; i++) xir_array_free(in[i]);
-    op_case_end(&c);
+    xir_network_free(net);
 }
 
 static void each(const char *text, const char *file, int line, op_counts *counts) {
-    there_and_back(text, file, line, counts, false);
-    there_and_back(text, file, line, counts, true);
+    for (int constants = 0; constants < 2; constants++) {
+        way_case w;
+        way_case_begin(&w, text, file, line, counts, constants);
+        if (w.op) convert(&w, text, counts);
+        way_case_end(&w);
+    }
 }
 
 static void tables_go_there_and_back(void **state) {
     (void)state;
     op_counts counts = { .out = stderr };
-    char **names = op_tables("exec");
-    for (char **name = names; *name; name++) {
-        op_cases_each(op_table_path("exec", *name), each, &counts);
-        free(*name);
-    }
-    free(names);
-    op_cases_each(XIR_TEST_DATA "/passes/convert/pnnx_back.txt", each, &counts);
-    size_t converted = 0, same = 0;
-    for (size_t i = 0; i < n_classes; i++) {
-        const tried *t = &classes[i];
-        converted += t->converted > 0, same += t->same > 0;
-        if (getenv("XIR_PNNX_BACK"))
-            printf("%-20s %3zu %3zu  %s%s%s\n", t->name, t->converted, t->same, t->reason, *t->other ? " | " : "",
-                   t->other);
-    }
-    printf("%zu classes: %zu are converted, %zu come back\n", n_classes, converted, same);
-    assert_true(converted >= 127 && same >= 117);
+    size_t totals[2];
+    way_each("passes/convert/pnnx_back.txt", each, &counts);
+    way_summary("XIR_PNNX_BACK", totals);
+    printf("%zu classes: %zu are converted, %zu come back\n", way_n_classes, totals[0], totals[1]);
+    assert_true(totals[0] >= 127 && totals[1] >= 117);
     if (counts.failed) fail_msg("%zu cases fail", counts.failed);
 }
 

@@ -1,0 +1,121 @@
+/* The way to a format and back, for each case of the executor's tables (tests/exec) and of a table of the format: the
+ * op of the case is a network of XIR. A test converts it, and compares; here is what such tests share. */
+#ifndef TEST_CONVERT_WAY_BACK_H
+#define TEST_CONVERT_WAY_BACK_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xir/exec.h>
+#include <xir/serialize.h>
+#include "support/exec_case.h"
+
+enum { WAY_CLASSES = 256, WAY_REASON = 300 };
+
+/* ---- findings --------------------------------------------------------------------------------------------------- */
+
+static inline const char *way_first_message(void) {
+    static char text[WAY_REASON];
+    const xir_diag *d = xir_diags_at(why, 0);
+    snprintf(text, sizeof text, "%.*s", d ? (int)(d->message.size < 280 ? d->message.size : 280) : 0, d
+             ? d->message.data : "");
+    return text;
+}
+
+/* Whether all ops are the format's, or (`foreign` false) XIR's. */
+static inline bool way_is_whole(const xir_network *net, bool foreign) {
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        const bool ends = xir_op_is(op, xir_input_class()) || xir_op_is(op, xir_output_class());
+        if (!ends && xir_class_is_opaque(xir_op_class(op)) != foreign) return false;
+    }
+    return true;
+}
+
+/* ---- classes ---------------------------------------------------------------------------------------------------- */
+
+/* What a test counts for a class, in two columns of its own meaning, and the first message or case for each. */
+typedef struct way_class {
+    char   name[64];
+    size_t count[2];
+    char   reason[2][WAY_REASON];
+} way_class;
+
+static way_class way_classes[WAY_CLASSES];
+static size_t    way_n_classes;
+
+static inline way_class *way_class_of(const xir_op *op) {
+    const xir_str key = xir_class_key(xir_op_class(op));
+    size_t from = key.size, i = 0;
+    while (from > 0 && key.data[from - 1] != ':') from--;
+    const xir_str name = { key.data + from, key.size - from };
+    while (i < way_n_classes && !xir_str_equal(name, xir_str_of(way_classes[i].name))) i++;
+    if (i == way_n_classes) {
+        assert_true(way_n_classes < WAY_CLASSES && name.size < sizeof way_classes->name);
+        memcpy(way_classes[way_n_classes++].name, name.data, name.size);
+    }
+    return &way_classes[i];
+}
+
+static inline void way_reason(way_class *t, size_t column, const char *text) {
+    if (!*t->reason[column]) snprintf(t->reason[column], sizeof t->reason[column], "%.220s", text);
+}
+
+/* Prints a line for each class if the environment variable is set; counts the classes that a column has. */
+static inline void way_summary(const char *variable, size_t totals[2]) {
+    totals[0] = totals[1] = 0;
+    for (const way_class *t = way_classes; t < way_classes + way_n_classes; t++) {
+        totals[0] += t->count[0] > 0;
+        totals[1] += t->count[1] > 0;
+        if (getenv(variable))
+            printf("%-20s %3zu %3zu  %s | %s\n", t->name, t->count[0], t->count[1], t->reason[0], t->reason[1]);
+    }
+}
+
+/* ---- cases ------------------------------------------------------------------------------------------------------ */
+
+typedef struct way_case {
+    op_case     c;
+    xir_array  *in[MOST_INPUTS];
+    xir_op     *op;          /* NULL: the case has no network */
+    const char *how;         /* for messages                  */
+} way_case;
+
+/* `constants`: all inputs but the first are Params. */
+static inline void way_case_begin(way_case *w, const char *text, const char *file, int line, op_counts *counts,
+                                  bool constants) {
+    op_case *c = &w->c;
+    xir_value *outputs[MOST_OUTPUTS];
+    memset((void *)w->in, 0, sizeof w->in);
+    w->how = constants ? ", with constants" : "";
+    assert_true(op_case_begin(c, text, file, line, counts));
+    for (size_t i = 0, n = 0; i < c->n_inputs && !c->bad; i++) {
+        if (!c->is_arg[i]) continue;
+        w->in[n] = xir_array_from_params(c->given[n], why);
+        if (constants && i) c->inputs[i] = c->given[n];
+        n++;
+    }
+    w->op = c->bad ? NULL : op_case_add(c);
+    xir_network_clear_status(c->net);
+    for (size_t i = 0; w->op && i < c->n_outputs; i++) outputs[i] = xir_op_output(w->op, (int64_t)i);
+    if (w->op) assert_non_null(xir_output(xir_at_end(c->net), (xir_values){ outputs, c->n_outputs }));
+}
+
+static inline void way_case_end(way_case *w) {
+    for (size_t i = 0; i < w->c.n_args; i++) xir_array_free(w->in[i]);
+    op_case_end(&w->c);
+}
+
+/* Calls `each` for every case of the executor's tables, and of the table at this path under tests/. */
+static inline void way_each(const char *own, void (*each)(const char *, const char *, int, op_counts *),
+                            op_counts *counts) {
+    char **names = op_tables("exec"), path[300];
+    for (char **name = names; *name; name++) {
+        op_cases_each(op_table_path("exec", *name), each, counts);
+        free(*name);
+    }
+    free(names);
+    snprintf(path, sizeof path, XIR_TEST_DATA "/%s", own);
+    op_cases_each(path, each, counts);
+}
+
+#endif
