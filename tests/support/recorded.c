@@ -2,24 +2,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include <xir/exec.h>
+#include "zip/zip.h"
 #include "support/listed.h"
 #include "support/recorded.h"
 #include "support/skips.h"
 
 /* ---- archives --------------------------------------------------------------------------------------------------- */
 
-static size_t number16(const unsigned char *p) { return p[0] | (size_t)p[1] << 8; }
-static size_t number32(const unsigned char *p) { return number16(p) | number16(p + 2) << 16; }
-
-static unsigned char *read_whole(const char *path, size_t *size) {
+static blob *read_whole(const char *path) {
     FILE *f = fopen(path, "rb");
     if (!f) fail_msg("%s cannot be opened", path);
     assert_int_equal(fseek(f, 0, SEEK_END), 0);
-    *size = (size_t)ftell(f);
+    const size_t size = (size_t)ftell(f);
     rewind(f);
-    unsigned char *bytes = malloc(*size + 1);
+    blob *bytes = blob_new(&memory_default, size);
     assert_non_null(bytes);
-    assert_int_equal(fread(bytes, 1, *size, f), *size);
+    assert_int_equal(fread((void *)(uintptr_t)bytes->bytes, 1, size, f), size);
     fclose(f);
     return bytes;
 }
@@ -34,17 +32,19 @@ static void add_array(recorded *set, xir_str member, const unsigned char *data, 
 }
 
 void recorded_read(recorded *set, const char *path) {
-    size_t size = 0;
-    unsigned char *bytes = read_whole(path, &size);
+    enum { MOST_BYTES = 1 << 28 };
+    blob *bytes = read_whole(path);
+    zip_archive z;
     *set = (recorded){ 0 };
-    for (size_t at = 0; at + 30 <= size && memcmp(bytes + at, "PK\3\4", 4) == 0;) {
-        const size_t n = number32(bytes + at + 22), name = number16(bytes + at + 26), extra = number16(bytes + at + 28);
-        const unsigned char *data = bytes + at + 30 + name + extra;
-        assert_true(at + 30 + name + extra + n <= size);
-        add_array(set, (xir_str){ (const char *)bytes + at + 30, name }, data, n);
-        at += 30 + name + extra + n;
+    DOES(zip_open(&z, &memory_default, bytes, xir_str_of(path), why));
+    for (size_t i = 0; i < z.n; i++) {
+        blob *data = zip_take(&z, &z.members[i], true, MOST_BYTES);
+        assert_non_null(data);
+        add_array(set, z.members[i].name, data->bytes, data->size);
+        blob_release(data);
     }
-    free(bytes);
+    zip_close(&z);
+    blob_release(bytes);
     if (!set->n) fail_msg("%s has no arrays", path);
 }
 

@@ -1,5 +1,5 @@
 /* Networks with recorded inputs and outputs: a folder of the corpus with a table index.tsv, a line for each network,
- * and an archive of arrays for each (NumPy's .npz, its members stored). Networks that are known to differ are listed
+ * and an archive of arrays for each (NumPy's .npz). Networks that are known to differ are listed
  * with the reason (support/listed.h); one that is listed but passes is an error too. */
 #ifndef SUPPORT_RECORDED_H
 #define SUPPORT_RECORDED_H

@@ -62,6 +62,18 @@ xir_value *make_lrn(xir_node *at, xir_value *x, int64_t size, int64_t before, do
     return xir_node_quotient(at, x, power);
 }
 
+/* Sign(x) * (whole + (part >= 0.5)), since |x| + 0.5 may round up. */
+xir_value *make_rounded(xir_node *at, xir_value *x) {
+    if (!x) return NULL;
+    const xir_type *element = v_element(x);
+    xir_value *size = xir_node_unary(at, "Abs", x), *whole = xir_node_unary(at, "Floor", size);
+    xir_value *part = xir_node_sum(at, size, whole, 1, -1);
+    xir_value *up = xir_node_make(at, "GreaterEqual", INS(part, xir_node_scalar(at, element, 0.5)), NO_SETS);
+    if (!up) return NULL;
+    whole = xir_node_sum(at, whole, xir_node_cast(at, up, element), 1, 1);
+    return xir_node_product(at, xir_node_unary(at, "Sign", x), whole);
+}
+
 xir_value *make_grid_sample(xir_node *at, xir_value *x, xir_value *grid, const char *word, xir_str padding,
                             bool corners) {
     if (xir_node_failed(at) || !x || !grid) return NULL;

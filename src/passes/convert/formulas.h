@@ -17,6 +17,8 @@ xir_value *make_prelu(xir_node *at, xir_value *x, xir_value *slope, bool channel
 /* x / (k + alpha * mean)^beta: the mean of the squares over `size` neighbouring channels, dim 1, of which `before` come
  * before the own one. All dims but the first are known, and there are at least 3. */
 xir_value *make_lrn(xir_node *at, xir_value *x, int64_t size, int64_t before, double alpha, double beta, double k);
+/* The nearest integer, halves away from zero. */
+xir_value *make_rounded(xir_node *at, xir_value *x);
 /* Images, whose channels come second, at the places of a grid. `word`: LINEAR, NEAREST or CUBIC; `padding`: zeros,
  * border or reflection. */
 xir_value *make_grid_sample(xir_node *at, xir_value *x, xir_value *grid, const char *word, xir_str padding,

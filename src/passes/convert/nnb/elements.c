@@ -98,7 +98,7 @@ bool nnb_sign(xir_node *at) {
     return xir_node_becomes(at, "Where", INS(xir_node_scalar(at, element, alpha), sign, zero), NO_SETS);
 }
 
-bool nnb_round(xir_node *at) { return xir_node_result(at, 0, nnb_rounded(at, xir_node_input(at, 0))); }
+bool nnb_round(xir_node *at) { return xir_node_result(at, 0, make_rounded(at, xir_node_input(at, 0))); }
 
 bool nnb_atan2(xir_node *at) {
     return xir_node_result(at, 0, make_atan2(at, xir_node_input(at, 0), xir_node_input(at, 1)));
@@ -221,7 +221,7 @@ bool nnb_fixed_quantize(xir_node *at) {
     if (n < 1 || n > 32) return nnb_out_of_range(at, "n", n);
     if (!(delta > 0) || isinf(delta)) return xir_node_unsupported(at, "a step of %g", delta);
     const double most = (ldexp(1, (int)n - sign) - 1) * delta;
-    xir_value *y = nnb_rounded(at, x ? xir_node_make(at, "DivideScalar", INS(x), SETS(REAL("divisor", delta))) : NULL);
+    xir_value *y = make_rounded(at, x ? xir_node_make(at, "DivideScalar", INS(x), SETS(REAL("divisor", delta))) : NULL);
     return xir_node_becomes(at, "ClampScalar", INS(xir_node_scaled(at, y, delta)),
                             SETS(REAL("min", sign ? -most : 0), REAL("max", most)));
 }
@@ -235,7 +235,7 @@ bool nnb_quantize_linear(xir_node *at) {
     if (type != INT8 && type != UINT8) return xir_node_unsupported(at, "elements of the type %lld", (long long)type);
     const double narrow = xir_node_bool(at, "narrow_range", false), least = type == INT8 ? -128 : 0;
     xir_value *y = xir_node_quotient(at, x, scale);
-    y = xir_node_is(at, "round_mode", "HALF_TO_EVEN") ? xir_node_unary(at, "Round", y) : nnb_rounded(at, y);
+    y = xir_node_is(at, "round_mode", "HALF_TO_EVEN") ? xir_node_unary(at, "Round", y) : make_rounded(at, y);
     return xir_node_becomes(at, "ClampScalar", INS(xir_node_sum(at, y, zero, 1, 1)),
                             SETS(REAL("min", least + narrow), REAL("max", least + 255)));
 }

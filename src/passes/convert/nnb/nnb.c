@@ -109,17 +109,6 @@ xir_value *nnb_number(xir_node *at, xir_value *truth, const xir_type *element) {
     return truth ? xir_node_cast(at, truth, element) : NULL;
 }
 
-/* Sign(x) * (whole + (part >= 0.5)), since |x| + 0.5 may round up. */
-xir_value *nnb_rounded(xir_node *at, xir_value *x) {
-    if (!x) return NULL;
-    const xir_type *element = v_element(x);
-    xir_value *size = xir_node_unary(at, "Abs", x), *whole = xir_node_unary(at, "Floor", size);
-    xir_value *part = xir_node_sum(at, size, whole, 1, -1);
-    xir_value *up = xir_node_make(at, "GreaterEqual", INS(part, xir_node_scalar(at, element, 0.5)), NO_SETS);
-    whole = xir_node_sum(at, whole, nnb_number(at, up, element), 1, 1);
-    return xir_node_product(at, xir_node_unary(at, "Sign", x), whole);
-}
-
 xir_value *nnb_index(xir_node *at, xir_value *x) {
     return x ? xir_node_cast(at, x, xir_type_sint(xir_node_context(at), 64)) : NULL;
 }

@@ -29,8 +29,6 @@ bool nnb_list(xir_node *at, const char *name, size_t n, int64_t least, int64_t o
 /* Truth of numbers: not 0; and back, as 0 and 1. */
 xir_value *nnb_truth(xir_node *at, xir_value *x);
 xir_value *nnb_number(xir_node *at, xir_value *truth, const xir_type *element);
-/* The nearest integer, halves away from zero. */
-xir_value *nnb_rounded(xir_node *at, xir_value *x);
 /* Indices, which files have as floats, as 64-bit integers. */
 xir_value *nnb_index(xir_node *at, xir_value *x);
 /* x in all dims from axis `from` on as one. */

@@ -1,0 +1,67 @@
+/* Shared by TensorStack's rows: their hooks, and operations that several hooks use. An operator computes what TenniS
+ * computes; docs/tsm.md lists where that is not what its name says. */
+#ifndef PASSES_CONVERT_TSM_H
+#define PASSES_CONVERT_TSM_H
+
+#include "convert/parts.h"
+
+enum {
+    TSM_MOST_LISTED = 1 << 22,   /* elements of a constant that a hook writes */
+    TSM_MOST_DIM = INT32_MAX,    /* numbers of a file have 32 bits            */
+};
+
+/* fields.c: the dialect's own: packed tensors become several values, and inputs get their types. */
+xir_status tsm_prepare(xir_network *net, bool *changed);
+
+/* Adds a finding about a number in a parameter that the operator does not take. Returns false. */
+bool tsm_out_of_range(xir_node *at, const char *name, int64_t found);
+/* The axis in a parameter, counted from the start. */
+bool tsm_axis(xir_node *at, const char *name, int64_t otherwise, size_t rank, int64_t *out);
+/* An integer in a parameter, from `least` to `most`. */
+bool tsm_int(xir_node *at, const char *name, int64_t otherwise, int64_t least, int64_t most, int64_t *out);
+/* A list of n integers, none below `least`; n is SIZE_MAX for a list of any length. One number is a list of one. False
+ * if the parameter is missing, or after a finding. */
+bool tsm_list(xir_node *at, const char *name, size_t n, int64_t least, xir_ints *out);
+/* Integers of 32 bits in an input that is a constant. */
+bool tsm_constant(xir_node *at, size_t i, size_t n, xir_ints *out);
+/* Whether a value has `rank` dims; a finding about the input otherwise. */
+bool tsm_has_rank(xir_node *at, size_t i, const xir_value *v, size_t rank);
+
+/* The element type of a number in `#dtype`; NULL: XIR does not have it. */
+const xir_type *tsm_element(xir_context *ctx, int64_t dtype);
+/* The type that two values are converted to before an operation on both; NULL after a failure. */
+const xir_type *tsm_common(xir_node *at, const xir_value *a, const xir_value *b);
+/* The value converted as C converts numbers. */
+xir_value *tsm_cast(xir_node *at, xir_value *x, const xir_type *element);
+/* Indices as 64-bit integers; values as the 32-bit integers that results have. */
+xir_value *tsm_index(xir_node *at, xir_value *x);
+xir_value *tsm_int32(xir_node *at, xir_value *x);
+/* One number for each index of an axis of x, in dims that broadcast with those of x. */
+xir_value *tsm_along(xir_node *at, xir_value *v, const xir_value *x, size_t axis);
+/* x in two dims: those before axis `from`, and the others. */
+xir_value *tsm_flattened(xir_node *at, xir_value *x, size_t from);
+/* x with cells before and after each dim: `pairs` has their numbers; negative ones cut. x itself if all are 0. */
+xir_value *tsm_padded(xir_node *at, xir_value *x, const xir_ints *pairs, double value);
+
+#define TSM_HOOKS(HOOK)                                                                                                \
+    HOOK(field) HOOK(cast_to) HOOK(to_float) HOOK(shape) HOOK(dims)                                            \
+    HOOK(binary) HOOK(equal) HOOK(where) HOOK(function) HOOK(rsqrt) HOOK(square) HOOK(pow) HOOK(relu_max)              \
+    HOOK(prelu) HOOK(quantize)                                                                                         \
+    HOOK(add_bias) HOOK(batch_norm) HOOK(l2_norm) HOOK(norm_image) HOOK(softmax) HOOK(reduce) HOOK(max) HOOK(argmax)   \
+    HOOK(topk)                                                                                                         \
+    HOOK(gemm) HOOK(inner_prod) HOOK(matmul) HOOK(lstm)                                                                \
+    HOOK(conv2d) HOOK(conv2d_quantized) HOOK(conv2d_winograd) HOOK(winograd_kernel) HOOK(pooling2d)                    \
+    HOOK(global_pooling2d) HOOK(onnx_padding) HOOK(dragon_padding) HOOK(mx_padding) HOOK(tf_padding)                   \
+    HOOK(reshape) HOOK(flatten) HOOK(flatten2d) HOOK(squeeze) HOOK(unsqueeze) HOOK(expand) HOOK(transpose)             \
+    HOOK(dimshuffle) HOOK(broadcast) HOOK(tile) HOOK(concat) HOOK(stack) HOOK(chunk) HOOK(split)                       \
+    HOOK(slice) HOOK(slice_v3) HOOK(strided_slice) HOOK(gather) HOOK(gather_nd) HOOK(gather_elements)                  \
+    HOOK(scatter_nd) HOOK(pad) HOOK(divided) HOOK(limit) HOOK(crop_nd) HOOK(crop_to) HOOK(batch_to_space)              \
+    HOOK(space_to_batch) HOOK(constant_of_shape) HOOK(range)                                                           \
+    HOOK(resize2d) HOOK(resize_nearest) HOOK(sample2d) HOOK(sample2d_v2) HOOK(sample2d_like) HOOK(affine_sample2d)     \
+    HOOK(force_color) HOOK(force_gray) HOOK(center_crop) HOOK(letterbox) HOOK(scale_resize)                            \
+    HOOK(non_max_suppression) HOOK(prior_box) HOOK(yolo) HOOK(roi_align) HOOK(shape_index_patch)
+#define HOOK(name) xir_convert_fn tsm_##name;
+TSM_HOOKS(HOOK)
+#undef HOOK
+
+#endif
