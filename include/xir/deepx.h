@@ -1,5 +1,5 @@
-/* DeepX IR: a check of its programs, for programs that make or examine such networks. docs/deepx.md describes the
- * files. */
+/* DeepX IR: a check of its programs, and what the executor's own parser makes of their lines, for programs that make or
+ * examine such texts. docs/deepx.md describes the files. */
 #ifndef XIR_DEEPX_H
 #define XIR_DEEPX_H
 
@@ -16,6 +16,12 @@ XIR_BEGIN
  * Definitions are checked against each other. Returns the status of the first error; XIR_OK for other networks;
  * XIR_E_MEMORY. The network is only read. */
 XIR_API xir_status xir_deepx_check(const xir_network *net, xir_diags *why);
+
+/* Writes what the executor's own parser makes of a line, quirk by quirk, as text: the line after "IR ", then either
+ * "  ERROR " and its message, or the name, the numbers of parameters, id, author, time and repetitions; each slot with
+ * its type, the bits of it and its text; and the line as that parser prints it ("  canon "). Each of these ends with a
+ * line end. Writes at most `room` bytes, always terminated, and returns the length of the whole text. */
+XIR_API size_t xir_deepx_upstream(xir_str line, char *out, size_t room);
 
 XIR_END
 

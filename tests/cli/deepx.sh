@@ -31,6 +31,11 @@ err "bad.ir:5:4: 'add@' is the spelling of February 2025"
 printf 'load(var<string>:/tmp//a.b)->()\n' >odd.ir
 run 0 convert odd.ir odd2.ir; err "odd.ir:1:22: warning: the executor ends the line at this '//'"; same odd.ir odd2.ir
 
+# What the executor's own parser makes of each line.
+run 0 show odd.ir --as-upstream=head; quiet; out "ERROR Invalid IR format: missing arrow"
+run 0 show net.ir --as-upstream head; quiet; out "arg0 type=tensor<float32> raw=0x20004 text=[x]"
+run 2 show net.ir --as-upstream now; err "expected head, found 'now'"
+
 # A program is converted and run; what it prints is a result. Definitions alone, and a program that returns nothing, are
 # valid.
 cat >run.ir <<'END'
@@ -53,6 +58,9 @@ printf 'newtensor(vector<int32>:[2])->(tensor<int32>:a)\ndeltensor()->(tensor<in
 run 0 check none.ir; run 0 opt none.ir none.fb
 
 if [ -n "${XIR_CORPUS:-}" ]; then
+    for f in edge seed; do
+        run 0 show "$XIR_CORPUS/deepx/$f.ir" --as-upstream=head; same out "$XIR_CORPUS/deepx/$f.head.txt"
+    done
     run 0 check "$XIR_CORPUS/deepx/funcdef_ompsimd.ir"
     for f in "$XIR_CORPUS"/deepx/trace_*.ir "$XIR_CORPUS"/deepx/values/*.ir "$XIR_CORPUS"/deepx/seed.ir; do
         run 0 check "$f"

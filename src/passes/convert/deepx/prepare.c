@@ -234,14 +234,21 @@ static bool connect(preparing *p, xir_op *op, xir_value *made) {
     const bool drops = deepx_calls(op, "dropout");
     snprintf(name, sizeof name, "%.*s.mask", (int)(own.size < 100 ? own.size : 100), own.size ? own.data : "");
     if (!memory(p, !xir_value_set_name(made, drops ? xir_str_of(name) : own))) return false;
-    if (drops) return memory(p, !xir_op_add_input(op, made));
-    return memory(p, !xir_value_replace(old, made)) && memory(p, xir_op_erase(op) != XIR_E_MEMORY);
+    if (memory(p, drops ? !xir_op_add_input(op, made) : !xir_value_replace(old, made)))
+        return drops || memory(p, xir_op_erase(op) != XIR_E_MEMORY);
+    (void)xir_value_set_name(made, XIR_STR(""));
+    return false;
 }
 
 /* The outputs of an op move when it gets more, so all inputs are made at once. If memory runs out, those that are not
- * connected yet go again. */
+ * connected yet have no name: the next attempt takes them. */
 static bool make_inputs(preparing *p, xir_op *input) {
-    const size_t had = xir_op_output_count(input), n = had + p->n_inputs;
+    size_t had = xir_op_output_count(input);
+    for (const xir_value *v; had; had--) {
+        v = xir_op_output(input, (int64_t)had - 1);
+        if (xir_value_uses(v) || xir_value_name(v).size) break;
+    }
+    const size_t n = had + p->n_inputs;
     const xir_type **types = mem_new(p->alloc, (n + 1) * sizeof *types);
     if (!p->n_inputs || !memory(p, types)) {
         mem_free(p->alloc, (void *)types, (n + 1) * sizeof *types);
@@ -250,10 +257,7 @@ static bool make_inputs(preparing *p, xir_op *input) {
     for (size_t i = 0; i < had; i++) types[i] = xir_value_type(xir_op_output(input, (int64_t)i));
     for (size_t i = had; i < n; i++) types[i] = xir_value_type(xir_op_output(p->inputs[i - had], 0));
     bool ok = memory(p, !xir_op_set_outputs(input, types, n));
-    for (size_t i = had; i < n && ok; i++) {
-        ok = connect(p, p->inputs[i - had], xir_op_output(input, (int64_t)i));
-        if (!ok) (void)xir_op_set_outputs(input, types, xir_value_uses(xir_op_output(input, (int64_t)i)) ? i + 1 : i);
-    }
+    for (size_t i = had; i < n && ok; i++) ok = connect(p, p->inputs[i - had], xir_op_output(input, (int64_t)i));
     p->changed = true;
     mem_free(p->alloc, (void *)types, (n + 1) * sizeof *types);
     return ok;
