@@ -20,6 +20,23 @@ cp net.tsm net; run 0 info net; out "format      tsm"   # by its content
 comes_back net.tsm
 run 0 info --no-params net.tsm; quiet
 
+# It is converted, run, and written as other formats. A trained network of ONNX becomes TSM, and computes the same.
+run 0 run net.tsm --seed 1; out "y  @fp(32) ** [1,4]"
+run 0 opt net.tsm net.json; run 0 info net.json; out "icraft::xir::ReLU"
+run 0 opt "$SRC/tests/cli/data/net.csta" csta.fb; run 0 info csta.fb; out "icraft::xir::ReLU"
+digits=$SRC/examples/models
+mkdir all; cp "$digits/digits_logits.npy" all/logits.npy
+run 0 opt "$digits/digits.onnx" d.tsm; run 0 check d.tsm; out "no fault found"
+run 0 opt d.tsm d.pnnx.param; run 0 opt d.pnnx.param e.tsm
+for net in d.tsm d.pnnx.param e.tsm; do
+    run 0 run "$net" --each --input "$digits/digits_inputs.npy" --output got
+    [ -f got/logits.npy ] || mv got/*.npy got/logits.npy
+    run 0 run "$digits/digits.onnx" --each --input "$digits/digits_inputs.npy" --compare got --tolerance 1e-4
+    rm -r got
+done
+run 0 run d.tsm --each --input "$digits/digits_inputs.npy" --compare all
+out "logits  @fp(32) ** [64,10]  largest difference"
+
 # A network of XIR's own operations is not one of TensorStack's.
 run 3 convert "$SRC/tests/cli/data/small.json" no.tsm; err "convert the network to them first"; gone no.tsm
 

@@ -103,10 +103,16 @@ static bool is_described(const xir_any *v) {
                                       v->as.list.items[0].kind == XIR_ANY_MAP);
 }
 
+/* An input that had no type when it was read may have got one since. */
+static bool is_declared(const tsm_out_node *n, xir_str name) {
+    return n->value->type && !xir_value_is_params(n->value) && (tsm_is(name, "#shape") || tsm_is(name, "#dtype"));
+}
+
 static bool add_more(tsm_writer *w, const tsm_out_node *n, items *to) {
     const xir_any *more = tsm_kept(n, "more", XIR_ANY_MAP);
     for (size_t i = 0; more && i < more->as.map.size; i++) {
         const xir_entry *e = &more->as.map.entries[i];
+        if (is_declared(n, e->key)) continue;
         if (!add_item(w, to, e->key, e->value)) return false;
         if (is_described(&e->value)) to->v[to->n - 1].described = &e->value;
     }

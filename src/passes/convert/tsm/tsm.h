@@ -12,6 +12,8 @@ enum {
 
 /* fields.c: the dialect's own: packed tensors become several values, and inputs get their types. */
 xir_status tsm_prepare(xir_network *net, bool *changed);
+/* After the way back: nodes are named as their results are. */
+xir_status tsm_finish(xir_network *net, bool *changed);
 
 /* Adds a finding about a number in a parameter that the operator does not take. Returns false. */
 bool tsm_out_of_range(xir_node *at, const char *name, int64_t found);
@@ -43,6 +45,22 @@ xir_value *tsm_flattened(xir_node *at, xir_value *x, size_t from);
 /* x with cells before and after each dim: `pairs` has their numbers; negative ones cut. x itself if all are 0. */
 xir_value *tsm_padded(xir_node *at, xir_value *x, const xir_ints *pairs, double value);
 
+/* back.c: an operator of a key, with a type of its own; NULL after a failure. */
+xir_value      *tsm_part(xir_node *at, const char *key, xir_values inputs, xir_sets sets, const xir_type *type);
+/* The type of a result; a type with other elements. */
+const xir_type *tsm_type(const xir_node *at, size_t i);
+const xir_type *tsm_typed_as(xir_node *at, const xir_type *type, const xir_type *element);
+/* The first result is an operator's; the results are fields of a packed tensor. */
+bool            tsm_gives(xir_node *at, const char *key, xir_values inputs, xir_sets sets);
+bool            tsm_give_fields(xir_node *at, const char *key, xir_values inputs, xir_sets sets);
+/* Integers as a constant of 32 bits; dims NULL: one dim. Whether all dims fit into 32 bits; else the node stays. */
+xir_value      *tsm_list_of(xir_node *at, const xir_ints *v, const xir_ints *dims);
+bool            tsm_short_dims(xir_node *at, const xir_value *x);
+/* The number of an element type; 0: TensorStack does not have it. */
+int64_t         tsm_dtype(xir_node *at, const xir_type *element);
+/* Whether the op is of XIR's class. */
+bool            tsm_is_class(const xir_node *at, const char *name);
+
 #define TSM_HOOKS(HOOK)                                                                                                \
     HOOK(field) HOOK(cast_to) HOOK(to_float) HOOK(shape) HOOK(dims)                                            \
     HOOK(binary) HOOK(equal) HOOK(where) HOOK(function) HOOK(rsqrt) HOOK(square) HOOK(pow) HOOK(relu_max)              \
@@ -60,8 +78,17 @@ xir_value *tsm_padded(xir_node *at, xir_value *x, const xir_ints *pairs, double 
     HOOK(resize2d) HOOK(resize_nearest) HOOK(sample2d) HOOK(sample2d_v2) HOOK(sample2d_like) HOOK(affine_sample2d)     \
     HOOK(force_color) HOOK(force_gray) HOOK(center_crop) HOOK(letterbox) HOOK(scale_resize)                            \
     HOOK(non_max_suppression) HOOK(prior_box) HOOK(yolo) HOOK(roi_align) HOOK(shape_index_patch)
+#define TSM_BACK_HOOKS(HOOK)                                                                                           \
+    HOOK(sum) HOOK(product) HOOK(div) HOOK(mod) HOOK(equal) HOOK(where) HOOK(pow) HOOK(softplus) HOOK(clamp)           \
+    HOOK(cast) HOOK(prelu) HOOK(matmul) HOOK(lstm) HOOK(conv) HOOK(conv_transpose) HOOK(pool) HOOK(batch_norm)         \
+    HOOK(upsample) HOOK(reduce) HOOK(extreme) HOOK(softmax) HOOK(normalize) HOOK(top_k) HOOK(reshape)                  \
+    HOOK(transpose) HOOK(expand) HOOK(tile) HOOK(join) HOOK(split) HOOK(slice) HOOK(pad) HOOK(gather_nd)               \
+    HOOK(shape)
 #define HOOK(name) xir_convert_fn tsm_##name;
 TSM_HOOKS(HOOK)
+#undef HOOK
+#define HOOK(name) xir_convert_fn tsm_back_##name;
+TSM_BACK_HOOKS(HOOK)
 #undef HOOK
 
 #endif
