@@ -212,10 +212,10 @@ static bool node_run_candidate(xir_node *at) {
     return back ? back(at) : row_run_back(at);
 }
 
-/* No format has XIR's quantised elements. */
-static bool is_quantised(const xir_value *v) {
+/* No format computes with XIR's quantised elements. A Cast only changes the type, and its row knows which ones. */
+static bool is_quantised(const xir_node *at, const xir_value *v) {
     const xir_type *element = v ? xir_type_element(xir_value_type(v)) : NULL;
-    return element && xir_type_is_quantized(element);
+    return element && xir_type_is_quantized(element) && !xir_op_is(at->op, xir_cast_class());
 }
 
 /* Nor elements that are only padding. */
@@ -227,12 +227,12 @@ static bool is_distributed(const xir_value *v) {
 static bool is_plain(xir_node *at) {
     for (size_t i = 0; i < xir_op_input_count(at->op); i++) {
         const xir_value *v = xir_op_input(at->op, (int64_t)i);
-        if (is_quantised(v)) return xir_node_unsupported(at, "quantised elements");
+        if (is_quantised(at, v)) return xir_node_unsupported(at, "quantised elements");
         if (is_distributed(v)) return xir_node_unsupported(at, "elements that are padding");
     }
     for (size_t i = 0; i < xir_op_output_count(at->op); i++) {
         const xir_value *v = xir_op_output(at->op, (int64_t)i);
-        if (is_quantised(v)) return xir_node_unsupported(at, "quantised elements");
+        if (is_quantised(at, v)) return xir_node_unsupported(at, "quantised elements");
         if (is_distributed(v)) return xir_node_unsupported(at, "elements that are padding");
         if (!xir_type_as_tensor(xir_value_type(v))) return xir_node_unsupported(at, "output %zu has no tensor type", i);
     }

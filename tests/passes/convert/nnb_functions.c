@@ -1,9 +1,12 @@
 /* Functions of NNB compute what the same operators of ONNX compute, or several of them, with the same weights and
  * inputs: every function with a row, with all arguments varied, older numbers too. The stored shapes are those that
- * the functions give. */
+ * the functions give. What they become in XIR goes back to NNB, as all functions that an exporter writes, and still
+ * computes the same. */
 #include <xir/convert.h>
 #include <xir/nnb.h>
+#include <xir/serialize.h>
 #include "passes/convert/nnb_text.h"
+#include "support/kept.h"
 
 typedef struct pair { const char *variables, *functions, *weights, *nodes; } pair;
 
@@ -375,6 +378,60 @@ static void functions_compute_what_onnx_computes(void **state) {
     assert_int_equal(wrong, 0);
 }
 
+/* The network as a file has it, without fault; NULL if it is refused or has one. */
+static xir_network *written_and_read(xir_network *net) {
+    const xir_save_options options = XIR_INIT(xir_save_options, .format = "nnb");
+    buffer file;
+    xir_network *again = NULL;
+    buffer_init(&file, &memory_default);
+    if (!xir_network_write(net, keep, &file, &options, why))
+        again = xir_network_read(ctx, file.data, file.size, XIR_STR("x.nnb"), NULL, why);
+    buffer_free(&file);
+    if (again && !xir_nnb_check(again, why)) return again;
+    xir_network_free(again);
+    return NULL;
+}
+
+/* Whether a converted network goes back to NNB, and computes the same after it: it keeps its inputs in order. */
+static bool comes_back(const pair *p) {
+    static char text[8000];
+    char inputs[1000], outputs[1000];
+    xir_array *in[NNB_MOST_ENDS] = { NULL }, *x[NNB_MOST_ENDS] = { NULL }, *y[NNB_MOST_ENDS] = { NULL };
+    const nnb_words words = nnb_text(text, p->variables, p->functions, inputs, outputs);
+    xir_network *net = nnb_net(text, &words), *again = NULL;
+    assert_true(converts(net));
+    xir_network *back = xir_network_clone(net);
+    bool all = !xir_pass_run(back, "xir-to-nnb", "runtime=false,strict", NULL, why);
+    if (all) again = written_and_read(back);
+    all = again && !xir_pass_run(again, "nnb-to-xir", "strict", NULL, why);
+    const size_t n_in = nnb_inputs(net, &words, in), n = xir_op_input_count(xir_network_output_op(net));
+    assert_int_equal(xir_network_run(net, (const xir_array *const *)in, n_in, x, n, NULL, why), XIR_OK);
+    all = all && !xir_network_run(again, (const xir_array *const *)in, n_in, y, n, NULL, why);
+    for (size_t k = 0; k < n && all; k++) {
+        all = agree(y[k], x[k]);
+        if (!all) print_error("output %zu: %.9g, was %.9g, …\n", k, xir_array_real(y[k], 0), xir_array_real(x[k], 0));
+    }
+    if (!all) xir_diags_print(why, stderr);
+    xir_diags_clear(why);
+    for (size_t k = 0; k < NNB_MOST_ENDS; k++) xir_array_free(in[k]), xir_array_free(x[k]), xir_array_free(y[k]);
+    xir_network_free(net);
+    xir_network_free(back);
+    xir_network_free(again);
+    return all;
+}
+
+static void functions_come_back(void **state) {
+    (void)state;
+    size_t wrong = 0;
+    const char *only = getenv("XIR_NNB_ONLY");
+    for (size_t i = 0; i < COUNT(pairs); i++) {
+        if ((only && atoi(only) != (int)i) || comes_back(&pairs[i])) continue;
+        print_error("%zu: %s: %s\n", i, pairs[i].variables, pairs[i].functions);
+        wrong++;
+    }
+    assert_int_equal(wrong, 0);
+}
+
 /* Whether a pair has a number of the function. */
 static bool is_tried(const char *name) {
     for (size_t i = 0; i < COUNT(pairs); i++) {
@@ -405,6 +462,7 @@ static void every_row_is_tried(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_compute_what_onnx_computes),
+        cmocka_unit_test(functions_come_back),
         cmocka_unit_test(every_row_is_tried),
     };
     return RUN_GROUP(tests);

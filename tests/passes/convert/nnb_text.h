@@ -83,13 +83,12 @@ static inline xir_network *nnb_net(const char *text, const nnb_words *words) {
     return net;
 }
 
-/* Computes a network with the numbers of its inputs' names; what it gives is in out. Returns the number of results. */
-static inline size_t nnb_run(const xir_network *net, const nnb_words *words, xir_array **out) {
-    xir_array *in[NNB_MOST_ENDS] = { NULL };
+/* The inputs of a network, with the numbers of their names, in `in`. Returns how many there are. */
+static inline size_t nnb_inputs(const xir_network *net, const nnb_words *words, xir_array **in) {
     const xir_op *first = xir_network_input_op(net);
-    const size_t n_in = xir_op_output_count(first), n_out = xir_op_input_count(xir_network_output_op(net));
-    assert_true(n_in <= NNB_MOST_ENDS && n_out <= NNB_MOST_ENDS);
-    for (size_t i = 0; i < n_in; i++) {
+    const size_t n = xir_op_output_count(first);
+    assert_true(n <= NNB_MOST_ENDS);
+    for (size_t i = 0; i < n; i++) {
         const xir_value *v = xir_op_output(first, (int64_t)i);
         char name[16];
         snprintf(name, sizeof name, "%.*s", (int)xir_value_name(v).size, xir_value_name(v).data);
@@ -99,6 +98,14 @@ static inline size_t nnb_run(const xir_network *net, const nnb_words *words, xir
         for (size_t k = 0; k < xir_array_count(in[i]); k++)
             data[k] = (float)nnb_number(words->kind[atoi(name + 1)], name, k);
     }
+    return n;
+}
+
+/* Computes a network with these inputs; what it gives is in out. Returns the number of results. */
+static inline size_t nnb_run(const xir_network *net, const nnb_words *words, xir_array **out) {
+    xir_array *in[NNB_MOST_ENDS] = { NULL };
+    const size_t n_in = nnb_inputs(net, words, in), n_out = xir_op_input_count(xir_network_output_op(net));
+    assert_true(n_out <= NNB_MOST_ENDS);
     xir_diags_clear(why);
     const xir_status status = xir_network_run(net, (const xir_array *const *)in, n_in, out, n_out, NULL, why);
     if (status) xir_diags_print(why, stderr);

@@ -249,6 +249,8 @@ bool nnb_back_round(xir_node *at) {
 
 static bool is_real(const xir_value *v) { return xir_type_kind_of(v_element(v)) == XIR_TYPE_FLOAT; }
 
+static bool is_fixed(const xir_value *v) { return nnb_fraction_of(v_element(v)) >= 0; }
+
 static bool is_truth(const xir_value *v) { return xir_type_kind_of(v_element(v)) == XIR_TYPE_BOOL; }
 
 static bool same_dims(const xir_value *a, const xir_value *b) {
@@ -272,6 +274,9 @@ static bool cast(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *old = xir_op_output(at->op, 0);
     if (!x) return false;
     if (!same_dims(x, old)) return xir_node_unsupported(at, "a cast that moves elements");
+    if (is_fixed(old) || (is_fixed(x) && is_real(old))) return calls_on(at, "nnb::Identity", x);
+    if (is_fixed(x)) x = xir_node_cast(at, x, xir_type_float(xir_node_context(at), XIR_FLOAT_FP32));
+    if (!x) return false;
     if (is_real(x) && is_real(old) && !xir_type_equal(v_element(x), v_element(old)))
         return xir_node_unsupported(at, "a cast between reals");
     if (is_truth(old) && !is_truth(x))

@@ -203,13 +203,15 @@ static xir_value *picked(xir_node *at, xir_value *x, size_t axis, const xir_ints
     return xir_node_make(at, "Concat", (xir_values){ parts, places->n }, SETS(INT("axis", (int64_t)axis)));
 }
 
-/* Positions as numbers from 0 on. */
-static xir_value *from_start(xir_node *at, xir_value *index, int64_t n) {
+/* Positions as numbers from 0 on, in dims of the sizes `n`. */
+static xir_value *from_start(xir_node *at, xir_value *index, const double *n, size_t n_sizes) {
     const xir_type *real = xir_type_float(xir_node_context(at), XIR_FLOAT_FP32);
     if (!real) return node_no_memory(at), NULL;
     xir_value *v = xir_node_cast(at, index, real);
     xir_value *below = v ? xir_node_make(at, "Less", INS(v, xir_node_scalar(at, real, 0)), NO_SETS) : NULL;
-    return below ? xir_node_sum(at, v, xir_node_scaled(at, xir_node_cast(at, below, real), (double)n), 1, 1) : NULL;
+    const xir_ints line = { (int64_t[]){ (int64_t)n_sizes }, 1 };
+    xir_value *sizes = n_sizes == 1 ? xir_node_scalar(at, real, *n) : xir_node_constant(at, real, &line, n, n_sizes);
+    return below ? xir_node_sum(at, v, xir_node_product(at, xir_node_cast(at, below, real), sizes), 1, 1) : NULL;
 }
 
 /* The axis first, as Embed takes it, and last of all the dims of the positions in its place. */
@@ -218,7 +220,7 @@ static bool embedded(xir_node *at, xir_value *x, size_t axis, xir_value *index) 
     const size_t rank = v_rank(x), own = v_rank(index), all = v_rank(y);
     xir_ints order = xir_node_series(at, 0, rank), back = xir_node_series(at, 0, all), dims = xir_node_dims(at, y),
              made = xir_node_make_ints(at, all, 0);
-    index = from_start(at, index, v_dim(x, axis));
+    index = from_start(at, index, &(double){ (double)v_dim(x, axis) }, 1);
     if (xir_node_failed(at) || !index) return false;
     for (size_t i = 0; i <= axis; i++) order.v[i] = i ? (int64_t)i - 1 : (int64_t)axis;
     for (size_t i = 0; i < all; i++)   /* [indices, before, after] */
@@ -247,42 +249,75 @@ bool nnb_back_gather(xir_node *at) {
     return v && xir_node_result(at, 0, v_rank(index) == 1 ? v : make_reshaped(at, v, &dims));
 }
 
-/* Coordinates are the first dim in NNabla, and the last in XIR. */
-static xir_value *coordinates(xir_node *at, xir_value *index) {
+/* Whether all positions are constant, and count from the start: negative ones are only XIR's. */
+static bool counts_from_start(xir_node *at, size_t i) {
+    xir_ints v;
+    if (!xir_node_is_constant(at, i) || !xir_node_ints(at, i, &v)) return false;
+    for (size_t k = 0; k < v.n; k++) if (v.v[k] < 0) return false;
+    return true;
+}
+
+/* Input i, positions in x. Their coordinates are the first dim in NNabla, and the last in XIR. */
+static xir_value *coordinates(xir_node *at, size_t i, const xir_value *x) {
+    xir_value *index = xir_node_input(at, i);
     const size_t rank = index ? v_rank(index) : 0;
+    if (!rank || !xir_node_need_dims(at, index, rank - 1, rank)) return NULL;
+    const size_t n = (size_t)v_dim(index, rank - 1);
     xir_ints order = xir_node_make_ints(at, rank, 0);
+    double *sizes = arena_take(&at->c->scratch, (n + 1) * sizeof *sizes);
+    if (!sizes) return node_no_memory(at), NULL;
+    if (!xir_node_need_dims(at, x, 0, n)) return NULL;
+    for (size_t k = 0; k < n; k++) sizes[k] = (double)v_dim(x, k);
+    if (n && !counts_from_start(at, i)) index = from_start(at, index, sizes, n);
     if (xir_node_failed(at) || rank < 2) return index;
     order.v[0] = (int64_t)rank - 1;
     for (size_t k = 1; k < rank; k++) order.v[k] = (int64_t)k - 1;
     return xir_node_transposed(at, index, order.v, rank, NULL);
 }
 
-/* Constant positions, since negative ones are only XIR's. */
-static bool counts_from_start(xir_node *at, size_t i) {
-    xir_ints v;
-    if (!xir_node_is_constant(at, i) || !xir_node_ints(at, i, &v))
-        return xir_node_unsupported(at, "positions that are computed");
-    for (size_t k = 0; k < v.n; k++) if (v.v[k] < 0) return xir_node_unsupported(at, "positions from the end");
-    return true;
+/* Positions along one axis: in the others, each cell has its own. */
+static bool gather_elements(xir_node *at) {
+    int64_t axis;
+    xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1);
+    if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x), &axis))
+        return false;
+    if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1) || !xir_node_need_dims(at, index, 0, SIZE_MAX))
+        return false;
+    const xir_type *real = xir_type_float(xir_node_context(at), XIR_FLOAT_FP32);
+    const xir_ints dims = xir_node_dims(at, index);
+    const int64_t cells = product_of(&dims, 0, dims.n);
+    if (cells < 1 || cells > NNB_MOST_LISTED) return xir_node_unsupported(at, "very large dims, or none");
+    xir_value **each = arena_take(&at->c->scratch, (dims.n + 1) * sizeof *each);
+    double *own = arena_take(&at->c->scratch, (size_t)cells * sizeof *own);
+    if (!each || !own || !real) return node_no_memory(at);
+    for (size_t d = 0; d < dims.n; d++) {
+        const int64_t after = product_of(&dims, d + 1, dims.n);
+        for (int64_t i = 0; i < cells; i++) own[i] = (double)(i / after % dims.v[d]);
+        each[d] = (int64_t)d == axis ? from_start(at, index, &(double){ (double)v_dim(x, d) }, 1)
+                                     : xir_node_constant(at, real, &dims, own, (size_t)cells);
+    }
+    xir_value *places = xir_node_make(at, "Stack", (xir_values){ each, dims.n }, SETS(INT("dim", 0)));
+    return places && nnb_calls(at, "nnb::GatherNd", INS(x, places), NO_SETS);
 }
 
 bool nnb_back_gather_nd(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1);
+    if (xir_node_type(at).data[6] == 'E') return gather_elements(at);   /* GatherElements */
+    xir_value *x = xir_node_input(at, 0);
     if (xir_node_int(at, "batch_dims", 0)) return xir_node_unsupported(at, "positions for each of a batch");
-    if (!x || !counts_from_start(at, 1)) return false;
-    return nnb_calls(at, "nnb::GatherNd", INS(x, coordinates(at, index)), NO_SETS);
+    xir_value *index = x ? coordinates(at, 1, x) : NULL;
+    return index && nnb_calls(at, "nnb::GatherNd", INS(x, index), NO_SETS);
 }
 
 bool nnb_back_scatter_nd(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1), *more = xir_node_input(at, 2);
+    xir_value *x = xir_node_input(at, 0), *more = xir_node_input(at, 2);
     const bool add = xir_node_is(at, "reduction", "ADD");
     if (!add && !xir_node_is(at, "reduction", "NONE")) return xir_node_unsupported(at, "this reduction");
-    if (xir_node_failed(at) || !counts_from_start(at, 1)) return false;
     if (add && nnb_level(at) < 37) return xir_node_unsupported(at, "sums, which need api level 37");
+    xir_value *index = x ? coordinates(at, 1, x) : NULL;
+    if (!index) return false;
     const xir_ints dims = xir_node_dims(at, x);
     const xir_set sets[] = { LIST("shape", &dims), XIR_SETB("add", add) };
-    return nnb_calls(at, "nnb::ScatterNd", INS(more, coordinates(at, index), x),
-                     (xir_sets){ sets, nnb_level(at) >= 37 ? 2 : 1 });
+    return nnb_calls(at, "nnb::ScatterNd", INS(more, index, x), (xir_sets){ sets, nnb_level(at) >= 37 ? 2 : 1 });
 }
 
 /* The k greatest or least: all of them sorted, then a part. */

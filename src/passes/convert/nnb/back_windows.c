@@ -80,6 +80,8 @@ bool nnb_back_conv(xir_node *at) {
         if (a.after.v[k] > a.before.v[k] || a.before.v[k] < 0)
             return xir_node_unsupported(at, "more padding after than before");
         a.more.v[k] += a.before.v[k] - a.after.v[k];
+        if (a.more.v[k] >= a.stride.v[k] && a.more.v[k] >= a.dilation.v[k])
+            return xir_node_unsupported(at, "%lld cells more before than after", (long long)a.more.v[k]);
         more |= a.more.v[k] != 0;
     }
     if (more && nnb_level(at) < 15) return xir_node_unsupported(at, "output padding, which needs api level 15");

@@ -61,21 +61,21 @@ bool nnb_one_hot(xir_node *at) {
     for (size_t i = 0; i < n; i++) if (shape.v[i] < 1) return nnb_out_of_range(at, "shape", shape.v[i]);
     const int64_t cells = product_of(&shape, 0, n);
     if (cells < 0 || cells > NNB_MOST_LISTED) return xir_node_unsupported(at, "very large dims");
-    double *strides = arena_take(&at->c->scratch, (n + 1) * sizeof *strides);
-    if (!strides) return node_no_memory(at);
-    for (size_t i = n; i-- > 0;) strides[i] = i + 1 == n ? 1 : strides[i + 1] * (double)shape.v[i + 1];
-    const xir_type *whole = xir_type_sint(xir_node_context(at), 64);
-    const xir_ints last = { (int64_t[]){ (int64_t)rank - 1 }, 1 }, line = { (int64_t[]){ (int64_t)n }, 1 };
-    xir_value *places = xir_node_product(at, nnb_index(at, x), xir_node_constant(at, whole, &line, strides, n));
-    places = xir_node_reduced(at, "Sum", places, &last, true);
-    const xir_ints numbers = xir_node_series(at, 0, (size_t)cells);
-    if (xir_node_failed(at)) return false;
-    xir_value *same = xir_node_make(at, "Equal", INS(places, xir_node_integers(at, &numbers)), NO_SETS);
-    xir_value *y = nnb_number(at, same, v_element(x));
-    if (n == 1) return xir_node_result(at, 0, y);
-    xir_ints dims = xir_node_make_ints(at, rank - 1 + n, 0);
-    for (size_t i = 0; i < dims.n; i++) dims.v[i] = i + 1 < rank ? v_dim(x, i) : shape.v[i - (rank - 1)];
-    return !xir_node_failed(at) && xir_node_result(at, 0, make_reshaped(at, y, &dims));
+    xir_ints dims = xir_node_make_ints(at, rank - 1 + n, 1);
+    for (size_t i = 0; i + 1 < rank && dims.v; i++) dims.v[i] = v_dim(x, i);
+    xir_value *index = nnb_index(at, x), *all = NULL;
+    for (size_t i = 0; i < n && !xir_node_failed(at); i++) {
+        xir_ints line = xir_node_make_ints(at, n, 1);
+        const xir_ints numbers = xir_node_series(at, 0, (size_t)shape.v[i]);
+        if (xir_node_failed(at)) return false;
+        line.v[i] = shape.v[i];
+        xir_value *place = make_part(at, index, rank - 1, (int64_t)i, (int64_t)i + 1, 1);
+        xir_value *here = xir_node_make(at, "Equal", INS(place ? make_reshaped(at, place, &dims) : NULL,
+                                                         make_reshaped(at, xir_node_integers(at, &numbers), &line)),
+                                        NO_SETS);
+        all = all ? xir_node_make(at, "And", INS(all, here), NO_SETS) : here;
+    }
+    return xir_node_result(at, 0, nnb_number(at, all, v_element(x)));
 }
 
 /* ---- orders ----------------------------------------------------------------------------------------------------- */

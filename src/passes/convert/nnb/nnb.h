@@ -8,11 +8,18 @@
 enum {
     NNB_MOST_LISTED = 1 << 22,   /* elements of a constant that a hook writes */
     NNB_MOST_DIM = INT32_MAX,    /* numbers of a file have 32 bits            */
+    NNB_WEIGHTS = 4,             /* words of the option `weights`             */
 };
 
 /* nnb.c, fixed.c: the dialect's own. */
 xir_status nnb_to_reals(xir_network *net, bool *changed);
 bool       nnb_is_pure(const xir_op *op);
+/* The fraction bits of a fixed-point type that a file can have: a scale of 2^-bits, no zero point; -1: another type. */
+int nnb_fraction_of(const xir_type *element);
+/* Sets XIR's ops apart from their fixed-point values, by Casts to and from reals; and, by Identity, the functions that
+ * the C runtime does not compute with the types that they have. Return XIR_OK or XIR_E_MEMORY. */
+xir_status nnb_ops_to_reals(xir_network *net, bool *changed);
+xir_status nnb_functions_apart(xir_network *net, bool (*is_computed)(const xir_op *op), bool *changed);
 int64_t    nnb_api_level(const xir_network *net, xir_str domain);
 
 /* Adds a finding about a number in an argument that the function does not take. Returns false. */
@@ -45,6 +52,11 @@ int64_t    nnb_level(const xir_node *at);
 bool       nnb_back_check(xir_node *at);
 xir_status nnb_begin_back(xir_pass *pass);
 xir_status nnb_end_back(xir_pass *pass);
+/* The place of the option `weights` in its words, NNB_WEIGHTS for another text; the types of the file; and its
+ * fixed-point values, which come last. */
+size_t     nnb_weights(const xir_pass *pass);
+xir_status nnb_type_functions(xir_pass *pass);
+xir_status nnb_fix_functions(xir_pass *pass);
 /* Makes a function and gives its results to the node. The second is for functions of two operands, whose dims it
  * aligns. */
 bool nnb_calls(xir_node *at, const char *key, xir_values inputs, xir_sets sets);
