@@ -61,6 +61,22 @@ static bool of_lists(xir_node *at, xir_value *x, xir_value *k) {
     return y && xir_node_result(at, 0, make_reshaped(at, y, &to));
 }
 
+/* For the runtime, whose BatchMatmul adds the product to what the buffer of its output holds: sums of products. */
+static bool by_products(xir_node *at, xir_value *x, xir_value *k) {
+    const size_t rows = v_rank(x), columns = v_rank(k);
+    xir_ints a = xir_node_make_ints(at, rows + 1, 1), b = xir_node_make_ints(at, columns + 1, 1),
+             to = xir_node_dims(at, xir_op_output(at->op, 0));
+    if (xir_node_failed(at)) return false;
+    for (size_t i = 0; i < rows; i++) a.v[i] = v_dim(x, i);                                /* [m, k, 1] */
+    for (size_t i = 0; i < columns; i++) b.v[i + (i + 2 >= columns)] = v_dim(k, i);        /* [1, k, n] */
+    const int64_t cells = product_of(&to, 0, to.n), depth = a.v[rows - 1];
+    if (cells < 0 || cells > NNB_MOST_LISTED || depth > NNB_MOST_LISTED || cells * depth > NNB_MOST_LISTED)
+        return xir_node_unsupported(at, "a large product: NNabla's C runtime adds it to what its buffer holds");
+    const xir_ints axis = { (int64_t[]){ (int64_t)to.n - 1 }, 1 };
+    x = make_reshaped(at, x, &a), k = make_reshaped(at, k, &b);
+    return xir_node_result(at, 0, xir_node_reduced(at, "Sum", xir_node_product(at, x, k), &axis, false));
+}
+
 bool nnb_back_matmul(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *k = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 2);
     if (xir_node_failed(at)) return false;
@@ -76,6 +92,7 @@ bool nnb_back_matmul(xir_node *at) {
     }
     if (v_rank(x) == 1 || v_rank(k) == 1) return of_lists(at, x, k);
     if (v_rank(k) == 2 && v_rank(x) > 2) return of_rows(at, x, k);
+    if (nnb_for_runtime(at)) return by_products(at, x, k);
     if (!same_batch(at, &x, &k)) return false;
     return nnb_calls(at, "nnb::BatchMatmul", INS(x, k),
                      SETS(XIR_SETB("transpose_a", false), XIR_SETB("transpose_b", false)));
