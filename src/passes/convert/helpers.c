@@ -135,7 +135,7 @@ static xir_value *reshaped_params(xir_node *at, const xir_value *x, const xir_in
         else if (__builtin_mul_overflow(known, dims->v[i], &known)) return NULL;
     }
     if (rest >= 0 && known > 0 && n % known == 0) full.v[rest] = n / known, known = n;
-    if (known != n) return NULL;   /* Reshape reports the mistake */
+    if (known != n || (rest >= 0 && full.v[rest] < 0)) return NULL;   /* Reshape reports the mistake */
     xir_value *made = params_alias(at->c->net, x);
     const xir_type *type = made ? xir_type_tensor(at->c->ctx, v_element(x), layout, full.v, full.n) : NULL;
     if (!type || xir_value_set_type(made, type)) return node_no_memory(at), NULL;
@@ -153,9 +153,21 @@ static xir_value *reshaped(xir_node *at, xir_value *x, const xir_ints *dims, con
     return xir_node_make(at, "Reshape", INS(x), SETS(LIST("shape", dims), OBJ("layout", layout)));
 }
 
+/* The layout that a hook spells; NULL after a failure. */
+static const xir_layout *spelled_layout(xir_node *at, const char *letters) {
+    xir_diags *why = xir_diags_new(at->c->ctx);
+    const xir_layout *layout = why ? xir_layout_parse(at->c->ctx, xir_str_of(letters), why) : NULL;
+    const xir_diag *d = why ? xir_diags_at(why, 0) : NULL;
+    if (!layout && d && d->code != XIR_E_MEMORY)
+        xir_node_unsupported(at, "the conversion is invalid: '%.40s' are not the letters of axes", letters);
+    else if (!layout) node_no_memory(at);
+    xir_diags_free(why);
+    return layout;
+}
+
 xir_value *xir_node_reshaped(xir_node *at, xir_value *x, const xir_ints *dims, const char *letters) {
-    return reshaped(at, x, dims, letters ? xir_layout_parse(at->c->ctx, xir_str_of(letters), NULL)
-                                         : xir_layout_default(at->c->ctx, dims->n));
+    if (xir_node_failed(at)) return NULL;
+    return reshaped(at, x, dims, letters ? spelled_layout(at, letters) : xir_layout_default(at->c->ctx, dims->n));
 }
 
 xir_value *xir_node_unsqueezed(xir_node *at, xir_value *x, const xir_ints *axes, const char *where) {
