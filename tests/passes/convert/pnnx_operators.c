@@ -32,6 +32,14 @@ static const pair pairs[] = {
       "out_channels=6 output_padding=(1,0) padding=(1,0) stride=(2,1) @bias=(6)f32 @weight=(4,3,3,2)f32\n",
       "c.bias=(6) c.weight=(4,3,3,2)",
       "ConvTranspose a,c.weight,c.bias y group=2 output_padding=[1,0] pads=[1,0,1,0] strides=[2,1]" },
+    /* without a batch */
+    { "a=(4,7,6)f32", "y", "nn.Conv2d c 1 1 a y bias=True dilation=(1,1) groups=1 in_channels=4 kernel_size=(3,2) "
+      "out_channels=3 padding=(1,0) padding_mode=zeros stride=(1,2) @bias=(3)f32 @weight=(3,4,3,2)f32\n",
+      "c.bias=(3) c.weight=(3,4,3,2) i=[0]",
+      "Unsqueeze a,i b;Conv b,c.weight,c.bias d pads=[1,0,1,0] strides=[1,2];Squeeze d,i y" },
+    { "a=(4,5)f32", "y", "nn.ConvTranspose1d c 1 1 a y bias=False dilation=(1) groups=1 in_channels=4 kernel_size=(3) "
+      "out_channels=2 output_padding=(0) padding=(1) stride=(2) @weight=(4,2,3)f32\n", "c.weight=(4,2,3) i=[0]",
+      "Unsqueeze a,i b;ConvTranspose b,c.weight d pads=[1,1] strides=[2];Squeeze d,i y" },
     /* pools */
     { IMAGE, "y", "nn.MaxPool2d p 1 1 a y ceil_mode=True dilation=(1,1) kernel_size=(3,2) padding=(1,1) "
       "return_indices=False stride=(2,2)\n", "",
@@ -109,6 +117,8 @@ static const pair pairs[] = {
     { IMAGE, "y", "F.pad p 1 1 a y mode=reflect pad=(2,1,0,3) value=None\n", "i=[0,0,0,2,0,0,3,1]",
       "Pad a,i y mode=reflect" },
     { IMAGE, "y", "nn.ReplicationPad2d p 1 1 a y padding=(1,2,3,0)\n", "i=[0,0,3,1,0,0,0,2]", "Pad a,i y mode=edge" },
+    { IMAGE, "y", "F.pad p 1 1 a y mode=circular pad=(2,1,0,3) value=None\n",
+      "i=[4,5,0,1,2,3,4,5,0] j=[0,1,2,3,4,5,6,0,1,2]", "Gather a,i b axis=3;Gather b,j y axis=2" },
     { "a=(2,8,3,4)f32", "y", "nn.PixelShuffle p 1 1 a y upscale_factor=2\n", "", "DepthToSpace a y blocksize=2 mode=CRD" },
     { "a=(3,1,4)f32", "y", "Tensor.expand e 1 1 a y sizes=(2,-1,5,4)\n", "i=[2,3,5,4]", "Expand a,i y" },
     { "a=(3,4)f32", "y", "Tensor.repeat e 1 1 a y sizes=(2,1,3)\n", "i=[1,3,4] j=[2,1,3]",
@@ -134,6 +144,11 @@ static const pair pairs[] = {
       "Resize a,,,i y coordinate_transformation_mode=align_corners mode=linear" },
     { IMAGE, "y", "F.interpolate u 1 1 a y mode=nearest scale_factor=(2.0,3.0)\n", "i=[2,4,14,18]",
       "Resize a,,,i y coordinate_transformation_mode=asymmetric mode=nearest nearest_mode=floor" },
+    /* windows of 2 by 2 cells that begin at each row and at each second column */
+    { "a=(2,4,3,6)f32", "y", "F.interpolate u 1 1 a y align_corners=None mode=area size=(2,3)\n", "",
+      "AveragePool a y kernel_shape=[2,2] strides=[1,2]" },
+    { "a=(2,4,6,8)f32", "y", "F.interpolate u 1 1 a y mode=area recompute_scale_factor=None "
+      "scale_factor=(0.5,0.25)\n", "", "AveragePool a y kernel_shape=[2,4] strides=[2,4]" },
     { IMAGE, "y", "F.interpolate u 1 1 a y align_corners=False mode=bicubic size=(10,5)\n", "i=[2,4,10,5]",
       "Resize a,,,i y mode=cubic" },
     { "a=(1,2,5,4)f32 b=(1,3,3,2)f32", "y", "F.grid_sample g 2 1 a b y align_corners=False mode=bilinear "
@@ -188,6 +203,19 @@ static const pair older[] = {
     { IMAGE, "y", "AdaptiveAvgPool2d p 1 1 a b output_size=(1,1)\nDropout d 1 1 b y\n", "", "GlobalAveragePool a y" },
     { IMAGE, "y", "Expression e 2 1 a a y expr=add(@0,@1,1)\n", "", "Add a,a y" },
     { IMAGE, "y", "torch.mean m 1 1 a y dim=(2,3) keepdim=0\n", "i=[2,3]", "ReduceMean a,i y keepdims=0" },
+    /* modules and functions by the names that PyTorch has for them, numbers as operands */
+    { IMAGE, "y", "__torch__.torch.nn.modules.conv.Conv2d c 1 1 a b bias=1 dilation=(1,1) groups=1 in_channels=4 "
+      "kernel_size=(3,3) out_channels=2 padding=(1,1) stride=(2,2) @bias=(2)f32 @weight=(2,4,3,3)f32\n"
+      "__torch__.torch.nn.modules.activation.ReLU6 r 1 1 b y\n", "c.bias=(2) c.weight=(2,4,3,3)",
+      "Conv a,c.weight,c.bias b pads=[1,1,1,1] strides=[2,2];Clip b y min=0.0 max=6.0" },
+    { IMAGE, "y z", "prim::Constant k 0 1 two value=2\nprim::Constant l 0 1 one value=1\n"
+      "prim::Constant m 0 1 half value=5.000000e-01\naten::add s 3 1 a a two b\naten::mul t 2 1 b half c\n"
+      "prim::ListConstruct u 2 1 one one sizes\naten::adaptive_avg_pool2d p 2 1 c sizes d\n"
+      "prim::Constant n 0 1 last value=-1\naten::flatten f 3 1 d one last y\n"
+      "prim::ListConstruct v 2 1 a c both\naten::cat w 2 1 both one z\n", "e=[2]",
+      "Add a,a x;Add x,a t;Cast e h to=1;Div t,h c;GlobalAveragePool c d;Flatten d y;Concat a,c z axis=1" },
+    { "a=(2,3)f32", "y z", "prim::Constant k 0 1 zero value=0\naten::unbind u 2 1 a zero all\n"
+      "prim::ListUnpack v 1 2 all y z\n", "i=[1,1] q=[0]", "Split a,i b,c axis=0;Squeeze b,q y;Squeeze c,q z" },
 };
 static void operators_of_2021(void **state) {
     (void)state;
@@ -259,6 +287,65 @@ static void activations(void **state) {
     }
 }
 
+#define PLACES " ceil_mode=False dilation=(1,1) kernel_size=(3,2) padding=(1,0) return_indices=True stride=(2,2)\n"
+#define LP " ceil_mode=False kernel_size=(3,2) norm_type=2 stride=(2,2)\n"
+/* Pools of an image without a batch, and positions of its maxima, are those of a batch of one. */
+static void pools_without_a_batch(void **state) {
+    (void)state;
+    xir_array *out[6];
+    static const char lines[] = "nn.MaxPool2d p 1 2 a y z" PLACES "nn.LPPool2d l 1 1 a x" LP
+                                "torch.unsqueeze u 1 1 a b dim=0\n"
+                                "nn.MaxPool2d q 1 2 b c d" PLACES "nn.LPPool2d m 1 1 b e" LP
+                                "torch.squeeze s 1 1 c y2 dim=0\ntorch.squeeze t 1 1 d z2 dim=0\n"
+                                "torch.squeeze v 1 1 e x2 dim=0\n";
+    xir_network *net = pnnx_net("a=(2,7,6)f32", lines, "y z x y2 z2 x2");
+    pnnx_converted(net, lines);
+    assert_int_equal(pnnx_run(net, out), 6);
+    for (size_t i = 0; i < 3; i++) assert_true(agree(out[i], out[3 + i]));
+    assert_int_equal(xir_array_count(out[1]), 2 * 4 * 3);
+    for (size_t i = 0; i < 6; i++) xir_array_free(out[i]);
+    xir_network_free(net);
+}
+
+/* Integers bit by bit, of any sign: two inputs, or an input and a number. */
+static void bits(void **state) {
+    (void)state;
+    static const struct { const char *line; bool two; char f; } cases[] = {
+        { "pnnx.Expression op 2 1 a b y expr=and(@0,@1)\n", true,  '&' },
+        { "pnnx.Expression op 2 1 a b y expr=or(@0,@1)\n",  true,  '|' },
+        { "torch.bitwise_xor op 2 1 a b y $input=a $other=b\n", true, '^' },
+        { "pnnx.Expression op 1 1 a y expr=and(@0,10)\n",   false, '&' },
+        { "pnnx.Expression op 1 1 a y expr=and(@0,7)\n",    false, '&' },
+        { "torch.bitwise_or op 1 1 a y other=10\n",          false, '|' },
+        { "pnnx.Expression op 1 1 a y expr=xor(10,@0)\n",   false, '^' },
+    };
+    static const int64_t numbers[] = { 0, 1, 2, 10, 77, -1, -2, -77, INT64_MAX, INT64_MIN, 1LL << 40,
+                                       -(1LL << 40) - 3 };
+    enum { N = COUNT(numbers) };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        xir_network *net = pnnx_net(cases[i].two ? "a=(12,1)i64 b=(12)i64" : "a=(12,1)i64", cases[i].line, "y");
+        xir_array *in[2] = { NULL }, *out[1] = { NULL };
+        pnnx_converted(net, cases[i].line);
+        pnnx_arrays(net, in);
+        for (size_t k = 0; k <= cases[i].two; k++) memcpy(xir_array_edit(in[k]), numbers, sizeof numbers);
+        const size_t n_in = 1 + cases[i].two;
+        assert_int_equal(xir_network_run(net, (const xir_array *const *)in, n_in, out, 1, NULL, why), XIR_OK);
+        assert_int_equal(xir_array_count(out[0]), cases[i].two ? N * N : N);
+        const int64_t *y = xir_array_edit(out[0]);
+        for (size_t k = 0; k < xir_array_count(out[0]); k++) {
+            const int64_t a = numbers[cases[i].two ? k / N : k], b = cases[i].two ? numbers[k % N] : 10;
+            const int64_t mask = strstr(cases[i].line, ",7)") ? 7 : b;
+            const int64_t expected = cases[i].f == '&' ? a & mask : cases[i].f == '|' ? a | mask : a ^ mask;
+            if (y[k] != expected)
+                fail_msg("%s%lld and %lld: expected %lld, found %lld", cases[i].line, (long long)a, (long long)mask,
+                         (long long)expected, (long long)y[k]);
+        }
+        xir_array_free(out[0]);
+        for (size_t k = 0; k < 2; k++) xir_array_free(in[k]);
+        xir_network_free(net);
+    }
+}
+
 /* A tuple that is a result is its items; one that is taken apart is removed. */
 static void tuples(void **state) {
     (void)state;
@@ -284,6 +371,8 @@ int main(void) {
         cmocka_unit_test(operators_of_both),
         cmocka_unit_test(operators_of_2021),
         cmocka_unit_test(activations),
+        cmocka_unit_test(pools_without_a_batch),
+        cmocka_unit_test(bits),
         cmocka_unit_test(tuples),
     };
     return RUN_GROUP(tests);

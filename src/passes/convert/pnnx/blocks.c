@@ -7,9 +7,9 @@
 /* x taken apart into dims, which are put into another order and joined. */
 static bool blocks(xir_node *at, xir_value *x, const int64_t *apart, const int64_t *order, size_t n,
                    const int64_t *back, size_t rank) {
-    xir_value *y = pnnx_shaped(at, x, apart, n);
+    xir_value *y = make_shaped(at, x, apart, n);
     y = y ? xir_node_transposed(at, y, order, n, NULL) : NULL;
-    return xir_node_result(at, 0, pnnx_shaped(at, y, back, rank));
+    return xir_node_result(at, 0, make_shaped(at, y, back, rank));
 }
 
 /* [n, c, h, w] of x with known channels and image; dims before them become n. */
@@ -113,7 +113,7 @@ bool pnnx_unfold(xir_node *at) {
         xir_ints places = xir_node_make_ints(at, (size_t)(p.out[i] * p.size[i]), 0);
         for (size_t k = 0; k < places.n; k++)
             places.v[k] = (int64_t)k / p.out[i] * p.dilation[i] + (int64_t)k % p.out[i] * p.stride[i];
-        x = pnnx_taken(at, x, 2 + i, &places);
+        x = make_taken(at, x, 2 + i, &places);
     }
     static const int64_t order[] = { 0, 1, 2, 4, 3, 5 };
     return blocks(at, x, (int64_t[]){ n, c, p.size[0], p.out[0], p.size[1], p.out[1] }, order, 6,
@@ -133,9 +133,9 @@ bool pnnx_fold(xir_node *at) {
     const int64_t n = v_dim(x, 0), cells = p.size[0] * p.size[1], c = v_dim(x, 1) / cells;
     if (v_dim(x, 1) % cells || v_dim(x, 2) != p.out[0] * p.out[1])
         return xir_node_invalid(at, XIR_E_INVALID, "input/0", "expected %lld places", (long long)(p.out[0] * p.out[1]));
-    x = pnnx_shaped(at, x, (int64_t[]){ n, c, p.size[0], p.size[1], p.out[0], p.out[1] }, 6);
+    x = make_shaped(at, x, (int64_t[]){ n, c, p.size[0], p.size[1], p.out[0], p.out[1] }, 6);
     x = x ? xir_node_transposed(at, x, order, 6, NULL) : NULL;
-    x = pnnx_shaped(at, x, (int64_t[]){ n, c, p.size[0] * p.out[0], p.size[1] * p.out[1] }, 4);
+    x = make_shaped(at, x, (int64_t[]){ n, c, p.size[0] * p.out[0], p.size[1] * p.out[1] }, 4);
     for (size_t i = 0; i < 2 && x; i++) {
         const int64_t rows = p.size[i] * p.out[i], columns = p.in[i];
         if (columns > 0 && rows > PNNX_MOST_LISTED / columns) return xir_node_unsupported(at, "very many windows");
@@ -146,7 +146,7 @@ bool pnnx_fold(xir_node *at) {
             const int64_t cell = k / p.out[i] * p.dilation[i] + k % p.out[i] * p.stride[i] - p.pad[i];
             if (cell >= 0 && cell < columns) matrix[k * columns + cell] = 1;
         }
-        x = pnnx_mixed(at, x, 2 + i, matrix, (size_t)columns);
+        x = make_mixed(at, x, 2 + i, matrix, (size_t)columns);
     }
     return xir_node_result(at, 0, x);
 }

@@ -1,5 +1,6 @@
 /* Operators that compute each element by itself. */
 #include <math.h>
+#include <string.h>
 #include "convert/formulas.h"
 #include "convert/pnnx/pnnx.h"
 
@@ -51,7 +52,7 @@ bool pnnx_glu(xir_node *at) {
         return xir_node_invalid(at, XIR_E_INVALID, "input/0", "dim %lld: expected an even number of elements, found %lld",
                                 (long long)axis, (long long)v_dim(x, (size_t)axis));
     }
-    xir_value *a = pnnx_part(at, x, (size_t)axis, 0, half, 1), *b = pnnx_part(at, x, (size_t)axis, half, INT64_MAX, 1);
+    xir_value *a = make_part(at, x, (size_t)axis, 0, half, 1), *b = make_part(at, x, (size_t)axis, half, INT64_MAX, 1);
     return xir_node_result(at, 0, xir_node_product(at, a, xir_node_unary(at, "Sigmoid", b)));
 }
 
@@ -108,7 +109,6 @@ bool pnnx_logic(xir_node *at) {
     return xir_node_becomes(at, at->cls->row->cls, at->n_in > 1 ? INS(x, y) : INS(x), NO_SETS);
 }
 
-/* XIR's And, Or and Xor are of bools. */
 bool pnnx_bits(xir_node *at) {
     const xir_str type = xir_node_type(at);
     const bool shift = xir_str_equal(type, XIR_STR("torch.bitwise_left_shift")) ||
@@ -117,7 +117,7 @@ bool pnnx_bits(xir_node *at) {
     if (!x) return false;
     if (xir_str_equal(type, XIR_STR("torch.bitwise_not"))) {
         if (xir_type_kind_of(v_element(x)) == XIR_TYPE_BOOL) return xir_node_becomes(at, "Not", INS(x), NO_SETS);
-        return xir_node_result(at, 0, pnnx_affine(at, xir_node_unary(at, "Neg", x), 1, -1));   /* two's complement */
+        return xir_node_result(at, 0, make_affine(at, xir_node_unary(at, "Neg", x), 1, -1));   /* two's complement */
     }
     xir_value *y = other_side(at, 1, "other", x);
     if (!pnnx_promote(at, &x, &y)) return false;
@@ -127,8 +127,9 @@ bool pnnx_bits(xir_node *at) {
         if (left) return xir_node_result(at, 0, xir_node_product(at, x, power));
         return xir_node_becomes(at, "Div", INS(x, power), SETS(WORD("rounding_mode", XIR_STR("FLOOR"))));
     }
-    if (xir_type_kind_of(v_element(x)) != XIR_TYPE_BOOL) return xir_node_unsupported(at, "bits of integers");
-    return xir_node_becomes(at, at->cls->row->cls, INS(x, y), NO_SETS);
+    const char letter = type.data[strlen("torch.bitwise_")];
+    return xir_node_result(at, 0, pnnx_make_bits(at, letter == 'a' ? PNNX_AND : letter == 'o' ? PNNX_OR : PNNX_XOR,
+                                                 x, y));
 }
 
 bool pnnx_clamp(xir_node *at) {
@@ -202,7 +203,7 @@ bool pnnx_cross(xir_node *at) {
     if (axis >= (int64_t)rank || v_dim(a, (size_t)axis) != 3) return xir_node_unsupported(at, "no dim of 3 elements");
     const xir_ints next = { (int64_t[]){ 1, 2, 0 }, 3 }, after = { (int64_t[]){ 2, 0, 1 }, 3 };
     const size_t k = (size_t)axis;
-    xir_value *plus = xir_node_product(at, pnnx_taken(at, a, k, &next), pnnx_taken(at, b, k, &after));
-    xir_value *minus = xir_node_product(at, pnnx_taken(at, a, k, &after), pnnx_taken(at, b, k, &next));
+    xir_value *plus = xir_node_product(at, make_taken(at, a, k, &next), make_taken(at, b, k, &after));
+    xir_value *minus = xir_node_product(at, make_taken(at, a, k, &after), make_taken(at, b, k, &next));
     return xir_node_result(at, 0, xir_node_sum(at, plus, minus, 1, -1));
 }

@@ -120,10 +120,10 @@ static xir_value *make_other(xir_node *at, xir_str name, xir_value *x, bool is_p
         return xir_node_make(at, "NotEqual", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
     if (xir_str_equal(name, XIR_STR("torch.float"))) return xir_node_cast(at, x, xir_type_float(ctx, XIR_FLOAT_FP32));
     x = as_real(at, x, is_python);
-    if (xir_str_equal(name, XIR_STR("expm1"))) return pnnx_affine(at, xir_node_unary(at, "Exp", x), 1, -1);
+    if (xir_str_equal(name, XIR_STR("expm1"))) return make_affine(at, xir_node_unary(at, "Exp", x), 1, -1);
     if (xir_str_equal(name, XIR_STR("log10")))
-        return pnnx_affine(at, xir_node_unary(at, "Log", x), 0.43429448190325182765, 0);
-    if (xir_str_equal(name, XIR_STR("log1p"))) return xir_node_unary(at, "Log", pnnx_affine(at, x, 1, 1));
+        return make_affine(at, xir_node_unary(at, "Log", x), 0.43429448190325182765, 0);
+    if (xir_str_equal(name, XIR_STR("log1p"))) return xir_node_unary(at, "Log", make_affine(at, x, 1, 1));
     return xir_node_unary(at, "Reciprocal", xir_node_unary(at, "Sqrt", x));   /* rsqrt */
 }
 
@@ -190,23 +190,24 @@ static bool folded(binary_kind kind, term a, term b, term *out) {
     }
 }
 
-/* The bits of x that a mask of ones from bit 0 on has: x mod 2^n. Others are unsupported. */
-static xir_value *low_bits(xir_node *at, xir_value *x, double mask) {
+/* Whether a mask has ones from bit 0 on, and no others: then "and" is a remainder. */
+static bool are_low_bits(double mask) {
     int bits = 0;
-    if (mask < 0 || mask >= 1 << 30 || frexp(mask + 1, &bits) != 0.5)
-        return xir_node_unsupported(at, "bits other than the lowest"), NULL;
-    return xir_node_make(at, "Mod", INS(x, xir_node_scalar(at, v_element(x), mask + 1)), NO_SETS);
+    return mask >= 0 && mask < 1 << 30 && frexp(mask + 1, &bits) == 0.5;
 }
 
-/* And, or, xor of integers and low bits; x or m = x + m - (x and m), x xor m = x + m - 2 (x and m). */
+/* And, or, xor of integers. With low bits alone, x or m = x + m - (x and m), x xor m = x + m - 2 (x and m). */
 static xir_value *make_bits(xir_node *at, binary_kind kind, term a, term b) {
     if (a.kind != TERM_VALUE && b.kind != TERM_VALUE) return xir_node_unsupported(at, "bits of two numbers"), NULL;
     if (a.kind != TERM_VALUE) return make_bits(at, kind, b, a);
     if (is_real(a.v)) return xir_node_unsupported(at, "bits of reals"), NULL;
-    if (b.kind == TERM_VALUE) return xir_node_unsupported(at, "bits of two tensors of integers"), NULL;
-    xir_value *both = low_bits(at, a.v, b.number);
+    const pnnx_bit_function f = kind == AND ? PNNX_AND : kind == OR ? PNNX_OR : PNNX_XOR;
+    xir_value *v[2];
+    if (b.kind == TERM_VALUE || !are_low_bits(b.number))
+        return as_values(at, &a, &b, v) ? pnnx_make_bits(at, f, v[0], v[1]) : NULL;
+    xir_value *both = xir_node_make(at, "Mod", INS(a.v, xir_node_scalar(at, v_element(a.v), b.number + 1)), NO_SETS);
     if (!both || kind == AND) return both;
-    return xir_node_sum(at, pnnx_affine(at, a.v, 1, b.number), both, 1, kind == OR ? -1 : -2);
+    return xir_node_sum(at, make_affine(at, a.v, 1, b.number), both, 1, kind == OR ? -1 : -2);
 }
 
 static xir_value *make_binary(xir_node *at, binary_kind kind, xir_value *a, xir_value *b, bool is_python) {
@@ -280,7 +281,7 @@ static term size_of(parser *s, term x, term axis) {
         return (term){ .kind = TERM_FAILED };
     if (v_dim(x.v, (size_t)k) >= 0) return of_number(TERM_INT, (double)v_dim(x.v, (size_t)k));
     xir_value *dim = xir_node_make(at, "Shape", INS(x.v), SETS(INT("start", k), INT("end", k + 1)));
-    return of_value(pnnx_shaped(at, dim, NULL, 0), true);
+    return of_value(make_shaped(at, dim, NULL, 0), true);
 }
 
 static term call(parser *s, xir_str name, bool bare) {

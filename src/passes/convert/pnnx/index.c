@@ -34,7 +34,7 @@ bool pnnx_gather(xir_node *at) {
     if (!x || !pnnx_is_index(at, 1, index) || !pnnx_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     for (size_t i = 0; x && i < v_rank(x) && i < v_rank(index); i++) {
         const int64_t n = v_dim(index, i);
-        if ((int64_t)i != axis && n >= 0 && n != v_dim(x, i)) x = pnnx_part(at, x, i, 0, n, 1);
+        if ((int64_t)i != axis && n >= 0 && n != v_dim(x, i)) x = make_part(at, x, i, 0, n, 1);
     }
     return x && xir_node_becomes(at, "GatherElements", INS(x, index), SETS(INT("axis", axis)));
 }
@@ -102,7 +102,7 @@ static bool gathered(xir_node *at, xir_value *x, const index_list *list) {
         if (list->places[i].n > n) n = list->places[i].n;
     }
     if (first == list->n) return xir_node_result(at, 0, x);
-    if (first == last) return xir_node_result(at, 0, pnnx_taken(at, x, first, &list->places[first]));
+    if (first == last) return xir_node_result(at, 0, make_taken(at, x, first, &list->places[first]));
     if (!adjacent || first != 0) return xir_node_unsupported(at, "lists for several dims after others");
     xir_ints all = xir_node_make_ints(at, n * list->n, 0);
     const size_t m = last - first + 1;
@@ -118,7 +118,7 @@ static bool gathered(xir_node *at, xir_value *x, const index_list *list) {
     }
     if (xir_node_failed(at)) return false;
     all.n = n * m;
-    xir_value *index = pnnx_shaped(at, xir_node_integers(at, &all), (int64_t[]){ (int64_t)n, (int64_t)m }, 2);
+    xir_value *index = make_shaped(at, xir_node_integers(at, &all), (int64_t[]){ (int64_t)n, (int64_t)m }, 2);
     return xir_node_becomes(at, "GatherND", INS(x, index), NO_SETS);
 }
 
@@ -175,7 +175,7 @@ bool pnnx_scatter_add(xir_node *at) {
     if (!pnnx_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     for (size_t i = 0; src && i < v_rank(src) && i < v_rank(index); i++) {
         const int64_t n = v_dim(index, i);
-        if (n >= 0 && n != v_dim(src, i)) src = pnnx_part(at, src, i, 0, n, 1);
+        if (n >= 0 && n != v_dim(src, i)) src = make_part(at, src, i, 0, n, 1);
     }
     return xir_node_result(at, 0, make_scattered(at, x, index, src, (size_t)axis, XIR_STR("add")));
 }
@@ -243,7 +243,7 @@ bool pnnx_repeat_interleave(xir_node *at) {
     xir_ints counts = { NULL, 0 };
     int64_t axis = 0, total = 0;
     if (!x) return false;
-    if (pnnx_is_none(at, "dim")) x = pnnx_shaped(at, x, (int64_t[]){ -1 }, 1);
+    if (pnnx_is_none(at, "dim")) x = make_shaped(at, x, (int64_t[]){ -1 }, 1);
     else if (!pnnx_axis(at, "dim", 0, v_rank(x), &axis)) return false;
     if (!x || !xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
     const size_t n = (size_t)v_dim(x, (size_t)axis);
@@ -266,7 +266,7 @@ bool pnnx_repeat_interleave(xir_node *at) {
     places.n = 0;
     for (size_t i = 0; i < n; i++)
         for (int64_t k = counts.v[counts.n == 1 ? 0 : i]; k > 0; k--) places.v[places.n++] = (int64_t)i;
-    return xir_node_result(at, 0, pnnx_taken(at, x, (size_t)axis, &places));
+    return xir_node_result(at, 0, make_taken(at, x, (size_t)axis, &places));
 }
 
 /* The diagonal of a matrix, or a matrix with this diagonal. */
@@ -286,14 +286,14 @@ bool pnnx_diag(xir_node *at) {
         for (int64_t i = 0; i < rows && places.v; i++)
             places.v[(i + (k < 0 ? off : 0)) * n + i + (k > 0 ? off : 0)] = i;
         xir_value *longer = xir_node_make(at, "Pad", INS(x), SETS(LIST("padding", &pads)));
-        return xir_node_result(at, 0, pnnx_shaped(at, pnnx_taken(at, longer, 0, &places), (int64_t[]){ n, n }, 2));
+        return xir_node_result(at, 0, make_shaped(at, make_taken(at, longer, 0, &places), (int64_t[]){ n, n }, 2));
     }
     const int64_t r0 = k < 0 ? off : 0, c0 = k > 0 ? off : 0;
     int64_t n = rows - r0 < columns - c0 ? rows - r0 : columns - c0;
     if (n < 0) n = 0;
     xir_ints places = xir_node_make_ints(at, (size_t)n, 0);
     for (size_t i = 0; i < places.n; i++) places.v[i] = (r0 + (int64_t)i) * columns + c0 + (int64_t)i;
-    return xir_node_result(at, 0, pnnx_taken(at, pnnx_shaped(at, x, (int64_t[]){ -1 }, 1), 0, &places));
+    return xir_node_result(at, 0, make_taken(at, make_shaped(at, x, (int64_t[]){ -1 }, 1), 0, &places));
 }
 
 /* ---- constants -------------------------------------------------------------------------------------------------- */

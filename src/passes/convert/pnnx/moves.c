@@ -123,8 +123,25 @@ bool pnnx_flip(xir_node *at) {
     for (size_t i = 0; i < dims.n; i++) {
         int64_t axis;
         if (!xir_node_axis(at, "attribute/dims", dims.v[i], v_rank(x), &axis)) return false;
-        x = pnnx_part(at, x, (size_t)axis, INT64_MAX, INT64_MIN, -1);
+        x = make_part(at, x, (size_t)axis, INT64_MAX, INT64_MIN, -1);
         if (!x) return false;
+    }
+    return xir_node_result(at, 0, x);
+}
+
+/* Each axis continues with its own elements: those from its end are before the first. */
+static bool wrapped(xir_node *at, xir_value *x, const xir_ints *pads) {
+    for (size_t axis = 0; x && axis < v_rank(x); axis++) {
+        const int64_t before = pads->v[2 * axis], after = pads->v[2 * axis + 1], n = v_dim(x, axis);
+        if (!before && !after) continue;
+        if (!xir_node_need_dims(at, x, axis, axis + 1)) return false;
+        if (before > n || after > n)
+            return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "padding that wraps around more than once");
+        if (before < 0 || after < 0) return xir_node_unsupported(at, "removed elements");
+        if (n > PNNX_MOST_LISTED) return xir_node_unsupported(at, "very large dims");
+        xir_ints places = xir_node_make_ints(at, (size_t)(before + n + after), 0);
+        for (size_t i = 0; i < places.n; i++) places.v[i] = ((int64_t)i - before + n) % n;
+        x = make_taken(at, x, axis, &places);
     }
     return xir_node_result(at, 0, x);
 }
@@ -151,7 +168,9 @@ bool pnnx_pad(xir_node *at) {
     const bool reflect = module ? type.size > 6 && !strncmp(type.data + 3, "Refl", 4)
                                 : xir_str_equal(mode, XIR_STR("reflect"));
     const bool edge = module ? !strncmp(type.data + 3, "Repl", 4) : xir_str_equal(mode, XIR_STR("replicate"));
-    if (xir_str_equal(mode, XIR_STR("circular"))) return xir_node_unsupported(at, "padding that wraps around");
+    const bool circular = module ? !strncmp(type.data + 3, "Circ", 4) : xir_str_equal(mode, XIR_STR("circular"));
+    if (xir_node_failed(at)) return false;
+    if (circular) return wrapped(at, x, &all);
     const double value = xir_node_real(at, "value", 0);
     if (v_is_integer(x) && !(value >= -0x1p63 && value < 0x1p63))
         return xir_node_unsupported(at, "an integer of %g", value);

@@ -36,7 +36,7 @@ static bool computed_norm(xir_node *at, xir_value *x) {
     const size_t rank = v_rank(x);
     xir_value *mean = along_channels(at, MEAN, rank), *var = along_channels(at, VAR, rank),
               *weight = along_channels(at, WEIGHT, rank), *bias = along_channels(at, BIAS, rank);
-    xir_value *root = xir_node_unary(at, "Sqrt", pnnx_affine(at, var, 1, xir_node_real(at, "eps", 1e-5)));
+    xir_value *root = xir_node_unary(at, "Sqrt", make_affine(at, var, 1, xir_node_real(at, "eps", 1e-5)));
     xir_value *y = xir_node_quotient(at, xir_node_sum(at, x, mean, 1, -1), root);
     if (weight) y = xir_node_product(at, y, weight);
     if (bias) y = xir_node_sum(at, y, bias, 1, 1);
@@ -185,7 +185,7 @@ static xir_value *norm_over(xir_node *at, xir_value *x, double p, const xir_ints
 bool pnnx_pairwise_distance(xir_node *at) {
     const xir_ints last = { (int64_t[]){ -1 }, 1 };
     xir_value *off = xir_node_sum(at, xir_node_input(at, 0), xir_node_input(at, 1), 1, -1);
-    off = pnnx_affine(at, off, 1, xir_node_real(at, "eps", 1e-6));
+    off = make_affine(at, off, 1, xir_node_real(at, "eps", 1e-6));
     const bool keepdim = xir_node_bool(at, "keepdim", false);
     return xir_node_result(at, 0, norm_over(at, off, xir_node_real(at, "p", 2), &last, keepdim));
 }

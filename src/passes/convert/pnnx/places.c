@@ -36,13 +36,13 @@ static xir_value *side_by_side(xir_node *at, xir_value *x, const grid *g, const 
     for (size_t k = 0; k < g->n && !xir_node_failed(at); k++) {
         xir_ints shifted = xir_node_make_ints(at, places[k].n, 0);
         for (size_t i = 0; i < shifted.n; i++) shifted.v[i] = places[k].v[i] + pads.v[2 * (first + k)];
-        x = pnnx_taken(at, x, first + k, &shifted);
+        x = make_taken(at, x, first + k, &shifted);
         apart[1 + 2 * k] = g->cells[k], apart[2 + 2 * k] = g->out[k];
         order[1 + k] = (int64_t)(2 + 2 * k), order[1 + g->n + k] = (int64_t)(1 + 2 * k);
     }
-    x = pnnx_shaped(at, x, apart, 1 + 2 * g->n);
+    x = make_shaped(at, x, apart, 1 + 2 * g->n);
     x = x ? xir_node_transposed(at, x, order, 1 + 2 * g->n, NULL) : NULL;
-    return pnnx_shaped(at, x, (int64_t[]){ -1, g->all_out, g->all_cells }, 3);
+    return make_shaped(at, x, (int64_t[]){ -1, g->all_out, g->all_cells }, 3);
 }
 
 bool pnnx_max_places(xir_node *at, xir_value *x, size_t n, const xir_ints *places, const int64_t *out) {

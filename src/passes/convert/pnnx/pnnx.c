@@ -4,7 +4,8 @@
 #include <string.h>
 #include "convert/pnnx/pnnx.h"
 
-static const char construct[] = "pnnx::prim::TupleConstruct", unpack[] = "pnnx::prim::TupleUnpack";
+static const char construct[] = "pnnx::prim::TupleConstruct", unpack[] = "pnnx::prim::TupleUnpack",
+                  unlist[] = "pnnx::prim::ListUnpack";
 
 static bool is_of(const xir_op *op, const char *key) {
     return op && xir_str_equal(xir_class_key(xir_op_class(op)), xir_str_of(key));
@@ -89,12 +90,13 @@ static xir_status unpacked(xir_op *op) {
 }
 
 xir_status pnnx_prepare(xir_network *net, bool *changed) {
-    xir_status status = XIR_OK;
-    bool any = false;
+    bool older = false, any = false;
+    xir_status status = pnnx_older(net, &older);
     for (xir_op *op = xir_network_first(net), *next; op && !status; op = next) {
         next = xir_op_next(op);
-        any |= is_of(op, construct) || is_of(op, unpack);
-        if (is_of(op, unpack)) status = unpacked(op);
+        const bool apart = is_of(op, unpack) || is_of(op, unlist);
+        any |= is_of(op, construct) || apart;
+        if (apart) status = unpacked(op);
     }
     xir_op *last = xir_network_output_op(net);
     if (last && any && !status) status = spread(last);
@@ -103,7 +105,7 @@ xir_status pnnx_prepare(xir_network *net, bool *changed) {
         if (is_of(op, construct) && xir_op_output_count(op) == 1 && !xir_value_uses(xir_op_output(op, 0)))
             status = xir_op_erase(op);
     }
-    *changed = any;
+    *changed = any || older;
     return status;
 }
 

@@ -4,7 +4,7 @@
 #ifndef PASSES_CONVERT_PNNX_H
 #define PASSES_CONVERT_PNNX_H
 
-#include "convert/helpers.h"
+#include "convert/parts.h"
 
 enum {
     PNNX_END = INT32_MAX,        /* in slices: to the end, or nothing selected */
@@ -12,6 +12,8 @@ enum {
     PNNX_MOST_LISTED = 1 << 22,  /* elements of a constant that a hook writes  */
 };
 
+/* older.c: operators of 2021 get today's names and parameters. */
+xir_status pnnx_older(xir_network *net, bool *changed);
 /* pnnx.c: the dialect's own. */
 xir_status pnnx_prepare(xir_network *net, bool *changed);
 bool       pnnx_is_pure(const xir_op *op);
@@ -31,22 +33,15 @@ bool pnnx_list(xir_node *at, const char *name, size_t n, xir_ints *out);
 bool pnnx_axis(xir_node *at, const char *name, int64_t otherwise, size_t rank, int64_t *out);
 /* Whether input i has integers; otherwise it adds a finding. */
 bool pnnx_is_index(xir_node *at, size_t i, const xir_value *v);
-/* x with 1-dim lists: Slice of one axis; Split of one axis into parts of given sizes (the outputs are in *out). */
-xir_value *pnnx_part(xir_node *at, xir_value *x, size_t axis, int64_t begin, int64_t end, int64_t step);
-/* Elements of x along an axis by constant positions. */
-xir_value *pnnx_taken(xir_node *at, xir_value *x, size_t axis, const xir_ints *places);
-/* Axis `axis` of x times a matrix [dim of x, n], given by rows. */
-xir_value *pnnx_mixed(xir_node *at, xir_value *x, size_t axis, const double *matrix, size_t n);
 /* x * y^T + bias, with y as PyTorch has it, [out, in]. Absent: NULL. */
 xir_value *pnnx_times(xir_node *at, xir_value *x, xir_value *weight, xir_value *bias);
-/* lhs and rhs, one of which is constant at most: XIR's Matmul takes no two constants. */
-xir_value *pnnx_product_of(xir_node *at, xir_value *lhs, xir_value *rhs);
+/* bits.c: two tensors of bools, or of integers of one type, bit by bit. NULL after a failure. */
+typedef enum pnnx_bit_function { PNNX_AND, PNNX_OR, PNNX_XOR } pnnx_bit_function;
+xir_value *pnnx_make_bits(xir_node *at, pnnx_bit_function f, xir_value *a, xir_value *b);
+/* The means of `out` windows over axis `axis` of x, which has `in` elements: an adaptive pool along one axis. */
+xir_value *pnnx_averaged(xir_node *at, xir_value *x, size_t axis, int64_t in, int64_t out);
 /* Operands of one element type, PyTorch's promotion of both. */
 bool pnnx_promote(xir_node *at, xir_value **a, xir_value **b);
-/* x * factor + addend, without ops for 1 and 0. */
-xir_value *pnnx_affine(xir_node *at, xir_value *x, double factor, double addend);
-/* x in a shape of n known dims. */
-xir_value *pnnx_shaped(xir_node *at, xir_value *x, const int64_t *dims, size_t n);
 /* x with a dim of 1 at an axis if it has one dim less than `rank`, for which *added is set; and y without that dim. */
 xir_value *pnnx_with_batch(xir_node *at, xir_value *x, size_t rank, int64_t axis, bool *added);
 xir_value *pnnx_without_batch(xir_node *at, xir_value *y, int64_t axis, bool added);
@@ -66,6 +61,8 @@ xir_value *pnnx_listed(xir_node *at, xir_value *v);
 xir_value *pnnx_slice_listed(xir_node *at, xir_value *v, size_t first, size_t n);
 /* Removes what computes numbers that nothing uses any more. */
 xir_status pnnx_drop_lists(xir_network *net, bool *changed);
+/* back_attention.c: what nn.MultiheadAttention consists of becomes one. */
+xir_status pnnx_join_attention(xir_network *net, bool *changed);
 /* Gives operators with weights names of their own. */
 xir_status pnnx_name_weights(xir_network *net, bool *changed);
 /* The letters of feature maps with `rank` dims; empty for other ranks. */
@@ -77,7 +74,7 @@ xir_str pnnx_map_order(size_t rank);
     BACK(normalize) BACK(reshape) BACK(permute) BACK(squeeze) BACK(expand) BACK(tile) BACK(cat) BACK(slice)            \
     BACK(split) BACK(unbind) BACK(pad) BACK(roll) BACK(index_select) BACK(topk) BACK(sdpa) BACK(resize)                \
     BACK(grid_sample) BACK(shuffle) BACK(unfold) BACK(recurrent)                                                             \
-    BACK(index_put) BACK(non_zero) BACK(arange) BACK(full)
+    BACK(embedding) BACK(gather) BACK(index_put) BACK(non_zero) BACK(arange) BACK(full)
 #define BACK(name) xir_convert_fn pnnx_back_##name;
 PNNX_BACKS(BACK)
 #undef BACK

@@ -11,12 +11,12 @@ bool pnnx_linear(xir_node *at) {
 bool pnnx_matmul(xir_node *at) {
     xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 1);
     if (!xir_node_same_elements(at, 0, a, 1, b)) return false;
-    return xir_node_result(at, 0, pnnx_product_of(at, a, b));
+    return xir_node_result(at, 0, make_matrix_product(at, a, b));
 }
 
 /* beta * input + alpha * a b */
 bool pnnx_addmm(xir_node *at) {
-    xir_value *c = xir_node_input(at, 0), *y = pnnx_product_of(at, xir_node_input(at, 1), xir_node_input(at, 2));
+    xir_value *c = xir_node_input(at, 0), *y = make_matrix_product(at, xir_node_input(at, 1), xir_node_input(at, 2));
     return xir_node_result(at, 0, xir_node_sum(at, c, y, xir_node_real(at, "beta", 1), xir_node_real(at, "alpha", 1)));
 }
 
@@ -59,7 +59,7 @@ enum {
 /* Part i of three of in_proj along dim 0. */
 static xir_value *third(xir_node *at, size_t input, int64_t i, int64_t size) {
     xir_value *all = xir_node_optional_input(at, input);
-    return all ? pnnx_part(at, all, 0, i * size, (i + 1) * size, 1) : NULL;
+    return all ? make_part(at, all, 0, i * size, (i + 1) * size, 1) : NULL;
 }
 
 /* [n, length, heads * size] as [n, heads, length, size]. */
@@ -67,7 +67,7 @@ static xir_value *in_heads(xir_node *at, xir_value *x, int64_t heads) {
     static const int64_t order[] = { 0, 2, 1, 3 };
     if (xir_node_failed(at) || !x) return NULL;
     const int64_t dims[] = { v_dim(x, 0), v_dim(x, 1), heads, v_dim(x, 2) / heads };
-    x = pnnx_shaped(at, x, dims, 4);
+    x = make_shaped(at, x, dims, 4);
     return x ? xir_node_transposed(at, x, order, 4, NULL) : NULL;
 }
 
@@ -133,12 +133,12 @@ bool pnnx_attention(xir_node *at) {
     mask = longer_mask(at, attention_addends(at, mask, v_element(x[0]), true), rows);
     if (mask && v_rank(mask) == 3) {   /* one for each head of each sequence */
         const int64_t dims[] = { v_dim(x[0], 0), heads, v_dim(mask, 1), v_dim(mask, 2) };
-        mask = pnnx_shaped(at, mask, dims, 4);
+        mask = make_shaped(at, mask, dims, 4);
     }
     xir_value *y = attention_of(at, p[0], p[1], p[2], 1 / sqrt((double)(e / heads)), 0, mask, &weights);
     if (!y) return false;
     y = xir_node_transposed(at, y, back, 4, NULL);
-    y = pnnx_shaped(at, y, (int64_t[]){ v_dim(x[0], 0), v_dim(x[0], 1), e }, 3);
+    y = make_shaped(at, y, (int64_t[]){ v_dim(x[0], 0), v_dim(x[0], 1), e }, 3);
     y = pnnx_times(at, y, xir_node_input(at, OUT_WEIGHT), xir_node_optional_input(at, OUT_BIAS));
     if (y && !batch_first) y = xir_node_transposed(at, y, swap, 3, NULL);
     if (!xir_node_result(at, 0, pnnx_without_batch(at, y, 1, added)) || at->n_out < 2) return !xir_node_failed(at);

@@ -21,7 +21,7 @@ static xir_value *in_order(xir_node *at, const cell *c, xir_value *w) {
     xir_value *parts[4] = { NULL };
     if (!w || c->gates == 1) return w;
     for (int64_t g = 0; g < c->gates; g++)
-        parts[g] = pnnx_part(at, w, 0, c->order[g] * c->hidden, (c->order[g] + 1) * c->hidden, 1);
+        parts[g] = make_part(at, w, 0, c->order[g] * c->hidden, (c->order[g] + 1) * c->hidden, 1);
     if (xir_node_failed(at)) return NULL;
     return xir_node_make(at, "Concat", (xir_values){ parts, (size_t)c->gates }, SETS(INT("axis", 0)));
 }
@@ -50,7 +50,7 @@ static xir_value *state_of(xir_node *at, const cell *c, size_t input, int64_t la
     xir_value *all = pnnx_with_batch(at, xir_node_optional_input(at, input), 3, 1, &added);
     const int64_t d = (int64_t)c->directions;
     if (all && v_rank(all) != 3) return xir_node_unsupported(at, "a state of %zu dims", v_rank(all)), NULL;
-    return all ? pnnx_part(at, all, 0, layer * d, (layer + 1) * d, 1) : NULL;
+    return all ? make_part(at, all, 0, layer * d, (layer + 1) * d, 1) : NULL;
 }
 
 /* [t, directions, n, size] as [t, n, directions * size]. */
@@ -59,7 +59,7 @@ static xir_value *joined(xir_node *at, const cell *c, xir_value *y) {
     if (xir_node_failed(at) || !y) return NULL;
     const int64_t dims[] = { v_dim(y, 0), v_dim(y, 2), (int64_t)c->directions * c->hidden };
     y = xir_node_transposed(at, y, order, 4, NULL);
-    return pnnx_shaped(at, y, dims, 3);
+    return make_shaped(at, y, dims, 3);
 }
 
 static bool read_cell(xir_node *at, cell *c) {

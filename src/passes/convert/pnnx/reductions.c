@@ -140,8 +140,8 @@ bool pnnx_cumprod(xir_node *at) {
     if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
     const size_t k = (size_t)axis;
     for (int64_t step = 1; step < v_dim(x, k) && x && step < 1 << 24; step *= 2) {
-        xir_value *head = pnnx_part(at, x, k, 0, step, 1), *tail = pnnx_part(at, x, k, step, INT64_MAX, 1);
-        xir_value *before = pnnx_part(at, x, k, 0, v_dim(x, k) - step, 1);
+        xir_value *head = make_part(at, x, k, 0, step, 1), *tail = make_part(at, x, k, step, INT64_MAX, 1);
+        xir_value *before = make_part(at, x, k, 0, v_dim(x, k) - step, 1);
         x = head && before ? xir_node_make(at, "Concat", INS(head, xir_node_product(at, tail, before)),
                                            SETS(INT("axis", axis))) : NULL;
         if (!x) return false;

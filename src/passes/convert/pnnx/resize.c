@@ -5,7 +5,7 @@
 #include "convert/formulas.h"
 #include "convert/pnnx/pnnx.h"
 
-typedef enum resize_mode { NEAREST, NEAREST_EXACT, LINEAR, CUBIC } resize_mode;
+typedef enum resize_mode { NEAREST, NEAREST_EXACT, LINEAR, CUBIC, AREA } resize_mode;
 
 /* One axis: `step` is the distance of two output cells in the input. */
 typedef struct resize_axis { int64_t in, out; double step; } resize_axis;
@@ -15,6 +15,7 @@ static bool read_mode(xir_node *at, resize_mode *mode, bool *corners) {
     static const struct { const char *word; resize_mode mode; } words[] = {
         { "nearest", NEAREST }, { "nearest-exact", NEAREST_EXACT }, { "linear", LINEAR }, { "bilinear", LINEAR },
         { "trilinear", LINEAR }, { "bicubic", CUBIC },
+        { "area", AREA },
     };
     const bool bilinear = xir_str_equal(type, XIR_STR("nn.UpsamplingBilinear2d")) ||
                           xir_str_equal(type, XIR_STR("F.upsample_bilinear"));
@@ -26,8 +27,7 @@ static bool read_mode(xir_node *at, resize_mode *mode, bool *corners) {
         *mode = words[i].mode;
         return true;
     }
-    return xir_node_one_of(at, "mode", "", "nearest|nearest-exact|linear|bilinear|trilinear|bicubic|area") &&
-           xir_node_unsupported(at, "the mode area");
+    return xir_node_one_of(at, "mode", "", "nearest|nearest-exact|linear|bilinear|trilinear|bicubic|area");
 }
 
 /* Files of 2021 have factors for each axis by another name. */
@@ -76,7 +76,7 @@ static xir_value *nearest(xir_node *at, xir_value *x, size_t axis, const resize_
         const int64_t cell = (int64_t)floorf(place);
         places.v[i] = cell < a->in ? cell : a->in - 1;
     }
-    return pnnx_taken(at, x, axis, &places);
+    return make_taken(at, x, axis, &places);
 }
 
 /* The weights of the cells before and after a place, at distances 1 + t, t, 1 - t, 2 - t. */
@@ -106,7 +106,7 @@ static xir_value *mixed(xir_node *at, xir_value *x, size_t axis, const resize_ax
             matrix[cell * a->out + i] += weights[k];
         }
     }
-    return pnnx_mixed(at, x, axis, matrix, (size_t)a->out);
+    return make_mixed(at, x, axis, matrix, (size_t)a->out);
 }
 
 /* An image of open dims, to a computed size or by whole factors: the op takes the new size as an input. */
@@ -124,7 +124,8 @@ static bool resize_open(xir_node *at, xir_value *x, resize_mode mode, bool corne
         xir_value *y = make_listed(at, "Resize", xir_node_channels_last(at, x), &to, sets);
         return xir_node_result(at, 0, y ? xir_node_channels_second(at, y) : NULL);
     }
-    if (!xir_node_real_items(at, factors_name(at), &factors, &count) || count != n || corners || mode == CUBIC)
+    if (!xir_node_real_items(at, factors_name(at), &factors, &count) || count != n || corners || mode == CUBIC ||
+        mode == AREA)
         return xir_node_unsupported(at, "an image of unknown size");
     for (size_t k = 0; k < n && whole.v; k++) {
         if (factors[k] < 1 || factors[k] > 1 << 16 || factors[k] != floor(factors[k]))
@@ -179,7 +180,8 @@ bool pnnx_resize(xir_node *at) {
         return xir_node_result(at, 0, y ? xir_node_channels_second(at, y) : NULL);
     }
     for (size_t k = 0; k < n && x; k++) {
-        if (mode == NEAREST || mode == NEAREST_EXACT) x = nearest(at, x, 2 + k, &axes[k], mode == NEAREST_EXACT);
+        if (mode == AREA) x = pnnx_averaged(at, x, 2 + k, axes[k].in, axes[k].out);
+        else if (mode == NEAREST || mode == NEAREST_EXACT) x = nearest(at, x, 2 + k, &axes[k], mode == NEAREST_EXACT);
         else x = mixed(at, x, 2 + k, &axes[k], mode == CUBIC, corners);
     }
     return xir_node_result(at, 0, x);
@@ -223,7 +225,7 @@ bool pnnx_affine_grid(xir_node *at) {
     }
     const xir_ints dims = { (int64_t[]){ 1, cells, (int64_t)n + 1 }, 3 };
     xir_value *grid = xir_node_constant(at, v_element(theta), &dims, places, (size_t)cells * (n + 1));
-    xir_value *y = pnnx_product_of(at, grid, xir_node_transposed(at, theta, swap, 3, NULL));
+    xir_value *y = make_matrix_product(at, grid, xir_node_transposed(at, theta, swap, 3, NULL));
     const int64_t back[] = { size.v[0], size.v[2], size.v[3], size.n == 5 ? size.v[4] : (int64_t)n, (int64_t)n };
-    return xir_node_result(at, 0, pnnx_shaped(at, y, back, size.n));
+    return xir_node_result(at, 0, make_shaped(at, y, back, size.n));
 }

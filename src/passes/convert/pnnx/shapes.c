@@ -115,7 +115,7 @@ bool pnnx_flatten(xir_node *at) {
     const bool module = xir_node_type(at).data[0] == 'n';
     if (!x) return false;
     const size_t rank = v_rank(x);
-    if (rank == 0) return xir_node_result(at, 0, pnnx_shaped(at, x, (int64_t[]){ 1 }, 1));
+    if (rank == 0) return xir_node_result(at, 0, make_shaped(at, x, (int64_t[]){ 1 }, 1));
     if (!pnnx_axis(at, "start_dim", module, rank, &first) || !pnnx_axis(at, "end_dim", -1, rank, &last)) return false;
     if (first > last) return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/end_dim", "end_dim is before start_dim");
     const size_t n = rank - (size_t)(last - first);

@@ -1,6 +1,5 @@
 /* Helpers shared by the hooks of PNNX's rows. */
 #include <stdio.h>
-#include "convert/parts.h"
 #include "convert/pnnx/pnnx.h"
 
 const xir_type *pnnx_element(xir_context *ctx, xir_str word) {
@@ -65,34 +64,12 @@ bool pnnx_is_index(xir_node *at, size_t i, const xir_value *v) {
 
 /* ---- operations ------------------------------------------------------------------------------------------------- */
 
-xir_value *pnnx_part(xir_node *at, xir_value *x, size_t axis, int64_t begin, int64_t end, int64_t step) {
-    return make_part(at, x, axis, begin, end, step);
-}
-
-xir_value *pnnx_taken(xir_node *at, xir_value *x, size_t axis, const xir_ints *places) {
-    return make_taken(at, x, axis, places);
-}
-
-xir_value *pnnx_mixed(xir_node *at, xir_value *x, size_t axis, const double *matrix, size_t n) {
-    return make_mixed(at, x, axis, matrix, n);
-}
-
-xir_value *pnnx_product_of(xir_node *at, xir_value *lhs, xir_value *rhs) { return make_matrix_product(at, lhs, rhs); }
-
 xir_value *pnnx_times(xir_node *at, xir_value *x, xir_value *weight, xir_value *bias) {
     static const int64_t swap[] = { 1, 0 };
     if (xir_node_failed(at) || !x || !weight) return NULL;
     if (v_rank(weight) != 2) return xir_node_unsupported(at, "weights of %zu dims", v_rank(weight)), NULL;
     if (!xir_type_equal(v_element(x), v_element(weight))) return xir_node_unsupported(at, "mixed elements"), NULL;
     return xir_node_make(at, "Matmul", INS(x, xir_node_transposed(at, weight, swap, 2, NULL), bias), NO_SETS);
-}
-
-xir_value *pnnx_affine(xir_node *at, xir_value *x, double factor, double addend) {
-    return make_affine(at, x, factor, addend);
-}
-
-xir_value *pnnx_shaped(xir_node *at, xir_value *x, const int64_t *dims, size_t n) {
-    return make_shaped(at, x, dims, n);
 }
 
 xir_value *pnnx_with_batch(xir_node *at, xir_value *x, size_t rank, int64_t axis, bool *added) {

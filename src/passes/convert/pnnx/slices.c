@@ -109,9 +109,9 @@ bool pnnx_slice_copy(xir_node *at) {
             places.v[k] += (begin.v[i] + rest % count.v[i] * s.steps.v[i]) * stride;
         }
     }
-    xir_value *flat = pnnx_shaped(at, x, (int64_t[]){ -1 }, 1), *updates = pnnx_shaped(at, src, (int64_t[]){ -1 }, 1);
+    xir_value *flat = make_shaped(at, x, (int64_t[]){ -1 }, 1), *updates = make_shaped(at, src, (int64_t[]){ -1 }, 1);
     if (updates && v_dim(updates, 0) != total) return xir_node_unsupported(at, "a source of other dims");
-    xir_value *index = places.v ? pnnx_shaped(at, xir_node_integers(at, &places), (int64_t[]){ total, 1 }, 2) : NULL;
+    xir_value *index = places.v ? make_shaped(at, xir_node_integers(at, &places), (int64_t[]){ total, 1 }, 2) : NULL;
     xir_value *y = index && updates ? xir_node_make(at, "ScatterND", INS(flat, index, updates), NO_SETS) : NULL;
     return xir_node_result(at, 0, y ? make_reshaped(at, y, &dims) : NULL);
 }
@@ -137,5 +137,5 @@ bool pnnx_narrow(xir_node *at) {
     if (start < 0 || length < 0 || start > PNNX_END || length > PNNX_END)
         return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "a part from %lld of %lld elements", (long long)start,
                                 (long long)length);
-    return xir_node_result(at, 0, pnnx_part(at, x, (size_t)axis, start, start + length, 1));
+    return xir_node_result(at, 0, make_part(at, x, (size_t)axis, start, start + length, 1));
 }

@@ -52,10 +52,17 @@ static bool convolution(xir_node *at) {
     }
     if (!are_images(at, x, rank - 2)) return false;
     for (size_t i = 0; i < COUNT(lists); i++) if (!has_items(at, lists[i], rank - 2)) return false;
-    if (v_rank(x) != rank) return xir_node_unsupported(at, "an image without a batch");
+    bool added;
+    x = pnnx_with_batch(at, x, rank, 0, &added);
+    node_input *in = arena_take(&at->c->scratch, at->n_in * sizeof *in);
+    if (!in) return node_no_memory(at);
+    memcpy((void *)in, at->in, at->n_in * sizeof *in);
+    in[0].value = x;
+    at->in = in;
     const xir_any *padding = xir_node_attr(at, "padding");
     if (padding && padding->kind == XIR_ANY_TEXT && !word_pads(at, kernel, sets, &n)) return false;
-    return row_run_with(at, (xir_sets){ sets, n });
+    if (xir_node_failed(at) || !row_run_with(at, (xir_sets){ sets, n })) return false;
+    return !added || xir_node_result(at, 0, pnnx_without_batch(at, at->given[0], 0, added));
 }
 bool pnnx_conv(xir_node *at)           { return convolution(at); }
 bool pnnx_conv_transpose(xir_node *at) { return convolution(at); }
@@ -162,8 +169,12 @@ bool pnnx_max_pool(xir_node *at) {
     bool beyond, added;
     xir_value *x = pnnx_with_batch(at, xir_node_input(at, 0), spatial_axes(at) + 2, 0, &added);
     if (!read_windows(at, x, &w) || !half_padded(at, &w) || !pad_ceil(at, x, &w, &beyond)) return false;
-    if (gives_places(at) && added) return xir_node_unsupported(at, "positions of maxima without a batch");
-    if (gives_places(at)) return max_with_places(at, x, &w);
+    if (gives_places(at)) {
+        if (!max_with_places(at, x, &w)) return false;
+        for (size_t i = 0; i < 2 && added; i++)
+            xir_node_result(at, i, pnnx_without_batch(at, at->given[i], 0, added));
+        return !xir_node_failed(at);
+    }
     return xir_node_result(at, 0, pnnx_without_batch(at, make_pool(at, x, max_pools, &w, true, NULL, 0), 0, added));
 }
 
@@ -201,7 +212,8 @@ bool pnnx_avg_pool(xir_node *at) {
 
 /* (sign(a) relu(|a|) k^n)^(1/p) for the average a of x^p. */
 bool pnnx_lp_pool(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
+    bool added;
+    xir_value *x = pnnx_with_batch(at, xir_node_input(at, 0), spatial_axes(at) + 2, 0, &added);
     windows w;
     const double p = xir_node_real(at, "norm_type", 2);
     if (!read_windows(at, x, &w)) return false;
@@ -211,8 +223,9 @@ bool pnnx_lp_pool(xir_node *at) {
     xir_value *a = averages(at, power, w);
     if (!a) return false;
     a = xir_node_product(at, xir_node_unary(at, "Sign", a), xir_node_unary(at, "ReLU", xir_node_unary(at, "Abs", a)));
-    return xir_node_becomes(at, "Pow", INS(xir_node_scaled(at, a, cells), xir_node_scalar(at, v_element(x), 1 / p)),
-                            NO_SETS);
+    xir_value *root = xir_node_scalar(at, v_element(x), 1 / p);
+    xir_value *y = xir_node_make(at, "Pow", INS(xir_node_scaled(at, a, cells), root), NO_SETS);
+    return xir_node_result(at, 0, pnnx_without_batch(at, y, 0, added));
 }
 
 /* ---- adaptive pools --------------------------------------------------------------------------------------------- */
@@ -269,6 +282,19 @@ static bool even(const xir_value *x, const adaptive *sizes, size_t n, windows *w
     return v_rank(x) == n + 2;
 }
 
+xir_value *pnnx_averaged(xir_node *at, xir_value *x, size_t axis, int64_t in, int64_t out) {
+    const adaptive s = { in, out };
+    if (in == out || xir_node_failed(at)) return x;
+    if (in * out > PNNX_MOST_LISTED) return xir_node_unsupported(at, "very large dims"), NULL;
+    double *matrix = arena_take(&at->c->scratch, (size_t)(in * out) * sizeof *matrix);
+    if (!matrix) return node_no_memory(at), NULL;
+    for (int64_t i = 0; i < in * out; i++) {
+        const int64_t begin = window_begin(s, i % out), end = window_end(s, i % out), row = i / out;
+        matrix[i] = row >= begin && row < end ? 1.0 / (double)(end - begin) : 0;
+    }
+    return make_mixed(at, x, axis, matrix, (size_t)out);
+}
+
 bool pnnx_adaptive_avg(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     adaptive sizes[3];
@@ -278,18 +304,7 @@ bool pnnx_adaptive_avg(xir_node *at) {
     if (all_ones(sizes, n)) return over_all(at, "Mean", x, n);
     if (even(x, sizes, n, &w)) return xir_node_result(at, 0, make_pool(at, x, avg_pools, &w, false, NULL, 0));
     const size_t first = v_rank(x) - n;
-    for (size_t k = 0; k < n; k++) {
-        const adaptive s = sizes[k];
-        if (s.in == s.out) continue;
-        if (s.in * s.out > PNNX_MOST_LISTED) return xir_node_unsupported(at, "very large dims");
-        double *matrix = arena_take(&at->c->scratch, (size_t)(s.in * s.out) * sizeof *matrix);
-        if (!matrix) return node_no_memory(at);
-        for (int64_t i = 0; i < s.in * s.out; i++) {
-            const int64_t begin = window_begin(s, i % s.out), end = window_end(s, i % s.out), row = i / s.out;
-            matrix[i] = row >= begin && row < end ? 1.0 / (double)(end - begin) : 0;
-        }
-        x = pnnx_mixed(at, x, first + k, matrix, (size_t)s.out);
-    }
+    for (size_t k = 0; k < n && x; k++) x = pnnx_averaged(at, x, first + k, sizes[k].in, sizes[k].out);
     return xir_node_result(at, 0, x);
 }
 
@@ -342,7 +357,7 @@ bool pnnx_adaptive_max(xir_node *at) {
         for (int64_t j = 0; j < longest && !xir_node_failed(at); j++) {
             xir_ints places = xir_node_make_ints(at, (size_t)s.out, 0);
             for (size_t i = 0; i < places.n; i++) places.v[i] = window_place(s, (int64_t)i, j);
-            xir_value *part = pnnx_taken(at, x, axis, &places);
+            xir_value *part = make_taken(at, x, axis, &places);
             most = most && part ? xir_node_make(at, "Maximum", INS(most, part), NO_SETS) : part;
         }
         x = most;
