@@ -164,6 +164,31 @@ static void computed_lists_are_formulas_of_sizes(void **state) {
             "Tensor.reshape z 2 1 x z.pnnx.Expression z\n");
 }
 
+/* ---- positions -------------------------------------------------------------------------------------------------- */
+
+/* PyTorch's positions do not count from the end. */
+static void computed_positions_count_from_the_start(void **state) {
+    (void)state;
+    BECOMES("x: 4 30; i: sint64 2; n = Neg i; a = Gather x n [axis=-1]; out a",
+            "pnnx.Expression a.pnnx.Expression 1 1 i a.pnnx.Expression expr=remainder(neg(@0),30)\n"
+            "torch.index_select a 2 1 x a.pnnx.Expression a dim=1\n");
+    BECOMES("x: 4 30; i: sint64 2 3; n = Neg i; a = GatherElements x n [axis=1]; out a",
+            "pnnx.Expression a.pnnx.Expression 1 1 i a.pnnx.Expression expr=remainder(neg(@0),30)\n"
+            "torch.gather a 2 1 x a.pnnx.Expression a dim=1\n");
+    BECOMES("x: 4 3; i: params sint64 2 = -1 -4; a = Gather x i [axis=0]; out a",
+            "pnnx.Attribute pnnx_unique_0 0 1 0 @data=(2)i64\ntorch.index_select a 2 1 x 0 a dim=0\n");
+    BECOMES("x: 4 30; i: sint64 2; k: params sint64 1 = 30; m = Mod i k; a = Gather x m [axis=-1]; out a",
+            "pnnx.Expression m 1 1 i m expr=remainder(@0,30)\n"
+            "torch.index_select a 2 1 x m a dim=1\n");
+}
+
+static void rows_of_a_constant_matrix_are_an_embedding(void **state) {
+    (void)state;
+    BECOMES("w: params 50 3; i: sint64 2 4; n = Neg i; a = Gather w n [axis=0]; out a",
+            "pnnx.Expression a.pnnx.Expression 1 1 i a.pnnx.Expression expr=remainder(neg(@0),50)\n"
+            "nn.Embedding a 1 1 a.pnnx.Expression a embedding_dim=3 num_embeddings=50 sparse=False @weight=(50,3)f32\n");
+}
+
 /* ---- what PNNX cannot say ---------------------------------------------------------------------------------------- */
 
 static void stays(const char *story, const char *reason, int line) {
@@ -203,6 +228,8 @@ int main(void) {
         cmocka_unit_test(long_chains_are_several_formulas),
         cmocka_unit_test(sums_of_many_inputs_are_several_formulas),
         cmocka_unit_test(computed_lists_are_formulas_of_sizes),
+        cmocka_unit_test(computed_positions_count_from_the_start),
+        cmocka_unit_test(rows_of_a_constant_matrix_are_an_embedding),
         cmocka_unit_test(what_cannot_be_said_stays_with_the_reason),
     };
     return RUN_GROUP(tests);

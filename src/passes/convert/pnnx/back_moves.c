@@ -1,5 +1,6 @@
 /* The way back of operations that move elements. */
 #include <math.h>
+#include <stdio.h>
 #include "convert/pnnx/pnnx.h"
 
 /* Whether a list is an input that is computed. */
@@ -189,6 +190,72 @@ bool pnnx_back_roll(xir_node *at) {
     return xir_node_becomes_foreign(at, INS(x), SETS(LIST("dims", &dims), LIST("shifts", &shifts)));
 }
 
+/* Whether positions that are computed can't be negative. */
+static bool counts_up(const xir_value *index) {
+    static const char *const classes[] = { "pnnx::torch.argmax", "pnnx::torch.argmin", "pnnx::torch.topk",
+                                           "pnnx::torch.masked_select", "pnnx::torch.max", "pnnx::torch.min" };
+    const xir_op *op = xir_value_op(index);
+    const xir_integer_type *integer = xir_integer_type_of(xir_type_object(v_element(index)));
+    const xir_map *extra = op ? xir_op_extra(op) : NULL;
+    const xir_any *formula = extra ? xir_map_find(extra, XIR_STR("expr")) : NULL;
+    if (integer && !integer->sign) return true;
+    for (size_t i = 0; op && i < COUNT(classes); i++)
+        if (xir_str_equal(xir_class_key(xir_op_class(op)), xir_str_of(classes[i]))) return true;
+    return formula && formula->kind == XIR_ANY_TEXT && formula->as.text.size > 10 &&
+           memcmp(formula->as.text.data, "remainder(", 10) == 0;
+}
+
+/* PyTorch's positions do not count from the end, XIR's may: those that are computed are taken modulo the dim. */
+static xir_value *from_start(xir_node *at, xir_value *index, xir_value *x, size_t axis) {
+    if (xir_node_failed(at) || !index || counts_up(index)) return index;
+    const int64_t n = v_dim(x, axis);
+    if (n == 0) return index;   /* of no elements nothing is picked */
+    if (n > 0)
+        return xir_node_make(at, "Mod", INS(index, xir_node_scalar(at, v_element(index), (double)n)), NO_SETS);
+    char text[60];
+    const xir_type *type = xir_value_type(index);
+    snprintf(text, sizeof text, "remainder(@0,size(@1,%zu))", axis);
+    xir_op *op = xir_node_make_foreign(at, "pnnx::pnnx.Expression", INS(index, x),
+                                       SETS(WORD("expr", xir_str_of(text))), &type, 1);
+    return op ? xir_op_output(op, 0) : NULL;
+}
+
+/* Constant positions, counted from the start. */
+static xir_value *constant_from_start(xir_node *at, size_t i, const xir_value *x, size_t axis) {
+    xir_ints places;
+    bool negative = false;
+    if (!xir_node_ints(at, i, &places) || !xir_node_need_dims(at, x, axis, axis + 1)) return NULL;
+    for (size_t k = 0; k < places.n; k++) {
+        negative |= places.v[k] < 0;
+        places.v[k] += places.v[k] < 0 ? v_dim(x, axis) : 0;
+    }
+    const xir_ints dims = xir_node_dims(at, xir_node_input(at, i));
+    return negative ? make_reshaped(at, xir_node_integers(at, &places), &dims) : xir_node_input(at, i);
+}
+
+/* GatherElements. */
+bool pnnx_back_gather(xir_node *at) {
+    int64_t axis;
+    xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1);
+    if (!x || !index || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x), &axis))
+        return false;
+    index = xir_node_is_constant(at, 1) ? constant_from_start(at, 1, x, (size_t)axis)
+                                        : from_start(at, index, x, (size_t)axis);
+    return row_becomes(at, INS(x, index), NO_SETS);
+}
+
+/* Rows of a constant matrix. */
+bool pnnx_back_embedding(xir_node *at) {
+    int64_t axis;
+    xir_value *x = xir_node_params(at, 0), *index = xir_node_input(at, 1);
+    if (xir_node_failed(at) || xir_node_is_constant(at, 1)) return xir_node_unsupported(at, "constant positions");
+    if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x), &axis)) return false;
+    if (v_rank(x) != 2 || axis || v_rank(index) == 0) return xir_node_unsupported(at, "rows of something else");
+    return xir_node_becomes_foreign(at, INS(from_start(at, index, x, 0), x),
+                                    SETS(INT("embedding_dim", v_dim(x, 1)), INT("num_embeddings", v_dim(x, 0)),
+                                         XIR_SETB("sparse", false)));
+}
+
 /* Positions in one dim. */
 bool pnnx_back_index_select(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1);
@@ -196,21 +263,16 @@ bool pnnx_back_index_select(xir_node *at) {
     if (xir_node_failed(at)) return false;
     int64_t k;
     if (!xir_node_axis(at, "attribute/axis", axis, v_rank(x), &k)) return false;
-    if (xir_node_is_constant(at, 1)) {   /* PyTorch's do not count from the end */
-        xir_ints places;
-        if (!xir_node_ints(at, 1, &places) || !xir_node_need_dims(at, x, (size_t)k, (size_t)k + 1)) return false;
-        bool negative = false;
-        for (size_t i = 0; i < places.n; i++) negative |= places.v[i] < 0;
-        for (size_t i = 0; i < places.n; i++) places.v[i] += places.v[i] < 0 ? v_dim(x, (size_t)k) : 0;
-        const xir_ints dims = xir_node_dims(at, index);
-        if (negative) index = make_reshaped(at, xir_node_integers(at, &places), &dims);
-        if (places.n == 1 && v_rank(index) == 0)
-            return xir_node_becomes_foreign(at, INS(x), SETS(INT("dim", k), INT("index", places.v[0])));
+    if (xir_node_is_constant(at, 1)) {
+        xir_ints one;
+        if (v_rank(index) == 0 && xir_node_ints(at, 1, &one) && one.n == 1)
+            return xir_node_becomes_foreign(at, INS(x), SETS(INT("dim", k), INT("index", one.v[0])));
+        index = constant_from_start(at, 1, x, (size_t)k);
     }
     if (!index) return false;
     if (v_rank(index) == 1) {
         if (xir_str_equal(at->to->type, XIR_STR("torch.index_select")))
-            return xir_node_becomes_foreign(at, INS(x, index), SETS(INT("dim", k)));
+            return xir_node_becomes_foreign(at, INS(x, from_start(at, index, x, (size_t)k)), SETS(INT("dim", k)));
         return xir_node_unsupported(at, "several positions");
     }
     if (xir_str_equal(at->to->type, XIR_STR("Tensor.select"))) return xir_node_unsupported(at, "several positions");

@@ -302,15 +302,15 @@ static const xir_convert_row rows[] = {
     BY_HOOK("torch.diag",     "1 input", "1", "diagonal:i", "Gather, Multiply", NULL, diag),
 
     /* elements by index */
-    BY_HOOK("nn.Embedding",  "1 input @weight", "1",
+    WITH_BACK("nn.Embedding", "1 input @weight", "1",
             "embedding_dim:i num_embeddings:i sparse:bi padding_idx:in scale_grad_by_freq:bi", "Gather", NULL,
-            embedding),
+            embedding, "Gather", pnnx_back_embedding),
     BY_HOOK("F.embedding", "2 input weight", "1", "scale_grad_by_freq:bi sparse:bi padding_idx:in", "Gather", NULL,
             embedding),
     WITH_BACK("torch.index_select", "2 input index", "1", "dim:i!", "Gather", NULL, index_select, "Gather",
             pnnx_back_index_select),
     WITH_BACK("torch.gather", "2 input index", "1", "dim:i! sparse_grad:bi", "GatherElements", "axis=dim", gather,
-            "GatherElements", NULL),
+            "GatherElements", pnnx_back_gather),
     BY_HOOK("Tensor.index",       "1-2 input indices", "1", "expr:sifbnaA", "Gather or GatherND", NULL, index),
     WITH_BACK("Tensor.index_put", "2-3 input indices values", "1", "accumulate:bi values:fi", "ScatterND", NULL,
             index_put, "ScatterND", pnnx_back_index_put),
