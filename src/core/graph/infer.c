@@ -94,7 +94,7 @@ xir_status infer_run(xir_infer *at) {
     at->n_out = 0;
     xir_status status = alone ? check_target(at) : infer_check(at);
     if (!status) status = rule_run(at, fn);
-    if (at->pool->symbols && expr_no_memory(at->pool)) status = no_memory(at);
+    if ((at->pool->symbols || at->pool->forgot) && expr_no_memory(at->pool)) status = no_memory(at);
     return status ? status : at->status;
 }
 

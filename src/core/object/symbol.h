@@ -63,7 +63,7 @@ size_t symbol_of(const object_pool *pool, expr e);
  * common with the one that the symbol has, XIR_E_LIMIT if there are too many symbols, XIR_E_MEMORY; `why` says it. */
 xir_status symbol_declare(object_pool *pool, xir_str name, int64_t least, int64_t most, expr *out, xir_diags *why);
 
-/* Whether memory ran out while an expression was made, since the last question. */
+/* Whether memory ran out while an expression was made or a list was looked for, since the last question. */
 bool expr_no_memory(object_pool *pool);
 /* Whether the pool has a polynomial for a handle. */
 bool expr_is_of(const object_pool *pool, expr e);

@@ -27,8 +27,9 @@ void symbols_free(object_pool *pool) {
 }
 
 bool expr_no_memory(object_pool *pool) {
-    bool is_so = pool->symbols && pool->symbols->no_memory;
-    if (is_so) pool->symbols->no_memory = false;
+    const bool is_so = pool->forgot || (pool->symbols && pool->symbols->no_memory);
+    pool->forgot = false;
+    if (is_so && pool->symbols) pool->symbols->no_memory = false;
     return is_so;
 }
 
