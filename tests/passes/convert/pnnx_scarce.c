@@ -1,10 +1,11 @@
 /* Memory runs out at every allocation of a conversion of PNNX, of one to PNNX, and of a check. */
+#include "passes/convert/pnnx_text.h"
 #include "scarce_dialect.h"
 #include "support/story.h"
 
 /* A network with everything that allocates in its own way. */
 static const char text[] =
-    "7767517\n25 27\n"
+    "7767517\n34 38\n"
     "pnnx.Input x_in 0 1 x #x=(1,2,6,6)f32\n"
     "pnnx.Input o_in 0 1 o #o=(?,6)f32\n"
     "nn.Conv2d c 1 1 x a bias=True dilation=(1,1) groups=1 padding=same stride=(1,1) @bias=(2)f32 @weight=(2,2,3,3)f32\n"
@@ -18,19 +19,25 @@ static const char text[] =
     "nn.Linear u 1 1 m n bias=False in_features=72 out_features=3 @weight=(3,72)f32\n"
     "pnnx.SliceIndexes v 0 1 q indexes=(1,2147483647)\n"
     "pnnx.Expression w 1 1 o y expr=[size(@0,0),-1,2]\n"
+    "Tensor.reshape by_list 2 1 o y ar\n"
     "torch.lgamma stays 1 1 n aa\n"
     "com.Other other 1 1 n bb\n"
     "prim::TupleConstruct tuple 2 1 aa bb cc\n"
     "prim::TupleConstruct all 2 1 cc y dd\n"
     "nn.GRU gru 1 2 l ee ff batch_first=True bias=False bidirectional=True hidden_size=2 input_size=2 num_layers=1 "
     "@weight_hh_l0=(6,2)f32 @weight_hh_l0_reverse=(6,2)f32 @weight_ih_l0=(6,2)f32 @weight_ih_l0_reverse=(6,2)f32\n"
+    "__torch__.torch.nn.modules.activation.ReLU6 relu 1 1 l ao\n"
+    "prim::Constant one 0 1 c1 value=1\nprim::Constant two 0 1 c2 value=2\nprim::ListConstruct list 2 1 ao l c3\n"
+    "aten::cat join 2 1 c3 c1 ap\naten::add sum 3 1 ap ap c2 aq\n"
     "nn.PixelShuffle shuffle 1 1 x gg upscale_factor=1\n"
     "custom.Module module 1 1 x hh\n"
     "prim::TupleUnpack unpack 1 3 hh ii jj kk\n"
     "pnnx.Expression last 2 1 ii kk ll expr=add(@0,@1)\n"
     "pnnx.Output dd_out 1 0 dd\n"
     "pnnx.Output ll_out 1 0 ll\n"
-    "pnnx.Output ee_out 1 0 ee\n";
+    "pnnx.Output ee_out 1 0 ee\n"
+    "pnnx.Output aq_out 1 0 aq\n"
+    "pnnx.Output ar_out 1 0 ar\n";
 
 static const char *pass_name(void) { return "pnnx-to-xir"; }
 
@@ -63,6 +70,28 @@ static void tidy(want *w) {
     assert_int_equal(xir_pass_run(w->net, "dce", NULL, NULL, w->why), XIR_OK);
 }
 
+static void prepare_attention(want *w) {
+    static const char lines[] =
+        "7767517\n5 5\npnnx.Input at_in 0 1 at #at=(2,3,4)f32\npnnx.Input m_in 0 1 m #m=(3,3)f32\n"
+        "nn.MultiheadAttention attention 2 2 at m am an add_bias_kv=True add_zero_attn=True batch_first=True "
+        "bias=True embed_dim=4 kdim=4 num_heads=2 vdim=4 @bias_k=(1,1,4)f32 @bias_v=(1,1,4)f32 @in_proj_bias=(12)f32 "
+        "@in_proj_weight=(12,4)f32 @out_proj.bias=(4)f32 @out_proj.weight=(4,4)f32 $attn_mask=m\n"
+        "pnnx.Output am_out 1 0 am\npnnx.Output an_out 1 0 an\n";
+    const xir_load_options options = XIR_INIT(xir_load_options, .format = "pnnx", .no_params = true);
+    w->net = xir_network_read(w->ctx, lines, sizeof lines - 1, XIR_STR("x.param"), &options, w->why);
+    assert_non_null(w->net);
+    pnnx_fill(w->net);
+    assert_int_equal(xir_pass_run(w->net, "pnnx-to-xir", "strict", NULL, w->why), XIR_OK);
+    xir_diags_clear(w->why);
+}
+
+static void joining_attention(want *w) {
+    IN_PLENTY(w, prepare_attention(w));
+    TRY_LOOSELY(w, xir_pass_run(w->net, "xir-to-pnnx", NULL, NULL, w->why));
+    IN_PLENTY(w, tidy(w));
+    IN_PLENTY(w, w->result = result_of(w->net));
+}
+
 static void going_back(want *w) {
     IN_PLENTY(w, prepare_story(w));
     assert_non_null(w->net);
@@ -71,11 +100,13 @@ static void going_back(want *w) {
     IN_PLENTY(w, w->result = result_of(w->net));
 }
 
+SCARCE_TEST(joining_attention)
 SCARCE_TEST(going_back)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_converting),
+        cmocka_unit_test(test_joining_attention),
         cmocka_unit_test(test_going_back),
         cmocka_unit_test(test_checking),
     };

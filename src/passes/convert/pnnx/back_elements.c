@@ -324,6 +324,7 @@ static xir_status merge(xir_op *op, bool *changed) {
 
 xir_status pnnx_finish(xir_network *net, bool *changed) {
     xir_status status = pnnx_drop_lists(net, changed);
+    if (!status) status = pnnx_join_attention(net, changed);
     if (!status) status = pnnx_name_weights(net, changed);
     for (xir_op *op = xir_network_first(net), *next; op && !status; op = next) {
         next = xir_op_next(op);
