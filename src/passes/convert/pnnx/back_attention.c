@@ -36,9 +36,16 @@ static bool is_type(const xir_op *op, const char *type) {
     return key.size > n && xir_str_equal((xir_str){ key.data + n, key.size - n }, xir_str_of(type));
 }
 
+/* The number of uses, of which only 0, 1 and 2 are told apart: counting many for each of them would not be linear. */
+static size_t few_uses(const xir_value *v) {
+    size_t n = 0;
+    for (const xir_use *use = xir_value_uses(v); use && n < 3; use = xir_use_next(use)) n++;
+    return n;
+}
+
 /* The operator of a type that makes a value that nothing else uses. */
 static xir_op *maker(const xir_value *v, const char *type) {
-    xir_op *op = v && xir_value_use_count(v) == 1 ? xir_value_op(v) : NULL;
+    xir_op *op = v && few_uses(v) == 1 ? xir_value_op(v) : NULL;
     return op && is_type(op, type) && xir_op_input_count(op) && xir_op_output_count(op) == 1 ? op : NULL;
 }
 
@@ -222,7 +229,7 @@ static bool find_scores(attention *a, xir_value *v, xir_value **mask) {
 static bool find_weights(attention *a, xir_op *soft) {
     const int64_t one = 1;
     a->weights = xir_op_output(soft, 0);
-    const size_t uses = xir_value_use_count(a->weights);
+    const size_t uses = few_uses(a->weights);
     if (!is_type(soft, "nn.Softmax") || v_rank(a->weights) != 4 || integer_of(soft, "dim", 0) != 3) return false;
     for (const xir_use *use = xir_value_uses(a->weights); use && uses == 2; use = xir_use_next(use)) {
         xir_op *user = xir_use_op(use);

@@ -61,8 +61,8 @@ static xir_status given(xir_op *op, xir_op *module) {
     const size_t n = xir_op_output_count(op);
     for (size_t i = 0; i < n && i < MOST_OUTPUTS; i++) types[i] = xir_value_type(xir_op_output(op, (int64_t)i));
     const size_t had = xir_op_output_count(module);   /* n if memory ran out in the loop below */
-    if (!n || n > MOST_OUTPUTS || (had != 1 && had != n) || xir_value_use_count(xir_op_output(module, 0)) != 1)
-        return XIR_OK;
+    const xir_use *use = had ? xir_value_uses(xir_op_output(module, 0)) : NULL;
+    if (!n || n > MOST_OUTPUTS || (had != 1 && had != n) || !use || xir_use_next(use)) return XIR_OK;
     xir_status status = xir_op_set_outputs(module, types, n);
     for (size_t i = 0; i < n && !status; i++)
         status = xir_value_set_name(xir_op_output(module, (int64_t)i), xir_value_name(xir_op_output(op, (int64_t)i)));
