@@ -36,7 +36,7 @@ static bool is_type(const xir_op *op, const char *type) {
     return key.size > n && xir_str_equal((xir_str){ key.data + n, key.size - n }, xir_str_of(type));
 }
 
-/* The number of uses, of which only 0, 1 and 2 are told apart: counting many for each of them would not be linear. */
+/* The number of uses, at most 3: counting many for each of them would not be linear. */
 static size_t few_uses(const xir_value *v) {
     size_t n = 0;
     for (const xir_use *use = xir_value_uses(v); use && n < 3; use = xir_use_next(use)) n++;
