@@ -28,7 +28,8 @@ digits=$SRC/examples/models
 mkdir all; cp "$digits/digits_logits.npy" all/logits.npy
 run 0 opt "$digits/digits.onnx" d.tsm; run 0 check d.tsm; out "no fault found"
 run 0 opt d.tsm d.pnnx.param; run 0 opt d.pnnx.param e.tsm
-for net in d.tsm d.pnnx.param e.tsm; do
+run 0 opt d.tsm d.nnb; run 0 opt d.nnb n.tsm
+for net in d.tsm d.pnnx.param e.tsm d.nnb n.tsm; do
     run 0 run "$net" --each --input "$digits/digits_inputs.npy" --output got
     [ -f got/logits.npy ] || mv got/*.npy got/logits.npy
     run 0 run "$digits/digits.onnx" --each --input "$digits/digits_inputs.npy" --compare got --tolerance 1e-4
