@@ -140,7 +140,7 @@ static void all_operators_with_extremes(void **state) {
     for (size_t i = 0; (row = xir_convert_at(ctx, i)); i++) {
         if (strncmp(row->name, "tsm::", 5) != 0 || !row->cls) continue;
         for (unsigned variant = 0; variant < VARIANTS; variant++) {
-            char inputs[200], nodes[1000], parameters[600], ends[40] = "0";
+            char inputs[200], nodes[1000], parameters[600], ends[200] = "0";
             const size_t n = (size_t)atoi(row->inputs) + (variant % 4 == 3 && strchr(row->inputs, '-') ? 1 : 0);
             parameters_of(row->attributes, variant * 5 + variant / 9, parameters, sizeof parameters);
             snprintf(inputs, sizeof inputs, "%s=%s", variant % 11 == 10 ? "k" : "a", shapes[variant % COUNT(shapes)]);
@@ -148,7 +148,7 @@ static void all_operators_with_extremes(void **state) {
             for (size_t k = 1; k < n; k++) {
                 const char *value = constants[(variant / 2 + 3 * k) % COUNT(constants)];
                 at += (size_t)snprintf(nodes + at, sizeof nodes - at, "<const> c%zu - value=%s;", k, value);
-                snprintf(ends + strlen(ends), 8, ",%zu", k);
+                snprintf(ends + strlen(ends), 24, ",%zu", k);
             }
             snprintf(nodes + at, sizeof nodes - at, "%s y %s%s", row->name + 5, ends, parameters);
             converted += try(inputs, nodes);

@@ -27,7 +27,7 @@ static inline void tsm_text(char text[8000], const char *inputs, const char *nod
         for (const char *p = dims; *p; p++) rank += *p == ',';
         at += (size_t)snprintf(lines + at, sizeof lines - at, "n <param> %s - #dtype=5::%d #shape=5:%zu:%s\n", w,
                                *w == 'k' ? 7 : 10, rank, dims);
-        snprintf(ends + strlen(ends), 20, "%c%zu", *ends ? ',' : ' ', n);
+        snprintf(ends + strlen(ends), 24, "%c%zu", *ends ? ',' : ' ', n);
         snprintf(in + strlen(in), 80, "%s=(%s)%s ", w, dims, *w == 'k' ? "i64" : "f32");
     }
     snprintf(words, sizeof words, "%s", nodes);
@@ -35,7 +35,7 @@ static inline void tsm_text(char text[8000], const char *inputs, const char *nod
         const char *line = node + strspn(node, " "), *name = line + strcspn(line, " ") + 1;
         at += (size_t)snprintf(lines + at, sizeof lines - at, "n %s\n", line);
         if (*name != 'y') continue;
-        snprintf(results + strlen(results), 20, "%c%zu", *results ? ',' : ' ', n);
+        snprintf(results + strlen(results), 24, "%c%zu", *results ? ',' : ' ', n);
         snprintf(out + strlen(out), 20, "%.*s ", (int)strcspn(name, " "), name);
     }
     assert_true(at < sizeof lines);
