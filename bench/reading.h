@@ -1,4 +1,4 @@
-/* The state and the common runs of cases that read foreign files: onnx.c, pnnx.c, nnb.c. */
+/* The state and the common runs of cases that read foreign files: onnx.c, pnnx.c, nnb.c, deepx.c. */
 #ifndef XIR_BENCH_READING_H
 #define XIR_BENCH_READING_H
 

@@ -21,6 +21,7 @@ _Static_assert(FEW_BYTES < 16 * N * N, "a square would pass");
 static const struct { const char *name, *write, *read; } formats[] = {
     { "json", "write json", "read json" }, { "imodel", "write imodel", "read imodel" }, { "fb", "write fb", "read fb" },
     { "pnnx", "write pnnx", "read pnnx" }, { "nnb", "write nnb", "read nnb" },
+    { "deepx", "write deepx", "read deepx" },
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -54,6 +55,7 @@ static void look(costs *c, xir_network *net) {
     COST(c, "validate", xir_network_validate(net, why));
     COST(c, "dialect check", xir_dialect_check(net, why));
     COST(c, "nnb check", xir_nnb_check(net, why));
+    COST(c, "deepx check", xir_deepx_check(net, why));
     COST(c, "clone", copy = xir_network_clone(net));
     COST(c, "equal", xir_network_equal(net, copy, true));
     COST(c, "names", if (network_names_make(&names, net, &rules) == XIR_OK) network_names_free(&names));
@@ -227,6 +229,7 @@ static void measure_packed(costs *c, const void *shape, int64_t n) { measure_fil
 static void measure_onnx(costs *c, const void *shape, int64_t n)   { measure_file(c, shape, "onnx", n); }
 static void measure_pnnx(costs *c, const void *shape, int64_t n)   { measure_file(c, shape, "pnnx", n); }
 static void measure_nnb(costs *c, const void *shape, int64_t n)    { measure_file(c, shape, "nnb", n); }
+static void measure_deepx(costs *c, const void *shape, int64_t n)  { measure_file(c, shape, "deepx", n); }
 
 /* Two alternating keys may share a slot of a memo because of their addresses, and only another process has other
  * addresses. A call that is not linear fails in every process. */
@@ -255,6 +258,7 @@ int main(int argc, char **argv) {
     EACH(onnx_shapes, measure_onnx);
     EACH(pnnx_shapes, measure_pnnx);
     EACH(nnb_shapes, measure_nnb);
+    EACH(deepx_shapes, measure_deepx);
     if (time_at) return 0;
     printf("%zu shapes, %zu comparisons, %zu failures\n", shapes, measured, failures);
     if (failures) try_elsewhere(argv);

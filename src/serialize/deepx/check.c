@@ -8,7 +8,7 @@
 #include "number.h"
 #include "text.h"
 
-enum { CHOICES = 256, MOST_NEAR = 4 };
+enum { CHOICES = 256, MOST_NEAR = 4 };   /* 8 bits of a hash */
 
 /* A choice that was made: calls of one class and author with the same text of types choose the same definition. */
 typedef struct choice {
@@ -191,7 +191,8 @@ static void say_wrong(checking *c, const xir_op *op, xir_str author, const char 
 static void check_call(checking *c, const xir_op *op, const char *path) {
     const xir_str name = function_of(op), types = attribute_of(op, DEEPX_TYPES);
     const xir_str given = author_of(op);
-    choice *made = &c->choices[((uintptr_t)op->cls / 16 * 31 + (uintptr_t)types.data / 8 + given.size) % CHOICES];
+    const uint64_t mixed = ((uintptr_t)op->cls * UINT64_C(0x9E3779B97F4A7C15)) ^ (uintptr_t)types.data;
+    choice *made = &c->choices[(mixed * UINT64_C(0xD6E8FEB86659FD93) + given.size) >> 56];
     if (made->cls == op->cls && made->types == types.data && made->fits && xir_str_equal(made->author, given)) return;
     const deepx_definition *first = deepx_registry_find(&c->registry, name);
     if (!first) {
