@@ -75,6 +75,7 @@ static bool is_one_line(xir_str text) {
 
 static bool put_name(parts *s, const xir_value *v) {
     const xir_str name = v ? xir_value_name(v) : (xir_str){ NULL, 0 };
+    if (!name.size) return refuse(s->p, "a tensor has no name");
     if (!deepx_is_tensor_name(name))
         return refuse(s->p, "'%.*s' cannot be the name of a tensor in DeepX", CLIP(name));
     buffer_put(&s->p->out, name.data, name.size);

@@ -45,7 +45,7 @@ static bool check_names(writer *w, const xir_op *op) {
         const xir_value *v = op->inputs[i].value;
         const uint32_t *known = v ? text_table_find(&w->now, xir_value_name(v)) : NULL;
         if (!v) return refuse(w, "an input is absent%.*s", XIR_STR(""));
-        if (!xir_value_name(v).size) return refuse(w, "an input has no name%.*s", XIR_STR(""));
+        if (!xir_value_name(v).size) return refuse(w, "a tensor has no name%.*s", XIR_STR(""));
         if (known && w->values[*known] != v)
             return refuse(w, "'%.*s' has been overwritten when this op uses it", xir_value_name(v));
     }

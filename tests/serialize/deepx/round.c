@@ -177,6 +177,12 @@ static void what_is_refused(void **state) {
     assert_int_equal(xir_network_write(net, keep, &out, &options, why), XIR_E_UNSUPPORTED);
     check_finding(XIR_E_UNSUPPORTED, "'b b' cannot be the name of a tensor in DeepX");
     xir_network_free(net);
+    net = read_deepx(XIR_STR("f(a)->(b)\ng(b)->(b)\n"));
+    assert_int_equal(xir_value_set_name(xir_op_output(xir_network_op_at(net, 1), 0), XIR_STR("")), XIR_OK);
+    xir_diags_clear(why);
+    assert_int_equal(xir_network_write(net, keep, &out, &options, why), XIR_E_UNSUPPORTED);
+    check_finding(XIR_E_UNSUPPORTED, "a tensor has no name");
+    xir_network_free(net);
     assert_int_equal(out.size, 0);
 }
 

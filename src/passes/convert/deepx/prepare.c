@@ -273,7 +273,8 @@ static bool is_unused(const xir_op *op) {
 
 /* Makers and deleters that nothing needs; without any result all that is known. */
 static void sweep(preparing *p) {
-    static const char *const gone[] = { "argset", "vecset", "deltensor", "newtensor", "print", "save" };
+    static const char *const gone[] = { "argset", "vecset", "argdel", "deltensor", "newtensor", "print",
+                                        "save" };
     for (xir_op *op = xir_network_last(p->net), *before; op && !p->no_memory; op = before) {
         before = xir_op_prev(op);
         const xir_str function = deepx_function(op);

@@ -15,7 +15,7 @@ static const xir_convert_row rows[] = {
     ROW("renametensor",   "1-2", "arg0:s!",                  "Copy",                same),
     ROW("load",           "0-1", "arg0:s!",                  "Input or Params",     same),
     ROW("loadtensordata", "0-2", "arg0:s!",                  "Input or Params",     same),
-    STAYS("deltensor", "0-", "0-"), STAYS("argset", "0", "0"), STAYS("vecset", "0", "0"),
+    STAYS("deltensor", "0-", "0-"), STAYS("argset", "0", "0"), STAYS("vecset", "0", "0"), STAYS("argdel", "0", "0"),
     STAYS("print", "1", "0"), STAYS("save", "1", "0"),
     /* numbers */
     ROW("constant",       "0-1", "arg0:s!",                  "Expand",              constant),
