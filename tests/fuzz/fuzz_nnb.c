@@ -1,6 +1,8 @@
 /* NNB: any bytes are refused with one finding, or they are a network that can be validated and copied, and that comes
  * back byte for byte, through another format too. Without what is kept of its file, it is written or refused, and what
- * is written is read and written the same. It can be checked and converted. */
+ * is written is read and written the same. It can be checked and converted, and what it becomes goes back: as functions
+ * of the C runtime, or, if the file has an even number of bytes, as any function, with parameters of 8 bits. What is
+ * written then can be read. */
 #include "network.h"
 
 static void without_tag(xir_network *net, xir_diags *why) {
@@ -9,6 +11,23 @@ static void without_tag(xir_network *net, xir_diags *why) {
     if (write_to(net, &format_nnb, false, &out, why) == XIR_OK)
         must_survive(net, &format_nnb, &format_nnb, false, out.data, out.size, why);
     buffer_free(&out);
+}
+
+/* Frees the network. */
+static void go_back(xir_network *net, const char *settings, xir_diags *why) {
+    buffer out;
+    must(net != NULL);
+    bool valid = xir_pass_run(net, "nnb-to-xir", NULL, NULL, why) == XIR_OK && xir_network_validate(net, why) == XIR_OK;
+    valid = xir_pass_run(net, "xir-to-nnb", settings, NULL, why) == XIR_OK && valid;
+    must(!valid || xir_network_validate(net, why) == XIR_OK);
+    if (valid && write_to(net, &format_nnb, false, &out, why) == XIR_OK) {
+        xir_network *again = read_from(net->ctx, &format_nnb, out.data, out.size, why);
+        must(again != NULL);
+        xir_network_free(again);
+    }
+    if (valid) buffer_free(&out);
+    xir_diags_clear(why);
+    xir_network_free(net);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -29,6 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         copy = xir_network_clone(net);
         must(copy != NULL);
         must_convert(net, copy, valid, "nnb-to-xir", why);
+        go_back(xir_network_clone(net), size % 2 ? NULL : "runtime=false,weights=FIXED8", why);
         xir_network_free(net);
     }
     xir_diags_free(why);
