@@ -79,11 +79,31 @@ static void typing(want *w) {
 
 SCARCE_TEST(typing)
 
+/* Fixed point goes back: values and parameters, with functions that take them and a sum that does not. */
+static const char fixed[] =
+    "nnb 3 44\ninputs 0 1\noutputs 6 7\nbuffers 4 4 4 4 8 8\nv i8:4 1,4 b0\nv i8:3 1,4 b1\nv i8:2 1,4 b2\n"
+    "v i8:2 1,4 b3\nv i8:5 4,2 p8\nv i8:3 2 p2\nv i8:2 1,2 b4\nv i16:3 1,4 b5\n"
+    "f 31 0,1>2 B0\nf 14 2>3 B0\nf 0 3,4,5>6 i1\nf 11 3>7\n";
+
+static void fixing(want *w) {
+    static nnb_made file;
+    IN_PLENTY(w, nnb_make(&file, fixed));
+    IN_PLENTY(w, w->net = xir_network_read(w->ctx, file.bytes, file.size, XIR_STR("x.nnb"), NULL, w->why));
+    assert_non_null(w->net);
+    IN_PLENTY(w, assert_int_equal(xir_pass_run(w->net, "nnb-to-xir", "strict", NULL, w->why), XIR_OK));
+    TRY_LOOSELY(w, xir_pass_run(w->net, "xir-to-nnb", "weights=FIXED8", NULL, w->why));
+    IN_PLENTY(w, tidy(w));
+    IN_PLENTY(w, w->result = result_of(w->net));
+}
+
+SCARCE_TEST(fixing)
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_converting),
         cmocka_unit_test(test_going_back),
         cmocka_unit_test(test_typing),
+        cmocka_unit_test(test_fixing),
         cmocka_unit_test(test_checking),
     };
     return RUN_GROUP(tests);
