@@ -1,11 +1,12 @@
 /* What the way back does with a whole network: which functions it may make, and the options. `names` writes which
  * variable and which function was what; back_types.c has the types of the file. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <xir/nnb.h>
 #include "convert/nnb/nnb.h"
+#include "file.h"
+#include "manager/pass.h"
 
 bool    nnb_for_runtime(const xir_node *at) { return xir_node_pass(at) && xir_pass_bool(xir_node_pass(at), "runtime"); }
 int64_t nnb_level(const xir_node *at) { return nnb_api_level(xir_node_network(at), (xir_str){ NULL, 0 }); }
@@ -101,24 +102,27 @@ xir_status nnb_begin_back(xir_pass *pass) {
 
 /* ---- after: names ----------------------------------------------------------------------------------------------- */
 
-typedef struct naming { FILE *file; pointer_table seen; uint32_t variables, functions; bool no_memory; } naming;
+typedef struct naming { file_writer file; pointer_table seen; uint32_t variables, functions; bool no_memory; } naming;
 
-/* A name, without the characters that end a field. */
-static void put_name(naming *n, xir_str name) {
+/* A line: what it is, its number, and its name without the characters that end a field. */
+static void put_line(naming *n, xir_str what, uint32_t number, xir_str name) {
+    char digits[16];
+    file_write(&n->file, what.data, what.size);
+    file_write(&n->file, digits, (size_t)snprintf(digits, sizeof digits, "\t%" PRIu32 "\t", number));
     for (size_t i = 0; i < name.size; i++) {
         const char c = name.data[i];
-        if (c == '\t' || c == '\n' || c == '\\') fprintf(n->file, "\\%c", c == '\t' ? 't' : c == '\n' ? 'n' : '\\');
-        else fputc(c, n->file);
+        const bool ends = c == '\t' || c == '\n' || c == '\\';
+        if (ends) file_write(&n->file, c == '\t' ? "\\t" : c == '\n' ? "\\n" : "\\\\", 2);
+        else file_write(&n->file, &c, 1);
     }
-    fputc('\n', n->file);
+    file_write(&n->file, "\n", 1);
 }
 
 /* In the order in which the writer numbers variables. */
 static void name_variable(naming *n, const xir_value *v) {
     if (!v || pointer_table_find(&n->seen, v)) return;
     n->no_memory |= !pointer_table_add(&n->seen, v, 0);
-    fprintf(n->file, "variable\t%" PRIu32 "\t", n->variables++);
-    put_name(n, xir_value_name(v));
+    put_line(n, XIR_STR("variable"), n->variables++, xir_value_name(v));
 }
 
 static void name_op(naming *n, const xir_op *op) {
@@ -126,8 +130,7 @@ static void name_op(naming *n, const xir_op *op) {
     for (size_t i = 0; i < xir_op_input_count(op); i++) name_variable(n, xir_op_input(op, (int64_t)i));
     for (size_t i = 0; i < xir_op_output_count(op); i++) name_variable(n, xir_op_output(op, (int64_t)i));
     if (xir_op_is(op, xir_input_class()) || xir_op_is(op, xir_output_class())) return;
-    fprintf(n->file, "%.*s\t%" PRIu32 "\t", (int)(key.size - 5), key.data + 5, n->functions++);
-    put_name(n, xir_op_name(op));
+    put_line(n, (xir_str){ key.data + 5, key.size - 5 }, n->functions++, xir_op_name(op));
 }
 
 static xir_status write_names(xir_pass *pass, xir_str path) {
@@ -136,14 +139,14 @@ static xir_status write_names(xir_pass *pass, xir_str path) {
     if (path.size >= sizeof name) return xir_pass_fail(pass, XIR_E_INVALID, NULL, "names: the path is too long");
     memcpy(name, path.data, path.size);
     name[path.size] = '\0';
-    n.file = fopen(name, "w");
-    if (!n.file) return xir_pass_fail(pass, XIR_E_IO, NULL, "%s: %s", name, strerror(errno));
+    xir_status status = file_open(&n.file, xir_pass_context(pass), name, pass->why);
+    if (status) return status;
     pointer_table_init(&n.seen, context_alloc(xir_pass_context(pass)));
     for (const xir_op *op = xir_network_first(xir_pass_network(pass)); op; op = xir_op_next(op)) name_op(&n, op);
     pointer_table_free(&n.seen);
-    const bool failed = ferror(n.file);
-    if (fclose(n.file) || failed) return xir_pass_fail(pass, XIR_E_IO, NULL, "%s: it could not be written", name);
-    return n.no_memory ? xir_pass_fail(pass, XIR_E_MEMORY, NULL, "out of memory") : XIR_OK;
+    if (!n.no_memory) return file_commit(&n.file);
+    file_abort(&n.file);
+    return diag_memory(pass->why);
 }
 
 xir_status nnb_end_back(xir_pass *pass) {
