@@ -5,54 +5,11 @@
  * the runtime's functions and with all, and why the first one is not; NNB_STAYS=1 prints each case that is not
  * converted. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <xir/exec.h>
 #include <xir/nnb.h>
-#include <xir/serialize.h>
-#include "support/exec_case.h"
+#include "passes/convert/way_back.h"
 #include "support/kept.h"
 #include "support/nnb_make.h"
 #include "support/story.h"
-
-enum { MOST_CLASSES = 256, MOST_REASON = 300 };
-
-/* ---- classes ---------------------------------------------------------------------------------------------------- */
-
-typedef struct tried { char name[64]; size_t converted[2]; char reason[2][MOST_REASON]; } tried;
-static tried  classes[MOST_CLASSES];
-static size_t n_classes;
-
-static tried *class_named(xir_str key) {
-    size_t from = key.size, i = 0;
-    while (from > 0 && key.data[from - 1] != ':') from--;
-    const xir_str name = { key.data + from, key.size - from };
-    while (i < n_classes && !xir_str_equal(name, xir_str_of(classes[i].name))) i++;
-    if (i == n_classes) {
-        assert_true(n_classes < MOST_CLASSES && name.size < sizeof classes->name);
-        memcpy(classes[n_classes++].name, name.data, name.size);
-    }
-    return &classes[i];
-}
-
-/* ---- one case --------------------------------------------------------------------------------------------------- */
-
-static const char *first_message(void) {
-    static char text[MOST_REASON];
-    const xir_diag *d = xir_diags_at(why, 0);
-    snprintf(text, sizeof text, "%.*s", d ? (int)(d->message.size < 280 ? d->message.size : 280) : 0, d
-             ? d->message.data : "");
-    return text;
-}
-
-static bool is_whole(const xir_network *net, bool foreign) {
-    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
-        const bool ends = xir_op_is(op, xir_input_class()) || xir_op_is(op, xir_output_class());
-        if (!ends && xir_class_is_opaque(xir_op_class(op)) != foreign) return false;
-    }
-    return true;
-}
 
 /* The array with its elements as 32-bit floats. */
 static xir_array *as_reals(const xir_array *a) {
@@ -84,7 +41,7 @@ static void compute(op_case *c, const xir_network *net, xir_array **in, const ch
     for (size_t i = 0; i < c->n_args; i++) args[i] = as_input(in[i], xir_op_output(inputs, (int64_t)i));
     const xir_status status = xir_network_run(net, (const xir_array *const *)args, c->n_args, out, c->n_outputs, NULL,
                                               why);
-    if (status) op_case_fail(c, "results", "%s%s", first_message(), how);
+    if (status) op_case_fail(c, "results", "%s%s", way_first_message(), how);
     for (size_t i = 0; i < c->n_outputs; i++) {
         xir_array *real = as_reals(expected[i]);
         const bool near = status || (xir_array_compare(out[i], real, 1e-5, 1e-5, &d) == XIR_OK && d.same_shape &&
@@ -128,82 +85,54 @@ static bool is_beyond(const op_case *c, xir_array **in) {
     return false;
 }
 
-/* `how`: the name of the case. */
-static void convert(op_case *c, const xir_op *op, xir_array **in, bool all, const char *how) {
-    tried *t = class_named(xir_class_key(xir_op_class(op)));
-    xir_network *net = xir_network_clone(c->net), *again = NULL;
+/* In the first column of a class are cases that are converted with the runtime's functions, in the second with all. */
+static void convert(way_case *w, bool all) {
+    way_class *t = way_class_of(w->op);
+    xir_network *net = xir_network_clone(w->c.net), *again = NULL;
+    char how[60];
+    snprintf(how, sizeof how, "%s%s", all ? ", all functions" : "", w->how);
     xir_diags_clear(why);
     assert_int_equal(xir_pass_run(net, "xir-to-nnb", all ? "runtime=false" : NULL, NULL, why), XIR_OK);
-    if (!is_whole(net, true)) {
-        if (getenv("NNB_STAYS")) printf("%s%s: %s\n", c->text, how, first_message());
-        if (!*t->reason[all]) snprintf(t->reason[all], sizeof t->reason[all], "%.220s", first_message());
+    if (!way_is_whole(net, true)) {
+        if (getenv("NNB_STAYS")) printf("%s%s: %s\n", w->c.text, how, way_first_message());
+        way_reason(t, all, way_first_message());
     } else {
-        t->converted[all]++;
+        t->count[all]++;
         xir_diags_clear(why);
         again = written_and_read(net);
-        if (!again) op_case_fail(c, "a file", "%s%s", first_message(), how);
+        if (!again) op_case_fail(&w->c, "a file", "%s%s", way_first_message(), how);
         xir_diags_clear(why);
-        const bool back = again && !xir_pass_run(again, "nnb-to-xir", "strict", NULL, why) && is_whole(again, false);
-        if (again && !back) op_case_fail(c, "ops of XIR", "%s%s", first_message(), how);
-        if (back) compute(c, again, in, how);
+        const bool back = again && !xir_pass_run(again, "nnb-to-xir", "strict", NULL, why) &&
+            way_is_whole(again, false);
+        if (again && !back) op_case_fail(&w->c, "ops of XIR", "%s%s", way_first_message(), how);
+        if (back) compute(&w->c, again, w->in, how);
     }
     xir_network_free(net);
     xir_network_free(again);
 }
 
-/* `constants`: all inputs but the first are Params. */
-static void there_and_back(const char *text, const char *file, int line, op_counts *counts, bool constants) {
-    op_case c;
-    xir_array *in[MOST_INPUTS] = { NULL };
-    xir_value *outputs[MOST_OUTPUTS];
-    assert_true(op_case_begin(&c, text, file, line, counts));
-    for (size_t i = 0, n = 0; i < c.n_inputs && !c.bad; i++) {
-        if (!c.is_arg[i]) continue;
-        in[n] = xir_array_from_params(c.given[n], why);
-        if (constants && i) c.inputs[i] = c.given[n];
-        n++;
-    }
-    xir_op *op = c.bad ? NULL : op_case_add(&c);
-    xir_network_clear_status(c.net);
-    if (op) {
-        for (size_t i = 0; i < c.n_outputs; i++) outputs[i] = xir_op_output(op, (int64_t)i);
-        assert_non_null(xir_output(xir_at_end(c.net), (xir_values){ outputs, c.n_outputs }));
-        if (is_beyond(&c, in)) op = NULL;
-    }
-    if (op) {
-        convert(&c, op, in, false, constants ? ", with constants" : "");
-        convert(&c, op, in, true, constants ? ", all functions, with constants" : ", all functions");
-        counts->good++;
-    }
-    for (size_t i = 0; i < c.n_args; i++) xir_array_free(in[i]);
-    op_case_end(&c);
-}
-
 static void each(const char *text, const char *file, int line, op_counts *counts) {
-    there_and_back(text, file, line, counts, false);
-    there_and_back(text, file, line, counts, true);
+    for (int constants = 0; constants < 2; constants++) {
+        way_case w;
+        way_case_begin(&w, text, file, line, counts, constants);
+        if (w.op && !is_beyond(&w.c, w.in)) {
+            convert(&w, false);
+            convert(&w, true);
+            counts->good++;
+        }
+        way_case_end(&w);
+    }
 }
 
 static void tables_go_there_and_back(void **state) {
     (void)state;
     op_counts counts = { .out = stderr };
-    char **names = op_tables("exec");
-    for (char **name = names; *name; name++) {
-        op_cases_each(op_table_path("exec", *name), each, &counts);
-        free(*name);
-    }
-    free(names);
-    op_cases_each(XIR_TEST_DATA "/passes/convert/nnb_back.txt", each, &counts);
-    size_t converted[2] = { 0, 0 };
-    for (size_t i = 0; i < n_classes; i++) {
-        const tried *t = &classes[i];
-        for (size_t all = 0; all < 2; all++) converted[all] += t->converted[all] > 0;
-        if (getenv("NNB_BACK"))
-            printf("%-20s %3zu %3zu  %s | %s\n", t->name, t->converted[0], t->converted[1], t->reason[0], t->reason[1]);
-    }
-    printf("%zu classes: %zu become the runtime's functions, %zu an exporter's\n", n_classes, converted[0],
-           converted[1]);
-    assert_true(converted[0] >= 96 && converted[1] >= 116);
+    size_t totals[2];
+    way_each("passes/convert/nnb_back.txt", each, &counts);
+    way_summary("NNB_BACK", totals);
+    printf("%zu classes: %zu become the runtime's functions, %zu an exporter's\n", way_n_classes, totals[0],
+           totals[1]);
+    assert_true(totals[0] >= 96 && totals[1] >= 116);
     if (counts.failed) fail_msg("%zu cases fail", counts.failed);
 }
 
