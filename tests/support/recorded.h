@@ -34,8 +34,8 @@ bool recorded_same_shape(const xir_array *found, const xir_array *expected, size
                          char reason[RECORDED_REASON]);
 
 /* Calls `row` for each line of CORPUS/FOLDER/index.tsv (not for its heading), or for the one that the environment
- * variable `only` names. Names in the file `list` under tests/ must not pass, all others must. Skips the test without
- * a corpus. `fields` are at least `n_fields`, the first is the name. */
+ * variable `only` names. Names in the file `list` under tests/ (NULL: no names) must not pass, all others must. Skips
+ * the test without a corpus. `fields` are at least `n_fields`, the first is the name. */
 typedef enum recorded_verdict { RECORDED_PASSES, RECORDED_STAYS, RECORDED_DIFFERS } recorded_verdict;
 typedef recorded_verdict recorded_row(const char *folder, char *const fields[], char reason[RECORDED_REASON]);
 
