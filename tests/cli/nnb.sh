@@ -125,6 +125,6 @@ grep -q "^Convolution	0	/c1/Conv$" names.tsv || bad "names.tsv does not have the
 for wrong in weights=INT8 version=4 api=46; do
     run 1 opt "$models/digits.onnx" no.nnb --set "xir-to-nnb.$wrong"; err "xir-to-nnb: ${wrong%=*}: expected"; gone no.nnb
 done
-run 3 opt "$models/digits.onnx" no.nnb --set xir-to-nnb.names=no/such/folder; err "xir-to-nnb: no/such/folder:"
+run 3 opt "$models/digits.onnx" no.nnb --set xir-to-nnb.names=no/such/folder; err "no/such/folder: cannot make a temporary file"
 gone no.nnb
 finish
