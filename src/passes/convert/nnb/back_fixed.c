@@ -44,15 +44,19 @@ static bool fold_into_users(xir_op *op) {
     return xir_value_uses(y) || !xir_op_erase(op);
 }
 
-/* A function whose only user is a cast to fixed point makes that itself. */
+/* A function whose only user is a cast to fixed point makes that itself. After a failure the cast is still one. */
 static bool fold_into_maker(xir_op *op) {
     xir_value *x = xir_op_input(op, 0), *y = xir_op_output(op, 0);
+    const xir_type *real = xir_value_type(x);
     const xir_op *maker = xir_value_op(x);
     const xir_use *use = xir_value_uses(x);
     if (!maker || !name_of(maker).size || !use || xir_use_next(use)) return true;
     const xir_str name = xir_value_name(y);
-    if (xir_value_set_type(x, xir_value_type(y)) || xir_value_replace(y, x)) return false;
-    if (name.size && (xir_value_set_name(y, (xir_str){ NULL, 0 }) || xir_value_set_name(x, name))) return false;
+    if ((name.size && xir_value_set_name(x, name)) || xir_value_set_type(x, xir_value_type(y))) return false;
+    if (xir_value_replace(y, x)) {
+        (void)xir_value_set_type(x, real);
+        return false;
+    }
     return !xir_op_erase(op);
 }
 
