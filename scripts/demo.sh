@@ -56,6 +56,14 @@ run xir opt   digits.fb digits.pnnx.param
 run xir check digits.pnnx.param
 run xir run   digits.pnnx.param --each --input image="$models/digits_inputs.npy" --compare answers
 
+printf '\n--- and on: as TSM for TensorStack, as NNB for a microcontroller (without names), and as XIR again\n'
+run xir opt   digits.pnnx.param digits.tsm
+run xir opt   digits.tsm digits.nnb
+run xir check digits.nnb
+run xir opt   digits.nnb digits_again.fb --prove
+run xir run   digits_again.fb --each --input "$models/digits_inputs.npy" --output again
+run score again/*.npy "$models/digits_labels.npy" "$models/digits_logits.npy"
+
 printf '\n--- a vision transformer with an open batch: it converts as it is, and with a number for it\n'
 cp "$top/tests/passes/convert/onnx/dynamic/vit.onnx" .
 run xir opt   vit.onnx vit.fb
