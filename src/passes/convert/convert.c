@@ -209,6 +209,26 @@ static bool give_letters(xir_node *at) {
     return !xir_node_failed(at);
 }
 
+/* XIR's ops that use an output have types that follow from its declared one, so a result of other dims cannot take its
+ * place: the node stays. */
+static bool suits_ops(xir_node *at, size_t i) {
+    const xir_value *old = xir_op_output(at->op, (int64_t)i);
+    const xir_type *had = xir_value_type(old), *has = xir_value_type(at->given[i]);
+    const size_t rank = xir_type_as_tensor(has) ? xir_type_rank(has) : 0;
+    if (at->c->checking || at->c->back.to || at->c->reshaped) return true;
+    if (!xir_type_as_tensor(had) || !xir_type_as_tensor(has)) return true;
+    bool same = xir_type_rank(had) == rank;
+    for (size_t k = 0; same && k < rank; k++)
+        same = !expr_never_equal(&at->c->net->pool, expr_of_dim(xir_type_as_tensor(had)->shape.data[k]),
+                                 expr_of_dim(xir_type_as_tensor(has)->shape.data[k]));
+    for (const xir_use *use = same ? NULL : xir_value_uses(old); use; use = xir_use_next(use)) {
+        const xir_op *user = xir_use_op(use);
+        if (!xir_class_is_opaque(xir_op_class(user)) && !xir_op_is(user, xir_output_class()))
+            return xir_node_unsupported(at, "output %zu has a wrong declared type, which ops of XIR depend on", i);
+    }
+    return true;
+}
+
 /* Whether every used output has a replacement. */
 bool node_all_given(xir_node *at) {
     for (size_t i = 0; i < xir_op_output_count(at->op); i++) {
@@ -217,7 +237,8 @@ bool node_all_given(xir_node *at) {
             return xir_node_unsupported(at, "%s has no op that makes output %zu",
                                         at->c->back.to ? at->c->back.to->name : "XIR", i);
         }
-        if (at->given[i] && !node_agrees(at, i, xir_value_type(old), xir_value_type(at->given[i]))) return false;
+        if (!at->given[i]) continue;
+        if (!node_agrees(at, i, xir_value_type(old), xir_value_type(at->given[i])) || !suits_ops(at, i)) return false;
     }
     return true;
 }

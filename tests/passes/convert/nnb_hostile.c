@@ -144,10 +144,44 @@ static void all_functions_with_extremes(void **state) {
     assert_true(tried > 40000 && converted > 500);
 }
 
+/* The Casts of fixed point have the stored dims. A function that computes others stays, with its reason; the network is
+ * valid, and what follows is converted. */
+static void stored_shapes_that_contradict(void **state) {
+    static const char *const texts[] = {
+        "nnb 3 44\ninputs 0\noutputs 1\nbuffers 2 8\nv i8:4 2 b0\nv i8:0 2,4 b1\nf 38 0>1 f100 B0\n",
+        "nnb 3 44\ninputs 0\noutputs 1\nbuffers 2 8\nv i8:4 2 b0\nv i8:0 3 b1\nf 11 0>1\n",
+        "nnb 3 44\ninputs 0\noutputs 2\nbuffers 2 8 32\nv i8:4 2 b0\nv i8:4 2,4 b1\nv f 2,4 b2\nf 14 0>1 B0\n"
+        "f 11 1>2\n",
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        static nnb_made file;
+        nnb_make(&file, texts[i]);
+        xir_diags_clear(why);
+        xir_network *net = xir_network_read(ctx, file.bytes, file.size, XIR_STR("x.nnb"), NULL, why);
+        assert_non_null(net);
+        xir_diags_clear(why);
+        assert_int_equal(xir_pass_run(net, "nnb-to-xir", NULL, NULL, why), XIR_OK);
+        if (xir_network_validate(net, why)) fail_msg("network %zu is invalid", i);
+        const xir_op *stays = xir_network_first_unrunnable(net);
+        assert_non_null(stays);
+        bool said = false;
+        for (size_t k = 0; k < xir_diags_count(why); k++) {
+            char message[400];
+            const xir_str m = xir_diags_at(why, k)->message;
+            snprintf(message, sizeof message, "%.*s", (int)m.size, m.data);
+            said |= strstr(message, "not converted: output 0 has a wrong declared type, which ops of XIR") != NULL;
+        }
+        assert_true(said);
+        xir_network_free(net);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments_out_of_range),
         cmocka_unit_test(what_nnabla_takes_is_converted),
+        cmocka_unit_test(stored_shapes_that_contradict),
         cmocka_unit_test(all_functions_with_extremes),
     };
     return RUN_GROUP(tests);
