@@ -229,12 +229,84 @@ static void some_of_it_is_computed_in_floats(void **state) {
               "f 265 0,1>2 i1 [0,0] [1,1] [1,1] i1 B0\n", "Identity Convolution");
 }
 
+/* ---- the types of parameters ------------------------------------------------------------------------------------ */
+
+/* What the elements of a parameter are, given two numbers that take turns: fraction bits, or one of these. */
+enum { REAL = -1, REAL_WITH_NOTE = -2, SIGNS = -3 };
+
+typedef struct weights_case { const char *weights; float a, b; int expected; } weights_case;
+
+static const weights_case weights_cases[] = {
+    { "FLOAT32", 0.5f,        0.25f,     REAL           },
+    { "FIXED8",  0,           0,         7              },
+    { "FIXED8",  0.25f,       -0.5f,     7              },
+    { "FIXED8",  0.999f,      -0.999f,   7              },
+    { "FIXED8",  1,           0.5f,      6              },   /* 1 itself does not fit 7 fraction bits, but -1 does */
+    { "FIXED8",  -1,          0.5f,      7              },
+    { "FIXED8",  -1,          1,         6              },
+    { "FIXED8",  1.5f,        -0.5f,     6              },
+    { "FIXED8",  2,           -1,        5              },
+    { "FIXED8",  -2,          1.5f,      6              },
+    { "FIXED8",  3,           -0.5f,     5              },
+    { "FIXED8",  4,           -4,        4              },
+    { "FIXED8",  -4,          3.5f,      5              },
+    { "FIXED8",  100,         0,         0              },
+    { "FIXED8",  -128,        127,       0              },
+    { "FIXED8",  128,         0,         REAL_WITH_NOTE },
+    { "FIXED8",  -129,        0,         REAL_WITH_NOTE },
+    { "FIXED8",  INFINITY,    0,         REAL_WITH_NOTE },
+    { "FIXED8",  NAN,         0,         REAL_WITH_NOTE },
+    { "FIXED16", 0.5f,        0,         15             },
+    { "FIXED16", 1,           0,         14             },
+    { "FIXED16", -1,          0,         15             },
+    { "FIXED16", 3,           0,         13             },
+    { "FIXED16", 128,         0,         7              },
+    { "FIXED16", -128,        0,         8              },
+    { "FIXED16", -32768,      32767,     0              },
+    { "FIXED16", 32768,       0,         REAL_WITH_NOTE },
+    { "FIXED16", 1e10f,       0,         REAL_WITH_NOTE },
+    { "SIGN",    1,           -1,        SIGNS          },
+    { "SIGN",    1,           -0.5f,     REAL           },
+};
+
+static int bits_of(const xir_type *element, bool note) {
+    const xir_scales *scale = xir_type_scale(element);
+    if (scale) return -(int)log2(xir_scales_at(scale, 0));
+    if (xir_type_kind_of(element) != XIR_TYPE_FLOAT) return SIGNS;
+    return note ? REAL_WITH_NOTE : REAL;
+}
+
+static void weights_get_the_exporters_fraction_bits(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(weights_cases); i++) {
+        const weights_case *c = &weights_cases[i];
+        const float numbers[] = { c->a, c->b, c->a, c->b, c->a, c->b, c->a, c->b };
+        char settings[40];
+        xir_value *params;
+        xir_network *net = net_of("nnb 3 44\ninputs 0\noutputs 2\nbuffers 32 32\nv f 8 b0\nv f 8 p32\nv f 8 b1\n"
+                                  "f 31 0,1>2 B0\n");
+        assert_int_equal(xir_network_params(net, &params, 1), 1);
+        DOES(xir_params_set_copy(params, numbers, sizeof numbers));
+        DOES(xir_pass_run(net, "nnb-to-xir", "strict", NULL, why));
+        snprintf(settings, sizeof settings, "weights=%s", c->weights);
+        xir_diags_clear(why);
+        DOES(xir_pass_run(net, "xir-to-nnb", settings, NULL, why));
+        assert_int_equal(xir_network_params(net, &params, 1), 1);
+        const int found = bits_of(xir_type_element(xir_value_type(params)), xir_diags_count_of(why, XIR_NOTE) > 0);
+        if (found != c->expected)
+            fail_msg("%s of %g and %g: expected %d, found %d", c->weights, (double)c->a, (double)c->b, c->expected,
+                     found);
+        xir_network_free(net);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_go_there_and_back),
         cmocka_unit_test(maps_keep_their_letters),
         cmocka_unit_test(fixed_point_stays_fixed),
         cmocka_unit_test(some_of_it_is_computed_in_floats),
+        cmocka_unit_test(weights_get_the_exporters_fraction_bits),
     };
     return _cmocka_run_group_tests("nnb_back", tests, COUNT(tests), group_begin, group_end);
 }
