@@ -62,7 +62,8 @@ static void check_data(nnb_checking *c, size_t i, const nnb_variable *v, const c
     enum { MOST = 64 };
     uint64_t elements, bytes;
     const int32_t *ints = c->m->ints.data;
-    if (!v->stored || nnb_size(ints + v->shape, v->rank, v->type, &elements, &bytes) || bytes <= v->bytes) return;
+    const int32_t *dims = v->rank ? ints + v->shape : NULL;
+    if (!v->stored || nnb_size(dims, v->rank, v->type, &elements, &bytes) || bytes <= v->bytes) return;
     if (++*short_ones <= MOST && is_unused_weight(c->m, i)) return;
     nnb_say(c, XIR_ERROR, XIR_E_CORRUPT, place, "the data is shorter than the shape: expected %" PRIu64 " bytes, "
             "found %" PRIu64, bytes, v->bytes);

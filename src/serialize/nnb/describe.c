@@ -100,7 +100,7 @@ static bool put_type(nnb_model *m, const xir_value *v, nnb_variable *out) {
 bool nnb_describe_value(nnb_model *m, xir_value *v, nnb_variable *out) {
     *out = (nnb_variable){ .known = true, .buffer = -1, .stored = value_is_params(v) };
     if (!put_shape(m, v, out) || !put_type(m, v, out)) return false;
-    const int32_t *dims = (const int32_t *)m->ints.data + out->shape;
+    const int32_t *dims = out->rank ? (const int32_t *)m->ints.data + out->shape : NULL;
     const xir_status status = nnb_size(dims, out->rank, out->type, &out->elements, &out->bytes);
     if (!out->stored) {
         if (status) out->elements = out->bytes = UINT64_MAX;   /* of a file that is read: a check finds it */

@@ -150,8 +150,8 @@ static void stored_shapes_that_contradict(void **state) {
     static const char *const texts[] = {
         "nnb 3 44\ninputs 0\noutputs 1\nbuffers 2 8\nv i8:4 2 b0\nv i8:0 2,4 b1\nf 38 0>1 f100 B0\n",
         "nnb 3 44\ninputs 0\noutputs 1\nbuffers 2 8\nv i8:4 2 b0\nv i8:0 3 b1\nf 11 0>1\n",
-        "nnb 3 44\ninputs 0\noutputs 2\nbuffers 2 8 32\nv i8:4 2 b0\nv i8:4 2,4 b1\nv f 2,4 b2\nf 14 0>1 B0\n"
-        "f 11 1>2\n",
+        ("nnb 3 44\ninputs 0\noutputs 2\nbuffers 2 8 32\nv i8:4 2 b0\nv i8:4 2,4 b1\nv f 2,4 b2\nf 14 0>1 B0\n"
+         "f 11 1>2\n"),
     };
     (void)state;
     for (size_t i = 0; i < COUNT(texts); i++) {
