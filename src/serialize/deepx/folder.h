@@ -1,0 +1,37 @@
+/* The folder next to a program with its tensors: X.data next to X.ir. A tensor is two files in it:
+ *
+ *     w.shape    dtype: float32        w.data    its elements, row-major, little-endian
+ *                dim: 2
+ *                shape:
+ *                  - 3
+ *                  - 4
+ *                stride:
+ *                  - 4
+ *                  - 1
+ *                size: 12
+ *
+ * A line refers to them by a path without suffix; its last part is the name of the files. In a network the tensor is an
+ * attribute of the call that reads it, `load` or `loadtensordata`: Params. A call without it reads a file that the
+ * folder does not have. */
+#ifndef SERIALIZE_DEEPX_FOLDER_H
+#define SERIALIZE_DEEPX_FOLDER_H
+
+#include "deepx/deepx.h"
+
+#define DEEPX_FOLDER       "data"     /* the suffix of the folder                                   */
+#define DEEPX_SHAPE_SUFFIX ".shape"
+#define DEEPX_DATA_SUFFIX  ".data"
+#define DEEPX_DATA         "data"     /* the attribute of the call                                  */
+
+/* The keys of a .shape, in the order of the executor. Strides count elements; `size` is the number of elements. */
+typedef enum deepx_shape_key {
+    DEEPX_SHAPE_DTYPE, DEEPX_SHAPE_DIM, DEEPX_SHAPE_SHAPE, DEEPX_SHAPE_STRIDE, DEEPX_SHAPE_SIZE, DEEPX_SHAPE_KEYS
+} deepx_shape_key;
+extern const char *const deepx_shape_keys[DEEPX_SHAPE_KEYS];
+
+/* The name of the files of a path: its last part, without quotes. Empty if the path has none ("a/", "..", "."). */
+xir_str deepx_file_name(xir_str path);
+/* Whether an op is a call that reads such files: `load` or `loadtensordata` with a path. Sets *path. */
+bool deepx_reads_files(const xir_op *op, xir_str *path);
+
+#endif
