@@ -64,9 +64,9 @@ struct format {
      * NULL: the structure says nothing. */
     xir_status (*compare_claims)(xir_network *net, const format_reading *how);
     xir_status (*write)(xir_network *net, const format_writing *how);
-    /* Separate parameter files: their suffixes; NULL: the parameters are inside. Loading and reading give a network its
-     * parameters, all or none: from the file how->path, which may be a pipe, or from memory, which is copied, or with
-     * how->lazy borrowed. Writing refuses whatever it can before the first byte. */
+    /* Separate parameter files: their suffixes, "data/" of a folder; NULL: the parameters are inside. Loading and
+     * reading give a network its parameters, all or none: from the file how->path, which may be a pipe, or from memory,
+     * which is copied, or with how->lazy borrowed. Writing refuses whatever it can before the first byte. */
     const char *params_found, *params_written;
     xir_status (*load_params)(xir_network *net, const format_reading *how);
     xir_status (*read_params)(xir_network *net, const format_reading *how, const void *data, size_t size);

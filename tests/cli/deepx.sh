@@ -57,6 +57,25 @@ run 1 check calls.ir --defs calls.ir; err "the file has no definitions"
 printf 'newtensor(vector<int32>:[2])->(tensor<int32>:a)\ndeltensor()->(tensor<int32>:a)\n' >none.ir
 run 0 check none.ir; run 0 opt none.ir none.fb
 
+# The tensors of a program are in the folder next to it, or in one that is named.
+mkdir p.data other.data
+printf 'load(var<string>:/elsewhere/w)->()\nnewtensor([2])->(tensor<float32>:y)\nadd(w, w)->(y)\n' >p.ir
+printf 'dtype: float32\ndim: 1\nshape:\n  - 2\nstride:\n  - 1\nsize: 2\n' | tee p.data/w.shape >other.data/w.shape
+printf '\0\0\200\077\0\0\0\100' >p.data/w.data
+printf '\0\0\200\077' >other.data/w.data
+run 0 info p.ir; quiet; out "params      1, "
+run 0 run p.ir; out "y  @fp(32) * [2]"
+run 0 check p.ir
+run 0 opt p.ir p.fb --prove
+run 0 convert p.ir q.fb; run 0 info q.fb; out "params      1, "
+run 0 info p.ir --no-params; quiet; out "params      0, "
+run 1 info p.ir --params other.data; err "other.data/w.data: expected 8 bytes, as its type takes, found 4"
+run 1 check p.ir --params other.data; err "other.data/w.data: expected 8 bytes"
+run 3 info p.ir --params none.data; err "none.data"
+run 3 info p.ir --params - </dev/null; err "they cannot come from one file"
+sed 's/^size: 2/size: 3/' p.data/w.shape >other.data/w.shape
+run 1 run p.ir --params other.data; err "other.data/w.shape:7:7: size does not fit the shape: expected 2, found 3"
+
 if [ -n "${XIR_CORPUS:-}" ]; then
     for f in edge seed; do
         run 0 show "$XIR_CORPUS/deepx/$f.ir" --as-upstream=head; same out "$XIR_CORPUS/deepx/$f.head.txt"

@@ -366,7 +366,7 @@ static void the_list_of_formats(void **state) {
         assert_true(*f.name && *f.meaning && *f.suffixes);
         assert_int_equal(f.reads, strcmp(f.name, "c") != 0);
         assert_int_equal(f.writes, strcmp(f.name, "onnx") != 0);
-        assert_int_equal(f.pair, strstr("json pnnx", f.name) != NULL);
+        assert_int_equal(f.pair, strstr("json pnnx deepx", f.name) != NULL);
         assert_int_equal(f.text, strstr("json pnnx deepx", f.name) != NULL);
         assert_int_equal(f.indents, strcmp(f.name, "json") == 0);
         assert_int_equal(f.aligns, strcmp(f.name, "fb") == 0);

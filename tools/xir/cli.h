@@ -267,7 +267,8 @@ extern load_options load_args;
 #define NO_PARAMS_OPTION { "no-params", NULL, WORD_NONE, &load_args.no_params, "read the structure alone" }
 #define LAZY_OPTION      { "lazy", NULL, WORD_NONE, &load_args.lazy, "map parameters instead of reading them" }
 #define PARAMS_OPTION                                                                                                 \
-    { "params", "P", WORD_FILE, &load_args.params, "the file of the parameters, of a structure in JSON or PNNX" }
+    { "params", "P", WORD_FILE, &load_args.params,                                                                    \
+      "the parameters of a structure: the file of JSON or PNNX, the folder of DeepX" }
 
 /* Reads a structure; `path` "-" is standard input. Findings go to `why`. */
 int load_structure(loaded *l, const char *path, const char *from, xir_diags *why);

@@ -177,7 +177,9 @@ static blob *open_file(named_files *f, xir_str location, named_fault *fault) {
     text[location.size] = '\0';
     int fd = named_file_open(f->folder, text, false);
     if (fd < 0) {
+        const bool absent = errno == ENOENT;
         refuse_open(fault, errno);
+        fault->absent = absent;
         return NULL;
     }
     if (check_file(fd, fault)) return take_file(f, text, fd, fault);

@@ -38,6 +38,7 @@ typedef struct named_files {
 typedef struct named_fault {
     xir_status status;
     bool       folder;
+    bool       absent;      /* there is no such file in the folder */
     char       what[500];
 } named_fault;
 

@@ -1,5 +1,5 @@
 /* DeepX IR as a format: a text with an instruction a line. */
-#include "deepx/deepx.h"
+#include "deepx/folder.h"
 
 /* The first line that is not passed over; false if the head ends before. */
 static bool first_line(const xir_probe *file, xir_str *out) {
@@ -76,4 +76,5 @@ static xir_status find_places(xir_context *ctx, xir_str text, xir_format_place *
 const format format_deepx = {
     .name = "deepx", .meaning = "DeepX IR", .suffixes = "ir dxir", .traits = XIR_FORMAT_TEXT | XIR_FORMAT_DIALECT,
     .probe = probe, .read = deepx_read, .write = deepx_write, .find_places = find_places,
+    .params_found = DEEPX_FOLDER "/", .load_params = deepx_load_params, .read_params = deepx_read_params,
 };

@@ -34,4 +34,21 @@ xir_str deepx_file_name(xir_str path);
 /* Whether an op is a call that reads such files: `load` or `loadtensordata` with a path. Sets *path. */
 bool deepx_reads_files(const xir_op *op, xir_str *path);
 
+/* shape.c: what a .shape says. */
+enum { DEEPX_MOST_DIMS = 64, DEEPX_MOST_SHAPE = 1 << 16 /* bytes of such a file */ };
+typedef struct deepx_shape {
+    size_t   element;                 /* the number of its bit in a precision */
+    int64_t  dims[DEEPX_MOST_DIMS];
+    size_t   rank;
+    uint64_t elements, bytes;
+} deepx_shape;
+/* Reads and checks a .shape; false after an error. Only the line and the text of the place need not be set. */
+bool deepx_shape_read(deepx_place *w, xir_str text, deepx_shape *out);
+
+/* params.c */
+/* Gives each call that reads files its tensor from the folder how->path, all or none. A call whose files the folder
+ * does not have stays as it is. */
+xir_status deepx_load_params(xir_network *net, const format_reading *how);
+xir_status deepx_read_params(xir_network *net, const format_reading *how, const void *data, size_t size);
+
 #endif

@@ -1,5 +1,7 @@
-/* Memory runs out at every allocation of reading and of writing DeepX IR: see support/scarce_file.h. */
+/* Memory runs out at every allocation of reading and of writing DeepX IR, and of its tensors in a folder: see
+ * support/scarce_file.h. */
 #include "support/scarce_file.h"
+#include "support/scratch.h"
 
 static const char text[] =
     "# a note\n"
@@ -16,13 +18,41 @@ static const scarce_file file = { "deepx", text, sizeof text - 1, false, NULL };
 static void reading(want *w) { scarce_read(w, &file); }
 static void writing(want *w) { scarce_write(w, &file); }
 
+static void put_folder(void) {
+    static const char shape[] = "dtype: int8\ndim: 1\nshape: [2]\nstride: [1]\nsize: 2\n";
+    static const char program[] = "load(var<string>:/a/w)->()\nload(var<string>:/b/w)->()\n"
+                                  "newtensor([2])->(tensor<int8>:v)\nloadtensordata(/v)->(tensor<int8>:v)\n";
+    assert_int_equal(mkdir(scratch("p.data"), 0777), 0);
+    scratch_put(scratch("p.data/w.shape"), shape, sizeof shape - 1);
+    scratch_put(scratch("p.data/w.data"), "ab", 2);
+    scratch_put(scratch("p.data/v.data"), "cd", 2);
+    scratch_put(scratch("p.ir"), program, sizeof program - 1);
+}
+
+static void loading(want *w) {
+    xir_network *net;
+    const char *path = scratch("p.ir");
+    TRY_MAKE(w, net, xir_network_load(w->ctx, path, NULL, w->why));
+    IN_PLENTY(w,
+        assert_int_equal(xir_network_params(net, NULL, 0), 3);
+        xir_network_free(net));
+}
+
+SCARCE_TEST(loading)
 SCARCE_TEST(reading)
 SCARCE_TEST(writing)
+
+static int begin(void **state) {
+    scratch_make();
+    put_folder();
+    return group_begin(state);
+}
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reading),
         cmocka_unit_test(test_writing),
+        cmocka_unit_test(test_loading),
     };
-    return cmocka_run_group_tests(tests, group_begin, group_end);
+    return cmocka_run_group_tests(tests, begin, group_end);
 }

@@ -43,7 +43,7 @@ const xir_type *deepx_known_target(xir_node *at);
 xir_value *deepx_scalar(xir_node *at, const xir_type *element, double v);
 
 #define DEEPX_HOOKS(HOOK) \
-    HOOK(newtensor) HOOK(same) HOOK(cast) HOOK(constant) HOOK(arange) HOOK(uniform) HOOK(normal) HOOK(dropout)         \
+    HOOK(newtensor) HOOK(load) HOOK(same) HOOK(cast) HOOK(constant) HOOK(arange) HOOK(uniform) HOOK(normal) HOOK(dropout)         \
     HOOK(unary) HOOK(pair) HOOK(sub) HOOK(by_number) HOOK(scalar_first) HOOK(near) HOOK(near_scalar) HOOK(invert)         \
     HOOK(matmul) HOOK(reduce) HOOK(reshape) HOOK(transpose) HOOK(concat) HOOK(broadcast) HOOK(indexselect)             \
     HOOK(repeat) HOOK(choose)

@@ -3,10 +3,15 @@
 #include <string.h>
 #include "convert/deepx/deepx.h"
 
-/* The tensor itself, for copytensor and renametensor; load and loadtensordata of what was saved before. */
-bool deepx_same(xir_node *at) {
-    if (!at->n_in) return xir_node_unsupported(at, "the file is not known");
-    return xir_convert_copy(at);
+/* The tensor itself. */
+bool deepx_same(xir_node *at) { return xir_convert_copy(at); }
+
+/* What was saved before, or the tensor of a file. */
+bool deepx_load(xir_node *at) {
+    if (at->n_in) return xir_convert_copy(at);
+    if (!xir_node_attr(at, "data")) return xir_node_unsupported(at, "the file is not known");
+    xir_value *v = xir_node_attr_params(at, "data");
+    return v && xir_node_result(at, 0, v);
 }
 
 bool deepx_cast(xir_node *at) {

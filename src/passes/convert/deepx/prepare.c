@@ -145,6 +145,7 @@ static bool load(preparing *p, xir_op *op) {
     if (own_inputs(op)) return true;   /* done before */
     const uint32_t *saved = text_table_find(&p->saved, path);
     xir_value *source = saved ? p->values[*saved] : NULL;
+    if (!source && xir_op_has(op, XIR_STR("data"))) return true;
     if (!source && deepx_calls(op, "load")) {
         uint32_t *known = text_table_add(&p->loaded, path, (uint32_t)p->n_inputs);
         if (!memory(p, known)) return false;

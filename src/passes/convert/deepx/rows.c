@@ -13,8 +13,8 @@ static const xir_convert_row rows[] = {
     ROW("newtensor",      "0-1", "arg0:s!",                  "Expand",              newtensor),
     ROW("copytensor",     "1-2", "",                         "Copy",                same),
     ROW("renametensor",   "1-2", "arg0:s!",                  "Copy",                same),
-    ROW("load",           "0-1", "arg0:s!",                  "Input or Params",     same),
-    ROW("loadtensordata", "0-2", "arg0:s!",                  "Input or Params",     same),
+    ROW("load",           "0-1", "arg0:s! data:t",           "Input or Params",     load),
+    ROW("loadtensordata", "0-2", "arg0:s! data:t",           "Input or Params",     load),
     STAYS("deltensor", "0-", "0-"), STAYS("argset", "0", "0"), STAYS("vecset", "0", "0"), STAYS("argdel", "0", "0"),
     STAYS("print", "1", "0"), STAYS("save", "1", "0"),
     /* numbers */
