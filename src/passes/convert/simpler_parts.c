@@ -89,7 +89,8 @@ bool simpler_unstack(xir_node *at) {
                            : NULL;
     for (size_t i = 0; i < n && parts; i++) {
         const xir_ints dims = xir_node_dims(at, xir_op_output(at->op, (int64_t)i));
-        if (!dims.v || !xir_node_result(at, i, make_reshaped(at, xir_op_output(parts, (int64_t)i), &dims))) return false;
+        xir_value *part = dims.v ? make_reshaped(at, xir_op_output(parts, (int64_t)i), &dims) : NULL;
+        if (!part || !xir_node_result(at, i, part)) return false;
     }
     return !xir_node_failed(at) && parts;
 }
@@ -163,7 +164,8 @@ bool simpler_matmul(xir_node *at) {
     a = matrices(at, a, &batch, n), b = matrices(at, b, &batch, n);
     for (int64_t i = 0; i < n && a && b; i++) parts[i] = make_matrix_product(at, matrix(at, a, i), matrix(at, b, i));
     if (xir_node_failed(at) || !a || !b) return false;
-    xir_value *y = n == 1 ? parts[0] : xir_node_make(at, "Stack", (xir_values){ parts, (size_t)n }, SETS(INT("dim", 0)));
+    xir_value *y = parts[0];
+    if (n > 1) y = xir_node_make(at, "Stack", (xir_values){ parts, (size_t)n }, SETS(INT("dim", 0)));
     return y && xir_node_result(at, 0, make_reshaped(at, y, &dims));
 }
 
@@ -178,7 +180,8 @@ static size_t letter_at(xir_str term, char letter) {
 
 /* "ij,jk->ik" as terms, of which the last is the result's, and the letters, those of the result first. False: dots,
  * spaces, no arrow, a letter twice in a term. */
-static bool read_equation(xir_str e, size_t n, xir_str terms[MOST_TERMS + 1], char letters[MOST_LETTERS], size_t *count) {
+static bool read_equation(xir_str e, size_t n, xir_str terms[MOST_TERMS + 1], char letters[MOST_LETTERS],
+                          size_t *count) {
     size_t k = 0, from = 0;
     for (size_t i = 0; i <= e.size; i++) {
         const bool arrow = i + 1 < e.size && e.data[i] == '-' && e.data[i + 1] == '>';

@@ -131,7 +131,8 @@ bool simpler_volume_conv(xir_node *at) {
     const int64_t before = xir_node_int(at, w->before, 0), after = xir_node_int(at, w->after, 0);
     if (!xir_node_is(at, "padding_mode", "ZEROS") || is_cut(at) || before < 0 || after < 0)
         return xir_node_unsupported(at, "padding of another kind than zeros");
-    if (k.v[2] > MOST_SLICES || r.v[2] < 1) return xir_node_unsupported(at, "a kernel of %lld slices", (long long)k.v[2]);
+    if (k.v[2] > MOST_SLICES || r.v[2] < 1)
+        return xir_node_unsupported(at, "a kernel of %lld slices", (long long)k.v[2]);
     copy_window(at, &sets, 3);
     if (before || after) {
         xir_ints pads = xir_node_make_ints(at, 10, 0);

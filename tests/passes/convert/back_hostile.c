@@ -141,13 +141,14 @@ static void keeps_its_numbers(xir_network *net, const char *there, const char *s
         return;
     }
     char *before = story_text(net);
+    const bool extreme = divides_by_rounded(net);
     const bool made = !xir_pass_run(net, there, settings, NULL, why);   /* an integer may have too many bits */
     assert_true(made || xir_diags_count_of(why, XIR_ERROR) == 1);
     const bool whole = made && !has(net, false);
     n_whole += whole;
     n_proven++;
     xir_diags_clear(why);
-    if (whole && xir_proof_check(proof, net, why)) {
+    if (whole && !extreme && xir_proof_check(proof, net, why)) {
         fprintf(stderr, "%s\n", before);
         xir_diags_print(why, stderr);
         n_wrong++;
@@ -229,7 +230,8 @@ static void compute_the_same(const way *w, const char *const *extremes, size_t n
         pool_begin(&p);
         tame(&p);
         xir_network *net = random_network(&p, classes, n);
-        if (net && !divides_by_rounded(net)) keeps_its_numbers(net, w->there, once_in(2) ? w->settings[0] : w->settings[1], i);
+        const char *settings = net ? w->settings[once_in(2) ? 0 : 1] : NULL;
+        if (net) keeps_its_numbers(net, w->there, settings, i);
         pool_end(&p);
     }
     printf("%s: %d networks, %zu of them run, %zu converted whole\n", w->format, (int)PROOFS, n_proven, n_whole);

@@ -94,7 +94,8 @@ bool tsm_back_clamp(xir_node *at) {
         return row_becomes(at, INS(x), SETS(REAL("max", most)));
     if (least != -INFINITY)
         x = xir_node_make(at, "Maximum", INS(x, xir_node_scalar(at, v_element(x), least)), NO_SETS);
-    if (x && most != INFINITY) x = xir_node_make(at, "Minimum", INS(x, xir_node_scalar(at, v_element(x), most)), NO_SETS);
+    if (x && most != INFINITY)
+        x = xir_node_make(at, "Minimum", INS(x, xir_node_scalar(at, v_element(x), most)), NO_SETS);
     return x == xir_node_input(at, 0) ? xir_node_becomes(at, "Copy", INS(x), NO_SETS) : xir_node_result(at, 0, x);
 }
 

@@ -12,7 +12,7 @@ static xir_value *as_number(xir_node *at, xir_value *x) {
 
 /* 0 or 1 as the op's result, a truth. */
 static bool give_truth(xir_node *at, xir_value *x) {
-    return x && tsm_gives(at, "tsm::_cast", INS(x), SETS(INT("dtype", tsm_dtype(at, xir_type_element(tsm_type(at, 0))))));
+    return x && tsm_gives(at, "tsm::_cast", INS(x), SETS(INT("dtype", TSM_BOOLEAN)));
 }
 
 /* An operand in the dims of the result: `equal` takes operands of one shape. */
@@ -54,7 +54,8 @@ bool tsm_back_equal(xir_node *at) {
     if (!operands(at, &x, &y)) return false;
     if (tsm_is_class(at, "Equal")) return xir_node_result(at, 0, equal(at, x, y));
     if (tsm_is_class(at, "NotEqual") || tsm_is_class(at, "Xor")) return give_truth(at, opposite(at, equal(at, x, y)));
-    const bool less = xir_node_type(at).data[0] == 'L', strict = tsm_is_class(at, "Less") || tsm_is_class(at, "Greater");
+    const bool less = xir_node_type(at).data[0] == 'L';
+    const bool strict = tsm_is_class(at, "Less") || tsm_is_class(at, "Greater");
     xir_value *most = xir_node_make(at, "Maximum", INS(x, y), NO_SETS), *is = equal(at, most, less ? y : x);
     if (!strict) return xir_node_result(at, 0, is);
     return give_truth(at, xir_node_product(at, as_number(at, is), opposite(at, equal(at, x, y))));

@@ -246,7 +246,7 @@ bool tsm_back_range(xir_node *at) {
     if (known || xir_node_failed(at)) return known && xir_node_becomes(at, "Copy", INS(known), NO_SETS);
     if (!xir_node_is_constant(at, 2) || !xir_node_reals(at, 2, &step, &n) || n != 1 || !(step[0] > 0))
         return xir_node_unsupported(at, "steps that are computed or negative, of which TenniS drops the last");
-    return tsm_gives(at, "tsm::range", INS(xir_node_input(at, 0), xir_node_input(at, 1), xir_node_input(at, 2)), NO_SETS);
+    return row_becomes(at, INS(xir_node_input(at, 0), xir_node_input(at, 1), xir_node_input(at, 2)), NO_SETS);
 }
 
 bool tsm_back_constant_of_shape(xir_node *at) {
@@ -267,7 +267,8 @@ bool tsm_back_shape(xir_node *at) {
     const int64_t from = xir_node_int(at, "start", 0), first = from < 0 ? from + (int64_t)v_rank(x) : from;
     const int64_t n = xir_type_dim(type, 0, false), rank = (int64_t)v_rank(x);
     const int64_t begin = first < 0 ? 0 : first;
-    const xir_type *all = xir_type_tensor(xir_node_context(at), xir_type_sint(xir_node_context(at), 32), NULL, &rank, 1);
+    xir_context *ctx = xir_node_context(at);
+    const xir_type *all = xir_type_tensor(ctx, xir_type_sint(ctx, 32), NULL, &rank, 1);
     xir_value *y = tsm_part(at, "tsm::_shape", INS(x), NO_SETS, all);
     if (n != rank) y = make_part(at, y, 0, begin, begin + n, 1);
     return y && xir_node_result(at, 0, xir_node_cast(at, y, xir_type_element(type)));
