@@ -49,7 +49,12 @@ XIR_API xir_status xir_json_print(xir_network *net, int indent, xir_text_buffer 
 XIR_API xir_network *xir_json_read(xir_context *ctx, xir_str json, xir_str name, xir_diags *why);
 
 /* The same with files. Saving validates first unless XIR_SAVE_UNCHECKED is set, and replaces the file atomically. */
-enum { XIR_SAVE_UNCHECKED = 1, XIR_SAVE_INDENT = 2 /* by four blanks */ };
+enum {
+    XIR_SAVE_UNCHECKED = 1,
+    XIR_SAVE_INDENT    = 2,  /* by four blanks                                                                       */
+    XIR_SAVE_NO_MD5    = 4   /* do not compute the MD5 of the parameters, which takes most of the time of saving large
+                                ones: params_md5 is then empty, and readers note that they cannot compare            */
+};
 XIR_API xir_network *xir_json_load(xir_context *ctx, const char *path, xir_diags *why);
 XIR_API xir_status   xir_json_save(xir_network *net, const char *path, unsigned flags, xir_diags *why);
 
@@ -139,6 +144,7 @@ typedef struct xir_save_options {
     bool        indent;      /* json: by four blanks                                                                */
     bool        plain;       /* tsm: a container that was scrambled is written plain                                */
     uint32_t    align;       /* fb: alignment of each parameter in the file, a power of two; 0: 4096                */
+    uint64_t    flags;       /* any of XIR_SAVE_…; XIR_E_INVALID for others                                         */
 } xir_save_options;
 
 /* Saves a network to a file. The new file is flushed, then replaces the old one atomically; if anything fails, the old

@@ -22,7 +22,7 @@ xir_network *xir_flat_load(xir_context *ctx, const char *path, unsigned flags, x
 
 static xir_status save_as(xir_network *net, const char *format_name, const char *path, unsigned flags, xir_diags *why) {
     const xir_save_options options = XIR_INIT(xir_save_options, .format = format_name,
-                                              .unchecked = flags & XIR_SAVE_UNCHECKED);
+                                              .flags = flags & (XIR_SAVE_UNCHECKED | XIR_SAVE_NO_MD5));
     return xir_network_save(net, path, &options, why);
 }
 
@@ -62,8 +62,7 @@ xir_status xir_json_raw_save(xir_network *net, const char *json_path, const char
     char *name = raw_path ? NULL : raw_name(alloc, json_path, &room);
     if (!raw_path && !name) return diag_memory(why);
     const xir_save_options options = XIR_INIT(xir_save_options, .format = "json",
-                                              .params = name ? name : raw_path, .indent = flags & XIR_SAVE_INDENT,
-                                              .unchecked = flags & XIR_SAVE_UNCHECKED);
+                                              .params = name ? name : raw_path, .flags = flags);
     xir_status status = xir_network_save(net, json_path, &options, why);
     mem_free(alloc, name, room);
     return status;

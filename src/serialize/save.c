@@ -50,8 +50,15 @@ static bool choose(saving *s, xir_status *status) {
 }
 
 static bool take_options(saving *s, const xir_save_options *options, xir_status *status) {
-    *status = sized_take(SIZED(xir_save_options, align), &s->o, options, s->why);
-    return *status == XIR_OK;
+    const uint64_t known = XIR_SAVE_UNCHECKED | XIR_SAVE_INDENT | XIR_SAVE_NO_MD5;
+    *status = sized_take(SIZED(xir_save_options, flags), &s->o, options, s->why);
+    if (*status) return false;
+    if (s->o.flags & ~known)
+        return refuse(s, status, XIR_E_INVALID, "unknown flags of saving: 0x%llx",
+                      (unsigned long long)(s->o.flags & ~known));
+    s->o.unchecked |= (s->o.flags & XIR_SAVE_UNCHECKED) != 0;
+    s->o.indent |= (s->o.flags & XIR_SAVE_INDENT) != 0;
+    return true;
 }
 
 static bool begin(saving *s, const xir_save_options *options, xir_status *status) {
@@ -221,7 +228,9 @@ xir_status xir_network_save(xir_network *net, const char *path, const xir_save_o
     if (!begin(&s, options, &status)) return status;
     spelling dims;
     status = spelling_begin(&dims, net, why);
+    net->no_md5 = s.o.flags & XIR_SAVE_NO_MD5;
     if (!status) status = s.format.params_written ? save_both(&s) : save_one(&s, s.format.write, false);
+    net->no_md5 = false;
     spelling_end(&dims);
     return status;
 }
@@ -234,11 +243,13 @@ xir_status xir_network_write(xir_network *net, xir_write_fn *write, void *user, 
     if (!begin(&s, options, &status)) return status;
     spelling dims;
     status = spelling_begin(&dims, net, why);
+    net->no_md5 = s.o.flags & XIR_SAVE_NO_MD5;
     if (!status) {
         given_writer g = given_begin(write, user, why);
         const format_writing how = writing_of(&s, given_write, &g);
         status = given_end(&g, s.format.write(net, &how));
     }
+    net->no_md5 = false;
     spelling_end(&dims);
     return status;
 }
@@ -259,7 +270,11 @@ xir_status xir_network_save_params(xir_network *net, const char *path, const xir
                                    xir_diags *why) {
     saving s = { .net = net, .why = why, .path = path };
     xir_status status = XIR_OK;
-    return begin_params(&s, options, &status) ? save_one(&s, s.format.write_params, true) : status;
+    if (!begin_params(&s, options, &status)) return status;
+    net->no_md5 = s.o.flags & XIR_SAVE_NO_MD5;
+    status = save_one(&s, s.format.write_params, true);
+    net->no_md5 = false;
+    return status;
 }
 
 xir_status xir_network_write_params(xir_network *net, xir_write_fn *write, void *user, const xir_save_options *options,
@@ -268,6 +283,9 @@ xir_status xir_network_write_params(xir_network *net, xir_write_fn *write, void 
     given_writer g = given_begin(write, user, why);
     xir_status status = XIR_OK;
     if (!begin_params(&s, options, &status)) return status;
+    net->no_md5 = s.o.flags & XIR_SAVE_NO_MD5;
     const format_writing how = writing_of(&s, given_write, &g);
-    return given_end(&g, s.format.write_params(net, &how));
+    status = given_end(&g, s.format.write_params(net, &how));
+    net->no_md5 = false;
+    return status;
 }

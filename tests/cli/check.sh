@@ -53,7 +53,7 @@ cp other.raw small.raw; poke small.raw 16 '\007'; run 1 check small.json; err "s
 : >small.raw; run 1 check small.json; err "small.raw"
 rm small.raw; mkdir small.raw; run 3 check small.json; rmdir small.raw
 edit small.json f.json 's/"params_md5":"[0-9a-f]*"/"params_md5":""/'; cp other.raw f.raw
-run 0 check f.json; err "f.raw: warning: "; out "no fault found, 1 warning"
+run 0 check f.json; err "f.raw: note: the network has no params_md5"; out "no fault found, 1 note"
 
 # Faults of structure and of parameters at once.
 cp a.json g.json; cp other.raw g.raw; poke g.raw 200 '\001'

@@ -23,7 +23,7 @@ while read -r sub; do
     # Its section in the reference, and what is of every command.
     awk -v head="### $sub" '/^### / { on = $0 == head; seen = 1 } on || !seen' markdown >section
     grep -q "^### $sub\$" section || bad "the reference has no section on $sub"
-    sed -n 's/^  --\([a-z-]*\).*/\1/p' help >options
+    sed -n 's/^  --\([a-z0-9-]*\).*/\1/p' help >options
     grep -q help options || bad "the help of $sub has no options, not even the common ones"
     while read -r option; do
         grep -q -- "^| .--$option[ \`]" section || bad "the reference of $sub has no --$option"

@@ -100,7 +100,7 @@ typedef struct handed {
 
 static const handed structs[] = {
     TAKEN(xir_load_options,  verify,    load),
-    TAKEN(xir_save_options,  align,     save),
+    TAKEN(xir_save_options,  flags,     save),
     GROWN(xir_pass_settings, n_watches, cancel_user, false, settings),
     TAKEN(xir_pass_watch,    options,   watches),
     GROWN(xir_run_options,   user,      max_work, false, run_network),

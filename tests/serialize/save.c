@@ -74,6 +74,40 @@ static void there_and_back(void **state) {
     xir_network_free(net);
 }
 
+/* Without the MD5 a file is the same but for that text, and reading it says that nothing could be compared. */
+static void without_the_md5(void **state) {
+    (void)state;
+    static const char *const names[] = { "json", "imodel", "fb" };
+    xir_network *net = load_net(ctx);
+    for (size_t i = 0; i < COUNT(names); i++) {
+        xir_format_info f = { .name = names[i] };
+        const char *path = scratch("no-md5.file");
+        const xir_save_options how = XIR_INIT(xir_save_options, .format = names[i], .flags = XIR_SAVE_NO_MD5);
+        assert_int_equal(xir_network_save(net, path, &how, why), XIR_OK);
+        take_findings();
+        for (int lazy = 0; lazy < 2; lazy++) {
+            xir_network *again = xir_network_load(ctx, path, &XIR_INIT(xir_load_options, .lazy = lazy), why);
+            assert_non_null(again);
+            assert_int_equal(xir_network_text_of(again, XIR_TEXT_PARAMS_MD5).size, 0);
+            assert_true(xir_network_params_bytes(again) > 0);
+            assert_true(xir_network_equal(net, again, true));
+            assert_int_equal(xir_diags_count(why), lazy ? 0 : 1);
+            if (!lazy) {
+                assert_int_equal(xir_diags_at(why, 0)->severity, XIR_NOTE);
+                assert_non_null(strstr(xir_diags_at(why, 0)->message.data, "has no params_md5"));
+            }
+            xir_diags_clear(why);
+            load_save(again, path, &f);   /* saved as usual, the file has one again */
+            xir_network_free(again);
+            again = load_must(path, &XIR_INIT(xir_load_options, .lazy = lazy));
+            assert_int_equal(xir_network_text_of(again, XIR_TEXT_PARAMS_MD5).size, 32);
+            xir_network_free(again);
+            assert_int_equal(xir_network_save(net, path, &how, why), XIR_OK);
+        }
+    }
+    xir_network_free(net);
+}
+
 static void the_structure_alone(void **state) {
     (void)state;
     xir_format_info f;
@@ -308,6 +342,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         STORY(the_same_network_gives_the_same_bytes),
         STORY(there_and_back),
+        STORY(without_the_md5),
         STORY(the_structure_alone),
         STORY(some_bytes_and_not_others),
         STORY(json_has_a_parameter_file_next_to_it),

@@ -290,7 +290,7 @@ void unload(loaded *l);
 /* What every command that saves takes on its command line. */
 typedef struct save_options {
     const char *to, *out_params, *align;
-    bool        indent, plain;
+    bool        indent, plain, no_md5;
 } save_options;
 extern save_options save_args;
 #define OUT_PARAMS_OPTION                                                                                             \
@@ -300,6 +300,9 @@ extern save_options save_args;
 #define ALIGN_OPTION                                                                                                  \
     { "align", "N", WORD_TEXT, &save_args.align,                                                                      \
       "fb: the offset of each parameter is a multiple of N, a power of two (4096)" }
+#define NO_MD5_OPTION                                                                                                 \
+    { "no-md5", NULL, WORD_NONE, &save_args.no_md5,                                                                   \
+      "do not compute the MD5 of parameters: reading the file cannot compare them" }
 #define PLAIN_OPTION { "plain", NULL, WORD_NONE, &save_args.plain, "tsm: write a scrambled container plain" }
 #define TO_OPTION                                                                                                     \
     { "to", "FORMAT", WORD_FORMAT, &save_args.to,                                                                     \

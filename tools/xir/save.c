@@ -56,6 +56,7 @@ int check_save(const file_format *to, const char *out, xir_save_options *o) {
         return complain_of(MISUSED, out, "nothing is scrambled in %s: --plain is for %s", to->name,
                            formats_that(is_plain));
     o->plain = save_args.plain;
+    o->flags = save_args.no_md5 ? XIR_SAVE_NO_MD5 : 0;
     if (!save_args.align) return DONE;
     if (!to->aligns)
         return complain_of(MISUSED, out, "nothing is aligned in %s: --align is for %s", to->name,

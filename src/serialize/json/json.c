@@ -204,7 +204,9 @@ xir_status xir_json_save(xir_network *net, const char *path, unsigned flags, xir
     file_writer w;
     status = file_open(&w, net->ctx, path, why);
     if (status) return status;
+    net->no_md5 = flags & XIR_SAVE_NO_MD5;
     status = write_json(net, flags & XIR_SAVE_INDENT ? 4 : 0, file_write, &w, why);
+    net->no_md5 = false;
     if (status) {
         file_abort(&w);
         return w.status ? w.status : status;

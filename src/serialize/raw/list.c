@@ -93,10 +93,24 @@ void rank_sort(raw_rank *a, raw_rank *spare, size_t n) {
     if (from != a) memcpy(a, from, n * sizeof *a);
 }
 
+static void say(raw_listing *l, xir_severity severity, const char *format, va_list args) {
+    diag_failv(l->why, &(xir_diag){ .severity = severity, .file = xir_str_of(l->path), .byte = XIR_NO_BYTE }, format,
+               args);
+}
+
 void raw_warn(raw_listing *l, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    diag_failv(l->why, &(xir_diag){ .severity = XIR_WARNING, .file = xir_str_of(l->path), .byte = XIR_NO_BYTE },
-               format, args);
+    say(l, XIR_WARNING, format, args);
     va_end(args);
 }
+
+static void note(raw_listing *l, const char *format, ...) XIR_PRINTF(2, 3);
+static void note(raw_listing *l, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    say(l, XIR_NOTE, format, args);
+    va_end(args);
+}
+
+void raw_note_no_digest(raw_listing *l) { note(l, "the network has no params_md5: the parameters are not checked"); }

@@ -44,6 +44,7 @@ typedef struct raw_listing {
 xir_status raw_fail(raw_listing *l, xir_status code, uint64_t byte, const char *format, ...) XIR_PRINTF(4, 5);
 xir_status raw_no_memory(raw_listing *l);
 void       raw_warn(raw_listing *l, const char *format, ...) XIR_PRINTF(2, 3);
+void       raw_note_no_digest(raw_listing *l);   /* the bytes cannot be compared */
 
 /* "v_id 7 'conv1.weights'": for messages. */
 typedef struct raw_name { char text[160]; } raw_name;

@@ -36,7 +36,8 @@ static xir_status check_digest(raw_listing *l, const blob *whole, uint64_t n, bo
         return XIR_OK;
     }
     if (silent) {
-        if (n > 0) raw_warn(l, "the network has no params_md5: the parameters are not checked");
+        if (n > 0 && said.size) raw_warn(l, "params_md5 is that of no bytes: the parameters are not checked");
+        else if (n > 0) raw_note_no_digest(l);
         return XIR_OK;
     }
     md5 m;

@@ -31,7 +31,7 @@ xir_status payload_digest(xir_network *net, uint64_t *bytes, xir_str *sum, char 
         *sum = net->text[XIR_TEXT_PARAMS_MD5];
         return XIR_OK;
     }
-    *sum = (xir_str){ hex, MD5_DIGITS };
+    *sum = (xir_str){ hex, strlen(hex) };
     if (status == XIR_E_MEMORY) return diag_memory(why);
     return status && why ? raw_digest(net, bytes, hex, why) : status;   /* again, for the finding */
 }
@@ -110,6 +110,7 @@ static xir_status match(raw_listing *l, const payload *list, size_t n, uint32_t 
 /* Computes the digest of the attached bytes and compares it. */
 static xir_status compare_digest(raw_listing *l, raw_origin *from) {
     xir_str said = l->net->text[XIR_TEXT_PARAMS_MD5];
+    if (said.size == 0 && l->net->params_bytes) raw_note_no_digest(l);
     if (raw_digest_is_none(said)) return XIR_OK;
     for (size_t i = 0; i < l->n; i++) {   /* no raw file can hold such ids, so nobody has computed its digest */
         if (l->items[i].value->id > INT32_MAX) return XIR_OK;

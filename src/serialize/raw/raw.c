@@ -28,12 +28,13 @@ typedef struct sink {
     xir_write_fn *write;   /* NULL: nowhere */
     void         *user;
     md5           sum;
+    bool          digests;
     uint64_t      written;
     bool          stopped;
 } sink;
 
 static bool put(sink *s, const void *data, uint64_t size) {
-    md5_add(&s->sum, data, (size_t)size);
+    if (s->digests) md5_add(&s->sum, data, (size_t)size);
     s->stopped = s->write && size && !s->write(s->user, data, (size_t)size);
     if (!s->stopped) s->written += size;
     return !s->stopped;
@@ -154,16 +155,17 @@ xir_status raw_check_readable(raw_listing *l) {
     return l->status;
 }
 
-/* Writes the planned file; `hex` gets its MD5. If the writer stops, the result is XIR_E_IO without a finding: the
- * writer has it. */
+/* Writes the planned file; `hex` gets its MD5, or is empty if the network is saved without. If the writer stops, the
+ * result is XIR_E_IO without a finding: the writer has it. */
 static xir_status emit(raw_listing *l, sink *s, char hex[MD5_DIGITS + 1]) {
     if (raw_check_readable(l) != XIR_OK) return l->status;   /* before anything is written */
-    l->status = md5_begin(&s->sum, l->why);
-    if (l->status != XIR_OK) return l->status;
+    hex[0] = '\0';
+    s->digests = !l->net->no_md5;
+    if (s->digests && (l->status = md5_begin(&s->sum, l->why)) != XIR_OK) return l->status;
     bool done = put_all(l, s);
-    l->status = md5_end(&s->sum, done ? hex : NULL, l->why);
+    if (s->digests) l->status = md5_end(&s->sum, done ? hex : NULL, l->why);
     if (!done) return l->status = XIR_E_IO;
-    if (l->status != XIR_OK) return l->status;
+    if (l->status != XIR_OK || !s->digests) return l->status;
     const raw_origin *from = l->n ? plan_origin(l) : NULL;
     if (from && from->md5[0] && strcmp(from->md5, hex) != 0)
         raw_warn(l, "the MD5 of the mapped Params is %s, but params_md5 was %s when they were loaded",
@@ -174,9 +176,9 @@ static xir_status emit(raw_listing *l, sink *s, char hex[MD5_DIGITS + 1]) {
 /* Sets the network's size and digest of its raw file. The text is allocated before anything is written, so this cannot
  * fail. */
 static void set_digest(xir_network *net, char *room, uint64_t bytes, const char *hex) {
-    memcpy(room, hex, MD5_DIGITS);
+    memcpy(room, hex, strlen(hex));
     net->params_bytes = bytes;
-    net->text[XIR_TEXT_PARAMS_MD5] = (xir_str){ room, MD5_DIGITS };
+    net->text[XIR_TEXT_PARAMS_MD5] = (xir_str){ room, strlen(hex) };
 }
 
 /* The same for a planned file; one without entries counts as no bytes. */
@@ -193,8 +195,9 @@ static char *digest_room(raw_listing *l) {
 xir_status raw_digest(xir_network *net, uint64_t *bytes, char hex[MD5_DIGITS + 1], xir_diags *why) {
     if (net->raw_known) {
         *bytes = net->params_bytes;
-        memcpy(hex, net->text[XIR_TEXT_PARAMS_MD5].data, MD5_DIGITS);
-        hex[MD5_DIGITS] = '\0';
+        xir_str known = net->text[XIR_TEXT_PARAMS_MD5];
+        memcpy(hex, known.data, known.size);
+        hex[known.size] = '\0';
         return XIR_OK;
     }
     raw_listing l = { 0 };
@@ -203,7 +206,10 @@ xir_status raw_digest(xir_network *net, uint64_t *bytes, char hex[MD5_DIGITS + 1
         sink nowhere = { .write = NULL };
         *bytes = l.n ? l.total : 0;
         if (l.n == 0) memcpy(hex, MD5_OF_NOTHING, MD5_DIGITS + 1);
-        else if (from && from->md5[0]) memcpy(hex, from->md5, MD5_DIGITS + 1);
+        else if (net->no_md5) {
+            hex[0] = '\0';
+            if (raw_check_readable(&l) == XIR_E_IO) l.status = XIR_E_MISSING;
+        } else if (from && from->md5[0]) memcpy(hex, from->md5, MD5_DIGITS + 1);
         else if (emit(&l, &nowhere, hex) == XIR_E_IO) l.status = XIR_E_MISSING;   /* lost with their file */
     } else if (l.status != XIR_E_MEMORY) {
         l.status = XIR_E_MISSING;

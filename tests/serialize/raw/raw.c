@@ -326,7 +326,7 @@ static void the_md5_of_the_network_is_compared(void **state) {
     uint8_t file[64];
     size_t size = shuffled(file);
     scratch_put(scratch("md5.raw"), file, size);
-    static const struct { const char *md5; unsigned flags; xir_status status; size_t warnings; } rows[] = {
+    static const struct { const char *md5; unsigned flags; xir_status status; size_t warnings, notes; } rows[] = {
         /* wrong */
         { "00000000000000000000000000000000", 0, XIR_E_CORRUPT, 0 },
         { "00000000000000000000000000000000", XIR_LOAD_NO_MD5, XIR_OK, 0 },
@@ -339,10 +339,10 @@ static void the_md5_of_the_network_is_compared(void **state) {
         { NULL, XIR_LOAD_LAZY | XIR_LOAD_MD5, XIR_OK, 0 },
         { "A", 0, XIR_OK, 0 },
         /* none: reported where it would have been compared */
-        { "", 0, XIR_OK, 1 },
+        { "", 0, XIR_OK, 0, 1 },
         { "", XIR_LOAD_NO_MD5, XIR_OK, 0 },
         { "", XIR_LOAD_LAZY, XIR_OK, 0 },
-        { "", XIR_LOAD_LAZY | XIR_LOAD_MD5, XIR_OK, 1 },
+        { "", XIR_LOAD_LAZY | XIR_LOAD_MD5, XIR_OK, 0, 1 },
         { MD5_OF_NOTHING, 0, XIR_OK, 1 },
         { MD5_OF_NOTHING, XIR_LOAD_LAZY, XIR_OK, 0 },
     };
@@ -356,6 +356,7 @@ static void the_md5_of_the_network_is_compared(void **state) {
         set_md5(net, !rows[i].md5 ? md5_of(file, size) : strcmp(rows[i].md5, "A") == 0 ? capitals : rows[i].md5);
         assert_int_equal(xir_raw_load(net, scratch("md5.raw"), rows[i].flags, why), rows[i].status);
         assert_int_equal(xir_diags_count_of(why, XIR_WARNING), rows[i].warnings);
+        assert_int_equal(xir_diags_count_of(why, XIR_NOTE), rows[i].notes);
         assert_int_equal(xir_diags_count_of(why, XIR_ERROR), rows[i].status != XIR_OK);
         assert_int_equal(xir_params_data(values[0], NULL) != NULL, rows[i].status == XIR_OK);
         xir_network_free(net);
