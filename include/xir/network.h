@@ -79,13 +79,17 @@ XIR_API xir_op  *xir_network_next_of_class(const xir_network *net, const xir_op 
  * linear, later ones take constant time. */
 XIR_API xir_op  *xir_network_op_at(const xir_network *net, int64_t i);
 XIR_API int64_t  xir_network_index_of(const xir_network *net, const xir_op *op);
-/* By id: the first call is linear, later ones take constant time. By name: the first op or value of that name, linear;
- * values are outputs of ops, and inputs that no op makes. NULL if no op or value has it, or if memory for the table of
- * ids runs out. */
+/* By id, or by name. The first call is linear, later ones take constant time, also after changes. If several have a
+ * name, the first one is found, in time linear in their number: the first op of the execution order, or the first value
+ * that a walk over it meets; values are outputs of ops, and inputs that no op makes. An empty name finds nothing. NULL
+ * if no op or value has it, or if memory for the table runs out. */
 XIR_API xir_op    *xir_network_op_by_id(const xir_network *net, int64_t op_id);
 XIR_API xir_value *xir_network_value_by_id(const xir_network *net, int64_t v_id);
 XIR_API xir_op    *xir_network_op_by_name(const xir_network *net, xir_str name);
 XIR_API xir_value *xir_network_value_by_name(const xir_network *net, xir_str name);
+/* Several at once: out[i] is what has ids[i], NULL if nothing has it. Return how many were found. */
+XIR_API size_t xir_network_ops_by_id(const xir_network *net, const int64_t *op_ids, size_t n, xir_op **out);
+XIR_API size_t xir_network_values_by_id(const xir_network *net, const int64_t *v_ids, size_t n, xir_value **out);
 
 /* The Input op and the Output op; NULL if the network does not have it. Their values are the inputs and outputs of the
  * network. */

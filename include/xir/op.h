@@ -101,6 +101,7 @@ XIR_API xir_value *xir_op_input(const xir_op *op, int64_t i);
 XIR_API xir_value *xir_op_input_named(const xir_op *op, xir_str port);
 /* Writes the positions at which `value` is an input, up to `room`, and returns how many there are. */
 XIR_API size_t     xir_op_input_index(const xir_op *op, const xir_value *value, size_t *out, size_t room);
+XIR_API size_t     xir_op_input_index_by_id(const xir_op *op, int64_t v_id, size_t *out, size_t room);
 
 /* Outputs by position, from the end if negative; NULL past the end. */
 XIR_API size_t     xir_op_output_count(const xir_op *op);
@@ -121,8 +122,9 @@ XIR_API uint32_t xir_op_slot(const xir_op *op);
 XIR_API size_t xir_op_producers(const xir_op *op, bool sorted, xir_op **out, size_t room);
 XIR_API size_t xir_op_consumers(const xir_op *op, bool sorted, xir_op **out, size_t room);
 
-/* The Params among the inputs, and those in the attributes (of sub ops too). Writes up to `room`, returns their
- * number. */
+/* The inputs that are not Params and not absent; the Params among the inputs; and those in the attributes (of sub ops
+ * too). Writes up to `room`, returns their number. */
+XIR_API size_t xir_op_data_inputs(const xir_op *op, xir_value **out, size_t room);
 XIR_API size_t xir_op_params_inputs(const xir_op *op, xir_value **out, size_t room);
 XIR_API size_t xir_op_params_attrs(const xir_op *op, xir_value **out, size_t room);
 
@@ -273,6 +275,17 @@ XIR_API const xir_use *xir_use_next(const xir_use *use);
 XIR_API xir_op        *xir_use_op(const xir_use *use);
 XIR_API size_t         xir_use_index(const xir_use *use);
 XIR_API size_t         xir_value_use_count(const xir_value *value);
+
+/* A use as data, which may be kept while the network changes: an op and the position of one of its inputs. */
+typedef struct xir_user { xir_op *op; size_t index; } xir_user;
+
+/* Writes the uses of a value as data, up to `room`, in no particular order; returns how many there are. */
+XIR_API size_t     xir_value_users(const xir_value *value, xir_user *out, size_t room);
+/* Makes the value the input of all these users, whatever their inputs are now, or changes nothing: XIR_E_INVALID if the
+ * value's op or a user is erased, or a user is of another network; XIR_E_BOUNDS for a position past the inputs of a
+ * user; XIR_E_MISSING for a user without an op; XIR_E_MEMORY. Nothing is inferred again, and types are not compared:
+ * xir_network_validate reports what does not fit. */
+XIR_API xir_status xir_value_connect(xir_value *value, const xir_user *users, size_t n);
 
 /* Set name (copied), type or memory type. Users of the value see the change at once; they are not inferred again. An id
  * must be free (XIR_E_EXISTS) and not negative (XIR_E_BOUNDS). All may fail with XIR_E_MEMORY. */

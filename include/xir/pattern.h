@@ -163,6 +163,8 @@ static inline xir_op    *xir_match_op(const xir_match *m, unsigned row)    { ret
 static inline xir_value *xir_match_value(const xir_match *m, unsigned row) { return m->values[row]; }
 /* Returns true if the op is matched by an OP row. */
 XIR_API bool xir_match_has(const xir_match *m, const xir_op *op);
+/* Writes the users of a value that the match does not have, up to `room`; returns how many there are. */
+XIR_API size_t xir_match_outside_users(const xir_match *m, const xir_value *value, xir_user *out, size_t room);
 
 /* Returns true if the pattern matches with this op as its root. If there are several ways, the first is taken:
  * alternatives in their order, commuting inputs unswapped before swapped, an optional op present before absent. All

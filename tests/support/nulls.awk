@@ -65,6 +65,7 @@ BEGIN {
     argument["xir_map"]                  = "(xir_map){ NULL, 0 }"
     n_outs = split("const bool *|double *|xir_str *|xir_map *|xir_bools *|xir_i64s *|xir_reals *|xir_texts *|" \
                    "xir_refs *|xir_runs *|xir_values *|xir_ops *|const xir_str *|const xir_run *|const xir_object *|" \
+                   "xir_user *|const xir_user *|" \
                    "const xir_object **|const xir_object *const *", outs, "|")
     for (i = 1; i <= n_outs; i++) argument[outs[i]] = "(void *)f->room"
     argument["xir_severity"]             = "XIR_ERROR"

@@ -501,6 +501,7 @@ xir_value *xir_op_build_value(xir_at at, const xir_class_decl *decl, const void 
             op->outputs[0].more = more;
         }
         op->outputs[0].more->name = op->name;
+        value_named(&op->outputs[0]);
     }
     return &op->outputs[0];
 }

@@ -79,6 +79,7 @@ void op_link(xir_op *op, xir_op *before) {
     net->n_ops++;
     op->flags |= OP_PLACED;
     order_insert(op);
+    op_named_all(op);
     /* Appending keeps the index of positions if it has room for one more. */
     bool indexed = atomic_load_explicit(&net->has_index, memory_order_relaxed);
     net_changed(net);

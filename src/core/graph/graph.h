@@ -9,6 +9,7 @@
 #include <xir/work.h>
 #include "blob.h"
 #include "context.h"
+#include "hash.h"
 #include "rule.h"
 
 /* A text with its size before it; empty names share one. */
@@ -90,6 +91,15 @@ typedef struct id_table {
     size_t  room, count; /* room a power of two; 0: not built                               */
 } id_table;
 
+/* Who got which name; see by_name.c. */
+typedef struct label_item { const void *record; const label *name; uint32_t older; } label_item;
+typedef struct label_table {
+    text_table  newest;      /* from names to the newest item; `older` leads on        */
+    label_item  *items;
+    size_t      room, n, built;
+    atomic_bool is_known;
+} label_table;
+
 /* `checked`: rounded and checked, as builders require; the bodies that readers store need not be. */
 typedef struct attrs_memo { const xir_class *cls; const void *attrs; bool checked; } attrs_memo;
 enum { ATTRS_MEMO = 64, CLASS_MEMO = 32 };
@@ -128,10 +138,12 @@ struct xir_network {
     pthread_mutex_t   cache_lock;
     atomic_bool       has_ids, has_index;
     id_table          op_ids, value_ids;
+    label_table        op_names, value_names;
     xir_op          **by_index;
     size_t            by_index_room;
     uint64_t          epoch;           /* grows with every change: views compare it  */
     bool              raw_known;       /* while a pair of files is saved: params_bytes and the MD5 are the raw's */
+    bool              no_md5;          /* while it is saved without computing the MD5 */
     xir_status        status;
     xir_diags        *diags;
     const xir_target *host;
@@ -244,6 +256,12 @@ bool net_reserve_ids(xir_network *net, size_t ops, size_t values);
 void ids_forget_op(xir_op *op);         /* and its outputs */
 void ids_forget_value(xir_value *value);
 void ids_free(xir_network *net);
+
+/* Names (by_name.c). Call these when a value or an op has a name, and when an op with its values is placed. */
+void value_named(const xir_value *v);
+void op_named(const xir_op *op);
+void op_named_all(const xir_op *op);
+void labels_free(xir_network *net);
 
 /* Order (order.c). */
 void order_insert(xir_op *op);   /* gives a position after linking */

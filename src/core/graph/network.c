@@ -24,6 +24,8 @@ xir_network *network_new(xir_context *ctx) {
     atomic_init(&net->references, 1);
     atomic_init(&net->has_ids, false);
     atomic_init(&net->has_index, false);
+    atomic_init(&net->op_names.is_known, false);
+    atomic_init(&net->value_names.is_known, false);
     pthread_mutex_init(&net->cache_lock, NULL);
     context_retain(ctx);
     pool_init(&net->pool, ctx, NULL);
@@ -56,6 +58,7 @@ void xir_network_free(xir_network *net) {
     if (!net || atomic_fetch_sub_explicit(&net->references, 1, memory_order_acq_rel) != 1) return;
     for (xir_value *v = net->all_params; v; v = v->more->params->next) blob_release(v->more->params->data);
     ids_free(net);
+    labels_free(net);
     mem_free(&net->alloc, net->by_index, net->by_index_room * sizeof *net->by_index);
     mem_free(&net->alloc, net->inferred, net->inferred_room * sizeof *net->inferred);
     pool_free(&net->pool);
@@ -215,26 +218,16 @@ xir_op *xir_network_op_by_id(const xir_network *net, int64_t id) {
 
 xir_value *xir_network_value_by_id(const xir_network *net, int64_t id) { return net ? net_find_value(net, id) : NULL; }
 
-xir_op *xir_network_op_by_name(const xir_network *net, xir_str text) {
-    if (!net) return NULL;
-    for (xir_op *op = net->first; op; op = op->next) {
-        if (xir_str_equal(name_text(op->name), text)) return op;
-    }
-    return NULL;
+size_t xir_network_ops_by_id(const xir_network *net, const int64_t *ids, size_t n, xir_op **out) {
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) found += (out[i] = xir_network_op_by_id(net, ids[i])) != NULL;
+    return found;
 }
 
-xir_value *xir_network_value_by_name(const xir_network *net, xir_str text) {
-    if (!net) return NULL;
-    for (const xir_op *op = net->first; op; op = op->next) {
-        for (uint32_t i = 0; i < op->n_inputs; i++) {
-            xir_value *v = op->inputs[i].value;
-            if (v && !v->producer && xir_str_equal(xir_value_name(v), text)) return v;
-        }
-        for (uint32_t i = 0; i < op->n_outputs; i++) {
-            if (xir_str_equal(xir_value_name(&op->outputs[i]), text)) return &op->outputs[i];
-        }
-    }
-    return NULL;
+size_t xir_network_values_by_id(const xir_network *net, const int64_t *ids, size_t n, xir_value **out) {
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) found += (out[i] = xir_network_value_by_id(net, ids[i])) != NULL;
+    return found;
 }
 
 xir_op *xir_network_input_op(const xir_network *net) {

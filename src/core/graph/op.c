@@ -54,6 +54,17 @@ size_t xir_op_input_index(const xir_op *op, const xir_value *value, size_t *out,
     return n;
 }
 
+size_t xir_op_input_index_by_id(const xir_op *op, int64_t v_id, size_t *out, size_t room) {
+    if (!op) return 0;
+    size_t n = 0;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        if (!op->inputs[i].value || op->inputs[i].value->id != v_id) continue;
+        if (n < room) out[n] = i;
+        n++;
+    }
+    return n;
+}
+
 size_t xir_op_output_count(const xir_op *op) { return op ? op->n_outputs : 0; }
 
 xir_value *xir_op_output(const xir_op *op, int64_t i) {
@@ -131,6 +142,18 @@ size_t xir_op_consumers(const xir_op *op, bool sorted, xir_op **out, size_t room
     return finish(&list, sorted);
 }
 
+size_t xir_op_data_inputs(const xir_op *op, xir_value **out, size_t room) {
+    if (!op) return 0;
+    size_t n = 0;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        xir_value *v = op->inputs[i].value;
+        if (!v || value_is_params(v)) continue;
+        if (n < room) out[n] = v;
+        n++;
+    }
+    return n;
+}
+
 size_t xir_op_params_inputs(const xir_op *op, xir_value **out, size_t room) {
     if (!op) return 0;
     size_t n = 0;
@@ -164,6 +187,7 @@ xir_status xir_op_set_name(xir_op *op, xir_str text) {
     const label *n = net_name(op->net, text);
     if (!n) return net_no_memory(op->net);
     op->name = n;
+    op_named(op);
     op->net->epoch++;
     return XIR_OK;
 }
@@ -250,6 +274,7 @@ xir_status xir_op_set_outputs(xir_op *op, const xir_type *const *types, size_t n
             op_set_id(op, op->id);
             for (size_t i = 0; i < n; i++)
                 value_set_id(&values[i], values[i].id < 0 ? net->next_value_id : values[i].id);
+            op_named_all(op);   /* of values that have moved */
         }
         net->epoch++;
     }

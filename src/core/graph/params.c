@@ -66,8 +66,12 @@ xir_value *xir_params_new(xir_network *net, xir_str text, const xir_type *type) 
     const xir_type *mine = net_type(net, type);
     const label *n = mine ? net_name(net, text) : NULL;
     xir_value *value = n ? params_make(net, mine) : NULL;
-    if (value) value->more->name = n;
-    else net_fail(net, XIR_E_MEMORY, "no memory for a parameter");
+    if (!value) {
+        net_fail(net, XIR_E_MEMORY, "no memory for a parameter");
+        return NULL;
+    }
+    value->more->name = n;
+    value_named(value);
     return value;
 }
 

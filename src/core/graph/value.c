@@ -37,6 +37,46 @@ size_t xir_value_use_count(const xir_value *v) {
     return n;
 }
 
+size_t xir_value_users(const xir_value *v, xir_user *out, size_t room) {
+    if (!v) return 0;
+    size_t n = 0;
+    for (const xir_use *u = v->uses; u; u = u->next, n++) {
+        if (n < room) out[n] = (xir_user){ u->user, xir_use_index(u) };
+    }
+    return n;
+}
+
+static xir_status check_user(xir_network *net, const xir_user *user, size_t i) {
+    if (!user->op) return net_fail(net, XIR_E_MISSING, "user %zu has no op", i);
+    if (user->op->net != net) return net_fail(net, XIR_E_INVALID, "user %zu belongs to another network", i);
+    if (user->op->flags & OP_ERASED) return net_fail(net, XIR_E_INVALID, "user %zu is erased", i);
+    if (user->index < user->op->n_inputs) return XIR_OK;
+    return net_fail(net, XIR_E_BOUNDS, "user %zu is input %zu of an op that has %" PRIu32, i, user->index,
+                    user->op->n_inputs);
+}
+
+xir_status xir_value_connect(xir_value *v, const xir_user *users, size_t n) {
+    if (!v) return XIR_E_MISSING;
+    xir_network *net = value_net(v);
+    if (v->producer && v->producer->flags & OP_ERASED)
+        return net_fail(net, XIR_E_INVALID, "the op of the value to connect is erased");
+    bool in = false;
+    for (size_t i = 0; i < n; i++) {
+        xir_status status = check_user(net, &users[i], i);
+        if (status) return status;
+        in |= op_is_in(users[i].op);
+    }
+    xir_status status = in && value_is_params(v) && v->id < 0 ? value_number(v) : XIR_OK;
+    if (status) return status;
+    for (size_t i = 0; i < n; i++) {
+        xir_use *use = &users[i].op->inputs[users[i].index];
+        use_unlink(use);
+        use_link(use, users[i].op, v);
+    }
+    if (n) net->epoch++;
+    return XIR_OK;
+}
+
 xir_status xir_value_set_name(xir_value *v, xir_str text) {
     if (!v) return XIR_E_MISSING;
     xir_network *net = value_net(v);
@@ -45,6 +85,7 @@ xir_status xir_value_set_name(xir_value *v, xir_str text) {
     value_more *more = n ? value_need_more(v) : NULL;
     if (!more) return net_no_memory(net);
     more->name = n;
+    value_named(v);
     net->epoch++;
     return XIR_OK;
 }

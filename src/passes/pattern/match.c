@@ -319,3 +319,13 @@ bool xir_match_has(const xir_match *m, const xir_op *op) {
     }
     return false;
 }
+
+size_t xir_match_outside_users(const xir_match *m, const xir_value *value, xir_user *out, size_t room) {
+    size_t n = 0;
+    for (const xir_use *u = xir_value_uses(value); u; u = xir_use_next(u)) {
+        if (xir_match_has(m, xir_use_op(u))) continue;
+        if (n < room) out[n] = (xir_user){ xir_use_op(u), xir_use_index(u) };
+        n++;
+    }
+    return n;
+}

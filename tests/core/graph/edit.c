@@ -41,6 +41,68 @@ static xir_op *new_relu(xir_value *x) {
 
 /* ---- inputs ----------------------------------------------------------------------------------------------------- */
 
+static void uses_are_kept_and_connected_again(void **state) {
+    (void)state;
+    xir_user users[4];
+    assert_int_equal(xir_value_users(value(4), users, 4), 2);
+    assert_int_equal(xir_value_users(value(4), users, 1), 2);
+    assert_int_equal(xir_value_users(value(4), users, 2), 2);
+    assert_true(users[0].op == op(4) && users[1].op == op(4) && users[0].index + users[1].index == 1);
+    DOES(xir_op_set_inputs(op(4), (xir_value *const[]){ value(2), value(2) }, 2));
+    CHECK_USES(value(4), "");
+    DOES(xir_value_connect(value(4), users, 2));
+    CHECK_INPUTS(op(4), "4 4");
+    CHECK_USES(value(2), "2:0");
+    DOES(xir_value_connect(value(3), users, 1));
+    CHECK_USES(value(4), users[0].index ? "4:0" : "4:1");
+    DOES(xir_value_connect(value(3), NULL, 0));
+    assert_int_equal(xir_value_users(value(5), users, 0), 1);
+}
+
+static void users_that_make_no_sense_are_refused(void **state) {
+    (void)state;
+    xir_network *other = small_net();
+    xir_user users[2] = { { op(2), 0 }, { op_of(other, 2), 0 } };
+    REFUSES(net, xir_value_connect(value(0), users, 2), XIR_E_INVALID, "user 1 belongs to another network");
+    users[1] = (xir_user){ op(4), 2 };
+    REFUSES(net, xir_value_connect(value(0), users, 2), XIR_E_BOUNDS, "user 1 is input 2 of an op that has 2");
+    users[1] = (xir_user){ NULL, 0 };
+    REFUSES(net, xir_value_connect(value(0), users, 2), XIR_E_MISSING, "user 1 has no op");
+    users[1] = (xir_user){ new_relu(value(5)), 0 };
+    xir_value *gone = xir_op_output(users[1].op, 0);
+    DOES(xir_op_erase(users[1].op));
+    REFUSES(net, xir_value_connect(value(0), users, 2), XIR_E_INVALID, "user 1 is erased");
+    REFUSES(net, xir_value_connect(gone, users, 1), XIR_E_INVALID, "the op of the value to connect is erased");
+    CHECK_INPUTS(op(2), "2");   /* the first user is unchanged */
+    xir_network_free(other);
+}
+
+static void params_get_an_id_when_they_are_connected(void **state) {
+    (void)state;
+    xir_value *late = xir_params_new(net, XIR_STR("late"), FP32("*", 4));
+    xir_op *loose = new_relu(value(5));
+    DOES(xir_value_connect(late, &(xir_user){ loose, 0 }, 1));
+    assert_true(xir_value_id(late) < 0);
+    DOES(xir_value_connect(late, &(xir_user){ op(4), 1 }, 1));
+    assert_true(xir_value_id(late) >= 0);
+    DOES(xir_op_erase(loose));
+}
+
+static void inputs_without_params(void **state) {
+    (void)state;
+    xir_value *found[2];
+    size_t at[2];
+    assert_int_equal(xir_op_data_inputs(op(1), found, 2), 1);
+    assert_ptr_equal(found[0], value(0));
+    assert_int_equal(xir_op_data_inputs(op(4), found, 2), 2);
+    assert_int_equal(xir_op_data_inputs(op(4), NULL, 0), 2);
+    DOES(xir_op_set_input(op(4), 0, NULL));
+    assert_int_equal(xir_op_data_inputs(op(4), found, 2), 1);
+    assert_int_equal(xir_op_input_index_by_id(op(4), 4, at, 2), 1);
+    assert_int_equal(at[0], 1);
+    assert_int_equal(xir_op_input_index_by_id(op(4), 3, at, 2), 0);
+}
+
 static void an_input_is_set(void **state) {
     (void)state;
     DOES(xir_op_set_input(op(4), 0, value(3)));
@@ -548,6 +610,10 @@ static void a_clone_has_sub_ops_of_its_own(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        STORY(uses_are_kept_and_connected_again),
+        STORY(users_that_make_no_sense_are_refused),
+        STORY(params_get_an_id_when_they_are_connected),
+        STORY(inputs_without_params),
         STORY(an_input_is_set),
         STORY(inputs_are_inserted_and_the_others_move),
         STORY(a_hundred_inputs_are_added),

@@ -559,6 +559,48 @@ static void a_class_without_inference_is_reported(void **state) {
     xir_network_free(net);
 }
 
+static void names_are_found_after_every_change(void **state) {
+    (void)state;
+    xir_network *net = small_net();
+    assert_null(xir_network_op_by_name(net, XIR_STR("twin")));
+    assert_null(xir_network_value_by_name(net, XIR_STR("twin")));
+    DOES(xir_op_set_name(op_of(net, 3), XIR_STR("twin")));
+    DOES(xir_op_set_name(op_of(net, 2), XIR_STR("twin")));
+    assert_ptr_equal(xir_network_op_by_name(net, XIR_STR("twin")), op_of(net, 2));   /* the first of the order */
+    DOES(xir_op_move(op_of(net, 3), op_of(net, 1)));
+    assert_ptr_equal(xir_network_op_by_name(net, XIR_STR("twin")), op_of(net, 3));
+    DOES(xir_op_set_name(op_of(net, 3), XIR_STR("")));
+    assert_ptr_equal(xir_network_op_by_name(net, XIR_STR("twin")), op_of(net, 2));
+    assert_null(xir_network_op_by_name(net, XIR_STR("")));
+
+    DOES(xir_value_set_name(value_of(net, 5), XIR_STR("twin")));
+    xir_value *table = xir_params_new(net, XIR_STR("twin"), FP32("*", 4));
+    assert_ptr_equal(xir_network_value_by_name(net, XIR_STR("twin")), value_of(net, 5));   /* nothing uses the other */
+    DOES(xir_op_add_input(op_of(net, 2), table));
+    assert_ptr_equal(xir_network_value_by_name(net, XIR_STR("twin")), table);
+    DOES(xir_network_remove(net, op_of(net, 2)));
+    assert_null(xir_network_op_by_name(net, XIR_STR("twin")));
+    assert_ptr_equal(xir_network_value_by_name(net, XIR_STR("twin")), value_of(net, 5));
+    for (int i = 0; i < 3000; i++)   /* more names than the table keeps */
+        DOES(xir_op_set_name(op_of(net, 4), i % 2 ? XIR_STR("odd") : XIR_STR("even")));
+    assert_ptr_equal(xir_network_op_by_name(net, XIR_STR("odd")), op_of(net, 4));
+    assert_null(xir_network_op_by_name(net, XIR_STR("even")));
+    xir_network_free(net);
+}
+
+static void several_ids_are_found_at_once(void **state) {
+    (void)state;
+    xir_network *net = small_net();
+    xir_op *ops[3];
+    xir_value *values[3];
+    const int64_t ids[] = { 4, 99, 0 };
+    assert_int_equal(xir_network_ops_by_id(net, ids, 3, ops), 2);
+    assert_int_equal(xir_network_values_by_id(net, ids, 3, values), 2);
+    assert_true(ops[0] == op_of(net, 4) && !ops[1] && ops[2] == op_of(net, 0));
+    assert_true(values[0] == value_of(net, 4) && !values[1] && values[2] == value_of(net, 0));
+    xir_network_free(net);
+}
+
 static void outputs_follow_their_types(void **state) {
     (void)state;
     xir_network *net = small_net();
@@ -955,6 +997,8 @@ int main(void) {
         STORY(inference_follows_what_changes),
         STORY(inference_of_a_network_says_where_it_fails),
         STORY(a_class_without_inference_is_reported),
+        STORY(names_are_found_after_every_change),
+        STORY(several_ids_are_found_at_once),
         STORY(outputs_follow_their_types),
         STORY(outputs_of_an_op_that_is_not_placed_move_too),
         STORY(all_arguments_are_copied),

@@ -274,12 +274,16 @@ static xir_status step_extra(play *p) {
     const char key[] = { (char)('a' + chance(3)), '\0' };
     return xir_op_set_extra(any_op(p), xir_str_of(key), once_in(3) ? NULL : &value);
 }
+static xir_str some_name(void) {
+    static const char *const names[] = { "name", "other", "third", "" };
+    return xir_str_of(names[chance(COUNT(names))]);
+}
 static xir_status step_words(play *p) {
     const xir_any value = xir_any_int((int64_t)chance(3));
     xir_status status = xir_op_set_tag(any_op(p), XIR_STR("t"), once_in(2) ? NULL : &value);
     if (!status) status = xir_value_set_tag(any_value(p), XIR_STR("t"), once_in(2) ? NULL : &value);
-    if (!status) status = xir_op_set_name(any_op(p), XIR_STR("name"));
-    return status ? status : xir_value_set_name(any_value(p), XIR_STR("name"));
+    if (!status) status = xir_op_set_name(any_op(p), some_name());
+    return status ? status : xir_value_set_name(any_value(p), some_name());
 }
 static xir_status step_type(play *p) {
     return xir_value_set_type(any_value(p), once_in(5) ? NULL : p->types[chance(3)]);
@@ -312,8 +316,32 @@ static xir_status step_clone(play *p) {
     return XIR_OK;
 }
 
+/* What a walk of the order finds first. */
+static xir_op *walk_to_op(const xir_network *net, xir_str name) {
+    for (xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        if (xir_str_equal(xir_op_name(op), name)) return op;
+    }
+    return NULL;
+}
+
+static xir_value *walk_to_value(const xir_network *net, xir_str name) {
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        for (int64_t i = 0; i < (int64_t)xir_op_input_count(op); i++) {
+            xir_value *v = xir_op_input(op, i);
+            if (v && !xir_value_op(v) && xir_str_equal(xir_value_name(v), name)) return v;
+        }
+        for (int64_t i = 0; i < (int64_t)xir_op_output_count(op); i++) {
+            if (xir_str_equal(xir_value_name(xir_op_output(op, i)), name)) return xir_op_output(op, i);
+        }
+    }
+    return NULL;
+}
+
 static xir_status step_ask(play *p) {
     const xir_op *op = any_placed(p);
+    xir_str name = some_name();
+    assert_ptr_equal(xir_network_op_by_name(p->net, name), name.size ? walk_to_op(p->net, name) : NULL);
+    assert_ptr_equal(xir_network_value_by_name(p->net, name), name.size ? walk_to_value(p->net, name) : NULL);
     assert_ptr_equal(xir_network_op_by_id(p->net, xir_op_id(op)), op);
     assert_true(xir_network_index_of(p->net, op) >= 0);
     assert_null(xir_network_op_by_id(p->net, 1000000));

@@ -352,6 +352,10 @@ static void the_check_decides_last(void **state) {
     assert_ptr_equal(xir_match_value(&m, 1), story_value(net, "x"));
     assert_true(xir_match_has(&m, m.root));
     assert_false(xir_match_has(&m, story_op(net, "b")));
+    xir_user outside[2];
+    assert_int_equal(xir_match_outside_users(&m, story_value(net, "x"), outside, 2), 2);
+    assert_true(outside[0].op == story_op(net, "b") && outside[1].op == story_op(net, "b"));
+    assert_int_equal(xir_match_outside_users(&m, story_value(net, "y"), outside, 2), 0);
     /* the Input makes a value of the match, but is not one of its ops */
     assert_false(xir_match_has(&m, story_op(net, "x")));
     assert_false(xir_pattern_next(p, net, &m));
