@@ -327,6 +327,8 @@ bool row_becomes(xir_node *at, xir_values inputs, xir_sets more);
  * absent or after a failure. */
 xir_value *row_back_input(xir_node *at, size_t i);
 xir_value *node_in_order(xir_node *at, xir_value *v, xir_str letters);
+/* For each letter of an order the axis of v; *same: they are in this order. False: the node is kept. */
+bool       node_axes_in(xir_node *at, const xir_value *v, xir_str order, int64_t axes[8], bool *same);
 /* Gives the node the outputs of a foreign op, feature maps in the order that the node's outputs have. */
 bool row_back_results(xir_node *at, xir_op *op);
 

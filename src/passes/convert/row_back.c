@@ -38,8 +38,7 @@ static bool letters_of(const xir_value *v, xir_str order, char out[8]) {
     return true;
 }
 
-/* For each letter of the order the axis of v; *same: they are in this order. */
-static bool axes_of(xir_node *at, const xir_value *v, xir_str order, int64_t axes[8], bool *same) {
+bool node_axes_in(xir_node *at, const xir_value *v, xir_str order, int64_t axes[8], bool *same) {
     char letters[8];
     *same = true;
     if (v && xir_type_rank(xir_value_type(v)) != order.size)
@@ -59,7 +58,7 @@ xir_value *node_in_order(xir_node *at, xir_value *v, xir_str order) {
     char letters[9] = "";
     bool same;
     if (xir_node_failed(at) || !v || !order.size) return v;
-    if (!axes_of(at, v, order, axes, &same)) return NULL;
+    if (!node_axes_in(at, v, order, axes, &same)) return NULL;
     memcpy(letters, order.data, order.size);
     return same ? v : xir_node_transposed(at, v, axes, order.size, order.size > 2 ? letters : NULL);
 }
@@ -76,7 +75,7 @@ static const xir_type *ordered_type(xir_node *at, const xir_value *v, int64_t ax
     int64_t dims[8];
     *same = true;
     if (!order.size) return type;
-    if (!axes_of(at, v, order, axes, same)) return NULL;
+    if (!node_axes_in(at, v, order, axes, same)) return NULL;
     if (*same) return type;
     for (size_t i = 0; i < order.size; i++) dims[i] = type_dim(type, axes[i]);
     const xir_layout *layout = xir_layout_parse(at->c->ctx, order, NULL);

@@ -11,6 +11,13 @@ xir_convert_fn simpler_hardtanh, simpler_hardswish, simpler_softsign, simpler_ta
                simpler_hardshrink, simpler_softplus, simpler_mish, simpler_log_sigmoid, simpler_layer_norm,
                simpler_channel_norm, simpler_batch_norm, simpler_normalize, simpler_roll,
                simpler_channel_shuffle, simpler_pixel_shuffle;
+/* simpler_curves.c */
+xir_convert_fn simpler_elu, simpler_gelu, simpler_cosh, simpler_sinh, simpler_sign, simpler_round;
+/* simpler_parts.c */
+xir_convert_fn simpler_prod, simpler_log_softmax, simpler_cumsum_steps, simpler_unstack, simpler_gather_elements,
+               simpler_matmul, simpler_einsum;
+/* simpler_windows.c */
+xir_convert_fn simpler_line, simpler_volume_pool, simpler_volume_conv;
 
 /* Positions in `n` dims of x from dim `batch` on, [..., n], as positions in these dims as one, with those of the batch
  * dims in front of them: of x as x_flat gives it. Negative positions count from the end. NULL after a failure; all dims

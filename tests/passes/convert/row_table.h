@@ -63,17 +63,24 @@ static inline char *row_table(const row_page *page) {
     return text;
 }
 
-static inline void row_table_is_in_docs(const row_page *page) {
+/* Whether a page of docs/ has a text; if not, it is printed. */
+static inline bool docs_have(const char *file, const char *expected) {
     enum { ROOM = 1 << 20 };
-    char path[300], *expected = row_table(page), *found = malloc(ROOM + 1);
-    snprintf(path, sizeof path, XIR_TEST_DATA "/../docs/%s", page->file);
+    char path[300], *found = malloc(ROOM + 1);
+    snprintf(path, sizeof path, XIR_TEST_DATA "/../docs/%s", file);
     FILE *f = fopen(path, "r");
     assert_true(f && found);
     found[fread(found, 1, ROOM, f)] = '\0';
     fclose(f);
     const bool there = strstr(found, expected);
-    if (!there) fprintf(stderr, "docs/%s should have:\n%s", page->file, expected);
+    if (!there) fprintf(stderr, "docs/%s should have:\n%s", file, expected);
     free(found);
+    return there;
+}
+
+static inline void row_table_is_in_docs(const row_page *page) {
+    char *expected = row_table(page);
+    const bool there = docs_have(page->file, expected);
     free(expected);
     assert_true(there);
 }

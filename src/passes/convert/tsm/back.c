@@ -50,13 +50,29 @@ bool tsm_short_dims(xir_node *at, const xir_value *x) {
     return x != NULL;
 }
 
-/* The number of an element type; 0: TensorStack does not have it. */
+/* Integers of both signs take turns, from 8 bits on; reals follow, and truths come later. */
 int64_t tsm_dtype(xir_node *at, const xir_type *element) {
-    for (int64_t code = 1; code <= 21; code++) {
-        const xir_type *own = tsm_element(xir_node_context(at), code);
-        if (own && xir_type_equal(own, element)) return code;
+    const xir_integer_type *integer = xir_integer_type_of(xir_type_object(element));
+    const int bits = (int)xir_type_storage_bits(element), size = bits <= 8 ? 0 : bits <= 16 ? 1 : bits <= 32 ? 2 : 3;
+    const xir_type_kind kind = xir_type_kind_of(element);
+    const int64_t code = kind == XIR_TYPE_BOOL ? TSM_BOOLEAN : kind == XIR_TYPE_FLOAT ? TSM_FLOAT16 + size - 1
+                       : TSM_INT8 + 2 * size + (integer && !integer->sign);
+    const xir_type *own = tsm_element(xir_node_context(at), code);
+    return own && xir_type_equal(own, element) ? code : 0;
+}
+
+/* On the way back: what an operator takes and gives can be stored. */
+bool tsm_check(xir_node *at) {
+    if (!xir_node_pass(at)) return true;
+    const xir_op *op = xir_node_op(at);
+    for (size_t i = 0, n = xir_op_input_count(op); i < n + xir_op_output_count(op); i++) {
+        const xir_value *v = i < n ? xir_op_input(op, (int64_t)i) : xir_op_output(op, (int64_t)(i - n));
+        const xir_type *type = v ? xir_value_type(v) : NULL;
+        if (type && xir_type_as_tensor(type) && !tsm_dtype(at, xir_type_element(type)))
+            return xir_node_unsupported(at, "elements that TensorStack does not have");
+        if (type && xir_type_as_tensor(type) && !tsm_short_dims(at, v)) return false;
     }
-    return 0;
+    return true;
 }
 
 bool tsm_is_class(const xir_node *at, const char *name) {

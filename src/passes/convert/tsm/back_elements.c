@@ -12,6 +12,7 @@ static bool is_number(xir_node *at, const char *name, double expected) {
 
 /* add, or sub. */
 bool tsm_back_sum(xir_node *at) {
+    if (tsm_is_class(at, "Not")) return tsm_back_logic(at);
     const bool sub = at->to->type.data[0] == 's';
     if (!is_number(at, "alpha", 1) || !is_number(at, "beta", sub ? -1 : 1))
         return xir_node_unsupported(at, "other factors than 1");
@@ -20,7 +21,13 @@ bool tsm_back_sum(xir_node *at) {
 
 /* Multiply, and Neg. */
 bool tsm_back_product(xir_node *at) {
+    if (tsm_is_class(at, "And")) return tsm_back_logic(at);
     if (tsm_is_class(at, "Neg")) return xir_node_result(at, 0, xir_node_scaled(at, xir_node_input(at, 0), -1));
+    return row_becomes(at, INS(xir_node_input(at, 0), xir_node_input(at, 1)), NO_SETS);
+}
+
+bool tsm_back_maximum(xir_node *at) {
+    if (tsm_is_class(at, "Or")) return tsm_back_logic(at);
     return row_becomes(at, INS(xir_node_input(at, 0), xir_node_input(at, 1)), NO_SETS);
 }
 
@@ -33,7 +40,9 @@ bool tsm_back_div(xir_node *at) {
         return xir_node_unsupported(at, "another rounding");
     if (inverse) return xir_node_result(at, 0, xir_node_quotient(at, xir_node_scalar(at, v_element(x), 1), x));
     if (tsm_is_class(at, "Div")) return row_becomes(at, INS(x, xir_node_input(at, 1)), NO_SETS);
-    xir_value *divisor = xir_node_scalar(at, v_element(x), xir_node_real(at, "divisor", 1));
+    const double number = xir_node_real(at, "divisor", 1);
+    if (v_is_integer(x) && number != trunc(number)) return xir_node_unsupported(at, "integers over a fraction");
+    xir_value *divisor = xir_node_scalar(at, v_element(x), number);
     return xir_node_becomes(at, "Div", INS(x, divisor),
                             SETS(WORD("rounding_mode", xir_node_text(at, "rounding_mode", "NONE"))));
 }
@@ -43,15 +52,6 @@ bool tsm_back_mod(xir_node *at) {
     if (!x || !v_is_integer(x) || !xir_node_bool(at, "fmod", false))
         return xir_node_unsupported(at, "a remainder of reals, or with the sign of the divisor");
     return row_becomes(at, INS(x, xir_node_input(at, 1)), NO_SETS);
-}
-
-/* Operands of one shape. */
-bool tsm_back_equal(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    if (xir_node_failed(at)) return false;
-    bool same = v_rank(x) == v_rank(y);
-    for (size_t i = 0; same && i < v_rank(x); i++) same = v_dim(x, i) == v_dim(y, i) && v_dim(x, i) >= 0;
-    return same ? row_becomes(at, INS(x, y), NO_SETS) : xir_node_unsupported(at, "operands of different dims");
 }
 
 bool tsm_back_where(xir_node *at) {
@@ -79,6 +79,8 @@ bool tsm_back_softplus(xir_node *at) {
     if (tsm_is_class(at, "LogSigmoid"))
         return xir_node_result(at, 0, xir_node_unary(at, "Neg", xir_node_unary(at, "Softplus",
                                                                                xir_node_unary(at, "Neg", x))));
+    if (x && !xir_type_equal(v_element(x), xir_type_float(xir_node_context(at), XIR_FLOAT_FP32)))
+        return xir_node_unsupported(at, "other elements than reals of 32 bits, of which TenniS computes the first alone");
     return x && tsm_gives(at, "tsm::softplus", INS(x), NO_SETS);
 }
 
@@ -87,11 +89,13 @@ bool tsm_back_clamp(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const double least = xir_node_real(at, "min", -INFINITY), most = xir_node_real(at, "max", INFINITY);
     if (!x) return false;
+    if (isnan(least) || isnan(most)) return xir_node_unsupported(at, "bounds that are not numbers");
     if (least == 0 && most >= 0 && isfinite(most) && xir_type_kind_of(v_element(x)) == XIR_TYPE_FLOAT)
         return row_becomes(at, INS(x), SETS(REAL("max", most)));
-    if (!isinf(least))
+    if (least != -INFINITY)
         x = xir_node_make(at, "Maximum", INS(x, xir_node_scalar(at, v_element(x), least)), NO_SETS);
-    if (x && !isinf(most)) x = xir_node_make(at, "Minimum", INS(x, xir_node_scalar(at, v_element(x), most)), NO_SETS);
+    if (x && most != INFINITY)
+        x = xir_node_make(at, "Minimum", INS(x, xir_node_scalar(at, v_element(x), most)), NO_SETS);
     return x == xir_node_input(at, 0) ? xir_node_becomes(at, "Copy", INS(x), NO_SETS) : xir_node_result(at, 0, x);
 }
 
@@ -107,14 +111,21 @@ bool tsm_back_cast(xir_node *at) {
     bool same = xir_type_rank(to) == v_rank(x);
     for (size_t i = 0; same && i < v_rank(x); i++) same = xir_type_dim(to, (int64_t)i, false) == v_dim(x, i);
     if (!same) return xir_node_unsupported(at, "other dims");
-    return xir_node_result(at, 0, tsm_part(at, "tsm::_cast", INS(x), SETS(INT("dtype", dtype)), to));
+    /* what short integers cannot hold is their least or greatest number, of which TenniS keeps the lower bits */
+    const xir_integer_type *integer = xir_integer_type_of(xir_type_object(xir_type_element(to)));
+    const int bits = (int)xir_type_storage_bits(xir_type_element(to));
+    if (integer && bits < 32 && xir_type_kind_of(v_element(x)) == XIR_TYPE_FLOAT)
+        x = xir_node_make(at, "ClampScalar", INS(x),
+                          SETS(REAL("min", integer->sign ? -ldexp(1, bits - 1) : 0),
+                               REAL("max", ldexp(1, bits - integer->sign) - 1)));
+    return x && xir_node_result(at, 0, tsm_part(at, "tsm::_cast", INS(x), SETS(INT("dtype", dtype)), to));
 }
 
 /* One slope for each channel: of dim 1, or, without letters, of the last dim. */
 bool tsm_back_prelu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *slope = xir_node_attr_params(at, "alpha");
     if (!x || !slope || v_rank(x) < 1) return false;
-    slope = make_shaped(at, slope, (int64_t[]){ -1 }, 1);
+    slope = xir_node_cast(at, make_shaped(at, slope, (int64_t[]){ -1 }, 1), v_element(x));
     if (!slope) return false;
     const xir_layout *layout = xir_type_layout(xir_value_type(x));
     size_t axis = v_rank(x) - 1;
@@ -138,21 +149,42 @@ bool tsm_back_matmul(xir_node *at) {
         return xir_node_result(at, 0, tsm_part(at, "tsm::gemm", INS(x, k, b),
                                            SETS(REAL("alpha", 1), REAL("beta", 1), XIR_SETB("transA", false),
                                                 XIR_SETB("transB", false)), type));
-    if (b) return xir_node_result(at, 0, xir_node_sum(at, make_matrix_product(at, x, k), b, 1, 1));
+    if (b) {
+        const xir_ints dims = xir_node_dims(at, xir_op_output(at->op, 0));
+        xir_value *sum = xir_node_sum(at, make_matrix_product(at, x, k), b, 1, 1);
+        return sum && xir_node_result(at, 0, v_rank(sum) == dims.n ? sum : make_reshaped(at, sum, &dims));
+    }
     const char *key = v_rank(x) == 2 ? "tsm::inner_prod" : "tsm::matmul";
     return xir_node_result(at, 0, tsm_part(at, key, INS(x, k), NO_SETS, type));
+}
+
+/* Zeros in place of an input that an LSTM does not have. */
+static xir_value *no_biases(xir_node *at) {
+    const xir_value *w = xir_node_input(at, 1);
+    if (!w || v_dim(w, 0) < 0 || v_dim(w, 1) < 0) return xir_node_unsupported(at, "weights of open dims"), NULL;
+    return xir_node_filled(at, v_element(w), &(xir_ints){ (int64_t[]){ v_dim(w, 0), 2 * v_dim(w, 1) }, 2 }, 0);
+}
+
+static xir_value *no_state(xir_node *at) {
+    const xir_value *x = xir_node_input(at, 0), *r = xir_node_input(at, 2);
+    if (!x || !r || v_dim(r, 0) < 0 || v_dim(x, 1) < 0) return xir_node_unsupported(at, "an open batch"), NULL;
+    return xir_node_filled(at, v_element(x), &(xir_ints){ (int64_t[]){ v_dim(r, 0), v_dim(x, 1), v_dim(r, 2) }, 3 }, 0);
 }
 
 bool tsm_back_lstm(xir_node *at) {
     static const char *const lists[] = { "activations", "activation_alpha", "activation_beta" };
     xir_value *in[6];
     size_t n = 0;
+    const bool states = xir_node_has(at, 5) || xir_node_has(at, 6);
     for (size_t i = 0; i < 7; i++) {
         xir_value *v = xir_node_optional_input(at, i);
-        if (i == 4 ? v != NULL : !v && i < 4) return xir_node_unsupported(at, "lengths, or no biases");
+        if (i == 4 && v) return xir_node_unsupported(at, "lengths of sequences");
+        if (i == 3 && !v) v = no_biases(at);
+        if (i > 4 && !v && states) v = no_state(at);
         if (v && i != 4) in[n++] = v;
     }
-    if (n == 5 || xir_node_has(at, 7)) return xir_node_unsupported(at, "one state alone, or peepholes");
+    if (xir_node_failed(at)) return false;
+    if (xir_node_has(at, 7)) return xir_node_unsupported(at, "peepholes");
     for (size_t i = 0; i < COUNT(lists); i++) {
         const xir_any *a = xir_node_attr(at, lists[i]);
         if (a && a->kind == XIR_ANY_LIST && a->as.list.size) return xir_node_unsupported(at, "other activations");

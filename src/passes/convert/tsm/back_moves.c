@@ -1,4 +1,5 @@
 /* The way back of operations over dims, and of those that move elements. */
+#include <math.h>
 #include "convert/tsm/tsm.h"
 
 /* ---- sums ------------------------------------------------------------------------------------------------------- */
@@ -35,29 +36,45 @@ bool tsm_back_reduce(xir_node *at) {
     return tsm_gives(at, "tsm::squeeze", INS(x), SETS(LIST("axes", &left)));
 }
 
+/* The greatest of -x, as the least of x; the place of the least one is not that of NaN. */
 static bool least_of(xir_node *at, xir_value *x) {
-    x = xir_node_make(at, "Max", INS(xir_node_unary(at, "Neg", x)),
-                      SETS(INT("dim", xir_node_int(at, "dim", 0)),
-                           INT("keepdim", xir_node_bool(at, "keepdim", false))));
-    return x && xir_node_result(at, 0, xir_node_unary(at, "Neg", x));
+    const bool index = tsm_is_class(at, "Argmin"), sign = v_is_integer(x) && xir_integer_type_of(xir_type_object(
+        v_element(x)))->sign;
+    if (v_is_integer(x) && (index || !sign)) return xir_node_unsupported(at, "the least of integers");
+    const xir_sets sets = xir_node_attr(at, "dim")
+        ? SETS(INT("dim", xir_node_int(at, "dim", 0)), INT("keepdim", xir_node_bool(at, "keepdim", false)))
+        : SETS(INT("keepdim", xir_node_bool(at, "keepdim", false)));
+    xir_value *y = xir_node_unary(at, "Neg", x);
+    if (index) y = xir_node_make(at, "Where", INS(y, xir_node_scalar(at, v_element(x), -INFINITY),
+                                                  xir_node_make(at, "Equal", INS(x, x), NO_SETS)), NO_SETS);
+    x = xir_node_make(at, index ? "Argmax" : "Max", INS(y), sets);
+    return x && xir_node_result(at, 0, index ? x : xir_node_unary(at, "Neg", x));
 }
 
-/* max, which is also the least with two changes of sign; argmax, whose indices have 32 bits. */
+/* max, which is also the least with two changes of sign; argmax, whose indices have 32 bits. Over all dims they are
+ * over x as one. */
 bool tsm_back_extreme(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    int64_t axis;
-    if (!x || !xir_node_attr(at, "dim")) return xir_node_unsupported(at, "all dims");
-    if (!xir_node_axis(at, "attribute/dim", xir_node_int(at, "dim", 0), v_rank(x), &axis)) return false;
+    int64_t axis = 0;
+    if (!x) return false;
     const xir_type *type = tsm_type(at, 0);
-    const bool keep = xir_node_bool(at, "keepdim", false);
-    if (tsm_is_class(at, "Min")) return least_of(at, x);
-    if (tsm_is_class(at, "Max"))
-        return tsm_gives(at, "tsm::max", INS(x), SETS(INT("dim", axis), XIR_SETB("keep_dims", keep)));
-    if (keep) return xir_node_unsupported(at, "dims that are kept");
-    xir_value *y = tsm_part(at, "tsm::argmax", INS(x), SETS(INT("dim", axis)),
-                        tsm_typed_as(at, type, xir_type_sint(xir_node_context(at), 32)));
-    const int64_t dtype = tsm_dtype(at, xir_type_element(type));
-    return dtype && xir_node_result(at, 0, tsm_part(at, "tsm::_cast", INS(y), SETS(INT("dtype", dtype)), type));
+    const bool keep = xir_node_bool(at, "keepdim", false), one = xir_node_attr(at, "dim");
+    if (tsm_is_class(at, "Min") || tsm_is_class(at, "Argmin")) return least_of(at, x);
+    if (one && !xir_node_axis(at, "attribute/dim", xir_node_int(at, "dim", 0), v_rank(x), &axis)) return false;
+    if (!one) x = make_shaped(at, x, (int64_t[]){ -1 }, 1);
+    xir_ints dims = xir_node_dims(at, x);
+    if (!dims.v || !x) return false;
+    for (size_t i = (size_t)axis; i + 1 < dims.n; i++) dims.v[i] = dims.v[i + 1];
+    dims.n--;
+    const bool index = tsm_is_class(at, "Argmax");
+    const xir_type *element = index ? xir_type_sint(xir_node_context(at), 32) : v_element(x);
+    const xir_type *own = one && !keep ? type : xir_type_tensor(xir_node_context(at), element, NULL, dims.v, dims.n);
+    own = own ? tsm_typed_as(at, own, element) : NULL;
+    xir_value *y = index ? tsm_part(at, "tsm::argmax", INS(x), SETS(INT("dim", axis)), own)
+                         : tsm_part(at, "tsm::max", INS(x), SETS(INT("dim", axis), XIR_SETB("keep_dims", false)), own);
+    dims = xir_node_dims(at, xir_op_output(at->op, 0));
+    if (keep) y = make_reshaped(at, y, &dims);
+    return y && xir_node_result(at, 0, xir_node_cast(at, y, xir_type_element(type)));
 }
 
 bool tsm_back_softmax(xir_node *at) {
@@ -210,14 +227,49 @@ bool tsm_back_gather_nd(xir_node *at) {
     return row_becomes(at, INS(xir_node_input(at, 0), xir_node_input(at, 1)), NO_SETS);
 }
 
-/* The dims have 32 bits. */
+/* TenniS takes positions in the first dim alone. */
+bool tsm_back_scatter_nd(xir_node *at) {
+    const xir_value *index = xir_node_input(at, 1);
+    if (!xir_node_is(at, "reduction", "NONE")) return xir_node_unsupported(at, "sums of updates");
+    if (!index || v_rank(index) != 2 || v_dim(index, 1) != 1)
+        return xir_node_unsupported(at, "positions in more than the first dim");
+    xir_value *places = xir_node_cast(at, xir_node_input(at, 1), xir_type_sint(xir_node_context(at), 32));
+    return tsm_gives(at, "tsm::scatter_nd", INS(xir_node_input(at, 0), places, xir_node_input(at, 2)), NO_SETS);
+}
+
+/* A series of constants is one. */
+bool tsm_back_range(xir_node *at) {
+    const double *step;
+    size_t n;
+    xir_value *known = xir_node_is_constant(at, 0) && xir_node_is_constant(at, 1) && xir_node_is_constant(at, 2)
+        ? conversion_computed(at, at->op) : NULL;
+    if (known || xir_node_failed(at)) return known && xir_node_becomes(at, "Copy", INS(known), NO_SETS);
+    if (!xir_node_is_constant(at, 2) || !xir_node_reals(at, 2, &step, &n) || n != 1 || !(step[0] > 0))
+        return xir_node_unsupported(at, "steps that are computed or negative, of which TenniS drops the last");
+    return row_becomes(at, INS(xir_node_input(at, 0), xir_node_input(at, 1), xir_node_input(at, 2)), NO_SETS);
+}
+
+bool tsm_back_constant_of_shape(xir_node *at) {
+    xir_value *known = xir_node_is_constant(at, 0) ? conversion_computed(at, at->op) : NULL;
+    if (known || xir_node_failed(at)) return known && xir_node_becomes(at, "Copy", INS(known), NO_SETS);
+    const xir_type *type = tsm_type(at, 0), *real = xir_type_float(xir_node_context(at), XIR_FLOAT_FP32);
+    xir_value *dims = xir_node_cast(at, xir_node_input(at, 0), xir_type_sint(xir_node_context(at), 32));
+    xir_value *y = tsm_part(at, "tsm::constant_of_shape", INS(dims), SETS(REAL("value", xir_node_real(at, "value", 0))),
+                            tsm_typed_as(at, type, real));
+    return y && xir_node_result(at, 0, xir_node_cast(at, y, xir_type_element(type)));
+}
+
+/* The dims, which have 32 bits, and a part of them. */
 bool tsm_back_shape(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x) return false;
     const xir_type *type = tsm_type(at, 0);
-    if (xir_node_int(at, "start", 0) || xir_type_dim(type, 0, false) != (int64_t)v_rank(x))
-        return xir_node_unsupported(at, "a part of the shape");
-    xir_value *y = tsm_part(at, "tsm::_shape", INS(x), NO_SETS,
-                        tsm_typed_as(at, type, xir_type_sint(xir_node_context(at), 32)));
-    return xir_node_result(at, 0, tsm_part(at, "tsm::_cast", INS(y), SETS(INT("dtype", 7)), type));
+    const int64_t from = xir_node_int(at, "start", 0), first = from < 0 ? from + (int64_t)v_rank(x) : from;
+    const int64_t n = xir_type_dim(type, 0, false), rank = (int64_t)v_rank(x);
+    const int64_t begin = first < 0 ? 0 : first;
+    xir_context *ctx = xir_node_context(at);
+    const xir_type *all = xir_type_tensor(ctx, xir_type_sint(ctx, 32), NULL, &rank, 1);
+    xir_value *y = tsm_part(at, "tsm::_shape", INS(x), NO_SETS, all);
+    if (n != rank) y = make_part(at, y, 0, begin, begin + n, 1);
+    return y && xir_node_result(at, 0, xir_node_cast(at, y, xir_type_element(type)));
 }

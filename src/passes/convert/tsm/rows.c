@@ -33,13 +33,14 @@ static const xir_convert_row rows[] = {
     /* elements */
     ROW("abs", "1", "", "Abs", NULL),
     WITH_BACK("add", "2", "1", "", "Add", NULL, binary, "Add", tsm_back_sum),
-    WITH_BACK("sub", "2", "1", "", "Add", NULL, binary, "Add", tsm_back_sum),
-    WITH_BACK("mul", "2", "1", "", "Multiply", NULL, binary, "Multiply Neg", tsm_back_product),
+    WITH_BACK("sub", "2", "1", "", "Add", NULL, binary, "Add Not", tsm_back_sum),
+    WITH_BACK("mul", "2", "1", "", "Multiply", NULL, binary, "Multiply Neg And", tsm_back_product),
     WITH_BACK("div", "2", "1", "", "Div", NULL, binary, "Div DivideScalar Reciprocal", tsm_back_div),
     WITH_BACK("mod", "2", "1", "", "Mod", NULL, binary, "Mod", tsm_back_mod),
-    WITH_BACK("maximum", "2", "1", "", "Maximum", NULL, binary, "Maximum", NULL),
+    WITH_BACK("maximum", "2", "1", "", "Maximum", NULL, binary, "Maximum Or", tsm_back_maximum),
     WITH_BACK("minimum", "2", "1", "", "Minimum", NULL, binary, "Minimum", NULL),
-    WITH_BACK("equal", "2", "1", "", "Equal", NULL, equal, "Equal", tsm_back_equal),
+    WITH_BACK("equal", "2", "1", "", "Equal", NULL, equal,
+              "Equal NotEqual Greater GreaterEqual Less LessEqual Xor", tsm_back_equal),
     WITH_BACK("where", "3", "1", "", "Where", NULL, where, "Where", tsm_back_where),
     ROW("ceil", "1", "", "Ceil", NULL),
     ROW("floor", "1", "", "Floor", NULL),
@@ -74,7 +75,8 @@ static const xir_convert_row rows[] = {
     WITH_BACK("reduce_sum", "1", "1", "dims:Ii! keep_dims:bi", "Sum", NULL, reduce, "Sum", tsm_back_reduce),
     BY_HOOK("reduce_prod", "1", "1", "dims:Ii! keep_dims:bi", "Prod", reduce),
     WITH_BACK("max", "1", "1", "dim:i! keep_dims:bi", "Max", NULL, max, "Max Min", tsm_back_extreme),
-    WITH_BACK("argmax", "1", "1", "dim:i!", "Argmax, Cast", NULL, argmax, "Argmax", tsm_back_extreme),
+    WITH_BACK("argmax", "1", "1", "dim:i!", "Argmax, Cast", NULL, argmax, "Argmax Argmin",
+              tsm_back_extreme),
     WITH_BACK("topkv2", "1", "1-", "number:i! sorted:bi", "TopK, Cast", NULL, topk, "TopK", tsm_back_top_k),
     /* products */
     WITH_BACK("gemm", "2-3", "1", "alpha:fi beta:fi transA:bi transB:bi", "Matmul", NULL, gemm, "Matmul",
@@ -135,7 +137,7 @@ static const xir_convert_row rows[] = {
     WITH_BACK("gather", "2", "1", "axis:i", "Gather", "axis=axis", gather, "Gather", NULL),
     WITH_BACK("gatherv2", "2", "1", "", "GatherND", NULL, gather_nd, "GatherND", tsm_back_gather_nd),
     BY_HOOK("gather_elements", "2", "1", "axis:i", "GatherElements", gather_elements),
-    BY_HOOK("scatter_nd", "3", "1", "", "ScatterND", scatter_nd),
+    WITH_BACK("scatter_nd", "3", "1", "", "ScatterND", NULL, scatter_nd, "ScatterND", tsm_back_scatter_nd),
     WITH_BACK("pad", "2", "1", "padding_value:fi", "Pad", NULL, pad, "Pad", tsm_back_pad),
     BY_HOOK("divided", "1", "1", "size:I! padding_value:fi", "Pad", divided),
     BY_HOOK("_limit", "1", "1", "shape:I!", "Pad", limit),
@@ -143,8 +145,9 @@ static const xir_convert_row rows[] = {
     BY_HOOK("crop_to", "2", "1", "axis:i offset:Ii", "Pad", crop_to),
     BY_HOOK("batch_to_space4d", "1", "1", "crop:I! block_shape:I!", "Transpose, Reshape, Pad", batch_to_space),
     BY_HOOK("space_to_batch4d", "1", "1", "padding:I! block_shape:I!", "Pad, Reshape, Transpose", space_to_batch),
-    BY_HOOK("constant_of_shape", "1", "1", "value:fiFI", "ConstantOfShape", constant_of_shape),
-    BY_HOOK("range", "3", "1", "", "Range", range),
+    WITH_BACK("constant_of_shape", "1", "1", "value:fiFI", "ConstantOfShape", NULL, constant_of_shape,
+              "ConstantOfShape", tsm_back_constant_of_shape),
+    WITH_BACK("range", "3", "1", "", "Range", NULL, range, "Range", tsm_back_range),
     /* images */
     WITH_BACK("_resize2d", "2", "1", "type:i", "Upsample or Gather", NULL, resize2d, "Upsample Resize",
               tsm_back_upsample),
@@ -186,6 +189,7 @@ static const xir_pass_decl pass_xir_to_tsm =
 
 const xir_dialect_decl dialect_tsm = {
     XIR_DIALECT_HEAD("tsm::", "TSM"), .pass = "tsm-to-xir", .rows = rows, .n_rows = COUNT(rows),
-    .sources = "network input or constant", .operators = "set of operators", .split = split, .prepare = tsm_prepare,
+    .sources = "network input or constant", .operators = "set of operators", .split = split, .check = tsm_check,
+    .prepare = tsm_prepare,
     .back = &pass_xir_to_tsm, .before_back = "layout{to=nchw}", .finish = tsm_finish,
 };

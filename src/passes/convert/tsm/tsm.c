@@ -74,18 +74,16 @@ bool tsm_has_rank(xir_node *at, size_t i, const xir_value *v, size_t rank) {
 
 /* ---- element types ---------------------------------------------------------------------------------------------- */
 
-enum { INT8 = 1, UINT64 = 8, FLOAT16, FLOAT32, FLOAT64, BOOLEAN = 21 };
-
 const xir_type *tsm_element(xir_context *ctx, int64_t dtype) {
-    if (dtype >= INT8 && dtype <= UINT64) {
-        const int bits = 8 << (dtype - 1) / 2;
+    if (dtype >= TSM_INT8 && dtype <= TSM_UINT64) {
+        const int bits = 8 << (dtype - TSM_INT8) / 2;
         return dtype % 2 ? xir_type_sint(ctx, bits) : xir_type_uint(ctx, bits);
     }
     switch (dtype) {
-    case FLOAT16: return xir_type_float(ctx, XIR_FLOAT_FP16);
-    case FLOAT32: return xir_type_float(ctx, XIR_FLOAT_FP32);
-    case FLOAT64: return xir_type_float(ctx, XIR_FLOAT_FP64);
-    case BOOLEAN: return xir_type_bool(ctx);
+    case TSM_FLOAT16: return xir_type_float(ctx, XIR_FLOAT_FP16);
+    case TSM_FLOAT32: return xir_type_float(ctx, XIR_FLOAT_FP32);
+    case TSM_FLOAT64: return xir_type_float(ctx, XIR_FLOAT_FP64);
+    case TSM_BOOLEAN: return xir_type_bool(ctx);
     default:      return NULL;
     }
 }

@@ -10,6 +10,9 @@ enum {
     TSM_MOST_DIM = INT32_MAX,    /* numbers of a file have 32 bits            */
 };
 
+/* The numbers of element types that XIR has. */
+enum { TSM_INT8 = 1, TSM_UINT64 = 8, TSM_FLOAT16, TSM_FLOAT32, TSM_FLOAT64, TSM_BOOLEAN = 21 };
+
 /* fields.c: the dialect's own: packed tensors become several values, and inputs get their types. */
 xir_status tsm_prepare(xir_network *net, bool *changed);
 /* After the way back: nodes are named as their results are. */
@@ -45,6 +48,8 @@ xir_value *tsm_flattened(xir_node *at, xir_value *x, size_t from);
 /* x with cells before and after each dim: `pairs` has their numbers; negative ones cut. x itself if all are 0. */
 xir_value *tsm_padded(xir_node *at, xir_value *x, const xir_ints *pairs, double value);
 
+/* back_logic.c: Not, And and Or of truths. */
+bool tsm_back_logic(xir_node *at);
 /* back.c: an operator of a key, with a type of its own; NULL after a failure. */
 xir_value      *tsm_part(xir_node *at, const char *key, xir_values inputs, xir_sets sets, const xir_type *type);
 /* The type of a result; a type with other elements. */
@@ -58,6 +63,8 @@ xir_value      *tsm_list_of(xir_node *at, const xir_ints *v, const xir_ints *dim
 bool            tsm_short_dims(xir_node *at, const xir_value *x);
 /* The number of an element type; 0: TensorStack does not have it. */
 int64_t         tsm_dtype(xir_node *at, const xir_type *element);
+/* The dialect's check of a node that was made. */
+bool            tsm_check(xir_node *at);
 /* Whether the op is of XIR's class. */
 bool            tsm_is_class(const xir_node *at, const char *name);
 
@@ -83,7 +90,7 @@ bool            tsm_is_class(const xir_node *at, const char *name);
     HOOK(cast) HOOK(prelu) HOOK(matmul) HOOK(lstm) HOOK(conv) HOOK(conv_transpose) HOOK(pool) HOOK(batch_norm)         \
     HOOK(upsample) HOOK(reduce) HOOK(extreme) HOOK(softmax) HOOK(normalize) HOOK(top_k) HOOK(reshape)                  \
     HOOK(transpose) HOOK(expand) HOOK(tile) HOOK(join) HOOK(split) HOOK(slice) HOOK(pad) HOOK(gather_nd)               \
-    HOOK(shape)
+    HOOK(shape) HOOK(maximum) HOOK(scatter_nd) HOOK(range) HOOK(constant_of_shape)
 #define HOOK(name) xir_convert_fn tsm_##name;
 TSM_HOOKS(HOOK)
 #undef HOOK
