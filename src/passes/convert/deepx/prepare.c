@@ -86,7 +86,7 @@ static bool put_vars(preparing *p, xir_op *op) {
 
 /* How many inputs are the call's own: the slots in "tensor<any>, listtensor<any>*2, var<any> -> tensor<any>" that have
  * no text; the old name of renametensor is a return slot. */
-static size_t own_inputs(const xir_op *op) {
+size_t deepx_own_inputs(const xir_op *op) {
     const xir_str types = text_of(op, "types");
     const char *p = types.data, *end = p + types.size;
     size_t n = deepx_calls(op, "renametensor");
@@ -108,7 +108,7 @@ static size_t own_inputs(const xir_op *op) {
 /* The last inputs are what the outputs were before. Calls that read it keep it, and those whose type it tells. */
 static bool drop_former(preparing *p, xir_op *op) {
     static const char *const readers[] = { "dropout", "deltensor" };
-    const size_t own = own_inputs(op);
+    const size_t own = deepx_own_inputs(op);
     if (is_one_of(deepx_function(op), readers, COUNT(readers)) || !is_known(op)) return true;
     for (size_t i = xir_op_output_count(op); i-- > 0 && xir_op_input_count(op) > own;) {
         const bool makes = deepx_calls(op, "newtensor") || deepx_calls(op, "load");
@@ -142,7 +142,7 @@ static bool becomes_input(preparing *p, xir_op *op) {
 static bool load(preparing *p, xir_op *op) {
     const xir_str path = unquoted(text_of(op, "arg0"));
     xir_value *out = xir_op_output(op, 0);
-    if (own_inputs(op)) return true;   /* done before */
+    if (deepx_own_inputs(op)) return true;   /* done before */
     const uint32_t *saved = text_table_find(&p->saved, path);
     xir_value *source = saved ? p->values[*saved] : NULL;
     if (!source && xir_op_has(op, XIR_STR("data"))) return true;
