@@ -17,6 +17,13 @@ XIR_BEGIN
  * XIR_E_MEMORY. The network is only read. */
 XIR_API xir_status xir_deepx_check(const xir_network *net, xir_diags *why);
 
+/* Puts the functions with a body that the network's tag "deepx.defs" has in the place of their calls, those in their
+ * bodies too. A call stays that does not fit the head of its block, or whose block calls itself, writes its parameters
+ * or does not write its return slots; all stay if more calls would come of them than the context's max_ops, or 2^22.
+ * xir_deepx_check says why. *replaced: a call was. XIR_OK, XIR_E_MEMORY, or
+ * XIR_E_MISSING without a network. */
+XIR_API xir_status xir_deepx_inline(xir_network *net, bool *replaced);
+
 /* Writes what the executor's own parser makes of a line, quirk by quirk, as text: the line after "IR ", then either
  * "  ERROR " and its message, or the name, the numbers of parameters, id, author, time and repetitions; each slot with
  * its type, the bits of it and its text; and the line as that parser prints it ("  canon "). Each of these ends with a

@@ -54,6 +54,26 @@ printf 'newtensor(vector<int32>:[2])->(tensor<int32>:a)\nfrob(tensor<int32>:a)->
 run 1 check calls.ir; err "calls.ir:2:1: /ops/2: no definition is called 'frob'"
 run 1 check calls.ir --defs frob.ir; err "calls.ir:1:1: /ops/1: no definition is called 'newtensor'"
 run 1 check calls.ir --defs calls.ir; err "the file has no definitions"
+# A fault of a parameter is found at the parameter.
+cat >columns.ir <<'END'
+newtensor(vector<int32>:[2])->(tensor<float32>:a)
+  rpowscalar(var<int32>:2, tensor<float32>:a)->(tensor<float32>:a)
+uniform(var<float32>:0, var<float32>:1, var<int32>:4207496328)->(tensor<float32>:a)
+add(tensor<float32>:a, tensor<float32>:z)->(tensor<float32>:b) // author=cblas
+concat(listtensor<float32>:[a y], var<int32>:0)->(tensor<float32>:a)
+lessscalar(tensor<float32>:a, var<int32>:2)->(tensor<float32>:a)
+func f(x: tensor<?1x3xf32>, n: i32) -> (y: tensor) {
+    exp(x)->(y)
+}
+f(a, [1])->(a)
+f(a, 1)->(a)
+END
+run 1 check columns.ir
+err "columns.ir:2:14: /ops/2/attribute/arg0: note: "; err "columns.ir:3:41: /ops/3/attribute/arg2: warning: 4"
+err "columns.ir:4:24: /ops/4/input/1: note: no line makes 'z'"; err "columns.ir:4:45: /ops/4/input/2: note: no line makes"
+err "columns.ir:5:8: /ops/5/input/1: note: no line makes 'y'"; err "columns.ir:6:47: /ops/6/attribute/ret0: note: "
+err "columns.ir:10:3: /ops/7/attribute/arg0: 'x' of the block 'f': expected 2 dims, found 1"; err "columns.ir:11:3: /ops/8/"
+
 printf 'newtensor(vector<int32>:[2])->(tensor<int32>:a)\ndeltensor()->(tensor<int32>:a)\n' >none.ir
 run 0 check none.ir; run 0 opt none.ir none.fb
 

@@ -4,12 +4,14 @@
  *         sum(A, axis, false) -> (m)
  *     }
  */
-#include "deepx/deepx.h"
+#include "deepx/blocks.h"
 
 typedef struct block {
     deepx_place *w;
     const char  *p, *end;
     xir_str      name;
+    deepx_block *out;       /* NULL: the block is only checked */
+    const xir_allocator *alloc;
 } block;
 
 static bool is_word(char c) { return deepx_is_letter(c) || deepx_is_digit(c); }
@@ -111,13 +113,33 @@ static bool read_type(block *b, unsigned depth) {
 
 /* ---- the head -------------------------------------------------------------------------------------------------- */
 
+static bool no_memory(block *b) {
+    if (b->w->status != XIR_E_MEMORY) diag_memory(b->w->why);
+    b->w->status = XIR_E_MEMORY;
+    return false;
+}
+
+static bool keep_formal(block *b, xir_str name, xir_str type) {
+    deepx_block *o = b->out;
+    if (!o) return true;
+    if (!mem_reserve(b->alloc, (void **)&o->formals, &o->formal_room, o->n_formals + 1, sizeof *o->formals))
+        return no_memory(b);
+    o->formals[o->n_formals++] = (deepx_formal){ name, type };
+    return true;
+}
+
+static bool keep_line(block *b, xir_str text) {
+    deepx_block *o = b->out;
+    if (!o) return true;
+    if (!mem_reserve(b->alloc, (void **)&o->lines, &o->line_room, o->n_lines + 1, sizeof *o->lines))
+        return no_memory(b);
+    o->lines[o->n_lines++] = (deepx_block_line){ .text = text };
+    return true;
+}
+
 static bool again(block *b, text_table *names, xir_str name) {
     uint32_t *known = text_table_add(names, name, 0);
-    if (!known) {
-        diag_memory(b->w->why);
-        b->w->status = XIR_E_MEMORY;
-        return true;
-    }
+    if (!known) return !no_memory(b);
     if (!(*known)++) return false;
     deepx_error(b->w, name.data, XIR_E_EXISTS, "the parameter '%.*s' appears twice", CLIP(name));
     return true;
@@ -134,7 +156,10 @@ static bool read_parameters(block *b, text_table *names) {
         if (!name.size)
             return deepx_error(b->w, b->p, XIR_E_SYNTAX, "expected the name of a parameter, found '%.*s'",
                                CLIP_TO(rest(b), 20));
-        if (again(b, names, name) || !expect(b, ":") || !read_type(b, 0)) return false;
+        if (again(b, names, name) || !expect(b, ":")) return false;
+        skip(b);
+        const char *type = b->p;
+        if (!read_type(b, 0) || !keep_formal(b, name, deepx_trim(type, b->p))) return false;
         skip(b);
         if (b->p < b->end && *b->p == ',') {
             b->p++;
@@ -150,12 +175,23 @@ static bool read_head(block *b, const xir_allocator *alloc) {
     skip(b);
     b->name = take_word(b);
     text_table_init(&names, alloc);
-    bool ok = read_parameters(b, &names) && expect(b, "->") && read_parameters(b, &names) && expect(b, "{");
+    bool ok = read_parameters(b, &names);
+    if (ok && b->out) b->out->n_params = b->out->n_formals;
+    ok = ok && expect(b, "->") && read_parameters(b, &names) && expect(b, "{");
+    if (b->out) b->out->name = b->name;
     text_table_free(&names);
     return ok;
 }
 
 /* ---- the body -------------------------------------------------------------------------------------------------- */
+
+/* Whether a "//" begins a comment, and not metadata: its first word is not key=value. */
+static bool is_comment(const char *p, const char *end) {
+    if (end - p < 2 || p[0] != '/' || p[1] != '/') return false;
+    for (p = deepx_skip_blanks(p + 2, end); p < end && *p != '\n' && !deepx_is_blank(*p); p++)
+        if (*p == '=') return false;
+    return true;
+}
 
 /* Where an instruction of the body ends: at the end of its line, before a comment, or at '}'. */
 static xir_str statement(const block *b) {
@@ -164,7 +200,7 @@ static xir_str statement(const block *b) {
     for (; p < b->end && *p != '\n' && *p != '\r'; p++) {
         if (strchr("([{", *p)) depth++;
         else if (strchr(")]}", *p) && depth) depth--;
-        else if (*p == '}') break;
+        else if (*p == '}' || (!depth && is_comment(p, b->end))) break;
     }
     return deepx_trim(b->p, p);
 }
@@ -188,12 +224,15 @@ static bool read_body(block *b, deepx_slots *slots) {
             if (b->w->status == XIR_E_MEMORY) return false;
         } else if (xir_str_equal(line.name, b->name)) {
             ok = deepx_error(b->w, text.data, XIR_E_UNSUPPORTED, "the block '%.*s' calls itself", CLIP(b->name));
+        } else if (!keep_line(b, text)) {
+            return false;
         }
     }
 }
 
-bool deepx_read_block(deepx_place *w, deepx_slots *slots, const char *p, const char **end, const char *stop) {
-    block b = { .w = w, .p = deepx_skip_blanks(p, stop), .end = stop };
+bool deepx_read_block(deepx_place *w, deepx_slots *slots, const char *p, const char **end, const char *stop,
+                      deepx_block *out) {
+    block b = { .w = w, .p = deepx_skip_blanks(p, stop), .end = stop, .out = out, .alloc = slots->alloc };
     const bool ok = read_head(&b, slots->alloc) && read_body(&b, slots);
     *end = b.p;
     return ok;

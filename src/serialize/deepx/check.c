@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <xir/deepx.h>
+#include "deepx/blocks.h"
 #include "deepx/registry.h"
 #include "number.h"
 #include "text.h"
@@ -22,6 +23,7 @@ typedef struct checking {
     const xir_network *net;
     xir_diags         *why;
     deepx_registry     registry;
+    deepx_blocks       blocks;
     pointer_table      noted;      /* inputs of the network that have their note */
     choice             choices[CHOICES];
     xir_status         status;
@@ -112,6 +114,12 @@ static void put_type(checking *c, deepx_type type, char out[120]) {
     buffer_free(&text);
 }
 
+/* "/ops/3/attribute/arg1": a parameter, or after them a return slot. */
+static void slot_path(char *out, size_t room, const char *path, size_t slot, size_t n_args) {
+    const bool ret = slot >= n_args;
+    snprintf(out, room, "%s/attribute/%s%zu", path, ret ? "ret" : "arg", ret ? slot - n_args : slot);
+}
+
 /* A note that says where a definition does not fit. */
 static void say_near(checking *c, const char *path, const deepx_definition *def, const misfit *why) {
     char expected[120], found[120];
@@ -123,7 +131,9 @@ static void say_near(checking *c, const char *path, const deepx_definition *def,
     put_type(c, def->slots[why->slot], expected);
     put_type(c, why->found, found);
     const bool ret = why->slot >= def->n_args;
-    say(c, XIR_NOTE, XIR_OK, path, "'%.*s': %s %zu: expected %s, found %s", CLIP_TO(def->text, 160),
+    char where[80];
+    slot_path(where, sizeof where, path, why->slot, def->n_args);
+    say(c, XIR_NOTE, XIR_OK, where, "'%.*s': %s %zu: expected %s, found %s", CLIP_TO(def->text, 160),
         ret ? "return slot" : "parameter", ret ? why->slot - def->n_args : why->slot, expected, found);
 }
 
@@ -187,6 +197,42 @@ static void say_wrong(checking *c, const xir_op *op, xir_str author, const char 
     }
 }
 
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
+
+/* The fault of a block is found at the block. */
+static void check_block_call(checking *c, const xir_op *op, const deepx_block *block, const char *path) {
+    deepx_binding binding;
+    arena scratch;
+    if (block->status) return;
+    arena_init(&scratch, c->registry.alloc);
+    const xir_status status = deepx_bind(op, block, &scratch, &binding);
+    arena_free(&scratch);
+    if (status == XIR_E_MEMORY) {
+        (void)memory(c);
+    } else if (status && binding.slot == SIZE_MAX) {
+        say(c, XIR_ERROR, status, path, "%s", binding.fault);
+    } else if (status) {
+        char where[80];
+        slot_path(where, sizeof where, path, binding.slot, block->n_params);
+        say(c, XIR_ERROR, status, where, "'%.*s' of the block '%.*s': %s", CLIP(block->formals[binding.slot].name),
+            CLIP(block->name), binding.fault);
+    }
+}
+
+static void check_blocks(checking *c) {
+    for (size_t i = 0; i < c->blocks.n; i++) {
+        const deepx_block *b = &c->blocks.list[i];
+        char path[40];
+        snprintf(path, sizeof path, "/defs/%" PRIu32, b->number);
+        if (b->again) say(c, XIR_ERROR, XIR_E_EXISTS, path, "the block '%.*s' is defined twice", CLIP(b->name));
+        else if (b->status) say(c, XIR_ERROR, b->status, path, "'%.*s': %s", CLIP(b->name), b->fault);
+    }
+    const uint64_t n = deepx_blocks_size(&c->blocks, c->net), most = deepx_blocks_most(c->net);
+    if (c->blocks.n && n > most)
+        say(c, XIR_ERROR, XIR_E_LIMIT, "/defs/0", "the blocks become %s%" PRIu64 " calls: the limit is %" PRIu64,
+            n == UINT64_MAX ? "more than " : "", n, most);
+}
+
 /* As the executor: without an author the first one counts. */
 static void check_call(checking *c, const xir_op *op, const char *path) {
     const xir_str name = function_of(op), types = attribute_of(op, DEEPX_TYPES);
@@ -196,8 +242,9 @@ static void check_call(checking *c, const xir_op *op, const char *path) {
     if (made->cls == op->cls && made->types == types.data && made->fits && xir_str_equal(made->author, given)) return;
     const deepx_definition *first = deepx_registry_find(&c->registry, name);
     if (!first) {
-        if (!text_table_find(&c->registry.blocks, name))
-            say(c, XIR_ERROR, XIR_E_UNKNOWN, path, "no definition is called '%.*s'", CLIP(name));
+        const deepx_block *block = deepx_block_of(&c->blocks, op);
+        if (block) check_block_call(c, op, block, path);
+        else say(c, XIR_ERROR, XIR_E_UNKNOWN, path, "no definition is called '%.*s'", CLIP(name));
         return;
     }
     const xir_str author = given.data ? given : first->author;
@@ -230,8 +277,10 @@ static void check_numbers(checking *c, const xir_op *op, const char *path) {
         if (!text.size || *text.data != 'v' || !read_type(text, &type) || type.category != DEEPX_VAR) continue;
         snprintf(key, sizeof key, "arg%zu", i);
         const xir_str value = attribute_of(op, key);
+        char where[80];
+        slot_path(where, sizeof where, path, i, SIZE_MAX);
         if (beyond(value, type.precision, &bits))
-            say(c, XIR_WARNING, XIR_OK, path, "%.*s does not fit into int%u: the executor reads it as a float",
+            say(c, XIR_WARNING, XIR_OK, where, "%.*s does not fit into int%u: the executor reads it as a float",
                 CLIP(value), bits);
     }
 }
@@ -314,7 +363,9 @@ xir_status xir_deepx_check(const xir_network *net, xir_diags *why) {
     c->net = net;
     c->why = why;
     pointer_table_init(&c->noted, context_alloc(net->ctx));
-    if (!deepx_registry_begin(&c->registry, net)) (void)memory(c);
+    const bool defined = deepx_registry_begin(&c->registry, net), has_blocks = deepx_blocks_begin(&c->blocks, net);
+    if (!defined || !has_blocks) (void)memory(c);
+    if (c->status != XIR_E_MEMORY) check_blocks(c);
     const bool own = xir_map_find(net->tags, XIR_STR(DEEPX_TAG_DEFS)) != NULL;
     for (size_t i = 0; own && i < c->registry.n && c->status != XIR_E_MEMORY; i++)
         check_definition(c, &c->registry.list[i]);
@@ -322,6 +373,7 @@ xir_status xir_deepx_check(const xir_network *net, xir_diags *why) {
         if (deepx_is_op(op)) check_op(c, op);
     const xir_status status = c->status;
     deepx_registry_end(&c->registry);
+    deepx_blocks_end(&c->blocks);
     pointer_table_free(&c->noted);
     mem_free(context_alloc(net->ctx), c, sizeof *c);
     return status;

@@ -118,8 +118,10 @@ bool deepx_walk(deepx_place *w, const xir_allocator *alloc, xir_str text, bool a
 /* block.c */
 /* Whether a text begins with a block: "deepxir name(". */
 bool deepx_is_block(xir_str text);
-/* Reads a block at p; *end is after it. */
-bool deepx_read_block(deepx_place *w, deepx_slots *slots, const char *p, const char **end, const char *stop);
+/* Reads a block at p; *end is after it. `out`: see blocks.h; NULL: the block is only checked. */
+struct deepx_block;
+bool deepx_read_block(deepx_place *w, deepx_slots *slots, const char *p, const char **end, const char *stop,
+                      struct deepx_block *out);
 
 /* ---- the functions that the executor has ------------------------------------------------------------------------ */
 
@@ -127,6 +129,9 @@ extern const char *const deepx_known_lines[];
 extern const size_t deepx_n_known;
 /* The category of parameter `i` of `n` of a known function, 0 if it is not known. */
 unsigned deepx_known_category(xir_str function, size_t i, size_t n, bool ret);
+/* What a slot of a line is in a network: a text, a tensor, or a list of tensors. */
+typedef enum deepx_slot_kind { DEEPX_SLOT_TEXT, DEEPX_SLOT_TENSOR, DEEPX_SLOT_TENSORS } deepx_slot_kind;
+deepx_slot_kind deepx_kind_of(const deepx_line *line, const deepx_slot *slot);
 
 /* ---- spelling -------------------------------------------------------------------------------------------------- */
 
@@ -148,6 +153,9 @@ static inline xir_any deepx_sum(xir_str text) {
     return xir_any_int((int64_t)(hash_bytes(0, text.data ? text.data : "", text.size) >> 2));
 }
 bool deepx_is_op(const xir_op *op);
+
+/* places.c: where the text has what the paths of findings name. */
+xir_status deepx_find_places(xir_context *ctx, xir_str text, xir_format_place *places, size_t n, void *user);
 
 xir_network *deepx_read(const format_reading *how, blob *whole);
 xir_status deepx_write(xir_network *net, const format_writing *how);

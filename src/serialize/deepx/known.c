@@ -1,5 +1,5 @@
-/* The functions that the executor has on a processor, as it lists them. On a graphics card they are the same but for
- * the names of some parameters, the precisions of a few, and one author. */
+/* The functions that the executor has on a processor, as it lists them, and what they say of a slot without a type. On
+ * a graphics card they are the same but for the names of some parameters, the precisions of a few, and one author. */
 #include "deepx/deepx.h"
 
 const char *const deepx_known_lines[] = {
@@ -97,4 +97,25 @@ unsigned deepx_known_category(xir_str function, size_t i, size_t n, bool ret) {
         if (category) return category;
     }
     return 0;
+}
+
+static bool are_tensor_names(xir_str list) {
+    xir_str items = deepx_inner(list), item;
+    while (deepx_next_item(&items, &item))
+        if (!deepx_is_tensor_name(item)) return false;
+    return true;
+}
+
+deepx_slot_kind deepx_kind_of(const deepx_line *line, const deepx_slot *slot) {
+    const size_t i = (size_t)(slot - line->slots);
+    const bool ret = i >= line->n_args, list = slot->value.data[0] == '[';
+    const size_t n = ret ? line->n_rets : line->n_args;
+    unsigned category = slot->is.category;
+    if (!category && !slot->type.size) category = deepx_known_category(line->name, ret ? i - line->n_args : i, n, ret);
+    if (category == DEEPX_LISTTENSOR || (!category && list && !deepx_is_literal(slot->value)))
+        return list && are_tensor_names(slot->value) ? DEEPX_SLOT_TENSORS : DEEPX_SLOT_TEXT;
+    if (!deepx_is_tensor_name(slot->value)) return DEEPX_SLOT_TEXT;
+    if (category == DEEPX_TENSOR) return DEEPX_SLOT_TENSOR;
+    if (category && !(category & DEEPX_TENSOR)) return DEEPX_SLOT_TEXT;
+    return deepx_is_literal(slot->value) ? DEEPX_SLOT_TEXT : DEEPX_SLOT_TENSOR;
 }

@@ -30,29 +30,6 @@ static bool is(const deepx_line *line, const char *name) { return xir_str_equal(
 
 /* ---- slots ----------------------------------------------------------------------------------------------------- */
 
-typedef enum slot_kind { SLOT_TEXT, SLOT_TENSOR, SLOT_TENSORS } slot_kind;
-
-static bool are_tensor_names(xir_str list) {
-    xir_str items = deepx_inner(list), item;
-    while (deepx_next_item(&items, &item))
-        if (!deepx_is_tensor_name(item)) return false;
-    return true;
-}
-
-static slot_kind kind_of(const deepx_line *line, const deepx_slot *slot) {
-    const size_t i = (size_t)(slot - line->slots);
-    const bool ret = i >= line->n_args, list = slot->value.data[0] == '[';
-    const size_t n = ret ? line->n_rets : line->n_args;
-    unsigned category = slot->is.category;
-    if (!category && !slot->type.size) category = deepx_known_category(line->name, ret ? i - line->n_args : i, n, ret);
-    if (category == DEEPX_LISTTENSOR || (!category && list && !deepx_is_literal(slot->value)))
-        return list && are_tensor_names(slot->value) ? SLOT_TENSORS : SLOT_TEXT;
-    if (!deepx_is_tensor_name(slot->value)) return SLOT_TEXT;
-    if (category == DEEPX_TENSOR) return SLOT_TENSOR;
-    if (category && !(category & DEEPX_TENSOR)) return SLOT_TEXT;
-    return deepx_is_literal(slot->value) ? SLOT_TEXT : SLOT_TENSOR;
-}
-
 /* A use of a tensor: the first one of a name that no line before makes is noted. */
 static bool add_use(reader *r, xir_str name, uint16_t precision) {
     const dialect_ref ref = dialect_name(&r->d, name);
@@ -84,9 +61,9 @@ static bool add_slot(reader *r, const deepx_line *line, const deepx_slot *slot) 
     size_t n = 0;
     if (slot->type.size) deepx_type_print(&r->types, slot->is);
     else buffer_char(&r->types, '_');
-    switch (kind_of(line, slot)) {
-    case SLOT_TEXT:   return add_text(r, line, slot);
-    case SLOT_TENSOR: return add_tensor(r, line, slot, slot->value);
+    switch (deepx_kind_of(line, slot)) {
+    case DEEPX_SLOT_TEXT:   return add_text(r, line, slot);
+    case DEEPX_SLOT_TENSOR: return add_tensor(r, line, slot, slot->value);
     default:          break;
     }
     while (deepx_next_item(&items, &item)) {

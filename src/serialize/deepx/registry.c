@@ -28,19 +28,10 @@ static const char *const on_cards[] = {
     "add(tensor<float64|float32>:a, tensor<float64|float32>:b)->(tensor<float64|float32>:c) // author=cublas",
 };
 
-/* "deepxir mean(A: …": the name of a block. */
-static xir_str block_name(xir_str text) {
-    const char *end = text.data + text.size, *p = deepx_skip_blanks(text.data, end), *start;
-    while (p < end && deepx_is_letter(*p)) p++;
-    start = p = deepx_skip_blanks(p, end);
-    while (p < end && (deepx_is_letter(*p) || deepx_is_digit(*p) || *p == '.')) p++;
-    return (xir_str){ start, (size_t)(p - start) };
-}
-
 static bool add_text(deepx_registry *r, deepx_slots *slots, xir_str text, uint32_t place) {
     deepx_place quiet = { .text = text.data, .line = text.data, .quiet = true };
     deepx_line line;
-    if (deepx_is_block(text)) return text_table_add(&r->blocks, block_name(text), place);
+    if (deepx_is_block(text)) return true;
     const bool read = deepx_read_line(&quiet, slots, text, &line);
     return read ? add(r, &line, text, place) : quiet.status != XIR_E_MEMORY;
 }
@@ -52,7 +43,6 @@ bool deepx_registry_begin(deepx_registry *r, const xir_network *net) {
     deepx_slots slots = { r->alloc, NULL, 0, 0 };
     arena_init(&r->arena, r->alloc);
     text_table_init(&r->names, r->alloc);
-    text_table_init(&r->blocks, r->alloc);
     bool ok = true;
     for (size_t i = 0; i < texts.size && ok; i++)
         if (texts.items[i].kind == XIR_ANY_TEXT) ok = add_text(r, &slots, texts.items[i].as.text, (uint32_t)i);
@@ -67,7 +57,6 @@ bool deepx_registry_begin(deepx_registry *r, const xir_network *net) {
 
 void deepx_registry_end(deepx_registry *r) {
     text_table_free(&r->names);
-    text_table_free(&r->blocks);
     mem_free(r->alloc, r->list, r->room * sizeof *r->list);
     arena_free(&r->arena);
 }

@@ -19,7 +19,6 @@ typedef struct deepx_registry {
     deepx_definition    *list;
     size_t               n, room;
     text_table           names;         /* name -> index + 1 of its first definition        */
-    text_table           blocks;        /* names of functions with a body                   */
     bool                 is_own;        /* the network has definitions: not the executor's  */
 } deepx_registry;
 

@@ -91,7 +91,7 @@ typedef struct walk {
 static bool visit_block(walk *k, xir_str whole) {
     const char *after;
     deepx_line line = { .name = whole };
-    if (!deepx_read_block(k->w, &k->slots, whole.data, &after, k->end)) {
+    if (!deepx_read_block(k->w, &k->slots, whole.data, &after, k->end, NULL)) {
         const char *close = after < k->end ? memchr(after, '}', (size_t)(k->end - after)) : NULL;
         after = close ? close : k->end;
         line.name.size = 0;

@@ -4,6 +4,9 @@
 /* A program with everything that allocates in its own way: vars, files, printed versions, drawn numbers, inputs, lists
  * and what is not converted. */
 static const char text[] =
+    "func half(x: tensor<?1xf32>, n: f32) -> (y: tensor<?1xf32>) {\n    newtensor(?1, f32)->(t)\n    mulscalar(x, n)->(t)\n"
+    "    copy(t)->(y)\n}\n"
+    "func copy(x: tensor<?1xf32>) -> (y: tensor<?1xf32>) {\n    copytensor(x)->(y)\n}\n"
     "newtensor(vector<int32>:[2 3])->(tensor<float32>:a)\n"
     "uniform(var<float32>:0, var<float32>:1, var<int32>:7)->(tensor<float32>:a)\n"
     "print(tensor<float32>:a)->()\n"
@@ -23,6 +26,7 @@ static const char text[] =
     "concat(listtensor<float32>:[p p], var<int32>:0)->(tensor<float32>:c)\n"
     "newtensor(vector<int32>:[8])->(tensor<float32>:s)\n"
     "sum(tensor<float32>:c, vector<int32>:[1], var<bool>:false)->(tensor<float32>:s)\n"
+    "half(tensor<float32>:s, var<float32>:0.5)->(tensor<float32>:s)\n"
     "exp(tensor<float32>:v)->(tensor<float32>:v)\n"
     "deltensor()->(tensor<float32>:c)\n";
 

@@ -18,7 +18,7 @@ static const struct { const char *text, *findings; } table[] = {
       "/ops/2: note: 'exp(tensor<any>:A)->(tensor<any>:C)' by 'miaobyte' fits\n" },
     { NEW("2", "int32", "a") "add(tensor<int32>:a, tensor<int32>:a)->(tensor<int32>:a)\n",
       "/ops/2: error: no definition of 'add' by 'cblas' fits the call\n"
-      "/ops/2: note: 'add(tensor<float64|float32>:a, tensor<float64|float32>:b)->(tensor<float64|float32>:c)': "
+      "/ops/2/attribute/arg0: note: 'add(tensor<float64|float32>:a, tensor<float64|float32>:b)->(tensor<float64|float32>:c)': "
       "parameter 0: expected tensor<float64|float32>, found tensor<int32>\n" },
     { NEW("2", "int32", "a") "add(tensor<int32>:a, tensor<int32>:a)->(tensor<int32>:a) // author=miaobyte\n", "" },
     { NEW("2 2", "float32", "a") "add(tensor<float32>:a, tensor<float32>:a)->(tensor<float32>:a) // author=cublas\n", "" },
@@ -27,12 +27,12 @@ static const struct { const char *text, *findings; } table[] = {
       "/ops/2: note: 'exp(tensor<any>:A)->(tensor<any>:C)': expected 1 parameters and 1 return slots, found 2 and 1\n" },
     { NEW("2", "float32", "a") "rpowscalar(var<int32>:2, tensor<float32>:a)->(tensor<float32>:a)\n",
       "/ops/2: error: no definition of 'rpowscalar' by 'miaobyte' fits the call\n"
-      "/ops/2: note: 'rpowscalar(var<float32>:scalar, tensor<any>:A)->(tensor<any>:C)': parameter 0: expected "
+      "/ops/2/attribute/arg0: note: 'rpowscalar(var<float32>:scalar, tensor<any>:A)->(tensor<any>:C)': parameter 0: expected "
       "var<float32>, found var<int32>\n" },
     { NEW("2", "bool", "m") NEW("2", "float32", "a") "lessscalar(tensor<float32>:a, var<int32>:2)->(tensor<float32>:a)\n",
       "/ops/1: note: 'm' is never used\n"
       "/ops/3: error: no definition of 'lessscalar' by 'miaobyte' fits the call\n"
-      "/ops/3: note: 'lessscalar(tensor<any>:A, var<any>:scalar)->(tensor<bool>:mask)': return slot 0: expected "
+      "/ops/3/attribute/ret0: note: 'lessscalar(tensor<any>:A, var<any>:scalar)->(tensor<bool>:mask)': return slot 0: expected "
       "tensor<bool>, found tensor<float32>\n" },
     { NEW("2 2", "float32", "a") "matmul(tensor<float32>:a, tensor<float32>:a)->(tensor<float32>:a) // author=miaobyte\n",
       "/ops/2: warning: the executor's matmul by 'miaobyte' adds where it should multiply: expected the author 'cblas' or "
@@ -44,10 +44,10 @@ static const struct { const char *text, *findings; } table[] = {
       "f(tensor<any>:A)->(tensor<float32>:C)\n",
       "/defs/1: error: 'f' is defined twice with the same types\n"
       "/defs/2: warning: this definition of 'f' is never chosen: the one before accepts all that it accepts\n" },
-    { "deepxir f(x: f32) -> (y: f32) {\n    exp(x)->(y)\n}\n" NEW("2", "float32", "a") "f(a)->(a)\n", "" },
+    { "deepxir f(x: tensor) -> (y: tensor) {\n    exp(x)->(y)\n}\n" NEW("2", "float32", "a") "f(a)->(a)\n", "" },
     /* numbers */
     { NEW("2", "float32", "a") "uniform(var<int32>:0, var<int32>:1, var<int32>:4207496328)->(tensor<float32>:a)\n",
-      "/ops/2: warning: 4207496328 does not fit into int32: the executor reads it as a float\n" },
+      "/ops/2/attribute/arg2: warning: 4207496328 does not fit into int32: the executor reads it as a float\n" },
     /* tensors */
     { "exp(tensor<float32>:a)->(tensor<float32>:a)\n" NEW("2", "float32", "a"),
       "/ops/1/input/0: error: 'a' is used before a line makes it\n"

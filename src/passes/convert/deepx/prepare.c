@@ -1,9 +1,11 @@
-/* Before the calls are converted one by one, what they do to names becomes edges of the network. The tensor that a call
+/* Before the calls are converted one by one, blocks take the places of their calls, and what calls do to names becomes
+ * edges of the network. The tensor that a call
  * only overwrites is not an input of it. A var is the number that it holds. What is printed or saved is a result. What
  * is loaded is an input of the network, or what the program itself has saved. Results that nothing has written to are
  * none, and calls that only make or delete tensors are gone. */
 #include <stdio.h>
 #include <string.h>
+#include <xir/deepx.h>
 #include "convert/deepx/deepx.h"
 #include "source_tags.h"
 
@@ -309,6 +311,7 @@ xir_status deepx_prepare(xir_network *net, bool *changed) {
     xir_op *input = xir_network_input_op(net), *output = xir_network_output_op(net);
     *changed = false;
     if (!input || !output) return XIR_OK;
+    if (xir_deepx_inline(net, &p.changed)) return XIR_E_MEMORY;
     text_table *const tables[] = { &p.vars, &p.saved, &p.loaded, &p.names };
     for (size_t i = 0; i < COUNT(tables); i++) text_table_init(tables[i], p.alloc);
     pointer_table_init(&p.is_result, p.alloc);
