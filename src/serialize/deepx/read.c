@@ -22,6 +22,7 @@ typedef struct reader {
     uint64_t       n_calls;
     uint64_t       sum;              /* of the definitions                                       */
     bool           has_spelling;
+    size_t         fresh;            /* the element type that the file's newtensor gives, + 1    */
     xir_any        type_memos[TYPE_MEMOS];
     const xir_map *versions[VERSION_MEMOS];
 } reader;
@@ -162,7 +163,8 @@ static bool read_dims(xir_str list, int64_t *dims, size_t *rank) {
     return *rank > 0;
 }
 
-/* A value has the type of the one before, but newtensor gives a type, and reshape a shape. */
+/* A value has the type of the one before, but newtensor gives a type, and reshape a shape. The elements of a newtensor
+ * without types are those that a definition of the file gives. */
 static const xir_type *type_of(reader *r, const deepx_line *line, const xir_value *former) {
     int64_t dims[MOST_DIMS];
     size_t rank;
@@ -175,7 +177,8 @@ static const xir_type *type_of(reader *r, const deepx_line *line, const xir_valu
     }
     if (is(line, "load")) return NULL;
     if (!(fresh && line->n_args == 1) && !(reshapes && line->n_args == 2)) return type;
-    const size_t element = ret ? deepx_element_of(ret->is.precision) : SIZE_MAX;
+    size_t element = ret ? deepx_element_of(ret->is.precision) : SIZE_MAX;
+    if (element == SIZE_MAX && ret && !ret->type.size) element = r->fresh - 1;
     const xir_type *item = type ? xir_type_element(type) : element == SIZE_MAX ? NULL : dialect_element(&r->d, element);
     if (!item || !read_dims(line->slots[line->n_args - 1].value, dims, &rank)) return NULL;
     return dialect_tensor(&r->d, item, dims, rank);
@@ -251,6 +254,8 @@ static bool read_definition(reader *r, deepx_kind kind, xir_str whole, const dee
     buffer text;
     xir_any *out = dialect_add(&r->d, &r->defs, sizeof *out);
     if (!out) return false;
+    if (kind == DEEPX_DEFINITION && is(line, "newtensor") && line->n_rets == 1)
+        r->fresh = deepx_element_of(line->slots[line->n_args].is.precision) + 1;
     buffer_init(&text, r->d.alloc);
     if (kind == DEEPX_DEFINITION) deepx_print_line(&text, DEEPX_LIVE, line);
     else buffer_put(&text, whole.data, whole.size);
