@@ -1,5 +1,5 @@
-/* The first description of DeepX IR: each of its examples is read, checked, written in the live spelling and in its own,
- * and comes back; its programs compute what they say. */
+/* The first description of DeepX IR: each of its examples is read, checked, written in the live spelling and in its
+ * own, and comes back; its programs compute what they say. */
 #include <stdio.h>
 #include <string.h>
 #include <xir/deepx.h>
