@@ -1,6 +1,6 @@
 /* Functions of DeepX compute what their formulas give: each function that works by elements on every element type that
- * the executor computes it for, and the others on small tensors with the expected numbers. And what becomes of names,
- * vars, files and drawn numbers. */
+ * it is for, and the others on small tensors of every element type with the expected numbers. And what becomes of
+ * names, vars, files and drawn numbers. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,9 +35,10 @@ static xir_network *converted(const char *text, const char *pipeline) {
 
 /* ---- elements --------------------------------------------------------------------------------------------------- */
 
-static const struct { const char *name, *word; bool real; int bits; } elements[] = {
-    { "float64", "fp64", true, 0 }, { "float32", "fp32", true, 0 }, { "int64", "i64", false, 64 },
-    { "int32", "i32", false, 32 }, { "int16", "i16", false, 16 }, { "int8", "i8", false, 8 },
+static const struct { const char *name, *word; bool real; int bits; double epsilon; } elements[] = {
+    { "float64", "fp64", true, 0, 1e-12 }, { "float32", "fp32", true, 0, 1e-6 }, { "float16", "fp16", true, 0, 1e-3 },
+    { "bfloat16", "bf16", true, 0, 8e-3 }, { "int64", "i64", false, 64, 0 }, { "int32", "i32", false, 32, 0 },
+    { "int16", "i16", false, 16, 0 }, { "int8", "i8", false, 8, 0 },
 };
 enum { REALS = 1, INTS = 2, ALL = 3 };
 
@@ -98,13 +99,23 @@ static const struct { const char *line; formula *f; int kinds; bool mask; } by_e
 
 static const double numbers_a[6] = { 1, 2, 3, 4, 5, 7 }, numbers_b[6] = { 2, 2, 1, 5, 6, 3 };
 
+/* A positive number of a few bits as float16 or bfloat16. */
+static uint16_t half_of(double v, bool brain) {
+    int exponent;
+    const double fraction = 2 * frexp(v, &exponent) - 1;
+    return brain ? (uint16_t)((exponent + 126) << 7 | (int)(fraction * 128))
+                 : (uint16_t)((exponent + 14) << 10 | (int)(fraction * 1024));
+}
+
 static void put_numbers(xir_array *to, const double *v) {
     const xir_type *element = xir_type_element(xir_array_type(to));
     const bool real = xir_type_kind_of(element) == XIR_TYPE_FLOAT;
+    const bool brain = xir_type_equal(element, xir_type_float(ctx, XIR_FLOAT_BF16));
     const int64_t bits = xir_type_storage_bits(element);
     void *p = xir_array_edit(to);
     for (size_t i = 0; i < xir_array_count(to); i++) {
-        if (real && bits == 32) ((float *)p)[i] = (float)v[i];
+        if (real && bits == 16) ((uint16_t *)p)[i] = half_of(v[i], brain);
+        else if (real && bits == 32) ((float *)p)[i] = (float)v[i];
         else if (real) ((double *)p)[i] = v[i];
         else if (bits == 8) ((int8_t *)p)[i] = (int8_t)v[i];
         else if (bits == 16) ((int16_t *)p)[i] = (int16_t)v[i];
@@ -158,7 +169,7 @@ static void try_element(size_t row, size_t e) {
             expected -= range * floor((expected + range / 2) / range);
         }
         const double found = xir_array_real(out[0], i);
-        if (fabs(found - expected) > 1e-6 * (1 + fabs(expected)))
+        if (fabs(found - expected) > elements[e].epsilon * (1 + fabs(expected)))
             fail_msg("%s: element %zu is %.9g, expected %.9g", line, i, found, expected);
     }
     xir_array_free(out[0]);
@@ -218,6 +229,8 @@ static const struct { const char *text, *name; size_t n; double v[12]; } program
       { 10, 20, 30, 40, 50, 60 } },
     { A23 NEW("2 3", "int32", "t") "divscalar(tensor<float32>:a, var<float32>:-2)->(tensor<float32>:a)\n"
       "todtype(tensor<float32>:a)->(tensor<int32>:t)\n", "t", 6, { 0, -1, -1, -2, -2, -3 } },
+    { A23 NEW("2 3", "bool", "m") "greaterscalar(tensor<float32>:a, var<float32>:3)->(tensor<bool>:m)\n"
+      "invert(tensor<bool>:m)->(tensor<bool>:m)\n", "m", 6, { 1, 1, 1, 0, 0, 0 } },
     /* names */
     { A23 "renametensor(var<string>:z)->(tensor<float32>:a)\n", "z", 6, { 1, 2, 3, 4, 5, 6 } },
     { A23 "deltensor()->(tensor<float32>:a)\n" NEW("2", "int32", "a") "constant(var<int32>:7)->(tensor<int32>:a)\n", "a", 2,
@@ -239,28 +252,59 @@ static const struct { const char *text, *name; size_t n; double v[12]; } program
     { A23 "dropout(var<float32>:0.5, var<int32>:7)->(tensor<float32>:a)\n", "a", 6, { 1, 0, 3, 4, 5, 6 } },
 };
 
+static void try_program(size_t i, const char *text) {
+    xir_network *net = converted(text, "deepx-to-xir");
+    xir_array *out[MOST_ENDS];
+    const size_t n = run(net, out);
+    const xir_op *output = xir_network_output_op(net);
+    bool found = false;
+    for (size_t k = 0; k < n; k++) {
+        if (xir_str_equal(xir_value_name(xir_op_input(output, (int64_t)k)), xir_str_of(programs[i].name))) {
+            found = true;
+            assert_int_equal(xir_array_count(out[k]), programs[i].n);
+            for (size_t e = 0; e < programs[i].n; e++)
+                if (fabs(xir_array_real(out[k], e) - programs[i].v[e]) > 1e-6)
+                    fail_msg("%selement %zu is %.17g, expected %.17g", text, e, xir_array_real(out[k], e),
+                             programs[i].v[e]);
+        }
+        xir_array_free(out[k]);
+    }
+    if (!found) fail_msg("%sno result is '%s'", text, programs[i].name);
+    xir_network_free(net);
+}
+
 static void programs_give_their_tensors(void **state) {
     (void)state;
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) try_program(i, programs[i].text);
+}
+
+/* Programs of small whole numbers give the same in every precision. */
+static bool is_whole(size_t i) {
+    static const char *const others[] = { "todtype", "uniform", "normal", "var<float32>:0.5", "var<float32>:2.5" };
+    bool whole = strstr(programs[i].text, "<float32>:a");
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) whole &= !strstr(programs[i].text, others[k]);
+    for (size_t k = 0; k < programs[i].n; k++)
+        whole &= fabs(programs[i].v[k]) < 127 && programs[i].v[k] == trunc(programs[i].v[k]);
+    return whole;
+}
+
+static void programs_of_whole_numbers_in_every_precision(void **state) {
+    size_t tried = 0;
+    (void)state;
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
-        xir_network *net = converted(programs[i].text, "deepx-to-xir");
-        xir_array *out[MOST_ENDS];
-        const size_t n = run(net, out);
-        const xir_op *output = xir_network_output_op(net);
-        bool found = false;
-        for (size_t k = 0; k < n; k++) {
-            if (xir_str_equal(xir_value_name(xir_op_input(output, (int64_t)k)), xir_str_of(programs[i].name))) {
-                found = true;
-                assert_int_equal(xir_array_count(out[k]), programs[i].n);
-                for (size_t e = 0; e < programs[i].n; e++)
-                    if (fabs(xir_array_real(out[k], e) - programs[i].v[e]) > 1e-6)
-                        fail_msg("%selement %zu is %.17g, expected %.17g", programs[i].text, e,
-                                 xir_array_real(out[k], e), programs[i].v[e]);
+        for (size_t e = 0; is_whole(i) && e < sizeof elements / sizeof *elements; e++, tried++) {
+            char text[1000];
+            size_t n = 0;
+            for (const char *p = programs[i].text; *p;) {
+                const bool type = strncmp(p, "tensor<float32>", 15) == 0;
+                n += (size_t)snprintf(text + n, sizeof text - n, type ? "tensor<%s>" : "%.1s",
+                                      type ? elements[e].name : p);
+                p += type ? 15 : 1;
             }
-            xir_array_free(out[k]);
+            try_program(i, text);
         }
-        if (!found) fail_msg("%sno result is '%s'", programs[i].text, programs[i].name);
-        xir_network_free(net);
     }
+    assert_true(tried >= 20 * sizeof elements / sizeof *elements);
 }
 
 /* ---- ends of the network ---------------------------------------------------------------------------------------- */
@@ -352,6 +396,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_by_elements),
         cmocka_unit_test(programs_give_their_tensors),
+        cmocka_unit_test(programs_of_whole_numbers_in_every_precision),
         cmocka_unit_test(names_and_choices_decide_about_inputs_and_results),
         cmocka_unit_test(a_check_finds_what_does_not_fit),
     };
