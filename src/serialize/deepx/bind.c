@@ -129,23 +129,27 @@ bool deepx_dim_size(const deepx_binding *b, xir_str dim, int64_t *out) {
     return dim.size > 0 && *out <= INT32_MAX;
 }
 
+const xir_type *deepx_tensor_type(xir_network *net, const xir_type *element, const int64_t *dims, size_t rank) {
+    char stars[DEEPX_MOST_DIMS];
+    if (!element || !rank || rank > sizeof stars) return NULL;
+    memset(stars, '*', sizeof stars);
+    const xir_layout *layout = xir_layout_parse(net->ctx, (xir_str){ stars, rank }, NULL);
+    const xir_type *type = layout ? xir_type_tensor(net->ctx, element, layout, dims, rank) : NULL;
+    return type ? net_type(net, type) : NULL;
+}
+
 const xir_type *deepx_formal_type(xir_network *net, const deepx_binding *b, xir_str type) {
-    int64_t dims[64];
-    char stars[64];
+    int64_t dims[DEEPX_MOST_DIMS];
     size_t rank = 0;
-    xir_str rest = type, part;
+    xir_str rest = type, part = { NULL, 0 };
     const xir_str only = next_alternative(&rest);
     if (rest.size || !begins(only, "tensor")) return NULL;
     for (rest = in_angles(only); next_part(&rest, &part);) {
         if (*part.data != '?' && !deepx_is_digit(*part.data)) break;
-        if (rank == 64 || !deepx_dim_size(b, part, &dims[rank++])) return NULL;
+        if (rank == DEEPX_MOST_DIMS || !deepx_dim_size(b, part, &dims[rank++])) return NULL;
     }
     const element_code *code = part.data ? element_code_at(&deepx_elements, deepx_element_word(part)) : NULL;
-    const xir_type *element = element_code_type(net->ctx, code);
-    memset(stars, '*', sizeof stars);
-    const xir_layout *layout = element && rank ? xir_layout_parse(net->ctx, (xir_str){ stars, rank }, NULL) : NULL;
-    const xir_type *made = layout ? xir_type_tensor(net->ctx, element, layout, dims, rank) : NULL;
-    return made ? net_type(net, made) : NULL;
+    return deepx_tensor_type(net, element_code_type(net->ctx, code), dims, rank);
 }
 
 /* ---- a tensor and its formal ------------------------------------------------------------------------------------ */

@@ -65,6 +65,8 @@ xir_status deepx_bind(const xir_op *op, const deepx_block *block, arena *scratch
 bool deepx_dim_size(const deepx_binding *b, xir_str dim, int64_t *out);
 /* The type of a formal that is a tensor whose dims are all known; NULL if one is not, or if memory runs out. */
 const xir_type *deepx_formal_type(xir_network *net, const deepx_binding *b, xir_str type);
+/* A tensor type of the network with a layout of `*`; NULL without an element or dims, or if memory runs out. */
+const xir_type *deepx_tensor_type(xir_network *net, const xir_type *element, const int64_t *dims, size_t rank);
 /* The number of the element "f32"; SIZE_MAX if DeepX has none. */
 size_t deepx_element_word(xir_str word);
 

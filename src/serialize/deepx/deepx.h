@@ -50,6 +50,8 @@ static inline const char *deepx_skip_arrow(const char *p, const char *end) {
 
 /* ---- lines ----------------------------------------------------------------------------------------------------- */
 
+enum { DEEPX_MOST_DIMS = 64 };   /* of a tensor whose type a text gives */
+
 /* Where findings go. */
 typedef struct deepx_place {
     xir_diags  *why;

@@ -35,7 +35,7 @@ xir_str deepx_file_name(xir_str path);
 bool deepx_reads_files(const xir_op *op, xir_str *path);
 
 /* shape.c: what a .shape says. */
-enum { DEEPX_MOST_DIMS = 64, DEEPX_MOST_SHAPE = 1 << 16 /* bytes of such a file */ };
+enum { DEEPX_MOST_SHAPE = 1 << 16 /* bytes of such a file */ };
 typedef struct deepx_shape {
     size_t   element;                 /* the number of its bit in a precision */
     int64_t  dims[DEEPX_MOST_DIMS];

@@ -231,15 +231,12 @@ static bool add_slot(inlining *t, const deepx_line *line, size_t i) {
 /* ---- types of outputs ------------------------------------------------------------------------------------------- */
 
 static const xir_type *shaped(inlining *t, const xir_type *element, xir_str list) {
-    int64_t dims[64];
-    char stars[64];
+    int64_t dims[DEEPX_MOST_DIMS];
     xir_str items = deepx_inner(deepx_unquoted(list)), item;
     size_t rank = 0;
     while (deepx_next_item(&items, &item))
-        if (rank == 64 || !deepx_dim_size(&t->binding, item, &dims[rank++])) return NULL;
-    memset(stars, '*', sizeof stars);
-    const xir_layout *layout = element && rank ? xir_layout_parse(t->net->ctx, (xir_str){ stars, rank }, NULL) : NULL;
-    return layout ? xir_type_tensor(t->net->ctx, element, layout, dims, rank) : NULL;
+        if (rank == DEEPX_MOST_DIMS || !deepx_dim_size(&t->binding, item, &dims[rank++])) return NULL;
+    return deepx_tensor_type(t->net, element, dims, rank);
 }
 
 static xir_str attr_text(const inlining *t, const char *key) {

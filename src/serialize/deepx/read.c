@@ -145,8 +145,6 @@ static bool add_former(reader *r, const deepx_line *line) {
     return !dialect_failed(&r->d);
 }
 
-enum { MOST_DIMS = 64 };
-
 /* The dims of a list of integers; false if it is something else. */
 static bool read_dims(xir_str list, int64_t *dims, size_t *rank) {
     xir_str items = deepx_inner(deepx_unquoted(list)), item;
@@ -157,7 +155,7 @@ static bool read_dims(xir_str list, int64_t *dims, size_t *rank) {
             if (!deepx_is_digit(item.data[i]) || v > INT32_MAX) return false;
             v = 10 * v + (item.data[i] - '0');
         }
-        if (*rank == MOST_DIMS || v > INT32_MAX) return false;
+        if (*rank == DEEPX_MOST_DIMS || v > INT32_MAX) return false;
         dims[(*rank)++] = v;
     }
     return *rank > 0;
@@ -166,7 +164,7 @@ static bool read_dims(xir_str list, int64_t *dims, size_t *rank) {
 /* A value has the type of the one before, but newtensor gives a type, and reshape a shape. The elements of a newtensor
  * without types are those that a definition of the file gives. */
 static const xir_type *type_of(reader *r, const deepx_line *line, const xir_value *former) {
-    int64_t dims[MOST_DIMS];
+    int64_t dims[DEEPX_MOST_DIMS];
     size_t rank;
     const bool fresh = is(line, "newtensor"), reshapes = is(line, "reshape");
     const deepx_slot *ret = line->n_rets ? &line->slots[line->n_args] : NULL;
