@@ -91,6 +91,43 @@ static void deepx_blocks(bytes *b, int64_t n) {
     for (i64 i = 0; i < n; i++) putf(b, "deepxir f%lld(x: f32) -> (y: f32) {\n    exp(x)->(y)\n}\n", i);
 }
 
+static const char *const half = "func half(x: tensor<?1x?2xf32>, n: f32) -> (y: tensor) {\n    mulscalar(x, n)->(y)\n}\n";
+
+static void deepx_calls_of_a_block(bytes *b, int64_t n) {
+    put_text(b, half);
+    deepx_versions(b, 1);
+    for (i64 i = 0; i < n; i++) put_text(b, "half(t, 0.5)->(t)\n");
+}
+
+static void deepx_a_long_block(bytes *b, int64_t n) {
+    put_text(b, "func f(x: tensor) -> (y: tensor) {\n    exp(x)->(y)\n");
+    for (i64 i = 0; i < n; i++) putf(b, "    newtensor([2 3], f32)->(t%lld)\n    exp(x)->(t%lld)\n", i, i);
+    put_text(b, "}\n");
+    deepx_versions(b, 1);
+    put_text(b, "f(t)->(t)\n");
+}
+
+/* Each block calls the one before it. */
+static void deepx_blocks_in_blocks(bytes *b, int64_t n) {
+    put_text(b, "func f0(x: tensor) -> (y: tensor) {\n    exp(x)->(y)\n}\n");
+    for (i64 i = 1; i < n; i++)
+        putf(b, "func f%lld(x: tensor) -> (y: tensor) {\n    f%lld(x)->(y)\n}\n", i, i - 1);
+    deepx_versions(b, 1);
+    putf(b, "f%lld(t)->(t)\n", (i64)n - 1);
+}
+
+static void deepx_a_wide_block(bytes *b, int64_t n) {
+    put_text(b, "func f(x: tensor");
+    for (i64 i = 0; i < n; i++) putf(b, ", n%lld: i32", i);
+    put_text(b, ") -> (y: tensor) {\n    g(x");
+    for (i64 i = 0; i < n; i++) putf(b, ", n%lld", i);
+    put_text(b, ")->(y)\n}\n");
+    deepx_versions(b, 1);
+    put_text(b, "f(t");
+    for (i64 i = 0; i < n; i++) put_text(b, ", 3");
+    put_text(b, ")->(t)\n");
+}
+
 static void deepx_malformed(bytes *b, int64_t n) {
     for (i64 i = 0; i < n; i++) put_text(b, "add(a,,b)->(c)\n");
 }
@@ -100,6 +137,7 @@ const file_shape deepx_shapes[] = {
     SHAPE(deepx_printed_versions), SHAPE(deepx_made_and_deleted), SHAPE(deepx_inputs), SHAPE(deepx_loads),
     SHAPE(deepx_one_file), SHAPE(deepx_drawn_by_the_system), SHAPE(deepx_vars), SHAPE(deepx_list),
     SHAPE(deepx_definitions), SHAPE(deepx_one_function), SHAPE(deepx_functions), SHAPE(deepx_faults),
-    SHAPE(deepx_metadata), SHAPE(deepx_blocks), REFUSED(deepx_malformed),
+    SHAPE(deepx_metadata), SHAPE(deepx_blocks), SHAPE(deepx_calls_of_a_block), SHAPE(deepx_a_long_block),
+    SHAPE(deepx_blocks_in_blocks), SHAPE(deepx_a_wide_block), REFUSED(deepx_malformed),
 };
 const size_t n_deepx_shapes = sizeof deepx_shapes / sizeof *deepx_shapes;

@@ -273,12 +273,25 @@ static const xir_class *class_of(inlining *t, xir_str function) {
     return memory(t, cls) ? cls : NULL;
 }
 
+/* All texts of the line at once: a copy for each would be quadratic in their number. */
+static bool set_attributes(inlining *t, xir_op *op) {
+    xir_entry *types = add_item(t, &t->attrs, sizeof *types);
+    op_more *more = types ? op_need_more(op) : NULL;
+    xir_any map, copy;
+    if (!more) return false;
+    *types = (xir_entry){ XIR_STR(DEEPX_TYPES), xir_any_text((xir_str){ t->types.data, t->types.size }) };
+    if (!entries_sort(&t->scratch, t->attrs.data, t->attrs.size)) return false;
+    map = xir_any_map(t->attrs.data, t->attrs.size);
+    xir_map *extra = arena_take(&t->net->arena, sizeof *extra);
+    if (!extra || !any_copy(&t->net->arena, &map, &copy)) return false;
+    *extra = copy.as.map;
+    more->extra = extra;
+    return true;
+}
+
 static bool finish_op(inlining *t, xir_op *op) {
     const uint32_t *out = t->out.data;
-    const xir_entry *e = t->attrs.data;
-    const xir_any types = xir_any_text((xir_str){ t->types.data, t->types.size });
-    bool ok = !xir_op_set_extra(op, XIR_STR(DEEPX_TYPES), &types);
-    for (size_t i = 0; i < t->attrs.size && ok; i++) ok = !xir_op_set_extra(op, e[i].key, &e[i].value);
+    bool ok = set_attributes(t, op);
     for (size_t i = 0; i < t->out.size && ok; i++) {
         meaning *m = &t->means[out[i]];
         const xir_any version = xir_any_int(++m->version);
