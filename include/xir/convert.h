@@ -167,6 +167,9 @@ typedef struct xir_dialect_decl {
      * they ask, after `finish`, if every op is the format's. They report what they refuse. NULL: nothing. */
     xir_status           (*begin_back)(xir_pass *pass);
     xir_status           (*end_back)(xir_pass *pass);
+    /* The dims that the file declares for a value without a type: a list of integers, of which negative ones are open.
+     * NULL: the file declares none. */
+    const xir_any       *(*dims)(const xir_value *v);
 } xir_dialect_decl;
 
 #define XIR_DIALECT_HEAD(prefix_, name_) \

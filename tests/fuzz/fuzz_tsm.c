@@ -1,6 +1,7 @@
 /* TSM: any bytes, as a module or as a container, plain or scrambled, are refused with findings, or they are a network
  * that can be copied, and that comes back byte for byte, through another format too. Without its tags it is written,
- * and what is written is read and written the same. */
+ * and what is written is read and written the same. It can be checked and converted, and what it becomes goes back: what
+ * is written then can be read. */
 #include "network.h"
 
 static void without_tags(xir_network *net, xir_diags *why) {
@@ -13,6 +14,23 @@ static void without_tags(xir_network *net, xir_diags *why) {
     must(write_to(net, &format_tsm, false, &out, why) == XIR_OK);
     must_survive(net, &format_tsm, &format_tsm, false, out.data, out.size, why);
     buffer_free(&out);
+}
+
+/* Frees the network. */
+static void go_back(xir_network *net, xir_diags *why) {
+    buffer out;
+    must(net != NULL);
+    bool valid = xir_pass_run(net, "tsm-to-xir", NULL, NULL, why) == XIR_OK && xir_network_validate(net, why) == XIR_OK;
+    valid = xir_pass_run(net, "xir-to-tsm", NULL, NULL, why) == XIR_OK && valid;
+    must(!valid || xir_network_validate(net, why) == XIR_OK);
+    if (valid && write_to(net, &format_tsm, false, &out, why) == XIR_OK) {
+        xir_network *again = read_from(net->ctx, &format_tsm, out.data, out.size, why);
+        must(again != NULL);
+        xir_network_free(again);
+    }
+    if (valid) buffer_free(&out);
+    xir_diags_clear(why);
+    xir_network_free(net);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -30,6 +48,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         must_survive(net, &format_flat, &format_tsm, false, data, size, why);
         without_tags(copy, why);
         xir_network_free(copy);
+        copy = xir_network_clone(net);
+        must(copy != NULL);
+        must_convert(net, copy, valid, "tsm-to-xir", why);
+        go_back(xir_network_clone(net), why);
         xir_network_free(net);
     }
     xir_diags_free(why);

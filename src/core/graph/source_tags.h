@@ -12,6 +12,7 @@ typedef enum source_tag {
     SOURCE_INPUTS,      /* of an op: the format's names for its first inputs, a list of names and nulls             */
     SOURCE_RANDOM_INPUTS,   /* of a network that is converted: what the format draws are inputs               */
     SOURCE_INFERENCE,   /* of a network that is converted: what only training does is left out              */
+    SOURCE_REPEATED,    /* of an op, an input or Params: attributes that its node has before; the first counts  */
     SOURCE_TAG_COUNT
 } source_tag;
 

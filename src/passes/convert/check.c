@@ -280,9 +280,46 @@ static bool element_agrees(xir_node *at, size_t output, const xir_type *inferred
     return true;
 }
 
+/* "[1, ?, 3]" */
+static void dims_text(const xir_list *dims, char *out, size_t room) {
+    size_t n = (size_t)snprintf(out, room, "[");
+    for (size_t i = 0; i < dims->size && n < room - 30; i++) {
+        const xir_any *dim = &dims->items[i];
+        const bool known = dim->kind == XIR_ANY_INT && dim->as.integer >= 0;
+        n += (size_t)snprintf(out + n, room - n, known ? "%s%lld" : "%s?", i ? ", " : "",
+                              known ? (long long)dim->as.integer : 0);
+    }
+    snprintf(out + n, room - n, "]");
+}
+
+/* Or its dims. */
+static void check_dims(xir_node *at, size_t output, const xir_type *inferred) {
+    char expected[160], found[160], where[32];
+    const xir_value *v = xir_op_output(at->op, (int64_t)output);
+    const xir_any *declared = convert_dims(at->cls->dialect, v);
+    const xir_str name = xir_value_name(v);
+    if (!declared || declared->kind != XIR_ANY_LIST) return;
+    const xir_list *dims = &declared->as.list;
+    bool same = dims->size == xir_type_rank(inferred);
+    for (size_t i = 0; same && i < dims->size; i++) {
+        const int64_t own = xir_type_dim(inferred, (int64_t)i, false);
+        same = dims->items[i].kind != XIR_ANY_INT || dims->items[i].as.integer < 0 || own < 0 ||
+               dims->items[i].as.integer == own;
+    }
+    if (same || (at->c->reshaped && !at->c->checking)) return;
+    type_text(inferred, NULL, expected, sizeof expected);
+    dims_text(dims, found, sizeof found);
+    snprintf(where, sizeof where, "output/%zu", output);
+    node_contradicts(at, XIR_E_INVALID, where, "output %zu '%.*s' has wrong declared dims: expected %s, found %s", output,
+                     (int)(name.size < 100 ? name.size : 100), name.size ? name.data : "", strchr(expected, '['), found);
+}
+
 bool node_agrees(xir_node *at, size_t output, const xir_type *declared, const xir_type *inferred) {
     if (!xir_type_as_tensor(inferred)) return true;
-    if (!declared) return element_agrees(at, output, inferred);
+    if (!declared) {
+        check_dims(at, output, inferred);
+        return element_agrees(at, output, inferred);
+    }
     if (!xir_type_as_tensor(declared)) return true;
     bool same = xir_type_rank(declared) == xir_type_rank(inferred) &&
                 xir_type_equal(xir_type_element(declared), xir_type_element(inferred));
@@ -336,6 +373,37 @@ static void check_inputs(xir_node *at, bool sorted) {
     }
 }
 
+/* `whose`: "input 1 'w': "; empty: the node's own. */
+static void check_repeated(xir_node *at, const xir_map *tags, const char *where, const char *whose) {
+    const xir_any *names = source_tag_find(tags, SOURCE_REPEATED);
+    for (size_t i = 0; names && names->kind == XIR_ANY_LIST && i < names->as.list.size; i++) {
+        const xir_any *name = &names->as.list.items[i];
+        if (name->kind == XIR_ANY_TEXT)
+            node_say(at, XIR_ERROR, XIR_E_EXISTS, where, "%s%.*s appears twice, and readers differ in which one counts: "
+                     "expected it once", whose, NAME(name->as.text));
+    }
+}
+
+/* Attributes of a node that appear twice; those of Params are said where they are used first, those of the network's
+ * inputs at the first node. */
+static void check_attributes(xir_node *at) {
+    char where[32], whose[250];
+    const xir_op *first = at->op->prev;
+    check_repeated(at, xir_op_tags(at->op), "attributes", "");
+    for (size_t i = 0; i < at->op->n_inputs; i++) {
+        const xir_value *v = at->op->inputs[i].value;
+        if (!v || !value_is_params(v) || xir_use_op(xir_value_uses(v)) != at->op) continue;
+        snprintf(where, sizeof where, "input/%zu", i);
+        snprintf(whose, sizeof whose, "input %zu '%.*s': ", i, NAME(xir_value_name(v)));
+        check_repeated(at, xir_value_tags(v), where, whose);
+    }
+    for (size_t i = 0; first && xir_op_is(first, xir_input_class()) && i < first->n_outputs; i++) {
+        const xir_value *v = &first->outputs[i];
+        snprintf(whose, sizeof whose, "the network's input '%.*s': ", NAME(xir_value_name(v)));
+        check_repeated(at, xir_value_tags(v), NULL, whose);
+    }
+}
+
 /* Two nodes of one name: findings and tools name a node by it, and a reader that finds nodes by name finds one. */
 static void check_name(xir_node *at, text_table *names) {
     xir_str name = xir_op_name(at->op);
@@ -372,6 +440,7 @@ xir_status conversion_check_values(conversion *c, bool sorted) {
         xir_node at = { .c = c, .op = op, .cls = cls };
         check_name(&at, &names);
         check_inputs(&at, sorted);
+        check_attributes(&at);
         for (size_t i = 0; i < op->n_outputs; i++) {
             if (!is_duplicate(&op->outputs[i])) continue;
             snprintf(where, sizeof where, "output/%zu", i);

@@ -41,6 +41,10 @@ const xir_type *convert_element(const xir_dialect_decl *dialect, const xir_value
     return HAS(dialect, element) ? dialect->element(v) : NULL;
 }
 
+const xir_any *convert_dims(const xir_dialect_decl *dialect, const xir_value *v) {
+    return HAS(dialect, dims) ? dialect->dims(v) : NULL;
+}
+
 const xir_convert_row *convert_row_of(xir_context *ctx, const xir_dialect_decl *dialect, xir_str key) {
     enum { MOST_KEY = 200 };
     char text[MOST_KEY];

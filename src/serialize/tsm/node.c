@@ -4,10 +4,16 @@
  *     name     the name, if another node has it too, or if it is empty
  *     order    the names of all parameters, unless they are sorted
  *     types    type and dims of tensors by the names of their parameters: [5, 4, 2]
- *     more     the parameters of a <param> or <const> that its type, its elements and its name do not say */
+ *     more     the parameters of a <param> or <const> that its type, its elements and its name do not say
+ *     again    what parameters have whose names the node has before: a tensor is described by its bytes, several are a
+ *              list of such, none is null. Their names are in the tag "source.repeated": the first one counts
+ *
+ * The id of an op is the number of its node plus one. */
+#include <stdlib.h>
+#include "source_tags.h"
 #include "tsm/tsm.h"
 
-enum { ORDER_ENTRIES = 4 };
+enum { ORDER_ENTRIES = 5 };
 
 /* One parameter of a node. */
 typedef struct param {
@@ -16,7 +22,13 @@ typedef struct param {
     uint32_t       fields;
     tsm_tensor     t;         /* the first                                  */
     tsm_cursor     first;     /* at it                                      */
+    bool           again;     /* the node has the name before               */
 } param;
+
+static int by_address(const void *key, const void *item) {
+    const uint8_t *const *a = key, *const *b = item;
+    return *a < *b ? -1 : *a > *b;
+}
 
 /* The scan has been over it: nothing is refused any more. */
 static bool next_param(tsm_reader *r, tsm_cursor *c, param *out) {
@@ -28,6 +40,7 @@ static bool next_param(tsm_reader *r, tsm_cursor *c, param *out) {
         if (!tsm_take_tensor(c, UINT64_MAX, &t)) return false;
         if (!k) out->t = t;
     }
+    out->again = r->again.size && bsearch(&out->at, r->again.data, r->again.size, sizeof out->at, by_address);
     return !dialect_failed(&r->d);
 }
 
@@ -117,6 +130,11 @@ static bool tag_params(tsm_reader *r, uint32_t i, const xir_map **tags) {
     size_t size = 0;
     bool own;
     if (!is_own_name(r, i, &own)) return false;
+    if (r->repeats.size) {
+        xir_any *items = arena_copy(&r->d.scratch, r->repeats.data, r->repeats.size * sizeof *items);
+        if (!items) return trace_memory(&r->d.trace);
+        entries[size++] = (xir_entry){ XIR_STR("again"), xir_any_list(items, r->repeats.size) };
+    }
     if (r->more.size) {
         if (!map_of(r, &r->more, &value)) return false;
         entries[size++] = (xir_entry){ XIR_STR("more"), value };
@@ -130,6 +148,8 @@ static bool tag_params(tsm_reader *r, uint32_t i, const xir_map **tags) {
         if (!map_of(r, &r->types, &value)) return false;
         entries[size++] = (xir_entry){ XIR_STR("types"), value };
     }
+    if (r->repeated.size && !dialect_tag(&r->d, tags, source_tag_key(SOURCE_REPEATED).data,
+                                         xir_any_list(r->repeated.data, r->repeated.size))) return false;
     return !size || dialect_tag(&r->d, tags, TSM_TAG_PARAMS, xir_any_map(entries, size));
 }
 
@@ -172,75 +192,9 @@ static bool packed(tsm_reader *r, const param *p, xir_any *out) {
     return true;
 }
 
-/* ---- operators --------------------------------------------------------------------------------------------------- */
+/* ---- descriptions ------------------------------------------------------------------------------------------------ */
 
-static bool add_attribute(tsm_reader *r, const param *p, bool only_types) {
-    xir_any value;
-    if (p->fields == 1 && tsm_read_plain(r, &p->t, &value)) {
-        if (!note_type(r, p, &value)) return false;
-        return only_types || dialect_node_attr_kept(&r->d, p->name, value);
-    }
-    if (dialect_failed(&r->d)) return false;
-    if (only_types) return true;
-    bool ok = p->fields == 1 ? dialect_any_params(&r->d, make_params(r, XIR_STR(""), &p->t), &value)
-                             : packed(r, p, &value);
-    return ok && dialect_node_attr_kept(&r->d, p->name, value);
-}
-
-static bool add_attributes(tsm_reader *r, const tsm_node *n, bool only_types) {
-    tsm_cursor c = cursor_at(r, n->params);
-    for (uint32_t i = 0; i < n->n_params; i++) {
-        param p;
-        if (!next_param(r, &c, &p)) return false;
-        if (tsm_is(p.name, "#op") || tsm_is(p.name, "#name")) continue;
-        if (!add_attribute(r, &p, only_types)) return false;
-    }
-    return true;
-}
-
-/* The tag of the last node of an operator, if it follows from the bytes of its parameters. */
-static tsm_memo *memo_of(tsm_reader *r, const dialect_type *type) {
-    return &r->memos[hash_pointer(type->cls) % TSM_MEMOS];
-}
-
-static bool take_attributes(tsm_reader *r, uint32_t i) {
-    const tsm_node *n = &r->nodes[i];
-    dialect *d = &r->d;
-    xir_str bytes = { NULL, 0 };
-    bool own = false;
-    if (n->usual) bytes = (xir_str){ (const char *)n->rest, (size_t)(n->inputs - 4 - n->rest) };
-    tsm_memo *memo = memo_of(r, d->node.type);
-    const bool again = dialect_node_attrs_again(d, bytes);
-    if (dialect_failed(d)) return false;
-    if (again && memo->cls == d->node.type->cls && is_own_name(r, i, &own) && own) {
-        d->node.tags = memo->tags;
-        return true;
-    }
-    r->types.size = r->more.size = 0;
-    if (!add_attributes(r, n, again) || !dialect_node_attrs_done(d)) return false;
-    const xir_map *tags = NULL;
-    if (!tag_params(r, i, &tags)) return false;
-    d->node.tags = tags;
-    *memo = (tsm_memo){ NULL, NULL };
-    if (bytes.size && !(tags && has_name(tags))) *memo = (tsm_memo){ d->node.type->cls, tags };
-    return true;
-}
-
-bool tsm_make_op(tsm_reader *r, uint32_t i) {
-    const tsm_node *n = &r->nodes[i];
-    dialect *d = &r->d;
-    dialect_node_begin(d);
-    if (!dialect_node_type(d, XIR_STR(""), n->op)) return false;
-    for (uint32_t k = 0; k < n->n_inputs; k++)
-        if (!dialect_node_in_ref(d, dialect_number(tsm_input(n, k)))) return false;
-    if (!dialect_node_out_ref(d, dialect_number(i)) || !take_attributes(r, i)) return false;
-    xir_op *op = dialect_node_end(d, n->name);
-    return op && dialect_name_value(d, &op->outputs[0], n->name);
-}
-
-/* ---- constants --------------------------------------------------------------------------------------------------- */
-
-/* A tensor in a tag: by value, or as {"data", "dims", "type"}. */
+/* A tensor in a tag: {"data", "type"}. */
 static bool describe_tensor(tsm_reader *r, const tsm_tensor *t, xir_any *out) {
     xir_entry *entries = arena_take(&r->d.scratch, 2 * sizeof *entries);
     xir_any list;
@@ -272,6 +226,88 @@ static bool describe(tsm_reader *r, const param *p, xir_any *out) {
     return true;
 }
 
+/* What a parameter has whose name the node has before. */
+static bool add_repeat(tsm_reader *r, const param *p) {
+    xir_any value;
+    if (!describe(r, p, &value)) return false;
+    xir_any *out = dialect_add(&r->d, &r->repeats, sizeof *out);
+    xir_any *name = out ? dialect_add(&r->d, &r->repeated, sizeof *name) : NULL;
+    if (!name) return false;
+    ((xir_any *)r->repeats.data)[r->repeats.size - 1] = value;
+    *name = xir_any_text(p->name);
+    return true;
+}
+
+/* ---- operators --------------------------------------------------------------------------------------------------- */
+
+static bool add_attribute(tsm_reader *r, const param *p, bool only_types) {
+    xir_any value;
+    if (p->fields == 1 && tsm_read_plain(r, &p->t, &value)) {
+        if (!note_type(r, p, &value)) return false;
+        return only_types || dialect_node_attr_kept(&r->d, p->name, value);
+    }
+    if (dialect_failed(&r->d)) return false;
+    if (only_types) return true;
+    bool ok = p->fields == 1 ? dialect_any_params(&r->d, make_params(r, XIR_STR(""), &p->t), &value)
+                             : packed(r, p, &value);
+    return ok && dialect_node_attr_kept(&r->d, p->name, value);
+}
+
+static bool add_attributes(tsm_reader *r, const tsm_node *n, bool only_types) {
+    tsm_cursor c = cursor_at(r, n->params);
+    for (uint32_t i = 0; i < n->n_params; i++) {
+        param p;
+        if (!next_param(r, &c, &p)) return false;
+        if (p.again && !add_repeat(r, &p)) return false;
+        if (p.again || tsm_is(p.name, "#op") || tsm_is(p.name, "#name")) continue;
+        if (!add_attribute(r, &p, only_types)) return false;
+    }
+    return true;
+}
+
+/* The tag of the last node of an operator, if it follows from the bytes of its parameters. */
+static tsm_memo *memo_of(tsm_reader *r, const dialect_type *type) {
+    return &r->memos[hash_pointer(type->cls) % TSM_MEMOS];
+}
+
+static bool take_attributes(tsm_reader *r, uint32_t i) {
+    const tsm_node *n = &r->nodes[i];
+    dialect *d = &r->d;
+    xir_str bytes = { NULL, 0 };
+    bool own = false;
+    if (n->usual) bytes = (xir_str){ (const char *)n->rest, (size_t)(n->inputs - 4 - n->rest) };
+    tsm_memo *memo = memo_of(r, d->node.type);
+    const bool again = dialect_node_attrs_again(d, bytes);
+    if (dialect_failed(d)) return false;
+    if (again && memo->cls == d->node.type->cls && is_own_name(r, i, &own) && own) {
+        d->node.tags = memo->tags;
+        return true;
+    }
+    r->types.size = r->more.size = r->repeats.size = r->repeated.size = 0;
+    if (!add_attributes(r, n, again) || !dialect_node_attrs_done(d)) return false;
+    const xir_map *tags = NULL;
+    if (!tag_params(r, i, &tags)) return false;
+    d->node.tags = tags;
+    *memo = (tsm_memo){ NULL, NULL };
+    if (bytes.size && !(tags && has_name(tags))) *memo = (tsm_memo){ d->node.type->cls, tags };
+    return true;
+}
+
+bool tsm_make_op(tsm_reader *r, uint32_t i) {
+    const tsm_node *n = &r->nodes[i];
+    dialect *d = &r->d;
+    dialect_node_begin(d);
+    if (!dialect_node_type(d, XIR_STR(""), n->op)) return false;
+    for (uint32_t k = 0; k < n->n_inputs; k++)
+        if (!dialect_node_in_ref(d, dialect_number(tsm_input(n, k)))) return false;
+    if (!dialect_node_out_ref(d, dialect_number(i)) || !take_attributes(r, i)) return false;
+    xir_op *op = dialect_node_end(d, n->name);
+    if (op) op->id = (int64_t)i + 1;   /* the network has no tables of ids yet */
+    return op && dialect_name_value(d, &op->outputs[0], n->name);
+}
+
+/* ---- constants --------------------------------------------------------------------------------------------------- */
+
 /* A parameter of a <param> or <const> that goes into the tag. */
 static bool add_more(tsm_reader *r, const param *p) {
     xir_any value;
@@ -285,7 +321,7 @@ static bool is_packed(tsm_reader *r, const tsm_node *n) {
     tsm_cursor c = cursor_at(r, n->params);
     param p;
     for (uint32_t i = 0; i < n->n_params && next_param(r, &c, &p); i++)
-        if (tsm_is(p.name, "value")) return p.fields > 1;
+        if (tsm_is(p.name, "value")) return p.fields > 1;   /* the first one */
     return false;
 }
 
@@ -297,11 +333,11 @@ bool tsm_make_const(tsm_reader *r, uint32_t i) {
     tsm_tensor value = { 0 };
     n->made = is_packed(r, n);
     if (n->made) return !dialect_failed(d);   /* later, as an op */
-    r->types.size = r->more.size = 0;
+    r->types.size = r->more.size = r->repeats.size = r->repeated.size = 0;
     for (uint32_t k = 0; k < n->n_params; k++) {
         param p;
-        if (!next_param(r, &c, &p)) return false;
-        if (tsm_is(p.name, "#op") || tsm_is(p.name, "#name")) continue;
+        if (!next_param(r, &c, &p) || (p.again && !add_repeat(r, &p))) return false;
+        if (p.again || tsm_is(p.name, "#op") || tsm_is(p.name, "#name")) continue;
         if (tsm_is(p.name, "value")) {
             value = p.t;
             continue;
@@ -348,10 +384,11 @@ bool tsm_declare_input(tsm_reader *r, uint32_t i, dialect_declared *out) {
     const tsm_node *n = &r->nodes[i];
     param dtype = { .fields = 0 }, dims = dtype;
     tsm_cursor c = cursor_at(r, n->params);
-    r->types.size = r->more.size = 0;
+    r->types.size = r->more.size = r->repeats.size = r->repeated.size = 0;
     for (uint32_t k = 0; k < n->n_params; k++) {
         param p;
-        if (!next_param(r, &c, &p)) return false;
+        if (!next_param(r, &c, &p) || (p.again && !add_repeat(r, &p))) return false;
+        if (p.again) continue;
         if (tsm_is(p.name, "#dtype")) dtype = p;
         if (tsm_is(p.name, "#shape")) dims = p;
     }
@@ -361,7 +398,7 @@ bool tsm_declare_input(tsm_reader *r, uint32_t i, dialect_declared *out) {
         param p;
         if (!next_param(r, &c, &p)) return false;
         const bool of_type = out->type && (p.at == dtype.at || p.at == dims.at);
-        if (of_type || tsm_is(p.name, "#op") || tsm_is(p.name, "#name")) continue;
+        if (of_type || p.again || tsm_is(p.name, "#op") || tsm_is(p.name, "#name")) continue;
         if (!add_more(r, &p)) return false;
     }
     return tag_params(r, i, &out->tags);

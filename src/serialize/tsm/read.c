@@ -31,6 +31,7 @@ static bool is_op(const tsm_node *n) {
 static bool make_ops(tsm_reader *r) {
     for (size_t i = 0; i < r->n; i++)
         if (is_op(&r->nodes[r->order[i]]) && !tsm_make_op(r, r->order[i])) return false;
+    r->d.n_nodes = (int64_t)r->n;   /* new ids count on from the last node */
     return true;
 }
 
@@ -167,6 +168,9 @@ static xir_network *read_module_of(const format_reading *how, blob *whole, const
     mem_free(alloc, r->nodes, r->node_room * sizeof *r->nodes);
     text_table_free(&r->names);
     text_table_free(&r->node_names);
+    dialect_list_free(&r->d, &r->again, sizeof(const uint8_t *));
+    dialect_list_free(&r->d, &r->repeats, sizeof(xir_any));
+    dialect_list_free(&r->d, &r->repeated, sizeof(xir_any));
     dialect_list_free(&r->d, &r->types, sizeof(xir_entry));
     dialect_list_free(&r->d, &r->more, sizeof(xir_entry));
     dialect_list_free(&r->d, &r->dims, sizeof(int64_t));

@@ -71,8 +71,8 @@ static void check_ends(tsm_reader *r, int which) {
 
 /* ---- parameters -------------------------------------------------------------------------------------------------- */
 
-static bool same_name(tsm_reader *r, size_t node, const uint8_t *at, xir_str name, uint32_t i, const xir_str *names,
-                      bool *again) {
+/* Whether the node has a parameter of this name before: the first one counts. */
+static bool same_name(tsm_reader *r, const uint8_t *at, xir_str name, uint32_t i, const xir_str *names, bool *again) {
     enum { FEW = 16 };
     *again = false;
     if (i < FEW) {
@@ -84,10 +84,10 @@ static bool same_name(tsm_reader *r, size_t node, const uint8_t *at, xir_str nam
         if (!known) return trace_memory(&r->d.trace);
         *again = *known != i;
     }
-    if (*again)
-        tsm_fault(r, XIR_E_EXISTS, at, node, "/params", "the parameter '%.*s' appears twice, and readers differ in "
-                  "which one counts: expected one", CLIP(name));
-    return true;
+    if (!*again) return true;
+    const uint8_t **kept = dialect_add(&r->d, &r->again, sizeof *kept);
+    if (kept) *kept = at;
+    return kept;
 }
 
 typedef struct found { const uint8_t *at; tsm_tensor t; uint32_t fields; bool has; } found;
@@ -135,7 +135,7 @@ static bool scan_params(tsm_reader *r, size_t node, tsm_node *n, bubble *b) {
             if (!tsm_take_tensor(c, most, &t)) return false;
             if (!k) f.t = t;
         }
-        if (!same_name(r, node, at, name, i, names, &again)) return false;
+        if (!same_name(r, at, name, i, names, &again)) return false;
         if (i < FEW) names[i] = name;
         if (!tsm_is_utf8(name))
             tsm_fault(r, XIR_E_SYNTAX, at + 4, node, "/params", "the name of parameter %" PRIu32 " is not a valid "

@@ -148,7 +148,9 @@ typedef struct tsm_reader {
     xir_status     status;              /* of the first fault                                */
     text_table     names;               /* of the parameters of one node                      */
     text_table     node_names;          /* numbers of nodes                                    */
+    dialect_list   again;               /* const uint8_t *: parameters whose names their node has before, ascending  */
     dialect_list   types, more;         /* xir_entry: of the tag of one node (node.c)          */
+    dialect_list   repeats, repeated;   /* xir_any: what parameters in `again` have; their names */
     dialect_list   dims;                /* int64_t                                             */
     tsm_memo       memos[TSM_MEMOS];
 } tsm_reader;

@@ -169,25 +169,31 @@ static item *find_item(const items *of, xir_str name) {
     return low < of->n && xir_str_equal(of->v[low].name, name) ? &of->v[low] : NULL;
 }
 
-/* As the tag says; what it does not name follows. */
+/* As the tag says; what it does not name follows. A name that it has again is of a parameter that was not read. */
 static bool reorder(tsm_writer *w, const tsm_out_node *n, items *of) {
-    const xir_any *order = tsm_kept(n, "order", XIR_ANY_LIST);
-    size_t k = 0;
+    const xir_any *order = tsm_kept(n, "order", XIR_ANY_LIST), *again = tsm_kept(n, "again", XIR_ANY_LIST);
+    const size_t n_again = again ? again->as.list.size : 0;
+    size_t k = 0, repeats = 0;
     if (!order) return true;
-    item *out = arena_take(&w->scratch, of->n * sizeof *out);
+    item *out = arena_take(&w->scratch, (of->n + n_again) * sizeof *out);
     bool *taken = arena_take(&w->scratch, of->n * sizeof *taken);
     if (!out || !taken) return tsm_no_memory(w);
     memset(taken, 0, of->n * sizeof *taken);
     for (size_t i = 0; i < order->as.list.size; i++) {
         const xir_any *name = &order->as.list.items[i];
         const item *found = name->kind == XIR_ANY_TEXT ? find_item(of, name->as.text) : NULL;
-        if (!found || taken[found - of->v]) continue;
-        taken[found - of->v] = true;
-        out[k++] = *found;
+        if (found && !taken[found - of->v]) {
+            taken[found - of->v] = true;
+            out[k++] = *found;
+        } else if (found && repeats < n_again) {
+            const xir_any *v = &again->as.list.items[repeats++];
+            out[k++] = (item){ found->name, *v, v };
+        }
     }
     for (size_t i = 0; i < of->n; i++)
         if (!taken[i]) out[k++] = of->v[i];
     of->v = out;
+    of->n = k;
     return true;
 }
 

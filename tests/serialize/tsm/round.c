@@ -232,7 +232,7 @@ static void what_tsm_cannot_hold_is_refused(void **state) {
     refused(net, XIR_E_MISSING, "the parameter 'w' has no bytes");
     net = read_made(IO X "n relu y 0\n");
     DOES(xir_op_set_outputs(xir_network_op_at(net, 1), (const xir_type *const[]){ NULL, NULL }, 2));
-    refused(net, XIR_E_UNSUPPORTED, "op 1 'y' has 2 outputs");
+    refused(net, XIR_E_UNSUPPORTED, "op 2 'y' has 2 outputs");
     refused(load_net(ctx), XIR_E_UNSUPPORTED, "not operators of TensorStack");
 }
 

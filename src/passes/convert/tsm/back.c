@@ -61,20 +61,6 @@ int64_t tsm_dtype(xir_node *at, const xir_type *element) {
     return own && xir_type_equal(own, element) ? code : 0;
 }
 
-/* On the way back: what an operator takes and gives can be stored. */
-bool tsm_check(xir_node *at) {
-    if (!xir_node_pass(at)) return true;
-    const xir_op *op = xir_node_op(at);
-    for (size_t i = 0, n = xir_op_input_count(op); i < n + xir_op_output_count(op); i++) {
-        const xir_value *v = i < n ? xir_op_input(op, (int64_t)i) : xir_op_output(op, (int64_t)(i - n));
-        const xir_type *type = v ? xir_value_type(v) : NULL;
-        if (type && xir_type_as_tensor(type) && !tsm_dtype(at, xir_type_element(type)))
-            return xir_node_unsupported(at, "elements that TensorStack does not have");
-        if (type && xir_type_as_tensor(type) && !tsm_short_dims(at, v)) return false;
-    }
-    return true;
-}
-
 bool tsm_is_class(const xir_node *at, const char *name) {
     return xir_str_equal(xir_node_type(at), xir_str_of(name));
 }

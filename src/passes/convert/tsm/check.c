@@ -1,0 +1,27 @@
+/* What rows cannot say about a node: the dims that a file declares for its result, and, on the way back, whether a file
+ * can hold its values. */
+#include "convert/tsm/tsm.h"
+
+const xir_any *tsm_declared_dims(const xir_value *v) {
+    const xir_op *op = xir_value_op(v);
+    const xir_map *extra = op && xir_op_output_count(op) == 1 ? xir_op_extra(op) : NULL;
+    return extra ? xir_map_find(extra, XIR_STR("#shape")) : NULL;
+}
+
+static bool can_be_stored(xir_node *at, const xir_value *v) {
+    const xir_type *type = v ? xir_value_type(v) : NULL;
+    if (!xir_type_as_tensor(type)) return true;
+    if (!tsm_dtype(at, xir_type_element(type)))
+        return xir_node_unsupported(at, "elements that TensorStack does not have");
+    return tsm_short_dims(at, v);
+}
+
+bool tsm_check(xir_node *at) {
+    const xir_op *op = xir_node_op(at);
+    if (!xir_node_pass(at)) return true;
+    for (size_t i = 0; i < xir_op_input_count(op); i++)
+        if (!can_be_stored(at, xir_op_input(op, (int64_t)i))) return false;
+    for (size_t i = 0; i < xir_op_output_count(op); i++)
+        if (!can_be_stored(at, xir_op_output(op, (int64_t)i))) return false;
+    return true;
+}
