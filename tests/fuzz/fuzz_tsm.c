@@ -1,7 +1,7 @@
 /* TSM: any bytes, as a module or as a container, plain or scrambled, are refused with findings, or they are a network
  * that can be copied, and that comes back byte for byte, through another format too. Without its tags it is written,
- * and what is written is read and written the same. It can be checked and converted, and what it becomes goes back: what
- * is written then can be read. */
+ * and what is written is read and written the same. It can be checked and converted, and what it becomes goes back:
+ * what is written then can be read. */
 #include "network.h"
 
 static void without_tags(xir_network *net, xir_diags *why) {

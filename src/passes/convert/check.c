@@ -310,8 +310,9 @@ static void check_dims(xir_node *at, size_t output, const xir_type *inferred) {
     type_text(inferred, NULL, expected, sizeof expected);
     dims_text(dims, found, sizeof found);
     snprintf(where, sizeof where, "output/%zu", output);
-    node_contradicts(at, XIR_E_INVALID, where, "output %zu '%.*s' has wrong declared dims: expected %s, found %s", output,
-                     (int)(name.size < 100 ? name.size : 100), name.size ? name.data : "", strchr(expected, '['), found);
+    node_contradicts(at, XIR_E_INVALID, where, "output %zu '%.*s' has wrong declared dims: expected %s, found %s",
+                     output, (int)(name.size < 100 ? name.size : 100), name.size ? name.data : "",
+                     strchr(expected, '['), found);
 }
 
 bool node_agrees(xir_node *at, size_t output, const xir_type *declared, const xir_type *inferred) {

@@ -10,7 +10,8 @@ static const char odd[] =
     "inputs 5\noutputs 0,4\nn add y 1,2\nn * * 5 #op='exp wide=11:2,2:1,2.5 #name='y nan=10::nan u=17:2:1,2\n"
     "n <const> c - device='cpu more=22:2: value=10::1\nn <const> free - value=15:3:\n"
     "n <const> p - value=10:1:1+5:2:3,4\nn <param> x - #shape=7:1:4 extra=10::nan\nn many ' 4,0 a=5::1 b=5::1 c=5::1 "
-    "d=5::1 e=5::1 f=5::1 g=5::1 h=5::1 i=5::1 j=5::1 k=5::1 l=5::1 m=5::1 n=5::1 o=5::1 p=5::1 q=5::1 r=5::1\n";
+    "d=5::1 e=5::1 f=5::1 g=5::1 h=5::1 i=5::1 j=5::1 k=5::1 l=5::1 m=5::1 n=5::1 o=5::1 p=5::1 q=5::1 r=5::1 "
+    "d=10:2:1,2 d=10:1:1+5:1:2 d=\nn <const> e - value=5::1 value=5::2\n";
 
 static void with_file(want *w, const char *text, void (*scenario)(want *, const scarce_file *)) {
     tsm_made f;

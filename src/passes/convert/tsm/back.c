@@ -13,10 +13,16 @@ const xir_type *tsm_type(const xir_node *at, size_t i) {
     return xir_value_type(xir_op_output(at->op, (int64_t)i));
 }
 
+const xir_type *tsm_tensor(xir_node *at, const xir_type *element, const xir_layout *layout, const xir_ints *dims) {
+    const xir_type *type = !xir_node_failed(at) && element && dims->v ? node_type(at, element, layout, dims) : NULL;
+    if (!type) node_no_memory(at);
+    return type;
+}
+
 const xir_type *tsm_typed_as(xir_node *at, const xir_type *type, const xir_type *element) {
     xir_ints dims = xir_node_make_ints(at, xir_type_rank(type), 0);
     for (size_t i = 0; i < dims.n; i++) dims.v[i] = xir_type_dim(type, (int64_t)i, false);
-    return dims.v ? xir_type_tensor(xir_node_context(at), element, xir_type_layout(type), dims.v, dims.n) : NULL;
+    return tsm_tensor(at, element, xir_type_layout(type), &dims);
 }
 
 bool tsm_gives(xir_node *at, const char *key, xir_values inputs, xir_sets sets) {

@@ -22,7 +22,7 @@ bool tsm_back_reduce(xir_node *at) {
     for (size_t i = 0; i < rank && !xir_node_failed(at) && x; i++) {
         if (!gone.v[i]) continue;
         dims.v[i] = 1;
-        const xir_type *type = xir_type_tensor(xir_node_context(at), v_element(x), NULL, dims.v, rank);
+        const xir_type *type = tsm_tensor(at, v_element(x), NULL, &dims);
         const xir_ints one = { (int64_t[]){ (int64_t)i }, 1 };
         x = tsm_part(at, sum ? "tsm::reduce_sum" : "tsm::reduce_mean", INS(x),
                  SETS(LIST("dims", &one), XIR_SETB("keep_dims", true)), type);
@@ -68,7 +68,7 @@ bool tsm_back_extreme(xir_node *at) {
     dims.n--;
     const bool index = tsm_is_class(at, "Argmax");
     const xir_type *element = index ? xir_type_sint(xir_node_context(at), 32) : v_element(x);
-    const xir_type *own = one && !keep ? type : xir_type_tensor(xir_node_context(at), element, NULL, dims.v, dims.n);
+    const xir_type *own = one && !keep ? type : tsm_tensor(at, element, NULL, &dims);
     own = own ? tsm_typed_as(at, own, element) : NULL;
     xir_value *y = index ? tsm_part(at, "tsm::argmax", INS(x), SETS(INT("dim", axis)), own)
                          : tsm_part(at, "tsm::max", INS(x), SETS(INT("dim", axis), XIR_SETB("keep_dims", false)), own);
@@ -265,10 +265,10 @@ bool tsm_back_shape(xir_node *at) {
     if (!x) return false;
     const xir_type *type = tsm_type(at, 0);
     const int64_t from = xir_node_int(at, "start", 0), first = from < 0 ? from + (int64_t)v_rank(x) : from;
-    const int64_t n = xir_type_dim(type, 0, false), rank = (int64_t)v_rank(x);
+    const int64_t n = xir_type_dim(type, 0, false);
+    int64_t rank = (int64_t)v_rank(x);
     const int64_t begin = first < 0 ? 0 : first;
-    xir_context *ctx = xir_node_context(at);
-    const xir_type *all = xir_type_tensor(ctx, xir_type_sint(ctx, 32), NULL, &rank, 1);
+    const xir_type *all = tsm_tensor(at, xir_type_sint(xir_node_context(at), 32), NULL, &(xir_ints){ &rank, 1 });
     xir_value *y = tsm_part(at, "tsm::_shape", INS(x), NO_SETS, all);
     if (n != rank) y = make_part(at, y, 0, begin, begin + n, 1);
     return y && xir_node_result(at, 0, xir_node_cast(at, y, xir_type_element(type)));

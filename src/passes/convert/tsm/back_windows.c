@@ -36,9 +36,8 @@ static const xir_type *nchw_type(xir_node *at, const xir_value *x, int64_t chann
         if (c == 'H') h = xir_type_dim(own, (int64_t)i, false);
         if (c == 'W') w = xir_type_dim(own, (int64_t)i, false);
     }
-    return xir_type_tensor(xir_node_context(at), v_element(x), xir_layout_parse(xir_node_context(at), XIR_STR("NCHW"),
-                                                                                NULL),
-                           (int64_t[]){ v_dim(x, 0), channels, h, w }, 4);
+    const xir_layout *nchw = xir_layout_parse(xir_node_context(at), XIR_STR("NCHW"), NULL);
+    return tsm_tensor(at, v_element(x), nchw, &(xir_ints){ (int64_t[]){ v_dim(x, 0), channels, h, w }, 4 });
 }
 
 /* y, in the order NCHW, in the order of the op's output. */
@@ -94,8 +93,8 @@ static bool grouped(xir_node *at, xir_value *x, xir_value *kernel, xir_value *bi
                              xir_value_type(x));
     for (int64_t g = 0; g < groups && packed; g++) {
         const xir_type *own = xir_value_type(x);
-        const xir_type *type = xir_type_tensor(xir_node_context(at), v_element(x), xir_type_layout(own),
-                                               (int64_t[]){ v_dim(x, 0), in, v_dim(x, 2), v_dim(x, 3) }, 4);
+        const xir_ints dims = { (int64_t[]){ v_dim(x, 0), in, v_dim(x, 2), v_dim(x, 3) }, 4 };
+        const xir_type *type = tsm_tensor(at, v_element(x), xir_type_layout(own), &dims);
         xir_value *field = tsm_part(at, "tsm::_field", INS(packed), SETS(INT("offset", g)), type);
         xir_value *weight = make_part(at, kernel, 0, g * out, (g + 1) * out, 1);
         parts[g] = field && weight ? tsm_part(at, "tsm::conv2d", INS(field, weight), CONV_SETS(*l),

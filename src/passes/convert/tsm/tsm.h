@@ -52,8 +52,10 @@ xir_value *tsm_padded(xir_node *at, xir_value *x, const xir_ints *pairs, double 
 bool tsm_back_logic(xir_node *at);
 /* back.c: an operator of a key, with a type of its own; NULL after a failure. */
 xir_value      *tsm_part(xir_node *at, const char *key, xir_values inputs, xir_sets sets, const xir_type *type);
-/* The type of a result; a type with other elements. */
+/* The type of a result; a type, with the usual layout if that is NULL; a type with other elements. NULL after a
+ * failure. */
 const xir_type *tsm_type(const xir_node *at, size_t i);
+const xir_type *tsm_tensor(xir_node *at, const xir_type *element, const xir_layout *layout, const xir_ints *dims);
 const xir_type *tsm_typed_as(xir_node *at, const xir_type *type, const xir_type *element);
 /* The first result is an operator's; the results are fields of a packed tensor. */
 bool            tsm_gives(xir_node *at, const char *key, xir_values inputs, xir_sets sets);
