@@ -266,7 +266,7 @@ static bool run(conversion *c, xir_op *op, unsigned depth, xir_node *at) {
         if (attempt(at, to, node_run_candidate, order, reason)) return true;
     }
     xir_convert_fn *simpler;
-    for (size_t i = 0; at->fate != NODE_NO_MEMORY && (simpler = simpler_of(op, i)); i++)
+    for (size_t i = 0; at->fate != NODE_NO_MEMORY && (simpler = simpler_of(op, c->back.to, i)); i++)
         if (attempt(at, cls, simpler, NULL, reason)) return true;
     if (at->fate == NODE_NO_MEMORY) return false;
     at->fate = NODE_STAYS;

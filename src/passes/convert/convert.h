@@ -342,8 +342,8 @@ xir_value *foreign_input(xir_node *at, xir_value *v);
 const xir_any *own_attr(const xir_node *at, xir_str name);
 bool           own_is_default(const xir_op *op, uint64_t except, xir_str *other);
 
-/* simpler.c: tries the i-th formula of the op in terms of other ops of XIR; NULL: there are no more. */
-xir_convert_fn *simpler_of(const xir_op *op, size_t i);
+/* simpler.c: the i-th formula of the op in terms of other ops of XIR, on the way to a dialect; NULL: no more. */
+xir_convert_fn *simpler_of(const xir_op *op, const xir_dialect_decl *to, size_t i);
 
 /* Defines the rules for registering rows and dialects in the context. */
 void convert_rules_define(xir_context *ctx);

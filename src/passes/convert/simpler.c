@@ -1,6 +1,7 @@
 /* Classes of XIR in terms of simpler ones, for formats that have no operation of their own: shared by all dialects. A
  * formula makes only classes that are simpler, so a chain of them ends. */
 #include <math.h>
+#include <string.h>
 #include "convert/simpler.h"
 
 /* x * Sigmoid(x) */
@@ -56,7 +57,8 @@ static bool relu(xir_node *at) {
     return xir_node_becomes(at, "ClampScalar", INS(y), SETS(REAL("max", most)));
 }
 
-typedef struct formula { const char *cls; xir_convert_fn *make; } formula;
+/* `only`: the prefix of a dialect; NULL: all. */
+typedef struct formula { const char *cls; xir_convert_fn *make; const char *only; } formula;
 static const formula formulas[] = {
     { "SiLU", silu },
     { "Add",  sum },
@@ -65,7 +67,6 @@ static const formula formulas[] = {
     { "ReLU", relu },
     { "GatherND", simpler_gather_nd },
     { "CumSum", simpler_cumsum },
-    { "CumSum", simpler_cumsum_steps },
     { "Pad", simpler_pad },
     { "Hardtanh", simpler_hardtanh },
     { "Hardswish", simpler_hardswish },
@@ -91,33 +92,37 @@ static const formula formulas[] = {
     { "PixelShuffle", simpler_pixel_shuffle },
     { "Attention", simpler_attention_heads },
     { "Attention", simpler_attention },
-    { "ELU", simpler_elu },
-    { "GELU", simpler_gelu },
-    { "Cosh", simpler_cosh },
-    { "Sinh", simpler_sinh },
-    { "Sign", simpler_sign },
-    { "Round", simpler_round },
-    { "Prod", simpler_prod },
-    { "LogSoftmax", simpler_log_softmax },
-    { "Unstack", simpler_unstack },
-    { "GatherElements", simpler_gather_elements },
-    { "Matmul", simpler_matmul },
-    { "Einsum", simpler_einsum },
-    { "Conv1d", simpler_line },
-    { "ConvTranspose1d", simpler_line },
-    { "MaxPool1d", simpler_line },
-    { "AvgPool1d", simpler_line },
-    { "Conv3d", simpler_volume_conv },
-    { "MaxPool3d", simpler_volume_pool },
-    { "AvgPool3d", simpler_volume_pool },
+    /* of a format that has few operations: others have their own for most of these */
+    { "CumSum", simpler_cumsum_steps, "tsm::" },
+    { "ELU", simpler_elu, "tsm::" },
+    { "GELU", simpler_gelu, "tsm::" },
+    { "Cosh", simpler_cosh, "tsm::" },
+    { "Sinh", simpler_sinh, "tsm::" },
+    { "Sign", simpler_sign, "tsm::" },
+    { "Round", simpler_round, "tsm::" },
+    { "Prod", simpler_prod, "tsm::" },
+    { "LogSoftmax", simpler_log_softmax, "tsm::" },
+    { "Unstack", simpler_unstack, "tsm::" },
+    { "GatherElements", simpler_gather_elements, "tsm::" },
+    { "Matmul", simpler_matmul, "tsm::" },
+    { "Einsum", simpler_einsum, "tsm::" },
+    { "Conv1d", simpler_line, "tsm::" },
+    { "ConvTranspose1d", simpler_line, "tsm::" },
+    { "MaxPool1d", simpler_line, "tsm::" },
+    { "AvgPool1d", simpler_line, "tsm::" },
+    { "Conv3d", simpler_volume_conv, "tsm::" },
+    { "MaxPool3d", simpler_volume_pool, "tsm::" },
+    { "AvgPool3d", simpler_volume_pool, "tsm::" },
 };
 
-xir_convert_fn *simpler_of(const xir_op *op, size_t i) {
+xir_convert_fn *simpler_of(const xir_op *op, const xir_dialect_decl *to, size_t i) {
     xir_str key = xir_class_key(xir_op_class(op));
     size_t from = key.size;
     while (from > 0 && key.data[from - 1] != ':') from--;
     const xir_str name = { key.data + from, key.size - from };
-    for (size_t k = 0; k < COUNT(formulas); k++)
-        if (xir_str_equal(name, xir_str_of(formulas[k].cls)) && i-- == 0) return formulas[k].make;
+    for (const formula *f = formulas; f < formulas + COUNT(formulas); f++) {
+        const bool fits = xir_str_equal(name, xir_str_of(f->cls)) && (!f->only || strcmp(f->only, to->prefix) == 0);
+        if (fits && i-- == 0) return f->make;
+    }
     return NULL;
 }
