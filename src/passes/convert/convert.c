@@ -343,6 +343,19 @@ static xir_status run_node(conversion *c, xir_op *op, const convert_class *cls) 
     return at.fate == NODE_NO_MEMORY || c->no_memory || !stayed_add(c, &at) ? XIR_E_MEMORY : XIR_OK;
 }
 
+static bool is_used(const xir_op *op) {
+    for (size_t i = 0; i < xir_op_output_count(op); i++) if (xir_value_uses(xir_op_output(op, (int64_t)i))) return true;
+    return false;
+}
+
+/* A foreign network may return nothing, while what XIR's ops compute is returned: unused ones at the end are erased. */
+static void drop_unreturned(conversion *c) {
+    xir_op *output = xir_network_output_op(c->net), *op;
+    if (!output || xir_op_input_count(output)) return;
+    while ((op = xir_op_prev(output)) && !xir_op_is(op, xir_input_class()) &&
+           !xir_class_is_opaque(xir_op_class(op)) && !is_used(op) && xir_op_erase(op) == XIR_OK) c->changed++;
+}
+
 xir_status conversion_run(conversion *c) {
     enum { FREE_BYTES = 16 << 20 };   /* what constants have beyond twice the bytes of the Params */
     bool sorted;
@@ -370,6 +383,7 @@ xir_status conversion_run(conversion *c) {
     }
     if (!status && c->back.to) status = back_finish(c);
     if (!status && !c->checking) status = stayed_report(c);
+    if (!status && !c->checking && !c->back.to && c->dialect) drop_unreturned(c);
     if (status == XIR_E_MEMORY) diag_memory(c->why);
     return status ? status : c->status;
 }

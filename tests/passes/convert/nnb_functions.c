@@ -258,6 +258,21 @@ static const pair pairs[] = {
     { "i2,3 p3,4 p3,4 p4 p4 o2,4", "109 0,1,2,3,4>5 i1", "v2=(4,3) v3=(4) v4=(4)",
       "Gemm v0,v2 a transB=1;Mul a,v3 b;Add b,v4 v5" },
     { "i2,3 p3,4 p3,4 p4 o2,4", "234 0,1,2,3>4 i1 f1", "v2=(4,3) v3=(4)", "Gemm v0,v2 a transB=1;Mul a,v3 v4" },
+    /* recurrences, with as many features as hidden elements (nnb_recurrent.c varies their arguments) */
+    { "i3,2,2 i1,1,2,2 p1,2,4 p1,1,2 o3,2,2 o1,1,2,2", "244 0,1,2,3>4,5 i1 i0 f0.5 B0 B1",
+      "v2=(1,2,4) v3=(1,2) s=[1,2,2] t=[3,2,2] u=[1,1,2,2]",
+      "Split v2 w,r axis=2 num_outputs=2;Sub v3,v3 z;Concat v3,z b axis=1;Reshape v1,s h;"
+      "RNN v0,w,r,b,,h y,l hidden_size=2;Reshape y,t v4;Reshape l,u v5" },
+    { "i3,2,2 i1,1,2,2 i1,1,2,2 p1,4,2,4 p1,1,4,2 o3,2,2 o1,1,2,2 o1,1,2,2", "242 0,1,2,3,4>5,6,7 i1 f0 B0 B0",
+      "v3=(1,4,2,4) v4=(1,4,2) g=[0,3,1,2] m=[1,8,4] k=[1,8] s=[1,2,2] t=[3,2,2] u=[1,1,2,2]",
+      "Gather v3,g a axis=1;Reshape a,m e;Split e w,r axis=2 num_outputs=2;Gather v4,g c axis=1;Reshape c,k d;"
+      "Sub d,d z;Concat d,z b axis=1;Reshape v1,s h;Reshape v2,s j;LSTM v0,w,r,b,,h,j y,l,n hidden_size=2;"
+      "Reshape y,t v5;Reshape l,u v6;Reshape n,u v7" },
+    { "i3,2,2 i1,1,2,2 p1,3,2,4 p1,1,4,2 o3,2,2 o1,1,2,2", "243 0,1,2,3>4,5 i1 f0 B0 B0",
+      "v2=(1,3,2,4) v3=(1,4,2) g=[1,0,2] n=[3] m=[1,6,4] k=[1,6] q=[1,2] s=[1,2,2] t=[3,2,2] u=[1,1,2,2]",
+      "Gather v2,g a axis=1;Reshape a,m e;Split e w,r axis=2 num_outputs=2;Gather v3,g c axis=1;Reshape c,k d;"
+      "Gather v3,n o axis=1;Reshape o,q p;Sub p,p z;Concat d,z,z,p b axis=1;Reshape v1,s h;"
+      "GRU v0,w,r,b,,h y,l hidden_size=2 linear_before_reset=1;Reshape y,t v4;Reshape l,u v5" },
     /* convolutions */
     { "i2,4,7,6 p6,2,3,2 p6 o2,6,4,8", "265 0,1,2>3 i1 [1,2] [2,1] [1,2] i2 B0", "v1=(6,2,3,2) v2=(6)",
       "Conv v0,v1,v2 v3 dilations=[1,2] group=2 pads=[1,2,1,2] strides=[2,1]" },

@@ -70,7 +70,7 @@ xir_str nnb_map_order(size_t rank);
     BACK(logic) BACK(not) BACK(where) BACK(reshape) BACK(transpose) BACK(join) BACK(unstack) BACK(slice)       \
     BACK(pad) BACK(expand) BACK(tile) BACK(gather) BACK(gather_nd) BACK(scatter_nd) BACK(topk) BACK(conv) BACK(pool)       \
     BACK(upsample) BACK(batch_norm) BACK(matmul) BACK(reduce) BACK(extreme) BACK(softmax) BACK(layer_norm)     \
-    BACK(copy) BACK(cumsum)
+    BACK(copy) BACK(cumsum) BACK(recurrent)
 #define BACK(name) xir_convert_fn nnb_back_##name;
 NNB_BACKS(BACK)
 #undef BACK
@@ -89,7 +89,7 @@ NNB_BACKS(BACK)
     HOOK(one_hot) HOOK(eye_like) HOOK(constant) HOOK(arange) HOOK(linspace) HOOK(sort) HOOK(gather) HOOK(gather_nd)        \
     HOOK(scatter_nd) HOOK(scatter_add) HOOK(top_k_data) HOOK(dropout) HOOK(sigmoid_cross_entropy)                          \
     HOOK(binary_cross_entropy) HOOK(softmax_cross_entropy) HOOK(squared_error) HOOK(absolute_error) HOOK(huber_loss)       \
-    HOOK(epsilon_loss) HOOK(kl_multinomial)
+    HOOK(epsilon_loss) HOOK(kl_multinomial) HOOK(recurrent)
 #define HOOK(name) xir_convert_fn nnb_##name;
 NNB_HOOKS(HOOK)
 #undef HOOK

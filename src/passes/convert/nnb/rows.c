@@ -23,7 +23,12 @@
 static const xir_convert_row rows[] = {
     /* neural network layer */
     BACK("Affine", "2-3 x weight bias", "1", "base_axis:i!", "Matmul", affine, "Matmul", matmul),
-    STAYS("RNN"), STAYS("LSTM"), STAYS("GRU"),
+    BACK("RNN", "3-5", "1-2", ">=2 num_layers:i! nonlinearity:s! dropout:f bidirectional:bi! training:bi", "RNN",
+            recurrent, "RNN", recurrent),
+    BACK("LSTM", "4-6", "1-3", ">=2 num_layers:i! dropout:f bidirectional:bi! training:bi", "LSTM", recurrent, "LSTM",
+            recurrent),
+    BACK("GRU", "3-5", "1-2", ">=2 num_layers:i! dropout:f bidirectional:bi! training:bi", "GRU", recurrent, "GRU",
+            recurrent),
     BACK("Convolution", "2-3 x weight bias", "1",
             "base_axis:i! pad:I! stride:I! dilation:I! group:i! channel_last:bi>=4", "Conv1d to 3d", convolution,
             "Conv1d Conv2d Conv3d", conv),
