@@ -5,7 +5,7 @@
 #include "convert/helpers.h"
 
 /* simpler_index.c */
-xir_convert_fn simpler_gather_nd, simpler_cumsum, simpler_pad;
+xir_convert_fn simpler_gather_nd, simpler_cumsum, simpler_pad, simpler_place, simpler_shape;
 /* simpler_norms.c */
 xir_convert_fn simpler_hardtanh, simpler_hardswish, simpler_softsign, simpler_tanhshrink, simpler_softshrink,
                simpler_hardshrink, simpler_softplus, simpler_mish, simpler_log_sigmoid, simpler_layer_norm,
@@ -15,9 +15,13 @@ xir_convert_fn simpler_hardtanh, simpler_hardswish, simpler_softsign, simpler_ta
 xir_convert_fn simpler_elu, simpler_gelu, simpler_cosh, simpler_sinh, simpler_sign, simpler_round;
 /* simpler_parts.c */
 xir_convert_fn simpler_prod, simpler_log_softmax, simpler_cumsum_steps, simpler_unstack, simpler_gather_elements,
-               simpler_matmul, simpler_einsum;
+               simpler_matmul;
 /* simpler_windows.c */
 xir_convert_fn simpler_line, simpler_volume_pool, simpler_volume_conv;
+
+xir_convert_fn simpler_recurrent, simpler_einsum;   /* files of their own */
+/* simpler_images.c */
+xir_convert_fn simpler_resize, simpler_unfold;
 
 /* Positions in `n` dims of x from dim `batch` on, [..., n], as positions in these dims as one, with those of the batch
  * dims in front of them: of x as x_flat gives it. Negative positions count from the end. NULL after a failure; all dims

@@ -1,5 +1,7 @@
-/* Positions in several dims, running sums and mirrored borders, in terms of positions in one dim. */
+/* Positions in several dims, of extremes, running sums, mirrored borders, dims as numbers: in terms of positions in one
+ * dim, reductions and arithmetic. */
 #include <math.h>
+#include "convert/parts.h"
 #include "convert/simpler.h"
 
 enum { MOST_PLACES = 1 << 22 };
@@ -157,4 +159,50 @@ bool simpler_pad(xir_node *at) {
         if (!x) return false;
     }
     return xir_node_result(at, 0, x);
+}
+
+/* ---- reductions ------------------------------------------------------------------------------------------------- */
+
+/* Argmax and Argmin: the least place whose element is the extreme. Without a dim all elements are in one. */
+bool simpler_place(xir_node *at) {
+    const xir_any *dim = xir_node_attr(at, "dim");
+    xir_value *x = xir_node_input(at, 0), *y = xir_op_output(at->op, 0);
+    const xir_ints to = xir_node_dims(at, y);
+    int64_t axis = 0;
+    if (!x || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
+    const bool all = !dim || dim->kind == XIR_ANY_NULL;
+    if (all) x = make_shaped(at, x, (int64_t[]){ -1 }, 1);
+    else if (!xir_node_axis(at, "attribute/dim", xir_node_int(at, "dim", 0), v_rank(x), &axis)) return false;
+    const int64_t n = x ? v_dim(x, (size_t)axis) : 0;
+    if (n < 1 || n > MOST_PLACES) return xir_node_unsupported(at, "no elements, or very many");
+    const xir_type *real = xir_type_float(at->c->ctx, XIR_FLOAT_FP32);
+    xir_ints line = xir_node_make_ints(at, v_rank(x), 1);
+    double *numbers = arena_take(&at->c->scratch, (size_t)n * sizeof *numbers);
+    if (xir_node_failed(at)) return false;
+    if (!numbers || !real) return node_no_memory(at);
+    for (int64_t i = 0; i < n; i++) numbers[i] = (double)i;
+    line.v[axis] = n;
+    const xir_ints axes = { &axis, 1 };
+    const bool most = xir_node_type(at).data[4] == 'a';
+    xir_value *extreme = xir_node_reduced(at, most ? "Max" : "Min", x, &axes, true);
+    xir_value *here = extreme ? xir_node_make(at, "Equal", INS(x, extreme), NO_SETS) : NULL;
+    xir_value *places = xir_node_constant(at, real, &line, numbers, (size_t)n);
+    xir_value *after = xir_node_scalar(at, real, (double)n);
+    xir_value *v = here && places ? xir_node_make(at, "Where", INS(places, after, here), NO_SETS) : NULL;
+    v = xir_node_reduced(at, "Min", v, &axes, true);
+    v = v ? xir_node_cast(at, v, v_element(y)) : NULL;
+    return v && xir_node_result(at, 0, make_reshaped(at, v, &to));
+}
+
+/* Known dims are constants. */
+bool simpler_shape(xir_node *at) {
+    const xir_value *x = xir_op_input(at->op, 0);
+    const xir_ints dims = xir_node_dims(at, x);
+    if (xir_node_failed(at)) return false;
+    const int64_t rank = (int64_t)dims.n, start = xir_node_int(at, "start", 0), end = xir_node_int(at, "end", rank);
+    const int64_t from = start < 0 ? start + rank < 0 ? 0 : start + rank : start > rank ? rank : start;
+    int64_t until = end < 0 ? end + rank < 0 ? 0 : end + rank : end > rank ? rank : end;
+    if (until < from) until = from;
+    for (int64_t i = from; i < until; i++) if (dims.v[i] < 0) return xir_node_unsupported(at, "open dims");
+    return xir_node_result(at, 0, xir_node_integers(at, &(xir_ints){ dims.v + from, (size_t)(until - from) }));
 }

@@ -68,7 +68,8 @@ static xir_value *softplus(xir_node *at, xir_value *x, double beta) {
 
 bool simpler_softplus(xir_node *at) {
     const double beta = xir_node_real(at, "beta", 1);
-    if (!(beta > 0) || xir_node_real(at, "threshold", 20) < 16) return xir_node_unsupported(at, "its threshold");
+    if (!(beta > 0) || isinf(beta) || !(xir_node_real(at, "threshold", 20) >= 16))
+        return xir_node_unsupported(at, "its threshold");
     return xir_node_result(at, 0, softplus(at, xir_node_input(at, 0), beta));
 }
 

@@ -1,6 +1,5 @@
 /* Formulas that take an axis apart: what is combined over an axis is combined half by half; indices along an axis are
- * positions in the whole tensor; several matrix products are single ones, and an equation of letters is a product of
- * everything with everything. */
+ * positions in the whole tensor; several matrix products are single ones. */
 #include <math.h>
 #include "convert/parts.h"
 #include "convert/simpler.h"
@@ -27,10 +26,13 @@ static xir_value *combined(xir_node *at, xir_value *x, size_t axis, combine_fn *
 }
 
 bool simpler_prod(xir_node *at) {
-    xir_ints axes;
+    const xir_any *dim = xir_node_attr(at, "dim");
+    xir_ints axes = { NULL, 0 };
     xir_value *x = xir_node_input(at, 0);
-    if (!x) return false;
-    if (!xir_node_items(at, "dim", &axes) || !axes.n) axes = xir_node_series(at, 0, v_rank(x));
+    if (!x || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
+    if (dim && dim->kind == XIR_ANY_INT) axes = xir_node_make_ints(at, 1, dim->as.integer);
+    else if (dim && dim->kind == XIR_ANY_LIST && !xir_node_items(at, "dim", &axes)) return false;
+    if (!axes.n) axes = xir_node_series(at, 0, v_rank(x));
     for (size_t i = 0; i < axes.n && x; i++) {
         int64_t axis;
         if (!xir_node_axis(at, "attribute/dim", axes.v[i], v_rank(x), &axis)) return false;
@@ -167,73 +169,4 @@ bool simpler_matmul(xir_node *at) {
     xir_value *y = parts[0];
     if (n > 1) y = xir_node_make(at, "Stack", (xir_values){ parts, (size_t)n }, SETS(INT("dim", 0)));
     return y && xir_node_result(at, 0, make_reshaped(at, y, &dims));
-}
-
-enum { MOST_LETTERS = 8, MOST_TERMS = 8 };
-
-/* The axis of a letter in a term; its size: absent. */
-static size_t letter_at(xir_str term, char letter) {
-    size_t i = 0;
-    while (i < term.size && term.data[i] != letter) i++;
-    return i;
-}
-
-/* "ij,jk->ik" as terms, of which the last is the result's, and the letters, those of the result first. False: dots,
- * spaces, no arrow, a letter twice in a term. */
-static bool read_equation(xir_str e, size_t n, xir_str terms[MOST_TERMS + 1], char letters[MOST_LETTERS],
-                          size_t *count) {
-    size_t k = 0, from = 0;
-    for (size_t i = 0; i <= e.size; i++) {
-        const bool arrow = i + 1 < e.size && e.data[i] == '-' && e.data[i + 1] == '>';
-        const bool letter = i < e.size && ((e.data[i] | 32) >= 'a' && (e.data[i] | 32) <= 'z');
-        if (letter) continue;
-        if (i < e.size && !arrow && e.data[i] != ',') return false;
-        if (k > n || (arrow && k + 1 != n)) return false;
-        terms[k++] = (xir_str){ e.data + from, i - from };
-        from = i + (arrow ? 2 : 1);
-        i += arrow;
-    }
-    *count = 0;
-    for (size_t t = n + 1; t-- > 0;) {
-        for (size_t i = 0; k == n + 1 && i < terms[t].size; i++) {
-            const char c = terms[t].data[i];
-            if (letter_at(terms[t], c) != i) return false;
-            if (letter_at((xir_str){ letters, *count }, c) < *count) continue;
-            if (*count == MOST_LETTERS) return false;
-            letters[(*count)++] = c;
-        }
-    }
-    return k == n + 1;
-}
-
-/* Each operand with a dim for each letter, 1 where it does not have it; their product, summed over the letters that the
- * result does not have. */
-bool simpler_einsum(xir_node *at) {
-    xir_str terms[MOST_TERMS + 1];
-    char letters[MOST_LETTERS];
-    size_t count;
-    const size_t n = xir_node_input_count(at);
-    xir_value *y = NULL;
-    if (!n || n > MOST_TERMS || !read_equation(xir_node_text(at, "equation", ""), n, terms, letters, &count))
-        return xir_node_unsupported(at, "an equation with dots, spaces or diagonals, or without an arrow");
-    for (size_t t = 0; t < n; t++) {
-        xir_value *x = xir_node_input(at, t);
-        if (!x || v_rank(x) != terms[t].size || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
-        xir_ints order = xir_node_make_ints(at, v_rank(x), 0), dims = xir_node_make_ints(at, count, 1);
-        size_t k = 0;
-        for (size_t i = 0; i < count && !xir_node_failed(at); i++) {
-            const size_t axis = letter_at(terms[t], letters[i]);
-            if (axis == terms[t].size) continue;
-            dims.v[i] = v_dim(x, axis);
-            order.v[k++] = (int64_t)axis;
-        }
-        if (xir_node_failed(at)) return false;
-        x = make_reshaped(at, xir_node_transposed(at, x, order.v, order.n, NULL), &dims);
-        y = y ? xir_node_product(at, y, x) : x;
-    }
-    const size_t kept = terms[n].size;
-    const xir_ints rest = xir_node_series(at, (int64_t)kept, count - kept);
-    if (rest.n) y = xir_node_reduced(at, "Sum", y, &rest, false);
-    const xir_ints dims = xir_node_dims(at, xir_op_output(at->op, 0));
-    return y && dims.v && xir_node_result(at, 0, make_reshaped(at, y, &dims));
 }

@@ -54,7 +54,8 @@ static void step(const cell *c, size_t layer, size_t d, const double *x, size_t 
             s[j] = sigmoid(p[1]) * s[j] + sigmoid(p[0]) * tanh(p[2]);
             now[j] = sigmoid(p[3]) * tanh(s[j]);
         } else if (c->kind == 'G') {   /* r z n */
-            const double of_x = product(c, layer, d, 2, j, x, n, h, 1, 2), of_h = product(c, layer, d, 2, j, x, n, h, 2, 3);
+            const double of_x = product(c, layer, d, 2, j, x, n, h, 1, 2);
+            const double of_h = product(c, layer, d, 2, j, x, n, h, 2, 3);
             const double z = sigmoid(p[1]);
             now[j] = (1 - z) * tanh(of_x + sigmoid(p[0]) * of_h) + z * h[j];
         } else {
@@ -174,14 +175,20 @@ static void tensors_fit(void **state) {
     static const struct { const char *variables, *function, *message; } cases[] = {
         { "i3,2,2 i1,1,2,2 p1,2,5 o3,2,2 o1,1,2,2", "244 0,1,2>3,4 i1 i0 f0 B0 B0",
           "weight_l0: expected the dims [1, 2, 4], found [1, 2, 5]" },
-        { "i3,2,2 i1,1,2,2 p1,2,4 o3,2,2 o1,1,2,2", "244 0,1,2>3,4 i2 i0 f0 B0 B0", "h: expected the dims [2, 1, 2, 2]" },
-        { "i3,2,2 i2,1,2,2 p1,2,4 o3,2,2 o1,1,2,2", "244 0,1,2>3,4 i2 i0 f0 B0 B0", "input 3" },
-        { "i3,2,2 i1,1,2,2 i1,1,2,1 p1,4,2,4 o3,2,2 o1,1,2,2 o1,1,2,2", "242 0,1,2,3>4,5,6 i1 f0 B0 B0", "c: expected the dims [1, 1, 2, 2]" },
-        { "i3,2,2 i1,1,2,2 p1,3,2,4 p1,3,2 o3,2,2 o1,1,2,2", "243 0,1,2,3>4,5 i1 f0 B0 B0", "bias: expected the dims [1, 1, 4, 2]" },
+        { "i3,2,2 i1,1,2,2 p1,2,4 o3,2,2 o1,1,2,2", "244 0,1,2>3,4 i2 i0 f0 B0 B0",
+          "h: expected the dims [2, 1, 2, 2]" },
+        { "i3,2,2 i2,1,2,2 p1,2,4 o3,2,2 o1,1,2,2", "244 0,1,2>3,4 i2 i0 f0 B0 B0",
+          "input 3" },
+        { "i3,2,2 i1,1,2,2 i1,1,2,1 p1,4,2,4 o3,2,2 o1,1,2,2 o1,1,2,2", "242 0,1,2,3>4,5,6 i1 f0 B0 B0",
+          "c: expected the dims [1, 1, 2, 2]" },
+        { "i3,2,2 i1,1,2,2 p1,3,2,4 p1,3,2 o3,2,2 o1,1,2,2", "243 0,1,2,3>4,5 i1 f0 B0 B0",
+          "bias: expected the dims [1, 1, 4, 2]" },
         { "i3,2,2 i1,1,2,2 p1,2,4 p1,1,2 p1,1,2 o3,2,2 o1,1,2,2", "244 0,1,2,3,4>5,6 i1 i0 f0 B0 B0",
           "expected 3 to 4 inputs for 1 layers, found 5" },
-        { "i3,2 i1,1,2,2 p1,2,4 o3,2,2 o1,1,2,2", "244 0,1,2>3,4 i1 i0 f0 B0 B0", "an input of 3 dims and a state of 4, found 2" },
-        { "i3,2,2 i1,1,2,2 p1,2,4 o3,2,2 o1,1,2,2", "244 0,1,2>3,4 i0 i0 f0 B0 B0", "num_layers: expected 1 or more, found 0" },
+        { "i3,2 i1,1,2,2 p1,2,4 o3,2,2 o1,1,2,2", "244 0,1,2>3,4 i1 i0 f0 B0 B0",
+          "an input of 3 dims and a state of 4, found 2" },
+        { "i3,2,2 i1,1,2,2 p1,2,4 o3,2,2 o1,1,2,2", "244 0,1,2>3,4 i0 i0 f0 B0 B0",
+          "num_layers: expected 1 or more, found 0" },
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {

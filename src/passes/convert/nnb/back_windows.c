@@ -1,4 +1,4 @@
-/* The way back of convolutions, pools and larger images, whose channels NNabla has second. Its padding is the same on
+/* The way back of convolutions, pools and factors of channels. NNabla has channels second. Its padding is the same on
  * both sides; other padding is a Pad before. */
 #include <math.h>
 #include "convert/nnb/nnb.h"
@@ -11,8 +11,7 @@ xir_str nnb_map_order(size_t rank) {
     return rank >= 3 && rank <= 5 ? xir_str_of(maps[rank - 3]) : (xir_str){ NULL, 0 };
 }
 
-/* Input 0, whose channels come second from here on. */
-static xir_value *map_input(xir_node *at) {
+xir_value *nnb_map_input(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x) return NULL;
     at->order = nnb_map_order(v_rank(x));
@@ -66,7 +65,7 @@ static xir_value *with_padding(xir_node *at, xir_value *x, axes *a, double value
 
 bool nnb_back_conv(xir_node *at) {
     axes a;
-    xir_value *x = map_input(at), *w = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 2);
+    xir_value *x = nnb_map_input(at), *w = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 2);
     if (xir_node_failed(at) || !x || !read_axes(at, x, &a)) return false;
     const xir_str type = xir_node_type(at);
     const bool back = type.size > 6;   /* ConvTranspose */
@@ -138,8 +137,7 @@ static xir_value *pooled(xir_node *at, const char *key, xir_value *x, const axes
     return op ? xir_op_output(op, 0) : NULL;
 }
 
-/* From the order of NNabla's maps to that of the result. */
-static bool give_map(xir_node *at, xir_value *y) {
+bool nnb_give_map(xir_node *at, xir_value *y) {
     const xir_value *old = xir_op_output(at->op, 0);
     int64_t back[5];
     char letters[9] = "";
@@ -169,7 +167,7 @@ static size_t first_axis(const xir_node *at) {
 
 bool nnb_back_pool(xir_node *at) {
     axes a;
-    xir_value *x = map_input(at), *y = xir_op_output(at->op, 0);
+    xir_value *x = nnb_map_input(at), *y = xir_op_output(at->op, 0);
     if (!read_axes(at, x, &a) || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
     const bool max = xir_node_type(at).data[0] == 'M', counts = xir_node_bool(at, "count_include_pad", false);
     const int64_t divisor = xir_node_int(at, "divisor_override", 0);
@@ -195,43 +193,7 @@ bool nnb_back_pool(xir_node *at) {
     xir_value *v = pooled(at, key, x, &a, whole, max || divisor ? -1 : counted);
     if (v && line) v = make_shaped(at, v, (int64_t[]){ v_dim(v, 0), v_dim(v, 1), v_dim(v, 3) }, 3);
     if (v && divisor) v = xir_node_scaled(at, v, 1.0 / (double)divisor);
-    return give_map(at, v);
-}
-
-/* ---- larger images ---------------------------------------------------------------------------------------------- */
-
-bool nnb_back_upsample(xir_node *at) {
-    xir_value *x = map_input(at);
-    if (!x || !xir_node_need_dims(at, x, 2, 4)) return false;
-    xir_ints size = xir_node_make_ints(at, 2, 1), kernel = xir_node_make_ints(at, 2, 1), dims = xir_node_dims(at, x);
-    const bool nearest = xir_node_is(at, "interpolation", "NEAREST"),
-               corners = xir_node_bool(at, "align_corners", false);
-    if (xir_node_failed(at)) return false;
-    size.v[0] = xir_node_int(at, "height", 1), size.v[1] = xir_node_int(at, "width", 1);
-    bool times = nearest && !corners;
-    for (size_t k = 0; k < 2; k++) {
-        const int64_t in = dims.v[2 + k];
-        if (in < 1) return xir_node_unsupported(at, "a dim of %lld", (long long)in);
-        times &= size.v[k] % in == 0;
-        kernel.v[k] = size.v[k] / in;
-        dims.v[2 + k] = size.v[k];
-    }
-    const xir_type *type = node_type(at, v_element(x), NULL, &dims);
-    if (!type) return node_no_memory(at);
-    if (times) {
-        const xir_set sets[] = { LIST("kernel", &kernel), XIR_SETB("channel_last", false) };
-        const xir_sets all = { sets, nnb_level(at) >= 13 ? 2 : 1 };
-        xir_op *op = xir_node_make_foreign(at, "nnb::Unpooling", INS(x), all, &type, 1);
-        return op && give_map(at, xir_op_output(op, 0));
-    }
-    if (!xir_node_is(at, "interpolation", "BILINEAR")) return xir_node_unsupported(at, "cells that are not repeated");
-    if (nnb_level(at) < 14) return xir_node_unsupported(at, "interpolation, which needs api level 14");
-    xir_op *op = xir_node_make_foreign(at, "nnb::Interpolate", INS(x),
-                                       SETS(LIST("output_size", &size), WORD("mode", XIR_STR("linear")),
-                                            XIR_SETB("align_corners", corners), XIR_SETB("half_pixel", !corners),
-                                            XIR_SETB("half_pixel_for_nn", false), XIR_SETB("channel_last", false)),
-                                       &type, 1);
-    return op && give_map(at, xir_op_output(op, 0));
+    return nnb_give_map(at, v);
 }
 
 /* ---- factors and addends of channels ---------------------------------------------------------------------------- */
@@ -251,7 +213,7 @@ bool nnb_back_batch_norm(xir_node *at) {
     if (!x) return false;
     const size_t rank = v_rank(x);
     if (rank == 2) at->order = (xir_str){ NULL, 0 };
-    else x = map_input(at);
+    else x = nnb_map_input(at);
     if (!x || !xir_node_need_dims(at, x, 1, 2)) return false;
     const int64_t n = v_dim(x, 1);
     xir_value *factor = of_channels(at, "variance", n, rank), *addend = of_channels(at, "mean", n, rank);

@@ -63,14 +63,17 @@ bool nnb_calls(xir_node *at, const char *key, xir_values inputs, xir_sets sets);
 bool nnb_pairwise(xir_node *at, const char *key, xir_value *x, xir_value *y, xir_sets sets);
 /* The letters of feature maps with `rank` dims; empty for other ranks. */
 xir_str nnb_map_order(size_t rank);
+/* Input 0, whose channels come second from here on; a result in NNabla's order of axes, which is given to the node. */
+xir_value *nnb_map_input(xir_node *at);
+bool       nnb_give_map(xir_node *at, xir_value *y);
 
 #define NNB_BACKS(BACK) \
     BACK(add) BACK(multiply) BACK(div) BACK(pow) BACK(extreme2) BACK(mod) BACK(neg) BACK(sqrt)         \
     BACK(reciprocal) BACK(sign) BACK(relu) BACK(clamp) BACK(prelu) BACK(whole) BACK(round) BACK(compare)        \
     BACK(logic) BACK(not) BACK(where) BACK(reshape) BACK(transpose) BACK(join) BACK(unstack) BACK(slice)       \
     BACK(pad) BACK(expand) BACK(tile) BACK(gather) BACK(gather_nd) BACK(scatter_nd) BACK(topk) BACK(conv) BACK(pool)       \
-    BACK(upsample) BACK(batch_norm) BACK(matmul) BACK(reduce) BACK(extreme) BACK(softmax) BACK(layer_norm)     \
-    BACK(copy) BACK(cumsum) BACK(recurrent)
+    BACK(resize) BACK(batch_norm) BACK(matmul) BACK(reduce) BACK(extreme) BACK(softmax) BACK(layer_norm)     \
+    BACK(copy) BACK(cumsum) BACK(recurrent) BACK(grid_sample)
 #define BACK(name) xir_convert_fn nnb_back_##name;
 NNB_BACKS(BACK)
 #undef BACK
@@ -89,7 +92,7 @@ NNB_BACKS(BACK)
     HOOK(one_hot) HOOK(eye_like) HOOK(constant) HOOK(arange) HOOK(linspace) HOOK(sort) HOOK(gather) HOOK(gather_nd)        \
     HOOK(scatter_nd) HOOK(scatter_add) HOOK(top_k_data) HOOK(dropout) HOOK(sigmoid_cross_entropy)                          \
     HOOK(binary_cross_entropy) HOOK(softmax_cross_entropy) HOOK(squared_error) HOOK(absolute_error) HOOK(huber_loss)       \
-    HOOK(epsilon_loss) HOOK(kl_multinomial) HOOK(recurrent)
+    HOOK(epsilon_loss) HOOK(kl_multinomial) HOOK(recurrent) HOOK(warp_by_grid)
 #define HOOK(name) xir_convert_fn nnb_##name;
 NNB_HOOKS(HOOK)
 #undef HOOK

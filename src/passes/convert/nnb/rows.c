@@ -49,7 +49,8 @@ static const xir_convert_row rows[] = {
     BY_HOOK("GlobalAveragePooling", "1 x", "1", "", "Mean", global_average),
     BY_HOOK("SumPooling", "1 x", "1", "kernel:I! stride:I! ignore_border:bi! pad:I! channel_last:bi>=4",
             "AvgPool1d to 3d", sum_pool),
-    BACK("Unpooling", "1 x", "1", "kernel:I! channel_last:bi>=13", "Upsample or Gather", unpool, "Upsample", upsample),
+    BACK("Unpooling", "1 x", "1", "kernel:I! channel_last:bi>=13", "Upsample or Gather", unpool, "Upsample Resize",
+            resize),
     BACK("Embed", "2 x0 w", "1", "", "Gather", embed, "Gather", gather),
     STAYS("RoiAlign"),
 
@@ -248,7 +249,10 @@ static const xir_convert_row rows[] = {
     BY_HOOK("KLMultinomial", "2 p q", "1", "base_axis:i!", "Log, Sum", kl_multinomial),
 
     /* geometric neural network layers */
-    STAYS("AffineGrid"), STAYS("WarpByGrid"), STAYS("WarpByFlow"),
+    STAYS("AffineGrid"),
+    BACK("WarpByGrid", "2 x grid", "1", ">=18 mode:s! padding_mode:s! align_corners:bi! channel_last:bi!",
+            "GridSample", warp_by_grid, "GridSample", grid_sample),
+    STAYS("WarpByFlow"),
 
     /* quantization neural network layers */
     BY_HOOK("BinarySigmoid", "1 x", "1", "", "Greater, Where", binary_sign),
