@@ -202,7 +202,7 @@ bool simpler_shape(xir_node *at) {
     const int64_t rank = (int64_t)dims.n, start = xir_node_int(at, "start", 0), end = xir_node_int(at, "end", rank);
     const int64_t from = start < 0 ? start + rank < 0 ? 0 : start + rank : start > rank ? rank : start;
     int64_t until = end < 0 ? end + rank < 0 ? 0 : end + rank : end > rank ? rank : end;
-    if (until < from) until = from;
+    if (until <= from) return xir_node_unsupported(at, "no dims");
     for (int64_t i = from; i < until; i++) if (dims.v[i] < 0) return xir_node_unsupported(at, "open dims");
     return xir_node_result(at, 0, xir_node_integers(at, &(xir_ints){ dims.v + from, (size_t)(until - from) }));
 }
