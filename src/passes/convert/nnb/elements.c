@@ -70,6 +70,33 @@ bool nnb_chain(xir_node *at) {
     return xir_node_result(at, 0, y);
 }
 
+/* x as often as its dims need it to be like those of y, if these are multiples. NNabla refuses such operands, but its C
+ * runtime takes indices modulo the dim. */
+static xir_value *repeated(xir_node *at, xir_value *x, const xir_value *y, const char *where) {
+    const size_t rank = x ? v_rank(x) : 0;
+    if (xir_node_failed(at) || !x || !y || v_rank(y) != rank) return x;
+    xir_ints times = xir_node_make_ints(at, rank, 1);
+    bool any = false;
+    for (size_t i = 0; i < rank && times.v; i++) {
+        const int64_t dim = v_dim(x, i), other = v_dim(y, i);
+        if (dim < 2 || other <= dim || other % dim) continue;
+        times.v[i] = other / dim;
+        any = true;
+    }
+    if (!any || !times.v) return x;
+    node_say(at, XIR_WARNING, XIR_OK, where, "the C runtime repeats this operand; NNabla refuses dims that do not "
+             "broadcast");
+    return xir_node_make(at, "Tile", INS(x), SETS(LIST("dims", &times)));
+}
+
+bool nnb_binary(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
+    xir_value *a = repeated(at, x, y, "input/0"), *b = repeated(at, y, x, "input/1");
+    if (!a || !b) return false;
+    if (xir_str_equal(xir_node_type(at), XIR_STR("Sub2"))) return xir_node_result(at, 0, xir_node_sum(at, a, b, 1, -1));
+    return xir_node_becomes(at, at->cls->row->cls, INS(a, b), NO_SETS);
+}
+
 /* x and a number. */
 bool nnb_scalar(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
