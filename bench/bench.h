@@ -66,6 +66,7 @@ extern const bench_case layout_cases[];
 extern const bench_case onnx_read_cases[];
 extern const bench_case passes_cases[];
 extern const bench_case nnb_cases[];
+extern const bench_case tsm_cases[];
 extern const bench_case deepx_cases[];
 extern const bench_case pnnx_cases[];
 extern const bench_case raw_cases[];

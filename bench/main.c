@@ -32,6 +32,7 @@ static const bench_case *const tables[] = {
     onnx_read_cases,
     passes_cases,
     nnb_cases,
+    tsm_cases,
     deepx_cases,
     pnnx_cases,
     raw_cases,

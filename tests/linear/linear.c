@@ -21,7 +21,7 @@ _Static_assert(FEW_BYTES < 16 * N * N, "a square would pass");
 static const struct { const char *name, *write, *read; } formats[] = {
     { "json", "write json", "read json" }, { "imodel", "write imodel", "read imodel" }, { "fb", "write fb", "read fb" },
     { "pnnx", "write pnnx", "read pnnx" }, { "nnb", "write nnb", "read nnb" },
-    { "deepx", "write deepx", "read deepx" },
+    { "deepx", "write deepx", "read deepx" }, { "tsm", "write tsm", "read tsm" },
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -229,6 +229,7 @@ static void measure_packed(costs *c, const void *shape, int64_t n) { measure_fil
 static void measure_onnx(costs *c, const void *shape, int64_t n)   { measure_file(c, shape, "onnx", n); }
 static void measure_pnnx(costs *c, const void *shape, int64_t n)   { measure_file(c, shape, "pnnx", n); }
 static void measure_nnb(costs *c, const void *shape, int64_t n)    { measure_file(c, shape, "nnb", n); }
+static void measure_tsm(costs *c, const void *shape, int64_t n)    { measure_file(c, shape, "tsm", n); }
 static void measure_deepx(costs *c, const void *shape, int64_t n)  { measure_file(c, shape, "deepx", n); }
 
 /* Two alternating keys may share a slot of a memo because of their addresses, and only another process has other
@@ -259,6 +260,7 @@ int main(int argc, char **argv) {
     EACH(pnnx_shapes, measure_pnnx);
     EACH(nnb_shapes, measure_nnb);
     EACH(deepx_shapes, measure_deepx);
+    EACH(tsm_shapes, measure_tsm);
     if (time_at) return 0;
     printf("%zu shapes, %zu comparisons, %zu failures\n", shapes, measured, failures);
     if (failures) try_elsewhere(argv);

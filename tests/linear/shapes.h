@@ -32,8 +32,10 @@ typedef struct file_shape {
 } file_shape;
 #define SHAPE(make)   { #make, make }
 #define REFUSED(make) { #make, make, true }
-extern const file_shape json_shapes[], packed_shapes[], onnx_shapes[], pnnx_shapes[], nnb_shapes[], deepx_shapes[];
-extern const size_t n_json_shapes, n_packed_shapes, n_onnx_shapes, n_pnnx_shapes, n_nnb_shapes, n_deepx_shapes;
+extern const file_shape json_shapes[], packed_shapes[], onnx_shapes[], pnnx_shapes[], nnb_shapes[], deepx_shapes[],
+                        tsm_shapes[];
+extern const size_t n_json_shapes, n_packed_shapes, n_onnx_shapes, n_pnnx_shapes, n_nnb_shapes, n_deepx_shapes,
+                    n_tsm_shapes;
 
 typedef struct table_shape {
     const char *name;
