@@ -1,11 +1,9 @@
 /* NNB: a chain of many functions, read from memory and written; and a file of 100 MB of weights, opened and written. */
 #include "reading.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- the file ---------------------------------------------------------------------------------- */
 
@@ -79,7 +77,11 @@ enum { LARGE_OPS = 100, LARGE_WEIGHTS = 250000 };
 static reading *new_reading(size_t ops, size_t weights)
 {
     reading *r = reading_new(ops);
-    return r && (r->bytes = make_file(ops, weights, &r->size)) ? r : NULL;
+    if (!r)
+        return NULL;
+    r->format = "nnb";
+    r->bytes = make_file(ops, weights, &r->size);
+    return r->bytes ? r : NULL;
 }
 
 static void *read_setup(const bench_input *in) { return new_reading(in->ops, 0); }
@@ -90,14 +92,6 @@ static bool read_run(void *state, bench_result *out)
     reading *r = state;
     r->net = xir_network_read(r->ctx, r->bytes, r->size, XIR_STR("bench.nnb"), NULL, r->why);
     return reading_done(r, out);
-}
-
-static bool take(void *user, const void *data, size_t size)
-{
-    reading *r = user;
-    memcpy(r->to + r->ops, data, size);
-    r->ops += size;
-    return true;
 }
 
 static void *write_setup(const bench_input *in)
@@ -114,60 +108,10 @@ static void *pack_setup(const bench_input *in)
     return r && xir_network_set_tag(r->net, XIR_STR("nnb.file"), NULL) == XIR_OK ? r : NULL;
 }
 
-static bool write_run(void *state, bench_result *out)
-{
-    reading *r = state;
-    const xir_save_options options = XIR_INIT(xir_save_options, .format = "nnb", .unchecked = true);
-    const size_t ops = r->ops;
-    r->ops = 0;
-    if (xir_network_write(r->net, take, r, &options, r->why) != XIR_OK || r->ops != r->size)
-        return false;
-    out->count = ops;
-    out->bytes = r->size;
-    return true;
-}
+static bool write_run(void *state, bench_result *out) { return reading_write(state, out); }
 
-/* The file is made once for all runs. */
-static void *load_setup(const bench_input *in)
-{
-    reading *r = new_reading(LARGE_OPS, LARGE_WEIGHTS);
-    if (!r)
-        return NULL;
-    snprintf(r->path, sizeof r->path, "%s/large.nnb", in->path);
-    snprintf(r->copy, sizeof r->copy, "%s/copy.nnb", in->path);
-    bench_result ignored = { 0 };
-    return access(r->path, R_OK) == 0 || reading_put(r->path, r->bytes, r->size, &ignored) ? r : NULL;
-}
-
-static bool fetch_run(void *state, bench_result *out)
-{
-    reading *r = state;
-    return reading_fetch(r, r->path, out);
-}
-
-static void *save_setup(const bench_input *in)
-{
-    reading *r = load_setup(in);
-    bench_result ignored = { 0 };
-    return r && reading_eager(r, &ignored) ? r : NULL;
-}
-
-static bool save_run(void *state, bench_result *out)
-{
-    reading *r = state;
-    const xir_save_options options = XIR_INIT(xir_save_options, .format = "nnb", .unchecked = true);
-    int fd = open(r->copy, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    out->count = LARGE_OPS;
-    out->bytes = r->size;
-    return fd >= 0 && xir_network_write(r->net, reading_to_fd, &fd, &options, r->why) == XIR_OK && close(fd) == 0;
-}
-
-static bool put_run(void *state, bench_result *out)
-{
-    reading *r = state;
-    out->count = LARGE_OPS;
-    return reading_put(r->copy, r->bytes, r->size, out);
-}
+static void *load_setup(const bench_input *in) { return reading_on_disk(new_reading(LARGE_OPS, LARGE_WEIGHTS), in); }
+static void *save_setup(const bench_input *in) { return reading_loaded(new_reading(LARGE_OPS, LARGE_WEIGHTS), in); }
 
 const bench_case nnb_cases[] = {
     { "nnb-read", NULL, 0, read_setup, read_run, NULL, "xir_network_read of NNB in memory: a chain of ReLU" },
@@ -178,8 +122,8 @@ const bench_case nnb_cases[] = {
     { "nnb-load", NULL, BENCH_FOLDER, load_setup, reading_lazy, NULL,
       "xir_network_load of a cached file of 100 MB of weights, mapped" },
     { "nnb-load", "eager", BENCH_FOLDER, load_setup, reading_eager, NULL, "the same, read" },
-    { "nnb-load", "read", BENCH_FOLDER, load_setup, fetch_run, NULL, "read(2) of the file into fresh memory" },
-    { "nnb-save", NULL, BENCH_FOLDER, save_setup, save_run, NULL, "xir_network_write of it into a file, not flushed" },
-    { "nnb-save", "write", BENCH_FOLDER, load_setup, put_run, NULL, "write(2) of the file" },
+    { "nnb-load", "read", BENCH_FOLDER, load_setup, reading_fetch_file, NULL, "read(2) of the file into fresh memory" },
+    { "nnb-save", NULL, BENCH_FOLDER, save_setup, reading_save, NULL, "xir_network_write of it into a file, not flushed" },
+    { "nnb-save", "write", BENCH_FOLDER, load_setup, reading_put_copy, NULL, "write(2) of the file" },
     { 0 },
 };

@@ -71,3 +71,66 @@ bool reading_put(const char *path, const void *bytes, size_t size, bench_result 
     out->bytes = size;
     return fd >= 0 && pages_write(fd, bytes, size) && close(fd) == 0;
 }
+
+/* ---- formats of one file ----------------------------------------------------------------------- */
+
+static bool take(void *user, const void *data, size_t size)
+{
+    reading *r = user;
+    if (size > r->size - r->filled)
+        return false;
+    memcpy(r->to + r->filled, data, size);
+    r->filled += size;
+    return true;
+}
+
+bool reading_write(reading *r, bench_result *out)
+{
+    const xir_save_options options = XIR_INIT(xir_save_options, .format = r->format, .unchecked = true);
+    r->filled = 0;
+    if (xir_network_write(r->net, take, r, &options, r->why) != XIR_OK || r->filled != r->size)
+        return false;
+    out->count = r->ops;
+    out->bytes = r->size;
+    return true;
+}
+
+reading *reading_on_disk(reading *r, const bench_input *in)
+{
+    if (!r)
+        return NULL;
+    snprintf(r->path, sizeof r->path, "%s/large.%s", in->path, r->format);
+    snprintf(r->copy, sizeof r->copy, "%s/copy.%s", in->path, r->format);
+    bench_result ignored = { 0 };
+    return access(r->path, R_OK) == 0 || reading_put(r->path, r->bytes, r->size, &ignored) ? r : NULL;
+}
+
+reading *reading_loaded(reading *r, const bench_input *in)
+{
+    bench_result ignored = { 0 };
+    r = reading_on_disk(r, in);
+    return r && reading_eager(r, &ignored) ? r : NULL;
+}
+
+bool reading_fetch_file(void *state, bench_result *out)
+{
+    reading *r = state;
+    return reading_fetch(r, r->path, out);
+}
+
+bool reading_save(void *state, bench_result *out)
+{
+    reading *r = state;
+    const xir_save_options options = XIR_INIT(xir_save_options, .format = r->format, .unchecked = true);
+    int fd = open(r->copy, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    out->count = r->ops;
+    out->bytes = r->size;
+    return fd >= 0 && xir_network_write(r->net, reading_to_fd, &fd, &options, r->why) == XIR_OK && close(fd) == 0;
+}
+
+bool reading_put_copy(void *state, bench_result *out)
+{
+    reading *r = state;
+    out->count = r->ops;
+    return reading_put(r->copy, r->bytes, r->size, out);
+}

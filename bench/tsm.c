@@ -2,10 +2,8 @@
  * read and written. */
 #include "reading.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- the file ---------------------------------------------------------------------------------- */
 
@@ -95,7 +93,11 @@ enum { LARGE_OPS = 100, LARGE_WEIGHTS = 250000 };
 static reading *new_reading(size_t ops, size_t weights)
 {
     reading *r = reading_new(ops);
-    return r && (r->bytes = make_file(ops, weights, &r->size)) ? r : NULL;
+    if (!r)
+        return NULL;
+    r->format = "tsm";
+    r->bytes = make_file(ops, weights, &r->size);
+    return r->bytes ? r : NULL;
 }
 
 /* As many nodes as the run has ops. */
@@ -112,14 +114,6 @@ static bool read_run(void *state, bench_result *out)
     return done;
 }
 
-static bool take(void *user, const void *data, size_t size)
-{
-    reading *r = user;
-    memcpy(r->to + r->ops, data, size);
-    r->ops += size;
-    return true;
-}
-
 static void *write_setup(const bench_input *in)
 {
     reading *r = copy_setup(in);
@@ -130,57 +124,13 @@ static void *write_setup(const bench_input *in)
 static bool write_run(void *state, bench_result *out)
 {
     reading *r = state;
-    const xir_save_options options = XIR_INIT(xir_save_options, .format = "tsm", .unchecked = true);
-    const size_t ops = r->ops;
-    r->ops = 0;
-    if (xir_network_write(r->net, take, r, &options, r->why) != XIR_OK || r->ops != r->size)
-        return false;
-    out->count = 2 * ops;
-    out->bytes = r->size;
-    return true;
+    const bool done = reading_write(r, out);
+    out->count *= 2;
+    return done;
 }
 
-/* The file is made once for all runs. */
-static void *load_setup(const bench_input *in)
-{
-    reading *r = new_reading(LARGE_OPS, LARGE_WEIGHTS);
-    if (!r)
-        return NULL;
-    snprintf(r->path, sizeof r->path, "%s/large.tsm", in->path);
-    snprintf(r->copy, sizeof r->copy, "%s/copy.tsm", in->path);
-    bench_result ignored = { 0 };
-    return access(r->path, R_OK) == 0 || reading_put(r->path, r->bytes, r->size, &ignored) ? r : NULL;
-}
-
-static bool fetch_run(void *state, bench_result *out)
-{
-    reading *r = state;
-    return reading_fetch(r, r->path, out);
-}
-
-static void *save_setup(const bench_input *in)
-{
-    reading *r = load_setup(in);
-    bench_result ignored = { 0 };
-    return r && reading_eager(r, &ignored) ? r : NULL;
-}
-
-static bool save_run(void *state, bench_result *out)
-{
-    reading *r = state;
-    const xir_save_options options = XIR_INIT(xir_save_options, .format = "tsm", .unchecked = true);
-    int fd = open(r->copy, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    out->count = LARGE_OPS;
-    out->bytes = r->size;
-    return fd >= 0 && xir_network_write(r->net, reading_to_fd, &fd, &options, r->why) == XIR_OK && close(fd) == 0;
-}
-
-static bool put_run(void *state, bench_result *out)
-{
-    reading *r = state;
-    out->count = LARGE_OPS;
-    return reading_put(r->copy, r->bytes, r->size, out);
-}
+static void *load_setup(const bench_input *in) { return reading_on_disk(new_reading(LARGE_OPS, LARGE_WEIGHTS), in); }
+static void *save_setup(const bench_input *in) { return reading_loaded(new_reading(LARGE_OPS, LARGE_WEIGHTS), in); }
 
 const bench_case tsm_cases[] = {
     { "tsm-read", NULL, 0, read_setup, read_run, NULL, "xir_network_read of TSM in memory: adds, each of a constant" },
@@ -190,8 +140,8 @@ const bench_case tsm_cases[] = {
     { "tsm-load", NULL, BENCH_FOLDER, load_setup, reading_lazy, NULL,
       "xir_network_load of a cached file of 100 MB of weights, mapped" },
     { "tsm-load", "eager", BENCH_FOLDER, load_setup, reading_eager, NULL, "the same, read" },
-    { "tsm-load", "read", BENCH_FOLDER, load_setup, fetch_run, NULL, "read(2) of the file into fresh memory" },
-    { "tsm-save", NULL, BENCH_FOLDER, save_setup, save_run, NULL, "xir_network_write of it into a file, not flushed" },
-    { "tsm-save", "write", BENCH_FOLDER, load_setup, put_run, NULL, "write(2) of the file" },
+    { "tsm-load", "read", BENCH_FOLDER, load_setup, reading_fetch_file, NULL, "read(2) of the file into fresh memory" },
+    { "tsm-save", NULL, BENCH_FOLDER, save_setup, reading_save, NULL, "xir_network_write of it into a file, not flushed" },
+    { "tsm-save", "write", BENCH_FOLDER, load_setup, reading_put_copy, NULL, "write(2) of the file" },
     { 0 },
 };

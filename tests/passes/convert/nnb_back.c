@@ -7,7 +7,6 @@
 #include <math.h>
 #include <xir/nnb.h>
 #include "passes/convert/way_back.h"
-#include "support/kept.h"
 #include "support/nnb_make.h"
 #include "support/story.h"
 
@@ -28,44 +27,6 @@ static xir_array *as_input(const xir_array *a, const xir_value *input) {
     xir_array *out = xir_array_copy(ctx, xir_value_type(input), data, size, why);
     assert_non_null(out);
     return out;
-}
-
-/* Both networks compute the same. */
-static void compute(op_case *c, const xir_network *net, xir_array **in, const char *how) {
-    xir_array *out[MOST_OUTPUTS] = { NULL }, *expected[MOST_OUTPUTS] = { NULL }, *args[MOST_INPUTS] = { NULL };
-    xir_difference d;
-    xir_diags_clear(why);
-    const xir_array *const *own = (const xir_array *const *)in;
-    assert_int_equal(xir_network_run(c->net, own, c->n_args, expected, c->n_outputs, NULL, why), XIR_OK);
-    const xir_op *inputs = xir_network_input_op(net);
-    for (size_t i = 0; i < c->n_args; i++) args[i] = as_input(in[i], xir_op_output(inputs, (int64_t)i));
-    const xir_status status = xir_network_run(net, (const xir_array *const *)args, c->n_args, out, c->n_outputs, NULL,
-                                              why);
-    if (status) op_case_fail(c, "results", "%s%s", way_first_message(), how);
-    for (size_t i = 0; i < c->n_outputs; i++) {
-        xir_array *real = as_reals(expected[i]);
-        const bool near = status || (xir_array_compare(out[i], real, 1e-5, 1e-5, &d) == XIR_OK && d.same_shape &&
-                                     !d.count);
-        if (!near) op_case_fail(c, "the same results", "element %zu: %g, not %g%s", d.first, d.a, d.b, how);
-        xir_array_free(real);
-        xir_array_free(expected[i]);
-        xir_array_free(out[i]);
-    }
-    for (size_t i = 0; i < c->n_args; i++) xir_array_free(args[i]);
-}
-
-/* The network as a file has it, which is without fault; NULL if it has one. */
-static xir_network *written_and_read(xir_network *net) {
-    const xir_save_options options = XIR_INIT(xir_save_options, .format = "nnb");
-    buffer file;
-    xir_network *again = NULL;
-    buffer_init(&file, &memory_default);
-    if (!xir_network_write(net, keep, &file, &options, why))
-        again = xir_network_read(ctx, file.data, file.size, XIR_STR("x.nnb"), NULL, why);
-    buffer_free(&file);
-    if (again && !xir_nnb_check(again, why)) return again;
-    xir_network_free(again);
-    return NULL;
 }
 
 static bool results_are_real(const op_case *c) {
@@ -99,13 +60,13 @@ static void convert(way_case *w, bool all) {
     } else {
         t->count[all]++;
         xir_diags_clear(why);
-        again = written_and_read(net);
+        again = way_through_file(net, "nnb", xir_nnb_check);
         if (!again) op_case_fail(&w->c, "a file", "%s%s", way_first_message(), how);
         xir_diags_clear(why);
         const bool back = again && !xir_pass_run(again, "nnb-to-xir", "strict", NULL, why) &&
             way_is_whole(again, false);
         if (again && !back) op_case_fail(&w->c, "ops of XIR", "%s%s", way_first_message(), how);
-        if (back) compute(&w->c, again, w->in, how);
+        if (back) way_compute(&w->c, again, w->in, as_input, as_reals, how);
     }
     xir_network_free(net);
     xir_network_free(again);
@@ -150,7 +111,7 @@ static void maps_keep_their_letters(void **state) {
     for (size_t i = 0; i < COUNT(nets); i++) {
         xir_network *before = story_net(nets[i]), *net = xir_network_clone(before);
         assert_int_equal(xir_pass_run(net, "xir-to-nnb", "strict", NULL, why), XIR_OK);
-        xir_network *again = written_and_read(net);
+        xir_network *again = way_through_file(net, "nnb", xir_nnb_check);
         assert_non_null(again);
         assert_int_equal(xir_pass_run(again, "nnb-to-xir", "strict", NULL, why), XIR_OK);
         CHECK_SAME_NUMBERS(before, again);
@@ -191,7 +152,7 @@ static void goes_back(const char *text, const char *functions, int line) {
     xir_network *net = xir_network_clone(before);
     assert_int_equal(xir_pass_run(net, "xir-to-nnb", "weights=FIXED8,strict", NULL, why), XIR_OK);
     if (strcmp(functions_of(net), functions)) fail_msg("line %d: %s, not %s", line, functions_of(net), functions);
-    xir_network *again = written_and_read(net);
+    xir_network *again = way_through_file(net, "nnb", xir_nnb_check);
     if (!again) xir_diags_print(why, stderr);
     assert_non_null(again);
     assert_int_equal(xir_pass_run(again, "nnb-to-xir", "strict", NULL, why), XIR_OK);

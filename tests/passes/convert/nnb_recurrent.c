@@ -91,7 +91,7 @@ static void loop(const cell *c, const double *input, numbers *y, numbers *last, 
 /* ---- the function ----------------------------------------------------------------------------------------------- */
 
 static nnb_words text_of(const cell *c, char text[8000]) {
-    char in[1000], out[1000], variables[400], function[200], state[60], own[60], more[80] = "", bias[60] = "";
+    char in[1000], out[1000], variables[800], function[200], state[60], own[60], more[80] = "", bias[60] = "";
     const size_t d = c->directions, h = c->hidden, wide = d * h + h, n = c->kind == 'L' ? 3 : 2;
     const bool gated = gates(c) > 1;
     char gate[16] = "", list[16] = "";

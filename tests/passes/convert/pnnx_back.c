@@ -20,24 +20,6 @@ static bool has_again(const xir_network *net, const xir_op *was) {
     return false;
 }
 
-/* Both networks compute the same. */
-static void compute(op_case *c, const xir_network *net, xir_array **in, const char *how) {
-    xir_array *out[MOST_OUTPUTS] = { NULL }, *expected[MOST_OUTPUTS] = { NULL };
-    xir_difference d;
-    const xir_array *const *args = (const xir_array *const *)in;
-    xir_diags_clear(why);
-    assert_int_equal(xir_network_run(c->net, args, c->n_args, expected, c->n_outputs, NULL, why), XIR_OK);
-    const xir_status status = xir_network_run(net, args, c->n_args, out, c->n_outputs, NULL, why);
-    if (status) op_case_fail(c, "results", "%s%s", way_first_message(), how);
-    for (size_t i = 0; i < c->n_outputs; i++) {
-        const bool near = status || (xir_array_compare(out[i], expected[i], 1e-5, 1e-5, &d) == XIR_OK && d.same_shape &&
-                                     !d.count);
-        if (!near) op_case_fail(c, "the same results", "element %zu: %g, not %g%s", d.first, d.a, d.b, how);
-        xir_array_free(expected[i]);
-        xir_array_free(out[i]);
-    }
-}
-
 /* Whether PNNX's files can hold a network. */
 static bool goes_on(void *user, const void *data, size_t size) {
     (void)user, (void)data, (void)size;
@@ -67,7 +49,7 @@ static void convert(way_case *w, const char *text, op_counts *counts) {
         if (status || !way_is_whole(net, false))
             op_case_fail(&w->c, "ops of XIR", "%s%s", way_first_message(), w->how);
         else
-            compute(&w->c, net, w->in, w->how);
+            way_compute(&w->c, net, w->in, NULL, NULL, w->how);
         if (has_again(net, w->op)) t->count[1]++;
         else way_reason(t, 1, text);
         counts->good++;

@@ -5,39 +5,6 @@
  * and those that are not. */
 #include "passes/convert/row_table.h"
 #include "passes/convert/way_back.h"
-#include "support/kept.h"
-
-/* Both networks compute the same. */
-static void compute(op_case *c, const xir_network *net, xir_array **in, const char *how) {
-    xir_array *out[MOST_OUTPUTS] = { NULL }, *expected[MOST_OUTPUTS] = { NULL };
-    xir_difference d;
-    const xir_array *const *args = (const xir_array *const *)in;
-    xir_diags_clear(why);
-    assert_int_equal(xir_network_run(c->net, args, c->n_args, expected, c->n_outputs, NULL, why), XIR_OK);
-    const xir_status status = xir_network_run(net, args, c->n_args, out, c->n_outputs, NULL, why);
-    if (status) op_case_fail(c, "results", "%s%s", way_first_message(), how);
-    for (size_t i = 0; i < c->n_outputs; i++) {
-        const bool near = status || (xir_array_compare(out[i], expected[i], 1e-5, 1e-5, &d) == XIR_OK && d.same_shape &&
-                                     !d.count);
-        if (!near) op_case_fail(c, "the same results", "element %zu: %g, not %g%s", d.first, d.a, d.b, how);
-        xir_array_free(expected[i]);
-        xir_array_free(out[i]);
-    }
-}
-
-/* The network as a file has it, which is without fault; NULL if it has one. */
-static xir_network *written_and_read(xir_network *net) {
-    const xir_save_options options = XIR_INIT(xir_save_options, .format = "tsm");
-    buffer file;
-    xir_network *again = NULL;
-    buffer_init(&file, &memory_default);
-    if (!xir_network_write(net, keep, &file, &options, why))
-        again = xir_network_read(ctx, file.data, file.size, XIR_STR("x.tsm"), NULL, why);
-    buffer_free(&file);
-    if (again && !xir_dialect_check(again, why)) return again;
-    xir_network_free(again);
-    return NULL;
-}
 
 static void convert(way_case *w, const char *text, op_counts *counts) {
     way_class *t = way_class_of(w->op);
@@ -50,13 +17,13 @@ static void convert(way_case *w, const char *text, op_counts *counts) {
     } else {
         t->count[0]++;
         xir_diags_clear(why);
-        again = written_and_read(net);
+        again = way_through_file(net, "tsm", xir_dialect_check);
         if (!again) op_case_fail(&w->c, "a file", "%s%s", way_first_message(), w->how);
         xir_diags_clear(why);
         const bool back = again && !xir_pass_run(again, "tsm-to-xir", "strict", NULL, why) &&
             way_is_whole(again, false);
         if (again && !back) op_case_fail(&w->c, "ops of XIR", "%s%s", way_first_message(), w->how);
-        if (back) compute(&w->c, again, w->in, w->how);
+        if (back) way_compute(&w->c, again, w->in, NULL, NULL, w->how);
         counts->good++;
     }
     xir_network_free(net);

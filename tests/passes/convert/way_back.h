@@ -9,6 +9,7 @@
 #include <xir/exec.h>
 #include <xir/serialize.h>
 #include "support/exec_case.h"
+#include "support/kept.h"
 
 enum { WAY_CLASSES = 256, WAY_REASON = 300 };
 
@@ -103,6 +104,51 @@ static inline void way_case_begin(way_case *w, const char *text, const char *fil
 static inline void way_case_end(way_case *w) {
     for (size_t i = 0; i < w->c.n_args; i++) xir_array_free(w->in[i]);
     op_case_end(&w->c);
+}
+
+/* How a format has the numbers of an input or of a result; NULL: as they are. */
+typedef xir_array *way_input(const xir_array *a, const xir_value *input);
+typedef xir_array *way_result(const xir_array *a);
+
+/* The network of the case and this one compute the same, within 1e-5. */
+static inline void way_compute(op_case *c, const xir_network *net, xir_array **in, way_input *as_input,
+                               way_result *as_result, const char *how) {
+    xir_array *out[MOST_OUTPUTS] = { NULL }, *expected[MOST_OUTPUTS] = { NULL }, *args[MOST_INPUTS] = { NULL };
+    xir_difference d;
+    xir_diags_clear(why);
+    const xir_array *const *own = (const xir_array *const *)in;
+    assert_int_equal(xir_network_run(c->net, own, c->n_args, expected, c->n_outputs, NULL, why), XIR_OK);
+    const xir_op *inputs = xir_network_input_op(net);
+    for (size_t i = 0; i < c->n_args; i++)
+        args[i] = as_input ? as_input(in[i], xir_op_output(inputs, (int64_t)i)) : in[i];
+    const xir_status status = xir_network_run(net, (const xir_array *const *)args, c->n_args, out, c->n_outputs, NULL,
+                                              why);
+    if (status) op_case_fail(c, "results", "%s%s", way_first_message(), how);
+    for (size_t i = 0; i < c->n_outputs; i++) {
+        xir_array *there = as_result ? as_result(expected[i]) : expected[i];
+        const bool near = status || (xir_array_compare(out[i], there, 1e-5, 1e-5, &d) == XIR_OK && d.same_shape &&
+                                     !d.count);
+        if (!near) op_case_fail(c, "the same results", "element %zu: %g, not %g%s", d.first, d.a, d.b, how);
+        if (as_result) xir_array_free(there);
+        xir_array_free(expected[i]);
+        xir_array_free(out[i]);
+    }
+    for (size_t i = 0; i < c->n_args && as_input; i++) xir_array_free(args[i]);
+}
+
+/* The network as a file of this format has it, in which `check` finds no fault; NULL if it does. */
+static inline xir_network *way_through_file(xir_network *net, const char *format,
+                                            xir_status (*check)(const xir_network *, xir_diags *)) {
+    const xir_save_options options = XIR_INIT(xir_save_options, .format = format);
+    buffer file;
+    xir_network *again = NULL;
+    buffer_init(&file, &memory_default);
+    if (!xir_network_write(net, keep, &file, &options, why))
+        again = xir_network_read(ctx, file.data, file.size, xir_str_of(format), NULL, why);
+    buffer_free(&file);
+    if (again && !check(again, why)) return again;
+    xir_network_free(again);
+    return NULL;
 }
 
 /* Calls `each` for every case of the executor's tables, and of the table at this path under tests/. */
