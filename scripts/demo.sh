@@ -64,6 +64,12 @@ run xir opt   digits.nnb digits_again.fb --prove
 run xir run   digits_again.fb --each --input "$models/digits_inputs.npy" --output again
 run score again/*.npy "$models/digits_labels.npy" "$models/digits_logits.npy"
 
+printf '\n--- and on: as calls of DeepX, with its parameters in a folder\n'
+run xir opt   digits_again.fb digits.ir --set xir-to-deepx.windows=true --set xir-to-deepx.delete=true
+run xir check digits.ir --quiet
+run xir run   digits.ir --each --input v0="$models/digits_inputs.npy" --output deepx
+run score deepx/*.npy "$models/digits_labels.npy" "$models/digits_logits.npy"
+
 printf '\n--- a vision transformer with an open batch: it converts as it is, and with a number for it\n'
 cp "$top/tests/passes/convert/onnx/dynamic/vit.onnx" .
 run xir opt   vit.onnx vit.fb

@@ -5,6 +5,7 @@
 #define SERIALIZE_FORMAT_H
 
 #include <xir/format.h>
+#include "folder.h"
 #include "graph.h"
 
 typedef struct format format;
@@ -25,6 +26,7 @@ typedef struct format_reading {
 typedef struct format_writing {
     const format *format;
     const char   *path;      /* for findings; may be ""                                                       */
+    const char   *params_path;     /* of the structure's folder of parameters; NULL: it has none              */
     unsigned      flags;     /* XIR_SAVE_INDENT                                                               */
     uint32_t      align;     /* of payloads, in formats that align them: a power of two                        */
     bool          plain;     /* not scrambled, in formats that may be                                          */
@@ -71,6 +73,11 @@ struct format {
     xir_status (*load_params)(xir_network *net, const format_reading *how);
     xir_status (*read_params)(xir_network *net, const format_reading *how, const void *data, size_t size);
     xir_status (*write_params)(xir_network *net, const format_writing *how);
+    /* Parameters in a folder, instead of write_params: whether a network has any, which files of an old folder may be
+     * replaced, and the writing of all files. The structure is written after them. */
+    bool       (*has_files)(const xir_network *net);
+    bool       (*is_own_file)(xir_str name);
+    xir_status (*write_folder)(xir_network *net, const format_writing *how, folder_writer *to);
     xir_status (*find_places)(xir_context *ctx, xir_str text, xir_format_place *places, size_t n, void *user);
     /* The same for parts; NULL: the format has none. */
     bool       (*read_part)(format_part *part, const void *data, size_t size, xir_diags *why);

@@ -204,9 +204,49 @@ static xir_status save_pair(const saving *s, const char *params_path) {
     return status;
 }
 
+/* ---- a file and a folder --------------------------------------------------------------------------------------- */
+
+/* Both are complete under temporary names before either is renamed. If the file can't be, the old folder is back. */
+static xir_status save_with_folder(const saving *s, const char *folder_path) {
+    folder_writer folder;
+    file_writer structure = { .ctx = s->net->ctx, .fd = -1 };
+    xir_status status = folder_open(&folder, s->net->ctx, folder_path, s->format.is_own_file, s->why);
+    format_writing how = writing_of(s, file_write, &structure);
+    how.params_path = folder_path;
+    if (!status) status = s->format.write_folder(s->net, &how, &folder);
+    if (!status) status = open_output(s, &structure, s->path);
+    if (!status) status = s->format.write(s->net, &how);
+    if (structure.status) status = structure.status;
+    if (!status) status = file_ready(&structure);
+    if (!status) status = folder_place(&folder);
+    if (!status) status = file_place(&structure);
+    if (!status) {
+        folder_commit(&folder);
+        return file_commit(&structure);
+    }
+    folder_abort(&folder);
+    if (structure.block) file_abort(&structure);
+    return status;
+}
+
+static xir_status save_in_folder(const saving *s) {
+    const xir_allocator *alloc = &s->net->ctx->alloc;
+    size_t room = 0;
+    if (s->o.no_params || (!s->o.params && !s->format.has_files(s->net))) return save_one(s, s->format.write, true);
+    char *name = s->o.params ? NULL : companion_name(alloc, &s->format, s->path, &room);
+    const char *path = name ? name : s->o.params;
+    if (!path) return diag_memory(s->why);
+    const xir_status status = save_with_folder(s, path);
+    mem_free(alloc, name, room);
+    return status;
+}
+
+/* ---- either ------------------------------------------------------------------------------------------------------ */
+
 /* The structure, and the parameters if there are any. */
 static xir_status save_both(const saving *s) {
     bool any = s->o.params;
+    if (s->format.write_folder) return save_in_folder(s);
     if (!any && !s->o.no_params && !net_walk_params(s->net, has_bytes, &any) && !any) return diag_memory(s->why);
     if (s->o.no_params || !any) return save_one(s, s->format.write, false);
     const xir_allocator *alloc = &s->net->ctx->alloc;
@@ -261,6 +301,9 @@ static bool begin_params(saving *s, const xir_save_options *options, xir_status 
     if (!take_options(s, options, status)) return false;
     if (!s->o.format) return refuse(s, status, XIR_E_INVALID, "the format must be named");
     if (!choose(s, status)) return false;
+    if (s->format.write_folder)
+        return refuse(s, status, XIR_E_UNSUPPORTED, "the parameters of format %s are a folder, which is written with the "
+                      "structure", s->format.name);
     return s->format.params_written || refuse(s, status, XIR_E_INVALID,
                                               "a file of format %s contains its parameters: no parameter file "
                                               "can be named", s->format.name);

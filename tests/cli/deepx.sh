@@ -96,6 +96,26 @@ run 3 info p.ir --params - </dev/null; err "they cannot come from one file"
 sed 's/^size: 2/size: 3/' p.data/w.shape >other.data/w.shape
 run 1 run p.ir --params other.data; err "other.data/w.shape:7:7: size does not fit the shape: expected 2, found 3"
 
+# A network becomes calls, its parameters the files of a folder; windows are picked by places. What it was computes the
+# same, and so does what it is when it is read again.
+digits=$SRC/examples/models/digits
+run 0 opt "$digits.onnx" d.ir --set xir-to-deepx.windows=true --set xir-to-deepx.delete=true
+run 0 check d.ir
+run 0 run d.ir --each --input image="${digits}_inputs.npy" --output answers
+run 0 run "$digits.onnx" --each --input image="${digits}_inputs.npy" --compare answers
+run 0 opt --input-shape image=1,8,8,1:fp32 d.ir d.fb --prove
+run 0 convert d.ir e.ir; quiet
+sed 's/:d\.data/:e.data/' d.ir >want.ir; same want.ir e.ir
+diff -r d.data e.data || fail "the folders differ"
+# What others have put into the folder stays, and so does the text.
+: >e.data/notes.txt
+run 1 convert d.ir e.ir; err "e.data: the folder has something else: 'notes.txt'. It is not replaced"
+same want.ir e.ir
+rm -r e.data; : >e.data
+run 1 convert d.ir e.ir; err "e.data: it exists and is not a folder"
+ls -A | grep tmp && fail "a temporary folder is left"
+run 1 opt "$digits.onnx" f.ir --set xir-to-deepx.author=nobody; err "author: expected cblas or cublas, found 'nobody'"
+
 if [ -n "${XIR_CORPUS:-}" ]; then
     for f in edge seed; do
         run 0 show "$XIR_CORPUS/deepx/$f.ir" --as-upstream=head; same out "$XIR_CORPUS/deepx/$f.head.txt"

@@ -197,7 +197,7 @@ static bool put_element(text *t, const xir_type *element) {
 }
 
 /* The options of a conversion that knows the dims of the arrays, and the elements of inputs without a type:
- * input-shape="x=1,3;y=2:fp32". */
+ * input-shape="x=1,3;y=2:fp32". With --each an input without a type takes one at a time. */
 static char *shapes_of(const ports *in) {
     text t = { 0 };
     for (size_t i = 0; i < in->n; i++) {
@@ -213,7 +213,8 @@ static char *shapes_of(const ports *in) {
         text_add(&t, name.data, name.size);
         text_put(&t, "=");
         for (size_t k = 0; k < rank; k++)
-            text_printf(&t, k ? ",%lld" : "%lld", (long long)xir_type_dim(type, (int64_t)k, false));
+            text_printf(&t, k ? ",%lld" : "%lld",
+                        each && !typed && k == 0 ? 1LL : (long long)xir_type_dim(type, (int64_t)k, false));
         if (!typed && !put_element(&t, xir_type_element(type))) t.size = before;
     }
     if (t.size) text_put(&t, "\"");

@@ -144,6 +144,7 @@ deepx_spelling deepx_spelling_of(const xir_network *net);
 typedef struct deepx_printer {
     buffer         out;
     deepx_spelling spelling;
+    xir_str        folder;       /* before the names of its files in lines: "X.data/"; may be empty */
     xir_status     status;
     char           fault[240];
 } deepx_printer;

@@ -51,4 +51,11 @@ bool deepx_shape_read(deepx_place *w, xir_str text, deepx_shape *out);
 xir_status deepx_load_params(xir_network *net, const format_reading *how);
 xir_status deepx_read_params(xir_network *net, const format_reading *how, const void *data, size_t size);
 
+/* folder_write.c */
+/* Whether some call has a tensor of a file; whether a folder's file is one that is written here. */
+bool deepx_has_files(const xir_network *net);
+bool deepx_is_own_file(xir_str name);
+/* Writes all of them. The text then refers to them by the last part of how->params_path. */
+xir_status deepx_write_folder(xir_network *net, const format_writing *how, folder_writer *to);
+
 #endif

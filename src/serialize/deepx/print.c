@@ -1,6 +1,6 @@
 /* Lines as they are written. A spelling is how a line is put together; the texts of values are kept. */
 #include <stdio.h>
-#include "deepx/deepx.h"
+#include "deepx/folder.h"
 
 const char *const deepx_spelling_words[DEEPX_SPELLINGS] = { "live", "front", "simplified", "seed" };
 
@@ -93,6 +93,18 @@ static bool put_tensor(parts *s, bool ret) {
                                 : refuse(s->p, "its types name more tensors than it has inputs");
 }
 
+/* The path of files in the folder of the program. */
+static bool put_path(parts *s, xir_str text) {
+    const xir_str name = deepx_file_name(text), folder = s->p->folder;
+    const size_t begin = s->p->out.size;
+    buffer_put(&s->p->out, folder.data, folder.size);
+    if (folder.data[folder.size - 1] != '/') buffer_char(&s->p->out, '/');
+    buffer_put(&s->p->out, name.data, name.size);
+    const xir_str path = { s->p->out.data + begin, s->p->out.size - begin };
+    if (s->p->out.failed || deepx_is_value(path)) return true;
+    return refuse(s->p, "'%.*s' cannot be a value in DeepX", CLIP(path));
+}
+
 static bool put_slot(parts *s, bool ret, size_t i, xir_str type, uint32_t items) {
     buffer *out = &s->p->out;
     const xir_str text = text_of(s, ret ? "ret" : "arg", i);
@@ -100,6 +112,7 @@ static bool put_slot(parts *s, bool ret, size_t i, xir_str type, uint32_t items)
         buffer_put(out, type.data, type.size);
         buffer_char(out, ':');
     }
+    if (text.data && s->p->folder.size && !ret && xir_map_find(s->extra, XIR_STR(DEEPX_DATA))) return put_path(s, text);
     if (text.data) {
         if (!deepx_is_value(text)) return refuse(s->p, "'%.*s' cannot be a value in DeepX", CLIP(text));
         buffer_put(out, text.data, text.size);

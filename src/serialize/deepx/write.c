@@ -174,11 +174,20 @@ static xir_status finish(writer *w) {
     return status;
 }
 
+/* "X.data/" of a path. */
+static xir_str last_part(const char *path) {
+    const size_t n = strlen(path);
+    size_t from = n;
+    while (from > 0 && (path[from - 1] != '/' || from == n)) from--;
+    return (xir_str){ path + from, n - from };
+}
+
 xir_status deepx_write(xir_network *net, const format_writing *how) {
     writer w = { .net = net, .how = how, .p.spelling = deepx_spelling_of(net) };
     buffer_init(&w.p.out, &net->ctx->alloc);
     text_table_init(&w.now, &net->ctx->alloc);
     w.file = file_of(&w);
+    if (how->params_path) w.p.folder = last_part(how->params_path);
     if (check(&w)) put_lines(&w);
     return finish(&w);
 }

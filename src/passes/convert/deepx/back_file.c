@@ -1,7 +1,7 @@
 /* The way back of a whole network: its calls get the tensors that they write into. Each tensor has one call, so its
- * name has two values: what `newtensor` makes, and what the call writes. Inputs are tensors too, of their static types,
- * which `loadtensordata` fills. A tensor without dims has one of 1 there. Names are unique, and legal in a line and as
- * those of files; inputs and results keep theirs. */
+ * name has two values: what `newtensor` makes, and what the call writes. Inputs are names that no line makes. A tensor
+ * without dims has one of 1 there. Names are unique, and legal in a line and as those of files; inputs and results keep
+ * theirs. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -183,27 +183,21 @@ static bool shape(making *m, xir_value *v) {
     return memory(m, type && !xir_value_set_type(v, type));
 }
 
-static bool is_typed(const xir_value *v) {
-    return xir_type_as_tensor(xir_value_type(v)) && deepx_precision(v_element(v)) &&
-           !xir_type_has_unknown_dim(xir_value_type(v));
-}
-
-/* Each input of the network becomes a tensor that a file fills. */
-static bool load_inputs(making *m, xir_op *input) {
-    xir_op *first = xir_op_next(input);
-    for (size_t i = 0; i < xir_op_output_count(input); i++) {
+/* A result that is an input is a copy of it: only what a line makes exists at the end. */
+static bool copy_inputs(making *m, const xir_op *input, xir_op *output) {
+    for (size_t i = 0; input && output && i < xir_op_input_count(output); i++) {
         char types[64];
-        xir_value *v = xir_op_output(input, (int64_t)i);
-        if (!is_typed(v)) continue;   /* nothing uses it */
-        xir_op *load = add_call(m, "deepx::loadtensordata", NULL, xir_value_type(v), first);
-        if (!load) return false;
-        snprintf(types, sizeof types, "var<string> -> tensor<%s>", deepx_precision(v_element(v)));
-        xir_value *own = xir_op_output(load, 0);
-        const bool ok = set_text(m, load, "types", types) && memory(m, !xir_value_set_name(own, xir_value_name(v))) &&
-                        give_tensor(m, load) && memory(m, !xir_value_replace(v, own));
-        if (!ok) return false;
+        xir_value *v = xir_op_input(output, (int64_t)i);
+        if (!v || xir_value_op(v) != input || !xir_type_as_tensor(xir_value_type(v))) continue;
+        const char *word = deepx_precision(v_element(v));
+        xir_op *copy = word ? add_call(m, "deepx::copytensor", v, xir_value_type(v), output) : NULL;
+        if (word && !copy) return false;
+        if (!copy) continue;
+        snprintf(types, sizeof types, "tensor<%s> -> tensor<%s>", word, word);
+        if (!set_text(m, copy, "types", types) || !memory(m, !xir_op_set_input(output, i, xir_op_output(copy, 0))))
+            return false;
     }
-    return memory(m, !xir_op_set_outputs(input, NULL, 0));
+    return true;
 }
 
 /* ---- deletions -------------------------------------------------------------------------------------------------- */
@@ -297,25 +291,21 @@ static bool give_tensors(making *m) {
     return true;
 }
 
-/* Calls that load the inputs are fresh too: their tensors may be deleted. */
-static bool note_loads(making *m, const xir_op *input, const xir_op *first) {
-    for (const xir_op *op = xir_op_next(input); op && op != first; op = xir_op_next(op))
-        if (deepx_calls(op, "loadtensordata") && !memory(m, pointer_table_add(&m->fresh, op, 0))) return false;
-    return true;
+/* Whether this pass has made a call, which writes into no tensor yet. */
+static bool is_new(const xir_network *net) {
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op))
+        if (xir_op_output_count(op) == 1 && xir_type_as_tensor(xir_value_type(xir_op_output(op, 0))) && is_bare(op))
+            return true;
+    return false;
 }
 
 static bool make(making *m) {
     bool any;
     xir_op *input = xir_network_input_op(m->net);
+    if (is_new(m->net) && !copy_inputs(m, input, xir_network_output_op(m->net))) return false;
     if (!find_bare(m, &any) || !any) return !m->no_memory;
-    xir_op *first = input ? xir_op_next(input) : NULL;
     xir_pass_changed(m->pass, 1);
-    if (!name_tensors(m, input) || !give_tensors(m)) return false;
-    for (size_t i = 0; input && i < xir_op_output_count(input); i++)
-        if (!is_typed(xir_op_output(input, (int64_t)i)) && xir_value_uses(xir_op_output(input, (int64_t)i)))
-            input = NULL;   /* they stay names that no line makes */
-    return (!input || (load_inputs(m, input) &&
-           note_loads(m, input, first))) && (!xir_pass_bool(m->pass, "delete") || delete_tensors(m));
+    return name_tensors(m, input) && give_tensors(m) && (!xir_pass_bool(m->pass, "delete") || delete_tensors(m));
 }
 
 xir_status deepx_end_back(xir_pass *pass) {

@@ -1,0 +1,127 @@
+/* Writing the folder of a program: a .shape and a .data of each tensor that a call reads. */
+#include <stdio.h>
+#include "deepx/folder.h"
+
+static const xir_value *params_of(const xir_op *op) {
+    xir_str path;
+    const xir_map *extra = deepx_reads_files(op, &path) ? op->more->extra : NULL;
+    const xir_any *data = extra ? xir_map_find(extra, XIR_STR(DEEPX_DATA)) : NULL;
+    return data && data->kind == XIR_ANY_PARAMS ? data->as.params : NULL;
+}
+
+bool deepx_has_files(const xir_network *net) {
+    for (const xir_op *op = net->first; op; op = op->next) if (params_of(op)) return true;
+    return false;
+}
+
+bool deepx_is_own_file(xir_str name) {
+    static const char *const ends[] = { DEEPX_SHAPE_SUFFIX, DEEPX_DATA_SUFFIX };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const size_t n = strlen(ends[i]);
+        if (name.size > n && memcmp(name.data + name.size - n, ends[i], n) == 0) return true;
+    }
+    return false;
+}
+
+static xir_status refuse(const format_writing *how, xir_status code, const xir_op *op, const char *what) {
+    return file_fail(how->why, code, how->path, XIR_NO_BYTE, "op %" PRId64 " %.*s: %s", op->id, CLIP(op->cls->key),
+                     what);
+}
+
+static const char *word_of(const xir_network *net, const xir_type *element) {
+    for (size_t i = 0; i < deepx_elements.n; i++) {
+        const xir_type *own = element_code_type(net->ctx, &deepx_elements.rows[i]);
+        if (own && xir_type_equal(own, element)) return deepx_elements.rows[i].name;
+    }
+    return NULL;
+}
+
+static void put_list(buffer *out, const char *key, const xir_type *type, bool strides) {
+    char text[32];
+    buffer_str(out, key);
+    buffer_str(out, ":\n");
+    for (size_t i = 0; i < xir_type_rank(type); i++) {
+        int64_t v = strides ? 1 : xir_type_dim(type, (int64_t)i, false);
+        for (size_t k = i + 1; strides && k < xir_type_rank(type); k++) v *= xir_type_dim(type, (int64_t)k, false);
+        buffer_put(out, text, (size_t)snprintf(text, sizeof text, "  - %" PRId64 "\n", v));
+    }
+}
+
+/* As the executor's own library prints it. */
+static void put_shape(buffer *out, const char *element, const xir_type *type, int64_t elements) {
+    char text[96];
+    buffer_put(out, text, (size_t)snprintf(text, sizeof text, "%s: %s\n%s: %zu\n", deepx_shape_keys[DEEPX_SHAPE_DTYPE],
+                                           element, deepx_shape_keys[DEEPX_SHAPE_DIM], xir_type_rank(type)));
+    put_list(out, deepx_shape_keys[DEEPX_SHAPE_SHAPE], type, false);
+    put_list(out, deepx_shape_keys[DEEPX_SHAPE_STRIDE], type, true);
+    buffer_put(out, text, (size_t)snprintf(text, sizeof text, "%s: %" PRId64 "\n", deepx_shape_keys[DEEPX_SHAPE_SIZE],
+                                           elements));
+}
+
+typedef struct putting {
+    const format_writing *how;
+    folder_writer        *to;
+    text_table            files;      /* name -> index in `values` */
+    const xir_value     **values;
+    size_t                n, room;
+    buffer                name, text;
+} putting;
+
+static bool note_file(putting *p, const xir_allocator *alloc, xir_str stem, const xir_value *v) {
+    if (!mem_reserve(alloc, (void **)&p->values, &p->room, p->n + 1, sizeof *p->values) ||
+        !text_table_add(&p->files, stem, (uint32_t)p->n)) return false;
+    p->values[p->n++] = v;
+    return true;
+}
+
+static xir_status put_file(putting *p, xir_str stem, const char *suffix, const void *data, size_t size) {
+    p->name.size = 0;
+    buffer_put(&p->name, stem.data, stem.size);
+    buffer_str(&p->name, suffix);
+    if (p->name.failed) return diag_memory(p->how->why);
+    return folder_write(p->to, (xir_str){ p->name.data, p->name.size }, data, size);
+}
+
+/* One tensor. A file that an earlier call reads too must have the same one. */
+static xir_status put_tensor(putting *p, const xir_op *op, const xir_value *v) {
+    const format_writing *how = p->how;
+    xir_str path;
+    uint64_t size = 0;
+    int64_t elements = 0;
+    (void)deepx_reads_files(op, &path);
+    const xir_str stem = deepx_file_name(path);
+    const xir_type *type = xir_value_type(v);
+    const char *element = word_of(op->net, xir_type_element(type));
+    if (!stem.size || named_file_refuses(stem)) return refuse(how, XIR_E_UNSUPPORTED, op, "its path has no file name");
+    if (!element || !xir_type_rank(type) || xir_type_elements(type, &elements))
+        return refuse(how, XIR_E_UNSUPPORTED, op, "its tensor has a type that a .shape does not say");
+    const void *data = xir_params_data(v, &size);
+    if (!data && elements) return refuse(how, XIR_E_MISSING, op, "its tensor has no bytes");
+    const uint32_t *known = text_table_find(&p->files, stem);
+    if (known && xir_type_equal(xir_value_type(p->values[*known]), type) && xir_params_equal(p->values[*known], v))
+        return XIR_OK;
+    if (known) return refuse(how, XIR_E_EXISTS, op, "another call reads another tensor from a file of its name");
+    if (!note_file(p, &op->net->ctx->alloc, stem, v)) return diag_memory(how->why);
+    p->text.size = 0;
+    put_shape(&p->text, element, type, elements);
+    if (p->text.failed) return diag_memory(how->why);
+    const xir_status status = put_file(p, stem, DEEPX_SHAPE_SUFFIX, p->text.data, p->text.size);
+    return status ? status : put_file(p, stem, DEEPX_DATA_SUFFIX, data, (size_t)size);
+}
+
+xir_status deepx_write_folder(xir_network *net, const format_writing *how, folder_writer *to) {
+    putting p = { .how = how, .to = to };
+    xir_status status = XIR_OK;
+    text_table_init(&p.files, &net->ctx->alloc);
+    buffer_init(&p.name, &net->ctx->alloc);
+    buffer_init(&p.text, &net->ctx->alloc);
+    for (const xir_op *op = net->first; op && !status; op = op->next) {
+        const xir_value *v = params_of(op);
+        if (v) status = put_tensor(&p, op, v);
+    }
+    text_table_free(&p.files);
+    mem_free(&net->ctx->alloc, (void *)p.values, p.room * sizeof *p.values);
+    buffer_free(&p.name);
+    buffer_free(&p.text);
+    return status;
+}
