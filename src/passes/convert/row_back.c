@@ -10,24 +10,28 @@ enum { MOST_SETS = 32, MOST_LISTED = 8 };
 
 /* ---- orders of axes --------------------------------------------------------------------------------------------- */
 
-/* Whether letters describe feature maps; otherwise they describe a kernel. */
-static bool is_map(xir_str order) { return order.size >= 3 && order.data[0] == 'N' && order.data[1] == 'C'; }
+/* The letter that axis i of a value without letters has: feature maps have channels last, and a kernel has the first
+ * letters of `order` last, in reverse. An order that ends in channels is XIR's own. */
+static char usual_letter(xir_str order, size_t i) {
+    const size_t rank = order.size;
+    if (rank >= 3 && strchr("CIO", order.data[rank - 1])) return order.data[i];
+    if (rank >= 3 && order.data[0] == 'N' && order.data[1] == 'C')
+        return i == 0 ? 'N' : i + 1 == rank ? 'C' : order.data[i + 1];
+    return i + 2 < rank ? order.data[i + 2] : order.data[rank - 1 - i];
+}
 
 static char plain_letter(char c, size_t rank) { return c == 'L' && rank == 3 ? 'W' : c; }
 
-/* The letters of a value, with those of XIR's usual order in place of missing ones: channels last, or a kernel whose
- * first letters of `order` come last, in reverse. */
+/* The letters of a value, with those of XIR's usual order in place of missing ones. */
 static bool letters_of(const xir_value *v, xir_str order, char out[8]) {
     const xir_layout *layout = xir_type_layout(xir_value_type(v));
     const size_t rank = order.size;
     bool used[8] = { false };
     if (rank > 7 || rank < 2) return false;
     for (size_t i = 0; i < rank; i++) {
-        const char usual = is_map(order) ? i == 0 ? 'N' : i + 1 == rank ? 'C' : order.data[i + 1]
-                                         : i + 2 < rank ? order.data[i + 2] : order.data[rank - 1 - i];
         const bool named = layout && xir_layout_rank(layout) == rank;
         const char own = named ? plain_letter(xir_layout_axis(layout, i), rank) : '*';
-        out[i] = own == '*' ? usual : own;
+        out[i] = own == '*' ? usual_letter(order, i) : own;
     }
     for (size_t i = 0; i < rank; i++) {   /* each letter of the order once */
         size_t k = 0;
