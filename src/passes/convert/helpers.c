@@ -189,11 +189,13 @@ xir_value *xir_node_unsqueezed(xir_node *at, xir_value *x, const xir_ints *axes,
 
 xir_value *xir_node_cast(xir_node *at, xir_value *x, const xir_type *element) {
     if (xir_node_failed(at)) return NULL;
-    if (xir_type_equal(v_element(x), element)) return x;
+    if (element && xir_type_equal(v_element(x), element)) return x;
     xir_ints dims = xir_node_dims(at, x);
     const xir_layout *layout = xir_type_layout(xir_value_type(x));
-    return xir_node_make(at, "Cast", INS(x), SETS(OBJ("target_dtype",
-                                                      xir_type_tensor(at->c->ctx, element, layout, dims.v, dims.n))));
+    const xir_type *type = NULL;
+    if (element && !xir_node_failed(at)) type = xir_type_tensor(at->c->ctx, element, layout, dims.v, dims.n);
+    if (!type) return node_no_memory(at), NULL;
+    return xir_node_make(at, "Cast", INS(x), SETS(OBJ("target_dtype", type)));
 }
 
 /* ---- feature maps ----------------------------------------------------------------------------------------------- */

@@ -10,9 +10,11 @@ static xir_value *clamped(xir_node *at, xir_value *x, double least, double most)
 /* max(x, 0) + alpha (e^min(x, 0) - 1) */
 bool simpler_elu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
+    const double alpha = xir_node_real(at, "alpha", 1);
+    if (!isfinite(alpha)) return xir_node_unsupported(at, "a slope that is not finite");
     xir_value *below = make_affine(at, xir_node_unary(at, "Exp", clamped(at, x, -INFINITY, 0)), 1, -1);
-    return xir_node_result(at, 0, xir_node_sum(at, clamped(at, x, 0, INFINITY),
-                                               make_affine(at, below, xir_node_real(at, "alpha", 1), 0), 1, 1));
+    return xir_node_result(at, 0, xir_node_sum(at, clamped(at, x, 0, INFINITY), make_affine(at, below, alpha, 0), 1,
+                                               1));
 }
 
 /* x (1 + erf(x / sqrt(2))) / 2 */

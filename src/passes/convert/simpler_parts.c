@@ -106,6 +106,7 @@ bool simpler_gather_elements(xir_node *at) {
         return false;
     if (!xir_node_need_dims(at, x, 0, SIZE_MAX) || !xir_node_need_dims(at, index, 0, SIZE_MAX)) return false;
     const xir_ints dims = xir_node_dims(at, x), own = xir_node_dims(at, index), flat = { (int64_t[]){ -1 }, 1 };
+    if (xir_node_failed(at)) return false;
     const int64_t n = product_of(&own, 0, own.n), size = product_of(&dims, 0, dims.n);
     if (n < 1 || n > MOST_PLACES || size < 1) return xir_node_unsupported(at, "very many positions, or none");
     const double step = (double)product_of(&dims, (size_t)axis + 1, dims.n), count = (double)dims.v[axis];
@@ -155,6 +156,7 @@ bool simpler_matmul(xir_node *at) {
         return false;
     if (v_rank(a) < 2 || v_rank(b) < 2 || (v_rank(b) == 2 && !bias)) return xir_node_unsupported(at, "a product");
     const xir_ints dims = xir_node_dims(at, xir_op_output(at->op, 0));
+    if (xir_node_failed(at)) return false;
     if (bias) {
         xir_value *sum = xir_node_sum(at, make_matrix_product(at, a, b), bias, 1, 1);
         return sum && dims.v && xir_node_result(at, 0, v_rank(sum) == dims.n ? sum : make_reshaped(at, sum, &dims));

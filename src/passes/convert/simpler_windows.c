@@ -53,7 +53,9 @@ static void copy_window(xir_node *at, window_sets *s, size_t n) {
 static xir_value *as_rows(xir_node *at, xir_value *v, const char *order, const char *letters) {
     v = node_in_order(at, v, xir_str_of(order));
     if (!v) return NULL;
-    const xir_ints own = xir_node_dims(at, v), dims = { (int64_t[]){ own.v[0], own.v[1], 1, own.v[2] }, 4 };
+    const xir_ints own = xir_node_dims(at, v);
+    if (xir_node_failed(at)) return NULL;
+    const xir_ints dims = { (int64_t[]){ own.v[0], own.v[1], 1, own.v[2] }, 4 };
     return xir_node_reshaped(at, v, &dims, letters);
 }
 
@@ -126,6 +128,7 @@ bool simpler_volume_conv(xir_node *at) {
     xir_value *x = volume(at, &d, &r), *kernel = node_in_order(at, xir_node_input(at, 1), XIR_STR("OIDHW")), *y = NULL;
     if (!x || !kernel || !xir_node_need_dims(at, kernel, 0, SIZE_MAX)) return false;
     const xir_ints k = xir_node_dims(at, kernel);
+    if (xir_node_failed(at)) return false;
     const axis_words *w = axis_words_of(3, 0);
     const int64_t step = xir_node_int(at, w->stride, 1), gap = xir_node_int(at, w->dilation, 1);
     const int64_t before = xir_node_int(at, w->before, 0), after = xir_node_int(at, w->after, 0);

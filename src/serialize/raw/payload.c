@@ -21,6 +21,7 @@ static bool has_no_digest(const xir_network *net) {
 xir_status payload_digest(xir_network *net, uint64_t *bytes, xir_str *sum, char hex[MD5_DIGITS + 1], xir_diags *why) {
     *bytes = 0;
     *sum = (xir_str){ NULL, 0 };
+    hex[0] = '\0';
     if (has_no_digest(net)) return XIR_OK;
     xir_status status = raw_digest(net, bytes, hex, NULL);
     bool missing = status == XIR_E_MISSING;

@@ -64,7 +64,8 @@ int64_t tsm_dtype(xir_node *at, const xir_type *element) {
     const int64_t code = kind == XIR_TYPE_BOOL ? TSM_BOOLEAN : kind == XIR_TYPE_FLOAT ? TSM_FLOAT16 + size - 1
                        : TSM_INT8 + 2 * size + (integer && !integer->sign);
     const xir_type *own = tsm_element(xir_node_context(at), code);
-    return own && xir_type_equal(own, element) ? code : 0;
+    if (!own) return node_no_memory(at), 0;   /* each code has a type */
+    return xir_type_equal(own, element) ? code : 0;
 }
 
 bool tsm_is_class(const xir_node *at, const char *name) {
