@@ -66,7 +66,7 @@ run score again/*.npy "$models/digits_labels.npy" "$models/digits_logits.npy"
 
 printf '\n--- and on: as calls of DeepX, with its parameters in a folder\n'
 run xir opt   digits_again.fb digits.ir --set xir-to-deepx.windows=true --set xir-to-deepx.delete=true
-run xir check digits.ir --quiet
+run xir check digits.ir
 run xir run   digits.ir --each --input v0="$models/digits_inputs.npy" --output deepx
 run score deepx/*.npy "$models/digits_labels.npy" "$models/digits_logits.npy"
 
