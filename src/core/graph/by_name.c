@@ -4,7 +4,7 @@
  * so an item is valid if its record is in the order and still has that label. */
 #include "graph.h"
 
-enum { NO_ITEM = UINT32_MAX };
+#define NO_ITEM UINT32_MAX
 
 static bool note(xir_network *net, label_table *t, const void *record, const label *name) {
     if (name->size == 0) return true;
@@ -106,7 +106,7 @@ void labels_free(xir_network *net) {
 /* Returns the newest item of a name, NO_ITEM if there is none. */
 static uint32_t newest(const label_table *t, xir_str name) {
     const uint32_t *at = name.size ? text_table_find(&t->newest, name) : NULL;
-    return at ? *at : (uint32_t)NO_ITEM;
+    return at ? *at : NO_ITEM;
 }
 
 xir_op *xir_network_op_by_name(const xir_network *of, xir_str name) {
