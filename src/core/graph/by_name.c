@@ -103,7 +103,7 @@ void labels_free(xir_network *net) {
 
 /* ---- asking ------------------------------------------------------------------------------------------------ */
 
-/* Returns the newest item of a name, NO_ITEM if there is none. */
+/* Returns the newest item of a name, or NO_ITEM. */
 static uint32_t newest(const label_table *t, xir_str name) {
     const uint32_t *at = name.size ? text_table_find(&t->newest, name) : NULL;
     return at ? *at : NO_ITEM;

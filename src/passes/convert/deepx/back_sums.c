@@ -14,7 +14,8 @@ static bool is_real(const xir_value *v) { return xir_type_kind_of(v_element(v)) 
 
 /* ---- reductions ------------------------------------------------------------------------------------------------- */
 
-/* The axes of Sum, a list, or of Max, one number; all if there are none. Each once, in order. */
+/* The axes that an op reduces, sorted, without duplicates. Sum has a list of them, Max has one number; an op without
+ * the attribute reduces all axes. */
 static bool axes_of(xir_node *at, const xir_value *x, bool listed, xir_ints *out) {
     xir_ints list = { NULL, 0 };
     const size_t rank = v_rank(x);

@@ -28,7 +28,8 @@ static bool has_dims(xir_node *at, const xir_value *v, const char *what, const i
     return xir_node_invalid(at, XIR_E_TYPE, NULL, "%s: expected the dims [%s], found [%s]", what, expected, found);
 }
 
-/* Weights and bias by their places, which depend on the number of layers: with one there is no tensor of the others. */
+/* Finds the weights and the bias. A function with several layers has one more input: the weights of the layers after
+ * the first. */
 static bool read_weights(xir_node *at, cell *c) {
     const size_t first = 1 + c->states, others = c->layers > 1;
     c->first = xir_node_input(at, first);
