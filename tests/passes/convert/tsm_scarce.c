@@ -32,8 +32,7 @@ static const char *const stories[] = {
     "x: NCHW 1 4 6 6; k: params OIHW 4 2 3 3; g = Conv2d x k [groups=2]; p = MaxPool2d g [pool_height=2 pool_width=2]; "
     "y = Upsample p [height=6 width=6]; n = GroupNorm x [groups=2]; out y n",
     "u: 3 4; w: params 4 2; i: params sint64 2 = 3 1; k: params sint64 1 = 2; m = Matmul u w; g = Gather u i [axis=1]; "
-    "r = Greater u u; "
-    "t, f = TopK u k; e = LogSoftmax u; l = Log u; out m g r t f e l",
+    "r = Greater u u; t, f = TopK u k; e = LogSoftmax u; l = Log u; out m g r t f e l",
     "v: 3 2 4; w: params 3 4 2; m = Matmul v w; s = CumSum v [axis=2]; q = Prod v [dim=1]; o = Round v; "
     "out m s q o",
 };
