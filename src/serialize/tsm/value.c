@@ -197,12 +197,17 @@ static bool put_kept(buffer *out, const xir_any *value, const xir_any *kept) {
     const xir_list *list = kept && kept->kind == XIR_ANY_LIST ? &kept->as.list : NULL;
     const size_t at = out->size, rank = list && list->size ? list->size - 1 : 0;
     uint64_t n = 1;
+    bool zero = false, over = false;
     if (!list || !list->size || rank > TSM_RANK_MOST || list->items[0].kind != XIR_ANY_INT) return false;
     const uint8_t dtype = (uint8_t)list->items[0].as.integer;
     for (size_t i = 0; i < rank; i++) {
         dims[i] = list->items[i + 1].kind == XIR_ANY_INT ? list->items[i + 1].as.integer : -1;
-        if (dims[i] < 0 || dims[i] > INT32_MAX || !mul_u64(n, (uint64_t)dims[i], &n)) return false;
+        if (dims[i] < 0 || dims[i] > INT32_MAX) return false;
+        zero |= dims[i] == 0;
+        over |= !mul_u64(n, (uint64_t)dims[i], &n);
     }
+    if (zero) n = 0;
+    else if (over) return false;
     const bool text = value->kind == XIR_ANY_TEXT;
     const size_t has = text ? value->as.text.size : value->kind == XIR_ANY_LIST ? value->as.list.size : 1;
     if (n != has || (dtype == TSM_CHAR8) != text || (text && rank > 1)) return false;

@@ -29,6 +29,8 @@ static const char *const files[] = {
     IO X "n conv y 0 f=11::2.5 g=11:2:1,2.5 h=9:2:15360,0 i=7::3 j=2::1 k=1:3:-1,2,3 l=8:1:7 m=3:2,2:1,2,3,4 n=6::9\n",
     IO X "n conv y 0 padding=5:4,2:0,0,0,0,1,1,1,1 crop=5:8:1 stride=5:4,1:1 dim=5:1:1 axes=7:0: e=10:0: z=10:0,4:\n",
     IO X "n conv y 0 a=11::0.1 b=11:2:0.1,1 c=7::4294967296 d=7:2:1,-9223372036854775807 t=13:: u=13:0: v=13:1,2:65\n",
+    /* no elements, whatever the other dims are */
+    IO X "n conv y 0 a=5:4,2147483647,2147483647,0: b=10:0,2147483647,2147483647,2147483647:\n",
     /* numbers that JSON does not have */
     IO X "n conv y 0 a=10::nan b=10:2:inf,1 c=11::-inf d=10::-0.0 e=8::18446744073709549568 f=21:3:1,2,0 g=21::2\n",
     /* types that XIR does not have; several tensors, and none */
