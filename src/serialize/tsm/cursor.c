@@ -9,27 +9,11 @@ static bool is_cut(tsm_cursor *c, const char *what, uint64_t bytes) {
                        bytes, tsm_left(c));
 }
 
-bool tsm_take_u32(tsm_cursor *c, uint32_t *out, const char *what) {
+bool tsm_bad_count(tsm_cursor *c, uint64_t least, const char *what) {
     if (tsm_left(c) < 4) return is_cut(c, what, 4);
-    *out = tsm_u32(c->p);
-    c->p += 4;
-    return true;
-}
-
-bool tsm_take_count(tsm_cursor *c, uint64_t least, uint32_t *out, const char *what) {
-    const uint8_t *at = c->p;
-    if (!tsm_take_u32(c, out, what)) return false;
-    return *out <= tsm_left(c) / least ||
-           CURSOR_FAIL(c, at, XIR_E_CORRUPT, "%s is %" PRIu32 ", but the %" PRIu64 " bytes that follow hold at most %"
-                       PRIu64, what, *out, tsm_left(c), tsm_left(c) / least);
-}
-
-bool tsm_take_text(tsm_cursor *c, xir_str *out, const char *what) {
-    uint32_t n;
-    if (!tsm_take_count(c, 1, &n, what)) return false;
-    *out = (xir_str){ (const char *)c->p, n };
-    c->p += n;
-    return true;
+    const uint64_t left = tsm_left(c) - 4;
+    return CURSOR_FAIL(c, c->p, XIR_E_CORRUPT, "%s is %" PRIu32 ", but the %" PRIu64 " bytes that follow hold at most %"
+                       PRIu64, what, tsm_u32(c->p), left, left / least);
 }
 
 /* ---- tensors ----------------------------------------------------------------------------------------------------- */
@@ -84,6 +68,7 @@ bool tsm_integer(const tsm_tensor *t, size_t i, int64_t *out) {
 
 bool tsm_is_utf8(xir_str text) {
     const char *p = text.data, *end = p + text.size;
+    while (end - p >= 8 && !(load8(p) & UINT64_C(0x8080808080808080))) p += 8;
     while (p < end) {
         size_t n = (unsigned char)*p < 0x80 ? 1 : utf8_length(p, end);
         if (!n) return false;

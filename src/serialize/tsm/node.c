@@ -74,18 +74,6 @@ static bool note_type(tsm_reader *r, const param *p, const xir_any *value) {
     return type_list(r, &p->t, &list) && add_entry(r, &r->types, p->name, list);
 }
 
-/* Whether the names of parameters ascend. */
-static bool is_sorted(tsm_reader *r, const tsm_node *n) {
-    tsm_cursor c = cursor_at(r, n->params);
-    xir_str before = { "", 0 };
-    param p;
-    for (uint32_t i = 0; i < n->n_params && next_param(r, &c, &p); i++) {
-        if (i && str_order(before, p.name) >= 0) return false;
-        before = p.name;
-    }
-    return true;
-}
-
 static bool list_order(tsm_reader *r, const tsm_node *n, xir_any *out) {
     tsm_cursor c = cursor_at(r, n->params);
     xir_any *items = arena_take(&r->d.scratch, n->n_params * sizeof *items);
@@ -140,7 +128,7 @@ static bool tag_params(tsm_reader *r, uint32_t i, const xir_map **tags) {
         entries[size++] = (xir_entry){ XIR_STR("more"), value };
     }
     if (!own) entries[size++] = (xir_entry){ XIR_STR("name"), xir_any_text(n->name) };
-    if (!is_sorted(r, n)) {
+    if (!n->sorted) {
         if (!list_order(r, n, &value)) return false;
         entries[size++] = (xir_entry){ XIR_STR("order"), value };
     }
@@ -316,25 +304,15 @@ static bool add_more(tsm_reader *r, const param *p) {
     return !dialect_failed(&r->d) && describe(r, p, &value) && add_entry(r, &r->more, p->name, value);
 }
 
-/* Several tensors are an op: Params are one. */
-static bool is_packed(tsm_reader *r, const tsm_node *n) {
-    tsm_cursor c = cursor_at(r, n->params);
-    param p;
-    for (uint32_t i = 0; i < n->n_params && next_param(r, &c, &p); i++)
-        if (tsm_is(p.name, "value")) return p.fields > 1;   /* the first one */
-    return false;
-}
-
 bool tsm_make_const(tsm_reader *r, uint32_t i) {
     tsm_node *n = &r->nodes[i];
     dialect *d = &r->d;
-    tsm_cursor c = cursor_at(r, n->params);
+    tsm_cursor c = cursor_at(r, n->usual ? n->rest : n->params);
     const xir_map *tags = NULL;
     tsm_tensor value = { 0 };
-    n->made = is_packed(r, n);
-    if (n->made) return !dialect_failed(d);   /* later, as an op */
+    if (n->made) return true;   /* later, as an op */
     r->types.size = r->more.size = r->repeats.size = r->repeated.size = 0;
-    for (uint32_t k = 0; k < n->n_params; k++) {
+    for (uint32_t k = n->usual ? 2 : 0; k < n->n_params; k++) {
         param p;
         if (!next_param(r, &c, &p) || (p.again && !add_repeat(r, &p))) return false;
         if (p.again || tsm_is(p.name, "#op") || tsm_is(p.name, "#name")) continue;

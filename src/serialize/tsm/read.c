@@ -63,17 +63,17 @@ static bool keep_unused(tsm_reader *r) {
 
 /* The places of nodes in the usual order: inputs, unused constants, then each op after the constants that it is the
  * first to use. write.c lists them in the same way. */
-typedef struct usual_order { xir_any *places; int64_t next; } usual_order;
+typedef struct usual_order { uint32_t *places, next; } usual_order;
 
 static void place(usual_order *u, uint32_t i) {
-    if (u->places[i].as.integer < 0) u->places[i].as.integer = u->next++;
+    if (u->places[i] == UINT32_MAX) u->places[i] = u->next++;
 }
 
 static bool keep_order(tsm_reader *r) {
     usual_order u = { .places = arena_take(&r->d.scratch, (r->n + 1) * sizeof *u.places) };
     bool same = true;
     if (!u.places) return trace_memory(&r->d.trace);
-    for (size_t i = 0; i < r->n; i++) u.places[i] = xir_any_int(-1);
+    memset(u.places, 0xff, (r->n + 1) * sizeof *u.places);
     for (uint32_t i = 0; i < r->n_ends[0]; i++) place(&u, tsm_u32(r->ends[0] + 4 * (size_t)i));
     for (size_t i = 0; i < r->n; i++)
         if (r->nodes[i].unused) place(&u, (uint32_t)i);
@@ -87,8 +87,12 @@ static bool keep_order(tsm_reader *r) {
         place(&u, r->order[k]);
     }
     for (uint32_t i = 0; i < r->n_ends[1]; i++) place(&u, tsm_u32(r->ends[1] + 4 * (size_t)i));
-    for (size_t i = 0; i < r->n; i++) same &= u.places[i].as.integer == (int64_t)i;
-    return same || dialect_tag(&r->d, &r->d.net->tags, TSM_TAG_NODES, xir_any_list(u.places, r->n));
+    for (size_t i = 0; i < r->n; i++) same &= u.places[i] == i;
+    if (same) return true;
+    xir_any *items = arena_take(&r->d.scratch, r->n * sizeof *items);
+    if (!items) return trace_memory(&r->d.trace);
+    for (size_t i = 0; i < r->n; i++) items[i] = xir_any_int(u.places[i]);
+    return dialect_tag(&r->d, &r->d.net->tags, TSM_TAG_NODES, xir_any_list(items, r->n));
 }
 
 static bool keep_header(tsm_reader *r) {
@@ -117,6 +121,7 @@ static const dialect_about about = { "tsm", XIR_FRAMEWORK_COUNT, &element_codes_
 static bool read_module(tsm_reader *r) {
     if (!tsm_scan(r)) return false;
     if (!xir_network_set_text(r->d.net, XIR_TEXT_FRAMEWORK, XIR_STR("TENSORSTACK"))) {
+        if (!text_table_reserve(&r->node_names, r->n)) return trace_memory(&r->d.trace);
         return dialect_expect_numbers(&r->d, r->n) && make_inputs(r) && make_consts(r) && make_ops(r) &&
                make_outputs(r) && keep_unused(r) && keep_order(r) && keep_header(r);
     }

@@ -98,6 +98,7 @@ static bool is_text(const found *f) { return f->has && f->fields == 1 && tsm_is_
 static bool check_text(tsm_reader *r, size_t node, const tsm_node *n, const found *f, const char *name, bool filled) {
     const uint8_t *at = f->has ? f->at : n->params;
     char where[40];
+    if (is_text(f) && (!filled || f->t.bytes) && tsm_is_utf8(tsm_text(&f->t))) return true;
     snprintf(where, sizeof where, "/params/%s", name);
     if (!f->has)
         tsm_fault(r, XIR_E_MISSING, at, node, "", "the parameter %s is missing: expected a text", name);
@@ -107,9 +108,7 @@ static bool check_text(tsm_reader *r, size_t node, const tsm_node *n, const foun
                   : f->fields ? "several tensors" : "none", f->fields ? f->t.rank : 0);
     else if (!tsm_is_utf8(tsm_text(&f->t)))
         tsm_fault(r, XIR_E_SYNTAX, f->t.data, node, where, "%s is not a valid text: expected UTF-8", name);
-    else if (filled && !f->t.bytes)
-        tsm_fault(r, XIR_E_INVALID, f->t.data, node, where, "%s is empty: expected the name of an operator", name);
-    else return true;
+    else tsm_fault(r, XIR_E_INVALID, f->t.data, node, where, "%s is empty: expected the name of an operator", name);
     return false;
 }
 
@@ -119,14 +118,14 @@ static bool scan_params(tsm_reader *r, size_t node, tsm_node *n, bubble *b) {
     enum { FEW = 16 };
     tsm_cursor *c = &r->c;
     const uint64_t most = r->d.ctx->limits.max_elements;
-    xir_str names[FEW], name;
+    xir_str names[FEW], name, before = { "", 0 };
     if (n->n_params > FEW) {
         text_table_free(&r->names);
         text_table_init(&r->names, r->d.alloc);
     }
     for (uint32_t i = 0; i < n->n_params; i++) {
         const uint8_t *at = c->p;
-        bool again;
+        bool again = false;
         found f = { .at = at, .has = true };
         if (!tsm_take_text(c, &name, "the name of a parameter") ||
             !tsm_take_count(c, 5, &f.fields, "the number of tensors of a parameter")) return false;
@@ -135,7 +134,8 @@ static bool scan_params(tsm_reader *r, size_t node, tsm_node *n, bubble *b) {
             if (!tsm_take_tensor(c, most, &t)) return false;
             if (!k) f.t = t;
         }
-        if (!same_name(r, at, name, i, names, &again)) return false;
+        n->sorted &= !i || str_order(before, name) < 0;   /* then no name appears twice */
+        if ((!n->sorted || i >= FEW) && !same_name(r, at, name, i, names, &again)) return false;
         if (i < FEW) names[i] = name;
         if (!tsm_is_utf8(name))
             tsm_fault(r, XIR_E_SYNTAX, at + 4, node, "/params", "the name of parameter %" PRIu32 " is not a valid "
@@ -146,6 +146,7 @@ static bool scan_params(tsm_reader *r, size_t node, tsm_node *n, bubble *b) {
         if (which == &b->op && is_text(&f)) n->op = tsm_text(&f.t);
         if (which == &b->name && is_text(&f)) n->name = tsm_text(&f.t);
         n->usual |= which == &b->op && i == 1 && tsm_is(names[0], "#name");
+        before = name;
         if (i == 1) n->rest = c->p;
     }
     return true;
@@ -179,7 +180,7 @@ static bool scan_node(tsm_reader *r, size_t i) {
     bubble b = { .op = { .has = false } };
     tsm_cursor *c = &r->c;
     tsm_node *n = &r->nodes[i];
-    *n = (tsm_node){ .kind = TSM_OP };
+    *n = (tsm_node){ .kind = TSM_OP, .sorted = true };
     /* A parameter takes at least 8 bytes: its name's length, its number of tensors. */
     if (!tsm_take_count(c, 8, &n->n_params, "the number of parameters of a node")) return false;
     n->params = c->p;
@@ -187,6 +188,7 @@ static bool scan_node(tsm_reader *r, size_t i) {
     check_text(r, i, n, &b.name, "#name", false);
     check_text(r, i, n, &b.op, "#op", true);
     n->kind = (uint8_t)kind_of(n->op);
+    n->made = n->kind == TSM_CONST && b.value.fields > 1;   /* Params are one tensor */
     check_count(r, i, &b.count);
     if (n->kind == TSM_CONST) check_value(r, i, n, &b.value);
     if (n->kind == TSM_VAR)

@@ -65,10 +65,25 @@ static inline int64_t tsm_dim(const tsm_tensor *t, uint32_t i) {
     return (int32_t)tsm_u32(t->dims + 4 * (size_t)i);
 }
 /* All return false after a failure, which is recorded. `what`: "the name of a parameter". */
-bool tsm_take_u32(tsm_cursor *c, uint32_t *out, const char *what);
-/* A count of items that take at least `least` bytes each. */
-bool tsm_take_count(tsm_cursor *c, uint64_t least, uint32_t *out, const char *what);
-bool tsm_take_text(tsm_cursor *c, xir_str *out, const char *what);
+/* A count of items that take at least `least` bytes each, at most 2^31. Most of what is read is counts. */
+bool tsm_bad_count(tsm_cursor *c, uint64_t least, const char *what);
+static inline bool tsm_take_count(tsm_cursor *c, uint64_t least, uint32_t *out, const char *what) {
+    const uint64_t left = tsm_left(c);
+    *out = left < 4 ? 0 : tsm_u32(c->p);
+    if (left < 4 || *out * least > left - 4) return tsm_bad_count(c, least, what);
+    c->p += 4;
+    return true;
+}
+static inline bool tsm_take_u32(tsm_cursor *c, uint32_t *out, const char *what) {
+    return tsm_take_count(c, 0, out, what);
+}
+static inline bool tsm_take_text(tsm_cursor *c, xir_str *out, const char *what) {
+    uint32_t n;
+    if (!tsm_take_count(c, 1, &n, what)) return false;
+    *out = (xir_str){ (const char *)c->p, n };
+    c->p += n;
+    return true;
+}
 bool tsm_take_tensor(tsm_cursor *c, uint64_t most, tsm_tensor *out);
 /* Texts are CHAR8 of rank 1. */
 static inline bool tsm_is_text(const tsm_tensor *t) { return t->dtype == TSM_CHAR8 && t->rank == 1; }
@@ -86,16 +101,17 @@ typedef enum tsm_kind { TSM_OP, TSM_INPUT, TSM_CONST, TSM_VAR } tsm_kind;
 
 typedef struct tsm_node {
     const uint8_t *params, *inputs;     /* its first parameter, its first input              */
+    const uint8_t *rest;                /* usual: the parameters that follow                  */
+    xir_value     *params_value;        /* of a <const> of one tensor                         */
     xir_str        op, name;
     uint32_t       n_params, n_inputs;
     uint8_t        kind;                /* tsm_kind                                          */
+    uint8_t        state;               /* of ordering                                        */
     bool           usual;               /* #name and #op come first, in this order             */
+    bool           sorted;              /* the names of the parameters ascend                 */
     bool           listed;              /* an input of the network                            */
     bool           reached;             /* from an output                                     */
     bool           made, unused;        /* a <const> of several tensors, an op; one without uses */
-    xir_value     *params_value;        /* of another <const>                                 */
-    uint8_t        state;               /* of ordering                                        */
-    const uint8_t *rest;                /* usual: the parameters that follow                  */
 } tsm_node;
 
 /* What the last node of a class has as a tag, because of the bytes of its parameters. */
