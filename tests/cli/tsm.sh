@@ -101,7 +101,8 @@ if [ -n "${XIR_CORPUS-}" ]; then
     run 0 opt "$face" face.tsm --prove; out "compute the same"
     run 0 check face.tsm; out "no fault found"
     run 0 opt face.tsm again.fb --prove; out "compute the same"
-    run 0 run face.fb --seed 7 --output faces; run 0 run again.fb --seed 7 --compare faces --tolerance 1e-5
+    run 0 run face.fb --seed 7 --output faces
+    run 0 run again.fb --seed 7 --compare faces --tolerance 1e-5
     run 0 opt "$face" last.fb --set layout.io=nhwc; run 0 info last.fb; out "Conv2d"; not_out "Transpose"
 fi
 finish

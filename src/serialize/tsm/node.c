@@ -35,11 +35,9 @@ static bool next_param(tsm_reader *r, tsm_cursor *c, param *out) {
     out->at = c->p;
     if (!tsm_take_text(c, &out->name, "") || !tsm_take_count(c, 1, &out->fields, "")) return false;
     out->first = *c;
-    for (uint32_t k = 0; k < out->fields; k++) {
-        tsm_tensor t;
-        if (!tsm_take_tensor(c, UINT64_MAX, &t)) return false;
-        if (!k) out->t = t;
-    }
+    tsm_tensor other;
+    for (uint32_t k = 0; k < out->fields; k++)
+        if (!tsm_take_tensor(c, UINT64_MAX, k ? &other : &out->t)) return false;
     out->again = r->again.size && bsearch(&out->at, r->again.data, r->again.size, sizeof out->at, by_address);
     return !dialect_failed(&r->d);
 }

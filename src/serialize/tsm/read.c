@@ -121,7 +121,6 @@ static const dialect_about about = { "tsm", XIR_FRAMEWORK_COUNT, &element_codes_
 static bool read_module(tsm_reader *r) {
     if (!tsm_scan(r)) return false;
     if (!xir_network_set_text(r->d.net, XIR_TEXT_FRAMEWORK, XIR_STR("TENSORSTACK"))) {
-        if (!text_table_reserve(&r->node_names, r->n)) return trace_memory(&r->d.trace);
         return dialect_expect_numbers(&r->d, r->n) && make_inputs(r) && make_consts(r) && make_ops(r) &&
                make_outputs(r) && keep_unused(r) && keep_order(r) && keep_header(r);
     }

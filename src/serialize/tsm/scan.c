@@ -90,6 +90,7 @@ static bool same_name(tsm_reader *r, const uint8_t *at, xir_str name, uint32_t i
     return kept;
 }
 
+/* `has` is false: the node does not have the parameter, and nothing else is set. */
 typedef struct found { const uint8_t *at; tsm_tensor t; uint32_t fields; bool has; } found;
 
 static bool is_text(const found *f) { return f->has && f->fields == 1 && tsm_is_text(&f->t); }
@@ -126,14 +127,14 @@ static bool scan_params(tsm_reader *r, size_t node, tsm_node *n, bubble *b) {
     for (uint32_t i = 0; i < n->n_params; i++) {
         const uint8_t *at = c->p;
         bool again = false;
-        found f = { .at = at, .has = true };
+        found f;
+        f.at = at;
+        f.has = true;
         if (!tsm_take_text(c, &name, "the name of a parameter") ||
             !tsm_take_count(c, 5, &f.fields, "the number of tensors of a parameter")) return false;
-        for (uint32_t k = 0; k < f.fields; k++) {
-            tsm_tensor t;
-            if (!tsm_take_tensor(c, most, &t)) return false;
-            if (!k) f.t = t;
-        }
+        tsm_tensor other;
+        for (uint32_t k = 0; k < f.fields; k++)
+            if (!tsm_take_tensor(c, most, k ? &other : &f.t)) return false;
         n->sorted &= !i || str_order(before, name) < 0;   /* then no name appears twice */
         if ((!n->sorted || i >= FEW) && !same_name(r, at, name, i, names, &again)) return false;
         if (i < FEW) names[i] = name;
@@ -177,7 +178,8 @@ static tsm_kind kind_of(xir_str op) {
 /* ---- nodes ------------------------------------------------------------------------------------------------------- */
 
 static bool scan_node(tsm_reader *r, size_t i) {
-    bubble b = { .op = { .has = false } };
+    bubble b;
+    b.op.has = b.name.has = b.count.has = b.value.has = false;   /* all of it would take as long as to read it */
     tsm_cursor *c = &r->c;
     tsm_node *n = &r->nodes[i];
     *n = (tsm_node){ .kind = TSM_OP, .sorted = true };
@@ -188,7 +190,7 @@ static bool scan_node(tsm_reader *r, size_t i) {
     check_text(r, i, n, &b.name, "#name", false);
     check_text(r, i, n, &b.op, "#op", true);
     n->kind = (uint8_t)kind_of(n->op);
-    n->made = n->kind == TSM_CONST && b.value.fields > 1;   /* Params are one tensor */
+    n->made = n->kind == TSM_CONST && b.value.has && b.value.fields > 1;   /* Params are one tensor */
     check_count(r, i, &b.count);
     if (n->kind == TSM_CONST) check_value(r, i, n, &b.value);
     if (n->kind == TSM_VAR)

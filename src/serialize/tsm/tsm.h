@@ -41,7 +41,9 @@ static inline uint32_t tsm_u32(const uint8_t *p) {
 static inline void tsm_put32(uint8_t *p, uint32_t v) {
     for (int i = 0; i < 4; i++) p[i] = (uint8_t)(v >> 8 * i);
 }
-static inline bool tsm_is(xir_str text, const char *word) { return xir_str_equal(text, xir_str_of(word)); }
+static inline bool tsm_is(xir_str text, const char *word) {
+    return text.size == strlen(word) && memcmp(text.data, word, text.size) == 0;
+}
 
 /* ---- cursor.c: reading the stream ------------------------------------------------------------------------------- */
 

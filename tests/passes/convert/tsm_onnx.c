@@ -1,5 +1,5 @@
-/* Modules that TensorStack's front end made of ONNX's operator tests: those of the corpus' folder tsm/onnxnode that have
- * the names of such tests. Each is converted and computes the inputs that ONNX recorded; the results are what ONNX
+/* Modules that TensorStack's front end made of ONNX's operator tests: the corpus' folder tsm/onnxnode has them, under
+ * the names of these tests. Each is converted and run on the inputs that ONNX recorded; the results are what ONNX
  * recorded, by the rule of ONNX's own runner. The front end casts to 32 bits, so elements are compared as numbers,
  * whatever their type. What differs is listed with the reason in tsm_onnx.txt; a listed test that passes is an error,
  * too. */
@@ -46,9 +46,13 @@ static bool computes(xir_network *net, const onnx_files *set, char reason[RECORD
         DOES(xir_value_set_type(xir_op_output(first, (int64_t)i), xir_array_type(in[i])));
     }
     xir_diags_clear(why);
-    if (xir_pass_run(net, "tsm-to-xir", "strict", NULL, why)) recorded_error(reason, "it is not converted"), same = false;
-    if (same && xir_network_run(net, (const xir_array *const *)in, set->n_in, &out, 1, NULL, why))
-        recorded_error(reason, "it cannot be run"), same = false;
+    if (xir_pass_run(net, "tsm-to-xir", "strict", NULL, why)) {
+        recorded_error(reason, "it is not converted");
+        same = false;
+    } else if (xir_network_run(net, (const xir_array *const *)in, set->n_in, &out, 1, NULL, why)) {
+        recorded_error(reason, "it cannot be run");
+        same = false;
+    }
     same = same && agree(out, expected, reason);
     for (size_t i = 0; i < set->n_in; i++) xir_array_free(in[i]);
     xir_array_free(expected);
@@ -72,10 +76,10 @@ static void try_test(const char *folder, const char *name) {
     if (entry) entry->seen++;
     seen++;
     passed += same;
-    if (same == !entry) goto done;
-    print_error("%s: %s\n", name, same ? "is listed but passes" : reason);
-    wrong++;
-done:
+    if (same != !entry) {
+        print_error("%s: %s\n", name, same ? "is listed but passes" : reason);
+        wrong++;
+    }
     onnx_free_set(&set);
     xir_network_free(net);
 }
