@@ -327,6 +327,16 @@ static void drop(xir_value *v) {
     (void)xir_op_erase(op);
 }
 
+/* Constants that an attempt left when it ran out of memory. */
+static void drop_older(conversion *c) {
+    for (xir_op *first = xir_network_first(c->net), *op = first, *next; op; op = next) {
+        next = xir_op_next(op);
+        if (op == first) continue;
+        if (xir_op_input_count(op) || xir_op_output_count(op) != 1 || dialect_of_class(op->cls) != c->back.to) return;
+        drop(xir_op_output(op, 0));
+    }
+}
+
 /* A Transpose that keeps the order, if only foreign ops use it. */
 static bool drop_letters(conversion *c, xir_value *v) {
     xir_op *op = xir_value_op(v);
@@ -345,6 +355,7 @@ xir_status back_finish(conversion *c) {
         if (!drop_letters(c, c->back.turns[i].to)) return XIR_E_MEMORY;
     for (size_t i = c->back.n_turns; i-- > 0;) drop(c->back.turns[i].to);
     for (size_t i = c->back.n_constants; i-- > 0;) drop(c->back.constants[i]);
+    if (c->changed) drop_older(c);
     const xir_status status = convert_finish(c->back.to, c->net, &finished);
     c->changed += finished;
     return status;

@@ -45,6 +45,7 @@ static bool check_names(writer *w, const xir_op *op) {
         const xir_value *v = op->inputs[i].value;
         const uint32_t *known = v ? text_table_find(&w->now, xir_value_name(v)) : NULL;
         if (!v) return refuse(w, "an input is absent%.*s", XIR_STR(""));
+        if (value_is_params(v)) return refuse(w, "'%.*s' is a constant, which no line makes", xir_value_name(v));
         if (!xir_value_name(v).size) return refuse(w, "a tensor has no name%.*s", XIR_STR(""));
         if (known && w->values[*known] != v)
             return refuse(w, "'%.*s' has been overwritten when this op uses it", xir_value_name(v));
@@ -65,6 +66,10 @@ static bool check(writer *w) {
     for (const xir_op *op = w->net->first; op; op = op->next) {
         w->at = op;
         if (is_end(op)) {
+            for (uint32_t i = 0; i < op->n_inputs; i++)
+                if (op->inputs[i].value && value_is_params(op->inputs[i].value))
+                    return refuse(w, "the result '%.*s' is a constant, which no line makes",
+                                  xir_value_name(op->inputs[i].value));
             for (uint32_t i = 0; i < op->n_outputs; i++)
                 if (!set_now(w, &op->outputs[i])) return false;
             continue;

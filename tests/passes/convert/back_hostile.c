@@ -9,10 +9,15 @@
 #include "support/hostile.h"
 #include "support/often.h"
 #include "support/story.h"
+#include "elements.h"
 
 enum { TRIALS = OFTEN(4000), PROOFS = OFTEN(3000), OPS = 6, MOST_OPS = 400, MOST_INPUTS = 12 };
 
-typedef struct way { const char *format, *there, *settings[4]; } way;
+typedef struct way {
+    const char *format, *there, *settings[4];
+    bool        closed;         /* no dim is open, and results have dims: DeepX has no others */
+    bool        tame_params;    /* where the same is computed, Params have small numbers, too */
+} way;
 static size_t n_added, n_valid, n_refused, n_whole, n_written, n_proven, n_wrong;
 
 static size_t all_ops(const xir_class **out) {
@@ -100,33 +105,51 @@ static void there_and_back(xir_network *net, const way *w) {
 
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
 
-/* Inputs of small dims, and Params of small numbers. */
-static void tame(pool *p) {
+static bool is_exact(const xir_type *element) {
+    return xir_type_equal(element, xir_type_float(ctx, XIR_FLOAT_FP32)) ||
+           xir_type_equal(element, xir_type_float(ctx, XIR_FLOAT_FP64));
+}
+
+/* Inputs of small dims, and, if wanted, Params of small numbers. Then other reals, which every op rounds more, are not
+ * chosen. */
+static void tame(pool *p, bool with_params) {
     enum { MOST = 4096 };
-    static float numbers[MOST];
+    static double  numbers[MOST];
+    static uint8_t bytes[8 * MOST];
     const xir_type *types[] = { FP32("**", 2, 3),          FP32("**", 3, 3),          FP32("*", 3),
                                 FP32("NHWC", 1, 4, 4, 2), FP32("NCHW", 1, 2, 4, 4), FP32("***", 2, 3, 4) };
     const xir_type *usual = types[chance(COUNT(types))];
-    for (size_t k = 0; k < MOST; k++) numbers[k] = (float)chance(4001) / 1000 - 2;
+    for (size_t k = 0; k < MOST; k++) numbers[k] = (double)chance(4001) / 1000 - 2;
     for (size_t k = 0; k < POOL_VALUES; k++) {
-        xir_value *v = p->values[k];
+        const xir_type *type = once_in(2) ? usual : types[chance(COUNT(types))];
+        assert_int_equal(xir_value_set_type(p->values[k], type), XIR_OK);
+    }
+    for (size_t k = 0; k < POOL_PARAMS && with_params; k++) {
+        const xir_type *type = xir_value_type(p->params[k]), *element = xir_type_element(type);
         int64_t n;
-        if (!xir_value_is_params(v)) {
-            assert_int_equal(xir_value_set_type(v, once_in(2) ? usual : types[chance(COUNT(types))]), XIR_OK);
-        } else if (xir_type_equal(xir_type_element(xir_value_type(v)), xir_type_element(usual)) &&
-                   !xir_type_elements(xir_value_type(v), &n) && n <= MOST) {
-            assert_int_equal(xir_params_set_copy(v, numbers, 4 * (uint64_t)n), XIR_OK);
-        }
+        if (xir_type_kind_of(element) != XIR_TYPE_FLOAT && !xir_type_is_quantized(element)) continue;
+        if (!is_exact(element) || xir_type_elements(type, &n) || n > MOST)
+            p->params[k] = xir_params_new(p->net, XIR_STR("p"), type = usual);
+        element = xir_type_element(type);
+        assert_int_equal(xir_type_elements(type, &n), XIR_OK);
+        assert_true(elements_of_reals(element, numbers, (size_t)n, bytes));
+        (void)xir_params_set_copy(p->params[k], bytes, (uint64_t)n * xir_type_storage_bits(element) / 8);
     }
 }
 
-/* Whether a quotient depends on the sign of 0, which Round does not keep in formats without it. */
+static bool is_one_of(const xir_class *cls, const char *const *keys, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (xir_str_equal(xir_class_key(cls), xir_str_of(keys[i]))) return true;
+    return false;
+}
+
+/* Whether a quotient depends on the sign of 0, which rounding does not keep in formats without it. */
 static bool divides_by_rounded(const xir_network *net) {
+    static const char *const rounding[] = { "xir::Round", "xir::Ceil", "xir::Floor", "icraft::xir::Div" };
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
-        const xir_value *by = xir_str_equal(xir_class_key(xir_op_class(op)), XIR_STR("icraft::xir::Div"))
-            ? xir_op_input(op, 1) : NULL;
+        const xir_value *by = is_one_of(xir_op_class(op), &rounding[3], 1) ? xir_op_input(op, 1) : NULL;
         const xir_op *from = by && !xir_value_is_params(by) ? xir_value_op(by) : NULL;
-        if (from && xir_str_equal(xir_class_key(xir_op_class(from)), XIR_STR("xir::Round"))) return true;
+        if (from && is_one_of(xir_op_class(from), rounding, COUNT(rounding))) return true;
     }
     return false;
 }
@@ -160,7 +183,7 @@ static void keeps_its_numbers(xir_network *net, const char *there, const char *s
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
 /* A network of OPS ops, at most; NULL: it is refused. */
-static xir_network *random_network(pool *p, const xir_class *const *classes, size_t n) {
+static xir_network *random_network(pool *p, const xir_class *const *classes, size_t n, bool closed) {
     xir_op *made[OPS];
     xir_value *results[OPS];
     size_t n_made = 0;
@@ -169,6 +192,9 @@ static xir_network *random_network(pool *p, const xir_class *const *classes, siz
         if (op) results[n_made] = xir_op_output(op, 0), made[n_made++] = op;
     }
     xir_diags_clear(why);
+    for (size_t k = 0; k < n_made && closed; k++)
+        if (!xir_type_rank(xir_value_type(results[k])))
+            results[k] = xir_build_reshape(xir_at_end(p->net), results[k], "*", (int64_t[]){ 1 }, 1, NULL);
     const xir_op *end = xir_output(xir_at_end(p->net), (xir_values){ results, n_made });
     xir_network_clear_status(p->net);
     return end ? p->net : NULL;
@@ -183,8 +209,9 @@ static void go(const way *w) {
         pool p;
         pool_begin(&p);
         for (size_t k = 0; k < POOL_VALUES; k++)
-            if (!p.sound[k]) (void)xir_value_set_type(p.values[k], plain);
-        if (random_network(&p, classes, n)) there_and_back(p.net, w);
+            if (!p.sound[k] || (w->closed && xir_type_has_unknown_dim(xir_value_type(p.values[k]))))
+                (void)xir_value_set_type(p.values[k], plain);
+        if (random_network(&p, classes, n, w->closed)) there_and_back(p.net, w);
         pool_end(&p);
     }
     printf("%s: %d networks of %zu ops, %zu of them valid, %zu refused; %zu are converted whole, %zu are written\n",
@@ -212,24 +239,30 @@ static void to_tsm(void **state) {
     go(&(way){ "tsm", "xir-to-tsm", { "", "", "", "" } });
 }
 
+static const way deepx = {
+    "deepx", "xir-to-deepx", { "", "windows=true", "windows=true,delete=true", "author=cublas" }, .closed = true,
+    .tame_params = true,
+};
+
+static void to_deepx(void **state) {
+    (void)state;
+    go(&deepx);
+}
+
 /* Networks of tame numbers; without the classes of these keys, whose extremes are others in the format. */
 static void compute_the_same(const way *w, const char *const *extremes, size_t n_extremes) {
     const xir_class *all[MOST_OPS], *classes[MOST_OPS];
     const size_t n_all = all_ops(all);
     size_t n = 0;
-    for (size_t i = 0; i < n_all; i++) {
-        bool extreme = false;
-        for (size_t k = 0; k < n_extremes; k++)
-            extreme |= xir_str_equal(xir_class_key(all[i]), xir_str_of(extremes[k]));
-        if (!extreme) classes[n++] = all[i];
-    }
+    for (size_t i = 0; i < n_all; i++)
+        if (!is_one_of(all[i], extremes, n_extremes)) classes[n++] = all[i];
     assert_int_equal(n, n_all - n_extremes);
     n_proven = n_wrong = n_whole = 0;
     for (size_t i = 0; i < PROOFS; i++) {
         pool p;
         pool_begin(&p);
-        tame(&p);
-        xir_network *net = random_network(&p, classes, n);
+        tame(&p, w->tame_params);
+        xir_network *net = random_network(&p, classes, n, w->closed);
         const char *settings = net ? w->settings[once_in(2) ? 0 : 1] : NULL;
         if (net) keeps_its_numbers(net, w->there, settings, i);
         pool_end(&p);
@@ -254,6 +287,20 @@ static void tsm_computes_the_same(void **state) {
     compute_the_same(&(way){ "tsm", "xir-to-tsm", { "", "", "", "" } }, extremes, COUNT(extremes));
 }
 
+static void deepx_computes_the_same(void **state) {
+    (void)state;
+    static const char *const extremes[] = {
+        "icraft::xir::DivideScalar", "xir::Reciprocal",   /* the sign of 0, and what is rounded next */
+        "xir::CumSum",                                    /* 0 times infinity                        */
+        "icraft::xir::Normalize",                         /* powers of very small numbers            */
+        "icraft::xir::Tanhshrink",                        /* x - tanh(x) near 0                      */
+        "icraft::xir::Softshrink",                        /* of NaN                                  */
+        "icraft::xir::ATanh",                             /* next to a pole                          */
+        "icraft::xir::Sin", "icraft::xir::Cos", "icraft::xir::Tan",   /* of very large numbers       */
+    };
+    compute_the_same(&deepx, extremes, COUNT(extremes));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(to_pnnx),
@@ -261,6 +308,8 @@ int main(void) {
         cmocka_unit_test(nnb_computes_the_same),
         cmocka_unit_test(to_tsm),
         cmocka_unit_test(tsm_computes_the_same),
+        cmocka_unit_test(to_deepx),
+        cmocka_unit_test(deepx_computes_the_same),
     };
     return RUN_GROUP(tests);
 }

@@ -49,12 +49,6 @@ static void prepare_story(want *w) {
     xir_diags_clear(w->why);
 }
 
-/* A conversion that goes on has what it made before, and makes it again. */
-static void tidy(want *w) {
-    assert_int_equal(xir_pass_run(w->net, "cse", NULL, NULL, w->why), XIR_OK);
-    assert_int_equal(xir_pass_run(w->net, "dce", NULL, NULL, w->why), XIR_OK);
-}
-
 static void going_back(want *w) {
     IN_PLENTY(w, prepare_story(w));
     assert_non_null(w->net);

@@ -64,12 +64,6 @@ static void prepare_story(want *w) {
     xir_diags_clear(w->why);
 }
 
-/* A conversion that goes on has the constants of before, and makes those again that it needs. */
-static void tidy(want *w) {
-    assert_int_equal(xir_pass_run(w->net, "cse", NULL, NULL, w->why), XIR_OK);
-    assert_int_equal(xir_pass_run(w->net, "dce", NULL, NULL, w->why), XIR_OK);
-}
-
 static void prepare_attention(want *w) {
     static const char lines[] =
         "7767517\n5 5\npnnx.Input at_in 0 1 at #at=(2,3,4)f32\npnnx.Input m_in 0 1 m #m=(3,3)f32\n"

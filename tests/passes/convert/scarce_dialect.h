@@ -24,6 +24,26 @@ static char *result_of(const xir_network *net) {
     return list;
 }
 
+/* The classes of all ops in their order: names of what is in between depend on how often a conversion began. */
+static inline char *classes_of(const xir_network *net) {
+    char *list = NULL;
+    size_t size;
+    FILE *out = open_memstream(&list, &size);
+    assert_non_null(out);
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        const xir_str key = xir_class_key(xir_op_class(op));
+        fprintf(out, "%.*s\n", (int)key.size, key.data);
+    }
+    fclose(out);
+    return list;
+}
+
+/* A conversion that goes on has what it made before, and makes it again. */
+static inline void tidy(want *w) {
+    assert_int_equal(xir_pass_run(w->net, "cse", NULL, NULL, w->why), XIR_OK);
+    assert_int_equal(xir_pass_run(w->net, "dce", NULL, NULL, w->why), XIR_OK);
+}
+
 static void converting(want *w) {
     IN_PLENTY(w, prepare(w));
     assert_non_null(w->net);

@@ -39,27 +39,11 @@ static const char *const stories[] = {
 
 static size_t story;
 
-/* The classes of all ops in their order: names of what is in between depend on how often a conversion began. */
-static char *classes_of(const xir_network *net) {
-    char *list = NULL;
-    size_t size;
-    FILE *out = open_memstream(&list, &size);
-    assert_non_null(out);
-    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
-        const xir_str key = xir_class_key(xir_op_class(op));
-        fprintf(out, "%.*s\n", (int)key.size, key.data);
-    }
-    fclose(out);
-    return list;
-}
-
 static void going_back(want *w) {
     IN_PLENTY(w, w->net = story_net_in(w->ctx, stories[story]));
     assert_non_null(w->net);
     TRY_LOOSELY(w, xir_pass_run(w->net, "xir-to-tsm", NULL, NULL, w->why));
-    /* a conversion that goes on has what it made before, and makes it again */
-    IN_PLENTY(w, assert_int_equal(xir_pass_run(w->net, "cse", NULL, NULL, w->why), XIR_OK));
-    IN_PLENTY(w, assert_int_equal(xir_pass_run(w->net, "dce", NULL, NULL, w->why), XIR_OK));
+    IN_PLENTY(w, tidy(w));
     IN_PLENTY(w, w->result = classes_of(w->net));
 }
 

@@ -164,27 +164,31 @@ bool deepx_back_relu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *line = x, *y;
     const double slope = xir_node_real(at, "alpha", 0), most = xir_node_real(at, "max_value", INFINITY),
                  from = xir_node_real(at, "threshold", 0);
+    const bool bounded = most < INFINITY;
     if (!x) return false;
-    if (slope == 0 && from == 0 && isinf(most)) return by_number(at, "deepx::maxscalar", x, 0);
-    if (!is_real(x) && (slope != 0 || from != trunc(from) || isfinite(most)))
+    if (isnan(from)) return xir_node_unsupported(at, "a threshold that is not a number");
+    if (slope == 0 && from == 0 && !bounded) return by_number(at, "deepx::maxscalar", x, 0);
+    if (!is_real(x) && (slope != 0 || from != trunc(from) || bounded))
         return xir_node_unsupported(at, "a curve of integers");
     xir_value *start = xir_node_scalar(at, v_element(x), from), *top = xir_node_scalar(at, v_element(x), most);
     if (from != 0) line = xir_node_sum(at, x, start, 1, -1);
     line = slope == 0 ? xir_node_scalar(at, v_element(x), 0) : xir_node_scaled(at, line, slope);
     y = chosen(at, xir_node_make(at, "Less", INS(x, start), NO_SETS), line, x);
-    if (isfinite(most)) y = chosen(at, xir_node_make(at, "GreaterEqual", INS(x, top), NO_SETS), top, y);
+    if (bounded) y = chosen(at, xir_node_make(at, "GreaterEqual", INS(x, top), NO_SETS), top, y);
     return xir_node_result(at, 0, y);
 }
 
-/* Bounds between integers are the next integer inside. */
+/* The bounds of integers lose their fractions. A bound of reals that is NaN is none. */
 bool deepx_back_clamp(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = x;
     double least = xir_node_real(at, "min", -INFINITY), most = xir_node_real(at, "max", INFINITY);
     if (!x) return false;
+    if (isnan(least)) least = v_is_integer(x) ? 0 : -INFINITY;
+    if (isnan(most)) most = v_is_integer(x) ? 0 : INFINITY;
     if (v_is_integer(x)) {
         const int bits = (int)xir_type_storage_bits(v_element(x));
         const double low = -ldexp(1, bits - 1), high = ldexp(1, bits - 1);
-        least = ceil(least), most = floor(most);
+        least = trunc(least), most = trunc(most);
         if (least <= low) least = -INFINITY;
         if (most >= high - 1) most = INFINITY;
         if (least >= high || most < low) return xir_node_unsupported(at, "bounds beyond the integers");

@@ -26,6 +26,11 @@ static bool memory(making *m, bool ok) {
     return ok;
 }
 
+static bool is_fresh(const making *m, const xir_value *v) {
+    const xir_op *op = v ? xir_value_op(v) : NULL;
+    return op && pointer_table_find(&m->fresh, op);
+}
+
 /* ---- before ----------------------------------------------------------------------------------------------------- */
 
 static bool is_foreign(const xir_network *net) {
@@ -202,11 +207,6 @@ static bool copy_inputs(making *m, const xir_op *input, xir_op *output) {
 
 /* ---- deletions -------------------------------------------------------------------------------------------------- */
 
-static bool is_fresh(const making *m, const xir_value *v) {
-    const xir_op *op = v ? xir_value_op(v) : NULL;
-    return op && pointer_table_find(&m->fresh, op);
-}
-
 static bool delete_after(making *m, xir_value *v, xir_op *op) {
     char types[40];
     if (!is_fresh(m, v) || pointer_table_find(&m->used, v)) return true;
@@ -218,7 +218,8 @@ static bool delete_after(making *m, xir_value *v, xir_op *op) {
            memory(m, !xir_value_set_name(xir_op_output(made, 0), xir_value_name(v)));
 }
 
-/* From the last call on: the first use that is met is the last one. */
+/* From the last call on: the first use that is met is the last one. What was deleted before memory ran out is not
+ * deleted again. */
 static bool delete_tensors(making *m) {
     xir_op *output = xir_network_output_op(m->net);
     for (size_t i = 0; output && i < xir_op_input_count(output); i++) {
@@ -227,8 +228,9 @@ static bool delete_tensors(making *m) {
     }
     for (xir_op *op = output ? xir_op_prev(output) : NULL, *before; op; op = before) {
         before = xir_op_prev(op);
-        if (deepx_calls(op, "deltensor")) continue;
-        for (size_t i = 0; i < xir_op_input_count(op); i++)
+        const bool deletes = deepx_calls(op, "deltensor");
+        if (deletes && xir_op_input_count(op) && !memory(m, pointer_table_add(&m->used, xir_op_input(op, 0), 0))) return false;
+        for (size_t i = 0; i < xir_op_input_count(op) && !deletes; i++)
             if (!delete_after(m, xir_op_input(op, (int64_t)i), op)) return false;
         if (pointer_table_find(&m->fresh, op) && !delete_after(m, xir_op_output(op, 0), op)) return false;
     }
@@ -245,7 +247,17 @@ static bool is_bare(const xir_op *op) {
            deepx_precision(v_element(xir_op_output(op, 0)));
 }
 
-/* Finds the calls without tensors, and the names that others have. */
+/* Erases what nothing uses, as an attempt that ran out of memory leaves it. */
+static bool drop_unused(making *m) {
+    for (xir_op *op = xir_network_last(m->net), *before; op; op = before) {
+        before = xir_op_prev(op);
+        const bool unused = xir_op_output_count(op) == 1 && !xir_value_uses(xir_op_output(op, 0)) && is_bare(op);
+        if (unused && !memory(m, xir_op_erase(op) != XIR_E_MEMORY)) return false;
+    }
+    return true;
+}
+
+/* Finds the calls without tensors, and the names that others have. A deletion has the name of its call. */
 static bool find_bare(making *m, bool *any) {
     *any = false;
     for (xir_op *op = xir_network_first(m->net); op; op = xir_op_next(op)) {
@@ -253,7 +265,8 @@ static bool find_bare(making *m, bool *any) {
                           is_bare(op);
         *any |= bare;
         if (bare && !memory(m, pointer_table_add(&m->fresh, op, 0))) return false;
-        for (size_t i = 0; !bare && deepx_function(op).size && i < xir_op_output_count(op); i++) {
+        const bool deletes = deepx_calls(op, "deltensor") && is_fresh(m, xir_op_input(op, 0));
+        for (size_t i = 0; !bare && !deletes && deepx_function(op).size && i < xir_op_output_count(op); i++) {
             const xir_str name = xir_value_name(xir_op_output(op, (int64_t)i));
             if (name.size && !memory(m, text_table_add(&m->names, name, 0))) return false;
         }
@@ -303,9 +316,9 @@ static bool make(making *m) {
     bool any;
     xir_op *input = xir_network_input_op(m->net);
     if (is_new(m->net) && !copy_inputs(m, input, xir_network_output_op(m->net))) return false;
-    if (!find_bare(m, &any) || !any) return !m->no_memory;
+    if (!drop_unused(m) || !find_bare(m, &any) || !any) return !m->no_memory;
     xir_pass_changed(m->pass, 1);
-    return name_tensors(m, input) && give_tensors(m) && (!xir_pass_bool(m->pass, "delete") || delete_tensors(m));
+    return name_tensors(m, input) && (!xir_pass_bool(m->pass, "delete") || delete_tensors(m)) && give_tensors(m);
 }
 
 xir_status deepx_end_back(xir_pass *pass) {

@@ -87,27 +87,40 @@ bool deepx_back_sigmoid(xir_node *at) {
     return xir_node_result(at, 0, make_affine(at, sigmoid(at, x ? xir_node_scaled(at, x, 2) : NULL), 2, -1));
 }
 
-/* (exp(x) - exp(-x)) / 2, or the sum. */
-bool deepx_back_hyperbolic(xir_node *at) {
-    xir_value *x = real_input(at);
-    xir_value *sum = xir_node_sum(at, unary(at, "Exp", x), unary(at, "Exp", unary(at, "Neg", x)), 1,
-                                  is_class(at, "Sinh") ? -1 : 1);
-    return xir_node_result(at, 0, sum ? xir_node_scaled(at, sum, 0.5) : NULL);
+/* An odd function y of x that cancels near 0: x (1 + c x^2) there. */
+static xir_value *near_zero(xir_node *at, xir_value *x, xir_value *y, double c) {
+    if (xir_node_failed(at) || !x || !y) return NULL;
+    const uint64_t bits = xir_type_storage_bits(v_element(x));
+    xir_value *series = xir_node_product(at, make_affine(at, xir_node_product(at, x, x), c, 1), x);
+    return chosen(at, compared(at, "Less", unary(at, "Abs", x), bits > 32 ? 0x1p-10 : bits > 16 ? 0x1p-5 : 0x1p-2),
+                  series, y);
 }
 
-/* log(x + sqrt(x^2 - 1)); with + for ASinh, of |x| and with its sign; log((1 + x) / (1 - x)) / 2. */
-bool deepx_back_area(xir_node *at) {
+/* (exp(x) - exp(-x)) / 2, or the sum. */
+bool deepx_back_hyperbolic(xir_node *at) {
+    const bool odd = is_class(at, "Sinh");
     xir_value *x = real_input(at);
+    xir_value *sum = xir_node_sum(at, unary(at, "Exp", x), unary(at, "Exp", unary(at, "Neg", x)), 1, odd ? -1 : 1);
+    xir_value *y = sum ? xir_node_scaled(at, sum, 0.5) : NULL;
+    return xir_node_result(at, 0, odd ? near_zero(at, x, y, 1.0 / 6) : y);
+}
+
+/* log(x + sqrt(x - 1) sqrt(x + 1)), which is NaN below 1; log(|x| + sqrt(x^2 + 1)) with the sign of x;
+ * log((1 + x) / (1 - x)) / 2. */
+bool deepx_back_area(xir_node *at) {
+    xir_value *x = real_input(at), *y, *root;
     if (is_class(at, "ATanh")) {
-        xir_value *part = xir_node_quotient(at, make_affine(at, x, 1, 1), make_affine(at, x, -1, 1));
-        xir_value *log = unary(at, "Log", part);
-        return xir_node_result(at, 0, log ? xir_node_scaled(at, log, 0.5) : NULL);
+        y = unary(at, "Log", xir_node_quotient(at, make_affine(at, x, 1, 1), make_affine(at, x, -1, 1)));
+        return xir_node_result(at, 0, near_zero(at, x, y ? xir_node_scaled(at, y, 0.5) : NULL, 1.0 / 3));
     }
-    const bool odd = is_class(at, "ASinh");
-    xir_value *size = odd ? unary(at, "Abs", x) : x;
-    xir_value *root = unary(at, "Sqrt", make_affine(at, xir_node_product(at, x, x), 1, odd ? 1 : -1));
-    xir_value *y = unary(at, "Log", xir_node_sum(at, size, root, 1, 1));
-    return xir_node_result(at, 0, odd ? xir_node_product(at, y, unary(at, "Sign", x)) : y);
+    if (is_class(at, "ACosh")) {
+        root = xir_node_product(at, unary(at, "Sqrt", make_affine(at, x, 1, -1)),
+                                unary(at, "Sqrt", make_affine(at, x, 1, 1)));
+        return xir_node_result(at, 0, unary(at, "Log", xir_node_sum(at, x, root, 1, 1)));
+    }
+    root = unary(at, "Sqrt", make_affine(at, xir_node_product(at, x, x), 1, 1));
+    y = unary(at, "Log", xir_node_sum(at, unary(at, "Abs", x), root, 1, 1));
+    return xir_node_result(at, 0, near_zero(at, x, xir_node_product(at, y, unary(at, "Sign", x)), -1.0 / 6));
 }
 
 /* x where it is above 0, else alpha (exp(x) - 1). */

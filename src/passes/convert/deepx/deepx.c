@@ -22,8 +22,8 @@ int64_t deepx_number_of(const xir_op *op) { return xir_op_id(op); }
 
 /* Functions that change the executor's tables or draw numbers. What is not in the table may do anything. */
 bool deepx_is_pure(const xir_op *op) {
-    static const char *const others[] = { "print", "save", "load", "loadtensordata", "argset", "vecset", "deltensor",
-                                          "renametensor", "uniform", "normal", "dropout" };
+    static const char *const others[] = { "newtensor", "deltensor", "renametensor", "print", "save", "load",
+                                          "loadtensordata", "argset", "vecset", "uniform", "normal", "dropout" };
     for (size_t i = 0; i < COUNT(others); i++)
         if (deepx_calls(op, others[i])) return false;
     return xir_convert_find(xir_network_context(xir_op_network(op)), xir_class_key(xir_op_class(op))) != NULL;
