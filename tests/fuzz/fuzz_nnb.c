@@ -13,23 +13,6 @@ static void without_tag(xir_network *net, xir_diags *why) {
     buffer_free(&out);
 }
 
-/* Frees the network. */
-static void go_back(xir_network *net, const char *settings, xir_diags *why) {
-    buffer out;
-    must(net != NULL);
-    bool valid = xir_pass_run(net, "nnb-to-xir", NULL, NULL, why) == XIR_OK && xir_network_validate(net, why) == XIR_OK;
-    valid = xir_pass_run(net, "xir-to-nnb", settings, NULL, why) == XIR_OK && valid;
-    must(!valid || xir_network_validate(net, why) == XIR_OK);
-    if (valid && write_to(net, &format_nnb, false, &out, why) == XIR_OK) {
-        xir_network *again = read_from(net->ctx, &format_nnb, out.data, out.size, why);
-        must(again != NULL);
-        xir_network_free(again);
-    }
-    if (valid) buffer_free(&out);
-    xir_diags_clear(why);
-    xir_network_free(net);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     xir_context *ctx = fuzz_context();
     xir_diags *why = xir_diags_new(ctx);
@@ -48,7 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         copy = xir_network_clone(net);
         must(copy != NULL);
         must_convert(net, copy, valid, "nnb-to-xir", why);
-        go_back(xir_network_clone(net), size % 2 ? NULL : "runtime=false,weights=FIXED8", why);
+        must_go_back(xir_network_clone(net), "nnb-to-xir", "xir-to-nnb",
+                     size % 2 ? NULL : "runtime=false,weights=FIXED8", &format_nnb, why);
         xir_network_free(net);
     }
     xir_diags_free(why);

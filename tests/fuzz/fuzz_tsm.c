@@ -16,23 +16,6 @@ static void without_tags(xir_network *net, xir_diags *why) {
     buffer_free(&out);
 }
 
-/* Frees the network. */
-static void go_back(xir_network *net, xir_diags *why) {
-    buffer out;
-    must(net != NULL);
-    bool valid = xir_pass_run(net, "tsm-to-xir", NULL, NULL, why) == XIR_OK && xir_network_validate(net, why) == XIR_OK;
-    valid = xir_pass_run(net, "xir-to-tsm", NULL, NULL, why) == XIR_OK && valid;
-    must(!valid || xir_network_validate(net, why) == XIR_OK);
-    if (valid && write_to(net, &format_tsm, false, &out, why) == XIR_OK) {
-        xir_network *again = read_from(net->ctx, &format_tsm, out.data, out.size, why);
-        must(again != NULL);
-        xir_network_free(again);
-    }
-    if (valid) buffer_free(&out);
-    xir_diags_clear(why);
-    xir_network_free(net);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     xir_context *ctx = fuzz_context();
     xir_diags *why = xir_diags_new(ctx);
@@ -51,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         copy = xir_network_clone(net);
         must(copy != NULL);
         must_convert(net, copy, valid, "tsm-to-xir", why);
-        go_back(xir_network_clone(net), why);
+        must_go_back(xir_network_clone(net), "tsm-to-xir", "xir-to-tsm", NULL, &format_tsm, why);
         xir_network_free(net);
     }
     xir_diags_free(why);

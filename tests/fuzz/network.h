@@ -81,4 +81,23 @@ static inline void must_convert(xir_network *net, xir_network *copy, bool valid,
     xir_network_free(copy);
 }
 
+/* What a network becomes by the first pass goes back by the second one, with settings of it; what is written then can
+ * be read. Frees the network. */
+static inline void must_go_back(xir_network *net, const char *pass, const char *back, const char *settings,
+                                const format *f, xir_diags *why) {
+    buffer out;
+    must(net != NULL);
+    bool valid = xir_pass_run(net, pass, NULL, NULL, why) == XIR_OK && xir_network_validate(net, why) == XIR_OK;
+    valid = xir_pass_run(net, back, settings, NULL, why) == XIR_OK && valid;
+    must(!valid || xir_network_validate(net, why) == XIR_OK);
+    if (valid && write_to(net, f, false, &out, why) == XIR_OK) {
+        xir_network *again = read_from(net->ctx, f, out.data, out.size, why);
+        must(again != NULL);
+        xir_network_free(again);
+    }
+    if (valid) buffer_free(&out);
+    xir_diags_clear(why);
+    xir_network_free(net);
+}
+
 #endif
