@@ -274,3 +274,27 @@ xir_value *make_scattered(xir_node *at, xir_value *data, xir_value *indices, xir
 }
 
 bool xir_convert_unsupported(xir_node *at) { return xir_node_unsupported(at, "XIR has no operation for it"); }
+
+/* ---- operands --------------------------------------------------------------------------------------------------- */
+
+bool node_factors(xir_node *at, double *alpha, double *beta) {
+    const double *a, *b;
+    size_t n, m;
+    const bool found = xir_node_real_items(at, "alpha", &a, &n) && xir_node_real_items(at, "beta", &b, &m);
+    if (!found || n != 1 || m != 1) return xir_node_unsupported(at, "a factor for each channel");
+    *alpha = a[0];
+    *beta = b[0];
+    return true;
+}
+
+bool node_is_number(xir_node *at, size_t i, double *out) {
+    const double *v;
+    size_t n;
+    int64_t count = 0;
+    const xir_value *own = xir_node_optional_input(at, i), *other = xir_node_optional_input(at, 1 - i);
+    if (xir_node_failed(at) || !own || !other || !xir_value_is_params(own) || v_rank(own) > v_rank(other)) return false;
+    if (xir_type_elements(xir_value_type(own), &count) || count != 1 || !xir_node_is_constant(at, i)) return false;
+    if (!xir_node_reals(at, i, &v, &n) || n != 1) return false;
+    *out = v[0];
+    return true;
+}

@@ -27,7 +27,13 @@ static inline const xir_type *v_element(const xir_value *v) { return xir_type_el
 static inline bool            v_is_integer(const xir_value *v) {
     return xir_type_kind_of(v_element(v)) == XIR_TYPE_INTEGER;
 }
+static inline bool            v_is_real(const xir_value *v) { return xir_type_kind_of(v_element(v)) == XIR_TYPE_FLOAT; }
+static inline bool            v_is_bool(const xir_value *v) { return xir_type_kind_of(v_element(v)) == XIR_TYPE_BOOL; }
 static inline bool            v_is_open(const xir_value *v) { return xir_type_has_unknown_dim(xir_value_type(v)); }
+
+static inline bool node_is_class(const xir_node *at, const char *name) {
+    return xir_str_equal(xir_node_type(at), xir_str_of(name));
+}
 
 static inline xir_value *make_reshaped(xir_node *at, xir_value *x, const xir_ints *dims) {
     return xir_node_reshaped(at, x, dims, NULL);
@@ -35,6 +41,11 @@ static inline xir_value *make_reshaped(xir_node *at, xir_value *x, const xir_int
 
 /* The element type of a value in words of tensor formats, "float" or "int64". */
 const char *element_words(const xir_value *v, char out[40]);
+
+/* The two factors of an Add; if there is one for each channel, the node is kept. */
+bool node_factors(xir_node *at, double *alpha, double *beta);
+/* Whether input i of two is one number of a constant that does not add dims to the other input. */
+bool node_is_number(xir_node *at, size_t i, double *out);
 
 /* data[i, indices[i, j], j] = updates[i, j]: the index replaces the coordinate along the axis. `reduction` combines
  * updates and elements: none, add, mul, max or min. */

@@ -175,15 +175,9 @@ xir_value *deepx_spread(xir_node *at, xir_value *x, const xir_type *dims) {
 }
 
 bool deepx_is_number(xir_node *at, size_t i, double *out) {
-    const double *v;
-    size_t n;
-    int64_t count = 0;
-    const xir_value *own = xir_node_optional_input(at, i), *other = xir_node_optional_input(at, 1 - i);
-    if (xir_node_failed(at) || !own || !other || !xir_value_is_params(own) || v_rank(own) > v_rank(other)) return false;
-    if (xir_type_elements(xir_value_type(own), &count) || count != 1 || !xir_node_is_constant(at, i)) return false;
-    if (xir_type_kind_of(v_element(own)) == XIR_TYPE_BOOL || !xir_node_reals(at, i, &v, &n) || n != 1) return false;
-    *out = v[0];
-    return deepx_holds(v[0]) && (!v_is_integer(own) || fabs(v[0]) <= 0x1p24);
+    const xir_value *own = xir_node_optional_input(at, i);
+    return own && !v_is_bool(own) && node_is_number(at, i, out) && deepx_holds(*out) &&
+           (!v_is_integer(own) || fabs(*out) <= 0x1p24);
 }
 
 /* ---- constants -------------------------------------------------------------------------------------------------- */

@@ -5,13 +5,6 @@
 #include <string.h>
 #include "convert/deepx/deepx.h"
 
-static bool is_bool(const xir_value *v) { return xir_type_kind_of(v_element(v)) == XIR_TYPE_BOOL; }
-static bool is_real(const xir_value *v) { return xir_type_kind_of(v_element(v)) == XIR_TYPE_FLOAT; }
-
-static bool is_class(const xir_node *at, const char *name) {
-    return xir_str_equal(xir_node_type(at), xir_str_of(name));
-}
-
 /* ---- calls ------------------------------------------------------------------------------------------------------ */
 
 static bool pair(xir_node *at, const char *key, const char *form, xir_value *x, xir_value *y) {
@@ -35,36 +28,29 @@ static bool number_first(xir_node *at, const char *key, const char *form, double
 
 bool deepx_back_unary(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (x && !is_real(x)) return xir_node_unsupported(at, "a function of integers");
+    if (x && !v_is_real(x)) return xir_node_unsupported(at, "a function of integers");
     return deepx_gives(at, "T", INS(x), NULL);
 }
 
 /* ---- arithmetic ------------------------------------------------------------------------------------------------- */
 
 bool deepx_back_add(xir_node *at) {
-    const double *alpha, *beta;
-    size_t n, m;
-    double c;
+    double a, b, c;
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    if (!xir_node_real_items(at, "alpha", &alpha, &n) || !xir_node_real_items(at, "beta", &beta, &m) || n != 1 ||
-        m != 1)
-        return xir_node_unsupported(at, "a factor for each channel");
-    if (!x || !y) return false;
-    const double a = alpha[0], b = beta[0];
-    if (a == 1 && b == 1 && deepx_is_number(at, 1, &c)) return by_number(at, "deepx::addscalar", x, c);
-    if (a == 1 && b == -1 && deepx_is_number(at, 1, &c)) return by_number(at, "deepx::subscalar", x, c);
-    if (a == 1 && b == 1 && deepx_is_number(at, 0, &c)) return by_number(at, "deepx::addscalar", y, c);
-    if (a == -1 && b == 1 && deepx_is_number(at, 0, &c)) return by_number(at, "deepx::subscalar", y, c);
-    if (a == 1 && b == 1) return pair(at, "deepx::add", "TT", x, y);
-    if (a == 1 && b == -1) return pair(at, "deepx::sub", "TT", x, y);
-    if (a == -1 && b == 1) return pair(at, "deepx::sub", "TT", y, x);
-    return xir_node_unsupported(at, "factors of the operands");
+    if (!node_factors(at, &a, &b) || !x || !y) return false;
+    if (fabs(a) != 1 || fabs(b) != 1 || a + b == -2) return xir_node_unsupported(at, "factors of the operands");
+    if (a == 1 && deepx_is_number(at, 1, &c))
+        return by_number(at, b == 1 ? "deepx::addscalar" : "deepx::subscalar", x, c);
+    if (b == 1 && deepx_is_number(at, 0, &c))
+        return by_number(at, a == 1 ? "deepx::addscalar" : "deepx::subscalar", y, c);
+    if (a == b) return pair(at, "deepx::add", "TT", x, y);
+    return a == 1 ? pair(at, "deepx::sub", "TT", x, y) : pair(at, "deepx::sub", "TT", y, x);
 }
 
 bool deepx_back_multiply(xir_node *at) {
     double c;
-    xir_value *x = xir_node_input(at, 0), *y = is_class(at, "Neg") ? NULL : xir_node_input(at, 1);
-    if (x && is_class(at, "Neg")) return by_number(at, "deepx::mulscalar", x, -1);
+    xir_value *x = xir_node_input(at, 0), *y = node_is_class(at, "Neg") ? NULL : xir_node_input(at, 1);
+    if (x && node_is_class(at, "Neg")) return by_number(at, "deepx::mulscalar", x, -1);
     if (!x || !y) return false;
     if (deepx_is_number(at, 1, &c)) return by_number(at, "deepx::mulscalar", x, c);
     if (deepx_is_number(at, 0, &c)) return by_number(at, "deepx::mulscalar", y, c);
@@ -112,8 +98,8 @@ bool deepx_back_div(xir_node *at) {
     double c = 1;
     xir_value *x = xir_node_input(at, 0);
     if (!x) return false;
-    if (is_class(at, "Reciprocal")) return number_first(at, "deepx::rdivscalar", "nT", 1, x);
-    if (is_class(at, "DivideScalar")) {
+    if (node_is_class(at, "Reciprocal")) return number_first(at, "deepx::rdivscalar", "nT", 1, x);
+    if (node_is_class(at, "DivideScalar")) {
         const double by = xir_node_real(at, "divisor", 1);
         if (v_is_integer(x) && by != trunc(by)) return xir_node_unsupported(at, "an integer by a fraction");
         const bool said = deepx_holds(by) && (!v_is_integer(x) || fabs(by) <= 0x1p24);
@@ -121,7 +107,7 @@ bool deepx_back_div(xir_node *at) {
     }
     xir_value *y = xir_node_input(at, 1);
     if (!y) return false;
-    if (is_class(at, "Mod")) {
+    if (node_is_class(at, "Mod")) {
         if (!v_is_integer(x)) return xir_node_unsupported(at, "a remainder of reals");
         return xir_node_result(at, 0, remainder_of(at, x, y, !xir_node_bool(at, "fmod", false)));
     }
@@ -136,7 +122,7 @@ bool deepx_back_pow(xir_node *at) {
     if (!x || !y) return false;
     const bool number = deepx_is_number(at, 1, &c);
     if (number && c == 2) return xir_node_result(at, 0, xir_node_product(at, x, x));
-    if (!is_real(x)) return xir_node_unsupported(at, "a power of integers");
+    if (!v_is_real(x)) return xir_node_unsupported(at, "a power of integers");
     y = xir_node_cast(at, y, v_element(x));
     if (!number && deepx_is_number(at, 0, &c)) return number_first(at, "deepx::rpowscalar", "fT", c, y);
     return pair(at, "deepx::pow", "TT", x, y);
@@ -148,7 +134,7 @@ bool deepx_back_pow(xir_node *at) {
 bool deepx_back_extreme2(xir_node *at) {
     double c;
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    const bool most = is_class(at, "Maximum");
+    const bool most = node_is_class(at, "Maximum");
     if (!x || !y) return false;
     if (most && deepx_is_number(at, 1, &c)) return by_number(at, "deepx::maxscalar", x, c);
     if (most && deepx_is_number(at, 0, &c)) return by_number(at, "deepx::maxscalar", y, c);
@@ -168,7 +154,7 @@ bool deepx_back_relu(xir_node *at) {
     if (!x) return false;
     if (isnan(from)) return xir_node_unsupported(at, "a threshold that is not a number");
     if (slope == 0 && from == 0 && !bounded) return by_number(at, "deepx::maxscalar", x, 0);
-    if (!is_real(x) && (slope != 0 || from != trunc(from) || bounded))
+    if (!v_is_real(x) && (slope != 0 || from != trunc(from) || bounded))
         return xir_node_unsupported(at, "a curve of integers");
     xir_value *start = xir_node_scalar(at, v_element(x), from), *top = xir_node_scalar(at, v_element(x), most);
     if (from != 0) line = xir_node_sum(at, x, start, 1, -1);
@@ -178,7 +164,7 @@ bool deepx_back_relu(xir_node *at) {
     return xir_node_result(at, 0, y);
 }
 
-/* The bounds of integers lose their fractions. A bound of reals that is NaN is none. */
+/* The bounds of integers lose their fractions. NaN does not bound reals. */
 bool deepx_back_clamp(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = x;
     double least = xir_node_real(at, "min", -INFINITY), most = xir_node_real(at, "max", INFINITY);
@@ -206,8 +192,8 @@ bool deepx_back_clamp(xir_node *at) {
 bool deepx_back_compare(xir_node *at) {
     double c;
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    const bool less = is_class(at, "Less"), orders = less || is_class(at, "Greater"),
-               unlike = is_class(at, "NotEqual");
+    const bool less = node_is_class(at, "Less"), orders = less || node_is_class(at, "Greater"),
+               unlike = node_is_class(at, "NotEqual");
     if (!x || !y) return false;
     if (orders && deepx_is_number(at, 1, &c))
         return by_number(at, less ? "deepx::lessscalar" : "deepx::greaterscalar", x, c);
@@ -223,17 +209,17 @@ bool deepx_back_compare(xir_node *at) {
 /* LessEqual, GreaterEqual: of NaN neither holds. */
 bool deepx_back_at_most(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    const char *strictly = is_class(at, "LessEqual") ? "Less" : "Greater",
-               *against = is_class(at, "LessEqual") ? "Greater" : "Less";
+    const char *strictly = node_is_class(at, "LessEqual") ? "Less" : "Greater",
+               *against = node_is_class(at, "LessEqual") ? "Greater" : "Less";
     if (!x || !y) return false;
-    if (!is_real(x)) return xir_node_result(at, 0, xir_node_unary(at, "Not", xir_node_make(at, against, INS(x, y),
+    if (!v_is_real(x)) return xir_node_result(at, 0, xir_node_unary(at, "Not", xir_node_make(at, against, INS(x, y),
                                                                                           NO_SETS)));
     return xir_node_becomes(at, "Or", INS(xir_node_make(at, strictly, INS(x, y), NO_SETS),
                                           xir_node_make(at, "Equal", INS(x, y), NO_SETS)), NO_SETS);
 }
 
 static xir_value *truth(xir_node *at, xir_value *x) {
-    if (!x || is_bool(x)) return x;
+    if (!x || v_is_bool(x)) return x;
     return xir_node_make(at, "NotEqual", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
 }
 
@@ -241,15 +227,15 @@ static xir_value *truth(xir_node *at, xir_value *x) {
 bool deepx_back_logic(xir_node *at) {
     xir_value *x = truth(at, xir_node_input(at, 0)), *y = truth(at, xir_node_input(at, 1));
     if (!x || !y) return false;
-    if (is_class(at, "Xor")) return xir_node_becomes(at, "NotEqual", INS(x, y), NO_SETS);
-    const bool both = is_class(at, "And");
+    if (node_is_class(at, "Xor")) return xir_node_becomes(at, "NotEqual", INS(x, y), NO_SETS);
+    const bool both = node_is_class(at, "And");
     return xir_node_becomes(at, "Where", both ? INS(y, x, x) : INS(x, y, x), NO_SETS);
 }
 
 bool deepx_back_not(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x) return false;
-    if (!is_bool(x)) return xir_node_becomes(at, "Equal", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
+    if (!v_is_bool(x)) return xir_node_becomes(at, "Equal", INS(x, xir_node_scalar(at, v_element(x), 0)), NO_SETS);
     return deepx_gives(at, "T", INS(x), NULL);
 }
 

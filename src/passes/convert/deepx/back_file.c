@@ -229,7 +229,8 @@ static bool delete_tensors(making *m) {
     for (xir_op *op = output ? xir_op_prev(output) : NULL, *before; op; op = before) {
         before = xir_op_prev(op);
         const bool deletes = deepx_calls(op, "deltensor");
-        if (deletes && xir_op_input_count(op) && !memory(m, pointer_table_add(&m->used, xir_op_input(op, 0), 0))) return false;
+        const xir_value *gone = deletes && xir_op_input_count(op) ? xir_op_input(op, 0) : NULL;
+        if (gone && !memory(m, pointer_table_add(&m->used, gone, 0))) return false;
         for (size_t i = 0; i < xir_op_input_count(op) && !deletes; i++)
             if (!delete_after(m, xir_op_input(op, (int64_t)i), op)) return false;
         if (pointer_table_find(&m->fresh, op) && !delete_after(m, xir_op_output(op, 0), op)) return false;

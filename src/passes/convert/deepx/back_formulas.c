@@ -3,13 +3,9 @@
 #include <math.h>
 #include "convert/deepx/deepx.h"
 
-static bool is_class(const xir_node *at, const char *name) {
-    return xir_str_equal(xir_node_type(at), xir_str_of(name));
-}
-
 static xir_value *real_input(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    if (!x || xir_type_kind_of(v_element(x)) == XIR_TYPE_FLOAT) return x;
+    if (!x || v_is_real(x)) return x;
     (void)xir_node_unsupported(at, "a function of integers");
     return NULL;
 }
@@ -53,7 +49,7 @@ bool deepx_back_round(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x) return false;
     if (v_is_integer(x)) return xir_node_becomes(at, "Copy", INS(x), NO_SETS);
-    if (!is_class(at, "Round")) return xir_node_result(at, 0, floor_of(at, x, is_class(at, "Ceil")));
+    if (!node_is_class(at, "Round")) return xir_node_result(at, 0, floor_of(at, x, node_is_class(at, "Ceil")));
     xir_value *low = unary(at, "Floor", x), *half = xir_node_scaled(at, low, 0.5);
     xir_value *rest = xir_node_sum(at, x, low, 1, -1);
     xir_value *odd = half ? xir_node_make(at, "NotEqual", INS(half, unary(at, "Floor", half)), NO_SETS) : NULL;
@@ -68,7 +64,7 @@ bool deepx_back_round(xir_node *at) {
 bool deepx_back_sign(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x) return false;
-    if (is_class(at, "Abs")) return xir_node_becomes(at, "Maximum", INS(x, unary(at, "Neg", x)), NO_SETS);
+    if (node_is_class(at, "Abs")) return xir_node_becomes(at, "Maximum", INS(x, unary(at, "Neg", x)), NO_SETS);
     xir_value *above = compared(at, "Greater", x, 0), *below = compared(at, "Less", x, 0);
     return above && below && xir_node_result(at, 0, stepped(at, xir_node_cast(at, above, v_element(x)), below, -1));
 }
@@ -83,7 +79,7 @@ static xir_value *sigmoid(xir_node *at, xir_value *x) {
 /* Sigmoid; Tanh, 2 sigmoid(2x) - 1. */
 bool deepx_back_sigmoid(xir_node *at) {
     xir_value *x = real_input(at);
-    if (is_class(at, "Sigmoid")) return xir_node_result(at, 0, sigmoid(at, x));
+    if (node_is_class(at, "Sigmoid")) return xir_node_result(at, 0, sigmoid(at, x));
     return xir_node_result(at, 0, make_affine(at, sigmoid(at, x ? xir_node_scaled(at, x, 2) : NULL), 2, -1));
 }
 
@@ -98,7 +94,7 @@ static xir_value *near_zero(xir_node *at, xir_value *x, xir_value *y, double c) 
 
 /* (exp(x) - exp(-x)) / 2, or the sum. */
 bool deepx_back_hyperbolic(xir_node *at) {
-    const bool odd = is_class(at, "Sinh");
+    const bool odd = node_is_class(at, "Sinh");
     xir_value *x = real_input(at);
     xir_value *sum = xir_node_sum(at, unary(at, "Exp", x), unary(at, "Exp", unary(at, "Neg", x)), 1, odd ? -1 : 1);
     xir_value *y = sum ? xir_node_scaled(at, sum, 0.5) : NULL;
@@ -109,11 +105,11 @@ bool deepx_back_hyperbolic(xir_node *at) {
  * log((1 + x) / (1 - x)) / 2. */
 bool deepx_back_area(xir_node *at) {
     xir_value *x = real_input(at), *y, *root;
-    if (is_class(at, "ATanh")) {
+    if (node_is_class(at, "ATanh")) {
         y = unary(at, "Log", xir_node_quotient(at, make_affine(at, x, 1, 1), make_affine(at, x, -1, 1)));
         return xir_node_result(at, 0, near_zero(at, x, y ? xir_node_scaled(at, y, 0.5) : NULL, 1.0 / 3));
     }
-    if (is_class(at, "ACosh")) {
+    if (node_is_class(at, "ACosh")) {
         root = xir_node_product(at, unary(at, "Sqrt", make_affine(at, x, 1, -1)),
                                 unary(at, "Sqrt", make_affine(at, x, 1, 1)));
         return xir_node_result(at, 0, unary(at, "Log", xir_node_sum(at, x, root, 1, 1)));
@@ -149,7 +145,7 @@ static xir_value *error_function(xir_node *at, xir_value *x) {
 /* Erf; GELU, x (1 + erf(x / sqrt(2))) / 2. */
 bool deepx_back_erf(xir_node *at) {
     xir_value *x = real_input(at);
-    if (is_class(at, "Erf")) return xir_node_result(at, 0, error_function(at, x));
+    if (node_is_class(at, "Erf")) return xir_node_result(at, 0, error_function(at, x));
     xir_value *erf = error_function(at, x ? xir_node_scaled(at, x, 0.70710678118654752440) : NULL);
     return xir_node_result(at, 0, xir_node_product(at, x, make_affine(at, erf, 0.5, 0.5)));
 }
@@ -162,7 +158,7 @@ bool deepx_back_softmax(xir_node *at) {
     const xir_ints one = { &axis, 1 };
     x = xir_node_sum(at, x, xir_node_reduced(at, "Max", x, &one, true), 1, -1);
     xir_value *exp = unary(at, "Exp", x), *sum = exp ? xir_node_reduced(at, "Sum", exp, &one, true) : NULL;
-    if (is_class(at, "Softmax")) return xir_node_result(at, 0, xir_node_quotient(at, exp, sum));
+    if (node_is_class(at, "Softmax")) return xir_node_result(at, 0, xir_node_quotient(at, exp, sum));
     return xir_node_result(at, 0, xir_node_sum(at, x, unary(at, "Log", sum), 1, -1));
 }
 

@@ -4,10 +4,6 @@
 
 enum { MOST_PLACES = 1 << 22 };
 
-static bool is_class(const xir_node *at, const char *name) {
-    return xir_str_equal(xir_node_type(at), xir_str_of(name));
-}
-
 /* ---- shapes ----------------------------------------------------------------------------------------------------- */
 
 /* Reshape, Squeeze. */
@@ -126,7 +122,7 @@ bool deepx_back_split(xir_node *at) {
     xir_ints sizes;
     int64_t axis, from = 0;
     xir_value *x = xir_node_input(at, 0);
-    const bool splits = is_class(at, "Split");
+    const bool splits = node_is_class(at, "Split");
     if (!x || !xir_node_axis(at, splits ? "attribute/axis" : "attribute/dim",
                              splits ? xir_node_int(at, "axis", -1) : xir_node_int(at, "dim", 0), v_rank(x), &axis))
         return false;

@@ -6,12 +6,6 @@
 
 enum { MOST_SUMMED = 1 << 24, MOST_MIXED = 2048 };
 
-static bool is_class(const xir_node *at, const char *name) {
-    return xir_str_equal(xir_node_type(at), xir_str_of(name));
-}
-
-static bool is_real(const xir_value *v) { return xir_type_kind_of(v_element(v)) == XIR_TYPE_FLOAT; }
-
 /* ---- reductions ------------------------------------------------------------------------------------------------- */
 
 /* The axes that an op reduces, sorted, without duplicates. Sum has a list of them, Max has one number; an op without
@@ -41,13 +35,13 @@ static bool axes_of(xir_node *at, const xir_value *x, bool listed, xir_ints *out
 bool deepx_back_reduce(xir_node *at) {
     xir_ints axes, dims;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !axes_of(at, x, is_class(at, "Sum") || is_class(at, "Prod"), &axes)) return false;
-    if (xir_type_kind_of(v_element(x)) == XIR_TYPE_BOOL) return xir_node_unsupported(at, "a reduction of bools");
+    if (!x || !axes_of(at, x, node_is_class(at, "Sum") || node_is_class(at, "Prod"), &axes)) return false;
+    if (v_is_bool(x)) return xir_node_unsupported(at, "a reduction of bools");
     if (!axes.n) return xir_node_becomes(at, "Copy", INS(x), NO_SETS);
     if (xir_node_bool(at, "keepdim", false)) {
         dims = xir_node_dims(at, xir_op_output(at->op, 0));
-        const xir_value *y = xir_node_reduced(at, is_class(at, "Sum") ? "Sum" : is_class(at, "Prod") ? "Prod"
-                                              : is_class(at, "Max") ? "Max" : "Min", x, &axes, false);
+        const xir_value *y = xir_node_reduced(at, node_is_class(at, "Sum") ? "Sum" : node_is_class(at, "Prod") ? "Prod"
+                                              : node_is_class(at, "Max") ? "Max" : "Min", x, &axes, false);
         return y && xir_node_result(at, 0, make_reshaped(at, (xir_value *)(uintptr_t)y, &dims));
     }
     const char *texts[] = { deepx_vector(at, &axes), "false" };
@@ -74,7 +68,7 @@ bool deepx_back_mean(xir_node *at) {
 bool deepx_back_place(xir_node *at) {
     int64_t axis = 0;
     xir_value *x = xir_node_input(at, 0);
-    const char *best = is_class(at, "Argmax") ? "Max" : "Min";
+    const char *best = node_is_class(at, "Argmax") ? "Max" : "Min";
     if (!x || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
     const xir_type *whole = xir_type_sint(xir_node_context(at), 64);
     const xir_ints result = xir_node_dims(at, xir_op_output(at->op, 0));
@@ -87,13 +81,13 @@ bool deepx_back_place(xir_node *at) {
     if (xir_node_failed(at)) return false;
     line.v[axis] = v_dim(x, (size_t)axis);
     xir_value *here = make_reshaped(at, xir_node_integers(at, &places), &line);
-    const bool most = is_class(at, "Argmax");
-    if (is_real(x) && !most)
+    const bool most = node_is_class(at, "Argmax");
+    if (v_is_real(x) && !most)
         x = xir_node_make(at, "Where", INS(x, xir_node_scalar(at, v_element(x), INFINITY),
                                            xir_node_make(at, "Equal", INS(x, x), NO_SETS)), NO_SETS);
     if (!x) return false;
     xir_value *is_best = xir_node_make(at, "Equal", INS(x, xir_node_reduced(at, best, x, &one, true)), NO_SETS);
-    if (is_real(x) && most)
+    if (v_is_real(x) && most)
         is_best = xir_node_make(at, "Or", INS(is_best, xir_node_make(at, "NotEqual", INS(x, x), NO_SETS)), NO_SETS);
     xir_value *list = xir_node_make(at, "Where", INS(here, xir_node_scalar(at, whole, (double)line.v[axis]), is_best),
                                     NO_SETS);
@@ -179,7 +173,7 @@ bool deepx_back_matmul(xir_node *at) {
     dims.v[lead.n] = v_dim(x, lead.n), dims.v[lead.n + 1] = v_dim(k, lead.n + 1);
     const xir_type *type = node_type(at, v_element(x), NULL, &dims);
     if (!type) return node_no_memory(at);
-    const bool blas = is_real(x) && xir_type_storage_bits(v_element(x)) >= 32;
+    const bool blas = v_is_real(x) && xir_type_storage_bits(v_element(x)) >= 32;
     xir_value *y = blas ? deepx_call(at, "deepx::matmul", "TT", INS(x, k), NULL, type) : summed(at, x, k, type);
     bool same = y && shaped.n == dims.n;
     for (size_t i = 0; same && i < dims.n; i++) same = shaped.v[i] == dims.v[i];

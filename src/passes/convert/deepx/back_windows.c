@@ -207,7 +207,7 @@ static double least_of(const xir_type *element) {
 bool deepx_back_max_pool(xir_node *at) {
     sliding s;
     if (!begin(at, &s) || !count(at, &s, false)) return false;
-    if (xir_type_kind_of(v_element(s.x)) == XIR_TYPE_BOOL) return xir_node_unsupported(at, "a reduction of bools");
+    if (v_is_bool(s.x)) return xir_node_unsupported(at, "a reduction of bools");
     const xir_ints axis = { (int64_t[]){ 2 }, 1 };
     xir_value *seen = windows_of(at, &s, false, least_of(v_element(s.x)), NULL);
     return seen && give_map(at, &s, xir_node_reduced(at, "Max", seen, &axis, false), s.channels);

@@ -91,10 +91,10 @@ DEEPX_BACKS(BACK)
 xir_convert_fn deepx_back;
 
 #define DEEPX_HOOKS(HOOK) \
-    HOOK(newtensor) HOOK(load) HOOK(same) HOOK(cast) HOOK(constant) HOOK(arange) HOOK(uniform) HOOK(normal) HOOK(dropout)         \
-    HOOK(unary) HOOK(pair) HOOK(sub) HOOK(by_number) HOOK(scalar_first) HOOK(near) HOOK(near_scalar) HOOK(invert)         \
-    HOOK(matmul) HOOK(reduce) HOOK(reshape) HOOK(transpose) HOOK(concat) HOOK(broadcast) HOOK(indexselect)             \
-    HOOK(repeat) HOOK(choose)
+    HOOK(newtensor) HOOK(load) HOOK(same) HOOK(cast) HOOK(constant) HOOK(arange) HOOK(uniform) HOOK(normal)            \
+    HOOK(dropout) HOOK(unary) HOOK(pair) HOOK(sub) HOOK(by_number) HOOK(scalar_first) HOOK(near) HOOK(near_scalar)     \
+    HOOK(invert) HOOK(matmul) HOOK(reduce) HOOK(reshape) HOOK(transpose) HOOK(concat) HOOK(broadcast)                  \
+    HOOK(indexselect) HOOK(repeat) HOOK(choose)
 #define HOOK(name) xir_convert_fn deepx_##name;
 DEEPX_HOOKS(HOOK)
 #undef HOOK

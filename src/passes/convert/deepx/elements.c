@@ -90,7 +90,7 @@ static bool compare(xir_node *at, xir_value *x, xir_value *y, double epsilon) {
     const bool unlike = begins(at, "not");
     if (xir_node_failed(at) || !x || !y) return false;
     if (epsilon == 0) return xir_node_becomes(at, unlike ? "NotEqual" : "Equal", INS(x, y), NO_SETS);
-    if (xir_type_kind_of(v_element(x)) == XIR_TYPE_BOOL)
+    if (v_is_bool(x))
         return xir_node_unsupported(at, "bools that are equal up to epsilon");
     if (v_is_integer(x)) {
         const xir_type *wide = xir_type_sint(at->c->ctx, 64);
@@ -121,7 +121,7 @@ bool deepx_near_scalar(xir_node *at) {
 bool deepx_invert(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x) return false;
-    if (xir_type_kind_of(v_element(x)) == XIR_TYPE_BOOL) return xir_node_becomes(at, "Not", INS(x), NO_SETS);
+    if (v_is_bool(x)) return xir_node_becomes(at, "Not", INS(x), NO_SETS);
     if (!v_is_integer(x)) return xir_node_invalid(at, XIR_E_TYPE, "input/0", "expected integers or bools");
     return xir_node_result(at, 0, xir_node_sum(at, x, xir_node_scalar(at, v_element(x), 1), -1, -1));
 }
@@ -135,7 +135,7 @@ bool deepx_choose(xir_node *at) {
     for (size_t i = 0; i < n; i++) in[i] = xir_node_input(at, i);
     if (xir_node_failed(at)) return false;
     xir_value *cases = in[n - 1];
-    if (xir_type_kind_of(v_element(cases)) == XIR_TYPE_BOOL) {
+    if (v_is_bool(cases)) {
         if (n != 3) return xir_node_invalid(at, XIR_E_INVALID, "input/0", "bool cases choose between 2 tensors, found "
                                             "%zu", n - 1);
         return xir_node_becomes(at, "Where", INS(in[1], in[0], cases), NO_SETS);

@@ -20,8 +20,8 @@ bool deepx_matmul(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
     if (!x || !y || !xir_node_same_elements(at, 0, x, 1, y)) return false;
     if (v_rank(x) < 2 || v_rank(x) != v_rank(y))
-        return xir_node_invalid(at, XIR_E_INVALID, "input/1", "expected two tensors of the same rank, at least 2, found "
-                                "%zu and %zu dims", v_rank(x), v_rank(y));
+        return xir_node_invalid(at, XIR_E_INVALID, "input/1", "expected two tensors of the same rank, at least 2, "
+                                "found %zu and %zu dims", v_rank(x), v_rank(y));
     for (size_t i = 0; i + 2 < v_rank(x); i++)
         if (v_dim(x, i) >= 0 && v_dim(y, i) >= 0 && v_dim(x, i) != v_dim(y, i))
             return xir_node_invalid(at, XIR_E_INVALID, "input/1", "dim %zu: expected %lld as in A, found %lld", i,

@@ -1,8 +1,7 @@
 /* Before the calls are converted one by one, blocks take the places of their calls, and what calls do to names becomes
- * edges of the network. The tensor that a call
- * only overwrites is not an input of it. A var is the number that it holds. What is printed or saved is a result. What
- * is loaded is an input of the network, or what the program itself has saved. Results that nothing has written to are
- * none, and calls that only make or delete tensors are gone. */
+ * edges of the network. The tensor that a call only overwrites is not an input of it. A var is the number that it
+ * holds. What is printed or saved is a result. What is loaded is an input of the network, or what the program itself
+ * has saved. A tensor that nothing has written to is not a result. Calls that only make or delete tensors are gone. */
 #include <stdio.h>
 #include <string.h>
 #include <xir/deepx.h>

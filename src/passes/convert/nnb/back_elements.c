@@ -55,37 +55,18 @@ static bool pairwise(xir_node *at, const char *key, xir_value *x, xir_value *y, 
     return nnb_pairwise(at, key, x, y, (xir_sets){ &inplace, later && nnb_level(at) >= later ? 1 : 0 });
 }
 
-/* Whether input i is one number that does not add dims to the other input. */
-static bool is_number(xir_node *at, size_t i, const xir_value *other, double *out) {
-    const double *v;
-    size_t n;
-    const xir_value *own = xir_node_optional_input(at, i);
-    int64_t count = 0;
-    if (xir_node_failed(at) || !own || !xir_value_is_params(own) || v_rank(own) > v_rank(other)) return false;
-    if (xir_type_elements(xir_value_type(own), &count) || count != 1 || !xir_node_is_constant(at, i)) return false;
-    if (!xir_node_reals(at, i, &v, &n) || n != 1) return false;
-    *out = v[0];
-    return true;
-}
-
 /* ---- arithmetic ------------------------------------------------------------------------------------------------- */
 
 bool nnb_back_add(xir_node *at) {
-    const double *alpha, *beta;
-    size_t n, m;
-    double c;
+    double a, b, c;
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    if (!xir_node_real_items(at, "alpha", &alpha, &n) || !xir_node_real_items(at, "beta", &beta, &m) || n != 1 ||
-        m != 1)
-        return xir_node_unsupported(at, "a factor for each channel");
-    if (!x || !y) return false;
-    if (alpha[0] == 1 && is_number(at, 1, x, &c)) return scalar(at, "nnb::AddScalar", x, beta[0] * c);
-    if (beta[0] == 1 && is_number(at, 0, y, &c)) return scalar(at, "nnb::AddScalar", y, alpha[0] * c);
-    if (beta[0] == -1 && is_number(at, 0, y, &c))
-        return calls_with(at, "nnb::RSubScalar", y, "val", alpha[0] * c, 0);
-    if (alpha[0] == 1 && beta[0] == 1) return pairwise(at, "nnb::Add2", x, y, 1);
-    if (alpha[0] == 1 && beta[0] == -1) return pairwise(at, "nnb::Sub2", x, y, 21);
-    if (alpha[0] == -1 && beta[0] == 1) return pairwise(at, "nnb::Sub2", y, x, 21);
+    if (!node_factors(at, &a, &b) || !x || !y) return false;
+    if (a == 1 && node_is_number(at, 1, &c)) return scalar(at, "nnb::AddScalar", x, b * c);
+    if (b == 1 && node_is_number(at, 0, &c)) return scalar(at, "nnb::AddScalar", y, a * c);
+    if (b == -1 && node_is_number(at, 0, &c)) return calls_with(at, "nnb::RSubScalar", y, "val", a * c, 0);
+    if (a == 1 && b == 1) return pairwise(at, "nnb::Add2", x, y, 1);
+    if (a == 1 && b == -1) return pairwise(at, "nnb::Sub2", x, y, 21);
+    if (a == -1 && b == 1) return pairwise(at, "nnb::Sub2", y, x, 21);
     return xir_node_unsupported(at, "factors of the operands");
 }
 
@@ -93,8 +74,8 @@ bool nnb_back_multiply(xir_node *at) {
     double c;
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
     if (!x || !y) return false;
-    if (is_number(at, 1, x, &c)) return scalar(at, "nnb::MulScalar", x, c);
-    if (is_number(at, 0, y, &c)) return scalar(at, "nnb::MulScalar", y, c);
+    if (node_is_number(at, 1, &c)) return scalar(at, "nnb::MulScalar", x, c);
+    if (node_is_number(at, 0, &c)) return scalar(at, "nnb::MulScalar", y, c);
     return pairwise(at, "nnb::Mul2", x, y, 21);
 }
 
@@ -112,8 +93,8 @@ bool nnb_back_div(xir_node *at) {
     double c;
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
     if (!x || !y || !unrounded(at)) return false;
-    if (is_number(at, 1, x, &c) && has_inverse(c)) return scalar(at, "nnb::MulScalar", x, 1 / c);
-    if (is_number(at, 0, y, &c)) return calls_with(at, "nnb::RDivScalar", y, "val", c, 0);
+    if (node_is_number(at, 1, &c) && has_inverse(c)) return scalar(at, "nnb::MulScalar", x, 1 / c);
+    if (node_is_number(at, 0, &c)) return calls_with(at, "nnb::RDivScalar", y, "val", c, 0);
     return pairwise(at, "nnb::Div2", x, y, 21);
 }
 
@@ -129,8 +110,8 @@ bool nnb_back_pow(xir_node *at) {
     double c;
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
     if (!x || !y) return false;
-    if (is_number(at, 1, x, &c)) return scalar(at, "nnb::PowScalar", x, c);
-    if (is_number(at, 0, y, &c)) return calls_with(at, "nnb::RPowScalar", y, "val", c, 0);
+    if (node_is_number(at, 1, &c)) return scalar(at, "nnb::PowScalar", x, c);
+    if (node_is_number(at, 0, &c)) return calls_with(at, "nnb::RPowScalar", y, "val", c, 0);
     return pairwise(at, "nnb::Pow2", x, y, 21);
 }
 
@@ -140,8 +121,8 @@ bool nnb_back_extreme2(xir_node *at) {
     const bool most = at->to->row->name[6] == 'a';   /* nnb::Maximum2 */
     const char *key = most ? "nnb::MaximumScalar" : "nnb::MinimumScalar";
     if (!x || !y) return false;
-    if (is_number(at, 1, x, &c)) return calls_with(at, key, x, "val", c, 0);
-    if (is_number(at, 0, y, &c)) return calls_with(at, key, y, "val", c, 0);
+    if (node_is_number(at, 1, &c)) return calls_with(at, key, x, "val", c, 0);
+    if (node_is_number(at, 0, &c)) return calls_with(at, key, y, "val", c, 0);
     return pairwise(at, at->to->row->name, x, y, 0);
 }
 
