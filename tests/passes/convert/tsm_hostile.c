@@ -61,6 +61,13 @@ static void parameters_out_of_range(void **state) {
     STAYS("a=2,3,6", CONV " padding=5:4,2: stride=5:4:1,1,1,1", "expected 4 dims, found 3");
     STAYS("a=2,3,6,6", "<const> w - value=10:2,3,3,3:;depthwise_conv2d y 0,1" FORMAT " padding=5:4,2: stride=5:4:1,1,1,1",
           "expected a first dim of 1");
+#define DEFORMED(format, more) "<const> w - value=10:4,4,1,1:;<const> b - value=10:4:;dcn_v2_forward y 0,3,4,1,2 " \
+        "format='" format " padding=5:4,2: stride=5:4:1,1,1,1 dilation=5:4:1,1,1,1 deformable_groups=5::" more
+    STAYS("a=2,4,3,3 b=2,4,3,3 c=2,2,3,3", DEFORMED("NHWC", "2"), "NHWC, which TenniS does not compute");
+    STAYS("a=2,4,3,3 b=2,4,3,3 c=2,2,3,3", DEFORMED("NCHW", "3"), "expected a divisor of 4, found 3");
+    STAYS("a=2,4,3,3 b=2,4,3,3 c=2,2,3,3", DEFORMED("NCHW", "1"), "input 3: expected 2 as dim 1, found 4");
+    STAYS("a=2,4,3,3 b=2,4,3,3 c=2,2,3,2", DEFORMED("NCHW", "2"), "input 4: expected 3 as dim 3, found 2");
+    STAYS("a=2,4,0,3 b=2,4,3,3 c=2,2,3,2", DEFORMED("NCHW", "2"), "without cells");
     STAYS("a=2,3,6,6", POOL " padding=5:4,2: ksize=5:4:1,1,9,2 stride=5:4:1,1,1,1", "expected at most 6");
     STAYS("a=2,3,6,6", POOL " padding=5:4,2: ksize=5:4:1,1,0,2 stride=5:4:1,1,1,1", "ksize[2]: expected at least 1");
     STAYS("a=2,3,6,6", POOL " padding_type=5::1 padding=5:4,2: ksize=5:4:1,1,2,2 stride=5:4:1,1,1,1",

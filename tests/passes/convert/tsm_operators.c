@@ -2,6 +2,7 @@
  * inputs: every operator with a row, with its parameters varied. */
 #include <math.h>
 #include <xir/convert.h>
+#include <xir/quant.h>
 #include "passes/convert/tsm_text.h"
 
 typedef struct pair { const char *inputs, *nodes, *weights, *onnx; } pair;
@@ -114,6 +115,13 @@ static const pair pairs[] = {
     { IMAGE, "_cast i 0 dtype=5::1;<const> v - value=1:2,3,1,1:1,2,3,4,5,6;conv2d_quantized y 1,2" FORMAT
       PADS(0,0,0,0) STEPS("stride", 1,1) STEPS("dilation", 1,1) " dequantize_scales=10:2:0.5,2",
       "v={1,2,3,4,5,6} s=[2,3,1,1] c={0.5,2} r=[2,1,1]",
+      "Cast a i to=3;Cast i x to=1;Reshape v,s w;Conv x,w z;Reshape c,r d;Mul z,d y" },
+    { IMAGE " b=2,3,1,1", "_cast i 0 dtype=5::1;_cast j 1 dtype=5::1;conv2d_quantized y 2,3" FORMAT PADS(0,0,0,0)
+      STEPS("stride", 1,1) " dequantize_scales=10:2:0.5,2", "c={0.5,2} r=[2,1,1]",
+      "Cast a i to=3;Cast i x to=1;Cast b j to=3;Cast j w to=1;Conv x,w z;Reshape c,r d;Mul z,d y" },
+    { IMAGE, "_cast i 0 dtype=5::1;<const> v - value=1:2,3,1,1:1,2,3,4,5,6;conv2d_quantized y 1,2" FORMAT
+      PADS(0,0,0,0) STEPS("stride", 1,1) " dequantize_scales=10:2:0,-1",
+      "v={1,2,3,4,5,6} s=[2,3,1,1] c={0,-1} r=[2,1,1]",
       "Cast a i to=3;Cast i x to=1;Reshape v,s w;Conv x,w z;Reshape c,r d;Mul z,d y" },
     { IMAGE, KERNEL "conv2d_winograd y 0,1" FORMAT PADS(1,1,1,1), "w=(4,3,3,3)", "Conv a,w y pads=[1,1,1,1]" },
     { IMAGE, KERNEL "<const> i - value=5:4,2:;conv2d_winograd_v2 y 0,2,1" FORMAT, "w=(4,3,3,3)", "Conv a,w y" },
@@ -292,6 +300,40 @@ static void operators_compute_what_onnx_computes(void **state) {
     assert_int_equal(wrong, 0);
 }
 
+/* A constant kernel of 8 bits has a quantised type, and what it stands for goes back to TensorStack. */
+static void kernels_of_8_bits_are_quantised(void **state) {
+    static char text[8000];
+    char in[1000], outputs[1000];
+    xir_value *params[8];
+    xir_array *y = NULL, *again = NULL;
+    size_t quantised = 0;
+    (void)state;
+    tsm_text(text, "a=1,3,4,4", "_cast i 0 dtype=5::1;<const> v - value=1:2,3,1,1:1,2,-3,4,5,-128;conv2d_quantized y 1,2"
+             FORMAT PADS(0,0,0,0) STEPS("stride", 1,1) " dequantize_scales=10:2:0.1,2", in, outputs);
+    xir_network *net = tsm_net(text);
+    assert_true(converts(net));
+    const size_t n = xir_network_params(net, params, 8);
+    for (size_t i = 0; i < n; i++) {
+        const xir_type *type = xir_value_type(params[i]), *element = xir_type_element(type);
+        if (!xir_type_is_quantized(element)) continue;
+        quantised++;
+        assert_int_equal(xir_type_storage_bits(element), 8);
+        assert_int_equal(xir_scales_count(xir_type_scale(element)), 2);
+        assert_int_equal(xir_type_dim(type, xir_scales_axis(xir_type_scale(element)), false), 2);
+        assert_true(xir_scales_at(xir_type_scale(element), 0) == (double)0.1f);
+    }
+    assert_int_equal(quantised, 1);
+    assert_int_equal(tsm_run(net, &y), 1);
+    DOES(xir_pass_run(net, "layout", "to=nchw", NULL, why));
+    DOES(xir_pass_run(net, "xir-to-tsm", "strict", NULL, why));
+    assert_true(converts(net));
+    assert_int_equal(tsm_run(net, &again), 1);
+    assert_true(agree(again, y));
+    xir_array_free(y);
+    xir_array_free(again);
+    xir_network_free(net);
+}
+
 /* ---- operators of detectors: formulas ---------------------------------------------------------------------------- */
 
 static size_t computed(const char *inputs, const char *nodes, xir_array **out) {
@@ -344,17 +386,20 @@ static void yolo_maps(void **state) {
     xir_array_free(y[1]);
 }
 
-/* The image at a place, linear between cells; outside by more than one cell 0. */
-static double sample(const char *name, double row, double column, int rows, int columns) {
-    if (row < -1 || row > rows || column < -1 || column > columns) return 0;
-    row = fmin(fmax(row, 0), rows - 1);
-    column = fmin(fmax(column, 0), columns - 1);
+/* Channel `map` of an image at a place, linear between cells; 0 outside. */
+static double between(const char *name, int map, double row, double column, int rows, int columns) {
     double sum = 0;
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < columns; j++)
             sum += fmax(0, 1 - fabs(row - i)) * fmax(0, 1 - fabs(column - j)) * 2 *
-                   number_of(name, (size_t)(i * columns + j));
+                   number_of(name, (size_t)((map * rows + i) * columns + j));
     return sum;
+}
+
+/* The same with the cells of the border outside; 0 outside by more than one cell. */
+static double sample(const char *name, double row, double column, int rows, int columns) {
+    if (row < -1 || row > rows || column < -1 || column > columns) return 0;
+    return between(name, 0, fmin(fmax(row, 0), rows - 1), fmin(fmax(column, 0), columns - 1), rows, columns);
 }
 
 static void regions_are_means_of_samples(void **state) {
@@ -368,6 +413,32 @@ static void regions_are_means_of_samples(void **state) {
             sum += sample("a", (p / 3 + (k / 2 + 0.5) / 2) * 1.25, 0.5 + (p % 3 + (k % 2 + 0.5) / 2) * 4 / 3., 5, 6);
         assert_true(fabs(xir_array_real(y, (size_t)p) - sum / 4) < 1e-5);
         assert_true(xir_array_real(y, (size_t)p + 6) == 0);
+    }
+    xir_array_free(y);
+}
+
+/* Two images of 4 channels in two parts, a kernel of 2 x 3, 3 x 4 windows. */
+static void deformed_convolutions(void **state) {
+    (void)state;
+    enum { MAPS = 4, ROWS = 5, COLUMNS = 6, OUT = 3, TAPS = 6, HIGH = 3, WIDE = 4, CELLS = HIGH * WIDE };
+    xir_array *y = NULL;
+    computed("a=2,4,5,6 b=2,24,3,4 c=2,12,3,4", "<const> w - value=10:3,4,2,3:;<const> w1 - value=10:3:;"
+             "dcn_v2_forward y 0,3,4,1,2 format='NCHW padding=5:4,2:0,0,0,0,1,1,1,1 stride=5:4:1,1,2,1 "
+             "dilation=5:4:1,1,1,2 deformable_groups=5::2", &y);
+    assert_int_equal(xir_array_count(y), 2 * OUT * CELLS);
+    for (int i = 0; i < 2 * OUT * CELLS; i++) {
+        const int image = i / (OUT * CELLS), out = i / CELLS % OUT, cell = i % CELLS;
+        double sum = number_of("w1", (size_t)out);
+        for (int k = 0; k < MAPS * TAPS; k++) {
+            const int map = k / TAPS, tap = k % TAPS, of = (image * 2 + map / 2) * TAPS + tap;
+            const double row = 2 * number_of("b", (size_t)(2 * of * CELLS + cell)),
+                         column = 2 * number_of("b", (size_t)((2 * of + 1) * CELLS + cell));
+            sum += number_of("w", (size_t)(out * MAPS * TAPS + k)) * 2 * number_of("c", (size_t)(of * CELLS + cell)) *
+                   between("a", image * MAPS + map, cell / WIDE * 2 - 1 + tap / 3 + row,
+                           cell % WIDE - 1 + tap % 3 * 2 + column, ROWS, COLUMNS);
+        }
+        if (fabs(xir_array_real(y, (size_t)i) - sum) > 1e-4)
+            fail_msg("element %d is %.9g, expected %.9g", i, xir_array_real(y, (size_t)i), sum);
     }
     xir_array_free(y);
 }
@@ -398,7 +469,7 @@ static bool has_word(const char *text, const char *word) {
 static void every_row_is_tried(void **state) {
     (void)state;
     static const char *const by_formula[] = { "non_max_suppression_v3", "prior_box", "yolo", "roi_align",
-                                              "shape_index_patch" };
+                                              "shape_index_patch", "dcn_v2_forward" };
     const xir_convert_row *row;
     size_t wrong = 0, rows = 0;
     for (size_t i = 0; (row = xir_convert_at(ctx, i)); i++) {
@@ -418,10 +489,12 @@ static void every_row_is_tried(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operators_compute_what_onnx_computes),
+        cmocka_unit_test(kernels_of_8_bits_are_quantised),
         cmocka_unit_test(boxes_that_overlap_are_left_out),
         cmocka_unit_test(prior_boxes),
         cmocka_unit_test(yolo_maps),
         cmocka_unit_test(regions_are_means_of_samples),
+        cmocka_unit_test(deformed_convolutions),
         cmocka_unit_test(patches_around_points),
         cmocka_unit_test(every_row_is_tried),
     };

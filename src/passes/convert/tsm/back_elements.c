@@ -1,5 +1,6 @@
 /* The way back of operations on elements, and of products. */
 #include <math.h>
+#include <xir/array.h>
 #include "convert/tsm/tsm.h"
 
 /* ---- elements --------------------------------------------------------------------------------------------------- */
@@ -99,10 +100,27 @@ bool tsm_back_clamp(xir_node *at) {
     return x == xir_node_input(at, 0) ? xir_node_becomes(at, "Copy", INS(x), NO_SETS) : xir_node_result(at, 0, x);
 }
 
+/* TensorStack has no quantised elements: constants become the numbers that they stand for. */
+static bool dequantised(xir_node *at, const xir_value *x, const xir_type *to) {
+    const xir_type *element = xir_type_element(to);
+    const xir_ints dims = xir_node_dims(at, x);
+    if (!xir_value_is_params(x) || !xir_params_has_data(x) || xir_type_kind_of(element) != XIR_TYPE_FLOAT)
+        return xir_node_unsupported(at, "quantised elements");
+    xir_array *array = xir_array_from_params(x, NULL);
+    const size_t n = array ? xir_array_count(array) : 0;
+    double *v = dims.v ? arena_take(&at->c->scratch, (n + 1) * sizeof *v) : NULL;
+    const bool read = array && v && !xir_array_reals(array, 0, n, v);
+    xir_array_free(array);
+    if (!read) return node_no_memory(at);
+    xir_value *made = xir_node_constant(at, element, &dims, v, n);
+    return made && xir_node_result(at, 0, made);
+}
+
 bool tsm_back_cast(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const xir_type *to = tsm_type(at, 0);
     if (!x) return false;
+    if (xir_type_is_quantized(v_element(x))) return dequantised(at, x, to);
     const int64_t dtype = tsm_dtype(at, xir_type_element(to));
     if (!dtype || !tsm_dtype(at, v_element(x)))
         return xir_node_unsupported(at, "elements that TensorStack does not have");

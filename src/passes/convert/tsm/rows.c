@@ -98,7 +98,7 @@ static const xir_convert_row rows[] = {
     BY_HOOK("conv2d_winograd_v2", "2-3", "1", FORMAT
               "padding:I padding_value:fi kernel_winograd_transformed:bi *:aA", "Conv2d", conv2d_winograd),
     BY_HOOK("winograd_transform_kernel", "1", "1", "winograd_mode:s", "Matmul", winograd_kernel),
-    STAYS("dcn_v2_forward", "4-5", "1", WINDOW "padding:I! deformable_groups:i!"),
+    BY_HOOK("dcn_v2_forward", "5", "1", WINDOW "padding:I! deformable_groups:i!", "GridSample, Matmul", deformed),
     WITH_BACK("pooling2d", "1", "1", POOL "padding:I! ksize:I! stride:I!", "MaxPool2d or AvgPool2d", NULL, pooling2d,
               "MaxPool2d AvgPool2d", tsm_back_pool),
     BY_HOOK("pooling2d_v2", "4", "1", POOL, "MaxPool2d or AvgPool2d", pooling2d),

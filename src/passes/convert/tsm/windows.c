@@ -1,5 +1,6 @@
 /* Convolutions and pools. Lists of strides, dilations and pads are in the order of the format; kernels are [out, in,
  * rows, columns] in both. */
+#include <float.h>
 #include <stdio.h>
 #include "convert/windows.h"
 #include "convert/tsm/tsm.h"
@@ -87,17 +88,21 @@ static xir_value *with_borders(xir_node *at, xir_value *x, windows *w) {
     return tsm_padded(at, x, &pairs, value);
 }
 
-/* The convolution of x, in the order of the format, with a kernel [out, in, rows, columns], or, transposed, [in, out,
- * rows, columns]. */
+/* A kernel [out, in, rows, columns], or, transposed, [in, out, rows, columns], in XIR's order. */
+static xir_value *turned(xir_node *at, xir_value *kernel, conv_kind kind) {
+    static const int64_t order[] = { 2, 3, 1, 0 };
+    return xir_node_transposed(at, kernel, order, 4, kind == TRANSPOSED ? "HWOI" : "HWIO");
+}
+
+/* The convolution of x, in the order of the format, with a kernel in XIR's order. */
 static xir_value *convolved(xir_node *at, xir_value *x, xir_value *kernel, windows *w, conv_kind kind, int64_t groups) {
-    static const int64_t order[] = { 2, 3, 1, 0 }, as_it_is[] = { 0, 1, 2, 3 };
+    static const int64_t as_it_is[] = { 0, 1, 2, 3 };
     const bool last = rows_of(at) == 1;
     window_sets s = { .n = 0 };
     if (kind != TRANSPOSED) x = with_borders(at, x, w);
     if (xir_node_failed(at) || !x || !kernel) return NULL;
     window_set_all(&s, w, false, true);
     window_set(&s, "groups", groups);
-    kernel = xir_node_transposed(at, kernel, order, 4, kind == TRANSPOSED ? "HWOI" : "HWIO");
     x = last ? xir_node_transposed(at, x, as_it_is, 4, "NHWC") : xir_node_channels_last(at, x);
     xir_value *y = xir_node_make(at, kind == TRANSPOSED ? "ConvTranspose2d" : "Conv2d", INS(x, kernel, NULL),
                                  (xir_sets){ s.data, s.n });
@@ -129,16 +134,39 @@ bool tsm_conv2d(xir_node *at) {
     if (kind == TRANSPOSED && xir_node_attr(at, "output_shape")) return xir_node_unsupported(at, "output_shape");
     if (kind == TRANSPOSED && xir_node_real(at, "padding_value", 0) != 0)
         return xir_node_unsupported(at, "padding of another value than 0");
-    if (kind != DEPTHWISE) return xir_node_result(at, 0, convolved(at, x, kernel, &w, kind, 1));
+    if (kind != DEPTHWISE) return xir_node_result(at, 0, convolved(at, x, turned(at, kernel, kind), &w, kind, 1));
     if (v_dim(kernel, 0) != 1)
         return xir_node_invalid(at, XIR_E_INVALID, "input/1", "the kernel: expected a first dim of 1, found %lld",
                                 (long long)v_dim(kernel, 0));
     if (!xir_node_need_dims(at, kernel, 1, 2)) return false;
-    kernel = xir_node_transposed(at, kernel, (const int64_t[]){ 1, 0, 2, 3 }, 4, NULL);
-    return xir_node_result(at, 0, convolved(at, x, kernel, &w, kind, kernel ? v_dim(kernel, 0) : 1));
+    const int64_t groups = v_dim(kernel, 1);
+    kernel = turned(at, xir_node_transposed(at, kernel, (const int64_t[]){ 1, 0, 2, 3 }, 4, NULL), kind);
+    return xir_node_result(at, 0, convolved(at, x, kernel, &w, kind, groups));
 }
 
-/* Products of 8-bit integers, times a number for each channel of the result. */
+/* A constant kernel of 8-bit integers, in XIR's order, as the numbers that it stands for: it gets a quantised type with
+ * a scale for each channel of the result, and is cast at run time. NULL without a failure if no type says this. */
+static xir_value *quantised(xir_node *at, xir_value *kernel, const double *scales, size_t n) {
+    xir_context *ctx = xir_node_context(at);
+    const xir_type *byte = xir_type_sint(ctx, 8);
+    const int64_t zero = 0;
+    if (!kernel || !n || !xir_value_is_params(kernel) || !xir_type_equal(v_element(kernel), byte)) return NULL;
+    for (size_t i = 0; i < n; i++)
+        if (!((float)scales[i] >= FLT_MIN && (float)scales[i] <= FLT_MAX)) return NULL;
+    const xir_ints dims = xir_node_dims(at, kernel);
+    const xir_scales *each = xir_scales_from(ctx, scales, n, 3);
+    const xir_type *element = each ? xir_type_quantized(ctx, each, &zero, 1, byte, NULL) : NULL;
+    const xir_type *real = element && dims.v ? tsm_tensor(at, xir_type_float(ctx, XIR_FLOAT_FP32),
+                                                          xir_type_layout(xir_value_type(kernel)), &dims) : NULL;
+    const xir_type *type = real ? tsm_typed_as(at, real, element) : NULL;
+    xir_value *made = type ? params_alias(at->c->net, kernel) : NULL;
+    if (!made || xir_value_set_type(made, type) || xir_value_set_name(made, xir_value_name(kernel)))
+        return node_no_memory(at), NULL;
+    xir_op *cast = xir_node_make_op(at, "Cast", INS(made), SETS(OBJ("target_dtype", real)));
+    return cast ? xir_op_output(cast, 0) : NULL;
+}
+
+/* Sums of products of 8-bit integers, times a number for each channel of the result. */
 bool tsm_conv2d_quantized(xir_node *at) {
     const double *scales;
     size_t n;
@@ -155,10 +183,13 @@ bool tsm_conv2d_quantized(xir_node *at) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/dequantize_scales", "dequantize_scales: expected %lld "
                                 "numbers, one for each channel of the result, found %zu",
                                 (long long)v_dim(kernel, 0), n);
-    const xir_type *wide = xir_type_sint(xir_node_context(at), 32), *real = xir_type_float(xir_node_context(at),
-                                                                                           XIR_FLOAT_FP32);
-    xir_value *y = convolved(at, xir_node_cast(at, x, wide), xir_node_cast(at, kernel, wide), &w, PLAIN, 1);
-    y = y ? xir_node_cast(at, y, real) : NULL;
+    const xir_type *real = xir_type_float(xir_node_context(at), XIR_FLOAT_FP32);
+    kernel = turned(at, kernel, PLAIN);
+    xir_value *scaled = quantised(at, kernel, scales, n);
+    if (xir_node_failed(at)) return false;
+    kernel = scaled ? scaled : xir_node_cast(at, kernel, real);
+    xir_value *y = convolved(at, xir_node_cast(at, x, real), kernel, &w, PLAIN, 1);
+    if (scaled) return xir_node_result(at, 0, y);
     xir_value *factors = tsm_along(at, xir_node_constant(at, real, NULL, scales, n), y, rows_of(at) == 1 ? 3 : 1);
     return xir_node_result(at, 0, xir_node_product(at, y, factors));
 }
@@ -173,7 +204,7 @@ bool tsm_conv2d_winograd(xir_node *at) {
         return xir_node_unsupported(at, "a kernel that is not of 3 x 3 numbers");
     for (size_t k = 0; k < 2; k++) w.size[k] = 3;
     if (!conv_windows(at, last == 2 ? 1 : 0, &w)) return false;
-    return xir_node_result(at, 0, convolved(at, x, kernel, &w, PLAIN, 1));
+    return xir_node_result(at, 0, convolved(at, x, turned(at, kernel, PLAIN), &w, PLAIN, 1));
 }
 
 /* Rows of matrices [tiles, out, in] as TenniS' products read them: eight rows together, column by column, then the rest
@@ -212,6 +243,97 @@ bool tsm_winograd_kernel(xir_node *at) {
     u = make_shaped(at, u, (int64_t[]){ side * side, rows, columns }, 3);
     u = packed_rows(at, u, side * side, rows, columns);
     return xir_node_result(at, 0, make_shaped(at, u, (int64_t[]){ rows, columns, side, side }, 4));
+}
+
+/* ---- deformed convolutions -------------------------------------------------------------------------------------- */
+
+/* Each part of the channels has its own places, one for each cell of the kernel (a tap) in each window. */
+typedef struct deformed { int64_t n, channels, parts, taps, rows, columns, out; } deformed;
+
+/* The sizes of it all; the dims of the inputs are known. False after a finding. */
+static bool deformed_sizes(xir_node *at, const xir_value *x, const xir_value *kernel, windows *w, deformed *d) {
+    int64_t all;
+    *d = (deformed){ .n = v_dim(x, 0), .channels = v_dim(x, 1), .out = v_dim(kernel, 0) };
+    if (!tsm_int(at, "deformable_groups", 0, 1, TSM_MOST_DIM, &d->parts)) return false;
+    if (d->channels % d->parts)
+        return xir_node_invalid(at, XIR_E_INVALID, "attribute/deformable_groups", "deformable_groups: expected a "
+                                "divisor of %lld, found %lld", (long long)d->channels, (long long)d->parts);
+    for (size_t k = 0; k < 2; k++) {
+        w->input[k] = v_dim(x, k + 2), w->size[k] = v_dim(kernel, k + 2);
+        if (w->input[k] < 1 || w->size[k] < 1) return xir_node_unsupported(at, "an image or a kernel without cells");
+    }
+    if (!conv_windows(at, 0, w)) return false;
+    for (size_t k = 0; k < 2; k++)
+        if (window_room(w, k) < 0)
+            return xir_node_invalid(at, XIR_E_INVALID, "input/1", "the kernel: it does not fit into the image");
+    d->taps = w->size[0] * w->size[1];
+    d->rows = window_room(w, 0) / w->stride[0] + 1, d->columns = window_room(w, 1) / w->stride[1] + 1;
+    const bool over = __builtin_mul_overflow(d->rows, d->columns, &all) || __builtin_mul_overflow(all, d->taps, &all) ||
+                      __builtin_mul_overflow(all, d->channels + 2, &all) || __builtin_mul_overflow(all, d->n, &all);
+    const int64_t longest = d->rows > d->columns ? d->rows : d->columns;
+    return (!over && longest <= TSM_MOST_LISTED / d->taps) || xir_node_unsupported(at, "very large dims");
+}
+
+/* Whether input i has `per` numbers for each tap, of all parts, in each window. */
+static bool is_of_taps(xir_node *at, size_t i, const xir_value *v, const deformed *d, int64_t per) {
+    const int64_t expected[] = { d->n, per * d->parts * d->taps, d->rows, d->columns };
+    char where[24];
+    snprintf(where, sizeof where, "input/%zu", i);
+    for (size_t k = 0; k < 4; k++)
+        if (v_dim(v, k) != expected[k])
+            return xir_node_invalid(at, XIR_E_INVALID, where, "input %zu: expected %lld as dim %zu, found %lld", i,
+                                    (long long)expected[k], k, (long long)v_dim(v, k));
+    return true;
+}
+
+/* The places of all taps along the rows (axis 0) or columns of the image, from -1 to 1: those of an ordinary
+ * convolution and the offsets [n * parts, taps, 2, rows, columns]. */
+static xir_value *tap_places(xir_node *at, xir_value *offsets, const deformed *d, const windows *w, size_t axis) {
+    const int64_t windows_n = axis ? d->columns : d->rows, n = d->taps * windows_n;
+    double *v = arena_take(&at->c->scratch, (size_t)n * sizeof *v);
+    if (!v) return node_no_memory(at), NULL;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t tap = i / windows_n, along = axis ? tap % w->size[1] : tap / w->size[1];
+        v[i] = (double)(i % windows_n * w->stride[axis] - w->before[axis] + along * w->dilation[axis]);
+    }
+    xir_value *own = make_shaped(at, make_part(at, offsets, 2, (int64_t)axis, (int64_t)axis + 1, 1),
+                                 (int64_t[]){ d->n * d->parts, d->taps, d->rows, d->columns }, 4);
+    if (!own) return NULL;
+    const xir_ints dims = { (int64_t[]){ 1, d->taps, axis ? 1 : d->rows, axis ? d->columns : 1 }, 4 };
+    own = xir_node_sum(at, own, xir_node_constant(at, v_element(own), &dims, v, (size_t)n), 1, 1);
+    const double size = (double)w->input[axis];
+    return make_affine(at, own, 2 / size, 1 / size - 1);
+}
+
+/* A convolution whose cells are taken from places between those of the image, 0 outside, times a mask. */
+bool tsm_deformed(xir_node *at) {
+    windows w = { .n = 2 };
+    deformed d;
+    xir_value *in[5];
+    for (size_t i = 0; i < COUNT(in); i++) in[i] = xir_node_input(at, i);
+    if (!format_of(at, in[0])) return false;
+    if (rows_of(at) == 1) return xir_node_unsupported(at, "NHWC, which TenniS does not compute");
+    for (size_t i = 1; i < COUNT(in); i++)
+        if (!tsm_has_rank(at, i, in[i], i == 2 ? 1 : 4) || !xir_node_same_elements(at, 0, in[0], i, in[i])) return false;
+    for (size_t i = 0; i < COUNT(in); i++)
+        if (!xir_node_need_dims(at, in[i], 0, SIZE_MAX)) return false;
+    if (!channels_fit(at, in[0], in[1], 1, 1) || !deformed_sizes(at, in[0], in[1], &w, &d) ||
+        !is_of_taps(at, 3, in[3], &d, 2) || !is_of_taps(at, 4, in[4], &d, 1)) return false;
+    const int64_t maps = d.n * d.parts, own = d.channels / d.parts, lines = d.taps * d.rows, cells = d.rows * d.columns;
+    xir_value *offsets = make_shaped(at, in[3], (int64_t[]){ maps, d.taps, 2, d.rows, d.columns }, 5);
+    xir_value *places = xir_node_make(at, "Stack", INS(tap_places(at, offsets, &d, &w, 1),
+                                                       tap_places(at, offsets, &d, &w, 0)), SETS(INT("dim", 4)));
+    places = make_shaped(at, places, (int64_t[]){ maps, lines, d.columns, 2 }, 4);
+    xir_value *x = make_shaped(at, in[0], (int64_t[]){ maps, own, w.input[0], w.input[1] }, 4);
+    x = xir_node_make(at, "GridSample", INS(xir_node_channels_last(at, x), places), NO_SETS);
+    x = xir_node_product(at, x, make_shaped(at, in[4], (int64_t[]){ maps, lines, d.columns, 1 }, 4));
+    x = make_shaped(at, x, (int64_t[]){ d.n, d.parts, d.taps, cells, own }, 5);
+    x = xir_node_transposed(at, x, (int64_t[]){ 0, 3, 2, 1, 4 }, 5, NULL);
+    x = make_shaped(at, x, (int64_t[]){ d.n, cells, d.taps * d.channels }, 3);
+    xir_value *kernel = make_shaped(at, turned(at, in[1], PLAIN), (int64_t[]){ d.taps * d.channels, d.out }, 2);
+    xir_value *y = xir_node_sum(at, make_matrix_product(at, x, kernel), in[2], 1, 1);
+    const xir_ints image = { (int64_t[]){ d.n, d.rows, d.columns, d.out }, 4 };
+    return xir_node_result(at, 0, xir_node_channels_second(at, xir_node_reshaped(at, y, &image, "NHWC")));
 }
 
 /* ---- pools ------------------------------------------------------------------------------------------------------ */
