@@ -314,7 +314,8 @@ bool tsm_deformed(xir_node *at) {
     if (!format_of(at, in[0])) return false;
     if (rows_of(at) == 1) return xir_node_unsupported(at, "NHWC, which TenniS does not compute");
     for (size_t i = 1; i < COUNT(in); i++)
-        if (!tsm_has_rank(at, i, in[i], i == 2 ? 1 : 4) || !xir_node_same_elements(at, 0, in[0], i, in[i])) return false;
+        if (!tsm_has_rank(at, i, in[i], i == 2 ? 1 : 4) || !xir_node_same_elements(at, 0, in[0], i, in[i]))
+            return false;
     for (size_t i = 0; i < COUNT(in); i++)
         if (!xir_node_need_dims(at, in[i], 0, SIZE_MAX)) return false;
     if (!channels_fit(at, in[0], in[1], 1, 1) || !deformed_sizes(at, in[0], in[1], &w, &d) ||
