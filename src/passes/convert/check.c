@@ -374,15 +374,36 @@ static void check_inputs(xir_node *at, bool sorted) {
     }
 }
 
+#define APPEARS_TWICE "%.*s appears twice, and readers differ in which one counts: expected it once"
+
+/* Item i of the names that appear again; false past the end. Names that are not texts are empty. */
+static bool repeated_at(const xir_map *tags, size_t i, xir_str *out) {
+    const xir_any *names = source_tag_find(tags, SOURCE_REPEATED);
+    if (!names || names->kind != XIR_ANY_LIST || i >= names->as.list.size) return false;
+    const xir_any *name = &names->as.list.items[i];
+    *out = name->kind == XIR_ANY_TEXT ? name->as.text : XIR_STR("");
+    return true;
+}
+
 /* `whose`: "input 1 'w': "; empty: the node's own. */
 static void check_repeated(xir_node *at, const xir_map *tags, const char *where, const char *whose) {
-    const xir_any *names = source_tag_find(tags, SOURCE_REPEATED);
-    for (size_t i = 0; names && names->kind == XIR_ANY_LIST && i < names->as.list.size; i++) {
-        const xir_any *name = &names->as.list.items[i];
-        if (name->kind == XIR_ANY_TEXT)
-            node_say(at, XIR_ERROR, XIR_E_EXISTS, where, "%s%.*s appears twice, and readers differ in which one counts: "
-                     "expected it once", whose, NAME(name->as.text));
+    xir_str name;
+    for (size_t i = 0; repeated_at(tags, i, &name); i++)
+        node_say(at, XIR_ERROR, XIR_E_EXISTS, where, "%s" APPEARS_TWICE, whose, NAME(name));
+}
+
+/* The same of Params that no node uses: results of the network, and what nothing uses. */
+static bool check_repeated_params(void *user, xir_value *v) {
+    conversion *c = user;
+    const xir_use *use = xir_value_uses(v);
+    xir_str name;
+    if (use && xir_class_is_dialect(xir_op_class(xir_use_op(use)))) return true;
+    for (size_t i = 0; repeated_at(xir_value_tags(v), i, &name); i++) {
+        if (!c->status) c->status = XIR_E_EXISTS;
+        xir_diags_add(c->why, XIR_ERROR, XIR_E_EXISTS, XIR_STR("/"), "the constant '%.*s': " APPEARS_TWICE,
+                      NAME(xir_value_name(v)), NAME(name));
     }
+    return true;
 }
 
 /* Attributes of a node that appear twice; those of Params are said where they are used first, those of the network's
@@ -451,6 +472,7 @@ xir_status conversion_check_values(conversion *c, bool sorted) {
         }
     }
     text_table_free(&names);
+    net_walk_params(c->net, check_repeated_params, c);
     return c->no_memory ? XIR_E_MEMORY : XIR_OK;
 }
 

@@ -334,6 +334,24 @@ static void kernels_of_8_bits_are_quantised(void **state) {
     xir_network_free(net);
 }
 
+/* A packed result is all its fields, as often as it is listed. */
+static void packed_results_are_their_fields(void **state) {
+    (void)state;
+    xir_array *y[TSM_MOST_ENDS] = { NULL };
+    xir_network *net = tsm_net("inputs 0\noutputs 1,2,1\nn <param> a - #dtype=5::10 #shape=5:2:4,3\n"
+                               "n chunk c 0 chunks=5::2 dim=5::0\nn abs b 0\n");
+    assert_true(converts(net));
+    assert_int_equal(tsm_run(net, y), 5);
+    for (size_t i = 0; i < 6; i++) {
+        const double first = 2 * number_of("a", i), second = 2 * number_of("a", 6 + i);
+        assert_true(fabs(xir_array_real(y[0], i) - first) < 1e-6 && fabs(xir_array_real(y[1], i) - second) < 1e-6);
+        assert_true(fabs(xir_array_real(y[3], i) - first) < 1e-6 && fabs(xir_array_real(y[4], i) - second) < 1e-6);
+    }
+    assert_int_equal(xir_array_count(y[2]), 12);
+    for (size_t i = 0; i < 5; i++) xir_array_free(y[i]);
+    xir_network_free(net);
+}
+
 /* ---- operators of detectors: formulas ---------------------------------------------------------------------------- */
 
 static size_t computed(const char *inputs, const char *nodes, xir_array **out) {
@@ -490,6 +508,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operators_compute_what_onnx_computes),
         cmocka_unit_test(kernels_of_8_bits_are_quantised),
+        cmocka_unit_test(packed_results_are_their_fields),
         cmocka_unit_test(boxes_that_overlap_are_left_out),
         cmocka_unit_test(prior_boxes),
         cmocka_unit_test(yolo_maps),

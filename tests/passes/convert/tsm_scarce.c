@@ -6,7 +6,7 @@
 /* A network with everything that allocates in its own way: an input without elements, fields of packed tensors, a
  * border of another value, computed pads, lists, constants, tables of cells, and what is not converted. */
 static const char text[] =
-    "inputs 0\noutputs 5,9,10,12,15,16,18\n"
+    "inputs 0\noutputs 5,4,9,10,12,4,15,16,18\n"
     "n <param> x - #shape=5:4:1,2,6,6\nn _cast x1 0 dtype=5::10\nn <const> w - value=10:3,2,3,3:\n"
     "n conv2d c 1,2 format='NCHW padding=5:4,2:0,0,0,0,1,1,1,1 stride=5:4:1,1,1,1 padding_value=10::1\n"
     "n chunk k 3 chunks=5::2 dim=5::1\nn _field f 4 offset=5::1\n"

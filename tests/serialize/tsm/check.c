@@ -84,6 +84,10 @@ static void parameters_that_appear_twice(void **state) {
         { "n relu y 0 #name='z #name=5::1 #name=10:2:1,2\n", "/nodes/1/attributes", "#name appears twice", 3 },
         { "n prelu y 0,2 dim=5::1\nn <const> w - value=10:1:1 device='cpu value=0:: value=5:2:1 value=10:1:2+10:1:3\n",
           "/nodes/1/input/1", "input 1 'w': value appears twice", 3 },
+        /* of a constant that is a result, too, and of one that nothing uses */
+        { "n mine y 0,2 d=5::1\nn <const> w - value=10::1 value=5::1\n", "/nodes/1/input/1", "value appears twice", 1 },
+        { "n relu y 0\nn <const> w - value=10::1 value=5::1 device='cpu device='gpu\n", "/",
+          "the constant 'w': value appears twice", 2 },
         { "n mine y 0 d=5::1 a=5::1 b=5::1 c=5::1 d=5::1 e=5::1 f=5::1 g=5::1 h=5::1 i=5::1 j=5::1 k=5::1 l=5::1 "
           "m=5::1 n=5::1 o=5::1 p=5::1 q=5::1 d=5::1\n", "/nodes/1/attributes", "d appears twice", 2 },
     };
@@ -112,14 +116,28 @@ static void parameters_that_appear_twice(void **state) {
     }
 }
 
-/* The dims that a node declares, where they are not those that follow. */
-static void declared_dims(void **state) {
+static void repeated_parameters_of_results(void **state) {
+    (void)state;
+    xir_diags *found = checked("inputs 0\noutputs 1,2\nn <param> x - #dtype=5::10 #shape=5:1:4\nn relu y 0\n"
+                               "n <const> w - value=10::1 value=5::1\n", XIR_E_EXISTS);
+    assert_int_equal(xir_diags_count(found), 1);
+    assert_true(xir_str_equal(xir_diags_at(found, 0)->path, XIR_STR("/")));
+    xir_diags_free(found);
+}
+
+/* The dims and elements that a node declares, where they are not those that follow. */
+static void declared_types(void **state) {
     static const struct { const char *node, *sentence; } rows[] = {
         { "n relu y 0 #shape=5:4:1,3,8,8\n", NULL },
         { "n relu y 0 #shape=5:4:-1,3,-1,8\n", NULL },
         { "n relu y 0 #shape=5:4:1,3,8,9\n", "relu 'y' (node 1): output 0 'y' has wrong declared dims: expected "
           "[1, 3, 8, 8], found [1, 3, 8, 9]" },
         { "n relu y 0 #shape=5:2:-1,192\n", "expected [1, 3, 8, 8], found [?, 192]" },
+        { "n relu y 0 #dtype=7::10\n", NULL },
+        { "n relu y 0 #dtype=5::13\n", NULL },   /* CHAR8, which XIR does not have */
+        { "n relu y 0 #dtype=5::11\n", "relu 'y' (node 1): output 0 'y' has wrong declared elements: expected "
+          "@fp(32), found @fp(64)" },
+        { "n _shape y 0 #dtype=5::7\n", "expected @sint(32), found @sint(64)" },
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -155,7 +173,8 @@ int main(void) {
         cmocka_unit_test(all_in_one_run),
         cmocka_unit_test(widths_do_not_matter),
         cmocka_unit_test(parameters_that_appear_twice),
-        cmocka_unit_test(declared_dims),
+        cmocka_unit_test(repeated_parameters_of_results),
+        cmocka_unit_test(declared_types),
         cmocka_unit_test(numbers_of_nodes),
     };
     return cmocka_run_group_tests(tests, group_begin, group_end);

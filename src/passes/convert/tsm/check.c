@@ -1,11 +1,20 @@
-/* What rows cannot say about a node: the dims that a file declares for its result, and, on the way back, whether a file
- * can hold its values. */
+/* What rows cannot say about a node: the dims and elements that a file declares for its result, and, on the way back,
+ * whether a file can hold its values. */
 #include "convert/tsm/tsm.h"
 
-const xir_any *tsm_declared_dims(const xir_value *v) {
+/* A parameter of the node whose only result is v. */
+static const xir_any *declared(const xir_value *v, const char *name) {
     const xir_op *op = xir_value_op(v);
     const xir_map *extra = op && xir_op_output_count(op) == 1 ? xir_op_extra(op) : NULL;
-    return extra ? xir_map_find(extra, XIR_STR("#shape")) : NULL;
+    return extra ? xir_map_find(extra, xir_str_of(name)) : NULL;
+}
+
+const xir_any *tsm_declared_dims(const xir_value *v) { return declared(v, "#shape"); }
+
+const xir_type *tsm_declared_element(const xir_value *v) {
+    const xir_any *dtype = declared(v, "#dtype");
+    xir_context *ctx = xir_network_context(xir_value_network(v));
+    return dtype && dtype->kind == XIR_ANY_INT ? tsm_element(ctx, dtype->as.integer) : NULL;
 }
 
 static bool can_be_stored(xir_node *at, const xir_value *v) {

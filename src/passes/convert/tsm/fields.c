@@ -85,21 +85,26 @@ static xir_status take_field(xir_op *op, bool *changed) {
     return status ? status : xir_op_erase(op);
 }
 
-/* The operator of a result that is packed still: one that has outputs for its fields is done. */
-static xir_op *packed_result(const xir_op *last, size_t i, size_t *n) {
-    xir_op *op = packer_of(xir_op_input(last, (int64_t)i), n);
-    return op && xir_op_output_count(op) == 1 ? op : NULL;
+/* A result of the network that is packed still, and the number of its fields; op NULL: another result. An operator that
+ * has outputs for its fields is done. */
+typedef struct packed_result { xir_op *op; size_t n; } packed_result;
+
+static packed_result packed_result_of(const xir_op *last, size_t i) {
+    packed_result r;
+    r.op = packer_of(xir_op_input(last, (int64_t)i), &r.n);
+    if (!r.op || xir_op_output_count(r.op) != 1) r = (packed_result){ NULL, 1 };
+    return r;
 }
 
 /* The fields of packed results, and the other results. */
-static xir_status list_results(const xir_op *last, xir_value **v, size_t *count) {
-    size_t k = 0, n;
+static xir_status list_results(const xir_op *last, const packed_result *results, xir_value **v, size_t *count) {
+    size_t k = 0;
     for (size_t i = 0; i < xir_op_input_count(last); i++) {
         const size_t begin = k;
-        xir_op *op = packed_result(last, i, &n);
+        const packed_result *r = &results[i];
         v[k++] = xir_op_input(last, (int64_t)i);
-        for (size_t f = 0; op && f < n; f++) {
-            const xir_status status = field_at(op, n, f, &v[begin + f]);
+        for (size_t f = 0; r->op && f < r->n; f++) {
+            const xir_status status = field_at(r->op, r->n, f, &v[begin + f]);
             if (status) return status;
             if (!v[begin + f]) {   /* not Params: all of it is kept */
                 v[begin] = xir_op_input(last, (int64_t)i), k = begin + 1;
@@ -112,29 +117,35 @@ static xir_status list_results(const xir_op *last, xir_value **v, size_t *count)
     return XIR_OK;
 }
 
-/* Packed results of the network become all their fields. After a failure they are packed again. */
+/* Packed results of the network become all their fields, as often as they are listed. After a failure they are packed
+ * again. */
 static xir_status spread_results(xir_network *net, bool *changed) {
     xir_op *last = xir_network_output_op(net);
     const xir_allocator *alloc = context_alloc(xir_network_context(net));
     const size_t count = last ? xir_op_input_count(last) : 0;
-    size_t all = 0, n, k = 0;
+    size_t all = 0, k = 0;
     bool any = false;
+    packed_result *results = count ? mem_new(alloc, count * sizeof *results) : NULL;
+    if (!count) return XIR_OK;
+    if (!results) return XIR_E_MEMORY;
     for (size_t i = 0; i < count; i++) {
-        const bool packed = packed_result(last, i, &n);
-        any |= packed;
-        all += packed ? n : 1;
+        results[i] = packed_result_of(last, i);
+        any |= results[i].op != NULL;
+        all += results[i].n;
     }
-    if (!any || all > (size_t)MOST_FIELDS * 16) return XIR_OK;
-    xir_value **v = mem_new(alloc, all * sizeof *v);
-    xir_status status = v ? list_results(last, v, &k) : XIR_E_MEMORY;
-    if (!status) status = xir_op_set_inputs(last, v, k);
-    for (size_t i = 0; status && i < count; i++) {
-        xir_op *op = packer_of(xir_op_input(last, (int64_t)i), &n);
+    any &= all <= (size_t)MOST_FIELDS * 16;
+    xir_value **v = any ? mem_new(alloc, all * sizeof *v) : NULL;
+    xir_status status = any && !v ? XIR_E_MEMORY : XIR_OK;
+    if (v) status = list_results(last, results, v, &k);
+    if (v && !status) status = xir_op_set_inputs(last, v, k);
+    for (size_t i = 0; v && status && i < count; i++) {
+        xir_op *op = results[i].op;
         const xir_type *type = op ? xir_value_type(xir_op_output(op, 0)) : NULL;
         if (op && xir_op_output_count(op) > 1) (void)xir_op_set_outputs(op, &type, 1);
     }
     if (v) mem_free(alloc, (void *)v, all * sizeof *v);
-    *changed = true;
+    mem_free(alloc, results, count * sizeof *results);
+    *changed |= any;
     return status;
 }
 

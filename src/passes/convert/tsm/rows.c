@@ -190,6 +190,7 @@ static const xir_pass_decl pass_xir_to_tsm =
 const xir_dialect_decl dialect_tsm = {
     XIR_DIALECT_HEAD("tsm::", "TSM"), .pass = "tsm-to-xir", .rows = rows, .n_rows = COUNT(rows),
     .node = "node", .nodes = "/nodes/", .sources = "network input or constant", .operators = "set of operators",
-    .split = split, .check = tsm_check, .dims = tsm_declared_dims, .prepare = tsm_prepare,
+    .split = split, .check = tsm_check, .dims = tsm_declared_dims, .element = tsm_declared_element,
+    .prepare = tsm_prepare,
     .back = &pass_xir_to_tsm, .before_back = "layout{to=nchw}", .finish = tsm_finish,
 };

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "convert/tsm/tsm.h"
+#include "element_codes.h"
 
 /* ---- parameters ------------------------------------------------------------------------------------------------- */
 
@@ -75,17 +76,7 @@ bool tsm_has_rank(xir_node *at, size_t i, const xir_value *v, size_t rank) {
 /* ---- element types ---------------------------------------------------------------------------------------------- */
 
 const xir_type *tsm_element(xir_context *ctx, int64_t dtype) {
-    if (dtype >= TSM_INT8 && dtype <= TSM_UINT64) {
-        const int bits = 8 << (dtype - TSM_INT8) / 2;
-        return dtype % 2 ? xir_type_sint(ctx, bits) : xir_type_uint(ctx, bits);
-    }
-    switch (dtype) {
-    case TSM_FLOAT16: return xir_type_float(ctx, XIR_FLOAT_FP16);
-    case TSM_FLOAT32: return xir_type_float(ctx, XIR_FLOAT_FP32);
-    case TSM_FLOAT64: return xir_type_float(ctx, XIR_FLOAT_FP64);
-    case TSM_BOOLEAN: return xir_type_bool(ctx);
-    default:      return NULL;
-    }
+    return element_code_type(ctx, element_code_at(&element_codes_tsm, (uint64_t)dtype));
 }
 
 /* What counts for the common type. */

@@ -65,9 +65,10 @@ xir_value      *tsm_list_of(xir_node *at, const xir_ints *v, const xir_ints *dim
 bool            tsm_short_dims(xir_node *at, const xir_value *x);
 /* The number of an element type; 0: TensorStack does not have it. */
 int64_t         tsm_dtype(xir_node *at, const xir_type *element);
-/* The dialect's check of a node, and the dims that a file declares for its result. */
+/* The dialect's check of a node, and the dims and elements that a file declares for its result. */
 bool            tsm_check(xir_node *at);
 const xir_any  *tsm_declared_dims(const xir_value *v);
+const xir_type *tsm_declared_element(const xir_value *v);
 /* Whether the op is of XIR's class. */
 bool            tsm_is_class(const xir_node *at, const char *name);
 
