@@ -16,13 +16,6 @@ static xir_status fault(deepx_binding *b, size_t slot, xir_status status, const 
 
 /* ---- the slots of the call -------------------------------------------------------------------------------------- */
 
-static const xir_any *attribute_of(const xir_op *op, const char *what, size_t i) {
-    char key[32];
-    const int n = snprintf(key, sizeof key, "%s%zu", what, i);
-    const xir_any *any = op->more ? xir_map_find(op->more->extra, (xir_str){ key, (size_t)n }) : NULL;
-    return any && any->kind == XIR_ANY_TEXT ? any : NULL;
-}
-
 /* The values from *next on that a slot of a call stands for; false if it has fewer. */
 static bool take_values(const xir_op *op, bool ret, uint32_t n, uint32_t *next, deepx_actual *out, arena *scratch,
                         bool *memory) {
@@ -51,9 +44,8 @@ static xir_status take_slots(const xir_op *op, const deepx_block *block, arena *
         for (; deepx_next_type(&p, end, &type, &items); i++) {
             deepx_actual one = { .list = items != UINT32_MAX };
             if (i >= expected) continue;
-            const xir_any *own = attribute_of(op, ret ? "ret" : "arg", i);
-            if (own) one.text = own->as.text;
-            else if (!take_values(op, ret, one.list ? items : 1, &next, &one, scratch, &memory))
+            one.text = deepx_slot_text(op, ret, i);
+            if (!one.text.data && !take_values(op, ret, one.list ? items : 1, &next, &one, scratch, &memory))
                 return memory ? XIR_E_MEMORY : fault(b, SIZE_MAX, XIR_E_INVALID, "the call has too few tensors");
             b->actuals[b->n_actuals++] = one;
         }

@@ -53,11 +53,11 @@ static bool expect(block *b, const char *word) {
 }
 
 bool deepx_is_block(xir_str text) {
-    static const char *const words[] = { "deepxir", "function", "func" };
+    static const struct { const char *word; size_t size; } words[] = { { "deepxir", 7 }, { "function", 8 }, { "func", 4 } };
     const char *end = text.data + text.size, *p = deepx_skip_blanks(text.data, end);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        const size_t n = strlen(words[i]);
-        const bool begins = (size_t)(end - p) > n + 1 && memcmp(p, words[i], n) == 0 && deepx_is_blank(p[n]);
+        const size_t n = words[i].size;
+        const bool begins = (size_t)(end - p) > n + 1 && deepx_is_blank(p[n]) && memcmp(p, words[i].word, n) == 0;
         const char *name = begins ? deepx_skip_blanks(p + n, end) : end, *after = name;
         while (after < end && (is_word(*after) || *after == '.')) after++;
         if (after > name && deepx_skip_blanks(after, end) < end && *deepx_skip_blanks(after, end) == '(') return true;

@@ -179,7 +179,7 @@ bool deepx_blocks_begin(deepx_blocks *b, const xir_network *net) {
     const xir_any *tag = xir_map_find(net->tags, XIR_STR(DEEPX_TAG_DEFS));
     const xir_list texts = tag && tag->kind == XIR_ANY_LIST ? tag->as.list : (xir_list){ NULL, 0 };
     *b = (deepx_blocks){ .alloc = context_alloc(net->ctx) };
-    deepx_slots slots = { b->alloc, NULL, 0, 0 };
+    deepx_slots slots = { .alloc = b->alloc };
     text_table_init(&b->names, b->alloc);
     bool ok = true;
     for (size_t i = 0; i < texts.size && ok; i++) {

@@ -272,11 +272,9 @@ static void check_numbers(checking *c, const xir_op *op, const char *path) {
     uint32_t items;
     for (size_t i = 0; deepx_next_type(&p, end, &text, &items); i++) {
         deepx_type type;
-        char key[24];
         unsigned bits;
         if (!text.size || *text.data != 'v' || !read_type(text, &type) || type.category != DEEPX_VAR) continue;
-        snprintf(key, sizeof key, "arg%zu", i);
-        const xir_str value = attribute_of(op, key);
+        const xir_str value = deepx_slot_text(op, false, i);
         char where[80];
         slot_path(where, sizeof where, path, i, SIZE_MAX);
         if (beyond(value, type.precision, &bits))

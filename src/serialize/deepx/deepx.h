@@ -11,9 +11,11 @@
 #ifndef SERIALIZE_DEEPX_DEEPX_H
 #define SERIALIZE_DEEPX_DEEPX_H
 
+#include "deepx/chars.h"
 #include "deepx/precision.h"
 #include "diagnose.h"
 #include "dialect/dialect.h"
+#include "number.h"
 
 /* Tags of this format. */
 #define DEEPX_TAG_SPELLING "deepx.spelling"   /* of the network: "live", "front", "simplified", "seed" or "blocks"   */
@@ -29,17 +31,22 @@
  * "arg1" or "ret0", by its number; the tensors are inputs and outputs in order. */
 #define DEEPX_TYPES "types"
 
-static inline bool deepx_is_blank(char c) { return c == ' ' || c == '\t'; }
 static inline const char *deepx_skip_blanks(const char *p, const char *end) {
     while (p < end && deepx_is_blank(*p)) p++;
     return p;
 }
-static inline bool deepx_is_digit(char c) { return c >= '0' && c <= '9'; }
-/* Characters of names: of functions and of formal parameters. */
-static inline bool deepx_is_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (unsigned char)c >= 0x80;
-}
 xir_str deepx_trim(const char *p, const char *end);
+
+/* The key of such an attribute. The result is in `room`. */
+enum { DEEPX_KEY_ROOM = 3 + NUMBER_ROOM };
+static inline xir_str deepx_slot_key(char room[DEEPX_KEY_ROOM], bool ret, size_t i) {
+    memcpy(room, ret ? "ret" : "arg", 3);
+    room[3] = (char)('0' + i);
+    return (xir_str){ room, 3 + (i < 10 ? 1 : number_put_u64(room + 3, i)) };
+}
+
+/* Its text; data is NULL if the op has none. */
+xir_str deepx_slot_text(const xir_op *op, bool ret, size_t i);
 
 /* The next type of such a list, and how many tensors it has (UINT32_MAX: it is not a list); false at the arrow and at
  * the end. And what follows the arrow. */
@@ -80,8 +87,18 @@ typedef struct deepx_line {
     bool        parens;              /* parentheses around the parameters                  */
 } deepx_line;
 
-/* Slots, reused from line to line. */
-typedef struct deepx_slots { const xir_allocator *alloc; deepx_slot *data; size_t n, room; } deepx_slots;
+/* A type that was read, by its text. */
+enum { DEEPX_TYPE_MEMOS = 32, DEEPX_LONGEST_MEMO = 31 };
+typedef struct deepx_type_memo { char text[DEEPX_LONGEST_MEMO]; uint8_t size; deepx_type is; } deepx_type_memo;
+
+/* Slots and what was seen of types, reused from line to line. A zeroed one with an allocator is empty. */
+typedef struct deepx_slots {
+    const xir_allocator *alloc;
+    deepx_slot          *data;
+    size_t               n, room;
+    bool                 odd;        /* the line may have another arrow, or "//" besides that of its metadata */
+    deepx_type_memo      types[DEEPX_TYPE_MEMOS];
+} deepx_slots;
 void deepx_slots_free(deepx_slots *s);
 
 /* Reads an instruction from `text`, which has no line ends; false after an error. Out of memory sets XIR_E_MEMORY. */
@@ -150,6 +167,8 @@ typedef struct deepx_printer {
 } deepx_printer;
 /* Appends the line of an op as it is written, without a line end; false with the fault. */
 bool deepx_print_op(deepx_printer *p, const xir_op *op);
+/* Whether the op that is read from a line is written as that line stands. False also if that takes more to find out. */
+bool deepx_is_printed_so(deepx_spelling spelling, xir_str whole, const deepx_line *line);
 /* Appends a definition. */
 void deepx_print_line(buffer *out, deepx_spelling spelling, const deepx_line *line);
 static inline xir_any deepx_sum(xir_str text) {

@@ -151,11 +151,11 @@ static bool put_text(inlining *t, xir_str text, xir_str *out) {
 }
 
 static bool add_attr(inlining *t, bool ret, size_t i, xir_str text) {
-    char key[32];
-    const int n = snprintf(key, sizeof key, "%s%zu", ret ? "ret" : "arg", i);
-    char *copy = arena_copy(&t->scratch, key, (size_t)n);
+    char room[DEEPX_KEY_ROOM];
+    const xir_str key = deepx_slot_key(room, ret, i);
+    char *copy = arena_copy(&t->scratch, key.data, key.size);
     xir_entry *e = memory(t, copy) ? add_item(t, &t->attrs, sizeof *e) : NULL;
-    if (e) *e = (xir_entry){ { copy, (size_t)n }, xir_any_text(text) };
+    if (e) *e = (xir_entry){ { copy, key.size }, xir_any_text(text) };
     return e;
 }
 
@@ -369,7 +369,7 @@ xir_status xir_deepx_inline(xir_network *net, bool *replaced) {
     deepx_blocks blocks;
     if (!net) return XIR_E_MISSING;
     const xir_allocator *alloc = context_alloc(net->ctx);
-    inlining t = { .net = net, .slots = { alloc, NULL, 0, 0 } };
+    inlining t = { .net = net, .slots = { .alloc = alloc } };
     *replaced = false;
     buffer_init(&t.types, alloc);
     bool ok = deepx_blocks_begin(&blocks, net);

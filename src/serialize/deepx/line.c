@@ -67,10 +67,8 @@ static bool is_number(xir_str text) {
 }
 
 static bool is_bool(xir_str text) {
-    static const char *const words[] = { "true", "false", "True", "False" };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (xir_str_equal(text, xir_str_of(words[i]))) return true;
-    return false;
+    if (text.size == 4) return memcmp(text.data, "true", 4) == 0 || memcmp(text.data, "True", 4) == 0;
+    return text.size == 5 && (memcmp(text.data, "false", 5) == 0 || memcmp(text.data, "False", 5) == 0);
 }
 
 xir_str deepx_inner(xir_str list) {
@@ -106,11 +104,9 @@ bool deepx_is_literal(xir_str value) {
 }
 
 bool deepx_is_tensor_name(xir_str value) {
-    for (size_t i = 0; i < value.size; i++) {
-        const char c = value.data[i];
-        if ((unsigned char)c <= ' ' || strchr("()[]{}<>,\"'|", c) || c == 0x7F) return false;
-    }
-    return value.size > 0;
+    unsigned found = 0;
+    for (size_t i = 0; i < value.size; i++) found |= deepx_chars[(unsigned char)value.data[i]];
+    return value.size > 0 && !(found & DEEPX_NO_NAME);
 }
 
 /* ---- parameters ------------------------------------------------------------------------------------------------ */
@@ -118,21 +114,43 @@ bool deepx_is_tensor_name(xir_str value) {
 void deepx_slots_free(deepx_slots *s) { mem_free(s->alloc, s->data, s->room * sizeof *s->data); }
 
 static deepx_slot *add_slot(deepx_place *w, deepx_slots *s) {
+    if (s->n < s->room) return &s->data[s->n++];
     if (mem_reserve(s->alloc, (void **)&s->data, &s->room, s->n + 1, sizeof *s->data)) return &s->data[s->n++];
     if (w->status != XIR_E_MEMORY) diag_memory(w->why);
     w->status = XIR_E_MEMORY;
     return NULL;
 }
 
-static bool read_type(deepx_place *w, xir_str text, deepx_slot *slot) {
+/* Types that were read before, and are not to be warned of, by their texts. */
+static deepx_type_memo *memo_of(deepx_slots *slots, xir_str text) {
+    return &slots->types[hash_text(0, text.data, text.size) % DEEPX_TYPE_MEMOS];
+}
+
+static bool remembers(const deepx_type_memo *memo, xir_str text) {
+    return memo->size == text.size && text.size && memcmp(memo->text, text.data, text.size) == 0;
+}
+
+static void remember(deepx_type_memo *memo, xir_str text, deepx_type is) {
+    if (text.size > DEEPX_LONGEST_MEMO || is.capital || is.seed) return;
+    *memo = (deepx_type_memo){ .size = (uint8_t)text.size, .is = is };
+    memcpy(memo->text, text.data, text.size);
+}
+
+static bool read_type(deepx_place *w, deepx_slots *slots, xir_str text, deepx_slot *slot) {
     deepx_type_fault fault;
+    deepx_type_memo *memo = memo_of(slots, text);
     slot->type = text;
+    if (remembers(memo, text)) {
+        slot->is = memo->is;
+        return true;
+    }
     if (!deepx_type_read(text, &slot->is, &fault))
         return deepx_error(w, fault.word.data, XIR_E_SYNTAX, "'%.*s' %s", CLIP(fault.word), fault.what);
     if (slot->is.capital && !slot->named)
         deepx_warn(w, text.data, "the type '%.*s' has a capital letter: the executor takes it as unknown", CLIP(text));
     if (slot->is.seed && !slot->named)
         deepx_warn(w, text.data, "the executor takes the precision of '%.*s' as any", CLIP(text));
+    remember(memo, text, slot->is);
     return true;
 }
 
@@ -141,7 +159,7 @@ static const char *type_end(xir_str text) {
     const char *end = text.data + text.size;
     for (const char *p = text.data; p < end; p++) {
         if (*p == ':') return p;
-        if (!deepx_is_letter(*p) && !deepx_is_digit(*p) && !strchr("|<> \t", *p)) return NULL;
+        if (!deepx_is(*p, DEEPX_LETTER | DEEPX_DIGIT | DEEPX_TYPE)) return NULL;
     }
     return NULL;
 }
@@ -150,12 +168,9 @@ static const char *type_end(xir_str text) {
 static const char *named_type_end(xir_str text) {
     const char *end = text.data + text.size, *p = text.data;
     while (p < end && (deepx_is_letter(*p) || *p == '|')) p++;
-    if (p == text.data || p == end) return NULL;
-    if (*p == '<') {
-        const char *close = memchr(p, '>', (size_t)(end - p));
-        return close && close + 1 < end && deepx_is_blank(close[1]) ? close + 1 : NULL;
-    }
-    return NULL;
+    if (p == text.data || p == end || *p != '<') return NULL;
+    const char *close = memchr(p, '>', (size_t)(end - p));
+    return close && close + 1 < end && deepx_is_blank(close[1]) ? close + 1 : NULL;
 }
 
 static bool check_value(deepx_place *w, const deepx_slot *slot) {
@@ -168,17 +183,18 @@ static bool check_value(deepx_place *w, const deepx_slot *slot) {
     return deepx_error(w, v.data, XIR_E_SYNTAX, "'%.*s' is neither a name nor a value", CLIP(v));
 }
 
-static bool read_slot(deepx_place *w, deepx_slots *slots, xir_str text) {
+/* `holds`: the parameter has brackets or quotes, in which a comma may be. */
+static bool read_slot(deepx_place *w, deepx_slots *slots, xir_str text, bool holds) {
     deepx_slot *slot = add_slot(w, slots);
     if (!slot) return false;
     *slot = (deepx_slot){ .whole = text, .value = text, .type = { text.data, 0 }, .is = { .precision = DEEPX_ANY } };
     if (!text.size) return deepx_error(w, text.data, XIR_E_SYNTAX, "a parameter is empty");
     const char *end = text.data + text.size, *stop = type_end(text), *at = stop ? stop : named_type_end(text);
-    const char *comma = memchr(text.data, ',', text.size);
+    const char *comma = holds ? memchr(text.data, ',', text.size) : NULL;
     if (comma) deepx_warn(w, comma, "the executor splits the parameter at this comma");
     if (at) {
         slot->named = !stop;
-        if (!read_type(w, deepx_trim(text.data, at), slot)) return false;
+        if (!read_type(w, slots, deepx_trim(text.data, at), slot)) return false;
         slot->value = deepx_trim(at + (stop != NULL), end);
     }
     return check_value(w, slot);
@@ -186,39 +202,47 @@ static bool read_slot(deepx_place *w, deepx_slots *slots, xir_str text) {
 
 enum { DEEPEST = 64 };
 
+static bool is_before_value(char c) { return c == ':' || c == ' ' || c == '\t' || c == '[' || c == ',' || c == '('; }
+
+/* What a parameter has: brackets or quotes, and what the live parser takes for an arrow or for metadata. */
+typedef struct extent { bool holds, odd; } extent;
+
 /* Where a parameter ends: at a comma, at `closer`, or without one at an arrow or "//". NULL after an error. */
-static const char *parameter_end(deepx_place *w, const char *p, const char *end, char closer) {
+static const char *parameter_end(deepx_place *w, const char *p, const char *end, char closer, extent *out) {
     char open[DEEPEST];
     const char *where[DEEPEST], *start = p;
     size_t depth = 0;
     for (; p < end; p++) {
         const char c = *p;
-        if (!strchr("\"'([{)]},-/", c)) continue;
-        const bool value_begins = p == start || strchr(": \t[,(", p[-1]);
-        if ((c == '"' || c == '\'') && value_begins) {
+        if (!deepx_is(c, DEEPX_ENDS)) continue;
+        out->holds |= deepx_is(c, DEEPX_HOLDS) && c != closer;
+        if ((c == '"' || c == '\'') && (p == start || is_before_value(p[-1]))) {
             const char *quote = memchr(p + 1, c, (size_t)(end - p) - 1);
             if (!quote) {
                 deepx_error(w, p, XIR_E_SYNTAX, "the quote has no end");
                 return NULL;
             }
             p = quote;
-        } else if (strchr("([{", c)) {
+            out->odd = true;
+        } else if (c == '(' || c == '[' || c == '{') {
             if (depth == DEEPEST) {
                 deepx_error(w, p, XIR_E_LIMIT, "more than %d brackets are open", DEEPEST);
                 return NULL;
             }
             where[depth] = p;
             open[depth++] = c == '(' ? ')' : (char)(c + 2);
-        } else if (strchr(")]}", c)) {
+        } else if (c == ')' || c == ']' || c == '}') {
             if (!depth && c == closer) return p;
             if (!depth || open[depth - 1] != c) {
                 deepx_error(w, p, XIR_E_SYNTAX, "the bracket '%c' was not opened", c);
                 return NULL;
             }
             depth--;
-        } else if (!depth) {
-            if (c == ',') return p;
-            if (!closer && (begins(p, end, "->") || begins(p, end, "//"))) return p;
+        } else if (c == ',') {
+            if (!depth) return p;
+        } else if (begins(p, end, "->") || begins(p, end, "//")) {
+            if (!depth && !closer) return p;
+            out->odd = true;
         }
     }
     if (depth) {
@@ -235,13 +259,15 @@ static const char *read_slots(deepx_place *w, deepx_slots *slots, const char *p,
                              : first == end || begins(first, end, "->") || begins(first, end, "//");
     if (none) return first + (closer != 0);
     for (;;) {
-        const char *stop = parameter_end(w, p, end, closer);
+        extent has = { false, false };
+        const char *stop = parameter_end(w, p, end, closer, &has);
         if (!stop) return NULL;
         if (stop == end && closer) {
             deepx_error(w, open, XIR_E_SYNTAX, "the bracket '(' is not closed");
             return NULL;
         }
-        if (!read_slot(w, slots, deepx_trim(p, stop))) return NULL;
+        slots->odd |= has.odd;
+        if (!read_slot(w, slots, deepx_trim(p, stop), has.holds)) return NULL;
         if (stop == end || *stop != ',') return stop + (closer != 0);
         p = stop + 1;
     }
@@ -249,10 +275,11 @@ static const char *read_slots(deepx_place *w, deepx_slots *slots, const char *p,
 
 bool deepx_is_value(xir_str text) {
     deepx_place none = { .quiet = true };
+    extent ignored = { false, false };
     const char *end = text.data + text.size;
     bool simple = text.size && !deepx_is_blank(*text.data) && !deepx_is_blank(end[-1]);
     for (size_t i = 0; i < text.size; i++) simple &= (unsigned char)text.data[i] >= ' ' || text.data[i] == '\t';
-    return simple && parameter_end(&none, text.data, end, ')') == end;
+    return simple && parameter_end(&none, text.data, end, ')', &ignored) == end;
 }
 
 /* ---- the line -------------------------------------------------------------------------------------------------- */
@@ -289,6 +316,7 @@ bool deepx_read_line(deepx_place *w, deepx_slots *slots, xir_str text, deepx_lin
     const char *end = text.data + text.size, *p = deepx_skip_blanks(text.data, end);
     *out = (deepx_line){ .name = { p, 0 } };
     slots->n = 0;
+    slots->odd = false;
     if (p > text.data) deepx_warn(w, text.data, "the line begins with a blank: the executor takes the name as empty");
     if (!(p = read_name(w, p, end, &out->name))) return false;
     if (p < end && *p == '\t') deepx_warn(w, p, "a tab follows the name: the executor takes it as part of the name");
@@ -316,6 +344,6 @@ bool deepx_read_line(deepx_place *w, deepx_slots *slots, xir_str text, deepx_lin
                            CLIP_TO(rest, 20));
     }
     if (p < end) out->meta = (xir_str){ p + 2, (size_t)(end - p) - 2 };
-    warn_of_live(w, text, arrow, out->meta);
+    if (slots->odd) warn_of_live(w, text, arrow, out->meta);
     return !out->meta.data || deepx_check_meta(w, out->meta);
 }

@@ -2,9 +2,10 @@
 #include "deepx/deepx.h"
 
 typedef enum meta_kind { TEXT, INTEGER, TIME } meta_kind;
-static const struct { const char *key; meta_kind kind; } keys[] = {
-    { "id", INTEGER }, { "author", TEXT }, { "created_at", TIME }, { "sent_at", TIME }, { "recv_at", TIME },
-    { "benchmark.repeat", INTEGER },
+#define KEY(text, kind) { text, sizeof text - 1, kind }
+static const struct { const char *key; size_t size; meta_kind kind; } keys[] = {
+    KEY("id", INTEGER), KEY("author", TEXT), KEY("created_at", TIME), KEY("sent_at", TIME), KEY("recv_at", TIME),
+    KEY("benchmark.repeat", INTEGER),
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
@@ -45,14 +46,12 @@ static xir_status check_integer(xir_str v) {
 }
 
 static xir_status check_time(xir_str v) {
-    size_t digits = 0;
-    for (size_t i = 0; i < v.size; i++) digits += deepx_is_digit(v.data[i]);
-    if (!digits || !v.size || deepx_is_blank(v.data[0])) return XIR_E_SYNTAX;
-    size_t i = v.data[0] == '-' || v.data[0] == '+';
-    while (i < v.size && deepx_is_digit(v.data[i])) i++;
+    size_t digits = 0, i = v.size && (v.data[0] == '-' || v.data[0] == '+');
+    for (; i < v.size && deepx_is_digit(v.data[i]); i++) digits++;
     if (i < v.size && v.data[i] == '.')
-        for (i++; i < v.size && deepx_is_digit(v.data[i]); i++) continue;
-    if (i < v.size && i > 0 && (v.data[i] == 'e' || v.data[i] == 'E')) {
+        for (i++; i < v.size && deepx_is_digit(v.data[i]); i++) digits++;
+    if (!digits) return XIR_E_SYNTAX;
+    if (i < v.size && (v.data[i] == 'e' || v.data[i] == 'E')) {
         i++;
         if (i < v.size && (v.data[i] == '-' || v.data[i] == '+')) i++;
         if (i == v.size || v.size - i > 3) return i == v.size ? XIR_E_SYNTAX : XIR_E_BOUNDS;
@@ -80,7 +79,7 @@ bool deepx_check_meta(deepx_place *w, xir_str meta) {
             deepx_warn(w, word.data, "'%.*s' in the metadata is not key=value: the executor ignores it", CLIP(word));
             continue;
         }
-        while (k < KEYS && !xir_str_equal(key, xir_str_of(keys[k].key))) k++;
+        while (k < KEYS && !(key.size == keys[k].size && memcmp(key.data, keys[k].key, key.size) == 0)) k++;
         if (!key.size) ok = deepx_error(w, word.data, XIR_E_SYNTAX, "'%.*s' in the metadata has no key", CLIP(word));
         if (k == KEYS) continue;
         if (seen[k]) ok = deepx_error(w, word.data, XIR_E_EXISTS, "%s appears twice in the metadata", keys[k].key);

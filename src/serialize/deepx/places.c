@@ -91,7 +91,7 @@ static size_t place_of(xir_str path, lines *l) {
 xir_status deepx_find_places(xir_context *ctx, xir_str text, xir_format_place *places, size_t n, void *user) {
     deepx_place quiet = { .quiet = true };
     if (!text.size) text.data = "";
-    lines l = { .alloc = context_alloc(ctx), .text = text, .slots = { context_alloc(ctx), NULL, 0, 0 } };
+    lines l = { .alloc = context_alloc(ctx), .text = text, .slots = { .alloc = context_alloc(ctx) } };
     (void)user;
     const bool ok = deepx_walk(&quiet, l.alloc, text, false, note_line, &l);
     for (size_t i = 0; i < n && ok; i++) places[i].byte = place_of(places[i].path, &l);

@@ -53,12 +53,14 @@ static bool fail(deepx_type_fault *fault, const char *what, xir_str at) {
 }
 
 static bool read_categories(const char *p, const char *end, deepx_type *out, deepx_type_fault *fault) {
-    xir_str text;
-    while (next(&p, end, &text)) {
+    const word *last = NULL;
+    for (xir_str text; next(&p, end, &text);) {
         const word *w = find(categories, CATEGORIES, text, true);
         if (!w) return fail(fault, "is not a category: expected var, vector, tensor or listtensor", text);
         if (out->category & w->bits) return fail(fault, "appears twice in the type", text);
         if (!same(text, w->text, false)) out->capital = true;
+        out->printed &= !out->capital && (!last || last < w);
+        last = w;
         out->category |= (uint8_t)w->bits;
     }
     return true;
@@ -67,11 +69,14 @@ static bool read_categories(const char *p, const char *end, deepx_type *out, dee
 static bool read_precisions(const char *p, const char *end, deepx_type *out, deepx_type_fault *fault) {
     xir_str text;
     unsigned seen = 0;
+    const word *last = NULL;
     for (size_t n = 0; next(&p, end, &text); n++) {
         const word *w = find(precisions, PRECISIONS, text, false);
         if (!w) return fail(fault, "is not a precision", text);
         if (seen & w->bits) return fail(fault, "appears twice in the type", text);
         seen |= w->bits;
+        out->printed &= (!last || last < w) && (w - precisions < SINGLE || w->bits == DEEPX_ANY);
+        last = w;
         out->seed |= w->seed;
         out->set |= n > 0 || w - precisions >= SINGLE;
         out->alternatives |= n > 0 || (w - precisions >= SINGLE && w->bits != DEEPX_ANY);
@@ -83,7 +88,7 @@ static bool read_precisions(const char *p, const char *end, deepx_type *out, dee
 bool deepx_type_read(xir_str text, deepx_type *out, deepx_type_fault *fault) {
     const char *end = text.data + text.size, *open = text.size ? memchr(text.data, '<', text.size) : NULL;
     const char *close = open ? memchr(open, '>', (size_t)(end - open)) : NULL;
-    *out = (deepx_type){ .precision = DEEPX_ANY, .set = !open };
+    *out = (deepx_type){ .precision = DEEPX_ANY, .set = !open, .printed = open };
     if (!read_categories(text.data, open ? open : end, out, fault)) return false;
     out->alternatives = (out->category & (out->category - 1)) != 0;
     out->set |= out->alternatives;

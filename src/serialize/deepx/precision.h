@@ -18,6 +18,7 @@ typedef struct deepx_type {
     bool     alternatives;   /* a group or alternatives                                     */
     bool     capital;        /* some letter of the category is a capital                    */
     bool     seed;           /* fp8 or fp4, which only the first description has            */
+    bool     printed;        /* the text is what is printed                                 */
 } deepx_type;
 
 typedef struct deepx_type_fault { const char *what; xir_str word; } deepx_type_fault;

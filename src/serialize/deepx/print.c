@@ -59,10 +59,9 @@ bool deepx_next_type(const char **types, const char *end, xir_str *type, uint32_
     return true;
 }
 
-static xir_str text_of(const parts *s, const char *what, size_t i) {
-    char key[32];
-    const int n = snprintf(key, sizeof key, "%s%zu", what, i);
-    const xir_any *any = s->extra ? xir_map_find(s->extra, (xir_str){ key, (size_t)n }) : NULL;
+xir_str deepx_slot_text(const xir_op *op, bool ret, size_t i) {
+    char key[DEEPX_KEY_ROOM];
+    const xir_any *any = op->more ? xir_map_find(op->more->extra, deepx_slot_key(key, ret, i)) : NULL;
     return any && any->kind == XIR_ANY_TEXT ? any->as.text : (xir_str){ NULL, 0 };
 }
 
@@ -107,7 +106,7 @@ static bool put_path(parts *s, xir_str text) {
 
 static bool put_slot(parts *s, bool ret, size_t i, xir_str type, uint32_t items) {
     buffer *out = &s->p->out;
-    const xir_str text = text_of(s, ret ? "ret" : "arg", i);
+    const xir_str text = deepx_slot_text(s->op, ret, i);
     if (forms[s->p->spelling].types && !xir_str_equal(type, XIR_STR("_"))) {
         buffer_put(out, type.data, type.size);
         buffer_char(out, ':');
@@ -165,6 +164,52 @@ bool deepx_print_op(deepx_printer *p, const xir_op *op) {
     }
     if (p->out.failed) p->status = XIR_E_MEMORY;
     return !p->out.failed;
+}
+
+/* ---- a line that is printed as it stands ------------------------------------------------------------------------ */
+
+/* Whether a text is at p; then p is after it. */
+static bool take(const char **p, const char *end, const char *text) {
+    const size_t n = strlen(text);
+    if ((size_t)(end - *p) < n || memcmp(*p, text, n) != 0) return false;
+    *p += n;
+    return true;
+}
+
+/* A list "[a b]" has one blank between its items. */
+static bool is_plain_list(xir_str list) {
+    xir_str items = deepx_inner(list), item;
+    const char *p = items.data, *end = p + items.size;
+    while (deepx_next_item(&items, &item)) {
+        if (item.data != p) return false;
+        p = item.data + item.size;
+        if (p < end && *p++ != ' ') return false;
+    }
+    return p == end && (end == list.data + 1 || end[-1] != ' ');
+}
+
+static bool is_plain_slot(const char **p, const deepx_line *line, const deepx_slot *slot, bool types) {
+    if (slot->whole.data != *p || slot->named) return false;
+    if (slot->type.size && !(types && slot->is.printed && slot->type.data == *p &&
+                             slot->value.data == *p + slot->type.size + 1)) return false;
+    *p = slot->value.data + slot->value.size;
+    return *slot->value.data != '[' || deepx_kind_of(line, slot) == DEEPX_SLOT_TEXT || is_plain_list(slot->value);
+}
+
+bool deepx_is_printed_so(deepx_spelling spelling, xir_str whole, const deepx_line *line) {
+    const char *p = whole.data, *end = p + whole.size;
+    if (spelling == DEEPX_SEED || line->name.data != p) return false;
+    p += line->name.size;
+    if (!take(&p, end, forms[spelling].open)) return false;
+    for (size_t i = 0; i < line->n_args + line->n_rets; i++) {
+        if (i == line->n_args ? !take(&p, end, forms[spelling].arrow) : i && !take(&p, end, forms[spelling].comma))
+            return false;
+        if (!is_plain_slot(&p, line, &line->slots[i], forms[spelling].types)) return false;
+    }
+    if (!line->n_rets && !take(&p, end, forms[spelling].arrow)) return false;
+    if (!take(&p, end, forms[spelling].close)) return false;
+    if (line->meta.data) return take(&p, end, " //") && p == line->meta.data && p + line->meta.size == end;
+    return p == end;
 }
 
 /* ---- definitions ----------------------------------------------------------------------------------------------- */

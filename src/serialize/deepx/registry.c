@@ -40,7 +40,7 @@ bool deepx_registry_begin(deepx_registry *r, const xir_network *net) {
     const xir_any *tag = xir_map_find(net->tags, XIR_STR(DEEPX_TAG_DEFS));
     const xir_list texts = tag && tag->kind == XIR_ANY_LIST ? tag->as.list : (xir_list){ NULL, 0 };
     *r = (deepx_registry){ .alloc = context_alloc(net->ctx) };
-    deepx_slots slots = { r->alloc, NULL, 0, 0 };
+    deepx_slots slots = { .alloc = r->alloc };
     arena_init(&r->arena, r->alloc);
     text_table_init(&r->names, r->alloc);
     bool ok = true;

@@ -6,10 +6,10 @@
 typedef enum likeness { LIKE_CALL, LIKE_DEFINITION, LIKE_BOTH } likeness;
 
 static bool is_formal(xir_str value) {
-    if (!value.size || deepx_is_digit(value.data[0]) || deepx_is_literal(value)) return false;
+    if (!value.size || deepx_is_digit(value.data[0])) return false;
     for (size_t i = 0; i < value.size; i++)
-        if (!deepx_is_letter(value.data[i]) && !deepx_is_digit(value.data[i])) return false;
-    return true;
+        if (!deepx_is(value.data[i], DEEPX_LETTER | DEEPX_DIGIT)) return false;
+    return !deepx_is_literal(value);
 }
 
 static likeness likeness_of(const deepx_line *line) {
@@ -39,7 +39,7 @@ static bool next_line(const char **p, const char *end, xir_str *whole, xir_str *
 /* What the first line that fits only one of both is. */
 static bool begins_with_definitions(deepx_place *w, const xir_allocator *alloc, xir_str all) {
     deepx_place quiet = { .why = w->why, .text = all.data, .line = all.data, .quiet = true };
-    deepx_slots slots = { alloc, NULL, 0, 0 };
+    deepx_slots slots = { .alloc = alloc };
     const char *p = all.data, *end = p + all.size;
     bool found = false, result = false, any = false, has_any = false;
     xir_str whole, text;
@@ -58,10 +58,23 @@ static bool begins_with_definitions(deepx_place *w, const xir_allocator *alloc, 
     return found ? result : any;
 }
 
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Passes over words of eight bytes that are all printable ASCII or line feeds. */
+static const char *skip_plain(const char *p, const char *end) {
+    for (; end - p >= 8; p += 8) {
+        const uint64_t word = load8(p), other = word ^ EACH('\n');
+        const uint64_t printable = (word & EACH(0x7F)) + EACH(0x60);
+        const uint64_t no_feed = ((other & EACH(0x7F)) + EACH(0x7F)) | other;
+        if ((word | (~printable & no_feed)) & EACH(0x80)) break;
+    }
+    return p;
+}
+
 /* The first byte that a line must not contain: invalid UTF-8 or a control character. NULL if the line is valid. */
 static const char *wrong_byte(xir_str text) {
     const char *p = text.data, *end = p + text.size;
-    while (p < end) {
+    while ((p = skip_plain(p, end)) < end) {
         const unsigned char c = (unsigned char)*p;
         const bool ends = c == '\n' || (c == '\r' && (p + 1 == end || p[1] == '\n'));
         const size_t n = c >= 0x80 ? utf8_length(p, end) : c >= ' ' || c == '\t' || ends;
@@ -131,7 +144,7 @@ static bool visit_line(walk *k, xir_str whole, xir_str text) {
 
 bool deepx_walk(deepx_place *w, const xir_allocator *alloc, xir_str text, bool as_calls, deepx_visit *visit,
                 void *user) {
-    walk k = { .w = w, .slots = { alloc, NULL, 0, 0 }, .p = text.data, .end = text.data + text.size, .visit = visit,
+    walk k = { .w = w, .slots = { .alloc = alloc }, .p = text.data, .end = text.data + text.size, .visit = visit,
                .user = user, .as_calls = as_calls };
     xir_str whole, line;
     bool ok = true;

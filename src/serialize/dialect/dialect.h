@@ -230,6 +230,11 @@ bool dialect_node_attr_kept(dialect *d, xir_str key, xir_any value);
 /* Adds attributes as another node of this type has them: keys and values are in the network's arena. `sorted`: they
  * are in the order of their keys. */
 bool dialect_node_attrs_kept(dialect *d, const xir_entry *entries, size_t n, bool sorted);
+/* Gives the node, which has no attributes yet, all those of an earlier node of its class: op->more->extra. */
+static inline bool dialect_node_attrs_shared(dialect *d, const xir_map *extra) {
+    d->node.extra = extra;
+    return !dialect_failed(d);
+}
 /* Ends the attributes: XIR_E_EXISTS if two have one key. For formats that push a frame for them; otherwise
  * dialect_node_end calls it. */
 bool dialect_node_attrs_done(dialect *d);
