@@ -53,7 +53,9 @@ static bool expect(block *b, const char *word) {
 }
 
 bool deepx_is_block(xir_str text) {
-    static const struct { const char *word; size_t size; } words[] = { { "deepxir", 7 }, { "function", 8 }, { "func", 4 } };
+    static const struct { const char *word; size_t size; } words[] = {
+        { "deepxir", 7 }, { "function", 8 }, { "func", 4 },
+    };
     const char *end = text.data + text.size, *p = deepx_skip_blanks(text.data, end);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const size_t n = words[i].size;

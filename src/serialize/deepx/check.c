@@ -9,7 +9,7 @@
 #include "number.h"
 #include "text.h"
 
-enum { CHOICES = 256, MOST_NEAR = 4 };   /* 8 bits of a hash */
+enum { CHOICES = 256, FUNCTIONS = 64, MOST_NEAR = 4 };   /* CHOICES: 8 bits of a hash */
 
 /* A choice that was made: calls of one class and author with the same text of types choose the same definition. */
 typedef struct choice {
@@ -17,7 +17,19 @@ typedef struct choice {
     const char      *types;
     xir_str          author;
     bool             fits;
+    bool             has_vars;     /* some parameter is a number */
 } choice;
+
+/* What a function does to tensors besides writing them. */
+typedef enum role { ROLE_OTHER, ROLE_NEW, ROLE_LOAD, ROLE_RENAME, ROLE_DELETE } role;
+
+/* A class and what its name says. */
+typedef struct function {
+    const xir_class *cls;
+    bool             is_call;
+    role             role;
+    uint8_t          wrong;        /* what the executor computes wrongly: a row + 1; 0: nothing */
+} function;
 
 typedef struct checking {
     const xir_network *net;
@@ -26,6 +38,7 @@ typedef struct checking {
     deepx_blocks       blocks;
     pointer_table      noted;      /* inputs of the network that have their note */
     choice             choices[CHOICES];
+    function           functions[FUNCTIONS];
     xir_status         status;
 } checking;
 
@@ -51,18 +64,42 @@ static xir_str function_of(const xir_op *op) {
     const xir_str key = op->cls->key;
     return (xir_str){ key.data + 7, key.size - 7 };
 }
-static bool calls(const xir_op *op, const char *name) {
-    return deepx_is_op(op) && xir_str_equal(function_of(op), xir_str_of(name));
-}
-
-static xir_str attribute_of(const xir_op *op, const char *key) {
-    const xir_any *any = op->more ? xir_map_find(op->more->extra, xir_str_of(key)) : NULL;
-    return any && any->kind == XIR_ANY_TEXT ? any->as.text : (xir_str){ "", 0 };
-}
 
 static xir_str author_of(const xir_op *op) {
     const xir_any *meta = op->more ? xir_map_find(op->more->tags, XIR_STR(DEEPX_TAG_META)) : NULL;
     return meta && meta->kind == XIR_ANY_TEXT ? deepx_meta_value(meta->as.text, "author") : (xir_str){ NULL, 0 };
+}
+
+/* ---- functions ------------------------------------------------------------------------------------------------- */
+
+/* Those that the executor has and computes wrongly. */
+static const struct { const char *function, *author, *sentence; } wrong[] = {
+    { "matmul",         "miaobyte", "the executor's matmul by 'miaobyte' adds where it should multiply: expected the "
+                                    "author 'cblas' or 'cublas'" },
+    { "rsubscalar",     NULL,       "the executor's rsubscalar gives -A" },
+    { "minscalar",      NULL,       "the executor crashes in minscalar" },
+    { "powscalar",      NULL,       "the executor crashes in powscalar" },
+    { "loadtensordata", NULL,       "the executor crashes in loadtensordata" },
+};
+
+static role role_of(xir_str name) {
+    static const struct { const char *name; role role; } roles[] = {
+        { "newtensor", ROLE_NEW }, { "load", ROLE_LOAD }, { "renametensor", ROLE_RENAME }, { "deltensor", ROLE_DELETE },
+    };
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        if (xir_str_equal(name, xir_str_of(roles[i].name))) return roles[i].role;
+    return ROLE_OTHER;
+}
+
+static const function *function_at(checking *c, const xir_op *op) {
+    function *f = &c->functions[hash_pointer(op->cls) % FUNCTIONS];
+    if (f->cls == op->cls) return f;
+    *f = (function){ .cls = op->cls, .is_call = deepx_is_op(op) };
+    const xir_str name = f->is_call ? function_of(op) : XIR_STR("");
+    f->role = role_of(name);
+    for (uint8_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        if (xir_str_equal(name, xir_str_of(wrong[i].function))) f->wrong = (uint8_t)(i + 1);
+    return f;
 }
 
 /* ---- a call and a definition ------------------------------------------------------------------------------------ */
@@ -114,26 +151,40 @@ static void put_type(checking *c, deepx_type type, char out[120]) {
     buffer_free(&text);
 }
 
+enum { PATH_ROOM = 80 };
+
+/* "/ops/3" */
+static const char *op_path(char out[PATH_ROOM], const xir_op *op) {
+    snprintf(out, PATH_ROOM, "/ops/%" PRId64, op->id);
+    return out;
+}
 /* "/ops/3/attribute/arg1": a parameter, or after them a return slot. */
-static void slot_path(char *out, size_t room, const char *path, size_t slot, size_t n_args) {
+static const char *slot_path(char out[PATH_ROOM], const xir_op *op, size_t slot, size_t n_args) {
     const bool ret = slot >= n_args;
-    snprintf(out, room, "%s/attribute/%s%zu", path, ret ? "ret" : "arg", ret ? slot - n_args : slot);
+    snprintf(out, PATH_ROOM, "/ops/%" PRId64 "/attribute/%s%zu", op->id, ret ? "ret" : "arg",
+             ret ? slot - n_args : slot);
+    return out;
+}
+/* "/ops/3/input/1" */
+static const char *input_path(char out[PATH_ROOM], const xir_op *op, uint32_t i) {
+    snprintf(out, PATH_ROOM, "/ops/%" PRId64 "/input/%" PRIu32, op->id, i);
+    return out;
 }
 
 /* A note that says where a definition does not fit. */
-static void say_near(checking *c, const char *path, const deepx_definition *def, const misfit *why) {
-    char expected[120], found[120];
+static void say_near(checking *c, const xir_op *op, const deepx_definition *def, const misfit *why) {
+    char expected[120], found[120], path[PATH_ROOM];
     if (why->counts) {
-        say(c, XIR_NOTE, XIR_OK, path, "'%.*s': expected %" PRIu32 " parameters and %" PRIu32 " return slots, "
-            "found %zu and %zu", CLIP_TO(def->text, 160), def->n_args, def->n_rets, why->found_args, why->found_rets);
+        say(c, XIR_NOTE, XIR_OK, op_path(path, op), "'%.*s': expected %" PRIu32 " parameters and %" PRIu32 " return "
+            "slots, found %zu and %zu", CLIP_TO(def->text, 160), def->n_args, def->n_rets, why->found_args,
+            why->found_rets);
         return;
     }
     put_type(c, def->slots[why->slot], expected);
     put_type(c, why->found, found);
     const bool ret = why->slot >= def->n_args;
-    char where[80];
-    slot_path(where, sizeof where, path, why->slot, def->n_args);
-    say(c, XIR_NOTE, XIR_OK, where, "'%.*s': %s %zu: expected %s, found %s", CLIP_TO(def->text, 160),
+    slot_path(path, op, why->slot, def->n_args);
+    say(c, XIR_NOTE, XIR_OK, path, "'%.*s': %s %zu: expected %s, found %s", CLIP_TO(def->text, 160),
         ret ? "return slot" : "parameter", ret ? why->slot - def->n_args : why->slot, expected, found);
 }
 
@@ -144,11 +195,13 @@ static bool by_author(const checking *c, const deepx_definition *d, xir_str auth
     return xir_str_equal(d->author, author) || (!d->author.size && !c->registry.is_own);
 }
 
-static void say_none(checking *c, const char *path, xir_str name, xir_str author, xir_str types) {
+static void say_none(checking *c, const xir_op *op, xir_str name, xir_str author, xir_str types) {
+    char path[PATH_ROOM];
     size_t n = 0;
     bool known = false;
     misfit why;
     const deepx_definition *first = deepx_registry_find(&c->registry, name);
+    op_path(path, op);
     for (const deepx_definition *d = first; d && !known; d = deepx_registry_next(&c->registry, d))
         known = by_author(c, d, author);
     if (!known)
@@ -160,7 +213,7 @@ static void say_none(checking *c, const char *path, xir_str name, xir_str author
     for (const deepx_definition *d = first; d && n < MOST_NEAR; d = deepx_registry_next(&c->registry, d)) {
         if (known && !by_author(c, d, author)) continue;
         n++;
-        if (!fits(types, d, &why)) say_near(c, path, d, &why);
+        if (!fits(types, d, &why)) say_near(c, op, d, &why);
         else say(c, XIR_NOTE, XIR_OK, path, "'%.*s' by '%.*s' fits", CLIP_TO(d->text, 160), CLIP(d->author));
     }
 }
@@ -180,27 +233,19 @@ static bool find_definition(checking *c, xir_str name, bool has_author, xir_str 
     return false;
 }
 
-/* Functions that the executor has and computes wrongly. */
-static void say_wrong(checking *c, const xir_op *op, xir_str author, const char *path) {
-    static const struct { const char *function, *author, *sentence; } wrong[] = {
-        { "matmul",         "miaobyte", "the executor's matmul by 'miaobyte' adds where it should multiply: expected "
-                                        "the author 'cblas' or 'cublas'" },
-        { "rsubscalar",     NULL,       "the executor's rsubscalar gives -A" },
-        { "minscalar",      NULL,       "the executor crashes in minscalar" },
-        { "powscalar",      NULL,       "the executor crashes in powscalar" },
-        { "loadtensordata", NULL,       "the executor crashes in loadtensordata" },
-    };
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong && !c->registry.is_own; i++) {
-        if (!calls(op, wrong[i].function)) continue;
-        if (!wrong[i].author || xir_str_equal(author, xir_str_of(wrong[i].author)))
-            say(c, XIR_WARNING, XIR_OK, path, "%s", wrong[i].sentence);
-    }
+static void say_wrong(checking *c, const xir_op *op, const function *f, xir_str author) {
+    char path[PATH_ROOM];
+    if (!f->wrong || c->registry.is_own) return;
+    const char *only = wrong[f->wrong - 1].author;
+    if (!only || xir_str_equal(author, xir_str_of(only)))
+        say(c, XIR_WARNING, XIR_OK, op_path(path, op), "%s", wrong[f->wrong - 1].sentence);
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
 /* The fault of a block is found at the block. */
-static void check_block_call(checking *c, const xir_op *op, const deepx_block *block, const char *path) {
+static void check_block_call(checking *c, const xir_op *op, const deepx_block *block) {
+    char path[PATH_ROOM];
     deepx_binding binding;
     arena scratch;
     if (block->status) return;
@@ -210,11 +255,10 @@ static void check_block_call(checking *c, const xir_op *op, const deepx_block *b
     if (status == XIR_E_MEMORY) {
         (void)memory(c);
     } else if (status && binding.slot == SIZE_MAX) {
-        say(c, XIR_ERROR, status, path, "%s", binding.fault);
+        say(c, XIR_ERROR, status, op_path(path, op), "%s", binding.fault);
     } else if (status) {
-        char where[80];
-        slot_path(where, sizeof where, path, binding.slot, block->n_params);
-        say(c, XIR_ERROR, status, where, "'%.*s' of the block '%.*s': %s", CLIP(block->formals[binding.slot].name),
+        slot_path(path, op, binding.slot, block->n_params);
+        say(c, XIR_ERROR, status, path, "'%.*s' of the block '%.*s': %s", CLIP(block->formals[binding.slot].name),
             CLIP(block->name), binding.fault);
     }
 }
@@ -233,23 +277,34 @@ static void check_blocks(checking *c) {
             n == UINT64_MAX ? "more than " : "", n, most);
 }
 
-/* As the executor: without an author the first one counts. */
-static void check_call(checking *c, const xir_op *op, const char *path) {
-    const xir_str name = function_of(op), types = attribute_of(op, DEEPX_TYPES);
-    const xir_str given = author_of(op);
+static bool has_vars(xir_str types) {
+    const char *p = types.data, *end = p + types.size;
+    xir_str text;
+    for (uint32_t items; deepx_next_type(&p, end, &text, &items);)
+        if (text.size && *text.data == 'v') return true;
+    return false;
+}
+
+/* As the executor: without an author the first one counts. Whether some parameter may be a number. */
+static bool check_call(checking *c, const xir_op *op, xir_str given) {
+    const xir_str name = function_of(op), text = deepx_types_of(op), types = text.data ? text : XIR_STR("");
     const uint64_t mixed = ((uintptr_t)op->cls * UINT64_C(0x9E3779B97F4A7C15)) ^ (uintptr_t)types.data;
     choice *made = &c->choices[(mixed * UINT64_C(0xD6E8FEB86659FD93) + given.size) >> 56];
-    if (made->cls == op->cls && made->types == types.data && made->fits && xir_str_equal(made->author, given)) return;
+    char path[PATH_ROOM];
+    if (made->cls == op->cls && made->types == types.data && made->fits && xir_str_equal(made->author, given))
+        return made->has_vars;
     const deepx_definition *first = deepx_registry_find(&c->registry, name);
     if (!first) {
         const deepx_block *block = deepx_block_of(&c->blocks, op);
-        if (block) check_block_call(c, op, block, path);
-        else say(c, XIR_ERROR, XIR_E_UNKNOWN, path, "no definition is called '%.*s'", CLIP(name));
-        return;
+        if (block) check_block_call(c, op, block);
+        else say(c, XIR_ERROR, XIR_E_UNKNOWN, op_path(path, op), "no definition is called '%.*s'", CLIP(name));
+        return true;
     }
     const xir_str author = given.data ? given : first->author;
-    *made = (choice){ op->cls, types.data, given, find_definition(c, name, given.data, author, types) };
-    if (!made->fits) say_none(c, path, name, author, types);
+    const bool fits = find_definition(c, name, given.data, author, types);
+    *made = (choice){ op->cls, types.data, given, fits, has_vars(types) };
+    if (!made->fits) say_none(c, op, name, author, types);
+    return made->has_vars;
 }
 
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
@@ -265,9 +320,10 @@ static bool beyond(xir_str text, uint16_t precision, unsigned *bits) {
 }
 
 /* Front ends send seeds that their precision does not hold. */
-static void check_numbers(checking *c, const xir_op *op, const char *path) {
-    const xir_str types = attribute_of(op, DEEPX_TYPES);
+static void check_numbers(checking *c, const xir_op *op) {
+    const xir_str types = deepx_types_of(op);
     const char *p = types.data, *end = p + types.size;
+    char path[PATH_ROOM];
     xir_str text;
     uint32_t items;
     for (size_t i = 0; deepx_next_type(&p, end, &text, &items); i++) {
@@ -275,57 +331,68 @@ static void check_numbers(checking *c, const xir_op *op, const char *path) {
         unsigned bits;
         if (!text.size || *text.data != 'v' || !read_type(text, &type) || type.category != DEEPX_VAR) continue;
         const xir_str value = deepx_slot_text(op, false, i);
-        char where[80];
-        slot_path(where, sizeof where, path, i, SIZE_MAX);
         if (beyond(value, type.precision, &bits))
-            say(c, XIR_WARNING, XIR_OK, where, "%.*s does not fit into int%u: the executor reads it as a float",
-                CLIP(value), bits);
+            say(c, XIR_WARNING, XIR_OK, slot_path(path, op, i, SIZE_MAX), "%.*s does not fit into int%u: the executor "
+                "reads it as a float", CLIP(value), bits);
     }
 }
 
 /* ---- tensors ---------------------------------------------------------------------------------------------------- */
 
-static void check_input(checking *c, const xir_op *op, uint32_t i, const char *path) {
+/* A tensor that no line makes has one note. */
+static void note_input(checking *c, const xir_op *op, uint32_t i) {
     const xir_value *v = op->inputs[i].value;
-    const bool makes = calls(op, "newtensor") || calls(op, "load") || (calls(op, "renametensor") && i > 0);
-    char where[64];
-    snprintf(where, sizeof where, "%s/input/%" PRIu32, path, i);
+    char path[PATH_ROOM];
+    if (pointer_table_find(&c->noted, v)) return;
+    if (!pointer_table_reserve(&c->noted, c->noted.n + 1) || !pointer_table_add(&c->noted, v, 0)) {
+        (void)memory(c);
+        return;
+    }
+    say(c, XIR_NOTE, XIR_OK, input_path(path, op, i), "no line makes '%.*s': it is an input%s", CLIP(xir_value_name(v)),
+        v->type ? "" : ", whose type --input-shape gives");
+}
+
+static void check_input(checking *c, const xir_op *op, const function *f, uint32_t i) {
+    const xir_value *v = op->inputs[i].value;
+    char path[PATH_ROOM];
     if (!v || value_is_params(v)) return;
     const xir_op *maker = v->producer;
     if (!maker || (maker->flags & OP_PLACED && maker->position >= op->position)) {
-        say(c, XIR_ERROR, XIR_E_MISSING, where, "'%.*s' is used before a line makes it", CLIP(xir_value_name(v)));
-    } else if (!deepx_is_op(maker)) {
-        if (pointer_table_find(&c->noted, v)) return;
-        if (!pointer_table_reserve(&c->noted, c->noted.n + 1) || !pointer_table_add(&c->noted, v, 0)) {
-            (void)memory(c);
-            return;
-        }
-        say(c, XIR_NOTE, XIR_OK, where, "no line makes '%.*s': it is an input%s", CLIP(xir_value_name(v)),
-            v->type ? "" : ", whose type --input-shape gives");
-    } else if (calls(maker, "deltensor") && !makes) {
-        say(c, XIR_ERROR, XIR_E_MISSING, where, "'%.*s' was deleted by call %" PRId64, CLIP(xir_value_name(v)),
-            maker->id);
-    } else if (calls(op, "newtensor") && !calls(maker, "deltensor")) {
-        say(c, XIR_WARNING, XIR_OK, where, "'%.*s' exists already: call %" PRId64 " has made its elements",
+        say(c, XIR_ERROR, XIR_E_MISSING, input_path(path, op, i), "'%.*s' is used before a line makes it",
+            CLIP(xir_value_name(v)));
+        return;
+    }
+    const function *made = function_at(c, maker);
+    const bool deleted = made->role == ROLE_DELETE;
+    if (!made->is_call) {
+        note_input(c, op, i);
+    } else if (deleted && !(f->role == ROLE_NEW || f->role == ROLE_LOAD || (f->role == ROLE_RENAME && i > 0))) {
+        say(c, XIR_ERROR, XIR_E_MISSING, input_path(path, op, i), "'%.*s' was deleted by call %" PRId64,
             CLIP(xir_value_name(v)), maker->id);
+    } else if (f->role == ROLE_NEW && !deleted) {
+        say(c, XIR_WARNING, XIR_OK, input_path(path, op, i), "'%.*s' exists already: call %" PRId64 " has made its "
+            "elements", CLIP(xir_value_name(v)), maker->id);
     }
 }
 
-static void check_unused(checking *c, const xir_op *op, const char *path) {
-    if (!calls(op, "newtensor") || op->n_outputs != 1) return;
-    for (const xir_use *use = op->outputs[0].uses; use; use = use->next)
-        if (deepx_is_op(use->user) && !calls(use->user, "deltensor") && !calls(use->user, "newtensor")) return;
-    say(c, XIR_NOTE, XIR_OK, path, "'%.*s' is never used", CLIP(xir_value_name(&op->outputs[0])));
+static void check_unused(checking *c, const xir_op *op) {
+    char path[PATH_ROOM];
+    if (op->n_outputs != 1) return;
+    for (const xir_use *use = op->outputs[0].uses; use; use = use->next) {
+        const function *f = function_at(c, use->user);
+        if (f->is_call && f->role != ROLE_DELETE && f->role != ROLE_NEW) return;
+    }
+    say(c, XIR_NOTE, XIR_OK, op_path(path, op), "'%.*s' is never used", CLIP(xir_value_name(&op->outputs[0])));
 }
 
 static void check_op(checking *c, const xir_op *op) {
-    char path[40];
-    snprintf(path, sizeof path, "/ops/%" PRId64, op->id);
-    check_call(c, op, path);
-    check_numbers(c, op, path);
-    say_wrong(c, op, author_of(op), path);
-    for (uint32_t i = 0; i < op->n_inputs && c->status != XIR_E_MEMORY; i++) check_input(c, op, i, path);
-    check_unused(c, op, path);
+    const function f = *function_at(c, op);      /* the place of another function may be the same */
+    const xir_str author = author_of(op);
+    if (!f.is_call) return;
+    if (check_call(c, op, author)) check_numbers(c, op);
+    say_wrong(c, op, &f, author);
+    for (uint32_t i = 0; i < op->n_inputs && c->status != XIR_E_MEMORY; i++) check_input(c, op, &f, i);
+    if (f.role == ROLE_NEW) check_unused(c, op);
 }
 
 /* ---- definitions ------------------------------------------------------------------------------------------------ */
@@ -368,7 +435,7 @@ xir_status xir_deepx_check(const xir_network *net, xir_diags *why) {
     for (size_t i = 0; own && i < c->registry.n && c->status != XIR_E_MEMORY; i++)
         check_definition(c, &c->registry.list[i]);
     for (const xir_op *op = net->first; op && c->status != XIR_E_MEMORY; op = op->next)
-        if (deepx_is_op(op)) check_op(c, op);
+        check_op(c, op);
     const xir_status status = c->status;
     deepx_registry_end(&c->registry);
     deepx_blocks_end(&c->blocks);

@@ -45,7 +45,9 @@ static inline xir_str deepx_slot_key(char room[DEEPX_KEY_ROOM], bool ret, size_t
     return (xir_str){ room, 3 + (i < 10 ? 1 : number_put_u64(room + 3, i)) };
 }
 
-/* Its text; data is NULL if the op has none. */
+/* The text of the attribute "types"; data is NULL if it is missing or not a text. */
+xir_str deepx_types_of(const xir_op *op);
+/* The text of a slot; data is NULL if the op has none. */
 xir_str deepx_slot_text(const xir_op *op, bool ret, size_t i);
 
 /* The next type of such a list, and how many tensors it has (UINT32_MAX: it is not a list); false at the arrow and at

@@ -277,6 +277,7 @@ bool deepx_is_value(xir_str text) {
     deepx_place none = { .quiet = true };
     extent ignored = { false, false };
     const char *end = text.data + text.size;
+    if (deepx_is_tensor_name(text)) return parameter_end(&none, text.data, end, ')', &ignored) == end;
     bool simple = text.size && !deepx_is_blank(*text.data) && !deepx_is_blank(end[-1]);
     for (size_t i = 0; i < text.size; i++) simple &= (unsigned char)text.data[i] >= ' ' || text.data[i] == '\t';
     return simple && parameter_end(&none, text.data, end, ')', &ignored) == end;

@@ -9,11 +9,13 @@ static const struct { const char *key; size_t size; meta_kind kind; } keys[] = {
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
+static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
 static bool next_word(xir_str *rest, xir_str *word) {
     const char *p = rest->data, *end = p + rest->size;
-    while (p < end && (deepx_is_blank(*p) || (*p >= '\n' && *p <= '\r'))) p++;
+    while (p < end && is_space(*p)) p++;
     const char *start = p;
-    while (p < end && !deepx_is_blank(*p) && !(*p >= '\n' && *p <= '\r')) p++;
+    while (p < end && !is_space(*p)) p++;
     *word = (xir_str){ start, (size_t)(p - start) };
     *rest = (xir_str){ p, (size_t)(end - p) };
     return p > start;
@@ -26,10 +28,18 @@ static bool split(xir_str word, xir_str *key, xir_str *value) {
     return equals;
 }
 
+/* A key is between a blank and the first '=' of its word. */
 xir_str deepx_meta_value(xir_str meta, const char *key) {
-    xir_str word, k, v, found = { NULL, 0 };
-    while (meta.size && next_word(&meta, &word))
-        if (split(word, &k, &v) && xir_str_equal(k, xir_str_of(key))) found = v;
+    const size_t n = strlen(key);
+    const char *start = meta.data, *end = start + meta.size;
+    xir_str found = { NULL, 0 };
+    for (const char *p = start, *equals; p < end && (equals = memchr(p, '=', (size_t)(end - p))); p = equals + 1) {
+        if ((size_t)(equals - start) < n || memcmp(equals - n, key, n) != 0) continue;
+        if (equals - n > start && !is_space(equals[-(ptrdiff_t)n - 1])) continue;
+        const char *stop = equals + 1;
+        while (stop < end && !is_space(*stop)) stop++;
+        found = (xir_str){ equals + 1, (size_t)(stop - equals) - 1 };
+    }
     return found;
 }
 

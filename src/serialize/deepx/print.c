@@ -39,9 +39,18 @@ typedef struct parts {
     deepx_printer *p;
     const xir_op  *op;
     const xir_map *extra;
+    size_t         at;          /* of the attributes: those before are of slots that were printed */
     const char    *types, *end;
-    uint32_t       in, out;     /* how many were printed */
+    uint32_t       in, out;     /* how many were printed                                          */
 } parts;
+
+xir_str deepx_types_of(const xir_op *op) {
+    const xir_str key = XIR_STR(DEEPX_TYPES);
+    const xir_map *extra = op->more ? op->more->extra : NULL;
+    const xir_entry *last = extra && extra->size ? &extra->entries[extra->size - 1] : NULL;   /* it usually is */
+    const xir_any *any = last && xir_str_equal(last->key, key) ? &last->value : xir_map_find(extra, key);
+    return any && any->kind == XIR_ANY_TEXT ? any->as.text : (xir_str){ NULL, 0 };
+}
 
 bool deepx_next_type(const char **types, const char *end, xir_str *type, uint32_t *items) {
     const char *start = *types, *p = start, *star = NULL;
@@ -65,11 +74,21 @@ xir_str deepx_slot_text(const xir_op *op, bool ret, size_t i) {
     return any && any->kind == XIR_ANY_TEXT ? any->as.text : (xir_str){ NULL, 0 };
 }
 
+/* The same for slots one after the other: keys with one digit have the order of the slots. */
+static xir_str next_text(parts *s, bool ret, size_t i) {
+    char room[DEEPX_KEY_ROOM];
+    if (i >= 10 || !s->extra) return deepx_slot_text(s->op, ret, i);
+    const xir_str key = deepx_slot_key(room, ret, i);
+    const xir_entry *e = s->extra->entries;
+    while (s->at < s->extra->size && str_order(e[s->at].key, key) < 0) s->at++;
+    const bool has = s->at < s->extra->size && xir_str_equal(e[s->at].key, key);
+    return has && e[s->at].value.kind == XIR_ANY_TEXT ? e[s->at].value.as.text : (xir_str){ NULL, 0 };
+}
+
 /* A text of one line. */
 static bool is_one_line(xir_str text) {
-    for (size_t i = 0; i < text.size; i++)
-        if (text.data[i] == '\n' || text.data[i] == '\r' || text.data[i] == '\0') return false;
-    return true;
+    return !text.size || !(memchr(text.data, '\n', text.size) || memchr(text.data, '\r', text.size) ||
+                           memchr(text.data, '\0', text.size));
 }
 
 static bool put_name(parts *s, const xir_value *v) {
@@ -106,8 +125,8 @@ static bool put_path(parts *s, xir_str text) {
 
 static bool put_slot(parts *s, bool ret, size_t i, xir_str type, uint32_t items) {
     buffer *out = &s->p->out;
-    const xir_str text = deepx_slot_text(s->op, ret, i);
-    if (forms[s->p->spelling].types && !xir_str_equal(type, XIR_STR("_"))) {
+    const xir_str text = next_text(s, ret, i);
+    if (forms[s->p->spelling].types && !(type.size == 1 && *type.data == '_')) {
         buffer_put(out, type.data, type.size);
         buffer_char(out, ':');
     }
@@ -139,12 +158,11 @@ static bool put_slots(parts *s, bool ret) {
 
 bool deepx_print_op(deepx_printer *p, const xir_op *op) {
     parts s = { .p = p, .op = op, .extra = op->more ? op->more->extra : NULL };
-    const xir_any *types = s.extra ? xir_map_find(s.extra, XIR_STR(DEEPX_TYPES)) : NULL;
+    const xir_str types = deepx_types_of(op), key = op->cls->key;
     const xir_any *meta = op->more ? xir_map_find(op->more->tags, XIR_STR(DEEPX_TAG_META)) : NULL;
-    const xir_str key = op->cls->key;
-    if (!types || types->kind != XIR_ANY_TEXT) return refuse(p, "its attribute \"types\" is not a text");
-    s.types = types->as.text.data;
-    s.end = s.types + types->as.text.size;
+    if (!types.data) return refuse(p, "its attribute \"types\" is not a text");
+    s.types = types.data;
+    s.end = s.types + types.size;
     buffer_put(&p->out, key.data + 7, key.size - 7);
     const size_t begin = p->out.size;
     buffer_str(&p->out, forms[p->spelling].open);

@@ -144,10 +144,12 @@ static bool find_types(reader *r, const deepx_line *line, xir_any *out) {
 /* Whether a call with these types has the same texts. The same text of types is that of the same slots. */
 static bool has_texts(const reader *r, const deepx_line *line, const xir_map *extra) {
     const slot_code *codes = r->codes.data;
-    size_t n = 0;
-    for (size_t i = 0; i < r->codes.size; i++)
-        if (kind_in(codes[i]) == DEEPX_SLOT_TEXT && !xir_str_equal(extra->entries[n++].value.as.text, line->slots[i].value))
-            return false;
+    const xir_entry *e = extra->entries;
+    for (size_t i = 0; i < r->codes.size; i++) {
+        const bool text = kind_in(codes[i]) == DEEPX_SLOT_TEXT;
+        if (text && !xir_str_equal(e->value.as.text, line->slots[i].value)) return false;
+        e += text;
+    }
     return true;
 }
 

@@ -2,15 +2,13 @@
  * stands for the same. */
 #include "deepx/deepx.h"
 
-enum { FLUSH = 64 << 10 };
-
 typedef struct writer {
     xir_network          *net;
     const format_writing *how;
     deepx_printer         p;
-    text_table            now;       /* of each name the number of its value at this line     */
+    text_table            now;       /* names, and which of `values` a name means at this line */
     const xir_value     **values;
-    size_t                n_values, room;
+    size_t                room;
     const xir_op         *at;        /* whose line is printed: part of the finding            */
     const xir_map        *file;      /* what the file had besides calls; NULL: not as it was  */
     bool                  stopped;
@@ -32,64 +30,41 @@ static bool refuse(writer *w, const char *sentence, xir_str name) {
 
 /* A line refers to a tensor by its name, which means what the last line before gave it. */
 static bool set_now(writer *w, const xir_value *v) {
-    uint32_t *place = text_table_add(&w->now, xir_value_name(v), (uint32_t)w->n_values);
-    if (!place || !mem_reserve(w->p.out.alloc, (void **)&w->values, &w->room, w->n_values + 1, sizeof *w->values))
+    const size_t n = w->now.n;
+    uint32_t *place = text_table_add(&w->now, xir_value_name(v), (uint32_t)n);
+    if (!place || !mem_reserve(w->p.out.alloc, (void **)&w->values, &w->room, w->now.n, sizeof *w->values))
         return memory(w);
-    *place = (uint32_t)w->n_values;
-    w->values[w->n_values++] = v;
+    w->values[*place] = v;
     return true;
 }
 
 static bool check_names(writer *w, const xir_op *op) {
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
+    const xir_value *last = NULL;
+    const uint32_t *place = NULL;      /* of the last input's name */
+    for (uint32_t i = 0; i < op->n_inputs; i++, last = op->inputs[i - 1].value) {
         const xir_value *v = op->inputs[i].value;
-        const uint32_t *known = v ? text_table_find(&w->now, xir_value_name(v)) : NULL;
         if (!v) return refuse(w, "an input is absent%.*s", XIR_STR(""));
-        if (value_is_params(v)) return refuse(w, "'%.*s' is a constant, which no line makes", xir_value_name(v));
-        if (!xir_value_name(v).size) return refuse(w, "a tensor has no name%.*s", XIR_STR(""));
-        if (known && w->values[*known] != v)
-            return refuse(w, "'%.*s' has been overwritten when this op uses it", xir_value_name(v));
+        if (v == last) continue;
+        const xir_str name = xir_value_name(v);
+        if (!name.size) return refuse(w, "a tensor has no name%.*s", XIR_STR(""));
+        place = text_table_find(&w->now, name);
+        if (place && w->values[*place] != v) return refuse(w, "'%.*s' has been overwritten when this op uses it", name);
     }
-    for (uint32_t i = 0; i < op->n_outputs; i++)
-        if (!set_now(w, &op->outputs[i])) return false;
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        const xir_value *v = &op->outputs[i];
+        const bool again = place && i == 0 && xir_str_equal(xir_value_name(v), xir_value_name(last));
+        if (again) w->values[*place] = v;
+        else if (!set_now(w, v)) return false;
+    }
     return true;
 }
-
-/* ---- the network is checked before the first byte -------------------------------------------------------------- */
 
 static bool is_end(const xir_op *op) {
     return xir_str_equal(op->cls->key, XIR_STR("icraft::xir::Input")) ||
            xir_str_equal(op->cls->key, XIR_STR("icraft::xir::Output"));
 }
 
-static bool check(writer *w) {
-    for (const xir_op *op = w->net->first; op; op = op->next) {
-        w->at = op;
-        if (is_end(op)) {
-            for (uint32_t i = 0; i < op->n_inputs; i++)
-                if (op->inputs[i].value && value_is_params(op->inputs[i].value))
-                    return refuse(w, "the result '%.*s' is a constant, which no line makes",
-                                  xir_value_name(op->inputs[i].value));
-            for (uint32_t i = 0; i < op->n_outputs; i++)
-                if (!set_now(w, &op->outputs[i])) return false;
-            continue;
-        }
-        w->p.out.size = 0;
-        if (!deepx_is_op(op)) return refuse(w, "its class, %.*s, is not a function of DeepX", op->cls->key);
-        if (!check_names(w, op) || !deepx_print_op(&w->p, op)) return false;
-    }
-    w->p.out.size = 0;
-    w->at = NULL;
-    return true;
-}
-
 /* ---- lines ----------------------------------------------------------------------------------------------------- */
-
-static void flush(writer *w, size_t least) {
-    if (w->stopped || w->p.out.size < least || !w->p.out.size) return;
-    w->stopped = !w->how->write(w->how->user, w->p.out.data, w->p.out.size);
-    w->p.out.size = 0;
-}
 
 static xir_str text_in(const xir_map *map, const char *key) {
     const xir_any *any = map ? xir_map_find(map, xir_str_of(key)) : NULL;
@@ -125,7 +100,6 @@ static void put_definitions(writer *w) {
         if (defs.items[i].kind != XIR_ANY_TEXT) continue;
         buffer_put(&w->p.out, defs.items[i].as.text.data, defs.items[i].as.text.size);
         buffer_char(&w->p.out, '\n');
-        flush(w, FLUSH);
     }
 }
 
@@ -141,28 +115,41 @@ static void put_kept(writer *w, size_t begin, const xir_any *kept) {
     buffer_put(&w->p.out, text.data, text.size);
 }
 
-static void put_op(writer *w, const xir_op *op, bool last) {
+/* False with the fault. */
+static bool put_op(writer *w, const xir_op *op, bool last) {
     const xir_map *tags = op->more ? op->more->tags : NULL;
     const xir_str before = text_in(w->file ? tags : NULL, DEEPX_TAG_BEFORE);
+    w->at = op;
+    if (!deepx_is_op(op)) return refuse(w, "its class, %.*s, is not a function of DeepX", op->cls->key);
+    if (!check_names(w, op)) return false;
     buffer_put(&w->p.out, before.data, before.size);
     const size_t begin = w->p.out.size;
-    deepx_print_op(&w->p, op);
+    if (!deepx_print_op(&w->p, op)) return false;
     put_kept(w, begin, tags ? xir_map_find(tags, XIR_STR(DEEPX_TAG_LINE)) : NULL);
     if (!last) buffer_char(&w->p.out, '\n');
-    flush(w, FLUSH);
+    return true;
 }
 
-static void put_lines(writer *w) {
+static bool put_end(writer *w, const xir_op *op) {
+    for (uint32_t i = 0; i < op->n_outputs; i++)
+        if (!set_now(w, &op->outputs[i])) return false;
+    return true;
+}
+
+/* All lines are made before the first byte is written, since any of them may be refused. */
+static bool put_lines(writer *w) {
     const xir_op *last = NULL;
     const xir_str tail = text_in(w->file, "tail");
     const xir_any *open = w->file ? xir_map_find(w->file, XIR_STR("open")) : NULL;
-    for (const xir_op *op = w->net->first; op; op = op->next)
+    for (const xir_op *op = w->net->last; op && !last; op = op->prev)
         if (deepx_is_op(op)) last = op;
     if (!w->file) put_definitions(w);
-    for (const xir_op *op = w->net->first; op && !w->stopped; op = op->next)
-        if (deepx_is_op(op)) put_op(w, op, op == last && open && !tail.size);
+    for (const xir_op *op = w->net->first; op; op = op->next)
+        if (!deepx_is_op(op) && is_end(op) ? !put_end(w, op) : !put_op(w, op, op == last && open && !tail.size))
+            return false;
+    w->at = NULL;
     buffer_put(&w->p.out, tail.data, tail.size);
-    flush(w, 0);
+    return !w->p.out.failed;
 }
 
 static xir_status finish(writer *w) {
@@ -193,6 +180,6 @@ xir_status deepx_write(xir_network *net, const format_writing *how) {
     text_table_init(&w.now, &net->ctx->alloc);
     w.file = file_of(&w);
     if (how->params_path) w.p.folder = last_part(how->params_path);
-    if (check(&w)) put_lines(&w);
+    if (put_lines(&w) && w.p.out.size) w.stopped = !how->write(how->user, w.p.out.data, w.p.out.size);
     return finish(&w);
 }
