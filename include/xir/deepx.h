@@ -17,6 +17,11 @@ XIR_BEGIN
  * XIR_E_MEMORY. The network is only read. */
 XIR_API xir_status xir_deepx_check(const xir_network *net, xir_diags *why);
 
+/* From now on, in texts of DeepX that the context reads, every line is a call, whatever it looks like; only blocks are
+ * definitions. False, as at first: what fits a definition is one. Findings are placed in a text as it was read, so they
+ * are to be placed before this is changed. Not while another thread uses the context. */
+XIR_API void xir_deepx_as_calls(xir_context *ctx, bool as_calls);
+
 /* Puts the functions with a body that the network's tag "deepx.defs" has in the place of their calls, those in their
  * bodies too. A call stays that does not fit the head of its block, or whose block calls itself, writes its parameters
  * or does not write its return slots; all stay if more calls would come of them than the context's max_ops, or 2^22.

@@ -74,6 +74,16 @@ err "columns.ir:4:24: /ops/4/input/1: note: no line makes 'z'"; err "columns.ir:
 err "columns.ir:5:8: /ops/5/input/1: note: no line makes 'y'"; err "columns.ir:6:47: /ops/6/attribute/ret0: note: "
 err "columns.ir:10:3: /ops/7/attribute/arg0: 'x' of the block 'f': expected 2 dims, found 1"; err "columns.ir:11:3: /ops/8/"
 
+# A program whose lines fit definitions: --as-calls says what they are, wherever a file is read.
+printf 'exp(tensor<any>:x)->(tensor<any>:y)\nfrob(tensor<any>:y)->(tensor<any>:y)\n' >looks.ir
+run 0 show looks.ir; out '"deepx.defs"'
+run 0 show looks.ir --as-calls --op '#1'; out '"deepx::exp"'
+run 0 check looks.ir; run 1 check looks.ir --as-calls; err "looks.ir:2:1: /ops/2: no definition is called 'frob'"
+run 1 check looks.ir --as-calls --defs frob.ir; err "looks.ir:1:1: /ops/1: no definition is called 'exp'"
+run 0 convert --as-calls looks.ir looks2.ir; same looks.ir looks2.ir
+run 0 convert --as-calls looks.ir looks.fb; run 0 convert looks.fb looks2.ir; same looks.ir looks2.ir
+run 0 info looks.ir --as-calls; out "deepx::exp"; run 0 diff looks.ir looks2.ir --as-calls
+
 printf 'newtensor(vector<int32>:[2])->(tensor<int32>:a)\ndeltensor()->(tensor<int32>:a)\n' >none.ir
 run 0 check none.ir; run 0 opt none.ir none.fb
 

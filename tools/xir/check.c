@@ -400,7 +400,11 @@ static int take_definitions(loaded *l, xir_diags *all) {
     const xir_str key = xir_str_of("deepx.defs");
     loaded other = { 0 };
     if (!defs) return DONE;
+    const bool as_calls = load_args.as_calls;    /* of the program: its findings are placed later */
+    load_args.as_calls = false;
     int code = load_structure(&other, defs, "deepx", all);
+    load_args.as_calls = as_calls;
+    xir_deepx_as_calls(context, as_calls);
     const xir_map *own = xir_network_tags(l->net), *theirs = code ? NULL : xir_network_tags(other.net);
     const xir_any *first = own ? xir_map_find(own, key) : NULL, *more = theirs ? xir_map_find(theirs, key) : NULL;
     const size_t n = first && first->kind == XIR_ANY_LIST ? first->as.list.size : 0;
@@ -508,7 +512,7 @@ static const option options[] = {
     { "defs", "FILE", WORD_FILE, &defs, "DeepX: a file of definitions that calls are checked against, besides those of "
       "the file; without any the executor's" },
     BIND_OPTION,
-    PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION,
+    PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,
     CONSTANT_OPTIONS,
     { 0 },
 };

@@ -258,12 +258,14 @@ struct loaded {
 /* What every command that loads takes on its command line. */
 typedef struct load_options {
     const char *from, *params;
-    bool        no_params, lazy;
+    bool        no_params, lazy, as_calls;
 } load_options;
 extern load_options load_args;
 #define FROM_OPTION                                                                                                   \
     { "from", "FORMAT", WORD_FORMAT, &load_args.from,                                                                 \
       "the format of the input, whatever its content and name: json, onnx, pnnx, ...; an unknown word lists all" }
+#define AS_CALLS_OPTION \
+    { "as-calls", NULL, WORD_NONE, &load_args.as_calls, "DeepX: every line is a call, also one that fits a definition" }
 #define NO_PARAMS_OPTION { "no-params", NULL, WORD_NONE, &load_args.no_params, "read the structure alone" }
 #define LAZY_OPTION      { "lazy", NULL, WORD_NONE, &load_args.lazy, "map parameters instead of reading them" }
 #define PARAMS_OPTION                                                                                                 \

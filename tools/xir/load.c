@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xir/deepx.h>
 #include "cli.h"
 
 load_options load_args;
@@ -137,6 +138,7 @@ static int open_input(loaded *l, const char *path, const char *from, xir_diags *
     bool standard = strcmp(path, "-") == 0;
     l->name = standard ? "<stdin>" : path;
     l->path = standard ? NULL : path;
+    xir_deepx_as_calls(context, load_args.as_calls);
     progress_begin("reading", l->name);
     text head = { 0 };
     int fd = -1;

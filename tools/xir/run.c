@@ -505,7 +505,7 @@ static const option options[] = {
       "stop before the op that would exceed N steps: a step is a multiply-add, another element operation counts as ten "
       "(no limit)" },
     { "json", NULL, WORD_NONE, &as_json, "print a JSON object" },
-    PARAMS_OPTION, LAZY_OPTION, FROM_OPTION,
+    PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,
     { 0 },
 };
 

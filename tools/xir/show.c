@@ -147,7 +147,7 @@ static const option options[] = {
     { "compact", NULL, WORD_NONE, &compact, "print it on one line, as files are written" },
     { "as-upstream", "WORD", WORD_TEXT, &upstream,
       "DeepX: print what the executor's own parser makes of each line: head" },
-    PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION,
+    PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,
     { 0 },
 };
 

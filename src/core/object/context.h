@@ -90,6 +90,7 @@ struct xir_context {
     registry          lists[REGISTRY_COUNT];
     run_op_fn        *run_op;       /* set by the executor; NULL until then                        */
     op_items_fn      *op_items;     /* set by the ops                                              */
+    bool              as_calls;     /* texts of DeepX have no definitions but blocks                */
 };
 
 /* Whether a row is the dims of a tensor type: its second one. */

@@ -271,8 +271,9 @@ static void check_blocks(checking *c) {
         if (b->again) say(c, XIR_ERROR, XIR_E_EXISTS, path, "the block '%.*s' is defined twice", CLIP(b->name));
         else if (b->status) say(c, XIR_ERROR, b->status, path, "'%.*s': %s", CLIP(b->name), b->fault);
     }
+    if (!c->blocks.n) return;
     const uint64_t n = deepx_blocks_size(&c->blocks, c->net), most = deepx_blocks_most(c->net);
-    if (c->blocks.n && n > most)
+    if (n > most)
         say(c, XIR_ERROR, XIR_E_LIMIT, "/defs/0", "the blocks become %s%" PRIu64 " calls: the limit is %" PRIu64,
             n == UINT64_MAX ? "more than " : "", n, most);
 }

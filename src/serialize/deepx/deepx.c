@@ -1,5 +1,11 @@
 /* DeepX IR as a format: a text with an instruction a line. */
+#include <xir/deepx.h>
+#include "context.h"
 #include "deepx/folder.h"
+
+void xir_deepx_as_calls(xir_context *ctx, bool as_calls) {
+    if (ctx) ctx->as_calls = as_calls;
+}
 
 /* The first line that is not passed over; false if the head ends before. */
 static bool first_line(const xir_probe *file, xir_str *out) {

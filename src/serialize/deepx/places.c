@@ -93,7 +93,7 @@ xir_status deepx_find_places(xir_context *ctx, xir_str text, xir_format_place *p
     if (!text.size) text.data = "";
     lines l = { .alloc = context_alloc(ctx), .text = text, .slots = { .alloc = context_alloc(ctx) } };
     (void)user;
-    const bool ok = deepx_walk(&quiet, l.alloc, text, false, note_line, &l);
+    const bool ok = deepx_walk(&quiet, l.alloc, text, ctx->as_calls, note_line, &l);
     for (size_t i = 0; i < n && ok; i++) places[i].byte = place_of(places[i].path, &l);
     mem_free(l.alloc, l.calls.at, l.calls.room * sizeof *l.calls.at);
     mem_free(l.alloc, l.defs.at, l.defs.room * sizeof *l.defs.at);

@@ -482,7 +482,7 @@ static xir_network *read_once(reader *r, const format_reading *how, blob *whole,
     buffer_init(&r->printer.out, d->alloc);
     bool ok = !xir_network_set_text(d->net, XIR_TEXT_FRAMEWORK, XIR_STR("DEEPX")) || trace_memory(&d->trace);
     ok = ok && declare_inputs(r, inputs) && dialect_make_inputs(d) &&
-         deepx_walk(&r->w, d->alloc, r->text, false, visit, r) && !r->w.status;
+         deepx_walk(&r->w, d->alloc, r->text, how->ctx->as_calls, visit, r) && !r->w.status;
     ok = ok && (found ? find_inputs(r, found) : true) && make_outputs(r) && keep_file(r);
     dialect_list_free(d, &r->missing, sizeof(missing));
     dialect_list_free(d, &r->defs, sizeof(xir_any));

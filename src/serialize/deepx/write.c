@@ -8,7 +8,7 @@ typedef struct writer {
     deepx_printer         p;
     text_table            now;       /* names, and which of `values` a name means at this line */
     const xir_value     **values;
-    size_t                room;
+    size_t                room, recent;   /* the one that was looked up last                   */
     const xir_op         *at;        /* whose line is printed: part of the finding            */
     const xir_map        *file;      /* what the file had besides calls; NULL: not as it was  */
     bool                  stopped;
@@ -28,34 +28,40 @@ static bool refuse(writer *w, const char *sentence, xir_str name) {
 
 /* ---- names ----------------------------------------------------------------------------------------------------- */
 
-/* A line refers to a tensor by its name, which means what the last line before gave it. */
+/* A line refers to a tensor by its name, which means what the last line before gave it. Lines next to each other often
+ * have the same tensor. */
+static const xir_value **find_now(writer *w, xir_str name) {
+    if (w->now.n && xir_str_equal(xir_value_name(w->values[w->recent]), name)) return &w->values[w->recent];
+    const uint32_t *place = text_table_find(&w->now, name);
+    if (!place) return NULL;
+    w->recent = *place;
+    return &w->values[*place];
+}
+
 static bool set_now(writer *w, const xir_value *v) {
+    const xir_value **now = find_now(w, xir_value_name(v));
     const size_t n = w->now.n;
-    uint32_t *place = text_table_add(&w->now, xir_value_name(v), (uint32_t)n);
-    if (!place || !mem_reserve(w->p.out.alloc, (void **)&w->values, &w->room, w->now.n, sizeof *w->values))
-        return memory(w);
-    w->values[*place] = v;
+    if (now) {
+        *now = v;
+        return true;
+    }
+    if (!mem_reserve(w->p.out.alloc, (void **)&w->values, &w->room, n + 1, sizeof *w->values) ||
+        !text_table_add(&w->now, xir_value_name(v), (uint32_t)n)) return memory(w);
+    w->values[w->recent = n] = v;
     return true;
 }
 
 static bool check_names(writer *w, const xir_op *op) {
-    const xir_value *last = NULL;
-    const uint32_t *place = NULL;      /* of the last input's name */
-    for (uint32_t i = 0; i < op->n_inputs; i++, last = op->inputs[i - 1].value) {
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
         const xir_value *v = op->inputs[i].value;
         if (!v) return refuse(w, "an input is absent%.*s", XIR_STR(""));
-        if (v == last) continue;
         const xir_str name = xir_value_name(v);
         if (!name.size) return refuse(w, "a tensor has no name%.*s", XIR_STR(""));
-        place = text_table_find(&w->now, name);
-        if (place && w->values[*place] != v) return refuse(w, "'%.*s' has been overwritten when this op uses it", name);
+        const xir_value **now = find_now(w, name);
+        if (now && *now != v) return refuse(w, "'%.*s' has been overwritten when this op uses it", name);
     }
-    for (uint32_t i = 0; i < op->n_outputs; i++) {
-        const xir_value *v = &op->outputs[i];
-        const bool again = place && i == 0 && xir_str_equal(xir_value_name(v), xir_value_name(last));
-        if (again) w->values[*place] = v;
-        else if (!set_now(w, v)) return false;
-    }
+    for (uint32_t i = 0; i < op->n_outputs; i++)
+        if (!set_now(w, &op->outputs[i])) return false;
     return true;
 }
 
@@ -76,18 +82,19 @@ static xir_list definitions(const writer *w) {
     return tag && tag->kind == XIR_ANY_LIST ? tag->as.list : (xir_list){ NULL, 0 };
 }
 
-/* What the file had besides its calls holds while the definitions and the number of calls are the same. */
+/* What the file had besides its calls holds while the definitions and the number of calls are the same. All ops but the
+ * first and the last are calls, or are refused. */
 static const xir_map *file_of(const writer *w) {
     const xir_any *tag = xir_map_find(w->net->tags, XIR_STR(DEEPX_TAG_FILE));
     const xir_list defs = definitions(w);
     uint64_t sum = 0;
-    int64_t calls = 0;
+    int64_t calls = (int64_t)w->net->n_ops;
     if (!tag || tag->kind != XIR_ANY_MAP) return NULL;
     for (size_t i = 0; i < defs.size; i++) {
         const xir_str text = defs.items[i].kind == XIR_ANY_TEXT ? defs.items[i].as.text : (xir_str){ "", 0 };
         sum = hash_bytes(sum, text.data, text.size);
     }
-    for (const xir_op *op = w->net->first; op; op = op->next) calls += deepx_is_op(op);
+    if (w->net->first) calls -= is_end(w->net->first) + (w->net->last != w->net->first && is_end(w->net->last));
     const xir_any *count = xir_map_find(&tag->as.map, XIR_STR("calls"));
     const xir_any *of = xir_map_find(&tag->as.map, XIR_STR("for")), now = xir_any_int((int64_t)(sum >> 2));
     const xir_any n = xir_any_int(calls);
