@@ -124,6 +124,10 @@ same want.ir e.ir
 rm -r e.data; : >e.data
 run 1 convert d.ir e.ir; err "e.data: it exists and is not a folder"
 ls -A | grep tmp && fail "a temporary folder is left"
+run 0 opt "$digits.onnx" c.ir --set xir-to-deepx.windows=true --set xir-to-deepx.author=cublas
+grep -q '^matmul.*author=cublas' c.ir && ! grep -q author=cblas c.ir || fail "the author of matmul"
+run 0 check c.ir
+run 0 run c.ir --each --input image="${digits}_inputs.npy" --compare answers
 run 1 opt "$digits.onnx" f.ir --set xir-to-deepx.author=nobody; err "author: expected cblas or cublas, found 'nobody'"
 
 if [ -n "${XIR_CORPUS:-}" ]; then

@@ -101,6 +101,21 @@ xir_status folder_write(folder_writer *f, xir_str name, const void *data, size_t
     return f->status = file_commit(&w);
 }
 
+/* Makes the new name durable. Some file systems do not support that, and a folder may be writable but not readable. */
+static bool flush_parent(const folder_writer *f) {
+    const char *slash = strrchr(f->target, '/');
+    char dir[PATH_MAX] = ".";
+    const int n = slash ? (int)(slash - f->target) + 1 : 0;
+    if (n && snprintf(dir, sizeof dir, "%.*s", n, f->target) >= (int)sizeof dir) return true;
+    const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return errno == EACCES;
+    const bool done = fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS;
+    const int error = errno;
+    (void)close(fd);
+    errno = error;
+    return done;
+}
+
 xir_status folder_place(folder_writer *f) {
     bool exists;
     if (f->status || !may_replace(f, &exists)) return f->status;
@@ -108,7 +123,7 @@ xir_status folder_place(folder_writer *f) {
     f->replaced = exists;
     if (rename(f->temp, f->target) != 0) return fail(f, XIR_E_IO, "cannot rename the new folder");
     f->placed = true;
-    return XIR_OK;
+    return flush_parent(f) ? XIR_OK : fail(f, XIR_E_IO, "cannot flush the folder that it is in");
 }
 
 static void forget(folder_writer *f) {

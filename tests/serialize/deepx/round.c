@@ -186,6 +186,35 @@ static void what_is_refused(void **state) {
     assert_int_equal(out.size, 0);
 }
 
+/* What would not be one name of a line again; and what is: digits, dots, UTF-8, arrows and slashes alone. */
+static void names_of_tensors(void **state) {
+    static const char *const illegal[] = {
+        " b", "b ", "b c", "b,c", "b\tc", "b\nc", "b\rc", "b(0)", "b[0]", "{b}", "b<c", "b>c", "b|c", "\"b\"", "b'c",
+        "b\x7F", "b\x01",
+    };
+    static const char *const legal[] = { "0", "b.c", "-b", "\xC3\xA4", "b/c", "b:c", "b=c", "#b", "b@1", "true" };
+    buffer out;
+    (void)state;
+    buffer_init(&out, &memory_default);
+    const xir_save_options options = XIR_INIT(xir_save_options, .format = "deepx", .unchecked = true);
+    xir_network *net = read_deepx(XIR_STR("newtensor(vector<int32>:[1])->(tensor<float32>:b)\n"));
+    xir_value *b = xir_op_output(xir_network_op_at(net, 1), 0);
+    for (size_t i = 0; i < COUNT(illegal); i++) {
+        assert_int_equal(xir_value_set_name(b, xir_str_of(illegal[i])), XIR_OK);
+        assert_int_equal(xir_network_write(net, keep, &out, &options, why), XIR_E_UNSUPPORTED);
+        check_finding(XIR_E_UNSUPPORTED, "cannot be the name of a tensor in DeepX");
+        assert_int_equal(out.size, 0);
+    }
+    for (size_t i = 0; i < COUNT(legal); i++) {
+        char text[80];
+        assert_int_equal(xir_value_set_name(b, xir_str_of(legal[i])), XIR_OK);
+        snprintf(text, sizeof text, "newtensor(vector<int32>:[1])->(tensor<float32>:%s)\n", legal[i]);
+        must_be_written(net, xir_str_of(text));
+        must_come_back(xir_str_of(text));
+    }
+    xir_network_free(net);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_come_back),
@@ -194,6 +223,7 @@ int main(void) {
         cmocka_unit_test(a_change_alone),
         cmocka_unit_test(other_spellings),
         cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(names_of_tensors),
     };
     return cmocka_run_group_tests(tests, group_begin, group_end);
 }
