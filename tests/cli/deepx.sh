@@ -87,6 +87,20 @@ run 0 info looks.ir --as-calls; out "deepx::exp"; run 0 diff looks.ir looks2.ir 
 printf 'newtensor(vector<int32>:[2])->(tensor<int32>:a)\ndeltensor()->(tensor<int32>:a)\n' >none.ir
 run 0 check none.ir; run 0 opt none.ir none.fb
 
+# The same program as a block and a call of it computes the same.
+cat >plain.ir <<'END'
+newtensor (vector<int32>:[2 2]) -> (tensor<float32>:a) //
+arange (var<float32>:1, var<float32>:1) -> (tensor<float32>:a) //
+newtensor (vector<int32>:[2]) -> (tensor<float32>:s) //
+sum (tensor<float32>:a, vector<int32>:[1], var<bool>:false) -> (tensor<float32>:s) // author=miaobyte
+deltensor () -> (tensor<float32>:a) //
+END
+run 0 run plain.ir --output plain_results; run 0 convert plain.ir plain.json
+sed 's/"deepx.spelling" *: *"front"/"deepx.spelling":"blocks"/' plain.json >blocks.json
+run 0 convert blocks.json blocks.ir; quiet
+grep -q '^deepxir program() -> (s: tensor<2xf32>) {$' blocks.ir || fail "blocks"
+run 0 check blocks.ir; quiet; run 0 run blocks.ir --compare plain_results; run 0 opt blocks.ir blocks.fb --prove
+
 # The tensors of a program are in the folder next to it, or in one that is named.
 mkdir p.data other.data
 printf 'load(var<string>:/elsewhere/w)->()\nnewtensor([2])->(tensor<float32>:y)\nadd(w, w)->(y)\n' >p.ir
@@ -124,7 +138,8 @@ same want.ir e.ir
 rm -r e.data; : >e.data
 run 1 convert d.ir e.ir; err "e.data: it exists and is not a folder"
 ls -A | grep tmp && fail "a temporary folder is left"
-run 0 opt "$digits.onnx" c.ir --set xir-to-deepx.windows=true --set xir-to-deepx.author=cublas
+run 0 opt "$digits.onnx" c.ir --set xir-to-deepx.windows=true --set xir-to-deepx.delete=true \
+    --set xir-to-deepx.author=cublas
 grep -q '^matmul.*author=cublas' c.ir && ! grep -q author=cblas c.ir || fail "the author of matmul"
 run 0 check c.ir
 run 0 run c.ir --each --input image="${digits}_inputs.npy" --compare answers

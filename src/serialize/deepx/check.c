@@ -66,7 +66,7 @@ static xir_str function_of(const xir_op *op) {
 }
 
 static xir_str author_of(const xir_op *op) {
-    const xir_any *meta = op->more ? xir_map_find(op->more->tags, XIR_STR(DEEPX_TAG_META)) : NULL;
+    const xir_any *meta = op->more ? DEEPX_TAG_OF(op->more->tags, DEEPX_TAG_META) : NULL;
     return meta && meta->kind == XIR_ANY_TEXT ? deepx_meta_value(meta->as.text, "author") : (xir_str){ NULL, 0 };
 }
 

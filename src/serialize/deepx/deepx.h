@@ -57,6 +57,15 @@ static inline const char *deepx_skip_arrow(const char *p, const char *end) {
     return (size_t)(end - p) < 2 ? p : p + ((size_t)(end - p) > 2 ? 3 : 2);
 }
 
+/* A tag of this format. An op has few. */
+static inline const xir_any *deepx_tag_of(const xir_map *tags, const char *key, size_t size) {
+    for (size_t i = 0; tags && i < tags->size; i++)
+        if (tags->entries[i].key.size == size && memcmp(tags->entries[i].key.data, key, size) == 0)
+            return &tags->entries[i].value;
+    return NULL;
+}
+#define DEEPX_TAG_OF(tags, key) deepx_tag_of((tags), (key), sizeof (key) - 1)
+
 /* ---- lines ----------------------------------------------------------------------------------------------------- */
 
 enum { DEEPX_MOST_DIMS = 64 };   /* of a tensor whose type a text gives */
@@ -156,14 +165,19 @@ deepx_slot_kind deepx_kind_of(const deepx_line *line, const deepx_slot *slot);
 
 /* ---- spelling -------------------------------------------------------------------------------------------------- */
 
-typedef enum deepx_spelling { DEEPX_LIVE, DEEPX_FRONT, DEEPX_SIMPLIFIED, DEEPX_SEED, DEEPX_SPELLINGS } deepx_spelling;
+/* DEEPX_BLOCKS: lines of a block, see wrap.h. */
+typedef enum deepx_spelling {
+    DEEPX_LIVE, DEEPX_FRONT, DEEPX_SIMPLIFIED, DEEPX_SEED, DEEPX_BLOCKS, DEEPX_SPELLINGS
+} deepx_spelling;
 extern const char *const deepx_spelling_words[DEEPX_SPELLINGS];
 deepx_spelling deepx_spelling_of(const xir_network *net);
 
+enum { DEEPX_VALUE_MEMOS = 64 };
 typedef struct deepx_printer {
     buffer         out;
     deepx_spelling spelling;
     xir_str        folder;       /* before the names of its files in lines: "X.data/"; may be empty */
+    const char    *values[DEEPX_VALUE_MEMOS];   /* texts that were found to be values */
     xir_status     status;
     char           fault[240];
 } deepx_printer;

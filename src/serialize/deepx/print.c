@@ -1,14 +1,18 @@
 /* Lines as they are written. A spelling is how a line is put together; the texts of values are kept. */
 #include <stdio.h>
+#include "deepx/blocks.h"
 #include "deepx/folder.h"
 
-const char *const deepx_spelling_words[DEEPX_SPELLINGS] = { "live", "front", "simplified", "seed" };
+const char *const deepx_spelling_words[DEEPX_SPELLINGS] = {
+    "live", "front", "simplified", "seed", "blocks",
+};
 
 static const struct { const char *open, *comma, *arrow, *close; bool types; } forms[DEEPX_SPELLINGS] = {
     [DEEPX_LIVE]       = { "(",  ", ", ")->(",   ")", true  },
     [DEEPX_FRONT]      = { " (", ", ", ") -> (", ")", true  },
     [DEEPX_SIMPLIFIED] = { "(",  ", ", ")->(",   ")", false },
     [DEEPX_SEED]       = { " ",  ",",  " -> ",   "",  false },
+    [DEEPX_BLOCKS]     = { "(",  ", ", ")->(",   ")", false },
 };
 
 deepx_spelling deepx_spelling_of(const xir_network *net) {
@@ -123,6 +127,15 @@ static bool put_path(parts *s, xir_str text) {
     return refuse(s->p, "'%.*s' cannot be a value in DeepX", CLIP(path));
 }
 
+/* Calls share their texts. Texts that are not empty have different places. */
+static bool is_value(deepx_printer *p, xir_str text) {
+    const char **known = &p->values[hash_pointer(text.data) % DEEPX_VALUE_MEMOS];
+    if (text.size && *known == text.data) return true;
+    if (!deepx_is_value(text)) return false;
+    *known = text.data;
+    return true;
+}
+
 static bool put_slot(parts *s, bool ret, size_t i, xir_str type, uint32_t items) {
     buffer *out = &s->p->out;
     const xir_str text = next_text(s, ret, i);
@@ -132,7 +145,7 @@ static bool put_slot(parts *s, bool ret, size_t i, xir_str type, uint32_t items)
     }
     if (text.data && s->p->folder.size && !ret && xir_map_find(s->extra, XIR_STR(DEEPX_DATA))) return put_path(s, text);
     if (text.data) {
-        if (!deepx_is_value(text)) return refuse(s->p, "'%.*s' cannot be a value in DeepX", CLIP(text));
+        if (!is_value(s->p, text)) return refuse(s->p, "'%.*s' cannot be a value in DeepX", CLIP(text));
         buffer_put(out, text.data, text.size);
         return true;
     }
@@ -156,17 +169,29 @@ static bool put_slots(parts *s, bool ret) {
     return true;
 }
 
+/* "newtensor([2 3], f32)->(t)": in a block a line has no types, so the element is a parameter. */
+static bool put_element(parts *s) {
+    const xir_op *op = s->op;
+    const bool makes = s->p->spelling == DEEPX_BLOCKS && xir_str_equal(op->cls->key, XIR_STR("deepx::newtensor"));
+    if (!makes || op->n_outputs != 1 || s->in) return true;
+    const char *word = deepx_block_word_of(op->net, xir_type_element(op->outputs[0].type));
+    if (!word) return refuse(s->p, "its element type is unknown, or has no word in blocks");
+    buffer_str(&s->p->out, ", ");
+    buffer_str(&s->p->out, word);
+    return true;
+}
+
 bool deepx_print_op(deepx_printer *p, const xir_op *op) {
     parts s = { .p = p, .op = op, .extra = op->more ? op->more->extra : NULL };
     const xir_str types = deepx_types_of(op), key = op->cls->key;
-    const xir_any *meta = op->more ? xir_map_find(op->more->tags, XIR_STR(DEEPX_TAG_META)) : NULL;
+    const xir_any *meta = op->more ? DEEPX_TAG_OF(op->more->tags, DEEPX_TAG_META) : NULL;
     if (!types.data) return refuse(p, "its attribute \"types\" is not a text");
     s.types = types.data;
     s.end = s.types + types.size;
     buffer_put(&p->out, key.data + 7, key.size - 7);
     const size_t begin = p->out.size;
     buffer_str(&p->out, forms[p->spelling].open);
-    if (!put_slots(&s, false)) return false;
+    if (!put_slots(&s, false) || !put_element(&s)) return false;
     s.types = deepx_skip_arrow(s.types, s.end);
     const size_t arrow = p->out.size;
     buffer_str(&p->out, forms[p->spelling].arrow);

@@ -1,6 +1,6 @@
 /* Writing a text: a call a line. What a tag keeps of the file that the network came from is written again if it still
  * stands for the same. */
-#include "deepx/deepx.h"
+#include "deepx/wrap.h"
 
 typedef struct writer {
     xir_network          *net;
@@ -125,14 +125,15 @@ static void put_kept(writer *w, size_t begin, const xir_any *kept) {
 /* False with the fault. */
 static bool put_op(writer *w, const xir_op *op, bool last) {
     const xir_map *tags = op->more ? op->more->tags : NULL;
-    const xir_str before = text_in(w->file ? tags : NULL, DEEPX_TAG_BEFORE);
+    const xir_any *lines = w->file ? DEEPX_TAG_OF(tags, DEEPX_TAG_BEFORE) : NULL;
+    const xir_str before = lines && lines->kind == XIR_ANY_TEXT ? lines->as.text : (xir_str){ "", 0 };
     w->at = op;
     if (!deepx_is_op(op)) return refuse(w, "its class, %.*s, is not a function of DeepX", op->cls->key);
     if (!check_names(w, op)) return false;
     buffer_put(&w->p.out, before.data, before.size);
     const size_t begin = w->p.out.size;
     if (!deepx_print_op(&w->p, op)) return false;
-    put_kept(w, begin, tags ? xir_map_find(tags, XIR_STR(DEEPX_TAG_LINE)) : NULL);
+    put_kept(w, begin, DEEPX_TAG_OF(tags, DEEPX_TAG_LINE));
     if (!last) buffer_char(&w->p.out, '\n');
     return true;
 }
@@ -157,6 +158,27 @@ static bool put_lines(writer *w) {
     w->at = NULL;
     buffer_put(&w->p.out, tail.data, tail.size);
     return !w->p.out.failed;
+}
+
+/* The spelling "blocks". */
+static bool put_block(writer *w) {
+    deepx_wrap wrap;
+    put_definitions(w);
+    bool ok = deepx_wrap_begin(&wrap, w->net, &w->p);
+    for (const xir_op *op = w->net->first; op && ok; op = op->next) {
+        w->at = op;
+        if (!deepx_is_op(op)) {
+            ok = is_end(op) ? put_end(w, op) : refuse(w, "its class, %.*s, is not a function of DeepX", op->cls->key);
+        } else if ((ok = check_names(w, op)) && deepx_wrap_has(&wrap, op)) {
+            buffer_str(&w->p.out, "    ");
+            ok = deepx_print_op(&w->p, op);
+            buffer_char(&w->p.out, '\n');
+        }
+    }
+    if (ok) w->at = NULL;
+    ok = ok && deepx_wrap_end(&wrap);
+    deepx_wrap_free(&wrap);
+    return ok;
 }
 
 static xir_status finish(writer *w) {
@@ -187,6 +209,8 @@ xir_status deepx_write(xir_network *net, const format_writing *how) {
     text_table_init(&w.now, &net->ctx->alloc);
     w.file = file_of(&w);
     if (how->params_path) w.p.folder = last_part(how->params_path);
-    if (put_lines(&w) && w.p.out.size) w.stopped = !how->write(how->user, w.p.out.data, w.p.out.size);
+    const bool blocks = w.p.spelling == DEEPX_BLOCKS;
+    if ((blocks ? put_block(&w) : put_lines(&w)) && w.p.out.size)
+        w.stopped = !how->write(how->user, w.p.out.data, w.p.out.size);
     return finish(&w);
 }

@@ -2,6 +2,7 @@
  * of the corpus; after a change only what changed is another. Values of one name follow each other, and types follow
  * from what the calls do. */
 #include <glob.h>
+#include <xir/deepx.h>
 #include "support/kept.h"
 #include "support/load_net.h"
 #include "support/skips.h"
@@ -161,6 +162,68 @@ static void other_spellings(void **state) {
     xir_network_free(net);
 }
 
+static void say_blocks(xir_network *net) {
+    const xir_any word = xir_any_text(XIR_STR("blocks"));
+    assert_int_equal(xir_network_set_tag(net, XIR_STR("deepx.spelling"), &word), XIR_OK);
+}
+
+/* A program becomes one block and a call of it, which comes back and whose lines take the place of the call. */
+static void the_spelling_of_blocks(void **state) {
+    static const char text[] = "newtensor(vector<int32>:[2 3])->(tensor<float32>:t)\n"
+                               "exp(tensor<float32>:x)->(tensor<float32>:t) // author=miaobyte\n"
+                               "newtensor(vector<int32>:[2 3])->(tensor<float32>:y)\n"
+                               "addscalar(tensor<float32>:t, var<float32>:1)->(tensor<float32>:y)\n"
+                               "deltensor()->(tensor<float32>:t)\n";
+    static const char blocks[] = "deepxir program(x: tensor) -> (y: tensor<2x3xf32>) {\n"
+                                 "    newtensor([2 3], f32)->(t)\n"
+                                 "    exp(x)->(t) // author=miaobyte\n"
+                                 "    addscalar(t, 1)->(y)\n"
+                                 "    deltensor()->(t)\n"
+                                 "}\n"
+                                 "newtensor(vector<int32>:[2 3])->(tensor<float32>:y)\n"
+                                 "program(x)->(y)\n";
+    bool replaced = false;
+    (void)state;
+    xir_network *net = read_deepx(xir_str_of(text));
+    say_blocks(net);
+    must_be_written(net, xir_str_of(blocks));
+    xir_network_free(net);
+    must_come_back(xir_str_of(blocks));
+    net = read_deepx(xir_str_of(blocks));
+    assert_int_equal(xir_deepx_check(net, why), XIR_OK);
+    assert_int_equal(xir_deepx_inline(net, &replaced), XIR_OK);
+    assert_true(replaced);
+    assert_int_equal(xir_network_op_count(net), 2 + 5);
+    xir_diags_clear(why);
+    xir_network_free(net);
+}
+
+static void what_a_block_cannot_say(void **state) {
+    static const struct { const char *text, *words; } rows[] = {
+        { "load(var<string>:/w)->()\n", "a block cannot have the function 'load'" },
+        { "newtensor([1])->(tensor<int8>:a)\nrenametensor(var<string>:b)->(tensor<int8>:a)\n",
+          "a block cannot have the function 'renametensor'" },
+        { "exp(tensor<float32>:x)->(tensor<float32>:x)\n", "a block cannot write its parameters" },
+        { "newtensor([1])->(tensor<int8>:a)\ndeltensor()->(tensor<int8>:a)\nnewtensor([1])->(tensor<int8>:a)\n",
+          "'a' is a result that is made twice" },
+        { "newtensor([1])->(tensor<any>:t)\nnewtensor([1])->(tensor<int8>:a.1)\ndeltensor()->(tensor<any>:t)\n",
+          "its element type is unknown, or has no word in blocks" },
+        { "newtensor([1])->(tensor<int8>:a@1)\n", "'a@1' cannot be a parameter of a block" },
+    };
+    (void)state;
+    const xir_save_options options = XIR_INIT(xir_save_options, .format = "deepx", .unchecked = true);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        buffer out;
+        buffer_init(&out, &memory_default);
+        xir_network *net = read_deepx(xir_str_of(rows[i].text));
+        say_blocks(net);
+        assert_int_equal(xir_network_write(net, keep, &out, &options, why), XIR_E_UNSUPPORTED);
+        check_finding(XIR_E_UNSUPPORTED, rows[i].words);
+        assert_int_equal(out.size, 0);
+        xir_network_free(net);
+    }
+}
+
 /* A network that DeepX cannot say is refused before the first byte. */
 static void what_is_refused(void **state) {
     buffer out;
@@ -222,6 +285,8 @@ int main(void) {
         cmocka_unit_test(values_of_one_name),
         cmocka_unit_test(a_change_alone),
         cmocka_unit_test(other_spellings),
+        cmocka_unit_test(the_spelling_of_blocks),
+        cmocka_unit_test(what_a_block_cannot_say),
         cmocka_unit_test(what_is_refused),
         cmocka_unit_test(names_of_tensors),
     };
