@@ -31,8 +31,9 @@ static bool split(xir_str word, xir_str *key, xir_str *value) {
 /* A key is between a blank and the first '=' of its word. */
 xir_str deepx_meta_value(xir_str meta, const char *key) {
     const size_t n = strlen(key);
-    const char *start = meta.data, *end = start + meta.size;
     xir_str found = { NULL, 0 };
+    if (!meta.size) return found;
+    const char *start = meta.data, *end = start + meta.size;
     for (const char *p = start, *equals; p < end && (equals = memchr(p, '=', (size_t)(end - p))); p = equals + 1) {
         if ((size_t)(equals - start) < n || memcmp(equals - n, key, n) != 0) continue;
         if (equals - n > start && !is_space(equals[-(ptrdiff_t)n - 1])) continue;
