@@ -56,6 +56,7 @@ static bool check_names(writer *w, const xir_op *op) {
         const xir_value *v = op->inputs[i].value;
         if (!v) return refuse(w, "an input is absent%.*s", XIR_STR(""));
         const xir_str name = xir_value_name(v);
+        if (value_is_params(v)) return refuse(w, "'%.*s' is a constant, which no line makes", name);
         if (!name.size) return refuse(w, "a tensor has no name%.*s", XIR_STR(""));
         const xir_value **now = find_now(w, name);
         if (now && *now != v) return refuse(w, "'%.*s' has been overwritten when this op uses it", name);
@@ -127,7 +128,6 @@ static bool put_op(writer *w, const xir_op *op, bool last) {
     const xir_map *tags = op->more ? op->more->tags : NULL;
     const xir_any *lines = w->file ? DEEPX_TAG_OF(tags, DEEPX_TAG_BEFORE) : NULL;
     const xir_str before = lines && lines->kind == XIR_ANY_TEXT ? lines->as.text : (xir_str){ "", 0 };
-    w->at = op;
     if (!deepx_is_op(op)) return refuse(w, "its class, %.*s, is not a function of DeepX", op->cls->key);
     if (!check_names(w, op)) return false;
     buffer_put(&w->p.out, before.data, before.size);
@@ -139,6 +139,11 @@ static bool put_op(writer *w, const xir_op *op, bool last) {
 }
 
 static bool put_end(writer *w, const xir_op *op) {
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const xir_value *v = op->inputs[i].value;
+        if (v && value_is_params(v))
+            return refuse(w, "the result '%.*s' is a constant, which no line makes", xir_value_name(v));
+    }
     for (uint32_t i = 0; i < op->n_outputs; i++)
         if (!set_now(w, &op->outputs[i])) return false;
     return true;
@@ -152,9 +157,11 @@ static bool put_lines(writer *w) {
     for (const xir_op *op = w->net->last; op && !last; op = op->prev)
         if (deepx_is_op(op)) last = op;
     if (!w->file) put_definitions(w);
-    for (const xir_op *op = w->net->first; op; op = op->next)
+    for (const xir_op *op = w->net->first; op; op = op->next) {
+        w->at = op;
         if (!deepx_is_op(op) && is_end(op) ? !put_end(w, op) : !put_op(w, op, op == last && open && !tail.size))
             return false;
+    }
     w->at = NULL;
     buffer_put(&w->p.out, tail.data, tail.size);
     return !w->p.out.failed;
