@@ -29,7 +29,7 @@ static void try_line(const char *text, size_t size, xir_context *ctx) {
     char out[200];
     xir_diags *why = xir_diags_new(ctx);
     deepx_place w = { .why = why, .text = text, .line = text, .number = 1 };
-    deepx_slots slots = { context_alloc(ctx), NULL, 0, 0 };
+    deepx_slots slots = { .alloc = context_alloc(ctx) };
     deepx_line line;
     must(why != NULL);
     const bool ok = !memchr(text, '\n', size) && deepx_read_line(&w, &slots, (xir_str){ text, size }, &line);
@@ -53,13 +53,15 @@ static void try_blocks(const char *text, size_t size, xir_context *ctx) {
     const xir_load_options options = XIR_INIT(xir_load_options, .format = "deepx");
     xir_network *net = xir_network_read(ctx, all, size + sizeof tail - 1, XIR_STR("x"), &options, why);
     if (net) {
+        /* A tensor that is used before a line makes it is a value without an op: such a network is not valid. */
+        const bool valid = xir_network_validate(net, why) == XIR_OK;
         (void)xir_deepx_check(net, why);
         xir_diags_clear(why);
         must(xir_deepx_inline(net, &replaced) == XIR_OK);
-        must(xir_network_validate(net, why) == XIR_OK);
+        must(!valid || xir_network_validate(net, why) == XIR_OK);
         (void)xir_pass_run(net, "deepx-to-xir", NULL, NULL, why);
         xir_diags_clear(why);
-        must(xir_network_validate(net, why) == XIR_OK);
+        must(!valid || xir_network_validate(net, why) == XIR_OK);
         xir_network_free(net);
     }
     free(all);
