@@ -8,7 +8,10 @@
 #include <xir/exec.h>
 #include <xir/pass.h>
 #include <xir/serialize.h>
+#include "passes/convert/deepx_formulas.h"
 #include "support/net.h"
+#include "elements.h"
+
 
 enum { ROOM = 64, MOST_ENDS = 8 };
 
@@ -35,94 +38,7 @@ static xir_network *converted(const char *text, const char *pipeline) {
 
 /* ---- elements --------------------------------------------------------------------------------------------------- */
 
-static const struct { const char *name, *word; bool real; int bits; double epsilon; } elements[] = {
-    { "float64", "fp64", true, 0, 1e-12 }, { "float32", "fp32", true, 0, 1e-6 }, { "float16", "fp16", true, 0, 1e-3 },
-    { "bfloat16", "bf16", true, 0, 8e-3 }, { "int64", "i64", false, 64, 0 }, { "int32", "i32", false, 32, 0 },
-    { "int16", "i16", false, 16, 0 }, { "int8", "i8", false, 8, 0 },
-};
-enum { REALS = 1, INTS = 2, ALL = 3 };
-
-typedef double formula(double a, double b);
-#define OF(name, v) static double name(double a, double b) { (void)a; (void)b; return (v); }
-OF(exp_, exp(a))  OF(log_, log(a))  OF(sqrt_, sqrt(a))  OF(sin_, sin(a))  OF(cos_, cos(a))  OF(tan_, tan(a))
-OF(not_, -a - 1)  OF(same_, a)  OF(add_, a + b)  OF(sub_, a - b)  OF(mul_, a * b)  OF(div_, a / b)  OF(pow_, pow(a, b))
-OF(max_, a > b ? a : b)  OF(min_, a < b ? a : b)  OF(less_, a < b)  OF(greater_, a > b)  OF(equal_, a == b)
-OF(unlike_, a != b)  OF(near_, fabs(a - b) <= 1.5)  OF(far_, fabs(a - b) > 1.5)
-OF(add3, a + 3)  OF(sub3, a - 3)  OF(mul3, a * 3)  OF(div3, a / 3)  OF(pow3, pow(a, 3))  OF(max3, a > 3 ? a : 3)
-OF(min3, a < 3 ? a : 3)  OF(less3, a < 3)  OF(greater3, a > 3)  OF(equal3, a == 3)  OF(unlike3, a != 3)
-OF(near3, fabs(a - 3) <= 1.5)  OF(far3, fabs(a - 3) > 1.5)  OF(rsub3, 3 - a)  OF(rdiv3, 3 / a)  OF(rpow3, pow(3, a))
-
-/* T is the element type; the result of a comparison is bool. */
-static const struct { const char *line; formula *f; int kinds; bool mask; } by_elements[] = {
-    { "exp(T:a)->(T:c)", exp_, REALS, false },
-    { "log(T:a)->(T:c)", log_, REALS, false },
-    { "sqrt(T:a)->(T:c)", sqrt_, REALS, false },
-    { "sin(T:a)->(T:c)", sin_, REALS, false },
-    { "cos(T:a)->(T:c)", cos_, REALS, false },
-    { "tan(T:a)->(T:c)", tan_, REALS, false },
-    { "invert(T:a)->(T:c)", not_, INTS, false },
-    { "copytensor(T:a)->(T:c)", same_, ALL, false },
-    { "todtype(T:a)->(T:c)", same_, ALL, false },
-    { "add(T:a, T:b)->(T:c)", add_, ALL, false },
-    { "sub(T:a, T:b)->(T:c)", sub_, ALL, false },
-    { "mul(T:a, T:b)->(T:c)", mul_, ALL, false },
-    { "div(T:a, T:b)->(T:c)", div_, ALL, false },
-    { "pow(T:a, T:b)->(T:c)", pow_, REALS, false },
-    { "max(T:a, T:b)->(T:c)", max_, ALL, false },
-    { "min(T:a, T:b)->(T:c)", min_, ALL, false },
-    { "less(T:a, T:b)->(tensor<bool>:c)", less_, ALL, true },
-    { "greater(T:a, T:b)->(tensor<bool>:c)", greater_, ALL, true },
-    { "equal(T:a, T:b, var<float32>:0)->(tensor<bool>:c)", equal_, ALL, true },
-    { "notequal(T:a, T:b, var<float32>:0)->(tensor<bool>:c)", unlike_, ALL, true },
-    { "equal(T:a, T:b, var<float32>:1.5)->(tensor<bool>:c)", near_, ALL, true },
-    { "notequal(T:a, T:b, var<float32>:1.5)->(tensor<bool>:c)", far_, ALL, true },
-    { "addscalar(T:a, var<int32>:3)->(T:c)", add3, ALL, false },
-    { "subscalar(T:a, var<int32>:3)->(T:c)", sub3, ALL, false },
-    { "mulscalar(T:a, var<int32>:3)->(T:c)", mul3, ALL, false },
-    { "divscalar(T:a, var<int32>:3)->(T:c)", div3, ALL, false },
-    { "powscalar(T:a, var<int32>:3)->(T:c)", pow3, ALL, false },
-    { "maxscalar(T:a, var<int32>:3)->(T:c)", max3, ALL, false },
-    { "minscalar(T:a, var<int32>:3)->(T:c)", min3, ALL, false },
-    { "lessscalar(T:a, var<int32>:3)->(tensor<bool>:c)", less3, ALL, true },
-    { "greaterscalar(T:a, var<int32>:3)->(tensor<bool>:c)", greater3, ALL, true },
-    { "equalscalar(T:a, var<int32>:3, var<float32>:0)->(tensor<bool>:c)", equal3, ALL, true },
-    { "notequalscalar(T:a, var<int32>:3, var<float32>:0)->(tensor<bool>:c)", unlike3, ALL, true },
-    { "equalscalar(T:a, var<int32>:3, var<float32>:1.5)->(tensor<bool>:c)", near3, ALL, true },
-    { "notequalscalar(T:a, var<int32>:3, var<float32>:1.5)->(tensor<bool>:c)", far3, ALL, true },
-    { "rsubscalar(var<int32>:3, T:a)->(T:c)", rsub3, ALL, false },
-    { "rdivscalar(var<int32>:3, T:a)->(T:c)", rdiv3, ALL, false },
-    { "rpowscalar(var<float32>:3, T:a)->(T:c)", rpow3, REALS, false },
-    { "add_scalar(T:a, var<int32>:3)->(T:c)", add3, ALL, false },   /* older names */
-    { "max_scalar(T:a, var<int32>:3)->(T:c)", max3, ALL, false },
-    { "rdiv_scalar(var<int32>:3, T:a)->(T:c)", rdiv3, ALL, false },
-};
-
 static const double numbers_a[6] = { 1, 2, 3, 4, 5, 7 }, numbers_b[6] = { 2, 2, 1, 5, 6, 3 };
-
-/* A positive number of a few bits as float16 or bfloat16. */
-static uint16_t half_of(double v, bool brain) {
-    int exponent;
-    const double fraction = 2 * frexp(v, &exponent) - 1;
-    return brain ? (uint16_t)((exponent + 126) << 7 | (int)(fraction * 128))
-                 : (uint16_t)((exponent + 14) << 10 | (int)(fraction * 1024));
-}
-
-static void put_numbers(xir_array *to, const double *v) {
-    const xir_type *element = xir_type_element(xir_array_type(to));
-    const bool real = xir_type_kind_of(element) == XIR_TYPE_FLOAT;
-    const bool brain = xir_type_equal(element, xir_type_float(ctx, XIR_FLOAT_BF16));
-    const int64_t bits = xir_type_storage_bits(element);
-    void *p = xir_array_edit(to);
-    for (size_t i = 0; i < xir_array_count(to); i++) {
-        if (real && bits == 16) ((uint16_t *)p)[i] = half_of(v[i], brain);
-        else if (real && bits == 32) ((float *)p)[i] = (float)v[i];
-        else if (real) ((double *)p)[i] = v[i];
-        else if (bits == 8) ((int8_t *)p)[i] = (int8_t)v[i];
-        else if (bits == 16) ((int16_t *)p)[i] = (int16_t)v[i];
-        else if (bits == 32) ((int32_t *)p)[i] = (int32_t)v[i];
-        else ((int64_t *)p)[i] = (int64_t)v[i];
-    }
-}
 
 /* Runs a network whose inputs are a and b, or one of them, or none. */
 static size_t run(const xir_network *net, xir_array **out) {
@@ -135,7 +51,8 @@ static size_t run(const xir_network *net, xir_array **out) {
         in[i] = xir_array_new(ctx, xir_value_type(v), why);
         assert_non_null(in[i]);
         assert_int_equal(xir_array_count(in[i]), 6);
-        put_numbers(in[i], xir_str_equal(xir_value_name(v), XIR_STR("b")) ? numbers_b : numbers_a);
+        const double *numbers = xir_str_equal(xir_value_name(v), XIR_STR("b")) ? numbers_b : numbers_a;
+        assert_true(elements_of_reals(xir_type_element(xir_value_type(v)), numbers, 6, xir_array_edit(in[i])));
     }
     xir_diags_clear(why);
     const xir_status status = xir_network_run(net, (const xir_array *const *)in, n, out, n_out, NULL, why);
@@ -143,6 +60,14 @@ static size_t run(const xir_network *net, xir_array **out) {
     assert_int_equal(status, XIR_OK);
     for (size_t i = 0; i < n; i++) xir_array_free(in[i]);
     return n_out;
+}
+
+/* A real as an element of this type: an integer has no fraction and wraps. */
+static double as_element(size_t e, double v) {
+    if (elements[e].real) return v;
+    const double range = ldexp(1, elements[e].bits);
+    v = trunc(v);
+    return v - range * floor((v + range / 2) / range);
 }
 
 static void try_element(size_t row, size_t e) {
@@ -163,11 +88,7 @@ static void try_element(size_t row, size_t e) {
     assert_int_equal(xir_array_count(out[0]), 6);
     for (size_t i = 0; i < 6; i++) {
         double expected = by_elements[row].f(numbers_a[i], numbers_b[i]);
-        if (!elements[e].real && !by_elements[row].mask) {   /* the fraction is lost, and the number wraps */
-            const double range = ldexp(1, elements[e].bits);
-            expected = trunc(expected);
-            expected -= range * floor((expected + range / 2) / range);
-        }
+        if (!by_elements[row].mask) expected = as_element(e, expected);
         const double found = xir_array_real(out[0], i);
         if (fabs(found - expected) > elements[e].epsilon * (1 + fabs(expected)))
             fail_msg("%s: element %zu is %.9g, expected %.9g", line, i, found, expected);
@@ -178,133 +99,141 @@ static void try_element(size_t row, size_t e) {
 
 static void functions_by_elements(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof by_elements / sizeof *by_elements; i++) {
-        for (size_t e = 0; e < sizeof elements / sizeof *elements; e++)
+    for (size_t i = 0; i < COUNT(by_elements); i++) {
+        for (size_t e = 0; e < COUNT(elements); e++)
             if (by_elements[i].kinds & (elements[e].real ? REALS : INTS)) try_element(i, e);
     }
 }
 
 /* ---- whole programs: the results by name ------------------------------------------------------------------------- */
 
-#define NEW(dims, type, name) "newtensor(vector<int32>:[" dims "])->(tensor<" type ">:" name ")\n"
-#define SERIES(name, first, step) "arange(var<float32>:" first ", var<float32>:" step ")->(tensor<any>:" name ")\n"
-#define A23 NEW("2 3", "float32", "a") SERIES("a", "1", "1")
-
-static const struct { const char *text, *name; size_t n; double v[12]; } programs[] = {
-    { NEW("2 2", "float32", "t") "constant(var<float32>:0.5)->(tensor<float32>:t)\n", "t", 4, { .5, .5, .5, .5 } },
-    { NEW("2 2", "int8", "t") "arange(var<int32>:126, var<int32>:1)->(tensor<int8>:t)\n", "t", 4,
-      { 126, 127, -128, -127 } },
-    { A23 NEW("3", "float32", "s") "sum(tensor<float32>:a, vector<int32>:[0], var<bool>:false)->(tensor<float32>:s)\n",
-      "s", 3, { 5, 7, 9 } },
-    { A23 NEW("2 1", "float32", "s") "sum(tensor<float32>:a, vector<int32>:[-1 1], var<bool>:True)->(tensor<float32>:s)\n",
-      "s", 2, { 6, 15 } },
-    { A23 NEW("1", "float32", "s") "sum(tensor<float32>:a, vector<int32>:[], var<bool>:false)->(tensor<float32>:s)\n",
-      "s", 1, { 21 } },
-    { A23 NEW("2", "float32", "s") "prod(tensor<float32>:a, vector<int32>:[1], var<bool>:false)->(tensor<float32>:s)\n",
-      "s", 2, { 6, 120 } },
-    { A23 NEW("2", "float32", "s")
-      "reducemax(tensor<float32>:a, vector<int32>:[1], var<bool>:false)->(tensor<float32>:s)\n", "s", 2, { 3, 6 } },
-    { A23 NEW("3", "float32", "s")
-      "reducemin(tensor<float32>:a, vector<int32>:[0], var<bool>:false)->(tensor<float32>:s)\n", "s", 3, { 1, 2, 3 } },
-    { A23 NEW("3 2", "float32", "t") "transpose(tensor<float32>:a, vector<int32>:[1 0])->(tensor<float32>:t)\n", "t", 6,
-      { 1, 4, 2, 5, 3, 6 } },
-    { A23 "reshape(tensor<float32>:a, vector<int32>:[6])->(tensor<float32>:a)\n", "a", 6, { 1, 2, 3, 4, 5, 6 } },
-    { A23 NEW("4 3", "float32", "t") "concat(listtensor<float32>:[a a], var<int32>:0)->(tensor<float32>:t)\n", "t", 12,
-      { 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6 } },
-    { A23 NEW("2 2 3", "float32", "t") "broadcastTo(tensor<float32>:a, vector<int32>:[2 2 3])->(tensor<float32>:t)\n", "t",
-      12, { 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6 } },
-    { A23 NEW("2", "int32", "i") "arange(var<int32>:2, var<int32>:-2)->(tensor<int32>:i)\n" NEW("2 2", "float32", "t")
-      "indexselect(tensor<float32>:a, tensor<int32>:i, var<int32>:1)->(tensor<float32>:t)\n", "t", 4, { 3, 1, 6, 4 } },
-    { A23 NEW("2 6", "float32", "t") "repeat(tensor<float32>:a, vector<int32>:[1 2])->(tensor<float32>:t)\n", "t", 12,
-      { 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6 } },
-    { A23 NEW("2 2", "float32", "t") NEW("3 2", "float32", "b") SERIES("b", "0", "1")
-      "matmul(tensor<float32>:a, tensor<float32>:b)->(tensor<float32>:t) // author=cblas\n", "t", 4, { 16, 22, 34, 49 } },
-    { A23 NEW("2 3", "bool", "m") "greaterscalar(tensor<float32>:a, var<float32>:3)->(tensor<bool>:m)\n"
-      NEW("2 3", "float32", "b") "mulscalar(tensor<float32>:a, var<int32>:10)->(tensor<float32>:b)\n"
-      NEW("2 3", "float32", "t") "switch(listtensor<float32>:[a b], tensor<bool>:m)->(tensor<float32>:t)\n", "t", 6,
-      { 1, 2, 3, 40, 50, 60 } },
-    { A23 NEW("2 3", "int32", "m") "constant(var<int32>:1)->(tensor<int32>:m)\n"
-      NEW("2 3", "float32", "b") "mulscalar(tensor<float32>:a, var<int32>:10)->(tensor<float32>:b)\n"
-      NEW("2 3", "float32", "t") "switch(listtensor<float32>:[a b a], tensor<int32>:m)->(tensor<float32>:t)\n", "t", 6,
-      { 10, 20, 30, 40, 50, 60 } },
-    { A23 NEW("2 3", "int32", "t") "divscalar(tensor<float32>:a, var<float32>:-2)->(tensor<float32>:a)\n"
-      "todtype(tensor<float32>:a)->(tensor<int32>:t)\n", "t", 6, { 0, -1, -1, -2, -2, -3 } },
-    { A23 NEW("2 3", "bool", "m") "greaterscalar(tensor<float32>:a, var<float32>:3)->(tensor<bool>:m)\n"
-      "invert(tensor<bool>:m)->(tensor<bool>:m)\n", "m", 6, { 1, 1, 1, 0, 0, 0 } },
-    /* names */
-    { A23 "renametensor(var<string>:z)->(tensor<float32>:a)\n", "z", 6, { 1, 2, 3, 4, 5, 6 } },
-    { A23 "deltensor()->(tensor<float32>:a)\n" NEW("2", "int32", "a") "constant(var<int32>:7)->(tensor<int32>:a)\n", "a", 2,
-      { 7, 7 } },
-    { A23 "argset(var<float32>:2.5)->(var<float32>:k)\nmulscalar(tensor<float32>:a, var<float32>:k)->(tensor<float32>:a)\n",
-      "a", 6, { 2.5, 5, 7.5, 10, 12.5, 15 } },
-    { A23 "print(tensor<float32>:a)->()\nmulscalar(tensor<float32>:a, var<int32>:2)->(tensor<float32>:a)\n", "a@1", 6,
-      { 1, 2, 3, 4, 5, 6 } },
-    { A23 "save(tensor<float32>:a, var<string>:/tmp/w.1)->()\ndeltensor()->(tensor<float32>:a)\n"
-      "load(var<string>:/tmp/w.1)->()\n", "w", 6, { 1, 2, 3, 4, 5, 6 } },
-    /* drawn numbers, as libstdc++ gives them */
-    { NEW("3", "float64", "u") "uniform(var<float32>:-3, var<float32>:9, var<int32>:7)->(tensor<float64>:u)\n", "u", 3,
-      { 8.049174203583508, -0.47338892122541143, 3.3925716530241035 } },
-    { NEW("3", "float64", "u") "normal(var<float32>:1, var<float32>:2, var<int32>:11)->(tensor<float64>:u)\n", "u", 3,
-      { -0.17778315585672266, 0.8625436298829856, -0.7145038752190136 } },
-    { NEW("3", "int8", "u") "uniform(var<int32>:-3, var<int32>:9, var<int32>:7)->(tensor<int8>:u)\n", "u", 3, { 8, 0, 3 } },
-    { A23 "dropout(var<float32>:0, var<int32>:3)->(tensor<float32>:a)\n", "a", 6, { 1, 2, 3, 4, 5, 6 } },
-    { A23 "dropout(var<float32>:1, var<int32>:3)->(tensor<float32>:a)\n", "a", 6, { 0, 0, 0, 0, 0, 0 } },
-    { A23 "dropout(var<float32>:0.5, var<int32>:7)->(tensor<float32>:a)\n", "a", 6, { 1, 0, 3, 4, 5, 6 } },
-};
-
-static void try_program(size_t i, const char *text) {
+static void try_program(const program *p, const char *text, double epsilon) {
     xir_network *net = converted(text, "deepx-to-xir");
     xir_array *out[MOST_ENDS];
     const size_t n = run(net, out);
     const xir_op *output = xir_network_output_op(net);
     bool found = false;
     for (size_t k = 0; k < n; k++) {
-        if (xir_str_equal(xir_value_name(xir_op_input(output, (int64_t)k)), xir_str_of(programs[i].name))) {
+        if (xir_str_equal(xir_value_name(xir_op_input(output, (int64_t)k)), xir_str_of(p->name))) {
             found = true;
-            assert_int_equal(xir_array_count(out[k]), programs[i].n);
-            for (size_t e = 0; e < programs[i].n; e++)
-                if (fabs(xir_array_real(out[k], e) - programs[i].v[e]) > 1e-6)
-                    fail_msg("%selement %zu is %.17g, expected %.17g", text, e, xir_array_real(out[k], e),
-                             programs[i].v[e]);
+            assert_int_equal(xir_array_count(out[k]), p->n);
+            for (size_t e = 0; e < p->n; e++)
+                if (fabs(xir_array_real(out[k], e) - p->v[e]) > epsilon * (1 + fabs(p->v[e])))
+                    fail_msg("%selement %zu is %.17g, expected %.17g", text, e, xir_array_real(out[k], e), p->v[e]);
         }
         xir_array_free(out[k]);
     }
-    if (!found) fail_msg("%sno result is '%s'", text, programs[i].name);
+    if (!found) fail_msg("%sno result is '%s'", text, p->name);
     xir_network_free(net);
 }
 
 static void programs_give_their_tensors(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) try_program(i, programs[i].text);
+    for (size_t i = 0; i < COUNT(programs); i++) try_program(&programs[i], programs[i].text, 1e-6);
+    for (size_t i = 0; i < COUNT(bools); i++) try_program(&bools[i], bools[i].text, 0);
+}
+
+/* The text with this element type wherever a word is. The last two texts are kept. */
+static const char *with_type(const char *text, const char *word, const char *type) {
+    static char outs[2][2000];
+    static size_t turn;
+    char *out = outs[turn ^= 1];
+    size_t n = 0;
+    while (*text) {
+        const bool here = strncmp(text, word, strlen(word)) == 0;
+        n += (size_t)snprintf(out + n, sizeof *outs - n, here ? "tensor<%s>" : "%.1s", here ? type : text);
+        text += here ? strlen(word) : 1;
+    }
+    return out;
 }
 
 /* Programs of small whole numbers give the same in every precision. */
-static bool is_whole(size_t i) {
-    static const char *const others[] = { "todtype", "uniform", "normal", "var<float32>:0.5", "var<float32>:2.5" };
-    bool whole = strstr(programs[i].text, "<float32>:a");
-    for (size_t k = 0; k < sizeof others / sizeof *others; k++) whole &= !strstr(programs[i].text, others[k]);
-    for (size_t k = 0; k < programs[i].n; k++)
-        whole &= fabs(programs[i].v[k]) < 127 && programs[i].v[k] == trunc(programs[i].v[k]);
+static bool is_whole(const program *p) {
+    bool whole = strstr(p->text, "<float32>:a") && !strstr(p->text, "todtype");
+    for (size_t k = 0; k < p->n; k++) whole &= fabs(p->v[k]) < 127 && p->v[k] == trunc(p->v[k]);
     return whole;
 }
 
 static void programs_of_whole_numbers_in_every_precision(void **state) {
     size_t tried = 0;
     (void)state;
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
-        for (size_t e = 0; is_whole(i) && e < sizeof elements / sizeof *elements; e++, tried++) {
-            char text[1000];
-            size_t n = 0;
-            for (const char *p = programs[i].text; *p;) {
-                const bool type = strncmp(p, "tensor<float32>", 15) == 0;
-                n += (size_t)snprintf(text + n, sizeof text - n, type ? "tensor<%s>" : "%.1s",
-                                      type ? elements[e].name : p);
-                p += type ? 15 : 1;
-            }
-            try_program(i, text);
+    for (size_t i = 0; i < COUNT(programs); i++)
+        for (size_t e = 0; is_whole(&programs[i]) && e < COUNT(elements); e++, tried++)
+            try_program(&programs[i], with_type(programs[i].text, "tensor<float32>", elements[e].name), 1e-6);
+    assert_true(tried >= 22 * COUNT(elements));
+}
+
+static void drawn_numbers_in_every_precision(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(draws); i++) {
+        for (size_t e = 0; e < COUNT(elements); e++) {
+            program p = draws[i];
+            for (size_t k = 0; k < p.n; k++) p.v[k] = as_element(e, p.v[k]);
+            try_program(&p, with_type(p.text, "T", elements[e].name), elements[e].real ? elements[e].epsilon : 0);
         }
     }
-    assert_true(tried >= 20 * sizeof elements / sizeof *elements);
+}
+
+/* todtype from each precision to each other one, and to and from bool. */
+static void conversions_between_all_precisions(void **state) {
+    static const double numbers[] = { -2.5, -1.25, 0, 1.25, 2.5, 3.75 };
+    (void)state;
+    for (size_t from = 0; from < COUNT(elements); from++) {
+        for (size_t to = 0; to <= COUNT(elements); to++) {
+            program p = { NULL, "c", COUNT(numbers), { 0 } };
+            const bool bools_come = to == COUNT(elements);
+            const char *type = bools_come ? "bool" : elements[to].name;
+            for (size_t k = 0; k < p.n; k++) {
+                const double v = as_element(from, numbers[k]);
+                p.v[k] = bools_come ? v != 0 : as_element(to, v);
+            }
+            static const char casts[] = "newtensor(vector<int32>:[6])->(A:a)\n"
+                                        "arange(var<float32>:-2.5, var<float32>:1.25)->(A:a)\n"
+                                        "newtensor(vector<int32>:[6])->(C:c)\ntodtype(A:a)->(C:c)\n";
+            if (!elements[from].real) {   /* a step of 1 from -2 on */
+                for (size_t k = 0; k < p.n; k++) p.v[k] = bools_come ? k != 2 : as_element(to, (double)k - 2);
+            }
+            try_program(&p, with_type(with_type(casts, "A", elements[from].name), "C", type), 1e-6);
+        }
+    }
+}
+
+static void bools_become_every_precision(void **state) {
+    (void)state;
+    for (size_t e = 0; e < COUNT(elements); e++) {
+        static const char text[] = MASKS "newtensor(vector<int32>:[2 3])->(C:c)\ntodtype(tensor<bool>:n)->(C:c)\n";
+        const program p = { NULL, "c", 6, { 1, 0, 1, 0, 1, 1 } };
+        try_program(&p, with_type(text, "C", elements[e].name), 0);
+    }
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------------------- */
+
+static bool calls(const char *text, const char *function) {
+    const size_t n = strlen(function);
+    for (const char *at = text; (at = strstr(at, function)); at++)
+        if ((at == text || at[-1] == '\n') && at[n] == '(') return true;
+    return false;
+}
+
+/* Files are read in tests/cli/deepx.sh, and in deepx_back.c in all precisions; argdel is of early documents. */
+static void every_function_has_a_formula(void **state) {
+    static const char *const others[] = { "loadtensordata", "argdel" };
+    const xir_convert_row *row;
+    size_t n = 0;
+    (void)state;
+    for (size_t i = 0; (row = xir_convert_at(ctx, i)); i++) {
+        const char *function = row->name + 7;
+        bool tried = false;
+        if (strncmp(row->name, "deepx::", 7) != 0) continue;
+        for (size_t k = 0; k < COUNT(by_elements); k++) tried |= calls(by_elements[k].line, function);
+        for (size_t k = 0; k < COUNT(programs); k++) tried |= calls(programs[k].text, function);
+        for (size_t k = 0; k < COUNT(draws); k++) tried |= calls(draws[k].text, function);
+        for (size_t k = 0; k < COUNT(others); k++) tried |= strcmp(function, others[k]) == 0;
+        if (!tried) fail_msg("no formula has '%s'", function);
+        n++;
+    }
+    assert_int_equal(n, 61);
 }
 
 /* ---- ends of the network ---------------------------------------------------------------------------------------- */
@@ -349,7 +278,7 @@ static const struct { const char *text, *pipeline, *ends; } ends[] = {
 
 static void names_and_choices_decide_about_inputs_and_results(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    for (size_t i = 0; i < COUNT(ends); i++) {
         xir_network *net = converted(ends[i].text, ends[i].pipeline);
         assert_string_equal(ends_of(net), ends[i].ends);
         assert_null(xir_network_first_unrunnable(net));
@@ -376,7 +305,7 @@ static const struct { const char *text, *path, *words; } faults[] = {
 
 static void a_check_finds_what_does_not_fit(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+    for (size_t i = 0; i < COUNT(faults); i++) {
         xir_network *net = read_program(faults[i].text);
         xir_diags_clear(why);
         assert_int_not_equal(xir_dialect_check(net, why), XIR_OK);
@@ -397,6 +326,10 @@ int main(void) {
         cmocka_unit_test(functions_by_elements),
         cmocka_unit_test(programs_give_their_tensors),
         cmocka_unit_test(programs_of_whole_numbers_in_every_precision),
+        cmocka_unit_test(drawn_numbers_in_every_precision),
+        cmocka_unit_test(conversions_between_all_precisions),
+        cmocka_unit_test(bools_become_every_precision),
+        cmocka_unit_test(every_function_has_a_formula),
         cmocka_unit_test(names_and_choices_decide_about_inputs_and_results),
         cmocka_unit_test(a_check_finds_what_does_not_fit),
     };
