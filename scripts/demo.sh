@@ -54,17 +54,22 @@ run score answers/logits.npy "$models/digits_labels.npy" "$models/digits_logits.
 printf '\n--- and back to another format: the same network for PyTorch, as PNNX\n'
 run xir opt   digits.fb digits.pnnx.param
 run xir check digits.pnnx.param
-run xir run   digits.pnnx.param --each --input image="$models/digits_inputs.npy" --compare answers
+run xir run   digits.pnnx.param --each --input image="$models/digits_inputs.npy" --output pnnx
+run score pnnx/*.npy "$models/digits_labels.npy" "$models/digits_logits.npy"
 
 printf '\n--- and on: as TSM for TensorStack, as NNB for a microcontroller (without names), and as XIR again\n'
 run xir opt   digits.pnnx.param digits.tsm
+run xir run   digits.tsm --each --input "$models/digits_inputs.npy" --output tsm
+run score tsm/*.npy "$models/digits_labels.npy" "$models/digits_logits.npy"
 run xir opt   digits.tsm digits.nnb
 run xir check digits.nnb
+run xir run   digits.nnb --each --input "$models/digits_inputs.npy" --output nnb
+run score nnb/*.npy "$models/digits_labels.npy" "$models/digits_logits.npy"
 run xir opt   digits.nnb digits_again.fb --prove
 run xir run   digits_again.fb --each --input "$models/digits_inputs.npy" --output again
 run score again/*.npy "$models/digits_labels.npy" "$models/digits_logits.npy"
 
-printf '\n--- and on: as calls of DeepX, with its parameters in a folder\n'
+printf '\n--- and on: as calls of DeepX, linear layers and windows, with its parameters in a folder\n'
 run xir opt   digits_again.fb digits.ir --set xir-to-deepx.windows=true --set xir-to-deepx.delete=true
 run xir check digits.ir
 run xir run   digits.ir --each --input v0="$models/digits_inputs.npy" --output deepx

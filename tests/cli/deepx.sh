@@ -128,6 +128,12 @@ run 0 check d.ir
 run 0 run d.ir --each --input image="${digits}_inputs.npy" --output answers
 run 0 run "$digits.onnx" --each --input image="${digits}_inputs.npy" --compare answers
 run 0 opt --input-shape image=1,8,8,1:fp32 d.ir d.fb --prove
+if [ -x "$BUILD/examples/score" ]; then
+    "$BUILD/examples/score" answers/logits.npy "${digits}_labels.npy" >score || bad "no score"
+    case $(cat score) in "64 of 64 right"*) ;; *) bad "$(cat score)" ;; esac
+else
+    without examples/score
+fi
 run 0 convert d.ir e.ir; quiet
 sed 's/:d\.data/:e.data/' d.ir >want.ir; same want.ir e.ir
 diff -r d.data e.data || fail "the folders differ"
@@ -155,7 +161,19 @@ if [ -n "${XIR_CORPUS:-}" ]; then
     done
     for f in "$XIR_CORPUS"/deepx/trace_*.ir; do
         run 0 run "$f"
+        run 0 opt "$f" trace.fb --prove; out "proven:"
     done
+    # A network of linear layers goes to DeepX and back, on numbers that the executor draws.
+    printf '%s\n' 'newtensor(vector<int32>:[1 784])->(tensor<float32>:v0)' \
+        'uniform(var<float32>:0, var<float32>:1, var<int32>:7)->(tensor<float32>:v0)' >drawn.ir
+    run 0 run drawn.ir --output drawn
+    run 0 run "$XIR_CORPUS/nnb/gd_mnist.nnb" --input drawn/v0.npy --output recognised
+    run 0 opt "$XIR_CORPUS/nnb/gd_mnist.nnb" gd.ir --prove --set xir-to-deepx.delete=true
+    out "compute the same"
+    run 0 check gd.ir
+    run 0 run gd.ir --input v0=drawn/v0.npy --compare recognised
+    run 0 opt --input-shape v0=1,784:fp32 gd.ir gd.fb --prove; out "proven:"
+    run 0 run gd.fb --input v0=drawn/v0.npy --compare recognised
     for f in "$XIR_CORPUS"/deepx/trace_*.ir "$XIR_CORPUS"/deepx/seed.ir "$XIR_CORPUS"/deepx/funcdef_ompsimd.ir; do
         run 0 convert --from deepx --to deepx "$f" c1.ir; quiet; same "$f" c1.ir
     done

@@ -66,7 +66,7 @@ static void convert(way_case *w, bool all) {
         const bool back = again && !xir_pass_run(again, "nnb-to-xir", "strict", NULL, why) &&
             way_is_whole(again, false);
         if (again && !back) op_case_fail(&w->c, "ops of XIR", "%s%s", way_first_message(), how);
-        if (back) way_compute(&w->c, again, w->in, as_input, as_reals, how);
+        if (back) way_compute(&w->c, NULL, again, w->in, as_input, as_reals, how);
     }
     xir_network_free(net);
     xir_network_free(again);

@@ -49,7 +49,7 @@ static void convert(way_case *w, const char *text, op_counts *counts) {
         if (status || !way_is_whole(net, false))
             op_case_fail(&w->c, "ops of XIR", "%s%s", way_first_message(), w->how);
         else
-            way_compute(&w->c, net, w->in, NULL, NULL, w->how);
+            way_compute(&w->c, NULL, net, w->in, NULL, NULL, w->how);
         if (has_again(net, w->op)) t->count[1]++;
         else way_reason(t, 1, text);
         counts->good++;

@@ -23,7 +23,7 @@ static void convert(way_case *w, const char *text, op_counts *counts) {
         const bool back = again && !xir_pass_run(again, "tsm-to-xir", "strict", NULL, why) &&
             way_is_whole(again, false);
         if (again && !back) op_case_fail(&w->c, "ops of XIR", "%s%s", way_first_message(), w->how);
-        if (back) way_compute(&w->c, again, w->in, NULL, NULL, w->how);
+        if (back) way_compute(&w->c, NULL, again, w->in, NULL, NULL, w->how);
         counts->good++;
     }
     xir_network_free(net);

@@ -110,19 +110,32 @@ static inline void way_case_end(way_case *w) {
 typedef xir_array *way_input(const xir_array *a, const xir_value *input);
 typedef xir_array *way_result(const xir_array *a);
 
-/* The network of the case and this one compute the same, within 1e-5. */
-static inline void way_compute(op_case *c, const xir_network *net, xir_array **in, way_input *as_input,
-                               way_result *as_result, const char *how) {
+/* The number of the input of this name; SIZE_MAX: there is none. */
+static inline size_t way_input_named(const xir_network *net, xir_str name) {
+    const xir_op *inputs = xir_network_input_op(net);
+    for (size_t i = 0; i < xir_op_output_count(inputs); i++)
+        if (xir_str_equal(xir_value_name(xir_op_output(inputs, (int64_t)i)), name)) return i;
+    return SIZE_MAX;
+}
+
+/* The network of the case and this one compute the same, within 1e-5. With `from`, inputs are those of the same name
+ * there; a format may lack some that nothing uses. */
+static inline void way_compute(op_case *c, const xir_network *from, const xir_network *net, xir_array **in,
+                               way_input *as_input, way_result *as_result, const char *how) {
     xir_array *out[MOST_OUTPUTS] = { NULL }, *expected[MOST_OUTPUTS] = { NULL }, *args[MOST_INPUTS] = { NULL };
     xir_difference d;
     xir_diags_clear(why);
     const xir_array *const *own = (const xir_array *const *)in;
     assert_int_equal(xir_network_run(c->net, own, c->n_args, expected, c->n_outputs, NULL, why), XIR_OK);
     const xir_op *inputs = xir_network_input_op(net);
-    for (size_t i = 0; i < c->n_args; i++)
-        args[i] = as_input ? as_input(in[i], xir_op_output(inputs, (int64_t)i)) : in[i];
-    const xir_status status = xir_network_run(net, (const xir_array *const *)args, c->n_args, out, c->n_outputs, NULL,
-                                              why);
+    const size_t n = from ? xir_op_output_count(inputs) : c->n_args;
+    for (size_t i = 0; i < n; i++) {
+        const xir_value *v = xir_op_output(inputs, (int64_t)i);
+        const size_t k = from ? way_input_named(from, xir_value_name(v)) : i;
+        assert_true(k < c->n_args);
+        args[i] = as_input ? as_input(in[k], v) : in[k];
+    }
+    const xir_status status = xir_network_run(net, (const xir_array *const *)args, n, out, c->n_outputs, NULL, why);
     if (status) op_case_fail(c, "results", "%s%s", way_first_message(), how);
     for (size_t i = 0; i < c->n_outputs; i++) {
         xir_array *there = as_result ? as_result(expected[i]) : expected[i];
@@ -133,10 +146,10 @@ static inline void way_compute(op_case *c, const xir_network *net, xir_array **i
         xir_array_free(expected[i]);
         xir_array_free(out[i]);
     }
-    for (size_t i = 0; i < c->n_args && as_input; i++) xir_array_free(args[i]);
+    for (size_t i = 0; i < n && as_input; i++) xir_array_free(args[i]);
 }
 
-/* The network as a file of this format has it, in which `check` finds no fault; NULL if it does. */
+/* The network as a file of this format has it, in which `check`, unless it is NULL, finds no fault; NULL if it does. */
 static inline xir_network *way_through_file(xir_network *net, const char *format,
                                             xir_status (*check)(const xir_network *, xir_diags *)) {
     const xir_save_options options = XIR_INIT(xir_save_options, .format = format);
@@ -144,9 +157,10 @@ static inline xir_network *way_through_file(xir_network *net, const char *format
     xir_network *again = NULL;
     buffer_init(&file, &memory_default);
     if (!xir_network_write(net, keep, &file, &options, why))
-        again = xir_network_read(ctx, file.data, file.size, xir_str_of(format), NULL, why);
+        again = xir_network_read(ctx, file.data, file.size, xir_str_of(format),
+                                 &XIR_INIT(xir_load_options, .format = format), why);
     buffer_free(&file);
-    if (again && !check(again, why)) return again;
+    if (again && (!check || !check(again, why))) return again;
     xir_network_free(again);
     return NULL;
 }

@@ -18,7 +18,7 @@ const char *deepx_precision(const xir_type *element) {
     if (xir_type_is_quantized(element)) return NULL;
     if (xir_type_kind_of(element) == XIR_TYPE_BOOL) return "bool";
     if (real) return real->format == XIR_FLOAT_FP64 ? "float64" : real->format == XIR_FLOAT_FP32 ? "float32"
-                   : real->format == XIR_FLOAT_FP16 ? "float16" : NULL;
+                   : real->format == XIR_FLOAT_FP16 ? "float16" : real->format == XIR_FLOAT_BF16 ? "bfloat16" : NULL;
     if (!whole || !whole->sign) return NULL;
     switch (xir_type_storage_bits(element)) {
     case 8:  return whole->ibits == 8 ? "int8" : NULL;
