@@ -1,6 +1,6 @@
 /* Programs of DeepX become networks of XIR, those programs again, and so on: from the second time on, the networks and
- * the texts are equal, and each computes what the first one did. Passes keep what a program gives: the default pipeline,
- * whose every pass is proven. Programs are those with formulas and, with XIR_CORPUS, those of the corpus. */
+ * the texts are equal, and each computes what the first one did. The passes of the default pipeline keep what a program
+ * gives; so do passes over its calls. Programs are those with formulas and, with XIR_CORPUS, those of the corpus. */
 #include <glob.h>
 #include <xir/pass.h>
 #include "passes/convert/deepx_formulas.h"

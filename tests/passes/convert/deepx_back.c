@@ -1,8 +1,10 @@
 /* The way to DeepX and back: every case of the executor's tables (tests/exec), and of deepx_back.txt, is an op of XIR.
  * As a network it becomes calls of DeepX, which are written as a text, read and checked, and become ops of XIR again,
  * which compute the same. DEEPX_BACK=1 prints for each class how many cases are converted, without windows and with
- * them, and why the first one is not; DEEPX_STAYS=1 prints each case that is not converted. */
+ * them, and why the first one is not; DEEPX_STAYS=1 prints each case that is not converted. docs/deepx.md has the
+ * classes of all three kinds. */
 #include "passes/convert/deepx_text.h"
+#include "passes/convert/row_table.h"
 
 /* A tensor without dims has one of 1 there. */
 static xir_array *as_there(const xir_array *a) {
@@ -61,6 +63,30 @@ static void each(const char *text, const char *file, int line, op_counts *counts
     }
 }
 
+static bool is_converted(const way_class *t) { return t->count[0]; }
+static bool is_by_windows(const way_class *t) { return !t->count[0] && t->count[1]; }
+static bool is_not(const way_class *t) { return !t->count[0] && !t->count[1]; }
+
+/* The classes, in the order of their names. */
+static char *table_of_classes(const size_t totals[2]) {
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    way_sort();
+    fprintf(out, "<!-- classes -->\nOf the %zu classes in the tables of the executor's tests %zu have cases that become "
+                 "calls, %zu with windows:\n\n| | classes |\n|---|---|\n| converted | ", way_n_classes, totals[0],
+            totals[1]);
+    way_list(out, is_converted);
+    fputs(" |\n| with `{windows=true}` | ", out);
+    way_list(out, is_by_windows);
+    fputs(" |\n| not converted | ", out);
+    way_list(out, is_not);
+    fputs(" |\n<!-- end of classes -->\n", out);
+    fclose(out);
+    return text;
+}
+
 static void tables_go_there_and_back(void **state) {
     (void)state;
     op_counts counts = { .out = stderr };
@@ -70,6 +96,10 @@ static void tables_go_there_and_back(void **state) {
     printf("%zu classes: %zu become functions of DeepX, %zu with windows\n", way_n_classes, totals[0], totals[1]);
     assert_true(totals[0] >= 104 && totals[1] >= 116);
     if (counts.failed) fail_msg("%zu cases fail", counts.failed);
+    char *table = table_of_classes(totals);
+    const bool there = docs_have("deepx.md", table);
+    free(table);
+    assert_true(there);
 }
 
 int main(void) {

@@ -39,15 +39,8 @@ static void each(const char *text, const char *file, int line, op_counts *counts
     }
 }
 
-static int by_name(const void *a, const void *b) {
-    return strcmp(((const way_class *)a)->name, ((const way_class *)b)->name);
-}
-
-static void list(FILE *out, bool converted) {
-    size_t n = 0;
-    for (const way_class *t = way_classes; t < way_classes + way_n_classes; t++)
-        if (converted == (t->count[0] > 0)) fprintf(out, "%s%s", n++ ? ", " : "", t->name);
-}
+static bool is_converted(const way_class *t) { return t->count[0]; }
+static bool is_not(const way_class *t) { return !t->count[0]; }
 
 /* The classes, in the order of their names. */
 static char *table_of_classes(size_t converted) {
@@ -55,12 +48,12 @@ static char *table_of_classes(size_t converted) {
     size_t size;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    qsort(way_classes, way_n_classes, sizeof *way_classes, by_name);
+    way_sort();
     fprintf(out, "<!-- classes -->\n%zu classes of XIR become operators of TensorStack, %zu do not:\n\n| | classes |\n"
             "|---|---|\n| converted | ", converted, way_n_classes - converted);
-    list(out, true);
+    way_list(out, is_converted);
     fputs(" |\n| not converted | ", out);
-    list(out, false);
+    way_list(out, is_not);
     fputs(" |\n<!-- end of classes -->\n", out);
     fclose(out);
     return text;

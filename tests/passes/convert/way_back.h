@@ -72,6 +72,19 @@ static inline void way_summary(const char *variable, size_t totals[2]) {
     }
 }
 
+static inline int way_by_name(const void *a, const void *b) {
+    return strcmp(((const way_class *)a)->name, ((const way_class *)b)->name);
+}
+
+static inline void way_sort(void) { qsort(way_classes, way_n_classes, sizeof *way_classes, way_by_name); }
+
+/* Prints the names of those that a test takes. */
+static inline void way_list(FILE *out, bool (*takes)(const way_class *t)) {
+    size_t n = 0;
+    for (const way_class *t = way_classes; t < way_classes + way_n_classes; t++)
+        if (takes(t)) fprintf(out, "%s%s", n++ ? ", " : "", t->name);
+}
+
 /* ---- cases ------------------------------------------------------------------------------------------------------ */
 
 typedef struct way_case {
