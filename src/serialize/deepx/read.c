@@ -39,6 +39,7 @@ typedef struct reader {
     types_memo     type_memos[TYPE_MEMOS];
     texts_memo     texts_memos[TEXTS_MEMOS];
     const xir_map *versions[VERSION_MEMOS];
+    bool           renames;          /* the call is renametensor as it is defined                */
 } reader;
 
 static bool is(xir_str name, const char *word, size_t size) {
@@ -200,6 +201,7 @@ static bool add_unnamed(reader *r, const deepx_line *line) {
     dialect_node *n = &r->d.node;
     const bool loads = r->verb == VERB_LOAD && line->n_args == 1 && !line->n_rets;
     const bool renames = r->verb == VERB_RENAME && line->n_args == 1 && n->out.size == 1;
+    r->renames = renames;
     if (!loads && !renames) return true;
     const xir_str name = loads ? stem_of(line->slots[0].value) : deepx_unquoted(line->slots[0].value);
     if (renames) {
@@ -213,7 +215,7 @@ static bool add_unnamed(reader *r, const deepx_line *line) {
 /* The former values of the outputs are inputs after the call's own. newtensor and load need none. */
 static bool add_former(reader *r, const deepx_line *line) {
     dialect_node *n = &r->d.node;
-    const bool makes = r->verb == VERB_NEW || r->verb == VERB_LOAD || r->verb == VERB_RENAME;
+    const bool makes = r->verb == VERB_NEW || r->verb == VERB_LOAD || r->renames;
     r->former.size = 0;
     for (size_t i = 0; i < n->out.size; i++) {
         const dialect_ref ref = ((dialect_ref *)n->out.data)[i];
