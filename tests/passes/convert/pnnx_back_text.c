@@ -207,6 +207,7 @@ static void stays(const char *story, const char *reason, int line) {
 static void what_cannot_be_said_stays_with_the_reason(void **state) {
     (void)state;
     STAYS("x: 1 1; a = Tile x [dims=3000000000,1]; out a", "a dim that does not fit into 32 bits");
+    STAYS("x: 2 3; a = Normalize x [axis=1 eps=inf]; out a", "a norm with eps = inf");
     STAYS("x: 4 1; a = Slice x [begin=0,0 end=4,1 stride=3000000000,1]; out a", "does not fit into 32 bits");
     STAYS("x: uint64 4; a = Abs x; out a", "elements that PyTorch does not have");
     STAYS("x: 3 1; i: sint64 2 1; u: 2 1; a = ScatterND x i u [reduction=MUL]; out a",

@@ -118,8 +118,8 @@ bool pnnx_back_normalize(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     if (!x || !xir_node_items(at, "axis", &axes)) return false;
     if (!axes.n) axes = xir_node_series(at, 0, v_rank(x));
-    const double p = xir_node_real(at, "p", 2);
+    const double p = xir_node_real(at, "p", 2), eps = xir_node_real(at, "eps", 1e-12);
     if (!isfinite(p) || !(p > 0)) return xir_node_unsupported(at, "a norm with p = %g", p);
-    return xir_node_becomes_foreign(at, INS(x), SETS(LIST("dim", &axes), REAL("eps", xir_node_real(at, "eps", 1e-12)),
-                                                     REAL("p", p)));
+    if (!isfinite(eps)) return xir_node_unsupported(at, "a norm with eps = %g", eps);
+    return xir_node_becomes_foreign(at, INS(x), SETS(LIST("dim", &axes), REAL("eps", eps), REAL("p", p)));
 }

@@ -80,11 +80,14 @@ static xir_value *places_of(xir_node *at, const char *cls, xir_value *x, bool ke
     return y ? xir_node_cast(at, y, xir_type_sint(xir_node_context(at), 64)) : NULL;
 }
 
+/* Of all elements each kept dim is 1. */
 bool pnnx_arg(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    const bool keep = xir_node_bool(at, "keepdim", false);
-    if (keep && pnnx_is_none(at, "dim")) return xir_node_unsupported(at, "all dims are kept");
-    return xir_node_result(at, 0, places_of(at, at->cls->row->cls, x, keep));
+    const bool keep = xir_node_bool(at, "keepdim", false), all = pnnx_is_none(at, "dim");
+    xir_value *y = places_of(at, at->cls->row->cls, x, keep && !all);
+    if (!keep || !all || !y) return xir_node_result(at, 0, y);
+    const xir_ints ones = xir_node_make_ints(at, v_rank(x), 1);
+    return ones.v && xir_node_result(at, 0, make_reshaped(at, y, &ones));
 }
 
 /* Of all elements, of two tensors, or along a dim with the positions. */
