@@ -29,7 +29,8 @@ static char *text_of(xir_network *net) {
     buffer file;
     buffer_init(&file, &memory_default);
     assert_int_equal(xir_network_write(net, keep, &file, &options, why), XIR_OK);
-    char *text = strndup(file.data ? (const char *)file.data : "", file.size);
+    buffer_put(&file, "", 1);
+    char *text = strdup((const char *)file.data);
     buffer_free(&file);
     return text;
 }

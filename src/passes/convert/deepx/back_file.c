@@ -179,11 +179,11 @@ static bool give_tensor(making *m, xir_op *op) {
 
 /* ---- inputs ----------------------------------------------------------------------------------------------------- */
 
-/* A tensor without dims has one. */
+/* A tensor without dims has one, if DeepX has its elements: others are inputs that nothing uses. */
 static bool shape(making *m, xir_value *v) {
     const int64_t one = 1;
     const xir_type *type = xir_value_type(v);
-    if (!xir_type_as_tensor(type) || xir_type_rank(type)) return true;
+    if (!xir_type_as_tensor(type) || xir_type_rank(type) || !deepx_precision(xir_type_element(type))) return true;
     type = xir_type_tensor(m->ctx, xir_type_element(type), NULL, &one, 1);
     return memory(m, type && !xir_value_set_type(v, type));
 }
