@@ -40,9 +40,10 @@ bool deepx_back_reduce(xir_node *at) {
     if (!axes.n) return xir_node_becomes(at, "Copy", INS(x), NO_SETS);
     if (xir_node_bool(at, "keepdim", false)) {
         dims = xir_node_dims(at, xir_op_output(at->op, 0));
-        const xir_value *y = xir_node_reduced(at, node_is_class(at, "Sum") ? "Sum" : node_is_class(at, "Prod") ? "Prod"
-                                              : node_is_class(at, "Max") ? "Max" : "Min", x, &axes, false);
-        return y && xir_node_result(at, 0, make_reshaped(at, (xir_value *)(uintptr_t)y, &dims));
+        const char *cls = node_is_class(at, "Sum") ? "Sum" : node_is_class(at, "Prod") ? "Prod"
+                        : node_is_class(at, "Max") ? "Max" : "Min";
+        xir_value *y = xir_node_reduced(at, cls, x, &axes, false);
+        return y && xir_node_result(at, 0, make_reshaped(at, y, &dims));
     }
     const char *texts[] = { deepx_vector(at, &axes), "false" };
     return deepx_gives(at, "TVb", INS(x), texts);
@@ -159,11 +160,10 @@ bool deepx_back_matmul(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *k = xir_node_input(at, 1), *b = xir_node_optional_input(at, 2);
     if (xir_node_failed(at) || !xir_node_need_dims(at, x, 0, SIZE_MAX) || !xir_node_need_dims(at, k, 0, SIZE_MAX))
         return false;
-    const xir_ints result = xir_node_dims(at, xir_op_output(at->op, 0));
+    const xir_ints shaped = xir_node_dims(at, xir_op_output(at->op, 0));
     if (v_rank(x) == 1) x = make_shaped(at, x, (int64_t[]){ 1, v_dim(x, 0) }, 2);
     if (v_rank(k) == 1) k = make_shaped(at, k, (int64_t[]){ v_dim(k, 0), 1 }, 2);
     if (!x || !k) return false;
-    const xir_ints shaped = result;
     if (v_rank(k) == 2 && v_rank(x) > 2) x = make_shaped(at, x, (int64_t[]){ -1, v_dim(x, v_rank(x) - 1) }, 2);
     if (!x || !lead_of(at, x, k, &lead)) return false;
     x = led(at, x, &lead), k = led(at, k, &lead);

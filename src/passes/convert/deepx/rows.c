@@ -66,7 +66,7 @@ static const xir_convert_row rows[] = {
     ROW("rsubscalar",      "1-2", "arg0:s!",                 "Add",                  scalar_first),
     BACK("rdivscalar",     "1-2", "arg0:s!",                 "Div",                  scalar_first, "Reciprocal"),
     ROW("rpowscalar",      "1-2", "arg0:s!",                 "Pow",                  scalar_first),
-    BACK("switch",         "2-",  "",                        "Where, or Stack, GatherElements",choose,
+    BACK("switch",         "2-",  "",                        "Where, or Stack, GatherElements", choose,
          "Where And Or PReLU"),
     /* products and reductions */
     BACK("matmul",         "2-3", "",                        "Matmul",               matmul,
