@@ -175,8 +175,40 @@ static void tsm_packed(bytes *b, int64_t n) {
     put_from(b, 0);
 }
 
+/* ---- containers -------------------------------------------------------------------------------------------------- */
+
+/* A tree of two maps around the module. */
+static void put_container(bytes *b, i64 n) {
+    bytes module = { NULL, 0, 0 };
+    tsm_chain(&module, n);
+    put_word(b, 0x19910929);
+    put(b, "\6", 1);
+    put_word(b, 1);
+    put_name(b, "backbone");
+    put(b, "\6", 1);
+    put_word(b, 1);
+    put_name(b, "tsm");
+    put(b, "\4", 1);
+    put_word(b, (i64)module.size);
+    put(b, module.data, module.size);
+    free(module.data);
+}
+
+static void tsm_container(bytes *b, int64_t n) { put_container(b, n); }
+
+/* Each whole block of 16 bytes is combined with a number of 8 bytes, twice. */
+static void tsm_scrambled(bytes *b, int64_t n) {
+    unsigned long long key = 0;
+    for (const char *p = "seetatech.com"; *p; p++) key = key * 10 + (unsigned char)*p;
+    put_text(b, "fast");
+    put_container(b, n);
+    for (size_t i = 4; i < 4 + (b->size - 4) / 16 * 16; i++)
+        b->data[i] = (char)(b->data[i] ^ (char)(key >> 8 * ((i - 4) % 8)));
+}
+
 const file_shape tsm_shapes[] = {
     SHAPE(tsm_chain), SHAPE(tsm_reversed), SHAPE(tsm_outputs), SHAPE(tsm_inputs), SHAPE(tsm_constants),
     SHAPE(tsm_parameters), SHAPE(tsm_repeated_parameters), SHAPE(tsm_unlike_nodes), SHAPE(tsm_packed),
+    SHAPE(tsm_container), SHAPE(tsm_scrambled),
 };
 const size_t n_tsm_shapes = sizeof tsm_shapes / sizeof *tsm_shapes;

@@ -34,18 +34,19 @@ static void put_header(tsm_writer *w) {
     for (int i = 0; i < TSM_USER; i++) buffer_char(&w->out, 0);
 }
 
-static bool put_ends(tsm_writer *w) {
+static bool put_ends(tsm_writer *w, bool dry) {
     const uint32_t n = w->input ? w->input->n_outputs : 0;
     tsm_put_word(&w->out, n);
     for (uint32_t i = 0; i < n; i++)
         tsm_put_word(&w->out, w->number_of[*pointer_table_find(&w->numbers, &w->input->outputs[i])]);
-    return tsm_put_inputs(w, w->output);
+    return tsm_put_inputs(w, w->output, dry);
 }
 
 /* Once dry, for what is refused, then in the order of the file. */
 static bool put_module(tsm_writer *w, bool dry) {
+    w->next_input = 0;
     put_header(w);
-    if (!put_ends(w)) return false;
+    if (!put_ends(w, dry)) return false;
     tsm_put_word(&w->out, (uint32_t)w->n);
     for (size_t i = 0; i < w->n && !w->stopped; i++) {
         if (!tsm_put_node(w, w->node_at[i], dry)) return false;
@@ -131,6 +132,7 @@ xir_status tsm_write(xir_network *net, const format_writing *how) {
     bool ok = tsm_list_nodes(&w) && put_file(&w);
     const xir_status status = !ok ? report(&w) : w.stopped ? XIR_E_IO : XIR_OK;
     mem_free(w.alloc, w.nodes, w.room * sizeof *w.nodes);
+    mem_free(w.alloc, w.inputs, w.input_room * sizeof *w.inputs);
     buffer_free(&w.out);
     text_table_free(&w.stems);
     text_table_free(&w.names);

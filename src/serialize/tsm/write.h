@@ -28,6 +28,8 @@ typedef struct tsm_writer {
     tsm_out_node         *nodes;     /* in the usual order                                  */
     size_t                n, room;
     pointer_table         numbers;   /* of values: places in `nodes`                        */
+    uint32_t             *inputs;    /* of all nodes: numbers in the file, found in the dry walk */
+    size_t                n_inputs, input_room, next_input;
     text_table            names;     /* that are taken                                      */
     text_table            stems;     /* of made names: the number to try next               */
     uint32_t             *number_of, *node_at;   /* of a place: its number in the file; and back */
@@ -52,9 +54,10 @@ xir_str        tsm_operator_of(const xir_op *op);
 /* What a file had that the usual writer chooses otherwise; NULL if nothing of this kind is kept. */
 const xir_any *tsm_kept(const tsm_out_node *n, const char *key, xir_any_kind kind);
 
-/* write_node.c: one node, and the numbers of inputs. `dry`: everything is checked, and parameters are not written. */
+/* write_node.c: one node, and the numbers of inputs. `dry`: everything is checked, and parameters are not written. Every
+ * walk asks for the inputs of the same ops in the same order. */
 bool tsm_put_node(tsm_writer *w, size_t place, bool dry);
-bool tsm_put_inputs(tsm_writer *w, const xir_op *op);
+bool tsm_put_inputs(tsm_writer *w, const xir_op *op, bool dry);
 
 /* write_sink.c: passes bytes on; the buffer, if it has at least so many; elements, large ones where they lie. */
 void tsm_put_out(tsm_writer *w, const void *data, size_t size);

@@ -267,16 +267,24 @@ static bool put_value(tsm_writer *w, size_t place, const item *it, const xir_any
                       "a list of numbers or Params", CLIP(it->name), CLIP(tsm_name_of(w, place)));
 }
 
-bool tsm_put_inputs(tsm_writer *w, const xir_op *op) {
-    const uint32_t n = op ? op->n_inputs : 0;
-    tsm_put_word(&w->out, n);
-    for (uint32_t i = 0; i < n; i++) {
+static bool find_inputs(tsm_writer *w, const xir_op *op) {
+    if (!mem_reserve(w->alloc, (void **)&w->inputs, &w->input_room, w->n_inputs + op->n_inputs, sizeof *w->inputs))
+        return tsm_no_memory(w);
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
         const uint32_t *place = pointer_table_find(&w->numbers, op->inputs[i].value);
         if (!place)
             return tsm_refuse(w, XIR_E_MISSING, "op %" PRId64 " '%.*s': nothing makes input %" PRIu32 " '%.*s'", op->id,
                               CLIP(xir_op_name(op)), i, CLIP(xir_value_name(op->inputs[i].value)));
-        tsm_put_word(&w->out, w->number_of[*place]);
+        w->inputs[w->n_inputs++] = w->number_of[*place];
     }
+    return true;
+}
+
+bool tsm_put_inputs(tsm_writer *w, const xir_op *op, bool dry) {
+    const uint32_t n = op ? op->n_inputs : 0;
+    tsm_put_word(&w->out, n);
+    if (dry) return !n || find_inputs(w, op);
+    for (uint32_t i = 0; i < n; i++) tsm_put_word(&w->out, w->inputs[w->next_input++]);
     return true;
 }
 
@@ -291,5 +299,5 @@ bool tsm_put_node(tsm_writer *w, size_t place, bool dry) {
         tsm_put_text(&w->out, all.v[i].name);
         if (!put_value(w, place, &all.v[i], type, dry)) return false;
     }
-    return tsm_put_inputs(w, n->op);
+    return tsm_put_inputs(w, n->op, dry);
 }

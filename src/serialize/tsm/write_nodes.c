@@ -22,12 +22,11 @@ static bool check_classes(tsm_writer *w) {
 }
 
 static bool add_node(tsm_writer *w, const xir_op *op, const xir_value *v) {
-    const uint32_t *known = pointer_table_find(&w->numbers, v);
-    if (known) return true;
     if (w->n >= INT32_MAX) return tsm_refuse(w, XIR_E_LIMIT, "the network has 2^31 nodes or more");
-    if (!mem_reserve(w->alloc, (void **)&w->nodes, &w->room, w->n + 1, sizeof *w->nodes) ||
-        !pointer_table_add(&w->numbers, v, (uint32_t)w->n)) return tsm_no_memory(w);
-    w->nodes[w->n++] = (tsm_out_node){ op, v };
+    const uint32_t *place = pointer_table_add(&w->numbers, v, (uint32_t)w->n);
+    if (!place || !mem_reserve(w->alloc, (void **)&w->nodes, &w->room, w->n + 1, sizeof *w->nodes))
+        return tsm_no_memory(w);
+    if (*place == w->n) w->nodes[w->n++] = (tsm_out_node){ op, v };
     return true;
 }
 
@@ -144,13 +143,15 @@ static bool make_name(tsm_writer *w, size_t place, xir_str stem) {
 
 /* Names are unique, unless a file said otherwise. */
 static bool name_nodes(tsm_writer *w) {
+    bool unique = true;
     for (size_t i = 0; i < w->n; i++) {
         const xir_str name = own_name(&w->nodes[i]);
-        if (!name.size || keeps_name(&w->nodes[i])) continue;
-        const uint32_t *known = text_table_add(&w->names, name, (uint32_t)i);
-        if (!known) return tsm_no_memory(w);
+        if (keeps_name(&w->nodes[i])) continue;
+        const uint32_t *known = name.size ? text_table_add(&w->names, name, (uint32_t)i) : NULL;
+        if (name.size && !known) return tsm_no_memory(w);
+        unique &= known && *known == i;
     }
-    for (size_t i = 0; i < w->n; i++) {
+    for (size_t i = 0; !unique && i < w->n; i++) {
         const tsm_out_node *n = &w->nodes[i];
         const xir_str name = own_name(n);
         if (keeps_name(n)) continue;

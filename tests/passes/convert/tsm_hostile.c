@@ -61,6 +61,10 @@ static void parameters_out_of_range(void **state) {
     STAYS("a=2,3,6", CONV " padding=5:4,2: stride=5:4:1,1,1,1", "expected 4 dims, found 3");
     STAYS("a=2,3,6,6", "<const> w - value=10:2,3,3,3:;depthwise_conv2d y 0,1" FORMAT " padding=5:4,2: stride=5:4:1,1,1,1",
           "expected a first dim of 1");
+    STAYS("a=2,3,6,6", "<const> w - value=10:3,4,3,3:;transpose_conv2d y 0,1" FORMAT " padding=5:4,2: stride=5:4:1,1,1,1 "
+          "output_shape=5:4:2,4,8,8", "output_shape");
+    STAYS("a=2,3,6,6", CONV " padding=5:4,2: stride=5:4:1,1,1,1 kernel_packed=21::1", "a kernel in packed order");
+    STAYS("a=2,3", "<const> w - value=10:3,4:;inner_prod y 0,1 kernel_packed=2::1", "a weight in packed order");
 #define DEFORMED(format, more) "<const> w - value=10:4,4,1,1:;<const> b - value=10:4:;dcn_v2_forward y 0,3,4,1,2 " \
         "format='" format " padding=5:4,2: stride=5:4:1,1,1,1 dilation=5:4:1,1,1,1 deformable_groups=5::" more
     STAYS("a=2,4,3,3 b=2,4,3,3 c=2,2,3,3", DEFORMED("NHWC", "2"), "NHWC, which TenniS does not compute");

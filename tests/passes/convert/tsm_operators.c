@@ -63,6 +63,9 @@ static const pair pairs[] = {
     { IMAGE, "<const> w - value=10:3:;<const> q - value=10:3:;<const> w1 - value=10:3:;<const> w2 - value=10:3:;"
       "fused_batch_norm y 0,1,2,3,4 dim=5::1", "w=(3) q=+(3) w1=(3) w2=(3)",
       "BatchNormalization a,w1,w2,w,q y epsilon=0.00001" },
+    { IMAGE, "<const> w - value=10:3:;<const> q - value=10:3:;<const> w1 - value=10:3:;<const> w2 - value=10:3:;"
+      "fused_batch_norm y 0,1,2,3,4 dim=5::1 epsilon=10::0.5", "w=(3) q=+(3) w1=(3) w2=(3)",
+      "BatchNormalization a,w1,w2,w,q y epsilon=0.5" },
     { A, "l2_norm y 0", "i=[2] e={0.00001}", "Mul a,a s;ReduceSum s,i t keepdims=1;Add t,e u;Sqrt u v;Div a,v y" },
     { A, "l2_norm y 0 dim=5::1 epsilon=10::0.5", "i=[1] e={0.5}",
       "Mul a,a s;ReduceSum s,i t keepdims=1;Add t,e u;Sqrt u v;Div a,v y" },
@@ -70,12 +73,15 @@ static const pair pairs[] = {
       "ReduceMean a,i m;Sub a,m d;Mul d,d s;ReduceMean s,i v;Sqrt v r;Add r,e u;Div d,u y" },
     { A, "prewhiten y 0", "i=[1,2] e={0.28867513}",
       "ReduceMean a,i m;Sub a,m d;Mul d,d s;ReduceMean s,i v;Sqrt v r;Max r,e u;Div d,u y" },
+    { A, "prewhiten y 0 epsilon=10::0.5", "i=[1,2] e={0.28867513}",   /* which TenniS does not read */
+      "ReduceMean a,i m;Sub a,m d;Mul d,d s;ReduceMean s,i v;Sqrt v r;Max r,e u;Div d,u y" },
     { A, "softmax y 0 dim=5::1", "", "Softmax a y axis=1" },
     { A, "softmax y 0 dim=5::-1 smooth=21::0", "", "Softmax a y axis=-1" },
     { A, "reduce_mean y 0 dims=5:2:1,2", "i=[1,2]", "ReduceMean a,i y keepdims=1" },
     { A, "reduce_mean y 0 dims=5::-1 keep_dims=21::0", "i=[2]", "ReduceMean a,i y keepdims=0" },
     { A, "reduce_sum y 0 dims=5::1 keep_dims=1::0", "i=[1]", "ReduceSum a,i y keepdims=0" },
     { A, "reduce_prod y 0 dims=5:1:0", "i=[0]", "ReduceProd a,i y keepdims=1" },
+    { A, "reduce_prod y 0 dims=5:2:1,2 keep_dims=21::0", "i=[1,2]", "ReduceProd a,i y keepdims=0" },
     { A, "max y 0 dim=5::1", "i=[1]", "ReduceMax a,i y keepdims=1" },
     { A, "max y 0 dim=5::-1 keep_dims=5::0", "i=[2]", "ReduceMax a,i y keepdims=0" },
     { A, "argmax y 0 dim=5::1", "", "ArgMax a y axis=1 keepdims=0" },
@@ -85,7 +91,7 @@ static const pair pairs[] = {
     { "a=3,4 b=4,5 c=5", "gemm y 0,1,2", "", "Gemm a,b,c y" },
     { "a=4,3 b=5,4 c=3,1", "gemm y 0,1,2 alpha=10::0.5 beta=10::2 transA=2::1 transB=21::1", "",
       "Gemm a,b,c y alpha=0.5 beta=2.0 transA=1 transB=1" },
-    { "a=2,3,4", "<const> w - value=10:12,5:;inner_prod y 0,1", "w=(12,5)", "Flatten a x;MatMul x,w y" },
+    { "a=2,3,4", "<const> w - value=10:12,5:;inner_prod y 0,1 kernel_packed=21::0", "w=(12,5)", "Flatten a x;MatMul x,w y" },
     { "a=2,4", "<const> w - value=10:5,4:;inner_prod y 0,1 transpose=21::1", "w=(5,4)", "Gemm a,w y transB=1" },
     { "a=2,3,4 b=4,5", "matmul y 0,1", "", "MatMul a,b y" },
     { "a=4,2,3", "<const> w - value=10:1,20,3:;<const> w1 - value=10:1,20,5:;<const> w2 - value=10:1,40:;"
@@ -100,7 +106,35 @@ static const pair pairs[] = {
     { IMAGE, KERNEL "conv2d y 0,1" FORMAT PADS(1,1,1,1) STEPS("stride", 1,1) STEPS("dialations", 2,1)
       " padding_value=10::0.5", "w=(4,3,3,3) i=[0,0,1,1,0,0,1,1] c={0.5}",
       "Squeeze c v;Pad a,i,v x;Conv x,w y dilations=[2,1]" },
-    { IMAGE, KERNEL "conv2d y 0,1" FORMAT PADS(-1,0,0,-2) STEPS("stride", 1,1), "w=(4,3,3,3) i=[0,0,-1,0,0,0,0,-2]",
+    { IMAGE, KERNEL "<const> i - value=5:4,2:0,0,0,0,1,0,0,1;conv2d_v2 y 0,2,1 kernel_packed=21::0 padding_value=10::2"
+      FORMAT STEPS("stride", 1,1) STEPS("dilation", 2,1), "w=(4,3,3,3) i=[0,0,1,0,0,0,0,1] c={2}",
+      "Squeeze c v;Pad a,i,v x;Conv x,w y dilations=[2,1]" },
+    { IMAGE, KERNEL "<const> i - value=5:4,2:;conv2d_v2 y 0,2,1" FORMAT STEPS("stride", 1,1) STEPS("dialations", 1,2),
+      "w=(4,3,3,3)", "Conv a,w y dilations=[1,2]" },
+    { IMAGE, "<const> w - value=10:1,3,3,2:;depthwise_conv2d y 0,1 padding_value=10::-1 kernel_packed=21::0" FORMAT
+      PADS(1,0,0,1) STEPS("stride", 1,2) STEPS("dilation", 2,1), "w=(3,1,3,2) i=[0,0,1,0,0,0,0,1] c={-1}",
+      "Squeeze c v;Pad a,i,v x;Conv x,w y group=3 strides=[1,2] dilations=[2,1]" },
+    { IMAGE, "<const> w - value=10:1,3,3,2:;depthwise_conv2d y 0,1" FORMAT PADS(0,0,0,0) STEPS("stride", 1,1)
+      STEPS("dialations", 1,3), "w=(3,1,3,2)", "Conv a,w y group=3 dilations=[1,3]" },
+    { IMAGE, "<const> w - value=10:1,3,3,2:;<const> i - value=5:4,2:0,0,0,0,0,0,1,1;depthwise_conv2d_v2 y 0,2,1 "
+      "padding_value=10::3 kernel_packed=21::0" FORMAT STEPS("stride", 1,1) STEPS("dilation", 2,1),
+      "w=(3,1,3,2) i=[0,0,0,1,0,0,0,1] c={3}", "Squeeze c v;Pad a,i,v x;Conv x,w y group=3 dilations=[2,1]" },
+    { IMAGE, "<const> w - value=10:1,3,3,2:;<const> i - value=5:4,2:;depthwise_conv2d_v2 y 0,2,1" FORMAT
+      STEPS("stride", 1,1) STEPS("dialations", 1,2), "w=(3,1,3,2)", "Conv a,w y group=3 dilations=[1,2]" },
+    { IMAGE, "<const> w - value=10:3,4,3,2:;transpose_conv2d y 0,1 padding_value=10::0 kernel_packed=21::0" FORMAT
+      PADS(0,0,0,0) STEPS("stride", 1,1) STEPS("dialations", 2,1), "w=(3,4,3,2)",
+      "ConvTranspose a,w y dilations=[2,1]" },
+    { IMAGE, "_cast i 0 dtype=5::1;<const> v - value=1:2,3,1,2:1,2,3,4,5,6,7,8,9,10,11,12;conv2d_quantized y 1,2 "
+      "padding_value=10::2 kernel_packed=21::0 quantize_scale=10:1:5" FORMAT PADS(1,0,0,1) STEPS("stride", 1,2)
+      STEPS("dialations", 1,2) " dequantize_scales=10:2:0.5,2",
+      "v={1,2,3,4,5,6,7,8,9,10,11,12} s=[2,3,1,2] c={0.5,2} r=[2,1,1] p=[0,0,1,0,0,0,0,1] b={2}",
+      "Cast a i to=3;Cast i x to=1;Squeeze b e;Pad x,p,e f;Reshape v,s w;Conv f,w z strides=[1,2] dilations=[1,2];"
+      "Reshape c,r d;Mul z,d y" },
+    { IMAGE, KERNEL "conv2d_winograd y 0,1 padding_value=10::0.5 kernel_winograd_transformed=21::0" FORMAT
+      PADS(1,0,0,1), "w=(4,3,3,3) i=[0,0,1,0,0,0,0,1] c={0.5}", "Squeeze c v;Pad a,i,v x;Conv x,w y" },
+    { IMAGE, KERNEL "conv2d_winograd_v2 y 0,1 padding_value=10::0.5 kernel_winograd_transformed=21::0" FORMAT
+      PADS(1,0,0,1), "w=(4,3,3,3) i=[0,0,1,0,0,0,0,1] c={0.5}", "Squeeze c v;Pad a,i,v x;Conv x,w y" },
+    { IMAGE, KERNEL "conv2d y 0,1 kernel_packed=21::0" FORMAT PADS(-1,0,0,-2) STEPS("stride", 1,1), "w=(4,3,3,3) i=[0,0,-1,0,0,0,0,-2]",
       "Pad a,i x;Conv x,w y" },
     { "a=2,7,6,3", KERNEL "conv2d y 0,1 format='NHWC padding=5:4,2:0,0,1,1,0,0,0,0 stride=5:4:1,2,1,1", "w=(4,3,3,3)",
       "Transpose a x perm=[0,3,1,2];Conv x,w z pads=[1,0,1,0] strides=[2,1];Transpose z y perm=[0,2,3,1]" },
@@ -141,6 +175,27 @@ static const pair pairs[] = {
     { IMAGE, "<const> k - value=5:4:1,1,3,2;<const> s - value=5:4:1,1,2,2;"
       "_onnx_pooling2d_padding p 0,1,2 auto_pad='SAME_UPPER;pooling2d_v2 y 0,3,1,2 type=5::0" FORMAT, "",
       "MaxPool a y kernel_shape=[3,2] strides=[2,2] auto_pad=SAME_UPPER" },
+    { "a=2,3,7,7", "<const> k - value=5:4:1,1,3,3;<const> s - value=5:4:1,1,2,2;_onnx_pooling2d_padding p 0,1,2"
+      PADS(1,1,1,1) ";pooling2d_v2 y 0,3,1,2 type=5::1 padding_type=5::3" FORMAT, "",
+      "AveragePool a y kernel_shape=[3,3] strides=[2,2] pads=[1,1,1,1] count_include_pad=1" },
+    { IMAGE, "<const> k - value=5:4:1,1,3,3;<const> s - value=5:4:1,1,2,2;"
+      "_dragon_pooling2d_padding p 0,1,2 ceil=21::1 auto_pad='VALID" PADS(1,1,1,1) ";pooling2d_v2 y 0,3,1,2 type=5::0"
+      FORMAT, "", "MaxPool a y kernel_shape=[3,3] strides=[2,2] pads=[1,1,1,1] ceil_mode=1" },
+    { IMAGE, "<const> k - value=5:4:1,1,3,2;<const> s - value=5:4:1,1,2,2;"
+      "_dragon_pooling2d_padding p 0,1,2 auto_pad='SAME_UPPER;pooling2d_v2 y 0,3,1,2 type=5::0" FORMAT, "",
+      "MaxPool a y kernel_shape=[3,2] strides=[2,2] auto_pad=SAME_UPPER" },
+    { IMAGE, "<const> k - value=5:4:1,1,3,3;<const> s - value=5:4:1,1,2,2;_tf_pooling2d_padding p 0,1,2 "
+      "padding_method='VALID" FORMAT PADS(1,0,0,1) ";pooling2d_v2 y 0,3,1,2 type=5::0" FORMAT, "",
+      "MaxPool a y kernel_shape=[3,3] strides=[2,2] pads=[1,0,0,1]" },
+    { IMAGE, KERNEL "_tf_conv2d_padding p 0,1 padding_method='VALID" FORMAT PADS(1,0,0,1) STEPS("stride", 1,1)
+      STEPS("dilation", 2,1) ";conv2d_v2 y 0,2,1" FORMAT STEPS("stride", 1,1) STEPS("dilation", 2,1), "w=(4,3,3,3)",
+      "Conv a,w y pads=[1,0,0,1] dilations=[2,1]" },
+    { IMAGE, KERNEL "_tf_conv2d_padding p 0,1 padding_method='SAME" FORMAT STEPS("stride", 1,1)
+      STEPS("dialations", 2,2) ";conv2d_v2 y 0,2,1" FORMAT STEPS("stride", 1,1) STEPS("dialations", 2,2),
+      "w=(4,3,3,3)", "Conv a,w y pads=[2,2,2,2] dilations=[2,2]" },
+    { IMAGE, KERNEL "_dragon_conv2d_padding p 0,1 auto_pad='NOTSET" FORMAT PADS(1,0,2,1) STEPS("stride", 1,1)
+      STEPS("dialations", 1,1) ";conv2d_v2 y 0,2,1" FORMAT STEPS("stride", 1,1), "w=(4,3,3,3)",
+      "Conv a,w y pads=[1,2,0,1]" },
     { IMAGE, "<const> k - value=5:4:1,1,3,2;<const> s - value=5:4:1,1,2,2;"
       "_onnx_pooling2d_padding p 0,1,2 auto_pad='SAME_LOWER;pooling2d_v2 y 0,3,1,2 type=5::1" FORMAT, "",
       "AveragePool a y kernel_shape=[3,2] strides=[2,2] auto_pad=SAME_LOWER" },
@@ -193,6 +248,7 @@ static const pair pairs[] = {
     { "a=3,4 k=1 kd=1", "slice_v3 y 0,1,2", "", "Slice a,k,kd y" },
     { "a=5,6", "strided_slice y 0 begin=5:2:1,9 end=5:2:-1,0 stride=5:2:2,-2 end_mask=5::2", "i=[1,9] j=[-1,-9] l=[2,-2] m=[0,1]",
       "Slice a,i,j,m,l y" },
+    { "a=5,6", "strided_slice y 0 begin=5:2:9,1 end=5:2:3,4 begin_mask=5::1", "i=[0,1] j=[3,4]", "Slice a,i,j y" },
     { A, "strided_slice y 0 begin=5:3:0,0,1 end=5:3:1,1,3 ellipsis_mask=5::2 shrink_axis_mask=5::1", "i=[0,1] j=[1,3] k=[0,2] m=[0]",
       "Slice a,i,j,k x;Squeeze x,m y" },
     { "a=3,4", "strided_slice y 0 begin=5:2:0,1 end=5:2:1,3 new_axis_mask=5::1", "i=[1] j=[3] k=[0] m=[0]",
@@ -200,10 +256,12 @@ static const pair pairs[] = {
     { "a=3,4 k=2,3", "gather y 0,1", "", "Gather a,k y" }, { "a=2,3 k=2", "gather y 0,1 axis=5::-1", "", "Gather a,k y axis=1" },
     { "a=3,3 k=4,2", "gatherv2 y 0,1", "", "GatherND a,k y" },
     { "a=3,4 k=2,4", "gather_elements y 0,1", "", "GatherElements a,k y" },
+    { "a=3,4 k=3,2", "gather_elements y 0,1 axis=5::1", "", "GatherElements a,k y axis=1" },
     { "a=3,3 b=2,3", "<const> i - value=7:2,1:2,0;scatter_nd y 0,2,1", "i=[2,0] s=[2,1]", "Reshape i,s k;ScatterND a,k,b y" },
     { "a=2,3", "<const> i - value=5:2,2:1,0,-1,2;pad y 0,1 padding_value=10::0.5", "i=[1,-1,0,2] c={0.5}",
       "Squeeze c v;Pad a,i,v y" },
     { A, "divided y 0 size=5:2:2,3", "i=[0,0,0,0,1,2]", "Pad a,i y" },
+    { A, "divided y 0 size=5:1:3 padding_value=10::0.5", "i=[0,0,0,0,0,2] c={0.5}", "Squeeze c v;Pad a,i,v y" },
     { "a=5,7", "_limit y 0 shape=5:2:2,9", "i=[1] j=[3] k=[0]", "Slice a,i,j,k y" },
     { "a=5,7", "<const> i - value=5:2:4,8;crop_nd y 0,1", "i=[0,0,-1,1]", "Pad a,i y" },
     { "a=5,7", "<const> i - value=5:2:4,8;crop_nd y 0,1 shift=5:2:1,-1", "i=[-1,1,0,0]", "Pad a,i y" },
@@ -222,14 +280,23 @@ static const pair pairs[] = {
       "Resize a,,,i y mode=nearest coordinate_transformation_mode=half_pixel nearest_mode=round_prefer_ceil" },
     { "a=4,5,3", "<const> i - value=5:3:8,10,-1;_resize2d y 0,1 type=5::3", "i=[0,0,1,1,2,2,3,3] j=[0,0,1,1,2,2,3,3,4,4]",
       "Gather a,i b axis=0;Gather b,j y axis=1" },
-    { "a=2,3,4,5", "<const> i - value=5:2:8,10;resize_nearest_neighbor y 0,1 dim=5::2", "i=[2,3,8,10]",
+    { "a=2,3,4,5", "<const> i - value=5:2:8,10;resize_nearest_neighbor y 0,1 dim=5::2 align_corners=21::1",
+      "i=[2,3,8,10]",
       "Resize a,,,i y mode=nearest coordinate_transformation_mode=half_pixel nearest_mode=round_prefer_ceil" },
     { "a=2,4,6,3", "<const> c - value=10:4:1,0.5,0.5,1;sample2d_v2 y 0,1", "i=[0,2] j=[0,2,4]", "Gather a,i b axis=1;Gather b,j y axis=2" },
     { "a=2,4,6", "sample2d y 0 scale=10::0.5 type=5::2", "i=[0,2] j=[0,2,4]", "Gather a,i b axis=1;Gather b,j y axis=2" },
+    { "a=4,6,3", "sample2d y 0 scale=10::0.5 dim=5::0", "i=[0,2] j=[0,2,4]", "Gather a,i b axis=0;Gather b,j y axis=1" },
+    { "a=2,4,6,3", "<const> c - value=10:4:1,0.5,0.5,1;sample2d_v2 y 0,1 type=5::0", "s=[2,3,2,3]",
+      "Transpose a b perm=[0,3,1,2];Resize b,,,s c mode=linear coordinate_transformation_mode=half_pixel;"
+      "Transpose c y perm=[0,2,3,1]" },
+    { "a=4,5", "<const> i - value=5:2:2,3;<const> m - value=10:3,3:1,0,-1,0,1,0,0,0,1;"
+      "affine_sample2d y 0,1,2 type=5::2 dim=5::0 outer_value=10::0.5", "i=[0,1] p=[0,1,0,0] c={0.5}",
+      "Gather a,i b axis=0;Gather b,i d axis=1;Squeeze c v;Pad d,p,v y" },
     { "a=2,4,6", "<const> i - value=5:2:3,2;<const> m - value=10:3,3:0,1,1,1,0,0,0,0,1;"
       "affine_sample2d y 0,1,2 type=5::2 dim=5::1", "i=[0,1] j=[1,2,3]",
       "Gather a,i b axis=1;Gather b,j c axis=2;Transpose c y perm=[0,2,1]" },
     { "a=2,4,1", "force_color y 0", "i=[1,1,3]", "Tile a,i y" },
+    { "a=2,4,1", "force_color y 0 dim=5::-1 dims=5::3", "i=[1,1,3]", "Tile a,i y" },   /* neither is read */
     { "a=2,4,3", "force_gray y 0 scale=10:3:1,2,-1", "c={1,2,-1} i=[2]", "Mul a,c x;ReduceSum x,i y keepdims=1" },
     { "a=2,5,6,3", "_nhwc_center_crop2d y 0 size=5:2:4,3", "i=[1,1] j=[4,5] k=[1,2]", "Slice a,i,j,k y" },
     { "a=1,4,6,3", "_nhwc_letterbox y 0 size=5:2:3,3 type=5::2 outer_value=10::0.5", "i=[0,2] j=[0,2,4] p=[0,0,0,0,0,1,0,0] c={0.5}",
@@ -439,10 +506,13 @@ static void regions_are_means_of_samples(void **state) {
 static void deformed_convolutions(void **state) {
     (void)state;
     enum { MAPS = 4, ROWS = 5, COLUMNS = 6, OUT = 3, TAPS = 6, HIGH = 3, WIDE = 4, CELLS = HIGH * WIDE };
-    xir_array *y = NULL;
-    computed("a=2,4,5,6 b=2,24,3,4 c=2,12,3,4", "<const> w - value=10:3,4,2,3:;<const> w1 - value=10:3:;"
-             "dcn_v2_forward y 0,3,4,1,2 format='NCHW padding=5:4,2:0,0,0,0,1,1,1,1 stride=5:4:1,1,2,1 "
-             "dilation=5:4:1,1,1,2 deformable_groups=5::2", &y);
+    xir_array *y = NULL, *again = NULL;
+#define DEFORMED(spelling) "<const> w - value=10:3,4,2,3:;<const> w1 - value=10:3:;dcn_v2_forward y 0,3,4,1,2 " \
+        "format='NCHW padding=5:4,2:0,0,0,0,1,1,1,1 stride=5:4:1,1,2,1 " spelling "=5:4:1,1,1,2 deformable_groups=5::2"
+    computed("a=2,4,5,6 b=2,24,3,4 c=2,12,3,4", DEFORMED("dilation"), &y);
+    computed("a=2,4,5,6 b=2,24,3,4 c=2,12,3,4", DEFORMED("dialations"), &again);
+    assert_true(agree(again, y));
+    xir_array_free(again);
     assert_int_equal(xir_array_count(y), 2 * OUT * CELLS);
     for (int i = 0; i < 2 * OUT * CELLS; i++) {
         const int image = i / (OUT * CELLS), out = i / CELLS % OUT, cell = i % CELLS;
@@ -484,6 +554,38 @@ static bool has_word(const char *text, const char *word) {
     return false;
 }
 
+static bool has_parameter(const char *text, const char *row, xir_str name) {
+    char word[80];
+    snprintf(word, sizeof word, " %.*s=", (int)name.size, name.data);
+    if (strcmp(row, "transpose_conv2d") == 0 && strcmp(word, " output_shape=") == 0) return true;   /* refused */
+    return has_word(text, row) && strstr(text, word);
+}
+
+/* Every parameter that a row lists, but those of all nodes, has a value in some network above. */
+static void every_parameter_is_tried(void **state) {
+    (void)state;
+    static const char *const elsewhere[] = { "non_max_suppression_v3", "roi_align", "dcn_v2_forward" };
+    const xir_convert_row *row;
+    size_t wrong = 0, tried = 0;
+    for (size_t i = 0; (row = xir_convert_at(ctx, i)); i++) {
+        if (strncmp(row->name, "tsm::", 5) != 0 || !row->cls) continue;
+        bool skip = false;
+        for (size_t k = 0; k < COUNT(elsewhere); k++) skip |= strcmp(elsewhere[k], row->name + 5) == 0;
+        for (const char *p = row->attributes; !skip && *p; p += strcspn(p, " "), p += strspn(p, " ")) {
+            const xir_str name = { p, strcspn(p, ":") };
+            bool found = *p == '#' || *p == '*';
+            for (size_t k = 0; k < COUNT(pairs) && !found; k++)
+                found = has_parameter(pairs[k].nodes, row->name + 5, name);
+            tried++;
+            if (found) continue;
+            print_error("%s of %s is not tried\n", p, row->name);
+            wrong++;
+        }
+    }
+    assert_true(tried > 400);
+    assert_int_equal(wrong, 0);
+}
+
 static void every_row_is_tried(void **state) {
     (void)state;
     static const char *const by_formula[] = { "non_max_suppression_v3", "prior_box", "yolo", "roi_align",
@@ -516,6 +618,7 @@ int main(void) {
         cmocka_unit_test(deformed_convolutions),
         cmocka_unit_test(patches_around_points),
         cmocka_unit_test(every_row_is_tried),
+        cmocka_unit_test(every_parameter_is_tried),
     };
     return RUN_GROUP(tests);
 }
