@@ -54,8 +54,8 @@ xir_str        tsm_operator_of(const xir_op *op);
 /* What a file had that the usual writer chooses otherwise; NULL if nothing of this kind is kept. */
 const xir_any *tsm_kept(const tsm_out_node *n, const char *key, xir_any_kind kind);
 
-/* write_node.c: one node, and the numbers of inputs. `dry`: everything is checked, and parameters are not written. Every
- * walk asks for the inputs of the same ops in the same order. */
+/* write_node.c: one node, and the numbers of inputs. `dry`: everything is checked, and parameters are not written.
+ * Every walk asks for the inputs of the same ops in the same order. */
 bool tsm_put_node(tsm_writer *w, size_t place, bool dry);
 bool tsm_put_inputs(tsm_writer *w, const xir_op *op, bool dry);
 
