@@ -244,7 +244,8 @@ xir_status xir_op_set_outputs(xir_op *op, const xir_type *const *types, size_t n
     }
     if (n > UINT32_MAX / sizeof(xir_value)) return net_fail(net, XIR_E_LIMIT, "%zu outputs are too many", n);
     if ((int64_t)n > INT64_MAX - net->next_value_id) return net_fail(net, XIR_E_LIMIT, "there are no ids left");
-    const xir_type **own = mem_new(&net->alloc, (n + 1) * sizeof *own);
+    enum { FEW = 4 };   /* fewer outputs of the network's types take no memory: a caller can undo what it did */
+    const xir_type *few[FEW], **own = n <= FEW ? few : mem_new(&net->alloc, n * sizeof *own);
     if (!own) return net_no_memory(net);
     xir_status status = XIR_OK;
     for (size_t i = 0; i < n && !status; i++) {
@@ -278,7 +279,7 @@ xir_status xir_op_set_outputs(xir_op *op, const xir_type *const *types, size_t n
         }
         net->epoch++;
     }
-    mem_free(&net->alloc, (void *)own, (n + 1) * sizeof *own);
+    if (own != few) mem_free(&net->alloc, (void *)own, n * sizeof *own);
     return status;
 }
 

@@ -57,8 +57,8 @@ static bool relu(xir_node *at) {
     return xir_node_becomes(at, "ClampScalar", INS(y), SETS(REAL("max", most)));
 }
 
-/* `only`: the prefix of a dialect; NULL: all. */
-typedef struct formula { const char *cls; xir_convert_fn *make; const char *only; } formula;
+/* `few`: for formats with few operations only. Others have their own for most of these classes. */
+typedef struct formula { const char *cls; xir_convert_fn *make; bool few; } formula;
 static const formula formulas[] = {
     { "SiLU", silu },
     { "Add",  sum },
@@ -103,26 +103,28 @@ static const formula formulas[] = {
     { "GRU", simpler_recurrent },
     { "Attention", simpler_attention_heads },
     { "Attention", simpler_attention },
-    /* of a format that has few operations: others have their own for most of these */
-    { "CumSum", simpler_cumsum_steps, "tsm::" },
-    { "ELU", simpler_elu, "tsm::" },
-    { "GELU", simpler_gelu, "tsm::" },
-    { "Cosh", simpler_cosh, "tsm::" },
-    { "Sinh", simpler_sinh, "tsm::" },
-    { "Sign", simpler_sign, "tsm::" },
-    { "Round", simpler_round, "tsm::" },
-    { "LogSoftmax", simpler_log_softmax, "tsm::" },
-    { "Unstack", simpler_unstack, "tsm::" },
-    { "GatherElements", simpler_gather_elements, "tsm::" },
-    { "Matmul", simpler_matmul, "tsm::" },
-    { "Conv1d", simpler_line, "tsm::" },
-    { "ConvTranspose1d", simpler_line, "tsm::" },
-    { "MaxPool1d", simpler_line, "tsm::" },
-    { "AvgPool1d", simpler_line, "tsm::" },
-    { "Conv3d", simpler_volume_conv, "tsm::" },
-    { "MaxPool3d", simpler_volume_pool, "tsm::" },
-    { "AvgPool3d", simpler_volume_pool, "tsm::" },
+    /* for formats with few operations */
+    { "CumSum", simpler_cumsum_steps, true },
+    { "ELU", simpler_elu, true },
+    { "GELU", simpler_gelu, true },
+    { "Cosh", simpler_cosh, true },
+    { "Sinh", simpler_sinh, true },
+    { "Sign", simpler_sign, true },
+    { "Round", simpler_round, true },
+    { "LogSoftmax", simpler_log_softmax, true },
+    { "Unstack", simpler_unstack, true },
+    { "GatherElements", simpler_gather_elements, true },
+    { "Matmul", simpler_matmul, true },
+    { "Conv1d", simpler_line, true },
+    { "ConvTranspose1d", simpler_line, true },
+    { "MaxPool1d", simpler_line, true },
+    { "AvgPool1d", simpler_line, true },
+    { "Conv3d", simpler_volume_conv, true },
+    { "MaxPool3d", simpler_volume_pool, true },
+    { "AvgPool3d", simpler_volume_pool, true },
 };
+
+static bool has_few(const xir_dialect_decl *dialect) { return strcmp(dialect->prefix, "tsm::") == 0; }
 
 xir_convert_fn *simpler_of(const xir_op *op, const xir_dialect_decl *to, size_t i) {
     xir_str key = xir_class_key(xir_op_class(op));
@@ -130,7 +132,7 @@ xir_convert_fn *simpler_of(const xir_op *op, const xir_dialect_decl *to, size_t 
     while (from > 0 && key.data[from - 1] != ':') from--;
     const xir_str name = { key.data + from, key.size - from };
     for (const formula *f = formulas; f < formulas + COUNT(formulas); f++) {
-        const bool fits = xir_str_equal(name, xir_str_of(f->cls)) && (!f->only || strcmp(f->only, to->prefix) == 0);
+        const bool fits = xir_str_equal(name, xir_str_of(f->cls)) && (!f->few || has_few(to));
         if (fits && i-- == 0) return f->make;
     }
     return NULL;

@@ -34,7 +34,7 @@ static const char *const stories[] = {
     "u: 3 4; w: params 4 2; i: params sint64 2 = 3 1; k: params sint64 1 = 2; m = Matmul u w; g = Gather u i [axis=1]; "
     "r = Greater u u; t, f = TopK u k; e = LogSoftmax u; l = Log u; out m g r t f e l",
     "v: 3 2 4; w: params 3 4 2; m = Matmul v w; s = CumSum v [axis=2]; q = Prod v [dim=1]; o = Round v; "
-    "out m s q o",
+    "n = Min v; out m s q o n",
 };
 
 static size_t story;
