@@ -17,6 +17,8 @@
 #include <xir/network.h>
 #include <xir/symbols.h>
 #include <xir/view.h>
+#include <xir/mapping.h>
+#include <xir/equal.h>
 #include <xir/diff.h>
 #include <xir/infer.h>
 #include <xir/work.h>

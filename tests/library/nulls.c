@@ -36,6 +36,8 @@ typedef struct fixture {
     xir_array             *results[8];
     xir_diff              *diff;
     xir_view              *view;
+    xir_mapping           *mapping;
+    xir_mapping_rules      mapping_rules;
     xir_pipeline          *pipeline;
     xir_pattern           *pattern;
     xir_proof             *proof;
@@ -69,7 +71,8 @@ static void make(fixture *f) {
     static const xir_pattern_row rows[] = { { XIR_ROW_OP(xir_relu_class) } };
     static const xir_pattern_decl pattern = { XIR_PATTERN_HEAD("relu", rows) };
     static const double ratio = 1;
-    *f = (fixture){ .ctx = ctx, .work = XIR_INIT(xir_work), .within = XIR_INIT(xir_numbers) };
+    *f = (fixture){ .ctx = ctx, .work = XIR_INIT(xir_work), .within = XIR_INIT(xir_numbers),
+                    .mapping_rules = XIR_INIT(xir_mapping_rules) };
     f->why = xir_diags_new(ctx);
     f->net = small_net();
     f->op = op_of(f->net, 1);
@@ -83,6 +86,7 @@ static void make(fixture *f) {
     f->array = f->arrays[0] = xir_array_new(ctx, f->type, NULL);
     f->diff = xir_diff_new(f->net, f->net, NULL, NULL);
     f->view = xir_view_range(f->net, 1, 3);
+    f->mapping = xir_mapping_new(f->net, f->net);
     f->pipeline = xir_pipeline_parse(ctx, XIR_STR("dce"), NULL);
     f->pattern = xir_pattern_new(ctx, &pattern, NULL);
     f->proof = xir_proof_new(ctx, NULL, NULL);

@@ -377,6 +377,32 @@ static void cloning(want *w) {
     TRY(w, xir_op_place(op, NULL));
 }
 
+/* Into another network, whole, and one op again. */
+static void mapping_a_network(want *w) {
+    begin_with(w, net_with_all);
+    xir_network *from = w->net;
+    xir_mapping *map;
+    xir_view *view;
+    xir_op *again;
+    bool equal = false;
+    IN_PLENTY(w,
+        w->net = xir_network_new(w->ctx, "to", XIR_FRAMEWORK_PYTORCH, "v1.9");
+        view = xir_view_range(from, 0, INT64_MAX));
+    TRY_MAKE(w, map, xir_mapping_new(from, w->net));
+    TRY(w, xir_mapping_clone_view(map, view, NULL));
+    TRY_MAKE(w, again, xir_mapping_clone(map, xir_op_prev(xir_network_last(from)), NULL));
+    TRY(w, xir_network_equal_by(from, w->net, &XIR_INIT(xir_equal_rules, .flags = XIR_EQUAL_NO_IDS), &equal));
+    assert_false(equal);   /* the second copy */
+    IN_PLENTY(w,
+        DOES(xir_op_erase(again));
+        DOES(xir_network_equal_by(from, w->net, &XIR_INIT(xir_equal_rules, .flags = XIR_EQUAL_NO_IDS |
+                                                          XIR_EQUAL_NO_FIELDS | XIR_EQUAL_NO_TAGS), &equal));
+        xir_view_free(view);
+        xir_mapping_free(map);
+        xir_network_free(from));
+    assert_true(equal);
+}
+
 static bool every_second(const xir_op *op, void *user) {
     (void)op;
     return ++*(int *)user % 2;
@@ -496,6 +522,7 @@ SCENARIO_ON_NETWORKS(editing)
 SCENARIO_ON_NETWORKS(asking)
 SCENARIO_ON_NETWORKS(finding_faults)
 SCENARIO_ON_NETWORKS(cloning)
+SCENARIO_ON_NETWORKS(mapping_a_network)
 SCENARIO_ON_NETWORKS(viewing)
 SCENARIO(printing_and_reading_json)
 SCENARIO(printing_and_parsing_parts)
@@ -519,6 +546,7 @@ int main(void) {
         STORY(asking),
         STORY(finding_faults),
         STORY(cloning),
+        STORY(mapping_a_network),
         STORY(viewing),
         STORY(printing_and_reading_json),
         STORY(printing_and_parsing_parts),

@@ -249,17 +249,23 @@ static bool count_op(void *user, xir_op *op) {
     return op_each_child(op, count_op, n);
 }
 
-xir_status op_reserve_ids(const xir_op *op) {
-    xir_network *net = op->net;
-    id_counts n = { 1, (size_t)op->n_outputs + op->n_inputs };   /* at most all inputs are Params */
-    if (!op->cls->plain || op->more) {
-        op_walk_attr_params(op, count_params, &n);
-        op_each_child(op, count_op, &n);
+xir_status ops_reserve_ids(xir_network *net, xir_op *const *ops, size_t n) {
+    id_counts all = { 0, 0 };
+    for (size_t i = 0; i < n; i++) {
+        all.ops++;
+        all.values += (size_t)ops[i]->n_outputs + ops[i]->n_inputs;   /* at most all inputs are Params */
+        if (ops[i]->cls->plain && !ops[i]->more) continue;
+        op_walk_attr_params(ops[i], count_params, &all);
+        op_each_child(ops[i], count_op, &all);
     }
-    if (n.ops > (uint64_t)(INT64_MAX - net->next_op_id) || n.values > (uint64_t)(INT64_MAX - net->next_value_id)) {
+    if (all.ops > (uint64_t)(INT64_MAX - net->next_op_id) || all.values > (uint64_t)(INT64_MAX - net->next_value_id)) {
         return net_fail(net, XIR_E_LIMIT, "there are no ids left");
     }
-    return net_reserve_ids(net, n.ops, n.values) ? XIR_OK : net_no_memory(net);
+    return net_reserve_ids(net, all.ops, all.values) ? XIR_OK : net_no_memory(net);
+}
+
+xir_status op_reserve_ids(const xir_op *op) {
+    return ops_reserve_ids(op->net, &(xir_op *){ (xir_op *)(uintptr_t)op }, 1);
 }
 
 xir_status value_number(xir_value *v) {
@@ -380,14 +386,17 @@ xir_status place_before(xir_op *op, xir_op *before) {
     return XIR_OK;
 }
 
-xir_status xir_op_place(xir_op *op, xir_op *before) {
-    if (!op) return XIR_E_MISSING;
-    xir_network *net = op->net;
+xir_status op_check_place(const xir_op *op, const xir_op *before) {
     if (op->flags & (OP_PLACED | OP_CHILD | OP_ERASED)) {
-        return net_fail(net, XIR_E_EXISTS, "op %" PRId64 " %s", op->id,
+        return net_fail(op->net, XIR_E_EXISTS, "op %" PRId64 " %s", op->id,
                         op->flags & OP_ERASED ? "has been erased" : "is in a network already");
     }
-    xir_status status = check_place(net, op->cls, op->n_inputs, XIR_NO_ID, before, name_text(op->name));
+    return check_place(op->net, op->cls, op->n_inputs, XIR_NO_ID, before, name_text(op->name));
+}
+
+xir_status xir_op_place(xir_op *op, xir_op *before) {
+    if (!op) return XIR_E_MISSING;
+    xir_status status = op_check_place(op, before);
     return status ? status : place_before(op, before);
 }
 

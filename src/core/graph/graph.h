@@ -202,6 +202,7 @@ void       op_unlink(xir_op *op);
 /* Returns true if the op is placed or a sub op of a placed op. Only then its ids are in the tables. */
 bool       op_is_in(const xir_op *op);
 xir_status place_before(xir_op *op, xir_op *before);             /* ids and order; checks no rules of networks */
+xir_status op_check_place(const xir_op *op, const xir_op *before);  /* those rules */
 void       op_forget(xir_op *op);                                /* unlinks its uses; it is erased   */
 /* Structural equality except for the operands; and a hash of the declared attributes. */
 bool       op_makes_same(const xir_op *a, const xir_op *b);
@@ -216,6 +217,7 @@ xir_status op_adopt_children(xir_op *op, const void *attrs);
 xir_status any_check_params(xir_network *net, const xir_any *any);
 /* Makes room in the tables of ids for the op, its sub ops and all their values: then numbering them cannot fail. */
 xir_status op_reserve_ids(const xir_op *op);
+xir_status ops_reserve_ids(xir_network *net, xir_op *const *ops, size_t n);   /* for several at once */
 /* Gives a value the next id. */
 xir_status value_number(xir_value *value);
 void       op_number_attrs(xir_op *op);                          /* room is reserved                 */

@@ -1,7 +1,9 @@
 /* Equality of ops and networks. Within a network operands are the same pointer; between networks they are values with
  * equal properties. */
+#include <xir/equal.h>
 #include "graph.h"
 #include "hash.h"
+#include "sized.h"
 #include "symbol.h"
 
 static bool same_text(const label *a, const label *b) { return xir_str_equal(name_text(a), name_text(b)); }
@@ -31,31 +33,56 @@ static bool same_symbols(const xir_type *a, const xir_type *b) {
     return true;
 }
 
-static bool same_map(const xir_map *a, const xir_map *b, bool bytes);
+/* What counts, and which op of the second network is in the place of one of the first: by slot, only without ids. */
+typedef struct comparing {
+    unsigned               flags;
+    const xir_equal_rules *rules;
+    const xir_op         **other;
+} comparing;
 
-static bool same_value(const xir_value *a, const xir_value *b, bool bytes) {
-    if (a == b) return true;
-    if (!a || !b || a->id != b->id || value_is_params(a) != value_is_params(b) || !same_type(a->type, b->type))
-        return false;
-    if (!xir_str_equal(xir_value_name(a), xir_value_name(b)) || !same_map(xir_value_tags(a), xir_value_tags(b), bytes))
-        return false;
-    if (!same_symbols(a->type, b->type)) return false;
-    if (!same_map(a->more ? a->more->extra : NULL, b->more ? b->more->extra : NULL, bytes)) return false;
-    if (!xir_object_equal((const xir_object *)xir_value_mtype(a), (const xir_object *)xir_value_mtype(b))) return false;
-    if (!value_is_params(a)) return true;
-    if (value_params(a)->allow_no_data != value_params(b)->allow_no_data) return false;
-    return !bytes || xir_params_equal(a, b);
+static bool counts(const comparing *c, unsigned what) { return !(c->flags & what); }
+
+static bool same_map(const comparing *c, const xir_map *a, const xir_map *b);
+
+static bool same_notes(const comparing *c, const xir_map *a, const xir_map *b) {
+    return !counts(c, XIR_EQUAL_NO_TAGS) || same_map(c, a, b);
 }
 
-static bool same_op(const xir_op *a, const xir_op *b, bool bytes);
+/* Whether the values are the same place of their networks. */
+static bool same_place(const comparing *c, const xir_value *a, const xir_value *b) {
+    if (counts(c, XIR_EQUAL_NO_IDS)) return a->id == b->id;
+    if (!a->producer || !b->producer) return a->producer == b->producer;
+    return c->other[a->producer->slot] == b->producer && xir_value_index(a) == xir_value_index(b);
+}
 
-static bool same_any(const xir_any *a, const xir_any *b, bool bytes) {
+static bool same_value(const comparing *c, const xir_value *a, const xir_value *b) {
+    if (a == b) return true;
+    if (!a || !b) return false;
+    if (c->rules && c->rules->value) {
+        xir_sameness answer = c->rules->value(c->rules->user, a, b);
+        if (answer != XIR_SAME_IF_USUAL) return answer == XIR_SAME_ALWAYS;
+    }
+    if (!same_place(c, a, b) || value_is_params(a) != value_is_params(b) || !same_type(a->type, b->type)) return false;
+    if (counts(c, XIR_EQUAL_NO_NAMES) && !xir_str_equal(xir_value_name(a), xir_value_name(b))) return false;
+    if (!same_symbols(a->type, b->type)) return false;
+    if (!same_notes(c, xir_value_tags(a), xir_value_tags(b))) return false;
+    if (!same_notes(c, a->more ? a->more->extra : NULL, b->more ? b->more->extra : NULL)) return false;
+    if (counts(c, XIR_EQUAL_NO_TARGETS) &&
+        !xir_object_equal((const xir_object *)xir_value_mtype(a), (const xir_object *)xir_value_mtype(b))) return false;
+    if (!value_is_params(a)) return true;
+    if (value_params(a)->allow_no_data != value_params(b)->allow_no_data) return false;
+    return !counts(c, XIR_EQUAL_NO_BYTES) || xir_params_equal(a, b);
+}
+
+static bool same_op(const comparing *c, const xir_op *a, const xir_op *b);
+
+static bool same_any(const comparing *c, const xir_any *a, const xir_any *b) {
     if (a->kind != b->kind) return false;
-    if (a->kind == XIR_ANY_PARAMS) return same_value(a->as.params, b->as.params, bytes);
+    if (a->kind == XIR_ANY_PARAMS) return same_value(c, a->as.params, b->as.params);
     if (a->kind == XIR_ANY_LIST) {
         if (a->as.list.size != b->as.list.size) return false;
         for (size_t i = 0; i < a->as.list.size; i++) {
-            if (!same_any(&a->as.list.items[i], &b->as.list.items[i], bytes)) return false;
+            if (!same_any(c, &a->as.list.items[i], &b->as.list.items[i])) return false;
         }
         return true;
     }
@@ -63,80 +90,128 @@ static bool same_any(const xir_any *a, const xir_any *b, bool bytes) {
         if (a->as.map.size != b->as.map.size) return false;
         for (size_t i = 0; i < a->as.map.size; i++) {
             const xir_entry *x = &a->as.map.entries[i], *y = &b->as.map.entries[i];
-            if (!xir_str_equal(x->key, y->key) || !same_any(&x->value, &y->value, bytes)) return false;
+            if (!xir_str_equal(x->key, y->key) || !same_any(c, &x->value, &y->value)) return false;
         }
         return true;
     }
     return xir_any_equal(a, b);
 }
 
-static bool same_map(const xir_map *a, const xir_map *b, bool bytes) {
+static bool same_map(const comparing *c, const xir_map *a, const xir_map *b) {
     static const xir_map empty = { NULL, 0 };
     xir_any x = { .kind = XIR_ANY_MAP, .as.map = a ? *a : empty },
             y = { .kind = XIR_ANY_MAP, .as.map = b ? *b : empty };
-    return same_any(&x, &y, bytes);
+    return same_any(c, &x, &y);
+}
+
+static bool same_list(const comparing *c, const xir_values *a, const xir_values *b) {
+    if (a->size != b->size) return false;
+    for (size_t i = 0; i < a->size; i++) {
+        if (!same_value(c, a->data[i], b->data[i])) return false;
+    }
+    return true;
+}
+
+static bool same_sub_ops(const comparing *c, const xir_ops *a, const xir_ops *b) {
+    if (a->size != b->size) return false;
+    for (size_t i = 0; i < a->size && c->other; i++) c->other[a->data[i]->slot] = b->data[i];
+    for (size_t i = 0; i < a->size; i++) {
+        if (!same_op(c, a->data[i], b->data[i])) return false;
+    }
+    return true;
 }
 
 /* Attributes whose Params and sub ops may belong to another network. */
-static bool same_attrs(const xir_class *cls, const void *a, const void *b, bool bytes) {
+static bool same_attrs(const comparing *c, const xir_class *cls, const void *a, const void *b) {
     if (a == b) return true;
     for (uint32_t i = 0; i < cls->n_fields; i++) {
         const xir_field *f = &cls->fields[i];
         const void *x = body_at(a, f), *y = body_at(b, f);
-        if (f->kind == XIR_KIND_PARAMS) {
-            if (!same_value(*(xir_value *const *)x, *(xir_value *const *)y, bytes)) return false;
-        } else if (f->kind == XIR_KIND_PARAMSS) {
-            const xir_values *l = x, *m = y;
-            if (l->size != m->size) return false;
-            for (size_t j = 0; j < l->size; j++) {
-                if (!same_value(l->data[j], m->data[j], bytes)) return false;
-            }
-        } else if (f->kind == XIR_KIND_OPS) {
-            const xir_ops *l = x, *m = y;
-            if (l->size != m->size) return false;
-            for (size_t j = 0; j < l->size; j++) {
-                if (!same_op(l->data[j], m->data[j], bytes)) return false;
-            }
-        } else if (f->kind == XIR_KIND_MAP) {
-            if (!same_map(x, y, bytes)) return false;
-        } else if (!field_equal(f, a, b)) {
-            return false;
+        bool same;
+        switch (f->kind) {
+        case XIR_KIND_PARAMS:  same = same_value(c, *(xir_value *const *)x, *(xir_value *const *)y); break;
+        case XIR_KIND_PARAMSS: same = same_list(c, x, y);                                            break;
+        case XIR_KIND_OPS:     same = same_sub_ops(c, x, y);                                         break;
+        case XIR_KIND_MAP:     same = same_map(c, x, y);                                             break;
+        default:               same = field_equal(f, a, b);                                          break;
         }
+        if (!same) return false;
     }
     return true;
 }
 
-static bool same_op(const xir_op *a, const xir_op *b, bool bytes) {
+static bool same_op(const comparing *c, const xir_op *a, const xir_op *b) {
     if (a == b) return true;
-    if (a->cls != b->cls || a->id != b->id || a->n_inputs != b->n_inputs || a->n_outputs != b->n_outputs) return false;
-    if (!same_text(a->name, b->name) || !xir_object_equal((const xir_object *)a->target, (const xir_object *)b->target))
-        return false;
-    if (!same_map(xir_op_tags(a), xir_op_tags(b), bytes) || !same_map(xir_op_extra(a), xir_op_extra(b), bytes))
+    if (c->rules && c->rules->op) {
+        xir_sameness answer = c->rules->op(c->rules->user, a, b);
+        if (answer != XIR_SAME_IF_USUAL) return answer == XIR_SAME_ALWAYS;
+    }
+    if (a->cls != b->cls || a->n_inputs != b->n_inputs || a->n_outputs != b->n_outputs) return false;
+    if (counts(c, XIR_EQUAL_NO_IDS) && a->id != b->id) return false;
+    if (counts(c, XIR_EQUAL_NO_NAMES) && !same_text(a->name, b->name)) return false;
+    if (counts(c, XIR_EQUAL_NO_TARGETS) &&
+        !xir_object_equal((const xir_object *)a->target, (const xir_object *)b->target)) return false;
+    if (!same_notes(c, xir_op_tags(a), xir_op_tags(b)) || !same_notes(c, xir_op_extra(a), xir_op_extra(b)))
         return false;
     for (uint32_t i = 0; i < a->n_inputs; i++) {
-        if (!same_value(a->inputs[i].value, b->inputs[i].value, bytes)) return false;
+        if (!same_value(c, a->inputs[i].value, b->inputs[i].value)) return false;
     }
     for (uint32_t i = 0; i < a->n_outputs; i++) {
-        if (!same_value(&a->outputs[i], &b->outputs[i], bytes)) return false;
+        if (!same_value(c, &a->outputs[i], &b->outputs[i])) return false;
     }
-    return same_attrs(a->cls, a->attrs, b->attrs, bytes);
+    return same_attrs(c, a->cls, a->attrs, b->attrs);
 }
 
-bool xir_op_identical(const xir_op *a, const xir_op *b) { return a == b || (a && b && same_op(a, b, false)); }
+bool xir_op_identical(const xir_op *a, const xir_op *b) {
+    const comparing c = { .flags = XIR_EQUAL_NO_BYTES };
+    return a == b || (a && b && same_op(&c, a, b));
+}
 
-bool xir_network_equal(const xir_network *a, const xir_network *b, bool with_params) {
-    if (a == b) return true;
-    if (!a || !b || a->n_ops != b->n_ops) return false;
+/* ---- networks ----------------------------------------------------------------------------------------------- */
+
+static bool same_fields(const xir_network *a, const xir_network *b) {
     for (int i = 0; i <= XIR_TEXT_XIR_VERSION; i++) {   /* ORDER TEXT: the later ones depend on bytes */
         if (!xir_str_equal(a->text[i], b->text[i])) return false;
     }
-    if (!xir_object_equal((const xir_object *)a->ai_target, (const xir_object *)b->ai_target)) return false;
-    if (!same_map(a->tags, b->tags, with_params) || !same_map(a->extra, b->extra, with_params)) return false;
+    return xir_object_equal((const xir_object *)a->ai_target, (const xir_object *)b->ai_target);
+}
+
+static bool same_network(const comparing *c, const xir_network *a, const xir_network *b) {
+    if (a->n_ops != b->n_ops || (counts(c, XIR_EQUAL_NO_FIELDS) && !same_fields(a, b))) return false;
+    if (!same_notes(c, a->tags, b->tags) || !same_notes(c, a->extra, b->extra)) return false;
     const xir_op *y = b->first;
+    for (const xir_op *x = a->first; x && c->other; x = x->next, y = y->next) c->other[x->slot] = y;
+    y = b->first;
     for (const xir_op *x = a->first; x; x = x->next, y = y->next) {
-        if (!same_op(x, y, with_params)) return false;
+        if (!same_op(c, x, y)) return false;
     }
     return true;
+}
+
+bool xir_network_equal(const xir_network *a, const xir_network *b, bool with_params) {
+    const comparing c = { .flags = with_params ? 0 : XIR_EQUAL_NO_BYTES };
+    return a == b || (a && b && same_network(&c, a, b));
+}
+
+#define RULES_STRUCT SIZED(xir_equal_rules, value)
+enum { ALL_FLAGS = 2 * XIR_EQUAL_NO_FIELDS - 1 };
+
+xir_status xir_network_equal_by(const xir_network *a, const xir_network *b, const xir_equal_rules *given, bool *equal) {
+    xir_equal_rules rules = { 0 };
+    if (!a || !b || !equal) return XIR_E_MISSING;
+    xir_status status = given ? sized_take(RULES_STRUCT, &rules, given, NULL) : XIR_OK;
+    if (status) return status;
+    if (rules.flags & ~(unsigned)ALL_FLAGS) return XIR_E_UNSUPPORTED;
+    comparing c = { .flags = rules.flags, .rules = &rules };
+    const size_t bytes = ((size_t)a->n_slots + 1) * sizeof *c.other;
+    if (rules.flags & XIR_EQUAL_NO_IDS) {
+        c.other = mem_new(&a->alloc, bytes);
+        if (!c.other) return XIR_E_MEMORY;
+        memset((void *)c.other, 0, bytes);
+    }
+    *equal = same_network(&c, a, b);
+    if (c.other) mem_free(&a->alloc, (void *)c.other, bytes);
+    return XIR_OK;
 }
 
 /* ---- what a pass may merge --------------------------------------------------------------------------------- */

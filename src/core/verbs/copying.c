@@ -1,0 +1,205 @@
+#include <inttypes.h>
+#include "copying.h"
+
+static xir_op *known_op(const copying *c, const xir_op *op) {
+    return c->map ? mapping_op(c->map, op) : c->ops[op->slot];
+}
+
+static bool remember_op(copying *c, const xir_op *op, xir_op *copy) {
+    if (c->map) return mapping_add_op(c->map, op, copy);
+    c->ops[op->slot] = copy;
+    return true;
+}
+
+/* An id is kept in a copy of the whole network; a negative one is temporary and not set. */
+static bool keeps_id(const copying *c, int64_t id) { return !c->map && id >= 0; }
+
+/* ---- values ---------------------------------------------------------------------------------------------------- */
+
+static bool copy_more(copying *c, const value_more *from, xir_value *to) {
+    value_more *more = value_need_more(to);
+    if (!more) return false;
+    more->name = net_name(c->to, name_text(from->name));
+    if (!more->name) return false;
+    if (from->mtype) {
+        more->mtype = (const xir_mtype *)net_intern(c->to, (const xir_object *)from->mtype);
+        if (!more->mtype) return false;
+    }
+    more->tags = copy_map(c, from->tags);
+    more->extra = copy_map(c, from->extra);
+    value_named(to);
+    return !c->failed;
+}
+
+static xir_value *new_params(copying *c, const xir_value *v) {
+    const params *from = v->more->params;
+    const xir_type *type = net_type(c->to, v->type);
+    if (v->type && !type) return NULL;
+    xir_value *copy = params_make(c->to, type);
+    if (!copy || !copy_more(c, v->more, copy)) return NULL;
+    params *to = copy->more->params;
+    if (!c->map) {   /* places in the file */
+        to->raw_index = from->raw_index;
+        to->table_index = from->table_index;
+    }
+    to->allow_no_data = from->allow_no_data;
+    to->data = from->data;
+    if (to->data) blob_retain(to->data);
+    return keeps_id(c, v->id) && !value_set_id(copy, v->id) ? NULL : copy;
+}
+
+/* NULL if the mapping leaves them out. */
+static xir_value *copy_params(copying *c, const xir_value *v) {
+    xir_value *copy = NULL;
+    if (!c->map) {
+        xir_value **known = &c->params[v->more->params->number];
+        if (!*known) *known = new_params(c, v);
+        c->failed |= !*known;
+        return *known;
+    }
+    if (mapping_value(c->map, v, &copy)) return copy;
+    c->failed |= !mapping_ask_params(c->map, v, &copy);
+    if (!copy && !c->failed) copy = new_params(c, v);
+    c->failed |= !copy || !mapping_add_value(c->map, v, copy);
+    return copy;
+}
+
+/* A value that no op makes, in a whole network. */
+static xir_value *copy_orphan(copying *c, const xir_value *v) {
+    if (v->id >= 0 && !net_build_ids(c->to)) return NULL;   /* distinguishes "not found" from "no memory" */
+    xir_value *known = v->id >= 0 ? net_find_value(c->to, v->id) : NULL;
+    if (known && !known->producer && !value_is_params(known)) return known;
+    const xir_type *type = net_type(c->to, v->type);
+    xir_value *copy = v->type && !type ? NULL : value_make_orphan(c->to, type);
+    return copy && copy_more(c, v->more, copy) && (v->id < 0 || value_set_id(copy, v->id)) ? copy : NULL;
+}
+
+/* What an input of a copy is. */
+static xir_value *copy_value(copying *c, const xir_value *v) {
+    if (value_is_params(v)) return copy_params(c, v);
+    if (!c->map && v->producer) {
+        xir_op *maker = known_op(c, v->producer);
+        return maker ? &maker->outputs[xir_value_index(v)] : NULL;
+    }
+    xir_value *copy = NULL;
+    if (c->map && mapping_value(c->map, v, &copy)) return copy;
+    if (!c->map) copy = copy_orphan(c, v);
+    else net_fail(c->to, XIR_E_MISSING, "value %" PRId64 " '%.*s' is not mapped", v->id,
+                  CLIP_TO(xir_value_name(v), 100));
+    c->failed |= !copy;
+    return copy;
+}
+
+/* ---- attributes and tags --------------------------------------------------------------------------------------- */
+
+/* Params in copied dynamic values still belong to the source; replaces them. */
+static void remap_any(copying *c, xir_any *any) {
+    if (any->kind == XIR_ANY_PARAMS) {
+        any->as.params = copy_params(c, any->as.params);
+        if (!any->as.params) *any = xir_any_null();
+    } else if (any->kind == XIR_ANY_LIST) {
+        for (size_t i = 0; i < any->as.list.size; i++) remap_any(c, (xir_any *)(uintptr_t)&any->as.list.items[i]);
+    } else if (any->kind == XIR_ANY_MAP) {
+        for (size_t i = 0; i < any->as.map.size; i++) remap_any(c, (xir_any *)(uintptr_t)&any->as.map.entries[i].value);
+    }
+}
+
+const xir_map *copy_map(copying *c, const xir_map *from) {
+    if (!from) return NULL;
+    xir_any map = { .kind = XIR_ANY_MAP, .as.map = *from }, copy;
+    xir_map *to = arena_take(&c->to->arena, sizeof *to);
+    if (!to || !any_copy(&c->to->arena, &map, &copy)) {
+        c->failed = true;
+        return NULL;
+    }
+    remap_any(c, &copy);
+    *to = copy.as.map;
+    return to;
+}
+
+/* Lists have been copied into the new arena, so their items may be replaced in place. */
+static void remap_field(copying *c, const xir_field *f, void *at) {
+    if (f->kind == XIR_KIND_PARAMS && *(xir_value **)at) {
+        *(xir_value **)at = copy_params(c, *(xir_value **)at);
+    } else if (f->kind == XIR_KIND_PARAMSS) {
+        xir_values *list = at;
+        xir_value **items = (xir_value **)(uintptr_t)list->data;
+        for (size_t i = 0; i < list->size; i++) {
+            if (items[i]) items[i] = copy_params(c, items[i]);
+        }
+    } else if (f->kind == XIR_KIND_OPS) {
+        xir_ops *list = at;
+        xir_op **items = (xir_op **)(uintptr_t)list->data;
+        for (size_t i = 0; i < list->size && !c->failed; i++) {
+            items[i] = copy_op(c, items[i]);
+            c->failed |= !items[i];
+        }
+    } else if (f->kind == XIR_KIND_MAP) {
+        xir_any map = { .kind = XIR_ANY_MAP, .as.map = *(xir_map *)at };
+        remap_any(c, &map);
+    }
+}
+
+static const void *copy_attrs(copying *c, const xir_op *op) {
+    if (op->attrs == op->cls->defaults) return op->attrs;   /* the class's, shared by both networks */
+    const void *attrs = net_attrs(c->to, op->cls, op->attrs);
+    if (!attrs) c->failed = true;
+    if (!attrs || op->cls->plain || attrs == op->cls->defaults) return attrs;
+    for (uint32_t i = 0; i < op->cls->n_fields; i++) {
+        remap_field(c, &op->cls->fields[i], body_at(attrs, &op->cls->fields[i]));
+    }
+    return attrs;
+}
+
+/* ---- ops ------------------------------------------------------------------------------------------------------- */
+
+static const xir_target *copy_target(copying *c, const xir_op *op) {
+    return op->target == op->net->host ? c->to->host
+         : (const xir_target *)net_intern(c->to, (const xir_object *)op->target);
+}
+
+static bool copy_outputs(copying *c, const xir_op *op, xir_op *copy) {
+    xir_value *values = arena_take(&c->to->arena, op->n_outputs * sizeof *values);
+    if (!values) return false;
+    copy->outputs = values;
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        const xir_value *v = &op->outputs[i];
+        values[i] = (xir_value){ .type = net_type(c->to, v->type), .id = c->to->next_temp_id--, .producer = copy };
+        copy->n_outputs = i + 1;
+        if ((v->type && !values[i].type) || (v->more && !copy_more(c, v->more, &values[i]))) return false;
+        if (keeps_id(c, v->id) && !value_set_id(&values[i], v->id)) return false;
+    }
+    return true;
+}
+
+xir_op *copy_op(copying *c, const xir_op *op) {
+    const void *attrs = copy_attrs(c, op);
+    xir_op *copy = attrs && !c->failed ? op_make(c->to, op->cls, attrs, op->n_inputs) : NULL;
+    if (!copy || !remember_op(c, op, copy) || (op->more && !op_need_more(copy)) || op_adopt_children(copy, attrs))
+        return NULL;
+    copy->name = net_name(c->to, name_text(op->name));
+    copy->target = copy_target(c, op);
+    if (!copy->name || !copy->target) return NULL;
+    if (op->more) {
+        copy->more->tags = copy_map(c, op->more->tags);
+        copy->more->extra = copy_map(c, op->more->extra);
+        copy->more->absent = op->more->absent;
+    }
+    if (!copy_outputs(c, op, copy) || (keeps_id(c, op->id) && !op_set_id(copy, op->id))) return NULL;
+    return c->failed ? NULL : copy;
+}
+
+bool copy_inputs(copying *c, const xir_op *op) {
+    xir_op *copy = known_op(c, op);
+    for (uint32_t i = 0; i < op->n_inputs && !c->failed; i++) {
+        const xir_value *v = op->inputs[i].value;
+        if (v) use_link(&copy->inputs[i], copy, copy_value(c, v));
+    }
+    for (uint32_t i = 0; i < op->cls->n_fields && !op->cls->plain && !c->failed; i++) {
+        const xir_field *f = &op->cls->fields[i];
+        if (f->kind != XIR_KIND_OPS) continue;
+        const xir_ops *children = body_at(op->attrs, f);
+        for (size_t j = 0; j < children->size; j++) copy_inputs(c, children->data[j]);
+    }
+    return !c->failed;
+}

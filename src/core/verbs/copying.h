@@ -1,0 +1,37 @@
+/* Copies of ops in another network, or again in their own: what clone.c and mapping.c share. A copy owns its record, its
+ * types and texts; parameter bytes are shared by reference count. An op is copied in two steps, first the op with its
+ * outputs, then its inputs, which may be outputs of an op that is copied later. */
+#ifndef CORE_COPYING_H
+#define CORE_COPYING_H
+
+#include "graph.h"
+
+typedef struct copying {
+    xir_network *to;
+    bool         failed;   /* without memory, or with a finding in `to`; the copies are of no use then */
+    /* Of a whole network, where the copies also have the ids of their originals. */
+    xir_op     **ops;      /* copies by slot                */
+    xir_value  **params;   /* copies by number              */
+    /* Of a part: then these are NULL, and the mapping knows what has been copied. */
+    struct xir_mapping *map;
+} copying;
+
+/* The copy of an op, not in the order yet, and without inputs; NULL on failure. */
+xir_op        *copy_op(copying *c, const xir_op *op);
+/* Gives the copies of an op and of its sub ops their inputs; false on failure. */
+bool           copy_inputs(copying *c, const xir_op *op);
+const xir_map *copy_map(copying *c, const xir_map *from);
+
+/* ---- what a mapping knows (mapping.c) -------------------------------------------------------------------------- */
+
+xir_op    *mapping_op(const struct xir_mapping *map, const xir_op *op);
+/* True if the value is known; then `*out` is what it became, NULL if it is left out. */
+bool       mapping_value(const struct xir_mapping *map, const xir_value *v, xir_value **out);
+/* False without memory. */
+bool       mapping_add_op(struct xir_mapping *map, const xir_op *op, xir_op *copy);
+bool       mapping_add_value(struct xir_mapping *map, const xir_value *v, xir_value *copy);
+/* What the rule for Params gives; NULL if there is none, or it leaves them to be copied. False, with a finding, if it is
+ * refused. */
+bool       mapping_ask_params(struct xir_mapping *map, const xir_value *params, xir_value **own);
+
+#endif
