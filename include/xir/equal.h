@@ -1,5 +1,5 @@
-/* Equality by rules of the caller, beside xir_network_equal and xir_op_identical, which compare everything. xir/diff.h
- * says where two networks differ. */
+/* Equality by rules of the caller. xir_network_equal and xir_op_identical compare everything; xir/diff.h says where two
+ * networks differ. */
 #ifndef XIR_EQUAL_H
 #define XIR_EQUAL_H
 
@@ -23,8 +23,8 @@ typedef enum xir_sameness {
     XIR_SAME_NEVER
 } xir_sameness;
 
-/* The rules; each function may be NULL. It is asked for each pair before the pair is compared: ops in the same place,
- * sub ops too; operands and outputs in the same place, neither absent. */
+/* The rules; each function may be NULL. It is asked about each pair before the pair is compared: ops in the same place,
+ * sub ops too; operands and outputs in the same place if both exist. */
 typedef struct xir_equal_rules {
     uint32_t size;
     unsigned flags;      /* XIR_EQUAL_… */
@@ -34,8 +34,8 @@ typedef struct xir_equal_rules {
 } xir_equal_rules;
 
 /* Tells in `equal` whether two networks are equal by the rules; NULL: everything counts. Linear; changes nothing.
- * XIR_E_MISSING for a network that is NULL, XIR_E_ABI for rules without their size (use XIR_INIT), XIR_E_UNSUPPORTED for
- * unknown flags, XIR_E_MEMORY; then `equal` is not written. */
+ * XIR_E_MISSING for a network that is NULL, XIR_E_ABI for rules without their size (use XIR_INIT), XIR_E_UNSUPPORTED
+ * for unknown flags, XIR_E_MEMORY; then `equal` is not written. */
 XIR_API xir_status xir_network_equal_by(const xir_network *a, const xir_network *b, const xir_equal_rules *rules,
                                         bool *equal);
 

@@ -31,10 +31,10 @@ XIR_API xir_op    *xir_mapping_op(const xir_mapping *map, const xir_op *from);
 typedef struct xir_mapping_rules {
     uint32_t size;
     void    *user;
-    /* Returns an op of `to` that is not placed, and takes the place of a copy: it needs as many outputs. Asked before an
-     * op is copied; not for sub ops. */
+    /* Returns an op of `to` that is not placed: it becomes the copy, so it needs as many outputs. Asked before an op is
+     * copied, but not about sub ops. If the call fails, the op is erased. */
     xir_op    *(*op)(void *user, xir_mapping *map, const xir_op *from);
-    /* Returns Params of `to` that take the place of a copy. Asked once for each. */
+    /* Returns Params of `to` that become the copy. Asked once about each. */
     xir_value *(*params)(void *user, xir_mapping *map, const xir_value *from);
     /* In a mapping within one network: Params are copied too, not shared. */
     bool copies_params;
@@ -51,10 +51,10 @@ XIR_API xir_status xir_mapping_set_rules(xir_mapping *map, const xir_mapping_rul
  * xir_op_place refuses; XIR_E_MEMORY. */
 XIR_API xir_op *xir_mapping_clone(xir_mapping *map, const xir_op *op, xir_op *before);
 
-/* Copies all ops of a view in their order, all or none. Without a place for them their ends stay away: an Input op whose
- * outputs are all mapped is not copied, nor is an Output op if `to` has ops already. Ask xir_mapping_value for what the
- * outputs have become. Linear in the view. XIR_E_STALE for a view that is; XIR_E_INVALID if it is of another network;
- * otherwise as above. To copy a whole network, give a view of all its ops. */
+/* Copies all ops of a view in their order, all or none. Two kinds are left out, for which `to` has no place: an Input op
+ * whose outputs are all mapped, and an Output op if `to` has ops already; xir_mapping_value tells what the outputs have
+ * become. Linear in the view. XIR_E_STALE for a view that is stale; XIR_E_INVALID if it is of another network, else as
+ * above. To copy a whole network, give a view of all its ops. */
 XIR_API xir_status xir_mapping_clone_view(xir_mapping *map, const xir_view *view, xir_op *before);
 
 XIR_END

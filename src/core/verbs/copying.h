@@ -1,5 +1,5 @@
-/* Copies of ops in another network, or again in their own: what clone.c and mapping.c share. A copy owns its record, its
- * types and texts; parameter bytes are shared by reference count. An op is copied in two steps, first the op with its
+/* Copies of ops in another network, or again in their own: what clone.c and mapping.c share. A copy owns its record,
+ * its types and texts; parameter bytes are shared by reference count. An op is copied in two steps: first the op with its
  * outputs, then its inputs, which may be outputs of an op that is copied later. */
 #ifndef CORE_COPYING_H
 #define CORE_COPYING_H
@@ -30,8 +30,8 @@ bool       mapping_value(const struct xir_mapping *map, const xir_value *v, xir_
 /* False without memory. */
 bool       mapping_add_op(struct xir_mapping *map, const xir_op *op, xir_op *copy);
 bool       mapping_add_value(struct xir_mapping *map, const xir_value *v, xir_value *copy);
-/* What the rule for Params gives; NULL if there is none, or it leaves them to be copied. False, with a finding, if it is
- * refused. */
+/* What the rule for Params gives; NULL if there is none, or it leaves them to be copied. False, with a finding, if the
+ * answer is refused. */
 bool       mapping_ask_params(struct xir_mapping *map, const xir_value *params, xir_value **own);
 
 #endif

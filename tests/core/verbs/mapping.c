@@ -237,7 +237,7 @@ static void a_rule_gives_the_params(void **state) {
 }
 
 static xir_op *placed_op(void *user, xir_mapping *map, const xir_op *from) { (void)map, (void)from; return user; }
-static xir_value *not_params(void *user, xir_mapping *map, const xir_value *from) { (void)map, (void)from; return user; }
+static xir_value *not_params(void *user, xir_mapping *map, const xir_value *v) { (void)map, (void)v; return user; }
 
 static void a_rule_that_does_not_fit_is_refused(void **state) {
     (void)state;
@@ -318,19 +318,20 @@ static void networks_of_two_contexts_are_refused(void **state) {
 
 enum { MOST_VALUES = 40 };
 
-/* Unary and binary ops over values of one type, each reading any that are there. */
+/* Unary and binary ops over values of one type, each reading any values before it. */
 static xir_network *random_chain(void) {
     xir_network *net = new_net();
     xir_at at = XIR_AT(net);
     xir_value *v[MOST_VALUES];
     size_t n = 1, most = 2 + chance(MOST_VALUES - 2);
     v[0] = xir_input(at, "x", FP32("*", 3));
+    xir_value *numbers = xir_params_copy(net, XIR_STR("numbers"), FP32("*", 3), "0123456789a", 12);
     while (n < most) {
         xir_value *a = v[chance(n)], *b = v[chance(n)];
         switch (chance(4)) {
-        case 0:  v[n++] = xir_build_relu(at, a, "r"); break;
-        case 1:  v[n++] = xir_build_add(at, a, xir_params_copy(net, XIR_STR("p"), FP32("*", 3), "0123456789a", 12), 1, 1, "p"); break;
-        default: v[n++] = xir_build_add(at, a, b, 1, 1, "a"); break;
+        case 0:  v[n++] = xir_build_relu(at, a, "r");               break;
+        case 1:  v[n++] = xir_build_add(at, a, numbers, 1, 1, "p"); break;
+        default: v[n++] = xir_build_add(at, a, b, 1, 1, "a");       break;
         }
     }
     assert_non_null(xir_output(at, XIR_VALUES(v[n - 1], v[chance(n)])));
@@ -374,7 +375,6 @@ static void any_view_becomes_the_same_network(void **state) {
     (void)state;
     const char *text = getenv("XIR_VIEWS");
     const long times = text ? atol(text) : 1000;
-    long convex = 0;
     for (long i = 0; i < times; i++) {
         xir_network *net = random_chain();
         int64_t n = (int64_t)xir_network_op_count(net), first = 1 + (int64_t)chance((uint64_t)n - 2),
@@ -383,7 +383,6 @@ static void any_view_becomes_the_same_network(void **state) {
         xir_network *to = by_mapping(net, view), *other = xir_view_to_network(view);
         bool equal = false;
         assert_non_null(other);   /* a range of the order is convex */
-        convex++;
         DOES(xir_network_equal_by(to, other, &XIR_INIT(xir_equal_rules, .flags = XIR_EQUAL_NO_IDS | XIR_EQUAL_NO_NAMES |
                                                        XIR_EQUAL_NO_FIELDS), &equal));
         if (!equal) fail_msg("view %ld: ops %lld to %lld differ", i, (long long)first, (long long)end);
@@ -394,7 +393,6 @@ static void any_view_becomes_the_same_network(void **state) {
         xir_network_free(other);
         xir_network_free(net);
     }
-    assert_int_equal(convex, times);
 }
 
 /* ---- equality by rules ------------------------------------------------------------------------------------------ */
@@ -414,12 +412,12 @@ static void each_flag_leaves_out_one_thing(void **state) {
         xir_network *a = small_net(), *b = small_net();
         assert_true(equal_by(a, b, 0));
         switch (what) {
-        case XIR_EQUAL_NO_IDS:     DOES(xir_op_set_id(op_of(b, 2), 40)); DOES(xir_value_set_id(value_of(b, 3), 41)); break;
-        case XIR_EQUAL_NO_NAMES:   DOES(xir_op_set_name(op_of(b, 2), XIR_STR("other")));                             break;
-        case XIR_EQUAL_NO_TAGS:    DOES(xir_value_set_tag(value_of(b, 2), XIR_STR("t"), &tag));                      break;
-        case XIR_EQUAL_NO_TARGETS: DOES(xir_value_set_mtype(value_of(b, 2), xir_mtype_onchip(ctx, 1)));              break;
-        case XIR_EQUAL_NO_BYTES:   DOES(xir_params_fill_f32(value_of(b, 1), number));                                break;
-        case XIR_EQUAL_NO_FIELDS:  DOES(xir_network_set_text(b, XIR_TEXT_NAME, XIR_STR("other")));                   break;
+        case XIR_EQUAL_NO_IDS:     DOES(xir_op_set_id(op_of(b, 2), 40));                                break;
+        case XIR_EQUAL_NO_NAMES:   DOES(xir_op_set_name(op_of(b, 2), XIR_STR("other")));                break;
+        case XIR_EQUAL_NO_TAGS:    DOES(xir_value_set_tag(value_of(b, 2), XIR_STR("t"), &tag));         break;
+        case XIR_EQUAL_NO_TARGETS: DOES(xir_value_set_mtype(value_of(b, 2), xir_mtype_onchip(ctx, 1))); break;
+        case XIR_EQUAL_NO_BYTES:   DOES(xir_params_fill_f32(value_of(b, 1), number));                   break;
+        case XIR_EQUAL_NO_FIELDS:  DOES(xir_network_set_text(b, XIR_TEXT_NAME, XIR_STR("other")));      break;
         default:                   fail_msg("no change for flag %u", what);
         }
         for (unsigned flag = 1; flag <= XIR_EQUAL_NO_FIELDS; flag *= 2) {
