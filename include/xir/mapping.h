@@ -51,10 +51,10 @@ XIR_API xir_status xir_mapping_set_rules(xir_mapping *map, const xir_mapping_rul
  * xir_op_place refuses; XIR_E_MEMORY. */
 XIR_API xir_op *xir_mapping_clone(xir_mapping *map, const xir_op *op, xir_op *before);
 
-/* Copies all ops of a view in their order, all or none. Two kinds are left out, for which `to` has no place: an Input op
- * whose outputs are all mapped, and an Output op if `to` has ops already; xir_mapping_value tells what the outputs have
- * become. Linear in the view. XIR_E_STALE for a view that is stale; XIR_E_INVALID if it is of another network, else as
- * above. To copy a whole network, give a view of all its ops. */
+/* Copies all ops of a view in their order, all or none. Left out are those for which `to` has no place: an Input
+ * op whose outputs are all mapped, and an Output op if `to` has ops already. xir_mapping_value tells what the outputs
+ * have become. Linear in the view. XIR_E_STALE for a view that is stale; XIR_E_INVALID if it is of another network;
+ * otherwise as above. To copy a whole network, give a view of all its ops. */
 XIR_API xir_status xir_mapping_clone_view(xir_mapping *map, const xir_view *view, xir_op *before);
 
 XIR_END

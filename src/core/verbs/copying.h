@@ -1,6 +1,6 @@
 /* Copies of ops in another network, or again in their own: what clone.c and mapping.c share. A copy owns its record,
- * its types and texts; parameter bytes are shared by reference count. An op is copied in two steps: first the op with its
- * outputs, then its inputs, which may be outputs of an op that is copied later. */
+ * its types and texts; parameter bytes are shared by reference count. An op is copied in two steps: first the op with
+ * its outputs, then its inputs, which may be outputs of an op that is copied later. */
 #ifndef CORE_COPYING_H
 #define CORE_COPYING_H
 
