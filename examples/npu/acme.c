@@ -11,9 +11,27 @@
 
 /* ---- the target ------------------------------------------------------------------------------------------------- */
 
+/* Feature maps are of fp32 and known size, with channels last. */
+static bool is_map(xir_infer *at) {
+    const xir_type *type = xir_infer_output(at, 0), *fp32 = xir_type_float(xir_infer_context(at), XIR_FLOAT_FP32);
+    return xir_type_rank(type) == 4 && xir_type_axis_dim(type, 'C', false) == xir_type_dim(type, -1, false) &&
+           xir_type_equal(xir_type_element(type), fp32);
+}
+
+static bool is_known(xir_infer *at) { return !xir_type_has_unknown_dim(xir_infer_output(at, 0)); }
+
+static const xir_target_rule rules[] = {
+    { NULL, is_map,   "maps of fp32 with channels last (NHWC)", "run the pass layout{to=nhwc}"     },
+    { NULL, is_known, "dims that are known",                    "bind them: xir opt --input-shape" },
+    { .cls = xir_conv2d_class     },
+    { .cls = xir_relu_class       },
+    { .cls = xir_max_pool2d_class },
+    { .cls = xir_hardswish_add_class },
+};
+
 static const xir_target_row npu = {
     XIR_TARGET_HEAD("acme::NpuTarget", "npu", "the NPU of this example: floats, channels last"),
-    .accelerator = true,
+    .accelerator = true, XIR_TARGET_RULES(rules),
 };
 
 const xir_target *acme_npu(xir_context *ctx) {

@@ -35,25 +35,12 @@ static xir_status optimise(xir_network *net, xir_diags *why) {
 
 /* ---- legality ---------------------------------------------------------------------------------------------------- */
 
-/* Returns true if the NPU has the operation for these types: fp32 feature maps with channels last. */
-static bool is_legal(const xir_op *op) {
-    xir_class_fn *const has[] = { xir_conv2d_class, xir_relu_class, xir_max_pool2d_class, xir_hardswish_add_class };
-    const xir_value *out = xir_op_output(op, 0);
-    const xir_type *type = out ? xir_value_type(out) : NULL;
-    bool listed = false;
-    for (size_t i = 0; i < sizeof has / sizeof *has; i++) listed |= xir_op_is(op, has[i]());
-    return listed && type && xir_type_rank(type) == 4 && !xir_type_has_unknown_dim(type) &&
-           xir_type_axis_dim(type, 'C', false) == xir_type_dim(type, -1, false) &&
-           xir_type_equal(xir_type_element(type),
-                          xir_type_float(xir_network_context(xir_op_network(op)), XIR_FLOAT_FP32));
-}
-
-/* Gives each legal op the target. Inference and the checks of the target decide. */
+/* Gives each op that the target runs to it. Inference, checks and the rules of its row decide. */
 static xir_status assign(xir_network *net, xir_diags *why) {
     const xir_target *npu = acme_npu(xir_network_context(net));
     xir_status status = npu ? xir_network_set_ai_target(net, npu) : XIR_E_UNKNOWN;
     for (xir_op *op = xir_network_first(net); op && !status; op = xir_op_next(op)) {
-        if (is_legal(op)) status = xir_op_set_target(op, npu);
+        if (xir_op_try(op, npu, NULL) == XIR_OK) status = xir_op_set_target(op, npu);
     }
     if (!status) status = xir_network_infer(net, why);
     return status ? status : xir_network_validate(net, why);

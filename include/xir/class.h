@@ -81,6 +81,9 @@ typedef struct xir_enum {
 
 /* ---- what an author declares (made by define.h) ------------------------------------------------------ */
 
+/* The class function that define.h makes: xir_flatten_class, xir_conv2d_class. */
+typedef const xir_class_decl *xir_class_fn(void);
+
 /* Returns XIR_OK or fails through xir_infer_fail. A pure function: it depends on `at` only. */
 typedef xir_status xir_infer_fn(xir_infer *at);
 

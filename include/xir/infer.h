@@ -42,6 +42,13 @@ XIR_API xir_status xir_infer_result_tensor(xir_infer *at, const xir_type *elemen
                                            const int64_t *dims, size_t rank);
 XIR_API xir_status xir_infer_result_like(xir_infer *at, const xir_type *like, const int64_t *dims, size_t rank);
 
+/* Infers as the host does: its check and its function, whose results become those of this call. For the function of
+ * another target, which then changes them: "as the host does, then in tiles". XIR_E_UNKNOWN if the host has no function
+ * for the class; XIR_E_INVALID, with a finding, in the host's own function. */
+XIR_API xir_status xir_infer_as_host(xir_infer *at);
+/* Replaces the type of an output that has been set. XIR_E_BOUNDS, with a finding, if it has not been. */
+XIR_API xir_status xir_infer_change(xir_infer *at, size_t i, const xir_type *type);
+
 /* Reports what is wrong and returns `code`. The sentence states what was expected and what was found. The op's class
  * and name are put before it, and `where` ("stride_width", "inputs/1"; may be NULL) becomes the path. */
 XIR_API xir_status xir_infer_fail(xir_infer *at, xir_status code, const char *where, const char *format, ...)

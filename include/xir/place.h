@@ -29,6 +29,16 @@ XIR_API xir_str           xir_target_core(const xir_target *target);
 
 /* ---- rows of targets ---------------------------------------------------------------------------------------- */
 
+/* A rule about the ops that a target runs. If a rule of a target names a class, the target runs no other classes than
+ * those that its rules name. xir_op_try asks all rules; building and inference ask none. */
+typedef struct xir_target_rule {
+    xir_class_fn *cls;                   /* the class that it is about; NULL: every class                        */
+    bool        (*holds)(xir_infer *at); /* whether an op keeps the rule. It sees the types of the outputs too. It asks
+                                            with the functions of infer.h and reports nothing. NULL: always      */
+    const char   *needs;                 /* what must hold: "kernels of at most 7 x 7"; with `holds`             */
+    const char   *mend;                  /* what would mend it: "split the kernel"; may be NULL                  */
+} xir_target_rule;
+
 /* The description of a target. A context copies the row; its texts and lists must live as long as the context. The
  * struct may grow at its end. */
 typedef struct xir_target_row {
@@ -41,7 +51,14 @@ typedef struct xir_target_row {
                                      XIR_ANY_TILE: every size; NULL: no tiled layouts                          */
     const char    *cores;         /* the names of its cores, separated by blanks ("v1 v2"); NULL: it has no cores.
                                      Files may name other cores, which are kept                                */
+    const xir_target_rule *rules; /* which ops it runs; NULL: every op that its inference accepts              */
+    size_t         n_rules;
+    size_t         rule_size;     /* sizeof(xir_target_rule), so that rules may grow; see XIR_TARGET_RULES     */
 } xir_target_row;
+
+/* The members for an array of rules: = { XIR_TARGET_HEAD(…), XIR_TARGET_RULES(rules) } */
+#define XIR_TARGET_RULES(array) \
+    .rules = (array), .n_rules = sizeof(array) / sizeof *(array), .rule_size = sizeof *(array)
 
 enum { XIR_ANY_TILE = -1 };
 
@@ -58,7 +75,7 @@ enum { XIR_ANY_TILE = -1 };
  *
  *   XIR_E_ABI          a row was built for another XIR_ABI
  *   XIR_E_UNSUPPORTED  a row sets a member that this library does not know
- *   XIR_E_INVALID      a row is NULL or has a malformed key, name or list
+ *   XIR_E_INVALID      a row is NULL or has a malformed key, name, list or rule
  *   XIR_E_EXISTS       a key or name is taken in the context, or appears in two rows
  *   XIR_E_LIMIT        there would be more than XIR_TARGET_MAX kinds
  *

@@ -21,9 +21,6 @@ XIR_BEGIN
 
 /* ---- how a plug-in describes itself --------------------------------------------------------------------------- */
 
-/* The class function that define.h makes: xir_flatten_class, xir_conv2d_class. */
-typedef const xir_class_decl *xir_class_fn(void);
-
 /* Inference of a class on a target: an xir_target_kind of the library, or the key of any target. Class and target
  * may be the plug-in's own or already registered. */
 typedef struct xir_plugin_infer {

@@ -19,6 +19,7 @@
 #include <xir/view.h>
 #include <xir/mapping.h>
 #include <xir/equal.h>
+#include <xir/legal.h>
 #include <xir/diff.h>
 #include <xir/infer.h>
 #include <xir/work.h>

@@ -121,4 +121,19 @@ run 1 check small.json a.json f.json; lines out 3; out "small.json: no fault fou
 run 3 check missing.json small.json a.json; out "small.json: no fault found"; out "a.json: 3 errors"; err "missing.json: "
 run 1 check --json small.json a.json; json '[(f["file"], f["exit_code"], len(f["findings"])) for f in d] == [("small.json", 0, 0), ("a.json", 1, 3)]'
 run 2 check - small.json -; err "standard input can be read only once"
+# Whether a target runs the ops: its rules and what would mend, or that it does not run the class at all.
+halves="--plugin $BUILD/plugins/customtarget.so"
+run 2 check --target halves small.json; err "--target halves: there is no such target"
+run 2 check --target "buyi(3)" small.json; err "there is no such target"
+run 0 check --target "zhuge(330)" small.json; quiet
+run 0 check --target host small.json; quiet
+run 1 check --target host "$data/small.onnx"; err "no target can be asked about ops of a dialect: convert the network first"
+if [ -e "$BUILD/plugins/customtarget.so" ]; then
+    run 0 check $halves --target halves small.json; quiet
+    run 0 opt "$data/small.onnx" converted.json; run 1 check $halves --target halves --no-params converted.json
+    err "converted.json:1:"; err "halves does not run this class"
+    edit small.json dilated.json -e 's/"dilation_height":1/"dilation_height":2/' -e 's/"pad_\(top\|bottom\)":1/"pad_\1":2/g'
+    run 1 check $halves --target halves --no-params dilated.json
+    err "halves needs a kernel without dilation: fill it with zeros"
+fi
 finish

@@ -408,6 +408,22 @@ static bool every_second(const xir_op *op, void *user) {
     return ++*(int *)user % 2;
 }
 
+static bool has_no_slope(xir_infer *at) { return ((const xir_relu_attrs *)xir_infer_attrs(at))->alpha == 0; }
+
+static void asking_a_target(want *w) {
+    static const xir_target_rule rules[] = {
+        { xir_relu_class, has_no_slope, "no slope", NULL }, { .cls = xir_conv2d_class } };
+    static const xir_target_row row = { XIR_TARGET_HEAD("own::Strict", "strict", "a target"), XIR_TARGET_RULES(rules) };
+    static const xir_target_row *const rows[] = { &row };
+    begin_with(w, net_with_all);
+    TRY(w, xir_target_register(w->ctx, rows, 1, w->why));
+    const xir_target *target;
+    TRY_MAKE(w, target, xir_target_of_kind(w->ctx, XIR_TARGET_COUNT, NULL));
+    TRY(w, xir_op_try(nth(w->net, 1), target, w->why));
+    TRY(w, xir_op_try(nth(w->net, 2), target, w->why));
+    TRY(w, xir_op_try(nth(w->net, 3), NULL, w->why));
+}
+
 static void viewing(want *w) {
     begin_with(w, net_with_all);
     xir_view *view;
@@ -523,6 +539,7 @@ SCENARIO_ON_NETWORKS(asking)
 SCENARIO_ON_NETWORKS(finding_faults)
 SCENARIO_ON_NETWORKS(cloning)
 SCENARIO_ON_NETWORKS(mapping_a_network)
+SCENARIO_ON_NETWORKS(asking_a_target)
 SCENARIO_ON_NETWORKS(viewing)
 SCENARIO(printing_and_reading_json)
 SCENARIO(printing_and_parsing_parts)
@@ -547,6 +564,7 @@ int main(void) {
         STORY(finding_faults),
         STORY(cloning),
         STORY(mapping_a_network),
+        STORY(asking_a_target),
         STORY(viewing),
         STORY(printing_and_reading_json),
         STORY(printing_and_parsing_parts),

@@ -90,6 +90,10 @@ static void a_program_adds_its_own(void **state) {
     xir_context_free(with);
 }
 
+static bool always(xir_infer *at) { (void)at; return true; }
+static const xir_target_rule hollow[] = { { 0 } }, silent[] = { { .holds = always, .needs = "" } },
+                             unasked[] = { { .cls = xir_relu_class, .needs = "a reason" } };
+
 #define ROW(key, name, ...) { XIR_TARGET_HEAD(key, name, "a target"), __VA_ARGS__ }
 static const struct { const char *what; xir_target_row row; xir_status status; const char *sentence; } bad_rows[] = {
     { "abi 0",     { .abi = 0 },                                     XIR_E_ABI,     "target 1 is a row of version 0" },
@@ -106,6 +110,11 @@ static const struct { const char *what; xir_target_row row; xir_status status; c
     { "tiles",     ROW("own::X", "x", .tiles = below),               XIR_E_INVALID, "sizes of tiles and a 0" },
     { "cores",     ROW("own::X", "x", .cores = "a,b"),               XIR_E_INVALID, "names of cores" },
     { "no cores",  ROW("own::X", "x", .cores = ""),                  XIR_E_INVALID, "names of cores" },
+    { "NULL rules", ROW("own::X", "x", .n_rules = 1),                XIR_E_INVALID, "target own::X has 1 rules at NULL" },
+    { "rule size", ROW("own::X", "x", .rules = hollow, .n_rules = 1), XIR_E_INVALID, "1 rules of another size" },
+    { "no rule",   ROW("own::X", "x", XIR_TARGET_RULES(hollow)),     XIR_E_INVALID, "rule 0 of target own::X is about n" },
+    { "no needs",  ROW("own::X", "x", XIR_TARGET_RULES(silent)),     XIR_E_INVALID, "does not tell what it needs" },
+    { "no holds",  ROW("own::X", "x", XIR_TARGET_RULES(unasked)),    XIR_E_INVALID, "cannot be asked" },
     { "old key",   ROW("icraft::xir::BuyiTarget", "x", .tiles = NULL), XIR_E_EXISTS, "is taken by icraft::xir::BuyiTarget" },
     { "old name",  ROW("own::X", "buyi", .tiles = NULL),             XIR_E_EXISTS,  "is taken by icraft::xir::BuyiTarget" },
     { "own key",   ROW("own::Plain", "x", .tiles = NULL),            XIR_E_EXISTS,  "is taken by own::Plain" },
@@ -216,6 +225,141 @@ static void each_target_infers_in_its_own_way(void **state) {
     const xir_class *relu = xir_class_find_decl(with, xir_relu_class());
     assert_true(xir_class_infers_on(relu, kind_in(with, "npu")) && xir_class_infers_on(relu, kind_in(with, "dsp")));
     assert_false(xir_class_infers_on(relu, XIR_TARGET_CUSTOM));
+    xir_context_free(with);
+}
+
+/* ---- what a target runs ---------------------------------------------------------------------------------------- */
+
+static bool rank_is_4(xir_infer *at)     { return xir_type_rank(xir_infer_output(at, 0)) == 4; }
+static bool alpha_is_0(xir_infer *at)    { return ((const xir_relu_attrs *)xir_infer_attrs(at))->alpha == 0; }
+static bool kernel_is_here(xir_infer *at) { return xir_infer_input_is_params(at, 1); }
+
+/* As the host does, then in halves. */
+static xir_status halve(xir_infer *at) {
+    xir_context *in = xir_infer_context(at);
+    xir_status status = xir_infer_as_host(at);
+    if (status) return status;
+    return xir_infer_change(at, 0, xir_type_with_element(in, xir_infer_output(at, 0),
+                                                         xir_type_float(in, XIR_FLOAT_FP16), NULL));
+}
+static xir_status itself(xir_infer *at)  { return xir_infer_as_host(at); }
+static xir_status too_far(xir_infer *at) { return xir_infer_change(at, 0, NULL); }
+
+static const xir_target_rule some[] = {
+    { NULL,             rank_is_4,      "results of 4 dims",           "reshape it"   },
+    { xir_relu_class,   alpha_is_0,     "no slope",                    NULL           },
+    { xir_conv2d_class, kernel_is_here, "a kernel that is a constant", NULL           },
+}, only_common[] = { { NULL, rank_is_4, "results of 4 dims", NULL } };
+static const xir_target_row picky  = { XIR_TARGET_HEAD("own::Picky", "picky", "a target"), XIR_TARGET_RULES(some) },
+                            lenient = { XIR_TARGET_HEAD("own::Lenient", "lenient", "a target"),
+                                        XIR_TARGET_RULES(only_common) };
+
+static xir_context *with_rules(void) {
+    xir_context *with = fresh();
+    const xir_target_row *const rows[] = { &picky, &lenient };
+    assert_int_equal(xir_target_register(with, rows, 2, why), XIR_OK);
+    assert_int_equal(xir_infer_register(with, xir_relu_class(), kind_in(with, "picky"), halve), XIR_OK);
+    return with;
+}
+
+/* The question, and that it changes nothing. */
+static void check_try(xir_op *op, const xir_target *target, xir_status status, const char *sentence) {
+    xir_network *net = xir_op_network(op);
+    char *before = picture(net);
+    xir_diags_clear(why);
+    if (xir_op_try(op, target, why) != status) show_findings();
+    assert_int_equal(xir_op_try(op, target, NULL), status);
+    if (status) check_finding(status, sentence);
+    else assert_int_equal(xir_diags_count(why), 0);
+    char *after = picture(net);
+    assert_string_equal(before, after);
+    assert_int_equal(xir_network_status(net), XIR_OK);
+    assert_int_equal(xir_diags_count(xir_network_diags(net)), 0);
+    free(before);
+    free(after);
+    xir_diags_clear(why);
+}
+
+static void a_target_says_what_it_runs(void **state) {
+    (void)state;
+    xir_context *with = with_rules();
+    xir_network *net = small_net_in(with);
+    const xir_target *strict = target_in(with, "picky", NULL), *any = target_in(with, "lenient", NULL);
+    check_try(op_of(net, 1), strict, XIR_OK, "");
+    check_try(op_of(net, 2), strict, XIR_OK, "");
+    check_try(op_of(net, 3), strict, XIR_E_UNSUPPORTED, "picky does not run this class");
+    check_try(op_of(net, 3), any, XIR_OK, "");    /* its rules name no class */
+    check_try(op_of(net, 3), NULL, XIR_OK, "");
+    assert_int_equal(xir_op_set_real(op_of(net, 2), "alpha", 0.5), XIR_OK);
+    check_try(op_of(net, 2), strict, XIR_E_UNSUPPORTED, "icraft::xir::ReLU 'relu': picky needs no slope");
+    xir_value *computed = xir_build_relu((xir_at){ .net = net, .before = op_of(net, 1) }, value_of(net, 1), NULL);
+    assert_int_equal(xir_op_set_input(op_of(net, 1), 1, computed), XIR_OK);
+    check_try(op_of(net, 1), strict, XIR_E_UNSUPPORTED, "a kernel that is a constant");
+    xir_network_free(net);
+    xir_context_free(with);
+}
+
+/* Also the rules that are not about the class; and what mends it. */
+static void every_broken_rule_is_a_finding(void **state) {
+    (void)state;
+    xir_context *with = with_rules();
+    xir_network *net = xir_network_new(with, "flat", XIR_FRAMEWORK_PYTORCH, "v1.9");
+    const xir_type *type = XIR_TENSOR(with, xir_type_float(with, XIR_FLOAT_FP32), "*", 3);
+    xir_value *y = xir_build_relu(xir_at_end(net), xir_input(xir_at_end(net), "x", type), NULL);
+    assert_int_equal(xir_op_set_real(xir_value_op(y), "alpha", 1), XIR_OK);
+    const xir_target *strict = target_in(with, "picky", NULL);
+    xir_diags_clear(why);
+    assert_int_equal(xir_op_try(xir_value_op(y), strict, why), XIR_E_UNSUPPORTED);
+    assert_int_equal(xir_diags_count(why), 2);
+    check_finding(XIR_E_UNSUPPORTED, "picky needs no slope");   /* the last one */
+    /* Validation asks the same about ops of the target. */
+    assert_int_equal(xir_op_set_target(xir_value_op(y), strict), XIR_OK);
+    xir_diags_clear(why);
+    assert_int_equal(xir_op_validate(xir_value_op(y), why), XIR_E_UNSUPPORTED);
+    CHECK_STR(xir_diags_at(why, 0)->message, "icraft::xir::ReLU: picky needs results of 4 dims: reshape it");
+    xir_network_free(net);
+    xir_context_free(with);
+}
+
+static void what_inference_refuses_is_not_legal(void **state) {
+    (void)state;
+    xir_context *with = with_rules();
+    xir_network *net = small_net_in(with);
+    xir_op *pool = op_of(net, 3), *dead = xir_op_clone(pool);
+    assert_int_equal(xir_op_set_input(pool, 0, NULL), XIR_OK);
+    check_try(pool, NULL, XIR_E_MISSING, "input is absent or has no type");
+    assert_int_equal(xir_op_erase(dead), XIR_OK);
+    assert_int_equal(xir_op_try(dead, NULL, why), XIR_E_INVALID);
+    xir_op *unknown = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_opaque(with, XIR_STR("who::Knows")),
+                                                     INPUTS(value_of(net, 3)), TYPES(NULL), .id = XIR_NO_ID));
+    check_try(unknown, NULL, XIR_E_UNKNOWN, "who::Knows is not known here");
+    xir_network_free(net);
+    xir_context_free(with);
+}
+
+/* Tiles that a target does not take are refused before the rules; types that inference cannot know are the op's. */
+static void quantised_types_stay(void **state) {
+    (void)state;
+    xir_context *with = with_rules();
+    must_load(with);
+    xir_network *net = small_net_in(with);
+    xir_op *relu = op_of(net, 2);
+    const xir_type *tiled = XIR_TENSOR(with, xir_type_float(with, XIR_FLOAT_FP32), "NCHWc32", 1, 1, 8, 8, 32);
+    assert_int_equal(xir_value_set_type(value_of(net, 2), tiled), XIR_OK);
+    check_try(relu, target_in(with, "npu", NULL), XIR_E_UNSUPPORTED, "which npu does not take");
+    xir_network_free(net);
+    xir_context_free(with);
+}
+
+static void inference_follows_the_host(void **state) {
+    (void)state;
+    xir_context *with = with_rules();
+    check_inferred(with, "icraft::xir::ReLU", "NCHW", target_in(with, "picky", NULL), "@fp(16)");
+    check_inferred(with, "icraft::xir::ReLU", "NCHW", NULL, "@fp(32)");
+    assert_int_equal(xir_infer_register(with, xir_tanh_class(), XIR_TARGET_HOST, itself), XIR_OK);
+    check_inferred(with, "icraft::xir::Tanh", "NCHW", NULL, "the host's rule asks for itself");
+    assert_int_equal(xir_infer_register(with, xir_abs_class(), kind_in(with, "picky"), too_far), XIR_OK);
+    check_inferred(with, "icraft::xir::Abs", "NCHW", target_in(with, "picky", NULL), "output 0 is changed, but 0 are");
     xir_context_free(with);
 }
 
@@ -500,6 +644,11 @@ int main(void) {
         cmocka_unit_test(rows_are_checked),
         cmocka_unit_test(there_are_no_more_than_32),
         cmocka_unit_test(each_target_infers_in_its_own_way),
+        cmocka_unit_test(a_target_says_what_it_runs),
+        cmocka_unit_test(every_broken_rule_is_a_finding),
+        cmocka_unit_test(what_inference_refuses_is_not_legal),
+        cmocka_unit_test(quantised_types_stay),
+        cmocka_unit_test(inference_follows_the_host),
         cmocka_unit_test(tiles_follow_the_row),
         cmocka_unit_test(ops_of_an_accelerator_belong_in_its_networks),
         cmocka_unit_test(every_format_keeps_them_with_and_without_the_plugin),

@@ -7,8 +7,9 @@
 #include <string.h>
 #include "cli.h"
 
-static bool        as_json;
-static const char *defs;
+static bool              as_json;
+static const char       *defs, *target_word;
+static const xir_target *target;      /* of --target; NULL: not asked */
 
 /* An output of the copy whose declared type is wrong, and what inference gave. */
 typedef struct wrong_type {
@@ -233,6 +234,8 @@ static void check_op(checking *c, const xir_op *op, xir_op *copy, const char *pa
     if (xir_class_is_opaque(cls)) tally_add(&c->unknown, cls);
     else if (sound) infer_again(c, op, copy, path);
     if (sound) look_at_numbers(c, op);
+    if (sound && target && !(xir_class_traits(cls) & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK)))
+        (void)xir_op_try(op, target, c->why);
     for (size_t i = 0; i < xir_class_field_count(cls); i++) {
         const xir_field *f = xir_class_field_at(cls, i);
         xir_attr parts, copies;
@@ -302,6 +305,10 @@ static int check_structure(checking *c) {
         char path[32];
         snprintf(path, sizeof path, "/ops/%zu", i);
         check_op(c, op, copy, path, !faulty[i]);
+    }
+    if (target && c->foreign) {
+        xir_diags_add(c->why, XIR_ERROR, XIR_E_UNSUPPORTED, XIR_STR(""), "no target can be asked about ops of a "
+                      "dialect: convert the network first, xir opt IN OUT");
     }
     free(faulty);
     free(c->wrong);
@@ -495,6 +502,7 @@ static int run(int n, char **operands) {
         return complain(MISUSED, "--params and --no-params contradict each other");
     }
     if (check_files(n, operands) || limit_constants() || check_binds()) return MISUSED;
+    if (find_target(target_word, &target)) return MISUSED;
     int worst = DONE;
     json_out j = { 0 };
     if (as_json) json_files_begin(&j, n);
@@ -511,6 +519,7 @@ static const option options[] = {
     { "json", NULL, WORD_NONE, &as_json, "print a JSON object; of several files a list of them" },
     { "defs", "FILE", WORD_FILE, &defs, "DeepX: a file of definitions that calls are checked against, besides those of "
       "the file; without any the executor's" },
+    { "target", "NAME", WORD_CLASS, &target_word, "also whether this target runs each op" },
     BIND_OPTION,
     PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,
     CONSTANT_OPTIONS,

@@ -337,6 +337,9 @@ extern word_list bind_words;
 bool  binds_of_line(text *out);
 /* Complains about a word that makes no sense. */
 int   check_binds(void);
+/* The target of --target (NULL: none is named), with its core where it has some: "zhuge(330)". MISUSED with a
+ * complaint. */
+int find_target(const char *word, const xir_target **out);
 /* The pipeline, with the pass bind first if the option is given and the pipeline does not have it. The caller's to
  * free. */
 char *with_bind(const char *passes);

@@ -23,6 +23,7 @@ void infer_start(xir_infer *at, xir_network *net, const xir_class *cls, const vo
     at->room = sizeof at->few / sizeof at->few[0];
     at->out_on_heap = false;
     at->read_values = false;
+    at->as_host = xir_target_kind_of(target) == XIR_TARGET_HOST;
     at->takes.in = NULL;
     at->takes.out = NULL;
     at->status = XIR_OK;
@@ -95,6 +96,19 @@ xir_status infer_run(xir_infer *at) {
     xir_status status = alone ? check_target(at) : infer_check(at);
     if (!status) status = rule_run(at, fn);
     if ((at->pool->symbols || at->pool->forgot) && expr_no_memory(at->pool)) status = no_memory(at);
+    return status ? status : at->status;
+}
+
+xir_status xir_infer_as_host(xir_infer *at) {
+    const class_more *more = at->cls->more;
+    xir_infer_fn *host = more->infer[XIR_TARGET_HOST];
+    if (!host) return XIR_E_UNKNOWN;
+    if (at->as_host) return xir_infer_fail(at, XIR_E_INVALID, NULL, "the host's rule asks for itself");
+    at->as_host = true;
+    at->n_out = 0;
+    xir_status status = more->alone >> XIR_TARGET_HOST & 1 ? XIR_OK : rule_check(at);
+    if (!status) status = rule_run(at, host);
+    at->as_host = false;
     return status ? status : at->status;
 }
 
@@ -218,6 +232,15 @@ xir_status xir_infer_result(xir_infer *at, const xir_type *type) {
     if (type && (type == now_there(at) || type == xir_infer_input(at, 0))) return give(at, type);
     const xir_type *own = type ? (const xir_type *)pool_intern(at->pool, (const xir_object *)type) : NULL;
     return own || !type ? give(at, own) : no_memory(at);
+}
+
+xir_status xir_infer_change(xir_infer *at, size_t i, const xir_type *type) {
+    if (i >= at->n_out)
+        return xir_infer_fail(at, XIR_E_BOUNDS, NULL, "output %zu is changed, but %zu are inferred", i, at->n_out);
+    const xir_type *own = type ? (const xir_type *)pool_intern(at->pool, (const xir_object *)type) : NULL;
+    if (type && !own) return no_memory(at);
+    at->out[i] = own;
+    return XIR_OK;
 }
 
 xir_status xir_infer_result_tensor(xir_infer *at, const xir_type *element, const xir_layout *layout,

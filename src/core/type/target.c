@@ -170,6 +170,22 @@ static xir_status read_row(const xir_target_row *row, size_t i, xir_target_row *
     return XIR_OK;
 }
 
+static xir_status check_rules(const xir_target_row *row, xir_diags *why) {
+    if (!row->n_rules) return XIR_OK;
+    if (!row->rules || row->rule_size != sizeof *row->rules) {
+        return fail(why, XIR_E_INVALID, "target %.80s has %zu rules %s", row->key, row->n_rules,
+                    row->rules ? "of another size" : "at NULL");
+    }
+    for (size_t i = 0; i < row->n_rules; i++) {
+        const xir_target_rule *rule = &row->rules[i];
+        const char *fault = !rule->cls && !rule->holds ? "is about nothing"
+                          : rule->holds && (!rule->needs || !*rule->needs) ? "does not tell what it needs"
+                          : !rule->holds && (rule->needs || rule->mend) ? "needs something, but cannot be asked" : NULL;
+        if (fault) return fail(why, XIR_E_INVALID, "rule %zu of target %.80s %s", i, row->key, fault);
+    }
+    return XIR_OK;
+}
+
 static xir_status check_row(const xir_target_row *row, size_t i, xir_diags *why) {
     if (!is_word(row->key, "_:.-", true)) {
         return fail(why, XIR_E_INVALID, "target %zu: a key of letters, digits and \"_:.-\" was expected, '%.80s' "
@@ -190,7 +206,7 @@ static xir_status check_row(const xir_target_row *row, size_t i, xir_diags *why)
         return fail(why, XIR_E_INVALID, "target %.80s: names of cores with blanks between were expected, '%.80s' "
                     "was found", row->key, row->cores);
     }
-    return XIR_OK;
+    return check_rules(row, why);
 }
 
 /* A copy of the row and the declaration of its class, in the context's arena. */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include "graph.h"
+#include "legal.h"
 
 enum { FEW = 256, MANY = 1024 };   /* sizes of a memo: for a small network and for a large one */
 
@@ -265,6 +266,20 @@ static xir_status check_rule(checker *c, const xir_op *op, xir_str path, xir_dia
     return status;
 }
 
+/* The rules of the op's target, with the declared types of the outputs. */
+static xir_status check_legal(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
+    xir_infer at;
+    infer_start(&at, op->net, op->cls, op->attrs, op->target, NULL, op->n_inputs, name_text(op->name), why);
+    at.pool = &c->pool;
+    at.op = op;
+    at.path = path;
+    xir_status status = XIR_OK;
+    for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = infer_see_output(&at, op->outputs[i].type);
+    if (!status) status = rules_check(&at);
+    infer_end(&at);
+    return status;
+}
+
 /* Checks the objects among the attributes, and what they refer to. */
 static xir_status check_attr_objects(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
     xir_status first = XIR_OK;
@@ -307,6 +322,7 @@ static xir_status check_op(checker *c, const xir_op *op, xir_str path, xir_diags
     keep_first(&first, check_target(c, op, path, why));
     /* The class's own rule relies on the checks before it. */
     if (!first && (cls->more->check || c->net->ctx->choosy_targets)) keep_first(&first, check_rule(c, op, path, why));
+    if (!first && !cls->opaque && has_rules(op->target)) keep_first(&first, check_legal(c, op, path, why));
     if (!cls->plain) keep_first(&first, check_children(c, op, path, why));
     return first;
 }
