@@ -23,7 +23,7 @@ void infer_start(xir_infer *at, xir_network *net, const xir_class *cls, const vo
     at->room = sizeof at->few / sizeof at->few[0];
     at->out_on_heap = false;
     at->read_values = false;
-    at->as_host = xir_target_kind_of(target) == XIR_TARGET_HOST;
+    at->as_host = false;
     at->takes.in = NULL;
     at->takes.out = NULL;
     at->status = XIR_OK;
@@ -103,7 +103,8 @@ xir_status xir_infer_as_host(xir_infer *at) {
     const class_more *more = at->cls->more;
     xir_infer_fn *host = more->infer[XIR_TARGET_HOST];
     if (!host) return XIR_E_UNKNOWN;
-    if (at->as_host) return xir_infer_fail(at, XIR_E_INVALID, NULL, "the host's rule asks for itself");
+    if (at->as_host || xir_target_kind_of(at->target) == XIR_TARGET_HOST)
+        return xir_infer_fail(at, XIR_E_INVALID, NULL, "the host's rule asks for itself");
     at->as_host = true;
     at->n_out = 0;
     xir_status status = more->alone >> XIR_TARGET_HOST & 1 ? XIR_OK : rule_check(at);

@@ -35,7 +35,7 @@ struct xir_infer {
     size_t            n_out, room;
     bool              out_on_heap;
     bool              read_values;  /* the answer depends on bytes                            */
-    bool              as_host;      /* the host's function runs                               */
+    bool              as_host;      /* the host's function runs for another target            */
     xir_status        status;
     xir_diags        *why;
     xir_str           path;         /* put before `where`                                     */
