@@ -29,6 +29,7 @@ typedef struct reader {
     dialect_list   former;           /* xir_value *: of the outputs of the op                    */
     dialect_list   codes;            /* slot_code: of the slots of the line                      */
     verb           verb;             /* of the line                                              */
+    bool           renames;          /* the call is renametensor as it is defined                */
     buffer         types;            /* of the op                                                */
     deepx_printer  printer;
     uint64_t       n_calls;
