@@ -40,7 +40,6 @@ typedef struct reader {
     types_memo     type_memos[TYPE_MEMOS];
     texts_memo     texts_memos[TEXTS_MEMOS];
     const xir_map *versions[VERSION_MEMOS];
-    bool           renames;          /* the call is renametensor as it is defined                */
 } reader;
 
 static bool is(xir_str name, const char *word, size_t size) {
