@@ -35,6 +35,20 @@ run 0 convert odd.ir odd2.ir; err "odd.ir:1:22: warning: the executor ends the l
 run 0 show odd.ir --as-upstream=head; quiet; out "ERROR Invalid IR format: missing arrow"
 run 0 show net.ir --as-upstream head; quiet; out "arg0 type=tensor<float32> raw=0x20004 text=[x]"
 run 2 show net.ir --as-upstream now; err "expected head, found 'now'"
+# Elsewhere each line is read as that parser prints it: comments and numbers of lines stay, metadata is what it keeps.
+printf '%s\n' '# comment' \
+    'newtensor (vector<int32>:[3 4]) -> (tensor<float32>:a) // author=miaobyte id=1 created_at=7.5 sent_at=8.5' '' \
+    'exp(tensor<float32>:a)->(tensor<float32>:a)' 'print(tensor<float32>:a)->()' >seen.ir
+run 0 convert seen.ir read.ir --as-upstream=head; quiet
+printf '%s\n' '# comment' 'newtensor(vector<int32>:[3 4])->(tensor<float32>:a) // author=miaobyte id=1 created_at=7' '' \
+    'exp(tensor<float32>:a)->(tensor<float32>:a)' 'print(tensor<float32>:a)->()' >expected.ir; same read.ir expected.ir
+run 0 check seen.ir --as-upstream=head; quiet
+run 0 run seen.ir --as-upstream=head; run 0 info seen.ir --as-upstream=head
+"$XIR" check - --from deepx --as-upstream=head <seen.ir >out 2>err || bad "from standard input"
+printf '%s\n' 'load(var<string>:/tmp/a:b//c)->()' 'exp(tensor<float32>:a)->(tensor<float32>:a)' 'print t' >cut.ir
+run 1 check --from deepx cut.ir --as-upstream=head; err "cut.ir:1:1: the executor's parser refuses the line: Invalid IR"
+err "cut.ir:3:1: "; not_err "cut.ir:2"
+run 2 info seen.ir --as-upstream=tail; err "expected head, found 'tail'"
 
 # A program is converted and run; what it prints is a result. Definitions alone, and a program that returns nothing, are
 # valid.

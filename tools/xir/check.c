@@ -522,6 +522,7 @@ static const option options[] = {
     { "target", "NAME", WORD_CLASS, &target_word, "also whether this target runs each op" },
     BIND_OPTION,
     PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,
+    UPSTREAM_OPTION,
     CONSTANT_OPTIONS,
     { 0 },
 };

@@ -138,7 +138,9 @@ static int open_input(loaded *l, const char *path, const char *from, xir_diags *
     bool standard = strcmp(path, "-") == 0;
     l->name = standard ? "<stdin>" : path;
     l->path = standard ? NULL : path;
-    xir_deepx_as_calls(context, load_args.as_calls);
+    xir_deepx_as_calls(context, load_args.as_calls || load_args.as_upstream);
+    if (load_args.as_upstream && strcmp(load_args.as_upstream, "head") != 0)
+        return complain(MISUSED, "--as-upstream: expected head, found '%s'", load_args.as_upstream);
     progress_begin("reading", l->name);
     text head = { 0 };
     int fd = -1;
@@ -154,7 +156,7 @@ static int open_input(loaded *l, const char *path, const char *from, xir_diags *
         l->bytes = head.data;
         l->size = head.size;
     }
-    return code;
+    return code || !load_args.as_upstream || strcmp(l->format->name, "deepx") != 0 ? code : read_as_upstream(l, why);
 }
 
 /* Bytes in memory are not copied: they are kept until the end. For a structure alone the rest of the file is not
@@ -162,7 +164,7 @@ static int open_input(loaded *l, const char *path, const char *from, xir_diags *
 static int read_input(const loaded *l, xir_load_options o, xir_network **net, xir_diags *why) {
     o.format = l->format->name;
     if (!l->regular || o.no_params) o.lazy = true;
-    if (l->regular) *net = xir_network_load(context, l->path, &o, why);
+    if (!l->bytes) *net = xir_network_load(context, l->path, &o, why);
     else *net = xir_network_read(context, l->bytes, l->size, xir_str_of(l->name), &o, why);
     return *net ? DONE : code_of(why);
 }

@@ -506,6 +506,7 @@ static const option options[] = {
       "(no limit)" },
     { "json", NULL, WORD_NONE, &as_json, "print a JSON object" },
     PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,
+    UPSTREAM_OPTION,
     { 0 },
 };
 
