@@ -40,7 +40,7 @@ typedef struct xir_mapping_rules {
     bool copies_params;
 } xir_mapping_rules;
 
-/* Sets the rules (copied). XIR_E_INVALID for a struct without its size: use XIR_INIT(xir_mapping_rules, …). */
+/* Sets the rules (copied). XIR_E_ABI for a struct without its size: use XIR_INIT(xir_mapping_rules, …). */
 XIR_API xir_status xir_mapping_set_rules(xir_mapping *map, const xir_mapping_rules *rules);
 
 /* Copies an op into `to`, before an op of its order (NULL: at the end): class, attributes with their sub ops, target,

@@ -48,6 +48,8 @@ run 0 run seen.ir --as-upstream=head; run 0 info seen.ir --as-upstream=head
 printf '%s\n' 'load(var<string>:/tmp/a:b//c)->()' 'exp(tensor<float32>:a)->(tensor<float32>:a)' 'print t' >cut.ir
 run 1 check --from deepx cut.ir --as-upstream=head; err "cut.ir:1:1: the executor's parser refuses the line: Invalid IR"
 err "cut.ir:3:1: "; not_err "cut.ir:2"
+printf 'exp(a)->(b)\nexp(b\000)->(c)\n' >zero.ir
+run 1 info --from deepx zero.ir --as-upstream=head; err "zero.ir:2:1: the executor's parser refuses the line: a byte 0"
 run 2 info seen.ir --as-upstream=tail; err "expected head, found 'tail'"
 
 # A program is converted and run; what it prints is a result. Definitions alone, and a program that returns nothing, are

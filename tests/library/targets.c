@@ -338,7 +338,7 @@ static void what_inference_refuses_is_not_legal(void **state) {
 }
 
 /* Tiles that a target does not take are refused before the rules; types that inference cannot know are the op's. */
-static void quantised_types_stay(void **state) {
+static void tiles_are_refused_and_given_types_stay(void **state) {
     (void)state;
     xir_context *with = with_rules();
     must_load(with);
@@ -347,6 +347,10 @@ static void quantised_types_stay(void **state) {
     const xir_type *tiled = XIR_TENSOR(with, xir_type_float(with, XIR_FLOAT_FP32), "NCHWc32", 1, 1, 8, 8, 32);
     assert_int_equal(xir_value_set_type(value_of(net, 2), tiled), XIR_OK);
     check_try(relu, target_in(with, "npu", NULL), XIR_E_UNSUPPORTED, "which npu does not take");
+    assert_int_equal(xir_value_set_type(value_of(net, 3), tiled), XIR_OK);
+    assert_int_equal(xir_op_infer(op_of(net, 3), true), XIR_E_UNSUPPORTED);
+    xir_network_clear_status(net);
+    check_try(op_of(net, 3), NULL, XIR_OK, "");
     xir_network_free(net);
     xir_context_free(with);
 }
@@ -647,7 +651,7 @@ int main(void) {
         cmocka_unit_test(a_target_says_what_it_runs),
         cmocka_unit_test(every_broken_rule_is_a_finding),
         cmocka_unit_test(what_inference_refuses_is_not_legal),
-        cmocka_unit_test(quantised_types_stay),
+        cmocka_unit_test(tiles_are_refused_and_given_types_stay),
         cmocka_unit_test(inference_follows_the_host),
         cmocka_unit_test(tiles_follow_the_row),
         cmocka_unit_test(ops_of_an_accelerator_belong_in_its_networks),

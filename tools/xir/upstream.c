@@ -11,7 +11,8 @@ typedef struct answers {
     text   all;      /* the new text */
 } answers;
 
-/* The text after `word` in a line of the answer, up to its end or to `close`; NULL: there is none. */
+/* Returns the text that follows `word` in the answer, of `*n` bytes: up to `close` or the end of the line. NULL if the
+ * answer does not contain `word`. */
 static const char *after(const char *answer, const char *word, char close, size_t *n) {
     const char *p = strstr(answer, word);
     if (!p) return NULL;
@@ -51,20 +52,22 @@ static void take_line(answers *a, const loaded *l, xir_str line, uint32_t number
     const size_t need = xir_deepx_upstream(line, NULL, 0) + 1;
     if (need > a->had) a->room = resize(a->room, a->had = 2 * need);
     (void)xir_deepx_upstream(line, a->room, a->had);
-    const char *answer = strchr(a->room, '\n');
+    /* The answer is a text: it cannot be searched if the line has a byte 0. */
+    const char *answer = memchr(line.data, 0, line.size) ? NULL : strchr(a->room, '\n'), *canon = NULL;
+    for (const char *p = answer; p && (p = strstr(p, "\n  canon ")); p++) canon = p;   /* the last one is its own */
     size_t n = 0;
-    const char *fault = answer ? after(answer, "\n  ERROR ", '\n', &n) : NULL, *canon = NULL;
-    if (fault) {
+    if (!canon) {
+        const char *fault = answer ? after(answer, "\n  ERROR ", '\n', &n) : NULL;
         text message = { 0 };
-        text_printf(&message, "the executor's parser refuses the line: %.*s", (int)n, fault);
+        text_put(&message, "the executor's parser refuses the line: ");
+        if (fault) text_add(&message, fault, n);
+        else text_put(&message, "a byte 0");
         xir_diags_append(why, &(xir_diag){ .severity = XIR_ERROR, .code = XIR_E_SYNTAX, .message = text_of(&message),
                                            .file = xir_str_of(l->name), .byte = XIR_NO_BYTE, .line = number,
                                            .column = 1 });
         text_free(&message);
         return;
     }
-    for (const char *p = answer; p && (p = strstr(p, "\n  canon ")); p++) canon = p;   /* the last one is its own */
-    if (!canon) return;
     canon = after(canon, "\n  canon ", '\n', &n);
     text_add(&a->all, canon, n);
     put_meta(&a->all, answer);

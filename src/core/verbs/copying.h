@@ -30,8 +30,8 @@ bool       mapping_value(const struct xir_mapping *map, const xir_value *v, xir_
 /* False without memory. */
 bool       mapping_add_op(struct xir_mapping *map, const xir_op *op, xir_op *copy);
 bool       mapping_add_value(struct xir_mapping *map, const xir_value *v, xir_value *copy);
-/* What the rule for Params gives; NULL if there is none, or it leaves them to be copied. False, with a finding, if the
- * answer is refused. */
+/* Asks the caller's rule for Params. `*own` is NULL without a rule, or if the rule returns NULL: then they are copied.
+ * Returns false with a finding if the rule returns something that is not Params of this network. */
 bool       mapping_ask_params(struct xir_mapping *map, const xir_value *params, xir_value **own);
 
 #endif

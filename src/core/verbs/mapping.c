@@ -90,24 +90,24 @@ bool mapping_value(const xir_mapping *map, const xir_value *v, xir_value **out) 
     return true;
 }
 
+/* Makes room for one more item, and lets the table lead from `key` to it. False without memory. */
+static bool make_room(xir_mapping *map, pointer_table *at, const void *key, void **items, size_t *room, size_t n,
+                      size_t size) {
+    if (n == UINT32_MAX || !mem_reserve(&map->to->alloc, items, room, n + 1, size)) return false;
+    uint32_t *place = pointer_table_add(at, key, 0);
+    if (place) *place = (uint32_t)n;
+    return place;
+}
+
 bool mapping_add_op(xir_mapping *map, const xir_op *op, xir_op *copy) {
-    const xir_allocator *alloc = &map->to->alloc;
-    if (map->n_ops == UINT32_MAX || !mem_reserve(alloc, (void **)&map->ops, &map->op_room, map->n_ops + 1,
-                                                 sizeof *map->ops)) return false;
-    uint32_t *at = pointer_table_add(&map->op_at, op, 0);
-    if (!at) return false;
-    *at = (uint32_t)map->n_ops;
+    if (!make_room(map, &map->op_at, op, (void **)&map->ops, &map->op_room, map->n_ops, sizeof *map->ops)) return false;
     map->ops[map->n_ops++] = (op_pair){ op, copy, false };
     return true;
 }
 
 bool mapping_add_value(xir_mapping *map, const xir_value *v, xir_value *copy) {
-    const xir_allocator *alloc = &map->to->alloc;
-    if (map->n_values == UINT32_MAX || !mem_reserve(alloc, (void **)&map->values, &map->value_room, map->n_values + 1,
-                                                    sizeof *map->values)) return false;
-    uint32_t *at = pointer_table_add(&map->value_at, v, 0);
-    if (!at) return false;
-    *at = (uint32_t)map->n_values;
+    if (!make_room(map, &map->value_at, v, (void **)&map->values, &map->value_room, map->n_values,
+                   sizeof *map->values)) return false;
     map->values[map->n_values++] = copy;
     return true;
 }

@@ -19,6 +19,12 @@ static xir_mapping *mapping(xir_network *from, xir_network *to) {
 
 static xir_view *all(xir_network *net) { return xir_view_range(net, 0, INT64_MAX); }
 
+static void free_all(xir_mapping *map, xir_network *from, xir_network *to) {
+    xir_mapping_free(map);
+    xir_network_free(from);
+    xir_network_free(to);
+}
+
 /* ---- ops -------------------------------------------------------------------------------------------------------- */
 
 static void a_copied_op_takes_what_its_inputs_are_mapped_to(void **state) {
@@ -59,9 +65,7 @@ static void params_are_copied_once(void **state) {
     assert_ptr_not_equal(first, second);
     assert_ptr_equal(xir_op_input(first, 1), xir_op_input(second, 1));
     assert_ptr_equal(xir_mapping_op(map, op_of(net, 1)), second);   /* the newest */
-    xir_mapping_free(map);
-    xir_network_free(net);
-    xir_network_free(to);
+    free_all(map, net, to);
 }
 
 /* Unrolling: a body is repeated in its own network, each time with what the time before has made. */
@@ -152,9 +156,7 @@ static void an_op_may_come_before_what_it_reads(void **state) {
     DOES(xir_mapping_clone_view(map, view, NULL));
     assert_ptr_equal(xir_op_input(xir_mapping_op(map, op_of(net, 4)), 0), xir_mapping_value(map, value_of(net, 4)));
     xir_view_free(view);
-    xir_mapping_free(map);
-    xir_network_free(net);
-    xir_network_free(to);
+    free_all(map, net, to);
 }
 
 static void sub_ops_are_copied_with_their_op(void **state) {
@@ -181,9 +183,7 @@ static void sub_ops_are_copied_with_their_op(void **state) {
     assert_ptr_equal(xir_op_input(parts.data[1], 0), xir_op_output(parts.data[0], 0));
     assert_ptr_equal(xir_mapping_op(map, a), parts.data[0]);
     CHECK_SOUND(to);
-    xir_mapping_free(map);
-    xir_network_free(net);
-    xir_network_free(to);
+    free_all(map, net, to);
 }
 
 /* ---- rules ------------------------------------------------------------------------------------------------------ */
@@ -215,9 +215,7 @@ static void a_rule_gives_the_op(void **state) {
     assert_ptr_equal(xir_op_input(xir_network_op_at(to, 3), 0), xir_op_output(xir_network_op_at(to, 2), 0));
     assert_int_equal(xir_network_validate(to, why), XIR_OK);
     xir_view_free(view);
-    xir_mapping_free(map);
-    xir_network_free(net);
-    xir_network_free(to);
+    free_all(map, net, to);
 }
 
 static void a_rule_gives_the_params(void **state) {
@@ -231,9 +229,7 @@ static void a_rule_gives_the_params(void **state) {
     xir_op *conv = xir_mapping_clone(map, op_of(net, 1), NULL);
     CHECK_STR(xir_value_name(xir_op_input(conv, 1)), "w");
     assert_false(xir_params_has_data(xir_op_input(conv, 1)));
-    xir_mapping_free(map);
-    xir_network_free(net);
-    xir_network_free(to);
+    free_all(map, net, to);
 }
 
 static xir_op *placed_op(void *user, xir_mapping *map, const xir_op *from) { (void)map, (void)from; return user; }

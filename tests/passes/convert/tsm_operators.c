@@ -134,8 +134,8 @@ static const pair pairs[] = {
       PADS(1,0,0,1), "w=(4,3,3,3) i=[0,0,1,0,0,0,0,1] c={0.5}", "Squeeze c v;Pad a,i,v x;Conv x,w y" },
     { IMAGE, KERNEL "conv2d_winograd_v2 y 0,1 padding_value=10::0.5 kernel_winograd_transformed=21::0" FORMAT
       PADS(1,0,0,1), "w=(4,3,3,3) i=[0,0,1,0,0,0,0,1] c={0.5}", "Squeeze c v;Pad a,i,v x;Conv x,w y" },
-    { IMAGE, KERNEL "conv2d y 0,1 kernel_packed=21::0" FORMAT PADS(-1,0,0,-2) STEPS("stride", 1,1), "w=(4,3,3,3) i=[0,0,-1,0,0,0,0,-2]",
-      "Pad a,i x;Conv x,w y" },
+    { IMAGE, KERNEL "conv2d y 0,1 kernel_packed=21::0" FORMAT PADS(-1,0,0,-2) STEPS("stride", 1,1),
+      "w=(4,3,3,3) i=[0,0,-1,0,0,0,0,-2]", "Pad a,i x;Conv x,w y" },
     { "a=2,7,6,3", KERNEL "conv2d y 0,1 format='NHWC padding=5:4,2:0,0,1,1,0,0,0,0 stride=5:4:1,2,1,1", "w=(4,3,3,3)",
       "Transpose a x perm=[0,3,1,2];Conv x,w z pads=[1,0,1,0] strides=[2,1];Transpose z y perm=[0,2,3,1]" },
     { IMAGE, KERNEL "<const> i - value=5:4,2:0,0,0,0,1,0,0,1;conv2d_v2 y 0,2,1" FORMAT STEPS("stride", 1,1),

@@ -123,7 +123,7 @@ static inline void way_case_end(way_case *w) {
 typedef xir_array *way_input(const xir_array *a, const xir_value *input);
 typedef xir_array *way_result(const xir_array *a);
 
-/* The number of the input of this name; SIZE_MAX: there is none. */
+/* Returns the position of the input with this name, SIZE_MAX if no input has it. */
 static inline size_t way_input_named(const xir_network *net, xir_str name) {
     const xir_op *inputs = xir_network_input_op(net);
     for (size_t i = 0; i < xir_op_output_count(inputs); i++)

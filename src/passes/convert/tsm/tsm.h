@@ -80,7 +80,8 @@ bool            tsm_is_class(const xir_node *at, const char *name);
     HOOK(topk)                                                                                                         \
     HOOK(gemm) HOOK(inner_prod) HOOK(matmul) HOOK(lstm)                                                                \
     HOOK(conv2d) HOOK(conv2d_quantized) HOOK(conv2d_winograd) HOOK(winograd_kernel) HOOK(deformed)                     \
-    HOOK(pooling2d) HOOK(global_pooling2d) HOOK(onnx_padding) HOOK(dragon_padding) HOOK(mx_padding) HOOK(tf_padding)                   \
+    HOOK(pooling2d) HOOK(global_pooling2d) HOOK(onnx_padding) HOOK(dragon_padding)                                     \
+    HOOK(mx_padding) HOOK(tf_padding)                                                                                  \
     HOOK(reshape) HOOK(flatten) HOOK(flatten2d) HOOK(squeeze) HOOK(unsqueeze) HOOK(expand) HOOK(transpose)             \
     HOOK(dimshuffle) HOOK(broadcast) HOOK(tile) HOOK(concat) HOOK(stack) HOOK(chunk) HOOK(split)                       \
     HOOK(slice) HOOK(slice_v3) HOOK(strided_slice) HOOK(gather) HOOK(gather_nd) HOOK(gather_elements)                  \
