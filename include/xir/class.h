@@ -292,6 +292,11 @@ XIR_API xir_status xir_object_get(const xir_object *object, xir_str name, xir_at
 XIR_API const xir_object *xir_object_make(xir_context *ctx, const xir_class_decl *decl, const void *body,
                                           xir_diags *why);
 
+/* The same, but the reals of the object stay doubles, while xir_object_make rounds them to float32. Such an object is
+ * for networks of versions before 3.30: a file of a later version holds float32, so that reading it rounds. */
+XIR_API const xir_object *xir_object_make_exact(xir_context *ctx, const xir_class_decl *decl, const void *body,
+                                                xir_diags *why);
+
 /* Fills a body with the defaults of its class. */
 XIR_API void xir_body_init(const xir_class_decl *decl, void *body);
 

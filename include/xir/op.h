@@ -53,8 +53,9 @@ typedef struct xir_op_desc {
 } xir_op_desc;
 
 /* Makes an op and places it; all shorthands end here. Attributes are checked (bounds, words, references), reals rounded
- * to float32, and equal attribute structs shared. Without `types`, inference makes the outputs. Then Params inputs,
- * Params attributes and outputs get their ids, in this order, and the op enters the execution order.
+ * to float32 (in a network of a version before 3.30 they stay doubles), and equal attribute structs shared. Without
+ * `types`, inference makes the outputs. Then Params inputs, Params attributes and outputs get their ids, in this order,
+ * and the op enters the execution order.
  *
  * Returns NULL with a finding in the network, which is otherwise unchanged, for: a struct without its size;
  * attributes from neither xir_X_init nor XIR_ATTRS nor another op (XIR_E_INVALID); a taken id; an Input op in a
@@ -146,7 +147,8 @@ XIR_API xir_status xir_op_set(xir_op *op, xir_str name, const xir_attr *attr);
 /* Sets several attributes, all or none. */
 XIR_API xir_status xir_op_set_named(xir_op *op, const xir_named_attr *attrs, size_t n);
 /* Returns true if the op declares the attribute and it has this value, given as for xir_op_set: a real may be given
- * as an integer, an enum as its word. Reals are compared as float32. */
+ * as an integer, an enum as its word. Reals are compared as the network holds them: rounded
+ * to float32, or as doubles in versions before 3.30. */
 XIR_API bool       xir_op_attr_is(const xir_op *op, xir_str name, const xir_attr *value);
 
 /* Sets an attribute of one kind to a copy of the value, with the statuses of xir_op_set. An enum is set by its word,

@@ -27,6 +27,15 @@ XIR_API size_t  xir_norm_ratios_count(const xir_norm_ratios *ratios);
 XIR_API int64_t xir_norm_ratios_axis(const xir_norm_ratios *ratios);
 XIR_API double  xir_norm_ratios_at(const xir_norm_ratios *ratios, size_t i);
 
+/* One scale as an object, for attributes that have a single one: a plain scale, m * 2^-exp that stands for `origin`,
+ * the i-th item of an array (of either class: xir_scale_of and xir_exp_scale_of tell). Reals are rounded to float32.
+ * They return NULL if memory runs out, the last one also past the end. */
+XIR_API const xir_scale     *xir_scale_from(xir_context *ctx, double scale);
+XIR_API const xir_exp_scale *xir_exp_scale_from(xir_context *ctx, int64_t m, int64_t exp, double origin);
+XIR_API const xir_object    *xir_scales_item(xir_context *ctx, const xir_scales *scales, size_t i);
+/* Returns m * 2^-exp, 0 for NULL. The scale of a plain one is its attribute `origin_scale`. */
+XIR_API double               xir_exp_scale_value(const xir_exp_scale *scale);
+
 /* Make arrays from arrays: two concatenated (of the same axis and form), one repeated, the items [start, end). They
  * return NULL with a finding. */
 XIR_API const xir_scales *xir_scales_concat(xir_context *ctx, const xir_scales *a, const xir_scales *b, xir_diags *why);

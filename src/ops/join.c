@@ -401,7 +401,7 @@ static xir_status concat_dims(xir_infer *at, dim_list *out, join *j) {
         int64_t dim = type_dim(xir_infer_input(at, i), (int64_t)j->axis);
         if (*total < 0 || dim < 0) *total = dim_of_expr(expr_add(at->pool, expr_of_dim(*total), expr_of_dim(dim)));
         else if (!status && !add_i64(*total, dim, total)) {
-            status = xir_infer_fail(at, XIR_E_LIMIT, "axis",
+            status = xir_infer_fail(at, XIR_E_LIMIT, path_of_input(i).text,
                                     "the sizes of the inputs along dim %zu exceed 64 bits together", j->axis);
         }
     }
@@ -433,6 +433,24 @@ xir_status concat_infer(xir_infer *at) {
     dims_free(&dims);
     return status;
 }
+
+/* Asks a rule of Concat for a Route, which is a Concat along the last dim. */
+static xir_status as_concat(xir_infer *at, xir_infer_fn *rule) {
+    static const xir_concat_attrs last = { .axis = -1 };
+    const void *own = at->attrs;
+    at->attrs = &last;
+    xir_status status = rule(at);
+    at->attrs = own;
+    return status;
+}
+
+xir_status route_check(xir_infer *at) {
+    const xir_type *first = xir_infer_input(at, 0);
+    if (!xir_type_as_tensor(first) || xir_type_rank(first)) return as_concat(at, concat_check);
+    return xir_infer_fail(at, XIR_E_INVALID, "inputs/0", "input 0 has no dims: expected one to join along");
+}
+
+xir_status route_infer(xir_infer *at) { return as_concat(at, concat_infer); }
 
 /* ---- Stack ---------------------------------------------------------------------------------------------------- */
 

@@ -27,7 +27,7 @@ json 'all(a["default"] in a["words"] for c in d for a in c["attributes"] if a["k
 json 'all(a["default"] is None for c in d for a in c["attributes"] if a["required"])'
 json 'all(k.startswith("icraft::xir::") for c in d for k in c["aliases"])'
 json 'all(set(c["infers_on"]) <= {"host", "fpga", "custom", "buyi", "zhuge", "wolong"} for c in d)'
-json '[c["type_key"] for c in d if "host" not in c["infers_on"]] == ["icraft::xir::HardOp", "icraft::xir::Input", "icraft::xir::Unknown", "icraft::xir::Unsupport"]'
+json '[c["type_key"] for c in d if "host" not in c["infers_on"]] == ["icraft::xir::HardOp", "icraft::xir::InnerProduct", "icraft::xir::Input", "icraft::xir::MultiYolo", "icraft::xir::Region", "icraft::xir::Reorg", "icraft::xir::SSDOutput", "icraft::xir::Unknown", "icraft::xir::Unsupport", "icraft::xir::Yolo"]'
 json 'all({"name", "type", "default", "lower", "upper", "doc"} <= set(a) and a["doc"] for c in d for a in c["attributes"])'
 run 0 ops --json Conv2d; quiet
 json 'len(d) == 1 and [p["name"] for p in d[0]["inputs"]] == ["input", "weights", "bias"] and d[0]["inputs"][2]["optional"]'

@@ -177,8 +177,7 @@ static void values_have_memories(void **state) {
     assert_unplaced(onchip, "{\"_type_key\":\"icraft::xir::Value\",", "\"mtype\":\"@ocm(1234)\",\"name\":\"\"");
     assert_unplaced(params, "{\"_allow_no_data\":false,\"_type_key\":\"icraft::xir::Params\",",
                     "\"mtype\":\"@chunk(1234@100)\",\"name\":\"params\"");
-    /* A FloatImm in external memory prints without its type. Since 3.30 it holds a float32; the specification prints
-     * 3.14. */
+    /* A FloatImm in external memory prints without its type. Since 3.30 it holds a float32. */
     xir_float_imm imm = xir_float_imm_init();
     imm.value = 3.14;
     imm.mtype = xir_mtype_external(ctx, 5678);
@@ -262,7 +261,26 @@ static void tensors_carry_distributions(void **state) {
 
 /* ---- 3.2.2: quantised types ------------------------------------------------------------------------------------- */
 
-/* Reals are float32 since 3.30: the specification prints -3.6, 4.8 and 4.7. */
+/* As printed in the specification, whose version is older than 3.30. */
+static void reals_of_older_versions_print_as_given(void **state) {
+    (void)state;
+    const double min = -3.6, max = 4.8, sat = 4.7;
+    xir_calibrated_type type = xir_calibrated_type_init();
+    type.min = (xir_reals){ &min, 1 };
+    type.max = (xir_reals){ &max, 1 };
+    type.sat = (xir_reals){ &sat, 1 };
+    type.storage_dtype = xir_type_sint(ctx, 8);
+    type.expressed_dtype = fp32();
+    assert_object(xir_object_make_exact(ctx, xir_calibrated_type_class(), &type, why), 0,
+        "{\"_type_key\":\"icraft::xir::CalibratedType\",\"expressed_dtype\":\"@fp(32)\",\"max\":[4.8],"
+        "\"min\":[-3.6],\"sat\":[4.7],\"storage_dtype\":\"@sint(8)\"}");
+    xir_float_imm imm = xir_float_imm_init();
+    imm.value = 3.14;
+    imm.mtype = xir_mtype_external(ctx, 5678);
+    assert_object(xir_object_make_exact(ctx, xir_float_imm_class(), &imm, why), 4, "3.14");
+}
+
+/* Reals are float32 since 3.30. */
 static void calibrated_types_print(void **state) {
     (void)state;
     assert_object(xir_type_calibrated(ctx, -3.6, 4.8, 4.7, xir_type_sint(ctx, 8), NULL), 0,
@@ -402,6 +420,7 @@ int main(void) {
         cmocka_unit_test(types_print_as_strings),
         cmocka_unit_test(distributions_are_built_in_steps),
         cmocka_unit_test(tensors_carry_distributions),
+        cmocka_unit_test(reals_of_older_versions_print_as_given),
         cmocka_unit_test(calibrated_types_print),
         cmocka_unit_test(normalized_and_quantized_types_print),
         cmocka_unit_test(targets_are_known),

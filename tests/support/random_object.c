@@ -121,6 +121,17 @@ static void put_number_form(rnd *r, const char *name) {
     }
 }
 
+static void put_scale(rnd *r, bool exp) {
+    if (exp) {
+        sheet_print(r->out, "@exp_scale(<%" PRId64 ", ", rnd_i64(r));
+        sheet_print(r->out, "%" PRId64 ">, ", rnd_i64(r));
+    } else {
+        sheet_str(r->out, "@scale(");
+    }
+    rnd_put_float(r, rnd_float(r));
+    sheet_put(r->out, ")", 1);
+}
+
 static void put_form(rnd *r, const xir_class *cls) {
     const char *name = cls->more->form->name;
     sheet_put(r->out, "\"", 1);
@@ -130,6 +141,7 @@ static void put_form(rnd *r, const xir_class *cls) {
     else if (strcmp(name, "zhuget") == 0)         put_core(r);
     else if (strcmp(name, "scales") == 0 || strcmp(name, "norm_ratios") == 0) put_array(r, name, false);
     else if (strcmp(name, "exp_scales") == 0)     put_array(r, name, true);
+    else if (strcmp(name, "scale") == 0 || strcmp(name, "exp_scale") == 0) put_scale(r, *name == 'e');
     else put_number_form(r, name);
     sheet_put(r->out, "\"", 1);
 }

@@ -26,6 +26,11 @@ static attrs_memo *last_of(xir_network *net, const xir_class *cls) {
     return &net->last_attrs[(bits ^ (bits >> 5)) % CLASS_MEMO];
 }
 
+void attrs_forget(xir_network *net) {
+    memset(net->attrs, 0, sizeof net->attrs);
+    memset(net->last_attrs, 0, sizeof net->last_attrs);
+}
+
 static const void *remembered(const attrs_memo *memo, const xir_class *cls, const void *body) {
     return memo->cls == cls && same_spans(cls, memo->attrs, body) ? memo->attrs : NULL;
 }
@@ -125,7 +130,7 @@ const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void
         attrs = last->checked ? remembered(last, cls, made) : NULL;   /* then nothing is left to do */
         if (attrs) goto done;
     }
-    if (body && round && !body_round(&net->arena, cls, made)) goto memory;
+    if (body && round && !network_keeps_doubles(net) && !body_round(&net->arena, cls, made)) goto memory;
     if (cls->plain) {
         memo = memo_of(net, cls, made);
         attrs = memo->checked ? remembered(memo, cls, made) : NULL;

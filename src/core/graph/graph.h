@@ -171,6 +171,8 @@ static inline void network_retain(xir_network *net) {
 xir_network *network_new(xir_context *ctx);
 /* Returns true if the network's version is this one or later; it decides how files are spelled. */
 bool network_since(const xir_network *net, uint32_t major, uint32_t minor);
+/* Returns true if real attributes are doubles. From 3.30 on they are rounded to float32. */
+static inline bool network_keeps_doubles(const xir_network *net) { return !network_since(net, 3, 30); }
 
 /* Adds a finding to the network, and sets its status if it is the first. Returns `code`. */
 xir_status net_fail(xir_network *net, xir_status code, const char *format, ...) XIR_PRINTF(3, 4);
@@ -189,9 +191,12 @@ static inline const xir_type *net_type(xir_network *net, const xir_type *type) {
 /* Attributes of a class as the network stores them: copied, or shared with a remembered equal set. NULL without
  * memory. */
 const void *net_attrs(xir_network *net, const xir_class *cls, const void *body);
-/* The same for a body from a program: absent references get their defaults, reals are rounded if `round`, bounds and
- * references are checked. NULL with a finding in the network. A NULL `body` means the class's defaults. */
+/* The same for a body from a program: absent references get their defaults, reals are rounded if `round` and the
+ * network does not keep doubles, bounds and references are checked. NULL with a finding in the network. A NULL `body`
+ * means the class's defaults. */
 const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void *body, bool round, xir_str op_name);
+/* Forgets the remembered attributes: what has been rounded and checked for one version need not be for another. */
+void        attrs_forget(xir_network *net);
 
 /* Makes an op for a reader: nothing is checked or inferred, and no ids are given; `attrs` is a result of net_attrs.
  * Outputs are made by op_make_outputs. It is not in the order until op_link. NULL without memory. */

@@ -104,7 +104,10 @@ xir_status xir_network_set_text(xir_network *net, xir_network_text which, xir_st
     xir_str copy;
     if (!arena_text(&net->arena, text, &copy)) return net_no_memory(net);
     net->text[which] = copy;
-    if (which == XIR_TEXT_XIR_VERSION) parse_version(copy, net->version);
+    if (which == XIR_TEXT_XIR_VERSION) {
+        parse_version(copy, net->version);
+        attrs_forget(net);   /* the version decides whether reals are rounded */
+    }
     return XIR_OK;
 }
 

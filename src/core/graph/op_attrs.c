@@ -126,7 +126,8 @@ static xir_status set_one(const xir_op *op, void *body, const xir_named_attr *gi
     if (!f) return net_no_attr(net, op->cls, given->name);
     xir_status status = body_set(op->cls, f, body, &given->value, net->diags);
     if (status && !net->status) net->status = status;
-    if (!status && !field_round(&net->arena, f, body)) status = net_no_memory(net);
+    bool rounds = !network_keeps_doubles(net);
+    if (!status && rounds && !field_round(&net->arena, f, body)) status = net_no_memory(net);
     size_t i = (size_t)(f - op->cls->fields);
     if (i < 64) *written |= (uint64_t)1 << i;
     return status;
@@ -162,7 +163,8 @@ bool xir_op_attr_is(const xir_op *op, xir_str attr, const xir_attr *value) {
     xir_attr room;
     arena lists;   /* rounded reals */
     arena_init(&lists, &op->net->alloc);
-    bool same = body_set(op->cls, &alone, &room, value, NULL) == XIR_OK && field_round(&lists, &alone, &room) &&
+    bool same = body_set(op->cls, &alone, &room, value, NULL) == XIR_OK &&
+                (network_keeps_doubles(op->net) || field_round(&lists, &alone, &room)) &&
                 field_equal(&alone, body_at(op->attrs, f), &room);
     arena_free(&lists);
     return same;

@@ -226,7 +226,8 @@ xir_status body_refuse(const xir_class *cls, xir_diags *why) {
 
 /* ---- objects ----------------------------------------------------------------------------------------------- */
 
-const xir_object *xir_object_make(xir_context *ctx, const xir_class_decl *decl, const void *body, xir_diags *why) {
+static const xir_object *make(xir_context *ctx, const xir_class_decl *decl, const void *body, bool round,
+                              xir_diags *why) {
     const xir_class *cls = xir_class_find_decl(ctx, decl);
     if (!cls || cls->is_op || cls->traits & XIR_TRAIT_ABSTRACT) {
         diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "%s is not a registered class of objects", decl->rows->name);
@@ -245,7 +246,7 @@ const xir_object *xir_object_make(xir_context *ctx, const xir_class_decl *decl, 
         body_fill_presets(cls, made);
         arena lists;   /* rounded lists, until they are interned */
         arena_init(&lists, &ctx->alloc);
-        bool rounded = body_round(&lists, cls, made);
+        bool rounded = !round || body_round(&lists, cls, made);
         xir_infer view = { .ctx = ctx, .pool = &ctx->pool, .cls = cls, .attrs = made, .why = why };
         if (!rounded) {
             diag_memory(why);
@@ -259,6 +260,15 @@ const xir_object *xir_object_make(xir_context *ctx, const xir_class_decl *decl, 
         diag_memory(why);
     }
     return object;
+}
+
+const xir_object *xir_object_make(xir_context *ctx, const xir_class_decl *decl, const void *body, xir_diags *why) {
+    return make(ctx, decl, body, true, why);
+}
+
+const xir_object *xir_object_make_exact(xir_context *ctx, const xir_class_decl *decl, const void *body,
+                                        xir_diags *why) {
+    return make(ctx, decl, body, false, why);
 }
 
 const xir_class *xir_object_class(const xir_object *object) { return object->cls; }

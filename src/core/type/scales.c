@@ -75,16 +75,15 @@ size_t  xir_scales_count(const xir_scales *scales)  { return (size_t)runs_total(
 int64_t xir_scales_axis(const xir_scales *scales)   { return scales ? scales->axis : 0; }
 bool    xir_scales_is_exp(const xir_scales *scales) { return object_what(scales) == WHAT_EXP; }
 
-/* m * 2^-exp; exact except for an m above 2^53 and results outside the range of double. */
-static double exp_value(const xir_run *run) {
-    int64_t power = run->exp > 5000 ? 5000 : run->exp < -5000 ? -5000 : run->exp;
-    return ldexp((double)run->m, (int)-power);
+double scale_power(int64_t m, int64_t exp) {
+    int64_t power = exp > 5000 ? 5000 : exp < -5000 ? -5000 : exp;
+    return ldexp((double)m, (int)-power);
 }
 
 double xir_scales_at(const xir_scales *scales, size_t i) {
     const xir_run *run = item(scale_runs(scales), i);
     if (!run) return 0;
-    return xir_scales_is_exp(scales) ? exp_value(run) : (double)run->value;
+    return xir_scales_is_exp(scales) ? scale_power(run->m, run->exp) : (double)run->value;
 }
 
 bool xir_scales_exp_at(const xir_scales *scales, size_t i, int64_t *m, int64_t *exp, double *origin) {

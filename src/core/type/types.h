@@ -66,6 +66,8 @@ const xir_distr  *distr_make(object_pool *pool, xir_i64s axes, xir_runs runs, xi
 /* `runs` must be canonical. */
 const xir_scales      *scales_make(object_pool *pool, bool exp, xir_runs runs, int64_t axis);
 const xir_norm_ratios *norm_ratios_make(object_pool *pool, xir_runs runs, int64_t axis);
+/* m * 2^-exp; exact except for an m above 2^53 and results outside the range of double. */
+double scale_power(int64_t m, int64_t exp);
 
 enum { TYPE_BITS_MOST = 65536 };   /* the widest integer; the bound of its row in types.def */
 const xir_type *type_bool(object_pool *pool);
@@ -120,5 +122,6 @@ xir_status xir_tensor_type_check(xir_infer *at);
 xir_status xir_layout_object_check(xir_infer *at);
 xir_status xir_distr_object_check(xir_infer *at);
 xir_status xir_array_object_check(xir_infer *at);
+xir_status xir_scale_object_check(xir_infer *at);
 
 #endif

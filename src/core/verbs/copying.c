@@ -140,9 +140,16 @@ static void remap_field(copying *c, const xir_field *f, void *at) {
     }
 }
 
+/* The attributes with reals as the other network holds them. NULL without memory. */
+static const void *attrs_in(copying *c, const xir_op *op) {
+    if (!network_keeps_doubles(op->net) || network_keeps_doubles(c->to)) return net_attrs(c->to, op->cls, op->attrs);
+    void *body = arena_copy(&c->to->arena, op->attrs, op->cls->body_size);
+    return body && body_round(&c->to->arena, op->cls, body) ? net_attrs(c->to, op->cls, body) : NULL;
+}
+
 static const void *copy_attrs(copying *c, const xir_op *op) {
     if (op->attrs == op->cls->defaults) return op->attrs;   /* the class's, shared by both networks */
-    const void *attrs = net_attrs(c->to, op->cls, op->attrs);
+    const void *attrs = attrs_in(c, op);
     if (!attrs) c->failed = true;
     if (!attrs || op->cls->plain || attrs == op->cls->defaults) return attrs;
     for (uint32_t i = 0; i < op->cls->n_fields; i++) {

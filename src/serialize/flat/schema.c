@@ -23,9 +23,6 @@ static const field_text value_fields[]   = { { "v_id", FLAT_I64, NULL }, { "name
 static const field_text distr_fields[]   = { { "merged_axis", FLAT_I64S, NULL }, { "valid_mask", FLAT_BYTES, NULL },
                                              { "uvalue", FLAT_TEXT, NULL }, { 0 } };
 static const field_text ratios_fields[]  = { { "axis", FLAT_I64, NULL }, { "data", FLAT_F32S, NULL }, { 0 } };
-static const field_text exp_scale_fields[]  = { { "m", FLAT_I64, NULL }, { "exp", FLAT_I64, NULL },
-                                                { "origin_scale", FLAT_F32, NULL }, { 0 } };
-static const field_text scale_fields[]      = { { "origin_scale", FLAT_F32, NULL }, { 0 } };
 static const field_text exp_scales_fields[] = { { "m", FLAT_I64S, NULL }, { "exp", FLAT_I64S, NULL },
                                                 { "axis", FLAT_I64, NULL },
                                                 { "origin_scale", FLAT_F32S, NULL }, { 0 } };
@@ -75,8 +72,8 @@ static const struct { const char *name; flat_shape shape; const field_text *fiel
     { "DataType",                FLAT_UNUSED,      none              },
     { "MergedAxisDistr",         FLAT_DISTR,       distr_fields      },
     { "NormratioArray",          FLAT_NORM_RATIOS, ratios_fields     },
-    { "ExpQuantizedScale",       FLAT_UNUSED,      exp_scale_fields  },
-    { "QuantizedScale",          FLAT_UNUSED,      scale_fields      },
+    { "ExpQuantizedScale",       FLAT_ROWS,        NULL              },
+    { "QuantizedScale",          FLAT_ROWS,        NULL              },
     { "ExpQuantizedScaleArray",  FLAT_EXP_SCALES,  exp_scales_fields },
     { "QuantizedScaleArray",     FLAT_SCALES,      scales_fields     },
     { "AxisUnit",                FLAT_AXIS_UNIT,   unit_fields       },

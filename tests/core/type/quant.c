@@ -52,6 +52,61 @@ static void original_normalized(void **state) {
 
 /* ---- texts -------------------------------------------------------------------------------------------------- */
 
+/* The string is the specification's, with an '@' as all others have now. */
+static void original_single_scales(void **state) {
+    (void)state;
+    const xir_exp_scale *e = xir_exp_scale_from(ctx, 3, 3, 0.377);
+    CHECK_SPELLED(e, "@exp_scale(<3, 3>, 0.377)");
+    assert_ptr_equal(read_text("@exp_scale(<3, 3>, 0.377)"), e);
+    assert_true(xir_exp_scale_value(e) == 0.375 && xir_exp_scale_value(NULL) == 0);
+    assert_true(e->m == 3 && e->exp == 3 && e->origin_scale == (double)0.377f);
+    const xir_scale *s = xir_scale_from(ctx, 0.1);
+    CHECK_SPELLED(s, "@scale(0.1)");
+    assert_ptr_equal(read_text("@scale(0.10000000149011612)"), s);
+    assert_true(s->origin_scale == (double)0.1f);
+}
+
+static void single_scales_are_items_of_arrays(void **state) {
+    (void)state;
+    const xir_scales *plain = read_text("@scales([axis=-1]3*0.5,0.1)");
+    const xir_scales *exp = read_text("@exp_scales([axis=-1]3/3/0.377,4/4/0.27)");
+    assert_ptr_equal(xir_scale_of(xir_scales_item(ctx, plain, 3)), xir_scale_from(ctx, 0.1));
+    assert_ptr_equal(xir_exp_scale_of(xir_scales_item(ctx, exp, 1)), xir_exp_scale_from(ctx, 4, 4, 0.27));
+    assert_null(xir_scale_of(xir_scales_item(ctx, exp, 1)));
+    assert_null(xir_scales_item(ctx, plain, 4));
+    assert_null(xir_scales_item(ctx, NULL, 0));
+}
+
+/* A double that its text would round is refused: it would not come back. */
+static void a_single_scale_is_a_float32(void **state) {
+    (void)state;
+    xir_scale s = xir_scale_init();
+    s.origin_scale = 0.1;
+    assert_ptr_equal(xir_scale_make(ctx, &s, why), xir_scale_from(ctx, 0.1));
+    assert_null(xir_object_make_exact(ctx, xir_scale_class(), &s, why));
+    check_finding(XIR_E_INVALID, "is not a float32: expected one");
+    xir_exp_scale e = xir_exp_scale_init();
+    e.origin_scale = 0.27;
+    assert_null(xir_object_make_exact(ctx, xir_exp_scale_class(), &e, NULL));
+    e.origin_scale = 0.25;
+    assert_ptr_equal(xir_object_make_exact(ctx, xir_exp_scale_class(), &e, why), xir_exp_scale_from(ctx, 0, 0, 0.25));
+}
+
+/* Networks before 3.30 hold doubles. */
+static void an_exact_object_keeps_its_doubles(void **state) {
+    (void)state;
+    static const double most = 4.8;
+    xir_calibrated_type c = xir_calibrated_type_init();
+    c.max = (xir_reals){ &most, 1 };
+    c.storage_dtype = xir_type_sint(ctx, 8);
+    c.expressed_dtype = xir_type_float(ctx, XIR_FLOAT_FP32);
+    const xir_calibrated_type *exact = (const void *)xir_object_make_exact(ctx, xir_calibrated_type_class(), &c, why);
+    assert_true(exact->max.data[0] == 4.8);
+    assert_true(xir_calibrated_type_make(ctx, &c, why)->max.data[0] == (double)4.8f);
+    c.storage_dtype = NULL;   /* the checks are the same */
+    assert_null(xir_object_make_exact(ctx, xir_calibrated_type_class(), &c, why));
+}
+
 static void good_ones_come_back(void **state) {
     (void)state;
     CHECK_ROUND("@scales([axis=-1])");
@@ -74,6 +129,9 @@ static void good_ones_come_back(void **state) {
     CHECK_ROUND("@exp_scales([axis=4]2*3/3/0.375,3/3/0.377,30*1/8/1)");
     CHECK_ROUND("@exp_scales([axis=-1]-9223372036854775808/-9223372036854775808/-1,9223372036854775807/9223372036854775807/nan)");
     CHECK_ROUND("@exp_scales([axis=-1]64*1/0/1)");
+    CHECK_ROUND("@scale(-0)");
+    CHECK_ROUND("@scale(inf)");
+    CHECK_ROUND("@exp_scale(<-9223372036854775808, 9223372036854775807>, nan)");
     /* other spellings of the same */
     CHECK_READ("@scales([axis=-1]1,1)", "@scales([axis=-1]2*1)");
     CHECK_READ("@scales([axis=-1]1*1)", "@scales([axis=-1]1)");
@@ -143,7 +201,7 @@ static void bad_scales_say_where(void **state) {
         { "@scales([axis=-1]1/0/1)",                     XIR_E_SYNTAX, 18 },
         { "@scales([axis=-1]1))",                        XIR_E_SYNTAX, 19 },
         { "@scales([axis=-1]1) ",                        XIR_E_SYNTAX, 19 },
-        { "@scale([axis=-1]1)",                          XIR_E_UNKNOWN, 1 },
+        { "@scale([axis=-1]1)",                          XIR_E_SYNTAX,  7 },
     };
     CHECK_BAD(rows);
 }
@@ -179,7 +237,12 @@ static void bad_exp_scales_say_where(void **state) {
         { "@exp_scales([axis=-1]2*2*1/0/1)",                XIR_E_SYNTAX, 24 },
         { "@exp_scales([axis=-1]9223372036854775807*1/0/1,1/0/1)", XIR_E_LIMIT, 47 },
         { "@exp_scales([axis=-1]<1, 0>)",                   XIR_E_SYNTAX, 21 },
-        { "@exp_scale(<3, 4>, 0.5)",                        XIR_E_UNKNOWN, 1 },
+        { "@exp_scale",                                     XIR_E_SYNTAX, 10 },
+        { "@exp_scale(3, 4, 0.5)",                          XIR_E_SYNTAX, 11 },
+        { "@exp_scale(<3,4>, 0.5)",                         XIR_E_SYNTAX, 14 },
+        { "@exp_scale(<3, 4>, 1e39)",                       XIR_E_BOUNDS, 19 },
+        { "@exp_scale(<3, 4>, 0.5) ",                       XIR_E_SYNTAX, 23 },
+        { "@exp_scale(<9223372036854775808, 4>, 0.5)",      XIR_E_BOUNDS, 12 },
     };
     CHECK_BAD(rows);
 }
@@ -223,6 +286,8 @@ static void damaged_ones(void **state) {
     check_damaged("@scales([axis=-2]384*1,0.5,-1e-05)");
     check_damaged("@scales([axis=-1]9223372036854775806*1,inf)");
     check_damaged("@norm_ratios([axis=4]2*0.00013890066,nan)");
+    check_damaged("@scale(0.00013890066)");
+    check_damaged("@exp_scale(<-3, 4>, 1e-05)");
     check_damaged("@exp_scales([axis=-1]32*3/3/0.377,-4/-4/0.27)");
 }
 
@@ -586,6 +651,7 @@ static bool work(xir_context *with) {
     const xir_type *tensor = nq ? xir_type_tensor(with, nq, NULL, dims, 2) : NULL;
     done &= tensor && xir_type_with_zero_points(with, tensor, NULL, 0, findings);
     done &= storage && xir_type_calibrated(with, 0, 1, 1, storage, NULL);
+    done &= xir_scale_from(with, 0.5) && xir_exp_scale_from(with, 1, 1, 0.5) && s && xir_scales_item(with, s, 0);
     done &= xir_scalar_real(with, 0.5) && xir_scalar_int(with, 77) && xir_scalar_bool(with, true);
     xir_diags_free(findings);
     return done;
@@ -600,6 +666,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(original_calibrated),
         cmocka_unit_test(original_normalized),
+        cmocka_unit_test(original_single_scales),
+        cmocka_unit_test(single_scales_are_items_of_arrays),
+        cmocka_unit_test(a_single_scale_is_a_float32),
+        cmocka_unit_test(an_exact_object_keeps_its_doubles),
         cmocka_unit_test(good_ones_come_back),
         cmocka_unit_test(bad_scales_say_where),
         cmocka_unit_test(bad_exp_scales_say_where),

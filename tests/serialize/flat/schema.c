@@ -107,7 +107,7 @@ static void exactly_the_classes_of_the_schema_are_found(void **state) {
         if (cls->is_op) assert_int_equal(t != NULL, cls->more->tag >= 1 && cls->more->tag <= 105);
         if (t) assert_ptr_equal(t->cls, cls);
     }
-    assert_int_equal(found, 105 + 27);
+    assert_int_equal(found, 105 + 29);
     assert_null(flat_table_of(&schema, xir_class_find_decl(ctx, xir_own_mix_class())));
     assert_null(flat_table_of(&schema, class_opaque(ctx, XIR_STR("nobody::Knows"), true)));
     flat_schema_free(&schema);
