@@ -117,6 +117,7 @@ typedef enum xir_decl_kind {
     XIR_DECL_NORMALISED, /* what it computes if maps are in normalised numbers       */
     XIR_DECL_WORK,    /* how much it computes, see work.h                            */
     XIR_DECL_TAKES,   /* which numbers its inputs take, see takes.h                  */
+    XIR_DECL_TRAIT,   /* a trait of a program or plug-in                             */
     XIR_DECL_COUNT
 } xir_decl_kind;
 
@@ -215,6 +216,10 @@ XIR_API const xir_class *xir_class_opaque(xir_context *ctx, xir_str key);
 /* Returns true if `cls` is `base` or derived from it. */
 XIR_API bool             xir_class_is_a(const xir_class *cls, const xir_class *base);
 
+/* The position of a registered class in the order of registration: an index for tables of a program, which functor.h
+ * makes. It does not change. UINT32_MAX for an opaque class. */
+XIR_API uint32_t         xir_class_number(const xir_class *cls);
+
 /* The attributes in declaration order, the inputs, the outputs. NULL past the end. */
 XIR_API size_t           xir_class_field_count(const xir_class *cls);
 XIR_API const xir_field *xir_class_field_at(const xir_class *cls, size_t i);
@@ -242,6 +247,27 @@ XIR_API size_t xir_field_type_text(const xir_field *field, char *out, size_t siz
  * threads may infer at the same time: they use either the old or the new function for each op. */
 XIR_API xir_status xir_infer_register(xir_context *ctx, const xir_class_decl *decl, int target,
                                       xir_infer_fn *fn);
+
+/* ---- traits of programs and plug-ins ----------------------------------------------------------------------- */
+
+/* A trait is a property of classes: one bit. The library's are the constants XIR_TRAIT_…, the low half; a context has
+ * room for 32 others, which have names. A class has those of its rows (TRAIT in declare.h) and those that it is given
+ * later; it does not inherit any from its base. */
+typedef uint64_t xir_trait;
+
+/* Returns the trait of this name, "acme::Fusable", and registers it if it is new; so does a TRAIT row. The name is
+ * copied. "ACTIVATION" and so on are the library's. 0 with a finding: XIR_E_INVALID for an empty name, XIR_E_LIMIT if
+ * the context has no bit left, XIR_E_MEMORY. */
+XIR_API xir_trait  xir_trait_register(xir_context *ctx, xir_str name, xir_diags *why);
+/* Returns the trait of this name, 0 if nobody has registered it; and the name of a trait, which lives as long as the
+ * context, empty if there is none. */
+XIR_API xir_trait  xir_trait_find(xir_context *ctx, xir_str name);
+XIR_API xir_str    xir_trait_name(xir_context *ctx, xir_trait trait);
+/* Gives a class a trait that is not the library's. It cannot be taken away. XIR_E_UNKNOWN if the class is not
+ * registered, XIR_E_INVALID if the trait is not one of the context's. Other threads may ask at the same time. */
+XIR_API xir_status xir_class_add_trait(xir_context *ctx, const xir_class_decl *decl, xir_trait trait);
+/* Returns true if the class has the trait; of several bits, if it has all. Takes constant time and no lock. */
+XIR_API bool       xir_class_has_trait(const xir_class *cls, xir_trait trait);
 
 /* ---- objects ----------------------------------------------------------------------------------------- */
 

@@ -45,6 +45,7 @@
 #undef NORMALISED
 #undef WORK
 #undef TAKES
+#undef TRAIT
 #undef ALIAS
 #undef WAS
 #undef CHECK

@@ -18,3 +18,4 @@
 #define NORMALISED(...)
 #define WORK(fn)
 #define TAKES(fn)
+#define TRAIT(key)

@@ -36,6 +36,7 @@
  *     WORK(function)   how much an op computes, see work.h; without it, an op counts one element operation for each
  *         element of its outputs
  *     TAKES(function)   which numbers its inputs take, see takes.h; without it, all numbers
+ *     TRAIT(key)   a trait of a program or plug-in, acme::Fusable, see class.h; any number of them
  *     FORM(form)
  *     FORMULA(text) GIVES(text) UNLIKE(text)   for the reference: what it computes, how the output type follows, where
  *         it differs from PyTorch or ONNX; any number of each, one sentence per row

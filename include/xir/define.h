@@ -189,6 +189,7 @@ XIR_BEGIN
 #define NORMALISED(...)                XIR_NOTE_(NORMALISED, NULL, .doc = #__VA_ARGS__)
 #define WORK(f)                        XIR_NOTE_(WORK,    NULL, .fn = f)
 #define TAKES(f)                       XIR_NOTE_(TAKES,   NULL, .fn = f)
+#define TRAIT(key)                     XIR_NOTE_(TRAIT,   #key, .doc = NULL)
 #define FORM(form_)                    XIR_NOTE_(FORM,  NULL, .form = &form_)
 #include XIR_DEFS
 #include <xir/decl_off.h>

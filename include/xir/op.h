@@ -69,6 +69,18 @@ XIR_API xir_op *xir_network_add(xir_network *net, const xir_op_desc *desc);
 XIR_API xir_op    *xir_op_new(xir_network *net, const xir_op_desc *desc);
 XIR_API xir_status xir_op_place(xir_op *op, xir_op *before);
 
+/* Makes an op of which only the class is known yet, by its key, "icraft::xir::Conv2d": a draft. It has the defaults of
+ * its attributes, no inputs and no outputs, and is changed like any unplaced op; an attribute is checked by itself when
+ * it is set. xir_op_infer, xir_op_place and whatever else places an op complete a draft first: they check what
+ * xir_network_add checks (an attribute that has no default and is not set is XIR_E_MISSING), and infer the outputs
+ * unless it has some. If this fails, it is still a draft. Until then nothing is computed from it: xir_op_validate lists
+ * what is missing, and inference is refused with XIR_E_MISSING.
+ *
+ * Returns NULL with a finding: XIR_E_UNKNOWN, with a suggestion, if no class has the key (load its plug-in first);
+ * XIR_E_TYPE if it is not a class of operations, or an abstract one; XIR_E_MEMORY. */
+XIR_API xir_op    *xir_op_create(xir_network *net, xir_str key);
+XIR_API bool       xir_op_is_draft(const xir_op *op);
+
 /* Called by the constructors of declare.h. `in` is the class's struct of inputs. A NULL for an input that is not
  * optional, such as the result of an earlier failed call, is a failure. It adds a finding only if there is none yet. */
 XIR_API xir_op *xir_op_build(xir_at at, const xir_class_decl *decl, const void *in, const void *attrs);
@@ -84,6 +96,7 @@ XIR_API xir_network      *xir_op_network(const xir_op *op);
 XIR_API const xir_class  *xir_op_class(const xir_op *op);
 XIR_API bool              xir_op_is(const xir_op *op, const xir_class_decl *decl);
 XIR_API bool              xir_op_is_activation(const xir_op *op);
+XIR_API bool              xir_op_has_trait(const xir_op *op, xir_trait trait);   /* see xir_class_has_trait */
 XIR_API int64_t           xir_op_id(const xir_op *op);          /* negative: not placed            */
 XIR_API xir_str           xir_op_name(const xir_op *op);
 XIR_API const xir_target *xir_op_target(const xir_op *op);
@@ -230,6 +243,18 @@ XIR_API void       xir_op_clear_inputs(xir_op *op);
  * them move, and the caller must get pointers to them again. */
 XIR_API xir_status xir_op_set_outputs(xir_op *op, const xir_type *const *types, size_t n);
 
+/* Makes a value that no op makes (xir_value_new) an output of the op: output i, or one more if i is their number. The
+ * output gets type, memory type, name and tags of the value, its id if it has one, and its uses; those that the output
+ * has remain. The value is used up: use the result instead. More outputs move in memory, as above.
+ *
+ * Returns the output. NULL with a finding, and nothing has changed: XIR_E_MISSING for NULL; XIR_E_INVALID for a value of
+ * another network (see xir_value_clone), for Params, an output of an op, a value that is used up or an input of this
+ * op, and for an erased op; XIR_E_BOUNDS; XIR_E_EXISTS if a value of an op has the id; XIR_E_LIMIT, XIR_E_MEMORY. */
+XIR_API xir_value *xir_op_set_output(xir_op *op, size_t i, xir_value *value);
+/* The same for all outputs at once, all or none: afterwards the op has `n`. XIR_E_IN_USE if one that it loses is used,
+ * XIR_E_EXISTS for a value that is listed twice. The results are what xir_op_output returns. */
+XIR_API xir_status xir_op_set_output_values(xir_op *op, xir_value *const *values, size_t n);
+
 /* Returns true if an inference function is registered for the op. */
 XIR_API bool xir_op_can_infer(const xir_op *op);
 
@@ -254,6 +279,18 @@ XIR_API xir_op *xir_op_clone(const xir_op *op);
 XIR_API xir_status xir_op_erase(xir_op *op);
 
 /* ---- values -------------------------------------------------------------------------------------------------- */
+
+/* Makes a value that no op makes yet: the output of an op that comes later. It may be an input of ops, placed or not,
+ * and be named, tagged and typed again. xir_op_set_output makes it an output; otherwise xir_network_validate reports
+ * those that use it. A negative id until then; it lives as long as the network. `mtype` may be NULL: host. NULL with a
+ * finding: XIR_E_TYPE without a type, XIR_E_MEMORY. */
+XIR_API xir_value *xir_value_new(xir_network *net, xir_str name, const xir_type *type, const xir_mtype *mtype);
+
+/* Copies a value into a network of the same context, or again into its own: type, memory type, name, tags and
+ * undeclared keys, but no id and no uses. Params give Params, which share the bytes until they are written; every
+ * other value gives one that no op makes. NULL with a finding in `to`: XIR_E_INVALID for another context, a value of an
+ * erased op and one that is used up, XIR_E_MEMORY. */
+XIR_API xir_value *xir_value_clone(const xir_value *value, xir_network *to);
 
 /* The properties of a value. None of these fails. Texts live until they are set again, at most as long as the
  * network. */

@@ -11,12 +11,19 @@ XIR_BEGIN
  * is placed. */
 XIR_API xir_value *xir_params_new(xir_network *net, xir_str name, const xir_type *type);
 
+/* The same without a type, which xir_value_set_type gives later; only then it can get bytes. */
+XIR_API xir_value *xir_params_new_untyped(xir_network *net, xir_str name);
+
 /* The same with bytes. They are copied, or borrowed until nothing needs them; then `release(user, data)` is called
  * unless it is NULL. `size` must be what the type takes (xir_type_bytes), otherwise the result is NULL with a
  * finding in the network. A refused borrow does not call `release`. */
 XIR_API xir_value *xir_params_copy(xir_network *net, xir_str name, const xir_type *type, const void *data, size_t size);
 XIR_API xir_value *xir_params_borrow(xir_network *net, xir_str name, const xir_type *type, const void *data,
                                      size_t size, void (*release)(void *user, const void *data), void *user);
+
+/* xir_params_copy with the memory that the bytes are for (NULL: host). */
+XIR_API xir_value *xir_params_copy_in(xir_network *net, xir_str name, const xir_type *type, const xir_mtype *mtype,
+                                      const void *data, size_t size);
 
 /* Give bytes to existing Params, copied or borrowed as above. On failure the old bytes remain. */
 XIR_API xir_status xir_params_set_copy(xir_value *params, const void *data, size_t size);
@@ -51,6 +58,11 @@ XIR_API const void *xir_params_typed(const xir_value *params, size_t alignment);
 /* Copies bytes to `out`. XIR_E_MISSING without bytes, XIR_E_BOUNDS outside of them, XIR_E_IO if a watched file has
  * changed. */
 XIR_API xir_status xir_params_read(const xir_value *params, uint64_t offset, void *out, size_t size);
+/* Returns the bytes as elements of `element_size` bytes, to read: wherever they are, they can be cast to a pointer to
+ * such numbers. If they are not aligned, as in mapped files, the value gets its own copy first, so one thread at a time
+ * may call this. NULL with a finding: XIR_E_TYPE unless the type's storage bits are 8 * element_size, XIR_E_MISSING
+ * without bytes, XIR_E_IO, XIR_E_MEMORY. */
+XIR_API const void *xir_params_elements(xir_value *params, size_t element_size);
 /* Returns bytes for writing that belong to this value alone: copies them first if they are shared, borrowed or mapped.
  * Aligned to 16. NULL if memory runs out or there are no bytes. */
 XIR_API void *xir_params_edit(xir_value *params);

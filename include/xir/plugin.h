@@ -36,6 +36,13 @@ typedef struct xir_plugin_kernel {
     xir_kernel_fn *run;
 } xir_plugin_kernel;
 
+/* A trait, by name, for a class that is the plug-in's own or already registered; see xir_class_add_trait. For its own,
+ * TRAIT rows are shorter. The trait is registered if it is new. */
+typedef struct xir_plugin_trait {
+    xir_class_fn *cls;
+    const char   *trait;        /* "acme::Fusable" */
+} xir_plugin_trait;
+
 /* The description of a plug-in. It must be constant and live as long as the plug-in. It may grow at its end. Unused
  * members are zero. */
 typedef struct xir_plugin {
@@ -60,6 +67,8 @@ typedef struct xir_plugin {
     size_t                      n_targets;
     const xir_dialect_decl *const *dialects;
     size_t                      n_dialects;
+    const xir_plugin_trait     *traits;
+    size_t                      n_traits;
 } xir_plugin;
 
 /* Sets the members that every plug-in needs: = { XIR_PLUGIN_HEAD("whatever"), .classes = … }. */
@@ -89,9 +98,9 @@ XIR_API const xir_plugin *xir_plugin_entry(void);
  *   XIR_E_EXISTS       a duplicate class; a key or old key that another class has; inference for a class and target
  *                      that a program or another plug-in has already registered (the library's own is replaced); two
  *                      kernels for a class; a pass, a conversion, a dialect, a format or a target whose name is taken
- *   XIR_E_UNKNOWN      a class refers to a class or target that is not registered; or inference or a kernel is for a
- *                      class or target that is neither its own nor registered
- *   XIR_E_LIMIT        more targets than a context can have
+ *   XIR_E_UNKNOWN      a class refers to a class or target that is not registered; or inference, a kernel or a trait
+ *                      is for a class or target that is neither its own nor registered
+ *   XIR_E_LIMIT        more targets or traits than a context can have
  *
  * Loading a plug-in that is already loaded, even under another file name, is XIR_OK and does nothing. Each context
  * loads the plug-ins it needs. The shared object stays open until the context and its last network are gone. Other

@@ -8,6 +8,7 @@
 #include <xir/any.h>
 #include <xir/class.h>
 #include <xir/op.h>
+#include <xir/functor.h>
 #include <xir/place.h>
 #include <xir/layout.h>
 #include <xir/distr.h>

@@ -233,6 +233,7 @@ xir_status xir_op_run(const xir_op *op, const xir_array *const *inputs, size_t n
                       size_t n_outputs, xir_diags *why) {
     if (!op) return diag_null(why, "op");
     for (size_t i = 0; i < n_outputs; i++) outputs[i] = NULL;
+    if (op->flags & OP_DRAFT) return array_fail(why, XIR_E_MISSING, "the op is a draft: complete it first");
     if (inputs && n_inputs != op->n_inputs) return count_fail(why, "inputs", op->n_inputs, n_inputs);
     if (n_outputs != op->n_outputs) return count_fail(why, "outputs", op->n_outputs, n_outputs);
     return run_op(op, inputs, outputs, NULL, why);

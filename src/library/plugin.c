@@ -203,6 +203,10 @@ static xir_status check_plugin(const xir_plugin *p, const char *path, xir_diags 
         if (!p->classes[i] || !p->classes[i]())
             return fail(why, path, XIR_E_INVALID, "class %zu of the plug-in is NULL", i);
     }
+    for (size_t i = 0; i < p->n_traits; i++) {
+        if (!p->traits || !p->traits[i].cls || !p->traits[i].cls() || !p->traits[i].trait)
+            return fail(why, path, XIR_E_INVALID, "trait %zu of the plug-in is NULL", i);
+    }
     if ((p->n_infers && p->infer_size < LEAST_INFER) || (p->n_kernels && p->kernel_size < LEAST_KERNEL)) {
         return fail(why, path, XIR_E_ABI,
                     "the plug-in's inferences have %u bytes and its kernels %u, at least %d and %d were expected",
@@ -221,6 +225,8 @@ typedef struct arrival {
     class_stage    stage;
     xir_class    **infers;    /* the class of each inference */
     xir_class    **kernels;   /* and of each kernel          */
+    xir_class    **bearers;   /* and of each trait           */
+    xir_trait     *traits;
     uintptr_t     *on;        /* the target of each inference */
     registry_item *items;     /* of all lists */
     size_t         n_items;
@@ -339,6 +345,27 @@ static xir_status find_kernels(arrival *a, const xir_plugin *p, const char *path
     return XIR_OK;
 }
 
+static xir_status find_traits(arrival *a, const xir_plugin *p, const char *path, xir_diags *why) {
+    for (size_t i = 0; i < p->n_traits; i++) {
+        const xir_class_decl *decl = p->traits[i].cls();
+        a->bearers[i] = class_of(&a->stage, decl);
+        if (!a->bearers[i]) {
+            return fail(why, path, XIR_E_UNKNOWN, "trait %zu is of %s, which is not a registered class", i,
+                        decl->rows ? decl->rows->name : "?");
+        }
+        xir_diags *found = why ? xir_diags_new(a->stage.ctx) : NULL;
+        xir_status status = XIR_OK;
+        pthread_mutex_lock(&a->stage.ctx->lock);
+        a->traits[i] = stage_trait(&a->stage, xir_str_of(p->traits[i].trait), &status, found);
+        pthread_mutex_unlock(&a->stage.ctx->lock);
+        if (!status && !(a->traits[i] >> TRAITS))
+            status = diag_fail(found, XIR_E_INVALID, XIR_STR(""), "trait %zu, %s, is the library's: expected another",
+                               i, p->traits[i].trait);
+        if (hand_on(found, path, status, why)) return status;
+    }
+    return XIR_OK;
+}
+
 /* For a caller that holds the lock. */
 static xir_status stage_lists(const arrival *a, const char *path, xir_diags *why) {
     xir_diags *found = why ? xir_diags_new(a->stage.ctx) : NULL;
@@ -367,7 +394,9 @@ static void enter_functions(const arrival *a, const xir_plugin *p) {
         kernel_at(p, i, &kernel);
         class_set_kernel(a->kernels[i], kernel.run);
     }
+    for (size_t i = 0; i < p->n_traits; i++) class_give_traits(a->bearers[i], a->traits[i]);
     if (p->n_infers) a->stage.ctx->infer_epoch++;
+    if (p->n_traits) a->stage.ctx->trait_epoch++;
 }
 
 /* The last that may fail; then it is in. */
@@ -406,9 +435,10 @@ static size_t room_for(xir_context *ctx, const xir_plugin *p) {
         if (n > MOST) return 0;
         items += n;
     }
-    if (p->n_targets > MOST || p->n_classes > MOST || p->n_infers > MOST || p->n_kernels > MOST) return 0;
-    size_t pointers = p->n_targets + p->n_classes + 2 * p->n_infers + p->n_kernels + 1;
-    return pointers * sizeof(void *) + items * sizeof(registry_item);
+    if (p->n_targets > MOST || p->n_classes > MOST || p->n_infers > MOST || p->n_kernels > MOST ||
+        p->n_traits > MOST) return 0;
+    size_t pointers = p->n_targets + p->n_classes + 2 * p->n_infers + p->n_kernels + p->n_traits + 1;
+    return pointers * sizeof(void *) + p->n_traits * sizeof(xir_trait) + items * sizeof(registry_item);
 }
 
 static xir_status arrive(xir_context *ctx, const xir_plugin *p, const char *path, source from, xir_diags *why) {
@@ -419,12 +449,15 @@ static xir_status arrive(xir_context *ctx, const xir_plugin *p, const char *path
     a.stage.classes = block;
     a.infers = a.stage.classes + p->n_targets + p->n_classes;
     a.kernels = a.infers + p->n_infers;
-    a.on = (uintptr_t *)(void *)(a.kernels + p->n_kernels);
-    a.items = (registry_item *)(void *)(a.on + p->n_infers);
+    a.bearers = a.kernels + p->n_kernels;
+    a.on = (uintptr_t *)(void *)(a.bearers + p->n_traits);
+    a.traits = (xir_trait *)(void *)(a.on + p->n_infers);
+    a.items = (registry_item *)(void *)(a.traits + p->n_traits);
     xir_status status = stage_targets(&a, p, path, why);
     if (!status) status = stage_classes(&a, p, path, why);
     if (!status) status = find_infers(&a, p, path, why);
     if (!status) status = find_kernels(&a, p, path, why);
+    if (!status) status = find_traits(&a, p, path, why);
     if (!status) status = check_lists(&a, p, path, why);
     if (!status) status = let_in(&a, p, path, from, why);
     mem_free(&ctx->alloc, block, room);

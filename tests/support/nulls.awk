@@ -63,6 +63,7 @@ BEGIN {
     argument["bool *"]                   = "&f->flag"
     argument["double"]                   = "1.0"
     argument["size_t"] = argument["uint64_t"] = argument["int64_t"] = argument["int"] = argument["unsigned"] = "0"
+    argument["xir_trait"]                = "XIR_TRAIT_SOURCE"
     argument["xir_status"]               = "XIR_E_INVALID"
     argument["const xir_named_attr *"]   = "&f->named"
     argument["xir_map"]                  = "(xir_map){ NULL, 0 }"

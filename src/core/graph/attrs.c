@@ -116,6 +116,30 @@ static xir_status check_owner(xir_network *net, const xir_class *cls, const void
     return status;
 }
 
+static xir_status check_some(xir_network *net, const xir_class *cls, const void *body, uint64_t which, xir_str op_name) {
+    xir_status status = XIR_OK;
+    for (uint32_t i = 0; i < cls->n_fields && i < 64 && !status; i++) {
+        if (which >> i & 1)
+            status = field_check(cls, &cls->fields[i], body, op_name, XIR_STR(""), net->diags);
+    }
+    if (!status && !cls->plain) return check_owner(net, cls, body);
+    if (status && !net->status) net->status = status;
+    return status;
+}
+
+const void *draft_attrs(xir_network *net, const xir_class *cls, const void *body, uint64_t which, xir_str op_name) {
+    _Alignas(16) char space[512];
+    char *made = cls->body_size <= sizeof space ? space : mem_new(&net->alloc, cls->body_size);
+    if (!made) return net_no_memory(net), NULL;
+    memcpy(made, body, cls->body_size);
+    body_fill_presets(cls, made);
+    const bool good = check_some(net, cls, made, which, op_name) == XIR_OK;
+    const void *attrs = good ? net_attrs(net, cls, made) : NULL;
+    if (good && !attrs) net_no_memory(net);
+    if (made != space) mem_free(&net->alloc, made, cls->body_size);
+    return attrs;
+}
+
 const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void *body, bool round, xir_str op_name) {
     if (cls->n_fields == 0 || (!body && cls->more->defaults_good)) return cls->defaults;
     _Alignas(16) char space[512];

@@ -133,6 +133,7 @@ static bool reads(const xir_op *op, const xir_value *value) {
 static xir_status replace(xir_network *net, xir_op *old, xir_op *now, bool keep_uses) {
     if (!net) return XIR_E_MISSING;
     xir_status status = now ? check_placed(net, old) : net_null(net, "op");
+    if (!status && now->net == net) status = op_complete(now);
     if (status) return status;
     if (keep_uses && old->n_outputs != now->n_outputs) {
         return net_fail(net, XIR_E_INVALID, "op %" PRId64 " has %" PRIu32 " outputs, its replacement %" PRIu32, old->id,

@@ -2,7 +2,7 @@
  * networks is known. The caller has obtained everything needed, so linking never fails. */
 #include "graph.h"
 
-const label name_empty = { 0 };
+const label name_empty = { 0 }, name_spent = { 0 };
 
 const label *net_name(xir_network *net, xir_str text) {
     if (text.size == 0) return &name_empty;
@@ -41,6 +41,20 @@ void use_unlink(xir_use *use) {
     use->value = NULL;
     use->next = NULL;
     use->link = NULL;
+}
+
+void uses_move(xir_value *from, xir_value *to) {
+    xir_use *last = from->uses;
+    if (!last) return;
+    for (xir_use *u = last; u; u = u->next) {
+        u->value = to;
+        last = u;
+    }
+    last->next = to->uses;
+    if (to->uses) to->uses->link = &last->next;
+    to->uses = from->uses;
+    to->uses->link = &to->uses;
+    from->uses = NULL;
 }
 
 /* ---- ops --------------------------------------------------------------------------------------------------- */

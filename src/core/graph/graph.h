@@ -15,6 +15,7 @@
 /* A text with its size before it; empty names share one. */
 typedef struct label { uint32_t size; char bytes[]; } label;
 extern const label name_empty;
+extern const label name_spent;   /* of a value that has become an output: empty */
 static inline xir_str name_text(const label *n) { return (xir_str){ n->bytes, n->size }; }
 
 struct xir_use {
@@ -63,7 +64,8 @@ enum {
     OP_PLACED = 1, OP_ERASED = 2, OP_CHILD = 4,
     OP_LEAVING = 8,    /* only during one edit                                                             */
     OP_MARKED = 16,    /* only during one pass                                                             */
-    OP_LEFT = 32       /* only during one run of passes: a note says that computing it would take too much */
+    OP_LEFT = 32,      /* only during one run of passes: a note says that computing it would take too much */
+    OP_DRAFT = 64      /* nobody has checked that it is complete; see draft.c                             */
 };
 
 struct xir_op {
@@ -181,6 +183,9 @@ xir_status net_no_memory(xir_network *net);   /* "out of memory" */
  * then it returns the network's status without a finding. */
 xir_status net_null(xir_network *net, const char *what);
 
+/* Reports that a parameter or value with this name is made without a type, with the reason if a type was refused. */
+xir_status net_no_type(xir_network *net, const char *what, xir_str text);
+
 bool net_scoped_name(xir_at at, xir_str *name);                 /* with the cursor's scope; false without memory */
 const label *net_name(xir_network *net, xir_str text);          /* NULL without memory            */
 const xir_object *net_intern(xir_network *net, const xir_object *object);
@@ -209,6 +214,17 @@ bool       op_is_in(const xir_op *op);
 xir_status place_before(xir_op *op, xir_op *before);             /* ids and order; checks no rules of networks */
 xir_status op_check_place(const xir_op *op, const xir_op *before);  /* those rules */
 void       op_forget(xir_op *op);                                /* unlinks its uses; it is erased   */
+/* Completes a draft: XIR_OK if it already is complete. On failure, with a finding, it is unchanged. */
+xir_status op_complete_draft(xir_op *op);
+static inline xir_status op_complete(xir_op *op) { return op->flags & OP_DRAFT ? op_complete_draft(op) : XIR_OK; }
+/* Adds a finding for each attribute without default that has not been given to a draft: XIR_E_MISSING. */
+xir_status draft_check(const xir_op *op, xir_str path, xir_diags *why);
+/* Attributes for a draft, of which the fields of the bits in `which` are new: only they are checked, and the others may
+ * lack what they need. NULL with a finding in the network. */
+const void *draft_attrs(xir_network *net, const xir_class *cls, const void *body, uint64_t which, xir_str op_name);
+/* Refuses inputs that the class does not take; and a class without ops of its own. */
+xir_status desc_check_inputs(xir_network *net, const xir_op_desc *desc);
+xir_status net_check_class(xir_network *net, const xir_class *cls);
 /* Structural equality except for the operands; and a hash of the declared attributes. */
 bool       op_makes_same(const xir_op *a, const xir_op *b);
 uint64_t   op_attrs_hash(const xir_op *op);
@@ -233,9 +249,12 @@ xir_value *params_make(xir_network *net, const xir_type *type);  /* no id, no na
 xir_value *value_make_orphan(xir_network *net, const xir_type *type);
 /* Moves the uses of an orphan to the value and forgets the orphan. */
 void       value_adopt(xir_value *orphan, xir_value *v);
+/* Turns every use of one value into a use of another. */
+void       uses_move(xir_value *from, xir_value *to);
 
 static inline xir_network *value_net(const xir_value *v) { return v->producer ? v->producer->net : v->more->net; }
 static inline bool value_is_params(const xir_value *v) { return v->more && v->more->params; }
+static inline bool value_is_spent(const xir_value *v)  { return !v->producer && v->more->name == &name_spent; }
 /* All that inference sees of an input, as one word: type, in bit 0 whether it is Params, in bit 1 that it exists. */
 static inline uintptr_t infer_key_of(const xir_value *v) {
     return v ? (uintptr_t)v->type | 2 | value_is_params(v) : 0;
@@ -266,6 +285,10 @@ void ids_free(xir_network *net);
 
 /* Names (by_name.c). Call these when a value or an op has a name, and when an op with its values is placed. */
 void value_named(const xir_value *v);
+/* Call this when a value gets users that are placed. */
+static inline void value_met(const xir_value *v) {
+    if (!v->producer && !value_is_params(v)) value_named(v);
+}
 void op_named(const xir_op *op);
 void op_named_all(const xir_op *op);
 void labels_free(xir_network *net);

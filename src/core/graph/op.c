@@ -14,6 +14,8 @@ int64_t           xir_op_id(const xir_op *op)      { return op ? op->id : -1; }
 xir_str           xir_op_name(const xir_op *op)    { return op ? name_text(op->name) : (xir_str){ "", 0 }; }
 const xir_target *xir_op_target(const xir_op *op)  { return op ? op->target : NULL; }
 xir_op           *xir_op_parent(const xir_op *op)  { return op && (op->flags & OP_CHILD) ? op->more->parent : NULL; }
+bool              xir_op_has_trait(const xir_op *op, xir_trait trait) { return op && xir_class_has_trait(op->cls, trait); }
+bool              xir_op_is_draft(const xir_op *op)  { return op && op->flags & OP_DRAFT; }
 bool              xir_op_is_placed(const xir_op *op) { return op && op->flags & OP_PLACED; }
 uint32_t          xir_op_slot(const xir_op *op)    { return op ? op->slot : 0; }
 xir_op           *xir_op_next(const xir_op *op)    { return op ? op->next : NULL; }
@@ -232,56 +234,7 @@ xir_status xir_op_set_tag(xir_op *op, xir_str key, const xir_any *value) {
     return XIR_OK;
 }
 
-/* ---- outputs and inference --------------------------------------------------------------------------------- */
-
-xir_status xir_op_set_outputs(xir_op *op, const xir_type *const *types, size_t n) {
-    if (!op) return XIR_E_MISSING;
-    xir_network *net = op->net;
-    for (size_t i = n; i < op->n_outputs; i++) {
-        if (!op->outputs[i].uses) continue;
-        return net_fail(net, XIR_E_IN_USE, "output %zu of op %" PRId64 " is used by op %" PRId64, i, op->id,
-                        op->outputs[i].uses->user->id);
-    }
-    if (n > UINT32_MAX / sizeof(xir_value)) return net_fail(net, XIR_E_LIMIT, "%zu outputs are too many", n);
-    if ((int64_t)n > INT64_MAX - net->next_value_id) return net_fail(net, XIR_E_LIMIT, "there are no ids left");
-    enum { FEW = 4 };   /* fewer outputs of the network's types take no memory: a caller can undo what it did */
-    const xir_type *few[FEW], **own = n <= FEW ? few : mem_new(&net->alloc, n * sizeof *own);
-    if (!own) return net_no_memory(net);
-    xir_status status = XIR_OK;
-    for (size_t i = 0; i < n && !status; i++) {
-        own[i] = net_type(net, types[i]);
-        if (types[i] && !own[i]) status = net_no_memory(net);
-    }
-    xir_value *values = op->outputs;
-    if (!status && n > op->n_outputs) {
-        values = arena_take(&net->arena, n * sizeof *values);
-        if (!values || !net_reserve_ids(net, 0, n)) status = net_no_memory(net);
-    }
-    if (!status) {
-        bool in = op_is_in(op);
-        if (in) ids_forget_op(op);
-        uint32_t kept = op->n_outputs < n ? op->n_outputs : (uint32_t)n;
-        for (uint32_t i = 0; values != op->outputs && i < kept; i++) {
-            /* The value moves, so its first use must point to the new place. */
-            values[i] = op->outputs[i];
-            if (values[i].uses) values[i].uses->link = &values[i].uses;
-            for (xir_use *u = values[i].uses; u; u = u->next) u->value = &values[i];
-        }
-        for (size_t i = kept; i < n; i++) values[i] = (xir_value){ .id = net->next_temp_id--, .producer = op };
-        for (size_t i = 0; i < n; i++) values[i].type = own[i];
-        op->outputs = values;
-        op->n_outputs = (uint32_t)n;
-        if (in) {
-            op_set_id(op, op->id);
-            for (size_t i = 0; i < n; i++)
-                value_set_id(&values[i], values[i].id < 0 ? net->next_value_id : values[i].id);
-            op_named_all(op);   /* of values that have moved */
-        }
-        net->epoch++;
-    }
-    if (own != few) mem_free(&net->alloc, (void *)own, n * sizeof *own);
-    return status;
-}
+/* ---- inference ---------------------------------------------------------------------------------------------- */
 
 /* The inferred type of an output, but with the declared elements if they are another quantisation. */
 static xir_status keep_conversion(const xir_op *op, xir_infer *at, const xir_type *declared,
@@ -335,6 +288,8 @@ bool xir_op_can_infer(const xir_op *op) {
 xir_status xir_op_infer(xir_op *op, bool override) {
     if (!op) return XIR_E_MISSING;
     xir_network *net = op->net;
+    xir_status draft = op_complete(op);
+    if (draft) return draft;
     if (!xir_op_can_infer(op)) {
         return net_fail(net, XIR_E_UNKNOWN, "%.*s has no type inference", (int)op->cls->key.size, op->cls->key.data);
     }
@@ -350,7 +305,7 @@ bool xir_op_is_erased(const xir_op *op) { return op && op->flags & OP_ERASED; }
 /* A removed op takes its sub ops along. Their inputs may be removed too. */
 void op_forget(xir_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++) use_unlink(&op->inputs[i]);
-    op->flags |= OP_ERASED;
+    op->flags = (op->flags | OP_ERASED) & ~(uint32_t)OP_DRAFT;
     for (uint32_t i = 0; i < op->cls->n_fields && !op->cls->plain; i++) {
         const xir_field *f = &op->cls->fields[i];
         if (f->kind != XIR_KIND_OPS) continue;

@@ -4,6 +4,7 @@
 #include "graph.h"
 
 static xir_status check_value(xir_op *op, const xir_value *v) {
+    if (v && value_is_spent(v)) return net_fail(op->net, XIR_E_INVALID, "the value has become an output: use that");
     if (!v || value_net(v) == op->net) return XIR_OK;
     return net_fail(op->net, XIR_E_INVALID, "the value belongs to another network");
 }
@@ -14,6 +15,7 @@ static xir_status past_end(xir_op *op, size_t i) {
 
 /* Gives an id to Params when a placed op starts to use them. */
 static xir_status number_input(xir_op *op, xir_value *v) {
+    if (v && op->flags & OP_PLACED) value_met(v);
     if (!v || v->id >= 0 || !value_is_params(v) || !op_is_in(op)) return XIR_OK;
     return value_number(v);
 }

@@ -53,18 +53,21 @@ static xir_status check_size(xir_value *value, uint64_t size) {
     return size_fail(value_net(value), status, xir_value_name(value), needed, size);
 }
 
-static xir_value *no_type(xir_network *net, xir_str text) {
+xir_status net_no_type(xir_network *net, const char *what, xir_str text) {
     char reason[sizeof ((type_refusal *)0)->words] = "NULL was given";
     context_take_refusal(net->ctx, reason);
-    net_fail(net, XIR_E_TYPE, "parameter '%.*s' is made without a type: %s", CLIP_TO(text, 100), reason);
+    return net_fail(net, XIR_E_TYPE, "%s '%.*s' is made without a type: %s", what, CLIP_TO(text, 100), reason);
+}
+
+static xir_value *no_type(xir_network *net, xir_str text) {
+    net_no_type(net, "parameter", text);
     return NULL;
 }
 
-xir_value *xir_params_new(xir_network *net, xir_str text, const xir_type *type) {
-    if (!net) return NULL;
-    if (!type) return no_type(net, text);
+/* Without a type if `type` is NULL. */
+static xir_value *make(xir_network *net, xir_str text, const xir_type *type) {
     const xir_type *mine = net_type(net, type);
-    const label *n = mine ? net_name(net, text) : NULL;
+    const label *n = mine || !type ? net_name(net, text) : NULL;
     xir_value *value = n ? params_make(net, mine) : NULL;
     if (!value) {
         net_fail(net, XIR_E_MEMORY, "no memory for a parameter");
@@ -74,6 +77,13 @@ xir_value *xir_params_new(xir_network *net, xir_str text, const xir_type *type) 
     value_named(value);
     return value;
 }
+
+xir_value *xir_params_new(xir_network *net, xir_str text, const xir_type *type) {
+    if (!net) return NULL;
+    return type ? make(net, text, type) : no_type(net, text);
+}
+
+xir_value *xir_params_new_untyped(xir_network *net, xir_str text) { return net ? make(net, text, NULL) : NULL; }
 
 /* Checked before anything is made, so that a refused call leaves nothing in the network. */
 static bool size_fits(xir_network *net, xir_str text, const xir_type *type, uint64_t size) {
@@ -100,6 +110,20 @@ xir_value *xir_params_copy(xir_network *net, xir_str text, const xir_type *type,
     else if (size) memcpy((void *)(uintptr_t)b->bytes, data, size);
     xir_value *value = new_with(net, text, type, b);
     if (!value) blob_release(b);
+    return value;
+}
+
+xir_value *xir_params_copy_in(xir_network *net, xir_str text, const xir_type *type, const xir_mtype *mtype,
+                              const void *data, size_t size) {
+    if (!net) return NULL;
+    const bool host = !mtype || xir_mtype_kind_of(mtype) == XIR_MTYPE_HOST;
+    const xir_mtype *own = host ? NULL : (const xir_mtype *)net_intern(net, (const xir_object *)mtype);
+    if (!host && !own) {
+        net_fail(net, XIR_E_MEMORY, "no memory for a parameter");
+        return NULL;
+    }
+    xir_value *value = xir_params_copy(net, text, type, data, size);
+    if (value) value->more->mtype = own;
     return value;
 }
 
@@ -398,6 +422,32 @@ static bool copy_own(xir_value *value, params *p) {
     memcpy((void *)(uintptr_t)b->bytes, p->data->bytes, (size_t)b->size);
     give(p, b);
     return true;
+}
+
+const void *xir_params_elements(xir_value *value, size_t element_size) {
+    if (!value) return NULL;
+    xir_network *net = value_net(value);
+    params *p = params_of(value);
+    const uint64_t bits = p && value->type ? xir_type_storage_bits(value->type) : 0;
+    const xir_str called = xir_value_name(value);
+    if (!element_size || bits != 8 * (uint64_t)element_size) {
+        net_fail(net, XIR_E_TYPE, "'%.*s' is read as elements of %zu bytes, its type stores %llu bits",
+                 CLIP_TO(called, 100), element_size, (unsigned long long)bits);
+        return NULL;
+    }
+    if (p->data && !is_readable(value, p->data)) return NULL;
+    static const _Alignas(16) uint8_t no_elements[16];
+    const void *data = xir_params_data(value, NULL);
+    if (!data && xir_params_has_data(value)) return no_elements;
+    if (!data) {
+        net_fail(net, XIR_E_MISSING, "parameter '%.*s' has no bytes", CLIP_TO(called, 100));
+        return NULL;
+    }
+    /* The largest power of two that divides the size: what such a number may need, up to what own bytes have. */
+    size_t alignment = element_size & (~element_size + 1);
+    if (alignment > 16) alignment = 16;
+    if (((uintptr_t)data & (alignment - 1)) == 0) return data;
+    return copy_own(value, p) ? p->data->bytes : NULL;
 }
 
 void *xir_params_edit(xir_value *value) {

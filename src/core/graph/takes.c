@@ -90,7 +90,7 @@ bool xir_takes_known(xir_infer *at, size_t i, xir_numbers *out) {
 
 xir_status op_takes(const xir_op *op, const xir_numbers *out, xir_numbers *in) {
     for (size_t i = 0; i < op->n_inputs; i++) in[i] = any;
-    if (!op->cls->more->takes) return XIR_OK;
+    if (!op->cls->more->takes || op->flags & OP_DRAFT) return XIR_OK;
     xir_infer at;
     object_pool pool;
     pool_init_reader(&pool, &op->net->pool);

@@ -74,6 +74,7 @@ xir_status xir_value_connect(xir_value *v, const xir_user *users, size_t n) {
         use_link(use, users[i].op, v);
     }
     if (n) net->epoch++;
+    if (in) value_met(v);
     return XIR_OK;
 }
 
@@ -152,6 +153,21 @@ xir_status xir_value_set_tag(xir_value *v, xir_str key, const xir_any *tag) {
     return XIR_OK;
 }
 
+xir_value *xir_value_new(xir_network *net, xir_str text, const xir_type *type, const xir_mtype *mtype) {
+    if (!net) return NULL;
+    if (!type) return net_no_type(net, "value", text), NULL;
+    const bool host = !mtype || xir_mtype_kind_of(mtype) == XIR_MTYPE_HOST;
+    const xir_type *own = net_type(net, type);
+    const label *n = own ? net_name(net, text) : NULL;
+    const xir_mtype *memory = n && !host ? (const xir_mtype *)net_intern(net, (const xir_object *)mtype) : NULL;
+    xir_value *v = n && (host || memory) ? value_make_orphan(net, own) : NULL;
+    if (!v) return net_no_memory(net), NULL;
+    v->more->name = n;
+    v->more->mtype = memory;
+    value_named(v);
+    return v;
+}
+
 xir_status xir_value_replace(xir_value *old, xir_value *now) {
     if (!old) return XIR_E_MISSING;
     xir_network *net = value_net(old);
@@ -164,16 +180,8 @@ xir_status xir_value_replace(xir_value *old, xir_value *now) {
         in = op_is_in(u->user);
     xir_status status = in ? value_number(now) : XIR_OK;
     if (status) return status;
-    xir_use *last = old->uses;
-    for (xir_use *u = old->uses; u; u = u->next) {
-        u->value = now;
-        last = u;
-    }
-    last->next = now->uses;
-    if (now->uses) now->uses->link = &last->next;
-    now->uses = old->uses;
-    now->uses->link = &now->uses;
-    old->uses = NULL;
+    uses_move(old, now);
+    value_met(now);
     net->epoch++;
     return XIR_OK;
 }

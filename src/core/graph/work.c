@@ -64,6 +64,7 @@ static xir_status not_known(const xir_op *op, xir_status status, xir_diags *why)
     char path[40] = "";
     xir_str key = op->cls->key;
     if (!why) return status;
+    if (op->flags & OP_DRAFT) return diag_fail(why, status, XIR_STR(""), "the op is a draft: complete it first");
     if (op_is_in(op)) snprintf(path, sizeof path, "/ops/%lld", (long long)xir_network_index_of(op->net, op));
     return diag_fail(why, status, xir_str_of(path), "%.*s: how much it computes depends on dims that are not known",
                      CLIP_TO(key, 200));
@@ -82,6 +83,7 @@ xir_status xir_op_work(const xir_op *op, xir_work *out, xir_diags *why) {
     at.pool = &pool;
     at.op = op;
     xir_status status = XIR_OK;
+    if (op->flags & OP_DRAFT) status = XIR_E_MISSING;
     for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = infer_see_output(&at, op->outputs[i].type);
     if (!status) status = infer_work(&at, &work);
     infer_end(&at);

@@ -128,6 +128,11 @@ static xir_status check_field(const subject *of, const xir_field *f, const void 
     }
 }
 
+xir_status field_check(const xir_class *cls, const xir_field *f, const void *body, xir_str owner, xir_str path,
+                       xir_diags *why) {
+    return check_field(&(subject){ cls, owner }, f, body_at(body, f), path, why);
+}
+
 xir_status body_check(const xir_class *cls, const void *body, xir_str owner, xir_str path, xir_diags *why) {
     xir_status first = XIR_OK;
     subject of = { cls, owner };

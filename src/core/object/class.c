@@ -23,6 +23,19 @@ static xir_status check_beyond(const xir_class_decl *decl, xir_diags *why) {
                      decl->rows->name ? decl->rows->name : "?");
 }
 
+/* The traits of the TRAIT rows. */
+static xir_status stage_traits_of(class_stage *stage, xir_class *cls, xir_diags *why) {
+    xir_status status = XIR_OK;
+    row_walk w;
+    for (const xir_row *row = row_first(&w, cls->decl); row->decl != XIR_DECL_END && !status; row = row_next(&w)) {
+        if (row->decl != XIR_DECL_TRAIT) continue;
+        const xir_trait trait = stage_trait(stage, xir_str_of(row->name), &status, why);
+        cls->traits |= (uint32_t)trait;
+        class_give_traits(cls, trait);
+    }
+    return status;
+}
+
 xir_status stage_class(class_stage *stage, const xir_class_decl *decl, xir_diags *why) {
     if (!decl || decl->abi != XIR_ABI) {
         return diag_fail(why, XIR_E_ABI, XIR_STR(""), "expected a class declaration of version %u, found %u",
@@ -41,16 +54,20 @@ xir_status stage_class(class_stage *stage, const xir_class_decl *decl, xir_diags
     xir_class *cls = NULL;
     pthread_mutex_lock(&ctx->lock);
     const xir_class *old = stage_find(stage, key);
-    if (!old) cls = class_seal(stage, decl, &status, why);
-    else if (!xir_str_equal(old->key, key)) {
+    const uint32_t n_traits = stage->n_traits;
+    if (!old) {
+        cls = class_seal(stage, decl, &status, why);
+        if (cls) status = stage_traits_of(stage, cls, why);
+    } else if (!xir_str_equal(old->key, key)) {
         status = diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "class %s: the key is an old one of %s", key.data,
                            old->key.data);
     } else {
         status = diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "the class %s is registered already", key.data);
     }
     pthread_mutex_unlock(&ctx->lock);
-    if (cls) status = class_make_defaults(ctx, cls, decl, why);
+    if (cls && !status) status = class_make_defaults(ctx, cls, decl, why);
     if (!status) stage->classes[stage->n++] = cls;
+    else stage->n_traits = n_traits;
     return status;
 }
 
@@ -71,6 +88,7 @@ static void enter(xir_context *ctx, xir_class *cls) {
         if (row->decl == XIR_DECL_ALIAS) class_put_key(ctx, xir_str_of(row->name), cls);
     }
     if (cls->more->form) ctx->forms[ctx->n_forms++] = cls;
+    cls->number = ctx->n_classes++;
     xir_class *last = (xir_class *)(uintptr_t)ctx->last_class;
     ctx->last_class = cls;
     if (last) last->more->next = cls;
@@ -78,6 +96,7 @@ static void enter(xir_context *ctx, xir_class *cls) {
 }
 
 void stage_enter(const class_stage *stage) {
+    stage->ctx->n_traits += stage->n_traits;
     for (size_t i = 0; i < stage->n; i++) enter(stage->ctx, stage->classes[i]);
 }
 
@@ -107,7 +126,7 @@ static const xir_class *make_opaque(xir_context *ctx, xir_str registered, bool i
     xir_str text;
     if (!cls || !body || !arena_text(&ctx->arena, registered, &text)) return NULL;
     if (!is_op) *body = (xir_object){ .cls = cls };
-    *cls = (xir_class){ .ctx = ctx, .is_op = is_op, .opaque = true, .plain = true, .many_inputs = true,
+    *cls = (xir_class){ .ctx = ctx, .is_op = is_op, .number = UINT32_MAX, .opaque = true, .plain = true, .many_inputs = true,
                         .many_outputs = true, .more = class_more_of_opaque(is_op),
                         .traits = XIR_TRAIT_FREE | XIR_TRAIT_IMPURE, .body_size = is_op ? 0 : sizeof(xir_object),
                         .defaults = body };

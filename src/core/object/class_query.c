@@ -30,6 +30,7 @@ xir_str          xir_class_id(const xir_class *cls)        { return xir_str_of(c
                                                                                          : NULL); }
 const xir_class *xir_class_base(const xir_class *cls)      { return cls->more->base; }
 uint32_t         xir_class_traits(const xir_class *cls)    { return cls->traits; }
+uint32_t         xir_class_number(const xir_class *cls)    { return cls->number; }
 uint32_t         xir_class_tag(const xir_class *cls)       { return cls->more->tag; }
 bool             xir_class_is_op(const xir_class *cls)     { return cls->is_op; }
 bool             xir_class_is_opaque(const xir_class *cls) { return cls->opaque; }

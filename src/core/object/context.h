@@ -51,6 +51,8 @@ struct item_list;
 typedef bool input_items_fn(void *user, const xir_value *v, struct item_list *out);
 typedef bool op_items_fn(object_pool *pool, const xir_op *op, input_items_fn *of, void *user, struct item_list *out);
 
+enum { TRAITS = 32 };   /* that programs and plug-ins may define: the high half of xir_trait */
+
 struct xir_context {
     union {                         /* two names for the same members: base knows no more of a context */
         context_base base;
@@ -85,6 +87,11 @@ struct xir_context {
     _Atomic uint32_t  n_targets;       /* incremented after their rows are stored                   */
     _Atomic uint32_t  tiled_targets;   /* bit of a kind: it accepts tiled layouts,                  */
     _Atomic uint32_t  choosy_targets;  /* but not of every size                                     */
+    /* Traits with names, by their bits; those of a stage follow. The second changes when a class is given one. */
+    xir_str           traits[TRAITS];
+    uint32_t          n_traits;
+    _Atomic uint32_t  trait_epoch;
+    uint32_t          n_classes;       /* registered ones                                          */
     plugin           *plugins;      /* closed after everything that may point into them           */
     size_t            n_plugins, plugin_room;
     registry          lists[REGISTRY_COUNT];
@@ -106,11 +113,15 @@ typedef struct class_stage {
     xir_context *ctx;
     xir_class  **classes;   /* sealed; the caller's array, with room for all of them */
     size_t       n;
+    uint32_t     n_traits;  /* new ones, which follow the context's                  */
 } class_stage;
 /* Seals one more class, whose rows may refer to those before. On failure the stage is unchanged. */
 xir_status stage_class(class_stage *stage, const xir_class_decl *decl, xir_diags *why);
 /* The kind of the target with this key, on the stage or registered; -1 if there is none. Requires the lock. */
 int        stage_target(const class_stage *stage, xir_str key);
+/* The trait of this name, on the stage or registered; it gets on the stage if it is new. The name must live as long as
+ * the context. 0 with a finding. Requires the lock. */
+xir_trait  stage_trait(class_stage *stage, xir_str name, xir_status *status, xir_diags *why);
 /* These require the lock too: makes room in the registry for all of them; then all enter it, which cannot fail. */
 xir_status stage_reserve(const class_stage *stage, xir_diags *why);
 void       stage_enter(const class_stage *stage);
@@ -134,6 +145,11 @@ static inline xir_infer_fn *class_infer_on(const xir_class *cls, unsigned kind) 
 
 static inline bool class_can_infer(const xir_class *cls, unsigned kind) {
     return cls->more->infer[XIR_TARGET_HOST] || class_infer_on(cls, kind);
+}
+
+/* Gives a class traits that have names. */
+static inline void class_give_traits(xir_class *cls, xir_trait traits) {
+    atomic_fetch_or_explicit(&cls->more->given_traits, (uint32_t)(traits >> TRAITS), memory_order_relaxed);
 }
 
 void context_retain(xir_context *ctx);

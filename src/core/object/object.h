@@ -58,6 +58,7 @@ typedef struct class_more {
     xir_infer_fn         *work;      /* NULL: one element operation per element of its outputs */
     xir_infer_fn         *takes;     /* NULL: its inputs take all numbers                    */
     _Atomic(xir_kernel_fn *) kernel;    /* NULL: the executor cannot run it                    */
+    _Atomic uint32_t      given_traits;   /* the high half of its traits: those with names     */
     const class_layout   *layout;    /* NULL: the op works in its own order only             */
     const class_normalised *normalised; /* NULL: unknown what it computes from normalised numbers */
     const xir_class      *next;      /* in the order of registration                         */
@@ -74,6 +75,7 @@ struct xir_class {
     uint32_t              traits;
     uint32_t              body_size;
     uint32_t              made_at;   /* where a body has XIR_MADE_; 0: nowhere               */
+    uint32_t              number;    /* see xir_class_number                                 */
     bool                  is_op, opaque;
     bool                  plain;     /* its fields point to nothing but objects              */
     bool                  many_inputs, many_outputs;
@@ -193,6 +195,8 @@ bool     body_round(arena *to, const xir_class *cls, void *body);
 /* Checks bounds, words, required references and their classes. Adds every fault under `path`; returns the first.
  * `owner` is the name of the op for sentences, empty if there is none. */
 xir_status body_check(const xir_class *cls, const void *body, xir_str owner, xir_str path, xir_diags *why);
+xir_status field_check(const xir_class *cls, const xir_field *f, const void *body, xir_str owner, xir_str path,
+                       xir_diags *why);
 void     body_get(const xir_field *f, const void *body, xir_attr *out);
 /* Checks kind and class, not bounds. The body then borrows. A real accepts an integer, an enum the text of its word. */
 xir_status body_set(const xir_class *cls, const xir_field *f, void *body, const xir_attr *attr, xir_diags *why);

@@ -12,7 +12,7 @@ static bool remember_op(copying *c, const xir_op *op, xir_op *copy) {
 }
 
 /* An id is kept in a copy of the whole network; a negative one is temporary and not set. */
-static bool keeps_id(const copying *c, int64_t id) { return !c->map && id >= 0; }
+static bool keeps_id(const copying *c, int64_t id) { return !c->map && !c->is_value && id >= 0; }
 
 /* ---- values ---------------------------------------------------------------------------------------------------- */
 
@@ -38,7 +38,7 @@ static xir_value *new_params(copying *c, const xir_value *v) {
     xir_value *copy = params_make(c->to, type);
     if (!copy || !copy_more(c, v->more, copy)) return NULL;
     params *to = copy->more->params;
-    if (!c->map) {   /* places in the file */
+    if (!c->map && !c->is_value) {   /* places in the file */
         to->raw_index = from->raw_index;
         to->table_index = from->table_index;
     }
@@ -51,6 +51,11 @@ static xir_value *new_params(copying *c, const xir_value *v) {
 /* NULL if the mapping leaves them out. */
 static xir_value *copy_params(copying *c, const xir_value *v) {
     xir_value *copy = NULL;
+    if (c->is_value) {
+        copy = new_params(c, v);
+        c->failed |= !copy;
+        return copy;
+    }
     if (!c->map) {
         xir_value **known = &c->params[v->more->params->number];
         if (!*known) *known = new_params(c, v);
@@ -61,6 +66,29 @@ static xir_value *copy_params(copying *c, const xir_value *v) {
     c->failed |= !mapping_ask_params(c->map, v, &copy);
     if (!copy && !c->failed) copy = new_params(c, v);
     c->failed |= !copy || !mapping_add_value(c->map, v, copy);
+    return copy;
+}
+
+xir_value *xir_value_clone(const xir_value *v, xir_network *to) {
+    if (!v || !to) return NULL;
+    if (value_net(v)->ctx != to->ctx) {
+        net_fail(to, XIR_E_INVALID, "the value to copy is of another context");
+        return NULL;
+    }
+    if (v->producer ? v->producer->flags & OP_ERASED : value_is_spent(v)) {
+        net_fail(to, XIR_E_INVALID, "the value to copy is of an erased op, or has become an output");
+        return NULL;
+    }
+    copying c = { .to = to, .is_value = true };
+    xir_value *copy = NULL;
+    if (value_is_params(v)) {
+        copy = new_params(&c, v);
+    } else {
+        const xir_type *type = net_type(to, v->type);
+        if (type || !v->type) copy = value_make_orphan(to, type);
+        if (copy && v->more && !copy_more(&c, v->more, copy)) copy = NULL;
+    }
+    if (!copy) net_no_memory(to);
     return copy;
 }
 
@@ -186,6 +214,7 @@ xir_op *copy_op(copying *c, const xir_op *op) {
         return NULL;
     copy->name = net_name(c->to, name_text(op->name));
     copy->target = copy_target(c, op);
+    copy->flags |= op->flags & OP_DRAFT;
     if (!copy->name || !copy->target) return NULL;
     if (op->more) {
         copy->more->tags = copy_map(c, op->more->tags);

@@ -14,6 +14,7 @@ typedef struct copying {
     xir_value  **params;   /* copies by number              */
     /* Of a part: then these are NULL, and the mapping knows what has been copied. */
     struct xir_mapping *map;
+    bool         is_value; /* of a single value, without its id: all of these are NULL */
 } copying;
 
 /* The copy of an op, not in the order yet, and without inputs; NULL on failure. */

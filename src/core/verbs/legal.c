@@ -58,6 +58,7 @@ static xir_status infer_there(xir_infer *at, const xir_op *op, xir_diags *why) {
 xir_status xir_op_try(const xir_op *op, const xir_target *target, xir_diags *why) {
     if (!op) return diag_null(why, "op");
     if (op->flags & OP_ERASED) return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the op is erased");
+    if (op->flags & OP_DRAFT) return diag_fail(why, XIR_E_MISSING, XIR_STR(""), "the op is a draft: complete it first");
     if (op->cls->opaque) {
         return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "%.*s is not known here: no target can be asked about it",
                          CLIP_TO(op->cls->key, 200));

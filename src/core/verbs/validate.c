@@ -300,8 +300,8 @@ static xir_status check_attr_objects(checker *c, const xir_op *op, xir_str path,
 
 static xir_status check_op(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
     const xir_class *cls = op->cls;
-    xir_status first = XIR_OK;
-    if (!is_good(c, op->attrs)) {
+    xir_status first = op->flags & OP_DRAFT ? draft_check(op, path, why) : XIR_OK;
+    if (!first && !is_good(c, op->attrs)) {
         keep_first(&first, body_check(cls, op->attrs, name_text(op->name), path, why));
         keep_first(&first, check_attr_objects(c, op, path, why));
         if (!first && cls->plain) note_good(c, op->attrs);
@@ -312,7 +312,8 @@ static xir_status check_op(checker *c, const xir_op *op, xir_str path, xir_diags
         place p;
         if (type) keep_first(&first, check_type(c, type, why ? under(&p, path, "/outputs/%zu/dtype", i) : path, why));
     }
-    if (!cls->many_outputs && op->n_outputs != cls->more->n_outputs) {
+    const bool inferred = op->flags & OP_DRAFT && !op->n_outputs;   // when it is completed
+    if (!cls->many_outputs && op->n_outputs != cls->more->n_outputs && !inferred) {
         place p;
         keep_first(&first, diag_fail(why, XIR_E_INVALID, under(&p, path, "/outputs", 0),
                                      "%.*s has %" PRIu32 " outputs, found %" PRIu32, (int)cls->key.size, cls->key.data,

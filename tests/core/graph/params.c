@@ -344,6 +344,71 @@ static void an_alignment_that_is_not_there_is_not_given(void **state) {
     end_world(w);
 }
 
+static void elements_are_aligned_wherever_the_bytes_are(void **state) {
+    (void)state;
+    world w = new_world();
+    _Alignas(16) uint8_t bytes[17] = { 0 };
+    const float numbers[4] = { 1, 2, 3, 4 };
+    memcpy(bytes + 1, numbers, 16);
+    xir_value *p = xir_params_borrow(w.net, XIR_STR("w"), f32s(&w, 4), bytes + 1, 16, NULL, NULL);
+    xir_value *q = xir_params_borrow(w.net, XIR_STR("q"), f32s(&w, 4), numbers, 16, NULL, NULL);
+    assert_ptr_equal(xir_params_elements(q, 4), numbers);   /* nothing is copied without need */
+    const float *found = xir_params_elements(p, sizeof(float));
+    assert_true(found && found[0] == 1 && found[3] == 4);
+    assert_ptr_equal(xir_params_elements(p, 4), found);
+    assert_null(xir_params_elements(p, 8));
+    assert_said(&w, "'w' is read as elements of 8 bytes, its type stores 32 bits");
+    assert_null(xir_params_elements(p, 0));
+    xir_value *bare = xir_params_new(w.net, XIR_STR("bare"), f32s(&w, 4));
+    assert_null(xir_params_elements(bare, 4));
+    assert_said(&w, "parameter 'bare' has no bytes");
+    assert_int_equal(xir_network_status(w.net), XIR_E_TYPE);
+    assert_non_null(xir_params_elements(xir_params_new(w.net, XIR_STR("none"), f32s(&w, 0)), 4));
+    xir_value *x = xir_input(xir_at_end(w.net), "x", f32s(&w, 4));
+    xir_network_clear_status(w.net);
+    assert_null(xir_params_elements(x, 4));
+    assert_int_equal(xir_network_status(w.net), XIR_E_TYPE);
+    end_world(w);
+}
+
+static void params_are_typed_later(void **state) {
+    (void)state;
+    world w = new_world();
+    xir_value *p = xir_params_new_untyped(w.net, XIR_STR("p"));
+    assert_true(p && xir_value_is_params(p) && !xir_value_type(p) && !xir_params_has_data(p));
+    assert_int_equal(xir_params_set_copy(p, "abcd", 4), XIR_E_TYPE);
+    assert_said(&w, "parameter 'p' gets bytes but has no type");
+    /* As an operand before it has a type. */
+    xir_network_clear_status(w.net);
+    const int64_t dims[] = { 1, 2, 2, 4 };
+    xir_value *x = xir_input(xir_at_end(w.net), "x",
+                             xir_type_tensor_text(w.ctx, xir_type_float(w.ctx, XIR_FLOAT_FP32), "NHWC", dims, 4));
+    xir_value *y = XIR_OP(xir_at_end(w.net), prelu, .input = x, .attrs = XIR_ATTRS(prelu, (alpha, p)));
+    assert_non_null(y);
+    assert_int_equal(xir_value_id(p), 1);
+    assert_int_equal(xir_value_set_type(p, f32s(&w, 4)), XIR_OK);
+    const float slopes[] = { 1, 2, 3, 4 };
+    assert_int_equal(xir_params_set_copy(p, slopes, sizeof slopes), XIR_OK);
+    assert_true(xir_params_has_data(p));
+    end_world(w);
+}
+
+static void type_memory_and_bytes_are_given_at_once(void **state) {
+    (void)state;
+    world w = new_world();
+    const float numbers[] = { 1, 2 };
+    xir_value *p = xir_params_copy_in(w.net, XIR_STR("p"), f32s(&w, 2), xir_mtype_external(w.ctx, 512), numbers, 8);
+    assert_non_null(p);
+    assert_int_equal(xir_mtype_addr(xir_value_mtype(p)), 512);
+    assert_memory_equal(xir_params_data(p, NULL), numbers, 8);
+    xir_value *host = xir_params_copy_in(w.net, XIR_STR("h"), f32s(&w, 2), NULL, numbers, 8);
+    assert_int_equal(xir_mtype_kind_of(xir_value_mtype(host)), XIR_MTYPE_HOST);
+    assert_null(xir_params_copy_in(w.net, XIR_STR("s"), f32s(&w, 2), NULL, numbers, 7));
+    assert_said(&w, "parameter 's' gets 7 bytes, its type takes 8");
+    assert_null(xir_params_copy_in(w.net, XIR_STR("t"), NULL, NULL, numbers, 8));
+    end_world(w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(new_params_have_a_name_a_type_and_no_bytes),
@@ -358,6 +423,9 @@ int main(void) {
         cmocka_unit_test(equality_is_of_sizes_and_bytes),
         cmocka_unit_test(other_values_have_no_bytes),
         cmocka_unit_test(an_alignment_that_is_not_there_is_not_given),
+        cmocka_unit_test(elements_are_aligned_wherever_the_bytes_are),
+        cmocka_unit_test(params_are_typed_later),
+        cmocka_unit_test(type_memory_and_bytes_are_given_at_once),
     };
     return cmocka_run_group_tests_name("params", tests, NULL, NULL);
 }

@@ -1,0 +1,98 @@
+/* Drafts: ops of which only the class is known at first. A draft has attributes that nobody has checked together, and
+ * perhaps no inputs and outputs. While it is one, `absent` has a bit for each attribute that has no default and has not
+ * been set. Whatever places an op, adopts it as a sub op or infers it completes it first, and nothing else computes
+ * from one, so that inference never meets an incomplete op. */
+#include <stdio.h>
+#include "graph.h"
+
+/* ---- making ----------------------------------------------------------------------------------------------------- */
+
+static uint64_t required_fields(const xir_class *cls) {
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < cls->n_fields && i < 64; i++) {
+        if (cls->fields[i].flags & XIR_FIELD_REQUIRED) bits |= (uint64_t)1 << i;
+    }
+    return bits;
+}
+
+static xir_status no_class(xir_network *net, xir_str key) {
+    xir_str near = { "", 0 };
+    size_t distance = SIZE_MAX;
+    for (size_t i = 0;; i++) {
+        const xir_class *cls = xir_context_class_at(net->ctx, i);
+        if (!cls) break;
+        if (cls->is_op && xir_str_is_nearer(key, cls->key, &distance)) near = cls->key;
+    }
+    return net_fail(net, XIR_E_UNKNOWN, "there is no class '%.*s'%s%.*s%s", CLIP_TO(key, 200),
+                    near.size ? "; did you mean '" : "", WHOLE(near), near.size ? "'?" : "");
+}
+
+xir_op *xir_op_create(xir_network *net, xir_str key) {
+    if (!net) return NULL;
+    const xir_class *cls = xir_class_find(net->ctx, key);
+    if (!cls ? no_class(net, key) : net_check_class(net, cls)) return NULL;
+    xir_op *op = op_make(net, cls, cls->defaults, 0);
+    op_more *more = op ? op_need_more(op) : NULL;
+    if (!more) return net_no_memory(net), NULL;
+    more->absent = required_fields(cls);
+    op->flags |= OP_DRAFT;
+    return op;
+}
+
+/* ---- completing ------------------------------------------------------------------------------------------------- */
+
+xir_status draft_check(const xir_op *op, xir_str path, xir_diags *why) {
+    const uint64_t absent = op->more ? op->more->absent & required_fields(op->cls) : 0;
+    xir_status status = XIR_OK;
+    for (uint32_t i = 0; i < op->cls->n_fields && i < 64; i++) {
+        if (!(absent >> i & 1)) continue;
+        const xir_str field = op->cls->fields[i].name;
+        char at[256];
+        const int n = snprintf(at, sizeof at, "%.*s/%.*s", CLIP_TO(path, 120), CLIP_TO(field, 120));
+        status = diag_fail(why, XIR_E_MISSING, (xir_str){ at, n > 0 ? (size_t)n : 0 },
+                           "attribute %.*s of %.*s has no default and is not set", CLIP_TO(field, 120),
+                           WHOLE(op->cls->key));
+    }
+    return status;
+}
+
+static xir_status check_attrs(xir_op *op) {
+    xir_network *net = op->net;
+    xir_status status = draft_check(op, XIR_STR(""), net->diags);
+    if (!status) status = body_check(op->cls, op->attrs, name_text(op->name), XIR_STR(""), net->diags);
+    if (status && !net->status) net->status = status;
+    return status;
+}
+
+static xir_status check_inputs(xir_op *op) {
+    xir_network *net = op->net;
+    xir_value *few[8], **inputs = few;
+    const size_t bytes = op->n_inputs * sizeof *inputs;
+    if (bytes > sizeof few) inputs = mem_new(&net->alloc, bytes);
+    if (!inputs) return net_no_memory(net);
+    for (uint32_t i = 0; i < op->n_inputs; i++) inputs[i] = op->inputs[i].value;
+    xir_status status = desc_check_inputs(net, &(xir_op_desc){ .cls = op->cls, .inputs = inputs,
+                                                               .n_inputs = op->n_inputs, .name = name_text(op->name) });
+    if (inputs != few) mem_free(&net->alloc, inputs, bytes);
+    return status;
+}
+
+static xir_status infer_outputs(xir_op *op) {
+    xir_network *net = op->net;
+    if (op->n_outputs) return XIR_OK;
+    if (!xir_op_can_infer(op)) {
+        if (!op->cls->more->n_outputs || op->cls->many_outputs) return XIR_OK;   // it may have none
+        return net_fail(net, XIR_E_UNKNOWN, "%.*s has no type inference: its outputs must be set", WHOLE(op->cls->key));
+    }
+    xir_status status = op_infer(op, INFER_MISSING, 0, net->diags);
+    if (status && !net->status) net->status = status;
+    return status;
+}
+
+xir_status op_complete_draft(xir_op *op) {
+    xir_status status = check_attrs(op);
+    if (!status) status = check_inputs(op);
+    if (!status) status = infer_outputs(op);
+    if (!status) op->flags &= ~(uint32_t)OP_DRAFT;
+    return status;
+}

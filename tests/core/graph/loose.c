@@ -1,0 +1,231 @@
+/* Values that are made before the op that makes them, or in another network. */
+#include "support/net.h"
+
+static xir_network *net;
+static xir_value   *x;
+static xir_op      *relu;
+
+static int set_up(void **state) {
+    (void)state;
+    net = new_net();
+    x = net ? xir_input(XIR_AT(net), "x", FP32("NHWC", 1, 8, 8, 4)) : NULL;
+    relu = x ? xir_value_op(XIR_OP(XIR_AT(net), relu, .input = x, .name = "relu")) : NULL;
+    return relu ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    xir_network_free(net);
+    return 0;
+}
+
+static xir_value *loose(const char *name) {
+    xir_value *v = xir_value_new(net, xir_str_of(name), FP32("NC", 1, 2), xir_mtype_onchip(ctx, 64));
+    assert_non_null(v);
+    return v;
+}
+
+static void a_value_is_made_before_its_op(void **state) {
+    (void)state;
+    xir_value *v = loose("v");
+    assert_true(xir_value_id(v) < 0 && !xir_value_op(v) && !xir_value_is_params(v));
+    assert_ptr_equal(xir_value_network(v), net);
+    CHECK_STR(xir_value_name(v), "v");
+    assert_int_equal(xir_mtype_addr(xir_value_mtype(v)), 64);
+    DOES(xir_value_set_tag(v, XIR_STR("k"), &(xir_any){ .kind = XIR_ANY_INT, .as.integer = 3 }));
+
+    /* It has users, one of them placed, before it is an output. */
+    xir_op *tanh = xir_op_new(net, &(xir_op_desc)DESC(tanh, INPUTS(v)));
+    xir_op *add = xir_value_op(XIR_OP(XIR_AT(net), add, .lhs = x, .rhs = x));
+    DOES(xir_op_set_inputs(add, (xir_value *const[]){ v, v }, 2));
+    assert_int_equal(xir_op_validate(add, why), XIR_E_MISSING);
+    check_finding(XIR_E_MISSING, "no op makes value");
+
+    xir_op *hard = xir_op_new(net, &(xir_op_desc)DESC(hard_op, INPUTS(x), TYPES(FP32("C", 1))));
+    DOES(xir_op_place(hard, add));
+    const int64_t id = xir_value_id(xir_op_output(hard, 0));
+    xir_value *out = xir_op_set_output(hard, 0, v);
+    assert_ptr_equal(out, xir_op_output(hard, 0));
+    assert_int_equal(xir_value_id(out), id);
+    CHECK_STR(xir_value_name(out), "v");
+    assert_int_equal(xir_mtype_addr(xir_value_mtype(out)), 64);
+    assert_true(xir_type_equal(xir_value_type(out), FP32("NC", 1, 2)));
+    assert_non_null(xir_map_find(xir_value_tags(out), XIR_STR("k")));
+    assert_int_equal(xir_value_use_count(out), 3);
+    assert_ptr_equal(xir_op_input(tanh, 0), out);
+    assert_ptr_equal(xir_network_value_by_name(net, XIR_STR("v")), out);
+    CHECK_SOUND(net);
+}
+
+static void an_output_keeps_its_uses_and_gets_those_of_the_value(void **state) {
+    (void)state;
+    xir_value *y = xir_op_output(relu, 0), *v = loose("");
+    xir_op *first = xir_value_op(XIR_OP(XIR_AT(net), tanh, .input = y));
+    xir_op *second = xir_op_new(net, &(xir_op_desc)DESC(tanh, INPUTS(v)));
+    DOES(xir_value_set_name(y, XIR_STR("old")));
+    assert_ptr_equal(xir_op_set_output(relu, 0, v), y);
+    assert_int_equal(xir_value_name(y).size, 0);   /* the value had none */
+    assert_ptr_equal(xir_op_input(first, 0), y);
+    assert_ptr_equal(xir_op_input(second, 0), y);
+    assert_null(xir_network_value_by_name(net, XIR_STR("old")));
+    CHECK_SOUND(net);
+}
+
+static void one_more_output_is_added(void **state) {
+    (void)state;
+    xir_value *y = xir_op_output(relu, 0);
+    const int64_t id = xir_value_id(y);
+    XIR_OP(XIR_AT(net), tanh, .input = y);
+    assert_int_equal(xir_network_op_by_id(net, 0) != NULL, 1);   /* the tables of ids are there */
+    xir_value *more = xir_op_set_output(relu, 1, loose("more"));
+    assert_ptr_equal(more, xir_op_output(relu, 1));
+    assert_int_equal(xir_value_id(xir_op_output(relu, 0)), id);
+    assert_ptr_equal(xir_network_value_by_id(net, id), xir_op_output(relu, 0));
+    assert_ptr_equal(xir_network_value_by_id(net, xir_value_id(more)), more);
+    REFUSES_NULL(net, xir_op_set_output(relu, 3, loose("far")), XIR_E_BOUNDS, "output 3 of an op that has 2");
+    CHECK_SOUND(net);
+}
+
+static void an_id_comes_along(void **state) {
+    (void)state;
+    xir_value *v = loose("v"), *same = loose("same");
+    DOES(xir_value_set_id(v, 40));
+    REFUSES_NULL(net, xir_op_set_output(relu, 0, x), XIR_E_INVALID, "is an output of op 0");
+    xir_value *out = xir_op_set_output(relu, 0, v);
+    assert_int_equal(xir_value_id(out), 40);
+    assert_ptr_equal(xir_network_value_by_id(net, 40), out);
+    assert_null(xir_network_value_by_id(net, 1));        /* the id that the output had */
+    REFUSES(net, xir_value_set_id(same, 40), XIR_E_EXISTS, "value id 40 is taken");
+    CHECK_SOUND(net);
+}
+
+static void all_outputs_are_set_at_once(void **state) {
+    (void)state;
+    xir_value *values[] = { loose("a"), loose("b"), loose("c"), loose("d"), loose("e"), loose("f") };
+    DOES(xir_op_set_output_values(relu, values, 6));
+    assert_int_equal(xir_op_output_count(relu), 6);
+    CHECK_STR(xir_value_name(xir_op_output(relu, 5)), "f");
+    xir_value *e = xir_op_output(relu, 4);
+    XIR_OP(XIR_AT(net), tanh, .input = e);
+    xir_value *two[] = { loose("g"), loose("h") };
+    REFUSES(net, xir_op_set_output_values(relu, two, 2), XIR_E_IN_USE, "output 4 of op 1 is used by op 2");
+    CHECK_STR(xir_value_name(two[0]), "g");              /* it may still become one */
+    xir_op *other = xir_op_new(net, &(xir_op_desc)DESC(hard_op, INPUTS(x), TYPES(FP32("C", 1))));
+    DOES(xir_op_set_output_values(other, two, 2));
+    DOES(xir_op_place(other, NULL));
+    CHECK_STR(xir_value_name(xir_op_output(other, 1)), "h");
+    DOES(xir_op_set_output_values(other, NULL, 0));
+    assert_int_equal(xir_op_output_count(other), 0);
+    CHECK_SOUND(net);
+}
+
+static void values_that_do_not_fit_are_refused(void **state) {
+    (void)state;
+    xir_network *elsewhere = new_net();
+    xir_value *v = loose("v"), *spent = loose("spent");
+    xir_value *stranger = xir_value_new(elsewhere, XIR_STR("s"), FP32("C", 1), NULL);
+    xir_value *params = xir_params_new(net, XIR_STR("p"), FP32("C", 1));
+    assert_non_null(xir_op_set_output(relu, 0, spent));
+    REFUSES_NULL(net, xir_op_set_output(relu, 0, NULL), XIR_E_MISSING, "expected a value, found NULL");
+    REFUSES_NULL(net, xir_op_set_output(relu, 0, spent), XIR_E_INVALID, "has become an output already");
+    REFUSES_NULL(net, xir_op_set_output(relu, 0, params), XIR_E_INVALID, "is Params");
+    REFUSES_NULL(net, xir_op_set_output(relu, 0, stranger), XIR_E_INVALID, "is of another network");
+    REFUSES(net, xir_op_set_output_values(relu, (xir_value *const[]){ v, v }, 2), XIR_E_EXISTS, "is listed twice");
+    REFUSES(net, xir_op_set_output_values(relu, (xir_value *const[]){ v, x }, 2), XIR_E_INVALID, "output 1 is an output");
+    REFUSES(net, xir_op_add_input(relu, spent), XIR_E_INVALID, "the value has become an output: use that");
+    assert_null(xir_value_op(v));
+    xir_op *loop = xir_op_new(net, &(xir_op_desc)DESC(hard_op, INPUTS(v), TYPES(FP32("C", 1))));
+    REFUSES_NULL(net, xir_op_set_output(loop, 0, v), XIR_E_INVALID, "would be an input of its own op");
+    DOES(xir_op_erase(loop));
+    REFUSES_NULL(net, xir_op_set_output(loop, 0, v), XIR_E_INVALID, "the op is erased");
+    REFUSES_NULL(net, xir_value_new(net, XIR_STR("n"), NULL, NULL), XIR_E_TYPE, "value 'n' is made without a type");
+    assert_non_null(xir_op_set_output(relu, 0, v));
+    xir_network_free(elsewhere);
+}
+
+static void a_value_is_found_by_name_once_an_op_uses_it(void **state) {
+    (void)state;
+    xir_value *v = loose("v"), *w = loose("w");
+    assert_null(xir_network_value_by_name(net, XIR_STR("v")));   /* the table is made now */
+    DOES(xir_op_set_input(relu, 0, v));
+    assert_ptr_equal(xir_network_value_by_name(net, XIR_STR("v")), v);
+    DOES(xir_value_replace(v, w));
+    assert_ptr_equal(xir_network_value_by_name(net, XIR_STR("w")), w);
+    DOES(xir_value_connect(v, &(const xir_user){ relu, 0 }, 1));
+    assert_ptr_equal(xir_network_value_by_name(net, XIR_STR("v")), v);
+}
+
+/* ---- of another network ----------------------------------------------------------------------------------------- */
+
+static void a_value_of_another_network_is_copied(void **state) {
+    (void)state;
+    xir_network *from = small_net();
+    xir_value *conv = value_of(from, 2), *weights = value_of(from, 1);
+    DOES(xir_value_set_name(conv, XIR_STR("conv")));
+    DOES(xir_value_set_mtype(conv, xir_mtype_external(ctx, 128)));
+    xir_value *v = xir_value_clone(conv, net), *p = xir_value_clone(weights, net);
+    assert_true(v && !xir_value_op(v) && xir_value_id(v) < 0 && !xir_value_uses(v));
+    CHECK_STR(xir_value_name(v), "conv");
+    assert_int_equal(xir_mtype_addr(xir_value_mtype(v)), 128);
+    assert_true(p && xir_value_is_params(p) && xir_value_network(p) == net && xir_value_id(p) < 0);
+    assert_true(xir_params_equal(p, weights));
+    if (xir_params_has_data(weights)) assert_ptr_equal(xir_params_data(p, NULL), xir_params_data(weights, NULL));
+    xir_value *again = xir_value_clone(p, net);                  /* in its own network */
+    assert_true(again && again != p);
+    xir_network_free(from);
+    xir_value *out = xir_op_set_output(relu, 0, v);              /* it needs nothing of the other network */
+    CHECK_STR(xir_value_name(out), "conv");
+    assert_true(xir_type_equal(xir_value_type(out), FP32("NHWC", 1, 8, 8, 4)));
+    CHECK_SOUND(net);
+}
+
+static void what_cannot_be_copied_is_refused(void **state) {
+    (void)state;
+    xir_context *other = xir_context_new(NULL);
+    xir_network *there = small_net_in(other);
+    REFUSES_NULL(net, xir_value_clone(value_of(there, 1), net), XIR_E_INVALID, "of another context");
+    xir_value *spent = loose("v"), *y = xir_op_output(relu, 0);
+    xir_op_set_output(relu, 0, spent);
+    REFUSES_NULL(net, xir_value_clone(spent, net), XIR_E_INVALID, "has become an output");
+    DOES(xir_network_remove(net, relu));
+    REFUSES_NULL(net, xir_value_clone(y, net), XIR_E_INVALID, "of an erased op");
+    xir_network_free(there);
+    xir_context_free(other);
+}
+
+/* ---- fewer outputs ------------------------------------------------------------------------------------------------ */
+
+static void outputs_get_types_and_fewer_remain(void **state) {
+    (void)state;
+    enum { N = 12 };
+    const xir_type *types[N];
+    for (int i = 0; i < N; i++) types[i] = FP32("C", i + 1);
+    DOES(xir_op_set_outputs(relu, types, N));
+    for (int i = 0; i < N; i++) assert_true(xir_type_equal(xir_value_type(xir_op_output(relu, i)), types[i]));
+    xir_value *first = xir_op_output(relu, 0);
+    const xir_type *reversed[N];
+    for (int i = 0; i < N; i++) reversed[i] = xir_value_type(xir_op_output(relu, N - 1 - i));
+    DOES(xir_op_set_outputs(relu, reversed, N - 1));
+    assert_ptr_equal(xir_op_output(relu, 0), first);
+    assert_int_equal(xir_op_output_count(relu), N - 1);
+    for (int i = 0; i < N - 1; i++) assert_true(xir_type_equal(xir_value_type(xir_op_output(relu, i)), types[N - 1 - i]));
+    CHECK_SOUND(net);
+}
+
+#define STORY(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        STORY(a_value_is_made_before_its_op),
+        STORY(an_output_keeps_its_uses_and_gets_those_of_the_value),
+        STORY(one_more_output_is_added),
+        STORY(an_id_comes_along),
+        STORY(all_outputs_are_set_at_once),
+        STORY(values_that_do_not_fit_are_refused),
+        STORY(a_value_is_found_by_name_once_an_op_uses_it),
+        STORY(a_value_of_another_network_is_copied),
+        STORY(what_cannot_be_copied_is_refused),
+        STORY(outputs_get_types_and_fewer_remain),
+    };
+    return RUN_GROUP(tests);
+}
