@@ -1,5 +1,5 @@
-/* A functor chooses a function by the class of an op: what to emit, what to count, how to lower. It is a table by class,
- * with a fallback by base class, by trait, and one for the rest; plug-ins' classes take part like any other.
+/* A functor chooses a function by the class of an op: what to emit, what to count, how to lower. It is a table by
+ * class, with a fallback by base class, by trait, and one for the rest. Classes of plug-ins take part like any other.
  *
  *     typedef void emit_fn(writer *out, const xir_op *op);
  *     XIR_FUNCTOR(emit, emit_fn)

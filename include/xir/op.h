@@ -247,9 +247,9 @@ XIR_API xir_status xir_op_set_outputs(xir_op *op, const xir_type *const *types, 
  * output gets type, memory type, name and tags of the value, its id if it has one, and its uses; those that the output
  * has remain. The value is used up: use the result instead. More outputs move in memory, as above.
  *
- * Returns the output. NULL with a finding, and nothing has changed: XIR_E_MISSING for NULL; XIR_E_INVALID for a value of
- * another network (see xir_value_clone), for Params, an output of an op, a value that is used up or an input of this
- * op, and for an erased op; XIR_E_BOUNDS; XIR_E_EXISTS if a value of an op has the id; XIR_E_LIMIT, XIR_E_MEMORY. */
+ * Returns the output. NULL with a finding, and nothing has changed: XIR_E_MISSING for NULL; XIR_E_INVALID for a value
+ * of another network (see xir_value_clone), for Params, an output of an op, a value that is used up or an input of this
+ * op, and for an erased op; XIR_E_BOUNDS; XIR_E_EXISTS if another value has the id; XIR_E_LIMIT, XIR_E_MEMORY. */
 XIR_API xir_value *xir_op_set_output(xir_op *op, size_t i, xir_value *value);
 /* The same for all outputs at once, all or none: afterwards the op has `n`. XIR_E_IN_USE if one that it loses is used,
  * XIR_E_EXISTS for a value that is listed twice. The results are what xir_op_output returns. */

@@ -8,6 +8,11 @@
 #include "support/scratch.h"
 
 
+typedef char letter_fn(void);
+XIR_FUNCTOR(letter, letter_fn)
+static char letter_a(void) { return 'a'; }
+static char letter_b(void) { return 'b'; }
+
 /* Types in the scenario's context. */
 static const xir_type *tensor(want *w, const char *layout, const int64_t *dims, size_t rank) {
     const xir_type *fp32, *type;
@@ -424,6 +429,66 @@ static void asking_a_target(want *w) {
     TRY(w, xir_op_try(nth(w->net, 3), NULL, w->why));
 }
 
+/* Values and ops that are made before anything else is known of them. */
+static void completing(want *w) {
+    begin_with(w, small_net_in);
+    const xir_type *type = TENSOR("NC", 2, 3);
+    const xir_mtype *memory;
+    TRY_MAKE(w, memory, xir_mtype_onchip(w->ctx, 64));
+    xir_value *v[6], *p, *out, *copy;
+    for (size_t i = 0; i < COUNT(v); i++) {
+        TRY_MAKE(w, v[i], xir_value_new(w->net, XIR_STR("a value with a name"), type, i % 2 ? memory : NULL));
+        TRY(w, xir_value_set_tag(v[i], XIR_STR("k"), &(xir_any){ .kind = XIR_ANY_INT, .as.integer = 1 }));
+    }
+    TRY_MAKE(w, copy, xir_value_clone(v[1], w->net));
+    TRY_MAKE(w, p, xir_params_new_untyped(w->net, XIR_STR("p")));
+    TRY_MAKE(w, p, xir_params_copy_in(w->net, XIR_STR("p"), type, memory, "0123456789abcdefghijklm", 24));
+    TRY_MAKE(w, p, xir_value_clone(p, w->net));
+    const void *elements;
+    TRY_MAKE(w, elements, xir_params_elements(p, 4));
+
+    xir_op *pool, *relu = nth(w->net, 2);
+    TRY_MAKE(w, pool, xir_op_create(w->net, XIR_STR("icraft::xir::MaxPool2d")));
+    TRY(w, xir_op_set_i64(pool, "pool_width", 2));
+    TRY(w, xir_op_set_i64(pool, "pool_height", 2));
+    TRY(w, xir_op_add_input(pool, xir_op_output(relu, 0)));
+    TRY(w, xir_op_place(pool, xir_op_next(relu)));
+
+    TRY_MAKE(w, out, xir_op_set_output(relu, 0, v[0]));
+    TRY(w, xir_op_set_output_values(relu, &v[1], 4));
+    TRY_MAKE(w, out, xir_op_set_output(relu, 4, v[5]));
+    TRY_MAKE(w, out, xir_op_set_output(relu, 5, copy));
+    TRY(w, xir_op_set_outputs(relu, NULL, 0) == XIR_E_IN_USE ? XIR_OK : XIR_E_INVALID);
+    const xir_type *types[] = { type, type, type, type, type };
+    IN_PLENTY(w, xir_network_clear_status(w->net); xir_diags_clear(xir_network_diags(w->net)));
+    const size_t calls = w->memory.calls;
+    assert_int_equal(xir_op_set_outputs(relu, types, COUNT(types)), XIR_OK);
+    assert_int_equal(w->memory.calls, calls);   /* fewer outputs take no memory */
+}
+
+static letter_fn *one_letter(want *w, xir_functor *f, const xir_class_decl *decl) {
+    return (letter_fn *)xir_functor_find(f, xir_class_find_decl(w->ctx, decl));
+}
+
+static void dispatching(want *w) {
+    xir_functor *f;
+    TRY_MAKE(w, f, xir_functor_new(w->ctx));
+    TRY(w, letter_set(f, xir_relu_class(), letter_a));
+    TRY(w, letter_set_trait(f, XIR_TRAIT_ACTIVATION, letter_b));
+    TRY(w, letter_set_rest(f, letter_b));
+    xir_trait trait = 0;
+    TRY(w, (trait = xir_trait_register(w->ctx, XIR_STR("test::Edible"), w->why)) ? XIR_OK : XIR_E_MEMORY);
+    const xir_class_decl *const all[] = { xir_own_thing_class(), xir_own_grain_class(), xir_own_box_class(),
+                                          xir_own_mix_class(), xir_own_all_class() };
+    for (size_t i = 0; i < COUNT(all); i++) TRY(w, xir_class_register(w->ctx, all[i], w->why));
+    TRY(w, letter_set(f, xir_own_mix_class(), letter_a));
+    TRY(w, letter_set_trait(f, XIR_TRAIT_ACTIVATION, NULL));
+    assert_true(xir_class_has_trait(xir_class_find_decl(w->ctx, xir_own_all_class()), trait));
+    assert_ptr_equal(one_letter(w, f, xir_own_mix_class()), letter_a);
+    assert_ptr_equal(one_letter(w, f, xir_tanh_class()), letter_b);
+    xir_functor_free(f);
+}
+
 static void viewing(want *w) {
     begin_with(w, net_with_all);
     xir_view *view;
@@ -540,6 +605,8 @@ SCENARIO_ON_NETWORKS(finding_faults)
 SCENARIO_ON_NETWORKS(cloning)
 SCENARIO_ON_NETWORKS(mapping_a_network)
 SCENARIO_ON_NETWORKS(asking_a_target)
+SCENARIO_ON_NETWORKS(completing)
+SCENARIO(dispatching)
 SCENARIO_ON_NETWORKS(viewing)
 SCENARIO(printing_and_reading_json)
 SCENARIO(printing_and_parsing_parts)
@@ -565,6 +632,8 @@ int main(void) {
         STORY(cloning),
         STORY(mapping_a_network),
         STORY(asking_a_target),
+        STORY(completing),
+        STORY(dispatching),
         STORY(viewing),
         STORY(printing_and_reading_json),
         STORY(printing_and_parsing_parts),

@@ -29,7 +29,8 @@ function declaration(name, ret, params, n, p,    i, names, list, status, edits, 
     }
     p[1] = trim(p[1])
     edits = status && name !~ /^xir_(params|json_print)/
-    makes = name ~ /^xir_(op_new|op_clone|network_add|params_new|params_new_untyped|params_copy|params_copy_in|params_borrow|params_elements|op_create|op_set_output|value_new)$/
+    makes = name ~ /^xir_(op_new|op_create|op_clone|op_set_output|network_add|value_new)$/ ||
+            name ~ /^xir_params_(new|new_untyped|copy|copy_in|borrow|elements)$/
     if (!list && (edits || makes)) {
         if (p[1] ~ /^xir_network \*/) net = name_of(p[1])
         if (p[1] ~ /^xir_op \*/) net = "xir_op_network(" name_of(p[1]) ")"

@@ -116,7 +116,8 @@ static xir_status check_owner(xir_network *net, const xir_class *cls, const void
     return status;
 }
 
-static xir_status check_some(xir_network *net, const xir_class *cls, const void *body, uint64_t which, xir_str op_name) {
+static xir_status check_some(xir_network *net, const xir_class *cls, const void *body, uint64_t which,
+                             xir_str op_name) {
     xir_status status = XIR_OK;
     for (uint32_t i = 0; i < cls->n_fields && i < 64 && !status; i++) {
         if (which >> i & 1)

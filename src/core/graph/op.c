@@ -14,8 +14,8 @@ int64_t           xir_op_id(const xir_op *op)      { return op ? op->id : -1; }
 xir_str           xir_op_name(const xir_op *op)    { return op ? name_text(op->name) : (xir_str){ "", 0 }; }
 const xir_target *xir_op_target(const xir_op *op)  { return op ? op->target : NULL; }
 xir_op           *xir_op_parent(const xir_op *op)  { return op && (op->flags & OP_CHILD) ? op->more->parent : NULL; }
-bool              xir_op_has_trait(const xir_op *op, xir_trait trait) { return op && xir_class_has_trait(op->cls, trait); }
-bool              xir_op_is_draft(const xir_op *op)  { return op && op->flags & OP_DRAFT; }
+bool              xir_op_has_trait(const xir_op *op, xir_trait t) { return op && xir_class_has_trait(op->cls, t); }
+bool              xir_op_is_draft(const xir_op *op) { return op && op->flags & OP_DRAFT; }
 bool              xir_op_is_placed(const xir_op *op) { return op && op->flags & OP_PLACED; }
 uint32_t          xir_op_slot(const xir_op *op)    { return op ? op->slot : 0; }
 xir_op           *xir_op_next(const xir_op *op)    { return op ? op->next : NULL; }

@@ -71,7 +71,7 @@ xir_status xir_op_set_outputs(xir_op *op, const xir_type *const *types, size_t n
     return XIR_OK;
 }
 
-/* ---- values that become outputs ----------------------------------------------------------------------------------- */
+/* ---- values that become outputs ---------------------------------------------------------------------------------- */
 
 static bool is_input(const xir_op *op, const xir_value *v) {
     for (const xir_use *u = v->uses; u; u = u->next) {
@@ -84,10 +84,12 @@ static bool is_input(const xir_op *op, const xir_value *v) {
 static xir_status check_value(const xir_op *op, const xir_value *v, size_t i) {
     xir_network *net = op->net;
     if (!v) return net_null(net, "value");
-    if (value_net(v) != net) return net_fail(net, XIR_E_INVALID, "the value for output %zu is of another network", i);
+    if (value_net(v) != net)
+        return net_fail(net, XIR_E_INVALID, "the value for output %zu is of another network", i);
     if (value_is_params(v)) return net_fail(net, XIR_E_INVALID, "the value for output %zu is Params", i);
     if (v->producer)
-        return net_fail(net, XIR_E_INVALID, "the value for output %zu is an output of op %" PRId64, i, v->producer->id);
+        return net_fail(net, XIR_E_INVALID, "the value for output %zu is an output of op %" PRId64, i,
+                        v->producer->id);
     if (value_is_spent(v))
         return net_fail(net, XIR_E_INVALID, "the value for output %zu has become an output already", i);
     if (is_input(op, v)) return net_fail(net, XIR_E_INVALID, "output %zu would be an input of its own op", i);

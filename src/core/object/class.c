@@ -126,8 +126,8 @@ static const xir_class *make_opaque(xir_context *ctx, xir_str registered, bool i
     xir_str text;
     if (!cls || !body || !arena_text(&ctx->arena, registered, &text)) return NULL;
     if (!is_op) *body = (xir_object){ .cls = cls };
-    *cls = (xir_class){ .ctx = ctx, .is_op = is_op, .number = UINT32_MAX, .opaque = true, .plain = true, .many_inputs = true,
-                        .many_outputs = true, .more = class_more_of_opaque(is_op),
+    *cls = (xir_class){ .ctx = ctx, .is_op = is_op, .number = UINT32_MAX, .opaque = true, .plain = true,
+                        .many_inputs = true, .many_outputs = true, .more = class_more_of_opaque(is_op),
                         .traits = XIR_TRAIT_FREE | XIR_TRAIT_IMPURE, .body_size = is_op ? 0 : sizeof(xir_object),
                         .defaults = body };
     cls->key = is_op ? text : (xir_str){ text.data + 1, text.size - 1 };

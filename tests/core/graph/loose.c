@@ -131,7 +131,8 @@ static void values_that_do_not_fit_are_refused(void **state) {
     REFUSES_NULL(net, xir_op_set_output(relu, 0, params), XIR_E_INVALID, "is Params");
     REFUSES_NULL(net, xir_op_set_output(relu, 0, stranger), XIR_E_INVALID, "is of another network");
     REFUSES(net, xir_op_set_output_values(relu, (xir_value *const[]){ v, v }, 2), XIR_E_EXISTS, "is listed twice");
-    REFUSES(net, xir_op_set_output_values(relu, (xir_value *const[]){ v, x }, 2), XIR_E_INVALID, "output 1 is an output");
+    REFUSES(net, xir_op_set_output_values(relu, (xir_value *const[]){ v, x }, 2), XIR_E_INVALID,
+            "output 1 is an output of op 0");
     REFUSES(net, xir_op_add_input(relu, spent), XIR_E_INVALID, "the value has become an output: use that");
     assert_null(xir_value_op(v));
     xir_op *loop = xir_op_new(net, &(xir_op_desc)DESC(hard_op, INPUTS(v), TYPES(FP32("C", 1))));
@@ -193,7 +194,7 @@ static void what_cannot_be_copied_is_refused(void **state) {
     xir_context_free(other);
 }
 
-/* ---- fewer outputs ------------------------------------------------------------------------------------------------ */
+/* ---- fewer outputs ----------------------------------------------------------------------------------------------- */
 
 static void outputs_get_types_and_fewer_remain(void **state) {
     (void)state;
@@ -208,7 +209,8 @@ static void outputs_get_types_and_fewer_remain(void **state) {
     DOES(xir_op_set_outputs(relu, reversed, N - 1));
     assert_ptr_equal(xir_op_output(relu, 0), first);
     assert_int_equal(xir_op_output_count(relu), N - 1);
-    for (int i = 0; i < N - 1; i++) assert_true(xir_type_equal(xir_value_type(xir_op_output(relu, i)), types[N - 1 - i]));
+    for (int i = 0; i < N - 1; i++)
+        assert_true(xir_type_equal(xir_value_type(xir_op_output(relu, i)), types[N - 1 - i]));
     CHECK_SOUND(net);
 }
 

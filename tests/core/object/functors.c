@@ -95,7 +95,8 @@ static void a_class_without_a_function_has_its_base_s(void **state) {
 static void the_trait_that_was_set_first_counts(void **state) {
     (void)state;
     register_own();
-    const xir_trait edible = xir_trait_find(with, XIR_STR("test::Edible")), large = xir_trait_find(with, XIR_STR("test::Large"));
+    const xir_trait edible = xir_trait_find(with, XIR_STR("test::Edible"));
+    const xir_trait large = xir_trait_find(with, XIR_STR("test::Large"));
     const xir_class *mix = class_of(xir_own_mix_class), *all = class_of(xir_own_all_class);
     DOES(letter_set_trait(f, edible | large, a));
     DOES(letter_set_trait(f, large, b));
@@ -162,7 +163,8 @@ static void a_trait_has_a_name(void **state) {
 static void a_class_has_the_traits_of_its_rows(void **state) {
     (void)state;
     register_own();
-    const xir_trait edible = xir_trait_find(with, XIR_STR("test::Edible")), large = xir_trait_find(with, XIR_STR("test::Large"));
+    const xir_trait edible = xir_trait_find(with, XIR_STR("test::Edible"));
+    const xir_trait large = xir_trait_find(with, XIR_STR("test::Large"));
     assert_true(edible && large && edible != large);
     const xir_class *mix = class_of(xir_own_mix_class), *all = class_of(xir_own_all_class);
     assert_true(xir_class_has_trait(mix, edible) && !xir_class_has_trait(mix, large));
@@ -211,7 +213,7 @@ static void a_context_has_room_for_32(void **state) {
     check_finding(XIR_E_INVALID, "a trait has no name");
 }
 
-/* ---- of plug-ins -------------------------------------------------------------------------------------------------- */
+/* ---- of plug-ins ------------------------------------------------------------------------------------------------- */
 
 static xir_class_fn *const brought[] = { xir_own_thing_class, xir_own_grain_class };
 static const xir_plugin_trait given[] = {
@@ -219,7 +221,8 @@ static const xir_plugin_trait given[] = {
 };
 static const xir_plugin_trait bad_class[] = { { xir_relu_class, "test::Tiny" }, { xir_own_mix_class, "test::Tiny" } };
 static const xir_plugin_trait no_name[] = { { xir_relu_class, NULL } }, empty_name[] = { { xir_relu_class, "" } };
-static const xir_plugin_trait own_name[] = { { xir_relu_class, "SINK" } }, no_class[] = { { NULL, "test::Tiny" } };
+static const xir_plugin_trait own_name[] = { { xir_relu_class, "SINK" } };
+static const xir_plugin_trait no_class[] = { { NULL, "test::Tiny" } };
 
 static void a_plug_in_brings_traits(void **state) {
     (void)state;
