@@ -256,7 +256,7 @@ XIR_API xir_status xir_infer_register(xir_context *ctx, const xir_class_decl *de
 typedef uint64_t xir_trait;
 
 /* Returns the trait of this name, "acme::Fusable", and registers it if it is new; so does a TRAIT row. The name is
- * copied. "ACTIVATION" and so on are the library's. 0 with a finding: XIR_E_INVALID for an empty name, XIR_E_LIMIT if
+ * copied. "activation" and so on are the library's. 0 with a finding: XIR_E_INVALID for an empty name, XIR_E_LIMIT if
  * the context has no bit left, XIR_E_MEMORY. */
 XIR_API xir_trait  xir_trait_register(xir_context *ctx, xir_str name, xir_diags *why);
 /* Returns the trait of this name, 0 if nobody has registered it; and the name of a trait, which lives as long as the
@@ -268,6 +268,8 @@ XIR_API xir_str    xir_trait_name(xir_context *ctx, xir_trait trait);
 XIR_API xir_status xir_class_add_trait(xir_context *ctx, const xir_class_decl *decl, xir_trait trait);
 /* Returns true if the class has the trait; of several bits, if it has all. Takes constant time and no lock. */
 XIR_API bool       xir_class_has_trait(const xir_class *cls, xir_trait trait);
+/* The name of the class's i-th trait, the library's first; empty past the last one. */
+XIR_API xir_str    xir_class_trait_at(const xir_class *cls, size_t i);
 
 /* ---- objects ----------------------------------------------------------------------------------------- */
 

@@ -29,7 +29,8 @@ XIR_API void         xir_functor_free(xir_functor *f);
 
 /* Sets the function of a class (and of classes derived from it that have none), of a trait (xir_class_has_trait; of
  * several bits, all are needed), or of the rest. It replaces an earlier one; NULL removes it. On failure nothing
- * changes: XIR_E_UNKNOWN if the class is not registered in the context, XIR_E_INVALID for no trait, XIR_E_MEMORY. */
+ * changes: XIR_E_UNKNOWN if the class is not registered in the context, XIR_E_INVALID for no trait, XIR_E_MISSING for
+ * no functor, XIR_E_MEMORY. */
 XIR_API xir_status xir_functor_set(xir_functor *f, const xir_class_decl *decl, xir_any_fn *fn);
 XIR_API xir_status xir_functor_set_class(xir_functor *f, const xir_class *cls, xir_any_fn *fn);
 XIR_API xir_status xir_functor_set_trait(xir_functor *f, xir_trait trait, xir_any_fn *fn);

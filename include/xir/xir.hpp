@@ -389,7 +389,13 @@ public:
         return xir_op_set_i64(p_, attr, static_cast<std::int64_t>(v));
     }
 
+    bool       is_draft() const { return xir_op_is_draft(p_); }
+    bool       has_trait(xir_trait trait) const { return xir_op_has_trait(p_, trait); }
+    xir_status place(op before = nullptr) { return xir_op_place(p_, before); }
+    xir_status add_input(value v) { return xir_op_add_input(p_, v); }
     xir_status set_input(std::size_t i, value v) { return xir_op_set_input(p_, i, v); }
+    /* Makes a value that no operation makes output i: use the result from then on. */
+    value      set_output(std::size_t i, value v) { return xir_op_set_output(p_, i, v); }
     xir_status set_name(std::string_view name) { return xir_op_set_name(p_, str(name)); }
     xir_status infer(bool override_types = false) { return xir_op_infer(p_, override_types); }
     /* Removes the operation. XIR_E_IN_USE while an output is used. The object is empty afterwards. */
@@ -523,6 +529,13 @@ public:
     value       value_by_id(std::int64_t id) const { return xir_network_value_by_id(get(), id); }
     value       value_by_name(std::string_view name) const { return xir_network_value_by_name(get(), str(name)); }
 
+    /* An operation of which only the class is known yet, and a value that no operation makes yet. */
+    op    create(std::string_view key) { return xir_op_create(get(), str(key)); }
+    value make_value(std::string_view name, type t, const xir_mtype *memory = nullptr)
+    {
+        return xir_value_new(get(), str(name), t, memory);
+    }
+
     std::vector<value> inputs() const { return list(xir_network_inputs); }
     std::vector<value> outputs() const { return list(xir_network_outputs); }
     std::vector<value> params() const { return list(xir_network_params); }
@@ -553,6 +566,30 @@ private:
         raw.resize(std::min(raw.size(), ask(get(), raw.data(), raw.size())));
         return std::vector<value>(raw.begin(), raw.end());
     }
+};
+
+/* ---- functions by class ----------------------------------------------------------------------------------------- */
+
+/* A table of functions by class or trait (see functor.h), for functions without state:
+ *     xir::functor<void(writer &, xir::op)> emit(ctx);
+ *     emit.set<xir::ops::conv2d>([](writer &out, xir::op conv) { … });
+ *     if (auto *f = emit.of(o)) f(out, o); */
+template <class Signature> class functor;
+template <class Result, class... Args>
+class functor<Result(Args...)> : public handle<xir_functor, xir_functor_free> {
+public:
+    using function = Result (*)(Args...);
+    explicit functor(xir_context *ctx) : handle<xir_functor, xir_functor_free>(xir_functor_new(ctx)) {}
+    template <class Op> xir_status set(function f) { return xir_functor_set(this->get(), Op::decl(), any(f)); }
+    xir_status set_trait(xir_trait trait, function f) { return xir_functor_set_trait(this->get(), trait, any(f)); }
+    xir_status set_rest(function f) { return xir_functor_set_rest(this->get(), any(f)); }
+    function   of(op o) const
+    {
+        return reinterpret_cast<function>(xir_functor_find(this->get(), xir_op_class(o)));
+    }
+
+private:
+    static xir_any_fn *any(function f) { return reinterpret_cast<xir_any_fn *>(f); }
 };
 
 }

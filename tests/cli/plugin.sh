@@ -80,7 +80,7 @@ run 0 convert --plugin "$flatten" evil.json other.json; same other.json evil.jso
 customop=$BUILD/plugins/customop.so
 [ -e "$customop" ] || finish
 run 0 ops --plugin "$customop" --json; json '{"customop::ImageMake", "customop::DetPost", "customop::DetPostZG"} <= {c["type_key"] for c in d}'
-run 0 ops --plugin "$customop" --json DetPostZG; json 'd[0]["traits"] == ["impure"] and {a["name"]: a for a in d[0]["attributes"]}["thr_f"]["type"] == "float"'
+run 0 ops --plugin "$customop" --json DetPostZG; json 'd[0]["traits"] == ["impure", "customop::InFpga"] and {a["name"]: a for a in d[0]["attributes"]}["thr_f"]["type"] == "float"'
 [ -d "${XIR_CORPUS:-}/icraft" ] || finish
 for file in "$XIR_CORPUS"/icraft/*.json; do
     run 0 check --plugin "$customop" "$file"; out "no fault found"; not_err "not known here"

@@ -174,6 +174,33 @@ void files_and_passes_and_runs(xir::context &ctx)
     std::remove(folder);
 }
 
+void ops_are_created_by_name(xir::context &ctx)
+{
+    chain_net c(ctx);
+    xir::op   pool = c.net.create("icraft::xir::MaxPool2d");
+    EXPECT(pool && pool.is_draft() && pool.outputs().empty());
+    EXPECT(pool.set("pool_width", 2) == XIR_OK && pool.add_input(c.relu) == XIR_OK);
+    EXPECT(pool.place(c.sum.maker()) == XIR_E_MISSING && pool.is_draft());
+    EXPECT(pool.set("pool_height", 2) == XIR_OK && pool.place(c.sum.maker()) == XIR_OK && !pool.is_draft());
+    xir::value v = c.net.make_value("v", c.relu.type());
+    EXPECT(v && !v.maker() && pool.set_output(0, v) == pool.output() && pool.output().name() == "v");
+    EXPECT(!c.net.create("icraft::xir::MaxPool") && c.net.status() != XIR_OK);
+}
+
+void functions_are_chosen_by_class(xir::context &ctx)
+{
+    chain_net                            c(ctx);
+    xir::functor<std::size_t(xir::op)>   count(ctx);
+    EXPECT(!count.of(c.relu.maker()));
+    EXPECT(count.set<xir::ops::conv2d>([](xir::op o) { return o.inputs().size(); }) == XIR_OK);
+    EXPECT(count.set_trait(XIR_TRAIT_ACTIVATION, [](xir::op) { return std::size_t(10); }) == XIR_OK);
+    EXPECT(count.set_rest([](xir::op) { return std::size_t(100); }) == XIR_OK);
+    std::size_t sum = 0;
+    for (xir::op o : c.net.ops()) sum += count.of(o)(o);
+    EXPECT(sum == 100 + 2 + 10 + 100 + 100);
+    EXPECT(!count.of(nullptr) && c.relu.maker().has_trait(XIR_TRAIT_ACTIVATION));
+}
+
 }
 
 int main()
@@ -183,6 +210,7 @@ int main()
     void (*const stories[])(xir::context &) = {
         types_say_what_they_are, empty_ones_answer_nothing, ranges_go_over_all, attributes_have_their_kinds,
         a_loop_may_remove_what_it_is_at, failures_are_kept, files_and_passes_and_runs,
+        ops_are_created_by_name, functions_are_chosen_by_class,
     };
     for (auto *story : stories) story(ctx);
     std::printf("%d failures\n", failures);

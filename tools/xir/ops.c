@@ -9,7 +9,6 @@
 static bool as_json, as_markdown;
 
 /* ORDER TRAIT */
-const char *const trait_words[] = { "activation", "source", "sink", "free", "impure", "abstract", NULL };
 
 xir_str short_key(const xir_class *cls) {
     xir_str key = xir_class_key(cls);
@@ -186,15 +185,14 @@ static void print_target(const xir_target_row *row) {
 }
 
 static void print_class(const xir_class *cls) {
-    xir_str key = xir_class_key(cls), doc = xir_class_doc(cls), alias;
+    xir_str key = xir_class_key(cls), doc = xir_class_doc(cls), alias, trait;
     text targets = { 0 };
     printf("%.*s\n  %.*s\n", (int)key.size, key.data, (int)doc.size, doc.data);
     for (size_t i = 0; (alias = xir_class_note(cls, XIR_DECL_ALIAS, i)).size; i++) {
         printf("  old key: %.*s\n", (int)alias.size, alias.data);
     }
-    for (uint32_t i = 0, traits = xir_class_traits(cls); trait_words[i]; i++) {
-        if (traits >> i & 1) printf("  trait: %s\n", trait_words[i]);
-    }
+    for (size_t i = 0; (trait = xir_class_trait_at(cls, i)).size; i++)
+        printf("  trait: %.*s\n", (int)trait.size, trait.data);
     if (xir_class_tag(cls)) printf("  FlatBuffers tag: %u\n", (unsigned)xir_class_tag(cls));
     c_names c = c_names_of(cls);
     if (c.declaration.size) printf("  in C: %s, %s, %s\n", c.constructor.data, c.attributes.data, c.declaration.data);

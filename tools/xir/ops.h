@@ -6,9 +6,6 @@
 
 #include "cli.h"
 
-/* ORDER TRAIT: NULL at the end. */
-extern const char *const trait_words[];
-
 /* "Conv2d" of "icraft::xir::Conv2d". */
 xir_str short_key(const xir_class *cls);
 

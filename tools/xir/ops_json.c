@@ -89,9 +89,8 @@ static void put_class(json_out *j, const xir_class *cls) {
     put_ports(j, "inputs", cls, xir_class_input_count(cls), xir_class_input_at);
     put_ports(j, "outputs", cls, xir_class_output_count(cls), xir_class_output_at);
     json_open(j, "traits", '[');
-    for (size_t i = 0; trait_words[i]; i++) {
-        if (xir_class_traits(cls) >> i & 1) json_str(j, NULL, xir_str_of(trait_words[i]));
-    }
+    xir_str trait;
+    for (size_t i = 0; (trait = xir_class_trait_at(cls, i)).size; i++) json_str(j, NULL, trait);
     json_close(j, ']');
     json_open(j, "attributes", '[');
     for (size_t i = 0; i < xir_class_field_count(cls); i++) put_field(j, xir_class_field_at(cls, i));

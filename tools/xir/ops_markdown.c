@@ -121,7 +121,7 @@ static void put_c_names(text *t, const xir_class *cls) {
 }
 
 static void put_head(text *t, const xir_class *cls) {
-    xir_str alias;
+    xir_str alias, trait;
     text targets = { 0 };
     put_words(t, xir_class_doc(cls));
     text_put(t, "  \n");
@@ -131,9 +131,8 @@ static void put_head(text *t, const xir_class *cls) {
         text_put(t, i ? ", " : "; old: ");
         put_code(t, alias);
     }
-    for (uint32_t i = 0, traits = xir_class_traits(cls); trait_words[i]; i++) {
-        if (traits >> i & 1) text_printf(t, "; *%s*", trait_words[i]);
-    }
+    for (size_t i = 0; (trait = xir_class_trait_at(cls, i)).size; i++)
+        text_printf(t, "; *%.*s*", (int)trait.size, trait.data);
     if (!put_targets(&targets, cls)) text_put(t, "; the types of its outputs are given");
     else if (strcmp(targets.data, "host") != 0) text_printf(t, "; rules for %s", targets.data);
     put_how(t, "layout", xir_class_note(cls, XIR_DECL_LAYOUT, 0));

@@ -101,11 +101,11 @@ static xir_status check_value(const xir_op *op, const xir_value *v, size_t i) {
 
 /* Checks all values. One that is listed twice is met again with a mark. */
 static xir_status check_values(xir_op *op, xir_value *const *values, size_t n, size_t first) {
-    static const xir_op address;
+    static const xir_op address;   /* nobody reads it */
     xir_op *mark = (xir_op *)(uintptr_t)&address;
     xir_status status = XIR_OK;
     for (size_t i = 0; i < n; i++) {
-        /* Tables of ids are built now, while the values can be told from outputs. */
+        /* Tables of ids list values without an op: they are built before the marks. */
         if (values[i] && values[i]->id >= 0 && !net_build_ids(op->net)) return net_no_memory(op->net);
     }
     size_t marked = 0;

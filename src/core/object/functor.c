@@ -78,15 +78,18 @@ static xir_status set(xir_functor *f, const xir_class *cls, xir_any_fn **at, xir
 }
 
 xir_status xir_functor_set_class(xir_functor *f, const xir_class *cls, xir_any_fn *fn) {
+    if (!f) return XIR_E_MISSING;
     if (!cls || cls->ctx != f->ctx || cls->number == UINT32_MAX) return XIR_E_UNKNOWN;
     return set(f, cls, NULL, fn);
 }
 
 xir_status xir_functor_set(xir_functor *f, const xir_class_decl *decl, xir_any_fn *fn) {
-    return xir_functor_set_class(f, xir_class_find_decl(f->ctx, decl), fn);
+    return f ? xir_functor_set_class(f, xir_class_find_decl(f->ctx, decl), fn) : XIR_E_MISSING;
 }
 
-xir_status xir_functor_set_rest(xir_functor *f, xir_any_fn *fn) { return set(f, NULL, &f->rest, fn); }
+xir_status xir_functor_set_rest(xir_functor *f, xir_any_fn *fn) {
+    return f ? set(f, NULL, &f->rest, fn) : XIR_E_MISSING;
+}
 
 /* A removed trait leaves the list, so that one that is set again is the last. */
 static xir_status remove_trait(xir_functor *f, size_t i) {
@@ -101,6 +104,7 @@ static xir_status remove_trait(xir_functor *f, size_t i) {
 
 xir_status xir_functor_set_trait(xir_functor *f, xir_trait trait, xir_any_fn *fn) {
     size_t i = 0;
+    if (!f) return XIR_E_MISSING;
     if (!trait) return XIR_E_INVALID;
     while (i < f->n_traits && f->traits[i].trait != trait) i++;
     if (i < f->n_traits) return fn ? set(f, NULL, &f->traits[i].fn, fn) : remove_trait(f, i);

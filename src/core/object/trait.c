@@ -3,12 +3,12 @@
 #include "context.h"
 
 static const struct { xir_str name; uint32_t bit; } own[] = {
-    { { "ACTIVATION", 10 }, XIR_TRAIT_ACTIVATION },
-    { { "SOURCE",     6  }, XIR_TRAIT_SOURCE     },
-    { { "SINK",       4  }, XIR_TRAIT_SINK       },
-    { { "FREE",       4  }, XIR_TRAIT_FREE       },
-    { { "IMPURE",     6  }, XIR_TRAIT_IMPURE     },
-    { { "ABSTRACT",   8  }, XIR_TRAIT_ABSTRACT   },
+    { { "activation", 10 }, XIR_TRAIT_ACTIVATION },
+    { { "source",     6  }, XIR_TRAIT_SOURCE     },
+    { { "sink",       4  }, XIR_TRAIT_SINK       },
+    { { "free",       4  }, XIR_TRAIT_FREE       },
+    { { "impure",     6  }, XIR_TRAIT_IMPURE     },
+    { { "abstract",   8  }, XIR_TRAIT_ABSTRACT   },
 };
 enum { OWN = sizeof own / sizeof *own };
 
@@ -88,6 +88,13 @@ xir_status xir_class_add_trait(xir_context *ctx, const xir_class_decl *decl, xir
     }
     pthread_mutex_unlock(&ctx->lock);
     return status;
+}
+
+xir_str xir_class_trait_at(const xir_class *cls, size_t i) {
+    for (xir_trait trait = 1; trait; trait <<= 1) {
+        if (xir_class_has_trait(cls, trait) && i-- == 0) return xir_trait_name(cls->ctx, trait);
+    }
+    return (xir_str){ "", 0 };
 }
 
 bool xir_class_has_trait(const xir_class *cls, xir_trait trait) {

@@ -76,7 +76,7 @@ static void one_more_output_is_added(void **state) {
     xir_value *y = xir_op_output(relu, 0);
     const int64_t id = xir_value_id(y);
     XIR_OP(XIR_AT(net), tanh, .input = y);
-    assert_int_equal(xir_network_op_by_id(net, 0) != NULL, 1);   /* the tables of ids are there */
+    assert_int_equal(xir_network_op_by_id(net, 0) != NULL, 1);   /* makes the tables of ids */
     xir_value *more = xir_op_set_output(relu, 1, loose("more"));
     assert_ptr_equal(more, xir_op_output(relu, 1));
     assert_int_equal(xir_value_id(xir_op_output(relu, 0)), id);

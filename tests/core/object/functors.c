@@ -140,6 +140,9 @@ static void classes_of_elsewhere_have_no_function(void **state) {
     assert_int_equal(xir_functor_set_class(f, opaque, (xir_any_fn *)a), XIR_E_UNKNOWN);
     assert_int_equal(xir_functor_set_class(f, NULL, (xir_any_fn *)a), XIR_E_UNKNOWN);
     assert_null(xir_functor_find(NULL, class_of(xir_relu_class)));
+    assert_int_equal(letter_set(NULL, xir_relu_class(), a), XIR_E_MISSING);
+    assert_int_equal(letter_set_trait(NULL, XIR_TRAIT_SINK, a), XIR_E_MISSING);
+    assert_int_equal(letter_set_rest(NULL, a), XIR_E_MISSING);
 }
 
 /* ---- traits ----------------------------------------------------------------------------------------------------- */
@@ -154,8 +157,8 @@ static void a_trait_has_a_name(void **state) {
     assert_true(xir_trait_register(with, XIR_STR("acme::Fusable"), why) == fusable);
     assert_true(xir_trait_find(with, XIR_STR("acme::Fusable")) == fusable);
     CHECK_STR(xir_trait_name(with, fusable), "acme::Fusable");
-    assert_true(xir_trait_find(with, XIR_STR("SINK")) == XIR_TRAIT_SINK);
-    CHECK_STR(xir_trait_name(with, XIR_TRAIT_ACTIVATION), "ACTIVATION");
+    assert_true(xir_trait_find(with, XIR_STR("sink")) == XIR_TRAIT_SINK);
+    CHECK_STR(xir_trait_name(with, XIR_TRAIT_ACTIVATION), "activation");
     assert_int_equal(xir_trait_name(with, fusable << 1).size, 0);
     assert_int_equal(xir_trait_name(with, fusable | XIR_TRAIT_SINK).size, 0);
 }
@@ -171,6 +174,9 @@ static void a_class_has_the_traits_of_its_rows(void **state) {
     assert_true(xir_class_has_trait(mix, edible | XIR_TRAIT_ACTIVATION));
     assert_true(xir_class_has_trait(all, edible | large) && !xir_class_has_trait(all, XIR_TRAIT_ACTIVATION));
     assert_false(xir_class_has_trait(mix, 0));
+    CHECK_STR(xir_class_trait_at(mix, 0), "activation");
+    CHECK_STR(xir_class_trait_at(mix, 1), "test::Edible");
+    assert_int_equal(xir_class_trait_at(mix, 2).size, 0);
     assert_false(xir_class_has_trait(class_of(xir_own_grain_class), edible));
     assert_false(xir_class_has_trait(xir_class_opaque(with, XIR_STR("someone::Op")), edible));
 }
@@ -221,7 +227,7 @@ static const xir_plugin_trait given[] = {
 };
 static const xir_plugin_trait bad_class[] = { { xir_relu_class, "test::Tiny" }, { xir_own_mix_class, "test::Tiny" } };
 static const xir_plugin_trait no_name[] = { { xir_relu_class, NULL } }, empty_name[] = { { xir_relu_class, "" } };
-static const xir_plugin_trait own_name[] = { { xir_relu_class, "SINK" } };
+static const xir_plugin_trait own_name[] = { { xir_relu_class, "sink" } };
 static const xir_plugin_trait no_class[] = { { NULL, "test::Tiny" } };
 
 static void a_plug_in_brings_traits(void **state) {
@@ -244,7 +250,7 @@ static void a_plug_in_with_broken_traits_is_refused_whole(void **state) {
         { { XIR_PLUGIN_HEAD("x"), .traits = no_name, .n_traits = 1 }, XIR_E_INVALID, "trait 0 of the plug-in is NULL" },
         { { XIR_PLUGIN_HEAD("x"), .traits = no_class, .n_traits = 1 }, XIR_E_INVALID, "trait 0 of the plug-in is NULL" },
         { { XIR_PLUGIN_HEAD("x"), .traits = empty_name, .n_traits = 1 }, XIR_E_INVALID, "a trait has no name" },
-        { { XIR_PLUGIN_HEAD("x"), .traits = own_name, .n_traits = 1 }, XIR_E_INVALID, "SINK, is the library's" },
+        { { XIR_PLUGIN_HEAD("x"), .traits = own_name, .n_traits = 1 }, XIR_E_INVALID, "sink, is the library's" },
         { { XIR_PLUGIN_HEAD("x"), .classes = brought, .n_classes = 2, .traits = bad_class, .n_traits = 2 },
           XIR_E_UNKNOWN, "trait 1 is of test::Mix, which is not a registered class" },
     };
