@@ -5,6 +5,7 @@
 
 #include <string.h>
 #include <xir/serialize.h>
+#include <xir/view.h>
 
 XIR_BEGIN
 
@@ -50,7 +51,11 @@ typedef struct xir_pass_decl {
     /* Changes the network, or leaves it unchanged, or fails through xir_pass_fail: then it may be partly changed. */
     xir_status           (*run)(xir_pass *at);
     void                  *user;        /* for `run`, which gets it with xir_pass_user           */
+    uint64_t               flags;       /* XIR_PASS_OVERRIDES, or 0                               */
 } xir_pass_decl;
+
+/* Registering the pass takes the place of the one that has its name, if there is one. Otherwise that is refused. */
+enum { XIR_PASS_OVERRIDES = 1 };
 
 #define XIR_PASS_HEAD(name_, doc_)                                                                                   \
     .abi = XIR_ABI, .size = sizeof(xir_pass_decl), .option_size = sizeof(xir_pass_option), .name = (name_),          \
@@ -92,16 +97,25 @@ XIR_API xir_diags *xir_pass_diags(xir_pass *at);
 
 /* ---- the list ------------------------------------------------------------------------------------------------- */
 
-/* Registers a pass. XIR_E_EXISTS if another pass has the name, XIR_E_INVALID if the declaration contradicts itself (no
- * name, a default of the wrong kind, a needed pass that is not registered), XIR_E_ABI. On failure the context is
- * unchanged. */
+/* Registers a pass. XIR_E_EXISTS if another pass has the name and this one does not override it, XIR_E_INVALID if the
+ * declaration contradicts itself (no name, a default of the wrong kind, a needed pass that is not registered, or one
+ * that would need this one), XIR_E_ABI. On failure the context is unchanged. */
 XIR_API xir_status xir_pass_register(xir_context *ctx, const xir_pass_decl *decl, xir_diags *why);
-/* A pass by name, NULL if there is none; the i-th pass in the order of registration, NULL past the end. */
+/* Removes a pass with all its names; any pass, also one of the library. XIR_E_UNKNOWN if there is none; XIR_E_IN_USE if
+ * another one needs it.
+ *
+ * Pipelines that exist keep the passes that they were made with, removed and overridden ones too; only passes that they
+ * need are looked up when they run. So one thread may register, override and remove passes while others run pipelines;
+ * and declarations must live as long as the context even then. */
+XIR_API xir_status xir_pass_remove(xir_context *ctx, const char *name, xir_diags *why);
+/* A pass by name, NULL if there is none; the i-th pass in the order of registration, NULL past the end. A pass that
+ * overrides another has its place. */
 XIR_API const xir_pass_decl *xir_pass_find(xir_context *ctx, xir_str name);
 XIR_API const xir_pass_decl *xir_pass_at(xir_context *ctx, size_t i);
 
 /* Runs one pass, with options as a pipeline writes them between braces, "limit=1M"; NULL: the defaults. Passes that it
- * needs are not run. `changes` may be NULL. Fails like xir_pipeline_run. */
+ * needs are not run. Otherwise the settings are the current ones of this thread. `changes` may be NULL. Fails like
+ * xir_pipeline_run. */
 XIR_API xir_status xir_pass_run(xir_network *net, const char *name, const char *options, size_t *changes,
                                 xir_diags *why);
 
@@ -120,15 +134,28 @@ XIR_API xir_status xir_pass_run(xir_network *net, const char *name, const char *
  * XIR_E_LIMIT. Groups may be nested 16 deep. */
 typedef struct xir_pipeline xir_pipeline;
 
-/* Parses a pipeline. It copies what it needs of the text and keeps the context alive. A pipeline is immutable:
- * several threads may run it, each on its own network. NULL with a finding that has line and column: XIR_E_SYNTAX;
- * XIR_E_UNKNOWN for an unknown pass or option, with a suggestion; XIR_E_TYPE for a value of the wrong kind;
- * XIR_E_EXISTS for a duplicate option; XIR_E_LIMIT if nested too deep; XIR_E_MEMORY. */
+/* Parses a pipeline. It copies what it needs of the text and keeps the context alive. Several threads may run a
+ * pipeline, each on its own network, while nobody adds steps. NULL with a finding that has line and column:
+ * XIR_E_SYNTAX; XIR_E_UNKNOWN for an unknown pass or option, with a suggestion; XIR_E_TYPE for a value of the wrong
+ * kind; XIR_E_EXISTS for a duplicate option; XIR_E_LIMIT if nested too deep; XIR_E_MEMORY. */
 XIR_API xir_pipeline *xir_pipeline_parse(xir_context *ctx, xir_str text, xir_diags *why);
 XIR_API void          xir_pipeline_free(xir_pipeline *pipeline);   /* accepts NULL */
 /* Prints the canonical text: no blanks, options in the order of their declaration, quotes only where needed. Parsing it
  * gives an equal pipeline. */
 XIR_API xir_status    xir_pipeline_print(const xir_pipeline *pipeline, xir_text_buffer *out);
+/* Makes a pipeline without steps; NULL: XIR_E_MEMORY. */
+XIR_API xir_pipeline *xir_pipeline_new(xir_context *ctx, xir_diags *why);
+/* Adds a step at the end: a pass, which need not be registered, but must live as long as the pipeline and its reports.
+ * `options` are written as between braces; NULL: none. Settings of a run name such a pass as others, and passes that it
+ * needs must be registered. Statuses of xir_pass_register (but names may be taken) and of xir_pipeline_parse; then the
+ * pipeline is unchanged. */
+XIR_API xir_status    xir_pipeline_add(xir_pipeline *pipeline, const xir_pass_decl *pass, const char *options,
+                                       xir_diags *why);
+/* Adds all steps of another pipeline of the context, which may be the same one. If `limit` is not 0, they become a
+ * group that is repeated, fix{limit=…}(…). XIR_E_INVALID for another context, XIR_E_BOUNDS for a negative limit,
+ * XIR_E_LIMIT if nested too deep, XIR_E_MEMORY; then the pipeline is unchanged. */
+XIR_API xir_status    xir_pipeline_append(xir_pipeline *pipeline, const xir_pipeline *steps, int64_t limit,
+                                          xir_diags *why);
 /* The pipeline that `xir opt` runs by default: from an ONNX dialect network, or one of XIR, to an optimised one.
  * Static. */
 XIR_API const char   *xir_default_pipeline(void);
@@ -218,7 +245,23 @@ typedef struct xir_pass_settings {
  * XIR_E_ABI, XIR_E_UNSUPPORTED. */
 XIR_API xir_status xir_pass_settings_check(xir_context *ctx, const xir_pass_settings *settings, xir_diags *why);
 
-/* Runs a pipeline. `settings` and `report` may be NULL. Stops at the first failure: that of a pass, or
+/* Settings for all runs of a thread that have none of their own (NULL): from xir_pass_scope_new until
+ * xir_pass_scope_free, in that thread and context. Scopes nest; the newest counts. What the settings point to must live
+ * as long. NULL with a finding: what xir_pass_settings_check finds, XIR_E_MEMORY. The thread that has made a scope
+ * frees it; NULL is accepted. */
+typedef struct xir_pass_scope xir_pass_scope;
+XIR_API xir_pass_scope *xir_pass_scope_new(xir_context *ctx, const xir_pass_settings *settings, xir_diags *why);
+XIR_API void            xir_pass_scope_free(xir_pass_scope *scope);
+/* Copies the settings that are current in this thread, up to out->size; false if it has none: then members are zero.
+ * In a pass and in what it calls, they are those of the run, without no_needs, watches, dump_dir and reproduce, which
+ * belong to its network: so a run within a run has the same level, passes and configuration. */
+XIR_API bool xir_pass_current(xir_context *ctx, xir_pass_settings *out);
+/* Whether the current settings let a pass run: it is not disabled, and not above the level or required. True without
+ * settings. */
+XIR_API bool xir_pass_is_enabled(xir_context *ctx, const xir_pass_decl *pass);
+
+/* Runs a pipeline. `report` may be NULL; so may `settings`: then they are the current ones of this thread, if it has
+ * some. Stops at the first failure: that of a pass, or
  *   XIR_E_UNKNOWN, _TYPE  xir_pass_settings_check fails, before anything has run
  *   XIR_E_INVALID         a disabled pass is needed; or a pass breaks its contract: it ignored a failed building call,
  *                         or, in a verified run, it changed the network but counted no change
@@ -232,6 +275,21 @@ XIR_API xir_status xir_pipeline_run(const xir_pipeline *pipeline, xir_network *n
 /* Runs it on a copy, which shares parameter bytes until they are written, and returns the copy; NULL on failure. */
 XIR_API xir_network *xir_pipeline_run_copy(const xir_pipeline *pipeline, const xir_network *net,
                                            const xir_pass_settings *settings, xir_pass_report *report, xir_diags *why);
+
+/* Runs it on a view, with any passes: they get the view as a network (xir_view_to_network), whose Input and Output are
+ * the values that enter and leave it, and what they leave takes the place of the view's ops. If a pass has changed
+ * anything, all ops of the view and their outputs are new records; those that the passes kept have their ids. Ops
+ * outside are not changed, except that some run later if they depend on the view. Input and Output ops of the view stay
+ * as they are. Places in findings, reports, watches and dumps are about the view's network; what a pass changes of the
+ * network itself, such as its tags, is not kept. On return the view is renewed and has the new ops. Linear in the
+ * network. Statuses of xir_pipeline_run; and
+ *   XIR_E_STALE    the view is stale
+ *   XIR_E_IN_USE   xir_view_rewrite or xir_pipeline_run_view runs on this view
+ *   XIR_E_INVALID  the view is not convex, or the passes have changed the number of its inputs or outputs
+ *   XIR_E_TYPE     they have changed the type of an input or output
+ * On failure the network is unchanged, unless only renewing the view has failed: then it is stale, XIR_E_MEMORY. */
+XIR_API xir_status xir_pipeline_run_view(const xir_pipeline *pipeline, xir_view *view,
+                                         const xir_pass_settings *settings, xir_pass_report *report, xir_diags *why);
 
 XIR_END
 

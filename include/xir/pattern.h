@@ -16,11 +16,12 @@
  *         return xir_match_replace(m, XIR_OP(xir_match_at(m), silu, .input = xir_match_value(m, X)));
  *     }
  *
- * The macros of rows are for C; C++ fills the same structs member by member. */
+ * The macros of rows are for C; C++ fills the same structs member by member. pattern_build.h composes patterns from
+ * parts at run time. */
 #ifndef XIR_PATTERN_H
 #define XIR_PATTERN_H
 
-#include <xir/network.h>
+#include <xir/view.h>
 
 XIR_BEGIN
 
@@ -91,6 +92,8 @@ typedef struct xir_pattern_row {
     double             number;         /* of NUMBER, up to a relative `within` (for 0: absolute) */
     double             within;         /* 0: 1e-6                                             */
     bool             (*where_value)(const xir_value *value, void *user);
+    const xir_type    *type;           /* its whole type                                      */
+    void              *user;           /* for the predicates of this row; NULL: the pattern's */
 } xir_pattern_row;
 
 #define XIR_ROW_ANY                .kind = XIR_PATTERN_ANY
@@ -123,7 +126,7 @@ typedef struct xir_pattern_decl {
     bool                   closed;
     /* The final test of a match. If it returns false, other ways to match this op are tried. */
     bool                 (*check)(const xir_match *match, void *user);
-    void                  *user;       /* passed to all predicates of the pattern                 */
+    void                  *user;       /* passed to `check` and to predicates of rows without `user` */
 } xir_pattern_decl;
 
 #define XIR_PATTERN_HEAD(name_, rows_)                                                                              \
@@ -179,6 +182,12 @@ XIR_API bool xir_pattern_match(const xir_pattern *pattern, xir_op *root, xir_mat
  *     while (xir_pattern_next(pattern, net, &m)) … */
 XIR_API bool xir_pattern_next(const xir_pattern *pattern, xir_network *net, xir_match *m);
 
+/* The same in a view: all ops of the match are in the view. Values that the pattern reads may come from outside, and
+ * `closed` counts uses outside. An optional op outside of the view counts as absent. A view that is stale has no
+ * match. */
+XIR_API bool xir_pattern_match_in(const xir_pattern *pattern, const xir_view *view, xir_op *root, xir_match *out);
+XIR_API bool xir_pattern_next_in(const xir_pattern *pattern, const xir_view *view, xir_match *m);
+
 /* ---- rewriting -------------------------------------------------------------------------------------------------- */
 
 typedef struct xir_rewriter xir_rewriter;
@@ -216,6 +225,23 @@ XIR_API xir_at xir_match_at(const xir_match *m);
  * unless it is used or belongs to the match, and xir_network_rewrite adds a note with both types, once per rule. */
 XIR_API xir_verdict xir_match_replace(const xir_match *m, xir_value *now);
 
+/* An output of an op of a match, and what stands for it from now on. */
+typedef struct xir_replacement { xir_value *old, *now; } xir_replacement;
+
+/* Replaces several outputs of a match, by the outputs of one op with several or by any values: the uses of each `old`
+ * that the match does not have move to its `now`, which takes its name and tags as above. Uses inside the match stay.
+ * Then the ops of the match that nothing uses any more are erased, except those that make a `now`. Users that run
+ * before the new ops are moved after them, with what depends on them. Linear in the match, the moved uses and the moved
+ * ops, which are sorted.
+ *   DONE    all are replaced
+ *   LEFT    none is: a type differs, or a `now` would depend on itself, because an op outside of the match that it
+ *           depends on uses an `old`. The ops that make a `now` are erased, unless they are used or belong to the
+ *           match, and xir_network_rewrite adds a note, once per rule
+ *   FAILED  memory runs out; or the list is wrong, and the network has the finding: XIR_E_MISSING for an empty list or
+ *           a NULL, XIR_E_INVALID for an `old` that no op of the match makes or that is listed twice, and for a `now`
+ *           that is an `old`, of another network or of an erased op */
+XIR_API xir_verdict xir_match_replace_outputs(const xir_match *m, const xir_replacement *list, size_t n);
+
 /* Rewrites until no rule matches any op. `rule_size` is sizeof(xir_rule), so that rules can grow. First it visits all
  * ops in execution order and tries the rules in their order. Then it visits only what the rewrites touched: new ops,
  * remaining ops of a match, and users of those and of what a match read, as far down as the deepest pattern reaches. So
@@ -229,6 +255,16 @@ XIR_API xir_verdict xir_match_replace(const xir_match *m, xir_value *now);
 XIR_API xir_status xir_network_rewrite(xir_network *net, const xir_rule *rules, size_t n, size_t rule_size,
                                        size_t limit,
                                        size_t *rewrites, xir_diags *why);
+
+/* The same in a view: matches are those of xir_pattern_match_in. Ops that callbacks make are in the view from then on,
+ * so that rules can match them; uses of a replaced value outside of the view move too. On return, also after a failure,
+ * the view is renewed and has these ops. While it runs the view is stale, and callbacks must not free it. `limit` 0
+ * means ten times the ops of the view, plus 1000. Linear in the network, and in what is rewritten. Also:
+ *   XIR_E_STALE    the view is stale
+ *   XIR_E_IN_USE   xir_view_rewrite or xir_pipeline_run_view runs on this view
+ *   XIR_E_MEMORY   the view may remain stale */
+XIR_API xir_status xir_view_rewrite(xir_view *view, const xir_rule *rules, size_t n, size_t rule_size, size_t limit,
+                                    size_t *rewrites, xir_diags *why);
 
 XIR_END
 

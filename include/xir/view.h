@@ -1,6 +1,7 @@
 /* A view is a read-only selection of a network's ops, in execution order, together with the inputs and outputs of that
  * part. It keeps its network alive. An edit of the network makes the view stale: all queries then fail with
- * XIR_E_STALE. */
+ * XIR_E_STALE, until xir_view_renew. xir_view_rewrite (pattern.h) and xir_pipeline_run_view (pass.h) change what lies
+ * in a view and renew it. Several threads may ask a view; it is renewed by one, while no other uses it. */
 #ifndef XIR_VIEW_H
 #define XIR_VIEW_H
 
@@ -26,12 +27,34 @@ XIR_API void      xir_view_free(xir_view *view);
 XIR_API bool         xir_view_is_stale(const xir_view *view);
 XIR_API xir_network *xir_view_network(const xir_view *view);
 
+/* Makes a view that is stale valid again, after any edits: it has those of its ops that are still in the network's
+ * order, in their present order. Ops that have been made since do not join it. An order of outputs that the caller has
+ * set is forgotten. Linear in the view if the ops have not been reordered. XIR_E_MEMORY: the view stays stale;
+ * XIR_E_IN_USE while xir_view_rewrite or xir_pipeline_run_view runs on it. */
+XIR_API xir_status xir_view_renew(xir_view *view);
+
 /* The same queries as for a network. If the view is stale, counts are 0 and pointers NULL. */
 XIR_API size_t  xir_view_op_count(const xir_view *view);
 XIR_API xir_op *xir_view_op_at(const xir_view *view, int64_t i);
 XIR_API xir_op *xir_view_op_by_id(const xir_view *view, int64_t op_id);
 XIR_API int64_t xir_view_index_of(const xir_view *view, const xir_op *op);
 XIR_API bool    xir_view_has(const xir_view *view, const xir_op *op);
+/* Iteration in execution order: the first and the last op, and the op of the view after or before one of its ops; NULL
+ * at the ends and for any other op. Constant time if the two are neighbours in the network, otherwise logarithmic in
+ * the view.
+ *
+ *     for (xir_op *op = xir_view_first(view); op; op = xir_view_next(view, op)) … */
+XIR_API xir_op *xir_view_first(const xir_view *view);
+XIR_API xir_op *xir_view_last(const xir_view *view);
+XIR_API xir_op *xir_view_next(const xir_view *view, const xir_op *op);
+XIR_API xir_op *xir_view_prev(const xir_view *view, const xir_op *op);
+/* The values of a view are those that its ops make, its inputs and its Params. Finds one by id, or the first op or
+ * value of the view with a name, even if an op before it outside of the view has the name too. The cost is that of the
+ * same question to the network. */
+XIR_API bool       xir_view_has_value(const xir_view *view, const xir_value *value);
+XIR_API xir_value *xir_view_value_by_id(const xir_view *view, int64_t v_id);
+XIR_API xir_op    *xir_view_op_by_name(const xir_view *view, xir_str name);
+XIR_API xir_value *xir_view_value_by_name(const xir_view *view, xir_str name);
 /* The inputs are values made outside, or by an Input op inside, in the order of their first use. The outputs are values
  * used outside, by an Output op inside, or nowhere; in execution order, or in the network's own order if they are its
  * outputs. Each value appears once. Params are not inputs. */

@@ -38,6 +38,7 @@
 #include <xir/exec.h>
 #include <xir/pass.h>
 #include <xir/pattern.h>
+#include <xir/pattern_build.h>
 #include <xir/convert.h>
 #include <xir/prove.h>
 

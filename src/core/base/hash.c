@@ -71,6 +71,11 @@ void text_table_free(text_table *t) {
     text_table_init(t, t->alloc);
 }
 
+void text_table_clear(text_table *t) {
+    if (t->room) memset(t->slots, 0, t->room * sizeof *t->slots);
+    t->n = 0;
+}
+
 static uint32_t hash_key(const text_table *t, xir_str key) {
     return (uint32_t)(hash_text(t->seed, key.data, key.size) >> 32);
 }

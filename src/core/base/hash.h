@@ -1,5 +1,5 @@
 /* Hashes, and two growing tables over them: from pointers and from texts to 32-bit numbers. Both use open addressing,
- * are at most half full, and never remove a key. The caller owns the keys: a text must live as long as the table. A
+ * are at most half full, and never remove one key. The caller owns the keys: a text must live as long as the table. A
  * zeroed table with an allocator is empty, and an empty table holds no memory.
  *
  * They serve wherever each item is looked up a few times. Some tables have their own layout because it is faster;
@@ -115,6 +115,8 @@ typedef struct text_table {
 
 void text_table_init(text_table *t, const xir_allocator *alloc);
 void text_table_free(text_table *t);
+/* Forgets all keys, and keeps the room. */
+void text_table_clear(text_table *t);
 /* Makes room for `n` keys in all; false without memory, with the table unchanged. */
 bool text_table_reserve(text_table *t, size_t n);
 /* Returns the value of a key, NULL if there is none. Valid until the next key is added. */

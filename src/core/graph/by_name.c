@@ -109,17 +109,20 @@ static uint32_t newest(const label_table *t, xir_str name) {
     return at ? *at : NO_ITEM;
 }
 
-xir_op *xir_network_op_by_name(const xir_network *of, xir_str name) {
+xir_op *net_op_named(const xir_network *of, xir_str name, bool (*in)(const void *user, const xir_op *op),
+                     const void *user) {
     if (!of || !build(net_cache(of), &net_cache(of)->op_names, fill_ops)) return NULL;
     const label_table *t = &of->op_names;
     xir_op *first = NULL;
     for (uint32_t i = newest(t, name); i != NO_ITEM; i = t->items[i].older) {
         xir_op *op = (xir_op *)(uintptr_t)t->items[i].record;
         if (!(op->flags & OP_PLACED) || op->name != t->items[i].name) continue;
-        if (!first || op->position < first->position) first = op;
+        if ((!first || op->position < first->position) && (!in || in(user, op))) first = op;
     }
     return first;
 }
+
+xir_op *xir_network_op_by_name(const xir_network *net, xir_str name) { return net_op_named(net, name, NULL, NULL); }
 
 /* Where a walk of the order meets a value: the op, its inputs before its outputs, and the position there. */
 typedef struct meeting { uint32_t op, is_output, index; } meeting;
@@ -148,7 +151,8 @@ static bool first_meeting(const xir_value *v, meeting *out) {
     return met;
 }
 
-xir_value *xir_network_value_by_name(const xir_network *of, xir_str name) {
+xir_value *net_value_named(const xir_network *of, xir_str name, bool (*in)(const void *user, const xir_value *v),
+                           const void *user) {
     if (!of || !build(net_cache(of), &net_cache(of)->value_names, fill_values)) return NULL;
     const label_table *t = &of->value_names;
     xir_value *first = NULL;
@@ -156,9 +160,13 @@ xir_value *xir_network_value_by_name(const xir_network *of, xir_str name) {
     for (uint32_t i = newest(t, name); i != NO_ITEM; i = t->items[i].older) {
         xir_value *v = (xir_value *)(uintptr_t)t->items[i].record;
         if (!v->more || v->more->name != t->items[i].name || !first_meeting(v, &here)) continue;
-        if (first && !meets_before(&here, &best)) continue;
+        if ((first && !meets_before(&here, &best)) || (in && !in(user, v))) continue;
         first = v;
         best = here;
     }
     return first;
+}
+
+xir_value *xir_network_value_by_name(const xir_network *net, xir_str name) {
+    return net_value_named(net, name, NULL, NULL);
 }

@@ -65,7 +65,8 @@ enum {
     OP_LEAVING = 8,    /* only during one edit                                                             */
     OP_MARKED = 16,    /* only during one pass                                                             */
     OP_LEFT = 32,      /* only during one run of passes: a note says that computing it would take too much */
-    OP_DRAFT = 64      /* nobody has checked that it is complete; see draft.c                             */
+    OP_DRAFT = 64,     /* nobody has checked that it is complete; see draft.c                             */
+    OP_REACHED = 128   /* only during one replacement: it depends on what is replaced                      */
 };
 
 struct xir_op {
@@ -127,6 +128,8 @@ struct xir_network {
     uint64_t          params_bytes;
     const xir_target *ai_target;       /* NULL: the file had none                    */
     const xir_type   *refused;         /* of the value that xir_match_replace refused last; NULL: of none */
+    const xir_value  *replaced;        /* what it should have replaced                                     */
+    struct xir_rewriter *rewriter;     /* the innermost rewriting that runs; NULL: none                   */
     bool              ai_target_new;   /* the one of new networks: nobody has set it */
     const xir_map    *tags, *extra;
     uint32_t          absent;          /* bit i: network key i was not in the file   */
@@ -292,6 +295,11 @@ static inline void value_met(const xir_value *v) {
 void op_named(const xir_op *op);
 void op_named_all(const xir_op *op);
 void labels_free(xir_network *net);
+/* As xir_network_op_by_name and xir_network_value_by_name, among those that `in` accepts; NULL: among all. */
+xir_op    *net_op_named(const xir_network *net, xir_str name, bool (*in)(const void *user, const xir_op *op),
+                        const void *user);
+xir_value *net_value_named(const xir_network *net, xir_str name, bool (*in)(const void *user, const xir_value *v),
+                           const void *user);
 
 /* Order (order.c). */
 void order_insert(xir_op *op);   /* gives a position after linking */

@@ -95,6 +95,7 @@ struct xir_context {
     plugin           *plugins;      /* closed after everything that may point into them           */
     size_t            n_plugins, plugin_room;
     registry          lists[REGISTRY_COUNT];
+    struct pass_scope *scopes;      /* settings of runs that are current in some thread, newest first; with `lock` */
     run_op_fn        *run_op;       /* set by the executor; NULL until then                        */
     op_items_fn      *op_items;     /* set by the ops                                              */
     bool              as_calls;     /* texts of DeepX have no definitions but blocks                */

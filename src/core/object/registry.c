@@ -46,6 +46,10 @@ static bool make_room(const xir_allocator *alloc, registry *r, size_t n) {
            text_table_reserve(&r->index, r->n + n);
 }
 
+static bool overrides(const registry *r, const void *item) {
+    return r->rules->overrides && r->rules->overrides(item);
+}
+
 /* Checks that no name is taken, in the lists or by an earlier item. The names are not added to the lists yet, because
  * items that do not enter may be freed. */
 static xir_status names_are_free(xir_context *ctx, text_table *seen, const registry_item *items, size_t n,
@@ -53,7 +57,7 @@ static xir_status names_are_free(xir_context *ctx, text_table *seen, const regis
     for (size_t i = 0; i < n; i++) {
         const registry *r = &ctx->lists[items[i].kind];
         const xir_str name = xir_str_of(items[i].name);
-        if (find(r, name) || text_table_find(&seen[items[i].kind], name)) {
+        if ((find(r, name) && !overrides(r, items[i].it)) || text_table_find(&seen[items[i].kind], name)) {
             return diag_fail(why, XIR_E_EXISTS, XIR_STR(""), "there is a %s '%.100s' already", r->rules->noun,
                              items[i].name);
         }
@@ -79,12 +83,40 @@ xir_status registry_stage(xir_context *ctx, const registry_item *items, size_t n
     return status || make_room_for(ctx, items, n) ? status : diag_memory(why);
 }
 
+/* The item takes the place of `old` under all its names. */
+static void take_place(registry *r, const registry_item *item, const void *old) {
+    const uint32_t at = *text_table_find(&r->index, xir_str_of(item->name));
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->items[i].it == old) r->items[i].it = item->it;
+    }
+    r->items[at].name = item->name;
+}
+
 void registry_enter(xir_context *ctx, const registry_item *items, size_t n) {
     for (size_t i = 0; i < n; i++) {
         registry *r = &ctx->lists[items[i].kind];
+        const registry_item *old = find(r, xir_str_of(items[i].name));
+        if (old) {
+            take_place(r, &items[i], old->it);
+            continue;
+        }
         (void)text_table_add(&r->index, xir_str_of(items[i].name), (uint32_t)r->n);   /* room has been made */
         r->items[r->n++] = items[i];
     }
+}
+
+void registry_remove(xir_context *ctx, registry_kind kind, const void *it) {
+    pthread_mutex_lock(&ctx->lock);
+    registry *r = &ctx->lists[kind];
+    const size_t n = r->n;
+    r->n = 0;
+    text_table_clear(&r->index);
+    for (size_t i = 0; i < n; i++) {
+        if (r->items[i].it == it) continue;
+        (void)text_table_add(&r->index, xir_str_of(r->items[i].name), (uint32_t)r->n);   /* it had room */
+        r->items[r->n++] = r->items[i];
+    }
+    pthread_mutex_unlock(&ctx->lock);
 }
 
 xir_status registry_add_own(xir_context *ctx, const registry_item *items, size_t n) {

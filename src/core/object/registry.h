@@ -1,6 +1,7 @@
 /* Lists of named items that a context holds and the core does not interpret: passes, conversions, dialects, formats.
- * They only grow. A list finds its items by a hash of their names; an item may have several names. Each kind has
- * rules, which the layer that owns the kind sets before the first item is added. */
+ * A list finds its items by a hash of their names; an item may have several names. Only passes leave their list again,
+ * or take the place of others. Each kind has rules, which the layer that owns the kind sets before the first item is
+ * added. */
 #ifndef CORE_REGISTRY_H
 #define CORE_REGISTRY_H
 
@@ -30,6 +31,8 @@ typedef struct registry_rules {
     /* The items that an item brings into other lists: their number, and with `out` which. NULL: none. It may be called
      * for the number before the item is checked, and returns 0 for one that it cannot read. */
     size_t     (*brings)(const void *item, registry_item *out);
+    /* Whether the item takes the place of one with its name. NULL: none does. */
+    bool       (*overrides)(const void *item);
 } registry_rules;
 
 typedef struct registry {
@@ -58,6 +61,8 @@ xir_status registry_add_own(xir_context *ctx, const registry_item *items, size_t
  * that the names are free and makes room, or fails with a finding. Then all enter, which cannot fail. */
 xir_status registry_stage(xir_context *ctx, const registry_item *items, size_t n, xir_diags *why);
 void       registry_enter(xir_context *ctx, const registry_item *items, size_t n);
+/* Takes an item and all its names out of a list, in which others move up. Cannot fail. */
+void registry_remove(xir_context *ctx, registry_kind kind, const void *it);
 /* An item by name or by position; NULL if there is none. */
 const void *registry_find(xir_context *ctx, registry_kind kind, xir_str name);
 const void *registry_at(xir_context *ctx, registry_kind kind, size_t i);

@@ -48,8 +48,7 @@ static xir_value *new_params(copying *c, const xir_value *v) {
     return keeps_id(c, v->id) && !value_set_id(copy, v->id) ? NULL : copy;
 }
 
-/* NULL if the mapping leaves them out. */
-static xir_value *copy_params(copying *c, const xir_value *v) {
+xir_value *copy_params(copying *c, const xir_value *v) {
     xir_value *copy = NULL;
     if (c->is_value) {
         copy = new_params(c, v);

@@ -21,6 +21,8 @@ typedef struct copying {
 xir_op        *copy_op(copying *c, const xir_op *op);
 /* Gives the copies of an op and of its sub ops their inputs; false on failure. */
 bool           copy_inputs(copying *c, const xir_op *op);
+/* The copy of Params, made once; NULL on failure, or if the mapping leaves them out. */
+xir_value     *copy_params(copying *c, const xir_value *params);
 const xir_map *copy_map(copying *c, const xir_map *from);
 
 /* ---- what a mapping knows (mapping.c) -------------------------------------------------------------------------- */
@@ -31,6 +33,8 @@ bool       mapping_value(const struct xir_mapping *map, const xir_value *v, xir_
 /* False without memory. */
 bool       mapping_add_op(struct xir_mapping *map, const xir_op *op, xir_op *copy);
 bool       mapping_add_value(struct xir_mapping *map, const xir_value *v, xir_value *copy);
+/* Copies Params that no op uses; NULL on failure. */
+xir_value *mapping_copy_params(struct xir_mapping *map, const xir_value *params);
 /* Asks the caller's rule for Params. `*own` is NULL without a rule, or if the rule returns NULL: then they are copied.
  * Returns false with a finding if the rule returns something that is not Params of this network. */
 bool       mapping_ask_params(struct xir_mapping *map, const xir_value *params, xir_value **own);

@@ -180,6 +180,12 @@ static bool copy_second(copying *c, const xir_op *op) {
     return c->map->ops[*at].is_own || copy_inputs(c, op);
 }
 
+xir_value *mapping_copy_params(xir_mapping *map, const xir_value *v) {
+    copying c = { .to = map->to, .map = map };
+    xir_value *copy = copy_params(&c, v);
+    return c.failed ? NULL : copy;
+}
+
 /* Whether the copies may be placed, with all memory that placing takes. In an empty network only the first can be asked
  * yet. */
 static bool may_place(const xir_mapping *map, xir_op *const *copies, size_t n, const xir_op *before) {

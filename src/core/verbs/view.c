@@ -20,7 +20,7 @@ static bool list_add(value_list *l, xir_value *v) {
 
 static bool list_has(const value_list *l, const xir_value *v) { return pointer_table_find(&l->places, v); }
 
-/* The list does not change from here on. */
+/* The list does not change from here on, and is not searched. */
 static void list_close(value_list *l) { pointer_table_free(&l->places); }
 
 static void list_free(value_list *l) {
@@ -179,15 +179,49 @@ static bool find_params(xir_view *view) {
 static xir_view *finish(xir_view *view, bool filled) {
     if (filled && mark_members(view) && find_inputs(view) && find_outputs(view) && keep_order(view) &&
         find_params(view)) {
-        list_close(&view->inputs);
         list_close(&view->outputs);
-        list_close(&view->params);
         view->epoch = view->net->epoch;
         return view;
     }
     net_no_memory(view->net);
     xir_view_free(view);
     return NULL;
+}
+
+/* ---- making it again -------------------------------------------------------------------------------------------- */
+
+xir_status view_remake(xir_view *view, xir_op *const *ops, size_t n) {
+    xir_view *made = start(view->net);
+    bool filled = made;
+    for (size_t i = 0; i < n && filled; i++) filled = take(made, ops[i]);
+    if (made) made = finish(made, filled);
+    if (!made) return XIR_E_MEMORY;
+    const xir_view old = *view;
+    *view = *made;
+    view->busy = old.busy;
+    *made = old;
+    xir_view_free(made);
+    return XIR_OK;
+}
+
+xir_status view_check(const xir_view *view, xir_diags *why) {
+    if (!view) return diag_null(why, "view");
+    if (view->busy)
+        return diag_fail(why, XIR_E_IN_USE, XIR_STR(""), "a rewriting or a pipeline runs on the view already");
+    if (!xir_view_is_stale(view)) return XIR_OK;
+    return diag_fail(why, XIR_E_STALE, XIR_STR(""), "the network has been changed since the view was made");
+}
+
+xir_status xir_view_renew(xir_view *view) {
+    if (!view) return XIR_E_MISSING;
+    if (view->busy) return net_fail(view->net, XIR_E_IN_USE, "a rewriting or a pipeline runs on the view");
+    if (!xir_view_is_stale(view)) return XIR_OK;
+    size_t n = 0;   /* ops that are gone may leave: they do not come back */
+    for (size_t i = 0; i < view->n_ops; i++) {
+        if (view->ops[i]->flags & OP_PLACED) view->ops[n++] = view->ops[i];
+    }
+    view->n_ops = n;
+    return view_remake(view, view->ops, n);
 }
 
 static xir_view *give_up(xir_view *view) {
@@ -325,6 +359,49 @@ int64_t xir_view_index_of(const xir_view *view, const xir_op *op) {
         else high = middle;
     }
     return (int64_t)low;
+}
+
+xir_op *xir_view_first(const xir_view *view) { return xir_view_op_at(view, 0); }
+xir_op *xir_view_last(const xir_view *view)  { return xir_view_op_at(view, -1); }
+
+xir_op *xir_view_next(const xir_view *view, const xir_op *op) {
+    if (!xir_view_has(view, op)) return NULL;
+    if (op->next && view_has(view, op->next)) return op->next;
+    return xir_view_op_at(view, xir_view_index_of(view, op) + 1);
+}
+
+xir_op *xir_view_prev(const xir_view *view, const xir_op *op) {
+    if (!xir_view_has(view, op)) return NULL;
+    if (op->prev && view_has(view, op->prev)) return op->prev;
+    const int64_t i = xir_view_index_of(view, op);
+    return i ? xir_view_op_at(view, i - 1) : NULL;
+}
+
+static bool op_is_in_view(const void *view, const xir_op *op) { return view_has(view, op); }
+
+static bool value_is_in_view(const void *user, const xir_value *v) {
+    const xir_view *view = user;
+    const xir_op *maker = v->producer;
+    while (maker && maker->flags & OP_CHILD) maker = xir_op_parent(maker);
+    return (maker && !(maker->flags & OP_ERASED) && view_has(view, maker)) || list_has(&view->inputs, v) ||
+           list_has(&view->params, v);
+}
+
+bool xir_view_has_value(const xir_view *view, const xir_value *v) {
+    return view && v && value_net(v) == view->net && !xir_view_is_stale(view) && value_is_in_view(view, v);
+}
+
+xir_value *xir_view_value_by_id(const xir_view *view, int64_t v_id) {
+    xir_value *v = !view || xir_view_is_stale(view) ? NULL : net_find_value(view->net, v_id);
+    return xir_view_has_value(view, v) ? v : NULL;
+}
+
+xir_op *xir_view_op_by_name(const xir_view *view, xir_str name) {
+    return !view || xir_view_is_stale(view) ? NULL : net_op_named(view->net, name, op_is_in_view, view);
+}
+
+xir_value *xir_view_value_by_name(const xir_view *view, xir_str name) {
+    return !view || xir_view_is_stale(view) ? NULL : net_value_named(view->net, name, value_is_in_view, view);
 }
 
 size_t xir_view_inputs(const xir_view *view, xir_value **out, size_t room) {

@@ -11,7 +11,7 @@
 typedef struct value_list {
     xir_value   **items;
     size_t        n, room;
-    pointer_table places;   /* indexes; only while it grows */
+    pointer_table places;   /* indexes; of outputs only while it grows */
 } value_list;
 
 struct xir_view {
@@ -23,6 +23,7 @@ struct xir_view {
     size_t       member_words;
     value_list   inputs, outputs, params;
     bool         ordered;      /* the caller has set the order of the outputs          */
+    bool         busy;         /* a rewriting or passes run on it                      */
 };
 
 static inline bool view_has(const xir_view *view, const xir_op *op) {
@@ -44,5 +45,10 @@ static inline bool is_sink(const xir_op *op)   { return op->cls->traits & XIR_TR
 bool       view_is_used_outside(const xir_view *view, const xir_value *v);
 /* XIR_E_STALE, with a finding in the network. */
 xir_status view_stale(const xir_view *view);
+/* Checks that the view may be changed: it is not NULL, up to date, and not in use. Adds a finding to `why`. */
+xir_status view_check(const xir_view *view, xir_diags *why);
+/* Gives a view these placed ops of its network, in any order. XIR_E_MEMORY with a finding in the network: the view is
+ * unchanged. */
+xir_status view_remake(xir_view *view, xir_op *const *ops, size_t n);
 
 #endif

@@ -4,31 +4,29 @@
 #include "manager/manager.h"
 #include <stdio.h>
 #include <time.h>
-#include "sized.h"
 #include "support/spent.h"
 
-#define SETTINGS SIZED(xir_pass_settings, n_watches)
-#define WATCH    SIZED(xir_pass_watch, options)
+#define WATCH SIZED(xir_pass_watch, options)
 
 /* ---- selection ------------------------------------------------------------------------------------------------- */
 
 /* Whether a list contains the pass under any of its names. */
-static bool names(const manager *m, const char *const *list, const xir_pass_decl *pass) {
+static bool names(xir_context *ctx, const char *const *list, const xir_pass_decl *pass) {
     for (; list && *list; list++)
-        if (xir_pass_find(m->net->ctx, xir_str_of(*list)) == pass) return true;
+        if (strcmp(*list, pass->name) == 0 || xir_pass_find(ctx, xir_str_of(*list)) == pass) return true;
     return false;
 }
 
-/* A needed pass runs at any level. */
-static xir_pass_fate fate_of(const manager *m, const xir_pass_decl *pass, bool needed) {
-    if (names(m, m->set->disabled, pass)) return XIR_PASS_DISABLED;
-    bool above = m->set->level && pass->level > m->set->level;
-    return above && !needed && !names(m, m->set->required, pass) ? XIR_PASS_ABOVE_LEVEL : XIR_PASS_RAN;
+xir_pass_fate settings_fate(xir_context *ctx, const xir_pass_settings *set, const xir_pass_decl *pass, bool needed) {
+    if (names(ctx, set->disabled, pass)) return XIR_PASS_DISABLED;
+    bool above = set->level && pass->level > set->level;
+    return above && !needed && !names(ctx, set->required, pass) ? XIR_PASS_ABOVE_LEVEL : XIR_PASS_RAN;
 }
 
-static xir_status check_names(xir_context *ctx, const char *const *list, const char *word, xir_diags *why) {
+static xir_status check_names(const xir_pipeline *p, xir_context *ctx, const char *const *list, const char *word,
+                              xir_diags *why) {
     for (; list && *list; list++) {
-        if (xir_pass_find(ctx, xir_str_of(*list))) continue;
+        if (pipeline_pass(p, ctx, xir_str_of(*list))) continue;
         xir_str near = pass_near(ctx, xir_str_of(*list));
         return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""), "there is no pass '%.80s', which the settings %s" NEAR_FORMAT,
                          *list, word, NEAR_ARGS(near));
@@ -43,20 +41,19 @@ static xir_status check_watches(const xir_pass_settings *set, xir_diags *why) {
     return status;
 }
 
-/* Copies the settings into this library's struct and checks them. */
-static xir_status take_settings(xir_context *ctx, const xir_pass_settings *given, xir_pass_settings *out,
-                                xir_diags *why) {
+xir_status settings_take(const xir_pipeline *p, xir_context *ctx, const xir_pass_settings *given,
+                         xir_pass_settings *out, xir_diags *why) {
     xir_status status = sized_take(SETTINGS, out, given, why);
-    if (!status) status = check_names(ctx, out->disabled, "disable", why);
-    if (!status) status = check_names(ctx, out->required, "require", why);
-    if (!status) status = pass_check_config(ctx, out->config, why);
+    if (!status) status = check_names(p, ctx, out->disabled, "disable", why);
+    if (!status) status = check_names(p, ctx, out->required, "require", why);
+    if (!status) status = pass_check_config(ctx, p, out->config, why);
     if (!status) status = check_watches(out, why);
     return status;
 }
 
 xir_status xir_pass_settings_check(xir_context *ctx, const xir_pass_settings *settings, xir_diags *why) {
     xir_pass_settings known;
-    return take_settings(ctx, settings, &known, why);
+    return settings_take(NULL, ctx, settings, &known, why);
 }
 
 /* ---- checks after a pass --------------------------------------------------------------------------------------- */
@@ -176,7 +173,7 @@ static xir_status check_cancel(const manager *m, const pipeline_step *s) {
 
 static xir_status run_step(manager *m, size_t i, const pipeline_step *s, size_t *changes) {
     *changes = 0;
-    xir_pass_fate fate = fate_of(m, s->pass, i == REPORT_ADDED);
+    xir_pass_fate fate = settings_fate(m->net->ctx, m->set, s->pass, i == REPORT_ADDED);
     xir_status status = fate == XIR_PASS_RAN && !m->set->no_needs ? run_needed(m, s) : XIR_OK;
     if (status) return status;
     xir_pass_row *row = report_row_of(m->report, i, s, m->net);
@@ -199,8 +196,12 @@ static xir_status run_step(manager *m, size_t i, const pipeline_step *s, size_t 
 static xir_status run_needed(manager *m, const pipeline_step *s) {
     for (const char *const *need = s->pass->needs; need && *need; need++) {
         const xir_pass_decl *pass = xir_pass_find(m->net->ctx, xir_str_of(*need));
+        if (!pass) {   /* it has been removed since */
+            return diag_fail(m->why, XIR_E_UNKNOWN, XIR_STR(""), "%s needs %s, which is not registered any more",
+                             s->pass->name, *need);
+        }
         if (report_has_run(m->report, pass)) continue;
-        if (names(m, m->set->disabled, pass)) {
+        if (names(m->net->ctx, m->set->disabled, pass)) {
             return diag_fail(m->why, XIR_E_INVALID, XIR_STR(""), "%s needs %s, which is disabled", s->pass->name,
                              pass->name);
         }
@@ -259,22 +260,44 @@ static xir_status run_all(manager *m) {
     return status;
 }
 
+/* Runs with settings that have been checked. They are current in the thread meanwhile, except for what belongs to this
+ * network alone. */
+static xir_status run(const xir_pipeline *p, xir_network *net, const xir_pass_settings *set, xir_pass_report *report,
+                      xir_diags *why) {
+    manager m = { .p = p, .net = net, .set = set, .report = report, .why = why,
+                  .within = budget_of(&net->ctx->limits) };
+    xir_pass_settings inner = *set;
+    pass_scope scope;
+    m.within.cancel = set->cancel;
+    m.within.user = set->cancel_user;
+    inner.no_needs = false;
+    inner.dump_dir = inner.reproduce = NULL;
+    inner.watches = NULL;
+    inner.n_watches = 0;
+    scope_enter(net->ctx, &scope, &inner);
+    xir_status status = run_all(&m);
+    scope_leave(net->ctx, &scope);
+    spent_nothing(net, &m.within);
+    forget_before(&m);
+    report_sum_groups(report);
+    return status;
+}
+
+/* The caller's settings, or the current ones of the thread. */
+static xir_status settings_for(const xir_pipeline *p, xir_context *ctx, const xir_pass_settings *given,
+                               xir_pass_settings *out, xir_diags *why) {
+    return !given && scope_current(ctx, out) ? XIR_OK : settings_take(p, ctx, given, out, why);
+}
+
 xir_status xir_pipeline_run(const xir_pipeline *p, xir_network *net, const xir_pass_settings *settings,
                             xir_pass_report *report, xir_diags *why) {
     if (!net) return diag_null(why, "network");
     xir_pass_report *own = report ? NULL : xir_pass_report_new(net->ctx);
     if (!report && !own) return diag_memory(why);
     xir_pass_settings known;
-    manager m = { .p = p, .net = net, .set = &known, .report = report ? report : own, .why = why };
-    report_clear(m.report);
-    xir_status status = take_settings(net->ctx, settings, &known, why);
-    m.within = budget_of(&net->ctx->limits);
-    m.within.cancel = known.cancel;
-    m.within.user = known.cancel_user;
-    if (!status) status = run_all(&m);
-    spent_nothing(net, &m.within);
-    forget_before(&m);
-    report_sum_groups(m.report);
+    report_clear(report ? report : own);
+    xir_status status = settings_for(p, net->ctx, settings, &known, why);
+    if (!status) status = run(p, net, &known, report ? report : own, why);
     xir_pass_report_free(own);
     return status;
 }
@@ -304,8 +327,10 @@ xir_status xir_pass_run(xir_network *net, const char *name, const char *options,
     xir_pipeline *p = pipeline_of_pass(net->ctx, pass, xir_str_of(options), &status, why);
     if (!p) return status;
     xir_pass_report *report = xir_pass_report_new(net->ctx);
-    status = report ? xir_pipeline_run(p, net, &XIR_INIT(xir_pass_settings, .no_needs = true), report,
-                                       why) : diag_memory(why);
+    xir_pass_settings set;
+    status = report ? settings_for(p, net->ctx, NULL, &set, why) : diag_memory(why);
+    if (!status) set.no_needs = true;
+    if (!status) status = run(p, net, &set, report, why);
     if (changes) *changes = report && report->n ? report->rows[0].row.changes : 0;
     xir_pass_report_free(report);
     xir_pipeline_free(p);

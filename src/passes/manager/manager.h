@@ -2,7 +2,9 @@
 #ifndef PASSES_MANAGER_H
 #define PASSES_MANAGER_H
 
+#include <pthread.h>
 #include "manager/report.h"
+#include "sized.h"
 
 typedef struct manager {
     const xir_pipeline      *p;
@@ -15,6 +17,27 @@ typedef struct manager {
     xir_network             *before;   /* a copy from before the current pass; NULL: not made   */
     bool                     valid;    /* the network was valid once; it must stay valid           */
 } manager;
+
+#define SETTINGS SIZED(xir_pass_settings, n_watches)
+
+/* Copies the settings into this library's struct and checks them. `p` may be NULL. */
+xir_status settings_take(const xir_pipeline *p, xir_context *ctx, const xir_pass_settings *given,
+                         xir_pass_settings *out, xir_diags *why);
+/* What becomes of a pass. A needed pass runs at any level. */
+xir_pass_fate settings_fate(xir_context *ctx, const xir_pass_settings *set, const xir_pass_decl *pass, bool needed);
+
+/* ---- settings that are current in a thread (scope.c) ------------------------------------------------------------ */
+
+typedef struct pass_scope {
+    struct pass_scope       *older;
+    pthread_t                by;
+    const xir_pass_settings *set;
+} pass_scope;
+
+void scope_enter(xir_context *ctx, pass_scope *scope, const xir_pass_settings *set);
+void scope_leave(xir_context *ctx, pass_scope *scope);
+/* Copies the newest settings of this thread; false if there are none: then `out` is unchanged. */
+bool scope_current(xir_context *ctx, xir_pass_settings *out);
 
 /* Saves the network as NN-NAME.json in the folder of dumps; makes the folder if it does not exist. */
 xir_status manager_dump(const manager *m, const char *name);

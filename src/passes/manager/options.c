@@ -2,7 +2,7 @@
  * against the option's row before any pass ran. */
 #include <stdio.h>
 #include "number.h"
-#include "manager/pass.h"
+#include "manager/pipeline.h"
 
 size_t pass_option_named(const xir_pass_decl *decl, xir_str name, xir_pass_option *out) {
     for (size_t i = 0; xir_pass_option_at(decl, i, out); i++)
@@ -102,14 +102,14 @@ static xir_status wrong_kind(const xir_pass_decl *decl, const xir_pass_option *o
                      o->kind == XIR_PASS_TEXT ? "a text" : "a text, a number or a bool");
 }
 
-xir_status pass_check_config(xir_context *ctx, const xir_map *config, xir_diags *why) {
+xir_status pass_check_config(xir_context *ctx, const xir_pipeline *p, const xir_map *config, xir_diags *why) {
     for (size_t i = 0; config && i < config->size; i++) {
         const xir_entry *entry = &config->entries[i];
         const char *dot = entry->key.size ? memchr(entry->key.data, '.', entry->key.size) : NULL;
         if (!dot) continue;
         xir_str name = { entry->key.data, (size_t)(dot - entry->key.data) };
         xir_str option = { dot + 1, entry->key.size - name.size - 1 }, value, near;
-        const xir_pass_decl *decl = xir_pass_find(ctx, name);
+        const xir_pass_decl *decl = pipeline_pass(p, ctx, name);
         if (!decl) {
             near = pass_near(ctx, name);
             return diag_fail(why, XIR_E_UNKNOWN, XIR_STR(""),

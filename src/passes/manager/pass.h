@@ -28,8 +28,11 @@ xir_status pass_check_value(const xir_pass_decl *decl, const xir_pass_option *o,
 /* The registered pass, or the option, whose name is close to this one; empty if none is. */
 xir_str pass_near(xir_context *ctx, xir_str name);
 xir_str pass_option_near(const xir_pass_decl *decl, xir_str name);
-/* Checks every value of the configuration that belongs to an option: XIR_E_UNKNOWN, XIR_E_TYPE. */
-xir_status pass_check_config(xir_context *ctx, const xir_map *config, xir_diags *why);
+/* Checks every value of the configuration that belongs to an option: XIR_E_UNKNOWN, XIR_E_TYPE. Passes are those of the
+ * pipeline, which may be NULL, and the registered ones. */
+xir_status pass_check_config(xir_context *ctx, const struct xir_pipeline *p, const xir_map *config, xir_diags *why);
+/* Checks a declaration as registering does, except that its name may be taken. */
+xir_status pass_check(xir_context *ctx, const xir_pass_decl *decl, xir_diags *why);
 
 /* The suggestion after an unknown name: "; did you mean 'fold'?". */
 #define NEAR_FORMAT    "%s%.*s%s"

@@ -313,7 +313,7 @@ static bool parse_steps(parser *at, uint32_t depth) {
 
 /* ---- interface ----------------------------------------------------------------------------------------------- */
 
-static xir_pipeline *pipeline_new(xir_context *ctx, xir_diags *why) {
+xir_pipeline *xir_pipeline_new(xir_context *ctx, xir_diags *why) {
     xir_pipeline *p = mem_new(&ctx->alloc, sizeof *p);
     if (!p) {
         diag_memory(why);
@@ -340,7 +340,7 @@ static parser parser_of(xir_pipeline *p, xir_str text, xir_diags *why) {
 }
 
 xir_pipeline *xir_pipeline_parse(xir_context *ctx, xir_str text, xir_diags *why) {
-    xir_pipeline *p = pipeline_new(ctx, why);
+    xir_pipeline *p = xir_pipeline_new(ctx, why);
     if (!p) return NULL;
     parser at = parser_of(p, text, why);
     skip_blanks(&at);
@@ -351,16 +351,93 @@ xir_pipeline *xir_pipeline_parse(xir_context *ctx, xir_str text, xir_diags *why)
     return NULL;
 }
 
+static bool add_pass(parser *at, const xir_pass_decl *pass) {
+    pipeline_step s = { .pass = pass };
+    size_t i;
+    return parse_options(at, pass, '\0', &s) && keep_text(at, pass, &s) && add_step(at, &s, &i);
+}
+
 xir_pipeline *pipeline_of_pass(xir_context *ctx, const xir_pass_decl *pass, xir_str options, xir_status *status,
                                xir_diags *why) {
-    xir_pipeline *p = pipeline_new(ctx, why);
+    xir_pipeline *p = xir_pipeline_new(ctx, why);
     *status = XIR_E_MEMORY;
     if (!p) return NULL;
     parser at = parser_of(p, options, why);
-    pipeline_step s = { .pass = pass };
-    size_t i;
-    if (parse_options(&at, pass, '\0', &s) && keep_text(&at, pass, &s) && add_step(&at, &s, &i)) return p;
+    if (add_pass(&at, pass)) return p;
     *status = at.status;
     xir_pipeline_free(p);
     return NULL;
+}
+
+xir_status xir_pipeline_add(xir_pipeline *p, const xir_pass_decl *pass, const char *options, xir_diags *why) {
+    if (!p) return diag_null(why, "pipeline");
+    if (!pass) return diag_null(why, "pass");
+    xir_status status = pass_check(p->ctx, pass, why);
+    parser at = parser_of(p, xir_str_of(options), why);
+    return status || add_pass(&at, pass) ? status : at.status;
+}
+
+/* ---- steps of other pipelines -------------------------------------------------------------------------------- */
+
+/* Copies what a step points to into the arena of the pipeline. */
+static bool keep_step(xir_pipeline *p, pipeline_step *s) {
+    pass_setting *settings = arena_take(&p->arena, (s->n_settings + 1) * sizeof *settings);
+    bool ok = settings && arena_text(&p->arena, s->text, &s->text);
+    for (size_t i = 0; i < s->n_settings && ok; i++) {
+        settings[i].name = s->settings[i].name;   /* of the declaration */
+        ok = arena_text(&p->arena, s->settings[i].value, &settings[i].value);
+    }
+    s->settings = settings;
+    return ok;
+}
+
+/* The step of a group that repeats `n` steps after it. */
+static bool make_group(parser *at, int64_t limit, size_t n, pipeline_step *out) {
+    char room[NUMBER_ROOM];
+    pass_setting *setting = arena_take(&at->p->arena, sizeof *setting);
+    const xir_str value = { room, number_put_i64(room, limit) };
+    if (!setting || !arena_text(&at->p->arena, value, &setting->value)) return no_memory(at);
+    setting->name = xir_str_of(group_options[0].name);
+    *out = (pipeline_step){ .settings = setting, .n_settings = 1, .limit = limit, .end = at->p->n + 1 + n };
+    return keep_text(at, &group, out);
+}
+
+static xir_status check_append(const xir_pipeline *p, const xir_pipeline *steps, int64_t limit, xir_diags *why) {
+    if (!p || !steps) return diag_null(why, "pipeline");
+    if (p->ctx != steps->ctx)
+        return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the pipelines have two contexts");
+    if (limit < 0) return diag_fail(why, XIR_E_BOUNDS, XIR_STR(""), "expected a limit of at least 1 for a group");
+    for (size_t i = 0; i < steps->n && limit; i++) {
+        if (steps->steps[i].pass || steps->steps[i].depth + 1 < PIPELINE_DEPTH) continue;
+        return diag_fail(why, XIR_E_LIMIT, XIR_STR(""), "expected at most %d nested groups, found more",
+                         PIPELINE_DEPTH);
+    }
+    return XIR_OK;
+}
+
+xir_status xir_pipeline_append(xir_pipeline *p, const xir_pipeline *steps, int64_t limit, xir_diags *why) {
+    xir_status status = check_append(p, steps, limit, why);
+    if (status) return status;
+    const size_t n = steps->n, first = p->n + (limit > 0);
+    parser at = parser_of(p, XIR_STR(""), why);
+    if (!mem_reserve(&p->ctx->alloc, (void **)&p->steps, &p->room, first + n, sizeof *p->steps))
+        return diag_memory(why);
+    if (limit && !make_group(&at, limit, n, &p->steps[p->n])) return at.status;
+    for (size_t i = 0; i < n; i++) {
+        pipeline_step *s = &p->steps[first + i];
+        *s = steps->steps[i];   /* of the same pipeline too */
+        s->depth += limit > 0;
+        s->end += first;
+        if (!keep_step(p, s)) return diag_memory(why);
+    }
+    p->n = first + n;
+    return XIR_OK;
+}
+
+const xir_pass_decl *pipeline_pass(const xir_pipeline *p, xir_context *ctx, xir_str name) {
+    for (size_t i = 0; p && i < p->n; i++) {
+        const xir_pass_decl *pass = p->steps[i].pass;
+        if (pass && xir_str_equal(xir_str_of(pass->name), name)) return pass;
+    }
+    return xir_pass_find(ctx, name);
 }

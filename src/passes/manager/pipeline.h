@@ -28,6 +28,9 @@ extern const char pipeline_fix[];   /* the keyword of a group; no pass can have 
 /* Whether a text can name a pass or an option: lower-case letters, digits and dashes, starting with a letter. */
 bool pipeline_is_name(xir_str text);
 
+/* The pass of a step (of NULL: none), or the registered one, with a name; NULL if there is none. */
+const xir_pass_decl *pipeline_pass(const xir_pipeline *p, xir_context *ctx, xir_str name);
+
 /* A pipeline of one pass; `options` is the text between its braces. On failure NULL, a finding and the status. */
 xir_pipeline *pipeline_of_pass(xir_context *ctx, const xir_pass_decl *pass, xir_str options, xir_status *status,
                                xir_diags *why);

@@ -19,6 +19,7 @@ enum { MOST_GOALS = XIR_PATTERN_EDGES + XIR_PATTERN_ROWS };
 typedef struct matcher {
     const xir_pattern *p;
     xir_match         *m;
+    const among       *in;      /* NULL: all ops          */
     uint64_t           bound;   /* one bit per bound row */
     uint32_t           top;     /* goals in use */
     goal               goals[MOST_GOALS];
@@ -46,24 +47,23 @@ static bool has_uses(const xir_value *v, size_t n) {
     return !u && !n;
 }
 
-static bool test_value(const xir_pattern *p, const node *n, const xir_value *v) {
+static bool test_value(const node *n, const xir_value *v) {
     if (!v || (n->uses && !has_uses(v, n->uses))) return false;
     if (n->element && !(xir_type_as_tensor(v->type) && xir_type_equal(xir_type_element(v->type), n->element)))
         return false;
-    return !n->where_value || n->where_value(v, p->user);
+    if (n->type && !(v->type && xir_type_equal(v->type, n->type))) return false;
+    return !n->where_value || n->where_value(v, n->user);
 }
 
-static inline bool value_fits(const xir_pattern *p, const node *n, const xir_value *v) {
-    return !n->tests_value || test_value(p, n, v);
-}
+static inline bool value_fits(const node *n, const xir_value *v) { return !n->tests_value || test_value(n, v); }
 
-static bool leaf_fits(const xir_pattern *p, const node *n, const xir_value *v) {
+static bool leaf_fits(const node *n, const xir_value *v) {
     double x;
     if (!v) return n->optional;
     if (n->kind == XIR_PATTERN_PARAMS && !value_is_params(v)) return false;
     if (n->kind == XIR_PATTERN_NUMBER && !(number_of_params(v, &x) && number_near(x, n->number, n->within)))
         return false;
-    return value_fits(p, n, v);
+    return value_fits(n, v);
 }
 
 /* The attribute of a dialect's op, if it is a single value. */
@@ -93,10 +93,10 @@ static bool find_attr(const xir_op *op, const node_attr *a, xir_attr *out) {
     return any && attr_of_any(any, out);
 }
 
-static bool attr_fits(const xir_pattern *p, const xir_op *op, const node_attr *a) {
+static bool attr_fits(const xir_op *op, const node_attr *a, void *user) {
     xir_attr x;
     if (!find_attr(op, a, &x)) return false;
-    if (a->is.test == XIR_TEST_WHERE) return a->is.where(&x, p->user);
+    if (a->is.test == XIR_TEST_WHERE) return a->is.where(&x, user);
     if (x.is_null) return false;
     switch (a->is.test) {
     case XIR_TEST_PRESENT: return true;
@@ -137,11 +137,11 @@ static bool op_may_fit(const node *n, const xir_op *op) {
     return true;
 }
 
-static bool op_fits(const xir_pattern *p, const node *n, const xir_op *op) {
+static bool op_fits(const node *n, const xir_op *op) {
     for (uint32_t i = 0; i < n->n_attrs; i++) {
-        if (!attr_fits(p, op, &n->attrs[i])) return false;
+        if (!attr_fits(op, &n->attrs[i], n->user)) return false;
     }
-    return !n->where || n->where(op, p->user);
+    return !n->where || n->where(op, n->user);
 }
 
 /* ---- goals ------------------------------------------------------------------------------------------------------ */
@@ -153,7 +153,7 @@ static bool take_input(matcher *mt, uint8_t row, xir_value *v, const goal **next
     const node *n = &mt->p->nodes[row];
     if (mt->bound >> row & 1) return mt->m->values[row] == v;
     if (is_leaf(n)) {
-        if (!leaf_fits(mt->p, n, v)) return false;
+        if (!leaf_fits(n, v)) return false;
         bind(mt, row, v ? v->producer : NULL, v);
         return true;
     }
@@ -175,7 +175,7 @@ static bool take_inputs(matcher *mt, const node *n, const xir_op *op, uint32_t e
 /* The row stands for an op, and the rows of its inputs for the op's operands. */
 static bool solve_op(matcher *mt, uint8_t row, xir_op *op, xir_value *value, const goal *next) {
     const node *n = &mt->p->nodes[row];
-    if (!op_may_fit(n, op)) return false;
+    if (!op_may_fit(n, op) || !is_among(mt->in, op)) return false;
     bind(mt, row, op, value);
     uint64_t bound = mt->bound;
     uint32_t top = mt->top;
@@ -185,7 +185,7 @@ static bool solve_op(matcher *mt, uint8_t row, xir_op *op, xir_value *value, con
         mt->bound = bound;
         mt->top = top;
         if (!take_inputs(mt, n, op, exchanged, &g)) continue;
-        if (!tested && !(op_fits(mt->p, n, op) && value_fits(mt->p, n, value))) return false;
+        if (!tested && !(op_fits(n, op) && value_fits(n, value))) return false;
         tested = true;
         if (solve(mt, g)) return true;
     }
@@ -204,14 +204,14 @@ static bool solve_sibling(matcher *mt, const goal *g) {
     xir_op *op = g->value ? g->value->producer : NULL;
     uint8_t of = n->inputs[0], output = mt->p->nodes[of].output;
     if (!op || n->output >= op->n_outputs || g->value != &op->outputs[n->output] || output >= op->n_outputs ||
-        !value_fits(mt->p, n, g->value)) return false;
+        !value_fits(n, g->value)) return false;
     bind(mt, g->row, op, g->value);
     return solve(mt, push(mt, of, &op->outputs[output], g->next));
 }
 
 static bool solve_either(matcher *mt, const goal *g) {
     const node *n = &mt->p->nodes[g->row];
-    if (!value_fits(mt->p, n, g->value)) return false;
+    if (!value_fits(n, g->value)) return false;
     bind(mt, g->row, g->value ? g->value->producer : NULL, g->value);
     uint64_t bound = mt->bound;
     uint32_t top = mt->top;
@@ -268,7 +268,7 @@ static bool solve(matcher *mt, const goal *g) {
         if (n->kind == XIR_PATTERN_OP) return solve_output(mt, g->row, g->value, g->next);
         if (n->kind == XIR_PATTERN_OUTPUT) return solve_sibling(mt, g);
         if (n->kind == XIR_PATTERN_EITHER) return solve_either(mt, g);
-        if (!leaf_fits(mt->p, n, g->value)) return false;
+        if (!leaf_fits(n, g->value)) return false;
         bind(mt, g->row, g->value ? g->value->producer : NULL, g->value);
     }
     return finish(mt);
@@ -281,11 +281,12 @@ static bool solve_root(matcher *mt, uint8_t row, xir_op *op) {
     return solve_op(mt, row, op, output < op->n_outputs ? &op->outputs[output] : NULL, NULL);
 }
 
-bool xir_pattern_match(const xir_pattern *p, xir_op *root, xir_match *out) {
+bool pattern_match(const xir_pattern *p, xir_op *root, const among *in, xir_match *out) {
     if (!root || !pattern_may_start(p, root->cls)) return false;
     matcher mt;   /* the goals are left uninitialised: there may be many */
     mt.p = p;
     mt.m = out;
+    mt.in = in;
     mt.bound = 0;
     mt.top = 0;
     out->pattern = p;
@@ -297,20 +298,41 @@ bool xir_pattern_match(const xir_pattern *p, xir_op *root, xir_match *out) {
         mt.bound = 0;
         mt.top = 0;
         xir_value *value = it->output < root->n_outputs ? &root->outputs[it->output] : NULL;
-        if (!value_fits(p, n, value)) continue;
+        if (!value_fits(n, value)) continue;
         bind(&mt, (uint8_t)p->root, root, value);
         if (solve_root(&mt, n->inputs[i], root)) return true;
     }
     return false;
 }
 
-bool xir_pattern_next(const xir_pattern *p, xir_network *net, xir_match *m) {
-    for (xir_op *op = m->root ? m->root->next : net->first; op; op = op->next) {
-        if (pattern_may_start(p, op->cls) && xir_pattern_match(p, op, m)) return true;
-    }
+bool xir_pattern_match(const xir_pattern *p, xir_op *root, xir_match *out) { return pattern_match(p, root, NULL, out); }
+
+static bool at_end(xir_match *m) {
     m->pattern = NULL;
     m->root = NULL;
     return false;
+}
+
+bool xir_pattern_next(const xir_pattern *p, xir_network *net, xir_match *m) {
+    for (xir_op *op = m->root ? m->root->next : net->first; op; op = op->next) {
+        if (pattern_may_start(p, op->cls) && pattern_match(p, op, NULL, m)) return true;
+    }
+    return at_end(m);
+}
+
+bool xir_pattern_match_in(const xir_pattern *p, const xir_view *view, xir_op *root, xir_match *out) {
+    const among in = { view, UINT32_MAX };
+    return xir_view_has(view, root) && pattern_match(p, root, &in, out);
+}
+
+bool xir_pattern_next_in(const xir_pattern *p, const xir_view *view, xir_match *m) {
+    const among in = { view, UINT32_MAX };
+    const int64_t n = (int64_t)xir_view_op_count(view), last = m->root ? xir_view_index_of(view, m->root) : -1;
+    for (int64_t i = m->root && last < 0 ? n : last + 1; i < n; i++) {
+        xir_op *op = view->ops[i];
+        if (pattern_may_start(p, op->cls) && pattern_match(p, op, &in, m)) return true;
+    }
+    return at_end(m);
 }
 
 bool xir_match_has(const xir_match *m, const xir_op *op) {

@@ -130,20 +130,28 @@ static bool read_row(const making *mk, xir_pattern_row *out) {
     return sized_beyond(row, sizeof *out, size) == size || size <= sizeof *out;
 }
 
+/* In the context's pool, because a type may be one of a network. */
+static xir_status take_type(making *mk, const xir_pattern_row *r, node *n) {
+    if (r->type) n->type = (const xir_type *)pool_intern(&mk->p->ctx->pool, (const xir_object *)r->type);
+    return r->type && !n->type ? diag_memory(mk->why) : XIR_OK;
+}
+
 static xir_status take_row(making *mk, size_t *edges) {
     xir_pattern_row known;
     const xir_pattern_row *r = &known;
     if (!read_row(mk, &known)) return refuse(mk, XIR_E_UNSUPPORTED, "it asks for what a newer library has");
     node *n = &mk->p->nodes[mk->row];
     *n = (node){ .kind = (uint8_t)r->kind, .output = r->output, .commutes = r->commutes, .optional = r->optional,
-                 .tests_value = r->uses || r->element || r->where_value, .traits = r->traits, .targets = r->targets,
-                 .uses = r->uses, .number = r->number, .within = r->within > 0 ? r->within : 1e-6, .where = r->where,
-                 .where_value = r->where_value };
+                 .tests_value = r->uses || r->element || r->type || r->where_value, .traits = r->traits,
+                 .targets = r->targets, .uses = r->uses, .number = r->number,
+                 .within = r->within > 0 ? r->within : 1e-6,
+                 .where = r->where, .where_value = r->where_value, .user = r->user ? r->user : mk->decl->user };
     xir_status status = take_inputs(mk, r, n, edges);
     if (!status) status = check_row(mk, r);
     if (!status) status = take_classes(mk, r, n);
     if (!status) status = take_attrs(mk, r, n);
     if (!status) status = take_element(mk, r, n);
+    if (!status) status = take_type(mk, r, n);
     return status;
 }
 
@@ -230,16 +238,26 @@ static xir_status make(making *mk) {
     return status;
 }
 
-xir_pattern *xir_pattern_new(xir_context *ctx, const xir_pattern_decl *decl, xir_diags *why) {
+bool pattern_take_decl(xir_pattern_decl *out, const xir_pattern_decl *decl, xir_diags *why) {
     if (decl->abi != XIR_ABI || decl->size < SIZE_TO(xir_pattern_decl, user) ||
         decl->row_size < SIZE_TO(xir_pattern_row, where_value)) {
         diag_fail(why, XIR_E_ABI, XIR_STR(""), "the pattern was declared for another version of the binary interface");
-        return NULL;
+        return false;
     }
     if (sized_beyond(decl, sizeof *decl, decl->size) < decl->size) {
         diag_fail(why, XIR_E_UNSUPPORTED, XIR_STR(""), "the pattern asks for what a newer library has");
-        return NULL;
+        return false;
     }
+    memset(out, 0, sizeof *out);
+    memcpy(out, decl, decl->size < sizeof *out ? decl->size : sizeof *out);
+    out->size = sizeof *out;
+    return true;
+}
+
+xir_pattern *xir_pattern_new(xir_context *ctx, const xir_pattern_decl *given, xir_diags *why) {
+    xir_pattern_decl known;
+    const xir_pattern_decl *decl = &known;
+    if (!pattern_take_decl(&known, given, why)) return NULL;
     if (!decl->name || !decl->rows || !decl->n_rows || decl->n_rows > XIR_PATTERN_ROWS) {
         diag_fail(why, decl->n_rows > XIR_PATTERN_ROWS ? XIR_E_LIMIT : XIR_E_INVALID, XIR_STR(""),
                   "pattern '%s': expected 1 to %d rows, found %zu", decl->name ? decl->name : "",
@@ -265,6 +283,7 @@ void xir_pattern_free(xir_pattern *p) {
     if (!p) return;
     xir_context *ctx = p->ctx;
     arena_free(&p->arena);
+    xir_parts_free(p->parts);
     mem_free(&ctx->alloc, p, sizeof *p);
     xir_context_free(ctx);
 }

@@ -2,8 +2,8 @@
 #ifndef PATTERN_PATTERN_H
 #define PATTERN_PATTERN_H
 
-#include <xir/pattern.h>
-#include "graph.h"
+#include <xir/pattern_build.h>
+#include "view.h"
 
 /* An attribute test. `field` is set if the row has exactly one class that declares the attribute. */
 typedef struct node_attr {
@@ -17,7 +17,7 @@ typedef struct node {
     uint8_t            n_inputs;      /* listed inputs, without the REST                        */
     uint8_t            output;
     bool               asks_inputs, rest, commutes, optional;
-    bool               tests_value;   /* it has uses, element or where_value                   */
+    bool               tests_value;   /* it has uses, element, type or where_value             */
     uint32_t           traits, targets;
     uint32_t           n_classes, n_attrs;
     const uint8_t     *inputs;
@@ -25,6 +25,8 @@ typedef struct node {
     const node_attr   *attrs;
     size_t             uses;
     const xir_type    *element;       /* borrowed from the context; NULL: any                   */
+    const xir_type    *type;          /* the same, of the whole value                          */
+    void              *user;          /* of the row, otherwise of the pattern                  */
     double             number, within;
     bool             (*where)(const xir_op *op, void *user);
     bool             (*where_value)(const xir_value *value, void *user);
@@ -45,6 +47,8 @@ struct xir_pattern {
     bool              tests_leaves;   /* it tests values that no op of the pattern makes       */
     bool            (*check)(const xir_match *match, void *user);
     void             *user;
+    xir_parts        *parts;          /* of a pattern from parts, which it keeps alive; NULL: from a table   */
+    uint32_t          numbers[XIR_PATTERN_ROWS];   /* of the parts of its rows, which grow  */
 };
 
 /* Whether an op of the class can be a root. */
@@ -54,5 +58,24 @@ static inline bool pattern_may_start(const xir_pattern *p, const xir_class *cls)
     }
     return !p->root_classes;
 }
+
+/* The ops that a match may have: those of a view, and those that have been made since a slot was free. */
+typedef struct among { const xir_view *view; uint32_t since; } among;
+static inline bool is_among(const among *a, const xir_op *op) {
+    return !a || op->slot >= a->since || view_has(a->view, op);
+}
+
+/* Copies a declaration into this library's struct; false with a finding if it is for another one. */
+bool pattern_take_decl(xir_pattern_decl *out, const xir_pattern_decl *decl, xir_diags *why);
+
+/* xir_pattern_match among some ops; NULL: among all. */
+bool pattern_match(const xir_pattern *p, xir_op *root, const among *in, xir_match *out);
+
+/* What a rewriting learns from the replacing calls of its callback (rewrite.c): another value stands for what some
+ * users used; or the new value would depend on itself through this op. */
+void rewriter_replaced(xir_rewriter *at, xir_value *now);
+/* Ops have moved to places after the root, where the walk may miss them. */
+void rewriter_moved(xir_rewriter *at);
+void rewriter_cycle(xir_rewriter *at, const xir_op *through);
 
 #endif

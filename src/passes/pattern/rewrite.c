@@ -21,7 +21,7 @@ typedef struct class_row {
 } class_row;
 
 typedef struct op_list { xir_op **items; size_t n, room; } op_list;
-typedef struct value_list { xir_value **items; size_t n, room; } value_list;
+typedef struct params_list { xir_value **items; size_t n, room; } params_list;
 
 struct xir_rewriter {
     xir_network    *net;
@@ -36,13 +36,16 @@ struct xir_rewriter {
     uint8_t        *marks;             /* by slot                                                  */
     size_t          n_marks;
     op_list         now, next, touched, read, front, later;   /* ops with these marks; front: SEEN */
-    value_list      params;            /* touched values that no op makes; may have duplicates      */
+    params_list      params;            /* touched values that no op makes; may have duplicates      */
     uint32_t        round_slots;       /* number of slots before the round                         */
     bool            lost;              /* an op was made in an unexpected place                     */
+    bool            moved;             /* ops were moved to where the walk may miss them           */
     bool            stopped;
+    const among    *in;                /* the ops that matches may have; NULL: all                 */
+    const xir_op   *cycle;             /* where the last replacement would have made a cycle; NULL */
     xir_status      status;
     size_t          done[XIR_RULES];
-    uint64_t        reported;          /* bits of the rules with a note about a type               */
+    uint64_t        reported;          /* bits of the rules with a note                            */
 };
 
 static const class_row *row_of(const xir_rewriter *at, const xir_op *op) {
@@ -80,7 +83,7 @@ static bool mark(xir_rewriter *at, const xir_op *op, uint8_t with) {
 }
 
 static void enqueue(xir_rewriter *at, op_list *list, xir_op *op) {
-    if (row_of(at, op)->roots && mark(at, op, MARK_WAITING)) put(at, list, op);
+    if (row_of(at, op)->roots && is_among(at->in, op) && mark(at, op, MARK_WAITING)) put(at, list, op);
 }
 
 static bool touch(xir_rewriter *at, xir_op *op) {
@@ -124,7 +127,7 @@ static void touch_value(xir_rewriter *at, xir_value *v) {
         touch(at, v->producer);
         return;
     }
-    value_list *list = &at->params;
+    params_list *list = &at->params;
     if (!mem_reserve(&at->net->alloc, (void **)&list->items, &list->room, list->n + 1, sizeof *list->items)) {
         at->status = XIR_E_MEMORY;
         return;
@@ -165,7 +168,7 @@ static bool wake_users(xir_rewriter *at, const xir_value *v, size_t most) {
     const xir_use *u = v->uses;
     for (; u && most && !at->status; u = u->next, most--) {
         xir_op *user = u->user;
-        if (!(user->flags & OP_PLACED) || !mark(at, user, MARK_SEEN)) continue;
+        if (!(user->flags & OP_PLACED) || !is_among(at->in, user) || !mark(at, user, MARK_SEEN)) continue;
         put(at, &at->front, user);
         enqueue(at, &at->next, user);
     }
@@ -219,7 +222,7 @@ static int by_id(const void *a, const void *b) {
 
 /* Wakes the users of each value once: many rewrites may have touched the same value. */
 static void wake_below_params(xir_rewriter *at) {
-    value_list *list = &at->params;
+    params_list *list = &at->params;
     if (list->n > 1) qsort(list->items, list->n, sizeof *list->items, by_id);
     for (size_t i = 0; i < list->n && !at->status; i++) {
         if (!i || list->items[i] != list->items[i - 1]) wake_users(at, list->items[i], SIZE_MAX);
@@ -228,15 +231,15 @@ static void wake_below_params(xir_rewriter *at) {
 }
 
 static void end_round(xir_rewriter *at) {
-    for (xir_op *op = at->lost ? at->net->first : NULL; op && !at->status; op = op->next) {
-        if (op->slot >= at->round_slots) touch(at, op);
+    for (xir_op *op = at->lost || at->moved ? at->net->first : NULL; op && !at->status; op = op->next) {
+        if (at->moved || op->slot >= at->round_slots) touch(at, op);
     }
     gather(at);
     for (size_t i = 0; i < at->later.n && !at->status; i++) wake_below(at, at->later.items[i], SIZE_MAX);
     wake_below_params(at);
     wake_levels(at, SIZE_MAX);
     clear(at, &at->later, MARK_LATER);
-    at->lost = false;
+    at->lost = at->moved = false;
     op_list done = at->now;
     at->now = at->next;
     at->next = done;
@@ -262,19 +265,28 @@ static xir_status fail_callback(const xir_network *net, const xir_pattern *p, si
     return diag_fail(why, code, XIR_STR(""), "rewriting pattern '%s': %.*s", p->name, (int)words.size, words.data);
 }
 
-/* A rule whose new value cannot stand for the old one: said once, since it may happen at every match. */
-static void say_types(xir_rewriter *at, size_t rule, const xir_match *m, xir_diags *why) {
-    const xir_pattern *p = at->rules[rule].pattern;
+/* A note about a rule whose new value cannot stand for the old one: said once, since it may happen at every match. */
+static void say_left(xir_rewriter *at, size_t rule, const xir_match *m, xir_status code, const char *sentence,
+                     xir_diags *why) {
     const xir_op *root = m->root;
-    xir_str name = name_text(root->name);
-    char expected[TYPE_WORDS], found[TYPE_WORDS];
     at->reported |= (uint64_t)1 << rule;
-    xir_diags_add(why, XIR_NOTE, XIR_E_TYPE, XIR_STR(""),
-                  "pattern '%s' was not rewritten at %.*s '%.*s' (op %" PRId64 "): expected a value of type %s, "
-                  "found %s",
-                  p->name, (int)root->cls->key.size, root->cls->key.data, (int)(name.size < 100 ? name.size : 100),
-                  name.size ? name.data : "", root->id, type_words(at->net->ctx, m->values[p->root]->type, expected),
-                  type_words(at->net->ctx, at->net->refused, found));
+    xir_diags_add(why, XIR_NOTE, code, XIR_STR(""), "pattern '%s' was not rewritten at %.*s '%.*s' (op %" PRId64 "): %s",
+                  at->rules[rule].pattern->name, (int)root->cls->key.size, root->cls->key.data,
+                  CLIP_TO(name_text(root->name), 100), root->id, sentence);
+}
+
+static void say_why_left(xir_rewriter *at, size_t rule, const xir_match *m, xir_diags *why) {
+    char expected[TYPE_WORDS], found[TYPE_WORDS], sentence[2 * TYPE_WORDS + 64];
+    const xir_network *net = at->net;
+    if (at->reported >> rule & 1) return;
+    if (net->refused) {
+        snprintf(sentence, sizeof sentence, "expected a value of type %s, found %s",
+                 type_words(net->ctx, net->replaced->type, expected), type_words(net->ctx, net->refused, found));
+        say_left(at, rule, m, XIR_E_TYPE, sentence, why);
+    } else if (at->cycle) {
+        snprintf(sentence, sizeof sentence, "what it makes would depend on itself, through op %" PRId64, at->cycle->id);
+        say_left(at, rule, m, XIR_E_INVALID, sentence, why);
+    }
 }
 
 /* One op, rules in their order until one rewrites. */
@@ -284,14 +296,14 @@ static xir_status visit(xir_rewriter *at, xir_op *op, size_t limit, xir_diags *w
     for (uint64_t rules = row_of(at, op)->roots; rules; rules &= rules - 1) {
         int i = __builtin_ctzll(rules);
         const xir_rule *rule = &at->rules[i];
-        if (!xir_pattern_match(rule->pattern, op, &m)) continue;
+        if (!pattern_match(rule->pattern, op, at->in, &m)) continue;
         if (at->done[i] == limit) return fail_limit(rule->pattern, limit, why);
         size_t before = xir_diags_count(at->net->diags);
         note_surroundings(at, &m, &s);
         at->net->refused = NULL;
+        at->cycle = NULL;
         xir_verdict verdict = rule->rewrite(at, &m, rule->user);
-        if (verdict == XIR_REWRITE_LEFT && at->net->refused && !(at->reported >> i & 1))
-            say_types(at, (size_t)i, &m, why);
+        if (verdict == XIR_REWRITE_LEFT) say_why_left(at, (size_t)i, &m, why);
         if (verdict == XIR_REWRITE_FAILED) return fail_callback(at->net, rule->pattern, before, why);
         if (verdict == XIR_REWRITE_DONE) {
             at->done[i]++;
@@ -369,6 +381,15 @@ static xir_status visit_all(xir_rewriter *at, size_t limit, xir_diags *why) {
     return XIR_OK;
 }
 
+/* The same for the ops of a view. Erased ones keep their records. */
+static xir_status visit_view(xir_rewriter *at, size_t limit, xir_diags *why) {
+    const xir_view *view = at->in->view;
+    xir_status status = XIR_OK;
+    for (size_t i = 0; i < view->n_ops && !status && !at->stopped; i += FEW)
+        status = visit_few(at, view->ops + i, view->n_ops - i < FEW ? view->n_ops - i : FEW, limit, why);
+    return status;
+}
+
 static xir_status visit_waiting(xir_rewriter *at, size_t limit, xir_diags *why) {
     for (size_t i = 0; i < at->now.n; i += FEW) {
         size_t n = at->now.n - i < FEW ? at->now.n - i : FEW;
@@ -382,7 +403,7 @@ static xir_status visit_waiting(xir_rewriter *at, size_t limit, xir_diags *why) 
 static xir_status run(xir_rewriter *at, size_t limit, xir_diags *why) {
     if (!note_classes(at) || !reserve_marks(at)) return diag_memory(why);
     at->round_slots = at->net->n_slots;
-    xir_status status = visit_all(at, limit, why);
+    xir_status status = at->in ? visit_view(at, limit, why) : visit_all(at, limit, why);
     while (!status && !at->stopped) {
         end_round(at);
         if (at->status) return diag_memory(why);
@@ -412,17 +433,18 @@ static xir_status read_rules(xir_rule *out, const xir_rule *rules, size_t n, siz
     return XIR_OK;
 }
 
-xir_status xir_network_rewrite(xir_network *net, const xir_rule *rules, size_t n, size_t rule_size, size_t limit,
-                               size_t *rewrites, xir_diags *why) {
-    if (!net) return diag_null(why, "network");
+static xir_status rewrite(xir_network *net, const among *in, const xir_rule *rules, size_t n, size_t rule_size,
+                          size_t limit, size_t *rewrites, xir_diags *why) {
     xir_rule known[XIR_RULES];
-    xir_rewriter at = { .net = net, .rules = known, .n_rules = n, .class_at.alloc = &net->alloc };
-    if (rewrites) *rewrites = 0;
+    xir_rewriter at = { .net = net, .in = in, .rules = known, .n_rules = n, .class_at.alloc = &net->alloc };
     if (n > XIR_RULES)
         return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "expected at most %d rules, found %zu", XIR_RULES, n);
     xir_status status = read_rules(known, rules, n, rule_size, why);
     if (status) return status;
-    status = run(&at, limit ? limit : net->n_ops * 10 + 1000, why);
+    xir_rewriter *outer = net->rewriter;
+    net->rewriter = &at;
+    status = run(&at, limit ? limit : (in ? in->view->n_ops : net->n_ops) * 10 + 1000, why);
+    net->rewriter = outer;
     for (size_t i = 0; i < n && rewrites; i++) *rewrites += at.done[i];
     free_list(&at, &at.now);
     free_list(&at, &at.next);
@@ -437,46 +459,48 @@ xir_status xir_network_rewrite(xir_network *net, const xir_rule *rules, size_t n
     return status;
 }
 
+xir_status xir_network_rewrite(xir_network *net, const xir_rule *rules, size_t n, size_t rule_size, size_t limit,
+                               size_t *rewrites, xir_diags *why) {
+    if (rewrites) *rewrites = 0;
+    return net ? rewrite(net, NULL, rules, n, rule_size, limit, rewrites, why) : diag_null(why, "network");
+}
+
+/* Gives the view the ops that it has now. */
+static xir_status renew(xir_view *view, const among *in, xir_diags *why) {
+    const xir_network *net = view->net;
+    const size_t bytes = (net->n_ops + 1) * sizeof(xir_op *);
+    xir_op **ops = mem_new(&net->alloc, bytes);
+    if (!ops) return diag_memory(why);
+    size_t n = 0;
+    for (xir_op *op = net->first; op; op = op->next) {
+        if (is_among(in, op)) ops[n++] = op;
+    }
+    xir_status status = view_remake(view, ops, n);
+    mem_free(&net->alloc, (void *)ops, bytes);
+    return status ? diag_memory(why) : XIR_OK;
+}
+
+xir_status xir_view_rewrite(xir_view *view, const xir_rule *rules, size_t n, size_t rule_size, size_t limit,
+                            size_t *rewrites, xir_diags *why) {
+    if (rewrites) *rewrites = 0;
+    xir_status status = view_check(view, why);
+    if (status) return status;
+    const among in = { view, view->net->n_slots };
+    view->busy = true;
+    status = rewrite(view->net, &in, rules, n, rule_size, limit, rewrites, why);
+    const xir_status renewed = xir_view_is_stale(view) ? renew(view, &in, why) : XIR_OK;
+    view->busy = false;
+    return status ? status : renewed;
+}
+
 /* ---- for callbacks ---------------------------------------------------------------------------------------------- */
 
 xir_network *xir_rewriter_network(const xir_rewriter *at) { return at->net; }
 void         xir_rewriter_touch(xir_rewriter *at, xir_op *op) { if (op) touch(at, op); }
 void         xir_rewriter_stop(xir_rewriter *at) { at->stopped = true; }
-
-xir_at xir_match_at(const xir_match *m) {
-    xir_op *root = m->root;
-    return (xir_at){ .net = root->net, .target = root->target, .name = name_text(root->name), .before = root };
+void         rewriter_moved(xir_rewriter *at) { at->moved = true; }
+void         rewriter_cycle(xir_rewriter *at, const xir_op *through) { at->cycle = through; }
+void         rewriter_replaced(xir_rewriter *at, xir_value *now) {
+    if (reserve_marks(at)) touch_value(at, now);
 }
 
-/* Whether the match reads the value without making it: its row is not an op. */
-static bool is_leaf(const xir_match *m, const xir_value *v) {
-    for (uint64_t rows = m->pattern->leaf_rows; rows; rows &= rows - 1) {
-        if (m->values[__builtin_ctzll(rows)] == v) return true;
-    }
-    return false;
-}
-
-xir_verdict xir_match_replace(const xir_match *m, xir_value *now) {
-    const xir_pattern *p = m->pattern;
-    xir_value *old = m->values[p->root];
-    xir_op *maker = now ? now->producer : NULL;
-    if (!now || !old) return XIR_REWRITE_FAILED;
-    if (now->type != old->type && !xir_type_equal(now->type, old->type)) {
-        value_net(old)->refused = now->type;
-        if (maker && op_is_unused(maker) && !xir_match_has(m, maker)) xir_op_erase(maker);
-        return XIR_REWRITE_LEFT;
-    }
-    if (maker && !is_leaf(m, now) && !value_take_name(now, old)) {
-        net_no_memory(value_net(now));
-        return XIR_REWRITE_FAILED;
-    }
-    if (xir_value_replace(old, now) != XIR_OK) return XIR_REWRITE_FAILED;
-    for (uint64_t rows = p->op_rows; rows;) {
-        int i = 63 - __builtin_clzll(rows);   /* from the root up */
-        xir_op *op = m->ops[i];
-        rows &= ~((uint64_t)1 << i);
-        if (!op || op == maker || op->flags & OP_ERASED || !op_is_unused(op)) continue;
-        if (xir_op_erase(op) != XIR_OK) return XIR_REWRITE_FAILED;
-    }
-    return XIR_REWRITE_DONE;
-}

@@ -37,6 +37,7 @@ bool value_take_name(xir_value *now, const xir_value *old) {
     if (!more) return false;
     if (old->more->name->size) more->name = old->more->name;
     if (!more->tags) more->tags = old->more->tags;
+    value_named(now);
     return true;
 }
 
