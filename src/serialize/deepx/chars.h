@@ -13,11 +13,14 @@ enum {
     DEEPX_NO_NAME = 8,    /* what the name of a tensor does not have                                                */
     DEEPX_ENDS    = 16,   /* where a parameter may end, or something in it may begin: brackets, quotes, , - /        */
     DEEPX_HOLDS   = 32,   /* brackets and quotes: what may hold a comma within a parameter                          */
+    DEEPX_NO_HOLE = 64,   /* : and /, which may end a type or begin metadata: see pattern.h                         */
 };
 extern const uint8_t deepx_chars[256];
 
 static inline bool deepx_is(char c, unsigned classes) { return (deepx_chars[(unsigned char)c] & classes) != 0; }
 static inline bool deepx_is_blank(char c) { return c == ' ' || c == '\t'; }
+/* What stands between words of metadata. */
+static inline bool deepx_is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 static inline bool deepx_is_digit(char c) { return c >= '0' && c <= '9'; }
 static inline bool deepx_is_letter(char c) { return deepx_is(c, DEEPX_LETTER); }
 

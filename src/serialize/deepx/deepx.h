@@ -76,6 +76,7 @@ typedef struct deepx_place {
     xir_str     file;
     const char *text, *line;    /* the beginning of the text, and of the line that is read */
     uint32_t    number;         /* of that line, from 1                                    */
+    uint64_t    said;           /* how many findings there were, also those that are quiet  */
     xir_status  status;         /* of the first error                                      */
     bool        quiet;          /* only running out of memory is a finding                 */
 } deepx_place;
@@ -96,6 +97,7 @@ typedef struct deepx_line {
     size_t      n_args, n_rets;
     xir_str     meta;                /* after "//"; data is NULL if the line has no "//"   */
     bool        parens;              /* parentheses around the parameters                  */
+    size_t      pattern;             /* lines of one number are alike: see pattern.h; 0: none */
 } deepx_line;
 
 /* A type that was read, by its text. */
@@ -132,6 +134,11 @@ bool deepx_is_value(xir_str text);
 /* meta.c */
 /* Checks metadata and adds findings. */
 bool deepx_check_meta(deepx_place *w, xir_str meta);
+/* The next key with a value; false at the end. Other words are passed over. */
+typedef enum deepx_meta_kind {
+    DEEPX_META_UNKNOWN, DEEPX_META_TEXT, DEEPX_META_INTEGER, DEEPX_META_TIME
+} deepx_meta_kind;
+bool deepx_next_meta(xir_str *rest, xir_str *value, deepx_meta_kind *kind);
 /* The value of a key; the last one if a key appears twice; empty if the key is missing. */
 xir_str deepx_meta_value(xir_str meta, const char *key);
 

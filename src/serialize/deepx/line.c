@@ -8,6 +8,7 @@
 static void say(deepx_place *w, xir_severity severity, xir_status code, const char *at, const char *sentence,
                 va_list args) {
     char text[300];
+    w->said++;
     if (!w->why || w->quiet) return;
     vsnprintf(text, sizeof text, sentence, args);
     xir_diags_append(w->why, &(xir_diag){

@@ -1,6 +1,6 @@
 /* A whole text, line by line. A line is a call or a definition: a definition names its parameters, and says of which
  * types they may be. What fits both is taken as the lines before it are. */
-#include "deepx/deepx.h"
+#include "deepx/pattern.h"
 #include "utf8.h"
 
 typedef enum likeness { LIKE_CALL, LIKE_DEFINITION, LIKE_BOTH } likeness;
@@ -58,28 +58,36 @@ static bool begins_with_definitions(deepx_place *w, const xir_allocator *alloc, 
     return found ? result : any;
 }
 
-#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+enum { BLOCK = 64 };
 
-/* Passes over words of eight bytes that are all printable ASCII or line feeds. */
+/* Passes over blocks of bytes that are all printable ASCII or line feeds. A block is tested without a branch, which a
+ * compiler does with a few wide instructions. */
 static const char *skip_plain(const char *p, const char *end) {
-    for (; end - p >= 8; p += 8) {
-        const uint64_t word = load8(p), other = word ^ EACH('\n');
-        const uint64_t printable = (word & EACH(0x7F)) + EACH(0x60);
-        const uint64_t no_feed = ((other & EACH(0x7F)) + EACH(0x7F)) | other;
-        if ((word | (~printable & no_feed)) & EACH(0x80)) break;
+    for (; end - p >= BLOCK; p += BLOCK) {
+        uint8_t odd = 0;
+        for (size_t i = 0; i < BLOCK; i++) odd |= (uint8_t)(((signed char)p[i] < ' ') & (p[i] != '\n'));
+        if (odd) break;
     }
     return p;
+}
+
+/* The size of the character at p that a line may contain; 0: it must not. */
+static size_t character_size(const char *p, const char *end) {
+    const unsigned char c = (unsigned char)*p;
+    if (c >= 0x80) return utf8_length(p, end);
+    return c >= ' ' || c == '\t' || c == '\n' || (c == '\r' && (p + 1 == end || p[1] == '\n'));
 }
 
 /* The first byte that a line must not contain: invalid UTF-8 or a control character. NULL if the line is valid. */
 static const char *wrong_byte(xir_str text) {
     const char *p = text.data, *end = p + text.size;
     while ((p = skip_plain(p, end)) < end) {
-        const unsigned char c = (unsigned char)*p;
-        const bool ends = c == '\n' || (c == '\r' && (p + 1 == end || p[1] == '\n'));
-        const size_t n = c >= 0x80 ? utf8_length(p, end) : c >= ' ' || c == '\t' || ends;
-        if (!n) return p;
-        p += n;
+        const char *stop = end - p > BLOCK ? p + BLOCK : end;
+        while (p < stop) {
+            const size_t n = character_size(p, end);
+            if (!n) return p;
+            p += n;
+        }
     }
     return NULL;
 }
@@ -93,12 +101,13 @@ static bool check_bytes(deepx_place *w, xir_str text) {
 }
 
 typedef struct walk {
-    deepx_place *w;
-    deepx_slots  slots;
-    const char  *p, *end;
-    deepx_visit *visit;
-    void        *user;
-    bool         sound, defining, as_calls, carriage;
+    deepx_place   *w;
+    deepx_slots    slots;
+    deepx_patterns patterns;
+    const char    *p, *end;
+    deepx_visit   *visit;
+    void          *user;
+    bool           sound, defining, as_calls, carriage;
 } walk;
 
 static bool visit_block(walk *k, xir_str whole) {
@@ -126,17 +135,28 @@ static bool visit_block(walk *k, xir_str whole) {
     return k->visit(k->user, DEEPX_BLOCK, (xir_str){ whole.data, (size_t)(after - whole.data) }, &line);
 }
 
+/* Reads a line that fits no pattern. */
+static bool read_new(walk *k, xir_str text, deepx_line *out) {
+    const uint64_t said = k->w->said;
+    if (!deepx_read_line(k->w, &k->slots, text, out)) return false;
+    if (k->w->said > said || deepx_remember_line(&k->patterns, text, out)) return true;
+    if (k->w->status != XIR_E_MEMORY) diag_memory(k->w->why);
+    k->w->status = XIR_E_MEMORY;
+    return false;
+}
+
 static bool visit_line(walk *k, xir_str whole, xir_str text) {
     deepx_line line;
     if (!k->sound && !check_bytes(k->w, whole)) return true;
-    if (deepx_is_passed_over(text)) return true;
-    if (deepx_is_block(text)) return visit_block(k, whole);
+    const bool alike = deepx_read_alike(&k->patterns, text, &line);
+    if (!alike && deepx_is_passed_over(text)) return true;
+    if (!alike && deepx_is_block(text)) return visit_block(k, whole);
     if (whole.size > text.size && !k->carriage) {
         k->carriage = true;
         deepx_warn(k->w, text.data + text.size, "the line ends with a carriage return: the executor takes it as part "
                    "of the last word");
     }
-    if (!deepx_read_line(k->w, &k->slots, text, &line)) return k->w->status != XIR_E_MEMORY;
+    if (!alike && !read_new(k, text, &line)) return k->w->status != XIR_E_MEMORY;
     const likeness like = likeness_of(&line);
     if (like != LIKE_BOTH) k->defining = like == LIKE_DEFINITION;
     return k->visit(k->user, k->defining && !k->as_calls ? DEEPX_DEFINITION : DEEPX_CALL, whole, &line);
@@ -144,7 +164,7 @@ static bool visit_line(walk *k, xir_str whole, xir_str text) {
 
 bool deepx_walk(deepx_place *w, const xir_allocator *alloc, xir_str text, bool as_calls, deepx_visit *visit,
                 void *user) {
-    walk k = { .w = w, .slots = { .alloc = alloc }, .p = text.data, .end = text.data + text.size, .visit = visit,
+    walk k = { .w = w, .slots = { .alloc = alloc }, .patterns = { .alloc = alloc }, .p = text.data, .end = text.data + text.size, .visit = visit,
                .user = user, .as_calls = as_calls };
     xir_str whole, line;
     bool ok = true;
@@ -164,5 +184,6 @@ bool deepx_walk(deepx_place *w, const xir_allocator *alloc, xir_str text, bool a
         ok = visit_line(&k, whole, line);
     }
     deepx_slots_free(&k.slots);
+    deepx_patterns_free(&k.patterns);
     return ok && w->status != XIR_E_MEMORY;
 }

@@ -45,8 +45,9 @@ typedef struct dialect_about {
 
 /* A name and its hash, or a number: how a node refers to a value. */
 typedef struct dialect_ref {
-    xir_str  text;
-    uint64_t hash;    /* without text: the number + 1; 0: absent */
+    xir_str    text;
+    uint64_t   hash;     /* without text: the number + 1; 0: absent        */
+    xir_value *value;    /* what it refers to; NULL: not looked up yet     */
 } dialect_ref;
 
 /* The type that a file declares for a value. */
@@ -173,12 +174,12 @@ static inline uint64_t dialect_hash(const dialect *d, xir_str name) {
 }
 /* A name for the calls below; prefetches its table slot. The text must stay valid until that call. */
 static inline dialect_ref dialect_name(const dialect *d, xir_str text) {
-    dialect_ref ref = { text, text.size ? dialect_hash(d, text) : 0 };
+    dialect_ref ref = { .text = text, .hash = text.size ? dialect_hash(d, text) : 0 };
     if (text.size) name_prefetch(&d->names, ref.hash);
     return ref;
 }
 /* A number from 0 on, for formats that number values. dialect_expect_numbers sets the bound. */
-static inline dialect_ref dialect_number(size_t i) { return (dialect_ref){ { NULL, 0 }, (uint64_t)i + 1 }; }
+static inline dialect_ref dialect_number(size_t i) { return (dialect_ref){ .hash = (uint64_t)i + 1 }; }
 static inline bool dialect_is_nothing(dialect_ref ref) { return !ref.text.size && !ref.hash; }
 
 /* Reserves memory for so many names; false if out of memory, which is recorded. */
@@ -205,6 +206,12 @@ void dialect_node_begin(dialect *d);
 /* Sets the type of the node, giving it the class "PREFIX::domain.name"; an empty domain has no dot. Both texts must
  * stay valid until the end. */
 bool dialect_node_type(dialect *d, xir_str domain, xir_str name);
+/* The number of the type of the node, and the same type for a later node. */
+static inline size_t dialect_node_type_number(const dialect *d) { return (size_t)(d->node.type - d->types); }
+static inline bool dialect_node_type_again(dialect *d, size_t type) {
+    d->node.type = &d->types[type];
+    return !dialect_failed(d);
+}
 /* Adds an input or output. An absent ref: an absent input, an output without a name. Texts must stay valid until
  * dialect_node_end. */
 static inline bool dialect_node_in_ref(dialect *d, dialect_ref ref) {

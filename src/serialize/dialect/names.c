@@ -56,7 +56,7 @@ xir_value *name_find_slowly(name_table *t, xir_str text, uint64_t hash) {
     bool guessed = t->guess < t->n && name_is(t->values[t->guess], text);
     xir_value **v = guessed ? &t->values[t->guess] : find(t, text, hash);
     if (!v) return NULL;
-    t->recent[hash % NAME_RECENT] = (name_recent){ hash, *v };
+    t->recent[hash % NAME_RECENT] = (name_recent){ hash, *v, (size_t)(v - t->values) };
     t->guess = (size_t)(v - t->values) + 1;
     return *v;
 }
@@ -65,12 +65,15 @@ bool name_add(name_table *t, xir_value *value, uint64_t hash) {
     if ((t->n + 1 > t->value_room || 2 * (t->n + 1) > t->room) && !name_table_reserve(t, t->n + 1)) return false;
     t->values[t->n++] = value;
     put(t, (name_slot){ (uint32_t)hash, (uint32_t)t->n }, (size_t)(hash >> 32) & (t->room - 1));
-    t->recent[hash % NAME_RECENT] = (name_recent){ hash, value };
+    t->recent[hash % NAME_RECENT] = (name_recent){ hash, value, t->n - 1 };
     return true;
 }
 
 void name_replace(name_table *t, xir_value *old, xir_value *value, uint64_t hash) {
-    xir_value **place = find(t, name_text(old->more->name), hash);
-    if (place) *place = value;
-    t->recent[hash % NAME_RECENT] = (name_recent){ hash, value };
+    name_recent *recent = &t->recent[hash % NAME_RECENT];
+    const bool known = recent->value == old && recent->hash == hash;
+    xir_value **place = known ? &t->values[recent->number] : find(t, name_text(old->more->name), hash);
+    if (!place) return;
+    *place = value;
+    *recent = (name_recent){ hash, value, (size_t)(place - t->values) };
 }

@@ -11,7 +11,7 @@ typedef struct name_slot { uint32_t hash, value; /* its number + 1; 0: free */ }
 
 /* The last name used with these low bits of the hash: most names are used again soon, and then nothing else is
  * touched. */
-typedef struct name_recent { uint64_t hash; xir_value *value; } name_recent;
+typedef struct name_recent { uint64_t hash; xir_value *value; size_t number; /* among the values */ } name_recent;
 enum { NAME_RECENT = 256 };
 
 typedef struct name_table {

@@ -50,6 +50,7 @@ static xir_value **numbered(dialect *d, dialect_ref ref) {
 }
 
 xir_value *dialect_find(dialect *d, dialect_ref ref) {
+    if (ref.value) return ref.value;
     if (ref.text.size) return name_find(&d->names, ref.text, ref.hash);
     return ref.hash && ref.hash - 1 < d->numbers.size ? ((xir_value **)d->numbers.data)[ref.hash - 1] : NULL;
 }
@@ -69,7 +70,7 @@ static xir_value *make_orphan(dialect *d, dialect_ref ref) {
 
 xir_value *dialect_use(dialect *d, dialect_ref ref) {
     if (dialect_failed(d)) return NULL;
-    xir_value *v = ref.text.size ? name_find(&d->names, ref.text, ref.hash) : dialect_find(d, ref);
+    xir_value *v = dialect_find(d, ref);
     if (!v && !(v = make_orphan(d, ref))) return NULL;
     if (v->id < 0) v->id = d->net->next_value_id++;   /* constants get their id at their first use */
     return v;
