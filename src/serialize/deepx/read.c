@@ -2,7 +2,7 @@
  * one name follow each other: the return slot of a call is its former value, an input, and its next value, an output. A
  * name that no line makes is an input of the network; which ones these are is known only at the end, and then the text
  * is read a second time. */
-#include <stdio.h>
+#include <stdlib.h>
 #include "deepx/reader.h"
 
 static bool read_definition(deepx_reader *r, deepx_kind kind, xir_str whole, const deepx_line *line) {
@@ -49,15 +49,40 @@ static bool is_alive(const xir_op *op, const xir_value *v) {
     return true;
 }
 
-static bool make_outputs(deepx_reader *r) {
-    for (const xir_op *op = r->d.net->first; op; op = op->next) {
-        for (uint32_t i = 0; i < op->n_outputs && deepx_is_op(op); i++) {
-            const xir_value *v = &op->outputs[i];
-            if (!is_alive(op, v)) continue;
-            if (!dialect_output(&r->d, dialect_name(&r->d, xir_value_name(v)), NULL)) return false;
-        }
+static int by_place(const void *a, const void *b) {
+    const xir_value *v = *(xir_value *const *)a, *w = *(xir_value *const *)b;
+    if (v->producer != w->producer) return v->producer->id < w->producer->id ? -1 : 1;
+    return (v > w) - (v < w);
+}
+
+/* Gathers what the names mean at the end, in the order of the calls. Names are far fewer than calls, which this does not
+ * touch again. */
+static bool find_alive(deepx_reader *r, dialect_list *out) {
+    const name_table *names = &r->d.names;
+    bool sorted = true;
+    for (size_t i = 0; i < names->n; i++) {
+        xir_value *v = names->values[i];
+        if (!v->producer || !deepx_is_op(v->producer) || !is_alive(v->producer, v)) continue;
+        xir_value **place = dialect_add(&r->d, out, sizeof *place);
+        if (!place) return false;
+        *place = v;
+        sorted = sorted && (out->size == 1 || by_place(place - 1, place) < 0);
     }
+    if (!sorted) qsort(out->data, out->size, sizeof(xir_value *), by_place);
     return true;
+}
+
+static bool make_outputs(deepx_reader *r) {
+    dialect_list alive = { 0 };
+    bool ok = find_alive(r, &alive);
+    for (size_t i = 0; i < alive.size && ok; i++) {
+        xir_value *v = ((xir_value **)alive.data)[i];
+        dialect_ref ref = dialect_name(&r->d, xir_value_name(v));
+        ref.value = v;
+        ok = dialect_output(&r->d, ref, NULL);
+    }
+    dialect_list_free(&r->d, &alive, sizeof(xir_value *));
+    return ok;
 }
 
 /* What the file has besides its calls, and for which definitions and number of calls that holds. */

@@ -26,7 +26,7 @@ typedef struct texts_memo {
     const xir_map   *extra;
     const xir_type  *made;
 } texts_memo;
-enum { TYPE_MEMOS = 64, TEXTS_MEMOS = 256 };
+enum { TYPE_MEMOS = 64, TEXTS_MEMOS = 512 };
 
 /* What the calls of one pattern have in common. */
 typedef struct call_plan {
