@@ -170,6 +170,10 @@ typedef struct xir_dialect_decl {
     /* The dims that the file declares for a value without a type: a list of integers, of which negative ones are open.
      * NULL: the file declares none. */
     const xir_any       *(*dims)(const xir_value *v);
+    /* The newest version of the format's own set that the rows know. In a network of a later version, an op without a
+     * row, an attribute that its row does not have, or more inputs or outputs are notes when checking, and such nodes
+     * are kept. 0: rows know all versions. */
+    int64_t                newest;
 } xir_dialect_decl;
 
 #define XIR_DIALECT_HEAD(prefix_, name_) \

@@ -104,6 +104,21 @@ static bool find_attribute(const xir_convert_row *row, xir_str name, row_attribu
     return false;
 }
 
+/* What no row knows, in a network of a version beyond those that rows know: the node is kept. Returns false. */
+static bool XIR_PRINTF(3, 4) keep_newer(xir_node *at, const char *where, const char *format, ...) {
+    char what[140];
+    va_list list;
+    va_start(list, format);
+    text_vprint(what, sizeof what, format, list);
+    va_end(list);
+    const char *operators = convert_operators(at->cls->dialect);
+    const long long known = (long long)convert_newest(at->cls->dialect), found = (long long)at->cls->version;
+    if (at->c->checking)
+        node_say(at, XIR_NOTE, XIR_OK, where, "%s: versions of the %s are known up to %lld, this graph has %lld", what,
+                 operators, known, found);
+    return xir_node_unsupported(at, "%s: versions of the %s are known up to %lld", what, operators, known);
+}
+
 static bool attribute_is_sound(xir_node *at, const xir_entry *e) {
     row_attribute known;
     xir_str near;
@@ -117,6 +132,7 @@ static bool attribute_is_sound(xir_node *at, const xir_entry *e) {
             return true;
     }
     if (!find_attribute(at->cls->row, e->key, &known, &near)) {
+        if (at->cls->newer) return keep_newer(at, where, "unknown attribute '%.*s'", n, e->key.data);
         const char *list = at->cls->row->attributes;
         node_say(at, strict ? XIR_ERROR : XIR_WARNING, XIR_E_UNKNOWN, where,
                  "unknown attribute '%.*s'%s%.*s%s%s", n, e->key.data,
@@ -175,6 +191,7 @@ static bool version_is_sound(xir_node *at) {
 
 static bool count_is_sound(xir_node *at, const char *what, size_t least, size_t most, size_t found) {
     if (found >= least && found <= most) return true;
+    if (at->cls->newer && found > most) return keep_newer(at, NULL, "%zu %ss", found, what);
     if (most == SIZE_MAX)
         node_say(at, XIR_ERROR, XIR_E_BOUNDS, NULL, "expected at least %zu %s%s, found %zu", least, what,
                  least == 1 ? "" : "s", found);

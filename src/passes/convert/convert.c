@@ -83,6 +83,7 @@ const convert_class *conversion_class(conversion *c, const xir_class *cls) {
         row_versions(made->row->attributes, &made->from, &made->until);
     }
     made->version = made->dialect->version ? made->dialect->version(c->net, domain) : 0;
+    made->newer = !made->foreign && convert_newest(dialect) && made->version > convert_newest(dialect);
     return made;
 }
 
@@ -285,6 +286,13 @@ static void unknown_op(xir_node *at) {
         node_say(at, XIR_NOTE, XIR_OK, NULL, "%.*s is unknown: it was not checked", n, key.data + prefix);
         return;
     }
+    if (at->cls->newer) {
+        node_say(at, XIR_NOTE, XIR_OK, NULL,
+                 "%.*s is unknown: it was not checked; versions of the %s are known up to %lld, "
+                 "this graph has %lld", n, key.data + prefix, convert_operators(at->cls->dialect),
+                 (long long)convert_newest(at->cls->dialect), (long long)at->cls->version);
+        return;
+    }
     const xir_convert_row *near = row_like(c->ctx, at->cls->dialect, key);
     node_say(at, XIR_ERROR, XIR_E_UNKNOWN, NULL, "the %s of %s has no %.*s%s%s%s", convert_operators(at->cls->dialect),
              at->cls->dialect->name, n, key.data + prefix,
@@ -318,7 +326,7 @@ static void look_at(conversion *c, xir_node *at) {
     if (c->mute && is_faulty(c, at)) at->fate = NODE_WRONG;
     else if (!cls->row) unknown_op(at);
     else if (cls->n_slots && !node_find_inputs(at)) at->fate = at->fate == NODE_NO_MEMORY ? at->fate : NODE_WRONG;
-    else if (!node_is_sound(at) || !inputs_are_ready(at)) at->fate = NODE_WRONG;
+    else if (!node_is_sound(at) || !inputs_are_ready(at)) at->fate = xir_node_failed(at) ? at->fate : NODE_WRONG;
     c->mute = false;
 }
 

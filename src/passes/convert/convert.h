@@ -37,6 +37,7 @@ xir_status convert_begin_back(const xir_dialect_decl *dialect, xir_pass *pass);
 xir_status convert_end_back(const xir_dialect_decl *dialect, xir_pass *pass);
 void            convert_types(const xir_dialect_decl *dialect, xir_node *at);
 const xir_type *convert_element(const xir_dialect_decl *dialect, const xir_value *v);
+int64_t         convert_newest(const xir_dialect_decl *dialect);
 const xir_any  *convert_dims(const xir_dialect_decl *dialect, const xir_value *v);
 /* The row of an op type, by the type itself or another spelling of it; NULL if no row has it. */
 const xir_convert_row *convert_row_of(xir_context *ctx, const xir_dialect_decl *dialect, xir_str key);
@@ -85,6 +86,7 @@ typedef struct convert_class {
     size_t                 n_slots;
     bool                   needs;     /* some attribute is required */
     int64_t                from, until;   /* versions that have the op */
+    bool                   newer;     /* the version is beyond those that rows know */
 } convert_class;
 
 /* Permuted Params, one list for each source. */

@@ -112,8 +112,7 @@ bool onnx_one_hot(xir_node *at) {
     return xir_node_becomes(at, "Where", INS(on, off, xir_node_make(at, "Or", INS(hot, end), NO_SETS)), NO_SETS);
 }
 
-/* 0, 1, 2, … along a dim that is open, as a row or as a column. */
-static xir_value *places_along(xir_node *at, xir_value *x, size_t axis, bool column) {
+xir_value *onnx_places_along(xir_node *at, xir_value *x, size_t axis, bool column) {
     const xir_ints zero = { (int64_t[]){ 0 }, 1 }, one = { (int64_t[]){ 1 }, 1 }, dims = { (int64_t[]){ -1, 1 }, 2 };
     xir_value *n = xir_node_make(at, "Shape", INS(x), SETS(INT("start", (int64_t)axis), INT("end", (int64_t)axis + 1)));
     xir_value *line = xir_node_make(at, "Range", INS(xir_node_integers(at, &zero), n, xir_node_integers(at, &one)),
@@ -123,7 +122,8 @@ static xir_value *places_along(xir_node *at, xir_value *x, size_t axis, bool col
 
 /* The mask of a Trilu over open dims. */
 static xir_value *open_mask(xir_node *at, xir_value *x, const xir_ints *k, bool above) {
-    xir_value *row = places_along(at, x, v_rank(x) - 2, true), *column = places_along(at, x, v_rank(x) - 1, false);
+    xir_value *row = onnx_places_along(at, x, v_rank(x) - 2, true), *column = onnx_places_along(at, x, v_rank(x) - 1,
+                                                                                                false);
     xir_value *diagonal = xir_node_sum(at, row, xir_node_integers(at, k), 1, 1);
     return xir_node_make(at, above ? "GreaterEqual" : "LessEqual", INS(column, diagonal), NO_SETS);
 }

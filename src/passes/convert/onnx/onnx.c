@@ -6,15 +6,13 @@
 #include <string.h>
 #include "convert/onnx/onnx.h"
 
-enum { NEWEST_OPSET = 24 };
-
 int64_t onnx_version(const xir_network *net, xir_str domain) {
     const xir_map *tags = xir_network_tags(net);
     const xir_any *opset = tags ? xir_map_find(tags, XIR_STR("onnx.opset")) : NULL;
     const xir_any *of = opset && opset->kind == XIR_ANY_MAP ? xir_map_find(&opset->as.map, domain) : NULL;
     if (!of && opset && opset->kind == XIR_ANY_MAP && !domain.size)
         of = xir_map_find(&opset->as.map, XIR_STR("ai.onnx"));
-    return of && of->kind == XIR_ANY_INT ? of->as.integer : domain.size ? 1 : NEWEST_OPSET;
+    return of && of->kind == XIR_ANY_INT ? of->as.integer : domain.size ? 1 : ONNX_NEWEST;
 }
 
 /* The domain is everything before the last dot. */

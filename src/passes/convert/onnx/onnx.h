@@ -6,6 +6,8 @@
 
 extern const xir_dialect_decl dialect_onnx;
 
+enum { ONNX_NEWEST = 24 };   /* the newest version of the operator set that rows know */
+
 void    onnx_split_key(xir_str key, xir_str *domain, xir_str *type);
 int64_t onnx_version(const xir_network *net, xir_str domain);
 bool    onnx_is_pure(const xir_op *op);

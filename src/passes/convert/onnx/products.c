@@ -1,5 +1,6 @@
 /* Matrix products, explicit quantisation, losses, recurrent networks. */
 #include "convert/onnx/rows.h"
+#include "convert/parts.h"
 
 /* ---- products --------------------------------------------------------------------------------------------------- */
 
@@ -19,7 +20,7 @@ static bool inner_dims_fit(xir_node *at, const xir_value *a, const xir_value *b)
 }
 
 /* XIR's Matmul takes at most one constant. A product of two gets a Copy of the first, which the pass fold removes. */
-static xir_value *make_matmul(xir_node *at, xir_value *a, xir_value *b, xir_value *c) {
+xir_value *onnx_product(xir_node *at, xir_value *a, xir_value *b, xir_value *c) {
     if (!inner_dims_fit(at, a, b)) return NULL;
     if (xir_value_is_params(a) && xir_value_is_params(b)) {
         xir_op *copy = xir_node_make_op(at, "Copy", INS(a), NO_SETS);
@@ -29,35 +30,36 @@ static xir_value *make_matmul(xir_node *at, xir_value *a, xir_value *b, xir_valu
 }
 
 bool onnx_matmul(xir_node *at) {
-    return xir_node_result(at, 0, make_matmul(at, xir_node_input(at, 0), xir_node_input(at, 1), NULL));
+    return xir_node_result(at, 0, onnx_product(at, xir_node_input(at, 0), xir_node_input(at, 1), NULL));
 }
 
 /* alpha * A' * B' + beta * C; a constant B is transposed and scaled at once. */
-bool onnx_gemm(xir_node *at) {
+xir_value *onnx_gemm_of(xir_node *at) {
     static const int64_t swap[] = { 1, 0 };
     xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 1), *c = xir_node_optional_input(at, 2);
-    if (xir_node_failed(at)) return false;
+    if (xir_node_failed(at)) return NULL;
     if (v_rank(a) != 2)
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected 2 dims, found %zu", v_rank(a));
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected 2 dims, found %zu", v_rank(a)), NULL;
     if (v_rank(b) != 2)
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected 2 dims, found %zu", v_rank(b));
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected 2 dims, found %zu", v_rank(b)), NULL;
     if (xir_node_int(at, "transA", 0)) a = xir_node_transposed(at, a, swap, 2, NULL);
     if (xir_node_int(at, "transB", 0)) b = xir_node_transposed(at, b, swap, 2, NULL);
     double alpha = xir_node_real(at, "alpha", 1), beta = xir_node_real(at, "beta", 1);
-    if (!inner_dims_fit(at, a, b)) return false;
+    if (!inner_dims_fit(at, a, b)) return NULL;
     int64_t rows = v_dim(a, 0), columns = v_dim(b, 1);
     for (size_t k = 1; c && k <= v_rank(c); k++) {
         int64_t dim = v_dim(c, v_rank(c) - k), of = k == 1 ? columns : k == 2 ? rows : 1;
         if (dim == of || dim == 1 || dim < 0 || of < 0) continue;
         return xir_node_invalid(at, XIR_E_INVALID, "input/2", "dim %zu of input 2: expected %lld or 1, found %lld",
-                                v_rank(c) - k, (long long)of, (long long)dim);
+                                v_rank(c) - k, (long long)of, (long long)dim), NULL;
     }
     bool plain = alpha == 1 && beta == 1;
-    xir_value *y = make_matmul(at, a, b, plain ? c : NULL);
+    xir_value *y = onnx_product(at, a, b, plain ? c : NULL);
     if (c && !plain) y = xir_node_sum(at, y, c, alpha, beta);
     else if (alpha != 1) y = xir_node_scaled(at, y, alpha);
-    return xir_node_result(at, 0, y);
+    return y;
 }
+bool onnx_gemm(xir_node *at) { return xir_node_result(at, 0, onnx_gemm_of(at)); }
 
 bool onnx_einsum(xir_node *at) {
     xir_value **inputs = arena_take(&at->c->scratch, (at->n_in + 1) * sizeof *inputs);
@@ -68,7 +70,7 @@ bool onnx_einsum(xir_node *at) {
 }
 
 /* Integers minus their zero points, in 32 bits. */
-static xir_value *centred(xir_node *at, size_t i, size_t zero, size_t axis) {
+xir_value *onnx_centred(xir_node *at, size_t i, size_t zero, size_t axis) {
     const xir_type *wide = xir_type_sint(at->c->ctx, 32);
     xir_value *x = xir_node_input(at, i);
     if (xir_node_failed(at)) return NULL;
@@ -87,24 +89,46 @@ static xir_value *centred(xir_node *at, size_t i, size_t zero, size_t axis) {
 }
 
 bool onnx_matmul_integer(xir_node *at) {
-    xir_value *a = centred(at, 0, 2, 0), *b = centred(at, 1, 3, 1);
-    return xir_node_result(at, 0, make_matmul(at, a, b, NULL));
+    xir_value *a = onnx_centred(at, 0, 2, 0), *b = onnx_centred(at, 1, 3, 1);
+    return xir_node_result(at, 0, onnx_product(at, a, b, NULL));
 }
 
 bool onnx_conv_integer(xir_node *at) {
-    xir_value *x = centred(at, 0, 2, 1), *kernel = centred(at, 1, 3, 0);
+    xir_value *x = onnx_centred(at, 0, 2, 1), *kernel = onnx_centred(at, 1, 3, 0);
     return xir_node_result(at, 0, make_conv(at, x, kernel, NULL));
 }
 
 /* ---- explicit quantisation -------------------------------------------------------------------------------------- */
 
-/* A scale or zero point per element of an axis, in a shape that broadcasts. */
-static xir_value *along(xir_node *at, xir_value *v, size_t rank) {
+/* A scale or zero point for each block of an axis, repeated for the block's elements. */
+static xir_value *of_blocks(xir_node *at, xir_value *v, const xir_value *x, size_t axis, int64_t block) {
+    const int64_t n = v_dim(x, axis), blocks = n < 0 ? -1 : n / block + (n % block != 0);
+    if (!xir_node_need_dims(at, x, axis, axis + 1)) return NULL;
+    if (v_rank(v) != v_rank(x) || (v_dim(v, axis) >= 0 && v_dim(v, axis) != blocks)) {
+        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/block_size", "block_size: expected %lld blocks of %lld "
+                                "elements along dim %zu, found %lld in a scale or zero point of %zu dims",
+                                (long long)blocks, (long long)block, axis,
+                                (long long)(axis < v_rank(v) ? v_dim(v, axis) : 1), v_rank(v)), NULL;
+    }
+    if (n > MOST_LISTED) return xir_node_unsupported(at, "very large dims"), NULL;
+    xir_ints places = xir_node_series(at, 0, (size_t)n);
+    for (size_t i = 0; i < places.n; i++) places.v[i] /= block;
+    return make_taken(at, v, axis, &places);
+}
+
+xir_value *onnx_along(xir_node *at, xir_value *v, const xir_value *x) {
+    const int64_t block = xir_node_int(at, "block_size", 0);
+    const size_t rank = x ? v_rank(x) : 0;
     int64_t axis;
-    if (xir_node_failed(at)) return NULL;
-    if (v_rank(v) == 0 || (v_rank(v) == 1 && v_dim(v, 0) == 1)) return v;
-    if (v_rank(v) != 1) return xir_node_unsupported(at, "a scale for each block"), NULL;
+    if (xir_node_failed(at) || !v || !x) return NULL;
+    if (block < 0) {
+        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/block_size", "block_size: expected at least 0, found %lld",
+                                (long long)block), NULL;
+    }
+    if (!block && (v_rank(v) == 0 || (v_rank(v) == 1 && v_dim(v, 0) == 1))) return v;
     if (!xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 1), rank, &axis)) return NULL;
+    if (block) return of_blocks(at, v, x, (size_t)axis, block);
+    if (v_rank(v) != 1) return xir_node_unsupported(at, "a scale for each block"), NULL;
     xir_ints dims = xir_node_make_ints(at, rank - (size_t)axis, 1);
     if (!dims.v) return NULL;
     dims.v[0] = v_dim(v, 0);
@@ -119,7 +143,7 @@ static bool computes_in(xir_node *at, const char *name, const xir_type *real) {
 }
 
 /* saturate(round(x / scale) + zero point) */
-static xir_value *quantized(xir_node *at, xir_value *x, xir_value *scale, xir_value *zero) {
+xir_value *onnx_quantized(xir_node *at, xir_value *x, xir_value *scale, xir_value *zero) {
     if (xir_node_failed(at)) return NULL;
     const int64_t code = xir_node_int(at, "output_dtype", 0);
     const xir_type *declared = code ? onnx_element(at->c->ctx, code) : xir_type_uint(at->c->ctx, 8);
@@ -128,12 +152,11 @@ static xir_value *quantized(xir_node *at, xir_value *x, xir_value *scale, xir_va
     const xir_integer_type *integer = xir_integer_type_of(xir_type_object(to));
     if (!computes_in(at, "precision", real)) return NULL;
     uint64_t bits = xir_type_storage_bits(to);
-    size_t rank = v_rank(x);
     if (!integer || bits > 16) return xir_node_unsupported(at, "elements that are not integers of up to 16 bits"), NULL;
     double range = (double)(UINT64_C(1) << bits);
     xir_value *y = xir_node_unary(at, "Round",
-                                  xir_node_quotient(at, xir_node_cast(at, x, real), along(at, scale, rank)));
-    if (zero) y = xir_node_sum(at, y, xir_node_cast(at, along(at, zero, rank), real), 1, 1);
+                                  xir_node_quotient(at, xir_node_cast(at, x, real), onnx_along(at, scale, x)));
+    if (zero) y = xir_node_sum(at, y, xir_node_cast(at, onnx_along(at, zero, x), real), 1, 1);
     y = xir_node_make(at, "ClampScalar", INS(y), SETS(REAL("min", integer->sign ? -range / 2 : 0),
                                                       REAL("max", integer->sign ? range / 2 - 1 : range - 1)));
     return xir_node_cast(at, y, to);
@@ -141,22 +164,22 @@ static xir_value *quantized(xir_node *at, xir_value *x, xir_value *scale, xir_va
 
 bool onnx_quantize_linear(xir_node *at) {
     return xir_node_result(at, 0,
-                           quantized(at, xir_node_input(at, 0), xir_node_input(at, 1), xir_node_optional_input(at, 2)));
+                           onnx_quantized(at, xir_node_input(at, 0), xir_node_input(at, 1),
+                                          xir_node_optional_input(at, 2)));
 }
 
 bool onnx_dequantize_linear(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *scale = xir_node_input(at, 1), *zero = xir_node_optional_input(at, 2);
     if (xir_node_failed(at)) return false;
     const xir_type *wide = xir_type_sint(at->c->ctx, 32), *real = v_element(scale);
-    size_t rank = v_rank(x);
     xir_value *y = xir_node_cast(at, x, wide);
-    if (zero) y = xir_node_sum(at, y, xir_node_cast(at, along(at, zero, rank), wide), 1, -1);
+    if (zero) y = xir_node_sum(at, y, xir_node_cast(at, onnx_along(at, zero, x), wide), 1, -1);
     if (!computes_in(at, "output_dtype", real)) return false;
-    return xir_node_result(at, 0, xir_node_product(at, xir_node_cast(at, y, real), along(at, scale, rank)));
+    return xir_node_result(at, 0, xir_node_product(at, xir_node_cast(at, y, real), onnx_along(at, scale, x)));
 }
 
 /* One scale for each element of a dim that `after` other dims follow, or one for all. */
-static xir_value *scale_before(xir_node *at, size_t i, size_t after) {
+xir_value *onnx_scale_before(xir_node *at, size_t i, size_t after) {
     xir_value *scale = xir_node_input(at, i);
     if (xir_node_failed(at) || v_rank(scale) != 1 || v_dim(scale, 0) == 1) return scale;
     xir_ints dims = xir_node_make_ints(at, after + 1, 1);
@@ -169,16 +192,16 @@ static xir_value *scale_before(xir_node *at, size_t i, size_t after) {
 static bool give_requantized(xir_node *at, xir_value *y, xir_value *a_scale, xir_value *b_scale) {
     if (xir_node_failed(at)) return false;
     y = xir_node_product(at, xir_node_cast(at, y, v_element(a_scale)), xir_node_product(at, a_scale, b_scale));
-    return xir_node_result(at, 0, quantized(at, y, xir_node_input(at, 6), xir_node_input(at, 7)));
+    return xir_node_result(at, 0, onnx_quantized(at, y, xir_node_input(at, 6), xir_node_input(at, 7)));
 }
 
 /* Inputs: x, its scale and zero point; the kernel, its scale and zero point; scale and zero point of the output; the
  * bias. */
 bool onnx_qlinear_conv(xir_node *at) {
-    xir_value *x = centred(at, 0, 2, 1), *kernel = centred(at, 3, 5, 0),
+    xir_value *x = onnx_centred(at, 0, 2, 1), *kernel = onnx_centred(at, 3, 5, 0),
                *y = make_conv(at, x, kernel, xir_node_optional_input(at, 8));
     if (xir_node_failed(at)) return false;
-    return give_requantized(at, y, xir_node_input(at, 1), scale_before(at, 4, v_rank(y) - 2));
+    return give_requantized(at, y, xir_node_input(at, 1), onnx_scale_before(at, 4, v_rank(y) - 2));
 }
 
 /* Inputs: a, its scale and zero point; b, its scale and zero point; scale and zero point of the output. Rows of a and
@@ -187,25 +210,28 @@ bool onnx_qlinear_matmul(xir_node *at) {
     const xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 3);
     if (xir_node_failed(at)) return false;
     if (v_rank(a) < 2 || v_rank(b) < 2) return xir_node_unsupported(at, "a vector");
-    xir_value *y = make_matmul(at, centred(at, 0, 2, v_rank(a) - 2), centred(at, 3, 5, v_rank(b) - 1), NULL);
-    return give_requantized(at, y, scale_before(at, 1, 1), scale_before(at, 4, 0));
+    xir_value *y = onnx_product(at, onnx_centred(at, 0, 2, v_rank(a) - 2), onnx_centred(at, 3, 5, v_rank(b) - 1), NULL);
+    return give_requantized(at, y, onnx_scale_before(at, 1, 1), onnx_scale_before(at, 4, 0));
 }
 
 /* Maps the range of x, extended to include 0, onto 0 to 255. */
-bool onnx_dynamic_quantize_linear(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    if (xir_node_failed(at)) return false;
+xir_value *onnx_dynamically_quantized(xir_node *at, xir_value *x, xir_value **scale, xir_value **zero) {
+    if (xir_node_failed(at) || !x) return NULL;
     const xir_type *real = v_element(x), *byte = xir_type_uint(at->c->ctx, 8);
-    xir_value *zero = xir_node_scalar(at, real, 0);
-    xir_value *least = xir_node_make(at, "Minimum", INS(xir_node_unary(at, "Min", x), zero), NO_SETS);
-    xir_value *greatest = xir_node_make(at, "Maximum", INS(xir_node_unary(at, "Max", x), zero), NO_SETS);
-    xir_value *scale = xir_node_make(at, "DivideScalar", INS(xir_node_sum(at, greatest, least, 1, -1)),
-                                     SETS(REAL("divisor", 255)));
-    xir_value *point = xir_node_unary(at, "Round", xir_node_quotient(at, xir_node_unary(at, "Neg", least), scale));
-    point = xir_node_cast(at, xir_node_make(at, "ClampScalar", INS(point), SETS(REAL("min", 0), REAL("max", 255))),
-                          byte);
-    return xir_node_result(at, 0, quantized(at, x, scale, point)) && xir_node_result(at, 1, scale) &&
-        xir_node_result(at, 2, point);
+    xir_value *none = xir_node_scalar(at, real, 0);
+    xir_value *least = xir_node_make(at, "Minimum", INS(xir_node_unary(at, "Min", x), none), NO_SETS);
+    xir_value *greatest = xir_node_make(at, "Maximum", INS(xir_node_unary(at, "Max", x), none), NO_SETS);
+    *scale = xir_node_make(at, "DivideScalar", INS(xir_node_sum(at, greatest, least, 1, -1)),
+                           SETS(REAL("divisor", 255)));
+    xir_value *point = xir_node_unary(at, "Round", xir_node_quotient(at, xir_node_unary(at, "Neg", least), *scale));
+    point = xir_node_make(at, "ClampScalar", INS(point), SETS(REAL("min", 0), REAL("max", 255)));
+    *zero = xir_node_cast(at, point, byte);
+    return onnx_quantized(at, x, *scale, *zero);
+}
+
+bool onnx_dynamic_quantize_linear(xir_node *at) {
+    xir_value *scale, *zero, *y = onnx_dynamically_quantized(at, xir_node_input(at, 0), &scale, &zero);
+    return y && xir_node_result(at, 0, y) && xir_node_result(at, 1, scale) && xir_node_result(at, 2, zero);
 }
 
 /* ---- losses ----------------------------------------------------------------------------------------------------- */

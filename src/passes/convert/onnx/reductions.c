@@ -244,25 +244,64 @@ bool onnx_group_normalization(xir_node *at) {
     return xir_node_result(at, 0, xir_node_channels_second(at, y));
 }
 
+xir_value *onnx_layer_norm(xir_node *at, xir_value *x, xir_value *gamma, xir_value *beta, const xir_ints *axes,
+                           double eps) {
+    if (xir_node_failed(at) || !x || !gamma) return NULL;
+    bool constant = xir_value_is_params(gamma) && (!beta || xir_value_is_params(beta));
+    const xir_set sets[] = { LIST("axis", axes), REAL("eps", eps), OBJ("gamma", gamma), OBJ("beta", beta) };
+    xir_value *y = xir_node_make(at, "LayerNorm", INS(x), (xir_sets){ sets, !constant ? 2 : beta ? 4 : 3 });
+    if (!constant) y = xir_node_product(at, y, gamma);
+    return !constant && beta ? xir_node_sum(at, y, beta, 1, 1) : y;
+}
+
+/* An attribute holds a factor for each element of the axes; any other gamma is a factor by itself. */
+xir_value *onnx_rms_norm(xir_node *at, xir_value *x, xir_value *gamma, const xir_ints *axes, double eps) {
+    if (xir_node_failed(at) || !x || !gamma) return NULL;
+    bool constant = xir_value_is_params(gamma) && v_rank(gamma) == axes->n;
+    for (size_t i = 0; i < axes->n && constant; i++) constant = v_dim(gamma, i) == v_dim(x, (size_t)axes->v[i]);
+    const xir_set sets[] = { LIST("axis", axes), REAL("eps", eps), OBJ("gamma", gamma) };
+    xir_value *y = xir_node_make(at, "RMSNorm", INS(x), (xir_sets){ sets, constant ? 3 : 2 });
+    return constant ? y : xir_node_product(at, y, gamma);
+}
+
+xir_value *onnx_reciprocal_deviation(xir_node *at, xir_value *x, xir_value *mean, const xir_ints *axes, double eps) {
+    if (xir_node_failed(at) || !x) return NULL;
+    xir_value *off = mean ? xir_node_sum(at, x, mean, 1, -1) : x;
+    xir_value *variance = xir_node_reduced(at, "Mean", xir_node_product(at, off, off), axes, true);
+    xir_value *more = xir_node_sum(at, variance, xir_node_scalar(at, v_element(x), eps), 1, 1);
+    return xir_node_unary(at, "Reciprocal", xir_node_unary(at, "Sqrt", more));
+}
+
+/* The axes from the attribute `axis` to the last one. */
+static bool axes_from(xir_node *at, const xir_value *x, xir_ints *axes) {
+    int64_t axis;
+    if (xir_node_failed(at) ||
+        !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
+    *axes = xir_node_series(at, axis, v_rank(x) - (size_t)axis);
+    return axes->v;
+}
+
 /* One op computes Y; others compute the mean and the reciprocal of the deviation, which it does not return. */
 bool onnx_layer_normalization(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *gamma = xir_node_input(at, 1), *beta = xir_node_optional_input(at, 2);
-    int64_t axis;
-    if (xir_node_failed(at) || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x),
-                                              &axis)) return false;
-    const xir_ints axes = xir_node_series(at, axis, v_rank(x) - (size_t)axis);
-    double eps = xir_node_real(at, "epsilon", 1e-5);
-    bool constant = xir_value_is_params(gamma) && (!beta || xir_value_is_params(beta));
-    const xir_set sets[] = { LIST("axis", &axes), REAL("eps", eps), OBJ("gamma", gamma), OBJ("beta", beta) };
-    xir_value *y = xir_node_make(at, "LayerNorm", INS(x), (xir_sets){ sets, !constant ? 2 : beta ? 4 : 3 });
-    if (!constant) y = xir_node_product(at, y, gamma);
-    if (!constant && beta) y = xir_node_sum(at, y, beta, 1, 1);
-    if (!xir_node_result(at, 0, y) || at->n_out == 1) return !xir_node_failed(at);
-    xir_value *mean = xir_node_reduced(at, "Mean", x, &axes, true), *off = xir_node_sum(at, x, mean, 1, -1);
-    xir_value *variance = xir_node_reduced(at, "Mean", xir_node_product(at, off, off), &axes, true);
-    xir_value *deviation = xir_node_unary(at, "Sqrt",
-                                          xir_node_sum(at, variance, xir_node_scalar(at, v_element(x), eps), 1, 1));
-    return xir_node_result(at, 1, mean) && xir_node_result(at, 2, xir_node_unary(at, "Reciprocal", deviation));
+    xir_ints axes;
+    if (!axes_from(at, x, &axes)) return false;
+    const double eps = xir_node_real(at, "epsilon", 1e-5);
+    if (!xir_node_result(at, 0, onnx_layer_norm(at, x, gamma, beta, &axes, eps)) || at->n_out == 1)
+        return !xir_node_failed(at);
+    xir_value *mean = xir_node_reduced(at, "Mean", x, &axes, true);
+    return xir_node_result(at, 1, mean) &&
+           xir_node_result(at, 2, onnx_reciprocal_deviation(at, x, mean, &axes, eps));
+}
+
+/* RMSNormalization, and what ONNX Runtime calls SimplifiedLayerNormalization, with the reciprocal of the root. */
+bool onnx_rms_normalization(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0), *gamma = xir_node_input(at, 1);
+    xir_ints axes;
+    if (!xir_node_broadcasts(at, 0, x, 1, gamma) || !axes_from(at, x, &axes)) return false;
+    const double eps = xir_node_real(at, "epsilon", 1e-5);
+    if (node_wants(at, 1)) xir_node_result(at, 1, onnx_reciprocal_deviation(at, x, NULL, &axes, eps));
+    return xir_node_result(at, 0, onnx_rms_norm(at, x, gamma, &axes, eps));
 }
 
 /* (x - mean) / (deviation + 1e-9); LayerNorm adds its eps to the variance. */

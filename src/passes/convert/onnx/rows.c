@@ -10,6 +10,11 @@
     { XIR_CONVERT_HEAD, "onnx::" type, in, out, attributes, cls, NULL, onnx_##hook }
 #define STAYS(type, in, out, attributes) \
     { XIR_CONVERT_HEAD, "onnx::" type, in, out, attributes, NULL, NULL, xir_convert_unsupported }
+/* An operator of ONNX Runtime: its set has one version. */
+#define MS_SAME(type, in, out, attributes, cls, hook)  BY_HOOK("com.microsoft." type, in, out, attributes, cls, hook)
+#define MS(type, in, out, attributes, cls, hook)       MS_SAME(type, in, out, attributes, cls, ms_##hook)
+#define NCHWC(type, in, attributes) \
+    { XIR_CONVERT_HEAD, "onnx::com.microsoft.nchwc." type, in, "1", attributes, NULL, NULL, onnx_ms_nchwc }
 #define SAME(type, cls)                                ROW(type, "1", "1", "consumed_inputs:I<6", cls, NULL)
 #define SINCE(version, type, cls)                      ROW(type, "1", "1", ">=" #version, cls, NULL)
 /* Version 18 turned the axes into an input; for ReduceSum version 13 did. */
@@ -18,6 +23,7 @@
 
 #define WINDOW "auto_pad:s dilations:I kernel_shape:I pads:I strides:I"
 #define POOL   "auto_pad:s kernel_shape:I! pads:I strides:I"
+#define HEADS  "mask_filter_value:f num_heads:i! scale:f unidirectional:i"
 #define GATES  "activation_alpha:F activation_beta:F activations:S clip:f direction:s hidden_size:i layout:i>=14"
 
 static const xir_convert_row rows[] = {
@@ -47,6 +53,7 @@ static const xir_convert_row rows[] = {
     BY_HOOK("Selu",            "1",   "1",   "alpha:f gamma:f consumed_inputs:I<6",  "ELU, Multiply",   selu),
     BY_HOOK("Shrink",          "1",   "1",   ">=9 bias:f lambd:f",                   "Hardshrink or Softshrink", shrink),
     BY_HOOK("ThresholdedRelu", "1",   "1",   "alpha:f",                              "Greater, Where",  thresholded_relu),
+    BY_HOOK("Swish",           "1",   "1",   ">=24 alpha:f",                         "SiLU, or Multiply, Sigmoid", swish),
 
     /* elementwise, several inputs */
     BY_HOOK("Add",             "2",   "1",   "axis:i<7 broadcast:i<7 consumed_inputs:I<6", "Add",       add),
@@ -129,6 +136,8 @@ static const xir_convert_row rows[] = {
     REDUCE("ReduceMin",       "Min",                 reduce_min),         REDUCE("ReduceProd",    "Prod",                reduce_prod),
     REDUCE("ReduceSumSquare", "Multiply, Sum",       reduce_sum_square),
     BY_HOOK("ReduceSum",         "1-2", "1",   "axes:I<13 keepdims:i noop_with_empty_axes:i>=13", "Sum",                 reduce_sum),
+    BY_HOOK("RMSNormalization",  "2",   "1",   ">=23 axis:i epsilon:f stash_type:i",             "RMSNorm",             rms_normalization),
+    BY_HOOK("RotaryEmbedding",   "3-4", "1",   ">=23 interleaved:i num_heads:i rotary_embedding_dim:i", "Gather, Multiply, Add, Concat", rotary_embedding),
     BY_HOOK("Softmax",           "1",   "1",   "axis:i",                                          "Softmax",             softmax),
 
     /* products and quantisation */
@@ -164,6 +173,52 @@ static const xir_convert_row rows[] = {
     BY_HOOK("NegativeLogLikelihoodLoss", "2-3", "1", ">=12 ignore_index:i reduction:s",           "GatherElements, Neg, Mean", nll_loss),
     BY_HOOK("SoftmaxCrossEntropyLoss", "2-3", "1-2", ">=12 ignore_index:i reduction:s",           "LogSoftmax, GatherElements, Neg, Mean", softmax_cross_entropy_loss),
 
+    /* ONNX Runtime's operators, as its optimiser writes them */
+    ROW    ("com.microsoft.Gelu", "1", "1", "", "GELU", NULL),
+    MS     ("BiasGelu",           "2",   "1",   "",                                  "Add, GELU",           bias_gelu),
+    MS     ("FastGelu",           "1-2", "1",   "",                                  "Add, Tanh, Multiply", fast_gelu),
+    MS     ("QuickGelu",          "1",   "1",   "alpha:f",                           "Multiply, Sigmoid",   quick_gelu),
+    MS     ("BiasAdd",            "3",   "1",   "",                                  "Add",                 bias_add),
+    MS     ("BiasSoftmax",        "2",   "1",   "axis:i is_inner_broadcast:i!",      "Add, Softmax",        bias_softmax),
+    MS     ("BiasSplitGelu",      "2",   "1",   "",                                  "Add, GELU, Multiply", bias_split_gelu),
+    MS     ("FusedMatMul",        "2",   "1",   "alpha:f transA:i transB:i transBatchA:i transBatchB:i", "Transpose, Matmul, Multiply", fused_matmul),
+    MS     ("TransposeMatMul",    "2",   "1",   "alpha:f transA:i transB:i",         "Transpose, Matmul, Multiply", fused_matmul),
+    MS     ("FusedGemm",          "2-3", "1",   "activation:s activation_alpha:f activation_beta:f activation_gamma:f alpha:f beta:f "
+                                                "transA:i transB:i",                 "Matmul, Add, an activation", fused_gemm),
+    MS     ("FusedConv",          "2-4", "1",   WINDOW " group:i activation:s activation_params:F",
+                                                                                     "Conv1d to 3d, Add, an activation", fused_conv),
+    MS     ("MatMulNBits",        "3-6", "1",   "K:i! N:i! accuracy_level:i bits:i block_size:i!", "Div, Mod, Cast, Multiply, Matmul", matmul_nbits),
+    MS_SAME("SimplifiedLayerNormalization", "2", "1-2", "axis:i epsilon:f stash_type:i", "RMSNorm",         rms_normalization),
+    BY_HOOK("SimplifiedLayerNormalization", "2", "1-2", "axis:i epsilon:f stash_type:i", "RMSNorm",         rms_normalization),
+    MS     ("SkipLayerNormalization",   "3-5", "1-4", "epsilon:f",                   "Add, LayerNorm",      skip_layer_normalization),
+    MS     ("SkipSimplifiedLayerNormalization", "3-4", "1-4", "epsilon:f",           "Add, RMSNorm",        skip_rms_normalization),
+    MS     ("EmbedLayerNormalization",  "7-9", "1-3", "epsilon:f mask_index_type:i", "Gather, Add, LayerNorm", embed_layer_normalization),
+    MS     ("GroupNorm",          "3",   "1",   "activation:i! channels_last:i epsilon:f groups:i!", "GroupNorm, SiLU", group_norm),
+    MS     ("SkipGroupNorm",      "4-5", "1-2", "activation:i! channels_last:i epsilon:f groups:i!", "Add, GroupNorm, SiLU", skip_group_norm),
+    MS     ("RotaryEmbedding",    "4",   "1",   "interleaved:i is_packed_batching:i num_heads:i rotary_embedding_dim:i scale:f",
+            "Gather, Multiply, Add, Concat", rotary_embedding),
+    MS     ("Attention",          "2-7", "1-2", HEADS " do_rotary:i past_present_share_buffer:i qkv_hidden_sizes:I rotary_embedding_dim:i",
+            "Matmul, Attention",  attention),
+    MS     ("MultiHeadAttention", "1-10", "1-4", HEADS,                              "Attention",           multi_head_attention),
+    MS_SAME("QuantizeLinear",     "2-3", "1",   "axis:i block_size:i output_dtype:i saturate:i", "Div, Round, ClampScalar, Cast", quantize_linear),
+    MS_SAME("DequantizeLinear",   "2-3", "1",   "axis:i block_size:i",               "Cast, Add, Multiply", dequantize_linear),
+    MS     ("QLinearAdd",         "7-8", "1",   "",                                  "Multiply, Add, Round, ClampScalar, Cast", qlinear_add),
+    MS     ("QLinearMul",         "7-8", "1",   "",                                  "Multiply, Round, ClampScalar, Cast", qlinear_mul),
+    MS     ("QLinearSigmoid",     "4-5", "1",   "",                                  "Sigmoid, Round, ClampScalar, Cast", qlinear_unary),
+    MS     ("QLinearLeakyRelu",   "4-5", "1",   "alpha:f",                           "ReLU, Round, ClampScalar, Cast", qlinear_unary),
+    MS     ("QLinearAveragePool", "4-5", "1",   POOL " ceil_mode:i channels_last:i count_include_pad:i", "AvgPool1d to 3d, Round, ClampScalar, Cast", qlinear_pool),
+    MS     ("QLinearGlobalAveragePool", "5", "1", "channels_last:i",                 "Sum, Multiply, Round, ClampScalar, Cast", qlinear_global_pool),
+    MS     ("QLinearConcat",      "5-",  "1",   "axis:i!",                           "Concat, Round, ClampScalar, Cast", qlinear_concat),
+    MS     ("QLinearSoftmax",     "5",   "1",   "axis:i opset:i!",                   "Softmax, Round, ClampScalar, Cast", qlinear_softmax),
+    MS     ("QLinearConv",        "8-9", "1",   WINDOW " channels_last:i group:i",   "Conv1d to 3d, Multiply, Round, ClampScalar, Cast", qlinear_conv),
+    MS     ("QGemm",              "6-9", "1",   "alpha:f transA:i transB:i",         "Matmul, Multiply, Round, ClampScalar, Cast", qgemm),
+    MS     ("DynamicQuantizeMatMul", "3-5", "1", "",                                 "Round, Cast, Matmul, Multiply", dynamic_quantize_matmul),
+    MS     ("MatMulIntegerToFloat", "4-7", "1", "",                                  "Cast, Matmul, Multiply", matmul_integer_to_float),
+    NCHWC("Conv", "2-4", WINDOW " group:i activation:s activation_params:F"), NCHWC("MaxPool", "1", POOL " ceil_mode:i dilations:I storage_order:i"),
+    NCHWC("AveragePool", "1", POOL " ceil_mode:i count_include_pad:i dilations:I"), NCHWC("GlobalMaxPool", "1", ""), NCHWC("GlobalAveragePool", "1", ""),
+    NCHWC("ReorderInput", "1", "channels_last:i"), NCHWC("ReorderOutput", "1", "channels:i channels_last:i"),
+    NCHWC("Upsample", "1", "coordinate_transformation_mode:s mode:s scales:I"),
+
     /* subgraphs */
     BY_HOOK("If",                "1",   "0-",  "else_branch:g! then_branch:g!",                   NULL,                  if_),
     BY_HOOK("Loop",              "2-",  "1-",  "body:g!",                                         NULL,                  loop),
@@ -198,7 +253,6 @@ static const xir_convert_row rows[] = {
     STAYS  ("Optional",          "0-1", "1",   ">=15 type:y"),
     STAYS  ("OptionalGetElement", "1",  "1",   ">=15"),
     STAYS  ("OptionalHasElement", "0-1", "1",  ">=15"),
-    STAYS  ("RMSNormalization",  "2",   "1",   ">=23 axis:i epsilon:f stash_type:i"),
     STAYS  ("RandomNormal",      "0",   "1",   "dtype:i mean:f scale:f seed:f shape:I!"),
     STAYS  ("RandomNormalLike",  "1",   "1",   "dtype:i mean:f scale:f seed:f"),
     STAYS  ("RandomUniform",     "0",   "1",   "dtype:i high:f low:f seed:f shape:I!"),
@@ -206,7 +260,6 @@ static const xir_convert_row rows[] = {
     STAYS  ("RegexFullMatch",    "1",   "1",   ">=20 pattern:s"),
     STAYS  ("RoiAlign",          "3",   "1",   ">=10 coordinate_transformation_mode:s>=16 mode:s output_height:i output_width:i sampling_ratio:i "
                                                "spatial_scale:f"),
-    STAYS  ("RotaryEmbedding",   "3-4", "1",   ">=23 interleaved:i num_heads:i rotary_embedding_dim:i"),
     STAYS  ("STFT",              "2-4", "1",   ">=17 onesided:i"),
     STAYS  ("SequenceAt",        "2",   "1",   ">=11"),
     STAYS  ("SequenceConstruct", "1-",  "1",   ">=11"),
@@ -219,7 +272,6 @@ static const xir_convert_row rows[] = {
     STAYS  ("StringConcat",      "2",   "1",   ">=20"),
     STAYS  ("StringNormalizer",  "1",   "1",   ">=10 case_change_action:s is_case_sensitive:i locale:s stopwords:S"),
     STAYS  ("StringSplit",       "1",   "2",   ">=20 delimiter:s maxsplit:i"),
-    STAYS  ("Swish",             "1",   "1",   ">=24 alpha:f"),
     STAYS  ("TensorScatter",     "2-3", "1",   ">=24 axis:i mode:s"),
     STAYS  ("TfIdfVectorizer",   "1",   "1",   ">=9 max_gram_length:i! max_skip_count:i! min_gram_length:i! mode:s! ngram_counts:I! ngram_indexes:I! "
                                                "pool_int64s:I pool_strings:S weights:F"),
@@ -230,5 +282,5 @@ const xir_dialect_decl dialect_onnx = {
     XIR_DIALECT_HEAD("onnx::", "ONNX"), .pass = "onnx-to-xir", .rows = rows, .n_rows = COUNT(rows),
     .node = "node", .nodes = "/graph/node/", .results = "/graph/output/", .sources = "graph input or initializer",
     .operators = "operator set", .split = onnx_split_key, .version = onnx_version, .is_pure = onnx_is_pure,
-    .check = onnx_check, .types = onnx_types, .element = onnx_declared_element,
+    .check = onnx_check, .types = onnx_types, .element = onnx_declared_element, .newest = ONNX_NEWEST,
 };

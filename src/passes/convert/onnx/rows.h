@@ -15,6 +15,40 @@ const xir_type *onnx_element(xir_context *ctx, int64_t data_type);
 
 /* Makes the convolution that the node's attributes describe, for as many dims as x has, in ONNX's order. */
 xir_value *make_conv(xir_node *at, xir_value *x, xir_value *kernel, xir_value *bias);
+/* a times b, plus c if it is not NULL: checks that the inner dims agree. */
+xir_value *onnx_product(xir_node *at, xir_value *a, xir_value *b, xir_value *c);
+/* The Gemm that the node's inputs and attributes describe. */
+xir_value *onnx_gemm_of(xir_node *at);
+/* Input i as 32-bit integers, minus the zero points of input `zero`, one for all or one for each element of an axis. */
+xir_value *onnx_centred(xir_node *at, size_t i, size_t zero, size_t axis);
+/* A scale or zero point, one for all, for each element of the node's axis or for each block of it, in dims that
+ * broadcast with x. */
+xir_value *onnx_along(xir_node *at, xir_value *v, const xir_value *x);
+/* Scales of input i, one for each element of a dim that `after` other dims follow, or one for all. */
+xir_value *onnx_scale_before(xir_node *at, size_t i, size_t after);
+/* saturate(round(x / scale) + zero point), in the elements of the zero point, or else of the node's output_dtype. */
+xir_value *onnx_quantized(xir_node *at, xir_value *x, xir_value *scale, xir_value *zero);
+/* x as 8-bit integers from 0 to 255, for its own range extended to include 0; sets scale and zero point. */
+xir_value *onnx_dynamically_quantized(xir_node *at, xir_value *x, xir_value **scale, xir_value **zero);
+/* The averages of the windows that the node's attributes describe, over x. */
+xir_value *onnx_average(xir_node *at, xir_value *x);
+/* LayerNorm, or RMSNorm, over some axes; `beta` may be NULL. What is not constant is multiplied and added. */
+xir_value *onnx_layer_norm(xir_node *at, xir_value *x, xir_value *gamma, xir_value *beta, const xir_ints *axes,
+                           double eps);
+xir_value *onnx_rms_norm(xir_node *at, xir_value *x, xir_value *gamma, const xir_ints *axes, double eps);
+/* The mean of x over some axes, and the reciprocal of its deviation, or without a mean of its root mean square. */
+xir_value *onnx_reciprocal_deviation(xir_node *at, xir_value *x, xir_value *mean, const xir_ints *axes, double eps);
+/* 0, 1, 2, … along dim `axis` of x, which may be open: [n], or with `column` [n, 1]. */
+xir_value *onnx_places_along(xir_node *at, xir_value *x, size_t axis, bool column);
+/* x with the position embedding of RotaryEmbedding: x is [batch, length, heads, size]; cos and sin broadcast with
+ * [batch, length, 1, rotated / 2]. The first `rotated` elements of the last dim change. */
+xir_value *onnx_rotated(xir_node *at, xir_value *x, xir_value *cos, xir_value *sin, int64_t rotated, bool interleaved);
+
+/* Whether something uses output i. */
+static inline bool node_wants(const xir_node *at, size_t i) {
+    return i < at->n_out && xir_value_uses(xir_op_output(at->op, (int64_t)i));
+}
+
 /* Converts a Resize with its own coordinates: its output has the dims `to`, each made with a scale of its own. */
 bool onnx_resample(xir_node *at, const xir_ints *to, const double *scales);
 /* Whether the image of a Resize, or its new size, is open; then the second converts it. `old`: before version 11.
@@ -39,7 +73,15 @@ bool onnx_resize_open(xir_node *at, xir_value *x, bool old, size_t scales_at, si
     HOOK(reduce_sum_square) HOOK(reshape) HOOK(resize) HOOK(rnn) HOOK(scan) HOOK(scatter_nd) HOOK(selu) HOOK(shape) HOOK(shrink) HOOK(size) \
     HOOK(slice) HOOK(softmax) HOOK(softmax_cross_entropy_loss) HOOK(space_to_depth) HOOK(split) HOOK(squeeze) HOOK(sub)         \
     HOOK(sum) HOOK(thresholded_relu) HOOK(tile) HOOK(top_k) HOOK(transpose) HOOK(trilu) HOOK(unsqueeze) HOOK(where)          \
-    HOOK(qlinear_conv) HOOK(qlinear_matmul) HOOK(reverse_sequence) HOOK(scatter_elements)
+    HOOK(qlinear_conv) HOOK(qlinear_matmul) HOOK(reverse_sequence) HOOK(scatter_elements)      \
+    HOOK(rms_normalization) HOOK(swish) HOOK(rotary_embedding)                                                                 \
+    HOOK(ms_bias_gelu) HOOK(ms_fast_gelu) HOOK(ms_quick_gelu) HOOK(ms_bias_add) HOOK(ms_bias_softmax) HOOK(ms_bias_split_gelu) \
+    HOOK(ms_fused_matmul) HOOK(ms_fused_gemm) HOOK(ms_fused_conv) HOOK(ms_matmul_nbits) HOOK(ms_nchwc)                         \
+    HOOK(ms_skip_layer_normalization) HOOK(ms_skip_rms_normalization) HOOK(ms_embed_layer_normalization) HOOK(ms_group_norm)   \
+    HOOK(ms_skip_group_norm) HOOK(ms_rotary_embedding) HOOK(ms_attention) HOOK(ms_multi_head_attention)                       \
+    HOOK(ms_qlinear_add) HOOK(ms_qlinear_mul) HOOK(ms_qlinear_unary) HOOK(ms_qlinear_pool) HOOK(ms_qlinear_global_pool)       \
+    HOOK(ms_qlinear_concat) HOOK(ms_qlinear_softmax) HOOK(ms_qlinear_conv) HOOK(ms_qgemm) HOOK(ms_dynamic_quantize_matmul)    \
+    HOOK(ms_matmul_integer_to_float)
 #define HOOK(name) xir_convert_fn onnx_##name;
 ONNX_HOOKS(HOOK)
 #undef HOOK

@@ -40,7 +40,8 @@ static void no_pads(const xir_node *at, const xir_ints *pads) {
     xir_str word = xir_node_text(at, "auto_pad", "");
     for (size_t k = 0; k < pads->n; k++) {
         if (!pads->v[k]) continue;
-        node_contradicts(at, XIR_E_INVALID, "attribute/pads", "pads[%zu]: expected 0 or no pads with the auto_pad %.*s, "
+        node_contradicts(at, XIR_E_INVALID, "attribute/pads",
+                         "pads[%zu]: expected 0 or no pads with the auto_pad %.*s, "
                          "found %lld", k, (int)word.size, word.data, (long long)pads->v[k]);
         return;
     }
@@ -93,7 +94,8 @@ static void pads_below_windows(xir_node *at, const windows *w) {
         const int64_t pad = k < w->n ? w->before[axis] : w->after[axis];
         const int64_t window = w->dilation[axis] * (w->size[axis] - 1) + 1;
         if (pad < window) continue;
-        node_contradicts(at, XIR_E_BOUNDS, "attribute/pads", "pads[%zu]: expected less than the kernel's %lld elements, "
+        node_contradicts(at, XIR_E_BOUNDS, "attribute/pads",
+                         "pads[%zu]: expected less than the kernel's %lld elements, "
                          "found %lld", k, (long long)window, (long long)pad);
         return;
     }
@@ -152,7 +154,8 @@ static bool channels_fit(xir_node *at, const xir_value *x, const xir_value *kern
         return xir_node_unsupported(at, "very large dims");
     if (channels >= 0 && in >= 0 && channels != in) {
         return xir_node_invalid(at, XIR_E_INVALID, "input/1",
-                                "input 0: expected %lld channels, like the kernel with %lld group%s, found %lld", (long long)in,
+                                "input 0: expected %lld channels, like the kernel with %lld group%s, found %lld",
+                                    (long long)in,
                                 (long long)groups, groups == 1 ? "" : "s", (long long)channels);
     }
     if ((transposed ? in : out) >= 0 && (transposed ? in : out) % groups) {
@@ -226,27 +229,26 @@ bool onnx_conv_transpose(xir_node *at) {
 
 /* ---- pools ------------------------------------------------------------------------------------------------------ */
 
-static bool pool(xir_node *at, const char *const classes[3], bool averages) {
-    xir_value *x = xir_node_input(at, 0);
+static xir_value *pool(xir_node *at, xir_value *x, const char *const classes[3], bool averages) {
     windows w;
     window_sets s = { .n = 0 };
-    if (!read_windows(at, x, NULL, &w)) return false;
+    if (!read_windows(at, x, NULL, &w)) return NULL;
     pads_below_windows(at, &w);
-    if (!pad_same(at, x, &w) || !windows_fit(at, &w)) return false;
-    if (at->n_out > 1) return xir_node_unsupported(at, "the positions of maxima");
+    if (!pad_same(at, x, &w) || !windows_fit(at, &w)) return NULL;
+    if (at->n_out > 1) return xir_node_unsupported(at, "the positions of maxima"), NULL;
     windows plain = w;
-    if (!pad_ceil(at, x, &w)) return false;
+    if (!pad_ceil(at, x, &w)) return NULL;
     bool counted = averages && xir_node_int(at, "count_include_pad", 0), dilated = false;
     for (size_t k = 0; k < w.n; k++) {
         if (counted && w.after[k] != plain.after[k])
-            return xir_node_unsupported(at, "an average that counts some padding but not that of ceil_mode");
+            return xir_node_unsupported(at, "an average that counts some padding but not that of ceil_mode"), NULL;
         dilated |= averages && w.dilation[k] != 1;
     }
-    if (dilated) return xir_node_unsupported(at, "an average of dilated windows");
+    if (dilated) return xir_node_unsupported(at, "an average of dilated windows"), NULL;
     window_set_all(&s, &w, true, !averages);
     if (averages) window_set(&s, "count_include_pad", counted);
     xir_value *y = xir_node_make(at, classes[w.n - 1], INS(xir_node_channels_last(at, x)), (xir_sets){ s.data, s.n });
-    return xir_node_result(at, 0, xir_node_channels_second(at, y));
+    return xir_node_channels_second(at, y);
 }
 
 bool onnx_max_pool(xir_node *at) {
@@ -254,13 +256,14 @@ bool onnx_max_pool(xir_node *at) {
     if (xir_node_int(at, "storage_order", 0) && at->n_out > 1) {
         return xir_node_unsupported(at, "the positions of maxima");
     }
-    return pool(at, classes, false);
+    return xir_node_result(at, 0, pool(at, xir_node_input(at, 0), classes, false));
 }
 
-bool onnx_average_pool(xir_node *at) {
+xir_value *onnx_average(xir_node *at, xir_value *x) {
     static const char *const classes[] = { "AvgPool1d", "AvgPool2d", "AvgPool3d" };
-    return pool(at, classes, true);
+    return pool(at, x, classes, true);
 }
+bool onnx_average_pool(xir_node *at) { return xir_node_result(at, 0, onnx_average(at, xir_node_input(at, 0))); }
 
 static bool global_pool(xir_node *at, const char *cls) {
     xir_value *x = xir_node_input(at, 0);

@@ -1,0 +1,228 @@
+/* Operators of ONNX Runtime (com.microsoft), which its optimiser writes for several of the standard: activations with a
+ * bias, products with transposes or an activation, weights of few bits. Those of quantised tensors, normalisations and
+ * attention are in microsoft_*.c. */
+#include "convert/formulas.h"
+#include "convert/onnx/rows.h"
+#include "convert/parts.h"
+
+/* The layout of ONNX Runtime's own convolutions on one processor: its width is that of a vector register there. */
+bool onnx_ms_nchwc(xir_node *at) {
+    return xir_node_unsupported(at, "its channels are in blocks (NCHWc), which depend on the processor that optimised "
+                                "the file; the optimiser's level 'extended' does not write them");
+}
+
+/* ---- activations ------------------------------------------------------------------------------------------------ */
+
+/* x * sigmoid(alpha x) */
+static bool give_swish(xir_node *at, double alpha) {
+    xir_value *x = xir_node_input(at, 0);
+    if (alpha == 1) return xir_node_result(at, 0, xir_node_unary(at, "SiLU", x));
+    return xir_node_result(at, 0,
+                           xir_node_product(at, x, xir_node_unary(at, "Sigmoid", xir_node_scaled(at, x, alpha))));
+}
+bool onnx_swish(xir_node *at)         { return give_swish(at, xir_node_real(at, "alpha", 1)); }
+bool onnx_ms_quick_gelu(xir_node *at) { return give_swish(at, xir_node_real(at, "alpha", 1.702)); }
+
+/* Input 0 plus input 1, which is a bias for the elements of the last dim. */
+static xir_value *biased(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0), *bias = xir_node_optional_input(at, 1);
+    if (!bias || xir_node_failed(at)) return x;
+    if (v_rank(bias) != 1) {
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "input 1: expected 1 dim, found %zu", v_rank(bias)), NULL;
+    }
+    return xir_node_broadcasts(at, 0, x, 1, bias) ? xir_node_sum(at, x, bias, 1, 1) : NULL;
+}
+bool onnx_ms_bias_gelu(xir_node *at) { return xir_node_result(at, 0, xir_node_unary(at, "GELU", biased(at))); }
+bool onnx_ms_fast_gelu(xir_node *at) {
+    xir_value *x = biased(at);
+    return xir_node_result(at, 0, x ? make_tanh_gelu(at, x) : NULL);
+}
+
+/* The sum's left half times the GELU of its right half. */
+bool onnx_ms_bias_split_gelu(xir_node *at) {
+    xir_value *x = biased(at);
+    if (!x) return false;
+    const size_t last = v_rank(x) - 1;
+    if (!xir_node_need_dims(at, x, last, last + 1)) return false;
+    const int64_t half = v_dim(x, last) / 2;
+    if (v_dim(x, last) % 2)
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "the last dim: expected an even one, found %lld",
+                                (long long)v_dim(x, last));
+    xir_value *right = xir_node_unary(at, "GELU", make_part(at, x, last, half, 2 * half, 1));
+    return xir_node_result(at, 0, xir_node_product(at, make_part(at, x, last, 0, half, 1), right));
+}
+
+/* x + bias + skip */
+bool onnx_ms_bias_add(xir_node *at) {
+    return xir_node_result(at, 0, xir_node_sum(at, biased(at), xir_node_input(at, 2), 1, 1));
+}
+
+/* Softmax over the last dims together, from the axis on, of x + bias: the bias is broadcast from the right, or one bias
+ * stands for several first dims of x. */
+bool onnx_ms_bias_softmax(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0), *bias = xir_node_input(at, 1);
+    int64_t axis;
+    if (xir_node_failed(at) ||
+        !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 1), v_rank(x), &axis)) return false;
+    if ((size_t)axis + 1 != v_rank(x)) return xir_node_unsupported(at, "a Softmax of several dims");
+    if (!xir_node_int(at, "is_inner_broadcast", 0) && v_rank(bias) != v_rank(x))
+        return xir_node_unsupported(at, "a bias for the first dims");
+    if (!xir_node_broadcasts(at, 0, x, 1, bias)) return false;
+    return xir_node_becomes(at, "Softmax", INS(xir_node_sum(at, x, bias, 1, 1)), SETS(INT("axis", axis)));
+}
+
+/* The activation that a fused node names, with its numbers; an absent one leaves x. */
+static xir_value *activated(xir_node *at, xir_value *x, double alpha, double beta, double gamma) {
+    static const struct { const char *theirs, *own; } plain[] = {
+        { "Relu", "ReLU" }, { "Sigmoid", "Sigmoid" }, { "Tanh", "Tanh" }, { "Softsign", "Softsign" },
+        { "Abs", "Abs" }, { "Neg", "Neg" }, { "Gelu", "GELU" }, { "HardSwish", "Hardswish" },
+    };
+    const xir_str name = xir_node_text(at, "activation", "");
+    if (xir_node_failed(at) || !x || !name.size) return x;
+    for (size_t i = 0; i < COUNT(plain); i++)
+        if (xir_node_is(at, "activation", plain[i].theirs)) return xir_node_unary(at, plain[i].own, x);
+    if (xir_node_is(at, "activation", "LeakyRelu"))
+        return xir_node_make(at, "ReLU", INS(x), SETS(REAL("alpha", alpha)));
+    if (xir_node_is(at, "activation", "Elu")) return xir_node_make(at, "ELU", INS(x), SETS(REAL("alpha", alpha)));
+    if (xir_node_is(at, "activation", "Clip"))
+        return xir_node_make(at, "ClampScalar", INS(x), SETS(REAL("min", alpha), REAL("max", beta)));
+    if (xir_node_is(at, "activation", "HardSigmoid"))
+        return xir_node_make(at, "Hardsigmoid", INS(x), SETS(REAL("alpha", alpha), REAL("beta", beta)));
+    if (xir_node_is(at, "activation", "Softplus"))
+        return xir_node_make(at, "Softplus", INS(x), SETS(REAL("threshold", 1e30)));
+    if (xir_node_is(at, "activation", "Selu")) return make_selu(at, x, alpha, gamma);
+    return xir_node_unsupported(at, "the activation %.*s", (int)(name.size < 60 ? name.size : 60), name.data), NULL;
+}
+
+/* The number of an activation that has no default. */
+static bool has_numbers(xir_node *at, const char *where, size_t found) {
+    const bool two = xir_node_is(at, "activation", "Clip") || xir_node_is(at, "activation", "HardSigmoid");
+    const size_t needed = two ? 2 : xir_node_is(at, "activation", "LeakyRelu") ? 1 : 0;
+    if (found >= needed) return true;
+    return xir_node_invalid(at, XIR_E_MISSING, where, "expected %zu number%s for the activation, found %zu", needed,
+                            needed == 1 ? "" : "s", found);
+}
+
+/* ---- products --------------------------------------------------------------------------------------------------- */
+
+/* A matrix with its last two dims exchanged, or, before that, with its first dim moved to the place before the last.
+ * Vectors stay. */
+static xir_value *turned(xir_node *at, xir_value *x, bool rows, bool batch) {
+    if (xir_node_failed(at) || !x || v_rank(x) < 2) return x;
+    const size_t rank = v_rank(x);
+    xir_ints order = xir_node_series(at, 0, rank);
+    if (!order.v) return NULL;
+    for (size_t i = 0; batch && i + 1 < rank; i++) order.v[i] = i + 2 < rank ? (int64_t)i + 1 : 0;
+    if (rows) {
+        const int64_t last = order.v[rank - 1];
+        order.v[rank - 1] = order.v[rank - 2], order.v[rank - 2] = last;
+    }
+    return rows || batch ? xir_node_transposed(at, x, order.v, rank, NULL) : x;
+}
+
+bool onnx_ms_fused_matmul(xir_node *at) {
+    xir_value *a = turned(at, xir_node_input(at, 0), xir_node_int(at, "transA", 0), xir_node_int(at, "transBatchA", 0));
+    xir_value *b = turned(at, xir_node_input(at, 1), xir_node_int(at, "transB", 0), xir_node_int(at, "transBatchB", 0));
+    const double alpha = xir_node_real(at, "alpha", 1);
+    xir_value *y = onnx_product(at, a, b, NULL);
+    return xir_node_result(at, 0, y && alpha != 1 ? xir_node_scaled(at, y, alpha) : y);
+}
+
+bool onnx_ms_fused_gemm(xir_node *at) {
+    const size_t found = xir_node_attr(at, "activation_alpha") ? 1 + !!xir_node_attr(at, "activation_beta") : 0;
+    if (!has_numbers(at, "attribute/activation_alpha", found)) return false;
+    const bool selu = xir_node_is(at, "activation", "Selu");
+    return xir_node_result(at, 0, activated(at, onnx_gemm_of(at),
+                           xir_node_real(at, "activation_alpha", selu ? 1.67326319217681884765625 : 1),
+                           xir_node_real(at, "activation_beta", 0),
+                           xir_node_real(at, "activation_gamma", 1.05070102214813232421875)));
+}
+
+/* Conv, plus input 3, then the activation. */
+bool onnx_ms_fused_conv(xir_node *at) {
+    const double *numbers = NULL;
+    size_t n = 0;
+    (void)xir_node_real_items(at, "activation_params", &numbers, &n);
+    if (xir_node_failed(at) || !has_numbers(at, "attribute/activation_params", n)) return false;
+    xir_value *more = xir_node_optional_input(at, 3);
+    xir_value *y = make_conv(at, xir_node_input(at, 0), xir_node_input(at, 1), xir_node_optional_input(at, 2));
+    if (more && y && xir_node_broadcasts(at, 0, y, 3, more)) y = xir_node_sum(at, y, more, 1, 1);
+    return xir_node_result(at, 0, activated(at, y, n > 0 ? numbers[0] : 1, n > 1 ? numbers[1] : 0, 1));
+}
+
+/* ---- weights of few bits ---------------------------------------------------------------------------------------- */
+
+/* The numbers in the bytes of the last dim, the lowest bits first: [rows, bytes] becomes [rows, numbers]. */
+static xir_value *unpacked(xir_node *at, xir_value *x, int64_t rows, int64_t bytes, int64_t bits) {
+    const int64_t each = 8 / bits;
+    const xir_type *wide = xir_type_sint(at->c->ctx, 32);
+    const xir_ints dims = { (int64_t[]){ each }, 1 };
+    double steps[8];
+    x = xir_node_cast(at, make_shaped(at, x, (int64_t[]){ rows, bytes, 1 }, 3), wide);
+    if (each == 1 || !x) return make_shaped(at, x, (int64_t[]){ rows, bytes }, 2);
+    for (int64_t i = 0; i < each; i++) steps[i] = (double)(1 << i * bits);
+    xir_value *shifted = xir_node_make(at, "Div", INS(x, xir_node_constant(at, wide, &dims, steps, (size_t)each)),
+                                       SETS(WORD("rounding_mode", XIR_STR("TRUNC"))));
+    x = xir_node_make(at, "Mod", INS(shifted, xir_node_scalar(at, wide, (double)(1 << bits))), NO_SETS);
+    return make_shaped(at, x, (int64_t[]){ rows, bytes * each }, 2);
+}
+
+/* An input of N rows with `n` elements each, in any dims. */
+static bool has_rows(xir_node *at, size_t i, const xir_value *v, int64_t rows, int64_t n) {
+    char where[16] = { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + i), 0 };
+    const xir_ints dims = xir_node_dims(at, v);
+    const int64_t found = xir_node_failed(at) ? -1 : product_of(&dims, 0, dims.n);
+    if (xir_node_failed(at) || found == rows * n) return !xir_node_failed(at);
+    return xir_node_invalid(at, XIR_E_INVALID, where,
+                            "input %zu: expected %lld elements, %lld for each of %lld columns, "
+                            "found %lld", i, (long long)(rows * n), (long long)n, (long long)rows, (long long)found);
+}
+
+/* The zero points of blocks, [columns, blocks, 1]: packed like the weights, or one element each. */
+static xir_value *block_points(xir_node *at, const xir_type *real, int64_t columns, int64_t blocks, int64_t bits) {
+    xir_value *zero = xir_node_optional_input(at, 3);
+    const int64_t bytes = (blocks * bits + 7) / 8;
+    if (xir_node_failed(at)) return NULL;
+    if (!zero) return xir_node_scalar(at, real, (double)(1 << (bits - 1)));
+    const bool packed = v_is_integer(zero);
+    if (!has_rows(at, 3, zero, columns, packed ? bytes : blocks)) return NULL;
+    if (packed) zero = make_part(at, unpacked(at, zero, columns, bytes, bits), 1, 0, blocks, 1);
+    return xir_node_cast(at, make_shaped(at, zero, (int64_t[]){ columns, blocks, 1 }, 3), real);
+}
+
+/* a times the transpose of B, whose rows are blocks of numbers of a few bits with a scale each. */
+bool onnx_ms_matmul_nbits(xir_node *at) {
+    static const int64_t swap[] = { 1, 0 };
+    enum { MOST = 1 << 24 };
+    xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 1), *scale = xir_node_input(at, 2),
+              *bias = xir_node_optional_input(at, 5);
+    const int64_t k = xir_node_int(at, "K", 0), n = xir_node_int(at, "N", 0), bits = xir_node_int(at, "bits", 4),
+                  block = xir_node_int(at, "block_size", 0);
+    if (xir_node_failed(at)) return false;
+    if (k < 1 || n < 1 || k > MOST || n > MOST) {
+        const bool first = k < 1 || k > MOST;
+        return xir_node_invalid(at, XIR_E_BOUNDS, first ? "attribute/K" : "attribute/N",
+                                "%c: expected 1 to %d, found %lld", first ? 'K' : 'N', MOST,
+                                    (long long)(first ? k : n));
+    }
+    if (bits != 2 && bits != 4 && bits != 8)
+        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/bits", "bits: expected 2, 4 or 8, found %lld",
+                                (long long)bits);
+    if (block < 16 || block > MOST || (block & (block - 1))) {
+        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/block_size",
+                                "block_size: expected a power of 2 from 16 on, found %lld", (long long)block);
+    }
+    if (xir_node_has(at, 4)) return xir_node_unsupported(at, "an order of groups (g_idx)");
+    const int64_t blocks = (k + block - 1) / block, bytes = blocks * block * bits / 8;
+    if (!has_rows(at, 1, b, n, bytes) || !has_rows(at, 2, scale, n, blocks)) return false;
+    const xir_type *real = v_element(scale);
+    xir_value *w = make_shaped(at, unpacked(at, b, n, bytes, bits), (int64_t[]){ n, blocks, block }, 3);
+    w = xir_node_sum(at, xir_node_cast(at, w, real), block_points(at, real, n, blocks, bits), 1, -1);
+    w = xir_node_product(at, w, make_shaped(at, scale, (int64_t[]){ n, blocks, 1 }, 3));
+    w = make_shaped(at, w, (int64_t[]){ n, blocks * block }, 2);
+    if (blocks * block != k) w = make_part(at, w, 1, 0, k, 1);
+    if (!w) return false;
+    return xir_node_result(at, 0, onnx_product(at, a, xir_node_transposed(at, xir_node_cast(at, w, v_element(a)), swap,
+                                                                          2,
+                                                                        NULL), bias));
+}

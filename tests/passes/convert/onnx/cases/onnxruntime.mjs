@@ -1,0 +1,121 @@
+/* What ONNX Runtime computes with the models of cases.txt, all optimisations off: writes recorded.txt. FOLDER is that
+ * of the npm package (npm install --ignore-scripts onnxruntime-node@1.30.0).
+ *
+ *     node onnxruntime.mjs FOLDER [NAME]       with NAME prints the lines of that case, and writes nothing
+ *     node onnxruntime.mjs FOLDER --check      compares with recorded.txt
+ *
+ * The models and the numbers in them are those that cases.h makes. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
+
+const [folder, only] = process.argv.slice(2);
+const ort = createRequire(import.meta.url)(resolve(folder));
+const here = new URL('.', import.meta.url).pathname;
+
+/* ---- protobuf ---------------------------------------------------------------------------------------------------- */
+
+function varint(n) {
+    const out = [];
+    for (n = BigInt.asUintN(64, BigInt(n)); n > 127n; n >>= 7n) out.push(Number(n & 127n) | 128);
+    return [...out, Number(n)];
+}
+const int = (field, n) => [...varint(field << 3), ...varint(n)];
+const bytes = (field, data) => [...varint(field << 3 | 2), ...varint(data.length), ...data];
+const text = (field, s) => bytes(field, [...Buffer.from(s)]);
+const real = (field, x) => [...varint(field << 3 | 5), ...new Uint8Array(new Float32Array([x]).buffer)];
+
+/* ---- values ------------------------------------------------------------------------------------------------------ */
+
+const elements = {
+    f32: [1, 'float32', Float32Array], f64: [11, 'float64', Float64Array], u8: [2, 'uint8', Uint8Array],
+    i8: [3, 'int8', Int8Array], i32: [6, 'int32', Int32Array], i64: [7, 'int64', BigInt64Array],
+    bool: [9, 'bool', Uint8Array], u32: [12, 'uint32', Uint32Array], u16: [4, 'uint16', Uint16Array],
+    i16: [5, 'int16', Int16Array], u64: [13, 'uint64', BigUint64Array],
+};
+
+function value(word, seed) {
+    const [, star, name, type, dims, given] = /^(\*?)([^=]+)=(\w+)\[([^\]]*)\](?:\{(.*)\})?$/.exec(word);
+    const [code, kind, Data] = elements[type];
+    const shape = dims ? dims.split(',').map(Number) : [];
+    const n = shape.reduce((a, b) => a * b, 1), data = new Data(n), big = kind.endsWith('64') && kind !== 'float64';
+    const list = given === undefined ? [] : given.split(',').map(Number);
+    for (let i = 0; i < n; i++) {
+        seed = (Math.imul(seed, 1103515245) + 12345) >>> 0;
+        const r = seed >>> 16 & 1023;
+        let x = kind.startsWith('float') ? r / 512 - 1 : kind === 'bool' ? Number(r < 256) : kind === 'uint8' ? r & 255
+              : kind === 'int8' ? (r & 255) - 128 : r & 3;
+        if (i < list.length) x = list[i];
+        data[i] = big ? BigInt(x) : x;
+    }
+    return { name, constant: star === '*', code, kind, shape, data };
+}
+
+/* ---- models ------------------------------------------------------------------------------------------------------ */
+
+function attribute(word) {
+    const at = word.indexOf('='), name = word.slice(0, at), v = word.slice(at + 1), head = text(1, name);
+    const items = v.slice(1, -1).split(',').filter(s => s);
+    if (v[0] === '[') return [...head, ...items.flatMap(s => int(8, BigInt(s))), ...int(20, 7)];
+    if (v[0] === '{') return [...head, ...items.flatMap(s => real(7, Number(s))), ...int(20, 6)];
+    if (!/^[-0-9]/.test(v)) return [...head, ...text(4, v), ...int(20, 3)];
+    if (/[.e]/.test(v)) return [...head, ...real(2, Number(v)), ...int(20, 1)];
+    return [...head, ...int(3, BigInt(v)), ...int(20, 2)];
+}
+
+function node(words) {
+    const [type, inputs, outputs, ...attributes] = words.trim().split(/ +/), dot = type.lastIndexOf('.');
+    const names = inputs === '-' ? [] : inputs.split(',');
+    return [...names.flatMap(s => text(1, s)), ...outputs.split(',').flatMap(s => text(2, s)), ...text(4, type.slice(dot + 1)),
+            ...attributes.flatMap(a => bytes(5, attribute(a))),
+            ...(dot < 0 ? [] : text(7, type.slice(0, dot)))];
+}
+
+function model(opset, values, nodes, outputs) {
+    const shape = dims => bytes(2, dims.flatMap(d => bytes(1, int(1, d))));
+    const raw = v => [...new Uint8Array(v.data.buffer)];
+    const graph = [
+        ...nodes.split(';').flatMap(n => bytes(1, node(n))), ...text(2, 'net'),
+        ...values.filter(v => v.constant).flatMap(v => bytes(5, [
+            ...v.shape.flatMap(d => int(1, d)), ...int(2, v.code), ...text(8, v.name), ...bytes(9, raw(v))])),
+        ...values.filter(v => !v.constant).flatMap(v => bytes(11, [
+            ...text(1, v.name), ...bytes(2, bytes(1, [...int(1, v.code), ...shape(v.shape)]))])),
+        ...outputs.split(/ +/).flatMap(o => bytes(12, text(1, o))),
+    ];
+    const set = (domain, version) => bytes(8, [...text(1, domain), ...int(2, version)]);
+    return Uint8Array.from([...int(1, 8), ...bytes(7, graph), ...set('', opset), ...set('com.microsoft', 1)]);
+}
+
+async function record(line) {
+    const [name, opset, words, nodes, outputs] = line.split('|').map(s => s.trim());
+    const values = words.split(/ +/).map((w, i) => value(w, i + 1));
+    const session = await ort.InferenceSession.create(
+        model(opset ? Number(opset.slice(6)) : 17, values, nodes, outputs),
+        { graphOptimizationLevel: 'disabled', logSeverityLevel: 3 });
+    const feeds = {};
+    for (const v of values) if (!v.constant) feeds[v.name] = new ort.Tensor(v.kind, v.data, v.shape);
+    const results = await session.run(feeds);
+    return outputs.split(/ +/).map(o => {
+        const { dims, data } = results[o];
+        const numbers = Array.from(data, x => String(typeof x === 'number' ? Number(x.toPrecision(7)) : x));
+        return `${name} ${o} ${dims.join('x') || '1'}: ${numbers.join(' ')}\n`;
+    }).join('');
+}
+
+const version = ort.env.versions.node;
+let out = `# What onnxruntime-node ${version} computes with the models of cases.txt (onnxruntime.mjs).\n` +
+          '# case output shape: numbers\n', failed = 0;
+const single = only && only !== '--check';
+for (const line of readFileSync(join(here, 'cases.txt'), 'utf8').split('\n')) {
+    if (!line || line[0] === '#' || (single && line.split('|')[0].trim() !== only)) continue;
+    try {
+        out += await record(line);
+    } catch (e) {
+        failed++;
+        console.error(`${line.split('|')[0]}: ${e.message}`);
+    }
+}
+if (single) process.stdout.write(out);
+else if (only === '--check') failed += out !== readFileSync(join(here, 'recorded.txt'), 'utf8');
+else writeFileSync(join(here, 'recorded.txt'), out);
+process.exitCode = failed ? 1 : 0;
