@@ -105,16 +105,27 @@ bool onnx_cast_like(xir_node *at) {
 static bool is_single(double v) { return (double)(float)v == v || v != v; }
 
 bool onnx_clip(xir_node *at) {
-    double least, greatest;
+    double least = -INFINITY, greatest = INFINITY;
     xir_value *x = xir_node_input(at, 0);
-    if (!xir_node_number(at, "min", 1, -INFINITY, &least) ||
-        !xir_node_number(at, "max", 2, INFINITY, &greatest)) return false;
-    if (is_single(least) && is_single(greatest)) {
+    const bool known = (!xir_node_has(at, 1) || xir_node_is_constant(at, 1)) &&
+                       (!xir_node_has(at, 2) || xir_node_is_constant(at, 2));
+    if (known && (!xir_node_number(at, "min", 1, -INFINITY, &least) ||
+                  !xir_node_number(at, "max", 2, INFINITY, &greatest))) return false;
+    if (known && is_single(least) && is_single(greatest)) {
         return xir_node_becomes(at, "ClampScalar", INS(x), SETS(REAL("min", least), REAL("max", greatest)));
     }
-    xir_value *y = xir_node_has(at, 1) ? xir_node_make(at, "Maximum", INS(x, xir_node_input(at, 1)), NO_SETS) : x;
-    return xir_node_result(at, 0, xir_node_has(at, 2)
-                           ? xir_node_make(at, "Minimum", INS(y, xir_node_input(at, 2)), NO_SETS) : y);
+    for (size_t i = 1; i < 3; i++) {
+        xir_value *bound = xir_node_optional_input(at, i);
+        if (!bound) continue;
+        if (!xir_node_same_elements(at, 0, x, i, bound)) return false;
+        if (v_rank(bound) > 1 || (v_rank(bound) == 1 && (v_dim(bound, 0) != 1 || !v_rank(x)))) {
+            return xir_node_invalid(at, XIR_E_BOUNDS, i == 1 ? "input/1" : "input/2",
+                                    "input %zu: expected no dims, found "
+                                    "%zu", i, v_rank(bound));
+        }
+        x = xir_node_make(at, i == 1 ? "Maximum" : "Minimum", INS(x, bound), NO_SETS);
+    }
+    return xir_node_result(at, 0, x);
 }
 
 bool onnx_gelu(xir_node *at) {

@@ -120,11 +120,11 @@ xir_value *onnx_places_along(xir_node *at, xir_value *x, size_t axis, bool colum
     return column ? make_reshaped(at, line, &dims) : line;
 }
 
-/* The mask of a Trilu over open dims. */
-static xir_value *open_mask(xir_node *at, xir_value *x, const xir_ints *k, bool above) {
+/* The mask of a Trilu over open dims, or whose diagonal a run gives. */
+static xir_value *open_mask(xir_node *at, xir_value *x, xir_value *k, bool above) {
     xir_value *row = onnx_places_along(at, x, v_rank(x) - 2, true), *column = onnx_places_along(at, x, v_rank(x) - 1,
                                                                                                 false);
-    xir_value *diagonal = xir_node_sum(at, row, xir_node_integers(at, k), 1, 1);
+    xir_value *diagonal = xir_node_sum(at, row, k, 1, 1);
     return xir_node_make(at, above ? "GreaterEqual" : "LessEqual", INS(column, diagonal), NO_SETS);
 }
 
@@ -132,15 +132,16 @@ static xir_value *open_mask(xir_node *at, xir_value *x, const xir_ints *k, bool 
 bool onnx_trilu(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     xir_ints k = xir_node_make_ints(at, 1, 0);
-    if (xir_node_has(at, 1) && !xir_node_ints(at, 1, &k)) return false;
+    const bool given = xir_node_has(at, 1), known = !given || xir_node_is_constant(at, 1);
+    if (given && known && !xir_node_ints(at, 1, &k)) return false;
     if (xir_node_failed(at)) return false;
     size_t rank = v_rank(x);
     if (rank < 2)
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 2 dims, found %zu", rank);
     if (k.n != 1) return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected one number, found %zu", k.n);
     bool above = xir_node_int(at, "upper", 1);
-    if (v_dim(x, rank - 2) < 0 || v_dim(x, rank - 1) < 0) {
-        xir_value *mask = open_mask(at, x, &k, above);
+    if (!known || v_dim(x, rank - 2) < 0 || v_dim(x, rank - 1) < 0) {
+        xir_value *mask = open_mask(at, x, known ? xir_node_integers(at, &k) : xir_node_input(at, 1), above);
         return xir_node_becomes(at, "Where", INS(x, xir_node_scalar(at, v_element(x), 0), mask), NO_SETS);
     }
     xir_ints dims = xir_node_make_ints(at, 2, 0);

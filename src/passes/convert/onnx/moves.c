@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include "convert/lists.h"
 #include "convert/onnx/rows.h"
+#include "convert/parts.h"
 #include "support/numbers.h"
 
 /* ---- constants -------------------------------------------------------------------------------------------------- */
@@ -449,7 +450,8 @@ bool onnx_split(xir_node *at) {
         if (!sections.v) return false;
         int64_t last = dim - (n - 1) * ((dim + n - 1) / n);
         if (last < 0) return xir_node_invalid(at, XIR_E_INVALID, NULL,
-                                              "dim %lld has %lld elements, which can't be split into %lld outputs", (long long)axis,
+                                              "dim %lld has %lld elements, which can't be split into %lld outputs",
+                                                  (long long)axis,
                                               (long long)dim, (long long)n);
         sections.v[n - 1] = last;
     }
@@ -499,6 +501,27 @@ bool onnx_concat(xir_node *at) {
     return xir_node_becomes(at, "Concat", (xir_values){ inputs, at->n_in }, SETS(INT("axis", axis)));
 }
 
+/* Around x come its own elements, as often as needed: along each axis elements are taken by their places. */
+static xir_value *wrapped(xir_node *at, xir_value *x, const list_items *padding) {
+    bool any = false;
+    for (size_t axis = 0; axis < v_rank(x) && !xir_node_failed(at); axis++) {
+        const list_item *before = &padding->v[2 * axis], *after = before + 1;
+        if (!expr_is_number(before->v) || !expr_is_number(after->v))
+            return xir_node_unsupported(at, "padding that wraps around, as often as another value says"), NULL;
+        if (before->v == 0 && after->v == 0) continue;
+        if (!xir_node_need_dims(at, x, axis, axis + 1)) return NULL;
+        const int64_t dim = v_dim(x, axis);
+        if (dim < 1 || before->v > MOST_LISTED || after->v > MOST_LISTED || before->v < -dim || after->v < -dim ||
+            dim > MOST_LISTED || dim + before->v + after->v < 0)
+            return xir_node_unsupported(at, "very large dims, or none"), NULL;
+        xir_ints places = xir_node_series(at, 0, (size_t)(dim + before->v + after->v));
+        for (size_t i = 0; i < places.n; i++) places.v[i] = ((places.v[i] - before->v) % dim + dim) % dim;
+        x = make_taken(at, x, axis, &places);
+        any = true;
+    }
+    return any || !x ? x : xir_node_unary(at, "Copy", x);
+}
+
 bool onnx_pad(xir_node *at) {
     list_items pads;
     xir_ints axes;
@@ -531,7 +554,7 @@ bool onnx_pad(xir_node *at) {
         padding.v[2 * axis] = pads.v[i];
         padding.v[2 * axis + 1] = pads.v[axes.n + i];
     }
-    if (xir_node_is(at, "mode", "wrap")) return xir_node_unsupported(at, "padding that wraps around");
+    if (xir_node_is(at, "mode", "wrap")) return xir_node_result(at, 0, wrapped(at, x, &padding));
     const char *mode = xir_node_is(at, "mode", "reflect") ? "REFLECTION" : xir_node_is(at, "mode", "edge")
         ? "REPLICATION" : "CONSTANT";
     if (v_is_integer(x) && !(value >= -0x1p63 && value < 0x1p63))

@@ -3,6 +3,7 @@
 #define PASSES_CONVERT_ONNX_ROWS_H
 
 #include "convert/helpers.h"
+#include "convert/windows.h"
 
 enum { MOST_LISTED = 1 << 20 };   /* the longest list that a hook writes because of a large dim */
 
@@ -30,6 +31,10 @@ xir_value *onnx_scale_before(xir_node *at, size_t i, size_t after);
 xir_value *onnx_quantized(xir_node *at, xir_value *x, xir_value *scale, xir_value *zero);
 /* x as 8-bit integers from 0 to 255, for its own range extended to include 0; sets scale and zero point. */
 xir_value *onnx_dynamically_quantized(xir_node *at, xir_value *x, xir_value **scale, xir_value **zero);
+/* Reads the windows that the node's attributes describe, over x; `kernel` may be NULL. Padding of auto_pad is 0. */
+bool onnx_windows(xir_node *at, const xir_value *x, const xir_value *kernel, windows *w);
+/* The place of each window's first maximum, as MaxPool counts them. */
+xir_value *onnx_places_of_maxima(xir_node *at, xir_value *x, const windows *w);
 /* The averages of the windows that the node's attributes describe, over x. */
 xir_value *onnx_average(xir_node *at, xir_value *x);
 /* LayerNorm, or RMSNorm, over some axes; `beta` may be NULL. What is not constant is multiplied and added. */
@@ -75,6 +80,10 @@ bool onnx_resize_open(xir_node *at, xir_value *x, bool old, size_t scales_at, si
     HOOK(sum) HOOK(thresholded_relu) HOOK(tile) HOOK(top_k) HOOK(transpose) HOOK(trilu) HOOK(unsqueeze) HOOK(where)          \
     HOOK(qlinear_conv) HOOK(qlinear_matmul) HOOK(reverse_sequence) HOOK(scatter_elements)      \
     HOOK(rms_normalization) HOOK(swish) HOOK(rotary_embedding)                                                                 \
+    HOOK(hann_window) HOOK(hamming_window) HOOK(blackman_window) HOOK(mel_weight_matrix) HOOK(dft) HOOK(stft) HOOK(det)        \
+    HOOK(bitwise_not) HOOK(bitwise_and) HOOK(bitwise_or) HOOK(bitwise_xor) HOOK(tensor_scatter) HOOK(lp_pool)                  \
+    HOOK(global_lp_pool) HOOK(roi_align) HOOK(deform_conv) HOOK(affine_grid) HOOK(col2im) HOOK(center_crop_pad)                \
+    HOOK(max_unpool) HOOK(attention)                                                                                           \
     HOOK(ms_bias_gelu) HOOK(ms_fast_gelu) HOOK(ms_quick_gelu) HOOK(ms_bias_add) HOOK(ms_bias_softmax) HOOK(ms_bias_split_gelu) \
     HOOK(ms_fused_matmul) HOOK(ms_fused_gemm) HOOK(ms_fused_conv) HOOK(ms_matmul_nbits) HOOK(ms_nchwc)                         \
     HOOK(ms_skip_layer_normalization) HOOK(ms_skip_rms_normalization) HOOK(ms_embed_layer_normalization) HOOK(ms_group_norm)   \

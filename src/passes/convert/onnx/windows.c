@@ -47,7 +47,7 @@ static void no_pads(const xir_node *at, const xir_ints *pads) {
     }
 }
 
-static bool read_windows(xir_node *at, const xir_value *x, const xir_value *kernel, windows *w) {
+bool onnx_windows(xir_node *at, const xir_value *x, const xir_value *kernel, windows *w) {
     xir_ints list;
     if (xir_node_failed(at) || !xir_node_one_of(at, "auto_pad", "NOTSET", "NOTSET|SAME_UPPER|SAME_LOWER|VALID"))
         return false;
@@ -175,7 +175,7 @@ static bool channels_fit(xir_node *at, const xir_value *x, const xir_value *kern
 xir_value *make_conv(xir_node *at, xir_value *x, xir_value *kernel, xir_value *bias) {
     windows w;
     window_sets s = { .n = 0 };
-    if (!read_windows(at, x, kernel, &w) || !channels_fit(at, x, kernel, bias, false) || !pad_same(at, x, &w) ||
+    if (!onnx_windows(at, x, kernel, &w) || !channels_fit(at, x, kernel, bias, false) || !pad_same(at, x, &w) ||
         !windows_fit(at, &w)) return NULL;
     window_set_all(&s, &w, false, true);
     window_set(&s, "groups", xir_node_int(at, "group", 1));
@@ -197,7 +197,7 @@ bool onnx_conv_transpose(xir_node *at) {
     window_sets s = { .n = 0 };
     xir_ints list;
     int64_t more[3] = { 0 };
-    if (!read_windows(at, x, kernel, &w) || !channels_fit(at, x, kernel, bias, true)) return false;
+    if (!onnx_windows(at, x, kernel, &w) || !channels_fit(at, x, kernel, bias, true)) return false;
     if (window_items(at, "output_padding", w.n, 0, &list)) memcpy(more, list.v, w.n * sizeof *more);
     bool upper = xir_node_is(at, "auto_pad", "SAME_UPPER"), same = upper || xir_node_is(at, "auto_pad", "SAME_LOWER");
     bool shaped = xir_node_items(at, "output_shape", &list);
@@ -229,41 +229,123 @@ bool onnx_conv_transpose(xir_node *at) {
 
 /* ---- pools ------------------------------------------------------------------------------------------------------ */
 
-static xir_value *pool(xir_node *at, xir_value *x, const char *const classes[3], bool averages) {
-    windows w;
+/* The sum of the elements in each window, where padding counts 0: a convolution with ones, channel by channel. */
+static xir_value *window_sums(xir_node *at, xir_value *x, const windows *w) {
     window_sets s = { .n = 0 };
-    if (!read_windows(at, x, NULL, &w)) return NULL;
-    pads_below_windows(at, &w);
-    if (!pad_same(at, x, &w) || !windows_fit(at, &w)) return NULL;
-    if (at->n_out > 1) return xir_node_unsupported(at, "the positions of maxima"), NULL;
-    windows plain = w;
-    if (!pad_ceil(at, x, &w)) return NULL;
-    bool counted = averages && xir_node_int(at, "count_include_pad", 0), dilated = false;
-    for (size_t k = 0; k < w.n; k++) {
-        if (counted && w.after[k] != plain.after[k])
-            return xir_node_unsupported(at, "an average that counts some padding but not that of ceil_mode"), NULL;
-        dilated |= averages && w.dilation[k] != 1;
+    xir_ints dims = xir_node_make_ints(at, w->n + 2, 1);
+    if (!xir_node_need_dims(at, x, 1, 2) || !dims.v) return NULL;
+    for (size_t k = 0; k < w->n; k++) dims.v[k] = w->size[k];
+    dims.v[w->n + 1] = v_dim(x, 1);
+    const int64_t n = product_of(&dims, 0, dims.n);
+    if (n < 0 || n > MOST_LISTED) return xir_node_unsupported(at, "very large windows"), NULL;
+    window_set_all(&s, w, false, true);
+    window_set(&s, "groups", v_dim(x, 1));
+    xir_value *y = xir_node_make(at, BY_RANK(w->n, "Conv1d", "Conv2d", "Conv3d"),
+                                 INS(xir_node_channels_last(at, x), xir_node_filled(at, v_element(x), &dims, 1), NULL),
+                                 (xir_sets){ s.data, s.n });
+    return xir_node_channels_second(at, y);
+}
+
+/* How many elements of each window count, in dims that broadcast with its sums: those of the input, or, with `padded`,
+ * those of the padding too, but not cells after it, which only rounding up adds. */
+static xir_value *window_counts(xir_node *at, const xir_value *x, const windows *w, const windows *plain, bool padded) {
+    xir_ints dims = xir_node_make_ints(at, w->n, 1);
+    int64_t n = 1;
+    if (!xir_node_need_dims(at, x, 2, SIZE_MAX) || !dims.v) return NULL;
+    for (size_t k = 0; k < w->n; k++) {
+        dims.v[k] = window_room(w, k) / w->stride[k] + 1;
+        if (__builtin_mul_overflow(n, dims.v[k], &n) || n > MOST_LISTED)
+            return xir_node_unsupported(at, "very large dims"), NULL;
     }
-    if (dilated) return xir_node_unsupported(at, "an average of dilated windows"), NULL;
-    window_set_all(&s, &w, true, !averages);
+    double *counts = arena_take(&at->c->scratch, ((size_t)n + 1) * sizeof *counts);
+    if (!counts) return node_no_memory(at), NULL;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t rest = i;
+        counts[i] = 1;
+        for (size_t k = w->n; k-- > 0; rest /= dims.v[k]) {
+            const int64_t from = rest % dims.v[k] * w->stride[k] - w->before[k];
+            const int64_t least = padded ? -w->before[k] : 0, most = w->input[k] + (padded ? plain->after[k] : 0);
+            int64_t inside = 0;
+            for (int64_t t = 0; t < w->size[k]; t++) {
+                const int64_t place = from + t * w->dilation[k];
+                inside += place >= least && place < most;
+            }
+            counts[i] *= (double)inside;
+        }
+    }
+    return xir_node_constant(at, v_element(x), &dims, counts, (size_t)n);
+}
+
+static bool is_dilated(const windows *w) {
+    for (size_t k = 0; k < w->n; k++) if (w->dilation[k] != 1) return true;
+    return false;
+}
+
+/* The windows of a pool, and as they are without what rounding up adds. */
+static bool pool_windows(xir_node *at, const xir_value *x, windows *w, windows *plain) {
+    if (!onnx_windows(at, x, NULL, w)) return false;
+    pads_below_windows(at, w);
+    if (!pad_same(at, x, w) || !windows_fit(at, w)) return false;
+    *plain = *w;
+    return pad_ceil(at, x, w);
+}
+
+static xir_value *make_pool(xir_node *at, xir_value *x, const char *const classes[3], const windows *w, bool averages,
+                            bool counted) {
+    window_sets s = { .n = 0 };
+    window_set_all(&s, w, true, !averages);
     if (averages) window_set(&s, "count_include_pad", counted);
-    xir_value *y = xir_node_make(at, classes[w.n - 1], INS(xir_node_channels_last(at, x)), (xir_sets){ s.data, s.n });
+    xir_value *y = xir_node_make(at, classes[w->n - 1], INS(xir_node_channels_last(at, x)), (xir_sets){ s.data, s.n });
     return xir_node_channels_second(at, y);
 }
 
 bool onnx_max_pool(xir_node *at) {
     static const char *const classes[] = { "MaxPool1d", "MaxPool2d", "MaxPool3d" };
-    if (xir_node_int(at, "storage_order", 0) && at->n_out > 1) {
-        return xir_node_unsupported(at, "the positions of maxima");
-    }
-    return xir_node_result(at, 0, pool(at, xir_node_input(at, 0), classes, false));
+    xir_value *x = xir_node_input(at, 0);
+    windows w, plain;
+    if (!pool_windows(at, x, &w, &plain)) return false;
+    if (node_wants(at, 1) && !xir_node_result(at, 1, onnx_places_of_maxima(at, x, &w))) return false;
+    return xir_node_result(at, 0, make_pool(at, x, classes, &w, false, false));
 }
 
+/* Dilated windows, and averages that count some padding but not that of ceil_mode, are sums with counts of their own.
+ * */
 xir_value *onnx_average(xir_node *at, xir_value *x) {
     static const char *const classes[] = { "AvgPool1d", "AvgPool2d", "AvgPool3d" };
-    return pool(at, x, classes, true);
+    windows w, plain;
+    if (!pool_windows(at, x, &w, &plain)) return NULL;
+    const bool counted = xir_node_int(at, "count_include_pad", 0);
+    const bool uneven = counted && memcmp(w.after, plain.after, w.n * sizeof *w.after) != 0;
+    if (!uneven && !is_dilated(&w)) return make_pool(at, x, classes, &w, true, counted);
+    return xir_node_quotient(at, window_sums(at, x, &w), window_counts(at, x, &w, &plain, counted));
 }
 bool onnx_average_pool(xir_node *at) { return xir_node_result(at, 0, onnx_average(at, xir_node_input(at, 0))); }
+
+/* |x|^p, and the p-th root of a sum of them. */
+static xir_value *powered(xir_node *at, xir_value *x, double p) {
+    if (xir_node_failed(at) || !x) return NULL;
+    if (p == 1) return xir_node_unary(at, "Abs", x);
+    if (p == 2) return xir_node_product(at, x, x);
+    return xir_node_make(at, "Pow", INS(xir_node_unary(at, "Abs", x), xir_node_scalar(at, v_element(x), p)), NO_SETS);
+}
+static xir_value *rooted(xir_node *at, xir_value *x, double p) {
+    if (xir_node_failed(at) || !x || p == 1) return x;
+    if (p == 2) return xir_node_unary(at, "Sqrt", x);
+    return xir_node_make(at, "Pow", INS(x, xir_node_scalar(at, v_element(x), 1 / p)), NO_SETS);
+}
+static bool read_p(xir_node *at, double *p) {
+    *p = xir_node_real(at, "p", 2);
+    if (*p >= 1 && *p <= 64) return !xir_node_failed(at);
+    return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/p", "p: expected 1 to 64, found %g", *p);
+}
+
+bool onnx_lp_pool(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    windows w, plain;
+    double p;
+    if (!read_p(at, &p) || !pool_windows(at, x, &w, &plain)) return false;
+    return xir_node_result(at, 0, rooted(at, window_sums(at, powered(at, x, p), &w), p));
+}
 
 static bool global_pool(xir_node *at, const char *cls) {
     xir_value *x = xir_node_input(at, 0);
@@ -276,3 +358,13 @@ static bool global_pool(xir_node *at, const char *cls) {
 }
 bool onnx_global_average_pool(xir_node *at) { return global_pool(at, "Mean"); }
 bool onnx_global_max_pool(xir_node *at)     { return global_pool(at, "Max"); }
+
+bool onnx_global_lp_pool(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    double p;
+    if (xir_node_failed(at) || !read_p(at, &p)) return false;
+    if (v_rank(x) < 3)
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 3 dims, found %zu", v_rank(x));
+    const xir_ints axes = xir_node_series(at, 2, v_rank(x) - 2);
+    return xir_node_result(at, 0, rooted(at, xir_node_reduced(at, "Sum", powered(at, x, p), &axes, true), p));
+}

@@ -96,8 +96,8 @@ async function record(line) {
     for (const v of values) if (!v.constant) feeds[v.name] = new ort.Tensor(v.kind, v.data, v.shape);
     const results = await session.run(feeds);
     return outputs.split(/ +/).map(o => {
-        const { dims, data } = results[o];
-        const numbers = Array.from(data, x => String(typeof x === 'number' ? Number(x.toPrecision(7)) : x));
+        const { dims, data, type } = results[o];
+        const numbers = Array.from(data, x => String(type.startsWith('float') ? Number(x.toPrecision(7)) : x));
         return `${name} ${o} ${dims.join('x') || '1'}: ${numbers.join(' ')}\n`;
     }).join('');
 }

@@ -1,6 +1,6 @@
-/* ONNX Runtime's attention (com.microsoft): MultiHeadAttention of given queries, keys and values, and Attention, which
- * computes them from one input. Heads are in the last dim; masks are numbers that are added, keys and values of earlier
- * tokens are put in front. */
+/* Attention, of the standard and of ONNX Runtime (com.microsoft): MultiHeadAttention of given queries, keys and values,
+ * and Attention, which computes them from one input. Heads are in the last dim; masks are numbers that are added, keys
+ * and values of earlier tokens are put in front. */
 #include <math.h>
 #include "convert/lists.h"
 #include "convert/onnx/rows.h"
@@ -241,4 +241,53 @@ bool onnx_ms_attention(xir_node *at) {
                                              SETS(INT("axis", 0))));
     }
     return xir_node_result(at, 0, y);
+}
+
+/* ---- the standard's Attention ----------------------------------------------------------------------------------- */
+
+/* Inputs: query, key, value, mask, keys and values of the past, how many keys of each batch are not padding. */
+bool onnx_attention(xir_node *at) {
+    xir_value *q = xir_node_input(at, 0), *k = xir_node_input(at, 1), *v = xir_node_input(at, 2);
+    attention a = { .mask = xir_node_optional_input(at, 3), .past_k = xir_node_optional_input(at, 4),
+                    .past_v = xir_node_optional_input(at, 5), .padding = xir_node_optional_input(at, 6) };
+    if (xir_node_failed(at)) return false;
+    const bool flat = v_rank(q) == 3;
+    const int64_t heads = xir_node_int(at, "q_num_heads", 0), groups = xir_node_int(at, "kv_num_heads", 0);
+    if ((v_rank(q) != 3 && v_rank(q) != 4) || v_rank(k) != v_rank(q) || v_rank(v) != v_rank(q)) {
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/0",
+                                "query, key and value: expected all of 3 or all of 4 dims, "
+                                "found %zu, %zu and %zu", v_rank(q), v_rank(k), v_rank(v));
+    }
+    if (flat && (heads < 1 || groups < 1 || heads > MOST_HEADS || groups > MOST_HEADS)) {
+        const bool first = heads < 1 || heads > MOST_HEADS;
+        return xir_node_invalid(at, XIR_E_BOUNDS, first ? "attribute/q_num_heads" : "attribute/kv_num_heads",
+                                "heads of inputs "
+                                "of 3 dims: expected 1 to %d, found %lld", MOST_HEADS,
+                                    (long long)(first ? heads : groups));
+    }
+    if (!a.past_k != !a.past_v)
+        return xir_node_invalid(at, XIR_E_MISSING, a.past_k ? "input/5" : "input/4",
+                                "expected both keys and values of the past");
+    if (node_wants(at, 3)) return xir_node_unsupported(at, "the products of queries and keys");
+    if (a.padding && a.past_k) return xir_node_unsupported(at, "padded keys with a past");
+    const int64_t precision = xir_node_int(at, "softmax_precision", 0);
+    if (precision && !xir_type_equal(onnx_element(at->c->ctx, precision), v_element(q)))
+        return xir_node_unsupported(at, "a Softmax of other elements than those of the query");
+    a.q = flat ? in_heads(at, 0, q, heads) : q;
+    a.k = after_past(at, a.past_k, flat ? in_heads(at, 1, k, groups) : k);
+    a.v = after_past(at, a.past_v, flat ? in_heads(at, 2, v, groups) : v);
+    if (xir_node_failed(at) || !a.q || !a.k || !a.v) return false;
+    a.filter = -INFINITY;
+    const bool causal = xir_node_int(at, "is_causal", 0), plain = causal && !a.past_k && !a.padding;
+    if (a.padding && causal) return xir_node_unsupported(at, "padded keys that later tokens do not see");
+    if (a.mask) a.mask = attention_addends(at, a.mask, v_element(q), false);
+    a.mask = added(at, a.mask, padding_addends(at, &a));
+    if (causal && !plain) a.mask = added(at, a.mask, causal_addends(at, &a));
+    const double cap = xir_node_real(at, "softcap", 0), scale = xir_node_real(at, "scale", 0);
+    const xir_set sets[] = { INT("is_causal", plain), REAL("softcap", cap), REAL("scale", scale) };
+    if (xir_node_failed(at)) return false;
+    xir_value *y = xir_node_make(at, "Attention", INS(a.q, a.k, a.v, a.mask), (xir_sets){ sets, scale != 0 ? 3 : 2 });
+    if (node_wants(at, 1)) xir_node_result(at, 1, a.k);
+    if (node_wants(at, 2)) xir_node_result(at, 2, a.v);
+    return xir_node_result(at, 0, flat ? from_heads(at, y) : y);
 }

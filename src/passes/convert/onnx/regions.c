@@ -1,0 +1,454 @@
+/* Regions of images: pools of regions given by an input, convolutions at displaced positions, grids, blocks that
+ * overlap, maxima put back in their places, and cuts around the centre. */
+#include <math.h>
+#include <stdio.h>
+#include "convert/formulas.h"
+#include "convert/onnx/rows.h"
+#include "convert/parts.h"
+#include "convert/windows.h"
+
+enum { MOST_CELLS = 1 << 22, MOST_SIDE = 1 << 20 };   /* of constants and of a dim */
+
+static double *make_reals(xir_node *at, int64_t n) {
+    double *v = arena_take(&at->c->scratch, ((size_t)n + 1) * sizeof *v);
+    if (!v) (void)node_no_memory(at);
+    return v;
+}
+
+static bool has_rank(xir_node *at, size_t i, const xir_value *v, size_t rank) {
+    char where[16] = { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + i), 0 };
+    if (xir_node_failed(at) || v_rank(v) == rank) return !xir_node_failed(at);
+    return xir_node_invalid(at, XIR_E_BOUNDS, where, "input %zu: expected %zu dims, found %zu", i, rank, v_rank(v));
+}
+
+/* ---- RoiAlign --------------------------------------------------------------------------------------------------- */
+
+/* Along one axis of `size` cells: how much each cell counts in each of `n` bins of each region, [regions, n, size].
+ * `from` and `length`, [regions, 1], are in cells. A sample outside of the image counts nothing. */
+static xir_value *bin_weights(xir_node *at, xir_value *from, xir_value *length, int64_t n, int64_t samples,
+                              int64_t size) {
+    const xir_ints one = { (int64_t[]){ 2 }, 1 };
+    double *places = make_reals(at, n * samples), *cells = make_reals(at, size);
+    if (!places || !cells || xir_node_failed(at) || !from || !length) return NULL;
+    const xir_type *e = v_element(from);
+    for (int64_t i = 0; i < n * samples; i++) places[i] = ((double)i + 0.5) / (double)(n * samples);
+    for (int64_t i = 0; i < size; i++) cells[i] = (double)i;
+    xir_value *at_bins = xir_node_product(at, length, xir_node_constant(at, e, NULL, places, (size_t)(n * samples)));
+    xir_value *p = xir_node_sum(at, from, at_bins, 1, 1);
+    xir_value *after = xir_node_make(at, "GreaterEqual", INS(p, xir_node_scalar(at, e, -1)), NO_SETS);
+    xir_value *before = xir_node_make(at, "LessEqual", INS(p, xir_node_scalar(at, e, (double)size)), NO_SETS);
+    xir_value *inside = xir_node_cast(at, xir_node_make(at, "And", INS(after, before), NO_SETS), e);
+    p = xir_node_make(at, "ClampScalar", INS(p), SETS(REAL("min", 0), REAL("max", (double)(size - 1))));
+    if (!p || !inside) return NULL;
+    xir_value *off = xir_node_sum(at, xir_node_unsqueezed(at, p, &one, NULL),
+                                  xir_node_constant(at, e, NULL, cells, (size_t)size), 1, -1);
+    xir_value *near = xir_node_sum(at, xir_node_scalar(at, e, 1), xir_node_unary(at, "Abs", off), 1, -1);
+    near = xir_node_product(at, xir_node_unary(at, "ReLU", near), xir_node_unsqueezed(at, inside, &one, NULL));
+    const xir_ints mean = { (int64_t[]){ 2 }, 1 };
+    near = near ? make_shaped(at, near, (int64_t[]){ v_dim(near, 0), n, samples, size }, 4) : NULL;
+    return near ? xir_node_reduced(at, "Mean", near, &mean, false) : NULL;
+}
+
+/* The mean over a grid of samples between cells is a product with a matrix on each side of the image. */
+bool onnx_roi_align(xir_node *at) {
+    static const int64_t swap[] = { 0, 2, 1 };
+    const xir_ints one = { (int64_t[]){ 1 }, 1 };
+    xir_value *x = xir_node_input(at, 0), *regions = xir_node_input(at, 1), *batch = xir_node_input(at, 2), *w[2];
+    const int64_t n[2] = { xir_node_int(at, "output_height", 1), xir_node_int(at, "output_width", 1) },
+                  samples = xir_node_int(at, "sampling_ratio", 0);
+    if (!xir_node_one_of(at, "mode", "avg", "avg|max") || !has_rank(at, 0, x, 4) || !has_rank(at, 1, regions, 2) ||
+        !has_rank(at, 2, batch, 1)) return false;
+    const char *transform = "coordinate_transformation_mode";
+    if (!xir_node_one_of(at, transform, "half_pixel", "half_pixel|output_half_pixel")) return false;
+    const bool halves = xir_node_version(at) >= 16 && !xir_node_is(at, transform, "output_half_pixel");
+    if (v_dim(regions, 1) != 4) {
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1",
+                                "dim 1 of input 1: expected 4, the corners of a region, found %lld",
+                                (long long)v_dim(regions, 1));
+    }
+    for (int k = 0; k < 2; k++) {
+        if (n[k] >= 1 && n[k] <= MOST_SIDE) continue;
+        return xir_node_invalid(at, XIR_E_BOUNDS, k ? "attribute/output_width" : "attribute/output_height",
+                                "expected 1 to %d, found %lld", MOST_SIDE, (long long)n[k]);
+    }
+    if (xir_node_is(at, "mode", "max")) return xir_node_unsupported(at, "the maximum of a region's samples");
+    if (samples < 1 || samples > 1 << 10) return xir_node_unsupported(at, "as many samples as a region has cells");
+    if (!xir_node_need_dims(at, x, 2, 4)) return false;
+    regions = xir_node_scaled(at, regions, xir_node_real(at, "spatial_scale", 1));
+    if (!regions) return false;
+    if (halves) regions = xir_node_sum(at, regions, xir_node_scalar(at, v_element(regions), 0.5), 1, -1);
+    for (int k = 0; k < 2; k++) {   /* x1, y1, x2, y2 */
+        xir_value *from = make_part(at, regions, 1, 1 - k, 2 - k, 1), *to = make_part(at, regions, 1, 3 - k, 4 - k, 1);
+        xir_value *length = xir_node_sum(at, to, from, 1, -1);
+        if (!halves && length)
+            length = xir_node_make(at, "Maximum", INS(length, xir_node_scalar(at, v_element(length), 1)), NO_SETS);
+        w[k] = bin_weights(at, from, length, n[k], samples, v_dim(x, 2 + (size_t)k));
+    }
+    if (xir_node_failed(at)) return false;
+    xir_value *image = xir_node_make(at, "Gather", INS(x, batch), SETS(INT("axis", 0)));
+    xir_value *right = xir_node_unsqueezed(at, xir_node_transposed(at, w[1], swap, 3, NULL), &one, NULL);
+    xir_value *half = make_matrix_product(at, xir_node_unsqueezed(at, w[0], &one, NULL), image);
+    return xir_node_result(at, 0, make_matrix_product(at, half, right));
+}
+
+/* ---- DeformConv ------------------------------------------------------------------------------------------------- */
+
+/* The undisplaced place of each cell of the kernel for each output, [1, kernel * rows, columns, 2]: x, then y. */
+static xir_value *kernel_places(xir_node *at, const xir_type *e, const windows *w, const int64_t out[2]) {
+    const int64_t k = w->size[0] * w->size[1], n = k * out[0] * out[1];
+    double *v = make_reals(at, 2 * n);
+    if (!v) return NULL;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t cell = i / (out[0] * out[1]), row = i / out[1] % out[0], column = i % out[1];
+        const int64_t place[2] = { column, row }, in_kernel[2] = { cell % w->size[1], cell / w->size[1] };
+        for (int d = 0; d < 2; d++) {
+            const size_t axis = 1 - (size_t)d;
+            v[2 * i + d] = (double)(place[d] * w->stride[axis] - w->before[axis] + in_kernel[d] * w->dilation[axis]);
+        }
+    }
+    const xir_ints dims = { (int64_t[]){ 1, k * out[0], out[1], 2 }, 4 };
+    return xir_node_constant(at, e, &dims, v, (size_t)(2 * n));
+}
+
+/* Positions in cells as those of GridSample: (2 p + 1) / size - 1. */
+static xir_value *as_grid(xir_node *at, xir_value *p, const windows *w) {
+    const double scale[2] = { 2 / (double)w->input[1], 2 / (double)w->input[0] };
+    const double shift[2] = { 1 / (double)w->input[1] - 1, 1 / (double)w->input[0] - 1 };
+    if (xir_node_failed(at) || !p) return NULL;
+    p = xir_node_product(at, p, xir_node_constant(at, v_element(p), NULL, scale, 2));
+    return p ? xir_node_sum(at, p, xir_node_constant(at, v_element(p), NULL, shift, 2), 1, 1) : NULL;
+}
+
+/* Checks the dims of offsets or the mask, `parts` numbers for each cell of the kernel in each group. */
+static bool moves_fit(xir_node *at, size_t i, const xir_value *v, const int64_t dims[4]) {
+    char where[16] = { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + i), 0 };
+    if (!has_rank(at, i, v, 4)) return false;
+    for (size_t d = 0; d < 4; d++) {
+        if (v_dim(v, d) == dims[d]) continue;
+        return xir_node_invalid(at, XIR_E_INVALID, where, "dim %zu of input %zu: expected %lld, found %lld", d, i,
+                                (long long)dims[d], (long long)v_dim(v, d));
+    }
+    return true;
+}
+
+/* The image is sampled at the places of the kernel's cells plus their offsets: [batch, channels * cells, places]. */
+static xir_value *sampled(xir_node *at, xir_value *x, xir_value *offset, xir_value *mask, const windows *w,
+                          const int64_t out[2], int64_t groups) {
+    static const int64_t order[] = { 0, 1, 2, 4, 5, 3 };
+    const int64_t batch = v_dim(x, 0), channels = v_dim(x, 1), k = w->size[0] * w->size[1], n = out[0] * out[1];
+    const xir_ints exchange = { (int64_t[]){ 1, 0 }, 2 };
+    offset = make_shaped(at, offset, (int64_t[]){ batch, groups, k, 2, out[0], out[1] }, 6);
+    offset = offset ? make_taken(at, xir_node_transposed(at, offset, order, 6, NULL), 5, &exchange) : NULL;
+    offset = make_shaped(at, offset, (int64_t[]){ batch * groups, k * out[0], out[1], 2 }, 4);
+    if (!offset) return NULL;
+    xir_value *grid = as_grid(at, xir_node_sum(at, offset, kernel_places(at, v_element(x), w, out), 1, 1), w);
+    x = make_shaped(at, x, (int64_t[]){ batch * groups, channels / groups, w->input[0], w->input[1] }, 4);
+    x = make_grid_sample(at, x, grid, "LINEAR", XIR_STR("zeros"), false);
+    x = make_shaped(at, x, (int64_t[]){ batch, groups, channels / groups, k, n }, 5);
+    if (mask && x) x = xir_node_product(at, x, make_shaped(at, mask, (int64_t[]){ batch, groups, 1, k, n }, 5));
+    return x;
+}
+
+bool onnx_deform_conv(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0), *kernel = xir_node_input(at, 1), *offset = xir_node_input(at, 2),
+              *bias = xir_node_optional_input(at, 3), *mask = xir_node_optional_input(at, 4);
+    const int64_t group = xir_node_int(at, "group", 1), groups = xir_node_int(at, "offset_group", 1);
+    windows w;
+    if (!has_rank(at, 0, x, 4) || !onnx_windows(at, x, kernel, &w)) return false;
+    if (!xir_node_need_dims(at, x, 0, 4) || !xir_node_need_dims(at, kernel, 0, 4)) return false;
+    const int64_t batch = v_dim(x, 0), channels = v_dim(x, 1), outputs = v_dim(kernel, 0), k = w.size[0] * w.size[1];
+    if (group < 1 || groups < 1 || channels % group || channels % groups || outputs % group) {
+        const bool of_kernel = group < 1 || channels % group || outputs % group;
+        return xir_node_invalid(at, XIR_E_INVALID, of_kernel ? "attribute/group" : "attribute/offset_group",
+                                "expected a divisor of the channels, found %lld",
+                                    (long long)(of_kernel ? group : groups));
+    }
+    if (v_dim(kernel, 1) != channels / group) {
+        return xir_node_invalid(at, XIR_E_INVALID, "input/1", "dim 1 of the kernel: expected %lld, found %lld",
+                                (long long)(channels / group), (long long)v_dim(kernel, 1));
+    }
+    int64_t out[2];
+    for (size_t d = 0; d < 2; d++) out[d] = window_room(&w, d) / w.stride[d] + 1;
+    const xir_ints all = { (int64_t[]){ k, out[0], out[1] }, 3 };
+    const int64_t n = out[0] * out[1], cells = product_of(&all, 0, 3);
+    if (cells < 0 || cells > MOST_CELLS) return xir_node_unsupported(at, "very large dims");
+    if (!moves_fit(at, 2, offset, (int64_t[]){ batch, groups * k * 2, out[0], out[1] }) ||
+        (mask && !moves_fit(at, 4, mask, (int64_t[]){ batch, groups * k, out[0], out[1] }))) return false;
+    xir_value *y = sampled(at, x, offset, mask, &w, out, groups);
+    const int64_t rows = channels / group * k;
+    y = make_shaped(at, y, (int64_t[]){ batch, group, rows, n }, 4);
+    y = make_matrix_product(at, make_shaped(at, kernel, (int64_t[]){ group, outputs / group, rows }, 3), y);
+    y = make_shaped(at, y, (int64_t[]){ batch, outputs, out[0], out[1] }, 4);
+    if (bias && has_rank(at, 3, bias, 1)) y = xir_node_sum(at, y, make_shaped(at, bias, (int64_t[]){ outputs, 1, 1 },
+                                                                              3), 1, 1);
+    return xir_node_result(at, 0, y);
+}
+
+/* ---- AffineGrid ------------------------------------------------------------------------------------------------- */
+
+/* The matrix of each sample times the centres of the cells, with a 1 after the coordinates. */
+bool onnx_affine_grid(xir_node *at) {
+    static const int64_t swap[] = { 0, 2, 1 };
+    xir_value *theta = xir_node_input(at, 0);
+    xir_ints size;
+    if (!has_rank(at, 0, theta, 3) || !xir_node_ints(at, 1, &size)) return false;
+    const size_t n = size.n - 2;
+    if (size.n != 4 && size.n != 5)
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected 4 or 5 sizes, found %zu", size.n);
+    if (v_dim(theta, 1) != (int64_t)n || v_dim(theta, 2) != (int64_t)n + 1) {
+        return xir_node_invalid(at, XIR_E_INVALID, "input/0",
+                                "expected matrices of %zu rows and %zu columns, found %lld and "
+                                "%lld", n, n + 1, (long long)v_dim(theta, 1), (long long)v_dim(theta, 2));
+    }
+    const bool corners = xir_node_int(at, "align_corners", 0);
+    for (size_t i = 2; i < size.n; i++) {
+        if (size.v[i] < 1 || size.v[i] > MOST_SIDE)
+            return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "sizes[%zu]: expected 1 to %d, found %lld", i,
+                                    MOST_SIDE,
+                                    (long long)size.v[i]);
+        if (corners && size.v[i] == 1) return xir_node_unsupported(at, "one cell between corners");
+    }
+    const int64_t cells = product_of(&size, 2, size.n);
+    if (cells < 0 || cells > MOST_CELLS / 4) return xir_node_unsupported(at, "a large grid");
+    double *v = make_reals(at, cells * ((int64_t)n + 1));
+    if (!v) return false;
+    for (int64_t i = 0; i < cells; i++) {
+        int64_t rest = i;
+        for (size_t d = 0; d < n; d++) {   /* the last axis first: x, y, z */
+            const int64_t side = size.v[size.n - 1 - d], p = rest % side;
+            rest /= side;
+            v[i * ((int64_t)n + 1) + (int64_t)d] = corners ? 2 * (double)p / (double)(side - 1) - 1
+                                                 : (2 * (double)p + 1) / (double)side - 1;
+        }
+        v[i * ((int64_t)n + 1) + (int64_t)n] = 1;
+    }
+    const xir_ints dims = { (int64_t[]){ cells, (int64_t)n + 1 }, 2 };
+    xir_value *base = xir_node_constant(at, v_element(theta), &dims, v, (size_t)(cells * ((int64_t)n + 1)));
+    xir_value *y = make_matrix_product(at, base, xir_node_transposed(at, theta, swap, 3, NULL));
+    xir_ints to = xir_node_make_ints(at, n + 2, (int64_t)n);
+    if (!y || !to.v) return false;
+    to.v[0] = v_dim(y, 0) < 0 ? -1 : v_dim(y, 0);
+    for (size_t i = 0; i < n; i++) to.v[1 + i] = size.v[2 + i];
+    return xir_node_result(at, 0, make_reshaped(at, y, &to));
+}
+
+/* ---- Col2Im ----------------------------------------------------------------------------------------------------- */
+
+/* Each of the kernel's cells has a channel of its own: a transposed convolution with a kernel of ones in the places of
+ * the channels adds what overlaps. Its attributes are those of the node, and its output has the size of the image. */
+bool onnx_col2im(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    xir_ints image, block, list;
+    windows w = { .n = 0 };
+    window_sets s = { .n = 0 };
+    int64_t more[3], places = 1;
+    if (!has_rank(at, 0, x, 3) || !xir_node_ints(at, 1, &image) || !xir_node_ints(at, 2, &block)) return false;
+    if (image.n < 1 || image.n > 3 || block.n != image.n)
+        return xir_node_unsupported(at, "images of %zu dims, blocks of %zu", image.n, block.n);
+    if (!xir_node_need_dims(at, x, 1, 3)) return false;
+    w.n = image.n;
+    static const struct { const char *name; size_t times; } lists[] = { { "strides", 1 }, { "dilations", 1 },
+                                                                        { "pads", 2 } };
+    for (size_t i = 0; i < 3; i++) {
+        const bool there = xir_node_items(at, lists[i].name, &list);
+        char where[32];
+        snprintf(where, sizeof where, "attribute/%s", lists[i].name);
+        if (there && list.n != lists[i].times * w.n)
+            return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s: expected %zu items, found %zu", lists[i].name,
+                                    lists[i].times * w.n, list.n);
+        for (size_t k = 0; k < w.n; k++) {
+            const int64_t v = there ? list.v[k] : i < 2, after = i == 2 && there ? list.v[w.n + k] : 0;
+            if (v < (i < 2) || v > MOST_SIDE || after < 0 || after > MOST_SIDE)
+                return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s: expected %d to %d, found %lld", lists[i].name,
+                                        i < 2,
+                                        MOST_SIDE, (long long)(v < 0 || v > MOST_SIDE || i < 2 ? v : after));
+            *(i == 0 ? &w.stride[k] : i == 1 ? &w.dilation[k] : &w.before[k]) = v;
+            if (i == 2) w.after[k] = after;
+        }
+    }
+    for (size_t k = 0; k < w.n; k++) {
+        w.size[k] = block.v[k];
+        if (block.v[k] < 1 || block.v[k] > MOST_SIDE || image.v[k] < 1 || image.v[k] > MOST_SIDE)
+            return xir_node_invalid(at, XIR_E_BOUNDS, block.v[k] < 1 || block.v[k] > MOST_SIDE ? "input/2" : "input/1",
+                                    "expected 1 to %d", MOST_SIDE);
+        const int64_t room = image.v[k] + w.before[k] + w.after[k] - w.dilation[k] * (w.size[k] - 1) - 1;
+        if (room < 0) return xir_node_invalid(at, XIR_E_BOUNDS, "input/2", "the block does not fit into the image");
+        w.input[k] = room / w.stride[k] + 1, more[k] = room % w.stride[k];
+        if (__builtin_mul_overflow(places, w.input[k], &places)) return xir_node_unsupported(at, "very large dims");
+    }
+    const int64_t cells = product_of(&block, 0, block.n), channels = cells > 0 ? v_dim(x, 1) / cells : 0;
+    if (cells < 1 || v_dim(x, 1) % cells || v_dim(x, 2) != places) {
+        return xir_node_invalid(at, XIR_E_INVALID, "input/0",
+                                "expected a multiple of %lld rows, cells of a block, and %lld "
+                                "columns, places of it, found %lld and %lld", (long long)cells, (long long)places,
+                                (long long)v_dim(x, 1), (long long)v_dim(x, 2));
+    }
+    const int64_t n = cells * channels * cells;
+    if (channels < 1 || cells > 1 << 12 || n > MOST_CELLS) return xir_node_unsupported(at, "very large blocks");
+    double *ones = make_reals(at, n);
+    xir_ints to = xir_node_make_ints(at, w.n + 2, -1), dims = xir_node_make_ints(at, w.n + 2, 1);
+    if (!ones || !to.v || !dims.v) return false;
+    for (int64_t i = 0; i < n; i++) ones[i] = i / (channels * cells) == i % cells;
+    to.v[1] = v_dim(x, 1), dims.v[w.n + 1] = channels * cells;
+    for (size_t k = 0; k < w.n; k++) to.v[2 + k] = w.input[k], dims.v[k] = w.size[k];
+    xir_value *kernel = xir_node_constant(at, v_element(x), &dims, ones, (size_t)n);
+    window_set_all(&s, &w, false, true);
+    for (size_t k = 0; k < w.n; k++) window_set(&s, axis_words_of(w.n, k)->more, more[k]);
+    window_set(&s, "groups", channels);
+    xir_value *y = xir_node_make(at, BY_RANK(w.n, "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"),
+                                 INS(xir_node_channels_last(at, make_reshaped(at, x, &to)), kernel, NULL),
+                                 (xir_sets){ s.data, s.n });
+    return xir_node_result(at, 0, xir_node_channels_second(at, y));
+}
+
+/* ---- CenterCropPad ---------------------------------------------------------------------------------------------- */
+
+bool onnx_center_crop_pad(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    xir_ints shape, axes;
+    if (xir_node_failed(at) || !xir_node_ints(at, 1, &shape)) return false;
+    const size_t rank = v_rank(x);
+    if (!xir_node_items(at, "axes", &axes)) axes = xir_node_series(at, 0, rank);
+    xir_ints padding = xir_node_make_ints(at, 2 * rank, 0);
+    if (xir_node_failed(at)) return false;
+    if (shape.n != axes.n) {
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected %zu sizes, one for each axis, found %zu", axes.n,
+                                shape.n);
+    }
+    bool pads = false;
+    for (size_t i = 0; i < axes.n; i++) {
+        int64_t axis;
+        if (!xir_node_axis(at, "attribute/axes", axes.v[i], rank, &axis)) return false;
+        if (!xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
+        const int64_t dim = v_dim(x, (size_t)axis), to = shape.v[i];
+        if (to < 0 || to > INT32_MAX)
+            return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "shape[%zu]: expected at least 0, found %lld", i,
+                                    (long long)to);
+        if (to < dim) x = make_part(at, x, (size_t)axis, (dim - to) / 2, (dim - to) / 2 + to, 1);
+        if (to <= dim || !x) continue;
+        padding.v[2 * axis] = (to - dim) / 2;
+        padding.v[2 * axis + 1] = to - dim - (to - dim) / 2;
+        pads = true;
+    }
+    if (!pads) return xir_node_result(at, 0, x == xir_node_input(at, 0) ? xir_node_unary(at, "Copy", x) : x);
+    return xir_node_becomes(at, "Pad", INS(x), SETS(LIST("padding", &padding), WORD("mode", XIR_STR("CONSTANT")),
+                                                    INT("value", 0)));
+}
+
+/* ---- maxima with places ----------------------------------------------------------------------------------------- */
+
+/* Each element of x goes to its place in the output, whose other elements are 0. Places count in the output that the
+ * kernel implies; a larger one has that in its first corner. */
+bool onnx_max_unpool(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0), *places = xir_node_input(at, 1);
+    windows w;
+    xir_ints shape;
+    if (!onnx_windows(at, x, NULL, &w) || !has_rank(at, 1, places, v_rank(x))) return false;
+    if (!xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
+    const size_t rank = v_rank(x);
+    xir_ints dims = xir_node_dims(at, x), padding = xir_node_make_ints(at, 2 * rank, 0);
+    const int64_t count = xir_node_failed(at) ? -1 : product_of(&dims, 0, rank);
+    if (xir_node_failed(at)) return false;
+    for (size_t i = 0; i < rank; i++) {
+        if (v_dim(places, i) == dims.v[i] || v_dim(places, i) < 0) continue;
+        return xir_node_invalid(at, XIR_E_INVALID, "input/1",
+                                "dim %zu of input 1: expected %lld, like input 0, found %lld", i,
+                                (long long)dims.v[i], (long long)v_dim(places, i));
+    }
+    for (size_t k = 0; k < w.n; k++) {
+        dims.v[2 + k] = (dims.v[2 + k] - 1) * w.stride[k] + w.size[k] - w.before[k] - w.after[k];
+        if (dims.v[2 + k] < 1) return xir_node_unsupported(at, "an output without cells");
+    }
+    const int64_t n = product_of(&dims, 0, rank);
+    if (n < 0 || n > MOST_CELLS) return xir_node_unsupported(at, "very large dims");
+    bool larger = false;
+    if (xir_node_has(at, 2)) {
+        if (!xir_node_ints(at, 2, &shape)) return false;
+        for (size_t i = 0; i < rank; i++) {
+            if (shape.n == rank && shape.v[i] >= dims.v[i] && shape.v[i] <= MOST_SIDE) {
+                padding.v[2 * i + 1] = shape.v[i] - dims.v[i];
+                larger |= shape.v[i] != dims.v[i];
+                continue;
+            }
+            return xir_node_invalid(at, XIR_E_BOUNDS, "input/2",
+                                    "expected %zu sizes of at least those that the kernel implies",
+                                    rank);
+        }
+    }
+    const xir_ints flat = { (int64_t[]){ n }, 1 };
+    xir_value *zeros = xir_node_filled(at, v_element(x), &flat, 0);
+    xir_value *y = xir_node_make(at, "ScatterND", INS(zeros, make_shaped(at, places, (int64_t[]){ count, 1 }, 2),
+                                                      make_shaped(at, x, (int64_t[]){ count }, 1)), NO_SETS);
+    y = y ? make_reshaped(at, y, &dims) : NULL;
+    if (larger && y)
+        y = xir_node_make(at, "Pad", INS(y), SETS(LIST("padding", &padding), WORD("mode", XIR_STR("CONSTANT")),
+                                                  REAL("value", 0)));
+    return xir_node_result(at, 0, y);
+}
+
+/* For each window the place of its cells in the image, `size` where a cell is padding; with `turned` in an image whose
+ * columns follow each other. */
+static double *window_places(xir_node *at, const windows *w, const int64_t *out, int64_t n, int64_t cells,
+                             bool turned) {
+    double *v = make_reals(at, n * cells);
+    for (int64_t i = 0; v && i < n * cells; i++) {
+        int64_t window = i / cells, cell = i % cells, place = 0, step = 1, size = 1;
+        bool inside = true;
+        int64_t p[3];
+        for (size_t k = w->n; k-- > 0;) {
+            p[k] = window % out[k] * w->stride[k] - w->before[k] + cell % w->size[k] * w->dilation[k];
+            window /= out[k], cell /= w->size[k];
+            inside = inside && p[k] >= 0 && p[k] < w->input[k];
+            size *= w->input[k];
+        }
+        for (size_t k = 0; k < w->n; k++) {
+            const size_t axis = turned ? k : w->n - 1 - k;
+            place += p[axis] * step;
+            step *= w->input[axis];
+        }
+        v[i] = (double)(inside ? place : size);
+    }
+    return v;
+}
+
+/* The cells of each window are gathered; the first greatest one's place is looked up, and the first place of its
+ * channel added. */
+xir_value *onnx_places_of_maxima(xir_node *at, xir_value *x, const windows *w) {
+    int64_t out[3], n = 1, cells = 1, size = 1;
+    if (!xir_node_need_dims(at, x, 0, SIZE_MAX)) return NULL;
+    for (size_t k = 0; k < w->n; k++) {
+        out[k] = window_room(w, k) / w->stride[k] + 1;
+        if (__builtin_mul_overflow(n, out[k], &n) || __builtin_mul_overflow(cells, w->size[k], &cells) ||
+            __builtin_mul_overflow(size, w->input[k], &size) || n > MOST_CELLS || cells > MOST_CELLS)
+            return xir_node_unsupported(at, "very large dims"), NULL;
+    }
+    const int64_t batch = v_dim(x, 0), channels = v_dim(x, 1), maps = batch * channels;
+    if (n * cells > MOST_CELLS || maps > MOST_CELLS) return xir_node_unsupported(at, "very large dims"), NULL;
+    const double *places = window_places(at, w, out, n, cells, false);
+    const double *given = window_places(at, w, out, n, cells, xir_node_int(at, "storage_order", 0));
+    double *firsts = make_reals(at, maps), *rows = make_reals(at, n);
+    if (!places || !given || !firsts || !rows) return NULL;
+    for (int64_t i = 0; i < maps; i++) firsts[i] = (double)(i * size);
+    for (int64_t i = 0; i < n; i++) rows[i] = (double)(i * cells);
+    const xir_type *whole = xir_type_sint(at->c->ctx, 64);
+    const xir_ints flat = { (int64_t[]){ n, cells }, 2 }, of_maps = { (int64_t[]){ batch, channels, 1 }, 3 },
+                   edge = { (int64_t[]){ batch, channels, 1 }, 3 };
+    xir_value *least = v_is_real(x) ? xir_node_filled(at, v_element(x), &edge, -INFINITY) : NULL;
+    if (!least) return xir_node_unsupported(at, "the positions of maxima of integers"), NULL;
+    xir_value *line = xir_node_make(at, "Concat", INS(make_shaped(at, x, (int64_t[]){ batch, channels, size }, 3),
+                                                      least),
+                                    SETS(INT("axis", 2)));
+    xir_value *all = xir_node_make(at, "Gather",
+                                   INS(line, xir_node_constant(at, whole, &flat, places, (size_t)(n * cells))),
+                                   SETS(INT("axis", 2)));
+    xir_value *which = xir_node_cast(at, xir_node_make(at, "Argmax", INS(all), SETS(INT("dim", 3), INT("keepdim", 0))),
+                                     whole);
+    which = xir_node_sum(at, which, xir_node_constant(at, whole, NULL, rows, (size_t)n), 1, 1);
+    xir_value *table = xir_node_constant(at, whole, NULL, given, (size_t)(n * cells));
+    xir_value *found = which ? xir_node_make(at, "Gather", INS(table, which), SETS(INT("axis", 0))) : NULL;
+    found = xir_node_sum(at, found, xir_node_constant(at, whole, &of_maps, firsts, (size_t)maps), 1, 1);
+    xir_ints to = xir_node_dims(at, x);
+    if (xir_node_failed(at) || !found) return NULL;
+    for (size_t k = 0; k < w->n; k++) to.v[2 + k] = out[k];
+    return make_reshaped(at, found, &to);
+}
