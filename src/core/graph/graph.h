@@ -62,11 +62,11 @@ typedef struct op_more {
 
 enum {
     OP_PLACED = 1, OP_ERASED = 2, OP_CHILD = 4,
-    OP_LEAVING = 8,    /* only during one edit                                                             */
-    OP_MARKED = 16,    /* only during one pass                                                             */
-    OP_LEFT = 32,      /* only during one run of passes: a note says that computing it would take too much */
-    OP_DRAFT = 64,     /* nobody has checked that it is complete; see draft.c                             */
-    OP_REACHED = 128   /* only during one replacement: it depends on what is replaced                      */
+    OP_LEAVING = 8,     /* only during one edit                                                             */
+    OP_MARKED  = 16,    /* only during one pass                                                             */
+    OP_LEFT    = 32,    /* only during one run of passes: a note says that computing it would take too much */
+    OP_DRAFT   = 64,    /* nobody has checked that it is complete; see draft.c                              */
+    OP_REACHED = 128    /* only during one replacement: it depends on what is replaced                      */
 };
 
 struct xir_op {
