@@ -171,7 +171,7 @@ static void activations_are_told_apart(void **state) {
     const xir_op *split = xir_add_split(at, (xir_split_in){ .input = row }, &sections);
     xir_op *relu = xir_add_relu(at, (xir_relu_in){ .input = xir_op_output(split, 0) }, NULL);
     xir_prelu_attrs slopes = xir_prelu_init();
-    slopes.alpha = xir_params_new(net, XIR_STR(""), FP32("C", 1536));
+    slopes.alpha = xir_params_new_untyped(net, XIR_STR(""));
     const xir_op *prelu = xir_add_prelu(at, (xir_prelu_in){ .input = xir_op_output(split, 1) }, &slopes);
     const xir_op *softmax = xir_add_softmax(at, (xir_softmax_in){ .input = xir_op_output(prelu, 0) }, NULL);
     at.types = (const xir_type *[]){ FP32("NC", 1, 1536) };   /* nobody knows what a Region computes */
@@ -180,15 +180,14 @@ static void activations_are_told_apart(void **state) {
     assert_non_null(softmax);
     assert_non_null(region);
 
-    xir_value *from[] = { xir_op_output(relu, 0) };
-    xir_op_desc made = XIR_INIT(xir_op_desc, .cls = xir_class_find(ctx, XIR_STR("whatever::Flatten")), .inputs = from,
-                                .n_inputs = 1, .id = XIR_NO_ID);
-    xir_op *flatten = xir_op_new(net, &made);
+    xir_op *flatten = xir_op_create(net, XIR_STR("whatever::Flatten"));
     assert_non_null(flatten);
     const xir_any items[] = { { XIR_ANY_INT, .as.integer = 1 }, { XIR_ANY_INT, .as.integer = 2 },
                               { XIR_ANY_INT, .as.integer = 3 }, { XIR_ANY_INT, .as.integer = 4 } };
     const xir_any unused = { .kind = XIR_ANY_LIST, .as.list = { items, 4 } };
     DOES(xir_op_set_extra(flatten, XIR_STR("unused"), &unused));
+    DOES(xir_op_add_input(flatten, xir_op_output(relu, 0)));
+    DOES(xir_op_place(flatten, NULL));
 
     assert_true(xir_op_is_activation(relu));
     assert_true(xir_op_is_activation(prelu));
