@@ -73,8 +73,8 @@ XIR_API xir_status xir_op_place(xir_op *op, xir_op *before);
  * its attributes, no inputs and no outputs, and is changed like any unplaced op; an attribute is checked by itself when
  * it is set. xir_op_infer, xir_op_place and whatever else places an op complete a draft first: they check what
  * xir_network_add checks (an attribute that has no default and is not set is XIR_E_MISSING), and infer the outputs
- * unless it has some. If this fails, it is still a draft. Until then nothing is computed from it: xir_op_validate lists
- * what is missing, and inference is refused with XIR_E_MISSING.
+ * unless it has some. If this fails, it is still a draft. Until then xir_op_validate lists what is missing, and
+ * xir_op_try, xir_op_work and xir_op_run return XIR_E_MISSING.
  *
  * Returns NULL with a finding: XIR_E_UNKNOWN, with a suggestion, if no class has the key (load its plug-in first);
  * XIR_E_TYPE if it is not a class of operations, or an abstract one; XIR_E_MEMORY. */

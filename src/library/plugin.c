@@ -446,13 +446,13 @@ static xir_status arrive(xir_context *ctx, const xir_plugin *p, const char *path
     arrival a = { .stage = { .ctx = ctx } };
     void *block = room ? mem_new(&ctx->alloc, room) : NULL;
     if (!block) return diag_memory(why);
-    a.stage.classes = block;
+    a.traits = block;
+    a.stage.classes = (xir_class **)(void *)(a.traits + p->n_traits);
     a.infers = a.stage.classes + p->n_targets + p->n_classes;
     a.kernels = a.infers + p->n_infers;
     a.bearers = a.kernels + p->n_kernels;
     a.on = (uintptr_t *)(void *)(a.bearers + p->n_traits);
-    a.traits = (xir_trait *)(void *)(a.on + p->n_infers);
-    a.items = (registry_item *)(void *)(a.traits + p->n_traits);
+    a.items = (registry_item *)(void *)(a.on + p->n_infers);
     xir_status status = stage_targets(&a, p, path, why);
     if (!status) status = stage_classes(&a, p, path, why);
     if (!status) status = find_infers(&a, p, path, why);

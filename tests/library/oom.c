@@ -459,7 +459,7 @@ static void completing(want *w) {
     TRY_MAKE(w, out, xir_op_set_output(relu, 4, v[5]));
     TRY_MAKE(w, out, xir_op_set_output(relu, 5, copy));
     TRY(w, xir_op_set_outputs(relu, NULL, 0) == XIR_E_IN_USE ? XIR_OK : XIR_E_INVALID);
-    const xir_type *types[] = { type, type, type, type, type };
+    const xir_type *own = xir_value_type(out), *types[] = { own, own, own, own, own };
     IN_PLENTY(w, xir_network_clear_status(w->net); xir_diags_clear(xir_network_diags(w->net)));
     const size_t calls = w->memory.calls;
     assert_int_equal(xir_op_set_outputs(relu, types, COUNT(types)), XIR_OK);

@@ -73,8 +73,6 @@ static xir_status check_inputs(xir_network *net, const xir_op_desc *d) {
     return XIR_OK;
 }
 
-xir_status desc_check_inputs(xir_network *net, const xir_op_desc *d) { return check_inputs(net, d); }
-
 /* Attributes that a program hands over. */
 static xir_status check_attrs(xir_network *net, const xir_class *cls, const void *attrs) {
     if (body_is_made(cls, attrs)) return XIR_OK;
@@ -211,11 +209,14 @@ static xir_op *make(xir_network *net, const xir_op_desc *d) {
     return d->n_named ? make_named(net, d) : make_plain(net, d);
 }
 
-xir_status net_check_class(xir_network *net, const xir_class *cls) {
+static xir_status check_class(xir_network *net, const xir_class *cls) {
     if (cls && cls->is_op && !(cls->traits & XIR_TRAIT_ABSTRACT)) return XIR_OK;
     return net_fail(net, XIR_E_TYPE, "expected a class of operations%s%.*s", cls ? ", found " : "",
                     cls ? (int)cls->key.size : 0, cls ? cls->key.data : "");
 }
+
+xir_status desc_check_class(xir_network *net, const xir_op_desc *d)  { return check_class(net, d->cls); }
+xir_status desc_check_inputs(xir_network *net, const xir_op_desc *d) { return check_inputs(net, d); }
 
 /* The description from a caller that may be built with another header, as this library knows it. NULL with a
  * finding. */
@@ -230,7 +231,7 @@ xir_op *xir_op_new(xir_network *net, const xir_op_desc *desc) {
     if (!net) return NULL;
     xir_op_desc room;
     const xir_op_desc *d = known_desc(net, desc, &room);
-    if (!d || net_check_class(net, d->cls) || check_attrs(net, d->cls, d->attrs)) return NULL;
+    if (!d || check_class(net, d->cls) || check_attrs(net, d->cls, d->attrs)) return NULL;
     return !check_inputs(net, d) ? make(net, d) : NULL;
 }
 
@@ -415,7 +416,7 @@ xir_op *xir_network_add(xir_network *net, const xir_op_desc *desc) {
     const xir_op_desc *d = known_desc(net, desc, &room);
     if (!d) return NULL;
     size_t n_inputs = without_absent(d->inputs, d->n_inputs);
-    if (net_check_class(net, d->cls) || check_place(net, d->cls, n_inputs, d->id, d->before, d->name)) return NULL;
+    if (check_class(net, d->cls) || check_place(net, d->cls, n_inputs, d->id, d->before, d->name)) return NULL;
     xir_op *op = !check_attrs(net, d->cls, d->attrs) && !check_inputs(net, d) ? make(net, d) : NULL;
     if (!op) return NULL;
     if (d->id != XIR_NO_ID) op->id = d->id;

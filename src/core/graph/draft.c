@@ -30,7 +30,7 @@ static xir_status no_class(xir_network *net, xir_str key) {
 xir_op *xir_op_create(xir_network *net, xir_str key) {
     if (!net) return NULL;
     const xir_class *cls = xir_class_find(net->ctx, key);
-    if (!cls ? no_class(net, key) : net_check_class(net, cls)) return NULL;
+    if (!cls ? no_class(net, key) : desc_check_class(net, &(xir_op_desc){ .cls = cls })) return NULL;
     xir_op *op = op_make(net, cls, cls->defaults, 0);
     op_more *more = op ? op_need_more(op) : NULL;
     if (!more) return net_no_memory(net), NULL;

@@ -225,9 +225,9 @@ xir_status draft_check(const xir_op *op, xir_str path, xir_diags *why);
 /* Attributes for a draft, of which the fields of the bits in `which` are new: only they are checked, and the others may
  * lack what they need. NULL with a finding in the network. */
 const void *draft_attrs(xir_network *net, const xir_class *cls, const void *body, uint64_t which, xir_str op_name);
-/* Refuses inputs that the class does not take; and a class without ops of its own. */
+/* Refuse a class that has no ops; and inputs that the class does not take. */
+xir_status desc_check_class(xir_network *net, const xir_op_desc *desc);
 xir_status desc_check_inputs(xir_network *net, const xir_op_desc *desc);
-xir_status net_check_class(xir_network *net, const xir_class *cls);
 /* Structural equality except for the operands; and a hash of the declared attributes. */
 bool       op_makes_same(const xir_op *a, const xir_op *b);
 uint64_t   op_attrs_hash(const xir_op *op);

@@ -61,13 +61,13 @@ static void forget_old_children(const xir_op *op, const void *old, const void *n
     flag_children(op, old, false, true);
 }
 
-/* Sets all attributes; those of the bits in `written` are new (0: all, and their reals are rounded). */
-static xir_status set_body(xir_op *op, const void *attrs, uint64_t written) {
+/* Sets all attributes. Reals are rounded if all are new; otherwise those of the bits in `written` are. */
+static xir_status set_body(xir_op *op, const void *attrs, bool all, uint64_t written) {
     xir_network *net = op->net;
     size_t before = xir_diags_count(net->diags);
     const xir_str called = name_text(op->name);
-    const void *own = written && op->flags & OP_DRAFT ? draft_attrs(net, op->cls, attrs, written, called)
-                    : net_checked_attrs(net, op->cls, attrs, !written, called);
+    const void *own = !all && op->flags & OP_DRAFT ? draft_attrs(net, op->cls, attrs, written, called)
+                    : net_checked_attrs(net, op->cls, attrs, all, called);
     if (!own) {
         const xir_diag *d = xir_diags_at(net->diags, before);
         return d ? d->code : XIR_E_MEMORY;
@@ -99,7 +99,7 @@ static xir_status refuse_body(const xir_op *op) {
 
 xir_status xir_op_set_body(xir_op *op, const xir_class_decl *decl, const void *attrs) {
     if (!op) return XIR_E_MISSING;
-    if (op->cls->decl == decl) return body_is_made(op->cls, attrs) ? set_body(op, attrs, 0) : refuse_body(op);
+    if (op->cls->decl == decl) return body_is_made(op->cls, attrs) ? set_body(op, attrs, true, 0) : refuse_body(op);
     return net_fail(op->net, XIR_E_TYPE, "attributes of %s were given for a %.*s", decl->rows->name,
                     (int)op->cls->key.size, op->cls->key.data);
 }
@@ -133,7 +133,7 @@ static xir_status set_one(const xir_op *op, void *body, const xir_named_attr *gi
     bool rounds = !network_keeps_doubles(net);
     if (!status && rounds && !field_round(&net->arena, f, body)) status = net_no_memory(net);
     size_t i = (size_t)(f - op->cls->fields);
-    *written |= (uint64_t)1 << (i < 64 ? i : 63);
+    if (i < 64) *written |= (uint64_t)1 << i;
     return status;
 }
 
@@ -148,7 +148,7 @@ xir_status xir_op_set_named(xir_op *op, const xir_named_attr *attrs, size_t n) {
     uint64_t written = 0, absent = op->more ? op->more->absent : 0;
     for (size_t i = 0; i < n && !status; i++) status = set_one(op, body, &attrs[i], &written);
     /* The other reals stay as they are: a network of an older version holds doubles. */
-    if (!status && n) status = set_body(op, body, written);
+    if (!status && n) status = set_body(op, body, false, written);
     /* Only the attributes that were set are now written for certain. */
     if (!status && op->more) op->more->absent = absent & ~written;
     if (body != space) mem_free(&net->alloc, body, op->cls->body_size);

@@ -55,20 +55,37 @@ static void enter(xir_op *op) {
 
 /* ---- their types ------------------------------------------------------------------------------------------------ */
 
+/* Whether the network has these very types already: then taking them needs no memory. */
+static bool are_own(xir_network *net, const xir_type *const *types, size_t n) {
+    size_t i = 0;
+    while (i < n && net_type(net, types[i]) == types[i]) i++;
+    return i == n;
+}
+
+static xir_status intern(xir_network *net, const xir_type *const *types, size_t n, const xir_type **own) {
+    for (size_t i = 0; own && i < n; i++) {
+        own[i] = net_type(net, types[i]);
+        if (types[i] && !own[i]) own = NULL;
+    }
+    return own ? XIR_OK : net_no_memory(net);
+}
+
 xir_status xir_op_set_outputs(xir_op *op, const xir_type *const *types, size_t n) {
     if (!op) return XIR_E_MISSING;
     xir_network *net = op->net;
-    xir_status status = check_number(op, n);
-    for (size_t i = 0; i < n && !status; i++) {
-        if (types[i] && !net_type(net, types[i])) status = net_no_memory(net);
-    }
+    const size_t bytes = n * sizeof *types;
+    const xir_type **own = NULL;
     xir_value *values;
+    xir_status status = check_number(op, n);
+    if (!status && !are_own(net, types, n)) status = intern(net, types, n, own = mem_new(&net->alloc, bytes));
     if (!status) status = obtain(op, n, &values);
-    if (status) return status;
-    resize(op, values, n);
-    for (size_t i = 0; i < n; i++) values[i].type = net_type(net, types[i]);   /* the network's by now */
-    enter(op);
-    return XIR_OK;
+    if (!status) {
+        resize(op, values, n);
+        for (size_t i = 0; i < n; i++) values[i].type = own ? own[i] : types[i];
+        enter(op);
+    }
+    mem_free(&net->alloc, (void *)own, bytes);
+    return status;
 }
 
 /* ---- values that become outputs ---------------------------------------------------------------------------------- */
