@@ -205,6 +205,24 @@ static void replacements_and_sub_ops_are_completed(void **state) {
     CHECK_SOUND(net);
 }
 
+static void a_copy_in_another_network_is_completed_there(void **state) {
+    (void)state;
+    xir_network *other = small_net();
+    xir_op *pool = create("icraft::xir::MaxPool2d"), *before = xir_network_last(other);
+    DOES(xir_op_set_i64(pool, "pool_width", 2));
+    DOES(xir_op_add_input(pool, x));
+    xir_mapping *map = xir_mapping_new(net, other);
+    DOES(xir_mapping_set(map, x, value_of(other, 2)));
+    REFUSES_NULL(other, xir_mapping_clone(map, pool, before), XIR_E_MISSING, "attribute pool_height");
+    DOES(xir_op_set_i64(pool, "pool_height", 2));
+    xir_op *copy = xir_mapping_clone(map, pool, before);
+    assert_true(copy && xir_op_is_placed(copy) && !xir_op_is_draft(copy) && xir_op_is_draft(pool));
+    assert_int_equal(xir_op_output_count(copy), 1);
+    xir_mapping_free(map);
+    CHECK_SOUND(other);
+    xir_network_free(other);
+}
+
 static void unknown_classes_are_refused(void **state) {
     (void)state;
     REFUSES_NULL(net, xir_op_create(net, XIR_STR("icraft::xir::Conv2")), XIR_E_UNKNOWN,
@@ -246,6 +264,7 @@ int main(void) {
         STORY(outputs_may_be_given),
         STORY(an_input_op_is_created_too),
         STORY(replacements_and_sub_ops_are_completed),
+        STORY(a_copy_in_another_network_is_completed_there),
         STORY(unknown_classes_are_refused),
         STORY(an_erased_draft_is_not_placed),
     };
