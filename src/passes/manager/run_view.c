@@ -25,8 +25,9 @@ static bool is_inner(const xir_op *op, void *user) { return (void)user, !is_sour
 /* The findings of building calls in the caller's network are those of this call. */
 static xir_status take_findings(const place *at, size_t from, xir_status was, xir_status status) {
     const xir_diag *d;
-    for (size_t i = from; at->why && (d = xir_diags_at(at->net->diags, i)); i++) xir_diags_append(at->why, d);
     if (!was) at->net->status = XIR_OK;
+    if (status == XIR_E_MEMORY) return diag_memory(at->why);
+    for (size_t i = from; at->why && (d = xir_diags_at(at->net->diags, i)); i++) xir_diags_append(at->why, d);
     return status;
 }
 
