@@ -276,7 +276,8 @@ static void patterns_that_cannot_be_are_refused(void **state) {
     refused(r, &wide[0], XIR_E_UNSUPPORTED, "the pattern asks for what a newer library has");
     refused(r, NULL, XIR_E_MISSING, "declaration");
     refused(XIR_PART(of, XIR_WITH(x), RELU, .element = "@what"), &plain, XIR_E_UNKNOWN, "row 1: '@what' is not an");
-    refused(XIR_PART(of, XIR_WITH(x), XIR_ROW_OP(unknown_class)), &plain, XIR_E_UNKNOWN, "test::Nobody is not registered");
+    refused(XIR_PART(of, XIR_WITH(x), XIR_ROW_OP(unknown_class)), &plain, XIR_E_UNKNOWN,
+            "test::Nobody is not registered");
     refused(XIR_PART(of, XIR_WITH(xir_part_rest(of), x), ADD), &plain, XIR_E_INVALID, "REST must be the last");
     refused(xir_part_output(of, x, 1), &plain, XIR_E_INVALID, "expected an output of the row of an op");
     xir_part *level = x;
@@ -395,7 +396,7 @@ static xir_pattern *compose(want *w) {
     xir_parts *own = xir_parts_new(w->ctx);
     xir_diags *found = w->why;
     if (!own) return xir_diags_add(found, XIR_ERROR, XIR_E_MEMORY, XIR_STR(""), "out of memory"), NULL;
-    const xir_type *type = xir_type_tensor_text(w->ctx, xir_type_float(w->ctx, XIR_FLOAT_FP32), "*", &(int64_t){ 4 }, 1);
+    const xir_type *type = XIR_TENSOR(w->ctx, xir_type_float(w->ctx, XIR_FLOAT_FP32), "*", 4);
     xir_part *x = XIR_PART(own, XIR_WITH_ANY, XIR_ROW_ANY, .type = type);
     xir_part *r = xir_part_op(own, "icraft::xir::ReLU|test::Relu", &x, 1);
     xir_part *s = XIR_PART(own, XIR_WITH(r), XIR_ROW_OP(xir_relu_class), XIR_ROW_ATTRS(XIR_ATTR_TEXT("alpha", "1")));

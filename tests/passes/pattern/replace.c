@@ -136,7 +136,9 @@ static void any_values_may_replace(void **state) {
 /* After a replacement by values that exist, users of both are visited again. */
 static void users_of_all_outputs_are_visited_again(void **state) {
     (void)state;
-    static const xir_pattern_row rows[] = { [X] = { XIR_ROW_PARAMS }, { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(X) } };
+    static const xir_pattern_row rows[] = {
+        [X] = { XIR_ROW_PARAMS }, { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(X) },
+    };
     static const xir_pattern_decl constant = { XIR_PATTERN_HEAD("constant", rows) };
     xir_network *net = story_net("x: 2 3; a = ReLU x; b = Neg a; r = ReLU b; s = ReLU a; out r s");
     xir_pattern *one = xir_pattern_new(ctx, &constant, why), *two = xir_pattern_new(ctx, &pair, why);
@@ -179,8 +181,8 @@ static void a_value_that_would_depend_on_itself_is_refused(void **state) {
     const xir_diag *said = xir_diags_at(why, 0);
     assert_int_equal(xir_diags_count(why), 1);   /* once */
     assert_int_equal(said->severity, XIR_NOTE);
-    CHECK_STR(said->message, "pattern 'ring' was not rewritten at icraft::xir::Add 's' (op 4): what it makes would depend "
-                             "on itself, through op 2");
+    CHECK_STR(said->message, "pattern 'ring' was not rewritten at icraft::xir::Add 's' (op 4): what it makes would "
+                             "depend on itself, through op 2");
     xir_diags_clear(why);
     char *after = story_text(net);
     assert_null(strstr(after, "HardOp v"));
@@ -249,7 +251,8 @@ static void new_values_are_found_by_their_names(void **state) {
     xir_network *net = story_net("x: 2 3; a = ReLU x; b = Neg a; c = Tanh a; out b c");
     assert_ptr_equal(xir_value_op(xir_network_value_by_name(net, XIR_STR("a"))), story_op(net, "a"));   /* the table */
     assert_int_equal(rewrite(net, &pair, to_two, NULL), 1);
-    const xir_value *a = xir_network_value_by_name(net, XIR_STR("a")), *b = xir_network_value_by_name(net, XIR_STR("b"));
+    const xir_value *a = xir_network_value_by_name(net, XIR_STR("a"));
+    const xir_value *b = xir_network_value_by_name(net, XIR_STR("b"));
     assert_non_null(a);
     assert_ptr_equal(xir_value_op(a), xir_value_op(b));
     assert_int_equal(xir_value_index(b), 1);
