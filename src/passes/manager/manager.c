@@ -315,8 +315,9 @@ xir_network *xir_pipeline_run_copy(const xir_pipeline *p, const xir_network *net
     return NULL;
 }
 
-xir_status xir_pass_run(xir_network *net, const char *name, const char *options, size_t *changes, xir_diags *why) {
-    if (!net) return diag_null(why, "network");
+/* Runs one pass with settings that have been checked. */
+static xir_status run_one(xir_network *net, const char *name, const char *options, const xir_pass_settings *set,
+                          size_t *changes, xir_diags *why) {
     const xir_pass_decl *pass = xir_pass_find(net->ctx, xir_str_of(name));
     if (!pass) {
         xir_str near = pass_near(net->ctx, xir_str_of(name));
@@ -327,12 +328,21 @@ xir_status xir_pass_run(xir_network *net, const char *name, const char *options,
     xir_pipeline *p = pipeline_of_pass(net->ctx, pass, xir_str_of(options), &status, why);
     if (!p) return status;
     xir_pass_report *report = xir_pass_report_new(net->ctx);
-    xir_pass_settings set;
-    status = report ? settings_for(p, net->ctx, NULL, &set, why) : diag_memory(why);
-    if (!status) set.no_needs = true;
-    if (!status) status = run(p, net, &set, report, why);
+    status = report ? run(p, net, set, report, why) : diag_memory(why);
     if (changes) *changes = report && report->n ? report->rows[0].row.changes : 0;
     xir_pass_report_free(report);
     xir_pipeline_free(p);
     return status;
+}
+
+xir_status xir_pass_run(xir_network *net, const char *name, const char *options, size_t *changes, xir_diags *why) {
+    if (!net) return diag_null(why, "network");
+    xir_pass_settings set;
+    xir_status status = settings_for(NULL, net->ctx, NULL, &set, why);
+    set.no_needs = true;
+    return status ? status : run_one(net, name, options, &set, changes, why);
+}
+
+xir_status pass_run_alone(xir_network *net, const char *name, xir_diags *why) {
+    return run_one(net, name, NULL, &XIR_INIT(xir_pass_settings, .no_needs = true), NULL, why);
 }

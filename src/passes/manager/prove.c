@@ -3,6 +3,7 @@
  * a copy is run in which they are XIR's again. Only if outputs differ are all values of the last two networks computed,
  * to find the first value that differs. */
 #include <xir/symbols.h>
+#include "manager/manager.h"
 #include "proof.h"
 #include "sized.h"
 
@@ -232,7 +233,7 @@ static xir_status copy_in_own_ops(const xir_network *net, xir_network **copy, xi
     while (op && !xir_class_is_opaque(xir_op_class(op))) op = xir_op_next(op);
     *copy = xir_network_clone(net);
     if (!*copy) return diag_memory(why);
-    return op && xir_pass_find(net->ctx, XIR_STR("to-xir")) ? xir_pass_run(*copy, "to-xir", NULL, NULL, why) : XIR_OK;
+    return op && xir_pass_find(net->ctx, XIR_STR("to-xir")) ? pass_run_alone(*copy, "to-xir", why) : XIR_OK;
 }
 
 xir_status xir_proof_check(xir_proof *p, const xir_network *net, xir_diags *why) {

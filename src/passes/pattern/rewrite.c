@@ -36,7 +36,7 @@ struct xir_rewriter {
     uint8_t        *marks;             /* by slot                                                  */
     size_t          n_marks;
     op_list         now, next, touched, read, front, later;   /* ops with these marks; front: SEEN */
-    params_list      params;            /* touched values that no op makes; may have duplicates      */
+    params_list     params;            /* touched values that no op makes; may have duplicates      */
     uint32_t        round_slots;       /* number of slots before the round                         */
     bool            lost;              /* an op was made in an unexpected place                     */
     bool            moved;             /* ops were moved to where the walk may miss them           */
