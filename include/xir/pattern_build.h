@@ -47,7 +47,7 @@ XIR_API xir_part *xir_part_new(xir_parts *of, const xir_pattern_row *row, size_t
 #define XIR_PART(of, inputs, ...) xir_part_new((of), &(xir_pattern_row){ __VA_ARGS__ }, sizeof(xir_pattern_row), inputs)
 
 /* Parts without conditions. An op has any of the classes with these keys, "icraft::xir::Conv2d|onnx::Conv"; NULL: any
- * class. With an empty list its inputs are not tested. */
+ * class. Without inputs (n = 0) they are not tested. */
 static inline xir_part *xir_part_of_kind(xir_parts *of, xir_pattern_kind kind, xir_part *const *inputs, size_t n) {
     xir_pattern_row row;
     memset(&row, 0, sizeof row);
@@ -68,11 +68,11 @@ static inline xir_part *xir_part_op(xir_parts *of, const char *keys, xir_part *c
     return xir_part_new(of, &row, sizeof row, inputs, n);
 }
 /* Another output of the op of a part. */
-static inline xir_part *xir_part_output(xir_parts *of, xir_part *op, unsigned output) {
+static inline xir_part *xir_part_output(xir_parts *of, xir_part *op, uint8_t output) {
     xir_pattern_row row;
     memset(&row, 0, sizeof row);
     row.kind = XIR_PATTERN_OUTPUT;
-    row.output = (uint8_t)output;
+    row.output = output;
     return xir_part_new(of, &row, sizeof row, &op, 1);
 }
 

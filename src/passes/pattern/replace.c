@@ -228,6 +228,7 @@ static xir_verdict replace(replacing *r) {
 }
 
 xir_verdict xir_match_replace_outputs(const xir_match *m, const xir_replacement *list, size_t n) {
+    if (!m || !m->root) return XIR_REWRITE_FAILED;
     replacing r = { .m = m, .list = list, .n = n, .net = m->root->net };
     if (check_list(&r) != XIR_OK) return XIR_REWRITE_FAILED;
     const xir_verdict verdict = replace(&r);
