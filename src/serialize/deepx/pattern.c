@@ -10,7 +10,7 @@ typedef enum hole_kind {
     HOLE_WORD       /* of metadata: the value of a key that is not known       */
 } hole_kind;
 
-enum { MOST_PATTERNS = 256, LONGEST_LIST = 8, MOST_DIGITS = 9, BEGIN = sizeof(uint64_t) };
+enum { MOST_PATTERNS = 256, LONGEST_LIST = 8, MOST_DIGITS = 9, MOST_MISSES = 1000, BEGIN = sizeof(uint64_t) };
 
 void deepx_patterns_free(deepx_patterns *p) { mem_free(p->alloc, p->all, p->room * sizeof *p->all); }
 
@@ -95,8 +95,11 @@ static size_t *head_of(deepx_patterns *p, uint64_t begin) {
     return &p->heads[hash_mix(begin, UINT64_C(0x9E3779B97F4A7C15)) % DEEPX_PATTERN_HEADS];
 }
 
+/* Comparing costs more than it saves in a text whose lines seldom fit: then all are read by the grammar. */
+static bool is_of_use(const deepx_patterns *p) { return p->misses <= MOST_MISSES + p->hits; }
+
 bool deepx_read_alike(deepx_patterns *p, xir_str text, deepx_line *out) {
-    if (text.size < BEGIN) return false;
+    if (text.size < BEGIN || !is_of_use(p)) return false;
     const uint64_t begin = load8(text.data);
     size_t *head = head_of(p, begin), *link = head;
     for (size_t i; (i = *link); link = &p->all[i - 1].next) {
@@ -106,8 +109,10 @@ bool deepx_read_alike(deepx_patterns *p, xir_str text, deepx_line *out) {
         m->next = *head;
         *head = i;
         make_line(m, text, i, out);
+        p->hits++;
         return true;
     }
+    p->misses += *head != 0;
     return false;
 }
 
@@ -138,9 +143,19 @@ static bool add_hole(making *k, xir_str value, hole_kind kind) {
 }
 
 /* A type of one category says what the slot is, whatever its value. */
-static bool add_slot(making *k, const deepx_slot *slot) {
+static bool says_what_it_is(const deepx_slot *slot) {
     const unsigned category = slot->is.category;
-    if (slot->named || !slot->type.size || (category & (category - 1))) return false;
+    return slot->type.size && !slot->named && !(category & (category - 1));
+}
+
+static bool can_be_pattern(xir_str text, const deepx_line *line) {
+    const size_t n = line->n_args + line->n_rets;
+    bool can = text.size >= BEGIN && n <= DEEPX_PATTERN_SLOTS && line->name.size <= DEEPX_PATTERN_TEXT;
+    for (size_t i = 0; can && i < n; i++) can = says_what_it_is(&line->slots[i]);
+    return can;
+}
+
+static bool add_slot(making *k, const deepx_slot *slot) {
     return add_hole(k, slot->value, *slot->value.data == '[' ? HOLE_LIST : HOLE_PLAIN);
 }
 
@@ -158,7 +173,6 @@ static bool add_meta(making *k, xir_str meta) {
 static bool make_pattern(deepx_pattern *m, xir_str text, const deepx_line *line) {
     const size_t n = line->n_args + line->n_rets;
     making k = { .m = m, .at = text.data, .end = text.data + text.size };
-    if (text.size < BEGIN || n > DEEPX_PATTERN_SLOTS || line->name.size > DEEPX_PATTERN_TEXT) return false;
     *m = (deepx_pattern){ .begin = load8(text.data), .n_args = (uint8_t)line->n_args, .n_rets = (uint8_t)line->n_rets,
                           .name = (uint8_t)line->name.size, .parens = line->parens };
     for (size_t i = 0; i < n; i++) {
@@ -179,9 +193,9 @@ static size_t list_length(const deepx_patterns *p, size_t head) {
 
 bool deepx_remember_line(deepx_patterns *p, xir_str text, deepx_line *line) {
     deepx_pattern made;
-    if (p->n == MOST_PATTERNS || !make_pattern(&made, text, line)) return true;
-    size_t *head = head_of(p, made.begin);
-    if (list_length(p, *head) == LONGEST_LIST) return true;
+    if (p->n == MOST_PATTERNS || !is_of_use(p) || !can_be_pattern(text, line)) return true;
+    size_t *head = head_of(p, load8(text.data));
+    if (list_length(p, *head) == LONGEST_LIST || !make_pattern(&made, text, line)) return true;
     if (!mem_reserve(p->alloc, (void **)&p->all, &p->room, p->n + 1, sizeof *p->all)) return false;
     made.next = *head;
     p->all[p->n++] = made;

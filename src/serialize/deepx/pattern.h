@@ -33,6 +33,7 @@ typedef struct deepx_patterns {
     deepx_pattern       *all;
     size_t               n, room;
     size_t               heads[DEEPX_PATTERN_HEADS];   /* the number of the first pattern of a list; 0: none */
+    uint64_t             hits, misses;                 /* lines that fit a pattern, or only begin like one   */
 } deepx_patterns;
 void deepx_patterns_free(deepx_patterns *p);
 
