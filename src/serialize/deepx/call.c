@@ -146,7 +146,9 @@ static const xir_type *find_type(deepx_reader *r, const deepx_line *line, deepx_
 static const xir_type *type_of(deepx_reader *r, const deepx_line *line, const call_plan *plan,
                                const xir_value *former) {
     texts_memo *memo = plan->texts;
-    const bool stated = memo && plan->verb == VERB_NEW && line->n_rets && line->slots[line->n_args].type.size;
+    const slot_code *codes = r->codes.data;
+    const bool stated = memo && plan->verb == VERB_NEW && line->n_args == 1 && line->n_rets &&
+                        deepx_kind_in(codes[0]) == DEEPX_SLOT_TEXT && line->slots[1].type.size;
     if (stated && memo->made) return memo->made;
     const xir_type *type = find_type(r, line, plan->verb, former);
     if (stated) memo->made = type;

@@ -62,6 +62,8 @@ static const char *const lines[] = {
     "newtensor(vector<int32>:[3 4])->(Tensor<float32>:$a)",
     "newtensor(vector<int32>:[3 4])->(tensor<fp8>:$a)",
     "newtensor(vector<int32>:[3 4])->(tensor<float32> $a)",
+    "newtensor(tensor<int32>:3)->(tensor<float32>:$a)",
+    "newtensor(tensor<int32>:4)->(tensor<float32>:$a)",
     "newtensor([3 4])->($a)",
     "newtensor(var<string>:3 4)->(tensor<float32>:$a)",
     "newtensor(vector|var<int32>:[3 4])->(tensor<float32>:$a)",
