@@ -5,9 +5,22 @@
 
 enum { MOST_TAPS = 4 };
 
+#define NEAR 1e-6   /* what rounding may add to a coordinate at the border */
+
+/* An axis: its cells, the scale, and the part of it that is resized, [begin, end] of 1. */
+typedef struct axis_map {
+    int64_t in, out;
+    double  scale, begin, end;
+    bool    region;
+} axis_map;
+
 /* The coordinate in the input of the output's cell `p`. The resized length is the scale times `in`; it may be
  * fractional. */
-static double place_of(const xir_node *at, int64_t p, int64_t in, int64_t out, double scale) {
+static double place_of(const xir_node *at, int64_t p, const axis_map *axis) {
+    const int64_t in = axis->in, out = axis->out;
+    const double scale = axis->scale, last = (double)(in - 1);
+    if (axis->region && out == 1) return (axis->begin + axis->end) * last / 2;
+    if (axis->region) return axis->begin * last + (double)p * (axis->end - axis->begin) * last / (double)(out - 1);
     const char *mode = "coordinate_transformation_mode";
     const double size = scale * (double)in, centre = ((double)p + 0.5) / scale - 0.5;
     if (xir_node_version(at) < 11 || xir_node_is(at, mode, "asymmetric")) return (double)p / scale;
@@ -41,18 +54,26 @@ typedef struct axis_taps {
     size_t   n;
     xir_ints cells[MOST_TAPS];
     double  *weights[MOST_TAPS];
+    double  *outside;              /* 1 where a cell of the output lies outside of the input */
+    bool     any_outside;
 } axis_taps;
 
-static bool find_taps(xir_node *at, int64_t in, int64_t out, double scale, axis_taps *taps) {
+static bool find_taps(xir_node *at, const axis_map *axis, axis_taps *taps) {
+    const int64_t in = axis->in, out = axis->out;
     const bool only_inside = xir_node_int(at, "exclude_outside", 0) != 0;
     for (size_t k = 0; k < taps->n; k++) {
         taps->cells[k] = xir_node_make_ints(at, (size_t)out, 0);
         taps->weights[k] = arena_take(&at->c->scratch, ((size_t)out + 1) * sizeof(double));
         if (xir_node_failed(at) || !taps->weights[k]) return node_no_memory(at);
     }
+    taps->outside = arena_take(&at->c->scratch, ((size_t)out + 1) * sizeof(double));
+    if (!taps->outside) return node_no_memory(at);
     for (int64_t p = 0; p < out; p++) {
-        double x = place_of(at, p, in, out, scale), low = taps->n == 1 ? nearest_cell(at, x) : floor(x);
+        double x = place_of(at, p, axis), low = taps->n == 1 ? nearest_cell(at, x) : floor(x);
         double weight[MOST_TAPS], sum = 0;
+        taps->outside[p] = axis->region && !(x > -NEAR && x < (double)(in - 1) + NEAR);
+        taps->any_outside |= taps->outside[p] != 0;
+        if (taps->outside[p]) x = low = 0;
         weigh(at, taps->n, x - low, weight);
         for (size_t k = 0; k < taps->n; k++) {
             double cell = low + (double)k - (taps->n == MOST_TAPS);
@@ -66,12 +87,12 @@ static bool find_taps(xir_node *at, int64_t in, int64_t out, double scale, axis_
 }
 
 /* Resizes x along one axis: the sum of the gathered tensors, each times its weights. */
-static xir_value *resample_axis(xir_node *at, xir_value *x, size_t axis, int64_t out, double scale, size_t n) {
+static xir_value *resample_axis(xir_node *at, xir_value *x, size_t axis, const axis_map *map, size_t n) {
     axis_taps taps = { .n = n };
-    const int64_t in = v_dim(x, axis);
+    const int64_t out = map->out;
     xir_ints dims = xir_node_make_ints(at, v_rank(x) - axis, 1);
     /* The dims of the weights, which broadcast over the axes after this one. */
-    if (xir_node_failed(at) || !find_taps(at, in, out, scale, &taps)) return NULL;
+    if (xir_node_failed(at) || !find_taps(at, map, &taps)) return NULL;
     dims.v[0] = out;
     xir_value *sum = NULL;
     for (size_t k = 0; k < n; k++) {
@@ -81,22 +102,25 @@ static xir_value *resample_axis(xir_node *at, xir_value *x, size_t axis, int64_t
             y = xir_node_product(at, y, xir_node_constant(at, v_element(x), &dims, taps.weights[k], (size_t)out));
         sum = k ? xir_node_sum(at, sum, y, 1, 1) : y;
     }
-    return sum;
+    if (!taps.any_outside || !sum) return sum;
+    xir_value *outside = xir_node_constant(at, xir_type_bool(at->c->ctx), &dims, taps.outside, (size_t)out);
+    xir_value *value = xir_node_scalar(at, v_element(x), xir_node_real(at, "extrapolation_value", 0));
+    return xir_node_make(at, "Where", INS(value, sum, outside), NO_SETS);
 }
 
-bool onnx_resample(xir_node *at, const xir_ints *to, const double *scales) {
+bool onnx_resample(xir_node *at, const xir_ints *to, const double *scales, const double *region) {
     xir_value *x = xir_node_input(at, 0);
     const bool linear = xir_node_is(at, "mode", "linear") || xir_node_is(at, "mode", "bilinear");
     const bool cubic = xir_node_is(at, "mode", "cubic");
     if (xir_node_failed(at)) return false;
-    if (xir_node_is(at, "coordinate_transformation_mode",
-                    "tf_crop_and_resize")) return xir_node_unsupported(at, "a region of interest");
     if ((linear || cubic) && xir_type_kind_of(v_element(x)) != XIR_TYPE_FLOAT)
         return xir_node_unsupported(at, "integers between cells");
     for (size_t k = 0; k < to->n; k++) {
-        if (to->v[k] == v_dim(x, k) && scales[k] == 1) continue;
+        const axis_map map = { v_dim(x, k), to->v[k], scales[k], region ? region[k] : 0, region ? region[to->n + k] : 1,
+                               region };
+        if (to->v[k] == v_dim(x, k) && scales[k] == 1 && map.begin == 0 && map.end == 1) continue;
         if (v_dim(x, k) < 1 || to->v[k] < 1) return xir_node_unsupported(at, "an image without cells");
-        x = resample_axis(at, x, k, to->v[k], scales[k], cubic ? MOST_TAPS : linear ? 2 : 1);
+        x = resample_axis(at, x, k, &map, cubic ? MOST_TAPS : linear ? 2 : 1);
         if (xir_node_failed(at)) return false;
     }
     return xir_node_result(at, 0, x);

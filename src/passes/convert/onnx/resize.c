@@ -10,10 +10,88 @@ enum { MOST_SIZE = 1 << 24 };
 /* The new dims, and the scales for coordinates. If a scale does not give a whole number, ONNX uses the scale itself,
  * not the quotient of the sizes. */
 typedef struct new_size {
-    xir_ints to;
+    xir_ints to, axes;   /* of all dims; those that sizes and scales are for */
     double  *scales;
-    bool     whole;     /* all scales give whole numbers */
+    double  *region;     /* where each dim begins and ends, as parts of it; NULL: the whole image */
+    bool     whole;      /* all scales give whole numbers */
 } new_size;
+
+static bool read_axes(xir_node *at, const xir_value *x, new_size *out) {
+    if (!xir_node_items(at, "axes", &out->axes)) out->axes = xir_node_series(at, 0, v_rank(x));
+    for (size_t i = 0; i < out->axes.n && !xir_node_failed(at); i++)
+        (void)xir_node_axis(at, "attribute/axes", out->axes.v[i], v_rank(x), &out->axes.v[i]);
+    return !xir_node_failed(at);
+}
+
+/* As many numbers as axes. */
+static bool fits_axes(xir_node *at, size_t input, const char *what, const new_size *size, size_t n) {
+    char where[24];
+    snprintf(where, sizeof where, "input/%zu", input);
+    return n == size->axes.n || xir_node_invalid(at, XIR_E_BOUNDS, where, "expected %zu %s, one for each %s, found %zu",
+                                                 size->axes.n, what, xir_node_attr(at, "axes") ? "axis" : "dim", n);
+}
+
+/* The first half of the numbers are where axes begin, the second half where they end. */
+static bool read_region(xir_node *at, const xir_value *x, new_size *out) {
+    const double *v;
+    const size_t rank = v_rank(x);
+    size_t n;
+    out->region = NULL;
+    if (xir_node_version(at) < 11 || !xir_node_is(at, "coordinate_transformation_mode",
+                                                  "tf_crop_and_resize")) return true;
+    out->region = arena_take(&at->c->scratch, (2 * rank + 1) * sizeof *out->region);
+    if (!out->region) return node_no_memory(at);
+    for (size_t i = 0; i < rank; i++) out->region[i] = 0, out->region[rank + i] = 1;
+    if (!xir_node_reals(at, 1, &v, &n)) return false;
+    if (n != 2 * out->axes.n) {
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1",
+                                "expected %zu numbers, where each dim begins and ends, found %zu",
+                                2 * out->axes.n, n);
+    }
+    for (size_t i = 0; i < out->axes.n; i++) {
+        out->region[out->axes.v[i]] = v[i];
+        out->region[rank + (size_t)out->axes.v[i]] = v[out->axes.n + i];
+    }
+    return true;
+}
+
+/* One scale for all axes, the least or the greatest, which keeps the proportions of the image. */
+static bool keep_proportions(xir_node *at, const xir_value *x, new_size *out) {
+    const bool smaller = xir_node_is(at, "keep_aspect_ratio_policy", "not_larger");
+    if (!smaller && !xir_node_is(at, "keep_aspect_ratio_policy", "not_smaller")) return true;
+    double scale = smaller ? INFINITY : 0;
+    for (size_t i = 0; i < out->axes.n; i++) {
+        const size_t axis = (size_t)out->axes.v[i];
+        scale = smaller ? fmin(scale, out->scales[axis]) : fmax(scale, out->scales[axis]);
+    }
+    for (size_t i = 0; i < out->axes.n; i++) {
+        const size_t axis = (size_t)out->axes.v[i];
+        const double size = scale * (double)v_dim(x, axis);
+        if (!(size <= MOST_SIZE)) return xir_node_unsupported(at, "very large dims");
+        out->to.v[axis] = (int64_t)floor(size + 0.5);
+        out->scales[axis] = scale;
+        out->whole = out->whole && size == floor(size);
+    }
+    return true;
+}
+
+static bool sizes_given(xir_node *at, const xir_value *x, size_t sizes_at, new_size *out) {
+    xir_ints list;
+    if (!xir_node_ints(at, sizes_at, &list) || !fits_axes(at, sizes_at, "sizes", out, list.n)) return false;
+    for (size_t i = 0; i < list.n; i++) {
+        const size_t axis = (size_t)out->axes.v[i];
+        char where[24];
+        snprintf(where, sizeof where, "input/%zu", sizes_at);
+        if (list.v[i] < 0) {
+            return xir_node_invalid(at, XIR_E_BOUNDS, where, "sizes[%zu]: expected at least 0, found %lld", i,
+                                    (long long)list.v[i]);
+        }
+        if (!xir_node_need_dims(at, x, axis, axis + (list.v[i] != v_dim(x, axis)))) return false;
+        out->to.v[axis] = list.v[i];
+        out->scales[axis] = list.v[i] == v_dim(x, axis) ? 1 : (double)list.v[i] / (double)v_dim(x, axis);
+    }
+    return keep_proportions(at, x, out);
+}
 
 static bool new_sizes(xir_node *at, const xir_value *x, size_t scales_at, size_t sizes_at, new_size *out) {
     const double *scales = NULL;
@@ -22,20 +100,12 @@ static bool new_sizes(xir_node *at, const xir_value *x, size_t scales_at, size_t
     char where[24];
     const xir_any *a = xir_node_attr(at, "scales");
     out->whole = true;
+    out->to = xir_node_dims(at, x);
     out->scales = arena_take(&at->c->scratch, (rank + 1) * sizeof *out->scales);
     if (!out->scales) return node_no_memory(at);
-    if (sizes_at && xir_node_has(at, sizes_at)) {
-        if (!xir_node_ints(at, sizes_at, &out->to)) return false;
-        snprintf(where, sizeof where, "input/%zu", sizes_at);
-        if (out->to.n != rank) {
-            return xir_node_invalid(at, XIR_E_BOUNDS, where, "expected %zu sizes, one for each dim, found %zu",
-                                    rank, out->to.n);
-        }
-        for (size_t i = 0; i < rank; i++) {
-            out->scales[i] = out->to.v[i] == v_dim(x, i) ? 1 : (double)out->to.v[i] / (double)v_dim(x, i);
-        }
-        return true;
-    }
+    for (size_t i = 0; i < rank; i++) out->scales[i] = 1;
+    if (!read_axes(at, x, out) || !read_region(at, x, out)) return false;
+    if (sizes_at && xir_node_has(at, sizes_at)) return sizes_given(at, x, sizes_at, out);
     snprintf(where, sizeof where, "input/%zu", scales_at);
     if (a && a->kind == XIR_ANY_LIST) {   /* Upsample 7 */
         double *v = arena_take(&at->c->scratch, (a->as.list.size + 1) * sizeof *v);
@@ -45,29 +115,24 @@ static bool new_sizes(xir_node *at, const xir_value *x, size_t scales_at, size_t
     } else if (!xir_node_reals(at, scales_at, &scales, &n)) {
         return false;
     }
-    if (n != rank) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, where, "expected %zu scales, one for each dim, found %zu", rank,
-                                n);
-    }
-    out->to = xir_node_make_ints(at, n, 0);
-    for (size_t i = 0; i < out->to.n; i++) {
-        int64_t dim = v_dim(x, i);
-        float size = (float)dim * (float)scales[i];   // like ONNX: 0.7 times 10 is 7
-        out->scales[i] = scales[i];
+    if (!fits_axes(at, scales_at, "scales", out, n)) return false;
+    for (size_t i = 0; i < n; i++) {
+        const size_t axis = (size_t)out->axes.v[i];
+        const int64_t dim = v_dim(x, axis);
+        const double part = out->region ? out->region[rank + axis] - out->region[axis] : 1;
+        float size = (float)dim * (float)part * (float)scales[i];   // like ONNX: 0.7 times 10 is 7
+        out->scales[axis] = scales[i];
         if (!(scales[i] > 0)) {
             return xir_node_invalid(at, XIR_E_BOUNDS, where, "scales[%zu]: expected a positive number, found %g",
                                     i, scales[i]);
         }
-        if (scales[i] == 1) {
-            out->to.v[i] = dim;
-            continue;
-        }
-        if (dim < 0) return xir_node_unsupported(at, "dim %zu is unknown", i);
+        if (scales[i] == 1 && part == 1) continue;
+        if (dim < 0) return xir_node_unsupported(at, "dim %zu is unknown", axis);
         if (!(size <= MOST_SIZE)) return xir_node_unsupported(at, "very large dims");
         out->whole = out->whole && size == floorf(size);
-        out->to.v[i] = (int64_t)size;
+        out->to.v[axis] = (int64_t)size;
     }
-    return out->to.v;
+    return !xir_node_failed(at);
 }
 
 /* Whether a coordinate lies midway between two cells, which ONNX's nearest mode rounds down and XIR's op up. */
@@ -122,10 +187,8 @@ bool onnx_resize(xir_node *at) {
                         "tf_crop_and_resize")) return false;
     if (!old && !xir_node_one_of(at, "nearest_mode", "round_prefer_floor",
                         "round_prefer_floor|round_prefer_ceil|floor|ceil")) return false;
-    if (xir_node_attr(at, "axes") || xir_node_is(at, "keep_aspect_ratio_policy", "not_larger") ||
-        xir_node_is(at, "keep_aspect_ratio_policy", "not_smaller")) {
-        return xir_node_unsupported(at, "sizes of some axes, or that keep the aspect ratio");
-    }
+    if (!old && !xir_node_one_of(at, "keep_aspect_ratio_policy", "stretch",
+                                 "stretch|not_larger|not_smaller")) return false;
     if (onnx_resize_is_open(at, x, old ? 0 : 3)) return onnx_resize_open(at, x, old, old ? 1 : 2, old ? 0 : 3);
     new_size size;
     if (!new_sizes(at, x, old ? 1 : 2, old ? 0 : 3, &size)) return false;
@@ -143,7 +206,7 @@ bool onnx_resize(xir_node *at) {
                 way_of(at, &from, &to, old, nearest, &way);
     bool any_dims = (way == BY_CENTRES && !cubic) || (nearest && from.n != 4);
     /* For whole factors, centres pick the same cells. */
-    if (!plain || (!any_dims && from.n != 4)) return onnx_resample(at, &to, size.scales);
+    if (!plain || (!any_dims && from.n != 4)) return onnx_resample(at, &to, size.scales, size.region);
     const xir_ints dsize = { to.v + 2, to.n - 2 };
     if (any_dims) {
         const char *word = nearest ? "INTER_NEAREST" : "INTER_LINEAR";
@@ -153,7 +216,8 @@ bool onnx_resize(xir_node *at) {
     }
     const char *word = nearest ? "NEAREST" : cubic ? "BICUBIC" : "BILINEAR";
     xir_value *y = xir_node_make(at, "Upsample", INS(xir_node_channels_last(at, x)),
-                                 SETS(INT("height", to.v[2]), INT("width", to.v[3]), WORD("interpolation", xir_str_of(word)),
+                                 SETS(INT("height", to.v[2]), INT("width", to.v[3]),
+                                      WORD("interpolation", xir_str_of(word)),
                                       INT("align_corners", way == BY_CORNERS)));
     return xir_node_result(at, 0, xir_node_channels_second(at, y));
 }

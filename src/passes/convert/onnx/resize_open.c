@@ -90,6 +90,9 @@ bool onnx_resize_open(xir_node *at, xir_value *x, bool old, size_t scales_at, si
     const size_t rank = v_rank(x);
     int64_t factors[5];
     if (rank > 5) return xir_node_unsupported(at, "an open image of %zu dims", rank);
+    if (xir_node_attr(at, "axes") || xir_node_is(at, "keep_aspect_ratio_policy", "not_larger") ||
+        xir_node_is(at, "keep_aspect_ratio_policy", "not_smaller"))
+        return xir_node_unsupported(at, "sizes of some axes of an open image, or that keep its proportions");
     bool nearest = xir_node_is(at, "mode", "nearest") || !xir_node_attr(at, "mode");
     if (xir_node_is(at, "mode", "cubic") || xir_node_int(at, "antialias", 0) || xir_node_int(at, "exclude_outside", 0))
         return xir_node_unsupported(at, "an open image, not nearest or linear");

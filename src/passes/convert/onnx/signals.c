@@ -1,5 +1,5 @@
-/* Signals: window functions and mel filter banks, whose sizes must be constants and which become constants, and Fourier
- * transforms, which are products with constant matrices. Complex numbers are pairs in a last dim of 2. */
+/* Signals: window functions and mel filter banks, which are constants if their sizes are, and Fourier transforms, which
+ * are products with constant matrices. Complex numbers are pairs in a last dim of 2. */
 #include <math.h>
 #include "convert/onnx/rows.h"
 #include "convert/parts.h"
@@ -46,14 +46,35 @@ static const xir_type *output_element(xir_node *at) {
 
 /* ---- windows ---------------------------------------------------------------------------------------------------- */
 
+/* The same for a size that a run gives: n of 1 is no division by 0, since the angle of the only element is 0. */
+static bool open_window(xir_node *at, const xir_type *element, const double factors[3]) {
+    const xir_type *real = xir_type_float(at->c->ctx, XIR_FLOAT_FP64);
+    xir_value *n = xir_node_input(at, 0);
+    if (xir_node_failed(at)) return false;
+    if (v_rank(n)) return xir_node_unsupported(at, "a size of %zu dims", v_rank(n));
+    const xir_type *whole = v_element(n);
+    xir_value *places = xir_node_make(at, "Range", INS(xir_node_scalar(at, whole, 0), n, xir_node_scalar(at, whole, 1)),
+                                      NO_SETS);
+    xir_value *last = xir_node_cast(at, n, real), *one = xir_node_scalar(at, real, 1);
+    if (!xir_node_int(at, "periodic", 1)) last = xir_node_sum(at, last, one, 1, -1);
+    last = last ? xir_node_make(at, "Maximum", INS(last, one), NO_SETS) : NULL;
+    xir_value *angle = xir_node_quotient(at, xir_node_scaled(at, xir_node_cast(at, places, real), 2 * PI), last);
+    xir_value *y = make_affine(at, angle ? xir_node_unary(at, "Cos", angle) : NULL, -factors[1], factors[0]);
+    if (factors[2] != 0)
+        y = xir_node_sum(at, y, xir_node_unary(at, "Cos", xir_node_scaled(at, angle, 2)), 1, factors[2]);
+    return xir_node_result(at, 0, y ? xir_node_cast(at, y, element) : NULL);
+}
+
 /* a - b cos(2 pi i / n) + c cos(4 pi i / n); n is one less for a symmetric window. */
 static bool window(xir_node *at, double a, double b, double c) {
     int64_t n;
-    if (!whole_at(at, 0, 0, MOST_MATRIX, &n)) return false;
     const xir_type *element = output_element(at);
-    const double last = (double)(xir_node_int(at, "periodic", 1) ? n : n - 1);
+    if (!element) return false;
+    if (!xir_node_is_constant(at, 0)) return open_window(at, element, (double[]){ a, b, c });
+    if (!whole_at(at, 0, 0, MOST_MATRIX, &n)) return false;
+    const double last = fmax(1, (double)(xir_node_int(at, "periodic", 1) ? n : n - 1));
     double *v = make_reals(at, n);
-    if (!v || !element) return false;
+    if (!v) return false;
     for (int64_t i = 0; i < n; i++)
         v[i] = a - b * cos(2 * PI * (double)i / last) + c * cos(4 * PI * (double)i / last);
     return xir_node_result(at, 0, xir_node_constant(at, element, NULL, v, (size_t)n));
