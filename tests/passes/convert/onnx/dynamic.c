@@ -1,7 +1,7 @@
 /* Networks with open dims, as PyTorch's exporters write them (dynamic/make.py), are converted without numbers for the
  * dims, and compute for each choice of dims what the network computes whose dims were given before the conversion.
  * What the models compute is what ONNX Runtime recorded (dynamic/onnxruntime.mjs), for the models as they are and for
- * those that it optimised; and a batch is its rows, a masked or cached token is as good as none. */
+ * those that it optimised, at two levels; and a batch is its rows, a masked or cached token is as good as none. */
 #include <stdio.h>
 #include <string.h>
 #include <xir/exec.h>
@@ -228,18 +228,19 @@ static void computes_what_onnx_runtime_does(void **state) {
     FILE *f = fopen(XIR_TEST_DATA "/passes/convert/onnx/dynamic/recorded.txt", "r");
     assert_non_null(f);
     static char line[1 << 14];
-    char of[20], bind[60], last[60] = "", output[40], shape[40], optimised[60];
-    snprintf(optimised, sizeof optimised, "optimised/%s", model);
+    char of[20], bind[60], last[60] = "", output[40], shape[40], file[60];
+    static const char *const folders[] = { "", "optimised/", "extended/" };
     size_t lines = 0, j = 0;
-    arrays got[2] = { 0 };
+    arrays got[COUNT(folders)] = { 0 };
     while (fgets(line, sizeof line, f)) {
         int skip = 0;
         if (*line == '#') continue;
         assert_int_equal(sscanf(line, "%19s %59s %39s %39[^:]:%n", of, bind, output, shape, &skip), 4);
         if (strcmp(of, model) != 0) continue;
         if (strcmp(bind, last) != 0) {
-            for (int k = 0; k < 2; k++) {
-                xir_network *net = load(k ? optimised : model);
+            for (size_t k = 0; k < COUNT(folders); k++) {
+                snprintf(file, sizeof file, "%s%s", folders[k], model);
+                xir_network *net = load(file);
                 arrays in = inputs_for(net, bind);
                 convert(net, "", true);
                 drop(&got[k]);
@@ -251,7 +252,7 @@ static void computes_what_onnx_runtime_does(void **state) {
             j = 0;
         }
         xir_array *expected = numbers(type_of_text(shape), line + skip);
-        for (int k = 0; k < 2; k++) {
+        for (size_t k = 0; k < COUNT(folders); k++) {
             assert_true(j < got[k].n);
             check_same(got[k].of[j], expected, output);
         }
@@ -259,7 +260,7 @@ static void computes_what_onnx_runtime_does(void **state) {
         j++, lines++;
     }
     assert_true(lines >= 2 && j == got[0].n);
-    for (int k = 0; k < 2; k++) drop(&got[k]);
+    for (size_t k = 0; k < COUNT(folders); k++) drop(&got[k]);
     fclose(f);
 }
 

@@ -1,8 +1,9 @@
 /* What ONNX Runtime makes of the models of this folder, and what it computes with them: an implementation that is not
  * XIR's. FOLDER is that of the npm package (npm install --ignore-scripts onnxruntime-node@1.30.0).
  *
- *     node onnxruntime.mjs FOLDER record       writes optimised/MODEL.onnx, the model after its basic optimisations, and
- *                                              recorded.txt, the outputs of the model without any
+ *     node onnxruntime.mjs FOLDER record       writes optimised/MODEL.onnx and extended/MODEL.onnx, the model after its
+ *                                              basic and its extended optimisations, and recorded.txt, the outputs
+ *                                              of the model without any
  *     node onnxruntime.mjs FOLDER check XIR    runs the models with other dims and inputs in both, and compares
  *
  * The inputs are the numbers of make_input in dynamic.c, so the files hold outputs only. */
@@ -67,8 +68,10 @@ async function record() {
     let text = `# What onnxruntime-node ${ort.env.versions.node} computes without optimisations (onnxruntime.mjs).\n` +
                '# model dims output shape: numbers\n';
     for (const model in recorded) {
-        await ort.InferenceSession.create(join(here, model + '.onnx'), {
-            graphOptimizationLevel: 'basic', optimizedModelFilePath: join(here, 'optimised', model + '.onnx') });
+        for (const [level, to] of [['basic', 'optimised'], ['extended', 'extended']]) {
+            await ort.InferenceSession.create(join(here, model + '.onnx'), {
+                graphOptimizationLevel: level, optimizedModelFilePath: join(here, to, model + '.onnx') });
+        }
         for (const dims of recorded[model]) {
             const { outputs } = await run(model, dims, 1);
             for (const name in outputs) {
@@ -107,7 +110,7 @@ async function check() {
                     args.push('--input', `${name}=${file}`);
                 }
                 for (const name in outputs) writeFileSync(join(expected, `${name}.npy`), npy(outputs[name]));
-                for (const file of [`${model}.onnx`, `optimised/${model}.onnx`]) {
+                for (const file of [`${model}.onnx`, `optimised/${model}.onnx`, `extended/${model}.onnx`]) {
                     process.stdout.write(`${file} ${bind(dims)}\n`);
                     execFileSync(xir, [...args, join(here, file)], { stdio: 'inherit' });
                 }
