@@ -147,7 +147,7 @@ static bool attribute_is_sound(xir_node *at, const xir_entry *e) {
     }
     if (strict && (version < known.from || version >= known.until)) {
         bool late = version >= known.until;
-        node_say(at, XIR_WARNING, XIR_OK, where, "the attribute %.*s exists %s version %lld of the %s; this graph has "
+        node_say(at, XIR_ERROR, XIR_E_UNKNOWN, where, "the attribute %.*s exists %s version %lld of the %s; this graph has "
                  "version %lld", n, e->key.data, late ? "until" : "from",
                  (long long)(late ? known.until - 1 : known.from), convert_operators(at->cls->dialect), version);
     }

@@ -376,14 +376,14 @@ static void a_value_that_is_used_before_it_is_made(void **state) {
               "[1, 3, 8, 8], found @fp(32) [1, 3, 8, 9]");
 }
 
-static void attributes_of_other_versions_are_warnings(void **state) {
+static void attributes_of_other_versions_are_errors(void **state) {
     (void)state;
     image("x", 3, 8, 8);
     om_opset(&m, "", 13);
     om_node(&m, "Clip", "clip", "x", "y");
     om_float(&m, "min", 0);
     output("y", 1, 3, 8, 8);
-    FINDS("warning: /graph/node/0/attribute/min: Clip 'clip' (node 0): the attribute min exists until version 10 of the "
+    FINDS("/graph/node/0/attribute/min: Clip 'clip' (node 0): the attribute min exists until version 10 of the "
           "operator set; this graph has version 13");
 }
 
@@ -471,10 +471,10 @@ static void attributes_that_became_inputs(void **state) {
     om_node(&m, "ReduceMax", "max", "x", "y");
     om_ints(&m, "axes", OM_DIMS(1));
     output("y", 1, 1, 8, 8);
-    FINDS("warning: /graph/node/0/attribute/axes: ReduceSum 'sum' (node 0): the attribute axes exists until version 12 of "
-              "the operator set; this graph has version 18\n"
-          "warning: /graph/node/1/attribute/axes: ReduceMax 'max' (node 1): the attribute axes exists until version 17 of "
-              "the operator set; this graph has version 18");
+    FINDS("/graph/node/0/attribute/axes: ReduceSum 'sum' (node 0): the attribute axes exists until version 12 of "
+          "the operator set; this graph has version 18\n"
+          "/graph/node/1/attribute/axes: ReduceMax 'max' (node 1): the attribute axes exists until version 17 of "
+          "the operator set; this graph has version 18");
 }
 
 static void auto_pad_together_with_pads(void **state) {
@@ -605,7 +605,7 @@ int main(void) {
         MODEL_TEST(one_run_finds_all_faults_and_none_that_follows_from_another),
         MODEL_TEST(missing_inputs_and_attributes),
         MODEL_TEST(a_value_that_is_used_before_it_is_made),
-        MODEL_TEST(attributes_of_other_versions_are_warnings),
+        MODEL_TEST(attributes_of_other_versions_are_errors),
         MODEL_TEST(elements_that_are_declared_without_a_shape),
         MODEL_TEST(a_wrong_type_of_a_node_that_is_not_converted),
         MODEL_TEST(conditions_and_indices_of_other_elements),

@@ -37,10 +37,13 @@ typedef struct onnx_case {
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 
+enum { CASE_UINT4 = 21, CASE_INT4 = 22 };   /* of TensorProto.DataType */
+
 static const struct { const char *word; int element; size_t size; } case_elements[] = {
     { "f32", ONNX_FLOAT, 4 }, { "f64", ONNX_DOUBLE, 8 }, { "u8", ONNX_UINT8, 1 }, { "i8", ONNX_INT8, 1 },
     { "i32", ONNX_INT32, 4 }, { "i64", ONNX_INT64, 8 }, { "bool", ONNX_BOOL, 1 }, { "u32", ONNX_UINT32, 4 },
     { "u16", ONNX_UINT16, 2 }, { "i16", ONNX_INT16, 2 }, { "u64", ONNX_UINT64, 8 },
+    { "u4", CASE_UINT4, 1 }, { "i4", CASE_INT4, 1 },   /* two in a byte, constants only */
 };
 
 static inline size_t case_element_at(int element) {
@@ -58,7 +61,8 @@ static inline void case_draw(case_value *v, unsigned seed) {
         const bool real = v->element == ONNX_FLOAT || v->element == ONNX_DOUBLE;
         v->v[i] = real ? (double)r / 512 - 1 : v->element == ONNX_BOOL ? (int)(r < 256) : v->element == ONNX_UINT8
             ? (int)(r & 255)
-                : v->element == ONNX_INT8 ? (int)(r & 255) - 128 : (int)(r & 3);
+                : v->element == ONNX_INT8 ? (int)(r & 255) - 128 : v->element == CASE_UINT4 ? (int)(r & 15)
+                : v->element == CASE_INT4 ? (int)(r & 15) - 8 : (int)(r & 3);
     }
 }
 
@@ -89,7 +93,19 @@ static inline void case_read_value(case_value *v, const char *word, unsigned see
     if (*p != '}') fail_msg("'%s': more numbers than elements", word);
 }
 
+static inline bool case_is_packed(const case_value *v) {
+    return v->element == CASE_UINT4 || v->element == CASE_INT4;
+}
+static inline size_t case_size(const case_value *v) {
+    return case_is_packed(v) ? (v->n + 1) / 2 : v->n * case_elements[case_element_at(v->element)].size;
+}
+
 static inline void case_bytes(const case_value *v, unsigned char *out) {
+    if (case_is_packed(v)) {
+        memset(out, 0, case_size(v));
+        for (size_t i = 0; i < v->n; i++) out[i / 2] |= (unsigned char)(((int)v->v[i] & 15) << i % 2 * 4);
+        return;
+    }
     for (size_t i = 0; i < v->n; i++) {
         const size_t size = case_elements[case_element_at(v->element)].size;
         const float f = (float)v->v[i];
@@ -112,7 +128,7 @@ static inline xir_array *case_array(const case_value *v) {
     static unsigned char bytes[CASE_NUMBERS * 8];
     case_bytes(v, bytes);
     const xir_type *type = xir_type_tensor(ctx, case_element(v->element), NULL, v->dims, v->rank);
-    xir_array *a = xir_array_copy(ctx, type, bytes, v->n * case_elements[case_element_at(v->element)].size, why);
+    xir_array *a = xir_array_copy(ctx, type, bytes, case_size(v), why);
     assert_non_null(a);
     return a;
 }
@@ -197,7 +213,7 @@ static inline xir_network *case_network(const onnx_case *c) {
         const om_dims dims = { v->dims, v->rank };
         case_bytes(v, bytes);
         if (v->constant)
-            om_raw(&m, v->name, v->element, dims, bytes, v->n * case_elements[case_element_at(v->element)].size);
+            om_raw(&m, v->name, v->element, dims, bytes, case_size(v));
         else om_input(&m, v->name, v->element, dims);
     }
     case_nodes(&m, c->part[3]);

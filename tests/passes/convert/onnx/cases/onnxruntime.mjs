@@ -31,7 +31,8 @@ const elements = {
     f32: [1, 'float32', Float32Array], f64: [11, 'float64', Float64Array], u8: [2, 'uint8', Uint8Array],
     i8: [3, 'int8', Int8Array], i32: [6, 'int32', Int32Array], i64: [7, 'int64', BigInt64Array],
     bool: [9, 'bool', Uint8Array], u32: [12, 'uint32', Uint32Array], u16: [4, 'uint16', Uint16Array],
-    i16: [5, 'int16', Int16Array], u64: [13, 'uint64', BigUint64Array],
+    i16: [5, 'int16', Int16Array], u64: [13, 'uint64', BigUint64Array], u4: [21, 'uint4', Uint8Array],
+    i4: [22, 'int4', Int8Array],
 };
 
 function value(word, seed) {
@@ -44,7 +45,7 @@ function value(word, seed) {
         seed = (Math.imul(seed, 1103515245) + 12345) >>> 0;
         const r = seed >>> 16 & 1023;
         let x = kind.startsWith('float') ? r / 512 - 1 : kind === 'bool' ? Number(r < 256) : kind === 'uint8' ? r & 255
-              : kind === 'int8' ? (r & 255) - 128 : r & 3;
+              : kind === 'int8' ? (r & 255) - 128 : kind === 'uint4' ? r & 15 : kind === 'int4' ? (r & 15) - 8 : r & 3;
         if (i < list.length) x = list[i];
         data[i] = big ? BigInt(x) : x;
     }
@@ -73,7 +74,9 @@ function node(words) {
 
 function model(opset, values, nodes, outputs) {
     const shape = dims => bytes(2, dims.flatMap(d => bytes(1, int(1, d))));
-    const raw = v => [...new Uint8Array(v.data.buffer)];
+    const packed = data => data.reduce((to, x, i) => (to[i >> 1] |= (x & 15) << i % 2 * 4, to),
+                                       Array((data.length + 1) >> 1).fill(0));
+    const raw = v => v.kind.endsWith('int4') ? packed([...v.data]) : [...new Uint8Array(v.data.buffer)];
     const graph = [
         ...nodes.split(';').flatMap(n => bytes(1, node(n))), ...text(2, 'net'),
         ...values.filter(v => v.constant).flatMap(v => bytes(5, [
