@@ -46,7 +46,7 @@ static const xir_type *output_element(xir_node *at) {
 
 /* ---- windows ---------------------------------------------------------------------------------------------------- */
 
-/* The same for a size that a run gives: n of 1 is no division by 0, since the angle of the only element is 0. */
+/* The same for a size that a run gives. A single element has the angle 0, whatever that is divided by. */
 static bool open_window(xir_node *at, const xir_type *element, const double factors[3]) {
     const xir_type *real = xir_type_float(at->c->ctx, XIR_FLOAT_FP64);
     xir_value *n = xir_node_input(at, 0);

@@ -3,7 +3,8 @@
  *     name | opset=N | values | nodes | outputs [| …]
  *
  * The opset may be empty: 17. A value is "x=f32[2,3]", an input of drawn numbers; "x=i64[2]{1,5}", an input of these
- * numbers; with a star in front, "*w=f32[3]", a constant. A node is "Type inputs outputs attribute=value …", where
+ * numbers; with a star in front, "*w=f32[3]", a constant. A dim "?3" is open, and 3 in the run; open dims at the same
+ * position are equal. A node is "Type inputs outputs attribute=value …", where
  * an absent input is "" between commas and "-" stands for no input at all; nodes are separated by ';'. Of an attribute
  * [1,2] is a list of integers, {0.5,1} one of reals, 1 an integer, 1.0 a real, anything else a text. Drawn numbers
  * are those of cases/onnxruntime.mjs. */
@@ -24,7 +25,7 @@ typedef struct case_value {
     char    name[40];
     bool    constant;
     int     element;
-    int64_t dims[CASE_RANK];
+    int64_t dims[CASE_RANK], declared[CASE_RANK];   /* -1: open */
     size_t  rank, n;
     double  v[CASE_NUMBERS];
 } case_value;
@@ -82,8 +83,12 @@ static inline void case_read_value(case_value *v, const char *word, unsigned see
     char *end;
     v->rank = 0, v->n = 1;
     for (p++; *p != ']'; p = *end == ',' ? end + 1 : end) {
+        const bool open = *p == '?';
         assert_true(v->rank < CASE_RANK);
-        v->n *= (size_t)(v->dims[v->rank++] = strtoll(p, &end, 10));
+        p += open;
+        v->dims[v->rank] = strtoll(p, &end, 10);
+        v->declared[v->rank] = open ? -1 : v->dims[v->rank];
+        v->n *= (size_t)v->dims[v->rank++];
         assert_true(end != p);
     }
     assert_true(v->n <= CASE_NUMBERS);
@@ -214,7 +219,7 @@ static inline xir_network *case_network(const onnx_case *c) {
         case_bytes(v, bytes);
         if (v->constant)
             om_raw(&m, v->name, v->element, dims, bytes, case_size(v));
-        else om_input(&m, v->name, v->element, dims);
+        else om_input(&m, v->name, v->element, (om_dims){ v->declared, v->rank });
     }
     case_nodes(&m, c->part[3]);
     snprintf(text, sizeof text, "%s", c->part[4]);

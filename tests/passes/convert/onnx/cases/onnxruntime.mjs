@@ -38,7 +38,7 @@ const elements = {
 function value(word, seed) {
     const [, star, name, type, dims, given] = /^(\*?)([^=]+)=(\w+)\[([^\]]*)\](?:\{(.*)\})?$/.exec(word);
     const [code, kind, Data] = elements[type];
-    const shape = dims ? dims.split(',').map(Number) : [];
+    const shape = dims ? dims.replaceAll('?', '').split(',').map(Number) : [];
     const n = shape.reduce((a, b) => a * b, 1), data = new Data(n), big = kind.endsWith('64') && kind !== 'float64';
     const list = given === undefined ? [] : given.split(',').map(Number);
     for (let i = 0; i < n; i++) {
