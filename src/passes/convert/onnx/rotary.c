@@ -59,7 +59,7 @@ static xir_value *in_heads(xir_node *at, xir_value *x, int64_t heads) {
 
 /* Rows of a table [positions, n] for each token, [batch or 1, length, 1, n]. Positions are [batch, length], or one from
  * which the tokens count; without them the table is [batch, length, n]. */
-static xir_value *row_for_each(xir_node *at, size_t i, xir_value *x, size_t tokens, xir_value *places, int64_t n) {
+xir_value *onnx_rotary_rows(xir_node *at, size_t i, xir_value *x, size_t tokens, xir_value *places, int64_t n) {
     char where[16] = { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + i), 0 };
     const xir_ints heads = { (int64_t[]){ 2 }, 1 };
     xir_value *table = xir_node_input(at, i);
@@ -108,8 +108,8 @@ static bool rotary(xir_node *at, bool standard) {
                                 "expected an even number up to %lld, found %lld", (long long)size, (long long)rotated);
     }
     const size_t tokens = apart ? 2 : 1;
-    xir_value *cos = row_for_each(at, cos_at, x, tokens, places, rotated / 2);
-    xir_value *sin = row_for_each(at, cos_at + 1, x, tokens, places, rotated / 2);
+    xir_value *cos = onnx_rotary_rows(at, cos_at, x, tokens, places, rotated / 2);
+    xir_value *sin = onnx_rotary_rows(at, cos_at + 1, x, tokens, places, rotated / 2);
     y = onnx_rotated(at, own, cos, sin, rotated, xir_node_int(at, "interleaved", 0));
     if (apart) return xir_node_result(at, 0, y ? xir_node_transposed(at, y, swap, 4, NULL) : NULL);
     list_items dims = make_items(at, 3, v_dim(x, 2));

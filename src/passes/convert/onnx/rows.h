@@ -49,6 +49,11 @@ xir_value *onnx_places_along(xir_node *at, xir_value *x, size_t axis, bool colum
  * [batch, length, 1, rotated / 2]. The first `rotated` elements of the last dim change. */
 xir_value *onnx_rotated(xir_node *at, xir_value *x, xir_value *cos, xir_value *sin, int64_t rotated, bool interleaved);
 
+/* Rows of the table that is input i, of angles for each token of x, which dim `tokens` counts: [batch or 1, length, 1,
+ * n]. Positions are [batch, length], or one from which the tokens count; without them the table has a row for each
+ * token. */
+xir_value *onnx_rotary_rows(xir_node *at, size_t i, xir_value *x, size_t tokens, xir_value *places, int64_t n);
+
 /* Whether something uses output i. */
 static inline bool node_wants(const xir_node *at, size_t i) {
     return i < at->n_out && xir_value_uses(xir_op_output(at->op, (int64_t)i));
@@ -88,7 +93,7 @@ bool onnx_resize_open(xir_node *at, xir_value *x, bool old, size_t scales_at, si
     HOOK(ms_bias_gelu) HOOK(ms_fast_gelu) HOOK(ms_quick_gelu) HOOK(ms_bias_add) HOOK(ms_bias_softmax) HOOK(ms_bias_split_gelu) \
     HOOK(ms_fused_matmul) HOOK(ms_fused_gemm) HOOK(ms_fused_conv) HOOK(ms_matmul_nbits) HOOK(ms_nchwc)                         \
     HOOK(ms_skip_layer_normalization) HOOK(ms_skip_rms_normalization) HOOK(ms_embed_layer_normalization) HOOK(ms_group_norm)   \
-    HOOK(ms_skip_group_norm) HOOK(ms_rotary_embedding) HOOK(ms_attention) HOOK(ms_multi_head_attention)                       \
+    HOOK(ms_skip_group_norm) HOOK(ms_rotary_embedding) HOOK(ms_attention) HOOK(ms_multi_head_attention) HOOK(ms_group_query_attention)                       \
     HOOK(ms_qlinear_add) HOOK(ms_qlinear_mul) HOOK(ms_qlinear_unary) HOOK(ms_qlinear_pool) HOOK(ms_qlinear_global_pool)       \
     HOOK(ms_qlinear_concat) HOOK(ms_qlinear_softmax) HOOK(ms_qlinear_conv) HOOK(ms_qgemm) HOOK(ms_dynamic_quantize_matmul)    \
     HOOK(ms_matmul_integer_to_float)
