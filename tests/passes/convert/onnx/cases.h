@@ -207,7 +207,7 @@ static inline bool case_read(onnx_case *c, const char *line) {
     return true;
 }
 
-static inline xir_network *case_network(const onnx_case *c) {
+static inline xir_network *case_network_in(xir_context *of, const onnx_case *c) {
     static unsigned char bytes[CASE_NUMBERS * 8];
     char text[400], *rest;
     om m = om_begin("net");
@@ -227,11 +227,12 @@ static inline xir_network *case_network(const onnx_case *c) {
     size_t size;
     const void *model = om_done(&m, &size);
     xir_diags_clear(why);
-    xir_network *net = xir_network_read(ctx, model, size, XIR_STR("model.onnx"), NULL, why);
+    xir_network *net = xir_network_read(of, model, size, XIR_STR("model.onnx"), NULL, why);
     if (!net) xir_diags_print(why, stderr);
     assert_non_null(net);
     om_free(&m);
     return net;
 }
+static inline xir_network *case_network(const onnx_case *c) { return case_network_in(ctx, c); }
 
 #endif
