@@ -165,7 +165,7 @@ static bool add_meta(making *k, xir_str meta) {
     };
     deepx_meta_kind kind;
     xir_str value;
-    while (deepx_next_meta(&meta, &value, &kind))
+    while (meta.size && deepx_next_meta(&meta, &value, &kind))
         if (kind != DEEPX_META_TEXT && !add_hole(k, value, kinds[kind])) return false;
     return true;
 }
