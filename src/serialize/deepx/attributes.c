@@ -1,5 +1,5 @@
-/* The attributes of a call: the text of its types, and the texts of the slots that are no tensors. Calls with the same
- * ones share them. */
+/* The attributes of a call: the text of its types, and the texts of those slots that have no tensors. Calls with the
+ * same ones share them. */
 #include "deepx/reader.h"
 
 static bool print_types(deepx_reader *r, const deepx_line *line) {

@@ -55,8 +55,8 @@ static int by_place(const void *a, const void *b) {
     return (v > w) - (v < w);
 }
 
-/* Gathers what the names mean at the end, in the order of the calls. Names are far fewer than calls, which this does not
- * touch again. */
+/* Gathers what the names mean at the end, in the order of the calls. Only calls that made these values are looked at
+ * again. */
 static bool find_alive(deepx_reader *r, dialect_list *out) {
     const name_table *names = &r->d.names;
     bool sorted = true;

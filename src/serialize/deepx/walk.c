@@ -164,8 +164,8 @@ static bool visit_line(walk *k, xir_str whole, xir_str text) {
 
 bool deepx_walk(deepx_place *w, const xir_allocator *alloc, xir_str text, bool as_calls, deepx_visit *visit,
                 void *user) {
-    walk k = { .w = w, .slots = { .alloc = alloc }, .patterns = { .alloc = alloc }, .p = text.data, .end = text.data + text.size, .visit = visit,
-               .user = user, .as_calls = as_calls };
+    walk k = { .w = w, .slots = { .alloc = alloc }, .patterns = { .alloc = alloc }, .p = text.data,
+               .end = text.data + text.size, .visit = visit, .user = user, .as_calls = as_calls };
     xir_str whole, line;
     bool ok = true;
     w->text = w->line = text.data;

@@ -95,7 +95,7 @@ static void put_named(buffer *out, const char *line, char initial) {
     buffer_char(out, '\n');
 }
 
-/* What was said of the second line of a text, and the network. */
+/* The findings of the second line of a text, and the network. */
 typedef struct outcome { buffer text, said; xir_network *net; } outcome;
 
 static void free_outcome(outcome *o) {
