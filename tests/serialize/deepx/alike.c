@@ -1,6 +1,5 @@
 /* What a line is read as does not depend on lines before it that are alike: each of these lines follows each of them,
  * with other tensors, and has the same findings at the same places and becomes the same op as when it stands alone. */
-#include <stdlib.h>
 #include "support/net.h"
 #include "support/stored.h"
 #include <xir/deepx.h>
@@ -104,7 +103,7 @@ static void free_outcome(outcome *o) {
     xir_network_free(o->net);
 }
 
-/* Reads a line after another one; NULL: after a comment as long as the line itself. */
+/* Reads a line after another one; NULL: after a comment. */
 static outcome read_after(const char *before, const char *line) {
     outcome out = { .net = NULL };
     buffer_init(&out.text, &memory_default);
