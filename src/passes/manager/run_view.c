@@ -5,6 +5,7 @@
 #include <xir/mapping.h>
 #include "copying.h"
 #include "manager/manager.h"
+#include "support/upkeep.h"
 #include "view.h"
 
 typedef struct place {
@@ -52,7 +53,7 @@ static bool is_same_type(const xir_type *a, const xir_type *b) { return a == b |
 
 static xir_status check_types(const place *at, const char *noun, xir_value *const *own, const value_list *values) {
     for (size_t i = 0; i < values->n; i++) {
-        if (!own[i])
+        if (!own[i] || (!own[i]->producer && !value_is_params(own[i])))   /* or one that no op makes */
             return diag_fail(at->why, XIR_E_INVALID, XIR_STR(""), "the passes left no %s %zu of the view", noun, i);
         if (is_same_type(own[i]->type, values->items[i]->type)) continue;
         return diag_fail(at->why, XIR_E_TYPE, XIR_STR(""), "the passes changed the type of %s %zu of the view", noun,
@@ -70,8 +71,9 @@ static xir_status check_count(const place *at, const char *noun, size_t found, s
 /* Params that the passes did not touch are those of the caller's network. */
 static bool is_untouched(const xir_value *now, const xir_value *was) {
     const params *a = value_params(now), *b = value_params(was);
-    return a->data == b->data && a->allow_no_data == b->allow_no_data && is_same_type(now->type, was->type) &&
-           xir_str_equal(xir_value_name(now), xir_value_name(was)) && !now->more->tags && !was->more->tags;
+    return a->data == b->data && a->allow_no_data == b->allow_no_data && same_kind(now, was) &&
+           xir_str_equal(xir_value_name(now), xir_value_name(was)) &&
+           xir_map_equal(xir_value_tags(now), xir_value_tags(was));
 }
 
 static bool map_params(const place *at) {
@@ -182,10 +184,11 @@ static xir_status put_copies(place *at) {
     const xir_status was = at->net->status;
     at->slots = at->net->n_slots;
     xir_status status = xir_mapping_clone_view(at->map, at->left, at->inner->ops[at->inner->n_ops - 1]);
-    if (status) return take_findings(at, findings, was, status);
-    if (map_outputs(at) && net_reserve_ids(at->net, 1, 1)) return XIR_OK;
-    take_copies_back(at);
-    return diag_memory(at->why);
+    const bool done = !status && map_outputs(at) && net_reserve_ids(at->net, 1, 1);
+    if (done) return XIR_OK;
+    if (!status) take_copies_back(at);
+    at->view->epoch = at->net->epoch;   /* all is as it was, for the view too */
+    return take_findings(at, findings, was, status ? status : XIR_E_MEMORY);
 }
 
 /* Ends the view with the ops that it has now. */
