@@ -187,7 +187,7 @@ static xir_status put_copies(place *at) {
     const bool done = !status && map_outputs(at) && net_reserve_ids(at->net, 1, 1);
     if (done) return XIR_OK;
     if (!status) take_copies_back(at);
-    at->view->epoch = at->net->epoch;   /* all is as it was, for the view too */
+    at->view->epoch = at->net->epoch;   /* nothing in the view has changed */
     return take_findings(at, findings, was, status ? status : XIR_E_MEMORY);
 }
 

@@ -326,7 +326,7 @@ static void any_view_of_any_network(void **state) {
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
 
-/* After a failure the network is as it was, and the view is valid; or only renewing it has failed. */
+/* After a failure the network is unchanged, and the view is valid; or only renewing it has failed. */
 static xir_status run_renewed(want *w, const xir_pipeline *p, xir_view *view) {
     char *before, *after;
     IN_PLENTY(w, assert_int_equal(xir_view_renew(view), XIR_OK); before = story_text(w->net));
