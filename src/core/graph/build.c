@@ -84,8 +84,8 @@ static xir_status check_attrs(xir_network *net, const xir_class *cls, const void
 static bool is_dialect(const xir_class *cls) { return cls->opaque; }
 
 /* Checks that depend on the place of the op. */
-static xir_status check_place(xir_network *net, const xir_class *cls, size_t n_inputs, int64_t id, const xir_op *before,
-                              xir_str op_name) {
+static xir_status check_any_place(xir_network *net, const xir_class *cls, size_t n_inputs, int64_t id,
+                                  const xir_op *before, xir_str op_name) {
     char words[200];
     bool source = cls->traits & XIR_TRAIT_SOURCE;
     if (source && net->n_ops && !is_dialect(net->first->cls)) {
@@ -115,6 +115,14 @@ static xir_status check_place(xir_network *net, const xir_class *cls, size_t n_i
                         op_words(cls, op_name, words, sizeof words));
     }
     return XIR_OK;
+}
+
+/* The case of nearly every op comes first: it has inputs, is appended, and gets the next id. */
+static inline xir_status check_place(xir_network *net, const xir_class *cls, size_t n_inputs, int64_t id,
+                                     const xir_op *before, xir_str op_name) {
+    if (net->n_ops && n_inputs && !before && id == XIR_NO_ID && !(cls->traits & XIR_TRAIT_SOURCE) &&
+        net->next_op_id < INT64_MAX) return XIR_OK;
+    return check_any_place(net, cls, n_inputs, id, before, op_name);
 }
 
 /* ---- making ------------------------------------------------------------------------------------------------ */

@@ -74,23 +74,21 @@ static void keep(xir_network *net, label_table *t, bool noted) {
     if (!noted || t->n / 2 > t->built + 512) drop(net, t);
 }
 
-static bool is_known(const label_table *t) { return atomic_load_explicit(&t->is_known, memory_order_relaxed); }
-
-void value_named(const xir_value *v) {
+void value_note_name(const xir_value *v) {
     xir_network *net = value_net(v);
-    if (!is_known(&net->value_names) || (v->producer && !(v->producer->flags & OP_PLACED))) return;
+    if (v->producer && !(v->producer->flags & OP_PLACED)) return;
     keep(net, &net->value_names, note_value(net, v));
 }
 
-void op_named(const xir_op *op) {
+void op_note_name(const xir_op *op) {
     xir_network *net = op->net;
-    if (is_known(&net->op_names) && op->flags & OP_PLACED) keep(net, &net->op_names, note_op(net, op));
+    if (op->flags & OP_PLACED) keep(net, &net->op_names, note_op(net, op));
 }
 
-void op_named_all(const xir_op *op) {
+void op_note_names(const xir_op *op) {
     op_named(op);
-    for (uint32_t i = 0; i < op->n_outputs && is_known(&op->net->value_names); i++) value_named(&op->outputs[i]);
-    for (uint32_t i = 0; i < op->n_inputs && is_known(&op->net->value_names); i++) {
+    for (uint32_t i = 0; i < op->n_outputs && names_known(&op->net->value_names); i++) value_named(&op->outputs[i]);
+    for (uint32_t i = 0; i < op->n_inputs && names_known(&op->net->value_names); i++) {
         const xir_value *v = op->inputs[i].value;
         if (v && !v->producer && !value_is_params(v)) value_named(v);
     }

@@ -286,14 +286,27 @@ void ids_forget_op(xir_op *op);         /* and its outputs */
 void ids_forget_value(xir_value *value);
 void ids_free(xir_network *net);
 
-/* Names (by_name.c). Call these when a value or an op has a name, and when an op with its values is placed. */
-void value_named(const xir_value *v);
+/* Names (by_name.c). Call these when a value or an op has a name, and when an op with its values is placed. They do
+ * nothing until somebody has asked for a name. */
+void value_note_name(const xir_value *v);
+void op_note_name(const xir_op *op);
+void op_note_names(const xir_op *op);
+static inline bool names_known(const label_table *t) {
+    return atomic_load_explicit(&t->is_known, memory_order_relaxed);
+}
+static inline void value_named(const xir_value *v) {
+    if (names_known(&value_net(v)->value_names)) value_note_name(v);
+}
+static inline void op_named(const xir_op *op) {
+    if (names_known(&op->net->op_names)) op_note_name(op);
+}
+static inline void op_named_all(const xir_op *op) {
+    if (names_known(&op->net->op_names) || names_known(&op->net->value_names)) op_note_names(op);
+}
 /* Call this when a value gets users that are placed. */
 static inline void value_met(const xir_value *v) {
     if (!v->producer && !value_is_params(v)) value_named(v);
 }
-void op_named(const xir_op *op);
-void op_named_all(const xir_op *op);
 void labels_free(xir_network *net);
 /* As xir_network_op_by_name and xir_network_value_by_name, among those that `in` accepts; NULL: among all. */
 xir_op    *net_op_named(const xir_network *net, xir_str name, bool (*in)(const void *user, const xir_op *op),
@@ -302,7 +315,13 @@ xir_value *net_value_named(const xir_network *net, xir_str name, bool (*in)(cons
                            const void *user);
 
 /* Order (order.c). */
-void order_insert(xir_op *op);   /* gives a position after linking */
+enum { ORDER_STRIDE = 256 };
+void order_insert_between(xir_op *op);
+static inline void order_insert(xir_op *op) {   /* gives a position after linking; most ops are appended */
+    if (op->prev && !op->next && op->prev->position <= UINT32_MAX - ORDER_STRIDE)
+        op->position = op->prev->position + ORDER_STRIDE;
+    else order_insert_between(op);
+}
 void order_set(xir_network *net, xir_op *const *ops);   /* all ops of the network, in their new order */
 
 void net_changed(xir_network *net);   /* drops caches of the order; views become stale */

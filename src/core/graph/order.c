@@ -4,8 +4,6 @@
  * anywhere is logarithmic on average. */
 #include "graph.h"
 
-enum { STRIDE = 256 };
-
 static void spread(xir_op *first, uint64_t low, uint64_t width, uint64_t count) {
     uint64_t step = width / count;
     uint64_t at = low + step / 2;
@@ -39,17 +37,11 @@ static void make_room(xir_op *op) {
     }
 }
 
-void order_insert(xir_op *op) {
+void order_insert_between(xir_op *op) {
     uint64_t low = op->prev ? op->prev->position : 0;
     if (!op->next) {
-        if (!op->prev) {
-            op->position = 0;
-        } else if (low + STRIDE <= UINT32_MAX) {
-            op->position = (uint32_t)low + STRIDE;
-        } else {
-            op->position = (uint32_t)low;
-            make_room(op);
-        }
+        op->position = (uint32_t)low;
+        if (op->prev) make_room(op);
         return;
     }
     uint64_t high = op->next->position;
@@ -69,6 +61,6 @@ void order_set(xir_network *net, xir_op *const *ops) {
     }
     net->first = n ? ops[0] : NULL;
     net->last = n ? ops[n - 1] : NULL;
-    if (n) spread(net->first, 0, n < UINT32_MAX / STRIDE ? n * STRIDE : (uint64_t)UINT32_MAX + 1, n);
+    if (n) spread(net->first, 0, n < UINT32_MAX / ORDER_STRIDE ? n * ORDER_STRIDE : (uint64_t)UINT32_MAX + 1, n);
     net_changed(net);
 }

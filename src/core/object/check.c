@@ -128,11 +128,6 @@ static xir_status check_field(const subject *of, const xir_field *f, const void 
     }
 }
 
-xir_status field_check(const xir_class *cls, const xir_field *f, const void *body, xir_str owner, xir_str path,
-                       xir_diags *why) {
-    return check_field(&(subject){ cls, owner }, f, body_at(body, f), path, why);
-}
-
 xir_status body_check(const xir_class *cls, const void *body, xir_str owner, xir_str path, xir_diags *why) {
     xir_status first = XIR_OK;
     subject of = { cls, owner };
@@ -142,6 +137,14 @@ xir_status body_check(const xir_class *cls, const void *body, xir_str owner, xir
         if (!first) first = s;
     }
     return first;
+}
+
+xir_status field_check(const xir_class *cls, const xir_field *f, const void *body, xir_str owner, xir_str path,
+                       xir_diags *why) {
+    xir_class alone = *cls;   /* body_check has the only call of check_field, which so is a part of its loop */
+    alone.fields = (xir_field *)(uintptr_t)f;
+    alone.n_fields = 1;
+    return body_check(&alone, body, owner, path, why);
 }
 
 /* ---- setting by name --------------------------------------------------------------------------------------- */
