@@ -365,9 +365,12 @@ static void parts_and_tables_find_the_same(void **state) {
 
 /* ---- threads and memory ----------------------------------------------------------------------------------------- */
 
+static xir_context *shared;   /* the group's allocator is for one thread */
+
 static void *search(void *user) {
-    xir_network *net = xir_network_new(ctx, "net", XIR_FRAMEWORK_PYTORCH, "");
-    xir_value *x = xir_input(xir_at_end(net), "x", FP32("*", 4));
+    xir_network *net = xir_network_new(shared, "net", XIR_FRAMEWORK_PYTORCH, "");
+    const xir_type *fp32 = xir_type_float(shared, XIR_FLOAT_FP32);
+    xir_value *x = xir_input(xir_at_end(net), "x", XIR_TENSOR(shared, fp32, "*", 4));
     for (int i = 0; i < 100; i++) x = XIR_RELU(xir_at_end(net), x);
     xir_match m = { 0 };
     size_t n = 0;
@@ -381,14 +384,20 @@ static void *search(void *user) {
 static void threads_share_parts(void **state) {
     (void)state;
     pthread_t threads[4];
-    xir_part *root = XIR_PART(of, XIR_WITH(xir_part_any(of)), RELU);
-    for (size_t i = 0; i < COUNT(threads); i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, search, pattern(root, &plain)), 0);
+    shared = xir_context_new(NULL);
+    xir_parts *parts = xir_parts_new(shared);
+    xir_part *root = XIR_PART(parts, XIR_WITH(xir_part_any(parts)), RELU);
+    for (size_t i = 0; i < COUNT(threads); i++) {
+        xir_pattern *p = xir_parts_pattern(parts, root, &plain, why);
+        assert_int_equal(pthread_create(&threads[i], NULL, search, p), 0);
+    }
+    xir_parts_free(parts);
     for (size_t i = 0; i < COUNT(threads); i++) {
         void *n;
         pthread_join(threads[i], &n);
         assert_int_equal((uintptr_t)n, 100);
     }
+    xir_context_free(shared);
 }
 
 /* A part that could not be made for lack of memory fails the pattern; then all is made again. */
