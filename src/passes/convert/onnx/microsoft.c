@@ -170,6 +170,7 @@ static xir_value *unpacked(xir_node *at, xir_value *x, int64_t rows, int64_t byt
 /* An input of N rows with `n` elements each, in any dims. */
 static bool has_rows(xir_node *at, size_t i, const xir_value *v, int64_t rows, int64_t n) {
     char where[16] = { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + i), 0 };
+    if (!xir_node_need_dims(at, v, 0, SIZE_MAX)) return false;
     const xir_ints dims = xir_node_dims(at, v);
     const int64_t found = xir_node_failed(at) ? -1 : product_of(&dims, 0, dims.n);
     if (xir_node_failed(at) || found == rows * n) return !xir_node_failed(at);

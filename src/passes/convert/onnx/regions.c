@@ -61,7 +61,7 @@ bool onnx_roi_align(xir_node *at) {
     const char *transform = "coordinate_transformation_mode";
     if (!xir_node_one_of(at, transform, "half_pixel", "half_pixel|output_half_pixel")) return false;
     const bool halves = xir_node_version(at) >= 16 && !xir_node_is(at, transform, "output_half_pixel");
-    if (v_dim(regions, 1) != 4) {
+    if (v_dim(regions, 1) >= 0 && v_dim(regions, 1) != 4) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/1",
                                 "dim 1 of input 1: expected 4, the corners of a region, found %lld",
                                 (long long)v_dim(regions, 1));
@@ -122,7 +122,7 @@ static xir_value *as_grid(xir_node *at, xir_value *p, const windows *w) {
 /* Checks the dims of offsets or the mask, `parts` numbers for each cell of the kernel in each group. */
 static bool moves_fit(xir_node *at, size_t i, const xir_value *v, const int64_t dims[4]) {
     char where[16] = { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + i), 0 };
-    if (!has_rank(at, i, v, 4)) return false;
+    if (!has_rank(at, i, v, 4) || !xir_node_need_dims(at, v, 0, 4)) return false;
     for (size_t d = 0; d < 4; d++) {
         if (v_dim(v, d) == dims[d]) continue;
         return xir_node_invalid(at, XIR_E_INVALID, where, "dim %zu of input %zu: expected %lld, found %lld", d, i,
@@ -195,7 +195,8 @@ bool onnx_affine_grid(xir_node *at) {
     const size_t n = size.n - 2;
     if (size.n != 4 && size.n != 5)
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected 4 or 5 sizes, found %zu", size.n);
-    if (v_dim(theta, 1) != (int64_t)n || v_dim(theta, 2) != (int64_t)n + 1) {
+    if ((v_dim(theta, 1) >= 0 && v_dim(theta, 1) != (int64_t)n) ||
+        (v_dim(theta, 2) >= 0 && v_dim(theta, 2) != (int64_t)n + 1)) {
         return xir_node_invalid(at, XIR_E_INVALID, "input/0",
                                 "expected matrices of %zu rows and %zu columns, found %lld and "
                                 "%lld", n, n + 1, (long long)v_dim(theta, 1), (long long)v_dim(theta, 2));
