@@ -124,9 +124,10 @@ static bool rotate(xir_node *at, group_query *g) {
 
 /* 0 where a token may look, which `past` others precede; lengths are known. */
 static xir_value *causal(xir_node *at, const group_query *g, int64_t past) {
+    enum { MOST = 1 << 22 };
     const int64_t n = v_dim(g->q, 2), keys = past + n;
     const xir_ints dims = { (int64_t[]){ n, keys }, 2 };
-    if (n * keys > 1 << 22) return xir_node_unsupported(at, "a very large mask"), NULL;
+    if (n > MOST || keys > MOST || n * keys > MOST) return xir_node_unsupported(at, "a very large mask"), NULL;
     double *v = arena_take(&at->c->scratch, ((size_t)(n * keys) + 1) * sizeof *v);
     if (!v) return node_no_memory(at), NULL;
     for (int64_t i = 0; i < n * keys; i++) v[i] = i % keys <= past + i / keys ? 0 : -3e38;

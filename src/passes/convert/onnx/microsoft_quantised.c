@@ -90,6 +90,7 @@ bool onnx_ms_qlinear_global_pool(xir_node *at) {
     const xir_ints axes = xir_node_series(at, (int64_t)first, v_rank(x) - 2), dims = xir_node_dims(at, x);
     if (xir_node_failed(at)) return false;
     const double n = (double)product_of(&dims, first, first + axes.n);
+    if (n < 1) return xir_node_unsupported(at, "an image without cells");
     xir_value *sum = xir_node_cast(at, xir_node_reduced(at, "Sum", x, &axes, true), v_element(scale));
     xir_value *y = xir_node_product(at, sum, xir_node_scaled(at, scale, 1 / n));
     return xir_node_result(at, 0, quantized_as(at, y, 3, 0));

@@ -28,6 +28,8 @@ static bool has_rank(xir_node *at, size_t i, const xir_value *v, size_t rank) {
 static xir_value *bin_weights(xir_node *at, xir_value *from, xir_value *length, int64_t n, int64_t samples,
                               int64_t size) {
     const xir_ints one = { (int64_t[]){ 2 }, 1 };
+    if (n > MOST_CELLS / samples || size < 1 || size > MOST_CELLS)
+        return xir_node_unsupported(at, "very large dims, or none"), NULL;
     double *places = make_reals(at, n * samples), *cells = make_reals(at, size);
     if (!places || !cells || xir_node_failed(at) || !from || !length) return NULL;
     const xir_type *e = v_element(from);
@@ -157,6 +159,8 @@ bool onnx_deform_conv(xir_node *at) {
     if (!has_rank(at, 0, x, 4) || !onnx_windows(at, x, kernel, &w)) return false;
     if (!xir_node_need_dims(at, x, 0, 4) || !xir_node_need_dims(at, kernel, 0, 4)) return false;
     const int64_t batch = v_dim(x, 0), channels = v_dim(x, 1), outputs = v_dim(kernel, 0), k = w.size[0] * w.size[1];
+    if (batch < 1 || channels < 1 || outputs < 1 || batch > MOST_SIDE || channels > MOST_SIDE || outputs > MOST_SIDE)
+        return xir_node_unsupported(at, "very large dims, or none");
     if (group < 1 || groups < 1 || channels % group || channels % groups || outputs % group) {
         const bool of_kernel = group < 1 || channels % group || outputs % group;
         return xir_node_invalid(at, XIR_E_INVALID, of_kernel ? "attribute/group" : "attribute/offset_group",
@@ -284,8 +288,9 @@ bool onnx_col2im(xir_node *at) {
                                 "columns, places of it, found %lld and %lld", (long long)cells, (long long)places,
                                 (long long)v_dim(x, 1), (long long)v_dim(x, 2));
     }
+    if (channels < 1 || cells > 1 << 12 || channels > MOST_CELLS / (cells * cells))
+        return xir_node_unsupported(at, "very large blocks");
     const int64_t n = cells * channels * cells;
-    if (channels < 1 || cells > 1 << 12 || n > MOST_CELLS) return xir_node_unsupported(at, "very large blocks");
     double *ones = make_reals(at, n);
     xir_ints to = xir_node_make_ints(at, w.n + 2, -1), dims = xir_node_make_ints(at, w.n + 2, 1);
     if (!ones || !to.v || !dims.v) return false;
@@ -361,7 +366,7 @@ bool onnx_max_unpool(xir_node *at) {
         if (dims.v[2 + k] < 1) return xir_node_unsupported(at, "an output without cells");
     }
     const int64_t n = product_of(&dims, 0, rank);
-    if (n < 0 || n > MOST_CELLS) return xir_node_unsupported(at, "very large dims");
+    if (n < 0 || n > MOST_CELLS || count < 0) return xir_node_unsupported(at, "very large dims");
     bool larger = false;
     if (xir_node_has(at, 2)) {
         if (!xir_node_ints(at, 2, &shape)) return false;
@@ -423,8 +428,10 @@ xir_value *onnx_places_of_maxima(xir_node *at, xir_value *x, const windows *w) {
             __builtin_mul_overflow(size, w->input[k], &size) || n > MOST_CELLS || cells > MOST_CELLS)
             return xir_node_unsupported(at, "very large dims"), NULL;
     }
-    const int64_t batch = v_dim(x, 0), channels = v_dim(x, 1), maps = batch * channels;
-    if (n * cells > MOST_CELLS || maps > MOST_CELLS) return xir_node_unsupported(at, "very large dims"), NULL;
+    const int64_t batch = v_dim(x, 0), channels = v_dim(x, 1);
+    int64_t maps;
+    if (n * cells > MOST_CELLS || __builtin_mul_overflow(batch, channels, &maps) ||
+        maps > MOST_CELLS) return xir_node_unsupported(at, "very large dims"), NULL;
     const double *places = window_places(at, w, out, n, cells, false);
     const double *given = window_places(at, w, out, n, cells, xir_node_int(at, "storage_order", 0));
     double *firsts = make_reals(at, maps), *rows = make_reals(at, n);

@@ -200,7 +200,7 @@ static xir_value *frames_of(xir_node *at, xir_value *x, int64_t length, int64_t 
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least %lld samples, one frame, found %lld",
                                 (long long)length, (long long)samples), NULL;
     }
-    if (frames * length > MOST_MATRIX) return xir_node_unsupported(at, "very many frames"), NULL;
+    if (frames > MOST_MATRIX / length) return xir_node_unsupported(at, "very many frames"), NULL;
     double *places = make_reals(at, frames * length);
     for (int64_t i = 0; places && i < frames * length; i++) places[i] = (double)(i / length * step + i % length);
     const xir_ints dims = { (int64_t[]){ frames, length }, 2 };

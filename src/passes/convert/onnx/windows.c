@@ -246,6 +246,11 @@ static xir_value *window_sums(xir_node *at, xir_value *x, const windows *w) {
     return xir_node_channels_second(at, y);
 }
 
+/* The least number of steps, from 0 on, that reach a distance. */
+static int64_t steps_to(int64_t distance, int64_t step) {
+    return distance <= 0 ? 0 : distance / step + (distance % step != 0);
+}
+
 /* How many elements of each window count, in dims that broadcast with its sums: those of the input, or, with `padded`,
  * those of the padding too, but not cells after it, which only rounding up adds. */
 static xir_value *window_counts(xir_node *at, const xir_value *x, const windows *w, const windows *plain, bool padded) {
@@ -265,12 +270,9 @@ static xir_value *window_counts(xir_node *at, const xir_value *x, const windows 
         for (size_t k = w->n; k-- > 0; rest /= dims.v[k]) {
             const int64_t from = rest % dims.v[k] * w->stride[k] - w->before[k];
             const int64_t least = padded ? -w->before[k] : 0, most = w->input[k] + (padded ? plain->after[k] : 0);
-            int64_t inside = 0;
-            for (int64_t t = 0; t < w->size[k]; t++) {
-                const int64_t place = from + t * w->dilation[k];
-                inside += place >= least && place < most;
-            }
-            counts[i] *= (double)inside;
+            const int64_t first = steps_to(least - from, w->dilation[k]), past = steps_to(most - from, w->dilation[k]);
+            const int64_t end = past < w->size[k] ? past : w->size[k];
+            counts[i] *= end > first ? (double)(end - first) : 0;
         }
     }
     return xir_node_constant(at, v_element(x), &dims, counts, (size_t)n);

@@ -206,10 +206,69 @@ static void bad_nodes_are_found(void **state) {
     assert_true(only || n >= 1);
 }
 
+/* ---- other dims ------------------------------------------------------------------------------------------------- */
+
+/* One value has other dims: none, one less, one more, 0 elements, one more element, or, of an input, only open ones. */
+enum { VARIANTS = 6 };
+static bool deform(case_value *v, int variant) {
+    if (variant == 0) v->rank = 0;
+    else if (variant == 2 && v->rank < CASE_RANK) {
+        memmove(v->dims + 1, v->dims, v->rank++ * sizeof *v->dims);
+        v->dims[0] = 1;
+    } else if (!v->rank || variant == 2) return false;
+    else if (variant == 1) memmove(v->dims, v->dims + 1, --v->rank * sizeof *v->dims);
+    else if (variant == 3) v->dims[0] = 0;
+    else if (variant == 4) v->dims[v->rank - 1]++;
+    else if (v->constant) return false;
+    v->n = 1;
+    for (size_t i = 0; i < v->rank; i++) {
+        v->n *= (size_t)v->dims[i];
+        v->declared[i] = variant == 5 ? -1 : v->dims[i];
+    }
+    return v->n <= CASE_NUMBERS;
+}
+
+/* Whatever the dims are, a check and a conversion end, and the network stays valid. */
+static void other_dims_are_no_surprise(void **state) {
+    (void)state;
+    static onnx_case c;
+    static case_value as_it_was;
+    size_t n = 0, faults = 0;
+    const char *only = getenv("XIR_ONNX_ONLY");
+    FILE *f = fopen(FOLDER "cases.txt", "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f)) {
+        if (!case_read(&c, line) || (only && strcmp(only, c.part[0]) != 0)) continue;
+        for (size_t i = 0; i < c.n * VARIANTS; i++) {
+            case_value *v = &c.values[i / VARIANTS];
+            as_it_was = *v;
+            if (deform(v, (int)(i % VARIANTS))) {
+                xir_network *net = case_network(&c);
+                xir_diags_clear(why);
+                faults += xir_dialect_check(net, why) != XIR_OK;
+                xir_diags_clear(why);
+                (void)xir_pass_run(net, "to-xir", NULL, NULL, why);
+                xir_diags_clear(why);
+                if (xir_network_validate(net, why)) {
+                    xir_diags_print(why, stderr);
+                    fail_msg("%s, value %zu, variant %zu: the network is not valid", c.part[0], i / VARIANTS,
+                             i % VARIANTS);
+                }
+                xir_network_free(net);
+                n++;
+            }
+            *v = as_it_was;
+        }
+    }
+    fclose(f);
+    assert_true(only || (n > 1000 && faults > 500 && faults < n));
+    print_message("%zu models with other dims, %zu with faults\n", n, faults);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(computes_what_onnx_runtime_does), cmocka_unit_test(computes_what_older_operators_do),
-        cmocka_unit_test(bad_nodes_are_found),
+        cmocka_unit_test(bad_nodes_are_found), cmocka_unit_test(other_dims_are_no_surprise),
     };
     return RUN_GROUP(tests);
 }

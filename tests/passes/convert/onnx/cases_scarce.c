@@ -4,11 +4,10 @@
 #include "passes/convert/scarce_dialect.h"
 
 static const char *const names[] = {
-    "fused_matmul_batch", "fused_conv_clip", "nbits4_rest", "skip_norm_all", "embed", "mha_size", "mha_past_causal",
-    "attention_past", "rotary_partial", "qgemm", "qconcat", "qaverage", "attention_23_past", "tensor_scatter_round",
-    "bits_xor", "mel", "hann_run", "dft_complex", "stft", "lp_pool_three", "average_dilated_counted", "max_places_pads",
-    "max_unpool", "roi_align", "deform_groups", "affine_grid", "col2im_all", "crop", "pad_wrap", "det", "resize_crop",
-    "dequantize_u4_block", "gqa_past_rotary", "open_mha_past", "open_rotary",
+    "fused_matmul_batch", "nbits4_rest", "skip_norm_all", "embed", "mha_past_causal", "rotary_partial", "qgemm",
+    "attention_23_past", "tensor_scatter_round", "bits_xor", "mel", "hann_run", "dft_complex", "stft",
+    "average_dilated_counted", "max_places_pads", "max_unpool", "roi_align", "deform_groups", "col2im_all", "pad_wrap",
+    "resize_crop", "gqa_past_rotary",
 };
 
 static onnx_case one;
