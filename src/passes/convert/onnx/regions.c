@@ -239,68 +239,87 @@ bool onnx_affine_grid(xir_node *at) {
 
 /* ---- Col2Im ----------------------------------------------------------------------------------------------------- */
 
-/* Each of the kernel's cells has a channel of its own: a transposed convolution with a kernel of ones in the places of
- * the channels adds what overlaps. Its attributes are those of the node, and its output has the size of the image. */
-bool onnx_col2im(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0);
-    xir_ints image, block, list;
-    windows w = { .n = 0 };
-    window_sets s = { .n = 0 };
-    int64_t more[3], places = 1;
+/* The three attributes, which count cells of each axis. */
+static bool read_steps(xir_node *at, windows *w) {
+    static const struct { const char *name; size_t times; int64_t least; } rows[] = {
+        { "strides", 1, 1 }, { "dilations", 1, 1 }, { "pads", 2, 0 },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        xir_ints list;
+        char where[32];
+        snprintf(where, sizeof where, "attribute/%s", rows[i].name);
+        if (!xir_node_items(at, rows[i].name, &list)) list = xir_node_make_ints(at, rows[i].times * w->n,
+                                                                                rows[i].least);
+        if (xir_node_failed(at)) return false;
+        if (list.n != rows[i].times * w->n) {
+            return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s: expected %zu items, found %zu", rows[i].name,
+                                    rows[i].times * w->n, list.n);
+        }
+        for (size_t k = 0; k < list.n; k++) {
+            if (list.v[k] >= rows[i].least && list.v[k] <= MOST_SIDE) continue;
+            return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s[%zu]: expected %lld to %d, found %lld", rows[i].name,
+                                    k,
+                                    (long long)rows[i].least, MOST_SIDE, (long long)list.v[k]);
+        }
+        memcpy(i == 0 ? w->stride : i == 1 ? w->dilation : w->before, list.v, w->n * sizeof *list.v);
+        if (i == 2) memcpy(w->after, list.v + w->n, w->n * sizeof *list.v);
+    }
+    return true;
+}
+
+/* The windows whose columns x has, and the cells of the image after the last window. */
+static bool read_blocks(xir_node *at, const xir_value *x, windows *w, int64_t more[3]) {
+    xir_ints image, block;
+    int64_t places = 1;
     if (!has_rank(at, 0, x, 3) || !xir_node_ints(at, 1, &image) || !xir_node_ints(at, 2, &block)) return false;
     if (image.n < 1 || image.n > 3 || block.n != image.n)
         return xir_node_unsupported(at, "images of %zu dims, blocks of %zu", image.n, block.n);
     if (!xir_node_need_dims(at, x, 1, 3)) return false;
-    w.n = image.n;
-    static const struct { const char *name; size_t times; } lists[] = { { "strides", 1 }, { "dilations", 1 },
-                                                                        { "pads", 2 } };
-    for (size_t i = 0; i < 3; i++) {
-        const bool there = xir_node_items(at, lists[i].name, &list);
-        char where[32];
-        snprintf(where, sizeof where, "attribute/%s", lists[i].name);
-        if (there && list.n != lists[i].times * w.n)
-            return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s: expected %zu items, found %zu", lists[i].name,
-                                    lists[i].times * w.n, list.n);
-        for (size_t k = 0; k < w.n; k++) {
-            const int64_t v = there ? list.v[k] : i < 2, after = i == 2 && there ? list.v[w.n + k] : 0;
-            if (v < (i < 2) || v > MOST_SIDE || after < 0 || after > MOST_SIDE)
-                return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s: expected %d to %d, found %lld", lists[i].name,
-                                        i < 2,
-                                        MOST_SIDE, (long long)(v < 0 || v > MOST_SIDE || i < 2 ? v : after));
-            *(i == 0 ? &w.stride[k] : i == 1 ? &w.dilation[k] : &w.before[k]) = v;
-            if (i == 2) w.after[k] = after;
+    w->n = image.n;
+    if (!read_steps(at, w)) return false;
+    for (size_t k = 0; k < w->n; k++) {
+        w->size[k] = block.v[k];
+        const bool fine = block.v[k] >= 1 && block.v[k] <= MOST_SIDE;
+        if (!fine || image.v[k] < 1 || image.v[k] > MOST_SIDE) {
+            return xir_node_invalid(at, XIR_E_BOUNDS, fine ? "input/1" : "input/2",
+                                    "item %zu: expected 1 to %d, found %lld",
+                                    k, MOST_SIDE, (long long)(fine ? image.v[k] : block.v[k]));
         }
-    }
-    for (size_t k = 0; k < w.n; k++) {
-        w.size[k] = block.v[k];
-        if (block.v[k] < 1 || block.v[k] > MOST_SIDE || image.v[k] < 1 || image.v[k] > MOST_SIDE)
-            return xir_node_invalid(at, XIR_E_BOUNDS, block.v[k] < 1 || block.v[k] > MOST_SIDE ? "input/2" : "input/1",
-                                    "expected 1 to %d", MOST_SIDE);
-        const int64_t room = image.v[k] + w.before[k] + w.after[k] - w.dilation[k] * (w.size[k] - 1) - 1;
+        const int64_t room = image.v[k] + w->before[k] + w->after[k] - w->dilation[k] * (w->size[k] - 1) - 1;
         if (room < 0) return xir_node_invalid(at, XIR_E_BOUNDS, "input/2", "the block does not fit into the image");
-        w.input[k] = room / w.stride[k] + 1, more[k] = room % w.stride[k];
-        if (__builtin_mul_overflow(places, w.input[k], &places)) return xir_node_unsupported(at, "very large dims");
+        w->input[k] = room / w->stride[k] + 1, more[k] = room % w->stride[k];
+        if (__builtin_mul_overflow(places, w->input[k], &places)) return xir_node_unsupported(at, "very large dims");
     }
     const int64_t cells = product_of(&block, 0, block.n), channels = cells > 0 ? v_dim(x, 1) / cells : 0;
     if (cells < 1 || v_dim(x, 1) % cells || v_dim(x, 2) != places) {
-        return xir_node_invalid(at, XIR_E_INVALID, "input/0",
-                                "expected a multiple of %lld rows, cells of a block, and %lld "
-                                "columns, places of it, found %lld and %lld", (long long)cells, (long long)places,
+        return xir_node_invalid(at, XIR_E_INVALID, "input/0", "expected a multiple of %lld rows, cells of a block, and "
+                                "%lld columns, places of it, found %lld and %lld", (long long)cells, (long long)places,
                                 (long long)v_dim(x, 1), (long long)v_dim(x, 2));
     }
-    if (channels < 1 || cells > 1 << 12 || channels > MOST_CELLS / (cells * cells))
-        return xir_node_unsupported(at, "very large blocks");
-    const int64_t n = cells * channels * cells;
+    if (channels >= 1 && cells <= 1 << 12 && channels <= MOST_CELLS / (cells * cells)) return true;
+    return xir_node_unsupported(at, "very large blocks");
+}
+
+/* Each of the kernel's cells has a channel of its own: a transposed convolution with a kernel of ones in the places of
+ * the channels adds what overlaps. Its attributes are those of the node, and its output has the size of the image. */
+bool onnx_col2im(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    windows w = { .n = 0 };
+    window_sets s = { .n = 0 };
+    int64_t more[3], cells = 1;
+    if (xir_node_failed(at) || !read_blocks(at, x, &w, more)) return false;
+    for (size_t k = 0; k < w.n; k++) cells *= w.size[k];
+    const int64_t rows = v_dim(x, 1), n = cells * rows;
     double *ones = make_reals(at, n);
     xir_ints to = xir_node_make_ints(at, w.n + 2, -1), dims = xir_node_make_ints(at, w.n + 2, 1);
     if (!ones || !to.v || !dims.v) return false;
-    for (int64_t i = 0; i < n; i++) ones[i] = i / (channels * cells) == i % cells;
-    to.v[1] = v_dim(x, 1), dims.v[w.n + 1] = channels * cells;
+    for (int64_t i = 0; i < n; i++) ones[i] = i / rows == i % cells;
+    to.v[1] = rows, dims.v[w.n + 1] = rows;
     for (size_t k = 0; k < w.n; k++) to.v[2 + k] = w.input[k], dims.v[k] = w.size[k];
     xir_value *kernel = xir_node_constant(at, v_element(x), &dims, ones, (size_t)n);
     window_set_all(&s, &w, false, true);
     for (size_t k = 0; k < w.n; k++) window_set(&s, axis_words_of(w.n, k)->more, more[k]);
-    window_set(&s, "groups", channels);
+    window_set(&s, "groups", rows / cells);
     xir_value *y = xir_node_make(at, BY_RANK(w.n, "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"),
                                  INS(xir_node_channels_last(at, make_reshaped(at, x, &to)), kernel, NULL),
                                  (xir_sets){ s.data, s.n });
