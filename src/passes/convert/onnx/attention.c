@@ -2,7 +2,6 @@
  * and Attention, which computes them from one input. Heads are in the last dim; masks are numbers that are added, keys
  * and values of earlier tokens are put in front. */
 #include <math.h>
-#include "convert/lists.h"
 #include "convert/onnx/rows.h"
 #include "convert/parts.h"
 #include "convert/simpler.h"
@@ -19,29 +18,14 @@ typedef struct attention {
 /* [batch, length, heads * size] as [batch, heads, length, size], and back. */
 static xir_value *in_heads(xir_node *at, size_t i, xir_value *x, int64_t heads) {
     static const int64_t order[] = { 0, 2, 1, 3 };
-    char where[16] = { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + i), 0 };
-    if (xir_node_failed(at) || !x || !xir_node_need_dims(at, x, 2, 3)) return NULL;
-    if (v_dim(x, 2) % heads) {
-        return xir_node_invalid(at, XIR_E_INVALID, where,
-                                "dim 2 of input %zu: expected a multiple of %lld heads, found %lld",
-                                i, (long long)heads, (long long)v_dim(x, 2)), NULL;
-    }
-    list_items dims = make_items(at, 4, heads);
-    if (xir_node_failed(at)) return NULL;
-    dims.v[0] = item_dim(x, 0), dims.v[1] = item_dim(x, 1), dims.v[3] = item_number(v_dim(x, 2) / heads);
-    x = make_reshaped_to(at, x, &dims);
+    const char where[16] = { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + i), 0 };
+    x = onnx_in_heads(at, x, heads, where);
     return x ? xir_node_transposed(at, x, order, 4, NULL) : NULL;
 }
 
 static xir_value *from_heads(xir_node *at, xir_value *x) {
     static const int64_t order[] = { 0, 2, 1, 3 };
-    if (xir_node_failed(at) || !x) return NULL;
-    if (!xir_node_need_dims(at, x, 1, 2) || !xir_node_need_dims(at, x, 3, 4)) return NULL;
-    x = xir_node_transposed(at, x, order, 4, NULL);
-    list_items dims = make_items(at, 3, 1);
-    if (xir_node_failed(at) || !x) return NULL;
-    dims.v[0] = item_dim(x, 0), dims.v[1] = item_dim(x, 1), dims.v[2] = item_number(v_dim(x, 2) * v_dim(x, 3));
-    return make_reshaped_to(at, x, &dims);
+    return xir_node_failed(at) || !x ? NULL : onnx_from_heads(at, xir_node_transposed(at, x, order, 4, NULL));
 }
 
 static bool read_heads(xir_node *at, attention *a) {

@@ -1,7 +1,6 @@
 /* GroupQueryAttention of ONNX Runtime (com.microsoft): several heads of queries share one of keys and values. Tokens
  * see those before them. With a past, XIR says the same only if all batches have as many keys as the past and the new
  * tokens together, which must be constant; without one, tokens that are padding have no defined result. */
-#include "convert/lists.h"
 #include "convert/onnx/rows.h"
 #include "convert/parts.h"
 
@@ -21,14 +20,6 @@ static bool is_refused(xir_node *at) {
     if (xir_node_int(at, "smooth_softmax", 0)) return !xir_node_unsupported(at, "a smooth Softmax");
     if (node_wants(at, 3)) return !xir_node_unsupported(at, "the products of queries and keys");
     return xir_node_failed(at);
-}
-
-/* [batch, length, heads * size] as [batch, length, heads, size]. */
-static xir_value *in_heads(xir_node *at, xir_value *x, int64_t heads, int64_t size) {
-    list_items dims = make_items(at, 4, heads);
-    if (xir_node_failed(at) || !x) return NULL;
-    dims.v[0] = item_dim(x, 0), dims.v[1] = item_dim(x, 1), dims.v[3] = item_number(size);
-    return make_reshaped_to(at, x, &dims);
 }
 
 static bool read_heads(xir_node *at, group_query *g) {
@@ -65,8 +56,8 @@ static bool read_inputs(xir_node *at, group_query *g) {
         k = make_part(at, q, 2, n, n + rows, 1), v = make_part(at, q, 2, n + rows, n + 2 * rows, 1);
         q = make_part(at, q, 2, 0, n, 1);
     }
-    g->q = in_heads(at, q, g->heads, g->size);
-    g->k = in_heads(at, k, g->groups, g->size), g->v = in_heads(at, v, g->groups, g->size);
+    g->q = onnx_in_heads(at, q, g->heads, "input/0");
+    g->k = onnx_in_heads(at, k, g->groups, "input/1"), g->v = onnx_in_heads(at, v, g->groups, "input/2");
     return g->q && g->k && g->v;
 }
 
@@ -157,8 +148,5 @@ bool onnx_ms_group_query_attention(xir_node *at) {
     y = y ? xir_node_transposed(at, y, order, 4, NULL) : NULL;
     if (node_wants(at, 1)) xir_node_result(at, 1, g.k);
     if (node_wants(at, 2)) xir_node_result(at, 2, g.v);
-    list_items dims = make_items(at, 3, g.heads * g.size);
-    if (xir_node_failed(at) || !y) return false;
-    dims.v[0] = item_dim(y, 0), dims.v[1] = item_dim(y, 1);
-    return xir_node_result(at, 0, make_reshaped_to(at, y, &dims));
+    return xir_node_result(at, 0, onnx_from_heads(at, y));
 }

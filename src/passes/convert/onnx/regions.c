@@ -9,12 +9,6 @@
 
 enum { MOST_CELLS = 1 << 22, MOST_SIDE = 1 << 20 };   /* of constants and of a dim */
 
-static double *make_reals(xir_node *at, int64_t n) {
-    double *v = arena_take(&at->c->scratch, ((size_t)n + 1) * sizeof *v);
-    if (!v) (void)node_no_memory(at);
-    return v;
-}
-
 static bool has_rank(xir_node *at, size_t i, const xir_value *v, size_t rank) {
     char where[16] = { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + i), 0 };
     if (xir_node_failed(at) || v_rank(v) == rank) return !xir_node_failed(at);
@@ -30,7 +24,7 @@ static xir_value *bin_weights(xir_node *at, xir_value *from, xir_value *length, 
     const xir_ints one = { (int64_t[]){ 2 }, 1 };
     if (n > MOST_CELLS / samples || size < 1 || size > MOST_CELLS)
         return xir_node_unsupported(at, "very large dims, or none"), NULL;
-    double *places = make_reals(at, n * samples), *cells = make_reals(at, size);
+    double *places = onnx_reals(at, n * samples), *cells = onnx_reals(at, size);
     if (!places || !cells || xir_node_failed(at) || !from || !length) return NULL;
     const xir_type *e = v_element(from);
     for (int64_t i = 0; i < n * samples; i++) places[i] = ((double)i + 0.5) / (double)(n * samples);
@@ -98,7 +92,7 @@ bool onnx_roi_align(xir_node *at) {
 /* The undisplaced place of each cell of the kernel for each output, [1, kernel * rows, columns, 2]: x, then y. */
 static xir_value *kernel_places(xir_node *at, const xir_type *e, const windows *w, const int64_t out[2]) {
     const int64_t k = w->size[0] * w->size[1], n = k * out[0] * out[1];
-    double *v = make_reals(at, 2 * n);
+    double *v = onnx_reals(at, 2 * n);
     if (!v) return NULL;
     for (int64_t i = 0; i < n; i++) {
         const int64_t cell = i / (out[0] * out[1]), row = i / out[1] % out[0], column = i % out[1];
@@ -215,7 +209,7 @@ bool onnx_affine_grid(xir_node *at) {
     }
     const int64_t cells = product_of(&size, 2, size.n);
     if (cells < 0 || cells > MOST_CELLS / 4) return xir_node_unsupported(at, "a large grid");
-    double *v = make_reals(at, cells * ((int64_t)n + 1));
+    double *v = onnx_reals(at, cells * ((int64_t)n + 1));
     if (!v) return false;
     for (int64_t i = 0; i < cells; i++) {
         int64_t rest = i;
@@ -310,7 +304,7 @@ bool onnx_col2im(xir_node *at) {
     if (xir_node_failed(at) || !read_blocks(at, x, &w, more)) return false;
     for (size_t k = 0; k < w.n; k++) cells *= w.size[k];
     const int64_t rows = v_dim(x, 1), n = cells * rows;
-    double *ones = make_reals(at, n);
+    double *ones = onnx_reals(at, n);
     xir_ints to = xir_node_make_ints(at, w.n + 2, -1), dims = xir_node_make_ints(at, w.n + 2, 1);
     if (!ones || !to.v || !dims.v) return false;
     for (int64_t i = 0; i < n; i++) ones[i] = i / rows == i % cells;
@@ -415,7 +409,7 @@ bool onnx_max_unpool(xir_node *at) {
  * columns follow each other. */
 static double *window_places(xir_node *at, const windows *w, const int64_t *out, int64_t n, int64_t cells,
                              bool turned) {
-    double *v = make_reals(at, n * cells);
+    double *v = onnx_reals(at, n * cells);
     for (int64_t i = 0; v && i < n * cells; i++) {
         int64_t window = i / cells, cell = i % cells, place = 0, step = 1, size = 1;
         bool inside = true;
@@ -453,7 +447,7 @@ xir_value *onnx_places_of_maxima(xir_node *at, xir_value *x, const windows *w) {
         maps > MOST_CELLS) return xir_node_unsupported(at, "very large dims"), NULL;
     const double *places = window_places(at, w, out, n, cells, false);
     const double *given = window_places(at, w, out, n, cells, xir_node_int(at, "storage_order", 0));
-    double *firsts = make_reals(at, maps), *rows = make_reals(at, n);
+    double *firsts = onnx_reals(at, maps), *rows = onnx_reals(at, n);
     if (!places || !given || !firsts || !rows) return NULL;
     for (int64_t i = 0; i < maps; i++) firsts[i] = (double)(i * size);
     for (int64_t i = 0; i < n; i++) rows[i] = (double)(i * cells);

@@ -1,10 +1,7 @@
 /* RotaryEmbedding, of the standard and of ONNX Runtime: pairs of elements are turned by an angle that grows with the
  * position. */
-#include "convert/lists.h"
 #include "convert/onnx/rows.h"
 #include "convert/parts.h"
-
-enum { MOST_HEADS = 1 << 20 };
 
 /* Elements `which`, `which` + 2, … of the first `n` of the last dim, if pairs are neighbours; else the first or second
  * half of them. */
@@ -42,19 +39,6 @@ xir_value *onnx_rotated(xir_node *at, xir_value *x, xir_value *cos, xir_value *s
     xir_value *imaginary = xir_node_sum(at, xir_node_product(at, a, sin), xir_node_product(at, b, cos), 1, 1);
     xir_value *y = interleaved ? woven(at, real, imaginary, rotated) : joined(at, real, imaginary, (int64_t)last);
     return rotated == size ? y : joined(at, y, make_part(at, x, last, rotated, size, 1), (int64_t)last);
-}
-
-/* [batch, length, heads * size] as [batch, length, heads, size]. */
-static xir_value *in_heads(xir_node *at, xir_value *x, int64_t heads) {
-    if (!xir_node_need_dims(at, x, 2, 3)) return NULL;
-    if (heads < 1 || heads > MOST_HEADS || v_dim(x, 2) % heads) {
-        return xir_node_invalid(at, XIR_E_INVALID, "attribute/num_heads", "num_heads: expected a divisor of the %lld "
-                                "elements of dim 2, found %lld", (long long)v_dim(x, 2), (long long)heads), NULL;
-    }
-    list_items dims = make_items(at, 4, heads);
-    if (xir_node_failed(at)) return NULL;
-    dims.v[0] = item_dim(x, 0), dims.v[1] = item_dim(x, 1), dims.v[3] = item_number(v_dim(x, 2) / heads);
-    return make_reshaped_to(at, x, &dims);
 }
 
 /* Rows of a table [positions, n] for each token, [batch or 1, length, 1, n]. Positions are [batch, length], or one from
@@ -99,7 +83,8 @@ static bool rotary(xir_node *at, bool standard) {
         if (!table || !xir_node_need_dims(at, table, 1, 2) || !xir_node_need_dims(at, x, 2, 3)) return false;
         heads = v_dim(table, 1) > 0 ? v_dim(x, 2) / (2 * v_dim(table, 1)) : 0;
     }
-    xir_value *own = apart ? xir_node_transposed(at, x, swap, 4, NULL) : in_heads(at, x, heads);
+    xir_value *own = apart ? xir_node_transposed(at, x, swap, 4, NULL)
+        : onnx_in_heads(at, x, heads, "attribute/num_heads");
     if (!own || !xir_node_need_dims(at, own, 3, 4)) return false;
     const int64_t size = v_dim(own, 3);
     if (rotated == 0) rotated = size;
@@ -112,10 +97,7 @@ static bool rotary(xir_node *at, bool standard) {
     xir_value *sin = onnx_rotary_rows(at, cos_at + 1, x, tokens, places, rotated / 2);
     y = onnx_rotated(at, own, cos, sin, rotated, xir_node_int(at, "interleaved", 0));
     if (apart) return xir_node_result(at, 0, y ? xir_node_transposed(at, y, swap, 4, NULL) : NULL);
-    list_items dims = make_items(at, 3, v_dim(x, 2));
-    if (xir_node_failed(at)) return false;
-    dims.v[0] = item_dim(x, 0), dims.v[1] = item_dim(x, 1);
-    return xir_node_result(at, 0, y ? make_reshaped_to(at, y, &dims) : NULL);
+    return xir_node_result(at, 0, onnx_from_heads(at, y));
 }
 
 bool onnx_rotary_embedding(xir_node *at) { return rotary(at, true); }

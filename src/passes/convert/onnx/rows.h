@@ -45,6 +45,11 @@ xir_value *onnx_rms_norm(xir_node *at, xir_value *x, xir_value *gamma, const xir
 xir_value *onnx_reciprocal_deviation(xir_node *at, xir_value *x, xir_value *mean, const xir_ints *axes, double eps);
 /* 0, 1, 2, … along dim `axis` of x, which may be open: [n], or with `column` [n, 1]. */
 xir_value *onnx_places_along(xir_node *at, xir_value *x, size_t axis, bool column);
+/* `n` reals in memory of the conversion; NULL after a failure. */
+double *onnx_reals(xir_node *at, int64_t n);
+/* [batch, length, heads * size] as [batch, length, heads, size], and back. `where` is for the finding. */
+xir_value *onnx_in_heads(xir_node *at, xir_value *x, int64_t heads, const char *where);
+xir_value *onnx_from_heads(xir_node *at, xir_value *x);
 /* x with the position embedding of RotaryEmbedding: x is [batch, length, heads, size]; cos and sin broadcast with
  * [batch, length, 1, rotated / 2]. The first `rotated` elements of the last dim change. */
 xir_value *onnx_rotated(xir_node *at, xir_value *x, xir_value *cos, xir_value *sin, int64_t rotated, bool interleaved);

@@ -1,8 +1,35 @@
 /* Helpers shared by the hooks of ONNX's rows. */
 #include <stdio.h>
+#include "convert/lists.h"
 #include "convert/onnx/rows.h"
 #include "element_codes.h"
 
 const xir_type *onnx_element(xir_context *ctx, int64_t data_type) {
     return element_code_type(ctx, element_code_at(&element_codes_onnx, (uint64_t)data_type));
+}
+
+double *onnx_reals(xir_node *at, int64_t n) {
+    double *v = arena_take(&at->c->scratch, ((size_t)n + 1) * sizeof *v);
+    if (!v) (void)node_no_memory(at);
+    return v;
+}
+
+xir_value *onnx_in_heads(xir_node *at, xir_value *x, int64_t heads, const char *where) {
+    if (xir_node_failed(at) || !x || !xir_node_need_dims(at, x, 2, 3)) return NULL;
+    if (heads < 1 || v_dim(x, 2) % heads) {
+        return xir_node_invalid(at, XIR_E_INVALID, where, "dim 2 of the input: expected a multiple of %lld heads, found "
+                                "%lld", (long long)heads, (long long)v_dim(x, 2)), NULL;
+    }
+    list_items dims = make_items(at, 4, heads);
+    if (xir_node_failed(at)) return NULL;
+    dims.v[0] = item_dim(x, 0), dims.v[1] = item_dim(x, 1), dims.v[3] = item_number(v_dim(x, 2) / heads);
+    return make_reshaped_to(at, x, &dims);
+}
+
+xir_value *onnx_from_heads(xir_node *at, xir_value *x) {
+    if (xir_node_failed(at) || !x || !xir_node_need_dims(at, x, 2, 4)) return NULL;
+    list_items dims = make_items(at, 3, v_dim(x, 2) * v_dim(x, 3));
+    if (xir_node_failed(at)) return NULL;
+    dims.v[0] = item_dim(x, 0), dims.v[1] = item_dim(x, 1);
+    return make_reshaped_to(at, x, &dims);
 }
