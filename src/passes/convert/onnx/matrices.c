@@ -118,6 +118,7 @@ bool onnx_tensor_scatter(xir_node *at) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected %zu dims, found %zu", rank, v_rank(update));
     if (!xir_node_need_dims(at, cache, 0, rank) || !xir_node_need_dims(at, update, 0, rank)) return false;
     const xir_ints dims = xir_node_dims(at, update);
+    if (xir_node_failed(at)) return false;
     for (size_t i = 0; i < dims.n; i++) {
         const int64_t dim = v_dim(cache, i);
         if ((int64_t)i == axis ? dims.v[i] <= dim : dims.v[i] == dim) continue;
