@@ -134,6 +134,8 @@ static void values_that_do_not_fit_are_refused(void **state) {
     REFUSES(net, xir_op_set_output_values(relu, (xir_value *const[]){ v, x }, 2), XIR_E_INVALID,
             "output 1 is an output of op 0");
     REFUSES(net, xir_op_add_input(relu, spent), XIR_E_INVALID, "the value has become an output: use that");
+    REFUSES_NULL(net, xir_add_relu(xir_at_end(net), (xir_relu_in){ .input = spent }, NULL), XIR_E_INVALID,
+                 "has become an output: use that");
     assert_null(xir_value_op(v));
     xir_op *loop = xir_op_new(net, &(xir_op_desc)DESC(hard_op, INPUTS(v), TYPES(FP32("C", 1))));
     REFUSES_NULL(net, xir_op_set_output(loop, 0, v), XIR_E_INVALID, "would be an input of its own op");
