@@ -204,7 +204,7 @@ XIR_API xir_str          xir_class_doc(const xir_class *cls);
  * declaration does not give it. */
 XIR_API xir_str          xir_class_id(const xir_class *cls);
 XIR_API const xir_class *xir_class_base(const xir_class *cls);
-XIR_API uint32_t         xir_class_traits(const xir_class *cls);
+XIR_API uint32_t         xir_class_traits(const xir_class *cls);   /* the library's; see xir_class_has_trait */
 XIR_API uint32_t         xir_class_tag(const xir_class *cls);
 XIR_API bool             xir_class_is_op(const xir_class *cls);
 /* Returns true if the class stands for an unregistered key. All attributes of its objects are undeclared. */

@@ -38,7 +38,8 @@ typedef enum xir_network_text {
     XIR_TEXT_FRAMEWORK,          /* "PYTORCH"                                                     */
     XIR_TEXT_FRAMEWORK_VERSION,  /* "v1.9"                                                        */
     XIR_TEXT_ICRAFT_VERSION,     /* "v3.33.1"                                                     */
-    XIR_TEXT_XIR_VERSION,        /* "3.33.1.0": decides how files are spelled, see docs/formats.md */
+    XIR_TEXT_XIR_VERSION,        /* "3.33.1.0": decides how files are spelled, and whether reals that are set from
+                                    then on are rounded (3.30), see docs/formats.md                */
     XIR_TEXT_PARAMS_MD5,         /* as the file said or the last save computed                     */
     XIR_TEXT_COUNT
 } xir_network_text;

@@ -252,7 +252,8 @@ XIR_API xir_status xir_op_set_outputs(xir_op *op, const xir_type *const *types, 
  * op, and for an erased op; XIR_E_BOUNDS; XIR_E_EXISTS if another value has the id; XIR_E_LIMIT, XIR_E_MEMORY. */
 XIR_API xir_value *xir_op_set_output(xir_op *op, size_t i, xir_value *value);
 /* The same for all outputs at once, all or none: afterwards the op has `n`. XIR_E_IN_USE if one that it loses is used,
- * XIR_E_EXISTS for a value that is listed twice. The results are what xir_op_output returns. */
+ * XIR_E_EXISTS for a value that is listed twice. The results are what xir_op_output returns.
+ * Many outputs are made this way: one by one, each call moves all of them. */
 XIR_API xir_status xir_op_set_output_values(xir_op *op, xir_value *const *values, size_t n);
 
 /* Returns true if an inference function is registered for the op. */

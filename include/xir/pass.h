@@ -278,16 +278,18 @@ XIR_API xir_network *xir_pipeline_run_copy(const xir_pipeline *pipeline, const x
 
 /* Runs it on a view, with any passes: they get the view as a network (xir_view_to_network), whose Input and Output are
  * the values that enter and leave it, and what they leave takes the place of the view's ops. If a pass has changed
- * anything, all ops of the view and their outputs are new records; those that the passes kept have their ids. Ops
- * outside are not changed, except that some run later if they depend on the view. Input and Output ops of the view stay
- * as they are. Places in findings, reports, watches and dumps are about the view's network; what a pass changes of the
+ * anything, all ops of the view and their outputs are new records; those that the passes kept have their ids (sub ops
+ * get new ones). Ops outside are not changed, except that some run later if they depend on the view, and that an input
+ * of an op that is not placed becomes absent if it is a value inside the view. Input and Output ops of the view stay as
+ * they are. Places in findings, reports, watches and dumps are about the view's network; what a pass changes of the
  * network itself, such as its tags, is not kept. On return the view is renewed and has the new ops. Linear in the
  * network. Statuses of xir_pipeline_run; and
  *   XIR_E_STALE    the view is stale
  *   XIR_E_IN_USE   xir_view_rewrite or xir_pipeline_run_view runs on this view
  *   XIR_E_INVALID  the view is not convex, or the passes have changed the number of its inputs or outputs
  *   XIR_E_TYPE     they have changed the type of an input or output
- * On failure the network is unchanged, unless only renewing the view has failed: then it is stale, XIR_E_MEMORY. */
+ * On failure the network is unchanged, though other views of it may be stale, unless only renewing the view has
+ * failed: then it is stale, XIR_E_MEMORY. */
 XIR_API xir_status xir_pipeline_run_view(const xir_pipeline *pipeline, xir_view *view,
                                          const xir_pass_settings *settings, xir_pass_report *report, xir_diags *why);
 

@@ -73,7 +73,7 @@ typedef struct xir_pattern_row {
      * op of any class. */
     xir_pattern_class *classes[XIR_ROW_MAX_CLASSES];
     const char        *keys;
-    uint32_t           traits;         /* XIR_TRAIT_…: the class must have all of them       */
+    uint64_t           traits;         /* XIR_TRAIT_… and xir_trait: the class must have all */
     uint32_t           targets;        /* bits: 1u << XIR_TARGET_HOST                         */
     xir_pattern_attr   attrs[XIR_ROW_MAX_ATTRS];
     bool             (*where)(const xir_op *op, void *user);

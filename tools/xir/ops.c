@@ -8,8 +8,6 @@
 
 static bool as_json, as_markdown;
 
-/* ORDER TRAIT */
-
 xir_str short_key(const xir_class *cls) {
     xir_str key = xir_class_key(cls);
     size_t start = 0;

@@ -146,6 +146,7 @@ const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void
     _Alignas(16) char space[512];
     char *made = cls->body_size <= sizeof space ? space : mem_new(&net->alloc, cls->body_size);
     const void *attrs = NULL;
+    const bool sound = round || network_keeps_doubles(net);   /* what is stored has been rounded if it must be */
     if (!made) goto memory;
     memcpy(made, body ? body : cls->defaults, cls->body_size);
     if (body) body_fill_presets(cls, made);
@@ -169,13 +170,13 @@ const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void
         }
         if (cls->plain) {
             attrs = same_spans(cls, made, cls->defaults) ? cls->defaults : store_plain(net, cls, made);
-            if (attrs) *memo = (attrs_memo){ cls, attrs, true };
+            if (attrs) *memo = (attrs_memo){ cls, attrs, sound };
         } else {
             attrs = body_equal(cls, made, cls->defaults) ? cls->defaults : store(net, cls, made);
         }
         if (!attrs) goto memory;
     }
-    if (memo) *last = (attrs_memo){ cls, attrs, true };
+    if (memo) *last = (attrs_memo){ cls, attrs, sound };
     goto done;
 memory:
     net_no_memory(net);

@@ -45,8 +45,8 @@ static bool fill_values(xir_network *net) {
     for (const xir_op *op = net->first; ok && op; op = op->next) {
         for (uint32_t i = 0; ok && i < op->n_outputs; i++) ok = note_value(net, &op->outputs[i]);
         for (uint32_t i = 0; ok && i < op->n_inputs; i++) {
-            const xir_value *v = op->inputs[i].value;   /* one that no op makes, met at the head of its uses */
-            if (v && !v->producer && !value_is_params(v) && v->uses == &op->inputs[i]) ok = note_value(net, v);
+            const xir_value *v = op->inputs[i].value;   /* one that no op makes; a use more notes nothing */
+            if (v && !v->producer && !value_is_params(v)) ok = note_value(net, v);
         }
     }
     for (const xir_value *v = net->all_params; ok && v; v = v->more->params->next) ok = note_value(net, v);

@@ -18,9 +18,8 @@ static uint64_t required_fields(const xir_class *cls) {
 static xir_status no_class(xir_network *net, xir_str key) {
     xir_str near = { "", 0 };
     size_t distance = SIZE_MAX;
-    for (size_t i = 0;; i++) {
-        const xir_class *cls = xir_context_class_at(net->ctx, i);
-        if (!cls) break;
+    const xir_class *cls = atomic_load_explicit(&net->ctx->first_class, memory_order_acquire);
+    for (; cls; cls = cls->more->next) {
         if (cls->is_op && xir_str_is_nearer(key, cls->key, &distance)) near = cls->key;
     }
     return net_fail(net, XIR_E_UNKNOWN, "there is no class '%.*s'%s%.*s%s", CLIP_TO(key, 200),

@@ -262,6 +262,11 @@ static inline bool value_is_spent(const xir_value *v)  { return !v->producer && 
 static inline uintptr_t infer_key_of(const xir_value *v) {
     return v ? (uintptr_t)v->type | 2 | value_is_params(v) : 0;
 }
+/* XIR_E_INVALID, with a finding, for a value that has become an output. */
+static inline xir_status value_not_spent(const xir_value *v) {
+    return !value_is_spent(v) ? XIR_OK
+         : net_fail(value_net(v), XIR_E_INVALID, "the value has become an output: use that");
+}
 static inline params *value_params(const xir_value *v) { return v->more->params; }
 /* The number of bytes that a file has for these Params. XIR_E_TYPE without a type and without bytes, XIR_E_UNKNOWN
  * if the storage of its elements is unknown, XIR_E_BOUNDS with an unknown dim, XIR_E_LIMIT. */

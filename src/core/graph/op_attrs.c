@@ -61,7 +61,7 @@ static void forget_old_children(const xir_op *op, const void *old, const void *n
     flag_children(op, old, false, true);
 }
 
-/* Sets all attributes. Reals are rounded if all are new; otherwise those of the bits in `written` are. */
+/* Sets all attributes. Reals are rounded if all are new; otherwise the caller has rounded those in `written`. */
 static xir_status set_body(xir_op *op, const void *attrs, bool all, uint64_t written) {
     xir_network *net = op->net;
     size_t before = xir_diags_count(net->diags);

@@ -4,7 +4,7 @@
 #include "graph.h"
 
 static xir_status check_value(xir_op *op, const xir_value *v) {
-    if (v && value_is_spent(v)) return net_fail(op->net, XIR_E_INVALID, "the value has become an output: use that");
+    if (v && value_is_spent(v)) return value_not_spent(v);
     if (!v || value_net(v) == op->net) return XIR_OK;
     return net_fail(op->net, XIR_E_INVALID, "the value belongs to another network");
 }

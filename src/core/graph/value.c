@@ -60,6 +60,7 @@ xir_status xir_value_connect(xir_value *v, const xir_user *users, size_t n) {
     xir_network *net = value_net(v);
     if (v->producer && v->producer->flags & OP_ERASED)
         return net_fail(net, XIR_E_INVALID, "the op of the value to connect is erased");
+    if (value_is_spent(v)) return value_not_spent(v);
     bool in = false;
     for (size_t i = 0; i < n; i++) {
         xir_status status = check_user(net, &users[i], i);
@@ -80,6 +81,7 @@ xir_status xir_value_connect(xir_value *v, const xir_user *users, size_t n) {
 
 xir_status xir_value_set_name(xir_value *v, xir_str text) {
     if (!v) return XIR_E_MISSING;
+    if (value_is_spent(v)) return value_not_spent(v);
     xir_network *net = value_net(v);
     if (text.size == 0 && !v->more) return XIR_OK;
     const label *n = net_name(net, text);
@@ -93,9 +95,11 @@ xir_status xir_value_set_name(xir_value *v, xir_str text) {
 
 xir_status xir_value_set_id(xir_value *v, int64_t id) {
     if (!v) return XIR_E_MISSING;
+    if (value_is_spent(v)) return value_not_spent(v);
     xir_network *net = value_net(v);
     if (id < 0) return net_fail(net, XIR_E_BOUNDS, "value id %" PRId64 " is below 0", id);
-    if (id < net->next_value_id && !net_build_ids(net)) return net_no_memory(net);
+    const bool loose = !v->producer && !value_is_params(v);   /* a table that is made later would not have it */
+    if ((loose || id < net->next_value_id) && !net_build_ids(net)) return net_no_memory(net);
     const xir_value *other = id < net->next_value_id ? net_find_value(net, id) : NULL;
     for (uint32_t i = 0; v->producer && i < v->producer->n_outputs && !other; i++) {
         /* not in the table if it is not placed */
@@ -114,6 +118,7 @@ xir_status xir_value_set_id(xir_value *v, int64_t id) {
 
 xir_status xir_value_set_type(xir_value *v, const xir_type *type) {
     if (!v) return XIR_E_MISSING;
+    if (value_is_spent(v)) return value_not_spent(v);
     xir_network *net = value_net(v);
     const xir_type *own = net_type(net, type);
     if (type && !own) return net_no_memory(net);
@@ -124,6 +129,7 @@ xir_status xir_value_set_type(xir_value *v, const xir_type *type) {
 
 xir_status xir_value_set_mtype(xir_value *v, const xir_mtype *mtype) {
     if (!v) return XIR_E_MISSING;
+    if (value_is_spent(v)) return value_not_spent(v);
     xir_network *net = value_net(v);
     if (!mtype || xir_mtype_kind_of(mtype) == XIR_MTYPE_HOST) {
         if (v->more) v->more->mtype = NULL;
@@ -174,6 +180,7 @@ xir_status xir_value_replace(xir_value *old, xir_value *now) {
     if (!now) return net_null(net, "value");
     if (value_net(now) != net)
         return net_fail(net, XIR_E_INVALID, "the value to replace with belongs to another network");
+    if (value_is_spent(now)) return value_not_spent(now);
     if (old == now || !old->uses) return XIR_OK;
     bool in = false;
     for (const xir_use *u = old->uses; u && !in && value_is_params(now) && now->id < 0; u = u->next)

@@ -141,7 +141,7 @@ xir_status body_check(const xir_class *cls, const void *body, xir_str owner, xir
 
 xir_status field_check(const xir_class *cls, const xir_field *f, const void *body, xir_str owner, xir_str path,
                        xir_diags *why) {
-    xir_class alone = *cls;   /* body_check has the only call of check_field, which so is a part of its loop */
+    xir_class alone = *cls;   /* through body_check, so that check_field has one caller and is inlined there */
     alone.fields = (xir_field *)(uintptr_t)f;
     alone.n_fields = 1;
     return body_check(&alone, body, owner, path, why);

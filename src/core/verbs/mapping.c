@@ -70,7 +70,7 @@ xir_op *mapping_op(const xir_mapping *map, const xir_op *op) {
     return copy && !(copy->flags & OP_ERASED) ? copy : NULL;
 }
 
-static bool is_lost(const xir_value *v) { return v->producer && v->producer->flags & OP_ERASED; }
+static bool is_lost(const xir_value *v) { return v->producer ? v->producer->flags & OP_ERASED : value_is_spent(v); }
 
 bool mapping_value(const xir_mapping *map, const xir_value *v, xir_value **out) {
     const uint32_t *at = pointer_table_find(&map->value_at, v);

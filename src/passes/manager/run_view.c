@@ -49,8 +49,6 @@ static xir_status make_inner(place *at) {
 
 /* ---- what the passes left --------------------------------------------------------------------------------------- */
 
-static bool is_same_type(const xir_type *a, const xir_type *b) { return a == b || xir_type_equal(a, b); }
-
 static xir_status check_types(const place *at, const char *noun, xir_value *const *own, const value_list *values) {
     for (size_t i = 0; i < values->n; i++) {
         if (!own[i] || (!own[i]->producer && !value_is_params(own[i])))   /* or one that no op makes */
@@ -232,6 +230,15 @@ static xir_status make_own(place *at) {
     return status ? take_findings(at, findings, was, status) : XIR_OK;
 }
 
+/* Whether the passes have changed anything since `epoch`. The bytes of Params change without a new one. */
+static bool is_changed(const place *at, uint64_t epoch) {
+    for (const xir_value *v = at->own->all_params; v && at->own->epoch == epoch; v = v->more->params->next) {
+        const xir_value *was = v->id >= 0 ? net_find_value(at->net, v->id) : NULL;
+        if (v->id >= 0 && !(was && value_is_params(was) && is_untouched(v, was))) return true;
+    }
+    return at->own->epoch != epoch;
+}
+
 xir_status xir_pipeline_run_view(const xir_pipeline *p, xir_view *view, const xir_pass_settings *settings,
                                  xir_pass_report *report, xir_diags *why) {
     if (!p) return diag_null(why, "pipeline");
@@ -245,7 +252,7 @@ xir_status xir_pipeline_run_view(const xir_pipeline *p, xir_view *view, const xi
     if (!status && at.own) {
         const uint64_t epoch = at.own->epoch;
         status = xir_pipeline_run(p, at.own, settings, report, why);
-        if (!status && at.own->epoch != epoch) status = put_back(&at);
+        if (!status && is_changed(&at, epoch)) status = put_back(&at);
     }
     clean_up(&at);
     view->busy = false;

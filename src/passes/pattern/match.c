@@ -127,9 +127,13 @@ static bool class_fits(const node *n, const xir_class *cls) {
     return !n->classes;
 }
 
+static bool has_traits(const node *n, const xir_class *cls) {
+    return n->traits >> 32 ? xir_class_has_trait(cls, n->traits) : (cls->traits & n->traits) == n->traits;
+}
+
 /* The cheap tests, which do not look at the inputs. */
 static bool op_may_fit(const node *n, const xir_op *op) {
-    if (!class_fits(n, op->cls) || !(op->flags & OP_PLACED) || (op->cls->traits & n->traits) != n->traits) return false;
+    if (!class_fits(n, op->cls) || !(op->flags & OP_PLACED) || !has_traits(n, op->cls)) return false;
     if (n->targets && !(n->targets >> xir_target_kind_of(op->target) & 1)) return false;
     for (uint32_t i = n->n_inputs; n->asks_inputs && !n->rest && i < op->n_inputs; i++) {
         if (op->inputs[i].value) return false;

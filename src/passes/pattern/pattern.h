@@ -18,7 +18,8 @@ typedef struct node {
     uint8_t            output;
     bool               asks_inputs, rest, commutes, optional;
     bool               tests_value;   /* it has uses, element, type or where_value             */
-    uint32_t           traits, targets;
+    uint64_t           traits;
+    uint32_t           targets;
     uint32_t           n_classes, n_attrs;
     const uint8_t     *inputs;
     const xir_class  **classes;       /* NULL: any                                             */
@@ -59,7 +60,7 @@ static inline bool pattern_may_start(const xir_pattern *p, const xir_class *cls)
     return !p->root_classes;
 }
 
-/* The ops that a match may have: those of a view, and those that have been made since a slot was free. */
+/* The ops that a match may have: those of a view, and those whose slots are `since` and above. */
 typedef struct among { const xir_view *view; uint32_t since; } among;
 static inline bool is_among(const among *a, const xir_op *op) {
     return !a || op->slot >= a->since || view_has(a->view, op);

@@ -18,8 +18,6 @@ static bool is_leaf(const xir_match *m, const xir_value *v) {
     return false;
 }
 
-static bool is_same_type(const xir_type *a, const xir_type *b) { return a == b || xir_type_equal(a, b); }
-
 /* Leaves the match as it is. */
 static void erase_maker(const xir_match *m, const xir_value *now) {
     xir_op *maker = now->producer;
@@ -82,7 +80,9 @@ typedef struct replacing {
     size_t                 n_late, room;
 } replacing;
 
-static bool is_gone(const xir_value *v) { return v->producer && v->producer->flags & OP_ERASED; }
+static bool is_gone(const xir_value *v) {
+    return v->producer ? v->producer->flags & OP_ERASED : value_is_spent(v);
+}
 
 /* Adds the old value to those that are seen. */
 static xir_status check_old(const replacing *r, size_t i, pointer_table *seen) {
@@ -206,6 +206,7 @@ static xir_verdict move_uses(const replacing *r) {
             use_unlink(u);
             use_link(u, user, r->list[i].now);
         }
+        value_met(r->list[i].now);
         if (r->net->rewriter) rewriter_replaced(r->net->rewriter, r->list[i].now);
     }
     move_late(r);

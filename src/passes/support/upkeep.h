@@ -34,6 +34,7 @@ bool op_is_unused(const xir_op *op);
 /* Removes a placed op whose outputs are unused. Cannot fail, takes time linear in its inputs, allocates nothing. */
 void op_drop(xir_op *op);
 
+static inline bool is_same_type(const xir_type *a, const xir_type *b) { return a == b || xir_type_equal(a, b); }
 /* Whether one value can stand for the other as far as types go: they have the same type and lie in the same memory. */
 bool same_kind(const xir_value *a, const xir_value *b);
 

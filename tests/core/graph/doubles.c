@@ -65,6 +65,24 @@ static void a_new_version_counts_at_once(void **state) {
     xir_network_free(net);
 }
 
+/* The double that remains of an older version is not what a new op gets. */
+static void attributes_that_remain_are_not_shared_with_new_ones(void **state) {
+    (void)state;
+    xir_network *net = elu_net("3.20", 4.8);
+    xir_value *x = xir_op_output(xir_network_input_op(net), 0);
+    xir_at at = { .net = net, .before = xir_network_output_op(net) };
+    xir_softplus_attrs attrs = xir_softplus_init();
+    attrs.beta = 0.1;
+    xir_op *old = xir_value_op(XIR_OP(at, softplus, .input = x, .attrs = &attrs));
+    DOES(xir_network_set_text(net, XIR_TEXT_XIR_VERSION, XIR_STR("3.33")));
+    DOES(xir_op_set_real(old, "threshold", 8));
+    assert_true(xir_softplus_of(old)->beta == 0.1);
+    attrs.threshold = 8;
+    const xir_value *now = XIR_OP(at, softplus, .input = x, .attrs = &attrs);
+    assert_true(xir_softplus_of(xir_value_op(now))->beta == (double)0.1f);
+    xir_network_free(net);
+}
+
 static void files_of_every_format_keep_them(void **state) {
     (void)state;
     static const char *const suffixes[] = { "json", "imodel", "fb" };
@@ -107,6 +125,7 @@ int main(void) {
         cmocka_unit_test(older_networks_keep_doubles),
         cmocka_unit_test(newer_networks_round),
         cmocka_unit_test(a_new_version_counts_at_once),
+        cmocka_unit_test(attributes_that_remain_are_not_shared_with_new_ones),
         cmocka_unit_test(files_of_every_format_keep_them),
         cmocka_unit_test(a_copy_holds_reals_as_its_network_does),
     };

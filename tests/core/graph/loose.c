@@ -146,6 +146,40 @@ static void values_that_do_not_fit_are_refused(void **state) {
     xir_network_free(elsewhere);
 }
 
+/* A value that has become an output is done with: nothing brings it back. */
+static void a_value_that_is_used_up_is_refused(void **state) {
+    (void)state;
+    xir_value *spent = loose("spent"), *out = xir_op_set_output(relu, 0, spent);
+    const xir_user user = { relu, 0 };
+    REFUSES(net, xir_value_connect(spent, &user, 1), XIR_E_INVALID, "has become an output: use that");
+    REFUSES(net, xir_value_replace(x, spent), XIR_E_INVALID, "has become an output: use that");
+    REFUSES(net, xir_value_set_name(spent, XIR_STR("")), XIR_E_INVALID, "has become an output: use that");
+    REFUSES(net, xir_value_set_id(spent, 70), XIR_E_INVALID, "has become an output: use that");
+    REFUSES(net, xir_value_set_type(spent, FP32("C", 1)), XIR_E_INVALID, "has become an output: use that");
+    REFUSES(net, xir_value_set_mtype(spent, NULL), XIR_E_INVALID, "has become an output: use that");
+    assert_ptr_equal(xir_op_input(relu, 0), x);
+    assert_ptr_equal(xir_op_output(relu, 0), out);
+    CHECK_SOUND(net);
+}
+
+static void an_id_is_taken_though_no_op_uses_the_value(void **state) {
+    (void)state;
+    xir_value *v = loose("v"), *w = loose("w");
+    DOES(xir_value_set_id(v, 40));
+    REFUSES(net, xir_value_set_id(w, 40), XIR_E_EXISTS, "value id 40 is taken");
+    const xir_value *out = xir_op_set_output(relu, 0, v);
+    assert_int_equal(xir_value_id(out), 40);
+}
+
+static void a_value_is_found_by_name_though_a_later_op_is_not_placed(void **state) {
+    (void)state;
+    xir_value *v = loose("v");
+    DOES(xir_op_set_input(relu, 0, v));
+    xir_op *draft = xir_op_create(net, XIR_STR("icraft::xir::ReLU"));
+    DOES(xir_op_add_input(draft, v));
+    assert_ptr_equal(xir_network_value_by_name(net, XIR_STR("v")), v);
+}
+
 static void a_value_is_found_by_name_once_an_op_uses_it(void **state) {
     (void)state;
     xir_value *v = loose("v"), *w = loose("w");
@@ -226,6 +260,9 @@ int main(void) {
         STORY(an_id_comes_along),
         STORY(all_outputs_are_set_at_once),
         STORY(values_that_do_not_fit_are_refused),
+        STORY(a_value_that_is_used_up_is_refused),
+        STORY(an_id_is_taken_though_no_op_uses_the_value),
+        STORY(a_value_is_found_by_name_though_a_later_op_is_not_placed),
         STORY(a_value_is_found_by_name_once_an_op_uses_it),
         STORY(a_value_of_another_network_is_copied),
         STORY(what_cannot_be_copied_is_refused),

@@ -118,6 +118,38 @@ static void what_is_kept_keeps_ids_names_and_params(void **state) {
     xir_network_free(net);
 }
 
+static float count_up(size_t i) { return (float)i; }
+
+static xir_status write_weights(xir_pass *at) {
+    xir_value *w = NULL;
+    for (xir_op *op = xir_network_first(xir_pass_network(at)); op; op = xir_op_next(op))
+        if (xir_op_is(op, xir_conv2d_class())) w = xir_op_input(op, 1);
+    float *bytes = xir_params_edit(w);
+    if (!bytes) return XIR_E_MEMORY;
+    bytes[0] = 77;
+    xir_pass_changed(at, 1);
+    return XIR_OK;
+}
+
+/* Bytes are part of a network as ops are. */
+static void a_pass_that_changes_only_bytes_counts(void **state) {
+    (void)state;
+    xir_network *net = small_net();
+    assert_int_equal(xir_params_fill_f32(xir_op_input(op_of(net, 1), 1), count_up), XIR_OK);
+    xir_view *view = xir_view_range(net, 1, -1);
+    const xir_pass_decl decl = { XIR_PASS_HEAD("write-weights", "writes a weight"), .run = write_weights };
+    xir_pipeline *p = xir_pipeline_new(ctx, why);
+    assert_int_equal(xir_pipeline_add(p, &decl, NULL, why), XIR_OK);
+    assert_int_equal(xir_pipeline_run_view(p, view, NULL, NULL, why), XIR_OK);
+    const float *bytes = xir_params_data(xir_op_input(op_of(net, 1), 1), NULL);
+    assert_true(bytes[0] == 77);
+    assert_int_equal(xir_network_validate(net, why), XIR_OK);
+    CHECK_SOUND(net);
+    xir_pipeline_free(p);
+    xir_view_free(view);
+    xir_network_free(net);
+}
+
 static void a_view_that_nothing_changes_stays(void **state) {
     (void)state;
     xir_network *net = story_net(TWICE);
@@ -361,6 +393,7 @@ int main(void) {
         cmocka_unit_test(passes_change_what_lies_in_the_view),
         cmocka_unit_test(results_may_be_params_or_inputs),
         cmocka_unit_test(what_is_kept_keeps_ids_names_and_params),
+        cmocka_unit_test(a_pass_that_changes_only_bytes_counts),
         cmocka_unit_test(a_view_that_nothing_changes_stays),
         cmocka_unit_test(input_and_output_of_the_network_stay),
         cmocka_unit_test(ops_between_that_depend_on_the_view_move),

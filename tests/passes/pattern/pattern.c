@@ -71,6 +71,20 @@ static void ops_are_found_by_class(void **state) {
     ROOTS(CHAIN, activation, "a b c d");
 }
 
+/* A trait with a name is one of the upper bits. */
+static void ops_are_found_by_traits_with_names(void **state) {
+    (void)state;
+    const xir_trait smooth = xir_trait_register(ctx, XIR_STR("test::Smooth"), why);
+    const xir_trait steep = xir_trait_register(ctx, XIR_STR("test::Steep"), why);
+    assert_int_equal(xir_class_add_trait(ctx, xir_tanh_class(), smooth), XIR_OK);
+    assert_int_equal(xir_class_add_trait(ctx, xir_sigmoid_class(), smooth), XIR_OK);
+    assert_int_equal(xir_class_add_trait(ctx, xir_tanh_class(), steep), XIR_OK);
+    const xir_pattern_row one[] = { { XIR_ROW_ANY_OP, .traits = smooth } };
+    const xir_pattern_row both[] = { { XIR_ROW_ANY_OP, .traits = smooth | steep | XIR_TRAIT_ACTIVATION } };
+    ROOTS(CHAIN, one, "b d");
+    ROOTS(CHAIN, both, "d");
+}
+
 static void ops_are_found_by_key(void **state) {
     (void)state;
     static const xir_pattern_row dialect[] = { { .kind = XIR_PATTERN_OP, .keys = "onnx::Relu|onnx::Clip" } };
@@ -514,6 +528,7 @@ static void threads_share_a_pattern(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ops_are_found_by_class),
+        cmocka_unit_test(ops_are_found_by_traits_with_names),
         cmocka_unit_test(ops_are_found_by_key),
         cmocka_unit_test(a_pattern_is_the_whole_cone),
         cmocka_unit_test(inputs_are_found_by_position),
