@@ -155,6 +155,7 @@ xir_network *xir_network_clone(const xir_network *net) {
         memset(c.params, 0, values);
         ok = copy_network(&c, net);
     }
+    copying_end(&c);
     mem_free(&net->alloc, c.ops, ops);
     mem_free(&net->alloc, c.params, values);
     if (ok) return c.to;

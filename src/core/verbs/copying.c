@@ -14,6 +14,32 @@ static bool remember_op(copying *c, const xir_op *op, xir_op *copy) {
 /* An id is kept in a copy of the whole network; a negative one is temporary and not set. */
 static bool keeps_id(const copying *c, int64_t id) { return !c->map && !c->is_value && id >= 0; }
 
+/* ---- what is known by its address ------------------------------------------------------------------------------ */
+
+static xir_value *known_value(const copying *c, const xir_value *v) {
+    const uint32_t *at = pointer_table_find(&c->made_at, v);
+    return at ? c->made[*at].copy : NULL;
+}
+
+/* False without memory. */
+static bool remember_value(copying *c, const xir_value *v, xir_value *copy) {
+    const xir_allocator *alloc = &c->to->alloc;
+    if (!c->made) pointer_table_init(&c->made_at, alloc);
+    if (c->n_made == UINT32_MAX ||
+        !mem_reserve(alloc, (void **)&c->made, &c->made_room, c->n_made + 1, sizeof *c->made) ||
+        !pointer_table_add(&c->made_at, v, (uint32_t)c->n_made)) return false;
+    c->made[c->n_made++] = (value_pair){ v, copy };
+    return true;
+}
+
+void copying_end(copying *c) {
+    if (!c->made) return;
+    pointer_table_free(&c->made_at);
+    mem_free(&c->to->alloc, c->made, c->made_room * sizeof *c->made);
+    c->made = NULL;
+    c->n_made = c->made_room = 0;
+}
+
 /* ---- values ---------------------------------------------------------------------------------------------------- */
 
 static bool copy_more(copying *c, const value_more *from, xir_value *to) {
@@ -31,12 +57,20 @@ static bool copy_more(copying *c, const value_more *from, xir_value *to) {
     return !c->failed;
 }
 
+/* Remembers a copy that has no tags yet: they may name the original again. Most Params of a part have none, and the
+ * mapping gets those when they are complete. False without memory. */
+static bool remember_params(copying *c, const xir_value *v, xir_value *copy) {
+    if (c->params) c->params[v->more->params->number] = copy;
+    else if (c->depth > 1 || v->more->tags || v->more->extra) return remember_value(c, v, copy);
+    return true;
+}
+
 static xir_value *new_params(copying *c, const xir_value *v) {
     const params *from = v->more->params;
     const xir_type *type = net_type(c->to, v->type);
     if (v->type && !type) return NULL;
     xir_value *copy = params_make(c->to, type);
-    if (!copy || !copy_more(c, v->more, copy)) return NULL;
+    if (!copy || !remember_params(c, v, copy) || !copy_more(c, v->more, copy)) return NULL;
     params *to = copy->more->params;
     if (!c->map && !c->is_value) {   /* places in the file */
         to->raw_index = from->raw_index;
@@ -48,24 +82,39 @@ static xir_value *new_params(copying *c, const xir_value *v) {
     return keeps_id(c, v->id) && !value_set_id(copy, v->id) ? NULL : copy;
 }
 
+/* Gives the mapping complete Params, and those that they name. Without memory it may have got some of them. */
+static bool keep_params(copying *c, const xir_value *v, xir_value *copy) {
+    if (!c->n_made) return mapping_add_value(c->map, v, copy);
+    bool ok = true;   /* `v` is one of these */
+    for (size_t i = 0; ok && i < c->n_made; i++) ok = mapping_add_value(c->map, c->made[i].from, c->made[i].copy);
+    return ok;
+}
+
 xir_value *copy_params(copying *c, const xir_value *v) {
-    xir_value *copy = NULL;
-    if (c->is_value) {
-        copy = new_params(c, v);
-        c->failed |= !copy;
-        return copy;
+    xir_value *copy = c->params ? c->params[v->more->params->number] : known_value(c, v);
+    if (copy) return copy;
+    if (c->map) {
+        if (mapping_value(c->map, v, &copy)) return copy;
+        c->failed |= !mapping_ask_params(c->map, v, &copy);
+        if (copy) c->failed |= !mapping_add_value(c->map, v, copy);
+        if (copy || c->failed) return copy;
     }
-    if (!c->map) {
-        xir_value **known = &c->params[v->more->params->number];
-        if (!*known) *known = new_params(c, v);
-        c->failed |= !*known;
-        return *known;
+    c->depth++;
+    copy = new_params(c, v);
+    c->depth--;
+    c->failed |= !copy;
+    if (c->map && c->depth == 0) {
+        c->failed = c->failed || !keep_params(c, v, copy);
+        copying_end(c);
     }
-    if (mapping_value(c->map, v, &copy)) return copy;
-    c->failed |= !mapping_ask_params(c->map, v, &copy);
-    if (!copy && !c->failed) copy = new_params(c, v);
-    c->failed |= !copy || !mapping_add_value(c->map, v, copy);
     return copy;
+}
+
+/* A value that no op makes, even if the original is an output. NULL on failure. */
+static xir_value *new_loose(copying *c, const xir_value *v) {
+    const xir_type *type = net_type(c->to, v->type);
+    xir_value *copy = v->type && !type ? NULL : value_make_orphan(c->to, type);
+    return copy && (!v->more || copy_more(c, v->more, copy)) ? copy : NULL;
 }
 
 xir_value *xir_value_clone(const xir_value *v, xir_network *to) {
@@ -78,41 +127,33 @@ xir_value *xir_value_clone(const xir_value *v, xir_network *to) {
         net_fail(to, XIR_E_INVALID, "the value to copy is of an erased op, or has become an output");
         return NULL;
     }
-    copying c = { .to = to, .is_value = true };
-    xir_value *copy = NULL;
-    if (value_is_params(v)) {
-        copy = new_params(&c, v);
-    } else {
-        const xir_type *type = net_type(to, v->type);
-        if (type || !v->type) copy = value_make_orphan(to, type);
-        if (copy && v->more && !copy_more(&c, v->more, copy)) copy = NULL;
-    }
+    copying c = { .to = to, .is_value = true, .depth = 1 };
+    xir_value *copy = value_is_params(v) ? new_params(&c, v) : new_loose(&c, v);
+    copying_end(&c);
     if (!copy) net_no_memory(to);
     return copy;
 }
 
-/* A value that no op makes, in a whole network. */
-static xir_value *copy_orphan(copying *c, const xir_value *v) {
-    if (v->id >= 0 && !net_build_ids(c->to)) return NULL;   /* distinguishes "not found" from "no memory" */
-    xir_value *known = v->id >= 0 ? net_find_value(c->to, v->id) : NULL;
-    if (known && !known->producer && !value_is_params(known)) return known;
-    const xir_type *type = net_type(c->to, v->type);
-    xir_value *copy = v->type && !type ? NULL : value_make_orphan(c->to, type);
-    return copy && copy_more(c, v->more, copy) && (v->id < 0 || value_set_id(copy, v->id)) ? copy : NULL;
+/* A value that no op of the whole network makes: it has no op, or its op is not placed. */
+static xir_value *copy_loose(copying *c, const xir_value *v) {
+    xir_value *copy = known_value(c, v);
+    if (copy) return copy;
+    copy = new_loose(c, v);
+    return copy && (v->id < 0 || value_set_id(copy, v->id)) && remember_value(c, v, copy) ? copy : NULL;
 }
 
 /* What an input of a copy is. */
 static xir_value *copy_value(copying *c, const xir_value *v) {
     if (value_is_params(v)) return copy_params(c, v);
-    if (!c->map && v->producer) {
-        xir_op *maker = known_op(c, v->producer);
-        return maker ? &maker->outputs[xir_value_index(v)] : NULL;
-    }
     xir_value *copy = NULL;
-    if (c->map && mapping_value(c->map, v, &copy)) return copy;
-    if (!c->map) copy = copy_orphan(c, v);
-    else net_fail(c->to, XIR_E_MISSING, "value %" PRId64 " '%.*s' is not mapped", v->id,
-                  CLIP_TO(xir_value_name(v), 100));
+    if (c->map) {
+        if (mapping_value(c->map, v, &copy)) return copy;
+        net_fail(c->to, XIR_E_MISSING, "value %" PRId64 " '%.*s' is not mapped", v->id,
+                 CLIP_TO(xir_value_name(v), 100));
+    } else {
+        const xir_op *maker = v->producer ? known_op(c, v->producer) : NULL;
+        copy = maker ? &maker->outputs[xir_value_index(v)] : copy_loose(c, v);
+    }
     c->failed |= !copy;
     return copy;
 }

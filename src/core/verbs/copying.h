@@ -5,7 +5,11 @@
 #define CORE_COPYING_H
 
 #include "graph.h"
+#include "hash.h"
 
+typedef struct value_pair { const xir_value *from; xir_value *copy; } value_pair;
+
+/* Zero but for what is set at first; copying_end frees what it has. */
 typedef struct copying {
     xir_network *to;
     bool         failed;   /* without memory, or with a finding in `to`; the copies are of no use then */
@@ -15,7 +19,16 @@ typedef struct copying {
     /* Of a part: then these are NULL, and the mapping knows what has been copied. */
     struct xir_mapping *map;
     bool         is_value; /* of a single value, without its id: all of these are NULL */
+    /* Copies that are found by the address of the original. Of a whole network: the values that none of its ops makes.
+     * Otherwise: Params that others name in their tags, as long as the outermost is not complete. Most often there is
+     * none, and nothing is allocated. */
+    value_pair   *made;
+    size_t        n_made, made_room;
+    pointer_table made_at; /* to places in `made` */
+    size_t        depth;   /* Params whose copies are being made, one in a tag of the other */
 } copying;
+
+void           copying_end(copying *c);
 
 /* The copy of an op, not in the order yet, and without inputs; NULL on failure. */
 xir_op        *copy_op(copying *c, const xir_op *op);

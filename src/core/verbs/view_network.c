@@ -99,7 +99,8 @@ static xir_op *make_end(xir_network *net, const xir_class *cls, const xir_type *
     return op;
 }
 
-/* Gives `to` the properties of `from`: id, name, tags, memory type, and uses. */
+/* Gives `to` the properties of `from`: id, name, tags, memory type, and uses. A value that had no op may have no id:
+ * then `to` gets a new one. */
 static bool move_value(xir_value *to, xir_value *from) {
     int64_t id = from->id;
     if (from->more) {
@@ -111,8 +112,9 @@ static bool move_value(xir_value *to, xir_value *from) {
     }
     xir_value_replace(from, to);
     ids_forget_value(from);
-    from->id = value_net(to)->next_temp_id--;
-    return value_set_id(to, id);
+    xir_network *net = value_net(to);
+    from->id = net->next_temp_id--;
+    return value_set_id(to, id < 0 ? net->next_value_id : id);
 }
 
 /* Makes the values that enter the view outputs of the Input op, which is made if there is none. */

@@ -230,6 +230,205 @@ static void what_cannot_be_copied_is_refused(void **state) {
     xir_context_free(other);
 }
 
+/* ---- clones of networks ------------------------------------------------------------------------------------------ */
+
+static void a_value_used_twice_is_one_value_in_a_clone(void **state) {
+    (void)state;
+    xir_value *v = loose("v"), *w = loose("v");
+    DOES(xir_value_set_id(w, 70));
+    xir_op *add = xir_value_op(XIR_OP(XIR_AT(net), add, .lhs = x, .rhs = x));
+    xir_op *mul = xir_value_op(XIR_OP(XIR_AT(net), multiply, .lhs = x, .rhs = x));
+    DOES(xir_op_set_inputs(add, (xir_value *const[]){ v, v }, 2));
+    DOES(xir_op_set_inputs(mul, (xir_value *const[]){ w, v }, 2));
+    xir_network *copy = xir_network_clone(net);
+    xir_op *sum = op_of(copy, xir_op_id(add)), *product = op_of(copy, xir_op_id(mul));
+    xir_value *one = xir_op_input(sum, 0), *other = xir_op_input(product, 0);
+    assert_true(one && other && one != v && other != one);
+    assert_ptr_equal(xir_op_input(sum, 1), one);
+    assert_ptr_equal(xir_op_input(product, 1), one);
+    assert_true(xir_value_id(one) < 0);
+    assert_int_equal(xir_value_id(other), 70);
+    assert_ptr_equal(xir_network_value_by_id(copy, 70), other);
+    CHECK_STR(xir_value_name(one), "v");
+
+    /* Once it is an output, all uses are satisfied. */
+    xir_value *made = xir_op_set_output(op_of(copy, xir_op_id(relu)), 0, one);
+    assert_ptr_equal(xir_op_input(sum, 1), made);
+    assert_ptr_equal(xir_op_input(product, 1), made);
+    CHECK_SOUND(copy);
+    xir_network_free(copy);
+}
+
+static void an_input_that_an_unplaced_op_makes_is_one_that_no_op_makes_in_a_clone(void **state) {
+    (void)state;
+    xir_op *late = xir_op_new(net, &(xir_op_desc)DESC(hard_op, INPUTS(x), TYPES(FP32("C", 1), FP32("NC", 1, 3))));
+    xir_value *y = xir_op_output(late, 1);
+    DOES(xir_value_set_name(y, XIR_STR("late")));
+    DOES(xir_value_set_mtype(y, xir_mtype_onchip(ctx, 64)));
+    xir_op *add = xir_value_op(XIR_OP(XIR_AT(net), add, .lhs = x, .rhs = x));
+    DOES(xir_op_set_inputs(add, (xir_value *const[]){ y, y }, 2));
+    DOES(xir_op_set_input(relu, 0, xir_op_output(late, 0)));   /* a value with nothing but a type */
+    xir_network *copy = xir_network_clone(net);
+    xir_op *sum = op_of(copy, xir_op_id(add));
+    xir_value *v = xir_op_input(sum, 0), *plain = xir_op_input(op_of(copy, xir_op_id(relu)), 0);
+    assert_true(v && plain && v != plain && !xir_value_op(v) && !xir_value_op(plain));
+    assert_ptr_equal(xir_op_input(sum, 1), v);
+    assert_ptr_equal(xir_value_network(v), copy);
+    CHECK_STR(xir_value_name(v), "late");
+    assert_int_equal(xir_mtype_addr(xir_value_mtype(v)), 64);
+    assert_true(xir_type_equal(xir_value_type(v), FP32("NC", 1, 3)));
+    assert_true(xir_type_equal(xir_value_type(plain), FP32("C", 1)));
+    assert_int_equal(xir_op_validate(sum, why), XIR_E_MISSING);
+    check_finding(XIR_E_MISSING, "no op makes value");
+    xir_network_free(copy);
+}
+
+/* The network of a view has an Input for them, with an id that a file may have. */
+static void loose_values_are_inputs_of_the_network_of_a_view(void **state) {
+    (void)state;
+    xir_value *v = xir_value_new(net, XIR_STR("v"), FP32("NC", 1, 2), NULL);
+    xir_op *add = xir_value_op(XIR_OP(XIR_AT(net), add, .lhs = v, .rhs = v));
+    xir_op *late = xir_op_new(net, &(xir_op_desc)DESC(hard_op, INPUTS(x), TYPES(FP32("NC", 1, 2))));
+    xir_op *mul = xir_value_op(XIR_OP(XIR_AT(net), multiply, .lhs = xir_op_output(late, 0), .rhs = v));
+    const int64_t next = xir_network_next_value_id(net);
+    for (int with_source = 0; with_source < 2; with_source++) {
+        xir_op *ops[] = { add, mul, xir_value_op(x) };
+        xir_view *view = xir_view_ops(net, ops, 2 + with_source);
+        xir_network *part = xir_view_to_network(view);
+        xir_op *input = xir_network_first(part), *sum = op_of(part, xir_op_id(add));
+        assert_int_equal(xir_op_output_count(input), 2 + with_source);
+        xir_value *first = xir_op_output(input, with_source), *second = xir_op_output(input, with_source + 1);
+        assert_int_equal(xir_value_id(first), next);
+        assert_int_equal(xir_value_id(second), next + 1);
+        CHECK_STR(xir_value_name(first), "v");
+        assert_ptr_equal(xir_op_input(sum, 0), first);
+        assert_ptr_equal(xir_op_input(sum, 1), first);
+        assert_ptr_equal(xir_op_input(op_of(part, xir_op_id(mul)), 0), second);
+        assert_ptr_equal(xir_op_input(op_of(part, xir_op_id(mul)), 1), first);
+        assert_int_equal(xir_network_validate(part, why), XIR_OK);
+        CHECK_SOUND(part);
+        xir_network_free(part);
+        xir_view_free(view);
+    }
+}
+
+/* ---- Params in tags that name each other -------------------------------------------------------------------------- */
+
+static void tag_with(xir_value *v, const char *key, xir_value *params) {
+    DOES(xir_value_set_tag(v, xir_str_of(key), &(xir_any){ .kind = XIR_ANY_PARAMS, .as.params = params }));
+}
+
+static xir_value *tagged(const xir_value *v, const char *key) {
+    const xir_any *tag = xir_map_find(xir_value_tags(v), xir_str_of(key));
+    return tag && tag->kind == XIR_ANY_PARAMS ? tag->as.params : NULL;
+}
+
+/* Params p and q that name each other; p also names itself, and, twice, Params without tags. */
+static xir_value *knot(void) {
+    xir_value *p = xir_params_new(net, XIR_STR("p"), FP32("C", 1)), *q = xir_params_new(net, XIR_STR("q"), FP32("C", 2));
+    xir_value *r = xir_params_new(net, XIR_STR("r"), FP32("C", 3));
+    tag_with(p, "self", p);
+    tag_with(p, "other", q);
+    tag_with(q, "other", p);
+    tag_with(p, "plain", r);
+    tag_with(q, "plain", r);
+    return p;
+}
+
+static void check_knot(const xir_value *p, const xir_network *in) {
+    const xir_value *q = tagged(p, "other"), *r = tagged(p, "plain");
+    assert_true(q && r && q != p && xir_value_network(p) == in && xir_value_network(q) == in);
+    CHECK_STR(xir_value_name(p), "p");
+    CHECK_STR(xir_value_name(q), "q");
+    CHECK_STR(xir_value_name(r), "r");
+    assert_ptr_equal(xir_value_network(r), in);
+    assert_ptr_equal(tagged(p, "self"), p);
+    assert_ptr_equal(tagged(q, "other"), p);
+    assert_ptr_equal(tagged(q, "plain"), r);
+}
+
+static void params_that_name_each_other_are_copied_once(void **state) {
+    (void)state;
+    xir_value *p = knot();
+    xir_network *there = new_net();
+    check_knot(xir_value_clone(p, there), there);
+    xir_value *again = xir_value_clone(p, net);
+    assert_true(again != p && tagged(again, "other") != tagged(p, "other"));
+    check_knot(again, net);
+    xir_value *v = loose("v");                     /* a value that is no Params may name them too */
+    tag_with(v, "a", p);
+    tag_with(v, "b", tagged(p, "other"));
+    xir_value *named = xir_value_clone(v, there);
+    check_knot(tagged(named, "a"), there);
+    assert_ptr_equal(tagged(named, "b"), tagged(tagged(named, "a"), "other"));
+
+    DOES(xir_op_add_input(relu, p));
+    xir_network *copy = xir_network_clone(net);
+    check_knot(xir_op_input(op_of(copy, xir_op_id(relu)), 1), copy);
+    xir_network_free(copy);
+    xir_network_free(there);
+}
+
+/* A copy that fails leaves nothing incomplete in the mapping. */
+static void a_mapping_copies_params_that_name_each_other(void **state) {
+    (void)state;
+    xir_value *p = knot(), *q = tagged(p, "other");
+    xir_op *add = xir_value_op(XIR_OP(XIR_AT(net), add, .lhs = p, .rhs = q));
+    bool refused = true;
+    for (size_t n = 0; refused; n++) {
+        xir_network *there = new_net();
+        assert_non_null(xir_input(XIR_AT(there), "x", FP32("C", 1)));   /* an Add is not the first op */
+        xir_mapping *map = xir_mapping_new(net, there);
+        refuse_after(n);
+        xir_op *sum = xir_mapping_clone(map, add, NULL);
+        refused = refuse_end();
+        assert_true(refused || sum);
+        if (!sum) sum = xir_mapping_clone(map, add, NULL);
+        assert_non_null(sum);
+        check_knot(xir_op_input(sum, 0), there);
+        assert_ptr_equal(xir_op_input(sum, 1), tagged(xir_op_input(sum, 0), "other"));
+        assert_ptr_equal(xir_mapping_value(map, p), xir_op_input(sum, 0));
+        assert_ptr_equal(xir_mapping_value(map, tagged(p, "plain")), tagged(xir_op_input(sum, 0), "plain"));
+        xir_mapping_free(map);
+        xir_network_free(there);
+    }
+}
+
+static void clones_fail_without_memory(void **state) {
+    (void)state;
+    xir_value *p = knot();
+    for (int i = 0; i < 40; i++) {                 /* so many that their table grows */
+        xir_value *v = loose("v");
+        XIR_OP(XIR_AT(net), add, .lhs = v, .rhs = v);
+    }
+    DOES(xir_op_add_input(relu, p));
+    bool refused = true;
+    size_t failures = 0;
+    for (size_t n = 0; refused; n++) {
+        refuse_after(n);
+        xir_network *copy = xir_network_clone(net);
+        refused = refuse_end();
+        assert_true(copy || refused);
+        failures += !copy;
+        if (copy) check_knot(xir_op_input(op_of(copy, xir_op_id(relu)), 1), copy);
+        const xir_op *last = copy ? xir_network_last(copy) : NULL;
+        if (last) assert_true(xir_op_input(last, 0) && xir_op_input(last, 0) == xir_op_input(last, 1));
+        xir_network_free(copy);
+    }
+    assert_true(failures > 3);
+    refused = true;
+    for (size_t n = 0; refused; n++) {
+        xir_network *there = new_net();
+        refuse_after(n);
+        xir_value *copy = xir_value_clone(p, there);
+        refused = refuse_end();
+        assert_true(copy || refused);
+        if (copy) check_knot(copy, there);
+        else assert_int_equal(xir_network_status(there), XIR_E_MEMORY);
+        xir_network_free(there);
+    }
+}
+
 /* ---- fewer outputs ----------------------------------------------------------------------------------------------- */
 
 static void outputs_get_types_and_fewer_remain(void **state) {
@@ -266,6 +465,12 @@ int main(void) {
         STORY(a_value_is_found_by_name_once_an_op_uses_it),
         STORY(a_value_of_another_network_is_copied),
         STORY(what_cannot_be_copied_is_refused),
+        STORY(a_value_used_twice_is_one_value_in_a_clone),
+        STORY(an_input_that_an_unplaced_op_makes_is_one_that_no_op_makes_in_a_clone),
+        STORY(loose_values_are_inputs_of_the_network_of_a_view),
+        STORY(params_that_name_each_other_are_copied_once),
+        STORY(a_mapping_copies_params_that_name_each_other),
+        STORY(clones_fail_without_memory),
         STORY(outputs_get_types_and_fewer_remain),
     };
     return RUN_GROUP(tests);
