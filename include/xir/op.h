@@ -160,8 +160,8 @@ XIR_API xir_status xir_op_set(xir_op *op, xir_str name, const xir_attr *attr);
 /* Sets several attributes, all or none. */
 XIR_API xir_status xir_op_set_named(xir_op *op, const xir_named_attr *attrs, size_t n);
 /* Returns true if the op declares the attribute and it has this value, given as for xir_op_set: a real may be given
- * as an integer, an enum as its word. Reals are compared as the network holds them: rounded
- * to float32, or as doubles in versions before 3.30. */
+ * as an integer, an enum as its word. Reals are compared as the network holds them: rounded to float32, or as doubles
+ * in a version before 3.30. */
 XIR_API bool       xir_op_attr_is(const xir_op *op, xir_str name, const xir_attr *value);
 
 /* Sets an attribute of one kind to a copy of the value, with the statuses of xir_op_set. An enum is set by its word,

@@ -1,6 +1,6 @@
 /* Hashes, and two growing tables over them: from pointers and from texts to 32-bit numbers. Both use open addressing,
- * are at most half full, and never remove a single key. The caller owns the keys: a text must live as long as the table. A
- * zeroed table with an allocator is empty, and an empty table holds no memory.
+ * are at most half full, and never remove a single key. The caller owns the keys: a text must live as long as the
+ * table. A zeroed table with an allocator is empty, and an empty table holds no memory.
  *
  * They serve wherever each item is looked up a few times. Some tables have their own layout because it is faster;
  * they say so: ids.c, intern.c, codec/value.c, codec/object.c, cse.c. */

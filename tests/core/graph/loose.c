@@ -312,7 +312,7 @@ static void loose_values_are_inputs_of_the_network_of_a_view(void **state) {
     }
 }
 
-/* ---- Params in tags that name each other -------------------------------------------------------------------------- */
+/* ---- Params in tags that name each other ------------------------------------------------------------------------*/
 
 static void tag_with(xir_value *v, const char *key, xir_value *params) {
     DOES(xir_value_set_tag(v, xir_str_of(key), &(xir_any){ .kind = XIR_ANY_PARAMS, .as.params = params }));
