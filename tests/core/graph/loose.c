@@ -312,7 +312,7 @@ static void loose_values_are_inputs_of_the_network_of_a_view(void **state) {
     }
 }
 
-/* ---- Params in tags that name each other ------------------------------------------------------------------------*/
+/* ---- Params in tags that name each other ----------------------------------------------------------------------- */
 
 static void tag_with(xir_value *v, const char *key, xir_value *params) {
     DOES(xir_value_set_tag(v, xir_str_of(key), &(xir_any){ .kind = XIR_ANY_PARAMS, .as.params = params }));
@@ -325,7 +325,8 @@ static xir_value *tagged(const xir_value *v, const char *key) {
 
 /* Params p and q that name each other; p also names itself, and, twice, Params without tags. */
 static xir_value *knot(void) {
-    xir_value *p = xir_params_new(net, XIR_STR("p"), FP32("C", 1)), *q = xir_params_new(net, XIR_STR("q"), FP32("C", 2));
+    xir_value *p = xir_params_new(net, XIR_STR("p"), FP32("C", 1));
+    xir_value *q = xir_params_new(net, XIR_STR("q"), FP32("C", 2));
     xir_value *r = xir_params_new(net, XIR_STR("r"), FP32("C", 3));
     tag_with(p, "self", p);
     tag_with(p, "other", q);
