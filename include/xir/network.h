@@ -149,7 +149,8 @@ XIR_API xir_status xir_network_resolve(xir_network *net, xir_diags *why);
  * finding and returns the status of the first error. */
 XIR_API xir_status xir_network_validate(const xir_network *net, xir_diags *why);
 
-/* Returns a network of the same content: ids, names, order, versions. Parameter bytes are shared until written. */
+/* Returns a network of the same content: ids, names, order, versions. Parameter bytes are shared until written. What an
+ * op that is not placed makes becomes a value that no op makes. */
 XIR_API xir_network *xir_network_clone(const xir_network *net);
 /* Returns true if two networks are equal, with or without their parameter bytes. */
 XIR_API bool xir_network_equal(const xir_network *a, const xir_network *b, bool with_params);

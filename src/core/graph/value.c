@@ -150,7 +150,10 @@ const xir_map *xir_value_tags(const xir_value *v) { return v && v->more ? v->mor
 
 xir_status xir_value_set_tag(xir_value *v, xir_str key, const xir_any *tag) {
     if (!v) return XIR_E_MISSING;
+    if (value_is_spent(v)) return value_not_spent(v);
     xir_network *net = value_net(v);
+    xir_status status = tag ? any_check_params(net, tag) : XIR_OK;
+    if (status) return status;
     const xir_map *tags = NULL;
     value_more *more = value_need_more(v);
     if (!more || !map_with(&net->arena, more->tags, key, tag, &tags)) return net_no_memory(net);

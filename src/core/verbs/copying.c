@@ -82,10 +82,10 @@ static xir_value *new_params(copying *c, const xir_value *v) {
     return keeps_id(c, v->id) && !value_set_id(copy, v->id) ? NULL : copy;
 }
 
-/* Gives the mapping complete Params, and those that they name. Without memory it may have got some of them. */
+/* Gives the mapping complete Params and those that they name, all or none. False without memory. */
 static bool keep_params(copying *c, const xir_value *v, xir_value *copy) {
     if (!c->n_made) return mapping_add_value(c->map, v, copy);
-    bool ok = true;   /* `v` is one of these */
+    bool ok = mapping_reserve_values(c->map, c->n_made);   /* `v` is one of these */
     for (size_t i = 0; ok && i < c->n_made; i++) ok = mapping_add_value(c->map, c->made[i].from, c->made[i].copy);
     return ok;
 }

@@ -46,6 +46,8 @@ bool       mapping_value(const struct xir_mapping *map, const xir_value *v, xir_
 /* False without memory. */
 bool       mapping_add_op(struct xir_mapping *map, const xir_op *op, xir_op *copy);
 bool       mapping_add_value(struct xir_mapping *map, const xir_value *v, xir_value *copy);
+/* Makes room for so many more values, so that adding them cannot fail. */
+bool       mapping_reserve_values(struct xir_mapping *map, size_t n);
 /* Copies Params that no op uses; NULL on failure. */
 xir_value *mapping_copy_params(struct xir_mapping *map, const xir_value *params);
 /* Asks the caller's rule for Params. `*own` is NULL without a rule, or if the rule returns NULL: then they are copied.

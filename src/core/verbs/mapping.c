@@ -112,6 +112,12 @@ bool mapping_add_value(xir_mapping *map, const xir_value *v, xir_value *copy) {
     return true;
 }
 
+bool mapping_reserve_values(xir_mapping *map, size_t n) {
+    return n < UINT32_MAX - map->n_values &&
+           mem_reserve(&map->to->alloc, (void **)&map->values, &map->value_room, map->n_values + n,
+                       sizeof *map->values) && pointer_table_reserve(&map->value_at, map->value_at.n + n);
+}
+
 bool mapping_ask_params(xir_mapping *map, const xir_value *v, xir_value **own) {
     *own = map->rules.params ? map->rules.params(map->rules.user, map, v) : NULL;
     if (!*own || (value_net(*own) == map->to && value_is_params(*own))) return true;

@@ -1,4 +1,5 @@
 /* Values that are made before the op that makes them, or in another network. */
+#include <stdio.h>
 #include "support/net.h"
 
 static xir_network *net;
@@ -157,6 +158,7 @@ static void a_value_that_is_used_up_is_refused(void **state) {
     REFUSES(net, xir_value_set_id(spent, 70), XIR_E_INVALID, "has become an output: use that");
     REFUSES(net, xir_value_set_type(spent, FP32("C", 1)), XIR_E_INVALID, "has become an output: use that");
     REFUSES(net, xir_value_set_mtype(spent, NULL), XIR_E_INVALID, "has become an output: use that");
+    REFUSES(net, xir_value_set_tag(spent, XIR_STR("a"), NULL), XIR_E_INVALID, "has become an output: use that");
     assert_ptr_equal(xir_op_input(relu, 0), x);
     assert_ptr_equal(xir_op_output(relu, 0), out);
     CHECK_SOUND(net);
@@ -356,7 +358,7 @@ static void params_that_name_each_other_are_copied_once(void **state) {
     xir_value *again = xir_value_clone(p, net);
     assert_true(again != p && tagged(again, "other") != tagged(p, "other"));
     check_knot(again, net);
-    xir_value *v = loose("v");                     /* a value that is no Params may name them too */
+    xir_value *v = loose("v");                     /* an ordinary value may name them too */
     tag_with(v, "a", p);
     tag_with(v, "b", tagged(p, "other"));
     xir_value *named = xir_value_clone(v, there);
@@ -375,6 +377,12 @@ static void a_mapping_copies_params_that_name_each_other(void **state) {
     (void)state;
     xir_value *p = knot(), *q = tagged(p, "other");
     xir_op *add = xir_value_op(XIR_OP(XIR_AT(net), add, .lhs = p, .rhs = q));
+    enum { MANY = 20 };                            /* so many that the lists of the mapping grow */
+    char keys[MANY][16];
+    for (int i = 0; i < MANY; i++) {
+        snprintf(keys[i], sizeof keys[i], "key%d", i);
+        tag_with(p, keys[i], xir_params_new(net, xir_str_of(keys[i]), FP32("C", 1)));
+    }
     bool refused = true;
     for (size_t n = 0; refused; n++) {
         xir_network *there = new_net();
@@ -390,6 +398,8 @@ static void a_mapping_copies_params_that_name_each_other(void **state) {
         assert_ptr_equal(xir_op_input(sum, 1), tagged(xir_op_input(sum, 0), "other"));
         assert_ptr_equal(xir_mapping_value(map, p), xir_op_input(sum, 0));
         assert_ptr_equal(xir_mapping_value(map, tagged(p, "plain")), tagged(xir_op_input(sum, 0), "plain"));
+        for (int i = 0; i < MANY; i++)
+            assert_ptr_equal(xir_mapping_value(map, tagged(p, keys[i])), tagged(xir_op_input(sum, 0), keys[i]));
         xir_mapping_free(map);
         xir_network_free(there);
     }
