@@ -111,8 +111,9 @@ static xir_value *scaled_product(xir_node *at, xir_value *product, xir_value *a_
 
 /* Inputs: a, b, their scales, their zero points, a bias. */
 bool onnx_ms_matmul_integer_to_float(xir_node *at) {
-    xir_value *a = onnx_centred(at, 0, 4, 0), *b = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 6);
+    xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 6);
     if (xir_node_failed(at)) return false;
+    a = onnx_centred(at, 0, 4, v_rank(a) > 1 ? v_rank(a) - 2 : 0);
     b = onnx_centred(at, 1, 5, v_rank(b) - 1);
     xir_value *y = scaled_product(at, onnx_product(at, a, b, NULL), xir_node_input(at, 2), xir_node_input(at, 3));
     return xir_node_result(at, 0, bias && y ? xir_node_sum(at, y, bias, 1, 1) : y);

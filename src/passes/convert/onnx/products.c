@@ -89,8 +89,11 @@ xir_value *onnx_centred(xir_node *at, size_t i, size_t zero, size_t axis) {
 }
 
 bool onnx_matmul_integer(xir_node *at) {
-    xir_value *a = onnx_centred(at, 0, 2, 0), *b = onnx_centred(at, 1, 3, 1);
-    return xir_node_result(at, 0, onnx_product(at, a, b, NULL));
+    const xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 1);
+    if (xir_node_failed(at)) return false;
+    xir_value *x = onnx_centred(at, 0, 2, v_rank(a) > 1 ? v_rank(a) - 2 : 0),    // a point for each row
+              *y = onnx_centred(at, 1, 3, v_rank(b) > 1 ? v_rank(b) - 1 : 0);    // and for each column
+    return xir_node_result(at, 0, onnx_product(at, x, y, NULL));
 }
 
 bool onnx_conv_integer(xir_node *at) {
