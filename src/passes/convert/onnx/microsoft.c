@@ -57,17 +57,35 @@ bool onnx_ms_bias_add(xir_node *at) {
     return xir_node_result(at, 0, xir_node_sum(at, biased(at), xir_node_input(at, 2), 1, 1));
 }
 
-/* Softmax over the last dims together, from the axis on, of x + bias: the bias is broadcast from the right, or one bias
- * stands for several first dims of x. */
+/* Whether the dims of x over which the bias is repeated, broadcast from the right, are those that the node means: with
+ * `inner` the last ones before the axis, otherwise the first ones. The axis is the last dim. */
+static bool repeats_so(const xir_value *x, const xir_value *bias, bool inner) {
+    const size_t rank = v_rank(x), missing = rank - v_rank(bias);
+    bool second = false;   // whether the dims of the second kind have begun
+    for (size_t d = 0; d < rank; d++) {
+        const bool repeated = d < missing || v_dim(bias, d - missing) == 1;
+        if (v_dim(x, d) == 1) continue;
+        if (d + 1 == rank) return !repeated;
+        if (repeated == inner) second = true;
+        else if (second) return false;
+    }
+    return true;
+}
+
+/* Softmax over the last dim of x + bias. */
 bool onnx_ms_bias_softmax(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *bias = xir_node_input(at, 1);
     int64_t axis;
     if (xir_node_failed(at) ||
         !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 1), v_rank(x), &axis)) return false;
     if ((size_t)axis + 1 != v_rank(x)) return xir_node_unsupported(at, "a Softmax of several dims");
-    if (!xir_node_int(at, "is_inner_broadcast", 0) && v_rank(bias) != v_rank(x))
-        return xir_node_unsupported(at, "a bias for the first dims");
+    if (v_rank(bias) > v_rank(x)) {
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected at most %zu dims, found %zu", v_rank(x),
+                                v_rank(bias));
+    }
     if (!xir_node_broadcasts(at, 0, x, 1, bias)) return false;
+    if (!repeats_so(x, bias, xir_node_int(at, "is_inner_broadcast", 0)))
+        return xir_node_unsupported(at, "a bias for other dims than its own");
     return xir_node_becomes(at, "Softmax", INS(xir_node_sum(at, x, bias, 1, 1)), SETS(INT("axis", axis)));
 }
 
