@@ -63,13 +63,12 @@ static xir_value *padding_addends(xir_node *at, const attention *a) {
     return addends(at, a, holds ? xir_node_unsqueezed(at, holds, v_rank(m) == 2 ? &two : &one, NULL) : NULL);
 }
 
-/* A token sees the keys up to its own, which `past` others precede. */
+/* With a past: a token sees all keys of the past, and of the new ones as many as there are tokens up to its own. */
 static xir_value *causal_addends(xir_node *at, const attention *a) {
     xir_value *row = onnx_places_along(at, a->q, 2, true), *column = onnx_places_along(at, a->k, 2, false);
     if (xir_node_failed(at) || !row || !column) return NULL;
-    xir_value *keys = xir_node_make(at, "Shape", INS(a->k), SETS(INT("start", 2), INT("end", 3)));
-    xir_value *own = xir_node_make(at, "Shape", INS(a->q), SETS(INT("start", 2), INT("end", 3)));
-    xir_value *last = xir_node_sum(at, row, xir_node_sum(at, keys, own, 1, -1), 1, 1);
+    xir_value *past = xir_node_make(at, "Shape", INS(a->past_k), SETS(INT("start", 2), INT("end", 3)));
+    xir_value *last = xir_node_sum(at, row, past, 1, 1);
     return addends(at, a, last ? xir_node_make(at, "LessEqual", INS(column, last), NO_SETS) : NULL);
 }
 
@@ -82,11 +81,17 @@ static xir_value *added(xir_node *at, xir_value *a, xir_value *b) {
     return a && b ? xir_node_sum(at, a, b, 1, 1) : a ? a : b;
 }
 
-/* The op, and its result as [batch, length, heads * size]. */
+/* The op, and its result as [batch, length, heads * size]. ONNX Runtime shows the last token every key, which is causal
+ * only if the new keys are those of the tokens. */
 static xir_value *attention_result(xir_node *at, attention *a) {
+    const int64_t tokens = a->q ? v_dim(a->q, 2) : -1, keys = a->k ? v_dim(a->k, 2) : -1;
+    const bool causal = xir_node_int(at, "unidirectional", 0), plain = causal && !a->past_k;
+    if (causal && tokens >= 0 && keys >= 0 && tokens != keys) {
+        return xir_node_unsupported(at, "keys of %lld tokens for %lld that see only earlier ones", (long long)keys,
+                                    (long long)tokens), NULL;
+    }
     a->k = after_past(at, a->past_k, a->k), a->v = after_past(at, a->past_v, a->v);
     if (xir_node_failed(at) || !a->q || !a->k || !a->v) return NULL;
-    const bool causal = xir_node_int(at, "unidirectional", 0), plain = causal && !a->past_k;
     xir_value *mask = added(at, a->mask, padding_addends(at, a));
     if (causal && !plain) mask = added(at, mask, causal_addends(at, a));
     const double scale = xir_node_real(at, "scale", 0);
