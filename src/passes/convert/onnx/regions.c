@@ -368,7 +368,9 @@ bool onnx_max_unpool(xir_node *at) {
     xir_ints dims = xir_node_dims(at, x), padding = xir_node_make_ints(at, 2 * rank, 0);
     const int64_t count = xir_node_failed(at) ? -1 : product_of(&dims, 0, rank);
     if (xir_node_failed(at)) return false;
+    if (count < 0 || count > MOST_CELLS) return xir_node_unsupported(at, "very large dims");
     for (size_t i = 0; i < rank; i++) {
+        if (dims.v[i] > MOST_CELLS) return xir_node_unsupported(at, "very large dims");   /* beside a dim of 0 */
         if (v_dim(places, i) == dims.v[i] || v_dim(places, i) < 0) continue;
         return xir_node_invalid(at, XIR_E_INVALID, "input/1",
                                 "dim %zu of input 1: expected %lld, like input 0, found %lld", i,
@@ -379,7 +381,7 @@ bool onnx_max_unpool(xir_node *at) {
         if (dims.v[2 + k] < 1) return xir_node_unsupported(at, "an output without cells");
     }
     const int64_t n = product_of(&dims, 0, rank);
-    if (n < 0 || n > MOST_CELLS || count < 0) return xir_node_unsupported(at, "very large dims");
+    if (n < 0 || n > MOST_CELLS) return xir_node_unsupported(at, "very large dims");
     bool larger = false;
     if (xir_node_has(at, 2)) {
         if (!xir_node_ints(at, 2, &shape)) return false;
