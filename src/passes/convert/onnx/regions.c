@@ -444,9 +444,10 @@ xir_value *onnx_places_of_maxima(xir_node *at, xir_value *x, const windows *w) {
             return xir_node_unsupported(at, "very large dims"), NULL;
     }
     const int64_t batch = v_dim(x, 0), channels = v_dim(x, 1);
-    int64_t maps;
-    if (n * cells > MOST_CELLS || __builtin_mul_overflow(batch, channels, &maps) ||
-        maps > MOST_CELLS) return xir_node_unsupported(at, "very large dims"), NULL;
+    int64_t maps, all_places;   /* the places are reals for a while: up to 2^53 they are exact */
+    if (n * cells > MOST_CELLS || __builtin_mul_overflow(batch, channels, &maps) || maps > MOST_CELLS ||
+        __builtin_mul_overflow(maps, size, &all_places) || all_places > INT64_C(1) << 53)
+        return xir_node_unsupported(at, "very large dims"), NULL;
     const double *places = window_places(at, w, out, n, cells, false);
     const double *given = window_places(at, w, out, n, cells, xir_node_int(at, "storage_order", 0));
     double *firsts = onnx_reals(at, maps), *rows = onnx_reals(at, n);
