@@ -151,9 +151,11 @@ bool onnx_deform_conv(xir_node *at) {
     const int64_t group = xir_node_int(at, "group", 1), groups = xir_node_int(at, "offset_group", 1);
     windows w;
     if (!has_rank(at, 0, x, 4) || !onnx_windows(at, x, kernel, &w)) return false;
-    if (!xir_node_need_dims(at, x, 0, 4) || !xir_node_need_dims(at, kernel, 0, 4)) return false;
+    if (!xir_node_need_dims(at, x, 0, 4) || !xir_node_need_dims(at, kernel, 0, 4) || !onnx_windows_fit(at, &w))
+        return false;
     const int64_t batch = v_dim(x, 0), channels = v_dim(x, 1), outputs = v_dim(kernel, 0), k = w.size[0] * w.size[1];
-    if (batch < 1 || channels < 1 || outputs < 1 || batch > MOST_SIDE || channels > MOST_SIDE || outputs > MOST_SIDE)
+    if (batch < 1 || channels < 1 || outputs < 1 || k < 1 || batch > MOST_SIDE || channels > MOST_SIDE ||
+        outputs > MOST_SIDE || k > MOST_CELLS)
         return xir_node_unsupported(at, "very large dims, or none");
     if (group < 1 || groups < 1 || channels % group || channels % groups || outputs % group) {
         const bool of_kernel = group < 1 || channels % group || outputs % group;
@@ -168,7 +170,7 @@ bool onnx_deform_conv(xir_node *at) {
     int64_t out[2];
     for (size_t d = 0; d < 2; d++) out[d] = window_room(&w, d) / w.stride[d] + 1;
     const xir_ints all = { (int64_t[]){ k, out[0], out[1] }, 3 };
-    const int64_t n = out[0] * out[1], cells = product_of(&all, 0, 3);
+    const int64_t cells = product_of(&all, 0, 3), n = cells / k;
     if (cells < 0 || cells > MOST_CELLS) return xir_node_unsupported(at, "very large dims");
     if (!moves_fit(at, 2, offset, (int64_t[]){ batch, groups * k * 2, out[0], out[1] }) ||
         (mask && !moves_fit(at, 4, mask, (int64_t[]){ batch, groups * k, out[0], out[1] }))) return false;

@@ -33,6 +33,8 @@ xir_value *onnx_quantized(xir_node *at, xir_value *x, xir_value *scale, xir_valu
 xir_value *onnx_dynamically_quantized(xir_node *at, xir_value *x, xir_value **scale, xir_value **zero);
 /* Reads the windows that the node's attributes describe, over x; `kernel` may be NULL. Padding of auto_pad is 0. */
 bool onnx_windows(xir_node *at, const xir_value *x, const xir_value *kernel, windows *w);
+/* Checks that a window fits into the padded input. */
+bool onnx_windows_fit(xir_node *at, const windows *w);
 /* The place of each window's first maximum, as MaxPool counts them. */
 xir_value *onnx_places_of_maxima(xir_node *at, xir_value *x, const windows *w);
 /* The averages of the windows that the node's attributes describe, over x. */

@@ -116,8 +116,7 @@ static bool pad_same(xir_node *at, const xir_value *x, windows *w) {
     return true;
 }
 
-/* Checks that every window fits into the padded input. */
-static bool windows_fit(xir_node *at, const windows *w) {
+bool onnx_windows_fit(xir_node *at, const windows *w) {
     for (size_t k = 0; k < w->n; k++) {
         int64_t room = w->input[k] + w->before[k] + w->after[k], window = w->dilation[k] * (w->size[k] - 1) + 1;
         if (w->input[k] < 0 || w->size[k] < 0 || room >= window) continue;
@@ -176,7 +175,7 @@ xir_value *make_conv(xir_node *at, xir_value *x, xir_value *kernel, xir_value *b
     windows w;
     window_sets s = { .n = 0 };
     if (!onnx_windows(at, x, kernel, &w) || !channels_fit(at, x, kernel, bias, false) || !pad_same(at, x, &w) ||
-        !windows_fit(at, &w)) return NULL;
+        !onnx_windows_fit(at, &w)) return NULL;
     window_set_all(&s, &w, false, true);
     window_set(&s, "groups", xir_node_int(at, "group", 1));
     xir_value *y = xir_node_make(at, BY_RANK(w.n, "Conv1d", "Conv2d", "Conv3d"),
@@ -287,7 +286,7 @@ static bool is_dilated(const windows *w) {
 static bool pool_windows(xir_node *at, const xir_value *x, windows *w, windows *plain) {
     if (!onnx_windows(at, x, NULL, w)) return false;
     pads_below_windows(at, w);
-    if (!pad_same(at, x, w) || !windows_fit(at, w)) return false;
+    if (!pad_same(at, x, w) || !onnx_windows_fit(at, w)) return false;
     *plain = *w;
     return pad_ceil(at, x, w);
 }
