@@ -56,7 +56,12 @@ xir_value *onnx_rotary_rows(xir_node *at, size_t i, xir_value *x, size_t tokens,
                                 (long long)(v_rank(table) ? v_dim(table, v_rank(table) - 1) : 1)), NULL;
     }
     if (!places) return xir_node_unsqueezed(at, table, &heads, NULL);
+    if (v_rank(places) > 2 || (v_rank(places) == 1 && v_dim(places, 0) > 1)) {
+        return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "the positions: expected [batch, length] or one number, found "
+                                "%zu dim%s", v_rank(places), v_rank(places) == 1 ? " of several" : "s"), NULL;
+    }
     const bool first = v_rank(places) < 2;
+    if (first && !xir_node_need_dims(at, places, 0, 1)) return NULL;
     if (first) {
         xir_value *along = xir_node_cast(at, onnx_places_along(at, x, tokens, false), v_element(places));
         places = xir_node_sum(at, along, places, 1, 1);
