@@ -79,11 +79,7 @@ bool onnx_ms_bias_softmax(xir_node *at) {
     if (xir_node_failed(at) ||
         !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 1), v_rank(x), &axis)) return false;
     if ((size_t)axis + 1 != v_rank(x)) return xir_node_unsupported(at, "a Softmax of several dims");
-    if (v_rank(bias) > v_rank(x)) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected at most %zu dims, found %zu", v_rank(x),
-                                v_rank(bias));
-    }
-    if (!xir_node_broadcasts(at, 0, x, 1, bias)) return false;
+    if (!onnx_broadcasts_to(at, x, 1, bias)) return false;
     if (!repeats_so(x, bias, xir_node_int(at, "is_inner_broadcast", 0)))
         return xir_node_unsupported(at, "a bias for other dims than its own");
     return xir_node_becomes(at, "Softmax", INS(xir_node_sum(at, x, bias, 1, 1)), SETS(INT("axis", axis)));

@@ -9,9 +9,10 @@ static bool skip_norm(xir_node *at, bool rms, size_t bias_at) {
     xir_value *x = xir_node_input(at, 0), *skip = xir_node_input(at, 1), *gamma = xir_node_input(at, 2);
     xir_value *beta = rms ? NULL : xir_node_optional_input(at, 3), *bias = xir_node_optional_input(at, bias_at), *mean;
     const double eps = xir_node_real(at, "epsilon", 1e-12);
-    if (!xir_node_broadcasts(at, 0, x, 1, skip)) return false;
+    if (!onnx_broadcasts_to(at, x, 1, skip)) return false;
     if (v_rank(x) < 1) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected at least 1 dim, found none");
-    if (!xir_node_broadcasts(at, 0, x, 2, gamma)) return false;
+    if (!onnx_broadcasts_to(at, x, 2, gamma) || (beta && !onnx_broadcasts_to(at, x, 3, beta)) ||
+        (bias && !onnx_broadcasts_to(at, x, bias_at, bias))) return false;
     xir_value *sum = xir_node_sum(at, x, skip, 1, 1);
     if (bias) sum = xir_node_sum(at, sum, bias, 1, 1);
     const xir_ints axes = xir_node_series(at, (int64_t)v_rank(x) - 1, 1);
@@ -99,7 +100,7 @@ bool onnx_ms_skip_group_norm(xir_node *at) {
     if (xir_node_failed(at)) return false;
     if (!xir_node_int(at, "channels_last", 1)) return xir_node_unsupported(at, "channels that are not the last dim");
     if (v_rank(skip) == 2) skip = make_shaped(at, skip, (int64_t[]){ v_dim(skip, 0), 1, 1, v_dim(skip, 1) }, 4);
-    if (!xir_node_broadcasts(at, 0, x, 3, skip)) return false;
+    if (!onnx_broadcasts_to(at, x, 3, skip) || (bias && !onnx_broadcasts_to(at, x, 4, bias))) return false;
     xir_value *sum = xir_node_sum(at, x, skip, 1, 1);
     if (bias) sum = xir_node_sum(at, sum, bias, 1, 1);
     if (node_wants(at, 1)) xir_node_result(at, 1, sum);

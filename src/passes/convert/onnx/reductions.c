@@ -285,7 +285,8 @@ static bool axes_from(xir_node *at, const xir_value *x, xir_ints *axes) {
 bool onnx_layer_normalization(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *gamma = xir_node_input(at, 1), *beta = xir_node_optional_input(at, 2);
     xir_ints axes;
-    if (!axes_from(at, x, &axes)) return false;
+    if (!axes_from(at, x, &axes) || !onnx_broadcasts_to(at, x, 1, gamma) ||
+        (beta && !onnx_broadcasts_to(at, x, 2, beta))) return false;
     const double eps = xir_node_real(at, "epsilon", 1e-5);
     if (!xir_node_result(at, 0, onnx_layer_norm(at, x, gamma, beta, &axes, eps)) || at->n_out == 1)
         return !xir_node_failed(at);
@@ -298,7 +299,7 @@ bool onnx_layer_normalization(xir_node *at) {
 bool onnx_rms_normalization(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *gamma = xir_node_input(at, 1);
     xir_ints axes;
-    if (!xir_node_broadcasts(at, 0, x, 1, gamma) || !axes_from(at, x, &axes)) return false;
+    if (!onnx_broadcasts_to(at, x, 1, gamma) || !axes_from(at, x, &axes)) return false;
     const double eps = xir_node_real(at, "epsilon", 1e-5);
     if (node_wants(at, 1)) xir_node_result(at, 1, onnx_reciprocal_deviation(at, x, NULL, &axes, eps));
     return xir_node_result(at, 0, onnx_rms_norm(at, x, gamma, &axes, eps));

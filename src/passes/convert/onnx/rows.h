@@ -47,6 +47,8 @@ xir_value *onnx_rms_norm(xir_node *at, xir_value *x, xir_value *gamma, const xir
 xir_value *onnx_reciprocal_deviation(xir_node *at, xir_value *x, xir_value *mean, const xir_ints *axes, double eps);
 /* 0, 1, 2, … along dim `axis` of x, which may be open: [n], or with `column` [n, 1]. */
 xir_value *onnx_places_along(xir_node *at, xir_value *x, size_t axis, bool column);
+/* Checks that v, input j, broadcasts with x, input 0, and that the result has the dims of x. False for NULL. */
+bool onnx_broadcasts_to(xir_node *at, const xir_value *x, size_t j, const xir_value *v);
 /* `n` reals in memory of the conversion; NULL after a failure. */
 double *onnx_reals(xir_node *at, int64_t n);
 /* [batch, length, heads * size] as [batch, length, heads, size], and back. `where` is for the finding. */

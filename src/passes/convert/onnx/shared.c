@@ -14,6 +14,23 @@ double *onnx_reals(xir_node *at, int64_t n) {
     return v;
 }
 
+bool onnx_broadcasts_to(xir_node *at, const xir_value *x, size_t j, const xir_value *v) {
+    char where[32];
+    if (!xir_node_broadcasts(at, 0, x, j, v)) return false;
+    const size_t rank = v_rank(v), all = v_rank(x);
+    snprintf(where, sizeof where, "input/%zu", j);
+    if (rank > all) {
+        return xir_node_invalid(at, XIR_E_BOUNDS, where, "input %zu: expected at most %zu dim%s, like input 0, "
+                                "found %zu", j, all, all == 1 ? "" : "s", rank);
+    }
+    for (size_t d = 0; d < rank; d++) {
+        if (v_dim(x, all - rank + d) != 1 || v_dim(v, d) < 0 || v_dim(v, d) == 1) continue;
+        return xir_node_invalid(at, XIR_E_INVALID, where, "dim %zu of input %zu: expected 1, like input 0, found %lld",
+                                d, j, (long long)v_dim(v, d));
+    }
+    return true;
+}
+
 xir_value *onnx_in_heads(xir_node *at, xir_value *x, int64_t heads, const char *where) {
     if (xir_node_failed(at) || !x || !xir_node_need_dims(at, x, 2, 3)) return NULL;
     if (heads < 1 || v_dim(x, 2) % heads) {
