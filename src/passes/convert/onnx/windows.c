@@ -309,8 +309,7 @@ bool onnx_max_pool(xir_node *at) {
     return xir_node_result(at, 0, make_pool(at, x, classes, &w, false, false));
 }
 
-/* Dilated windows, and averages that count some padding but not that of ceil_mode, are sums with counts of their own.
- * */
+/* Dilated windows, and averages that count some padding but not that of ceil_mode, are sums with their own counts. */
 xir_value *onnx_average(xir_node *at, xir_value *x) {
     static const char *const classes[] = { "AvgPool1d", "AvgPool2d", "AvgPool3d" };
     windows w, plain;
@@ -336,8 +335,9 @@ static xir_value *rooted(xir_node *at, xir_value *x, double p) {
 }
 static bool read_p(xir_node *at, double *p) {
     *p = xir_node_real(at, "p", 2);
-    if (*p >= 1 && *p <= 64) return !xir_node_failed(at);
-    return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/p", "p: expected 1 to 64, found %g", *p);
+    if (*p > 64) return xir_node_unsupported(at, "a p of %g, whose powers are very large or small", *p);
+    if (*p >= 1) return !xir_node_failed(at);
+    return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/p", "p: expected at least 1, found %g", *p);
 }
 
 bool onnx_lp_pool(xir_node *at) {
