@@ -372,7 +372,7 @@ bool onnx_max_unpool(xir_node *at) {
     if (xir_node_failed(at)) return false;
     if (count < 0 || count > MOST_CELLS) return xir_node_unsupported(at, "very large dims");
     for (size_t i = 0; i < rank; i++) {
-        if (dims.v[i] > MOST_CELLS) return xir_node_unsupported(at, "very large dims");   /* beside a dim of 0 */
+        if (dims.v[i] > MOST_CELLS) return xir_node_unsupported(at, "very large dims");   /* the count is 0 if another dim is */
         if (v_dim(places, i) == dims.v[i] || v_dim(places, i) < 0) continue;
         return xir_node_invalid(at, XIR_E_INVALID, "input/1",
                                 "dim %zu of input 1: expected %lld, like input 0, found %lld", i,
