@@ -371,8 +371,8 @@ bool onnx_max_unpool(xir_node *at) {
     const int64_t count = xir_node_failed(at) ? -1 : product_of(&dims, 0, rank);
     if (xir_node_failed(at)) return false;
     if (count < 0 || count > MOST_CELLS) return xir_node_unsupported(at, "very large dims");
-    for (size_t i = 0; i < rank; i++) {
-        if (dims.v[i] > MOST_CELLS) return xir_node_unsupported(at, "very large dims");   /* the count is 0 if another dim is */
+    for (size_t i = 0; i < rank; i++) {   /* one of 0 hides the others from the count */
+        if (dims.v[i] > MOST_CELLS) return xir_node_unsupported(at, "very large dims");
         if (v_dim(places, i) == dims.v[i] || v_dim(places, i) < 0) continue;
         return xir_node_invalid(at, XIR_E_INVALID, "input/1",
                                 "dim %zu of input 1: expected %lld, like input 0, found %lld", i,
