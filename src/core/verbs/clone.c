@@ -146,6 +146,7 @@ xir_network *xir_network_clone(const xir_network *net) {
     if (!net) return NULL;
     copying c = { .to = network_new(net->ctx) };
     if (!c.to) return NULL;
+    c.to->next_temp_id = net->next_temp_id;   /* copies of values that no op makes keep theirs */
     size_t ops = ((size_t)net->n_slots + 1) * sizeof *c.ops, values = ((size_t)net->n_params + 1) * sizeof *c.params;
     c.ops = mem_new(&net->alloc, ops);
     c.params = mem_new(&net->alloc, values);

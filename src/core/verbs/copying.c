@@ -139,6 +139,7 @@ static xir_value *copy_loose(copying *c, const xir_value *v) {
     xir_value *copy = known_value(c, v);
     if (copy) return copy;
     copy = new_loose(c, v);
+    if (copy && v->id < 0) copy->id = v->id;   /* temporary ids tell such values apart when networks are compared */
     return copy && (v->id < 0 || value_set_id(copy, v->id)) && remember_value(c, v, copy) ? copy : NULL;
 }
 

@@ -173,6 +173,18 @@ static void an_id_is_taken_though_no_op_uses_the_value(void **state) {
     assert_int_equal(xir_value_id(out), 40);
 }
 
+/* Which value it is counts, although its id is temporary. */
+static void a_clone_with_a_value_that_no_op_makes_is_equal(void **state) {
+    (void)state;
+    xir_value *v = loose("v"), *w = loose("v");
+    xir_op *hard = xir_network_add(net, &(xir_op_desc)DESC(hard_op, INPUTS(v, v), TYPES(FP32("C", 1))));
+    xir_network *copy = xir_network_clone(net);
+    assert_true(xir_network_equal(net, copy, true));
+    DOES(xir_op_set_input(hard, 1, w));
+    assert_false(xir_network_equal(net, copy, true));
+    xir_network_free(copy);
+}
+
 static void a_value_is_found_by_name_though_a_later_op_is_not_placed(void **state) {
     (void)state;
     xir_value *v = loose("v");
@@ -472,6 +484,7 @@ int main(void) {
         STORY(values_that_do_not_fit_are_refused),
         STORY(a_value_that_is_used_up_is_refused),
         STORY(an_id_is_taken_though_no_op_uses_the_value),
+        STORY(a_clone_with_a_value_that_no_op_makes_is_equal),
         STORY(a_value_is_found_by_name_though_a_later_op_is_not_placed),
         STORY(a_value_is_found_by_name_once_an_op_uses_it),
         STORY(a_value_of_another_network_is_copied),
