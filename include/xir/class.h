@@ -259,9 +259,9 @@ typedef uint64_t xir_trait;
  * copied. "activation" and so on are the library's. 0 with a finding: XIR_E_INVALID for an empty name, XIR_E_LIMIT if
  * the context has no bit left, XIR_E_MEMORY. */
 XIR_API xir_trait  xir_trait_register(xir_context *ctx, xir_str name, xir_diags *why);
-/* Returns the trait of this name, 0 if nobody has registered it; and the name of a trait, which lives as long as the
- * context, empty if there is none. */
+/* Returns the trait of this name, or 0 if nobody has registered it. */
 XIR_API xir_trait  xir_trait_find(xir_context *ctx, xir_str name);
+/* Returns the name of a trait, or an empty one if the trait has none. It lives as long as the context. */
 XIR_API xir_str    xir_trait_name(xir_context *ctx, xir_trait trait);
 /* Gives a class a trait that is not the library's. It cannot be taken away. XIR_E_UNKNOWN if the class is not
  * registered, XIR_E_INVALID if the trait is not one of the context's. Other threads may ask at the same time. */

@@ -36,10 +36,10 @@ XIR_API xir_status xir_functor_set_class(xir_functor *f, const xir_class *cls, x
 XIR_API xir_status xir_functor_set_trait(xir_functor *f, xir_trait trait, xir_any_fn *fn);
 XIR_API xir_status xir_functor_set_rest(xir_functor *f, xir_any_fn *fn);
 
-/* Returns the function of the class; otherwise that of its nearest base with one; otherwise that of the trait that was
- * set first among those of the class; otherwise that of the rest. NULL if there is none, for NULL, and for a class of
- * another context. Takes constant time, except for classes that were registered, and after traits that were given,
- * since a function was last set. */
+/* Returns the function of a class. A class without a function of its own has that of its nearest base with one. If no
+ * base has one, its traits count, and the one whose function was set first wins. Otherwise the function of the rest is
+ * returned, which is NULL if none was set. Returns NULL for a NULL class and for one of another context. Takes constant
+ * time, except for classes that were registered, and after traits that were given, since a function was last set. */
 XIR_API xir_any_fn *xir_functor_find(const xir_functor *f, const xir_class *cls);
 
 /* Defines functions with the type of the caller's functions: name_set, name_set_trait and name_set_rest as above;

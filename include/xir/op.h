@@ -333,7 +333,8 @@ XIR_API xir_status     xir_value_set_name(xir_value *value, xir_str name);
 XIR_API xir_status     xir_value_set_id(xir_value *value, int64_t id);
 XIR_API xir_status     xir_value_set_type(xir_value *value, const xir_type *type);
 XIR_API xir_status     xir_value_set_mtype(xir_value *value, const xir_mtype *mtype);
-/* As for ops: NULL if there are none; a tag is copied, NULL removes it. Params in it are of the same network. */
+/* The tags are NULL if the value has none. Setting copies the tag, and NULL removes it. Its Params must be of the same
+ * network. */
 XIR_API const xir_map *xir_value_tags(const xir_value *value);
 XIR_API xir_status     xir_value_set_tag(xir_value *value, xir_str key, const xir_any *tag);
 /* Undeclared keys that a file has for the value; NULL if there are none. */

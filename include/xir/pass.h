@@ -101,15 +101,15 @@ XIR_API xir_diags *xir_pass_diags(xir_pass *at);
  * declaration contradicts itself (no name, a default of the wrong kind, a needed pass that is not registered, or one
  * that would need this one), XIR_E_ABI. On failure the context is unchanged. */
 XIR_API xir_status xir_pass_register(xir_context *ctx, const xir_pass_decl *decl, xir_diags *why);
-/* Removes a pass with all its names; any pass, also one of the library. XIR_E_UNKNOWN if there is none; XIR_E_IN_USE if
- * another one needs it.
+/* Removes a pass, which may be one of the library, with all its names. Returns XIR_E_UNKNOWN if no pass has the name,
+ * and XIR_E_IN_USE if another pass needs it.
  *
  * Pipelines that exist keep the passes that they were made with, removed and overridden ones too; only passes that they
  * need are looked up when they run. So one thread may register, override and remove passes while others run pipelines;
  * and declarations must live as long as the context even then. */
 XIR_API xir_status xir_pass_remove(xir_context *ctx, const char *name, xir_diags *why);
-/* A pass by name, NULL if there is none; the i-th pass in the order of registration, NULL past the end. A pass that
- * overrides another has its place. */
+/* The first returns the pass of a name, or NULL if no pass has it. The second returns the i-th pass in the order of
+ * registration, or NULL past the end. A pass that overrides another has its place. */
 XIR_API const xir_pass_decl *xir_pass_find(xir_context *ctx, xir_str name);
 XIR_API const xir_pass_decl *xir_pass_at(xir_context *ctx, size_t i);
 

@@ -65,7 +65,7 @@ static void find_all(xir_functor *f) {
     for (const xir_class *c = f->ctx->first_class; c; c = c->more->next) f->found[c->number] = search(f, c);
 }
 
-/* Sets `fn` at a place of the functor, or of the class if there is none. */
+/* Sets `fn` at a place of the functor, or for the class if the place is NULL. */
 static xir_status set(xir_functor *f, const xir_class *cls, xir_any_fn **at, xir_any_fn *fn) {
     pthread_mutex_lock(&f->ctx->lock);
     const bool room = reserve(f);

@@ -38,7 +38,7 @@ typedef struct pass_scope {
 
 void scope_enter(xir_context *ctx, pass_scope *scope, const xir_pass_settings *set);
 void scope_leave(xir_context *ctx, pass_scope *scope);
-/* Copies the newest settings of this thread; false if there are none: then `out` is unchanged. */
+/* Copies the newest settings of this thread. Returns false and leaves `out` unchanged if the thread has none. */
 bool scope_current(xir_context *ctx, xir_pass_settings *out);
 
 /* Saves the network as NN-NAME.json in the folder of dumps; makes the folder if it does not exist. */
