@@ -60,9 +60,11 @@ XIR_API const xir_target *xir_network_ai_target(const xir_network *net);
 XIR_API bool              xir_network_has_ai_target(const xir_network *net);
 /* Sets it; NULL removes it. XIR_E_MEMORY. */
 XIR_API xir_status        xir_network_set_ai_target(xir_network *net, const xir_target *target);
+/* The tags are NULL if the network has none. Setting copies the tag, and NULL removes it. Its Params must be of the
+ * network: XIR_E_INVALID. XIR_E_MEMORY. */
 XIR_API const xir_map    *xir_network_tags(const xir_network *net);
 XIR_API xir_status        xir_network_set_tag(xir_network *net, xir_str key, const xir_any *value);
-/* Undeclared keys of the file. */
+/* Undeclared keys of the file, under the same rules. XIR_E_EXISTS for a key that every network has. */
 XIR_API const xir_map    *xir_network_extra(const xir_network *net);
 XIR_API xir_status        xir_network_set_extra(xir_network *net, xir_str key, const xir_any *value);
 
@@ -152,7 +154,8 @@ XIR_API xir_status xir_network_validate(const xir_network *net, xir_diags *why);
 /* Returns a network of the same content: ids, names, order, versions. Parameter bytes are shared until written. What an
  * op that is not placed makes becomes a value that no op makes. */
 XIR_API xir_network *xir_network_clone(const xir_network *net);
-/* Returns true if two networks are equal, with or without their parameter bytes. */
+/* Returns true if two networks are equal, with or without their parameter bytes. Params whose tags name each other, or
+ * are nested deeper than max_depth of xir_limits, equal only themselves: no file can hold them. */
 XIR_API bool xir_network_equal(const xir_network *a, const xir_network *b, bool with_params);
 
 XIR_END

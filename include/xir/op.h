@@ -214,7 +214,7 @@ XIR_API xir_status     xir_op_set_extra(xir_op *op, xir_str name, const xir_any 
 
 /* Returns the tags, NULL if there are none. Valid until a tag is set. */
 XIR_API const xir_map *xir_op_tags(const xir_op *op);
-/* Sets a tag to a copy of the value; NULL removes the tag. */
+/* Sets a tag to a copy of the value; NULL removes the tag. Its Params must be of the same network: XIR_E_INVALID. */
 XIR_API xir_status     xir_op_set_tag(xir_op *op, xir_str key, const xir_any *value);
 
 /* ---- changing an op ------------------------------------------------------------------------------------------ */

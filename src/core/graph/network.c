@@ -134,6 +134,8 @@ const xir_map *xir_network_tags(const xir_network *net)  { return net ? net->tag
 const xir_map *xir_network_extra(const xir_network *net) { return net ? net->extra : NULL; }
 
 static xir_status set_map(xir_network *net, const xir_map **map, xir_str key, const xir_any *value) {
+    xir_status status = value ? any_check_params(net, value) : XIR_OK;
+    if (status) return status;
     return map_with(&net->arena, *map, key, value, map) ? XIR_OK : net_no_memory(net);
 }
 

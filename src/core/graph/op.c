@@ -226,6 +226,8 @@ const xir_map *xir_op_extra(const xir_op *op) { return op && op->more ? op->more
 
 xir_status xir_op_set_tag(xir_op *op, xir_str key, const xir_any *value) {
     if (!op) return XIR_E_MISSING;
+    xir_status status = value ? any_check_params(op->net, value) : XIR_OK;
+    if (status) return status;
     const xir_map *tags = NULL;
     op_more *more = op_need_more(op);
     if (!more || !map_with(&op->net->arena, more->tags, key, value, &tags)) return net_no_memory(op->net);

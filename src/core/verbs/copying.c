@@ -79,6 +79,7 @@ static xir_value *new_params(copying *c, const xir_value *v) {
     to->allow_no_data = from->allow_no_data;
     to->data = from->data;
     if (to->data) blob_retain(to->data);
+    if (c->params && v->id < 0) copy->id = v->id;   /* a whole clone is equal, Params that only tags name too */
     return keeps_id(c, v->id) && !value_set_id(copy, v->id) ? NULL : copy;
 }
 

@@ -38,6 +38,7 @@ typedef struct comparing {
     unsigned               flags;
     const xir_equal_rules *rules;
     const xir_op         **other;
+    uint32_t               depth;   /* of Params in tags of Params */
 } comparing;
 
 static bool counts(const comparing *c, unsigned what) { return !(c->flags & what); }
@@ -76,9 +77,17 @@ static bool same_value(const comparing *c, const xir_value *a, const xir_value *
 
 static bool same_op(const comparing *c, const xir_op *a, const xir_op *b);
 
+/* Params in a tag have tags of their own. No file can nest them deeper than max_depth, and Params that name each other
+ * are nested without end: both count as different. */
+static bool same_nested(const comparing *c, const xir_value *a, const xir_value *b) {
+    comparing inner = *c;
+    if (a && inner.depth++ == value_net(a)->ctx->limits.max_depth) return false;
+    return same_value(&inner, a, b);
+}
+
 static bool same_any(const comparing *c, const xir_any *a, const xir_any *b) {
     if (a->kind != b->kind) return false;
-    if (a->kind == XIR_ANY_PARAMS) return same_value(c, a->as.params, b->as.params);
+    if (a->kind == XIR_ANY_PARAMS) return same_nested(c, a->as.params, b->as.params);
     if (a->kind == XIR_ANY_LIST) {
         if (a->as.list.size != b->as.list.size) return false;
         for (size_t i = 0; i < a->as.list.size; i++) {

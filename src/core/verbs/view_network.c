@@ -108,6 +108,7 @@ static bool move_value(xir_value *to, xir_value *from) {
         if (!more) return false;
         more->name = from->more->name;
         more->tags = from->more->tags;
+        more->extra = from->more->extra;
         more->mtype = from->more->mtype;
     }
     xir_value_replace(from, to);

@@ -247,6 +247,20 @@ static void invalid_inputs_are_refused(void **state) {
     xir_network_free(other);
 }
 
+static void tags_and_undeclared_keys_take_params_of_their_own_network_only(void **state) {
+    (void)state;
+    xir_network *other = small_net();
+    const xir_any own = { .kind = XIR_ANY_PARAMS, .as.params = value(1) },
+                  strange = { .kind = XIR_ANY_PARAMS, .as.params = value_of(other, 1) };
+    REFUSES(net, xir_op_set_tag(op(4), XIR_STR("t"), &strange), XIR_E_INVALID, "belong to another network");
+    REFUSES(net, xir_value_set_tag(value(4), XIR_STR("t"), &strange), XIR_E_INVALID, "belong to another network");
+    REFUSES(net, xir_network_set_tag(net, XIR_STR("t"), &strange), XIR_E_INVALID, "belong to another network");
+    REFUSES(net, xir_network_set_extra(net, XIR_STR("t"), &strange), XIR_E_INVALID, "belong to another network");
+    DOES(xir_op_set_tag(op(4), XIR_STR("t"), &own));
+    DOES(xir_network_set_tag(net, XIR_STR("t"), &own));
+    xir_network_free(other);
+}
+
 static void a_refused_list_of_inputs_numbers_nothing(void **state) {
     (void)state;
     xir_network *other = small_net();
@@ -623,6 +637,7 @@ int main(void) {
         STORY(params_get_their_id_when_they_are_used),
         STORY(params_of_sub_ops_too),
         STORY(invalid_inputs_are_refused),
+        STORY(tags_and_undeclared_keys_take_params_of_their_own_network_only),
         STORY(a_refused_list_of_inputs_numbers_nothing),
         STORY(a_value_is_connected),
         STORY(every_use_of_a_value_is_replaced),

@@ -400,6 +400,26 @@ static void names_tags_and_memory_of_values_are_cloned(void **state) {
     xir_network_free(net);
 }
 
+/* Comparing them ends, and says no. */
+static void params_that_name_each_other_equal_only_themselves(void **state) {
+    (void)state;
+    xir_network *net = small_net();
+    xir_value *p = value_of(net, 1), *q = xir_params_new(net, XIR_STR("q"), xir_value_type(p));
+    const xir_any to_q = { .kind = XIR_ANY_PARAMS, .as.params = q }, to_p = { .kind = XIR_ANY_PARAMS, .as.params = p };
+    DOES(xir_value_set_tag(p, XIR_STR("other"), &to_q));
+    xir_network *straight = xir_network_clone(net);
+    assert_true(xir_network_equal(net, straight, true));
+    DOES(xir_value_set_tag(q, XIR_STR("other"), &to_p));
+    DOES(xir_value_set_tag(q, XIR_STR("again"), &to_p));
+    xir_network *circle = xir_network_clone(net);
+    assert_true(xir_network_equal(net, net, true));
+    assert_false(xir_network_equal(net, circle, true));
+    assert_false(xir_network_equal(net, straight, true));
+    xir_network_free(net);
+    xir_network_free(straight);
+    xir_network_free(circle);
+}
+
 static void ops_of_two_networks_are_identical(void **state) {
     (void)state;
     xir_network *net = rich(), *copy = xir_network_clone(net);
@@ -484,6 +504,7 @@ int main(void) {
         STORY(bytes_and_no_bytes_differ),
         STORY(a_cloned_op_has_the_same_inputs_and_is_not_placed),
         STORY(names_tags_and_memory_of_values_are_cloned),
+        STORY(params_that_name_each_other_equal_only_themselves),
         STORY(ops_of_two_networks_are_identical),
         STORY(structure_is_class_target_attributes_operands_and_types),
         STORY(equal_lists_hash_alike),

@@ -1,4 +1,4 @@
-/* Views of networks with values that no op makes, as a network from a file may have them: they are inputs. */
+/* Views of networks with what only files have: values that no op makes, which are inputs, and undeclared keys. */
 #include "support/net.h"
 #include "graph.h"
 
@@ -27,7 +27,28 @@ static void values_without_a_producer_are_inputs(void **state) {
     xir_network_free(net);
 }
 
+static void an_input_keeps_the_undeclared_keys_of_its_value(void **state) {
+    (void)state;
+    xir_network *net = small_net();
+    xir_entry entry = { XIR_STR("k"), xir_any_int(7) };
+    const xir_map extra = { &entry, 1 };
+    value_more *more = value_need_more(value_of(net, 2));   /* files give a value such keys */
+    assert_non_null(more);
+    more->extra = &extra;
+    xir_view *view = xir_view_id_range(net, 2, 4);
+    xir_network *part = xir_view_to_network(view);
+    const xir_map *kept = xir_value_extra(xir_op_output(xir_network_first(part), 0));
+    assert_true(xir_map_equal(kept, &extra));
+    xir_network_free(part);
+    xir_view_free(view);
+    more->extra = NULL;
+    xir_network_free(net);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(values_without_a_producer_are_inputs) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_without_a_producer_are_inputs),
+        cmocka_unit_test(an_input_keeps_the_undeclared_keys_of_its_value),
+    };
     return RUN_GROUP(tests);
 }
