@@ -61,6 +61,7 @@ static bool build(xir_network *net, label_table *t, bool (*fill)(xir_network *ne
         text_table_init(&t->newest, &net->alloc);
         ok = fill(net);
         t->built = t->n;
+        if (ok) atomic_store_explicit(&net->asked_names, true, memory_order_relaxed);
         if (ok) atomic_store_explicit(&t->is_known, true, memory_order_release);
         else drop(net, t);
     }

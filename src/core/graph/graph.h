@@ -142,6 +142,7 @@ struct xir_network {
     /* Built on first use, under the lock, since several threads may ask; an edit updates or drops them. */
     pthread_mutex_t   cache_lock;
     atomic_bool       has_ids, has_index;
+    atomic_bool       asked_names;     /* a table of names has been built, so each new name is noted */
     id_table          op_ids, value_ids;
     label_table        op_names, value_names;
     xir_op          **by_index;
@@ -306,7 +307,7 @@ static inline void op_named(const xir_op *op) {
     if (names_known(&op->net->op_names)) op_note_name(op);
 }
 static inline void op_named_all(const xir_op *op) {
-    if (names_known(&op->net->op_names) || names_known(&op->net->value_names)) op_note_names(op);
+    if (atomic_load_explicit(&op->net->asked_names, memory_order_relaxed)) op_note_names(op);
 }
 /* Call this when a value gets users that are placed. */
 static inline void value_met(const xir_value *v) {

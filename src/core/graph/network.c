@@ -23,6 +23,7 @@ xir_network *network_new(xir_context *ctx) {
     xir_diags_set_max(net->diags, SIZE_MAX);    /* building stops at the first failure unless the program continues */
     atomic_init(&net->references, 1);
     atomic_init(&net->has_ids, false);
+    atomic_init(&net->asked_names, false);
     atomic_init(&net->has_index, false);
     atomic_init(&net->op_names.is_known, false);
     atomic_init(&net->value_names.is_known, false);
