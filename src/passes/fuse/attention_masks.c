@@ -1,0 +1,143 @@
+/* Masks of an attention as one mask of our Attention: booleans, which exclude keys, or numbers that are added.
+ *
+ * A choice of -inf excludes a key, and so does a condition in our Attention. A finite number is only the same where it
+ * makes no difference that all keys of a query have it: it is so large that the sum of it and a score is that number
+ * again; or the condition is constant and lets each query see a key, and there is no other mask. */
+#include "fuse/attention.h"
+#include <math.h>
+#include <xir/array.h>
+
+enum { MOST_CONDITIONS = 1 << 22 };
+
+/* Numbers below these are large ones: no score reaches them; and a sum with a score rounds to them, in double too. */
+static const double large = -1e4, absorbing = -1e20;
+
+/* ---- whether they fit -------------------------------------------------------------------------------------------- */
+
+/* Whether a constant condition leaves a key for each query. */
+static bool leaves_keys(const mask_part *part) {
+    const xir_i64s dims = dims_of(part->condition->type);
+    const element_format form = element_format_of(part->condition->type);
+    const void *bytes = whole_params(part->condition);
+    int64_t n;
+    if (!bytes || xir_type_elements(part->condition->type, &n) != XIR_OK || n > MOST_CONDITIONS) return false;
+    const int64_t row = dims.size ? dims.data[dims.size - 1] : 1;
+    if (row < 1) return false;
+    for (int64_t i = 0; i < n; i += row) {
+        bool some = false;
+        for (int64_t j = i; j < i + row && !some; j++)
+            some = (element_real(form, bytes, (size_t)j) != 0) == part->keeps;
+        if (!some) return false;
+    }
+    return true;
+}
+
+/* Masks that are applied before part i come after it in the list. */
+static bool choice_fits(const attention *a, size_t i) {
+    const mask_part *part = &a->masks[i];
+    if (element_format_of(part->condition->type).kind != ELEMENT_BOOL || !(part->low <= large)) return false;
+    if (isinf(part->low)) return true;
+    if (part->low <= absorbing) return i + 1 == a->n_masks;
+    return a->n_masks == 1 && leaves_keys(part);
+}
+
+/* The dims of an addend with windows, [batch, windows, heads, length, keys]; false if they are not known. */
+static bool window_dims(const xir_value *addend, int64_t out[5]) {
+    const xir_i64s dims = dims_of(addend->type);
+    if (dims.size > 5) return false;
+    for (size_t i = 0; i < 5; i++) {
+        out[i] = i + dims.size < 5 ? 1 : dims.data[i + dims.size - 5];
+        if (out[i] < 1) return false;
+    }
+    return true;
+}
+
+static bool addend_fits(const attention *a, const mask_part *part) {
+    const xir_i64s scores = dims_of(a->scores), dims = dims_of(part->addend->type);
+    int64_t wide[5];
+    if (!xir_type_equal(xir_type_element(part->addend->type), xir_type_element(a->scores)) ||
+        xir_type_is_layouted(part->addend->type) || xir_type_as_tensor(part->addend->type)->merged_distrs.size)
+        return false;
+    return part->windowed ? window_dims(part->addend, wide) : dims.size <= scores.size;
+}
+
+/* In 3 dims the batch has the heads: a mask for each of them needs a dim of 1 in between, and a Reshape to such dims
+ * has at most one that is not a number. */
+static bool takes_dims(const attention *a) {
+    const xir_i64s dims = dims_of(a->scores);
+    size_t open = 0;
+    for (size_t i = 0; i < dims.size; i++) open += dims.data[i] < 0;
+    return dims.size == 4 || open <= 1;
+}
+
+bool masks_fit(const attention *a) {
+    for (size_t i = 0; i < a->n_masks; i++) {
+        const mask_part *part = &a->masks[i];
+        if (part->addend ? !addend_fits(a, part) : !choice_fits(a, i)) return false;
+    }
+    return a->n_masks == 0 || takes_dims(a);
+}
+
+/* ---- the mask ---------------------------------------------------------------------------------------------------- */
+
+static xir_value *reshaped(xir_at at, xir_value *v, const int64_t *dims, size_t n) {
+    static const char layout[] = "*****";
+    return xir_build_reshape(at, v, layout + (sizeof layout - 1 - n), dims, n, NULL);
+}
+
+/* [batch, windows, heads, length, keys] as [batch * windows, heads, length, keys]. */
+static xir_value *without_windows(xir_at at, const attention *a, xir_value *addend) {
+    int64_t dims[5];
+    const int64_t batch = dims_of(a->scores).data[0] / a->windows;
+    window_dims(addend, dims);
+    if ((dims[0] != 1 && dims[1] != a->windows) || (dims[1] != 1 && dims[0] != batch)) {
+        const int64_t sizes[] = { batch, a->windows, dims[2], dims[3], dims[4] };
+        const int64_t from[] = { dims[0], dims[1], dims[2], dims[3], dims[4] };
+        if (rank_of(addend) < 5) addend = reshaped(at, addend, from, 5);
+        if (addend) addend = XIR_OP(at, expand, .input = addend, .attrs = XIR_ATTRS(expand, (sizes, ((xir_i64s){ sizes, 5 }))));
+        dims[0] = batch, dims[1] = a->windows;
+    }
+    const int64_t merged[] = { dims[0] * dims[1], dims[2], dims[3], dims[4] };
+    return addend ? reshaped(at, addend, merged, 4) : NULL;
+}
+
+/* A choice as an addend: the number where a key is excluded, 0 elsewhere. */
+static xir_value *chosen_addend(xir_at at, const mask_part *part) {
+    xir_array *zeros = xir_array_new(xir_network_context(at.net), part->number->type, NULL);
+    xir_value *zero = zeros ? xir_params_from_array(at.net, XIR_STR(""), zeros) : NULL;
+    xir_array_free(zeros);
+    if (!zero) return NULL;
+    return XIR_OP(at, where, .lhs = part->keeps ? zero : part->number, .rhs = part->keeps ? part->number : zero,
+                  .condition = part->condition);
+}
+
+/* [heads in the batch, length, keys] with a dim of 1 for heads. */
+static xir_value *with_heads(xir_at at, xir_value *mask) {
+    const xir_i64s dims = dims_of(mask->type);
+    if (dims.size < 3 || dims.data[0] == 1) return mask;
+    int64_t to[] = { dims.data[0], 1, dims.data[1], dims.data[2] };
+    for (size_t i = 0; i < 4; i++) if (to[i] < 0) to[i] = -1;
+    return reshaped(at, mask, to, 4);
+}
+
+/* Whether the only mask is a condition that our Attention takes as it is. */
+static bool is_condition(const attention *a) {
+    const mask_part *only = a->masks;
+    return a->n_masks == 1 && only->condition && only->keeps && (isinf(only->low) || only->low > absorbing);
+}
+
+xir_value *make_mask(xir_at at, const attention *a, bool *ok) {
+    xir_value *mask = is_condition(a) ? a->masks->condition : NULL;
+    for (size_t i = mask ? 0 : a->n_masks; i-- > 0 && *ok;) {
+        const mask_part *part = &a->masks[i];
+        xir_value *one = part->windowed ? without_windows(at, a, part->addend)
+                       : part->addend   ? part->addend : chosen_addend(at, part);
+        mask = one && mask ? XIR_OP(at, add, .lhs = mask, .rhs = one) : one;
+        *ok = mask != NULL;
+    }
+    if (*ok && mask && dims_of(a->scores).size == 3) {
+        mask = with_heads(at, mask);
+        *ok = mask != NULL;
+    }
+    return mask;
+}
