@@ -59,7 +59,9 @@ bool fuse_check_same(const xir_match *m, void *user) {
 
 /* ---- the pass --------------------------------------------------------------------------------------------------- */
 
-static const fuse_rule *const families[] = { fuse_attention, fuse_products, fuse_norms, fuse_activations };
+static const fuse_rule *const families[] = {
+    fuse_attention, fuse_attention_heads, fuse_products, fuse_norms, fuse_activations,
+};
 
 static xir_status make_rules(xir_pass *at, xir_rule *rules, size_t *n) {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
