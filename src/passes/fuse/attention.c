@@ -321,7 +321,7 @@ static xir_verdict to_attention(xir_rewriter *at, const xir_match *m, const void
     attrs.softcap = a.softcap;
     if (fabs(a.scale * sqrt(size) - 1) > 1e-6) {   /* other than the default */
         attrs.scale = xir_scalar_real(xir_network_context(xir_rewriter_network(at)), a.scale);
-        if (!attrs.scale) return XIR_REWRITE_FAILED;
+        if (!attrs.scale) return net_no_memory(xir_rewriter_network(at)), XIR_REWRITE_FAILED;
     }
     if (rank == 3) attrs.q_num_heads = attrs.kv_num_heads = 1;
     xir_op *now = xir_add_attention(before, (xir_attention_in){ .query = a.q, .key = k, .value = a.v, .mask = mask },

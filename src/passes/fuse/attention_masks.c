@@ -104,7 +104,8 @@ static xir_value *without_windows(xir_at at, const attention *a, xir_value *adde
 /* A choice as an addend: the number where a key is excluded, 0 elsewhere. */
 static xir_value *chosen_addend(xir_at at, const mask_part *part) {
     xir_array *zeros = xir_array_new(xir_network_context(at.net), part->number->type, NULL);
-    xir_value *zero = zeros ? xir_params_from_array(at.net, XIR_STR(""), zeros) : NULL;
+    if (!zeros) return net_no_memory(at.net), NULL;
+    xir_value *zero = xir_params_from_array(at.net, XIR_STR(""), zeros);
     xir_array_free(zeros);
     if (!zero) return NULL;
     return XIR_OP(at, where, .lhs = part->keeps ? zero : part->number, .rhs = part->keeps ? part->number : zero,
