@@ -4,7 +4,7 @@
  * and no transposition is left. */
 #include "fuse/attention.h"
 
-enum { INPUTS = 3, MOST_PARTS = 8 };
+enum { INPUTS = 3, MOST_PARTS = 8, MOST_ASKING = 8 };
 
 /* Where an input comes from: a Reshape to [batch, length, heads, size], or to [batch, length, parts, heads, size], of
  * which it is one part. */
@@ -137,16 +137,34 @@ static bool find_stems(const xir_match *m, stem stems[INPUTS]) {
     return stems[K].heads == stems[V].heads;
 }
 
+/* The value that can tell the dims of the result while its heads have a dim of their own: query, before it was
+ * transposed. Exporters ask for these dims to put the heads side by side. NULL if it has other dims. */
+static xir_value *same_dims(const xir_match *m, const stem *query) {
+    xir_value *apart = &query->reshape->outputs[0];
+    const xir_i64s dims = dims_of(xir_match_value(m, SIDES)->type);
+    return query->part < 0 && has_dims(apart, dims.data, dims.size) ? apart : NULL;
+}
+
+/* Whether the result is used only here, and by a few that ask for its dims. */
+static bool is_closed(const xir_match *m, const stem *query) {
+    const xir_use *heads = xir_match_value(m, HEADS)->uses;
+    size_t asked = 0;
+    if (!heads || heads->next) return false;
+    for (const xir_use *u = xir_match_value(m, SIDES)->uses; u; u = u->next) {
+        if (u->user == m->root) continue;
+        if (!xir_op_is(u->user, xir_shape_class()) || ++asked > MOST_ASKING) return false;
+    }
+    return !asked || same_dims(m, query);
+}
+
 static bool has_stems(const xir_match *m, void *user) {
     stem stems[INPUTS];
     const xir_value *heads = xir_match_value(m, HEADS);
     return (void)user, fuse_check_ops(m) && element_is_float(element_format_of(heads->type)) &&
-                       plain_maker(m->root->outputs) && find_stems(m, stems);
+                       plain_maker(m->root->outputs) && find_stems(m, stems) && is_closed(m, &stems[Q]);
 }
 
-static const xir_pattern_decl heads = {
-    XIR_PATTERN_HEAD("attention-heads", heads_rows), .closed = true, .check = has_stems,
-};
+static const xir_pattern_decl heads = { XIR_PATTERN_HEAD("attention-heads", heads_rows), .check = has_stems };
 
 /* The tensor before it was split into heads, in 3 dims. */
 static xir_value *make_base(xir_at at, const stem *s) {
@@ -191,6 +209,16 @@ static void drop_way(xir_value *v, const xir_op *reshape) {
     }
 }
 
+/* Those that ask for the dims of the result ask another value. */
+static xir_status ask_query(const xir_match *m, const stem *query) {
+    xir_status status = XIR_OK;
+    for (xir_use *u = xir_match_value(m, SIDES)->uses, *next; u && !status; u = next) {
+        next = u->next;
+        if (u->user != m->root) status = xir_op_set_input(u->user, 0, same_dims(m, query));
+    }
+    return status;
+}
+
 static xir_verdict to_sides(xir_rewriter *at, const xir_match *m, const void *user) {
     (void)at, (void)user;
     stem stems[INPUTS];
@@ -208,6 +236,7 @@ static xir_verdict to_sides(xir_rewriter *at, const xir_match *m, const void *us
     xir_op *now = xir_add_attention(same ? before : step, inputs, &attrs);
     xir_value *y = xir_op_output(now, 0);
     if (!y) return XIR_REWRITE_FAILED;
+    if (ask_query(m, &stems[Q])) return XIR_REWRITE_FAILED;
     xir_verdict verdict = XIR_REWRITE_DONE;
     if (xir_type_equal(y->type, root->outputs[0].type)) {
         verdict = xir_match_replace(m, y);

@@ -2,7 +2,7 @@
  *
  * A choice of -inf excludes a key, and so does a condition in our Attention. A finite number is only the same where it
  * makes no difference that all keys of a query have it: it is so large that the sum of it and a score is that number
- * again; or the condition is constant and lets each query see a key, and there is no other mask. */
+ * again; or the condition lets each query see a key, which constants show, and there is no other mask. */
 #include "fuse/attention.h"
 #include <math.h>
 #include <xir/array.h>
@@ -14,22 +14,56 @@ static const double large = -1e4, absorbing = -1e20;
 
 /* ---- whether they fit -------------------------------------------------------------------------------------------- */
 
-/* Whether a constant condition leaves a key for each query. */
+/* Item i of a list of integers, which is constant or put together from parts; false if it is not known. */
+static bool item_of(const xir_value *list, int64_t i, int64_t *out) {
+    while (!value_is_params(list)) {
+        const xir_op *op = plain_maker(list);
+        const xir_value *part = NULL;
+        if (!op || !xir_concat_of(op)) return false;
+        for (uint32_t k = 0; k < op->n_inputs && !part; k++) {
+            const xir_value *x = op->inputs[k].value;
+            if (!x || rank_of(x) != 1 || dim_at(x, 0) < 0) return false;
+            if (i < dim_at(x, 0)) part = x;
+            else i -= dim_at(x, 0);
+        }
+        if (!part) return false;
+        list = part;
+    }
+    const void *bytes = whole_params(list);
+    if (!bytes || rank_of(list) != 1 || i >= dim_at(list, 0)) return false;
+    *out = element_i64(element_format_of(list->type), bytes, (size_t)i);
+    return true;
+}
+
+/* Whether a Slice takes the first keys, however many. */
+static bool takes_first_keys(const xir_op *op) {
+    const xir_slice_attrs *a = xir_slice_of(op);
+    const size_t rank = a->begin.size;
+    int64_t begin;
+    if (!rank || a->stride.data[rank - 1] != 1) return false;
+    if (op->n_inputs == 1) return a->begin.data[rank - 1] == 0;
+    return op->inputs[1].value && item_of(op->inputs[1].value, (int64_t)rank - 1, &begin) && begin == 0;
+}
+
+/* Whether a constant condition, or slices of one, leaves a key for each query. In slices that is the first key: how
+ * many of the others there are is not known. */
 static bool leaves_keys(const mask_part *part) {
-    const xir_i64s dims = dims_of(part->condition->type);
-    const element_format form = element_format_of(part->condition->type);
-    const void *bytes = whole_params(part->condition);
+    const xir_value *v = part->condition;
     int64_t n;
-    if (!bytes || xir_type_elements(part->condition->type, &n) != XIR_OK || n > MOST_CONDITIONS) return false;
-    const int64_t row = dims.size ? dims.data[dims.size - 1] : 1;
-    if (row < 1) return false;
-    for (int64_t i = 0; i < n; i += row) {
+    for (const xir_op *op; (op = plain_maker(v)); v = op->inputs[0].value)
+        if (!xir_slice_of(op) || !takes_first_keys(op)) return false;
+    const xir_i64s dims = dims_of(v->type);
+    const element_format form = element_format_of(v->type);
+    const void *bytes = whole_params(v);
+    if (!bytes || xir_type_elements(v->type, &n) != XIR_OK || n > MOST_CONDITIONS) return false;
+    const int64_t row = dims.size ? dims.data[dims.size - 1] : 1, looked_at = v == part->condition ? row : 1;
+    for (int64_t i = 0; row > 0 && i < n; i += row) {
         bool some = false;
-        for (int64_t j = i; j < i + row && !some; j++)
+        for (int64_t j = i; j < i + looked_at && !some; j++)
             some = (element_real(form, bytes, (size_t)j) != 0) == part->keeps;
         if (!some) return false;
     }
-    return true;
+    return row > 0;
 }
 
 /* Masks that are applied before part i come after it in the list. */
@@ -94,7 +128,8 @@ static xir_value *without_windows(xir_at at, const attention *a, xir_value *adde
         const int64_t sizes[] = { batch, a->windows, dims[2], dims[3], dims[4] };
         const int64_t from[] = { dims[0], dims[1], dims[2], dims[3], dims[4] };
         if (rank_of(addend) < 5) addend = reshaped(at, addend, from, 5);
-        if (addend) addend = XIR_OP(at, expand, .input = addend, .attrs = XIR_ATTRS(expand, (sizes, ((xir_i64s){ sizes, 5 }))));
+        if (addend)
+            addend = XIR_OP(at, expand, .input = addend, .attrs = XIR_ATTRS(expand, (sizes, ((xir_i64s){ sizes, 5 }))));
         dims[0] = batch, dims[1] = a->windows;
     }
     const int64_t merged[] = { dims[0] * dims[1], dims[2], dims[3], dims[4] };
