@@ -1,6 +1,7 @@
 /* Attention in terms of products and Softmax: shared by operators of formats that are more than XIR's Attention, and by
  * formats that do not have it. */
 #include <math.h>
+#include "convert/lists.h"
 #include "convert/simpler.h"
 
 enum { MOST_MASK = 1 << 22, MOST_HEADS = 1 << 16 };
@@ -67,36 +68,37 @@ xir_value *attention_repeated(xir_node *at, xir_value *k, int64_t heads) {
 
 /* ---- XIR's Attention -------------------------------------------------------------------------------------------- */
 
-/* [n, length, heads * size] as [n, heads, length, size], and back. */
+/* [n, length, heads * size] as [n, heads, length, size]. */
 static xir_value *in_heads(xir_node *at, xir_value *x, int64_t heads) {
     static const int64_t order[] = { 0, 2, 1, 3 };
-    if (xir_node_failed(at) || !x || !xir_node_need_dims(at, x, 1, 3)) return NULL;
+    if (xir_node_failed(at) || !x || !xir_node_need_dims(at, x, 2, 3)) return NULL;
     if (heads < 1 || v_dim(x, 2) % heads)
         return xir_node_unsupported(at, "heads that do not divide the last dim"), NULL;
-    xir_ints dims = { (int64_t[]){ v_dim(x, 0) < 0 ? -1 : v_dim(x, 0), v_dim(x, 1), heads, v_dim(x, 2) / heads }, 4 };
-    x = make_reshaped(at, x, &dims);
+    list_item items[] = { item_dim(x, 0), item_dim(x, 1), item_number(heads), item_number(v_dim(x, 2) / heads) };
+    x = make_reshaped_to(at, x, &(list_items){ items, 4 });
     return x ? xir_node_transposed(at, x, order, 4, NULL) : NULL;
 }
 
 /* Heads in the last dim: put in dim 1, and back. */
 bool simpler_attention_heads(xir_node *at) {
     static const int64_t back[] = { 0, 2, 1, 3 };
-    xir_value *q = xir_node_input(at, 0), *k = xir_node_input(at, 1), *v = xir_node_input(at, 2),
+    xir_value *x = xir_node_input(at, 0), *k = xir_node_input(at, 1), *v = xir_node_input(at, 2),
               *mask = xir_node_optional_input(at, 3);
     if (xir_node_failed(at)) return false;
-    if (v_rank(q) != 3) return xir_node_unsupported(at, "heads in a dim of their own");
+    if (v_rank(x) != 3) return xir_node_unsupported(at, "heads in a dim of their own");
     const int64_t heads = xir_node_int(at, "q_num_heads", 0), groups = xir_node_int(at, "kv_num_heads", 0);
-    q = in_heads(at, q, heads), k = in_heads(at, k, groups), v = in_heads(at, v, groups);
+    xir_value *q = in_heads(at, x, heads);
+    k = in_heads(at, k, groups), v = in_heads(at, v, groups);
     if (xir_node_failed(at)) return false;
     xir_set sets[] = { INT("is_causal", xir_node_bool(at, "is_causal", false)),
                        REAL("softcap", xir_node_real(at, "softcap", 0)), REAL("scale", xir_node_real(at, "scale", 1)) };
     xir_value *y = xir_node_make(at, "Attention", INS(q, k, v, mask),
                                  (xir_sets){ sets, xir_node_attr(at, "scale") ? 3 : 2 });
+    const int64_t size = v ? v_dim(v, 3) : 0;
     y = y ? xir_node_transposed(at, y, back, 4, NULL) : NULL;
     if (!y) return false;
-    const xir_ints dims = { (int64_t[]){ v_dim(y, 0) < 0 ? -1 : v_dim(y, 0), v_dim(y, 1), v_dim(y, 2) * v_dim(y, 3) },
-                            3 };
-    return xir_node_result(at, 0, make_reshaped(at, y, &dims));
+    list_item items[] = { item_dim(x, 0), item_dim(x, 1), item_number(heads * size) };
+    return xir_node_result(at, 0, make_reshaped_to(at, y, &(list_items){ items, 3 }));
 }
 
 bool simpler_attention(xir_node *at) {
