@@ -98,6 +98,7 @@ static void attention_becomes_one_operator_again(void **state) {
     for (size_t i = 0; i < COUNT(whole); i++) {
         goes_there_and_back(i, "xir-to-pnnx");
         goes_there_and_back(i, "fold,cse,dce,layout{to=nchw},xir-to-pnnx");
+        goes_there_and_back(i, "fix(fold,identity,merge,fuse,cse,dce),layout{to=nchw},xir-to-pnnx");
     }
 }
 
@@ -124,15 +125,19 @@ static size_t made_of(const char *scores, const char *bias, const char *results)
              "s = Matmul ta tb; %s; p = Softmax d [axis=3]; o = Matmul p tc; "
              "to = Transpose o [dims=0,2,1,3 " FOUR "]; ro = Reshape to [shape=2,5,8 layout=@layout(***)]; "
              "y = Matmul ro wo bo; out y%s", bias, scores, results);
-    xir_network *net = story_net(story), *before = xir_network_clone(net);
-    run_passes(net, "xir-to-pnnx");
-    const size_t n = attentions(net);
-    run_passes(net, "pnnx-to-xir");
-    assert_int_equal(xir_network_infer(net, why), XIR_OK);
-    CHECK_SAME_NUMBERS(net, before);
-    xir_network_free(before);
-    xir_network_free(net);
-    return n;
+    size_t n[2];
+    for (int fused = 0; fused < 2; fused++) {   /* in parts, and as XIR's Attention: the same comes of both */
+        xir_network *net = story_net(story), *before = xir_network_clone(net);
+        run_passes(net, fused ? "fuse,xir-to-pnnx" : "xir-to-pnnx");
+        n[fused] = attentions(net);
+        run_passes(net, "pnnx-to-xir");
+        assert_int_equal(xir_network_infer(net, why), XIR_OK);
+        CHECK_SAME_NUMBERS(net, before);
+        xir_network_free(before);
+        xir_network_free(net);
+    }
+    assert_int_equal(n[0], n[1]);
+    return n[0];
 }
 
 static void scores_may_be_scaled_after_the_product(void **state) {

@@ -1,8 +1,8 @@
 /* The way back of nn.MultiheadAttention. XIR has it as products, and by now they are operators: linear layers of query,
- * key and value, each of whose results is taken apart into heads, softmax(q k^T / sqrt(size) + mask) v, and a linear
- * layer of the heads side by side. Where nothing else uses what is in between, all of them become one operator. There
- * may be a mask, and a row of a bias and one of zeros at the end of keys and values; the mean of the weights over the
- * heads is the second output. */
+ * key and value, each of whose results is taken apart into heads, softmax(q k^T / sqrt(size) + mask) v, which may be one
+ * operator already, and a linear layer of the heads side by side. Where nothing else uses what is in between, all of
+ * them become one operator. There may be a mask, and a row of a bias and one of zeros at the end of keys and values; the
+ * mean of the weights over the heads is the second output. */
 #include <math.h>
 #include "convert/convert.h"
 #include "convert/pnnx/pnnx.h"
@@ -243,6 +243,36 @@ static bool find_weights(attention *a, xir_op *soft) {
     return true;
 }
 
+/* Query, key and value in one operator, which has the mask, too. *zero: a row of zeros at the end of the values. */
+static bool find_whole(attention *a, xir_op *op, xir_value **mask, bool *zero) {
+    static const int64_t heads_first[] = { 0, 2, 1, 3 };
+    const xir_any *causal = parameter(op, "is_causal"), *scale = parameter(op, "scale");
+    const size_t n = xir_op_input_count(op);
+    bool none;
+    if (n < 3 || n > 4 || !goes(a, op) || (causal && causal->kind == XIR_ANY_BOOL && causal->as.boolean)) return false;
+    *mask = n == 4 ? xir_op_input(op, 3) : NULL;
+    a->before = op;
+    for (size_t i = 0; i < 3; i++) {
+        bool *is_zero = i == 0 ? &none : i == 1 ? &a->add_zero : zero;
+        if (!find_projection(a, xir_op_input(op, (int64_t)i), heads_first, &a->p[i], is_zero)) return false;
+    }
+    const double own = !scale ? 1 / sqrt((double)a->size) : scale->kind == XIR_ANY_REAL ? scale->as.real : 0;
+    a->factor = a->p[0].factor * a->p[1].factor * own;
+    return a->p[0].n_rows == 0 && fabs(a->factor * sqrt((double)a->size) - 1) < 1e-6;
+}
+
+/* Softmax of scores, times values. */
+static bool find_weighted(attention *a, xir_op *product, xir_value **mask, bool *zero) {
+    static const int64_t heads_first[] = { 0, 2, 1, 3 };
+    if (!product || xir_op_input_count(product) != 2 || !goes(a, product)) return false;
+    xir_value *weights = xir_op_input(product, 0);
+    xir_op *soft = weights ? xir_value_op(weights) : NULL;
+    if (!soft || !find_weights(a, soft) || !goes(a, soft)) return false;
+    a->before = soft;
+    return find_projection(a, xir_op_input(product, 1), heads_first, &a->p[2], zero) &&
+           find_scores(a, xir_op_input(soft, 0), mask);
+}
+
 /* Whether a linear layer is the last one of an attention. */
 static bool find(attention *a, xir_op *out) {
     static const int64_t heads_first[] = { 0, 2, 1, 3 };
@@ -263,16 +293,11 @@ static bool find(attention *a, xir_op *out) {
     const int64_t flat[] = { a->batch, a->length, a->heads * a->size };
     if (!has_dims(v, apart, 4) || !has_dims(xir_op_input(out, 0), flat, 3)) return false;
     v = unpermuted(a, v, heads_first, &factor);
-    xir_op *product = maker(v, "torch.matmul");
-    if (!product || xir_op_input_count(product) != 2 || factor != 1 || !goes(a, product)) return false;
-    xir_value *weights = xir_op_input(product, 0);
-    xir_op *soft = weights ? xir_value_op(weights) : NULL;
-    if (!soft || !find_weights(a, soft) || !goes(a, soft)) return false;
-    a->before = soft;
-    if (!find_projection(a, xir_op_input(product, 1), heads_first, &a->p[2], &zero) || a->p[2].factor != 1)
+    xir_op *whole = maker(v, "F.scaled_dot_product_attention");
+    if (factor != 1) return false;
+    if (whole ? !find_whole(a, whole, &mask, &zero) : !find_weighted(a, maker(v, "torch.matmul"), &mask, &zero))
         return false;
-    if (!find_scores(a, xir_op_input(soft, 0), &mask) || a->p[2].n_rows != a->p[1].n_rows || zero != a->add_zero)
-        return false;
+    if (a->p[2].factor != 1 || a->p[2].n_rows != a->p[1].n_rows || zero != a->add_zero) return false;
     const xir_value *weight = weight_of(out, "@weight");
     const int64_t square[] = { flat[2], flat[2] };
     return has_dims(weight, square, 2) && (!mask || find_mask(a, mask)) &&
