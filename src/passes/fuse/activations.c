@@ -134,10 +134,56 @@ static xir_verdict to_gelu(xir_rewriter *at, const xir_match *m, const void *use
     return xir_match_replace(m, xir_op_output(now, 0));
 }
 
+/* ---- Softplus: log(1 + exp(x)), which it computes without an overflow ------------------------------------------- */
+
+enum { SP_EXP = 1, SP_ONE, SP_SUM, SP_OUT };
+static const xir_pattern_row softplus_rows[] = {
+    [X]      = { XIR_ROW_ANY },
+    [SP_EXP] = { XIR_ROW_OP(xir_exp_class), XIR_ROW_INPUTS(X) },
+    [SP_ONE] = { XIR_ROW_NUMBER(1) },
+    [SP_SUM] = SUM(SP_EXP, SP_ONE),
+    [SP_OUT] = { XIR_ROW_OP(xir_log_class), XIR_ROW_INPUTS(SP_SUM) },
+};
+static const xir_pattern_decl softplus = {
+    XIR_PATTERN_HEAD("softplus", softplus_rows), .closed = true, .check = fuse_check_same,
+};
+
+static xir_verdict to_softplus(xir_rewriter *at, const xir_match *m, const void *user) {
+    (void)at, (void)user;
+    xir_softplus_attrs a = xir_softplus_init();
+    xir_op *now = xir_add_softplus(xir_match_at(m), (xir_softplus_in){ .input = xir_match_value(m, X) }, &a);
+    return xir_match_replace(m, xir_op_output(now, 0));
+}
+
+/* ---- Mish: x * tanh(softplus(x)) -------------------------------------------------------------------------------- */
+
+/* From the threshold on the result is x, whose tanh is 1 as far as floats go. */
+static bool is_whole_softplus(const xir_op *op, void *user) {
+    (void)user;
+    return xir_softplus_of(op)->beta == 1 && xir_softplus_of(op)->threshold >= 15;
+}
+
+enum { M_PLUS = 1, M_TANH, M_OUT };
+static const xir_pattern_row mish_rows[] = {
+    [X]      = { XIR_ROW_ANY },
+    [M_PLUS] = { XIR_ROW_OP(xir_softplus_class), XIR_ROW_INPUTS(X), .where = is_whole_softplus },
+    [M_TANH] = { XIR_ROW_OP(xir_tanh_class), XIR_ROW_INPUTS(M_PLUS) },
+    [M_OUT]  = PRODUCT(X, M_TANH),
+};
+static const xir_pattern_decl mish = { XIR_PATTERN_HEAD("mish", mish_rows), .closed = true, .check = fuse_check_same };
+
+static xir_verdict to_mish(xir_rewriter *at, const xir_match *m, const void *user) {
+    (void)at, (void)user;
+    xir_op *now = xir_add_mish(xir_match_at(m), (xir_mish_in){ .input = xir_match_value(m, X) }, NULL);
+    return xir_match_replace(m, xir_op_output(now, 0));
+}
+
 const fuse_rule fuse_activations[] = {
     { &silu,        to_silu        },
     { &hardsigmoid, to_hardsigmoid },
     { &hardswish,   to_hardswish   },
     { &gelu,        to_gelu        },
+    { &softplus,    to_softplus    },
+    { &mish,        to_mish        },
     { NULL, NULL },
 };

@@ -57,10 +57,15 @@ bool fuse_check_same(const xir_match *m, void *user) {
            xir_type_equal(x->type, y->type);
 }
 
+bool fuse_is_plain(const xir_type *type) {
+    const xir_tensor_type *t = xir_type_as_tensor(type);
+    return t && !xir_type_is_quantized(t->element_dtype) && !xir_type_is_layouted(type) && t->merged_distrs.size == 0;
+}
+
 /* ---- the pass --------------------------------------------------------------------------------------------------- */
 
 static const fuse_rule *const families[] = {
-    fuse_attention, fuse_attention_heads, fuse_products, fuse_norms, fuse_activations,
+    fuse_attention, fuse_attention_heads, fuse_products, fuse_groups, fuse_norms, fuse_roots, fuse_activations, fuse_moves,
 };
 
 static xir_status make_rules(xir_pass *at, xir_rule *rules, size_t *n) {
@@ -86,7 +91,7 @@ static xir_status run(xir_pass *at) {
 }
 
 const xir_pass_decl pass_fuse = {
-    XIR_PASS_HEAD("fuse", "replaces several ops by the one that they amount to: bias, SiLU, Hardswish, GELU, LayerNorm"),
+    XIR_PASS_HEAD("fuse", "replaces several ops by the one that they amount to: bias, GELU, LayerNorm, GroupNorm, Roll, …"),
     .level = XIR_LEVEL_FAST,
     .run = run,
 };

@@ -13,7 +13,8 @@ typedef struct fuse_rule {
 } fuse_rule;
 
 /* Each list ends with a rule without a pattern. */
-extern const fuse_rule fuse_activations[], fuse_attention[], fuse_attention_heads[], fuse_norms[], fuse_products[];
+extern const fuse_rule fuse_activations[], fuse_attention[], fuse_attention_heads[], fuse_groups[], fuse_moves[],
+                       fuse_norms[], fuse_products[], fuse_roots[];
 
 /* Conditions for rows. */
 bool fuse_plain_sum(const xir_op *op, void *user);          /* lhs + rhs, not requantised              */
@@ -28,5 +29,7 @@ bool fuse_factor(const xir_op *op, double *out);
  * constants would be stored; elements are floats in an untiled layout, and the root has the type of row 0. */
 bool fuse_check_ops(const xir_match *m);
 bool fuse_check_same(const xir_match *m, void *user);
+/* Whether a type is a tensor that is neither quantised nor tiled nor partly valid. */
+bool fuse_is_plain(const xir_type *type);
 
 #endif

@@ -1,31 +1,39 @@
-/* LayerNorm from its parts: first the bare one, (x - mean) / sqrt(mean((x - mean)^2) + eps); then a product with a
- * constant becomes its gamma, and a sum its beta. */
-#include "fuse/fuse.h"
+/* LayerNorm from its parts: first the bare one, (x - mean) / sqrt(mean((x - mean)^2) + eps), whose difference may be
+ * computed twice; then a product with a constant becomes its gamma, and a sum its beta. */
+#include "fuse/root.h"
 
-enum { X, MOST_DIMS = 32 };
+enum { X };
 
 /* ---- bare LayerNorm --------------------------------------------------------------------------------------------- */
 
-static bool keeps_dims(const xir_op *op, void *user) { return (void)user, xir_mean_of(op)->keepdim; }
-static bool is_true_quotient(const xir_op *op, void *user) {
+bool fuse_keeps_dims(const xir_op *op, void *user) { return (void)user, xir_mean_of(op)->keepdim; }
+bool fuse_true_quotient(const xir_op *op, void *user) {
     return (void)user, xir_div_of(op)->rounding_mode == XIR_ROUNDING_NONE;
 }
 
-enum { L_MEAN = 1, L_OFF, L_TWO, L_POWER, L_PRODUCT, L_SQUARE, L_VARIANCE, L_EPS, L_SUM, L_ROOT, L_OUT };
+xir_i64s fuse_mean_dims(const xir_op *mean, const xir_type *type, int64_t *room) {
+    xir_i64s dims = xir_mean_of(mean)->dim;
+    size_t rank = xir_type_rank(type);
+    for (size_t i = 0; i < rank && i < FUSE_DIMS; i++) room[i] = (int64_t)i;
+    return dims.size ? dims : (xir_i64s){ room, rank };
+}
+
+enum { L_MEAN = 1, L_OFF, L_AGAIN, L_DATA, L_TWO, L_POWER, L_PRODUCT, L_SQUARE, L_VARIANCE, ROOT_NAMES(L_) };
+#define MEAN(x) { XIR_ROW_OP(xir_mean_class), XIR_ROW_INPUTS(x), .where = fuse_keeps_dims }
+#define DIFFERENCE(x, mean) \
+    { XIR_ROW_OP(xir_add_class), XIR_ROW_INPUTS(x, mean), .where = fuse_plain_difference }
 static const xir_pattern_row layer_norm_rows[] = {
     [X]          = { XIR_ROW_ANY },
-    [L_MEAN]     = { XIR_ROW_OP(xir_mean_class), XIR_ROW_INPUTS(X), .where = keeps_dims },
-    [L_OFF]      = { XIR_ROW_OP(xir_add_class), XIR_ROW_INPUTS(X, L_MEAN), .where = fuse_plain_difference },
+    [L_MEAN]     = MEAN(X),
+    [L_OFF]      = DIFFERENCE(X, L_MEAN),
+    [L_AGAIN]    = MEAN(X),                  /* these two may be the ops above */
+    [L_DATA]     = DIFFERENCE(X, L_AGAIN),
     [L_TWO]      = { XIR_ROW_NUMBER(2) },
     [L_POWER]    = { XIR_ROW_OP(xir_pow_class), XIR_ROW_INPUTS(L_OFF, L_TWO) },
     [L_PRODUCT]  = { XIR_ROW_OP(xir_multiply_class), XIR_ROW_INPUTS(L_OFF, L_OFF), .where = fuse_plain_product },
     [L_SQUARE]   = { XIR_ROW_EITHER(L_POWER, L_PRODUCT) },
-    [L_VARIANCE] = { XIR_ROW_OP(xir_mean_class), XIR_ROW_INPUTS(L_SQUARE), .where = keeps_dims },
-    [L_EPS]      = { XIR_ROW_PARAMS },
-    [L_SUM]      = { XIR_ROW_OP(xir_add_class), XIR_ROW_INPUTS(L_VARIANCE, L_EPS), .commutes = true,
-                     .where = fuse_plain_sum },
-    [L_ROOT]     = { XIR_ROW_OP(xir_sqrt_class), XIR_ROW_INPUTS(L_SUM) },
-    [L_OUT]      = { XIR_ROW_OP(xir_div_class), XIR_ROW_INPUTS(L_OFF, L_ROOT), .where = is_true_quotient },
+    [L_VARIANCE] = MEAN(L_SQUARE),
+    ROOT_ROWS(L_, L_VARIANCE, L_DATA),
 };
 
 /* Whether a list has a dim; its items may count from the end. An empty list of Mean has all dims. */
@@ -46,8 +54,10 @@ static bool is_layer_norm(const xir_match *m, void *user) {
     double eps;
     if (!fuse_check_same(m, user)) return false;
     size_t rank = xir_type_rank(xir_value_type(xir_match_value(m, X)));
-    return rank > 0 && rank <= MOST_DIMS && number_of_params(xir_match_value(m, L_EPS), &eps) &&
-           same_dims(xir_mean_of(xir_match_op(m, L_MEAN))->dim, xir_mean_of(xir_match_op(m, L_VARIANCE))->dim, rank);
+    xir_i64s dims = xir_mean_of(xir_match_op(m, L_MEAN))->dim;
+    return rank > 0 && rank <= FUSE_DIMS && number_of_params(xir_match_value(m, L_EPS), &eps) &&
+           same_dims(dims, xir_mean_of(xir_match_op(m, L_AGAIN))->dim, rank) &&
+           same_dims(dims, xir_mean_of(xir_match_op(m, L_VARIANCE))->dim, rank);
 }
 
 static const xir_pattern_decl layer_norm = {
@@ -58,11 +68,8 @@ static xir_verdict to_layer_norm(xir_rewriter *at, const xir_match *m, const voi
     (void)at, (void)user;
     xir_value *x = xir_match_value(m, X);
     xir_layer_norm_attrs a = xir_layer_norm_init();
-    xir_i64s dims = xir_mean_of(xir_match_op(m, L_MEAN))->dim;
-    size_t rank = xir_type_rank(x->type);
-    int64_t all[MOST_DIMS];
-    for (size_t i = 0; i < rank; i++) all[i] = (int64_t)i;
-    a.axis = dims.size ? dims : (xir_i64s){ all, rank };   /* Mean without dims takes all of them */
+    int64_t room[FUSE_DIMS];
+    a.axis = fuse_mean_dims(xir_match_op(m, L_MEAN), x->type, room);
     number_of_params(xir_match_value(m, L_EPS), &a.eps);
     xir_op *now = xir_add_layer_norm(xir_match_at(m), (xir_layer_norm_in){ .input = x }, &a);
     return xir_match_replace(m, xir_op_output(now, 0));
@@ -94,18 +101,20 @@ static const xir_pattern_row beta_rows[] = {
                      .where = fuse_plain_sum },
 };
 
-/* Whether the constant has exactly the normalised dims. */
-static bool has_elements_of_axes(const xir_match *m, void *user) {
-    const xir_type *x = xir_value_type(xir_match_value(m, X)), *c = xir_value_type(xir_match_value(m, N_CONSTANT));
-    if (!fuse_check_same(m, user) || !element_is_float(element_format_of(c)) || xir_type_rank(c) > xir_type_rank(x))
-        return false;
-    xir_i64s axis = xir_layer_norm_of(xir_match_op(m, N_NORM))->axis;
+bool fuse_has_dims(const xir_type *c, const xir_type *x, xir_i64s axis) {
+    if (!element_is_float(element_format_of(c)) || xir_type_rank(c) > xir_type_rank(x)) return false;
     size_t rank = xir_type_rank(x), less = rank - xir_type_rank(c);
     for (size_t i = 0; i < rank; i++) {
         int64_t dim = i < less ? 1 : xir_type_dim(c, (int64_t)(i - less), false);
         if (dim != (lists(axis, rank, i) ? xir_type_dim(x, (int64_t)i, false) : 1)) return false;
     }
     return true;
+}
+
+/* Whether the constant has exactly the normalised dims. */
+static bool has_elements_of_axes(const xir_match *m, void *user) {
+    return fuse_check_same(m, user) && fuse_has_dims(xir_match_value(m, N_CONSTANT)->type, xir_match_value(m, X)->type,
+                                                     xir_layer_norm_of(xir_match_op(m, N_NORM))->axis);
 }
 
 static const xir_pattern_decl gamma_ = {
