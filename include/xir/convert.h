@@ -174,6 +174,9 @@ typedef struct xir_dialect_decl {
      * row, an attribute that its row does not have, or more inputs or outputs are notes when checking, and such nodes
      * are kept. 0: rows know all versions. */
     int64_t                newest;
+    /* How a node is converted that calls a function of its own network, asked about nodes outside the format's own set
+     * and those without a row; NULL if it calls none. NULL here: files have no functions. */
+    xir_convert_fn      *(*function)(xir_node *at);
 } xir_dialect_decl;
 
 #define XIR_DIALECT_HEAD(prefix_, name_) \

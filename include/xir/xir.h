@@ -32,6 +32,7 @@
 #include <xir/format.h>
 #include <xir/nnb.h>
 #include <xir/deepx.h>
+#include <xir/onnx.h>
 #include <xir/pnnx.h>
 #include <xir/array.h>
 #include <xir/tsm.h>

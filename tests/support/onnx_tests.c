@@ -48,9 +48,11 @@ void onnx_free_set(onnx_files *set) {
     for (size_t i = 0; i < set->n_out; i++) free((void *)(uintptr_t)set->out[i].data);
 }
 
-void onnx_bind_inputs(xir_network *net, const onnx_files *set) {
+void onnx_bind_inputs(xir_network *net, const onnx_files *set, bool last_stays) {
     const xir_op *first = xir_network_op_at(net, 0);
-    for (size_t i = 1; i < xir_op_output_count(first) && i < set->n_in; i++) {
+    const size_t n = xir_op_output_count(first);
+    for (size_t i = 0; i < n && i < set->n_in; i++) {
+        if (last_stays ? n > 1 && i + 1 == n : i == 0) continue;
         xir_value *value = xir_op_output(first, (int64_t)i);
         char why_not[200];
         xir_array *array = onnx_array(ctx, set->in[i], xir_value_type(value), why_not);

@@ -17,9 +17,9 @@ typedef struct onnx_files {
 void onnx_read_set(const char *test, size_t i, onnx_files *set);
 void onnx_free_set(onnx_files *set);
 
-/* Every input of the network but the first becomes Params with its recorded elements; inputs that are not tensors that
+/* Every input of the network but the first, or but the last of several, becomes Params with its recorded elements; inputs that are not tensors that
  * XIR knows stay inputs. */
-void onnx_bind_inputs(xir_network *net, const onnx_files *set);
+void onnx_bind_inputs(xir_network *net, const onnx_files *set, bool last_stays);
 
 const char *onnx_tests_folder(void);
 /* Visits the folder and the name, "node/test_abs", of each test, in order. */

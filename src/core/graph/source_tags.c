@@ -10,6 +10,7 @@ static const struct { const char *key, *old; } keys[SOURCE_TAG_COUNT] = {
     { "source.random_inputs", NULL },
     { "source.inference", NULL },
     { "source.repeated", NULL },
+    { "source.version", NULL },
 };
 
 static bool is_old(source_tag which, xir_str key) {

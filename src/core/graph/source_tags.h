@@ -13,6 +13,7 @@ typedef enum source_tag {
     SOURCE_RANDOM_INPUTS,   /* of a network that is converted: what the format draws are inputs               */
     SOURCE_INFERENCE,   /* of a network that is converted: what only training does is left out              */
     SOURCE_REPEATED,    /* of an op, an input or Params: attributes that its node has before; the first counts  */
+    SOURCE_VERSION,     /* of an op: the version of its operator set, if it is not the network's              */
     SOURCE_TAG_COUNT
 } source_tag;
 

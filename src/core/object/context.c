@@ -21,7 +21,8 @@ xir_context *context_make(const xir_allocator *allocator) {
                            .max_findings = 1000, .max_op_work = 2000000000, .max_work = 2000000000,
                            .max_expr_terms = POLY_TERMS, .max_expr_degree = POLY_DEGREE, .max_expr_depth = 8,
                            .max_expr_weight = 192, .max_expr_text = 1 << 18, .max_symbols = 1000000,
-                           .max_ops = 1000000000, .max_elements = INT64_MAX);
+                           .max_ops = 1000000000, .max_elements = INT64_MAX,
+                           .max_rounds = 64, .max_unrolled = 10000, .max_inlined = 1000000);
     arena_init(&ctx->arena, &ctx->alloc);
     text_table_init(&ctx->keys, &ctx->alloc);
     pool_init(&ctx->pool, ctx, &ctx->lock);
@@ -113,6 +114,9 @@ xir_status xir_context_set_limits(xir_context *ctx, const xir_limits *limits, xi
     if (given.max_symbols) ctx->limits.max_symbols = given.max_symbols;
     if (given.max_ops) ctx->limits.max_ops = given.max_ops;
     if (given.max_elements) ctx->limits.max_elements = given.max_elements;
+    if (given.max_rounds) ctx->limits.max_rounds = given.max_rounds;
+    if (given.max_unrolled) ctx->limits.max_unrolled = given.max_unrolled;
+    if (given.max_inlined) ctx->limits.max_inlined = given.max_inlined;
     return XIR_OK;
 }
 

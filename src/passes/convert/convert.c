@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include "convert/convert.h"
+#include "convert/opened.h"
 #include "support/spent.h"
 #include "source_tags.h"
 
@@ -16,10 +17,12 @@ void conversion_begin(conversion *c, xir_network *net, xir_diags *why) {
     pointer_table_init(&c->class_of, context_alloc(c->ctx));
     pointer_table_init(&c->permuted_of, context_alloc(c->ctx));
     pointer_table_init(&c->stayed.of, context_alloc(c->ctx));
+    inlining_begin(c);
 }
 
 void conversion_end(conversion *c) {
     const xir_allocator *alloc = context_alloc(c->ctx);
+    inlining_end(c);
     arena_free(&c->scratch);
     pointer_table_free(&c->class_of);
     pointer_table_free(&c->permuted_of);
@@ -85,6 +88,19 @@ const convert_class *conversion_class(conversion *c, const xir_class *cls) {
     made->version = made->dialect->version ? made->dialect->version(c->net, domain) : 0;
     made->newer = !made->foreign && convert_newest(dialect) && made->version > convert_newest(dialect);
     return made;
+}
+
+/* The facts about an op's class; an op may be of another version than those of its network. */
+static const convert_class *class_of(conversion *c, const xir_op *op) {
+    const convert_class *cls = conversion_class(c, xir_op_class(op));
+    const xir_any *version = cls && cls->dialect ? source_tag_find(xir_op_tags(op), SOURCE_VERSION) : NULL;
+    if (!version || version->kind != XIR_ANY_INT || version->as.integer == cls->version) return cls;
+    convert_class *own = arena_take(&c->scratch, sizeof *own);
+    if (!own) return NULL;
+    *own = *cls;
+    own->version = version->as.integer;
+    own->newer = !own->foreign && convert_newest(own->dialect) && own->version > convert_newest(own->dialect);
+    return own;
 }
 
 /* ---- one node --------------------------------------------------------------------------------------------------- */
@@ -234,7 +250,7 @@ static bool suits_ops(xir_node *at, size_t i) {
 bool node_all_given(xir_node *at) {
     for (size_t i = 0; i < xir_op_output_count(at->op); i++) {
         xir_value *old = xir_op_output(at->op, (int64_t)i);
-        if (!at->given[i] && xir_value_uses(old)) {
+        if (!at->given[i] && xir_value_uses(old) && !conversion_list(at->c, old)) {
             return xir_node_unsupported(at, "%s has no op that makes output %zu",
                                         at->c->back.to ? at->c->back.to->name : "XIR", i);
         }
@@ -253,12 +269,13 @@ bool node_put_in_place(xir_node *at) {
         if (!(at->given[i] = stand_in(at, i))) return false;
         if (!output.size) output = xir_value_name(at->given[i]);
     }
-    if (!name_ops(at, output) || !net_reserve_ids(at->c->net, 0, n)) return node_no_memory(at);
+    if ((!at->opened && !name_ops(at, output)) || !net_reserve_ids(at->c->net, 0, n)) return node_no_memory(at);
     for (size_t i = 0; i < n; i++) {
         xir_value *old = xir_op_output(at->op, (int64_t)i);
         if (at->given[i] && at->c->back.to && !back_replace(at->c, old, at->given[i])) return node_no_memory(at);
         if (at->given[i] && xir_value_replace(old, at->given[i])) return node_no_memory(at);
     }
+    if (at->makes_lists) return lists_keep(at);
     return xir_op_erase(at->op) == XIR_OK || node_no_memory(at);
 }
 
@@ -324,10 +341,24 @@ static void look_at(conversion *c, xir_node *at) {
     const convert_class *cls = at->cls;
     c->mute = c->checking && convert_checks_file(cls->dialect);
     if (c->mute && is_faulty(c, at)) at->fate = NODE_WRONG;
+    else if ((!cls->row || cls->foreign) && (at->function = convert_function(cls->dialect, at))) {}
+    else if (xir_node_failed(at)) {}
     else if (!cls->row) unknown_op(at);
     else if (cls->n_slots && !node_find_inputs(at)) at->fate = at->fate == NODE_NO_MEMORY ? at->fate : NODE_WRONG;
     else if (!node_is_sound(at) || !inputs_are_ready(at)) at->fate = xir_node_failed(at) ? at->fate : NODE_WRONG;
     c->mute = false;
+}
+
+/* An opened node's results come from its body. They take the names of its outputs. */
+static void resume(xir_node *at) {
+    at->mark = at->opened->mark;
+    at->opened->resume(at);
+    for (size_t i = 0; i < at->n_out && !xir_node_failed(at); i++) {
+        xir_value *v = at->given[i];
+        const xir_op *producer = v && !xir_value_is_params(v) ? xir_value_op(v) : NULL;
+        if (!producer || !xir_op_before(producer, at->op) || (at->mark && !xir_op_before(at->mark, producer))) continue;
+        if (xir_value_set_name(v, XIR_STR(""))) (void)node_no_memory(at);
+    }
 }
 
 static xir_status run_node(conversion *c, xir_op *op, const convert_class *cls) {
@@ -335,16 +366,23 @@ static xir_status run_node(conversion *c, xir_op *op, const convert_class *cls) 
     node_begin(c, op, cls, &at);
     if (!at.given) return XIR_E_MEMORY;
 
-    look_at(c, &at);
+    at.opened = opened_of(c, op);
+    c->nodes += !at.opened;
+    if (!at.opened) look_at(c, &at);
     if (xir_node_failed(&at)) {}
+    else if (at.opened) resume(&at);
+    else if (at.function) at.function(&at);
     else if (c->checking && !convert_check(cls->dialect, &at)) at.fate = NODE_WRONG;
     else if (cls->row->hook) cls->row->hook(&at);
     else row_run(&at);
 
+    if (at.fate == NODE_OPENED) return c->no_memory ? XIR_E_MEMORY : XIR_OK;
     if (!xir_node_failed(&at) && node_all_given(&at) && give_letters(&at) && node_put_in_place(&at)) {
+        if (at.opened) opened_close(c, at.opened);
         c->changed++;
         return XIR_OK;
     }
+    node_undo(&at);
     node_discard(&at);
     if (at.fate == NODE_NO_MEMORY) return XIR_E_MEMORY;
     if (at.fate == NODE_STAYS) convert_types(cls->dialect, &at);
@@ -376,6 +414,7 @@ xir_status conversion_run(conversion *c) {
     if (!status && !c->back.to) status = convert_prepare(c->dialect, c->net, &prepared);
     c->changed += prepared;
     for (xir_op *op = xir_network_first(c->net), *next; op && !status; op = next) {
+        xir_op *const before = xir_op_prev(op);
         next = xir_op_next(op);
         const bool own = !xir_class_is_opaque(xir_op_class(op));
         if (c->back.to) {
@@ -383,13 +422,16 @@ xir_status conversion_run(conversion *c) {
             continue;
         }
         if (own && (!c->dialect || c->cyclic)) continue;
-        const convert_class *cls = conversion_class(c, xir_op_class(op));
+        const convert_class *cls = class_of(c, op);
         if (!cls || (own && !conversion_look_through(c, op))) status = XIR_E_MEMORY;
-        else if (cls->dialect) c->nodes++, status = run_node(c, op, cls);
+        else if (cls->dialect) status = run_node(c, op, cls);
+        if (c->in.back) next = before ? xir_op_next(before) : xir_network_first(c->net);
+        c->in.back = false;
         if (!status && c->cancelled)
             status = diag_fail(c->why, XIR_E_CANCELLED, XIR_STR(""), "%sthe run was cancelled", c->prefix);
     }
     if (!status && c->back.to) status = back_finish(c);
+    if (!status && !c->back.to) status = lists_settle(c);
     if (!status && !c->checking) status = stayed_report(c);
     if (!status && !c->checking && !c->back.to && c->dialect) drop_unreturned(c);
     if (status == XIR_E_MEMORY) diag_memory(c->why);

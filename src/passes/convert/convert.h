@@ -31,6 +31,7 @@ const char *convert_operators(const xir_dialect_decl *dialect);
 bool            convert_check(const xir_dialect_decl *dialect, xir_node *at);
 const xir_pass_decl *convert_back(const xir_dialect_decl *dialect);
 const char     *convert_before_back(const xir_dialect_decl *dialect);
+xir_convert_fn *convert_function(const xir_dialect_decl *dialect, xir_node *at);
 bool            convert_needs_constants(const xir_dialect_decl *dialect);
 xir_status      convert_finish(const xir_dialect_decl *dialect, xir_network *net, bool *changed);
 xir_status convert_begin_back(const xir_dialect_decl *dialect, xir_pass *pass);
@@ -103,6 +104,7 @@ typedef struct stayed {
     uint32_t    cause;      /* the index of the node that it waits for; its own: it is a cause */
     size_t      keeps;      /* of a cause: how many nodes are not converted, with itself        */
     const char *reason;
+    bool        gone;       /* it was removed, with a round that could not be finished          */
 } stayed;
 typedef struct stayed_list {
     stayed       *rows;
@@ -131,6 +133,24 @@ typedef struct back_state {
     size_t            n_turns, turn_room;
     xir_op           *front;         /* the last op that makes a constant; at first, Input    */
 } back_state;
+
+/* Nodes with bodies, and lists (opened.h). */
+typedef struct inlining {
+    struct opened_node *open;            /* the innermost; NULL: none                                        */
+    struct body_origin *origins;         /* of the ops that were copied, by id                               */
+    size_t              n_origins, origin_room;
+    struct value_list  *lists;
+    size_t              n_lists, list_room;
+    pointer_table       list_of;         /* value -> index in `lists`                                        */
+    struct kept_list   *kept;            /* ops that make lists, in order                                    */
+    size_t              n_kept, kept_room;
+    uint64_t            unrolled, inlined;   /* ops so far                                                   */
+    bool                back;            /* the walk goes back                                               */
+    struct body_function *functions;     /* of the model, once they have been read                           */
+    size_t              n_functions;
+    text_table          function_of;     /* by the class key and the overload                                */
+    bool                has_functions;
+} inlining;
 
 typedef struct conversion {
     xir_context      *ctx;
@@ -162,10 +182,11 @@ typedef struct conversion {
     size_t            changed, nodes;     /* nodes that the walk has met                      */
     stayed_list       stayed;
     back_state        back;
+    inlining          in;
     xir_status        status;        /* of the first error                                    */
 } conversion;
 
-typedef enum node_fate { NODE_GOES, NODE_STAYS, NODE_WRONG, NODE_NO_MEMORY } node_fate;
+typedef enum node_fate { NODE_GOES, NODE_STAYS, NODE_WRONG, NODE_NO_MEMORY, NODE_OPENED } node_fate;
 
 /* The input at a position of the row: the op's input `from`, or the attribute of its name. */
 #define FROM_ATTRIBUTE UINT32_MAX
@@ -186,6 +207,9 @@ struct xir_node {
      * many nodes this one is a product of. */
     const convert_class   *to;
     xir_op                *main;
+    struct opened_node    *opened;      /* the walk has come back to it                      */
+    xir_convert_fn        *function;    /* converts it, in place of its row                  */
+    bool                   makes_lists; /* some of its outputs are lists                     */
     xir_str                order;       /* letters of feature maps in its outputs: of input 0 of the row */
     bool                   at_front;
     unsigned               depth;
@@ -283,6 +307,8 @@ xir_value        *conversion_known_params(conversion *c, const xir_op *op);
 /* stayed.c: notes that a node stays; false: out of memory. Then the report: the causes, and how many nodes stay. */
 bool       stayed_add(conversion *c, const xir_node *at);
 xir_status stayed_report(conversion *c);
+/* The nodes noted since there were `from` have been removed. */
+void       stayed_forget(conversion *c, size_t from);
 
 /* through.c: looks at an op of XIR's own on the walk. False: out of memory. */
 bool conversion_look_through(conversion *c, xir_op *op);

@@ -75,6 +75,9 @@ const xir_pass_decl *convert_back(const xir_dialect_decl *dialect) {
 const char *convert_before_back(const xir_dialect_decl *dialect) {
     return HAS(dialect, before_back) ? dialect->before_back : NULL;
 }
+xir_convert_fn *convert_function(const xir_dialect_decl *dialect, xir_node *at) {
+    return HAS(dialect, function) ? dialect->function(at) : NULL;
+}
 bool convert_needs_constants(const xir_dialect_decl *dialect) { return HAS(dialect, constant); }
 xir_status convert_finish(const xir_dialect_decl *dialect, xir_network *net, bool *changed) {
     return HAS(dialect, finish) ? dialect->finish(net, changed) : XIR_OK;

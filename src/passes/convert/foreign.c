@@ -7,7 +7,8 @@
 
 xir_value *foreign_input(xir_node *at, xir_value *v) {
     back_state *b = &at->c->back;
-    if (xir_node_failed(at) || !v || !xir_value_is_params(v) || !convert_needs_constants(b->to)) return v;
+    const bool plain = !b->to || !convert_needs_constants(b->to);   // ops take Params
+    if (xir_node_failed(at) || !v || !xir_value_is_params(v) || plain) return v;
     const uint32_t *known = pointer_table_find(&b->constant_of, v);
     if (known) return b->constants[*known];
     const xir_op *last = xir_op_prev(at->op);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "convert/convert.h"
+#include "convert/opened.h"
 #include "source_tags.h"
 #include "support/numbers.h"
 
@@ -34,19 +35,22 @@ static void place_in_file(const xir_node *at, const char *where, char out[200]) 
 
 static XIR_PRINTF(5, 0) xir_status say(const xir_node *at, xir_severity severity, xir_status code, const char *where,
                                        const char *format, va_list list) {
-    char sentence[SENTENCE_ROOM], path[300], place[200] = "";
+    char sentence[SENTENCE_ROOM], path[600], place[200] = "";
     const xir_dialect_decl *dialect = at->cls->dialect;
-    long long number = (long long)convert_number(dialect, at->op);
+    int64_t number;
+    const body_frame *in = origin_of(at->c, at->op, &number);
+    const char *nodes = in ? in->place : convert_nodes(dialect);
     if (at->c->mute) return code;
     text_vprint(sentence, sizeof sentence, format, list);
     if (where) place_in_file(at, where, place);
-    snprintf(path, sizeof path, "%.60s%lld%s%s", convert_nodes(dialect), number, where ? "/" : "", place);
+    snprintf(path, sizeof path, "%.300s%lld%s%s", nodes, (long long)number, where ? "/" : "", place);
     xir_str name = xir_op_name(at->op), type = at->cls->type;
     conversion *c = at->c;
     if (severity == XIR_ERROR && !c->status) c->status = code;
-    return xir_diags_add(c->why, severity, code, xir_str_of(path), "%s%.*s '%.*s' (%s %lld): %s", c->prefix,
+    return xir_diags_add(c->why, severity, code, xir_str_of(path), "%s%.*s '%.*s' (%s %lld%s): %s", c->prefix,
                          (int)(type.size < 60 ? type.size : 60), type.data, (int)(name.size < 200 ? name.size : 200),
-                         name.size ? name.data : "", convert_node(dialect), number, sentence);
+                         name.size ? name.data : "", convert_node(dialect), (long long)number,
+                         in ? " of a body" : "", sentence);
 }
 
 xir_status node_say(const xir_node *at, xir_severity severity, xir_status code, const char *where,

@@ -4,11 +4,24 @@
 #include <stdlib.h>
 #include "convert/convert.h"
 
+/* The row of a node, or of what nodes wait for; NULL if there is none. */
+static const stayed *row_of(const stayed_list *s, const void *key) {
+    const uint32_t *known = pointer_table_find(&s->of, key);
+    return known && *known < s->n && !s->rows[*known].gone ? &s->rows[*known] : NULL;
+}
+
 /* What a node waits for: the node that makes the input, if it stays, too; else the input itself, which other nodes may
  * wait for as well. NULL: nothing. */
 static const void *awaited(const conversion *c, const xir_value *v) {
     const xir_op *producer = v ? xir_value_op(v) : NULL;
-    return producer && pointer_table_find(&c->stayed.of, producer) ? (const void *)producer : v;
+    return producer && row_of(&c->stayed, producer) ? (const void *)producer : v;
+}
+
+/* A key may be that of a node that is gone. */
+static bool put(stayed_list *s, const void *key, uint32_t row) {
+    uint32_t *of = pointer_table_add(&s->of, key, row);
+    if (of) *of = row;
+    return of;
 }
 
 bool stayed_add(conversion *c, const xir_node *at) {
@@ -19,11 +32,19 @@ bool stayed_add(conversion *c, const xir_node *at) {
     char *reason = arena_take(&c->scratch, size);
     if (!reason) return false;
     memcpy(reason, at->reason, size);
-    const uint32_t *known = what ? pointer_table_find(&s->of, what) : NULL;
-    const uint32_t own = (uint32_t)s->n, cause = known ? s->rows[*known].cause : own;
+    const stayed *known = what ? row_of(s, what) : NULL;
+    const uint32_t own = (uint32_t)s->n, cause = known ? known->cause : own;
     s->rows[s->n++] = (stayed){ .op = at->op, .cause = cause, .reason = at->fate == NODE_STAYS ? reason : NULL };
     s->rows[cause].keeps++;
-    return pointer_table_add(&s->of, at->op, own) && (known || !what || pointer_table_add(&s->of, what, own));
+    return put(s, at->op, own) && (known || !what || put(s, what, own));
+}
+
+void stayed_forget(conversion *c, size_t from) {
+    stayed_list *s = &c->stayed;
+    for (size_t i = from; i < s->n; i++) {
+        if (!s->rows[i].gone) s->rows[s->rows[i].cause].keeps--;
+        s->rows[i].gone = true;
+    }
 }
 
 /* Causes of one class with one reason are reported as one: the first of them, and how many follow. */
@@ -89,6 +110,7 @@ xir_status stayed_report(conversion *c) {
     cause_group *groups = mem_new(alloc, (s->n + 1) * sizeof *groups);
     xir_status status = causes && groups ? XIR_OK : XIR_E_MEMORY;
     for (size_t i = 0; !status && i < s->n; i++) {
+        if (s->rows[i].gone) continue;
         if (s->rows[s->rows[i].cause].reason) stays++;   /* nodes that are wrong have their findings */
         if (s->rows[i].cause == i && s->rows[i].reason) causes[n++] = &s->rows[i];
     }

@@ -215,3 +215,81 @@ bool proto_read_graph(proto_reader *r) {
     return each(r, GRAPH_METADATA, read_metadata) &&
            dialect_tag_entries(d, &d->net->tags, "onnx.graph_metadata", &r->entries);
 }
+
+/* ---- FunctionProto --------------------------------------------------------------------------------------------- */
+
+enum { FUNCTION_NAME = 1, FUNCTION_INPUT = 4, FUNCTION_OUTPUT = 5, FUNCTION_NODE = 7, FUNCTION_DOC = 8,
+       FUNCTION_OPSET = 9, FUNCTION_DOMAIN = 10, FUNCTION_ATTRIBUTE = 11, FUNCTION_VALUE = 12,
+       FUNCTION_OVERLOAD = 13 };
+
+static bool set_text(proto_reader *r, const wire_field *f, const char *key) {
+    wire_bytes text;
+    return PROTO_TEXT(r, f, &text, "text") && dialect_tag_text(&r->d, &r->d.net->tags, key, proto_str(text));
+}
+
+/* Inputs, outputs, nodes and types are recorded as those of a graph. An attribute with a default has a number that no
+ * field of a graph has. */
+static bool scan_function_field(proto_reader *r, wire_field f, const uint8_t *end, dialect_list *opsets) {
+    switch (f.number) {
+    case FUNCTION_NAME:     return set_name(r, &f);
+    case FUNCTION_DOC:      return set_doc(r, &f);
+    case FUNCTION_DOMAIN:   return set_text(r, &f, "onnx.domain");
+    case FUNCTION_OVERLOAD: return set_text(r, &f, "onnx.overload");
+    case FUNCTION_OPSET:    return proto_read_opset(r, &f, opsets);
+    case FUNCTION_INPUT:    f.number = GRAPH_INPUT; break;
+    case FUNCTION_OUTPUT:   f.number = GRAPH_OUTPUT; break;
+    case FUNCTION_NODE:     f.number = GRAPH_NODE; break;
+    case FUNCTION_VALUE:    f.number = GRAPH_VALUE; break;
+    case FUNCTION_ATTRIBUTE: f.number = 0; break;
+    default: return true;
+    }
+    if (f.kind != WIRE_BYTES) return proto_kind_fail(r, &f, WIRE_BYTES, XIR_STR("field"));
+    r->n_nodes += f.number == GRAPH_NODE;
+    return note_field(r, &f, end);
+}
+
+bool proto_scan_function(proto_reader *r, wire_bytes function) {
+    dialect_list opsets = { 0 };
+    wire_field f;
+    wire w = wire_of(function);
+    bool ok = true;
+    while (ok && wire_next(&w, &f)) ok = scan_function_field(r, f, w.at, &opsets);
+    ok = ok && proto_end(r, &w) && dialect_tag_entries(&r->d, &r->d.net->tags, "onnx.opset", &opsets);
+    dialect_list_free(&r->d, &opsets, sizeof(xir_entry));
+    return ok;
+}
+
+static bool read_function_input(proto_reader *r, const wire_field *f, size_t i) {
+    (void)i;
+    return proto_is_text(f->bytes) ? dialect_input(&r->d, dialect_name(&r->d, proto_str(f->bytes)), NULL)
+                                   : proto_text_fail(r, f, XIR_STR("input"));
+}
+
+static bool read_function_output(proto_reader *r, const wire_field *f, size_t i) {
+    (void)i;
+    return proto_is_text(f->bytes) ? dialect_output(&r->d, dialect_name(&r->d, proto_str(f->bytes)), NULL)
+                                   : proto_text_fail(r, f, XIR_STR("output"));
+}
+
+static bool read_default(proto_reader *r, const wire_field *f, size_t i) {
+    if (!i) {
+        dialect_node_begin(&r->d);
+        if (!dialect_node_type(&r->d, XIR_STR(""), XIR_STR("FunctionProto"))) return false;
+        r->docs.size = 0;
+    }
+    return proto_read_attribute(r, f->bytes);
+}
+
+static bool read_defaults(proto_reader *r) {
+    bool any = false;
+    for (size_t i = 0; i < r->runs.size; i++) any |= ((const proto_run *)r->runs.data)[i].field == 0;
+    return !any || (each(r, 0, read_default) && dialect_node_end(&r->d, XIR_STR("")));
+}
+
+bool proto_read_function(proto_reader *r) {
+    dialect *d = &r->d;
+    return dialect_expect_names(d, r->n_nodes + 16) && each(r, GRAPH_INPUT, read_function_input) &&
+           dialect_make_inputs(d) && read_defaults(r) && each(r, GRAPH_NODE, read_node) &&
+           each(r, GRAPH_OUTPUT, read_function_output) && dialect_make_outputs(d) &&
+           each(r, GRAPH_VALUE, read_declaration);
+}

@@ -100,7 +100,7 @@ static bool add_base64(proto_reader *r, wire_bytes bytes, dialect_list *list) {
 }
 
 /* "ai.onnx" is another name of the default domain, "". */
-static bool read_opset(proto_reader *r, const wire_field *f, dialect_list *opsets) {
+bool proto_read_opset(proto_reader *r, const wire_field *f, dialect_list *opsets) {
     if (!PROTO_WANT(r, f, WIRE_BYTES, "opset_import")) return false;
     PROTO_ENTER_AT(r, at, "opset_import", opsets->size);
     wire_bytes domain = { 0 };
@@ -145,7 +145,7 @@ static bool read_model_field(proto_reader *r, const wire_field *f, model *m) {
     case 4:  return PROTO_TEXT(r, f, &m->domain, "domain");
     case 6:  return PROTO_TEXT(r, f, &m->doc, "doc_string");
     case 7:  return read_model_graph(r, f, m);
-    case 8:  return read_opset(r, f, &m->opsets);
+    case 8:  return proto_read_opset(r, f, &m->opsets);
     case 14: return proto_add_entry(r, f, &m->metadata, XIR_STR("metadata_props"));
     case 20: return PROTO_WANT(r, f, WIRE_BYTES, "training_info") && add_base64(r, f->bytes, &m->training);
     case 25: return PROTO_WANT(r, f, WIRE_BYTES, "functions") && add_base64(r, f->bytes, &m->functions);
@@ -203,33 +203,45 @@ static bool read_model(proto_reader *r, model *m) {
     return ok;
 }
 
-static void reader_free(proto_reader *r, model *m) {
-    dialect *d = &r->d;
+static void model_free(const dialect *d, model *m) {
     dialect_list_free(d, &m->opsets, sizeof(xir_entry));
     dialect_list_free(d, &m->metadata, sizeof(xir_entry));
     dialect_list_free(d, &m->functions, sizeof(xir_any));
     dialect_list_free(d, &m->training, sizeof(xir_any));
     dialect_list_free(d, &m->configurations, sizeof(xir_any));
-    dialect_list_free(d, &r->runs, sizeof(proto_run));
-    dialect_list_free(d, &r->dims, sizeof(int64_t));
-    dialect_list_free(d, &r->attributes, sizeof(wire_bytes));
-    dialect_list_free(d, &r->entries, sizeof(xir_entry));
-    dialect_list_free(d, &r->items, sizeof(xir_any));
-    dialect_list_free(d, &r->docs, sizeof(xir_entry));
 }
+
+/* ---- any message ----------------------------------------------------------------------------------------------- */
 
 /* The limit for all dense copies of sparse tensors together: so many times the size of the file, plus a constant. */
 enum { DENSE_GROWTH = 64, DENSE_ALWAYS = 64 << 20 };
 
 static const dialect_about about = { "onnx", XIR_FRAMEWORK_ONNX, &element_codes_onnx, false };
 
+bool proto_begin(proto_reader *r, const format_reading *how, blob *whole) {
+    *r = (proto_reader){ .n_nodes = 0 };
+    if (!dialect_begin(&r->d, &about, how, whole)) return false;
+    if (!mul_u64(whole->size, DENSE_GROWTH, &r->dense) || !add_u64(r->dense, DENSE_ALWAYS, &r->dense))
+        r->dense = UINT64_MAX;
+    return true;
+}
+
+xir_network *proto_finish(proto_reader *r, bool ok) {
+    const dialect *d = &r->d;
+    dialect_list_free(d, &r->runs, sizeof(proto_run));
+    dialect_list_free(d, &r->dims, sizeof(int64_t));
+    dialect_list_free(d, &r->attributes, sizeof(wire_bytes));
+    dialect_list_free(d, &r->entries, sizeof(xir_entry));
+    dialect_list_free(d, &r->items, sizeof(xir_any));
+    dialect_list_free(d, &r->docs, sizeof(xir_entry));
+    return dialect_finish(&r->d, ok);
+}
+
 xir_network *proto_read(const format_reading *how, blob *whole) {
-    proto_reader r = { .n_nodes = 0 };
+    proto_reader r;
     model m = { 0 };
-    if (!dialect_begin(&r.d, &about, how, whole)) return NULL;
-    if (!mul_u64(whole->size, DENSE_GROWTH, &r.dense) || !add_u64(r.dense, DENSE_ALWAYS, &r.dense))
-        r.dense = UINT64_MAX;
-    bool ok = read_model(&r, &m);
-    reader_free(&r, &m);
-    return dialect_finish(&r.d, ok);
+    if (!proto_begin(&r, how, whole)) return NULL;
+    const bool ok = read_model(&r, &m);
+    model_free(&r.d, &m);
+    return proto_finish(&r, ok);
 }

@@ -39,6 +39,12 @@ typedef struct proto_reader {
 /* ---- read.c ---------------------------------------------------------------------------------------------------- */
 
 xir_network *proto_read(const format_reading *how, blob *whole);
+/* Begins a network of the bytes of one message, and ends it: NULL after a failure, or if the reader is not `ok`. False
+ * with a finding; then there is nothing to end. */
+bool         proto_begin(proto_reader *r, const format_reading *how, blob *whole);
+xir_network *proto_finish(proto_reader *r, bool ok);
+/* Reads an OperatorSetIdProto as one more entry of a map. */
+bool         proto_read_opset(proto_reader *r, const wire_field *f, dialect_list *opsets);
 
 /* A place in the message being read: pushed before a field is read, popped after it. */
 static inline frame proto_enter(proto_reader *r, xir_str key) {
@@ -100,6 +106,9 @@ bool proto_add_entry(proto_reader *r, const wire_field *f, dialect_list *entries
 /* A GraphProto of the model: reads initializers, and records the other fields for proto_read_graph. */
 bool proto_scan_graph(proto_reader *r, wire_bytes graph);
 bool proto_read_graph(proto_reader *r);
+/* The same for a FunctionProto: its attributes with defaults become an op without inputs and outputs. */
+bool proto_scan_function(proto_reader *r, wire_bytes function);
+bool proto_read_function(proto_reader *r);
 
 /* ---- node.c, attribute.c, capture.c ---------------------------------------------------------------------------- */
 

@@ -45,7 +45,8 @@ static void keys_are_known_in_both_spellings(void **state) {
     static const char *const keys[SOURCE_TAG_COUNT][2] = {
         { "source.dims", "onnx.dims" }, { "source.captures", "onnx.captures" }, { "source.duplicate", "onnx.duplicate" },
         { "source.inputs", NULL }, { "source.random_inputs", NULL }, { "source.inference", NULL },
-        { "source.repeated", NULL } };
+        { "source.repeated", NULL },
+        { "source.version", NULL } };
     for (int which = 0; which < SOURCE_TAG_COUNT; which++) {
         for (int other = 0; other < SOURCE_TAG_COUNT; other++) {
             for (int k = 0; k < 2 && keys[other][k]; k++) {

@@ -1,6 +1,6 @@
-/* Op types that are never converted. Those with subgraphs, whose ops are kept as bytes (docs/onnx.md): only the
- * declared types of the subgraphs' outputs are read here, so that the ops after an If have types. */
-#include "convert/onnx/rows.h"
+/* Nodes with subgraphs that are kept, with their subgraphs as bytes (docs/onnx.md): only the declared types of the
+ * subgraphs' outputs are read here, so that the ops after an If have types. */
+#include "convert/onnx/control.h"
 #include "source_tags.h"
 
 /* ---- the part of protobuf needed here --------------------------------------------------------------------------- */
@@ -63,7 +63,7 @@ static const xir_type *declared_type(xir_node *at, wire value) {
     return xir_type_tensor(at->c->ctx, of, NULL, dims.v, dims.n);
 }
 
-static const xir_type *output_type(xir_node *at, const char *graph, size_t i) {
+const xir_type *onnx_body_type(xir_node *at, const char *graph, size_t i) {
     const xir_any *map = xir_node_attr(at, graph);
     const xir_any *bytes = map && map->kind == XIR_ANY_MAP ? xir_map_find(&map->as.map, XIR_STR("onnx.graph")) : NULL;
     uint64_t size;
@@ -88,15 +88,13 @@ static const xir_type *common(xir_node *at, const xir_type *a, const xir_type *b
     return dims.v ? xir_type_tensor(at->c->ctx, xir_type_element(a), NULL, dims.v, dims.n) : NULL;
 }
 
-bool onnx_if_(xir_node *at) {
+void onnx_type_if(xir_node *at) {
     for (size_t i = 0; i < at->n_out; i++) {
-        xir_node_type_output(at, i, common(at, output_type(at, "then_branch", i), output_type(at, "else_branch", i)));
+        xir_node_type_output(at, i, common(at, onnx_body_type(at, "then_branch", i), onnx_body_type(at, "else_branch", i)));
     }
-    return xir_node_unsupported(at, "the branch depends on data");
 }
 
-/* The values that the graphs of the node capture: its last inputs. */
-static size_t captured(const xir_node *at) {
+size_t onnx_captured(const xir_node *at) {
     const xir_any *captures = source_tag_find(xir_op_tags(at->op), SOURCE_CAPTURES);
     return captures && captures->kind == XIR_ANY_LIST ? captures->as.list.size : 0;
 }
@@ -115,10 +113,10 @@ static const xir_type *stacked(xir_node *at, const xir_type *type, int64_t axis,
 }
 
 /* The body returns a condition, the carried values, then one slice of each scanned value. */
-bool onnx_loop(xir_node *at) {
-    const size_t others = 2 + captured(at), carried = at->n_in > others ? at->n_in - others : 0;
+void onnx_type_loop(xir_node *at) {
+    const size_t others = 2 + onnx_captured(at), carried = at->n_in > others ? at->n_in - others : 0;
     for (size_t i = 0; i < at->n_out; i++) {
-        const xir_type *type = output_type(at, "body", i + 1);
+        const xir_type *type = onnx_body_type(at, "body", i + 1);
         if (i < carried) {   /* may have other dims after each iteration */
             xir_value *first = xir_op_input(at->op, (int64_t)i + 2);
             type = common(at, type, first ? xir_value_type(first) : NULL);
@@ -127,16 +125,15 @@ bool onnx_loop(xir_node *at) {
         }
         xir_node_type_output(at, i, type);
     }
-    return xir_node_unsupported(at, "the number of iterations depends on data");
 }
 
 /* The states come first, in inputs and outputs. A scanned value loses its axis in the body, and a result of the body
  * gets one. Version 8 had a batch and other inputs. */
-bool onnx_scan(xir_node *at) {
+void onnx_type_scan(xir_node *at) {
     const int64_t scanned = xir_node_int(at, "num_scan_inputs", 0);
-    const size_t own = at->n_in > captured(at) ? at->n_in - captured(at) : 0;
+    const size_t own = at->n_in > onnx_captured(at) ? at->n_in - onnx_captured(at) : 0;
     xir_ints axes = { NULL, 0 }, to = { NULL, 0 };
-    if (at->cls->version < 9 || scanned < 1 || (uint64_t)scanned > own) return xir_convert_unsupported(at);
+    if (at->cls->version < 9 || scanned < 1 || (uint64_t)scanned > own) return;
     const size_t states = own - (size_t)scanned;
     (void)xir_node_items(at, "scan_input_axes", &axes);
     (void)xir_node_items(at, "scan_output_axes", &to);
@@ -148,7 +145,7 @@ bool onnx_scan(xir_node *at) {
         if (axis >= 0 && axis < (int64_t)xir_type_rank(whole)) length = xir_type_dim(whole, axis, false);
     }
     for (size_t i = 0; i < at->n_out; i++) {
-        const xir_type *type = output_type(at, "body", i);
+        const xir_type *type = onnx_body_type(at, "body", i);
         if (i < states) {
             const xir_value *state = xir_op_input(at->op, (int64_t)i);
             type = common(at, type, state ? xir_value_type(state) : NULL);
@@ -157,5 +154,4 @@ bool onnx_scan(xir_node *at) {
         }
         xir_node_type_output(at, i, type);
     }
-    return xir_convert_unsupported(at);
 }

@@ -105,7 +105,10 @@ bool onnx_resize_open(xir_node *at, xir_value *x, bool old, size_t scales_at, si
     HOOK(ms_skip_group_norm) HOOK(ms_rotary_embedding) HOOK(ms_attention) HOOK(ms_multi_head_attention) HOOK(ms_group_query_attention)                       \
     HOOK(ms_qlinear_add) HOOK(ms_qlinear_mul) HOOK(ms_qlinear_unary) HOOK(ms_qlinear_pool) HOOK(ms_qlinear_global_pool)       \
     HOOK(ms_qlinear_concat) HOOK(ms_qlinear_softmax) HOOK(ms_qlinear_conv) HOOK(ms_qgemm) HOOK(ms_dynamic_quantize_matmul)    \
-    HOOK(ms_matmul_integer_to_float)
+    HOOK(ms_matmul_integer_to_float)                                                                                          \
+    HOOK(identity) HOOK(concat_from_sequence) HOOK(optional) HOOK(optional_get) HOOK(optional_has) HOOK(sequence_at)          \
+    HOOK(sequence_construct) HOOK(sequence_empty) HOOK(sequence_erase) HOOK(sequence_insert) HOOK(sequence_length)            \
+    HOOK(sequence_map) HOOK(split_to_sequence)
 #define HOOK(name) xir_convert_fn onnx_##name;
 ONNX_HOOKS(HOOK)
 #undef HOOK

@@ -280,7 +280,7 @@ static void type_model(const char *folder, const char *name) {
     xir_op *op = model && xir_network_op_count(model) == 3 ? xir_network_op_at(model, 1) : NULL;
     onnx_read_set(folder, 0, &set);
     if (op && xir_class_is_dialect(xir_op_class(op)) && set.n_out) {
-        onnx_bind_inputs(model, &set);
+        onnx_bind_inputs(model, &set, false);
         conversion c;
         budget within = budget_of(&ctx->limits);
         conversion_begin(&c, model, why);

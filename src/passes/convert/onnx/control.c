@@ -1,0 +1,296 @@
+/* If and Loop: the branch of a condition that is known, and the rounds of a loop whose end is known, become nodes of
+ * the network. */
+#include <stdio.h>
+#include <xir/onnx.h>
+#include "convert/onnx/control.h"
+#include "support/numbers.h"
+
+/* ---- shared ----------------------------------------------------------------------------------------------------- */
+
+size_t onnx_own_inputs(const xir_node *at) {
+    const size_t n = at->opened ? at->opened->n_in : xir_op_input_count(at->op), captured = onnx_captured(at);
+    return n > captured ? n - captured : 0;
+}
+
+bool onnx_known(xir_node *at, const xir_value *v, int64_t *out) {
+    xir_ints list;
+    int64_t n;
+    if (xir_node_failed(at) || !v || !xir_type_as_tensor(xir_value_type(v))) return false;
+    if (!xir_value_is_params(v)) {
+        if (!conversion_ints(at->c, v, &list)) return at->c->no_memory && node_no_memory(at);
+        *out = list.n == 1 ? list.v[0] : OPEN_ITEM;
+        return *out != OPEN_ITEM;
+    }
+    const void *bytes = xir_params_has_data(v) && element_readable(v_element(v)) ? whole_params(v) : NULL;
+    if (!bytes || xir_type_elements(xir_value_type(v), &n) || n != 1) return false;
+    elements_to_ints(v_element(v), bytes, 0, 1, out);
+    return true;
+}
+
+xir_value *onnx_integer(xir_node *at, int64_t v, bool listed) {
+    const xir_ints one = xir_node_make_ints(at, 1, v);
+    xir_value *made = one.v ? xir_node_integers(at, &one) : NULL;
+    return listed || !made ? made : make_reshaped(at, made, &(xir_ints){ NULL, 0 });
+}
+
+xir_value *onnx_element_at(xir_node *at, xir_value *x, size_t axis, int64_t i) {
+    xir_value *place = onnx_integer(at, i, false);
+    return x && place ? xir_node_make(at, "Gather", INS(x, place), SETS(INT("axis", (int64_t)axis))) : NULL;
+}
+
+xir_value *onnx_stacked(xir_node *at, xir_value *const *v, size_t n, int64_t axis) {
+    xir_value **parts = arena_take(&at->c->scratch, (n + 1) * sizeof *parts);
+    if (!parts) return node_no_memory(at), NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (!v[i] || !xir_type_as_tensor(xir_value_type(v[i])))
+            return xir_node_unsupported(at, "what a round returns has no tensor type"), NULL;
+        if (axis < 0) axis += (int64_t)v_rank(v[i]) + 1;
+        if (v_rank(v[i]) != v_rank(v[0]) || !xir_type_equal(v_element(v[i]), v_element(v[0])))
+            return xir_node_unsupported(at, "the rounds return values of different types"), NULL;
+        for (size_t k = 0; k < v_rank(v[i]); k++) {
+            if (v_dim(v[i], k) >= 0 && v_dim(v[0], k) >= 0 && v_dim(v[i], k) != v_dim(v[0], k))
+                return xir_node_unsupported(at, "the rounds return values of different dims"), NULL;
+        }
+        const xir_ints axes = xir_node_make_ints(at, 1, axis);
+        parts[i] = axes.v ? xir_node_unsqueezed(at, v[i], &axes, "body") : NULL;
+        if (!parts[i]) return NULL;
+    }
+    return n == 1 ? parts[0] : xir_node_make(at, "Concat", (xir_values){ parts, n }, SETS(INT("axis", axis)));
+}
+
+bool onnx_give(xir_node *at, size_t i, xir_value *v) {
+    const value_list *list = conversion_list(at->c, v);
+    if (xir_node_failed(at) || !v || i >= xir_op_output_count(at->op)) return !xir_node_failed(at);
+    if (list) return node_result_list(at, i, list->v, list->n, list->optional);
+    if (!xir_type_as_tensor(xir_value_type(v)) && !node_made(at, v)) {   /* XIR's Copy needs a type */
+        const xir_type *type = xir_value_type(v);
+        xir_op *op = xir_node_make_foreign(at, "onnx::Identity", INS(v), NO_SETS, &type, 1);
+        v = op ? xir_op_output(op, 0) : NULL;
+    }
+    return v && xir_node_result(at, i, v);
+}
+
+/* Why a subgraph can't be read: what its file leaves out keeps the node, anything else is a fault of the file. */
+static bool unreadable(xir_node *at, const char *attribute, const xir_diags *why) {
+    char where[80];
+    const xir_diag *d = xir_diags_at(why, 0);
+    if (!d || d->code == XIR_E_MEMORY) return node_no_memory(at);
+    const int size = (int)(d->message.size < 160 ? d->message.size : 160);
+    snprintf(where, sizeof where, "attribute/%s", attribute);
+    if (d->code == XIR_E_MISSING || d->code == XIR_E_IO || d->code == XIR_E_UNSUPPORTED || d->code == XIR_E_INVALID)
+        return xir_node_unsupported(at, "%s: %.*s", attribute, size, d->message.data);
+    return xir_node_invalid(at, d->code, where, "%.*s: %.*s", (int)(d->path.size < 60 ? d->path.size : 60),
+                            d->path.size ? d->path.data : "", size, d->message.data);
+}
+
+static xir_network *read_body(xir_node *at, const char *attribute) {
+    const xir_any *map = xir_node_attr(at, attribute);
+    const xir_any *bytes = map && map->kind == XIR_ANY_MAP ? xir_map_find(&map->as.map, XIR_STR("onnx.graph")) : NULL;
+    if (!bytes || bytes->kind != XIR_ANY_PARAMS)
+        return xir_node_unsupported(at, "the attribute %s is not a graph", attribute), NULL;
+    xir_diags *why = xir_diags_new(at->c->ctx);
+    xir_network *body = why ? xir_onnx_read_graph(bytes->as.params, why) : NULL;
+    if (!why) node_no_memory(at);
+    else if (!body) unreadable(at, attribute, why);
+    xir_diags_free(why);
+    return body;
+}
+
+/* "/graph/node/3/attribute/body/g/node/" */
+static const char *place_of_body(xir_node *at, const char *attribute) {
+    int64_t number;
+    const body_frame *in = origin_of(at->c, at->op, &number);
+    const char *nodes = in ? in->place : convert_nodes(at->cls->dialect);
+    const size_t room = strlen(nodes) + strlen(attribute) + 60;
+    char *text = arena_take(&at->c->scratch, room);
+    if (!text) return node_no_memory(at), NULL;
+    snprintf(text, room, "%s%lld/attribute/%s/g/node/", nodes, (long long)number, attribute);
+    return text;
+}
+
+opened_node *onnx_open(xir_node *at, const char *attribute, bool unrolled, xir_convert_fn *resume) {
+    if (xir_node_failed(at)) return NULL;
+    const char *place = place_of_body(at, attribute);
+    xir_network *body = place ? read_body(at, attribute) : NULL;
+    opened_node *o = body ? node_open(at, body, true, place, resume) : NULL;
+    if (o) o->frame.unrolled |= unrolled;
+    return o;
+}
+
+bool onnx_keep(xir_node *at, void (*type)(xir_node *at)) {
+    node_undo(at);
+    if (at->fate != NODE_STAYS) return false;
+    at->fate = NODE_GOES;
+    type(at);
+    if (at->fate == NODE_GOES) at->fate = NODE_STAYS;
+    return false;
+}
+
+/* ---- If --------------------------------------------------------------------------------------------------------- */
+
+static bool keep_if(xir_node *at) { return onnx_keep(at, onnx_type_if); }
+
+static bool resume_if(xir_node *at) {
+    for (size_t i = 0; i < at->n_out; i++) onnx_give(at, i, node_result_of_body(at, i));
+    return !xir_node_failed(at) || keep_if(at);
+}
+
+bool onnx_if_(xir_node *at) {
+    int64_t yes;
+    xir_value **results, *condition = xir_op_input(at->op, 0);
+    size_t n;
+    if (!onnx_known(at, condition, &yes)) {
+        at->waits_for = condition;
+        if (!xir_node_failed(at)) xir_node_unsupported(at, "the branch depends on data");
+        return keep_if(at);
+    }
+    const char *branch = yes ? "then_branch" : "else_branch";
+    if (!onnx_open(at, branch, false, resume_if) || !node_copy_body(at, NULL, 0, SIZE_MAX, &results, &n))
+        return keep_if(at);
+    if (n < at->n_out) {
+        return xir_node_invalid(at, XIR_E_BOUNDS, yes ? "attribute/then_branch" : "attribute/else_branch",
+                                "%s: expected %zu outputs, like the node, found %zu", branch, at->n_out, n);
+    }
+    for (size_t i = 0; i < n; i++) node_set_result_of_body(at, i, results[i]);
+    return node_go_back(at);
+}
+
+/* ---- Loop ------------------------------------------------------------------------------------------------------- */
+
+/* The inputs after the node's own: the condition, the carried values, and for each round what it collects. */
+typedef struct loop_plan {
+    int64_t trips;               /* -1: until the condition is false */
+    size_t  carried, collected;
+    bool    listed_count, listed_condition;   /* the body has them as lists of one number */
+} loop_plan;
+
+static bool keep_loop(xir_node *at) { return onnx_keep(at, onnx_type_loop); }
+
+/* What a loop without rounds collects: nothing, of known dims. */
+static xir_value *nothing(xir_node *at, size_t i) {
+    const xir_type *type = onnx_body_type(at, "body", i);
+    xir_ints dims = type ? xir_node_make_ints(at, xir_type_rank(type) + 1, 0) : (xir_ints){ NULL, 0 };
+    for (size_t k = 1; k < dims.n; k++) {
+        dims.v[k] = xir_type_dim(type, (int64_t)k - 1, false);
+        if (dims.v[k] < 0) dims.v = NULL;
+        if (!dims.v) break;
+    }
+    if (!dims.v) return xir_node_unsupported(at, "there are no rounds, and the dims of output %zu are unknown", i - 1),
+                        NULL;
+    return xir_node_filled(at, xir_type_element(type), &dims, 0);
+}
+
+static bool finish_loop(xir_node *at, const loop_plan *p) {
+    const size_t rounds = (size_t)at->opened->rounds;
+    for (size_t i = 0; i < p->carried; i++) onnx_give(at, i, node_result_of_body(at, 1 + i));
+    for (size_t i = 0; i < p->collected && p->carried + i < at->n_out; i++) {
+        xir_value **parts = arena_take(&at->c->scratch, (rounds + 1) * sizeof *parts);
+        if (!parts) return node_no_memory(at);
+        for (size_t k = 0; k < rounds; k++) parts[k] = node_result_of_body(at, 1 + p->carried + k * p->collected + i);
+        onnx_give(at, p->carried + i, rounds ? onnx_stacked(at, parts, rounds, 0) : nothing(at, 1 + p->carried + i));
+    }
+    return !xir_node_failed(at);
+}
+
+static bool next_round(xir_node *at, const loop_plan *p) {
+    const size_t round = (size_t)at->opened->rounds, n = 2 + p->carried;
+    xir_value **args = arena_take(&at->c->scratch, n * sizeof *args), **results;
+    size_t n_results;
+    if (!args) return node_no_memory(at);
+    args[0] = onnx_integer(at, (int64_t)round, p->listed_count);
+    for (size_t i = 0; i < 1 + p->carried; i++) args[1 + i] = node_result_of_body(at, i);
+    if (!node_copy_body(at, args, n, round, &results, &n_results)) return false;
+    if (n_results != 1 + p->carried + p->collected) {
+        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/body", "body: expected %zu outputs, found %zu",
+                                1 + p->carried + p->collected, n_results);
+    }
+    for (size_t i = 0; i < n_results; i++)
+        node_set_result_of_body(at, i <= p->carried ? i : i + round * p->collected, results[i]);
+    return node_go_back(at);
+}
+
+/* Goes on while the condition, which must be known, is true. */
+static bool resume_loop(xir_node *at) {
+    const loop_plan *p = at->opened->plan;
+    const uint64_t most = at->c->ctx->limits.max_rounds, rounds = at->opened->rounds;
+    int64_t goes_on;
+    bool done = p->trips >= 0 && rounds >= (uint64_t)p->trips;
+    if (!done && !onnx_known(at, node_result_of_body(at, 0), &goes_on)) {
+        if (!xir_node_failed(at))
+            xir_node_unsupported(at, "after round %llu the condition depends on data", (unsigned long long)rounds);
+        return keep_loop(at);
+    }
+    done = done || !goes_on;
+    if (!done && rounds >= most)
+        xir_node_unsupported(at, "there are more than %llu rounds", (unsigned long long)most);
+    if (done ? finish_loop(at, p) : !xir_node_failed(at) && next_round(at, p)) return true;
+    return at->fate == NODE_OPENED ? false : keep_loop(at);
+}
+
+static bool is_list_of_one(const xir_value *input) {
+    const xir_type *type = xir_value_type(input);
+    return xir_type_as_tensor(type) && xir_type_rank(type) == 1;
+}
+
+/* Whether each round returns the condition that it gets, or true. */
+static bool goes_on_always(const xir_network *body) {
+    const xir_op *input = xir_network_input_op(body), *output = xir_network_output_op(body);
+    const xir_value *v = output ? xir_op_input(output, 0) : NULL;
+    for (size_t i = 0; v && i < 64; i++) {
+        const xir_op *op = xir_value_op(v);
+        if (!op) return false;
+        if (op == input) return xir_value_index(v) == 1;
+        if (!xir_str_equal(xir_class_key(xir_op_class(op)), XIR_STR("onnx::Identity"))) return false;
+        v = xir_op_input(op, 0);
+    }
+    return false;
+}
+
+/* The number of trips and the first condition; false: they are not known. */
+static bool begin_loop(xir_node *at, loop_plan *p, int64_t *goes_on) {
+    xir_value *trips = xir_op_input(at->op, 0), *condition = onnx_own_inputs(at) > 1 ? xir_op_input(at->op, 1) : NULL;
+    p->trips = -1;
+    *goes_on = 1;
+    if (onnx_own_inputs(at) && trips) {
+        at->waits_for = trips;
+        if (!onnx_known(at, trips, &p->trips)) return xir_node_unsupported(at, "the number of rounds depends on data");
+        if (p->trips < 0) p->trips = 0;
+    }
+    if (condition && p->trips) {
+        at->waits_for = condition;
+        if (!onnx_known(at, condition, goes_on)) return xir_node_unsupported(at, "the condition depends on data");
+    }
+    at->waits_for = NULL;
+    return true;
+}
+
+bool onnx_loop(xir_node *at) {
+    loop_plan *p = arena_take(&at->c->scratch, sizeof *p);
+    int64_t goes_on;
+    if (!p) return node_no_memory(at);
+    const size_t own = onnx_own_inputs(at);
+    *p = (loop_plan){ .carried = own > 2 ? own - 2 : 0 };
+    opened_node *o = begin_loop(at, p, &goes_on) ? onnx_open(at, "body", true, resume_loop) : NULL;
+    if (!o) return keep_loop(at);
+    const xir_op *input = xir_network_input_op(o->body), *output = xir_network_output_op(o->body);
+    const size_t n_in = xir_op_output_count(input), n_out = output ? xir_op_input_count(output) : 0;
+    o->plan = p;
+    if (n_in != 2 + p->carried || n_out < 1 + p->carried) {
+        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/body",
+                                "body: expected %zu inputs and at least %zu outputs, found %zu and %zu",
+                                2 + p->carried, 1 + p->carried, n_in, n_out);
+    }
+    p->collected = n_out - 1 - p->carried;
+    p->listed_count = is_list_of_one(xir_op_output(input, 0));
+    p->listed_condition = is_list_of_one(xir_op_output(input, 1));
+    const uint64_t most = at->c->ctx->limits.max_rounds;
+    if (goes_on && p->trips > 0 && (uint64_t)p->trips > most && goes_on_always(o->body)) {
+        xir_node_unsupported(at, "there are %lld rounds, more than %llu", (long long)p->trips,
+                             (unsigned long long)most);
+        return keep_loop(at);
+    }
+    const xir_ints one = { (int64_t[]){ 1 }, p->listed_condition };
+    node_set_result_of_body(at, 0, xir_node_filled(at, xir_type_bool(at->c->ctx), &one, goes_on != 0));
+    for (size_t i = 0; i < p->carried; i++) node_set_result_of_body(at, 1 + i, xir_op_input(at->op, (int64_t)i + 2));
+    return xir_node_failed(at) ? keep_loop(at) : resume_loop(at);
+}

@@ -1,0 +1,103 @@
+/* Nodes with bodies: the branch of an If, the rounds of a Loop, the call of a function. Such a node is opened: copies
+ * of a body's ops are put before it, and what the body returns becomes further inputs of the node. The walk goes back
+ * to the first of these ops; when it comes to the node again, they have been converted, and the node's hook gives its
+ * results or opens the next round. A node that can't be finished gets its own inputs again, and its ops are removed:
+ * it is kept as it was.
+ *
+ * Lists: a value of a foreign format may be a list of values, whose number and members are known while converting. What
+ * makes it is kept until the end of the walk, and erased then unless a node that is kept uses it. */
+#ifndef PASSES_CONVERT_OPENED_H
+#define PASSES_CONVERT_OPENED_H
+
+#include <xir/mapping.h>
+#include "convert/convert.h"
+
+/* Where the ops of a body come from. */
+typedef struct body_frame {
+    const struct body_frame *up;     /* of the node that has the body; NULL: it is a node of the network           */
+    const char    *place;            /* the path of the body's nodes in the file, up to their numbers              */
+    xir_str        prefix;           /* of names of ops and values                                                 */
+    const void    *function;         /* identifies the function whose body this is; NULL: the body of an attribute */
+    xir_str        name;             /* of the function                                                            */
+    const xir_map *given, *defaults; /* attributes that stand for references in a function's body                  */
+    const xir_map *versions;         /* of operator sets, in a function's body; NULL: those of the network         */
+    bool           unrolled;         /* within a loop                                                              */
+    unsigned       depth;
+} body_frame;
+
+/* A function of the file. */
+typedef struct body_function {
+    xir_network   *net;          /* NULL: it can't be read                                                         */
+    xir_str        name;
+    const xir_op  *defaults;     /* of the op that has its attributes with a default; NULL: none has               */
+    const xir_map *versions;     /* of its operator sets                                                           */
+    size_t         number;       /* in the file                                                                    */
+} body_function;
+
+typedef struct opened_node {
+    struct opened_node *next;        /* the node around it, opened before */
+    int64_t             id;
+    xir_op             *mark;        /* the op before the first of its ops; NULL: they come first                  */
+    size_t              n_in;        /* the node's own inputs; results follow                                      */
+    size_t              n_stayed, n_lists, n_kept;   /* when it was opened */
+    xir_convert_fn     *resume;      /* goes on when the walk is at the node again                                 */
+    xir_network        *body;
+    bool                owns_body;
+    xir_mapping        *map;
+    const xir_op       *skipped;     /* of the body: is not copied                                                 */
+    body_frame          frame;
+    uint64_t            rounds;      /* that have been copied                                                      */
+    void               *plan;        /* of the hook                                                                */
+} opened_node;
+
+/* A list, or an optional value: one of at most one member. */
+typedef struct value_list {
+    int64_t           id;            /* of the op that makes it                                                    */
+    xir_value *const *v;
+    size_t            n;
+    bool              optional;
+} value_list;
+
+/* ---- opening: for hooks ----------------------------------------------------------------------------------------- */
+
+/* Begins to open a node with a network of the body, which it takes over if `owns`, also after a failure. `place` is
+ * that of the body's nodes. The caller then completes the frame. NULL after a failure. */
+opened_node *node_open(xir_node *at, xir_network *body, bool owns, const char *place, xir_convert_fn *resume);
+/* Copies the ops of the body before the node, with values in place of its inputs; `args` has as many. Sets *results to
+ * what it returns, in memory of the conversion; some may be NULL. The node is kept if a limit is reached. `round` is a
+ * part of names; SIZE_MAX: none. */
+bool node_copy_body(xir_node *at, xir_value *const *args, size_t n, size_t round, xir_value ***results,
+                    size_t *n_results);
+/* Makes a value the input `i` of the node, counted after its own ones: replaces it, or adds it as the last. */
+bool node_set_result_of_body(xir_node *at, size_t i, xir_value *v);
+xir_value *node_result_of_body(const xir_node *at, size_t i);
+/* The walk continues at the ops that were made since the node was begun, and comes back. Returns false, since the hook
+ * has given no results. */
+bool node_go_back(xir_node *at);
+/* Makes the node as it was before it was opened. Does nothing for other nodes. */
+void node_undo(xir_node *at);
+/* The frame of the body that the node is in; NULL: it is in the network. */
+const body_frame *node_frame(const xir_node *at);
+
+/* ---- lists ------------------------------------------------------------------------------------------------------ */
+
+/* The list that a value is; NULL: it is none, or unknown. */
+const value_list *conversion_list(const conversion *c, const xir_value *v);
+/* Makes output `i` of the node a list. The members are copied. */
+bool node_result_list(xir_node *at, size_t i, xir_value *const *v, size_t n, bool optional);
+
+/* ---- for the walk ----------------------------------------------------------------------------------------------- */
+
+/* The opened node that the op is; NULL: it is none. */
+opened_node *opened_of(const conversion *c, const xir_op *op);
+/* After the node's results are in place: forgets that it was open. */
+void         opened_close(conversion *c, opened_node *o);
+/* Keeps the op of a list until the end of the walk; then erases those that nothing uses, and reports others. */
+bool         lists_keep(xir_node *at);
+xir_status   lists_settle(conversion *c);
+void         inlining_begin(conversion *c);
+void         inlining_end(conversion *c);
+/* The frame of an op that is a copy from a body, and its number there; NULL: it is an op of the network. */
+const body_frame *origin_of(const conversion *c, const xir_op *op, int64_t *number);
+
+#endif
