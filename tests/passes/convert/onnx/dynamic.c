@@ -161,6 +161,16 @@ static const struct { const char *model, *binds[3], *outputs; } models[] = {
       "batch, 20; batch, 2, length + past, 4; batch, 2, length + past, 4" },
     { "encoder", { "s0=1,s1=1", "s0=2,s1=6", "s0=3,s1=5" },
       "s0, s1, 8; s0, floor((s1 + min(s1, 1) + 1)/2) - min(s1, 1), 8; s0, s1 - floor(s1/2), 16; s0, 8" },
+    { "efficientnet", { "batch=1", "batch=2", "batch=5" },
+      "batch, 5" },
+    { "convnext", { "batch=1", "batch=2", "batch=5" },
+      "batch, 5" },
+    { "swin",    { "batch=1", "batch=2", "batch=5" },
+      "batch, 5" },
+    { "unet",    { "batch=1", "batch=2", "batch=5" },
+      "batch, 4, 8, 8" },
+    { "distilbert", { "batch=1", "batch=2", "batch=5" },
+      "batch, 6, 8" },
 };
 
 static void computes_what_the_bound_one_does(void **state) {
@@ -285,7 +295,8 @@ static void a_batch_is_its_rows(void **state) {
     static const struct { const char *model, *bind; } cases[] = {
         { "mlp", "batch=3" }, { "vit", "batch=3" }, { "yolo", "batch=3,height=16,width=24" },
         { "tagger", "batch=3,length=4" }, { "bert", "batch=3,length=4" }, { "gpt", "batch=3,length=2,past=3" },
-        { "encoder", "s0=3,s1=4" },
+        { "encoder", "s0=3,s1=4" }, { "efficientnet", "batch=3" }, { "convnext", "batch=3" }, { "swin", "batch=3" },
+        { "unet", "batch=3" }, { "distilbert", "batch=3" },
     };
     (void)state;
     for (size_t k = 0; k < COUNT(cases); k++) {

@@ -140,6 +140,10 @@ class Graph:
     def norm(self, x, n):
         return self.node("LayerNormalization", x, self.weight(n), self.weight(n), axis=-1, epsilon=1e-5)
 
+    def batch_norm(self, x, n):
+        spread = self.constant(FLOAT, [n], [0.5 + i / n for i in range(n)])
+        return self.node("BatchNormalization", x, self.weight(n), self.weight(n), self.weight(n), spread, epsilon=1e-5)
+
     def gelu(self, x):
         erf = self.node("Erf", self.node("Div", x, self.real(2 ** 0.5)))
         return self.node("Mul", self.node("Mul", x, self.node("Add", erf, self.real(1.0))), self.real(0.5))
@@ -333,8 +337,187 @@ def encoder():
     return g
 
 
+def efficientnet():
+    """Inverted bottlenecks with a squeeze: channels are scaled by what their means say."""
+    g = Graph("efficientnet")
+    image = g.input("image", FLOAT, "batch", 3, 16, 16)
+
+    def conv(x, n, m, size=1, stride=1, group=1, act=True):
+        x = g.node("Conv", x, g.weight(m, n // group, size, size), kernel_shape=[size, size], strides=[stride, stride],
+                   pads=[size // 2] * 4, group=group)
+        x = g.batch_norm(x, m)
+        return g.node("Mul", x, g.node("Sigmoid", x)) if act else x
+
+    def block(x, n, m, stride):
+        wide = 2 * n
+        y = conv(conv(x, n, wide), wide, wide, 3, stride, wide)
+        s = g.node("ReduceMean", y, axes=[2, 3], keepdims=1) if stride > 1 else g.node("GlobalAveragePool", y)
+        s = g.node("Conv", s, g.weight(2, wide, 1, 1), g.weight(2), kernel_shape=[1, 1])
+        s = g.node("Conv", g.node("Mul", s, g.node("Sigmoid", s)), g.weight(wide, 2, 1, 1), g.weight(wide),
+                   kernel_shape=[1, 1])
+        y = conv(g.node("Mul", y, g.node("Sigmoid", s)), wide, m, act=False)
+        return g.node("Add", y, x) if stride == 1 and n == m else y
+
+    x = conv(image, 3, 4, 3, 2)
+    x = block(block(block(x, 4, 4, 1), 4, 6, 2), 6, 6, 1)
+    x = g.node("Flatten", g.node("GlobalAveragePool", conv(x, 6, 8)), axis=1)
+    g.output(g.node("Gemm", x, g.weight(5, 8), g.weight(5), transB=1), "scores", FLOAT, "batch", 5)
+    return g
+
+
+def convnext():
+    """Large kernels for each channel; the norms are over channels, between two transposes."""
+    g = Graph("convnext")
+    image = g.input("image", FLOAT, "batch", 3, 16, 16)
+
+    def across(x, n, last=False):
+        x = g.norm(g.node("Transpose", x, perm=[0, 2, 3, 1]), n)
+        return x if last else g.node("Transpose", x, perm=[0, 3, 1, 2])
+
+    def block(x, n):
+        y = g.node("Conv", x, g.weight(n, 1, 7, 7), g.weight(n), kernel_shape=[7, 7], pads=[3, 3, 3, 3], group=n)
+        y = g.node("Mul", g.feed(across(y, n, True), n), g.weight(n))
+        return g.node("Add", x, g.node("Transpose", y, perm=[0, 3, 1, 2]))
+
+    x = g.node("Conv", image, g.weight(4, 3, 4, 4), g.weight(4), kernel_shape=[4, 4], strides=[4, 4])
+    x = block(across(x, 4), 4)
+    x = g.node("Conv", across(x, 4), g.weight(6, 4, 2, 2), g.weight(6), kernel_shape=[2, 2], strides=[2, 2])
+    x = g.node("ReduceMean", block(x, 6), axes=[-2, -1], keepdims=0)
+    g.output(g.node("Gemm", g.norm(x, 6), g.weight(5, 6), g.weight(5), transB=1), "scores", FLOAT, "batch", 5)
+    return g
+
+
+def swin():
+    """Attention within windows, of every second block shifted by half a window; then patches are merged."""
+    g = Graph("swin")
+    n, side, w = 2, 4, 2
+    image = g.input("image", FLOAT, "batch", 3, 8, 8)
+
+    def roll(x, by):
+        """torch.roll of the two middle dims: two Slices and a Concat each."""
+        for axis in (1, 2):
+            x = g.node("Concat", g.node("Slice", x, g.ints(by), g.ints(2 ** 63 - 1), g.ints(axis)),
+                       g.node("Slice", x, g.ints(0), g.ints(by), g.ints(axis)), axis=axis)
+        return x
+
+    def windows(x, width):
+        x = g.node("Reshape", x, g.ints(-1, side // w, w, side // w, w, width))
+        x = g.node("Transpose", x, perm=[0, 1, 3, 2, 4, 5])
+        return g.node("Reshape", x, g.ints(-1, w * w, width))
+
+    def joined(x, width):
+        x = g.node("Reshape", x, g.ints(-1, side // w, side // w, w, w, width))
+        x = g.node("Transpose", x, perm=[0, 1, 3, 2, 4, 5])
+        return g.node("Reshape", x, g.ints(-1, side, side, width))
+
+    def block(x, width, shifted):
+        y = g.norm(x, width)
+        y = windows(roll(y, 1) if shifted else y, width)
+        y = g.node("Reshape", g.linear(y, width, 3 * width), g.ints(-1, w * w, 3, n, width // n))
+        q, k, v = [g.node("Gather", g.node("Transpose", y, perm=[2, 0, 3, 1, 4]), g.one(i), axis=0) for i in range(3)]
+        bias = g.node("Gather", g.weight(9, n), g.constant(INT64, [16], [(i * 5 + i // 4) % 9 for i in range(16)]))
+        bias = g.node("Transpose", g.node("Reshape", bias, g.ints(w * w, w * w, n)), perm=[2, 0, 1])
+        p = g.node("Add", g.node("MatMul", g.node("Mul", q, g.real((width // n) ** -0.5)),
+                                 g.node("Transpose", k, perm=[0, 1, 3, 2])), g.node("Unsqueeze", bias, g.ints(0)))
+        if shifted:
+            mask = [-100.0 if (i % 4 in (2, 3)) != (j % 4 in (2, 3)) and b else 0.0
+                    for b in range(4) for i in range(4) for j in range(4)]
+            p = g.node("Add", g.node("Reshape", p, g.ints(-1, 4, n, w * w, w * w)),
+                       g.constant(FLOAT, [1, 4, 1, 4, 4], mask))
+            p = g.node("Reshape", p, g.ints(-1, n, w * w, w * w))
+        y = g.node("Transpose", g.node("MatMul", g.node("Softmax", p, axis=-1), v), perm=[0, 2, 1, 3])
+        y = joined(g.linear(g.node("Reshape", y, g.ints(-1, w * w, width)), width, width), width)
+        x = g.node("Add", x, roll(y, side - 1) if shifted else y)
+        return g.node("Add", x, g.feed(g.norm(x, width), width))
+
+    x = g.node("Conv", image, g.weight(4, 3, 2, 2), g.weight(4), kernel_shape=[2, 2], strides=[2, 2])
+    x = block(block(g.norm(g.node("Transpose", x, perm=[0, 2, 3, 1]), 4), 4, False), 4, True)
+    parts = [g.node("Slice", x, g.ints(i, j), g.ints(side, side), g.ints(1, 2), g.ints(2, 2))
+             for j in (0, 1) for i in (0, 1)]
+    x = g.node("MatMul", g.norm(g.node("Concat", *parts, axis=-1), 16), g.weight(16, 8))
+    x = g.node("Transpose", g.norm(x, 8), perm=[0, 3, 1, 2])
+    x = g.node("Flatten", g.node("GlobalAveragePool", x), axis=1)
+    g.output(g.linear(x, 8, 5), "scores", FLOAT, "batch", 5)
+    return g
+
+
+def unet():
+    """A step of a diffusion: group norms as exporters take them apart, attention, and the embedding of a time."""
+    g = Graph("unet")
+    x = g.input("sample", FLOAT, "batch", 4, 8, 8)
+    time = g.input("timestep", INT64, "batch")
+
+    def group_norm(x, n, groups=2):
+        shape = g.node("Shape", x)
+        y = g.node("InstanceNormalization", g.node("Reshape", x, g.ints(0, groups, -1)),
+                   g.constant(FLOAT, [groups], [1.0] * groups), g.constant(FLOAT, [groups], [0.0] * groups),
+                   epsilon=1e-5)
+        y = g.node("Reshape", y, shape)
+        return g.node("Add", g.node("Mul", y, g.weight(n, 1, 1)), g.weight(n, 1, 1))
+
+    def silu(x):
+        return g.node("Mul", x, g.node("Sigmoid", x))
+
+    def conv(x, n, m, size=3, stride=1):
+        return g.node("Conv", x, g.weight(m, n, size, size), g.weight(m), kernel_shape=[size, size],
+                      strides=[stride, stride], pads=[size // 2] * 4)
+
+    def block(x, n, m):
+        y = conv(silu(group_norm(x, n)), n, m)
+        e = g.node("Gemm", silu(embedded), g.weight(m, 8), g.weight(m), transB=1)
+        y = g.node("Add", y, g.node("Unsqueeze", g.node("Unsqueeze", e, g.ints(2)), g.ints(3)))
+        y = conv(silu(group_norm(y, m)), m, m)
+        return g.node("Add", y, conv(x, n, m, 1) if n != m else x)
+
+    def attend(x, n):
+        shape = g.node("Shape", x)
+        y = g.node("Reshape", group_norm(x, n), g.ints(0, n, -1))
+        y = g.node("Transpose", y, perm=[0, 2, 1])
+        q, k, v = [g.linear(y, n, n) for _ in range(3)]
+        p = g.node("Softmax", g.node("Mul", g.node("MatMul", q, g.node("Transpose", k, perm=[0, 2, 1])),
+                                     g.real(n ** -0.5)), axis=-1)
+        y = g.node("Transpose", g.linear(g.node("MatMul", p, v), n, n), perm=[0, 2, 1])
+        return g.node("Add", x, g.node("Reshape", y, shape))
+
+    t = g.node("Cast", g.node("Unsqueeze", time, g.ints(1)), to=FLOAT)
+    t = g.node("Mul", t, g.constant(FLOAT, [1, 2], [1.0, 0.01]))
+    t = g.node("Concat", g.node("Cos", t), g.node("Sin", t), axis=-1)
+    embedded = g.node("Gemm", silu(g.node("Gemm", t, g.weight(8, 4), g.weight(8), transB=1)), g.weight(8, 8),
+                      g.weight(8), transB=1)
+    a = block(conv(x, 4, 4), 4, 4)
+    b = attend(block(conv(a, 4, 4, 3, 2), 4, 6), 6)
+    up = g.node("Resize", b, "", g.constant(FLOAT, [4], [1, 1, 2, 2]), coordinate_transformation_mode="asymmetric",
+                mode="nearest", nearest_mode="floor")
+    y = block(g.node("Concat", conv(up, 6, 6), a, axis=1), 10, 4)
+    g.output(conv(silu(group_norm(y, 4)), 4, 4), "noise", FLOAT, "batch", 4, 8, 8)
+    return g
+
+
+def distilbert():
+    """BERT with lengths that the exporter knew, in the form that ONNX Runtime makes one Attention of."""
+    g = Graph("distilbert")
+    width, n, length = 8, 2, 6
+    ids, mask = [g.input(i, INT64, "batch", length) for i in ("input_ids", "attention_mask")]
+    x = g.node("Add", g.node("Gather", g.weight(20, width), ids),
+               g.node("Gather", g.weight(length, width), g.constant(INT64, [1, length], range(length))))
+    x = g.norm(x, width)
+    hidden = g.node("Cast", g.node("Unsqueeze", g.node("Unsqueeze", mask, g.ints(1)), g.ints(2)), to=FLOAT)
+    hidden = g.node("Mul", g.node("Sub", g.real(1.0), hidden), g.real(-10000.0))
+    for _ in range(2):
+        q, k, v = [g.node("Reshape", g.linear(x, width, width), g.ints(0, 0, n, width // n)) for _ in range(3)]
+        q, v = [g.node("Transpose", y, perm=[0, 2, 1, 3]) for y in (q, v)]
+        p = g.node("Div", g.node("MatMul", q, g.node("Transpose", k, perm=[0, 2, 3, 1])), g.real(2.0))
+        p = g.node("Softmax", g.node("Add", p, hidden), axis=-1)
+        y = g.node("Transpose", g.node("MatMul", p, v), perm=[0, 2, 1, 3])
+        y = g.linear(g.node("Reshape", y, g.ints(0, 0, width)), width, width)
+        x = g.norm(g.node("Add", y, x), width)
+        x = g.norm(g.node("Add", g.feed(x, width), x), width)
+    g.output(x, "last_hidden_state", FLOAT, "batch", length, width)
+    return g
+
+
 if __name__ == "__main__":
-    for make in (mlp, vit, yolo, tagger, bert, gpt, encoder):
+    for make in (mlp, vit, yolo, tagger, bert, gpt, encoder, efficientnet, convnext, swin, unet, distilbert):
         model = make()
         with open("%s/%s.onnx" % (sys.argv[1], model.name), "wb") as file:
             file.write(model.bytes())

@@ -25,6 +25,11 @@ const recorded = {
     bert:    [{ batch: 1, length: 1 }, { batch: 2, length: 6 }],
     gpt:     [{ batch: 1, length: 1, past: 0 }, { batch: 2, length: 3, past: 4 }],
     encoder: [{ s0: 1, s1: 1 }, { s0: 2, s1: 6 }],
+    efficientnet: [{ batch: 1 }, { batch: 2 }],
+    convnext: [{ batch: 1 }, { batch: 2 }],
+    swin:    [{ batch: 1 }, { batch: 2 }],
+    unet:    [{ batch: 1 }, { batch: 2 }],
+    distilbert: [{ batch: 1 }, { batch: 2 }],
 };
 const checked = {
     mlp:     [{ batch: 2 }, { batch: 11 }],
@@ -34,6 +39,11 @@ const checked = {
     bert:    [{ batch: 1, length: 32 }, { batch: 4, length: 7 }],
     gpt:     [{ batch: 1, length: 8, past: 0 }, { batch: 3, length: 1, past: 20 }],
     encoder: [{ s0: 1, s1: 8 }, { s0: 4, s1: 3 }],
+    efficientnet: [{ batch: 3 }, { batch: 7 }],
+    convnext: [{ batch: 3 }, { batch: 7 }],
+    swin:    [{ batch: 3 }, { batch: 7 }],
+    unet:    [{ batch: 3 }, { batch: 7 }],
+    distilbert: [{ batch: 3 }, { batch: 7 }],
 };
 
 /* ---- inputs: floats in [-1, 1), integers 0 and 1, true for one of 4 ------------------------------------------------ */
