@@ -1,5 +1,6 @@
-/* ONNX as a format: read, not written. */
+/* ONNX as a format. */
 #include "onnx/read.h"
+#include "onnx/write.h"
 
 /* The wire types that a field of ModelProto may have, as bits. */
 static uint32_t kinds_of(uint32_t field) {
@@ -52,5 +53,5 @@ static bool may_begin(const uint8_t *head, size_t size) {
 
 const format format_onnx = {
     .name = "onnx", .meaning = "ONNX model", .suffixes = "onnx", .probe = probe, .may_begin = may_begin,
-    .read = proto_read,
+    .traits = XIR_FORMAT_DIALECT, .read = proto_read, .write = proto_write,
 };

@@ -1,0 +1,140 @@
+/* Writing a model: ModelProto, from the tags of the network and its graph. */
+#include "diagnose.h"
+#include "onnx/write.h"
+
+enum { MODEL_IR = 1, MODEL_PRODUCER = 2, MODEL_PRODUCER_VERSION = 3, MODEL_DOMAIN = 4, MODEL_VERSION = 5, MODEL_DOC = 6,
+       MODEL_GRAPH = 7, MODEL_OPSET = 8, MODEL_METADATA = 14, MODEL_TRAINING = 20, MODEL_FUNCTIONS = 25,
+       MODEL_CONFIGURATION = 26, OPSET_DOMAIN = 1, OPSET_VERSION = 2 };
+
+/* ---- versions -------------------------------------------------------------------------------------------------- */
+
+/* The version of the default domain's operators that a network states without the tag: "opset13"; 0: none. */
+static int64_t stated_opset(const xir_network *net) {
+    const xir_str text = net->text[XIR_TEXT_FRAMEWORK_VERSION];
+    int64_t v = 0;
+    if (text.size < 6 || text.size > 9 || memcmp(text.data, "opset", 5) != 0) return 0;
+    for (size_t i = 5; i < text.size; i++) {
+        if (text.data[i] < '0' || text.data[i] > '9') return 0;
+        v = 10 * v + (text.data[i] - '0');
+    }
+    return v;
+}
+
+/* The version of the format that came with a version of the operators. */
+static int64_t format_of_opset(int64_t opset) {
+    static const uint8_t firsts[] = { 1, 1, 1, 1, 1, 1, 1, 1, 3, 4, 5, 6, 7, 7, 7, 8, 8, 8, 8, 9, 9, 10, 10, 11, 11 };
+    const int64_t n = (int64_t)sizeof firsts;
+    return opset < 0 ? 3 : firsts[opset < n ? opset : n - 1] < 3 ? 3 : firsts[opset < n ? opset : n - 1];
+}
+
+static void put_opset(proto_writer *w, xir_str domain, int64_t version) {
+    const proto_message m = proto_open(w, MODEL_OPSET);
+    proto_put_text(w, OPSET_DOMAIN, domain);
+    proto_put_number(w, OPSET_VERSION, (uint64_t)version);
+    proto_close(w, m);
+}
+
+static void put_opsets(proto_writer *w) {
+    const xir_any *map = proto_tag(w->net->tags, "onnx.opset", XIR_ANY_MAP);
+    for (size_t i = 0; map && i < map->as.map.size; i++) {
+        const xir_entry *e = &map->as.map.entries[i];
+        if (e->value.kind == XIR_ANY_INT) put_opset(w, e->key, e->value.as.integer);
+        else proto_refuse(w, XIR_E_TYPE, "the tag onnx.opset does not have integers");
+    }
+    if (!map && stated_opset(w->net)) put_opset(w, XIR_STR(""), stated_opset(w->net));
+}
+
+/* ---- the model ------------------------------------------------------------------------------------------------- */
+
+static void put_integer(proto_writer *w, uint32_t field, const char *key, int64_t usual) {
+    const xir_any *tag = proto_tag(w->net->tags, key, XIR_ANY_INT);
+    if (tag || usual) proto_put_number(w, field, (uint64_t)(tag ? tag->as.integer : usual));
+}
+
+/* Messages that a tag keeps in base64. */
+static void put_kept(proto_writer *w, uint32_t field, const char *key) {
+    const xir_any *list = proto_tag(w->net->tags, key, XIR_ANY_LIST);
+    for (size_t i = 0; list && i < list->as.list.size; i++) {
+        const xir_any *item = &list->as.list.items[i];
+        wire_bytes bytes = { NULL, 0 };
+        if (item->kind != XIR_ANY_TEXT || !proto_take_base64(w, item->as.text, &bytes)) {
+            proto_refuse(w, XIR_E_SYNTAX, "item %zu of the tag %s is not in base64", i, key);
+            return;
+        }
+        proto_put_bytes(w, field, bytes.at, bytes.size);
+    }
+}
+
+static void put_model(proto_writer *w) {
+    const xir_map *tags = w->net->tags;
+    const int64_t opset = proto_tag(tags, "onnx.opset", XIR_ANY_MAP) ? 0 : stated_opset(w->net);
+    put_integer(w, MODEL_IR, "onnx.ir_version", opset ? format_of_opset(opset) : 0);
+    proto_put_some(w, MODEL_PRODUCER, proto_tag_text(tags, "onnx.producer_name"));
+    proto_put_some(w, MODEL_PRODUCER_VERSION, proto_tag_text(tags, "onnx.producer_version"));
+    proto_put_some(w, MODEL_DOMAIN, proto_tag_text(tags, "onnx.domain"));
+    put_integer(w, MODEL_VERSION, "onnx.model_version", 0);
+    proto_put_some(w, MODEL_DOC, proto_tag_text(tags, "onnx.doc_string"));
+    proto_put_graph(w, MODEL_GRAPH);
+    put_opsets(w);
+    proto_put_entries(w, MODEL_METADATA, tags, "onnx.metadata");
+    proto_put_symbols(w, MODEL_METADATA);
+    put_kept(w, MODEL_TRAINING, "onnx.training_info");
+    put_kept(w, MODEL_FUNCTIONS, "onnx.functions");
+    put_kept(w, MODEL_CONFIGURATION, "onnx.configuration");
+}
+
+/* ---- the file -------------------------------------------------------------------------------------------------- */
+
+static bool count(proto_writer *w) {
+    w->counting = true;
+    w->count = w->n_sizes = 0;
+    put_model(w);
+    if (proto_failed(w)) return false;
+    return w->count <= PROTO_MOST || proto_refuse(w, XIR_E_LIMIT, "the model takes %llu bytes, and a message of ONNX less "
+                                                  "than 2^31", (unsigned long long)w->count);
+}
+
+static void put_out(proto_writer *w) {
+    w->counting = false;
+    w->count = w->n_sizes = 0;
+    put_model(w);
+    proto_flush(w);
+}
+
+static xir_status report(const proto_writer *w) {
+    const xir_op *at = w->at;
+    if (!w->status) return w->stopped ? XIR_E_IO : XIR_OK;
+    if (w->reported) return w->status;
+    if (w->status == XIR_E_MEMORY) return diag_memory(w->how->why);
+    if (!at) return file_fail(w->how->why, w->status, w->how->path, XIR_NO_BYTE, "%s", w->fault);
+    return file_fail(w->how->why, w->status, w->how->path, XIR_NO_BYTE, "op %lld '%.*s': %s", (long long)at->id,
+                     CLIP(xir_op_name(at)), w->fault);
+}
+
+static bool begin(proto_writer *w) {
+    arena_init(&w->scratch, w->alloc);
+    text_table_init(&w->names, w->alloc);
+    pointer_table_init(&w->made, w->alloc);
+    pointer_table_init(&w->open, w->alloc);
+    buffer_init(&w->out, w->alloc);
+    return buffer_reserve(&w->out, PROTO_BLOCK) || proto_no_memory(w);
+}
+
+static void end(proto_writer *w) {
+    mem_free(w->alloc, w->made_names, w->made_room * sizeof *w->made_names);
+    mem_free(w->alloc, w->open_values, w->open_room * sizeof *w->open_values);
+    mem_free(w->alloc, w->sizes, w->size_room * sizeof *w->sizes);
+    buffer_free(&w->out);
+    pointer_table_free(&w->open);
+    pointer_table_free(&w->made);
+    text_table_free(&w->names);
+    arena_free(&w->scratch);
+}
+
+xir_status proto_write(xir_network *net, const format_writing *how) {
+    proto_writer w = { .net = net, .how = how, .alloc = &net->ctx->alloc };
+    if (begin(&w) && proto_list(&w) && proto_list_symbols(&w) && count(&w)) put_out(&w);
+    const xir_status status = report(&w);
+    end(&w);
+    return status;
+}

@@ -1,0 +1,197 @@
+/* Shared by the files that write ONNX. A model is walked twice, by the same functions: the first walk refuses what ONNX
+ * cannot hold and records the size of every message, in the order in which messages begin; the second one puts the
+ * bytes out. So the two cannot disagree, and no message is ever held. */
+#ifndef SERIALIZE_ONNX_WRITE_H
+#define SERIALIZE_ONNX_WRITE_H
+
+#include "element_codes.h"
+#include "format.h"
+#include "onnx/wire.h"
+#include "source_tags.h"
+
+/* What a declared dim says. */
+typedef struct proto_dim { bool has_value; int64_t value; xir_str name; } proto_dim;
+
+typedef struct proto_writer {
+    xir_network          *net;
+    const format_writing *how;
+    const xir_allocator  *alloc;
+    arena                 scratch;
+    const xir_op         *input, *output;   /* the ends; NULL: the network has none                        */
+    const xir_op         *at;               /* the op that is being written, for findings                  */
+    /* names */
+    text_table            names;            /* of all values                                               */
+    pointer_table         made;             /* values whose name is an item of made_names                  */
+    xir_str              *made_names;
+    size_t                n_made, made_room;
+    uint32_t              n_values;
+    uint64_t              next_name;
+    pointer_table         open;             /* values without a producer                                   */
+    xir_value           **open_values;
+    size_t                n_open, open_room;
+    bool                  backward;         /* an op uses what a later one makes                           */
+    /* constants that ops use, in the order in which they were made */
+    xir_value           **constants;
+    size_t                n_constants;
+    /* elements */
+    const xir_type       *elements[32];     /* by TensorProto.DataType                                     */
+    const xir_type       *last_element;
+    uint64_t              last_code;
+    /* symbols */
+    bool                  spells;           /* the entry xir.symbols is needed: dims may be expressions     */
+    /* bytes */
+    bool                  counting;
+    uint64_t              count;            /* bytes of the file so far                                    */
+    uint32_t             *sizes;            /* of messages, in the order in which they begin               */
+    size_t                n_sizes, size_room;
+    buffer                out;
+    bool                  stopped;
+    /* the first failure */
+    xir_status            status;
+    bool                  reported;
+    char                  fault[SENTENCE_ROOM / 2];
+} proto_writer;
+
+/* ---- write_wire.c ---------------------------------------------------------------------------------------------- */
+
+enum { PROTO_BLOCK = 64 << 10, PROTO_MOST = INT32_MAX };   /* a message has less than 2 GiB */
+
+/* Records a failure; the first one counts. Returns false. */
+bool proto_refuse(proto_writer *w, xir_status status, const char *sentence, ...) XIR_PRINTF(3, 4);
+bool proto_no_memory(proto_writer *w);
+static inline bool proto_failed(const proto_writer *w) { return w->status != XIR_OK || w->stopped; }
+
+void proto_put_slowly(proto_writer *w, const void *data, size_t size);
+void proto_flush(proto_writer *w);
+static inline void proto_put(proto_writer *w, const void *data, size_t size) {
+    w->count += size;
+    if (w->counting || !size) return;
+    if (size > PROTO_BLOCK - w->out.size) {
+        proto_put_slowly(w, data, size);
+        return;
+    }
+    memcpy(w->out.data + w->out.size, data, size);
+    w->out.size += size;
+}
+
+static inline unsigned proto_varint_size(uint64_t v) { return (unsigned)(70 - __builtin_clzll(v | 1)) / 7; }
+static inline void proto_put_varint(proto_writer *w, uint64_t v) {
+    uint8_t bytes[10];
+    unsigned n = 0;
+    if (w->counting) {
+        w->count += proto_varint_size(v);
+        return;
+    }
+    for (; v >= 0x80; v >>= 7) bytes[n++] = (uint8_t)(v | 0x80);
+    bytes[n++] = (uint8_t)v;
+    proto_put(w, bytes, n);
+}
+static inline void proto_put_key(proto_writer *w, uint32_t field, wire_kind kind) {
+    proto_put_varint(w, (uint64_t)field << 3 | kind);
+}
+
+/* Fields. Numbers and texts are put whatever they are: absent ones are the caller's business. */
+static inline void proto_put_number(proto_writer *w, uint32_t field, uint64_t v) {
+    proto_put_key(w, field, WIRE_VARINT);
+    proto_put_varint(w, v);
+}
+static inline void proto_put_float(proto_writer *w, uint32_t field, uint32_t bits) {
+    const uint8_t bytes[4] = { (uint8_t)bits, (uint8_t)(bits >> 8), (uint8_t)(bits >> 16), (uint8_t)(bits >> 24) };
+    proto_put_key(w, field, WIRE_FIXED32);
+    proto_put(w, bytes, sizeof bytes);
+}
+static inline void proto_put_bytes(proto_writer *w, uint32_t field, const void *data, size_t size) {
+    proto_put_key(w, field, WIRE_BYTES);
+    proto_put_varint(w, size);
+    proto_put(w, data, size);
+}
+static inline void proto_put_text(proto_writer *w, uint32_t field, xir_str text) {
+    proto_put_bytes(w, field, text.data, text.size);
+}
+/* Nothing for an empty text. */
+static inline void proto_put_some(proto_writer *w, uint32_t field, xir_str text) {
+    if (text.size) proto_put_text(w, field, text);
+}
+
+/* A message: everything between these two calls is in it. */
+typedef struct proto_message { size_t number; uint64_t start; } proto_message;
+proto_message proto_open_slowly(proto_writer *w);
+static inline proto_message proto_open(proto_writer *w, uint32_t field) {
+    proto_put_key(w, field, WIRE_BYTES);
+    if (w->counting && w->n_sizes == w->size_room) return proto_open_slowly(w);
+    if (!w->counting) proto_put_varint(w, w->sizes[w->n_sizes]);
+    return (proto_message){ w->n_sizes++, w->count };
+}
+static inline void proto_close(proto_writer *w, proto_message m) {
+    if (!w->counting || proto_failed(w)) return;
+    const uint64_t size = w->count - m.start;
+    w->sizes[m.number] = size > PROTO_MOST ? PROTO_MOST : (uint32_t)size;   /* the model is refused as a whole */
+    w->count += proto_varint_size(size);
+}
+
+/* The bytes of a text in base64, in the scratch arena; false without memory, or if the text is something else. */
+bool proto_take_base64(proto_writer *w, xir_str text, wire_bytes *out);
+
+/* ---- write_names.c: before the first walk ---------------------------------------------------------------------- */
+
+/* Lists the ends, constants and names; refuses ops of other dialects, names and cycles that ONNX cannot have. */
+bool proto_list(proto_writer *w);
+/* How many of its inputs are an op's own; captures follow. */
+uint32_t proto_own_inputs(const xir_op *op);
+
+static inline xir_str proto_name(const proto_writer *w, const xir_value *v) {
+    const uint32_t *made = w->made.n ? pointer_table_find(&w->made, v) : NULL;
+    if (made) return w->made_names[*made];
+    return v->more ? name_text(v->more->name) : XIR_STR("");
+}
+
+/* ---- tags ------------------------------------------------------------------------------------------------------ */
+
+static inline const xir_any *proto_tag(const xir_map *tags, const char *key, xir_any_kind kind) {
+    const xir_any *found = tags ? xir_map_find(tags, xir_str_of(key)) : NULL;
+    return found && found->kind == kind ? found : NULL;
+}
+static inline xir_str proto_tag_text(const xir_map *tags, const char *key) {
+    const xir_any *found = proto_tag(tags, key, XIR_ANY_TEXT);
+    return found ? found->as.text : XIR_STR("");
+}
+static inline const xir_map *proto_value_tags(const xir_value *v) { return v->more ? v->more->tags : NULL; }
+/* StringStringEntryProtos of a tag that is a map of texts. */
+void proto_put_entries(proto_writer *w, uint32_t field, const xir_map *tags, const char *key);
+
+/* ---- write_type.c ---------------------------------------------------------------------------------------------- */
+
+/* The code of an element type; 0 if ONNX has none. */
+uint64_t proto_code_of(proto_writer *w, const xir_type *element);
+/* Whether ONNX can say the type of a value: a tensor of its elements. */
+bool proto_has_type(proto_writer *w, const xir_value *v);
+/* The type of a value, from its type or the tag onnx.type. */
+void proto_put_type(proto_writer *w, uint32_t field, const xir_value *v);
+/* A TypeProto from its description ("seq(tensor(float))"). */
+void proto_put_type_text(proto_writer *w, uint32_t field, xir_str text);
+/* The elements and dims of a description "tensor(string)[2,3]"; false if it is another one. */
+bool proto_read_tensor_text(proto_writer *w, xir_str text, uint64_t *element, const int64_t **dims, size_t *rank);
+
+/* ---- write_symbols.c ------------------------------------------------------------------------------------------- */
+
+/* Decides whether the file needs the entry xir.symbols. */
+bool proto_list_symbols(proto_writer *w);
+/* The entry. */
+void proto_put_symbols(proto_writer *w, uint32_t field);
+/* What the file says about dim `i` of a value. */
+proto_dim proto_dim_of(proto_writer *w, const xir_value *v, size_t i);
+
+/* ---- write_tensor.c, write_attribute.c, write_graph.c, write.c --------------------------------------------------- */
+
+/* A TensorProto of Params, under a name. */
+void proto_put_tensor(proto_writer *w, uint32_t field, const xir_value *v, xir_str name);
+void proto_put_sparse(proto_writer *w, uint32_t field, const xir_value *v, xir_str name);
+/* The bytes of Params; NULL with a size of 0 if there are none. */
+wire_bytes proto_data(proto_writer *w, const xir_value *v);
+
+void proto_put_attributes(proto_writer *w, const xir_op *op);
+void proto_put_graph(proto_writer *w, uint32_t field);
+
+xir_status proto_write(xir_network *net, const format_writing *how);
+
+#endif

@@ -1,0 +1,189 @@
+/* GraphProto: ops are nodes, in their order; the op of all inputs and the op of all outputs are lists of values. */
+#include "onnx/write.h"
+
+enum { GRAPH_NODE = 1, GRAPH_NAME = 2, GRAPH_INITIALIZER = 5, GRAPH_DOC = 10, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12,
+       GRAPH_VALUE = 13, GRAPH_ANNOTATION = 14, GRAPH_SPARSE = 15, GRAPH_METADATA = 16,
+       NODE_INPUT = 1, NODE_OUTPUT = 2, NODE_NAME = 3, NODE_TYPE = 4, NODE_DOC = 6, NODE_DOMAIN = 7, NODE_OVERLOAD = 8,
+       NODE_METADATA = 9, INFO_NAME = 1, INFO_TYPE = 2, INFO_DOC = 3, INFO_METADATA = 4, ANNOTATION_NAME = 1,
+       ANNOTATION_NAMES = 2 };
+
+/* ---- nodes ----------------------------------------------------------------------------------------------------- */
+
+/* "onnx::com.microsoft.Gelu" is Gelu of com.microsoft. */
+static void put_op_type(proto_writer *w, const xir_op *op, xir_str *domain) {
+    enum { PREFIX = 6 };
+    const xir_str key = op->cls->key, said = proto_tag_text(op->more ? op->more->tags : NULL, "onnx.op_type");
+    xir_str name = { key.data + PREFIX, key.size - PREFIX };
+    size_t n = name.size;
+    while (n > 0 && name.data[n - 1] != '.') n--;
+    if (said.size && said.size <= name.size && memcmp(name.data + name.size - said.size, said.data, said.size) == 0)
+        n = name.size - said.size;
+    *domain = (xir_str){ name.data, n ? n - 1 : 0 };
+    name = (xir_str){ name.data + n, name.size - n };
+    if (!name.size) proto_refuse(w, XIR_E_UNSUPPORTED, "its class names no operator");
+    proto_put_text(w, NODE_TYPE, name);
+}
+
+static void put_node(proto_writer *w, const xir_op *op) {
+    const xir_map *tags = op->more ? op->more->tags : NULL;
+    const uint32_t n = tags ? proto_own_inputs(op) : op->n_inputs;
+    xir_str domain;
+    w->at = op;
+    const proto_message m = proto_open(w, GRAPH_NODE);
+    for (uint32_t i = 0; i < n; i++) {
+        const xir_value *v = op->inputs[i].value;
+        proto_put_text(w, NODE_INPUT, v ? proto_name(w, v) : XIR_STR(""));
+    }
+    for (uint32_t i = 0; i < op->n_outputs; i++) proto_put_text(w, NODE_OUTPUT, proto_name(w, &op->outputs[i]));
+    proto_put_some(w, NODE_NAME, xir_op_name(op));
+    put_op_type(w, op, &domain);
+    if (op->more) proto_put_attributes(w, op);
+    if (tags) proto_put_some(w, NODE_DOC, proto_tag_text(tags, "onnx.doc_string"));
+    proto_put_some(w, NODE_DOMAIN, domain);
+    if (tags) {
+        proto_put_some(w, NODE_OVERLOAD, proto_tag_text(tags, "onnx.overload"));
+        proto_put_entries(w, NODE_METADATA, tags, "onnx.metadata");
+    }
+    proto_close(w, m);
+}
+
+/* ---- values ---------------------------------------------------------------------------------------------------- */
+
+/* Tags of constants belong to their tensors. */
+static void put_info(proto_writer *w, uint32_t field, const xir_value *v, xir_str name) {
+    const xir_map *tags = value_is_params(v) ? NULL : proto_value_tags(v);
+    const proto_message m = proto_open(w, field);
+    proto_put_text(w, INFO_NAME, name);
+    proto_put_type(w, INFO_TYPE, v);
+    proto_put_some(w, INFO_DOC, proto_tag_text(tags, "onnx.doc_string"));
+    proto_put_entries(w, INFO_METADATA, tags, "onnx.metadata");
+    proto_close(w, m);
+}
+
+/* An input or output of the network. */
+static void put_end(proto_writer *w, uint32_t field, const xir_value *v) {
+    const char *what = field == GRAPH_INPUT ? "input" : "output";
+    const xir_str name = proto_name(w, v);
+    if (v->type && !proto_has_type(w, v))
+        proto_refuse(w, XIR_E_UNSUPPORTED, "the %s '%.*s' has a type that ONNX does not have", what, CLIP(name));
+    else if (!v->type && !proto_tag_text(proto_value_tags(v), "onnx.type").size)
+        proto_refuse(w, XIR_E_TYPE, "the %s '%.*s' has no type, and ONNX needs one", what, CLIP(name));
+    else put_info(w, field, v, name);
+}
+
+static bool is_output(const proto_writer *w, const xir_value *v) {
+    for (const xir_use *use = v->uses; use; use = use->next)
+        if (use->user == w->output) return true;
+    return false;
+}
+
+static void put_declaration(proto_writer *w, const xir_value *v) {
+    const xir_map *tags = proto_value_tags(v);
+    const bool says = proto_has_type(w, v) || proto_tag_text(tags, "onnx.type").size ||
+                      proto_tag_text(tags, "onnx.denotation").size || proto_tag_text(tags, "onnx.doc_string").size ||
+                      proto_tag(tags, "onnx.metadata", XIR_ANY_MAP);
+    const xir_str name = proto_name(w, v);
+    if (says && name.size && !is_output(w, v)) put_info(w, GRAPH_VALUE, v, name);
+}
+
+static void put_annotation(proto_writer *w, const xir_value *v) {
+    const xir_map *tags = proto_value_tags(v);
+    if (!proto_tag(tags, "onnx.quantization", XIR_ANY_MAP)) return;
+    const proto_message m = proto_open(w, GRAPH_ANNOTATION);
+    proto_put_text(w, ANNOTATION_NAME, proto_name(w, v));
+    proto_put_entries(w, ANNOTATION_NAMES, tags, "onnx.quantization");
+    proto_close(w, m);
+}
+
+/* ---- constants ------------------------------------------------------------------------------------------------- */
+
+static bool is_sparse(const xir_value *v) {
+    const xir_any *tag = proto_tag(proto_value_tags(v), "onnx.sparse", XIR_ANY_BOOL);
+    return tag && tag->as.boolean && v->type && xir_type_storage_bits(v->type) % 8 == 0 &&
+           xir_type_storage_bits(v->type) > 0;
+}
+
+static void put_constants(proto_writer *w, uint32_t field) {
+    for (size_t i = 0; i < w->n_constants && !proto_failed(w); i++) {
+        const xir_value *v = w->constants[i];
+        if (is_sparse(v) != (field == GRAPH_SPARSE)) continue;
+        if (field == GRAPH_SPARSE) proto_put_sparse(w, field, v, proto_name(w, v));
+        else proto_put_tensor(w, field, v, proto_name(w, v));
+    }
+}
+
+/* ---- inputs ---------------------------------------------------------------------------------------------------- */
+
+static bool is_declared(const proto_writer *w, const xir_value *v, size_t *at) {
+    const size_t n = (w->input ? w->input->n_outputs : 0) + w->n_constants;
+    const xir_any *tag = proto_tag(proto_value_tags(v), "onnx.input", XIR_ANY_INT);
+    *at = tag && tag->as.integer >= 0 && (uint64_t)tag->as.integer < n ? (size_t)tag->as.integer : SIZE_MAX;
+    return tag;
+}
+
+/* Constants that the file also declares as inputs have their places among them. */
+static void put_inputs(proto_writer *w) {
+    const size_t n_own = w->input ? w->input->n_outputs : 0, n = n_own + w->n_constants;
+    const xir_value **at = arena_take(&w->scratch, n * sizeof *at);
+    size_t place, own = 0, declared = 0;
+    if (!at) {
+        proto_no_memory(w);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) at[i] = NULL;
+    for (size_t i = 0; i < w->n_constants; i++) {
+        if (is_declared(w, w->constants[i], &place) && place != SIZE_MAX && !at[place]) at[place] = w->constants[i];
+    }
+    for (size_t i = 0; i < n && !proto_failed(w); i++) {
+        if (at[i]) put_info(w, GRAPH_INPUT, at[i], proto_name(w, at[i]));
+        else if (own < n_own) put_end(w, GRAPH_INPUT, &w->input->outputs[own++]);
+    }
+    (void)declared;
+}
+
+static void put_outputs(proto_writer *w) {
+    for (uint32_t i = 0; w->output && i < w->output->n_inputs && !proto_failed(w); i++) {
+        const xir_value *v = w->output->inputs[i].value;
+        if (v) put_end(w, GRAPH_OUTPUT, v);
+        else proto_close(w, proto_open(w, GRAPH_OUTPUT));
+    }
+}
+
+/* ---- the graph ------------------------------------------------------------------------------------------------- */
+
+static void put_declarations(proto_writer *w) {
+    for (const xir_op *op = w->net->first; op && !proto_failed(w); op = op->next) {
+        if (op == w->input) continue;
+        w->at = op;
+        for (uint32_t i = 0; i < op->n_outputs; i++) put_declaration(w, &op->outputs[i]);
+    }
+    for (size_t i = 0; i < w->n_open; i++) put_declaration(w, w->open_values[i]);
+}
+
+static void put_annotations(proto_writer *w) {
+    for (size_t i = 0; i < w->n_constants; i++) put_annotation(w, w->constants[i]);
+    for (const xir_op *op = w->net->first; op; op = op->next)
+        for (uint32_t i = 0; i < op->n_outputs; i++) put_annotation(w, &op->outputs[i]);
+    for (size_t i = 0; i < w->n_open; i++) put_annotation(w, w->open_values[i]);
+}
+
+void proto_put_graph(proto_writer *w, uint32_t field) {
+    const xir_map *tags = w->net->tags;
+    const proto_message m = proto_open(w, field);
+    for (const xir_op *op = w->net->first; op && !proto_failed(w); op = op->next)
+        if (op != w->input && op != w->output) put_node(w, op);
+    w->at = NULL;
+    proto_put_some(w, GRAPH_NAME, w->net->text[XIR_TEXT_NAME]);
+    put_constants(w, GRAPH_INITIALIZER);
+    proto_put_some(w, GRAPH_DOC, proto_tag_text(tags, "onnx.graph_doc_string"));
+    w->at = w->input;
+    put_inputs(w);
+    w->at = w->output;
+    put_outputs(w);
+    put_declarations(w);
+    w->at = NULL;
+    put_annotations(w);
+    put_constants(w, GRAPH_SPARSE);
+    proto_put_entries(w, GRAPH_METADATA, tags, "onnx.graph_metadata");
+    proto_close(w, m);
+}

@@ -1,0 +1,204 @@
+/* What a network must satisfy before it can be a graph of ONNX. A value is found by its name there, so names must differ:
+ * one that is missing or taken is replaced by "xir_0", "xir_1", …. */
+#include "dialect/others.h"
+#include "number.h"
+#include "onnx/read.h"
+#include "onnx/write.h"
+
+/* ---- names ----------------------------------------------------------------------------------------------------- */
+
+static bool check_name(proto_writer *w, const char *what, xir_str name) {
+    if (name.size && memchr(name.data, 0, name.size))
+        return proto_refuse(w, XIR_E_UNSUPPORTED, "the name '%.*s' of %s has a zero byte, which ONNX's names cannot have",
+                            (int)strnlen(name.data, name.size < 60 ? name.size : 60), name.data, what);
+    return !name.size || proto_is_text((wire_bytes){ (const uint8_t *)name.data, name.size }) ||
+           proto_refuse(w, XIR_E_UNSUPPORTED, "the name of %s is not UTF-8", what);
+}
+
+/* The value gets a name of its own later. */
+static bool rename_value(proto_writer *w, const xir_value *v) {
+    const uint32_t *item = pointer_table_add(&w->made, v, (uint32_t)w->n_made);
+    if (!item || !mem_reserve(w->alloc, (void **)&w->made_names, &w->made_room, w->n_made + 1, sizeof *w->made_names))
+        return proto_no_memory(w);
+    if (*item == w->n_made) w->made_names[w->n_made++] = XIR_STR("");
+    return true;
+}
+
+static bool make_names(proto_writer *w) {
+    for (size_t i = 0; i < w->n_made; i++) {
+        char *text = arena_take(&w->scratch, NUMBER_ROOM);
+        if (!text) return proto_no_memory(w);
+        do {
+            memcpy(text, "xir_", 4);
+            w->made_names[i] = (xir_str){ text, 4 + number_put_u64(text + 4, w->next_name++) };
+        } while (text_table_find(&w->names, w->made_names[i]));
+    }
+    return true;
+}
+
+static bool is_duplicate(const xir_value *v) {
+    const xir_any *tag = source_tag_find(proto_value_tags(v), SOURCE_DUPLICATE);
+    return tag && tag->kind == XIR_ANY_BOOL && tag->as.boolean;
+}
+
+/* A second value of a name that its file has twice keeps it as long as nothing uses it. */
+static bool define(proto_writer *w, const xir_value *v) {
+    const xir_str name = v->more ? name_text(v->more->name) : XIR_STR("");
+    const uint32_t place = w->n_values++;
+    if (!name.size) return !v->uses || rename_value(w, v);
+    if (!check_name(w, "a value", name)) return false;
+    const uint32_t *known = text_table_add(&w->names, name, place);
+    if (!known) return proto_no_memory(w);
+    return *known == place || (is_duplicate(v) && !v->uses) || rename_value(w, v);
+}
+
+/* A value that nothing defines: each user says its name. */
+static bool define_open(proto_writer *w, xir_value *v) {
+    if (pointer_table_find(&w->open, v)) return true;
+    if (!pointer_table_add(&w->open, v, 0) ||
+        !mem_reserve(w->alloc, (void **)&w->open_values, &w->open_room, w->n_open + 1, sizeof *w->open_values))
+        return proto_no_memory(w);
+    w->open_values[w->n_open++] = v;
+    return define(w, v);
+}
+
+/* ---- ops ------------------------------------------------------------------------------------------------------- */
+
+static bool is_end(const xir_op *op, const char *key) { return xir_str_equal(op->cls->key, xir_str_of(key)); }
+
+static bool list_end(proto_writer *w, const xir_op *op) {
+    const bool input = is_end(op, "icraft::xir::Input");
+    const xir_op **end = input ? &w->input : &w->output;
+    if (*end) return proto_refuse(w, XIR_E_UNSUPPORTED, "a second %s: a graph of ONNX has one list of %s",
+                                  input ? "Input" : "Output", input ? "inputs" : "outputs");
+    *end = op;
+    return true;
+}
+
+uint32_t proto_own_inputs(const xir_op *op) {
+    const xir_any *names = op->more ? source_tag_find(op->more->tags, SOURCE_CAPTURES) : NULL;
+    const size_t n = names && names->kind == XIR_ANY_LIST ? names->as.list.size : 0;
+    return n <= op->n_inputs ? op->n_inputs - (uint32_t)n : op->n_inputs;
+}
+
+/* The bytes of a graph say the names of what it takes from outside. */
+static bool check_captures(proto_writer *w, const xir_op *op) {
+    const uint32_t own = proto_own_inputs(op);
+    if (own == op->n_inputs) return true;
+    const xir_any *names = source_tag_find(op->more->tags, SOURCE_CAPTURES)->as.list.items;
+    for (uint32_t i = own; i < op->n_inputs; i++) {
+        const xir_value *v = op->inputs[i].value;
+        const xir_any *name = &names[i - own];
+        if (!v || name->kind != XIR_ANY_TEXT || !xir_str_equal(proto_name(w, v), name->as.text))
+            return proto_refuse(w, XIR_E_UNSUPPORTED, "input %u has the name '%.*s', but the graph that takes it calls "
+                                "it '%.*s'", i, CLIP(v ? proto_name(w, v) : XIR_STR("")),
+                                CLIP(name->kind == XIR_ANY_TEXT ? name->as.text : XIR_STR("")));
+    }
+    return true;
+}
+
+static bool list_op(proto_writer *w, const xir_op *op, uint8_t *used) {
+    const bool input = is_end(op, "icraft::xir::Input");
+    w->at = op;
+    if ((input || is_end(op, "icraft::xir::Output")) && !list_end(w, op)) return false;
+    if (!check_name(w, "the op", xir_op_name(op)) || !check_name(w, "its class", op->cls->key)) return false;
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const xir_value *v = op->inputs[i].value;
+        if (v && value_is_params(v)) used[value_params(v)->number] = 1;
+        if (v && v->producer) w->backward |= v->producer->position >= op->position;
+    }
+    return true;
+}
+
+static bool list_constants(proto_writer *w, const uint8_t *used) {
+    size_t n = w->net->n_params;
+    w->constants = arena_take(&w->scratch, n * sizeof *w->constants);
+    if (!w->constants) return proto_no_memory(w);
+    for (xir_value *v = w->net->all_params; v; v = value_params(v)->next)
+        if (used[value_params(v)->number]) w->constants[--n] = v;
+    w->constants += n;
+    w->n_constants = w->net->n_params - n;
+    return true;
+}
+
+static bool list_values(proto_writer *w) {
+    w->at = NULL;
+    if (!text_table_reserve(&w->names, w->net->n_ops + w->n_constants)) return proto_no_memory(w);
+    for (size_t i = 0; i < w->n_constants; i++)
+        if (!define(w, w->constants[i])) return false;
+    for (const xir_op *op = w->net->first; op; op = op->next) {
+        w->at = op;
+        for (uint32_t i = 0; i < op->n_outputs; i++)
+            if (!define(w, &op->outputs[i])) return false;
+    }
+    for (const xir_op *op = w->net->first; op; op = op->next) {
+        w->at = op;
+        for (uint32_t i = 0; i < op->n_inputs; i++) {
+            xir_value *v = op->inputs[i].value;
+            if (v && !v->producer && !value_is_params(v) && !define_open(w, v)) return false;
+        }
+    }
+    return make_names(w);
+}
+
+/* ---- cycles ---------------------------------------------------------------------------------------------------- */
+
+/* Ops whose inputs are all made leave; an op that never does is on a cycle, or behind one. */
+static bool check_cycles(proto_writer *w) {
+    const size_t n = w->net->n_ops;
+    pointer_table numbers;
+    pointer_table_init(&numbers, w->alloc);
+    const xir_op **ready = arena_take(&w->scratch, n * sizeof *ready);
+    uint32_t *left = arena_take(&w->scratch, n * sizeof *left);
+    bool ok = ready && left && pointer_table_reserve(&numbers, n);
+    size_t n_ready = 0, k = 0;
+    for (const xir_op *op = w->net->first; ok && op; op = op->next, k++) {
+        ok = pointer_table_add(&numbers, op, (uint32_t)k) != NULL;
+        left[k] = 0;
+        for (uint32_t i = 0; i < op->n_inputs; i++) left[k] += op->inputs[i].value && op->inputs[i].value->producer;
+        if (!left[k]) ready[n_ready++] = op;
+    }
+    for (size_t at = 0; ok && at < n_ready; at++) {
+        for (uint32_t i = 0; i < ready[at]->n_outputs; i++) {
+            for (const xir_use *use = ready[at]->outputs[i].uses; use; use = use->next) {
+                const uint32_t *place = pointer_table_find(&numbers, use->user);
+                if (place && !--left[*place]) ready[n_ready++] = use->user;
+            }
+        }
+    }
+    if (!ok) proto_no_memory(w);
+    for (const xir_op *op = w->net->first; ok && op; op = op->next) {
+        w->at = op;
+        if (left[*pointer_table_find(&numbers, op)])
+            ok = proto_refuse(w, XIR_E_UNSUPPORTED, "it uses its own results, directly or through other ops: a graph of "
+                              "ONNX has no cycles");
+    }
+    pointer_table_free(&numbers);
+    return ok;
+}
+
+/* ---- all ------------------------------------------------------------------------------------------------------- */
+
+static bool has_all(proto_writer *w) {
+    char sentence[DIALECT_OTHERS];
+    return dialect_has_all(w->net, XIR_STR("onnx::"), "operators of ONNX",
+                           "xir opt converts those that it can, with to-xir and xir-to-onnx", sentence) ||
+           proto_refuse(w, XIR_E_UNSUPPORTED, "%s", sentence);
+}
+
+bool proto_list(proto_writer *w) {
+    uint8_t *used = arena_take(&w->scratch, w->net->n_params);
+    if (!used) return proto_no_memory(w);
+    memset(used, 0, w->net->n_params);
+    if (!has_all(w) || !check_name(w, "the network", w->net->text[XIR_TEXT_NAME])) return false;
+    for (const xir_op *op = w->net->first; op; op = op->next)
+        if (!list_op(w, op, used)) return false;
+    if (!list_constants(w, used) || !list_values(w)) return false;
+    for (const xir_op *op = w->net->first; op; op = op->next) {
+        w->at = op;
+        if (op->more && op->more->tags && !check_captures(w, op)) return false;
+    }
+    const bool ok = !w->backward || check_cycles(w);
+    if (ok) w->at = NULL;
+    return ok;
+}

@@ -1,0 +1,86 @@
+/* The bytes of a model on their way out, and failures. */
+#include <stdarg.h>
+#include "onnx/write.h"
+#include "text.h"
+
+bool proto_refuse(proto_writer *w, xir_status status, const char *sentence, ...) {
+    va_list args;
+    if (w->status) return false;
+    w->status = status;
+    va_start(args, sentence);
+    text_vprint(w->fault, sizeof w->fault, sentence, args);
+    va_end(args);
+    return false;
+}
+
+bool proto_no_memory(proto_writer *w) {
+    if (!w->status) w->status = XIR_E_MEMORY;
+    return false;
+}
+
+void proto_flush(proto_writer *w) {
+    if (w->out.size && !w->stopped) w->stopped = !w->how->write(w->how->user, w->out.data, w->out.size);
+    w->out.size = 0;
+}
+
+/* Large elements are passed on where they lie. */
+void proto_put_slowly(proto_writer *w, const void *data, size_t size) {
+    proto_flush(w);
+    if (size < PROTO_BLOCK) {
+        memcpy(w->out.data, data, size);
+        w->out.size = size;
+    } else if (!w->stopped) {
+        w->stopped = !w->how->write(w->how->user, data, size);
+    }
+}
+
+proto_message proto_open_slowly(proto_writer *w) {
+    if (!mem_reserve(w->alloc, (void **)&w->sizes, &w->size_room, w->n_sizes + 1, sizeof *w->sizes)) {
+        proto_no_memory(w);
+        return (proto_message){ 0, w->count };
+    }
+    return (proto_message){ w->n_sizes++, w->count };
+}
+
+/* ---- texts that are bytes -------------------------------------------------------------------------------------- */
+
+static int digit_of(char c) {
+    if (c >= 'A' && c <= 'Z') return c - 'A';
+    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+    if (c >= '0' && c <= '9') return c - '0' + 52;
+    return c == '+' ? 62 : c == '/' ? 63 : -1;
+}
+
+bool proto_take_base64(proto_writer *w, xir_str text, wire_bytes *out) {
+    size_t size = text.size, n = 0;
+    if (size % 4) return false;
+    uint8_t *bytes = arena_take(&w->scratch, size / 4 * 3);
+    if (!bytes) return proto_no_memory(w);
+    for (int i = 0; i < 2 && size && text.data[size - 1] == '='; i++) size--;
+    uint32_t bits = 0;
+    for (size_t i = 0; i < size; i++) {
+        const int digit = digit_of(text.data[i]);
+        if (digit < 0) return false;
+        bits = bits << 6 | (uint32_t)digit;
+        if (i % 4) bytes[n++] = (uint8_t)(bits >> (6 - 2 * (i % 4)));
+    }
+    *out = (wire_bytes){ bytes, n };
+    return true;
+}
+
+/* ---- maps of texts --------------------------------------------------------------------------------------------- */
+
+void proto_put_entries(proto_writer *w, uint32_t field, const xir_map *tags, const char *key) {
+    const xir_any *map = proto_tag(tags, key, XIR_ANY_MAP);
+    for (size_t i = 0; map && i < map->as.map.size; i++) {
+        const xir_entry *e = &map->as.map.entries[i];
+        if (e->value.kind != XIR_ANY_TEXT) {
+            proto_refuse(w, XIR_E_TYPE, "the tag %s is not a map of texts", key);
+            return;
+        }
+        const proto_message m = proto_open(w, field);
+        proto_put_text(w, 1, e->key);
+        proto_put_text(w, 2, e->value.as.text);
+        proto_close(w, m);
+    }
+}
