@@ -100,7 +100,8 @@ enum {
     XIR_FORMAT_INDENTS = 2,   /* can be indented for human readers: xir_save_options.indent                    */
     XIR_FORMAT_ALIGNS  = 4,   /* aligns parameters in the file: xir_save_options.align                         */
     XIR_FORMAT_DIALECT = 8,   /* holds only operators of a dialect of its own: writing refuses others          */
-    XIR_FORMAT_PLAINS  = 16   /* may be scrambled: xir_save_options.plain                                      */
+    XIR_FORMAT_PLAINS  = 16,  /* may be scrambled: xir_save_options.plain                                      */
+    XIR_FORMAT_SPLITS  = 32   /* for the library: XIR_SAVE_EXTERNAL applies to it                              */
 };
 
 /* The description of a format. It must be constant and live as long as the context. It may grow at its end. A function

@@ -52,8 +52,11 @@ XIR_API xir_network *xir_json_read(xir_context *ctx, xir_str json, xir_str name,
 enum {
     XIR_SAVE_UNCHECKED = 1,
     XIR_SAVE_INDENT    = 2,  /* by four blanks                                                                       */
-    XIR_SAVE_NO_MD5    = 4   /* do not compute the MD5 of the parameters, which takes most of the time of saving large
+    XIR_SAVE_NO_MD5    = 4,  /* do not compute the MD5 of the parameters, which takes most of the time of saving large
                                 ones: params_md5 is then empty, and readers note that they cannot compare            */
+    XIR_SAVE_EXTERNAL  = 8   /* onnx: constants of 1024 bytes and more go to a file next to the model, X.onnx.data or
+                                xir_save_options.params; both are replaced together. Without it they do if the model
+                                would have 2 GiB or more                                                             */
 };
 XIR_API xir_network *xir_json_load(xir_context *ctx, const char *path, xir_diags *why);
 XIR_API xir_status   xir_json_save(xir_network *net, const char *path, unsigned flags, xir_diags *why);
@@ -138,7 +141,8 @@ XIR_API xir_network *xir_network_read_stream(xir_context *ctx, xir_read_fn *read
 typedef struct xir_save_options {
     uint32_t    size;        /* XIR_INIT(xir_save_options)                                                          */
     const char *format;      /* NULL: detected by the suffix of the name                                            */
-    const char *params;      /* json: the raw file; NULL: X.raw next to X.json, if there are bytes                  */
+    const char *params;      /* json: the raw file; NULL: X.raw next to X.json, if there are bytes. onnx: the file of
+                                XIR_SAVE_EXTERNAL, in the folder of the model                                      */
     bool        no_params;   /* only the structure; params_bytes and params_md5 are the same as without this        */
     bool        unchecked;   /* save what validation refuses                                                        */
     bool        indent;      /* json: by four blanks                                                                */
@@ -173,6 +177,7 @@ typedef struct xir_format_info {
     bool        text;                        /* findings have lines and columns                                     */
     bool        indents, aligns, plains;     /* the members of xir_save_options that apply to it                    */
     bool        dialect;                     /* holds only operators of a dialect of its own                        */
+    bool        splits;                      /* XIR_SAVE_EXTERNAL applies to it                                     */
     const char *name, *meaning, *suffixes;   /* suffixes separated by blanks                                        */
 } xir_format_info;
 /* Fills `out` with the i-th format of the library. XIR_E_BOUNDS past the last one, XIR_E_ABI. */

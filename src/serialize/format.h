@@ -26,10 +26,11 @@ typedef struct format_reading {
 typedef struct format_writing {
     const format *format;
     const char   *path;      /* for findings; may be ""                                                       */
-    const char   *params_path;     /* of the structure's folder of parameters; NULL: it has none              */
+    const char   *params_path;     /* of the structure's folder or file of parameters; NULL: it has none      */
     unsigned      flags;     /* XIR_SAVE_INDENT                                                               */
     uint32_t      align;     /* of payloads, in formats that align them: a power of two                        */
     bool          plain;     /* not scrambled, in formats that may be                                          */
+    bool          external;  /* parameters go to a file of their own, in formats with `splits`                 */
     bool          no_params; /* the structure alone; params_bytes and params_md5 are as if with parameters     */
     bool          digest_set;      /* params_bytes and params_md5 of the network describe the file just written */
     xir_write_fn *write;     /* if it stops, the result is XIR_E_IO; the caller adds the finding              */
@@ -73,6 +74,9 @@ struct format {
     xir_status (*load_params)(xir_network *net, const format_reading *how);
     xir_status (*read_params)(xir_network *net, const format_reading *how, const void *data, size_t size);
     xir_status (*write_params)(xir_network *net, const format_writing *how);
+    /* Whether writing this network needs the separate file; NULL: it does if there are parameters. Such a file is read
+     * by name, so there is no params_found. */
+    xir_status (*splits)(xir_network *net, const format_writing *how, bool *out);
     /* Parameters in a folder, instead of write_params: whether a network has any, which files of an old folder may be
      * replaced, and the writing of all files. The structure is written after them. */
     bool       (*has_files)(const xir_network *net);

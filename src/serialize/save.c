@@ -50,7 +50,7 @@ static bool choose(saving *s, xir_status *status) {
 }
 
 static bool take_options(saving *s, const xir_save_options *options, xir_status *status) {
-    const uint64_t known = XIR_SAVE_UNCHECKED | XIR_SAVE_INDENT | XIR_SAVE_NO_MD5;
+    const uint64_t known = XIR_SAVE_UNCHECKED | XIR_SAVE_INDENT | XIR_SAVE_NO_MD5 | XIR_SAVE_EXTERNAL;
     *status = sized_take(SIZED(xir_save_options, flags), &s->o, options, s->why);
     if (*status) return false;
     if (s->o.flags & ~known)
@@ -68,6 +68,11 @@ static bool begin(saving *s, const xir_save_options *options, xir_status *status
     if (s->o.params && !s->format.params_written)
         return refuse(s, status, XIR_E_INVALID, "a file of format %s contains its parameters: no parameter file can be "
                       "named", s->format.name);
+    if (s->o.flags & XIR_SAVE_EXTERNAL && !s->format.splits)
+        return refuse(s, status, XIR_E_INVALID, "a file of format %s cannot have its parameters in a file that it names",
+                      s->format.name);
+    if (s->o.flags & XIR_SAVE_EXTERNAL && (!s->path || s->o.no_params))
+        return refuse(s, status, XIR_E_INVALID, "a file of parameters is requested, but only the structure is written");
     if (s->o.params && !s->path)
         return refuse(s, status, XIR_E_INVALID,
                       "a callback receives only the structure: xir_network_save_params writes the parameters");
@@ -84,7 +89,7 @@ static bool begin(saving *s, const xir_save_options *options, xir_status *status
 static format_writing writing_of(const saving *s, xir_write_fn *write, void *user) {
     return (format_writing){
         .format = &s->format, .path = s->path ? s->path : "", .flags = s->o.indent ? XIR_SAVE_INDENT : 0,
-        .align = s->o.align, .plain = s->o.plain,
+        .align = s->o.align, .plain = s->o.plain, .external = s->o.params || s->o.flags & XIR_SAVE_EXTERNAL,
         .no_params = s->o.no_params, .write = write, .user = user, .why = s->why };
 }
 
@@ -168,12 +173,13 @@ static bool write_params(void *user, const void *data, size_t size) {
 static xir_status write_pair(file_pair *p) {
     const saving *s = p->s;
     format_writing how = writing_of(s, write_params, p);
-    how.path = p->params_path;
+    how.path = how.params_path = p->params_path;
     xir_status status = s->format.write_params(s->net, &how);
     if (p->open && p->status) return p->status;
     if (p->open && p->params.status) return p->params.status;
     if (status || (status = open_pair(p))) return status;
     how = writing_of(s, file_write, &p->structure);
+    how.params_path = p->params_path;
     how.digest_set = true;
     status = s->format.write(s->net, &how);
     return p->structure.status ? p->structure.status : status;
@@ -243,12 +249,23 @@ static xir_status save_in_folder(const saving *s) {
 
 /* ---- either ------------------------------------------------------------------------------------------------------ */
 
+/* Whether the parameters get a file of their own. */
+static xir_status needs_pair(const saving *s, bool *out) {
+    const format_writing how = writing_of(s, NULL, NULL);
+    *out = s->o.params;
+    if (s->o.no_params) return XIR_OK;
+    if (s->format.splits) return s->format.splits(s->net, &how, out);
+    if (!*out && !net_walk_params(s->net, has_bytes, out) && !*out) return diag_memory(s->why);
+    return XIR_OK;
+}
+
 /* The structure, and the parameters if there are any. */
 static xir_status save_both(const saving *s) {
-    bool any = s->o.params;
+    bool any;
     if (s->format.write_folder) return save_in_folder(s);
-    if (!any && !s->o.no_params && !net_walk_params(s->net, has_bytes, &any) && !any) return diag_memory(s->why);
-    if (s->o.no_params || !any) return save_one(s, s->format.write, false);
+    const xir_status needs = needs_pair(s, &any);
+    if (needs) return needs;
+    if (!any) return save_one(s, s->format.write, s->format.splits);
     const xir_allocator *alloc = &s->net->ctx->alloc;
     size_t room = 0;
     char *name = s->o.params ? NULL : companion_name(alloc, &s->format, s->path, &room);
@@ -304,6 +321,9 @@ static bool begin_params(saving *s, const xir_save_options *options, xir_status 
     if (s->format.write_folder)
         return refuse(s, status, XIR_E_UNSUPPORTED, "the parameters of format %s are a folder, which is written with the "
                       "structure", s->format.name);
+    if (s->format.splits)
+        return refuse(s, status, XIR_E_UNSUPPORTED, "a file of format %s names the file of its parameters: both are "
+                      "written together", s->format.name);
     return s->format.params_written || refuse(s, status, XIR_E_INVALID,
                                               "a file of format %s contains its parameters: no parameter file "
                                               "can be named", s->format.name);

@@ -296,7 +296,7 @@ void unload(loaded *l);
 /* What every command that saves takes on its command line. */
 typedef struct save_options {
     const char *to, *out_params, *align;
-    bool        indent, plain, no_md5;
+    bool        indent, plain, no_md5, external;
 } save_options;
 extern save_options save_args;
 #define OUT_PARAMS_OPTION                                                                                             \
@@ -309,6 +309,9 @@ extern save_options save_args;
 #define NO_MD5_OPTION                                                                                                 \
     { "no-md5", NULL, WORD_NONE, &save_args.no_md5,                                                                   \
       "do not compute the MD5 of parameters: reading the file cannot compare them" }
+#define EXTERNAL_OPTION                                                                                               \
+    { "external", NULL, WORD_NONE, &save_args.external,                                                               \
+      "onnx: write constants of 1024 bytes and more to X.onnx.data, next to X.onnx" }
 #define PLAIN_OPTION { "plain", NULL, WORD_NONE, &save_args.plain, "tsm: write a scrambled container plain" }
 #define TO_OPTION                                                                                                     \
     { "to", "FORMAT", WORD_FORMAT, &save_args.to,                                                                     \

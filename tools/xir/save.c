@@ -35,12 +35,18 @@ static bool has_neighbours(const char *path) {
 static bool is_indented(const file_format *f) { return f->indents; }
 static bool is_aligned(const file_format *f) { return f->aligns; }
 static bool is_plain(const file_format *f) { return f->plains; }
+static bool is_split(const file_format *f) { return f->splits; }
 
 /* Options that only some formats have. */
 int check_save(const file_format *to, const char *out, xir_save_options *o) {
     *o = XIR_INIT(xir_save_options, .format = to->name, .unchecked = true, .indent = save_args.indent);
     if (save_args.out_params && load_args.no_params)
         return complain(MISUSED, "--out-params and --no-params contradict each other");
+    if (save_args.external && !to->splits)
+        return complain_of(MISUSED, out, "%s does not name a file of its parameters: --external is for %s", to->name,
+                           formats_that(is_split));
+    if (save_args.external && (load_args.no_params || strcmp(out, "-") == 0))
+        return complain(MISUSED, "--external writes two files, a model and its parameters");
     if (save_args.out_params && !to->pair)
         return complain_of(MISUSED, out, "parameters of %s are inside the file: --out-params is for %s", to->name,
                            formats_that(format_is_pair));
@@ -56,7 +62,7 @@ int check_save(const file_format *to, const char *out, xir_save_options *o) {
         return complain_of(MISUSED, out, "nothing is scrambled in %s: --plain is for %s", to->name,
                            formats_that(is_plain));
     o->plain = save_args.plain;
-    o->flags = save_args.no_md5 ? XIR_SAVE_NO_MD5 : 0;
+    o->flags = (save_args.no_md5 ? XIR_SAVE_NO_MD5 : 0) | (save_args.external ? XIR_SAVE_EXTERNAL : 0);
     if (!save_args.align) return DONE;
     if (!to->aligns)
         return complain_of(MISUSED, out, "nothing is aligned in %s: --align is for %s", to->name,

@@ -53,5 +53,6 @@ static bool may_begin(const uint8_t *head, size_t size) {
 
 const format format_onnx = {
     .name = "onnx", .meaning = "ONNX model", .suffixes = "onnx", .probe = probe, .may_begin = may_begin,
-    .traits = XIR_FORMAT_DIALECT, .read = proto_read, .write = proto_write,
+    .traits = XIR_FORMAT_DIALECT | XIR_FORMAT_SPLITS, .read = proto_read, .write = proto_write,
+    .params_written = "onnx.data", .splits = proto_splits, .write_params = proto_write_params,
 };

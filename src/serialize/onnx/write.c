@@ -29,7 +29,7 @@ static int64_t format_of_opset(int64_t opset) {
 
 static void put_opset(proto_writer *w, xir_str domain, int64_t version) {
     const proto_message m = proto_open(w, MODEL_OPSET);
-    proto_put_text(w, OPSET_DOMAIN, domain);
+    proto_put_some(w, OPSET_DOMAIN, domain);
     proto_put_number(w, OPSET_VERSION, (uint64_t)version);
     proto_close(w, m);
 }
@@ -85,20 +85,36 @@ static void put_model(proto_writer *w) {
 
 /* ---- the file -------------------------------------------------------------------------------------------------- */
 
-static bool count(proto_writer *w) {
-    w->counting = true;
+static void walk(proto_writer *w) {
     w->count = w->n_sizes = 0;
+    w->data_size = 0;
     put_model(w);
-    if (proto_failed(w)) return false;
-    return w->count <= PROTO_MOST || proto_refuse(w, XIR_E_LIMIT, "the model takes %llu bytes, and a message of ONNX less "
-                                                  "than 2^31", (unsigned long long)w->count);
+    proto_flush(w);
+}
+
+static bool count(proto_writer *w, proto_split split) {
+    w->counting = true;
+    w->split = (int)split;
+    walk(w);
+    return !proto_failed(w);
+}
+
+/* Puts elements into the other file, if there may be one, until the model is small enough. */
+static bool prepare(proto_writer *w, bool may_split) {
+    const bool all = may_split && w->how->external;
+    if (!proto_list(w) || !proto_list_symbols(w)) return false;
+    if (!count(w, all ? SPLIT_CONSTANTS : may_split ? SPLIT_MARKED : SPLIT_NONE)) return false;
+    if (may_split && w->count > PROTO_MOST && !all && !count(w, SPLIT_CONSTANTS)) return false;
+    if (may_split && w->count > PROTO_MOST && !count(w, SPLIT_ALL)) return false;
+    w->at = NULL;
+    return w->count <= PROTO_MOST ||
+           proto_refuse(w, XIR_E_LIMIT, "the model takes %llu bytes, and a message of ONNX less than 2^31%s",
+                        (unsigned long long)w->count, may_split ? "" : ": its constants need a file next to it");
 }
 
 static void put_out(proto_writer *w) {
     w->counting = false;
-    w->count = w->n_sizes = 0;
-    put_model(w);
-    proto_flush(w);
+    walk(w);
 }
 
 static xir_status report(const proto_writer *w) {
@@ -111,7 +127,14 @@ static xir_status report(const proto_writer *w) {
                      CLIP(xir_op_name(at)), w->fault);
 }
 
+/* The model names the file of the elements without a folder: it is in the model's own. */
+static xir_str location_of(const char *path) {
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return xir_str_of(slash ? slash + 1 : path ? path : "");
+}
+
 static bool begin(proto_writer *w) {
+    w->location = location_of(w->how->params_path);
     arena_init(&w->scratch, w->alloc);
     text_table_init(&w->names, w->alloc);
     pointer_table_init(&w->made, w->alloc);
@@ -131,9 +154,36 @@ static void end(proto_writer *w) {
     arena_free(&w->scratch);
 }
 
+static bool check_location(proto_writer *w) {
+    const char *model = w->how->path, *data = w->how->params_path, *slash = strrchr(model, '/');
+    const size_t folder = slash ? (size_t)(slash - model) + 1 : 0;
+    return !data || (w->location.data == data + folder && strncmp(data, model, folder) == 0) ||
+           proto_refuse(w, XIR_E_INVALID, "\"%s\" is not in the folder of the model, and its elements must be there",
+                        data);
+}
+
 xir_status proto_write(xir_network *net, const format_writing *how) {
     proto_writer w = { .net = net, .how = how, .alloc = &net->ctx->alloc };
-    if (begin(&w) && proto_list(&w) && proto_list_symbols(&w) && count(&w)) put_out(&w);
+    if (begin(&w) && check_location(&w) && prepare(&w, how->params_path)) put_out(&w);
+    const xir_status status = report(&w);
+    end(&w);
+    return status;
+}
+
+xir_status proto_write_params(xir_network *net, const format_writing *how) {
+    proto_writer w = { .net = net, .how = how, .alloc = &net->ctx->alloc };
+    if (begin(&w) && prepare(&w, true)) {
+        w.only_data = true;
+        put_out(&w);
+    }
+    const xir_status status = report(&w);
+    end(&w);
+    return status;
+}
+
+xir_status proto_splits(xir_network *net, const format_writing *how, bool *out) {
+    proto_writer w = { .net = net, .how = how, .alloc = &net->ctx->alloc };
+    *out = begin(&w) && prepare(&w, true) && w.data_size;
     const xir_status status = report(&w);
     end(&w);
     return status;

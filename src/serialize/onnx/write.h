@@ -37,6 +37,11 @@ typedef struct proto_writer {
     const xir_type       *elements[32];     /* by TensorProto.DataType                                     */
     const xir_type       *last_element;
     uint64_t              last_code;
+    /* elements in a file of their own */
+    int                   split;            /* proto_split                                                 */
+    xir_str               location;         /* of that file, as the model names it                         */
+    uint64_t              data_size;        /* of that file so far                                         */
+    bool                  only_data;        /* the walk puts that file out, not the model                  */
     /* symbols */
     bool                  spells;           /* the entry xir.symbols is needed: dims may be expressions     */
     /* bytes */
@@ -66,7 +71,7 @@ void proto_flush(proto_writer *w);
 static inline void proto_put(proto_writer *w, const void *data, size_t size) {
     w->count += size;
     if (w->counting || !size) return;
-    if (size > PROTO_BLOCK - w->out.size) {
+    if (w->only_data || size > PROTO_BLOCK - w->out.size) {
         proto_put_slowly(w, data, size);
         return;
     }
@@ -181,10 +186,25 @@ void proto_put_symbols(proto_writer *w, uint32_t field);
 /* What the file says about dim `i` of a value. */
 proto_dim proto_dim_of(proto_writer *w, const xir_value *v, size_t i);
 
+/* ---- write_external.c ------------------------------------------------------------------------------------------- */
+
+/* Which elements are in a file of their own. */
+typedef enum proto_split {
+    SPLIT_NONE,
+    SPLIT_MARKED,       /* those that were in such a file when the network was read: the tag onnx.external         */
+    SPLIT_CONSTANTS,    /* and all that are large, except in attributes, which runtimes expect in the model        */
+    SPLIT_ALL           /* and those in attributes                                                                 */
+} proto_split;
+
+/* Whether the elements of a tensor go to that file. */
+bool proto_is_external(const proto_writer *w, const xir_value *v, bool attribute, wire_bytes data);
+/* The fields that say where they are; the walk of that file puts them out. */
+void proto_put_external(proto_writer *w, wire_bytes data);
+
 /* ---- write_tensor.c, write_attribute.c, write_graph.c, write.c --------------------------------------------------- */
 
 /* A TensorProto of Params, under a name. */
-void proto_put_tensor(proto_writer *w, uint32_t field, const xir_value *v, xir_str name);
+void proto_put_tensor(proto_writer *w, uint32_t field, const xir_value *v, xir_str name, bool attribute);
 void proto_put_sparse(proto_writer *w, uint32_t field, const xir_value *v, xir_str name);
 /* The bytes of Params; NULL with a size of 0 if there are none. */
 wire_bytes proto_data(proto_writer *w, const xir_value *v);
@@ -193,5 +213,7 @@ void proto_put_attributes(proto_writer *w, const xir_op *op);
 void proto_put_graph(proto_writer *w, uint32_t field);
 
 xir_status proto_write(xir_network *net, const format_writing *how);
+xir_status proto_write_params(xir_network *net, const format_writing *how);
+xir_status proto_splits(xir_network *net, const format_writing *how, bool *out);
 
 #endif

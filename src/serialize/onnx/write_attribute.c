@@ -106,8 +106,8 @@ static void put_sparse(proto_writer *w, uint32_t field, xir_str key, const xir_a
         return;
     }
     const proto_message m = proto_open(w, field);
-    proto_put_tensor(w, VALUES, values->as.params, xir_value_name(values->as.params));
-    proto_put_tensor(w, INDICES, indices->as.params, xir_value_name(indices->as.params));
+    proto_put_tensor(w, VALUES, values->as.params, xir_value_name(values->as.params), true);
+    proto_put_tensor(w, INDICES, indices->as.params, xir_value_name(indices->as.params), true);
     for (size_t i = 0; i < dims->as.list.size; i++) {
         if (dims->as.list.items[i].kind != XIR_ANY_INT) refuse(w, key, "has dims that are no integers");
         proto_put_number(w, DIMS, (uint64_t)dims->as.list.items[i].as.integer);
@@ -129,7 +129,7 @@ static void put_item(proto_writer *w, uint32_t field, xir_str key, const xir_any
         if (any->kind == XIR_ANY_PARAMS) put_bytes_of(w, field, any->as.params);
         else proto_put_text(w, field, any->as.text);
         break;
-    case TYPE_TENSOR: proto_put_tensor(w, field, any->as.params, xir_value_name(any->as.params)); break;
+    case TYPE_TENSOR: proto_put_tensor(w, field, any->as.params, xir_value_name(any->as.params), true); break;
     case TYPE_GRAPH:
         inner = map_item(any, "onnx.graph");
         if (inner->kind == XIR_ANY_PARAMS) put_bytes_of(w, field, inner->as.params);

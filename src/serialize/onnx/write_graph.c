@@ -108,7 +108,7 @@ static void put_constants(proto_writer *w, uint32_t field) {
         const xir_value *v = w->constants[i];
         if (is_sparse(v) != (field == GRAPH_SPARSE)) continue;
         if (field == GRAPH_SPARSE) proto_put_sparse(w, field, v, proto_name(w, v));
-        else proto_put_tensor(w, field, v, proto_name(w, v));
+        else proto_put_tensor(w, field, v, proto_name(w, v), false);
     }
 }
 

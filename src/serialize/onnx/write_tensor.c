@@ -59,7 +59,7 @@ static void put_texts(proto_writer *w, wire_bytes data) {
     }
 }
 
-void proto_put_tensor(proto_writer *w, uint32_t field, const xir_value *v, xir_str name) {
+void proto_put_tensor(proto_writer *w, uint32_t field, const xir_value *v, xir_str name, bool attribute) {
     const xir_map *tags = proto_value_tags(v);
     tensor t;
     if (proto_failed(w) || !describe(w, v, &t)) return;
@@ -68,8 +68,10 @@ void proto_put_tensor(proto_writer *w, uint32_t field, const xir_value *v, xir_s
     put_dims(w, &t);
     if (t.element == TYPE_STRING) put_texts(w, data);
     proto_put_some(w, TENSOR_NAME, name);
-    if (t.element != TYPE_STRING && data.size) proto_put_bytes(w, TENSOR_RAW, data.at, data.size);
+    const bool raw = t.element != TYPE_STRING && data.size, external = raw && proto_is_external(w, v, attribute, data);
+    if (raw && !external) proto_put_bytes(w, TENSOR_RAW, data.at, data.size);
     proto_put_some(w, TENSOR_DOC, proto_tag_text(tags, "onnx.doc_string"));
+    if (external) proto_put_external(w, data);
     proto_put_entries(w, TENSOR_METADATA, tags, "onnx.metadata");
     proto_close(w, m);
 }

@@ -25,6 +25,7 @@ void proto_flush(proto_writer *w) {
 
 /* Large elements are passed on where they lie. */
 void proto_put_slowly(proto_writer *w, const void *data, size_t size) {
+    if (w->only_data) return;
     proto_flush(w);
     if (size < PROTO_BLOCK) {
         memcpy(w->out.data, data, size);
