@@ -221,6 +221,32 @@ static bool read_any(proto_reader *r, const attribute *a, xir_any *out) {
     return put_text(r, a->ref, &ref) && put_map(r, "onnx.ref", ref, out);
 }
 
+static uint64_t kind_of(const attribute *a) {
+    uint64_t kind = a->type;
+    while (!a->type && a->first && value_fields[kind] != a->first) kind++;
+    return kind;
+}
+
+/* Whether the form of a value shows its kind: Params may be reals or a text, and an empty list anything. */
+static bool shows_kind(const xir_any *v, uint64_t kind, bool reference) {
+    enum { FLOAT = 1, STRING = 3, FLOATS = 6, INTS = 7, STRINGS = 8 };
+    if (reference) return !kind;
+    if (v->kind == XIR_ANY_PARAMS) return kind != FLOAT && kind != STRING && kind != FLOATS;
+    if (v->kind != XIR_ANY_LIST) return true;
+    bool shown = v->as.list.size ? kind != STRINGS : kind == INTS;
+    for (size_t i = 0; i < v->as.list.size && !shown; i++) shown = v->as.list.items[i].kind == XIR_ANY_TEXT;
+    return shown;
+}
+
+static bool keep_kind(proto_reader *r, const attribute *a, const xir_any *v) {
+    const uint64_t kind = kind_of(a);
+    if (shows_kind(v, kind, a->ref.size)) return true;
+    const xir_entry *entry = (const xir_entry *)r->d.node.attrs.data + r->d.node.attrs.size - 1;
+    xir_entry *out = dialect_add(&r->d, &r->kinds, sizeof *out);
+    if (out) *out = (xir_entry){ entry->key, xir_any_int((int64_t)kind) };
+    return out != NULL;
+}
+
 bool proto_read_attribute(proto_reader *r, wire_bytes message) {
     attribute a;
     xir_any value;
@@ -232,7 +258,8 @@ bool proto_read_attribute(proto_reader *r, wire_bytes message) {
         return false;
     }
     if (!read_any(r, &a, &value) || !dialect_node_attr_kept(&r->d, proto_str(a.name), value)) return false;
-    if (a.ref.size || !a.doc.size) return true;
+    if (!keep_kind(r, &a, &value)) return false;
+    if (!a.doc.size) return true;
     const xir_entry *entry = (const xir_entry *)r->d.node.attrs.data + r->d.node.attrs.size - 1;
     xir_entry *doc = dialect_add(&r->d, &r->docs, sizeof *doc);
     if (doc) *doc = (xir_entry){ entry->key, xir_any_text(proto_str(a.doc)) };

@@ -14,16 +14,24 @@ static xir_value *find_named(proto_reader *r, wire_bytes text) {
 
 /* ---- constants ------------------------------------------------------------------------------------------------- */
 
+static bool note_constant(proto_reader *r, wire_bytes message, xir_value *v, bool sparse) {
+    proto_constant *out = v ? dialect_add(&r->d, &r->constants, sizeof *out) : NULL;
+    if (out) *out = (proto_constant){ message, v, sparse };
+    return out != NULL;
+}
+
 static bool read_initializer(proto_reader *r, wire_bytes message) {
     proto_tensor t;
     if (!proto_scan_tensor(r, message, &t)) return false;
     dialect_ref name = dialect_name(&r->d, proto_str(t.name));
-    return dialect_constant_ref(&r->d, proto_make_tensor(r, &t), name);
+    xir_value *v = proto_make_tensor(r, &t);
+    return dialect_constant_ref(&r->d, v, name) && note_constant(r, message, v, false);
 }
 
 static bool read_sparse_initializer(proto_reader *r, wire_bytes message) {
     wire_bytes name;
-    return dialect_constant(&r->d, proto_read_sparse(r, message, &name));
+    xir_value *v = proto_read_sparse(r, message, &name);
+    return dialect_constant(&r->d, v) && note_constant(r, message, v, true);
 }
 
 /* Constants are read as soon as they are met: each may lie on a page of its own, which is then touched only once. */
@@ -177,7 +185,7 @@ static bool read_declaration(proto_reader *r, const wire_field *f, size_t i) {
     value_info info;
     if (!read_value_info(r, f, &info)) return false;
     xir_value *known = find_named(r, info.name);
-    return !known || dialect_declare(&r->d, known, &info.declared);
+    return known ? dialect_declare(&r->d, known, &info.declared) : proto_keep(r, f->bytes, &r->other_values);
 }
 
 /* TensorAnnotation: names the tensors with this tensor's scale and zero point. */
@@ -196,7 +204,7 @@ static bool read_annotation(proto_reader *r, const wire_field *f, size_t i) {
     }
     if (!ok || !proto_end(r, &w) || !dialect_tag_entries(&r->d, &tags, "onnx.quantization", &r->entries)) return false;
     xir_value *known = find_named(r, name);
-    return !known || dialect_value_tags(&r->d, known, tags);
+    return known ? dialect_value_tags(&r->d, known, tags) : proto_keep(r, f->bytes, &r->other_annotations);
 }
 
 static bool read_metadata(proto_reader *r, const wire_field *f, size_t i) {

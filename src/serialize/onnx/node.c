@@ -21,7 +21,7 @@ static bool add_attribute(proto_reader *r, const wire_field *f, const uint8_t *e
 
 static bool scan_node(proto_reader *r, wire_bytes message, node *n) {
     *n = (node){ 0 };
-    r->attributes.size = r->entries.size = 0;
+    r->attributes.size = r->entries.size = r->devices.size = 0;
     dialect_node_begin(&r->d);
     wire_field f;
     wire_bytes text;
@@ -38,6 +38,9 @@ static bool scan_node(proto_reader *r, wire_bytes message, node *n) {
         case 7: ok = PROTO_TEXT(r, &f, &n->domain, "domain"); break;
         case 8: ok = PROTO_TEXT(r, &f, &n->overload, "overload"); break;
         case 9: ok = proto_add_entry(r, &f, &r->entries, XIR_STR("metadata_props")); break;
+        case 10:
+            ok = PROTO_WANT(r, &f, WIRE_BYTES, "device_configurations") && proto_keep(r, f.bytes, &r->devices);
+            break;
         default: break;
         }
     }
@@ -47,15 +50,30 @@ static bool scan_node(proto_reader *r, wire_bytes message, node *n) {
 
 /* ---- the op ---------------------------------------------------------------------------------------------------- */
 
+/* The order of attributes is that of graphs and tensors too, and so of the captures and ids that follow from them. */
+static bool tag_order(proto_reader *r) {
+    const dialect_node *n = &r->d.node;
+    const xir_entry *entries = n->attrs.data;
+    r->order.size = 0;
+    if (n->n_sorted == n->attrs.size || r->d.net->n_params == n->n_params) return true;
+    for (size_t i = 0; i < n->attrs.size; i++) {
+        xir_any *name = dialect_add(&r->d, &r->order, sizeof *name);
+        if (!name) return false;
+        *name = xir_any_text(entries[i].key);
+    }
+    return dialect_tag(&r->d, &r->d.node.tags, "onnx.attribute_order", xir_any_list(r->order.data, r->order.size));
+}
+
 static bool read_attributes(proto_reader *r) {
     const wire_bytes *attributes = r->attributes.data;
-    r->docs.size = 0;
+    r->docs.size = r->kinds.size = 0;
     for (size_t i = 0; i < r->attributes.size; i++) {
         PROTO_ENTER_AT(r, at, "attribute", i);
         if (!proto_read_attribute(r, attributes[i])) return false;
         PROTO_LEAVE_AT(r, at);
     }
-    if (!dialect_tag_entries(&r->d, &r->d.node.tags, "onnx.attribute_docs", &r->docs)) return false;
+    if (!dialect_tag_entries(&r->d, &r->d.node.tags, "onnx.attribute_docs", &r->docs) ||
+        !dialect_tag_entries(&r->d, &r->d.node.tags, "onnx.attribute_kinds", &r->kinds) || !tag_order(r)) return false;
     PROTO_ENTER(r, at, "attribute");
     bool ok = dialect_node_attrs_done(&r->d);
     PROTO_LEAVE(r, at);
@@ -66,6 +84,10 @@ static bool tag_node(proto_reader *r, const node *n) {
     const xir_map **tags = &r->d.node.tags;
     if (n->doc.size && !dialect_tag_text(&r->d, tags, "onnx.doc_string", proto_str(n->doc))) return false;
     if (n->overload.size && !dialect_tag_text(&r->d, tags, "onnx.overload", proto_str(n->overload))) return false;
+    if (r->devices.size && !dialect_tag(&r->d, tags, "onnx.device_configurations",
+                                        xir_any_list(r->devices.data, r->devices.size))) return false;
+    if (n->op_type.size && memchr(n->op_type.at, '.', n->op_type.size) &&
+        !dialect_tag_text(&r->d, tags, "onnx.op_type", proto_str(n->op_type))) return false;
     return dialect_tag_entries(&r->d, tags, "onnx.metadata", &r->entries);
 }
 

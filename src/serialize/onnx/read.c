@@ -78,7 +78,7 @@ typedef struct model {
 } model;
 
 /* Parts that only matter when ONNX is written again are kept unchanged, as text. */
-static bool add_base64(proto_reader *r, wire_bytes bytes, dialect_list *list) {
+bool proto_keep(proto_reader *r, wire_bytes bytes, dialect_list *list) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     size_t size = (bytes.size + 2) / 3 * 4;
     char *text = arena_take(&r->d.scratch, size);
@@ -132,6 +132,15 @@ static bool read_model_graph(proto_reader *r, const wire_field *f, model *m) {
     return ok;
 }
 
+/* An entry that this library writes is not part of the metadata. */
+static bool take_symbols(proto_reader *r, model *m) {
+    const xir_entry *last = (const xir_entry *)m->metadata.data + m->metadata.size - 1;
+    if (!xir_str_equal(last->key, XIR_STR("xir.symbols"))) return true;
+    r->symbols = last->value.as.text;
+    m->metadata.size--;
+    return true;
+}
+
 static bool read_model_field(proto_reader *r, const wire_field *f, model *m) {
     switch (f->number) {
     case 1:
@@ -146,10 +155,10 @@ static bool read_model_field(proto_reader *r, const wire_field *f, model *m) {
     case 6:  return PROTO_TEXT(r, f, &m->doc, "doc_string");
     case 7:  return read_model_graph(r, f, m);
     case 8:  return proto_read_opset(r, f, &m->opsets);
-    case 14: return proto_add_entry(r, f, &m->metadata, XIR_STR("metadata_props"));
-    case 20: return PROTO_WANT(r, f, WIRE_BYTES, "training_info") && add_base64(r, f->bytes, &m->training);
-    case 25: return PROTO_WANT(r, f, WIRE_BYTES, "functions") && add_base64(r, f->bytes, &m->functions);
-    case 26: return PROTO_WANT(r, f, WIRE_BYTES, "configuration") && add_base64(r, f->bytes, &m->configurations);
+    case 14: return proto_add_entry(r, f, &m->metadata, XIR_STR("metadata_props")) && take_symbols(r, m);
+    case 20: return PROTO_WANT(r, f, WIRE_BYTES, "training_info") && proto_keep(r, f->bytes, &m->training);
+    case 25: return PROTO_WANT(r, f, WIRE_BYTES, "functions") && proto_keep(r, f->bytes, &m->functions);
+    case 26: return PROTO_WANT(r, f, WIRE_BYTES, "configuration") && proto_keep(r, f->bytes, &m->configurations);
     default: return true;
     }
 }
@@ -196,11 +205,11 @@ static bool read_model(proto_reader *r, model *m) {
     }
     if (!proto_end(r, &w)) return false;
     if (!m->n_graphs) return PROTO_FAIL(r, w.end, XIR_E_MISSING, "the model has no graph");
-    if (!tag_model(r, m)) return false;
+    if (!tag_model(r, m) || !proto_declare_symbols(r)) return false;
     PROTO_ENTER(r, at, "graph");
     bool ok = proto_read_graph(r);
     PROTO_LEAVE(r, at);
-    return ok;
+    return ok && proto_keep_unused(r) && proto_spell_dims(r);
 }
 
 static void model_free(const dialect *d, model *m) {
@@ -228,6 +237,12 @@ bool proto_begin(proto_reader *r, const format_reading *how, blob *whole) {
 
 xir_network *proto_finish(proto_reader *r, bool ok) {
     const dialect *d = &r->d;
+    dialect_list_free(d, &r->kinds, sizeof(xir_entry));
+    dialect_list_free(d, &r->order, sizeof(xir_any));
+    dialect_list_free(d, &r->devices, sizeof(xir_any));
+    dialect_list_free(d, &r->constants, sizeof(proto_constant));
+    dialect_list_free(d, &r->other_values, sizeof(xir_any));
+    dialect_list_free(d, &r->other_annotations, sizeof(xir_any));
     dialect_list_free(d, &r->runs, sizeof(proto_run));
     dialect_list_free(d, &r->dims, sizeof(int64_t));
     dialect_list_free(d, &r->attributes, sizeof(wire_bytes));

@@ -18,6 +18,13 @@ typedef struct proto_run {
     wire_bytes fields;
 } proto_run;
 
+/* An initializer. */
+typedef struct proto_constant {
+    wire_bytes message;
+    xir_value *v;
+    bool       sparse;
+} proto_constant;
+
 typedef struct proto_type_memo { wire_bytes of; dialect_declared declared; } proto_type_memo;
 enum { PROTO_TYPE_MEMOS = 64 };
 
@@ -32,7 +39,15 @@ typedef struct proto_reader {
     dialect_list    attributes;               /* wire_bytes */
     dialect_list    entries;                  /* xir_entry */
     dialect_list    items;                    /* xir_any: of a list */
-    dialect_list    docs;                     /* xir_entry: texts of attributes */
+    dialect_list    docs, kinds;              /* xir_entry: texts of attributes; kinds that values do not show */
+    dialect_list    order;                    /* xir_any: names of attributes, as in the file */
+    dialect_list    devices;                  /* xir_any: messages in base64 */
+    /* what only a writer needs */
+    dialect_list    constants;                /* proto_constant */
+    dialect_list    other_values, other_annotations;   /* xir_any: messages in base64 */
+    uint64_t        kept;                     /* bytes of unused initializers so far */
+    const xir_map  *external;                 /* the tags of Params in other files; NULL: not made yet */
+    xir_str         symbols;                  /* the entry xir.symbols */
     uint64_t        dense;                    /* bytes that sparse tensors may still expand to */
 } proto_reader;
 
@@ -101,6 +116,20 @@ static inline bool proto_text(proto_reader *r, const wire_field *f, wire_bytes *
 /* Reads a StringStringEntryProto as one more entry of a map. `name` empty: its place has been pushed. */
 bool proto_add_entry(proto_reader *r, const wire_field *f, dialect_list *entries, xir_str name);
 
+/* Adds a message to a list of texts in base64. */
+bool proto_keep(proto_reader *r, wire_bytes message, dialect_list *list);
+
+/* ---- keep.c: what only a writer needs -------------------------------------------------------------------------- */
+
+/* Gives Params whose elements are in another file their mark. */
+bool proto_mark_external(proto_reader *r, xir_value *v);
+/* The messages of initializers that nothing uses become a tag, unless they are large or in other files. */
+bool proto_keep_unused(proto_reader *r);
+/* The entry xir.symbols declares the symbols of its lines before the dims of inputs get names, and afterwards every dim
+ * that is an expression over them becomes one. */
+bool proto_declare_symbols(proto_reader *r);
+bool proto_spell_dims(proto_reader *r);
+
 /* ---- graph.c --------------------------------------------------------------------------------------------------- */
 
 /* A GraphProto of the model: reads initializers, and records the other fields for proto_read_graph. */
@@ -113,7 +142,7 @@ bool proto_read_function(proto_reader *r);
 /* ---- node.c, attribute.c, capture.c ---------------------------------------------------------------------------- */
 
 bool proto_read_node(proto_reader *r, wire_bytes node);
-/* Reads one AttributeProto of the node; the fields other than its value go into r->docs. */
+/* Reads one AttributeProto of the node; the fields other than its value go into r->docs and r->kinds. */
 bool proto_read_attribute(proto_reader *r, wire_bytes attribute);
 /* The names that a graph uses but does not define become captures of the node. */
 bool proto_find_captures(proto_reader *r, wire_bytes graph);

@@ -51,20 +51,6 @@ static void put_integer(proto_writer *w, uint32_t field, const char *key, int64_
     if (tag || usual) proto_put_number(w, field, (uint64_t)(tag ? tag->as.integer : usual));
 }
 
-/* Messages that a tag keeps in base64. */
-static void put_kept(proto_writer *w, uint32_t field, const char *key) {
-    const xir_any *list = proto_tag(w->net->tags, key, XIR_ANY_LIST);
-    for (size_t i = 0; list && i < list->as.list.size; i++) {
-        const xir_any *item = &list->as.list.items[i];
-        wire_bytes bytes = { NULL, 0 };
-        if (item->kind != XIR_ANY_TEXT || !proto_take_base64(w, item->as.text, &bytes)) {
-            proto_refuse(w, XIR_E_SYNTAX, "item %zu of the tag %s is not in base64", i, key);
-            return;
-        }
-        proto_put_bytes(w, field, bytes.at, bytes.size);
-    }
-}
-
 static void put_model(proto_writer *w) {
     const xir_map *tags = w->net->tags;
     const int64_t opset = proto_tag(tags, "onnx.opset", XIR_ANY_MAP) ? 0 : stated_opset(w->net);
@@ -78,9 +64,9 @@ static void put_model(proto_writer *w) {
     put_opsets(w);
     proto_put_entries(w, MODEL_METADATA, tags, "onnx.metadata");
     proto_put_symbols(w, MODEL_METADATA);
-    put_kept(w, MODEL_TRAINING, "onnx.training_info");
-    put_kept(w, MODEL_FUNCTIONS, "onnx.functions");
-    put_kept(w, MODEL_CONFIGURATION, "onnx.configuration");
+    proto_put_kept(w, MODEL_TRAINING, tags, "onnx.training_info");
+    proto_put_kept(w, MODEL_FUNCTIONS, tags, "onnx.functions");
+    proto_put_kept(w, MODEL_CONFIGURATION, tags, "onnx.configuration");
 }
 
 /* ---- the file -------------------------------------------------------------------------------------------------- */

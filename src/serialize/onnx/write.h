@@ -209,7 +209,15 @@ void proto_put_sparse(proto_writer *w, uint32_t field, const xir_value *v, xir_s
 /* The bytes of Params; NULL with a size of 0 if there are none. */
 wire_bytes proto_data(proto_writer *w, const xir_value *v);
 
+/* The op has op->more. */
 void proto_put_attributes(proto_writer *w, const xir_op *op);
+/* Messages that a tag keeps in base64. */
+void proto_put_kept(proto_writer *w, uint32_t field, const xir_map *tags, const char *key);
+/* write_unused.c: initializers that nothing uses, of the kind "tensor" or "sparse_tensor"; the declaration of one of
+ * them as an input; messages about values that do not exist. */
+void proto_put_unused(proto_writer *w, uint32_t field, const char *kind);
+void proto_put_unused_input(proto_writer *w, uint32_t field, size_t i);
+void proto_put_others(proto_writer *w, uint32_t field, const char *key);
 void proto_put_graph(proto_writer *w, uint32_t field);
 
 xir_status proto_write(xir_network *net, const format_writing *how);

@@ -1,4 +1,4 @@
-/* Attributes, in the order of their names. The kind of each follows from its value; the tag onnx.attribute_types has it
+/* Attributes, in the order of their names, or of the file where that matters. The kind of each follows from its value; the tag onnx.attribute_kinds has it
  * where it does not. */
 #include <math.h>
 #include "onnx/write.h"
@@ -157,7 +157,7 @@ static bool may_be(const xir_any *any, attr_type usual, attr_type said) {
 
 /* The kind that the tag has for an attribute. */
 static attr_type said_type(const xir_op *op, const xir_entry *e, attr_type usual) {
-    const xir_any *types = op->more ? proto_tag(op->more->tags, "onnx.attribute_types", XIR_ANY_MAP) : NULL;
+    const xir_any *types = op->more ? proto_tag(op->more->tags, "onnx.attribute_kinds", XIR_ANY_MAP) : NULL;
     const xir_any *said = types ? xir_map_find(&types->as.map, e->key) : NULL;
     if (!said || said->kind != XIR_ANY_INT || said->as.integer <= 0 || said->as.integer >= TYPE_COUNT) return usual;
     const attr_type type = (attr_type)said->as.integer;
@@ -206,7 +206,26 @@ static void put_attribute(proto_writer *w, const xir_op *op, const xir_entry *e)
     proto_close(w, m);
 }
 
+/* The order of the file, if it still has every attribute once. */
+static bool put_in_order(proto_writer *w, const xir_op *op, const xir_list *order) {
+    const xir_map *extra = op->more->extra;
+    if (order->size != extra->size) return false;
+    for (size_t i = 0; i < order->size; i++) {
+        const xir_any *name = &order->items[i];
+        if (name->kind != XIR_ANY_TEXT || !xir_map_find(extra, name->as.text)) return false;
+        for (size_t k = 0; k < i; k++)
+            if (xir_str_equal(order->items[k].as.text, name->as.text)) return false;
+    }
+    for (size_t i = 0; i < order->size && !proto_failed(w); i++) {
+        const xir_str name = order->items[i].as.text;
+        put_attribute(w, op, &(xir_entry){ name, *xir_map_find(extra, name) });
+    }
+    return true;
+}
+
 void proto_put_attributes(proto_writer *w, const xir_op *op) {
-    const xir_map *extra = op->more ? op->more->extra : NULL;
+    const xir_map *extra = op->more->extra;
+    const xir_any *order = extra ? proto_tag(op->more->tags, "onnx.attribute_order", XIR_ANY_LIST) : NULL;
+    if (order && put_in_order(w, op, &order->as.list)) return;
     for (size_t i = 0; extra && i < extra->size && !proto_failed(w); i++) put_attribute(w, op, &extra->entries[i]);
 }

@@ -4,7 +4,7 @@
 enum { GRAPH_NODE = 1, GRAPH_NAME = 2, GRAPH_INITIALIZER = 5, GRAPH_DOC = 10, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12,
        GRAPH_VALUE = 13, GRAPH_ANNOTATION = 14, GRAPH_SPARSE = 15, GRAPH_METADATA = 16,
        NODE_INPUT = 1, NODE_OUTPUT = 2, NODE_NAME = 3, NODE_TYPE = 4, NODE_DOC = 6, NODE_DOMAIN = 7, NODE_OVERLOAD = 8,
-       NODE_METADATA = 9, INFO_NAME = 1, INFO_TYPE = 2, INFO_DOC = 3, INFO_METADATA = 4, ANNOTATION_NAME = 1,
+       NODE_METADATA = 9, NODE_DEVICES = 10, INFO_NAME = 1, INFO_TYPE = 2, INFO_DOC = 3, INFO_METADATA = 4, ANNOTATION_NAME = 1,
        ANNOTATION_NAMES = 2 };
 
 /* ---- nodes ----------------------------------------------------------------------------------------------------- */
@@ -43,6 +43,7 @@ static void put_node(proto_writer *w, const xir_op *op) {
     if (tags) {
         proto_put_some(w, NODE_OVERLOAD, proto_tag_text(tags, "onnx.overload"));
         proto_put_entries(w, NODE_METADATA, tags, "onnx.metadata");
+        proto_put_kept(w, NODE_DEVICES, tags, "onnx.device_configurations");
     }
     proto_close(w, m);
 }
@@ -114,31 +115,46 @@ static void put_constants(proto_writer *w, uint32_t field) {
 
 /* ---- inputs ---------------------------------------------------------------------------------------------------- */
 
-static bool is_declared(const proto_writer *w, const xir_value *v, size_t *at) {
-    const size_t n = (w->input ? w->input->n_outputs : 0) + w->n_constants;
-    const xir_any *tag = proto_tag(proto_value_tags(v), "onnx.input", XIR_ANY_INT);
-    *at = tag && tag->as.integer >= 0 && (uint64_t)tag->as.integer < n ? (size_t)tag->as.integer : SIZE_MAX;
-    return tag;
+/* Where the file declares a constant as an input, too. */
+static size_t place_of(const xir_map *tags, const char *key, size_t n) {
+    const xir_any *tag = proto_tag(tags, key, XIR_ANY_INT);
+    return tag && tag->as.integer >= 0 && (uint64_t)tag->as.integer < n ? (size_t)tag->as.integer : SIZE_MAX;
 }
 
-/* Constants that the file also declares as inputs have their places among them. */
+/* What an input of the graph is, by its number: a constant, an initializer that nothing uses, or an input of the
+ * network. */
+typedef struct graph_input { const xir_value *constant; size_t unused; } graph_input;
+
+static void place_constants(proto_writer *w, graph_input *at, size_t n) {
+    const xir_any *unused = proto_tag(w->net->tags, "onnx.unused", XIR_ANY_LIST);
+    for (size_t i = 0; i < w->n_constants; i++) {
+        const size_t place = place_of(proto_value_tags(w->constants[i]), "onnx.input", n);
+        if (place != SIZE_MAX && !at[place].constant) at[place].constant = w->constants[i];
+    }
+    for (size_t i = 0; unused && i < unused->as.list.size; i++) {
+        const xir_any *item = &unused->as.list.items[i];
+        const size_t place = item->kind == XIR_ANY_MAP ? place_of(&item->as.map, "input", n) : SIZE_MAX;
+        if (place != SIZE_MAX && !at[place].constant) at[place].unused = i;
+    }
+}
+
 static void put_inputs(proto_writer *w) {
-    const size_t n_own = w->input ? w->input->n_outputs : 0, n = n_own + w->n_constants;
-    const xir_value **at = arena_take(&w->scratch, n * sizeof *at);
-    size_t place, own = 0, declared = 0;
+    const xir_any *unused = proto_tag(w->net->tags, "onnx.unused", XIR_ANY_LIST);
+    const size_t n_own = w->input ? w->input->n_outputs : 0, n_unused = unused ? unused->as.list.size : 0;
+    const size_t n = n_own + w->n_constants + n_unused;
+    graph_input *at = arena_take(&w->scratch, n * sizeof *at);
+    size_t own = 0;
     if (!at) {
         proto_no_memory(w);
         return;
     }
-    for (size_t i = 0; i < n; i++) at[i] = NULL;
-    for (size_t i = 0; i < w->n_constants; i++) {
-        if (is_declared(w, w->constants[i], &place) && place != SIZE_MAX && !at[place]) at[place] = w->constants[i];
-    }
+    for (size_t i = 0; i < n; i++) at[i] = (graph_input){ NULL, SIZE_MAX };
+    place_constants(w, at, n);
     for (size_t i = 0; i < n && !proto_failed(w); i++) {
-        if (at[i]) put_info(w, GRAPH_INPUT, at[i], proto_name(w, at[i]));
+        if (at[i].constant) put_info(w, GRAPH_INPUT, at[i].constant, proto_name(w, at[i].constant));
+        else if (at[i].unused != SIZE_MAX) proto_put_unused_input(w, GRAPH_INPUT, at[i].unused);
         else if (own < n_own) put_end(w, GRAPH_INPUT, &w->input->outputs[own++]);
     }
-    (void)declared;
 }
 
 static void put_outputs(proto_writer *w) {
@@ -175,6 +191,7 @@ void proto_put_graph(proto_writer *w, uint32_t field) {
     w->at = NULL;
     proto_put_some(w, GRAPH_NAME, w->net->text[XIR_TEXT_NAME]);
     put_constants(w, GRAPH_INITIALIZER);
+    proto_put_unused(w, GRAPH_INITIALIZER, "tensor");
     proto_put_some(w, GRAPH_DOC, proto_tag_text(tags, "onnx.graph_doc_string"));
     w->at = w->input;
     put_inputs(w);
@@ -182,8 +199,11 @@ void proto_put_graph(proto_writer *w, uint32_t field) {
     put_outputs(w);
     put_declarations(w);
     w->at = NULL;
+    proto_put_others(w, GRAPH_VALUE, "onnx.value_info");
     put_annotations(w);
+    proto_put_others(w, GRAPH_ANNOTATION, "onnx.quantization_annotation");
     put_constants(w, GRAPH_SPARSE);
+    proto_put_unused(w, GRAPH_SPARSE, "sparse_tensor");
     proto_put_entries(w, GRAPH_METADATA, tags, "onnx.graph_metadata");
     proto_close(w, m);
 }

@@ -85,3 +85,16 @@ void proto_put_entries(proto_writer *w, uint32_t field, const xir_map *tags, con
         proto_close(w, m);
     }
 }
+
+void proto_put_kept(proto_writer *w, uint32_t field, const xir_map *tags, const char *key) {
+    const xir_any *list = proto_tag(tags, key, XIR_ANY_LIST);
+    for (size_t i = 0; list && i < list->as.list.size; i++) {
+        const xir_any *item = &list->as.list.items[i];
+        wire_bytes bytes = { NULL, 0 };
+        if (item->kind != XIR_ANY_TEXT || !proto_take_base64(w, item->as.text, &bytes)) {
+            proto_refuse(w, XIR_E_SYNTAX, "item %zu of the tag %s is not in base64", i, key);
+            return;
+        }
+        proto_put_bytes(w, field, bytes.at, bytes.size);
+    }
+}
