@@ -54,8 +54,8 @@ static bool step_back(conversion *c, const xir_value **v, int64_t *i) {
     return *v != NULL;
 }
 
-/* The dim that an item is, if it is only a dim: also one about which nothing is known can be kept. */
-static bool trace_dim(conversion *c, const xir_value *v, int64_t i, list_item *out) {
+/* The number or the dim that an item is, if it is only that: also a dim about which nothing is known can be kept. */
+static bool trace_item(conversion *c, const xir_value *v, int64_t i, list_item *out) {
     enum { MOST_STEPS = 32 };
     for (size_t step = 0; step < MOST_STEPS && v && xir_value_op(v) && !xir_value_is_params(v) && i >= 0; step++) {
         const xir_op *op = xir_value_op(v);
@@ -69,7 +69,10 @@ static bool trace_dim(conversion *c, const xir_value *v, int64_t i, list_item *o
         }
         if (!step_back(c, &v, &i)) return false;
     }
-    return false;
+    item_list at;
+    if (!v || i < 0 || !xir_value_is_params(v) || !conversion_items(c, v, &at) || i >= (int64_t)at.n) return false;
+    if (expr_is_number(at.v[i])) *out = item_number(at.v[i]);
+    return expr_is_number(at.v[i]);
 }
 
 bool read_items_of(xir_node *at, const char *name, size_t input, list_items *out) {
@@ -92,7 +95,7 @@ bool read_items_of(xir_node *at, const char *name, size_t input, list_items *out
         out->v[i] = (list_item){ .v = found ? known.v[i] : EXPR_UNKNOWN, .origin = FROM_ITEM, .of = v,
                                  .axis = (int64_t)i };
         if (expr_is_number(out->v[i].v)) out->v[i].origin = FROM_NUMBER;
-        if (out->v[i].v == EXPR_UNKNOWN) (void)trace_dim(at->c, v, (int64_t)i, &out->v[i]);
+        if (out->v[i].v == EXPR_UNKNOWN) (void)trace_item(at->c, v, (int64_t)i, &out->v[i]);
     }
     return true;
 }

@@ -1,6 +1,7 @@
 /* The conversion of each ONNX op type: its numbers of inputs and outputs, its attributes in all versions 1 to 24,
  * and the ops that it becomes. A row without a hook makes one op of the same inputs, with the attributes of its last
  * column. A node that a hook can't convert exactly stays unchanged. */
+#include "convert/onnx/back.h"
 #include "convert/onnx/onnx.h"
 #include "convert/onnx/rows.h"
 
@@ -8,6 +9,9 @@
     { XIR_CONVERT_HEAD, "onnx::" type, in, out, attributes, cls, sets, NULL }
 #define BY_HOOK(type, in, out, attributes, cls, hook) \
     { XIR_CONVERT_HEAD, "onnx::" type, in, out, attributes, cls, NULL, onnx_##hook }
+/* The same with the way back from classes of XIR (back.h). */
+#define BACK(type, in, out, attributes, cls, hook, from, back) \
+    { XIR_CONVERT_HEAD, "onnx::" type, in, out, attributes, cls, NULL, onnx_##hook, from, onnx_back_##back }
 #define STAYS(type, in, out, attributes) \
     { XIR_CONVERT_HEAD, "onnx::" type, in, out, attributes, NULL, NULL, xir_convert_unsupported }
 /* An operator of ONNX Runtime: its set has one version. */
@@ -20,6 +24,8 @@
 /* Version 18 turned the axes into an input; for ReduceSum version 13 did. */
 #define REDUCE(type, cls, hook) \
     BY_HOOK(type, "1-2", "1", "axes:I<18 keepdims:i noop_with_empty_axes:i>=18", cls, hook)
+#define REDUCE_BACK(type, cls, hook, back) \
+    BACK(type, "1-2", "1", "axes:I<18 keepdims:i noop_with_empty_axes:i>=18", cls, hook, cls, back)
 
 #define WINDOW "auto_pad:s dilations:I kernel_shape:I pads:I strides:I"
 #define POOL   "auto_pad:s kernel_shape:I! pads:I strides:I"
@@ -39,113 +45,113 @@ static const xir_convert_row rows[] = {
     ROW    ("Elu",             "1",   "1",   "alpha:f consumed_inputs:I<6",          "ELU",             "alpha=alpha:1"),
     ROW    ("HardSigmoid",     "1",   "1",   "alpha:f beta:f consumed_inputs:I<6",   "Hardsigmoid",     "alpha=alpha:0.2 beta=beta:0.5"),
     ROW    ("LeakyRelu",       "1",   "1",   "alpha:f consumed_inputs:I<6",          "ReLU",            "alpha=alpha:0.01"),
-    ROW    ("Softplus",        "1",   "1",   "",                                     "Softplus",        "threshold=1e30"),
+    { XIR_CONVERT_HEAD, "onnx::Softplus", "1", "1", "", "Softplus", "threshold=1e30", NULL, "Softplus", onnx_back_softplus },
     BY_HOOK("BitShift",        "2",   "1",   ">=11 direction:s!",                    "Pow, Multiply, or Pow, Div", bit_shift),
-    BY_HOOK("Cast",            "1",   "1",   "to:i! round_mode:s>=24 saturate:i>=19", "Cast",            cast),
+    BACK   ("Cast",            "1",   "1",   "to:i! round_mode:s>=24 saturate:i>=19", "Cast",            cast, "Cast", cast),
     BY_HOOK("CastLike",        "2",   "1",   ">=15 round_mode:s>=24 saturate:i>=19", "Cast",            cast_like),
     BY_HOOK("Celu",            "1",   "1",   ">=12 alpha:f",                         "DivideScalar, ELU, Multiply", celu),
-    BY_HOOK("Clip",            "1-3", "1",   "max:f<11 min:f<11 consumed_inputs:I<6", "ClampScalar",    clip),
+    BACK   ("Clip",            "1-3", "1",   "max:f<11 min:f<11 consumed_inputs:I<6", "ClampScalar",    clip, "ClampScalar Hardtanh", clip),
     BY_HOOK("Dropout",         "1-3", "1-2", "seed:i>=12 ratio:f<12 is_test:i<7 consumed_inputs:I<6", "Copy, ConstantOfShape", dropout),
-    BY_HOOK("Gelu",            "1",   "1",   ">=20 approximate:s",                   "GELU, or Tanh, Multiply", gelu),
-    BY_HOOK("Identity",          "1",   "1",   "",                                                "Copy",                identity),
+    BACK   ("Gelu",            "1",   "1",   ">=20 approximate:s",                   "GELU, or Tanh, Multiply", gelu, "GELU", gelu),
+    { XIR_CONVERT_HEAD, "onnx::Identity", "1", "1", "", "Copy", NULL, onnx_identity, "Copy Round Ceil Floor", onnx_back_copy },
     BY_HOOK("IsInf",           "1",   "1",   ">=10 detect_negative:i detect_positive:i", "Equal",           is_inf),
     BY_HOOK("IsNaN",           "1",   "1",   ">=9",                                  "NotEqual",        is_nan),
     BY_HOOK("Selu",            "1",   "1",   "alpha:f gamma:f consumed_inputs:I<6",  "ELU, Multiply",   selu),
-    BY_HOOK("Shrink",          "1",   "1",   ">=9 bias:f lambd:f",                   "Hardshrink or Softshrink", shrink),
+    BACK   ("Shrink",          "1",   "1",   ">=9 bias:f lambd:f",                   "Hardshrink or Softshrink", shrink, "Hardshrink Softshrink", shrink),
     BY_HOOK("ThresholdedRelu", "1",   "1",   "alpha:f",                              "Greater, Where",  thresholded_relu),
     BY_HOOK("Swish",           "1",   "1",   ">=24 alpha:f",                         "SiLU, or Multiply, Sigmoid", swish),
 
     /* elementwise, several inputs */
-    BY_HOOK("Add",             "2",   "1",   "axis:i<7 broadcast:i<7 consumed_inputs:I<6", "Add",       add),
-    BY_HOOK("And",             "2",   "1",   "axis:i<7 broadcast:i<7",               "And",             binary),
-    BY_HOOK("Div",             "2",   "1",   "axis:i<7 broadcast:i<7 consumed_inputs:I<6", "Div",       div),
-    BY_HOOK("Equal",           "2",   "1",   "axis:i<7 broadcast:i<7",               "Equal",           binary),
-    BY_HOOK("Greater",         "2",   "1",   "axis:i<7 broadcast:i<7",               "Greater",         binary),
-    BY_HOOK("GreaterOrEqual",  "2",   "1",   ">=12",                                 "GreaterEqual",    binary),
-    BY_HOOK("Less",            "2",   "1",   "axis:i<7 broadcast:i<7",               "Less",            binary),
-    BY_HOOK("LessOrEqual",     "2",   "1",   ">=12",                                 "LessEqual",       binary),
-    BY_HOOK("Max",             "1-",  "1",   "consumed_inputs:I<6",                  "Maximum",         max),
+    BACK   ("Add",             "2",   "1",   "axis:i<7 broadcast:i<7 consumed_inputs:I<6", "Add",       add, "Add", add),
+    BACK   ("And",             "2",   "1",   "axis:i<7 broadcast:i<7",               "And",             binary, "And", logic),
+    BACK   ("Div",             "2",   "1",   "axis:i<7 broadcast:i<7 consumed_inputs:I<6", "Div",       div, "Div DivideScalar", div),
+    BACK   ("Equal",           "2",   "1",   "axis:i<7 broadcast:i<7",               "Equal",           binary, "Equal NotEqual Not", equal),
+    BACK   ("Greater",         "2",   "1",   "axis:i<7 broadcast:i<7",               "Greater",         binary, "Greater", compare),
+    BACK   ("GreaterOrEqual",  "2",   "1",   ">=12",                                 "GreaterEqual",    binary, "GreaterEqual", compare),
+    BACK   ("Less",            "2",   "1",   "axis:i<7 broadcast:i<7",               "Less",            binary, "Less", compare),
+    BACK   ("LessOrEqual",     "2",   "1",   ">=12",                                 "LessEqual",       binary, "LessEqual", compare),
+    BACK   ("Max",             "1-",  "1",   "consumed_inputs:I<6",                  "Maximum",         max, "Maximum ReLU", extreme2),
     BY_HOOK("Mean",            "1-",  "1",   "consumed_inputs:I<6",                  "Add, DivideScalar", mean),
-    BY_HOOK("Min",             "1-",  "1",   "consumed_inputs:I<6",                  "Minimum",         min),
-    BY_HOOK("Mod",             "2",   "1",   ">=10 fmod:i",                          "Mod",             binary),
-    BY_HOOK("Mul",             "2",   "1",   "axis:i<7 broadcast:i<7 consumed_inputs:I<6", "Multiply",  mul),
-    BY_HOOK("Or",              "2",   "1",   "axis:i<7 broadcast:i<7",               "Or",              binary),
-    BY_HOOK("Pow",             "2",   "1",   "axis:i<7 broadcast:i<7",               "Pow",             pow),
-    BY_HOOK("PRelu",           "2",   "1",   "consumed_inputs:I<6",                  "PReLU, or ReLU, Minimum, Multiply, Add", prelu),
+    BACK   ("Min",             "1-",  "1",   "consumed_inputs:I<6",                  "Minimum",         min, "Minimum", extreme2),
+    BACK   ("Mod",             "2",   "1",   ">=10 fmod:i",                          "Mod",             binary, "Mod", mod),
+    BACK   ("Mul",             "2",   "1",   "axis:i<7 broadcast:i<7 consumed_inputs:I<6", "Multiply",  mul, "Multiply", mul),
+    BACK   ("Or",              "2",   "1",   "axis:i<7 broadcast:i<7",               "Or",              binary, "Or", logic),
+    BACK   ("Pow",             "2",   "1",   "axis:i<7 broadcast:i<7",               "Pow",             pow, "Pow", pow),
+    BACK   ("PRelu",           "2",   "1",   "consumed_inputs:I<6",                  "PReLU, or ReLU, Minimum, Multiply, Add", prelu, "PReLU", prelu),
     BY_HOOK("Sub",             "2",   "1",   "axis:i<7 broadcast:i<7 consumed_inputs:I<6", "Add",       sub),
     BY_HOOK("Sum",             "1-",  "1",   "consumed_inputs:I<6",                  "Add",             sum),
-    BY_HOOK("Where",           "3",   "1",   ">=9",                                  "Where",           where),
-    BY_HOOK("Xor",             "2",   "1",   "axis:i<7 broadcast:i<7",               "Xor",             binary),
+    BACK   ("Where",           "3",   "1",   ">=9",                                  "Where",           where, "Where", where),
+    BACK   ("Xor",             "2",   "1",   "axis:i<7 broadcast:i<7",               "Xor",             binary, "Xor", logic),
 
     /* constants and shapes */
     BY_HOOK("Constant",        "0",   "1",   "sparse_value:t>=11 value:t value_float:f>=12 value_floats:F>=12 value_int:i>=12 "
                                              "value_ints:I>=12 value_string:s>=12 value_strings:S>=12", "Params", constant),
-    BY_HOOK("ConstantOfShape", "1",   "1",   ">=9 value:t",                          "ConstantOfShape", constant_of_shape),
+    BACK   ("ConstantOfShape", "1",   "1",   ">=9 value:t",                          "ConstantOfShape", constant_of_shape, "ConstantOfShape", constant_of_shape),
     BY_HOOK("EyeLike",         "1",   "1",   ">=9 dtype:i k:i",                      "Params",          eye_like),
-    BY_HOOK("Range",           "3",   "1",   ">=11",                                 "Range",           range),
-    BY_HOOK("Shape",           "1",   "1",   "end:i>=15 start:i>=15",                "Shape",           shape),
+    BACK   ("Range",           "3",   "1",   ">=11",                                 "Range",           range, "Range", range),
+    BACK   ("Shape",           "1",   "1",   "end:i>=15 start:i>=15",                "Shape",           shape, "Shape", shape),
     BY_HOOK("Size",            "1",   "1",   "",                                     "Shape, Prod",     size),
 
     /* moved elements */
-    BY_HOOK("Concat",          "1-",  "1",   "axis:i!>=4",                           "Concat",          concat),
-    BY_HOOK("DepthToSpace",    "1",   "1",   "blocksize:i! mode:s>=11",              "PixelShuffle, or Reshape, Transpose", depth_to_space),
-    BY_HOOK("Expand",          "2",   "1",   ">=8",                                  "Expand",          expand),
+    BACK   ("Concat",          "1-",  "1",   "axis:i!>=4",                           "Concat",          concat, "Concat Stack", join),
+    BACK   ("DepthToSpace",    "1",   "1",   "blocksize:i! mode:s>=11",              "PixelShuffle, or Reshape, Transpose", depth_to_space, "PixelShuffle", depth_to_space),
+    BACK   ("Expand",          "2",   "1",   ">=8",                                  "Expand",          expand, "Expand", expand),
     BY_HOOK("Flatten",         "1",   "1",   "axis:i",                               "Reshape",         flatten),
-    BY_HOOK("Pad",             "1-4", "1",   "mode:s pads:I<11 paddings:I<2 value:f<11", "Pad",         pad),
-    BY_HOOK("Reshape",         "1-2", "1",   "allowzero:i>=14 shape:I<5 consumed_inputs:I<5", "Reshape", reshape),
-    BY_HOOK("Slice",           "1-5", "1",   "axes:I<10 ends:I<10 starts:I<10",      "Slice",           slice),
+    BACK   ("Pad",             "1-4", "1",   "mode:s pads:I<11 paddings:I<2 value:f<11", "Pad",         pad, "Pad", pad),
+    BACK   ("Reshape",         "1-2", "1",   "allowzero:i>=14 shape:I<5 consumed_inputs:I<5", "Reshape", reshape, "Reshape", reshape),
+    BACK   ("Slice",           "1-5", "1",   "axes:I<10 ends:I<10 starts:I<10",      "Slice",           slice, "Slice", slice),
     BY_HOOK("SpaceToDepth",    "1",   "1",   "blocksize:i!",                         "Reshape, Transpose", space_to_depth),
-    BY_HOOK("Split",           "1-2", "1-",  "axis:i num_outputs:i>=18 split:I<13",  "Split",           split),
-    BY_HOOK("Squeeze",         "1-2", "1",   "axes:I<13",                            "Squeeze",         squeeze),
-    BY_HOOK("Tile",            "2-3", "1",   "",                                     "Tile",            tile),
-    BY_HOOK("Transpose",       "1",   "1",   "perm:I",                               "Transpose",       transpose),
+    BACK   ("Split",           "1-2", "1-",  "axis:i num_outputs:i>=18 split:I<13",  "Split",           split, "Split Unstack", split),
+    BACK   ("Squeeze",         "1-2", "1",   "axes:I<13",                            "Squeeze",         squeeze, "Squeeze", squeeze),
+    BACK   ("Tile",            "2-3", "1",   "",                                     "Tile",            tile, "Tile", tile),
+    BACK   ("Transpose",       "1",   "1",   "perm:I",                               "Transpose",       transpose, "Transpose", transpose),
     BY_HOOK("Trilu",           "1-2", "1",   ">=14 upper:i",                         "Where",           trilu),
     BY_HOOK("Unsqueeze",       "1-2", "1",   "axes:I<13",                            "Reshape",         unsqueeze),
 
     /* windows and sizes */
-    BY_HOOK("AveragePool",       "1",   "1",   POOL " ceil_mode:i>=10 count_include_pad:i>=7 dilations:I>=19", "AvgPool1d to 3d, or Conv1d to 3d, Div", average_pool),
-    BY_HOOK("Conv",              "2-3", "1",   WINDOW " group:i",                                 "Conv1d to 3d",        conv),
+    BACK   ("AveragePool",       "1",   "1",   POOL " ceil_mode:i>=10 count_include_pad:i>=7 dilations:I>=19", "AvgPool1d to 3d, or Conv1d to 3d, Div", average_pool, "AvgPool1d AvgPool2d AvgPool3d", average_pool),
+    BACK   ("Conv",              "2-3", "1",   WINDOW " group:i",                                 "Conv1d to 3d",        conv, "Conv1d Conv2d Conv3d", conv),
     BY_HOOK("ConvInteger",       "2-4", "1",   ">=10 " WINDOW " group:i",                         "Cast, Add, Conv1d to 3d", conv_integer),
-    BY_HOOK("ConvTranspose",     "2-3", "1",   WINDOW " group:i output_padding:I output_shape:I", "ConvTranspose1d to 3d", conv_transpose),
+    BACK   ("ConvTranspose",     "2-3", "1",   WINDOW " group:i output_padding:I output_shape:I", "ConvTranspose1d to 3d", conv_transpose, "ConvTranspose1d ConvTranspose2d ConvTranspose3d", conv_transpose),
     BY_HOOK("GlobalAveragePool", "1",   "1",   "",                                                "Mean",                global_average_pool),
     BY_HOOK("GlobalMaxPool",     "1",   "1",   "",                                                "Max",                 global_max_pool),
-    BY_HOOK("GridSample",        "2",   "1",   ">=16 align_corners:i mode:s padding_mode:s",      "GridSample",          grid_sample),
-    BY_HOOK("MaxPool",           "1",   "1-2", POOL " ceil_mode:i>=10 dilations:I>=10 storage_order:i>=8", "MaxPool1d to 3d, Gather, Argmax", max_pool),
-    BY_HOOK("Resize",            "1-4", "1",   ">=10 antialias:i>=18 axes:I>=18 coordinate_transformation_mode:s>=11 cubic_coeff_a:f>=11 "
+    BACK   ("GridSample",        "2",   "1",   ">=16 align_corners:i mode:s padding_mode:s",      "GridSample",          grid_sample, "GridSample", grid_sample),
+    BACK   ("MaxPool",           "1",   "1-2", POOL " ceil_mode:i>=10 dilations:I>=10 storage_order:i>=8", "MaxPool1d to 3d, Gather, Argmax", max_pool, "MaxPool1d MaxPool2d MaxPool3d", max_pool),
+    BACK   ("Resize",            "1-4", "1",   ">=10 antialias:i>=18 axes:I>=18 coordinate_transformation_mode:s>=11 cubic_coeff_a:f>=11 "
                                                "exclude_outside:i>=11 extrapolation_value:f>=11 keep_aspect_ratio_policy:s>=18 mode:s "
-                                               "nearest_mode:s>=11", "Resize, Upsample or Gathers", resize),
+                                               "nearest_mode:s>=11", "Resize, Upsample or Gathers", resize, "Resize Upsample", resize),
     BY_HOOK("Upsample",          "1-2", "1",   "<10 mode:s scales:F<9 height_scale:f<7 width_scale:f<7", "Resize, Upsample or Gathers", resize),
 
     /* reductions and normalisations */
-    BY_HOOK("ArgMax",            "1",   "1",   "axis:i keepdims:i select_last_index:i>=12",       "Argmax",              arg_max),
-    BY_HOOK("ArgMin",            "1",   "1",   "axis:i keepdims:i select_last_index:i>=12",       "Argmin",              arg_min),
-    BY_HOOK("BatchNormalization", "5",  "1-5", "epsilon:f momentum:f spatial:i<9 training_mode:i>=14 is_test:i<7 consumed_inputs:I<6",
-            "BatchNorm1d to 3d", batch_normalization),
-    BY_HOOK("CumSum",            "2",   "1",   ">=11 exclusive:i reverse:i",                      "CumSum",              cum_sum),
-    BY_HOOK("GroupNormalization", "3",  "1",   ">=18 epsilon:f num_groups:i! stash_type:i>=21",   "GroupNorm",           group_normalization),
+    BACK   ("ArgMax",            "1",   "1",   "axis:i keepdims:i select_last_index:i>=12",       "Argmax",              arg_max, "Argmax", place),
+    BACK   ("ArgMin",            "1",   "1",   "axis:i keepdims:i select_last_index:i>=12",       "Argmin",              arg_min, "Argmin", place),
+    BACK   ("BatchNormalization", "5",  "1-5", "epsilon:f momentum:f spatial:i<9 training_mode:i>=14 is_test:i<7 consumed_inputs:I<6",
+            "BatchNorm1d to 3d", batch_normalization, "BatchNorm1d BatchNorm2d BatchNorm3d", batch_norm),
+    BACK   ("CumSum",            "2",   "1",   ">=11 exclusive:i reverse:i",                      "CumSum",              cum_sum, "CumSum", cum_sum),
+    BACK   ("GroupNormalization", "3",  "1",   ">=18 epsilon:f num_groups:i! stash_type:i>=21",   "GroupNorm",           group_normalization, "GroupNorm", group_norm),
     BY_HOOK("Hardmax",           "1",   "1",   "axis:i",                                          "Argmax, Equal, Cast", hardmax),
-    BY_HOOK("InstanceNormalization", "3", "1", "epsilon:f consumed_inputs:I<6",                   "InstanceNorm1d to 3d", instance_normalization),
-    BY_HOOK("LayerNormalization", "2-3", "1-3", "axis:i epsilon:f stash_type:i",                  "LayerNorm",           layer_normalization),
-    BY_HOOK("LogSoftmax",        "1",   "1",   "axis:i",                                          "LogSoftmax",          log_softmax),
+    BACK   ("InstanceNormalization", "3", "1", "epsilon:f consumed_inputs:I<6",                   "InstanceNorm1d to 3d", instance_normalization, "InstanceNorm1d InstanceNorm2d InstanceNorm3d", instance_norm),
+    BACK   ("LayerNormalization", "2-3", "1-3", "axis:i epsilon:f stash_type:i",                  "LayerNorm",           layer_normalization, "LayerNorm", layer_norm),
+    BACK   ("LogSoftmax",        "1",   "1",   "axis:i",                                          "LogSoftmax",          log_softmax, "LogSoftmax", softmax),
     BY_HOOK("LpNormalization",   "1",   "1",   "axis:i p:i",                                      "Normalize",           lp_normalization),
     BY_HOOK("LRN",               "1",   "1",   "alpha:f beta:f bias:f size:i!",                   "AvgPool2d, Pow, Div", lrn),
     BY_HOOK("MeanVarianceNormalization", "1", "1", "axes:I",                                      "Mean, Sqrt, Div",     mean_variance_normalization),
     REDUCE("ReduceL1",        "Abs, Sum",            reduce_l1),          REDUCE("ReduceL2",      "Multiply, Sum, Sqrt", reduce_l2),
-    REDUCE("ReduceLogSum",    "Sum, Log",            reduce_log_sum),     REDUCE("ReduceMax",     "Max",                 reduce_max),
-    REDUCE("ReduceLogSumExp", "Max, Exp, Sum, Log",  reduce_log_sum_exp), REDUCE("ReduceMean",    "Mean",                reduce_mean),
-    REDUCE("ReduceMin",       "Min",                 reduce_min),         REDUCE("ReduceProd",    "Prod",                reduce_prod),
+    REDUCE("ReduceLogSum",    "Sum, Log",            reduce_log_sum),     REDUCE_BACK("ReduceMax", "Max", reduce_max, extreme),
+    REDUCE("ReduceLogSumExp", "Max, Exp, Sum, Log",  reduce_log_sum_exp), REDUCE_BACK("ReduceMean", "Mean", reduce_mean, reduce),
+    REDUCE_BACK("ReduceMin", "Min", reduce_min, extreme),         REDUCE_BACK("ReduceProd", "Prod", reduce_prod, reduce),
     REDUCE("ReduceSumSquare", "Multiply, Sum",       reduce_sum_square),
-    BY_HOOK("ReduceSum",         "1-2", "1",   "axes:I<13 keepdims:i noop_with_empty_axes:i>=13", "Sum",                 reduce_sum),
+    BACK   ("ReduceSum",         "1-2", "1",   "axes:I<13 keepdims:i noop_with_empty_axes:i>=13", "Sum",                 reduce_sum, "Sum", reduce),
     BY_HOOK("RMSNormalization",  "2",   "1",   ">=23 axis:i epsilon:f stash_type:i",             "RMSNorm",             rms_normalization),
     BY_HOOK("RotaryEmbedding",   "3-4", "1",   ">=23 interleaved:i num_heads:i rotary_embedding_dim:i", "Gather, Multiply, Add, Concat", rotary_embedding),
-    BY_HOOK("Softmax",           "1",   "1",   "axis:i",                                          "Softmax",             softmax),
+    BACK   ("Softmax",           "1",   "1",   "axis:i",                                          "Softmax",             softmax, "Softmax", softmax),
 
     /* products and quantisation */
     BY_HOOK("DequantizeLinear",      "2-3", "1", ">=10 axis:i>=13 block_size:i>=21 output_dtype:i>=23", "Cast, Add, Multiply", dequantize_linear),
     BY_HOOK("DynamicQuantizeLinear", "1",   "3", ">=11",                                          "Min, Max, Div, Round, ClampScalar, Cast", dynamic_quantize_linear),
-    BY_HOOK("Einsum",                "1-",  "1", ">=12 equation:s!",                              "Einsum",              einsum),
+    BACK   ("Einsum",                "1-",  "1", ">=12 equation:s!",                              "Einsum",              einsum, "Einsum", einsum),
     BY_HOOK("Gemm",                  "2-3", "1", "alpha:f beta:f transA:i transB:i broadcast:i<7", "Matmul, Add",        gemm),
-    BY_HOOK("MatMul",                "2",   "1", "",                                              "Matmul",              matmul),
+    BACK   ("MatMul",                "2",   "1", "",                                              "Matmul",              matmul, "Matmul", matmul),
     BY_HOOK("MatMulInteger",         "2-4", "1", ">=10",                                          "Cast, Add, Matmul",   matmul_integer),
     BY_HOOK("QLinearConv",           "8-9", "1", ">=10 " WINDOW " group:i",                       "Conv1d to 3d, Multiply, Round, ClampScalar, Cast", qlinear_conv),
     BY_HOOK("QLinearMatMul",         "8",   "1", ">=10",                                          "Matmul, Multiply, Round, ClampScalar, Cast", qlinear_matmul),
@@ -154,27 +160,27 @@ static const xir_convert_row rows[] = {
 
     /* elements by index */
     BY_HOOK("Compress",          "2",   "1",   ">=9 axis:i",                                      "NonZero, Reshape, Gather", compress),
-    BY_HOOK("Gather",            "2",   "1",   "axis:i",                                          "Gather",              gather),
-    BY_HOOK("GatherElements",    "2",   "1",   ">=11 axis:i",                                     "GatherElements",      gather),
-    BY_HOOK("GatherND",          "2",   "1",   ">=11 batch_dims:i>=12",                           "GatherND",            gather_nd),
-    BY_HOOK("NonMaxSuppression", "2-5", "1",   ">=10 center_point_box:i",                         "NonMaxSuppression",   non_max_suppression),
-    BY_HOOK("NonZero",           "1",   "1",   ">=9",                                             "NonZero",             non_zero),
+    BACK   ("Gather",            "2",   "1",   "axis:i",                                          "Gather",              gather, "Gather", gather),
+    BACK   ("GatherElements",    "2",   "1",   ">=11 axis:i",                                     "GatherElements",      gather, "GatherElements", gather),
+    BACK   ("GatherND",          "2",   "1",   ">=11 batch_dims:i>=12",                           "GatherND",            gather_nd, "GatherND", gather_nd),
+    BACK   ("NonMaxSuppression", "2-5", "1",   ">=10 center_point_box:i",                         "NonMaxSuppression",   non_max_suppression, "NonMaxSuppression", boxes),
+    BACK   ("NonZero",           "1",   "1",   ">=9",                                             "NonZero",             non_zero, "NonZero", non_zero),
     BY_HOOK("OneHot",            "3",   "1",   ">=9 axis:i",                                      "Equal, Or, Where",    one_hot),
     BY_HOOK("ReverseSequence",   "2",   "1",   ">=10 batch_axis:i time_axis:i",                   "GatherND",            reverse_sequence),
     BY_HOOK("Scatter",           "3",   "1",   ">=9<11 axis:i",                                   "Stack, ScatterND",    scatter_elements),
     BY_HOOK("ScatterElements",   "3",   "1",   ">=11 axis:i reduction:s>=16",                     "Stack, ScatterND",    scatter_elements),
-    BY_HOOK("ScatterND",         "3",   "1",   ">=11 reduction:s>=16",                            "ScatterND",           scatter_nd),
-    BY_HOOK("TopK",              "1-2", "2",   "axis:i k:i<10 largest:i>=11 sorted:i>=11",        "TopK, Cast",          top_k),
+    BACK   ("ScatterND",         "3",   "1",   ">=11 reduction:s>=16",                            "ScatterND",           scatter_nd, "ScatterND", scatter_nd),
+    BACK   ("TopK",              "1-2", "2",   "axis:i k:i<10 largest:i>=11 sorted:i>=11",        "TopK, Cast",          top_k, "TopK", top_k),
 
     /* losses and recurrent networks */
-    BY_HOOK("GRU",               "3-6", "0-2", GATES " linear_before_reset:i>=3 output_sequence:i<7", "GRU",                gru),
-    BY_HOOK("LSTM",              "3-8", "0-3", GATES " input_forget:i output_sequence:i<7",       "LSTM",                lstm),
-    BY_HOOK("RNN",               "3-6", "0-2", GATES " output_sequence:i<7",                      "RNN",                 rnn),
+    BACK   ("GRU",               "3-6", "0-2", GATES " linear_before_reset:i>=3 output_sequence:i<7", "GRU",                gru, "GRU", recurrent),
+    BACK   ("LSTM",              "3-8", "0-3", GATES " input_forget:i output_sequence:i<7",       "LSTM",                lstm, "LSTM", recurrent),
+    BACK   ("RNN",               "3-6", "0-2", GATES " output_sequence:i<7",                      "RNN",                 rnn, "RNN", recurrent),
     BY_HOOK("NegativeLogLikelihoodLoss", "2-3", "1", ">=12 ignore_index:i reduction:s",           "GatherElements, Neg, Mean", nll_loss),
     BY_HOOK("SoftmaxCrossEntropyLoss", "2-3", "1-2", ">=12 ignore_index:i reduction:s",           "LogSoftmax, GatherElements, Neg, Mean", softmax_cross_entropy_loss),
 
     /* ONNX Runtime's operators, as its optimiser writes them */
-    ROW    ("com.microsoft.Gelu", "1", "1", "", "GELU", NULL),
+    { XIR_CONVERT_HEAD, "onnx::com.microsoft.Gelu", "1", "1", "", "GELU", NULL, NULL, "" },
     MS     ("BiasGelu",           "2",   "1",   "",                                  "Add, GELU",           bias_gelu),
     MS     ("FastGelu",           "1-2", "1",   "",                                  "Add, Tanh, Multiply", fast_gelu),
     MS     ("QuickGelu",          "1",   "1",   "alpha:f",                           "Multiply, Sigmoid",   quick_gelu),
@@ -283,6 +289,6 @@ const xir_dialect_decl dialect_onnx = {
     XIR_DIALECT_HEAD("onnx::", "ONNX"), .pass = "onnx-to-xir", .rows = rows, .n_rows = COUNT(rows),
     .node = "node", .nodes = "/graph/node/", .results = "/graph/output/", .sources = "graph input or initializer",
     .operators = "operator set", .split = onnx_split_key, .version = onnx_version, .is_pure = onnx_is_pure,
-    .check = onnx_check, .types = onnx_types, .element = onnx_declared_element, .newest = ONNX_NEWEST,
-    .function = onnx_function,
+    .check = onnx_check_both, .types = onnx_types, .element = onnx_declared_element, .newest = ONNX_NEWEST,
+    .function = onnx_function, .back = &pass_xir_to_onnx, .before_back = "layout{to=nchw}", .begin_back = onnx_begin_back,
 };

@@ -1,0 +1,77 @@
+/* The pass xir-to-onnx: a network of XIR's ops becomes one of ONNX's operators. The network's tags say the version of
+ * the operator set, on which rows and hooks depend. At the end every operator, value and constant has a name. */
+#include <stdio.h>
+#include <string.h>
+#include "convert/onnx/back.h"
+#include "convert/onnx/onnx.h"
+#include "manager/pass.h"
+
+int64_t onnx_target(const xir_node *at) { return onnx_version(at->c->net, (xir_str){ NULL, 0 }); }
+
+/* ---- the version ------------------------------------------------------------------------------------------------ */
+
+static bool is_onnx(const xir_op *op) {
+    const xir_str key = xir_class_key(xir_op_class(op));
+    return key.size > 6 && memcmp(key.data, "onnx::", 6) == 0;
+}
+
+static bool has_operators(const xir_network *net) {
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) if (is_onnx(op)) return true;
+    return false;
+}
+
+/* Operators that are there already keep their version. */
+static int64_t version_for(xir_pass *pass) {
+    const xir_network *net = xir_pass_network(pass);
+    const int64_t wanted = xir_pass_int(pass, "opset");
+    if (has_operators(net)) return wanted ? wanted : onnx_version(net, (xir_str){ NULL, 0 });
+    return wanted ? wanted : ONNX_USUAL_BACK;
+}
+
+static xir_status set_version(xir_pass *pass, int64_t version) {
+    xir_network *net = xir_pass_network(pass);
+    const xir_map *tags = xir_network_tags(net);
+    const xir_any *old = tags ? xir_map_find(tags, XIR_STR("onnx.opset")) : NULL;
+    const size_t n = old && old->kind == XIR_ANY_MAP ? old->as.map.size : 0;
+    const xir_allocator *alloc = context_alloc(xir_network_context(net));
+    const bool keeps = has_operators(net);
+    xir_entry *entries = mem_new(alloc, (n + 1) * sizeof *entries);
+    size_t count = 1;
+    if (!entries) return xir_pass_fail(pass, XIR_E_MEMORY, NULL, "out of memory");
+    entries[0] = (xir_entry){ .key = XIR_STR(""), .value = xir_any_int(version) };
+    for (size_t i = 0; keeps && i < n; i++) {
+        const xir_entry *e = &old->as.map.entries[i];
+        if (e->key.size && !xir_str_equal(e->key, XIR_STR("ai.onnx"))) entries[count++] = *e;
+    }
+    const xir_any any = xir_any_map(entries, count);
+    const xir_status status = xir_network_set_tag(net, XIR_STR("onnx.opset"), &any);
+    mem_free(alloc, entries, (n + 1) * sizeof *entries);
+    return status ? xir_pass_fail(pass, status, NULL, "out of memory") : XIR_OK;
+}
+
+xir_status onnx_begin_back(xir_pass *pass) {
+    xir_network *net = xir_pass_network(pass);
+    const int64_t version = version_for(pass);
+    if (version < ONNX_OLDEST_BACK || version > ONNX_NEWEST_BACK) {
+        return xir_pass_fail(pass, XIR_E_BOUNDS, NULL, "opset: expected %d to %d, found %lld", ONNX_OLDEST_BACK,
+                             ONNX_NEWEST_BACK, (long long)version);
+    }
+    const int64_t had = has_operators(net) ? onnx_version(net, (xir_str){ NULL, 0 }) : version;
+    if (had != version) {
+        return xir_pass_fail(pass, XIR_E_INVALID, NULL, "opset: the network has operators of version %lld already, "
+                             "found %lld", (long long)had, (long long)version);
+    }
+    return set_version(pass, version);
+}
+
+/* ---- the pass --------------------------------------------------------------------------------------------------- */
+
+static const xir_pass_option options[] = {
+    XIR_DIALECT_STRICT,
+    { "opset", XIR_PASS_INT, "0", "the version of the operator set, 11 to 21; 0: that of operators that are there "
+                                  "already, or 13" },
+};
+
+extern const xir_dialect_decl dialect_onnx;
+const xir_pass_decl pass_xir_to_onnx =
+    XIR_DIALECT_PASS_WITH("xir-to-onnx", "converts XIR's ops to operators of ONNX, one by one", &dialect_onnx, options);

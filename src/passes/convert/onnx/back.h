@@ -1,0 +1,89 @@
+/* The way back to ONNX: ops of XIR become operators of the version that the network's operator set has, 11 to 21. The
+ * hooks of rows (rows.c) are in back_*.c, and use what is here. */
+#ifndef PASSES_CONVERT_ONNX_BACK_H
+#define PASSES_CONVERT_ONNX_BACK_H
+
+#include "convert/lists.h"
+#include "convert/onnx/rows.h"
+#include "convert/parts.h"
+
+enum { ONNX_OLDEST_BACK = 11, ONNX_NEWEST_BACK = 21, ONNX_USUAL_BACK = 13 };
+
+/* ---- the network (back.c) ---- */
+
+extern const xir_pass_decl pass_xir_to_onnx;
+xir_status onnx_begin_back(xir_pass *pass);
+xir_status onnx_name_all(xir_network *net, bool *changed);
+/* The version of ONNX's own operator set in the network. */
+int64_t onnx_target(const xir_node *at);
+
+/* ---- element types (back_types.c) ---- */
+
+/* The number of an element type in ONNX (TensorProto.DataType); -1: it has none. */
+int64_t onnx_code_of(xir_node *at, const xir_type *element);
+/* Whether an operator, "Add", takes these elements at this version; `key` may have the dialect's prefix. */
+bool onnx_takes(const char *key, int64_t version, const xir_type *element);
+/* An element type that has all numbers of this one, and that the operator takes; NULL if there is none. */
+const xir_type *onnx_wider(xir_node *at, const char *key, const xir_type *element);
+/* The dialect's check, and on the way back the elements that an operator takes. */
+bool onnx_check_both(xir_node *at);
+
+/* ---- operators (back_calls.c) ---- */
+
+/* Makes an operator, by its key, with the types of the node's outputs, and gives its results to the node. Absent inputs
+ * at the end are left out. Where the operator does not take the elements of the input `of`, it computes with wider
+ * ones, between Casts. */
+bool onnx_calls(xir_node *at, const char *key, xir_values inputs, xir_sets sets);
+bool onnx_calls_on(xir_node *at, const char *key, size_t of, xir_values inputs, xir_sets sets);
+/* Whether XIR's op requantises its result, which ONNX's operators do not do. */
+bool onnx_is_cut(xir_node *at);
+/* The operator of the node's row. */
+bool onnx_becomes(xir_node *at, xir_values inputs, xir_sets sets);
+/* The same for operators on feature maps: at->order says the order of axes of their outputs. */
+bool onnx_becomes_map(xir_node *at, xir_values inputs, xir_sets sets);
+/* An operator with one output of these elements and dims; NULL after a failure. */
+xir_value *onnx_call(xir_node *at, const char *key, xir_values inputs, xir_sets sets, const xir_type *element,
+                     const xir_ints *dims);
+
+/* An operator's inputs and attributes, collected: a list is an attribute before version `since`, then input `at`. */
+typedef struct onnx_form {
+    xir_value *in[16];
+    size_t     n_in;
+    xir_set    sets[16];
+    size_t     n_sets;
+    xir_ints   lists[4];
+    size_t     n_lists;
+} onnx_form;
+void onnx_put_input(onnx_form *f, size_t i, xir_value *v);
+void onnx_put_list(xir_node *at, onnx_form *f, const char *name, size_t i, int64_t since, const xir_ints *list);
+static inline xir_values onnx_inputs(const onnx_form *f) { return (xir_values){ f->in, f->n_in }; }
+static inline xir_sets onnx_sets(const onnx_form *f) { return (xir_sets){ f->sets, f->n_sets }; }
+
+/* v without some dims of 1, or with them at these axes of the result, of this type. */
+xir_value *onnx_squeezed(xir_node *at, xir_value *v, const xir_ints *axes, const xir_type *element,
+                         const xir_ints *dims);
+xir_value *onnx_unsqueezed(xir_node *at, xir_value *v, int64_t axis);
+/* Integers as ONNX's operators take them, of 64 bits. */
+xir_value *onnx_long(xir_node *at, xir_value *v);
+/* Input 0 with channels second, "NCHW"; sets at->order. NULL after a failure. */
+xir_value *onnx_map_input(xir_node *at);
+xir_str    onnx_map_order(size_t rank);
+/* The axis that has the channels: the letter C, else the last. */
+size_t onnx_channels_of(const xir_value *v);
+/* A tensor among the attributes of XIR's op; NULL if it is absent, or after a failure. */
+xir_value *onnx_weight(xir_node *at, const char *name);
+
+#define ONNX_WAYS_BACK(WAY) \
+    WAY(cast) WAY(clip) WAY(gelu) WAY(shrink) WAY(add) WAY(logic) WAY(div) WAY(equal) WAY(compare) WAY(extreme2)      \
+    WAY(mod) WAY(mul) WAY(pow) WAY(prelu) WAY(where) WAY(copy) WAY(softplus)                                         \
+    WAY(constant_of_shape) WAY(range) WAY(shape) WAY(join) WAY(depth_to_space) WAY(expand) WAY(pad) WAY(reshape)      \
+    WAY(slice) WAY(split) WAY(squeeze) WAY(tile) WAY(transpose)                                                      \
+    WAY(average_pool) WAY(conv) WAY(conv_transpose) WAY(grid_sample) WAY(max_pool) WAY(resize)                        \
+    WAY(place) WAY(batch_norm) WAY(cum_sum) WAY(group_norm) WAY(instance_norm) WAY(layer_norm) WAY(softmax)           \
+    WAY(reduce) WAY(extreme) WAY(einsum) WAY(matmul)                                                                 \
+    WAY(gather) WAY(gather_nd) WAY(boxes) WAY(non_zero) WAY(scatter_nd) WAY(top_k) WAY(recurrent)
+#define WAY(name) xir_convert_fn onnx_back_##name;
+ONNX_WAYS_BACK(WAY)
+#undef WAY
+
+#endif

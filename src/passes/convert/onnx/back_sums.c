@@ -1,0 +1,177 @@
+/* The way back of reductions, products and normalisations. */
+#include <math.h>
+#include "convert/onnx/back.h"
+
+/* ---- reductions ------------------------------------------------------------------------------------------------- */
+
+/* The dims that an op reduces, ascending, each once; all of them if it lists none. */
+static bool reduced_axes(xir_node *at, const xir_value *x, xir_ints *out) {
+    xir_ints list = { NULL, 0 };
+    const xir_any *own = xir_node_attr(at, "dim");
+    const size_t rank = v_rank(x);
+    if (own && own->kind == XIR_ANY_LIST && !xir_node_items(at, "dim", &list)) return false;
+    if (own && own->kind == XIR_ANY_INT) {
+        list = xir_node_make_ints(at, 1, own->as.integer);
+        if (!list.v) return false;
+    }
+    if (!list.n) return *out = xir_node_series(at, 0, rank), !xir_node_failed(at);
+    xir_ints marks = xir_node_make_ints(at, rank, 0);
+    *out = xir_node_make_ints(at, rank, 0);
+    if (xir_node_failed(at)) return false;
+    for (size_t i = 0; i < list.n; i++) {
+        int64_t axis;
+        if (!xir_node_axis(at, "attribute/dim", list.v[i], rank, &axis)) return false;
+        marks.v[axis] = 1;
+    }
+    out->n = 0;
+    for (size_t i = 0; i < rank; i++) if (marks.v[i]) out->v[out->n++] = (int64_t)i;
+    return true;
+}
+
+/* The axes of ReduceSum are an input since version 13, those of the others since 18. */
+static bool reduces(xir_node *at, int64_t since) {
+    xir_ints axes;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !reduced_axes(at, x, &axes)) return false;
+    onnx_form f = { .in = { x }, .n_in = 1, .sets = { INT("keepdims", xir_node_bool(at, "keepdim", false)) },
+                    .n_sets = 1 };
+    if (!v_rank(x)) return onnx_calls(at, "onnx::Identity", INS(x), NO_SETS);
+    onnx_put_list(at, &f, "axes", 1, since, &axes);
+    return onnx_becomes(at, onnx_inputs(&f), onnx_sets(&f));
+}
+
+bool onnx_back_reduce(xir_node *at)  { return reduces(at, node_is_class(at, "Sum") ? 13 : 18); }
+bool onnx_back_extreme(xir_node *at) { return reduces(at, 18); }
+
+/* Argmax and Argmin: of one dim, or of all elements in one. */
+bool onnx_back_place(xir_node *at) {
+    int64_t axis = 0;
+    xir_value *x = xir_node_input(at, 0);
+    const xir_any *dim = xir_node_attr(at, "dim");
+    const bool keep = xir_node_bool(at, "keepdim", false);
+    if (!x) return false;
+    if (dim && dim->kind == XIR_ANY_INT) {
+        if (!xir_node_axis(at, "attribute/dim", dim->as.integer, v_rank(x), &axis)) return false;
+        return onnx_becomes(at, INS(x), SETS(INT("axis", axis), INT("keepdims", keep)));
+    }
+    const xir_value *y = xir_op_output(at->op, 0);
+    const xir_ints to = xir_node_dims(at, y);
+    x = make_shaped(at, x, (int64_t[]){ -1 }, 1);
+    x = x ? xir_node_make(at, xir_str_equal(xir_node_type(at), XIR_STR("Argmax")) ? "Argmax" : "Argmin", INS(x),
+                          SETS(INT("dim", 0))) : NULL;
+    return x && xir_node_result(at, 0, to.n ? make_reshaped(at, x, &to) : x);
+}
+
+bool onnx_back_cum_sum(xir_node *at) {
+    int64_t axis;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
+    xir_value *of = xir_node_scalar(at, xir_type_sint(at->c->ctx, 64), (double)axis);
+    return onnx_becomes(at, INS(x, of), SETS(INT("exclusive", xir_node_bool(at, "exclusive", false)),
+                                             INT("reverse", xir_node_bool(at, "reverse", false))));
+}
+
+/* Before version 13 all dims from the axis on are one: the axis must be the last. */
+bool onnx_back_softmax(xir_node *at) {
+    int64_t axis;
+    xir_value *x = xir_node_input(at, 0);
+    if (!x || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
+    const int64_t last = (int64_t)v_rank(x) - 1;
+    if (onnx_target(at) >= 13 || axis == last) return onnx_becomes(at, INS(x), SETS(INT("axis", axis)));
+    xir_ints order = xir_node_series(at, 0, v_rank(x));
+    if (!order.v) return false;
+    order.v[axis] = last, order.v[last] = axis;
+    x = xir_node_transposed(at, x, order.v, order.n, NULL);
+    x = x ? xir_node_make(at, node_is_class(at, "Softmax") ? "Softmax" : "LogSoftmax", INS(x), SETS(INT("axis", -1)))
+          : NULL;
+    return x && xir_node_result(at, 0, xir_node_transposed(at, x, order.v, order.n, NULL));
+}
+
+/* ---- products --------------------------------------------------------------------------------------------------- */
+
+/* x k + b as Gemm, where these are matrices and a row. */
+static bool is_gemm(const xir_value *x, const xir_value *k, const xir_value *b) {
+    return v_rank(x) == 2 && v_rank(k) == 2 && v_rank(b) == 1 && (v_dim(b, 0) == v_dim(k, 1) || v_dim(b, 0) == 1);
+}
+
+bool onnx_back_matmul(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0), *k = xir_node_input(at, 1), *b = xir_node_optional_input(at, 2);
+    if (xir_node_failed(at) || !x || !k) return false;
+    if (!b) return onnx_becomes(at, INS(x, k), NO_SETS);
+    if (is_gemm(x, k, b)) return onnx_calls(at, "onnx::Gemm", INS(x, k, b), NO_SETS);
+    if (onnx_is_cut(at)) return xir_node_unsupported(at, "requantisation");
+    if (v_rank(b) > v_rank(xir_op_output(at->op, 0)))
+        return xir_node_unsupported(at, "a bias of more dims than the product");
+    return xir_node_result(at, 0, xir_node_sum(at, xir_node_make(at, "Matmul", INS(x, k), NO_SETS), b, 1, 1));
+}
+
+bool onnx_back_einsum(xir_node *at) {
+    xir_value **in = arena_take(&at->c->scratch, (at->n_in + 1) * sizeof *in);
+    if (!in) return node_no_memory(at);
+    for (size_t i = 0; i < at->n_in; i++) in[i] = xir_node_input(at, i);
+    return onnx_becomes(at, (xir_values){ in, at->n_in }, SETS(WORD("equation", xir_node_text(at, "equation", ""))));
+}
+
+/* ---- normalisations --------------------------------------------------------------------------------------------- */
+
+/* One number for each of n channels: the attribute, or all `otherwise`. */
+static xir_value *of_channels(xir_node *at, const char *name, const xir_type *element, int64_t n, double otherwise) {
+    xir_value *v = onnx_weight(at, name);
+    const xir_ints dims = { &n, 1 };
+    if (xir_node_failed(at)) return NULL;
+    return v ? make_reshaped(at, v, &dims) : xir_node_filled(at, element, &dims, otherwise);
+}
+
+/* XIR has the statistics in factor and addend: here the mean is 0, the variance 1. */
+bool onnx_back_batch_norm(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0);
+    if (!x) return false;
+    if (v_rank(x) != 2) x = onnx_map_input(at);
+    else if (onnx_channels_of(x) != 1) return xir_node_unsupported(at, "channels that are not the second dim");
+    if (!x || !xir_node_need_dims(at, x, 1, 2)) return false;
+    const int64_t n = v_dim(x, 1);
+    const xir_type *element = v_element(x);
+    xir_value *factor = of_channels(at, "variance", element, n, 1), *addend = of_channels(at, "mean", element, n, 0),
+              *mean = of_channels(at, "", element, n, 0), *variance = of_channels(at, "", element, n, 1);
+    return onnx_becomes_map(at, INS(x, factor, addend, mean, variance), SETS(REAL("epsilon", 0)));
+}
+
+bool onnx_back_instance_norm(xir_node *at) {
+    xir_value *x = onnx_map_input(at);
+    if (!x || !xir_node_need_dims(at, x, 1, 2)) return false;
+    const int64_t n = v_dim(x, 1);
+    xir_value *gamma = of_channels(at, "gamma", v_element(x), n, 1), *beta = of_channels(at, "beta", v_element(x), n, 0);
+    return onnx_becomes_map(at, INS(x, gamma, beta), SETS(REAL("epsilon", xir_node_real(at, "eps", 1e-5))));
+}
+
+/* Before version 21 scales are one for each group, and runtimes have it as a function of others. */
+bool onnx_back_group_norm(xir_node *at) {
+    if (onnx_target(at) < 21) return xir_node_unsupported(at, "scales of channels, which need version 21");
+    xir_value *x = onnx_map_input(at);
+    if (!x || !xir_node_need_dims(at, x, 1, 2)) return false;
+    const int64_t n = v_dim(x, 1);
+    xir_value *gamma = of_channels(at, "gamma", v_element(x), n, 1), *beta = of_channels(at, "beta", v_element(x), n, 0);
+    return onnx_becomes_map(at, INS(x, gamma, beta), SETS(INT("num_groups", xir_node_int(at, "groups", 1)),
+                                                          REAL("epsilon", xir_node_real(at, "eps", 1e-5))));
+}
+
+/* Since version 17, over the last dims. */
+bool onnx_back_layer_norm(xir_node *at) {
+    xir_ints axes;
+    xir_value *x = xir_node_input(at, 0), *gamma = onnx_weight(at, "gamma"), *beta = onnx_weight(at, "beta");
+    if (onnx_target(at) < 17) return xir_node_unsupported(at, "LayerNormalization, which needs version 17");
+    if (!x || !xir_node_items(at, "axis", &axes) || !axes.n) return xir_node_unsupported(at, "no axes");
+    const size_t rank = v_rank(x), from = rank - axes.n;
+    xir_ints dims = xir_node_make_ints(at, axes.n, 0);
+    if (xir_node_failed(at) || axes.n > rank) return xir_node_unsupported(at, "axes");
+    for (size_t i = 0; i < axes.n; i++) {
+        if (!xir_node_axis(at, "attribute/axis", axes.v[i], rank, &axes.v[i])) return false;
+        if (axes.v[i] != (int64_t)(from + i)) return xir_node_unsupported(at, "dims that are not the last");
+        dims.v[i] = v_dim(x, from + i);
+        if (dims.v[i] < 0) return xir_node_unsupported(at, "open dims");
+    }
+    gamma = gamma ? make_reshaped(at, gamma, &dims) : xir_node_filled(at, v_element(x), &dims, 1);
+    if (beta) beta = make_reshaped(at, beta, &dims);
+    return onnx_becomes(at, INS(x, gamma, beta), SETS(INT("axis", (int64_t)from),
+                                                      REAL("epsilon", xir_node_real(at, "eps", 1e-5))));
+}

@@ -1,0 +1,143 @@
+/* Which elements ONNX's operators take, by the version of the operator set, as far as the way back makes them. What an
+ * operator does not take is computed with wider elements, if there are some. */
+#include "convert/onnx/back.h"
+#include "convert/onnx/onnx.h"
+#include "element_codes.h"
+
+int64_t onnx_code_of(xir_node *at, const xir_type *element) {
+    for (size_t i = 1; i < element_codes_onnx.n; i++) {
+        const element_code *code = element_code_at(&element_codes_onnx, i);
+        if (!code || code->kind == ELEMENT_NONE || code->numbers > 1) continue;
+        const xir_type *type = element_code_type(at->c->ctx, code);
+        if (type && xir_type_equal(type, element)) return (int64_t)i;
+    }
+    return -1;
+}
+
+/* The elements that operators take from a version on; the last row that fits counts. A letter for each:
+ *
+ *   e  float          f  float16, float, double     i  int32, int64      s  int8, int16     b  bool
+ *   d  float, double  h  bfloat16                   u  uint32, uint64    v  uint8, uint16   c  int8, uint8
+ *   k  int16
+ *
+ * Operators without a row take all but bfloat16, and from version 13 on that too. */
+typedef struct taken { int64_t since; const char *elements, *names; } taken;
+static const taken rows[] = {
+    {  1, "f",       " Acos Acosh Asin Asinh Atan Atanh Cos Cosh Sin Sinh Tan Softplus Softsign Elu HardSigmoid "
+                     "HardSwish Mish Round Ceil Exp Floor Log Sqrt Sigmoid Tanh Reciprocal Softmax LogSoftmax "
+                     "LeakyRelu Relu Pow Max Min Clip Conv ConvTranspose AveragePool MaxPool InstanceNormalization "
+                     "BatchNormalization LSTM GRU RNN " },
+    {  1, "fiu",     " Add Sub Mul Div MatMul Gemm ReduceSum ReduceMean ReduceProd ReduceMax ReduceMin PRelu " },
+    {  1, "fis",     " Neg " },
+    {  1, "fiusv",   " Abs Sign Erf Shrink Greater Less GreaterOrEqual LessOrEqual Mod ArgMax ArgMin TopK Einsum Pad " },
+    {  1, "fiusvb",  " Equal Where " },
+    {  1, "b",       " And Or Xor Not " },
+    {  1, "diu",     " CumSum " },
+    {  1, "dki",     " Range " },
+    {  1, "e",       " NonMaxSuppression " },
+    {  1, "fh",      " LayerNormalization GroupNormalization Gelu " },
+    { 12, "fiusv",   " Max Min Clip " },
+    { 12, "fi",      " Pow " },
+    { 12, "fc",      " MaxPool " },
+    { 12, "fiuc",    " ReduceMax ReduceMin " },
+    { 13, "fh",      " Ceil Exp Floor Log Sqrt Sigmoid Tanh Reciprocal Softmax LogSoftmax Relu " },
+    { 13, "fhis",    " Neg " },
+    { 13, "fhi",     " Pow " },
+    { 13, "fhiu",    " Add Sub Mul Div MatMul Gemm ReduceSum ReduceMean ReduceProd " },
+    { 13, "fhiuc",   " ReduceMax ReduceMin " },
+    { 13, "fhiusv",  " Abs Sign Erf Max Min Clip Greater Less Mod ArgMax ArgMin " },
+    { 13, "fhiusvb", " Equal Pad " },
+    { 14, "fhiusv",  " Add Sub Mul Div " },
+    { 14, "fhis",    " Relu " },
+    { 14, "fh",      " BatchNormalization " },
+    { 14, "fhiu",    " CumSum " },
+    { 16, "fh",      " LeakyRelu " },
+    { 16, "fhiu",    " PRelu " },
+    { 16, "fhiusv",  " GreaterOrEqual LessOrEqual " },
+    { 16, "fhiusvb", " Where " },
+    { 20, "fhiucb",  " ReduceMax ReduceMin " },
+};
+
+/* The letters that mean an element type. */
+static const char *letters_of(const xir_type *element) {
+    const xir_float_type *real = xir_float_type_of(xir_type_object(element));
+    const xir_integer_type *whole = xir_integer_type_of(xir_type_object(element));
+    const uint64_t bits = xir_type_storage_bits(element);
+    if (xir_type_kind_of(element) == XIR_TYPE_BOOL) return "b";
+    if (real) return real->format == XIR_FLOAT_FP32 ? "fde" : real->format == XIR_FLOAT_FP64 ? "fd"
+                   : real->format == XIR_FLOAT_FP16 ? "f" : real->format == XIR_FLOAT_BF16 ? "h" : "";
+    if (!whole || xir_type_kind_of(element) != XIR_TYPE_INTEGER) return "";
+    if (bits == 64 || bits == 32) return whole->sign ? "i" : "u";
+    if (bits == 16) return whole->sign ? "sk" : "v";
+    return bits == 8 ? whole->sign ? "sc" : "vc" : "";
+}
+
+static bool has_name(const char *names, const char *name) {
+    const size_t n = strlen(name);
+    for (const char *p = names; (p = strstr(p, name)); p += n) if (p[-1] == ' ' && p[n] == ' ') return true;
+    return false;
+}
+
+bool onnx_takes(const char *key, int64_t version, const xir_type *element) {
+    const char *own = letters_of(element), *name = strncmp(key, "onnx::", 6) == 0 ? key + 6 : key;
+    const char *all = version >= 13 ? "fhiusvb" : "fiusvb";
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (rows[i].since <= version && has_name(rows[i].names, name)) all = rows[i].elements;
+    return *own && strpbrk(own, all);
+}
+
+/* Operators whose results are some of their operands, or whole numbers of few bits: reals of 64 bits have them all. */
+static bool is_exact_in_reals(const char *name, uint64_t bits) {
+    if (strcmp(name, "Conv") == 0 || strcmp(name, "ConvTranspose") == 0) return bits <= 16;
+    return has_name(" Max Min Clip Relu ReduceMax ReduceMin MaxPool Neg ", name) && bits <= 32;
+}
+
+const xir_type *onnx_wider(xir_node *at, const char *key, const xir_type *element) {
+    xir_context *ctx = at->c->ctx;
+    const char *name = strncmp(key, "onnx::", 6) == 0 ? key + 6 : key, *own = letters_of(element);
+    const uint64_t bits = xir_type_storage_bits(element);
+    const bool real = xir_type_kind_of(element) == XIR_TYPE_FLOAT;
+    const xir_type *const types[] = { xir_type_sint(ctx, 32), xir_type_sint(ctx, 64),
+                                      xir_type_float(ctx, XIR_FLOAT_FP32), xir_type_float(ctx, XIR_FLOAT_FP64) };
+    for (size_t i = 0; i < COUNT(types); i++) if (!types[i]) return node_no_memory(at), NULL;
+    if (!*own) return NULL;
+    for (size_t i = 0; i < COUNT(types); i++) {
+        const bool to_real = i >= 2;
+        if (!onnx_takes(name, onnx_target(at), types[i])) continue;
+        if (real ? to_real && bits <= (i == 2 ? 16U : 32U) : to_real ? i == 3 && is_exact_in_reals(name, bits)
+                                                          : bits < (i ? 64U : 32U) || (*own == 'u' && bits < 64 && i))
+            return types[i];
+    }
+    return NULL;
+}
+
+/* ---- the check -------------------------------------------------------------------------------------------------- */
+
+static bool is_element(xir_node *at, const xir_value *v) {
+    if (!v || !xir_type_as_tensor(xir_value_type(v))) return true;
+    if (onnx_code_of(at, v_element(v)) >= 0) return true;
+    return xir_node_unsupported(at, "elements that ONNX does not have");
+}
+
+bool onnx_check_both(xir_node *at) {
+    char name[64];
+    if (!onnx_check(at)) return false;
+    if (!at->c->back.to) return true;
+    const xir_str type = at->cls->type;
+    if (at->cls->version < at->cls->from || at->cls->version >= at->cls->until)
+        return xir_node_unsupported(at, "version %lld does not have %.*s", (long long)at->cls->version,
+                                    (int)(type.size < 60 ? type.size : 60), type.data);
+    for (size_t i = 0; i < xir_op_input_count(at->op); i++)
+        if (!is_element(at, xir_op_input(at->op, (int64_t)i))) return false;
+    for (size_t i = 0; i < xir_op_output_count(at->op); i++)
+        if (!is_element(at, xir_op_output(at->op, (int64_t)i))) return false;
+    if (at->cls->foreign || type.size >= sizeof name) return true;
+    memcpy(name, type.data, type.size);
+    name[type.size] = '\0';
+    const size_t of = strcmp(name, "Where") == 0;
+    const xir_value *v = of < xir_op_input_count(at->op) ? xir_op_input(at->op, (int64_t)of) : NULL;
+    if (!v || !xir_type_as_tensor(xir_value_type(v)) || onnx_takes(name, at->cls->version, v_element(v))) return true;
+    char words[40];
+    return xir_node_unsupported(at, "%s of version %lld does not take %s", name, (long long)at->cls->version,
+                                element_words(v, words));
+}

@@ -1,0 +1,263 @@
+/* The way back of operations on feature maps: convolutions, pools, resizing, grids. ONNX has the channels second, and
+ * kernels with the output channels first. What its padding does not say is a Pad before. */
+#include <math.h>
+#include "convert/onnx/back.h"
+#include "convert/windows.h"
+
+/* ---- windows ---------------------------------------------------------------------------------------------------- */
+
+static const int64_t MOST_DIM = INT32_MAX;
+
+/* By spatial axis, the first first. */
+typedef struct spans { size_t n; xir_ints size, stride, dilation, more, pads; } spans;
+
+static bool read_spans(xir_node *at, const xir_value *x, spans *s) {
+    if (!x || v_rank(x) < 3 || v_rank(x) > 5) return false;
+    const size_t n = s->n = v_rank(x) - 2;
+    xir_ints *const lists[] = { &s->size, &s->stride, &s->dilation, &s->more };
+    for (size_t i = 0; i < COUNT(lists); i++) *lists[i] = xir_node_make_ints(at, n, 1);
+    s->pads = xir_node_make_ints(at, 2 * n, 0);
+    if (xir_node_failed(at)) return false;
+    for (size_t k = 0; k < n; k++)
+        if (v_dim(x, 2 + k) > MOST_DIM) return xir_node_unsupported(at, "very large dims");
+    for (size_t k = 0; k < n; k++) {
+        const axis_words *words = axis_words_of(n, k);
+        s->size.v[k] = xir_node_int(at, words->pool, 1);
+        s->stride.v[k] = xir_node_int(at, words->stride, 1);
+        s->dilation.v[k] = xir_node_int(at, words->dilation, 1);
+        s->more.v[k] = xir_node_int(at, words->more, 0);
+        s->pads.v[k] = xir_node_int(at, words->before, 0);
+        s->pads.v[n + k] = xir_node_int(at, words->after, 0);
+    }
+    return true;
+}
+
+static bool any_above(const xir_ints *list, int64_t least) {
+    for (size_t i = 0; i < list->n; i++) if (list->v[i] > least) return true;
+    return false;
+}
+
+static bool any_below(const xir_ints *list, int64_t least) {
+    for (size_t i = 0; i < list->n; i++) if (list->v[i] < least) return true;
+    return false;
+}
+
+/* x, whose channels are second, with this padding, which then is 0. */
+static xir_value *padded(xir_node *at, xir_value *x, spans *s, const char *mode, double value) {
+    const size_t rank = v_rank(x);
+    xir_ints all = xir_node_make_ints(at, 2 * rank, 0);
+    if (!all.v) return NULL;
+    for (size_t k = 0; k < s->n; k++) {
+        all.v[2 * (k + 2)] = s->pads.v[k], all.v[2 * (k + 2) + 1] = s->pads.v[s->n + k];
+        s->pads.v[k] = s->pads.v[s->n + k] = 0;
+    }
+    const xir_set sets[] = { LIST("padding", &all), WORD("mode", xir_str_of(mode)), REAL("value", value) };
+    return xir_node_make(at, "Pad", INS(x), (xir_sets){ sets, strcmp(mode, "CONSTANT") == 0 ? 3 : 2 });
+}
+
+/* x with its own cells around it, as often as needed. */
+static xir_value *wrapped(xir_node *at, xir_value *x, spans *s) {
+    enum { MOST = 1 << 20 };
+    for (size_t k = 0; k < s->n && x; k++) {
+        const int64_t before = s->pads.v[k], after = s->pads.v[s->n + k], n = v_dim(x, 2 + k);
+        s->pads.v[k] = s->pads.v[s->n + k] = 0;
+        if (!before && !after) continue;
+        if (n < 1 || n > MOST || before < 0 || after < 0 || before > MOST || after > MOST)
+            return xir_node_unsupported(at, "cells of an open dim around it"), NULL;
+        xir_ints places = xir_node_make_ints(at, (size_t)(before + n + after), 0);
+        for (size_t i = 0; i < places.n; i++) places.v[i] = (((int64_t)i - before) % n + n) % n;
+        x = make_taken(at, x, 2 + k, &places);
+    }
+    return x;
+}
+
+/* ---- convolutions ----------------------------------------------------------------------------------------------- */
+
+static xir_value *kernel_of(xir_node *at, const xir_value *x, bool transposed) {
+    static const char *const orders[2][3] = { { "OIW", "OIHW", "OIDHW" }, { "IOW", "IOHW", "IODHW" } };
+    if (xir_node_failed(at) || !x || v_rank(x) < 3 || v_rank(x) > 5) return NULL;
+    return node_in_order(at, xir_node_input(at, 1), xir_str_of(orders[transposed][v_rank(x) - 3]));
+}
+
+static bool kernel_shape(xir_node *at, const xir_value *kernel, xir_ints *out) {
+    if (!kernel) return false;
+    *out = xir_node_make_ints(at, v_rank(kernel) - 2, 1);
+    for (size_t i = 0; i < out->n; i++) out->v[i] = v_dim(kernel, 2 + i);
+    return !xir_node_failed(at);
+}
+
+/* The bias in one dim. */
+static xir_value *bias_of(xir_node *at) {
+    xir_value *b = xir_node_optional_input(at, 2);
+    return b && v_rank(b) != 1 ? make_shaped(at, b, (int64_t[]){ -1 }, 1) : b;
+}
+
+bool onnx_back_conv(xir_node *at) {
+    spans s;
+    xir_ints shape;
+    xir_value *x = onnx_map_input(at), *kernel = kernel_of(at, x, false), *bias = bias_of(at);
+    if (xir_node_failed(at) || !read_spans(at, x, &s) || !kernel_shape(at, kernel, &shape)) return false;
+    const bool zeros = xir_node_is(at, "padding_mode", "ZEROS"), pads = any_above(&s.pads, 0) || any_below(&s.pads, 0);
+    if (pads && xir_node_is(at, "padding_mode", "CIRCULAR")) x = wrapped(at, x, &s);
+    else if (pads && !zeros)
+        x = padded(at, x, &s, xir_node_is(at, "padding_mode", "REFLECT") ? "REFLECTION" : "REPLICATION", 0);
+    else if (any_below(&s.pads, 0)) x = padded(at, x, &s, "CONSTANT", 0);
+    const xir_set sets[] = { INT("group", xir_node_int(at, "groups", 1)), LIST("pads", &s.pads),
+                             LIST("strides", &s.stride), LIST("dilations", &s.dilation), LIST("kernel_shape", &shape) };
+    return x && onnx_becomes_map(at, INS(x, kernel, bias), (xir_sets){ sets, any_below(&shape, 1) ? 4 : 5 });
+}
+
+bool onnx_back_conv_transpose(xir_node *at) {
+    spans s;
+    xir_ints shape;
+    xir_value *x = onnx_map_input(at), *kernel = kernel_of(at, x, true), *bias = bias_of(at);
+    if (xir_node_failed(at) || !read_spans(at, x, &s) || !kernel_shape(at, kernel, &shape)) return false;
+    if (any_below(&s.pads, 0)) return xir_node_unsupported(at, "padding below 0");
+    const xir_set sets[] = { INT("group", xir_node_int(at, "groups", 1)), LIST("pads", &s.pads),
+                             LIST("strides", &s.stride), LIST("dilations", &s.dilation),
+                             LIST("output_padding", &s.more), LIST("kernel_shape", &shape) };
+    return onnx_becomes_map(at, INS(x, kernel, bias), (xir_sets){ sets, any_below(&shape, 1) ? 5 : 6 });
+}
+
+/* ---- pools ------------------------------------------------------------------------------------------------------ */
+
+/* Runtimes refuse padding that is not less than the window. */
+static bool pads_fit(const spans *s) {
+    for (size_t i = 0; i < 2 * s->n; i++)
+        if (s->pads.v[i] < 0 || s->pads.v[i] >= s->size.v[i % s->n]) return false;
+    return true;
+}
+
+/* The least number of an element type. */
+static double lowest(const xir_type *element) {
+    const xir_integer_type *whole = xir_integer_type_of(xir_type_object(element));
+    if (!whole) return -INFINITY;
+    return whole->sign ? -ldexp(1, (int)xir_type_storage_bits(element) - 1) : 0;
+}
+
+bool onnx_back_max_pool(xir_node *at) {
+    spans s;
+    xir_value *x = onnx_map_input(at);
+    if (xir_node_failed(at) || !read_spans(at, x, &s)) return false;
+    const xir_type *own = v_element(x);
+    if (!onnx_takes("MaxPool", onnx_target(at), own)) return xir_node_unsupported(at, "elements that MaxPool does not take");
+    if (!pads_fit(&s)) x = padded(at, x, &s, "CONSTANT", lowest(own));
+    const xir_set sets[] = { LIST("kernel_shape", &s.size), LIST("strides", &s.stride), LIST("pads", &s.pads),
+                             LIST("dilations", &s.dilation) };
+    return x && onnx_becomes_map(at, INS(x), (xir_sets){ sets, any_above(&s.dilation, 1) ? 4 : 3 });
+}
+
+/* Another divisor is a factor. Where padding counts, or does not matter, the average of a padded map is the same. */
+bool onnx_back_average_pool(xir_node *at) {
+    spans s;
+    xir_value *x = onnx_map_input(at);
+    if (xir_node_failed(at) || !read_spans(at, x, &s)) return false;
+    const int64_t divisor = xir_node_int(at, "divisor_override", 0);
+    const bool counts = divisor || xir_node_bool(at, "count_include_pad", false);
+    const int64_t cells = product_of(&s.size, 0, s.n);
+    if (divisor) {
+        xir_sets more;
+        xir_set sets[24];
+        size_t n = 0;
+        if (!v_is_real(x)) return xir_node_unsupported(at, "another divisor of integers");
+        for (size_t k = 0; k < s.n; k++) {
+            const axis_words *words = axis_words_of(s.n, k);
+            sets[n++] = (xir_set)INT(words->pool, s.size.v[k]), sets[n++] = (xir_set)INT(words->stride, s.stride.v[k]);
+            sets[n++] = (xir_set)INT(words->before, s.pads.v[k]);
+            sets[n++] = (xir_set)INT(words->after, s.pads.v[s.n + k]);
+        }
+        sets[n++] = (xir_set)INT("count_include_pad", 1);
+        more = (xir_sets){ sets, n };
+        xir_value *y = xir_node_make(at, BY_RANK(s.n, "AvgPool1d", "AvgPool2d", "AvgPool3d"),
+                                     INS(xir_node_input(at, 0)), more);
+        return xir_node_result(at, 0, xir_node_scaled(at, y, (double)cells / (double)divisor));
+    }
+    if (!pads_fit(&s)) {
+        if (!counts && (any_above(&s.pads, 0))) return xir_node_unsupported(at, "padding beyond the window");
+        x = padded(at, x, &s, "CONSTANT", 0);
+    }
+    const bool pads = any_above(&s.pads, 0);
+    const xir_set sets[] = { LIST("kernel_shape", &s.size), LIST("strides", &s.stride), LIST("pads", &s.pads),
+                             INT("count_include_pad", counts) };
+    return x && onnx_becomes_map(at, INS(x), (xir_sets){ sets, pads ? 4 : 3 });
+}
+
+/* ---- sizes and grids -------------------------------------------------------------------------------------------- */
+
+/* The sizes of all dims. */
+static xir_value *sizes_of(xir_node *at, xir_value *x, const xir_ints *spatial, xir_value *computed) {
+    const size_t rank = v_rank(x);
+    list_items all = make_items(at, rank, 0);
+    if (xir_node_failed(at)) return NULL;
+    for (size_t i = 0; i < 2; i++) all.v[i] = item_dim(x, i);
+    for (size_t i = 0; i + 2 < rank; i++)
+        all.v[2 + i] = computed ? (list_item){ .v = EXPR_UNKNOWN, .origin = FROM_ITEM, .of = computed,
+                                               .axis = (int64_t)i } : item_number(spatial->v[i]);
+    return make_list(at, &all);
+}
+
+/* Half-pixel centres; the nearest cell is floor(x + 0.5). */
+bool onnx_back_resize(xir_node *at) {
+    const bool up = node_is_class(at, "Upsample");
+    xir_value *x = onnx_map_input(at), *computed = up || !x ? NULL : xir_node_optional_input(at, 1);
+    xir_ints spatial = { NULL, 0 };
+    if (xir_node_failed(at) || !x) return false;
+    const xir_layout *own = xir_type_layout(xir_value_type(xir_op_input(at->op, 0)));
+    if (up) {
+        if (v_rank(x) != 4) return xir_node_unsupported(at, "a map of %zu dims", v_rank(x));
+        spatial = xir_node_make_ints(at, 2, xir_node_int(at, "height", 1));
+        if (!spatial.v) return false;
+        spatial.v[1] = xir_node_int(at, "width", 1);
+    } else if (!computed && !xir_node_items(at, "dsize", &spatial)) {
+        return xir_node_unsupported(at, "its sizes are missing");
+    }
+    /* sizes are in the order of the layout's letters */
+    int64_t last = -1;
+    for (const char *p = at->order.data + 2; own && p < at->order.data + at->order.size; p++) {
+        const int64_t axis = xir_layout_index(own, *p);
+        if (axis < 0) continue;
+        if (!up && axis < last) return xir_node_unsupported(at, "axes with other letters");
+        last = axis;
+    }
+    if (!computed && spatial.n + 2 != v_rank(x)) return xir_node_unsupported(at, "sizes of other dims");
+    computed = computed ? onnx_long(at, computed) : NULL;
+    xir_value *sizes = sizes_of(at, x, &spatial, computed), *in[4] = { x, NULL, NULL, sizes };
+    if (!sizes) return false;
+    if (onnx_target(at) < 13) {   /* regions and scales are there, but empty */
+        const xir_ints none = { &(int64_t){ 0 }, 1 };
+        in[1] = in[2] = xir_node_filled(at, xir_type_float(at->c->ctx, XIR_FLOAT_FP32), &none, 0);
+    }
+    const xir_str word = xir_node_text(at, "interpolation", "");
+    const bool near = xir_str_equal(word, XIR_STR("NEAREST")) || xir_str_equal(word, XIR_STR("INTER_NEAREST")),
+               cubic = xir_str_equal(word, XIR_STR("BICUBIC")), corners = xir_node_bool(at, "align_corners", false);
+    xir_set sets[] = { WORD("mode", xir_str_of(near ? "nearest" : cubic ? "cubic" : "linear")),
+                       WORD("coordinate_transformation_mode", xir_str_of(corners ? "align_corners" : "half_pixel")),
+                       WORD("nearest_mode", XIR_STR("round_prefer_ceil")) };
+    return onnx_becomes_map(at, (xir_values){ in, 4 }, (xir_sets){ sets, near ? 3 : 2 });
+}
+
+/* The grid with its positions last, and its rows and columns in their order. */
+static xir_value *grid_of(xir_node *at, size_t rank) {
+    xir_value *grid = xir_node_input(at, 1);
+    return grid ? node_in_order(at, grid, rank == 4 ? XIR_STR("NHWC") : XIR_STR("NDHWC")) : NULL;
+}
+
+bool onnx_back_grid_sample(xir_node *at) {
+    static const char *const words[][3] = {   /* until version 20, since then */
+        { "LINEAR", "bilinear", "linear" }, { "NEAREST", "nearest", "nearest" }, { "CUBIC", "bicubic", "cubic" },
+    };
+    static const char *const pads[][2] = { { "ZEROS", "zeros" }, { "BORDER", "border" }, { "REFLECTION", "reflection" } };
+    const int64_t version = onnx_target(at);
+    if (version < 16) return xir_node_unsupported(at, "GridSample, which needs version 16");
+    xir_value *x = onnx_map_input(at);
+    if (!x) return false;
+    if (v_rank(x) != 4 && (version < 20 || v_rank(x) != 5)) return xir_node_unsupported(at, "a map of %zu dims", v_rank(x));
+    xir_value *grid = grid_of(at, v_rank(x));
+    xir_set sets[] = { WORD("mode", XIR_STR("")), WORD("padding_mode", XIR_STR("")),
+                       INT("align_corners", xir_node_bool(at, "align_corners", false)) };
+    for (size_t i = 0; i < COUNT(words); i++)
+        if (xir_node_is(at, "interpolation", words[i][0])) sets[0].text = xir_str_of(words[i][version >= 20 ? 2 : 1]);
+    for (size_t i = 0; i < COUNT(pads); i++)
+        if (xir_node_is(at, "padding_mode", pads[i][0])) sets[1].text = xir_str_of(pads[i][1]);
+    return grid && onnx_becomes_map(at, INS(x, grid), (xir_sets){ sets, 3 });
+}
