@@ -28,6 +28,15 @@ static int64_t version_for(xir_pass *pass) {
     return wanted ? wanted : ONNX_USUAL_BACK;
 }
 
+/* The version of the format that came with a version of the operator set. */
+static int64_t format_of(int64_t version) {
+    return version >= 21 ? 10 : version >= 19 ? 9 : version >= 15 ? 8 : version >= 12 ? 7 : 6;
+}
+
+/* Tags about nodes of a file that the network came from. */
+static const char *const of_file[] = { "onnx.functions", "onnx.training_info", "onnx.configuration",
+                                       "onnx.unused_initializers", "onnx.graph_metadata" };
+
 static xir_status set_version(xir_pass *pass, int64_t version) {
     xir_network *net = xir_pass_network(pass);
     const xir_map *tags = xir_network_tags(net);
@@ -43,8 +52,11 @@ static xir_status set_version(xir_pass *pass, int64_t version) {
         const xir_entry *e = &old->as.map.entries[i];
         if (e->key.size && !xir_str_equal(e->key, XIR_STR("ai.onnx"))) entries[count++] = *e;
     }
-    const xir_any any = xir_any_map(entries, count);
-    const xir_status status = xir_network_set_tag(net, XIR_STR("onnx.opset"), &any);
+    const xir_any any = xir_any_map(entries, count), format = xir_any_int(format_of(version));
+    xir_status status = xir_network_set_tag(net, XIR_STR("onnx.opset"), &any);
+    if (!keeps && !status) status = xir_network_set_tag(net, XIR_STR("onnx.ir_version"), &format);
+    for (size_t i = 0; i < COUNT(of_file) && !keeps && !status; i++)
+        status = xir_network_set_tag(net, xir_str_of(of_file[i]), NULL);
     mem_free(alloc, entries, (n + 1) * sizeof *entries);
     return status ? xir_pass_fail(pass, status, NULL, "out of memory") : XIR_OK;
 }

@@ -13,7 +13,7 @@ enum { ONNX_OLDEST_BACK = 11, ONNX_NEWEST_BACK = 21, ONNX_USUAL_BACK = 13 };
 
 extern const xir_pass_decl pass_xir_to_onnx;
 xir_status onnx_begin_back(xir_pass *pass);
-xir_status onnx_name_all(xir_network *net, bool *changed);
+xir_status onnx_end_back(xir_pass *pass);   /* back_names.c */
 /* The version of ONNX's own operator set in the network. */
 int64_t onnx_target(const xir_node *at);
 

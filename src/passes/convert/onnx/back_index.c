@@ -55,7 +55,8 @@ bool onnx_back_top_k(xir_node *at) {
     if (!x || !k || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
     const xir_type *own = v_element(x), *whole = xir_type_sint(at->c->ctx, 64),
                    *wide = onnx_takes("TopK", onnx_target(at), own) ? own : onnx_wider(at, "TopK", own);
-    if (!wide || !whole) return wide ? node_no_memory(at) : xir_node_unsupported(at, "elements that TopK does not take");
+    if (!whole) return node_no_memory(at);
+    if (!wide) return xir_node_unsupported(at, "elements that TopK does not take");
     const xir_type *type = xir_value_type(xir_op_output(at->op, 0));
     const xir_type *types[] = { xir_type_with_element(at->c->ctx, type, wide, NULL),
                                 xir_type_with_element(at->c->ctx, type, whole, NULL) };

@@ -1,4 +1,5 @@
-/* The way back of operations that move elements. Lists that XIR's ops have as attributes are inputs, 64-bit integers. */
+/* The way back of operations that move elements. Lists that XIR's ops have as attributes are inputs: 64-bit
+ * integers. */
 #include <math.h>
 #include "convert/onnx/back.h"
 
@@ -107,7 +108,8 @@ bool onnx_back_tile(xir_node *at) {
         return all.v && onnx_becomes(at, INS(x, xir_node_integers(at, &all)), NO_SETS);
     }
     xir_value *list = onnx_long(at, xir_node_input(at, 1));
-    if (!list || v_rank(list) != 1 || v_dim(list, 0) < 0) return xir_node_unsupported(at, "an unknown number of counts");
+    if (!list || v_rank(list) != 1 || v_dim(list, 0) < 0)
+        return xir_node_unsupported(at, "an unknown number of counts");
     if ((size_t)v_dim(list, 0) < rank) {
         const xir_ints ones = xir_node_make_ints(at, rank - (size_t)v_dim(list, 0), 1);
         if (!ones.v) return false;
@@ -225,7 +227,8 @@ bool onnx_back_slice(xir_node *at) {
     xir_value *steps = xir_node_integers(at, &step), *of = xir_node_integers(at, &axes);
     if (xir_node_has(at, 1)) {
         xir_value *bounds = onnx_long(at, xir_node_input(at, 1));
-        for (size_t i = 0; i < step.n; i++) if (step.v[i] < 0) return xir_node_unsupported(at, "computed bounds, backward");
+        for (size_t i = 0; i < step.n; i++)
+            if (step.v[i] < 0) return xir_node_unsupported(at, "computed bounds, backward");
         return onnx_becomes(at, INS(x, make_part(at, bounds, 0, 0, (int64_t)rank, 1),
                                     make_part(at, bounds, 0, (int64_t)rank, 2 * (int64_t)rank, 1), of, steps), NO_SETS);
     }
@@ -237,7 +240,8 @@ bool onnx_back_slice(xir_node *at) {
         if (step.v[i] < 0 && v_dim(y, i) == 0) begin.v[i] = end.v[i] = 0, step.v[i] = 1;
         else if (step.v[i] < 0 && dim < 0 && begin.v[i] < -1)
             return xir_node_unsupported(at, "an open dim, backward from before its end");
-        const bool whole = step.v[i] == 1 && begin.v[i] == 0 && (end.v[i] == INT64_MAX || (dim >= 0 && end.v[i] >= dim));
+        const bool to_end = end.v[i] == INT64_MAX || (dim >= 0 && end.v[i] >= dim);
+        const bool whole = step.v[i] == 1 && begin.v[i] == 0 && to_end;
         if (whole && (n || i + 1 < rank)) continue;   /* one axis at least */
         axes.v[n] = (int64_t)i;
         begin.v[n] = begin.v[i], end.v[n] = end.v[i], step.v[n] = step.v[i], n++;
@@ -263,7 +267,8 @@ bool onnx_back_pad(xir_node *at) {
     if (!x) return false;
     const size_t rank = v_rank(x);
     const bool constant = xir_node_is(at, "mode", "CONSTANT");
-    if (xir_node_is(at, "mode", "SYMMETRIC")) return xir_node_unsupported(at, "borders that repeat the outermost cells");
+    if (xir_node_is(at, "mode", "SYMMETRIC"))
+        return xir_node_unsupported(at, "borders that repeat the outermost cells");
     if (!rank) return onnx_calls(at, "onnx::Identity", INS(x), NO_SETS);
     if (xir_node_has(at, 1)) {
         pads = sides_apart(at, onnx_long(at, xir_node_input(at, 1)), rank);

@@ -140,7 +140,8 @@ bool onnx_back_instance_norm(xir_node *at) {
     xir_value *x = onnx_map_input(at);
     if (!x || !xir_node_need_dims(at, x, 1, 2)) return false;
     const int64_t n = v_dim(x, 1);
-    xir_value *gamma = of_channels(at, "gamma", v_element(x), n, 1), *beta = of_channels(at, "beta", v_element(x), n, 0);
+    xir_value *gamma = of_channels(at, "gamma", v_element(x), n, 1),
+              *beta = of_channels(at, "beta", v_element(x), n, 0);
     return onnx_becomes_map(at, INS(x, gamma, beta), SETS(REAL("epsilon", xir_node_real(at, "eps", 1e-5))));
 }
 
@@ -150,7 +151,8 @@ bool onnx_back_group_norm(xir_node *at) {
     xir_value *x = onnx_map_input(at);
     if (!x || !xir_node_need_dims(at, x, 1, 2)) return false;
     const int64_t n = v_dim(x, 1);
-    xir_value *gamma = of_channels(at, "gamma", v_element(x), n, 1), *beta = of_channels(at, "beta", v_element(x), n, 0);
+    xir_value *gamma = of_channels(at, "gamma", v_element(x), n, 1),
+              *beta = of_channels(at, "beta", v_element(x), n, 0);
     return onnx_becomes_map(at, INS(x, gamma, beta), SETS(INT("num_groups", xir_node_int(at, "groups", 1)),
                                                           REAL("epsilon", xir_node_real(at, "eps", 1e-5))));
 }

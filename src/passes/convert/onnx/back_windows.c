@@ -140,7 +140,8 @@ bool onnx_back_max_pool(xir_node *at) {
     xir_value *x = onnx_map_input(at);
     if (xir_node_failed(at) || !read_spans(at, x, &s)) return false;
     const xir_type *own = v_element(x);
-    if (!onnx_takes("MaxPool", onnx_target(at), own)) return xir_node_unsupported(at, "elements that MaxPool does not take");
+    if (!onnx_takes("MaxPool", onnx_target(at), own))
+        return xir_node_unsupported(at, "elements that MaxPool does not take");
     if (!pads_fit(&s)) x = padded(at, x, &s, "CONSTANT", lowest(own));
     const xir_set sets[] = { LIST("kernel_shape", &s.size), LIST("strides", &s.stride), LIST("pads", &s.pads),
                              LIST("dilations", &s.dilation) };
@@ -246,12 +247,14 @@ bool onnx_back_grid_sample(xir_node *at) {
     static const char *const words[][3] = {   /* until version 20, since then */
         { "LINEAR", "bilinear", "linear" }, { "NEAREST", "nearest", "nearest" }, { "CUBIC", "bicubic", "cubic" },
     };
-    static const char *const pads[][2] = { { "ZEROS", "zeros" }, { "BORDER", "border" }, { "REFLECTION", "reflection" } };
+    static const char *const pads[][2] = { { "ZEROS", "zeros" }, { "BORDER", "border" },
+                                           { "REFLECTION", "reflection" } };
     const int64_t version = onnx_target(at);
     if (version < 16) return xir_node_unsupported(at, "GridSample, which needs version 16");
     xir_value *x = onnx_map_input(at);
     if (!x) return false;
-    if (v_rank(x) != 4 && (version < 20 || v_rank(x) != 5)) return xir_node_unsupported(at, "a map of %zu dims", v_rank(x));
+    if (v_rank(x) != 4 && (version < 20 || v_rank(x) != 5))
+        return xir_node_unsupported(at, "a map of %zu dims", v_rank(x));
     xir_value *grid = grid_of(at, v_rank(x));
     xir_set sets[] = { WORD("mode", XIR_STR("")), WORD("padding_mode", XIR_STR("")),
                        INT("align_corners", xir_node_bool(at, "align_corners", false)) };

@@ -53,7 +53,8 @@ static const xir_convert_row rows[] = {
     BACK   ("Clip",            "1-3", "1",   "max:f<11 min:f<11 consumed_inputs:I<6", "ClampScalar",    clip, "ClampScalar Hardtanh", clip),
     BY_HOOK("Dropout",         "1-3", "1-2", "seed:i>=12 ratio:f<12 is_test:i<7 consumed_inputs:I<6", "Copy, ConstantOfShape", dropout),
     BACK   ("Gelu",            "1",   "1",   ">=20 approximate:s",                   "GELU, or Tanh, Multiply", gelu, "GELU", gelu),
-    { XIR_CONVERT_HEAD, "onnx::Identity", "1", "1", "", "Copy", NULL, onnx_identity, "Copy Round Ceil Floor", onnx_back_copy },
+    { XIR_CONVERT_HEAD, "onnx::Identity", "1", "1", "", "Copy", NULL, onnx_identity, "Copy Round Ceil Floor",
+      onnx_back_copy },
     BY_HOOK("IsInf",           "1",   "1",   ">=10 detect_negative:i detect_positive:i", "Equal",           is_inf),
     BY_HOOK("IsNaN",           "1",   "1",   ">=9",                                  "NotEqual",        is_nan),
     BY_HOOK("Selu",            "1",   "1",   "alpha:f gamma:f consumed_inputs:I<6",  "ELU, Multiply",   selu),
@@ -290,5 +291,6 @@ const xir_dialect_decl dialect_onnx = {
     .node = "node", .nodes = "/graph/node/", .results = "/graph/output/", .sources = "graph input or initializer",
     .operators = "operator set", .split = onnx_split_key, .version = onnx_version, .is_pure = onnx_is_pure,
     .check = onnx_check_both, .types = onnx_types, .element = onnx_declared_element, .newest = ONNX_NEWEST,
-    .function = onnx_function, .back = &pass_xir_to_onnx, .before_back = "layout{to=nchw}", .begin_back = onnx_begin_back,
+    .function = onnx_function,
+    .back = &pass_xir_to_onnx, .before_back = "layout{to=nchw}", .begin_back = onnx_begin_back, .end_back = onnx_end_back,
 };

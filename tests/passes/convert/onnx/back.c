@@ -1,7 +1,8 @@
 /* The way to ONNX and back: every case of the executor's tables (tests/exec), and of onnx/back.txt, is an op of XIR. As
  * a network it becomes operators of ONNX, of several versions of the operator set, in which ONNX's own rules find no
  * fault. They become ops of XIR again, which compute the same. ONNX_BACK=1 prints for each class how many cases are
- * converted to versions 13 and 21, and why the first one is not; ONNX_STAYS=1 prints each case that is not converted. */
+ * converted to versions 13 and 21, and why the first one is not; ONNX_STAYS=1 prints each case that is not
+ * converted. */
 #include <xir/convert.h>
 #include "passes/convert/way_back.h"
 #include "support/story.h"
