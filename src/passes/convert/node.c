@@ -91,10 +91,14 @@ bool node_no_memory(xir_node *at) {
 
 /* ---- lists ------------------------------------------------------------------------------------------------------ */
 
+/* A list may be as long as a dim, and a type may have dims that no memory holds. */
+enum { MOST_NUMBERS = 1 << 24 };
+
 xir_ints xir_node_make_ints(xir_node *at, size_t n, int64_t fill) {
     xir_ints list = { NULL, 0 };
     if (xir_node_failed(at)) return list;
-    if (n <= SIZE_MAX / sizeof *list.v - 1) list.v = arena_take(&at->c->scratch, (n + 1) * sizeof *list.v);
+    if (n > MOST_NUMBERS) return xir_node_unsupported(at, "it takes a list of more than 2^24 numbers"), list;
+    list.v = arena_take(&at->c->scratch, (n + 1) * sizeof *list.v);
     if (!list.v) return node_no_memory(at), list;
     list.n = n;
     for (size_t i = 0; i < n; i++) list.v[i] = fill;

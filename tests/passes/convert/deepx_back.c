@@ -102,9 +102,27 @@ static void tables_go_there_and_back(void **state) {
     assert_true(there);
 }
 
+/* The way there of Argmax takes a constant that counts the places of a dim. */
+static void a_constant_that_no_memory_holds_is_not_made(void **state) {
+    (void)state;
+    const int64_t dims[] = { INT64_C(1) << 40 };
+    xir_network *net = new_net();
+    const xir_type *type = xir_type_tensor(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), NULL, dims, 1);
+    xir_value *x = xir_input(XIR_AT(net), "x", type);
+    xir_op *places = xir_network_add(net, &(xir_op_desc)DESC(argmax, INPUTS(x)));
+    assert_non_null(places);
+    assert_non_null(xir_output(XIR_AT(net), XIR_VALUES(xir_op_output(places, 0))));
+    xir_diags_clear(why);
+    assert_int_equal(xir_pass_run(net, "xir-to-deepx", NULL, NULL, why), XIR_OK);
+    assert_false(way_is_whole(net, true));
+    assert_non_null(strstr(way_first_message(), "it takes a list of more than 2^24 numbers"));
+    xir_network_free(net);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_go_there_and_back),
+        cmocka_unit_test(a_constant_that_no_memory_holds_is_not_made),
     };
     return _cmocka_run_group_tests("deepx_back", tests, COUNT(tests), group_begin, group_end);
 }
