@@ -137,18 +137,52 @@ static void find_groups(attention *a) {
     else a->n_inner = n;
 }
 
+/* [batch, heads, length, size], of which a value is [batch * heads, length, size]; NULL if it is not. */
+static xir_value *unfolded(attention *a, xir_value *v) {
+    xir_op *op = inner_maker(v);
+    if (!op || !xir_reshape_of(op) || rank_of(v) != 3 || rank_of(op->inputs[0].value) != 4) return NULL;
+    xir_value *x = op->inputs[0].value;
+    const bool same = dims_agree(dim_at(x, 2), dim_at(v, 1)) && dims_agree(dim_at(x, 3), dim_at(v, 2));
+    return same && dim_at(x, 1) >= 1 && keep_inner(a, op) ? x : NULL;
+}
+
+/* Takes heads out of the batch, where all operands and the masks allow it. The Reshape of the queries can then put them
+ * back. */
+static void unfold(attention *a, const xir_value *out) {
+    const size_t n = a->n_inner;
+    if (rank_of(a->q) != 3 || a->k_moves || !xir_type_equal(a->q->type, out->type)) return;
+    xir_value *q = unfolded(a, a->q), *k = q ? unfolded(a, a->k) : NULL, *v = k ? unfolded(a, a->v) : NULL;
+    bool fits = v && dims_agree(dim_at(q, 0), dim_at(k, 0)) && dims_agree(dim_at(q, 0), dim_at(v, 0)) &&
+                dims_agree(dim_at(q, 1), dim_at(k, 1)) && dims_agree(dim_at(q, 1), dim_at(v, 1)) &&
+                (!a->wide || (dims_agree(dim_at(a->wide, 0), dim_at(q, 0)) &&
+                              dims_agree(dim_at(a->wide, 1), dim_at(q, 1))));
+    for (size_t i = 0; i < a->n_masks && fits; i++) {   /* of 3 dims, masks for each head would need a Reshape */
+        const mask_part *part = &a->masks[i];
+        const xir_value *mask = part->addend ? part->addend : part->condition;
+        fits = part->apart || rank_of(mask) < 3 || dim_at(mask, 0) == 1;
+    }
+    if (!fits) {
+        a->n_inner = n;
+        return;
+    }
+    a->folded = a->q;
+    a->q = q, a->k = k, a->v = v;
+    for (size_t i = 0; i < 4; i++) a->k_order[i] = (int64_t)i;
+}
+
 /* Whether the operands are what our Attention takes, and its result has the type of the product. */
 static bool operands_fit(const attention *a, const xir_value *out) {
     const xir_value *q = a->q, *v = a->v;
     const size_t rank = rank_of(q);
-    if ((rank != 3 && rank != 4) || rank_of(a->k) != rank || rank_of(v) != rank || rank_of(out) != rank) return false;
+    if ((rank != 3 && rank != 4) || rank_of(a->k) != rank || rank_of(v) != rank) return false;
     const xir_type *element = xir_type_element(out->type);
     const xir_value *const all[] = { q, a->k, v };
     for (size_t i = 0; i < 3; i++)
         if (!xir_type_equal(xir_type_element(all[i]->type), element) || xir_type_is_layouted(all[i]->type) ||
             xir_type_as_tensor(all[i]->type)->merged_distrs.size) return false;
+    const xir_value *like = a->folded ? a->folded : q;
     if (xir_type_as_tensor(out->type)->merged_distrs.size ||
-        !xir_object_equal((const xir_object *)xir_type_layout(q->type), (const xir_object *)xir_type_layout(out->type)))
+        !xir_object_equal((const xir_object *)xir_type_layout(like->type), (const xir_object *)xir_type_layout(out->type)))
         return false;
     const size_t length = rank - 2, size = rank - 1;
     if (!dims_agree(dim_at(q, 0), key_dim(a, 0)) || !dims_agree(dim_at(q, 0), dim_at(v, 0)) ||
@@ -160,7 +194,7 @@ static bool operands_fit(const attention *a, const xir_value *out) {
     }
     int64_t dims[4] = { dim_at(q, 0), dim_at(q, 1), dim_at(q, length), 0 };
     dims[size] = dim_at(v, size);
-    return has_dims(out, dims, rank);
+    return a->folded ? dims_agree(dims[size], dim_at(q, size)) : has_dims(out, dims, rank);
 }
 
 /* ---- from Softmax to the product --------------------------------------------------------------------------------- */
@@ -198,25 +232,24 @@ static bool find_choice(attention *a, xir_op *op) {
     return false;
 }
 
-/* Windows have a dim of their own while their mask is added: scores are [batch, windows, heads, …] there, and [batch *
- * windows, heads, …] before and after it. */
-static bool find_windows(attention *a, xir_op *op) {
+/* Scores may have one more dim while a mask is added: [batch, windows, heads, …] instead of [batch * windows, heads,
+ * …], or [batch, heads, …] instead of [batch * heads, …]. As the other dims stay, the first two must have the product. */
+static bool find_apart(attention *a, xir_op *op) {
     const xir_i64s dims = dims_of(a->scores);
     xir_value *wide = op->inputs[0].value;
     xir_op *sum = inner_maker(wide);
-    if (a->windows || dims.size != 4 || rank_of(wide) != 5 || !sum || !fuse_plain_sum(sum, NULL)) return false;
-    const int64_t batch = dim_at(wide, 0), windows = dim_at(wide, 1);
-    const int64_t apart[] = { batch, windows, dims.data[1], dims.data[2], dims.data[3] };
-    if (batch < 1 || windows < 1 || batch > INT32_MAX || windows > INT32_MAX || dims.data[0] != batch * windows ||
-        !has_dims(wide, apart, 5) || !keep_inner(a, op)) return false;
+    if (a->wide || rank_of(wide) != dims.size + 1 || !sum || !fuse_plain_sum(sum, NULL)) return false;
+    int64_t apart[MOST_DIMS] = { dim_at(wide, 0), dim_at(wide, 1) };
+    for (size_t i = 1; i < dims.size; i++) apart[i + 1] = dims.data[i];
+    if (dims.size + 1 > MOST_DIMS || !has_dims(wide, apart, dims.size + 1) || !keep_inner(a, op)) return false;
     const attention before = *a;
     for (size_t i = 0; i < 2; i++) {
         xir_value *addend = sum->inputs[1 - i].value, *scores = sum->inputs[i].value;
         xir_op *back = scores && addend ? inner_maker(scores) : NULL;
         *a = before;
-        a->windows = windows;
-        if (!back || !xir_reshape_of(back) || !has_dims(scores, apart, 5) || !keep_inner(a, sum)) continue;
-        const mask_part part = { .addend = addend, .windowed = true };
+        a->wide = wide;
+        if (!back || !xir_reshape_of(back) || !has_dims(scores, apart, dims.size + 1) || !keep_inner(a, sum)) continue;
+        const mask_part part = { .addend = addend, .apart = true };
         if (goes_on(a, back, back->inputs[0].value, &part)) return true;
     }
     return false;
@@ -248,7 +281,7 @@ static bool find_scores(attention *a, xir_value *v, bool masked) {
         if (xir_matmul_of(op)) return find_product(a, op);
         if (masked && xir_add_of(op)) return find_addend(a, op);
         if (masked && xir_op_is(op, xir_where_class())) return find_choice(a, op);
-        if (masked && xir_reshape_of(op)) return find_windows(a, op);
+        if (masked && xir_reshape_of(op)) return find_apart(a, op);
         masked = false;
         xir_value *of = NULL;
         if (xir_op_is(op, xir_tanh_class())) {   /* the factors after it are the cap */
@@ -291,7 +324,9 @@ static bool find(const xir_match *m, attention *a) {
     *a = (attention){ .scores = scores->type, .v = xir_match_value(m, VALUE), .scale = 1 };
     if (!fuse_check_ops(m) || plain_maker(weights) == NULL || plain_maker(out) == NULL) return false;
     if (!out->type || !element_is_float(element_format_of(out->type)) || !same_tensors(weights->type, a->scores) ||
-        !find_scores(a, scores, true) || !operands_fit(a, out)) return false;
+        !find_scores(a, scores, true)) return false;
+    unfold(a, out);
+    if (!operands_fit(a, out)) return false;
     if (a->softcap != 0) a->scale *= a->softcap;   /* cap * tanh(f * q k) is cap * tanh(cap * f * q k / cap) */
     return isfinite(a->scale) && isfinite(a->softcap) && masks_fit(a);
 }
@@ -324,9 +359,15 @@ static xir_verdict to_attention(xir_rewriter *at, const xir_match *m, const void
         if (!attrs.scale) return net_no_memory(xir_rewriter_network(at)), XIR_REWRITE_FAILED;
     }
     if (rank == 3) attrs.q_num_heads = attrs.kv_num_heads = 1;
-    xir_op *now = xir_add_attention(before, (xir_attention_in){ .query = a.q, .key = k, .value = a.v, .mask = mask },
-                                    &attrs);
-    const xir_verdict verdict = xir_match_replace(m, xir_op_output(now, 0));
+    xir_op *now = xir_add_attention(a.folded ? step : before,
+                                    (xir_attention_in){ .query = a.q, .key = k, .value = a.v, .mask = mask }, &attrs);
+    xir_value *y = xir_op_output(now, 0);
+    if (y && a.folded) {   /* as the Reshape of the queries does it */
+        const xir_op *fold = a.folded->producer;
+        xir_value *dims = fold->n_inputs > 1 ? fold->inputs[1].value : NULL;
+        y = xir_op_output(xir_add_reshape(before, (xir_reshape_in){ .input = y, .dims = dims }, xir_reshape_of(fold)), 0);
+    }
+    const xir_verdict verdict = xir_match_replace(m, y);
     for (size_t i = 0; i < a.n_inner && verdict == XIR_REWRITE_DONE; i++)
         if (op_is_unused(a.inner[i])) op_drop(a.inner[i]);
     return verdict;

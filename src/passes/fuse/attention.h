@@ -12,7 +12,8 @@ enum { MOST_MASKS = 4, MOST_INNER = 24, MOST_DIMS = 5 };
 /* One mask, in the way in which the network applies it: added, or chosen by a condition. */
 typedef struct mask_part {
     xir_value *addend;      /* NULL: chosen                                                            */
-    bool       windowed;    /* the addend has one more dim: scores are [batch, windows, heads, …] there */
+    bool       apart;       /* the addend has one more dim: scores are [batch, windows, heads, …] there, or
+                             * [batch, heads, …], where the batch had the heads                        */
     xir_value *condition, *number;
     double     low;         /* the number, which scores become                                         */
     bool       keeps;       /* the condition is true where a score stays                               */
@@ -26,7 +27,9 @@ typedef struct attention {
     double          scale, softcap;
     mask_part       masks[MOST_MASKS];     /* as they are applied, the last one first                   */
     size_t          n_masks;
-    int64_t         windows;               /* of masks with one more dim; 0: there are none             */
+    xir_value      *wide;                  /* the scores while they have one more dim; NULL: never       */
+    xir_value      *folded;                /* q before, if q, k and v had their heads in the batch and are
+                                            * [batch, heads, length, size] now; NULL: they are as they were */
     xir_op         *inner[MOST_INNER];     /* ops that nothing else needs: the users before what they use */
     size_t          n_inner;
 } attention;

@@ -249,7 +249,31 @@ static xir_verdict to_sides(xir_rewriter *at, const xir_match *m, const void *us
     return verdict;
 }
 
+/* ---- heads that go into the batch and come back ------------------------------------------------------------------ */
+
+enum { B_HEADS, B_DIMS, B_FOLDED, B_BACK, B_APART };
+static const xir_pattern_row back_rows[] = {
+    [B_HEADS]  = { XIR_ROW_OP(xir_attention_class), .where = has_heads_first },
+    [B_DIMS]   = { XIR_ROW_ANY, .optional = true },
+    [B_FOLDED] = { XIR_ROW_OP(xir_reshape_class), XIR_ROW_INPUTS(B_HEADS, B_DIMS) },
+    [B_BACK]   = { XIR_ROW_ANY, .optional = true },
+    [B_APART]  = { XIR_ROW_OP(xir_reshape_class), XIR_ROW_INPUTS(B_FOLDED, B_BACK) },
+};
+
+static bool comes_back(const xir_match *m, void *user) {
+    const xir_value *from = xir_match_value(m, B_HEADS), *to = m->root->outputs;
+    return (void)user, fuse_check_ops(m) && plain_maker(xir_match_value(m, B_FOLDED)) && plain_maker(to) &&
+                       same_tensors(from->type, to->type) && xir_type_equal(from->type, to->type);
+}
+
+static const xir_pattern_decl back = { XIR_PATTERN_HEAD("attention-back", back_rows), .check = comes_back };
+
+static xir_verdict to_heads(xir_rewriter *at, const xir_match *m, const void *user) {
+    return (void)at, (void)user, xir_match_replace(m, xir_match_value(m, B_HEADS));
+}
+
 const fuse_rule fuse_attention_heads[] = {
     { &heads, to_sides },
+    { &back,  to_heads },
     { NULL, NULL },
 };

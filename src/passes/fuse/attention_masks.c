@@ -92,7 +92,10 @@ static bool addend_fits(const attention *a, const mask_part *part) {
     if (!xir_type_equal(xir_type_element(part->addend->type), xir_type_element(a->scores)) ||
         xir_type_is_layouted(part->addend->type) || xir_type_as_tensor(part->addend->type)->merged_distrs.size)
         return false;
-    return part->windowed ? window_dims(part->addend, wide) : dims.size <= scores.size;
+    if (!part->apart) return dims.size <= scores.size;
+    if (scores.size == 3) return a->folded && dims.size <= 4;
+    const int64_t batch = dim_at(a->wide, 0), windows = dim_at(a->wide, 1);
+    return window_dims(part->addend, wide) && batch >= 1 && windows >= 1 && batch <= INT32_MAX && windows <= INT32_MAX;
 }
 
 /* In 3 dims the batch has the heads: a mask for each of them needs a dim of 1 in between, and a Reshape to such dims
@@ -101,7 +104,7 @@ static bool takes_dims(const attention *a) {
     const xir_i64s dims = dims_of(a->scores);
     size_t open = 0;
     for (size_t i = 0; i < dims.size; i++) open += dims.data[i] < 0;
-    return dims.size == 4 || open <= 1;
+    return dims.size == 4 || a->folded || open <= 1;
 }
 
 bool masks_fit(const attention *a) {
@@ -122,15 +125,15 @@ static xir_value *reshaped(xir_at at, xir_value *v, const int64_t *dims, size_t 
 /* [batch, windows, heads, length, keys] as [batch * windows, heads, length, keys]. */
 static xir_value *without_windows(xir_at at, const attention *a, xir_value *addend) {
     int64_t dims[5];
-    const int64_t batch = dims_of(a->scores).data[0] / a->windows;
+    const int64_t batch = dim_at(a->wide, 0), windows = dim_at(a->wide, 1);
     window_dims(addend, dims);
-    if ((dims[0] != 1 && dims[1] != a->windows) || (dims[1] != 1 && dims[0] != batch)) {
-        const int64_t sizes[] = { batch, a->windows, dims[2], dims[3], dims[4] };
+    if ((dims[0] != 1 && dims[1] != windows) || (dims[1] != 1 && dims[0] != batch)) {
+        const int64_t sizes[] = { batch, windows, dims[2], dims[3], dims[4] };
         const int64_t from[] = { dims[0], dims[1], dims[2], dims[3], dims[4] };
         if (rank_of(addend) < 5) addend = reshaped(at, addend, from, 5);
         if (addend)
             addend = XIR_OP(at, expand, .input = addend, .attrs = XIR_ATTRS(expand, (sizes, ((xir_i64s){ sizes, 5 }))));
-        dims[0] = batch, dims[1] = a->windows;
+        dims[0] = batch, dims[1] = windows;
     }
     const int64_t merged[] = { dims[0] * dims[1], dims[2], dims[3], dims[4] };
     return addend ? reshaped(at, addend, merged, 4) : NULL;
@@ -166,12 +169,12 @@ xir_value *make_mask(xir_at at, const attention *a, bool *ok) {
     xir_value *mask = is_condition(a) ? a->masks->condition : NULL;
     for (size_t i = mask ? 0 : a->n_masks; i-- > 0 && *ok;) {
         const mask_part *part = &a->masks[i];
-        xir_value *one = part->windowed ? without_windows(at, a, part->addend)
+        xir_value *one = part->apart && !a->folded ? without_windows(at, a, part->addend)
                        : part->addend   ? part->addend : chosen_addend(at, part);
         mask = one && mask ? XIR_OP(at, add, .lhs = mask, .rhs = one) : one;
         *ok = mask != NULL;
     }
-    if (*ok && mask && dims_of(a->scores).size == 3) {
+    if (*ok && mask && dims_of(a->scores).size == 3 && !a->folded) {
         mask = with_heads(at, mask);
         *ok = mask != NULL;
     }

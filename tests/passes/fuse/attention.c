@@ -55,7 +55,8 @@ static char *text_of(const xir_network *net) {
     char *text = story_text(net), *to = text;
     for (const char *from = text; *from; from++) {
         *to++ = *from;
-        while (*from == '%' && from[1] >= '0' && from[1] <= '9') memmove((char *)(uintptr_t)from + 1, from + 2, strlen(from + 1));
+        while (*from == '%' && from[1] >= '0' && from[1] <= '9')
+            memmove((char *)(uintptr_t)from + 1, from + 2, strlen(from + 1));
     }
     *to = '\0';
     return text;
@@ -381,6 +382,42 @@ static void heads_in_other_places(void **state) {
     STAYS("x: 2 4 144; r = R2,4,3,3,16 x; p = T30214 r; q, k, v = Unstack p; h = Attention q k v; i = T0213 h; y = R2,4,48 i; out y");
 }
 
+/* Heads in the batch: [batch * heads, length, size]. */
+#define BATCHED "q0: 2 4 48; k0: 2 5 48; v0: 2 5 48; q1 = R2,4,3,16 q0; q2 = T0213 q1; q = R6,4,16 q2; " \
+                "k1 = R2,5,3,16 k0; k2 = T0213 k1; k = R6,5,16 k2; v1 = R2,5,3,16 v0; v2 = T0213 v1; v = R6,5,16 v2; "
+#define UNBATCHED "w = Softmax z; o = Matmul w v; o1 = R2,3,4,16 o; o2 = T0213 o1; y = R2,4,48 o2; out y"
+
+static void heads_in_the_batch(void **state) {
+    (void)state;
+    BECOMES(BATCHED "t = T021 k; z = Matmul q t; " UNBATCHED,
+            "y = Attention q0 k0 v0 [scale=1 q_num_heads=3 kv_num_heads=3]; out y");
+    BECOMES("m: 2 1 4 5; " BATCHED "t = T021 k; s = Matmul q t; a = R2,3,4,5 s; c = Add a m; z = R6,4,5 c; " UNBATCHED,
+            "y = Attention q0 k0 v0 m [scale=1 q_num_heads=3 kv_num_heads=3]; out y");
+    BECOMES("m: 3 4 5; n: 4 5; " BATCHED "t = T021 k; s = Matmul q t; d = Add s n; a = R2,3,4,5 d; c = Add m a; z = R6,4,5 c; " UNBATCHED,
+            "% = Add n m; y = Attention q0 k0 v0 % [scale=1 q_num_heads=3 kv_num_heads=3]; out y");
+    /* a mask for each of them keeps them there */
+    BECOMES("q: 6 4 16; k: 6 5 16; v: 2 3 5 16; m: 6 4 5; u = R6,5,16 v; t = T021 k; s = Matmul q t; z = Add s m; "
+            "w = Softmax z; y = Matmul w u; out y",
+            "u = R6,5,16 v; % = R6,1,4,5 m; y = Attention q k u % [scale=1 q_num_heads=1 kv_num_heads=1]; out y");
+    BECOMES("q2: 2 3 4 16; k2: 2 3 5 16; v2: 2 3 5 16; q = R6,4,16 q2; k = R6,5,16 k2; v = R6,5,16 v2; t = T021 k; z = Matmul q t; "
+            "w = Softmax z; y = Matmul w v; out y",
+            "% = Attention q2 k2 v2 [scale=1]; y = R6,4,16 %; out y");
+}
+
+static void heads_that_differ_in_the_batch(void **state) {
+    (void)state;
+    BECOMES("q2: 2 3 4 16; k2: 3 2 5 16; v2: 2 3 5 16; q = R6,4,16 q2; k = R6,5,16 k2; v = R6,5,16 v2; t = T021 k; z = Matmul q t; "
+            "w = Softmax z; y = Matmul w v; out y",
+            "q = R6,4,16 q2; k = R6,5,16 k2; v = R6,5,16 v2; y = Attention q k v [scale=1 q_num_heads=1 kv_num_heads=1]; out y");
+    STAYS("m: 3 1 4 5; " BATCHED "t = T021 k; s = Matmul q t; a = R3,2,4,5 s; c = Add a m; z = R6,4,5 c; " UNBATCHED);
+    STAYS("m: 2 1 4 5; " BATCHED "t = T021 k; s = Matmul q t; a = R2,3,4,5 s; c = Multiply a m; z = R6,4,5 c; " UNBATCHED);
+    STAYS("m: 2 1 5 4; " BATCHED "t = T021 k; s = Matmul q t; a = R2,3,5,4 s; c = Add a m; z = R6,4,5 c; " UNBATCHED);
+    STAYS("m: 2 1 4 5; q: 6 4 16; k: 6 5 16; v: 6 5 16; t = T021 k; s = Matmul q t; a = R2,3,4,5 s; c = Add a m; z = R6,4,5 c; "
+          "w = Softmax z; y = Matmul w v; out y");   /* where the heads are, nothing says */
+    STAYS("m: 2 1 4 5; " BATCHED "t = T021 k; s = Matmul q t; a = R2,3,4,5 s; c = Add a m; z = R6,4,5 c; w = Softmax z; "
+          "o = Matmul w v; o1 = R2,3,4,16 o; o2 = T0213 o1; y = R2,4,48 o2; out y c");
+}
+
 /* ---- every order, at random -------------------------------------------------------------------------------------- */
 
 typedef struct tale { char text[3000]; size_t n; } tale;
@@ -486,6 +523,8 @@ int main(void) {
         cmocka_unit_test(heads_side_by_side),
         cmocka_unit_test(heads_of_one_tensor),
         cmocka_unit_test(heads_in_other_places),
+        cmocka_unit_test(heads_in_the_batch),
+        cmocka_unit_test(heads_that_differ_in_the_batch),
         cmocka_unit_test(random_forms_compute_the_same),
         cmocka_unit_test(failing_allocations_leak_nothing),
     };

@@ -1,8 +1,8 @@
 /* The way back of nn.MultiheadAttention. XIR has it as products, and by now they are operators: linear layers of query,
- * key and value, each of whose results is taken apart into heads, softmax(q k^T / sqrt(size) + mask) v, which may be one
- * operator already, and a linear layer of the heads side by side. Where nothing else uses what is in between, all of
- * them become one operator. There may be a mask, and a row of a bias and one of zeros at the end of keys and values; the
- * mean of the weights over the heads is the second output. */
+ * key and value, each of whose results is taken apart into heads, softmax(q k^T / sqrt(size) + mask) v, which may be
+ * one operator already, and a linear layer of the heads side by side. Where nothing else uses what is in between, all
+ * of them become one operator. There may be a mask, and a row of a bias and one of zeros at the end of keys and values;
+ * the mean of the weights over the heads is the second output. */
 #include <math.h>
 #include "convert/convert.h"
 #include "convert/pnnx/pnnx.h"
