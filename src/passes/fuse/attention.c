@@ -181,9 +181,9 @@ static bool operands_fit(const attention *a, const xir_value *out) {
         if (!xir_type_equal(xir_type_element(all[i]->type), element) || xir_type_is_layouted(all[i]->type) ||
             xir_type_as_tensor(all[i]->type)->merged_distrs.size) return false;
     const xir_value *like = a->folded ? a->folded : q;
+    const xir_object *layout = (const xir_object *)xir_type_layout(like->type);
     if (xir_type_as_tensor(out->type)->merged_distrs.size ||
-        !xir_object_equal((const xir_object *)xir_type_layout(like->type), (const xir_object *)xir_type_layout(out->type)))
-        return false;
+        !xir_object_equal(layout, (const xir_object *)xir_type_layout(out->type))) return false;
     const size_t length = rank - 2, size = rank - 1;
     if (!dims_agree(dim_at(q, 0), key_dim(a, 0)) || !dims_agree(dim_at(q, 0), dim_at(v, 0)) ||
         !dims_agree(key_dim(a, length), dim_at(v, length)) || !dims_agree(dim_at(q, size), key_dim(a, size)) ||
@@ -233,7 +233,8 @@ static bool find_choice(attention *a, xir_op *op) {
 }
 
 /* Scores may have one more dim while a mask is added: [batch, windows, heads, …] instead of [batch * windows, heads,
- * …], or [batch, heads, …] instead of [batch * heads, …]. As the other dims stay, the first two must have the product. */
+ * …], or [batch, heads, …] instead of [batch * heads, …]. As the other dims stay, the product of the first two must be
+ * the first dim of the scores. */
 static bool find_apart(attention *a, xir_op *op) {
     const xir_i64s dims = dims_of(a->scores);
     xir_value *wide = op->inputs[0].value;
@@ -364,8 +365,8 @@ static xir_verdict to_attention(xir_rewriter *at, const xir_match *m, const void
     xir_value *y = xir_op_output(now, 0);
     if (y && a.folded) {   /* as the Reshape of the queries does it */
         const xir_op *fold = a.folded->producer;
-        xir_value *dims = fold->n_inputs > 1 ? fold->inputs[1].value : NULL;
-        y = xir_op_output(xir_add_reshape(before, (xir_reshape_in){ .input = y, .dims = dims }, xir_reshape_of(fold)), 0);
+        const xir_reshape_in in = { .input = y, .dims = fold->n_inputs > 1 ? fold->inputs[1].value : NULL };
+        y = xir_op_output(xir_add_reshape(before, in, xir_reshape_of(fold)), 0);
     }
     const xir_verdict verdict = xir_match_replace(m, y);
     for (size_t i = 0; i < a.n_inner && verdict == XIR_REWRITE_DONE; i++)

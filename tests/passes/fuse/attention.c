@@ -216,7 +216,8 @@ static void masks_are_chosen(void **state) {
         static const char *const numbers[] = { "-inf", "-1e9", "-1e4" };
         for (size_t j = 0; j < COUNT(numbers); j++) {
             char text[600];
-            snprintf(text, sizeof text, QKV "c: params bool %s; low: params 1 = %s; " PRODUCT "z = Where s low c; " END, keep[i], numbers[j]);
+            snprintf(text, sizeof text, QKV "c: params bool %s; low: params 1 = %s; " PRODUCT "z = Where s low c; " END,
+                     keep[i], numbers[j]);
             BECOMES(text, "y = Attention q k v c [scale=1]");
         }
     }
@@ -292,7 +293,7 @@ static void other_dims_between_are_no_windows(void **state) {
 /* ---- groups ------------------------------------------------------------------------------------------------------ */
 
 #define GROUPS "q: 2 6 4 16; k: 2 2 5 16; v: 2 2 5 7; "
-#define REPEAT(of, to, size) to "1 = R2,2,1,5," size " " of "; " to "2 = Expand " to "1 [sizes=2,2,3,5," size "]; "       \
+#define REPEAT(of, to, size) to "1 = R2,2,1,5," size " " of "; " to "2 = Expand " to "1 [sizes=2,2,3,5," size "]; "  \
                              to "3 = R2,6,5," size " " to "2; "
 
 static void repeated_heads_are_groups(void **state) {
@@ -465,7 +466,7 @@ static void tell_attention(tale *t) {
 
 static size_t count_class(xir_network *net, const xir_class_decl *decl) {
     size_t n = 0;
-    for (xir_op *op = xir_network_next_of_class(net, NULL, decl); op; op = xir_network_next_of_class(net, op, decl)) n++;
+    for (xir_op *op = NULL; (op = xir_network_next_of_class(net, op, decl));) n++;
     return n;
 }
 

@@ -34,7 +34,7 @@ static xir_network *opened_net(const char *story, const opened *list, size_t n) 
 
 static size_t count(xir_network *net, const xir_class_decl *decl) {
     size_t n = 0;
-    for (xir_op *op = xir_network_next_of_class(net, NULL, decl); op; op = xir_network_next_of_class(net, op, decl)) n++;
+    for (xir_op *op = NULL; (op = xir_network_next_of_class(net, op, decl));) n++;
     return n;
 }
 
@@ -97,7 +97,9 @@ static void bert(void **state) {
     static const char story[] = BERT
         "on = Shape o; o2 = Slice on [begin=0 end=2 stride=1]; od = Concat o2 whole [axis=0]; "
         "y = Reshape o od [shape=-1,-1,-1 " STARS3 "]; out y";
-    static const opened list[] = { { "x", 0, "batch" }, { "x", 1, "length" }, { "m", 0, "batch" }, { "m", 3, "length" } };
+    static const opened list[] = {
+        { "x", 0, "batch" }, { "x", 1, "length" }, { "m", 0, "batch" }, { "m", 3, "length" },
+    };
     static const char *const bindings[] = { "dims=\"batch=1;length=1\"", "dims=\"batch=2;length=7\"", "dims=\"batch=3;length=2\"",
                                             "dims=\"batch=1;length=64\"", "dims=\"batch=0;length=4\"" };
     computes_the_same(story, list, COUNT(list), bindings, COUNT(bindings), 0);
