@@ -53,7 +53,8 @@ static bool keep_inner(attention *a, xir_op *op) {
 
 /* ---- factors ----------------------------------------------------------------------------------------------------- */
 
-/* What a product or quotient with one number scales; NULL if it is none, or if the number makes the tensor larger. */
+/* The operand of a product or quotient with one number. NULL if `op` is something else, or if the number makes the
+ * tensor larger. */
 static xir_value *scaled_by(const xir_op *op, double *factor) {
     if (!xir_multiply_of(op) && !xir_div_of(op) && !xir_divide_scalar_of(op)) return NULL;
     double x;

@@ -29,7 +29,7 @@ typedef struct attention {
     size_t          n_masks;
     xir_value      *wide;                  /* the scores while they have one more dim; NULL: never       */
     xir_value      *folded;                /* q before, if q, k and v had their heads in the batch and are
-                                            * [batch, heads, length, size] now; NULL: they are as they were */
+                                            * [batch, heads, length, size] now; NULL: they are unchanged      */
     xir_op         *inner[MOST_INNER];     /* ops that nothing else needs: the users before what they use */
     size_t          n_inner;
 } attention;

@@ -369,7 +369,7 @@ static void heads_of_one_tensor(void **state) {
 
 static void heads_in_other_places(void **state) {
     (void)state;
-    /* Attention itself is there in all of these; its heads keep their dim. */
+    /* In all of these there already is an Attention, whose heads keep their dim. */
     STAYS("q: 2 3 4 16; k: 2 3 5 16; v: 2 3 5 6; h = Attention q k v; i = T0213 h; y = R2,4,18 i; out y");   /* made so */
     STAYS(SIDES APART "k2 = T0213 k1; h = Attention q2 k2 v2; i = T0213 h; y = R2,4,18 i; out y i");
     STAYS(SIDES APART "k2 = T0213 k1; h = Attention q2 k2 v2; i = T0213 h; y = R2,4,18 i; out y h");
