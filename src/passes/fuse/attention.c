@@ -56,10 +56,11 @@ static bool keep_inner(attention *a, xir_op *op) {
 /* The operand of a product or quotient with one number. NULL if `op` is something else, or if the number makes the
  * tensor larger. */
 static xir_value *scaled_by(const xir_op *op, double *factor) {
-    if (!xir_multiply_of(op) && !xir_div_of(op) && !xir_divide_scalar_of(op)) return NULL;
+    const bool by_input = xir_multiply_of(op) || xir_div_of(op);
+    if (by_input ? op->n_inputs != 2 : !xir_divide_scalar_of(op)) return NULL;
     double x;
     if (!fuse_factor(op, factor)) return NULL;
-    const bool second = op->n_inputs < 2 || number_of_params(op->inputs[1].value, &x);
+    const bool second = !by_input || number_of_params(op->inputs[1].value, &x);
     xir_value *of = op->inputs[second ? 0 : 1].value;
     return of && same_tensors(of->type, op->outputs[0].type) ? of : NULL;
 }
@@ -90,7 +91,10 @@ static bool find_key(attention *a, xir_value *v) {
         xir_op *op = inner_maker(v);
         const xir_transpose_attrs *t = op ? xir_transpose_of(op) : NULL;
         if (!t || t->dims.size != rank || !keep_inner(a, op)) break;
-        for (size_t i = 0; i < rank; i++) order[i] = from_end(t->dims.data[order[i]], (int64_t)rank);
+        for (size_t i = 0; i < rank; i++) {
+            order[i] = from_end(t->dims.data[order[i]], (int64_t)rank);
+            if (order[i] < 0 || order[i] >= (int64_t)rank) return false;   /* nobody has checked the op */
+        }
         v = op->inputs[0].value;
         moved = true;
     }
@@ -213,7 +217,7 @@ static bool goes_on(attention *a, xir_op *op, xir_value *scores, const mask_part
 }
 
 static bool find_addend(attention *a, xir_op *op) {
-    if (!fuse_plain_sum(op, NULL)) return false;
+    if (!fuse_plain_sum(op, NULL) || op->n_inputs != 2) return false;
     for (size_t i = 0; i < 2; i++) {
         xir_value *addend = op->inputs[1 - i].value, *scores = op->inputs[i].value;
         if (!addend || !scores || value_is_params(scores)) continue;
@@ -240,10 +244,11 @@ static bool find_apart(attention *a, xir_op *op) {
     const xir_i64s dims = dims_of(a->scores);
     xir_value *wide = op->inputs[0].value;
     xir_op *sum = inner_maker(wide);
-    if (a->wide || rank_of(wide) != dims.size + 1 || !sum || !fuse_plain_sum(sum, NULL)) return false;
+    if (a->wide || rank_of(wide) != dims.size + 1 || !sum || !fuse_plain_sum(sum, NULL) ||
+        sum->n_inputs != 2) return false;
     int64_t apart[MOST_DIMS] = { dim_at(wide, 0), dim_at(wide, 1) };
     for (size_t i = 1; i < dims.size; i++) apart[i + 1] = dims.data[i];
-    if (dims.size + 1 > MOST_DIMS || !has_dims(wide, apart, dims.size + 1) || !keep_inner(a, op)) return false;
+    if (!has_dims(wide, apart, dims.size + 1) || !keep_inner(a, op)) return false;
     const attention before = *a;
     for (size_t i = 0; i < 2; i++) {
         xir_value *addend = sum->inputs[1 - i].value, *scores = sum->inputs[i].value;
@@ -326,7 +331,7 @@ static bool find(const xir_match *m, attention *a) {
     *a = (attention){ .scores = scores->type, .v = xir_match_value(m, VALUE), .scale = 1 };
     if (!fuse_check_ops(m) || plain_maker(weights) == NULL || plain_maker(out) == NULL) return false;
     if (!out->type || !element_is_float(element_format_of(out->type)) || !same_tensors(weights->type, a->scores) ||
-        !find_scores(a, scores, true)) return false;
+        (dims_of(a->scores).size != 3 && dims_of(a->scores).size != 4) || !find_scores(a, scores, true)) return false;
     unfold(a, out);
     if (!operands_fit(a, out)) return false;
     if (a->softcap != 0) a->scale *= a->softcap;   /* cap * tanh(f * q k) is cap * tanh(cap * f * q k / cap) */
@@ -370,6 +375,7 @@ static xir_verdict to_attention(xir_rewriter *at, const xir_match *m, const void
         y = xir_op_output(xir_add_reshape(before, in, xir_reshape_of(fold)), 0);
     }
     const xir_verdict verdict = xir_match_replace(m, y);
+    if (verdict == XIR_REWRITE_LEFT && a.folded && op_is_unused(now)) op_drop(now);
     for (size_t i = 0; i < a.n_inner && verdict == XIR_REWRITE_DONE; i++)
         if (op_is_unused(a.inner[i])) op_drop(a.inner[i]);
     return verdict;

@@ -45,7 +45,8 @@ static xir_value *cut_from(const xir_value *v, size_t axis, int64_t *index) {
         return is_axis(split->axis, axis, x) && takes_singles(op, split) ? x : NULL;
     }
     const size_t rank = rank_of(v);
-    if (!slice || op->n_inputs != 1 || rank_of(x) != rank || slice->begin.size != rank || axis >= rank) return NULL;
+    if (!slice || op->n_inputs != 1 || rank_of(x) != rank || axis >= rank || slice->begin.size != rank ||
+        slice->stride.size != rank) return NULL;
     for (size_t i = 0; i < rank; i++)   /* as many elements, one after the other: all */
         if (i != axis && (slice->stride.data[i] != 1 || !dims_agree(dim_at(v, i), dim_at(x, i)))) return NULL;
     const int64_t dim = dim_at(x, axis);
@@ -91,7 +92,8 @@ static const int64_t swapped[] = { 0, 2, 1, 3 }, parts_first[] = { 2, 0, 3, 1, 4
 static bool find_reshape(const xir_value *split, stem *s) {
     xir_op *op = plain_maker(split);
     const size_t rank = rank_of(split);
-    if (!op || !xir_reshape_of(op) || (s->part < 0 ? rank != 4 : rank != 5)) return false;
+    if (!op || !xir_reshape_of(op) || xir_reshape_of(op)->shape.size != rank || (s->part < 0 ? rank != 4 : rank != 5))
+        return false;
     const int64_t *dims = dims_of(split->type).data;
     s->reshape = op;
     s->parts = s->part < 0 ? 1 : dims[2];
@@ -263,7 +265,7 @@ static const xir_pattern_row back_rows[] = {
 static bool comes_back(const xir_match *m, void *user) {
     const xir_value *from = xir_match_value(m, B_HEADS), *to = m->root->outputs;
     return (void)user, fuse_check_ops(m) && plain_maker(xir_match_value(m, B_FOLDED)) && plain_maker(to) &&
-                       same_tensors(from->type, to->type) && xir_type_equal(from->type, to->type);
+                       !from->uses->next && same_tensors(from->type, to->type) && xir_type_equal(from->type, to->type);
 }
 
 static const xir_pattern_decl back = { XIR_PATTERN_HEAD("attention-back", back_rows), .check = comes_back };

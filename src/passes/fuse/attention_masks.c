@@ -7,7 +7,8 @@
 #include <math.h>
 #include <xir/array.h>
 
-enum { MOST_CONDITIONS = 1 << 22 };
+/* The most elements of a constant, and the most ops between it and its use, that are looked at. */
+enum { MOST_CONDITIONS = 1 << 22, MOST_STEPS = 8 };
 
 /* Numbers below these are large ones: no score reaches them; and a sum with a score rounds to them, in double too. */
 static const double large = -1e4, absorbing = -1e20;
@@ -16,10 +17,10 @@ static const double large = -1e4, absorbing = -1e20;
 
 /* Item i of a list of integers, which is constant or put together from parts; false if it is not known. */
 static bool item_of(const xir_value *list, int64_t i, int64_t *out) {
-    while (!value_is_params(list)) {
+    for (size_t steps = 0; !value_is_params(list); steps++) {
         const xir_op *op = plain_maker(list);
         const xir_value *part = NULL;
-        if (!op || !xir_concat_of(op)) return false;
+        if (!op || !xir_concat_of(op) || steps == MOST_STEPS) return false;
         for (uint32_t k = 0; k < op->n_inputs && !part; k++) {
             const xir_value *x = op->inputs[k].value;
             if (!x || rank_of(x) != 1 || dim_at(x, 0) < 0) return false;
@@ -40,7 +41,7 @@ static bool takes_first_keys(const xir_op *op) {
     const xir_slice_attrs *a = xir_slice_of(op);
     const size_t rank = a->begin.size;
     int64_t begin;
-    if (!rank || a->stride.data[rank - 1] != 1) return false;
+    if (!rank || a->stride.size != rank || a->stride.data[rank - 1] != 1) return false;
     if (op->n_inputs == 1) return a->begin.data[rank - 1] == 0;
     return op->inputs[1].value && item_of(op->inputs[1].value, (int64_t)rank - 1, &begin) && begin == 0;
 }
@@ -50,8 +51,9 @@ static bool takes_first_keys(const xir_op *op) {
 static bool leaves_keys(const mask_part *part) {
     const xir_value *v = part->condition;
     int64_t n;
+    size_t steps = 0;
     for (const xir_op *op; (op = plain_maker(v)); v = op->inputs[0].value)
-        if (!xir_slice_of(op) || !takes_first_keys(op)) return false;
+        if (!xir_slice_of(op) || !takes_first_keys(op) || ++steps > MOST_STEPS) return false;
     const xir_i64s dims = dims_of(v->type);
     const element_format form = element_format_of(v->type);
     const void *bytes = whole_params(v);
@@ -89,7 +91,8 @@ static bool window_dims(const xir_value *addend, int64_t out[5]) {
 static bool addend_fits(const attention *a, const mask_part *part) {
     const xir_i64s scores = dims_of(a->scores), dims = dims_of(part->addend->type);
     int64_t wide[5];
-    if (!xir_type_equal(xir_type_element(part->addend->type), xir_type_element(a->scores)) ||
+    if (!xir_type_as_tensor(part->addend->type) ||
+        !xir_type_equal(xir_type_element(part->addend->type), xir_type_element(a->scores)) ||
         xir_type_is_layouted(part->addend->type) || xir_type_as_tensor(part->addend->type)->merged_distrs.size)
         return false;
     if (!part->apart) return dims.size <= scores.size;

@@ -164,6 +164,7 @@ static void products_that_are_no_attention(void **state) {
     STAYS(QKV PRODUCT "z = Div s four [rounding_mode=FLOOR]; " END);
     STAYS(QKV "b: params 6; " PRODUCT "w = Softmax s; y = Matmul w v b; out y");         /* a sum after the values */
     STAYS("q: 4 16; k: 5 16; v: 5 6; t = T10 k; z = Matmul q t; w = Softmax z; y = Matmul w v; out y");
+    STAYS("q: 1 2 2 3 4 16; k: 1 2 2 3 5 16; v: 1 2 2 3 5 6; t = T012354 k; z = Matmul q t; w = Softmax z; y = Matmul w v; out y");
     STAYS("q: 1 3 4 16; k: 2 3 5 16; v: 2 3 5 6; t = T0132 k; z = Matmul q t; w = Softmax z; y = Matmul w v; out y");
     STAYS("q: 2 3 4 16; k: 2 3 5 16; v: 2 1 5 6; t = T0132 k; z = Matmul q t; w = Softmax z; y = Matmul w v; out y");
     STAYS(QKV PRODUCT "l = LogSoftmax s; y = Matmul l v; out y");
