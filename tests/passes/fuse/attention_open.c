@@ -179,6 +179,52 @@ static void dims_that_do_not_agree(void **state) {
     stays(CORE, nothing, COUNT(nothing));
 }
 
+/* ---- exported models --------------------------------------------------------------------------------------------- */
+
+static void run_pipeline(xir_network *net, const char *text) {
+    xir_diags_clear(why);
+    xir_pipeline *pipeline = xir_pipeline_parse(ctx, xir_str_of(text), why);
+    const xir_status status = pipeline ? xir_pipeline_run(pipeline, net, NULL, NULL, why) : XIR_E_SYNTAX;
+    if (status) xir_diags_print(why, stderr);
+    assert_int_equal(status, XIR_OK);
+    xir_pipeline_free(pipeline);
+}
+
+/* What remains of them in the default pipeline: their heads need no Transpose, except those of keys of the past. With
+ * numbers for the dims, formats without an attention take them, too. */
+static void exported_models(void **state) {
+    (void)state;
+    static const struct { const char *model; size_t transposes; const char *dims; } models[] = {
+        { "bert",           0, "batch=2;length=5"        },
+        { "optimised/bert", 0, "batch=2;length=5"        },
+        { "gpt",            4, "batch=2;length=3;past=4" },
+        { "optimised/gpt",  4, "batch=2;length=1;past=6" },
+        { "vit",            1, "batch=2"                 },   /* of the image */
+    };
+    for (size_t i = 0; i < COUNT(models); i++) {
+        char path[300], options[80];
+        snprintf(path, sizeof path, XIR_TEST_DATA "/passes/convert/onnx/dynamic/%s.onnx", models[i].model);
+        xir_network *net = xir_network_load(ctx, path, NULL, why);
+        assert_non_null(net);
+        run_pipeline(net, xir_default_pipeline());
+        assert_int_equal(count(net, xir_attention_class()), 1);
+        assert_int_equal(count(net, xir_softmax_class()), 0);
+        if (count(net, xir_transpose_class()) != models[i].transposes)
+            fail_msg("%s: %zu transpositions", models[i].model, count(net, xir_transpose_class()));
+        snprintf(options, sizeof options, "dims=\"%s\"", models[i].dims);
+        run_pass(net, "bind", options);
+        run_pipeline(net, "infer,fold,infer,dce");
+        for (int format = 0; format < 3; format++) {
+            static const char *const to[] = { "layout{to=nchw},xir-to-pnnx{strict}", "xir-to-tsm{strict}", "xir-to-deepx" };
+            xir_network *one = xir_network_clone(net);
+            run_pipeline(one, to[format]);
+            assert_int_equal(count(one, xir_attention_class()), 0);
+            xir_network_free(one);
+        }
+        xir_network_free(net);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bert),
@@ -186,6 +232,7 @@ int main(void) {
         cmocka_unit_test(masks_without_a_key_for_each_query),
         cmocka_unit_test(dims_that_agree),
         cmocka_unit_test(dims_that_do_not_agree),
+        cmocka_unit_test(exported_models),
     };
     return RUN_GROUP(tests);
 }
