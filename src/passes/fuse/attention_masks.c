@@ -127,7 +127,7 @@ static xir_value *reshaped(xir_at at, xir_value *v, const int64_t *dims, size_t 
 
 /* [batch, windows, heads, length, keys] as [batch * windows, heads, length, keys]. */
 static xir_value *without_windows(xir_at at, const attention *a, xir_value *addend) {
-    int64_t dims[5];
+    int64_t dims[5] = { 1, 1, 1, 1, 1 };
     const int64_t batch = dim_at(a->wide, 0), windows = dim_at(a->wide, 1);
     window_dims(addend, dims);
     if ((dims[0] != 1 && dims[1] != windows) || (dims[1] != 1 && dims[0] != batch)) {
