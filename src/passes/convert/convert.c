@@ -430,6 +430,7 @@ xir_status conversion_run(conversion *c) {
         if (!status && c->cancelled)
             status = diag_fail(c->why, XIR_E_CANCELLED, XIR_STR(""), "%sthe run was cancelled", c->prefix);
     }
+    if (status) opened_undo_all(c);
     if (!status && c->back.to) status = back_finish(c);
     if (!status && !c->back.to) status = lists_settle(c);
     if (!status && !c->checking) status = stayed_report(c);

@@ -55,7 +55,7 @@ static bool note_origin(conversion *c, const xir_op *copy, const xir_op *from, c
 
 opened_node *opened_of(const conversion *c, const xir_op *op) {
     opened_node *o = c->in.open;
-    while (o && o->id != op->id) o = o->next;
+    while (o && o->op != op) o = o->next;
     return o;
 }
 
@@ -80,7 +80,7 @@ opened_node *node_open(xir_node *at, xir_network *body, bool owns, const char *p
         if (owns) xir_network_free(body);
         return node_no_memory(at), NULL;
     }
-    *o = (opened_node){ .next = c->in.open, .id = at->op->id, .mark = xir_op_prev(at->op),
+    *o = (opened_node){ .next = c->in.open, .op = at->op, .mark = xir_op_prev(at->op),
                         .n_in = xir_op_input_count(at->op), .n_stayed = c->stayed.n, .n_lists = c->in.n_lists,
                         .n_kept = c->in.n_kept, .resume = resume, .body = body, .owns_body = owns };
     o->frame = (body_frame){ .up = up, .place = place, .prefix = prefix_of(at, number),
@@ -120,13 +120,18 @@ bool node_set_result_of_body(xir_node *at, size_t i, xir_value *v) {
            node_no_memory(at);
 }
 
+/* Takes what bodies returned off the node. */
+static void drop_results(xir_op *op, size_t n_in) {
+    while (xir_op_input_count(op) > n_in) {
+        if (xir_op_remove_input(op, xir_op_input_count(op) - 1)) break;
+    }
+}
+
 void node_undo(xir_node *at) {
     opened_node *o = at->opened;
     conversion *c = at->c;
     if (!o) return;
-    while (xir_op_input_count(at->op) > o->n_in) {
-        if (xir_op_remove_input(at->op, xir_op_input_count(at->op) - 1)) break;
-    }
+    drop_results(at->op, o->n_in);
     at->mark = o->mark;
     node_discard(at);
     stayed_forget(c, o->n_stayed);
@@ -136,7 +141,14 @@ void node_undo(xir_node *at) {
     at->opened = NULL;
     at->n_in = xir_op_input_count(at->op);
     while (at->n_in && !xir_op_input(at->op, (int64_t)at->n_in - 1)) at->n_in--;
-    memset((void *)at->given, 0, at->n_out * sizeof *at->given);
+    if (at->given) memset((void *)at->given, 0, at->n_out * sizeof *at->given);
+}
+
+void opened_undo_all(conversion *c) {
+    while (c->in.open) {
+        xir_node at = { .c = c, .op = c->in.open->op, .opened = c->in.open };
+        node_undo(&at);
+    }
 }
 
 /* ---- copies ----------------------------------------------------------------------------------------------------- */
@@ -352,6 +364,7 @@ bool lists_keep(xir_node *at) {
     inlining *in = &at->c->in;
     if (!mem_reserve(context_alloc(at->c->ctx), (void **)&in->kept, &in->kept_room, in->n_kept + 1, sizeof *in->kept))
         return node_no_memory(at);
+    if (at->opened) drop_results(at->op, at->opened->n_in);
     in->kept[in->n_kept++] = (kept_list){ at->op, at->mark, at->opened != NULL };
     return true;
 }

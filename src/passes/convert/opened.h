@@ -36,7 +36,7 @@ typedef struct body_function {
 
 typedef struct opened_node {
     struct opened_node *next;        /* the node around it, opened before */
-    int64_t             id;
+    xir_op             *op;
     xir_op             *mark;        /* the op before the first of its ops; NULL: they come first                  */
     size_t              n_in;        /* the node's own inputs; results follow                                      */
     size_t              n_stayed, n_lists, n_kept;   /* when it was opened */
@@ -95,6 +95,8 @@ void         opened_close(conversion *c, opened_node *o);
 /* Keeps the op of a list until the end of the walk; then erases those that nothing uses, and reports others. */
 bool         lists_keep(xir_node *at);
 xir_status   lists_settle(conversion *c);
+/* After a failure of the walk: makes all open nodes as they were. */
+void         opened_undo_all(conversion *c);
 void         inlining_begin(conversion *c);
 void         inlining_end(conversion *c);
 /* The frame of an op that is a copy from a body, and its number there; NULL: it is an op of the network. */

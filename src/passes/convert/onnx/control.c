@@ -60,7 +60,7 @@ xir_value *onnx_stacked(xir_node *at, xir_value *const *v, size_t n, int64_t axi
 
 bool onnx_give(xir_node *at, size_t i, xir_value *v) {
     const value_list *list = conversion_list(at->c, v);
-    if (xir_node_failed(at) || !v || i >= xir_op_output_count(at->op)) return !xir_node_failed(at);
+    if (xir_node_failed(at) || !v || !node_wants(at, i)) return !xir_node_failed(at);
     if (list) return node_result_list(at, i, list->v, list->n, list->optional);
     if (!xir_type_as_tensor(xir_value_type(v)) && !node_made(at, v)) {   /* XIR's Copy needs a type */
         const xir_type *type = xir_value_type(v);
@@ -183,7 +183,8 @@ static xir_value *nothing(xir_node *at, size_t i) {
 static bool finish_loop(xir_node *at, const loop_plan *p) {
     const size_t rounds = (size_t)at->opened->rounds;
     for (size_t i = 0; i < p->carried; i++) onnx_give(at, i, node_result_of_body(at, 1 + i));
-    for (size_t i = 0; i < p->collected && p->carried + i < at->n_out; i++) {
+    for (size_t i = 0; i < p->collected; i++) {
+        if (!node_wants(at, p->carried + i)) continue;
         xir_value **parts = arena_take(&at->c->scratch, (rounds + 1) * sizeof *parts);
         if (!parts) return node_no_memory(at);
         for (size_t k = 0; k < rounds; k++) parts[k] = node_result_of_body(at, 1 + p->carried + k * p->collected + i);

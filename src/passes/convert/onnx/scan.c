@@ -34,7 +34,8 @@ static bool finish_scan(xir_node *at, const scan_plan *p) {
     const size_t members = p->batch < 0 ? 1 : (size_t)p->batch;
     xir_value **parts = arena_take(&at->c->scratch, (members + 1) * sizeof *parts);
     if (!parts) return node_no_memory(at);
-    for (size_t i = 0; i < p->states + p->collected && i < at->n_out; i++) {
+    for (size_t i = 0; i < p->states + p->collected; i++) {
+        if (!node_wants(at, i)) continue;
         for (size_t m = 0; m < members; m++)
             parts[m] = i < p->states ? node_result_of_body(at, place_of(p, m, (size_t)p->length) + i)
                                      : collected(at, p, m, i - p->states);

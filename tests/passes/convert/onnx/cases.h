@@ -7,7 +7,15 @@
  * position are equal. An input of many elements has no numbers: its model can be checked, but not run. A node is
  * "Type inputs outputs attribute=value …", where an absent input is "" between commas and "-" stands for no input at
  * all; nodes are separated by ';'. Of an attribute [1,2] is a list of integers, {0.5,1} one of reals, 1 an integer, 1.0
- * a real, anything else a text. Drawn numbers are those of cases/onnxruntime.mjs. */
+ * a real, anything else a text. Drawn numbers are those of cases/onnxruntime.mjs.
+ *
+ * A line before it gives a graph that attributes of the lines after it name, as body=@B, or a function of a domain:
+ *
+ *     @B | inputs, "x", "x=f32" of any shape or "x=f32[2]" | constants | nodes | outputs
+ *     @domain.Name | inputs | attributes | nodes | outputs [| opset=N [| overload]]
+ *
+ * Attributes of a function are "k", or "k=1.0" with a default; in its nodes "alpha=$k:f" refers to one, f a real, i an
+ * integer, I a list of them; "overload:=a" is a node's overload. A model has all functions of the domains that its nodes, or graphs of these lines, name. */
 #ifndef TEST_CONVERT_ONNX_CASES_H
 #define TEST_CONVERT_ONNX_CASES_H
 
@@ -139,6 +147,113 @@ static inline xir_array *case_array(const case_value *v) {
     return a;
 }
 
+/* ---- graphs and functions --------------------------------------------------------------------------------------- */
+
+typedef struct case_body { char text[1200], *part[CASE_PARTS]; size_t parts; } case_body;
+typedef struct case_bodies { case_body v[120]; size_t n; } case_bodies;
+
+static inline case_bodies *case_all_bodies(void) {
+    static case_bodies all;
+    return &all;
+}
+
+static inline const case_body *case_body_of(const char *name) {
+    case_bodies *all = case_all_bodies();
+    for (size_t i = all->n; i-- > 0;) if (strcmp(all->v[i].part[0] + 1, name) == 0) return &all->v[i];
+    fail_msg("no graph '%s'", name);
+    return NULL;
+}
+
+static inline size_t case_split(char *text, char **part) {
+    size_t n = 0;
+    for (char *p = text; p; p = strchr(p, '|') ? strchr(p, '|') + 1 : NULL) {
+        assert_true(n < CASE_PARTS);
+        part[n++] = p;
+    }
+    for (size_t i = 0; i < n; i++) {
+        char *p = part[i], *end = i + 1 < n ? part[i + 1] - 1 : p + strlen(p);
+        *end = '\0';
+        while (*p == ' ') p++;
+        while (end > p && end[-1] == ' ') *--end = '\0';
+        part[i] = p;
+    }
+    return n;
+}
+
+static inline void case_define(const char *line) {
+    case_bodies *all = case_all_bodies();
+    assert_true(all->n < COUNT(all->v));
+    case_body *b = &all->v[all->n++];
+    snprintf(b->text, sizeof b->text, "%.*s", (int)strcspn(line, "\n"), line);
+    b->parts = case_split(b->text, b->part);
+    if (b->parts < 5) fail_msg("'%s' has %zu parts", b->part[0], b->parts);
+}
+
+/* The type of a value: elements, and dims up to a bracket; NULL: of any shape. */
+static inline void case_type(om_bytes *to, const char *word, const char *dims) {
+    om_bytes type = { 0 }, tensor = { 0 }, shape = { 0 };
+    size_t e = 0;
+    while (e < COUNT(case_elements) && strcmp(case_elements[e].word, word) != 0) e++;
+    assert_true(e < COUNT(case_elements));
+    om_put_int(&tensor, 1, case_elements[e].element);
+    for (char *end; dims && *dims != ']'; dims = *end == ',' ? end + 1 : end) {
+        om_bytes dim = { 0 };
+        om_put_int(&dim, 1, strtoll(dims, &end, 10));
+        om_put_message(&shape, 1, &dim);
+    }
+    if (dims) om_put_message(&tensor, 2, &shape);
+    om_put_message(&type, 1, &tensor);
+    om_put_message(to, 2, &type);
+}
+
+/* Messages of values, "x", "x=f32" of any shape or "x=f32[2]", or the names themselves. */
+static inline void case_names(om_bytes *to, uint32_t field, const char *names, bool messages) {
+    char text[400], *rest;
+    snprintf(text, sizeof text, "%s", names);
+    for (char *w = strtok_r(text, " ", &rest); w; w = strtok_r(NULL, " ", &rest)) {
+        om_bytes info = { 0 };
+        char *type = messages ? strchr(w, '=') : NULL, *dims = type ? strchr(type, '[') : NULL;
+        if (type) *type++ = '\0';
+        if (dims) *dims++ = '\0';
+        om_put_text(&info, 1, w);
+        if (type) case_type(&info, type, dims);
+        if (messages) om_put_message(to, field, &info);
+        else om_put_text(to, field, w);
+        om_bytes_free(&info);
+    }
+}
+
+static inline void case_nodes(om *m, const char *nodes);
+
+static inline om case_graph(const case_body *b) {
+    static unsigned char bytes[CASE_NUMBERS * 8];
+    char text[1200], *rest;
+    om g = om_begin(b->part[0] + 1);
+    case_value *v = calloc(1, sizeof *v);
+    snprintf(text, sizeof text, "%s", b->part[2]);
+    for (char *w = strtok_r(text, " ", &rest); w; w = strtok_r(NULL, " ", &rest)) {
+        case_read_value(v, w, 1);
+        case_bytes(v, bytes);
+        om_raw(&g, v->name, v->element, (om_dims){ v->dims, v->rank }, bytes, case_size(v));
+    }
+    free(v);
+    case_names(&g.graph, 11, b->part[1], true);
+    case_names(&g.graph, 12, b->part[4], true);
+    case_nodes(&g, b->part[3]);
+    return g;
+}
+
+/* "$k:f" */
+static inline void case_reference(om *m, const char *name, const char *value) {
+    static const char kinds[] = "?fistg  I";
+    static const int types[] = { 0, 1, 2, 3, 4, 5, 0, 0, 7 };
+    char of[40];
+    snprintf(of, sizeof of, "%.*s", (int)strcspn(value, ":"), value);
+    om_bytes attribute = om_attribute_of(name, types[strchr(kinds, value[strlen(value) - 1]) - kinds]);
+    om_put_text(&attribute, 21, of);
+    om_attribute(m, &attribute);
+}
+
 /* ---- models ----------------------------------------------------------------------------------------------------- */
 
 static inline void case_attribute(om *m, char *word) {
@@ -148,6 +263,15 @@ static inline void case_attribute(om *m, char *word) {
     size_t n = 0;
     if (!value) fail_msg("'%s' is not an attribute", word);
     *value++ = '\0';
+    if (*value == '@') {
+        om g = case_graph(case_body_of(value + 1));
+        om_graph_attr(m, word, &g);
+        return;
+    }
+    if (*value == '$') {
+        case_reference(m, word, value + 1);
+        return;
+    }
     if (*value == '[' || *value == '{') {
         for (char *p = value + 1; *p && *p != ']' && *p != '}'; p = *end == ',' ? end + 1 : end, n++) {
             assert_true(n < COUNT(ints));
@@ -175,7 +299,77 @@ static inline void case_nodes(om *m, const char *nodes) {
         const char *out = strtok_r(NULL, " ", &more);
         assert_true(type && in && out);
         om_node(m, type, name, strcmp(in, "-") == 0 ? "" : in, out);
-        for (char *w = strtok_r(NULL, " ", &more); w; w = strtok_r(NULL, " ", &more)) case_attribute(m, w);
+        for (char *w = strtok_r(NULL, " ", &more); w; w = strtok_r(NULL, " ", &more)) {
+            if (strncmp(w, "overload:=", 10) == 0) om_put_text(&m->node, 8, w + 10);
+            else case_attribute(m, w);
+        }
+    }
+}
+
+/* The messages of one field as those of another: nodes of a graph as those of a function. */
+static inline void case_move(om_bytes *to, const om_bytes *of, uint32_t from, uint32_t field) {
+    for (size_t at = 0; at < of->size;) {
+        const unsigned char key = of->data[at++];
+        size_t size = 0;
+        for (unsigned shift = 0;; shift += 7) {
+            size |= (size_t)(of->data[at] & 127) << shift;
+            if (of->data[at++] < 128) break;
+        }
+        if (key == (from << 3 | 2)) om_put_bytes(to, field, of->data + at, size);
+        at += size;
+    }
+}
+
+static inline void case_function(om *m, const case_body *b) {
+    char domain[80], text[400], *rest, *dot;
+    om g = om_begin("");
+    om_bytes f = { 0 }, set = { 0 };
+    snprintf(domain, sizeof domain, "%s", b->part[0] + 1);
+    dot = strrchr(domain, '.');
+    *dot = '\0';
+    om_put_text(&f, 1, dot + 1);
+    case_names(&f, 4, b->part[1], false);
+    case_names(&f, 5, b->part[4], false);
+    case_nodes(&g, b->part[3]);
+    case_move(&f, om_graph(&g), 1, 7);
+    om_free(&g);
+    om_put_text(&set, 1, "");
+    om_put_int(&set, 2, b->parts > 5 && *b->part[5] ? strtoll(b->part[5] + strlen("opset="), NULL, 10) : 17);
+    om_put_message(&f, 9, &set);
+    om_put_text(&set, 1, domain);
+    om_put_int(&set, 2, 1);
+    om_put_message(&f, 9, &set);
+    om_put_text(&f, 10, domain);
+    if (b->parts > 6) om_put_text(&f, 13, b->part[6]);
+    snprintf(text, sizeof text, "%s", b->part[2]);
+    for (char *w = strtok_r(text, " ", &rest); w; w = strtok_r(NULL, " ", &rest)) {
+        om defaults = om_begin("");
+        if (strchr(w, '=')) case_attribute(&defaults, w);
+        else om_put_text(&f, 6, w);
+        case_move(&f, &defaults.node, 5, 11);
+        om_free(&defaults);
+    }
+    om_put_message(&m->model, 25, &f);
+}
+
+/* Whether the nodes of a case, or of any graph and function, name the domain. */
+static inline bool case_uses(const onnx_case *c, const char *domain) {
+    char text[90];
+    snprintf(text, sizeof text, "%s.", domain);
+    return strstr(c->part[3], text);
+}
+
+static inline void case_functions(om *m, const onnx_case *c) {
+    case_bodies *all = case_all_bodies();
+    for (size_t i = 0; i < all->n; i++) {
+        char domain[80];
+        char *dot;
+        snprintf(domain, sizeof domain, "%s", all->v[i].part[0] + 1);
+        if (!(dot = strrchr(domain, '.'))) continue;
+        *dot = '\0';
+        if (!case_uses(c, domain)) continue;
+        case_function(m, &all->v[i]);
+        om_opset(m, domain, 1);
     }
 }
 
@@ -185,19 +379,13 @@ static inline bool case_read(onnx_case *c, const char *line) {
     char text[2000], *rest;
     snprintf(c->text, sizeof c->text, "%.*s", (int)strcspn(line, "\n"), line);
     if (*c->text == '#' || !*c->text) return false;
-    c->parts = c->n = 0;
+    if (*c->text == '@') {
+        case_define(line);
+        return false;
+    }
+    c->n = 0;
     c->values = values;
-    for (char *p = c->text; p; p = strchr(p, '|') ? strchr(p, '|') + 1 : NULL) {
-        assert_true(c->parts < CASE_PARTS);
-        c->part[c->parts++] = p;
-    }
-    for (size_t i = 0; i < c->parts; i++) {
-        char *p = c->part[i], *end = i + 1 < c->parts ? c->part[i + 1] - 1 : p + strlen(p);
-        *end = '\0';
-        while (*p == ' ') p++;
-        while (end > p && end[-1] == ' ') *--end = '\0';
-        c->part[i] = p;
-    }
+    c->parts = case_split(c->text, c->part);
     if (c->parts < 5) fail_msg("'%s' has %zu parts", c->part[0], c->parts);
     snprintf(text, sizeof text, "%s", c->part[2]);
     for (char *w = strtok_r(text, " ", &rest); w; w = strtok_r(NULL, " ", &rest)) {
@@ -214,6 +402,7 @@ static inline xir_network *case_network_in(xir_context *of, const onnx_case *c) 
     om m = om_begin("net");
     om_opset(&m, "", *c->part[1] ? strtoll(c->part[1] + strlen("opset="), NULL, 10) : 17);
     om_opset(&m, "com.microsoft", 1);
+    case_functions(&m, c);
     for (size_t i = 0; i < c->n; i++) {
         const case_value *v = &c->values[i];
         const om_dims dims = { v->dims, v->rank };

@@ -54,9 +54,54 @@ function value(word, seed) {
 
 /* ---- models ------------------------------------------------------------------------------------------------------ */
 
+const bodies = new Map();   /* graphs and functions, by name */
+const words = s => s.split(/ +/).filter(w => w);
+const opsetOf = s => s ? Number(s.slice(6)) : 17;
+const set = (domain, version) => [...text(1, domain), ...int(2, version)];
+
+function tensor(v) {
+    const packed = data => data.reduce((to, x, i) => (to[i >> 1] |= (x & 15) << i % 2 * 4, to),
+                                       Array((data.length + 1) >> 1).fill(0));
+    const raw = v.kind.endsWith('int4') ? packed([...v.data]) : [...new Uint8Array(v.data.buffer)];
+    return [...v.shape.flatMap(d => int(1, d)), ...int(2, v.code), ...text(8, v.name), ...bytes(9, raw)];
+}
+
+/* "x", "x=f32" of any shape, "x=f32[2]" */
+function info(word) {
+    const [, name, type, dims] = /^([^=]+)(?:=(\w+)(\[.*\])?)?$/.exec(word);
+    const shape = dims ? bytes(2, words(dims.slice(1, -1).replaceAll(',', ' ')).flatMap(d => bytes(1, int(1, d)))) : [];
+    return [...text(1, name), ...(type ? bytes(2, bytes(1, [...int(1, elements[type][0]), ...shape])) : [])];
+}
+
+function graph([name, inputs, constants, nodes, outputs]) {
+    return [...nodes.split(';').flatMap(n => bytes(1, node(n))), ...text(2, name.slice(1)),
+            ...words(constants).flatMap(w => bytes(5, tensor(value(w, 1)))),
+            ...words(inputs).flatMap(w => bytes(11, info(w))),
+            ...words(outputs).flatMap(w => bytes(12, text(1, w)))];
+}
+
+function func([name, inputs, attributes, nodes, outputs, opset, overload]) {
+    const dot = name.lastIndexOf('.'), domain = name.slice(1, dot);
+    return [...text(1, name.slice(dot + 1)), ...words(inputs).flatMap(w => text(4, w)),
+            ...words(outputs).flatMap(w => text(5, w)), ...nodes.split(';').flatMap(n => bytes(7, node(n))),
+            ...bytes(9, set('', opsetOf(opset))), ...bytes(9, set(domain, 1)), ...text(10, domain),
+            ...(overload ? text(13, overload) : []),
+            ...words(attributes).flatMap(w => w.includes('=') ? bytes(11, attribute(w)) : text(6, w))];
+}
+
+function functionsOf(nodes) {
+    return [...bodies.values()].filter(b => b[0].includes('.') &&
+                                            nodes.includes(b[0].slice(1, b[0].lastIndexOf('.') + 1)));
+}
+
 function attribute(word) {
     const at = word.indexOf('='), name = word.slice(0, at), v = word.slice(at + 1), head = text(1, name);
     const items = v.slice(1, -1).split(',').filter(s => s);
+    if (v[0] === '@') return [...head, ...bytes(6, graph(bodies.get(v.slice(1)))), ...int(20, 5)];
+    if (v[0] === '$') {
+        const [of, kind] = v.slice(1).split(':');
+        return [...head, ...text(21, of), ...int(20, { f: 1, i: 2, s: 3, t: 4, g: 5, I: 7 }[kind])];
+    }
     if (v[0] === '[') return [...head, ...items.flatMap(s => int(8, BigInt(s))), ...int(20, 7)];
     if (v[0] === '{') return [...head, ...items.flatMap(s => real(7, Number(s))), ...int(20, 6)];
     if (!/^[-0-9]/.test(v)) return [...head, ...text(4, v), ...int(20, 3)];
@@ -74,26 +119,25 @@ function node(words) {
 
 function model(opset, values, nodes, outputs) {
     const shape = dims => bytes(2, dims.flatMap(d => bytes(1, int(1, d))));
-    const packed = data => data.reduce((to, x, i) => (to[i >> 1] |= (x & 15) << i % 2 * 4, to),
-                                       Array((data.length + 1) >> 1).fill(0));
-    const raw = v => v.kind.endsWith('int4') ? packed([...v.data]) : [...new Uint8Array(v.data.buffer)];
-    const graph = [
+    const main = [
         ...nodes.split(';').flatMap(n => bytes(1, node(n))), ...text(2, 'net'),
-        ...values.filter(v => v.constant).flatMap(v => bytes(5, [
-            ...v.shape.flatMap(d => int(1, d)), ...int(2, v.code), ...text(8, v.name), ...bytes(9, raw(v))])),
+        ...values.filter(v => v.constant).flatMap(v => bytes(5, tensor(v))),
         ...values.filter(v => !v.constant).flatMap(v => bytes(11, [
             ...text(1, v.name), ...bytes(2, bytes(1, [...int(1, v.code), ...shape(v.shape)]))])),
         ...outputs.split(/ +/).flatMap(o => bytes(12, text(1, o))),
     ];
-    const set = (domain, version) => bytes(8, [...text(1, domain), ...int(2, version)]);
-    return Uint8Array.from([...int(1, 8), ...bytes(7, graph), ...set('', opset), ...set('com.microsoft', 1)]);
+    const functions = functionsOf(nodes);
+    const domains = new Set(functions.map(f => f[0].slice(1, f[0].lastIndexOf('.'))));
+    return Uint8Array.from([
+        ...int(1, 8), ...bytes(7, main), ...functions.flatMap(f => bytes(25, func(f))),
+        ...[['', opset], ['com.microsoft', 1], ...[...domains].map(d => [d, 1])].flatMap(([d, n]) => bytes(8, set(d, n)))]);
 }
 
 async function record(line) {
-    const [name, opset, words, nodes, outputs] = line.split('|').map(s => s.trim());
-    const values = words.split(/ +/).map((w, i) => value(w, i + 1));
+    const [name, opset, list, nodes, outputs] = line.split('|').map(s => s.trim());
+    const values = words(list).map((w, i) => value(w, i + 1));
     const session = await ort.InferenceSession.create(
-        model(opset ? Number(opset.slice(6)) : 17, values, nodes, outputs),
+        model(opsetOf(opset), values, nodes, outputs),
         { graphOptimizationLevel: 'disabled', logSeverityLevel: 3 });
     const feeds = {};
     for (const v of values) if (!v.constant) feeds[v.name] = new ort.Tensor(v.kind, v.data, v.shape);
@@ -110,7 +154,11 @@ let out = `# What onnxruntime-node ${version} computes with the models of cases.
           '# case output shape: numbers\n', failed = 0;
 const single = only && only !== '--check';
 for (const line of readFileSync(join(here, 'cases.txt'), 'utf8').split('\n')) {
-    if (!line || line[0] === '#' || (single && line.split('|')[0].trim() !== only)) continue;
+    if (line[0] === '@') {
+        const parts = line.split('|').map(s => s.trim());
+        bodies.set(parts[0].slice(1), parts);
+    }
+    if (!line || '#@'.includes(line[0]) || (single && line.split('|')[0].trim() !== only)) continue;
     try {
         out += await record(line);
     } catch (e) {
