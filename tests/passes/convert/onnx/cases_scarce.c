@@ -7,7 +7,8 @@ static const char *const names[] = {
     "fused_matmul_batch", "nbits4_rest", "skip_norm_all", "embed", "mha_past_causal", "rotary_partial", "qgemm",
     "attention_23_past", "tensor_scatter_round", "bits_xor", "mel", "hann_run", "dft_complex", "stft",
     "average_dilated_counted", "max_places_pads", "max_unpool", "roi_align", "deform_groups", "col2im_all", "pad_wrap",
-    "resize_crop", "gqa_past_rotary",
+    "resize_crop", "gqa_past_rotary", "if_nested", "loop_while", "loop_with_an_if", "scan_batch_back",
+    "function_in_a_function", "function_with_an_if", "loop_of_a_sequence", "if_of_a_sequence", "optional_sequence",
 };
 
 static onnx_case one;
@@ -17,6 +18,7 @@ static void find_case(const char *name) {
     FILE *f = fopen(XIR_TEST_DATA "/passes/convert/onnx/cases/cases.txt", "r");
     bool found = false;
     assert_non_null(f);
+    case_all_bodies()->n = 0;
     while (!found && fgets(line, sizeof line, f)) found = case_read(&one, line) && strcmp(one.part[0], name) == 0;
     fclose(f);
     if (!found) fail_msg("no case %s", name);
