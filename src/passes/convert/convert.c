@@ -355,9 +355,7 @@ static void resume(xir_node *at) {
     at->opened->resume(at);
     for (size_t i = 0; i < at->n_out && !xir_node_failed(at); i++) {
         xir_value *v = at->given[i];
-        const xir_op *producer = v && !xir_value_is_params(v) ? xir_value_op(v) : NULL;
-        if (!producer || !xir_op_before(producer, at->op) || (at->mark && !xir_op_before(at->mark, producer))) continue;
-        if (xir_value_set_name(v, XIR_STR(""))) (void)node_no_memory(at);
+        if (v && node_has_inside(at, v) && xir_value_set_name(v, XIR_STR(""))) (void)node_no_memory(at);
     }
 }
 

@@ -82,7 +82,7 @@ opened_node *node_open(xir_node *at, xir_network *body, bool owns, const char *p
     }
     *o = (opened_node){ .next = c->in.open, .op = at->op, .mark = xir_op_prev(at->op),
                         .n_in = xir_op_input_count(at->op), .n_stayed = c->stayed.n, .n_lists = c->in.n_lists,
-                        .n_kept = c->in.n_kept, .resume = resume, .body = body, .owns_body = owns };
+                        .n_kept = c->in.n_kept, .changed = c->changed, .resume = resume, .body = body, .owns_body = owns };
     o->frame = (body_frame){ .up = up, .place = place, .prefix = prefix_of(at, number),
                              .unrolled = up && up->unrolled, .depth = up ? up->depth + 1 : 1 };
     c->in.open = o;
@@ -99,6 +99,11 @@ void opened_close(conversion *c, opened_node *o) {
     while (*link && *link != o) link = &(*link)->next;
     if (*link) *link = o->next;
     let_go(o);
+}
+
+bool node_has_inside(const xir_node *at, const xir_value *v) {
+    const xir_op *op = xir_value_is_params(v) ? NULL : xir_value_op(v), *mark = at->opened ? at->opened->mark : at->mark;
+    return op && xir_op_is_placed(op) && xir_op_before(op, at->op) && (!mark || xir_op_before(mark, op));
 }
 
 bool node_go_back(xir_node *at) {
@@ -135,6 +140,7 @@ void node_undo(xir_node *at) {
     at->mark = o->mark;
     node_discard(at);
     stayed_forget(c, o->n_stayed);
+    c->changed = o->changed;
     if (c->in.n_lists > o->n_lists) c->in.n_lists = o->n_lists;
     if (c->in.n_kept > o->n_kept) c->in.n_kept = o->n_kept;
     opened_close(c, o);
@@ -302,8 +308,10 @@ static bool copy_op(xir_node *at, size_t round, const xir_op *op) {
 static bool has_room(xir_node *at) {
     const xir_limits *most = &at->c->ctx->limits;
     const inlining *in = &at->c->in;
-    const uint64_t n = xir_network_op_count(at->opened->body);
-    if (at->opened->frame.unrolled && n > most->max_unrolled - (in->unrolled < most->max_unrolled ? in->unrolled
+    const opened_node *o = at->opened;
+    const uint64_t ends = (xir_network_input_op(o->body) != NULL) + (xir_network_output_op(o->body) != NULL);
+    const uint64_t n = xir_network_op_count(o->body) - ends - (o->skipped != NULL);
+    if (o->frame.unrolled && n > most->max_unrolled - (in->unrolled < most->max_unrolled ? in->unrolled
                                                                 : most->max_unrolled))
         return xir_node_unsupported(at, "unrolled loops have more than %llu ops",
                                     (unsigned long long)most->max_unrolled);

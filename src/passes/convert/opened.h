@@ -39,7 +39,7 @@ typedef struct opened_node {
     xir_op             *op;
     xir_op             *mark;        /* the op before the first of its ops; NULL: they come first                  */
     size_t              n_in;        /* the node's own inputs; results follow                                      */
-    size_t              n_stayed, n_lists, n_kept;   /* when it was opened */
+    size_t              n_stayed, n_lists, n_kept, changed;   /* when it was opened */
     xir_convert_fn     *resume;      /* goes on when the walk is at the node again                                 */
     xir_network        *body;
     bool                owns_body;
@@ -71,6 +71,8 @@ bool node_copy_body(xir_node *at, xir_value *const *args, size_t n, size_t round
 /* Makes a value the input `i` of the node, counted after its own ones: replaces it, or adds it as the last. */
 bool node_set_result_of_body(xir_node *at, size_t i, xir_value *v);
 xir_value *node_result_of_body(const xir_node *at, size_t i);
+/* Whether a value was made for the opened node: by an op of its body, or around it. */
+bool node_has_inside(const xir_node *at, const xir_value *v);
 /* The walk continues at the ops that were made since the node was begun, and comes back. Returns false, since the hook
  * has given no results. */
 bool node_go_back(xir_node *at);

@@ -62,7 +62,7 @@ bool onnx_give(xir_node *at, size_t i, xir_value *v) {
     const value_list *list = conversion_list(at->c, v);
     if (xir_node_failed(at) || !v || !node_wants(at, i)) return !xir_node_failed(at);
     if (list) return node_result_list(at, i, list->v, list->n, list->optional);
-    if (!xir_type_as_tensor(xir_value_type(v)) && !node_made(at, v)) {   /* XIR's Copy needs a type */
+    if (!xir_type_as_tensor(xir_value_type(v)) && !node_has_inside(at, v)) {   /* XIR's Copy needs a type */
         const xir_type *type = xir_value_type(v);
         xir_op *op = xir_node_make_foreign(at, "onnx::Identity", INS(v), NO_SETS, &type, 1);
         v = op ? xir_op_output(op, 0) : NULL;
