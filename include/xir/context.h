@@ -36,7 +36,7 @@ typedef struct xir_limits {
     /* Of a foreign format's control flow, which a conversion copies into the network; beyond them an op stays. */
     uint64_t max_rounds;       /* of one loop that is unrolled; default 64                                     */
     uint64_t max_unrolled;     /* ops that all unrolled loops of a conversion give; default 10 000             */
-    uint64_t max_inlined;      /* ops that branches, functions and loops give; default 10^6                    */
+    uint64_t max_inlined;      /* ops that branches, functions and loops give; default 10^5                    */
 } xir_limits;
 
 /* Returns a context with all built-in classes, or NULL if memory runs out. `allocator` is copied and may be NULL, which

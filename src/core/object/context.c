@@ -22,7 +22,7 @@ xir_context *context_make(const xir_allocator *allocator) {
                            .max_expr_terms = POLY_TERMS, .max_expr_degree = POLY_DEGREE, .max_expr_depth = 8,
                            .max_expr_weight = 192, .max_expr_text = 1 << 18, .max_symbols = 1000000,
                            .max_ops = 1000000000, .max_elements = INT64_MAX,
-                           .max_rounds = 64, .max_unrolled = 10000, .max_inlined = 1000000);
+                           .max_rounds = 64, .max_unrolled = 10000, .max_inlined = 100000);
     arena_init(&ctx->arena, &ctx->alloc);
     text_table_init(&ctx->keys, &ctx->alloc);
     pool_init(&ctx->pool, ctx, &ctx->lock);

@@ -283,7 +283,7 @@ static const xir_convert_row rows[] = {
     STAYS  ("StringSplit",       "1",   "2",   ">=20 delimiter:s maxsplit:i"),
     STAYS  ("TfIdfVectorizer",   "1",   "1",   ">=9 max_gram_length:i! max_skip_count:i! min_gram_length:i! mode:s! ngram_counts:I! ngram_indexes:I! "
                                                "pool_int64s:I pool_strings:S weights:F"),
-    STAYS  ("Unique",            "1",   "1-4", ">=11 axis:i sorted:i"),
+    BY_HOOK("Unique",            "1",   "1-4", ">=11 axis:i sorted:i", "TopK, NonZero, Gather", unique),
 };
 
 const xir_dialect_decl dialect_onnx = {

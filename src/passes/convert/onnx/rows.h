@@ -108,7 +108,7 @@ bool onnx_resize_open(xir_node *at, xir_value *x, bool old, size_t scales_at, si
     HOOK(ms_matmul_integer_to_float)                                                                                          \
     HOOK(identity) HOOK(concat_from_sequence) HOOK(optional) HOOK(optional_get) HOOK(optional_has) HOOK(sequence_at)          \
     HOOK(sequence_construct) HOOK(sequence_empty) HOOK(sequence_erase) HOOK(sequence_insert) HOOK(sequence_length)            \
-    HOOK(sequence_map) HOOK(split_to_sequence)
+    HOOK(sequence_map) HOOK(split_to_sequence) HOOK(unique)
 #define HOOK(name) xir_convert_fn onnx_##name;
 ONNX_HOOKS(HOOK)
 #undef HOOK
