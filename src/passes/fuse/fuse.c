@@ -66,6 +66,7 @@ bool fuse_is_plain(const xir_type *type) {
 
 static const fuse_rule *const families[] = {
     fuse_attention, fuse_attention_heads, fuse_products, fuse_groups, fuse_norms, fuse_roots, fuse_activations, fuse_moves,
+    fuse_windows,
 };
 
 static xir_status make_rules(xir_pass *at, xir_rule *rules, size_t *n) {
@@ -91,7 +92,7 @@ static xir_status run(xir_pass *at) {
 }
 
 const xir_pass_decl pass_fuse = {
-    XIR_PASS_HEAD("fuse", "replaces several ops by the one that they amount to: bias, GELU, LayerNorm, GroupNorm, Roll, …"),
+    XIR_PASS_HEAD("fuse", "replaces several ops by the one that they amount to: bias, GELU, GroupNorm, Roll and others"),
     .level = XIR_LEVEL_FAST,
     .run = run,
 };

@@ -124,10 +124,11 @@ static xir_value *lettered(xir_at at, xir_value *x, const xir_layout *letters) {
  * gets letters. */
 static xir_verdict to_group_norm(xir_rewriter *at, const xir_match *m, const void *user) {
     (void)user;
+    xir_network *net = xir_rewriter_network(at);
     static const int64_t last[][MOST_RANK] = { { 0, 1 }, { 0, 2, 1 }, { 0, 2, 3, 1 }, { 0, 2, 3, 4, 1 } },
                          second[][MOST_RANK] = { { 0, 1 }, { 0, 2, 1 }, { 0, 3, 1, 2 }, { 0, 4, 1, 2, 3 } };
     xir_value *x = xir_match_value(m, X), *y;
-    xir_context *ctx = xir_network_context(xir_rewriter_network(at));
+    xir_context *ctx = xir_network_context(net);
     const xir_layout *own = xir_type_layout(x->type);
     size_t form = xir_type_rank(x->type) - LEAST_RANK;
     bool direct = channel_dim(x->type) == 1, moved = xir_match_op(m, G_BEFORE);
@@ -141,7 +142,7 @@ static xir_verdict to_group_norm(xir_rewriter *at, const xir_match *m, const voi
     y = x;
     if (!direct) {
         const char *letters = (moved ? channels_last : channels_second)[form];
-        const xir_layout *named = xir_layout_parse(ctx, xir_str_of(letters), NULL);
+        const xir_layout *named = xir_layout_parse(ctx, xir_str_of(letters), xir_network_diags(net));
         y = moved ? transposed(inner, x, last[form], named) : lettered(inner, x, named);
     }
     y = y ? xir_op_output(xir_add_group_norm(direct ? last_at : inner, (xir_group_norm_in){ .input = y }, &a), 0)

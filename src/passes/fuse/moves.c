@@ -170,7 +170,7 @@ static int64_t product(const int64_t *dims, size_t n) {
     return all;
 }
 
-/* A value with the letters of X stands for the root, if need be behind a Reshape that gives it other letters and that
+/* A value with the letters of X stands for the root, if need be before a Reshape that gives it other letters and that
  * can say all dims. */
 static bool can_put_back(const xir_match *m) {
     const xir_type *x = xir_match_value(m, X)->type, *y = xir_op_output(m->root, 0)->type;
@@ -276,9 +276,10 @@ static bool read_factor(const xir_match *m, int64_t *factor) {
     if (in[c] <= 0 || to[c] <= 0 || in[h] <= 0 || in[h + 1] <= 0 || to[h] % in[h]) return false;
     const int64_t r = *factor = to[h] / in[h];
     if (r < 2 || r > INT32_MAX || in[c] % r || in[c] / r % r || in[c] / r / r != to[c]) return false;
-    const int64_t first[] = { in[0], to[c], r, r, in[h], in[h + 1] }, behind[] = { in[0], in[h], in[h + 1], to[c], r, r };
+    const int64_t first[]    = { in[0], to[c], r, r, in[h], in[h + 1] },
+                  trailing[] = { in[0], in[h], in[h + 1], to[c], r, r };
     return to[0] == in[0] && to[h + 1] / r == in[h + 1] && to[h + 1] % r == 0 &&
-           make_turn(last ? behind : first, order, 6, &wanted) && same_turn(&is, &wanted);
+           make_turn(last ? trailing : first, order, 6, &wanted) && same_turn(&is, &wanted);
 }
 
 static bool is_pixel_shuffle(const xir_match *m, void *user) {

@@ -38,7 +38,8 @@ static int weights(maker *a, const int64_t *dims, size_t rank, float from, float
     size_t n = 1;
     for (size_t i = 0; i < rank; i++) n *= (size_t)dims[i];
     assert_true(n <= MOST_NUMBERS);
-    for (size_t i = 0; i < n; i++) numbers[i] = from + (to - from) * (float)((i * 7919 + (size_t)a->last * 31) % 101) / 100;
+    const size_t seed = (size_t)a->last * 31;
+    for (size_t i = 0; i < n; i++) numbers[i] = from + (to - from) * (float)((i * 7919 + seed) % 101) / 100;
     om_floats(&a->m, name_of(++a->last).text, (om_dims){ dims, rank }, numbers, n);
     return a->last;
 }
@@ -50,7 +51,9 @@ static int integers(maker *a, const int64_t *list, size_t n) {
     return a->last;
 }
 
-static int reshape(maker *a, int x, const int64_t *dims, size_t n) { return binary(a, "Reshape", x, integers(a, dims, n)); }
+static int reshape(maker *a, int x, const int64_t *dims, size_t n) {
+    return binary(a, "Reshape", x, integers(a, dims, n));
+}
 #define RESHAPE(a, x, ...) \
     reshape((a), (x), (const int64_t[]){ __VA_ARGS__ }, COUNT(((const int64_t[]){ __VA_ARGS__ })))
 
@@ -97,9 +100,9 @@ static xir_network *network_of(maker *a, int result) {
     return net;
 }
 
-static maker begin(om_dims dims) {
+static maker begin(int64_t opset, om_dims dims) {
     maker a = { om_begin("net"), 0 };
-    om_opset(&a.m, "", 14);
+    om_opset(&a.m, "", opset);
     om_input(&a.m, "v0", ONNX_FLOAT, dims);
     return a;
 }
@@ -111,7 +114,8 @@ static size_t count_ops(const xir_network *net, const char *cls) {
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
         const xir_str key = xir_class_key(xir_op_class(op));
         const size_t size = strlen(cls);
-        n += key.size > size && memcmp(key.data + key.size - size, cls, size) == 0 && key.data[key.size - size - 1] == ':';
+        n += key.size > size && key.data[key.size - size - 1] == ':' &&
+             memcmp(key.data + key.size - size, cls, size) == 0;
     }
     return n;
 }
@@ -193,7 +197,7 @@ static int upsample(maker *a, int x) {
 
 static void a_u_net_with_group_norms(void **state) {
     (void)state;
-    maker a = begin(OM_DIMS(1, 3, 8, 8));
+    maker a = begin(14, OM_DIMS(1, 3, 8, 8));
     int d1 = residual(&a, conv(&a, 0, 3, 8, 3, 1, 1), 8, 8, 8);
     int d2 = residual(&a, conv(&a, d1, 8, 16, 3, 2, 1), 16, 16, 4);
     int mid = residual(&a, d2, 16, 16, 4);
@@ -227,7 +231,7 @@ static int branch(maker *a, int x, int64_t in, int64_t out, int64_t stride) {
 /* Blocks as in torchvision's shufflenet_v2: the first of a stage halves the map, the others split the channels. */
 static void a_shuffle_net(void **state) {
     (void)state;
-    maker a = begin(OM_DIMS(1, 3, 16, 16));
+    maker a = begin(14, OM_DIMS(1, 3, 16, 16));
     int64_t channels = 8, size = 8;
     int x = unary(&a, "Relu", conv(&a, 0, 3, 8, 3, 2, 1));
     for (int stage = 0; stage < 3; stage++) {
@@ -255,10 +259,67 @@ static void a_shuffle_net(void **state) {
     xir_network_free(net);
 }
 
+/* ---- Swin ------------------------------------------------------------------------------------------------------- */
+
+enum { SIDE = 8, WINDOW = 4, WIDTH = 6 };
+
+/* torch.roll of rows and columns, one after the other. */
+static int rolled(maker *a, int x, int64_t by) {
+    for (int64_t axis = 1; axis <= 2; axis++)
+        x = concat(a, slice(a, x, axis, -by, INT64_MAX), slice(a, x, axis, 0, -by), axis);
+    return x;
+}
+
+static int linear(maker *a, int x, int64_t in, int64_t out) {
+    return binary(a, "Add", WEIGHTS(a, -0.1f, 0.1f, out), binary(a, "MatMul", x, WEIGHTS(a, -0.5f, 0.5f, in, out)));
+}
+
+static int layer_norm(maker *a, int x) {
+    char inputs[80];
+    int g = WEIGHTS(a, 0.5f, 1.5f, WIDTH), b = WEIGHTS(a, -0.5f, 0.5f, WIDTH);
+    snprintf(inputs, sizeof inputs, "v%d,v%d,v%d", x, g, b);
+    return node(a, "LayerNormalization", inputs);
+}
+
+/* A block on a map with channels last: what mixes the rows of a window is a mean of them in place of attention. */
+static int window_block(maker *a, int x, int64_t shift) {
+    const int64_t n = SIDE / WINDOW;
+    int y = layer_norm(a, x);
+    if (shift) y = rolled(a, y, -shift);
+    y = transpose(a, RESHAPE(a, y, 1, n, WINDOW, n, WINDOW, WIDTH), OM_DIMS(0, 1, 3, 2, 4, 5));
+    y = linear(a, RESHAPE(a, y, n * n, WINDOW * WINDOW, WIDTH), WIDTH, WIDTH);
+    int mean = unary(a, "ReduceMean", y);
+    om_ints(&a->m, "axes", OM_DIMS(1));
+    y = linear(a, binary(a, "Add", y, mean), WIDTH, WIDTH);
+    y = transpose(a, RESHAPE(a, y, 1, n, n, WINDOW, WINDOW, WIDTH), OM_DIMS(0, 1, 3, 2, 4, 5));
+    y = RESHAPE(a, y, 1, SIDE, SIDE, WIDTH);
+    if (shift) y = rolled(a, y, shift);
+    x = binary(a, "Add", x, y);
+    return binary(a, "Add", x, linear(a, linear(a, layer_norm(a, x), WIDTH, 2 * WIDTH), 2 * WIDTH, WIDTH));
+}
+
+/* Only the windows that are not shifted are cut and joined by Transposes. */
+static void shifted_windows(void **state) {
+    (void)state;
+    maker a = begin(17, OM_DIMS(1, 3, 2 * SIDE, 2 * SIDE));
+    int x = transpose(&a, conv(&a, 0, 3, WIDTH, 3, 2, 1), OM_DIMS(0, 2, 3, 1));
+    for (int i = 0; i < 4; i++) x = window_block(&a, x, i % 2 * (WINDOW / 2));
+    xir_network *net = network_of(&a, x);
+    optimise(net);
+    assert_int_equal(inner_transposes(net), 4);
+    assert_int_equal(count_ops(net, "Gather"), 4);
+    assert_int_equal(count_ops(net, "Roll"), 0);
+    assert_int_equal(count_ops(net, "Slice"), 0);
+    assert_int_equal(count_ops(net, "Concat"), 0);
+    assert_int_equal(count_ops(net, "LayerNorm"), 8);
+    xir_network_free(net);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_u_net_with_group_norms),
         cmocka_unit_test(a_shuffle_net),
+        cmocka_unit_test(shifted_windows),
     };
     return RUN_GROUP(tests);
 }

@@ -11,6 +11,7 @@ static const char *const lines[] = {
     "@ = Multiply # #", "@ = Multiply # #", "@ = Multiply # #", "@ = Add # #", "@ = Add # # [beta=-1]", "@ = Add # $", "@ = Add $ #",
     "@ = Multiply # $", "@ = Multiply $ #", "@ = Div # $", "@ = DivideScalar # [divisor=6]", "@ = DivideScalar # [divisor=2]",
     "@ = Matmul # w", "@ = Matmul # u", "@ = Matmul # w b", "@ = BatchNorm1d # [variance=v mean=b]", "@ = LayerNorm # [axis=-1]",
+    "@ = RMSNorm # [axis=-1]", "@ = GroupNorm # [groups=2]", "@ = Softplus #", "@ = Tanh #", "@ = Roll # [shifts=1 dims=1]",
 };
 /* Sequences that one of the passes matches; < is the value of the line before. */
 static const char *const runs[] = {
@@ -20,6 +21,8 @@ static const char *const runs[] = {
     "@ = LayerNorm # [axis=-1]; @ = Multiply < v; @ = Add < b",
     ("@ = Mean # [dim=-1 keepdim=true]; @ = Add ^ < [beta=-1]; @ = Multiply < <; @ = Mean < [dim=-1 keepdim=true]; @ "
      "= Add < eps; @ = Sqrt <; @ = Div ~ <"),
+    "@ = Softplus #; @ = Tanh <; @ = Multiply < #", "@ = GroupNorm # [groups=2]; @ = Multiply < v; @ = Add b <",
+    "@ = RMSNorm # [axis=-1]; @ = Multiply v <", "@ = Roll # [shifts=1 dims=-1]; @ = Roll < [shifts=-2,1 dims=0,1]",
 };
 static const char *const constants[] = { "half", "two", "three", "six", "one", "root", "b", "v" };
 
@@ -93,7 +96,7 @@ static void compare(const tale *t, const xir_array *a, const xir_array *b) {
 static void the_numbers_stay_the_same(void **state) {
     (void)state;
     size_t changes[2] = { 0 };
-    for (int i = 0; i < 3000; i++) {
+    for (int i = 0; i < 5000; i++) {
         tale t = { 0 };
         tell(&t, "x: NC 3 4; w: params 4 4; u: params 4 4; b: params 4; v: params 4; half: 0.5; two: 2; three: 3; "
              "six: 6; one: 1; "
@@ -132,9 +135,115 @@ static void the_numbers_stay_the_same(void **state) {
         fail_msg("%zu and %zu changes: too few for a conclusion", changes[0], changes[1]);
 }
 
+/* ---- ops that move elements ------------------------------------------------------------------------------------- */
+
+/* "2,3,4" */
+static void tell_list(tale *t, const char *before, const int *list, size_t n, const char *after) {
+    char text[200];
+    size_t size = (size_t)snprintf(text, sizeof text, "%s", before);
+    for (size_t i = 0; i < n; i++)
+        size += (size_t)snprintf(text + size, sizeof text - size, "%s%d", i ? "," : "", list[i]);
+    snprintf(text + size, sizeof text - size, "%s", after);
+    tell(t, text);
+}
+
+/* Some dims split in two, some of the parts exchanged, and neighbours merged until there are four again: now and then
+ * this is a shuffle. */
+static void tell_shuffle(tale *t, const int *dims) {
+    int apart[8], order[8], back[8];
+    size_t n = 0, left, last = 0;
+    char letters[30];
+    for (size_t i = 0; i < 4; i++) {
+        bool split = dims[i] % 2 == 0 && n + 4 - i < 6 && chance(2);
+        int part = dims[i] % 3 == 0 && chance(2) ? 3 : 2;
+        if (split && dims[i] % 4 == 0 && n + 4 - i < 5 && chance(2)) {
+            apart[n++] = dims[i] / 4;
+            apart[n++] = 2;
+            apart[n++] = 2;
+        } else if (split) {
+            last = n;
+            apart[n++] = part;
+            apart[n++] = dims[i] / part;
+        } else {
+            apart[n++] = dims[i];
+        }
+    }
+    for (size_t i = 0; i < n; i++) order[i] = (int)i;
+    const bool plain = last && chance(2);   /* the parts of one dim */
+    for (uint64_t k = plain ? 1 : 1 + chance(2); k; k--) {
+        size_t i = plain ? last : chance(n - 1), j = plain || chance(2) ? i + 1 : chance(n);
+        int was = order[i];
+        order[i] = order[j];
+        order[j] = was;
+    }
+    if (n == 6 && chance(3) == 0) memcpy(order, (const int[]){ 0, 1, 4, 2, 5, 3 }, 6 * sizeof *order);
+    for (size_t i = 0; i < n; i++) back[i] = apart[order[i]];
+    for (left = n; left > 4; left--) {
+        size_t at = chance(left - 1);
+        back[at] *= back[at + 1];
+        memmove(back + at + 1, back + at + 2, (left - at - 2) * sizeof *back);
+    }
+    if (plain || chance(2)) memcpy(back, dims, 4 * sizeof *back);
+    snprintf(letters, sizeof letters, " layout=@layout(%.*s)]; ", (int)n, "********");
+    tell_list(t, "a = Reshape x [shape=", apart, n, letters);
+    tell_list(t, "b = Transpose a [dims=", order, n, letters);
+    tell_list(t, "y = Reshape b [shape=", back, 4, chance(2) ? " layout=@layout(NHWC)]; " : " layout=@layout(****)]; ");
+}
+
+static void tell_slices(tale *t, const int *dims) {
+    int zero[4] = { 0 }, begin[4] = { 0 }, end[4], middle[4];
+    const size_t axis = chance(4);
+    memcpy(end, dims, sizeof end);
+    memcpy(middle, dims, sizeof middle);
+    begin[axis] = (int)chance((uint64_t)dims[axis]);
+    middle[axis] = chance(10) ? begin[axis] : (int)chance((uint64_t)dims[axis]);
+    if (chance(2) && begin[axis]) begin[axis] -= dims[axis];
+    tell_list(t, "a = Slice x [begin=", begin, 4, "");
+    tell_list(t, " end=", end, 4, " stride=1,1,1,1]; ");
+    tell_list(t, "b = Slice x [begin=", zero, 4, "");
+    tell_list(t, " end=", middle, 4, " stride=1,1,1,1]; ");
+    tell_list(t, chance(10) ? "y = Concat a b [axis=" : "y = Concat b a [axis=", (const int[]){ (int)axis }, 1, "]; ");
+}
+
+static void elements_move_to_the_same_places(void **state) {
+    (void)state;
+    static const char *const letters[] = { "x: NHWC ", "x: NCHW ", "x: " };
+    size_t changes = 0, shuffles = 0;
+    for (int i = 0; i < 3000; i++) {
+        tale t = { 0 };
+        int dims[4];
+        char first[60];
+        bool slices = chance(4) == 0;
+        for (size_t k = 0; k < 4; k++) dims[k] = (const int[]){ 1, 2, 3, 4, 6, 8, 12 }[chance(7)];
+        snprintf(first, sizeof first, "%s%d %d %d %d; ", letters[chance(3)], dims[0], dims[1], dims[2], dims[3]);
+        tell(&t, first);
+        if (slices) tell_slices(&t, dims);
+        else tell_shuffle(&t, dims);
+        tell(&t, "out y");
+        xir_array *before, *after;
+        xir_network *net = story_net(t.text);
+        compute(net, &before, 1);
+        size_t n;
+        DOES(xir_pass_run(net, "fuse", NULL, &n, why));
+        changes += n;
+        shuffles += n && !slices;
+        CHECK_SOUND(net);
+        compute(net, &after, 1);
+        xir_difference d = { 0 };
+        DOES(xir_array_compare(after, before, 0, 0, &d));
+        if (!d.same_shape || d.count) fail_msg("%s\n%zu elements are in other places", t.text, d.count);
+        xir_array_free(before);
+        xir_array_free(after);
+        xir_network_free(net);
+    }
+    if (shuffles < 100 || changes < 500)
+        fail_msg("%zu changes, %zu of shuffles: too few for a conclusion", changes, shuffles);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_numbers_stay_the_same),
+        cmocka_unit_test(elements_move_to_the_same_places),
     };
     return RUN_GROUP(tests);
 }
