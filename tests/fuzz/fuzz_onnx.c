@@ -1,5 +1,5 @@
 /* Reading ONNX: any bytes are refused with one finding, or they are a network, which can be validated, copied and
- * converted, and which is unchanged after writing and reading another format. */
+ * converted, and which is unchanged after writing and reading another format, or ONNX if it can hold the network. */
 #include "network.h"
 #include "spelled.h"
 
@@ -22,6 +22,24 @@ static void comes_back(xir_context *ctx, xir_network *net, const format *through
     xir_diags_clear(why);
 }
 
+/* What ONNX can hold comes back from ONNX; other networks are refused with one finding, before the first byte. */
+static void comes_back_from_onnx(xir_context *ctx, xir_network *net, xir_diags *why) {
+    buffer file, twice;
+    const xir_status status = write_to(net, &format_onnx, false, &file, why);
+    must(xir_diags_count(why) == (status ? 1u : 0u));
+    xir_diags_clear(why);
+    if (!status) {
+        xir_network *again = read_from(ctx, &format_onnx, file.data, file.size, why);
+        must(again != NULL && xir_network_equal(net, again, true));
+        must(write_to(again, &format_onnx, false, &twice, why) == XIR_OK);
+        must(twice.size == file.size && memcmp(twice.data, file.data, file.size) == 0);
+        buffer_free(&twice);
+        xir_network_free(again);
+    }
+    must(!status || !file.size);
+    buffer_free(&file);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     xir_context *ctx = fuzz_context();
     xir_diags *why = xir_diags_new(ctx);
@@ -37,6 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         bool valid;
         xir_network *copy = must_copy(net, &valid, why);
         must_convert(net, copy, valid, "onnx-to-xir", why);
+        if (!structure) comes_back_from_onnx(ctx, net, why);
         comes_back(ctx, net, &format_flat, why);
         comes_back(ctx, net, &format_msgpack, why);
         xir_network_free(net);

@@ -365,7 +365,7 @@ static void the_list_of_formats(void **state) {
     for (; xir_format_at(n, &f, NULL) == XIR_OK; n++) {
         assert_true(*f.name && *f.meaning && *f.suffixes);
         assert_int_equal(f.reads, strcmp(f.name, "c") != 0);
-        assert_int_equal(f.writes, strcmp(f.name, "onnx") != 0);
+        assert_true(f.writes);
         assert_int_equal(f.pair, strstr("json pnnx deepx", f.name) != NULL);
         assert_int_equal(f.text, strstr("json pnnx deepx", f.name) != NULL);
         assert_int_equal(f.indents, strcmp(f.name, "json") == 0);

@@ -88,7 +88,7 @@ static bool count(proto_writer *w, proto_split split) {
 /* Puts elements into the other file, if there may be one, until the model is small enough. */
 static bool prepare(proto_writer *w, bool may_split) {
     const bool all = may_split && w->how->external;
-    if (!proto_list(w) || !proto_list_symbols(w)) return false;
+    if (!proto_list_elements(w) || !proto_list(w) || !proto_list_symbols(w)) return false;
     if (!count(w, all ? SPLIT_CONSTANTS : may_split ? SPLIT_MARKED : SPLIT_NONE)) return false;
     if (may_split && w->count > PROTO_MOST && !all && !count(w, SPLIT_CONSTANTS)) return false;
     if (may_split && w->count > PROTO_MOST && !count(w, SPLIT_ALL)) return false;
@@ -104,7 +104,7 @@ static void put_out(proto_writer *w) {
 }
 
 static xir_status report(const proto_writer *w) {
-    const xir_op *at = w->at;
+    const xir_op *at = w->refused;
     if (!w->status) return w->stopped ? XIR_E_IO : XIR_OK;
     if (w->reported) return w->status;
     if (w->status == XIR_E_MEMORY) return diag_memory(w->how->why);

@@ -53,6 +53,7 @@ typedef struct proto_writer {
     bool                  stopped;
     /* the first failure */
     xir_status            status;
+    const xir_op         *refused;          /* the op that `fault` is about; NULL: none                    */
     bool                  reported;
     char                  fault[SENTENCE_ROOM / 2];
 } proto_writer;
@@ -166,6 +167,8 @@ void proto_put_entries(proto_writer *w, uint32_t field, const xir_map *tags, con
 
 /* ---- write_type.c ---------------------------------------------------------------------------------------------- */
 
+/* Lists the element types of ONNX, before they are asked for. */
+bool proto_list_elements(proto_writer *w);
 /* The code of an element type; 0 if ONNX has none. */
 uint64_t proto_code_of(proto_writer *w, const xir_type *element);
 /* Whether ONNX can say the type of a value: a tensor of its elements. */

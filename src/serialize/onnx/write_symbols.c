@@ -20,7 +20,7 @@ static const xir_any *said_of(const xir_value *v, size_t i) {
 static bool stands_for(proto_writer *w, xir_str text, int64_t dim) {
     expr e;
     if (dim == XIR_UNKNOWN_DIM) return true;
-    if (!expr_of_name(&w->net->pool, text, &e)) return proto_no_memory(w);
+    if (!expr_of_name(&w->net->pool, text, &e) || expr_no_memory(&w->net->pool)) return proto_no_memory(w);
     return expr_is_symbolic(e) && e == dim;
 }
 
@@ -68,7 +68,9 @@ proto_dim proto_dim_of(proto_writer *w, const xir_value *v, size_t i) {
 static bool is_ambiguous(proto_writer *w, xir_str name, int64_t dim) {
     form_error why = { 0 };
     expr e;
-    return expr_parse_known(&w->net->pool, name, &e, &why) && e != dim;
+    const bool parsed = expr_parse_known(&w->net->pool, name, &e, &why);
+    if (why.status == XIR_E_MEMORY || expr_no_memory(&w->net->pool)) proto_no_memory(w);
+    return parsed && e != dim;
 }
 
 /* What the reader does with the dims of the inputs: those without a name are "?0", "?1", … in their order. */

@@ -17,27 +17,30 @@ wire_bytes proto_data(proto_writer *w, const xir_value *v) {
     return (wire_bytes){ data ? data->bytes : NULL, data ? (size_t)data->size : 0 };
 }
 
+static bool no_bytes(proto_writer *w, xir_str name) {
+    return proto_refuse(w, XIR_E_MISSING, "the constant '%.*s' has no bytes, and ONNX has them inside", CLIP(name));
+}
+
 static bool describe(proto_writer *w, const xir_value *v, tensor *t) {
-    const xir_tensor_type *tensor_type = xir_type_as_tensor(v->type);
+    const xir_tensor_type *type = xir_type_as_tensor(v->type);
     const xir_str name = xir_value_name(v);
+    const blob *data = value_params(v)->data;
     uint64_t size;
     if (!v->type) {
         const xir_str text = proto_tag_text(proto_value_tags(v), "onnx.type");
         if (!proto_read_tensor_text(w, text, &t->element, &t->dims, &t->rank))
             return proto_refuse(w, XIR_E_UNSUPPORTED, "the constant '%.*s' has no type that ONNX knows", CLIP(name));
-        return value_params(v)->data ||
-               proto_refuse(w, XIR_E_MISSING, "the constant '%.*s' has no bytes, and ONNX has them inside", CLIP(name));
+        return data || no_bytes(w, name);
     }
     if (!proto_has_type(w, v))
         return proto_refuse(w, XIR_E_UNSUPPORTED, "the constant '%.*s' has a type that ONNX does not have", CLIP(name));
-    *t = (tensor){ proto_code_of(w, tensor_type->element_dtype), tensor_type->shape.data, tensor_type->shape.size };
+    *t = (tensor){ proto_code_of(w, type->element_dtype), type->shape.data, type->shape.size };
     if (xir_type_bytes(v->type, &size))
         return proto_refuse(w, XIR_E_BOUNDS, "the constant '%.*s' has an unknown dim", CLIP(name));
-    const blob *data = value_params(v)->data;
+    if (size && !data) return no_bytes(w, name);
     return (data ? data->size : 0) == size ||
-           proto_refuse(w, data ? XIR_E_CORRUPT : XIR_E_MISSING,
-                        "the constant '%.*s' has %llu bytes, but its type takes %llu", CLIP(name),
-                        (unsigned long long)(data ? data->size : 0), (unsigned long long)size);
+           proto_refuse(w, XIR_E_CORRUPT, "the constant '%.*s' has %llu bytes, but its type takes %llu", CLIP(name),
+                        (unsigned long long)data->size, (unsigned long long)size);
 }
 
 static void put_dims(proto_writer *w, const tensor *t) {

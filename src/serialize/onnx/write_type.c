@@ -9,13 +9,20 @@ enum { TYPE_TENSOR = 1, TYPE_SEQUENCE = 4, TYPE_MAP = 5, TYPE_DENOTATION = 6, TY
 
 /* ---- types of XIR ---------------------------------------------------------------------------------------------- */
 
+bool proto_list_elements(proto_writer *w) {
+    for (uint64_t i = 0; i < element_codes_onnx.n; i++) {
+        const element_code *e = element_code_at(&element_codes_onnx, i);
+        w->elements[i] = element_code_type(w->net->ctx, e);
+        if (!w->elements[i] && e->kind != ELEMENT_NONE) return proto_no_memory(w);
+    }
+    return true;
+}
+
 uint64_t proto_code_of(proto_writer *w, const xir_type *element) {
     if (element == w->last_element) return w->last_code;
     w->last_element = element;
-    for (w->last_code = 1; w->last_code < element_codes_onnx.n; w->last_code++) {
-        const xir_type *type = element_code_type(w->net->ctx, element_code_at(&element_codes_onnx, w->last_code));
-        if (type && xir_type_equal(type, element)) return w->last_code;
-    }
+    for (w->last_code = 1; w->last_code < element_codes_onnx.n; w->last_code++)
+        if (w->elements[w->last_code] && xir_type_equal(w->elements[w->last_code], element)) return w->last_code;
     return w->last_code = 0;
 }
 

@@ -7,6 +7,7 @@ bool proto_refuse(proto_writer *w, xir_status status, const char *sentence, ...)
     va_list args;
     if (w->status) return false;
     w->status = status;
+    w->refused = w->at;
     va_start(args, sentence);
     text_vprint(w->fault, sizeof w->fault, sentence, args);
     va_end(args);

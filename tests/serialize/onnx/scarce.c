@@ -1,4 +1,4 @@
-/* Reading ONNX while memory is short: every allocation is refused, once and permanently. A failure gives
+/* Reading and writing ONNX while memory is short: every allocation is refused, once and permanently. A failure gives
  * XIR_E_MEMORY and no network, leaks nothing, and the call succeeds when it is repeated. */
 #include "support/scarce.h"
 #include "support/onnx_text.h"
@@ -77,6 +77,48 @@ static void reading_external_files(want *w) {
     om_free(&m);
 }
 
+/* ---- writing --------------------------------------------------------------------------------------------------- */
+
+static bool keep_nothing(void *user, const void *data, size_t size) {
+    (void)user;
+    (void)data;
+    (void)size;
+    return true;
+}
+
+static void writing_everything(want *w) {
+    const xir_save_options options = XIR_INIT(xir_save_options, .format = "onnx", .unchecked = true);
+    om_bytes all = onnx_everything();
+    w->net = read_in_plenty(w, all.data, all.size);
+    TRY(w, xir_network_write(w->net, keep_nothing, NULL, &options, w->why));
+    IN_PLENTY(w, xir_network_free(w->net));
+    w->net = NULL;
+    om_bytes_free(&all);
+}
+
+/* Symbols, names that are made, texts in base64 and a file of elements. */
+static void saving_two_files(want *w) {
+    const xir_save_options options = XIR_INIT(xir_save_options, .flags = XIR_SAVE_EXTERNAL, .unchecked = true);
+    om m = om_begin("two");
+    size_t mark, size;
+    om_bytes part = onnx_bytes_of("2:1 8'unused' 9#00000000", &mark);
+    om_input(&m, "x", ONNX_FLOAT, OM_DIMS(-1));
+    om_floats(&m, "w", OM_DIMS(300), (const float[300]){ 1 }, 300);
+    om_initializer(&m, &part);
+    om_node(&m, "Op", "", "x,w", "y");
+    om_output(&m, "y", ONNX_FLOAT, OM_DIMS(2));
+    om_metadata(&m, "xir.symbols", "0..8 N0");
+    const void *bytes = om_done(&m, &size);
+    w->net = read_in_plenty(w, bytes, size);
+    IN_PLENTY(w, xir_value_set_name(xir_op_output(xir_network_op_at(w->net, 0), 0), XIR_STR("")));
+    TRY(w, xir_network_save(w->net, scratch("two.onnx"), &options, w->why));
+    IN_PLENTY(w, xir_network_free(w->net));
+    w->net = NULL;
+    om_free(&m);
+}
+
+SCARCE_TEST(writing_everything)
+SCARCE_TEST(saving_two_files)
 SCARCE_TEST(reading_everything)
 SCARCE_TEST(reading_many)
 SCARCE_TEST(reading_external_files)
@@ -88,6 +130,8 @@ static int begin(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_writing_everything),
+        cmocka_unit_test(test_saving_two_files),
         cmocka_unit_test(test_reading_everything),
         cmocka_unit_test(test_reading_many),
         cmocka_unit_test(test_reading_external_files),
