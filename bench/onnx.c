@@ -1,4 +1,4 @@
-/* ONNX: a graph of many nodes, read from memory, and a file of 256 MiB of weights, opened. The bytes are written
+/* ONNX: a graph of many nodes, read from memory and written, and a file of 256 MiB of weights, opened and written. The bytes are written
  * here by hand, in the way of exporters: names of layers, five attributes for a convolution, raw data. */
 #include "reading.h"
 
@@ -154,7 +154,7 @@ static unsigned char *make_model(size_t ops, size_t times, size_t *size)
     put_varint(&head, graph_size);
     memmove(head.at, graph_at, graph_size);
     head.at += graph_size;
-    put_bytes(&head, 8, "\x0a\0\x10\x11", 4);
+    put_bytes(&head, 8, "\x10\x11", 2);
     *size = (size_t)(head.at - bytes);
     return bytes;
 }
@@ -194,6 +194,27 @@ static bool read_run(void *state, bench_result *out)
     return reading_done(r, out);
 }
 
+static void *write_setup(const bench_input *in)
+{
+    reading *r = copy_setup(in);
+    bench_result ignored = { 0 };
+    if (r)
+        r->format = "onnx";
+    return r && read_run(r, &ignored) ? r : NULL;
+}
+
+static bool write_run(void *state, bench_result *out) { return reading_write(state, out); }
+
+/* The file in memory, and its network. */
+static void *save_setup(const bench_input *in)
+{
+    reading *r = reading_new(LARGE_OPS);
+    if (!r || !(r->bytes = (const char *)make_model(LARGE_OPS, LARGE_TIMES, &r->size)))
+        return NULL;
+    r->format = "onnx";
+    return reading_loaded(r, in);
+}
+
 static void *load_setup(const bench_input *in)
 {
     reading *r = reading_new(LARGE_OPS);
@@ -220,8 +241,13 @@ const bench_case onnx_read_cases[] = {
     { "onnx-read", NULL, 0, read_setup, read_run, NULL,
       "xir_network_read of ONNX in memory, lazily: a chain of Conv and Relu" },
     { "onnx-read", "memcpy", 0, copy_setup, reading_copy, NULL, "the same bytes copied" },
+    { "onnx-write", NULL, 0, write_setup, write_run, NULL, "xir_network_write of it, unchanged, into memory" },
+    { "onnx-write", "read", 0, read_setup, read_run, NULL, "reading it" },
+    { "onnx-write", "memcpy", 0, copy_setup, reading_copy, NULL, "the same bytes copied" },
     { "onnx-load", NULL, BENCH_FOLDER, load_setup, reading_lazy, load_check,
       "xir_network_load of a cached file of 256 MiB of weights in 20 000 nodes, mapped" },
     { "onnx-load", "read", BENCH_FOLDER, load_setup, fetch_run, NULL, "read(2) of the file into fresh memory" },
+    { "onnx-save", NULL, BENCH_FOLDER, save_setup, reading_save, NULL, "xir_network_write of it into a file, not flushed" },
+    { "onnx-save", "write", BENCH_FOLDER, save_setup, reading_put_copy, NULL, "write(2) of the file" },
     { 0 },
 };

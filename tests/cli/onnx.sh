@@ -1,4 +1,4 @@
-# ONNX: read by every command, written by none; weights in files next to the model.
+# ONNX: read by every command, written again; weights in files next to the model.
 . "$SRC/tests/cli/lib.sh"
 cp "$data/chain.onnx" "$data/external.onnx" .
 
@@ -13,17 +13,32 @@ cp chain.onnx noname; run 0 show --compact noname; same out chain.shown
 run 0 show --compact --from onnx - <chain.onnx; same out chain.shown
 run 0 show --compact - <chain.onnx; same out chain.shown
 
-# Through every format; nothing is written as ONNX.
+# Through every format, and back to ONNX.
 for kind in json imodel fb; do
     for lazy in "" --lazy; do
         run 0 convert chain.onnx there.$kind $lazy; quiet
         run 0 diff chain.onnx there.$kind --params $lazy; quiet; silent
         run 0 diff there.$kind chain.onnx $lazy; quiet; silent
         run 0 show --compact --no-params there.$kind
-        rm -f there.*
+        run 0 convert there.$kind back.onnx $lazy; quiet; run 0 diff --params --ids chain.onnx back.onnx; silent
+        rm -f there.* back.onnx
     done
 done
-run 2 convert chain.onnx o.onnx; err "cannot write onnx"; gone o.onnx
+run 0 convert chain.onnx o.onnx; quiet; run 0 diff --params --ids chain.onnx o.onnx; silent
+run 0 convert o.onnx - --to onnx <o.onnx; same out o.onnx
+run 0 convert o.onnx o.onnx --lazy; run 0 convert o.onnx again.onnx; same o.onnx again.onnx
+run 3 convert "$data/small.json" small.onnx; gone small.onnx
+err "small.onnx: 5 ops are not operators of ONNX (icraft::xir::Conv2d"; err "xir opt converts those that it can, with to-xir and xir-to-onnx"
+run 1 convert --no-params chain.onnx bare.onnx; err "has no bytes, and ONNX has them inside"; gone bare.onnx
+
+# Weights next to what is written.
+digits=$SRC/examples/models/digits.onnx
+run 0 convert --external "$digits" d.onnx; quiet; there d.onnx.data; run 0 diff --params "$digits" d.onnx; silent
+run 0 convert --external d.onnx d.onnx --lazy; run 0 diff --params --lazy d.onnx "$digits"; silent
+run 0 convert d.onnx inside.onnx; gone inside.onnx.data; run 0 diff --params d.onnx inside.onnx; silent
+mv d.onnx.data other; run 3 info d.onnx; err '"d.onnx.data": No such file'
+run 2 convert --external chain.onnx o.fb; err "fb does not name a file of its parameters: --external is for onnx"; gone o.fb
+run 2 convert --external chain.onnx - --to onnx; err "--external writes two files"
 
 # A place in the file and in the model.
 head -c 100 chain.onnx >cut.onnx; run 1 show cut.onnx; err "cut.onnx@0x"; err "reaches beyond the end"; silent

@@ -22,6 +22,7 @@ static const struct { const char *name, *write, *read; } formats[] = {
     { "json", "write json", "read json" }, { "imodel", "write imodel", "read imodel" }, { "fb", "write fb", "read fb" },
     { "pnnx", "write pnnx", "read pnnx" }, { "nnb", "write nnb", "read nnb" },
     { "deepx", "write deepx", "read deepx" }, { "tsm", "write tsm", "read tsm" },
+    { "onnx", "write onnx", "read onnx" },
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 

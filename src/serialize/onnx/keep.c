@@ -6,12 +6,6 @@
 
 /* ---- constants ------------------------------------------------------------------------------------------------- */
 
-/* One map for all of them. */
-bool proto_mark_external(proto_reader *r, xir_value *v) {
-    if (!r->external && !dialect_tag(&r->d, &r->external, "onnx.external", xir_any_bool(true))) return false;
-    return dialect_value_tags(&r->d, v, r->external);
-}
-
 /* The map of one initializer: its message, and its number among the graph's inputs if it is declared as one. */
 static bool keep_constant(proto_reader *r, const proto_constant *c, dialect_list *out) {
     const xir_map *tags = c->v->more->tags;
@@ -31,8 +25,14 @@ static bool keep_constant(proto_reader *r, const proto_constant *c, dialect_list
     return item != NULL;
 }
 
-static bool is_external(const xir_value *v) {
-    return v->more->tags && xir_map_find(v->more->tags, XIR_STR("onnx.external"));
+/* Whether the elements are in another file. */
+static bool is_external(wire_bytes tensor) {
+    enum { TENSOR_LOCATION = 14 };
+    uint64_t location = 0;
+    wire_field f;
+    for (wire w = wire_of(tensor); wire_next(&w, &f);)
+        if (f.number == TENSOR_LOCATION) location = f.value;
+    return location;
 }
 
 bool proto_keep_unused(proto_reader *r) {
@@ -42,7 +42,7 @@ bool proto_keep_unused(proto_reader *r) {
     bool ok = true;
     for (size_t i = 0; ok && i < r->constants.size; i++) {
         const proto_constant *c = &constants[i];
-        if (c->v->id >= 0 || is_external(c->v) || c->message.size > MOST_KEPT - r->kept) continue;
+        if (c->v->id >= 0 || (!c->sparse && is_external(c->message)) || c->message.size > MOST_KEPT - r->kept) continue;
         r->kept += c->message.size;
         ok = keep_constant(r, c, &unused);
     }

@@ -46,7 +46,6 @@ typedef struct proto_reader {
     dialect_list    constants;                /* proto_constant */
     dialect_list    other_values, other_annotations;   /* xir_any: messages in base64 */
     uint64_t        kept;                     /* bytes of unused initializers so far */
-    const xir_map  *external;                 /* the tags of Params in other files; NULL: not made yet */
     xir_str         symbols;                  /* the entry xir.symbols */
     uint64_t        dense;                    /* bytes that sparse tensors may still expand to */
 } proto_reader;
@@ -121,8 +120,6 @@ bool proto_keep(proto_reader *r, wire_bytes message, dialect_list *list);
 
 /* ---- keep.c: what only a writer needs -------------------------------------------------------------------------- */
 
-/* Gives Params whose elements are in another file their mark. */
-bool proto_mark_external(proto_reader *r, xir_value *v);
 /* The messages of initializers that nothing uses become a tag, unless they are large or in other files. */
 bool proto_keep_unused(proto_reader *r);
 /* The entry xir.symbols declares the symbols of its lines before the dims of inputs get names, and afterwards every dim

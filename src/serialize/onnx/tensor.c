@@ -292,5 +292,5 @@ xir_value *proto_make_tensor(proto_reader *r, const proto_tensor *t) {
         if (!type && !data && !(data = dialect_part(&r->d, NULL, 0, 0))) return NULL;
     }
     xir_value *v = dialect_params(&r->d, proto_str(t->name), type, data);
-    return v && (!t->external || proto_mark_external(r, v)) && tag_tensor(r, t, v) ? v : NULL;
+    return v && tag_tensor(r, t, v) ? v : NULL;
 }

@@ -89,7 +89,7 @@ static bool count(proto_writer *w, proto_split split) {
 static bool prepare(proto_writer *w, bool may_split) {
     const bool all = may_split && w->how->external;
     if (!proto_list_elements(w) || !proto_list(w) || !proto_list_symbols(w)) return false;
-    if (!count(w, all ? SPLIT_CONSTANTS : may_split ? SPLIT_MARKED : SPLIT_NONE)) return false;
+    if (!count(w, all ? SPLIT_CONSTANTS : SPLIT_NONE)) return false;
     if (may_split && w->count > PROTO_MOST && !all && !count(w, SPLIT_CONSTANTS)) return false;
     if (may_split && w->count > PROTO_MOST && !count(w, SPLIT_ALL)) return false;
     w->at = NULL;

@@ -194,13 +194,12 @@ proto_dim proto_dim_of(proto_writer *w, const xir_value *v, size_t i);
 /* Which elements are in a file of their own. */
 typedef enum proto_split {
     SPLIT_NONE,
-    SPLIT_MARKED,       /* those that were in such a file when the network was read: the tag onnx.external         */
-    SPLIT_CONSTANTS,    /* and all that are large, except in attributes, which runtimes expect in the model        */
-    SPLIT_ALL           /* and those in attributes                                                                 */
+    SPLIT_CONSTANTS,    /* those of large constants, except in attributes, which runtimes expect in the model      */
+    SPLIT_ALL           /* those in attributes, too                                                                */
 } proto_split;
 
 /* Whether the elements of a tensor go to that file. */
-bool proto_is_external(const proto_writer *w, const xir_value *v, bool attribute, wire_bytes data);
+bool proto_is_external(const proto_writer *w, bool attribute, wire_bytes data);
 /* The fields that say where they are; the walk of that file puts them out. */
 void proto_put_external(proto_writer *w, wire_bytes data);
 

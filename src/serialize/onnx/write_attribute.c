@@ -209,17 +209,20 @@ static void put_attribute(proto_writer *w, const xir_op *op, const xir_entry *e)
 /* The order of the file, if it still has every attribute once. */
 static bool put_in_order(proto_writer *w, const xir_op *op, const xir_list *order) {
     const xir_map *extra = op->more->extra;
+    const xir_entry **in_order = arena_take(&w->scratch, extra->size * sizeof *in_order);
+    uint8_t *seen = arena_take(&w->scratch, extra->size);
+    if (!in_order || !seen) return !proto_no_memory(w);
     if (order->size != extra->size) return false;
+    memset(seen, 0, extra->size);
     for (size_t i = 0; i < order->size; i++) {
         const xir_any *name = &order->items[i];
-        if (name->kind != XIR_ANY_TEXT || !xir_map_find(extra, name->as.text)) return false;
-        for (size_t k = 0; k < i; k++)
-            if (xir_str_equal(order->items[k].as.text, name->as.text)) return false;
+        const xir_any *value = name->kind == XIR_ANY_TEXT ? xir_map_find(extra, name->as.text) : NULL;
+        const size_t at = value ? (size_t)((const char *)value - (const char *)&extra->entries->value) /
+                                  sizeof *extra->entries : 0;
+        if (!value || seen[at]++) return false;
+        in_order[i] = &extra->entries[at];
     }
-    for (size_t i = 0; i < order->size && !proto_failed(w); i++) {
-        const xir_str name = order->items[i].as.text;
-        put_attribute(w, op, &(xir_entry){ name, *xir_map_find(extra, name) });
-    }
+    for (size_t i = 0; i < order->size && !proto_failed(w); i++) put_attribute(w, op, in_order[i]);
     return true;
 }
 

@@ -5,10 +5,7 @@
 
 enum { TENSOR_EXTERNAL = 13, TENSOR_LOCATION = 14, EXTERNAL = 1, LEAST = 1024, ALIGN = 4096 };
 
-bool proto_is_external(const proto_writer *w, const xir_value *v, bool attribute, wire_bytes data) {
-    const xir_any *marked = proto_tag(proto_value_tags(v), "onnx.external", XIR_ANY_BOOL);
-    if (w->split == SPLIT_NONE) return false;
-    if (marked && marked->as.boolean) return true;
+bool proto_is_external(const proto_writer *w, bool attribute, wire_bytes data) {
     return data.size >= LEAST && w->split >= (attribute ? SPLIT_ALL : SPLIT_CONSTANTS);
 }
 

@@ -71,7 +71,7 @@ void proto_put_tensor(proto_writer *w, uint32_t field, const xir_value *v, xir_s
     put_dims(w, &t);
     if (t.element == TYPE_STRING) put_texts(w, data);
     proto_put_some(w, TENSOR_NAME, name);
-    const bool raw = t.element != TYPE_STRING && data.size, external = raw && proto_is_external(w, v, attribute, data);
+    const bool raw = t.element != TYPE_STRING && data.size, external = raw && proto_is_external(w, attribute, data);
     if (raw && !external) proto_put_bytes(w, TENSOR_RAW, data.at, data.size);
     proto_put_some(w, TENSOR_DOC, proto_tag_text(tags, "onnx.doc_string"));
     if (external) proto_put_external(w, data);
