@@ -122,7 +122,15 @@ static bool put_graph(proto_reader *r, wire_bytes graph, xir_any *out) {
 
 static bool put_type(proto_reader *r, wire_bytes type, xir_any *out) {
     xir_str text;
-    return proto_describe_type(r, type, &text) && put_map(r, "onnx.type", xir_any_text(text), out);
+    xir_any bytes;
+    if (!proto_describe_type(r, type, &text, &bytes)) return false;
+    if (bytes.kind != XIR_ANY_TEXT) return put_map(r, "onnx.type", xir_any_text(text), out);
+    xir_entry *entries = arena_take(&r->d.net->arena, 2 * sizeof *entries);
+    if (!entries || !arena_text(&r->d.net->arena, bytes.as.text, &bytes.as.text)) return trace_memory(&r->d.trace);
+    entries[0] = (xir_entry){ XIR_STR("onnx.type"), xir_any_text(text) };
+    entries[1] = (xir_entry){ XIR_STR("onnx.type_proto"), bytes };
+    *out = xir_any_map(entries, 2);
+    return true;
 }
 
 static bool put_sparse(proto_reader *r, wire_bytes sparse, xir_any *out) {

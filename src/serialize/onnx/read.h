@@ -42,6 +42,7 @@ typedef struct proto_reader {
     dialect_list    docs, kinds;              /* xir_entry: texts of attributes; kinds that values do not show */
     dialect_list    order;                    /* xir_any: names of attributes, as in the file */
     dialect_list    devices;                  /* xir_any: messages in base64 */
+    bool            odd_type;                 /* the last description does not say all of its type */
     /* what only a writer needs */
     dialect_list    constants;                /* proto_constant */
     dialect_list    other_values, other_annotations;   /* xir_any: messages in base64 */
@@ -152,8 +153,9 @@ static inline const element_code *proto_element_of(uint64_t which) {
 /* The field of TensorProto for elements of a type outside raw_data, or 0. */
 uint32_t proto_data_field(uint64_t element);
 bool proto_read_type(proto_reader *r, wire_bytes type, dialect_declared *out);
-/* The description of a type, in the arena: "seq(tensor(float)[2,N])". */
-bool proto_describe_type(proto_reader *r, wire_bytes type, xir_str *out);
+/* The description of a type, in the arena: "seq(tensor(float)[2,N])". *bytes is the message in base64 if the description
+ * cannot be read again as this type, otherwise null. */
+bool proto_describe_type(proto_reader *r, wire_bytes type, xir_str *out, xir_any *bytes);
 /* "tensor(string)[2,3]" */
 bool proto_describe_tensor(proto_reader *r, uint64_t element, const int64_t *dims, size_t rank, xir_str *out);
 

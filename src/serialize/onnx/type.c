@@ -85,9 +85,20 @@ static bool each_dim(proto_reader *r, wire_bytes dims, dim_fn *visit, void *user
     return ok && proto_end(r, &w);
 }
 
+/* Whether the name of a dim cannot be told from other dims in a description. */
+static bool is_odd(const dim *d) {
+    bool odd = d->denotation.size || (d->name.size == 1 && d->name.at[0] == '?'), digits = d->name.size > 0;
+    for (size_t i = 0; i < d->name.size; i++) {
+        const uint8_t c = d->name.at[i];
+        odd |= c == ',' || c == ']';
+        digits &= (c >= '0' && c <= '9') || (c == '-' && i == 0);
+    }
+    return odd || digits;
+}
+
 static bool print_dim_of(proto_reader *r, const dim *d, size_t i, void *user) {
-    (void)r;
     buffer *out = user;
+    r->odd_type |= is_odd(d);
     if (i) buffer_char(out, ',');
     if (d->has_value) print_dim(out, d->value);
     else if (d->name.size) buffer_put(out, d->name.at, d->name.size);
@@ -193,6 +204,8 @@ static bool print_opaque(proto_reader *r, wire_bytes message, buffer *out) {
         if (f.number == 1) ok = PROTO_TEXT(r, &f, &domain, "domain");
         else if (f.number == 2) ok = PROTO_TEXT(r, &f, &name, "name");
     }
+    for (size_t i = 0; i < domain.size; i++) r->odd_type |= domain.at[i] == ',';
+    for (size_t i = 0; i < name.size; i++) r->odd_type |= name.at[i] == ')';
     buffer_str(out, "opaque(");
     buffer_put(out, domain.at, domain.size);
     buffer_char(out, ',');
@@ -206,6 +219,7 @@ static bool print_type(proto_reader *r, wire_bytes type, uint32_t depth, buffer 
     wire_bytes message = { 0 }, denotation = { 0 };
     if (depth >= deepest) return PROTO_FAIL(r, type.at, XIR_E_LIMIT, "types are nested deeper than %" PRIu32, deepest);
     if (!open_type(r, type, &kind, &message, &denotation)) return false;
+    r->odd_type |= depth && (!kind || denotation.size);
     xir_str name = kind_name(kind);
     frame at = proto_enter(r, name);
     r->d.trace.top = &at;
@@ -221,11 +235,18 @@ static bool print_type(proto_reader *r, wire_bytes type, uint32_t depth, buffer 
     return ok;
 }
 
-bool proto_describe_type(proto_reader *r, wire_bytes type, xir_str *out) {
+bool proto_describe_type(proto_reader *r, wire_bytes type, xir_str *out, xir_any *bytes) {
     buffer text;
+    dialect_list kept = { 0 };
     buffer_init(&text, r->d.alloc);
+    *bytes = xir_any_null();
+    r->odd_type = false;
     bool ok = print_type(r, type, 0, &text);
-    return keep_text(r, &text, ok, out);
+    if (!keep_text(r, &text, ok, out)) return false;
+    ok = !r->odd_type || proto_keep(r, type, &kept);
+    if (kept.size) *bytes = *(xir_any *)kept.data;
+    dialect_list_free(&r->d, &kept, sizeof(xir_any));
+    return ok;
 }
 
 /* ---- declared types -------------------------------------------------------------------------------------------- */
@@ -279,8 +300,10 @@ static bool read_type(proto_reader *r, wire_bytes type, dialect_declared *out) {
     if (kind == TYPE_TENSOR && !read_tensor_type(r, message, out, &has_type)) return false;
     if (kind && !has_type) {
         xir_str text;
-        if (!proto_describe_type(r, type, &text) || !dialect_tag(&r->d, &out->tags, "onnx.type", xir_any_text(text)))
-            return false;
+        xir_any bytes;
+        if (!proto_describe_type(r, type, &text, &bytes) ||
+            !dialect_tag(&r->d, &out->tags, "onnx.type", xir_any_text(text)) ||
+            (bytes.kind == XIR_ANY_TEXT && !dialect_tag(&r->d, &out->tags, "onnx.type_proto", bytes))) return false;
     }
     return dialect_tag_text(&r->d, &out->tags, "onnx.denotation", proto_str(denotation));
 }

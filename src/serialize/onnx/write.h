@@ -175,8 +175,8 @@ uint64_t proto_code_of(proto_writer *w, const xir_type *element);
 bool proto_has_type(proto_writer *w, const xir_value *v);
 /* The type of a value, from its type or the tag onnx.type. */
 void proto_put_type(proto_writer *w, uint32_t field, const xir_value *v);
-/* A TypeProto from its description ("seq(tensor(float))"). */
-void proto_put_type_text(proto_writer *w, uint32_t field, xir_str text);
+/* A TypeProto from the map of an attribute: { "onnx.type": "seq(tensor(float))" }. */
+void proto_put_type_map(proto_writer *w, uint32_t field, const xir_map *map);
 /* The elements and dims of a description "tensor(string)[2,3]"; false if it is another one. */
 bool proto_read_tensor_text(proto_writer *w, xir_str text, uint64_t *element, const int64_t **dims, size_t *rank);
 

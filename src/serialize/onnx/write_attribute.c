@@ -138,7 +138,7 @@ static void put_item(proto_writer *w, uint32_t field, xir_str key, const xir_any
     case TYPE_SPARSE: put_sparse(w, field, key, any); break;
     case TYPE_TP:
         inner = map_item(any, "onnx.type");
-        if (inner->kind == XIR_ANY_TEXT) proto_put_type_text(w, field, inner->as.text);
+        if (inner->kind == XIR_ANY_TEXT) proto_put_type_map(w, field, &any->as.map);
         else refuse(w, key, "has a type that is no text");
         break;
     default: break;

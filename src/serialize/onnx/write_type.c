@@ -172,9 +172,20 @@ static void put_said_type(proto_writer *w, xir_str text) {
         proto_refuse(w, XIR_E_SYNTAX, "the tag onnx.type says '%.*s', which is no type of ONNX", CLIP(text));
 }
 
-void proto_put_type_text(proto_writer *w, uint32_t field, xir_str text) {
+/* The message that the reader kept because its description does not say all of it. */
+static bool put_kept(proto_writer *w, uint32_t field, const xir_map *tags) {
+    const xir_str text = proto_tag_text(tags, "onnx.type_proto");
+    wire_bytes bytes;
+    if (!text.size) return false;
+    if (proto_take_base64(w, text, &bytes)) proto_put_bytes(w, field, bytes.at, bytes.size);
+    else proto_refuse(w, XIR_E_SYNTAX, "the tag onnx.type_proto is not in base64");
+    return true;
+}
+
+void proto_put_type_map(proto_writer *w, uint32_t field, const xir_map *map) {
+    if (put_kept(w, field, map)) return;
     const proto_message m = proto_open(w, field);
-    put_said_type(w, text);
+    put_said_type(w, proto_tag_text(map, "onnx.type"));
     proto_close(w, m);
 }
 
@@ -200,6 +211,7 @@ void proto_put_type(proto_writer *w, uint32_t field, const xir_value *v) {
     const bool typed = proto_has_type(w, v);
     const xir_str said = v->type ? XIR_STR("") : proto_tag_text(tags, "onnx.type");
     if (!typed && !said.size && !denotation.size) return;
+    if (said.size && put_kept(w, field, tags)) return;
     const proto_message m = proto_open(w, field);
     if (typed) put_tensor(w, v);
     else put_said_type(w, said);
