@@ -45,7 +45,7 @@ static xir_value *addends(xir_node *at, const attention *a, xir_value *holds) {
 }
 
 /* The mask of padded keys, as addends that broadcast with [batch, heads, length, keys]: a number for each key of each
- * batch, or of each token, which is 0 where the key is padding; or how many keys each batch has. */
+ * batch, or of each token, which is 0 where the key is padding; or where the keys of each batch end and begin. */
 static xir_value *padding_addends(xir_node *at, const attention *a) {
     xir_value *m = a->padding;
     const xir_ints one = { (int64_t[]){ 1 }, 1 }, two = { (int64_t[]){ 1, 2 }, 2 };
@@ -53,10 +53,18 @@ static xir_value *padding_addends(xir_node *at, const attention *a) {
     if (v_rank(m) == 1) {
         const int64_t batch = v_dim(a->q, 0), n = v_dim(m, 0);
         const xir_ints all = { (int64_t[]){ 1, 2, 3 }, 3 };
-        if (n >= 0 && batch >= 0 && n != batch) return xir_node_unsupported(at, "a mask of starts and ends"), NULL;
         if (n < 0 || batch < 0) return xir_node_unsupported(at, "lengths of an open batch"), NULL;
+        const bool starts = n == 2 * batch && n;
+        if (!starts && n != batch) return xir_node_unsupported(at, "a mask of %lld numbers", (long long)n), NULL;
         xir_value *places = xir_node_cast(at, onnx_places_along(at, a->k, 2, false), v_element(m));
-        return addends(at, a, xir_node_make(at, "Less", INS(places, xir_node_unsqueezed(at, m, &all, NULL)), NO_SETS));
+        xir_value *end = xir_node_unsqueezed(at, starts ? make_part(at, m, 0, 0, batch, 1) : m, &all, NULL);
+        xir_value *holds = xir_node_make(at, "Less", INS(places, end), NO_SETS);
+        if (starts) {   /* ends, then starts */
+            xir_value *start = xir_node_unsqueezed(at, make_part(at, m, 0, batch, n, 1), &all, NULL);
+            holds = xir_node_make(at, "And", INS(holds, xir_node_make(at, "GreaterEqual", INS(places, start), NO_SETS)),
+                                  NO_SETS);
+        }
+        return addends(at, a, holds);
     }
     if (v_rank(m) > 3) return xir_node_unsupported(at, "a mask of %zu dims", v_rank(m)), NULL;
     xir_value *holds = xir_node_make(at, "Greater", INS(m, xir_node_scalar(at, v_element(m), 0)), NO_SETS);
@@ -159,7 +167,7 @@ bool onnx_ms_multi_head_attention(xir_node *at) {
         const int64_t n = v_dim(q, 2);
         a.q = in_heads(at, 0, with_bias(at, q, bias, 0, n), a.heads);
         if (bias && !apart && !xir_node_need_dims(at, v, 2, 3)) return false;
-        if (bias && apart) return xir_node_unsupported(at, "a bias for keys in heads");
+        /* Keys and values in heads have their bias already. */
         a.k = apart ? k : in_heads(at, 1, with_bias(at, k, bias, n, n), a.heads);
         a.v = apart ? v : in_heads(at, 2, with_bias(at, v, bias, 2 * n, v_dim(v, 2)), a.heads);
     }
@@ -201,35 +209,63 @@ static xir_value *past_half(xir_node *at, xir_value *past, int64_t i) {
     return half ? xir_node_make(at, "Squeeze", INS(half), SETS(LIST("axis", &axis))) : NULL;
 }
 
-/* Inputs: x, weights and bias of all three, a mask, the past, a mask of products, the length of a shared buffer. */
-bool onnx_ms_attention(xir_node *at) {
-    xir_value *x = xir_node_input(at, 0), *w = xir_node_input(at, 1), *bias = xir_node_optional_input(at, 2),
-              *past = xir_node_optional_input(at, 4);
-    attention a = { .padding = xir_node_optional_input(at, 3), .mask = xir_node_optional_input(at, 5) };
+/* Attention of queries, keys and values, which the columns of `all` are: products of input 0 with the weights of input
+ * 1. The past is input `past_at`. */
+static bool give_attention(xir_node *at, attention *a, xir_value *all, size_t past_at) {
+    const char where[16] = { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + past_at), 0 };
+    xir_value *past = xir_node_optional_input(at, past_at);
     int64_t sizes[3];
-    if (!read_heads(at, &a)) return false;
-    if (xir_node_has(at, 6) || xir_node_int(at, "past_present_share_buffer", 0))
-        return xir_node_unsupported(at, "a buffer that past and present share");
-    if (xir_node_int(at, "do_rotary", 0)) return xir_node_unsupported(at, "a position embedding inside");
-    if (v_rank(x) != 3) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected 3 dims, found %zu", v_rank(x));
-    if (v_rank(w) != 2) return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected 2 dims, found %zu", v_rank(w));
+    if (xir_node_failed(at) || !all) return false;
     if (past && v_rank(past) != 5)
-        return xir_node_invalid(at, XIR_E_BOUNDS, "input/4", "expected 5 dims, found %zu", v_rank(past));
-    if (!read_sizes(at, w, sizes)) return false;
-    xir_value *all = onnx_product(at, x, w, bias);
-    if (!all) return false;
-    a.q = in_heads(at, 1, make_part(at, all, 2, 0, sizes[0], 1), a.heads);
-    a.k = in_heads(at, 1, make_part(at, all, 2, sizes[0], 2 * sizes[0], 1), a.heads);
-    a.v = in_heads(at, 1, make_part(at, all, 2, 2 * sizes[0], 2 * sizes[0] + sizes[2], 1), a.heads);
-    if (past) a.past_k = past_half(at, past, 0), a.past_v = past_half(at, past, 1);
-    xir_value *y = attention_result(at, &a);
+        return xir_node_invalid(at, XIR_E_BOUNDS, where, "expected 5 dims, found %zu", v_rank(past));
+    if (!read_sizes(at, xir_node_input(at, 1), sizes)) return false;
+    a->q = in_heads(at, 1, make_part(at, all, 2, 0, sizes[0], 1), a->heads);
+    a->k = in_heads(at, 1, make_part(at, all, 2, sizes[0], 2 * sizes[0], 1), a->heads);
+    a->v = in_heads(at, 1, make_part(at, all, 2, 2 * sizes[0], 2 * sizes[0] + sizes[2], 1), a->heads);
+    if (past) a->past_k = past_half(at, past, 0), a->past_v = past_half(at, past, 1);
+    xir_value *y = attention_result(at, a);
     if (node_wants(at, 1) && !xir_node_failed(at)) {
         const xir_ints front = { (int64_t[]){ 0 }, 1 };
-        xir_node_result(at, 1, xir_node_make(at, "Concat", INS(xir_node_unsqueezed(at, a.k, &front, NULL),
-                                                               xir_node_unsqueezed(at, a.v, &front, NULL)),
+        xir_node_result(at, 1, xir_node_make(at, "Concat", INS(xir_node_unsqueezed(at, a->k, &front, NULL),
+                                                               xir_node_unsqueezed(at, a->v, &front, NULL)),
                                              SETS(INT("axis", 0))));
     }
     return xir_node_result(at, 0, y);
+}
+
+/* The forms that are refused, and the ranks of input 0 and the weights. */
+static bool can_attend(xir_node *at) {
+    if (xir_node_int(at, "past_present_share_buffer", 0))
+        return xir_node_unsupported(at, "a buffer that past and present share");
+    if (xir_node_int(at, "do_rotary", 0)) return xir_node_unsupported(at, "a position embedding inside");
+    const xir_value *x = xir_node_input(at, 0), *w = xir_node_input(at, 1);
+    if (xir_node_failed(at)) return false;
+    if (v_rank(x) != 3) return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected 3 dims, found %zu", v_rank(x));
+    if (v_rank(w) != 2) return xir_node_invalid(at, XIR_E_BOUNDS, "input/1", "expected 2 dims, found %zu", v_rank(w));
+    return true;
+}
+
+/* Inputs: x, weights and bias of all three, a mask, the past, a mask of products, the length of a shared buffer. */
+bool onnx_ms_attention(xir_node *at) {
+    attention a = { .padding = xir_node_optional_input(at, 3), .mask = xir_node_optional_input(at, 5) };
+    if (!read_heads(at, &a)) return false;
+    if (xir_node_has(at, 6)) return xir_node_unsupported(at, "a buffer that past and present share");
+    if (!can_attend(at)) return false;
+    return give_attention(at, &a, onnx_product(at, xir_node_input(at, 0), xir_node_input(at, 1),
+                                               xir_node_optional_input(at, 2)), 4);
+}
+
+/* Inputs: x and the weights as integers, the bias, the scales of both, a mask, the zero points of both, the past. */
+bool onnx_ms_qattention(xir_node *at) {
+    attention a = { .padding = xir_node_optional_input(at, 5) };
+    xir_value *bias = xir_node_input(at, 2), *x_scale = xir_node_input(at, 3), *w_scale = xir_node_input(at, 4);
+    if (!read_heads(at, &a) || !can_attend(at)) return false;
+    xir_value *all = onnx_product(at, onnx_centred(at, 0, 6, 2), onnx_centred(at, 1, 7, 1), NULL);
+    if (!all) return false;
+    const xir_type *real = v_element(bias);
+    all = xir_node_product(at, xir_node_cast(at, all, real), xir_node_product(at, x_scale, w_scale));
+    a.q = all = xir_node_sum(at, all, bias, 1, 1);
+    return give_attention(at, &a, all, 8);
 }
 
 /* ---- the standard's Attention ----------------------------------------------------------------------------------- */

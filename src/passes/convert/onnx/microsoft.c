@@ -1,5 +1,5 @@
 /* Operators of ONNX Runtime (com.microsoft), which its optimiser writes for several of the standard: activations with a
- * bias, products with transposes or an activation, weights of few bits. Those of quantised tensors, normalisations and
+ * bias, products with transposes or an activation. Those of packed weights, quantised tensors, normalisations and
  * attention are in microsoft_*.c. */
 #include "convert/formulas.h"
 #include "convert/onnx/rows.h"
@@ -85,6 +85,13 @@ bool onnx_ms_bias_softmax(xir_node *at) {
     return xir_node_becomes(at, "Softmax", INS(xir_node_sum(at, x, bias, 1, 1)), SETS(INT("axis", axis)));
 }
 
+/* x where it is above a threshold, else 0. */
+static xir_value *make_above(xir_node *at, xir_value *x, double threshold) {
+    const xir_type *e = v_element(x);
+    xir_value *above = xir_node_make(at, "Greater", INS(x, xir_node_scalar(at, e, threshold)), NO_SETS);
+    return above ? xir_node_make(at, "Where", INS(x, xir_node_scalar(at, e, 0), above), NO_SETS) : NULL;
+}
+
 /* The activation that a fused node names, with its numbers; an absent one leaves x. */
 static xir_value *activated(xir_node *at, xir_value *x, double alpha, double beta, double gamma) {
     static const struct { const char *theirs, *own; } plain[] = {
@@ -105,6 +112,7 @@ static xir_value *activated(xir_node *at, xir_value *x, double alpha, double bet
     if (xir_node_is(at, "activation", "Softplus"))
         return xir_node_make(at, "Softplus", INS(x), SETS(REAL("threshold", 1e30)));
     if (xir_node_is(at, "activation", "Selu")) return make_selu(at, x, alpha, gamma);
+    if (xir_node_is(at, "activation", "ThresholdedRelu")) return make_above(at, x, alpha);
     return xir_node_unsupported(at, "the activation %.*s", (int)(name.size < 60 ? name.size : 60), name.data), NULL;
 }
 
@@ -162,82 +170,4 @@ bool onnx_ms_fused_conv(xir_node *at) {
     xir_value *y = make_conv(at, xir_node_input(at, 0), xir_node_input(at, 1), xir_node_optional_input(at, 2));
     if (more && y && xir_node_broadcasts(at, 0, y, 3, more)) y = xir_node_sum(at, y, more, 1, 1);
     return xir_node_result(at, 0, activated(at, y, n > 0 ? numbers[0] : 1, n > 1 ? numbers[1] : 0, 1));
-}
-
-/* ---- weights of few bits ---------------------------------------------------------------------------------------- */
-
-/* The numbers in the bytes of the last dim, the lowest bits first: [rows, bytes] becomes [rows, numbers]. */
-static xir_value *unpacked(xir_node *at, xir_value *x, int64_t rows, int64_t bytes, int64_t bits) {
-    const int64_t each = 8 / bits;
-    const xir_type *wide = xir_type_sint(at->c->ctx, 32);
-    const xir_ints dims = { (int64_t[]){ each }, 1 };
-    double steps[8];
-    x = xir_node_cast(at, make_shaped(at, x, (int64_t[]){ rows, bytes, 1 }, 3), wide);
-    if (each == 1 || !x) return make_shaped(at, x, (int64_t[]){ rows, bytes }, 2);
-    for (int64_t i = 0; i < each; i++) steps[i] = (double)(1 << i * bits);
-    xir_value *shifted = xir_node_make(at, "Div", INS(x, xir_node_constant(at, wide, &dims, steps, (size_t)each)),
-                                       SETS(WORD("rounding_mode", XIR_STR("TRUNC"))));
-    x = xir_node_make(at, "Mod", INS(shifted, xir_node_scalar(at, wide, (double)(1 << bits))), NO_SETS);
-    return make_shaped(at, x, (int64_t[]){ rows, bytes * each }, 2);
-}
-
-/* An input of N rows with `n` elements each, in any dims. */
-static bool has_rows(xir_node *at, size_t i, const xir_value *v, int64_t rows, int64_t n) {
-    char where[16] = { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + i), 0 };
-    if (!xir_node_need_dims(at, v, 0, SIZE_MAX)) return false;
-    const xir_ints dims = xir_node_dims(at, v);
-    const int64_t found = xir_node_failed(at) ? -1 : product_of(&dims, 0, dims.n);
-    if (xir_node_failed(at) || found == rows * n) return !xir_node_failed(at);
-    return xir_node_invalid(at, XIR_E_INVALID, where,
-                            "input %zu: expected %lld elements, %lld for each of %lld columns, "
-                            "found %lld", i, (long long)(rows * n), (long long)n, (long long)rows, (long long)found);
-}
-
-/* The zero points of blocks, [columns, blocks, 1]: packed like the weights, or one element each. */
-static xir_value *block_points(xir_node *at, const xir_type *real, int64_t columns, int64_t blocks, int64_t bits) {
-    xir_value *zero = xir_node_optional_input(at, 3);
-    const int64_t bytes = (blocks * bits + 7) / 8;
-    if (xir_node_failed(at)) return NULL;
-    if (!zero) return xir_node_scalar(at, real, (double)(1 << (bits - 1)));
-    const bool packed = v_is_integer(zero);
-    if (!has_rows(at, 3, zero, columns, packed ? bytes : blocks)) return NULL;
-    if (packed) zero = make_part(at, unpacked(at, zero, columns, bytes, bits), 1, 0, blocks, 1);
-    return xir_node_cast(at, make_shaped(at, zero, (int64_t[]){ columns, blocks, 1 }, 3), real);
-}
-
-/* a times the transpose of B, whose rows are blocks of numbers of a few bits with a scale each. */
-bool onnx_ms_matmul_nbits(xir_node *at) {
-    static const int64_t swap[] = { 1, 0 };
-    enum { MOST = 1 << 24 };
-    xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 1), *scale = xir_node_input(at, 2),
-              *bias = xir_node_optional_input(at, 5);
-    const int64_t k = xir_node_int(at, "K", 0), n = xir_node_int(at, "N", 0), bits = xir_node_int(at, "bits", 4),
-                  block = xir_node_int(at, "block_size", 0);
-    if (xir_node_failed(at)) return false;
-    if (k < 1 || n < 1 || k > MOST || n > MOST) {
-        const bool first = k < 1 || k > MOST;
-        return xir_node_invalid(at, XIR_E_BOUNDS, first ? "attribute/K" : "attribute/N",
-                                "%c: expected 1 to %d, found %lld", first ? 'K' : 'N', MOST,
-                                    (long long)(first ? k : n));
-    }
-    if (bits != 2 && bits != 4 && bits != 8)
-        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/bits", "bits: expected 2, 4 or 8, found %lld",
-                                (long long)bits);
-    if (block < 16 || block > MOST || (block & (block - 1))) {
-        return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/block_size",
-                                "block_size: expected a power of 2 from 16 on, found %lld", (long long)block);
-    }
-    if (xir_node_has(at, 4)) return xir_node_unsupported(at, "an order of groups (g_idx)");
-    const int64_t blocks = (k + block - 1) / block, bytes = blocks * block * bits / 8;
-    if (!has_rows(at, 1, b, n, bytes) || !has_rows(at, 2, scale, n, blocks)) return false;
-    const xir_type *real = v_element(scale);
-    xir_value *w = make_shaped(at, unpacked(at, b, n, bytes, bits), (int64_t[]){ n, blocks, block }, 3);
-    w = xir_node_sum(at, xir_node_cast(at, w, real), block_points(at, real, n, blocks, bits), 1, -1);
-    w = xir_node_product(at, w, make_shaped(at, scale, (int64_t[]){ n, blocks, 1 }, 3));
-    w = make_shaped(at, w, (int64_t[]){ n, blocks * block }, 2);
-    if (blocks * block != k) w = make_part(at, w, 1, 0, k, 1);
-    if (!w) return false;
-    return xir_node_result(at, 0, onnx_product(at, a, xir_node_transposed(at, xir_node_cast(at, w, v_element(a)), swap,
-                                                                          2,
-                                                                        NULL), bias));
 }

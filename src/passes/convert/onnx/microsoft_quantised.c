@@ -72,11 +72,21 @@ bool onnx_ms_qlinear_concat(xir_node *at) {
     return xir_node_result(at, 0, quantized_as(at, all, 0, 2));
 }
 
+/* Inputs: the condition, both parts with scale and zero point, scale and zero point of the output. */
+bool onnx_ms_qlinear_where(xir_node *at) {
+    xir_value *condition = xir_node_input(at, 0), *x = real_of(at, 1), *y = real_of(at, 4);
+    if (xir_node_failed(at) || !x || !y || !xir_node_broadcasts(at, 1, x, 4, y) ||
+        !xir_node_broadcasts(at, 0, condition, 1, x) || !xir_node_broadcasts(at, 0, condition, 4, y)) return false;
+    return xir_node_result(at, 0, quantized_as(at, xir_node_make(at, "Where", INS(x, y, condition), NO_SETS), 7, 1));
+}
+
 /* ---- windows ---------------------------------------------------------------------------------------------------- */
 
 bool onnx_ms_qlinear_pool(xir_node *at) {
-    if (xir_node_int(at, "channels_last", 0)) return xir_node_unsupported(at, "channels in the last dim");
-    return xir_node_result(at, 0, quantized_as(at, onnx_average(at, real_of(at, 0)), 3, 0));
+    const bool last = xir_node_int(at, "channels_last", 0);
+    xir_value *x = real_of(at, 0);
+    xir_value *y = onnx_average(at, last ? xir_node_channels_second(at, x) : x);
+    return xir_node_result(at, 0, quantized_as(at, last ? xir_node_channels_last(at, y) : y, 3, 0));
 }
 
 /* Integers are added; the sum times (scale of x / number of elements) is rounded. */

@@ -319,6 +319,16 @@ xir_value *onnx_average(xir_node *at, xir_value *x) {
     if (!uneven && !is_dilated(&w)) return make_pool(at, x, classes, &w, true, counted);
     return xir_node_quotient(at, window_sums(at, x, &w), window_counts(at, x, &w, &plain, counted));
 }
+
+/* MaxPool of an image whose channels are the last dim. */
+bool onnx_ms_nhwc_max_pool(xir_node *at) {
+    static const char *const classes[] = { "MaxPool1d", "MaxPool2d", "MaxPool3d" };
+    xir_value *x = xir_node_channels_second(at, xir_node_input(at, 0));
+    windows w, plain;
+    if (!x || !pool_windows(at, x, &w, &plain)) return false;
+    return xir_node_result(at, 0, xir_node_channels_last(at, make_pool(at, x, classes, &w, false, false)));
+}
+
 bool onnx_average_pool(xir_node *at) { return xir_node_result(at, 0, onnx_average(at, xir_node_input(at, 0))); }
 
 /* |x|^p, and the p-th root of a sum of them. */
