@@ -7,19 +7,6 @@
 #include "convert/onnx/types.h"
 #include "element_codes.h"
 
-/* The elements of the outputs, a word for each, the last one for all that follow: those of an input ("0"), of the code
- * in an attribute ("@dtype"), of a tensor in an attribute ("#value"), or a type; the first that exists of several
- * ("2|u8"). Then the rule for dims, and the elements that inputs must have, a letter for each:
- *
- *   b  bool     l  int64     i  int32 or int64     n  int32     .  any that the operator takes
- *
- * NULL: the outputs are sequences, texts or optionals, or a graph inside the node declares their types (graph.c). */
-typedef struct type_row {
-    const char      *name, *elements;
-    onnx_shape_rule *shape;
-    const char      *inputs;
-} type_row;
-
 #define T(name, elements, rule, inputs) { name, elements, onnx_shape_##rule, inputs }
 static const type_row rows[] = {
     T("Abs",                      "0",                  same,                    ""),
@@ -222,17 +209,20 @@ static const type_row rows[] = {
     T("Xor",                      "bool",               broadcast,               "bb"),
 };
 
-static int compare(const void *key, const void *row) {
+int onnx_compare_type_rows(const void *key, const void *row) {
     const xir_str *type = key;
     const char *name = ((const type_row *)row)->name;
     const int order = strncmp(type->data, name, type->size);
     return order ? order : name[type->size] ? -1 : 0;
 }
 
-/* The row of an operator of the standard; NULL for operators of other domains. */
+/* The row of an operator of the standard or of ONNX Runtime; NULL for those of other domains. */
 static const type_row *row_of(const xir_node *at) {
-    if (at->cls->foreign) return NULL;
-    return bsearch(&at->cls->type, rows, COUNT(rows), sizeof *rows, compare);
+    const xir_str prefix = XIR_STR("onnx::com.microsoft.");
+    const xir_str key = xir_class_key(xir_op_class(at->op)), *type = &at->cls->type;
+    if (!at->cls->foreign) return bsearch(type, rows, COUNT(rows), sizeof *rows, onnx_compare_type_rows);
+    const bool microsoft = key.size == prefix.size + type->size && memcmp(key.data, prefix.data, prefix.size) == 0;
+    return microsoft ? onnx_type_row_of_microsoft(type) : NULL;
 }
 
 /* ---- elements --------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* The types that ONNX's operators give to their outputs, for nodes that are not converted: what follows them can
- * then be converted. A table (types.c) has a row for every operator of the standard; the rules for dims are in
- * types_*.c. */
+ * then be converted. A table (types.c) has a row for every operator of the standard, another (types_microsoft.c) for
+ * those of ONNX Runtime; the rules for dims are in types_*.c. */
 #ifndef PASSES_CONVERT_ONNX_TYPES_H
 #define PASSES_CONVERT_ONNX_TYPES_H
 
@@ -21,10 +21,33 @@ typedef bool onnx_shape_rule(xir_node *at, size_t output, xir_ints *dims);
     RULE(regions) RULE(affine_grid) RULE(grid_sample) RULE(image)                                                      \
     RULE(matmul) RULE(gemm) RULE(einsum) RULE(det) RULE(attention) RULE(recurrent) RULE(batch_normalization)           \
     RULE(layer_normalization) RULE(dynamic_quantize) RULE(cross_entropy) RULE(dft) RULE(stft) RULE(mel_weights)        \
-    RULE(multinomial) RULE(ngrams)
+    RULE(multinomial) RULE(ngrams)                                                                                     \
+    RULE(ms_broadcast) RULE(ms_half) RULE(ms_concat) RULE(ms_skip_norm) RULE(ms_pool) RULE(ms_convolution)             \
+    RULE(ms_fused_matmul) RULE(ms_qgemm) RULE(ms_nbits) RULE(ms_gather_blocks) RULE(ms_attention) RULE(ms_multi_head)  \
+    RULE(ms_group_query) RULE(ms_embed)
 #define RULE(name) onnx_shape_rule onnx_shape_##name;
 SHAPE_RULES(RULE)
 #undef RULE
+
+/* ---- rows ------------------------------------------------------------------------------------------------------- */
+
+/* The elements of the outputs, a word for each, the last one for all that follow: those of an input ("0"), of the code
+ * in an attribute ("@dtype"), of a tensor in an attribute ("#value"), or a type; the first that exists of several
+ * ("2|u8"). Then the rule for dims, and the elements that inputs must have, a letter for each:
+ *
+ *   b  bool     l  int64     i  int32 or int64     n  int32     .  any that the operator takes
+ *
+ * NULL: the outputs are sequences, texts or optionals, or a graph inside the node declares their types (graph.c). */
+typedef struct type_row {
+    const char      *name, *elements;
+    onnx_shape_rule *shape;
+    const char      *inputs;
+} type_row;
+
+/* For bsearch: a text, and a row. Rows are sorted by name. */
+int onnx_compare_type_rows(const void *key, const void *row);
+/* The row of an operator of com.microsoft, or NULL. */
+const type_row *onnx_type_row_of_microsoft(const xir_str *type);
 
 /* ---- what rules ask --------------------------------------------------------------------------------------------- */
 

@@ -9,6 +9,7 @@ static const char *const names[] = {
     "average_dilated_counted", "max_places_pads", "max_unpool", "roi_align", "deform_groups", "col2im_all", "pad_wrap",
     "resize_crop", "gqa_past_rotary", "if_nested", "loop_while", "loop_with_an_if", "scan_batch_back",
     "function_in_a_function", "function_with_an_if", "loop_of_a_sequence", "if_of_a_sequence", "optional_sequence",
+    "gqa_run_padded", "gather_bits_zero",
 };
 
 static onnx_case one;
