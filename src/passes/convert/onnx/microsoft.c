@@ -142,22 +142,70 @@ static xir_value *turned(xir_node *at, xir_value *x, bool rows, bool batch) {
     return rows || batch ? xir_node_transposed(at, x, order.v, rank, NULL) : x;
 }
 
-bool onnx_ms_fused_matmul(xir_node *at) {
+static xir_value *fused_matmul(xir_node *at) {
     xir_value *a = turned(at, xir_node_input(at, 0), xir_node_int(at, "transA", 0), xir_node_int(at, "transBatchA", 0));
     xir_value *b = turned(at, xir_node_input(at, 1), xir_node_int(at, "transB", 0), xir_node_int(at, "transBatchB", 0));
     const double alpha = xir_node_real(at, "alpha", 1);
     xir_value *y = onnx_product(at, a, b, NULL);
-    return xir_node_result(at, 0, y && alpha != 1 ? xir_node_scaled(at, y, alpha) : y);
+    return y && alpha != 1 ? xir_node_scaled(at, y, alpha) : y;
 }
+bool onnx_ms_fused_matmul(xir_node *at) { return xir_node_result(at, 0, fused_matmul(at)); }
 
-bool onnx_ms_fused_gemm(xir_node *at) {
+/* The activation that the attributes describe, after x. */
+static bool give_activated(xir_node *at, xir_value *x) {
     const size_t found = xir_node_attr(at, "activation_alpha") ? 1 + !!xir_node_attr(at, "activation_beta") : 0;
     if (!has_numbers(at, "attribute/activation_alpha", found)) return false;
     const bool selu = xir_node_is(at, "activation", "Selu");
-    return xir_node_result(at, 0, activated(at, onnx_gemm_of(at),
+    return xir_node_result(at, 0, activated(at, x,
                            xir_node_real(at, "activation_alpha", selu ? 1.67326319217681884765625 : 1),
                            xir_node_real(at, "activation_beta", 0),
                            xir_node_real(at, "activation_gamma", 1.05070102214813232421875)));
+}
+bool onnx_ms_fused_matmul_activation(xir_node *at) { return give_activated(at, fused_matmul(at)); }
+bool onnx_ms_fused_gemm(xir_node *at)              { return give_activated(at, onnx_gemm_of(at)); }
+
+/* Each channel is convolved with the elements up to its own, those of the state in front: without a state zeros. The
+ * last ones are the new state. Inputs: x as [batch, channels, length], the kernel [channels, 1, size], a bias, the
+ * state. */
+bool onnx_ms_causal_conv(xir_node *at) {
+    static const int64_t order[] = { 2, 1, 0 };
+    enum { MOST = 1 << 20 };
+    xir_value *x = xir_node_input(at, 0), *kernel = xir_node_input(at, 1), *state = xir_node_optional_input(at, 3);
+    if (!xir_node_one_of(at, "activation", "none", "none|silu|swish") || xir_node_failed(at)) return false;
+    if (xir_node_int(at, "ndim", 1) != 1) return xir_node_unsupported(at, "more than one dim to convolve");
+    if (v_rank(x) != 3 || v_rank(kernel) != 3) {
+        return xir_node_invalid(at, XIR_E_BOUNDS, v_rank(x) != 3 ? "input/0" : "input/1", "expected 3 dims, found %zu",
+                                v_rank(v_rank(x) != 3 ? x : kernel));
+    }
+    if (state && v_rank(state) != 3)
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/3", "expected 3 dims, found %zu", v_rank(state));
+    if (!xir_node_need_dims(at, x, 1, 2) || !xir_node_need_dims(at, kernel, 0, 3)) return false;
+    const int64_t channels = v_dim(x, 1), size = v_dim(kernel, 2);
+    if (v_dim(kernel, 0) != channels || v_dim(kernel, 1) != 1 || size < 1 || size > MOST) {
+        return xir_node_invalid(at, XIR_E_INVALID, "input/1", "the kernel: expected [%lld, 1, size], found [%lld, %lld, "
+                                "%lld]", (long long)channels, (long long)v_dim(kernel, 0), (long long)v_dim(kernel, 1),
+                                (long long)size);
+    }
+    if (state && ((v_dim(state, 1) >= 0 && v_dim(state, 1) != channels) ||
+                  (v_dim(state, 2) >= 0 && v_dim(state, 2) != size - 1))) {
+        return xir_node_invalid(at, XIR_E_INVALID, "input/3", "the state: expected %lld channels of %lld elements",
+                                (long long)channels, (long long)size - 1);
+    }
+    if (state) {
+        x = xir_node_make(at, "Concat", INS(state, x), SETS(INT("axis", 2)));
+    } else {
+        const xir_ints padding = { (int64_t[]){ 0, 0, 0, 0, size - 1, 0 }, 6 };
+        x = xir_node_make(at, "Pad", INS(x), SETS(LIST("padding", &padding), WORD("mode", XIR_STR("CONSTANT"))));
+    }
+    xir_value *y = xir_node_make(at, "Conv1d", INS(xir_node_channels_last(at, x),
+                                                   xir_node_transposed(at, kernel, order, 3, NULL),
+                                                   xir_node_optional_input(at, 2)), SETS(INT("groups", channels)));
+    y = xir_node_channels_second(at, y);
+    if (!y || xir_node_failed(at)) return false;
+    if (size == 1 && node_wants(at, 1)) return xir_node_unsupported(at, "a state without elements");
+    if (node_wants(at, 1)) xir_node_result(at, 1, make_part(at, x, 2, 1 - size, INT64_MAX, 1));
+    return xir_node_result(at, 0, xir_node_is(at, "activation", "none") || !xir_node_attr(at, "activation") ? y
+                           : xir_node_unary(at, "SiLU", y));
 }
 
 /* Conv, plus input 3, then the activation. */

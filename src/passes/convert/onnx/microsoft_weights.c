@@ -87,6 +87,8 @@ bool onnx_ms_matmul_nbits(xir_node *at) {
     const int64_t k = xir_node_int(at, "K", 0), n = xir_node_int(at, "N", 0), bits = xir_node_int(at, "bits", 4),
                   block = xir_node_int(at, "block_size", 0);
     if (xir_node_failed(at)) return false;
+    if (xir_node_int(at, "weight_prepacked", 0))
+        return xir_node_unsupported(at, "weights in the order of one processor (weight_prepacked)");
     if (k < 1 || n < 1 || k > MOST || n > MOST) {
         const bool first = k < 1 || k > MOST;
         return xir_node_invalid(at, XIR_E_BOUNDS, first ? "attribute/K" : "attribute/N",

@@ -189,11 +189,16 @@ static const xir_convert_row rows[] = {
     MS     ("BiasSoftmax",        "2",   "1",   "axis:i is_inner_broadcast:i!",      "Add, Softmax",        bias_softmax),
     MS     ("BiasSplitGelu",      "2",   "1",   "",                                  "Add, GELU, Multiply", bias_split_gelu),
     MS     ("FusedMatMul",        "2",   "1",   "alpha:f transA:i transB:i transBatchA:i transBatchB:i", "Transpose, Matmul, Multiply", fused_matmul),
+    MS     ("FusedMatMulActivation", "2", "1", "activation:s! activation_alpha:f activation_axis:i activation_beta:f activation_gamma:f alpha:f "
+                                                "transA:i transB:i transBatchA:i transBatchB:i", "Matmul, an activation", fused_matmul_activation),
+    MS     ("CausalConvWithState", "2-4", "2",  "activation:s ndim:i",               "Concat, Conv1d, SiLU", causal_conv),
+    MS_SAME("Trilu",              "1-2", "1",   "upper:i",                           "Where",               trilu),
+    MS_SAME("GatherND",           "2",   "1",   "",                                  "GatherND",            gather_nd),
     MS     ("TransposeMatMul",    "2",   "1",   "alpha:f transA:i transB:i",         "Transpose, Matmul, Multiply", fused_matmul),
     MS     ("FusedGemm",          "2-3", "1",   "activation:s activation_alpha:f activation_beta:f activation_gamma:f alpha:f beta:f "
                                                 "transA:i transB:i", "Matmul, Add, an activation", fused_gemm),
     MS     ("FusedConv",          "2-4", "1",   WINDOW " group:i activation:s activation_params:F", "Conv1d to 3d, Add, activation", fused_conv),
-    MS     ("MatMulNBits",        "3-6", "1",   "K:i! N:i! accuracy_level:i bits:i block_size:i!", "Div, Mod, Cast, Multiply, Matmul", matmul_nbits),
+    MS     ("MatMulNBits",        "3-6", "1",   "K:i! N:i! accuracy_level:i bits:i block_size:i! weight_prepacked:i", "Div, Mod, Cast, Multiply, Matmul", matmul_nbits),
     MS     ("GatherBlockQuantized", "3-4", "1", "bits:i block_size:i gather_axis:i quantize_axis:i", "Gather, Multiply", gather_block_quantized),
     MS     ("QLinearWhere",       "9",   "1",   "",                                  "Where, Round, ClampScalar, Cast", qlinear_where),
     MS     ("NhwcMaxPool",        "1",   "1",   "auto_pad:s ceil_mode:i dilations:I kernel_shape:I! pads:I strides:I", "MaxPool1d to 3d", nhwc_max_pool),

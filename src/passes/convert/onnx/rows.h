@@ -100,7 +100,7 @@ bool onnx_resize_open(xir_node *at, xir_value *x, bool old, size_t scales_at, si
     HOOK(global_lp_pool) HOOK(roi_align) HOOK(deform_conv) HOOK(affine_grid) HOOK(col2im) HOOK(center_crop_pad)                \
     HOOK(max_unpool) HOOK(attention)                                                                                           \
     HOOK(ms_bias_gelu) HOOK(ms_fast_gelu) HOOK(ms_quick_gelu) HOOK(ms_bias_add) HOOK(ms_bias_softmax) HOOK(ms_bias_split_gelu) \
-    HOOK(ms_fused_matmul) HOOK(ms_fused_gemm) HOOK(ms_fused_conv) HOOK(ms_matmul_nbits) HOOK(ms_gather_block_quantized) HOOK(ms_qlinear_where) HOOK(ms_nhwc_max_pool) HOOK(ms_qattention) HOOK(ms_nchwc)                         \
+    HOOK(ms_fused_matmul) HOOK(ms_fused_matmul_activation) HOOK(ms_causal_conv) HOOK(ms_fused_gemm) HOOK(ms_fused_conv) HOOK(ms_matmul_nbits) HOOK(ms_gather_block_quantized) HOOK(ms_qlinear_where) HOOK(ms_nhwc_max_pool) HOOK(ms_qattention) HOOK(ms_nchwc)                         \
     HOOK(ms_skip_layer_normalization) HOOK(ms_skip_rms_normalization) HOOK(ms_embed_layer_normalization) HOOK(ms_group_norm)   \
     HOOK(ms_skip_group_norm) HOOK(ms_rotary_embedding) HOOK(ms_attention) HOOK(ms_multi_head_attention) HOOK(ms_group_query_attention)                       \
     HOOK(ms_qlinear_add) HOOK(ms_qlinear_mul) HOOK(ms_qlinear_unary) HOOK(ms_qlinear_pool) HOOK(ms_qlinear_global_pool)       \

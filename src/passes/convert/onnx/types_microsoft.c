@@ -58,6 +58,16 @@ bool onnx_shape_ms_convolution(xir_node *at, size_t output, xir_ints *dims) {
     return !xir_node_int(at, "channels_last", 0) && onnx_shape_convolution(at, output, dims);
 }
 
+/* Output 1 is the new state, [batch, channels, size of the kernel - 1]. */
+bool onnx_shape_ms_causal_conv(xir_node *at, size_t output, xir_ints *dims) {
+    xir_ints kernel;
+    if (!dims_of(at, 0, dims)) return false;
+    if (!output) return true;
+    if (!dims_of(at, 1, &kernel) || dims->n != 3 || kernel.n != 3) return false;
+    dims->v[2] = kernel.v[2] > 0 ? kernel.v[2] - 1 : -1;
+    return true;
+}
+
 /* ---- products --------------------------------------------------------------------------------------------------- */
 
 /* The dims of a matrix after its transposes: first the first dim moves before the last, then the last two change. */
@@ -214,6 +224,7 @@ static const type_row rows[] = {
     T("BiasGelu",                         "0",       same,               ""),
     T("BiasSoftmax",                      "0",       same,               ""),
     T("BiasSplitGelu",                    "0",       ms_half,            ""),
+    T("CausalConvWithState",              "0",       ms_causal_conv,     ""),
     T("DequantizeLinear",                 "1",       same,               ""),
     T("DynamicQuantizeMatMul",            "0",       matmul,             ""),
     T("EmbedLayerNormalization",          "2 i32 2", ms_embed,           "nn.....nn"),
