@@ -17,15 +17,13 @@ typedef struct attention {
 
 /* [batch, length, heads * size] as [batch, heads, length, size], and back. */
 static xir_value *in_heads(xir_node *at, size_t i, xir_value *x, int64_t heads) {
-    static const int64_t order[] = { 0, 2, 1, 3 };
-    const char where[16] = { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + i), 0 };
-    x = onnx_in_heads(at, x, heads, where);
-    return x ? xir_node_transposed(at, x, order, 4, NULL) : NULL;
+    const input_place here = place_of_input(i);
+    x = onnx_in_heads(at, x, heads, here.text);
+    return x ? onnx_heads_exchanged(at, x) : NULL;
 }
 
 static xir_value *from_heads(xir_node *at, xir_value *x) {
-    static const int64_t order[] = { 0, 2, 1, 3 };
-    return xir_node_failed(at) || !x ? NULL : onnx_from_heads(at, xir_node_transposed(at, x, order, 4, NULL));
+    return xir_node_failed(at) || !x ? NULL : onnx_from_heads(at, onnx_heads_exchanged(at, x));
 }
 
 static bool read_heads(xir_node *at, attention *a) {
@@ -117,11 +115,10 @@ static xir_value *with_bias(xir_node *at, xir_value *x, xir_value *bias, int64_t
 
 /* Part `i` of `n` of a packed input [batch, length, heads, n, size], as [batch, heads, length, size]. */
 static xir_value *packed_part(xir_node *at, xir_value *x, int64_t i) {
-    static const int64_t order[] = { 0, 2, 1, 3 };
     const xir_ints place = { (int64_t[]){ i }, 1 }, axis = { (int64_t[]){ 3 }, 1 };
     xir_value *part = make_taken(at, x, 3, &place);
     part = part ? xir_node_make(at, "Squeeze", INS(part), SETS(LIST("axis", &axis))) : NULL;
-    return part ? xir_node_transposed(at, part, order, 4, NULL) : NULL;
+    return part ? onnx_heads_exchanged(at, part) : NULL;
 }
 
 /* ---- MultiHeadAttention ----------------------------------------------------------------------------------------- */
@@ -212,12 +209,12 @@ static xir_value *past_half(xir_node *at, xir_value *past, int64_t i) {
 /* Attention of queries, keys and values, which the columns of `all` are: products of input 0 with the weights of input
  * 1. The past is input `past_at`. */
 static bool give_attention(xir_node *at, attention *a, xir_value *all, size_t past_at) {
-    const char where[16] = { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + past_at), 0 };
+    const input_place here = place_of_input(past_at);
     xir_value *past = xir_node_optional_input(at, past_at);
     int64_t sizes[3];
     if (xir_node_failed(at) || !all) return false;
     if (past && v_rank(past) != 5)
-        return xir_node_invalid(at, XIR_E_BOUNDS, where, "expected 5 dims, found %zu", v_rank(past));
+        return xir_node_invalid(at, XIR_E_BOUNDS, here.text, "expected 5 dims, found %zu", v_rank(past));
     if (!read_sizes(at, xir_node_input(at, 1), sizes)) return false;
     a->q = in_heads(at, 1, make_part(at, all, 2, 0, sizes[0], 1), a->heads);
     a->k = in_heads(at, 1, make_part(at, all, 2, sizes[0], 2 * sizes[0], 1), a->heads);

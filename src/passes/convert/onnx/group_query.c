@@ -137,19 +137,18 @@ static bool read_past(xir_node *at, group_query *g) {
 
 /* The keys of the past and the new ones, [batch, heads, keys, size]. */
 static xir_value *with_past(xir_node *at, const group_query *g, xir_value *past, xir_value *now) {
-    static const int64_t order[] = { 0, 2, 1, 3 };
     const xir_ints last = { (int64_t[]){ 2 }, 1 }, both = { (int64_t[]){ 2, 3 }, 2 };
     if (xir_node_failed(at) || !past || !g->before) {
-        now = xir_node_failed(at) ? NULL : xir_node_transposed(at, now, order, 4, NULL);
+        now = xir_node_failed(at) ? NULL : onnx_heads_exchanged(at, now);
         return past && now ? xir_node_make(at, "Concat", INS(past, now), SETS(INT("axis", 2))) : now;
     }
-    xir_value *all = xir_node_make(at, "Concat", INS(xir_node_transposed(at, past, order, 4, NULL), now),
+    xir_value *all = xir_node_make(at, "Concat", INS(onnx_heads_exchanged(at, past), now),
                                    SETS(INT("axis", 1)));
     all = xir_node_make(at, "GatherND", INS(all, xir_node_unsqueezed(at, g->rows, &last, NULL)),
                         SETS(INT("batch_dims", 1)));
     xir_value *zero = xir_node_scalar(at, v_element(now), 0);
     all = xir_node_make(at, "Where", INS(all, zero, xir_node_unsqueezed(at, g->used, &both, NULL)), NO_SETS);
-    return all ? xir_node_transposed(at, all, order, 4, NULL) : NULL;
+    return all ? onnx_heads_exchanged(at, all) : NULL;
 }
 
 /* ---- positions and masks ---------------------------------------------------------------------------------------- */
@@ -229,11 +228,10 @@ static xir_value *with_sink(xir_node *at, xir_value *mask, xir_value *k) {
 }
 
 bool onnx_ms_group_query_attention(xir_node *at) {
-    static const int64_t order[] = { 0, 2, 1, 3 };
     group_query g = { .past_k = NULL };
     if (is_refused(at, &g) || !read_heads(at, &g) || !read_inputs(at, &g) || !read_past(at, &g)) return false;
     if (xir_node_int(at, "do_rotary", 0) && !rotate(at, &g)) return false;
-    xir_value *q = xir_node_transposed(at, g.q, order, 4, NULL);
+    xir_value *q = onnx_heads_exchanged(at, g.q);
     xir_value *k = with_past(at, &g, g.past_k, g.k), *v = with_past(at, &g, g.past_v, g.v);
     xir_value *mask = xir_node_optional_input(at, BIAS);
     if (xir_node_failed(at) || !q || !k || !v) return false;
@@ -253,6 +251,6 @@ bool onnx_ms_group_query_attention(xir_node *at) {
                              REAL("scale", scale) };
     if (xir_node_failed(at)) return false;
     xir_value *y = xir_node_make(at, "Attention", INS(q, k, v, mask), (xir_sets){ sets, scale != 0 ? 3 : 2 });
-    y = y ? xir_node_transposed(at, y, order, 4, NULL) : NULL;
+    y = y ? onnx_heads_exchanged(at, y) : NULL;
     return xir_node_result(at, 0, onnx_from_heads(at, y));
 }

@@ -22,12 +22,12 @@ static xir_value *unpacked(xir_node *at, xir_value *x, int64_t rows, int64_t byt
 
 /* An input of N rows with `n` elements each, in any dims. */
 static bool has_rows(xir_node *at, size_t i, const xir_value *v, int64_t rows, int64_t n) {
-    char where[16] = { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + i), 0 };
+    const input_place here = place_of_input(i);
     if (!xir_node_need_dims(at, v, 0, SIZE_MAX)) return false;
     const xir_ints dims = xir_node_dims(at, v);
     const int64_t found = xir_node_failed(at) ? -1 : product_of(&dims, 0, dims.n);
     if (xir_node_failed(at) || found == rows * n) return !xir_node_failed(at);
-    return xir_node_invalid(at, XIR_E_INVALID, where,
+    return xir_node_invalid(at, XIR_E_INVALID, here.text,
                             "input %zu: expected %lld elements, %lld for each of %lld columns, "
                             "found %lld", i, (long long)(rows * n), (long long)n, (long long)rows, (long long)found);
 }
@@ -132,10 +132,10 @@ static xir_value *widened(xir_node *at, xir_value *x, int64_t bits, const int64_
 }
 
 static bool same_dims(xir_node *at, size_t i, const xir_value *v, const int64_t *dims, size_t n) {
-    const char where[16] = { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + i), 0 };
+    const input_place here = place_of_input(i);
     bool same = v_rank(v) == n;
     for (size_t k = 0; same && k < n; k++) same = v_dim(v, k) == dims[k];
-    return same || xir_node_invalid(at, XIR_E_INVALID, where, "input %zu: its dims are not those of the blocks of "
+    return same || xir_node_invalid(at, XIR_E_INVALID, here.text, "input %zu: its dims are not those of the blocks of "
                                     "input 0", i);
 }
 

@@ -10,9 +10,9 @@
 enum { MOST_CELLS = 1 << 22, MOST_SIDE = 1 << 20 };   /* of constants and of a dim */
 
 static bool has_rank(xir_node *at, size_t i, const xir_value *v, size_t rank) {
-    char where[16] = { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + i), 0 };
+    const input_place here = place_of_input(i);
     if (xir_node_failed(at) || v_rank(v) == rank) return !xir_node_failed(at);
-    return xir_node_invalid(at, XIR_E_BOUNDS, where, "input %zu: expected %zu dims, found %zu", i, rank, v_rank(v));
+    return xir_node_invalid(at, XIR_E_BOUNDS, here.text, "input %zu: expected %zu dims, found %zu", i, rank, v_rank(v));
 }
 
 /* ---- RoiAlign --------------------------------------------------------------------------------------------------- */
@@ -204,11 +204,11 @@ static xir_value *as_grid(xir_node *at, xir_value *p, const windows *w) {
 
 /* Checks the dims of offsets or the mask, `parts` numbers for each cell of the kernel in each group. */
 static bool moves_fit(xir_node *at, size_t i, const xir_value *v, const int64_t dims[4]) {
-    char where[16] = { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + i), 0 };
+    const input_place here = place_of_input(i);
     if (!has_rank(at, i, v, 4) || !xir_node_need_dims(at, v, 0, 4)) return false;
     for (size_t d = 0; d < 4; d++) {
         if (v_dim(v, d) == dims[d]) continue;
-        return xir_node_invalid(at, XIR_E_INVALID, where, "dim %zu of input %zu: expected %lld, found %lld", d, i,
+        return xir_node_invalid(at, XIR_E_INVALID, here.text, "dim %zu of input %zu: expected %lld, found %lld", d, i,
                                 (long long)dims[d], (long long)v_dim(v, d));
     }
     return true;

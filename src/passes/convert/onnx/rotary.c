@@ -44,13 +44,13 @@ xir_value *onnx_rotated(xir_node *at, xir_value *x, xir_value *cos, xir_value *s
 /* Rows of a table [positions, n] for each token, [batch or 1, length, 1, n]. Positions are [batch, length], or one from
  * which the tokens count; without them the table is [batch, length, n]. */
 xir_value *onnx_rotary_rows(xir_node *at, size_t i, xir_value *x, size_t tokens, xir_value *places, int64_t n) {
-    char where[16] = { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + i), 0 };
+    const input_place here = place_of_input(i);
     const xir_ints heads = { (int64_t[]){ 2 }, 1 };
     xir_value *table = xir_node_input(at, i);
     if (xir_node_failed(at)) return NULL;
     const size_t rank = places ? 2 : 3;
     if (v_rank(table) != rank || (v_dim(table, rank - 1) >= 0 && v_dim(table, rank - 1) != n)) {
-        return xir_node_invalid(at, XIR_E_INVALID, where,
+        return xir_node_invalid(at, XIR_E_INVALID, here.text,
                                 "input %zu: expected %zu dims, the last of %lld elements, found "
                                 "%zu, the last of %lld", i, rank, (long long)n, v_rank(table),
                                 (long long)(v_rank(table) ? v_dim(table, v_rank(table) - 1) : 1)), NULL;
@@ -74,7 +74,6 @@ xir_value *onnx_rotary_rows(xir_node *at, size_t i, xir_value *x, size_t tokens,
 /* `standard`: input 3 has the positions, otherwise input 1. x is [batch, length, heads * size] or [batch, heads,
  * length, size]. */
 static bool rotary(xir_node *at, bool standard) {
-    static const int64_t swap[] = { 0, 2, 1, 3 };
     xir_value *x = xir_node_input(at, 0), *places = standard ? xir_node_optional_input(at, 3) : xir_node_input(at, 1),
         *y;
     const size_t cos_at = standard ? 1 : 2;
@@ -88,7 +87,7 @@ static bool rotary(xir_node *at, bool standard) {
         if (!table || !xir_node_need_dims(at, table, 1, 2) || !xir_node_need_dims(at, x, 2, 3)) return false;
         heads = v_dim(table, 1) > 0 ? v_dim(x, 2) / (2 * v_dim(table, 1)) : 0;
     }
-    xir_value *own = apart ? xir_node_transposed(at, x, swap, 4, NULL)
+    xir_value *own = apart ? onnx_heads_exchanged(at, x)
         : onnx_in_heads(at, x, heads, "attribute/num_heads");
     if (!own || !xir_node_need_dims(at, own, 3, 4)) return false;
     const int64_t size = v_dim(own, 3);
@@ -101,7 +100,7 @@ static bool rotary(xir_node *at, bool standard) {
     xir_value *cos = onnx_rotary_rows(at, cos_at, x, tokens, places, rotated / 2);
     xir_value *sin = onnx_rotary_rows(at, cos_at + 1, x, tokens, places, rotated / 2);
     y = onnx_rotated(at, own, cos, sin, rotated, xir_node_int(at, "interleaved", 0));
-    if (apart) return xir_node_result(at, 0, y ? xir_node_transposed(at, y, swap, 4, NULL) : NULL);
+    if (apart) return xir_node_result(at, 0, y ? onnx_heads_exchanged(at, y) : NULL);
     return xir_node_result(at, 0, onnx_from_heads(at, y));
 }
 

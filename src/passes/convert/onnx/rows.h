@@ -12,6 +12,14 @@ enum { MOST_LISTED = 1 << 20 };   /* the longest list that a hook writes because
 /* XIR's element type for a TensorProto.DataType; NULL for texts, complex numbers and unknown ones. */
 const xir_type *onnx_element(xir_context *ctx, int64_t data_type);
 
+/* ---- places ----------------------------------------------------------------------------------------------------- */
+
+/* The place of one of the first ten inputs, for a finding: "input/3". */
+typedef struct input_place { char text[16]; } input_place;
+static inline input_place place_of_input(size_t i) {
+    return (input_place){ { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + i), 0 } };
+}
+
 /* ---- operations ------------------------------------------------------------------------------------------------- */
 
 /* Makes the convolution that the node's attributes describe, for as many dims as x has, in ONNX's order. */
@@ -54,6 +62,8 @@ double *onnx_reals(xir_node *at, int64_t n);
 /* [batch, length, heads * size] as [batch, length, heads, size], and back. `where` is for the finding. */
 xir_value *onnx_in_heads(xir_node *at, xir_value *x, int64_t heads, const char *where);
 xir_value *onnx_from_heads(xir_node *at, xir_value *x);
+/* [batch, length, heads, size] as [batch, heads, length, size], or back. */
+xir_value *onnx_heads_exchanged(xir_node *at, xir_value *x);
 /* x with the position embedding of RotaryEmbedding: x is [batch, length, heads, size]; cos and sin broadcast with
  * [batch, length, 1, rotated / 2]. The first `rotated` elements of the last dim change. */
 xir_value *onnx_rotated(xir_node *at, xir_value *x, xir_value *cos, xir_value *sin, int64_t rotated, bool interleaved);

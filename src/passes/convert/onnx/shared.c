@@ -43,6 +43,11 @@ xir_value *onnx_in_heads(xir_node *at, xir_value *x, int64_t heads, const char *
     return make_reshaped_to(at, x, &dims);
 }
 
+xir_value *onnx_heads_exchanged(xir_node *at, xir_value *x) {
+    static const int64_t order[] = { 0, 2, 1, 3 };
+    return xir_node_failed(at) || !x ? NULL : xir_node_transposed(at, x, order, 4, NULL);
+}
+
 xir_value *onnx_from_heads(xir_node *at, xir_value *x) {
     if (xir_node_failed(at) || !x || !xir_node_need_dims(at, x, 2, 4)) return NULL;
     list_items dims = make_items(at, 3, v_dim(x, 2) * v_dim(x, 3));
