@@ -7,11 +7,41 @@ static xir_value *turned(xir_node *at, xir_value *v) {
     return v ? xir_node_transposed(at, v, swap, 3, NULL) : NULL;
 }
 
-/* A list of texts or reals, if it has items. */
-static void put_list(xir_node *at, onnx_form *f, const char *own, const char *theirs) {
-    const xir_any *list = xir_node_attr(at, own);
-    if (list && list->kind == XIR_ANY_LIST && list->as.list.size)
-        f->sets[f->n_sets++] = (xir_set){ .name = theirs, .kind = XIR_SET_ANY, .p = list };
+/* Activations that have alpha, or alpha and beta, and what they are if the op does not say them. Runtimes do not agree
+ * about that, so all are written. */
+static const struct { const char *name; bool has_beta; double alpha, beta; } shapes[] = {
+    { "Affine",    true,  1,    0 }, { "Elu",        false, 1, 0 }, { "HardSigmoid",     true,  0.2, 0.5 },
+    { "LeakyRelu", false, 0.01, 0 }, { "ScaledTanh", true,  1, 1 }, { "ThresholdedRelu", false, 1,   0   },
+};
+
+/* One list of numbers: given ones, then those of the remaining activations that have one. */
+static void put_numbers(xir_node *at, onnx_form *f, const xir_any *words, const char *name, bool beta) {
+    const xir_any *given = xir_node_attr(at, name);
+    const size_t n = words->as.list.size, had = given && given->kind == XIR_ANY_LIST ? given->as.list.size : 0;
+    xir_any *items = arena_take(&at->c->scratch, (n + 1) * sizeof *items), *all = arena_take(&at->c->scratch, sizeof *all);
+    size_t count = 0;
+    if (!items || !all) {
+        (void)node_no_memory(at);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < COUNT(shapes) && words->as.list.items[i].kind == XIR_ANY_TEXT; k++) {
+            if (!xir_str_equal(words->as.list.items[i].as.text, xir_str_of(shapes[k].name))) continue;
+            if (beta && !shapes[k].has_beta) continue;
+            items[count] = count < had ? given->as.list.items[count]
+                                       : xir_any_real(beta ? shapes[k].beta : shapes[k].alpha);
+            count++;
+        }
+    *all = xir_any_list(items, count);
+    if (count) f->sets[f->n_sets++] = (xir_set){ .name = name, .kind = XIR_SET_ANY, .p = all };
+}
+
+static void put_activations(xir_node *at, onnx_form *f) {
+    const xir_any *words = xir_node_attr(at, "activations");
+    if (!words || words->kind != XIR_ANY_LIST || !words->as.list.size) return;
+    f->sets[f->n_sets++] = (xir_set){ .name = "activations", .kind = XIR_SET_ANY, .p = words };
+    put_numbers(at, f, words, "activation_alpha", false);
+    put_numbers(at, f, words, "activation_beta", true);
 }
 
 static bool put_attributes(xir_node *at, onnx_form *f) {
@@ -24,9 +54,7 @@ static bool put_attributes(xir_node *at, onnx_form *f) {
         if (xir_node_is(at, "direction", words[i][0]))
             f->sets[f->n_sets++] = (xir_set)WORD("direction", xir_str_of(words[i][1]));
     if (isfinite(clip)) f->sets[f->n_sets++] = (xir_set)REAL("clip", clip);
-    put_list(at, f, "activations", "activations");
-    put_list(at, f, "activation_alpha", "activation_alpha");
-    put_list(at, f, "activation_beta", "activation_beta");
+    put_activations(at, f);
     if (node_is_class(at, "LSTM") && xir_node_bool(at, "input_forget", false))
         f->sets[f->n_sets++] = (xir_set)INT("input_forget", 1);
     if (node_is_class(at, "GRU") && xir_node_bool(at, "linear_before_reset", false))

@@ -1,5 +1,6 @@
 /* The way back of reductions, products and normalisations. */
 #include <math.h>
+#include <stdio.h>
 #include "convert/onnx/back.h"
 
 /* ---- reductions ------------------------------------------------------------------------------------------------- */
@@ -105,11 +106,34 @@ bool onnx_back_matmul(xir_node *at) {
     return xir_node_result(at, 0, xir_node_sum(at, xir_node_make(at, "Matmul", INS(x, k), NO_SETS), b, 1, 1));
 }
 
+/* The equation with its output, which runtimes do not always find themselves: the letters that occur once, sorted, after
+ * the dims of "...". NULL after a failure. */
+static const char *whole_equation(xir_node *at, xir_str text) {
+    size_t n = 0, times[128] = { 0 };
+    char *out = arena_take(&at->c->scratch, text.size + 80);
+    bool dots = false;
+    if (!out) return node_no_memory(at), NULL;
+    for (size_t i = 0; i < text.size; i++) if (text.data[i] != ' ') out[n++] = text.data[i];
+    out[n] = '\0';
+    const char *arrow = strstr(out, "->");
+    for (const char *p = out; *p && p != arrow; p++) dots |= *p == '.', times[*p & 127]++;
+    if (arrow && dots && !strstr(arrow, "..."))
+        return xir_node_unsupported(at, "dims of ... that the result does not have"), NULL;
+    if (arrow) return out;
+    n += (size_t)snprintf(out + n, 8, "->%s", dots ? "..." : "");
+    for (char c = 'A'; c <= 'z'; c++)
+        if ((c <= 'Z' || c >= 'a') && times[(size_t)c] == 1) out[n++] = c;
+    out[n] = '\0';
+    return out;
+}
+
 bool onnx_back_einsum(xir_node *at) {
     xir_value **in = arena_take(&at->c->scratch, (at->n_in + 1) * sizeof *in);
     if (!in) return node_no_memory(at);
     for (size_t i = 0; i < at->n_in; i++) in[i] = xir_node_input(at, i);
-    return onnx_becomes(at, (xir_values){ in, at->n_in }, SETS(WORD("equation", xir_node_text(at, "equation", ""))));
+    const char *equation = whole_equation(at, xir_node_text(at, "equation", ""));
+    return equation && onnx_becomes(at, (xir_values){ in, at->n_in },
+                                    SETS(WORD("equation", xir_str_of(equation))));
 }
 
 /* ---- normalisations --------------------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* Which elements ONNX's operators take, by the version of the operator set, as far as the way back makes them. What an
  * operator does not take is computed with wider elements, if there are some. */
+#include <stdio.h>
 #include "convert/onnx/back.h"
 #include "convert/onnx/onnx.h"
 #include "element_codes.h"
@@ -55,7 +56,6 @@ static const taken rows[] = {
     { 16, "fhiu",    " PRelu " },
     { 16, "fhiusv",  " GreaterOrEqual LessOrEqual " },
     { 16, "fhiusvb", " Where " },
-    { 20, "fhiucb",  " ReduceMax ReduceMin " },
 };
 
 /* The letters that mean an element type. */
@@ -78,8 +78,15 @@ static bool has_name(const char *names, const char *name) {
     return false;
 }
 
+/* Integers of 4 bits, which version 21 gave to some operators. */
+static bool takes_nibbles(const char *name, int64_t version, const xir_type *element) {
+    return version >= 21 && xir_type_kind_of(element) == XIR_TYPE_INTEGER && xir_type_storage_bits(element) == 4 &&
+           has_name(" Cast Identity Reshape Shape Squeeze Transpose Unsqueeze ", name);
+}
+
 bool onnx_takes(const char *key, int64_t version, const xir_type *element) {
     const char *own = letters_of(element), *name = strncmp(key, "onnx::", 6) == 0 ? key + 6 : key;
+    if (takes_nibbles(name, version, element)) return true;
     const char *all = version >= 13 ? "fhiusvb" : "fiusvb";
     for (size_t i = 0; i < COUNT(rows); i++)
         if (rows[i].since <= version && has_name(rows[i].names, name)) all = rows[i].elements;
@@ -115,8 +122,16 @@ const xir_type *onnx_wider(xir_node *at, const char *key, const xir_type *elemen
 
 static bool is_element(xir_node *at, const xir_value *v) {
     if (!v || !xir_type_as_tensor(xir_value_type(v))) return true;
-    if (onnx_code_of(at, v_element(v)) >= 0) return true;
-    return xir_node_unsupported(at, "elements that ONNX does not have");
+    const char *own = letters_of(v_element(v));
+    if (*own == 'h' && at->cls->version < 13) return xir_node_unsupported(at, "bfloat16, which needs version 13");
+    if (*own) return true;
+    if (onnx_code_of(at, v_element(v)) < 0) return xir_node_unsupported(at, "elements that ONNX does not have");
+    char name[64], words[40];
+    const xir_str type = at->cls->type;
+    snprintf(name, sizeof name, "%.*s", (int)(type.size < 60 ? type.size : 60), type.data);
+    if (takes_nibbles(name, at->cls->version, v_element(v))) return true;
+    return xir_node_unsupported(at, "%s of version %lld does not take %s", name, (long long)at->cls->version,
+                                element_words(v, words));
 }
 
 bool onnx_check_both(xir_node *at) {
