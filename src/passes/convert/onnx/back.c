@@ -37,6 +37,15 @@ static int64_t format_of(int64_t version) {
 static const char *const of_file[] = { "onnx.functions", "onnx.training_info", "onnx.configuration",
                                        "onnx.unused_initializers", "onnx.graph_metadata" };
 
+static xir_status set_tag(xir_pass *pass, const char *key, const xir_any *value) {
+    xir_network *net = xir_pass_network(pass);
+    const xir_map *tags = xir_network_tags(net);
+    const xir_any *old = tags ? xir_map_find(tags, xir_str_of(key)) : NULL;
+    if (old ? value && xir_any_equal(old, value) : !value) return XIR_OK;
+    xir_pass_changed(pass, 1);
+    return xir_network_set_tag(net, xir_str_of(key), value);
+}
+
 static xir_status set_version(xir_pass *pass, int64_t version) {
     xir_network *net = xir_pass_network(pass);
     const xir_map *tags = xir_network_tags(net);
@@ -53,10 +62,9 @@ static xir_status set_version(xir_pass *pass, int64_t version) {
         if (e->key.size && !xir_str_equal(e->key, XIR_STR("ai.onnx"))) entries[count++] = *e;
     }
     const xir_any any = xir_any_map(entries, count), format = xir_any_int(format_of(version));
-    xir_status status = xir_network_set_tag(net, XIR_STR("onnx.opset"), &any);
-    if (!keeps && !status) status = xir_network_set_tag(net, XIR_STR("onnx.ir_version"), &format);
-    for (size_t i = 0; i < COUNT(of_file) && !keeps && !status; i++)
-        status = xir_network_set_tag(net, xir_str_of(of_file[i]), NULL);
+    xir_status status = set_tag(pass, "onnx.opset", &any);
+    if (!keeps && !status) status = set_tag(pass, "onnx.ir_version", &format);
+    for (size_t i = 0; i < COUNT(of_file) && !keeps && !status; i++) status = set_tag(pass, of_file[i], NULL);
     mem_free(alloc, entries, (n + 1) * sizeof *entries);
     return status ? xir_pass_fail(pass, status, NULL, "out of memory") : XIR_OK;
 }

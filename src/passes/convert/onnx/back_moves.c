@@ -13,7 +13,10 @@ bool onnx_back_reshape(xir_node *at) {
     if (!x) return false;
     if (xir_node_has(at, 1)) {
         xir_value *dims = onnx_long(at, xir_node_input(at, 1));
-        return onnx_becomes(at, INS(x, dims), NO_SETS);
+        const xir_ints own = xir_node_dims(at, x);
+        if (!can_say && product_of(&own, 0, own.n) == 0)
+            return xir_node_unsupported(at, "no elements, in computed dims, which needs version 14");
+        return onnx_becomes(at, INS(x, dims), (xir_sets){ &(xir_set)INT("allowzero", 1), can_say ? 1 : 0 });
     }
     if (!xir_node_items(at, "shape", &shape)) return xir_node_unsupported(at, "its shape is missing");
     bool zero = false, kept = true;

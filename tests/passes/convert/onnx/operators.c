@@ -114,6 +114,8 @@ static const char *const pipelines[] = {
     "onnx-to-xir,fuse",
     "onnx-to-xir,cse,dce",
     "onnx-to-xir,layout",
+    "onnx-to-xir,xir-to-onnx,onnx-to-xir",
+    "onnx-to-xir,layout{to=nchw},xir-to-onnx{opset=21},onnx-to-xir",
 };
 
 static xir_status prepare(xir_network *net, taking how) {
