@@ -227,6 +227,35 @@ static void pnnx_keeps_the_logits(void **state) {
     xir_network_free(net);
 }
 
+/* From each of the other formats to ONNX, and from there to XIR again. */
+static void onnx_keeps_the_logits(void **state) {
+    (void)state;
+    static const struct { const char *pass, *file; } formats[] = {
+        { "xir-to-pnnx", "again.pnnx.param" }, { "xir-to-tsm", "again.tsm" }, { "xir-to-nnb", "again.nnb" },
+    };
+    char text[1024];
+    xir_pipeline_to(ctx, "onnx", text, sizeof text);
+    assert_non_null(strstr(text, ",layout{to=nchw},xir-to-onnx"));
+    for (size_t i = 0; i < COUNT(formats); i++) {
+        xir_network *first = optimised(MODELS "digits.onnx", false);
+        DOES(xir_pass_run(first, "layout", "to=nchw", NULL, why));
+        DOES(xir_pass_run(first, formats[i].pass, "strict", NULL, why));
+        const char *path = scratch(formats[i].file);
+        DOES(xir_network_save(first, path, NULL, why));
+        xir_network *net = load(path, false);
+        xir_pipeline *p = xir_pipeline_parse(ctx, xir_str_of(xir_default_pipeline()), why);
+        DOES(xir_pipeline_run(p, net, NULL, NULL, why));
+        DOES(xir_pass_run(net, "layout", "to=nchw", NULL, why));
+        DOES(xir_pass_run(net, "xir-to-onnx", "strict", NULL, why));
+        DOES(xir_dialect_check(net, why));
+        DOES(xir_pass_run(net, "onnx-to-xir", "strict", NULL, why));
+        assert_int_equal(score(net, path), IMAGES);
+        xir_pipeline_free(p);
+        xir_network_free(net);
+        xir_network_free(first);
+    }
+}
+
 static int begin(void **state) {
     int result = group_begin(state);
     read_npy(MODELS "digits_inputs.npy", images, sizeof images);
@@ -243,6 +272,7 @@ int main(void) {
         cmocka_unit_test(every_format_keeps_the_logits),
         cmocka_unit_test(every_format_keeps_the_unconverted_network),
         cmocka_unit_test(pnnx_keeps_the_logits),
+        cmocka_unit_test(onnx_keeps_the_logits),
     };
     return cmocka_run_group_tests(tests, begin, group_end);
 }
