@@ -172,6 +172,17 @@ bool node_made(const xir_node *at, const xir_value *v) {
     return mine && xir_value_name(v).size == 0;
 }
 
+/* Whether a constant that was made for an output only has other letters than it. */
+static bool lacks_letters(xir_node *at, const xir_value *v, const xir_value *old) {
+    if (!at->c->back.to || !xir_value_is_params(v) || !node_made(at, v)) return false;
+    const xir_type *has = xir_value_type(v), *had = xir_value_type(old);
+    bool same = xir_type_rank(has) == xir_type_rank(had) &&
+                xir_type_equal(xir_type_element(has), xir_type_element(had));
+    for (size_t i = 0; same && i < xir_type_rank(had); i++)
+        same = xir_type_dim(has, (int64_t)i, false) == xir_type_dim(had, (int64_t)i, false);
+    return same && !xir_type_equal(has, had);
+}
+
 /* The value that replaces an output, under the output's name. */
 static xir_value *stand_in(xir_node *at, size_t i) {
     xir_value *old = xir_op_output(at->op, (int64_t)i), *v = at->given[i];
@@ -183,6 +194,7 @@ static xir_value *stand_in(xir_node *at, size_t i) {
         if (!v) return node_no_memory(at), NULL;
     }
     const xir_map *tags = xir_value_tags(old);
+    if (lacks_letters(at, v, old) && xir_value_set_type(v, xir_value_type(old))) return node_no_memory(at), NULL;
     const bool foreign = at->c->back.to && xir_value_op(v) && xir_class_is_opaque(xir_op_class(xir_value_op(v)));
     if (foreign && xir_value_set_type(v, xir_value_type(old))) return node_no_memory(at), NULL;   /* its letters */
     if (xir_value_set_name(v, xir_value_name(old))) return node_no_memory(at), NULL;

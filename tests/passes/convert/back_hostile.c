@@ -257,6 +257,15 @@ static void to_deepx(void **state) {
     go(&deepx);
 }
 
+static const way onnx = {
+    "onnx", "xir-to-onnx", { "", "opset=21", "opset=11", "opset=17" },
+};
+
+static void to_onnx(void **state) {
+    (void)state;
+    go(&onnx);
+}
+
 /* Networks of tame numbers; without the classes of these keys, whose extremes are others in the format. */
 static void compute_the_same(const way *w, const char *const *extremes, size_t n_extremes) {
     const xir_class *all[MOST_OPS], *classes[MOST_OPS];
@@ -309,6 +318,12 @@ static void deepx_computes_the_same(void **state) {
     compute_the_same(&deepx, extremes, COUNT(extremes));
 }
 
+static void onnx_computes_the_same(void **state) {
+    (void)state;
+    static const char *const extremes[] = { "icraft::xir::Normalize" };   /* powers of very small numbers */
+    compute_the_same(&onnx, extremes, COUNT(extremes));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(to_pnnx),
@@ -318,6 +333,8 @@ int main(void) {
         cmocka_unit_test(tsm_computes_the_same),
         cmocka_unit_test(to_deepx),
         cmocka_unit_test(deepx_computes_the_same),
+        cmocka_unit_test(to_onnx),
+        cmocka_unit_test(onnx_computes_the_same),
     };
     return RUN_GROUP(tests);
 }

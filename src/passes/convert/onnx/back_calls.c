@@ -1,4 +1,5 @@
 /* The operators that the way back makes: their inputs and attributes in the form of the network's operator set. */
+#include <stdio.h>
 #include "convert/onnx/back.h"
 
 /* ---- forms ------------------------------------------------------------------------------------------------------ */
@@ -73,6 +74,15 @@ bool onnx_calls_on(xir_node *at, const char *key, size_t of, xir_values inputs, 
     const xir_type *wide = own && !onnx_takes(key, onnx_target(at), own) ? onnx_wider(at, key, own) : NULL;
     if (wide) return calls_wider(at, key, own, wide, inputs, sets);
     return give(at, xir_node_make_foreign(at, key, inputs, sets, NULL, 0));
+}
+
+bool onnx_name_rest(xir_node *at, xir_op *op) {
+    char name[24];
+    for (size_t i = at->n_out; i < xir_op_output_count(op); i++) {
+        const int n = snprintf(name, sizeof name, "unused.%zu", i);
+        if (xir_value_set_name(xir_op_output(op, (int64_t)i), (xir_str){ name, (size_t)n })) return node_no_memory(at);
+    }
+    return true;
 }
 
 bool onnx_calls(xir_node *at, const char *key, xir_values inputs, xir_sets sets) {

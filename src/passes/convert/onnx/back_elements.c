@@ -79,6 +79,10 @@ bool onnx_back_softplus(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
     const double beta = xir_node_real(at, "beta", 1), threshold = xir_node_real(at, "threshold", 20);
     if (!x) return false;
+    if (node_is_class(at, "LogSigmoid")) {   /* -softplus(-x) */
+        xir_value *y = xir_node_make(at, "Softplus", INS(xir_node_unary(at, "Neg", x)), SETS(REAL("threshold", 1e30)));
+        return xir_node_result(at, 0, xir_node_unary(at, "Neg", y));
+    }
     const bool wide = xir_type_storage_bits(v_element(x)) > 32;
     const bool all = threshold >= (wide ? 37 : 17);
     if (beta == 1 && all) return onnx_becomes(at, INS(x), NO_SETS);

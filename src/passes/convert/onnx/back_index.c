@@ -8,8 +8,25 @@ static xir_value *index_of(xir_node *at, xir_value *v) {
     return whole && whole->sign && xir_type_storage_bits(v_element(v)) == 32 ? v : onnx_long(at, v);
 }
 
+/* Unstack: an element of the axis for each output, which does not have the axis then. */
+static bool elements_of_axis(xir_node *at) {
+    int64_t axis;
+    xir_value *x = xir_node_input(at, 0);
+    const xir_type *whole = xir_type_sint(at->c->ctx, 64);
+    if (!whole) return node_no_memory(at);
+    if (!x || !xir_node_axis(at, "attribute/dim", xir_node_int(at, "dim", 0), v_rank(x), &axis)) return false;
+    for (size_t i = 0; i < at->n_out; i++) {
+        const xir_value *old = xir_op_output(at->op, (int64_t)i);
+        const xir_ints dims = node_own_dims(at, old);
+        xir_node_result(at, i, onnx_call(at, "onnx::Gather", INS(x, xir_node_scalar(at, whole, (double)i)),
+                                         SETS(INT("axis", axis)), v_element(old), &dims));
+    }
+    return !xir_node_failed(at);
+}
+
 bool onnx_back_gather(xir_node *at) {
     int64_t axis;
+    if (node_is_class(at, "Unstack")) return elements_of_axis(at);
     xir_value *x = xir_node_input(at, 0), *index = xir_node_input(at, 1);
     if (!x || !index || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x), &axis))
         return false;
@@ -67,6 +84,7 @@ bool onnx_back_top_k(xir_node *at) {
                                        SETS(INT("axis", axis), INT("largest", xir_node_bool(at, "largest", true)),
                                             INT("sorted", xir_node_bool(at, "sorted", true))), types, 2);
     at->main = op;
+    if (op && !onnx_name_rest(at, op)) return false;
     for (size_t i = 0; op && i < at->n_out; i++)
         xir_node_result(at, i, xir_node_cast(at, xir_op_output(op, (int64_t)i),
                                              v_element(xir_op_output(at->op, (int64_t)i))));

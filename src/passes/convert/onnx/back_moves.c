@@ -176,46 +176,24 @@ bool onnx_back_join(xir_node *at) {
     return onnx_becomes(at, (xir_values){ in, at->n_in }, SETS(INT("axis", axis)));
 }
 
-/* Gives the node the parts of x, without the axis if `drop`. */
-static bool split(xir_node *at, xir_value *x, int64_t axis, const xir_ints *sections, bool drop) {
-    const size_t n = sections->n;
-    const xir_type **types = arena_take(&at->c->scratch, (n + 1) * sizeof *types);
-    onnx_form f = { .in = { x }, .n_in = 1, .sets = { INT("axis", axis) }, .n_sets = 1 };
-    xir_ints dims = node_own_dims(at, x);
-    if (xir_node_failed(at)) return false;
-    if (!types) return node_no_memory(at);
-    for (size_t i = 0; i < n; i++) {
-        dims.v[axis] = sections->v[i];
-        types[i] = drop ? node_type(at, v_element(x), NULL, &dims) : xir_value_type(xir_op_output(at->op, (int64_t)i));
-        if (!types[i]) return node_no_memory(at);
-    }
-    onnx_put_list(at, &f, "split", 1, 13, sections);
-    if (xir_node_failed(at)) return false;
-    xir_op *op = xir_node_make_foreign(at, at->to->row->name, onnx_inputs(&f), onnx_sets(&f), types, n);
-    at->main = op;
-    const xir_ints axes = { &axis, 1 };
-    for (size_t i = 0; op && i < at->n_out; i++) {
-        const xir_value *old = xir_op_output(at->op, (int64_t)i);
-        const xir_ints to = node_own_dims(at, old);
-        xir_value *v = xir_op_output(op, (int64_t)i);
-        xir_node_result(at, i, drop ? onnx_squeezed(at, v, &axes, v_element(old), &to) : v);
-    }
-    return op && !xir_node_failed(at);
-}
-
 bool onnx_back_split(xir_node *at) {
-    const bool unstack = node_is_class(at, "Unstack");
     const size_t n = xir_op_output_count(at->op);
+    const xir_type **types = arena_take(&at->c->scratch, (n + 1) * sizeof *types);
     xir_value *x = xir_node_input(at, 0);
     xir_ints sections;
     int64_t axis;
-    if (!x || !xir_node_axis(at, "attribute/axis", xir_node_int(at, unstack ? "dim" : "axis", unstack ? 0 : -1),
-                             v_rank(x), &axis)) return false;
-    at->n_out = n;   /* Split gives all of them */
-    if (unstack) sections = xir_node_make_ints(at, n, 1);
-    else if (!xir_node_items(at, "sections", &sections)) return xir_node_unsupported(at, "its sections are missing");
+    if (!types) return node_no_memory(at);
+    if (!x || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", -1), v_rank(x), &axis)) return false;
+    if (!xir_node_items(at, "sections", &sections)) return xir_node_unsupported(at, "its sections are missing");
     if (xir_node_failed(at) || sections.n != n) return xir_node_unsupported(at, "sections without outputs");
-    return split(at, x, axis, &sections, unstack);
+    onnx_form f = { .in = { x }, .n_in = 1, .sets = { INT("axis", axis) }, .n_sets = 1 };
+    for (size_t i = 0; i < n; i++) types[i] = xir_value_type(xir_op_output(at->op, (int64_t)i));
+    onnx_put_list(at, &f, "split", 1, 13, &sections);
+    if (xir_node_failed(at)) return false;
+    xir_op *op = xir_node_make_foreign(at, at->to->row->name, onnx_inputs(&f), onnx_sets(&f), types, n);
+    at->main = op;
+    for (size_t i = 0; op && i < at->n_out; i++) xir_node_result(at, i, xir_op_output(op, (int64_t)i));
+    return op && onnx_name_rest(at, op) && !xir_node_failed(at);
 }
 
 /* ONNX moves a start before the first element to it, where XIR's Slice, going backward, picks nothing. */

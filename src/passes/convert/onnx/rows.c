@@ -45,7 +45,8 @@ static const xir_convert_row rows[] = {
     ROW    ("Elu",             "1",   "1",   "alpha:f consumed_inputs:I<6",          "ELU",             "alpha=alpha:1"),
     ROW    ("HardSigmoid",     "1",   "1",   "alpha:f beta:f consumed_inputs:I<6",   "Hardsigmoid",     "alpha=alpha:0.2 beta=beta:0.5"),
     ROW    ("LeakyRelu",       "1",   "1",   "alpha:f consumed_inputs:I<6",          "ReLU",            "alpha=alpha:0.01"),
-    { XIR_CONVERT_HEAD, "onnx::Softplus", "1", "1", "", "Softplus", "threshold=1e30", NULL, "Softplus", onnx_back_softplus },
+    { XIR_CONVERT_HEAD, "onnx::Softplus", "1", "1", "", "Softplus", "threshold=1e30", NULL, "Softplus LogSigmoid",
+      onnx_back_softplus },
     BY_HOOK("BitShift",        "2",   "1",   ">=11 direction:s!",                    "Pow, Multiply, or Pow, Div", bit_shift),
     BACK   ("Cast",            "1",   "1",   "to:i! round_mode:s>=24 saturate:i>=19", "Cast",            cast, "Cast", cast),
     BY_HOOK("CastLike",        "2",   "1",   ">=15 round_mode:s>=24 saturate:i>=19", "Cast",            cast_like),
@@ -102,7 +103,7 @@ static const xir_convert_row rows[] = {
     BACK   ("Reshape",         "1-2", "1",   "allowzero:i>=14 shape:I<5 consumed_inputs:I<5", "Reshape", reshape, "Reshape", reshape),
     BACK   ("Slice",           "1-5", "1",   "axes:I<10 ends:I<10 starts:I<10",      "Slice",           slice, "Slice", slice),
     BY_HOOK("SpaceToDepth",    "1",   "1",   "blocksize:i!",                         "Reshape, Transpose", space_to_depth),
-    BACK   ("Split",           "1-2", "1-",  "axis:i num_outputs:i>=18 split:I<13",  "Split",           split, "Split Unstack", split),
+    BACK   ("Split",           "1-2", "1-",  "axis:i num_outputs:i>=18 split:I<13",  "Split",           split, "Split", split),
     BACK   ("Squeeze",         "1-2", "1",   "axes:I<13",                            "Squeeze",         squeeze, "Squeeze", squeeze),
     BACK   ("Tile",            "2-3", "1",   "",                                     "Tile",            tile, "Tile", tile),
     BACK   ("Transpose",       "1",   "1",   "perm:I",                               "Transpose",       transpose, "Transpose", transpose),
@@ -161,7 +162,7 @@ static const xir_convert_row rows[] = {
 
     /* elements by index */
     BY_HOOK("Compress",          "2",   "1",   ">=9 axis:i",                                      "NonZero, Reshape, Gather", compress),
-    BACK   ("Gather",            "2",   "1",   "axis:i",                                          "Gather",              gather, "Gather", gather),
+    BACK   ("Gather",            "2",   "1",   "axis:i",                                          "Gather",              gather, "Gather Unstack", gather),
     BACK   ("GatherElements",    "2",   "1",   ">=11 axis:i",                                     "GatherElements",      gather, "GatherElements", gather),
     BACK   ("GatherND",          "2",   "1",   ">=11 batch_dims:i>=12",                           "GatherND",            gather_nd, "GatherND", gather_nd),
     BACK   ("NonMaxSuppression", "2-5", "1",   ">=10 center_point_box:i",                         "NonMaxSuppression",   non_max_suppression, "NonMaxSuppression", boxes),
