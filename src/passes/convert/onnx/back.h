@@ -30,13 +30,13 @@ bool onnx_check_both(xir_node *at);
 
 /* ---- operators (back_calls.c) ---- */
 
-/* Makes an operator, by its key, with the types of the node's outputs, and gives its results to the node. Absent inputs
- * at the end are left out. Where the operator does not take the elements of the input `of`, it computes with wider
- * ones, between Casts. */
+/* Makes an operator, by its key, with the types of the node's outputs, and gives its results to the node. Absent
+ * inputs at the end are left out. Where the operator does not take the elements of the input `of`, it computes with
+ * wider ones, between Casts. */
 bool onnx_calls(xir_node *at, const char *key, xir_values inputs, xir_sets sets);
 bool onnx_calls_on(xir_node *at, const char *key, size_t of, xir_values inputs, xir_sets sets);
-/* Names the outputs of an operator that the node does not give: those that the standard requires are not absent, even if
- * nothing uses them. False: out of memory. */
+/* Names the outputs of an operator that the node does not give: those that the standard requires are not absent, even
+ * if nothing uses them. False: out of memory. */
 bool onnx_name_rest(xir_node *at, xir_op *op);
 /* Whether XIR's op requantises its result, which ONNX's operators do not do. */
 bool onnx_is_cut(xir_node *at);
@@ -62,9 +62,7 @@ void onnx_put_list(xir_node *at, onnx_form *f, const char *name, size_t i, int64
 static inline xir_values onnx_inputs(const onnx_form *f) { return (xir_values){ f->in, f->n_in }; }
 static inline xir_sets onnx_sets(const onnx_form *f) { return (xir_sets){ f->sets, f->n_sets }; }
 
-/* v without some dims of 1, or with them at these axes of the result, of this type. */
-xir_value *onnx_squeezed(xir_node *at, xir_value *v, const xir_ints *axes, const xir_type *element,
-                         const xir_ints *dims);
+/* v with a dim of 1 at this axis of the result. */
 xir_value *onnx_unsqueezed(xir_node *at, xir_value *v, int64_t axis);
 /* Integers as ONNX's operators take them, of 64 bits. */
 xir_value *onnx_long(xir_node *at, xir_value *v);

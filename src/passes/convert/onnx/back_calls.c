@@ -109,14 +109,6 @@ xir_value *onnx_call(xir_node *at, const char *key, xir_values inputs, xir_sets 
 
 /* ---- dims of 1 -------------------------------------------------------------------------------------------------- */
 
-xir_value *onnx_squeezed(xir_node *at, xir_value *v, const xir_ints *axes, const xir_type *element,
-                         const xir_ints *dims) {
-    onnx_form f = { .in = { v }, .n_in = 1 };
-    if (xir_node_failed(at) || !v) return NULL;
-    onnx_put_list(at, &f, "axes", 1, 13, axes);
-    return onnx_call(at, "onnx::Squeeze", onnx_inputs(&f), onnx_sets(&f), element, dims);
-}
-
 xir_value *onnx_unsqueezed(xir_node *at, xir_value *v, int64_t axis) {
     onnx_form f = { .in = { v }, .n_in = 1 };
     if (xir_node_failed(at) || !v) return NULL;

@@ -182,10 +182,13 @@ bool onnx_back_div(xir_node *at) {
     const bool down = xir_node_is(at, "rounding_mode", "FLOOR"), exact = xir_node_is(at, "rounding_mode", "NONE");
     if (v_is_integer(x)) return down ? floor_of_integers(at, x, y) : onnx_becomes(at, INS(x, y), NO_SETS);
     if (exact) return onnx_becomes(at, INS(x, y), NO_SETS);
-    xir_value *q = xir_node_quotient(at, x, y);
-    if (down) return xir_node_result(at, 0, xir_node_unary(at, "Floor", q));
+    /* with 64 bits, since a quotient that is rounded to an integer first is another one */
+    const xir_type *own = v_element(x), *real = xir_type_float(at->c->ctx, XIR_FLOAT_FP64);
+    if (!real) return node_no_memory(at);
+    xir_value *q = xir_node_quotient(at, xir_node_cast(at, x, real), xir_node_cast(at, y, real));
+    if (down) return xir_node_result(at, 0, xir_node_cast(at, xir_node_unary(at, "Floor", q), own));
     xir_value *size = xir_node_unary(at, "Floor", xir_node_unary(at, "Abs", q));
-    return xir_node_result(at, 0, xir_node_product(at, xir_node_unary(at, "Sign", q), size));
+    return xir_node_result(at, 0, xir_node_cast(at, xir_node_product(at, xir_node_unary(at, "Sign", q), size), own));
 }
 
 bool onnx_back_pow(xir_node *at) {

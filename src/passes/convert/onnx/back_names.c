@@ -1,5 +1,6 @@
-/* What a network needs before it can be a graph of ONNX, in which a value is its name: each name is unique, and what has
- * none gets one. Inputs and results of the network keep theirs. A result is a value of its own that a node makes. */
+/* What a network needs before it can be a graph of ONNX, in which a value is its name: each name is unique, and what
+ * has none gets one. Inputs and results of the network keep theirs. A result is a value of its own that a node
+ * makes. */
 #include <stdio.h>
 #include "convert/onnx/back.h"
 #include "convert/onnx/onnx.h"
@@ -29,11 +30,11 @@ static bool new_name(naming *n, xir_value *v, xir_str base, const char *word) {
     enum { MOST_BASE = 200 };
     char text[MOST_BASE + 80];
     const int size = (int)(base.size < MOST_BASE ? base.size : MOST_BASE);
-    int used = snprintf(text, sizeof text, "%.*s%s%s", size, base.size ? base.data : "", size && *word ? "." : "", word);
+    const char *dot = size && *word ? "." : "";
+    int used = snprintf(text, sizeof text, "%.*s%s%s", size, base.size ? base.data : "", dot, word);
     xir_str name = { text, (size_t)used };
     while (!name.size || text_table_find(&n->names, name)) {
-        used = snprintf(text, sizeof text, "%.*s%s%s.%zu", size, base.size ? base.data : "", size && *word ? "." : "",
-                        word, ++n->number);
+        used = snprintf(text, sizeof text, "%.*s%s%s.%zu", size, base.size ? base.data : "", dot, word, ++n->number);
         name.size = (size_t)used;
     }
     if (xir_value_set_name(v, name)) return failed(n);

@@ -106,8 +106,8 @@ bool onnx_back_matmul(xir_node *at) {
     return xir_node_result(at, 0, xir_node_sum(at, xir_node_make(at, "Matmul", INS(x, k), NO_SETS), b, 1, 1));
 }
 
-/* The equation with its output, which runtimes do not always find themselves: the letters that occur once, sorted, after
- * the dims of "...". NULL after a failure. */
+/* The equation with its output, which runtimes do not always find themselves: the letters that occur once, sorted,
+ * after the dims of "...". NULL after a failure. */
 static const char *whole_equation(xir_node *at, xir_str text) {
     size_t n = 0, times[128] = { 0 };
     char *out = arena_take(&at->c->scratch, text.size + 80);

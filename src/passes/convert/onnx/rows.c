@@ -121,7 +121,8 @@ static const xir_convert_row rows[] = {
     BACK   ("MaxPool",           "1",   "1-2", POOL " ceil_mode:i>=10 dilations:I>=10 storage_order:i>=8", "MaxPool1d to 3d, Gather, Argmax", max_pool, "MaxPool1d MaxPool2d MaxPool3d", max_pool),
     BACK   ("Resize",            "1-4", "1",   ">=10 antialias:i>=18 axes:I>=18 coordinate_transformation_mode:s>=11 cubic_coeff_a:f>=11 "
                                                "exclude_outside:i>=11 extrapolation_value:f>=11 keep_aspect_ratio_policy:s>=18 mode:s "
-                                               "nearest_mode:s>=11", "Resize, Upsample or Gathers", resize, "Resize Upsample", resize),
+                                               "nearest_mode:s>=11", "Resize, Upsample or Gathers", resize, "Resize Upsample",
+            resize),
     BY_HOOK("Upsample",          "1-2", "1",   "<10 mode:s scales:F<9 height_scale:f<7 width_scale:f<7", "Resize, Upsample or Gathers", resize),
 
     /* reductions and normalisations */
@@ -302,5 +303,6 @@ const xir_dialect_decl dialect_onnx = {
     .operators = "operator set", .split = onnx_split_key, .version = onnx_version, .is_pure = onnx_is_pure,
     .check = onnx_check_both, .types = onnx_types, .element = onnx_declared_element, .newest = ONNX_NEWEST,
     .function = onnx_function,
-    .back = &pass_xir_to_onnx, .before_back = "layout{to=nchw}", .begin_back = onnx_begin_back, .end_back = onnx_end_back,
+    .back = &pass_xir_to_onnx, .before_back = "layout{to=nchw}", .begin_back = onnx_begin_back,
+    .end_back = onnx_end_back,
 };

@@ -721,12 +721,11 @@ static char *table_of_rows(void) {
     FILE *out = open_memstream(&text, &size);
     const xir_convert_row *row;
     assert_non_null(out);
-    fputs("<!-- rows -->\n| ONNX | XIR |\n|---|---|\n", out);
+    fputs("<!-- rows -->\n| ONNX | becomes | comes from |\n|---|---|---|\n", out);
     for (size_t i = 0; (row = xir_convert_at(ctx, i)); i++) {
         if (!row->cls || !is_onnx(row)) continue;
-        fprintf(out, "| %s | %s%s%s%s |\n", row->name + strlen("onnx::"), row->cls, row->sets ? " (" : "",
-                row->sets ? row->sets : "",
-                row->sets ? ")" : "");
+        fprintf(out, "| %s | %s%s%s%s | %s |\n", row->name + strlen("onnx::"), row->cls, row->sets ? " (" : "",
+                row->sets ? row->sets : "", row->sets ? ")" : "", convert_row_classes(row));
     }
     fputs("\nNot converted:", out);
     for (size_t i = 0; (row = xir_convert_at(ctx, i)); i++) {
