@@ -105,6 +105,7 @@ static void *convert(xir_kernel *at, const xir_array *array, const xir_type *typ
     }
     const void *bytes = array->data ? array->data->bytes : NULL;
     if (normalised) elements_normalise(&e);
+    if (at->sums) elements_unscale(&e);
     if (array->count && real) elements_read_reals(&e, bytes, 0, array->count, out);
     else if (array->count) elements_read_i64s(&e, bytes, 0, array->count, out);
     elements_close(&e);
@@ -316,6 +317,7 @@ static xir_status store(xir_kernel *at, size_t i) {
                                : "the results cannot be stored as numbers");
     }
     if (n && at->numbers.normalised) elements_normalise(&e);
+    if (n && at->sums) elements_unscale(&e);
     if (n && out->state == OUTPUT_REALS) elements_write_reals(&e, bytes, 0, n, out->reals);
     if (n && out->state == OUTPUT_I64S) elements_write_i64s(&e, bytes, 0, n, out->i64s);
     if (n) elements_close(&e);

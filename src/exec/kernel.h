@@ -32,6 +32,7 @@ struct xir_kernel {
     kernel_output *outputs;
     size_t         n_inputs, n_outputs;
     op_numbers     numbers;        /* the number format of its maps and results */
+    bool           sums;           /* it adds products of stored numbers: see sums.c                 */
     struct kernel_piece *pieces;   /* memory that is freed at the end */
     budget        *within;         /* the work that it may do; NULL: unlimited                       */
     uint64_t       steps;          /* steps since the last check for cancellation                    */
@@ -39,6 +40,8 @@ struct xir_kernel {
     xir_status     status;         /* the first failure; it has a finding */
 };
 
+/* Whether the result of the op is the sum of products of its quantised operands, in their scale: sums.c. */
+bool kernel_sums(const xir_kernel *at);
 /* Runs the kernel of the op's class: creates arrays of all outputs, or fails with a finding. The other members of `at`
  * are set by the caller. */
 xir_status kernel_run(xir_kernel *at);

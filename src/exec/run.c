@@ -152,6 +152,7 @@ static xir_status compute(xir_kernel *at, xir_array **outputs) {
     if (is_tiled(at))
         return op_fail(at->op, XIR_E_UNSUPPORTED, at->why, NULL, "the executor does not run tiled layouts");
     status = find_numbers(at);
+    at->sums = !status && kernel_sums(at);
     if (!status) status = count_outputs(at, &any);
     if (!status && any) status = take_work(at);
     /* Without elements, other dims may be too large to walk. */

@@ -57,6 +57,13 @@ static xir_status move_array(void *user, xir_infer *at, array_kind kind, xir_run
     bool alike = items.size == 1, stays = n > 0;
     bool along = n > 0 && (have < 0 ? count > 1 : have == count);
     for (size_t k = 0; k < n; k++) stays &= !m->to || m->to[axes[k]] >= 0;
+    int64_t there[2] = { axes[0], axes[1] };
+    for (size_t k = 0; k < n && m->to && stays; k++) there[k] = m->to[axes[k]];
+    const bool spreads = along && stays && extent(now, there, n) != 1;   // the one item is now for several indices
+    if (count == 1 && was == -1 && kind != ARRAY_RATIOS && !spreads) {
+        const xir_run one = items.data[0];   // it holds for all elements, wherever the last dim goes
+        return run_list_add(out, 1, one.m, one.exp, one.value) ? no_memory(at) : XIR_OK;
+    }
     if (!along && !alike) return cannot_follow(at, i, kind, was);
 
     *axis = stays ? moved_axis(m, was, shape.size) : -1;

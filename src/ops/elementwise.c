@@ -295,3 +295,47 @@ xir_status cast_infer(xir_infer *at) {
     dims_free(&dims);
     return status;
 }
+
+/* ---- stored numbers -------------------------------------------------------------------------------------------- */
+
+/* The dims of the target are those of the input, as far as both are known. */
+static xir_status same_dims(xir_infer *at, const xir_tensor_type *to) {
+    const xir_tensor_type *from = xir_type_as_tensor(xir_infer_input(at, 0));
+    if (!from) return XIR_OK;
+    bool same = from->shape.size == to->shape.size;
+    for (size_t i = 0; same && i < to->shape.size; i++) {
+        int64_t a = from->shape.data[i], b = to->shape.data[i];
+        same = a < 0 || b < 0 || a == b;
+    }
+    if (same) return XIR_OK;
+    return xir_infer_fail(at, XIR_E_INVALID, "target_dtype", "the target has other dims than the input");
+}
+
+xir_status quantize_check(xir_infer *at) {
+    const xir_quantize_attrs *a = xir_infer_attrs(at);
+    if (!a->target_dtype || !inputs_known(at, 1)) return XIR_OK;   // the rows report that it is missing
+    const xir_type *to = a->target_dtype->element_dtype, *from = xir_type_element(xir_infer_input(at, 0));
+    const xir_integer_type *stored = xir_integer_type_of(xir_type_object(xir_type_storage(to)));
+    if (xir_type_kind_of(to) != XIR_TYPE_QUANTIZED || !stored || stored->ibits > 32) {
+        return xir_infer_fail(at, XIR_E_TYPE, "target_dtype",
+                              "the target has other elements: expected a QuantizedType of integers of up to 32 bits");
+    }
+    const xir_type_kind kind = xir_type_kind_of(from);
+    if (kind != XIR_TYPE_FLOAT && kind != XIR_TYPE_QUANTIZED) {
+        return xir_infer_fail(at, XIR_E_TYPE, "inputs/0", "the input has other elements: expected floating-point numbers "
+                              "or a QuantizedType");
+    }
+    return same_dims(at, a->target_dtype);
+}
+
+xir_status bit_cast_check(xir_infer *at) {
+    const xir_bit_cast_attrs *a = xir_infer_attrs(at);
+    if (!a->target_dtype || !inputs_known(at, 1)) return XIR_OK;
+    const uint64_t from = xir_type_storage_bits(xir_infer_input(at, 0)),
+                   to = xir_type_storage_bits((const xir_type *)a->target_dtype);
+    if (from != to) {
+        return xir_infer_fail(at, XIR_E_TYPE, "target_dtype", "the target has elements of %" PRIu64 " bits: expected %"
+                              PRIu64 ", as in the input", to, from);
+    }
+    return same_dims(at, a->target_dtype);
+}

@@ -8,12 +8,12 @@
 
 /* Classes with a kernel that take one step for each element of their outputs. */
 static const char *const elementwise[] = {
-    "ACos", "ACosh", "ASin", "ASinh", "ATan", "ATanh", "Abs", "Add", "AlignAxis", "And", "Cast", "Ceil", "ChannelShuffle", "ClampScalar",
-    "Concat", "ConstantOfShape", "Copy", "Cosh", "CumSum", "Div", "DivideScalar", "ELU", "Equal", "Erf", "Exp", "Expand", "Floor",
+    "ACos", "ACosh", "ASin", "ASinh", "ATan", "ATanh", "Abs", "Add", "AlignAxis", "And", "BitCast", "Cast", "Ceil",
+    "ChannelShuffle", "ClampScalar", "Concat", "ConstantOfShape", "Copy", "Cosh", "CumSum", "Div", "DivideScalar", "ELU", "Equal", "Erf", "Exp", "Expand", "Floor",
     "GELU", "Gather", "GatherElements", "Greater", "GreaterEqual", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "Less",
     "LessEqual", "Log", "LogSigmoid", "Maximum", "Minimum", "Mish", "Multiply", "Neg", "Not", "NotEqual", "Or", "PReLU", "Pad",
-    "PixelShuffle", "PruneAxis", "Range", "ReLU", "Reciprocal", "Reshape", "Roll", "Round", "Shape", "SiLU", "Sigmoid", "Sign",
-    "Sinh", "Slice", "Softplus", "Softshrink", "Softsign", "Split", "Sqrt", "Squeeze", "Stack", "SwapOrder", "Tanh",
+    "PixelShuffle", "PruneAxis", "Quantize", "Range", "ReLU", "Reciprocal", "Reshape", "Roll", "Round", "Shape", "SiLU",
+    "Sigmoid", "Sign", "Sinh", "Slice", "Softplus", "Softshrink", "Softsign", "Split", "Sqrt", "Squeeze", "Stack", "SwapOrder", "Tanh",
     "Tanhshrink", "Tile", "Transpose", "Unfold", "Unstack", "Where", "Xor",
 };
 

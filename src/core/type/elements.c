@@ -116,6 +116,7 @@ void elements_close(tensor_elements *e) {
 }
 
 void elements_normalise(tensor_elements *e) { close_row(e, &e->ratio); }
+void elements_unscale(tensor_elements *e)   { close_row(e, &e->scale); }
 
 static double row_at(const element_row *row, size_t i, double otherwise) {
     if (!row->items) return otherwise;
@@ -318,6 +319,11 @@ void element_put_real(element_format f, void *bytes, size_t i, double v) {
 
 void element_put_i64(element_format f, void *bytes, size_t i, int64_t v) { store(f, bytes, i, bits_of_i64(f, v)); }
 
+double element_rounded(element_format f, double v) {
+    if (f.kind != ELEMENT_FLOAT) return v;
+    return f.mantissa == 23 ? (double)(float)v : float_of(f, bits_of_float(f, v));
+}
+
 /* ---- many of a type -------------------------------------------------------------------------------------------- */
 
 void elements_to_ints(const xir_type *element, const void *bytes, size_t from, size_t n, int64_t *out) {
@@ -364,6 +370,15 @@ bool elements_fill(const xir_type *element, double v, size_t n, void *out) {
 static double real_at(const tensor_elements *e, const uint8_t *bytes, size_t i) {
     uint64_t bits = load(e->format, bytes, i);
     return e->quantised ? dequantise(e, i, bits) : real_of(e->format, bits);
+}
+
+double elements_scale(const tensor_elements *e, size_t i) { return row_at(&e->scale, i, 1); }
+double elements_zero(const tensor_elements *e, size_t i)  { return row_at(&e->zero, i, 0); }
+double elements_stored(const tensor_elements *e, const void *bytes, size_t i) {
+    return real_of(e->format, load(e->format, bytes, i));
+}
+void elements_store(const tensor_elements *e, void *bytes, size_t i, double stored) {
+    store(e->format, bytes, i, bits_of_real(e->format, stored));
 }
 
 void elements_read_reals(const tensor_elements *e, const void *bytes, size_t from, size_t n, double *out) {

@@ -35,6 +35,8 @@ static inline bool element_is_number(element_format f) { return f.kind > ELEMENT
 /* Element i of `bytes`; for ELEMENT_NONE, NaN and 0. */
 double  element_real(element_format f, const void *bytes, size_t i);
 int64_t element_i64(element_format f, const void *bytes, size_t i);
+/* A real as the nearest number of a float's format; other formats leave it as it is. */
+double  element_rounded(element_format f, double v);
 /* The format must not be ELEMENT_NONE. */
 void    element_put_real(element_format f, void *bytes, size_t i, double v);
 void    element_put_i64(element_format f, void *bytes, size_t i, int64_t v);
@@ -71,6 +73,14 @@ xir_status elements_open(tensor_elements *e, const xir_allocator *alloc, const x
 void       elements_close(tensor_elements *e);
 /* Switches to normalised numbers: what elements stand for, divided by their ratios. */
 void       elements_normalise(tensor_elements *e);
+/* Switches to stored numbers minus the zero point. */
+void       elements_unscale(tensor_elements *e);
+/* Of element i, quantised: the scale, the zero point, and what is stored, as it is. */
+double     elements_scale(const tensor_elements *e, size_t i);
+double     elements_zero(const tensor_elements *e, size_t i);
+double     elements_stored(const tensor_elements *e, const void *bytes, size_t i);
+/* Stores an integer as element i, limited to the range of what is stored. */
+void       elements_store(const tensor_elements *e, void *bytes, size_t i, double stored);
 static inline bool elements_are_real(const tensor_elements *e) {
     return e->quantised || e->format.kind == ELEMENT_FLOAT;
 }

@@ -262,13 +262,34 @@ static bool is_unchanged(const plan *l, const node *n) {
     return true;
 }
 
+/* The quantised type of what an op computes, or the type of what it computes from quantised numbers, may not follow
+ * from its inputs. Then the outputs keep their elements, in the order that they have now. */
+static xir_status keep_elements(plan *l, const node *n) {
+    for (uint32_t i = 0; i < n->op->n_outputs; i++) {
+        const xir_type *type = type_in_order(l, n->op->outputs[i].type, n->out);
+        if (!type || xir_value_set_type(&n->op->outputs[i], type) != XIR_OK) return XIR_E_MEMORY;
+    }
+    return XIR_OK;
+}
+
+static bool is_quantised(const xir_op *op) {
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        const xir_value *v = op->inputs[i].value;
+        if (v && xir_type_is_quantized(xir_type_element(v->type))) return true;
+    }
+    return false;
+}
+
 static xir_status infer_op(plan *l, const node *n, size_t place) {
     xir_op *op = n->op;
     uint32_t count = op->n_outputs;   // a broken network's op may come to have more
     const xir_type *few[4], **was = count <= 4 ? few : mem_new(l->alloc, count * sizeof *was);
     if (!was) return XIR_E_MEMORY;
     for (uint32_t i = 0; i < count; i++) was[i] = op->outputs[i].type;
-    xir_status status = count ? op_infer(op, INFER_CONVERSIONS_STAY, place, l->at->why) : XIR_OK;
+    const bool quantised = is_quantised(op);
+    xir_status status = count ? op_infer(op, INFER_CONVERSIONS_STAY, place, quantised ? NULL : l->at->why) : XIR_OK;
+    if (status == XIR_E_UNSUPPORTED && quantised) status = keep_elements(l, n);
+    else if (status && quantised) status = op_infer(op, INFER_CONVERSIONS_STAY, place, l->at->why);   // for the finding
     for (uint32_t i = 0; i < count; i++) {
         if (op->outputs[i].type != was[i]) mark_users(l, &op->outputs[i]);
     }
