@@ -162,6 +162,8 @@ typedef struct conversion {
     bool              no_memory;     /* recording a list failed                               */
     bool              cyclic;        /* some ops use results of later ops                     */
     bool              reshaped;      /* options changed dims of inputs                        */
+    bool              arithmetic;    /* quantised numbers are computed by ops on integers and reals */
+    size_t            quantised;     /* values of quantised types that hooks have made: quantised.c */
     /* Of a check, if the format checks files itself: the ops, by number, about which it has found errors. `mute`: what
      * is found now, it has found. */
     bool             *faulty;
@@ -219,6 +221,9 @@ void       conversion_begin(conversion *c, xir_network *net, xir_diags *why);
 /* Runs the walk. Errors are in c->why; returns the status of the first one. */
 xir_status conversion_run(conversion *c);
 void       conversion_end(conversion *c);
+/* After the walk, if hooks have made quantised values: ops that can take them get them instead of the real numbers or
+ * integers that they stand for (quantised.c). */
+xir_status conversion_take_quantised(conversion *c);
 
 /* ---- shared by the files of this folder ------------------------------------------------------------------------- */
 

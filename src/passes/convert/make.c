@@ -229,6 +229,7 @@ xir_value *conversion_computed(xir_node *at, xir_op *op) {
     for (size_t i = 0; i < xir_op_input_count(op); i++) {
         const xir_value *v = xir_op_input(op, (int64_t)i);
         if (v && !is_small_constant(v)) return NULL;
+        if (v && xir_type_is_quantized(xir_type_element(xir_value_type(v)))) return NULL;   /* stays as it is stored */
     }
     xir_status known = xir_type_elements(xir_value_type(xir_op_output(op, 0)), &n);
     if (known != XIR_OK && known != XIR_E_BOUNDS) return NULL;   /* dims that depend on data are known afterwards */

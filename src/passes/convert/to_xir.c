@@ -39,10 +39,20 @@ static xir_status prepare(xir_pass *at, bool *prepared) {
     return op ? convert_prepare(dialect_of_class(xir_op_class(op)), at->net, prepared) : XIR_OK;
 }
 
+/* How quantised numbers are converted. */
+static xir_status how_quantised(xir_pass *at, bool *arithmetic) {
+    const xir_str how = xir_pass_text(at, "quantized");
+    *arithmetic = xir_str_equal(how, XIR_STR("arithmetic"));
+    if (*arithmetic || xir_str_equal(how, XIR_STR("types"))) return XIR_OK;
+    return xir_pass_fail(at, XIR_E_SYNTAX, NULL, "quantized: expected 'types' or 'arithmetic', found '%.*s'",
+                         (int)(how.size < 40 ? how.size : 40), how.size ? how.data : "");
+}
+
 static xir_status convert(xir_pass *at) {
     conversion c;
-    bool fixed, named, prepared = false;
-    xir_status status = name_dims(at, &named);
+    bool fixed, named, prepared = false, arithmetic;
+    xir_status status = how_quantised(at, &arithmetic);
+    if (!status) status = name_dims(at, &named);
     if (!status && xir_pass_text(at, "input-shape").size) status = prepare(at, &prepared);
     if (!status) status = convert_fix_inputs(at, &fixed);
     if (status) return status == XIR_E_MEMORY ? diag_memory(at->why) : status;
@@ -51,7 +61,9 @@ static xir_status convert(xir_pass *at) {
     c.reshaped = fixed;
     c.within = at->within;
     c.prefix = "to-xir: ";
+    c.arithmetic = arithmetic;
     status = conversion_run(&c);
+    if (!status && c.quantised) status = conversion_take_quantised(&c);
     xir_pass_changed(at, c.changed + fixed + named + prepared);
     conversion_end(&c);
     return status;
@@ -73,6 +85,9 @@ static const xir_pass_option options[] = {
     { "random",      XIR_PASS_TEXT, "constant",
       "what the format draws: numbers as it draws them (constant), or inputs (input)" },
     { "inference",   XIR_PASS_BOOL, "false", "what only training does, as dropout, is left out" },
+    { "quantized",   XIR_PASS_TEXT, "types",
+      "quantised numbers get quantised types where their form is plain (types), or are computed with integers and "
+      "reals (arithmetic)" },
     { "bind",        XIR_PASS_TEXT, "",      "numbers or intervals for the names of open dims: \"batch=1,length=8..128\"" },
 };
 

@@ -1,14 +1,11 @@
 /* The orders of one op: the order of one input, or of the outputs, determines those of all its operands and results. */
-#include <xir/quant.h>
 #include "layout/layout.h"
 
 /* ---- types ------------------------------------------------------------------------------------------------------ */
 
-/* Quantised elements with one scale and zero point are the same in any order of the axes. */
-static bool has_axis(const xir_type *element) {
-    if (!xir_type_is_quantized(element)) return false;
-    return xir_type_kind_of(element) != XIR_TYPE_QUANTIZED || xir_scales_count(xir_type_scale(element)) > 1 ||
-           xir_type_zero_points(element).size > 1;
+/* Ratios, and the ranges of calibrated types, do not follow their axes here. */
+static bool has_ratios(const xir_type *element) {
+    return xir_type_is_quantized(element) && xir_type_kind_of(element) != XIR_TYPE_QUANTIZED;
 }
 
 static type_facts read_facts(const xir_type *type) {
@@ -16,7 +13,7 @@ static type_facts read_facts(const xir_type *type) {
     type_facts f = { .type = type, .plain = false, .single = true };
     if (!t || t->shape.size > MOST_AXES) return f;
     f.rank = (uint8_t)t->shape.size;
-    f.plain = t->merged_distrs.size == 0 && !has_axis(t->element_dtype) &&
+    f.plain = t->merged_distrs.size == 0 && !has_ratios(t->element_dtype) &&
         !(t->layout && xir_layout_is_layouted(t->layout));
     for (size_t i = 0; i < t->shape.size; i++) f.single &= t->shape.data[i] == 1;
     return f;

@@ -97,7 +97,7 @@ typedef struct reordered {
 typedef struct type_facts {
     const xir_type *type;
     uint8_t         rank;
-    bool            plain;     /* a tensor of few dims, not tiled or partly valid, without scales of an axis */
+    bool            plain;     /* a tensor of few dims, not tiled or partly valid, without ratios */
     bool            single;    /* one element, in any number of dims: every order is the same*/
 } type_facts;
 enum { FACTS = 256 };

@@ -1,5 +1,6 @@
 /* The letters of axes in other orders. Convolutions and related ops find axes by letter, or by position if there are no
  * letters: so a value that replaces another must have the same letters. */
+#include <xir/quant.h>
 #include "layout/layout.h"
 #include "types.h"
 
@@ -17,6 +18,19 @@ const xir_layout *letters_in_order(plan *l, const xir_layout *letters, axis_orde
     return xir_layout_parse(l->net->ctx, named ? xir_str_of(channels_last[rank - 3]) : (xir_str){ text, rank }, NULL);
 }
 
+/* Quantised elements whose scales and zero points lie along an axis, after it has moved. */
+static const xir_type *element_in_order(plan *l, const xir_type *element, size_t rank, axis_order by) {
+    const xir_scales *scales = xir_type_scale(element);
+    const size_t n = xir_scales_count(scales);
+    if (n < 2 && xir_type_zero_points(element).size < 2) return element;
+    const bool from_end = xir_scales_axis(scales) < 0;
+    int64_t was = xir_scales_axis(scales) + (from_end ? (int64_t)rank : 0), now = -1;
+    for (size_t i = 0; i < rank; i++) if ((int64_t)order_at(by, i) == was) now = (int64_t)i;
+    if (now < 0) return element;   // not an axis of the tensor: nothing follows it
+    scales = scales_make(&l->net->pool, xir_scales_is_exp(scales), scales->items, from_end ? now - (int64_t)rank : now);
+    return scales ? xir_type_with_scale(l->net->ctx, element, scales, NULL) : NULL;
+}
+
 const xir_type *type_in_order(plan *l, const xir_type *type, axis_order by) {
     const xir_tensor_type *t = xir_type_as_tensor(type);
     size_t rank = t->shape.size;
@@ -25,7 +39,9 @@ const xir_type *type_in_order(plan *l, const xir_type *type, axis_order by) {
     if (by == ORDER_SAME) return type;
     for (size_t i = 0; i < rank; i++) dims[i] = t->shape.data[order_at(by, i)];
     if (letters && !(letters = letters_in_order(l, letters, by))) return NULL;
-    return type_tensor(&l->net->pool, t->element_dtype, letters, (xir_i64s){ dims, rank }, (xir_refs){ 0 });
+    const xir_type *element = element_in_order(l, t->element_dtype, rank, by);
+    if (!element) return NULL;
+    return type_tensor(&l->net->pool, element, letters, (xir_i64s){ dims, rank }, (xir_refs){ 0 });
 }
 
 /* The axis of each letter in the usual order, or the next axis without a letter. */

@@ -1,5 +1,6 @@
 /* Roots, views and users: the network without its Transposes. One walk over the ops puts the facts that the search
  * needs again and again into arrays in execution order, so the search does not touch the network. */
+#include <xir/quant.h>
 #include "layout/layout.h"
 #include "support/listed.h"
 #include "types.h"
@@ -92,6 +93,9 @@ static bool is_plain_op(plan *l, const node *n, layout_kind kind) {
         if (!value_is_params(v) && (l->ports[n->port + i].root == NONE || !l->nodes[l->place[v->producer->slot]].met))
             return false;
         if (!facts_of(l, v->type)->plain) return false;
+        /* scales of an axis: a convolution finds the axes of its constants by their letters, and moves none of them */
+        const bool stays = kind == LAYOUT_ANCHOR && i > 0;
+        if (value_is_params(v) && !stays && xir_scales_count(xir_type_scale(v->type)) > 1) return false;
     }
     return true;
 }

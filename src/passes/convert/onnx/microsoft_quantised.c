@@ -1,11 +1,15 @@
 /* Operators on quantised tensors of ONNX Runtime (com.microsoft): integers, each with a scale and a zero point, are
  * computed as reals, or as 32-bit integers where ONNX Runtime does that, and rounded to the scale of the output. */
-#include "convert/onnx/rows.h"
+#include "convert/onnx/quantised.h"
 #include "convert/parts.h"
 #include "convert/windows.h"
 
 /* Input i, its scale the next input, its zero point the one after: (x - zero) * scale. */
 static xir_value *real_of(xir_node *at, size_t i) {
+    xir_value *q = xir_node_input(at, i), *zero = xir_node_optional_input(at, i + 2);
+    if (xir_node_failed(at) || !onnx_quantiser_fits(at, q, i + 1, i + 2, 1)) return NULL;
+    const xir_type *plain = onnx_quantised_type(at, v_element(q), xir_node_input(at, i + 1), zero, 1);
+    if (plain) return onnx_dequantised(at, onnx_as_quantised(at, q, plain));
     xir_value *x = onnx_centred(at, i, i + 2, 1), *scale = xir_node_input(at, i + 1);
     return xir_node_failed(at) ? NULL : xir_node_product(at, xir_node_cast(at, x, v_element(scale)), scale);
 }

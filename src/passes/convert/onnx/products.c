@@ -1,5 +1,5 @@
 /* Matrix products, explicit quantisation, losses, recurrent networks. */
-#include "convert/onnx/rows.h"
+#include "convert/onnx/quantised.h"
 #include "convert/parts.h"
 
 /* ---- products --------------------------------------------------------------------------------------------------- */
@@ -91,12 +91,14 @@ xir_value *onnx_centred(xir_node *at, size_t i, size_t zero, size_t axis) {
 bool onnx_matmul_integer(xir_node *at) {
     const xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 1);
     if (xir_node_failed(at)) return false;
+    if (onnx_integer_product(at, false)) return true;
     xir_value *x = onnx_centred(at, 0, 2, v_rank(a) > 1 ? v_rank(a) - 2 : 0),    // a point for each row
               *y = onnx_centred(at, 1, 3, v_rank(b) > 1 ? v_rank(b) - 1 : 0);    // and for each column
     return xir_node_result(at, 0, onnx_product(at, x, y, NULL));
 }
 
 bool onnx_conv_integer(xir_node *at) {
+    if (onnx_integer_product(at, true)) return true;
     xir_value *x = onnx_centred(at, 0, 2, 1), *kernel = onnx_centred(at, 1, 3, 0);
     return xir_node_result(at, 0, make_conv(at, x, kernel, NULL));
 }
@@ -145,6 +147,11 @@ static bool computes_in(xir_node *at, const char *name, const xir_type *real) {
     return xir_node_unsupported(at, "%s: other elements than those of the scale", name);
 }
 
+static bool v_is_single(const xir_value *v) {
+    const xir_float_type *real = xir_float_type_of(xir_type_object(xir_type_expressed(v_element(v))));
+    return real && real->format == XIR_FLOAT_FP32;
+}
+
 /* saturate(round(x / scale) + zero point) */
 xir_value *onnx_quantized(xir_node *at, xir_value *x, xir_value *scale, xir_value *zero) {
     if (xir_node_failed(at)) return NULL;
@@ -154,6 +161,10 @@ xir_value *onnx_quantized(xir_node *at, xir_value *x, xir_value *scale, xir_valu
     if (!to) return xir_node_unsupported(at, "elements that XIR does not have"), NULL;
     const xir_integer_type *integer = xir_integer_type_of(xir_type_object(to));
     if (!computes_in(at, "precision", real)) return NULL;
+    const int64_t axis = xir_node_int(at, "axis", 1);
+    const xir_type *plain = xir_node_int(at, "block_size", 0) || !v_is_single(x) ? NULL
+                          : onnx_quantised_type(at, to, scale, zero, axis < 0 ? axis + (int64_t)v_rank(x) : axis);
+    if (plain) return onnx_as_stored(at, onnx_quantised_value(at, x, plain));
     uint64_t bits = xir_type_storage_bits(to);
     if (!integer || bits > 16) return xir_node_unsupported(at, "elements that are not integers of up to 16 bits"), NULL;
     double range = (double)(UINT64_C(1) << bits);
@@ -165,7 +176,14 @@ xir_value *onnx_quantized(xir_node *at, xir_value *x, xir_value *scale, xir_valu
     return xir_node_cast(at, y, to);
 }
 
+/* Whether scale and zero point of inputs 1 and 2 suit input 0; those of blocks are checked where they are used. */
+static bool quantiser_fits(xir_node *at) {
+    const xir_value *x = xir_node_input(at, 0);
+    return x && (xir_node_int(at, "block_size", 0) || onnx_quantiser_fits(at, x, 1, 2, xir_node_int(at, "axis", 1)));
+}
+
 bool onnx_quantize_linear(xir_node *at) {
+    if (!quantiser_fits(at)) return false;
     return xir_node_result(at, 0,
                            onnx_quantized(at, xir_node_input(at, 0), xir_node_input(at, 1),
                                           xir_node_optional_input(at, 2)));
@@ -174,7 +192,14 @@ bool onnx_quantize_linear(xir_node *at) {
 bool onnx_dequantize_linear(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *scale = xir_node_input(at, 1), *zero = xir_node_optional_input(at, 2);
     if (xir_node_failed(at)) return false;
+    if (!quantiser_fits(at)) return false;
     const xir_type *wide = xir_type_sint(at->c->ctx, 32), *real = v_element(scale);
+    const int64_t axis = xir_node_int(at, "axis", 1);
+    const xir_type *plain = xir_node_int(at, "block_size", 0) ? NULL
+                          : onnx_quantised_type(at, v_element(x), scale, zero,
+                                                axis < 0 ? axis + (int64_t)v_rank(x) : axis);
+    if (plain && computes_in(at, "output_dtype", real))
+        return xir_node_result(at, 0, onnx_dequantised(at, onnx_as_quantised(at, x, plain)));
     xir_value *y = xir_node_cast(at, x, wide);
     if (zero) y = xir_node_sum(at, y, xir_node_cast(at, onnx_along(at, zero, x), wide), 1, -1);
     if (!computes_in(at, "output_dtype", real)) return false;
@@ -194,13 +219,16 @@ xir_value *onnx_scale_before(xir_node *at, size_t i, size_t after) {
 /* Requantises the product of integers: inputs 6 and 7 are scale and zero point of the output. */
 static bool give_requantized(xir_node *at, xir_value *y, xir_value *a_scale, xir_value *b_scale) {
     if (xir_node_failed(at)) return false;
-    y = xir_node_product(at, xir_node_cast(at, y, v_element(a_scale)), xir_node_product(at, a_scale, b_scale));
-    return xir_node_result(at, 0, onnx_quantized(at, y, xir_node_input(at, 6), xir_node_input(at, 7)));
+    xir_value *scale = xir_node_quotient(at, xir_node_product(at, a_scale, b_scale), xir_node_input(at, 6)),
+              *one = xir_node_failed(at) ? NULL : xir_node_scalar(at, v_element(a_scale), 1);
+    y = xir_node_product(at, xir_node_cast(at, y, v_element(a_scale)), scale);
+    return xir_node_result(at, 0, onnx_quantized(at, y, one, xir_node_input(at, 7)));
 }
 
 /* Inputs: x, its scale and zero point; the kernel, its scale and zero point; scale and zero point of the output; the
  * bias. */
 bool onnx_qlinear_conv(xir_node *at) {
+    if (onnx_linear_product(at, true)) return true;
     xir_value *x = onnx_centred(at, 0, 2, 1), *kernel = onnx_centred(at, 3, 5, 0),
                *y = make_conv(at, x, kernel, xir_node_optional_input(at, 8));
     if (xir_node_failed(at)) return false;
@@ -213,19 +241,22 @@ bool onnx_qlinear_matmul(xir_node *at) {
     const xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 3);
     if (xir_node_failed(at)) return false;
     if (v_rank(a) < 2 || v_rank(b) < 2) return xir_node_unsupported(at, "a vector");
+    if (onnx_linear_product(at, false)) return true;
     xir_value *y = onnx_product(at, onnx_centred(at, 0, 2, v_rank(a) - 2), onnx_centred(at, 3, 5, v_rank(b) - 1), NULL);
     return give_requantized(at, y, onnx_scale_before(at, 1, 1), onnx_scale_before(at, 4, 0));
 }
 
-/* Maps the range of x, extended to include 0, onto 0 to 255. */
+/* Maps the range of x, extended to include 0, onto 0 to 255. If x is 0 everywhere the scale is 1. */
 xir_value *onnx_dynamically_quantized(xir_node *at, xir_value *x, xir_value **scale, xir_value **zero) {
     if (xir_node_failed(at) || !x) return NULL;
     const xir_type *real = v_element(x), *byte = xir_type_uint(at->c->ctx, 8);
     xir_value *none = xir_node_scalar(at, real, 0);
     xir_value *least = xir_node_make(at, "Minimum", INS(xir_node_unary(at, "Min", x), none), NO_SETS);
     xir_value *greatest = xir_node_make(at, "Maximum", INS(xir_node_unary(at, "Max", x), none), NO_SETS);
-    *scale = xir_node_make(at, "DivideScalar", INS(xir_node_sum(at, greatest, least, 1, -1)),
-                           SETS(REAL("divisor", 255)));
+    xir_value *range = xir_node_sum(at, greatest, least, 1, -1),
+              *empty = xir_node_make(at, "Equal", INS(range, none), NO_SETS);
+    *scale = xir_node_make(at, "DivideScalar", INS(range), SETS(REAL("divisor", 255)));
+    *scale = xir_node_make(at, "Where", INS(xir_node_scalar(at, real, 1), *scale, empty), NO_SETS);
     xir_value *point = xir_node_unary(at, "Round", xir_node_quotient(at, xir_node_unary(at, "Neg", least), *scale));
     point = xir_node_make(at, "ClampScalar", INS(point), SETS(REAL("min", 0), REAL("max", 255)));
     *zero = xir_node_cast(at, point, byte);
