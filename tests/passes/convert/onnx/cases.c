@@ -1,7 +1,7 @@
 /* Operators, one at a time, against an implementation that is not XIR's: each line of cases/cases.txt is a model, and
  * cases/recorded.txt has what ONNX Runtime computes with it, all optimisations off (cases/onnxruntime.mjs made it).
- * Each is converted strictly, checked without a finding, and run, after the conversion alone, with and without quantised
- * types, and after the default pipeline; integers must be the same, reals within 1e-5. Lines of cases/same.txt are
+ * Each is converted strictly, checked without a finding, and run, after the conversion alone, with quantised types and
+ * without, and after the default pipeline; integers must be the same, reals within 1e-5. Lines of cases/same.txt are
  * models that ONNX Runtime has no kernels for, with nodes of older operators that compute the same. Lines of
  * cases/bad.txt are models that are wrong, or that XIR has no operations for, with the place and a part of the finding.
  * XIR_ONNX_ONLY names a single case. */
