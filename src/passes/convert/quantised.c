@@ -134,7 +134,12 @@ static xir_value *by_letters(conversion *c, const xir_value *v) {
     char letters[8] = "";
     const size_t rank = v_rank(v);
     if (rank >= sizeof letters || a->dims.size != rank || v_rank(from) != rank) return NULL;
-    for (size_t i = 0; i < rank; i++) letters[a->dims.data[i]] = xir_layout_axis(xir_type_layout(xir_value_type(v)), i);
+    for (size_t i = 0; i < rank; i++) {
+        const int64_t axis = a->dims.data[i] < 0 ? a->dims.data[i] + (int64_t)rank : a->dims.data[i];
+        if (axis < 0 || axis >= (int64_t)rank) return NULL;   /* nobody has checked the op */
+        letters[axis] = xir_layout_axis(xir_type_layout(xir_value_type(v)), i);
+    }
+    if (strlen(letters) != rank) return NULL;
     const xir_layout *layout = xir_layout_parse(c->ctx, xir_str_of(letters), NULL);
     const xir_type *type = layout ? xir_type_with_layout(c->ctx, xir_value_type(from), layout, NULL) : NULL;
     xir_value *made = type ? params_alias(c->net, from) : NULL;
