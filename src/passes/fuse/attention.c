@@ -1,7 +1,7 @@
 /* Attention from its parts: Softmax of scaled products of queries and keys, with masks, times values. From Softmax the
  * search goes up: masks, which are added or chosen; then a cap and factors; then the product, with factors of its own
  * and the transposition of the keys. All of this must be used only here, so nothing is computed twice and the number of
- * transpositions does not grow. The heads are rows of attention_heads.c. */
+ * transpositions does not grow. The heads are rules of attention_heads.c. */
 #include "fuse/attention.h"
 #include <math.h>
 #include "normalised.h"
@@ -357,8 +357,17 @@ static xir_verdict to_attention(xir_rewriter *at, const xir_match *m, const void
     const double size = (double)dim_at(a.q, rank - 1);
     xir_at before = xir_match_at(m), step = before;
     step.name = XIR_STR("");
+    const bool windows = windows_are_open(&a);
+    xir_op *const last = m->root->prev;
+    xir_value *q = a.q, *v = a.v, *mask = NULL;
     xir_value *k = a.k_moves ? xir_build_transpose(step, a.k, a.k_order, rank, NULL) : a.k;
-    xir_value *mask = k ? make_mask(step, &a, &ok) : NULL;
+    if (k && windows) {
+        mask = make_window_mask(step, &a);
+        q = windows_to_heads(step, &a, q), k = windows_to_heads(step, &a, k), v = windows_to_heads(step, &a, v);
+        ok = mask && q && v;
+    } else if (k) {
+        mask = make_mask(step, &a, &ok);
+    }
     if (!k || !ok) return XIR_REWRITE_FAILED;
     attrs.softcap = a.softcap;
     if (fabs(a.scale * sqrt(size) - 1) > 1e-6) {   /* other than the default */
@@ -366,16 +375,20 @@ static xir_verdict to_attention(xir_rewriter *at, const xir_match *m, const void
         if (!attrs.scale) return net_no_memory(xir_rewriter_network(at)), XIR_REWRITE_FAILED;
     }
     if (rank == 3) attrs.q_num_heads = attrs.kv_num_heads = 1;
-    xir_op *now = xir_add_attention(a.folded ? step : before,
-                                    (xir_attention_in){ .query = a.q, .key = k, .value = a.v, .mask = mask }, &attrs);
+    xir_op *now = xir_add_attention(a.folded || windows ? step : before,
+                                    (xir_attention_in){ .query = q, .key = k, .value = v, .mask = mask }, &attrs);
     xir_value *y = xir_op_output(now, 0);
+    if (y && windows) y = windows_from_heads(before, &a, y);
     if (y && a.folded) {   /* as the Reshape of the queries does it */
         const xir_op *fold = a.folded->producer;
         const xir_reshape_in in = { .input = y, .dims = fold->n_inputs > 1 ? fold->inputs[1].value : NULL };
         y = xir_op_output(xir_add_reshape(before, in, xir_reshape_of(fold)), 0);
     }
     const xir_verdict verdict = xir_match_replace(m, y);
-    if (verdict == XIR_REWRITE_LEFT && a.folded && op_is_unused(now)) op_drop(now);
+    for (xir_op *op = m->root->prev, *up; verdict == XIR_REWRITE_LEFT && op && op != last; op = up) {
+        up = op->prev;
+        if (op_is_unused(op)) op_drop(op);
+    }
     for (size_t i = 0; i < a.n_inner && verdict == XIR_REWRITE_DONE; i++)
         if (op_is_unused(a.inner[i])) op_drop(a.inner[i]);
     return verdict;

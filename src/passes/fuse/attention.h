@@ -61,4 +61,12 @@ xir_op *plain_maker(const xir_value *v);
 bool       masks_fit(const attention *a);
 xir_value *make_mask(xir_at at, const attention *a, bool *ok);
 
+/* attention_windows.c: whether a mask is for windows of a batch without a number; whether windows can be heads then.
+ * Query, key or value with windows as heads, the result without, and the mask; NULL if a call failed. */
+bool       windows_are_open(const attention *a);
+bool       windows_fit(const attention *a);
+xir_value *windows_to_heads(xir_at at, const attention *a, xir_value *v);
+xir_value *windows_from_heads(xir_at at, const attention *a, xir_value *v);
+xir_value *make_window_mask(xir_at at, const attention *a);
+
 #endif

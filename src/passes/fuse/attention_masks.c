@@ -98,6 +98,7 @@ static bool addend_fits(const attention *a, const mask_part *part) {
     if (!part->apart) return dims.size <= scores.size;
     if (scores.size == 3) return a->folded && dims.size <= 4;
     const int64_t batch = dim_at(a->wide, 0), windows = dim_at(a->wide, 1);
+    if (windows_are_open(a)) return windows_fit(a);
     return window_dims(part->addend, wide) && batch >= 1 && windows >= 1 && batch <= INT32_MAX && windows <= INT32_MAX;
 }
 

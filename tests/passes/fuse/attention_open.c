@@ -179,6 +179,38 @@ static void dims_that_do_not_agree(void **state) {
     stays(CORE, nothing, COUNT(nothing));
 }
 
+/* ---- Swin: windows of a batch without a number ------------------------------------------------------------------- */
+
+#define SWIN(mask, apart) \
+    "x: 2 4 5 24; b: params 1 2 5 5; m: params " mask "; r = Reshape x [shape=-1,5,24 " STARS3 "]; " \
+    "p0 = Reshape r [shape=-1,5,3,2,4 layout=@layout(*****)]; p = Transpose p0 [dims=2,0,3,1,4 layout=@layout(*****)]; " \
+    "q, k, v = Unstack p; t = Transpose k [dims=0,1,3,2 " STARS4 "]; s = Matmul q t b; " \
+    "a = Reshape s [shape=" apart ",2,5,5 layout=@layout(*****)]; c = Add a m; z = Reshape c [shape=-1,2,5,5 " STARS4 "]; " \
+    "w = Softmax z; y = Matmul w v; out y"
+
+static void swin(void **state) {
+    (void)state;
+    static const opened list[] = { { "x", 0, "batch" } };
+    static const char *const bindings[] = { "dims=\"batch=1\"", "dims=\"batch=2\"", "dims=\"batch=5\"" };
+    computes_the_same(SWIN("1 4 1 5 5", "-1,4"), list, 1, bindings, 3, 1);
+    computes_the_same(SWIN("4 1 5 5", "-1,4"), list, 1, bindings, 3, 1);
+    computes_the_same(SWIN("1 4 2 5 5", "-1,4"), list, 1, bindings, 3, 1);
+    computes_the_same(SWIN("1 1 1 5 5", "-1,4"), list, 1, bindings, 3, 1);
+    computes_the_same(SWIN("1 4 1 1 5", "-1,4"), list, 1, bindings, 3, 1);
+}
+
+static void masks_of_all_images_stay(void **state) {
+    (void)state;
+    static const opened list[] = { { "x", 0, "batch" }, { "m", 0, "batch" } };
+    static const char story[] =
+        "x: 2 4 5 24; m: 2 4 1 5 5; r = Reshape x [shape=-1,5,24 " STARS3 "]; "
+        "p0 = Reshape r [shape=-1,5,3,2,4 layout=@layout(*****)]; p = Transpose p0 [dims=2,0,3,1,4 layout=@layout(*****)]; "
+        "q, k, v = Unstack p; t = Transpose k [dims=0,1,3,2 " STARS4 "]; s = Matmul q t; "
+        "a = Reshape s [shape=-1,4,2,5,5 layout=@layout(*****)]; c = Add a m; z = Reshape c [shape=-1,2,5,5 " STARS4 "]; "
+        "w = Softmax z; y = Matmul w v; out y";
+    stays(story, list, COUNT(list));
+}
+
 /* ---- exported models --------------------------------------------------------------------------------------------- */
 
 static void run_pipeline(xir_network *net, const char *text) {
@@ -232,6 +264,8 @@ int main(void) {
         cmocka_unit_test(masks_without_a_key_for_each_query),
         cmocka_unit_test(dims_that_agree),
         cmocka_unit_test(dims_that_do_not_agree),
+        cmocka_unit_test(swin),
+        cmocka_unit_test(masks_of_all_images_stay),
         cmocka_unit_test(exported_models),
     };
     return RUN_GROUP(tests);
