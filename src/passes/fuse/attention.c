@@ -187,8 +187,9 @@ static bool operands_fit(const attention *a, const xir_value *out) {
             xir_type_as_tensor(all[i]->type)->merged_distrs.size) return false;
     const xir_value *like = a->folded ? a->folded : q;
     const xir_object *layout = (const xir_object *)xir_type_layout(like->type);
-    if (xir_type_as_tensor(out->type)->merged_distrs.size ||
-        !xir_object_equal(layout, (const xir_object *)xir_type_layout(out->type))) return false;
+    if (xir_type_as_tensor(out->type)->merged_distrs.size || xir_type_is_layouted(out->type) ||
+        (!windows_are_open(a) && !xir_object_equal(layout, (const xir_object *)xir_type_layout(out->type))))
+        return false;
     const size_t length = rank - 2, size = rank - 1;
     if (!dims_agree(dim_at(q, 0), key_dim(a, 0)) || !dims_agree(dim_at(q, 0), dim_at(v, 0)) ||
         !dims_agree(key_dim(a, length), dim_at(v, length)) || !dims_agree(dim_at(q, size), key_dim(a, size)) ||
@@ -378,7 +379,7 @@ static xir_verdict to_attention(xir_rewriter *at, const xir_match *m, const void
     xir_op *now = xir_add_attention(a.folded || windows ? step : before,
                                     (xir_attention_in){ .query = q, .key = k, .value = v, .mask = mask }, &attrs);
     xir_value *y = xir_op_output(now, 0);
-    if (y && windows) y = windows_from_heads(before, &a, y);
+    if (y && windows) y = windows_from_heads(before, &a, y, xir_type_layout(m->root->outputs->type));
     if (y && a.folded) {   /* as the Reshape of the queries does it */
         const xir_op *fold = a.folded->producer;
         const xir_reshape_in in = { .input = y, .dims = fold->n_inputs > 1 ? fold->inputs[1].value : NULL };

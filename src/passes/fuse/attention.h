@@ -66,7 +66,7 @@ xir_value *make_mask(xir_at at, const attention *a, bool *ok);
 bool       windows_are_open(const attention *a);
 bool       windows_fit(const attention *a);
 xir_value *windows_to_heads(xir_at at, const attention *a, xir_value *v);
-xir_value *windows_from_heads(xir_at at, const attention *a, xir_value *v);
+xir_value *windows_from_heads(xir_at at, const attention *a, xir_value *v, const xir_layout *layout);
 xir_value *make_window_mask(xir_at at, const attention *a);
 
 #endif

@@ -45,9 +45,12 @@ xir_value *windows_to_heads(xir_at at, const attention *a, xir_value *v) {
     return reshaped(at, v, dims, 4);
 }
 
-xir_value *windows_from_heads(xir_at at, const attention *a, xir_value *v) {
-    const int64_t dims[] = { -1, dim_at(v, 1) / dim_at(a->wide, 1), dim_at(v, 2), dim_at(v, 3) };
-    return reshaped(at, v, dims, 4);
+xir_value *windows_from_heads(xir_at at, const attention *a, xir_value *v, const xir_layout *layout) {
+    int64_t dims[] = { -1, dim_at(v, 1) / dim_at(a->wide, 1), dim_at(v, 2), dim_at(v, 3) };
+    xir_reshape_attrs attrs = xir_reshape_init();
+    attrs.shape = (xir_i64s){ dims, 4 };
+    attrs.layout = layout;
+    return xir_op_output(xir_add_reshape(at, (xir_reshape_in){ .input = v }, &attrs), 0);
 }
 
 xir_value *make_window_mask(xir_at at, const attention *a) {
