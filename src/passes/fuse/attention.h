@@ -57,9 +57,12 @@ bool transposes_by(const xir_op *op, const int64_t *order, size_t n);
 xir_op *plain_maker(const xir_value *v);
 
 /* attention_masks.c: whether our Attention can apply the masks; and the mask that it gets, NULL for none. *ok is false
- * if a call failed. */
+ * if a call failed. Then the dims of an addend with windows, [batch, windows, heads, length, keys]; false if they are
+ * not known. And a Reshape to at most 5 dims. */
 bool       masks_fit(const attention *a);
 xir_value *make_mask(xir_at at, const attention *a, bool *ok);
+bool       window_dims(const xir_value *addend, int64_t out[5]);
+xir_value *reshaped(xir_at at, xir_value *v, const int64_t *dims, size_t n);
 
 /* attention_windows.c: whether a mask is for windows of a batch without a number; whether windows can be heads then.
  * Query, key or value with windows as heads, the result without, and the mask; NULL if a call failed. */

@@ -77,8 +77,7 @@ static bool choice_fits(const attention *a, size_t i) {
     return a->n_masks == 1 && leaves_keys(part);
 }
 
-/* The dims of an addend with windows, [batch, windows, heads, length, keys]; false if they are not known. */
-static bool window_dims(const xir_value *addend, int64_t out[5]) {
+bool window_dims(const xir_value *addend, int64_t out[5]) {
     const xir_i64s dims = dims_of(addend->type);
     if (dims.size > 5) return false;
     for (size_t i = 0; i < 5; i++) {
@@ -121,7 +120,7 @@ bool masks_fit(const attention *a) {
 
 /* ---- the mask ---------------------------------------------------------------------------------------------------- */
 
-static xir_value *reshaped(xir_at at, xir_value *v, const int64_t *dims, size_t n) {
+xir_value *reshaped(xir_at at, xir_value *v, const int64_t *dims, size_t n) {
     static const char layout[] = "*****";
     return xir_build_reshape(at, v, layout + (sizeof layout - 1 - n), dims, n, NULL);
 }

@@ -12,15 +12,11 @@ bool windows_are_open(const attention *a) {
     return a->wide && dims_of(a->scores).size == 4 && dim_at(a->wide, 0) < 0;
 }
 
-/* The dims of a mask as [batch, windows, heads, length, keys]; false if one is not known, or if it is not for all
- * images. A mask without a dim for windows has at most a batch of 1 there. */
+/* The dims of a mask for all images; false if one is not known, or too large. */
 static bool mask_dims(const xir_value *mask, int64_t out[5]) {
-    const xir_i64s dims = dims_of(mask->type);
-    for (size_t i = 0; i < 5; i++) {
-        out[i] = i + dims.size < 5 ? 1 : dims.data[i + dims.size - 5];
-        if (!is_moderate(out[i])) return false;
-    }
-    return dims.size <= 5 && out[0] == 1;
+    bool fits = window_dims(mask, out) && out[0] == 1;
+    for (size_t i = 0; i < 5 && fits; i++) fits = is_moderate(out[i]);
+    return fits;
 }
 
 bool windows_fit(const attention *a) {
@@ -28,16 +24,13 @@ bool windows_fit(const attention *a) {
     int64_t dims[5];
     for (size_t i = 0; i < a->n_masks; i++) {
         const mask_part *part = &a->masks[i];
+        /* without a dim for windows, the batch stands there */
         if (!part->addend || !mask_dims(part->addend, dims) || (!part->apart && dims[1] != 1)) return false;
     }
     const xir_value *const all[] = { a->q, a->k, a->v };
     for (size_t i = 0; i < 3; i++)
         for (size_t k = 1; k < rank; k++) if (!is_moderate(dim_at(all[i], k))) return false;
     return is_moderate(dim_at(a->wide, 1)) && xir_type_is_symbolic(a->wide->type);
-}
-
-static xir_value *reshaped(xir_at at, xir_value *v, const int64_t *dims, size_t n) {
-    return xir_build_reshape(at, v, n == 5 ? "*****" : "****", dims, n, NULL);
 }
 
 xir_value *windows_to_heads(xir_at at, const attention *a, xir_value *v) {
