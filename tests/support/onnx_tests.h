@@ -17,8 +17,8 @@ typedef struct onnx_files {
 void onnx_read_set(const char *test, size_t i, onnx_files *set);
 void onnx_free_set(onnx_files *set);
 
-/* Every input of the network but the first, or but the last of several, becomes Params with its recorded elements; inputs that are not tensors that
- * XIR knows stay inputs. */
+/* Every input of the network but the first, or but the last of several, becomes Params with its recorded elements;
+ * inputs that are not tensors that XIR knows stay inputs. */
 void onnx_bind_inputs(xir_network *net, const onnx_files *set, bool last_stays);
 
 const char *onnx_tests_folder(void);

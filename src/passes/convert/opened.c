@@ -13,7 +13,7 @@ void inlining_begin(conversion *c) {
 }
 
 /* The mapping refers to both networks. */
-static void let_go(opened_node *o) {
+static void release(opened_node *o) {
     xir_mapping_free(o->map);
     if (o->owns_body) xir_network_free(o->body);
     o->map = NULL;
@@ -82,7 +82,8 @@ opened_node *node_open(xir_node *at, xir_network *body, bool owns, const char *p
     }
     *o = (opened_node){ .next = c->in.open, .op = at->op, .mark = xir_op_prev(at->op),
                         .n_in = xir_op_input_count(at->op), .n_stayed = c->stayed.n, .n_lists = c->in.n_lists,
-                        .n_kept = c->in.n_kept, .changed = c->changed, .resume = resume, .body = body, .owns_body = owns };
+                        .n_kept = c->in.n_kept, .changed = c->changed, .resume = resume, .body = body,
+                        .owns_body = owns };
     o->frame = (body_frame){ .up = up, .place = place, .prefix = prefix_of(at, number),
                              .unrolled = up && up->unrolled, .depth = up ? up->depth + 1 : 1 };
     c->in.open = o;
@@ -98,11 +99,12 @@ void opened_close(conversion *c, opened_node *o) {
     opened_node **link = &c->in.open;
     while (*link && *link != o) link = &(*link)->next;
     if (*link) *link = o->next;
-    let_go(o);
+    release(o);
 }
 
 bool node_has_inside(const xir_node *at, const xir_value *v) {
-    const xir_op *op = xir_value_is_params(v) ? NULL : xir_value_op(v), *mark = at->opened ? at->opened->mark : at->mark;
+    const xir_op *op = xir_value_is_params(v) ? NULL : xir_value_op(v);
+    const xir_op *mark = at->opened ? at->opened->mark : at->mark;
     return op && xir_op_is_placed(op) && xir_op_before(op, at->op) && (!mark || xir_op_before(mark, op));
 }
 
@@ -199,7 +201,7 @@ static bool find_value(xir_node *at, const xir_value *v, xir_value **out) {
     } else if (!xir_value_op(v)) {
         const size_t i = captured_at(at, name);
         if (i == SIZE_MAX) {
-            return xir_node_unsupported(at, "its body uses '%.*s', which is no input of the node",
+            return xir_node_unsupported(at, "its body uses '%.*s', which is not an input of the node",
                                         (int)(name.size < 100 ? name.size : 100), name.size ? name.data : "");
         }
         *out = xir_op_input(at->op, (int64_t)i);
@@ -281,7 +283,8 @@ static bool name_copy(xir_node *at, size_t round, xir_op *copy) {
         if (source_tag_find(xir_value_tags(v), SOURCE_DIMS) && source_tag_set(v, SOURCE_DIMS, NULL))
             return node_no_memory(at);
         if (!xir_value_name(v).size) continue;
-        if (!name_of_copy(at, round, xir_value_name(v), &name) || xir_value_set_name(v, name)) return node_no_memory(at);
+        if (!name_of_copy(at, round, xir_value_name(v), &name) || xir_value_set_name(v, name))
+            return node_no_memory(at);
     }
     return true;
 }

@@ -83,14 +83,14 @@ const body_frame *node_frame(const xir_node *at);
 
 /* ---- lists ------------------------------------------------------------------------------------------------------ */
 
-/* The list that a value is; NULL: it is none, or unknown. */
+/* The list that a value is; NULL if it is not a list, or an unknown one. */
 const value_list *conversion_list(const conversion *c, const xir_value *v);
 /* Makes output `i` of the node a list. The members are copied. */
 bool node_result_list(xir_node *at, size_t i, xir_value *const *v, size_t n, bool optional);
 
 /* ---- for the walk ----------------------------------------------------------------------------------------------- */
 
-/* The opened node that the op is; NULL: it is none. */
+/* The opened node of an op; NULL if the op is not open. */
 opened_node *opened_of(const conversion *c, const xir_op *op);
 /* After the node's results are in place: forgets that it was open. */
 void         opened_close(conversion *c, opened_node *o);

@@ -75,7 +75,7 @@ static bool read_functions(xir_node *at) {
     return true;
 }
 
-/* The function that the node calls; NULL if it is none, or after a failure. */
+/* The function that the node calls; NULL if it calls none, or after a failure. */
 static const body_function *function_of(xir_node *at) {
     xir_str domain, type;
     const xir_map *tags = xir_op_tags(at->op);

@@ -90,7 +90,8 @@ static const xir_type *common(xir_node *at, const xir_type *a, const xir_type *b
 
 void onnx_type_if(xir_node *at) {
     for (size_t i = 0; i < at->n_out; i++) {
-        xir_node_type_output(at, i, common(at, onnx_body_type(at, "then_branch", i), onnx_body_type(at, "else_branch", i)));
+        const xir_type *then = onnx_body_type(at, "then_branch", i), *other = onnx_body_type(at, "else_branch", i);
+        xir_node_type_output(at, i, common(at, then, other));
     }
 }
 

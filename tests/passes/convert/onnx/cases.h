@@ -14,8 +14,9 @@
  *     @B | inputs, "x", "x=f32" of any shape or "x=f32[2]" | constants | nodes | outputs
  *     @domain.Name | inputs | attributes | nodes | outputs [| opset=N [| overload]]
  *
- * Attributes of a function are "k", or "k=1.0" with a default; in its nodes "alpha=$k:f" refers to one, f a real, i an
- * integer, I a list of them; "overload:=a" is a node's overload. A model has all functions of the domains that its nodes, or graphs of these lines, name. */
+ * Attributes of a function are "k", or "k=1.0" with a default; in its nodes "alpha=$k:f" refers to one, f a real, i
+ * an integer, I a list of them; "overload:=a" is a node's overload. A model has all functions of the domains that its
+ * nodes name. */
 #ifndef TEST_CONVERT_ONNX_CASES_H
 #define TEST_CONVERT_ONNX_CASES_H
 
@@ -352,7 +353,7 @@ static inline void case_function(om *m, const case_body *b) {
     om_put_message(&m->model, 25, &f);
 }
 
-/* Whether the nodes of a case, or of any graph and function, name the domain. */
+/* Whether the nodes of a case name the domain. */
 static inline bool case_uses(const onnx_case *c, const char *domain) {
     char text[90];
     snprintf(text, sizeof text, "%s.", domain);

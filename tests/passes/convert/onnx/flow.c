@@ -71,7 +71,7 @@ static void a_node_that_is_kept_is_as_before(void **state) {
     (void)state;
     static const char *const loops[] = {
         "@B | i c s | | Add s,x t; Bogus t u; Identity c d | d u u",
-        "@B | i c s | *m=i64[]{0} | Add s,x t; Identity t u; ReduceMax t r keepdims=0; Cast r q to=9; Identity q d | d u u",
+        "@B | i c s | | Add s,x t; Identity t u; ReduceMax t r keepdims=0; Cast r q to=9; Identity q d | d u u",
         "@B | i c s | *m=i64[]{0} | SequenceConstruct s,x l; SequenceAt l,m t; Less m,i d0; Or d0,c d | d t t",
         "@B | i c s | *m=i64[]{0} *k=i64[]{70} | Loop k,,s t body=@I; Less m,i d0; Or d0,c d | d t t",
         "@B | i c s | *m=i64[]{9} | Concat s,x t axis=0; Less i,m d | d t t",
@@ -157,7 +157,7 @@ static void chain(size_t n, size_t times) {
     for (size_t i = 0; i < n; i++) {
         size_t at = (size_t)snprintf(line, sizeof line, "@h.F%zu | x | | ", i);
         for (size_t k = 0; k < times; k++) {
-            char type[20] = "Neg";
+            char type[30] = "Neg";
             if (i + 1 < n) snprintf(type, sizeof type, "h.F%zu", i + 1);
             at += (size_t)snprintf(line + at, sizeof line - at, "%s %s %s; ", type, k ? "a" : "x",
                                    k + 1 == times ? "y" : "a");
