@@ -281,13 +281,14 @@ bool node_put_in_place(xir_node *at) {
         if (!(at->given[i] = stand_in(at, i))) return false;
         if (!output.size) output = xir_value_name(at->given[i]);
     }
+    if (at->makes_lists && !lists_reserve(at)) return false;
     if ((!at->opened && !name_ops(at, output)) || !net_reserve_ids(at->c->net, 0, n)) return node_no_memory(at);
     for (size_t i = 0; i < n; i++) {
         xir_value *old = xir_op_output(at->op, (int64_t)i);
         if (at->given[i] && at->c->back.to && !back_replace(at->c, old, at->given[i])) return node_no_memory(at);
         if (at->given[i] && xir_value_replace(old, at->given[i])) return node_no_memory(at);
     }
-    if (at->makes_lists) return lists_keep(at);
+    if (at->makes_lists) return lists_keep(at), true;
     return xir_op_erase(at->op) == XIR_OK || node_no_memory(at);
 }
 

@@ -371,13 +371,16 @@ bool node_result_list(xir_node *at, size_t i, xir_value *const *v, size_t n, boo
     return at->makes_lists = true;
 }
 
-bool lists_keep(xir_node *at) {
+bool lists_reserve(xir_node *at) {
     inlining *in = &at->c->in;
-    if (!mem_reserve(context_alloc(at->c->ctx), (void **)&in->kept, &in->kept_room, in->n_kept + 1, sizeof *in->kept))
-        return node_no_memory(at);
+    return mem_reserve(context_alloc(at->c->ctx), (void **)&in->kept, &in->kept_room, in->n_kept + 1,
+                       sizeof *in->kept) || node_no_memory(at);
+}
+
+void lists_keep(xir_node *at) {
+    inlining *in = &at->c->in;
     if (at->opened) drop_results(at->op, at->opened->n_in);
     in->kept[in->n_kept++] = (kept_list){ at->op, at->mark, at->opened != NULL };
-    return true;
 }
 
 static bool is_used(const xir_op *op) {

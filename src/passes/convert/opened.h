@@ -94,8 +94,10 @@ bool node_result_list(xir_node *at, size_t i, xir_value *const *v, size_t n, boo
 opened_node *opened_of(const conversion *c, const xir_op *op);
 /* After the node's results are in place: forgets that it was open. */
 void         opened_close(conversion *c, opened_node *o);
-/* Keeps the op of a list until the end of the walk; then erases those that nothing uses, and reports others. */
-bool         lists_keep(xir_node *at);
+/* Keeps the op of a list, for which room was reserved, until the end of the walk; then erases those that nothing uses,
+ * and reports others. */
+bool         lists_reserve(xir_node *at);
+void         lists_keep(xir_node *at);
 xir_status   lists_settle(conversion *c);
 /* After a failure of the walk: makes all open nodes as they were. */
 void         opened_undo_all(conversion *c);

@@ -87,7 +87,7 @@ static bool cast(xir_node *at, const xir_type *to) {
 
 bool onnx_cast(xir_node *at) {
     int64_t to = xir_node_int(at, "to", 0);
-    const xir_type *element = onnx_element(at->c->ctx, to);
+    const xir_type *element = onnx_given_element(at, to);
     if (to < 1 || to > 64) {
         return xir_node_invalid(at, XIR_E_BOUNDS, "attribute/to",
                                 "to: expected an element type, such as 1 for float, found %lld", (long long)to);

@@ -8,6 +8,15 @@ const xir_type *onnx_element(xir_context *ctx, int64_t data_type) {
     return element_code_type(ctx, element_code_at(&element_codes_onnx, (uint64_t)data_type));
 }
 
+const xir_type *onnx_given_element(xir_node *at, int64_t data_type) {
+    const element_code *e = element_code_at(&element_codes_onnx, (uint64_t)data_type);
+    const xir_type *element = element_code_type(at->c->ctx, e);
+    const bool known = e && (e->kind == ELEMENT_BOOL || e->kind == ELEMENT_UNSIGNED || e->kind == ELEMENT_SIGNED ||
+                             e->kind == ELEMENT_FLOAT);
+    if (known && !element) (void)node_no_memory(at);
+    return element;
+}
+
 double *onnx_reals(xir_node *at, int64_t n) {
     double *v = arena_take(&at->c->scratch, ((size_t)n + 1) * sizeof *v);
     if (!v) (void)node_no_memory(at);

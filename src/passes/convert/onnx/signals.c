@@ -33,7 +33,7 @@ static bool whole_at(xir_node *at, size_t i, int64_t least, int64_t most, int64_
 /* The elements that the attribute output_datatype names. */
 static const xir_type *output_element(xir_node *at) {
     const int64_t code = xir_node_int(at, "output_datatype", 1);
-    const xir_type *element = onnx_element(at->c->ctx, code);
+    const xir_type *element = onnx_given_element(at, code);
     if (!element) (void)xir_node_unsupported(at, "elements of TensorProto.DataType %lld", (long long)code);
     return element;
 }
