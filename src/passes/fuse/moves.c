@@ -151,6 +151,8 @@ static bool make_turn(const int64_t *dims, const int64_t *order, size_t rank, tu
 }
 
 static bool read_turn(const xir_match *m, turn *out) {
+    const xir_type *x = xir_match_value(m, X)->type, *apart = xir_match_value(m, S_APART)->type;
+    if (!fuse_is_plain(apart) || !xir_type_equal(xir_type_element(apart), xir_type_element(x))) return false;
     xir_i64s dims = dims_of(xir_match_value(m, S_APART));
     const xir_transpose_attrs *t = xir_transpose_of(xir_match_op(m, S_TURNED));
     return dims.size <= MOST_DIMS && t->dims.size == dims.size && make_turn(dims.data, t->dims.data, dims.size, out);

@@ -114,11 +114,12 @@ static xir_value *gathered(const xir_match *m, xir_network *net, const row_map *
     xir_value *x = xir_match_value(m, X), *out = xir_op_output(m->root, 0);
     const int64_t flat[] = { (int64_t)rows->n, row_size(x) };
     const xir_type *type = xir_type_tensor_text(ctx, xir_type_sint(ctx, 64), "*", flat, 1);
+    const xir_layout *letters = xir_layout_default(ctx, 2);
     xir_at at = xir_match_at(m), inner = at;
     inner.name = (xir_str){ NULL, 0 };
+    if (!type || !letters) net_no_memory(net);
     xir_value *indices = type ? xir_params_copy(net, inner.name, type, rows->at, rows->n * sizeof *rows->at) : NULL;
-    xir_value *y = reshaped(inner, x, (xir_i64s){ flat, 2 }, xir_layout_default(ctx, 2));
-    if (!type) net_no_memory(net);
+    xir_value *y = reshaped(inner, x, (xir_i64s){ flat, 2 }, letters);
     if (!y || !indices) return NULL;
     xir_gather_attrs a = xir_gather_init();
     a.axis = 0;
@@ -165,13 +166,15 @@ static bool moves_rows(const xir_match *m, const moved *ops) {
     int64_t by[MOST_DIMS];
     if (!y || !fuse_check_ops(m) || !fuse_is_plain(x->type) || !fuse_is_plain(apart->type) ||
         !fuse_is_plain(y->type) || !xir_type_layout(y->type)) return false;
-    if (!xir_type_equal(xir_type_element(x->type), xir_type_element(y->type))) return false;
+    if (!xir_type_equal(xir_type_element(x->type), xir_type_element(y->type)) ||
+        !xir_type_equal(xir_type_element(x->type), xir_type_element(apart->type))) return false;
     if (!rows_of(x) || rows_of(apart) != rows_of(x) || rows_of(y) != rows_of(x)) return false;
     if ((size_t)rows_of(x) > MOST_INDICES / xir_network_op_count(xir_op_network(m->root))) return false;
     if (row_size(apart) != row_size(x) || row_size(y) != row_size(x)) return false;
     for (size_t i = 0; i < 2; i++) {
-        const xir_op *roll = ops->rolls[i];
-        if (roll && !read_shifts(roll, dims_of(xir_op_input(roll, 0)), by)) return false;
+        const xir_value *whole = ops->rolls[i] ? xir_op_input(ops->rolls[i], 0) : x;
+        if (!fuse_is_plain(whole->type) || rows_of(whole) != rows_of(x) || row_size(whole) != row_size(x)) return false;
+        if (ops->rolls[i] && !read_shifts(ops->rolls[i], dims_of(whole), by)) return false;
     }
     return read_axes(xir_transpose_of(ops->transpose)->dims, dims_of(apart).size, axes);
 }
@@ -224,7 +227,7 @@ static moved joined_ops(const xir_match *m) {
     return (moved){ { xir_match_op(m, B_FIRST), xir_match_op(m, B_OUT) }, xir_match_op(m, B_TURNED), false };
 }
 
-/* Another Roll or a Concat after this one may be the rest of the roll. */
+/* A Roll after this one is the rest of the roll: then that one is the root. */
 static bool ends_here(const xir_value *y) {
     const xir_use *u = y->uses;
     return !u || u->next || !xir_op_is(u->user, xir_roll_class());
