@@ -4,8 +4,9 @@
 #include <xir/pass.h>
 #include <xir/prove.h>
 #include <xir/serialize.h>
-#include "support/net.h"
+#include "passes/layout/unpacked.h"
 #include "support/onnx_make.h"
+#include "support/skips.h"
 
 enum { MOST_NUMBERS = 20000 };
 
@@ -315,11 +316,42 @@ static void shifted_windows(void **state) {
     xir_network_free(net);
 }
 
+/* ---- the corpus ------------------------------------------------------------------------------------------------- */
+
+/* Transposes of maps that are cut into windows have six dims, those of heads fewer. */
+static size_t window_transposes(const xir_network *net) {
+    size_t n = 0;
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op))
+        n += xir_op_is(op, xir_transpose_class()) && xir_type_rank(xir_value_type(xir_op_input(op, 0))) == 6;
+    return n;
+}
+
+static void the_corpus(void **state) {
+    (void)state;
+    const char *corpus = CORPUS_OR_SKIP();
+    xir_pipeline *p = xir_pipeline_parse(ctx, xir_str_of(xir_default_pipeline()), why);
+    xir_network *swin = unpacked(corpus, "swin_t"), *u_net = unpacked(corpus, "unet_small");
+    assert_non_null(p);
+    if (swin) {
+        DOES(xir_pipeline_run(p, swin, NULL, NULL, why));
+        assert_int_equal(window_transposes(swin), 10);
+        assert_int_equal(count_ops(swin, "Roll"), 0);
+    }
+    if (u_net) {
+        DOES(xir_pipeline_run(p, u_net, NULL, NULL, why));
+        assert_int_equal(inner_transposes(u_net), 0);
+    }
+    xir_network_free(swin);
+    xir_network_free(u_net);
+    xir_pipeline_free(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_u_net_with_group_norms),
         cmocka_unit_test(a_shuffle_net),
         cmocka_unit_test(shifted_windows),
+        cmocka_unit_test(the_corpus),
     };
     return RUN_GROUP(tests);
 }

@@ -1,6 +1,7 @@
 /* layout on real networks: digits.onnx, which belongs to the project, and those of XIR_CORPUS/onnx. Afterwards the
  * convolutional networks have no NCHW inside, and every value has its expected shape. */
 #include <stdio.h>
+#include "passes/layout/unpacked.h"
 #include "support/nchw.h"
 #include "support/skips.h"
 
@@ -62,24 +63,6 @@ static void digits(void **state) {
 }
 
 /* ---- the corpus ------------------------------------------------------------------------------------------------- */
-
-static size_t read_pipe(void *user, void *out, size_t room) { return fread(out, 1, room, user); }
-
-/* NULL if the file does not exist, or xz is missing. */
-static xir_network *unpacked(const char *corpus, const char *name) {
-    char command[1200];
-    snprintf(command, sizeof command, "xz -dc '%s/onnx/%s.onnx.xz' 2>/dev/null", corpus, name);
-    FILE *pipe = popen(command, "r");
-    assert_non_null(pipe);
-    xir_network *net = xir_network_read_stream(ctx, read_pipe, pipe, xir_str_of(name), NULL, why);
-    if (pclose(pipe) != 0) {
-        xir_network_free(net);
-        return NULL;
-    }
-    if (!net) xir_diags_print(why, stderr);
-    assert_non_null(net);
-    return net;
-}
 
 /* Counts values without a static shape though nothing that they are made from depends on data. Whether it does
  * follows from the ops; for ops of the source that are left it is unknown. */
