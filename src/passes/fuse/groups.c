@@ -59,7 +59,7 @@ static const xir_pattern_row group_norm_rows[] = {
 static int64_t axis_before(const xir_match *m, int64_t dim) {
     const xir_transpose_attrs *t = xir_match_op(m, G_BEFORE) ? xir_transpose_of(xir_match_op(m, G_BEFORE)) : NULL;
     int64_t rank = (int64_t)xir_type_rank(xir_match_value(m, G_DOWN)->type);
-    if (!t) return dim;
+    if (!t || dim < 0) return dim;
     int64_t axis = dim < (int64_t)t->dims.size ? t->dims.data[dim] : -1;
     return axis < 0 ? axis + rank : axis;
 }
@@ -94,6 +94,8 @@ static bool is_group_norm(const xir_match *m, void *user) {
     if (axis_before(m, batch < 0 ? 0 : batch) != 0 || axis_before(m, channel_dim(in)) != 1) return false;
     if (!own || xir_layout_index(own, 'N') > 0 || (xir_layout_has(own, 'C') && xir_layout_index(own, 'C') != 1))
         return false;
+    /* A Reshape that gives letters must say all dims. */
+    if (!xir_match_op(m, G_BEFORE) && channel_dim(x) != 1 && xir_type_has_unknown_dim(x)) return false;
     int64_t n = xir_type_as_tensor(x)->shape.data[0], channels = xir_type_dim(x, 1, false),
             groups = xir_type_dim(down, 1, false);
     return n == xir_type_as_tensor(down)->shape.data[0] && n != XIR_UNKNOWN_DIM && n != 0 && groups > 0 &&

@@ -134,8 +134,10 @@ static const xir_pattern_row shuffle_rows[] = {
 /* Dims that a Transpose brings into another order; dims of 1 are left out, because they may stand anywhere. */
 typedef struct turn { int64_t dims[MOST_DIMS]; size_t order[MOST_DIMS], n; } turn;
 
+/* False if a dim is unknown or 0, or if the order is no permutation. */
 static bool make_turn(const int64_t *dims, const int64_t *order, size_t rank, turn *out) {
     size_t place[MOST_DIMS];
+    uint32_t seen = 0;
     out->n = 0;
     for (size_t i = 0; i < rank; i++) {
         if (dims[i] == 0 || dims[i] == XIR_UNKNOWN_DIM) return false;
@@ -144,7 +146,8 @@ static bool make_turn(const int64_t *dims, const int64_t *order, size_t rank, tu
     }
     for (size_t i = 0, n = 0; i < rank; i++) {
         int64_t axis = from_end(order[i], (int64_t)rank);
-        if (axis < 0 || axis >= (int64_t)rank) return false;
+        if (axis < 0 || axis >= (int64_t)rank || seen >> axis & 1) return false;
+        seen |= 1u << axis;
         if (dims[axis] != 1) out->order[n++] = place[axis];
     }
     return true;
@@ -258,7 +261,7 @@ static xir_verdict to_channel_shuffle(xir_rewriter *at, const xir_match *m, cons
 
 /* ---- PixelShuffle: [c, r, r] channels become parts of rows and columns ------------------------------------------ */
 
-/* Where a map has its samples, rows, columns and channels: by their letters, as NHWC without letters. */
+/* Whether letters say that the channels are last, or second. */
 static bool is_image(const xir_type *type, bool *last) {
     const xir_layout *letters = xir_type_layout(type);
     if (xir_type_rank(type) != 4 || !letters) return false;

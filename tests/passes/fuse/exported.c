@@ -216,6 +216,26 @@ static void a_u_net_with_group_norms(void **state) {
     xir_network_free(net);
 }
 
+/* The dims are those of the input, and nobody knows how many images there are, or how large they are. */
+static void group_norms_of_open_dims(void **state) {
+    (void)state;
+    maker a = begin(14, OM_DIMS(-1, 6, -1, -1));
+    char inputs[80];
+    int x = conv(&a, 0, 6, 6, 3, 1, 1), dims = unary(&a, "Shape", x), y = RESHAPE(&a, x, 0, 3, -1);
+    int one = WEIGHTS(&a, 1, 1, 3), zero = WEIGHTS(&a, 0, 0, 3);
+    snprintf(inputs, sizeof inputs, "v%d,v%d,v%d", y, one, zero);
+    y = binary(&a, "Reshape", node(&a, "InstanceNormalization", inputs), dims);
+    y = binary(&a, "Mul", WEIGHTS(&a, 0.5f, 1.5f, 6, 1, 1), y);
+    y = binary(&a, "Add", y, WEIGHTS(&a, -0.5f, 0.5f, 6, 1, 1));
+    xir_network *net = network_of(&a, conv(&a, y, 6, 3, 3, 1, 1));
+    optimise(net);
+    assert_int_equal(inner_transposes(net), 0);
+    assert_int_equal(count_ops(net, "GroupNorm"), 1);
+    assert_int_equal(count_ops(net, "Reshape"), 0);
+    assert_int_equal(count_ops(net, "Add"), 0);
+    xir_network_free(net);
+}
+
 /* ---- ShuffleNet ------------------------------------------------------------------------------------------------- */
 
 static int channel_shuffle(maker *a, int x, int64_t channels, int64_t groups, int64_t size) {
@@ -349,6 +369,7 @@ static void the_corpus(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_u_net_with_group_norms),
+        cmocka_unit_test(group_norms_of_open_dims),
         cmocka_unit_test(a_shuffle_net),
         cmocka_unit_test(shifted_windows),
         cmocka_unit_test(the_corpus),

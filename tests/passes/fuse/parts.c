@@ -168,6 +168,8 @@ static void ops_that_are_not_a_group_norm(void **state) {
     STAYS("x: 2 6 4 5; r = Reshape x [shape=2,3,40 layout=@layout(***)]; t = Transpose r [dims=0,2,1 layout=@layout(NLC)]; n = InstanceNorm1d t; "
           /* Not transposed back. */
           "y = Reshape n [shape=2,6,4,5 layout=@layout(****)]; out y");
+    STAYS("x: -1 6 4 5; r = Reshape x [shape=-1,3,40 layout=@layout(NCL)]; n = InstanceNorm1d r; "
+          "y = Reshape n [shape=-1,6,4,5 layout=@layout(****)]; out y");   /* dims that are not known to be the same */
     STAYS("x: 3 9 1 1; r = Reshape x [shape=3,3,3 layout=@layout(***)]; t = Transpose r [dims=0,2,1 layout=@layout(NLC)]; n = InstanceNorm1d t; "
           "u = Transpose n [dims=2,1,0 layout=@layout(***)]; y = Reshape u [shape=3,9,1,1 layout=@layout(****)]; out y");
 }
