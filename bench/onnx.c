@@ -1,5 +1,6 @@
-/* ONNX: a graph of many nodes, read from memory and written, and a file of 256 MiB of weights, opened and written. The bytes are written
- * here by hand, in the way of exporters: names of layers, five attributes for a convolution, raw data. */
+/* ONNX: a graph of many nodes, read from memory and written, and a file of 256 MiB of weights, opened and written. The
+ * bytes are written here by hand, in the way of exporters: names of layers, five attributes for a convolution, raw
+ * data. */
 #include "reading.h"
 
 #include <errno.h>

@@ -86,8 +86,8 @@ static bool declare(proto_reader *r, xir_str line) {
                           "\"LEAST..MOST NAME\"", CLIP(line));
     const xir_status status = symbol_declare(&r->d.net->pool, name, least, most, &e, NULL);
     if (status == XIR_E_MEMORY) return trace_memory(&r->d.trace);
-    return !status || PROTO_FAIL(r, (const uint8_t *)line.data, status, "xir.symbols has \"%.*s\", which is no symbol "
-                                 "with an interval", CLIP(line));
+    return !status || PROTO_FAIL(r, (const uint8_t *)line.data, status, "xir.symbols has \"%.*s\", but the name or "
+                                 "the interval is not valid", CLIP(line));
 }
 
 bool proto_declare_symbols(proto_reader *r) {

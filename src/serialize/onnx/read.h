@@ -153,8 +153,8 @@ static inline const element_code *proto_element_of(uint64_t which) {
 /* The field of TensorProto for elements of a type outside raw_data, or 0. */
 uint32_t proto_data_field(uint64_t element);
 bool proto_read_type(proto_reader *r, wire_bytes type, dialect_declared *out);
-/* The description of a type, in the arena: "seq(tensor(float)[2,N])". *bytes is the message in base64 if the description
- * cannot be read again as this type, otherwise null. */
+/* The description of a type, in the arena: "seq(tensor(float)[2,N])". *bytes is the message in base64 if the
+ * description cannot be read again as this type, otherwise null. */
 bool proto_describe_type(proto_reader *r, wire_bytes type, xir_str *out, xir_any *bytes);
 /* "tensor(string)[2,3]" */
 bool proto_describe_tensor(proto_reader *r, uint64_t element, const int64_t *dims, size_t rank, xir_str *out);

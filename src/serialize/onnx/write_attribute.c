@@ -1,11 +1,11 @@
-/* Attributes, in the order of their names, or of the file where that matters. The kind of each follows from its value; the tag onnx.attribute_kinds has it
- * where it does not. */
+/* Attributes, in the order of their names, or of the file where that matters. The kind of each follows from its value;
+ * where it does not, the tag onnx.attribute_kinds has it. */
 #include <math.h>
 #include "onnx/write.h"
 
 enum { ATTR_NAME = 1, ATTR_F = 2, ATTR_I = 3, ATTR_S = 4, ATTR_T = 5, ATTR_G = 6, ATTR_FLOATS = 7, ATTR_INTS = 8,
-       ATTR_STRINGS = 9, ATTR_TENSORS = 10, ATTR_GRAPHS = 11, ATTR_DOC = 13, ATTR_TP = 14, ATTR_TPS = 15, ATTR_TYPE = 20,
-       ATTR_REF = 21, ATTR_SPARSE = 22, ATTR_SPARSES = 23, NODE_ATTRIBUTE = 5 };
+       ATTR_STRINGS = 9, ATTR_TENSORS = 10, ATTR_GRAPHS = 11, ATTR_DOC = 13, ATTR_TP = 14, ATTR_TPS = 15,
+       ATTR_TYPE = 20, ATTR_REF = 21, ATTR_SPARSE = 22, ATTR_SPARSES = 23, NODE_ATTRIBUTE = 5 };
 
 /* By AttributeType: the field of the value, and the field of a list of such values. */
 typedef enum attr_type { TYPE_NONE, TYPE_FLOAT, TYPE_INT, TYPE_STRING, TYPE_TENSOR, TYPE_GRAPH, TYPE_FLOATS, TYPE_INTS,
@@ -102,14 +102,14 @@ static void put_sparse(proto_writer *w, uint32_t field, xir_str key, const xir_a
     const xir_any *indices = map_item(parts, "indices"), *values = map_item(parts, "values");
     if (!dims || dims->kind != XIR_ANY_LIST || !indices || indices->kind != XIR_ANY_PARAMS || !values ||
         values->kind != XIR_ANY_PARAMS) {
-        refuse(w, key, "is no sparse tensor: dims, indices and values are needed");
+        refuse(w, key, "lacks dims, indices or values of a sparse tensor");
         return;
     }
     const proto_message m = proto_open(w, field);
     proto_put_tensor(w, VALUES, values->as.params, xir_value_name(values->as.params), true);
     proto_put_tensor(w, INDICES, indices->as.params, xir_value_name(indices->as.params), true);
     for (size_t i = 0; i < dims->as.list.size; i++) {
-        if (dims->as.list.items[i].kind != XIR_ANY_INT) refuse(w, key, "has dims that are no integers");
+        if (dims->as.list.items[i].kind != XIR_ANY_INT) refuse(w, key, "has dims that are not integers");
         proto_put_number(w, DIMS, (uint64_t)dims->as.list.items[i].as.integer);
     }
     proto_close(w, m);
@@ -139,7 +139,7 @@ static void put_item(proto_writer *w, uint32_t field, xir_str key, const xir_any
     case TYPE_TP:
         inner = map_item(any, "onnx.type");
         if (inner->kind == XIR_ANY_TEXT) proto_put_type_map(w, field, &any->as.map);
-        else refuse(w, key, "has a type that is no text");
+        else refuse(w, key, "has a type that is not a text");
         break;
     default: break;
     }

@@ -1,5 +1,5 @@
-/* Elements in a file of their own, next to the model. Each tensor begins at a multiple of 4096, so that a mapping can be
- * used as it is; the file is put out by a walk of the model that puts out nothing else. */
+/* Elements in a file of their own, next to the model. Each tensor begins at a multiple of 4096, so that a mapping can
+ * be used as it is. The file is put out by a walk of the model that puts out nothing else. */
 #include "number.h"
 #include "onnx/write.h"
 

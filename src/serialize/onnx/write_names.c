@@ -1,5 +1,5 @@
-/* What a network must satisfy before it can be a graph of ONNX. A value is found by its name there, so names must differ:
- * one that is missing or taken is replaced by "xir_0", "xir_1", …. */
+/* What a network must satisfy before it can be a graph of ONNX. A value is found by its name there, so names must
+ * differ: one that is missing or taken is replaced by "xir_0", "xir_1", …. */
 #include "dialect/others.h"
 #include "number.h"
 #include "onnx/read.h"
@@ -9,8 +9,8 @@
 
 static bool check_name(proto_writer *w, const char *what, xir_str name) {
     if (name.size && memchr(name.data, 0, name.size))
-        return proto_refuse(w, XIR_E_UNSUPPORTED, "the name '%.*s' of %s has a zero byte, which ONNX's names cannot have",
-                            (int)strnlen(name.data, name.size < 60 ? name.size : 60), name.data, what);
+        return proto_refuse(w, XIR_E_UNSUPPORTED, "the name '%.*s' of %s has a zero byte, which names in ONNX cannot "
+                            "have", (int)strnlen(name.data, name.size < 60 ? name.size : 60), name.data, what);
     return !name.size || proto_is_text((wire_bytes){ (const uint8_t *)name.data, name.size }) ||
            proto_refuse(w, XIR_E_UNSUPPORTED, "the name of %s is not UTF-8", what);
 }
@@ -143,7 +143,7 @@ static bool list_values(proto_writer *w) {
 
 /* ---- cycles ---------------------------------------------------------------------------------------------------- */
 
-/* Ops whose inputs are all made leave; an op that never does is on a cycle, or behind one. */
+/* Ops whose inputs are all made leave; an op that never does is on a cycle, or needs one. */
 static bool check_cycles(proto_writer *w) {
     const size_t n = w->net->n_ops;
     pointer_table numbers;
@@ -170,8 +170,8 @@ static bool check_cycles(proto_writer *w) {
     for (const xir_op *op = w->net->first; ok && op; op = op->next) {
         w->at = op;
         if (left[*pointer_table_find(&numbers, op)])
-            ok = proto_refuse(w, XIR_E_UNSUPPORTED, "it uses its own results, directly or through other ops: a graph of "
-                              "ONNX has no cycles");
+            ok = proto_refuse(w, XIR_E_UNSUPPORTED, "it needs its own results, or an op that does: a graph of ONNX has "
+                              "no cycles");
     }
     pointer_table_free(&numbers);
     return ok;

@@ -1,5 +1,5 @@
-/* Types. A tensor type of XIR is a tensor of its elements and dims; the letters of its layout are not said. What XIR has
- * no type for is in the tag onnx.type, as text: "seq(tensor(float))", "tensor(string)[2,N,?]". */
+/* Types. A tensor type of XIR is a tensor of its elements and dims; the letters of its layout are left out. What XIR
+ * has no type for is in the tag onnx.type, as text: "seq(tensor(float))", "tensor(string)[2,N,?]". */
 #include "codec/codec.h"
 #include "onnx/write.h"
 
@@ -169,7 +169,7 @@ static bool put_said(proto_writer *w, description *s) {
 static void put_said_type(proto_writer *w, xir_str text) {
     description s = { text.data, text.data + text.size, 0 };
     if (text.size && !(put_said(w, &s) && s.at == s.end))
-        proto_refuse(w, XIR_E_SYNTAX, "the tag onnx.type says '%.*s', which is no type of ONNX", CLIP(text));
+        proto_refuse(w, XIR_E_SYNTAX, "the tag onnx.type says '%.*s', which is not a type of ONNX", CLIP(text));
 }
 
 /* The message that the reader kept because its description does not say all of it. */
