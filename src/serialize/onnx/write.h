@@ -20,7 +20,7 @@ typedef struct proto_writer {
     const xir_op         *input, *output;   /* the ends; NULL: the network has none                        */
     const xir_op         *at;               /* the op that is being written, for findings                  */
     /* names */
-    text_table            names;            /* of all values                                               */
+    text_table            names;            /* of all values: twice a number, plus 1 for a duplicate       */
     pointer_table         made;             /* values whose name is an item of made_names                  */
     xir_str              *made_names;
     size_t                n_made, made_room;

@@ -44,12 +44,13 @@ static bool is_duplicate(const xir_value *v) {
 /* A second value of a name that its file has twice keeps it as long as nothing uses it. */
 static bool define(proto_writer *w, const xir_value *v) {
     const xir_str name = v->more ? name_text(v->more->name) : XIR_STR("");
-    const uint32_t place = w->n_values++;
+    const bool duplicate = is_duplicate(v);
+    const uint32_t place = w->n_values++ << 1 | duplicate;
     if (!name.size) return !v->uses || rename_value(w, v);
     if (!check_name(w, "a value", name)) return false;
     const uint32_t *known = text_table_add(&w->names, name, place);
     if (!known) return proto_no_memory(w);
-    return *known == place || (is_duplicate(v) && !v->uses) || rename_value(w, v);
+    return *known == place || (duplicate && !v->uses) || rename_value(w, v);
 }
 
 /* A value that nothing defines: each user says its name. */

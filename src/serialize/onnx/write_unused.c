@@ -13,11 +13,10 @@ static wire_bytes find_field(wire_bytes message, uint32_t field) {
     return found;
 }
 
-/* Of two initializers with one name, one may be used. */
+/* The value that has the name may be its duplicate. */
 static bool is_taken(const proto_writer *w, wire_bytes name) {
     const uint32_t *known = text_table_find(&w->names, (xir_str){ (const char *)name.at, name.size });
-    if (!known || *known >= w->n_constants) return known;
-    return !source_tag_find(proto_value_tags(w->constants[*known]), SOURCE_DUPLICATE);
+    return known && !(*known & 1);
 }
 
 /* The message of an item under one of its kinds; false if it is of the other. */

@@ -90,6 +90,9 @@ static void models_come_back_byte_for_byte(void **state) {
               "5{1:0 2:1 8'c'} 5{2:1 8'unused' 9#0000803f} 11{1'unused' 2{1{1:1 2{}}}} " FLOAT_X " " FLOAT_Y),
         MODEL("1{1's' 2'y' 4'Op'} " FLOAT_X " " FLOAT_Y
               " 15{1{1:2 2:1 8's' 9#0000803f00000040} 2{1:2 2:7 9#01000000000000000400000000000000} 3:2 3:3}"),
+        /* an unused initializer whose name a node or another one defines, too */
+        MODEL("1{1'x' 2'u' 4'Op'} 5{2:1 8'u' 9#0000803f} " FLOAT_X " 12{1'x' 2{1{1:1 2{}}}}"),
+        MODEL("1{1'w' 2'y' 4'Op'} 5{2:1 8'w' 9#0000803f} 5{2:1 8'w' 9#00000040} " FLOAT_X " " FLOAT_Y),
         /* values */
         MODEL("1{1'x' 2'u' 4'Op'} 1{1'u' 2'y' 4'Op'} 11{1'x' 2{1{1:1 2{1{2'N'} 1{1:3 3'C'} 1{} 1{2'N + 1'}}} 6'IMAGE'} 3'doc' "
               "4{1'k' 2'v'}} 12{1'y' 2{4{1{1{1:1}}}}} 13{1'u' 2{1{1:10 2{1{2'M'} 1{} 1{1:-5}}}} 3'doc'} "
