@@ -123,7 +123,7 @@ xir_status xir_params_file_name(xir_context *ctx, const char *format_name, const
     size_t taken = 0;
     *size = 0;
     if (!format_named(ctx, format_name, &f, why)) return XIR_E_UNKNOWN;
-    if (!f.params_written) return XIR_OK;
+    if (!f.params_written || f.splits) return XIR_OK;
     char *name = companion_name(alloc_of(ctx), &f, path, &taken);
     return_name(alloc_of(ctx), name, taken, out, room, size);
     return name ? XIR_OK : diag_memory(why);

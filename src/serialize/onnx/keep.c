@@ -1,6 +1,5 @@
 /* What a network needs only to be written as ONNX again. */
 #include "name_dims.h"
-#include "number.h"
 #include "onnx/read.h"
 #include "symbols.h"
 

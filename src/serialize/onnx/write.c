@@ -22,9 +22,9 @@ static int64_t stated_opset(const xir_network *net) {
 
 /* The version of the format that came with a version of the operators. */
 static int64_t format_of_opset(int64_t opset) {
-    static const uint8_t firsts[] = { 1, 1, 1, 1, 1, 1, 1, 1, 3, 4, 5, 6, 7, 7, 7, 8, 8, 8, 8, 9, 9, 10, 10, 11, 11 };
-    const int64_t n = (int64_t)sizeof firsts;
-    return opset < 0 ? 3 : firsts[opset < n ? opset : n - 1] < 3 ? 3 : firsts[opset < n ? opset : n - 1];
+    static const uint8_t formats[] = { [8] = 3, 4, 5, 6, 7, 7, 7, 8, 8, 8, 8, 9, 9, 10, 10, 11 };
+    enum { FIRST = 8, LAST = sizeof formats - 1 };
+    return formats[opset < FIRST ? FIRST : opset > LAST ? LAST : opset];
 }
 
 static void put_opset(proto_writer *w, xir_str domain, int64_t version) {

@@ -83,17 +83,29 @@ static void put_real(proto_writer *w, uint32_t field, xir_str key, double real) 
     else proto_put_float(w, field, bits);
 }
 
+/* Whether Params have elements of a type, and their bytes. */
+static bool has_bytes(proto_writer *w, xir_str key, const xir_value *v, uint64_t element) {
+    const xir_tensor_type *type = xir_type_as_tensor(v->type);
+    uint64_t size;
+    const bool fits = type && proto_code_of(w, type->element_dtype) == element &&
+                      xir_type_bytes(v->type, &size) == XIR_OK;
+    if (!fits) refuse(w, key, "is kept as Params of another type");
+    else if (size != proto_data(w, v).size) refuse(w, key, "has no bytes, and ONNX has them inside");
+    return !proto_failed(w);
+}
+
 /* Reals that are not finite, as float32 in memory. */
-static void put_floats(proto_writer *w, uint32_t field, const xir_value *v) {
+static void put_floats(proto_writer *w, uint32_t field, xir_str key, const xir_value *v) {
+    if (!has_bytes(w, key, v, 1)) return;
     const wire_bytes data = proto_data(w, v);
     for (size_t i = 0; i + 4 <= data.size; i += 4) proto_put_float(w, field, (uint32_t)wire_u32(data.at + i));
 }
 
-static void put_bytes_of(proto_writer *w, uint32_t field, const xir_value *v) {
+/* The bytes of a graph or of a text that is not UTF-8. */
+static void put_bytes_of(proto_writer *w, uint32_t field, xir_str key, const xir_value *v) {
+    if (!has_bytes(w, key, v, 2)) return;
     const wire_bytes data = proto_data(w, v);
-    uint64_t size;
-    if (xir_type_bytes(v->type, &size) || size != data.size) refuse(w, xir_value_name(v), "has no bytes");
-    else proto_put_bytes(w, field, data.at, data.size);
+    proto_put_bytes(w, field, data.at, data.size);
 }
 
 static void put_sparse(proto_writer *w, uint32_t field, xir_str key, const xir_any *any) {
@@ -119,20 +131,20 @@ static void put_item(proto_writer *w, uint32_t field, xir_str key, const xir_any
     const xir_any *inner;
     switch (type) {
     case TYPE_FLOAT:
-        if (any->kind == XIR_ANY_PARAMS) put_floats(w, field, any->as.params);
+        if (any->kind == XIR_ANY_PARAMS) put_floats(w, field, key, any->as.params);
         else put_real(w, field, key, any->as.real);
         break;
     case TYPE_INT:
         proto_put_number(w, field, any->kind == XIR_ANY_BOOL ? any->as.boolean : (uint64_t)any->as.integer);
         break;
     case TYPE_STRING:
-        if (any->kind == XIR_ANY_PARAMS) put_bytes_of(w, field, any->as.params);
+        if (any->kind == XIR_ANY_PARAMS) put_bytes_of(w, field, key, any->as.params);
         else proto_put_text(w, field, any->as.text);
         break;
     case TYPE_TENSOR: proto_put_tensor(w, field, any->as.params, xir_value_name(any->as.params), true); break;
     case TYPE_GRAPH:
         inner = map_item(any, "onnx.graph");
-        if (inner->kind == XIR_ANY_PARAMS) put_bytes_of(w, field, inner->as.params);
+        if (inner->kind == XIR_ANY_PARAMS) put_bytes_of(w, field, key, inner->as.params);
         else refuse(w, key, "has a graph without bytes");
         break;
     case TYPE_SPARSE: put_sparse(w, field, key, any); break;
@@ -167,7 +179,7 @@ static attr_type said_type(const xir_op *op, const xir_entry *e, attr_type usual
 static void put_value(proto_writer *w, xir_str key, const xir_any *any, attr_type type) {
     const uint32_t field = fields[type];
     if (any->kind == XIR_ANY_PARAMS && type == TYPE_FLOATS) {
-        put_floats(w, field, any->as.params);
+        put_floats(w, field, key, any->as.params);
     } else if (any->kind == XIR_ANY_LIST) {
         for (size_t i = 0; i < any->as.list.size; i++)
             put_item(w, field, key, &any->as.list.items[i], (attr_type)item_types[type]);

@@ -225,6 +225,13 @@ static xir_status no_bytes(xir_network *net) {
     xir_value *w = xir_params_new(net, XIR_STR("w"), FP32("*", 2));
     return set(net, (xir_any){ .kind = XIR_ANY_PARAMS, .as.params = w });
 }
+static xir_status wrong_kind(xir_network *net) {
+    const xir_entry entry = { XIR_STR("a"), xir_any_int(1) };
+    const xir_any kinds = xir_any_map(&entry, 1);
+    xir_value *w = xir_params_new_untyped(net, XIR_STR("w"));
+    const xir_status status = set(net, (xir_any){ .kind = XIR_ANY_PARAMS, .as.params = w });
+    return status ? status : xir_op_set_tag(node_of(net), XIR_STR("onnx.attribute_kinds"), &kinds);
+}
 static xir_status wrong_tag(xir_network *net) {
     const xir_any text = xir_any_text(XIR_STR("seq(tensor(float)"));
     untype_output(net);
@@ -252,6 +259,7 @@ static void networks_that_onnx_cannot_hold(void **state) {
         { large_real,    XIR_E_UNSUPPORTED, "op 1 'n': its attribute a is too large for a float" },
         { large_integer, XIR_E_UNSUPPORTED, "op 1 'n': its attribute a is of a kind that ONNX does not have" },
         { mixed_list,    XIR_E_UNSUPPORTED, "op 1 'n': its attribute a is of a kind that ONNX does not have" },
+        { wrong_kind,    XIR_E_UNSUPPORTED, "op 1 'n': its attribute a is kept as Params of another type" },
         { no_bytes,      XIR_E_MISSING,     "op 1 'n': the constant 'w' has no bytes, and ONNX has them inside" },
         { wrong_tag,     XIR_E_SYNTAX,      "the tag onnx.type says 'seq(tensor(float)', which is not a type of ONNX" },
         { wrong_base64,  XIR_E_SYNTAX,      "item 0 of the tag onnx.functions is not in base64" },
