@@ -155,7 +155,8 @@ bool onnx_ms_gather_block_quantized(xir_node *at) {
     if (gathered == axis) return xir_node_unsupported(at, "a scale that depends on the place");
     if (packed && (gathered != 0 || axis != (int64_t)rank - 1))
         return xir_node_unsupported(at, "bytes whose blocks are not along the last dim");
-    if (!packed && (bits != 4 || !v_is_integer(x))) return xir_node_unsupported(at, "other elements than integers of 4 bits");
+    if (!packed && (bits != 4 || !v_is_integer(x)))
+        return xir_node_unsupported(at, "other elements than integers of 4 bits");
     if (packed) x = widened(at, x, bits, NULL);
     if (!x) return false;
     xir_ints dims = xir_node_dims(at, x);

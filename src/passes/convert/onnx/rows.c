@@ -191,8 +191,8 @@ static const xir_convert_row rows[] = {
     MS     ("BiasSoftmax",        "2",   "1",   "axis:i is_inner_broadcast:i!",      "Add, Softmax",        bias_softmax),
     MS     ("BiasSplitGelu",      "2",   "1",   "",                                  "Add, GELU, Multiply", bias_split_gelu),
     MS     ("FusedMatMul",        "2",   "1",   "alpha:f transA:i transB:i transBatchA:i transBatchB:i", "Transpose, Matmul, Multiply", fused_matmul),
-    MS     ("FusedMatMulActivation", "2", "1", "activation:s! activation_alpha:f activation_axis:i activation_beta:f activation_gamma:f alpha:f "
-                                                "transA:i transB:i transBatchA:i transBatchB:i", "Matmul, an activation", fused_matmul_activation),
+    MS     ("FusedMatMulActivation", "2", "1", "activation:s! activation_alpha:f activation_axis:i activation_beta:f "
+                                                "activation_gamma:f alpha:f transA:i transB:i transBatchA:i transBatchB:i", "Matmul, an activation", fused_matmul_activation),
     MS     ("CausalConvWithState", "2-4", "2",  "activation:s ndim:i",               "Concat, Conv1d, SiLU", causal_conv),
     MS_SAME("Trilu",              "1-2", "1",   "upper:i",                           "Where",               trilu),
     MS_SAME("GatherND",           "2",   "1",   "",                                  "GatherND",            gather_nd),

@@ -22,6 +22,9 @@ static inline input_place place_of_input(size_t i) {
     return (input_place){ { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + i), 0 } };
 }
 
+/* Checks the number of dims of input i. */
+bool onnx_has_rank(xir_node *at, size_t i, const xir_value *v, size_t rank);
+
 /* ---- operations ------------------------------------------------------------------------------------------------- */
 
 /* Makes the convolution that the node's attributes describe, for as many dims as x has, in ONNX's order. */

@@ -148,7 +148,8 @@ bool onnx_shape_ms_attention(xir_node *at, size_t output, xir_ints *dims) {
     xir_ints x, w, past, sizes;
     if (!dims_of(at, 0, &x) || !dims_of(at, 1, &w) || x.n != 3 || w.n != 2) return false;
     const bool listed = xir_node_items(at, "qkv_hidden_sizes", &sizes) && sizes.n == 3;
-    const int64_t hidden = listed ? dim_given(sizes.v[2]) : quotient(w.v[1], 3), heads = xir_node_int(at, "num_heads", 0);
+    const int64_t hidden = listed ? dim_given(sizes.v[2]) : quotient(w.v[1], 3);
+    const int64_t heads = xir_node_int(at, "num_heads", 0);
     if (!open_dims(at, output ? 5 : 3, dims)) return false;
     if (output) {
         int64_t keys = x.v[1];

@@ -1,0 +1,165 @@
+/* RoiAlign: pools of regions of an image, which an input gives. Each bin of a region has a grid of samples, and each
+ * sample lies between four cells. */
+#include "convert/onnx/rows.h"
+#include "convert/parts.h"
+
+enum { MOST_CELLS = 1 << 22, MOST_SIDE = 1 << 20 };   /* of constants and of a dim */
+
+/* How much each of `size` cells counts at places p, [regions, …, 1]: a sample between two cells counts both, one
+ * outside of the image none, nor one for which `also`, unless it is NULL, does not hold. With `side` -1 only the cell
+ * before the place counts, with 1 only the one after it. */
+static xir_value *cell_weights(xir_node *at, xir_value *p, xir_value *also, int64_t size, int side) {
+    double *cells = onnx_reals(at, size);
+    if (!cells || xir_node_failed(at) || !p) return NULL;
+    const xir_type *e = v_element(p);
+    for (int64_t i = 0; i < size; i++) cells[i] = (double)i;
+    xir_value *after = xir_node_make(at, "GreaterEqual", INS(p, xir_node_scalar(at, e, -1)), NO_SETS);
+    xir_value *before = xir_node_make(at, "LessEqual", INS(p, xir_node_scalar(at, e, (double)size)), NO_SETS);
+    xir_value *inside = xir_node_make(at, "And", INS(after, before), NO_SETS);
+    if (also) inside = xir_node_make(at, "And", INS(inside, also), NO_SETS);
+    p = xir_node_make(at, "ClampScalar", INS(p), SETS(REAL("min", 0), REAL("max", (double)(size - 1))));
+    xir_value *cell = xir_node_constant(at, e, NULL, cells, (size_t)size), *off = xir_node_sum(at, p, cell, 1, -1);
+    if (!off || !inside) return NULL;
+    xir_value *near = xir_node_sum(at, xir_node_scalar(at, e, 1), xir_node_unary(at, "Abs", off), 1, -1);
+    near = xir_node_product(at, xir_node_unary(at, "ReLU", near), xir_node_cast(at, inside, e));
+    if (!side || !near) return near;
+    xir_value *zero = xir_node_scalar(at, e, 0);
+    xir_value *there = xir_node_make(at, side < 0 ? "GreaterEqual" : "Less", INS(off, zero), NO_SETS);
+    return there ? xir_node_product(at, near, xir_node_cast(at, there, e)) : NULL;
+}
+
+/* Along one axis, the places of `samples` in each of n bins of each region, [regions, n * samples, 1]. `from` and
+ * `length`, [regions, 1], are in cells. */
+static xir_value *sample_places(xir_node *at, xir_value *from, xir_value *length, int64_t n, int64_t samples) {
+    const xir_ints last = { (int64_t[]){ 2 }, 1 };
+    double *places = onnx_reals(at, n * samples);
+    if (!places || xir_node_failed(at) || !from || !length) return NULL;
+    for (int64_t i = 0; i < n * samples; i++) places[i] = ((double)i + 0.5) / (double)(n * samples);
+    xir_value *at_bins = xir_node_product(at, length, xir_node_constant(at, v_element(from), NULL, places,
+                                                                        (size_t)(n * samples)));
+    xir_value *p = xir_node_sum(at, from, at_bins, 1, 1);
+    return p ? xir_node_unsqueezed(at, p, &last, NULL) : NULL;
+}
+
+/* Along one axis of `size` cells: how much each cell counts in each of `n` bins of each region, [regions, n, size]. */
+static xir_value *bin_weights(xir_node *at, xir_value *from, xir_value *length, int64_t n, int64_t samples,
+                              int64_t size) {
+    const xir_ints mean = { (int64_t[]){ 2 }, 1 };
+    xir_value *near = cell_weights(at, sample_places(at, from, length, n, samples), NULL, size, 0);
+    near = near ? make_shaped(at, near, (int64_t[]){ v_dim(near, 0), n, samples, size }, 4) : NULL;
+    return near ? xir_node_reduced(at, "Mean", near, &mean, false) : NULL;
+}
+
+/* The same with as many samples in a bin as it has cells, rounded up, which only a run knows: the samples of the
+ * largest bin are computed for all, and those that a region does not have count nothing. */
+static xir_value *own_bin_weights(xir_node *at, xir_value *from, xir_value *length, int64_t n, int64_t size) {
+    const xir_ints both = { (int64_t[]){ 2, 3 }, 2 }, first = { (int64_t[]){ 0 }, 1 }, one = { (int64_t[]){ 1 }, 1 },
+                   flat = { (int64_t[]){ -1 }, 1 }, column = { (int64_t[]){ -1, 1 }, 2 },
+                   samples = { (int64_t[]){ 2 }, 1 }, last = { (int64_t[]){ 3 }, 1 },
+                   bins = { (int64_t[]){ n, 1, 1 }, 3 };
+    double *numbers = onnx_reals(at, n), least = 1;
+    if (!numbers || xir_node_failed(at) || !from || !length) return NULL;
+    for (int64_t i = 0; i < n; i++) numbers[i] = (double)i;
+    const xir_type *e = v_element(from);
+    from = xir_node_unsqueezed(at, from, &both, NULL);
+    xir_value *bin = xir_node_quotient(at, xir_node_unsqueezed(at, length, &both, NULL),
+                                       xir_node_scalar(at, e, (double)n));
+    xir_value *count = xir_node_unary(at, "Ceil", bin);
+    xir_value *divisor = count ? xir_node_make(at, "Maximum", INS(count, xir_node_scalar(at, e, 1)), NO_SETS) : NULL;
+    if (xir_node_failed(at) || !divisor) return NULL;
+    xir_value *all = xir_node_make(at, "Concat", INS(make_reshaped(at, divisor, &flat),
+                                                     xir_node_constant(at, e, &one, &least, 1)),
+                                   SETS(INT("axis", 0)));   /* there may be no region */
+    xir_value *most = xir_node_cast(at, xir_node_reduced(at, "Max", all, &first, true), xir_type_sint(at->c->ctx, 64));
+    xir_value *k = xir_node_make(at, "Range", INS(xir_node_integers(at, &first), most, xir_node_integers(at, &one)),
+                                 NO_SETS);
+    k = k ? xir_node_cast(at, make_reshaped(at, k, &column), e) : NULL;
+    if (xir_node_failed(at) || !k) return NULL;
+    xir_value *in_bin = xir_node_quotient(at, xir_node_product(at, xir_node_sum(at, k, xir_node_scalar(at, e, 0.5), 1,
+                                                                               1), bin), divisor);
+    xir_value *start = xir_node_product(at, bin, xir_node_constant(at, e, &bins, numbers, (size_t)n));
+    xir_value *p = xir_node_sum(at, xir_node_sum(at, from, start, 1, 1), in_bin, 1, 1);
+    xir_value *near = cell_weights(at, p, xir_node_make(at, "Less", INS(k, count), NO_SETS), size, 0);
+    if (!near) return NULL;
+    return xir_node_quotient(at, xir_node_reduced(at, "Sum", near, &samples, false),
+                             xir_node_make(at, "Squeeze", INS(divisor), SETS(LIST("axis", &last))));
+}
+
+/* What the rows of `rows` pick from the image, and then the columns of `columns`: both are [regions, …, cells]. */
+static xir_value *picked(xir_node *at, xir_value *image, xir_value *rows, xir_value *columns) {
+    static const int64_t swap[] = { 0, 2, 1 };
+    const xir_ints one = { (int64_t[]){ 1 }, 1 };
+    if (xir_node_failed(at) || !image || !rows || !columns) return NULL;
+    xir_value *right = xir_node_unsqueezed(at, xir_node_transposed(at, columns, swap, 3, NULL), &one, NULL);
+    return make_matrix_product(at, make_matrix_product(at, xir_node_unsqueezed(at, rows, &one, NULL), image), right);
+}
+
+/* The maximum of all samples of a bin, each the largest of its four cells times their weights, as ONNX Runtime has
+ * it. `from` and `length` are those of rows and of columns. */
+static xir_value *bin_maxima(xir_node *at, xir_value *image, xir_value *from[2], xir_value *length[2],
+                             const int64_t n[2], int64_t samples) {
+    const xir_ints axes = { (int64_t[]){ 3, 5 }, 2 };
+    xir_value *w[2][2], *y = NULL;
+    if (xir_node_failed(at) || !image) return NULL;
+    for (size_t k = 0; k < 2; k++) {
+        xir_value *p = sample_places(at, from[k], length[k], n[k], samples);
+        for (int side = 0; side < 2; side++)
+            w[k][side] = cell_weights(at, p, NULL, v_dim(image, 2 + k), side ? 1 : -1);
+    }
+    for (int i = 0; i < 4; i++) {
+        xir_value *corner = picked(at, image, w[0][i / 2], w[1][i % 2]);
+        y = i ? xir_node_make(at, "Maximum", INS(y, corner), NO_SETS) : corner;
+        if (!y || xir_node_failed(at)) return NULL;
+    }
+    const int64_t channels = v_dim(y, 1);
+    y = make_shaped(at, y, (int64_t[]){ v_dim(y, 0), channels, n[0], samples, n[1], samples }, 6);
+    return y ? xir_node_reduced(at, "Max", y, &axes, false) : NULL;
+}
+
+/* The mean over a grid of samples between cells is a product with a matrix on each side of the image. */
+bool onnx_roi_align(xir_node *at) {
+    xir_value *x = xir_node_input(at, 0), *regions = xir_node_input(at, 1), *batch = xir_node_input(at, 2), *from[2],
+              *length[2], *w[2];
+    const int64_t n[2] = { xir_node_int(at, "output_height", 1), xir_node_int(at, "output_width", 1) },
+                  samples = xir_node_int(at, "sampling_ratio", 0);
+    if (!xir_node_one_of(at, "mode", "avg", "avg|max") || !onnx_has_rank(at, 0, x, 4) ||
+        !onnx_has_rank(at, 1, regions, 2) || !onnx_has_rank(at, 2, batch, 1)) return false;
+    const char *transform = "coordinate_transformation_mode";
+    if (!xir_node_one_of(at, transform, "half_pixel", "half_pixel|output_half_pixel")) return false;
+    const bool halves = xir_node_version(at) >= 16 && !xir_node_is(at, transform, "output_half_pixel");
+    if (v_dim(regions, 1) >= 0 && v_dim(regions, 1) != 4) {
+        return xir_node_invalid(at, XIR_E_BOUNDS, "input/1",
+                                "dim 1 of input 1: expected 4, the corners of a region, found %lld",
+                                (long long)v_dim(regions, 1));
+    }
+    for (int k = 0; k < 2; k++) {
+        if (n[k] >= 1 && n[k] <= MOST_SIDE) continue;
+        return xir_node_invalid(at, XIR_E_BOUNDS, k ? "attribute/output_width" : "attribute/output_height",
+                                "expected 1 to %d, found %lld", MOST_SIDE, (long long)n[k]);
+    }
+    const bool max = xir_node_is(at, "mode", "max"), own = samples == 0;
+    if (max && own) return xir_node_unsupported(at, "the maximum of as many samples as a region has cells");
+    if (samples < 0 || samples > 1 << 10) return xir_node_unsupported(at, "%lld samples", (long long)samples);
+    if (!xir_node_need_dims(at, x, 2, 4)) return false;
+    regions = xir_node_scaled(at, regions, xir_node_real(at, "spatial_scale", 1));
+    if (!regions) return false;
+    if (halves) regions = xir_node_sum(at, regions, xir_node_scalar(at, v_element(regions), 0.5), 1, -1);
+    for (int k = 0; k < 2; k++) {   /* x1, y1, x2, y2 */
+        from[k] = make_part(at, regions, 1, 1 - k, 2 - k, 1);
+        length[k] = xir_node_sum(at, make_part(at, regions, 1, 3 - k, 4 - k, 1), from[k], 1, -1);
+        if (!halves && length[k]) {
+            xir_value *least = xir_node_scalar(at, v_element(length[k]), 1);
+            length[k] = xir_node_make(at, "Maximum", INS(length[k], least), NO_SETS);
+        }
+        const int64_t size = v_dim(x, 2 + (size_t)k);
+        if (n[k] > MOST_CELLS / (own ? 1 : samples) || size < 1 || size > MOST_CELLS)
+            return xir_node_unsupported(at, "very large dims, or none");
+        if (!max)
+            w[k] = own ? own_bin_weights(at, from[k], length[k], n[k], size)
+                 : bin_weights(at, from[k], length[k], n[k], samples, size);
+    }
+    if (xir_node_failed(at)) return false;
+    xir_value *image = xir_node_make(at, "Gather", INS(x, batch), SETS(INT("axis", 0)));
+    return xir_node_result(at, 0, max ? bin_maxima(at, image, from, length, n, samples)
+                           : picked(at, image, w[0], w[1]));
+}
