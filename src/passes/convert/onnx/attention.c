@@ -261,8 +261,7 @@ bool onnx_ms_qattention(xir_node *at) {
     if (!all) return false;
     const xir_type *real = v_element(bias);
     all = xir_node_product(at, xir_node_cast(at, all, real), xir_node_product(at, x_scale, w_scale));
-    a.q = all = xir_node_sum(at, all, bias, 1, 1);
-    return give_attention(at, &a, all, 8);
+    return give_attention(at, &a, xir_node_sum(at, all, bias, 1, 1), 8);
 }
 
 /* ---- the standard's Attention ----------------------------------------------------------------------------------- */

@@ -155,8 +155,10 @@ bool onnx_ms_gather_block_quantized(xir_node *at) {
     if (gathered == axis) return xir_node_unsupported(at, "a scale that depends on the place");
     if (packed && (gathered != 0 || axis != (int64_t)rank - 1))
         return xir_node_unsupported(at, "bytes whose blocks are not along the last dim");
-    if (!packed && (bits != 4 || !v_is_integer(x)))
-        return xir_node_unsupported(at, "other elements than integers of 4 bits");
+    const bool small = xir_type_equal(v_element(x), xir_type_uint(at->c->ctx, 4)) ||
+                       xir_type_equal(v_element(x), xir_type_sint(at->c->ctx, 4));
+    if (!packed && (bits != 4 || !small)) return xir_node_unsupported(at, "other elements than bytes, or 4 bits");
+    if (v_dim(x, (size_t)axis) > MOST_LISTED) return xir_node_unsupported(at, "very large dims");
     if (packed) x = widened(at, x, bits, NULL);
     if (!x) return false;
     xir_ints dims = xir_node_dims(at, x);

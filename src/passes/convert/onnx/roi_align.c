@@ -69,7 +69,7 @@ static xir_value *own_bin_weights(xir_node *at, xir_value *from, xir_value *leng
     if (xir_node_failed(at) || !divisor) return NULL;
     xir_value *all = xir_node_make(at, "Concat", INS(make_reshaped(at, divisor, &flat),
                                                      xir_node_constant(at, e, &one, &least, 1)),
-                                   SETS(INT("axis", 0)));   /* there may be no region */
+                                   SETS(INT("axis", 0)));   /* a run may have no regions */
     xir_value *most = xir_node_cast(at, xir_node_reduced(at, "Max", all, &first, true), xir_type_sint(at->c->ctx, 64));
     xir_value *k = xir_node_make(at, "Range", INS(xir_node_integers(at, &first), most, xir_node_integers(at, &one)),
                                  NO_SETS);
