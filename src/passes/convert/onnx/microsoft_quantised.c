@@ -89,7 +89,7 @@ bool onnx_ms_qlinear_where(xir_node *at) {
 bool onnx_ms_qlinear_pool(xir_node *at) {
     const bool last = xir_node_int(at, "channels_last", 0);
     xir_value *x = real_of(at, 0);
-    xir_value *y = onnx_average(at, last ? xir_node_channels_second(at, x) : x);
+    xir_value *y = onnx_average(at, last ? onnx_channels_second(at, x) : x);
     return xir_node_result(at, 0, quantized_as(at, last ? xir_node_channels_last(at, y) : y, 3, 0));
 }
 

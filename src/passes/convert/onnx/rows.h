@@ -50,6 +50,8 @@ bool onnx_windows(xir_node *at, const xir_value *x, const xir_value *kernel, win
 bool onnx_windows_fit(xir_node *at, const windows *w);
 /* The place of each window's first maximum, as MaxPool counts them. */
 xir_value *onnx_places_of_maxima(xir_node *at, xir_value *x, const windows *w);
+/* An image of 3 to 5 dims, whose channels are the last one, with channels as dim 1. */
+xir_value *onnx_channels_second(xir_node *at, xir_value *x);
 /* The averages of the windows that the node's attributes describe, over x. */
 xir_value *onnx_average(xir_node *at, xir_value *x);
 /* LayerNorm, or RMSNorm, over some axes; `beta` may be NULL. What is not constant is multiplied and added. */

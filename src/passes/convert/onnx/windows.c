@@ -320,10 +320,16 @@ xir_value *onnx_average(xir_node *at, xir_value *x) {
     return xir_node_quotient(at, window_sums(at, x, &w), window_counts(at, x, &w, &plain, counted));
 }
 
+xir_value *onnx_channels_second(xir_node *at, xir_value *x) {
+    if (xir_node_failed(at) || !x) return NULL;
+    if (v_rank(x) >= 3 && v_rank(x) <= 5) return xir_node_channels_second(at, x);
+    return xir_node_invalid(at, XIR_E_BOUNDS, "input/0", "expected 3 to 5 dims, found %zu", v_rank(x)), NULL;
+}
+
 /* MaxPool of an image whose channels are the last dim. */
 bool onnx_ms_nhwc_max_pool(xir_node *at) {
     static const char *const classes[] = { "MaxPool1d", "MaxPool2d", "MaxPool3d" };
-    xir_value *x = xir_node_channels_second(at, xir_node_input(at, 0));
+    xir_value *x = onnx_channels_second(at, xir_node_input(at, 0));
     windows w, plain;
     if (!x || !pool_windows(at, x, &w, &plain)) return false;
     return xir_node_result(at, 0, xir_node_channels_last(at, make_pool(at, x, classes, &w, false, false)));
