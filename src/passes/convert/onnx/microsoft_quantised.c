@@ -22,23 +22,45 @@ static xir_value *quantized_as(xir_node *at, xir_value *y, size_t scale_at, size
     return onnx_quantized(at, y, scale, zero);
 }
 
+/* A result in steps of its scale, to which ONNX Runtime adds the zero point before it rounds: scale and zero point of the
+ * output are inputs `scale_at` and the next one. */
+static xir_value *rounded_steps(xir_node *at, xir_value *y, size_t scale_at) {
+    xir_value *scale = xir_node_input(at, scale_at), *zero = xir_node_optional_input(at, scale_at + 1);
+    if (xir_node_failed(at) || !y) return NULL;
+    const xir_type *stored = v_element(zero ? zero : xir_node_input(at, 0)), *real = v_element(scale);
+    if (zero) y = xir_node_sum(at, y, xir_node_cast(at, zero, real), 1, 1);
+    y = onnx_quantized(at, y, xir_node_scalar(at, real, 1), xir_node_scalar(at, stored, 0));
+    const xir_type *plain = onnx_quantised_type(at, stored, scale, zero, -1);
+    return plain ? onnx_as_stored(at, onnx_as_quantised(at, y, plain)) : y;
+}
+
+/* Input i minus its zero point, as a real number, times a scale. */
+static xir_value *scaled_steps(xir_node *at, xir_value *centred, xir_value *scale) {
+    if (xir_node_failed(at) || !centred || !scale) return NULL;
+    return xir_node_product(at, xir_node_cast(at, centred, v_element(scale)), scale);
+}
+
 /* ---- element by element ----------------------------------------------------------------------------------------- */
 
 static bool sides_fit(xir_node *at) {
     const xir_value *a = xir_node_input(at, 0), *b = xir_node_input(at, 3);
+    if (!a || !b || !onnx_quantiser_fits(at, a, 1, 2, 1) || !onnx_quantiser_fits(at, b, 4, 5, 1)) return false;
     return xir_node_same_elements(at, 0, a, 3, b) && xir_node_broadcasts(at, 0, a, 3, b);
 }
 bool onnx_ms_qlinear_add(xir_node *at) {
-    return sides_fit(at) &&
-           xir_node_result(at, 0, quantized_as(at, xir_node_sum(at, real_of(at, 0), real_of(at, 3), 1, 1), 6, 0));
+    if (!sides_fit(at)) return false;
+    xir_value *of_y = xir_node_input(at, 6), *a = xir_node_quotient(at, xir_node_input(at, 1), of_y),
+              *b = xir_node_quotient(at, xir_node_input(at, 4), of_y);
+    a = scaled_steps(at, onnx_centred(at, 0, 2, 1), a);
+    b = scaled_steps(at, onnx_centred(at, 3, 5, 1), b);
+    return xir_node_result(at, 0, rounded_steps(at, xir_node_sum(at, a, b, 1, 1), 6));
 }
 bool onnx_ms_qlinear_mul(xir_node *at) {
     if (!sides_fit(at)) return false;
     xir_value *y = xir_node_product(at, onnx_centred(at, 0, 2, 1), onnx_centred(at, 3, 5, 1));
     xir_value *scale = xir_node_product(at, xir_node_input(at, 1), xir_node_input(at, 4));
-    if (xir_node_failed(at) || !y || !scale) return false;
-    return xir_node_result(at, 0, quantized_as(at, xir_node_product(at, xir_node_cast(at, y, v_element(scale)), scale),
-                                               6, 0));
+    scale = xir_node_quotient(at, scale, xir_node_input(at, 6));
+    return xir_node_result(at, 0, rounded_steps(at, scaled_steps(at, y, scale), 6));
 }
 
 bool onnx_ms_qlinear_unary(xir_node *at) {
