@@ -22,8 +22,8 @@ static xir_value *quantized_as(xir_node *at, xir_value *y, size_t scale_at, size
     return onnx_quantized(at, y, scale, zero);
 }
 
-/* A result in steps of its scale, to which ONNX Runtime adds the zero point before it rounds: scale and zero point of the
- * output are inputs `scale_at` and the next one. */
+/* A result in steps of its scale, to which ONNX Runtime adds the zero point before it rounds: scale and zero point of
+ * the output are inputs `scale_at` and the next one. */
 static xir_value *rounded_steps(xir_node *at, xir_value *y, size_t scale_at) {
     xir_value *scale = xir_node_input(at, scale_at), *zero = xir_node_optional_input(at, scale_at + 1);
     if (xir_node_failed(at) || !y) return NULL;
@@ -34,7 +34,7 @@ static xir_value *rounded_steps(xir_node *at, xir_value *y, size_t scale_at) {
     return plain ? onnx_as_stored(at, onnx_as_quantised(at, y, plain)) : y;
 }
 
-/* Input i minus its zero point, as a real number, times a scale. */
+/* Integers minus their zero point, as real numbers, times a scale. */
 static xir_value *scaled_steps(xir_node *at, xir_value *centred, xir_value *scale) {
     if (xir_node_failed(at) || !centred || !scale) return NULL;
     return xir_node_product(at, xir_node_cast(at, centred, v_element(scale)), scale);

@@ -9,7 +9,7 @@
 bool onnx_quantiser_fits(xir_node *at, const xir_value *x, size_t scale_at, size_t zero_at, int64_t axis);
 
 /* The quantised type of integers with this scale and zero point (NULL: 0), along an axis if there are several. NULL if
- * their form is not plain or the pass is told not to use types, without a failure of the node; and after a failure. */
+ * their form is not plain or the pass uses arithmetic, without a failure of the node; and after a failure. */
 const xir_type *onnx_quantised_type(xir_node *at, const xir_type *stored, const xir_value *scale, const xir_value *zero,
                                     int64_t axis);
 /* The same from numbers. Without zero points they are 0. */
