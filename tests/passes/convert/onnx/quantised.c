@@ -97,7 +97,7 @@ static void constants_are_the_bytes_of_the_file(void **state) {
     const xir_value *kernel = xir_op_input(nth(net, xir_conv2d_class(), 0), 1);
     assert_ptr_equal(xir_params_data(kernel, &size), bytes);
     assert_int_equal(size, 4 * 3 * 3 * 3);
-    assert_string_equal(xir_value_name(kernel).data, "w");
+    assert_true(xir_str_equal(xir_value_name(kernel), XIR_STR("w")));
     xir_network_free(net);
 }
 
