@@ -71,15 +71,18 @@ static xir_status set_version(xir_pass *pass, int64_t version) {
 
 xir_status onnx_begin_back(xir_pass *pass) {
     xir_network *net = xir_pass_network(pass);
-    const int64_t version = version_for(pass);
-    if (version < ONNX_OLDEST_BACK || version > ONNX_NEWEST_BACK) {
-        return xir_pass_fail(pass, XIR_E_BOUNDS, NULL, "opset: expected %d to %d, found %lld", ONNX_OLDEST_BACK,
-                             ONNX_NEWEST_BACK, (long long)version);
-    }
-    const int64_t had = has_operators(net) ? onnx_version(net, (xir_str){ NULL, 0 }) : version;
+    const int64_t version = version_for(pass), least = ONNX_OLDEST_BACK;
+    const bool kept = has_operators(net);
+    const int64_t had = kept ? onnx_version(net, (xir_str){ NULL, 0 }) : version;
+    const int64_t most = kept ? ONNX_NEWEST : ONNX_NEWEST_BACK;   /* later versions have the same forms */
     if (had != version) {
         return xir_pass_fail(pass, XIR_E_INVALID, NULL, "opset: the network has operators of version %lld already, "
                              "found %lld", (long long)had, (long long)version);
+    }
+    if (version < least || version > most) {
+        return xir_pass_fail(pass, XIR_E_BOUNDS, NULL, "opset: expected %lld to %lld, found %lld%s", (long long)least,
+                             (long long)most, (long long)version,
+                             kept ? ", of operators that are in the network already" : "");
     }
     return set_version(pass, version);
 }

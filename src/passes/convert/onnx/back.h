@@ -71,7 +71,7 @@ xir_value *onnx_map_input(xir_node *at);
 xir_str    onnx_map_order(size_t rank);
 /* The axis that has the channels: the letter C, else the last. */
 size_t onnx_channels_of(const xir_value *v);
-/* A tensor among the attributes of XIR's op; NULL if it is absent, or after a failure. */
+/* A tensor among the attributes of XIR's op, in the elements of input 0; NULL if it is absent, or after a failure. */
 xir_value *onnx_weight(xir_node *at, const char *name);
 
 #define ONNX_WAYS_BACK(WAY) \

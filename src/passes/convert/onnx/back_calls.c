@@ -149,5 +149,7 @@ size_t onnx_channels_of(const xir_value *v) {
 }
 
 xir_value *onnx_weight(xir_node *at, const char *name) {
-    return xir_node_attr(at, name) ? xir_node_attr_params(at, name) : NULL;
+    const xir_value *x = xir_op_input(at->op, 0);
+    xir_value *v = xir_node_attr(at, name) ? xir_node_attr_params(at, name) : NULL;
+    return v && x ? xir_node_cast(at, v, v_element(x)) : NULL;
 }

@@ -56,9 +56,72 @@ static void tables_go_there_and_back(void **state) {
     if (counts.failed) fail_msg("%zu cases fail", counts.failed);
 }
 
+/* ---- versions and names ----------------------------------------------------------------------------------------- */
+
+static int64_t version_of(const xir_network *net) {
+    const xir_any *opset = xir_map_find(xir_network_tags(net), XIR_STR("onnx.opset"));
+    assert_true(opset && opset->kind == XIR_ANY_MAP && opset->as.map.size == 1);
+    return opset->as.map.entries[0].value.as.integer;
+}
+
+static void the_version_is_that_of_the_option(void **state) {
+    (void)state;
+    static const struct { const char *options; int64_t version; xir_status status; } cases[] = {
+        { "", 13, XIR_OK },          { "opset=11", 11, XIR_OK },       { "opset=21", 21, XIR_OK },
+        { "opset=10", 0, XIR_E_BOUNDS }, { "opset=22", 0, XIR_E_BOUNDS }, { "opset=-1", 0, XIR_E_BOUNDS },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        xir_network *net = story_net("x: 2 3; y = ReLU x; out y");
+        xir_diags_clear(why);
+        assert_int_equal(xir_pass_run(net, "xir-to-onnx", cases[i].options, NULL, why), cases[i].status);
+        if (!cases[i].status) {
+            assert_int_equal(version_of(net), cases[i].version);
+            xir_diags_clear(why);   /* operators keep their version */
+            assert_int_equal(xir_pass_run(net, "xir-to-onnx", "", NULL, why), XIR_OK);
+            assert_int_equal(version_of(net), cases[i].version);
+            assert_int_equal(xir_pass_run(net, "xir-to-onnx", "opset=12", NULL, why), XIR_E_INVALID);
+        }
+        xir_network_clear_status(net);
+        xir_network_free(net);
+    }
+    xir_diags_clear(why);
+}
+
+/* Results that are constants, or twice the same value, are values of their own; all names differ. */
+static void names_are_unique(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: NCHW 1 2 4 4; w: params 4 2; u: 3 4; l = Matmul u w; s = Sum u [dim=1];"
+                                 "m = MaxPool2d x [pool_height=2 pool_width=2]; out l w l s m");
+    xir_str seen[64];
+    size_t n = 0;
+    assert_int_equal(xir_pass_run(net, "xir-to-onnx", "strict", NULL, why), XIR_OK);
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        for (size_t i = 0; i < xir_op_output_count(op); i++, n++) {
+            assert_true(n < COUNT(seen));
+            seen[n] = xir_value_name(xir_op_output(op, (int64_t)i));
+        }
+    }
+    const xir_op *output = xir_network_output_op(net);
+    for (size_t i = 0; i < xir_op_input_count(output); i++) {
+        const xir_value *v = xir_op_input(output, (int64_t)i);
+        assert_false(xir_value_is_params(v));
+        for (size_t k = 0; k < i; k++) assert_ptr_not_equal(v, xir_op_input(output, (int64_t)k));
+    }
+    CHECK_STR(xir_value_name(xir_op_input(output, 0)), "l");
+    CHECK_STR(xir_value_name(xir_op_input(output, 1)), "w");
+    CHECK_STR(xir_value_name(xir_op_output(xir_network_input_op(net), 0)), "x");
+    for (size_t i = 0; i < n; i++) {
+        assert_true(seen[i].size);
+        for (size_t k = 0; k < i; k++) assert_false(xir_str_equal(seen[i], seen[k]));
+    }
+    xir_network_free(net);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_go_there_and_back),
+        cmocka_unit_test(the_version_is_that_of_the_option),
+        cmocka_unit_test(names_are_unique),
     };
     return _cmocka_run_group_tests("onnx_back", tests, COUNT(tests), group_begin, group_end);
 }
