@@ -257,8 +257,8 @@ typedef struct xir_ints {
     size_t   n;
 } xir_ints;
 
-/* Returns `n` integers that are all `fill`, or that count up from `first`. With more than 2^24 of them the op stays, and
- * the list is empty: a type may have dims that no memory holds. */
+/* Returns `n` integers that are all `fill`, or that count up from `first`. With more than 2^24 of them the op stays, as
+ * a type may have dims that no memory holds, and the list is empty. */
 XIR_API xir_ints xir_node_make_ints(xir_node *at, size_t n, int64_t fill);
 XIR_API xir_ints xir_node_series(xir_node *at, int64_t first, size_t n);
 

@@ -65,8 +65,8 @@ bool fuse_is_plain(const xir_type *type) {
 /* ---- the pass --------------------------------------------------------------------------------------------------- */
 
 static const fuse_rule *const families[] = {
-    fuse_attention, fuse_attention_heads, fuse_products, fuse_groups, fuse_norms, fuse_roots, fuse_activations, fuse_moves,
-    fuse_windows,
+    fuse_attention, fuse_attention_heads, fuse_products, fuse_groups, fuse_norms, fuse_roots, fuse_activations,
+    fuse_moves, fuse_windows,
 };
 
 static xir_status make_rules(xir_pass *at, xir_rule *rules, size_t *n) {
