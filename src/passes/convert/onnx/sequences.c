@@ -139,7 +139,7 @@ static bool sections_of(xir_node *at, xir_value *x, size_t axis, xir_ints *out) 
 
 bool onnx_split_to_sequence(xir_node *at) {
     xir_value *x = xir_node_input(at, 0);
-    xir_ints sections;
+    xir_ints sections = { NULL, 0 };
     int64_t axis, from = 0;
     if (!x || !xir_node_axis(at, "attribute/axis", xir_node_int(at, "axis", 0), v_rank(x), &axis)) return false;
     if (!sections_of(at, x, (size_t)axis, &sections)) return false;
