@@ -272,6 +272,15 @@ static bool set_version(xir_node *at, xir_op *copy) {
     return !xir_op_set_tag(copy, source_tag_key(SOURCE_VERSION), version) || node_no_memory(at);
 }
 
+/* The dims that a body declares need not be those of every round: only the elements and the rank stay. */
+static bool open_dims_of(xir_node *at, xir_value *v) {
+    const xir_type *type = xir_value_type(v);
+    if (!at->opened->frame.unrolled || !type || !xir_type_as_tensor(type)) return true;
+    const xir_ints dims = xir_node_make_ints(at, xir_type_rank(type), -1);
+    type = dims.v ? xir_type_tensor(at->c->ctx, xir_type_element(type), NULL, dims.v, dims.n) : NULL;
+    return (type && !xir_value_set_type(v, type)) || node_no_memory(at);
+}
+
 /* Names of the file are those of the body: copies get others. Names of dims mean nothing outside, since each round may
  * have other dims. */
 static bool name_copy(xir_node *at, size_t round, xir_op *copy) {
@@ -282,6 +291,7 @@ static bool name_copy(xir_node *at, size_t round, xir_op *copy) {
         xir_value *v = xir_op_output(copy, (int64_t)i);
         if (source_tag_find(xir_value_tags(v), SOURCE_DIMS) && source_tag_set(v, SOURCE_DIMS, NULL))
             return node_no_memory(at);
+        if (!open_dims_of(at, v)) return false;
         if (!xir_value_name(v).size) continue;
         if (!name_of_copy(at, round, xir_value_name(v), &name) || xir_value_set_name(v, name))
             return node_no_memory(at);

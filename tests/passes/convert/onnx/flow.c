@@ -100,6 +100,37 @@ static void a_node_that_is_kept_is_as_before(void **state) {
     }
 }
 
+/* What a body declares may hold in one round alone. */
+static void declared_dims_of_a_round_do_not_count(void **state) {
+    (void)state;
+    om g = om_begin("body"), m = om_begin("net");
+    om_input(&g, "i", ONNX_INT64, OM_SCALAR);
+    om_input(&g, "c", ONNX_BOOL, OM_SCALAR);
+    om_input(&g, "s", ONNX_FLOAT, OM_DIMS(1));
+    om_node(&g, "Identity", "", "c", "d");
+    om_node(&g, "Concat", "", "s,x", "t");
+    om_int(&g, "axis", 0);
+    om_output(&g, "d", ONNX_BOOL, OM_SCALAR);
+    om_output(&g, "t", ONNX_FLOAT, OM_DIMS(3));
+    om_input(&m, "x", ONNX_FLOAT, OM_DIMS(2));
+    om_input(&m, "z", ONNX_FLOAT, OM_DIMS(1));
+    om_int64s(&m, "n", OM_SCALAR, (const int64_t[]){ 3 }, 1);
+    om_node(&m, "Loop", "loop", "n,,z", "y");
+    om_graph_attr(&m, "body", &g);
+    om_output(&m, "y", 0, OM_NO_RANK);
+    size_t size;
+    const void *bytes = om_done(&m, &size);
+    net = xir_network_read(ctx, bytes, size, XIR_STR("m.onnx"), NULL, why);
+    om_free(&m);
+    assert_non_null(net);
+    xir_diags_clear(why);
+    DOES(xir_dialect_check(net, why));
+    (void)convert();
+    assert_int_equal(xir_diags_count(why), 0);
+    assert_int_equal(xir_type_dim(xir_value_type(xir_network_value_by_name(net, XIR_STR("y"))), 0, false), 7);
+    ends();
+}
+
 /* ---- lists ------------------------------------------------------------------------------------------------------ */
 
 static void a_list_that_is_a_result_stays(void **state) {
@@ -278,7 +309,7 @@ int main(void) {
         cmocka_unit_test(a_list_that_is_a_result_stays),     cmocka_unit_test(limits_are_those_of_the_context),
         cmocka_unit_test(deep_and_wide_calls_are_limited),   cmocka_unit_test(a_graph_is_read_by_itself),
         cmocka_unit_test(bytes_that_are_wrong_or_missing),   cmocka_unit_test(functions_are_read_from_base64),
-        cmocka_unit_test(a_function_that_is_wrong),
+        cmocka_unit_test(a_function_that_is_wrong),          cmocka_unit_test(declared_dims_of_a_round_do_not_count),
     };
     return RUN_GROUP(tests);
 }
