@@ -134,7 +134,7 @@ static const xir_pattern_row shuffle_rows[] = {
 /* Dims that a Transpose brings into another order; dims of 1 are left out, because they may stand anywhere. */
 typedef struct turn { int64_t dims[MOST_DIMS]; size_t order[MOST_DIMS], n; } turn;
 
-/* False if a dim is unknown or 0, or if the order is no permutation. */
+/* False if a dim is unknown or 0, or if the order is not a permutation. */
 static bool make_turn(const int64_t *dims, const int64_t *order, size_t rank, turn *out) {
     size_t place[MOST_DIMS];
     uint32_t seen = 0;
