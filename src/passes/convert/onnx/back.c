@@ -91,8 +91,8 @@ xir_status onnx_begin_back(xir_pass *pass) {
 
 static const xir_pass_option options[] = {
     XIR_DIALECT_STRICT,
-    { "opset", XIR_PASS_INT, "0", "the version of the operator set, 11 to 21; 0: that of operators that are there "
-                                  "already, or 13" },
+    { "opset", XIR_PASS_INT, "0", "the version of the operator set, 11 to 21; 0: that of the network's operators of "
+                                  "ONNX, or 13" },
 };
 
 extern const xir_dialect_decl dialect_onnx;

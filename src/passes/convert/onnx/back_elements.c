@@ -134,7 +134,7 @@ bool onnx_back_add(xir_node *at) {
     size_t n, m;
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
     if (!x || !y || !xir_node_real_items(at, "alpha", &a, &n) || !xir_node_real_items(at, "beta", &b, &m) || !n || !m)
-        return xir_node_unsupported(at, "factors that are no numbers");
+        return xir_node_unsupported(at, "factors that are not numbers");
     const bool plus = n == 1 && *a == 1, minus = n == 1 && *a == -1;
     if (plus && m == 1 && *b == 1) return onnx_becomes(at, INS(x, y), NO_SETS);
     if (plus && m == 1 && *b == -1) return onnx_calls(at, "onnx::Sub", INS(x, y), NO_SETS);

@@ -224,7 +224,7 @@ bool onnx_back_resize(xir_node *at) {
     computed = computed ? onnx_long(at, computed) : NULL;
     xir_value *sizes = sizes_of(at, x, &spatial, computed), *in[4] = { x, NULL, NULL, sizes };
     if (!sizes) return false;
-    if (onnx_target(at) < 13) {   /* regions and scales are there, but empty */
+    if (onnx_target(at) < 13) {   /* regions and scales are required, and empty */
         const xir_ints none = { &(int64_t){ 0 }, 1 };
         in[1] = in[2] = xir_node_filled(at, xir_type_float(at->c->ctx, XIR_FLOAT_FP32), &none, 0);
     }
