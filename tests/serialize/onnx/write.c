@@ -381,6 +381,35 @@ static void above_2_gib(void **state) {
     munmap(zeros, size);
 }
 
+/* ---- writers that stop ----------------------------------------------------------------------------------------- */
+
+static bool stop_later(void *user, const void *data, size_t size) {
+    (void)data;
+    (void)size;
+    return (*(size_t *)user)-- > 0;
+}
+
+/* Large elements are passed on by themselves, so that there are several calls. */
+static void a_writer_that_stops(void **state) {
+    static const uint8_t zeros[70000];
+    (void)state;
+    xir_network *net = large_net();
+    xir_value *w = xir_params_borrow(net, XIR_STR("huge"), XIR_TENSOR(ctx, xir_type_uint(ctx, 8), "*", sizeof zeros),
+                                     zeros, sizeof zeros, NULL, NULL);
+    DOES(xir_op_set_input(node_of(net), 1, w));
+    xir_status status = XIR_E_IO;
+    size_t calls = 0;
+    for (; status; calls++) {
+        size_t left = calls;
+        status = xir_network_write(net, stop_later, &left, &XIR_INIT(xir_save_options, .format = "onnx"), why);
+        assert_true(status == XIR_OK || status == XIR_E_IO);
+        assert_int_equal(xir_diags_count(why), status != XIR_OK);
+        xir_diags_clear(why);
+    }
+    assert_int_equal(calls, 4);   /* what precedes the elements, the elements, what follows them */
+    xir_network_free(net);
+}
+
 static int begin(void **state) {
     scratch_make();
     return group_begin(state);
@@ -398,6 +427,7 @@ int main(void) {
         cmocka_unit_test(large_constants_have_a_file),
         cmocka_unit_test(names_of_that_file),
         cmocka_unit_test(above_2_gib),
+        cmocka_unit_test(a_writer_that_stops),
     };
     return cmocka_run_group_tests(tests, begin, group_end);
 }
