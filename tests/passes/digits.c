@@ -179,7 +179,7 @@ static void every_format_keeps_the_logits(void **state) {
 static void every_format_keeps_the_unconverted_network(void **state) {
     (void)state;
     xir_network *net = load(MODELS "digits.onnx", false);
-    static const char *const names[] = { "dialect.json", "dialect.imodel", "dialect.fb" };
+    static const char *const names[] = { "dialect.json", "dialect.imodel", "dialect.fb", "dialect.onnx" };
     for (size_t i = 0; i < COUNT(names); i++) {
         DOES(xir_network_save(net, scratch(names[i]), &XIR_INIT(xir_save_options, .unchecked = true), why));
         xir_network *again = load(scratch(names[i]), true);
