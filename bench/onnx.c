@@ -93,8 +93,8 @@ static void put_node(message *graph, size_t i, bool own)
 
 static void put_value(message *graph, unsigned field, const char *name)
 {
-    static const unsigned char type[] = { 10, 22, 8, 1, 18, 18, 10, 2, 8, 1, 10, 2, 8, 16, 10, 2, 8, 56, 10, 4, 8, 0xb8,
-                                          0x80, 0 };
+    static const unsigned char type[] = { 10, 20, 8, 1, 18, 16, 10, 2, 8, 1, 10, 2, 8, 16, 10, 2, 8, 56, 10, 2, 8,
+                                          56 };
     unsigned char room[128];
     message value = { room };
     put_text(&value, 1, name);
