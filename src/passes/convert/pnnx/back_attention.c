@@ -276,7 +276,7 @@ static bool find_weighted(attention *a, xir_op *product, xir_value **mask, bool 
 /* Whether a linear layer is the last one of an attention. */
 static bool find(attention *a, xir_op *out) {
     static const int64_t heads_first[] = { 0, 2, 1, 3 };
-    xir_value *mask;
+    xir_value *mask = NULL;
     bool zero = false;
     double factor = 1;
     a->out = out;
