@@ -34,7 +34,7 @@ static xir_status give_stored(xir_kernel *at, quantizing *q, size_t n) {
     for (int64_t i = 0, end; (end = next_piece(at, i, (int64_t)n)) > i;) {
         for (; i < end; i++) {
             const double v = stored_number(q, in, (size_t)i, reals);
-            elements_store(&q->to, out, (size_t)i, v > q->most ? q->most : v < q->least ? q->least : v);
+            elements_store(&q->to, out, (size_t)i, v > q->most ? q->most : v >= q->least ? v : q->least);   /* as NaN */
         }
     }
     return XIR_OK;

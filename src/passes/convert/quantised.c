@@ -29,14 +29,26 @@ static xir_value *quantised_of(const xir_value *v, const xir_class_decl *how) {
 
 /* ---- moves ------------------------------------------------------------------------------------------------------- */
 
+/* Whether signed integers are stored. MaxPool computes with numbers and stores its results again, for which the least
+ * signed integer, -128 of 8 bits, is out of range. */
+static bool may_be_least(const xir_value *view) {
+    const xir_op *op = view ? xir_value_op(view) : NULL;
+    const xir_value *from = op ? xir_op_input(op, 0) : NULL;
+    const xir_type *stored = from ? xir_type_storage(v_element(from)) : NULL;
+    const xir_integer_type *of = stored ? xir_integer_type_of(xir_type_object(stored)) : NULL;
+    return !of || of->sign;
+}
+
 /* Operations whose results are elements of their inputs: all inputs, or the first one. */
 static bool moves_all(const xir_op *op) { return xir_op_is(op, xir_concat_class()); }
 static bool moves(const xir_op *op) {
     const xir_class_decl *const classes[] = {
-        xir_transpose_class(),  xir_reshape_class(),    xir_squeeze_class(),    xir_slice_class(), xir_expand_class(),
-        xir_max_pool1d_class(), xir_max_pool2d_class(), xir_max_pool3d_class(), xir_pixel_shuffle_class(),
+        xir_transpose_class(), xir_reshape_class(), xir_squeeze_class(), xir_slice_class(), xir_expand_class(),
+        xir_pixel_shuffle_class(),
     };
-    return moves_all(op) || is_any(op, classes, COUNT(classes));
+    const xir_class_decl *const greatest[] = { xir_max_pool1d_class(), xir_max_pool2d_class(), xir_max_pool3d_class() };
+    if (moves_all(op) || is_any(op, classes, COUNT(classes))) return true;
+    return is_any(op, greatest, COUNT(greatest)) && !may_be_least(xir_op_input(op, 0));
 }
 
 /* Whether all elements that the op moves are views of one kind of the same quantised type. */

@@ -280,6 +280,15 @@ static bool is_quantised(const xir_op *op) {
     return false;
 }
 
+/* Whether the axis of a quantised type that the op computes is another one now. */
+static bool moves_quantised(const node *n) {
+    for (uint32_t i = 0; i < n->op->n_outputs; i++) {
+        const xir_type *type = n->op->outputs[i].type;
+        if (type && n->out != ORDER_SAME && xir_type_is_quantized(xir_type_element(type))) return true;
+    }
+    return false;
+}
+
 static xir_status infer_op(plan *l, const node *n, size_t place) {
     xir_op *op = n->op;
     uint32_t count = op->n_outputs;   // a broken network's op may come to have more
@@ -287,8 +296,10 @@ static xir_status infer_op(plan *l, const node *n, size_t place) {
     if (!was) return XIR_E_MEMORY;
     for (uint32_t i = 0; i < count; i++) was[i] = op->outputs[i].type;
     const bool quantised = is_quantised(op);
-    xir_status status = count ? op_infer(op, INFER_CONVERSIONS_STAY, place, quantised ? NULL : l->at->why) : XIR_OK;
-    if (status == XIR_E_UNSUPPORTED && quantised) status = keep_elements(l, n);
+    xir_status status = moves_quantised(n) ? keep_elements(l, n) : XIR_OK;   // inference then finds these declared
+    const bool kept = !status && moves_quantised(n);
+    if (!status && count) status = op_infer(op, INFER_CONVERSIONS_STAY, place, quantised ? NULL : l->at->why);
+    if (status == XIR_E_UNSUPPORTED && quantised) status = kept ? XIR_OK : keep_elements(l, n);
     else if (status && quantised) status = op_infer(op, INFER_CONVERSIONS_STAY, place, l->at->why);   // for the finding
     for (uint32_t i = 0; i < count; i++) {
         if (op->outputs[i].type != was[i]) mark_users(l, &op->outputs[i]);

@@ -22,10 +22,10 @@ static size_t n_added, n_valid, n_refused, n_whole, n_written, n_proven, n_wrong
 
 static bool is_one_of(const xir_class *cls, const char *const *keys, size_t n);
 
-/* Operations of which it is not public what they compute; no format has them. */
-static const char *const former[] = { "icraft::xir::Region",    "icraft::xir::Reorg",     "icraft::xir::Route",
-                                      "icraft::xir::Yolo",      "icraft::xir::MultiYolo", "icraft::xir::SSDOutput",
-                                      "icraft::xir::InnerProduct" };
+/* Operations that no format has: those of which it is not public what they compute, and those on stored integers. */
+static const char *const kept[] = { "icraft::xir::Region",       "icraft::xir::Reorg",     "icraft::xir::Route",
+                                    "icraft::xir::Yolo",         "icraft::xir::MultiYolo", "icraft::xir::SSDOutput",
+                                    "icraft::xir::InnerProduct", "xir::Quantize",          "xir::BitCast" };
 
 static size_t all_ops(const xir_class **out) {
     size_t n = 0;
@@ -33,7 +33,7 @@ static size_t all_ops(const xir_class **out) {
         const xir_class *cls = xir_context_class_at(ctx, i);
         if (!xir_class_is_op(cls) || xir_class_traits(cls) & (XIR_TRAIT_SOURCE | XIR_TRAIT_ABSTRACT) || cls->opaque)
             continue;
-        if (is_one_of(cls, former, COUNT(former))) continue;
+        if (is_one_of(cls, kept, COUNT(kept))) continue;
         assert_true(n < MOST_OPS);
         out[n++] = cls;
     }

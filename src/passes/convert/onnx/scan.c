@@ -152,7 +152,9 @@ static bool begin_scan(xir_node *at, scan_plan *p) {
     p->axes = list_of(at, first ? "" : "scan_input_axes", p->scanned);
     p->back = list_of(at, first ? "directions" : "scan_input_directions", p->scanned);
     if (xir_node_failed(at) || !find_length(at, p)) return false;
-    const uint64_t most = at->c->ctx->limits.max_rounds;
+    const uint64_t most = at->c->ctx->limits.max_rounds, all = at->c->ctx->limits.max_unrolled;
+    if (p->batch > 0 && (uint64_t)p->batch > all / (uint64_t)p->length)
+        return xir_node_unsupported(at, "all members of the batch have more than %llu rounds", (unsigned long long)all);
     if ((uint64_t)p->length <= most) return true;
     return xir_node_unsupported(at, "there are %lld rounds, more than %llu", (long long)p->length,
                                 (unsigned long long)most);

@@ -28,6 +28,8 @@ static bool position_at(xir_node *at, size_t i, size_t n, int64_t last, int64_t 
     if (found < 0) *out += (int64_t)n;
     if (*out >= 0 && *out <= last) return true;
     snprintf(where, sizeof where, "input/%zu", i);
+    if (!n && last < 0)
+        return xir_node_invalid(at, XIR_E_BOUNDS, where, "the list is empty, found position %lld", (long long)found);
     return xir_node_invalid(at, XIR_E_BOUNDS, where,
                             "expected a position from -%zu to %lld of a list of %zu, found %lld", n, (long long)last, n,
                             (long long)found);
