@@ -56,6 +56,7 @@ static inline const char *scratch(const char *name) {
     static char paths[8][PATH_MAX + 256];
     static unsigned next;
     char *path = paths[next++ % 8];
+    if (!*scratch_folder) scratch_die("name a file before scratch_make:", name);
     snprintf(path, sizeof paths[0], "%s/%s", scratch_folder, name);
     return path;
 }

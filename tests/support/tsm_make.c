@@ -37,7 +37,8 @@ static uint32_t put_list(tsm_made *out, const char *p) {
 
 static void put_number(tsm_made *out, unsigned dtype, double v) {
     const float single = (float)v;
-    const int64_t whole = dtype == 10 || dtype == 11 ? 0 : (int64_t)v;
+    const bool real = dtype == 10 || dtype == 11;
+    const uint64_t whole = real ? 0 : v < 0 ? (uint64_t)(int64_t)v : v >= 0x1p64 ? UINT64_MAX : (uint64_t)v;
     if (dtype == 10) put(out, &single, 4);
     else if (dtype == 11) put(out, &v, 8);
     else for (size_t i = 0; i < widths[dtype]; i++)

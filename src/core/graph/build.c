@@ -360,6 +360,22 @@ static bool leave_ids(void *user, xir_op *op) {
     return op_each_child(op, leave_ids, user);
 }
 
+void op_leave_ids(xir_op *op) { leave_ids(NULL, op); }
+
+xir_status op_enter_attrs(xir_op *op) {
+    xir_network *net = op->net;
+    const int64_t next_op = net->next_op_id, next_value = net->next_value_id;
+    xir_status status = op_reserve_ids(op);
+    if (status) return status;
+    if (!op->cls->plain && !op_each_child(op, enter_ids, &status)) {
+        net->next_op_id = next_op;
+        net->next_value_id = next_value;
+        return status;
+    }
+    op_number_attrs(op);
+    return XIR_OK;
+}
+
 /* ---- placing ----------------------------------------------------------------------------------------------- */
 
 /* The case of nearly every op: all its ids are new, and the tables have not been needed so far. False if the case is

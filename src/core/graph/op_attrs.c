@@ -53,6 +53,27 @@ static void flag_children(const xir_op *op, const void *attrs, bool child, bool 
     }
 }
 
+static bool has_children(const xir_op *op, const void *attrs) {
+    for (uint32_t i = 0; i < op->cls->n_fields && !op->cls->plain; i++) {
+        const xir_field *f = &op->cls->fields[i];
+        if (f->kind == XIR_KIND_OPS && ((const xir_ops *)body_at(attrs, f))->size) return true;
+    }
+    return false;
+}
+
+/* Takes back that sub ops of new attributes are those of the op. */
+static void give_back_children(const xir_op *op, const void *own, const void *old) {
+    flag_children(op, own, false, false);
+    flag_children(op, old, true, false);
+    for (uint32_t i = 0; i < op->cls->n_fields; i++) {
+        const xir_field *f = &op->cls->fields[i];
+        if (f->kind != XIR_KIND_OPS) continue;
+        const xir_ops *children = body_at(own, f);
+        for (size_t j = 0; j < children->size; j++)
+            if (!(children->data[j]->flags & OP_CHILD)) op_leave_ids(children->data[j]);
+    }
+}
+
 /* Erases sub ops of the old attributes that the new ones do not have. */
 static void forget_old_children(const xir_op *op, const void *old, const void *now) {
     if (op->cls->plain || old == now) return;
@@ -72,18 +93,15 @@ static xir_status set_body(xir_op *op, const void *attrs, bool all, uint64_t wri
         const xir_diag *d = xir_diags_at(net->diags, before);
         return d ? d->code : XIR_E_MEMORY;
     }
+    if (op_is_in(op) && has_children(op, own) && !net_build_ids(net)) return net_no_memory(net);
     xir_status status = op_adopt_children(op, own);
     if (status) return status;
     const void *old = op->attrs;
     op->attrs = own;
-    if (op_is_in(op)) {
-        if ((status = op_reserve_ids(op))) {
-            op->attrs = old;
-            flag_children(op, own, false, false);
-            flag_children(op, old, true, false);
-            return status;
-        }
-        op_number_attrs(op);
+    if (op_is_in(op) && (status = op_enter_attrs(op))) {
+        op->attrs = old;
+        give_back_children(op, own, old);
+        return status;
     }
     if (op->more) op->more->absent = 0;
     forget_old_children(op, old, own);

@@ -130,5 +130,6 @@ static void recorded_networks_compute_what_pytorch_computed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(recorded_networks_compute_what_pytorch_computed) };
+    scratch_make();
     return RUN_GROUP(tests);
 }

@@ -132,6 +132,8 @@ bool pnnx_back_clamp(xir_node *at) {
     if (!x || (!low && !high)) return xir_node_unsupported(at, "no limits");
     if (v_is_integer(x) && ((low && least != trunc(least)) || (high && most != trunc(most))))
         return xir_node_unsupported(at, "limits between integers");
+    if (v_is_integer(x) && ((low && fabs(least) >= 0x1p63) || (high && fabs(most) >= 0x1p63)))
+        return xir_node_unsupported(at, "limits beyond 64 bits");
     xir_set sets[] = { { .name = "min", .kind = XIR_SET_ANY, .p = &none },
                        { .name = "max", .kind = XIR_SET_ANY, .p = &none } };
     if (low) sets[0] = v_is_integer(x) ? (xir_set)INT("min", (int64_t)least) : (xir_set)REAL("min", least);

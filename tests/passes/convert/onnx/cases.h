@@ -124,7 +124,7 @@ static inline void case_bytes(const case_value *v, unsigned char *out) {
     for (size_t i = 0; i < v->n; i++) {
         const size_t size = case_elements[case_element_at(v->element)].size;
         const float f = (float)v->v[i];
-        const int64_t whole = (int64_t)v->v[i];
+        const int64_t whole = v->v[i] >= 0x1p63 ? INT64_MAX : (int64_t)v->v[i];
         const void *from = v->element == ONNX_FLOAT ? (const void *)&f : v->element == ONNX_DOUBLE
             ? (const void *)&v->v[i]
                          : (const void *)&whole;
