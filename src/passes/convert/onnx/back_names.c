@@ -1,6 +1,6 @@
 /* What a network needs before it can be a graph of ONNX, in which a value is its name: each name is unique, and what
  * has none gets one. Inputs and results of the network keep theirs. A result is a value of its own that a node
- * makes. */
+ * makes. Nodes may have no name, but no two of them have the same. */
 #include <stdio.h>
 #include "convert/onnx/back.h"
 #include "convert/onnx/onnx.h"
@@ -9,9 +9,10 @@
 typedef struct naming {
     xir_pass     *pass;
     xir_network  *net;
-    text_table    names;
+    text_table    names, op_names;
     pointer_table named, results;
     size_t        number;     /* of the last name that was made */
+    size_t        op_number;
     bool          no_memory;
 } naming;
 
@@ -77,6 +78,42 @@ static bool copy_results(naming *n) {
     return true;
 }
 
+/* ---- nodes ------------------------------------------------------------------------------------------------------ */
+
+/* Whether an op becomes a node that has a name. */
+static bool is_named_node(const naming *n, const xir_op *op) {
+    return xir_op_name(op).size && op != xir_network_input_op(n->net) && op != xir_network_output_op(n->net);
+}
+
+/* Gives an op the name "NAME.k", which no other has. */
+static bool rename_op(naming *n, xir_op *op) {
+    enum { MOST_NAME = 200 };
+    char text[MOST_NAME + 30];
+    const xir_str own = xir_op_name(op);
+    const int size = (int)(own.size < MOST_NAME ? own.size : MOST_NAME);
+    xir_str name;
+    do {
+        name = (xir_str){ text, (size_t)snprintf(text, sizeof text, "%.*s.%zu", size, own.data, ++n->op_number) };
+    } while (text_table_find(&n->op_names, name));
+    if (xir_op_set_name(op, name)) return failed(n);
+    xir_pass_changed(n->pass, 1);
+    return text_table_add(&n->op_names, xir_op_name(op), 1) || failed(n);
+}
+
+/* The first op of a name keeps it. All names are in the table first, with 0 until an op of that name is met: so a new
+ * name is not that of a later op. */
+static bool name_ops(naming *n) {
+    for (const xir_op *op = xir_network_first(n->net); op; op = xir_op_next(op))
+        if (is_named_node(n, op) && !text_table_add(&n->op_names, xir_op_name(op), 0)) return failed(n);
+    for (xir_op *op = xir_network_first(n->net); op; op = xir_op_next(op)) {
+        uint32_t *met = is_named_node(n, op) ? text_table_find(&n->op_names, xir_op_name(op)) : NULL;
+        if (!met) continue;
+        if (!*met) *met = 1;
+        else if (!rename_op(n, op)) return false;
+    }
+    return true;
+}
+
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
 static bool name_all(naming *n) {
@@ -105,12 +142,14 @@ xir_status onnx_end_back(xir_pass *pass) {
     char text[32];
     const int size = snprintf(text, sizeof text, "opset%lld", (long long)onnx_version(n.net, (xir_str){ NULL, 0 }));
     text_table_init(&n.names, alloc);
+    text_table_init(&n.op_names, alloc);
     pointer_table_init(&n.named, alloc);
     pointer_table_init(&n.results, alloc);
-    const bool done = copy_results(&n) && name_all(&n) &&
+    const bool done = copy_results(&n) && name_all(&n) && name_ops(&n) &&
         !xir_network_set_text(n.net, XIR_TEXT_FRAMEWORK, XIR_STR("ONNX")) &&
         !xir_network_set_text(n.net, XIR_TEXT_FRAMEWORK_VERSION, (xir_str){ text, (size_t)size });
     text_table_free(&n.names);
+    text_table_free(&n.op_names);
     pointer_table_free(&n.named);
     pointer_table_free(&n.results);
     return done ? XIR_OK : xir_pass_fail(pass, XIR_E_MEMORY, NULL, "out of memory");

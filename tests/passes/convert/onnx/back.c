@@ -117,11 +117,42 @@ static void names_are_unique(void **state) {
     xir_network_free(net);
 }
 
+/* The operators that one op becomes, and ops of one name, have names of their own; the first keeps it. */
+static void names_of_operators_are_unique(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: 2 3; a = ReLU x; b = Sigmoid a; c = Tanh b; d = Exp c; e = Abs d; out e");
+    static const char *const given[] = { "n", "n", "n.1", "", "n" };
+    xir_str seen[16];
+    size_t n = 0;
+    for (xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        if (op == xir_network_input_op(net) || op == xir_network_output_op(net)) continue;
+        assert_true(n < COUNT(given));
+        assert_int_equal(xir_op_set_name(op, xir_str_of(given[n++])), XIR_OK);
+    }
+    assert_int_equal(n, COUNT(given));
+    assert_int_equal(xir_pass_run(net, "xir-to-onnx", "strict", NULL, why), XIR_OK);
+    n = 0;
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        if (op == xir_network_input_op(net) || op == xir_network_output_op(net)) continue;
+        assert_true(n < COUNT(seen));
+        seen[n++] = xir_op_name(op);
+        for (size_t k = 0; seen[n - 1].size && k + 1 < n; k++) assert_false(xir_str_equal(seen[n - 1], seen[k]));
+    }
+    assert_int_equal(n, 5);
+    CHECK_STR(seen[0], "n");
+    CHECK_STR(seen[1], "n.2");
+    CHECK_STR(seen[2], "n.1");
+    CHECK_STR(seen[3], "");
+    CHECK_STR(seen[4], "n.3");
+    xir_network_free(net);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_go_there_and_back),
         cmocka_unit_test(the_version_is_that_of_the_option),
         cmocka_unit_test(names_are_unique),
+        cmocka_unit_test(names_of_operators_are_unique),
     };
     return _cmocka_run_group_tests("onnx_back", tests, COUNT(tests), group_begin, group_end);
 }
