@@ -169,11 +169,53 @@ bool onnx_back_instance_norm(xir_node *at) {
     return onnx_becomes_map(at, INS(x, gamma, beta), SETS(REAL("epsilon", xir_node_real(at, "eps", 1e-5))));
 }
 
+/* An operator whose result has the type of x, or NULL after a failure. */
+static xir_value *typed_as(xir_node *at, const char *key, xir_values inputs, xir_sets sets, const xir_value *x) {
+    const xir_type *type = xir_value_type(x);
+    xir_op *op = xir_node_failed(at) ? NULL : xir_node_make_foreign(at, key, inputs, sets, &type, 1);
+    return op ? xir_op_output(op, 0) : NULL;
+}
+
+/* y with a factor or an addend for each of its channels, if the attribute is there. */
+static xir_value *with_channels(xir_node *at, const char *key, xir_value *y, const char *name) {
+    xir_value *v = onnx_weight(at, name);
+    if (xir_node_failed(at) || !v || !y) return y;
+    xir_ints dims = xir_node_make_ints(at, v_rank(y) - 1, 1);
+    if (!dims.v) return NULL;
+    dims.v[0] = v_dim(y, 1);
+    v = make_reshaped(at, v, &dims);
+    return typed_as(at, key, INS(y, v), NO_SETS, y);
+}
+
+/* x, whose channels are second, with each group normalised as one channel: only the channels must be known. */
+static bool groups_as_channels(xir_node *at, xir_value *x) {
+    const int64_t groups = xir_node_int(at, "groups", 1), rank = (int64_t)v_rank(x);
+    const xir_type *whole = xir_type_sint(at->c->ctx, 64);
+    const xir_ints list = { (int64_t[]){ 0, groups, -1 }, 3 }, own = node_own_dims(at, x);
+    xir_ints dims = xir_node_make_ints(at, 3, -1);
+    if (!whole) return node_no_memory(at);
+    if (xir_node_failed(at)) return false;
+    if (onnx_is_cut(at)) return xir_node_unsupported(at, "requantisation");
+    if (!onnx_takes("InstanceNormalization", onnx_target(at), v_element(x)))
+        return xir_node_unsupported(at, "elements that InstanceNormalization does not take");
+    dims.v[0] = own.v[0], dims.v[1] = groups;
+    xir_value *y = onnx_call(at, "onnx::Reshape", INS(x, xir_node_integers(at, &list)), NO_SETS, v_element(x), &dims);
+    xir_value *ones = of_channels(at, "", v_element(x), groups, 1),
+              *zeros = of_channels(at, "", v_element(x), groups, 0);
+    y = y ? typed_as(at, "onnx::InstanceNormalization", INS(y, ones, zeros),
+                     SETS(REAL("epsilon", xir_node_real(at, "eps", 1e-5))), y) : NULL;
+    xir_value *shape = onnx_call(at, "onnx::Shape", INS(x), NO_SETS, whole, &(xir_ints){ (int64_t[]){ rank }, 1 });
+    y = y ? typed_as(at, "onnx::Reshape", INS(y, shape), NO_SETS, x) : NULL;
+    y = with_channels(at, "onnx::Mul", y, "gamma");
+    y = with_channels(at, "onnx::Add", y, "beta");
+    return y && row_back_results(at, xir_value_op(y));
+}
+
 /* Before version 21 scales are one for each group, and runtimes have it as a function of others. */
 bool onnx_back_group_norm(xir_node *at) {
-    if (onnx_target(at) < 21) return xir_node_unsupported(at, "scales of channels, which need version 21");
     xir_value *x = onnx_map_input(at);
     if (!x || !xir_node_need_dims(at, x, 1, 2)) return false;
+    if (onnx_target(at) < 21) return groups_as_channels(at, x);
     const int64_t n = v_dim(x, 1);
     xir_value *gamma = of_channels(at, "gamma", v_element(x), n, 1),
               *beta = of_channels(at, "beta", v_element(x), n, 0);
