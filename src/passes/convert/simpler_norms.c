@@ -231,14 +231,14 @@ bool simpler_pixel_shuffle(xir_node *at) {
     return shuffled(at, x, &apart, order);
 }
 
-/* The last elements of each dim come first. */
+/* The last elements of each dim come first. The dims that are rolled must be known, or all if none is named. */
 bool simpler_roll(xir_node *at) {
     xir_ints shifts, axes = { NULL, 0 };
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !xir_node_items(at, "shifts", &shifts) || !xir_node_need_dims(at, x, 0, SIZE_MAX)) return false;
+    if (!x || !xir_node_items(at, "shifts", &shifts)) return false;
     const xir_ints own = xir_node_dims(at, x);
     const bool flat = !xir_node_attr(at, "dims") || !xir_node_items(at, "dims", &axes) || !axes.n;
-    if (xir_node_failed(at)) return false;
+    if (xir_node_failed(at) || (flat && !xir_node_need_dims(at, x, 0, SIZE_MAX))) return false;
     if (flat) {
         axes = xir_node_make_ints(at, shifts.n, 0);
         x = make_shaped(at, x, (int64_t[]){ -1 }, 1);
@@ -246,6 +246,7 @@ bool simpler_roll(xir_node *at) {
     for (size_t i = 0; i < shifts.n && i < axes.n && x; i++) {
         int64_t axis;
         if (!xir_node_axis(at, "attribute/dims", axes.v[i], v_rank(x), &axis)) return false;
+        if (!flat && !xir_node_need_dims(at, x, (size_t)axis, (size_t)axis + 1)) return false;
         const int64_t n = v_dim(x, (size_t)axis), by = n > 0 ? (shifts.v[i] % n + n) % n : 0;
         if (!by) continue;
         x = xir_node_make(at, "Concat", INS(make_part(at, x, (size_t)axis, n - by, n, 1),
