@@ -1,7 +1,8 @@
 /* Networks with open dims, as PyTorch's exporters write them (dynamic/make.py), are converted without numbers for the
  * dims, and compute for each choice of dims what the network computes whose dims were given before the conversion.
  * What the models compute is what ONNX Runtime recorded (dynamic/onnxruntime.mjs), for the models as they are and for
- * those that it optimised, at two levels; and a batch is its rows, a masked or cached token is as good as none. */
+ * those that it optimised, at two levels; and a batch is its rows, a masked or cached token is as good as none. As
+ * operators of ONNX again, of several versions, they compute the same. */
 #include <stdio.h>
 #include <string.h>
 #include <xir/exec.h>
@@ -207,6 +208,38 @@ static void its_own_output_does_not_change(void **state) {
     xir_network_free(net);
 }
 
+/* ---- there and back --------------------------------------------------------------------------------------------- */
+
+static void pass(xir_network *net, const char *name, const char *options) {
+    xir_diags_clear(why);
+    xir_status status = xir_pass_run(net, name, options, NULL, why);
+    if (status) xir_diags_print(why, stderr);
+    assert_int_equal(status, XIR_OK);
+}
+
+/* With its dims open, a network becomes operators of ONNX, and ops of XIR again, which compute the same. */
+static void goes_back_to_onnx(void **state) {
+    static const char *const versions[] = { "strict,opset=13", "strict,opset=17", "strict,opset=21" };
+    size_t k = *(const size_t *)*state;
+    for (int all = 0; all < 2; all++) {
+        xir_network *net = load(models[k].model);
+        convert(net, "", all);
+        for (size_t i = 0; i < COUNT(versions); i++) {
+            xir_network *back = xir_network_clone(net);
+            pass(back, "xir-to-onnx", versions[i]);
+            assert_int_equal(xir_network_validate(back, why), XIR_OK);
+            pass(back, "onnx-to-xir", "strict");
+            arrays in = inputs_for(net, models[k].binds[1]), a = run(net, &in), b = run(back, &in);
+            for (size_t j = 0; j < a.n; j++) check_same(a.of[j], b.of[j], versions[i]);
+            drop(&a);
+            drop(&b);
+            drop(&in);
+            xir_network_free(back);
+        }
+        xir_network_free(net);
+    }
+}
+
 /* ---- what ONNX Runtime computes ---------------------------------------------------------------------------------- */
 
 /* Reads the numbers of an output of type `type` from the rest of a line. */
@@ -388,13 +421,14 @@ static void a_masked_token_is_none(void **state) {
 }
 
 int main(void) {
-    struct CMUnitTest tests[3 * COUNT(models) + 4];
+    struct CMUnitTest tests[4 * COUNT(models) + 4];
     size_t n = 0, index[COUNT(models)];
     for (size_t k = 0; k < COUNT(models); k++) {
         index[k] = k;
         tests[n++] = (struct CMUnitTest){ models[k].model, computes_what_the_bound_one_does, NULL, NULL, &index[k] };
         tests[n++] = (struct CMUnitTest){ models[k].model, its_own_output_does_not_change, NULL, NULL, &index[k] };
         tests[n++] = (struct CMUnitTest){ models[k].model, computes_what_onnx_runtime_does, NULL, NULL, &index[k] };
+        tests[n++] = (struct CMUnitTest){ models[k].model, goes_back_to_onnx, NULL, NULL, &index[k] };
     }
     tests[n++] = (struct CMUnitTest)cmocka_unit_test(a_batch_is_its_rows);
     tests[n++] = (struct CMUnitTest)cmocka_unit_test(a_cached_token_is_a_token);
