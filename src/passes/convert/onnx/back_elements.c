@@ -203,13 +203,7 @@ bool onnx_back_pow(xir_node *at) {
 
 bool onnx_back_mod(xir_node *at) {
     xir_value *x = xir_node_input(at, 0), *y = xir_node_input(at, 1);
-    const bool fmod = xir_node_bool(at, "fmod", false);
-    if (!x || !y) return false;
-    if (v_is_real(x) && !fmod) {   /* x - y floor(x / y) */
-        xir_value *q = xir_node_unary(at, "Floor", xir_node_quotient(at, x, y));
-        return xir_node_result(at, 0, xir_node_sum(at, x, xir_node_product(at, y, q), 1, -1));
-    }
-    return onnx_becomes(at, INS(x, y), SETS(INT("fmod", fmod)));
+    return onnx_becomes(at, INS(x, y), SETS(INT("fmod", xir_node_bool(at, "fmod", false))));
 }
 
 /* Max and Min; and a ReLU of integers, as the maximum with 0. */
