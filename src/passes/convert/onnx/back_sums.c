@@ -176,7 +176,7 @@ static xir_value *typed_as(xir_node *at, const char *key, xir_values inputs, xir
     return op ? xir_op_output(op, 0) : NULL;
 }
 
-/* y with a factor or an addend for each of its channels, if the attribute is there. */
+/* y with a factor or an addend for each of its channels, if it has that attribute. */
 static xir_value *with_channels(xir_node *at, const char *key, xir_value *y, const char *name) {
     xir_value *v = onnx_weight(at, name);
     if (xir_node_failed(at) || !v || !y) return y;
