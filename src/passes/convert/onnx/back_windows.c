@@ -8,6 +8,16 @@
 
 static const int64_t MOST_DIM = INT32_MAX;
 
+static bool any_above(const xir_ints *list, int64_t least) {
+    for (size_t i = 0; i < list->n; i++) if (list->v[i] > least) return true;
+    return false;
+}
+
+static bool any_below(const xir_ints *list, int64_t least) {
+    for (size_t i = 0; i < list->n; i++) if (list->v[i] < least) return true;
+    return false;
+}
+
 /* By spatial axis, the first first. */
 typedef struct spans { size_t n; xir_ints size, stride, dilation, more, pads; } spans;
 
@@ -29,17 +39,9 @@ static bool read_spans(xir_node *at, const xir_value *x, spans *s) {
         s->pads.v[k] = xir_node_int(at, words->before, 0);
         s->pads.v[n + k] = xir_node_int(at, words->after, 0);
     }
-    return true;
-}
-
-static bool any_above(const xir_ints *list, int64_t least) {
-    for (size_t i = 0; i < list->n; i++) if (list->v[i] > least) return true;
-    return false;
-}
-
-static bool any_below(const xir_ints *list, int64_t least) {
-    for (size_t i = 0; i < list->n; i++) if (list->v[i] < least) return true;
-    return false;
+    bool large = any_above(&s->pads, MOST_DIM);
+    for (size_t i = 0; i < COUNT(lists); i++) large |= any_above(lists[i], MOST_DIM);
+    return !large || xir_node_unsupported(at, "very large windows");
 }
 
 /* x, whose channels are second, with this padding, which then is 0. */
@@ -83,6 +85,7 @@ static bool kernel_shape(xir_node *at, const xir_value *kernel, xir_ints *out) {
     if (!kernel) return false;
     *out = xir_node_make_ints(at, v_rank(kernel) - 2, 1);
     for (size_t i = 0; i < out->n; i++) out->v[i] = v_dim(kernel, 2 + i);
+    if (any_above(out, MOST_DIM)) return xir_node_unsupported(at, "very large windows");
     return !xir_node_failed(at);
 }
 
