@@ -9,15 +9,20 @@ enum { GRAPH_NODE = 1, GRAPH_NAME = 2, GRAPH_INITIALIZER = 5, GRAPH_DOC = 10, GR
 
 /* ---- nodes ----------------------------------------------------------------------------------------------------- */
 
-/* "onnx::com.microsoft.Gelu" is Gelu of com.microsoft. */
+/* "onnx::com.microsoft.Gelu" is Gelu of com.microsoft. An op type with a dot is in a tag: the class is that text, or
+ * ends with it after a dot. */
 static void put_op_type(proto_writer *w, const xir_op *op, xir_str *domain) {
     enum { PREFIX = 6 };
     const xir_str key = op->cls->key, said = proto_tag_text(op->more ? op->more->tags : NULL, "onnx.op_type");
     xir_str name = { key.data + PREFIX, key.size - PREFIX };
     size_t n = name.size;
     while (n > 0 && name.data[n - 1] != '.') n--;
-    if (said.size && said.size <= name.size && memcmp(name.data + name.size - said.size, said.data, said.size) == 0)
-        n = name.size - said.size;
+    if (said.size) {
+        n = said.size <= name.size ? name.size - said.size : 0;
+        if (!xir_str_equal((xir_str){ name.data + n, name.size - n }, said) || (n && name.data[n - 1] != '.'))
+            proto_refuse(w, XIR_E_INVALID, "the tag onnx.op_type says '%.*s', but its class is '%.*s'", CLIP(said),
+                         CLIP(key));
+    }
     *domain = (xir_str){ name.data, n ? n - 1 : 0 };
     name = (xir_str){ name.data + n, name.size - n };
     if (!name.size) proto_refuse(w, XIR_E_UNSUPPORTED, "its class names no operator");

@@ -246,6 +246,14 @@ static xir_status rename_captured(xir_network *net) {
     return xir_op_set_tag(node_of(net), XIR_STR("source.captures"), &list);
 }
 
+static xir_status tag_op_type(xir_network *net, const char *text) {
+    const xir_any tag = xir_any_text(xir_str_of(text));
+    return xir_op_set_tag(node_of(net), XIR_STR("onnx.op_type"), &tag);
+}
+static xir_status half_op_type(xir_network *net)  { return tag_op_type(net, "p"); }
+static xir_status other_op_type(xir_network *net) { return tag_op_type(net, "Oq"); }
+static xir_status long_op_type(xir_network *net)  { return tag_op_type(net, "a.Op"); }
+
 static void networks_that_onnx_cannot_hold(void **state) {
     static const struct { xir_status (*change)(xir_network *net); xir_status status; const char *sentence; } rows[] = {
         { name_value,    XIR_E_UNSUPPORTED, "op 1 'n': the name 'a' of a value has a zero byte" },
@@ -263,6 +271,9 @@ static void networks_that_onnx_cannot_hold(void **state) {
         { no_bytes,      XIR_E_MISSING,     "op 1 'n': the constant 'w' has no bytes, and ONNX has them inside" },
         { wrong_tag,     XIR_E_SYNTAX,      "the tag onnx.type says 'seq(tensor(float)', which is not a type of ONNX" },
         { wrong_base64,  XIR_E_SYNTAX,      "item 0 of the tag onnx.functions is not in base64" },
+        { half_op_type,  XIR_E_INVALID,     "op 1 'n': the tag onnx.op_type says 'p', but its class is 'onnx::Op'" },
+        { other_op_type, XIR_E_INVALID,     "the tag onnx.op_type says 'Oq', but its class is 'onnx::Op'" },
+        { long_op_type,  XIR_E_INVALID,     "the tag onnx.op_type says 'a.Op', but its class is 'onnx::Op'" },
         { rename_captured, XIR_E_UNSUPPORTED, "input 0 has the name 'x', but the graph that takes it calls it 'w'" },
     };
     (void)state;
