@@ -9,10 +9,10 @@
 
 static bool check_name(proto_writer *w, const char *what, xir_str name) {
     if (name.size && memchr(name.data, 0, name.size))
-        return proto_refuse(w, XIR_E_UNSUPPORTED, "the name '%.*s' of %s has a zero byte, which names in ONNX cannot "
-                            "have", (int)strnlen(name.data, name.size < 60 ? name.size : 60), name.data, what);
+        return proto_refuse(w, XIR_E_INVALID, "the name '%.*s' of %s has a zero byte, which names in ONNX cannot have",
+                            (int)strnlen(name.data, name.size < 60 ? name.size : 60), name.data, what);
     return !name.size || proto_is_text((wire_bytes){ (const uint8_t *)name.data, name.size }) ||
-           proto_refuse(w, XIR_E_UNSUPPORTED, "the name of %s is not UTF-8", what);
+           proto_refuse(w, XIR_E_INVALID, "the name of %s is not UTF-8", what);
 }
 
 /* The value gets a name of its own later. */
@@ -171,8 +171,8 @@ static bool check_cycles(proto_writer *w) {
     for (const xir_op *op = w->net->first; ok && op; op = op->next) {
         w->at = op;
         if (left[*pointer_table_find(&numbers, op)])
-            ok = proto_refuse(w, XIR_E_UNSUPPORTED, "it needs its own results, or an op that does: a graph of ONNX has "
-                              "no cycles");
+            ok = proto_refuse(w, XIR_E_INVALID, "it needs its own results, or an op that does: a graph of ONNX has no "
+                              "cycles");
     }
     pointer_table_free(&numbers);
     return ok;

@@ -193,6 +193,7 @@ static xir_status name_op(xir_network *net)    { return xir_op_set_name(node_of(
 static xir_status name_net(xir_network *net) {
     return xir_network_set_text(net, XIR_TEXT_NAME, (xir_str){ "\0b", 2 });
 }
+static xir_status name_no_text(xir_network *net) { return xir_value_set_name(y_of(net), XIR_STR("a\xff")); }
 static xir_status untype_input(xir_network *net) {
     x_of(net)->type = NULL;
     return XIR_OK;
@@ -256,14 +257,15 @@ static xir_status long_op_type(xir_network *net)  { return tag_op_type(net, "a.O
 
 static void networks_that_onnx_cannot_hold(void **state) {
     static const struct { xir_status (*change)(xir_network *net); xir_status status; const char *sentence; } rows[] = {
-        { name_value,    XIR_E_UNSUPPORTED, "op 1 'n': the name 'a' of a value has a zero byte" },
-        { name_op,       XIR_E_UNSUPPORTED, "the name 'a' of the op has a zero byte" },
-        { name_net,      XIR_E_UNSUPPORTED, "the name '' of the network has a zero byte" },
+        { name_value,    XIR_E_INVALID,     "op 1 'n': the name 'a' of a value has a zero byte" },
+        { name_op,       XIR_E_INVALID,     "the name 'a' of the op has a zero byte" },
+        { name_net,      XIR_E_INVALID,     "the name '' of the network has a zero byte" },
+        { name_no_text,  XIR_E_INVALID,     "op 1 'n': the name of a value is not UTF-8" },
         { untype_input,  XIR_E_TYPE,        "op 0 '': the input 'x' has no type, and ONNX needs one" },
         { untype_output, XIR_E_TYPE,        "op 2 '': the output 'y' has no type, and ONNX needs one" },
         { type_output,   XIR_E_UNSUPPORTED, "the output 'y' has a type that ONNX does not have" },
         { tile_output,   XIR_E_UNSUPPORTED, "the output 'y' has a type that ONNX does not have" },
-        { make_cycle,    XIR_E_UNSUPPORTED, "op 1 'n': it needs its own results, or an op that does" },
+        { make_cycle,    XIR_E_INVALID,     "op 1 'n': it needs its own results, or an op that does" },
         { large_real,    XIR_E_UNSUPPORTED, "op 1 'n': its attribute a is too large for a float" },
         { large_integer, XIR_E_UNSUPPORTED, "op 1 'n': its attribute a is of a kind that ONNX does not have" },
         { mixed_list,    XIR_E_UNSUPPORTED, "op 1 'n': its attribute a is of a kind that ONNX does not have" },
