@@ -132,6 +132,11 @@ static void other_forms(void **state) {
         /* the other name of the default domain; absent inputs at the end; unknown fields */
         { "1:8 7{1{1'x' 1'' 2'y' 4'Op' 7'ai.onnx' 100:1} " FLOAT_X " " FLOAT_Y "} 8{1'ai.onnx' 2:17}",
           MODEL("1{1'x' 2'y' 4'Op'} " FLOAT_X " " FLOAT_Y) },
+        /* entries of the same key, and two versions of a domain: the last ones count */
+        { "1:8 7{1{1'x' 2'y' 4'Op' 9{1'k' 2'1'} 9{1'k' 2'2'}} 2'g' " FLOAT_X " " FLOAT_Y " 14{1'y' 2{1'S' 2'a'} 2{1'S' 2'b'}}} "
+          "8{2:16} 8{2:17} 14{1'k' 2'1'} 14{1'a' 2'2'} 14{1'k' 2'3'}",
+          "1:8 7{1{1'x' 2'y' 4'Op' 9{1'k' 2'2'}} 2'g' " FLOAT_X " " FLOAT_Y " 14{1'y' 2{1'S' 2'b'}}} "
+          "8{2:17} 14{1'a' 2'2'} 14{1'k' 2'3'}" },
         /* indices of each dim, and zeros among the elements */
         { MODEL("1{1's' 2'y' 4'Op'} " FLOAT_X " " FLOAT_Y
                 " 15{1{1:2 2:2 8's' 9#0500} 2{1:2 1:2 2:7 7:1 7:1 7:0 7:2} 3:2 3:3}"),
