@@ -246,8 +246,8 @@ xir_status ops_reserve_ids(xir_network *net, xir_op *const *ops, size_t n);   /*
 /* Gives a value the next id. */
 xir_status value_number(xir_value *value);
 void       op_number_attrs(xir_op *op);                          /* room is reserved                 */
-/* Gives ids to the sub ops of an op that is in the network, which may bring ids that are taken: XIR_E_EXISTS. The tables
- * of ids have been built without the new ones. On failure, op_leave_ids takes those out that are new. */
+/* Gives ids to the sub ops of an op that is in the network, which may bring ids that are taken: XIR_E_EXISTS. The
+ * tables of ids have been built without the new ones. On failure, op_leave_ids takes those out that are new. */
 xir_status op_enter_attrs(xir_op *op);
 void       op_leave_ids(xir_op *op);
 op_more   *op_need_more(xir_op *op);                             /* NULL without memory              */
