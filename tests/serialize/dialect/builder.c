@@ -715,5 +715,6 @@ int main(void) {
         cmocka_unit_test(nesting_of_graphs_is_limited),
         cmocka_unit_test(every_allocation_may_fail),
     };
+    scratch_make();
     return RUN_GROUP(tests);
 }
