@@ -112,7 +112,8 @@ bool onnx_ms_qlinear_pool(xir_node *at) {
     const bool last = xir_node_int(at, "channels_last", 0);
     xir_value *x = real_of(at, 0);
     xir_value *y = onnx_average(at, last ? onnx_channels_second(at, x) : x);
-    return xir_node_result(at, 0, quantized_as(at, last ? xir_node_channels_last(at, y) : y, 3, 0));
+    if (last) y = xir_node_channels_last(at, y);
+    return xir_node_result(at, 0, rounded_steps(at, y ? xir_node_quotient(at, y, xir_node_input(at, 3)) : NULL, 3));
 }
 
 /* Integers are added; the sum times (scale of x / number of elements) is rounded. */
