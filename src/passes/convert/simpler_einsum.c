@@ -47,7 +47,7 @@ static void usual_output(const term *terms, size_t n, term *out) {
 
 static bool read_equation(xir_node *at, term *terms, term *out) {
     const xir_str text = xir_node_text(at, "equation", "");
-    const char *p = text.data, *end = text.data + text.size;
+    const char *p = text.size ? text.data : "", *end = p + text.size;
     for (size_t i = 0; i < at->n_in; i++) {
         terms[i] = (term){ .v = xir_node_input(at, i) };
         if (!terms[i].v || !xir_node_need_dims(at, terms[i].v, 0, SIZE_MAX)) return false;

@@ -112,7 +112,8 @@ bool deepx_back_div(xir_node *at) {
         return xir_node_result(at, 0, remainder_of(at, x, y, !xir_node_bool(at, "fmod", false)));
     }
     if (deepx_is_number(at, 1, &c)) return divide(at, x, y, true, c, false);
-    return divide(at, x, y, false, c, deepx_is_number(at, 0, &c));
+    const bool first = deepx_is_number(at, 0, &c);
+    return divide(at, x, y, false, c, first);
 }
 
 /* The executor refuses integers. */
