@@ -298,3 +298,26 @@ bool node_is_number(xir_node *at, size_t i, double *out) {
     *out = v[0];
     return true;
 }
+
+bool node_reduced_axes(xir_node *at, const xir_value *x, xir_ints *out) {
+    xir_ints list = { NULL, 0 };
+    const xir_any *own = xir_node_attr(at, "dim");
+    const size_t rank = v_rank(x);
+    if (own && own->kind == XIR_ANY_LIST && !xir_node_items(at, "dim", &list)) return false;
+    if (own && own->kind == XIR_ANY_INT) {
+        list = xir_node_make_ints(at, 1, own->as.integer);
+        if (!list.v) return false;
+    }
+    if (!list.n) return *out = xir_node_series(at, 0, rank), !xir_node_failed(at);
+    xir_ints marks = xir_node_make_ints(at, rank, 0);
+    *out = xir_node_make_ints(at, rank, 0);
+    if (xir_node_failed(at)) return false;
+    for (size_t i = 0; i < list.n; i++) {
+        int64_t axis;
+        if (!xir_node_axis(at, "attribute/dim", list.v[i], rank, &axis)) return false;
+        marks.v[axis] = 1;
+    }
+    out->n = 0;
+    for (size_t i = 0; i < rank; i++) if (marks.v[i]) out->v[out->n++] = (int64_t)i;
+    return true;
+}

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "convert/convert.h"
 
-/* The row of a node, or of what nodes wait for; NULL if there is none. */
+/* Returns the row of a node, or of what nodes wait for, or NULL if there is none. */
 static const stayed *row_of(const stayed_list *s, const void *key) {
     const uint32_t *known = pointer_table_find(&s->of, key);
     return known && *known < s->n && !s->rows[*known].gone ? &s->rows[*known] : NULL;

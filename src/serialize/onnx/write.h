@@ -208,7 +208,7 @@ void proto_put_external(proto_writer *w, wire_bytes data);
 /* A TensorProto of Params, under a name. */
 void proto_put_tensor(proto_writer *w, uint32_t field, const xir_value *v, xir_str name, bool attribute);
 void proto_put_sparse(proto_writer *w, uint32_t field, const xir_value *v, xir_str name);
-/* The bytes of Params; NULL with a size of 0 if there are none. */
+/* Returns the bytes of Params, or NULL with a size of 0 if the Params have none. */
 wire_bytes proto_data(proto_writer *w, const xir_value *v);
 
 /* The op has op->more. */

@@ -121,30 +121,6 @@ bool nnb_back_cumsum(xir_node *at) {
     return x && xir_node_result(at, 0, make_shaped(at, x, &n, 1));
 }
 
-/* The dims that an op reduces, ascending; all of them if it lists none. */
-static bool reduced_axes(xir_node *at, const xir_value *x, xir_ints *out) {
-    xir_ints list = { NULL, 0 };
-    const xir_any *own = xir_node_attr(at, "dim");
-    const size_t rank = v_rank(x);
-    if (own && own->kind == XIR_ANY_LIST && !xir_node_items(at, "dim", &list)) return false;
-    if (own && own->kind == XIR_ANY_INT) {
-        list = xir_node_make_ints(at, 1, own->as.integer);
-        if (!list.v) return false;
-    }
-    if (!list.n) return *out = xir_node_series(at, 0, rank), !xir_node_failed(at);
-    xir_ints marks = xir_node_make_ints(at, rank, 0);
-    for (size_t i = 0; i < list.n; i++) {
-        int64_t axis;
-        if (!xir_node_axis(at, "attribute/dim", list.v[i], rank, &axis)) return false;
-        marks.v[axis] = 1;
-    }
-    *out = xir_node_make_ints(at, rank, 0);
-    if (xir_node_failed(at)) return false;
-    out->n = 0;
-    for (size_t i = 0; i < rank; i++) if (marks.v[i]) out->v[out->n++] = (int64_t)i;
-    return true;
-}
-
 /* A tensor without dims is its own sum. */
 static bool reduces_nothing(const xir_value *x) { return v_rank(x) == 0; }
 
@@ -161,7 +137,7 @@ static bool by_sum(xir_node *at, xir_value *x, const xir_ints *axes) {
 bool nnb_back_reduce(xir_node *at) {
     xir_ints axes;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !reduced_axes(at, x, &axes)) return false;
+    if (!x || !node_reduced_axes(at, x, &axes)) return false;
     if (reduces_nothing(x)) return nnb_calls(at, "nnb::Identity", INS(x), NO_SETS);
     if (xir_node_type(at).data[0] == 'M' && nnb_for_runtime(at)) return by_sum(at, x, &axes);
     return nnb_calls(at, at->to->row->name, INS(x),
@@ -198,7 +174,7 @@ bool nnb_back_extreme(xir_node *at) {
     xir_ints axes;
     xir_value *x = xir_node_input(at, 0);
     const bool place = xir_node_type(at).data[0] == 'A', most = xir_node_type(at).data[place ? 4 : 1] == 'a';
-    if (!x || !reduced_axes(at, x, &axes)) return false;
+    if (!x || !node_reduced_axes(at, x, &axes)) return false;
     if (place && axes.n != 1) return xir_node_unsupported(at, "the place in several dims");
     if (reduces_nothing(x)) return nnb_calls(at, "nnb::Identity", INS(x), NO_SETS);
     if (nnb_for_runtime(at) && !place) return by_pool(at, x, &axes, most);

@@ -23,7 +23,7 @@ int64_t onnx_target(const xir_node *at);
 int64_t onnx_code_of(xir_node *at, const xir_type *element);
 /* Whether an operator, "Add", takes these elements at this version; `key` may have the dialect's prefix. */
 bool onnx_takes(const char *key, int64_t version, const xir_type *element);
-/* An element type that has all numbers of this one, and that the operator takes; NULL if there is none. */
+/* Returns an element type that has all numbers of this one and that the operator takes, or NULL if there is none. */
 const xir_type *onnx_wider(xir_node *at, const char *key, const xir_type *element);
 /* The dialect's check, and on the way back the elements that an operator takes. */
 bool onnx_check_both(xir_node *at);

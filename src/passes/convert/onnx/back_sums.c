@@ -5,35 +5,11 @@
 
 /* ---- reductions ------------------------------------------------------------------------------------------------- */
 
-/* The dims that an op reduces, ascending, each once; all of them if it lists none. */
-static bool reduced_axes(xir_node *at, const xir_value *x, xir_ints *out) {
-    xir_ints list = { NULL, 0 };
-    const xir_any *own = xir_node_attr(at, "dim");
-    const size_t rank = v_rank(x);
-    if (own && own->kind == XIR_ANY_LIST && !xir_node_items(at, "dim", &list)) return false;
-    if (own && own->kind == XIR_ANY_INT) {
-        list = xir_node_make_ints(at, 1, own->as.integer);
-        if (!list.v) return false;
-    }
-    if (!list.n) return *out = xir_node_series(at, 0, rank), !xir_node_failed(at);
-    xir_ints marks = xir_node_make_ints(at, rank, 0);
-    *out = xir_node_make_ints(at, rank, 0);
-    if (xir_node_failed(at)) return false;
-    for (size_t i = 0; i < list.n; i++) {
-        int64_t axis;
-        if (!xir_node_axis(at, "attribute/dim", list.v[i], rank, &axis)) return false;
-        marks.v[axis] = 1;
-    }
-    out->n = 0;
-    for (size_t i = 0; i < rank; i++) if (marks.v[i]) out->v[out->n++] = (int64_t)i;
-    return true;
-}
-
 /* The axes of ReduceSum are an input since version 13, those of the others since 18. */
 static bool reduces(xir_node *at, int64_t since) {
     xir_ints axes;
     xir_value *x = xir_node_input(at, 0);
-    if (!x || !reduced_axes(at, x, &axes)) return false;
+    if (!x || !node_reduced_axes(at, x, &axes)) return false;
     onnx_form f = { .in = { x }, .n_in = 1, .sets = { INT("keepdims", xir_node_bool(at, "keepdim", false)) },
                     .n_sets = 1 };
     if (!v_rank(x)) return onnx_calls(at, "onnx::Identity", INS(x), NO_SETS);
