@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 #include "context_base.h"
@@ -21,7 +22,10 @@
 #include "temp_files.h"
 
 enum {
-    BLOCK = STREAM_HEAD,      /* small pieces are joined to blocks of this size before they are written */
+    BLOCK = STREAM_HEAD,      /* streams are read in blocks of this size                      */
+    JOINED = 1 << 20,         /* small pieces are joined before they are written: a kernel with large pages takes a
+                                 file in calls of 1 MiB at almost twice the speed of calls of 64 KiB                */
+    LARGE = JOINED / 4,       /* a piece of this size is written from where it lies           */
     AT_ONCE = 1 << 30,        /* the most for one call: the kernel stops below 2 GiB anyway   */
     PATH_ROOM = PATH_MAX,
     MOST_LINKS = 40,          /* as in the kernel                                             */
@@ -293,7 +297,7 @@ static void discard(file_writer *w) {
 
 static void forget(file_writer *w) {
     const xir_allocator *alloc = context_alloc(w->ctx);
-    mem_free(alloc, w->block, BLOCK);
+    mem_free(alloc, w->block, JOINED);
     mem_free(alloc, w->target, w->target_size);
     mem_free(alloc, w->temp, w->temp_size);
     w->block = w->target = w->temp = NULL;
@@ -466,7 +470,7 @@ static bool is_lost(file_writer *w, const void *data) {
 xir_status file_open(file_writer *w, xir_context *ctx, const char *path, xir_diags *why) {
     *w = (file_writer){ .ctx = ctx, .why = why, .path = path, .fd = -1, .noted = -1, .target_size = PATH_ROOM,
                        .temp_size = PATH_ROOM + TEMP_ROOM };
-    w->block = mem_new(context_alloc(ctx), BLOCK);
+    w->block = mem_new(context_alloc(ctx), JOINED);
     w->target = mem_new(context_alloc(ctx), w->target_size);
     w->temp = mem_new(context_alloc(ctx), w->temp_size);
     if (w->block && w->target && w->temp) open_for(w);
@@ -475,36 +479,49 @@ xir_status file_open(file_writer *w, xir_context *ctx, const char *path, xir_dia
     return w->status;
 }
 
-static bool write_all(file_writer *w, const char *data, size_t size) {
-    while (size > 0) {
-        ssize_t n = write(w->fd, data, size < AT_ONCE ? size : AT_ONCE);
+/* Leaves out the first `n` bytes of two pieces. */
+static void skip(struct iovec pieces[2], size_t n) {
+    for (int i = 0; i < 2; i++) {
+        const size_t some = n < pieces[i].iov_len ? n : pieces[i].iov_len;
+        if (some) pieces[i].iov_base = (char *)pieces[i].iov_base + some;
+        pieces[i].iov_len -= some;
+        n -= some;
+    }
+}
+
+/* Writes what is in the block, and a piece after it. */
+static bool write_all(file_writer *w, const void *data, size_t size) {
+    size_t left = w->used + size;
+    struct iovec pieces[2] = { { w->block, w->used }, { (void *)(uintptr_t)data, size } };
+    w->used = 0;
+    while (left > 0) {
+        const size_t rest = pieces[1].iov_len;
+        if (rest > AT_ONCE) pieces[1].iov_len = AT_ONCE;
+        ssize_t n = writev(w->fd, pieces, 2);
+        pieces[1].iov_len = rest;
         if (n < 0 && errno == EINTR) continue;
         if (n == 0) errno = ENOSPC;   /* neither an error nor progress: must not be repeated forever */
-        if (n < 0 && is_lost(w, data)) return false;
+        if (n < 0 && is_lost(w, pieces[1].iov_base)) return false;
         if (n <= 0) {
             char what[64];
             snprintf(what, sizeof what, "write byte %llu", (unsigned long long)w->written);
             write_fail(w, what);
             return false;
         }
-        data += n;
-        size -= (size_t)n;
+        skip(pieces, (size_t)n);
+        left -= (size_t)n;
         w->written += (uint64_t)n;
     }
     return true;
 }
 
-static bool flush(file_writer *w) {
-    size_t used = w->used;
-    w->used = 0;
-    return write_all(w, w->block, used);
-}
+static bool flush(file_writer *w) { return write_all(w, NULL, 0); }
 
 bool file_write(void *user, const void *data, size_t size) {
     file_writer *w = user;
     if (w->status != XIR_OK) return false;
-    if (size > BLOCK - w->used && !flush(w)) return false;
-    if (size >= BLOCK) return write_all(w, data, size);
+    if (size >= LARGE) return write_all(w, data, size);
+    if (size > JOINED - w->used && !flush(w)) return false;
     if (size) memcpy(w->block + w->used, data, size);
     w->used += size;
     return true;

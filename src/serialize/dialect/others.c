@@ -3,8 +3,7 @@
 #include "dialect/others.h"
 #include "text.h"
 
-/* Input and Output are in every network. */
-static bool is_known(const xir_op *op, xir_str prefix) {
+bool dialect_is_known(const xir_op *op, xir_str prefix) {
     const xir_str key = op->cls->key;
     if (xir_class_is_opaque(op->cls)) return key.size > prefix.size && memcmp(key.data, prefix.data, prefix.size) == 0;
     return xir_str_equal(key, XIR_STR("icraft::xir::Input")) || xir_str_equal(key, XIR_STR("icraft::xir::Output"));
@@ -17,7 +16,7 @@ bool dialect_has_all(const xir_network *net, xir_str prefix, const char *what, c
     size_t n = 0, n_ops = 0, at = 0;
     bool more = false;
     for (const xir_op *op = net->first; op; op = op->next) {
-        if (is_known(op, prefix)) continue;
+        if (dialect_is_known(op, prefix)) continue;
         size_t i = 0;
         while (i < n && named[i] != op->cls) i++;
         if (i == n && n < NAMED) named[n++] = op->cls;

@@ -74,6 +74,7 @@ static void put_model(proto_writer *w) {
 static void walk(proto_writer *w) {
     w->count = w->n_sizes = 0;
     w->data_size = 0;
+    for (size_t i = 0; i < PROTO_BLOCKS; i++) w->blocks[i].extra = NULL;
     put_model(w);
     proto_flush(w);
 }
@@ -126,7 +127,8 @@ static bool begin(proto_writer *w) {
     pointer_table_init(&w->made, w->alloc);
     pointer_table_init(&w->open, w->alloc);
     buffer_init(&w->out, w->alloc);
-    return buffer_reserve(&w->out, PROTO_BLOCK) || proto_no_memory(w);
+    w->blocks = arena_take(&w->scratch, PROTO_BLOCKS * sizeof *w->blocks);
+    return (w->blocks && buffer_reserve(&w->out, PROTO_BLOCK)) || proto_no_memory(w);
 }
 
 static void end(proto_writer *w) {

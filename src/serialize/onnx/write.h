@@ -12,6 +12,14 @@
 /* What a declared dim says. */
 typedef struct proto_dim { bool has_value; int64_t value; xir_str name; } proto_dim;
 
+/* The attributes of an op as bytes, by its maps. */
+enum { PROTO_BLOCKS = 64 };
+typedef struct proto_block {
+    const xir_map *extra, *tags;            /* NULL: none yet                                                 */
+    size_t         size;
+    uint8_t        bytes[232];
+} proto_block;
+
 typedef struct proto_writer {
     xir_network          *net;
     const format_writing *how;
@@ -29,7 +37,10 @@ typedef struct proto_writer {
     pointer_table         open;             /* values without a producer                                   */
     xir_value           **open_values;
     size_t                n_open, open_room;
-    bool                  backward;         /* an op uses what a later one makes                           */
+    bool                  backward;         /* an op uses what a later one makes,                          */
+    bool                  opens;            /* or a value without a producer                               */
+    bool                  tagged;           /* ops have tags                                               */
+    bool                  declares;         /* outputs of ops have types or tags                           */
     /* constants that ops use, in the order in which they were made */
     xir_value           **constants;
     size_t                n_constants;
@@ -51,6 +62,7 @@ typedef struct proto_writer {
     size_t                n_sizes, size_room;
     buffer                out;
     bool                  stopped;
+    proto_block          *blocks;           /* PROTO_BLOCKS                                                   */
     /* the first failure */
     xir_status            status;
     const xir_op         *refused;          /* the op that `fault` is about; NULL: none                    */
@@ -60,46 +72,67 @@ typedef struct proto_writer {
 
 /* ---- write_wire.c ---------------------------------------------------------------------------------------------- */
 
-enum { PROTO_BLOCK = 64 << 10, PROTO_MOST = INT32_MAX };   /* a message has less than 2 GiB */
+enum {
+    PROTO_BLOCK = 1 << 20,            /* bytes are passed on in blocks of about this size                         */
+    PROTO_LARGE = PROTO_BLOCK / 4,    /* a piece of this size is passed on where it lies                          */
+    PROTO_HEAD  = 20,                 /* the most bytes of two varints, as of a key and a number                  */
+    PROTO_MOST  = INT32_MAX           /* a message has less than 2 GiB                                            */
+};
 
 /* Records a failure; the first one counts. Returns false. */
 bool proto_refuse(proto_writer *w, xir_status status, const char *sentence, ...) XIR_PRINTF(3, 4);
 bool proto_no_memory(proto_writer *w);
 static inline bool proto_failed(const proto_writer *w) { return w->status != XIR_OK || w->stopped; }
 
-void proto_put_slowly(proto_writer *w, const void *data, size_t size);
 void proto_flush(proto_writer *w);
+void proto_put_slowly(proto_writer *w, const void *data, size_t size);
+
+/* Room for `size` bytes, at most PROTO_LARGE, at w->out.data + w->out.size. */
+static inline uint8_t *proto_room(proto_writer *w, size_t size) {
+    if (size > PROTO_BLOCK - w->out.size) proto_flush(w);
+    return (uint8_t *)w->out.data + w->out.size;
+}
+
 static inline void proto_put(proto_writer *w, const void *data, size_t size) {
     w->count += size;
     if (w->counting || !size) return;
-    if (w->only_data || size > PROTO_BLOCK - w->out.size) {
+    if (size >= PROTO_LARGE) {
         proto_put_slowly(w, data, size);
         return;
     }
-    memcpy(w->out.data + w->out.size, data, size);
+    memcpy(proto_room(w, size), data, size);
     w->out.size += size;
 }
 
 static inline unsigned proto_varint_size(uint64_t v) { return (unsigned)(70 - __builtin_clzll(v | 1)) / 7; }
-static inline void proto_put_varint(proto_writer *w, uint64_t v) {
-    uint8_t bytes[10];
-    unsigned n = 0;
+static inline uint8_t *proto_varint(uint8_t *out, uint64_t v) {
+    for (; v >= 0x80; v >>= 7) *out++ = (uint8_t)(v | 0x80);
+    *out++ = (uint8_t)v;
+    return out;
+}
+/* Two numbers: a key and what follows it. */
+static inline void proto_put_pair(proto_writer *w, uint64_t key, uint64_t v) {
     if (w->counting) {
-        w->count += proto_varint_size(v);
+        w->count += proto_varint_size(key) + proto_varint_size(v);
         return;
     }
-    for (; v >= 0x80; v >>= 7) bytes[n++] = (uint8_t)(v | 0x80);
-    bytes[n++] = (uint8_t)v;
-    proto_put(w, bytes, n);
+    uint8_t *begin = proto_room(w, PROTO_HEAD);
+    const size_t size = (size_t)(proto_varint(proto_varint(begin, key), v) - begin);
+    w->count += size;
+    w->out.size += size;
 }
+static inline void proto_put_varint(proto_writer *w, uint64_t v) {
+    uint8_t bytes[10];
+    proto_put(w, bytes, (size_t)(proto_varint(bytes, v) - bytes));
+}
+static inline uint64_t proto_key(uint32_t field, wire_kind kind) { return (uint64_t)field << 3 | kind; }
 static inline void proto_put_key(proto_writer *w, uint32_t field, wire_kind kind) {
-    proto_put_varint(w, (uint64_t)field << 3 | kind);
+    proto_put_varint(w, proto_key(field, kind));
 }
 
 /* Fields. Numbers and texts are put whatever they are: absent ones are the caller's business. */
 static inline void proto_put_number(proto_writer *w, uint32_t field, uint64_t v) {
-    proto_put_key(w, field, WIRE_VARINT);
-    proto_put_varint(w, v);
+    proto_put_pair(w, proto_key(field, WIRE_VARINT), v);
 }
 static inline void proto_put_float(proto_writer *w, uint32_t field, uint32_t bits) {
     const uint8_t bytes[4] = { (uint8_t)bits, (uint8_t)(bits >> 8), (uint8_t)(bits >> 16), (uint8_t)(bits >> 24) };
@@ -107,8 +140,7 @@ static inline void proto_put_float(proto_writer *w, uint32_t field, uint32_t bit
     proto_put(w, bytes, sizeof bytes);
 }
 static inline void proto_put_bytes(proto_writer *w, uint32_t field, const void *data, size_t size) {
-    proto_put_key(w, field, WIRE_BYTES);
-    proto_put_varint(w, size);
+    proto_put_pair(w, proto_key(field, WIRE_BYTES), size);
     proto_put(w, data, size);
 }
 static inline void proto_put_text(proto_writer *w, uint32_t field, xir_str text) {
@@ -123,9 +155,12 @@ static inline void proto_put_some(proto_writer *w, uint32_t field, xir_str text)
 typedef struct proto_message { size_t number; uint64_t start; } proto_message;
 proto_message proto_open_slowly(proto_writer *w);
 static inline proto_message proto_open(proto_writer *w, uint32_t field) {
-    proto_put_key(w, field, WIRE_BYTES);
-    if (w->counting && w->n_sizes == w->size_room) return proto_open_slowly(w);
-    if (!w->counting) proto_put_varint(w, w->sizes[w->n_sizes]);
+    if (!w->counting) {
+        proto_put_pair(w, proto_key(field, WIRE_BYTES), w->sizes[w->n_sizes]);
+        return (proto_message){ w->n_sizes++, w->count };
+    }
+    w->count += proto_varint_size(proto_key(field, WIRE_BYTES));
+    if (w->n_sizes == w->size_room) return proto_open_slowly(w);
     return (proto_message){ w->n_sizes++, w->count };
 }
 static inline void proto_close(proto_writer *w, proto_message m) {

@@ -98,15 +98,31 @@ static bool check_captures(proto_writer *w, const xir_op *op) {
     return true;
 }
 
+#define PREFIX XIR_STR("onnx::")
+
+static bool refuse_others(proto_writer *w) {
+    char sentence[DIALECT_OTHERS];
+    w->at = NULL;
+    return dialect_has_all(w->net, PREFIX, "operators of ONNX",
+                           "xir opt converts those that it can, with to-xir and xir-to-onnx", sentence) ||
+           proto_refuse(w, XIR_E_UNSUPPORTED, "%s", sentence);
+}
+
+static bool list_class(proto_writer *w, const xir_op *op) {
+    if (!dialect_is_known(op, PREFIX)) return refuse_others(w);
+    return xir_class_is_opaque(op->cls) ? check_name(w, "its class", op->cls->key) : list_end(w, op);
+}
+
 static bool list_op(proto_writer *w, const xir_op *op, uint8_t *used) {
-    const bool input = is_end(op, "icraft::xir::Input");
     w->at = op;
-    if ((input || is_end(op, "icraft::xir::Output")) && !list_end(w, op)) return false;
-    if (!check_name(w, "the op", xir_op_name(op)) || !check_name(w, "its class", op->cls->key)) return false;
+    if (!list_class(w, op) || !check_name(w, "the op", xir_op_name(op))) return false;
+    w->tagged |= op->more && op->more->tags;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const xir_value *v = op->inputs[i].value;
-        if (v && value_is_params(v)) used[value_params(v)->number] = 1;
-        if (v && v->producer) w->backward |= v->producer->position >= op->position;
+        if (!v) continue;
+        if (value_is_params(v)) used[value_params(v)->number] = 1;
+        else if (v->producer) w->backward |= v->producer->position >= op->position;
+        else w->opens = true;
     }
     return true;
 }
@@ -129,10 +145,13 @@ static bool list_values(proto_writer *w) {
         if (!define(w, w->constants[i])) return false;
     for (const xir_op *op = w->net->first; op; op = op->next) {
         w->at = op;
-        for (uint32_t i = 0; i < op->n_outputs; i++)
-            if (!define(w, &op->outputs[i])) return false;
+        for (uint32_t i = 0; i < op->n_outputs; i++) {
+            const xir_value *v = &op->outputs[i];
+            w->declares |= v->type || proto_value_tags(v);
+            if (!define(w, v)) return false;
+        }
     }
-    for (const xir_op *op = w->net->first; op; op = op->next) {
+    for (const xir_op *op = w->net->first; op && w->opens; op = op->next) {
         w->at = op;
         for (uint32_t i = 0; i < op->n_inputs; i++) {
             xir_value *v = op->inputs[i].value;
@@ -180,22 +199,15 @@ static bool check_cycles(proto_writer *w) {
 
 /* ---- all ------------------------------------------------------------------------------------------------------- */
 
-static bool has_all(proto_writer *w) {
-    char sentence[DIALECT_OTHERS];
-    return dialect_has_all(w->net, XIR_STR("onnx::"), "operators of ONNX",
-                           "xir opt converts those that it can, with to-xir and xir-to-onnx", sentence) ||
-           proto_refuse(w, XIR_E_UNSUPPORTED, "%s", sentence);
-}
-
 bool proto_list(proto_writer *w) {
     uint8_t *used = arena_take(&w->scratch, w->net->n_params);
     if (!used) return proto_no_memory(w);
     memset(used, 0, w->net->n_params);
-    if (!has_all(w) || !check_name(w, "the network", w->net->text[XIR_TEXT_NAME])) return false;
+    if (!check_name(w, "the network", w->net->text[XIR_TEXT_NAME])) return false;
     for (const xir_op *op = w->net->first; op; op = op->next)
         if (!list_op(w, op, used)) return false;
     if (!list_constants(w, used) || !list_values(w)) return false;
-    for (const xir_op *op = w->net->first; op; op = op->next) {
+    for (const xir_op *op = w->net->first; op && w->tagged; op = op->next) {
         w->at = op;
         if (op->more && op->more->tags && !check_captures(w, op)) return false;
     }

@@ -20,20 +20,14 @@ bool proto_no_memory(proto_writer *w) {
 }
 
 void proto_flush(proto_writer *w) {
-    if (w->out.size && !w->stopped) w->stopped = !w->how->write(w->how->user, w->out.data, w->out.size);
+    if (w->out.size && !w->stopped && !w->only_data)
+        w->stopped = !w->how->write(w->how->user, w->out.data, w->out.size);
     w->out.size = 0;
 }
 
-/* Large elements are passed on where they lie. */
 void proto_put_slowly(proto_writer *w, const void *data, size_t size) {
-    if (w->only_data) return;
     proto_flush(w);
-    if (size < PROTO_BLOCK) {
-        memcpy(w->out.data, data, size);
-        w->out.size = size;
-    } else if (!w->stopped) {
-        w->stopped = !w->how->write(w->how->user, data, size);
-    }
+    if (!w->stopped && !w->only_data) w->stopped = !w->how->write(w->how->user, data, size);
 }
 
 proto_message proto_open_slowly(proto_writer *w) {
