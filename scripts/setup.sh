@@ -20,7 +20,7 @@ for need in "$@"; do
     test)
         programs="$programs g++:g++ /usr/bin/python3:python3 flatc:flatbuffers-compiler strace:strace"
         packages="$packages libcmocka-dev nlohmann-json3-dev libonnx-testdata libflatbuffers-dev python3-msgpack"
-        packages="$packages python3-jsonschema" ;;
+        packages="$packages python3-jsonschema libonnx-dev libprotobuf-dev" ;;
     clang)
         programs="$programs clang:clang g++:g++" ;;
     fuzz)
