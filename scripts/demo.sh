@@ -51,6 +51,12 @@ run xir run   digits.onnx        --each --input image="$models/digits_inputs.npy
 printf '\n64 digits that the network was not trained on, next to the answers of PyTorch:\n'
 run score answers/logits.npy "$models/digits_labels.npy" "$models/digits_logits.npy"
 
+printf '\n--- and back to ONNX: the same answers\n'
+run xir opt   digits.fb back.onnx
+run xir check back.onnx
+run xir run   back.onnx --each --input image="$models/digits_inputs.npy" --compare answers --output onnx
+run score onnx/*.npy "$models/digits_labels.npy" "$models/digits_logits.npy"
+
 printf '\n--- and back to another format: the same network for PyTorch, as PNNX\n'
 run xir opt   digits.fb digits.pnnx.param
 run xir check digits.pnnx.param

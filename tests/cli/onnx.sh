@@ -42,6 +42,19 @@ mv d.onnx.data other; run 3 info d.onnx; err '"d.onnx.data": No such file'
 run 2 convert --external chain.onnx o.fb; err "fb does not name a file of its parameters: --external is for onnx"; gone o.fb
 run 2 convert --external chain.onnx - --to onnx; err "--external writes two files"
 
+# A network of XIR, or of another format, becomes operators of ONNX, which compute the same.
+inputs=$SRC/examples/models/digits_inputs.npy
+run 0 run "$digits" --each --input image="$inputs" --output answers
+run 0 opt "$digits" digits.fb
+for opset in 11 13 21; do
+    run 0 opt digits.fb back.onnx --set xir-to-onnx.opset=$opset; run 0 check back.onnx; quiet
+    run 0 info back.onnx; out "opset$opset"; out "onnx::Conv"
+    run 0 run back.onnx --each --input image="$inputs" --compare answers
+done
+run 0 opt digits.fb digits.tsm; run 0 opt digits.tsm back.onnx --external; there back.onnx.data
+run 0 run back.onnx --each --input "$inputs" --output again
+run 1 opt digits.fb back.onnx --set xir-to-onnx.opset=10; err "opset: expected 11 to 21, found 10"
+
 # A place in the file and in the model.
 head -c 100 chain.onnx >cut.onnx; run 1 show cut.onnx; err "cut.onnx@0x"; err "reaches beyond the end"; silent
 poke chain.onnx 20 '\377'; run 1 show chain.onnx; silent

@@ -1,5 +1,8 @@
-/* Files of more than 2 GiB and 4 GiB, which other readers of protobuf refuse: holes, so that they take no disk. */
+/* Files of more than 2 GiB and 4 GiB, which other readers of protobuf refuse: holes, so that they take no disk. One of
+ * 3 GiB is written again: a model that others can read, and its elements in a file next to it. */
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include "support/net.h"
 #include "support/onnx_make.h"
 #include "support/scratch.h"
@@ -81,6 +84,28 @@ static void one_external_tensor(void **state) {
     else SKIP("no file of 4 GiB with a hole can be made");
 }
 
+/* The elements are in a file next to the model, though nobody asked for one. */
+static void what_no_message_holds_gets_a_file(void **state) {
+    (void)state;
+    struct statvfs disk;
+    struct stat model, data;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s", scratch("external.onnx"));
+    if (stat(path, &model) != 0) SKIP("the address space or the file system is too small");
+    if (statvfs(path, &disk) != 0 || disk.f_bavail * disk.f_frsize / GIB < 8) {
+        SKIP("less than 8 GiB of disk are free");
+    }
+    xir_network *net = xir_network_load(ctx, path, &XIR_INIT(xir_load_options, .lazy = true), why);
+    assert_non_null(net);
+    DOES(xir_network_save(net, scratch("again.onnx"), NULL, why));
+    xir_network_free(net);
+    assert_int_equal(stat(scratch("again.onnx"), &model) | stat(scratch("again.onnx.data"), &data), 0);
+    assert_true(model.st_size < 1000);
+    assert_int_equal(data.st_size, INT64_C(3) * GIB);
+    check_and_free(scratch("again.onnx"), 3, 9);
+    assert_int_equal(unlink(scratch("again.onnx.data")), 0);
+}
+
 static int begin(void **state) {
     scratch_make();
     return group_begin(state);
@@ -90,6 +115,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_tensor_inside),
         cmocka_unit_test(one_external_tensor),
+        cmocka_unit_test(what_no_message_holds_gets_a_file),
     };
     return cmocka_run_group_tests(tests, begin, group_end);
 }
