@@ -34,6 +34,7 @@ typedef struct format_writing {
     bool          no_params; /* the structure alone; params_bytes and params_md5 are as if with parameters     */
     bool          digest_set;      /* params_bytes and params_md5 of the network describe the file just written */
     xir_write_fn *write;     /* if it stops, the result is XIR_E_IO; the caller adds the finding              */
+    xir_write_fn *write_lasting;   /* the same for bytes that stay as they are, as those of parameters; or NULL */
     void         *user;
     xir_diags    *why;
 } format_writing;

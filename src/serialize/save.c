@@ -86,11 +86,11 @@ static bool begin(saving *s, const xir_save_options *options, xir_status *status
     return *status == XIR_OK;
 }
 
-static format_writing writing_of(const saving *s, xir_write_fn *write, void *user) {
+static format_writing writing_of(const saving *s, xir_write_fn *write, xir_write_fn *write_lasting, void *user) {
     return (format_writing){
         .format = &s->format, .path = s->path ? s->path : "", .flags = s->o.indent ? XIR_SAVE_INDENT : 0,
         .align = s->o.align, .plain = s->o.plain, .external = s->o.params || s->o.flags & XIR_SAVE_EXTERNAL,
-        .no_params = s->o.no_params, .write = write, .user = user, .why = s->why };
+        .no_params = s->o.no_params, .write = write, .write_lasting = write_lasting, .user = user, .why = s->why };
 }
 
 /* The mapped file that a piece of the output comes from. */
@@ -128,10 +128,15 @@ static bool write_one(void *user, const void *data, size_t size) {
     return open_one(f) && file_write(&f->w, data, size);
 }
 
+static bool write_one_lasting(void *user, const void *data, size_t size) {
+    one_file *f = user;
+    return open_one(f) && file_write_lasting(&f->w, data, size);
+}
+
 /* `late`: opens the file with the first byte, after the format has had its chance to refuse. */
 static xir_status save_one(const saving *s, part_write_fn *part, bool late) {
     one_file f = { .s = s };
-    const format_writing how = writing_of(s, write_one, &f);
+    const format_writing how = writing_of(s, write_one, write_one_lasting, &f);
     xir_status status = late || open_one(&f) ? part(s->net, &how) : f.w.status;
     if (status == XIR_OK && open_one(&f)) return file_commit(&f.w);
     if (f.open && f.w.status) status = f.w.status;   /* the reason it stopped */
@@ -170,15 +175,20 @@ static bool write_params(void *user, const void *data, size_t size) {
     return open_pair(p) == XIR_OK && file_write(&p->params, data, size);
 }
 
+static bool write_params_lasting(void *user, const void *data, size_t size) {
+    file_pair *p = user;
+    return open_pair(p) == XIR_OK && file_write_lasting(&p->params, data, size);
+}
+
 static xir_status write_pair(file_pair *p) {
     const saving *s = p->s;
-    format_writing how = writing_of(s, write_params, p);
+    format_writing how = writing_of(s, write_params, write_params_lasting, p);
     how.path = how.params_path = p->params_path;
     xir_status status = s->format.write_params(s->net, &how);
     if (p->open && p->status) return p->status;
     if (p->open && p->params.status) return p->params.status;
     if (status || (status = open_pair(p))) return status;
-    how = writing_of(s, file_write, &p->structure);
+    how = writing_of(s, file_write, file_write_lasting, &p->structure);
     how.params_path = p->params_path;
     how.digest_set = true;
     status = s->format.write(s->net, &how);
@@ -217,7 +227,7 @@ static xir_status save_with_folder(const saving *s, const char *folder_path) {
     folder_writer folder;
     file_writer structure = { .ctx = s->net->ctx, .fd = -1 };
     xir_status status = folder_open(&folder, s->net->ctx, folder_path, s->format.is_own_file, s->why);
-    format_writing how = writing_of(s, file_write, &structure);
+    format_writing how = writing_of(s, file_write, file_write_lasting, &structure);
     how.params_path = folder_path;
     if (!status) status = s->format.write_folder(s->net, &how, &folder);
     if (!status) status = open_output(s, &structure, s->path);
@@ -251,7 +261,7 @@ static xir_status save_in_folder(const saving *s) {
 
 /* Whether the parameters get a file of their own. */
 static xir_status needs_pair(const saving *s, bool *out) {
-    const format_writing how = writing_of(s, NULL, NULL);
+    const format_writing how = writing_of(s, NULL, NULL, NULL);
     *out = s->o.params;
     if (s->o.no_params) return XIR_OK;
     if (s->format.splits) return s->format.splits(s->net, &how, out);
@@ -303,7 +313,7 @@ xir_status xir_network_write(xir_network *net, xir_write_fn *write, void *user, 
     net->no_md5 = s.o.flags & XIR_SAVE_NO_MD5;
     if (!status) {
         given_writer g = given_begin(write, user, why);
-        const format_writing how = writing_of(&s, given_write, &g);
+        const format_writing how = writing_of(&s, given_write, NULL, &g);
         status = given_end(&g, s.format.write(net, &how));
     }
     net->no_md5 = false;
@@ -347,7 +357,7 @@ xir_status xir_network_write_params(xir_network *net, xir_write_fn *write, void 
     xir_status status = XIR_OK;
     if (!begin_params(&s, options, &status)) return status;
     net->no_md5 = s.o.flags & XIR_SAVE_NO_MD5;
-    const format_writing how = writing_of(&s, given_write, &g);
+    const format_writing how = writing_of(&s, given_write, NULL, &g);
     status = given_end(&g, s.format.write_params(net, &how));
     net->no_md5 = false;
     return status;

@@ -23,15 +23,18 @@
 
 enum {
     BLOCK = STREAM_HEAD,      /* streams are read in blocks of this size                      */
-    JOINED = 1 << 20,         /* small pieces are joined before they are written: a kernel with large pages takes a
-                                 file in calls of 1 MiB at almost twice the speed of calls of 64 KiB                */
-    LARGE = JOINED / 4,       /* a piece of this size is written from where it lies           */
+    JOINED = 1 << 20,         /* bytes are joined before they are written: a kernel with large pages takes a file in
+                                 calls of 1 MiB at almost twice the speed of calls of 64 KiB                        */
+    QUEUED = 4 << 20,         /* the same with bytes that are written from where they lie,    */
+    PIECES = 256,             /* in so many pieces, which every system takes                  */
     AT_ONCE = 1 << 30,        /* the most for one call: the kernel stops below 2 GiB anyway   */
     PATH_ROOM = PATH_MAX,
     MOST_LINKS = 40,          /* as in the kernel                                             */
     TEMP_ROOM = 48,           /* the longest name of a temporary file                         */
     TRIES = 100
 };
+
+#define BUFFERS (PIECES * sizeof(struct iovec) + JOINED)    /* the pieces, and the block */
 
 xir_status file_failv(xir_diags *why, xir_status code, const char *path, uint64_t byte, const char *format,
                       va_list args) {
@@ -297,9 +300,10 @@ static void discard(file_writer *w) {
 
 static void forget(file_writer *w) {
     const xir_allocator *alloc = context_alloc(w->ctx);
-    mem_free(alloc, w->block, JOINED);
+    mem_free(alloc, w->pieces, BUFFERS);
     mem_free(alloc, w->target, w->target_size);
     mem_free(alloc, w->temp, w->temp_size);
+    w->pieces = NULL;
     w->block = w->target = w->temp = NULL;
 }
 
@@ -470,7 +474,8 @@ static bool is_lost(file_writer *w, const void *data) {
 xir_status file_open(file_writer *w, xir_context *ctx, const char *path, xir_diags *why) {
     *w = (file_writer){ .ctx = ctx, .why = why, .path = path, .fd = -1, .noted = -1, .target_size = PATH_ROOM,
                        .temp_size = PATH_ROOM + TEMP_ROOM };
-    w->block = mem_new(context_alloc(ctx), JOINED);
+    w->pieces = mem_new(context_alloc(ctx), BUFFERS);
+    w->block = w->pieces ? (char *)(w->pieces + PIECES) : NULL;
     w->target = mem_new(context_alloc(ctx), w->target_size);
     w->temp = mem_new(context_alloc(ctx), w->temp_size);
     if (w->block && w->target && w->temp) open_for(w);
@@ -479,52 +484,62 @@ xir_status file_open(file_writer *w, xir_context *ctx, const char *path, xir_dia
     return w->status;
 }
 
-/* Leaves out the first `n` bytes of two pieces. */
-static void skip(struct iovec pieces[2], size_t n) {
-    for (int i = 0; i < 2; i++) {
-        const size_t some = n < pieces[i].iov_len ? n : pieces[i].iov_len;
-        if (some) pieces[i].iov_base = (char *)pieces[i].iov_base + some;
-        pieces[i].iov_len -= some;
-        n -= some;
+/* Leaves out bytes that are written. */
+static struct iovec *skip(struct iovec *p, size_t written) {
+    for (; written && written >= p->iov_len; p++) written -= p->iov_len;
+    if (written) {
+        p->iov_base = (char *)p->iov_base + written;
+        p->iov_len -= written;
     }
+    return p;
 }
 
-/* Writes what is in the block, and a piece after it. */
-static bool write_all(file_writer *w, const void *data, size_t size) {
-    size_t left = w->used + size;
-    struct iovec pieces[2] = { { w->block, w->used }, { (void *)(uintptr_t)data, size } };
-    w->used = 0;
-    while (left > 0) {
-        const size_t rest = pieces[1].iov_len;
-        if (rest > AT_ONCE) pieces[1].iov_len = AT_ONCE;
-        ssize_t n = writev(w->fd, pieces, 2);
-        pieces[1].iov_len = rest;
+static bool flush(file_writer *w) {
+    struct iovec *p = w->pieces, *const end = p + w->n_pieces;
+    w->n_pieces = w->queued = w->used = 0;
+    while (p < end) {
+        ssize_t n = writev(w->fd, p, (int)(end - p));
         if (n < 0 && errno == EINTR) continue;
         if (n == 0) errno = ENOSPC;   /* neither an error nor progress: must not be repeated forever */
-        if (n < 0 && is_lost(w, pieces[1].iov_base)) return false;
+        if (n < 0 && is_lost(w, p->iov_base)) return false;
         if (n <= 0) {
             char what[64];
             snprintf(what, sizeof what, "write byte %llu", (unsigned long long)w->written);
             write_fail(w, what);
             return false;
         }
-        skip(pieces, (size_t)n);
-        left -= (size_t)n;
+        p = skip(p, (size_t)n);
         w->written += (uint64_t)n;
     }
     return true;
 }
 
-static bool flush(file_writer *w) { return write_all(w, NULL, 0); }
+/* Bytes that stay until the next flush. There is always room for one more piece. */
+static bool queue(file_writer *w, const void *data, size_t size) {
+    struct iovec *last = w->n_pieces ? &w->pieces[w->n_pieces - 1] : NULL;
+    if (last && (char *)last->iov_base + last->iov_len == (const char *)data) last->iov_len += size;
+    else w->pieces[w->n_pieces++] = (struct iovec){ (void *)(uintptr_t)data, size };
+    w->queued += size;
+    return (w->n_pieces < PIECES && w->queued < QUEUED) || flush(w);
+}
 
 bool file_write(void *user, const void *data, size_t size) {
     file_writer *w = user;
     if (w->status != XIR_OK) return false;
-    if (size >= LARGE) return write_all(w, data, size);
+    if (!size) return true;
+    if (size >= JOINED / 4) return queue(w, data, size) && flush(w);
     if (size > JOINED - w->used && !flush(w)) return false;
-    if (size) memcpy(w->block + w->used, data, size);
+    char *to = w->block + w->used;
+    memcpy(to, data, size);
     w->used += size;
-    return true;
+    return queue(w, to, size);
+}
+
+bool file_write_lasting(void *user, const void *data, size_t size) {
+    enum { WORTH_A_PIECE = 4 << 10 };
+    file_writer *w = user;
+    if (size < WORTH_A_PIECE) return file_write(w, data, size);
+    return w->status == XIR_OK && queue(w, data, size);
 }
 
 xir_status file_ready(file_writer *w) {

@@ -71,8 +71,11 @@ typedef struct file_writer {
     bool         placed;     /* it has replaced the old file                                     */
     xir_status   status;
     uint64_t     written;
-    char        *block;      /* buffered bytes          */
-    size_t       used;
+    /* What the next system call writes: pieces of the block, and between them bytes of others. */
+    struct iovec *pieces;
+    size_t       n_pieces, queued;
+    char        *block;
+    size_t       used;       /* bytes of the block      */
     /* Returns the path of the mapped file that contains these bytes, in case the file has become shorter; NULL: none.
      * Set after opening; optional. */
     const char *(*source)(void *user, const void *data);
@@ -82,6 +85,8 @@ typedef struct file_writer {
  * file_abort (or file_commit, which then does the same). */
 xir_status file_open(file_writer *w, xir_context *ctx, const char *path, xir_diags *why);
 bool       file_write(void *w, const void *data, size_t size);   /* an xir_write_fn */
+/* The same for bytes that stay where they are until file_ready, and so need not be copied. */
+bool       file_write_lasting(void *w, const void *data, size_t size);
 /* Optional steps of committing, for a caller that replaces two files. file_ready does everything but the rename, so
  * that whatever is likely to fail is done before the first name changes. file_place renames, so that nothing slow
  * happens between the two renames. */

@@ -86,6 +86,9 @@ static inline bool proto_failed(const proto_writer *w) { return w->status != XIR
 
 void proto_flush(proto_writer *w);
 void proto_put_slowly(proto_writer *w, const void *data, size_t size);
+/* The same for bytes that stay until the file is complete. */
+void proto_put_lasting(proto_writer *w, const void *data, size_t size);
+bool proto_write_lasting(const format_writing *how, const void *data, size_t size);
 
 /* Room for `size` bytes, at most PROTO_LARGE, at w->out.data + w->out.size. */
 static inline uint8_t *proto_room(proto_writer *w, size_t size) {

@@ -25,7 +25,7 @@ static void put_data(proto_writer *w, wire_bytes data, uint64_t gap) {
     static const uint8_t zeros[ALIGN];
     if (w->stopped || w->counting) return;
     w->stopped = (gap && !w->how->write(w->how->user, zeros, (size_t)gap)) ||
-                 !w->how->write(w->how->user, data.at, data.size);
+                 !proto_write_lasting(w->how, data.at, data.size);
 }
 
 void proto_put_external(proto_writer *w, wire_bytes data) {

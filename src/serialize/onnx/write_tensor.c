@@ -62,6 +62,11 @@ static void put_texts(proto_writer *w, wire_bytes data) {
     }
 }
 
+static void put_raw(proto_writer *w, wire_bytes data) {
+    proto_put_pair(w, proto_key(TENSOR_RAW, WIRE_BYTES), data.size);
+    proto_put_lasting(w, data.at, data.size);
+}
+
 void proto_put_tensor(proto_writer *w, uint32_t field, const xir_value *v, xir_str name, bool attribute) {
     const xir_map *tags = proto_value_tags(v);
     tensor t;
@@ -72,7 +77,7 @@ void proto_put_tensor(proto_writer *w, uint32_t field, const xir_value *v, xir_s
     if (t.element == TYPE_STRING) put_texts(w, data);
     proto_put_some(w, TENSOR_NAME, name);
     const bool raw = t.element != TYPE_STRING && data.size, external = raw && proto_is_external(w, attribute, data);
-    if (raw && !external) proto_put_bytes(w, TENSOR_RAW, data.at, data.size);
+    if (raw && !external) put_raw(w, data);
     proto_put_some(w, TENSOR_DOC, proto_tag_text(tags, "onnx.doc_string"));
     if (external) proto_put_external(w, data);
     proto_put_entries(w, TENSOR_METADATA, tags, "onnx.metadata");

@@ -30,6 +30,22 @@ void proto_put_slowly(proto_writer *w, const void *data, size_t size) {
     if (!w->stopped && !w->only_data) w->stopped = !w->how->write(w->how->user, data, size);
 }
 
+bool proto_write_lasting(const format_writing *how, const void *data, size_t size) {
+    return (how->write_lasting ? how->write_lasting : how->write)(how->user, data, size);
+}
+
+/* Where bytes are written from where they lie, few are worth it. */
+void proto_put_lasting(proto_writer *w, const void *data, size_t size) {
+    enum { WORTH_IT = 4 << 10 };
+    if (w->counting || !w->how->write_lasting || size < WORTH_IT) {
+        proto_put(w, data, size);
+        return;
+    }
+    w->count += size;
+    proto_flush(w);
+    if (!w->stopped && !w->only_data) w->stopped = !proto_write_lasting(w->how, data, size);
+}
+
 proto_message proto_open_slowly(proto_writer *w) {
     if (!mem_reserve(w->alloc, (void **)&w->sizes, &w->size_room, w->n_sizes + 1, sizeof *w->sizes)) {
         proto_no_memory(w);

@@ -409,7 +409,7 @@ static bool stop_later(void *user, const void *data, size_t size) {
 
 /* Large elements are passed on by themselves, so that there are several calls. */
 static void a_writer_that_stops(void **state) {
-    static const uint8_t zeros[70000];
+    static const uint8_t zeros[300000];
     (void)state;
     xir_network *net = large_net();
     xir_value *w = xir_params_borrow(net, XIR_STR("huge"), XIR_TENSOR(ctx, xir_type_uint(ctx, 8), "*", sizeof zeros),
