@@ -239,6 +239,18 @@ static bool is_plain(xir_node *at) {
     return true;
 }
 
+/* What the dialect has for the rest. False: the op stays, with the first reason, or memory is out. */
+static bool run_rest(conversion *c, const convert_class *cls, xir_node *at, char reason[300]) {
+    xir_convert_fn *rest;
+    for (size_t i = 0; at->fate != NODE_NO_MEMORY && (rest = convert_rest(c->back.to, at, i)); i++)
+        if (attempt(at, cls, rest, NULL, reason)) return true;
+    if (at->fate == NODE_NO_MEMORY) return false;
+    at->fate = NODE_STAYS;
+    if (*reason) memcpy(at->reason, reason, 300);
+    else snprintf(at->reason, sizeof at->reason, "%s has no operation for it", c->back.to->name);
+    return false;
+}
+
 /* Converts one op. False: it stays, and *at has the reason, or memory is out. */
 static bool run(conversion *c, xir_op *op, unsigned depth, xir_node *at) {
     char reason[300] = "";
@@ -247,7 +259,12 @@ static bool run(conversion *c, xir_op *op, unsigned depth, xir_node *at) {
     at->depth = depth;
     if (depth) at->n_out = xir_op_output_count(op);   /* of a product, nothing may use them yet */
     if (!cls || !at->given) return at->fate = NODE_NO_MEMORY, false;
-    if (!is_plain(at)) return false;
+    xir_convert_fn *instead = convert_instead(c->back.to, at);
+    if (instead) return attempt(at, cls, instead, NULL, reason);
+    if (!is_plain(at)) {
+        memcpy(reason, at->reason, sizeof reason);
+        return run_rest(c, cls, at, reason);
+    }
     xir_ints dims, *order = NULL;
     if (xir_op_is(op, xir_transpose_class()) && xir_node_items(at, "dims", &dims)) order = &dims;
     char unused[300] = "";
@@ -268,11 +285,7 @@ static bool run(conversion *c, xir_op *op, unsigned depth, xir_node *at) {
     xir_convert_fn *simpler;
     for (size_t i = 0; at->fate != NODE_NO_MEMORY && (simpler = simpler_of(op, c->back.to, i)); i++)
         if (attempt(at, cls, simpler, NULL, reason)) return true;
-    if (at->fate == NODE_NO_MEMORY) return false;
-    at->fate = NODE_STAYS;
-    if (*reason) memcpy(at->reason, reason, sizeof reason);
-    else snprintf(at->reason, sizeof at->reason, "%s has no operation for it", c->back.to->name);
-    return false;
+    return run_rest(c, cls, at, reason);
 }
 
 /* Params among the inputs of an op that is not converted, of the dialect or the results of the network, come from ops

@@ -78,6 +78,12 @@ const char *convert_before_back(const xir_dialect_decl *dialect) {
 xir_convert_fn *convert_function(const xir_dialect_decl *dialect, xir_node *at) {
     return HAS(dialect, function) ? dialect->function(at) : NULL;
 }
+xir_convert_fn *convert_rest(const xir_dialect_decl *dialect, xir_node *at, size_t i) {
+    return HAS(dialect, rest) ? dialect->rest(at, i) : NULL;
+}
+xir_convert_fn *convert_instead(const xir_dialect_decl *dialect, xir_node *at) {
+    return HAS(dialect, instead) ? dialect->instead(at) : NULL;
+}
 bool convert_needs_constants(const xir_dialect_decl *dialect) { return HAS(dialect, constant); }
 xir_status convert_finish(const xir_dialect_decl *dialect, xir_network *net, bool *changed) {
     return HAS(dialect, finish) ? dialect->finish(net, changed) : XIR_OK;

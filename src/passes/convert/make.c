@@ -176,9 +176,7 @@ static bool set_fields(xir_node *at, const xir_class *cls, void *body, xir_sets 
 
 /* ---- ops -------------------------------------------------------------------------------------------------------- */
 
-/* Reports why the network refused an op. Inconsistent numbers are errors of the node; elements that XIR's op does not
- * take only mean that the node is not converted. */
-static void report_refusal(xir_node *at, size_t before) {
+void node_report_refusal(xir_node *at, size_t before) {
     const xir_diag *d = xir_diags_at(xir_network_diags(at->c->net), before);
     xir_status code = d ? d->code : XIR_E_MEMORY;
     bool fault = code == XIR_E_INVALID || code == XIR_E_BOUNDS || code == XIR_E_MISSING;
@@ -207,7 +205,7 @@ xir_op *xir_node_make_op(xir_node *at, const char *name, xir_values inputs, xir_
     size_t before = xir_diags_count(xir_network_diags(c->net));
     xir_op *op = xir_network_add(c->net, &desc);
     if (op) return op;
-    report_refusal(at, before);
+    node_report_refusal(at, before);
     if (!status) xir_network_clear_status(c->net);
     return NULL;
 }

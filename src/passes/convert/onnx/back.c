@@ -91,6 +91,8 @@ xir_status onnx_begin_back(xir_pass *pass) {
 
 static const xir_pass_option options[] = {
     XIR_DIALECT_STRICT,
+    { "custom", XIR_PASS_BOOL, "false", "what ONNX has no operators for becomes nodes in the domain icraft.xir" },
+    { "all-custom", XIR_PASS_BOOL, "false", "every op becomes such a node, and the same op again when it is read" },
     { "opset", XIR_PASS_INT, "0", "the version of the operator set, 11 to 21; 0: that of the network's operators of "
                                   "ONNX, or 13" },
 };

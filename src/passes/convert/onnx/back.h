@@ -14,6 +14,7 @@ enum { ONNX_OLDEST_BACK = 11, ONNX_NEWEST_BACK = 21, ONNX_USUAL_BACK = 13 };
 extern const xir_pass_decl pass_xir_to_onnx;
 xir_status onnx_begin_back(xir_pass *pass);
 xir_status onnx_end_back(xir_pass *pass);   /* back_names.c */
+xir_status onnx_settle_types(xir_pass *pass);   /* back_ends.c: quantised values, operator sets */
 /* The version of ONNX's own operator set in the network. */
 int64_t onnx_target(const xir_node *at);
 
@@ -27,6 +28,15 @@ bool onnx_takes(const char *key, int64_t version, const xir_type *element);
 const xir_type *onnx_wider(xir_node *at, const char *key, const xir_type *element);
 /* The dialect's check, and on the way back the elements that an operator takes. */
 bool onnx_check_both(xir_node *at);
+
+/* ---- quantised numbers (back_quantised.c) ---- */
+
+/* How an op with quantised values becomes operators; NULL: it has none. */
+xir_convert_fn *onnx_pairs(const xir_node *at);
+/* Whether a node only stands between a quantised value and its integers; such nodes go at the end, or, if other ops
+ * stay, become BitCasts. */
+bool            onnx_is_view(const xir_op *op);
+xir_status      onnx_finish(xir_network *net, bool *changed);
 
 /* ---- operators (back_calls.c) ---- */
 

@@ -145,7 +145,7 @@ xir_status onnx_end_back(xir_pass *pass) {
     text_table_init(&n.op_names, alloc);
     pointer_table_init(&n.named, alloc);
     pointer_table_init(&n.results, alloc);
-    const bool done = copy_results(&n) && name_all(&n) && name_ops(&n) &&
+    const bool done = !onnx_settle_types(pass) && copy_results(&n) && name_all(&n) && name_ops(&n) &&
         !xir_network_set_text(n.net, XIR_TEXT_FRAMEWORK, XIR_STR("ONNX")) &&
         !xir_network_set_text(n.net, XIR_TEXT_FRAMEWORK_VERSION, (xir_str){ text, (size_t)size });
     text_table_free(&n.names);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <xir/onnx.h>
 #include "convert/onnx/control.h"
+#include "convert/onnx/custom.h"
 
 /* ---- the functions of the model --------------------------------------------------------------------------------- */
 
@@ -145,4 +146,7 @@ static bool call(xir_node *at) {
     return node_go_back(at);
 }
 
-xir_convert_fn *onnx_function(xir_node *at) { return function_of(at) ? call : NULL; }
+xir_convert_fn *onnx_function(xir_node *at) {
+    if (function_of(at)) return call;
+    return !xir_node_failed(at) && onnx_is_custom(at->op) ? onnx_custom : NULL;
+}

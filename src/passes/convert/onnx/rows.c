@@ -2,6 +2,7 @@
  * and the ops that it becomes. A row without a hook makes one op of the same inputs, with the attributes of its last
  * column. A node that a hook can't convert exactly stays unchanged. */
 #include "convert/onnx/back.h"
+#include "convert/onnx/custom.h"
 #include "convert/onnx/onnx.h"
 #include "convert/onnx/rows.h"
 
@@ -302,7 +303,7 @@ const xir_dialect_decl dialect_onnx = {
     .node = "node", .nodes = "/graph/node/", .results = "/graph/output/", .sources = "graph input or initializer",
     .operators = "operator set", .split = onnx_split_key, .version = onnx_version, .is_pure = onnx_is_pure,
     .check = onnx_check_both, .types = onnx_types, .element = onnx_declared_element, .newest = ONNX_NEWEST,
-    .function = onnx_function,
+    .function = onnx_function, .rest = onnx_rest, .instead = onnx_instead,
     .back = &pass_xir_to_onnx, .before_back = "layout{to=nchw}", .begin_back = onnx_begin_back,
-    .end_back = onnx_end_back,
+    .end_back = onnx_end_back, .finish = onnx_finish,
 };

@@ -1,0 +1,113 @@
+/* The end of the way back, when all ops are nodes: quantised values are the integers that they store, as ONNX has them;
+ * and the operator sets say the library's own domain, if there are nodes of it. */
+#include "convert/onnx/back.h"
+#include "convert/onnx/custom.h"
+#include "convert/onnx/onnx.h"
+
+/* ---- quantised values ------------------------------------------------------------------------------------------- */
+
+/* A node of our own says the types of its inputs and outputs itself. */
+static bool says_types(const xir_op *op) { return op && onnx_is_custom(op); }
+
+static bool is_between_ours(const xir_value *v) {
+    bool ours = says_types(xir_value_op(v));
+    for (const xir_use *use = xir_value_uses(v); use && ours; use = xir_use_next(use)) ours = says_types(xir_use_op(use));
+    return ours;
+}
+
+/* Gives a value the type of what it stores. */
+static xir_status as_stored(xir_pass *pass, xir_value *v) {
+    xir_context *ctx = xir_pass_context(pass);
+    const xir_type *type = v ? xir_value_type(v) : NULL;
+    if (!type || !xir_type_as_tensor(type) || xir_type_kind_of(xir_type_element(type)) != XIR_TYPE_QUANTIZED) return XIR_OK;
+    if (xir_type_is_layouted(type) || xir_type_as_tensor(type)->merged_distrs.size || is_between_ours(v)) return XIR_OK;
+    const xir_type *stored = xir_type_with_element(ctx, type, xir_type_storage(type), NULL);
+    xir_pass_changed(pass, 1);
+    return stored ? xir_value_set_type(v, stored) : XIR_E_MEMORY;
+}
+
+static xir_status store_all(xir_pass *pass) {
+    xir_status status = XIR_OK;
+    for (xir_op *op = xir_network_first(xir_pass_network(pass)); op && !status; op = xir_op_next(op)) {
+        for (size_t i = 0; i < xir_op_output_count(op) && !status; i++)
+            status = as_stored(pass, xir_op_output(op, (int64_t)i));
+        for (size_t i = 0; i < xir_op_input_count(op) && !status; i++) {
+            xir_value *v = xir_op_input(op, (int64_t)i);
+            if (v && xir_value_is_params(v)) status = as_stored(pass, v);
+        }
+    }
+    return status;
+}
+
+/* ---- views ------------------------------------------------------------------------------------------------------ */
+
+static bool is_result(const xir_value *v) {
+    for (const xir_use *use = xir_value_uses(v); use; use = xir_use_next(use))
+        if (xir_op_is(xir_use_op(use), xir_output_class())) return true;
+    return false;
+}
+
+/* Takes a view away. A result of the network keeps its name: then what it views gets it, if nothing knows that by
+ * another one. */
+static xir_status drop_view(xir_pass *pass, xir_op *op) {
+    xir_value *x = xir_op_input(op, 0), *y = xir_op_output(op, 0);
+    if (is_result(y)) {
+        const xir_op *from = xir_value_op(x);
+        const bool fixed = !from || xir_op_is(from, xir_input_class()) || is_result(x);
+        if (fixed) return XIR_OK;
+        const xir_status status = xir_value_set_name(x, xir_value_name(y));
+        if (status) return status;
+    }
+    const xir_status status = xir_value_replace(y, x);
+    xir_pass_changed(pass, 1);
+    return status ? status : xir_op_erase(op);
+}
+
+static xir_status drop_views(xir_pass *pass) {
+    xir_status status = XIR_OK;
+    for (xir_op *op = xir_network_first(xir_pass_network(pass)), *next; op && !status; op = next) {
+        next = xir_op_next(op);
+        if (onnx_is_view(op)) status = drop_view(pass, op);
+    }
+    return status;
+}
+
+/* ---- operator sets ---------------------------------------------------------------------------------------------- */
+
+static bool has_custom(const xir_network *net) {
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) if (onnx_is_custom(op)) return true;
+    return false;
+}
+
+static xir_status name_domain(xir_pass *pass) {
+    xir_network *net = xir_pass_network(pass);
+    const xir_allocator *alloc = context_alloc(xir_pass_context(pass));
+    const xir_map *tags = xir_network_tags(net);
+    const xir_any *old = tags ? xir_map_find(tags, XIR_STR("onnx.opset")) : NULL;
+    const size_t n = old && old->kind == XIR_ANY_MAP ? old->as.map.size : 0;
+    if (!has_custom(net) || (n && xir_map_find(&old->as.map, XIR_STR(CUSTOM_DOMAIN)))) return XIR_OK;
+    xir_entry *entries = mem_new(alloc, (n + 1) * sizeof *entries);
+    if (!entries) return XIR_E_MEMORY;
+    const xir_entry own = { .key = XIR_STR(CUSTOM_DOMAIN), .value = xir_any_int(CUSTOM_VERSION) };
+    size_t count = 0;
+    bool put = false;
+    for (size_t i = 0; i < n; i++) {   /* sorted by the bytes of their keys */
+        const xir_str key = old->as.map.entries[i].key;
+        const size_t least = key.size < own.key.size ? key.size : own.key.size;
+        const int order = least ? memcmp(own.key.data, key.data, least) : 0;
+        if (!put && (order < 0 || (!order && own.key.size < key.size))) entries[count++] = own, put = true;
+        entries[count++] = old->as.map.entries[i];
+    }
+    if (!put) entries[count++] = own;
+    const xir_any any = xir_any_map(entries, count);
+    const xir_status status = xir_network_set_tag(net, XIR_STR("onnx.opset"), &any);
+    mem_free(alloc, entries, (n + 1) * sizeof *entries);
+    xir_pass_changed(pass, 1);
+    return status;
+}
+
+xir_status onnx_settle_types(xir_pass *pass) {
+    xir_status status = drop_views(pass);
+    if (!status) status = store_all(pass);
+    return status ? status : name_domain(pass);
+}
