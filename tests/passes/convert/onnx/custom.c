@@ -142,7 +142,8 @@ static void each(const char *text, const char *file, int line, op_counts *counts
     for (int constants = 0; constants < 2; constants++) {
         way_case w;
         way_case_begin(&w, text, file, line, counts, constants);
-        const bool valid = w.op && xir_network_validate(w.c.net, NULL) == XIR_OK;
+        /* a table may have fewer ratios than indices, which validation refuses */
+        const bool valid = w.op && !(xir_op_is(w.op, xir_cast_class()) && has_ratios(xir_op_output(w.op, 0)));
         for (int files = 0; valid && files < 2 - (int)has_special_ends(w.op); files++) {
             xir_network *back;
             const char *fault = there_and_back(w.c.net, w.op, "opset=17,all-custom", files, &back);
