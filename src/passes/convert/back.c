@@ -247,7 +247,7 @@ static bool run_rest(conversion *c, const convert_class *cls, xir_node *at, char
     if (at->fate == NODE_NO_MEMORY) return false;
     at->fate = NODE_STAYS;
     if (*reason) memcpy(at->reason, reason, 300);
-    else snprintf(at->reason, sizeof at->reason, "%s has no operation for it", c->back.to->name);
+    else if (!*at->reason) snprintf(at->reason, sizeof at->reason, "%s has no operation for it", c->back.to->name);
     return false;
 }
 
@@ -261,10 +261,7 @@ static bool run(conversion *c, xir_op *op, unsigned depth, xir_node *at) {
     if (!cls || !at->given) return at->fate = NODE_NO_MEMORY, false;
     xir_convert_fn *instead = convert_instead(c->back.to, at);
     if (instead) return attempt(at, cls, instead, NULL, reason);
-    if (!is_plain(at)) {
-        memcpy(reason, at->reason, sizeof reason);
-        return run_rest(c, cls, at, reason);
-    }
+    if (!is_plain(at)) return run_rest(c, cls, at, reason);
     xir_ints dims, *order = NULL;
     if (xir_op_is(op, xir_transpose_class()) && xir_node_items(at, "dims", &dims)) order = &dims;
     char unused[300] = "";

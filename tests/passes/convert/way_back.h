@@ -123,6 +123,22 @@ static inline void way_case_end(way_case *w) {
 typedef xir_array *way_input(const xir_array *a, const xir_value *input);
 typedef xir_array *way_result(const xir_array *a);
 
+/* Quantised arrays as the integers that they store, for formats whose networks have these at their ends. */
+static inline xir_array *way_stored(const xir_array *a) {
+    size_t size;
+    const xir_type *type = xir_array_type(a);
+    if (xir_type_kind_of(xir_type_element(type)) != XIR_TYPE_QUANTIZED)
+        return xir_array_retain((xir_array *)(uintptr_t)a);
+    const void *data = xir_array_data(a, &size);
+    const xir_type *stored = xir_type_with_element(ctx, type, xir_type_storage(type), why);
+    assert_non_null(stored);
+    return xir_array_copy(ctx, stored, data, size, why);
+}
+static inline xir_array *way_input_stored(const xir_array *a, const xir_value *input) {
+    const bool same = xir_type_equal(xir_type_element(xir_array_type(a)), xir_type_element(xir_value_type(input)));
+    return same ? xir_array_retain((xir_array *)(uintptr_t)a) : way_stored(a);
+}
+
 /* Returns the position of the input with this name, SIZE_MAX if no input has it. */
 static inline size_t way_input_named(const xir_network *net, xir_str name) {
     const xir_op *inputs = xir_network_input_op(net);

@@ -208,11 +208,12 @@ static xir_value *stored_whole(xir_node *at, xir_value *whole, const linear *t, 
     const xir_type *wide = real_type(at, XIR_FLOAT_FP64), *real = real_type(at, XIR_FLOAT_FP32);
     if (xir_node_failed(at) || !whole || !wide || !real) return NULL;
     if (t->any_zero) whole = xir_node_sum(at, whole, along(at, whole, t, wide, reals_of(at, t, 0)), 1, 1);
+    if (t->bits <= 16) whole = xir_node_cast(at, whole, real);   /* more runtimes have a Clip of them */
     whole = whole ? xir_node_make(at, "ClampScalar", INS(whole), SETS(REAL("min", least), REAL("max", t->most))) : NULL;
     if (!whole) return NULL;
-    if (!can_write(at, t) || t->bits > 16) return view(at, xir_node_cast(at, whole, t->stored), t->element);
-    if (t->any_zero) whole = xir_node_sum(at, whole, along(at, whole, t, wide, reals_of(at, t, 0)), 1, -1);
-    xir_value *v = xir_node_cast(at, whole, real);
+    if (!can_write(at, t)) return view(at, xir_node_cast(at, whole, t->stored), t->element);
+    xir_value *v = whole;
+    if (t->any_zero) v = xir_node_sum(at, v, along(at, v, t, real, reals_of(at, t, 0)), 1, -1);
     v = v ? xir_node_product(at, v, along(at, v, t, real, t->scales)) : NULL;
     return v ? quantised_by(at, v, t, t->scales) : NULL;
 }
@@ -346,6 +347,21 @@ static bool moves(const xir_node *at) {
     return false;
 }
 
+/* Whether the scales of a Transpose lie along the axis that it has moved, and all else is the same. */
+static bool scales_follow(xir_node *at) {
+    linear from, to;
+    xir_ints dims;
+    const xir_value *x = xir_op_input(at->op, 0), *y = xir_op_output(at->op, 0);
+    if (!node_is_class(at, "Transpose") || !is_quantised(x) || !is_quantised(y) || !xir_node_items(at, "dims", &dims))
+        return false;
+    if (!read_type(at, x, &from) || !read_type(at, y, &to)) return false;
+    if (from.n != to.n || !xir_type_equal(from.stored, to.stored) || to.axis < 0 || (size_t)to.axis >= dims.n) return false;
+    const int64_t axis = dims.v[to.axis];
+    bool same = (axis < 0 ? axis + (int64_t)dims.n : axis) == from.axis;
+    for (size_t i = 0; same && i < from.n; i++) same = from.scales[i] == to.scales[i] && from.zeros[i] == to.zeros[i];
+    return same;
+}
+
 /* Whether all quantised values around the op have one type with one scale. */
 static const xir_type *common_element(const xir_node *at) {
     const xir_type *all = NULL;
@@ -378,7 +394,7 @@ static bool give_output(xir_node *at, size_t i, xir_value *y, bool moved) {
 static bool pair_any(xir_node *at) {
     const size_t n = xir_op_input_count(at->op);
     xir_value **in = arena_take(&at->c->scratch, (n + 1) * sizeof *in);
-    const bool moved = moves(at) && common_element(at);
+    const bool moved = moves(at) && (common_element(at) || scales_follow(at));
     if (!in) return node_no_memory(at);
     if (has_quantised_constants(at->op)) return xir_node_unsupported(at, "quantised constants among its attributes");
     for (size_t i = 0; i < n; i++) {

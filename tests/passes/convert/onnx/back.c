@@ -29,7 +29,7 @@ static void convert(way_case *w, int version) {
         xir_diags_clear(why);
         const bool back = sound && !xir_pass_run(net, "onnx-to-xir", "strict", NULL, why) && way_is_whole(net, false);
         if (sound && !back) op_case_fail(&w->c, "ops of XIR", "%s%s", way_first_message(), how);
-        if (back) way_compute(&w->c, NULL, net, w->in, NULL, NULL, how);
+        if (back) way_compute(&w->c, NULL, net, w->in, way_input_stored, way_stored, how);
     }
     xir_network_free(net);
 }

@@ -123,21 +123,6 @@ static bool has_special_ends(const xir_op *op) {
 /* Whether a file is refused because of a type at the ends of the network that no tensor of ONNX has. */
 static bool is_of_type(const char *message) { return strstr(message, "a type that ONNX does not have") != NULL; }
 
-/* Quantised arrays as the integers that the network has at its ends now. */
-static xir_array *as_stored(const xir_array *a) {
-    size_t size;
-    const xir_type *type = xir_array_type(a);
-    if (xir_type_kind_of(xir_type_element(type)) != XIR_TYPE_QUANTIZED) return xir_array_retain((xir_array *)(uintptr_t)a);
-    const void *data = xir_array_data(a, &size);
-    const xir_type *stored = xir_type_with_element(ctx, type, xir_type_storage(type), why);
-    assert_non_null(stored);
-    return xir_array_copy(ctx, stored, data, size, why);
-}
-static xir_array *input_as_stored(const xir_array *a, const xir_value *input) {
-    const bool same = xir_type_equal(xir_type_element(xir_array_type(a)), xir_type_element(xir_value_type(input)));
-    return same ? xir_array_retain((xir_array *)(uintptr_t)a) : as_stored(a);
-}
-
 static void each(const char *text, const char *file, int line, op_counts *counts) {
     for (int constants = 0; constants < 2; constants++) {
         way_case w;
@@ -149,7 +134,7 @@ static void each(const char *text, const char *file, int line, op_counts *counts
             const char *fault = there_and_back(w.c.net, w.op, "opset=17,all-custom", files, &back);
             if (fault && strcmp(fault, "no file") == 0 && is_of_type(way_first_message())) counts->bad++;
             else if (fault) op_case_fail(&w.c, "the same op", "%s: %s%s", fault, way_first_message(), w.how);
-            else way_compute(&w.c, NULL, back, w.in, input_as_stored, as_stored, w.how);
+            else way_compute(&w.c, NULL, back, w.in, way_input_stored, way_stored, w.how);
             xir_network_free(back);
         }
         counts->good += w.op != NULL;

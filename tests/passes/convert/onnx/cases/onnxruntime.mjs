@@ -3,13 +3,18 @@
  *
  *     node onnxruntime.mjs FOLDER [NAME]       with NAME prints the lines of that case, and writes nothing
  *     node onnxruntime.mjs FOLDER --check      compares with recorded.txt
+ *     node onnxruntime.mjs FOLDER --again XIR [NAME]   the program XIR converts each model to XIR's ops and back, to several
+ *                                              versions: ONNX Runtime must compute the same. Integers of sums of reals
+ *                                              may differ by 1 (docs/onnx.md)
  *
  * The models and the numbers in them are those that cases.h makes. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 
-const [folder, only] = process.argv.slice(2);
+const [folder, only, xir, single_again] = process.argv.slice(2);
 const ort = createRequire(import.meta.url)(resolve(folder));
 const here = new URL('.', import.meta.url).pathname;
 
@@ -142,6 +147,7 @@ async function record(line) {
     const feeds = {};
     for (const v of values) if (!v.constant) feeds[v.name] = new ort.Tensor(v.kind, v.data, v.shape);
     const results = await session.run(feeds);
+    if (only === '--again') await again(name, model(opsetOf(opset), values, nodes, outputs), feeds, results);
     return outputs.split(/ +/).map(o => {
         const { dims, data, type } = results[o];
         const numbers = Array.from(data, x => String(type.startsWith('float') ? Number(x.toPrecision(7)) : x));
@@ -149,16 +155,64 @@ async function record(line) {
     }).join('');
 }
 
+/* ---- there and back ---------------------------------------------------------------------------------------------- */
+
+const counts = { same: 0, near: 0, stays: 0, differ: 0, refused: 0 };
+const temporary = only === '--again' ? mkdtempSync(join(tmpdir(), 'xir-again-')) : '';
+
+function compare(name, a, b) {
+    if (a.type !== b.type || a.data.length !== b.data.length) return 'differ';
+    let worst = 'same';
+    for (let i = 0; i < a.data.length; i++) {
+        const x = Number(a.data[i]), y = Number(b.data[i]);
+        if (x === y || (Number.isNaN(x) && Number.isNaN(y))) continue;
+        const near = a.type.startsWith('float') ? Math.abs(x - y) <= 1e-5 + 1e-5 * Math.abs(x) : Math.abs(x - y) <= 1;
+        if (!near) return console.error(`${name}[${i}]: ${x}, then ${y}`), 'differ';
+        if (!a.type.startsWith('float')) worst = 'near';
+    }
+    return worst;
+}
+
+async function again(name, bytes, feeds, results) {
+    const from = join(temporary, 'a.onnx'), to = join(temporary, 'b.onnx');
+    writeFileSync(from, bytes);
+    for (const version of [11, 13, 17, 21]) {
+        rmSync(to, { force: true });
+        const run = spawnSync(xir, ['opt', from, to, '--set', `xir-to-onnx.opset=${version}`], { encoding: 'utf8' });
+        if (run.status || !existsSync(to)) {
+            counts.stays++;
+            if (single_again) console.error(`${name}, version ${version}: ${run.stderr}`);
+            continue;
+        }
+        let now;
+        try {
+            const session = await ort.InferenceSession.create(to, { graphOptimizationLevel: 'disabled', logSeverityLevel: 3 });
+            now = await session.run(feeds);
+        } catch (e) {
+            counts.refused++;
+            console.error(`${name}, version ${version}: ${e.message}`);
+            continue;
+        }
+        let worst = 'same';
+        for (const o of Object.keys(results)) {
+            const found = now[o] ? compare(`${name}, version ${version}: ${o}`, results[o], now[o]) : 'differ';
+            if (found !== 'same' && worst !== 'differ') worst = found;
+        }
+        counts[worst]++;
+        if (worst !== 'same') console.error(`${name}, version ${version}: ${worst}`);
+    }
+}
+
 const version = ort.env.versions.node;
 let out = `# What onnxruntime-node ${version} computes with the models of cases.txt (onnxruntime.mjs).\n` +
           '# case output shape: numbers\n', failed = 0;
-const single = only && only !== '--check';
+const single = single_again ?? (only && !only.startsWith('--') ? only : undefined);
 for (const line of readFileSync(join(here, 'cases.txt'), 'utf8').split('\n')) {
     if (line[0] === '@') {
         const parts = line.split('|').map(s => s.trim());
         bodies.set(parts[0].slice(1), parts);
     }
-    if (!line || '#@'.includes(line[0]) || (single && line.split('|')[0].trim() !== only)) continue;
+    if (!line || '#@'.includes(line[0]) || (single && line.split('|')[0].trim() !== single)) continue;
     try {
         out += await record(line);
     } catch (e) {
@@ -166,7 +220,11 @@ for (const line of readFileSync(join(here, 'cases.txt'), 'utf8').split('\n')) {
         console.error(`${line.split('|')[0]}: ${e.message}`);
     }
 }
-if (single) process.stdout.write(out);
+if (only === '--again') {
+    rmSync(temporary, { recursive: true });
+    console.log(Object.entries(counts).map(([k, n]) => `${k} ${n}`).join(', '));
+    failed = counts.differ;
+} else if (single) process.stdout.write(out);
 else if (only === '--check') failed += out !== readFileSync(join(here, 'recorded.txt'), 'utf8');
 else writeFileSync(join(here, 'recorded.txt'), out);
 process.exitCode = failed ? 1 : 0;
