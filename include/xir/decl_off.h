@@ -46,6 +46,7 @@
 #undef WORK
 #undef TAKES
 #undef TRAIT
+#undef SHARES
 #undef ALIAS
 #undef WAS
 #undef CHECK

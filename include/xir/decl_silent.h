@@ -19,3 +19,4 @@
 #define WORK(fn)
 #define TAKES(fn)
 #define TRAIT(key)
+#define SHARES(...)

@@ -187,6 +187,7 @@ XIR_BEGIN
 #define UNLIKE(text)                   XIR_NOTE_(UNLIKE,  NULL, .doc = text)
 #define LAYOUT(...)                    XIR_NOTE_(LAYOUT,  NULL, .doc = #__VA_ARGS__)
 #define NORMALISED(...)                XIR_NOTE_(NORMALISED, NULL, .doc = #__VA_ARGS__)
+#define SHARES(...)                    XIR_NOTE_(SHARES,  NULL, .doc = #__VA_ARGS__)
 #define WORK(f)                        XIR_NOTE_(WORK,    NULL, .fn = f)
 #define TAKES(f)                       XIR_NOTE_(TAKES,   NULL, .fn = f)
 #define TRAIT(key)                     XIR_NOTE_(TRAIT,   #key, .doc = NULL)

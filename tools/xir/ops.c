@@ -215,6 +215,7 @@ static void print_class(const xir_class *cls) {
     print_notes("unlike", cls, XIR_DECL_UNLIKE);
     print_notes("in other orders of axes", cls, XIR_DECL_LAYOUT);
     print_notes("from normalised numbers", cls, XIR_DECL_NORMALISED);
+    print_notes("shares bytes", cls, XIR_DECL_SHARES);
 }
 
 static void print_list(void) {

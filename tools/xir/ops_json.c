@@ -106,6 +106,7 @@ static void put_class(json_out *j, const xir_class *cls) {
     put_notes(j, "unlike", cls, XIR_DECL_UNLIKE);
     put_notes(j, "layout", cls, XIR_DECL_LAYOUT);
     put_notes(j, "normalised", cls, XIR_DECL_NORMALISED);
+    put_notes(j, "shares", cls, XIR_DECL_SHARES);
     json_close(j, '}');
 }
 

@@ -137,6 +137,7 @@ static void put_head(text *t, const xir_class *cls) {
     else if (strcmp(targets.data, "host") != 0) text_printf(t, "; rules for %s", targets.data);
     put_how(t, "layout", xir_class_note(cls, XIR_DECL_LAYOUT, 0));
     put_how(t, "normalised", xir_class_note(cls, XIR_DECL_NORMALISED, 0));
+    put_how(t, "shares bytes", xir_class_note(cls, XIR_DECL_SHARES, 0));
     put_c_names(t, cls);
     text_put(t, "\n");
     text_free(&targets);

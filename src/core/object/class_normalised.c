@@ -30,8 +30,8 @@ bool field_holds_numbers(const xir_field *f) {
 }
 
 static xir_status read_name(const xir_class *cls, xir_str name, class_normalised *out, xir_diags *why) {
-    for (uint32_t i = 0; i < cls->more->n_inputs; i++) {
-        if (!xir_str_equal(cls->more->inputs[i].name, name)) continue;
+    uint32_t i = row_input(cls, name);
+    if (i < cls->more->n_inputs) {
         if (i >= 64) return REFUSE("'%.*s' is not among the first 64 inputs", SHOWN(name));
         out->inputs |= UINT64_C(1) << i;
         return XIR_OK;

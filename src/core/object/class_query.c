@@ -50,8 +50,8 @@ const xir_port  *xir_class_output_at(const xir_class *cls, size_t i) {
 
 xir_str xir_class_note(const xir_class *cls, xir_decl_kind word, size_t i) {
     bool is_note = word == XIR_DECL_ALIAS || word == XIR_DECL_FORMULA || word == XIR_DECL_GIVES ||
-        word == XIR_DECL_UNLIKE ||
-                   word == XIR_DECL_LAYOUT || word == XIR_DECL_NORMALISED;
+                   word == XIR_DECL_UNLIKE || word == XIR_DECL_LAYOUT || word == XIR_DECL_NORMALISED ||
+                   word == XIR_DECL_SHARES;
     if (!cls->decl || !is_note) return XIR_STR("");
     row_walk w;
     for (const xir_row *row = row_first(&w, cls->decl); row->decl != XIR_DECL_END; row = row_next(&w)) {

@@ -394,13 +394,14 @@ static xir_status check_rows(const xir_class *cls, xir_diags *why) {
     return XIR_OK;
 }
 
-/* Reads the LAYOUT and NORMALISED rows, once all attributes and ports are known. */
+/* Reads the rows of words, once all attributes and ports are known. */
 static xir_status add_rules(xir_class *cls, const xir_class_decl *decl, xir_diags *why) {
     row_walk w;
     for (const xir_row *row = row_first(&w, decl); row->decl != XIR_DECL_END; row = row_next(&w)) {
         xir_status status = XIR_OK;
         if (row->decl == XIR_DECL_LAYOUT) status = class_read_layout(cls, row, why);
         if (row->decl == XIR_DECL_NORMALISED) status = class_read_normalised(cls, row, why);
+        if (row->decl == XIR_DECL_SHARES) status = class_read_shares(cls, row, why);
         if (status) return status;
     }
     return XIR_OK;

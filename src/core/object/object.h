@@ -9,6 +9,7 @@
 #include <xir/quant.h>
 #include "class_layout.h"
 #include "class_normalised.h"
+#include "class_shares.h"
 #include "diagnose.h"
 #include "memory.h"
 
@@ -61,6 +62,7 @@ typedef struct class_more {
     _Atomic uint32_t      given_traits;   /* the high half of its traits: those with names     */
     const class_layout   *layout;    /* NULL: the op works in its own order only             */
     const class_normalised *normalised; /* NULL: unknown what it computes from normalised numbers */
+    class_shares          shares;    /* whose bytes its first output may have                */
     const xir_class      *next;      /* in the order of registration                         */
 } class_more;
 

@@ -12,6 +12,12 @@ xir_str row_word(xir_str *text) {
     return word;
 }
 
+uint32_t row_input(const xir_class *cls, xir_str name) {
+    uint32_t i = 0;
+    while (i < cls->more->n_inputs && !xir_str_equal(cls->more->inputs[i].name, name)) i++;
+    return i;
+}
+
 xir_status row_refuse(const xir_class *cls, const char *row, xir_diags *why, const char *format, ...) {
     char sentence[256];
     va_list list;

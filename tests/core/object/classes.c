@@ -399,6 +399,21 @@ static const bad_layout bad_normalised[] = {
     { "the class is not an operation",                           { HEAD_OBJ, NORMALISED_OF("REAL"), LAST } },
 };
 
+#define SHARES_OF(text) { .decl = XIR_DECL_SHARES, .doc = text }
+
+/* SHARES rows that contradict their class or themselves. */
+static const bad_layout bad_shares[] = {
+    { "expected a kind such as VIEW, found ''",                  MAP_OF(SHARES_OF("")) },
+    { "expected a kind such as VIEW, found 'UNDER'",             MAP_OF(SHARES_OF("UNDER, a")) },
+    { "the class has no input 'b'",                              MAP_OF(SHARES_OF("OVER, a, b")) },
+    { "the class has no input 'axis'",                           MAP_OF(AXIS, SHARES_OF("VIEW, axis")) },
+    { "VIEW needs the name of one input, found 0",               MAP_OF(SHARES_OF("VIEW")) },
+    { "VIEW needs the name of one input, found 2",               MAP_OF(SHARES_OF("VIEW, a, a")) },
+    { "OVER needs names of inputs, found 0",                     MAP_OF(SHARES_OF("OVER")) },
+    { "the class has two of these rows",                         MAP_OF(SHARES_OF("VIEW, a"), SHARES_OF("OVER, a")) },
+    { "the class is not an operation",                           { HEAD_OBJ, SHARES_OF("VIEW, a"), LAST } },
+};
+
 static const xir_class_decl *bad_thing_class(void) {
     static const xir_row rows[] =
         { { .decl = XIR_DECL_OBJ, .name = "test::Nothing", .doc = "", .offset = sizeof(xir_object) }, LAST };
@@ -431,6 +446,10 @@ static void rows_of_normalised_numbers_that_do_not_fit_are_refused(void **state)
     for (size_t i = 0; i < COUNT(bad_normalised); i++) {
         const xir_class_decl decl = { XIR_ABI, sizeof decl, sizeof(xir_row), bad_normalised[i].rows };
         check_not_registered(&decl, bad_normalised[i].part, XIR_E_INVALID, bad_normalised[i].part);
+    }
+    for (size_t i = 0; i < COUNT(bad_shares); i++) {
+        const xir_class_decl decl = { XIR_ABI, sizeof decl, sizeof(xir_row), bad_shares[i].rows };
+        check_not_registered(&decl, bad_shares[i].part, XIR_E_INVALID, bad_shares[i].part);
     }
 }
 
