@@ -25,6 +25,8 @@
 #include <xir/infer.h>
 #include <xir/work.h>
 #include <xir/takes.h>
+#include <xir/walk.h>
+#include <xir/liveness.h>
 #include <xir/plugin.h>
 #include <xir/ops.h>
 #include <xir/sugar.h>

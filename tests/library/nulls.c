@@ -35,6 +35,9 @@ typedef struct fixture {
     const xir_array       *array, *arrays[8];
     xir_array             *results[8];
     xir_diff              *diff;
+    xir_liveness          *liveness;
+    xir_life               life;
+    xir_walker             walker;
     xir_view              *view;
     xir_mapping           *mapping;
     xir_mapping_rules      mapping_rules;
@@ -71,7 +74,8 @@ static void make(fixture *f) {
     static const xir_pattern_row rows[] = { { XIR_ROW_OP(xir_relu_class) } };
     static const xir_pattern_decl pattern = { XIR_PATTERN_HEAD("relu", rows) };
     static const double ratio = 1;
-    *f = (fixture){ .ctx = ctx, .work = XIR_INIT(xir_work), .within = XIR_INIT(xir_numbers),
+    *f = (fixture){ .ctx = ctx, .work = XIR_INIT(xir_work), .within = XIR_INIT(xir_numbers), .life = XIR_INIT(xir_life),
+                     .walker = XIR_INIT(xir_walker),
                     .mapping_rules = XIR_INIT(xir_mapping_rules) };
     f->why = xir_diags_new(ctx);
     f->net = small_net();
@@ -85,6 +89,7 @@ static void make(fixture *f) {
     f->mtype = xir_mtype_host(ctx);
     f->array = f->arrays[0] = xir_array_new(ctx, f->type, NULL);
     f->diff = xir_diff_new(f->net, f->net, NULL, NULL);
+    f->liveness = xir_liveness_new(f->net, NULL, NULL);
     f->view = xir_view_range(f->net, 1, 3);
     f->mapping = xir_mapping_new(f->net, f->net);
     f->pipeline = xir_pipeline_parse(ctx, XIR_STR("dce"), NULL);

@@ -38,6 +38,9 @@ BEGIN {
     argument["const xir_array *const *"] = "f->arrays"
     argument["xir_array **"]             = "f->results"
     argument["const xir_diff *"]         = "f->diff"
+    argument["const xir_liveness *"]     = "f->liveness"
+    argument["xir_life *"]               = "&f->life"
+    argument["const xir_walker *"]       = "&f->walker"
     argument["const xir_view *"]         = "f->view"
     argument["xir_mapping *"] = argument["const xir_mapping *"] = "f->mapping"
     argument["const xir_pipeline *"]     = "f->pipeline"
@@ -85,7 +88,7 @@ BEGIN {
     argument["(release)"]                = "NULL"
     for (type in argument) known[type] = 1
     # Options: NULL is the default of each.
-    n_options = split("save load pass_settings diff run", options, " ")
+    n_options = split("save load pass_settings diff run liveness", options, " ")
     for (i = 1; i <= n_options; i++) {
         type = "const xir_" options[i] (options[i] ~ /_/ ? " *" : "_options *")
         argument[type] = "NULL"

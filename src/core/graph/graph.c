@@ -127,6 +127,14 @@ bool op_each_child(const xir_op *op, bool (*visit)(void *user, xir_op *child), v
     return true;
 }
 
+static bool refuse_child(void *user, xir_op *child) {
+    (void)user;
+    (void)child;
+    return false;
+}
+
+bool op_has_children(const xir_op *op) { return !op->cls->plain && !op_each_child(op, refuse_child, NULL); }
+
 static bool drop_uses(void *user, xir_op *op) {
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         while (op->outputs[i].uses) {
@@ -230,7 +238,7 @@ static bool walk_child(const xir_op *child, visit_fn *visit, void *user) {
     return op_walk_attr_params(child, visit, user);
 }
 
-static bool walk_field(const xir_field *f, const void *at, visit_fn *visit, void *user) {
+static bool walk_field(const xir_field *f, const void *at, bool deep, visit_fn *visit, void *user) {
     switch (f->kind) {
     case XIR_KIND_PARAMS: {
         xir_value *v = *(xir_value *const *)at;
@@ -245,7 +253,7 @@ static bool walk_field(const xir_field *f, const void *at, visit_fn *visit, void
     }
     case XIR_KIND_OPS: {
         const xir_ops *list = at;
-        for (size_t i = 0; i < list->size; i++) {
+        for (size_t i = 0; deep && i < list->size; i++) {
             if (!walk_child(list->data[i], visit, user)) return false;
         }
         return true;
@@ -259,11 +267,11 @@ static bool walk_field(const xir_field *f, const void *at, visit_fn *visit, void
     }
 }
 
-bool op_walk_attr_params(const xir_op *op, visit_fn *visit, void *user) {
+static bool walk_attrs(const xir_op *op, bool deep, visit_fn *visit, void *user) {
     if (!op->cls->plain) {
         for (uint32_t i = 0; i < op->cls->n_fields; i++) {
             const xir_field *f = &op->cls->fields[i];
-            if (!walk_field(f, body_at(op->attrs, f), visit, user)) return false;
+            if (!walk_field(f, body_at(op->attrs, f), deep, visit, user)) return false;
         }
     }
     if (op->more && op->more->extra) {
@@ -272,6 +280,9 @@ bool op_walk_attr_params(const xir_op *op, visit_fn *visit, void *user) {
     }
     return true;
 }
+
+bool op_walk_attr_params(const xir_op *op, visit_fn *visit, void *user) { return walk_attrs(op, true, visit, user); }
+bool op_walk_own_params(const xir_op *op, visit_fn *visit, void *user)  { return walk_attrs(op, false, visit, user); }
 
 typedef struct once { uint64_t *seen; uint32_t left; visit_fn *visit; void *user; bool stopped; } once;
 

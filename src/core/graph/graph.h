@@ -236,6 +236,8 @@ uint64_t   op_attrs_hash(const xir_op *op);
 void       op_drop_uses(xir_op *op);
 /* Visits the sub ops in the attributes, but not their sub ops; false stops. */
 bool       op_each_child(const xir_op *op, bool (*visit)(void *user, xir_op *child), void *user);
+/* Returns true if there are sub ops in the attributes. */
+bool       op_has_children(const xir_op *op);
 /* Makes the sub ops in the attributes children of this op, all or none; and numbers what the attributes contain. */
 xir_status op_adopt_children(xir_op *op, const void *attrs);
 /* Checks that all Params in it belong to this network; otherwise adds a finding. */
@@ -338,6 +340,8 @@ void net_changed(xir_network *net);   /* drops caches of the order; views become
 
 /* Walks the Params of an op's attributes, including sub ops, in declaration order. False stops. */
 bool op_walk_attr_params(const xir_op *op, bool (*visit)(void *user, xir_value *params), void *user);
+/* The same without those of sub ops. */
+bool op_walk_own_params(const xir_op *op, bool (*visit)(void *user, xir_value *params), void *user);
 /* Visits all Params of the network once: inputs in execution order, then attributes, op by op. */
 bool net_walk_params(const xir_network *net, bool (*visit)(void *user, xir_value *params), void *user);
 /* For a walk: counts the values and puts the first `room` of them into `out`. */

@@ -31,12 +31,14 @@ static inline bool view_has(const xir_view *view, const xir_op *op) {
            view->members[op->slot / 64] >> (op->slot % 64) & 1;
 }
 
-/* The placed op of a use: for a sub op its parent; NULL for an op that was never placed. */
-static inline const xir_op *placed_user(const xir_use *use) {
-    const xir_op *op = use->user;
+/* The op of the execution order that an op is or is part of; NULL if there is none. */
+static inline const xir_op *placed_op(const xir_op *op) {
     while (op && !(op->flags & OP_PLACED)) op = op->more ? op->more->parent : NULL;
     return op;
 }
+
+/* The placed op of a use: for a sub op its parent; NULL for an op that was never placed. */
+static inline const xir_op *placed_user(const xir_use *use) { return placed_op(use->user); }
 
 static inline bool is_source(const xir_op *op) { return op->cls->traits & XIR_TRAIT_SOURCE; }
 static inline bool is_sink(const xir_op *op)   { return op->cls->traits & XIR_TRAIT_SINK; }

@@ -19,12 +19,6 @@ bool value_is_result(const xir_value *v) {
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
 
-static bool count_child(void *user, xir_op *child) {
-    (void)child;
-    *(bool *)user = true;
-    return false;
-}
-
 /* Sub ops have no position in the order: their operands must stay unchanged. */
 static bool mark_producers(void *user, xir_op *child) {
     plan *l = user;
@@ -44,7 +38,7 @@ static bool take_memory(plan *l) {
         l->place[op->slot] = (uint32_t)l->n_nodes++;
         l->n_values += op->n_outputs;
         l->n_ports += op->n_inputs;
-        if (!op->cls->plain && !children) op_each_child(op, count_child, &children);
+        children = children || op_has_children(op);
     }
     l->n_constants = l->net->n_params;
     if (l->n_values >= NONE / 2 || l->n_ports >= NONE / 2 || l->n_nodes >= ORDER_PLACE) return false;

@@ -4,12 +4,6 @@
 
 /* ---- purity ------------------------------------------------------------------------------------------------------ */
 
-static bool no_child(void *user, xir_op *child) {
-    (void)user;
-    (void)child;
-    return false;
-}
-
 bool op_is_pure(const xir_op *op) {
     const xir_class *cls = op->cls;
     if (cls->opaque) {
@@ -17,7 +11,7 @@ bool op_is_pure(const xir_op *op) {
         return dialect && dialect->is_pure && dialect->is_pure(op);
     }
     if (cls->traits & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK | XIR_TRAIT_IMPURE)) return false;
-    return cls->plain || op_each_child(op, no_child, NULL);
+    return !op_has_children(op);
 }
 
 /* ---- results ----------------------------------------------------------------------------------------------------- */
