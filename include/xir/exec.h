@@ -16,6 +16,15 @@ XIR_BEGIN
 
 /* ---- running ------------------------------------------------------------------------------------------------- */
 
+/* How much memory the values of a run take at one moment; liveness.h computes it without a run (docs/executor.md). */
+typedef struct xir_run_memory {
+    uint32_t size;      /* XIR_INIT(xir_run_memory) */
+    uint32_t values;    /* how many values exist; Params are no values here                                   */
+    uint64_t bytes;     /* the bytes of each of them                                                          */
+    uint64_t held;      /* the same, but bytes that several values or Params share count once, and for Params not
+                           at all: what the executor has really taken                                         */
+} xir_run_memory;
+
 typedef struct xir_run_options {
     uint32_t size;   /* XIR_INIT(xir_run_options) */
     /* Called with every computed value, in order, unless NULL: for tools that compare or keep values. If it returns
@@ -28,6 +37,9 @@ typedef struct xir_run_options {
     /* The most steps that all ops together may take (xir_work_steps); 0: no limit. An op that would exceed the rest is
      * not started: XIR_E_LIMIT. */
     uint64_t max_work;
+    /* Called after each op of the execution order, unless NULL, when its outputs exist and its inputs still do: so the
+     * greatest numbers are those of the peak. After the Input op all inputs of the network exist. */
+    void (*memory)(void *user, const xir_op *op, const xir_run_memory *now);
 } xir_run_options;
 
 /* Runs a network. `inputs` has one array for each input of the network, of its element type and with dims that agree

@@ -1,6 +1,7 @@
 /* Runs ops in execution order. Arrays are released after their last use. */
 #include "actual.h"
 #include <stdio.h>
+#include <xir/walk.h>
 #include "sized.h"
 #include "symbolic.h"
 #include "types.h"
@@ -261,10 +262,13 @@ const xir_op *xir_network_first_unrunnable(const xir_network *net) {
 }
 
 /* One entry for each value that an op produces, in the order of slots. */
-typedef struct running {
-    xir_array *array;   /* NULL: not computed yet, or already released */
-    size_t     uses;    /* remaining uses */
-} running;
+typedef struct running running;
+struct running {
+    xir_array *array;    /* NULL: not computed yet, or already released                                  */
+    size_t     uses;     /* remaining uses                                                               */
+    running   *home;     /* the oldest value in the same bytes; NULL: they are those of Params           */
+    size_t     sharers;  /* of a home: how many values in its bytes exist                                */
+};
 
 typedef struct runner {
     const xir_network     *net;
@@ -277,6 +281,7 @@ typedef struct runner {
     xir_array            **outputs;
     size_t                 n_inputs, n_outputs;
     budget                 within;
+    xir_run_memory         memory;    /* only counted if somebody asks             */
 } runner;
 
 static running *running_of(const runner *r, const xir_value *value) {
@@ -285,13 +290,74 @@ static running *running_of(const runner *r, const xir_value *value) {
     return &r->values[r->first[op->slot] + (size_t)(value - op->outputs)];
 }
 
-static void release(running *it) {
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+static bool is_counted(const runner *r) { return r->options->memory != NULL; }
+
+static uint64_t bytes_of(const xir_array *array) { return array->data ? array->data->size : 0; }
+
+/* A value begins to exist. */
+static void count(runner *r, running *it, running *home) {
+    it->home = home;
+    r->memory.values++;
+    r->memory.bytes += bytes_of(it->array);
+    if (home && !home->sharers++) r->memory.held += bytes_of(it->array);
+}
+
+static void count_out(runner *r, const running *it) {
+    r->memory.values--;
+    r->memory.bytes -= bytes_of(it->array);
+    if (it->home && !--it->home->sharers) r->memory.held -= bytes_of(it->array);
+}
+
+/* The value in whose bytes an output is: a kernel may have forwarded those of an input. */
+static running *home_of(const runner *r, const xir_op *op, running *it) {
+    const blob *data = it->array->data;
+    for (size_t i = 0; data && i < op->n_inputs; i++) {
+        const xir_value *v = op->inputs[i].value;
+        if (r->inputs[i] && r->inputs[i]->data == data) return running_of(r, v)->home;
+        if (v && value_is_params(v) && value_params(v)->data == data) return NULL;
+    }
+    return it;
+}
+
+static void report_memory(const runner *r, const xir_op *op) {
+    if (is_counted(r)) r->options->memory(r->options->user, op, &r->memory);
+}
+
+/* ---- the life of a value ----------------------------------------------------------------------------------------- */
+
+static void release(runner *r, running *it) {
+    if (it->array && is_counted(r)) count_out(r, it);
     xir_array_free(it->array);
     it->array = NULL;
 }
 
-static void used(running *it) {
-    if (it && it->uses && --it->uses == 0) release(it);
+static void will_be_used(runner *r, running *it) {
+    (void)r;
+    it->uses++;
+}
+
+static void used(runner *r, running *it) {
+    if (it->uses && --it->uses == 0) release(r, it);
+}
+
+typedef struct reading { runner *r; void (*visit)(runner *r, running *it); } reading;
+
+static xir_walk_answer read_by(void *user, xir_op *op) {
+    const reading *at = user;
+    for (size_t i = 0; i < op->n_inputs; i++) {
+        running *it = op->inputs[i].value ? running_of(at->r, op->inputs[i].value) : NULL;
+        if (it) at->visit(at->r, it);
+    }
+    return XIR_WALK_ON;
+}
+
+/* Visits what an op reads and what its sub ops read, once for each input. False without memory. */
+static bool each_read(runner *r, const xir_op *op, void (*visit)(runner *r, running *it)) {
+    reading at = { r, visit };
+    if (!op_has_children(op)) return read_by(&at, (xir_op *)(uintptr_t)op) == XIR_WALK_ON;
+    return !xir_op_walk(op, &XIR_INIT(xir_walker, .user = &at, .op = read_by), NULL);
 }
 
 static bool prepare(runner *r) {
@@ -314,17 +380,14 @@ static bool prepare(runner *r) {
         n += op->n_outputs;
     }
     for (const xir_op *op = r->net->first; op; op = op->next) {
-        for (size_t i = 0; i < op->n_inputs; i++) {
-            running *it = op->inputs[i].value ? running_of(r, op->inputs[i].value) : NULL;
-            if (it) it->uses++;
-        }
+        if (!each_read(r, op, will_be_used)) return false;
     }
     return true;
 }
 
 static void clean_up(runner *r) {
     const xir_allocator *alloc = &r->net->ctx->alloc;
-    for (size_t i = 0; r->values && i < r->n_values; i++) release(&r->values[i]);
+    for (size_t i = 0; r->values && i < r->n_values; i++) release(r, &r->values[i]);
     mem_free(alloc, r->first, (r->net->n_slots + (size_t)1) * sizeof *r->first);
     mem_free(alloc, r->values, (r->n_values + 1) * sizeof *r->values);
     mem_free(alloc, (void *)r->inputs, (r->n_inputs + 1) * sizeof *r->inputs);
@@ -355,6 +418,13 @@ static xir_status find_input(const runner *r, const xir_op *op, size_t i, const 
     return XIR_OK;
 }
 
+static void release_unused(runner *r, const xir_op *op) {
+    for (size_t i = 0; i < op->n_outputs; i++) {
+        running *it = &r->values[r->first[op->slot] + i];
+        if (!it->uses) release(r, it);
+    }
+}
+
 static xir_status step(runner *r, const xir_op *op) {
     xir_status status = XIR_OK;
     for (size_t i = 0; !status && i < op->n_inputs; i++) status = find_input(r, op, i, &r->inputs[i]);
@@ -364,17 +434,17 @@ static xir_status step(runner *r, const xir_op *op) {
     for (size_t i = 0; i < op->n_outputs; i++) {
         running *it = &r->values[r->first[op->slot] + i];
         it->array = r->outputs[i];
+        if (is_counted(r)) count(r, it, home_of(r, op, it));
         if (!status) status = stopped(r, &op->outputs[i], it->array);
-        if (!it->uses) release(it);
     }
-    for (size_t i = 0; i < op->n_inputs; i++) {
-        if (op->inputs[i].value) used(running_of(r, op->inputs[i].value));
-    }
+    if (!status) report_memory(r, op);
+    release_unused(r, op);
+    if (!each_read(r, op, used) && !status) status = diag_memory(r->why);
     return status;
 }
 
 /* Sets an input of the network, under its declared layout. */
-static xir_status enter(runner *r, const xir_op *op, size_t i, const xir_array *array) {
+static xir_status enter_one(runner *r, const xir_op *op, size_t i, const xir_array *array) {
     const xir_value *value = &op->outputs[i];
     running *it = &r->values[r->first[op->slot] + i];
     sentence why = { "there is no array for the input" };
@@ -387,8 +457,17 @@ static xir_status enter(runner *r, const xir_op *op, size_t i, const xir_array *
         return array_fail(r->why, status, "%s", text);
     }
     status = array_as(array, type, &it->array, r->why);
-    if (!status && !it->uses) release(it);
+    if (!status && is_counted(r)) count(r, it, it);
     return status;
+}
+
+static xir_status enter(runner *r, const xir_op *op, const xir_array *const *inputs) {
+    xir_status status = XIR_OK;
+    for (size_t i = 0; !status && i < op->n_outputs; i++) status = enter_one(r, op, i, inputs[i]);
+    if (status) return status;
+    report_memory(r, op);
+    release_unused(r, op);
+    return XIR_OK;
 }
 
 static xir_status leave(runner *r, const xir_op *op, xir_array **outputs) {
@@ -412,9 +491,10 @@ static xir_status run_all(runner *r, const xir_array *const *inputs, xir_array *
         status = cancelled(r);
         if (status) break;
         if (op == in) {
-            for (size_t i = 0; !status && i < op->n_outputs; i++) status = enter(r, op, i, inputs[i]);
+            status = enter(r, op, inputs);
         } else if (op == out) {
             status = leave(r, op, outputs);
+            if (!status) report_memory(r, op);
         } else {
             status = step(r, op);
         }
@@ -436,7 +516,7 @@ xir_status xir_network_run(const xir_network *net, const xir_array *const *input
     xir_status status = sized_take(SIZED(xir_run_options, user), &known, options, why);
     if (!status && in) status = check_symbols(in, inputs, why);
     if (status) return status;
-    runner r = { .net = net, .options = &known, .why = why, .within = NO_BUDGET };
+    runner r = { .net = net, .options = &known, .why = why, .within = NO_BUDGET, .memory = XIR_INIT(xir_run_memory) };
     if (known.max_work) r.within.work = known.max_work;
     r.within.cancel = known.cancel;
     r.within.user = known.user;

@@ -1,5 +1,6 @@
 #include <stdio.h>
 #include <xir/exec.h>
+#include "support/alive.h"
 #include "support/exec_case.h"
 #include "graph.h"
 
@@ -92,7 +93,9 @@ static void run_network(op_case *c, const xir_op *op, const xir_array *const *in
         return;
     }
     xir_diags_clear(why);
-    xir_status status = xir_network_run(c->net, args, n_args, out, n, NULL, why);
+    char fault[ALIVE_FAULT];
+    xir_status status = run_alive(c->net, args, n_args, out, n, fault);
+    if (*fault) op_case_fail(c, "the bytes that liveness computes", "%s%s", fault, how);
     if (c->bad && status != c->code) op_case_fail(c, xir_status_name(c->code), "%s%s", xir_status_name(status), how);
     check_results(c, status, out, n, how);
 }
