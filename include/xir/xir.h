@@ -26,6 +26,7 @@
 #include <xir/work.h>
 #include <xir/takes.h>
 #include <xir/walk.h>
+#include <xir/order.h>
 #include <xir/liveness.h>
 #include <xir/plugin.h>
 #include <xir/ops.h>

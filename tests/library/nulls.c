@@ -36,6 +36,8 @@ typedef struct fixture {
     xir_array             *results[8];
     xir_diff              *diff;
     xir_liveness          *liveness;
+    xir_levels            *levels;
+    xir_dominance         *dominance;
     xir_life               life;
     xir_walker             walker;
     xir_view              *view;
@@ -90,6 +92,8 @@ static void make(fixture *f) {
     f->array = f->arrays[0] = xir_array_new(ctx, f->type, NULL);
     f->diff = xir_diff_new(f->net, f->net, NULL, NULL);
     f->liveness = xir_liveness_new(f->net, NULL, NULL);
+    f->levels = xir_levels_new(f->net, NULL);
+    f->dominance = xir_dominance_new(f->net, NULL);
     f->view = xir_view_range(f->net, 1, 3);
     f->mapping = xir_mapping_new(f->net, f->net);
     f->pipeline = xir_pipeline_parse(ctx, XIR_STR("dce"), NULL);

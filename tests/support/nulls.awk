@@ -39,6 +39,8 @@ BEGIN {
     argument["xir_array **"]             = "f->results"
     argument["const xir_diff *"]         = "f->diff"
     argument["const xir_liveness *"]     = "f->liveness"
+    argument["const xir_levels *"]       = "f->levels"
+    argument["const xir_dominance *"]    = "f->dominance"
     argument["xir_life *"]               = "&f->life"
     argument["const xir_walker *"]       = "&f->walker"
     argument["const xir_view *"]         = "f->view"
