@@ -214,6 +214,72 @@ static bool walk_uses_run(void *state, bench_result *out)
     return true;
 }
 
+/* Each is made once and freed: what a program that asks one question pays. */
+static bool liveness(graph *g, bool shared, bench_result *out)
+{
+    const xir_liveness_options how =
+        XIR_INIT(xir_liveness_options, .views = shared, .in_place = shared);
+    xir_liveness *l = xir_liveness_new(g->net, &how, g->why);
+    out->count = l ? xir_liveness_op_count(l) - 2 : 0;
+    xir_liveness_free(l);
+    return out->count == g->ops;
+}
+
+static bool liveness_run(void *state, bench_result *out)
+{
+    return liveness(state, false, out);
+}
+
+static bool liveness_shared_run(void *state, bench_result *out)
+{
+    return liveness(state, true, out);
+}
+
+static bool levels_run(void *state, bench_result *out)
+{
+    graph *g = state;
+    xir_levels *l = xir_levels_new(g->net, g->why);
+    out->count = l ? xir_levels_count(l) - 2 : 0;
+    xir_levels_free(l);
+    return out->count == g->ops;
+}
+
+static bool dominance_run(void *state, bench_result *out)
+{
+    graph *g = state;
+    xir_dominance *d = xir_dominance_new(g->net, g->why);
+    if (d && xir_dominates(d, xir_network_first(g->net), xir_network_last(g->net)))
+        out->count = g->ops;
+    xir_dominance_free(d);
+    return out->count == g->ops;
+}
+
+static xir_walk_answer count_op(void *user, xir_op *op)
+{
+    (void)op;
+    ++*(uint64_t *)user;
+    return XIR_WALK_ON;
+}
+
+static xir_walk_answer count_value(void *user, xir_value *value)
+{
+    (void)value;
+    ++*(uint64_t *)user;
+    return XIR_WALK_ON;
+}
+
+static bool walk_all_run(void *state, bench_result *out)
+{
+    graph *g = state;
+    uint64_t n = 0;
+    const xir_walker how = XIR_INIT(xir_walker, .user = &n, .op = count_op, .value = count_value,
+                                    .params = count_value);
+    if (xir_network_walk(g->net, &how, g->why) != XIR_OK)
+        return false;
+    out->count = xir_network_op_count(g->net) - 2;
+    return n == 2 * g->ops + 4; /* ops and their outputs, and the weights */
+}
+
 const bench_case graph_cases[] = {
     { "build", NULL, 0, empty_setup, build_run, NULL,
       "conv2d-relu chain: attributes by name, types inferred, bounds and inputs checked" },
@@ -230,5 +296,12 @@ const bench_case graph_cases[] = {
     { "walk", NULL, 0, built_setup, walk_run, NULL, "all inputs of all ops, to their producers" },
     { "walk-uses", NULL, 0, built_setup, walk_uses_run, NULL,
       "all uses of all outputs, to their ops" },
+    { "walk-all", NULL, 0, built_setup, walk_all_run, NULL,
+      "xir_network_walk: all ops, values and Params, a call for each" },
+    { "liveness", NULL, 0, built_setup, liveness_run, NULL, "xir_liveness_new" },
+    { "liveness-shared", NULL, 0, built_setup, liveness_shared_run, NULL,
+      "the same with views and in-place pairs" },
+    { "levels", NULL, 0, built_setup, levels_run, NULL, "xir_levels_new" },
+    { "dominance", NULL, 0, built_setup, dominance_run, NULL, "xir_dominance_new" },
     { 0 },
 };

@@ -281,8 +281,11 @@ static void sum_up(xir_liveness *l, uint32_t *ends) {
 
 /* ---- making ------------------------------------------------------------------------------------------------------ */
 
+/* Of a large network most of the time would go into touching fresh memory. */
 static void *take(const xir_liveness *l, size_t n, size_t size) {
-    return mem_new(&l->net->ctx->alloc, (n + 1) * size);
+    void *block = mem_new(&l->net->ctx->alloc, (n + 1) * size);
+    if (block) (void)memory_advise_huge(block, (n + 1) * size);
+    return block;
 }
 
 static void drop(const xir_liveness *l, void *block, size_t n, size_t size) {
@@ -310,7 +313,9 @@ static bool take_memory(xir_liveness *l) {
     memset(l->place, 0, l->n_slots * sizeof *l->place);
     l->values_of[0] = 0;
     l->bytes[0] = 0;
-    return mem_reserve(&l->net->ctx->alloc, (void **)&l->lives, &l->room, l->n_ops, sizeof *l->lives);
+    l->room = l->n_ops + 1;
+    l->lives = take(l, l->n_ops, sizeof *l->lives);   /* most ops have one output */
+    return l->lives != NULL;
 }
 
 static xir_status fill(xir_liveness *l, const xir_liveness_options *how, xir_diags *why) {
