@@ -78,8 +78,8 @@
  *             PRODUCT   the first input times the second: a constant operand, and what is added, contain the ratios;
  *                       for two maps the named scales do (an attribute of xir_scales)
  *
- *     SHARES(kind, names…)   whose bytes the first output may have, for liveness.h; at most one. Without it, every output
- *         has bytes of its own. The names are inputs; one of them may be the last, of any number. The kinds:
+ *     SHARES(kind, names…)   whose bytes the first output may have, for liveness.h; at most one. Without it, every
+ *         output has bytes of its own. The names are inputs; one of them may be the last, of any number. The kinds:
  *             VIEW      the output is the bytes of the one named input, in other dims or another layout
  *             OVER      the output may be written over the bytes of a named input that nobody reads any more: an
  *                       element of the output depends on the element of this input in the same place, and on no other

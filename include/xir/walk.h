@@ -19,7 +19,7 @@ typedef enum xir_walk_answer {
  *   op       every op of the execution order, and every sub op right after what is in its parent
  *   value    every value once: outputs of ops, and inputs that no op makes and that are not Params
  *   params   all Params once: of inputs, and of attributes in maps and lists too
- * A call may change types, names, tags and attributes that are no ops, but neither order nor inputs nor outputs. */
+ * A call may change types, names, tags and attributes other than sub ops, but neither order nor inputs nor outputs. */
 typedef struct xir_walker {
     uint32_t size;    /* XIR_INIT(xir_walker) */
     void    *user;

@@ -266,8 +266,8 @@ typedef struct running running;
 struct running {
     xir_array *array;    /* NULL: not computed yet, or already released                                  */
     size_t     uses;     /* remaining uses                                                               */
-    running   *home;     /* the oldest value in the same bytes; NULL: they are those of Params           */
-    size_t     sharers;  /* of a home: how many values in its bytes exist                                */
+    running   *base;     /* the oldest value in the same bytes; NULL: they are those of Params           */
+    size_t     sharers;  /* of a base: how many values in its bytes exist                                */
 };
 
 typedef struct runner {
@@ -297,25 +297,25 @@ static bool is_counted(const runner *r) { return r->options->memory != NULL; }
 static uint64_t bytes_of(const xir_array *array) { return array->data ? array->data->size : 0; }
 
 /* A value begins to exist. */
-static void count(runner *r, running *it, running *home) {
-    it->home = home;
+static void count(runner *r, running *it, running *base) {
+    it->base = base;
     r->memory.values++;
     r->memory.bytes += bytes_of(it->array);
-    if (home && !home->sharers++) r->memory.held += bytes_of(it->array);
+    if (base && !base->sharers++) r->memory.held += bytes_of(it->array);
 }
 
 static void count_out(runner *r, const running *it) {
     r->memory.values--;
     r->memory.bytes -= bytes_of(it->array);
-    if (it->home && !--it->home->sharers) r->memory.held -= bytes_of(it->array);
+    if (it->base && !--it->base->sharers) r->memory.held -= bytes_of(it->array);
 }
 
 /* The value in whose bytes an output is: a kernel may have forwarded those of an input. */
-static running *home_of(const runner *r, const xir_op *op, running *it) {
+static running *base_of(const runner *r, const xir_op *op, running *it) {
     const blob *data = it->array->data;
     for (size_t i = 0; data && i < op->n_inputs; i++) {
         const xir_value *v = op->inputs[i].value;
-        if (r->inputs[i] && r->inputs[i]->data == data) return running_of(r, v)->home;
+        if (r->inputs[i] && r->inputs[i]->data == data) return running_of(r, v)->base;
         if (v && value_is_params(v) && value_params(v)->data == data) return NULL;
     }
     return it;
@@ -434,7 +434,7 @@ static xir_status step(runner *r, const xir_op *op) {
     for (size_t i = 0; i < op->n_outputs; i++) {
         running *it = &r->values[r->first[op->slot] + i];
         it->array = r->outputs[i];
-        if (is_counted(r)) count(r, it, home_of(r, op, it));
+        if (is_counted(r)) count(r, it, base_of(r, op, it));
         if (!status) status = stopped(r, &op->outputs[i], it->array);
     }
     if (!status) report_memory(r, op);

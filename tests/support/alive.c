@@ -46,8 +46,8 @@ static xir_status run(const xir_network *net, const xir_array *const *inputs, si
     return status;
 }
 
-xir_status run_alive(const xir_network *net, const xir_array *const *inputs, size_t n, xir_array **outputs, size_t n_out,
-                     char fault[ALIVE_FAULT]) {
+xir_status run_alive(const xir_network *net, const xir_array *const *inputs, size_t n, xir_array **outputs,
+                     size_t n_out, char fault[ALIVE_FAULT]) {
     comparing c = { .fault = fault };
     return run(net, inputs, n, outputs, n_out, &c);
 }

@@ -9,8 +9,8 @@
  * cannot know only make the executor's numbers larger, and so does not Cast: to its own type it is a view for the
  * executor alone. */
 enum { ALIVE_FAULT = 200 };
-xir_status run_alive(const xir_network *net, const xir_array *const *inputs, size_t n, xir_array **outputs, size_t n_out,
-                     char fault[ALIVE_FAULT]);
+xir_status run_alive(const xir_network *net, const xir_array *const *inputs, size_t n, xir_array **outputs,
+                     size_t n_out, char fault[ALIVE_FAULT]);
 
 /* Runs a network of the group's context on random inputs, with 64 for open dims, but 1 for the first of a type; a fault
  * or a run that fails is a failed test. Returns the peak. */

@@ -1,7 +1,7 @@
 /* Dominators of a graph without cycles: in topological order, the dominator of an op is the nearest common dominator of
  * the ops that it depends on (K. Cooper, T. Harvey, K. Kennedy, "A simple, fast dominance algorithm", 2001). Each op
  * has a jump, so that the way up takes logarithmic time (E. Myers, "An applicative random-access stack", 1983). Ops
- * that depend on nothing hang on a root that is no op.
+ * that depend on nothing hang on a root that does not stand for an op.
  *
  * The tree of dominators is then numbered, parents first and each subtree without gaps: so "dominates" is a
  * comparison. */

@@ -18,11 +18,12 @@ enum { NONE = UINT32_MAX };
 typedef struct life {
     uint64_t bytes;
     uint32_t first, last;
-    uint32_t home;      /* the oldest value in the same bytes; NONE: it is in those of Params        */
-    uint32_t end;       /* of a home: the greatest `last` of all values in it                        */
-    uint32_t next;      /* the next home with the same end                                           */
+    uint32_t base;      /* the oldest value in the same bytes; NONE: it is in those of Params        */
+    uint32_t end;       /* of a base: the greatest `last` of all values in it                        */
+    uint32_t next;      /* of a base: the next one with the same end; while sharing is looked for, the
+                           position of the last op that reads it through an input that its row does not name  */
     bool     known;
-    bool     kept;      /* a result, or the home of one                                              */
+    bool     kept;      /* a result, or the base of one                                              */
 } life;
 
 struct xir_liveness {
@@ -126,7 +127,8 @@ static xir_status add(maker *m, const xir_op *op) {
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         const type_bytes *of = bytes_of(m->memo, op->outputs[i].type);
         const uint32_t at = (uint32_t)m->at, number = (uint32_t)l->n++;
-        l->lives[number] = (life){ .bytes = of->bytes, .first = at, .last = at, .home = number, .known = of->known };
+        l->lives[number] = (life){ .bytes = of->bytes, .first = at, .last = at, .base = number, .next = NONE,
+                                    .known = of->known };
         l->n_unknown += !of->known;
     }
     l->values_of[m->at + 1] = (uint32_t)l->n;
@@ -185,10 +187,10 @@ static bool row_names(const xir_op *op, size_t input) {
     return port < 64 && more->shares.inputs >> port & 1;
 }
 
-static void join(xir_liveness *l, life *made, uint32_t home) {
-    made->home = home;
-    if (home == NONE) return;
-    life *in = &l->lives[home];
+static void join(xir_liveness *l, life *made, uint32_t base) {
+    made->base = base;
+    if (base == NONE) return;
+    life *in = &l->lives[base];
     if (made->last > in->end) in->end = made->last;
     in->kept |= made->kept;
 }
@@ -202,29 +204,30 @@ static void view(xir_liveness *l, const xir_op *op, life *made) {
     if (!same_places(v->type, type)) return;
     const uint32_t number = number_of(l, v);
     if (value_is_params(v)) join(l, made, NONE);
-    else if (number != NONE) join(l, made, l->lives[number].home);
+    else if (number != NONE) join(l, made, l->lives[number].base);
 }
 
-/* Whether the op reads the bytes of a home through an input that its row does not name. */
-static bool reads_otherwise(const xir_liveness *l, const xir_op *op, uint32_t home) {
+/* Stamps what the op reads through inputs that its row does not name. */
+static void stamp_others(xir_liveness *l, const xir_op *op, uint32_t stamp) {
     for (size_t i = 0; i < op->n_inputs; i++) {
-        const uint32_t number = number_of(l, op->inputs[i].value);
-        if (number != NONE && l->lives[number].home == home && !row_names(op, i)) return true;
+        const uint32_t number = !row_names(op, i) ? number_of(l, op->inputs[i].value) : NONE;
+        const uint32_t base = number != NONE ? l->lives[number].base : NONE;
+        if (base != NONE) l->lives[base].next = stamp;
     }
-    return false;
 }
 
 /* Writes the first output over the first input that allows it. */
 static void write_over(xir_liveness *l, const xir_op *op, uint32_t at, life *made) {
     if (op_has_children(op)) return;
+    stamp_others(l, op, at);
     for (size_t i = 0; i < op->n_inputs; i++) {
         const uint32_t number = row_names(op, i) ? number_of(l, op->inputs[i].value) : NONE;
-        const uint32_t home = number != NONE ? l->lives[number].home : NONE;
-        if (home == NONE) continue;
-        const life *in = &l->lives[home];
+        const uint32_t base = number != NONE ? l->lives[number].base : NONE;
+        if (base == NONE) continue;
+        const life *in = &l->lives[base];
         if (in->end != at || in->kept || !in->known || l->ops[in->first]->cls->traits & XIR_TRAIT_SOURCE) continue;
-        if (!same_places(op->inputs[i].value->type, op->outputs[0].type) || reads_otherwise(l, op, home)) continue;
-        join(l, made, home);
+        if (in->next == at || !same_places(op->inputs[i].value->type, op->outputs[0].type)) continue;
+        join(l, made, base);
         return;
     }
 }
@@ -255,7 +258,7 @@ static void wide_take(wide *sum, uint64_t n) {
     sum->low -= n;
 }
 
-/* `ends` has room for a list of homes for each position. */
+/* `ends` has room for a list of bases for each position. */
 static void sum_up(xir_liveness *l, uint32_t *ends) {
     wide sum = { 0 };
     uint32_t unknown = 0, born = 0;
@@ -263,7 +266,7 @@ static void sum_up(xir_liveness *l, uint32_t *ends) {
     for (uint32_t at = 0; at < l->n_ops; at++) {
         for (; born < l->values_of[at + 1]; born++) {
             life *it = &l->lives[born];
-            if (it->home != born) continue;
+            if (it->base != born) continue;
             wide_add(&sum, it->bytes);
             unknown += !it->known;
             it->next = ends[it->end];
@@ -359,14 +362,14 @@ bool xir_liveness_of(const xir_liveness *l, const xir_value *value, xir_life *ou
     xir_life made = XIR_INIT(xir_life);
     const uint32_t number = l && value && !value_is_params(value) ? number_of(l, value) : NONE;
     if (number != NONE) {
-        const life *it = &l->lives[number], *home = it->home != NONE ? &l->lives[it->home] : NULL;
+        const life *it = &l->lives[number], *base = it->base != NONE ? &l->lives[it->base] : NULL;
         made.known = it->known;
-        made.of_params = !home;
+        made.of_params = !base;
         made.first = it->first;
         made.last = it->last;
         made.bytes = it->bytes;
-        made.in = home ? value_at(l, it->home) : NULL;
-        made.end = home ? home->end : it->last;
+        made.in = base ? value_at(l, it->base) : NULL;
+        made.end = base ? base->end : it->last;
     }
     return !sized_fill(LIFE_STRUCT, out, &made, NULL) && number != NONE;
 }
