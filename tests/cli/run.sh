@@ -17,6 +17,11 @@ run 0 run small.json --output b/c/d; quiet; same a/output_0.npy b/c/d/output_0.n
 run 0 run small.json --output b --seed 1; ! cmp -s a/output_0.npy b/output_0.npy || bad "another seed gives the same"
 run 0 run --lazy small.json --compare a --tolerance 0; quiet; out "largest difference 0"
 
+# The memory of values: 1*8*8*3, 1*8*8*4 and so on in fp32; Params do not count.
+run 0 run small.json --memory; quiet; out "memory: at most "; out " bytes of values, at icraft::xir::"; lines out 2
+run 0 run small.json --memory --json; quiet; out '"memory":{"bytes":'; out '"held":'
+run 0 run small.json --json; ! grep -q '"memory"' out || bad "memory without --memory"
+
 # Comparing: the differing output is named, and the exit code is 1.
 run 1 run small.json --compare b; out "largest difference"; err "b/output_0.npy: 'output_0' differs at [0,0,0,"
 err "]: expected "; err ", found "; err "of 64 elements differ"

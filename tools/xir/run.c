@@ -9,7 +9,7 @@
 
 static word_list   input_words;
 static const char *out_dir, *compare_dir, *tolerance_word, *seed_word;
-static bool        each, as_json;
+static bool        each, as_json, memory;
 
 /* What is run: one array a port, owned. */
 typedef struct ports {
@@ -57,6 +57,35 @@ static xir_array *load_array(const char *path, int *code, xir_diags *why) {
 
 /* What a failed computation means: what the executor cannot compute is a matter of the network. */
 static int exit_of_run(xir_status status) { return status == XIR_E_UNSUPPORTED ? FAULTY : exit_of(status); }
+
+/* ---- memory -------------------------------------------------------------------------------------- */
+
+/* The op after which the most bytes existed. */
+typedef struct peak { uint64_t bytes, held; const xir_op *op; } peak;
+
+static void note_memory(void *user, const xir_op *op, const xir_run_memory *now) {
+    peak *p = user;
+    if (now->held > p->held) p->held = now->held;
+    if (now->bytes <= p->bytes && p->op) return;
+    p->bytes = now->bytes;
+    p->op = op;
+}
+
+static void report_memory(const peak *p, json_out *j) {
+    const xir_str key = xir_class_key(xir_op_class(p->op)), name = xir_op_name(p->op);
+    if (!j) {
+        printf("memory: at most %llu bytes of values, at %.*s '%.*s'; %llu without what they share\n",
+               (unsigned long long)p->bytes, (int)key.size, key.data, (int)name.size, name.data,
+               (unsigned long long)p->held);
+        return;
+    }
+    json_open(j, "memory", '{');
+    json_uint(j, "bytes", p->bytes);
+    json_uint(j, "held", p->held);
+    json_str(j, "class", key);
+    json_str(j, "name", name);
+    json_close(j, '}');
+}
 
 /* ---- inputs -------------------------------------------------------------------------------------- */
 
@@ -469,7 +498,9 @@ static int run(int n, char **operands) {
     if (seed >= 0x1p53 || seed != (double)(uint64_t)seed) {
         return complain(MISUSED, "--seed takes an integer below 2^53, not '%s'", seed_word);
     }
-    xir_run_options options = XIR_INIT(xir_run_options);
+    peak most = { 0 };
+    xir_run_options options = XIR_INIT(xir_run_options, .user = &most);
+    if (memory) options.memory = note_memory;
     if (max_work_of_line(&options.max_work)) return MISUSED;
     loaded l = { 0 };
     json_out j = { 0 };
@@ -479,6 +510,7 @@ static int run(int n, char **operands) {
     int code = load(&l, operands[0], 0);
     if (!code) code = run_network(&l, (uint64_t)seed, tolerance, &options, as_json ? &j : NULL);
     json_close(&j, ']');
+    if (most.op) report_memory(&most, as_json ? &j : NULL);
     if (as_json) {
         code = json_findings(&j, code);
         json_close(&j, '}');
@@ -504,6 +536,7 @@ static const option options[] = {
     { "max-work", "N", WORD_TEXT, &work_args.max_work,
       "stop before the op that would exceed N steps: a step is a multiply-add, another element operation counts as ten "
       "(no limit)" },
+    { "memory", NULL, WORD_NONE, &memory, "print how many bytes the values take at most, and at which op" },
     { "json", NULL, WORD_NONE, &as_json, "print a JSON object" },
     PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,
     UPSTREAM_OPTION,
