@@ -14,32 +14,11 @@ typedef struct counts {
     uint64_t     params_bytes;
 } counts;
 
-static int by_pointer(const void *a, const void *b) {
-    const void *x = *(const void *const *)a, *y = *(const void *const *)b;
-    return ((uintptr_t)x > (uintptr_t)y) - ((uintptr_t)x < (uintptr_t)y);
-}
-
 /* Values are what ops make, sub ops too, and what is used although nothing makes it. */
-typedef struct orphans { xir_value **items; size_t n, room; } orphans;
-
-static void count_values(const xir_op *op, counts *c, orphans *o) {
-    c->values += xir_op_output_count(op);
-    for (size_t i = 0; i < xir_op_input_count(op); i++) {
-        xir_value *v = xir_op_input(op, (int64_t)i);
-        if (!v || xir_value_op(v) || xir_value_is_params(v)) continue;
-        if (o->n == o->room) {
-            o->room = o->room * 2 + 16;
-            o->items = resize((void *)o->items, o->room * sizeof *o->items);
-        }
-        o->items[o->n++] = v;
-    }
-    const xir_class *cls = xir_op_class(op);
-    for (size_t i = 0; i < xir_class_field_count(cls); i++) {
-        const xir_field *f = xir_class_field_at(cls, i);
-        xir_attr attr;
-        if (f->kind != XIR_KIND_OPS || xir_op_get(op, f->name, &attr)) continue;
-        for (size_t j = 0; j < attr.as.ops.size; j++) count_values(attr.as.ops.data[j], c, o);
-    }
+static xir_walk_answer count_value(void *user, xir_value *value) {
+    (void)value;
+    ((counts *)user)->values++;
+    return XIR_WALK_ON;
 }
 
 /* Files that have their own figure are believed; otherwise it is what a raw file would take. */
@@ -56,20 +35,15 @@ static uint64_t params_size(const xir_network *net, size_t n) {
     return total;
 }
 
-static void count(const xir_network *net, counts *c) {
-    orphans o = { 0 };
+static int count(const xir_network *net, counts *c) {
     tally kinds = { 0 };
+    if (xir_network_walk(net, &XIR_INIT(xir_walker, .user = c, .value = count_value), NULL)) return no_memory();
     c->ops = xir_network_op_count(net);
-    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
-        count_values(op, c, &o);
-        tally_add(&kinds, xir_op_class(op));
-    }
-    if (o.n) qsort((void *)o.items, o.n, sizeof *o.items, by_pointer);
-    for (size_t i = 0; i < o.n; i++) c->values += i == 0 || o.items[i] != o.items[i - 1];
-    free((void *)o.items);
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) tally_add(&kinds, xir_op_class(op));
     c->kinds = tally_counts(&kinds, &c->kind);
     c->params = xir_network_params(net, NULL, 0);
     c->params_bytes = params_size(net, c->params);
+    return DONE;
 }
 
 /* ---- as JSON ------------------------------------------------------------------------------------- */
@@ -236,7 +210,10 @@ static int report(const char *path, json_out *j) {
     int code = load(&l, path, XIR_LOAD_LAZY);
     bool known = l.net && code != MISUSED;
     counts c = { 0 };
-    if (known) count(l.net, &c);
+    if (known && count(l.net, &c)) {
+        code = REFUSED;
+        known = false;
+    }
     if (j) {
         json_open(j, NULL, '{');
         json_str(j, "file", xir_str_of(shown_name(path)));

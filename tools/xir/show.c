@@ -19,19 +19,14 @@ typedef struct op_list {
     size_t         n, room;
 } op_list;
 
-static void add_ops(op_list *list, const xir_op *op) {
+static xir_walk_answer add_op(void *user, xir_op *op) {
+    op_list *list = user;
     if (list->n == list->room) {
         list->room = list->room * 2 + 64;
         list->items = resize((void *)list->items, list->room * sizeof *list->items);
     }
     list->items[list->n++] = op;
-    const xir_class *cls = xir_op_class(op);
-    for (size_t i = 0; i < xir_class_field_count(cls); i++) {
-        const xir_field *f = xir_class_field_at(cls, i);
-        xir_attr attr;
-        if (f->kind != XIR_KIND_OPS || xir_op_get(op, f->name, &attr)) continue;
-        for (size_t k = 0; k < attr.as.ops.size; k++) add_ops(list, attr.as.ops.data[k]);
-    }
+    return XIR_WALK_ON;
 }
 
 /* "#17" is an id; false: another word. */
@@ -84,8 +79,7 @@ static int print_ops(const loaded *l, const op_list *ops, const char *word) {
 
 static int show_ops(const loaded *l) {
     op_list ops = { 0 };
-    int code = DONE;
-    for (const xir_op *op = xir_network_first(l->net); op; op = xir_op_next(op)) add_ops(&ops, op);
+    int code = xir_network_walk(l->net, &XIR_INIT(xir_walker, .user = &ops, .op = add_op), NULL) ? no_memory() : DONE;
     for (size_t i = 0; i < op_words.n && !code; i++) code = print_ops(l, &ops, op_words.items[i]);
     free((void *)ops.items);
     return code;

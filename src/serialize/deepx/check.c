@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <xir/deepx.h>
+#include <xir/order.h>
 #include "deepx/blocks.h"
 #include "deepx/registry.h"
 #include "number.h"
@@ -358,7 +359,7 @@ static void check_input(checking *c, const xir_op *op, const function *f, uint32
     char path[PATH_ROOM];
     if (!v || value_is_params(v)) return;
     const xir_op *maker = v->producer;
-    if (!maker || (maker->flags & OP_PLACED && maker->position >= op->position)) {
+    if (!xir_value_precedes(v, op)) {
         say(c, XIR_ERROR, XIR_E_MISSING, input_path(path, op, i), "'%.*s' is used before a line makes it",
             CLIP(xir_value_name(v)));
         return;

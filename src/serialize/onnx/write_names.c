@@ -1,5 +1,6 @@
 /* What a network must satisfy before it can be a graph of ONNX. A value is found by its name there, so names must
  * differ: one that is missing or taken is replaced by "xir_0", "xir_1", …. */
+#include <xir/order.h>
 #include "dialect/others.h"
 #include "number.h"
 #include "onnx/read.h"
@@ -121,7 +122,7 @@ static bool list_op(proto_writer *w, const xir_op *op, uint8_t *used) {
         const xir_value *v = op->inputs[i].value;
         if (!v) continue;
         if (value_is_params(v)) used[value_params(v)->number] = 1;
-        else if (v->producer) w->backward |= v->producer->position >= op->position;
+        else if (v->producer) w->backward |= !xir_value_precedes(v, op);
         else w->opens = true;
     }
     return true;
