@@ -33,8 +33,8 @@
  *     INFER_TILED(function)   for every target that accepts tiled layouts and has no INFER_ON or INFER_FOR
  *     INFER_ALONE(function)  INFER_ALONE_ON(target, function)  INFER_ALONE_TILED(function)   inference that itself
  *         refuses all that CHECK refuses: CHECK is not run before it
- *     WORK(function)   how much an op computes, see work.h; without it, an op counts one element operation for each
- *         element of its outputs
+ *     WORK(function)   how much an op computes, see work.h; without it, nobody knows what the op costs (cost.h), and
+ *         limits count one element operation for each element of its outputs
  *     TAKES(function)   which numbers its inputs take, see takes.h; without it, all numbers
  *     TRAIT(key)   a trait of a program or plug-in, acme::Fusable, see class.h; any number of them
  *     FORM(form)

@@ -6,7 +6,10 @@
  *   element operations   everything else done to an element: a function of it, a comparison, a move. Producing an
  *                        element of an output counts as one
  * They count what the definition of an op takes. How a machine does it (blocking, conversions, memory) is not
- * included. Dims of tiled types count with their padding. Figures that exceed 64 bits are UINT64_MAX. */
+ * included. Dims of tiled types count with their padding. Figures above INT64_MAX are UINT64_MAX.
+ *
+ * It is always a number, so that a limit can be kept. xir/cost.h says the same figures of an op, and its bytes, where
+ * they are known, and says where they are not. */
 #ifndef XIR_WORK_H
 #define XIR_WORK_H
 
@@ -20,9 +23,13 @@ typedef struct xir_work {
     uint64_t element_ops;
 } xir_work;
 
-/* Sums and products that saturate at UINT64_MAX. */
-static inline uint64_t xir_work_add(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
-static inline uint64_t xir_work_times(uint64_t a, uint64_t b) { return a && b > UINT64_MAX / a ? UINT64_MAX : a * b; }
+/* Sums and products that are UINT64_MAX if they exceed INT64_MAX. */
+static inline uint64_t xir_work_add(uint64_t a, uint64_t b) {
+    return a > INT64_MAX || b > INT64_MAX - a ? UINT64_MAX : a + b;
+}
+static inline uint64_t xir_work_times(uint64_t a, uint64_t b) {
+    return a && b > INT64_MAX / a ? UINT64_MAX : a * b;
+}
 /* Both figures as one number of steps, the unit of the limits: a multiply-add is one step, an element operation ten.
  * That is about what they cost in the reference executor, conversions included. It runs 2 * 10^9 steps in a second or
  * two. */
@@ -31,8 +38,8 @@ static inline uint64_t xir_work_steps(const xir_work *work) {
 }
 
 /* Fills `out` with the work of an op, for the current types of its inputs and outputs. An op whose class has no WORK
- * function, or is not registered, counts one element operation for each element of its outputs. An op that is not valid
- * is accepted too, but its figures mean little. Reads only.
+ * function, or one that does not know (xir_work_unknown), or is not registered, counts one element operation for each
+ * element of its outputs. An op that is not valid is accepted too, but its figures mean little. Reads only.
  *   XIR_E_BOUNDS   it depends on an unknown dim or a missing type: both figures are 0
  *   XIR_E_MISSING  `op` is NULL: both figures are 0
  *   XIR_E_ABI */
@@ -51,6 +58,14 @@ XIR_API uint64_t xir_work_dim(xir_infer *at, const xir_type *type, int64_t axis)
 XIR_API uint64_t xir_work_outputs(xir_infer *at);
 /* Ends a WORK function with the two figures. */
 XIR_API xir_status xir_work_result(xir_infer *at, uint64_t multiply_adds, uint64_t element_ops);
+/* Ends a WORK function of an op without multiply-adds: that there are none is known even if a dim is not. */
+XIR_API xir_status xir_work_elementwise(xir_infer *at, uint64_t element_ops);
+/* Ends a WORK function of an op of which nobody can say how much it computes. */
+XIR_API xir_status xir_work_unknown(xir_infer *at);
+
+/* Says how many elements of input `i` the op reads, for xir/cost.h: without this, it reads each of them once. At most
+ * all of them; once for an input; only the first 64 inputs are noted. */
+XIR_API void xir_work_reads(xir_infer *at, size_t i, uint64_t elements);
 
 XIR_END
 

@@ -24,6 +24,7 @@
 #include <xir/diff.h>
 #include <xir/infer.h>
 #include <xir/work.h>
+#include <xir/cost.h>
 #include <xir/takes.h>
 #include <xir/walk.h>
 #include <xir/order.h>

@@ -306,12 +306,12 @@ xir_status einsum_work(xir_infer *at) {
     for (size_t i = 0; i < n; i++) (void)xir_work_elements(at, xir_infer_input(at, i));   // all dims are known
     xir_status status = inputs_known(at, n) && !inputs_tiled(at, n) ? einsum_shape(at, &s, &dims) : XIR_E_BOUNDS;
     if (status == XIR_E_MEMORY) return status;
-    if (status) return xir_work_result(at, 0, outputs);   // the equation does not fit the inputs
+    if (status) return xir_work_unknown(at);   // the equation does not fit the inputs
     for (int i = 0; i < LETTERS; i++) terms = xir_work_times(terms, (uint64_t)s.dim[i]);
     for (size_t i = 0; i < s.wide.size; i++) terms = xir_work_times(terms, (uint64_t)s.wide.data[i]);
     dims_free(&s.wide);
     dims_free(&dims);
-    if (n == 1) return xir_work_result(at, 0, xir_work_add(terms, outputs));
+    if (n == 1) return xir_work_elementwise(at, xir_work_add(terms, outputs));
     return xir_work_result(at, xir_work_times(terms, n - 1), outputs);
 }
 

@@ -17,10 +17,16 @@ static const xir_class_decl *(*const classes[])(void) = {
 #include <xir/decl_off.h>
 };
 
+/* The library's ops without a WORK row take one step for each element of their outputs. Those of others say nothing. */
+static void give_work(const xir_class *cls) {
+    if (cls->is_op && !cls->more->work) cls->more->work = outputs_work;
+}
+
 xir_status ops_register(xir_context *ctx) {
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
         xir_status status = xir_class_register(ctx, classes[i](), NULL);
         if (status) return status;
+        give_work(xir_class_find_decl(ctx, classes[i]()));
     }
     ctx->op_items = list_items;
     ctx->input_class = xir_class_find_decl(ctx, xir_input_class());

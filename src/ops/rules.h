@@ -30,4 +30,7 @@
 #include <xir/ops/all.def>
 #include <xir/decl_off.h>
 
+/* The WORK function of the library's ops without a row. (work.c) */
+xir_status outputs_work(xir_infer *at);
+
 #endif

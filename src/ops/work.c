@@ -1,5 +1,5 @@
 /* How much work ops do: the functions of WORK rows. An op without one takes one step for each element of its
- * outputs. That of Einsum is next to its equation (einsum.c). */
+ * outputs (outputs_work). That of Einsum is next to its equation (einsum.c). */
 #include <xir/work.h>
 #include "constant.h"
 #include "rules.h"
@@ -64,7 +64,7 @@ xir_status recurrent_work(xir_infer *at) {
 static xir_status pool_work(xir_infer *at, window_attrs w) {
     uint64_t cells = 1, n = xir_work_outputs(at);
     for (size_t i = 0; i < w.n; i++) cells = times(cells, w.along[i].size > 0 ? (uint64_t)w.along[i].size : 0);
-    return xir_work_result(at, 0, plus(times(n, cells), n));
+    return xir_work_elementwise(at, plus(times(n, cells), n));
 }
 xir_status avg_pool1d_work(xir_infer *at) { return pool_work(at, avg_pool1d_windows(xir_infer_attrs(at))); }
 xir_status avg_pool2d_work(xir_infer *at) { return pool_work(at, avg_pool2d_windows(xir_infer_attrs(at))); }
@@ -77,7 +77,8 @@ xir_status max_pool3d_work(xir_infer *at) { return pool_work(at, max_pool3d_wind
 static xir_status between(xir_infer *at, uint64_t cells, size_t n) {
     uint64_t all = 1, outputs = xir_work_outputs(at);
     for (size_t i = 0; i < n; i++) all = times(all, cells);
-    return xir_work_result(at, cells > 1 ? times(outputs, all) : 0, outputs);
+    if (cells == 1) return xir_work_elementwise(at, outputs);
+    return xir_work_result(at, times(outputs, all), outputs);
 }
 static size_t spatial(const xir_infer *at) {
     const size_t rank = xir_type_rank(in(at, 0));
@@ -103,15 +104,18 @@ xir_status grid_sample_work(xir_infer *at) {
 /* So much work for each element of the output. */
 static xir_status each(xir_infer *at, uint64_t multiply_adds, uint64_t element_ops) {
     const uint64_t n = xir_work_outputs(at);
+    if (!multiply_adds) return xir_work_elementwise(at, times(n, element_ops));
     return xir_work_result(at, times(n, multiply_adds), times(n, element_ops));
 }
+xir_status outputs_work(xir_infer *at)    { return each(at, 0, 1); }
+xir_status unknown_work(xir_infer *at)    { return xir_work_unknown(at); }
 xir_status batch_norm_work(xir_infer *at) { return each(at, 1, 1); }   // a factor and an addend
 xir_status variance_work(xir_infer *at)   { return each(at, 2, 2); }   // the mean; squares; a factor and an addend
 xir_status rms_norm_work(xir_infer *at)   { return each(at, 1, 1); }   // squares; a quotient
 xir_status normalize_work(xir_infer *at)  { return each(at, 0, 2); }   // the norm; a quotient
 xir_status softmax_work(xir_infer *at)    { return each(at, 0, 3); }   // the greatest; exp; a quotient
 
-xir_status reduce_work(xir_infer *at) { return xir_work_result(at, 0, plus(elements(at, 0), xir_work_outputs(at))); }
+xir_status reduce_work(xir_infer *at) { return xir_work_elementwise(at, plus(elements(at, 0), xir_work_outputs(at))); }
 
 /* ---- functions that take longer than others --------------------------------------------------------------------- */
 
@@ -135,18 +139,37 @@ static uint64_t sorting(uint64_t n) {
 xir_status top_k_work(xir_infer *at) {
     const xir_top_k_attrs *a = xir_infer_attrs(at);
     const uint64_t line = xir_work_dim(at, in(at, 0), a->axis);
-    return xir_work_result(at, 0, plus(times(elements(at, 0), sorting(line)), xir_work_outputs(at)));
+    return xir_work_elementwise(at, plus(times(elements(at, 0), sorting(line)), xir_work_outputs(at)));
 }
 
-xir_status gather_nd_work(xir_infer *at) { return xir_work_result(at, 0, plus(elements(at, 1), xir_work_outputs(at))); }
+/* Of their first input, these read as many elements as they give; at most all, if indices are repeated. */
+static uint64_t picked(xir_infer *at) {
+    const uint64_t n = xir_work_outputs(at);
+    int64_t all;
+    const bool fewer = in(at, 0) && xir_type_elements(in(at, 0), &all) == XIR_OK && (uint64_t)all < n;
+    xir_work_reads(at, 0, fewer ? (uint64_t)all : n);
+    return n;
+}
+xir_status slice_work(xir_infer *at)           { return xir_work_elementwise(at, picked(at)); }
+xir_status gather_work(xir_infer *at)          { return xir_work_elementwise(at, picked(at)); }
+xir_status gather_elements_work(xir_infer *at) { return xir_work_elementwise(at, picked(at)); }
+xir_status gather_nd_work(xir_infer *at) {
+    return xir_work_elementwise(at, plus(elements(at, 1), picked(at)));
+}
+
+/* Dims are part of the type. */
+xir_status shape_work(xir_infer *at) {
+    xir_work_reads(at, 0, 0);
+    return outputs_work(at);
+}
 
 xir_status scatter_nd_work(xir_infer *at) {
-    return xir_work_result(at, 0, plus(plus(elements(at, 1), elements(at, 2)), xir_work_outputs(at)));
+    return xir_work_elementwise(at, plus(plus(elements(at, 1), elements(at, 2)), xir_work_outputs(at)));
 }
 
 /* Each element is tested. In the worst case all are found, and each has one index per dim. */
 xir_status non_zero_work(xir_infer *at) {
-    return xir_work_result(at, 0, times(elements(at, 0), (uint64_t)xir_type_rank(in(at, 0)) + 1));
+    return xir_work_elementwise(at, times(elements(at, 0), (uint64_t)xir_type_rank(in(at, 0)) + 1));
 }
 
 /* Boxes are sorted by score. Then each is compared with all selected ones, in the worst case with all boxes. */
@@ -159,5 +182,5 @@ xir_status non_max_suppression_work(xir_infer *at) {
              limit.real < (double)boxes) {
         most = limit.real > 0 ? (uint64_t)limit.real : 0;
     }
-    return xir_work_result(at, 0, times(elements(at, 1), plus(plus(sorting(boxes), 1), most)));
+    return xir_work_elementwise(at, times(elements(at, 1), plus(plus(sorting(boxes), 1), most)));
 }

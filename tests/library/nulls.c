@@ -54,6 +54,7 @@ typedef struct fixture {
     xir_text_buffer        text;
     xir_elements_diff      elements;
     xir_work               work;
+    xir_cost               cost;
     xir_numbers            within;
     size_t                 size;
     bool                   flag;
@@ -65,6 +66,7 @@ typedef struct fixture {
 } fixture;
 
 static bool  swallow(void *user, const void *data, size_t size)  { (void)user, (void)data, (void)size; return true; }
+static bool  see_cost(void *u, const xir_op *op, const xir_cost *c) { (void)u, (void)op, (void)c; return true; }
 static bool  pick_none(const xir_op *op, void *user)             { (void)op, (void)user; return false; }
 static void  fill_item(void *user, size_t i, void *out)          { (void)user, (void)i, (void)out; }
 static float fill_float(size_t i)                                { (void)i; return 0; }
@@ -78,6 +80,7 @@ static void make(fixture *f) {
     static const double ratio = 1;
     *f = (fixture){ .ctx = ctx, .work = XIR_INIT(xir_work), .within = XIR_INIT(xir_numbers), .life = XIR_INIT(xir_life),
                      .walker = XIR_INIT(xir_walker),
+    *f = (fixture){ .ctx = ctx, .work = XIR_INIT(xir_work), .cost = XIR_INIT(xir_cost), .within = XIR_INIT(xir_numbers),
                     .mapping_rules = XIR_INIT(xir_mapping_rules) };
     f->why = xir_diags_new(ctx);
     f->net = small_net();

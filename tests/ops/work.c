@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include "support/story.h"
 #include "graph.h"
+#include "rules.h"
 
 /* ---- every class ------------------------------------------------------------------------------------------------ */
 
@@ -10,10 +11,10 @@
 static const char *const elementwise[] = {
     "ACos", "ACosh", "ASin", "ASinh", "ATan", "ATanh", "Abs", "Add", "AlignAxis", "And", "BitCast", "Cast", "Ceil",
     "ChannelShuffle", "ClampScalar", "Concat", "ConstantOfShape", "Copy", "Cosh", "CumSum", "Div", "DivideScalar", "ELU", "Equal", "Erf", "Exp", "Expand", "Floor",
-    "GELU", "Gather", "GatherElements", "Greater", "GreaterEqual", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "Less",
+    "GELU", "Greater", "GreaterEqual", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "Less",
     "LessEqual", "Log", "LogSigmoid", "Maximum", "Minimum", "Mish", "Multiply", "Neg", "Not", "NotEqual", "Or", "PReLU", "Pad",
-    "PixelShuffle", "PruneAxis", "Quantize", "Range", "ReLU", "Reciprocal", "Reshape", "Roll", "Round", "Shape", "SiLU",
-    "Sigmoid", "Sign", "Sinh", "Slice", "Softplus", "Softshrink", "Softsign", "Split", "Sqrt", "Squeeze", "Stack", "SwapOrder", "Tanh",
+    "PixelShuffle", "PruneAxis", "Quantize", "Range", "ReLU", "Reciprocal", "Reshape", "Roll", "Round", "SiLU",
+    "Sigmoid", "Sign", "Sinh", "Softplus", "Softshrink", "Softsign", "Split", "Sqrt", "Squeeze", "Stack", "SwapOrder", "Tanh",
     "Tanhshrink", "Tile", "Transpose", "Unfold", "Unstack", "Where", "Xor",
 };
 
@@ -32,9 +33,9 @@ static void a_class_that_can_be_run_says_how_much_it_computes(void **state) {
         const xir_class *cls = xir_context_class_at(ctx, i);
         if (!class_kernel(cls) || strncmp(cls->key.data, "test::", 6) == 0) continue;
         seen += is_elementwise(cls);
-        if (is_elementwise(cls) == !cls->more->work) continue;
-        fprintf(stderr, "%s %s\n", cls->key.data, cls->more->work ? "has a WORK row and is called elementwise"
-                : "has no WORK row");
+        if (is_elementwise(cls) == (cls->more->work == outputs_work)) continue;
+        fprintf(stderr, "%s %s\n", cls->key.data,
+                is_elementwise(cls) ? "has a WORK row and is called elementwise" : "has no WORK row");
         faults++;
     }
     if (faults) fail_msg("%zu classes", faults);
@@ -53,18 +54,19 @@ static void check(const xir_network *net, const char *name, xir_status status, u
     assert_int_equal(xir_diags_count(why), status ? 1 : 0);
 }
 
-static void what_64_bits_cannot_count_is_their_greatest_number(void **state) {
+static void what_63_bits_cannot_count_is_the_greatest_number(void **state) {
     (void)state;
     xir_network *net =
         story_net("x: 3000000000 2 3000000000; y: 3000000000 3000000000 2; e = Einsum x y [equation=abc,cde->ad]; "
                   "s = Softmax x; r = ReLU x; out e s r");
     check(net, "e", XIR_OK, UINT64_MAX, UINT64_C(9000000000000000000));
     check(net, "s", XIR_OK, 0, UINT64_MAX);
-    check(net, "r", XIR_OK, 0, UINT64_C(18000000000000000000));
+    check(net, "r", XIR_OK, 0, UINT64_MAX);
     xir_network_free(net);
-    assert_true(xir_work_add(UINT64_MAX, 1) == UINT64_MAX && xir_work_add(UINT64_MAX - 1, 1) == UINT64_MAX &&
+    assert_true(xir_work_add(UINT64_MAX, 1) == UINT64_MAX && xir_work_add(0, UINT64_MAX) == UINT64_MAX &&
+                xir_work_add(INT64_MAX, 1) == UINT64_MAX && xir_work_add(INT64_MAX - 1, 1) == INT64_MAX &&
                 xir_work_add(1, 2) == 3);
-    assert_true(xir_work_times(1u << 31, UINT64_C(1) << 33) == UINT64_MAX &&
+    assert_true(xir_work_times(1u << 31, UINT64_C(1) << 32) == UINT64_MAX &&
                 xir_work_times(UINT64_MAX, 1) == UINT64_MAX);
     assert_true(xir_work_times(0, UINT64_MAX) == 0 && xir_work_times(UINT64_MAX, 0) == 0 && xir_work_times(6, 7) == 42);
     assert_true(xir_work_steps(&XIR_INIT(xir_work, .multiply_adds = UINT64_MAX, .element_ops = 1)) == UINT64_MAX);
@@ -122,7 +124,7 @@ static void limits_are_the_contexts(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_class_that_can_be_run_says_how_much_it_computes),
-        cmocka_unit_test(what_64_bits_cannot_count_is_their_greatest_number),
+        cmocka_unit_test(what_63_bits_cannot_count_is_the_greatest_number),
         cmocka_unit_test(of_open_dims_it_is_not_known),
         cmocka_unit_test(an_op_that_nobody_knows_takes_the_elements_of_its_outputs),
         cmocka_unit_test(a_plug_in_brings_its_own),

@@ -49,6 +49,7 @@ BEGIN {
     argument["const xir_pattern *"]      = "f->pattern"
     argument["xir_proof *"]              = "f->proof"
     argument["const xir_work *"] = argument["xir_work *"] = "&f->work"
+    argument["xir_cost *"] = "&f->cost"
     argument["const xir_numbers *"] = argument["xir_numbers *"] = "&f->within"
     argument["xir_text_buffer *"]        = "&f->text"
     argument["xir_elements_diff *"]      = "&f->elements"
@@ -86,6 +87,7 @@ BEGIN {
     argument["void *"] = argument["const void *"] = "f->room"
     argument["xir_symbol *"] = argument["const xir_symbol *"] = argument["char *"] = "(void *)f->room"
     argument["xir_write_fn *"]           = "swallow"
+    argument["xir_cost_fn *"]            = "see_cost"
     argument["(pick)"]                   = "pick_none"
     argument["(release)"]                = "NULL"
     for (type in argument) known[type] = 1

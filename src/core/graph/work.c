@@ -41,17 +41,49 @@ uint64_t xir_work_outputs(xir_infer *at) {
 }
 
 xir_status xir_work_result(xir_infer *at, uint64_t multiply_adds, uint64_t element_ops) {
+    at->work.said = true;
     if (at->work.open) return XIR_E_BOUNDS;
     at->work.multiply_adds = multiply_adds;
     at->work.element_ops = element_ops;
     return XIR_OK;
 }
 
+xir_status xir_work_elementwise(xir_infer *at, uint64_t element_ops) {
+    at->work.no_products = true;
+    return xir_work_result(at, 0, element_ops);
+}
+
+xir_status xir_work_unknown(xir_infer *at) {
+    at->work.unsaid = true;
+    return XIR_E_UNSUPPORTED;
+}
+
+/* The bytes of so many elements; UINT64_MAX if they are not known. */
+static uint64_t bytes_of(const xir_type *element, uint64_t n) {
+    const uint64_t bits = element ? xir_type_storage_bits(element) : 0;
+    if (n == UINT64_MAX || (!bits && n)) return UINT64_MAX;
+    return xir_work_add(xir_work_times(n / 8, bits), (n % 8 * bits + 7) / 8);
+}
+
+void xir_work_reads(xir_infer *at, size_t i, uint64_t elements) {
+    const xir_type *type = xir_infer_input(at, i);
+    int64_t all;
+    if (i >= 64) return;
+    const bool known = type && xir_type_elements(type, &all) == XIR_OK;
+    const bool more = known && !at->work.open && elements > (uint64_t)all;
+    if (more || at->work.parts >> i & 1) at->work.wrong = (uint32_t)i + 1;
+    at->work.parts |= (uint64_t)1 << i;
+    if (at->work.open) at->work.part_open = true;
+    else at->work.part_bytes = xir_work_add(at->work.part_bytes, bytes_of(xir_type_element(type), elements));
+}
+
 /* ---- asking ----------------------------------------------------------------------------------------------------- */
 
 xir_status infer_work(xir_infer *at, xir_work *out) {
+    xir_infer_fn *work = at->cls->more->work;
     at->work = (infer_work_seen){ 0 };
-    xir_status status = at->cls->more->work ? at->cls->more->work(at) : xir_work_result(at, 0, xir_work_outputs(at));
+    xir_status status = work ? work(at) : XIR_OK;
+    if (!work || at->work.unsaid) status = xir_work_result(at, 0, xir_work_outputs(at));
     if (!status && at->work.open) status = XIR_E_BOUNDS;   // a function that does not ask xir_work_result
     *out = XIR_INIT(xir_work);
     if (status) return status;

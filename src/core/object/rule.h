@@ -9,7 +9,14 @@
 /* What a WORK function has found so far. */
 typedef struct infer_work_seen {
     uint64_t multiply_adds, element_ops;
-    bool     open;   /* it has asked for an unknown dim */
+    uint64_t parts;          /* bit i: it has said how much of input i is read              */
+    uint64_t part_bytes;     /* that is read of these inputs                                */
+    uint32_t wrong;          /* 1 + an input of which it said more than there is, or twice  */
+    bool     open;           /* it has asked for an unknown dim                             */
+    bool     part_open;      /* so it had when it said how much is read                     */
+    bool     said;           /* it has given a result,                                      */
+    bool     no_products;    /* without multiply-adds,                                      */
+    bool     unsaid;         /* or said that it cannot                                      */
 } infer_work_seen;
 
 /* What a TAKES function narrows, and the ranges of the outputs; NULL: any numbers. */
