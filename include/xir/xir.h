@@ -19,6 +19,7 @@
 #include <xir/symbols.h>
 #include <xir/view.h>
 #include <xir/mapping.h>
+#include <xir/region.h>
 #include <xir/equal.h>
 #include <xir/legal.h>
 #include <xir/diff.h>

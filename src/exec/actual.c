@@ -115,7 +115,11 @@ static xir_status infer_outputs(xir_kernel *at, int seen, xir_diags *why) {
     xir_status status = ask(at, seen, &q, why);
     if (status) return status;
     xir_infer *infer = &q.infer;
-    if (why && op_is_in(at->op)) infer->place = (size_t)xir_network_index_of(at->op->net, at->op) + 1;
+    char path[100] = "";
+    if (why && op_is_in(at->op)) {
+        op_path(at->op, path, sizeof path);
+        infer->path = xir_str_of(path);
+    }
     status = infer_run(infer);
     if (!status && infer->n_out != at->n_outputs) {
         status = op_fail(at->op, XIR_E_INVALID, why, "outputs",

@@ -23,6 +23,14 @@ xir_status actual_types(xir_kernel *at);
 /* How much work the op does for these types. XIR_E_BOUNDS: only its kernel can know. */
 xir_status actual_work(xir_kernel *at, xir_work *out);
 
+/* Runs an op over arrays, NULL for absent ones and for Params that are to be looked up. `outputs` is all NULL. (run.c) */
+xir_status exec_op(const xir_op *op, const xir_array *const *inputs, xir_array **outputs, budget *within,
+                   xir_diags *why);
+
+/* The kernel of xir::Call, which runs the ops of its body through exec_op: each of them is charged and has numbers of
+ * its own, but not the call. (kernel_call.c) */
+xir_status kernel_call(xir_kernel *at);
+
 /* Computes an op whose inputs are all Params, within a budget. Passes call this. */
 run_op_fn exec_constant;
 

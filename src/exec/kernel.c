@@ -54,6 +54,36 @@ size_t xir_kernel_element_bytes(const xir_type *type) {
     return bits % 8 ? 0 : (size_t)(bits / 8);
 }
 
+/* The position of a sub op among those of its parent, in the attribute that has it. */
+typedef struct sought { const xir_op *op; size_t at; } sought;
+
+static bool is_another(void *user, xir_op *child) {
+    sought *s = user;
+    s->at += child != s->op;
+    return child != s->op;
+}
+
+/* A list of ops for each parent: few parents have more than one. */
+static const char *list_of(const xir_op *parent) {
+    const xir_class *cls = parent->cls;
+    for (uint32_t i = 0; i < cls->n_fields; i++)
+        if (cls->fields[i].kind == XIR_KIND_OPS) return cls->fields[i].name.data;
+    return "";
+}
+
+/* Written from the inside out. Of a place that is too long, the innermost part is shown. */
+void op_path(const xir_op *op, char *out, size_t size) {
+    char now[100], before[100] = "";
+    for (const xir_op *parent; (parent = xir_op_parent(op)); op = parent) {
+        sought s = { op, 0 };
+        (void)op_each_child(parent, is_another, &s);
+        const int n = snprintf(now, sizeof now, "/%s/%zu%s", list_of(parent), s.at, before);
+        if (n > 0 && (size_t)n < sizeof now) memcpy(before, now, sizeof before);
+    }
+    const int n = snprintf(out, size, "/ops/%lld%s", (long long)xir_network_index_of(op->net, op), before);
+    if (n < 0) *out = 0;
+}
+
 xir_status xir_kernel_fail(xir_kernel *at, xir_status code, const char *where, const char *format, ...) {
     if (!at->status) at->status = code;
     if (!at->why) return code;
@@ -63,8 +93,9 @@ xir_status xir_kernel_fail(xir_kernel *at, xir_status code, const char *where, c
     text_vprint(sentence, sizeof sentence, format, args);
     va_end(args);
     if (op_is_in(at->op)) {
-        long long place = (long long)xir_network_index_of(at->op->net, at->op);
-        snprintf(path, sizeof path, "/ops/%lld%s%s", place, where ? "/" : "", where ? where : "");
+        op_path(at->op, path, sizeof path);
+        const size_t size = strlen(path);
+        if (where && snprintf(path + size, sizeof path - size, "/%s", where) < 0) path[size] = 0;
     } else if (where) {
         snprintf(path, sizeof path, "%s", where);
     }

@@ -40,6 +40,9 @@ struct xir_kernel {
     xir_status     status;         /* the first failure; it has a finding */
 };
 
+/* The place of an op, "/ops/3", and of an op of a body, "/ops/3/body/2". */
+void op_path(const xir_op *op, char *out, size_t size);
+
 /* Whether the result of the op is the sum of products of its quantised operands, in their scale: sums.c. */
 bool kernel_sums(const xir_kernel *at);
 /* Runs the kernel of the op's class: creates arrays of all outputs, or fails with a finding. The other members of `at`

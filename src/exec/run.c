@@ -21,10 +21,9 @@ static bool is_tiled(const xir_kernel *at) {
 /* Checks the bounds and words of the rows. An op from an unchecked file may violate them, and inference does not check
  * them. */
 static xir_status check_attrs(const xir_kernel *at) {
-    char path[40] = "";
+    char path[100] = "";
     if (body_check(at->op->cls, at->op->attrs, XIR_STR(""), XIR_STR(""), NULL) == XIR_OK) return XIR_OK;
-    if (op_is_in(at->op))
-        snprintf(path, sizeof path, "/ops/%lld", (long long)xir_network_index_of(at->op->net, at->op));
+    if (op_is_in(at->op)) op_path(at->op, path, sizeof path);
     return body_check(at->op->cls, at->op->attrs, name_text(at->op->name), xir_str_of(path), at->why);
 }
 
@@ -152,10 +151,11 @@ static xir_status compute(xir_kernel *at, xir_array **outputs) {
     if (status) return status;
     if (is_tiled(at))
         return op_fail(at->op, XIR_E_UNSUPPORTED, at->why, NULL, "the executor does not run tiled layouts");
-    status = find_numbers(at);
-    at->sums = !status && kernel_sums(at);
+    const bool calls = class_kernel(at->op->cls) == kernel_call;
+    if (!calls) status = find_numbers(at);
+    at->sums = !status && !calls && kernel_sums(at);
     if (!status) status = count_outputs(at, &any);
-    if (!status && any) status = take_work(at);
+    if (!status && any && !calls) status = take_work(at);
     /* Without elements, other dims may be too large to walk. */
     if (!status) status = any ? kernel_run(at) : kernel_store(at);
     for (size_t i = 0; !status && i < at->n_outputs; i++) status = hand_out(at, i, &outputs[i]);
@@ -186,9 +186,8 @@ static xir_status take_input(xir_kernel *at, size_t i, const xir_array *given) {
     return status ? op_fail(at->op, status, at->why, where, why.text) : XIR_OK;
 }
 
-/* Runs an op over arrays, NULL for absent ones and for Params that are to be looked up. `outputs` is all NULL. */
-static xir_status run_op(const xir_op *op, const xir_array *const *inputs, xir_array **outputs, budget *within,
-                         xir_diags *why) {
+xir_status exec_op(const xir_op *op, const xir_array *const *inputs, xir_array **outputs, budget *within,
+                   xir_diags *why) {
     xir_kernel at = { .op = op, .ctx = op->net->ctx, .within = within, .why = why };
     size_t room = op->n_inputs * sizeof(kernel_input) + op->n_outputs * sizeof(kernel_output) + 1;
     void *memory = mem_new(&at.ctx->alloc, room);
@@ -238,25 +237,32 @@ xir_status xir_op_run(const xir_op *op, const xir_array *const *inputs, size_t n
     if (op->flags & OP_DRAFT) return array_fail(why, XIR_E_MISSING, "the op is a draft: complete it first");
     if (inputs && n_inputs != op->n_inputs) return count_fail(why, "inputs", op->n_inputs, n_inputs);
     if (n_outputs != op->n_outputs) return count_fail(why, "outputs", op->n_outputs, n_outputs);
-    return run_op(op, inputs, outputs, NULL, why);
+    return exec_op(op, inputs, outputs, NULL, why);
 }
 
 xir_status exec_constant(const xir_op *op, xir_array **outputs, size_t n_outputs, budget *within, xir_diags *why) {
     for (size_t i = 0; i < n_outputs; i++) outputs[i] = NULL;
     within->refused = false;
     within->asked = 0;
-    return run_op(op, NULL, outputs, within, why);
+    return exec_op(op, NULL, outputs, within, why);
 }
 
 /* ---- a network --------------------------------------------------------------------------------------------------- */
 
 bool xir_op_can_run(const xir_op *op) { return op && class_kernel(op->cls) != NULL; }
 
+/* Whether an op has a kernel, and if it is a call, all ops of its body. */
+static bool can_run(void *user, xir_op *op) {
+    xir_kernel_fn *kernel = class_kernel(op->cls);
+    const bool is_end = op->flags & OP_CHILD && op->cls->traits & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK);
+    return is_end || (kernel && (kernel != kernel_call || op_each_child(op, can_run, user)));
+}
+
 const xir_op *xir_network_first_unrunnable(const xir_network *net) {
     if (!net) return NULL;
     const xir_op *in = xir_network_input_op(net), *out = xir_network_output_op(net);
     for (const xir_op *op = net->first; op; op = op->next) {
-        if (!class_kernel(op->cls) && op != in && op != out) return op;
+        if (op != in && op != out && !can_run(NULL, (xir_op *)(uintptr_t)op)) return op;
     }
     return NULL;
 }
@@ -429,7 +435,7 @@ static xir_status step(runner *r, const xir_op *op) {
     xir_status status = XIR_OK;
     for (size_t i = 0; !status && i < op->n_inputs; i++) status = find_input(r, op, i, &r->inputs[i]);
     for (size_t i = 0; i < op->n_outputs; i++) r->outputs[i] = NULL;
-    if (!status) status = run_op(op, r->inputs, r->outputs, &r->within, r->why);
+    if (!status) status = exec_op(op, r->inputs, r->outputs, &r->within, r->why);
     if (status) return status;
     for (size_t i = 0; i < op->n_outputs; i++) {
         running *it = &r->values[r->first[op->slot] + i];

@@ -1,6 +1,7 @@
 /* Queries and changes of one op. A failed change leaves the op unchanged, with a finding in its network. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include "body_values.h"
 #include "graph.h"
 #include "types.h"
 
@@ -238,9 +239,7 @@ xir_status xir_op_set_tag(xir_op *op, xir_str key, const xir_any *value) {
 
 /* ---- inference ---------------------------------------------------------------------------------------------- */
 
-/* The inferred type of an output, but with the declared elements if they are another quantisation. */
-static xir_status keep_conversion(const xir_op *op, xir_infer *at, const xir_type *declared,
-                                  const xir_type **inferred) {
+xir_status keep_conversion(const xir_op *op, xir_infer *at, const xir_type *declared, const xir_type **inferred) {
     const xir_tensor_type *of = xir_type_as_tensor(declared), *now = xir_type_as_tensor(*inferred);
     if (!of || !now || xir_type_equal(of->element_dtype, now->element_dtype)) return XIR_OK;
     if (!xir_type_is_quantized(of->element_dtype) && !xir_type_is_quantized(now->element_dtype)) return XIR_OK;

@@ -89,9 +89,8 @@ static xir_value *copy_of(const cutting *c, const xir_value *v) {
     return c->copies[u->user->slot]->inputs[u - u->user->inputs].value;
 }
 
-/* Makes an Input or Output that is not in the order yet. */
-static xir_op *make_end(xir_network *net, const xir_class *cls, const xir_type *const *types, size_t n_types,
-                        size_t n_inputs) {
+xir_op *view_make_end(xir_network *net, const xir_class *cls, const xir_type *const *types, size_t n_types,
+                      size_t n_inputs) {
     if (!net_reserve_ids(net, 1, n_types)) return NULL;
     xir_op *op = op_make(net, cls, cls->defaults, n_inputs);
     if (!op || !op_make_outputs(op, types, n_types)) return NULL;
@@ -99,9 +98,7 @@ static xir_op *make_end(xir_network *net, const xir_class *cls, const xir_type *
     return op;
 }
 
-/* Gives `to` the properties of `from`: id, name, tags, memory type, and uses. A value that had no op may have no id:
- * then `to` gets a new one. */
-static bool move_value(xir_value *to, xir_value *from) {
+bool view_move_value(xir_value *to, xir_value *from) {
     int64_t id = from->id;
     if (from->more) {
         value_more *more = value_need_more(to);
@@ -139,7 +136,7 @@ static bool cut_inputs(const cutting *c) {
     }
     xir_op *input = source ? c->copies[source->slot] : NULL;
     if (done && !input) {
-        input = make_end(copy, copy->ctx->input_class, types, n, 0);
+        input = view_make_end(copy, copy->ctx->input_class, types, n, 0);
         done = input;
         if (done) op_link(input, copy->first);
     } else if (done && n) {
@@ -155,7 +152,7 @@ static bool cut_inputs(const cutting *c) {
         for (size_t i = 0; i < n && done; i++) ids_forget_value(&input->outputs[first + i]);
         copy->next_value_id = next_id;
     }
-    for (size_t i = 0; i < n && done; i++) done = move_value(&input->outputs[first + i], coming[i]);
+    for (size_t i = 0; i < n && done; i++) done = view_move_value(&input->outputs[first + i], coming[i]);
     mem_free(&copy->alloc, (void *)types, (view->inputs.n + 1) * sizeof *types);
     mem_free(&copy->alloc, coming, (view->inputs.n + 1) * sizeof *coming);
     return done;
@@ -177,7 +174,7 @@ static bool cut_outputs(const cutting *c, xir_value *const *out) {
     }
     xir_op *output = sink ? c->copies[sink->slot] : NULL;
     if (!output) {
-        output = make_end(c->copy, c->copy->ctx->output_class, NULL, 0, view->outputs.n);
+        output = view_make_end(c->copy, c->copy->ctx->output_class, NULL, 0, view->outputs.n);
         if (!output) return false;
         for (size_t i = 0; i < view->outputs.n; i++) use_link(&output->inputs[i], output, out[i]);
         op_link(output, NULL);
