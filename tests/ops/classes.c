@@ -6,7 +6,7 @@
 #include "support/net.h"
 #include "graph.h"
 
-enum { ORIGINAL = 105, LATER = 4, FORMER = 7, XIR_ONLY = 28, ACTIVATIONS = 34, MOST_OPS = 400 };
+enum { ORIGINAL = 105, LATER = 4, FORMER = 7, XIR_ONLY = 29, ACTIVATIONS = 34, MOST_OPS = 400 };
 
 static const char prefix[] = "icraft::xir::";
 
