@@ -48,19 +48,10 @@ static xir_status assign(xir_network *net, xir_diags *why) {
 
 /* ---- partition --------------------------------------------------------------------------------------------------- */
 
-static bool is_on_npu(const xir_op *op) {
-    return xir_target_row_of(xir_op_target(op))->accelerator;
-}
-
-/* Returns the next run of neighbours on the NPU at or after `*from`, and moves `*from` past it; NULL if there is none.
- * Neighbours in execution order are convex: whatever lies between two of them is one of them. */
-static xir_view *next_part(xir_network *net, int64_t *from) {
-    int64_t n = (int64_t)xir_network_op_count(net), start = *from;
-    while (start < n && !is_on_npu(xir_network_op_at(net, start))) start++;
-    int64_t end = start;
-    while (end < n && is_on_npu(xir_network_op_at(net, end))) end++;
-    *from = end;
-    return start < end ? xir_view_range(net, start, end) : NULL;
+/* Ops on the NPU are of one kind, the others of none. */
+static int kind_of(void *user, const xir_op *op) {
+    (void)user;
+    return xir_target_row_of(xir_op_target(op))->accelerator ? 0 : -1;
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
@@ -137,21 +128,21 @@ static void emit(const xir_network *net) {
 }
 
 static xir_status compile(xir_network *net, xir_diags *why) {
-    int64_t from = 0;
-    xir_status status = XIR_OK;
-    xir_view *part;
-    for (int n = 0; !status && (part = next_part(net, &from)); n++) {
-        xir_network *code = xir_view_to_network(part);
+    xir_groups *parts = xir_groups_new(net, kind_of, NULL, why);
+    xir_status status = parts ? XIR_OK : XIR_E_INVALID;
+    for (size_t i = 0; i < xir_groups_count(parts) && !status; i++) {
+        const xir_ops part = xir_groups_at(parts, i);
+        xir_network *code = xir_outline_network(net, part.data, part.size);
         uint64_t bytes = 0;
         status = code ? plan(code, &bytes) : xir_network_status(net);
         if (!status) {
-            printf("npu%d: %zu ops, %" PRIu64 " bytes of memory\n", n, xir_view_op_count(part), bytes);
+            printf("npu%zu: %zu ops, %" PRIu64 " bytes of memory\n", i, part.size, bytes);
             emit(code);
-            if (n == 0) status = xir_json_raw_save(code, "npu0.json", NULL, XIR_SAVE_INDENT, why);
+            if (i == 0) status = xir_json_raw_save(code, "npu0.json", NULL, XIR_SAVE_INDENT, why);
         }
         xir_network_free(code);
-        xir_view_free(part);
     }
+    xir_groups_free(parts);
     return status;
 }
 

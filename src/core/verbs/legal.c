@@ -55,6 +55,16 @@ static xir_status infer_there(xir_infer *at, const xir_op *op, xir_diags *why) {
     return status ? status : take_outputs(at, op);
 }
 
+/* A target runs a call if it runs what is in its body. */
+typedef struct attempt { const xir_target *target; xir_diags *why; xir_status status; } attempt;
+
+static bool try_child(void *user, xir_op *child) {
+    attempt *in = user;
+    const bool is_end = child->cls->traits & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK);
+    if (!is_end) in->status = xir_op_try(child, in->target, in->why);
+    return !in->status;
+}
+
 xir_status xir_op_try(const xir_op *op, const xir_target *target, xir_diags *why) {
     if (!op) return diag_null(why, "op");
     if (op->flags & OP_ERASED) return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "the op is erased");
@@ -74,8 +84,12 @@ xir_status xir_op_try(const xir_op *op, const xir_target *target, xir_diags *why
     xir_status status = infer_there(&at, op, why);
     at.why = why;
     at.status = XIR_OK;
-    if (!status && has_rules(target)) status = rules_check(&at);
+    const bool calls = is_call(op->cls);
+    if (!status && has_rules(target) && !calls) status = rules_check(&at);
     infer_end(&at);
     pool_free(&pool);
+    attempt in = { target, why, status };
+    if (!status && calls) (void)op_each_child(op, try_child, &in);
+    status = in.status;
     return status == XIR_E_MEMORY ? diag_memory(why) : status;
 }

@@ -8,6 +8,8 @@
 static inline bool has_rules(const xir_target *target) {
     return target && xir_target_row_of(target)->n_rules;
 }
+/* Whether ops of the class run a body: then the rules are asked about the ops in it instead. */
+static inline bool is_call(const xir_class *cls) { return xir_str_equal(cls->key, XIR_STR("xir::Call")); }
 /* XIR_E_UNSUPPORTED, with a finding for each rule that the op breaks, if the target does not run it. The question has
  * the types of the outputs. */
 xir_status rules_check(xir_infer *at);
