@@ -96,7 +96,9 @@ XIR_API xir_status xir_op_inline(xir_op *call);
  *     are the end values, in this order.
  *   - Without begin values, it begins at the inputs of the network. Without end values, it ends at all outputs of the
  *     network that depend on a begin value.
- *   - Begin and end values are made by placed ops of the network. A value may be both: it is passed through.
+ *   - Begin and end values are made by placed ops of the network. A value may be both: it is passed through. If the op
+ *     that makes a begin value is needed for something else, its output is kept as a value that nothing uses, with a
+ *     new id.
  *
  * NULL with a finding: XIR_E_INVALID for Params, values of another network, of erased ops or of sub ops, a value that
  * is given twice in one list, and a begin value that no end value needs; XIR_E_MISSING for a NULL; XIR_E_MEMORY. */

@@ -201,6 +201,16 @@ static bool remove_others(extracting *x) {
     return true;
 }
 
+/* An op that makes a begin value may be needed for another output, or for other begin values. Its output is then a value
+ * that nothing uses: it gets a new id. */
+static bool number_others(extracting *x) {
+    for (size_t i = 0; i < x->n_begin; i++) {
+        const xir_op *maker = x->begin[i]->producer;
+        if (has(x->needed, maker) && value_number(copy_of(x, x->begin[i]))) return false;
+    }
+    return true;
+}
+
 static bool cut(extracting *x) {
     const xir_op *input = xir_network_input_op(x->net);
     const size_t room = x->n_begin + (input ? input->n_outputs : 0) + 1;
@@ -211,7 +221,8 @@ static bool cut(extracting *x) {
     bool good = values && types && x->copy;
     xir_op *copy = x->copy ? x->copy->first : NULL;
     for (const xir_op *op = x->net->first; op && good; op = op->next, copy = copy->next) x->copies[op->slot] = copy;
-    good = good && make_input(x, values, types) && make_output(x, values, x->input->n_outputs) && remove_others(x);
+    good = good && make_input(x, values, types) && make_output(x, values, x->input->n_outputs) && remove_others(x) &&
+           number_others(x);
     mem_free(x->alloc, (void *)values, room * sizeof *values);
     mem_free(x->alloc, (void *)types, room * sizeof *types);
     return good || no_memory(x);
