@@ -20,6 +20,7 @@
 #include <xir/view.h>
 #include <xir/mapping.h>
 #include <xir/region.h>
+#include <xir/provenance.h>
 #include <xir/equal.h>
 #include <xir/legal.h>
 #include <xir/diff.h>

@@ -14,6 +14,7 @@
  * A forward walk merges reshapes, transpositions and slices: the input of an op is merged when the walk reaches the op.
  * A backward walk merges concatenations: the last one of a run gathers the parts of all. */
 #include <xir/ops.h>
+#include "provenance.h"
 #include "support/listed.h"
 #include "support/upkeep.h"
 
@@ -72,6 +73,7 @@ static xir_status skip(merger *g, xir_op *op, xir_op *inner, const void *attrs, 
     if (attrs != op->attrs) status = xir_op_set_body(op, op->cls->decl, attrs);
     if (!status) status = xir_op_set_input(op, 0, x);
     if (status) return status;
+    provenance_absorbed(op, inner);
     xir_pass_changed(g->at, 1);
     if (op_is_unused(inner)) op_drop(inner);
     return XIR_OK;
@@ -267,8 +269,12 @@ static xir_status merge_concat(merger *g, xir_op *op) {
     if (!status && same) status = xir_op_set_inputs(op, g->parts, g->n_parts);
     if (!same) g->marked = true;
     for (size_t i = 0; i < g->n_inner && !status; i++) {
-        if (same) op_drop(g->inner[i]);
-        else g->inner[i]->flags |= OP_MARKED;
+        if (same) {
+            provenance_absorbed(op, g->inner[i]);
+            op_drop(g->inner[i]);
+        } else {
+            g->inner[i]->flags |= OP_MARKED;
+        }
     }
     if (!status && same) xir_pass_changed(g->at, g->n_inner);
     return status;

@@ -78,10 +78,9 @@ static void make(fixture *f) {
     static const xir_pattern_row rows[] = { { XIR_ROW_OP(xir_relu_class) } };
     static const xir_pattern_decl pattern = { XIR_PATTERN_HEAD("relu", rows) };
     static const double ratio = 1;
-    *f = (fixture){ .ctx = ctx, .work = XIR_INIT(xir_work), .within = XIR_INIT(xir_numbers), .life = XIR_INIT(xir_life),
-                     .walker = XIR_INIT(xir_walker),
     *f = (fixture){ .ctx = ctx, .work = XIR_INIT(xir_work), .cost = XIR_INIT(xir_cost), .within = XIR_INIT(xir_numbers),
-                    .mapping_rules = XIR_INIT(xir_mapping_rules) };
+                     .life = XIR_INIT(xir_life), .walker = XIR_INIT(xir_walker),
+                     .mapping_rules = XIR_INIT(xir_mapping_rules) };
     f->why = xir_diags_new(ctx);
     f->net = small_net();
     f->op = op_of(f->net, 1);

@@ -1,9 +1,10 @@
 /* Random networks. A pass leaves any network consistent, reports truthfully whether it changed it, and changes nothing
  * when run again. A valid network stays valid, keeps the names of its inputs and results, and computes exactly the same
- * numbers. */
+ * numbers; and each op names the ops that it was made of, which lie between its inputs and outputs. */
 #include <stdio.h>
 #include <xir/exec.h>
 #include "support/op_list.h"
+#include "support/path_rule.h"
 #include "support/random_net.h"
 
 static const char *const passes[] = { "sort", "infer", "dce", "cse", "fold", "identity", "merge", "layout", "fuse",
@@ -373,12 +374,17 @@ static void the_numbers_stay_the_same(void **state) {
         run(net, in, before, seed, "making");
         for (size_t i = 0; i < RESULTS; i++) names[i] = xir_value_name(xir_op_input(xir_network_last(net), (int64_t)i));
         ops_before += xir_network_op_count(net);
+        xir_network *was = xir_network_clone(net);
+        xir_provenance *p = xir_provenance_new(net, why);
+        path_counts named = { 0 };
         for (int k = 0; k < (int)COUNT(passes) + 4; k++) {
             size_t which = k < (int)COUNT(passes) ? (size_t)k : chance(COUNT(passes));
             const char *pass = passes[which];
             if (!run_honestly(net, which, seed)) fail_msg("seed %d: %s refuses", (int)seed, pass);
             run(net, in, after, seed, pass);
             check_same(net, before, after, seed, pass);
+            const char *broken = broken_path(p, was, &named);
+            if (broken) fail_msg("seed %d, %s: %s", (int)seed, pass, broken);
             for (size_t i = 0; i < RESULTS; i++) {
                 xir_str name = xir_value_name(xir_op_input(xir_network_last(net), (int64_t)i));
                 if (names[i].size && !xir_str_equal(name, names[i]))
@@ -387,6 +393,9 @@ static void the_numbers_stay_the_same(void **state) {
             }
         }
         ops_after += xir_network_op_count(net);
+        assert_int_equal(named.named, named.ops);
+        xir_provenance_free(p);
+        xir_network_free(was);
         for (size_t i = 0; i < RESULTS; i++) xir_array_free(before[i]);
         for (size_t i = 0; i < 2; i++) xir_array_free((xir_array *)(uintptr_t)in[i]);
         xir_network_free(net);

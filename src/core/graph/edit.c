@@ -2,7 +2,7 @@
  * only relinks. */
 #include <inttypes.h>
 #include <stdio.h>
-#include "graph.h"
+#include "provenance.h"
 
 static xir_status check_placed(xir_network *net, const xir_op *op) {
     if (!op) return net_null(net, "op");
@@ -158,6 +158,7 @@ static xir_status replace(xir_network *net, xir_op *old, xir_op *now, bool keep_
     for (uint32_t i = 0; i < old->n_outputs && keep_uses; i++) {
         if (old->outputs[i].uses) xir_value_replace(&old->outputs[i], &now->outputs[i]);
     }
+    provenance_absorbed(now, old);
     op_drop_uses(old);
     leave(old);
     return XIR_OK;

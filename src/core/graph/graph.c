@@ -1,6 +1,6 @@
 /* The basic operations of the graph: records, use lists, the execution order. Nothing is checked here, and no rule of
  * networks is known. The caller has obtained everything needed, so linking never fails. */
-#include "graph.h"
+#include "provenance.h"
 
 const label name_empty = { 0 }, name_spent = { 0 };
 
@@ -46,6 +46,7 @@ void use_unlink(xir_use *use) {
 void uses_move(xir_value *from, xir_value *to) {
     xir_use *last = from->uses;
     if (!last) return;
+    provenance_replaced(value_net(from), from, to);
     for (xir_use *u = last; u; u = u->next) {
         u->value = to;
         last = u;

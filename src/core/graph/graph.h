@@ -130,6 +130,7 @@ struct xir_network {
     const xir_type   *refused;         /* of the value that xir_match_replace refused last; NULL: of none */
     const xir_value  *replaced;        /* what it should have replaced                                     */
     struct xir_rewriter *rewriter;     /* the innermost rewriting that runs; NULL: none                   */
+    struct xir_provenance *provenance; /* records what ops stand for (provenance.h); NULL: nobody asks     */
     bool              ai_target_new;   /* the one of new networks: nobody has set it */
     const xir_map    *tags, *extra;
     uint32_t          absent;          /* bit i: network key i was not in the file   */

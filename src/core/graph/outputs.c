@@ -1,7 +1,7 @@
 /* The outputs of an op, which are contiguous in memory. More of them need another array, and all move there; fewer need
  * no memory, so that a caller can undo what it did. Everything is checked and obtained before the first change. */
 #include <inttypes.h>
-#include "graph.h"
+#include "provenance.h"
 
 /* ---- their number ----------------------------------------------------------------------------------------------- */
 
@@ -32,6 +32,7 @@ static void resize(xir_op *op, xir_value *values, size_t n) {
     for (uint32_t i = 0; values != op->outputs && i < kept; i++) {
         /* The value moves, so its first use must point to the new place. */
         values[i] = op->outputs[i];
+        provenance_moved(op->net, &op->outputs[i], &values[i]);
         if (values[i].uses) values[i].uses->link = &values[i].uses;
         for (xir_use *u = values[i].uses; u; u = u->next) u->value = &values[i];
     }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include "convert/convert.h"
 #include "convert/opened.h"
+#include "provenance.h"
 #include "support/spent.h"
 #include "source_tags.h"
 
@@ -413,9 +414,16 @@ static void drop_unreturned(conversion *c) {
            !xir_class_is_opaque(xir_op_class(op)) && !is_used(op) && xir_op_erase(op) == XIR_OK) c->changed++;
 }
 
+static xir_status convert_op(conversion *c, xir_op *op, bool own) {
+    const convert_class *cls = class_of(c, op);
+    if (!cls || (own && !conversion_look_through(c, op))) return XIR_E_MEMORY;
+    return cls->dialect ? run_node(c, op, cls) : XIR_OK;
+}
+
 xir_status conversion_run(conversion *c) {
     enum { FREE_BYTES = 16 << 20 };   /* what constants have beyond twice the bytes of the Params */
     bool sorted;
+    provenance_scope scope;
     spent_begin(c->within, c->net, FREE_BYTES);
     xir_status status = conversion_order(c, &sorted);
     c->changed += !sorted && !c->cyclic;
@@ -428,14 +436,11 @@ xir_status conversion_run(conversion *c) {
         xir_op *const before = xir_op_prev(op);
         next = xir_op_next(op);
         const bool own = !xir_class_is_opaque(xir_op_class(op));
-        if (c->back.to) {
-            status = back_run(c, op);
-            continue;
-        }
-        if (own && (!c->dialect || c->cyclic)) continue;
-        const convert_class *cls = class_of(c, op);
-        if (!cls || (own && !conversion_look_through(c, op))) status = XIR_E_MEMORY;
-        else if (cls->dialect) status = run_node(c, op, cls);
+        if (!c->back.to && own && (!c->dialect || c->cyclic)) continue;
+        provenance_begin(c->net, &scope, op);
+        status = c->back.to ? back_run(c, op) : convert_op(c, op, own);
+        provenance_end(c->net, &scope);
+        if (c->back.to) continue;
         if (c->in.back) next = before ? xir_op_next(before) : xir_network_first(c->net);
         c->in.back = false;
         if (!status && c->cancelled)

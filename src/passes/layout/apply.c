@@ -1,6 +1,7 @@
 /* Applies the plan to the network: first the ops that work in other orders, then the Transposes between roots and
  * users, then types by inference. A Transpose that still makes a needed order stays the same op. */
 #include "layout/layout.h"
+#include "provenance.h"
 
 /* ---- Transposes ------------------------------------------------------------------------------------------------- */
 
@@ -78,6 +79,7 @@ static xir_value *make_transpose(plan *l, const value_node *root, const root_nee
     xir_op *op = transpose_to_spare(l, root);
     ++*changes;
     if (op) {
+        provenance_reused(op);
         l->nodes[l->place[op->slot]].dirty = true;
         bool done = xir_op_set_input(op, 0, from) == XIR_OK &&
             xir_op_set_body(op, xir_transpose_class(), &a) == XIR_OK &&
@@ -116,6 +118,7 @@ static xir_status make_needed(plan *l, const value_node *root, size_t *changes) 
         }
         xir_op *op = transpose_of(l, root, need->as);
         xir_status status = op ? keep_transpose(l, root, op, need->as, changes) : XIR_OK;
+        if (op) provenance_reused(op);
         need->value = op ? op->outputs : make_transpose(l, root, need, changes);
         if (status || !need->value) return status ? status : XIR_E_MEMORY;
     }
@@ -154,6 +157,7 @@ static xir_status connect_result(plan *l, const value_node *root, const root_use
     need->was = was;
     need->became = now;
     ++*changes;
+    provenance_reordered(l->net, was, now);
     return xir_op_set_input(user, use->port, now);
 }
 
@@ -176,6 +180,7 @@ static xir_status connect_users(plan *l, const value_node *root, size_t *changes
         if (is_sink(user->op)) {
             status = connect_result(l, root, use, need, changes);
         } else {
+            provenance_reordered(l->net, user->op->inputs[use->port].value, now);
             status = xir_op_set_input(user->op, use->port, now);
             ++*changes;
         }
@@ -197,6 +202,9 @@ static xir_status drop_unneeded(plan *l, const value_node *root, size_t *changes
         if (op->outputs->uses) continue;
         axis_order by = order_then(order_inverse(l->values[i].view), root->stored);
         if (name_is_better(op->outputs, value) && !name_move(op->outputs, value, by)) return XIR_E_MEMORY;
+        const xir_op *same = transpose_of(l, root, l->values[i].view);   /* what it made is made by that one now */
+        if (same && same != op) provenance_replaced(l->net, op->outputs, same->outputs);
+        else provenance_passed(l->net, op->outputs, value);
         l->nodes[l->place[op->slot]].op = NULL;
         xir_status status = xir_op_erase(op);
         if (status) return status;

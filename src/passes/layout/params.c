@@ -1,6 +1,7 @@
 /* Constants in other orders are new Params, since other ops may use the old ones. They are recorded, so a constant that
  * many ops share is moved once. */
 #include "layout/layout.h"
+#include "provenance.h"
 #include "support/numbers.h"
 
 /* ---- constants made so far -------------------------------------------------------------------------------------- */
@@ -33,6 +34,7 @@ static xir_value *keep(plan *l, const xir_value *was, axis_order by, size_t rank
     }
     value_params(value)->data = data;
     value_params(value)->allow_no_data = value_params(was)->allow_no_data;
+    provenance_replaced(l->net, was, value);
     if (number >= l->n_constants) return value;   // the source was made by this pass
     uint32_t i = (uint32_t)++l->n_reordered;
     l->reordered[i] = (reordered){ by, (uint32_t)rank, l->constants[number], value };

@@ -4,6 +4,7 @@
 #include "manager/manager.h"
 #include <stdio.h>
 #include <time.h>
+#include "provenance.h"
 #include "support/spent.h"
 
 #define WATCH SIZED(xir_pass_watch, options)
@@ -135,13 +136,26 @@ static xir_status run_pass(manager *m, const pipeline_step *s, xir_pass_row *row
                      xir_status_name(status));
 }
 
+/* A recorder that could not note something ends the run: what it says would not be true. */
+static xir_status record(const manager *m, const pipeline_step *s, bool begins) {
+    xir_provenance *p = m->net->provenance;
+    if (!p) return XIR_OK;
+    if (begins) (void)xir_provenance_step(p, s->text);
+    else provenance_settle(p);
+    if (!p->status) return XIR_OK;
+    if (p->status == XIR_E_MEMORY) return diag_memory(m->why);
+    return diag_fail(m->why, p->status, XIR_STR(""), "%s: there is too much to record about ops", s->pass->name);
+}
+
 /* Runs a pass and checks the network afterwards; `before` is a copy from before the pass, or NULL. */
 static xir_status run_checked(manager *m, const pipeline_step *s, xir_pass_row *row, const xir_network *before,
                              size_t *changes) {
     const xir_status status_before = m->net->status;
     const size_t findings = xir_diags_count(m->net->diags);
     xir_status status = call_watches(m, s, 0, false);
+    if (!status) status = record(m, s, true);
     if (!status) status = run_pass(m, s, row, changes);
+    if (!status) status = record(m, s, false);
     if (!status && m->net->status && !status_before) {
         take_findings_of_network(m, findings);
         status = accuse(m, s, "the pass ignored the failure of a call that changes the network");

@@ -5,6 +5,7 @@
 #include <xir/mapping.h>
 #include "copying.h"
 #include "manager/manager.h"
+#include "provenance_ask.h"
 #include "support/upkeep.h"
 #include "view.h"
 
@@ -189,6 +190,38 @@ static xir_status put_copies(place *at) {
     return take_findings(at, findings, was, status ? status : XIR_E_MEMORY);
 }
 
+/* ---- what the copies stand for ---------------------------------------------------------------------------------- */
+
+/* What an origin in the view's network is made of, there being ops of the view: they are found by their ids, unless
+ * they are its Input or Output. */
+static void record_copy(const place *at, origin_walk *w, uint32_t from, uint32_t target) {
+    xir_provenance *p = at->net->provenance;
+    if (!from || !provenance_keep(p, origin_walk_sources(w, from))) return;
+    for (size_t i = 0; i < w->found.n; i++) {
+        const xir_provenance_source *source = &w->p->sources[w->found.items[i]];
+        const bool is_end = source->cls->traits & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK);
+        const xir_op *op = is_end ? NULL : net_find_op(at->net, source->id);
+        w->found.items[i] = op ? origin_of_op(p, op) : 0;
+    }
+    origin_absorb(p, target, w->found.items, w->found.n);
+}
+
+static void record_copies(const place *at) {
+    const xir_provenance *own = at->own->provenance;
+    if (!own || !at->net->provenance || !provenance_keep(at->net->provenance, !own->status)) return;
+    origin_walk w = { .p = own };
+    for (size_t i = 0; i < at->left->n_ops; i++) {
+        const xir_op *op = at->left->ops[i], *copy = mapping_op(at->map, op);
+        record_copy(at, &w, origin_of_op(own, op), copy->slot);
+    }
+    for (const xir_value *v = at->own->all_params; v; v = value_params(v)->next) {
+        xir_value *now;
+        if (mapping_value(at->map, v, &now) && now && value_is_params(now))
+            record_copy(at, &w, origin_of_value(own, v), ORIGIN_PARAMS | value_params(now)->number);
+    }
+    origin_walk_free(&w);
+}
+
 /* Ends the view with the ops that it has now. */
 static xir_status renew(place *at) {
     for (size_t i = 0; i < at->view->n_ops; i++) {
@@ -203,6 +236,7 @@ static xir_status put_back(place *at) {
     xir_status status = at->left ? map_inputs(at) : diag_memory(at->why);
     if (!status) status = put_copies(at);
     if (status) return status;
+    record_copies(at);
     change(at);
     return renew(at);
 }
@@ -251,8 +285,12 @@ xir_status xir_pipeline_run_view(const xir_pipeline *p, xir_view *view, const xi
     status = make_own(&at);
     if (!status && at.own) {
         const uint64_t epoch = at.own->epoch;
-        status = xir_pipeline_run(p, at.own, settings, report, why);
+        xir_provenance *own = view->net->provenance ? xir_provenance_new(at.own, why) : NULL;
+        if (view->net->provenance && !own) status = XIR_E_MEMORY;
+        if (own) status = xir_provenance_step(view->net->provenance, XIR_STR("view"));
+        if (!status) status = xir_pipeline_run(p, at.own, settings, report, why);
         if (!status && is_changed(&at, epoch)) status = put_back(&at);
+        xir_provenance_free(own);
     }
     clean_up(&at);
     view->busy = false;

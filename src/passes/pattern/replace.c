@@ -3,6 +3,7 @@
  * up to the new op, are found first. If the new op is one of those, it would depend on itself: nothing is changed. */
 #include <stdlib.h>
 #include "pattern/pattern.h"
+#include "provenance.h"
 #include "support/upkeep.h"
 
 xir_at xir_match_at(const xir_match *m) {
@@ -199,6 +200,7 @@ static xir_verdict move_uses(const replacing *r) {
         if (!take_name(r->m, now, r->list[i].old)) return XIR_REWRITE_FAILED;
     }
     for (size_t i = 0; i < r->n; i++) {
+        provenance_replaced(r->net, r->list[i].old, r->list[i].now);
         for (xir_use *u = r->list[i].old->uses, *next; u; u = next) {
             xir_op *user = u->user;
             next = u->next;

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "hash.h"
+#include "provenance.h"
 #include "sized.h"
 #include "support/type_words.h"
 #include "support/upkeep.h"
@@ -293,6 +294,7 @@ static void say_why_left(xir_rewriter *at, size_t rule, const xir_match *m, xir_
 static xir_status visit(xir_rewriter *at, xir_op *op, size_t limit, xir_diags *why) {
     xir_match m;
     surroundings s;
+    provenance_scope scope;
     for (uint64_t rules = row_of(at, op)->roots; rules; rules &= rules - 1) {
         int i = __builtin_ctzll(rules);
         const xir_rule *rule = &at->rules[i];
@@ -302,7 +304,13 @@ static xir_status visit(xir_rewriter *at, xir_op *op, size_t limit, xir_diags *w
         note_surroundings(at, &m, &s);
         at->net->refused = NULL;
         at->cycle = NULL;
+        provenance_begin_many(at->net, &scope);
+        for (uint64_t rows = scope.p ? m.pattern->op_rows : 0; rows; rows &= rows - 1) {
+            const xir_op *of = m.ops[__builtin_ctzll(rows)];
+            if (of) provenance_scope_op(&scope, of);
+        }
         xir_verdict verdict = rule->rewrite(at, &m, rule->user);
+        provenance_end(at->net, &scope);
         if (verdict == XIR_REWRITE_LEFT) say_why_left(at, (size_t)i, &m, why);
         if (verdict == XIR_REWRITE_FAILED) return fail_callback(at->net, rule->pattern, before, why);
         if (verdict == XIR_REWRITE_DONE) {

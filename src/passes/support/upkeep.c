@@ -1,4 +1,5 @@
 #include <xir/ops.h>
+#include "provenance.h"
 #include "support/dialect.h"
 #include "support/upkeep.h"
 
@@ -51,6 +52,7 @@ static xir_status move_inner_uses(xir_value *now, xir_value *old, size_t *moved)
         if (u->user->cls->traits & XIR_TRAIT_SINK) continue;
         xir_status status = xir_op_set_input(u->user, xir_use_index(u), now);
         if (status) return status;
+        if (!*moved) provenance_replaced(value_net(now), old, now);
         ++*moved;
     }
     return XIR_OK;

@@ -20,6 +20,7 @@
 #include "support/net.h"
 #include "support/onnx_data.h"
 #include "support/onnx_tests.h"
+#include "support/path_rule.h"
 #include "support/skips.h"
 
 enum { MOST_REASON = 400 };
@@ -28,6 +29,7 @@ enum { MOST_REASON = 400 };
 
 static struct {
     size_t tests, sets, passed, bound, by_op, by_test, wrong;
+    path_counts paths;   /* ops, and those that name the ops that they were made of */
 } total;
 
 /* Why a test does not pass; `op_type` is the type of the node that is not converted, if that is the reason. */
@@ -139,7 +141,14 @@ static verdict try_model(const char *folder, const xir_network *model, taking ho
         }
         xir_network *net = xir_network_clone(model);
         if (how.bound) onnx_bind_inputs(net, &set, how.bound == ALL_BUT_LAST);
-        if (prepare(net, how)) v = because("it is not converted", why);
+        xir_network *was = xir_network_clone(net);
+        xir_provenance *p = xir_provenance_new(net, NULL);
+        const bool converted = !prepare(net, how);
+        const char *broken = converted ? broken_path(p, was, &total.paths) : NULL;
+        xir_provenance_free(p);
+        xir_network_free(was);
+        if (!converted) v = because("it is not converted", why);
+        else if (broken) v = because(broken, NULL);
         else if (all_can_run(net, &v)) v = run_set(net, &set);
         xir_network_free(net);
         onnx_free_set(&set);
@@ -214,6 +223,7 @@ static void operators_compute_what_was_recorded(void **state) {
     print_message(
         "ONNX: %zu models read; %zu pass, %zu of them with constants as inputs; listed: %zu of op types that stay, %zu "
                   "others; %zu runs\n", total.tests, total.passed, total.bound, total.by_op, total.by_test, total.sets);
+    print_message("%zu of %zu ops name the ops that they were made of\n", total.paths.named, total.paths.ops);
     bool all = !getenv("XIR_ONNX_TESTS") && !getenv("XIR_ONNX_ONLY");
     for (size_t i = 0; i < n_listed; i++) {
         if (!list[i].seen && all) wrong(list[i].name, "is listed but not among the tests", NULL);
@@ -221,6 +231,7 @@ static void operators_compute_what_was_recorded(void **state) {
             print_message("  %-10s %3zu  %s\n", list[i].is_op ? "stays" : "differs", list[i].seen, list[i].name);
     }
     assert_int_equal(total.wrong, 0);
+    assert_true(total.paths.named * 100 >= total.paths.ops * 99);
     if (all) check_docs();
 }
 

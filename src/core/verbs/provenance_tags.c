@@ -1,0 +1,210 @@
+/* Provenance in files: lists of ids in the tags of ops and values. A file may say anything: a tag that is not a list of
+ * ids is a warning and counts as missing, and ids need not be those of any op that exists. */
+#include "provenance_ask.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+static const xir_str ops_key = { XIR_PROVENANCE_OPS, sizeof XIR_PROVENANCE_OPS - 1 };
+static const xir_str values_key = { XIR_PROVENANCE_VALUES, sizeof XIR_PROVENANCE_VALUES - 1 };
+
+static const xir_any *tag_of(const xir_map *tags, xir_str key) { return tags ? xir_map_find(tags, key) : NULL; }
+
+/* ---- writing ---------------------------------------------------------------------------------------------------- */
+
+typedef struct writing {
+    origin_walk w;
+    xir_any    *items;
+    size_t      room;
+} writing;
+
+/* The ids as a list; NULL without memory. */
+static bool list_of(writing *t, const int64_t *ids, size_t n, xir_any *out) {
+    if (!ids || !mem_reserve(t->w.p->alloc, (void **)&t->items, &t->room, n, sizeof *t->items)) return false;
+    for (size_t i = 0; i < n; i++) t->items[i] = xir_any_int(ids[i]);
+    *out = xir_any_list(t->items, n);
+    return true;
+}
+
+static bool tag_op(xir_op *op, const xir_any *list) {
+    if (!list && !tag_of(xir_op_tags(op), ops_key)) return true;
+    return xir_op_set_tag(op, ops_key, list) == XIR_OK;
+}
+
+static bool tag_value(xir_value *v, xir_str key, const xir_any *list) {
+    if (!list && !tag_of(xir_value_tags(v), key)) return true;
+    return xir_value_set_tag(v, key, list) == XIR_OK;
+}
+
+static bool write_value(writing *t, xir_value *v) {
+    size_t n;
+    xir_any list;
+    const int64_t *ids = value_walk_ids(&t->w, value_origin_of(t->w.p, v), &n);
+    return list_of(t, ids, n, &list) && tag_value(v, values_key, n ? &list : NULL);
+}
+
+static bool write_op(void *user, xir_op *op) {
+    writing *t = user;
+    size_t n;
+    xir_any list;
+    const int64_t *ids = origin_walk_ids(&t->w, origin_of_op(t->w.p, op), &n);
+    if (!list_of(t, ids, n, &list) || !tag_op(op, n ? &list : NULL)) return false;
+    for (uint32_t i = 0; i < op->n_outputs; i++)
+        if (!write_value(t, &op->outputs[i])) return false;
+    return op->cls->plain || op_each_child(op, write_op, user);
+}
+
+static bool write_params(void *user, xir_value *v) {
+    writing *t = user;
+    size_t n;
+    xir_any list;
+    const int64_t *ids = origin_walk_ids(&t->w, origin_of_value(t->w.p, v), &n);
+    return list_of(t, ids, n, &list) && tag_value(v, ops_key, n ? &list : NULL) && write_value(t, v);
+}
+
+xir_status xir_provenance_write_tags(const xir_provenance *p) {
+    if (!p || p->status) return xir_provenance_status(p);
+    writing t = { .w.p = p };
+    bool ok = true;
+    for (xir_op *op = p->net->first; op && ok; op = op->next) ok = write_op(&t, op);
+    ok = ok && net_walk_params(p->net, write_params, &t);
+    mem_free(p->alloc, t.items, t.room * sizeof *t.items);
+    origin_walk_free(&t.w);
+    return ok ? XIR_OK : XIR_E_MEMORY;
+}
+
+static bool remove_op(void *user, xir_op *op) {
+    bool ok = tag_op(op, NULL);
+    for (uint32_t i = 0; i < op->n_outputs && ok; i++) ok = tag_value(&op->outputs[i], values_key, NULL);
+    return ok && (op->cls->plain || op_each_child(op, remove_op, user));
+}
+
+static bool remove_params(void *user, xir_value *v) {
+    return (void)user, tag_value(v, ops_key, NULL) && tag_value(v, values_key, NULL);
+}
+
+xir_status xir_provenance_remove_tags(xir_network *net) {
+    if (!net) return XIR_E_MISSING;
+    bool ok = true;
+    for (xir_op *op = net->first; op && ok; op = op->next) ok = remove_op(NULL, op);
+    return ok && net_walk_params(net, remove_params, NULL) ? XIR_OK : XIR_E_MEMORY;
+}
+
+bool xir_provenance_has_tags(const xir_network *net) {
+    const xir_op *op = net ? net->first : NULL;
+    while (op && !tag_of(xir_op_tags(op), ops_key)) op = op->next;
+    return op;
+}
+
+/* ---- reading ---------------------------------------------------------------------------------------------------- */
+
+typedef struct reading {
+    xir_provenance *p;
+    xir_diags      *why;
+    int64_t        *ids;         /* of all tags; then ascending, each once */
+    size_t          n, room;
+    size_t          place;       /* of the op that is read                 */
+    bool            gathers;     /* the first walk: ids are gathered       */
+} reading;
+
+static bool is_list_of_ids(const xir_any *tag) {
+    if (tag->kind != XIR_ANY_LIST) return false;
+    for (size_t i = 0; i < tag->as.list.size; i++) {
+        const xir_any *id = &tag->as.list.items[i];
+        if (id->kind != XIR_ANY_INT || id->as.integer < 0) return false;
+    }
+    return true;
+}
+
+/* The list of a tag; NULL if there is none, or if it is malformed: then the first walk says so. */
+static const xir_list *ids_of(const reading *t, const xir_map *tags, xir_str key, const char *what) {
+    const xir_any *tag = tag_of(tags, key);
+    char path[64];
+    if (!tag || is_list_of_ids(tag)) return tag ? &tag->as.list : NULL;
+    if (!t->gathers) return NULL;
+    snprintf(path, sizeof path, "/ops/%zu", t->place);
+    xir_diags_add(t->why, XIR_WARNING, XIR_E_TYPE, xir_str_of(path),
+                  "the tag %.*s of %s does not count: expected a list of ids, found something else", (int)key.size,
+                  key.data, what);
+    return NULL;
+}
+
+static bool gather(reading *t, const xir_list *list) {
+    if (!provenance_keep(t->p, mem_reserve(t->p->alloc, (void **)&t->ids, &t->room, t->n + list->size,
+                                           sizeof *t->ids))) return false;
+    for (size_t i = 0; i < list->size; i++) t->ids[t->n++] = list->items[i].as.integer;
+    return true;
+}
+
+static int by_id(const void *a, const void *b) {
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Makes an origin of a list of sources. */
+static bool become(const reading *t, uint32_t target, const xir_list *list) {
+    xir_provenance *p = t->p;
+    const size_t bytes = list->size * sizeof(uint32_t);
+    uint32_t *of = mem_new(p->alloc, bytes + !bytes);
+    if (!provenance_keep(p, of)) return false;
+    for (size_t i = 0; i < list->size; i++) {
+        const int64_t *at = bsearch(&list->items[i].as.integer, t->ids, t->n, sizeof *t->ids, by_id);
+        of[i] = at ? (uint32_t)(at - t->ids) + 1 : 0;
+    }
+    origin_absorb(p, target, of, list->size);
+    mem_free(p->alloc, of, bytes + !bytes);
+    return !p->status;
+}
+
+static bool read_values(const reading *t, const xir_value *v, const char *what) {
+    xir_provenance *p = t->p;
+    const xir_list *list = ids_of(t, xir_value_tags(v), values_key, what);
+    uint32_t all = 0;
+    if (t->gathers || !list || pointer_table_find(&p->value_at, v)) return true;
+    for (size_t i = 0; i < list->size && !p->status; i++) {
+        const uint32_t one = value_source_add(p, list->items[i].as.integer, 0);
+        all = !all || !one ? one : value_origin_add(p, (value_origin){ all, one });
+    }
+    if (all && !p->status) provenance_keep(p, pointer_table_add(&p->value_at, v, all));
+    return !p->status;
+}
+
+static bool read_op(void *user, xir_op *op) {
+    reading *t = user;
+    const xir_list *list = ids_of(t, xir_op_tags(op), ops_key, "an op");
+    if (list && !(t->gathers ? gather(t, list) : become(t, op->slot, list))) return false;
+    for (uint32_t i = 0; i < op->n_outputs; i++)
+        if (!read_values(t, &op->outputs[i], "an output")) return false;
+    return op->cls->plain || op_each_child(op, read_op, user);
+}
+
+static bool read_params(void *user, xir_value *v) {
+    reading *t = user;
+    const xir_list *list = ids_of(t, xir_value_tags(v), ops_key, "Params");
+    const uint32_t target = ORIGIN_PARAMS | value_params(v)->number;
+    if (list && !(t->gathers ? gather(t, list) : become(t, target, list))) return false;
+    return read_values(t, v, "Params");
+}
+
+static bool walk(reading *t) {
+    bool ok = true;
+    t->place = 0;
+    for (xir_op *op = t->p->net->first; op && ok; op = op->next, t->place++) ok = read_op(t, op);
+    return ok && net_walk_params(t->p->net, read_params, t);
+}
+
+void tags_to_origins(xir_provenance *p, xir_diags *why) {
+    reading t = { .p = p, .why = why, .gathers = true };
+    size_t kept = 0;
+    bool ok = walk(&t);
+    if (t.n > 1) qsort(t.ids, t.n, sizeof *t.ids, by_id);
+    for (size_t i = 0; i < t.n; i++)
+        if (!i || t.ids[i] != t.ids[i - 1]) t.ids[kept++] = t.ids[i];
+    t.n = kept;
+    for (size_t i = 0; i < t.n && ok; i++) {
+        const xir_provenance_source one = { .id = t.ids[i], .name = { "", 0 } };
+        ok = source_add(p, one) && origin_add(p, ORIGIN_NONE, 0, 0);
+    }
+    t.gathers = false;
+    if (ok) walk(&t);
+    mem_free(p->alloc, t.ids, t.room * sizeof *t.ids);
+}

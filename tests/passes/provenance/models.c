@@ -1,0 +1,76 @@
+/* After the default pipeline, the ops of real networks name their sources, and keep the rule about paths: digits.onnx,
+ * exported networks with open dims, and those of XIR_CORPUS/onnx. */
+#include "passes/layout/unpacked.h"
+#include "support/path_rule.h"
+#include "support/skips.h"
+
+static void check_model(xir_network *net, const char *name, path_counts *all) {
+    path_counts n = { 0 };
+    xir_network *was = xir_network_clone(net);
+    xir_provenance *p = xir_provenance_new(net, why);
+    xir_pipeline *pipeline = xir_pipeline_parse(ctx, xir_str_of(xir_default_pipeline()), why);
+    assert_non_null(was);
+    assert_non_null(p);
+    if (xir_pipeline_run(pipeline, net, NULL, NULL, why)) fail_msg("%s: the pipeline fails", name);
+    const char *broken = broken_path(p, was, &n);
+    print_message("%-32s %6zu ops, %6zu name sources\n", name, n.ops, n.named);
+    if (broken) fail_msg("%s: %s", name, broken);
+    all->ops += n.ops;
+    all->named += n.named;
+    xir_pipeline_free(pipeline);
+    xir_provenance_free(p);
+    xir_network_free(was);
+    xir_network_free(net);
+    xir_diags_clear(why);
+}
+
+/* At least 99 of 100 ops. */
+static void check_counts(const path_counts *all) {
+    assert_true(all->ops > 0);
+    assert_true(all->named * 100 >= all->ops * 99);
+}
+
+static void models_of_the_tree(void **state) {
+    static const char *const models[] = {
+        "../examples/models/digits", "passes/convert/onnx/dynamic/yolo", "passes/convert/onnx/dynamic/gpt",
+        "passes/convert/onnx/dynamic/convnext", "passes/convert/onnx/dynamic/efficientnet",
+        "passes/convert/onnx/dynamic/swin", "passes/convert/onnx/dynamic/mlp", "passes/convert/onnx/dynamic/bert",
+        "passes/convert/onnx/dynamic/encoder", "passes/convert/onnx/dynamic/distilbert",
+        "passes/convert/onnx/dynamic/tagger", "passes/convert/onnx/dynamic/vit", "passes/convert/onnx/dynamic/unet",
+        "passes/convert/onnx/dynamic/optimised/bert", "passes/convert/onnx/dynamic/extended/gpt",
+    };
+    (void)state;
+    path_counts all = { 0 };
+    for (size_t i = 0; i < COUNT(models); i++) {
+        char path[400];
+        snprintf(path, sizeof path, XIR_TEST_DATA "/%s.onnx", models[i]);
+        xir_network *net = xir_network_load(ctx, path, NULL, why);
+        if (!net) fail_msg("%s cannot be read", path);
+        check_model(net, models[i], &all);
+    }
+    check_counts(&all);
+}
+
+static void models_of_the_corpus(void **state) {
+    static const char *const models[] = {
+        "unet_small", "resnet18", "mobilenet_v2", "mobilenet_v2_dyn", "densenet121", "lstm_2layer_bidir", "swin_t",
+        "ssdlite320_mobilenet_v3_large",
+    };
+    (void)state;
+    const char *corpus = CORPUS_OR_SKIP();
+    path_counts all = { 0 };
+    for (size_t i = 0; i < COUNT(models); i++) {
+        xir_network *net = unpacked(corpus, models[i]);
+        if (net) check_model(net, models[i], &all);
+    }
+    if (!all.ops) SKIP("XIR_CORPUS/onnx has none of these models, or xz is missing");
+    check_counts(&all);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(models_of_the_tree),
+        cmocka_unit_test(models_of_the_corpus),
+    };
+    return RUN_GROUP(tests);
+}
