@@ -12,7 +12,8 @@
 /* ---- passes ------------------------------------------------------------------------------------------------------ */
 
 /* Runs the library's pipeline and the pass to-npu. The network is validated after every pass, and run on the same
- * random inputs after every pass that changed it. */
+ * random inputs after every pass that changed it. A recorder notes what the passes make of the model's ops, which are
+ * then named in the tags of the network's ops. */
 static xir_status optimise(xir_network *net, xir_diags *why) {
     xir_context *ctx = xir_network_context(net);
     char text[512];
@@ -21,13 +22,17 @@ static xir_status optimise(xir_network *net, xir_diags *why) {
     xir_proof *proof = xir_proof_new(ctx, NULL, why);
     xir_pass_watch watch = XIR_INIT(xir_pass_watch);
     xir_status status = pipeline && proof ? xir_proof_watch(proof, &watch, why) : XIR_E_INVALID;
+    xir_provenance *made_of = xir_provenance_new(net, why);
+    if (!status && !made_of) status = XIR_E_MEMORY;
     if (!status) {
         xir_pass_settings settings = XIR_INIT(xir_pass_settings, .verify = true, .watches = &watch, .n_watches = 1);
         status = xir_pipeline_run(pipeline, net, &settings, NULL, why);
     }
+    if (!status) status = xir_provenance_write_tags(made_of);
     xir_proof_state state = XIR_INIT(xir_proof_state);
     if (!status) status = xir_proof_state_of(proof, &state, why);
     if (!status) printf("%zu ops; %zu networks compute the same\n", xir_network_op_count(net), state.networks);
+    xir_provenance_free(made_of);
     xir_proof_free(proof);
     xir_pipeline_free(pipeline);
     return status;
@@ -110,6 +115,15 @@ static xir_status plan(xir_network *net, uint64_t *bytes) {
 
 /* ---- code -------------------------------------------------------------------------------------------------------- */
 
+/* The ids of the model's ops that an instruction comes from. Ends of a part have none. */
+static void emit_sources(const xir_op *op) {
+    const xir_map *tags = xir_op_tags(op);
+    const xir_any *ids = tags ? xir_map_find(tags, XIR_STR(XIR_PROVENANCE_OPS)) : NULL;
+    for (size_t i = 0; ids && i < ids->as.list.size; i++) {
+        printf("%s%" PRId64, i ? "," : "  ; ", ids->as.list.items[i].as.integer);
+    }
+}
+
 static void emit(const xir_network *net) {
     for (xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
         xir_str key = xir_class_key(xir_op_class(op));
@@ -123,6 +137,7 @@ static void emit(const xir_network *net) {
             if (in && xir_value_is_params(in) && xir_params_data(in, &size)) printf(" weights[%" PRIu64 "]", size);
             else if (in) printf(" 0x%04" PRIx64, xir_mtype_addr(xir_value_mtype(in)));
         }
+        emit_sources(op);
         putchar('\n');
     }
 }

@@ -81,6 +81,8 @@ typedef struct command {
 /* Each command is in the file of its name. The list ends with NULL. */
 extern const command info_command, show_command, convert_command, extract_command, opt_command, check_command,
                      diff_command, ops_command, passes_command, run_command, schema_command, help_command, completion_command;
+extern const command info_command, show_command, convert_command, opt_command, check_command, diff_command, ops_command,
+                     passes_command, run_command, trace_command, schema_command, help_command, completion_command;
 extern const command *const commands[];
 extern const option common_options[];    /* what every command takes                        */
 extern const option program_options[];   /* what is given instead of a command           */
@@ -339,6 +341,9 @@ void note_old_keys(loaded *l, xir_diags *why);
 
 /* What the library's writers call: `user` is a FILE. */
 bool write_to(void *user, const void *data, size_t size);
+
+/* "#17" is the id of an op; false: another word. */
+bool read_op_id(const char *word, int64_t *id);
 
 /* ---- open dims ------------------------------------------------------------------------------------- */
 

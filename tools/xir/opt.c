@@ -5,7 +5,7 @@
 #include "opt.h"
 
 static const char *passes_text, *reproduce;
-static bool        with_times, as_json;
+static bool        with_times, as_json, with_provenance;
 
 /* ---- the table of times -------------------------------------------------------------------------- */
 
@@ -126,6 +126,20 @@ static int optimise_filled(const loaded *l, xir_network *copy, const xir_pipelin
     return exit_of(status);
 }
 
+/* Runs the passes. With --provenance the network gets tags: about the file that it was made from at first, if it has
+ * such tags already. */
+static xir_status run_passes(const xir_pipeline *pipeline, xir_network *net, const xir_pass_settings *settings,
+                             xir_pass_report *report, xir_diags *why) {
+    if (!with_provenance) return xir_pipeline_run(pipeline, net, settings, report, why);
+    xir_provenance *p = xir_provenance_has_tags(net) ? xir_provenance_from_tags(net, why)
+                                                     : xir_provenance_new(net, why);
+    if (!p) return XIR_E_MEMORY;
+    xir_status status = xir_pipeline_run(pipeline, net, settings, report, why);
+    if (!status) status = xir_provenance_write_tags(p);
+    xir_provenance_free(p);
+    return status;
+}
+
 /* Runs the passes. What is printed goes where the output does not; `j` not NULL: into an object. */
 static int optimise(loaded *l, const xir_pipeline *pipeline, const xir_pass_settings *settings, const xir_proof *proof,
                     const char *out, json_out *j) {
@@ -147,7 +161,7 @@ static int optimise(loaded *l, const xir_pipeline *pipeline, const xir_pass_sett
         return no_memory();
     }
     progress_begin("optimising", l->name);
-    xir_status status = xir_pipeline_run(pipeline, l->net, settings, report, why);
+    xir_status status = run_passes(pipeline, l->net, settings, report, why);
     if (!status && out) status = xir_network_validate(l->net, why);
     progress_end();
     if (with_times && to) print_report(report, to);
@@ -239,6 +253,8 @@ static const option options[] = {
     PROVE_OPTIONS,
     { "reproduce", "FILE", WORD_FILE, &reproduce,
       "the file that keeps the network before a failing pass (OUT.failed.json, or D/failed.json)" },
+    { "provenance", NULL, WORD_NONE, &with_provenance,
+      "keep in tags (source.ops, source.values) which ops and values of IN those of OUT stand for" },
     { "time", NULL, WORD_NONE, &with_times, "print what each pass changed and how long it took" },
     { "json", NULL, WORD_NONE, &as_json, "print a JSON object: what --time and --prove print, and the findings" },
     PARAMS_OPTION, OUT_PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION,

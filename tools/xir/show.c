@@ -29,8 +29,7 @@ static xir_walk_answer add_op(void *user, xir_op *op) {
     return XIR_WALK_ON;
 }
 
-/* "#17" is an id; false: another word. */
-static bool read_id(const char *word, int64_t *id) {
+bool read_op_id(const char *word, int64_t *id) {
     char *end;
     errno = 0;
     *id = word[0] == '#' ? strtoll(word + 1, &end, 10) : 0;
@@ -69,7 +68,7 @@ static int print_ops(const loaded *l, const op_list *ops, const char *word) {
         code = print_op(ops->items[i]);
         n++;
     }
-    for (size_t i = 0; i < ops->n && !n && read_id(word, &id); i++) {
+    for (size_t i = 0; i < ops->n && !n && read_op_id(word, &id); i++) {
         if (xir_op_id(ops->items[i]) != id) continue;
         code = print_op(ops->items[i]);
         n++;

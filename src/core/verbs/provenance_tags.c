@@ -1,6 +1,7 @@
 /* Provenance in files: lists of ids in the tags of ops and values. A file may say anything: a tag that is not a list of
  * ids is a warning and counts as missing, and ids need not be those of any op that exists. */
 #include "provenance_ask.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -97,12 +98,14 @@ bool xir_provenance_has_tags(const xir_network *net) {
 
 /* ---- reading ---------------------------------------------------------------------------------------------------- */
 
+#define NO_PLACE SIZE_MAX
+
 typedef struct reading {
     xir_provenance *p;
     xir_diags      *why;
     int64_t        *ids;         /* of all tags; then ascending, each once */
     size_t          n, room;
-    size_t          place;       /* of the op that is read                 */
+    size_t          place;       /* of the op that is read; NO_PLACE: Params */
     bool            gathers;     /* the first walk: ids are gathered       */
 } reading;
 
@@ -116,15 +119,15 @@ static bool is_list_of_ids(const xir_any *tag) {
 }
 
 /* The list of a tag; NULL if there is none, or if it is malformed: then the first walk says so. */
-static const xir_list *ids_of(const reading *t, const xir_map *tags, xir_str key, const char *what) {
+static const xir_list *ids_of(const reading *t, const xir_map *tags, xir_str key, const char *what, int64_t id) {
     const xir_any *tag = tag_of(tags, key);
-    char path[64];
+    char path[64] = "";
     if (!tag || is_list_of_ids(tag)) return tag ? &tag->as.list : NULL;
     if (!t->gathers) return NULL;
-    snprintf(path, sizeof path, "/ops/%zu", t->place);
+    if (t->place != NO_PLACE) snprintf(path, sizeof path, "/ops/%zu", t->place);
     xir_diags_add(t->why, XIR_WARNING, XIR_E_TYPE, xir_str_of(path),
-                  "the tag %.*s of %s does not count: expected a list of ids, found something else", (int)key.size,
-                  key.data, what);
+                  "the tag %.*s of %s %" PRId64 " does not count: expected a list of ids, found something else",
+                  (int)key.size, key.data, what, id);
     return NULL;
 }
 
@@ -155,9 +158,9 @@ static bool become(const reading *t, uint32_t target, const xir_list *list) {
     return !p->status;
 }
 
-static bool read_values(const reading *t, const xir_value *v, const char *what) {
+static bool read_values(const reading *t, const xir_value *v) {
     xir_provenance *p = t->p;
-    const xir_list *list = ids_of(t, xir_value_tags(v), values_key, what);
+    const xir_list *list = ids_of(t, xir_value_tags(v), values_key, "value", v->id);
     uint32_t all = 0;
     if (t->gathers || !list || pointer_table_find(&p->value_at, v)) return true;
     for (size_t i = 0; i < list->size && !p->status; i++) {
@@ -170,25 +173,26 @@ static bool read_values(const reading *t, const xir_value *v, const char *what) 
 
 static bool read_op(void *user, xir_op *op) {
     reading *t = user;
-    const xir_list *list = ids_of(t, xir_op_tags(op), ops_key, "an op");
+    const xir_list *list = ids_of(t, xir_op_tags(op), ops_key, "op", op->id);
     if (list && !(t->gathers ? gather(t, list) : become(t, op->slot, list))) return false;
     for (uint32_t i = 0; i < op->n_outputs; i++)
-        if (!read_values(t, &op->outputs[i], "an output")) return false;
+        if (!read_values(t, &op->outputs[i])) return false;
     return op->cls->plain || op_each_child(op, read_op, user);
 }
 
 static bool read_params(void *user, xir_value *v) {
     reading *t = user;
-    const xir_list *list = ids_of(t, xir_value_tags(v), ops_key, "Params");
+    const xir_list *list = ids_of(t, xir_value_tags(v), ops_key, "value", v->id);
     const uint32_t target = ORIGIN_PARAMS | value_params(v)->number;
     if (list && !(t->gathers ? gather(t, list) : become(t, target, list))) return false;
-    return read_values(t, v, "Params");
+    return read_values(t, v);
 }
 
 static bool walk(reading *t) {
     bool ok = true;
     t->place = 0;
     for (xir_op *op = t->p->net->first; op && ok; op = op->next, t->place++) ok = read_op(t, op);
+    t->place = NO_PLACE;
     return ok && net_walk_params(t->p->net, read_params, t);
 }
 
