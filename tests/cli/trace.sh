@@ -3,7 +3,9 @@
 cp "$SRC/examples/models/digits.onnx" "$data/small.json" "$data/small.raw" .
 
 # The page shows these.
-page() { awk -v from="\$ xir trace digits.onnx $1" '$0 == "```" { on = 0 } on; $0 == from { on = 1 }' "$SRC/docs/xir.md" >page; }
+page() {
+    awk -v from="\$ xir trace digits.onnx $1" '$0 == "```" { on = 0 } on; $0 == from { on = 1 }' "$SRC/docs/xir.md" >page
+}
 run 0 trace digits.onnx /b1/BatchNormalization; quiet; page /b1/BatchNormalization; lines page 12; same out page
 run 0 trace digits.onnx /c1/Conv --back; quiet; page "/c1/Conv --back"; lines page 9; same out page
 

@@ -41,6 +41,7 @@ typedef struct fixture {
     xir_life               life;
     xir_walker             walker;
     xir_view              *view;
+    xir_provenance        *provenance;
     xir_mapping           *mapping;
     xir_mapping_rules      mapping_rules;
     xir_pipeline          *pipeline;
@@ -97,6 +98,7 @@ static void make(fixture *f) {
     f->levels = xir_levels_new(f->net, NULL);
     f->dominance = xir_dominance_new(f->net, NULL);
     f->view = xir_view_range(f->net, 1, 3);
+    f->provenance = xir_provenance_new(f->net, NULL);
     f->mapping = xir_mapping_new(f->net, f->net);
     f->pipeline = xir_pipeline_parse(ctx, XIR_STR("dce"), NULL);
     f->pattern = xir_pattern_new(ctx, &pattern, NULL);

@@ -44,6 +44,7 @@ BEGIN {
     argument["xir_life *"]               = "&f->life"
     argument["const xir_walker *"]       = "&f->walker"
     argument["const xir_view *"]         = "f->view"
+    argument["xir_provenance *"] = argument["const xir_provenance *"] = "f->provenance"
     argument["xir_mapping *"] = argument["const xir_mapping *"] = "f->mapping"
     argument["const xir_pipeline *"]     = "f->pipeline"
     argument["const xir_pattern *"]      = "f->pattern"
@@ -76,7 +77,7 @@ BEGIN {
     n_outs = split("const bool *|double *|xir_str *|xir_map *|xir_bools *|xir_i64s *|xir_reals *|xir_texts *|" \
                    "xir_refs *|xir_runs *|xir_values *|xir_ops *|const xir_str *|const xir_run *|const xir_object *|" \
                    "xir_user *|const xir_user *|" \
-                   "const xir_object **|const xir_object *const *", outs, "|")
+                   "const xir_object **|const xir_object *const *|xir_provenance_item *", outs, "|")
     for (i = 1; i <= n_outs; i++) argument[outs[i]] = "(void *)f->room"
     argument["xir_severity"]             = "XIR_ERROR"
     argument["xir_network_text"]         = "XIR_TEXT_NAME"

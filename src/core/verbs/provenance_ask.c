@@ -130,8 +130,8 @@ xir_status value_origin_ids(const xir_provenance *p, uint32_t of, int64_t **out,
 
 /* What every question begins with: the recorder, and whether the thing is of its network. */
 static xir_status check(const xir_provenance *p, const void *thing, const xir_network *net, size_t *n) {
-    *n = 0;
-    if (!p || !thing) return XIR_E_MISSING;
+    if (n) *n = 0;
+    if (!p || !thing || !n) return XIR_E_MISSING;
     return net != p->net ? XIR_E_INVALID : p->status;
 }
 
