@@ -45,6 +45,10 @@ typedef struct xir_limits {
 XIR_API xir_context *xir_context_new(const xir_allocator *allocator);
 XIR_API void         xir_context_free(xir_context *ctx);
 
+/* Returns the allocator that the context was made with, for code that wants its own memory to come from the same place.
+ * It lives as long as the context. NULL for NULL. */
+XIR_API const xir_allocator *xir_context_allocator(const xir_context *ctx);
+
 /* Fills `out` with the current limits. XIR_E_ABI. */
 XIR_API xir_status xir_context_limits(const xir_context *ctx, xir_limits *out, xir_diags *why);
 /* Sets the limits. A limit of zero is left unchanged. XIR_E_BOUNDS if one is above its greatest value. On any failure

@@ -48,5 +48,6 @@
 #include <xir/pattern_build.h>
 #include <xir/convert.h>
 #include <xir/prove.h>
+#include <xir/draw.h>
 
 #endif

@@ -5,6 +5,7 @@
 #   src/attrs                         only <xir/…>
 #   src/{ops,exec}                    itself, src/attrs and src/core
 #   src/{serialize,passes,library}    itself and src/core
+#   src/draw                          itself and <xir/…>
 #   tools/<program>                   itself
 #   examples, plugins/<plug-in>       only <xir/…> and files next to it
 #   include/xir                       <xir/…>, or a file next to it
@@ -67,6 +68,7 @@ each src/exec src/exec src/attrs $core
 for folder in serialize passes library; do
     each "src/$folder" "src/$folder" $core
 done
+each src/draw src/draw
 for folder in tools/*/; do
     each "${folder%/}" "${folder%/}"
 done

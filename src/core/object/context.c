@@ -72,6 +72,8 @@ void xir_context_free(xir_context *ctx) {
     mem_free(&alloc, ctx, sizeof *ctx);
 }
 
+const xir_allocator *xir_context_allocator(const xir_context *ctx) { return ctx ? context_alloc(ctx) : NULL; }
+
 #define LIMITS SIZED(xir_limits, max_bytes)
 
 xir_status xir_context_limits(const xir_context *ctx, xir_limits *out, xir_diags *why) {

