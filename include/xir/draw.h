@@ -47,7 +47,7 @@ typedef struct xir_draw_options {
  *   XIR_E_MISSING      no network, no `write`, or XIR_DRAW_TAG without a key
  *   XIR_E_INVALID      an unknown format or group; `select` is not an op of the network's execution order
  *   XIR_E_ABI, XIR_E_UNSUPPORTED   the options do not have their size, or set members that this library does not know
- *   XIR_E_LIMIT        more than 2^31 ops or values
+ *   XIR_E_LIMIT        more than 2^28 ops, values or inputs
  *   XIR_E_IO           `write` returned false
  *   XIR_E_MEMORY */
 XIR_API xir_status xir_draw(const xir_network *net, xir_draw_format format, const xir_draw_options *options,

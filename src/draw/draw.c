@@ -45,7 +45,12 @@ xir_status xir_draw(const xir_network *net, xir_draw_format format, const xir_dr
     xir_draw_options how;
     xir_status status = take_options(&how, options, why);
     if (!status) status = check(net, format, &how, write, why);
+    picture p;
+    if (!status) status = picture_make(&p, net, &how, why);
     if (status) return status;
-    (void)user;
-    return XIR_E_UNSUPPORTED;
+    if (format == XIR_DRAW_DOT) status = draw_dot(&p, write, user, why);
+    else if (format == XIR_DRAW_SVG) status = draw_svg(&p, write, user, why);
+    else status = draw_html(&p, write, user, why);
+    picture_free(&p);
+    return status;
 }

@@ -55,28 +55,32 @@
  *    The distance of neighbours a, b in a rank is
  *        (w[a] + w[b]) / 2 + (both are boxes ? GAP_BOX : both are lines ? GAP_LINE : GAP_MIXED)
  *    First, in every rank, c of the first vertex is w / 2, and the others follow in these distances.
+ *    The ends of segments: e(s, v) is where segment s begins or ends, from the centre of its vertex v. It is 0, unless
+ *    v is an open group: then it is the distance of the ENTRY (s leads to v) or EXIT (s leads from v) of the same value
+ *    from the centre of the group's box, which its interior says.
  *    Then SWEEPS sweeps, numbered from 0. An even one goes down: over ranks 1, 2, … in this order, where the neighbours
  *    of a vertex are the other ends of the segments to it. An odd one goes up: over the ranks from the last but one to
- *    0, where they are the other ends of the segments from it. For each vertex of a rank, a wish and a class:
- *        no neighbours:             the wish is c[v], the class 0
- *        v is a box, and some of its neighbours are boxes:   only these count, class 3
- *        v is a line, and some of its neighbours are lines:  only these count, class 2
- *        otherwise:                 all count, class 1
- *        the wish is floor(sum of c of those that count / their number)
- *    and then the rank is placed, with o[v] the sum of the distances from the first vertex to v. A block is a run of
+ *    0, where they are the other ends of the segments from it. A box is an end if no segment leads to it, or none from
+ *    it. Each segment s between a vertex v of the rank and a neighbour u has a wish, c[u] + e(s, u) - e(s, v), and a
+ *    class:
+ *        one of them is a LINE, the other one is not:  1
+ *        both are LINEs, or v or u is an end:          2
+ *        otherwise:                                    3
+ *    The wish of v is floor(sum / number) of the wishes of its highest class; without neighbours it is c[v]. The class
+ *    of v is that class; it is 0 without neighbours, and if v is an end.
+ *    When all vertices of a rank have a wish, the rank is placed, with o[v] the sum of the distances from the first vertex to v. A block is a run of
  *    vertices with (class, sum, n); at = floor(sum / n). From left to right, each vertex is a new block (class, wish -
  *    o[v], 1). While the block before it has a greater `at`, both become one block: that of the higher class gives sum
  *    and n; if the classes are equal, both are added. In the end c[v] = at of its block + o[v].
  *    After the last sweep all c are moved so that the least c - w/2 is 0. A = the greatest c + w/2, rounded up to even.
  *
- * 3. Along: thick[r] is the greatest h in rank r. With d the greatest |c[from] - c[to]| of the segments from rank r to
- *    rank r + 1, the gap between them is
+ * 3. Along: thick[r] is the greatest h in rank r. With d the greatest |c[from] + e(s, from) - c[to] - e(s, to)| of the
+ *    segments from rank r to rank r + 1, the gap between them is
  *        (rank r is ENTRYs or rank r + 1 is EXITs ? GAP_PORT : GAP_RANK) + 2 floor(min(d, GAP_MOST) / 16)
  *    top[0] = 0, top[r + 1] = top[r] + thick[r] + gap, L = top + thick of the last rank. A box begins at top[r] +
  *    (thick[r] - h) / 2. An interior without vertices has A = L = 0.
  *
- * 4. Segments. It starts at c[from], or if `from` is an open group at the c of the EXIT of the same value in its
- *    interior; it ends at c[to], or at that of the ENTRY. It is straight from the end of the box to the end of its rank,
+ * 4. Segments. One begins at c[from] + e(s, from) and ends at c[to] + e(s, to). It is straight from the end of the box to the end of its rank,
  *    top + thick, then a curve to the top of the next rank, with control points halfway between both, and straight
  *    again to the box. A LINE is straight over the whole rank. In an open group the line continues straight from the
  *    edge of the box to the ENTRY, and from the EXIT to the edge. An arrow head is where the box is a node or closed. */
@@ -101,7 +105,11 @@ enum {
     DRAW_DISTANT   = 8,     /* a use is distant beyond so many ranks                */
     DRAW_MOST_USES = 16,    /* so many distant uses of a value are drawn            */
     DRAW_DEEP      = 64,    /* levels of scopes; deeper ones are not groups         */
-    DRAW_LETTERS   = 28     /* of a line of text in a box; a longer one is cut      */
+    DRAW_LETTERS   = 28,    /* of a line of text in a box; a longer one is cut      */
+    DRAW_HEAD      = 22,    /* the height of a node's head, with its class          */
+    DRAW_LINE_HEIGHT = 16,  /* of each line below it that is not empty              */
+    DRAW_LINE_END  = 4,     /* below the last one                                   */
+    DRAW_CLOSED_HEIGHT = 44
 };
 
 /* An op, by its position among those that are drawn. */
@@ -193,6 +201,16 @@ size_t draw_node_text(const picture *p, uint32_t node, int line, char out[DRAW_T
 /* The title of a group: "layer1", "block ×12", "block 3"; and what its closed box says below: "14 ops". */
 size_t draw_group_title(const picture *p, uint32_t group, char out[DRAW_TEXT]);
 size_t draw_group_count(const picture *p, uint32_t group, char out[DRAW_TEXT]);
+
+/* Takes a character from a text of a file, and writes it, or \xNN or \uNNNN if it is not harmless. Returns how many
+ * bytes were written. */
+size_t  draw_harmless(xir_str *s, char out[8]);
+/* The last part of the name of its class: "Conv2d". */
+xir_str draw_class_word(const xir_op *op);
+/* "fp32 1×56×56×64"; at least 64 bytes of room, and cut to fit. */
+size_t  draw_type_text(const xir_type *type, char *out, size_t room);
+/* The width of a text of 12 pixels. */
+uint32_t draw_text_width(const char *text, size_t size);
 
 /* The kind of operation, for its colour: 0 to DRAW_COLOURS - 1. */
 typedef enum draw_colour {

@@ -1,0 +1,89 @@
+/* Groups by the names of ops, and by a tag. Both are runs of the execution order: a scope that continues after other ops
+ * is another group. An op without a name is in the scopes that both the named op before it and the one after it have. */
+#include <string.h>
+#include "make.h"
+
+/* ---- scopes ------------------------------------------------------------------------------------------------------ */
+
+/* A scope of the current op: the part of the name, and its group. */
+typedef struct open_scope {
+    xir_str part;
+    size_t  span;
+} open_scope;
+
+typedef struct scopes {
+    draw_spans *spans;
+    open_scope  open[DRAW_DEEP];
+    size_t      depth;
+} scopes;
+
+/* The next part of a name from *at on that is followed by a separator; the last part of a name is no scope. */
+static bool next_part(xir_str name, char separator, size_t *at, xir_str *part) {
+    while (*at < name.size && name.data[*at] == separator) ++*at;
+    if (*at == name.size) return false;
+    const char *end = memchr(name.data + *at, separator, name.size - *at);
+    if (!end) return false;
+    *part = (xir_str){ name.data + *at, (size_t)(end - name.data) - *at };
+    *at = (size_t)(end - name.data) + 1;
+    return *at < name.size;
+}
+
+static void close_to(scopes *s, size_t depth, size_t end) {
+    while (s->depth > depth) {
+        const size_t span = s->open[--s->depth].span;
+        if (!s->spans->failed) s->spans->items[span].end = (uint32_t)end;
+    }
+}
+
+/* The op's scopes replace the open ones, from the first that differs on. The old ones end at `end`. */
+static void enter(scopes *s, xir_str name, size_t begin, size_t end) {
+    const char separator = memchr(name.data, '/', name.size) ? '/' : '.';
+    xir_str part;
+    size_t at = 0, depth = 0;
+    bool same = true;
+    while (depth < DRAW_DEEP && next_part(name, separator, &at, &part)) {
+        same = same && depth < s->depth && xir_str_equal(s->open[depth].part, part);
+        if (!same) {
+            close_to(s, depth, end);
+            s->open[depth] = (open_scope){ part, draw_span_add(s->spans, (draw_span){
+                .begin = (uint32_t)begin, .reason = DRAW_OF_SCOPE, .label = part, .prefix = (uint32_t)at }) };
+            s->depth = depth + 1;
+        }
+        depth++;
+    }
+    close_to(s, depth, end);
+}
+
+void draw_find_scopes(const picture *p, draw_spans *spans) {
+    scopes s = { .spans = spans };
+    size_t end = 0;   /* after the last op with a name */
+    for (size_t i = 0; i < p->n_nodes && !spans->failed; i++) {
+        const xir_str name = xir_op_name(p->nodes[i].op);
+        if (!name.size) continue;
+        enter(&s, name, i, end);
+        end = i + 1;
+    }
+    close_to(&s, 0, end);
+}
+
+/* ---- tags ------------------------------------------------------------------------------------------------------- */
+
+static xir_str words_of(const xir_any *value, xir_str key) {
+    if (value->kind == XIR_ANY_TEXT) return value->as.text;
+    if (value->kind == XIR_ANY_BOOL) return value->as.boolean ? XIR_STR("true") : XIR_STR("false");
+    return key;
+}
+
+void draw_find_tags(const picture *p, draw_spans *spans) {
+    const xir_any *last = NULL;
+    size_t span = 0;
+    for (size_t i = 0; i < p->n_nodes && !spans->failed; i++) {
+        const xir_map *tags = xir_op_tags(p->nodes[i].op);
+        const xir_any *value = tags ? xir_map_find(tags, p->how.tag) : NULL;
+        if (value && !(last && xir_any_equal(value, last)))
+            span = draw_span_add(spans, (draw_span){ .begin = (uint32_t)i, .reason = DRAW_OF_TAG,
+                                                     .label = words_of(value, p->how.tag) });
+        if (value && !spans->failed) spans->items[span].end = (uint32_t)i + 1;
+        last = value;
+    }
+}

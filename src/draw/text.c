@@ -1,0 +1,203 @@
+/* What is written in boxes. Texts of files are made harmless: what does not show as a letter, or changes the direction of
+ * text, becomes \xNN, as findings print it. */
+#include <stdio.h>
+#include <string.h>
+#include "make.h"
+
+/* ---- characters ------------------------------------------------------------------------------------------------------ */
+
+/* The bytes of the well-formed UTF-8 character at the start of `s`, and its number; 0 if it is malformed. */
+static size_t decode(xir_str s, uint32_t *code) {
+    const unsigned char *c = (const unsigned char *)s.data;
+    const size_t n = c[0] < 0x80 ? 1 : c[0] >= 0xC2 && c[0] < 0xE0 ? 2 : c[0] >= 0xE0 && c[0] < 0xF0 ? 3
+                   : c[0] >= 0xF0 && c[0] < 0xF5 ? 4 : 0;
+    if (n == 0 || n > s.size) return 0;
+    *code = n == 1 ? c[0] : c[0] & (0x7Fu >> n);
+    for (size_t i = 1; i < n; i++) {
+        if ((c[i] & 0xC0) != 0x80) return 0;
+        *code = *code << 6 | (c[i] & 0x3Fu);
+    }
+    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    const bool bad = *code < least[n] || *code > 0x10FFFF || (*code >= 0xD800 && *code < 0xE000);
+    return bad ? 0 : n;
+}
+
+/* Control characters, line ends, marks of direction, characters without a shape, and what XML does not have. */
+static bool is_harmless(uint32_t c) {
+    if (c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0xAD || c == 0x61C || c == 0xFEFF) return false;
+    if ((c >= 0x200B && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F)) return false;
+    return (c & 0xFFFE) != 0xFFFE && !(c >= 0xFFF9 && c <= 0xFFFB) && !(c >= 0xE0000 && c <= 0xE0FFF);
+}
+
+size_t draw_harmless(xir_str *s, char out[8]) {
+    uint32_t code;
+    const size_t n = decode(*s, &code);
+    size_t size = n ? n : 1;
+    if (n && is_harmless(code)) {
+        memcpy(out, s->data, n);
+        *s = (xir_str){ s->data + n, s->size - n };
+        return n;
+    }
+    *s = (xir_str){ s->data + size, s->size - size };
+    return (size_t)snprintf(out, 8, n ? "\\u%04X" : "\\x%02X", n ? code & 0xFFFF : (unsigned char)s->data[-1]);
+}
+
+/* Appends a text, as much of it as fits `letters`. */
+static size_t append(char *out, size_t size, xir_str s, size_t letters) {
+    size_t n = 0;
+    while (s.size && n < letters && size < DRAW_TEXT - 16) {
+        char c[8];
+        const size_t k = draw_harmless(&s, c);
+        memcpy(out + size, c, k);
+        size += k;
+        n += k > 4 ? k : 1;
+    }
+    if (s.size) {
+        memcpy(out + size, "…", 3);
+        size += 3;
+    }
+    out[size] = '\0';
+    return size;
+}
+
+/* The end of a long name says more than its beginning. */
+static size_t append_end(char *out, xir_str s) {
+    if (s.size <= DRAW_LETTERS) return append(out, 0, s, DRAW_LETTERS);
+    s.data += s.size - (DRAW_LETTERS - 1);
+    s.size = DRAW_LETTERS - 1;
+    while (s.size && ((unsigned char)s.data[0] & 0xC0) == 0x80) s.data++, s.size--;
+    memcpy(out, "…", 3);
+    return append(out, 3, s, DRAW_LETTERS);
+}
+
+/* ---- boxes of nodes --------------------------------------------------------------------------------------------------- */
+
+/* "icraft::xir::Conv2d", "onnx::Conv": what is after the last colon. */
+xir_str draw_class_word(const xir_op *op) {
+    const xir_str key = xir_class_key(xir_op_class(op));
+    size_t at = key.size;
+    while (at && key.data[at - 1] != ':') at--;
+    return at < key.size ? (xir_str){ key.data + at, key.size - at } : key;
+}
+
+/* The name without what the titles of its groups say. */
+static xir_str name_in_group(const picture *p, uint32_t node) {
+    const xir_str name = xir_op_name(p->nodes[node].op);
+    const size_t at = p->groups[p->nodes[node].group].prefix;
+    const bool fits = at && at < name.size && (name.data[at - 1] == '/' || name.data[at - 1] == '.');
+    return fits ? (xir_str){ name.data + at, name.size - at } : name;
+}
+
+static size_t element_words(const xir_type *type, char *out, size_t room) {
+    static const char *const floats[] = { "fp16", "fp32", "fp64", "bf16", "tf32", "fpe7m8", "fpe6m9" };
+    const xir_type *stored = type ? xir_type_storage(type) : NULL;
+    const xir_object *object = xir_type_object(stored), *body;
+    if (object && (body = xir_object_body(object, xir_float_type_class())) != NULL) {
+        const unsigned format = (unsigned)((const xir_float_type *)(const void *)body)->format;
+        return (size_t)snprintf(out, room, "%s", format < sizeof floats / sizeof *floats ? floats[format] : "float");
+    }
+    if (object && (body = xir_object_body(object, xir_integer_type_class())) != NULL) {
+        const xir_integer_type *integer = (const xir_integer_type *)(const void *)body;
+        return (size_t)snprintf(out, room, "%sint%lld", integer->sign ? "" : "u", (long long)integer->ibits);
+    }
+    return (size_t)snprintf(out, room, "%s", stored && xir_type_kind_of(stored) == XIR_TYPE_BOOL ? "bool" : "?");
+}
+
+/* "fp32 1×56×56×64": a scalar type has no dims, a tensor of rank 0 has "[]". */
+size_t draw_type_text(const xir_type *type, char *out, size_t room) {
+    size_t n = element_words(type, out, room);
+    const size_t rank = type ? xir_type_rank(type) : 0;
+    if (!type || !xir_type_as_tensor(type)) return n;
+    if (n + 8 < room) n += (size_t)snprintf(out + n, room - n, rank ? " " : " []");
+    for (size_t i = 0; i < rank && n + 48 < room; i++) {
+        if (i) n += (size_t)snprintf(out + n, room - n, "×");
+        const size_t all = xir_type_dim_text(type, (int64_t)i, out + n, 40);
+        n += all < 40 ? all : 39;
+    }
+    return n;
+}
+
+static size_t type_line(const picture *p, uint32_t node, char *out) {
+    const xir_op *op = p->nodes[node].op;
+    const size_t outputs = xir_op_output_count(op);
+    char text[256];
+    out[0] = '\0';
+    if (!outputs || !xir_value_type(xir_op_output(op, 0))) return 0;
+    size_t n = draw_type_text(xir_value_type(xir_op_output(op, 0)), text, sizeof text - 32);
+    if (outputs > 1) n += (size_t)snprintf(text + n, sizeof text - n, " +%zu", outputs - 1);
+    return append(out, 0, (xir_str){ text, n }, DRAW_LETTERS);
+}
+
+size_t draw_node_text(const picture *p, uint32_t node, int line, char out[DRAW_TEXT]) {
+    if (line == DRAW_LINE_CLASS) return append(out, 0, draw_class_word(p->nodes[node].op), DRAW_LETTERS);
+    if (line == DRAW_LINE_NAME) return append_end(out, name_in_group(p, node));
+    return type_line(p, node, out);
+}
+
+/* ---- groups -------------------------------------------------------------------------------------------------------------- */
+
+size_t draw_group_title(const picture *p, uint32_t group, char out[DRAW_TEXT]) {
+    const draw_group *g = &p->groups[group];
+    const xir_str label = group ? g->label : xir_network_name(p->net);
+    size_t n = append(out, 0, label, DRAW_LETTERS);
+    if (g->reason == DRAW_OF_REPEATS) n += (size_t)snprintf(out + n, 24, "%s×%u", n ? " " : "block ", g->number);
+    if (g->reason == DRAW_OF_COPY) n += (size_t)snprintf(out + n, 24, "block %u", g->number);
+    return n;
+}
+
+size_t draw_group_count(const picture *p, uint32_t group, char out[DRAW_TEXT]) {
+    const draw_group *g = &p->groups[group];
+    return (size_t)snprintf(out, DRAW_TEXT, "%u ops", g->end - g->begin);
+}
+
+/* ---- sizes ---------------------------------------------------------------------------------------------------------------- */
+
+/* The width of a letter of 12 pixels in a wide font, in tenths of a pixel: browsers differ in their fonts. */
+static uint32_t letter_width(uint32_t c) {
+    if (c >= 0x2E80) return 130;
+    if (c < 0x80 && strchr("iljtfrI.,:;'|!()[]{}/-\" ", (int)c)) return 48;
+    if (c == 'm' || c == 'w' || c == 'M' || c == 'W' || c == '@' || c == '%') return 116;
+    return (c >= 'A' && c <= 'Z') || c >= 0x80 ? 88 : 76;
+}
+
+uint32_t draw_text_width(const char *text, size_t size) {
+    uint32_t tenths = 0, code;
+    for (size_t at = 0; at < size;) {
+        const size_t n = decode((xir_str){ text + at, size - at }, &code);
+        tenths += n ? letter_width(code) : 80;
+        at += n ? n : 1;
+    }
+    return (tenths + 9) / 10;
+}
+
+static uint16_t even(uint32_t n) { return (uint16_t)(n + n % 2); }
+
+static void size_node(picture *p, uint32_t i) {
+    char text[DRAW_TEXT];
+    uint32_t width = draw_text_width(text, draw_node_text(p, i, DRAW_LINE_CLASS, text)) * 11 / 10, lines = 0;
+    for (int line = DRAW_LINE_NAME; line < DRAW_LINES; line++) {
+        const size_t n = draw_node_text(p, i, line, text);
+        const uint32_t w = draw_text_width(text, n) * 11 / 12;
+        if (w > width) width = w;
+        lines += n != 0;
+    }
+    p->nodes[i].width = even(width + 24 < 64 ? 64 : width + 24);
+    p->nodes[i].height = (uint16_t)(DRAW_HEAD + (lines ? DRAW_LINE_HEIGHT * lines + DRAW_LINE_END : 0));
+}
+
+static void size_group(picture *p, uint32_t i) {
+    char text[DRAW_TEXT];
+    draw_group *g = &p->groups[i];
+    const uint32_t title = draw_text_width(text, draw_group_title(p, i, text)) * 11 / 10;
+    const uint32_t count = draw_text_width(text, draw_group_count(p, i, text)) * 11 / 12;
+    const uint32_t width = (title > count ? title : count) + 40;
+    g->title = even(title + 8);
+    g->width = even(width < 96 ? 96 : width);
+    g->height = DRAW_CLOSED_HEIGHT;
+}
+
+bool draw_size_boxes(picture *p) {
+    for (uint32_t i = 0; i < p->n_nodes; i++) size_node(p, i);
+    for (uint32_t i = 0; i < p->n_groups; i++) size_group(p, i);
+    return true;
+}

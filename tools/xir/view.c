@@ -1,0 +1,151 @@
+/* xir view: a picture of a network, as DOT, SVG or one HTML page. The library draws (xir/draw.h). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli.h"
+
+static bool        to_dot, to_svg, to_html, left_to_right, no_values;
+static const char *group_word, *depth_word, *select_word, *hops_word;
+
+/* ---- the command line ------------------------------------------------------------------------------ */
+
+/* The format of an option, or of the name of the file; HTML without either. */
+static int choose_format(const char *out, xir_draw_format *format) {
+    static const char *const suffixes[] = { "dot", "svg", "html" };
+    const int given = to_dot + to_svg + to_html;
+    if (given > 1) return complain(MISUSED, "--dot, --svg and --html contradict each other");
+    *format = to_dot ? XIR_DRAW_DOT : to_svg ? XIR_DRAW_SVG : XIR_DRAW_HTML;
+    if (given || !out || strcmp(out, "-") == 0 || !*suffix_of(out)) return DONE;
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(suffix_of(out), suffixes[i]) == 0 || (i == 0 && strcmp(suffix_of(out), "gv") == 0)) {
+            *format = (xir_draw_format)i;
+            return DONE;
+        }
+    }
+    return complain_of(MISUSED, out, "the name does not tell the format of the picture: dot, svg or html; "
+                       "--dot, --svg and --html do");
+}
+
+static int read_group(xir_draw_options *how) {
+    static const char *const names[] = { "both", "scope", "repeat", "tag", "none", NULL };
+    if (!group_word) return DONE;
+    if (strncmp(group_word, "tag:", 4) == 0 && group_word[4]) {
+        how->group = XIR_DRAW_TAG;
+        how->tag = xir_str_of(group_word + 4);
+        return DONE;
+    }
+    for (int i = 0; names[i]; i++) {
+        if (strcmp(group_word, names[i]) != 0 || i == XIR_DRAW_TAG) continue;
+        how->group = (xir_draw_group)i;
+        return DONE;
+    }
+    return complain(MISUSED, "--group takes scope, repeat, both, tag:KEY or none, not '%s'", group_word);
+}
+
+static int read_count(const char *name, const char *word, uint32_t *out) {
+    char *end;
+    if (!word) return DONE;
+    errno = 0;
+    const unsigned long n = strtoul(word, &end, 10);
+    if (*word < '0' || *word > '9' || *end || errno || n > UINT32_MAX)
+        return complain(MISUSED, "--%s takes a number, not '%s'", name, word);
+    *out = (uint32_t)n;
+    return DONE;
+}
+
+/* An op by its name, or by its id as #17. */
+static int find_selected(const loaded *l, const xir_op **out) {
+    if (!select_word) return DONE;
+    *out = xir_network_op_by_name(l->net, xir_str_of(select_word));
+    if (!*out && select_word[0] == '#') {
+        char *end;
+        errno = 0;
+        const long long id = strtoll(select_word + 1, &end, 10);
+        if (end != select_word + 1 && !*end && !errno) *out = xir_network_op_by_id(l->net, id);
+    }
+    if (*out) return DONE;
+    return complain_of(MISUSED, l->name, "there is no op '%s'; --select takes the name of an op, or its id as #17",
+                       select_word);
+}
+
+/* ---- writing ----------------------------------------------------------------------------------------- */
+
+/* "NET.html" next to "NET.fb"; the caller's to free. */
+static char *default_name(const char *in) {
+    const char *suffix = suffix_of(in);
+    const size_t n = *suffix ? (size_t)(suffix - in) - 1 : strlen(in);
+    char *stem = take(n + 1, 1);
+    memcpy(stem, in, n);
+    char *name = join(stem, to_svg ? ".svg" : to_dot ? ".dot" : ".html");
+    free(stem);
+    return name;
+}
+
+static int draw(const loaded *l, xir_draw_format format, const xir_draw_options *how, FILE *file) {
+    xir_diags *why = new_diags();
+    const xir_status status = xir_draw(l->net, format, how, write_to, file, why);
+    const int code = status == XIR_E_UNSUPPORTED ? MISUSED : exit_of(status);
+    say(why);
+    xir_diags_free(why);
+    return code;
+}
+
+static int draw_to(const loaded *l, const char *out, xir_draw_format format, const xir_draw_options *how) {
+    if (strcmp(out, "-") == 0) return draw(l, format, how, stdout);
+    FILE *file = fopen(out, "wb");
+    if (!file) return complain_of(REFUSED, out, "cannot be written: %s", strerror(errno));
+    progress_writing(out);
+    int code = draw(l, format, how, file);
+    const bool failed = ferror(file) != 0;
+    if ((fclose(file) != 0 || failed) && !code) code = complain_of(REFUSED, out, "cannot be written");
+    if (code) remove(out);
+    return code;
+}
+
+static int run(int n, char **operands) {
+    xir_draw_options how = XIR_INIT(xir_draw_options, .left_to_right = left_to_right, .no_values = no_values);
+    const char *out = n > 1 ? operands[1] : NULL;
+    xir_draw_format format;
+    how.hops = 2;
+    if (choose_format(out, &format) || read_group(&how) || read_count("depth", depth_word, &how.depth) ||
+        read_count("hops", hops_word, &how.hops))
+        return MISUSED;
+    if (hops_word && !select_word) return complain(MISUSED, "--hops is about --select");
+    if (!out && strcmp(operands[0], "-") == 0)
+        return complain(MISUSED, "a picture of standard input needs the name of a file, or - for standard output");
+    if (format != XIR_DRAW_HTML || no_values) load_args.no_params = true;
+    loaded l = { 0 };
+    int code = load(&l, operands[0], XIR_LOAD_NO_MD5);
+    if (!code) code = find_selected(&l, &how.select);
+    char *name = out ? NULL : default_name(operands[0]);
+    if (!code) code = draw_to(&l, out ? out : name, format, &how);
+    free(name);
+    unload(&l);
+    return code;
+}
+
+static const option options[] = {
+    { "html", NULL, WORD_NONE, &to_html, "write one page for a browser, which needs nothing else" },
+    { "svg", NULL, WORD_NONE, &to_svg, "write a picture as SVG" },
+    { "dot", NULL, WORD_NONE, &to_dot, "write a graph for Graphviz" },
+    { "group", "HOW", WORD_TEXT, &group_word,
+      "what belongs together: scope (names of ops), repeat (equal blocks), both, tag:KEY or none (both)" },
+    { "depth", "N", WORD_TEXT, &depth_word,
+      "how many levels of boxes are drawn: 1 is the outermost groups, closed; 0 is everything (0)" },
+    { "left-to-right", NULL, WORD_NONE, &left_to_right, "draw from left to right, not from top to bottom" },
+    { "select", "OP", WORD_TEXT, &select_word, "draw only the op of this name, or of this id, #17, and its neighbours" },
+    { "hops", "N", WORD_TEXT, &hops_word, "with --select: how many arrows away a neighbour may be (2)" },
+    { "no-values", NULL, WORD_NONE, &no_values, "html: leave out the statistics of parameters" },
+    PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION, UPSTREAM_OPTION,
+    { 0 },
+};
+
+const command view_command = {
+    .name = "view", .operands = "NET [OUT]", .is = WORD_FILE,
+    .doc = "draws a network",
+    .details = "The format of OUT is that of its name: .html, .svg or .dot; without OUT it is NET.html. Ops that belong "
+               "together are in one box, which the page opens and closes. The network need not be valid. See "
+               "docs/view.md.",
+    .faulty = "the file is invalid",
+    .options = options, .least = 1, .most = 2, .run = run,
+};
