@@ -1,4 +1,5 @@
-/* The ops that are drawn, in execution order, and the edges between them. An input that no drawn op makes has no edge:
+/* The ops that are drawn, in execution order, and the edges between them. An op that depends on constants alone comes
+ * just before its first user, so that it is in the same groups. An input that no drawn op makes has no edge:
  * Params, absent inputs, and in a broken network values without a maker. */
 #include "make.h"
 
@@ -48,21 +49,74 @@ static bool choose_all(choosing *c) {
 
 /* ---- nodes and edges -------------------------------------------------------------------------------------------- */
 
+/* The ops in execution order; `index` gets the position of each by its slot, plus one. */
+static size_t list_ops(const picture *p, const choosing *c, draw_node *ops, uint32_t *index) {
+    size_t n = 0;
+    const size_t all = c->chosen ? c->n : xir_network_op_count(p->net);
+    for (const xir_op *op = xir_network_first(p->net); op && n < all; op = xir_op_next(op)) {
+        if (c->chosen && !c->chosen[xir_op_slot(op)]) continue;
+        ops[n++].op = op;
+        index[xir_op_slot(op)] = (uint32_t)n;
+    }
+    return n;
+}
+
+/* An op without inputs that other ops make, unless those are constants. An Input is none. */
+static bool is_constant(const draw_node *ops, uint32_t i, const uint32_t *index) {
+    const xir_op *op = ops[i].op;
+    if (xir_class_traits(xir_op_class(op)) & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK)) return false;
+    for (size_t k = 0; k < xir_op_input_count(op); k++) {
+        const xir_value *v = xir_op_input(op, (int64_t)k);
+        const xir_op *maker = v ? xir_value_op(v) : NULL;
+        const uint32_t at = maker ? index[xir_op_slot(maker)] : 0;
+        if (maker && !(at && at - 1 < i && ops[at - 1].constant)) return false;
+    }
+    return true;
+}
+
+/* The position before which an op comes: its own, or that of the first user of a constant. Users have theirs. */
+static uint32_t find_place(const draw_node *ops, uint32_t i, const uint32_t *index, const uint32_t *places) {
+    uint32_t place = UINT32_MAX;
+    for (size_t k = 0; ops[i].constant && k < xir_op_output_count(ops[i].op); k++) {
+        const xir_use *use = xir_value_uses(xir_op_output(ops[i].op, (int64_t)k));
+        for (; use; use = xir_use_next(use)) {
+            const xir_op *user = xir_use_op(use);
+            const uint32_t at = user ? index[xir_op_slot(user)] : 0;
+            if (at > i + 1 && places[at - 1] < place) place = places[at - 1];
+        }
+    }
+    return place == UINT32_MAX ? i : place;
+}
+
 /* `index` gets the node of each op by its slot, plus one. */
 static bool add_nodes(picture *p, const choosing *c, uint32_t *index) {
-    const size_t n = c->chosen ? c->n : xir_network_op_count(p->net);
+    const size_t most = c->chosen ? c->n : xir_network_op_count(p->net);
+    draw_node *ops = draw_new(p->alloc, most + 1, sizeof *ops);
+    uint32_t *places = draw_new(p->alloc, most, sizeof *places);
+    uint32_t *first = draw_new(p->alloc, most + 1, sizeof *first);
+    p->nodes = draw_new(p->alloc, most + 1, sizeof *p->nodes);
+    const bool ok = ops && places && first && p->nodes;
+    const uint32_t n = ok ? (uint32_t)list_ops(p, c, ops, index) : 0;
+    for (uint32_t i = 0; i < n; i++) ops[i].constant = is_constant(ops, i, index);
+    for (uint32_t i = n; i-- > 0;) {
+        places[i] = find_place(ops, i, index, places);
+        first[places[i] + 1]++;
+    }
+    for (uint32_t i = 0; i < n; i++) first[i + 1] += first[i];
+    for (uint32_t i = 0; i < n; i++) p->nodes[first[places[i]]++] = ops[i];
     uint64_t values = 0;
-    p->nodes = draw_new(p->alloc, n + 1, sizeof *p->nodes);
-    if (!p->nodes) return false;
-    for (const xir_op *op = xir_network_first(p->net); op && p->n_nodes < n; op = xir_op_next(op)) {
-        if (c->chosen && !c->chosen[xir_op_slot(op)]) continue;
-        p->nodes[p->n_nodes++] = (draw_node){ .op = op, .value = (uint32_t)values };
-        index[xir_op_slot(op)] = (uint32_t)p->n_nodes;
-        values += xir_op_output_count(op);
+    for (uint32_t i = 0; i < n; i++) {
+        p->nodes[i].value = (uint32_t)values;
+        index[xir_op_slot(p->nodes[i].op)] = i + 1;
+        values += xir_op_output_count(p->nodes[i].op);
         if (values > MOST) values = MOST;
     }
-    p->nodes[p->n_nodes].value = (uint32_t)values;
-    return true;
+    if (ok) p->nodes[n].value = (uint32_t)values;
+    p->n_nodes = n;
+    draw_free(p->alloc, ops);
+    draw_free(p->alloc, places);
+    draw_free(p->alloc, first);
+    return ok;
 }
 
 static size_t edges_of(const picture *p, uint32_t to, const uint32_t *index, draw_edge *out) {

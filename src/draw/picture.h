@@ -1,6 +1,6 @@
 /* A picture: what DOT, SVG and the page are made of. picture.c makes it in these steps:
  *
- *     nodes.c    the ops that are drawn, in execution order, and the edges between them
+ *     nodes.c    the ops that are drawn, in their order, and the edges between them
  *     scopes.c   groups by name or tag;  repeats.c  groups of repeated ops;  groups.c  the tree of all groups
  *     lift.c     what each group shows: its interior
  *     order.c    the order of the vertices in each rank
@@ -112,7 +112,7 @@ enum {
     DRAW_CLOSED_HEIGHT = 44
 };
 
-/* An op, by its position among those that are drawn. */
+/* An op. Nodes are in execution order, but a constant comes just before its first user. */
 typedef struct draw_node {
     const xir_op *op;
     uint32_t      group;         /* the innermost one that it is in          */
@@ -120,6 +120,7 @@ typedef struct draw_node {
     uint32_t      value;         /* the number of its first output; the others follow. nodes[n_nodes].value: how many
                                     values there are                         */
     uint16_t      width, height;
+    bool          constant;      /* depends on Params alone                  */
 } draw_node;
 
 /* A use of a value: the edges to a node are next to each other, in the order of its inputs. */

@@ -54,11 +54,14 @@ static void enter(scopes *s, xir_str name, size_t begin, size_t end) {
     close_to(s, depth, end);
 }
 
+/* A constant is in the scopes of its user, which follows it. */
 void draw_find_scopes(const picture *p, draw_spans *spans) {
     scopes s = { .spans = spans };
     size_t end = 0;   /* after the last op with a name */
-    for (size_t i = 0; i < p->n_nodes && !spans->failed; i++) {
-        const xir_str name = xir_op_name(p->nodes[i].op);
+    for (size_t i = 0, user = 0; i < p->n_nodes && !spans->failed; i++) {
+        if (user < i) user = i;
+        while (user + 1 < p->n_nodes && p->nodes[user].constant) user++;
+        const xir_str name = xir_op_name(p->nodes[user].op);
         if (!name.size) continue;
         enter(&s, name, i, end);
         end = i + 1;
