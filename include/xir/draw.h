@@ -1,6 +1,7 @@
-/* Pictures of networks: DOT for Graphviz, SVG, and one HTML page that can be searched, opened and closed. Ops are boxes
- * in layers from top to bottom, an arrow is a value, and ops that belong together are in a group, which is drawn open or
- * as one closed box. Drawing takes linear time and changes nothing; the same network and options give the same bytes.
+/* Pictures of networks: DOT for Graphviz, SVG, and one HTML page that can be searched, opened and closed. Ops are
+ * boxes in layers from top to bottom, an arrow is a value, and ops that belong together are in a group, which is drawn
+ * open or as one closed box. Drawing takes linear time and changes nothing; the same network and options give the same
+ * bytes.
  *
  *     xir_draw_options how = XIR_INIT(xir_draw_options, .depth = 2);
  *     xir_status status = xir_draw(net, XIR_DRAW_SVG, &how, write_to, stdout, why);
@@ -23,23 +24,23 @@ typedef enum xir_draw_format {
 /* What makes ops a group. Groups are runs of the execution order. A group whose ops are not next to each other there is
  * cut into several, so that no arrow leads back. */
 typedef enum xir_draw_group {
-    XIR_DRAW_BOTH,     /* scopes, and repeats in them                                                                  */
-    XIR_DRAW_SCOPE,    /* the names of ops, split at `/`, or at `.` in a name without one: "layer1/block2/conv"        */
-    XIR_DRAW_REPEAT,   /* repeated ops: equal classes, attributes, types and connections, again and again              */
-    XIR_DRAW_TAG,      /* the tag `tag` of ops: ops with the same value                                                */
+    XIR_DRAW_BOTH,     /* scopes, and repeats in them                                                                 */
+    XIR_DRAW_SCOPE,    /* the names of ops, split at `/`, or at `.` in a name without one: "layer1/block2/conv"       */
+    XIR_DRAW_REPEAT,   /* repeated ops: equal classes, attributes, types and connections, again and again             */
+    XIR_DRAW_TAG,      /* the tag `tag` of ops: ops with the same value                                               */
     XIR_DRAW_NONE
 } xir_draw_group;
 
 typedef struct xir_draw_options {
-    uint32_t       size;           /* XIR_INIT(xir_draw_options)                                                       */
+    uint32_t       size;           /* XIR_INIT(xir_draw_options)                                                      */
     xir_draw_group group;
     uint32_t       depth;          /* how many levels of boxes are drawn; groups at the last level are closed. 1: the
                                       outermost groups alone, 0: everything. HTML: how much is open at first          */
-    uint32_t       hops;           /* with `select`: how many arrows away an op may be                                 */
-    bool           left_to_right;  /* layers from left to right                                                        */
-    bool           no_values;      /* HTML: do not read the bytes of Params for statistics                             */
-    xir_str        tag;            /* XIR_DRAW_TAG: its key                                                            */
-    const xir_op  *select;         /* draws only this op and its neighbours; NULL: all                                 */
+    uint32_t       hops;           /* with `select`: how many arrows away an op may be                                */
+    bool           left_to_right;  /* layers from left to right                                                       */
+    bool           no_values;      /* HTML: do not read the bytes of Params for statistics                            */
+    xir_str        tag;            /* XIR_DRAW_TAG: its key                                                           */
+    const xir_op  *select;         /* draws only this op and its neighbours; NULL: all                                */
 } xir_draw_options;
 
 /* Draws a network. NULL options are the default. Calls `write` with one piece after another. The network is only read:

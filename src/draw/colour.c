@@ -1,5 +1,5 @@
-/* The colours of boxes, by what an operation does. Formats have their own names for it, so the words are searched for in
- * the name of the class. */
+/* The colours of boxes, by what an operation does. Formats have their own names for it, so the words are searched for
+ * in the name of the class. */
 #include <ctype.h>
 #include <string.h>
 #include "make.h"

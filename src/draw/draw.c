@@ -2,8 +2,8 @@
 #include <string.h>
 #include "picture.h"
 
-/* A struct of an older or a newer caller: members that it does not have are zero, and members that are unknown here must
- * be. */
+/* A struct of an older or a newer caller: members that it does not have are zero, and members that are unknown here
+ * must be. */
 static xir_status take_options(xir_draw_options *how, const xir_draw_options *given, xir_diags *why) {
     *how = XIR_INIT(xir_draw_options);
     if (!given) return XIR_OK;

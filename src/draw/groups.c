@@ -1,9 +1,9 @@
-/* The tree of groups. A group of a single op is none. Of several groups with the same ops one is left, which has what is
- * worth reading of each: "layer1/0", the name of scopes in a row; "layers", of which there are 12 copies. */
+/* The tree of groups. A group of a single op is none. Of several groups with the same ops one is left, which has what
+ * is worth reading of each: "layer1/0", the name of scopes in a row; "layers", of which there are 12 copies. */
 #include <string.h>
 #include "make.h"
 
-/* ---- order: by the first node; an outer one before its inner ones; of equal ones the first that was found ---------- */
+/* ---- order: by the first node; an outer one before its inner ones; of equal ones the first that was found -------- */
 
 static bool is_before(const draw_span *a, const draw_span *b) {
     if (a->begin != b->begin) return a->begin < b->begin;
@@ -31,7 +31,7 @@ static bool sort(draw_spans *spans) {
     return true;
 }
 
-/* ---- one group for spans of the same nodes -------------------------------------------------------------------------- */
+/* ---- one group for spans of the same nodes ----------------------------------------------------------------------- */
 
 static bool is_named(draw_reason reason) { return reason == DRAW_OF_SCOPE || reason == DRAW_OF_TAG; }
 
@@ -68,7 +68,7 @@ static size_t reduce(draw_span *spans, size_t n) {
     return left;
 }
 
-/* ---- the tree ------------------------------------------------------------------------------------------------------- */
+/* ---- the tree ---------------------------------------------------------------------------------------------------- */
 
 static void add_group(picture *p, const draw_span *span, uint32_t parent) {
     draw_group *g = &p->groups[p->n_groups++];

@@ -1,13 +1,13 @@
-/* What each group shows. An edge from one group to another is an arrow between two children of the innermost group that
- * has both, and leaves and enters all groups on the way: there it is a link from a child to an EXIT, or from an ENTRY to
- * a child. Links of one value that would be the same are one.
+/* What each group shows. An edge from one group to another is an arrow between two children of the innermost group
+ * that has both, and leaves and enters all groups on the way: there it is a link from a child to an EXIT, or from an
+ * ENTRY to a child. Links of one value that would be the same are one.
  *
  * Ranks come from all edges that lead forward: a child is below everything that an arrow to it comes from. Since the
  * children of a group are ranges of the execution order, one pass over the edges in the order of their targets finds
  * them. */
 #include "make.h"
 
-/* ---- children and ranks --------------------------------------------------------------------------------------------- */
+/* ---- children and ranks ------------------------------------------------------------------------------------------ */
 
 /* A child of a group: a node, or a group. */
 typedef struct child { uint32_t ref; bool is_group; } child;
@@ -94,7 +94,7 @@ static bool find_ranks(picture *p, draw_interiors *in) {
     return true;
 }
 
-/* ---- stubs ------------------------------------------------------------------------------------------------------------ */
+/* ---- stubs ------------------------------------------------------------------------------------------------------- */
 
 /* The line of an edge is too long in one of the groups that it passes. */
 static bool is_far(const picture *p, const draw_interiors *in, const draw_edge *e, const crossing *x) {
@@ -136,7 +136,7 @@ static bool find_stubs(picture *p, const draw_interiors *in) {
     return true;
 }
 
-/* ---- links -------------------------------------------------------------------------------------------------------------- */
+/* ---- links ------------------------------------------------------------------------------------------------------- */
 
 typedef struct lifting {
     picture        *p;

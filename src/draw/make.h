@@ -17,7 +17,7 @@ void  draw_free(const xir_allocator *alloc, void *items);
 
 xir_status draw_no_memory(xir_diags *why);
 
-/* ---- the groups that are found, before groups.c makes a tree of them ---------------------------------------------- */
+/* ---- the groups that are found, before groups.c makes a tree of them --------------------------------------------- */
 
 typedef struct draw_span {
     uint32_t    begin, end;
@@ -49,7 +49,7 @@ void       draw_find_repeats(const picture *p, draw_spans *spans);
 bool       draw_make_groups(picture *p, draw_spans *spans);
 bool       draw_size_boxes(picture *p);
 
-/* ---- lift.c and order.c --------------------------------------------------------------------------------------------- */
+/* ---- lift.c and order.c ------------------------------------------------------------------------------------------ */
 
 /* A use of a value in the interior of a group. Vertices are numbered as they come there: children, entries, exits. */
 typedef struct draw_link {

@@ -5,7 +5,7 @@
 
 enum { MOST = 1 << 28 };
 
-/* ---- which ops ------------------------------------------------------------------------------------------------ */
+/* ---- which ops --------------------------------------------------------------------------------------------------- */
 
 typedef struct choosing {
     const picture *p;
@@ -47,7 +47,7 @@ static bool choose_all(choosing *c) {
     return true;
 }
 
-/* ---- nodes and edges -------------------------------------------------------------------------------------------- */
+/* ---- nodes and edges --------------------------------------------------------------------------------------------- */
 
 /* The ops in execution order; `index` gets the position of each by its slot, plus one. */
 static size_t list_ops(const picture *p, const choosing *c, draw_node *ops, uint32_t *index) {

@@ -38,7 +38,7 @@ typedef struct ordering {
     bool                  failed;
 } ordering;
 
-/* ---- vertices and segments ------------------------------------------------------------------------------------------ */
+/* ---- vertices and segments --------------------------------------------------------------------------------------- */
 
 static void *room(ordering *o, void *items, size_t need, size_t size) {
     void *now = o->failed ? NULL : draw_room(o->p->alloc, items, need, size);
@@ -104,7 +104,7 @@ static void add_lines(ordering *o) {
     }
 }
 
-/* ---- neighbours --------------------------------------------------------------------------------------------------------- */
+/* ---- neighbours -------------------------------------------------------------------------------------------------- */
 
 static void fill(ordering *o, lists *l, bool down) {
     memset(l->first, 0, (o->n + 2) * sizeof *l->first);
@@ -144,7 +144,7 @@ static void fill_ranks(ordering *o) {
 
 static uint32_t width(const ordering *o, size_t r) { return o->starts[r + 1] - o->starts[r]; }
 
-/* ---- crossings ------------------------------------------------------------------------------------------------------------ */
+/* ---- crossings --------------------------------------------------------------------------------------------------- */
 
 /* Between rank r and the next one: a tree of sums counts, for each end, the earlier lines that end to its right. */
 static uint64_t crossings_below(ordering *o, size_t r) {
@@ -173,7 +173,7 @@ static uint64_t crossings(ordering *o) {
     return all;
 }
 
-/* ---- medians --------------------------------------------------------------------------------------------------------------- */
+/* ---- medians ----------------------------------------------------------------------------------------------------- */
 
 /* Twice the median place of the neighbours; of an even number, between the two in the middle. A vertex without
  * neighbours stays where it is. */
@@ -223,7 +223,7 @@ static void turn_to(ordering *o, size_t r, const lists *l) {
     sort_rank(o, r);
 }
 
-/* ---- exchanges ------------------------------------------------------------------------------------------------------------- */
+/* ---- exchanges --------------------------------------------------------------------------------------------------- */
 
 /* The crossings of the lines of `a` and `b` on one side if a is left of b, less those if it is right. */
 static int64_t saved(const ordering *o, const lists *l, uint32_t a, uint32_t b) {
@@ -255,7 +255,7 @@ static void exchange(ordering *o, size_t r) {
     }
 }
 
-/* ---- sweeps ---------------------------------------------------------------------------------------------------------------- */
+/* ---- sweeps ------------------------------------------------------------------------------------------------------ */
 
 static void keep_best(ordering *o, uint64_t *least, int *waited) {
     const uint64_t now = crossings(o);
@@ -282,7 +282,7 @@ static void find_order(ordering *o) {
     }
 }
 
-/* ---- the result ------------------------------------------------------------------------------------------------------------ */
+/* ---- the result -------------------------------------------------------------------------------------------------- */
 
 /* Sorts segments by `from`, then `to`, which are final numbers: by `to` first, and stably by `from` then. */
 static bool sort_segments(ordering *o) {

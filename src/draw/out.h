@@ -23,7 +23,7 @@ void draw_quoted(draw_out *o, xir_str text, size_t most);
 /* Writes what is left. XIR_E_IO with a finding if a write was refused, XIR_E_MEMORY if `no_memory` is set. */
 xir_status draw_end(draw_out *o, xir_diags *why);
 
-/* ---- detail.c: what a reader sees of an op when the pointer rests on it --------------------------------------------- */
+/* ---- detail.c: what a reader sees of an op when the pointer rests on it ------------------------------------------ */
 
 typedef void draw_escape_fn(draw_out *o, xir_str text, size_t most);
 

@@ -7,8 +7,8 @@
  *     place.c    coordinates, for the groups that are open
  *
  * Everything but the coordinates is independent of which groups are open. The page computes those again, for what its
- * reader opens, so they follow from the interior by the integer algorithm below, which is written twice: in place.c, and
- * in JavaScript. A test compares both.
+ * reader opens, so they follow from the interior by the integer algorithm below, which is written twice: in place.c,
+ * and in JavaScript. A test compares both.
  *
  * ---- groups ----
  *
@@ -41,9 +41,9 @@
  *
  * ---- coordinates: a specification, in integers ----
  *
- * `across` is the direction in which the vertices of a rank are side by side, `along` the one in which ranks follow each
- * other: x and y, or y and x if the picture is drawn from left to right. A `line` is an ENTRY, EXIT or LINE, a `box` is
- * a NODE or GROUP. floor(a / b) rounds towards minus infinity. All sizes are even, so halves are exact.
+ * `across` is the direction in which the vertices of a rank are side by side, `along` the one in which ranks follow
+ * each other: x and y, or y and x if the picture is drawn from left to right. A `line` is an ENTRY, EXIT or LINE, a
+ * `box` is a NODE or GROUP. floor(a / b) rounds towards minus infinity. All sizes are even, so halves are exact.
  *
  * 1. Sizes (w across, h along). A line has 0, 0. A node has node.width x node.height, and so does a closed group with
  *    group.width x group.height: width is in x, height in y. An open group with an interior of A across and L along has
@@ -67,12 +67,12 @@
  *        both are LINEs, or v or u is an end:          2
  *        otherwise:                                    3
  *    The wish of v is floor(sum / number) of the wishes of its highest class; without neighbours it is c[v]. The class
- *    of v is that class; it is 0 without neighbours, and if v is an end.
- *    When all vertices of a rank have a wish, the rank is placed, with o[v] the sum of the distances from the first vertex to v. A block is a run of
- *    vertices with (class, sum, n); at = floor(sum / n). From left to right, each vertex is a new block (class, wish -
- *    o[v], 1). While the block before it has a greater `at`, both become one block: that of the higher class gives sum
- *    and n; if the classes are equal, both are added. In the end c[v] = at of its block + o[v].
- *    After the last sweep all c are moved so that the least c - w/2 is 0. A = the greatest c + w/2, rounded up to even.
+ *    of v is that class; it is 0 without neighbours, and if v is an end. When all vertices of a rank have a wish, the
+ *    rank is placed, with o[v] the sum of the distances from the first vertex to v. A block is a run of vertices with
+ *    (class, sum, n); at = floor(sum / n). From left to right, each vertex is a new block (class, wish - o[v], 1).
+ *    While the block before it has a greater `at`, both become one block: that of the higher class gives sum and n; if
+ *    the classes are equal, both are added. In the end c[v] = at of its block + o[v]. After the last sweep all c are
+ *    moved so that the least c - w/2 is 0. A = the greatest c + w/2, rounded up to even.
  *
  * 3. Along: thick[r] is the greatest h in rank r. With d the greatest |c[from] + e(s, from) - c[to] - e(s, to)| of the
  *    segments from rank r to rank r + 1, the gap between them is
@@ -80,10 +80,11 @@
  *    top[0] = 0, top[r + 1] = top[r] + thick[r] + gap, L = top + thick of the last rank. A box begins at top[r] +
  *    (thick[r] - h) / 2. An interior without vertices has A = L = 0.
  *
- * 4. Segments. One begins at c[from] + e(s, from) and ends at c[to] + e(s, to). It is straight from the end of the box to the end of its rank,
- *    top + thick, then a curve to the top of the next rank, with control points halfway between both, and straight
- *    again to the box. A LINE is straight over the whole rank. In an open group the line continues straight from the
- *    edge of the box to the ENTRY, and from the EXIT to the edge. An arrow head is where the box is a node or closed. */
+ * 4. Segments. One begins at c[from] + e(s, from) and ends at c[to] + e(s, to). It is straight from the end of the box
+ *    to the end of its rank, top + thick, then a curve to the top of the next rank, with control points halfway between
+ *    both, and straight again to the box. A LINE is straight over the whole rank. In an open group the line continues
+ *    straight from the edge of the box to the ENTRY, and from the EXIT to the edge. An arrow head is where the box is a
+ *    node or closed. */
 #ifndef DRAW_PICTURE_H
 #define DRAW_PICTURE_H
 
@@ -183,13 +184,13 @@ typedef struct picture {
     uint32_t            *ranks;      size_t n_ranks;
 } picture;
 
-/* ---- picture.c: making ----------------------------------------------------------------------------------------- */
+/* ---- picture.c: making ------------------------------------------------------------------------------------------- */
 
 /* Makes everything but coordinates. On failure there is a finding, and `p` is empty; picture_free frees it anyway. */
 xir_status picture_make(picture *p, const xir_network *net, const xir_draw_options *how, xir_diags *why);
 void       picture_free(picture *p);
 
-/* ---- text.c: what is written in boxes --------------------------------------------------------------------------- */
+/* ---- text.c: what is written in boxes ---------------------------------------------------------------------------- */
 
 /* Text of a file in at most DRAW_TEXT bytes: valid UTF-8 without control characters, without characters that change
  * the direction of text, and of at most DRAW_LETTERS letters, with an ellipsis if it is cut. The text is terminated. */
@@ -222,7 +223,7 @@ draw_colour draw_colour_of(const xir_op *op);
 /* The colour of a box's head as "#rrggbb", on which white text has a contrast of at least 4.5. */
 const char *draw_colour_text(draw_colour colour);
 
-/* ---- the writers ------------------------------------------------------------------------------------------------ */
+/* ---- the writers ------------------------------------------------------------------------------------------------- */
 
 xir_status draw_dot(const picture *p, xir_write_fn *write, void *user, xir_diags *why);
 xir_status draw_svg(const picture *p, xir_write_fn *write, void *user, xir_diags *why);

@@ -44,7 +44,7 @@ void draw_vertex_size(const draw_places *at, const draw_vertex *v, int64_t *acro
     *along = turned ? width : height;
 }
 
-/* ---- ends of segments ---------------------------------------------------------------------------------------------------- */
+/* ---- ends of segments -------------------------------------------------------------------------------------------- */
 
 /* Of segments from or to an open group, whose vertex is `v`: its EXITs or ENTRYs say where. */
 static void find_ends(placing *l, uint32_t v, bool entries) {
@@ -77,7 +77,7 @@ static void finish_ends(placing *l) {
     }
 }
 
-/* ---- across ------------------------------------------------------------------------------------------------------------ */
+/* ---- across ------------------------------------------------------------------------------------------------------ */
 
 static int64_t distance(const placing *l, uint32_t a, uint32_t b) {
     const bool x = draw_is_line(&l->v[a]), y = draw_is_line(&l->v[b]);
@@ -169,7 +169,7 @@ static int64_t place_across(placing *l) {
     return most + most % 2;
 }
 
-/* ---- along --------------------------------------------------------------------------------------------------------------- */
+/* ---- along ------------------------------------------------------------------------------------------------------- */
 
 static int64_t gap_below(const placing *l, uint32_t r) {
     int64_t d = 0;
@@ -196,7 +196,7 @@ static int64_t place_along(placing *l) {
     return end;
 }
 
-/* ---- one group --------------------------------------------------------------------------------------------------------------- */
+/* ---- one group --------------------------------------------------------------------------------------------------- */
 
 /* Segments are sorted by `from`; those to a vertex are listed in that order, too. */
 static void find_neighbours(placing *l) {
@@ -243,7 +243,7 @@ static void place_group(placing *l, uint32_t group) {
     b->inside_y = DRAW_PAD + DRAW_TITLE;
 }
 
-/* ---- all groups ---------------------------------------------------------------------------------------------------------------- */
+/* ---- all groups -------------------------------------------------------------------------------------------------- */
 
 static void find_open(draw_places *at) {
     const picture *p = at->p;
@@ -301,8 +301,8 @@ bool draw_place(draw_places *at, const picture *p) {
     l.offset = draw_new(a, n, sizeof *l.offset);
     l.blocks = draw_new(a, n, sizeof *l.blocks);
     l.port = draw_new(a, (size_t)p->nodes[p->n_nodes].value + 1, sizeof *l.port);
-    const bool ok = at->boxes && at->centre && at->top && at->thick && at->from && at->to && l.up_first && l.down_first && l.up && l.width &&
-                    l.offset && l.blocks && l.port;
+    const bool ok = at->boxes && at->centre && at->top && at->thick && at->from && at->to && l.up_first &&
+                    l.down_first && l.up && l.width && l.offset && l.blocks && l.port;
     if (ok) {
         find_open(at);
         for (uint32_t g = (uint32_t)p->n_groups; g-- > 0;)

@@ -1,10 +1,11 @@
-/* Groups of repeated ops. Two ops are alike if their classes, attributes, types and constants are, and their inputs come
- * from the same distance in the execution order, or from the same op. A repeat is a range of nodes in which each is like
- * the one `period` before it, for two periods at least. Hashes only say where to look: what is alike has been compared.
+/* Groups of repeated ops. Two ops are alike if their classes, attributes, types and constants are, and their inputs
+ * come from the same distance in the execution order, or from the same op. A repeat is a range of nodes in which each
+ * is like the one `period` before it, for two periods at least. Hashes only say where to look: what is alike has been
+ * compared.
  *
  * A candidate for a period is the distance to the last node of the same hash, so that work is nearly linear; a limit
- * makes it so for a network that is made to be slow. The longest periods come first, and shorter ones are repeats inside
- * their blocks. A block begins where it cuts the fewest groups, then the fewest values. */
+ * makes it so for a network that is made to be slow. The longest periods come first, and shorter ones are repeats
+ * inside their blocks. A block begins where it cuts the fewest groups, then the fewest values. */
 #include <string.h>
 #include "make.h"
 
@@ -25,7 +26,7 @@ typedef struct repeats {
     uint64_t       work;      /* comparisons that are left */
 } repeats;
 
-/* ---- ops that are alike -------------------------------------------------------------------------------------------- */
+/* ---- ops that are alike ------------------------------------------------------------------------------------------ */
 
 static uint64_t mix(uint64_t h, uint64_t word) {
     h = (h ^ word) * UINT64_C(0x9E3779B97F4A7C15);
@@ -103,7 +104,7 @@ static bool same_op(const xir_op *a, const xir_op *b) {
     return same_attrs(a, b);
 }
 
-/* ---- codes --------------------------------------------------------------------------------------------------------- */
+/* ---- codes ------------------------------------------------------------------------------------------------------- */
 
 /* A table of nodes by hash. */
 typedef struct table { uint32_t *slots; size_t mask; } table;
@@ -154,7 +155,7 @@ static bool find_codes(repeats *r) {
     return true;
 }
 
-/* ---- runs ----------------------------------------------------------------------------------------------------------- */
+/* ---- runs -------------------------------------------------------------------------------------------------------- */
 
 /* Node i is like the one a period before it. */
 static bool is_repeated(repeats *r, uint32_t i, uint32_t period) {
@@ -164,7 +165,8 @@ static bool is_repeated(repeats *r, uint32_t i, uint32_t period) {
     if (!r->work || r->code[i] != r->code[j] || r->edges[j + 1] - r->edges[j] != n) return false;
     for (uint32_t k = 0; k < n; k++) {
         const draw_edge *a = &p->edges[r->edges[i] + k], *b = &p->edges[r->edges[j] + k];
-        if (a->input != b->input || a->value - p->nodes[a->from].value != b->value - p->nodes[b->from].value) return false;
+        const uint32_t output = a->value - p->nodes[a->from].value;
+        if (a->input != b->input || output != b->value - p->nodes[b->from].value) return false;
         if (a->from != b->from && a->from - i != b->from - j) return false;
     }
     return true;
@@ -222,14 +224,14 @@ static void sort(run *runs, size_t n) {
     }
 }
 
-/* ---- groups of them ---------------------------------------------------------------------------------------------------- */
+/* ---- groups of them ---------------------------------------------------------------------------------------------- */
 
 static void measure(repeats *r) {
     const picture *p = r->p;
     for (size_t e = 0; e < p->n_edges; e++) {
         const draw_edge *x = &p->edges[e];
-        if (x->stub || r->cut[x->from + 1] == UINT32_MAX) continue;
-        r->cut[x->from + 1]++;
+        if (x->stub) continue;
+        r->cut[x->from + 1]++;   /* differences: a sum of them wraps back */
         r->cut[x->to + 1]--;
     }
     for (size_t i = 1; i <= p->n_nodes; i++) r->cut[i] += r->cut[i - 1];

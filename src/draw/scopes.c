@@ -1,5 +1,6 @@
-/* Groups by the names of ops, and by a tag. Both are runs of the execution order: a scope that continues after other ops
- * is another group. An op without a name is in the scopes that both the named op before it and the one after it have. */
+/* Groups by the names of ops, and by a tag. Both are runs of the execution order: a scope that continues after other
+ * ops is another group. An op without a name is in the scopes that both the named op before it and the one after it
+ * have. */
 #include <string.h>
 #include "make.h"
 
@@ -69,7 +70,7 @@ void draw_find_scopes(const picture *p, draw_spans *spans) {
     close_to(&s, 0, end);
 }
 
-/* ---- tags ------------------------------------------------------------------------------------------------------- */
+/* ---- tags -------------------------------------------------------------------------------------------------------- */
 
 static xir_str words_of(const xir_any *value, xir_str key) {
     if (value->kind == XIR_ANY_TEXT) return value->as.text;

@@ -23,7 +23,7 @@ static const char style[] =
     ".e{fill:none;stroke:#8893a1;stroke-width:1.3}.e:hover{stroke:#d2691e;stroke-width:2.4}"
     ".s{font-size:9px;fill:#8a4b08;paint-order:stroke;stroke:#fff;stroke-width:3px}";
 
-/* ---- lines -------------------------------------------------------------------------------------------------------------- */
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
 
 /* A point across and along, in the interior of a group, as x and y. */
 static void point(svg *s, const draw_box *b, int64_t across, int64_t along) {
@@ -78,7 +78,7 @@ static void put_line(svg *s, uint32_t group, uint32_t segment) {
     draw_text(&s->out, "</title></path>\n");
 }
 
-/* ---- boxes --------------------------------------------------------------------------------------------------------------- */
+/* ---- boxes ------------------------------------------------------------------------------------------------------- */
 
 static void put_rect(svg *s, const char *class, int64_t x, int64_t y, int64_t width, int64_t height, int round) {
     draw_print(&s->out, "<rect class=\"%s\" x=\"%lld\" y=\"%lld\" width=\"%lld\" height=\"%lld\" rx=\"%d\"/>", class,
@@ -180,7 +180,7 @@ static void put_closed(svg *s, uint32_t i) {
     draw_text(&s->out, "</g>\n");
 }
 
-/* ---- the picture ------------------------------------------------------------------------------------------------------------ */
+/* ---- the picture ------------------------------------------------------------------------------------------------- */
 
 static void put_begin(svg *s) {
     const draw_box *all = &s->at.boxes[0];

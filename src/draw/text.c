@@ -1,10 +1,10 @@
-/* What is written in boxes. Texts of files are made harmless: what does not show as a letter, or changes the direction of
- * text, becomes \xNN, as findings print it. */
+/* What is written in boxes. Texts of files are made harmless: what does not show as a letter, or changes the direction
+ * of text, becomes \xNN, as findings print it. */
 #include <stdio.h>
 #include <string.h>
 #include "make.h"
 
-/* ---- characters ------------------------------------------------------------------------------------------------------ */
+/* ---- characters -------------------------------------------------------------------------------------------------- */
 
 /* The bytes of the well-formed UTF-8 character at the start of `s`, and its number; 0 if it is malformed. */
 static size_t decode(xir_str s, uint32_t *code) {
@@ -70,7 +70,7 @@ static size_t append_end(char *out, xir_str s) {
     return append(out, 3, s, DRAW_LETTERS);
 }
 
-/* ---- boxes of nodes --------------------------------------------------------------------------------------------------- */
+/* ---- boxes of nodes ---------------------------------------------------------------------------------------------- */
 
 /* "icraft::xir::Conv2d", "onnx::Conv": what is after the last colon. */
 xir_str draw_class_word(const xir_op *op) {
@@ -134,7 +134,7 @@ size_t draw_node_text(const picture *p, uint32_t node, int line, char out[DRAW_T
     return type_line(p, node, out);
 }
 
-/* ---- groups -------------------------------------------------------------------------------------------------------------- */
+/* ---- groups ------------------------------------------------------------------------------------------------------ */
 
 size_t draw_group_title(const picture *p, uint32_t group, char out[DRAW_TEXT]) {
     const draw_group *g = &p->groups[group];
@@ -150,7 +150,7 @@ size_t draw_group_count(const picture *p, uint32_t group, char out[DRAW_TEXT]) {
     return (size_t)snprintf(out, DRAW_TEXT, "%u ops", g->end - g->begin);
 }
 
-/* ---- sizes ---------------------------------------------------------------------------------------------------------------- */
+/* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
 /* The width of a letter of 12 pixels in a wide font, in tenths of a pixel: browsers differ in their fonts. */
 static uint32_t letter_width(uint32_t c) {

@@ -32,6 +32,8 @@ static bool write_nothing(void *user, const void *data, size_t size) {
 
 static xir_status save(void *it) { return xir_network_write(net, write_nothing, NULL, it, why); }
 
+static xir_status draw(void *it) { return xir_draw(net, XIR_DRAW_DOT, it, write_nothing, NULL, why); }
+
 static xir_status settings(void *it) { return xir_pass_settings_check(ctx, it, why); }
 
 static xir_status watches(void *it) {
@@ -103,6 +105,7 @@ static const handed structs[] = {
     TAKEN(xir_save_options,  flags,     save),
     GROWN(xir_pass_settings, n_watches, cancel_user, false, settings),
     TAKEN(xir_pass_watch,    options,   watches),
+    TAKEN(xir_draw_options,  select,    draw),
     GROWN(xir_run_options,   user,      max_work, false, run_network),
     GROWN(xir_proof_options, relative,  user, false, prove),
     TAKEN(xir_proof_input,   array,     prove_on),

@@ -89,11 +89,13 @@ BEGIN {
     argument["xir_symbol *"] = argument["const xir_symbol *"] = argument["char *"] = "(void *)f->room"
     argument["xir_write_fn *"]           = "swallow"
     argument["xir_cost_fn *"]            = "see_cost"
+    argument["xir_draw_format"]          = "XIR_DRAW_SVG"
     argument["(pick)"]                   = "pick_none"
     argument["(release)"]                = "NULL"
     for (type in argument) known[type] = 1
     # Options: NULL is the default of each.
     n_options = split("save load pass_settings diff run liveness", options, " ")
+    n_options = split("save load pass_settings diff run draw", options, " ")
     for (i = 1; i <= n_options; i++) {
         type = "const xir_" options[i] (options[i] ~ /_/ ? " *" : "_options *")
         argument[type] = "NULL"
