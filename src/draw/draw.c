@@ -2,20 +2,32 @@
 #include <string.h>
 #include "picture.h"
 
+enum { MOST_SIZE = 1 << 16 };   /* no struct is that large: the caller's memory is not initialised */
+
+static xir_status check_size(uint32_t size, xir_diags *why) {
+    const unsigned least = offsetof(xir_draw_options, select) + sizeof(const xir_op *);   /* of the first version */
+    if (size >= least && size <= MOST_SIZE) return XIR_OK;
+    if (!size) {
+        return xir_diags_add(why, XIR_ERROR, XIR_E_ABI, XIR_STR(""),
+                             "xir_draw_options has no size: make it with XIR_INIT(xir_draw_options)");
+    }
+    return xir_diags_add(why, XIR_ERROR, XIR_E_ABI, XIR_STR(""),
+                         "xir_draw_options has a size of %u bytes, at least %u were expected: make it with "
+                         "XIR_INIT(xir_draw_options)", size, least);
+}
+
 /* A struct of an older or a newer caller: members that it does not have are zero, and members that are unknown here
  * must be. */
 static xir_status take_options(xir_draw_options *how, const xir_draw_options *given, xir_diags *why) {
     *how = XIR_INIT(xir_draw_options);
     if (!given) return XIR_OK;
-    const size_t least = offsetof(xir_draw_options, select) + sizeof given->select;
-    if (given->size < least) {
-        return xir_diags_add(why, XIR_ERROR, XIR_E_ABI, XIR_STR(""),
-                             "the xir_draw_options do not have their size; use XIR_INIT");
-    }
+    const xir_status status = check_size(given->size, why);
+    if (status) return status;
     for (size_t i = sizeof *how; i < given->size; i++) {
         if (!((const char *)given)[i]) continue;
         return xir_diags_add(why, XIR_ERROR, XIR_E_UNSUPPORTED, XIR_STR(""),
-                             "the xir_draw_options set a member that this library does not know, at byte %zu", i);
+                             "xir_draw_options asks for what a newer library has: something is at byte %zu of it, %zu "
+                             "are known", i, sizeof *how);
     }
     memcpy(how, given, given->size < sizeof *how ? given->size : sizeof *how);
     how->size = sizeof *how;

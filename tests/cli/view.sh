@@ -1,0 +1,63 @@
+# xir view: pictures, by format, by group, in part, of broken networks; files and words that make no sense.
+. "$SRC/tests/cli/lib.sh"
+cp "$data/small.json" "$data/small.raw" .
+
+# valid FILE: an SVG that other programs take; graph FILE: a DOT that Graphviz takes.
+valid() { ! has xmllint || xmllint --noout "$1" 2>err || bad "$ran: $1 is not XML"; }
+graph() { ! has dot || dot -Tsvg "$1" >/dev/null 2>err || bad "$ran: Graphviz does not take $1"; }
+
+# The format is that of the name, or of the option; standard output is -.
+run 0 view small.json small.svg; quiet; silent; valid small.svg
+grep -q 'id="n3"><title>Conv2d conv2 #3' small.svg || bad "$ran: no box of conv2"
+run 0 view small.json - --svg; quiet; same out small.svg
+run 0 view --svg --no-params small.json; quiet; silent; same small.svg small.svg
+run 0 view small.json small.dot; quiet; graph small.dot
+run 0 view small.json small.gv; same small.dot small.gv
+"$XIR" view - - --dot <small.json >out 2>err || bad "standard input"; same out small.dot
+run 0 convert small.json small.fb
+run 0 view small.fb other.svg; same small.svg other.svg
+
+# What is drawn: groups, levels, direction, a part.
+edit small.json scopes.json -e 's/"name":"conv1"/"name":"stem\/conv1"/' -e 's/"name":"relu1"/"name":"stem\/relu1"/'
+run 0 view scopes.json - --svg; out 'class="o"'; cp out all.svg; valid all.svg
+run 0 view scopes.json - --svg --depth 1; out '>2 ops</text>'; not_out 'stem/relu1 #2'
+run 0 view scopes.json - --svg --group none; not_out 'class="o"'
+run 0 view scopes.json - --dot --group scope; out 'subgraph cluster_1'; out 'rankdir=TB'
+run 0 view scopes.json - --dot --left-to-right; out 'rankdir=LR'
+run 0 view scopes.json - --svg --left-to-right; cp out turned.svg; valid turned.svg
+edit small.json tags.json 's/"tags":{}/"tags":{"part":"head"}/g'
+run 0 view tags.json - --dot --group tag:part; out 'head'
+run 0 view small.json - --dot --select conv2 --hops 1; out 'n3 -> n4'; out 'n2 -> n3'; not_out 'n1 ->'
+run 0 view small.json - --dot --select '#3' --hops 0; not_out ' -> '
+
+# Twice the same bytes.
+run 0 view scopes.json again.svg; same all.svg again.svg
+
+# Hostile names; broken networks that can be read.
+edit small.json evil.json 's/"name":"conv1"/"name":"<\/script><img onerror=x>\\u202e\\u0007\\u0000"/'
+run 0 view evil.json evil.svg; valid evil.svg; ! grep -q -e '<img' -e '</script' evil.svg || bad "$ran: a tag from a name"
+run 0 view evil.json evil.dot; graph evil.dot
+sed 's/"ops":\[.*\],"params_bytes"/"ops":[],"params_bytes"/' small.json >empty.json
+run 0 view empty.json empty.svg; valid empty.svg
+run 0 view empty.json empty.dot; graph empty.dot
+
+# Foreign formats, with types that nobody knows.
+run 0 view "$data/small.onnx" - --svg; out "<svg"; cp out onnx.svg; valid onnx.svg
+
+# Words that make no sense write nothing.
+run 2 view small.json x.png; err "does not tell the format of the picture"; gone x.png
+run 2 view small.json - --svg --dot; err "contradict each other"
+run 2 view small.json - --svg --group rows; err "--group takes scope"
+run 2 view small.json - --svg --group tag:; err "--group takes scope"
+run 2 view small.json - --svg --depth many; err "--depth takes a number, not 'many'"
+run 2 view small.json - --svg --depth -1; err "--depth takes a number"
+run 2 view small.json - --svg --hops 2; err "--hops is about --select"
+run 2 view small.json x.svg --select nobody; err "there is no op 'nobody'"; gone x.svg
+run 2 view small.json x.svg --select '#99'; gone x.svg
+run 2 view - --svg; err "needs the name of a file"
+run 3 view small.json no/folder/x.svg; err "cannot be written"
+run 3 view missing.json x.svg; gone x.svg
+echo '{' >broken.json; run 1 view broken.json x.svg; gone x.svg
+if [ -e /dev/full ]; then run 3 view small.json /dev/full --svg; fi
+
+finish
