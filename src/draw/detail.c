@@ -43,8 +43,7 @@ void draw_value_detail(draw_out *o, const xir_value *value, draw_escape_fn *esca
     escape(o, (xir_str){ type, n }, MOST_NAME);
 }
 
-/* Whether an attribute has its default; false for kinds whose defaults are rarely of interest. */
-static bool is_default(const xir_op *op, const xir_field *f) {
+bool draw_is_default(const xir_op *op, const xir_field *f) {
     xir_attr a = { .kind = f->kind };
     if (!f->has_default) return false;
     switch (f->kind) {
@@ -77,7 +76,7 @@ static bool is_shown(const xir_op *op, const xir_field *f) {
     if (f->kind == XIR_KIND_REF) {   /* scales and layouts that say nothing */
         return !f->default_text.size;
     }
-    return !is_default(op, f);
+    return !draw_is_default(op, f);
 }
 
 static void put_attrs(draw_out *o, const xir_op *op, draw_escape_fn *escape, const char *new_line) {

@@ -1,0 +1,88 @@
+/* Attributes, tags and types as short texts for the page. A long one is cut: the page is for reading. */
+#include <string.h>
+#include "html_out.h"
+
+enum { MOST = 1000 };      /* bytes of a text */
+
+/* Adds a row to the set that is made: the text as JSON has it, a string without its quotes. */
+static void add_row(html_sets *s, xir_str key, xir_str text, bool usual) {
+    char cut[MOST + 4];
+    uint32_t *rows = draw_room(s->sets.alloc, s->rows, 3 * (s->n + 1), sizeof *rows);
+    if (!rows) {
+        s->sets.failed = true;
+        return;
+    }
+    s->rows = rows;
+    if (text.size > 1 && text.data[0] == '"' && !memchr(text.data, '\\', text.size))
+        text = (xir_str){ text.data + 1, text.size - 2 };
+    if (text.size > MOST) {
+        memcpy(cut, text.data, MOST);
+        memcpy(cut + MOST, "…", 3);
+        text = (xir_str){ cut, MOST + 3 };
+    }
+    rows += 3 * s->n++;
+    rows[0] = html_number(s->strings, key, true);
+    rows[1] = html_number(s->strings, text, true);
+    rows[2] = usual;
+}
+
+static uint32_t end_set(html_sets *s) {
+    const uint32_t number = html_number(&s->sets, (xir_str){ (const char *)s->rows, 3 * s->n * sizeof *s->rows }, true);
+    s->n = 0;
+    return number;
+}
+
+static void check_memory(html_sets *s, xir_status status) {
+    if (status == XIR_E_MEMORY) s->sets.failed = true;
+}
+
+/* Params as an attribute: their type alone, since their number and name would make equal sets different. */
+static bool add_params(html_sets *s, const xir_op *op, xir_str key, const xir_any *extra) {
+    const xir_value *params = extra && extra->kind == XIR_ANY_PARAMS ? extra->as.params : NULL;
+    xir_attr attr;
+    char type[256];
+    if (!extra && !xir_op_get(op, key, &attr) && attr.kind == XIR_KIND_PARAMS && !attr.is_null)
+        params = attr.as.params;
+    if (!params) return false;
+    add_row(s, key, (xir_str){ type, draw_type_text(xir_value_type(params), type, sizeof type) }, false);
+    return true;
+}
+
+uint32_t html_attributes(html_sets *s, const xir_op *op) {
+    const xir_class *cls = xir_op_class(op);
+    const xir_map *extra = xir_op_extra(op);
+    const size_t n = xir_class_field_count(cls), more = extra ? extra->size : 0;
+    for (size_t i = 0; i < n + more; i++) {
+        const xir_field *field = i < n ? xir_class_field_at(cls, i) : NULL;
+        const xir_str key = field ? field->name : extra->entries[i - n].key;
+        if (add_params(s, op, key, field ? NULL : &extra->entries[i - n].value)) continue;
+        xir_text_buffer text = { 0 };
+        xir_status status = xir_op_attr_print(op, key, 0, &text);
+        check_memory(s, status);
+        if (!status) add_row(s, key, (xir_str){ text.data, text.size }, field && draw_is_default(op, field));
+        xir_text_free(&text);
+    }
+    return end_set(s);
+}
+
+uint32_t html_map(html_sets *s, xir_context *ctx, const xir_map *map) {
+    xir_text_buffer text = { 0 };
+    for (size_t i = 0; map && i < map->size; i++) {
+        xir_status status = xir_any_print(ctx, &map->entries[i].value, 0, &text);
+        check_memory(s, status);
+        if (!status) add_row(s, map->entries[i].key, (xir_str){ text.data, text.size }, false);
+        xir_text_free(&text);
+    }
+    return end_set(s);
+}
+
+void html_sets_free(html_sets *s) {
+    draw_free(s->sets.alloc, s->rows);
+    html_table_free(&s->sets);
+}
+
+uint32_t html_type(html_table *strings, const xir_type *type) {
+    char text[640];
+    if (!type) return html_number(strings, XIR_STR(""), false);
+    return html_number(strings, (xir_str){ text, draw_type_text(type, text, sizeof text) }, true);
+}
