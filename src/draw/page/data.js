@@ -49,7 +49,27 @@ const readNet = (text) => {
     }
     values.uses = byKey(ops.in, values.n);
     placeNames(made);
+    findStubs(made);
     return made;
+};
+
+// Uses that are too far away for a line have a note at both ends. A closed group has those of its ops that lead out.
+// stubs.up and stubs.down: by vertex, the ops at the other end.
+const findStubs = (made) => {
+    const { ops, values, groups } = made, up = new Map(), down = new Map();
+    const note = (map, vertex, op) => map.has(vertex) ? map.get(vertex).push(op) : map.set(vertex, [op]);
+    const holds = (g, op) => groups.begin[g] <= op && op < groups.end[g];
+    const noteAll = (map, op, other) => {
+        note(map, ops.vertex[op], other);
+        let g = made.vertices.group[ops.vertex[op]];
+        for (; g > 0 && !holds(g, other); g = groups.parent[g]) note(map, groups.vertex[g], other);
+    };
+    for (const i of column(made.stubs)) {
+        const from = values.maker[ops.in[i]], to = ops.of[i];
+        noteAll(down, from, to);
+        noteAll(up, to, from);
+    }
+    made.stubs = { up, down };
 };
 
 // What stands where: ranks of groups, vertices of ops and groups, segments at a vertex. A group comes after the one that

@@ -5,7 +5,8 @@ const PAD = 14, TITLE = 20, SWEEPS = 8;
 const GAP_BOX = 28, GAP_MIXED = 18, GAP_LINE = 12, GAP_RANK = 28, GAP_PORT = 12, GAP_MOST = 960;
 
 // Where everything is, relative to the interior of its group. c: centre across; top: beginning along; w, h: sizes
-// across and along. rankTop, thick: of all ranks. across, along: the interior of a group.
+// across and along. begin, end: of segments, see findEnds. rankTop, thick: of all ranks. across, along: the interior of
+// a group.
 const scene = { sideways: false };
 
 const makeScene = () => {
@@ -14,6 +15,7 @@ const makeScene = () => {
     for (let r = 0; r + 1 < groups.row.length; r++) widest = Math.max(widest, groups.row[r + 1] - groups.row[r]);
     Object.assign(scene, {
         c: new Int32Array(n), top: new Int32Array(n), w: new Int32Array(n), h: new Int32Array(n),
+        begin: new Int32Array(net.segments.from.length), end: new Int32Array(net.segments.from.length),
         rankTop: new Int32Array(groups.row.length), thick: new Int32Array(groups.row.length),
         across: new Int32Array(groups.n), along: new Int32Array(groups.n),
         open: new Uint8Array(groups.n), stale: new Uint8Array(groups.n).fill(1), standing: null,
@@ -35,21 +37,43 @@ const isBox = (v) => net.vertices.kind[v] <= GROUP;
 const distance = (a, b) => (scene.w[a] + scene.w[b]) / 2 +
     (isBox(a) ? (isBox(b) ? GAP_BOX : GAP_MIXED) : isBox(b) ? GAP_MIXED : GAP_LINE);
 
-// The wish of a vertex and its class, from its neighbours in the rank before (down) or behind.
+// Where segments begin and end in open groups: at the place of their value, from the centre of the group's box.
+const findEnds = (g) => {
+    const { groups, segments } = net, { begin, end } = scene;
+    for (let i = groups.segment[g]; i < groups.segment[g + 1]; i++) {
+        begin[i] = portOf(segments.from[i], EXIT, segments.value[i]);
+        end[i] = portOf(segments.to[i], ENTRY, segments.value[i]);
+    }
+};
+const portOf = (v, kind, value) => {
+    const g = net.vertices.ref[v];
+    if (net.vertices.kind[v] !== GROUP || !scene.open[g]) return 0;
+    const port = net.groups.port.get(portKey(g, kind, value));
+    return port === undefined ? 0 : insideAcross(g) + scene.c[port] - scene.w[v] / 2;
+};
+
+// A box that nothing leads to, or from.
+const isEnd = (v) => {
+    const { out, into } = net.segments;
+    return isBox(v) && (out[v] === out[v + 1] || into.start[v] === into.start[v + 1]);
+};
+// The wish of a vertex and its class, from its neighbours in the rank before (down) or after. Only those of the highest
+// class count.
 const wish = { at: 0, rank: 0 };
 const wishOf = (v, down) => {
-    const { segments, vertices } = net, { c } = scene, box = vertices.kind[v] <= GROUP;
-    const list = down ? segments.into.start : segments.out, from = list[v], to = list[v + 1];
-    let sum = 0, n = 0, alike = 0, like = 0;
-    for (let i = from; i < to; i++) {
-        const u = down ? segments.from[segments.into.item[i]] : segments.to[i];
-        sum += c[u];
+    const { segments, vertices: { kind } } = net, { c, begin, end } = scene, line = kind[v] === LINE, last = isEnd(v);
+    const list = down ? segments.into.start : segments.out;
+    let sum = 0, n = 0, best = 0;
+    for (let i = list[v]; i < list[v + 1]; i++) {
+        const s = down ? segments.into.item[i] : i, u = down ? segments.from[s] : segments.to[s];
+        const rank = line !== (kind[u] === LINE) ? 1 : line || last || isEnd(u) ? 2 : 3;
+        if (rank < best) continue;
+        if (rank > best) { best = rank; sum = n = 0; }
+        sum += c[u] + (down ? begin[s] - end[s] : end[s] - begin[s]);
         n++;
-        if ((vertices.kind[u] <= GROUP) === box) { alike += c[u]; like++; }
     }
-    if (!n) { wish.at = c[v]; wish.rank = 0; }
-    else if (like) { wish.at = Math.floor(alike / like); wish.rank = box ? 3 : 2; }
-    else { wish.at = Math.floor(sum / n); wish.rank = 1; }
+    wish.at = n ? Math.floor(sum / n) : c[v];
+    wish.rank = last ? 0 : best;
 };
 
 // Places a rank: every vertex as near to its wish as its neighbours allow. Vertices that push each other are a block.
@@ -88,6 +112,7 @@ const placeGroup = (g) => {
     const from = groups.first[g], to = groups.first[g + 1], low = groups.rank[g], high = groups.rank[g + 1];
     scene.across[g] = scene.along[g] = 0;
     if (from === to) return;
+    findEnds(g);
     for (let r = low; r < high; r++) {
         for (let v = groups.row[r]; v < groups.row[r + 1]; v++) {
             c[v] = v === groups.row[r] ? w[v] / 2 : c[v - 1] + distance(v - 1, v);
@@ -114,7 +139,7 @@ const placeGroup = (g) => {
         scene.along[g] = y += deep;
         if (r + 1 === high) break;
         for (let i = segments.out[begin]; i < segments.out[end]; i++) {
-            far = Math.max(far, Math.abs(c[segments.from[i]] - c[segments.to[i]]));
+            far = Math.max(far, Math.abs(c[segments.from[i]] + scene.begin[i] - c[segments.to[i]] - scene.end[i]));
         }
         const ports = vertices.kind[begin] === ENTRY || vertices.kind[end] === EXIT;
         y += (ports ? GAP_PORT : GAP_RANK) + 2 * Math.floor(Math.min(far, GAP_MOST) / 16);

@@ -56,7 +56,10 @@ const paint = (to, width, height, view) => {
                     } else if (job.dust) {
                         to.fillStyle = dustFill(kind, ref);
                         to.fillRect(box[0], box[1], Math.max(box[2], 1), Math.max(box[3], 1));
-                    } else paintBox(job, kind, ref, i, box);
+                    } else {
+                        paintBox(job, kind, ref, i, box);
+                        if (job.texts) paintNotes(job, i, box);
+                    }
                     if (isSelected(kind, ref) || isFound(kind, ref)) marks.push([kind, ref, box]);
                 }
                 const next = scene.c[i] + scene.w[i] / 2 + job.gap;
@@ -68,6 +71,7 @@ const paint = (to, width, height, view) => {
     }
     paintLit(job);
     for (const mark of marks) paintMark(job, mark);
+    return job.notes;
 };
 
 const curve = (to, k, ou, ov) => {
@@ -208,6 +212,17 @@ const paintBox = ({ to, k, texts, notes }, kind, ref, vertex, [x, y, w, h]) => {
         write(to, lines[i], x + 14 * k, base, strong ? 600 : 400, (strong ? FONT : SMALL) * k,
             strong || hot ? ink : theme.dim, w - 22 * k);
     }
+};
+// "→ conv1 +3": the ops at the other end of edges that are not lines.
+const paintNotes = ({ to, k, notes }, vertex, [x, y, w, h]) => {
+    const paintNote = (ops, arrow, baseline) => {
+        if (!ops) return;
+        const text = `${arrow} ${cut(shortName(ops[0]) || opKey(ops[0]))}` + (ops.length > 1 ? ` +${ops.length - 1}` : '');
+        write(to, text, x + w / 2 + 9 * k, baseline, 400, 10 * k, theme.link);
+        notes.push([x + w / 2, baseline - 10 * k, (text.length + 2) * 6 * k, 13 * k, ops[0]]);
+    };
+    paintNote(net.stubs.up.get(vertex), '←', y - 4 * k);
+    paintNote(net.stubs.down.get(vertex), '→', y + h + 11 * k);
 };
 const paintMark = ({ to, k }, [kind, ref, [x, y, w, h]]) => {
     const grow = Math.max(2, 4 - Math.min(w, h) / 2);

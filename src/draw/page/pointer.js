@@ -17,7 +17,7 @@ const hover = (x, y) => {
     }
     const tip = $('tip'), text = box ? (kind[at.vertex] === NODE ? opText(ref[at.vertex]) : groupText(ref[at.vertex]))
         : value >= 0 ? valueName(value) + '  ' + valueType(value) : '';
-    $('graph').classList.toggle('over', box || value >= 0);
+    $('graph').classList.toggle('over', box || value >= 0 || noteAt(x, y) !== undefined);
     tip.hidden = text === '';
     if (!text) return;
     tip.replaceChildren(bdi(text, 200));
@@ -54,10 +54,12 @@ const onUp = (event) => {
     if (!pointer.down.delete(event.pointerId)) return;
     $('graph').classList.remove('drag');
     if (pointer.moved || event.type === 'pointercancel') return;
-    const [x, y] = pointAt(event), { vertex } = looked(x, y), { kind, ref } = net.vertices;
+    const [x, y] = pointAt(event), { vertex } = looked(x, y), { kind, ref } = net.vertices, note = noteAt(x, y);
+    if (note) return go(note[4], -1);
     if (vertex >= 0 && kind[vertex] === GROUP && scene.open[ref[vertex]] && onTwist(vertex, x)) return toggle(ref[vertex]);
     if (vertex >= 0) choose(vertex); else if (state.selected >= 0 || state.group > 0) go(-1, -1);
 };
+const noteAt = (x, y) => stage.notes.find(([left, top, w, h]) => x >= left && x < left + w && y >= top && y < top + h);
 const onTwist = (vertex, x) => (camera.x + x / camera.k) - boxOf(vertex).x < 26;
 const onDouble = (event) => {
     const { vertex } = looked(...pointAt(event));

@@ -73,24 +73,16 @@ const lookAt = (x, y) => {
 // A segment in the coordinates of its group: from (a, p) straight to q, a curve to (b, r), and straight to s.
 const path = { a: 0, p: 0, q: 0, b: 0, r: 0, s: 0, head: false };
 const pathOf = (i) => {
-    const { segments, vertices } = net, from = segments.from[i], to = segments.to[i], value = segments.value[i];
+    const { segments, vertices } = net, from = segments.from[i], to = segments.to[i];
     const above = vertices.rank[from], below = vertices.rank[to];
-    path.a = portOf(from, EXIT, value);
-    path.b = portOf(to, ENTRY, value);
+    path.a = scene.c[from] + scene.begin[i];
+    path.b = scene.c[to] + scene.end[i];
     path.q = scene.rankTop[above] + scene.thick[above];
     path.p = isBox(from) ? scene.top[from] + scene.h[from] : scene.rankTop[above];
     path.r = scene.rankTop[below];
     path.s = isBox(to) ? scene.top[to] : path.r;
     path.head = vertices.kind[to] === NODE || (vertices.kind[to] === GROUP && !scene.open[vertices.ref[to]]);
 };
-// Where a line of a value meets a box: its middle, or the place of the value in an open group.
-const portOf = (vertex, kind, value) => {
-    const g = net.vertices.ref[vertex];
-    if (net.vertices.kind[vertex] !== GROUP || !scene.open[g]) return scene.c[vertex];
-    const port = net.groups.port.get(portKey(g, kind, value));
-    return port === undefined ? scene.c[vertex] : startOf(vertex) + insideAcross(g) + scene.c[port];
-};
-
 // The value of the line near a point, -1 if there is none within `reach`.
 const valueAt = ({ g, u, v, rank }, reach) => {
     const { groups, segments } = net, low = Math.max(groups.rank[g], rank - 1);

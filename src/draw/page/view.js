@@ -1,7 +1,7 @@
 // The camera, and frames: something changes, one frame is asked for, and it paints everything once.
 
 const camera = { x: 0, y: 0, k: 1 };       // the point of the picture in the upper left corner; pixels a unit
-const stage = { width: 0, height: 0, asked: false, frames: [] };
+const stage = { width: 0, height: 0, asked: false, frames: [], notes: [] };
 
 const redraw = () => {
     if (stage.asked) return;
@@ -19,7 +19,7 @@ const frame = (now) => {
     }
     const to = stage.context;
     to.setTransform(ratio, 0, 0, ratio, 0, 0);
-    paint(to, stage.width, stage.height, camera);
+    stage.notes = paint(to, stage.width, stage.height, camera);
     stage.last = performance.now() - begin;
     if (stage.frames.length < 5000) stage.frames.push(stage.last);
 };

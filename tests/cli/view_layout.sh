@@ -1,0 +1,30 @@
+# The page of xir view computes the coordinates that the library computes for SVG: the same integers for every box.
+. "$SRC/tests/cli/lib.sh"
+
+command -v node >/dev/null || skip "no node"
+# A chain of blocks in layers, each with a connection that skips it, and one value that every block uses.
+awk 'BEGIN {
+    n = 3; at = 1
+    text = "pnnx.Input pnnx_input_0 0 1 0\npnnx.Input pnnx_input_1 0 1 1\n"; count = 2; last = 0; next_value = 2
+    for (l = 0; l < 3; l++) for (b = 0; b < 4; b++) {
+        p = "layer" l ".block" b "."
+        a = next_value++; c = next_value++; d = next_value++; e = next_value++
+        text = text "nn.Conv2d " p "conv 1 1 " last " " a "\nnn.ReLU " p "relu 1 1 " a " " c "\n"
+        text = text "torch.mul " p "mul 2 1 " c " 1 " d "\ntorch.add " p "add 2 1 " d " " last " " e "\n"
+        count += 4; last = e
+    }
+    print 7767517; print count + 1, next_value; printf "%s", text; print "pnnx.Output pnnx_output_0 1 0 " last
+}' >net.pnnx.param
+for input in "--from pnnx net.pnnx.param" "$SRC/tests/golden/json/seed.json"; do
+    for how in "" "--depth 1" "--depth 2" "--left-to-right" "--depth 2 --left-to-right" "--group none" \
+            "--group repeat" "--group scope"; do
+        # shellcheck disable=SC2086    # words
+        run 0 view $how $input page.html --no-values
+        # shellcheck disable=SC2086
+        run 0 view $how $input net.svg
+        ran="layout.mjs $how $input"
+        node "$SRC/tests/view/layout.mjs" "$SRC/src/draw/page" page.html net.svg >out 2>err || bad "the layouts differ"
+        out "boxes"
+    done
+done
+finish
