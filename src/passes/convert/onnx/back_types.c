@@ -81,7 +81,7 @@ static bool has_name(const char *names, const char *name) {
 /* Integers of 4 bits, which version 21 gave to some operators. */
 static bool takes_nibbles(const char *name, int64_t version, const xir_type *element) {
     return version >= 21 && xir_type_kind_of(element) == XIR_TYPE_INTEGER && xir_type_storage_bits(element) == 4 &&
-           has_name(" Cast Identity Reshape Shape Squeeze Transpose Unsqueeze ", name);
+           has_name(" Cast DequantizeLinear Identity QuantizeLinear Reshape Shape Squeeze Transpose Unsqueeze ", name);
 }
 
 bool onnx_takes(const char *key, int64_t version, const xir_type *element) {

@@ -2,6 +2,7 @@
  * converted whole, so that everything in it gets a name. The call reports it, the network stays valid, and with memory
  * again the conversion goes on to the same operators. */
 #include "passes/convert/scarce_dialect.h"
+#include <xir/quant.h>
 #include "support/story.h"
 
 /* What allocates in its own way: maps, kernels, lists, constants, formulas, casts, several results, and what stays. */
@@ -47,11 +48,68 @@ static void going_whole(want *w) {
     if (strstr(w->result, "onnx::Conv\n") == NULL) fail_msg("it is not converted:\n%s", w->result);
 }
 
+/* Gives the input and the results of a network a quantised type. */
+static void quantise(xir_network *net) {
+    xir_context *of = xir_network_context(net);
+    const xir_scales *scales = xir_scales_from(of, (double[]){ 0.5 }, 1, -1);
+    const xir_type *element = scales ? xir_type_quantized(of, scales, (int64_t[]){ 3 }, 1, xir_type_uint(of, 8), NULL) : NULL;
+    xir_value *const values[] = { xir_op_output(xir_network_input_op(net), 0), xir_op_input(xir_network_output_op(net), 0) };
+    for (size_t i = 0; i < 2; i++) {
+        const xir_type *type = element ? xir_type_with_element(of, xir_value_type(values[i]), element, NULL) : NULL;
+        assert_non_null(type);
+        assert_int_equal(xir_value_set_type(values[i], type), XIR_OK);
+    }
+}
+
+/* Every op as a node of our own, with an attribute of each kind, and back. */
+static const char own[] =
+    "x: NHWC 1 4 4 2; k: params HWIO 3 3 2 2; b: params 2; f: params 2 8 2; r: params 2 8 2; qs: 2 1 2;"
+    "c = Conv2d x k b [pad_left=1 padding_mode=REFLECT]; n = BatchNorm2d c [mean=b variance=b];"
+    "o, oh, oc = LSTM qs f r [hidden_size=2 direction=BIDIRECTIONAL]; w = Reshape n [shape=-1,2 layout=@layout(**)];"
+    "a = ReLU w [alpha=0.5]; out a o";
+
+static void going_to_own_nodes(want *w) {
+    IN_PLENTY(w, w->net = story_net_in(w->ctx, own));
+    assert_non_null(w->net);
+    TRY_LOOSELY(w, xir_pass_run(w->net, "xir-to-onnx", "all-custom", NULL, w->why));
+    IN_PLENTY(w, w->result = classes_of(w->net));
+    if (strstr(w->result, "onnx::icraft.xir.LSTM\n") == NULL) fail_msg("it is not converted:\n%s", w->result);
+}
+
+static void coming_from_own_nodes(want *w) {
+    IN_PLENTY(w, w->net = story_net_in(w->ctx, own));
+    assert_non_null(w->net);
+    IN_PLENTY(w, assert_int_equal(xir_pass_run(w->net, "xir-to-onnx", "all-custom", NULL, w->why), XIR_OK));
+    TRY_LOOSELY(w, xir_pass_run(w->net, "to-xir", NULL, NULL, w->why));
+    IN_PLENTY(w, w->result = classes_of(w->net));
+    if (strstr(w->result, "xir::LSTM\n") == NULL) fail_msg("it is not converted:\n%s", w->result);
+}
+
+/* A product of quantised numbers, as a file that ONNX Runtime quantised has it. */
+static void prepare_quantised(want *w) {
+    IN_PLENTY(w, w->net = story_net_in(w->ctx, "x: NCHW 1 2 6 6; k: params OIHW 3 2 3 3; o = Conv2d x k; out o"));
+    assert_non_null(w->net);
+    IN_PLENTY(w, quantise(w->net));
+}
+
+static void going_quantised(want *w) {
+    prepare_quantised(w);
+    TRY_LOOSELY(w, xir_pass_run(w->net, "xir-to-onnx", NULL, NULL, w->why));
+    IN_PLENTY(w, w->result = classes_of(w->net));
+    if (strstr(w->result, "onnx::QuantizeLinear\n") == NULL) fail_msg("it is not converted:\n%s", w->result);
+}
+
+SCARCE_TEST(going_to_own_nodes)
+SCARCE_TEST(coming_from_own_nodes)
+SCARCE_TEST(going_quantised)
 SCARCE_TEST(going_back)
 SCARCE_TEST(going_whole)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_going_to_own_nodes),
+        cmocka_unit_test(test_coming_from_own_nodes),
+        cmocka_unit_test(test_going_quantised),
         cmocka_unit_test(test_going_back),
         cmocka_unit_test(test_going_whole),
         cmocka_unit_test(test_converting),

@@ -1,0 +1,235 @@
+/* Quantised numbers on the way to ONNX: each quantised case of cases/cases.txt becomes ops of XIR with quantised types,
+ * operators of ONNX of several versions in a file, and ops of XIR again, which compute exactly the same. Then stories:
+ * which operators a version has for what, what stays and why, and networks of which a part stays. */
+#include <xir/convert.h>
+#include <xir/quant.h>
+#include "cases.h"
+#include "passes/convert/way_back.h"
+#include "support/story.h"
+
+#define FOLDER XIR_TEST_DATA "/passes/convert/onnx/cases/"
+
+static char line[1 << 16];
+
+static bool runs(xir_network *net, const char *pass, const char *options) {
+    xir_diags_clear(why);
+    return !xir_pass_run(net, pass, options, NULL, why);
+}
+
+static size_t count(const xir_network *net, const char *key) {
+    size_t n = 0;
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op))
+        n += xir_str_equal(xir_class_key(xir_op_class(op)), xir_str_of(key));
+    return n;
+}
+
+static size_t count_quantised(const xir_network *net) {
+    size_t n = 0;
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op))
+        for (size_t i = 0; i < xir_op_output_count(op); i++)
+            n += xir_type_is_quantized(xir_type_element(xir_value_type(xir_op_output(op, (int64_t)i))));
+    return n;
+}
+
+/* ---- cases there and back --------------------------------------------------------------------------------------- */
+
+static void run(const xir_network *net, const onnx_case *c, xir_array *out[8], size_t *n_out, const char *how) {
+    const xir_array *in[CASE_VALUES];
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++) if (!c->values[i].constant) in[n++] = case_array(&c->values[i]);
+    *n_out = xir_op_input_count(xir_network_output_op(net));
+    assert_true(*n_out <= 8);
+    xir_diags_clear(why);
+    if (xir_network_run(net, in, n, out, *n_out, NULL, why)) fail_msg("%s, %s: %s", c->part[0], how, way_first_message());
+    while (n > 0) xir_array_free((xir_array *)(uintptr_t)in[--n]);
+}
+
+static void check_same(const onnx_case *c, const xir_network *a, const xir_network *b, const char *how) {
+    xir_array *x[8], *y[8];
+    size_t n, m;
+    xir_difference d;
+    run(a, c, x, &n, how);
+    run(b, c, y, &m, how);
+    assert_int_equal(n, m);
+    for (size_t i = 0; i < n; i++) {
+        const bool real = xir_type_kind_of(xir_type_element(xir_array_type(x[i]))) == XIR_TYPE_FLOAT;
+        const double most = real ? 1e-5 : 0;
+        assert_int_equal(xir_array_compare(x[i], y[i], most, most, &d), XIR_OK);
+        if (!d.same_shape || d.count) fail_msg("%s, %s: element %zu is %g, then %g", c->part[0], how, d.first, d.a, d.b);
+        xir_array_free(x[i]);
+        xir_array_free(y[i]);
+    }
+}
+
+static bool is_quantised_case(const char *text) {
+    return strstr(text, "Quant") || strstr(text, "QLinear") || strstr(text, "Integer") || strstr(text, "QGemm");
+}
+
+static void cases_go_there_and_back(void **state) {
+    (void)state;
+    static const int versions[] = { 11, 13, 17, 21 };
+    FILE *f = fopen(FOLDER "cases.txt", "r");
+    size_t cases = 0, kept = 0, types[COUNT(versions)] = { 0 }, had = 0;
+    onnx_case c;
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f)) {
+        if (*line == '@') { line[strcspn(line, "\n")] = '\0'; case_define(line); continue; }
+        if (!is_quantised_case(line) || !case_read(&c, line)) continue;
+        xir_network *net = case_network(&c);
+        if (!runs(net, "to-xir", "strict") || !way_is_whole(net, false)) fail_msg("%s: %s", c.part[0], way_first_message());
+        cases++;
+        had += count_quantised(net);
+        for (size_t i = 0; i < COUNT(versions); i++) {
+            char options[40], how[40];
+            xir_network *back = xir_network_clone(net);
+            snprintf(options, sizeof options, "opset=%d", versions[i]);
+            snprintf(how, sizeof how, "version %d", versions[i]);
+            if (!runs(back, "xir-to-onnx", options)) fail_msg("%s: %s", c.part[0], way_first_message());
+            if (!way_is_whole(back, true)) {
+                kept++;
+                xir_network_free(back);
+                continue;
+            }
+            xir_diags_clear(why);
+            xir_network *read = way_through_file(back, "onnx", xir_dialect_check);
+            if (!read) fail_msg("%s, %s: %s", c.part[0], how, way_first_message());
+            if (!runs(read, "to-xir", "strict")) fail_msg("%s, %s: %s", c.part[0], how, way_first_message());
+            check_same(&c, net, read, how);
+            types[i] += count_quantised(read);
+            xir_network_free(read);
+            xir_network_free(back);
+        }
+        xir_network_free(net);
+    }
+    fclose(f);
+    printf("%zu cases with %zu quantised values, %zu stay in a version; afterwards %zu, %zu, %zu, %zu\n", cases, had, kept,
+           types[0], types[1], types[2], types[3]);
+    assert_true(cases >= 50 && kept * 8 <= cases * COUNT(versions));
+    assert_true(types[1] * 4 >= had * 3);   /* the types come back */
+    xir_diags_clear(why);
+}
+
+/* ---- which operators -------------------------------------------------------------------------------------------- */
+
+/* A network of one case of an operation (support/op_case.h). */
+static xir_network *net_of(op_case *c, const char *text) {
+    static op_counts counts;
+    counts.out = stderr;
+    if (!op_case_begin(c, text, "pairs.c", __LINE__, &counts)) fail_msg("%s: %s", text, c->t.fault);
+    xir_op *op = op_case_add(c);
+    assert_non_null(op);
+    assert_non_null(xir_output(xir_at_end(c->net), XIR_VALUES(xir_op_output(op, 0))));
+    return c->net;
+}
+
+#define SCALED(bits)   #bits "{@scales([axis=-1]0.5)}"
+#define CHANNELS       "q8{@scales([axis=-1]0.5,0.25)}"
+
+static void versions_have_their_forms(void **state) {
+    (void)state;
+    static const struct { const char *text; int version; size_t read, written; } cases[] = {
+        { "Cast(" SCALED(q8) " * 2) target_dtype=(fp32 * 2) -> fp32 * 2",            11, 1, 0 },
+        { "Cast(" SCALED(qu8) " * 2) target_dtype=(fp32 * 2) -> fp32 * 2",           11, 1, 0 },
+        { "Cast(" SCALED(q32) " * 2) target_dtype=(fp32 * 2) -> fp32 * 2",           11, 1, 0 },
+        { "Cast(" CHANNELS " * 2) target_dtype=(fp32 * 2) -> fp32 * 2",              12, 0, 0 },   /* axis: 13 */
+        { "Cast(" CHANNELS " * 2) target_dtype=(fp32 * 2) -> fp32 * 2",              13, 1, 0 },
+        { "Cast(" SCALED(q16) " * 2) target_dtype=(fp32 * 2) -> fp32 * 2",           20, 0, 0 },   /* int16: 21 */
+        { "Cast(" SCALED(q16) " * 2) target_dtype=(fp32 * 2) -> fp32 * 2",           21, 1, 0 },
+        { "Cast(" SCALED(q4) " * 2) target_dtype=(fp32 * 2) -> fp32 * 2",            21, 1, 0 },
+        { "Cast(fp32 * 2) target_dtype=(" SCALED(q8) " * 2) -> " SCALED(q8) " * 2",  13, 0, 1 },
+        { "Cast(fp32 * 2) target_dtype=(" SCALED(q16) " * 2) -> " SCALED(q16) " * 2", 13, 0, 0 },
+        { "Quantize(fp32 * 2) target_dtype=(" SCALED(qu8) " * 2) rounding=HALF_EVEN full_range=true -> " SCALED(qu8) " * 2",
+          11, 0, 1 },
+        { "ReLU(" SCALED(q8) " * 2) -> " SCALED(q8) " * 2",                          13, 1, 1 },
+        { "Transpose(" SCALED(q8) " ** 2x3) dims=[1,0] layout=@layout(**) -> " SCALED(q8) " ** 3x2", 13, 0, 0 },
+        { "BitCast(" SCALED(q8) " * 2) target_dtype=(i8 * 2) -> i8 * 2",             13, 0, 0 },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        op_case c;
+        char options[40];
+        xir_network *net = net_of(&c, cases[i].text);
+        snprintf(options, sizeof options, "opset=%d,strict", cases[i].version);
+        if (!runs(net, "xir-to-onnx", options)) fail_msg("%s: %s", cases[i].text, way_first_message());
+        const size_t read = count(net, "onnx::DequantizeLinear"), written = count(net, "onnx::QuantizeLinear");
+        if (read != cases[i].read || written != cases[i].written)
+            fail_msg("%s, version %d: expected %zu and %zu, found %zu and %zu", cases[i].text, cases[i].version,
+                     cases[i].read, cases[i].written, read, written);
+        assert_int_equal(count_quantised(net), 0);
+        assert_int_equal(xir_dialect_check(net, why), XIR_OK);
+        op_case_end(&c);
+    }
+}
+
+static void what_stays_has_a_reason(void **state) {
+    (void)state;
+    static const struct { const char *text, *options, *part; } cases[] = {
+        { "Cast(" SCALED(q3) " * 2) target_dtype=(fp32 * 2) -> fp32 * 2", "opset=21", "integers of 3 bits" },
+        { "Cast(" SCALED(q4) " * 2) target_dtype=(fp32 * 2) -> fp32 * 2", "opset=20", "integers of 4 bits" },
+        { "Cast(" SCALED(q40) " * 2) target_dtype=(fp32 * 2) -> fp32 * 2", "opset=21", "integers of 40 bits" },
+        { "Cast(n8{@norm_ratios([axis=-1]2*0.5)} * 2) target_dtype=(fp32 * 2) -> fp32 * 2", "opset=21", "another kind" },
+        { "Quantize(fp32 * 2) target_dtype=(" SCALED(q8) " * 2) rounding=HALF_EVEN -> " SCALED(q8) " * 2", "opset=21",
+          "without the least integer" },
+        { "Quantize(fp32 * 2) target_dtype=(" SCALED(q16) " * 2) rounding=HALF_EVEN full_range=true -> " SCALED(q16) " * 2",
+          "opset=20", "16 bits" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        op_case c;
+        xir_network *net = net_of(&c, cases[i].text);
+        if (!runs(net, "xir-to-onnx", cases[i].options)) fail_msg("%s: %s", cases[i].text, way_first_message());
+        assert_false(way_is_whole(net, true));
+        if (!strstr(way_first_message(), cases[i].part))
+            fail_msg("%s: expected '%s', found '%s'", cases[i].text, cases[i].part, way_first_message());
+        CHECK_SOUND(net);
+        op_case_end(&c);
+    }
+    xir_diags_clear(why);
+}
+
+/* A part of the network stays: quantised values keep their types, and BitCasts stand between them and operators. */
+static void parts_stay(void **state) {
+    (void)state;
+    op_case c;
+    xir_network *net = net_of(&c, "ReLU(" SCALED(q8) " * 2 = -3 4) -> " SCALED(q8) " * 2 = 0 4");
+    xir_op *output = xir_network_output_op(net);
+    xir_value *q = xir_op_input(output, 0);
+    const xir_type *had = xir_value_type(q);
+    const xir_type *own = xir_type_quantized(ctx, xir_type_scale(xir_type_element(had)), NULL, 0, xir_type_sint(ctx, 3), NULL);
+    const xir_type *type = xir_type_with_element(ctx, had, own, why);
+    assert_non_null(type);
+    xir_at at = xir_at_end(net);
+    at.before = output;
+    xir_value *few = XIR_OP(at, cast, .input = q, .attrs = XIR_ATTRS(cast, (target_dtype, xir_type_as_tensor(type))));
+    assert_non_null(few);
+    DOES(xir_op_add_input(output, few));
+    xir_network *made = xir_network_clone(net);
+    assert_true(runs(made, "xir-to-onnx", ""));
+    assert_false(way_is_whole(made, true));
+    assert_int_equal(count(made, "onnx::QuantizeLinear"), 1);
+    assert_int_equal(count(made, "icraft::xir::Cast"), 1);
+    assert_true(count(made, "xir::BitCast") >= 1);
+    assert_int_equal(xir_network_validate(made, why), XIR_OK);
+    if (!runs(made, "to-xir", "strict")) fail_msg("%s", way_first_message());
+    xir_array *in = xir_array_from_params(c.given[0], why), *x[2], *y[2];
+    xir_difference d;
+    assert_int_equal(xir_network_run(net, (const xir_array *const *)&in, 1, x, 2, NULL, why), XIR_OK);
+    assert_int_equal(xir_network_run(made, (const xir_array *const *)&in, 1, y, 2, NULL, why), XIR_OK);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(xir_array_compare(x[i], y[i], 0, 0, &d), XIR_OK);
+        assert_true(d.same_shape && !d.count);
+        xir_array_free(x[i]);
+        xir_array_free(y[i]);
+    }
+    xir_array_free(in);
+    xir_network_free(made);
+    op_case_end(&c);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cases_go_there_and_back),
+        cmocka_unit_test(versions_have_their_forms),
+        cmocka_unit_test(what_stays_has_a_reason),
+        cmocka_unit_test(parts_stay),
+    };
+    return _cmocka_run_group_tests("onnx_pairs", tests, COUNT(tests), group_begin, group_end);
+}
