@@ -107,6 +107,38 @@ xir_value *onnx_call(xir_node *at, const char *key, xir_values inputs, xir_sets 
     return op ? xir_op_output(op, 0) : NULL;
 }
 
+/* ---- the op itself on other elements ------------------------------------------------------------------------------ */
+
+/* The attributes of the op; requantisation inside of it, which the types of results say, has its default. */
+static void *attributes_of(xir_node *at) {
+    const xir_class *cls = at->op->cls;
+    const xir_field *cut = xir_class_field(cls, XIR_STR("cut_scale"));
+    char *body = arena_take(&at->c->scratch, cls->body_size + 16);
+    if (!body) return node_no_memory(at), NULL;
+    memcpy(body, at->op->attrs, cls->body_size);
+    if (cut && cut->kind == XIR_KIND_REFS)
+        memcpy(body + cut->offset, (const char *)cls->defaults + cut->offset, sizeof(xir_refs));
+    return body;
+}
+
+xir_op *node_remade(xir_node *at, xir_value *const *in, size_t n) {
+    const void *attrs = attributes_of(at);
+    conversion *c = at->c;
+    if (!attrs || xir_node_failed(at)) return NULL;
+    const xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = at->op->cls, .attrs = attrs, .inputs = in, .n_inputs = n,
+                                      .target = xir_op_target(at->op), .name = xir_op_name(at->op), .id = XIR_NO_ID,
+                                      .before = at->op);
+    const xir_status status = xir_network_status(c->net);
+    const size_t before = xir_diags_count(xir_network_diags(c->net));
+    xir_op *op = xir_network_add(c->net, &desc);
+    if (op) return op;
+    const xir_diag *d = xir_diags_at(xir_network_diags(c->net), before);
+    if (!d || d->code == XIR_E_MEMORY) node_no_memory(at);
+    else xir_node_unsupported(at, "with other elements: %.*s", (int)(d->message.size < 200 ? d->message.size : 200), d->message.data);
+    if (!status) xir_network_clear_status(c->net);
+    return NULL;
+}
+
 /* ---- dims of 1 -------------------------------------------------------------------------------------------------- */
 
 xir_value *onnx_unsqueezed(xir_node *at, xir_value *v, int64_t axis) {

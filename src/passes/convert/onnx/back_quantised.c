@@ -299,18 +299,6 @@ static bool pair_quantize(xir_node *at, xir_value *x, xir_value *y) {
     return give(at, quantised_by(at, xir_node_cast(at, x, real_type(at, XIR_FLOAT_FP32)), &to, to.scales));
 }
 
-/* The attributes of the op; requantisation inside of it, which the types of results say, has its default. */
-static void *attributes_of(xir_node *at) {
-    const xir_class *cls = at->op->cls;
-    const xir_field *cut = xir_class_field(cls, XIR_STR("cut_scale"));
-    char *body = arena_take(&at->c->scratch, cls->body_size + 16);
-    if (!body) return node_no_memory(at), NULL;
-    memcpy(body, at->op->attrs, cls->body_size);
-    if (cut && cut->kind == XIR_KIND_REFS)
-        memcpy(body + cut->offset, (const char *)cls->defaults + cut->offset, sizeof(xir_refs));
-    return body;
-}
-
 static bool has_quantised_constants(const xir_op *op) {
     for (size_t i = 0; i < op->cls->n_fields; i++) {
         xir_attr a;
@@ -318,25 +306,6 @@ static bool has_quantised_constants(const xir_op *op) {
         if (constant && !xir_op_get(op, op->cls->fields[i].name, &a) && !a.is_null && is_quantised(a.as.params)) return true;
     }
     return false;
-}
-
-/* The op on other inputs; its types follow. */
-static xir_op *remade(xir_node *at, xir_value *const *in, size_t n) {
-    const void *attrs = attributes_of(at);
-    conversion *c = at->c;
-    if (!attrs || xir_node_failed(at)) return NULL;
-    const xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = at->op->cls, .attrs = attrs, .inputs = in, .n_inputs = n,
-                                      .target = xir_op_target(at->op), .name = xir_op_name(at->op), .id = XIR_NO_ID,
-                                      .before = at->op);
-    const xir_status status = xir_network_status(c->net);
-    const size_t before = xir_diags_count(xir_network_diags(c->net));
-    xir_op *op = xir_network_add(c->net, &desc);
-    if (op) return op;
-    const xir_diag *d = xir_diags_at(xir_network_diags(c->net), before);
-    if (!d || d->code == XIR_E_MEMORY) node_no_memory(at);
-    else xir_node_unsupported(at, "with reals: %.*s", (int)(d->message.size < 200 ? d->message.size : 200), d->message.data);
-    if (!status) xir_network_clear_status(c->net);
-    return NULL;
 }
 
 /* Operations that copy bytes if their inputs and outputs have the same elements. */
@@ -405,7 +374,7 @@ static bool pair_any(xir_node *at) {
         in[i] = moved ? stored_of(at, in[i], &t) : real_of(at, in[i], &t);
         if (!in[i]) return false;
     }
-    xir_op *op = remade(at, in, n);
+    xir_op *op = node_remade(at, in, n);
     if (!op || xir_op_output_count(op) < at->n_out) return op ? xir_node_unsupported(at, "it has other outputs with reals") : false;
     for (size_t i = 0; i < at->n_out; i++)
         if (!give_output(at, i, xir_op_output(op, (int64_t)i), moved)) return false;

@@ -98,6 +98,7 @@ static xir_value *bias_of(xir_node *at) {
 bool onnx_back_conv(xir_node *at) {
     spans s;
     xir_ints shape;
+    if (xir_node_has(at, 0) && v_is_integer(xir_op_input(at->op, 0))) return onnx_back_whole_conv(at);
     xir_value *x = onnx_map_input(at), *kernel = kernel_of(at, x, false), *bias = bias_of(at);
     if (xir_node_failed(at) || !read_spans(at, x, &s) || !kernel_shape(at, kernel, &shape)) return false;
     const bool zeros = xir_node_is(at, "padding_mode", "ZEROS"), pads = any_above(&s.pads, 0) || any_below(&s.pads, 0);
@@ -113,6 +114,7 @@ bool onnx_back_conv(xir_node *at) {
 bool onnx_back_conv_transpose(xir_node *at) {
     spans s;
     xir_ints shape;
+    if (xir_node_has(at, 0) && v_is_integer(xir_op_input(at->op, 0))) return onnx_back_whole_conv(at);
     xir_value *x = onnx_map_input(at), *kernel = kernel_of(at, x, true), *bias = bias_of(at);
     if (xir_node_failed(at) || !read_spans(at, x, &s) || !kernel_shape(at, kernel, &shape)) return false;
     if (any_below(&s.pads, 0)) return xir_node_unsupported(at, "padding below 0");

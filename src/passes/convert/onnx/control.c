@@ -38,13 +38,13 @@ xir_value *onnx_element_at(xir_node *at, xir_value *x, size_t axis, int64_t i) {
     return x && place ? xir_node_make(at, "Gather", INS(x, place), SETS(INT("axis", (int64_t)axis))) : NULL;
 }
 
-xir_value *onnx_stacked(xir_node *at, xir_value *const *v, size_t n, int64_t axis) {
+xir_value *onnx_stacked(xir_node *at, xir_value *const *v, size_t n, int64_t axis, const char *where) {
     xir_value **parts = arena_take(&at->c->scratch, (n + 1) * sizeof *parts);
     if (!parts) return node_no_memory(at), NULL;
     for (size_t i = 0; i < n; i++) {
         if (!v[i] || !xir_type_as_tensor(xir_value_type(v[i])))
             return xir_node_unsupported(at, "what a round returns has no tensor type"), NULL;
-        if (axis < 0) axis += (int64_t)v_rank(v[i]) + 1;
+        if (!i && !xir_node_axis(at, where, axis, v_rank(v[i]) + 1, &axis)) return NULL;
         if (v_rank(v[i]) != v_rank(v[0]) || !xir_type_equal(v_element(v[i]), v_element(v[0])))
             return xir_node_unsupported(at, "the rounds return values of different types"), NULL;
         for (size_t k = 0; k < v_rank(v[i]); k++) {
@@ -52,7 +52,7 @@ xir_value *onnx_stacked(xir_node *at, xir_value *const *v, size_t n, int64_t axi
                 return xir_node_unsupported(at, "the rounds return values of different dims"), NULL;
         }
         const xir_ints axes = xir_node_make_ints(at, 1, axis);
-        parts[i] = axes.v ? xir_node_unsqueezed(at, v[i], &axes, "body") : NULL;
+        parts[i] = axes.v ? xir_node_unsqueezed(at, v[i], &axes, where) : NULL;
         if (!parts[i]) return NULL;
     }
     return n == 1 ? parts[0] : xir_node_make(at, "Concat", (xir_values){ parts, n }, SETS(INT("axis", axis)));
@@ -188,7 +188,7 @@ static bool finish_loop(xir_node *at, const loop_plan *p) {
         xir_value **parts = arena_take(&at->c->scratch, (rounds + 1) * sizeof *parts);
         if (!parts) return node_no_memory(at);
         for (size_t k = 0; k < rounds; k++) parts[k] = node_result_of_body(at, 1 + p->carried + k * p->collected + i);
-        onnx_give(at, p->carried + i, rounds ? onnx_stacked(at, parts, rounds, 0) : nothing(at, 1 + p->carried + i));
+        onnx_give(at, p->carried + i, rounds ? onnx_stacked(at, parts, rounds, 0, "attribute/body") : nothing(at, 1 + p->carried + i));
     }
     return !xir_node_failed(at);
 }

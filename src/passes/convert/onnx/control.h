@@ -24,8 +24,8 @@ opened_node *onnx_open(xir_node *at, const char *attribute, bool unrolled, xir_c
 bool onnx_give(xir_node *at, size_t i, xir_value *v);
 /* The number of a value of one element, if it is known. */
 bool onnx_known(xir_node *at, const xir_value *v, int64_t *out);
-/* Values side by side on a new axis. NULL after a failure. */
-xir_value *onnx_stacked(xir_node *at, xir_value *const *v, size_t n, int64_t axis);
+/* Values side by side on a new axis. NULL after a failure; a finding about the axis is at `where`. */
+xir_value *onnx_stacked(xir_node *at, xir_value *const *v, size_t n, int64_t axis, const char *where);
 /* Element `i` along an axis, which is removed. */
 xir_value *onnx_element_at(xir_node *at, xir_value *x, size_t axis, int64_t i);
 /* One 64-bit integer: of rank 0, or as the only element of a list. */

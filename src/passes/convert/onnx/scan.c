@@ -27,7 +27,7 @@ static xir_value *collected(xir_node *at, const scan_plan *p, size_t member, siz
     if (!parts) return node_no_memory(at), NULL;
     for (size_t k = 0; k < n; k++)
         parts[p->turned.v[i] ? n - 1 - k : k] = node_result_of_body(at, place_of(p, member, k) + i);
-    return onnx_stacked(at, parts, n, p->to.v[i]);
+    return onnx_stacked(at, parts, n, p->to.v[i], "attribute/scan_output_axes");
 }
 
 static bool finish_scan(xir_node *at, const scan_plan *p) {
@@ -40,7 +40,7 @@ static bool finish_scan(xir_node *at, const scan_plan *p) {
             parts[m] = i < p->states ? node_result_of_body(at, place_of(p, m, (size_t)p->length) + i)
                                      : collected(at, p, m, i - p->states);
         if (xir_node_failed(at)) return false;
-        onnx_give(at, i, p->batch < 0 ? parts[0] : onnx_stacked(at, parts, members, 0));
+        onnx_give(at, i, p->batch < 0 ? parts[0] : onnx_stacked(at, parts, members, 0, "attribute/body"));
     }
     return !xir_node_failed(at);
 }

@@ -105,7 +105,7 @@ bool onnx_concat_from_sequence(xir_node *at) {
     }
     const bool stacks = xir_node_bool(at, "new_axis", false);
     if (!xir_node_axis(at, "attribute/axis", axis, v_rank(list->v[0]) + stacks, &axis)) return false;
-    if (stacks) return xir_node_result(at, 0, onnx_stacked(at, list->v, list->n, axis));
+    if (stacks) return xir_node_result(at, 0, onnx_stacked(at, list->v, list->n, axis, "attribute/axis"));
     if (list->n == 1) return onnx_give(at, 0, list->v[0]);
     return xir_node_becomes(at, "Concat", (xir_values){ list->v, list->n }, SETS(INT("axis", axis)));
 }

@@ -28,9 +28,11 @@ static bool window_items(xir_node *at, const char *name, size_t n, int64_t least
         return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s: expected %zu items, found %zu", name, n, out->n);
     }
     for (size_t i = 0; i < n; i++) {
-        if (out->v[i] >= least && out->v[i] <= MOST_STEP) continue;
-        return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s[%zu]: expected at least %lld, found %lld", name, i,
-                                (long long)least, (long long)out->v[i]);
+        const bool more = out->v[i] > MOST_STEP;
+        if (out->v[i] >= least && !more) continue;
+        return xir_node_invalid(at, XIR_E_BOUNDS, where, "%s[%zu]: expected at %s %lld, found %lld", name, i,
+                                more ? "most" : "least", more ? (long long)MOST_STEP : (long long)least,
+                                (long long)out->v[i]);
     }
     return true;
 }
