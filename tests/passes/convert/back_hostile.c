@@ -14,7 +14,7 @@
 enum { TRIALS = OFTEN(4000), PROOFS = OFTEN(3000), OPS = 6, MOST_OPS = 400, MOST_INPUTS = 12 };
 
 typedef struct way {
-    const char *format, *there, *settings[4];
+    const char *format, *there, *settings[6];
     bool        closed;         /* no dim is open, and results have dims: DeepX has no others */
     bool        tame_params;    /* where the same is computed, Params have small numbers, too */
 } way;
@@ -258,7 +258,7 @@ static void to_deepx(void **state) {
 }
 
 static const way onnx = {
-    "onnx", "xir-to-onnx", { "", "opset=21", "opset=11", "opset=17" }, .tame_params = true,
+    "onnx", "xir-to-onnx", { "", "opset=21", "opset=11", "opset=17", "custom", "opset=21,all-custom" }, .tame_params = true,
 };
 
 static void to_onnx(void **state) {

@@ -10,6 +10,8 @@
 #include "convert/onnx/back.h"
 #include "convert/onnx/custom.h"
 
+enum { MOST_SCALES = 1 << 20 };
+
 /* ---- types ------------------------------------------------------------------------------------------------------ */
 
 static bool is_quantised(const xir_value *v) {
@@ -37,6 +39,7 @@ static bool is_expressed_in_floats(const xir_type *element) {
 static bool read_scales(xir_node *at, const xir_value *v, linear *t) {
     const xir_scales *scales = xir_type_scale(t->element);
     t->n = scales ? xir_scales_count(scales) : 0;
+    if (t->n > MOST_SCALES) return xir_node_unsupported(at, "%zu scales", t->n);   /* runs may stand for any number */
     double *list = t->n ? arena_take(&at->c->scratch, t->n * sizeof *list) : NULL;
     if (!t->n) return xir_node_unsupported(at, "a type without scales");
     if (!list) return node_no_memory(at);

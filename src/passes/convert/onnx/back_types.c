@@ -107,7 +107,7 @@ const xir_type *onnx_wider(xir_node *at, const char *key, const xir_type *elemen
     const xir_type *const types[] = { xir_type_sint(ctx, 32), xir_type_sint(ctx, 64),
                                       xir_type_float(ctx, XIR_FLOAT_FP32), xir_type_float(ctx, XIR_FLOAT_FP64) };
     for (size_t i = 0; i < COUNT(types); i++) if (!types[i]) return node_no_memory(at), NULL;
-    if (!*own) return NULL;
+    if (!*own || strcmp(name, "Cast") == 0) return NULL;
     for (size_t i = 0; i < COUNT(types); i++) {
         const bool to_real = i >= 2;
         if (!onnx_takes(name, onnx_target(at), types[i])) continue;
