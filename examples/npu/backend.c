@@ -63,19 +63,15 @@ static int kind_of(void *user, const xir_op *op) {
 
 /* A value in the NPU's memory: alive from the op that makes it to the last one that reads it. */
 typedef struct interval {
-    xir_value *value;
-    int64_t    first, last;
-    uint64_t   offset, size;
+    int64_t  first, last;
+    uint64_t offset, size;
 } interval;
 
-static xir_status interval_of(const xir_network *net, xir_value *value, interval *out) {
-    *out = (interval){ .value = value, .first = xir_network_index_of(net, xir_value_op(value)) };
-    out->last = out->first;
-    for (const xir_use *use = xir_value_uses(value); use; use = xir_use_next(use)) {
-        int64_t at = xir_network_index_of(net, xir_use_op(use));
-        if (at > out->last) out->last = at;
-    }
-    return xir_type_bytes(xir_value_type(value), &out->size);
+static xir_status interval_of(const xir_liveness *lives, const xir_value *value, interval *out) {
+    xir_life life = XIR_INIT(xir_life);
+    if (!xir_liveness_of(lives, value, &life) || !life.known) return XIR_E_BOUNDS;
+    *out = (interval){ .first = life.first, .last = life.last, .size = life.bytes };
+    return XIR_OK;
 }
 
 /* Returns the lowest offset, a multiple of 64, at which `made` overlaps none of the `n` others that live at the same
@@ -94,21 +90,24 @@ static uint64_t first_fit(const interval *others, size_t n, const interval *made
 }
 
 /* Gives every value an address on the chip, which the file keeps, and sets `*bytes` to the memory that they take. */
-static xir_status plan(xir_network *net, uint64_t *bytes) {
+static xir_status plan(xir_network *net, uint64_t *bytes, xir_diags *why) {
     size_t n = 0, room = 0;
     for (xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) room += xir_op_output_count(op);
     interval *all = calloc(room ? room : 1, sizeof *all);
-    xir_status status = all ? XIR_OK : XIR_E_MEMORY;
+    xir_liveness *lives = xir_liveness_new(net, NULL, why);
+    xir_status status = all && lives ? XIR_OK : XIR_E_MEMORY;
     *bytes = 0;
     for (xir_op *op = xir_network_first(net); op && !status; op = xir_op_next(op)) {
         for (size_t i = 0; i < xir_op_output_count(op) && !status; i++, n++) {
-            status = interval_of(net, xir_op_output(op, (int64_t)i), &all[n]);
+            xir_value *value = xir_op_output(op, (int64_t)i);
+            status = interval_of(lives, value, &all[n]);
             if (status) break;
             all[n].offset = first_fit(all, n, &all[n]);
             if (all[n].offset + all[n].size > *bytes) *bytes = all[n].offset + all[n].size;
-            status = xir_value_set_mtype(all[n].value, xir_mtype_onchip(xir_network_context(net), all[n].offset));
+            status = xir_value_set_mtype(value, xir_mtype_onchip(xir_network_context(net), all[n].offset));
         }
     }
+    xir_liveness_free(lives);
     free(all);
     return status;
 }
@@ -149,7 +148,7 @@ static xir_status compile(xir_network *net, xir_diags *why) {
         const xir_ops part = xir_groups_at(parts, i);
         xir_network *code = xir_outline_network(net, part.data, part.size);
         uint64_t bytes = 0;
-        status = code ? plan(code, &bytes) : xir_network_status(net);
+        status = code ? plan(code, &bytes, why) : xir_network_status(net);
         if (!status) {
             printf("npu%zu: %zu ops, %" PRIu64 " bytes of memory\n", i, part.size, bytes);
             emit(code);
