@@ -48,6 +48,15 @@ static void write_and_read(costs *c, xir_network *net) {
 
 static const name_rules rules = { .op = "op", .value = "x", .most = 24 };
 
+static xir_walk_answer go_on(void *user, xir_value *value) {
+    (void)user;
+    (void)value;
+    return XIR_WALK_ON;
+}
+
+static const xir_liveness_options shared = { .size = sizeof shared, .views = true, .in_place = true };
+static const xir_walker everything = { .size = sizeof everything, .value = go_on, .params = go_on };
+
 static void look(costs *c, xir_network *net) {
     xir_context *ctx = xir_network_context(net);
     xir_diags *why = xir_diags_new(ctx);
@@ -67,6 +76,10 @@ static void look(costs *c, xir_network *net) {
     COST(c, "view", view = xir_view_range(net, 0, INT64_MAX));
     COST(c, "view to network", xir_network_free(view ? xir_view_to_network(view) : NULL));
     xir_view_free(view);
+    COST(c, "liveness", xir_liveness_free(xir_liveness_new(net, &shared, why)));
+    COST(c, "levels", xir_levels_free(xir_levels_new(net, why)));
+    COST(c, "dominance", xir_dominance_free(xir_dominance_new(net, why)));
+    COST(c, "walk", xir_network_walk(net, &everything, why));
     COST(c, "infer", xir_network_infer(copy, why));
     COST(c, "free", xir_network_free(copy));
     xir_diags_free(why);

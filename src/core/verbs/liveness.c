@@ -13,7 +13,7 @@
 #define LIFE_STRUCT    SIZED(xir_life, end)
 #define PEAK_STRUCT    SIZED(xir_live_peak, unknown)
 
-enum { NONE = UINT32_MAX };
+#define NONE UINT32_MAX
 
 typedef struct life {
     uint64_t bytes;

@@ -17,7 +17,7 @@ xir_status topological_make(topological *t, const xir_network *net, xir_diags *w
 void       topological_free(topological *t);
 
 /* The place of an op, or TOPOLOGICAL_NONE. */
-enum { TOPOLOGICAL_NONE = UINT32_MAX };
+#define TOPOLOGICAL_NONE UINT32_MAX
 static inline uint32_t topological_place(const topological *t, const xir_op *op) {
     return op && op->net == t->net && op->slot < t->n_slots ? t->place[op->slot] - 1 : TOPOLOGICAL_NONE;
 }
