@@ -29,7 +29,9 @@ bool op_each_source(const xir_op *op, source_fn *visit, void *user);
 
 /* An array of n items and one more, freed with the same n. */
 static inline void *topological_take(const topological *t, size_t n, size_t size) {
-    return mem_new(&t->net->ctx->alloc, (n + 1) * size);
+    void *block = mem_new(&t->net->ctx->alloc, (n + 1) * size);
+    if (block) (void)memory_advise_huge(block, (n + 1) * size);
+    return block;
 }
 static inline void topological_drop(const topological *t, void *block, size_t n, size_t size) {
     mem_free(&t->net->ctx->alloc, block, (n + 1) * size);
