@@ -71,6 +71,22 @@ static xir_status add_op(void *it) { return finish(xir_network_add(net, it)); }
 static xir_status set_limits(void *it) { return xir_context_set_limits(ctx, it, why); }
 static xir_status get_limits(void *it) { return xir_context_limits(ctx, it, why); }
 static xir_status get_work(void *it) { return xir_op_work(xir_network_output_op(net), it, why); }
+static xir_status walk(void *it) { return xir_network_walk(net, it, why); }
+
+static xir_status live(void *it) {
+    xir_liveness *l = xir_liveness_new(net, it, why);
+    xir_status status = l ? XIR_OK : xir_diags_at(why, 0)->code;
+    xir_liveness_free(l);
+    return status;
+}
+
+static xir_status get_peak(void *it) {
+    xir_liveness *l = xir_liveness_new(net, NULL, why);
+    xir_status status = xir_liveness_peak(l, it, why);
+    xir_liveness_free(l);
+    return status;
+}
+
 static xir_status get_format(void *it) { return xir_format_at(0, it, why); }
 
 static xir_status get_state(void *it) {
@@ -106,7 +122,7 @@ static const handed structs[] = {
     GROWN(xir_pass_settings, n_watches, cancel_user, false, settings),
     TAKEN(xir_pass_watch,    options,   watches),
     TAKEN(xir_draw_options,  select,    draw),
-    GROWN(xir_run_options,   user,      max_work, false, run_network),
+    GROWN(xir_run_options,   user,      memory, false, run_network),
     GROWN(xir_proof_options, relative,  user, false, prove),
     TAKEN(xir_proof_input,   array,     prove_on),
     TAKEN(xir_op_desc,       n_named,   make_op),
@@ -117,6 +133,9 @@ static const handed structs[] = {
     FILLED(xir_proof_state,  largest,   get_state),
     FILLED(xir_pass_watch,   options,   get_watch),
     FILLED(xir_work,         element_ops, get_work),
+    TAKEN(xir_liveness_options, n_order, live),
+    FILLED(xir_live_peak,    unknown,   get_peak),
+    TAKEN(xir_walker,        params,    walk),
 };
 
 /* The struct as a caller makes it, with its size, at the beginning of a larger block. */
