@@ -68,6 +68,46 @@ static void many_outputs_exist_at_once(void **state) {
                  "in:1/32/32 a:3/64/64 c:3/48/48 :1/16/16");
 }
 
+static xir_status give_zeros(xir_kernel *at) { return xir_kernel_bytes_out(at, 0) ? XIR_OK : XIR_E_MEMORY; }
+
+/* x -> a, b; h(b) with a sub op that reads a; c = ReLU h: a exists until h is done, although only the sub op reads it. */
+static void what_a_sub_op_reads_exists_until_its_parent_is_done(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: fp32 4; a = ReLU x; b = ReLU x; out b");
+    xir_op *out = xir_network_output_op(net);
+    xir_op *part = xir_op_new(net, &(xir_op_desc)DESC(hard_op, INPUTS(story_value(net, "a")), TYPES(FP32("*", 8))));
+    xir_hard_op_attrs attrs = xir_hard_op_init();
+    attrs.sub_hard_ops = (xir_ops){ (xir_op *const[]){ part }, 1 };
+    xir_op *hard = xir_network_add(net, &(xir_op_desc)DESC(hard_op, .attrs = &attrs, INPUTS(story_value(net, "b")),
+                                                           TYPES(FP32("*", 4)), .name = XIR_STR("h"), .before = out));
+    assert_non_null(hard);
+    xir_at at = xir_at_end(net);
+    at.before = out;
+    xir_value *c = xir_build_relu(at, xir_op_output(hard, 0), "c");
+    DOES(xir_op_set_input(out, 0, c));
+    DOES(xir_kernel_register(ctx, xir_hard_op_class(), give_zeros));
+    CHECK_ALIVE(net, 3);
+    report r = { .n = 0 };
+    xir_array *in = xir_array_random(ctx, FP32("*", 4), 1, why), *made = NULL;
+    const xir_run_options how = XIR_INIT(xir_run_options, .user = &r, .memory = note);
+    for (size_t n = 0;; n++) {
+        refuse_after(n);
+        r.n = 0;
+        const xir_status status = xir_network_run(net, (const xir_array *const[]){ in }, 1, &made, 1, &how, why);
+        if (!refuse_end()) {
+            DOES(status);
+            break;
+        }
+        assert_int_equal(status, XIR_E_MEMORY);
+        assert_null(made);
+        xir_diags_clear(why);
+    }
+    assert_string_equal(r.text, "in:1/16/16 a:2/32/32 b:3/48/48 h:3/48/48 c:2/32/32 :1/16/16");
+    xir_array_free(made);
+    xir_array_free(in);
+    xir_network_free(net);
+}
+
 static bool stop_at_b(void *user, const xir_value *value, const xir_array *found) {
     (void)user;
     (void)found;
@@ -156,6 +196,7 @@ int main(void) {
         cmocka_unit_test(each_op_is_reported_with_what_exists),
         cmocka_unit_test(a_view_exists_but_holds_nothing),
         cmocka_unit_test(many_outputs_exist_at_once),
+        cmocka_unit_test(what_a_sub_op_reads_exists_until_its_parent_is_done),
         cmocka_unit_test(a_run_that_stops_reports_no_more),
         cmocka_unit_test(an_older_program_asks_for_nothing),
         cmocka_unit_test(random_networks_take_what_liveness_says),
