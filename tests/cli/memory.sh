@@ -31,6 +31,8 @@ short 1 $none "" info small.json
 short 5 $none "" info --json small.fb
 short 5 $none "" info small.onnx
 short 9 $none "" info small.fb small.json
+short 9 $none "" stats small.json
+short 9 $none "" stats small.onnx --by op --plot
 short 1 $none "" show small.fb
 short 9 $none "" show small.fb --op conv1
 short 5 small.imodel "" show -

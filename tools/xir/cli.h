@@ -80,8 +80,8 @@ typedef struct command {
 
 /* Each command is in the file of its name. The list ends with NULL. */
 extern const command info_command, show_command, convert_command, extract_command, check_command, diff_command,
-                     opt_command, trace_command, run_command, view_command, ops_command, passes_command,
-                     schema_command, help_command, completion_command;
+                     opt_command, trace_command, run_command, stats_command, view_command, ops_command,
+                     passes_command, schema_command, help_command, completion_command;
 extern const command *const commands[];
 extern const option common_options[];    /* what every command takes                        */
 extern const option program_options[];   /* what is given instead of a command           */
@@ -165,6 +165,8 @@ xir_str text_of(const text *t);
 
 /* A text from a file, so that it cannot drive a terminal: control bytes and invalid UTF-8 become \xNN. */
 void print_text(FILE *out, xir_str s);
+/* The same at the end of a text. */
+void text_shown(text *t, xir_str s);
 /* At most `most` bytes of it, with "..." if there are more. */
 void print_clipped(FILE *out, xir_str s, size_t most);
 

@@ -141,6 +141,18 @@ void print_clipped(FILE *out, xir_str s, size_t most) {
     if (i < s.size) fputs("...", out);
 }
 
+void text_shown(text *t, xir_str s) {
+    const unsigned char *p = (const unsigned char *)s.data;
+    for (size_t i = 0; i < s.size;) {
+        size_t n = character(p + i, s.size - i);
+        const bool plain = n && !steers(p + i);
+        if (!n) n = 1;
+        if (plain) text_add(t, p + i, n);
+        for (size_t k = 0; k < n && !plain; k++) text_printf(t, "\\x%02x", p[i + k]);
+        i += n;
+    }
+}
+
 void print_text(FILE *out, xir_str s) { print_clipped(out, s, SIZE_MAX); }
 
 /* ---- findings ------------------------------------------------------------------------------------ */
