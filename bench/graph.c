@@ -214,6 +214,16 @@ static bool walk_uses_run(void *state, bench_result *out)
     return true;
 }
 
+static bool cost_run(void *state, bench_result *out)
+{
+    graph *g = state;
+    xir_cost known = XIR_INIT(xir_cost), open = XIR_INIT(xir_cost);
+    if (xir_network_cost(g->net, &known, &open, g->why) || open.multiply_adds || !known.multiply_adds)
+        return false;
+    out->count = xir_network_op_count(g->net) - 2;
+    return true;
+}
+
 /* Each is made once and freed: what a program that asks one question pays. */
 static bool liveness(graph *g, bool shared, bench_result *out)
 {
@@ -298,6 +308,7 @@ const bench_case graph_cases[] = {
       "all uses of all outputs, to their ops" },
     { "walk-all", NULL, 0, built_setup, walk_all_run, NULL,
       "xir_network_walk: all ops, values and Params, a call for each" },
+    { "cost", NULL, 0, built_setup, cost_run, NULL, "xir_network_cost" },
     { "liveness", NULL, 0, built_setup, liveness_run, NULL, "xir_liveness_new" },
     { "liveness-shared", NULL, 0, built_setup, liveness_shared_run, NULL,
       "the same with views and in-place pairs" },

@@ -5,6 +5,7 @@
 #include <xir/exec.h>
 #include <xir/pattern.h>
 #include <xir/sugar.h>
+#include <xir/work.h>
 
 #define XIR_DEFS "acme.def"
 #include <xir/define.h>
@@ -62,6 +63,11 @@ xir_status hardswish_add_infer_npu(xir_infer *at) {
         return xir_infer_fail(at, XIR_E_UNSUPPORTED, "inputs/0", "expected a feature map with channels last (NHWC)");
     }
     return xir_infer_result(at, input);
+}
+
+/* How much it computes, for costs and limits: the gated input and the sum, for each element. */
+xir_status hardswish_add_work(xir_infer *at) {
+    return xir_work_elementwise(at, xir_work_times(2, xir_work_outputs(at)));
 }
 
 /* What it computes, in double. The executor rounds the output to its type. */

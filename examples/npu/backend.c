@@ -112,6 +112,19 @@ static xir_status plan(xir_network *net, uint64_t *bytes, xir_diags *why) {
     return status;
 }
 
+/* ---- cost -------------------------------------------------------------------------------------------------------- */
+
+/* Prints what a part computes and reads: the basis of a schedule, or of the choice between host and NPU. */
+static xir_status estimate(const xir_network *net, xir_diags *why) {
+    xir_cost sum = XIR_INIT(xir_cost), open = XIR_INIT(xir_cost);
+    xir_status status = xir_network_cost(net, &sum, &open, why);
+    if (status) return status;
+    printf("    %" PRIu64 " multiply-adds, %" PRIu64 " bytes of weights", sum.multiply_adds, sum.parameter_bytes);
+    if (open.multiply_adds) printf("; not known of %" PRIu64 " ops", open.multiply_adds);
+    putchar('\n');
+    return XIR_OK;
+}
+
 /* ---- code -------------------------------------------------------------------------------------------------------- */
 
 /* The ids of the model's ops that an instruction comes from. Ends of a part have none. */
@@ -150,9 +163,11 @@ static xir_status compile(xir_network *net, xir_diags *why) {
         uint64_t bytes = 0;
         status = code ? plan(code, &bytes, why) : xir_network_status(net);
         if (!status) {
-            printf("npu%zu: %zu ops, %" PRIu64 " bytes of memory\n", i, part.size, bytes);
+            printf("npu%zu: %zu ops, %" PRIu64 " bytes of memory
+", i, part.size, bytes);
+            status = estimate(code, why);
             emit(code);
-            if (i == 0) status = xir_json_raw_save(code, "npu0.json", NULL, XIR_SAVE_INDENT, why);
+            if (!status && i == 0) status = xir_json_raw_save(code, "npu0.json", NULL, XIR_SAVE_INDENT, why);
         }
         xir_network_free(code);
     }
