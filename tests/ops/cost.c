@@ -431,6 +431,17 @@ static void sums_that_are_too_large_are_not_known(void **state) {
     xir_network_free(net);
 }
 
+static void classes_of_a_plug_in_say_what_they_cost_or_it_is_not_known(void **state) {
+    (void)state;
+    xir_context *with = xir_context_new(NULL);
+    assert_int_equal(xir_plugin_load(with, XIR_TEST_PLUGINS "/npu.so", why), XIR_OK);
+    xir_network *net = story_net_in(with, "x: 2 3; g = acme::Grow x [by=4]; t = acme::Twice x; out g t");
+    CHECK_COST(net, "g", 24, 6, 24, 24, 0, 0);
+    CHECK_COST(net, "t", UNKNOWN, UNKNOWN, UNKNOWN, 24, 0, 0);
+    xir_network_free(net);
+    xir_context_free(with);
+}
+
 /* ---- what is refused --------------------------------------------------------------------------------------------- */
 
 static void check_refused(const char *class_name, xir_status status, const char *message) {
@@ -517,6 +528,7 @@ int main(void) {
         cmocka_unit_test(many_params_of_one_op_count_once),
         cmocka_unit_test(of_open_dims_some_is_known),
         cmocka_unit_test(of_classes_that_say_nothing_the_types_are_known),
+        cmocka_unit_test(classes_of_a_plug_in_say_what_they_cost_or_it_is_not_known),
         cmocka_unit_test(a_network_that_lacks_values_and_turns_in_circles_has_costs),
         cmocka_unit_test(sums_that_are_too_large_are_not_known),
         cmocka_unit_test(counts_that_cannot_be_true_are_refused),

@@ -207,8 +207,8 @@ static void narrow(table *t, size_t width) {
             if (stats_columns[k].rank == rank) t->wide[k] = 0;
         }
     }
-    const size_t n = width_of(t);
-    if (n > width) t->wide[0] = t->wide[0] > LEAST_NAME + (n - width) ? t->wide[0] - (n - width) : LEAST_NAME;
+    const size_t n = width_of(t), over = n > width ? n - width : 0;
+    if (t->wide[0] > LEAST_NAME) t->wide[0] = t->wide[0] > LEAST_NAME + over ? t->wide[0] - over : LEAST_NAME;
 }
 
 static void pad(text *t, size_t n) {
@@ -348,7 +348,7 @@ static void csv_cell(text *t, const stats *s, const stats_row *row, const stats_
     else if (is(c, "class")) csv_text(t, xir_class_key(row->cls));
     else if (is(c, "op_id")) text_printf(t, "%" PRId64, xir_op_id(row->op));
     else if (is(c, "ops")) text_printf(t, "%" PRIu64, row->ops);
-    else if (is(c, "share")) text_printf(t, share_of(s, row) < 0 ? "" : "%.6f", share_of(s, row));
+    else if (is(c, "share") && share_of(s, row) >= 0) text_printf(t, "%.6f", share_of(s, row));
     else if (is(c, "live_bytes") && s->live && !row->live_unknown) text_printf(t, "%" PRIu64, row->live);
     else if (c->figure < FIGURES && whole_figure(row, c, &n)) text_printf(t, "%" PRIu64, n);
     if (!is(c, "type")) return;
