@@ -70,6 +70,7 @@ extern const bench_case tsm_cases[];
 extern const bench_case deepx_cases[];
 extern const bench_case pnnx_cases[];
 extern const bench_case raw_cases[];
+extern const bench_case regions_cases[];
 extern const bench_case yardstick_cases[];
 
 /* files.c: makes the sparse files of load-lazy in that folder, with a message on stderr for each one that cannot be

@@ -36,6 +36,7 @@ static const bench_case *const tables[] = {
     deepx_cases,
     pnnx_cases,
     raw_cases,
+    regions_cases,
     yardstick_cases,
 #ifdef XIR_PEER_FLATBUFFERS
     flatbuffers_cases,
