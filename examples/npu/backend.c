@@ -163,8 +163,7 @@ static xir_status compile(xir_network *net, xir_diags *why) {
         uint64_t bytes = 0;
         status = code ? plan(code, &bytes, why) : xir_network_status(net);
         if (!status) {
-            printf("npu%zu: %zu ops, %" PRIu64 " bytes of memory
-", i, part.size, bytes);
+            printf("npu%zu: %zu ops, %" PRIu64 " bytes of memory\n", i, part.size, bytes);
             status = estimate(code, why);
             emit(code);
             if (!status && i == 0) status = xir_json_raw_save(code, "npu0.json", NULL, XIR_SAVE_INDENT, why);

@@ -64,11 +64,11 @@ typedef struct xir_outline_options {
 /* Moves a convex set of ops into the body of one new op of the class xir::Call and returns it. `options` may be NULL.
  *   - The inputs of the call are the values that enter the region, in the order of their first use, each once; Params
  *     stay inputs of the ops that use them. Its outputs are the values that ops outside use, in execution order.
- *   - The body is closed: an Input whose outputs stand for the inputs of the call, the ops of the region in their order,
- *     and an Output for the outputs of the call. The attributes `takes` and `gives` have the names of the ports, unique
- *     and not empty: those of the values, with a number if that is needed.
+ *   - The body is closed: an Input whose outputs stand for the inputs of the call, the ops of the region in their
+ *     order, and an Output for the outputs of the call. The attributes `takes` and `gives` have the names of the ports,
+ *     unique and not empty: those of the values, with a number if that is needed.
  *   - The call stands where the last op of the region stood. Ops between the first and the last that depend on the
- *     region move behind it. The attribute `places` notes what xir_op_inline needs to restore the order.
+ *     region move to follow it. The attribute `places` notes what xir_op_inline needs to restore the order.
  *
  * Returns NULL with a finding in the network, which is otherwise unchanged: XIR_E_INVALID for what xir_region_check
  * refuses, for an empty set, for a set with an Input or Output op, and for an op that is used before it is made;

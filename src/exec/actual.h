@@ -23,7 +23,7 @@ xir_status actual_types(xir_kernel *at);
 /* How much work the op does for these types. XIR_E_BOUNDS: only its kernel can know. */
 xir_status actual_work(xir_kernel *at, xir_work *out);
 
-/* Runs an op over arrays, NULL for absent ones and for Params that are to be looked up. `outputs` is all NULL. (run.c) */
+/* Runs an op over arrays, NULL for absent ones and for Params that are to be looked up. `outputs` is all NULL. */
 xir_status exec_op(const xir_op *op, const xir_array *const *inputs, xir_array **outputs, budget *within,
                    xir_diags *why);
 

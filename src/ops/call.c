@@ -215,7 +215,7 @@ xir_status call_work(xir_infer *at) {
     const xir_call_op_attrs *a = at->attrs;
     body_values b;
     xir_work work = XIR_INIT(xir_work);
-    if (a->body.size < 2 || a->body.data[0]->n_outputs > at->n_inputs) return XIR_E_BOUNDS;   /* nobody has checked it */
+    if (a->body.size < 2 || a->body.data[0]->n_outputs > at->n_inputs) return XIR_E_BOUNDS;   /* not checked */
     xir_status status = body_open(&b, &at->ctx->alloc, a->body) ? XIR_E_MEMORY : infer_body(at, &b, &work, false);
     body_close(&b);
     return status ? status : xir_work_result(at, work.multiply_adds, work.element_ops);

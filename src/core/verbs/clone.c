@@ -6,17 +6,29 @@
 
 static xir_op *clone_op(const xir_op *op);
 
-/* If an input is a sibling's output, the copy's input becomes the output of the sibling's copy. */
-static void relink(xir_op *copy, const xir_ops *from, xir_op *const *copies) {
+/* If an input is a sibling's output, the copy's input becomes the output of the sibling's copy. Siblings are found in a
+ * table. */
+static void relink(xir_op *copy, const pointer_table *siblings, xir_op *const *copies) {
     for (uint32_t i = 0; i < copy->n_inputs; i++) {
         const xir_value *v = copy->inputs[i].value;
-        for (size_t k = 0; v && v->producer && k < from->size; k++) {
-            if (v->producer != from->data[k]) continue;
-            use_unlink(&copy->inputs[i]);
-            use_link(&copy->inputs[i], copy, &copies[k]->outputs[v - v->producer->outputs]);
-            break;
-        }
+        const uint32_t *place = v && v->producer ? pointer_table_find(siblings, v->producer) : NULL;
+        if (!place) continue;
+        use_unlink(&copy->inputs[i]);
+        use_link(&copy->inputs[i], copy, &copies[*place]->outputs[v - v->producer->outputs]);
     }
+}
+
+/* The same for all; false without memory. */
+static bool relink_all(const xir_ops *from, xir_op *const *copies) {
+    pointer_table siblings;
+    bool good = from->size < UINT32_MAX;
+    if (!from->size) return true;
+    pointer_table_init(&siblings, &from->data[0]->net->alloc);
+    for (size_t j = 0; j < from->size && good; j++)
+        good = pointer_table_add(&siblings, from->data[j], (uint32_t)j) != NULL;
+    for (size_t j = 0; j < from->size && good; j++) relink(copies[j], &siblings, copies);
+    pointer_table_free(&siblings);
+    return good;
 }
 
 static bool drop_copies(const xir_op *op, const void *attrs) {
@@ -57,7 +69,7 @@ static bool clone_attrs(const xir_op *op, const void **out) {
             copies[to->size] = clone_op(from->data[to->size]);
             if (!copies[to->size]) return drop_copies(op, body);
         }
-        for (size_t j = 0; j < from->size; j++) relink(copies[j], from, copies);
+        if (!relink_all(from, copies)) return drop_copies(op, body);
     }
     return true;
 }

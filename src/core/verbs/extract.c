@@ -30,7 +30,7 @@ static bool no_memory(extracting *x) {
     return false;
 }
 
-/* ---- what is given ------------------------------------------------------------------------------------------------- */
+/* ---- what is given ---------------------------------------------------------------------------------------------- */
 
 static bool check_value(extracting *x, const xir_value *v, const char *word, size_t i) {
     const xir_op *op = v ? v->producer : NULL;
@@ -59,7 +59,7 @@ static bool check_values(extracting *x, pointer_table *seen, xir_value *const *v
     return true;
 }
 
-/* ---- which ops are needed ------------------------------------------------------------------------------------------ */
+/* ---- which ops are needed --------------------------------------------------------------------------------------- */
 
 /* Notes that a value is needed. */
 static void need(extracting *x, const xir_value *v) {
@@ -131,7 +131,7 @@ static bool find_needed(extracting *x) {
     return true;
 }
 
-/* ---- the network of its own ---------------------------------------------------------------------------------------- */
+/* ---- the network of its own ------------------------------------------------------------------------------------- */
 
 static xir_value *copy_of(const extracting *x, const xir_value *v) {
     return &x->copies[v->producer->slot]->outputs[v - v->producer->outputs];
@@ -201,8 +201,8 @@ static bool remove_others(extracting *x) {
     return true;
 }
 
-/* An op that makes a begin value may be needed for another output, or for other begin values. Its output is then a value
- * that nothing uses: it gets a new id. */
+/* An op that makes a begin value may be needed for another output, or for other begin values. Its output is then a
+ * value that nothing uses: it gets a new id. */
 static bool number_others(extracting *x) {
     for (size_t i = 0; i < x->n_begin; i++) {
         const xir_op *maker = x->begin[i]->producer;
@@ -228,7 +228,7 @@ static bool cut(extracting *x) {
     return good || no_memory(x);
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------------------------- */
+/* ---- all of it -------------------------------------------------------------------------------------------------- */
 
 static bool prepare(extracting *x, xir_value *const *end) {
     const xir_op *input = xir_network_input_op(x->net), *output = xir_network_output_op(x->net);

@@ -3,7 +3,7 @@
 #include "body_values.h"
 #include "region.h"
 
-/* ---- types that the body is not made for --------------------------------------------------------------------------- */
+/* ---- types that the body is not made for ------------------------------------------------------------------------ */
 
 /* Infers the types of all values of the body from the inputs of the call, as types of the network. */
 static xir_status find_types(const body_values *b, xir_infer *at, xir_network *net, const xir_type **types) {
@@ -36,7 +36,7 @@ static xir_status check(xir_op *call, const body_values *b, const xir_type ***ty
     return status;
 }
 
-/* ---- moving -------------------------------------------------------------------------------------------------------- */
+/* ---- moving ----------------------------------------------------------------------------------------------------- */
 
 static void set_types(const body_values *b, const xir_type *const *types) {
     for (size_t i = 1; i + 1 < b->ops.size; i++) {
@@ -88,7 +88,7 @@ static void release(const body_values *b, xir_op *call) {
     leave(call);
 }
 
-/* ---- places -------------------------------------------------------------------------------------------------------- */
+/* ---- places ----------------------------------------------------------------------------------------------------- */
 
 /* Whether everything that an op uses, also through sub ops, is made before it if it comes after `prev`. */
 typedef struct placing { const xir_op *op, *prev; } placing;
@@ -109,8 +109,8 @@ static xir_op *placed(const xir_network *net, int64_t id) {
     return op && op->flags & OP_PLACED ? op : NULL;
 }
 
-/* Puts the ops behind the ones that they came after, in their order: each moves forward, behind what is in its place
- * already. A pair that is not possible any more changes nothing. */
+/* Puts each op after the one that it came after, in their order: it moves forward, past what is not in its place yet. A
+ * pair that is not possible any more changes nothing. */
 static void restore(xir_network *net, const int64_t *places, size_t n) {
     for (size_t i = 0; i + 1 < n; i += 2) {
         xir_op *op = placed(net, places[i]), *prev = placed(net, places[i + 1]);

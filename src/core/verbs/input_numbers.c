@@ -1,6 +1,6 @@
 /* Which numbers the inputs of a network take: one walk from its results to its inputs, in which the TAKES row of each
  * class narrows the ranges of what an op reads. Ranges are kept only for ops of whose outputs something is asked. */
-#include "graph.h"
+#include "legal.h"
 #include "sized.h"
 
 typedef struct range_walk {
@@ -34,7 +34,28 @@ static bool narrow(range_walk *w, const xir_value *v, const xir_numbers *by) {
     return true;
 }
 
+static bool ask(range_walk *w, const xir_op *op);
+
+/* A call takes what the ops of its body take. A body that nobody has checked may be anything. */
+static bool ask_body(range_walk *w, const xir_op *op, xir_ops body) {
+    const xir_op *in = body.data[0], *out = body.data[body.size - 1];
+    for (uint32_t i = 0; i < op->n_outputs && i < out->n_inputs && ranges_of(w, op); i++) {
+        const xir_numbers range = ranges_of(w, op)[i];   /* narrowing another value may move them */
+        if (!narrow(w, out->inputs[i].value, &range)) return false;
+    }
+    for (size_t k = body.size; k-- > 0;)
+        if (!ask(w, body.data[k])) return false;
+    for (uint32_t i = 0; i < op->n_inputs && i < in->n_outputs && ranges_of(w, in); i++) {
+        const xir_numbers range = ranges_of(w, in)[i];
+        if (!narrow(w, op->inputs[i].value, &range)) return false;
+    }
+    return true;
+}
+
 static bool ask(range_walk *w, const xir_op *op) {
+    xir_attr body;
+    if (is_call(op->cls) && !xir_op_get(op, XIR_STR("body"), &body) && body.kind == XIR_KIND_OPS && body.as.ops.size)
+        return ask_body(w, op, body.as.ops);
     if (!op->cls->more->takes || !op->n_inputs) return true;
     if (!mem_reserve(w->alloc, (void **)&w->in, &w->in_room, op->n_inputs, sizeof *w->in)) return false;
     if (op_takes(op, ranges_of(w, op), w->in) == XIR_E_MEMORY) return false;

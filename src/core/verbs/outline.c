@@ -1,5 +1,5 @@
 /* Moves a convex region into the body of one op. The ops themselves move, so that whatever refers to them stays valid.
- * Everything that can fail comes first, while the order is as it was; then only links change. */
+ * Everything that can fail comes first, while the order is still the old one; then only links change. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ typedef struct outlining {
     xir_op             **ops;       /* in execution order                                         */
     size_t               n;
     size_t               between;   /* ops from the first to the last that are not in the region  */
-    size_t               behind;    /* those of them that depend on it: they move behind the call */
+    size_t               later;     /* those of them that depend on it: they move after the call  */
     values               in, out;   /* what enters and what leaves                                */
     pointer_table        entered;   /* the position of each value that enters                     */
     numbers              places;
@@ -42,9 +42,13 @@ static bool add_value(outlining *o, values *list, xir_value *v) {
     return true;
 }
 
-/* ---- uses, also those by sub ops ---------------------------------------------------------------------------------- */
+/* ---- uses, also those by sub ops -------------------------------------------------------------------------------- */
 
-typedef struct visitor { outlining *o; bool (*use)(outlining *o, xir_op *placed, xir_use *use); xir_op *placed; } visitor;
+typedef struct visitor {
+    outlining *o;
+    bool     (*use)(outlining *o, xir_op *placed, xir_use *use);
+    xir_op    *placed;
+} visitor;
 
 static bool visit_uses(void *user, xir_op *op) {
     const visitor *w = user;
@@ -68,7 +72,7 @@ static bool is_inside(const xir_op *op) {
     return op && op->flags & OP_MARKED;
 }
 
-/* ---- the region ---------------------------------------------------------------------------------------------------- */
+/* ---- the region ------------------------------------------------------------------------------------------------- */
 
 static int by_position(const void *a, const void *b) {
     const uint32_t x = (*(xir_op *const *)a)->position, y = (*(xir_op *const *)b)->position;
@@ -124,7 +128,7 @@ static bool look_between(outlining *o, xir_op *const *given, size_t n) {
     for (xir_op *op = o->ops[0]; ; op = op->next) {
         if (!each_use(o, op, reads)) break;
         o->between += !(op->flags & OP_MARKED);
-        o->behind += op->flags & OP_REACHED ? 1 : 0;
+        o->later += op->flags & OP_REACHED ? 1 : 0;
         if (op == last) break;
     }
     if (!o->status) return true;
@@ -146,7 +150,7 @@ static void clear_reached(outlining *o) {
         op->flags &= ~(uint32_t)OP_REACHED;
 }
 
-/* ---- the border ---------------------------------------------------------------------------------------------------- */
+/* ---- the border ------------------------------------------------------------------------------------------------- */
 
 static bool enters(outlining *o, xir_op *op, xir_use *use) {
     xir_value *v = use->value;
@@ -188,7 +192,7 @@ static bool find_border(outlining *o) {
     return true;
 }
 
-/* ---- depth --------------------------------------------------------------------------------------------------------- */
+/* ---- depth ------------------------------------------------------------------------------------------------------ */
 
 /* A file needs two levels for each nested list of ops, and a few for what is inside of the innermost op. */
 enum { LEVELS_EACH = 2, LEVELS_INSIDE = 16 };
@@ -218,7 +222,7 @@ static bool check_depth(outlining *o) {
     return true;
 }
 
-/* ---- names --------------------------------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------------------------------ */
 
 /* Names the ports after their values: "x", "x_2" if that is taken, "in0" for a value without a name. */
 static bool name_ports(outlining *o, const values *of, const char *word, names *out) {
@@ -260,7 +264,7 @@ static bool name_ports(outlining *o, const values *of, const char *word, names *
     return good || no_memory(o);
 }
 
-/* ---- places -------------------------------------------------------------------------------------------------------- */
+/* ---- places ----------------------------------------------------------------------------------------------------- */
 
 static bool add_place(outlining *o, const xir_op *op) {
     if (!mem_reserve(o->alloc, (void **)&o->places.items, &o->places.room, o->places.n + 2, sizeof *o->places.items))
@@ -270,12 +274,12 @@ static bool add_place(outlining *o, const xir_op *op) {
     return true;
 }
 
-/* Behind the call come the ops that depend on it. When the body returns to the place of the call, the order is: what
+/* The ops that depend on the region follow the call. When the body returns to the place of the call, the order is: what
  * stayed, the region, what depends on it. From this, taking the ops in their original order, each op of the region that
- * has some of what stayed after it must move behind the op that it came after, and so must each op that depends on the
- * region. The others are then in place. */
+ * has some of what stayed after it must move to follow the op that it came after, and so must each op that depends on
+ * the region. The others are then in place. */
 static bool note_places(outlining *o) {
-    size_t stayed = o->between - o->behind;   /* those that are still to come */
+    size_t stayed = o->between - o->later;   /* those that are still to come */
     for (const xir_op *op = o->ops[0]; o->between; op = op->next) {
         if (!(op->flags & (OP_MARKED | OP_REACHED))) stayed--;
         else if ((stayed || op->flags & OP_REACHED) && !add_place(o, op)) return false;
@@ -284,7 +288,7 @@ static bool note_places(outlining *o) {
     return true;
 }
 
-/* ---- making the call ----------------------------------------------------------------------------------------------- */
+/* ---- making the call -------------------------------------------------------------------------------------------- */
 
 /* Gives `to` the memory type of `from`, and a name. */
 static bool describe(xir_value *to, const xir_value *from, xir_str name) {
@@ -303,9 +307,10 @@ static xir_op *make_end(outlining *o, const xir_class *cls, size_t n_inputs, con
 
 static const xir_target *target_of(const outlining *o) {
     if (o->how.target) return o->how.target;
+    const xir_target *first = o->ops[0]->target;
     for (size_t i = 1; i < o->n; i++)
-        if (!xir_object_equal((const xir_object *)o->ops[i]->target, (const xir_object *)o->ops[0]->target)) return NULL;
-    return o->ops[0]->target;
+        if (!xir_object_equal((const xir_object *)o->ops[i]->target, (const xir_object *)first)) return NULL;
+    return first;
 }
 
 static bool make_call(outlining *o, const xir_type **types) {
@@ -358,7 +363,7 @@ static void give_up(outlining *o) {
     ids_free(o->net);   /* tables that are built again when somebody asks: the attempt may have left out some ids */
 }
 
-/* ---- linking: nothing fails ---------------------------------------------------------------------------------------- */
+/* ---- linking: nothing fails ------------------------------------------------------------------------------------- */
 
 static bool use_inside(outlining *o, xir_op *op, xir_use *use) {
     const uint32_t *place = pointer_table_find(&o->entered, use->value);
@@ -390,9 +395,9 @@ static void link_ends(outlining *o) {
     }
 }
 
-/* Moves what depends on the region behind the call. `op` is the first op that stayed in the order from where the region
- * began. */
-static void move_behind(outlining *o, xir_op *op) {
+/* Moves what depends on the region to follow the call. `op` is the first op that stayed in the order from where the
+ * region began. */
+static void move_after(outlining *o, xir_op *op) {
     xir_op *anchor = o->call->next;
     while (op && op != o->call) {
         xir_op *next = op->next;
@@ -421,12 +426,12 @@ static bool move(outlining *o, const xir_type **types) {
     o->call->flags |= OP_MARKED;   /* the ops are inside of it now */
     link_ends(o);
     o->call->flags &= ~(uint32_t)OP_MARKED;
-    move_behind(o, before ? before->next : o->net->first);
+    move_after(o, before ? before->next : o->net->first);
     net_changed(o->net);
     return true;
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------------------------- */
+/* ---- all of it -------------------------------------------------------------------------------------------------- */
 
 static bool outline(outlining *o, xir_op *const *ops, size_t n) {
     if (!gather(o, ops, n)) return false;

@@ -59,7 +59,7 @@ static void join(member *of, uint32_t a, uint32_t b) {
     else of[a].up = b;
 }
 
-/* ---- the lowest levels ------------------------------------------------------------------------------------------- */
+/* ---- the lowest levels ------------------------------------------------------------------------------------------ */
 
 /* Visits the placed makers of what an op, or one of its sub ops, uses. */
 typedef struct reading { gathering *g; uint32_t at; bool joins; } reading;
@@ -105,7 +105,7 @@ static bool find_levels(gathering *g, int (*kind)(void *user, const xir_op *op),
     return true;
 }
 
-/* ---- rising ------------------------------------------------------------------------------------------------------ */
+/* ---- rising ----------------------------------------------------------------------------------------------------- */
 
 /* How far a group may rise: up to the lowest level of users of its kind, and below that of others. */
 typedef struct ceiling { gathering *g; uint32_t group; int32_t kind, same, others; bool joins; int32_t level; } ceiling;
@@ -184,7 +184,7 @@ static bool rise_all(gathering *g) {
     return ready;
 }
 
-/* ---- the result -------------------------------------------------------------------------------------------------- */
+/* ---- the result ------------------------------------------------------------------------------------------------- */
 
 /* Numbers the groups by their first ops, and sorts the ops by group. */
 static bool sort_ops(gathering *g) {

@@ -323,7 +323,8 @@ static xir_status check_op(checker *c, const xir_op *op, xir_str path, xir_diags
     keep_first(&first, check_target(c, op, path, why));
     /* The class's own rule relies on the checks before it. */
     if (!first && (cls->more->check || c->net->ctx->choosy_targets)) keep_first(&first, check_rule(c, op, path, why));
-    if (!first && !cls->opaque && has_rules(op->target) && !is_call(cls)) keep_first(&first, check_legal(c, op, path, why));
+    if (!first && !cls->opaque && has_rules(op->target) && !is_call(cls))
+        keep_first(&first, check_legal(c, op, path, why));
     if (!cls->plain) keep_first(&first, check_children(c, op, path, why));
     return first;
 }

@@ -108,7 +108,7 @@ static void what_is_no_cut_is_refused(void **state) {
     xir_network_free(other);
 }
 
-/* ---- numbers ----------------------------------------------------------------------------------------------------- */
+/* ---- numbers ---------------------------------------------------------------------------------------------------- */
 
 typedef struct kept { const xir_value *of[3 * REGION_MOST_OPS]; xir_array *array[3 * REGION_MOST_OPS]; size_t n; } kept;
 
@@ -140,7 +140,7 @@ static void compute(const xir_network *net, kept *k) {
     for (int i = 0; i < 2; i++) xir_array_free(in[i]);
 }
 
-/* The part, given what its inputs are in the whole, computes what its outputs are there. */
+/* The part, given what its inputs are in the whole, computes what its outputs are in it. */
 static void same_numbers(const xir_network *part, const xir_network *net, const kept *k) {
     xir_value *in[REGION_MOST_OPS], *out[REGION_MOST_OPS];
     const xir_array *given[REGION_MOST_OPS];

@@ -19,7 +19,7 @@ static xir_op *named_op(const xir_network *net, const char *name) {
     return op;
 }
 
-/* x -> a -> b -> c -> d -> out, b -> e -> d, and x -> f beside them. */
+/* x -> a -> b -> c -> d -> out, b -> e -> d, and x -> f next to them. */
 static xir_network *ladder(void) {
     xir_network *net = new_net();
     xir_at at = XIR_AT(net);
@@ -194,7 +194,7 @@ static void groups_are_convex_and_without_cycles(void **state) {
     assert_true(groups_in_all * 3 < ops * 2);   /* most groups have more than one op */
 }
 
-/* ---- outline and inline ------------------------------------------------------------------------------------------ */
+/* ---- outline and inline ----------------------------------------------------------------------------------------- */
 
 static void a_region_becomes_one_op(void **state) {
     (void)state;
@@ -290,6 +290,57 @@ static void sizes_that_change_outside_change_inside(void **state) {
     xir_network_free(net);
 }
 
+/* Copies of a call, in its network and in another one, run and come back like the call itself. */
+static void a_call_is_copied_with_its_body(void **state) {
+    (void)state;
+    xir_network *net = ladder(), *before = xir_network_clone(net), *to = new_net();
+    xir_op *ops[] = { named_op(net, "b"), named_op(net, "c"), named_op(net, "e"), named_op(net, "d") };
+    xir_op *call = xir_outline(net, ops, 4, NULL), *copy = xir_op_clone(call);
+    DOES(xir_op_place(copy, xir_op_next(call)));
+    assert_int_equal(xir_network_validate(net, why), XIR_OK);
+    CHECK_SOUND(net);
+    assert_ptr_not_equal(xir_call_op_of(copy)->body.data[1], ops[0]);
+    DOES(xir_op_inline(copy));
+    CHECK_OPS(net, "x = Input()", "a = ReLU(x)", "f = ReLU(x)", "d = Call(a)", "b = ReLU(a)", "c = ReLU(b)", "e = ReLU(b)",
+              "d = Add(c, e)", "Output(d, f)");
+    DOES(xir_pass_run(net, "dce", NULL, NULL, why));   /* what nothing uses goes, the call does not */
+    CHECK_OPS(net, "x = Input()", "a = ReLU(x)", "f = ReLU(x)", "d = Call(a)", "Output(d, f)");
+
+    xir_mapping *map = xir_mapping_new(net, to);
+    xir_view *all = xir_view_range(net, 0, INT64_MAX);
+    DOES(xir_mapping_clone_view(map, all, NULL));
+    assert_int_equal(xir_network_validate(to, why), XIR_OK);
+    DOES(xir_op_inline(xir_mapping_op(map, call)));
+    CHECK_OPS(to, "x = Input()", "a = ReLU(x)", "f = ReLU(x)", "b = ReLU(a)", "c = ReLU(b)", "e = ReLU(b)",
+              "d = Add(c, e)", "Output(d, f)");
+    xir_view_free(all);
+    xir_mapping_free(map);
+    xir_network_free(to);
+    xir_network_free(net);
+    xir_network_free(before);
+}
+
+/* Indices stay within their table, so that random inputs of a network with a call can be run. */
+static void a_call_takes_what_its_ops_take(void **state) {
+    (void)state;
+    xir_network *net = new_net();
+    const xir_type *table = FP32("*", 5), *index = XIR_TENSOR(ctx, xir_type_sint(ctx, 64), "*", 3);
+    xir_op *input = xir_network_add(net, &(xir_op_desc)DESC(input, TYPES(table, index)));
+    xir_op *gather = xir_network_add(net, &(xir_op_desc)DESC(gather, INPUTS(xir_op_output(input, 0),
+                                                                            xir_op_output(input, 1))));
+    xir_value *y = xir_build_relu(XIR_AT(net), xir_op_output(gather, 0), "y");
+    assert_non_null(xir_output(XIR_AT(net), XIR_VALUES(y)));
+    xir_numbers had[2] = { XIR_INIT(xir_numbers), XIR_INIT(xir_numbers) };
+    xir_numbers has[2] = { XIR_INIT(xir_numbers), XIR_INIT(xir_numbers) };
+    DOES(xir_network_input_numbers(net, had, 2, why));
+    xir_op *ops[] = { gather, xir_value_op(y) }, *call = xir_outline(net, ops, 2, NULL);
+    assert_non_null(xir_outline(net, &call, 1, NULL));
+    DOES(xir_network_input_numbers(net, has, 2, why));
+    assert_true(had[1].high == 4);
+    for (int i = 0; i < 2; i++) assert_true(had[i].low == has[i].low && had[i].high == has[i].high);
+    xir_network_free(net);
+}
+
 static void what_is_no_region_is_refused(void **state) {
     (void)state;
     xir_network *net = ladder(), *other = ladder();
@@ -322,7 +373,7 @@ static void a_cycle_is_refused(void **state) {
     (void)state;
     xir_network *net = ladder();
     xir_op *ops[] = { named_op(net, "a"), named_op(net, "b") };
-    DOES(xir_op_set_input(ops[0], 0, xir_op_output(named_op(net, "c"), 0)));   /* a uses c, which uses b, which uses a */
+    DOES(xir_op_set_input(ops[0], 0, xir_op_output(named_op(net, "c"), 0)));   /* c uses b, which uses a */
     REFUSES_NULL(net, xir_outline(net, ops, 2, NULL), XIR_E_INVALID, "before it is run");
     assert_int_equal(xir_region_check(net, ops, 2, NULL), XIR_E_INVALID);
     assert_null(xir_groups_new(net, by_class, NULL, why));
@@ -358,7 +409,7 @@ static void absent_inputs_and_many_uses_stay(void **state) {
     xir_network_free(before);
 }
 
-/* ---- bodies that are wrong ----------------------------------------------------------------------------------------- */
+/* ---- bodies that are wrong -------------------------------------------------------------------------------------- */
 
 /* A ladder whose ops b, c, e and d are a call: op 1 of the order is a, op 3 the call. */
 static xir_network *with_call(xir_op **call) {
@@ -461,7 +512,8 @@ static void a_file_that_is_too_deep_is_refused(void **state) {
     (void)state;
     enum { DEEP = 10000 };
     static const char open[] = "{\"_type_key\":\"xir::Call\",\"op_id\":%d,\"name\":\"\",\"inputs\":[],\"outputs\":[],"
-                               "\"takes\":[],\"gives\":[],\"places\":[],\"tags\":{},\"compile_target\":\"@hostt\",\"body\":[";
+                               "\"takes\":[],\"gives\":[],\"places\":[],\"tags\":{},\"compile_target\":\"@hostt\","
+                               "\"body\":[";
     static const char head[] = "{\"_type_key\":\"icraft::xir::Network\",\"name\":\"deep\",\"framework_kind\":\"ONNX\","
                                "\"framework_version\":\"1\",\"icraft_version\":\"v3.33.1\",\"icraft_xir_version\":"
                                "\"3.33.1.0\",\"ai_target\":\"@buyit\",\"tags\":{},\"params_bytes\":0,\"params_md5\":"
@@ -480,7 +532,7 @@ static void a_file_that_is_too_deep_is_refused(void **state) {
     free(text);
 }
 
-/* ---- any region of any network ----------------------------------------------------------------------------------- */
+/* ---- any region of any network ---------------------------------------------------------------------------------- */
 
 static void run(const xir_network *net, xir_array **out, size_t n) {
     xir_array *in[2] = { xir_array_random(ctx, FP32("*", 4), 1, why), xir_array_random(ctx, FP32("*", 4), 2, why) };
@@ -508,7 +560,7 @@ static xir_network *through(xir_network *net, const char *word) {
     xir_save_options how = XIR_INIT(xir_save_options, .format = word);
     static int files;
     char name[40];
-    snprintf(name, sizeof name, "regions%d.any", files++);   /* there may be no file of parameters next to it */
+    snprintf(name, sizeof name, "regions%d.any", files++);   /* some networks have no file of parameters */
     const char *path = scratch(name);
     const xir_status status = xir_network_save(net, path, &how, why);
     if (status == XIR_E_LIMIT && strcmp(word, "imodel") == 0) {   /* readers of MessagePack accept a depth of 32 */
@@ -631,6 +683,8 @@ int main(void) {
         cmocka_unit_test(ops_between_move_only_if_they_must),
         cmocka_unit_test(ports_have_names_of_their_own),
         cmocka_unit_test(sizes_that_change_outside_change_inside),
+        cmocka_unit_test(a_call_is_copied_with_its_body),
+        cmocka_unit_test(a_call_takes_what_its_ops_take),
         cmocka_unit_test(what_is_no_region_is_refused),
         cmocka_unit_test(a_cycle_is_refused),
         cmocka_unit_test(absent_inputs_and_many_uses_stay),
