@@ -311,10 +311,11 @@ void provenance_note_absorbed(xir_provenance *p, const xir_op *op, const xir_op 
 
 /* ---- the end of a step ------------------------------------------------------------------------------------------ */
 
-/* An op without an origin that was made in this step, or one whose origin says that it serves other ops now. */
+/* An op without an origin that was made since the recorder was attached, or one whose origin says that it serves other
+ * ops now. */
 static bool is_unsettled(const xir_provenance *p, const xir_op *op) {
     const uint32_t of = origin_of_op(p, op);
-    return of ? of > p->n_sources && !p->origins[of].n : op->slot >= p->new_slots;
+    return of ? of > p->n_sources && !p->origins[of].n : op->slot >= p->first_slots;
 }
 
 /* The op that runs: for a sub op, the one that contains it. */
@@ -388,7 +389,7 @@ static bool reserve_records(xir_provenance *p) {
 /* Users come before what they use in a walk from the end. What only Outputs use follows in a walk from the start. */
 void provenance_settle(xir_provenance *p) {
     const xir_network *net = p->net;
-    if (p->status || !reserve_records(p)) return;
+    if (p->status || p->scope || !reserve_records(p)) return;   /* what a scope makes is given at its end */
     for (const xir_op *op = net->last; op; op = op->prev)
         if (is_unsettled(p, op)) settle_by_users(p, op->slot, op->outputs, op->n_outputs);
     for (const xir_op *op = net->first; op; op = op->next) {
@@ -399,10 +400,9 @@ void provenance_settle(xir_provenance *p) {
     for (const xir_value *v = net->all_params; v; v = value_params(v)->next) {
         const uint32_t number = value_params(v)->number;
         if (number < p->seen_params) break;
-        if (number >= p->new_params && !origin_at(&p->of_params, number))
+        if (number >= p->first_params && !origin_at(&p->of_params, number))
             settle_by_users(p, ORIGIN_PARAMS | number, v, 1);
         p->params[number] = v;
     }
-    p->new_slots = net->n_slots;
-    p->new_params = p->seen_params = net->n_params;
+    p->seen_params = net->n_params;
 }

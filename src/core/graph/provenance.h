@@ -72,7 +72,7 @@ struct xir_provenance {
     const xir_op    **ops;                   /* by slot: those seen at the end of a step                 */
     const xir_value **params;                /* by number, the same                                      */
     size_t            op_room, param_room;
-    uint32_t          new_slots, new_params; /* from these numbers on they are of this step              */
+    uint32_t          first_slots, first_params;   /* from these numbers on they were made since          */
     uint32_t          seen_params;           /* those below are in `params`                              */
     provenance_scope *scope;
     u32_list          held;                  /* origins of Params that the ops of open scopes read       */

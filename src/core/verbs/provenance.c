@@ -128,8 +128,8 @@ static xir_provenance *make(xir_network *net, xir_diags *why) {
         p->values[0] = (value_origin){ 0, 0 };
         add_step(p, XIR_STR(""));
     }
-    p->new_slots = net->n_slots;
-    p->new_params = net->n_params;
+    p->first_slots = net->n_slots;
+    p->first_params = net->n_params;
     return p;
 }
 

@@ -202,8 +202,8 @@ static xir_status drop_unneeded(plan *l, const value_node *root, size_t *changes
         if (op->outputs->uses) continue;
         axis_order by = order_then(order_inverse(l->values[i].view), root->stored);
         if (name_is_better(op->outputs, value) && !name_move(op->outputs, value, by)) return XIR_E_MEMORY;
-        const xir_op *same = transpose_of(l, root, l->values[i].view);   /* what it made is made by that one now */
-        if (same && same != op) provenance_replaced(l->net, op->outputs, same->outputs);
+        const root_need *need = need_of(l, root, l->values[i].view);   /* what it made may be made by another one now */
+        if (need && need->count && need->value != value) provenance_replaced(l->net, op->outputs, need->value);
         else provenance_passed(l->net, op->outputs, value);
         l->nodes[l->place[op->slot]].op = NULL;
         xir_status status = xir_op_erase(op);

@@ -47,12 +47,14 @@ static bool is_better(xir_str old, xir_str own) {
 
 /* Moves every use except those by Outputs. */
 static xir_status move_inner_uses(xir_value *now, xir_value *old, size_t *moved) {
+    bool first = true;
     for (xir_use *u = old->uses, *next; u; u = next) {
         next = u->next;
         if (u->user->cls->traits & XIR_TRAIT_SINK) continue;
         xir_status status = xir_op_set_input(u->user, xir_use_index(u), now);
         if (status) return status;
-        if (!*moved) provenance_replaced(value_net(now), old, now);
+        if (first) provenance_replaced(value_net(now), old, now);
+        first = false;
         ++*moved;
     }
     return XIR_OK;

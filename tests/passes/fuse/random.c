@@ -1,6 +1,7 @@
 /* Random networks of ops that `fuse` and `fold-batchnorm` look for: whatever they match, the numbers stay the same. */
 #include <math.h>
 #include <string.h>
+#include "support/path_rule.h"
 #include "support/story.h"
 #include <xir/exec.h>
 #include <xir/pass.h>
@@ -93,6 +94,14 @@ static void compare(const tale *t, const xir_array *a, const xir_array *b) {
         fail_msg("%s\n%zu elements differ, the first is %g, was %g", t->text, d.count, d.a, d.b);
 }
 
+/* Each op names the ops that it was made of, which lie between its inputs and outputs. */
+static void check_paths(const xir_provenance *p, const xir_network *was, const char *text) {
+    path_counts n = { 0 };
+    const char *broken = broken_path(p, was, &n);
+    if (broken) fail_msg("%s\n%s", text, broken);
+    assert_int_equal(n.named, n.ops);
+}
+
 static void the_numbers_stay_the_same(void **state) {
     (void)state;
     size_t changes[2] = { 0 };
@@ -116,12 +125,17 @@ static void the_numbers_stay_the_same(void **state) {
         xir_array *before[2], *after[2];
         xir_network *net = story_net(t.text);
         compute(net, before, outputs);
+        xir_network *was = xir_network_clone(net);
+        xir_provenance *p = xir_provenance_new(net, why);
         bool turned = chance(2);
         for (int k = 0; k < 2; k++) {
             size_t n;
             DOES(xir_pass_run(net, k == turned ? "fuse" : "fold-batchnorm", NULL, &n, why));
             changes[k == turned] += n;
+            check_paths(p, was, t.text);
         }
+        xir_provenance_free(p);
+        xir_network_free(was);
         CHECK_SOUND(net);
         compute(net, after, outputs);
         for (size_t k = 0; k < outputs; k++) {
@@ -223,8 +237,13 @@ static void elements_move_to_the_same_places(void **state) {
         xir_array *before, *after;
         xir_network *net = story_net(t.text);
         compute(net, &before, 1);
+        xir_network *was = xir_network_clone(net);
+        xir_provenance *p = xir_provenance_new(net, why);
         size_t n;
         DOES(xir_pass_run(net, "fuse", NULL, &n, why));
+        check_paths(p, was, t.text);
+        xir_provenance_free(p);
+        xir_network_free(was);
         changes += n;
         shuffles += n && !slices;
         CHECK_SOUND(net);

@@ -1,6 +1,7 @@
 /* layout: random networks of all classes with a row and some without, with Transposes anywhere. Their results stay the
  * same, a second run of the pass changes nothing, and the number of Transposes never grows. */
 #include "support/nchw.h"
+#include "support/path_rule.h"
 #include <stdio.h>
 
 enum { MOST_VALUES = 40, NETWORKS = 1000 };
@@ -272,10 +273,18 @@ static void random_networks_compute_the_same(void **state) {
     for (int i = 0; i < NETWORKS; i++) {
         pool p = some_network();
         size_t had = TRANSPOSES(p.net);
+        path_counts paths = { 0 };
+        xir_network *was = xir_network_clone(p.net);
+        xir_provenance *made_of = xir_provenance_new(p.net, why);
         size_t n = prove_pass(p.net, "layout", NULL, 1e-5, "the network of this number", i);
         if (TRANSPOSES(p.net) > had) fail_msg("network %d: %zu transposes, %zu before", i, TRANSPOSES(p.net), had);
         after += TRANSPOSES(p.net);
         if (i % 4 == 0) prove_pass(p.net, "layout", "to=nchw", 1e-5, "channels first, the network of this number", i);
+        const char *broken = broken_path(made_of, was, &paths);
+        if (broken) fail_msg("network %d: %s", i, broken);
+        assert_int_equal(paths.named, paths.ops);
+        xir_provenance_free(made_of);
+        xir_network_free(was);
         before += had;
         changed += n > 0;
         xir_network_free(p.net);

@@ -1,5 +1,5 @@
 /* After the default pipeline, the ops of real networks name their sources, and keep the rule about paths: digits.onnx,
- * exported networks with open dims, and those of XIR_CORPUS/onnx. */
+ * exported networks with open dims, those of XIR_CORPUS/onnx, and some of the other formats there. */
 #include "passes/layout/unpacked.h"
 #include "support/path_rule.h"
 #include "support/skips.h"
@@ -51,6 +51,25 @@ static void models_of_the_tree(void **state) {
     check_counts(&all);
 }
 
+static void models_of_other_formats(void **state) {
+    static const char *const models[] = {
+        "nnb/lenet_fixed8_v3.nnb", "nnb/gd_mnist.nnb", "nnb/edgeai_chap09.nnb", "tsm/face_landmarker_pts5_net1.tsm",
+        "tsm/smallnet.tsm", "deepx/seed.ir", "pnnx/converter/gen_yolo_head.pnnx.param",
+        "icraft/superpoint_test_softmax_BY.json",
+    };
+    (void)state;
+    const char *corpus = CORPUS_OR_SKIP();
+    path_counts all = { 0 };
+    for (size_t i = 0; i < COUNT(models); i++) {
+        char path[1200];
+        snprintf(path, sizeof path, "%s/%s", corpus, models[i]);
+        xir_network *net = xir_network_load(ctx, path, NULL, NULL);
+        if (net) check_model(net, models[i], &all);
+    }
+    if (!all.ops) SKIP("XIR_CORPUS has none of these models");
+    check_counts(&all);
+}
+
 static void models_of_the_corpus(void **state) {
     static const char *const models[] = {
         "unet_small", "resnet18", "mobilenet_v2", "mobilenet_v2_dyn", "densenet121", "lstm_2layer_bidir", "swin_t",
@@ -71,6 +90,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(models_of_the_tree),
         cmocka_unit_test(models_of_the_corpus),
+        cmocka_unit_test(models_of_other_formats),
     };
     return RUN_GROUP(tests);
 }
