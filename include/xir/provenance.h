@@ -43,7 +43,8 @@ XIR_API xir_provenance *xir_provenance_new(xir_network *net, xir_diags *why);
 XIR_API xir_provenance *xir_provenance_from_tags(xir_network *net, xir_diags *why);
 /* Detaches the recorder: nothing is noted any more. Accepts NULL. */
 XIR_API void            xir_provenance_free(xir_provenance *p);
-/* The recorder of a network; NULL if it has none. */
+/* The recorder of a network; NULL if it has none. A clone of a network has none, and neither has the copy that
+ * xir_pipeline_run_copy makes. */
 XIR_API xir_provenance *xir_provenance_of(const xir_network *net);
 /* Attaches a recorder to a copy of the network that xir_network_clone has made since the network was last changed: its
  * ops and values stand for the same sources. Statuses as for xir_provenance_new; XIR_E_INVALID if the two networks do
@@ -111,7 +112,7 @@ XIR_API xir_status xir_provenance_became_params(const xir_provenance *p, int64_t
 typedef struct xir_provenance_item {
     size_t           step;      /* the items of one step follow each other                                  */
     bool             params;    /* Params; else an op                                                       */
-    int64_t          id;
+    int64_t          id;        /* -1: an op that was never placed                                          */
     xir_str          name;      /* lives as long as the recorder                                            */
     const xir_class *cls;       /* NULL: Params, or unknown                                                 */
 } xir_provenance_item;

@@ -311,11 +311,17 @@ void provenance_note_absorbed(xir_provenance *p, const xir_op *op, const xir_op 
 
 /* ---- the end of a step ------------------------------------------------------------------------------------------ */
 
-/* An op without an origin that was made since the recorder was attached, or one whose origin says that it serves other
- * ops now. */
-static bool is_unsettled(const xir_provenance *p, const xir_op *op) {
+/* Whether a pass has inserted an op without saying what for: then it serves those that use it, which may be others
+ * after each step. So does an op that has been reused. */
+static bool serves(const xir_provenance *p, const xir_op *op) {
     const uint32_t of = origin_of_op(p, op);
-    return of ? of > p->n_sources && !p->origins[of].n : op->slot >= p->first_slots;
+    if (!of) return op->slot >= p->first_slots;
+    return of > p->n_sources && (!p->origins[of].n || p->origins[of].step & ORIGIN_SERVES);
+}
+
+/* Whether a sub op without an origin was made since the recorder was attached. */
+static bool is_unsettled(const xir_provenance *p, const xir_op *op) {
+    return op->slot >= p->first_slots && !origin_of_op(p, op);
 }
 
 /* The op that runs: for a sub op, the one that contains it. */
@@ -324,7 +330,19 @@ static const xir_op *outermost(const xir_op *op) {
     return op;
 }
 
-static void settle_by_users(xir_provenance *p, uint32_t target, const xir_value *values, uint32_t n) {
+/* The origin of an op or Params that serves others is made of the parents from `from` on. It stays if it is already. */
+static void serve(xir_provenance *p, uint32_t target, size_t from) {
+    const size_t n = p->parents.n - from, before = p->n_origins;
+    const origin *was = &p->origins[origin_of_target(p, target)];
+    if (was->n == n && memcmp(p->parents.items + was->from, p->parents.items + from, n * sizeof(uint32_t)) == 0) {
+        p->parents.n = from;
+        return;
+    }
+    if (origin_add(p, target, from, n)) p->origins[before].step |= ORIGIN_SERVES;
+}
+
+/* By those that use some values; false if only Outputs do. */
+static bool settle_by_users(xir_provenance *p, uint32_t target, const xir_value *values, uint32_t n) {
     const size_t from = p->parents.n;
     bool ok = true;
     for (uint32_t i = 0; i < n; i++) {
@@ -333,23 +351,34 @@ static void settle_by_users(xir_provenance *p, uint32_t target, const xir_value 
             if (!(user->cls->traits & XIR_TRAIT_SINK)) ok = origin_add_parent(p, from, origin_of_op(p, user));
         }
     }
-    if (ok && p->parents.n > from) origin_add(p, target, from, p->parents.n - from);
+    if (p->parents.n == from) return false;
+    if (ok) serve(p, target, from);
     else p->parents.n = from;
+    return true;
 }
 
 /* Adds the ops that made the source values that a value stands for. */
 static bool add_makers(xir_provenance *p, size_t from, uint32_t i) {
-    enum { MOST = 64 };
-    uint32_t stack[MOST];
-    size_t n = 0;
-    if (i) stack[n++] = i;
-    while (n) {
-        const value_origin v = p->values[stack[--n]];
-        if (!v.b && !origin_add_parent(p, from, p->source_values[v.a].maker)) return false;
-        if (v.b) stack[n++] = v.b;
-        if (v.b && n < MOST) stack[n++] = v.a;   /* with more, what was joined first is left out */
+    const size_t bottom = p->held.n;   /* of a stack */
+    bool ok = !i || add_u32(p, &p->held, i);
+    while (ok && p->held.n > bottom) {
+        const value_origin v = p->values[p->held.items[--p->held.n]];
+        if (v.b) ok = add_u32(p, &p->held, v.a) && add_u32(p, &p->held, v.b);
+        else ok = origin_add_parent(p, from, p->source_values[v.a].maker);
     }
-    return true;
+    p->held.n = bottom;
+    return ok;
+}
+
+/* Whether anything but an Output uses the op. */
+static bool has_users(const xir_provenance *p, const xir_op *op) {
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        for (const xir_use *u = op->outputs[i].uses; u; u = u->next) {
+            const xir_op *user = outermost(u->user);
+            if (!(user->cls->traits & XIR_TRAIT_SINK) && origin_of_op(p, user)) return true;
+        }
+    }
+    return false;
 }
 
 static void settle_by_inputs(xir_provenance *p, const xir_op *op) {
@@ -361,7 +390,7 @@ static void settle_by_inputs(xir_provenance *p, const xir_op *op) {
         const xir_value *v = op->inputs[i].value;
         if (v && v->producer) ok = origin_add_parent(p, from, origin_of_op(p, outermost(v->producer)));
     }
-    if (ok && p->parents.n > from) origin_add(p, op->slot, from, p->parents.n - from);
+    if (ok && p->parents.n > from) serve(p, op->slot, from);
     else p->parents.n = from;
 }
 
@@ -391,9 +420,9 @@ void provenance_settle(xir_provenance *p) {
     const xir_network *net = p->net;
     if (p->status || p->scope || !reserve_records(p)) return;   /* what a scope makes is given at its end */
     for (const xir_op *op = net->last; op; op = op->prev)
-        if (is_unsettled(p, op)) settle_by_users(p, op->slot, op->outputs, op->n_outputs);
+        if (serves(p, op)) (void)settle_by_users(p, op->slot, op->outputs, op->n_outputs);
     for (const xir_op *op = net->first; op; op = op->next) {
-        if (is_unsettled(p, op)) settle_by_inputs(p, op);
+        if (serves(p, op) && !has_users(p, op)) settle_by_inputs(p, op);
         p->ops[op->slot] = op;
         if (!op->cls->plain) op_each_child(op, settle_child, p);
     }
@@ -401,7 +430,7 @@ void provenance_settle(xir_provenance *p) {
         const uint32_t number = value_params(v)->number;
         if (number < p->seen_params) break;
         if (number >= p->first_params && !origin_at(&p->of_params, number))
-            settle_by_users(p, ORIGIN_PARAMS | number, v, 1);
+            (void)settle_by_users(p, ORIGIN_PARAMS | number, v, 1);
         p->params[number] = v;
     }
     p->seen_params = net->n_params;

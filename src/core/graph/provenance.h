@@ -11,9 +11,10 @@
 
 typedef struct origin {
     uint32_t target;            /* slot of an op, or ORIGIN_PARAMS and the number of Params          */
-    uint32_t step;
+    uint32_t step;              /* and ORIGIN_SERVES: of an op that a pass inserted for those that use it */
     uint32_t from, n;           /* the origins that it is made of, in `parents`; none: a source      */
 } origin;
+#define ORIGIN_SERVES 0x80000000u
 #define ORIGIN_PARAMS 0x80000000u
 #define ORIGIN_NONE   0x7FFFFFFFu   /* a source that is known by its id alone                        */
 
@@ -86,6 +87,7 @@ struct xir_provenance {
 
 /* The origin of an op, of Params, and the value origin of a value; 0: none. */
 static inline uint32_t origin_at(const u32_list *list, uint32_t i) { return i < list->n ? list->items[i] : 0; }
+static inline uint32_t origin_step(const origin *o) { return o->step & ~ORIGIN_SERVES; }
 static inline uint32_t origin_of_op(const xir_provenance *p, const xir_op *op) {
     return origin_at(&p->of_op, op->slot);
 }

@@ -263,7 +263,7 @@ static xir_provenance_item item_of(const xir_provenance *p, size_t step, uint32_
 }
 
 static uint32_t step_of(const history *h, uint32_t i) {
-    return i <= h->p->n_sources ? 0 : h->p->origins[i].step;
+    return i <= h->p->n_sources ? 0 : origin_step(&h->p->origins[i]);
 }
 
 /* Puts an origin into the front, unless that has or had it. */
@@ -279,13 +279,13 @@ static bool go_back(history *h, uint32_t step) {
     for (size_t i = 0; i < h->front.n; i++) {
         const uint32_t it = h->front.items[i];
         const origin *o = &h->p->origins[it];
-        if (it <= h->p->n_sources || o->step < step) continue;
+        if (it <= h->p->n_sources || origin_step(o) < step) continue;
         for (uint32_t k = 0; k < o->n; k++)
             if (!join_front(h, h->p->parents.items[o->from + k])) return false;
     }
     for (size_t i = 0; i < h->front.n; i++) {
         const uint32_t it = h->front.items[i];
-        if (it <= h->p->n_sources || h->p->origins[it].step < step) h->front.items[kept++] = it;
+        if (it <= h->p->n_sources || origin_step(&h->p->origins[it]) < step) h->front.items[kept++] = it;
     }
     h->front.n = kept;
     if (kept > 1) qsort(h->front.items, kept, sizeof(uint32_t), by_number);
