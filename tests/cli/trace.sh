@@ -6,14 +6,15 @@ cp "$SRC/examples/models/digits.onnx" "$data/small.json" "$data/small.raw" .
 page() {
     awk -v from="\$ xir trace digits.onnx $1" '$0 == "```" { on = 0 } on; $0 == from { on = 1 }' "$SRC/docs/xir.md" >page
 }
-run 0 trace digits.onnx /b1/BatchNormalization; quiet; page /b1/BatchNormalization; lines page 12; same out page
+run 0 trace digits.onnx /b1/BatchNormalization; quiet; page /b1/BatchNormalization; lines page 13; same out page
 run 0 trace digits.onnx /c1/Conv --back; quiet; page "/c1/Conv --back"; lines page 9; same out page
 
 # By id; an op that nothing stands for; an op that nothing changes; passes that are given.
 run 0 trace digits.onnx "#2"; quiet; out "#2 onnx::BatchNormalization"; out "fold-batchnorm"
 run 0 trace digits.onnx "#2" --passes to-xir; lines out 6; not_out fold
 run 0 trace digits.onnx "#2" --passes ""; quiet; lines out 1
-run 0 trace digits.onnx "#18" --back --passes to-xir; lines out 2; out "before to-xir           #1 onnx::Conv '/c1/Conv'"
+run 0 trace digits.onnx "#18" --back --passes to-xir; lines out 2
+out "before to-xir           #1 onnx::Conv '/c1/Conv'"
 run 0 trace digits.onnx "#2" --disable fold-batchnorm; not_out fold-batchnorm
 run 0 trace small.json conv1; quiet; out "#1 icraft::xir::Conv2d 'conv1'"
 

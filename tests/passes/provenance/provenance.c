@@ -64,7 +64,9 @@ static const char *answers(const xir_provenance *p) {
     for (size_t i = 0; i < all; i++) {
         assert_int_equal(xir_provenance_of_value(p, constants[i], ids, COUNT(ids), &n), XIR_OK);
         if (!n) continue;
-        put(&w, "%s%.*s = ", w.n ? "; " : "", (int)xir_value_name(constants[i]).size, xir_value_name(constants[i]).data);
+        put(&w, "%s", w.n ? "; " : "");
+        put_name(&w, xir_value_name(constants[i]), NULL);
+        put(&w, " = ");
         put_sources(&w, p, ids, n);
     }
     return w.text;
