@@ -222,6 +222,15 @@ static void record_copies(const place *at) {
     origin_walk_free(&w);
 }
 
+/* The view's network gets a recorder, too; *own is NULL if the caller's has none. */
+static xir_status begin_recording(const place *at, xir_provenance **own) {
+    *own = at->net->provenance ? xir_provenance_new(at->own, at->why) : NULL;
+    if (!at->net->provenance) return XIR_OK;
+    const xir_status status = *own ? xir_provenance_step(at->net->provenance, XIR_STR("view")) : XIR_E_MEMORY;
+    return status && *own ? diag_fail(at->why, status, XIR_STR(""), "what becomes of the ops cannot be recorded")
+                          : status;
+}
+
 /* Ends the view with the ops that it has now. */
 static xir_status renew(place *at) {
     for (size_t i = 0; i < at->view->n_ops; i++) {
@@ -285,9 +294,8 @@ xir_status xir_pipeline_run_view(const xir_pipeline *p, xir_view *view, const xi
     status = make_own(&at);
     if (!status && at.own) {
         const uint64_t epoch = at.own->epoch;
-        xir_provenance *own = view->net->provenance ? xir_provenance_new(at.own, why) : NULL;
-        if (view->net->provenance && !own) status = XIR_E_MEMORY;
-        if (own) status = xir_provenance_step(view->net->provenance, XIR_STR("view"));
+        xir_provenance *own;
+        status = begin_recording(&at, &own);
         if (!status) status = xir_pipeline_run(p, at.own, settings, report, why);
         if (!status && is_changed(&at, epoch)) status = put_back(&at);
         xir_provenance_free(own);
