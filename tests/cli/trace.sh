@@ -27,6 +27,9 @@ run 2 trace small.json "#99"; err "there is no op '#99'"
 run 2 trace small.json; err "usage: xir trace"
 run 2 trace small.json conv1 --passes "infer,fodl"; err "did you mean 'fold'?"
 
+edit small.json lines.json 's/"name":"conv2"/"name":"a\\nb"/'
+run 0 trace lines.json "#3" --passes ""; lines out 1; out "'a\x0ab'"
+
 # Tags: of the first file, also after a second run, and through other formats; a run without the option leaves them.
 run 0 opt digits.onnx digits.json --provenance; quiet
 run 0 show digits.json --op /c1/Conv --compact; out '"source.ops":[1,2]'

@@ -10,17 +10,25 @@ static bool        backward;
 
 /* ---- words --------------------------------------------------------------------------------------- */
 
-static void put_op(text *t, int64_t id, const xir_class *cls, xir_str name) {
-    const xir_str key = xir_class_key(cls);
-    text_printf(t, "#%" PRId64 " %.*s '", id, (int)key.size, key.size ? key.data : "");
-    text_add(t, name.data, name.size);
+/* A name, and the end of the line: line ends in the name would be those of lines here. */
+static void put_name(text *t, xir_str name) {
+    text_put(t, "'");
+    for (size_t i = 0; i < name.size; i++) {
+        if (name.data[i] == '\n') text_put(t, "\\x0a");
+        else text_add(t, &name.data[i], 1);
+    }
     text_put(t, "'\n");
 }
 
+static void put_op(text *t, int64_t id, const xir_class *cls, xir_str name) {
+    const xir_str key = cls ? xir_class_key(cls) : XIR_STR("an op");
+    text_printf(t, "#%" PRId64 " %.*s ", id, (int)key.size, key.data);
+    put_name(t, name);
+}
+
 static void put_params(text *t, int64_t id, xir_str name) {
-    text_printf(t, "Params %" PRId64 " '", id);
-    text_add(t, name.data, name.size);
-    text_put(t, "'\n");
+    text_printf(t, "Params %" PRId64 " ", id);
+    put_name(t, name);
 }
 
 /* Lines next to the name of a pass. */

@@ -1,6 +1,6 @@
 /* Recording. A call that cannot note everything leaves a status that says so; nothing is undone. An origin follows
- * those that it is made of, so a walk over the list meets parents first. Ops that are made for nobody
- * in particular get their origin at the end of the step, from the ops that they serve. */
+ * those that it is made of, so a walk over the list meets parents first. Ops that are made for nobody in particular get
+ * their origin at the end of the step, from the ops that they serve. */
 #include "provenance.h"
 
 bool provenance_keep(xir_provenance *p, bool ok) {

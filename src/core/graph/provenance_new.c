@@ -110,8 +110,9 @@ static void give(xir_provenance *p, const provenance_scope *s, const scope_sets 
 }
 
 void scope_give_each(xir_provenance *p, const provenance_scope *s) {
+    enum { MOST = 512 };   /* reads: with more, as of a Concat of many parts, new ops stand for the whole match */
     scope_sets sets;
-    bool ok = p->net->n_slots > s->slots;
+    bool ok = p->net->n_slots > s->slots && p->n_reads - s->reads <= MOST;
     p->n_news = 0;
     for (size_t i = s->heirs; i < p->n_heirs && ok; i++) ok = gather(p, s, p->heirs[i].to->producer);
     if (!ok || !p->n_news) return;
