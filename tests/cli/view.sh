@@ -53,11 +53,11 @@ run 2 view small.json - --svg --depth many; err "--depth takes a number, not 'ma
 run 2 view small.json - --svg --depth -1; err "--depth takes a number"
 run 2 view small.json - --svg --hops 2; err "--hops is about --select"
 run 2 view small.json x.svg --select nobody; err "there is no op 'nobody'"; gone x.svg
-run 2 view small.json x.svg --select '#99'; gone x.svg
+run 2 view small.json x.svg --select '#99'; gone x.svg; gone x.svg.part
 run 2 view - --svg; err "needs the name of a file"
 run 3 view small.json no/folder/x.svg; err "cannot be written"
 run 3 view missing.json x.svg; gone x.svg
 echo '{' >broken.json; run 1 view broken.json x.svg; gone x.svg
-if [ -e /dev/full ]; then run 3 view small.json /dev/full --svg; fi
+if [ -e /dev/full ]; then run 3 view small.json /dev/full --svg; there /dev/full; fi
 
 finish

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "cli.h"
 
 static bool        to_dot, to_svg, to_html, left_to_right, no_values;
@@ -90,15 +91,33 @@ static int draw(const loaded *l, xir_draw_format format, const xir_draw_options 
     return code;
 }
 
-static int draw_to(const loaded *l, const char *out, xir_draw_format format, const xir_draw_options *how) {
-    if (strcmp(out, "-") == 0) return draw(l, format, how, stdout);
-    FILE *file = fopen(out, "wb");
-    if (!file) return complain_of(REFUSED, out, "cannot be written: %s", strerror(errno));
-    progress_writing(out);
+/* Into a file, which is closed. */
+static int draw_into(const loaded *l, const char *out, FILE *file, xir_draw_format format,
+                     const xir_draw_options *how) {
     int code = draw(l, format, how, file);
     const bool failed = ferror(file) != 0;
     if ((fclose(file) != 0 || failed) && !code) code = complain_of(REFUSED, out, "cannot be written");
-    if (code) remove(out);
+    return code;
+}
+
+/* A file is replaced when the picture is complete; anything else, such as a pipe, is written to. */
+static int draw_to(const loaded *l, const char *out, xir_draw_format format, const xir_draw_options *how) {
+    struct stat s;
+    if (strcmp(out, "-") == 0) return draw(l, format, how, stdout);
+    const bool in_place = stat(out, &s) == 0 && !S_ISREG(s.st_mode);
+    char *path = in_place ? join(out, "") : join(out, ".part");
+    FILE *file = fopen(path, "wb");
+    int code;
+    progress_writing(out);
+    if (!file) {
+        code = complain_of(REFUSED, out, "cannot be written: %s", strerror(errno));
+    } else {
+        code = draw_into(l, out, file, format, how);
+        if (!in_place && !code && rename(path, out) != 0)
+            code = complain_of(REFUSED, out, "cannot be replaced: %s", strerror(errno));
+        if (!in_place && code) remove(path);
+    }
+    free(path);
     return code;
 }
 
@@ -113,7 +132,7 @@ static int run(int n, char **operands) {
     if (hops_word && !select_word) return complain(MISUSED, "--hops is about --select");
     if (!out && strcmp(operands[0], "-") == 0)
         return complain(MISUSED, "a picture of standard input needs the name of a file, or - for standard output");
-    if (format != XIR_DRAW_HTML || no_values) load_args.no_params = true;
+    if (!load_args.params && (format != XIR_DRAW_HTML || no_values)) load_args.no_params = true;
     loaded l = { 0 };
     int code = load(&l, operands[0], XIR_LOAD_NO_MD5);
     if (!code) code = find_selected(&l, &how.select);
@@ -136,7 +155,7 @@ static const option options[] = {
     { "select", "OP", WORD_TEXT, &select_word, "draw only the op of this name, or of this id, #17, and its neighbours" },
     { "hops", "N", WORD_TEXT, &hops_word, "with --select: how many arrows away a neighbour may be (2)" },
     { "no-values", NULL, WORD_NONE, &no_values, "html: leave out the statistics of parameters" },
-    PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION, UPSTREAM_OPTION,
+    PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION, UPSTREAM_OPTION,
     { 0 },
 };
 
