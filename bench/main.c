@@ -29,6 +29,7 @@ static const bench_case *const tables[] = {
     infer_cases,
     json_cases,
     layout_cases,
+    draw_cases,
     onnx_read_cases,
     passes_cases,
     nnb_cases,

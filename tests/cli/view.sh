@@ -44,6 +44,12 @@ run 0 view empty.json empty.dot; graph empty.dot
 # Foreign formats, with types that nobody knows.
 run 0 view "$data/small.onnx" - --svg; out "<svg"; cp out onnx.svg; valid onnx.svg
 
+# The pictures of docs/view.md are what the program draws.
+run 0 opt "$data/bert.onnx" bert.fb
+run 0 view bert.fb bert.svg; same bert.svg "$SRC/docs/pictures/view.svg"
+run 0 view "$SRC/examples/models/digits.onnx" digits.svg --left-to-right
+same digits.svg "$SRC/docs/pictures/view_digits.svg"
+
 # Words that make no sense write nothing.
 run 2 view small.json x.png; err "does not tell the format of the picture"; gone x.png
 run 2 view small.json - --svg --dot; err "contradict each other"
