@@ -40,9 +40,9 @@ static xir_status check(const xir_network *net, xir_draw_format format, const xi
     if (!net) return xir_diags_add(why, XIR_ERROR, XIR_E_MISSING, whole, "expected a network, found NULL");
     if (!write) return xir_diags_add(why, XIR_ERROR, XIR_E_MISSING, whole, "expected a writer, found NULL");
     if ((unsigned)format > XIR_DRAW_HTML)
-        return xir_diags_add(why, XIR_ERROR, XIR_E_INVALID, whole, "%d is no format of pictures", (int)format);
+        return xir_diags_add(why, XIR_ERROR, XIR_E_INVALID, whole, "%d does not stand for a format", (int)format);
     if ((unsigned)how->group > XIR_DRAW_NONE)
-        return xir_diags_add(why, XIR_ERROR, XIR_E_INVALID, whole, "%d is no kind of groups", (int)how->group);
+        return xir_diags_add(why, XIR_ERROR, XIR_E_INVALID, whole, "%d does not stand for groups", (int)how->group);
     if (how->group == XIR_DRAW_TAG && !how->tag.size)
         return xir_diags_add(why, XIR_ERROR, XIR_E_MISSING, whole, "groups by tag need the key of the tag");
     if (how->select && (xir_op_is_erased(how->select) || xir_op_network(how->select) != net ||

@@ -1,4 +1,4 @@
-/* The tree of groups. A group of a single op is none. Of several groups with the same ops one is left, which has what
+/* The tree of groups. A single op is not a group. Of several groups with the same ops one is left, which has what
  * is worth reading of each: "layer1/0", the name of scopes in a row; "layers", of which there are 12 copies. */
 #include <string.h>
 #include "make.h"

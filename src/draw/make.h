@@ -44,7 +44,7 @@ uint32_t *draw_edges_to(const picture *p);
 xir_status draw_find_nodes(picture *p, xir_diags *why);
 void       draw_find_scopes(const picture *p, draw_spans *spans);
 void       draw_find_tags(const picture *p, draw_spans *spans);
-/* Groups that neither cut nor cross the spans that are there. */
+/* Groups that neither cut nor cross the spans that were found before. */
 void       draw_find_repeats(const picture *p, draw_spans *spans);
 bool       draw_make_groups(picture *p, draw_spans *spans);
 bool       draw_size_boxes(picture *p);

@@ -1,4 +1,4 @@
-/* Arrays that know their size, so that the allocator can be told it. */
+/* Arrays that know their size, which the allocator needs. */
 #include <stdalign.h>
 #include <string.h>
 #include "make.h"

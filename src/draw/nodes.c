@@ -61,7 +61,7 @@ static size_t list_ops(const picture *p, const choosing *c, draw_node *ops, uint
     return n;
 }
 
-/* An op without inputs that other ops make, unless those are constants. An Input is none. */
+/* An op without inputs that other ops make, unless those are constants. An Input is not a constant. */
 static bool is_constant(const draw_node *ops, uint32_t i, const uint32_t *index) {
     const xir_op *op = ops[i].op;
     if (xir_class_traits(xir_op_class(op)) & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK)) return false;

@@ -18,7 +18,7 @@ typedef struct scopes {
     size_t      depth;
 } scopes;
 
-/* The next part of a name from *at on that is followed by a separator; the last part of a name is no scope. */
+/* The next part of a name from *at on that is followed by a separator; the last part of a name is not a scope. */
 static bool next_part(xir_str name, char separator, size_t *at, xir_str *part) {
     while (*at < name.size && name.data[*at] == separator) ++*at;
     if (*at == name.size) return false;

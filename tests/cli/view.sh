@@ -35,7 +35,8 @@ run 0 view scopes.json again.svg; same all.svg again.svg
 
 # Hostile names; broken networks that can be read.
 edit small.json evil.json 's/"name":"conv1"/"name":"<\/script><img onerror=x>\\u202e\\u0007\\u0000"/'
-run 0 view evil.json evil.svg; valid evil.svg; ! grep -q -e '<img' -e '</script' evil.svg || bad "$ran: a tag from a name"
+run 0 view evil.json evil.svg; valid evil.svg
+! grep -q -e '<img' -e '</script' evil.svg || bad "$ran: a tag from a name"
 run 0 view evil.json evil.dot; graph evil.dot
 sed 's/"ops":\[.*\],"params_bytes"/"ops":[],"params_bytes"/' small.json >empty.json
 run 0 view empty.json empty.svg; valid empty.svg

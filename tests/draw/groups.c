@@ -27,7 +27,7 @@ static const row rows[] = {
     { XIR_DRAW_SCOPE, "in; /a/x in; //a//y /a/x", "a[1-2]" },
     { XIR_DRAW_SCOPE, "in; a.b/x in; a.b/y a.b/x; a.c/z a.b/y", "a.b[1-2]" },
     { XIR_DRAW_SCOPE, "in; a/b/x in; a/b/y a/b/x; a/c a/b/y", "a[1-3 b[1-2]]" },
-    /* Scopes with the same ops are one group, and one op is none. */
+    /* Scopes with the same ops are one group, and one op is not a group. */
     { XIR_DRAW_SCOPE, "in; a/b/c/x in; a/b/c/y a/b/c/x", "a/b/c[1-2]" },
     { XIR_DRAW_SCOPE, "in; a/b/x in; c/x a/b/x; c/y c/x", "c[2-3]" },
     { XIR_DRAW_SCOPE, "in; x in; y x", "" },
@@ -46,7 +46,7 @@ static const row rows[] = {
     { XIR_DRAW_REPEAT, "in; x in; =y x; =z =y x; x2 =z; =y2 x2; =z2 =y2 =z", "" },   /* wired otherwise */
     { XIR_DRAW_REPEAT, "in; x in; =y x; x2 =y; =y2 x2", "" },
     { XIR_DRAW_REPEAT, "in; x in; y x; z y", "" },
-    /* The end of the last block is not in it, if another op is there. */
+    /* The end of the last block is not in it, if another op comes instead. */
     { XIR_DRAW_REPEAT, "in; x in; =y x; =z =y x; x2 =z; =y2 x2; =z2 =y2 x2; x3 =z2; e x3",
       "block ×2[1-6 block 1[1-3] block 2[4-6]]" },
     { XIR_DRAW_NONE, "in; a/x in; a/y a/x", "" },
@@ -93,7 +93,8 @@ static void repeats_are_nested(void **state) {
         for (int k = 0; k < 4; k++) {
             char x[40];
             snprintf(x, sizeof x, "%d_%d", block, k);
-            n += (size_t)snprintf(text + n, sizeof text - n, "; x%s %s; =y%s x%s; z%s =y%s x%s", x, last, x, x, x, x, x);
+            n += (size_t)snprintf(text + n, sizeof text - n, "; x%s %s; =y%s x%s; z%s =y%s x%s", x, last, x, x, x, x,
+                                  x);
             snprintf(last, sizeof last, "z%s", x);
         }
         n += (size_t)snprintf(text + n, sizeof text - n, "; =e%d %s ?", block, last);

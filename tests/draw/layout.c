@@ -121,7 +121,7 @@ static void check_picture(const xir_network *net, xir_draw_options how) {
     picture_free(&p);
 }
 
-/* ---- on networks of all shapes ------------------------------------------------------------------------------------ */
+/* ---- on networks of all shapes ----------------------------------------------------------------------------------- */
 
 static void shapes_are_drawn(void **state) {
     static const char *const shapes[] = {
@@ -162,7 +162,8 @@ static graph random_graph(uint64_t seed, size_t n) {
         at += (size_t)snprintf(text + at, sizeof text - at, "; %s", names[i]);
         for (uint32_t k = random_below(&seed, 4); k-- > 0;) {
             const uint32_t far = random_below(&seed, 8) ? 4 : i;
-            at += (size_t)snprintf(text + at, sizeof text - at, " %s", names[i - 1 - random_below(&seed, far < i ? far : i)]);
+            const char *maker = names[i - 1 - random_below(&seed, far < i ? far : i)];
+            at += (size_t)snprintf(text + at, sizeof text - at, " %s", maker);
         }
     }
     return graph_of(text);
@@ -179,7 +180,7 @@ static void random_networks_are_drawn(void **state) {
     }
 }
 
-/* ---- stubs and order ----------------------------------------------------------------------------------------------- */
+/* ---- stubs and order --------------------------------------------------------------------------------------------- */
 
 /* A line over 32 ranks is drawn, over 33 it is a stub. */
 static void long_lines_are_stubs(void **state) {
@@ -242,7 +243,7 @@ static void lines_do_not_cross(void **state) {
     xir_network_free(g.net);
 }
 
-/* A chain is straight, also through groups, and a line beside it does not bend it. */
+/* A chain is straight, also through groups, and a line next to it does not bend it. */
 static void chains_are_straight(void **state) {
     (void)state;
     graph g = graph_of("in; a/x in; a/y a/x; a/b/u a/y; a/b/v a/b/u a/y; long_name_of_an_op a/b/v; z long_name_of_an_op");

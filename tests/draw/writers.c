@@ -24,7 +24,7 @@ static size_t count_of(const char *text, const char *part) {
     return n;
 }
 
-/* ---- what is written ----------------------------------------------------------------------------------------------- */
+/* ---- what is written --------------------------------------------------------------------------------------------- */
 
 static void svg_has_boxes_and_lines(void **state) {
     (void)state;
@@ -77,7 +77,7 @@ static void stubs_have_notes(void **state) {
     xir_network_free(g.net);
 }
 
-/* ---- hostile networks ------------------------------------------------------------------------------------------------ */
+/* ---- hostile networks -------------------------------------------------------------------------------------------- */
 
 static void check_harmless(const char *text, xir_draw_format format) {
     if (format == XIR_DRAW_SVG) assert_true(!strstr(text, "<script>") && !strstr(text, "<img"));
@@ -147,7 +147,8 @@ static void large_fans_are_drawn(void **state) {
     desc.inputs = values;
     desc.n_inputs = MANY;
     assert_non_null(xir_network_add(net, &desc));
-    char *svg = drawn(net, XIR_DRAW_SVG, (xir_draw_options){ 0 }), *dot = drawn(net, XIR_DRAW_DOT, (xir_draw_options){ 0 });
+    char *svg = drawn(net, XIR_DRAW_SVG, (xir_draw_options){ 0 });
+    char *dot = drawn(net, XIR_DRAW_DOT, (xir_draw_options){ 0 });
     assert_int_equal(count_of(svg, "<g id=\"n"), MANY + 3);
     assert_int_equal(count_of(dot, " -> "), 1 + 2 * MANY);
     free(svg);
@@ -172,7 +173,7 @@ static void small_networks_are_drawn(void **state) {
     xir_network_free(one.net);
 }
 
-/* ---- the call ---------------------------------------------------------------------------------------------------------- */
+/* ---- the call ---------------------------------------------------------------------------------------------------- */
 
 static void a_part_is_drawn(void **state) {
     static const struct { uint32_t hops; size_t boxes; } rows[] = { { 0, 1 }, { 1, 3 }, { 2, 5 }, { 9, 6 } };
@@ -230,7 +231,7 @@ static void faults_are_reported(void **state) {
     xir_network_free(other.net);
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 static xir_network *net_for_memory(xir_context *with) {
     xir_network *net = xir_network_new(with, "n", XIR_FRAMEWORK_ONNX, "1");
@@ -256,10 +257,10 @@ static bool ignore(void *user, const void *data, size_t size) {
 static void drawing(want *w) {
     IN_PLENTY(w, w->net = net_for_memory(w->ctx));
     const xir_op *select = xir_op_next(xir_network_first(w->net));
+    const xir_draw_options part = XIR_INIT(xir_draw_options, .select = select, .hops = 2);
     for (int format = XIR_DRAW_DOT; format <= XIR_DRAW_SVG; format++) {
         TRY(w, xir_draw(w->net, (xir_draw_format)format, NULL, ignore, NULL, w->why));
-        TRY(w, xir_draw(w->net, (xir_draw_format)format, &XIR_INIT(xir_draw_options, .select = select, .hops = 2), ignore,
-                        NULL, w->why));
+        TRY(w, xir_draw(w->net, (xir_draw_format)format, &part, ignore, NULL, w->why));
     }
 }
 SCARCE_TEST(drawing)
