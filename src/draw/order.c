@@ -8,16 +8,21 @@
 #include "make.h"
 
 enum {
-    ROUNDS       = 12,       /* of a sweep down and a sweep up                          */
-    LARGE        = 20000,    /* an interior with more vertices gets fewer:              */
+    ROUNDS       = 8,        /* of a sweep down and a sweep up                          */
+    MEDIUM       = 4000,     /* an interior with more vertices gets fewer beginnings,   */
+    LARGE        = 20000,    /* and one with more than these fewer rounds:              */
     LARGE_ROUNDS = 2,
-    PATIENCE     = 3,        /* rounds without fewer crossings, after which it is enough */
+    PATIENCE     = 4,        /* rounds without fewer crossings, after which it is enough */
     MOST_DEGREE  = 16,       /* of a vertex that is exchanged with its neighbour         */
-    EXCHANGES    = 4         /* passes over a rank                                       */
+    EXCHANGES    = 4,        /* passes over a rank                                       */
+    MOST_BESIDE  = 32        /* chains on one side of the boxes that are looked at       */
 };
 
 /* The neighbours of vertices in one direction: those of v are items[first[v]], … */
 typedef struct lists { uint32_t *first, *items; } lists;
+
+/* The chains of LINEs on one side of the boxes: the ranks in which the last ones end. */
+typedef struct beside { uint32_t ends[MOST_BESIDE], n; } beside;
 
 typedef struct ordering {
     picture              *p;
@@ -28,7 +33,8 @@ typedef struct ordering {
     size_t                n, n_segments, n_ranks;
     draw_vertex          *vertices;    /* of the group: children, entries, exits, lines                    */
     draw_segment         *segments;
-    size_t                vertex_room; /* of all arrays that have an item for each vertex                   */
+    uint8_t              *left;        /* of each vertex: a LINE that is left of the boxes at first          */
+    beside                sides[2];
     lists                 up, down;
     uint32_t             *starts;      /* the first position of each rank in `at`; one more                 */
     uint32_t             *at;          /* vertices by rank and order                                         */
@@ -48,7 +54,9 @@ static void *room(ordering *o, void *items, size_t need, size_t size) {
 
 static void add_vertex(ordering *o, draw_kind kind, uint32_t rank, uint32_t ref) {
     o->vertices = room(o, o->vertices, o->n + 1, sizeof *o->vertices);
+    o->left = room(o, o->left, o->n + 1, sizeof *o->left);
     if (o->failed) return;
+    o->left[o->n] = 0;
     o->vertices[o->n++] = (draw_vertex){ .kind = (unsigned)kind & 7, .rank = rank & (UINT32_MAX >> 3), .ref = ref };
 }
 
@@ -80,6 +88,29 @@ static void add_children(ordering *o, const draw_port *entries, const draw_port 
     o->n_ranks = o->n ? (size_t)last + 1 + (g->exits ? 1 : 0) : 0;
 }
 
+/* How many chains of a side a new one, from rank `from` to rank `to`, would cross: those that end in between. Forgets
+ * those that have ended. */
+static uint32_t crossed(beside *side, uint32_t from, uint32_t to) {
+    uint32_t n = 0, left = 0;
+    for (uint32_t i = 0; i < side->n; i++) {
+        if (side->ends[i] <= from) continue;
+        n += side->ends[i] < to;
+        side->ends[left++] = side->ends[i];
+    }
+    side->n = left;
+    return n;
+}
+
+/* A chain goes left or right of the boxes, where it crosses fewer others. Moving one there later would take several
+ * steps, of which the first ones make more crossings. */
+static bool choose_left(ordering *o, uint32_t from, uint32_t to) {
+    const uint32_t right = crossed(&o->sides[0], from, to), left = crossed(&o->sides[1], from, to);
+    const bool other = left != right ? left < right : o->sides[1].n < o->sides[0].n;
+    beside *side = &o->sides[other];
+    if (side->n < MOST_BESIDE) side->ends[side->n++] = to;
+    return other;
+}
+
 /* The links of one value, all from one vertex, share a chain of LINEs. */
 static void add_chain(ordering *o, const draw_link *links, size_t n) {
     const uint32_t from = links[0].from, rank = o->vertices[from].rank, value = links[0].value;
@@ -87,9 +118,11 @@ static void add_chain(ordering *o, const draw_link *links, size_t n) {
     for (size_t i = 0; i < n; i++)
         if (o->vertices[links[i].to].rank > last) last = o->vertices[links[i].to].rank;
     const uint32_t first = (uint32_t)o->n;   /* the LINE in rank + 1 */
+    const bool left = last > rank + 1 && choose_left(o, rank, last);
     for (uint32_t r = rank + 1; r < last; r++) {
         add_segment(o, r == rank + 1 ? from : (uint32_t)o->n - 1, (uint32_t)o->n, value);
         add_vertex(o, DRAW_LINE, r, value);
+        if (!o->failed) o->left[o->n - 1] = left;
     }
     for (size_t i = 0; i < n && !o->failed; i++) {
         const uint32_t r = o->vertices[links[i].to].rank;
@@ -129,16 +162,21 @@ static bool make_room(ordering *o) {
     return !o->failed;
 }
 
-/* Vertices by rank, at first in the order in which they were made. */
-static void fill_ranks(ordering *o) {
+/* Vertices by rank. With `sides`, LINEs are on both sides of the others, the longest ones outside: chains are made in
+ * the order of their beginnings. Otherwise they are on the right. */
+static void fill_ranks(ordering *o, bool sides) {
     memset(o->starts, 0, (o->n + 2) * sizeof *o->starts);
     for (size_t v = 0; v < o->n; v++) o->starts[o->vertices[v].rank + 1]++;
     for (size_t r = 0; r < o->n_ranks; r++) o->starts[r + 1] += o->starts[r];
     memcpy(o->spare, o->starts, (o->n_ranks + 1) * sizeof *o->spare);
-    for (uint32_t v = 0; v < o->n; v++) {
-        const uint32_t r = o->vertices[v].rank;
-        o->place[v] = o->spare[r] - o->starts[r];
-        o->at[o->spare[r]++] = v;
+    for (int side = 2; side >= 0; side--) {   /* LINEs on the left, boxes, and backwards the LINEs on the right */
+        for (uint32_t i = 0; i < o->n; i++) {
+            const uint32_t v = side ? i : (uint32_t)o->n - 1 - i, r = o->vertices[v].rank;
+            const int of = !sides || o->vertices[v].kind != DRAW_LINE ? 1 : o->left[v] ? 2 : 0;
+            if (of != side) continue;
+            o->place[v] = o->spare[r] - o->starts[r];
+            o->at[o->spare[r]++] = v;
+        }
     }
 }
 
@@ -196,8 +234,8 @@ static uint32_t median(ordering *o, const lists *l, uint32_t v) {
     return n % 2 ? 2 * sorted[n / 2] : sorted[n / 2 - 1] + sorted[n / 2];
 }
 
-/* Sorts a rank by medians. */
-static void sort_rank(ordering *o, size_t r) {
+/* Sorts a rank by medians; `turn`: vertices of the same median are turned round. */
+static void sort_rank(ordering *o, size_t r, bool turn) {
     uint32_t *from = o->at + o->starts[r], *to = o->spare;
     const uint32_t n = width(o, r);
     for (uint32_t run = 1; run < n; run *= 2) {
@@ -205,22 +243,23 @@ static void sort_rank(ordering *o, size_t r) {
             const uint32_t middle = at + run < n ? at + run : n, end = middle + run < n ? middle + run : n;
             uint32_t a = at, b = middle, out = at;
             while (a < middle || b < end) {
-                const bool left = a < middle && (b == end || o->medians[from[a]] <= o->medians[from[b]]);
+                const bool left = b == end || (a < middle && (o->medians[from[a]] < o->medians[from[b]] ||
+                                                              (!turn && o->medians[from[a]] == o->medians[from[b]])));
                 to[out++] = left ? from[a++] : from[b++];
             }
         }
-        uint32_t *turn = from;
+        uint32_t *other = from;
         from = to;
-        to = turn;
+        to = other;
     }
     if (from == o->spare) memcpy(o->at + o->starts[r], from, n * sizeof *from);
     for (uint32_t i = 0; i < n; i++) o->place[o->at[o->starts[r] + i]] = i;
 }
 
-static void turn_to(ordering *o, size_t r, const lists *l) {
+static void turn_to(ordering *o, size_t r, const lists *l, bool turn) {
     if (width(o, r) < 2) return;
     for (uint32_t i = o->starts[r]; i < o->starts[r + 1]; i++) o->medians[o->at[i]] = median(o, l, o->at[i]);
-    sort_rank(o, r);
+    sort_rank(o, r, turn);
 }
 
 /* ---- exchanges --------------------------------------------------------------------------------------------------- */
@@ -239,13 +278,15 @@ static int64_t saved(const ordering *o, const lists *l, uint32_t a, uint32_t b) 
     return less;
 }
 
-static void exchange(ordering *o, size_t r) {
+/* With `turn`, the first pass also exchanges where nothing is saved: that may open a way. */
+static void exchange(ordering *o, size_t r, bool turn) {
     bool changed = width(o, r) > 1;
     for (int pass = 0; changed && pass < EXCHANGES; pass++) {
         changed = false;
         for (uint32_t i = o->starts[r]; i + 1 < o->starts[r + 1]; i++) {
             const uint32_t a = o->at[i], b = o->at[i + 1];
-            if (saved(o, &o->up, a, b) + saved(o, &o->down, a, b) <= 0) continue;
+            const int64_t less = saved(o, &o->up, a, b) + saved(o, &o->down, a, b);
+            if (less < 0 || (less == 0 && !(turn && pass == 0))) continue;
             o->at[i] = b;
             o->at[i + 1] = a;
             o->place[b]--;
@@ -266,19 +307,30 @@ static void keep_best(ordering *o, uint64_t *least, int *waited) {
     memcpy(o->best, o->at, o->n * sizeof *o->best);
 }
 
+static void sweep(ordering *o, bool down, bool turn) {
+    if (down) for (size_t r = 1; r < o->n_ranks; r++) turn_to(o, r, &o->up, turn);
+    else for (size_t r = o->n_ranks - 1; r-- > 0;) turn_to(o, r, &o->down, turn);
+    for (size_t r = 0; r < o->n_ranks; r++) exchange(o, r, turn);
+    for (size_t r = 0; r < o->n_ranks && turn; r++) exchange(o, r, false);
+}
+
+/* From several beginnings: with LINEs on both sides or on one, and with a first sweep that goes down or up. */
 static void find_order(ordering *o) {
     uint64_t least = UINT64_MAX;
     int waited = 0;
+    const int starts = o->n > LARGE ? 1 : o->n > MEDIUM ? 2 : 4;
     const int rounds = o->n > LARGE ? LARGE_ROUNDS : ROUNDS;
+    fill_ranks(o, true);
     keep_best(o, &least, &waited);
-    for (int k = 0; k < rounds && least && waited < 2 * PATIENCE; k++) {
-        for (size_t r = 1; r < o->n_ranks; r++) turn_to(o, r, &o->up);
-        for (size_t r = 0; r < o->n_ranks; r++) exchange(o, r);
-        keep_best(o, &least, &waited);
-        if (!least) break;
-        for (size_t r = o->n_ranks - 1; r-- > 0;) turn_to(o, r, &o->down);
-        for (size_t r = 0; r < o->n_ranks; r++) exchange(o, r);
-        keep_best(o, &least, &waited);
+    for (size_t r = 0; r < o->n_ranks && least; r++) exchange(o, r, false);
+    keep_best(o, &least, &waited);
+    for (int start = 0; start < starts && least; start++) {
+        if (start) fill_ranks(o, start < 2);
+        waited = 0;
+        for (int k = 0; k < 2 * rounds && least && waited < 2 * PATIENCE; k++) {
+            sweep(o, k % 2 == start % 2, k % 4 > 1);
+            keep_best(o, &least, &waited);
+        }
     }
 }
 
@@ -333,12 +385,12 @@ static bool finish(ordering *o) {
 
 static bool order_group(ordering *o, const draw_port *entries, const draw_port *exits) {
     o->n = o->n_segments = 0;
+    o->sides[0].n = o->sides[1].n = 0;
     add_children(o, entries, exits);
     if (!o->failed) add_lines(o);
     if (o->failed || !make_room(o)) return false;
     fill(o, &o->up, false);
     fill(o, &o->down, true);
-    fill_ranks(o);
     find_order(o);
     return finish(o);
 }
@@ -360,6 +412,7 @@ bool draw_order(picture *p, const draw_interiors *in) {
                                o.medians, o.spare, o.tree };
     for (size_t i = 0; i < sizeof each / sizeof *each; i++) draw_free(p->alloc, each[i]);
     draw_free(p->alloc, o.vertices);
+    draw_free(p->alloc, o.left);
     draw_free(p->alloc, o.segments);
     if (ok) {
         p->vertices = draw_trim(p->alloc, p->vertices, p->n_vertices, sizeof *p->vertices);
