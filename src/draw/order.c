@@ -15,14 +15,14 @@ enum {
     PATIENCE     = 4,        /* rounds without fewer crossings, after which it is enough */
     MOST_DEGREE  = 16,       /* of a vertex that is exchanged with its neighbour         */
     EXCHANGES    = 4,        /* passes over a rank                                       */
-    MOST_BESIDE  = 32        /* chains on one side of the boxes that are looked at       */
+    MOST_CHAINS  = 32        /* chains on one side of the boxes that are looked at       */
 };
 
 /* The neighbours of vertices in one direction: those of v are items[first[v]], … */
 typedef struct lists { uint32_t *first, *items; } lists;
 
 /* The chains of LINEs on one side of the boxes: the ranks in which the last ones end. */
-typedef struct beside { uint32_t ends[MOST_BESIDE], n; } beside;
+typedef struct flank { uint32_t ends[MOST_CHAINS], n; } flank;
 
 typedef struct ordering {
     picture              *p;
@@ -34,7 +34,7 @@ typedef struct ordering {
     draw_vertex          *vertices;    /* of the group: children, entries, exits, lines                    */
     draw_segment         *segments;
     uint8_t              *left;        /* of each vertex: a LINE that is left of the boxes at first          */
-    beside                sides[2];
+    flank                 sides[2];
     lists                 up, down;
     uint32_t             *starts;      /* the first position of each rank in `at`; one more                 */
     uint32_t             *at;          /* vertices by rank and order                                         */
@@ -90,7 +90,7 @@ static void add_children(ordering *o, const draw_port *entries, const draw_port 
 
 /* How many chains of a side a new one, from rank `from` to rank `to`, would cross: those that end in between. Forgets
  * those that have ended. */
-static uint32_t crossed(beside *side, uint32_t from, uint32_t to) {
+static uint32_t crossed(flank *side, uint32_t from, uint32_t to) {
     uint32_t n = 0, left = 0;
     for (uint32_t i = 0; i < side->n; i++) {
         if (side->ends[i] <= from) continue;
@@ -106,8 +106,8 @@ static uint32_t crossed(beside *side, uint32_t from, uint32_t to) {
 static bool choose_left(ordering *o, uint32_t from, uint32_t to) {
     const uint32_t right = crossed(&o->sides[0], from, to), left = crossed(&o->sides[1], from, to);
     const bool other = left != right ? left < right : o->sides[1].n < o->sides[0].n;
-    beside *side = &o->sides[other];
-    if (side->n < MOST_BESIDE) side->ends[side->n++] = to;
+    flank *side = &o->sides[other];
+    if (side->n < MOST_CHAINS) side->ends[side->n++] = to;
     return other;
 }
 

@@ -87,7 +87,7 @@ static void tags_make_groups(void **state) {
 /* Long blocks first, then what repeats inside them. */
 static void repeats_are_nested(void **state) {
     (void)state;
-    char text[8192] = "in", last[32] = "in";
+    char text[8192] = "in", last[48] = "in";
     size_t n = 2;
     for (int block = 0; block < 3; block++) {
         for (int k = 0; k < 4; k++) {

@@ -124,7 +124,7 @@ static int draw_to(const loaded *l, const char *out, xir_draw_format format, con
 static int run(int n, char **operands) {
     xir_draw_options how = XIR_INIT(xir_draw_options, .left_to_right = left_to_right, .no_values = no_values);
     const char *out = n > 1 ? operands[1] : NULL;
-    xir_draw_format format;
+    xir_draw_format format = XIR_DRAW_HTML;
     how.hops = 2;
     if (choose_format(out, &format) || read_group(&how) || read_count("depth", depth_word, &how.depth) ||
         read_count("hops", hops_word, &how.hops))
