@@ -13,7 +13,7 @@ const THEMES = {
     },
     dark: {
         back: '#15171a', card: '#1d2024', text: '#e7e9ec', dim: '#a3abb6', line: '#33383f', hover: '#2a2e34',
-        select: '#29416b', accent: '#78a6ff', link: '#8db6ff', shadow: 'rgba(0,0,0,.55)', mark: '#f0b429',
+        select: '#223658', accent: '#78a6ff', link: '#8db6ff', shadow: 'rgba(0,0,0,.55)', mark: '#f0b429',
         box: '#23272c', rim: '#434a53', edge: '#5b646f', group: 'rgba(200,215,240,.035)',
         groupRim: '#3a4048', folded: '#2b3037', stack: '#565f6a',
         families: ['#7d8691', '#aab4c0', '#6b9df0', '#5fbd7c', '#3fb8b5', '#e07fa8', '#d9a548', '#a78bea', '#ea7d6c',
@@ -52,4 +52,4 @@ const luminance = (colour) => {
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 };
 // Black or white, whichever is easier to read on a ground.
-const inkOn = (ground) => (luminance(ground) > 0.18 ? '#16181b' : '#ffffff');
+const inkOn = (ground) => (luminance(ground) > 0.179 ? '#000000' : '#ffffff');

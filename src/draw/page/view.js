@@ -128,5 +128,6 @@ const toggle = (g) => {
 const openDepth = (depth) => {
     if (!net.ops.n) return;
     keeping(watched(), () => openTo(depth));
-    say(depth ? (depth > scene.depth ? 'all groups expanded' : 'expanded to depth ' + depth) : 'all groups collapsed');
+    say(depth === 1 ? 'all groups collapsed' : depth > scene.depth ? 'all groups expanded' : 'expanded to depth ' + depth);
+    $('depth').value = Math.min(depth, scene.depth + 1);
 };

@@ -1,0 +1,340 @@
+// node run.mjs PLAYWRIGHT XIR SRC: makes pages of networks with xir view, opens them in chromium, and uses them as a
+// reader does. No page may send a request or report an error. Times of frames are printed, and not checked.
+import fs from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { blocks, hostile, HOSTILE } from './networks.mjs';
+
+const [, , playwright, xir, src] = process.argv;
+const { chromium } = createRequire(path.resolve(playwright, 'package.json'))(path.resolve(playwright));
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+let checks = 0, failures = 0, story = '';
+const check = (true_, what) => {
+    checks++;
+    if (true_) return;
+    failures++;
+    console.error(`FAILED: ${story}: ${what}`);
+};
+const equal = (found, wanted, what) => check(found === wanted, `${what}: ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`);
+
+const view = (name, text, ...how) => {
+    fs.writeFileSync(name, text);
+    execFileSync(xir, ['view', ...how, name, `${name}.html`], { stdio: ['ignore', 'ignore', 'pipe'] });
+    return `${name}.html`;
+};
+// Opens a page, tells its story, and checks that nothing was sent and nothing went wrong.
+const tell = async (title, file, tale, options = {}) => {
+    story = title;
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', ...options });
+    const page = await context.newPage(), wrong = [];
+    const url = 'file://' + path.resolve(file);
+    page.on('console', (message) => wrong.push(message.text()));
+    page.on('pageerror', (error) => wrong.push(error.stack));
+    page.on('dialog', (dialog) => { wrong.push('a dialog'); dialog.dismiss(); });
+    page.on('request', (request) => { if (request.url().split('#')[0] !== url && !request.url().startsWith('blob:')) wrong.push('a request: ' + request.url()); });
+    page.setDefaultTimeout(10000);
+    try {
+        await page.goto(url + (options.hash || ''));
+        await settled(page);
+        await tale(page);
+    } catch (error) {
+        wrong.push(error.stack);
+    }
+    equal(wrong.join('\n'), '', 'requests and errors');
+    await context.close();
+};
+const settled = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+const said = (page) => page.textContent('#said');
+const press = async (page, ...keys) => {
+    for (const key of keys) await page.keyboard.press(key);
+    await settled(page);
+};
+const type = async (page, text) => {
+    await page.fill('#query', text);
+    await page.waitForTimeout(120);
+};
+
+// What assistive technology meets: every control has a name, ids are unique, roles are complete, texts have contrast.
+const audit = async (page) => {
+    const faults = await page.evaluate(() => {
+        const out = [], name = (e) => e.getAttribute('aria-label') || (e.labels && e.labels[0] && e.labels[0].textContent) || e.textContent.trim();
+        for (const e of document.querySelectorAll('button, select, input, a[href], canvas, [role=tree], [role=treeitem], [role=option]')) {
+            if (!name(e)) out.push('no name: ' + e.outerHTML.slice(0, 80));
+        }
+        const ids = [...document.querySelectorAll('[id]')].map((e) => e.id);
+        if (new Set(ids).size !== ids.length) out.push('an id twice');
+        for (const e of document.querySelectorAll('[aria-activedescendant], [aria-controls], [aria-labelledby]')) {
+            for (const key of ['aria-activedescendant', 'aria-controls', 'aria-labelledby']) {
+                if (e.hasAttribute(key) && !document.getElementById(e.getAttribute(key))) out.push(`${key} of ${e.id} names nothing`);
+            }
+        }
+        for (const e of document.querySelectorAll('[role=treeitem]')) {
+            for (const key of ['aria-level', 'aria-posinset', 'aria-setsize', 'aria-selected']) if (!e.hasAttribute(key)) out.push('no ' + key);
+            if (Number(e.getAttribute('aria-posinset')) > Number(e.getAttribute('aria-setsize'))) out.push('position after the last');
+        }
+        const numbers = (colour) => colour.match(/[\d.]+/g).map(Number);
+        const light = (colour) => {
+            const [r, g, b] = numbers(colour).map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+            return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+        };
+        const ground = (e) => {
+            for (; e; e = e.parentElement) {
+                const c = numbers(getComputedStyle(e).backgroundColor);
+                if (c.length === 3 || c[3] > 0.99) return getComputedStyle(e).backgroundColor;
+            }
+            return 'rgb(255,255,255)';
+        };
+        const contrast = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        for (const e of document.querySelectorAll('body *')) {
+            if (!e.offsetParent || e.closest('[disabled], .hidden') || ![...e.childNodes].some((c) => c.nodeType === 3 && c.data.trim())) continue;
+            const c = contrast(light(getComputedStyle(e).color), light(ground(e)));
+            if (c < 4.5) out.push(`contrast ${c.toFixed(2)}: ${e.tagName} ${e.textContent.slice(0, 30)}`);
+        }
+        // what the canvas writes, on what it writes it
+        const hex = (c) => 'rgb(' + parts(c).join() + ')', pair = (ink, paper) => {
+            const c = contrast(light(hex(ink)), light(hex(paper)));
+            if (c < 4.5) out.push(`contrast ${c.toFixed(2)} on the canvas: ${ink} on ${paper}`);
+        };
+        for (const paper of [...theme.tints, theme.folded]) { pair(theme.text, paper); pair(theme.dim, paper); }
+        pair(theme.dim, theme.back);
+        pair(theme.link, theme.back);
+        for (const paper of [...heat.ramp, theme.mark]) pair(inkOn(paper), paper);
+        return out;
+    });
+    equal([...new Set(faults)].slice(0, 8).join('\n'), '', 'accessibility');
+};
+
+const net = view('blocks.param', blocks(3, 3), '--from', 'pnnx');
+
+await tell('a reader looks at groups', net, async (page) => {
+    equal(await page.textContent('#subtitle'), '47 ops', 'the count');
+    check((await page.title()).endsWith('XIR'), 'the title');
+    const lit = await page.evaluate(() => {
+        const c = $('graph').getContext('2d'), { data } = c.getImageData(0, 0, $('graph').width, $('graph').height);
+        const seen = new Set();
+        for (let i = 0; i < data.length; i += 4) seen.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
+        return seen.size;
+    });
+    check(lit > 10, 'the canvas has a picture');
+    await audit(page);
+    await page.focus('#graph');
+    await press(page, 'c');
+    equal(await page.evaluate('tree.rows.length'), 5, 'all collapsed: an input, three layers, an output');
+    equal(await said(page), 'all groups collapsed', 'what is said');
+    await press(page, '2');
+    equal(await page.evaluate('tree.rows.length'), 14, 'to depth 2');
+    await press(page, 'e');
+    equal(await page.evaluate('tree.rows.length'), 59, 'all expanded');
+    check(await page.evaluate('document.querySelectorAll("[role=treeitem]").length') > 10, 'rows of the tree');
+});
+
+await tell('what one looks at stays where it is', net, async (page) => {
+    const where = () => page.evaluate(() => {
+        const box = boxOf(net.groups.vertex[5]);
+        return [(box.x - camera.x) * camera.k, (box.y - camera.y) * camera.k].map(Math.round).join();
+    });
+    await page.evaluate('go(-1, 5)');
+    await settled(page);
+    const before = await where();
+    await page.focus('#graph');
+    await press(page, 'Enter');
+    equal(await page.evaluate('scene.open[5]'), 0, 'collapsed');
+    equal(await where(), before, 'its corner');
+    await press(page, 'Enter');
+    equal(await where(), before, 'its corner, expanded again');
+});
+
+await tell('keys follow edges', net, async (page) => {
+    await page.focus('#graph');
+    await press(page, 'Home');
+    check((await said(page)).startsWith('Input'), 'the first op is announced');
+    await press(page, 'ArrowDown', 'ArrowDown');
+    equal(await page.evaluate('opName(state.selected)'), 'layer0.block0.relu1', 'two users below');
+    check(page.url().endsWith('#op=2'), 'the link: ' + page.url());
+    check((await said(page)).includes('1 input, 1 output'), 'the op is announced');
+    await press(page, 'ArrowUp');
+    equal(await page.evaluate('opName(state.selected)'), 'layer0.block0.conv1', 'its maker');
+    check((await page.textContent('#panel')).includes('layer0.block0.conv1'), 'the panel');
+    await press(page, 'u');
+    equal(await page.evaluate('groupText(state.group)'), 'block0', 'the group around');
+    await press(page, '[');
+    await page.waitForTimeout(100);
+    equal(await page.evaluate('opName(state.selected)'), 'layer0.block0.conv1', 'back');
+    await press(page, ']');
+    await page.waitForTimeout(100);
+    equal(await page.evaluate('state.group > 0'), true, 'forward');
+    await press(page, 'Escape');
+    equal(await page.evaluate('[state.selected, state.group].join()'), '-1,-1', 'nothing selected');
+    const k = await page.evaluate('camera.k');
+    await press(page, '+');
+    check(await page.evaluate('camera.k') > k, 'closer');
+    await press(page, '0');
+    check(await page.evaluate('(scene.along[0] - camera.y) * camera.k < stage.height'), 'all of it fits');
+    await press(page, 'r');
+    equal(await page.evaluate('scene.sideways'), true, 'from left to right');
+    await press(page, 'Home', 'ArrowRight');
+    equal(await page.evaluate('opName(state.selected)'), 'layer0.block0.conv1', 'to the right along an edge');
+});
+
+await tell('the tree is used without the canvas', net, async (page) => {
+    await page.focus('#tree');
+    await press(page, 'Home', 'ArrowDown');
+    equal(await page.evaluate('document.getElementById($("tree").getAttribute("aria-activedescendant")).getAttribute("aria-expanded")'), 'true', 'a group');
+    await press(page, 'ArrowLeft');
+    equal(await page.evaluate('scene.open[1]'), 0, 'collapsed');
+    await press(page, 'ArrowRight', 'ArrowRight', 'ArrowRight', 'ArrowDown', 'Enter');
+    check((await page.textContent('#panel h2')).length > 0, 'the panel');
+    check(await page.evaluate('state.selected >= 0 || state.group > 0'), 'something is selected');
+    await audit(page);
+});
+
+await tell('a reader searches', net, async (page) => {
+    const found = async (text) => { await type(page, text); return page.textContent('#found'); };
+    await page.keyboard.press('/');
+    equal(await page.evaluate('document.activeElement.id'), 'query', 'the key');
+    equal(await found('relu'), '18 ops', 'a word');
+    equal(await found('layer1 relu'), '6 ops', 'two words');
+    equal(await found('class:nn.Conv2d'), '18 ops', 'a class');
+    equal(await found('class:nn.*'), '36 ops', 'classes');
+    equal(await found('class:nn.conv2d layer2.block1'), '2 ops', 'a class and a name');
+    equal(await found('-relu -conv'), '11 ops', 'without words');
+    equal(await found('shape:56'), '47 ops', 'a dim');
+    equal(await found('shape:1x64x56x56'), '47 ops', 'a shape');
+    equal(await found('shape:57'), '0 ops', 'no dim');
+    equal(await found('type:fp32 id:3'), '1 op', 'a type and a number');
+    equal(await found('attr:groups=2'), '0 ops', 'an attribute');
+    equal(await found('name:conv1'), '9 ops', 'a name');
+    equal(await page.evaluate('$("hits").children.length'), 9, 'the list');
+    await audit(page);
+    await page.focus('#query');
+    await press(page, 'Enter', 'Enter');
+    equal(await page.evaluate('opName(state.selected)'), 'layer0.block1.conv1', 'the second hit');
+    equal(await page.textContent('#found'), '2 of 9', 'where one is');
+    await press(page, 'Escape');
+    equal(await page.inputValue('#query'), '', 'Escape clears');
+});
+
+await tell('colours', net, async (page) => {
+    await page.selectOption('#colour', '1');
+    check((await page.textContent('#legend')).includes('Bytes'), 'the legend');
+    await page.fill('#legend input[aria-label=To]', '1000');
+    await page.keyboard.press('Tab');
+    equal(await page.evaluate('heat.high'), 1000, 'the range');
+    await page.check('#legend input[type=checkbox]');
+    equal(await page.evaluate('heat.log'), true, 'the logarithm');
+    await audit(page);
+    equal(await page.evaluate('theme.dark'), false, 'light');
+    await page.focus('#graph');
+    await press(page, 'd');
+    equal(await page.evaluate('theme.dark'), true, 'dark, by key');
+    await audit(page);
+    await page.selectOption('#colour', '');
+    await audit(page);
+    await page.click('#theme');
+    equal(await page.evaluate('theme.dark'), false, 'light, by button');
+});
+
+await tell('dark by preference, and a link', net, async (page) => {
+    equal(await page.evaluate('theme.dark'), true, 'dark');
+    equal(await page.evaluate('opName(state.selected)'), 'layer0.block0.add', 'the op of the link');
+    await audit(page);
+    const links = page.locator('#panel a', { hasText: 'layer0.block0.relu2' });
+    await links.first().click();
+    equal(await page.evaluate('opName(state.selected)'), 'layer0.block0.relu2', 'a user in the panel');
+    await page.goBack();
+    equal(await page.evaluate('opName(state.selected)'), 'layer0.block0.add', 'back');
+}, { colorScheme: 'dark', hash: '#op=4' });
+
+await tell('the pointer', net, async (page) => {
+    await page.evaluate('visit(3, -1)');
+    await settled(page);
+    const at = (vertex) => page.evaluate((v) => {
+        const b = boxOf(v), s = $('stage').getBoundingClientRect();
+        return { x: s.left + (b.x + b.w / 2 - camera.x) * camera.k, y: s.top + (b.y + b.h / 2 - camera.y) * camera.k };
+    }, vertex);
+    const box = await at(await page.evaluate('net.ops.vertex[2]'));
+    await page.mouse.move(box.x, box.y);
+    equal(await page.isVisible('#tip'), true, 'the tip');
+    await page.mouse.click(box.x, box.y);
+    equal(await page.evaluate('state.selected'), 2, 'a click selects');
+    const [x, y] = await page.evaluate(() => {
+        const i = net.segments.out[net.ops.vertex[2]], s = $('stage').getBoundingClientRect(), [u, v] = originOf(net.vertices.group[net.ops.vertex[2]]);
+        pathOf(i);
+        return [s.left + (u + path.a - camera.x) * camera.k, s.top + (v + (path.p + path.s) / 2 - camera.y) * camera.k];
+    });
+    await page.mouse.move(x, y);
+    equal(await page.evaluate('state.lit'), 2, 'the value under the pointer');
+    const was = await page.evaluate('camera.y');
+    await page.mouse.wheel(0, 200);
+    await page.waitForTimeout(50);
+    check(await page.evaluate('camera.y') > was, 'the wheel moves');
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click('#save')]);
+    const svg = fs.readFileSync(await download.path(), 'utf8');
+    check(svg.startsWith('<svg ') && svg.includes('>conv1</text>'), 'the view as SVG');
+    await page.click('#keys');
+    equal(await page.isVisible('#help'), true, 'the list of keys');
+    await audit(page);
+    await press(page, 'Escape');
+    equal(await page.isVisible('#help'), false, 'closed');
+});
+
+await tell('hostile names', view('hostile.json', hostile(path.join(src, 'tests/golden/json/seed.json'))), async (page) => {
+    await page.evaluate('window.hurt = () => { window.hurted = true; }');
+    for (let op = 0; op < await page.evaluate('net.ops.n'); op++) await page.evaluate(`go(${op}, -1)`);
+    await page.focus('#graph');
+    await press(page, 'e');
+    for (const name of HOSTILE.slice(0, 8)) await type(page, name);
+    await page.mouse.move(640, 300);
+    equal(await page.evaluate('window.hurted'), undefined, 'no script runs');
+    equal(await page.evaluate('document.querySelectorAll("img, iframe, object, body script:not([type])").length'), 1, 'only the script of the page');
+    const unseen = await page.evaluate(() => /[\u0000-\u0008\u202a-\u202e\u2066-\u2069]/.test(document.body.textContent.replace(/document[^]*$/, '')));
+    equal(unseen, false, 'nothing that turns or hides text');
+    const svg = await page.evaluate('viewAsSvg()');
+    check(!/<script|<img|onerror="/.test(svg), 'the view as SVG is harmless');
+});
+
+await tell('an empty network', view('empty.param', '7767517\n0 0\n', '--from', 'pnnx'), async (page) => {
+    await audit(page);
+    await page.focus('#graph');
+    await press(page, 'ArrowDown', 'Home', 'e', 'c', '2', 'u', 'n', '0', '+', 'r', 'd', 'Enter', 'Escape');
+    await page.focus('#tree');
+    await press(page, 'ArrowDown', 'ArrowRight', 'Enter');
+});
+
+await tell('one op, from left to right', view('one.param', '7767517\n1 1\npnnx.Input a 0 1 0 #0=(1,3)f32\n', '--from', 'pnnx', '--left-to-right'), async (page) => {
+    equal(await page.evaluate('scene.sideways'), true, 'as the command says');
+    await page.focus('#graph');
+    await press(page, 'End', 'ArrowRight', 'ArrowLeft', 'ArrowUp', 'ArrowDown');
+    check(await page.evaluate('state.selected') >= 0, 'an op is selected');
+});
+
+// 100 000 ops: figures for people, and that it works at all.
+const large = view('large.param', blocks(200, 100, false), '--from', 'pnnx', '--no-values');
+await tell('100 000 ops', large, async (page) => {
+    equal(await page.textContent('#subtitle'), '100,002 ops', 'the count');
+    const begin = Date.now();
+    await page.reload();
+    await settled(page);
+    const opened = Date.now() - begin;
+    await page.focus('#graph');
+    const timed = (code) => page.evaluate(async (text) => {
+        const from = performance.now();
+        (0, eval)(text);
+        return performance.now() - from;
+    }, code).catch(() => NaN);
+    await page.evaluate('stage.frames = []');
+    for (let i = 0; i < 40; i++) await press(page, i % 2 ? '+' : 'Shift+ArrowDown');
+    await press(page, 'e');
+    for (let i = 0; i < 60; i++) await press(page, i % 3 ? '-' : 'Shift+ArrowDown');
+    const frames = (await page.evaluate('stage.frames')).sort((a, b) => a - b);
+    const heap = await page.evaluate('performance.memory ? performance.memory.usedJSHeapSize : 0');
+    await type(page, 'layer199 add');
+    equal(await page.textContent('#found'), '100 ops', 'a search');
+    console.log(`100 000 ops: ${(fs.statSync(large).size / 1e6).toFixed(1)} MB, first picture ${opened} ms, ${frames.length} frames, ` +
+        `median ${frames[frames.length >> 1].toFixed(1)} ms, p99 ${frames[Math.floor(frames.length * 0.99)].toFixed(1)} ms, heap ${(heap / 1e6).toFixed(0)} MB`);
+});
+
+await browser.close();
+console.log(`${checks} checks`);
+process.exit(failures ? 1 : 0);
