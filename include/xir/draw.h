@@ -41,6 +41,9 @@ typedef struct xir_draw_options {
     bool           no_values;      /* HTML: do not read the bytes of Params for statistics                            */
     xir_str        tag;            /* XIR_DRAW_TAG: its key                                                           */
     const xir_op  *select;         /* draws only this op and its neighbours; NULL: all                                */
+    const xir_str *data;           /* HTML: texts of data files, each with numbers of ops: docs/view.md. The page reads
+                                      them; a text that is not JSON becomes a note on it                             */
+    size_t         n_data;
 } xir_draw_options;
 
 /* Draws a network. NULL options are the default. Calls `write` with one piece after another. The network is only read:

@@ -1,6 +1,6 @@
 /* The page: src/draw/page with the data of a network in it. The data is one JSON document: a table of strings, and
- * columns of numbers, most of them numbers of strings, types, values or groups. page/data.js reads it, and has the names
- * of the columns. Strings and sets of attributes are written last, when all of them are known. */
+ * columns of numbers, most of them numbers of strings, types, values or groups. page/data.js reads it, and has the
+ * names of the columns. Strings and sets of attributes are written last, when all of them are known. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -327,8 +327,8 @@ static double bytes_of(const xir_value *v) {
 /* The costs of an op; NAN is not known. */
 static void costs_of(const xir_op *op, double out[COSTS]) {
     xir_work work = XIR_INIT(xir_work);
-    const xir_status status = xir_op_work(op, &work, NULL);
-    out[COST_MULTIPLY_ADDS] = status || work.multiply_adds == UINT64_MAX ? NAN : (double)work.multiply_adds;
+    const bool known = !xir_op_work(op, &work, NULL) && !xir_class_is_opaque(xir_op_class(op));
+    out[COST_MULTIPLY_ADDS] = known && work.multiply_adds != UINT64_MAX ? (double)work.multiply_adds : NAN;
     out[COST_BYTES] = out[COST_PARAMETERS] = 0;
     for (size_t i = 0; i < xir_op_input_count(op); i++) {
         const xir_value *v = xir_op_input(op, (int64_t)i);
@@ -368,6 +368,12 @@ static void put_heats(page *g) {
 }
 
 /* ---- the document ------------------------------------------------------------------------------------------------ */
+
+static void put_data(page *g) {
+    html_open(&g->j, "data", '[');
+    for (size_t i = 0; i < g->p->how.n_data; i++) html_verbatim(&g->j, NULL, g->p->how.data[i]);
+    html_close(&g->j, ']');
+}
 
 static void put_about(page *g) {
     static const struct { const char *name; xir_network_text text; } texts[] = {
@@ -434,6 +440,7 @@ static void put_document(page *g) {
     put_interiors(g);
     put_stubs(g);
     put_heats(g);
+    put_data(g);
     put_stats(g);
     put_notes(g);
     put_sets(g);

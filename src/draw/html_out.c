@@ -130,6 +130,18 @@ void html_integer(html_json *j, const char *name, int64_t v) {
     draw_int(&j->out, v);
 }
 
+void html_verbatim(html_json *j, const char *name, xir_str s) {
+    char code[8];
+    begin_item(j, name);
+    draw_put(&j->out, "\"", 1);
+    for (size_t i = 0; i < s.size; i++) {
+        const unsigned char c = (unsigned char)s.data[i];
+        if (c >= 0x20 && c != 0x7F && !strchr("\"\\<>&'", (int)c)) draw_put(&j->out, s.data + i, 1);
+        else draw_put(&j->out, code, (size_t)snprintf(code, sizeof code, "\\u%04x", c));
+    }
+    draw_put(&j->out, "\"", 1);
+}
+
 /* The decimal point does not depend on the locale. */
 void html_real(html_json *j, const char *name, double v) {
     char text[40] = "null";

@@ -13,7 +13,7 @@ typedef struct html_table {
     size_t               n;
     uint32_t            *slots;      /* items by their hash, plus one */
     size_t               n_slots;
-    char                *room;       /* the newest piece of memory for copies; its first bytes point to the one before */
+    char                *room;       /* memory for copies; it begins with a pointer to the piece before */
     size_t               used, left;
     bool                 failed;
 } html_table;
@@ -32,6 +32,8 @@ typedef struct html_json {
 void html_open(html_json *j, const char *name, char bracket);
 void html_close(html_json *j, char bracket);
 void html_string(html_json *j, const char *name, xir_str s);
+/* The same with the characters of `s` as they are: control characters are not spelled out. */
+void html_verbatim(html_json *j, const char *name, xir_str s);
 void html_integer(html_json *j, const char *name, int64_t v);
 void html_real(html_json *j, const char *name, double v);     /* null if it is not finite */
 /* A column of integers, of which each is written as its difference to the one before. */

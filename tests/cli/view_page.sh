@@ -1,6 +1,6 @@
-# The page of xir view in a browser. Its driver is an npm package, which building and testing do not need: a developer
-# who has it names its folder. npm install --ignore-scripts playwright-core, then
-# XIR_PLAYWRIGHT=…/node_modules/playwright-core; the browser is Debian's chromium, with fonts-dejavu for the screenshots.
+# The page of xir view in a browser, Debian's chromium. Its driver is an npm package, which building and testing do not
+# need: a developer who has it names its folder. npm install --ignore-scripts playwright-core, then
+# XIR_PLAYWRIGHT=…/node_modules/playwright-core
 . "$SRC/tests/cli/lib.sh"
 
 if [ ! -d "${XIR_PLAYWRIGHT-}" ] || ! command -v node >/dev/null || ! command -v chromium >/dev/null; then

@@ -309,6 +309,18 @@ await tell('one op, from left to right', view('one.param', '7767517\n1 1\npnnx.I
     check(await page.evaluate('state.selected') >= 0, 'an op is selected');
 });
 
+fs.writeFileSync('time.json', '{"title": "Time <b>", "unit": "ms", "values": {"layer0.block0.conv1": 1.5, "#4": 22, "#3": NaN, "nobody": 3}}');
+fs.writeFileSync('wrong.json', 'no');
+await tell('files of numbers', view('data.param', blocks(1, 1), '--from', 'pnnx', '--data', 'time.json', '--data', 'wrong.json'), async (page) => {
+    const panel = await page.textContent('#panel');
+    for (const note of ['1 name that no op has', '1 value without a finite number', 'data 2 is not a JSON file']) check(panel.includes(note), note);
+    await page.selectOption('#colour', '3');
+    check((await page.textContent('#legend')).includes('Time <b> in ms'), 'the legend');
+    equal(await page.evaluate('[heat.low, heat.high, heat.ops[1], heat.groups[1]].join()'), '1.5,22,1.5,22', 'the range; a group has the greatest');
+    await page.evaluate('go(4, -1)');
+    check((await page.textContent('#panel')).includes('22\u00a0ms'), 'the number in the panel');
+});
+
 // 100 000 ops: figures for people, and that it works at all.
 const large = view('large.param', blocks(200, 100, false), '--from', 'pnnx', '--no-values');
 await tell('100 000 ops', large, async (page) => {

@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "cli.h"
+#include "view.h"
 
 static bool        to_dot, to_svg, to_html, left_to_right, no_values;
+static word_list   data_words;
 static const char *group_word, *depth_word, *select_word, *hops_word;
 
 /* ---- the command line ------------------------------------------------------------------------------ */
@@ -132,13 +133,16 @@ static int run(int n, char **operands) {
     if (hops_word && !select_word) return complain(MISUSED, "--hops is about --select");
     if (!out && strcmp(operands[0], "-") == 0)
         return complain(MISUSED, "a picture of standard input needs the name of a file, or - for standard output");
+    if (data_words.n && format != XIR_DRAW_HTML) return complain(MISUSED, "--data is for a page; use --html");
     if (!load_args.params && (format != XIR_DRAW_HTML || no_values)) load_args.no_params = true;
     loaded l = { 0 };
     int code = load(&l, operands[0], XIR_LOAD_NO_MD5);
     if (!code) code = find_selected(&l, &how.select);
+    if (!code) code = view_read_data(&data_words, &how);
     char *name = out ? NULL : default_name(operands[0]);
     if (!code) code = draw_to(&l, out ? out : name, format, &how);
     free(name);
+    view_free_data(&how);
     unload(&l);
     return code;
 }
@@ -154,6 +158,8 @@ static const option options[] = {
     { "left-to-right", NULL, WORD_NONE, &left_to_right, "draw from left to right, not from top to bottom" },
     { "select", "OP", WORD_TEXT, &select_word, "draw only the op of this name, or of this id, #17, and its neighbours" },
     { "hops", "N", WORD_TEXT, &hops_word, "with --select: how many arrows away a neighbour may be (2)" },
+    { .name = "data", .argument = "F", .is = WORD_FILE, .to = &data_words, .many = true,
+      .doc = "html: a JSON file of numbers of ops, by which the page can colour them; may be repeated" },
     { "no-values", NULL, WORD_NONE, &no_values, "html: leave out the statistics of parameters" },
     PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION, UPSTREAM_OPTION,
     { 0 },

@@ -4,6 +4,35 @@
 const heat = { at: null, low: 0, high: 1, log: false, ops: null, groups: null, ramp: [] };
 const STEPS = 48;
 
+// Data files: {"title", "unit", "values": {NAME or "#ID": number}}. What no op has is counted in a note, and so is what is
+// not a number; Python writes NaN and Infinity into JSON.
+const readData = () => {
+    const { ops } = net, at = new Map();
+    for (let op = ops.n - 1; op >= 0; op--) {
+        if (opName(op)) at.set(opName(op), op);
+    }
+    for (let op = ops.n - 1; op >= 0; op--) at.set('#' + ops.id[op], op);
+    net.data.forEach((text, i) => {
+        const title = `data ${i + 1}`;
+        try {
+            const file = JSON.parse(text.replace(/"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g, (word) => word[0] === '"' ? word : 'null'));
+            const values = new Array(ops.n).fill(null), word = (v, other) => typeof v === 'string' && v ? v : other;
+            let lost = 0, odd = 0;
+            for (const [name, v] of Object.entries(file.values)) {
+                const op = at.get(name);
+                if (op === undefined) lost++;
+                else if (typeof v !== 'number' || !Number.isFinite(v)) odd++;
+                else values[op] = v;
+            }
+            net.heats.push({ title: word(file.title, title), unit: word(file.unit, ''), sum: 0, values });
+            if (lost) net.notes.push(`${word(file.title, title)}: ${count(lost, 'name')} that no op has`);
+            if (odd) net.notes.push(`${word(file.title, title)}: ${count(odd, 'value')} without a finite number`);
+        } catch {
+            net.notes.push(`${title} is not a JSON file of values`);
+        }
+    });
+};
+
 const setHeat = (at) => {
     heat.at = at === null || !net.heats[at] ? null : at;
     if (heat.at === null) return;

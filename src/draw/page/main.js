@@ -27,6 +27,7 @@ const fillSelects = (depth) => {
 const begin = () => {
     net = readNet($('data').textContent);
     $('data').remove();
+    readData();
     $('title').textContent = shown(net.name || 'Network', 120);
     document.title = shown(net.name || 'Network', 120) + ' – XIR';
     $('subtitle').textContent = count(net.ops.n, 'op');
