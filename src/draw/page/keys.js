@@ -2,7 +2,7 @@
 
 const KEYS = [
     ['↓ ↑', 'to the op that uses, or makes, a value (→ ← from left to right)'],
-    ['← →', 'to the next box beside it'],
+    ['← →', 'to the next box in the layer'],
     ['Enter', 'expand or collapse a group'],
     ['Home End', 'to the first or last op'],
     ['+ − 0', 'zoom; fit all'],
