@@ -19,6 +19,7 @@ const recorder = () => {
         fillRect(x, y, w, h) {
             out.push(`<rect x="${near(x)}" y="${near(y)}" width="${near(w)}" height="${near(h)}" fill="${this.fillStyle}"/>`);
         },
+        strokeText() {},
         fillText(text, x, y) {
             const [, weight, size] = /^(\d+) ([\d.]+)px/.exec(this.font);
             out.push(`<text x="${near(x)}" y="${near(y)}" font-weight="${weight}" font-size="${near(Number(size))}" ` +

@@ -17,7 +17,7 @@ const KEYS = [
     ['d', 'light or dark'],
     ['s', 'save the view as SVG'],
     ['Esc', 'select nothing'],
-    ['Wheel, Ctrl+wheel', 'move and zoom; a double click opens a group'],
+    ['Wheel Ctrl+wheel', 'move and zoom; a double click opens a group'],
 ];
 
 const keyed = (key) => element('dt', {}, ...key.split(' ').flatMap((k, i) => k === 'and' ? [' and '] : [i ? ' ' : '', element('kbd', {}, k)]));

@@ -32,7 +32,7 @@ const groupLines = (g) => [cut(groupText(g)), count(groupOps(g), 'op')];
 const paint = (to, width, height, view) => {
     const { groups, vertices } = net, { k } = view, { sideways } = scene;
     const [su, sv] = flip([view.x, view.y]), [wide, high] = flip([width / k, height / k]);
-    const job = { to, k, dust: k * BOX < 5, texts: k >= 0.4, gap: 2 / k, left: LINES_A_FRAME, lit: [], notes: [] };
+    const job = { to, k, dust: k * BOX < 5, texts: k >= 0.4, gap: 2 / k, left: LINES_A_FRAME, lit: [], notes: [], titles: [] };
     to.fillStyle = theme.back;
     to.fillRect(0, 0, width, height);
     const marks = [], stack = [[0, -su, -sv]];
@@ -70,6 +70,15 @@ const paint = (to, width, height, view) => {
         }
     }
     paintLit(job);
+    to.lineJoin = 'round';
+    for (const [text, x, y, most] of job.titles) {      // a line may run behind a title
+        to.font = `600 ${FONT * k}px ${FACE}`;
+        to.strokeStyle = theme.back;
+        to.lineWidth = 4 * k;
+        to.strokeText(text, x, y, most);
+        to.fillStyle = theme.dim;
+        to.fillText(text, x, y, most);
+    }
     for (const mark of marks) paintMark(job, mark);
     return job.notes;
 };
@@ -168,14 +177,14 @@ const write = (to, text, x, y, weight, size, colour, most) => {
     to.fillStyle = colour;
     to.fillText(text, x, y, most);
 };
-const paintFrame = ({ to, k, texts }, g, vertex, [x, y, w, h]) => {
+const paintFrame = ({ to, k, texts, titles }, g, vertex, [x, y, w, h]) => {
     rounded(to, x, y, w, h, 10 * k);
     to.fillStyle = theme.group;
     to.fill();
     to.strokeStyle = state.over === vertex ? theme.dim : theme.groupRim;
     to.lineWidth = 1;
     to.stroke();
-    if (texts && w > 40) write(to, '▾ ' + cut(groupText(g)), x + 10 * k, y + 17 * k, 600, FONT * k, theme.dim, w - 20 * k);
+    if (texts && w > 40) titles.push(['▾ ' + cut(groupText(g)), x + 10 * k, y + 17 * k, w - 20 * k]);
 };
 const paintBox = ({ to, k, texts, notes }, kind, ref, vertex, [x, y, w, h]) => {
     const fill = boxFill(kind, ref), small = h < 10;

@@ -81,7 +81,7 @@ const home = () => {
 };
 // Brings a vertex into sight, with as little motion as that takes.
 const show = (vertex) => {
-    const { x, y, w, h } = boxOf(vertex), margin = 40, k = Math.max(camera.k, 0.6);
+    const { x, y, w, h } = boxOf(vertex), margin = 20, k = Math.max(camera.k, 0.6);
     const left = (x - camera.x) * camera.k, top = (y - camera.y) * camera.k;
     if (camera.k >= 0.35 && left > margin && top > margin && left + w * camera.k < stage.width - margin &&
         top + h * camera.k < stage.height - margin) return redraw();
