@@ -157,6 +157,6 @@ void html_column(html_json *j, const char *name) {
 }
 
 void html_cell(html_json *j, int64_t v) {
-    html_integer(j, NULL, v - j->last);
+    html_integer(j, NULL, (int64_t)((uint64_t)v - (uint64_t)j->last));   /* ids of a file may be anything */
     j->last = v;
 }

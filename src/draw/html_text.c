@@ -48,6 +48,13 @@ static bool add_params(html_sets *s, const xir_op *op, xir_str key, const xir_an
     return true;
 }
 
+/* An object is the default if it is spelled so. */
+static bool is_usual(const xir_op *op, const xir_field *field, const xir_text_buffer *text) {
+    const xir_str spelled = field->default_text;
+    if (field->kind != XIR_KIND_REF || !spelled.size) return draw_is_default(op, field);
+    return text->size == spelled.size + 2 && memcmp(text->data + 1, spelled.data, spelled.size) == 0;
+}
+
 uint32_t html_attributes(html_sets *s, const xir_op *op) {
     const xir_class *cls = xir_op_class(op);
     const xir_map *extra = xir_op_extra(op);
@@ -59,7 +66,7 @@ uint32_t html_attributes(html_sets *s, const xir_op *op) {
         xir_text_buffer text = { 0 };
         xir_status status = xir_op_attr_print(op, key, 0, &text);
         check_memory(s, status);
-        if (!status) add_row(s, key, (xir_str){ text.data, text.size }, field && draw_is_default(op, field));
+        if (!status) add_row(s, key, (xir_str){ text.data, text.size }, field && is_usual(op, field, &text));
         xir_text_free(&text);
     }
     return end_set(s);

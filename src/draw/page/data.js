@@ -7,7 +7,10 @@ let net = null;
 
 const column = (differences) => {
     const out = new Int32Array(differences.length);
-    for (let i = 0, at = 0; i < out.length; i++) out[i] = at += differences[i];
+    for (let i = 0, at = 0; i < out.length; i++) {
+        out[i] = at += differences[i];
+        if (out[i] !== at) return Float64Array.from(differences, (d, k) => (at = k ? at + d : d));     // large ids
+    }
     return out;
 };
 // Starts of runs from their sizes: run i is [start[i], start[i + 1]).

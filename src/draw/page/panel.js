@@ -10,7 +10,7 @@ const searchLink = (text, query) => element('a', { href: '#find', on: { click: (
 } } }, shown(text, 120));
 const terms = (rows) => element('dl', {}, ...rows.flatMap(([key, ...what]) =>
     [element('dt', {}, typeof key === 'string' ? bdi(key, 80) : key), element('dd', {}, ...what)]));
-const part = (title, ...children) => children.length ? [element('h3', {}, title), ...children] : [];
+const part = (title, ...children) => children.some((child) => child) ? [element('h3', {}, title), ...children] : [];
 const long = (text) => {
     if (text.length <= 400) return bdi(text, 400);
     const box = bdi(text, 400);
@@ -51,9 +51,10 @@ const valueRow = (name, value, people) => element('div', { class: 'value', on: {
     element('span', { class: 'type mono' }, bdi(valueType(value) || 'no type', 300)),
     ...people, ...statistics(value), ...tagRows(net.values.tags[value]));
 const tagRows = (set) => setRows(set).length ? [terms(setRows(set).map(([key, text]) => [key, long(text)]))] : [];
-const MOST_LINKS = 30;
+const MOST_LINKS = 30, MOST_ROWS = 60;
+const more = (n, most) => n > most ? element('div', {}, `and ${(n - most).toLocaleString('en')} more`) : null;
 const links = (ops) => [...ops.slice(0, MOST_LINKS).map((op) => element('span', { class: 'users' }, '→ ', opLink(op))),
-    ops.length > MOST_LINKS ? `and ${(ops.length - MOST_LINKS).toLocaleString('en')} more` : ''];
+    more(ops.length, MOST_LINKS)];
 const portName = (names, i) => names.length ? names[Math.min(i, names.length - 1)] : '';
 
 const opPanel = (op) => {
@@ -69,14 +70,14 @@ const opPanel = (op) => {
         ...part('Op', terms([['number', '#' + ops.id[op]], ...(g ? [['group', groupLink(g)]] : []), ...costRows(NODE, op)])),
         ...part('Attributes', ...(own.length ? [attributes(own)] : [])),
         usual.length ? element('details', {}, element('summary', {}, count(usual.length, 'default')), attributes(usual)) : null,
-        ...part('Inputs', ...[...inputs(op)].map((value, i) => {
+        ...part('Inputs', ...[...inputs(op).subarray(0, MOST_ROWS)].map((value, i) => {
             const name = portName(classes.ins[c], i);
             if (value < 0) return element('div', { class: 'value' }, name + ' absent');
             const maker = values.maker[value], from = maker < 0 ? [] : [element('span', { class: 'users' }, '← ', opLink(maker))];
             return valueRow(name, value, from);
-        })),
-        ...part('Outputs', ...Array.from({ length: ops.outs[op] }, (_, i) =>
-            valueRow(portName(classes.outs[c], i), first + i, links(usersOf(first + i))))),
+        }), more(ops.ins[op], MOST_ROWS)),
+        ...part('Outputs', ...Array.from({ length: Math.min(MOST_ROWS, ops.outs[op]) }, (_, i) =>
+            valueRow(portName(classes.outs[c], i), first + i, links(usersOf(first + i)))), more(ops.outs[op], MOST_ROWS)),
         ...part('Tags', ...tagRows(ops.tags[op])),
     ];
 };
