@@ -177,8 +177,8 @@ typedef struct xir_dialect_decl {
     /* How a node is converted that calls a function of its own network, asked about nodes outside the format's own set
      * and those without a row; NULL if it calls none. NULL here: files have no functions. */
     xir_convert_fn      *(*function)(xir_node *at);
-    /* On the way back, the i-th way to convert an op that no row and no formula converts, tried in order; NULL: there are
-     * no more, and the op stays. NULL here: there are none. */
+    /* On the way back, the i-th way to convert an op that no row and no formula converts, tried in order; NULL: there
+     * are no more, and the op stays. NULL here: there are none. */
     xir_convert_fn      *(*rest)(xir_node *at, size_t i);
     /* On the way back, how an op is converted in place of all rows and formulas; NULL: these are tried. NULL here: they
      * always are. */

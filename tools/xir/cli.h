@@ -11,7 +11,7 @@ enum {
     DONE    = 0,
     FAULTY  = 1,  /* the file is invalid, or the two differ                    */
     MISUSED = 2,  /* the command line makes no sense, or this build cannot     */
-    REFUSED = 3,  /* the operating system refused to read, write or give memory */
+    REFUSED = 3,  /* the operating system refused to read, write or give memory; or a format cannot hold the network */
     INTERRUPTED = 128  /* plus the number of the signal that ended the program  */
 };
 /* From now on Ctrl-C, SIGTERM and SIGHUP end the program at once, with a sentence, and leave files unchanged; a signal

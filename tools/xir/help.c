@@ -17,7 +17,7 @@ static const struct { const char *code, *meaning; } exits[] = {
     { "0", "success" },
     { "1", "the content is at fault: a file is invalid, or two networks differ" },
     { "2", "the command line is wrong, or asks for what this build cannot do, or names a plug-in that is not one" },
-    { "3", "the system refused: a file (or plug-in) cannot be read, a write failed, there is no memory" },
+    { "3", "the system refused: a file (or plug-in) cannot be read, a write failed, there is no memory; or a format cannot hold what a network has" },
     { "130", "interrupted by Ctrl-C (129, 143: by SIGHUP, SIGTERM)" },
 };
 enum { EXITS = sizeof exits / sizeof exits[0] };

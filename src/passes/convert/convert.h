@@ -328,8 +328,8 @@ xir_ints        node_own_dims(xir_node *at, const xir_value *v);
 const xir_type *node_type(xir_node *at, const xir_type *element, const xir_layout *layout, const xir_ints *dims);
 /* The same bytes under another name; NULL: out of memory. */
 xir_value *params_alias(xir_network *net, const xir_value *params);
-/* Reports why the network refused an op: its finding number `before`. Inconsistent numbers are errors of the node; elements
- * that XIR's op does not take only mean that the node is not converted. */
+/* Reports why the network refused an op: its finding number `before`. Inconsistent numbers are errors of the node;
+ * elements that XIR's op does not take only mean that the node is not converted. */
 void node_report_refusal(xir_node *at, size_t before);
 const xir_class *find_class(xir_context *ctx, const char *name);      /* by the last part of its key */
 

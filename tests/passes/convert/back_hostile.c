@@ -162,6 +162,17 @@ static bool divides_by_rounded(const xir_network *net) {
     return false;
 }
 
+/* Whether inputs or results are quantised: a format may have the integers that they store. */
+static bool has_quantised_ends(const xir_network *net) {
+    const xir_op *in = xir_network_input_op(net), *out = xir_network_output_op(net);
+    bool any = false;
+    for (size_t i = 0; in && i < xir_op_output_count(in); i++)
+        any |= xir_type_is_quantized(xir_type_element(xir_value_type(xir_op_output(in, (int64_t)i))));
+    for (size_t i = 0; out && i < xir_op_input_count(out); i++)
+        any |= xir_type_is_quantized(xir_type_element(xir_value_type(xir_op_input(out, (int64_t)i))));
+    return any;
+}
+
 /* A network that is converted whole computes the same. (Of others, the types are half those of a file.) */
 static void keeps_its_numbers(xir_network *net, const char *there, const char *settings, size_t trial) {
     const xir_proof_options options = XIR_INIT(xir_proof_options, .seed = trial, .max_work = 1 << 24);
@@ -172,7 +183,7 @@ static void keeps_its_numbers(xir_network *net, const char *there, const char *s
         return;
     }
     char *before = story_text(net);
-    const bool extreme = divides_by_rounded(net);
+    const bool extreme = divides_by_rounded(net) || has_quantised_ends(net);
     const bool made = !xir_pass_run(net, there, settings, NULL, why);   /* an integer may have too many bits */
     assert_true(made || xir_diags_count_of(why, XIR_ERROR) == 1);
     const bool whole = made && !has(net, false);

@@ -72,8 +72,8 @@ void onnx_put_list(xir_node *at, onnx_form *f, const char *name, size_t i, int64
 static inline xir_values onnx_inputs(const onnx_form *f) { return (xir_values){ f->in, f->n_in }; }
 static inline xir_sets onnx_sets(const onnx_form *f) { return (xir_sets){ f->sets, f->n_sets }; }
 
-/* The op of the node on other inputs; its types follow. What its attributes say about requantisation, which the types of
- * results say too, has its default. NULL after a failure. */
+/* The op of the node on other inputs; its types follow. What its attributes say about requantisation, which the types
+ * of results say too, has its default. NULL after a failure. */
 xir_op *node_remade(xir_node *at, xir_value *const *in, size_t n);
 /* A convolution of integers as one of reals that have all sums (back_whole.c). */
 bool onnx_back_whole_conv(xir_node *at);

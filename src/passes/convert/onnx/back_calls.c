@@ -107,7 +107,7 @@ xir_value *onnx_call(xir_node *at, const char *key, xir_values inputs, xir_sets 
     return op ? xir_op_output(op, 0) : NULL;
 }
 
-/* ---- the op itself on other elements ------------------------------------------------------------------------------ */
+/* ---- the op itself on other elements ---------------------------------------------------------------------------- */
 
 /* The attributes of the op; requantisation inside of it, which the types of results say, has its default. */
 static void *attributes_of(xir_node *at) {
@@ -133,8 +133,9 @@ xir_op *node_remade(xir_node *at, xir_value *const *in, size_t n) {
     xir_op *op = xir_network_add(c->net, &desc);
     if (op) return op;
     const xir_diag *d = xir_diags_at(xir_network_diags(c->net), before);
+    const int n_text = d && d->message.size < 200 ? (int)d->message.size : 200;
     if (!d || d->code == XIR_E_MEMORY) node_no_memory(at);
-    else xir_node_unsupported(at, "with other elements: %.*s", (int)(d->message.size < 200 ? d->message.size : 200), d->message.data);
+    else xir_node_unsupported(at, "with other elements: %.*s", n_text, d->message.data);
     if (!status) xir_network_clear_status(c->net);
     return NULL;
 }

@@ -1,7 +1,8 @@
 /* The way back of quantised numbers, as pairs: DequantizeLinear before an operator, which computes with reals, and
  * QuantizeLinear after it. In between, a quantised value is the integers that it stores.
  *
- *     Conv2d(q, w) of type t  =>  y = Conv(DequantizeLinear(q), DequantizeLinear(w)); QuantizeLinear(y rounded as XIR does)
+ *     Conv2d(q, w) of type t  =>  y = Conv(DequantizeLinear(q), DequantizeLinear(w))
+ *                                 QuantizeLinear(y, rounded as XIR does)
  *
  * The parts that an op becomes are plain ops of XIR, which the rows convert. Between them and quantised values are
  * Identity nodes, "views": of a quantised type on one side and of its integers on the other. At the end they go. */
@@ -77,7 +78,8 @@ static bool read_type(xir_node *at, const xir_value *v, linear *t) {
     if (xir_type_kind_of(t->element) != XIR_TYPE_QUANTIZED || !is_expressed_in_floats(t->element))
         return xir_node_unsupported(at, "quantised elements of another kind than scaled integers");
     t->bits = xir_type_storage_bits(t->element);
-    if (!integer || onnx_code_of(at, t->stored) < 0 || t->bits > 32 || (t->bits < 8 && onnx_target(at) < 21) || t->bits < 4)
+    const bool known = integer && onnx_code_of(at, t->stored) >= 0 && t->bits >= 4 && t->bits <= 32;
+    if (!known || (t->bits < 8 && onnx_target(at) < 21))
         return xir_node_unsupported(at, "integers of %d bits", (int)t->bits);
     if (xir_type_is_layouted(xir_value_type(v))) return xir_node_unsupported(at, "a tiled layout");
     t->sign = integer->sign;
@@ -115,8 +117,8 @@ static xir_value *view(xir_node *at, xir_value *v, const xir_type *element) {
         return node_no_memory(at), NULL;
     }
     const xir_class *cls = xir_class_opaque(at->c->ctx, XIR_STR("onnx::Identity"));
-    const xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = cls, .inputs = &v, .n_inputs = 1, .types = &type, .n_types = 1,
-                                      .id = XIR_NO_ID, .before = at->op);
+    const xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = cls, .inputs = &v, .n_inputs = 1, .types = &type,
+                                      .n_types = 1, .id = XIR_NO_ID, .before = at->op);
     const xir_status before = xir_network_status(at->c->net);
     xir_op *op = cls ? xir_network_add(at->c->net, &desc) : NULL;
     if (!op && !before) xir_network_clear_status(at->c->net);
@@ -128,7 +130,8 @@ static xir_value *stored_of(xir_node *at, xir_value *q, const linear *t) { retur
 /* ---- constants -------------------------------------------------------------------------------------------------- */
 
 /* One number, or one for each index of the axis, in dims that broadcast with v. */
-static xir_value *along(xir_node *at, const xir_value *v, const linear *t, const xir_type *element, const double *list) {
+static xir_value *along(xir_node *at, const xir_value *v, const linear *t, const xir_type *element,
+                        const double *list) {
     if (t->n == 1) return xir_node_scalar(at, element, list[0]);
     xir_ints dims = xir_node_make_ints(at, v_rank(v), 1);
     if (!dims.v) return NULL;
@@ -279,7 +282,8 @@ static bool requantise(xir_node *at, xir_value *x, const linear *from, const lin
         return xir_node_unsupported(at, "scales along two axes");
     for (size_t i = 0; i < n; i++) {
         ratios[i] = (double)(float)(from->scales[from->n > 1 ? i : 0] / to->scales[to->n > 1 ? i : 0]);
-        if (!(ratios[i] > 0) || isinf(ratios[i])) return xir_node_unsupported(at, "a quotient of scales that is no float");
+        if (!(ratios[i] > 0) || isinf(ratios[i]))
+            return xir_node_unsupported(at, "a quotient of scales that is no float");
     }
     for (size_t i = 0; i < to->n; i++) ones[i] = 1;
     xir_value *v = xir_node_cast(at, stored_of(at, x, from), wide);
@@ -295,7 +299,8 @@ static bool pair_quantize(xir_node *at, xir_value *x, xir_value *y) {
     if (!keeps_axes(at, x, y) || !read_type(at, y, &to)) return false;
     if (!even) return give(at, stored_away(at, x, &to, full));
     if (to.sign && !full) return xir_node_unsupported(at, "half to even without the least integer");
-    if (!can_write(at, &to)) return xir_node_unsupported(at, "QuantizeLinear of %d bits or along an axis", (int)to.bits);
+    if (!can_write(at, &to))
+        return xir_node_unsupported(at, "QuantizeLinear of %d bits or along an axis", (int)to.bits);
     if (is_quantised(x)) return read_type(at, x, &from) && requantise(at, x, &from, &to);
     const xir_float_type *real = xir_float_type_of(xir_type_object(v_element(x)));
     if (!real || real->format == XIR_FLOAT_FP64) return xir_node_unsupported(at, "other elements than floats");
@@ -304,9 +309,10 @@ static bool pair_quantize(xir_node *at, xir_value *x, xir_value *y) {
 
 static bool has_quantised_constants(const xir_op *op) {
     for (size_t i = 0; i < op->cls->n_fields; i++) {
+        const xir_field *f = &op->cls->fields[i];
         xir_attr a;
-        const bool constant = op->cls->fields[i].kind == XIR_KIND_PARAMS;
-        if (constant && !xir_op_get(op, op->cls->fields[i].name, &a) && !a.is_null && is_quantised(a.as.params)) return true;
+        if (f->kind != XIR_KIND_PARAMS || xir_op_get(op, f->name, &a) || a.is_null) continue;
+        if (is_quantised(a.as.params)) return true;
     }
     return false;
 }
@@ -327,7 +333,8 @@ static bool scales_follow(xir_node *at) {
     if (!node_is_class(at, "Transpose") || !is_quantised(x) || !is_quantised(y) || !xir_node_items(at, "dims", &dims))
         return false;
     if (!read_type(at, x, &from) || !read_type(at, y, &to)) return false;
-    if (from.n != to.n || !xir_type_equal(from.stored, to.stored) || to.axis < 0 || (size_t)to.axis >= dims.n) return false;
+    if (from.n != to.n || !xir_type_equal(from.stored, to.stored)) return false;
+    if (to.axis < 0 || (size_t)to.axis >= dims.n) return false;
     const int64_t axis = dims.v[to.axis];
     bool same = (axis < 0 ? axis + (int64_t)dims.n : axis) == from.axis;
     for (size_t i = 0; same && i < from.n; i++) same = from.scales[i] == to.scales[i] && from.zeros[i] == to.zeros[i];
@@ -378,7 +385,8 @@ static bool pair_any(xir_node *at) {
         if (!in[i]) return false;
     }
     xir_op *op = node_remade(at, in, n);
-    if (!op || xir_op_output_count(op) < at->n_out) return op ? xir_node_unsupported(at, "it has other outputs with reals") : false;
+    if (!op) return false;
+    if (xir_op_output_count(op) < at->n_out) return xir_node_unsupported(at, "it has other outputs with reals");
     for (size_t i = 0; i < at->n_out; i++)
         if (!give_output(at, i, xir_op_output(op, (int64_t)i), moved)) return false;
     return !xir_node_failed(at);
@@ -425,8 +433,9 @@ static xir_status as_bit_cast(xir_network *net, xir_op *op) {
     if (rank > COUNT(dims)) return XIR_OK;
     for (size_t i = 0; i < rank; i++) dims[i] = xir_type_dim(type, (int64_t)i, false);
     xir_bit_cast_attrs attrs = xir_bit_cast_init();
-    attrs.target_dtype = xir_type_as_tensor(xir_type_tensor(ctx, xir_type_element(type), xir_type_layout(type), dims, rank));
-    if (!attrs.target_dtype) return XIR_E_MEMORY;
+    const xir_type *known = xir_type_tensor(ctx, xir_type_element(type), xir_type_layout(type), dims, rank);
+    attrs.target_dtype = xir_type_as_tensor(known);
+    if (!known) return XIR_E_MEMORY;
     xir_op *made = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, xir_bit_cast_class()),
         .attrs = &attrs, .inputs = &x, .n_inputs = 1, .types = &type, .n_types = 1, .id = XIR_NO_ID, .before = op));
     if (!made) return XIR_E_MEMORY;

@@ -10,7 +10,8 @@ static double bits_of_sums(const xir_value *x, const xir_value *kernel, const xi
     for (size_t i = 0; i < v_rank(kernel); i++) products *= v_dim(kernel, i) > 0 ? (double)v_dim(kernel, i) : 0;
     if (products <= 0) return 0;
     const double bits = (double)xir_type_storage_bits(v_element(x)) + (double)xir_type_storage_bits(v_element(kernel));
-    const double sums = bits + ceil(log2(products)) + 1, added = bias ? (double)xir_type_storage_bits(v_element(bias)) : 0;
+    const double added = bias ? (double)xir_type_storage_bits(v_element(bias)) : 0;
+    const double sums = bits + ceil(log2(products)) + 1;
     return (sums > added ? sums : added) + 1;
 }
 
@@ -24,7 +25,8 @@ bool onnx_back_whole_conv(xir_node *at) {
     const xir_type *real = xir_type_float(at->c->ctx, bits <= 24 ? XIR_FLOAT_FP32 : XIR_FLOAT_FP64),
                    *wide = xir_type_sint(at->c->ctx, 64);
     if (!real || !wide) return node_no_memory(at);
-    xir_value *in[] = { xir_node_cast(at, x, real), xir_node_cast(at, kernel, real), bias ? xir_node_cast(at, bias, real) : NULL };
+    xir_value *in[] = { xir_node_cast(at, x, real), xir_node_cast(at, kernel, real),
+                        bias ? xir_node_cast(at, bias, real) : NULL };
     xir_op *op = xir_node_failed(at) ? NULL : node_remade(at, in, bias ? 3 : 2);
     xir_value *v = op ? xir_node_cast(at, xir_op_output(op, 0), wide) : NULL;
     return v && xir_node_result(at, 0, xir_node_cast(at, v, v_element(y)));

@@ -188,7 +188,8 @@ static bool finish_loop(xir_node *at, const loop_plan *p) {
         xir_value **parts = arena_take(&at->c->scratch, (rounds + 1) * sizeof *parts);
         if (!parts) return node_no_memory(at);
         for (size_t k = 0; k < rounds; k++) parts[k] = node_result_of_body(at, 1 + p->carried + k * p->collected + i);
-        onnx_give(at, p->carried + i, rounds ? onnx_stacked(at, parts, rounds, 0, "attribute/body") : nothing(at, 1 + p->carried + i));
+        onnx_give(at, p->carried + i, rounds ? onnx_stacked(at, parts, rounds, 0, "attribute/body")
+                                             : nothing(at, 1 + p->carried + i));
     }
     return !xir_node_failed(at);
 }

@@ -122,7 +122,7 @@ static bool is_tensor(xir_node *at, const xir_type *type) {
 static xir_value *as_tensor(xir_node *at, xir_value *v) {
     const xir_type *type = xir_value_type(v), *byte = xir_type_uint(at->c->ctx, 8);
     uint64_t bytes;
-    if (!xir_type_as_tensor(type)) return xir_node_unsupported(at, "constants without a type"), NULL;
+    if (!type || !xir_type_as_tensor(type)) return xir_node_unsupported(at, "constants without a type"), NULL;
     if (is_tensor(at, type)) return v;
     if (xir_type_bytes(type, &bytes) || bytes > INT64_MAX)
         return xir_node_unsupported(at, "constants of an unknown size"), NULL;
@@ -187,7 +187,9 @@ static void put_attribute(custom_sets *s, const xir_field *f, const xir_attr *a)
     case XIR_KIND_BOOL: put(s, name, xir_any_int(a->as.boolean)); break;
     case XIR_KIND_I64:  put(s, name, xir_any_int(a->as.i64)); break;
     case XIR_KIND_U64:  put(s, name, u64_any(s->at, a->as.u64)); break;
-    case XIR_KIND_REAL: put(s, name, is_float(a->as.real) ? xir_any_real(a->as.real) : real_text(s->at, a->as.real)); break;
+    case XIR_KIND_REAL:
+        put(s, name, is_float(a->as.real) ? xir_any_real(a->as.real) : real_text(s->at, a->as.real));
+        break;
     case XIR_KIND_TEXT: put(s, name, xir_any_text(a->as.text)); break;
     case XIR_KIND_ENUM: put(s, name, xir_any_text(xir_str_of(f->members->names[a->as.enumerator]))); break;
     case XIR_KIND_REF:  put(s, name, object_text(s->at, a->as.ref)); break;

@@ -1,6 +1,6 @@
 /* Ops that ONNX has no operators for, as nodes in a domain of the library's own: custom.c makes such nodes, and
- * custom_read.c makes the ops again. The type of a node is the last part of its class's key. Its attributes are those of
- * the op, by their names, in the kinds that ONNX has for them:
+ * custom_read.c makes the ops again. The type of a node is the last part of its class's key. Its attributes are those
+ * of the op, by their names, in the kinds that ONNX has for them:
  *
  *     bool, integers       INT            real      FLOAT, or a STRING if no float is the same number
  *     lists of them        INTS           reals     FLOATS, or STRINGS
@@ -33,7 +33,8 @@ bool onnx_is_custom(const xir_op *op);
 xir_convert_fn onnx_back_custom;   /* the op of XIR becomes a node */
 xir_convert_fn onnx_custom;        /* the node becomes an op of XIR */
 
-/* What the way back does with an op that no row converts: pairs (back_quantised.c), and with the option `custom` a node. */
+/* What the way back does with an op that no row converts: pairs (back_quantised.c), and with the option `custom` a
+ * node. */
 xir_convert_fn *onnx_rest(xir_node *at, size_t i);
 /* With the option `all-custom`, every op is a node of this kind. */
 xir_convert_fn *onnx_instead(xir_node *at);

@@ -74,7 +74,8 @@ static bool parse_map(reading *r, xir_str name, xir_str json, xir_map *out) {
     const xir_object *object = parse(r, name, (xir_str){ text, n });
     const xir_any *map = object && object->extra ? xir_map_find(object->extra, XIR_STR("map")) : NULL;
     if (!object) return false;
-    if (object->extra->size != 1 || !map || map->kind != XIR_ANY_MAP) return wrong(r, XIR_E_TYPE, name, "expected a map");
+    if (!map || map->kind != XIR_ANY_MAP || object->extra->size != 1)
+        return wrong(r, XIR_E_TYPE, name, "expected a map");
     *out = map->as.map;
     return true;
 }
@@ -87,7 +88,9 @@ static bool whole_of(const xir_any *any, int64_t *out) {
     return true;
 }
 
-static bool text_number(xir_str text, number *out) { return text.size && number_parse(text.data, text.size, out) == text.size; }
+static bool text_number(xir_str text, number *out) {
+    return text.size && number_parse(text.data, text.size, out) == text.size;
+}
 
 static bool real_of(const xir_any *any, double *out) {
     number n;
@@ -134,7 +137,8 @@ static bool as_typed(reading *r, xir_str name, xir_value **v, const xir_type *ty
 /* The declared type of Params in an attribute, the i-th of a list. */
 static bool params_of(reading *r, const xir_field *f, const xir_any *any, size_t i, bool list, xir_value **out) {
     char room[160];
-    const int n = snprintf(room, sizeof room, "%.*s.type", (int)(f->name.size < 140 ? f->name.size : 140), f->name.data);
+    const int most = (int)(f->name.size < 140 ? f->name.size : 140);
+    const int n = snprintf(room, sizeof room, "%.*s.type", most, f->name.data);
     const xir_str name = { room, (size_t)n };
     const xir_any *said = xir_map_find(r->given, name);
     const xir_type *type = NULL;
@@ -142,6 +146,8 @@ static bool params_of(reading *r, const xir_field *f, const xir_any *any, size_t
     if (said && list) said = said->kind == XIR_ANY_LIST && i < said->as.list.size ? &said->as.list.items[i] : NULL;
     if (said && !parse_type(r, name, said, &type)) return false;
     *out = any->as.params;
+    if (!xir_value_type(*out) || !xir_type_as_tensor(xir_value_type(*out)))
+        return wrong(r, XIR_E_TYPE, f->name, "expected a tensor of numbers");
     return as_typed(r, name, out, type);
 }
 
@@ -207,7 +213,8 @@ static bool read_attribute(reading *r, const xir_field *f, const xir_any *any, x
     *out = (xir_attr){ .kind = f->kind };
     switch (f->kind) {
     case XIR_KIND_BOOL:
-        if (!whole_of(any, &whole) || (whole != 0 && whole != 1)) return wrong(r, XIR_E_TYPE, f->name, "expected 0 or 1");
+        if (!whole_of(any, &whole) || (whole != 0 && whole != 1))
+            return wrong(r, XIR_E_TYPE, f->name, "expected 0 or 1");
         return out->as.boolean = whole != 0, true;
     case XIR_KIND_I64:
         return whole_of(any, &out->as.i64) || wrong(r, XIR_E_TYPE, f->name, "expected an integer");
@@ -219,7 +226,8 @@ static bool read_attribute(reading *r, const xir_field *f, const xir_any *any, x
         if (any->kind != XIR_ANY_TEXT) return wrong(r, XIR_E_TYPE, f->name, "expected a text");
         return out->as.text = any->as.text, true;
     case XIR_KIND_ENUM:
-        return word_of(f, any, &out->as.enumerator) || wrong(r, XIR_E_TYPE, f->name, "expected one of the words of the class");
+        return word_of(f, any, &out->as.enumerator) ||
+               wrong(r, XIR_E_TYPE, f->name, "expected one of the words of the class");
     case XIR_KIND_REF:    return reference_of(r, f, any, &out->as.ref);
     case XIR_KIND_PARAMS: return params_of(r, f, any, 0, false, &out->as.params);
     case XIR_KIND_MAP:
@@ -356,7 +364,8 @@ static bool read_inputs(reading *r) {
     bool ok;
     size_t n = xir_op_input_count(r->at->op);
     const xir_any *any = find(r, CUSTOM_INPUTS);   /* a file does not have absent inputs at the end */
-    if (any && any->kind == XIR_ANY_LIST && any->as.list.size > n && any->as.list.size <= 1 << 20) n = any->as.list.size;
+    const size_t said = any && any->kind == XIR_ANY_LIST ? any->as.list.size : 0;
+    if (said > n && said <= 1 << 20) n = said;
     const xir_list *types = list_of(r, CUSTOM_INPUTS, n, &ok);
     r->in = ok ? arena_take(&r->at->c->scratch, (n + 1) * sizeof *r->in) : NULL;
     if (!r->in) return ok ? node_no_memory(r->at) : false;
@@ -397,7 +406,8 @@ static bool read_outputs(reading *r) {
     const xir_list *types = list_of(r, CUSTOM_OUTPUTS, n, &ok), *dims = ok ? list_of(r, CUSTOM_DIMS, n, &also) : NULL;
     if (!ok || !also) return false;
     r->n_out = n;
-    if (!types || types->size != n) return !types || wrong(r, XIR_E_BOUNDS, XIR_STR(CUSTOM_OUTPUTS), "it has another number of outputs");
+    if (!types) return true;
+    if (types->size != n) return wrong(r, XIR_E_BOUNDS, XIR_STR(CUSTOM_OUTPUTS), "it has another number of outputs");
     r->out = arena_take(&r->at->c->scratch, (n + 1) * sizeof *r->out);
     if (!r->out) return node_no_memory(r->at);
     for (size_t i = 0; i < n; i++) {
@@ -417,7 +427,10 @@ static bool find_class_of(reading *r) {
     const xir_str key = any->as.text;
     r->cls = key.size ? xir_class_find(r->at->c->ctx, key) : NULL;
     const int n = (int)(key.size < 100 ? key.size : 100);
-    if (!r->cls) return xir_node_unsupported(r->at, "no class has the key '%.*s': its plug-in may not be loaded", n, key.data);
+    if (!r->cls) {
+        return xir_node_unsupported(r->at, "no class has the key '%.*s': its plug-in may not be loaded", n,
+                                    n ? key.data : "");
+    }
     const bool ends = r->cls->traits & (XIR_TRAIT_ABSTRACT | XIR_TRAIT_SOURCE | XIR_TRAIT_SINK);
     if (xir_class_is_opaque(r->cls) || !xir_class_is_op(r->cls) || ends)
         return wrong(r, XIR_E_TYPE, XIR_STR(CUSTOM_CLASS), "expected the key of a class of operations");
@@ -431,7 +444,8 @@ static bool read_target(reading *r) {
     if (any->kind != XIR_ANY_TEXT) return wrong(r, XIR_E_TYPE, XIR_STR(CUSTOM_TARGET), "expected a text");
     const xir_object *object = parse(r, XIR_STR(CUSTOM_TARGET), any->as.text);
     if (!object) return false;
-    if (!xir_object_body(object, xir_target_class())) return wrong(r, XIR_E_TYPE, XIR_STR(CUSTOM_TARGET), "expected a target");
+    if (!xir_object_body(object, xir_target_class()))
+        return wrong(r, XIR_E_TYPE, XIR_STR(CUSTOM_TARGET), "expected a target");
     r->target = (const xir_target *)object;
     return true;
 }
@@ -490,7 +504,8 @@ bool onnx_custom(xir_node *at) {
     static const xir_map nothing;
     const xir_map *given = xir_op_extra(at->op);
     reading r = { .at = at, .given = given ? given : &nothing };
-    if (xir_node_failed(at) || !find_class_of(&r) || !are_known(&r) || !read_attributes(&r) || !read_target(&r)) return false;
+    if (xir_node_failed(at) || !find_class_of(&r) || !are_known(&r)) return false;
+    if (!read_attributes(&r) || !read_target(&r)) return false;
     if (!read_inputs(&r) || !read_outputs(&r)) return false;
     xir_op *op = make(&r, r.out && !r.moved);
     if (!op || !set_extra(&r, op) || !is_valid(&r, op)) return false;

@@ -9,8 +9,8 @@
 
 static const int versions[] = { 11, 12, 13, 15, 17, 18, 21 };
 
-/* The same through a file: what is read from it is written to an equal one, and computes the same. Files have no tensors
- * of some types. */
+/* The same through a file: what is read from it is written to an equal one, and computes the same. Files have no
+ * tensors of some types. */
 static void through_file(way_case *w, xir_network *net, const char *how) {
     xir_network *once, *twice;
     xir_diags_clear(why);
@@ -21,7 +21,8 @@ static void through_file(way_case *w, xir_network *net, const char *how) {
     }
     xir_diags_clear(why);
     twice = way_through_file(once, "onnx", xir_dialect_check);
-    if (!twice || !xir_network_equal(once, twice, true)) op_case_fail(&w->c, "an equal file", "%s%s", way_first_message(), how);
+    if (!twice || !xir_network_equal(once, twice, true))
+        op_case_fail(&w->c, "an equal file", "%s%s", way_first_message(), how);
     xir_network_free(twice);
     xir_diags_clear(why);
     const bool back = !xir_pass_run(once, "onnx-to-xir", "strict", NULL, why) && way_is_whole(once, false);

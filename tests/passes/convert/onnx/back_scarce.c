@@ -52,8 +52,10 @@ static void going_whole(want *w) {
 static void quantise(xir_network *net) {
     xir_context *of = xir_network_context(net);
     const xir_scales *scales = xir_scales_from(of, (double[]){ 0.5 }, 1, -1);
-    const xir_type *element = scales ? xir_type_quantized(of, scales, (int64_t[]){ 3 }, 1, xir_type_uint(of, 8), NULL) : NULL;
-    xir_value *const values[] = { xir_op_output(xir_network_input_op(net), 0), xir_op_input(xir_network_output_op(net), 0) };
+    const int64_t zero = 3;
+    const xir_type *element = scales ? xir_type_quantized(of, scales, &zero, 1, xir_type_uint(of, 8), NULL) : NULL;
+    xir_value *const values[] = { xir_op_output(xir_network_input_op(net), 0),
+                                  xir_op_input(xir_network_output_op(net), 0) };
     for (size_t i = 0; i < 2; i++) {
         const xir_type *type = element ? xir_type_with_element(of, xir_value_type(values[i]), element, NULL) : NULL;
         assert_non_null(type);

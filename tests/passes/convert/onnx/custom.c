@@ -26,7 +26,8 @@ static bool same_attribute(const xir_field *f, const xir_attr *a, const xir_attr
     if (f->kind == XIR_KIND_PARAMS) return same_params(a->as.params, b->as.params);
     if (f->kind != XIR_KIND_PARAMSS) return true;
     bool same = a->as.values.size == b->as.values.size;
-    for (size_t i = 0; same && i < a->as.values.size; i++) same = same_params(a->as.values.data[i], b->as.values.data[i]);
+    for (size_t i = 0; same && i < a->as.values.size; i++)
+        same = same_params(a->as.values.data[i], b->as.values.data[i]);
     return same;
 }
 
@@ -47,8 +48,9 @@ static const char *difference(const xir_op *a, const xir_op *b) {
             assert_int_equal(xir_op_attr_print(b, f->name, 0, &y), XIR_OK);
             same = same && x.size == y.size && memcmp(x.data, y.data, x.size) == 0;
         }
-        snprintf(text, sizeof text, "%.*s: %.*s, %.*s", (int)f->name.size, f->name.data, (int)(x.size < 150 ? x.size : 150),
-                 x.data ? x.data : "", (int)(y.size < 150 ? y.size : 150), y.data ? y.data : "");
+        const int n = (int)(x.size < 150 ? x.size : 150), m = (int)(y.size < 150 ? y.size : 150);
+        snprintf(text, sizeof text, "%.*s: %.*s, %.*s", (int)f->name.size, f->name.data, n, x.data ? x.data : "", m,
+                 y.data ? y.data : "");
         xir_text_free(&x);
         xir_text_free(&y);
         if (!same) return text;
@@ -97,8 +99,8 @@ static const char *there_and_back(const xir_network *net, const xir_op *op, cons
 
 /* ---- the executor's tables -------------------------------------------------------------------------------------- */
 
-/* Whether a type is one that the ends of a file of ONNX cannot have: open dims get names there, and nothing says tiles and
- * padding. */
+/* Whether a type is one that the ends of a file of ONNX cannot have: open dims get names there, and nothing says tiles
+ * and padding. */
 static bool is_special(const xir_value *v) {
     const xir_tensor_type *type = v ? xir_type_as_tensor(xir_value_type(v)) : NULL;
     return v && (!type || type->merged_distrs.size || xir_type_has_unknown_dim(xir_value_type(v)) ||
@@ -249,7 +251,8 @@ static void every_class_goes_there_and_back(void **state) {
     op_counts counts = { .out = stderr };
     char **names = op_tables("ops");
     size_t classes = 0;
-    for (char **name = names; *name; free(*name++)) op_cases_each(op_table_path("ops", *name), each_with_random, &counts);
+    for (char **name = names; *name; free(*name++))
+        op_cases_each(op_table_path("ops", *name), each_with_random, &counts);
     free(names);
     for (size_t i = 0; xir_context_class_at(ctx, i); i++) {
         const xir_class *cls = xir_context_class_at(ctx, i);

@@ -40,7 +40,8 @@ static void run(const xir_network *net, const onnx_case *c, xir_array *out[8], s
     *n_out = xir_op_input_count(xir_network_output_op(net));
     assert_true(*n_out <= 8);
     xir_diags_clear(why);
-    if (xir_network_run(net, in, n, out, *n_out, NULL, why)) fail_msg("%s, %s: %s", c->part[0], how, way_first_message());
+    if (xir_network_run(net, in, n, out, *n_out, NULL, why))
+        fail_msg("%s, %s: %s", c->part[0], how, way_first_message());
     while (n > 0) xir_array_free((xir_array *)(uintptr_t)in[--n]);
 }
 
@@ -55,7 +56,8 @@ static void check_same(const onnx_case *c, const xir_network *a, const xir_netwo
         const bool real = xir_type_kind_of(xir_type_element(xir_array_type(x[i]))) == XIR_TYPE_FLOAT;
         const double most = real ? 1e-5 : 0;
         assert_int_equal(xir_array_compare(x[i], y[i], most, most, &d), XIR_OK);
-        if (!d.same_shape || d.count) fail_msg("%s, %s: element %zu is %g, then %g", c->part[0], how, d.first, d.a, d.b);
+        if (!d.same_shape || d.count)
+            fail_msg("%s, %s: element %zu is %g, then %g", c->part[0], how, d.first, d.a, d.b);
         xir_array_free(x[i]);
         xir_array_free(y[i]);
     }
@@ -76,7 +78,8 @@ static void cases_go_there_and_back(void **state) {
         if (*line == '@') { line[strcspn(line, "\n")] = '\0'; case_define(line); continue; }
         if (!is_quantised_case(line) || !case_read(&c, line)) continue;
         xir_network *net = case_network(&c);
-        if (!runs(net, "to-xir", "strict") || !way_is_whole(net, false)) fail_msg("%s: %s", c.part[0], way_first_message());
+        if (!runs(net, "to-xir", "strict") || !way_is_whole(net, false))
+            fail_msg("%s: %s", c.part[0], way_first_message());
         cases++;
         had += count_quantised(net);
         for (size_t i = 0; i < COUNT(versions); i++) {
@@ -193,7 +196,8 @@ static void parts_stay(void **state) {
     xir_op *output = xir_network_output_op(net);
     xir_value *q = xir_op_input(output, 0);
     const xir_type *had = xir_value_type(q);
-    const xir_type *own = xir_type_quantized(ctx, xir_type_scale(xir_type_element(had)), NULL, 0, xir_type_sint(ctx, 3), NULL);
+    const xir_scales *scales = xir_type_scale(xir_type_element(had));
+    const xir_type *own = xir_type_quantized(ctx, scales, NULL, 0, xir_type_sint(ctx, 3), NULL);
     const xir_type *type = xir_type_with_element(ctx, had, own, why);
     assert_non_null(type);
     xir_at at = xir_at_end(net);
