@@ -20,6 +20,7 @@ run 0 run --lazy small.json --compare a --tolerance 0; quiet; out "largest diffe
 # The memory of values: 1*8*8*3, 1*8*8*4 and so on in fp32; Params do not count.
 run 0 run small.json --memory; quiet; out "memory: at most "; out " bytes of values, at icraft::xir::"; lines out 2
 run 0 run small.json --memory --json; quiet; out '"memory":{"bytes":'; out '"held":'
+run 1 run small.json --memory --max-work 1000; silent
 run 0 run small.json --json; ! grep -q '"memory"' out || bad "memory without --memory"
 
 # Comparing: the differing output is named, and the exit code is 1.

@@ -70,7 +70,8 @@ static void many_outputs_exist_at_once(void **state) {
 
 static xir_status give_zeros(xir_kernel *at) { return xir_kernel_bytes_out(at, 0) ? XIR_OK : XIR_E_MEMORY; }
 
-/* x -> a, b; h(b) with a sub op that reads a; c = ReLU h: a exists until h is done, although only the sub op reads it. */
+/* x -> a, b; h(b) with a sub op that reads a; c = ReLU h. So a exists until h is done, although only the sub op reads
+ * it. */
 static void what_a_sub_op_reads_exists_until_its_parent_is_done(void **state) {
     (void)state;
     xir_network *net = story_net("x: fp32 4; a = ReLU x; b = ReLU x; out b");

@@ -60,28 +60,31 @@ static int exit_of_run(xir_status status) { return status == XIR_E_UNSUPPORTED ?
 
 /* ---- memory -------------------------------------------------------------------------------------- */
 
-/* The op after which the most bytes existed. */
+/* The op after which the most bytes existed; NULL if nothing was computed. */
 typedef struct peak { uint64_t bytes, held; const xir_op *op; } peak;
+static peak most;
 
 static void note_memory(void *user, const xir_op *op, const xir_run_memory *now) {
-    peak *p = user;
-    if (now->held > p->held) p->held = now->held;
-    if (now->bytes <= p->bytes && p->op) return;
-    p->bytes = now->bytes;
-    p->op = op;
+    (void)user;
+    if (now->held > most.held) most.held = now->held;
+    if (now->bytes <= most.bytes && most.op) return;
+    most.bytes = now->bytes;
+    most.op = op;
 }
 
-static void report_memory(const peak *p, json_out *j) {
-    const xir_str key = xir_class_key(xir_op_class(p->op)), name = xir_op_name(p->op);
+static void report_memory(json_out *j) {
+    const xir_str key = xir_class_key(xir_op_class(most.op)), name = xir_op_name(most.op);
     if (!j) {
-        printf("memory: at most %llu bytes of values, at %.*s '%.*s'; %llu without what they share\n",
-               (unsigned long long)p->bytes, (int)key.size, key.data, (int)name.size, name.data,
-               (unsigned long long)p->held);
+        printf("memory: at most %llu bytes of values, at ", (unsigned long long)most.bytes);
+        print_text(stdout, key);
+        printf(" '");
+        print_text(stdout, name);
+        printf("'; %llu without what they share\n", (unsigned long long)most.held);
         return;
     }
     json_open(j, "memory", '{');
-    json_uint(j, "bytes", p->bytes);
-    json_uint(j, "held", p->held);
+    json_uint(j, "bytes", most.bytes);
+    json_uint(j, "held", most.held);
     json_str(j, "class", key);
     json_str(j, "name", name);
     json_close(j, '}');
@@ -478,6 +481,7 @@ static int run_network(loaded *l, uint64_t seed, double tolerance, const xir_run
     ports in = { 0 }, out = { 0 };
     xir_diags *why = new_diags();
     int code = compute(l, &in, &out, seed, options, why);
+    if (code) most.op = NULL;
     char **files = take(out.n + 1, sizeof *files);
     for (size_t i = 0; !code && i < out.n; i++) files[i] = file_name(&out, files, i);
     if (!code && out_dir) code = write_outputs(&out, files, why);
@@ -498,8 +502,7 @@ static int run(int n, char **operands) {
     if (seed >= 0x1p53 || seed != (double)(uint64_t)seed) {
         return complain(MISUSED, "--seed takes an integer below 2^53, not '%s'", seed_word);
     }
-    peak most = { 0 };
-    xir_run_options options = XIR_INIT(xir_run_options, .user = &most);
+    xir_run_options options = XIR_INIT(xir_run_options);
     if (memory) options.memory = note_memory;
     if (max_work_of_line(&options.max_work)) return MISUSED;
     loaded l = { 0 };
@@ -510,7 +513,7 @@ static int run(int n, char **operands) {
     int code = load(&l, operands[0], 0);
     if (!code) code = run_network(&l, (uint64_t)seed, tolerance, &options, as_json ? &j : NULL);
     json_close(&j, ']');
-    if (most.op) report_memory(&most, as_json ? &j : NULL);
+    if (most.op) report_memory(as_json ? &j : NULL);
     if (as_json) {
         code = json_findings(&j, code);
         json_close(&j, '}');

@@ -9,7 +9,7 @@ typedef struct totals { size_t live, refused, sorted, cycles, sub_ops, unknown; 
 
 static uint64_t bytes_at(const xir_liveness *l, size_t at) { return xir_liveness_bytes_at(l, (int64_t)at); }
 
-/* Sharing never takes more than having bytes of one's own, and a value lives while its bytes are needed. */
+/* Values that share take no more than values that do not, and the bytes of a value are there as long as it lives. */
 static void look_at_lives(const xir_network *net, totals *t) {
     const xir_liveness_options both = XIR_INIT(xir_liveness_options, .views = true, .in_place = true);
     xir_liveness *plain = xir_liveness_new(net, NULL, why), *shared = xir_liveness_new(net, &both, why);
