@@ -239,15 +239,17 @@ static bool is_plain(xir_node *at) {
     return true;
 }
 
-/* What the dialect has for the rest. False: the op stays, with the first reason, or memory is out. */
-static bool run_rest(conversion *c, const convert_class *cls, xir_node *at, char reason[300]) {
+/* What the dialect has for the rest. False: the op stays, with the first reason, or memory is out. Without a reason so
+ * far, `otherwise` is one (NULL: that the format has no operation). */
+static bool run_rest(conversion *c, const convert_class *cls, xir_node *at, char reason[300], const char *otherwise) {
     xir_convert_fn *rest;
     for (size_t i = 0; at->fate != NODE_NO_MEMORY && (rest = convert_rest(c->back.to, at, i)); i++)
         if (attempt(at, cls, rest, NULL, reason)) return true;
     if (at->fate == NODE_NO_MEMORY) return false;
     at->fate = NODE_STAYS;
     if (*reason) memcpy(at->reason, reason, 300);
-    else if (!*at->reason) snprintf(at->reason, sizeof at->reason, "%s has no operation for it", c->back.to->name);
+    else if (otherwise) memcpy(at->reason, otherwise, 300);
+    else snprintf(at->reason, sizeof at->reason, "%s has no operation for it", c->back.to->name);
     return false;
 }
 
@@ -261,7 +263,11 @@ static bool run(conversion *c, xir_op *op, unsigned depth, xir_node *at) {
     if (!cls || !at->given) return at->fate = NODE_NO_MEMORY, false;
     xir_convert_fn *instead = convert_instead(c->back.to, at);
     if (instead) return attempt(at, cls, instead, NULL, reason);
-    if (!is_plain(at)) return run_rest(c, cls, at, reason);
+    if (!is_plain(at)) {
+        char otherwise[300];
+        memcpy(otherwise, at->reason, sizeof otherwise);
+        return run_rest(c, cls, at, reason, otherwise);
+    }
     xir_ints dims, *order = NULL;
     if (xir_op_is(op, xir_transpose_class()) && xir_node_items(at, "dims", &dims)) order = &dims;
     char unused[300] = "";
@@ -282,7 +288,7 @@ static bool run(conversion *c, xir_op *op, unsigned depth, xir_node *at) {
     xir_convert_fn *simpler;
     for (size_t i = 0; at->fate != NODE_NO_MEMORY && (simpler = simpler_of(op, c->back.to, i)); i++)
         if (attempt(at, cls, simpler, NULL, reason)) return true;
-    return run_rest(c, cls, at, reason);
+    return run_rest(c, cls, at, reason, NULL);
 }
 
 /* Params among the inputs of an op that is not converted, of the dialect or the results of the network, come from ops

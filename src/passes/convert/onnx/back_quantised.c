@@ -307,6 +307,16 @@ static bool pair_quantize(xir_node *at, xir_value *x, xir_value *y) {
     return give(at, quantised_by(at, xir_node_cast(at, x, real_type(at, XIR_FLOAT_FP32)), &to, to.scales));
 }
 
+/* Ops inside of an op belong to it, and to no other one. */
+static bool has_parts(const xir_op *op) {
+    for (size_t i = 0; i < op->cls->n_fields; i++) {
+        xir_attr a;
+        if (op->cls->fields[i].kind != XIR_KIND_OPS || xir_op_get(op, op->cls->fields[i].name, &a)) continue;
+        if (a.as.ops.size) return true;
+    }
+    return false;
+}
+
 static bool has_quantised_constants(const xir_op *op) {
     for (size_t i = 0; i < op->cls->n_fields; i++) {
         const xir_field *f = &op->cls->fields[i];
@@ -375,6 +385,7 @@ static bool pair_any(xir_node *at) {
     xir_value **in = arena_take(&at->c->scratch, (n + 1) * sizeof *in);
     const bool moved = moves(at) && (common_element(at) || scales_follow(at));
     if (!in) return node_no_memory(at);
+    if (has_parts(at->op)) return xir_node_unsupported(at, "ops inside of an op");
     if (has_quantised_constants(at->op)) return xir_node_unsupported(at, "quantised constants among its attributes");
     for (size_t i = 0; i < n; i++) {
         linear t;

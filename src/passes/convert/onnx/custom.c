@@ -14,7 +14,7 @@ bool onnx_is_custom(const xir_op *op) {
     return key.size > n && memcmp(key.data, CUSTOM_PREFIX, n) == 0 && !memchr(key.data + n, '.', key.size - n);
 }
 
-/* Parts of an op are no nodes of this kind: then the whole op is one. */
+/* With `custom`, what nothing else converts. A part of an op is never such a node: the whole op is one. */
 xir_convert_fn *onnx_rest(xir_node *at, size_t i) {
     const xir_pass *pass = xir_node_pass(at);
     xir_convert_fn *pairs = onnx_pairs(at);

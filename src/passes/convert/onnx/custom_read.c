@@ -34,7 +34,7 @@ static bool wrong(reading *r, xir_status code, xir_str name, const char *what) {
 
 /* ---- objects ---------------------------------------------------------------------------------------------------- */
 
-/* An object of a text of JSON. A text that is none is a finding with the place and the parser's words. */
+/* An object of a text of JSON. Another text is a finding with the place and the parser's words. */
 static const xir_object *parse(reading *r, xir_str name, xir_str json) {
     xir_context *ctx = r->at->c->ctx;
     xir_diags *why = xir_diags_new(ctx);
@@ -50,7 +50,7 @@ static const xir_object *parse(reading *r, xir_str name, xir_str json) {
     return object;
 }
 
-/* A type; a text that is empty is none. */
+/* A type; an empty text says nothing. */
 static bool parse_type(reading *r, xir_str name, const xir_any *any, const xir_type **out) {
     *out = NULL;
     if (any->kind != XIR_ANY_TEXT) return wrong(r, XIR_E_TYPE, name, "expected the text of a type");
