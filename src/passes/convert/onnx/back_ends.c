@@ -9,11 +9,11 @@
 /* A node of our own says the types of its inputs and outputs itself. */
 static bool says_types(const xir_op *op) { return op && onnx_is_custom(op); }
 
-static bool is_between_ours(const xir_value *v) {
-    bool ours = says_types(xir_value_op(v));
-    for (const xir_use *use = xir_value_uses(v); use && ours; use = xir_use_next(use))
-        ours = says_types(xir_use_op(use));
-    return ours;
+static bool is_between_custom(const xir_value *v) {
+    bool custom = says_types(xir_value_op(v));
+    for (const xir_use *use = xir_value_uses(v); use && custom; use = xir_use_next(use))
+        custom = says_types(xir_use_op(use));
+    return custom;
 }
 
 /* Gives a value the type of what it stores. */
@@ -22,7 +22,7 @@ static xir_status as_stored(xir_pass *pass, xir_value *v) {
     const xir_type *type = v ? xir_value_type(v) : NULL;
     if (!type || !xir_type_as_tensor(type)) return XIR_OK;
     if (xir_type_kind_of(xir_type_element(type)) != XIR_TYPE_QUANTIZED) return XIR_OK;
-    if (xir_type_is_layouted(type) || xir_type_as_tensor(type)->merged_distrs.size || is_between_ours(v)) return XIR_OK;
+    if (xir_type_is_layouted(type) || xir_type_as_tensor(type)->merged_distrs.size || is_between_custom(v)) return XIR_OK;
     const xir_type *stored = xir_type_with_element(ctx, type, xir_type_storage(type), NULL);
     xir_pass_changed(pass, 1);
     return stored ? xir_value_set_type(v, stored) : XIR_E_MEMORY;

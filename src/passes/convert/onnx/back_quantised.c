@@ -47,7 +47,7 @@ static bool read_scales(xir_node *at, const xir_value *v, linear *t) {
     for (size_t i = 0; i < t->n; i++) {
         list[i] = xir_scales_at(scales, i);
         const bool fits = list[i] > 0 && list[i] <= 0x1.fffffep127 && (double)(float)list[i] == list[i];
-        if (!fits) return xir_node_unsupported(at, "a scale that is no float above 0");
+        if (!fits) return xir_node_unsupported(at, "a scale that is not a float above 0");
     }
     t->scales = list;
     const int64_t axis = xir_scales_axis(scales), rank = (int64_t)v_rank(v);
@@ -283,7 +283,7 @@ static bool requantise(xir_node *at, xir_value *x, const linear *from, const lin
     for (size_t i = 0; i < n; i++) {
         ratios[i] = (double)(float)(from->scales[from->n > 1 ? i : 0] / to->scales[to->n > 1 ? i : 0]);
         if (!(ratios[i] > 0) || isinf(ratios[i]))
-            return xir_node_unsupported(at, "a quotient of scales that is no float");
+            return xir_node_unsupported(at, "a quotient of scales that is not a float");
     }
     for (size_t i = 0; i < to->n; i++) ones[i] = 1;
     xir_value *v = xir_node_cast(at, stored_of(at, x, from), wide);
