@@ -129,9 +129,10 @@ static xir_value *stored_of(xir_node *at, xir_value *q, const linear *t) { retur
 
 /* ---- constants -------------------------------------------------------------------------------------------------- */
 
-/* One number, or one for each index of the axis, in dims that broadcast with v. */
+/* One number, or one for each index of the axis, in dims that broadcast with v. Without a list, memory was out. */
 static xir_value *along(xir_node *at, const xir_value *v, const linear *t, const xir_type *element,
                         const double *list) {
+    if (!list || !v || xir_node_failed(at)) return NULL;
     if (t->n == 1) return xir_node_scalar(at, element, list[0]);
     xir_ints dims = xir_node_make_ints(at, v_rank(v), 1);
     if (!dims.v) return NULL;
@@ -139,9 +140,9 @@ static xir_value *along(xir_node *at, const xir_value *v, const linear *t, const
     return xir_node_constant(at, element, &dims, list, t->n);
 }
 
-static double *reals_of(xir_node *at, const linear *t, double least) {
+static double *zeros_of(xir_node *at, const linear *t) {
     double *list = onnx_reals(at, (int64_t)t->n);
-    for (size_t i = 0; list && i < t->n; i++) list[i] = least + (double)t->zeros[i];
+    for (size_t i = 0; list && i < t->n; i++) list[i] = (double)t->zeros[i];
     return list;
 }
 
@@ -165,7 +166,7 @@ static onnx_form form_of(xir_node *at, xir_value *x, const linear *t, bool zero)
     const xir_type *real = real_type(at, XIR_FLOAT_FP32);
     if (!real) return f;
     onnx_put_input(&f, 1, operand(at, t, real, t->scales));
-    if (zero) onnx_put_input(&f, 2, operand(at, t, t->stored, reals_of(at, t, 0)));
+    if (zero) onnx_put_input(&f, 2, operand(at, t, t->stored, zeros_of(at, t)));
     if (t->n > 1) f.sets[f.n_sets++] = (xir_set)INT("axis", t->axis);
     return f;
 }
@@ -174,7 +175,7 @@ static onnx_form form_of(xir_node *at, xir_value *x, const linear *t, bool zero)
 static xir_value *real64_of(xir_node *at, xir_value *q, const linear *t) {
     const xir_type *wide = real_type(at, XIR_FLOAT_FP64);
     xir_value *v = xir_node_cast(at, stored_of(at, q, t), wide);
-    if (v && t->any_zero) v = xir_node_sum(at, v, along(at, q, t, wide, reals_of(at, t, 0)), 1, -1);
+    if (v && t->any_zero) v = xir_node_sum(at, v, along(at, q, t, wide, zeros_of(at, t)), 1, -1);
     return v ? xir_node_product(at, v, along(at, q, t, wide, t->scales)) : NULL;
 }
 
@@ -213,13 +214,13 @@ static xir_value *quantised_by(xir_node *at, xir_value *x, const linear *t, cons
 static xir_value *stored_whole(xir_node *at, xir_value *whole, const linear *t, double least) {
     const xir_type *wide = real_type(at, XIR_FLOAT_FP64), *real = real_type(at, XIR_FLOAT_FP32);
     if (xir_node_failed(at) || !whole || !wide || !real) return NULL;
-    if (t->any_zero) whole = xir_node_sum(at, whole, along(at, whole, t, wide, reals_of(at, t, 0)), 1, 1);
+    if (t->any_zero) whole = xir_node_sum(at, whole, along(at, whole, t, wide, zeros_of(at, t)), 1, 1);
     if (t->bits <= 16) whole = xir_node_cast(at, whole, real);   /* more runtimes have a Clip of them */
     whole = whole ? xir_node_make(at, "ClampScalar", INS(whole), SETS(REAL("min", least), REAL("max", t->most))) : NULL;
     if (!whole) return NULL;
     if (!can_write(at, t)) return view(at, xir_node_cast(at, whole, t->stored), t->element);
     xir_value *v = whole;
-    if (t->any_zero) v = xir_node_sum(at, v, along(at, v, t, real, reals_of(at, t, 0)), 1, -1);
+    if (t->any_zero) v = xir_node_sum(at, v, along(at, v, t, real, zeros_of(at, t)), 1, -1);
     v = v ? xir_node_product(at, v, along(at, v, t, real, t->scales)) : NULL;
     return v ? quantised_by(at, v, t, t->scales) : NULL;
 }
@@ -287,7 +288,7 @@ static bool requantise(xir_node *at, xir_value *x, const linear *from, const lin
     }
     for (size_t i = 0; i < to->n; i++) ones[i] = 1;
     xir_value *v = xir_node_cast(at, stored_of(at, x, from), wide);
-    if (v && from->any_zero) v = xir_node_sum(at, v, along(at, x, from, wide, reals_of(at, from, 0)), 1, -1);
+    if (v && from->any_zero) v = xir_node_sum(at, v, along(at, x, from, wide, zeros_of(at, from)), 1, -1);
     v = v ? xir_node_cast(at, v, real) : NULL;
     v = v ? xir_node_product(at, v, along(at, x, longer, real, ratios)) : NULL;
     return v && give(at, quantised_by(at, v, to, ones));
