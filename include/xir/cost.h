@@ -7,7 +7,7 @@
  *     printf("%llu multiply-adds, not known of %llu ops\n", sum.multiply_adds, open.multiply_adds);
  *
  * A figure is a number up to INT64_MAX or XIR_COST_UNKNOWN; what is not known is never 0. It is not known
- *   - if it depends on a dim that is open, or on a value without a type;
+ *   - if it depends on a dim that is open, or on a value without a type (a WORK function returns XIR_E_BOUNDS);
  *   - if it exceeds INT64_MAX;
  *   - multiply-adds, element operations and bytes read: of a class that is not registered, of one of a program or
  *     plug-in that has no WORK row (declare.h), and of one whose WORK function says so (xir_work_unknown): HardOp,

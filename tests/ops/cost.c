@@ -18,6 +18,11 @@ xir_status liar_silent_work(xir_infer *at)    { (void)at; return XIR_OK; }
 xir_status liar_failing_work(xir_infer *at)   { return xir_infer_fail(at, XIR_E_TYPE, NULL, "no"); }
 xir_status liar_huge_work(xir_infer *at)      { return xir_work_result(at, xir_work_times(INT64_MAX, 2), 1); }
 xir_status liar_modest_work(xir_infer *at)    { return xir_work_unknown(at); }
+xir_status liar_guessing_work(xir_infer *at) {
+    (void)xir_work_unknown(at);
+    return xir_work_result(at, 50, 7);
+}
+xir_status liar_bounded_work(xir_infer *at)   { (void)at; return XIR_E_BOUNDS; }
 xir_status liar_greedy_work(xir_infer *at) {
     xir_work_reads(at, 0, 100);
     return xir_work_elementwise(at, 1);
@@ -37,7 +42,7 @@ static int begin(void **state) {
     static const xir_class_decl *(*const liars[])(void) = {
         xir_liar_negative_class, xir_liar_silent_class, xir_liar_failing_class, xir_liar_greedy_class,
         xir_liar_repeating_class, xir_liar_huge_class, xir_liar_modest_class, xir_liar_mute_class,
-        xir_liar_honest_class,
+        xir_liar_honest_class, xir_liar_guessing_class, xir_liar_bounded_class,
     };
     if (group_begin(state)) return -1;
     for (size_t i = 0; i < COUNT(liars); i++) {
@@ -402,6 +407,12 @@ static void of_classes_that_say_nothing_the_types_are_known(void **state) {
     xir_work work = XIR_INIT(xir_work);   // a limit still has its number
     DOES(xir_op_work(story_op(net, "m"), &work, why));
     assert_int_equal(work.element_ops, 6);
+    xir_network_free(net);
+    net = story_net("x: 2 3; g = Guessing x; b = Bounded g; out b");
+    CHECK_COST(net, "g", UNKNOWN, UNKNOWN, UNKNOWN, 24, 0, 0);
+    CHECK_COST(net, "b", UNKNOWN, UNKNOWN, 24, 24, 0, 0);
+    DOES(xir_op_work(story_op(net, "g"), &work, why));
+    assert_int_equal(work.multiply_adds, 50);
     xir_network_free(net);
 }
 

@@ -153,7 +153,7 @@ static xir_status ask_class(asking *a, const xir_op *op, xir_cost *out, infer_wo
     *said = at.work;
     if (status == XIR_E_MEMORY) return diag_memory(a->why);
     if (said->unsaid && (!status || status == XIR_E_UNSUPPORTED)) return XIR_OK;
-    if (said->open && (!status || status == XIR_E_BOUNDS)) {
+    if (status == XIR_E_BOUNDS || (!status && said->open)) {
         if (said->no_products) out->multiply_adds = 0;
         return XIR_OK;
     }

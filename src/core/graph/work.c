@@ -83,7 +83,8 @@ xir_status infer_work(xir_infer *at, xir_work *out) {
     xir_infer_fn *work = at->cls->more->work;
     at->work = (infer_work_seen){ 0 };
     xir_status status = work ? work(at) : XIR_OK;
-    if (!work || at->work.unsaid) status = xir_work_result(at, 0, xir_work_outputs(at));
+    if (!work) at->work.unsaid = true;
+    if (at->work.unsaid && !at->work.said) status = xir_work_result(at, 0, xir_work_outputs(at));
     if (!status && at->work.open) status = XIR_E_BOUNDS;   // a function that does not ask xir_work_result
     *out = XIR_INIT(xir_work);
     if (status) return status;
