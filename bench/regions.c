@@ -17,7 +17,7 @@ typedef struct parting {
     size_t       n;
 } parting;
 
-static int kind_of(void *user, const xir_op *op)
+static int kind_of(const xir_op *op, void *user)
 {
     (void)user;
     return xir_op_is(op, xir_sigmoid_class()) ? -1 : 0;

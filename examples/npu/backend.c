@@ -54,7 +54,7 @@ static xir_status assign(xir_network *net, xir_diags *why) {
 /* ---- partition --------------------------------------------------------------------------------------------------- */
 
 /* Ops on the NPU are of one kind, the others of none. */
-static int kind_of(void *user, const xir_op *op) {
+static int kind_of(const xir_op *op, void *user) {
     (void)user;
     return xir_target_row_of(xir_op_target(op))->accelerator ? 0 : -1;
 }

@@ -35,15 +35,14 @@ XIR_API size_t xir_region_path(const xir_network *net, xir_op *const *ops, size_
 typedef struct xir_groups xir_groups;
 
 /* Gathers the ops of each kind into groups, greedily along data edges. `kind` is asked about each op once, in execution
- * order; a negative kind keeps the op out of all groups, and so are the ops without inputs and without outputs at
- * the network's ends (Input and Output). Each other op is in exactly one group. All ops of a group have one kind and
- * are connected through data; each group is convex, and no path leads from a group through other groups back to it: so
- * all groups can be outlined, in any order. A group may be one op. Groups are large, but not always as large as
- * possible, which no linear method finds.
+ * order; a negative kind keeps the op out of all groups. The Input and the Output of the network are in none either.
+ * Each other op is in exactly one group. All ops of a group have one kind and are connected through data; each group is
+ * convex, and no path leads from a group through other groups back to it: so all groups can be outlined, in any order.
+ * A group may be one op. Groups are large, but not always as large as possible, which no linear method finds.
  *
  * Linear in ops and uses. NULL with a finding: XIR_E_INVALID if an op is used before it is made (also in a cycle),
  * XIR_E_MISSING if an argument is NULL, XIR_E_MEMORY. */
-XIR_API xir_groups *xir_groups_new(const xir_network *net, int (*kind)(void *user, const xir_op *op), void *user,
+XIR_API xir_groups *xir_groups_new(const xir_network *net, int (*kind)(const xir_op *op, void *user), void *user,
                                    xir_diags *why);
 XIR_API void        xir_groups_free(xir_groups *groups);   /* accepts NULL */
 

@@ -19,7 +19,7 @@ xir_status body_open(body_values *b, const xir_allocator *alloc, xir_ops ops) {
 
 void body_close(body_values *b) {
     pointer_table_free(&b->places);
-    if (b->first) mem_free(b->alloc, b->first, (b->ops.size + 1) * sizeof *b->first);
+    mem_free(b->alloc, b->first, (b->ops.size + 1) * sizeof *b->first);
     b->first = NULL;
 }
 
@@ -77,9 +77,9 @@ static bool begin(walk *w) {
 }
 
 static void end(walk *w) {
-    if (w->now) mem_free(w->b->alloc, w->now, (w->b->n + 1) * sizeof *w->now);
-    if (w->own) mem_free(w->b->alloc, w->own, (w->b->n + 1) * sizeof *w->own);
-    if (w->inputs) mem_free(w->b->alloc, w->inputs, (w->n_inputs + 1) * sizeof *w->inputs);
+    mem_free(w->b->alloc, (void *)w->now, (w->b->n + 1) * sizeof *w->now);
+    mem_free(w->b->alloc, w->own, (w->b->n + 1) * sizeof *w->own);
+    mem_free(w->b->alloc, (void *)w->inputs, (w->n_inputs + 1) * sizeof *w->inputs);
 }
 
 /* Begins a question about an op of the body. */

@@ -31,9 +31,9 @@ static bool ways_open(ways *w, const xir_network *net) {
 
 static void ways_close(ways *w) {
     const xir_allocator *alloc = &w->net->alloc;
-    if (w->from) mem_free(alloc, (void *)w->from, w->slots * sizeof *w->from);
-    if (w->reached) mem_free(alloc, (void *)w->reached, w->slots * sizeof *w->reached);
-    if (w->members) mem_free(alloc, w->members, (w->slots / 64 + 1) * sizeof *w->members);
+    mem_free(alloc, (void *)w->from, w->slots * sizeof *w->from);
+    mem_free(alloc, (void *)w->reached, w->slots * sizeof *w->reached);
+    mem_free(alloc, w->members, (w->slots / 64 + 1) * sizeof *w->members);
 }
 
 /* Why an item is not a placed op of the network; NULL: it is one. */

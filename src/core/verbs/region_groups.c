@@ -89,11 +89,11 @@ static bool read_inputs(void *user, xir_op *op) {
     return op_each_child(op, read_inputs, user);
 }
 
-static bool find_levels(gathering *g, int (*kind)(void *user, const xir_op *op), void *user) {
+static bool find_levels(gathering *g, int (*kind)(const xir_op *op, void *user), void *user) {
     uint32_t i = 0;
     for (xir_op *op = g->net->first; op; op = op->next, i++) {
         const bool is_end = op->cls->traits & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK);
-        const int own = is_end ? NO_KIND : kind(user, op);
+        const int own = is_end ? NO_KIND : kind(op, user);
         g->of[i] = (member){ op, own < 0 ? NO_KIND : (int32_t)own, 0, i };
         g->groups->place[op->slot] = i;
     }
@@ -178,9 +178,9 @@ static bool rise_all(gathering *g) {
         for (size_t level = levels; level-- > 0;)
             for (uint32_t r = bucket[level]; r != NOWHERE; r = below[r]) rise(g, r, g->next, first[r]);
     }
-    if (bucket) mem_free(alloc, bucket, levels * sizeof *bucket);
-    if (below) mem_free(alloc, below, size);
-    if (first) mem_free(alloc, first, size);
+    mem_free(alloc, bucket, levels * sizeof *bucket);
+    mem_free(alloc, below, size);
+    mem_free(alloc, first, size);
     return ready;
 }
 
@@ -209,7 +209,7 @@ static bool sort_ops(gathering *g) {
     return true;
 }
 
-static xir_status gather(gathering *g, int (*kind)(void *user, const xir_op *op), void *user) {
+static xir_status gather(gathering *g, int (*kind)(const xir_op *op, void *user), void *user) {
     xir_groups *s = g->groups;
     if (g->n >= INT32_MAX - 1) return diag_fail(g->why, XIR_E_LIMIT, XIR_STR(""), "there are too many ops");
     s->place = mem_new(&s->alloc, s->slots * sizeof *s->place);
@@ -221,7 +221,7 @@ static xir_status gather(gathering *g, int (*kind)(void *user, const xir_op *op)
     return rise_all(g) && sort_ops(g) ? XIR_OK : diag_memory(g->why);
 }
 
-xir_groups *xir_groups_new(const xir_network *net, int (*kind)(void *user, const xir_op *op), void *user,
+xir_groups *xir_groups_new(const xir_network *net, int (*kind)(const xir_op *op, void *user), void *user,
                            xir_diags *why) {
     if (!net || !kind) {
         (void)diag_null(why, net ? "kind" : "net");
@@ -237,8 +237,8 @@ xir_groups *xir_groups_new(const xir_network *net, int (*kind)(void *user, const
     context_retain(groups->ctx);
     gathering g = { .net = net, .groups = groups, .n = net->n_ops, .why = why };
     const xir_status status = gather(&g, kind, user);
-    if (g.of) mem_free(&groups->alloc, g.of, (g.n + 1) * sizeof *g.of);
-    if (g.next) mem_free(&groups->alloc, g.next, (g.n + 1) * sizeof *g.next);
+    mem_free(&groups->alloc, g.of, (g.n + 1) * sizeof *g.of);
+    mem_free(&groups->alloc, g.next, (g.n + 1) * sizeof *g.next);
     if (!status) return groups;
     xir_groups_free(groups);
     return NULL;
@@ -248,9 +248,9 @@ void xir_groups_free(xir_groups *s) {
     if (!s) return;
     xir_context *ctx = s->ctx;
     const xir_allocator alloc = s->alloc;
-    if (s->place) mem_free(&alloc, s->place, s->slots * sizeof *s->place);
-    if (s->ops) mem_free(&alloc, s->ops, (s->n + 1) * sizeof *s->ops);
-    if (s->start) mem_free(&alloc, s->start, (s->n_groups + 2) * sizeof *s->start);
+    mem_free(&alloc, s->place, s->slots * sizeof *s->place);
+    mem_free(&alloc, s->ops, (s->n + 1) * sizeof *s->ops);
+    mem_free(&alloc, s->start, (s->n_groups + 2) * sizeof *s->start);
     mem_free(&alloc, s, sizeof *s);
     xir_context_free(ctx);
 }

@@ -100,12 +100,12 @@ static void any_region_is_convex_as_brute_force_says(void **state) {
 
 /* ---- groups ----------------------------------------------------------------------------------------------------- */
 
-static int by_class(void *user, const xir_op *op) {
+static int by_class(const xir_op *op, void *user) {
     (void)user;
     return xir_op_is(op, xir_relu_class()) ? 1 : xir_op_is(op, xir_add_class()) ? 0 : -1;
 }
 
-static int by_name(void *user, const xir_op *op) { return strchr(user, xir_op_name(op).data[0]) ? 1 : -1; }
+static int by_name(const xir_op *op, void *user) { return strchr(user, xir_op_name(op).data[0]) ? 1 : -1; }
 
 /* a0 leaves the device early and comes back late: the branch a1, a2 waits for it and joins what follows. */
 static void a_group_joins_what_comes_later(void **state) {
@@ -139,12 +139,12 @@ static void check_groups(const xir_groups *groups, const reach *r) {
         covered += ops.size;
         for (size_t i = 0; i < ops.size; i++) {
             assert_int_equal(xir_groups_of(groups, ops.data[i]), g);
-            assert_int_equal(by_class(NULL, ops.data[i]), by_class(NULL, ops.data[0]));
+            assert_int_equal(by_class(ops.data[i], NULL), by_class(ops.data[0], NULL));
             assert_true(i == 0 || xir_op_before(ops.data[i - 1], ops.data[i]));
         }
     }
     size_t wanted = 0;
-    for (size_t i = 0; i < r->n; i++) wanted += by_class(NULL, r->ops[i]) >= 0;
+    for (size_t i = 0; i < r->n; i++) wanted += by_class(r->ops[i], NULL) >= 0;
     assert_int_equal(covered, wanted);
     /* ops of one group become one: what reaches what is then without cycles */
     bool to[REGION_MOST_OPS][REGION_MOST_OPS] = { { false } };

@@ -43,7 +43,7 @@ static void outlining_with_tables(want *w) {
     IN_PLENTY(w, w->result = picture(w->net));
 }
 
-static int every_relu(void *user, const xir_op *op) {
+static int every_relu(const xir_op *op, void *user) {
     (void)user;
     return xir_op_is(op, xir_relu_class()) ? 0 : -1;
 }
