@@ -268,6 +268,27 @@ static void ports_have_names_of_their_own(void **state) {
     xir_network_free(net);
 }
 
+/* Who asks for a name finds what is in the order: the call has the names of its outputs, the body's ops have theirs again
+ * when they are back. */
+static void names_are_found_in_the_order(void **state) {
+    (void)state;
+    xir_network *net = ladder();
+    xir_op *ops[] = { named_op(net, "c"), named_op(net, "e"), named_op(net, "d"), named_op(net, "b") };
+    xir_value *d = xir_network_value_by_name(net, XIR_STR("d")), *c = xir_network_value_by_name(net, XIR_STR("c"));
+    assert_ptr_equal(d, xir_op_output(ops[2], 0));
+    xir_op *call = xir_outline(net, ops, 4, &XIR_INIT(xir_outline_options, .name = XIR_STR("b")));
+    assert_ptr_equal(xir_network_value_by_name(net, XIR_STR("d")), xir_op_output(call, 0));
+    assert_null(xir_network_value_by_name(net, XIR_STR("c")));
+    assert_ptr_equal(xir_network_op_by_name(net, XIR_STR("b")), call);
+    assert_null(xir_network_op_by_name(net, XIR_STR("c")));
+    assert_ptr_equal(xir_network_value_by_id(net, xir_value_id(c)), c);   /* ids are of all */
+    DOES(xir_op_inline(call));
+    assert_ptr_equal(xir_network_value_by_name(net, XIR_STR("d")), d);
+    assert_ptr_equal(xir_network_value_by_name(net, XIR_STR("c")), c);
+    assert_ptr_equal(xir_network_op_by_name(net, XIR_STR("b")), ops[3]);
+    xir_network_free(net);
+}
+
 static void sizes_that_change_outside_change_inside(void **state) {
     (void)state;
     xir_network *net = new_net();
@@ -682,6 +703,7 @@ int main(void) {
         cmocka_unit_test(a_region_becomes_one_op),
         cmocka_unit_test(ops_between_move_only_if_they_must),
         cmocka_unit_test(ports_have_names_of_their_own),
+        cmocka_unit_test(names_are_found_in_the_order),
         cmocka_unit_test(sizes_that_change_outside_change_inside),
         cmocka_unit_test(a_call_is_copied_with_its_body),
         cmocka_unit_test(a_call_takes_what_its_ops_take),
