@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include "support/op_list.h"
 #include "support/region_net.h"
 
@@ -120,4 +121,45 @@ size_t random_convex(const reach *r, xir_op **out) {
         out[k] = op;
     }
     return n;
+}
+
+xir_network *ladder_net(void) {
+    xir_network *net = new_net();
+    xir_at at = XIR_AT(net);
+    xir_value *x = xir_input(at, "x", FP32("*", 4));
+    xir_value *a = xir_build_relu(at, x, "a"), *b = xir_build_relu(at, a, "b"), *c = xir_build_relu(at, b, "c");
+    xir_value *f = xir_build_relu(at, x, "f"), *e = xir_build_relu(at, b, "e");
+    xir_value *d = xir_build_add(at, c, e, 1, 1, "d");
+    assert_non_null(xir_output(at, XIR_VALUES(d, f)));
+    return net;
+}
+
+xir_op *named_op(const xir_network *net, const char *name) {
+    xir_op *op = xir_network_op_by_name(net, xir_str_of(name));
+    if (!op) fail_msg("no op '%s'", name);
+    return op;
+}
+
+xir_network *region_through(xir_network *net, const char *word, const char *begin) {
+    xir_save_options how = XIR_INIT(xir_save_options, .format = word);
+    static int files;
+    char path[4096];
+    const int n = snprintf(path, sizeof path, "%s%d.any", begin, files++);   /* some have no file of parameters */
+    assert_true(n > 0 && (size_t)n < sizeof path);
+    const xir_status status = xir_network_save(net, path, &how, why);
+    if (status == XIR_E_LIMIT && strcmp(word, "imodel") == 0) {   /* readers of MessagePack accept a depth of 32 */
+        xir_diags_clear(why);
+        return NULL;
+    }
+    if (status) {
+        xir_diags_print(why, stderr);
+        fail_msg("%s: %s", word, xir_status_name(status));
+    }
+    xir_load_options load = XIR_INIT(xir_load_options, .format = word);
+    xir_network *again = xir_network_load(ctx, path, &load, why);
+    if (!again) {
+        xir_diags_print(why, stderr);
+        fail_msg("%s cannot be read", word);
+    }
+    return again;
 }

@@ -11,6 +11,15 @@ enum { REGION_MOST_OPS = 64 };
 /* ReLU, Add of values or of Params, and Split with Concat, between an Input of two values and an Output. */
 xir_network *region_net(size_t most_ops);
 
+/* x -> a -> b -> c -> d -> out, b -> e -> d, and x -> f next to them: a chain with a branch. */
+xir_network *ladder_net(void);
+/* The op of a name; it must exist. */
+xir_op *named_op(const xir_network *net, const char *name);
+
+/* Writes a network in a format, to a new file whose path begins with `begin`, and reads it again; NULL if it is nested
+ * too deeply for MessagePack. */
+xir_network *region_through(xir_network *net, const char *format, const char *begin);
+
 /* The ops of a network and which of them reach which, by positions in the order. At most REGION_MOST_OPS. */
 typedef struct reach {
     size_t  n;
