@@ -10,7 +10,7 @@
 enum {
     ROUNDS       = 8,        /* of a sweep down and a sweep up                          */
     MEDIUM       = 4000,     /* an interior with more vertices gets fewer beginnings,   */
-    LARGE        = 20000,    /* and one with more than these fewer rounds:              */
+    LARGE        = 8000,     /* and one with more than these fewer rounds:              */
     LARGE_ROUNDS = 2,
     PATIENCE     = 4,        /* rounds without fewer crossings, after which it is enough */
     MOST_DEGREE  = 16,       /* of a vertex that is exchanged with its neighbour         */
