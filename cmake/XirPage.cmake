@@ -44,12 +44,13 @@ function(xir_array name text)
     file(APPEND ${OUT} "const unsigned char ${name}[] = {\n${hex}\n};\nconst size_t ${name}_size = sizeof ${name};\n")
 endfunction()
 
-# Lines that are comments alone, and indentation, stay in the source.
+# Comments and indentation stay in the source.
 set(script "'use strict';\n")
 foreach(name IN LISTS scripts)
     file(READ ${FOLDER}/${name}.js text)
     string(REGEX REPLACE "\n +" "\n" text "\n${text}")
     string(REGEX REPLACE "\n//[^\n]*" "" text "${text}")
+    string(REGEX REPLACE " +// [^\n]*\n" "\n" text "${text}")
     string(APPEND script "${text}")
 endforeach()
 string(REGEX REPLACE "\n\n+" "\n" script "${script}")
@@ -60,6 +61,7 @@ string(REGEX REPLACE "\n[ \n]*" "\n" style "${style}")
 xir_hash(script_hash "${script}")
 xir_hash(style_hash "${style}")
 file(READ ${FOLDER}/page.html page)
+string(REGEX REPLACE "\n +" "\n" page "${page}")
 string(REPLACE "@POLICY@" "default-src 'none'; script-src ${script_hash}; style-src ${style_hash}; \
 base-uri 'none'; form-action 'none'" page "${page}")
 string(REPLACE "@STYLE@" "${style}" page "${page}")
