@@ -35,7 +35,8 @@ typedef struct xir_draw_options {
     uint32_t       size;           /* XIR_INIT(xir_draw_options)                                                      */
     xir_draw_group group;
     uint32_t       depth;          /* how many levels of boxes are drawn; groups at the last level are closed. 1: the
-                                      outermost groups alone, 0: everything. HTML: how much is open at first          */
+                                      outermost groups alone, 0: everything. HTML: how much is open at first; 0: as
+                                      many levels as show up to 300 boxes                                             */
     uint32_t       hops;           /* with `select`: how many arrows away an op may be                                */
     bool           left_to_right;  /* layers from left to right                                                       */
     bool           no_values;      /* HTML: do not read the bytes of Params for statistics                            */

@@ -19,7 +19,7 @@ typedef struct page {
     size_t            n_others;
     html_table        pointers;            /* the same, by the bytes of their pointers        */
     uint32_t         *in;                  /* of each input of each node: its value plus one  */
-    size_t            n_in, missing;       /* missing: Params without bytes       */
+    size_t            n_in, missing;       /* missing: Params without bytes                   */
     bool              no_memory;
 } page;
 

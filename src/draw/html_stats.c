@@ -31,15 +31,24 @@ static void fill_bins(html_stats *s, const double *piece, size_t n) {
     }
 }
 
+/* Makes an array of Params, or returns NULL with the status. */
+static xir_array *array_of(const xir_value *params, xir_status *status) {
+    xir_diags *why = xir_diags_new(xir_network_context(xir_value_network(params)));
+    xir_array *array = why ? xir_array_from_params(params, why) : NULL;
+    *status = array ? XIR_OK : xir_diags_count(why) ? xir_diags_at(why, 0)->code : XIR_E_MEMORY;
+    xir_diags_free(why);
+    return array;
+}
+
 xir_status html_statistics(const xir_value *params, html_stats *out) {
     double piece[PIECE];
+    xir_status status;
     *out = (html_stats){ 0 };
     if (!xir_params_has_data(params)) return XIR_E_MISSING;
-    xir_array *array = xir_array_from_params(params, NULL);
-    if (!array) return XIR_E_TYPE;
+    xir_array *array = array_of(params, &status);
+    if (!array) return status;
     const size_t n = xir_array_count(array);
     uint64_t finite = 0;
-    xir_status status = XIR_OK;
     for (int pass = 0; pass < 2 && !status; pass++) {
         for (size_t at = 0; at < n && !status; at += PIECE) {
             const size_t size = n - at < PIECE ? n - at : PIECE;
