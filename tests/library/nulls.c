@@ -36,6 +36,7 @@ typedef struct fixture {
     xir_array             *results[8];
     xir_diff              *diff;
     xir_liveness          *liveness;
+    xir_groups            *groups;
     xir_levels            *levels;
     xir_dominance         *dominance;
     xir_life               life;
@@ -69,6 +70,7 @@ typedef struct fixture {
 static bool  swallow(void *user, const void *data, size_t size)  { (void)user, (void)data, (void)size; return true; }
 static bool  see_cost(void *u, const xir_op *op, const xir_cost *c) { (void)u, (void)op, (void)c; return true; }
 static bool  pick_none(const xir_op *op, void *user)             { (void)op, (void)user; return false; }
+static int   kind_none(const xir_op *op, void *user)             { (void)op, (void)user; return -1; }
 static void  fill_item(void *user, size_t i, void *out)          { (void)user, (void)i, (void)out; }
 static float fill_float(size_t i)                                { (void)i; return 0; }
 
@@ -95,6 +97,7 @@ static void make(fixture *f) {
     f->array = f->arrays[0] = xir_array_new(ctx, f->type, NULL);
     f->diff = xir_diff_new(f->net, f->net, NULL, NULL);
     f->liveness = xir_liveness_new(f->net, NULL, NULL);
+    f->groups = xir_groups_new(f->net, kind_none, NULL, NULL);
     f->levels = xir_levels_new(f->net, NULL);
     f->dominance = xir_dominance_new(f->net, NULL);
     f->view = xir_view_range(f->net, 1, 3);

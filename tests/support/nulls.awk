@@ -39,6 +39,7 @@ BEGIN {
     argument["xir_array **"]             = "f->results"
     argument["const xir_diff *"]         = "f->diff"
     argument["const xir_liveness *"]     = "f->liveness"
+    argument["const xir_groups *"]       = "f->groups"
     argument["const xir_levels *"]       = "f->levels"
     argument["const xir_dominance *"]    = "f->dominance"
     argument["xir_life *"]               = "&f->life"
@@ -91,10 +92,11 @@ BEGIN {
     argument["xir_cost_fn *"]            = "see_cost"
     argument["xir_draw_format"]          = "XIR_DRAW_SVG"
     argument["(pick)"]                   = "pick_none"
+    argument["(kind)"]                   = "kind_none"
     argument["(release)"]                = "NULL"
     for (type in argument) known[type] = 1
     # Options: NULL is the default of each.
-    n_options = split("save load pass_settings diff run liveness draw", options, " ")
+    n_options = split("save load pass_settings diff run liveness draw outline", options, " ")
     for (i = 1; i <= n_options; i++) {
         type = "const xir_" options[i] (options[i] ~ /_/ ? " *" : "_options *")
         argument[type] = "NULL"
