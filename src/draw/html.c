@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <xir/work.h>
+#include <xir/cost.h>
 #include "html_out.h"
 #include "html_page.h"
 
@@ -319,25 +319,15 @@ static void put_stubs(page *g) {
 
 enum { COST_MULTIPLY_ADDS, COST_BYTES, COST_PARAMETERS, COSTS };
 
-static double bytes_of(const xir_value *v) {
-    uint64_t bytes;
-    return !v ? 0 : xir_type_bytes(xir_value_type(v), &bytes) ? NAN : (double)bytes;
-}
+static double known(uint64_t figure) { return figure == XIR_COST_UNKNOWN ? NAN : (double)figure; }
 
 /* The costs of an op; NAN is not known. */
 static void costs_of(const xir_op *op, double out[COSTS]) {
-    xir_work work = XIR_INIT(xir_work);
-    const bool known = !xir_op_work(op, &work, NULL) && !xir_class_is_opaque(xir_op_class(op));
-    out[COST_MULTIPLY_ADDS] = known && work.multiply_adds != UINT64_MAX ? (double)work.multiply_adds : NAN;
-    out[COST_BYTES] = out[COST_PARAMETERS] = 0;
-    for (size_t i = 0; i < xir_op_input_count(op); i++) {
-        const xir_value *v = xir_op_input(op, (int64_t)i);
-        int64_t elements;
-        out[COST_BYTES] += bytes_of(v);
-        if (v && xir_value_is_params(v))
-            out[COST_PARAMETERS] += xir_type_elements(xir_value_type(v), &elements) ? NAN : (double)elements;
-    }
-    for (size_t i = 0; i < xir_op_output_count(op); i++) out[COST_BYTES] += bytes_of(xir_op_output(op, (int64_t)i));
+    xir_cost cost = XIR_INIT(xir_cost);
+    (void)xir_op_cost(op, &cost, NULL);    /* if it fails, nothing is known */
+    out[COST_MULTIPLY_ADDS] = known(cost.multiply_adds);
+    out[COST_BYTES] = known(xir_cost_add(cost.bytes_read, cost.bytes_written));
+    out[COST_PARAMETERS] = known(cost.parameters);
 }
 
 static void put_heat(page *g, xir_str title, xir_str unit, bool sum, const double *values, size_t step) {

@@ -118,10 +118,13 @@ static xir_status infer_one(walk *w, size_t place, xir_infer *q, xir_str path) {
     return status;
 }
 
-static xir_status add_work(xir_infer *q, xir_work *sum) {
+/* What is not known of one op of the body is not known of the whole. */
+static xir_status add_work(xir_infer *at, xir_infer *q, xir_work *sum) {
     xir_work one;
     xir_status status = infer_work(q, &one);
     if (status) return status;
+    at->work.unsaid |= q->work.unsaid;
+    at->work.open |= q->work.open;
     sum->multiply_adds = xir_work_add(sum->multiply_adds, one.multiply_adds);
     sum->element_ops = xir_work_add(sum->element_ops, one.element_ops);
     return XIR_OK;
@@ -143,7 +146,7 @@ static xir_status infer_all(walk *w, xir_work *work) {
         const size_t size = n < 0 ? 0 : (size_t)n < sizeof path ? (size_t)n : sizeof path - 1;
         status = infer_one(w, i, &q, (xir_str){ path, size });
         for (uint32_t k = 0; k < op->n_outputs && !status; k++) w->own[w->b->first[i] + k].type = q.out[k];
-        if (!status && work) status = add_work(&q, work);
+        if (!status && work) status = add_work(at, &q, work);
         infer_end(&q);
     }
     return status;
