@@ -20,7 +20,8 @@ for need in "$@"; do
     test)
         programs="$programs g++:g++ /usr/bin/python3:python3 flatc:flatbuffers-compiler strace:strace"
         packages="$packages libcmocka-dev nlohmann-json3-dev libonnx-testdata libflatbuffers-dev python3-msgpack"
-        packages="$packages python3-jsonschema libonnx-dev libprotobuf-dev" ;;
+        packages="$packages python3-jsonschema libonnx-dev libprotobuf-dev"
+        packages="$packages python3-dev python3-numpy python3-pytest python3-hypothesis" ;;
     clang)
         programs="$programs clang:clang g++:g++" ;;
     fuzz)

@@ -1,0 +1,290 @@
+/* Arrays of numbers outside of networks, the buffers that Python reads them through, and Params made from buffers. */
+#include <string.h>
+#include "xirpy.h"
+
+PyTypeObject *Array_type;
+
+PyObject *array_wrap(xir_array *array, bool writable) {
+    array_object *o = PyObject_New(array_object, Array_type);
+    if (!o) {
+        xir_array_free(array);
+        return NULL;
+    }
+    o->array = array;
+    o->writable = writable;
+    return (PyObject *)o;
+}
+
+static void array_dealloc(array_object *o) {
+    PyTypeObject *type = Py_TYPE((PyObject *)o);
+    xir_array_free(o->array);
+    PyObject_Free(o);
+    Py_DECREF(type);
+}
+
+/* ---- element types -------------------------------------------------------------------------------------------- */
+
+static const struct element { char letter; xir_type_kind kind; bool sign; uint64_t bits; } elements[] = {
+    { '?', XIR_TYPE_BOOL,    false, 8  },
+    { 'b', XIR_TYPE_INTEGER, true,  8  }, { 'B', XIR_TYPE_INTEGER, false, 8  },
+    { 'h', XIR_TYPE_INTEGER, true,  16 }, { 'H', XIR_TYPE_INTEGER, false, 16 },
+    { 'i', XIR_TYPE_INTEGER, true,  32 }, { 'I', XIR_TYPE_INTEGER, false, 32 },
+    { 'q', XIR_TYPE_INTEGER, true,  64 }, { 'Q', XIR_TYPE_INTEGER, false, 64 },
+    { 'l', XIR_TYPE_INTEGER, true,  64 }, { 'L', XIR_TYPE_INTEGER, false, 64 },
+    { 'e', XIR_TYPE_FLOAT,   true,  16 }, { 'f', XIR_TYPE_FLOAT,   true,  32 }, { 'd', XIR_TYPE_FLOAT, true, 64 },
+};
+
+/* The letter of module struct for an element type; NULL if it has none. */
+static const char *letter_of(const xir_type *element) {
+    xir_attr attr;
+    xir_type_kind kind = xir_type_kind_of(element);
+    bool sign = kind == XIR_TYPE_FLOAT;
+    if (kind == XIR_TYPE_INTEGER && !xir_object_get(xir_type_object(element), XIR_STR("sign"),
+        &attr)) sign = attr.as.boolean;
+    if (kind == XIR_TYPE_FLOAT) {
+        if (xir_object_get(xir_type_object(element), XIR_STR("format"), &attr)) return NULL;
+        if (attr.as.enumerator > XIR_FLOAT_FP64) return NULL;     /* bf16 and the like are not Python's */
+    }
+    for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
+        const struct element *e = &elements[i];
+        if (e->kind == kind && e->sign == sign && e->bits == xir_type_storage_bits(element)) return &e->letter;
+    }
+    return NULL;
+}
+
+static const xir_type *type_of_letter(char letter, Py_ssize_t size) {
+    for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
+        const struct element *e = &elements[i];
+        bool is_long = letter == 'l' || letter == 'L';      /* 4 bytes in formats with a byte order */
+        if (e->letter != letter || (!is_long && e->bits != 8 * (uint64_t)size)) continue;
+        int64_t bits = 8 * (int64_t)size;
+        if (e->kind == XIR_TYPE_BOOL) return xir_type_bool(the_context);
+        if (e->kind == XIR_TYPE_INTEGER) {
+            return e->sign ? xir_type_sint(the_context, bits) : xir_type_uint(the_context, bits);
+        }
+        return xir_type_float(the_context, size == 2 ? XIR_FLOAT_FP16 : size == 4 ? XIR_FLOAT_FP32 : XIR_FLOAT_FP64);
+    }
+    return NULL;
+}
+
+/* ---- buffers out ---------------------------------------------------------------------------------------------- */
+
+/* What a view points to. */
+typedef struct shape_of_view {
+    char       letter[2];
+    Py_ssize_t numbers[];      /* dims, then strides */
+} shape_of_view;
+
+static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
+    array_object *o = (array_object *)self;
+    const xir_type *type = xir_array_type(o->array);
+    const char *letter = letter_of(xir_type_element(type));
+    size_t size, rank = xir_type_rank(type);
+    view->obj = NULL;
+    if (!letter) return PyErr_SetString(PyExc_BufferError,
+        "the elements have no format of Python: use raw or numpy"), -1;
+    if ((flags & PyBUF_WRITABLE) && !o->writable) {
+        return PyErr_SetString(PyExc_BufferError, "the array is read-only"), -1;
+    }
+    shape_of_view *shape = PyMem_Malloc(sizeof *shape + (2 * rank + 1) * sizeof *shape->numbers);
+    if (!shape) return PyErr_NoMemory(), -1;
+    shape->letter[0] = *letter;
+    shape->letter[1] = '\0';
+    const void *data = xir_array_data(o->array, &size);
+    Py_ssize_t step = (Py_ssize_t)(xir_type_storage_bits(type) / 8);
+    *view = (Py_buffer){
+        .obj = Py_NewRef(self), .len = (Py_ssize_t)size, .itemsize = step, .readonly = !o->writable, .ndim = (int)rank,
+        .format = flags & PyBUF_FORMAT ? shape->letter : NULL,
+        .shape = flags & PyBUF_ND ? shape->numbers : NULL,
+        .strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? shape->numbers + rank : NULL,
+        .internal = shape,
+    };
+    memcpy(&view->buf, &data, sizeof data);
+    for (size_t i = rank; i-- > 0;) {
+        shape->numbers[i] = (Py_ssize_t)xir_type_dim(type, (int64_t)i, false);
+        shape->numbers[rank + i] = step;
+        step *= shape->numbers[i];
+    }
+    return 0;
+}
+
+static void release_buffer(PyObject *self, Py_buffer *view) {
+    (void)self;
+    PyMem_Free(view->internal);
+    view->internal = NULL;
+}
+
+/* ---- buffers in ----------------------------------------------------------------------------------------------- */
+
+/* The tensor type of a buffer; NULL with an exception. */
+static const xir_type *type_of_view(const Py_buffer *view, const char *layout) {
+    const char *format = view->format ? view->format : "B";
+    char order = strchr("@=<>!", *format) && *format ? *format++ : '@';
+    const xir_type *element = format[0] && !format[1] ? type_of_letter(*format, view->itemsize) : NULL;
+    if (!element) return raise_status(XIR_E_TYPE, "elements of the format '%s' are not numbers of a network",
+        view->format);
+    if ((order == '>' || order == '!') && view->itemsize > 1) {
+        return raise_status(XIR_E_TYPE, "the elements have the other byte order");
+    }
+    int64_t dims[PyBUF_MAX_NDIM];
+    for (int i = 0; i < view->ndim; i++) dims[i] = view->shape[i];
+    size_t rank = (size_t)view->ndim;
+    xir_diags *why = why_new();
+    if (!why) return NULL;
+    const xir_layout *axes = layout ? xir_layout_parse(the_context, xir_str_of(layout), why) : NULL;
+    if (layout && !axes) return raise_diags(XIR_OK, why);
+    xir_diags_free(why);
+    if (axes && xir_layout_rank(axes) != rank) {
+        return raise_status(XIR_E_BOUNDS, "the layout '%s' is for another number of dims than %zu", layout, rank);
+    }
+    const xir_type *type = xir_type_tensor(the_context, element, axes, dims, rank);
+    if (!type) PyErr_NoMemory();
+    return type;
+}
+
+static bool view_in(PyObject *arg, Py_buffer *view) {
+    if (PyObject_GetBuffer(arg, view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) == 0) {
+        if (view->ndim <= PyBUF_MAX_NDIM && view->ndim >= 0) return true;
+        PyBuffer_Release(view);
+        raise_status(XIR_E_LIMIT, "the buffer has too many dims");
+    }
+    return false;
+}
+
+/* A borrowed buffer is released by any thread, and not at all once the interpreter has ended. */
+static void release_view(void *user, const void *data) {
+    (void)data;
+    if (!Py_IsInitialized()) return;
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyBuffer_Release(user);
+    PyMem_Free(user);
+    PyGILState_Release(state);
+}
+
+static xir_value *params_of_number(net_object *owner, PyObject *arg, const char *name) {
+    xir_network *net = net_write(owner);
+    if (!net) return NULL;
+    float real = (float)PyFloat_AsDouble(arg);
+    if (real == -1 && PyErr_Occurred()) return NULL;
+    const xir_type *element = xir_type_float(the_context, XIR_FLOAT_FP32);
+    const xir_type *type = element ? xir_type_tensor(the_context, element, NULL, (const int64_t[]){ 1 }, 1) : NULL;
+    xir_value *made = type ? xir_params_copy(net, xir_str_of(name), type, &real, sizeof real) : NULL;
+    return made ? made : raise_net(net, XIR_OK);
+}
+
+xir_value *params_of(net_object *owner, PyObject *arg, const char *name, const char *layout) {
+    if (PyFloat_Check(arg) || PyLong_Check(arg)) return params_of_number(owner, arg, name);
+    Py_buffer *view = PyMem_Malloc(sizeof *view);
+    if (!view) return PyErr_NoMemory(), NULL;
+    if (!view_in(arg, view)) {
+        PyMem_Free(view);
+        return NULL;
+    }
+    const xir_type *type = type_of_view(view, layout);
+    xir_network *net = type ? net_write(owner) : NULL;      /* asked last: getting the buffer runs code of the caller */
+    xir_value *made = net ? xir_params_borrow(net, xir_str_of(name), type, view->buf, (size_t)view->len,
+        release_view, view)
+                          : NULL;
+    if (made) return made;
+    PyBuffer_Release(view);
+    PyMem_Free(view);
+    return net ? raise_net(net, XIR_OK) : NULL;
+}
+
+/* Array(buffer, layout=None): a copy of numbers. */
+static PyObject *array_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    static char *names[] = { "buffer", "layout", NULL };
+    PyObject *arg, *layout = Py_None;
+    const char *word = NULL;
+    Py_buffer view;
+    (void)type;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:Array", names, &arg, &layout)) return NULL;
+    if (layout != Py_None && !(word = word_in(layout))) return NULL;
+    if (!view_in(arg, &view)) return NULL;
+    const xir_type *of = type_of_view(&view, word);
+    xir_diags *why = of ? why_new() : NULL;
+    xir_array *array = why ? xir_array_copy(the_context, of, view.buf, (size_t)view.len, why) : NULL;
+    PyBuffer_Release(&view);
+    if (!why) return NULL;
+    if (!array) return raise_diags(XIR_OK, why);
+    xir_diags_free(why);
+    return array_wrap(array, false);
+}
+
+/* ---- asking --------------------------------------------------------------------------------------------------- */
+
+static PyObject *get_type(PyObject *self, void *none) {
+    (void)none;
+    return type_wrap(NULL, xir_type_object(xir_array_type(((array_object *)self)->array)));
+}
+
+static PyObject *get_shape(PyObject *self, void *none) {
+    (void)none;
+    const xir_type *type = xir_array_type(((array_object *)self)->array);
+    size_t rank = xir_type_rank(type);
+    PyObject *tuple = PyTuple_New((Py_ssize_t)rank);
+    for (size_t i = 0; tuple && i < rank; i++) {
+        PyObject *dim = PyLong_FromLongLong(xir_type_dim(type, (int64_t)i, false));
+        if (!dim || PyTuple_SetItem(tuple, (Py_ssize_t)i, dim)) Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
+static PyObject *raw(PyObject *self, PyObject *none) {
+    (void)none;
+    size_t size;
+    const void *data = xir_array_data(((array_object *)self)->array, &size);
+    return PyBytes_FromStringAndSize(data, (Py_ssize_t)size);
+}
+
+/* floats(): the elements as the bytes of float32, for types that Python does not have. */
+static PyObject *floats(PyObject *self, PyObject *none) {
+    (void)none;
+    const xir_array *array = ((array_object *)self)->array;
+    size_t n = xir_array_count(array);
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(n * sizeof(float)));
+    char *out = bytes ? PyBytes_AsString(bytes) : NULL;
+    double some[256];
+    for (size_t i = 0, k; out && i < n; i += k) {
+        k = n - i < 256 ? n - i : 256;
+        if (xir_array_reals(array, i, k, some)) {
+            Py_DECREF(bytes);
+            return raise_status(XIR_E_TYPE, "the elements are not numbers");
+        }
+        for (size_t j = 0; j < k; j++) {
+            float f = (float)some[j];
+            memcpy(out + (i + j) * sizeof f, &f, sizeof f);
+        }
+    }
+    return bytes;
+}
+
+static PyObject *has_format(PyObject *self, void *none) {
+    (void)none;
+    return PyBool_FromLong(letter_of(xir_type_element(xir_array_type(((array_object *)self)->array))) != NULL);
+}
+
+static PyMethodDef array_methods[] = {
+    { "raw",     raw,    METH_NOARGS, "raw(): the bytes, as files have them." },
+    { "_floats", floats, METH_NOARGS, NULL },
+    { NULL, NULL, 0, NULL },
+};
+static PyGetSetDef array_getset[] = {
+    { "type",        get_type,   NULL, "The type.", NULL },
+    { "shape",       get_shape,  NULL, "The dims, a tuple.", NULL },
+    { "_has_format", has_format, NULL, NULL, NULL },
+    { NULL, NULL, NULL, NULL, NULL },
+};
+static PyType_Slot array_slots[] = {
+    { Py_tp_doc,           "Array(buffer, layout=None): numbers outside of networks; read-only." },
+    { Py_tp_new,           array_new },
+    { Py_tp_dealloc,       array_dealloc },
+    { Py_tp_methods,       array_methods },
+    { Py_tp_getset,        array_getset },
+    { Py_bf_getbuffer,     get_buffer },
+    { Py_bf_releasebuffer, release_buffer },
+    { 0, NULL },
+};
+static PyType_Spec array_spec = { "xir.Array", sizeof(array_object), 0, Py_TPFLAGS_DEFAULT, array_slots };
+
+bool array_init(PyObject *module) { return (Array_type = add_type(module, &array_spec, "Array")); }

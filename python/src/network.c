@@ -1,0 +1,432 @@
+/* Networks: access from several threads, what a network is asked, how it is edited, saved and cloned. */
+#include <string.h>
+#include "xirpy.h"
+
+PyTypeObject *Network_type;
+static PyTypeObject *Ops_type;
+
+/* ---- access ------------------------------------------------------------------------------------------------------ */
+
+static bool is_mine(const net_object *o) { return o->writing && o->writer == PyThread_get_thread_ident(); }
+
+xir_network *net_read(net_object *o) {
+    if (!o->net) return raise_status(XIR_E_STALE, "the network no longer exists");
+    if (o->writing && !is_mine(o)) return raise_busy();
+    return o->net;
+}
+
+xir_network *net_write(net_object *o) {
+    if (!o->net) return raise_status(XIR_E_STALE, "the network no longer exists");
+    if (o->readers || (o->writing && !is_mine(o))) return raise_busy();
+    return o->net;
+}
+
+bool net_begin_write(net_object *o) {
+    if (!net_write(o)) return false;
+    o->writer = PyThread_get_thread_ident();
+    o->writing++;
+    return true;
+}
+
+void net_end_write(net_object *o) { o->writing--; }
+
+bool net_begin_read(net_object *o) {
+    if (!net_read(o)) return false;
+    o->readers++;
+    return true;
+}
+
+void net_end_read(net_object *o) { o->readers--; }
+
+/* ---- life -------------------------------------------------------------------------------------------------------- */
+
+PyObject *net_wrap(xir_network *net, bool owned) {
+    net_object *o = PyObject_New(net_object, Network_type);
+    if (!o) {
+        if (owned) xir_network_free(net);
+        return NULL;
+    }
+    o->net = net;
+    o->owned = owned;
+    o->writing = o->readers = 0;
+    o->scope = NULL;
+    o->before = NULL;
+    return (PyObject *)o;
+}
+
+static void net_dealloc(net_object *o) {
+    PyTypeObject *type = Py_TYPE((PyObject *)o);
+    Py_XDECREF(o->scope);
+    if (o->owned) xir_network_free(o->net);
+    PyObject_Free(o);
+    Py_DECREF(type);
+}
+
+static PyObject *net_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    static char *names[] = { "name", NULL };
+    PyObject *name = NULL;
+    const char *text = "";
+    (void)type;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Network", names, &name)) return NULL;
+    if (name && !(text = word_in(name))) return NULL;
+    xir_network *net = xir_network_new(the_context, text, XIR_FRAMEWORK_PYTORCH, "");
+    return net ? net_wrap(net, true) : PyErr_NoMemory();
+}
+
+/* ---- texts ---------------------------------------------------------------------------------------------------- */
+
+static PyObject *get_text(PyObject *self, void *which) {
+    xir_network *net = net_read((net_object *)self);
+    return net ? text_out(xir_network_text_of(net, (xir_network_text)(intptr_t)which)) : NULL;
+}
+
+static int set_text(PyObject *self, PyObject *value, void *which) {
+    xir_str text;
+    xir_network *net = net_write((net_object *)self);
+    if (!net) return -1;
+    if (!value) return PyErr_SetString(PyExc_AttributeError, "a network always has this"), -1;
+    if (!text_in(value, &text)) return -1;
+    xir_status status = xir_network_set_text(net, (xir_network_text)(intptr_t)which, text);
+    return status ? (raise_net(net, status), -1) : 0;
+}
+
+/* ---- lists of ops --------------------------------------------------------------------------------------------- */
+
+/* The ops that a loop visits: those of its beginning, without those that are erased before it reaches them. */
+typedef struct ops_object {
+    PyObject_HEAD
+    net_object *owner;
+    xir_op    **ops;
+    size_t      n, at;
+} ops_object;
+
+/* All ops, those of a class, or those whose class has a key. */
+static PyObject *ops_of(net_object *owner, const xir_class *cls, xir_str key) {
+    xir_network *net = net_read(owner);
+    if (!net) return NULL;
+    size_t room = xir_network_op_count(net);
+    xir_op **ops = PyMem_Malloc((room + 1) * sizeof *ops);
+    ops_object *o = ops ? PyObject_New(ops_object, Ops_type) : NULL;
+    if (!o) {
+        PyMem_Free(ops);
+        return PyErr_NoMemory();
+    }
+    o->owner = (net_object *)Py_NewRef((PyObject *)owner);
+    o->ops = ops;
+    o->n = o->at = 0;
+    for (xir_op *op = xir_network_first(net); op && o->n < room; op = xir_op_next(op)) {
+        const xir_class *of = xir_op_class(op);
+        if (cls ? xir_class_is_a(of, cls) : !key.size || xir_str_equal(xir_class_key(of), key)) ops[o->n++] = op;
+    }
+    return (PyObject *)o;
+}
+
+static void ops_dealloc(ops_object *o) {
+    PyTypeObject *type = Py_TYPE((PyObject *)o);
+    PyMem_Free(o->ops);
+    Py_DECREF((PyObject *)o->owner);
+    PyObject_Free(o);
+    Py_DECREF(type);
+}
+
+static PyObject *ops_next(ops_object *o) {
+    if (!net_read(o->owner)) return NULL;
+    while (o->at < o->n && xir_op_is_erased(o->ops[o->at])) o->at++;
+    return o->at < o->n ? op_wrap(o->owner, o->ops[o->at++]) : NULL;
+}
+
+static PyObject *net_iter(PyObject *self) { return ops_of((net_object *)self, NULL, (xir_str){ 0 }); }
+
+/* ops(cls=None): a class, or its key, with or without "icraft::xir::". Nobody registers the classes of an operator
+ * set of
+ * another format that the library does not know, so that a key need not be one of a class. */
+static PyObject *net_ops(PyObject *self, PyObject *args) {
+    PyObject *arg = Py_None;
+    xir_str key;
+    net_object *o = (net_object *)self;
+    if (!PyArg_ParseTuple(args, "|O:ops", &arg)) return NULL;
+    if (arg == Py_None) return net_iter(self);
+    if (PyObject_TypeCheck(arg, Class_type)) return ops_of(o, ((class_object *)arg)->cls, (xir_str){ 0 });
+    if (!text_in(arg, &key)) return NULL;
+    if (!key.size) return raise_status(XIR_E_UNKNOWN, "a class has a key that is not empty");
+    return ops_of(o, find_class(key), key);
+}
+
+static Py_ssize_t net_length(PyObject *self) {
+    xir_network *net = net_read((net_object *)self);
+    return net ? (Py_ssize_t)xir_network_op_count(net) : -1;
+}
+
+static PyObject *net_item(PyObject *self, PyObject *key) {
+    xir_str name;
+    xir_network *net = net_read((net_object *)self);
+    if (!net || !text_in(key, &name)) return NULL;
+    xir_op *op = xir_network_op_by_name(net, name);
+    if (!op) return raise_status(XIR_E_UNKNOWN, "the network has no op named '%.*s'", (int)name.size, name.data);
+    return op_wrap((net_object *)self, op);
+}
+
+static int net_contains(PyObject *self, PyObject *key) {
+    xir_str name;
+    xir_network *net = net_read((net_object *)self);
+    if (!net) return -1;
+    if (PyObject_TypeCheck(key, Op_type)) {
+        op_object *o = (op_object *)key;
+        return o->owner == (net_object *)self && !xir_op_is_erased(o->op) && xir_op_is_placed(o->op);
+    }
+    return text_in(key, &name) ? xir_network_op_by_name(net, name) != NULL : -1;
+}
+
+static PyObject *net_op(PyObject *self, PyObject *id) {
+    xir_network *net = net_read((net_object *)self);
+    long long number = net ? PyLong_AsLongLong(id) : -1;
+    if (!net || (number == -1 && PyErr_Occurred())) return NULL;
+    xir_op *op = xir_network_op_by_id(net, number);
+    return op ? op_wrap((net_object *)self, op) : raise_status(XIR_E_UNKNOWN, "the network has no op %lld", number);
+}
+
+/* value(x): by id or by name. */
+static PyObject *net_value(PyObject *self, PyObject *key) {
+    xir_str name;
+    xir_network *net = net_read((net_object *)self);
+    if (!net) return NULL;
+    xir_value *value;
+    if (PyLong_Check(key)) {
+        long long id = PyLong_AsLongLong(key);
+        if (id == -1 && PyErr_Occurred()) return NULL;
+        value = xir_network_value_by_id(net, id);
+        if (!value) return raise_status(XIR_E_UNKNOWN, "the network has no value %lld", id);
+    } else {
+        if (!text_in(key, &name)) return NULL;
+        value = xir_network_value_by_name(net, name);
+        if (!value) {
+            return raise_status(XIR_E_UNKNOWN, "the network has no value named '%.*s'", (int)name.size, name.data);
+        }
+    }
+    return value_wrap((net_object *)self, value);
+}
+
+typedef size_t list_fn(const xir_network *net, xir_value **out, size_t room);
+
+static PyObject *values_of(PyObject *self, list_fn *list) {
+    xir_network *net = net_read((net_object *)self);
+    size_t n = net ? list(net, NULL, 0) : 0;
+    xir_value **values = net ? PyMem_Malloc((n + 1) * sizeof *values) : NULL;
+    if (!values) return net ? PyErr_NoMemory() : NULL;
+    n = list(net, values, n);
+    PyObject *made = PyTuple_New((Py_ssize_t)n);
+    for (size_t i = 0; made && i < n; i++) {
+        PyObject *item = value_wrap((net_object *)self, values[i]);
+        if (!item || PyTuple_SetItem(made, (Py_ssize_t)i, item)) Py_CLEAR(made);
+    }
+    PyMem_Free(values);
+    return made;
+}
+
+static PyObject *net_inputs(PyObject *self, void *none) { return (void)none, values_of(self, xir_network_inputs); }
+static PyObject *net_outputs(PyObject *self, void *none) { return (void)none, values_of(self, xir_network_outputs); }
+static PyObject *net_params(PyObject *self, void *none) { return (void)none, values_of(self, xir_network_params); }
+
+/* ---- notes ---------------------------------------------------------------------------------------------------- */
+
+typedef const xir_map *map_fn(const xir_network *net);
+typedef xir_status set_fn(xir_network *net, xir_str key, const xir_any *value);
+
+static PyObject *get_map(PyObject *self, map_fn *get) {
+    xir_network *net = net_read((net_object *)self);
+    return net ? map_out((net_object *)self, get(net)) : NULL;
+}
+
+/* (key, value) sets, (key) removes. */
+static PyObject *set_map(PyObject *self, PyObject *args, set_fn *set) {
+    PyObject *key, *value = NULL;
+    xir_any any;
+    xir_str name;
+    scratch s = { 0 };
+    xir_network *net = net_write((net_object *)self);
+    if (!net || !PyArg_ParseTuple(args, "O|O", &key, &value) || !text_in(key, &name)) return NULL;
+    PyObject *done = NULL;
+    if (!value || any_in((net_object *)self, value, &any, &s)) {
+        xir_status status = set(net, name, value ? &any : NULL);
+        done = status ? raise_net(net, status) : Py_NewRef(Py_None);
+    }
+    scratch_free(&s);
+    return done;
+}
+
+static PyObject *net_get_tags(PyObject *self, PyObject *none) { return (void)none, get_map(self, xir_network_tags); }
+static PyObject *net_set_tag(PyObject *self, PyObject *args) { return set_map(self, args, xir_network_set_tag); }
+static PyObject *net_get_extra(PyObject *self, PyObject *none) { return (void)none, get_map(self, xir_network_extra); }
+static PyObject *net_set_extra(PyObject *self, PyObject *args) { return set_map(self, args, xir_network_set_extra); }
+
+/* ---- editing -------------------------------------------------------------------------------------------------- */
+
+/* remove(op): even if it has users, whose inputs become absent. */
+static PyObject *net_remove(PyObject *self, PyObject *arg) {
+    xir_network *net = net_write((net_object *)self);
+    if (!net) return NULL;
+    if (!PyObject_TypeCheck(arg, Op_type)) return PyErr_Format(PyExc_TypeError, "remove takes an op");
+    xir_op *op = op_write((op_object *)arg);
+    xir_status status = op ? xir_network_remove(net, op) : XIR_E_STALE;
+    if (!op) return NULL;
+    return status ? raise_net(net, status) : Py_NewRef(Py_None);
+}
+
+/* bypass(op): removes it and connects its users to what its inputs come from. */
+static PyObject *net_bypass(PyObject *self, PyObject *arg) {
+    xir_network *net = net_write((net_object *)self);
+    if (!net) return NULL;
+    if (!PyObject_TypeCheck(arg, Op_type)) return PyErr_Format(PyExc_TypeError, "bypass takes an op");
+    xir_op *op = op_write((op_object *)arg);
+    if (!op) return NULL;
+    xir_status status = xir_network_bypass(net, &op, 1);
+    return status ? raise_net(net, status) : Py_NewRef(Py_None);
+}
+
+static PyObject *net_clone(PyObject *self, PyObject *none) {
+    (void)none;
+    xir_network *net = net_read((net_object *)self), *made = net ? xir_network_clone(net) : NULL;
+    if (!net) return NULL;
+    return made ? net_wrap(made, true) : raise_net(net, XIR_OK);
+}
+
+static PyObject *net_equal(PyObject *self, PyObject *args) {
+    PyObject *other;
+    int params = 1;
+    if (!PyArg_ParseTuple(args, "O!|p:equal", Network_type, &other, &params)) return NULL;
+    xir_network *a = net_read((net_object *)self), *b = a ? net_read((net_object *)other) : NULL;
+    return b ? PyBool_FromLong(xir_network_equal(a, b, params)) : NULL;
+}
+
+/* input(name, type): the value of a new input. */
+static PyObject *net_input(PyObject *self, PyObject *args) {
+    PyObject *name, *text, *hold = NULL;
+    const char *word;
+    if (!PyArg_ParseTuple(args, "OO:input", &name, &text) || !(word = word_in(name))) return NULL;
+    const xir_type *type = type_in(text, &hold);
+    xir_network *net = type ? net_write((net_object *)self) : NULL;
+    xir_op *op = net ? xir_network_input_op(net) : NULL;
+    xir_value *value = NULL;
+    if (net && !op) value = xir_input(xir_at_end(net), word, type);
+    if (op) {
+        size_t n = xir_op_output_count(op);
+        const xir_type **types = PyMem_Malloc((n + 1) * sizeof *types);
+        for (size_t i = 0; types && i < n; i++) types[i] = xir_value_type(xir_op_output(op, (int64_t)i));
+        if (types) types[n] = type;
+        if (types && !xir_op_set_outputs(op, types, n + 1)) value = xir_op_output(op, (int64_t)n);
+        if (value && xir_value_set_name(value, xir_str_of(word))) value = NULL;
+        if (!types) PyErr_NoMemory();
+        PyMem_Free(types);
+    }
+    Py_XDECREF(hold);
+    if (!net) return NULL;
+    return value ? value_wrap((net_object *)self, value) : raise_net(net, XIR_OK);
+}
+
+/* output(*values): ends the network; returns its Output op. */
+static PyObject *net_output(PyObject *self, PyObject *args) {
+    scratch s = { 0 };
+    size_t n = (size_t)PyTuple_Size(args);
+    xir_network *net = net_write((net_object *)self);
+    xir_value **values = net ? scratch_take(&s, n, sizeof *values) : NULL;
+    bool fine = values != NULL;
+    for (size_t i = 0; fine && i < n; i++) {
+        fine = value_of(PyTuple_GetItem(args, (Py_ssize_t)i), (net_object *)self, false, &values[i]);
+    }
+    xir_op *op = fine ? xir_output(xir_at_end(net), (xir_values){ values, n }) : NULL;
+    scratch_free(&s);
+    if (!fine) return NULL;
+    return op ? op_wrap((net_object *)self, op) : raise_net(net, XIR_OK);
+}
+
+/* ---- the cursor: what net.at and net.scope set ---------------------------------------------------------------- */
+
+static PyObject *get_cursor(PyObject *self, void *none) {
+    (void)none;
+    net_object *o = (net_object *)self;
+    PyObject *before = op_wrap(o, o->before);      /* which may be erased: using the cursor then raises StaleError */
+    PyObject *made = before ? PyTuple_Pack(2, o->scope ? o->scope : Py_None, before) : NULL;
+    Py_XDECREF(before);
+    return made;
+}
+
+static int set_cursor(PyObject *self, PyObject *value, void *none) {
+    net_object *o = (net_object *)self;
+    PyObject *scope, *before;
+    (void)none;
+    if (!value || !PyTuple_Check(value) || !PyArg_ParseTuple(value, "OO", &scope, &before)) {
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "a cursor is (scope, before)");
+        return -1;
+    }
+    if ((scope != Py_None && !PyUnicode_Check(scope)) ||
+        (before != Py_None && (!PyObject_TypeCheck(before, Op_type) || ((op_object *)before)->owner != o))) {
+        PyErr_SetString(PyExc_TypeError, "a cursor is a str and an op of the network");
+        return -1;
+    }
+    PyObject *old = o->scope;
+    o->scope = scope == Py_None ? NULL : Py_NewRef(scope);
+    o->before = before == Py_None ? NULL : ((op_object *)before)->op;
+    Py_XDECREF(old);
+    return 0;
+}
+
+/* ---- the type ------------------------------------------------------------------------------------------------- */
+
+static PyMethodDef net_methods[] = {
+    { "ops",        net_ops,       METH_VARARGS, "ops(cls=None): the ops, or those of a class, in execution order." },
+    { "op",         net_op,        METH_O,       "op(id): the op with this id." },
+    { "value",      net_value,     METH_O,       "value(x): the value with this id or name." },
+    { "remove",     net_remove,    METH_O,       "remove(op): removes it; inputs that used it become absent." },
+    { "bypass",     net_bypass,    METH_O,       "bypass(op): removes it and connects its neighbours." },
+    { "clone",      net_clone,     METH_NOARGS,  "clone(): an equal network, which shares the bytes of parameters." },
+    { "equal",      net_equal,     METH_VARARGS, "equal(other, params=True): whether two networks are equal." },
+    { "input",      net_input,     METH_VARARGS, "input(name, type): adds an input, and returns its value." },
+    { "output",     net_output,    METH_VARARGS, "output(*values): ends the network with these outputs." },
+    { "_tags",      net_get_tags,  METH_NOARGS,  NULL },
+    { "_set_tag",   net_set_tag,   METH_VARARGS, NULL },
+    { "_extra",     net_get_extra, METH_NOARGS,  NULL },
+    { "_set_extra", net_set_extra, METH_VARARGS, NULL },
+    { NULL, NULL, 0, NULL },
+};
+
+#define TEXT(name, WHICH, doc) { name, get_text, set_text, doc, (void *)(intptr_t)XIR_TEXT_##WHICH }
+
+static PyGetSetDef net_getset[] = {
+    TEXT("name",              NAME,              "The name."),
+    TEXT("framework",         FRAMEWORK,         "The framework that it comes from, \"ONNX\"."),
+    TEXT("framework_version", FRAMEWORK_VERSION, "The version of the framework."),
+    TEXT("xir_version",       XIR_VERSION,       "The version that decides how files are spelled."),
+    { "inputs",  net_inputs,  NULL, "The inputs, a tuple of values.", NULL },
+    { "outputs", net_outputs, NULL, "The outputs, a tuple of values.", NULL },
+    { "params",  net_params,  NULL, "All parameters, a tuple of values.", NULL },
+    { "_cursor", get_cursor,  set_cursor, NULL, NULL },
+    { NULL, NULL, NULL, NULL, NULL },
+};
+
+static PyType_Slot net_slots[] = {
+    { Py_tp_doc,          "Network(name=\"\"): operations in execution order, connected by values." },
+    { Py_tp_new,          net_new },
+    { Py_tp_dealloc,      net_dealloc },
+    { Py_tp_iter,         net_iter },
+    { Py_tp_methods,      net_methods },
+    { Py_tp_getset,       net_getset },
+    { Py_mp_length,       net_length },
+    { Py_mp_subscript,    net_item },
+    { Py_sq_contains,     net_contains },
+    { 0, NULL },
+};
+static PyType_Spec net_spec = { "xir.Network", sizeof(net_object), 0, Py_TPFLAGS_DEFAULT, net_slots };
+
+static PyType_Slot ops_slots[] = {
+    { Py_tp_dealloc,  ops_dealloc },
+    { Py_tp_iter,     PyObject_SelfIter },
+    { Py_tp_iternext, ops_next },
+    { 0, NULL },
+};
+static PyType_Spec ops_spec = {
+    "xir.Ops", sizeof(ops_object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, ops_slots,
+};
+
+bool network_init(PyObject *module) {
+    return (Network_type = add_type(module, &net_spec, "Network")) && (Ops_type = add_type(module, &ops_spec, "Ops"));
+}

@@ -1,0 +1,454 @@
+/* Operations: their properties, inputs and outputs, and their attributes, which are found by name. */
+#include <string.h>
+#include "xirpy.h"
+
+PyTypeObject *Op_type;
+
+/* ---- access --------------------------------------------------------------------------------------------------- */
+
+xir_op *op_read(op_object *o) {
+    if (!net_read(o->owner)) return NULL;
+    return xir_op_is_erased(o->op) ? raise_status(XIR_E_STALE, "the op has been erased") : o->op;
+}
+
+xir_op *op_write(op_object *o) { return net_write(o->owner) ? op_read(o) : NULL; }
+
+PyObject *op_wrap(net_object *owner, xir_op *op) {
+    if (!op) return Py_NewRef(Py_None);
+    op_object *o = PyObject_New(op_object, Op_type);
+    if (!o) return NULL;
+    o->owner = (net_object *)Py_NewRef((PyObject *)owner);
+    o->op = op;
+    return (PyObject *)o;
+}
+
+static void op_dealloc(op_object *o) {
+    PyTypeObject *type = Py_TYPE((PyObject *)o);
+    Py_DECREF((PyObject *)o->owner);
+    PyObject_Free(o);
+    Py_DECREF(type);
+}
+
+static PyObject *op_compare(PyObject *a, PyObject *b, int how) {
+    if ((how != Py_EQ && how != Py_NE) || !PyObject_TypeCheck(a, Op_type) || !PyObject_TypeCheck(b, Op_type)) {
+        return Py_NewRef(Py_NotImplemented);
+    }
+    return PyBool_FromLong((((op_object *)a)->op == ((op_object *)b)->op) == (how == Py_EQ));
+}
+
+static Py_hash_t op_hash(PyObject *self) { return (Py_hash_t)((uintptr_t)((op_object *)self)->op >> 4); }
+
+static PyObject *done_or_raise(op_object *o, xir_status status) {
+    return status ? raise_net(o->owner->net, status) : Py_NewRef(Py_None);
+}
+
+/* ---- attributes ----------------------------------------------------------------------------------------------- */
+
+static PyObject *input_out(op_object *o, const xir_op *op, size_t i) {
+    const xir_port *port = xir_class_input_at(xir_op_class(op), i);
+    if (port->decl != XIR_DECL_VAR) return value_wrap(o->owner, xir_op_input(op, (int64_t)i));
+    size_t n = xir_op_input_count(op);
+    PyObject *tuple = PyTuple_New(n > i ? (Py_ssize_t)(n - i) : 0);
+    for (size_t at = i; tuple && at < n; at++) {
+        PyObject *item = value_wrap(o->owner, xir_op_input(op, (int64_t)at));
+        if (!item || PyTuple_SetItem(tuple, (Py_ssize_t)(at - i), item)) Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
+static PyObject *field_out(op_object *o, const xir_op *op, const xir_field *field) {
+    xir_attr attr;
+    xir_status status = xir_op_get(op, field->name, &attr);
+    return status ? raise_net(o->owner->net, status) : attr_out(o->owner, &attr, field);
+}
+
+static bool set_attr(op_object *o, xir_op *op, xir_str name, PyObject *value) {
+    const xir_field *field = xir_class_field(xir_op_class(op), name);
+    xir_attr attr;
+    scratch s = { 0 };
+    bool fine = attr_in(o->owner, value, field, &attr, &s);
+    if (fine && xir_op_is_erased(op)) fine = op_read(o) != NULL;      /* conversions run code of the caller */
+    xir_status status = fine ? xir_op_set(op, name, &attr) : XIR_OK;
+    scratch_free(&s);
+    if (status) raise_net(o->owner->net, status);
+    return fine && !status;
+}
+
+/* op.NAME: an attribute or a port of the class, then what every op has. An erased op still has what its type has. */
+static PyObject *op_getattr(PyObject *self, PyObject *name) {
+    op_object *o = (op_object *)self;
+    if (o->owner->net && !xir_op_is_erased(o->op) && net_read(o->owner)) {
+        const xir_class *cls = xir_op_class(o->op);
+        PyObject *names = class_names(cls), *at = names ? PyDict_GetItemWithError(names, name) : NULL;
+        if (at) {
+            long i = PyLong_AsLong(at);
+            if (i < 0) return input_out(o, o->op, (size_t)(-1 - i));
+            return field_out(o, o->op, xir_class_field_at(cls, (size_t)i));
+        }
+    }
+    if (PyErr_Occurred()) return NULL;
+    PyObject *found = PyObject_GenericGetAttr(self, name);
+    if (!found && PyErr_ExceptionMatches(PyExc_AttributeError) && (!o->owner->net || xir_op_is_erased(o->op))) {
+        PyErr_Clear();
+        op_read(o);
+    }
+    return found;
+}
+
+static int set_input_port(op_object *o, xir_op *op, size_t i, PyObject *value) {
+    xir_value *v;
+    if (!value_of(value, o->owner, true, &v)) return -1;
+    xir_status status = i < xir_op_input_count(op) ? xir_op_set_input(op, i, v) : xir_op_insert_input(op, i, v);
+    return status ? (raise_net(o->owner->net, status), -1) : 0;
+}
+
+static int op_setattr(PyObject *self, PyObject *name, PyObject *value) {
+    op_object *o = (op_object *)self;
+    xir_str text;
+    if (!value) return PyErr_SetString(PyExc_AttributeError, "an attribute of an op cannot be deleted"), -1;
+    xir_op *op = op_write(o);
+    PyObject *names = op ? class_names(xir_op_class(op)) : NULL;
+    PyObject *at = names ? PyDict_GetItemWithError(names, name) : NULL;
+    if (!op || PyErr_Occurred() || !text_in(name, &text)) return -1;
+    if (at) {
+        long i = PyLong_AsLong(at);
+        return i < 0 ? set_input_port(o, op, (size_t)(-1 - i), value) : set_attr(o, op, text, value) ? 0 : -1;
+    }
+    PyObject *own = PyObject_GetAttr((PyObject *)Op_type, name);
+    if (own) {
+        Py_DECREF(own);
+        return PyObject_GenericSetAttr(self, name, value);
+    }
+    PyErr_Clear();
+    return set_attr(o, op, text, value) ? 0 : -1;      /* refused with a suggestion */
+}
+
+/* op["name"]: an attribute, declared or not. */
+static PyObject *op_item(PyObject *self, PyObject *key) {
+    op_object *o = (op_object *)self;
+    xir_str name;
+    xir_op *op = op_read(o);
+    if (!op || !text_in(key, &name)) return NULL;
+    const xir_field *field = xir_class_field(xir_op_class(op), name);
+    if (field) return field_out(o, op, field);
+    const xir_map *extra = xir_op_extra(op);
+    const xir_any *any = extra ? xir_map_find(extra, name) : NULL;
+    if (any) return any_out(o->owner, any);
+    return raise_status(XIR_E_UNKNOWN, "the op has no attribute '%.*s'", (int)name.size, name.data);
+}
+
+/* A name that the class does not declare becomes an undeclared attribute. */
+static int op_set_item(PyObject *self, PyObject *key, PyObject *value) {
+    op_object *o = (op_object *)self;
+    xir_str name;
+    xir_any any;
+    scratch s = { 0 };
+    xir_op *op = op_write(o);
+    if (!op || !text_in(key, &name)) return -1;
+    if (xir_class_field(xir_op_class(op), name)) {
+        if (value) return set_attr(o, op, name, value) ? 0 : -1;
+        raise_status(XIR_E_INVALID, "an attribute that the class declares cannot be deleted");
+        return -1;
+    }
+    if (!value && !(xir_op_extra(op) && xir_map_find(xir_op_extra(op), name))) {
+        raise_status(XIR_E_UNKNOWN, "the op has no attribute '%.*s'", (int)name.size, name.data);
+        return -1;
+    }
+    bool fine = !value || any_in(o->owner, value, &any, &s);
+    xir_status status = fine ? xir_op_set_extra(op, name, value ? &any : NULL) : XIR_OK;
+    scratch_free(&s);
+    if (status) raise_net(o->owner->net, status);
+    return fine && !status ? 0 : -1;
+}
+
+static int op_contains(PyObject *self, PyObject *key) {
+    xir_str name;
+    xir_op *op = op_read((op_object *)self);
+    return op && text_in(key, &name) ? xir_op_has(op, name) : -1;
+}
+
+/* get(name, default=None): the fastest way to read an attribute that may not exist. */
+static PyObject *op_get(PyObject *self, PyObject *args) {
+    PyObject *name, *otherwise = Py_None;
+    if (!PyArg_ParseTuple(args, "O|O:get", &name, &otherwise)) return NULL;
+    int has = op_contains(self, name);
+    return has < 0 ? NULL : has ? op_item(self, name) : Py_NewRef(otherwise);
+}
+
+/* ---- notes ---------------------------------------------------------------------------------------------------- */
+
+static PyObject *op_get_tags(PyObject *self, PyObject *none) {
+    (void)none;
+    xir_op *op = op_read((op_object *)self);
+    return op ? map_out(((op_object *)self)->owner, xir_op_tags(op)) : NULL;
+}
+
+static PyObject *op_get_extra(PyObject *self, PyObject *none) {
+    (void)none;
+    xir_op *op = op_read((op_object *)self);
+    return op ? map_out(((op_object *)self)->owner, xir_op_extra(op)) : NULL;
+}
+
+/* (key, value) sets, (key) removes. */
+static PyObject *set_note(PyObject *self, PyObject *args, xir_status (*set)(xir_op *, xir_str, const xir_any *)) {
+    op_object *o = (op_object *)self;
+    PyObject *key, *value = NULL;
+    xir_any any;
+    xir_str name;
+    scratch s = { 0 };
+    xir_op *op = op_write(o);
+    if (!op || !PyArg_ParseTuple(args, "O|O", &key, &value) || !text_in(key, &name)) return NULL;
+    bool fine = !value || any_in(o->owner, value, &any, &s);
+    xir_status status = fine ? set(op, name, value ? &any : NULL) : XIR_OK;
+    scratch_free(&s);
+    return fine ? done_or_raise(o, status) : NULL;
+}
+
+static PyObject *op_set_tag_(PyObject *self, PyObject *args) { return set_note(self, args, xir_op_set_tag); }
+static PyObject *op_set_extra_(PyObject *self, PyObject *args) { return set_note(self, args, xir_op_set_extra); }
+
+/* ---- properties ----------------------------------------------------------------------------------------------- */
+
+static PyObject *op_get_name(PyObject *self, void *none) {
+    (void)none;
+    xir_op *op = op_read((op_object *)self);
+    return op ? text_out(xir_op_name(op)) : NULL;
+}
+
+static int op_set_name(PyObject *self, PyObject *value, void *none) {
+    xir_str text;
+    (void)none;
+    xir_op *op = op_write((op_object *)self);
+    if (!op || !value || !text_in(value, &text)) return -1;
+    xir_status status = xir_op_set_name(op, text);
+    return status ? (raise_net(((op_object *)self)->owner->net, status), -1) : 0;
+}
+
+static PyObject *op_get_id(PyObject *self, void *none) {
+    (void)none;
+    xir_op *op = op_read((op_object *)self);
+    return op ? PyLong_FromLongLong(xir_op_id(op)) : NULL;
+}
+
+static int op_set_id_(PyObject *self, PyObject *value, void *none) {
+    (void)none;
+    xir_op *op = op_write((op_object *)self);
+    long long id = op && value ? PyLong_AsLongLong(value) : -1;
+    if (!op || !value || (id == -1 && PyErr_Occurred())) return -1;
+    xir_status status = xir_op_set_id(op, id);
+    return status ? (raise_net(((op_object *)self)->owner->net, status), -1) : 0;
+}
+
+static PyObject *op_get_cls(PyObject *self, void *none) {
+    (void)none;
+    xir_op *op = op_read((op_object *)self);
+    return op ? class_wrap(xir_op_class(op)) : NULL;
+}
+
+static PyObject *op_get_network(PyObject *self, void *none) {
+    return (void)none, Py_NewRef((PyObject *)((op_object *)self)->owner);
+}
+
+static PyObject *op_get_erased(PyObject *self, void *none) {
+    op_object *o = (op_object *)self;
+    return (void)none, PyBool_FromLong(!o->owner->net || xir_op_is_erased(o->op));
+}
+
+static PyObject *ports_out(PyObject *self, size_t (*count)(const xir_op *), xir_value *(*at)(const xir_op *, int64_t)) {
+    op_object *o = (op_object *)self;
+    xir_op *op = op_read(o);
+    size_t n = op ? count(op) : 0;
+    PyObject *tuple = op ? PyTuple_New((Py_ssize_t)n) : NULL;
+    for (size_t i = 0; tuple && i < n; i++) {
+        PyObject *item = value_wrap(o->owner, at(op, (int64_t)i));
+        if (!item || PyTuple_SetItem(tuple, (Py_ssize_t)i, item)) Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
+static PyObject *op_get_inputs(PyObject *self, void *none) {
+    return (void)none, ports_out(self, xir_op_input_count, xir_op_input);
+}
+
+static PyObject *op_get_outputs(PyObject *self, void *none) {
+    return (void)none, ports_out(self, xir_op_output_count, xir_op_output);
+}
+
+static int op_set_inputs_(PyObject *self, PyObject *value, void *none) {
+    op_object *o = (op_object *)self;
+    scratch s = { 0 };
+    (void)none;
+    if (!value) return PyErr_SetString(PyExc_AttributeError, "the inputs of an op cannot be deleted"), -1;
+    PyObject *items = PySequence_Tuple(value);
+    xir_op *op = items ? op_write(o) : NULL;
+    size_t n = items ? (size_t)PyTuple_Size(items) : 0;
+    xir_value **values = op ? scratch_take(&s, n, sizeof *values) : NULL;
+    bool fine = values != NULL;
+    for (size_t i = 0; fine && i < n; i++) {
+        fine = value_of(PyTuple_GetItem(items, (Py_ssize_t)i), o->owner, true, &values[i]);
+    }
+    xir_status status = fine ? xir_op_set_inputs(op, values, n) : XIR_OK;
+    scratch_free(&s);
+    Py_XDECREF(items);
+    if (status) raise_net(o->owner->net, status);
+    return fine && !status ? 0 : -1;
+}
+
+/* The only output; an op with more has `outputs`. */
+static PyObject *op_get_output(PyObject *self, void *none) {
+    (void)none;
+    op_object *o = (op_object *)self;
+    xir_op *op = op_read(o);
+    if (!op) return NULL;
+    size_t n = xir_op_output_count(op);
+    if (n != 1) return raise_status(XIR_E_INVALID, "the op has %zu outputs: use outputs", n);
+    return value_wrap(o->owner, xir_op_output(op, 0));
+}
+
+static PyObject *op_get_next(PyObject *self, void *none) {
+    (void)none;
+    xir_op *op = op_read((op_object *)self);
+    return op ? op_wrap(((op_object *)self)->owner, xir_op_next(op)) : NULL;
+}
+
+static PyObject *op_get_prev(PyObject *self, void *none) {
+    (void)none;
+    xir_op *op = op_read((op_object *)self);
+    return op ? op_wrap(((op_object *)self)->owner, xir_op_prev(op)) : NULL;
+}
+
+static PyObject *op_get_parent(PyObject *self, void *none) {
+    (void)none;
+    xir_op *op = op_read((op_object *)self);
+    return op ? op_wrap(((op_object *)self)->owner, xir_op_parent(op)) : NULL;
+}
+
+/* ---- methods -------------------------------------------------------------------------------------------------- */
+
+static PyObject *op_erase_(PyObject *self, PyObject *none) {
+    (void)none;
+    xir_op *op = op_write((op_object *)self);
+    return op ? done_or_raise((op_object *)self, xir_op_erase(op)) : NULL;
+}
+
+static PyObject *op_infer_(PyObject *self, PyObject *none) {
+    (void)none;
+    xir_op *op = op_write((op_object *)self);
+    return op ? done_or_raise((op_object *)self, xir_op_infer(op, true)) : NULL;
+}
+
+static PyObject *op_check(PyObject *self, PyObject *none) {
+    (void)none;
+    xir_op *op = op_read((op_object *)self);
+    xir_diags *why = op ? why_new() : NULL;
+    if (!why) return NULL;
+    xir_op_validate(op, why);
+    PyObject *list = findings_of(why);
+    xir_diags_free(why);
+    return list;
+}
+
+/* set_input(i, value): None makes the input absent. */
+static PyObject *op_set_input_(PyObject *self, PyObject *args) {
+    Py_ssize_t i;
+    PyObject *arg;
+    xir_value *value;
+    op_object *o = (op_object *)self;
+    if (!PyArg_ParseTuple(args, "nO:set_input", &i, &arg)) return NULL;
+    xir_op *op = op_write(o);
+    if (!op || !value_of(arg, o->owner, true, &value)) return NULL;
+    Py_ssize_t n = (Py_ssize_t)xir_op_input_count(op);
+    if (i < 0) i = i + n < 0 ? PY_SSIZE_T_MAX : i + n;
+    return done_or_raise(o, xir_op_set_input(op, (size_t)i, value));
+}
+
+/* move(before): None moves it to the end. */
+static PyObject *op_move_(PyObject *self, PyObject *arg) {
+    op_object *o = (op_object *)self;
+    xir_op *op = op_write(o), *before = NULL;
+    if (!op) return NULL;
+    if (arg != Py_None) {
+        if (!PyObject_TypeCheck(arg, Op_type)) return PyErr_Format(PyExc_TypeError, "move takes an op or None");
+        if (((op_object *)arg)->owner != o->owner) return raise_status(XIR_E_INVALID, "the op is of another network");
+        if (!(before = op_read((op_object *)arg))) return NULL;
+    }
+    return done_or_raise(o, xir_op_move(op, before));
+}
+
+/* json(): as files print it. */
+static PyObject *op_json(PyObject *self, PyObject *none) {
+    (void)none;
+    op_object *o = (op_object *)self;
+    xir_text_buffer text = { 0 };
+    xir_op *op = op_read(o);
+    xir_status status = op ? xir_op_print(op, 0, &text) : XIR_OK;
+    PyObject *made = !op ? NULL : status ? raise_net(o->owner->net, status) : text_out((xir_str){ text.data,
+        text.size });
+    xir_text_free(&text);
+    return made;
+}
+
+static PyObject *op_repr(PyObject *self) {
+    op_object *o = (op_object *)self;
+    if (!o->owner->net || xir_op_is_erased(o->op)) return PyUnicode_FromString("<xir.Op, erased>");
+    xir_op *op = op_read(o);
+    if (!op) return NULL;
+    PyObject *key = text_out(xir_class_key(xir_op_class(op))), *name = text_out(xir_op_name(op)), *made = NULL;
+    if (key && name) made = PyUnicode_FromFormat("<xir.Op %lld %S %R>", (long long)xir_op_id(op), key, name);
+    Py_XDECREF(key);
+    Py_XDECREF(name);
+    return made;
+}
+
+/* ---- the type ------------------------------------------------------------------------------------------------- */
+
+static PyMethodDef op_methods[] = {
+    { "get",        op_get,        METH_VARARGS, "get(name, default=None): an attribute, declared or not." },
+    { "erase",      op_erase_,     METH_NOARGS,  "erase(): removes the op, unless an output is used." },
+    { "infer",      op_infer_,     METH_NOARGS,  "infer(): infers the types of the outputs again." },
+    { "check",      op_check,      METH_NOARGS,  "check(): a list of findings." },
+    { "set_input",  op_set_input_, METH_VARARGS, "set_input(i, value): None makes the input absent." },
+    { "move",       op_move_,      METH_O,       "move(before): moves the op before another one; None: to the end." },
+    { "json",       op_json,       METH_NOARGS,  "json(): the op as a JSON file has it." },
+    { "_tags",      op_get_tags,   METH_NOARGS,  NULL },
+    { "_set_tag",   op_set_tag_,   METH_VARARGS, NULL },
+    { "_extra",     op_get_extra,  METH_NOARGS,  NULL },
+    { "_set_extra", op_set_extra_, METH_VARARGS, NULL },
+    { NULL, NULL, 0, NULL },
+};
+
+static PyGetSetDef op_getset[] = {
+    { "name",    op_get_name,    op_set_name,    "The name.",                                           NULL },
+    { "id",      op_get_id,      op_set_id_,     "The id; negative: the op is not in the order.",       NULL },
+    { "cls",     op_get_cls,     NULL,           "The class.",                                          NULL },
+    { "network", op_get_network, NULL,           "The network.",                                        NULL },
+    { "erased",  op_get_erased,  NULL,           "Whether the op has been erased. Never raises.",       NULL },
+    { "inputs",  op_get_inputs,  op_set_inputs_, "The inputs, a tuple; None: absent.",                  NULL },
+    { "outputs", op_get_outputs, NULL,           "The outputs, a tuple of values.",                     NULL },
+    { "output",  op_get_output,  NULL,           "The only output.",                                    NULL },
+    { "next",    op_get_next,    NULL,           "The next op of the execution order, or None.",        NULL },
+    { "prev",    op_get_prev,    NULL,           "The op before it, or None.",                          NULL },
+    { "parent",  op_get_parent,  NULL,           "The op that has this one among its sub ops, or None.", NULL },
+    { NULL, NULL, NULL, NULL, NULL },
+};
+
+static PyType_Slot op_slots[] = {
+    { Py_tp_doc,           "An operation of a network." },
+    { Py_tp_dealloc,       op_dealloc },
+    { Py_tp_richcompare,   op_compare },
+    { Py_tp_hash,          op_hash },
+    { Py_tp_repr,          op_repr },
+    { Py_tp_getattro,      op_getattr },
+    { Py_tp_setattro,      op_setattr },
+    { Py_tp_methods,       op_methods },
+    { Py_tp_getset,        op_getset },
+    { Py_mp_subscript,     op_item },
+    { Py_mp_ass_subscript, op_set_item },
+    { Py_sq_contains,      op_contains },
+    { 0, NULL },
+};
+static PyType_Spec op_spec = {
+    "xir.Op", sizeof(op_object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, op_slots,
+};
+
+bool op_init(PyObject *module) { return (Op_type = add_type(module, &op_spec, "Op")); }

@@ -1,0 +1,402 @@
+/* What takes time, without the GIL: loading, saving, inference, checks, runs, differences, pipelines. */
+#include <string.h>
+#include "xirpy.h"
+
+/* The calls of this file keep what they hold without the GIL in local variables, and take it again before they
+ * raise. */
+#define WITHOUT_GIL(...) do {                           \
+        PyThreadState *state_ = PyEval_SaveThread();    \
+        __VA_ARGS__;                                    \
+        PyEval_RestoreThread(state_);                   \
+    } while (0)
+
+/* ---- files ---------------------------------------------------------------------------------------------------- */
+
+/* The bytes of a path: str, bytes or os.PathLike. A new reference. */
+static PyObject *path_in(PyObject *arg) {
+    PyObject *bytes = NULL;
+    return PyUnicode_FSConverter(arg, &bytes) ? bytes : NULL;
+}
+
+/* load(path, lazy, params, format): a network. */
+static PyObject *load(PyObject *module, PyObject *args) {
+    PyObject *arg, *params;
+    const char *format;
+    int lazy;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OpOz:load", &arg, &lazy, &params, &format)) return NULL;
+    PyObject *path = path_in(arg), *raw = path && params != Py_None && !PyBool_Check(params) ? path_in(params) : NULL;
+    xir_load_options how = XIR_INIT(xir_load_options, .lazy = lazy != 0, .format = format,
+        .no_params = params == Py_False);
+    xir_diags *why = PyErr_Occurred() ? NULL : why_new();
+    xir_network *net = NULL;
+    if (why) {
+        const char *name = PyBytes_AsString(path);
+        if (raw) how.params = PyBytes_AsString(raw);
+        WITHOUT_GIL(net = xir_network_load(the_context, name, &how, why));
+    }
+    Py_XDECREF(path);
+    Py_XDECREF(raw);
+    if (!why) return NULL;
+    if (!net) return raise_diags(XIR_OK, why);
+    PyObject *made = net_wrap(net, true);
+    if (!warn_diags(why)) Py_CLEAR(made);
+    return made;
+}
+
+/* read(buffer, name, format): a network from bytes, which are copied. */
+static PyObject *read_(PyObject *module, PyObject *args) {
+    Py_buffer view;
+    const char *name, *format;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y*sz:read", &view, &name, &format)) return NULL;
+    xir_load_options how = XIR_INIT(xir_load_options, .format = format);
+    xir_diags *why = why_new();
+    xir_network *net = NULL;
+    if (why) WITHOUT_GIL(net = xir_network_read(the_context, view.buf, (size_t)view.len, xir_str_of(name), &how, why));
+    PyBuffer_Release(&view);
+    if (!why) return NULL;
+    if (!net) return raise_diags(XIR_OK, why);
+    PyObject *made = net_wrap(net, true);
+    if (!warn_diags(why)) Py_CLEAR(made);
+    return made;
+}
+
+/* save(net, path, format, indent, check). */
+static PyObject *save(PyObject *module, PyObject *args) {
+    PyObject *self, *arg;
+    const char *format;
+    int indent, check;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!Ozpp:save", Network_type, &self, &arg, &format, &indent, &check)) return NULL;
+    net_object *o = (net_object *)self;
+    PyObject *path = path_in(arg);
+    xir_save_options how = XIR_INIT(xir_save_options, .format = format, .indent = indent != 0, .unchecked = !check);
+    xir_diags *why = path ? why_new() : NULL;
+    xir_status status = XIR_OK;
+    if (!why || !net_begin_write(o)) {
+        xir_diags_free(why);
+        Py_XDECREF(path);
+        return NULL;
+    }
+    const char *name = PyBytes_AsString(path);
+    WITHOUT_GIL(status = xir_network_save(o->net, name, &how, why));
+    net_end_write(o);
+    Py_DECREF(path);
+    if (status) return raise_diags(status, why);
+    return warn_diags(why) ? Py_NewRef(Py_None) : NULL;
+}
+
+typedef struct growing { char *data; size_t size, room; } growing;
+
+static bool grow(void *user, const void *data, size_t size) {
+    growing *g = user;
+    if (g->room - g->size < size) {
+        size_t room = 2 * g->room + size;
+        char *more = realloc(g->data, room);
+        if (!more) return false;
+        g->data = more;
+        g->room = room;
+    }
+    if (size) memcpy(g->data + g->size, data, size);
+    g->size += size;
+    return true;
+}
+
+/* write(net, format): the bytes of a file. */
+static PyObject *write_(PyObject *module, PyObject *args) {
+    PyObject *self;
+    const char *format;
+    growing out = { 0 };
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!s:write", Network_type, &self, &format)) return NULL;
+    net_object *o = (net_object *)self;
+    xir_save_options how = XIR_INIT(xir_save_options, .format = format);
+    xir_diags *why = why_new();
+    xir_status status;
+    if (!why || !net_begin_write(o)) {
+        xir_diags_free(why);
+        return NULL;
+    }
+    WITHOUT_GIL(status = xir_network_write(o->net, grow, &out, &how, why));
+    net_end_write(o);
+    PyObject *made = status ? raise_diags(status, why) : PyBytes_FromStringAndSize(out.data, (Py_ssize_t)out.size);
+    free(out.data);
+    if (!status && !warn_diags(why)) Py_CLEAR(made);
+    return made;
+}
+
+/* ---- checks --------------------------------------------------------------------------------------------------- */
+
+static PyObject *infer(PyObject *module, PyObject *self) {
+    (void)module;
+    if (!PyObject_TypeCheck(self, Network_type)) return PyErr_Format(PyExc_TypeError, "infer takes a network");
+    net_object *o = (net_object *)self;
+    xir_diags *why = why_new();
+    xir_status status;
+    if (!why || !net_begin_write(o)) {
+        xir_diags_free(why);
+        return NULL;
+    }
+    WITHOUT_GIL(status = xir_network_infer(o->net, why));
+    net_end_write(o);
+    if (status) return raise_diags(status, why);
+    return warn_diags(why) ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *check(PyObject *module, PyObject *self) {
+    (void)module;
+    if (!PyObject_TypeCheck(self, Network_type)) return PyErr_Format(PyExc_TypeError, "check takes a network");
+    net_object *o = (net_object *)self;
+    xir_diags *why = why_new();
+    if (!why || !net_begin_read(o)) {
+        xir_diags_free(why);
+        return NULL;
+    }
+    WITHOUT_GIL(xir_network_validate(o->net, why));
+    net_end_read(o);
+    PyObject *list = findings_of(why);
+    xir_diags_free(why);
+    return list;
+}
+
+/* bind(net, ((name, least, most), ...)). */
+static PyObject *bind(PyObject *module, PyObject *args) {
+    PyObject *self, *list;
+    scratch s = { 0 };
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O!:bind", Network_type, &self, &PyTuple_Type, &list)) return NULL;
+    net_object *o = (net_object *)self;
+    size_t n = (size_t)PyTuple_Size(list);
+    xir_symbol *symbols = scratch_take(&s, n, sizeof *symbols);
+    xir_diags *why = symbols ? why_new() : NULL;
+    bool fine = why != NULL;
+    for (size_t i = 0; fine && i < n; i++) {
+        PyObject *name;
+        long long least, most;
+        PyObject *item = PyTuple_GetItem(list, (Py_ssize_t)i);
+        fine = PyTuple_Check(item) && PyArg_ParseTuple(item, "OLL", &name, &least, &most) && text_in(name,
+            &symbols[i].name);
+        if (fine) symbols[i].least = least, symbols[i].most = most;
+    }
+    if (why && !fine && !PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "a binding is (name, least, most)");
+    xir_network *net = fine ? net_write(o) : NULL;
+    xir_status status = net ? xir_network_bind(net, symbols, n, why) : XIR_OK;
+    scratch_free(&s);
+    if (status) return raise_diags(status, why);
+    xir_diags_free(why);
+    return net ? Py_NewRef(Py_None) : NULL;
+}
+
+/* ---- runs ----------------------------------------------------------------------------------------------------- */
+
+/* run(net, (Array, ...)): a tuple of Arrays. */
+static PyObject *run(PyObject *module, PyObject *args) {
+    PyObject *self, *list;
+    scratch s = { 0 };
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O!:run", Network_type, &self, &PyTuple_Type, &list)) return NULL;
+    net_object *o = (net_object *)self;
+    if (!net_read(o)) return NULL;
+    size_t n = (size_t)PyTuple_Size(list), m = xir_network_outputs(o->net, NULL, 0);
+    const xir_array **inputs = scratch_take(&s, n + 1, sizeof *inputs);
+    xir_array **outputs = scratch_take(&s, m + 1, sizeof *outputs);
+    xir_diags *why = inputs && outputs ? why_new() : NULL;
+    bool fine = why != NULL;
+    for (size_t i = 0; fine && i < n; i++) {
+        PyObject *item = PyTuple_GetItem(list, (Py_ssize_t)i);
+        fine = PyObject_TypeCheck(item, Array_type);
+        if (fine) inputs[i] = ((array_object *)item)->array;
+        else PyErr_SetString(PyExc_TypeError, "an input of a run is an Array");
+    }
+    fine = fine && net_begin_read(o);
+    xir_status status = XIR_OK;
+    PyObject *made = NULL;
+    if (fine) {
+        WITHOUT_GIL(status = xir_network_run(o->net, inputs, n, outputs, m, NULL, why));
+        net_end_read(o);
+        made = status ? NULL : PyTuple_New((Py_ssize_t)m);
+        for (size_t i = 0; !status && i < m; i++) {
+            PyObject *item = made ? array_wrap(outputs[i], false) : (xir_array_free(outputs[i]), NULL);
+            if (made && (!item || PyTuple_SetItem(made, (Py_ssize_t)i, item))) Py_CLEAR(made);
+        }
+    }
+    scratch_free(&s);
+    if (status) return raise_diags(status, why);
+    xir_diags_free(why);
+    return made;
+}
+
+/* ---- pipelines ------------------------------------------------------------------------------------------------ */
+
+/* A row of the report as a tuple. */
+static PyObject *row_out(const xir_pass_row *row) {
+    static const char *const fates[] = { "ran", "disabled", "above the level" };   /* ORDER FATE */
+    return Py_BuildValue("(NIOsnnKnn)", text_out(row->text), (unsigned)row->depth, row->added ? Py_True : Py_False,
+                         fates[row->fate], (Py_ssize_t)row->runs, (Py_ssize_t)row->changes, (unsigned long long)row->ns,
+                         (Py_ssize_t)row->ops_before, (Py_ssize_t)row->ops_after);
+}
+
+static PyObject *report_out(const xir_pass_report *report) {
+    const xir_pass_row *row;
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list && (row = xir_pass_report_at(report, i)); i++) {
+        PyObject *one = row_out(row);
+        if (!one || PyList_Append(list, one)) Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    return list;
+}
+
+/* Signals are seen while a pipeline runs: Ctrl-C ends it. */
+static bool is_interrupted(void *user) {
+    (void)user;
+    PyGILState_STATE state = PyGILState_Ensure();
+    bool ends = PyErr_Occurred() || PyErr_CheckSignals();
+    PyGILState_Release(state);
+    return ends;
+}
+
+/* pipeline(text, net, verify, prove, level): the report, a list of tuples. */
+static PyObject *pipeline(PyObject *module, PyObject *args) {
+    PyObject *text_arg, *self, *made = NULL;
+    xir_str text;
+    int verify, prove, level;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO!ppi:pipeline", &text_arg, Network_type, &self, &verify, &prove,
+        &level)) return NULL;
+    net_object *o = (net_object *)self;
+    if (!text_in(text_arg, &text)) return NULL;
+    xir_diags *why = why_new();
+    if (!why) return NULL;
+    xir_pass_watch watch = XIR_INIT(xir_pass_watch);
+    xir_pass_settings how = XIR_INIT(xir_pass_settings, .level = level, .verify = verify != 0,
+        .cancel = is_interrupted);
+    xir_pipeline *steps = xir_pipeline_parse(the_context, text, why);
+    xir_proof *proof = steps && prove
+        ? xir_proof_new(the_context, &XIR_INIT(xir_proof_options, .cancel = is_interrupted), why) : NULL;
+    xir_pass_report *report = xir_pass_report_new(the_context);
+    xir_status status = XIR_OK;
+    if (proof) {
+        xir_proof_watch(proof, &watch, NULL);
+        how.watches = &watch;
+        how.n_watches = 1;
+    }
+    bool ready = steps && report && (proof || !prove);
+    bool begun = ready && net_begin_write(o);
+    if (begun) {
+        WITHOUT_GIL(status = xir_pipeline_run(steps, o->net, &how, report, why));
+        net_end_write(o);
+        if (!status) made = report_out(report);
+    } else if (!ready && !xir_diags_count(why)) {
+        PyErr_NoMemory();
+    }
+    xir_pass_report_free(report);
+    xir_proof_free(proof);
+    xir_pipeline_free(steps);
+    if (!begun || status) return raise_diags(status, why);
+    if (!warn_diags(why)) Py_CLEAR(made);
+    return made;
+}
+
+static PyObject *default_pipeline(PyObject *module, PyObject *none) {
+    return (void)module, (void)none, PyUnicode_FromString(xir_default_pipeline());
+}
+
+/* ---- differences ---------------------------------------------------------------------------------------------- */
+
+static PyObject *difference_out(net_object *a, net_object *b, const xir_diff_item *item) {
+    const char *kind = item->kind == XIR_DIFF_REMOVED ? "removed" : item->kind == XIR_DIFF_ADDED ? "added"
+                     : item->kind == XIR_DIFF_MOVED ? "moved" : "changed";
+    PyObject *field = text_out(item->field), *elements = Py_NewRef(Py_None);
+    if (item->elements) {
+        Py_DECREF(elements);
+        elements = Py_BuildValue("(KKd)", (unsigned long long)item->elements->differ,
+                                 (unsigned long long)item->elements->of, item->elements->largest);
+    }
+    return Py_BuildValue("(sNNNN)", kind, op_wrap(a, item->a), op_wrap(b, item->b), field, elements);
+}
+
+/* diff(a, b, params): a list of (kind, op of a, op of b, field, elements). */
+static PyObject *diff(PyObject *module, PyObject *args) {
+    PyObject *first, *second, *list = NULL;
+    int params;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O!p:diff", Network_type, &first, Network_type, &second, &params)) return NULL;
+    net_object *a = (net_object *)first, *b = (net_object *)second;
+    xir_diags *why = why_new();
+    if (!why || !net_begin_read(a)) {
+        xir_diags_free(why);
+        return NULL;
+    }
+    xir_diff *d = NULL;
+    bool begun = net_begin_read(b);
+    if (begun) {
+        WITHOUT_GIL(d = xir_diff_new(a->net, b->net, &XIR_INIT(xir_diff_options, .params = params != 0), why));
+        if (d) list = PyList_New(0);
+        for (size_t i = 0; list && i < xir_diff_count(d); i++) {
+            PyObject *one = difference_out(a, b, xir_diff_at(d, i));
+            if (!one || PyList_Append(list, one)) Py_CLEAR(list);
+            Py_XDECREF(one);
+        }
+        net_end_read(b);
+    }
+    net_end_read(a);
+    xir_diff_free(d);
+    if (begun && !d) return raise_diags(XIR_OK, why);
+    xir_diags_free(why);
+    return list;
+}
+
+/* ---- what the context has ------------------------------------------------------------------------------------- */
+
+static PyObject *classes(PyObject *module, PyObject *none) {
+    const xir_class *cls;
+    (void)module, (void)none;
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list && (cls = xir_context_class_at(the_context, i)); i++) {
+        PyObject *one = class_wrap(cls);
+        if (!one || PyList_Append(list, one)) Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    return list;
+}
+
+static PyObject *load_plugin(PyObject *module, PyObject *arg) {
+    (void)module;
+    PyObject *path = path_in(arg);
+    xir_diags *why = path ? why_new() : NULL;
+    xir_status status = why ? xir_plugin_load(the_context, PyBytes_AsString(path), why) : XIR_OK;
+    Py_XDECREF(path);
+    if (!why) return NULL;
+    if (status) return raise_diags(status, why);
+    return warn_diags(why) ? Py_NewRef(Py_None) : NULL;
+}
+
+/* make_params(net, buffer, name, layout): a value. */
+static PyObject *make_params(PyObject *module, PyObject *args) {
+    PyObject *self, *arg;
+    const char *name, *layout;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!Osz:params", Network_type, &self, &arg, &name, &layout)) return NULL;
+    xir_value *made = params_of((net_object *)self, arg, name, layout);
+    return made ? value_wrap((net_object *)self, made) : NULL;
+}
+
+PyMethodDef work_functions[] = {
+    { "load",             load,             METH_VARARGS, NULL },
+    { "read",             read_,            METH_VARARGS, NULL },
+    { "save",             save,             METH_VARARGS, NULL },
+    { "write",            write_,           METH_VARARGS, NULL },
+    { "infer",            infer,            METH_O,       NULL },
+    { "check",            check,            METH_O,       NULL },
+    { "bind",             bind,             METH_VARARGS, NULL },
+    { "run",              run,              METH_VARARGS, NULL },
+    { "pipeline",         pipeline,         METH_VARARGS, NULL },
+    { "default_pipeline", default_pipeline, METH_NOARGS,  NULL },
+    { "diff",             diff,             METH_VARARGS, NULL },
+    { "classes",          classes,          METH_NOARGS,  NULL },
+    { "load_plugin",      load_plugin,      METH_O,       NULL },
+    { "make_params",      make_params,      METH_VARARGS, NULL },
+    { NULL, NULL, 0, NULL },
+};

@@ -1,0 +1,156 @@
+"""Networks, ops, values and their attributes."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import xir
+from xir import F
+
+
+def test_the_ops_of_a_network(tiny):
+    assert [op.cls.key.split("::")[-1] for op in tiny] == ["Input", "Conv2d", "ReLU", "MaxPool2d", "Output"]
+    assert len(tiny) == 5 and tiny.op(tiny["conv"].id) == tiny["conv"] and "conv" in tiny and "x" not in tiny
+    assert tiny["conv"] in tiny and tiny["conv"].next == tiny["relu"] and tiny["relu"].prev == tiny["conv"]
+    assert [op.name for op in tiny.ops("icraft::xir::ReLU")] == ["relu"] == [op.name for op in tiny.ops("ReLU")]
+    assert tiny.value("image") == tiny.inputs[0] and tiny.outputs == (tiny["pool"].output,)
+    with pytest.raises(KeyError, match="no op named 'x'"):
+        tiny["x"]
+
+
+def test_attributes(tiny):
+    conv = tiny["conv"]
+    assert (conv.stride_height, conv.pad_top, conv.padding_mode) == (1, 1, "ZEROS")
+    conv.stride_height = 2
+    conv["padding_mode"] = "REFLECT"
+    assert conv["stride_height"] == 2 == conv.get("stride_height") and conv.padding_mode == "REFLECT"
+    assert conv.get("nothing") is None and "stride_height" in conv and "nothing" not in conv
+    assert conv.input == tiny.inputs[0] and conv.weights.is_params and conv.bias is None
+    assert not hasattr(conv, "nothing")
+
+
+@pytest.mark.parametrize("value, error, says", [
+    (0, xir.BoundsError, "least stride_height"), (2**70, xir.BoundsError, "64 bits"), (-2**70, xir.BoundsError, "64"),
+    ("two", TypeError, "stride_height"), (1.5, TypeError, "stride_height"), (float("nan"), TypeError, "stride_height"),
+    ([1, 2], TypeError, "stride_height"), (True, TypeError, "stride_height"), (object(), TypeError, "object"),
+    ("a\0b", TypeError, "stride_height"), ("\ud800", ValueError, "surrogates"), (None, xir.Error, "stride_height"),
+    ({"a": 1}, TypeError, "stride_height"), (2**63, xir.Error, "stride_height"),
+])
+def test_a_refused_attribute_says_what_it_may_be(tiny, value, error, says):
+    with pytest.raises(error, match=says):
+        tiny["conv"].stride_height = value
+    assert tiny["conv"].stride_height == 1 and tiny.check() == []
+
+
+def test_a_misspelled_attribute_has_a_suggestion(tiny):
+    with pytest.raises(AttributeError, match="did you mean 'stride_height'"):
+        tiny["conv"].strid_height = 1
+    with pytest.raises(xir.UnknownError) as caught:
+        F.ReLU(tiny["conv"], alpa=1.0)
+    assert caught.value.findings[0].code == "unknown" and "alpha" in str(caught.value)
+
+
+def test_undeclared_attributes_and_tags_are_mappings(tiny):
+    conv = tiny["conv"]
+    conv.extra["note"] = {"b": [1, 2.5, None], "a": "text", "deep": {"x": True}}
+    conv["more"] = 2**64 - 1
+    assert dict(conv.extra) == {"note": {"a": "text", "b": [1, 2.5, None], "deep": {"x": True}}, "more": 2**64 - 1}
+    assert conv["note"]["a"] == "text" and "more" in conv
+    del conv.extra["note"]
+    del conv["more"]
+    with pytest.raises(KeyError):
+        del conv.extra["note"]
+    conv.tags.update(one=1, two="zwei")
+    assert sorted(conv.tags) == ["one", "two"] and conv.output.tags == {}
+    tiny.tags["author"] = "me"
+    conv.output.tags["range"] = (0, 1)
+    again = xir.read(tiny.write("fb"))
+    assert again.tags == {"author": "me"} and again["conv"].output.tags == {"range": [0, 1]}
+    with pytest.raises(xir.ExistsError):
+        conv.extra["stride_height"] = 1
+    loop = []
+    loop.append(loop)
+    with pytest.raises((RecursionError, xir.LimitError)):
+        conv.extra["loop"] = loop
+    for bad in (object(), {1: 2}, b"bytes", {1, 2}):
+        with pytest.raises(TypeError):
+            conv.extra["bad"] = bad
+
+
+def test_types():
+    for text in ("fp32 NHWC [1,416,416,3]", "int8", "uint12", "bool", "bf16 ** [2,3]", "fp32 []"):
+        assert xir.Type(str(xir.Type(text))) == xir.Type(text)
+    made = xir.Type("fp32 NC [?,3]")
+    assert made.shape == ("?", 3) and made.layout == "NC" and str(made.element) == "fp32"
+    for bad in ("", "fp31", "fp32 [x]", "fp32 NHWC", 5, "fp32 [-1]", "fp32 [99999999999999999999]", "a\"b"):
+        with pytest.raises(xir.Error):
+            xir.Type(bad)
+
+
+def test_inputs_are_edited(tiny):
+    relu, conv, pool = tiny["relu"], tiny["conv"], tiny["pool"]
+    pool.input = conv
+    assert conv.output.users and {op.name for op, _ in conv.output.users} == {"relu", "pool"}
+    relu.erase()
+    with pytest.raises(xir.InUseError, match="pool"):
+        conv.erase()
+    with pytest.raises(xir.BoundsError):
+        pool.set_input(9, None)
+    with pytest.raises(xir.BoundsError):
+        pool.set_input(-9, None)
+    pool.inputs = [None]
+    assert pool.input is None and tiny.check()[0].severity == "error"
+    pool.set_input(-1, conv.output)
+    assert tiny.check() == []
+
+
+def test_functions_have_signatures(tiny):
+    signature = inspect.signature(F.Conv2d)
+    assert list(signature.parameters)[:3] == ["input", "weights", "bias"]
+    assert signature.parameters["stride_width"].default == 1
+    assert "padding_mode" in F.Conv2d.__doc__ and "PyTorch" in F.Conv2d.__doc__
+    assert "Conv2d" in dir(F) and F.Conv2d is F.Conv2d and F["icraft::xir::Maxpool"].cls == F.MaxPool2d.cls
+
+
+def test_every_class_has_a_function():
+    for cls in xir.classes():
+        if cls.is_op and not cls.is_abstract:
+            function = F[cls.key]
+            assert inspect.signature(function).parameters["name"].default is None
+            assert function.__doc__ and repr(function)
+
+
+def test_wrong_calls_of_functions(tiny):
+    conv = tiny["conv"]
+    with pytest.raises(TypeError):
+        F.ReLU()
+    with pytest.raises(TypeError):
+        F.ReLU(np.zeros(3, "f4"))
+    with pytest.raises(TypeError):
+        F.ReLU(conv, conv)
+    with pytest.raises(TypeError):
+        F.ReLU(conv, input=conv)
+    with pytest.raises(TypeError):
+        F.ReLU("conv")
+    with pytest.raises(xir.UnknownError, match="no class 'Nothing'"):
+        F.Nothing
+    with pytest.raises(xir.Error):
+        F.MaxPool2d(conv)
+    with pytest.raises(xir.Error):
+        F.Conv2d(conv, np.zeros((1, 1, 9, 1), "f4"))
+    assert len(tiny) == 5 and tiny.check() == []
+
+
+def test_scopes_and_cursors():
+    net = xir.Network("n")
+    x = net.input("x", "fp32 NHWC [1,2,2,1]")
+    with net.scope("a"):
+        with net.scope("b"):
+            x = F.ReLU(x, name="r")
+        y = F.ReLU(x, name="s")
+    with net.at(before=x.op):
+        z = F.ReLU(net.inputs[0], name="t")
+    assert [op.name for op in net] == ["x", "t", "a/b/r", "a/s"] and y.name == "a/s" and z.op.next == x.op
+    with pytest.raises(TypeError):
+        net.at()

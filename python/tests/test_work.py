@@ -1,0 +1,164 @@
+"""Files, arrays, runs, pipelines, differences, threads."""
+
+import copy
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import xir
+from xir import F
+
+
+def test_the_digits_are_recognised(digits):
+    net = xir.load(digits, lazy=True)
+    converted = xir.load(digits)
+    with pytest.raises(NotImplementedError, match="no kernel"):
+        converted.run(np.zeros((1, 1, 8, 8), "f4"))
+    xir.Pipeline("to-xir").run(converted)
+    before = converted.run(image=np.load(digits.parent / "digits_inputs.npy")[:1])["logits"]
+    report = xir.optimize(net, prove=True, verify=True)
+    assert report.changes and net.check() == [] and len(net) == 15
+    after = net.run(np.load(digits.parent / "digits_inputs.npy")[:1])["logits"]
+    assert np.allclose(before, after, atol=1e-4) and np.allclose(after,
+        np.load(digits.parent / "digits_logits.npy")[:1],
+                                                                 atol=1e-3)
+
+
+@pytest.mark.parametrize("suffix", ["fb", "imodel", "json"])
+def test_files_come_back(tiny, tmp_path, suffix):
+    path = tmp_path / f"net.{suffix}"
+    tiny.save(path)
+    again = xir.load(str(path))
+    assert again.equal(tiny) and not xir.diff(path, tiny, params=True)
+    assert xir.load(path, params=False).equal(tiny, False)
+    assert xir.load(path, lazy=True).equal(tiny)
+
+
+def test_errors_of_files(tmp_path, tiny):
+    with pytest.raises(OSError) as caught:
+        xir.load(tmp_path / "nothing.onnx")
+    assert caught.value.findings[0].code == "io"
+    (tmp_path / "bad.json").write_text('{"ops": [}')
+    with pytest.raises(ValueError, match="bad.json:1:"):
+        xir.load(tmp_path / "bad.json")
+    with pytest.raises(xir.Error):
+        xir.load(tmp_path)
+    with pytest.raises(xir.UnknownError):
+        tiny.save(tmp_path / "x", format="nothing")
+    with pytest.raises(ValueError):
+        xir.load("a\0b")
+    with pytest.raises(TypeError):
+        xir.load(5.0)
+    with pytest.raises(xir.Error):
+        xir.read(b"")
+
+
+def test_buffers_that_are_not_numbers_of_a_network(tiny):
+    good = np.zeros((2, 2), "f4")
+    for bad in (good[:, ::2], np.asfortranarray(np.zeros((2, 3), "f4")), good.astype(">f4"), good.astype("O"),
+                np.zeros(2, "U3"), np.zeros(2, "c8"), np.zeros(2, "f4,i4"), "text", None, [1.0], object()):
+        with pytest.raises((xir.Error, TypeError, ValueError, BufferError)):
+            xir.params(tiny, bad)
+    for dtype in "?bBhHiIqQefd":
+        numbers = np.arange(6).reshape(2, 3).astype(dtype)
+        made = xir.params(tiny, numbers)
+        assert np.array_equal(made.numpy(), numbers) and made.numpy().dtype == numbers.dtype
+        assert np.asarray(made).tolist() == numbers.tolist() and made.raw() == numbers.tobytes()
+    assert xir.params(tiny, np.float32(3).reshape(())).numpy().shape == ()
+    assert xir.params(tiny, np.zeros((0, 3), "f4")).numpy().shape == (0, 3)
+    with pytest.raises(xir.BoundsError):
+        xir.params(tiny, good, layout="NHWC")
+    with pytest.raises(BufferError):
+        memoryview(tiny["conv"].output)
+    with pytest.raises(TypeError):
+        tiny["conv"].output.numpy()
+
+
+def test_an_edit_that_raises_changes_nothing(tiny):
+    weights = tiny["conv"].weights
+    with pytest.raises(ZeroDivisionError):
+        with weights.edit() as w:
+            w[:] = 5
+            1 / 0
+    assert weights.numpy().max() == 1
+    with weights.edit() as w:
+        w *= 0.5
+    w[:] = 9
+    assert weights.numpy().max() == 0.5
+
+
+def test_runs(tiny):
+    out = tiny.run(image=np.ones((1, 8, 8, 3), "f4"))
+    assert list(out.values())[0].shape == (1, 4, 4, 4)
+    for bad in ({}, {"image": np.ones((1, 8, 8, 3), "f8")}, {"image": np.ones((1, 8, 8, 4), "f4")}, {"x": np.ones(1)}):
+        with pytest.raises(xir.Error):
+            tiny.run(**bad)
+    with pytest.raises(xir.Error):
+        tiny.run(np.ones((1, 8, 8, 3), "f4"), np.ones(1))
+
+
+def test_pipelines(tiny, capsys):
+    F.ReLU(tiny["conv"], name="unused")
+    tiny["unused"].move(tiny["pool"])
+    report = xir.Pipeline("infer,fix(dce)").run(tiny, verify=True)
+    report.table()
+    assert report.changes == 1 and "dce" in capsys.readouterr().out
+    for bad, error in (("nothing", xir.UnknownError), ("infer,", xir.SyntaxError), ("dce{x=1}", xir.UnknownError)):
+        with pytest.raises(error):
+            xir.Pipeline(bad).run(tiny)
+
+
+def test_clones_and_differences(tiny):
+    other = copy.copy(tiny)
+    assert other.equal(tiny) and xir.diff(tiny, other) == []
+    other["conv"].pad_top = 2
+    other.infer()
+    found = {(d.kind, d.a.name if d.a else "", d.field) for d in xir.diff(tiny, other)}
+    assert ("changed", "conv", "pad_top") in found
+    with copy.deepcopy(other)["conv"].weights.edit() as w:
+        w[:] = 0
+    assert other["conv"].weights.numpy().min() == 1
+    assert str(xir.diff(tiny, other)[0])
+
+
+def test_texts_of_networks(tiny):
+    assert "MaxPool2d" in str(tiny) and "tiny" in repr(tiny) and "<table>" in tiny._repr_html_()
+    assert "conv" in repr(tiny["conv"]) and "fp32" in repr(tiny["conv"].output) and '"conv"' in tiny["conv"].json()
+
+
+def test_findings_have_places(tiny):
+    tiny["pool"].set_input(0, None)
+    finding = tiny.check()[0]
+    assert finding.path.startswith("/ops/") and finding.message and str(finding)
+
+
+def test_warnings_are_pythons(tiny, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tiny.save(tmp_path / "a.fb")
+
+
+def test_a_network_at_work_is_busy(tiny):
+    """Threads that edit a network while others check, run and save it get an exception, and the network stays whole."""
+    caught, wrong = [], []
+
+    def work(call):
+        for _ in range(60):
+            try:
+                call()
+            except xir.BusyError as error:
+                caught.append(error)
+            except Exception as error:      # noqa: BLE001, whatever it is, the test fails
+                wrong.append(error)
+
+    image = np.ones((1, 8, 8, 3), "f4")
+    calls = [lambda: tiny.run(image), tiny.check, tiny.infer, lambda: tiny.write("fb"),
+             lambda: setattr(tiny["conv"], "pad_top", 1), lambda: [op.name for op in tiny]]
+    threads = [threading.Thread(target=work, args=(call,)) for call in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong and tiny.check() == []
