@@ -66,12 +66,12 @@ static PyObject *read_(PyObject *module, PyObject *args) {
 static PyObject *save(PyObject *module, PyObject *args) {
     PyObject *self, *arg;
     const char *format;
-    int indent, check;
+    int indent, checked;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!Ozpp:save", Network_type, &self, &arg, &format, &indent, &check)) return NULL;
+    if (!PyArg_ParseTuple(args, "O!Ozpp:save", Network_type, &self, &arg, &format, &indent, &checked)) return NULL;
     net_object *o = (net_object *)self;
     PyObject *path = path_in(arg);
-    xir_save_options how = XIR_INIT(xir_save_options, .format = format, .indent = indent != 0, .unchecked = !check);
+    xir_save_options how = XIR_INIT(xir_save_options, .format = format, .indent = indent != 0, .unchecked = !checked);
     xir_diags *why = path ? why_new() : NULL;
     xir_status status = XIR_OK;
     if (!why || !net_begin_write(o)) {
@@ -103,15 +103,16 @@ static bool grow(void *user, const void *data, size_t size) {
     return true;
 }
 
-/* write(net, format): the bytes of a file. */
+/* write(net, format, check): the bytes of a file. */
 static PyObject *write_(PyObject *module, PyObject *args) {
     PyObject *self;
     const char *format;
+    int checked;
     growing out = { 0 };
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!s:write", Network_type, &self, &format)) return NULL;
+    if (!PyArg_ParseTuple(args, "O!sp:write", Network_type, &self, &format, &checked)) return NULL;
     net_object *o = (net_object *)self;
-    xir_save_options how = XIR_INIT(xir_save_options, .format = format);
+    xir_save_options how = XIR_INIT(xir_save_options, .format = format, .unchecked = !checked);
     xir_diags *why = why_new();
     xir_status status;
     if (!why || !net_begin_write(o)) {
@@ -257,6 +258,15 @@ static bool is_interrupted(void *user) {
     return ends;
 }
 
+/* Makes `cause`, whose reference it takes, the cause of the exception that is raised. */
+static void set_cause(PyObject *cause) {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    PyException_SetCause(value, cause);
+    PyErr_Restore(type, value, trace);
+}
+
 /* pipeline(text, net, verify, prove, level): the report, a list of tuples. */
 static PyObject *pipeline(PyObject *module, PyObject *args) {
     PyObject *text_arg, *self, *made = NULL;
@@ -269,6 +279,7 @@ static PyObject *pipeline(PyObject *module, PyObject *args) {
     if (!text_in(text_arg, &text)) return NULL;
     xir_diags *why = why_new();
     if (!why) return NULL;
+    working w = { 0 };
     xir_pass_watch watch = XIR_INIT(xir_pass_watch);
     xir_pass_settings how = XIR_INIT(xir_pass_settings, .level = level, .verify = verify != 0,
         .cancel = is_interrupted);
@@ -285,7 +296,9 @@ static PyObject *pipeline(PyObject *module, PyObject *args) {
     bool ready = steps && report && (proof || !prove);
     bool begun = ready && net_begin_write(o);
     if (begun) {
+        working_begin(&w, o);
         WITHOUT_GIL(status = xir_pipeline_run(steps, o->net, &how, report, why));
+        working_end(&w);
         net_end_write(o);
         if (!status) made = report_out(report);
     } else if (!ready && !xir_diags_count(why)) {
@@ -294,9 +307,13 @@ static PyObject *pipeline(PyObject *module, PyObject *args) {
     xir_pass_report_free(report);
     xir_proof_free(proof);
     xir_pipeline_free(steps);
-    if (!begun || status) return raise_diags(status, why);
-    if (!warn_diags(why)) Py_CLEAR(made);
-    return made;
+    if (begun && !status) {
+        if (!warn_diags(why)) Py_CLEAR(made);
+        return made;
+    }
+    raise_diags(status, why);
+    if (w.cause) set_cause(w.cause);
+    return NULL;
 }
 
 static PyObject *default_pipeline(PyObject *module, PyObject *none) {
@@ -394,6 +411,7 @@ PyMethodDef work_functions[] = {
     { "run",              run,              METH_VARARGS, NULL },
     { "pipeline",         pipeline,         METH_VARARGS, NULL },
     { "default_pipeline", default_pipeline, METH_NOARGS,  NULL },
+    { "register_pass",    register_pass,    METH_VARARGS, NULL },
     { "diff",             diff,             METH_VARARGS, NULL },
     { "classes",          classes,          METH_NOARGS,  NULL },
     { "load_plugin",      load_plugin,      METH_O,       NULL },

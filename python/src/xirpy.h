@@ -107,6 +107,16 @@ bool value_of(PyObject *arg, net_object *owner, bool absent, xir_value **out);
 /* Makes Params of numbers: a buffer, or a bool, an int or a float. `layout` may be NULL. */
 xir_value *params_of(net_object *owner, PyObject *arg, const char *name, const char *layout);
 
+/* A network that a pipeline works on, for the passes of Python in it. */
+typedef struct working {
+    net_object     *owner;
+    PyObject       *cause;     /* what a pass has raised; release it */
+    struct working *next;
+} working;
+void working_begin(working *w, net_object *owner);
+void working_end(working *w);
+PyObject *register_pass(PyObject *module, PyObject *args);
+
 /* ---- errors: each returns NULL, so that a caller can return it ------------------------------------------------- */
 
 /* Raises what is in `why`; `status` decides the class, XIR_OK takes that of the first error. Frees `why`. */

@@ -7,11 +7,11 @@ from .errors import *      # noqa: F401,F403, the exceptions
 from .errors import Error, Finding, Warning      # noqa: F401, A004
 from . import network as _network      # adds what is written in Python to the classes
 from .functions import F
-from .network import Difference, Pipeline, diff, load, optimize, params, read
+from .network import Difference, Pipeline, diff, load, optimize, params, pass_, read
 from . import types as _types
 
 __version__ = _xir.version()
 __all__ = [
     "Array", "Class", "Difference", "Error", "F", "Finding", "Network", "Op", "Pipeline", "Type", "Value", "Warning",
-    "classes", "default_pipeline", "diff", "load", "load_plugin", "optimize", "params", "read",
+    "classes", "default_pipeline", "diff", "load", "load_plugin", "optimize", "params", "pass_", "read",
 ]

@@ -4,6 +4,7 @@ import collections
 import collections.abc
 import contextlib
 import html
+import types
 from typing import NamedTuple, Optional
 
 from . import _xir, errors
@@ -28,9 +29,9 @@ def _save(self, path, *, format=None, indent=False, check=True):
     _xir.save(self, path, format, indent, check)
 
 
-def _write(self, format):
+def _write(self, format, *, check=True):
     """Returns the bytes that a file of the format would have."""
-    return _xir.write(self, format)
+    return _xir.write(self, format, check)
 
 
 # ---- notes ------------------------------------------------------------------------------------------------------
@@ -281,6 +282,33 @@ def optimize(net, *, bind=None, verify=False, prove=False):
     if bind:
         net.bind(**bind)
     return Pipeline(_xir.default_pipeline()).run(net, verify=verify, prove=prove)
+
+
+_LEVELS = {"needed": 1, "exact": 2, "fast": 3, "max": 4}
+_KINDS = {int: 0, float: 1, bool: 2, str: 3}
+
+
+def pass_(name, *, level="exact", options=None):
+    """Registers a function as a pass: it gets a network and its options as attributes, and returns the number of
+    changes. `options` has the defaults, ints, floats, bools or texts, whose types the values have. The docstring's
+    first line is that of the pass. It stays registered as long as the process."""
+    def decorate(function):
+        rows = []
+        for key, value in (options or {}).items():
+            if type(value) not in _KINDS:
+                raise errors.TypeError(f"the option '{key}' is not an int, a float, a bool or a text")
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            rows.append((key.replace("_", "-"), _KINDS[type(value)], text, key))
+
+        def call(net, given):
+            return function(net, types.SimpleNamespace(**{key.replace("-", "_"): v for key, v in given.items()}))
+
+        doc = (function.__doc__ or name).strip().split("\n")[0]
+        if level not in _LEVELS:
+            raise errors.UnknownError(f"'{level}' is not a level; they are {', '.join(_LEVELS)}")
+        _xir.register_pass(name, doc, _LEVELS[level], tuple(rows), call)
+        return function
+    return decorate
 
 
 # ---- differences ------------------------------------------------------------------------------------------------

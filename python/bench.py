@@ -1,0 +1,116 @@
+"""What the package costs: python3 python/bench.py, with PYTHONPATH as in docs/python.md. Times are CPU times, the best of
+three. With python3-onnx installed, the same is done with it on a model of as many nodes. --large adds 4 GiB."""
+
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+import xir
+from xir import F
+
+OPS = 100_000
+
+
+def best(call, n=1):
+    times = []
+    for _ in range(3):
+        start = time.process_time()
+        call()
+        times.append(time.process_time() - start)
+    return min(times) / n
+
+
+def say(what, seconds, limit=None):
+    for unit, size in (("s ", 1), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)):
+        if seconds >= size or unit == "ns":
+            print(f"{what:48} {seconds / size:8.2f} {unit}" + (f"   at most {limit}" if limit else ""))
+            return
+
+
+def read_attribute(op):
+    for _ in range(1_000_000):
+        op.alpha
+
+
+def set_attribute(op):
+    for i in range(100_000):
+        op.alpha = 0.5
+
+
+def names(net):
+    for op in net:
+        op.name
+
+
+def dicts(net):
+    return [{"name": op.name, "alpha": op.get("alpha")} for op in net]
+
+
+def add(n):
+    net = xir.Network("bench")
+    x = net.input("x", "fp32 NHWC [1,4,4,1]")
+    for _ in range(n):
+        x = F.ReLU(x)
+    net.output(x)
+    return net
+
+
+def mapped():
+    """An array of 4 GiB of mapped parameters, in a file that is sparse."""
+    with tempfile.TemporaryDirectory() as folder:
+        net = xir.Network("large")
+        x = net.input("x", "fp32 NC [1,4]")
+        weights = xir.params(net, np.zeros((1 << 16, 1 << 14), "f4"), name="w", layout="NC")
+        F.Concat(x, weights, axis=0)
+        path = pathlib.Path(folder, "large.fb")
+        net.save(path, check=False)
+        large = xir.load(path, lazy=True)
+        say("numpy() of 4 GiB of mapped parameters", best(lambda: large.params[0].numpy()), "20 us")
+
+
+def onnx_peer():
+    try:
+        import onnx
+    except ImportError:
+        print("python3-onnx is not installed")
+        return
+    nodes = [onnx.helper.make_node("LeakyRelu", [f"v{i}"], [f"v{i + 1}"], name=f"n{i}", alpha=0.5) for i in range(OPS)]
+    graph = onnx.helper.make_graph(nodes, "g", [], [])
+    node = graph.node[0]
+    say("onnx: for node in graph.node: node.name", best(lambda: [node.name for node in graph.node], OPS))
+    say("onnx: names and attributes into dicts", best(lambda: [
+        {"name": n.name, **{a.name: onnx.helper.get_attribute_value(a) for a in n.attribute}} for n in graph.node]))
+    say("onnx: attribute by name", best(lambda: [
+        next(a for a in node.attribute if a.name == "alpha").f for _ in range(10_000)], 10_000))
+
+
+def main():
+    start = os.times()
+    for _ in range(10):
+        subprocess.run([sys.executable, "-c", "import xir"], check=True)
+    middle = os.times()
+    for _ in range(10):
+        subprocess.run([sys.executable, "-c", "pass"], check=True)
+    end = os.times()
+    cpu = [t.children_user + t.children_system for t in (start, middle, end)]
+    say("import xir", (cpu[1] - cpu[0] - (cpu[2] - cpu[1])) / 10, "30 ms")
+    say("F.ReLU(x)", best(lambda: add(OPS), OPS), "2 us")
+    net = add(OPS)
+    op = next(net.ops("ReLU"))
+    say("op.alpha", best(lambda: read_attribute(op), 1_000_000), "100 ns")
+    say("op.alpha = 0.5", best(lambda: set_attribute(op), 100_000), "400 ns")
+    say("for op in net: op.name, an op", best(lambda: names(net), OPS), "200 ns")
+    say("names and attributes of 10^5 ops into dicts", best(lambda: dicts(net)), "0.15 s")
+    if "--large" in sys.argv:      # needs 4 GiB of memory and of disk
+        mapped()
+    onnx_peer()
+    print(f"{'the extension':48} {os.path.getsize(xir._xir.__file__) / 1000:8.0f} KB   at most 300 KB")
+
+
+main()
