@@ -1,6 +1,5 @@
-"""What the package costs: python3 python/bench.py, with PYTHONPATH as in docs/python.md. Times are CPU times, the best of
-three. With python3-onnx installed, the same is done with it on a model of as many nodes. --large adds 4 GiB."""
-
+"""What the package costs: python3 -P python/bench.py, with PYTHONPATH as in docs/python.md. Times are CPU times, the
+best of three. With python3-onnx installed, the same is done with it on a model of as many nodes. --large adds 4 GiB."""
 
 import os
 import pathlib
@@ -76,7 +75,7 @@ def mapped():
 
 def onnx_peer():
     try:
-        import onnx
+        import onnx.helper
     except ImportError:
         print("python3-onnx is not installed")
         return
