@@ -166,13 +166,12 @@ bool any_in(net_object *owner, PyObject *arg, xir_any *out, scratch *s) {
         Py_LeaveRecursiveCall();
         return fine;
     } else {
-        PyObject *index = PyNumber_Index(arg);      /* integers of NumPy */
-        if (index) {
-            bool fine = integer_in(index, out);
-            Py_DECREF(index);
+        if (PyIndex_Check(arg)) {      /* integers of NumPy */
+            PyObject *index = PyNumber_Index(arg);
+            bool fine = index && integer_in(index, out);
+            Py_XDECREF(index);
             return fine;
         }
-        PyErr_Clear();
         PyObject *name = PyType_GetName(Py_TYPE(arg));
         PyErr_Format(PyExc_TypeError, "a network cannot hold a value of the type %S", name ? name : Py_None);
         Py_XDECREF(name);

@@ -66,8 +66,7 @@ static bool set_attr(op_object *o, xir_op *op, xir_str name, PyObject *value) {
     const xir_field *field = xir_class_field(xir_op_class(op), name);
     xir_attr attr;
     scratch s = { 0 };
-    bool fine = attr_in(o->owner, value, field, &attr, &s);
-    if (fine && xir_op_is_erased(op)) fine = op_read(o) != NULL;      /* conversions run code of the caller */
+    bool fine = attr_in(o->owner, value, field, &attr, &s) && op_write(o);   /* conversions run code of the caller */
     xir_status status = fine ? xir_op_set(op, name, &attr) : XIR_OK;
     scratch_free(&s);
     if (status) raise_net(o->owner->net, status);
@@ -154,7 +153,7 @@ static int op_set_item(PyObject *self, PyObject *key, PyObject *value) {
         raise_status(XIR_E_UNKNOWN, "the op has no attribute '%.*s'", (int)name.size, name.data);
         return -1;
     }
-    bool fine = !value || any_in(o->owner, value, &any, &s);
+    bool fine = (!value || any_in(o->owner, value, &any, &s)) && op_write(o);
     xir_status status = fine ? xir_op_set_extra(op, name, value ? &any : NULL) : XIR_OK;
     scratch_free(&s);
     if (status) raise_net(o->owner->net, status);
@@ -198,7 +197,7 @@ static PyObject *set_note(PyObject *self, PyObject *args, xir_status (*set)(xir_
     scratch s = { 0 };
     xir_op *op = op_write(o);
     if (!op || !PyArg_ParseTuple(args, "O|O", &key, &value) || !text_in(key, &name)) return NULL;
-    bool fine = !value || any_in(o->owner, value, &any, &s);
+    bool fine = (!value || any_in(o->owner, value, &any, &s)) && op_write(o);
     xir_status status = fine ? set(op, name, value ? &any : NULL) : XIR_OK;
     scratch_free(&s);
     return fine ? done_or_raise(o, status) : NULL;
@@ -219,6 +218,7 @@ static int op_set_name(PyObject *self, PyObject *value, void *none) {
     xir_str text;
     (void)none;
     xir_op *op = op_write((op_object *)self);
+    if (op && !value) PyErr_SetString(PyExc_AttributeError, "an op always has a name");
     if (!op || !value || !text_in(value, &text)) return -1;
     xir_status status = xir_op_set_name(op, text);
     return status ? (raise_net(((op_object *)self)->owner->net, status), -1) : 0;

@@ -92,6 +92,7 @@ static int set_name(PyObject *self, PyObject *arg, void *none) {
     xir_str text;
     (void)none;
     xir_value *v = value_write((value_object *)self);
+    if (v && !arg) PyErr_SetString(PyExc_AttributeError, "a value always has a name");
     if (!v || !arg || !text_in(arg, &text)) return -1;
     PyObject *done = done_or_raise((value_object *)self, xir_value_set_name(v, text));
     Py_XDECREF(done);
@@ -107,7 +108,8 @@ static PyObject *get_type(PyObject *self, void *none) {
 static int set_type(PyObject *self, PyObject *arg, void *none) {
     (void)none;
     PyObject *hold = NULL;
-    const xir_type *type = arg ? type_in(arg, &hold) : NULL;
+    if (!arg) return PyErr_SetString(PyExc_AttributeError, "the type of a value cannot be deleted"), -1;
+    const xir_type *type = type_in(arg, &hold);
     xir_value *v = type ? value_write((value_object *)self) : NULL;
     PyObject *done = v ? done_or_raise((value_object *)self, xir_value_set_type(v, type)) : NULL;
     Py_XDECREF(hold);
@@ -148,17 +150,23 @@ static PyObject *get_has_data(PyObject *self, void *none) {
     return v ? PyBool_FromLong(xir_value_is_params(v) && xir_params_has_data(v)) : NULL;
 }
 
+/* The uses are copied first: making a list may run code of the caller, by a garbage collection. */
 static PyObject *get_users(PyObject *self, void *none) {
     (void)none;
     value_object *o = (value_object *)self;
+    scratch s = { 0 };
     xir_value *v = value_read(o);
-    PyObject *list = v ? PyList_New(0) : NULL;
-    for (const xir_use *u = v ? xir_value_uses(v) : NULL; list && u; u = xir_use_next(u)) {
-        PyObject *op = op_wrap(o->owner, xir_use_op(u));
-        PyObject *pair = op ? Py_BuildValue("(Nn)", op, (Py_ssize_t)xir_use_index(u)) : NULL;
+    size_t n = v ? xir_value_users(v, NULL, 0) : 0;
+    xir_user *users = v ? scratch_take(&s, n, sizeof *users) : NULL;
+    if (users) xir_value_users(v, users, n);
+    PyObject *list = users ? PyList_New(0) : NULL;
+    for (size_t i = 0; list && i < n; i++) {
+        PyObject *op = op_wrap(o->owner, users[i].op);
+        PyObject *pair = op ? Py_BuildValue("(Nn)", op, (Py_ssize_t)users[i].index) : NULL;
         if (!pair || PyList_Append(list, pair)) Py_CLEAR(list);
         Py_XDECREF(pair);
     }
+    scratch_free(&s);
     return list;
 }
 
@@ -176,7 +184,7 @@ static PyObject *set_tag(PyObject *self, PyObject *args) {
     scratch s = { 0 };
     xir_value *v = value_write(o);
     if (!v || !PyArg_ParseTuple(args, "O|O", &key, &value) || !text_in(key, &name)) return NULL;
-    bool fine = !value || any_in(o->owner, value, &any, &s);
+    bool fine = (!value || any_in(o->owner, value, &any, &s)) && (v = value_write(o));
     xir_status status = fine ? xir_value_set_tag(v, name, value ? &any : NULL) : XIR_OK;
     scratch_free(&s);
     return fine ? done_or_raise(o, status) : NULL;
@@ -196,10 +204,10 @@ static PyObject *replace(PyObject *self, PyObject *arg) {
 static PyObject *connect(PyObject *self, PyObject *arg) {
     value_object *o = (value_object *)self;
     scratch s = { 0 };
-    xir_value *v = value_write(o);
-    PyObject *items = v ? PySequence_Tuple(arg) : NULL, *op;
+    PyObject *items = PySequence_Tuple(arg), *op;
+    xir_value *v = items ? value_write(o) : NULL;      /* asked last: a sequence may run code of the caller */
     size_t n = items ? (size_t)PyTuple_Size(items) : 0;
-    xir_user *users = items ? scratch_take(&s, n, sizeof *users) : NULL;
+    xir_user *users = v ? scratch_take(&s, n, sizeof *users) : NULL;
     bool fine = users != NULL;
     for (size_t i = 0; fine && i < n; i++) {
         Py_ssize_t at;

@@ -124,3 +124,40 @@ def test_a_borrowed_buffer_lives_as_long_as_its_bytes_are_needed():
     del view
     gc.collect()
     assert alive() is None
+
+
+def test_code_of_the_caller_erases_what_is_being_changed(tiny):
+    class Index:
+        def __index__(self):
+            tiny.remove(op)
+            return 1
+
+    class Users(list):
+        def __iter__(self):
+            tiny.remove(op)
+            return super().__iter__()
+
+    for use in (lambda: setattr(op, "stride_height", Index()), lambda: op.tags.update(a=Index()),
+                lambda: op.extra.update(a=Index()), lambda: op.output.tags.update(a=Index()),
+                lambda: op.__setitem__("a", Index()), lambda: op.output.connect(Users()),
+                lambda: F.ReLU(op.output, alpha=Index())):
+        op = tiny["conv"]
+        with pytest.raises(xir.StaleError):
+            use()
+        tiny = mended(tiny)
+
+
+def mended(net):
+    """Returns the network with another conv in the place of the one that has been removed."""
+    relu = net["relu"]
+    with net.at(before=relu):
+        relu.input = F.Conv2d(net.inputs[0], np.ones((3, 3, 3, 4), "f4"), pad=1, name="conv")
+    return net
+
+
+def test_nothing_of_an_op_is_deleted(tiny):
+    for thing, name in ((tiny["conv"], "name"), (tiny["conv"], "stride_height"), (tiny["conv"], "inputs"),
+                        (tiny["conv"].output, "name"), (tiny["conv"].output, "type"), (tiny, "name")):
+        with pytest.raises(AttributeError):
+            delattr(thing, name)
+    assert tiny.check() == []
