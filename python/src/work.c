@@ -1,5 +1,6 @@
 /* What takes time, without the GIL: loading, saving, inference, checks, runs, differences, pipelines. */
 #include <string.h>
+#include <time.h>
 #include "xirpy.h"
 
 /* The calls of this file keep what they hold without the GIL in local variables, and take it again before they
@@ -249,9 +250,14 @@ static PyObject *report_out(const xir_pass_report *report) {
     return list;
 }
 
-/* Signals are seen while a pipeline runs: Ctrl-C ends it. */
+/* Signals are seen while a pipeline runs: Ctrl-C ends it. The library asks often, and taking the GIL may take
+ * milliseconds: it is taken twenty times a second. `user` is the time at which it was taken last. */
 static bool is_interrupted(void *user) {
-    (void)user;
+    struct timespec now, *last = user;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    double passed = (double)(now.tv_sec - last->tv_sec) + (double)(now.tv_nsec - last->tv_nsec) * 1e-9;
+    if (passed < 0.05) return false;
+    *last = now;
     PyGILState_STATE state = PyGILState_Ensure();
     bool ends = PyErr_Occurred() || PyErr_CheckSignals();
     PyGILState_Release(state);
@@ -280,12 +286,13 @@ static PyObject *pipeline(PyObject *module, PyObject *args) {
     xir_diags *why = why_new();
     if (!why) return NULL;
     working w = { 0 };
+    struct timespec last = { 0 };
     xir_pass_watch watch = XIR_INIT(xir_pass_watch);
     xir_pass_settings how = XIR_INIT(xir_pass_settings, .level = level, .verify = verify != 0,
-        .cancel = is_interrupted);
+        .cancel = is_interrupted, .cancel_user = &last);
     xir_pipeline *steps = xir_pipeline_parse(the_context, text, why);
-    xir_proof *proof = steps && prove
-        ? xir_proof_new(the_context, &XIR_INIT(xir_proof_options, .cancel = is_interrupted), why) : NULL;
+    xir_proof_options options = XIR_INIT(xir_proof_options, .cancel = is_interrupted, .user = &last);
+    xir_proof *proof = steps && prove ? xir_proof_new(the_context, &options, why) : NULL;
     xir_pass_report *report = xir_pass_report_new(the_context);
     xir_status status = XIR_OK;
     if (proof) {

@@ -1,5 +1,5 @@
 """Random edits of a network next to a model in plain Python: a list of ops with names, alphas and inputs.
-XIR_PYTHON_STEPS is the number of steps of each example."""
+XIR_PYTHON_EXAMPLES networks get up to XIR_PYTHON_STEPS edits each."""
 
 import os
 
@@ -99,8 +99,8 @@ class Edits(RuleBasedStateMachine):
             self.alphas[now], self.inputs[now] = self.alphas[name], self.inputs[name]
 
     @rule()
-    def infer(self):
-        self.net.infer()
+    def run_a_pass(self):
+        xir.Pipeline("infer,identity").run(self.net)
 
     @rule()
     def through_a_file(self):
@@ -120,7 +120,8 @@ class Edits(RuleBasedStateMachine):
                 thing.name
 
 
-Edits.TestCase.settings = settings(max_examples=20, stateful_step_count=int(os.environ.get("XIR_PYTHON_STEPS", 40)),
+Edits.TestCase.settings = settings(max_examples=int(os.environ.get("XIR_PYTHON_EXAMPLES", 20)),
+                                   stateful_step_count=int(os.environ.get("XIR_PYTHON_STEPS", 40)),
                                    deadline=None, database=None, derandomize=True,
                                    suppress_health_check=list(HealthCheck))
 TestEdits = Edits.TestCase

@@ -2,6 +2,8 @@
 
 import gc
 import itertools
+import os
+import signal
 
 import pytest
 
@@ -82,3 +84,20 @@ def test_wrong_declarations(tiny):
                              xir.UnknownError), ("test-o", {"options": {"a": None}}, TypeError)):
         with pytest.raises(error):
             xir.pass_(name, **how)(lambda net, o: 0)
+
+
+def test_a_signal_ends_a_pipeline(tiny):
+    """The handler runs while the library works, without the GIL."""
+    def slow(net, o):
+        os.kill(os.getpid(), signal.SIGALRM)
+        return 1
+
+    def handler(number, frame):
+        raise InterruptedError("by a signal")
+
+    old = signal.signal(signal.SIGALRM, handler)
+    try:
+        with pytest.raises((InterruptedError, xir.InvalidError), match="by a signal"):
+            xir.Pipeline(f"fix({register(slow)})").run(tiny)
+    finally:
+        signal.signal(signal.SIGALRM, old)
