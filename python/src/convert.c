@@ -266,9 +266,9 @@ static bool i64_in(PyObject *arg, int64_t *out) {
     return any.kind == XIR_ANY_INT;
 }
 
-static bool ref_in(PyObject *arg, const xir_object **out) {
+static bool ref_in(net_object *owner, PyObject *arg, const xir_object **out) {
     *out = NULL;
-    if (PyObject_TypeCheck(arg, Type_type)) *out = ((type_object *)arg)->object;
+    if (PyObject_TypeCheck(arg, Type_type)) *out = object_for(owner, arg);
     else wrong_item("types");
     return *out != NULL;
 }
@@ -290,13 +290,15 @@ static bool run_in(PyObject *arg, xir_run *out) {
     return true;
 }
 
-#define EACH(member, call) do {                                                                                     \
-        void *items_ = scratch_take(s, n, sizeof *out->as.member.data);                                             \
-        if (!items_) return false;                                                                                  \
-        for (size_t i = 0; i < n; i++) { PyObject *item = PyTuple_GetItem(items, \
-            (Py_ssize_t)i); if (!(call)) return false; } \
-        out->as.member.size = n;                                                                                    \
-        out->as.member.data = items_;                                                                               \
+#define EACH(member, call) do {                                                 \
+        void *items_ = scratch_take(s, n, sizeof *out->as.member.data);         \
+        if (!items_) return false;                                              \
+        for (size_t i = 0; i < n; i++) {                                        \
+            PyObject *item = PyTuple_GetItem(items, (Py_ssize_t)i);             \
+            if (!(call)) return false;                                          \
+        }                                                                       \
+        out->as.member.size = n;                                                \
+        out->as.member.data = items_;                                           \
     } while (0)
 
 /* A list for an attribute of the kind; `items` is a tuple that outlives the call that uses the result. */
@@ -308,7 +310,7 @@ static bool items_in(net_object *owner, PyObject *items, xir_kind kind, xir_attr
         break;
     case XIR_KIND_REALS:   EACH(reals, real_in(item, &((double *)items_)[i])); break;
     case XIR_KIND_TEXTS:   EACH(texts, text_in(item, &((xir_str *)items_)[i])); break;
-    case XIR_KIND_REFS:    EACH(refs, ref_in(item, &((const xir_object **)items_)[i])); break;
+    case XIR_KIND_REFS:    EACH(refs, ref_in(owner, item, &((const xir_object **)items_)[i])); break;
     case XIR_KIND_RUNS:    EACH(runs, run_in(item, &((xir_run *)items_)[i])); break;
     case XIR_KIND_PARAMSS: EACH(values, value_of(item, owner, false, &((xir_value **)items_)[i])); break;
     case XIR_KIND_OPS:     EACH(ops, op_item_in(owner, item, &((xir_op **)items_)[i])); break;
@@ -348,7 +350,7 @@ bool attr_in(net_object *owner, PyObject *arg, const xir_field *field, xir_attr 
     if (kind == XIR_KIND_REF && PyUnicode_Check(arg)) return object_in(arg, out, s);
     if (PyObject_TypeCheck(arg, Type_type)) {
         out->kind = XIR_KIND_REF;
-        return ref_in(arg, &out->as.ref);
+        return ref_in(owner, arg, &out->as.ref);
     }
     if (PyObject_TypeCheck(arg, Value_type)) {
         out->kind = XIR_KIND_PARAMS;

@@ -303,7 +303,7 @@ static PyObject *net_input(PyObject *self, PyObject *args) {
     PyObject *name, *text, *hold = NULL;
     const char *word;
     if (!PyArg_ParseTuple(args, "OO:input", &name, &text) || !(word = word_in(name))) return NULL;
-    const xir_type *type = type_in(text, &hold);
+    const xir_type *type = type_in((net_object *)self, text, &hold);
     xir_network *net = type ? net_write((net_object *)self) : NULL;
     xir_op *op = net ? xir_network_input_op(net) : NULL;
     xir_value *value = NULL;

@@ -44,11 +44,27 @@ static const xir_type *as_type(const type_object *o) {
     return (const xir_type *)(const void *)o->object;
 }
 
-const xir_type *type_in(PyObject *arg, PyObject **hold) {
+const xir_object *object_for(net_object *owner, PyObject *type) {
+    const type_object *o = (type_object *)type;
+    if (!o->owner || o->owner == owner) return o->object;
+    xir_text_buffer text = { 0 };
+    xir_diags *why = why_new();
+    if (!why) return NULL;
+    xir_status status = xir_object_print(the_context, o->object, 0, &text);
+    const xir_object *made = status ? NULL : xir_object_parse(the_context, (xir_str){ text.data, text.size }, why);
+    xir_text_free(&text);
+    if (!made) return raise_diags(status, why);
+    xir_diags_free(why);
+    return made;
+}
+
+const xir_type *type_in(net_object *owner, PyObject *arg, PyObject **hold) {
     *hold = PyObject_CallFunctionObjArgs((PyObject *)Type_type, arg, NULL);
     if (!*hold) return NULL;
     const xir_type *type = PyObject_TypeCheck(*hold, Type_type) ? as_type((type_object *)*hold) : NULL;
-    return type ? type : raise_status(XIR_E_TYPE, "the object is not a type");
+    if (!type) return raise_status(XIR_E_TYPE, "the object is not a type");
+    const xir_object *object = object_for(owner, *hold);
+    return (const xir_type *)(const void *)object;
 }
 
 /* parse_object(json): an object from its JSON text. */
@@ -78,7 +94,7 @@ static PyObject *tensor(PyObject *module, PyObject *args) {
         if (dims[i] == -1 && PyErr_Occurred()) return NULL;
         if (dims[i] < XIR_UNKNOWN_DIM) return raise_status(XIR_E_BOUNDS, "a dim is negative");
     }
-    const xir_type *element = type_in(of, &hold), *made = NULL;
+    const xir_type *element = type_in(NULL, of, &hold), *made = NULL;
     xir_diags *why = element ? why_new() : NULL;
     const xir_layout *axes = why && word ? xir_layout_parse(the_context, xir_str_of(word), why) : NULL;
     if (why && word && !axes) {

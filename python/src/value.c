@@ -109,7 +109,7 @@ static int set_type(PyObject *self, PyObject *arg, void *none) {
     (void)none;
     PyObject *hold = NULL;
     if (!arg) return PyErr_SetString(PyExc_AttributeError, "the type of a value cannot be deleted"), -1;
-    const xir_type *type = type_in(arg, &hold);
+    const xir_type *type = type_in(((value_object *)self)->owner, arg, &hold);
     xir_value *v = type ? value_write((value_object *)self) : NULL;
     PyObject *done = v ? done_or_raise((value_object *)self, xir_value_set_type(v, type)) : NULL;
     Py_XDECREF(hold);

@@ -152,8 +152,11 @@ bool      any_in(net_object *owner, PyObject *arg, xir_any *out, scratch *s);
 PyObject *attr_out(net_object *owner, const xir_attr *attr, const xir_field *field);
 bool      attr_in(net_object *owner, PyObject *arg, const xir_field *field, xir_attr *out, scratch *s);
 
-/* A type from a Type, or from a text by xir.Type. NULL with an exception. `*hold` keeps it; release it afterwards. */
-const xir_type *type_in(PyObject *arg, PyObject **hold);
+/* The object of a Type, for a network, or for the context if that is NULL. One of another network, which may be freed
+ * earlier, is made again in the context: expressions for dims become unknown ones. NULL with an exception. */
+const xir_object *object_for(net_object *owner, PyObject *type);
+/* The same for a type, which may be given as a text. `*hold` keeps it; release it afterwards. */
+const xir_type *type_in(net_object *owner, PyObject *arg, PyObject **hold);
 
 /* Returns the class of a key, an old key or a key without "icraft::xir::"; NULL, without an exception, if there is
  * none. */

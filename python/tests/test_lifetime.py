@@ -126,6 +126,18 @@ def test_a_borrowed_buffer_lives_as_long_as_its_bytes_are_needed():
     assert alive() is None
 
 
+def test_types_and_objects_of_another_network(tiny):
+    other = xir.read(tiny.write("json", check=False), format="json")
+    kind, scale = other["conv"].output.type, other["conv"].cut_scale
+    net = xir.Network("n")
+    x = net.input("x", kind)
+    tiny["conv"].cut_scale = scale
+    tiny["conv"].output.type = kind
+    del other
+    gc.collect()
+    assert x.type == kind == tiny["conv"].output.type and tiny["conv"].cut_scale == scale and tiny.check() == []
+
+
 def test_code_of_the_caller_erases_what_is_being_changed(tiny):
     class Index:
         def __index__(self):
