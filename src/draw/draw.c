@@ -5,7 +5,7 @@
 enum { MOST_SIZE = 1 << 16 };   /* no struct is that large: the caller's memory is not initialised */
 
 static xir_status check_size(uint32_t size, xir_diags *why) {
-    const unsigned least = offsetof(xir_draw_options, select) + sizeof(const xir_op *);   /* of the first version */
+    const unsigned least = offsetof(xir_draw_options, n_data) + sizeof(size_t);   /* of the first version */
     if (size >= least && size <= MOST_SIZE) return XIR_OK;
     if (!size) {
         return xir_diags_add(why, XIR_ERROR, XIR_E_ABI, XIR_STR(""),

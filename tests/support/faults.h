@@ -15,6 +15,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum { GO_ON, FAIL, SHORT, NOTHING, KILL, CHANGE };
@@ -64,6 +65,12 @@ ssize_t write(int fd, const void *data, size_t size)           { TRANSFER(write,
 ssize_t read(int fd, void *data, size_t size)                  { TRANSFER(read, 0); }
 ssize_t pread(int fd, void *data, size_t size, off_t at)       { TRANSFER(pread64, at); }
 ssize_t pread64(int fd, void *data, size_t size, off64_t at)   { TRANSFER(pread64, at); }
+ssize_t writev(int fd, const struct iovec *pieces, int n) {
+    int what = suffers("writev");
+    if (what == FAIL) return -1;
+    if (what == NOTHING) return 0;
+    return what == SHORT ? syscall(SYS_write, fd, pieces->iov_base, 1) : syscall(SYS_writev, fd, pieces, n);
+}
 /* A short readlink returns far too much: a link that has grown since it was followed. */
 ssize_t readlink(const char *restrict path, char *restrict out, size_t size) {
     int what = suffers("readlink");

@@ -1,7 +1,7 @@
-/* What XIR writes, judged by protobuf's own decoder and by ONNX's own checker: every model of ONNX's tests and of this
- * tree is read and written unchanged. The decoder then finds the same message, and the checker accepts it if it accepted
- * the model before. Where a message may say one thing in two ways, both are brought into one form: numbers of a tensor
- * in their own field or as raw bytes, empty texts or none, orders that mean nothing.
+/* What XIR writes, checked by protobuf's own decoder and by ONNX's own checker: every model of ONNX's tests and of this
+ * tree is read and written unchanged. The decoder then finds the same message, and the checker accepts it if it
+ * accepted the model before. Where a message may say one thing in two ways, both are brought into one form: numbers of
+ * a tensor in their own field or as raw bytes, empty texts or none, orders that mean nothing.
  *
  *     onnx_official [folder…]        all files *.onnx below the folders
  *
@@ -175,7 +175,7 @@ std::string refusal_of(const onnx::ModelProto &m)
     }
 }
 
-void judge(xir_context *ctx, const std::filesystem::path &path, Counts &counts)
+void check_model(xir_context *ctx, const std::filesystem::path &path, Counts &counts)
 {
     onnx::ModelProto before, after;
     std::string bytes, differences;
@@ -215,7 +215,7 @@ int main(int argc, char **argv)
             return 1;
         }
         for (const auto &entry : std::filesystem::recursive_directory_iterator(folder))
-            if (entry.path().extension() == ".onnx") judge(ctx, entry.path(), counts);
+            if (entry.path().extension() == ".onnx") check_model(ctx, entry.path(), counts);
     }
     std::printf("%ld models, %ld of which the checker accepted; %ld are wrong\n", counts.models, counts.accepted,
                 counts.wrong);

@@ -22,7 +22,8 @@ static xir_status as_stored(xir_pass *pass, xir_value *v) {
     const xir_type *type = v ? xir_value_type(v) : NULL;
     if (!type || !xir_type_as_tensor(type)) return XIR_OK;
     if (xir_type_kind_of(xir_type_element(type)) != XIR_TYPE_QUANTIZED) return XIR_OK;
-    if (xir_type_is_layouted(type) || xir_type_as_tensor(type)->merged_distrs.size || is_between_custom(v)) return XIR_OK;
+    if (xir_type_is_layouted(type) || xir_type_as_tensor(type)->merged_distrs.size) return XIR_OK;
+    if (is_between_custom(v)) return XIR_OK;
     const xir_type *stored = xir_type_with_element(ctx, type, xir_type_storage(type), NULL);
     xir_pass_changed(pass, 1);
     return stored ? xir_value_set_type(v, stored) : XIR_E_MEMORY;
