@@ -37,8 +37,9 @@ static inline uint64_t xir_cost_add(uint64_t a, uint64_t b) {
 }
 
 /* Fills `out` with the cost of an op, for the current types of its inputs and outputs. Params that an op has twice
- * count once. The Input and the Output of a network cost nothing. An op that is not valid is accepted too, but its
- * figures mean little. Reads only. If it fails, no figure is known:
+ * count once. The Input and the Output of a network compute and move nothing; Params that are results are
+ * parameters of the Output. An op that is not valid is accepted too, but its figures mean little. Reads only. If it
+ * fails, no figure is known:
  *   XIR_E_MISSING  `op` is NULL, or a draft
  *   XIR_E_INVALID  the WORK function of its class gives no result, a negative number of anything, or reads more of an
  *                  input than there is; the finding names the op ("/ops/17") and the class

@@ -271,10 +271,13 @@ static void print_unknown(const stats *s) {
     if (any) printf(" ops\n");
 }
 
+/* Where no value has known bytes, nothing is known. */
+static bool knows_peak(const stats *s) { return s->live && (!s->peak.unknown || s->peak.unknown < s->peak.values); }
+
 static void print_peak(const stats *s) {
     char bytes[16];
     text t = { 0 };
-    if (!s->live) {
+    if (!knows_peak(s)) {
         printf("peak memory    not known\n");
         return;
     }
@@ -456,6 +459,6 @@ void stats_put_json(const stats *s, json_out *j) {
     json_close(j, ']');
     if (s->others.ops) put_row(j, s, "others", &s->others);
     put_row(j, s, "total", &s->all);
-    if (s->live) put_peak(j, s);
+    if (knows_peak(s)) put_peak(j, s);
     else json_null(j, "peak");
 }

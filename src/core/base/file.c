@@ -26,7 +26,7 @@ enum {
     JOINED = 1 << 20,         /* bytes are joined before they are written: a kernel with large pages takes a file in
                                  calls of 1 MiB at almost twice the speed of calls of 64 KiB                        */
     QUEUED = 4 << 20,         /* the same with bytes that are written from where they lie,    */
-    PIECES = 256,             /* in so many pieces, which every system takes                  */
+    PIECES = 256,             /* in so many pieces; Linux takes 1024                          */
     AT_ONCE = 1 << 30,        /* the most for one call: the kernel stops below 2 GiB anyway   */
     PATH_ROOM = PATH_MAX,
     MOST_LINKS = 40,          /* as in the kernel                                             */

@@ -122,9 +122,9 @@ static xir_status infer_one(walk *w, size_t place, xir_infer *q, xir_str path) {
 static xir_status add_work(xir_infer *at, xir_infer *q, xir_work *sum) {
     xir_work one;
     xir_status status = infer_work(q, &one);
-    if (status) return status;
     at->work.unsaid |= q->work.unsaid;
     at->work.open |= q->work.open;
+    if (status) return status;
     sum->multiply_adds = xir_work_add(sum->multiply_adds, one.multiply_adds);
     sum->element_ops = xir_work_add(sum->element_ops, one.element_ops);
     return XIR_OK;

@@ -2,6 +2,7 @@
  * none is nested deeper than files may be. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <xir/cost.h>
 #include <xir/exec.h>
 #include "support/formats.h"
 #include "support/op_list.h"
@@ -28,6 +29,23 @@ static void sizes_that_change_outside_change_inside(void **state) {
     assert_true(xir_type_equal(xir_value_type(a), FP32("**", 7, 4)));
     assert_int_equal(xir_network_validate(net, why), XIR_OK);
     xir_network_free(net);
+}
+
+/* What a body costs is not known if it is not known of one of its ops, whichever comes first. */
+static void a_body_costs_what_its_ops_cost(void **state) {
+    (void)state;
+    for (int open = 0; open < 2; open++) {
+        xir_network *net = new_net();
+        xir_at at = XIR_AT(net);
+        xir_value *x = xir_input(at, "x", FP32("**", open ? -1 : 3, 4)), *a = xir_build_relu(at, x, "a");
+        xir_value *b = xir_build_add(at, a, a, 1, 1, "b");
+        assert_non_null(xir_output(at, XIR_VALUES(b)));
+        xir_op *call = xir_outline(net, (xir_op *[]){ xir_value_op(a), xir_value_op(b) }, 2, NULL);
+        xir_cost cost = XIR_INIT(xir_cost);
+        DOES(xir_op_cost(call, &cost, why));
+        assert_true(cost.element_ops == (open ? XIR_COST_UNKNOWN : 24));
+        xir_network_free(net);
+    }
 }
 
 /* Copies of a call, in its network and in another one, run and come back like the call itself. */
@@ -231,6 +249,7 @@ static void bodies_are_not_nested_too_deep(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_that_change_outside_change_inside),
+        cmocka_unit_test(a_body_costs_what_its_ops_cost),
         cmocka_unit_test(a_call_is_copied_with_its_body),
         cmocka_unit_test(a_call_takes_what_its_ops_take),
         cmocka_unit_test(a_wrong_body_is_an_error_with_its_place),
