@@ -82,7 +82,7 @@ json '[r["multiply_adds"] for r in d["rows"] if r["name"] == "my::Op"] == [None]
 json 'd["total"]["multiply_adds"] is None and d["total"]["unknown_ops"]["multiply_adds"] == 1'
 json 'd["total"]["known"]["multiply_adds"] > 0 and d["total"]["bytes_written"] > 0'
 run 0 stats odd.json --no-params --csv; out "my::Op,1,0,0,,,,,1024"
-run 0 stats "$data/open.json"; out "?"; out "not known"; out "the bytes are not known"
+run 0 stats "$data/open.json"; out "?"; out "not known"; out "peak memory    not known"
 run 0 stats "$data/open.json" --plot; out "of some values they are not known"
 
 # ---- names are data: they drive neither a terminal nor a spreadsheet's columns.
