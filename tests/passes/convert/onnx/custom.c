@@ -265,7 +265,8 @@ static void every_class_goes_there_and_back(void **state) {
     }
     printf("%zu of %zu classes, %zu ops\n", n_seen, classes, n_ops);
     if (counts.failed) fail_msg("%zu cases fail", counts.failed);
-    assert_true(n_seen + 1 >= classes);   /* PruneAxis takes padding, which no input of a file has: see the next test */
+    /* PruneAxis takes padding, which no input of a file has: see the next test. The tables have no calls. */
+    assert_true(n_seen + 2 >= classes);
 }
 
 /* Padding of elements is in the types that nodes say, which no value of the file does. */
