@@ -328,42 +328,58 @@ static bool has_quantised_constants(const xir_op *op) {
     return false;
 }
 
-/* Operations that copy bytes if their inputs and outputs have the same elements. */
-static bool moves(const xir_node *at) {
+/* Operations that move elements. A Pad has new ones, too. */
+static bool moves(xir_node *at) {
     static const char *const names[] = { "Copy", "Transpose", "Reshape", "Squeeze", "Slice", "Expand", "PixelShuffle",
-                                         "Concat", "Split", "Stack", "Tile", "Gather" };
+                                         "Concat", "Split", "Stack", "Tile", "Gather", "Unstack", "Roll", "SwapOrder",
+                                         "ChannelShuffle", "GatherElements", "GatherND", "Pad" };
     for (size_t i = 0; i < COUNT(names); i++) if (node_is_class(at, names[i])) return true;
     return false;
 }
 
-/* Whether the scales of a Transpose lie along the axis that it has moved, and all else is the same. */
-static bool scales_follow(xir_node *at) {
-    linear from, to;
-    xir_ints dims;
-    const xir_value *x = xir_op_input(at->op, 0), *y = xir_op_output(at->op, 0);
-    if (!node_is_class(at, "Transpose") || !is_quantised(x) || !is_quantised(y) || !xir_node_items(at, "dims", &dims))
-        return false;
-    if (!read_type(at, x, &from) || !read_type(at, y, &to)) return false;
-    if (from.n != to.n || !xir_type_equal(from.stored, to.stored)) return false;
-    if (to.axis < 0 || (size_t)to.axis >= dims.n) return false;
-    const int64_t axis = dims.v[to.axis];
-    bool same = (axis < 0 ? axis + (int64_t)dims.n : axis) == from.axis;
-    for (size_t i = 0; same && i < from.n; i++) same = from.scales[i] == to.scales[i] && from.zeros[i] == to.zeros[i];
+/* Whether the quantised values around the op are of one type, or store the same integers: then those of its outputs
+ * need to be what inference makes of its inputs, which has scales and zero points follow the elements. */
+static bool has_one_type(const xir_op *op, bool by_storage) {
+    const xir_type *all = NULL;
+    const size_t n_in = xir_op_input_count(op), n = n_in + xir_op_output_count(op);
+    for (size_t i = 0; i < n; i++) {
+        const xir_value *v = i < n_in ? xir_op_input(op, (int64_t)i) : xir_op_output(op, (int64_t)(i - n_in));
+        if (i >= n_in && !is_quantised(v)) return false;
+        if (!v || !is_quantised(v)) continue;
+        const xir_type *own = by_storage ? xir_type_storage(v_element(v)) : v_element(v);
+        if (all && !xir_type_equal(all, own)) return false;
+        all = own;
+    }
+    return all;
+}
+
+static bool follows(xir_node *at) {
+    const xir_op *op = at->op;
+    xir_infer q;
+    infer_start(&q, op->net, op->cls, op->attrs, op->target, NULL, op->n_inputs, XIR_STR(""), NULL);
+    q.op = op;
+    const xir_status status = infer_run(&q);
+    bool same = !status && q.n_out == op->n_outputs;
+    for (size_t i = 0; same && i < q.n_out; i++) {
+        const xir_value *v = xir_op_output(op, (int64_t)i);
+        same = xir_type_as_tensor(q.out[i]) && xir_type_equal(xir_type_element(q.out[i]), v_element(v));
+    }
+    infer_end(&q);
+    if (status == XIR_E_MEMORY) node_no_memory(at);
     return same;
 }
 
-/* Whether all quantised values around the op have one type with one scale. */
-static const xir_type *common_element(const xir_node *at) {
-    const xir_type *all = NULL;
-    const size_t n_in = xir_op_input_count(at->op), n = n_in + xir_op_output_count(at->op);
-    for (size_t i = 0; i < n; i++) {
-        const xir_value *v = i < n_in ? xir_op_input(at->op, (int64_t)i) : xir_op_output(at->op, (int64_t)(i - n_in));
-        if (i >= n_in && !is_quantised(v)) return NULL;
-        if (!v || !is_quantised(v)) continue;
-        if (all && !xir_type_equal(all, v_element(v))) return NULL;
-        all = v_element(v);
-    }
-    return all && xir_type_scale(all) && xir_scales_count(xir_type_scale(all)) == 1 ? all : NULL;
+/* Whether new elements of a Pad are not the integer 0: 0 as a real is the zero point. */
+static bool fills_otherwise(xir_node *at, const linear *t) {
+    return node_is_class(at, "Pad") && xir_node_is(at, "mode", "CONSTANT") &&
+           (t->any_zero || xir_node_real(at, "value", 0) != 0);
+}
+
+/* Whether the op copies integers, as the executor does. */
+static bool copies(xir_node *at) {
+    linear t;
+    if (!moves(at) || !(has_one_type(at->op, false) || (has_one_type(at->op, true) && follows(at)))) return false;
+    return !node_is_class(at, "Pad") || (read_type(at, xir_op_output(at->op, 0), &t) && !fills_otherwise(at, &t));
 }
 
 /* An output of the op on reals or integers, as the node has it. */
@@ -384,16 +400,17 @@ static bool give_output(xir_node *at, size_t i, xir_value *y, bool moved) {
 static bool pair_any(xir_node *at) {
     const size_t n = xir_op_input_count(at->op);
     xir_value **in = arena_take(&at->c->scratch, (n + 1) * sizeof *in);
-    const bool moved = moves(at) && (common_element(at) || scales_follow(at));
     if (!in) return node_no_memory(at);
     if (has_parts(at->op)) return xir_node_unsupported(at, "ops inside of an op");
     if (has_quantised_constants(at->op)) return xir_node_unsupported(at, "quantised constants among its attributes");
+    const bool moved = copies(at), wide = moves(at);   /* what is moved to another type is not rounded before */
+    if (xir_node_failed(at)) return false;
     for (size_t i = 0; i < n; i++) {
         linear t;
         in[i] = xir_op_input(at->op, (int64_t)i);
         if (!is_quantised(in[i])) continue;
         if (!read_type(at, in[i], &t)) return false;
-        in[i] = moved ? stored_of(at, in[i], &t) : real_of(at, in[i], &t);
+        in[i] = moved ? stored_of(at, in[i], &t) : wide ? real64_of(at, in[i], &t) : real_of(at, in[i], &t);
         if (!in[i]) return false;
     }
     xir_op *op = node_remade(at, in, n);
