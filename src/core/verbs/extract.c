@@ -104,6 +104,7 @@ static bool find_ends(extracting *x) {
         const bool depends = v && (!x->n_begin || pointer_table_find(&x->begins, v) ||
                                    (v->producer && has(x->needed, v->producer)));
         if (!depends || value_is_params(v)) continue;
+        if (!check_value(x, v, "output", i)) break;   /* nothing has validated the network */
         const uint32_t *place = pointer_table_add(&seen, v, i);
         if (!place) no_memory(x);
         else if (*place == i) x->end[x->n_end++] = v;

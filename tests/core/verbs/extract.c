@@ -104,6 +104,14 @@ static void what_is_no_cut_is_refused(void **state) {
     xir_op *op = xir_value_op(v[3]);
     assert_non_null(xir_outline(net, &op, 1, NULL));
     REFUSED(none, XIR_VALUES(v[3]), XIR_E_INVALID, "sub op");
+    DOES(xir_op_set_input(xir_network_output_op(net), 2, v[3]));   /* an output that is none */
+    REFUSED(none, none, XIR_E_INVALID, "output value 2 is made by a sub op");
+    xir_value *loose = xir_value_new(net, XIR_STR("loose"), FP32("*", 4), NULL);
+    DOES(xir_op_set_input(xir_network_output_op(net), 2, loose));
+    REFUSED(none, none, XIR_E_INVALID, "output value 2 is not made by any op");
+    xir_op *unplaced = xir_op_clone(xir_value_op(v[4]));
+    DOES(xir_op_set_input(xir_network_output_op(net), 2, xir_op_output(unplaced, 0)));
+    REFUSED(none, none, XIR_E_INVALID, "output value 2 is made by an op that is not placed");
     xir_network_free(net);
     xir_network_free(other);
 }
