@@ -224,6 +224,13 @@ static bool pair_ops(pairing *c, const xir_op *from, const xir_op *to) {
     return true;
 }
 
+/* A source of the copy's recorder. Its name becomes one of the copy's network, which may outlive the other. */
+static bool add_source_of(xir_provenance *p, const xir_provenance_source *source) {
+    const label *name = net_name(p->net, source->name);
+    return provenance_keep(p, name) &&
+           source_add(p, (xir_provenance_source){ source->id, name_text(name), source->cls });
+}
+
 xir_provenance *xir_provenance_clone(const xir_provenance *from, xir_network *copy, xir_diags *why) {
     if (!from) return (void)diag_null(why, "recorder"), NULL;
     if (from->status) {
@@ -234,7 +241,7 @@ xir_provenance *xir_provenance_clone(const xir_provenance *from, xir_network *co
     if (!p) return NULL;
     pairing c = { .from = from, .to = p, .differ = copy->ctx != from->net->ctx };
     for (size_t i = 0; i < from->n_sources && !p->status && !c.differ; i++) {
-        if (source_add(p, from->sources[i])) origin_add(p, ORIGIN_NONE, 0, 0);
+        if (add_source_of(p, &from->sources[i])) origin_add(p, ORIGIN_NONE, 0, 0);
     }
     const xir_op *op = from->net->first, *of = copy->first;
     for (; op && of && !p->status && !c.differ; op = op->next, of = of->next) pair_ops(&c, op, of);

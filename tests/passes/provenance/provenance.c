@@ -280,6 +280,25 @@ static void passes_on_a_view(void **state) {
     xir_network_free(net);
 }
 
+static void names_outlive_the_first_network(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: 2 3; r = ReLU x; out r");
+    char name[300];
+    memset(name, 'n', sizeof name);
+    DOES(xir_op_set_name(story_op(net, "r"), (xir_str){ name, sizeof name }));
+    xir_provenance *p = record(net);
+    xir_network *copy = xir_network_clone(net);
+    xir_provenance *q = xir_provenance_clone(p, copy, why);
+    assert_non_null(q);
+    const xir_str was = xir_provenance_source_at(p, 1)->name, now = xir_provenance_source_at(q, 1)->name;
+    assert_ptr_not_equal(was.data, now.data);
+    xir_provenance_free(p);
+    xir_network_free(net);
+    assert_true(xir_str_equal(xir_provenance_source_at(q, 1)->name, (xir_str){ name, sizeof name }));
+    xir_provenance_free(q);
+    xir_network_free(copy);
+}
+
 static void a_copy_of_the_network_goes_on(void **state) {
     (void)state;
     xir_network *net = story_net("x: 2 3; r = ReLU x; a = Copy r; s = Sigmoid a; y = Multiply s a; out y");
@@ -582,6 +601,7 @@ int main(void) {
         cmocka_unit_test(a_mapping_gives_copies_what_their_originals_have),
         cmocka_unit_test(passes_on_a_view),
         cmocka_unit_test(a_copy_of_the_network_goes_on),
+        cmocka_unit_test(names_outlive_the_first_network),
         cmocka_unit_test(what_is_refused),
         cmocka_unit_test(a_pipeline_that_fails),
         cmocka_unit_test(tags_say_the_same),
