@@ -309,6 +309,42 @@ void provenance_note_absorbed(xir_provenance *p, const xir_op *op, const xir_op 
     origin_absorb(p, op->slot, &was, 1);
 }
 
+void provenance_note_outlined(xir_provenance *p, const xir_op *call, xir_op *const *ops, size_t n) {
+    const size_t from = p->parents.n;
+    bool ok = true;
+    for (size_t i = 0; i < n && ok; i++) ok = origin_add_parent(p, from, origin_of_op(p, ops[i]));
+    if (ok && p->parents.n > from) origin_add(p, call->slot, from, p->parents.n - from);
+    else p->parents.n = from;
+}
+
+void provenance_note_inlined(xir_provenance *p, const xir_value *from, const xir_value *to) {
+    join_values(p, from, to);
+}
+
+bool ops_each_pair(const xir_op *a, const xir_op *b, bool (*visit)(void *user, const xir_op *a, const xir_op *b),
+                   void *user) {
+    if (a->cls != b->cls) return false;
+    for (uint32_t i = 0; i < a->cls->n_fields && !a->cls->plain; i++) {
+        const xir_field *f = &a->cls->fields[i];
+        if (f->kind != XIR_KIND_OPS) continue;
+        const xir_ops *of_a = body_at(a->attrs, f), *of_b = body_at(b->attrs, f);
+        if (of_a->size != of_b->size) return false;
+        for (size_t k = 0; k < of_a->size; k++)
+            if (!visit(user, of_a->data[k], of_b->data[k])) return false;
+    }
+    return true;
+}
+
+static bool copied_child(void *user, const xir_op *op, const xir_op *copy) {
+    provenance_note_copied(user, copy, op);
+    return true;
+}
+
+void provenance_note_copied(xir_provenance *p, const xir_op *copy, const xir_op *op) {
+    provenance_note_absorbed(p, copy, op);
+    (void)ops_each_pair(op, copy, copied_child, p);
+}
+
 /* ---- the end of a step ------------------------------------------------------------------------------------------ */
 
 /* Whether a pass has inserted an op without saying what for: then it serves those that use it, which may be others

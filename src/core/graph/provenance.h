@@ -109,6 +109,11 @@ bool scope_is_replaced(const provenance_scope *s, const xir_op *op);
 size_t scope_place(const provenance_scope *s, const xir_op *op);   /* SCOPE_OPS: it is not one of its ops */
 bool origin_add_parent(xir_provenance *p, size_t from, uint32_t item);
 
+/* Visits the sub ops of an op and those of another in pairs, but not their sub ops. Returns false if a visit does, or if
+ * the ops differ in class or in how many they have. */
+bool ops_each_pair(const xir_op *a, const xir_op *b, bool (*visit)(void *user, const xir_op *a, const xir_op *b),
+                   void *user);
+
 void provenance_open(xir_provenance *p, provenance_scope *s);
 void provenance_scope_op(provenance_scope *s, const xir_op *op);
 void provenance_close(provenance_scope *s);
@@ -118,6 +123,9 @@ void provenance_note_reordered(xir_provenance *p, const xir_value *from, const x
 void provenance_note_reused(xir_provenance *p, const xir_op *op);
 void provenance_note_moved(xir_provenance *p, const xir_value *from, const xir_value *to);
 void provenance_note_absorbed(xir_provenance *p, const xir_op *op, const xir_op *other);
+void provenance_note_outlined(xir_provenance *p, const xir_op *call, xir_op *const *ops, size_t n);
+void provenance_note_inlined(xir_provenance *p, const xir_value *from, const xir_value *to);
+void provenance_note_copied(xir_provenance *p, const xir_op *copy, const xir_op *op);
 void provenance_settle(xir_provenance *p);
 
 /* New ops and Params are made for an op, until provenance_end; scopes nest. provenance_begin_many opens one to which
@@ -154,9 +162,21 @@ static inline void provenance_reused(const xir_op *op) {
 static inline void provenance_moved(xir_network *net, const xir_value *from, const xir_value *to) {
     if (net->provenance) provenance_note_moved(net->provenance, from, to);
 }
-/* `op` does what another op did, too; or it is its copy. */
+/* `op` does what another op did, too. */
 static inline void provenance_absorbed(const xir_op *op, const xir_op *other) {
     if (op->net->provenance) provenance_note_absorbed(op->net->provenance, op, other);
+}
+/* `copy` is a copy of an op, with copies of its sub ops. */
+static inline void provenance_copied(const xir_op *copy, const xir_op *op) {
+    if (op->net->provenance) provenance_note_copied(op->net->provenance, copy, op);
+}
+/* The ops are in the body of the call, which stands for all of them. */
+static inline void provenance_outlined(const xir_op *call, xir_op *const *ops, size_t n) {
+    if (call->net->provenance) provenance_note_outlined(call->net->provenance, call, ops, n);
+}
+/* `to`, a value of a body, is what an output of the call was. */
+static inline void provenance_inlined(xir_network *net, const xir_value *from, const xir_value *to) {
+    if (net->provenance) provenance_note_inlined(net->provenance, from, to);
 }
 
 #endif

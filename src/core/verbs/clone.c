@@ -114,7 +114,7 @@ static xir_op *clone_op(const xir_op *op) {
     copy->target = op->target;
     copy->flags |= op->flags & OP_DRAFT;
     for (uint32_t i = 0; i < op->n_inputs; i++) use_link(&copy->inputs[i], copy, op->inputs[i].value);
-    provenance_absorbed(copy, op);
+    provenance_copied(copy, op);
     return copy;
 }
 

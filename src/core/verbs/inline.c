@@ -1,6 +1,7 @@
 /* Puts the ops of a body in the place of the op that runs it. Types are inferred first; after that nothing fails. */
 #include <inttypes.h>
 #include "body_values.h"
+#include "provenance.h"
 #include "region.h"
 
 /* ---- types that the body is not made for ------------------------------------------------------------------------ */
@@ -45,17 +46,14 @@ static void set_types(const body_values *b, const xir_type *const *types) {
     }
 }
 
-/* Turns every use of a value into one of another; NULL: into absent inputs. */
+/* Turns every use of a value into one of another; NULL: into absent inputs. An op that makes `to` does not stand for one
+ * that made `from`: the body comes back, nothing is replaced. */
 static void move_uses(xir_value *from, xir_value *to) {
-    if (to) {
-        uses_move(from, to);
-        return;
-    }
     while (from->uses) {
         xir_use *use = from->uses;
         xir_op *user = use->user;
         use_unlink(use);
-        use_link(use, user, NULL);
+        use_link(use, user, to);
     }
 }
 
@@ -73,7 +71,8 @@ static void release(const body_values *b, xir_op *call) {
     xir_op *input = b->ops.data[0], *output = b->ops.data[b->ops.size - 1];
     for (uint32_t i = 0; i < output->n_inputs; i++) {
         xir_value *to = outside_of(call, input, output->inputs[i].value);
-        if (call->outputs[i].uses) move_uses(&call->outputs[i], to);
+        move_uses(&call->outputs[i], to);
+        if (to) provenance_inlined(call->net, &call->outputs[i], to);
     }
     for (uint32_t i = 0; i < input->n_outputs; i++) move_uses(&input->outputs[i], call->inputs[i].value);
     for (size_t i = 0; i < b->ops.size; i++) b->ops.data[i]->flags &= ~(uint32_t)OP_CHILD;

@@ -213,7 +213,7 @@ static xir_status clone_ops(xir_mapping *map, xir_op **ops, size_t n, xir_op *be
     bool ok = true;
     for (size_t i = 0; ok && i < n; i++) ok = copy_first(&c, ops[i]);
     for (size_t i = 0; ok && i < n; i++) ok = copy_second(&c, ops[i]);
-    for (size_t i = 0; ok && i < n && map->from == to; i++) provenance_absorbed(mapping_op(map, ops[i]), ops[i]);
+    for (size_t i = 0; ok && i < n && map->from == to; i++) provenance_copied(mapping_op(map, ops[i]), ops[i]);
     for (size_t i = 0; ok && i < n; i++) ops[i] = mapping_op(map, ops[i]);
     ok = ok && may_place(map, ops, n, before);
     for (size_t i = 0; ok && i < n; i++) ok = xir_op_place(ops[i], before) == XIR_OK;

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "provenance.h"
 #include "region.h"
 #include "sized.h"
 
@@ -392,7 +393,9 @@ static void link_ends(outlining *o) {
     for (size_t i = 0; i < o->out.n; i++) {
         use_outside(o, i);
         use_link(&output->inputs[i], output, o->out.items[i]);
+        provenance_moved(o->net, o->out.items[i], &o->call->outputs[i]);
     }
+    provenance_outlined(o->call, o->ops, o->n);
 }
 
 /* Moves what depends on the region to follow the call. `op` is the first op that stayed in the order from where the

@@ -199,7 +199,8 @@ static bool gives_value(pairing *c, const xir_value *from, const xir_value *to) 
     return !c->to->status;
 }
 
-static bool pair_ops(pairing *c, const xir_op *from, const xir_op *to) {
+static bool pair_ops(void *user, const xir_op *from, const xir_op *to) {
+    pairing *c = user;
     c->differ |= from->cls != to->cls || from->n_outputs != to->n_outputs || from->n_inputs != to->n_inputs;
     if (c->differ || !gives_origin(c, to->slot, origin_of_op(c->from, from))) return false;
     for (uint32_t i = 0; i < from->n_outputs; i++)
@@ -213,15 +214,9 @@ static bool pair_ops(pairing *c, const xir_op *from, const xir_op *to) {
         if (value_is_params(v) && !origin_of_value(c->to, w) &&
             !gives_origin(c, ORIGIN_PARAMS | value_params(w)->number, origin_of_value(c->from, v))) return false;
     }
-    for (uint32_t i = 0; i < from->cls->n_fields && !from->cls->plain; i++) {
-        const xir_field *f = &from->cls->fields[i];
-        if (f->kind != XIR_KIND_OPS) continue;
-        const xir_ops *a = body_at(from->attrs, f), *b = body_at(to->attrs, f);
-        c->differ |= a->size != b->size;
-        for (size_t k = 0; k < a->size; k++)
-            if (c->differ || !pair_ops(c, a->data[k], b->data[k])) return false;
-    }
-    return true;
+    const bool ok = ops_each_pair(from, to, pair_ops, c);
+    c->differ |= !ok && !c->to->status;
+    return ok;
 }
 
 /* A source of the copy's recorder. Its name becomes one of the copy's network, which may outlive the other. */

@@ -192,34 +192,50 @@ static xir_status put_copies(place *at) {
 
 /* ---- what the copies stand for ---------------------------------------------------------------------------------- */
 
-/* What an origin in the view's network is made of, there being ops of the view: they are found by their ids, unless
- * they are its Input or Output. */
+/* What an origin in the view's network is made of, there being ops of the view and their sub ops: they are found by
+ * their ids, unless they are its Input or Output. */
 static void record_copy(const place *at, origin_walk *w, uint32_t from, uint32_t target) {
     xir_provenance *p = at->net->provenance;
     if (!from || !provenance_keep(p, origin_walk_sources(w, from))) return;
     for (size_t i = 0; i < w->found.n; i++) {
         const xir_provenance_source *source = &w->p->sources[w->found.items[i]];
         const bool is_end = source->cls->traits & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK);
-        const xir_op *op = is_end ? NULL : net_find_op(at->net, source->id);
-        w->found.items[i] = op ? origin_of_op(p, op) : 0;
+        const xir_op *op = source->id < at->next_op ? net_find_op(at->net, source->id) : NULL;
+        w->found.items[i] = op && (!is_end || op->flags & OP_CHILD) ? origin_of_op(p, op) : 0;
     }
     origin_absorb(p, target, w->found.items, w->found.n);
 }
 
-static void record_copies(const place *at) {
+typedef struct recording {
+    const place *at;
+    origin_walk  walk;
+} recording;
+
+/* An op, and its sub ops. */
+static bool record_op(void *user, const xir_op *op, const xir_op *copy) {
+    recording *r = user;
+    record_copy(r->at, &r->walk, origin_of_op(r->walk.p, op), copy->slot);
+    return ops_each_pair(op, copy, record_op, user);
+}
+
+static xir_status record_copies(const place *at) {
     const xir_provenance *own = at->own->provenance;
-    if (!own || !at->net->provenance || !provenance_keep(at->net->provenance, !own->status)) return;
-    origin_walk w = { .p = own };
-    for (size_t i = 0; i < at->left->n_ops; i++) {
-        const xir_op *op = at->left->ops[i], *copy = mapping_op(at->map, op);
-        record_copy(at, &w, origin_of_op(own, op), copy->slot);
-    }
+    if (!own || !at->net->provenance) return XIR_OK;
+    if (!provenance_keep(at->net->provenance, !own->status)) return at->net->provenance->status;
+    recording r = { at, { .p = own } };
+    for (size_t i = 0; i < at->left->n_ops; i++)
+        (void)record_op(&r, at->left->ops[i], mapping_op(at->map, at->left->ops[i]));
     for (const xir_value *v = at->own->all_params; v; v = value_params(v)->next) {
         xir_value *now;
         if (mapping_value(at->map, v, &now) && now && value_is_params(now))
-            record_copy(at, &w, origin_of_value(own, v), ORIGIN_PARAMS | value_params(now)->number);
+            record_copy(at, &r.walk, origin_of_value(own, v), ORIGIN_PARAMS | value_params(now)->number);
     }
-    origin_walk_free(&w);
+    origin_walk_free(&r.walk);
+    return at->net->provenance->status;
+}
+
+static xir_status not_recorded(const place *at, xir_status status) {
+    return diag_fail(at->why, status, XIR_STR(""), "what becomes of the ops cannot be recorded");
 }
 
 /* The view's network gets a recorder, too; *own is NULL if the caller's has none. */
@@ -227,8 +243,7 @@ static xir_status begin_recording(const place *at, xir_provenance **own) {
     *own = at->net->provenance ? xir_provenance_new(at->own, at->why) : NULL;
     if (!at->net->provenance) return XIR_OK;
     const xir_status status = *own ? xir_provenance_step(at->net->provenance, XIR_STR("view")) : XIR_E_MEMORY;
-    return status && *own ? diag_fail(at->why, status, XIR_STR(""), "what becomes of the ops cannot be recorded")
-                          : status;
+    return status && *own ? not_recorded(at, status) : status;
 }
 
 /* Ends the view with the ops that it has now. */
@@ -245,7 +260,12 @@ static xir_status put_back(place *at) {
     xir_status status = at->left ? map_inputs(at) : diag_memory(at->why);
     if (!status) status = put_copies(at);
     if (status) return status;
-    record_copies(at);
+    status = record_copies(at);
+    if (status) {
+        take_copies_back(at);
+        at->view->epoch = at->net->epoch;   /* nothing in the view has changed */
+        return not_recorded(at, status);
+    }
     change(at);
     return renew(at);
 }

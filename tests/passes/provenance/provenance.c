@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <xir/mapping.h>
 #include <xir/pass.h>
+#include <xir/region.h>
 #include "support/crew.h"
 #include "support/path_rule.h"
 #include "support/scarce.h"
@@ -265,6 +266,92 @@ static void a_mapping_gives_copies_what_their_originals_have(void **state) {
     xir_provenance_free(p);
     xir_network_free(net);
 }
+
+/* ---- calls ------------------------------------------------------------------------------------------------------ */
+
+static xir_op *outlined(xir_network *net, const char *first, const char *second) {
+    xir_op *ops[] = { story_op(net, first), story_op(net, second) };
+    const xir_outline_options how = XIR_INIT(xir_outline_options, .name = XIR_STR("call"));
+    xir_op *call = xir_outline(net, ops, 2, &how);
+    assert_non_null(call);
+    return call;
+}
+
+static void check_one_value(const xir_provenance *p, const xir_value *v, int64_t expected) {
+    int64_t id;
+    size_t n;
+    DOES(xir_provenance_values_of(p, v, &id, 1, &n));
+    assert_int_equal(n, 1);
+    assert_int_equal(id, expected);
+}
+
+static void a_call_stands_for_its_ops_until_they_come_back(void **state) {
+    (void)state;
+    for (int steps = 0; steps < 2; steps++) {
+        xir_network *net = story_net("x: 2 3; a = ReLU x; b = Neg a; c = Sigmoid b; d = ReLU c; out d");
+        xir_provenance *p = record(net);
+        const int64_t a = xir_value_id(story_value(net, "a")), c = xir_value_id(story_value(net, "c"));
+        xir_op *call = outlined(net, "b", "c");
+        if (steps) DOES(xir_provenance_step(p, XIR_STR("outlined")));
+        check_answers(p, "a: a; call: b+c; d: d", __LINE__);
+        check_one_value(p, xir_op_output(call, 0), c);
+        DOES(xir_op_inline(call));
+        if (steps) DOES(xir_provenance_step(p, XIR_STR("inlined")));
+        check_answers(p, "a: a; b: b; c: c; d: d", __LINE__);
+        check_one_value(p, story_value(net, "a"), a);
+        check_one_value(p, story_value(net, "c"), c);
+        xir_provenance_free(p);
+        xir_network_free(net);
+    }
+}
+
+/* Each sub op of `copy` stands for the one of `call` in its place, and for nothing else. */
+static void check_bodies(const xir_provenance *p, const xir_op *call, const xir_op *copy) {
+    xir_attr was, now;
+    DOES(xir_op_get(call, XIR_STR("body"), &was));
+    DOES(xir_op_get(copy, XIR_STR("body"), &now));
+    assert_int_equal(was.as.ops.size, 4);
+    for (size_t i = 0; i < 4; i++) {
+        int64_t id;
+        size_t n;
+        DOES(xir_provenance_of_op(p, now.as.ops.data[i], &id, 1, &n));
+        assert_int_equal(n, 1);
+        assert_int_equal(id, xir_op_id(was.as.ops.data[i]));
+    }
+}
+
+static void copies_of_a_call_have_bodies_that_stand_for_its_body(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: 2 3; k = Copy x; b = Neg k; c = Sigmoid b; d = ReLU c; out d");
+    xir_op *call = outlined(net, "b", "c"), *gone = call;
+    xir_provenance *p = record(net);
+    xir_op *clone = xir_op_clone(call);
+    DOES(xir_op_place(clone, xir_network_last(net)));
+    xir_mapping *map = xir_mapping_new(net, net);
+    xir_op *copy = xir_mapping_clone(map, call, xir_network_last(net));
+    DOES(xir_provenance_step(p, XIR_STR("copied")));
+    check_bodies(p, call, clone);
+    check_bodies(p, call, copy);
+    xir_mapping_free(map);
+    DOES(xir_network_remove(net, copy));
+    DOES(xir_network_remove(net, clone));
+
+    xir_op *ops[] = { story_op(net, "k"), call };
+    xir_view *view = xir_view_ops(net, ops, 2);
+    xir_pipeline *pipeline = xir_pipeline_parse(ctx, XIR_STR("identity"), why);
+    DOES(xir_pipeline_run_view(pipeline, view, NULL, NULL, why));
+    DOES(xir_provenance_step(p, XIR_STR("run")));
+    call = xir_op_next(xir_network_first(net));
+    CHECK_STR(xir_op_name(call), "call");
+    assert_ptr_not_equal(call, gone);
+    check_bodies(p, gone, call);
+    xir_pipeline_free(pipeline);
+    xir_view_free(view);
+    xir_provenance_free(p);
+    xir_network_free(net);
+}
+
+/* ---- views ------------------------------------------------------------------------------------------------------ */
 
 static void passes_on_a_view(void **state) {
     (void)state;
@@ -599,6 +686,8 @@ int main(void) {
         cmocka_unit_test(values_stand_for_values),
         cmocka_unit_test(edits_outside_of_passes),
         cmocka_unit_test(a_mapping_gives_copies_what_their_originals_have),
+        cmocka_unit_test(a_call_stands_for_its_ops_until_they_come_back),
+        cmocka_unit_test(copies_of_a_call_have_bodies_that_stand_for_its_body),
         cmocka_unit_test(passes_on_a_view),
         cmocka_unit_test(a_copy_of_the_network_goes_on),
         cmocka_unit_test(names_outlive_the_first_network),
