@@ -393,16 +393,26 @@ static bool settle_by_users(xir_provenance *p, uint32_t target, const xir_value 
     return true;
 }
 
-/* Adds the ops that made the source values that a value stands for. */
+/* Puts a value origin on the stack, unless it was there before. */
+static bool push_once(xir_provenance *p, pointer_table *seen, uint32_t i) {
+    const size_t before = seen->n;
+    if (!provenance_keep(p, pointer_table_add(seen, (const void *)(uintptr_t)i, 0))) return false;
+    return seen->n == before || add_u32(p, &p->held, i);
+}
+
+/* Adds the ops that made the source values that a value stands for. Value origins share parts: each is met once. */
 static bool add_makers(xir_provenance *p, size_t from, uint32_t i) {
     const size_t bottom = p->held.n;   /* of a stack */
-    bool ok = !i || add_u32(p, &p->held, i);
+    pointer_table seen;
+    pointer_table_init(&seen, p->alloc);
+    bool ok = !i || push_once(p, &seen, i);
     while (ok && p->held.n > bottom) {
         const value_origin v = p->values[p->held.items[--p->held.n]];
-        if (v.b) ok = add_u32(p, &p->held, v.a) && add_u32(p, &p->held, v.b);
+        if (v.b) ok = push_once(p, &seen, v.a) && push_once(p, &seen, v.b);
         else ok = origin_add_parent(p, from, p->source_values[v.a].maker);
     }
     p->held.n = bottom;
+    pointer_table_free(&seen);
     return ok;
 }
 

@@ -606,6 +606,27 @@ static void ask(int number, void *user) {
     }
 }
 
+/* Two values that replace each other by turns: what they stand for shares its parts, of which there are few. A walk
+ * along all ways through them would not end. */
+static void values_that_share_parts(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: 2 3; a = ReLU x; b = ReLU x; e = ReLU a; out e");
+    xir_provenance *p = record(net);
+    xir_value *a = story_value(net, "a"), *b = story_value(net, "b");
+    for (int i = 0; i < 200; i++) DOES(i % 2 ? xir_value_replace(b, a) : xir_value_replace(a, b));
+    xir_at at = xir_at_end(net);
+    at.before = xir_network_output_op(net);
+    xir_value *late = XIR_OP(at, relu, .input = a, .name = "late");   /* made for nobody: stands for what it reads */
+    DOES(xir_op_set_input(xir_network_output_op(net), 0, late));
+    DOES(xir_provenance_step(p, XIR_STR("by turns")));
+    int64_t ids[4];
+    size_t n;
+    DOES(xir_provenance_of_op(p, xir_value_op(late), ids, COUNT(ids), &n));
+    assert_int_equal(n, 2);
+    xir_provenance_free(p);
+    xir_network_free(net);
+}
+
 static void threads(void **state) {
     (void)state;
     xir_pipeline *pipeline = xir_pipeline_parse(ctx, XIR_STR("fold,fix(fold,identity,merge,fuse,cse,dce)"), why);
@@ -696,6 +717,7 @@ int main(void) {
         cmocka_unit_test(tags_say_the_same),
         cmocka_unit_test(tags_that_make_no_sense),
         cmocka_unit_test(a_long_chain_of_removed_ops),
+        cmocka_unit_test(values_that_share_parts),
         cmocka_unit_test(threads),
         cmocka_unit_test(test_recording),
     };
