@@ -1,6 +1,7 @@
 /* Passes on a view: they see it as a network, what they leave takes its place, and all else stays as it was. */
 #include <stdio.h>
 #include <string.h>
+#include <xir/provenance.h>
 #include "support/often.h"
 #include "support/scarce.h"
 #include "support/story.h"
@@ -370,22 +371,39 @@ static xir_status run_renewed(want *w, const xir_pipeline *p, xir_view *view) {
     return status;
 }
 
-static void running(want *w) {
+static size_t not_recorded;   /* runs that ended because what the copies stand for could not be recorded */
+
+/* The same with a recorder. Its second step is the run. */
+static xir_status run_recorded(want *w, const xir_pipeline *p, xir_view *view) {
+    xir_provenance *recorder;
+    IN_PLENTY(w, recorder = xir_provenance_new(w->net, w->why));
+    const xir_status status = run_renewed(w, p, view);
+    not_recorded += status && xir_provenance_status(recorder) && xir_provenance_step_count(recorder) == 2;
+    xir_provenance_free(recorder);
+    return status;
+}
+
+static void running_with(want *w, xir_status (*attempt)(want *w, const xir_pipeline *p, xir_view *view)) {
     xir_pipeline *p;
     xir_view *view;
     IN_PLENTY(w, w->net = story_net_in(w->ctx, "x: 2 3; p: params 2 3; a = Neg p; s = Sigmoid x; y = Multiply s x; "
                                                "z = Add y a; t = Tanh z; out t");
               p = xir_pipeline_parse(w->ctx, XIR_STR("fold,fuse,dce"), w->why);
               view = xir_view_range(w->net, 1, 5));
-    TRY_LOOSELY(w, run_renewed(w, p, view));
+    TRY_LOOSELY(w, attempt(w, p, view));
     xir_view_free(view);
     xir_pipeline_free(p);
     IN_PLENTY(w, w->result = story_text(w->net));
 }
 
+static void running(want *w)  { running_with(w, run_renewed); }
+static void recorded(want *w) { running_with(w, run_recorded); }
+
 static void failing_allocations_change_nothing(void **state) {
     (void)state;
     run_scarcely("passes on a view", running, false);
+    run_scarcely("passes on a view that are recorded", recorded, false);
+    assert_true(not_recorded);
 }
 
 int main(void) {
