@@ -81,9 +81,10 @@ const opPanel = (op) => {
         ...part('Tags', ...tagRows(ops.tags[op])),
     ];
 };
-const costRows = (kind, ref) => net.heats.map(({ title, unit }, i) => {
+const costRows = (kind, ref) => net.heats.map(({ title, unit, sum, values }, i) => {
     const v = costOf(i, kind, ref);
-    return v === null || Number.isNaN(v) ? null : [shown(title, 60), amount(v, unit ? shown(unit, 20) : '')];
+    const open = sum && kind !== NODE && values.slice(net.groups.begin[ref], net.groups.end[ref]).includes(null);
+    return v === null ? null : [shown(title, 60), amount(v, unit ? shown(unit, 20) : '') + (open ? ' + ?' : '')];
 }).filter(Boolean);
 // A cost of an op, or of a group: of what it holds.
 const costOf = (i, kind, ref) => {
