@@ -6,6 +6,7 @@
 #include <xir/serialize.h>
 #include <xir/symbols.h>
 #include "convert/helpers.h"
+#include "convert/onnx/back.h"
 #include "convert/onnx/custom.h"
 #include "number.h"
 
@@ -118,15 +119,39 @@ static bool u64_of(const xir_any *any, uint64_t *out) {
 
 /* ---- constants -------------------------------------------------------------------------------------------------- */
 
+static bool same_dims(const xir_type *a, const xir_type *b) {
+    bool same = xir_type_rank(a) == xir_type_rank(b);
+    for (size_t i = 0; same && i < xir_type_rank(a); i++) {
+        const int64_t x = xir_type_dim(a, (int64_t)i, false), y = xir_type_dim(b, (int64_t)i, false);
+        same = x == y || (x < 0 && y < 0);
+    }
+    return same;
+}
+
 static bool has_size_of(const xir_value *v, const xir_type *type) {
     uint64_t has, needs;
     return xir_type_bytes(type, &needs) == XIR_OK && xir_type_bytes(xir_value_type(v), &has) == XIR_OK && has == needs;
+}
+
+/* Whether two element types store the same: they are one type, or one is quantised and the other has its integers. */
+static bool store_the_same(const xir_type *a, const xir_type *b) {
+    return xir_type_equal(xir_type_storage(a), xir_type_storage(b));
+}
+
+/* Whether a type is one that no tensor of a file has, so that its bytes are there. */
+static bool is_raw(xir_node *at, const xir_value *v, const xir_type *type) {
+    const xir_integer_type *byte = xir_integer_type_of(xir_type_object(v_element(v)));
+    const bool bytes = byte && !byte->sign && byte->ibits == 8 && v_rank(v) == 1;
+    return bytes && (xir_type_is_layouted(type) || xir_type_as_tensor(type)->merged_distrs.size ||
+                     onnx_code_of(at, xir_type_element(type)) < 0);
 }
 
 /* Params with this type; NULL: as they are. */
 static bool as_typed(reading *r, xir_str name, xir_value **v, const xir_type *type) {
     if (!type || xir_type_equal(type, xir_value_type(*v))) return true;
     if (!has_size_of(*v, type)) return wrong(r, XIR_E_CORRUPT, name, "its type has another number of bytes");
+    const bool fits = store_the_same(xir_type_element(type), v_element(*v)) && same_dims(type, xir_value_type(*v));
+    if (!fits && !is_raw(r->at, *v, type)) return wrong(r, XIR_E_TYPE, name, "the tensor has other elements or dims");
     xir_value *made = params_alias(r->at->c->net, *v);
     if (!made || xir_value_set_type(made, type) || xir_value_set_name(made, xir_value_name(*v)))
         return node_no_memory(r->at);
@@ -291,21 +316,12 @@ static bool are_known(reading *r) {
 
 /* ---- inputs and outputs ----------------------------------------------------------------------------------------- */
 
-static bool same_dims(const xir_type *a, const xir_type *b) {
-    bool same = xir_type_rank(a) == xir_type_rank(b);
-    for (size_t i = 0; same && i < xir_type_rank(a); i++) {
-        const int64_t x = xir_type_dim(a, (int64_t)i, false), y = xir_type_dim(b, (int64_t)i, false);
-        same = x == y || (x < 0 && y < 0);
-    }
-    return same;
-}
-
 static bool same_letters(const xir_type *a, const xir_type *b) {
     const xir_layout *x = xir_type_layout(a), *y = xir_type_layout(b);
     return x && y && xir_str_equal(xir_layout_text(x), xir_layout_text(y));
 }
 
-/* v with other elements of the same bits. */
+/* v with other elements that store the same. */
 static xir_value *with_bits(reading *r, xir_value *v, const xir_type *element) {
     const xir_ints dims = xir_node_dims(r->at, v);
     const xir_type *type = xir_node_failed(r->at) ? NULL
@@ -342,7 +358,7 @@ static bool read_input(reading *r, size_t i, const xir_any *said) {
     r->moved |= !same_dims(type, xir_value_type(v));
     const xir_type *element = xir_type_element(type);
     if (!xir_type_equal(element, v_element(v))) {
-        if (xir_type_storage_bits(element) != xir_type_storage_bits(v_element(v)))
+        if (!store_the_same(element, v_element(v)))
             return xir_node_unsupported(r->at, "input %zu has other elements than the op had", i);
         v = with_bits(r, v, element);
     }

@@ -359,6 +359,44 @@ static void wrong_attributes_have_findings(void **state) {
     xir_diags_clear(why);
 }
 
+/* Other elements of the same width, which another program has put into the file, are not taken for those that the op
+ * had: neither in an input nor in a constant. */
+static void elements_are_not_mistaken(void **state) {
+    (void)state;
+    const xir_type *fp32 = xir_type_float(ctx, XIR_FLOAT_FP32), *bf16 = xir_type_float(ctx, XIR_FLOAT_BF16),
+                   *i32 = xir_type_sint(ctx, 32), *i8 = xir_type_sint(ctx, 8), *u8 = xir_type_uint(ctx, 8);
+    const struct { const char *text; const xir_type *now; bool good; } cases[] = {
+        { "ReLU(fp32 * 2) -> fp32 * 2",                                                   fp32,   true  },
+        { "ReLU(fp32 * 2) -> fp32 * 2",                                                   i32,    false },
+        { "ReLU(fp16 * 2) -> fp16 * 2",                                                   bf16,   false },
+        { "ReLU(i8 * 2) -> i8 * 2",                                                       u8,     false },
+        { "ReLU(q8{@scales([axis=-1]0.5)} * 2) -> q8{@scales([axis=-1]0.5)} * 2",         i8,     true  },
+        { "ReLU(q8{@scales([axis=-1]0.5)} * 2) -> q8{@scales([axis=-1]0.5)} * 2",         u8,     false },
+        { "ReLU(param fp32 * 2 = 1 2) -> fp32 * 2",                                       i32,    false },
+        { "ReLU(param fp32 * 2 = 1 2) -> fp32 * 2",                                       fp32,   true  },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        op_counts counts = { .out = stderr };
+        op_case c;
+        assert_true(op_case_begin(&c, cases[i].text, "custom.c", __LINE__, &counts));
+        xir_op *op = op_case_add(&c);
+        assert_non_null(op);
+        assert_non_null(xir_output(xir_at_end(c.net), XIR_VALUES(xir_op_output(op, 0))));
+        assert_true(runs(c.net, "xir-to-onnx", "all-custom"));
+        xir_value *x = xir_op_input(node_named(c.net, "onnx::icraft.xir.ReLU"), 0);
+        const xir_type *type = xir_type_with_element(ctx, xir_value_type(x), cases[i].now, why);
+        assert_non_null(type);
+        DOES(xir_value_set_type(x, type));
+        (void)runs(c.net, "to-xir", "");
+        const bool whole = way_is_whole(c.net, false);
+        if (whole != cases[i].good) fail_msg("case %zu, %s: %s", i, cases[i].text, way_first_message());
+        const bool told = strstr(way_first_message(), "other elements") != NULL;
+        if (!whole && !told) fail_msg("case %zu, %s: %s", i, cases[i].text, way_first_message());
+        op_case_end(&c);
+    }
+    xir_diags_clear(why);
+}
+
 /* Any value in any attribute of any node: a finding, or an op. */
 static void no_attribute_does_harm(void **state) {
     (void)state;
@@ -393,6 +431,7 @@ int main(void) {
         cmocka_unit_test(every_class_goes_there_and_back),
         cmocka_unit_test(types_between_nodes_stay),
         cmocka_unit_test(wrong_attributes_have_findings),
+        cmocka_unit_test(elements_are_not_mistaken),
         cmocka_unit_test(no_attribute_does_harm),
     };
     return _cmocka_run_group_tests("onnx_custom", tests, COUNT(tests), group_begin, group_end);
