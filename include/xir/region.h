@@ -9,6 +9,9 @@
  *   - The call, its outputs, the Input and the Output of its body and the outputs of that Input have new ids. An output
  *     of a call has the name and the memory type of the value that it stands for, and no tags. An output of the
  *     body's Input has the memory type of the value that it stands for, and the name of its port.
+ *   - When a body comes back, each result has the name and the memory type of the output of the call, if that has some,
+ *     and its tags besides its own: what a pass did to the output stays. Of outputs that are the same value the first
+ *     that has a name, a memory type or tags decides. A value that the body only passes through stays as it is outside.
  *   - In a network of its own, what was in the region has the ids, names and tags that it had. */
 #ifndef XIR_REGION_H
 #define XIR_REGION_H
@@ -35,8 +38,9 @@ XIR_API size_t xir_region_path(const xir_network *net, xir_op *const *ops, size_
 typedef struct xir_groups xir_groups;
 
 /* Gathers the ops of each kind into groups, greedily along data edges. `kind` is asked about each op once, in execution
- * order; a negative kind keeps the op out of all groups. The Input and the Output of the network are in none either.
- * Each other op is in exactly one group. All ops of a group have one kind and are connected through data; each group is
+ * order; a negative kind keeps the op out of all groups. Sources and sinks (the traits XIR_TRAIT_SOURCE and
+ * XIR_TRAIT_SINK: Input, Output, and others like them) are in no group, and `kind` is not asked about them. Each other
+ * op is in exactly one group. All ops of a group have one kind and are connected through data; each group is
  * convex, and no path leads from a group through other groups back to it: so all groups can be outlined, in any order.
  * A group may be one op. Groups are large, but not always as large as possible, which no linear method finds.
  *

@@ -62,6 +62,46 @@ static xir_value *outside_of(const xir_op *call, const xir_op *input, xir_value 
     return v->producer == input ? call->inputs[v - input->outputs].value : v;
 }
 
+/* ---- results ---------------------------------------------------------------------------------------------------- */
+
+/* The value of the body that output `i` of the call stands for; NULL if the body passes it through. */
+static xir_value *result_at(const body_values *b, uint32_t i) {
+    xir_value *v = b->ops.data[b->ops.size - 1]->inputs[i].value;
+    return v && v->producer && v->producer != b->ops.data[0] ? v : NULL;
+}
+
+static bool join_tags(xir_network *net, const xir_map *own, const xir_map *more, const xir_map **out) {
+    *out = own && own->size ? own : more;
+    for (size_t i = 0; *out != more && more && i < more->size; i++)
+        if (!map_with(&net->arena, *out, more->entries[i].key, &more->entries[i].value, out)) return false;
+    return true;
+}
+
+/* Finds the tags that the results will have, and makes room for their names. */
+static bool prepare_results(const body_values *b, const xir_op *call, const xir_map **tags) {
+    for (uint32_t i = 0; i < call->n_outputs; i++) {
+        xir_value *v = result_at(b, i);
+        const value_more *of = call->outputs[i].more;
+        if (v && of && (!value_need_more(v) || !join_tags(call->net, v->more->tags, of->tags, &tags[i]))) return false;
+    }
+    return true;
+}
+
+/* The results take over what the outputs of the call have. The first output comes last: of several that are the same
+ * value it decides. */
+static void describe_results(const body_values *b, const xir_op *call, const xir_map *const *tags) {
+    for (uint32_t i = call->n_outputs; i-- > 0;) {
+        xir_value *v = result_at(b, i);
+        const value_more *of = call->outputs[i].more;
+        if (!v || !of) continue;
+        if (of->name->size) v->more->name = of->name;
+        if (of->mtype) v->more->mtype = of->mtype;
+        if (of->tags) v->more->tags = tags[i];
+    }
+}
+
+/* ---- leaving ---------------------------------------------------------------------------------------------------- */
+
 static void leave(xir_op *op) {
     ids_forget_op(op);
     op_forget(op);
@@ -138,18 +178,23 @@ xir_status xir_op_inline(xir_op *call) {
     if (xir_op_get(call, XIR_STR("body"), &body) || xir_op_get(call, XIR_STR("places"), &places))
         return net_fail(net, XIR_E_UNKNOWN, "the class xir::Call has no body");
     const xir_type **types = NULL;
+    const xir_map **tags = mem_new(&net->alloc, (call->n_outputs + (size_t)1) * sizeof *tags);
+    if (!tags) return net_no_memory(net);
     body_values b;
     xir_status status = body_open(&b, &net->alloc, body.as.ops);
     if (status == XIR_E_MEMORY) status = net_no_memory(net);
     else status = check(call, &b, &types);   /* which also refuses an op that is listed twice */
     /* Restoring looks for ids. */
-    if (!status && places.as.i64s.size && !net_build_ids(net)) status = net_no_memory(net);
+    if (!status && ((places.as.i64s.size && !net_build_ids(net)) || !prepare_results(&b, call, tags)))
+        status = net_no_memory(net);
     if (!status) {
         if (types) set_types(&b, types);
+        describe_results(&b, call, tags);
         release(&b, call);
         restore(net, places.as.i64s.data, places.as.i64s.size);
         net_changed(net);
     }
+    mem_free(&net->alloc, (void *)tags, (call->n_outputs + (size_t)1) * sizeof *tags);
     mem_free(&net->alloc, (void *)types, (b.n + 1) * sizeof *types);
     body_close(&b);
     return status;

@@ -79,6 +79,63 @@ static void a_call_is_copied_with_its_body(void **state) {
     xir_network_free(before);
 }
 
+/* A pass removes a Copy after a call, so that the output of the call is the result "y". */
+static void results_keep_what_they_got_as_outputs_of_a_call(void **state) {
+    (void)state;
+    xir_network *net = new_net();
+    xir_at at = XIR_AT(net);
+    xir_value *x = xir_input(at, "x", FP32("*", 4)), *a = xir_build_relu(at, x, "a"), *b = xir_build_relu(at, a, "b");
+    xir_op *copy = xir_network_add(net, &(xir_op_desc)DESC(copy, INPUTS(b), .name = XIR_STR("y")));
+    DOES(xir_value_set_name(xir_op_output(copy, 0), XIR_STR("y")));
+    assert_non_null(xir_output(at, XIR_VALUES(xir_op_output(copy, 0))));
+    const xir_any one = xir_any_int(1), two = xir_any_int(2);
+    DOES(xir_value_set_tag(b, XIR_STR("own"), &one));
+    DOES(xir_value_set_tag(b, XIR_STR("both"), &one));
+    xir_op *ops[] = { xir_value_op(a), xir_value_op(b) }, *call = xir_outline(net, ops, 2, NULL);
+    DOES(xir_pass_run(net, "identity", NULL, NULL, why));
+    xir_value *out = xir_op_output(call, 0);
+    assert_ptr_equal(xir_op_input(xir_network_output_op(net), 0), out);
+    CHECK_STR(xir_value_name(out), "y");
+    DOES(xir_value_set_tag(out, XIR_STR("both"), &two));
+    DOES(xir_value_set_mtype(out, xir_mtype_external(ctx, 64)));
+    assert_ptr_equal(xir_network_value_by_name(net, XIR_STR("y")), out);
+    DOES(xir_op_inline(call));
+    assert_ptr_equal(xir_op_input(xir_network_output_op(net), 0), b);
+    CHECK_STR(xir_value_name(b), "y");
+    assert_ptr_equal(xir_network_value_by_name(net, XIR_STR("y")), b);
+    assert_true(xir_any_equal(xir_map_find(xir_value_tags(b), XIR_STR("own")), &one));
+    assert_true(xir_any_equal(xir_map_find(xir_value_tags(b), XIR_STR("both")), &two));
+    assert_int_equal(xir_mtype_kind_of(xir_value_mtype(b)), XIR_MTYPE_EXTERNAL);
+    CHECK_SOUND(net);
+    xir_network_free(net);
+}
+
+/* The body gives its first value twice, and what it takes. */
+static void of_outputs_that_are_one_value_the_first_decides(void **state) {
+    (void)state;
+    xir_network *net = new_net();
+    xir_at at = XIR_AT(net);
+    xir_value *x = xir_input(at, "x", FP32("*", 4)), *a = xir_build_relu(at, x, "a"), *b = xir_build_relu(at, x, "b");
+    xir_value *c = xir_build_relu(at, x, "c");
+    assert_non_null(xir_output(at, XIR_VALUES(a, b, c)));
+    xir_op *ops[] = { xir_value_op(a), xir_value_op(b), xir_value_op(c) }, *call = xir_outline(net, ops, 3, NULL);
+    const xir_ops body = xir_call_op_of(call)->body;
+    xir_op *last = body.data[body.size - 1];
+    DOES(xir_op_set_input(last, 1, a));
+    DOES(xir_op_set_input(last, 2, xir_op_output(body.data[0], 0)));
+    DOES(xir_value_set_name(xir_op_output(call, 0), XIR_STR("first")));
+    DOES(xir_value_set_name(xir_op_output(call, 1), XIR_STR("second")));
+    DOES(xir_value_set_name(xir_op_output(call, 2), XIR_STR("third")));
+    DOES(xir_op_inline(call));
+    CHECK_STR(xir_value_name(a), "first");
+    CHECK_STR(xir_value_name(b), "b");
+    CHECK_STR(xir_value_name(x), "x");
+    for (size_t i = 0; i < 3; i++)
+        assert_ptr_equal(xir_op_input(xir_network_output_op(net), i), i < 2 ? a : x);
+    CHECK_SOUND(net);
+    xir_network_free(net);
+}
+
 /* Indices stay within their table, so that random inputs of a network with a call can be run. */
 static void a_call_takes_what_its_ops_take(void **state) {
     (void)state;
@@ -251,6 +308,8 @@ int main(void) {
         cmocka_unit_test(sizes_that_change_outside_change_inside),
         cmocka_unit_test(a_body_costs_what_its_ops_cost),
         cmocka_unit_test(a_call_is_copied_with_its_body),
+        cmocka_unit_test(results_keep_what_they_got_as_outputs_of_a_call),
+        cmocka_unit_test(of_outputs_that_are_one_value_the_first_decides),
         cmocka_unit_test(a_call_takes_what_its_ops_take),
         cmocka_unit_test(a_wrong_body_is_an_error_with_its_place),
         cmocka_unit_test(a_file_that_is_too_deep_is_refused),
