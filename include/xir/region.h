@@ -73,6 +73,9 @@ typedef struct xir_outline_options {
  *   - The call stands where the last op of the region stood. Ops between the first and the last that depend on the
  *     region move to follow it. The attribute `places` notes what xir_op_inline needs to restore the order.
  *
+ * For a recorder (provenance.h) the call stands for the ops of the region, and its outputs for their values, until they
+ * come back.
+ *
  * Returns NULL with a finding in the network, which is otherwise unchanged: XIR_E_INVALID for what xir_region_check
  * refuses, for an empty set, for a set with an Input or Output op, and for an op that is used before it is made;
  * XIR_E_LIMIT for sub ops that are nested deeper than max_depth of xir_limits; XIR_E_MEMORY. Linear in the
@@ -98,13 +101,15 @@ XIR_API xir_status xir_op_inline(xir_op *call);
  *   - Its inputs are the begin values, in this order, then the inputs of the network that are also needed. Its outputs
  *     are the end values, in this order.
  *   - Without begin values, it begins at the inputs of the network. Without end values, it ends at all outputs of the
- *     network that depend on a begin value.
+ *     network that depend on a begin value; without both, at all of its outputs. An output that the network has several
+ *     times counts once, in its first place, and Params among the outputs are left out.
  *   - Begin and end values are made by placed ops of the network. A value may be both: it is passed through. If the op
  *     that makes a begin value is needed for something else, its output is kept as a value that nothing uses, with a
  *     new id.
  *
  * NULL with a finding: XIR_E_INVALID for Params, values of another network, of erased ops or of sub ops, a value that
- * is given twice in one list, and a begin value that no end value needs; XIR_E_MISSING for a NULL; XIR_E_MEMORY. */
+ * is given twice in one list, a begin value that no end value needs, and an output of the network that no placed op
+ * makes, if the part were to end there; XIR_E_MISSING for a NULL; XIR_E_MEMORY. */
 XIR_API xir_network *xir_extract(const xir_network *net, xir_value *const *begin, size_t n_begin,
                                  xir_value *const *end, size_t n_end, xir_diags *why);
 
