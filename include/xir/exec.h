@@ -16,13 +16,14 @@ XIR_BEGIN
 
 /* ---- running ------------------------------------------------------------------------------------------------- */
 
-/* How much memory the values of a run take at one moment; liveness.h computes it without a run (docs/executor.md). */
+/* How much memory the values of a run take at one moment; liveness.h computes it without a run (docs/executor.md). The
+ * values inside of sub ops, such as the body of an xir::Call, are not counted, although they exist while it runs. */
 typedef struct xir_run_memory {
     uint32_t size;      /* XIR_INIT(xir_run_memory) */
     uint32_t values;    /* how many values exist, without Params                                              */
     uint64_t bytes;     /* the bytes of each of them                                                          */
     uint64_t held;      /* the same, but bytes that several values or Params share count once, and for Params not
-                           at all: what the executor has really taken                                         */
+                           at all                                                                             */
 } xir_run_memory;
 
 typedef struct xir_run_options {

@@ -1,6 +1,7 @@
 /* Which values exist while an op runs, and how many bytes they take. A value is alive from the op that makes it to the
  * last op that reads it, both included. Results of the network (what its Output op reads) stay alive to the end of the
  * order. What a sub op reads, its parent reads. Params do not count: they exist all the time (xir_liveness_params).
+ * What sub ops make does not count either: while an xir::Call runs, the values of its body exist besides.
  *
  *     xir_liveness *l = xir_liveness_new(net, NULL, why);
  *     xir_live_peak peak = XIR_INIT(xir_live_peak);
