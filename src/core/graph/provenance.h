@@ -109,8 +109,8 @@ bool scope_is_replaced(const provenance_scope *s, const xir_op *op);
 size_t scope_place(const provenance_scope *s, const xir_op *op);   /* SCOPE_OPS: it is not one of its ops */
 bool origin_add_parent(xir_provenance *p, size_t from, uint32_t item);
 
-/* Visits the sub ops of an op and those of another in pairs, but not their sub ops. Returns false if a visit does, or if
- * the ops differ in class or in how many they have. */
+/* Visits the sub ops of an op and those of another in pairs, but not their sub ops. Returns false if a visit does, or
+ * if the ops differ in class or in how many they have. */
 bool ops_each_pair(const xir_op *a, const xir_op *b, bool (*visit)(void *user, const xir_op *a, const xir_op *b),
                    void *user);
 

@@ -46,8 +46,8 @@ static void set_types(const body_values *b, const xir_type *const *types) {
     }
 }
 
-/* Turns every use of a value into one of another; NULL: into absent inputs. An op that makes `to` does not stand for one
- * that made `from`: the body comes back, nothing is replaced. */
+/* Turns every use of a value into one of another; NULL: into absent inputs. An op that makes `to` does not stand for
+ * one that made `from`: the body comes back, nothing is replaced. */
 static void move_uses(xir_value *from, xir_value *to) {
     while (from->uses) {
         xir_use *use = from->uses;
