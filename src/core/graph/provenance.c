@@ -393,7 +393,7 @@ static bool settle_by_users(xir_provenance *p, uint32_t target, const xir_value 
     return true;
 }
 
-/* Puts a value origin on the stack, unless it was there before. */
+/* Puts a value origin on the stack the first time that it is met. */
 static bool push_once(xir_provenance *p, pointer_table *seen, uint32_t i) {
     const size_t before = seen->n;
     if (!provenance_keep(p, pointer_table_add(seen, (const void *)(uintptr_t)i, 0))) return false;

@@ -104,7 +104,7 @@ static void what_is_no_cut_is_refused(void **state) {
     xir_op *op = xir_value_op(v[3]);
     assert_non_null(xir_outline(net, &op, 1, NULL));
     REFUSED(none, XIR_VALUES(v[3]), XIR_E_INVALID, "sub op");
-    DOES(xir_op_set_input(xir_network_output_op(net), 2, v[3]));   /* an output that is none */
+    DOES(xir_op_set_input(xir_network_output_op(net), 2, v[3]));   /* nothing checks the network here */
     REFUSED(none, none, XIR_E_INVALID, "output value 2 is made by a sub op");
     xir_value *loose = xir_value_new(net, XIR_STR("loose"), FP32("*", 4), NULL);
     DOES(xir_op_set_input(xir_network_output_op(net), 2, loose));
