@@ -75,6 +75,9 @@ static inline xir_sets onnx_sets(const onnx_form *f) { return (xir_sets){ f->set
 /* The op of the node on other inputs; its types follow. What its attributes say about requantisation, which the types
  * of results say too, has its default. NULL after a failure. */
 xir_op *node_remade(xir_node *at, xir_value *const *in, size_t n);
+/* The types that inference gives the outputs of an op, which may have others. XIR_E_UNKNOWN: the class has no
+ * inference; XIR_E_BOUNDS: it gives another number of outputs; else what it fails with. */
+xir_status onnx_inferred(xir_node *at, const xir_op *op, const xir_type ***out);
 /* A convolution of integers as one of reals that have all sums (back_whole.c). */
 bool onnx_back_whole_conv(xir_node *at);
 

@@ -140,6 +140,20 @@ xir_op *node_remade(xir_node *at, xir_value *const *in, size_t n) {
     return NULL;
 }
 
+xir_status onnx_inferred(xir_node *at, const xir_op *op, const xir_type ***out) {
+    xir_infer q;
+    *out = arena_take(&at->c->scratch, (op->n_outputs + 1) * sizeof **out);
+    if (!*out) return node_no_memory(at), XIR_E_MEMORY;
+    infer_start(&q, op->net, op->cls, op->attrs, op->target, NULL, op->n_inputs, XIR_STR(""), NULL);
+    q.op = op;
+    xir_status status = infer_run(&q);
+    if (status == XIR_E_MEMORY) node_no_memory(at);
+    if (!status && q.n_out != op->n_outputs) status = XIR_E_BOUNDS;
+    for (size_t i = 0; !status && i < q.n_out; i++) (*out)[i] = q.out[i];
+    infer_end(&q);
+    return status;
+}
+
 /* ---- dims of 1 -------------------------------------------------------------------------------------------------- */
 
 xir_value *onnx_unsqueezed(xir_node *at, xir_value *v, int64_t axis) {

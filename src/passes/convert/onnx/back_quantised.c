@@ -354,18 +354,13 @@ static bool has_one_type(const xir_op *op, bool by_storage) {
 }
 
 static bool follows(xir_node *at) {
-    const xir_op *op = at->op;
-    xir_infer q;
-    infer_start(&q, op->net, op->cls, op->attrs, op->target, NULL, op->n_inputs, XIR_STR(""), NULL);
-    q.op = op;
-    const xir_status status = infer_run(&q);
-    bool same = !status && q.n_out == op->n_outputs;
-    for (size_t i = 0; same && i < q.n_out; i++) {
-        const xir_value *v = xir_op_output(op, (int64_t)i);
-        same = xir_type_as_tensor(q.out[i]) && xir_type_equal(xir_type_element(q.out[i]), v_element(v));
+    const xir_type **types;
+    const xir_status status = onnx_inferred(at, at->op, &types);
+    bool same = !status;
+    for (size_t i = 0; same && i < xir_op_output_count(at->op); i++) {
+        const xir_value *v = xir_op_output(at->op, (int64_t)i);
+        same = xir_type_as_tensor(types[i]) && xir_type_equal(xir_type_element(types[i]), v_element(v));
     }
-    infer_end(&q);
-    if (status == XIR_E_MEMORY) node_no_memory(at);
     return same;
 }
 

@@ -1,6 +1,6 @@
 /* Nodes of the library's own domain become ops of XIR again. The file may be anybody's: every attribute is checked
- * against what the class declares. The declared types count as long as the inputs have the dims that they had; else
- * types are inferred. */
+ * against what the class declares. The declared types count as long as the inputs have the dims that they had, and must
+ * agree with what follows from the inputs; else types are inferred. */
 #include <math.h>
 #include <xir/place.h>
 #include <xir/serialize.h>
@@ -404,6 +404,8 @@ static bool with_dims(reading *r, const xir_any *any, const xir_type **type) {
         dims[n++] = (xir_str){ text.data + from, i - from };
         from = i + 1;
     }
+    if (n != xir_type_rank(*type))
+        return wrong(r, XIR_E_BOUNDS, XIR_STR(CUSTOM_DIMS), "the type has another number of dims");
     xir_diags *why = xir_diags_new(r->at->c->ctx);
     const xir_type *made = why ? xir_network_type_with_dims(r->at->c->net, *type, dims, n, why) : NULL;
     const xir_diag *d = why ? xir_diags_at(why, 0) : NULL;
@@ -412,6 +414,11 @@ static bool with_dims(reading *r, const xir_any *any, const xir_type **type) {
     xir_diags_free(why);
     if (no_memory) return node_no_memory(r->at);
     if (!made) return wrong(r, code, XIR_STR(CUSTOM_DIMS), "it is not a list of the dims");
+    for (size_t i = 0; i < n; i++) {
+        const int64_t known = xir_type_dim(*type, (int64_t)i, false);
+        if (known >= 0 && known != xir_type_dim(made, (int64_t)i, false))
+            return wrong(r, XIR_E_INVALID, XIR_STR(CUSTOM_DIMS), "a dim that the type knows is another one");
+    }
     *type = made;
     return true;
 }
@@ -508,6 +515,63 @@ static xir_op *make(reading *r, bool declared) {
     return NULL;
 }
 
+/* ---- what is declared, and what follows ------------------------------------------------------------------------- */
+
+/* Whether elements may be declared instead of those that follow: quantising and dequantising are conversions that
+ * inference does not know. */
+static bool may_be(const xir_type *declared, const xir_type *inferred) {
+    return xir_type_equal(declared, inferred) || xir_type_is_quantized(declared) || xir_type_is_quantized(inferred);
+}
+
+/* The declared type with the dims that only inference knows. */
+static bool fill_dims(reading *r, xir_value *y, const xir_type *inferred) {
+    enum { MOST = 64 };
+    char room[MOST][24];
+    xir_str dims[MOST];
+    const xir_type *own = xir_value_type(y);
+    const size_t rank = xir_type_rank(own);
+    bool more = false;
+    for (size_t i = 0; i < rank && i < MOST; i++) {
+        const int64_t known = xir_type_dim(inferred, (int64_t)i, false);
+        more |= known >= 0 && xir_type_dim(own, (int64_t)i, false) < 0;
+    }
+    if (!more || rank > MOST) return true;
+    for (size_t i = 0; i < rank; i++) {
+        const int64_t known = xir_type_dim(inferred, (int64_t)i, false);
+        const size_t size = xir_type_dim_text(own, (int64_t)i, NULL, 0) + 1;
+        char *text = known < 0 ? arena_take(&r->at->c->scratch, size) : room[i];
+        if (!text) return node_no_memory(r->at);
+        dims[i] = (xir_str){ text, known < 0 ? xir_type_dim_text(own, (int64_t)i, text, size)
+                                             : (size_t)snprintf(text, sizeof room[i], "%lld", (long long)known) };
+    }
+    const xir_type *type = xir_network_type_with_dims(r->at->c->net, own, dims, rank, NULL);
+    return (type && !xir_value_set_type(y, type)) || node_no_memory(r->at);
+}
+
+/* Whether the declared types agree with those that follow from the inputs, as far as any do. */
+static bool agree_with_inferred(reading *r, const xir_op *op) {
+    const xir_str name = XIR_STR(CUSTOM_OUTPUTS);
+    const xir_type **types;
+    const xir_status status = onnx_inferred(r->at, op, &types);
+    if (status == XIR_E_BOUNDS) return wrong(r, XIR_E_BOUNDS, name, "the op has another number of outputs");
+    if (status) return status != XIR_E_MEMORY;   /* nothing follows; the check of the op finds faults */
+    for (size_t i = 0; i < xir_op_output_count(op); i++) {
+        xir_value *y = xir_op_output(op, (int64_t)i);
+        const xir_type *own = xir_value_type(y), *other = types[i];
+        if (!xir_type_as_tensor(own) || !xir_type_as_tensor(other)) continue;
+        bool same = xir_type_rank(own) == xir_type_rank(other);
+        for (size_t k = 0; same && k < xir_type_rank(own); k++) {
+            const int64_t a = xir_type_dim(own, (int64_t)k, false), b = xir_type_dim(other, (int64_t)k, false);
+            same = a < 0 || b < 0 || a == b;
+        }
+        if (!same) return wrong(r, XIR_E_INVALID, name, "it has other dims than follow from the inputs");
+        if (!may_be(xir_type_element(own), xir_type_element(other)))
+            return wrong(r, XIR_E_TYPE, name, "it has other elements than follow from the inputs");
+        if (!fill_dims(r, y, other)) return false;
+    }
+    return true;
+}
+
 /* An output as the node's declared type has it: integers that are the stored numbers of a quantised type. */
 static xir_value *as_declared(reading *r, xir_value *y, const xir_value *old) {
     const xir_type *had = xir_value_type(old);
@@ -523,8 +587,9 @@ bool onnx_custom(xir_node *at) {
     if (xir_node_failed(at) || !find_class_of(&r) || !are_known(&r)) return false;
     if (!read_attributes(&r) || !read_target(&r)) return false;
     if (!read_inputs(&r) || !read_outputs(&r)) return false;
-    xir_op *op = make(&r, r.out && !r.moved);
-    if (!op || !set_extra(&r, op) || !is_valid(&r, op)) return false;
+    const bool declared = r.out && !r.moved;
+    xir_op *op = make(&r, declared);
+    if (!op || (declared && !agree_with_inferred(&r, op)) || !set_extra(&r, op) || !is_valid(&r, op)) return false;
     if (xir_op_output_count(op) < at->n_out)
         return xir_node_invalid(at, XIR_E_BOUNDS, NULL, "the op has %zu outputs, the node has %zu",
                                 xir_op_output_count(op), at->n_out);

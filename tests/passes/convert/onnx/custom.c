@@ -397,6 +397,46 @@ static void elements_are_not_mistaken(void **state) {
     xir_diags_clear(why);
 }
 
+/* A node's types of outputs are not believed against what follows from its inputs. */
+static void declared_types_are_checked(void **state) {
+    (void)state;
+    const int64_t dims[] = { 1, 2, 4, 3 }, more[] = { 1, 2, 4, 4 }, open[] = { -1, 2, 4, 3 };
+    const xir_type *fp32 = xir_type_float(ctx, XIR_FLOAT_FP32), *i32 = xir_type_sint(ctx, 32);
+    const struct { const xir_type *element; const int64_t *dims; size_t rank; const char *names, *part; } cases[] = {
+        { fp32, dims, 4, NULL,        NULL             },
+        { fp32, open, 4, NULL,        NULL             },   /* the dim is what follows */
+        { fp32, open, 4, "n;2;4;3",   NULL             },
+        { fp32, dims, 4, "n;2;4;3",   "xir.dims"       },
+        { fp32, dims, 4, "1;2;4",     "xir.dims"       },
+        { fp32, more, 4, NULL,        "other dims"     },
+        { fp32, dims, 3, NULL,        "other dims"     },
+        { i32,  dims, 4, NULL,        "other elements" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        xir_network *net = nodes_of(some_net);
+        xir_op *node = node_named(net, "onnx::icraft.xir.ReLU");
+        const xir_type *type = xir_type_tensor(ctx, cases[i].element, NULL, cases[i].dims, cases[i].rank);
+        assert_non_null(type);
+        xir_text_buffer text = { 0 };
+        DOES(xir_object_print(ctx, xir_type_object(type), 0, &text));
+        const xir_any said = xir_any_text((xir_str){ text.data, text.size }), list = xir_any_list(&said, 1);
+        DOES(xir_op_set_extra(node, XIR_STR("xir.outputs"), &list));
+        const xir_any name = xir_any_text(xir_str_of(cases[i].names ? cases[i].names : "")),
+                      names = xir_any_list(&name, 1);
+        if (cases[i].names) DOES(xir_op_set_extra(node, XIR_STR("xir.dims"), &names));
+        xir_text_free(&text);
+        (void)runs(net, "to-xir", "");
+        const char *part = cases[i].part;
+        if (way_is_whole(net, false) != !part || (part && !strstr(way_first_message(), part)))
+            fail_msg("case %zu: %s", i, way_first_message());
+        const xir_value *y = xir_op_input(xir_network_output_op(net), 0);
+        if (!part) assert_int_equal(xir_type_dim(xir_value_type(y), 0, false), 1);
+        CHECK_SOUND(net);
+        xir_network_free(net);
+    }
+    xir_diags_clear(why);
+}
+
 /* Any value in any attribute of any node: a finding, or an op. */
 static void no_attribute_does_harm(void **state) {
     (void)state;
@@ -432,6 +472,7 @@ int main(void) {
         cmocka_unit_test(types_between_nodes_stay),
         cmocka_unit_test(wrong_attributes_have_findings),
         cmocka_unit_test(elements_are_not_mistaken),
+        cmocka_unit_test(declared_types_are_checked),
         cmocka_unit_test(no_attribute_does_harm),
     };
     return _cmocka_run_group_tests("onnx_custom", tests, COUNT(tests), group_begin, group_end);
