@@ -8,6 +8,7 @@
  * Identity nodes, "views": of a quantised type on one side and of its integers on the other. At the end they go. */
 #include <math.h>
 #include <xir/quant.h>
+#include "convert/formulas.h"
 #include "convert/onnx/back.h"
 #include "convert/onnx/custom.h"
 
@@ -209,8 +210,14 @@ static xir_value *quantised_by(xir_node *at, xir_value *x, const linear *t, cons
     return op ? view(at, xir_op_output(op, 0), t->element) : NULL;
 }
 
+/* Whether a multiple of a scale that the type has is not a float. */
+static bool exceeds_floats(const linear *t) {
+    for (size_t i = 0; i < t->n; i++) if ((t->most - t->least) * t->scales[i] > 0x1.fffffep127) return true;
+    return false;
+}
+
 /* Whole reals of 64 bits, without the zero point, as the type's numbers: clamped, and stored. QuantizeLinear gives them
- * back from their multiples of the scale, so that a reader finds the type. */
+ * back from their multiples of the scale, so that a reader finds the type, unless these are not floats. */
 static xir_value *stored_whole(xir_node *at, xir_value *whole, const linear *t, double least) {
     const xir_type *wide = real_type(at, XIR_FLOAT_FP64), *real = real_type(at, XIR_FLOAT_FP32);
     if (xir_node_failed(at) || !whole || !wide || !real) return NULL;
@@ -218,7 +225,7 @@ static xir_value *stored_whole(xir_node *at, xir_value *whole, const linear *t, 
     if (t->bits <= 16) whole = xir_node_cast(at, whole, real);   /* more runtimes have a Clip of them */
     whole = whole ? xir_node_make(at, "ClampScalar", INS(whole), SETS(REAL("min", least), REAL("max", t->most))) : NULL;
     if (!whole) return NULL;
-    if (!can_write(at, t)) return view(at, xir_node_cast(at, whole, t->stored), t->element);
+    if (!can_write(at, t) || exceeds_floats(t)) return view(at, xir_node_cast(at, whole, t->stored), t->element);
     xir_value *v = whole;
     if (t->any_zero) v = xir_node_sum(at, v, along(at, v, t, real, zeros_of(at, t)), 1, -1);
     v = v ? xir_node_product(at, v, along(at, v, t, real, t->scales)) : NULL;
@@ -231,9 +238,7 @@ static xir_value *stored_away(xir_node *at, xir_value *v, const linear *t, bool 
     xir_value *x = wide_of(at, v);
     if (xir_node_failed(at) || !x) return NULL;
     xir_value *q = xir_node_quotient(at, x, along(at, x, t, wide, t->scales));
-    xir_value *size = q ? xir_node_unary(at, "Floor", make_affine(at, xir_node_unary(at, "Abs", q), 1, 0.5)) : NULL;
-    xir_value *whole = size ? xir_node_product(at, xir_node_unary(at, "Sign", q), size) : NULL;
-    return stored_whole(at, whole, t, full || !t->sign ? t->least : -t->most);
+    return stored_whole(at, make_rounded(at, q), t, full || !t->sign ? t->least : -t->most);
 }
 
 /* ---- ops -------------------------------------------------------------------------------------------------------- */

@@ -188,8 +188,36 @@ static void what_stays_has_a_reason(void **state) {
     xir_diags_clear(why);
 }
 
-/* Integers that are moved stay as they are, also the least one and those that no float has. What is computed after the
- * way there and back is what the executor computes before. */
+/* What is computed after the way there and back is what the executor computes before. */
+static void compute_again(const char *text) {
+    op_case c;
+    xir_difference d;
+    xir_network *net = net_of(&c, text), *made = xir_network_clone(net);
+    if (!runs(made, "xir-to-onnx", "strict")) fail_msg("%s: %s", text, way_first_message());
+    if (!runs(made, "to-xir", "strict")) fail_msg("%s: %s", text, way_first_message());
+    xir_array *in[2] = { NULL }, *own[2] = { NULL }, *x, *stored, *y;
+    size_t n = 0;
+    for (; n < 2 && c.given[n]; n++) {
+        assert_non_null(in[n] = xir_array_from_params(c.given[n], why));
+        own[n] = way_stored(in[n]);
+    }
+    assert_int_equal(xir_network_run(net, (const xir_array *const *)in, n, &x, 1, NULL, why), XIR_OK);
+    if (xir_network_run(made, (const xir_array *const *)own, n, &y, 1, NULL, why))
+        fail_msg("%s: %s", text, way_first_message());
+    assert_int_equal(xir_array_compare(stored = way_stored(x), y, 0, 0, &d), XIR_OK);
+    if (!d.same_shape || d.count) fail_msg("%s: element %zu is %g, then %g", text, d.first, d.a, d.b);
+    for (size_t k = 0; k < n; k++) {
+        xir_array_free(in[k]);
+        xir_array_free(own[k]);
+    }
+    xir_array_free(x);
+    xir_array_free(stored);
+    xir_array_free(y);
+    xir_network_free(made);
+    op_case_end(&c);
+}
+
+/* Integers that are moved stay as they are, also the least one and those that no float has. */
 static void moved_integers_stay(void **state) {
     (void)state;
     static const char *const cases[] = {
@@ -218,33 +246,20 @@ static void moved_integers_stay(void **state) {
         "Roll(q8{@scales([axis=-1]0.1)} * 2 = 3 -128) shifts=[1] dims=[0] -> q8{@scales([axis=-1]0.2)} * 2",
         "Roll(q8{@scales([axis=-1]0.2)} * 2 = 3 -128) shifts=[1] dims=[0] -> q8{@scales([axis=-1]0.1)} * 2",
     };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        op_case c;
-        xir_difference d;
-        xir_network *net = net_of(&c, cases[i]), *made = xir_network_clone(net);
-        if (!runs(made, "xir-to-onnx", "strict")) fail_msg("%s: %s", cases[i], way_first_message());
-        if (!runs(made, "to-xir", "strict")) fail_msg("%s: %s", cases[i], way_first_message());
-        xir_array *in[2] = { NULL }, *own[2] = { NULL }, *x, *stored, *y;
-        size_t n = 0;
-        for (; n < 2 && c.given[n]; n++) {
-            assert_non_null(in[n] = xir_array_from_params(c.given[n], why));
-            own[n] = way_stored(in[n]);
-        }
-        assert_int_equal(xir_network_run(net, (const xir_array *const *)in, n, &x, 1, NULL, why), XIR_OK);
-        if (xir_network_run(made, (const xir_array *const *)own, n, &y, 1, NULL, why))
-            fail_msg("%s: %s", cases[i], way_first_message());
-        assert_int_equal(xir_array_compare(stored = way_stored(x), y, 0, 0, &d), XIR_OK);
-        if (!d.same_shape || d.count) fail_msg("%s: element %zu is %g, then %g", cases[i], d.first, d.a, d.b);
-        for (size_t k = 0; k < n; k++) {
-            xir_array_free(in[k]);
-            xir_array_free(own[k]);
-        }
-        xir_array_free(x);
-        xir_array_free(stored);
-        xir_array_free(y);
-        xir_network_free(made);
-        op_case_end(&c);
-    }
+    for (size_t i = 0; i < COUNT(cases); i++) compute_again(cases[i]);
+}
+
+/* Results between two integers, and of large scales. */
+static void results_are_rounded_once(void **state) {
+    (void)state;
+    static const char *const cases[] = {
+        "Cast(fp64 * 3 = 0.49999999999999994 0.5 -0.49999999999999994) target_dtype=(q8{@scales([axis=-1]1)} * 3) -> "
+            "q8{@scales([axis=-1]1)} * 3 = 0 1 0",
+        "Cast(fp32 * 3 = 3.4e38 -3.4e38 1e37) target_dtype=(q8{@scales([axis=-1]10633823966279326983230456482242756608)} * 3)"
+            " -> q8{@scales([axis=-1]10633823966279326983230456482242756608)} * 3 = 32 -32 1",
+        "Cast(fp32 * 1 = inf) target_dtype=(" SCALED(q8) " * 1) -> " SCALED(q8) " * 1 = 127",
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) compute_again(cases[i]);
 }
 
 /* A part of the network stays: quantised values keep their types, and BitCasts stand between them and operators. */
@@ -293,6 +308,7 @@ int main(void) {
         cmocka_unit_test(versions_have_their_forms),
         cmocka_unit_test(what_stays_has_a_reason),
         cmocka_unit_test(moved_integers_stay),
+        cmocka_unit_test(results_are_rounded_once),
         cmocka_unit_test(parts_stay),
     };
     return _cmocka_run_group_tests("onnx_pairs", tests, COUNT(tests), group_begin, group_end);
