@@ -378,7 +378,8 @@ static xir_status run_recorded(want *w, const xir_pipeline *p, xir_view *view) {
     xir_provenance *recorder;
     IN_PLENTY(w, recorder = xir_provenance_new(w->net, w->why));
     const xir_status status = run_renewed(w, p, view);
-    not_recorded += status && xir_provenance_status(recorder) && xir_provenance_step_count(recorder) == 2;
+    not_recorded += status && !xir_view_is_stale(view) && xir_provenance_status(recorder) &&
+                    xir_provenance_step_count(recorder) == 2;
     xir_provenance_free(recorder);
     return status;
 }
