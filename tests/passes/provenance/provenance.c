@@ -582,10 +582,12 @@ static void a_long_chain_of_removed_ops(void **state) {
 
 /* ---- threads ---------------------------------------------------------------------------------------------------- */
 
+static xir_context *common;    /* of all threads: the group's counts its blocks without a lock */
+
 static void run_own(int number, void *user) {
     (void)number;
     const xir_pipeline *pipeline = user;
-    xir_network *net = story_net_in(ctx, everything);
+    xir_network *net = story_net_in(common, everything);
     xir_provenance *p = xir_provenance_new(net, NULL);
     size_t n = 0;
     EXPECT(xir_pipeline_run(pipeline, net, NULL, NULL, NULL) == XIR_OK);
@@ -629,8 +631,9 @@ static void values_that_share_parts(void **state) {
 
 static void threads(void **state) {
     (void)state;
-    xir_pipeline *pipeline = xir_pipeline_parse(ctx, XIR_STR("fold,fix(fold,identity,merge,fuse,cse,dce)"), why);
-    xir_network *net = story_net(everything);
+    common = xir_context_new(NULL);
+    xir_pipeline *pipeline = xir_pipeline_parse(common, XIR_STR("fold,fix(fold,identity,merge,fuse,cse,dce)"), why);
+    xir_network *net = story_net_in(common, everything);
     xir_provenance *p = record(net);
     DOES(xir_pipeline_run(pipeline, net, NULL, NULL, why));
     all_at_once(4, ask, p);
@@ -638,6 +641,7 @@ static void threads(void **state) {
     xir_pipeline_free(pipeline);
     xir_provenance_free(p);
     xir_network_free(net);
+    xir_context_free(common);
 }
 
 /* ---- the end of memory ------------------------------------------------------------------------------------------ */
