@@ -63,6 +63,8 @@ run 2 view small.json - --svg --depth -1; err "--depth takes a number"
 run 2 view small.json - --svg --hops 2; err "--hops is about --select"
 run 2 view small.json x.svg --select nobody; err "there is no op 'nobody'"; gone x.svg
 run 2 view small.json x.svg --select '#99'; gone x.svg; gone x.svg.part
+cp "$data/small.onnx" net.html; run 2 view net.html; err "the network itself"; same "$data/small.onnx" net.html
+run 2 view small.json ./small.json --svg; err "the network itself"
 run 2 view - --svg; err "needs the name of a file"
 run 3 view small.json no/folder/x.svg; err "cannot be written"
 run 3 view missing.json x.svg; gone x.svg

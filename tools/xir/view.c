@@ -83,6 +83,15 @@ static char *default_name(const char *in) {
     return name;
 }
 
+/* A picture never replaces the network that it shows, by whatever name. */
+static int check_apart(const char *in, const char *out) {
+    struct stat a, b;
+    if (strcmp(out, "-") == 0 || stat(out, &b) != 0 || !S_ISREG(b.st_mode)) return DONE;
+    if ((strcmp(in, "-") == 0 ? fstat(0, &a) : stat(in, &a)) != 0) return DONE;
+    if (a.st_dev != b.st_dev || a.st_ino != b.st_ino) return DONE;
+    return complain_of(MISUSED, out, "this is the network itself; name another file for the picture");
+}
+
 static int draw(const loaded *l, xir_draw_format format, const xir_draw_options *how, FILE *file) {
     xir_diags *why = new_diags();
     const xir_status status = xir_draw(l->net, format, how, write_to, file, why);
@@ -136,11 +145,12 @@ static int run(int n, char **operands) {
     if (data_words.n && format != XIR_DRAW_HTML) return complain(MISUSED, "--data is for a page; use --html");
     if (!load_args.params && (format != XIR_DRAW_HTML || no_values)) load_args.no_params = true;
     loaded l = { 0 };
-    int code = load(&l, operands[0], XIR_LOAD_NO_MD5);
+    char *name = out ? join(out, "") : default_name(operands[0]);
+    int code = check_apart(operands[0], name);
+    if (!code) code = load(&l, operands[0], XIR_LOAD_NO_MD5);
     if (!code) code = find_selected(&l, &how.select);
     if (!code) code = view_read_data(&data_words, &how);
-    char *name = out ? NULL : default_name(operands[0]);
-    if (!code) code = draw_to(&l, out ? out : name, format, &how);
+    if (!code) code = draw_to(&l, name, format, &how);
     free(name);
     view_free_data(&how);
     unload(&l);
