@@ -40,7 +40,7 @@ const statistics = (value) => {
     const odd = [['zeros', stats.zeros], ['NaN', stats.nans], ['infinite', stats.infs]].filter(([, n]) => n)
         .map(([word, n]) => `${n.toLocaleString('en')} ${word}`);
     const line = (text) => element('div', { class: 'stats' }, text);
-    if (stats.mean === null) return [line(odd.join(' · '))];
+    if (stats.min === null) return [line(odd.join(' · '))];
     return [histogram(stats), line(`${digits(stats.min)} … ${digits(stats.max)}`),
         line(`mean ${digits(stats.mean)} · deviation ${digits(stats.dev)}` + (odd.length ? ' · ' + odd.join(' · ') : ''))];
 };

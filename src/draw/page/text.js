@@ -26,10 +26,11 @@ const shown = (text, most = 400) => {
 };
 const bdi = (text, most) => element('bdi', {}, shown(text, most));
 
-// A number that people read: 4 digits and a prefix.
+// A number that people read: 4 digits and a prefix. JSON has null for a number that is not finite.
 const PREFIXES = [[1e18, 'E'], [1e15, 'P'], [1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k']];
-const digits = (x) => (Number.isInteger(x) ? String(x) : String(Number(x.toPrecision(4))));
+const digits = (x) => (x === null ? '–' : String(Number.isInteger(x) ? x : Number(x.toPrecision(4))));
 const amount = (x, unit) => {
+    if (x === null) return '–';
     if (!Number.isFinite(x)) return String(x);
     const prefix = PREFIXES.find(([size]) => Math.abs(x) >= size);
     const tail = (prefix ? prefix[1] : '') + (unit || '');
