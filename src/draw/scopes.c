@@ -55,16 +55,19 @@ static void enter(scopes *s, xir_str name, size_t begin, size_t end) {
     close_to(s, depth, end);
 }
 
-/* A constant is in the scopes of its user, which follows it. */
+/* A constant is in the scopes of its user, which follows it. The name of a user is read once for all the constants
+ * before it: as long as nothing else is entered, its scopes stay open. */
 void draw_find_scopes(const picture *p, draw_spans *spans) {
     scopes s = { .spans = spans };
-    size_t end = 0;   /* after the last op with a name */
+    size_t end = 0;                    /* after the last op with a name        */
+    size_t entered = p->n_nodes;       /* whose scopes are open; n_nodes: none */
     for (size_t i = 0, user = 0; i < p->n_nodes && !spans->failed; i++) {
         if (user < i) user = i;
         while (user + 1 < p->n_nodes && p->nodes[user].constant) user++;
         const xir_str name = xir_op_name(p->nodes[user].op);
         if (!name.size) continue;
-        enter(&s, name, i, end);
+        if (user != entered) enter(&s, name, i, end);
+        entered = user;
         end = i + 1;
     }
     close_to(&s, 0, end);
