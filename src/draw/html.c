@@ -242,15 +242,21 @@ static int64_t group_title(page *g, uint32_t i) {
     return html_number(&g->strings, (xir_str){ title, n }, true);
 }
 
-/* What the titles say of the names, in the units of JavaScript: two for a character of four bytes. */
+/* What the titles say of the names, as the page has them: in their harmless spelling, counted in the units of
+ * JavaScript, which are two for a character of four bytes. */
 static int64_t group_prefix(page *g, uint32_t i) {
     const draw_group *group = &g->p->groups[i];
     if (group->begin >= group->end) return 0;
-    const xir_str name = xir_op_name(g->p->nodes[group->begin].op);
+    xir_str name = xir_op_name(g->p->nodes[group->begin].op);
+    if (name.size > group->prefix) name.size = group->prefix;
     int64_t n = 0;
-    for (size_t k = 0; k < group->prefix && k < name.size; k++) {
-        const unsigned char c = (unsigned char)name.data[k];
-        n += c >= 0xF0 ? 2 : (c & 0xC0) != 0x80;
+    while (name.size) {
+        char text[8];
+        const size_t size = draw_harmless(&name, text);
+        for (size_t k = 0; k < size; k++) {
+            const unsigned char c = (unsigned char)text[k];
+            n += c >= 0xF0 ? 2 : (c & 0xC0) != 0x80;
+        }
     }
     return n;
 }
