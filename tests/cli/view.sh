@@ -62,13 +62,19 @@ run 2 view small.json - --svg --depth many; err "--depth takes a number, not 'ma
 run 2 view small.json - --svg --depth -1; err "--depth takes a number"
 run 2 view small.json - --svg --hops 2; err "--hops is about --select"
 run 2 view small.json x.svg --select nobody; err "there is no op 'nobody'"; gone x.svg
-run 2 view small.json x.svg --select '#99'; gone x.svg; gone x.svg.part
+run 2 view small.json x.svg --select '#99'; gone x.svg
 cp "$data/small.onnx" net.html; run 2 view net.html; err "the network itself"; same "$data/small.onnx" net.html
 run 2 view small.json ./small.json --svg; err "the network itself"
 run 2 view - --svg; err "needs the name of a file"
 run 3 view small.json no/folder/x.svg; err "cannot be written"
 run 3 view missing.json x.svg; gone x.svg
 echo '{' >broken.json; run 1 view broken.json x.svg; gone x.svg
+
+# A symbolic link stays, and the file that it leads to is replaced; files with a similar name are left alone.
+mkdir far; echo old >far/x.svg; ln -s far/x.svg link.svg; echo mine >link.svg.part; echo mine >far/x.svg.part
+run 0 view small.json link.svg; same small.svg far/x.svg; [ -L link.svg ] || bad "$ran: the link is gone"
+echo mine >mine; same mine link.svg.part; same mine far/x.svg.part; [ -z "$(ls -A far | grep xir)" ] || bad "$ran: a part"
+
 if [ -e /dev/full ]; then run 3 view small.json /dev/full --svg; there /dev/full; fi
 
 finish

@@ -17,6 +17,9 @@ enum {
 /* From now on Ctrl-C, SIGTERM and SIGHUP end the program at once, with a sentence, and leave files unchanged; a signal
  * that is ignored at the start stays ignored. */
 void end_on_signals(void);
+/* Names a file that is removed if the program ends in the middle; the path lasts until another, or NULL, is named. */
+void note_part(const char *path);
+void abandon_part(void);     /* removes it; a signal handler may call this */
 
 /* What a failed call of the library means here. */
 int exit_of(xir_status status);

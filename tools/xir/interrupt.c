@@ -5,6 +5,13 @@
 #include "cli.h"
 
 static bool on_terminal;
+static const char *volatile part;   /* a file that the program itself is writing; NULL: none */
+
+void note_part(const char *path) { part = path; }
+
+void abandon_part(void) {
+    if (part) unlink(part);
+}
 
 static void put(const char *bytes, size_t size) {
     ssize_t n = write(STDERR_FILENO, bytes, size);
@@ -18,6 +25,7 @@ static void interrupted(int number) {
     if (on_terminal) put(clear, sizeof clear - 1);
     put(sentence, sizeof sentence - 1);
     xir_abandon_saves();
+    abandon_part();
     _exit(INTERRUPTED + number);
 }
 

@@ -80,6 +80,7 @@ static void on_bus_error(int signal_number, siginfo_t *info, void *where) {
         return;
     }
     say_lost(info->si_addr);
+    abandon_part();
     _exit(REFUSED);
 }
 

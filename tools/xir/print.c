@@ -46,7 +46,10 @@ int no_memory(void) {
 int blame_memory(int code) { return code == DONE || !refused ? code : no_memory(); }
 
 static void *enough(void *block) {
-    if (!block) exit(no_memory());
+    if (!block) {
+        abandon_part();
+        exit(no_memory());
+    }
     return block;
 }
 
