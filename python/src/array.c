@@ -162,10 +162,9 @@ static void release_view(void *user, const void *data) {
 }
 
 static xir_value *params_of_number(net_object *owner, PyObject *arg, const char *name) {
-    xir_network *net = net_write(owner);
+    float real = (float)PyFloat_AsDouble(arg);      /* first: it may run code of the caller */
+    xir_network *net = real == -1 && PyErr_Occurred() ? NULL : net_write(owner);
     if (!net) return NULL;
-    float real = (float)PyFloat_AsDouble(arg);
-    if (real == -1 && PyErr_Occurred()) return NULL;
     const xir_type *element = xir_type_float(the_context, XIR_FLOAT_FP32);
     const xir_type *type = element ? xir_type_tensor(the_context, element, NULL, (const int64_t[]){ 1 }, 1) : NULL;
     xir_value *made = type ? xir_params_copy(net, xir_str_of(name), type, &real, sizeof real) : NULL;

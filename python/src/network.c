@@ -178,9 +178,9 @@ static int net_contains(PyObject *self, PyObject *key) {
 }
 
 static PyObject *net_op(PyObject *self, PyObject *id) {
-    xir_network *net = net_read((net_object *)self);
-    long long number = net ? PyLong_AsLongLong(id) : -1;
-    if (!net || (number == -1 && PyErr_Occurred())) return NULL;
+    long long number = PyLong_AsLongLong(id);      /* first: it may run code of the caller */
+    xir_network *net = number == -1 && PyErr_Occurred() ? NULL : net_read((net_object *)self);
+    if (!net) return NULL;
     xir_op *op = xir_network_op_by_id(net, number);
     return op ? op_wrap((net_object *)self, op) : raise_status(XIR_E_UNKNOWN, "the network has no op %lld", number);
 }
@@ -246,7 +246,8 @@ static PyObject *set_map(PyObject *self, PyObject *args, set_fn *set) {
     xir_network *net = net_write((net_object *)self);
     if (!net || !PyArg_ParseTuple(args, "O|O", &key, &value) || !text_in(key, &name)) return NULL;
     PyObject *done = NULL;
-    if (!value || any_in((net_object *)self, value, &any, &s)) {
+    /* Conversions run code of the caller, so that the network is asked again. */
+    if ((!value || any_in((net_object *)self, value, &any, &s)) && net_write((net_object *)self)) {
         xir_status status = set(net, name, value ? &any : NULL);
         done = status ? raise_net(net, status) : Py_NewRef(Py_None);
     }

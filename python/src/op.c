@@ -232,9 +232,10 @@ static PyObject *op_get_id(PyObject *self, void *none) {
 
 static int op_set_id_(PyObject *self, PyObject *value, void *none) {
     (void)none;
-    xir_op *op = op_write((op_object *)self);
-    long long id = op && value ? PyLong_AsLongLong(value) : -1;
-    if (!op || !value || (id == -1 && PyErr_Occurred())) return -1;
+    if (!value) return PyErr_SetString(PyExc_AttributeError, "an op always has an id"), -1;
+    long long id = PyLong_AsLongLong(value);      /* first: it may run code of the caller */
+    xir_op *op = id == -1 && PyErr_Occurred() ? NULL : op_write((op_object *)self);
+    if (!op) return -1;
     xir_status status = xir_op_set_id(op, id);
     return status ? (raise_net(((op_object *)self)->owner->net, status), -1) : 0;
 }

@@ -152,6 +152,7 @@ def test_code_of_the_caller_erases_what_is_being_changed(tiny):
     for use in (lambda: setattr(op, "stride_height", Index()), lambda: op.tags.update(a=Index()),
                 lambda: op.extra.update(a=Index()), lambda: op.output.tags.update(a=Index()),
                 lambda: op.__setitem__("a", Index()), lambda: op.output.connect(Users()),
+                lambda: setattr(op, "id", Index()),
                 lambda: F.ReLU(op.output, alpha=Index())):
         op = tiny["conv"]
         with pytest.raises(xir.StaleError):

@@ -162,3 +162,41 @@ def test_a_network_at_work_is_busy(tiny):
     for thread in threads:
         thread.join()
     assert not wrong and tiny.check() == []
+
+
+begun, ends = threading.Event(), threading.Event()
+
+
+@xir.pass_("waits-for-the-test", level="exact")
+def waits(net, o):
+    """Lasts until the test has seen what it is about."""
+    begun.set()
+    ends.wait(60)
+    return 0
+
+
+def test_a_run_begins_while_a_value_is_converted(tiny):
+    threads = []
+
+    class Number(int):
+        def __index__(self):
+            begun.clear(), ends.clear()
+            threads.append(threading.Thread(target=xir.Pipeline("waits-for-the-test").run, args=(tiny,)))
+            threads[-1].start()
+            assert begun.wait(60)
+            return 1
+
+        def __float__(self):
+            return float(self.__index__())
+
+    class Index:
+        __index__ = Number.__index__
+
+    op = tiny["conv"]
+    for use in (lambda: tiny.tags.update(a=Index()), lambda: tiny.extra.update(a=Index()), lambda: tiny.op(Index()),
+                lambda: setattr(op, "id", Index()), lambda: xir.params(tiny, Number())):
+        with pytest.raises(xir.BusyError):
+            use()
+        ends.set()
+        threads.pop().join()
+    assert not tiny.tags and not tiny.extra and tiny.check() == []
