@@ -1,6 +1,7 @@
 /* Statuses and findings of the library as Python's exceptions. The classes are Python's, in xir/errors.py. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include "xirpy.h"
 
 static PyObject *make_error, *make_finding, *warn_of, *busy_error;
@@ -50,11 +51,14 @@ PyObject *findings_of(const xir_diags *why) {
     return list;
 }
 
-/* Raises the exception of a status with these findings, or with `message` if there are none of them. */
+/* Raises the exception of a status with these findings, or with `message` if there are none of them. A message may be
+ * cut inside a character. */
 static void raise_with(xir_status status, PyObject *findings, const char *message, size_t more) {
     if (!findings) return;
-    PyObject *error = PyObject_CallFunction(make_error, "sOsn", xir_status_name(status), findings, message,
-                                            (Py_ssize_t)more);
+    PyObject *text = PyUnicode_DecodeUTF8(message, (Py_ssize_t)strlen(message), "replace");
+    PyObject *error = text ? PyObject_CallFunction(make_error, "sOOn", xir_status_name(status), findings, text,
+                                                   (Py_ssize_t)more) : NULL;
+    Py_XDECREF(text);
     if (error) {
         PyErr_SetObject((PyObject *)Py_TYPE(error), error);
         Py_DECREF(error);

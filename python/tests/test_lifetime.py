@@ -174,3 +174,10 @@ def test_nothing_of_an_op_is_deleted(tiny):
         with pytest.raises(AttributeError):
             delattr(thing, name)
     assert tiny.check() == []
+
+
+def test_a_message_is_cut_inside_a_character(tiny):
+    for start in ("", "a"):
+        for use in (lambda: xir.Class(start + "é" * 300), lambda: tiny[start + "é" * 300]):
+            with pytest.raises(xir.UnknownError):
+                use()
