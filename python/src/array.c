@@ -75,6 +75,13 @@ typedef struct shape_of_view {
     Py_ssize_t numbers[];      /* dims, then strides */
 } shape_of_view;
 
+/* Whether a request takes nothing but Fortran's order. */
+static bool asks_for_columns(int flags) {
+    return (flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS &&
+           (flags & PyBUF_ANY_CONTIGUOUS) != PyBUF_ANY_CONTIGUOUS &&
+           (flags & PyBUF_C_CONTIGUOUS) != PyBUF_C_CONTIGUOUS;
+}
+
 static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     array_object *o = (array_object *)self;
     const xir_type *type = xir_array_type(o->array);
@@ -91,6 +98,12 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     shape->letter[0] = *letter;
     shape->letter[1] = '\0';
     const void *data = xir_array_data(o->array, &size);
+    size_t long_dims = 0;
+    for (size_t i = 0; i < rank; i++) long_dims += xir_type_dim(type, (int64_t)i, false) > 1;
+    if (asks_for_columns(flags) && size && long_dims > 1) {
+        PyMem_Free(shape);
+        return PyErr_SetString(PyExc_BufferError, "the array is C-contiguous"), -1;
+    }
     Py_ssize_t step = (Py_ssize_t)(xir_type_storage_bits(type) / 8);
     *view = (Py_buffer){
         .obj = Py_NewRef(self), .len = (Py_ssize_t)size, .itemsize = step, .readonly = !o->writable, .ndim = (int)rank,

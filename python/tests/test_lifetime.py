@@ -1,5 +1,6 @@
 """Wrappers outlive what they stand for, and say so."""
 
+import ctypes
 import gc
 import weakref
 
@@ -181,3 +182,20 @@ def test_a_message_is_cut_inside_a_character(tiny):
         for use in (lambda: xir.Class(start + "é" * 300), lambda: tiny[start + "é" * 300]):
             with pytest.raises(xir.UnknownError):
                 use()
+
+
+def test_a_buffer_is_never_in_the_order_of_fortran():
+    strides, c_order, f_order, any_order = 0x18, 0x38, 0x58, 0x98      # PyBUF_STRIDES and the like
+    view = ctypes.create_string_buffer(256)                             # a Py_buffer
+
+    def ask(shape, flags):
+        array = xir.Array(np.zeros(shape, "f4"))
+        ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(array), view, flags)
+        ctypes.pythonapi.PyBuffer_Release(view)
+
+    for flags in (strides, c_order, any_order):
+        ask((2, 3), flags)
+    for shape in ((3,), (1, 3), (3, 1)):
+        ask(shape, f_order)
+    with pytest.raises(BufferError):
+        ask((2, 3), f_order)
