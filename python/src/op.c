@@ -76,7 +76,8 @@ static bool set_attr(op_object *o, xir_op *op, xir_str name, PyObject *value) {
 /* op.NAME: an attribute or a port of the class, then what every op has. An erased op still has what its type has. */
 static PyObject *op_getattr(PyObject *self, PyObject *name) {
     op_object *o = (op_object *)self;
-    if (o->owner->net && !xir_op_is_erased(o->op) && net_read(o->owner)) {
+    if (o->owner->net && !net_read(o->owner)) return NULL;
+    if (o->owner->net && !xir_op_is_erased(o->op)) {
         const xir_class *cls = xir_op_class(o->op);
         PyObject *names = class_names(cls), *at = names ? PyDict_GetItemWithError(names, name) : NULL;
         if (at) {
@@ -252,7 +253,9 @@ static PyObject *op_get_network(PyObject *self, void *none) {
 
 static PyObject *op_get_erased(PyObject *self, void *none) {
     op_object *o = (op_object *)self;
-    return (void)none, PyBool_FromLong(!o->owner->net || xir_op_is_erased(o->op));
+    (void)none;
+    if (o->owner->net && !net_read(o->owner)) return NULL;
+    return PyBool_FromLong(!o->owner->net || xir_op_is_erased(o->op));
 }
 
 static PyObject *ports_out(PyObject *self, size_t (*count)(const xir_op *), xir_value *(*at)(const xir_op *, int64_t)) {
@@ -391,6 +394,10 @@ static PyObject *op_json(PyObject *self, PyObject *none) {
 
 static PyObject *op_repr(PyObject *self) {
     op_object *o = (op_object *)self;
+    if (o->owner->net && !net_read(o->owner)) {
+        PyErr_Clear();
+        return PyUnicode_FromString("<xir.Op, in use>");
+    }
     if (!o->owner->net || xir_op_is_erased(o->op)) return PyUnicode_FromString("<xir.Op, erased>");
     xir_op *op = op_read(o);
     if (!op) return NULL;
@@ -423,7 +430,7 @@ static PyGetSetDef op_getset[] = {
     { "id",      op_get_id,      op_set_id_,     "The id; negative: the op is not in the order.",       NULL },
     { "cls",     op_get_cls,     NULL,           "The class.",                                          NULL },
     { "network", op_get_network, NULL,           "The network.",                                        NULL },
-    { "erased",  op_get_erased,  NULL,           "Whether the op has been erased. Never raises.",       NULL },
+    { "erased",  op_get_erased,  NULL,           "Whether the op has been erased.",                     NULL },
     { "inputs",  op_get_inputs,  op_set_inputs_, "The inputs, a tuple; None: absent.",                  NULL },
     { "outputs", op_get_outputs, NULL,           "The outputs, a tuple of values.",                     NULL },
     { "output",  op_get_output,  NULL,           "The only output.",                                    NULL },

@@ -200,3 +200,21 @@ def test_a_run_begins_while_a_value_is_converted(tiny):
         ends.set()
         threads.pop().join()
     assert not tiny.tags and not tiny.extra and tiny.check() == []
+
+
+def test_an_op_of_a_busy_network(tiny):
+    op, erased = tiny["conv"], tiny["relu"]
+    tiny.bypass(erased)
+    begun.clear(), ends.clear()
+    thread = threading.Thread(target=xir.Pipeline("waits-for-the-test").run, args=(tiny,))
+    thread.start()
+    assert begun.wait(60)
+    texts = repr(op), repr(erased)
+    with pytest.raises(xir.BusyError):
+        op.erased
+    with pytest.raises(xir.BusyError):
+        erased.erased
+    ends.set()
+    thread.join()
+    assert texts == ("<xir.Op, in use>", "<xir.Op, in use>")
+    assert not op.erased and erased.erased and repr(erased) == "<xir.Op, erased>"
