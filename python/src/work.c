@@ -301,13 +301,14 @@ static PyObject *pipeline(PyObject *module, PyObject *args) {
         how.n_watches = 1;
     }
     bool ready = steps && report && (proof || !prove);
-    bool begun = ready && net_begin_write(o);
+    bool begun = ready && net_begin_write(o), raised = false;
     if (begun) {
         working_begin(&w, o);
         WITHOUT_GIL(status = xir_pipeline_run(steps, o->net, &how, report, why));
         working_end(&w);
         net_end_write(o);
-        if (!status) made = report_out(report);
+        raised = PyErr_Occurred() || (!status && PyErr_CheckSignals());
+        if (!status && !raised) made = report_out(report);
     } else if (!ready && !xir_diags_count(why)) {
         PyErr_NoMemory();
     }
@@ -315,7 +316,9 @@ static PyObject *pipeline(PyObject *module, PyObject *args) {
     xir_proof_free(proof);
     xir_pipeline_free(steps);
     if (begun && !status) {
-        if (!warn_diags(why)) Py_CLEAR(made);
+        Py_XDECREF(w.cause);
+        if (raised) xir_diags_free(why);      /* a signal that came too late to end the run is not lost */
+        else if (!warn_diags(why)) Py_CLEAR(made);
         return made;
     }
     raise_diags(status, why);
