@@ -238,7 +238,7 @@ static xir_network *net_for_memory(xir_context *with) {
     xir_at at = xir_at_end(net);
     xir_value *x = xir_input(at, "in", XIR_TENSOR(with, xir_type_float(with, XIR_FLOAT_FP32), "*", 4)), *first = x;
     for (int i = 0; i < 12; i++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "s%d/n%d", i / 3, i);
         x = i % 3 == 2 ? xir_build_add(at, x, first, 1, 1, NULL) : XIR_RELU(at, x);
         xir_op_set_name(xir_value_op(x), xir_str_of(name));
