@@ -382,15 +382,24 @@ static bool copies(xir_node *at) {
     return !node_is_class(at, "Pad") || (read_type(at, xir_op_output(at->op, 0), &t) && !fills_otherwise(at, &t));
 }
 
-/* An output of the op on reals or integers, as the node has it. */
-static bool give_output(xir_node *at, size_t i, xir_value *y, bool moved) {
+/* Whether the op copies integers in the executor, but has a form on reals here, which must keep the least one too. */
+static bool copies_as_reals(xir_node *at) {
+    const bool copies = node_is_class(at, "Unfold") ||
+                        (node_is_class(at, "ScatterND") && xir_node_is(at, "reduction", "NONE")) ||
+                        (node_is_class(at, "Upsample") && xir_node_is(at, "interpolation", "NEAREST")) ||
+                        (node_is_class(at, "Resize") && xir_node_is(at, "interpolation", "INTER_NEAREST"));
+    return copies && has_one_type(at->op, true) && follows(at);
+}
+
+/* An output of the op on reals or integers, as the node has it. `full`: with the least integer. */
+static bool give_output(xir_node *at, size_t i, xir_value *y, bool moved, bool full) {
     const xir_value *old = xir_op_output(at->op, (int64_t)i);
     linear t;
     xir_value *v = y;
     if (v_rank(y) != v_rank(old)) return xir_node_unsupported(at, "output %zu has other dims with reals", i);
     if (is_quantised(old)) {
         if (!read_type(at, old, &t)) return false;
-        v = moved ? view(at, y, t.element) : stored_away(at, y, &t, false);
+        v = moved ? view(at, y, t.element) : stored_away(at, y, &t, full);
     } else if (!xir_type_equal(v_element(y), v_element(old))) {
         v = xir_node_cast(at, y, v_element(old));
     }
@@ -403,21 +412,23 @@ static bool pair_any(xir_node *at) {
     if (!in) return node_no_memory(at);
     if (has_parts(at->op)) return xir_node_unsupported(at, "ops inside of an op");
     if (has_quantised_constants(at->op)) return xir_node_unsupported(at, "quantised constants among its attributes");
-    const bool moved = copies(at), wide = moves(at);   /* what is moved to another type is not rounded before */
+    const bool moved = copies(at), full = !moved && copies_as_reals(at);
+    const bool wide = moves(at);   /* what is moved to another type is not rounded before */
     if (xir_node_failed(at)) return false;
     for (size_t i = 0; i < n; i++) {
         linear t;
         in[i] = xir_op_input(at->op, (int64_t)i);
         if (!is_quantised(in[i])) continue;
         if (!read_type(at, in[i], &t)) return false;
-        in[i] = moved ? stored_of(at, in[i], &t) : wide ? real64_of(at, in[i], &t) : real_of(at, in[i], &t);
+        const bool exact = wide || (full && t.bits > 16);
+        in[i] = moved ? stored_of(at, in[i], &t) : exact ? real64_of(at, in[i], &t) : real_of(at, in[i], &t);
         if (!in[i]) return false;
     }
     xir_op *op = node_remade(at, in, n);
     if (!op) return false;
     if (xir_op_output_count(op) < at->n_out) return xir_node_unsupported(at, "it has other outputs with reals");
     for (size_t i = 0; i < at->n_out; i++)
-        if (!give_output(at, i, xir_op_output(op, (int64_t)i), moved)) return false;
+        if (!give_output(at, i, xir_op_output(op, (int64_t)i), moved, full)) return false;
     return !xir_node_failed(at);
 }
 

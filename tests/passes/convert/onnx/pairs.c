@@ -195,9 +195,9 @@ static void compute_again(const char *text) {
     xir_network *net = net_of(&c, text), *made = xir_network_clone(net);
     if (!runs(made, "xir-to-onnx", "strict")) fail_msg("%s: %s", text, way_first_message());
     if (!runs(made, "to-xir", "strict")) fail_msg("%s: %s", text, way_first_message());
-    xir_array *in[2] = { NULL }, *own[2] = { NULL }, *x, *stored, *y;
+    xir_array *in[3] = { NULL }, *own[3] = { NULL }, *x, *stored, *y;
     size_t n = 0;
-    for (; n < 2 && c.given[n]; n++) {
+    for (; n < 3 && c.given[n]; n++) {
         assert_non_null(in[n] = xir_array_from_params(c.given[n], why));
         own[n] = way_stored(in[n]);
     }
@@ -242,6 +242,12 @@ static void moved_integers_stay(void **state) {
             "q8{@scales([axis=1]0.5,0.25)} ** 2x2 = -128 -128 -128 -128",
         "Transpose(q8{@scales([axis=1]0.5,0.25)} ** 1x2 = -128 -128) dims=[1,0] layout=@layout(**) -> "
             "q8{@scales([axis=0]0.5,0.25)} ** 2x1 = -128 -128",
+        "Upsample(" SCALED(q8) " NHWC 1x1x2x1 = -128 3) height=1 width=4 -> " SCALED(q8) " NHWC 1x1x4x1 = -128 -128 3 3",
+        "Resize(" SCALED(q8) " NHWC 1x1x2x1 = -128 3) dsize=[1,4] interpolation=INTER_NEAREST -> "
+            SCALED(q8) " NHWC 1x1x4x1 = -128 -128 3 3",
+        "ScatterND(" SCALED(q8) " * 3 = -128 1 2, i64 ** 1x1 = 1, " SCALED(q8) " * 1 = -128) -> " SCALED(q8) " * 3 = -128 -128 2",
+        "Unfold(" SCALED(q8) " NHWC 1x2x1x1 = -128 3) kernel_height=1 -> " SCALED(q8) " NLC 1x2x1 = -128 3",
+        "Upsample(" SCALED(q32) " NHWC 1x1x1x1 = 16777217) height=1 width=2 -> " SCALED(q32) " NHWC 1x1x2x1 = 16777217 16777217",
         /* another type: the real number is stored in it */
         "Roll(q8{@scales([axis=-1]0.1)} * 2 = 3 -128) shifts=[1] dims=[0] -> q8{@scales([axis=-1]0.2)} * 2",
         "Roll(q8{@scales([axis=-1]0.2)} * 2 = 3 -128) shifts=[1] dims=[0] -> q8{@scales([axis=-1]0.1)} * 2",
