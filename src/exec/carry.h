@@ -42,6 +42,14 @@ static inline bool carry_begin(xir_kernel *at, carrier *m, size_t output, size_t
     return m->from && m->to;
 }
 
+/* The same for a kernel that also sets elements to zero: as numbers where the integer 0 stands for another one. */
+static inline bool carry_begin_zeros(xir_kernel *at, carrier *m, size_t output, size_t input) {
+    const xir_i64s zeros = xir_type_zero_points(xir_kernel_output_type(at, output));
+    for (size_t i = 0; i < zeros.size; i++)
+        if (zeros.data[i]) return carry_reals(at, m, output, input);
+    return carry_begin(at, m, output, input);
+}
+
 /* Sets elements [to, to + n) of the output to zero. */
 static inline void carry_zeros(const carrier *m, int64_t to, int64_t n) {
     memset(m->to + (size_t)to * m->size, 0, (size_t)n * m->size);

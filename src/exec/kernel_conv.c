@@ -227,7 +227,7 @@ static xir_status unfold(xir_kernel *at) {
     const int64_t places[SPATIAL] = { 1, window_places(&w.along[1], x.dim[H]), window_places(&w.along[2], x.dim[W]) };
     if (!window_make(at, &w, x.dim + D, places, XIR_PADDING_ZEROS)) return XIR_E_MEMORY;
     carrier m;
-    if (!carry_begin(at, &m, 0, 0)) return XIR_E_MEMORY;
+    if (!carry_begin_zeros(at, &m, 0, 0)) return XIR_E_MEMORY;
     carry_zeros(&m, 0, y.dim[N] * y.dim[W] * y.dim[C]);
     for (int64_t n = 0; n < x.dim[N]; n++) {
         int64_t p[SPATIAL] = { 0 }, place = 0;

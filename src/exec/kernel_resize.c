@@ -192,7 +192,7 @@ static xir_status grid_sample(xir_kernel *at) {
     map_axes(xir_kernel_input_type(at, 0), n, &s.x);
     map_axes(xir_kernel_input_type(at, 1), n, &s.g);
     map_axes(xir_kernel_output_type(at, 0), n, &s.y);
-    if (!s.grid || (s.moved && !carry_begin(at, &s.m, 0, 0))) return XIR_E_MEMORY;
+    if (!s.grid || (s.moved && !carry_begin_zeros(at, &s.m, 0, 0))) return XIR_E_MEMORY;
     if (!s.moved && (!(s.from = xir_kernel_reals(at, 0)) || !(s.to = xir_kernel_real_out(at, 0)))) return XIR_E_MEMORY;
     const axes *x = &s.x, *g = &s.g, *y = &s.y;
     if (y->dim[D] == 0 || y->dim[H] == 0 || y->dim[W] == 0) return XIR_OK;

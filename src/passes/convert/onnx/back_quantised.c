@@ -382,9 +382,15 @@ static bool copies(xir_node *at) {
     return !node_is_class(at, "Pad") || (read_type(at, xir_op_output(at->op, 0), &t) && !fills_otherwise(at, &t));
 }
 
+static bool has_zero_points(const xir_value *v) {
+    const xir_i64s zeros = xir_type_zero_points(xir_value_type(v));
+    for (size_t i = 0; i < zeros.size; i++) if (zeros.data[i]) return true;
+    return false;
+}
+
 /* Whether the op copies integers in the executor, but has a form on reals here, which must keep the least one too. */
 static bool copies_as_reals(xir_node *at) {
-    const bool copies = node_is_class(at, "Unfold") ||
+    const bool copies = (node_is_class(at, "Unfold") && !has_zero_points(xir_op_output(at->op, 0))) ||
                         (node_is_class(at, "ScatterND") && xir_node_is(at, "reduction", "NONE")) ||
                         (node_is_class(at, "Upsample") && xir_node_is(at, "interpolation", "NEAREST")) ||
                         (node_is_class(at, "Resize") && xir_node_is(at, "interpolation", "INTER_NEAREST"));

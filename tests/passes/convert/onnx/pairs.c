@@ -248,6 +248,8 @@ static void moved_integers_stay(void **state) {
         "ScatterND(" SCALED(q8) " * 3 = -128 1 2, i64 ** 1x1 = 1, " SCALED(q8) " * 1 = -128) -> " SCALED(q8) " * 3 = -128 -128 2",
         "Unfold(" SCALED(q8) " NHWC 1x2x1x1 = -128 3) kernel_height=1 -> " SCALED(q8) " NLC 1x2x1 = -128 3",
         "Upsample(" SCALED(q32) " NHWC 1x1x1x1 = 16777217) height=1 width=2 -> " SCALED(q32) " NHWC 1x1x2x1 = 16777217 16777217",
+        "Unfold(q8{@scales([axis=-1]0.5) [5]} NHWC 1x1x1x1 = 7) kernel_width=2 pad_left=1 -> "
+            "q8{@scales([axis=-1]0.5) [5]} NLC 1x1x2 = 5 7",
         /* another type: the real number is stored in it */
         "Roll(q8{@scales([axis=-1]0.1)} * 2 = 3 -128) shifts=[1] dims=[0] -> q8{@scales([axis=-1]0.2)} * 2",
         "Roll(q8{@scales([axis=-1]0.2)} * 2 = 3 -128) shifts=[1] dims=[0] -> q8{@scales([axis=-1]0.1)} * 2",
