@@ -33,7 +33,7 @@ typedef struct xir_run_options {
     bool (*watch)(void *user, const xir_value *value, const xir_array *array);
     void  *user;
     /* Called while ops are computed, about once per thousand element operations and at the end of a row, on the thread
-     * that runs, unless NULL. If it returns true, the run ends with XIR_E_CANCELLED. */
+     * that called xir_network_run, unless NULL. If it returns true, the run ends with XIR_E_CANCELLED. */
     bool (*cancel)(void *user);
     /* The most steps that all ops together may take (xir_work_steps); 0: no limit. An op that would exceed the rest is
      * not started: XIR_E_LIMIT. */
@@ -41,6 +41,10 @@ typedef struct xir_run_options {
     /* Called after each op of the execution order, unless NULL, when its outputs exist and its inputs still do: so the
      * greatest numbers are those of the peak. After the Input op all inputs of the network exist. */
     void (*memory)(void *user, const xir_op *op, const xir_run_memory *now);
+    /* How many threads compute, at most, the calling one included; 0 and 1: no others. The results have the same bits
+     * for any number. Threads are made when they are needed and have ended when the run returns; if one cannot be made,
+     * the run goes on with fewer. They call none of the functions above. */
+    size_t threads;
 } xir_run_options;
 
 /* Runs a network. `inputs` has one array for each input of the network, of its element type and with dims that agree

@@ -1,5 +1,6 @@
 /* Runs ops in execution order. Arrays are released after their last use. */
 #include "actual.h"
+#include "pool.h"
 #include <stdio.h>
 #include <xir/walk.h>
 #include "sized.h"
@@ -526,7 +527,11 @@ xir_status xir_network_run(const xir_network *net, const xir_array *const *input
     if (known.max_work) r.within.work = known.max_work;
     r.within.cancel = known.cancel;
     r.within.user = known.user;
+    pool threads;
+    pool_open(&threads, known.threads);
+    r.within.pool = &threads;
     status = prepare(&r) ? run_all(&r, inputs, outputs) : diag_memory(why);
+    pool_close(&threads);
     clean_up(&r);
     for (size_t i = 0; status && i < n_outputs; i++) {
         xir_array_free(outputs[i]);

@@ -122,7 +122,7 @@ static const handed structs[] = {
     GROWN(xir_pass_settings, n_watches, cancel_user, false, settings),
     TAKEN(xir_pass_watch,    options,   watches),
     TAKEN(xir_draw_options,  n_data,    draw),
-    GROWN(xir_run_options,   user,      memory, false, run_network),
+    GROWN(xir_run_options,   user,      threads, false, run_network),
     GROWN(xir_proof_options, relative,  user, false, prove),
     TAKEN(xir_proof_input,   array,     prove_on),
     TAKEN(xir_op_desc,       n_named,   make_op),

@@ -16,6 +16,7 @@ typedef struct budget {
     uint64_t kept;               /* bytes of constants that were made and still exist                             */
     bool   (*cancel)(void *user);   /* NULL: never                                                                */
     void    *user;
+    struct pool *pool;           /* the threads of the run (src/exec/pool.h); NULL: the calling one               */
     bool     said;               /* some op has a note about it, and OP_LEFT                                      */
     bool     refused;            /* the last op was not started                                                   */
     uint64_t asked;              /* because of this work; 0: because its outputs would be too large               */

@@ -1,0 +1,157 @@
+#include "pool.h"
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* A piece takes some microseconds. A loop that takes less than two dozens of them is not worth waking threads. */
+enum { STEPS_A_PIECE = 1 << 15, STEPS_A_LOOP = 1 << 18, EVEN = 64 };
+
+typedef struct pool_task {
+    pool_fn         *fn;
+    void            *user;
+    size_t           n, piece;
+    uint64_t         steps;        /* of an item                             */
+    atomic_size_t    next;         /* the first item that nobody has taken   */
+    atomic_bool      stopped;
+    _Atomic uint64_t done;         /* steps of other threads, not merged yet */
+} pool_task;
+
+struct pool_share {
+    pool_task  *task;
+    xir_kernel *at;                /* NULL on other threads                  */
+    size_t      thread;
+};
+
+static pool *pool_of(const xir_kernel *at) { return at->within ? at->within->pool : NULL; }
+
+size_t pool_width(const xir_kernel *at)          { return pool_of(at) ? pool_of(at)->most : 1; }
+size_t pool_thread(const pool_share *share)      { return share->thread; }
+
+bool pool_stops(pool_share *share, uint64_t steps) {
+    pool_task *t = share->task;
+    if (!share->at) {
+        atomic_fetch_add_explicit(&t->done, steps, memory_order_relaxed);
+        return atomic_load_explicit(&t->stopped, memory_order_relaxed);
+    }
+    steps = xir_work_add(steps, atomic_exchange_explicit(&t->done, 0, memory_order_relaxed));
+    if (!xir_kernel_stops(share->at, steps)) return false;
+    atomic_store_explicit(&t->stopped, true, memory_order_relaxed);
+    return true;
+}
+
+/* Takes pieces until none is left. */
+static void take_pieces(pool_share *share) {
+    pool_task *t = share->task;
+    for (;;) {
+        const size_t from = atomic_fetch_add_explicit(&t->next, t->piece, memory_order_relaxed);
+        if (from >= t->n) return;
+        const size_t to = t->n - from < t->piece ? t->n : from + t->piece;
+        t->fn(share, from, to, t->user);
+        if (pool_stops(share, (to - from) * t->steps)) return;
+    }
+}
+
+static void *work(void *user) {
+    const pool_member *m = user;
+    pool *p = m->pool;
+    pthread_mutex_lock(&p->lock);
+    for (uint64_t seen = 0; !p->closing;) {
+        if (p->turn == seen || !p->task) {
+            seen = p->turn;        /* of a loop that has ended there is nothing left to do */
+            pthread_cond_wait(&p->begun, &p->lock);
+            continue;
+        }
+        seen = p->turn;
+        pool_share share = { .task = p->task, .thread = m->number };
+        p->busy++;
+        pthread_mutex_unlock(&p->lock);
+        take_pieces(&share);
+        pthread_mutex_lock(&p->lock);
+        if (--p->busy == 0) pthread_cond_signal(&p->ended);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+/* Makes threads until there are `wanted`, the calling one included, or the system refuses one. */
+static void make_threads(pool *p, size_t wanted) {
+    sigset_t all, before;
+    if (wanted > p->most) wanted = p->most;
+    if (p->made + 1 >= wanted) return;
+    sigfillset(&all);
+    if (pthread_sigmask(SIG_SETMASK, &all, &before)) return;
+    while (p->made + 1 < wanted) {
+        pool_member *m = &p->members[p->made];
+        *m = (pool_member){ .pool = p, .number = p->made + 1 };
+        if (pthread_create(&m->thread, NULL, work, m)) p->most = wanted = p->made + 1;
+        else p->made++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+bool pool_for(xir_kernel *at, size_t n, uint64_t steps, pool_fn *fn, void *user) {
+    pool *p = pool_of(at);
+    const bool eager = p && p->eager;
+    pool_task t = { .fn = fn, .user = user, .n = n, .steps = steps };
+    uint64_t all, piece = STEPS_A_PIECE / (steps ? steps : 1);
+    if (__builtin_mul_overflow((uint64_t)n, steps, &all)) all = UINT64_MAX;
+    if (eager && n) piece = n / 16 < piece ? n / 16 : piece;
+    t.piece = piece >= EVEN ? (size_t)piece / EVEN * EVEN : steps < STEPS_A_PIECE / EVEN ? EVEN : piece ? piece : 1;
+    if (t.piece >= n) t.piece = n ? n : 1;
+    const size_t pieces = n / t.piece + (n % t.piece != 0);
+    const bool shared = p && p->most > 1 && !p->task && pieces > 1 && (eager || all >= STEPS_A_LOOP);
+    if (shared) {
+        make_threads(p, pieces);
+        pthread_mutex_lock(&p->lock);
+        p->task = &t;
+        p->turn++;
+        pthread_cond_broadcast(&p->begun);
+        pthread_mutex_unlock(&p->lock);
+    }
+    pool_share share = { .task = &t, .at = at };
+    take_pieces(&share);
+    if (shared) {
+        pthread_mutex_lock(&p->lock);
+        p->task = NULL;
+        while (p->busy) pthread_cond_wait(&p->ended, &p->lock);
+        pthread_mutex_unlock(&p->lock);
+        pool_stops(&share, 0);     /* merges what others counted */
+    }
+    return !atomic_load_explicit(&t.stopped, memory_order_relaxed);
+}
+
+/* ---- opening and closing ---------------------------------------------------------------------------------------- */
+
+/* A positive number of the environment; 0 if it has none. */
+static size_t wanted_by_tests(void) {
+    const char *word = getenv("XIR_THREADS");
+    const long n = word ? strtol(word, NULL, 10) : 0;
+    return n > 0 ? (size_t)n : 0;
+}
+
+void pool_open(pool *p, size_t threads) {
+    memset(p, 0, offsetof(pool, members));
+    if (!threads) {
+        threads = wanted_by_tests();
+        p->eager = threads > 0;
+    }
+    p->most = threads < 1 ? 1 : threads < POOL_MOST ? threads : POOL_MOST;
+    if (p->most == 1) return;
+    if (pthread_mutex_init(&p->lock, NULL)) p->most = 1;
+    else if (pthread_cond_init(&p->begun, NULL)) pthread_mutex_destroy(&p->lock), p->most = 1;
+    else if (pthread_cond_init(&p->ended, NULL))
+        pthread_cond_destroy(&p->begun), pthread_mutex_destroy(&p->lock), p->most = 1;
+    else p->open = true;
+}
+
+void pool_close(pool *p) {
+    if (!p->open) return;
+    pthread_mutex_lock(&p->lock);
+    p->closing = true;
+    pthread_cond_broadcast(&p->begun);
+    pthread_mutex_unlock(&p->lock);
+    for (size_t i = 0; i < p->made; i++) pthread_join(p->members[i].thread, NULL);
+    pthread_cond_destroy(&p->ended);
+    pthread_cond_destroy(&p->begun);
+    pthread_mutex_destroy(&p->lock);
+}

@@ -1,0 +1,271 @@
+/* Loops that threads share: each item is computed once, whatever the number of threads, and also where the system
+ * refuses to make them; `cancel` is called on the calling thread alone and stops all. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "pool.h"
+#include "support/net.h"
+
+/* ---- threads that cannot be made -------------------------------------------------------------------------------- */
+
+static atomic_int allowed = 1000, made;   /* how many threads the system still makes; how many it made */
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *user);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *user);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *user) {
+    if (atomic_fetch_sub(&allowed, 1) <= 0) return 11;   /* EAGAIN */
+    atomic_fetch_add(&made, 1);
+    return __real_pthread_create(thread, attr, run, user);
+}
+
+static void allow(int n) {
+    atomic_store(&allowed, n);
+    atomic_store(&made, 0);
+}
+
+/* ---- a loop ------------------------------------------------------------------------------------------------------ */
+
+enum { ITEMS = 100000 };
+
+typedef struct counts {
+    unsigned char of[ITEMS];
+    atomic_uint   threads;      /* a bit for each thread that has computed a piece   */
+    atomic_bool   uneven;       /* a piece of short items began within 64 of them   */
+    atomic_uint   gathered;     /* threads that wait for the others in a first piece */
+    unsigned      await;        /* how many                                          */
+} counts;
+
+static void count(pool_share *share, size_t from, size_t to, void *user) {
+    counts *c = user;
+    if (!(atomic_fetch_or(&c->threads, 1u << pool_thread(share)) >> pool_thread(share) & 1) && c->await) {
+        atomic_fetch_add(&c->gathered, 1);
+        while (atomic_load(&c->gathered) < c->await && !pool_stops(share, 0)) usleep(100);
+    }
+    if (from % 64) atomic_store(&c->uneven, true);
+    for (size_t i = from; i < to; i++) c->of[i]++;
+}
+
+static xir_op op_without_name;
+
+static const size_t widths[] = { 1, 2, 7, 64, 1000 };
+
+static void each_item_is_computed_once(void **state) {
+    (void)state;
+    static const size_t sizes[] = { 0, 1, 2, 63, 64, 65, 1000, ITEMS };
+    static const uint64_t steps[] = { 0, 1, 100, 600, 1 << 20, UINT64_MAX };
+    counts *c = malloc(sizeof *c);
+    assert_non_null(c);
+    for (size_t w = 0; w < COUNT(widths); w++) {
+        pool threads;
+        pool_open(&threads, widths[w]);
+        threads.eager = true;
+        budget within = NO_BUDGET;
+        within.pool = &threads;
+        for (size_t s = 0; s < COUNT(sizes); s++) {
+            for (size_t k = 0; k < COUNT(steps); k++) {
+                xir_kernel at = { .op = &op_without_name, .within = &within };
+                memset(c, 0, sizeof *c);
+                assert_true(pool_for(&at, sizes[s], steps[k], count, c));
+                for (size_t i = 0; i < ITEMS; i++) assert_int_equal(c->of[i], i < sizes[s]);
+                assert_false(steps[k] < 512 && c->uneven);
+            }
+        }
+        assert_true(threads.made < widths[w] && threads.made < POOL_MOST);
+        pool_close(&threads);
+    }
+    free(c);
+}
+
+/* All seven are in the loop at the same time. */
+static void threads_compute_together(void **state) {
+    (void)state;
+    counts *c = calloc(1, sizeof *c);
+    pool threads;
+    assert_non_null(c);
+    pool_open(&threads, 7);
+    budget within = NO_BUDGET;
+    within.pool = &threads;
+    c->await = 7;
+    xir_kernel at = { .op = &op_without_name, .within = &within };
+    assert_true(pool_for(&at, ITEMS, 1000, count, c));
+    assert_int_equal(c->threads, 127);
+    assert_int_equal(pool_width(&at), 7);
+    pool_close(&threads);
+    free(c);
+}
+
+static void a_short_loop_makes_no_threads(void **state) {
+    (void)state;
+    counts *c = calloc(1, sizeof *c);
+    pool threads;
+    assert_non_null(c);
+    allow(1000);
+    pool_open(&threads, 7);
+    budget within = NO_BUDGET;
+    within.pool = &threads;
+    xir_kernel at = { .op = &op_without_name, .within = &within };
+    assert_true(pool_for(&at, 1000, 10, count, c));
+    assert_int_equal(atomic_load(&made), 0);
+    pool_close(&threads);
+    free(c);
+}
+
+static void what_the_system_refuses_is_done_by_fewer(void **state) {
+    (void)state;
+    counts *c = malloc(sizeof *c);
+    assert_non_null(c);
+    for (int n = 0; n < 8; n++) {
+        pool threads;
+        pool_open(&threads, 7);
+        budget within = NO_BUDGET;
+        within.pool = &threads;
+        allow(n);
+        for (int again = 0; again < 2; again++) {
+            xir_kernel at = { .op = &op_without_name, .within = &within };
+            memset(c, 0, sizeof *c);
+            assert_true(pool_for(&at, ITEMS, 1000, count, c));
+            for (size_t i = 0; i < ITEMS; i++) assert_int_equal(c->of[i], 1);
+            assert_int_equal(atomic_load(&made), n < 6 ? n : 6);
+            assert_int_equal(pool_width(&at), n < 6 ? n + 1 : 7);
+        }
+        pool_close(&threads);
+    }
+    allow(1000);
+    free(c);
+}
+
+/* ---- cancelling -------------------------------------------------------------------------------------------------- */
+
+typedef struct asker {
+    pthread_t thread;
+    size_t    at, asked;
+    bool      elsewhere;
+} asker;
+
+static bool ask(void *user) {
+    asker *a = user;
+    a->elsewhere = a->elsewhere || !pthread_equal(pthread_self(), a->thread);
+    return ++a->asked == a->at;
+}
+
+static void spend(pool_share *share, size_t from, size_t to, void *user) {
+    (void)user;
+    for (size_t i = from; i < to; i++) {
+        for (int k = 0; k < 100; k++) {
+            if (pool_stops(share, 2000)) return;
+        }
+    }
+}
+
+static void a_loop_is_cancelled_on_the_calling_thread(void **state) {
+    (void)state;
+    for (size_t w = 0; w < COUNT(widths); w++) {
+        for (size_t n = 1; n < 200; n += 37) {
+            pool threads;
+            pool_open(&threads, widths[w]);
+            asker a = { pthread_self(), n, 0, false };
+            budget within = NO_BUDGET;
+            within.cancel = ask;
+            within.user = &a;
+            within.pool = &threads;
+            xir_kernel at = { .op = &op_without_name, .within = &within };
+            at.status = XIR_OK;
+            assert_false(pool_for(&at, SIZE_MAX / 1000, 200000, spend, NULL));   /* would take ages */
+            assert_int_equal(at.status, XIR_E_CANCELLED);
+            assert_int_equal(a.asked, n);
+            assert_false(a.elsewhere);
+            assert_false(pool_for(&at, 10, 1 << 20, spend, NULL));
+            assert_int_equal(a.asked, n);
+            pool_close(&threads);
+        }
+    }
+}
+
+/* ---- a loop within a loop, and signals --------------------------------------------------------------------------- */
+
+typedef struct inner { xir_kernel *at; pthread_t thread; atomic_size_t items; } inner;
+
+static void add(pool_share *share, size_t from, size_t to, void *user) {
+    (void)share;
+    atomic_fetch_add(&((inner *)user)->items, to - from);
+}
+
+static void nest(pool_share *share, size_t from, size_t to, void *user) {
+    inner *n = user;
+    (void)from, (void)to;
+    if (pool_thread(share) == 0) assert_true(pool_for(n->at, 100, 1 << 20, add, n));
+    else usleep(100);
+}
+
+static void a_loop_within_a_loop_stays_on_its_thread(void **state) {
+    (void)state;
+    pool threads;
+    pool_open(&threads, 3);
+    budget within = NO_BUDGET;
+    within.pool = &threads;
+    xir_kernel at = { .op = &op_without_name, .within = &within };
+    inner n = { .at = &at };
+    assert_true(pool_for(&at, 50, 1 << 20, nest, &n));
+    assert_int_equal(n.items % 100, 0);
+    pool_close(&threads);
+}
+
+static void mask_of(pool_share *share, size_t from, size_t to, void *user) {
+    sigset_t now;
+    (void)from, (void)to;
+    pthread_sigmask(SIG_SETMASK, NULL, &now);
+    if (pool_thread(share) && sigismember(&now, SIGINT) != 1) atomic_store((atomic_bool *)user, true);
+    if (pool_thread(share) == 0 && sigismember(&now, SIGINT) != 0) atomic_store((atomic_bool *)user, true);
+    usleep(1000);
+}
+
+static void signals_are_for_the_calling_thread(void **state) {
+    (void)state;
+    atomic_bool wrong = false;
+    pool threads;
+    pool_open(&threads, 3);
+    budget within = NO_BUDGET;
+    within.pool = &threads;
+    xir_kernel at = { .op = &op_without_name, .within = &within };
+    assert_true(pool_for(&at, 20, 1 << 20, mask_of, &wrong));
+    assert_false(wrong);
+    pool_close(&threads);
+}
+
+/* What tests set counts where the caller leaves it open. */
+static void the_environment_is_for_those_who_do_not_say(void **state) {
+    (void)state;
+    static const struct { const char *word; size_t given, most; } rows[] = {
+        { NULL, 0, 1 }, { NULL, 1, 1 }, { NULL, 5, 5 }, { "3", 0, 3 }, { "3", 1, 1 }, { "3", 5, 5 }, { "1", 0, 1 },
+        { "0", 0, 1 }, { "-3", 0, 1 }, { "many", 0, 1 }, { "", 0, 1 }, { "99999999999999999999", 0, POOL_MOST },
+        { NULL, SIZE_MAX, POOL_MOST },
+    };
+    const char *now = getenv("XIR_THREADS");
+    char *before = now ? strdup(now) : NULL;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        pool threads;
+        if (rows[i].word) setenv("XIR_THREADS", rows[i].word, 1);
+        else unsetenv("XIR_THREADS");
+        pool_open(&threads, rows[i].given);
+        assert_int_equal(threads.most, rows[i].most);
+        pool_close(&threads);
+    }
+    unsetenv("XIR_THREADS");
+    if (before) setenv("XIR_THREADS", before, 1);
+    free(before);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_item_is_computed_once),
+        cmocka_unit_test(threads_compute_together),
+        cmocka_unit_test(a_short_loop_makes_no_threads),
+        cmocka_unit_test(what_the_system_refuses_is_done_by_fewer),
+        cmocka_unit_test(a_loop_is_cancelled_on_the_calling_thread),
+        cmocka_unit_test(a_loop_within_a_loop_stays_on_its_thread),
+        cmocka_unit_test(signals_are_for_the_calling_thread),
+        cmocka_unit_test(the_environment_is_for_those_who_do_not_say),
+    };
+    return RUN_GROUP(tests);
+}
