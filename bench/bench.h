@@ -7,8 +7,11 @@
 /* measure.c: the figures of one run, and the medians of several. Times are in ns, memory is in bytes. */
 typedef struct bench_run {
     bool         done;
-    double       cpu;      /* processor time of every thread, user and system */
+    double       cpu;      /* processor time of every thread, user and system: an exact clock */
+    double       user;     /* the part of it that is user time, as the kernel's ticks sample it */
     double       wall;
+    double       pages;    /* pages that the work touched for the first time; a huge page is one */
+    double       clear;    /* processor time of clearing as many fresh pages, right after the work */
     double       rss;      /* memory still in use after the work */
     double       peak;     /* the greatest amount of memory in use */
     bench_result result;
@@ -20,7 +23,8 @@ enum { BENCH_MOST_RUNS = 99 };
  * the reason to stderr. */
 bench_run measure_once(const bench_case *c, const bench_input *in, bool check);
 
-/* The medians of 1 to BENCH_MOST_RUNS runs, with the result of the last one. */
+/* The medians of 1 to BENCH_MOST_RUNS runs, with the result of the last one. Of the user time it is the median of the
+ * processor time, times the share of user time in all runs together: a short run has few ticks, or none. */
 bench_run measure_median(const bench_run *runs, int n);
 
 /* ns since some fixed moment. */
