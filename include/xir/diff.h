@@ -71,6 +71,10 @@ XIR_API xir_diff *xir_diff_new(const xir_network *a, const xir_network *b, const
                                xir_diags *why);
 XIR_API void      xir_diff_free(xir_diff *diff);
 
+/* Return the networks that were compared; NULL for NULL. */
+XIR_API const xir_network *xir_diff_a(const xir_diff *diff);
+XIR_API const xir_network *xir_diff_b(const xir_diff *diff);
+
 /* ---- which op is which ----------------------------------------------------------------------------------------- */
 
 /* Returns the matching op of the other network, for sub ops too; NULL if no op matches, if the op belongs to another

@@ -1,7 +1,7 @@
 /* Pictures of networks: DOT for Graphviz, SVG, and one HTML page that can be searched, opened and closed. Ops are
  * boxes in layers from top to bottom, an arrow is a value, and ops that belong together are in a group, which is drawn
- * open or as one closed box. Drawing takes linear time and changes nothing; the same network and options give the same
- * bytes.
+ * open or as one closed box. Two networks are drawn as one, with what differs marked. Drawing takes linear time and
+ * changes nothing; the same network and options give the same bytes.
  *
  *     xir_draw_options how = XIR_INIT(xir_draw_options, .depth = 2);
  *     xir_status status = xir_draw(net, XIR_DRAW_SVG, &how, write_to, stdout, why);
@@ -10,6 +10,7 @@
 #ifndef XIR_DRAW_H
 #define XIR_DRAW_H
 
+#include <xir/diff.h>
 #include <xir/network.h>
 #include <xir/serialize.h>
 
@@ -45,12 +46,17 @@ typedef struct xir_draw_options {
     const xir_str *data;           /* HTML: texts of data files, each with numbers of ops: docs/view.md. The page reads
                                       them; a text that is not JSON becomes a note on it                             */
     size_t         n_data;
+    const xir_diff *diff;          /* draws the two networks of a diff as one: ops and arrows that were removed, added,
+                                      moved or changed have a sign and a colour. The drawn network is the first one of
+                                      the diff, neither was edited since, and `select` may be an op of either. NULL:
+                                      one network                                                                     */
 } xir_draw_options;
 
 /* Draws a network. NULL options are the default. Calls `write` with one piece after another. The network is only read:
  * several threads may draw it. On failure, some bytes may have been written:
  *   XIR_E_MISSING      no network, no `write`, or XIR_DRAW_TAG without a key
- *   XIR_E_INVALID      an unknown format or group; `select` is not an op of the network's execution order
+ *   XIR_E_INVALID      an unknown format or group; `select` is not an op of an execution order; the first network of
+ *                      `diff` is another one
  *   XIR_E_ABI, XIR_E_UNSUPPORTED   the options do not have their size, or set members that this library does not know
  *   XIR_E_LIMIT        more than 2^28 ops, values or inputs
  *   XIR_E_IO           `write` returned false

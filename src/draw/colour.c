@@ -46,7 +46,7 @@ draw_colour draw_colour_of(const xir_op *op) {
     return xir_op_is_activation(op) ? DRAW_ACTIVATION : DRAW_OTHER;
 }
 
-const char *draw_colour_text(draw_colour colour) {
+static const char *colour_text(draw_colour colour) {
     static const char *const colours[DRAW_COLOURS] = {
         [DRAW_OTHER]       = "#55606e", [DRAW_PORT]      = "#22303f", [DRAW_LINEAR]       = "#2459b8",
         [DRAW_ACTIVATION]  = "#b0344d", [DRAW_NORM]      = "#2b7350", [DRAW_POOL]         = "#6c48b0",
@@ -54,4 +54,17 @@ const char *draw_colour_text(draw_colour colour) {
         [DRAW_QUANTISATION] = "#75600e",
     };
     return colours[(unsigned)colour < DRAW_COLOURS ? colour : DRAW_OTHER];
+}
+
+const char *draw_change_colour(draw_change change) {
+    return change == DRAW_GONE ? "#b3342b" : change == DRAW_NEW ? "#1c7a3c" : "#6b7480";
+}
+
+const char *draw_head_colour(const picture *p, uint32_t node) {
+    const unsigned changes = draw_changes(p, node);
+    if (!p->changes) return colour_text(draw_colour_of(p->nodes[node].op));
+    if (changes & XIR_DIFF_REMOVED) return draw_change_colour(DRAW_GONE);
+    if (changes & XIR_DIFF_ADDED) return draw_change_colour(DRAW_NEW);
+    if (changes & XIR_DIFF_CHANGED) return "#8a5500";
+    return changes ? "#6c48b0" : draw_change_colour(DRAW_SAME);
 }

@@ -13,7 +13,11 @@ const xir_value *draw_value_of(const picture *p, uint32_t value, uint32_t *node)
         else high = middle;
     }
     *node = (uint32_t)low;
-    return xir_op_output(p->nodes[low].op, (int64_t)(value - p->nodes[low].value));
+    return draw_output(p, low, value - p->nodes[low].value);
+}
+
+const char *draw_id_prefix(const picture *p, size_t node) {
+    return draw_changes(p, node) & XIR_DIFF_REMOVED ? "r" : "n";
 }
 
 void draw_node_label(draw_out *o, const picture *p, uint32_t node, draw_escape_fn *escape) {

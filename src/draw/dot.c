@@ -11,7 +11,7 @@ typedef struct dot {
 
 static void put_id(dot *d, size_t box) {
     const picture *p = d->p;
-    if (box < p->n_nodes) draw_print(&d->out, "n%lld", (long long)xir_op_id(p->nodes[box].op));
+    if (box < p->n_nodes) draw_print(&d->out, "%s%lld", draw_id_prefix(p, box), (long long)xir_op_id(p->nodes[box].op));
     else draw_print(&d->out, "g%zu", box - p->n_nodes);
 }
 
@@ -24,7 +24,8 @@ static void put_node(dot *d, uint32_t i) {
         if (line && n) draw_text(&d->out, "\\n");
         draw_quoted(&d->out, (xir_str){ text, n }, DRAW_TEXT);
     }
-    draw_print(&d->out, "\", fillcolor=\"%s\", tooltip=\"", draw_colour_text(draw_colour_of(d->p->nodes[i].op)));
+    draw_text(&d->out, draw_changes(d->p, i) & XIR_DIFF_REMOVED ? "\", style=\"filled,dashed\"" : "\"");
+    draw_print(&d->out, ", fillcolor=\"%s\", tooltip=\"", draw_head_colour(d->p, i));
     draw_detail(&d->out, d->p->nodes[i].op, draw_quoted, "\\n");
     draw_text(&d->out, "\"];\n");
 }
@@ -88,8 +89,10 @@ static void put_edges(dot *d) {
         draw_text(&d->out, " [tooltip=\"");
         const xir_value *v = draw_value_of(p, e->value, &node);
         if (v) draw_value_detail(&d->out, v, draw_quoted);
-        draw_text(&d->out, e->from >= e->to ? "\", style=dashed, constraint=false];\n"
-                                            : e->stub ? "\", style=dashed];\n" : "\"];\n");
+        draw_text(&d->out, "\"");
+        if (e->change) draw_print(&d->out, ", color=\"%s\"", draw_change_colour(e->change));
+        draw_text(&d->out, e->from >= e->to ? ", style=dashed, constraint=false];\n"
+                           : e->stub || e->change == DRAW_GONE ? ", style=dashed];\n" : "];\n");
     }
 }
 

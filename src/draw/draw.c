@@ -45,8 +45,12 @@ static xir_status check(const xir_network *net, xir_draw_format format, const xi
         return xir_diags_add(why, XIR_ERROR, XIR_E_INVALID, whole, "%d does not stand for groups", (int)how->group);
     if (how->group == XIR_DRAW_TAG && !how->tag.size)
         return xir_diags_add(why, XIR_ERROR, XIR_E_MISSING, whole, "groups by tag need the key of the tag");
-    if (how->select && (xir_op_is_erased(how->select) || xir_op_network(how->select) != net ||
-                        !xir_op_is_placed(how->select) || xir_op_parent(how->select)))
+    if (how->diff && xir_diff_a(how->diff) != net)
+        return xir_diags_add(why, XIR_ERROR, XIR_E_INVALID, whole, "the first network of the diff is another one");
+    if (how->select && (xir_op_is_erased(how->select) || xir_op_parent(how->select) ||
+                        !xir_op_is_placed(how->select) ||
+                        (xir_op_network(how->select) != net &&
+                         (!how->diff || xir_op_network(how->select) != xir_diff_b(how->diff)))))
         return xir_diags_add(why, XIR_ERROR, XIR_E_INVALID, whole,
                              "the selected op is not in the execution order of the network");
     return XIR_OK;

@@ -40,11 +40,16 @@ static uint32_t other_value(page *g, const xir_value *value) {
     return g->p->nodes[g->p->n_nodes].value + i;
 }
 
-/* Numbers the values of all inputs. Those that a drawn op makes have an edge. */
+/* How many inputs a node has: see `lost` in picture.h. */
+static size_t input_count(const picture *p, size_t node) {
+    return xir_op_input_count(p->nodes[node].op) + (p->lost ? p->lost[node] : 0);
+}
+
+/* Numbers the values of all inputs. Those that a drawn op makes have an edge, and so have all inputs that are lost. */
 static void find_values(page *g) {
     const picture *p = g->p;
     size_t n = 0, edge = 0, at = 0;
-    for (size_t i = 0; i < p->n_nodes; i++) n += xir_op_input_count(p->nodes[i].op);
+    for (size_t i = 0; i < p->n_nodes; i++) n += input_count(p, i);
     g->n_in = n;
     g->in = draw_new(p->alloc, n, sizeof *g->in);
     if (!g->in) {
@@ -52,9 +57,9 @@ static void find_values(page *g) {
         return;
     }
     for (size_t i = 0; i < p->n_nodes && !g->no_memory; i++) {
-        const size_t inputs = xir_op_input_count(p->nodes[i].op);
+        const size_t inputs = input_count(p, i), own = xir_op_input_count(p->nodes[i].op);
         for (size_t k = 0; k < inputs; k++) {
-            const xir_value *value = xir_op_input(p->nodes[i].op, (int64_t)k);
+            const xir_value *value = k < own ? xir_op_input(p->nodes[i].op, (int64_t)k) : NULL;
             const draw_edge *e = edge < p->n_edges ? &p->edges[edge] : NULL;
             if (e && e->to == i && e->input == k) {
                 g->in[at++] = e->value + 1;
@@ -78,9 +83,8 @@ static int64_t value_tags(page *g, const xir_value *v) {
 static void value_column(page *g, const char *name, value_fn *fn) {
     html_column(&g->j, name);
     for (size_t i = 0; i < g->p->n_nodes; i++) {
-        const xir_op *op = g->p->nodes[i].op;
-        const size_t n = xir_op_output_count(op);
-        for (size_t k = 0; k < n; k++) html_cell(&g->j, fn(g, xir_op_output(op, (int64_t)k)));
+        const size_t n = g->p->nodes[i + 1].value - g->p->nodes[i].value;
+        for (size_t k = 0; k < n; k++) html_cell(&g->j, fn(g, draw_output(g->p, i, k)));
     }
     for (size_t i = 0; i < g->n_others; i++) html_cell(&g->j, fn(g, g->others[i]));
     html_close(&g->j, ']');
@@ -140,7 +144,9 @@ typedef int64_t node_fn(page *g, const draw_node *node);
 
 static int64_t node_id(page *g, const draw_node *n) { (void)g; return xir_op_id(n->op); }
 static int64_t node_name(page *g, const draw_node *n) { return text_number(g, xir_op_name(n->op)); }
-static int64_t node_inputs(page *g, const draw_node *n) { (void)g; return (int64_t)xir_op_input_count(n->op); }
+static int64_t node_inputs(page *g, const draw_node *n) {
+    return (int64_t)input_count(g->p, (size_t)(n - g->p->nodes));
+}
 static int64_t node_outputs(page *g, const draw_node *n) { (void)g; return n[1].value - n->value; }
 static int64_t node_width(page *g, const draw_node *n) { (void)g; return n->width; }
 static int64_t node_height(page *g, const draw_node *n) { (void)g; return n->height; }
@@ -316,7 +322,7 @@ static void put_stubs(page *g) {
         for (; edge < p->n_edges && p->edges[edge].to == i; edge++) {
             if (p->edges[edge].stub) html_cell(&g->j, (int64_t)(at + p->edges[edge].input));
         }
-        at += xir_op_input_count(p->nodes[i].op);
+        at += input_count(p, i);
     }
     html_close(&g->j, ']');
 }
@@ -440,6 +446,7 @@ static void put_document(page *g) {
     put_stats(g);
     put_notes(g);
     put_sets(g);
+    if (!html_diff(g->p, j, &g->strings)) g->no_memory = true;
     html_open(j, "strings", '[');
     for (size_t i = 0; i < g->strings.n; i++) html_string(j, NULL, g->strings.items[i]);
     html_close(j, ']');

@@ -56,6 +56,11 @@ uint32_t html_map(html_sets *s, xir_context *ctx, const xir_map *map);
 void     html_sets_free(html_sets *s);
 uint32_t html_type(html_table *strings, const xir_type *type);
 
+/* ---- html_diff.c ------------------------------------------------------------------------------------------------- */
+
+/* Writes the member "diff" of the document, if the picture has one. False without memory. */
+bool html_diff(const picture *p, html_json *j, html_table *strings);
+
 /* ---- html_stats.c ------------------------------------------------------------------------------------------------ */
 
 enum { HTML_BINS = 32 };

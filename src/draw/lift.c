@@ -143,14 +143,15 @@ typedef struct lifting {
     draw_interiors *in;
     uint32_t       *entry_of, *exit_of;   /* by group: the last value that got an ENTRY or EXIT, plus one   */
     uint32_t       *used_by, *of;         /* by group: the last target of a link, and the value of it plus one */
+    size_t         *link, *exit_link;     /* by group: this link, and the one to the last EXIT                */
     uint32_t       *n_entries, *n_exits;  /* by group                                                         */
     bool            failed;
 } lifting;
 
 /* While links are made, the vertices of a group are its children, then ENTRYs from here, EXITs from there. */
-enum { ENTRY_BASE = 1 << 30, EXIT_BASE = INT32_MIN };
+enum { ENTRY_BASE = 1 << 30, EXIT_BASE = INT32_MIN, VALUES = (1 << 30) - 1 };
 
-static void add_link(lifting *l, uint32_t group, uint32_t from, uint32_t to, uint32_t value) {
+static void add_link(lifting *l, const draw_edge *e, uint32_t group, uint32_t from, uint32_t to) {
     draw_interiors *in = l->in;
     draw_link *links = l->failed ? NULL : draw_room(l->p->alloc, in->links, in->n_links + 1, sizeof *links);
     if (!links) {
@@ -158,7 +159,13 @@ static void add_link(lifting *l, uint32_t group, uint32_t from, uint32_t to, uin
         return;
     }
     in->links = links;
-    links[in->n_links++] = (draw_link){ group, from, to, value };
+    links[in->n_links++] = (draw_link){ .group = group, .from = from, .to = to, .value = e->value & VALUES,
+                                        .change = e->change };
+}
+
+/* Another edge has the same link. */
+static void share_link(lifting *l, const draw_edge *e, size_t link) {
+    if (!l->failed && l->in->links[link].change != e->change) l->in->links[link].change = DRAW_SAME;
 }
 
 static void add_port(lifting *l, draw_port **ports, size_t *n, draw_port port) {
@@ -173,17 +180,25 @@ static void add_port(lifting *l, draw_port **ports, size_t *n, draw_port port) {
 
 /* A link in a group, once for each target: the uses of a value come in the order of their nodes, so those of one target
  * follow each other. */
-static void link_once(lifting *l, uint32_t group, uint32_t from, uint32_t to, uint32_t value) {
-    if (l->of[group] == value + 1 && l->used_by[group] == to) return;
-    l->of[group] = value + 1;
+static void link_once(lifting *l, const draw_edge *e, uint32_t group, uint32_t from, uint32_t to) {
+    if (l->of[group] == e->value + 1 && l->used_by[group] == to) {
+        share_link(l, e, l->link[group]);
+        return;
+    }
+    l->of[group] = e->value + 1;
     l->used_by[group] = to;
-    add_link(l, group, from, to, value);
+    l->link[group] = l->in->n_links;
+    add_link(l, e, group, from, to);
 }
 
 static void leave(lifting *l, const draw_edge *e, uint32_t group, uint32_t from) {
-    if (l->exit_of[group] == e->value + 1) return;
+    if (l->exit_of[group] == e->value + 1) {
+        share_link(l, e, l->exit_link[group]);
+        return;
+    }
     l->exit_of[group] = e->value + 1;
-    add_link(l, group, from, (uint32_t)EXIT_BASE + l->n_exits[group]++, e->value);
+    l->exit_link[group] = l->in->n_links;
+    add_link(l, e, group, from, (uint32_t)EXIT_BASE + l->n_exits[group]++);
     add_port(l, &l->in->exits, &l->in->n_exits, (draw_port){ group, e->value });
 }
 
@@ -193,7 +208,7 @@ static void come(lifting *l, const draw_edge *e, uint32_t group, uint32_t to) {
         l->n_entries[group]++;
         add_port(l, &l->in->entries, &l->in->n_entries, (draw_port){ group, e->value });
     }
-    link_once(l, group, ENTRY_BASE + l->n_entries[group] - 1, to, e->value);
+    link_once(l, e, group, ENTRY_BASE + l->n_entries[group] - 1, to);
 }
 
 static void lift_edge(lifting *l, const draw_edge *e) {
@@ -204,7 +219,7 @@ static void lift_edge(lifting *l, const draw_edge *e) {
         leave(l, e, g, vertex_of(p, c));
         c = (child){ g, true };
     }
-    link_once(l, x.group, vertex_of(p, x.from), vertex_of(p, x.to), e->value);
+    link_once(l, e, x.group, vertex_of(p, x.from), vertex_of(p, x.to));
     c = (child){ e->to, false };
     for (uint32_t g = p->nodes[e->to].group; g != x.group; g = p->groups[g].parent) {
         come(l, e, g, vertex_of(p, c));
@@ -279,6 +294,9 @@ static bool make_links(picture *p, draw_interiors *in) {
         *arrays[i] = draw_new(p->alloc, p->n_groups, sizeof **arrays[i]);
         ok = ok && *arrays[i];
     }
+    l.link = draw_new(p->alloc, p->n_groups, sizeof *l.link);
+    l.exit_link = draw_new(p->alloc, p->n_groups, sizeof *l.exit_link);
+    ok = ok && l.link && l.exit_link;
     size_t n = 0;
     uint32_t *sorted = ok ? edges_by_value(p, &n) : NULL;
     ok = ok && sorted;
@@ -291,6 +309,8 @@ static bool make_links(picture *p, draw_interiors *in) {
         p->groups[g].exits = l.n_exits[g];
     }
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) draw_free(p->alloc, *arrays[i]);
+    draw_free(p->alloc, l.link);
+    draw_free(p->alloc, l.exit_link);
     return ok;
 }
 

@@ -55,7 +55,8 @@ bool       draw_size_boxes(picture *p);
 typedef struct draw_link {
     uint32_t group;
     uint32_t from, to;
-    uint32_t value;
+    uint32_t value : 30;
+    uint32_t change : 2;      /* draw_change */
 } draw_link;
 
 /* An ENTRY or EXIT. */

@@ -60,10 +60,10 @@ static void add_vertex(ordering *o, draw_kind kind, uint32_t rank, uint32_t ref)
     o->vertices[o->n++] = (draw_vertex){ .kind = (unsigned)kind & 7, .rank = rank & (UINT32_MAX >> 3), .ref = ref };
 }
 
-static void add_segment(ordering *o, uint32_t from, uint32_t to, uint32_t value) {
+static void add_segment(ordering *o, uint32_t from, uint32_t to, const draw_link *link, unsigned change) {
     o->segments = room(o, o->segments, o->n_segments + 1, sizeof *o->segments);
     if (o->failed) return;
-    o->segments[o->n_segments++] = (draw_segment){ from, to, value };
+    o->segments[o->n_segments++] = (draw_segment){ .from = from, .to = to, .value = link->value, .change = change & 3 };
 }
 
 /* The children in the order of their nodes, then the ports. The ranks of children begin after that of the entries. */
@@ -115,18 +115,22 @@ static bool choose_left(ordering *o, uint32_t from, uint32_t to) {
 static void add_chain(ordering *o, const draw_link *links, size_t n) {
     const uint32_t from = links[0].from, rank = o->vertices[from].rank, value = links[0].value;
     uint32_t last = rank + 1;
-    for (size_t i = 0; i < n; i++)
-        if (o->vertices[links[i].to].rank > last) last = o->vertices[links[i].to].rank;
+    unsigned change = 3;                     /* of the links that have LINEs; 3: there are none yet */
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t r = o->vertices[links[i].to].rank;
+        if (r > last) last = r;
+        if (r > rank + 1) change = change == 3 || change == links[i].change ? links[i].change : DRAW_SAME;
+    }
     const uint32_t first = (uint32_t)o->n;   /* the LINE in rank + 1 */
     const bool left = last > rank + 1 && choose_left(o, rank, last);
     for (uint32_t r = rank + 1; r < last; r++) {
-        add_segment(o, r == rank + 1 ? from : (uint32_t)o->n - 1, (uint32_t)o->n, value);
+        add_segment(o, r == rank + 1 ? from : (uint32_t)o->n - 1, (uint32_t)o->n, links, change);
         add_vertex(o, DRAW_LINE, r, value);
         if (!o->failed) o->left[o->n - 1] = left;
     }
     for (size_t i = 0; i < n && !o->failed; i++) {
         const uint32_t r = o->vertices[links[i].to].rank;
-        add_segment(o, r == rank + 1 ? from : first + r - rank - 2, links[i].to, value);
+        add_segment(o, r == rank + 1 ? from : first + r - rank - 2, links[i].to, &links[i], links[i].change);
     }
 }
 

@@ -36,5 +36,10 @@ void picture_free(picture *p) {
     draw_free(p->alloc, p->vertices);
     draw_free(p->alloc, p->segments);
     draw_free(p->alloc, p->ranks);
+    draw_free(p->alloc, (void *)p->was);
+    draw_free(p->alloc, p->lost);
+    draw_free(p->alloc, p->changes);
+    draw_free(p->alloc, p->records);
+    draw_free(p->alloc, p->differing);
     *p = (picture){ .alloc = p->alloc };
 }

@@ -1,6 +1,6 @@
 /* A picture: what DOT, SVG and the page are made of. picture.c makes it in these steps:
  *
- *     nodes.c    the ops that are drawn, in their order, and the edges between them
+ *     nodes.c    the ops that are drawn, in their order, and the edges between them;  merge.c  those of two networks
  *     scopes.c   groups by name or tag;  repeats.c  groups of repeated ops;  groups.c  the tree of all groups
  *     lift.c     what each group shows: its interior
  *     order.c    the order of the vertices in each rank
@@ -128,9 +128,13 @@ typedef struct draw_node {
 typedef struct draw_edge {
     uint32_t from, to;           /* nodes                                                             */
     uint32_t value;              /* output `value - nodes[from].value` of `from`                      */
-    uint32_t input : 31;         /* the position among the inputs of `to`                             */
+    uint32_t input : 29;         /* the position among the inputs of `to`                             */
+    uint32_t change : 2;         /* draw_change                                                       */
     uint32_t stub : 1;
 } draw_edge;
+
+/* With a diff: which of the two networks has an edge, a segment, or what shares it. */
+typedef enum draw_change { DRAW_SAME, DRAW_GONE, DRAW_NEW } draw_change;
 
 typedef enum draw_kind { DRAW_NODE, DRAW_GROUP, DRAW_ENTRY, DRAW_EXIT, DRAW_LINE } draw_kind;
 
@@ -142,7 +146,8 @@ typedef struct draw_vertex {
 
 typedef struct draw_segment {
     uint32_t from, to;           /* vertices of the group                                             */
-    uint32_t value;
+    uint32_t value : 30;
+    uint32_t change : 2;         /* draw_change; SAME if edges that differ in it share the segment    */
 } draw_segment;
 
 typedef enum draw_reason {
@@ -172,6 +177,9 @@ typedef struct draw_group {
     uint16_t    width, height;   /* of its closed box                                                 */
 } draw_group;
 
+/* With how.diff, `net` is the first network. A node of both has the op of the second one, and `was` that of the first.
+ * Its outputs are as many as the op with more of them has; its inputs are those of `op`, then `lost` ones that only
+ * `was` has and another op makes. */
 typedef struct picture {
     const xir_network   *net;
     const xir_allocator *alloc;
@@ -182,7 +190,17 @@ typedef struct picture {
     draw_vertex         *vertices;   size_t n_vertices;
     draw_segment        *segments;   size_t n_segments;
     uint32_t            *ranks;      size_t n_ranks;
+    const xir_op       **was;        /* with a diff, by node                                                       */
+    uint32_t            *lost;       /* the same                                                                   */
+    uint8_t             *changes;    /* the same: bits of xir_diff_kind                                            */
+    uint32_t            *differing;  /* by node: how many before it differ; one more                               */
+    uint32_t            *records;    /* by record of the diff: its node; DRAW_NONE: the network, or not drawn      */
 } picture;
+
+/* NULL: the node is not a pair. */
+static inline const xir_op *draw_was(const picture *p, size_t node) { return p->was ? p->was[node] : NULL; }
+/* How a node differs: bits of xir_diff_kind; 0: it does not, or there is no diff. */
+static inline unsigned draw_changes(const picture *p, size_t node) { return p->changes ? p->changes[node] : 0; }
 
 /* ---- picture.c: making ------------------------------------------------------------------------------------------- */
 
@@ -190,14 +208,22 @@ typedef struct picture {
 xir_status picture_make(picture *p, const xir_network *net, const xir_draw_options *how, xir_diags *why);
 void       picture_free(picture *p);
 
+/* ---- nodes.c ----------------------------------------------------------------------------------------------------- */
+
+/* Output k of a node, of `was` if the op has fewer. NULL past the end. */
+const xir_value *draw_output(const picture *p, size_t node, size_t k);
+
 /* ---- text.c: what is written in boxes ---------------------------------------------------------------------------- */
 
 /* Text of a file in at most DRAW_TEXT bytes: valid UTF-8 without control characters, without characters that change
  * the direction of text, and of at most DRAW_LETTERS letters, with an ellipsis if it is cut. The text is terminated. */
 enum { DRAW_TEXT = 4 * DRAW_LETTERS + 64 };
 
-/* The lines of a node's box: its class, the rest of its name, and the type of its first output. A line may be empty:
- * then it has no place in the box. */
+/* "−", "+", ">", "~", ">~": how a node differs. */
+const char *draw_sign(unsigned changes);
+
+/* The lines of a node's box: how it differs and its class, the rest of its name, and the type of its first output. A
+ * line may be empty: then it has no place in the box. */
 enum { DRAW_LINE_CLASS, DRAW_LINE_NAME, DRAW_LINE_TYPE, DRAW_LINES };
 size_t draw_node_text(const picture *p, uint32_t node, int line, char out[DRAW_TEXT]);
 /* The title of a group: "layer1", "block ×12", "block 3"; and what its closed box says below: "14 ops". */
@@ -220,8 +246,11 @@ typedef enum draw_colour {
     DRAW_REDUCTION, DRAW_QUANTISATION, DRAW_COLOURS
 } draw_colour;
 draw_colour draw_colour_of(const xir_op *op);
-/* The colour of a box's head as "#rrggbb", on which white text has a contrast of at least 4.5. */
-const char *draw_colour_text(draw_colour colour);
+/* The colour of a box's head as "#rrggbb", on which white text has a contrast of at least 4.5: that of its kind, or
+ * with a diff how it differs. */
+const char *draw_head_colour(const picture *p, uint32_t node);
+/* The colour of what is only in the first network, or only in the second one. */
+const char *draw_change_colour(draw_change change);
 
 /* ---- the writers ------------------------------------------------------------------------------------------------- */
 

@@ -77,6 +77,20 @@ static bool same_type(const xir_value *a, const xir_value *b) {
     return x == y || (x && y && xir_type_equal(x, y));
 }
 
+/* Params of a type are alike, as inputs are. */
+static bool same_extra(const xir_map *a, const xir_map *b) {
+    if (a == b) return true;
+    if (!a || !b || a->size != b->size) return false;
+    for (size_t i = 0; i < a->size; i++) {
+        const xir_any *x = &a->entries[i].value, *y = &b->entries[i].value;
+        if (!xir_str_equal(a->entries[i].key, b->entries[i].key)) return false;
+        if (x->kind == XIR_ANY_PARAMS && y->kind == XIR_ANY_PARAMS ? !same_type(x->as.params, y->as.params)
+                                                                   : !xir_any_equal(x, y))
+            return false;
+    }
+    return true;
+}
+
 static bool same_attrs(const xir_op *a, const xir_op *b) {
     const xir_class *cls = xir_op_class(a);
     for (size_t i = 0; i < xir_class_field_count(cls); i++) {
@@ -86,8 +100,7 @@ static bool same_attrs(const xir_op *a, const xir_op *b) {
         if (xir_op_get(a, f->name, &x) || xir_op_get(b, f->name, &y) || x.is_null != y.is_null) return false;
         if (!x.is_null && !xir_op_attr_is(b, f->name, &x)) return false;
     }
-    const xir_map *x = xir_op_extra(a), *y = xir_op_extra(b);
-    return x == y || (x && y && xir_map_equal(x, y));
+    return same_extra(xir_op_extra(a), xir_op_extra(b));
 }
 
 /* The inputs that no op makes are alike if both are Params of a type, or both are absent. */

@@ -23,6 +23,10 @@ static const char style[] =
     ".e{fill:none;stroke:#8893a1;stroke-width:1.3}.e:hover{stroke:#d2691e;stroke-width:2.4}"
     ".s{font-size:9px;fill:#8a4b08;paint-order:stroke;stroke:#fff;stroke-width:3px}";
 
+static const char style_of_changes[] =
+    ".ea{stroke:#1c7a3c;stroke-width:1.8}.er{stroke:#b3342b;stroke-width:1.8;stroke-dasharray:6 4}"
+    ".r{stroke:#b3342b;stroke-dasharray:5 3}";
+
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
 /* A point across and along, in the interior of a group, as x and y. */
@@ -59,7 +63,9 @@ static void put_line(svg *s, uint32_t group, uint32_t segment) {
     const stretch l = measure(s, g, b, from, to);
     const int64_t middle = (l.leave + l.arrive) / 2;
     const bool arrow = to->kind == DRAW_NODE || (to->kind == DRAW_GROUP && !s->at.boxes[to->ref].open);
-    draw_text(&s->out, arrow ? "<path class=\"e\" marker-end=\"url(#a)\" d=\"M" : "<path class=\"e\" d=\"M");
+    static const char *const classes[] = { [DRAW_SAME] = "e", [DRAW_GONE] = "e er", [DRAW_NEW] = "e ea" };
+    draw_print(&s->out, arrow ? "<path class=\"%s\" marker-end=\"url(#a)\" d=\"M" : "<path class=\"%s\" d=\"M",
+               classes[e->change]);
     point(s, b, x, l.begin);
     if (l.begin != l.leave) draw_text(&s->out, "L"), point(s, b, x, l.leave);
     if (x == z) {
@@ -132,11 +138,11 @@ static void put_node(svg *s, uint32_t i) {
     int64_t x, y;
     corner(s, node->group, node->vertex, &x, &y);
     const int64_t middle = x + node->width / 2;
-    draw_print(&s->out, "<g id=\"n%lld\"><title>", (long long)xir_op_id(node->op));
+    draw_print(&s->out, "<g id=\"%s%lld\"><title>", draw_id_prefix(s->p, i), (long long)xir_op_id(node->op));
     draw_detail(&s->out, node->op, draw_xml, "\n");
     draw_text(&s->out, "</title>");
-    put_rect(s, "b", x, y, node->width, node->height, 5);
-    put_head(s, x, y, node->width, node->height == DRAW_HEAD, draw_colour_text(draw_colour_of(node->op)));
+    put_rect(s, draw_changes(s->p, i) & XIR_DIFF_REMOVED ? "b r" : "b", x, y, node->width, node->height, 5);
+    put_head(s, x, y, node->width, node->height == DRAW_HEAD, draw_head_colour(s->p, i));
     put_words(s, "k", middle, y + 15, text, draw_node_text(s->p, i, DRAW_LINE_CLASS, text));
     int64_t base = y + DRAW_HEAD + 13;
     for (int line = DRAW_LINE_NAME; line < DRAW_LINES; line++) {
@@ -190,6 +196,7 @@ static void put_begin(svg *s) {
     draw_xml(&s->out, xir_network_name(s->p->net), DRAW_TEXT);
     draw_text(&s->out, "</title>\n<style>");
     draw_text(&s->out, style);
+    if (s->p->changes) draw_text(&s->out, style_of_changes);
     draw_text(&s->out, "</style>\n<defs><marker id=\"a\" viewBox=\"0 0 9 8\" refX=\"8\" refY=\"4\" markerWidth=\"9\" "
               "markerHeight=\"8\" orient=\"auto\" markerUnits=\"userSpaceOnUse\"><path d=\"M0 0L9 4L0 8L2 4z\" "
               "fill=\"#6b7683\"/></marker></defs>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");

@@ -128,8 +128,21 @@ static size_t type_line(const picture *p, uint32_t node, char *out) {
     return append(out, 0, (xir_str){ text, n }, DRAW_LETTERS);
 }
 
+const char *draw_sign(unsigned changes) {
+    if (changes & XIR_DIFF_REMOVED) return "−";
+    if (changes & XIR_DIFF_ADDED) return "+";
+    if (changes & XIR_DIFF_MOVED) return changes & XIR_DIFF_CHANGED ? ">~" : ">";
+    return changes ? "~" : "";
+}
+
+static size_t class_line(const picture *p, uint32_t node, char *out) {
+    const char *sign = draw_sign(draw_changes(p, node));
+    const size_t n = (size_t)snprintf(out, 8, *sign ? "%s " : "%s", sign);
+    return append(out, n, draw_class_word(p->nodes[node].op), DRAW_LETTERS);
+}
+
 size_t draw_node_text(const picture *p, uint32_t node, int line, char out[DRAW_TEXT]) {
-    if (line == DRAW_LINE_CLASS) return append(out, 0, draw_class_word(p->nodes[node].op), DRAW_LETTERS);
+    if (line == DRAW_LINE_CLASS) return class_line(p, node, out);
     if (line == DRAW_LINE_NAME) return append_end(out, name_in_group(p, node));
     return type_line(p, node, out);
 }
@@ -139,7 +152,7 @@ size_t draw_node_text(const picture *p, uint32_t node, int line, char out[DRAW_T
 size_t draw_group_title(const picture *p, uint32_t group, char out[DRAW_TEXT]) {
     const draw_group *g = &p->groups[group];
     const xir_str label = group ? g->label : xir_network_name(p->net);
-    size_t n = append(out, 0, label, DRAW_LETTERS);
+    size_t n = append_end(out, label);
     if (g->reason == DRAW_OF_REPEATS) n += (size_t)snprintf(out + n, 24, "%s×%u", n ? " " : "block ", g->number);
     if (g->reason == DRAW_OF_COPY) n += (size_t)snprintf(out + n, 24, "block %u", g->number);
     return n;
@@ -147,7 +160,9 @@ size_t draw_group_title(const picture *p, uint32_t group, char out[DRAW_TEXT]) {
 
 size_t draw_group_count(const picture *p, uint32_t group, char out[DRAW_TEXT]) {
     const draw_group *g = &p->groups[group];
-    return (size_t)snprintf(out, DRAW_TEXT, "%u ops", g->end - g->begin);
+    const uint32_t differing = p->differing ? p->differing[g->end] - p->differing[g->begin] : 0;
+    return (size_t)snprintf(out, DRAW_TEXT, differing ? "%u ops, %u differ%s" : "%u ops", g->end - g->begin, differing,
+                            differing == 1 ? "s" : "");
 }
 
 /* ---- sizes ------------------------------------------------------------------------------------------------------- */

@@ -49,11 +49,38 @@ run 0 view empty.json empty.dot; graph empty.dot
 # Foreign formats, with types that nobody knows.
 run 0 view "$data/small.onnx" - --svg; out "<svg"; cp out onnx.svg; valid onnx.svg
 
+# Two networks as one. Without a difference the picture has the same boxes and lines. With values they may differ in
+# Params; both may have an op of a number.
+edit small.json after.json -e 's/"name":"relu1"/"name":"relu1b"/' -e 's/"_type_key":"icraft::xir::ReLU"/"_type_key":"my::Op"/'
+cp small.raw after.raw
+run 0 view small.json same.svg --diff small.json; quiet; valid same.svg
+[ "$(grep -c '<g id=' small.svg)" = "$(grep -c '<g id=' same.svg)" ] || bad "$ran: other boxes"
+! grep -q -e 'e er' -e 'e ea' -e 'id="r' same.svg || bad "$ran: differences"
+run 0 view small.json after.svg --diff after.json; quiet; valid after.svg
+grep -q '>− ReLU</text>' after.svg && grep -q '>+ Op</text>' after.svg || bad "$ran: no signs"
+run 0 view small.json after.dot --diff after.json; graph after.dot
+grep -q 'r2 \[label="− ReLU' after.dot || bad "$ran: no op that was removed"
+run 0 view small.json - --dot --diff after.json --select relu1b --hops 1; out 'n2 [label="+ Op'; out '~ '; not_out 'n0 '
+run 0 view small.json page.html --diff after.json; quiet
+grep -q '"diff":{"change":' page.html || bad "$ran: no diff"
+run 0 view small.json again.html --diff after.json; same page.html again.html
+printf '\100' | dd of=after.raw bs=1 seek=$(($(wc -c <after.raw) - 1)) conv=notrunc 2>/dev/null
+run 0 view small.json values.html --diff after.json
+grep -q 'elements differ' values.html || bad "$ran: no elements"
+"$XIR" view - - --svg --diff after.json <small.json >out 2>err || bad "standard input"; same out after.svg
+run 2 view - x.svg --diff -; err "only one of the two"; gone x.svg
+run 3 view small.json x.svg --diff missing.json; gone x.svg
+run 2 view small.json after.json --svg --diff after.json; err "the network itself"
+
 # The pictures of docs/view.md are what the program draws.
 run 0 opt "$data/bert.onnx" bert.fb
 run 0 view bert.fb bert.svg; same bert.svg "$SRC/docs/pictures/view.svg"
 run 0 view "$SRC/examples/models/digits.onnx" digits.svg --left-to-right
 same digits.svg "$SRC/docs/pictures/view_digits.svg"
+run 0 opt "$SRC/examples/models/digits.onnx" before.fb --passes to-xir
+run 0 opt "$SRC/examples/models/digits.onnx" after.fb
+run 0 view before.fb diff.svg --diff after.fb --select /HardSigmoid --left-to-right
+same diff.svg "$SRC/docs/pictures/view_diff.svg"; valid diff.svg
 
 # Words that make no sense write nothing.
 run 2 view small.json x.png; err "does not tell the format of the picture"; gone x.png

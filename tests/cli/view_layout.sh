@@ -1,4 +1,5 @@
-# The page of xir view computes the coordinates that the library computes for SVG: the same integers for every box.
+# The page of xir view computes the coordinates that the library computes for SVG: the same integers for every box, of
+# one network and of two.
 . "$SRC/tests/cli/lib.sh"
 
 command -v node >/dev/null || skip "no node"
@@ -15,7 +16,14 @@ awk 'BEGIN {
     }
     print 7767517; print count + 1, next_value; printf "%s", text; print "pnnx.Output pnnx_output_0 1 0 " last
 }' >net.pnnx.param
-for input in "--from pnnx net.pnnx.param" "$SRC/tests/golden/json/seed.json"; do
+# The same network without one op, and with a new name of another one.
+awk '/ layer1.block2.relu / { old = $6; new = $5; next }
+    NR == 2 { $1-- }
+    { for (i = 5; i <= NF; i++) if (old != "" && $i == old) $i = new }
+    { sub("layer2.block1.mul", "layer2.block1.product"); print }' \
+    net.pnnx.param >other.pnnx.param
+net="--from pnnx net.pnnx.param"
+for input in "$net" "$SRC/tests/golden/json/seed.json" "$net --diff other.pnnx.param"; do
     for how in "" "--depth 1" "--depth 2" "--left-to-right" "--depth 2 --left-to-right" "--group none" \
             "--group repeat" "--group scope"; do
         # shellcheck disable=SC2086    # words

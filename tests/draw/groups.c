@@ -132,6 +132,23 @@ static void attributes_count(void **state) {
     }
 }
 
+/* Params that are undeclared attributes, as PNNX has them, are alike if their types are: each op has its own. */
+static void params_of_a_type_are_alike(void **state) {
+    (void)state;
+    for (int differ = 0; differ < 2; differ++) {
+        graph g = graph_of("in; a in; b a; c b; d c; e d; f e");
+        for (size_t i = 1; i < g.n; i += 3) {
+            const xir_type *type = differ && i > 1 ? FP32("*", 8) : FP32("*", 4);
+            const xir_any weights = { .kind = XIR_ANY_PARAMS, .as.params = xir_params_new(g.net, XIR_STR("w"), type) };
+            DOES(xir_op_set_extra(g.ops[i], XIR_STR("@weight"), &weights));
+        }
+        picture p = draw_of(g.net, (xir_draw_options){ .group = XIR_DRAW_REPEAT });
+        assert_string_equal(tree(&p), differ ? "" : "block ×2[1-6 block 1[1-3] block 2[4-6]]");
+        picture_free(&p);
+        xir_network_free(g.net);
+    }
+}
+
 /* Only so many levels of a deep scope are groups. */
 static void deep_scopes(void **state) {
     (void)state;
@@ -157,6 +174,7 @@ int main(void) {
         cmocka_unit_test(tags_make_groups),
         cmocka_unit_test(repeats_are_nested),
         cmocka_unit_test(attributes_count),
+        cmocka_unit_test(params_of_a_type_are_alike),
         cmocka_unit_test(deep_scopes),
     };
     return RUN_GROUP(tests);

@@ -13,12 +13,12 @@ const run = new Function('text', `${script}
     settle();
     const boxes = {}, { kind, ref } = net.vertices;
     for (let v = 0; v < kind.length; v++) {
-        if (kind[v] <= GROUP && standIn(v) === v) boxes[kind[v] === NODE ? 'n' + net.ops.id[ref[v]] : 'g' + ref[v]] = boxOf(v);
+        if (kind[v] <= GROUP && standIn(v) === v) boxes[kind[v] === NODE ? (isGone(ref[v]) ? 'r' : 'n') + net.ops.id[ref[v]] : 'g' + ref[v]] = boxOf(v);
     }
     return boxes;`);
 const mine = run(text), theirs = {};
 // The last of a pile of boxes is the one in front.
-const shape = /<g id="([ng]-?\d+)">(?:<title>[^<]*<\/title>)?(?:<rect [^>]*>)*<rect [^>]*?x="(-?\d+)" y="(-?\d+)" width="(\d+)" height="(\d+)"/g;
+const shape = /<g id="([ngr]-?\d+)">(?:<title>[^<]*<\/title>)?(?:<rect [^>]*>)*<rect [^>]*?x="(-?\d+)" y="(-?\d+)" width="(\d+)" height="(\d+)"/g;
 for (const [, id, x, y, w, h] of fs.readFileSync(svg, 'utf8').matchAll(shape)) {
     theirs[id] = { x: Number(x), y: Number(y), w: Number(w), h: Number(h) };
 }

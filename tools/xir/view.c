@@ -9,7 +9,7 @@
 
 static bool        to_dot, to_svg, to_html, left_to_right, no_values;
 static word_list   data_words;
-static const char *group_word, *depth_word, *select_word, *hops_word;
+static const char *group_word, *depth_word, *select_word, *hops_word, *other_word;
 
 /* ---- the command line ------------------------------------------------------------------------------ */
 
@@ -58,15 +58,20 @@ static int read_count(const char *name, const char *word, uint32_t *out) {
 }
 
 /* An op by its name, or by its id as #17. */
-static int find_selected(const loaded *l, const xir_op **out) {
+static const xir_op *find_op(const xir_network *net, const char *word) {
+    const xir_op *op = xir_network_op_by_name(net, xir_str_of(word));
+    char *end;
+    if (op || word[0] != '#') return op;
+    errno = 0;
+    const long long id = strtoll(word + 1, &end, 10);
+    return end != word + 1 && !*end && !errno ? xir_network_op_by_id(net, id) : NULL;
+}
+
+/* With another network: an op of that one, if the first one has none. */
+static int find_selected(const loaded *l, const loaded *other, const xir_op **out) {
     if (!select_word) return DONE;
-    *out = xir_network_op_by_name(l->net, xir_str_of(select_word));
-    if (!*out && select_word[0] == '#') {
-        char *end;
-        errno = 0;
-        const long long id = strtoll(select_word + 1, &end, 10);
-        if (end != select_word + 1 && !*end && !errno) *out = xir_network_op_by_id(l->net, id);
-    }
+    *out = find_op(l->net, select_word);
+    if (!*out && other->net) *out = find_op(other->net, select_word);
     if (*out) return DONE;
     return complain_of(MISUSED, l->name, "there is no op '%s'; --select takes the name of an op, or its id as #17",
                        select_word);
@@ -92,6 +97,17 @@ static int check_apart(const char *in, const char *out) {
     if ((strcmp(in, "-") == 0 ? fstat(0, &a) : stat(in, &a)) != 0) return DONE;
     if (a.st_dev != b.st_dev || a.st_ino != b.st_ino) return DONE;
     return complain_of(MISUSED, out, "this is the network itself; name another file for the picture");
+}
+
+/* Parameters are compared by value if they are read. */
+static int compare(const loaded *a, const loaded *b, xir_diff **out) {
+    xir_diags *why = new_diags();
+    const xir_diff_options how = XIR_INIT(xir_diff_options, .params = !load_args.no_params);
+    *out = xir_diff_new(a->net, b->net, &how, why);
+    const int code = *out ? DONE : exit_of(xir_diags_at(why, 0)->code);
+    say(why);
+    xir_diags_free(why);
+    return code;
 }
 
 static int draw(const loaded *l, xir_draw_format format, const xir_draw_options *how, FILE *file) {
@@ -189,16 +205,26 @@ static int run(int n, char **operands) {
     if (!out && strcmp(operands[0], "-") == 0)
         return complain(MISUSED, "a picture of standard input needs the name of a file, or - for standard output");
     if (data_words.n && format != XIR_DRAW_HTML) return complain(MISUSED, "--data is for a page; use --html");
+    if (other_word && strcmp(operands[0], "-") == 0 && strcmp(other_word, "-") == 0)
+        return complain(MISUSED, "only one of the two networks can be standard input");
     if (!load_args.params && (format != XIR_DRAW_HTML || no_values)) load_args.no_params = true;
-    loaded l = { 0 };
+    loaded l = { 0 }, other = { 0 };
+    xir_diff *diff = NULL;
     char *name = out ? join(out, "") : default_name(operands[0]);
     int code = check_apart(operands[0], name);
+    if (!code && other_word) code = check_apart(other_word, name);
     if (!code) code = load(&l, operands[0], XIR_LOAD_NO_MD5);
-    if (!code) code = find_selected(&l, &how.select);
+    load_args.params = NULL;   /* those are NET's */
+    if (!code && other_word) code = load(&other, other_word, XIR_LOAD_NO_MD5);
+    if (!code && other_word) code = compare(&l, &other, &diff);
+    if (!code) code = find_selected(&l, &other, &how.select);
     if (!code) code = view_read_data(&data_words, &how);
+    how.diff = diff;
     if (!code) code = draw_to(&l, name, format, &how);
     free(name);
     view_free_data(&how);
+    xir_diff_free(diff);
+    unload(&other);
     unload(&l);
     return code;
 }
@@ -214,8 +240,10 @@ static const option options[] = {
     { "left-to-right", NULL, WORD_NONE, &left_to_right, "draw from left to right, not from top to bottom" },
     { "select", "OP", WORD_TEXT, &select_word, "draw only the op of this name, or of this id, #17, and its neighbours" },
     { "hops", "N", WORD_TEXT, &hops_word, "with --select: how many arrows away a neighbour may be (2)" },
+    { "diff", "OTHER", WORD_FILE, &other_word,
+      "draw both networks as one, with what was removed, added, moved or changed from NET to OTHER" },
     { .name = "data", .argument = "F", .is = WORD_FILE, .to = &data_words, .many = true,
-      .doc = "html: a JSON file of numbers of ops, by which the page can colour them; may be repeated" },
+      .doc = "html: a JSON file of numbers of ops, by which the page can colour them" },
     { "no-values", NULL, WORD_NONE, &no_values, "html: leave out the statistics of parameters" },
     PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION, UPSTREAM_OPTION,
     { 0 },
@@ -225,8 +253,8 @@ const command view_command = {
     .name = "view", .operands = "NET [OUT]", .is = WORD_FILE,
     .doc = "draws a network",
     .details = "The format of OUT is that of its name: .html, .svg or .dot; without OUT it is NET.html. Ops that belong "
-               "together are in one box, which the page opens and closes. The network need not be valid. See "
-               "docs/view.md.",
+               "together are in one box, which the page opens and closes. With --diff, two networks are one picture of "
+               "their differences. The network need not be valid. See docs/view.md.",
     .faulty = "the file is invalid",
     .options = options, .least = 1, .most = 2, .run = run,
 };

@@ -326,6 +326,9 @@ static xir_op *match_of(const diff_side *side, const xir_op *op) {
     return op && is_of(side, op) ? diff_match_of(side, op) : NULL;
 }
 
+const xir_network *xir_diff_a(const xir_diff *d) { return d ? d->a.net : NULL; }
+const xir_network *xir_diff_b(const xir_diff *d) { return d ? d->b.net : NULL; }
+
 xir_op *xir_diff_in_b(const xir_diff *d, const xir_op *op) { return d ? match_of(&d->a, op) : NULL; }
 xir_op *xir_diff_in_a(const xir_diff *d, const xir_op *op) { return d ? match_of(&d->b, op) : NULL; }
 

@@ -53,8 +53,27 @@ const readNet = (text) => {
     values.uses = byKey(ops.in, values.n);
     placeNames(made);
     findStubs(made);
+    made.diff = doc.diff ? readDiff(columns(doc.diff), ops) : null;
     return made;
 };
+
+// With --diff: the ops of two networks are in one graph. change: bits of CHANGES. was: the number of an op in the first
+// network. lost: how many inputs, the last ones, only the op of that one has. line: 1 for a segment of the first network
+// alone, 2 for the second one. rows: of fields that differ; those of the networks come last. upTo: how many ops before
+// an op differ.
+const CHANGES = [[1, 'removed', '−'], [2, 'added', '+'], [4, 'moved', '>'], [8, 'changed', '~']];
+const readDiff = (diff, ops) => {
+    diff.start = starts(diff.rows);
+    diff.upTo = starts(diff.change.map((bits) => Number(bits !== 0)));
+    diff.counts = CHANGES.map(([bit]) => diff.change.reduce((n, bits) => n + Number((bits & bit) !== 0), 0));
+    diff.ops = [ops.n - diff.counts[1], ops.n - diff.counts[0]];
+    return diff;
+};
+const changeOf = (op) => net.diff ? net.diff.change[op] : 0;
+const isGone = (op) => (changeOf(op) & 1) === 1;
+const signOf = (bits) => CHANGES.filter(([bit]) => bits & bit).map((row) => row[2]).join('');
+const changeWords = (bits) => CHANGES.filter(([bit]) => bits & bit).map((row) => row[1]).join(' and ');
+const differing = (begin, end) => net.diff ? net.diff.upTo[end] - net.diff.upTo[begin] : 0;
 
 // Uses that are too far away for a line have a note at both ends. A closed group has those of its ops that lead out.
 // stubs.up and stubs.down: by vertex, the ops at the other end.
@@ -139,6 +158,7 @@ const shortName = (op) => {
     return prefix > 0 && name.length > prefix && '/.'.includes(name[prefix - 1]) ? name.slice(prefix) : name;
 };
 const groupText = (g) => string(net.groups.title[g]) || 'group';
+const opHash = (op) => isGone(op) ? '#was=' + net.ops.id[op] : '#op=' + net.ops.id[op];
 const groupOps = (g) => net.groups.end[g] - net.groups.begin[g];
 // The rows of a set of attributes or tags: key, text, whether it is the default.
 const setRows = (set) => {

@@ -5,7 +5,8 @@ const recorder = () => {
     const out = [], near = (x) => Number(x.toFixed(2));
     let path = '';
     return {
-        out, fillStyle: '', strokeStyle: '', lineWidth: 1, font: '',
+        out, fillStyle: '', strokeStyle: '', lineWidth: 1, font: '', dash: '',
+        setLineDash(lengths) { this.dash = lengths.length ? ` stroke-dasharray="${lengths.map(near).join(' ')}"` : ''; },
         beginPath() { path = ''; },
         moveTo(x, y) { path += `M${near(x)} ${near(y)}`; },
         lineTo(x, y) { path += `L${near(x)} ${near(y)}`; },
@@ -15,7 +16,7 @@ const recorder = () => {
             path += `M${near(X + R)} ${Y}h${W}${arc(1, 1)}v${H}${arc(-1, 1)}h${-W}${arc(-1, -1)}v${-H}${arc(1, -1)}z`;
         },
         fill() { if (path) out.push(`<path d="${path}" fill="${this.fillStyle}"/>`); },
-        stroke() { if (path) out.push(`<path d="${path}" fill="none" stroke="${this.strokeStyle}" stroke-width="${near(this.lineWidth)}"/>`); },
+        stroke() { if (path) out.push(`<path d="${path}" fill="none" stroke="${this.strokeStyle}" stroke-width="${near(this.lineWidth)}"${this.dash}/>`); },
         fillRect(x, y, w, h) {
             out.push(`<rect x="${near(x)}" y="${near(y)}" width="${near(w)}" height="${near(h)}" fill="${this.fillStyle}"/>`);
         },

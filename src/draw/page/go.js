@@ -30,8 +30,9 @@ const announce = () => {
     const { selected: op, group: g } = state;
     if (op >= 0) {
         const n = [...inputs(op)].filter((v) => v >= 0).length;
-        say(`${shown(opText(op), 200)}, ${count(n, 'input')}, ${count(net.ops.outs[op], 'output')}`);
-    } else if (g > 0) say(`group ${shown(groupText(g), 200)}, ${count(groupOps(g), 'op')}, ${scene.open[g] ? 'expanded' : 'collapsed'}`);
+        const bits = changeOf(op), which = bits ? `${changeWords(bits)}, difference ${net.diff.upTo[op + 1]} of ${differing(0, net.ops.n)}, ` : '';
+        say(`${shown(opText(op), 200)}, ${which}${count(n, 'input')}, ${count(net.ops.outs[op], 'output')}`);
+    } else if (g > 0) say(`group ${shown(groupText(g), 200)}, ${count(groupOps(g), 'op')}${groupDiffs(g)}, ${scene.open[g] ? 'expanded' : 'collapsed'}`);
     else say('nothing selected');
 };
 
@@ -42,7 +43,7 @@ const whereabouts = () => {
     return { camera: { ...camera }, open: open.length < 2000 ? open : null };
 };
 const go = (op, g) => {
-    const hash = op >= 0 ? '#op=' + net.ops.id[op] : g > 0 ? '#group=' + g : '#';
+    const hash = op >= 0 ? opHash(op) : g > 0 ? '#group=' + g : '#';
     if (op !== state.selected || g !== state.group) {
         try {
             history.replaceState(whereabouts(), '');
@@ -52,8 +53,9 @@ const go = (op, g) => {
     visit(op, g);
 };
 const readHash = () => {
-    const [, key, number] = /^#(op|group)=(-?\d+)$/.exec(location.hash) || [];
-    if (key === 'op') return [net.ops.id.indexOf(Number(number)), -1];
+    const [, key, number] = /^#(op|was|group)=(-?\d+)$/.exec(location.hash) || [];
+    const gone = key === 'was' && net.diff, id = gone ? net.diff.was : net.ops.id;       // removed ops have numbers of their own
+    if (key === 'op' || gone) return [id.findIndex((n, op) => n === Number(number) && (gone ? changeOf(op) !== 2 : !isGone(op))), -1];
     if (key === 'group' && Number(number) > 0 && Number(number) < net.groups.n) return [-1, Number(number)];
     return [-1, -1];
 };
@@ -95,6 +97,16 @@ const follow = (step) => {
 const choose = (vertex) => {
     const { kind, ref } = net.vertices;
     go(kind[vertex] === NODE ? ref[vertex] : -1, kind[vertex] === GROUP ? ref[vertex] : -1);
+};
+// To the next op that differs, or the one before.
+const goDiff = (step) => {
+    const { selected, group } = state, n = net.ops.n, { begin, end } = net.groups;
+    const from = selected >= 0 ? selected : group > 0 ? (step > 0 ? begin[group] - 1 : end[group]) : step > 0 ? -1 : n;
+    for (let i = 1; i <= n; i++) {
+        const op = (from + step * i + 2 * n) % n;
+        if (changeOf(op)) return go(op, -1);
+    }
+    say(net.diff ? 'no differences' : 'nothing is found');
 };
 // To the next box in the rank, then in the ranks around, without leaving the group.
 const aside = (step) => {

@@ -1,7 +1,7 @@
 // Colours by a number of every op: a cost, or the values of a data file. A closed group has the sum of its ops, or for
 // data files the greatest, since a sum of errors means nothing.
 
-const heat = { at: null, low: 0, high: 1, log: false, ops: null, groups: null, ramp: [] };
+const heat = { at: null, diff: false, low: 0, high: 1, log: false, ops: null, groups: null, ramp: [] };
 const STEPS = 48;
 
 // Data files: {"title", "unit", "values": {NAME or "#ID": number}}. What no op has is counted in a note, and so is what is
@@ -42,7 +42,7 @@ const setHeat = (at) => {
     const put = (g, v) => {
         if (!Number.isNaN(v)) heat.groups[g] = Number.isNaN(heat.groups[g]) ? v : sum ? heat.groups[g] + v : Math.max(heat.groups[g], v);
     };
-    for (let op = 0; op < ops.n; op++) put(vertices.group[ops.vertex[op]], heat.ops[op]);
+    for (let op = 0; op < ops.n; op++) if (!isGone(op)) put(vertices.group[ops.vertex[op]], heat.ops[op]);
     for (let g = groups.n - 1; g > 0; g--) put(groups.parent[g], heat.groups[g]);
     let low = Infinity, high = -Infinity;
     for (const v of heat.ops) if (Number.isFinite(v)) { low = Math.min(low, v); high = Math.max(high, v); }
@@ -59,7 +59,7 @@ const setRamp = () => {
 // Where a number is between the ends, from 0 to 1. Logarithms count from the least of a millionth of the high end.
 const share = (v) => {
     const { low, high, log } = heat;
-    if (!(high > low)) return v >= high ? 1 : 0;
+    if (!(high > low)) return v > high ? 1 : 0;
     if (!log) return Math.min(1, Math.max(0, (v - low) / (high - low)));
     const least = Math.max(low, high * 1e-6);
     return v <= least ? 0 : Math.min(1, Math.log(v / least) / Math.log(high / least));
@@ -76,8 +76,20 @@ const dot = (colour) => {
     made.style.background = colour;
     return made;
 };
+const drawDiffLegend = (place) => {
+    const item = ([bit, word, sign], i) => element('li', {}, signMark(bit, sign), searchLink(word, 'diff:' + word), net.diff.counts[i].toLocaleString('en'));
+    const step = (text, label, by) => element('button', { type: 'button', title: label, 'aria-label': label, on: { click: () => goDiff(by) } }, text);
+    place.replaceChildren(element('ul', {}, ...CHANGES.map(item), element('li', {}, step('‹', 'Previous difference  p', -1), step('›', 'Next difference  n', 1))));
+    place.hidden = false;
+};
+const signMark = (bits, sign) => {
+    const made = element('span', { class: 'sign' }, sign);
+    made.style.color = changeColour(bits);
+    return made;
+};
 const drawLegend = () => {
     const place = $('legend');
+    if (heat.diff) return drawDiffLegend(place);
     if (heat.at === null) {
         const used = new Map();
         for (let op = 0; op < net.ops.n; op++) used.set(opFamily(op), (used.get(opFamily(op)) || 0) + 1);

@@ -10,7 +10,7 @@ const KEYS = [
     ['e c 1…9', 'expand all, collapse all, to a depth'],
     ['u', 'to the group around'],
     ['/', 'search; Enter and Shift+Enter go through the ops found'],
-    ['n p', 'next and previous op found'],
+    ['n p', 'next and previous op found, or difference'],
     ['[ ]', 'back and forward'],
     ['t g', 'to the tree, to the graph'],
     ['r', 'from top to bottom, or from left to right'],
@@ -59,8 +59,8 @@ const pageKeys = {
         const g = current(), up = state.group > 0 ? net.groups.parent[g] : g;
         go(-1, up > 0 ? up : -1);
     },
-    n: () => goHit(search.at + 1),
-    p: () => goHit(search.at - 1),
+    n: () => state.hits ? goHit(search.at + 1) : goDiff(1),
+    p: () => state.hits ? goHit(search.at - 1) : goDiff(-1),
     '[': () => history.back(),
     ']': () => history.forward(),
     t: () => $('tree').focus(),

@@ -17,9 +17,10 @@ const fillSelects = (depth) => {
     $('depth').disabled = deepest === 1;
     $('depth').value = depth;
     $('depth').addEventListener('change', (event) => openDepth(Number(event.target.value)));
-    $('colour').replaceChildren(option('', 'Colour: kind'), ...net.heats.map(({ title }, i) => option(i, 'Colour: ' + shown(title, 40))));
+    $('colour').replaceChildren(...(net.diff ? [option('diff', 'Colour: differences')] : []), option('', 'Colour: kind'), ...net.heats.map(({ title }, i) => option(i, 'Colour: ' + shown(title, 40))));
     $('colour').addEventListener('change', ({ target }) => {
-        setHeat(target.value === '' ? null : Number(target.value));
+        heat.diff = target.value === 'diff';
+        setHeat(heat.diff || target.value === '' ? null : Number(target.value));
         drawLegend();
         redraw();
     });
@@ -28,9 +29,12 @@ const begin = () => {
     net = readNet($('data').textContent);
     $('data').remove();
     readData();
-    $('title').textContent = shown(net.name || 'Network', 120);
-    document.title = shown(net.name || 'Network', 120) + ' – XIR';
-    $('subtitle').textContent = count(net.ops.n, 'op');
+    const title = (net.name || 'Network') + (net.diff && net.other !== net.name ? ' → ' + net.other : '');
+    $('title').textContent = shown(title, 120);
+    document.title = shown(title, 120) + ' – XIR';
+    $('subtitle').textContent = net.diff ? `${net.diff.ops[0].toLocaleString('en')} → ${count(net.diff.ops[1], 'op')}, ${
+        count(differing(0, net.ops.n), 'difference')}` : count(net.ops.n, 'op');
+    heat.diff = net.diff !== null;
     setTheme(darkWanted.matches);
     setRamp();
     makeScene();
@@ -39,10 +43,10 @@ const begin = () => {
     openTo(depth);
     settle();
     stage.context = $('graph').getContext('2d', { alpha: false });
-    resize();
-    home();
     fillSelects(depth);
     drawLegend();
+    resize();
+    home();
     startSearch();
     startTree();
     startPointer();

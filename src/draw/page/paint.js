@@ -12,10 +12,16 @@ const state = {
     hits: null, groupHits: null,   // the ops found, one byte each, and how many a group holds
 };
 
-const boxFill = (kind, ref) => heatColour(kind, ref) ||
+const boxFill = (kind, ref) => heatColour(kind, ref) || (heat.diff ? diffFill(kind, ref, theme.differs, theme.box) : '') ||
     (kind === NODE ? theme.tints[opFamily(ref)] : theme.folded);
 const dustFill = (kind, ref) => heatColour(kind, ref) ||
+    (heat.diff ? diffFill(kind, ref, CHANGES.map((row) => theme[row[1]]), theme.stack) : '') ||
     (kind === NODE ? theme.families[opFamily(ref)] : theme.stack);
+const changeOfBox = (kind, ref) => kind === NODE ? changeOf(ref) : groupDiffers(ref) ? 8 : 0;
+const diffFill = (kind, ref, colours, same) => {
+    const bits = changeOfBox(kind, ref);
+    return bits ? colours[changeIndex(bits)] : kind === NODE ? same : '';
+};
 const isSelected = (kind, ref) => kind === NODE ? ref === state.selected : ref === state.group;
 const isFound = (kind, ref) => state.hits !== null &&
     (kind === NODE ? state.hits[ref] === 1 : !scene.open[ref] && state.groupHits[ref] > 0);
@@ -24,9 +30,12 @@ const opLines = (op) => {
     const value = net.ops.outStart[op], n = net.ops.outs[op], name = shortName(op);
     const end = name.length > LETTERS ? '…' + name.slice(1 - LETTERS) : name;
     const type = n ? valueType(value) + (n > 1 ? ` +${n - 1}` : '') : '';
-    return [opKey(op), end, type].filter((line) => line !== '').map(cut);
+    return [(signOf(changeOf(op)) + ' ' + opKey(op)).trim(), end, type].filter((line) => line !== '').map(cut);
 };
-const groupLines = (g) => [cut(groupText(g)), count(groupOps(g), 'op')];
+const groupLines = (g) => [cutTitle(groupText(g)), count(groupOps(g), 'op') + groupDiffs(g)];
+const cutTitle = (text) => shown(text, 80);      // C has cut it
+const groupDiffers = (g) => differing(net.groups.begin[g], net.groups.end[g]);
+const groupDiffs = (g) => groupDiffers(g) ? `, ${groupDiffers(g)} differ${groupDiffers(g) === 1 ? 's' : ''}` : '';
 
 // `to` is a 2D context, or what export.js has in its place.
 const paint = (to, width, height, view) => {
@@ -106,7 +115,7 @@ const straight = (to, k, u, v, end) => {
 };
 const paintLines = (job, g, from, until, ou, ov, low, far) => {
     const { to, k } = job, { groups, segments, vertices } = net;
-    const begin = segments.out[groups.row[from]], stop = segments.out[groups.row[until]], heads = [];
+    const begin = segments.out[groups.row[from]], stop = segments.out[groups.row[until]], heads = [], changed = [[], [], []], ports = [[], [], []];
     const stride = Math.max(1, Math.ceil((stop - begin) / Math.max(job.left, 100)));
     to.strokeStyle = theme.edge;
     to.lineWidth = Math.max(0.5, Math.min(1.4, k * 1.3));
@@ -118,6 +127,7 @@ const paintLines = (job, g, from, until, ou, ov, low, far) => {
         if (Math.max(path.a, path.b) < low || Math.min(path.a, path.b) > far) continue;
         if (isLit(segments.value[i])) job.lit.push([i, -1, ou, ov]);
         job.left--;
+        if (net.diff && net.diff.line[i]) { changed[net.diff.line[i]].push(i); continue; }
         curve(to, k, ou, ov);
         if (path.head && k >= 0.2) heads.push((path.b + ou) * k, (path.s + ov) * k);
     }
@@ -126,11 +136,31 @@ const paintLines = (job, g, from, until, ou, ov, low, far) => {
         if (r < from || r >= until || vertices.kind[groups.row[r]] !== kind) continue;
         for (let i = groups.row[r]; i < groups.row[r + 1]; i++) {
             if (isLit(vertices.ref[i])) job.lit.push([-1, i, ou, ov]);
+            const change = net.diff ? net.diff.line[kind === ENTRY ? segments.out[i] : segments.into.item[segments.into.start[i]]] : 0;
+            if (change) { ports[change].push(i); continue; }
             straight(to, k, scene.c[i] + ou, ...portEnds(i).map((v) => v + ov));
         }
     }
     to.stroke();
     paintHeads(to, heads, k, theme.edge);
+    for (const change of [1, 2]) if (changed[change].length || ports[change].length) paintChanged(job, change, changed[change], ports[change], ou, ov);
+};
+// Lines that only one of two networks has.
+const paintChanged = ({ to, k }, change, lines, ports, ou, ov) => {
+    const heads = [], colour = theme[CHANGES[change - 1][1]];
+    to.strokeStyle = colour;
+    to.lineWidth = Math.max(1, Math.min(2, k * 1.8));
+    to.setLineDash(change === 1 ? [6 * k, 4 * k] : []);
+    to.beginPath();
+    for (const i of lines) {
+        pathOf(i);
+        curve(to, k, ou, ov);
+        if (path.head && k >= 0.2) heads.push((path.b + ou) * k, (path.s + ov) * k);
+    }
+    for (const i of ports) straight(to, k, scene.c[i] + ou, ...portEnds(i).map((v) => v + ov));
+    to.stroke();
+    to.setLineDash([]);
+    paintHeads(to, heads, k, colour);
 };
 const portEnds = (port) => {
     const g = net.vertices.group[port], inside = insideAlong(g);
@@ -184,7 +214,7 @@ const paintFrame = ({ to, k, texts, titles }, g, vertex, [x, y, w, h]) => {
     to.strokeStyle = state.over === vertex ? theme.dim : theme.groupRim;
     to.lineWidth = 1;
     to.stroke();
-    if (texts && w > 40) titles.push(['▾ ' + cut(groupText(g)), x + 10 * k, y + 17 * k, w - 20 * k]);
+    if (texts && w > 40) titles.push(['▾ ' + cutTitle(groupText(g)), x + 10 * k, y + 17 * k, w - 20 * k]);
 };
 const paintBox = ({ to, k, texts, notes }, kind, ref, vertex, [x, y, w, h]) => {
     const fill = boxFill(kind, ref), small = h < 10;
@@ -200,9 +230,12 @@ const paintBox = ({ to, k, texts, notes }, kind, ref, vertex, [x, y, w, h]) => {
         rounded(to, x, y, w, h, 7 * k);
         to.fillStyle = fill;
         to.fill();
-        to.strokeStyle = state.over === vertex ? theme.dim : theme.rim;
-        to.lineWidth = 1;
+        const bits = changeOfBox(kind, ref);
+        to.strokeStyle = bits ? changeColour(bits) : state.over === vertex ? theme.dim : theme.rim;
+        to.lineWidth = bits ? Math.max(1, 1.6 * k) : 1;
+        if (bits & 1) to.setLineDash([5 * k, 3 * k]);
         to.stroke();
+        if (bits & 1) to.setLineDash([]);
     } else {
         to.fillStyle = dustFill(kind, ref);
         to.fillRect(x, y, w, h);

@@ -1,6 +1,6 @@
 // The panel: everything about what is selected, or about the network.
 
-const opLink = (op) => element('a', { href: '#op=' + net.ops.id[op] }, bdi(opText(op), 120));
+const opLink = (op) => element('a', { href: opHash(op) }, bdi((signOf(changeOf(op)) + ' ' + opText(op)).trim(), 120));
 const groupLink = (g) => element('a', { href: '#group=' + g }, bdi(groupText(g), 120));
 const searchLink = (text, query) => element('a', { href: '#find', on: { click: (event) => {
     event.preventDefault();
@@ -67,11 +67,13 @@ const opPanel = (op) => {
         element('p', {}, long(opName(op) || 'without a name')),
         classes.doc[c] ? element('p', { class: 'doc' }, shown(classes.doc[c], 2000)) : null,
         ...classes.formula[c].map((text) => element('div', { class: 'formula mono' }, shown(text, 2000))),
-        ...part('Op', terms([['number', '#' + ops.id[op]], ...(g ? [['group', groupLink(g)]] : []), ...costRows(NODE, op)])),
+        ...diffPart(op, op + 1),
+        ...part('Op', terms([['number', '#' + ops.id[op] + (net.diff && net.diff.was[op] !== ops.id[op] && changeOf(op) !== 2
+            ? ', before #' + net.diff.was[op] : '')], ...(g ? [['group', groupLink(g)]] : []), ...costRows(NODE, op)])),
         ...part('Attributes', ...(own.length ? [attributes(own)] : [])),
         usual.length ? element('details', {}, element('summary', {}, count(usual.length, 'default')), attributes(usual)) : null,
         ...part('Inputs', ...[...inputs(op).subarray(0, MOST_ROWS)].map((value, i) => {
-            const name = portName(classes.ins[c], i);
+            const lost = net.diff && i >= ops.ins[op] - net.diff.lost[op], name = lost ? '− before' : portName(classes.ins[c], i);
             if (value < 0) return element('div', { class: 'value' }, name + ' absent');
             const maker = values.maker[value], from = maker < 0 ? [] : [element('span', { class: 'users' }, '← ', opLink(maker))];
             return valueRow(name, value, from);
@@ -81,10 +83,23 @@ const opPanel = (op) => {
         ...part('Tags', ...tagRows(ops.tags[op])),
     ];
 };
+// What differs: an op's own change, then field by field what both networks have.
+const diffPart = (begin, end) => {
+    const { diff } = net;
+    if (!diff) return [];
+    const bits = begin < net.ops.n ? diff.change[begin] : 0, rows = [];
+    const side = (tag, sign, text) => element(tag, {}, element('span', { class: 'sign' }, sign), long(string(text)));
+    for (let i = diff.start[begin]; i < Math.min(diff.start[end], diff.start[begin] + MOST_ROWS); i++) {
+        rows.push(element('div', { class: 'field' }, bdi(string(diff.key[i]), 200),
+            side('del', '− ', diff.before[i]), side('ins', '+ ', diff.after[i])));
+    }
+    if (bits) rows.unshift(element('p', {}, signMark(bits, signOf(bits)), ' ' + changeWords(bits)));
+    return part('Difference', ...rows, more(diff.start[end] - diff.start[begin], MOST_ROWS));
+};
 const costRows = (kind, ref) => net.heats.map(({ title, unit, sum, values }, i) => {
     const v = costOf(i, kind, ref);
     const open = sum && kind !== NODE && values.slice(net.groups.begin[ref], net.groups.end[ref]).includes(null);
-    return v === null ? null : [shown(title, 60), amount(v, unit ? shown(unit, 20) : '') + (open ? ' + ?' : '')];
+    return v === null ? null : [shown(title, 60), amount(v, unit ? shown(unit, 20) : '') + (open ? '\u00a0+\u00a0?' : '')];
 }).filter(Boolean);
 // A cost of an op, or of a group: of what it holds.
 const costOf = (i, kind, ref) => {
@@ -92,7 +107,7 @@ const costOf = (i, kind, ref) => {
     if (kind === NODE) return values[ref];
     let total = null;
     for (let op = net.groups.begin[ref]; op < net.groups.end[ref]; op++) {
-        if (values[op] !== null) total = total === null ? values[op] : sum ? total + values[op] : Math.max(total, values[op]);
+        if (values[op] !== null && !isGone(op)) total = total === null ? values[op] : sum ? total + values[op] : Math.max(total, values[op]);
     }
     return total;
 };
@@ -105,7 +120,7 @@ const classRows = (begin, end) => {
 const quoted = (text) => /\s/.test(text) ? `"${text}"` : text;
 const groupPanel = (g) => [
     element('h2', {}, bdi(groupText(g), 400)),
-    element('p', { class: 'doc' }, count(groupOps(g), 'op')),
+    element('p', { class: 'doc' }, count(groupOps(g), 'op') + groupDiffs(g)),
     element('div', { class: 'acts' }, element('button', { type: 'button', on: { click: () => { toggle(g); drawPanel(); } } },
         scene.open[g] ? 'Collapse' : 'Expand')),
     ...part('Group', terms([...(net.groups.parent[g] > 0 ? [['in', groupLink(net.groups.parent[g])]] : []), ...costRows(GROUP, g)])),
@@ -115,6 +130,7 @@ const netPanel = () => [
     element('h2', {}, bdi(net.name || 'Network', 400)),
     element('p', { class: 'doc' }, `${count(net.ops.n, 'op')}, ${count(net.groups.n - 1, 'group')}`),
     ...part('Network', terms([...net.about.map(([key, text]) => [key, long(text)]), ...(net.ops.n ? costRows(GROUP, 0) : [])])),
+    ...diffPart(net.ops.n, net.ops.n + 1),
     ...(net.notes.length ? part('Notes', ...net.notes.map((note) => element('p', {}, shown(note, 1000)))) : []),
     ...(net.ops.n ? part('Classes', terms(classRows(0, net.ops.n))) : []),
 ];

@@ -9,6 +9,7 @@ const SEARCH_HELP = [
     ['type:int8', 'inputs or outputs of this type; fp32, fp16, uint8'],
     ['tag:key=text', 'ops with this tag'],
     ['id:17', 'the op with this number'],
+    ['diff:added', 'with --diff: ops that were added, removed, moved, changed; diff:any'],
     ['-class:Relu', 'not this; "two words" are one'],
 ];
 const LISTED = 100;
@@ -16,7 +17,7 @@ const search = { found: [], at: -1, lower: null };
 
 const termsOf = (text) => (text.match(/-?(?:[a-z]+:)?(?:"[^"]*"?|[^\s"]+)/gi) || []).map((word) => {
     const not = word.length > 1 && word[0] === '-';
-    const [, key, rest] = /^(?:(class|name|attr|shape|type|tag|id):)?(.*)$/is.exec(not ? word.slice(1) : word);
+    const [, key, rest] = /^(?:(class|name|attr|shape|type|tag|id|diff):)?(.*)$/is.exec(not ? word.slice(1) : word);
     return { not, key: (key || '').toLowerCase(), text: rest.replace(/"/g, '').toLowerCase() };
 }).filter((term) => term.text !== '');
 
@@ -36,6 +37,7 @@ const matchers = {
         return (op) => classes[net.ops.class[op]];
     },
     id: (text) => (op) => String(net.ops.id[op]) === text.replace(/^#/, ''),
+    diff: (text) => (op) => changeOf(op) !== 0 && (text === 'any' || changeWords(changeOf(op)).split(' ').includes(text)),
     attr: (text) => inSets(text, net.ops.attrs),
     tag: (text) => inSets(text, net.ops.tags),
     type: (text) => inTypes((type) => type.includes(text)),

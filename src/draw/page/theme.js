@@ -10,6 +10,7 @@ const THEMES = {
         families: ['#8b929b', '#4a5460', '#2f6fd0', '#2e9150', '#0f8a8a', '#c2497c', '#c98a1b', '#7a5cc7', '#c4553f',
                    '#8a6d52'],
         heat: ['#fdf3d8', '#fbd893', '#f6a955', '#e56b3c', '#bf3031', '#7d1431'],
+        removed: '#b3342b', added: '#1c7a3c', moved: '#6c48b0', changed: '#8a5500',
     },
     dark: {
         back: '#15171a', card: '#1d2024', text: '#e7e9ec', dim: '#a3abb6', line: '#33383f', hover: '#2a2e34',
@@ -19,6 +20,7 @@ const THEMES = {
         families: ['#7d8691', '#aab4c0', '#6b9df0', '#5fbd7c', '#3fb8b5', '#e07fa8', '#d9a548', '#a78bea', '#ea7d6c',
                    '#b99a7c'],
         heat: ['#2b2a33', '#4b2f45', '#84384f', '#c0504a', '#ea8a48', '#fbd58a'],
+        removed: '#ff8f85', added: '#63cf8b', moved: '#b99cf2', changed: '#e3ab4f',
     },
 };
 
@@ -33,6 +35,7 @@ const still = matchMedia('(prefers-reduced-motion: reduce)');
 const setTheme = (dark) => {
     Object.assign(theme, dark ? THEMES.dark : THEMES.light, { dark });
     theme.tints = theme.families.map((colour) => mix(theme.box, colour, dark ? 0.14 : 0.09));
+    theme.differs = CHANGES.map((row) => mix(theme.box, theme[row[1]], dark ? 0.2 : 0.13));
     const style = document.documentElement.style;
     style.colorScheme = dark ? 'dark' : 'light';
     for (const [key, value] of Object.entries(theme)) {
@@ -40,6 +43,10 @@ const setTheme = (dark) => {
     }
     $('theme').setAttribute('aria-pressed', String(dark));
 };
+
+// Of an op that moved and changed it is the change that counts.
+const changeIndex = (bits) => bits & 1 ? 0 : bits & 2 ? 1 : bits & 8 ? 3 : 2;
+const changeColour = (bits) => theme[CHANGES[changeIndex(bits)][1]];
 
 // The red, green and blue of a colour '#rrggbb'.
 const parts = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));

@@ -63,9 +63,11 @@ const glideStep = (now) => {
     camera.y = from.y + (to.y - from.y) * share;
     if (t < 1) redraw(); else stage.glide = null;
 };
+// What is not under the legend.
+const free = () => stage.height - ($('legend').hidden ? 0 : $('legend').offsetHeight + 12);
 const fitBox = (box, closest) => {
-    const k = Math.min(closest, (stage.width - 48) / box.w, (stage.height - 48) / box.h);
-    return { k, x: box.x + box.w / 2 - stage.width / 2 / k, y: box.y + box.h / 2 - stage.height / 2 / k };
+    const k = Math.min(closest, (stage.width - 48) / box.w, (free() - 48) / box.h);
+    return { k, x: box.x + box.w / 2 - stage.width / 2 / k, y: box.y + box.h / 2 - free() / 2 / k };
 };
 const fitAll = () => glideTo(fitBox(wholeBox(), 1.25));
 // Where one begins to look: all of it if it can be read, otherwise its head.
@@ -84,9 +86,9 @@ const show = (vertex) => {
     const { x, y, w, h } = boxOf(vertex), margin = 20, k = Math.max(camera.k, 0.6);
     const left = (x - camera.x) * camera.k, top = (y - camera.y) * camera.k;
     if (camera.k >= 0.35 && left > margin && top > margin && left + w * camera.k < stage.width - margin &&
-        top + h * camera.k < stage.height - margin) return redraw();
+        top + h * camera.k < free() - margin) return redraw();
     glideTo({ k, x: x + Math.min(w, stage.width / k - 40) / 2 - stage.width / 2 / k,
-        y: y + Math.min(h, stage.height / k - 40) / 2 - stage.height / 2 / k });
+        y: y + Math.min(h, free() / k - 40) / 2 - free() / 2 / k });
 };
 
 // Changes what is open with `change`, and keeps the upper left corner of a vertex where it is on the screen.
