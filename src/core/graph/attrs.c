@@ -29,6 +29,7 @@ static attrs_memo *last_of(xir_network *net, const xir_class *cls) {
 void attrs_forget(xir_network *net) {
     memset(net->attrs, 0, sizeof net->attrs);
     memset(net->last_attrs, 0, sizeof net->last_attrs);
+    repeats_forget(net);
 }
 
 static const void *remembered(const attrs_memo *memo, const xir_class *cls, const void *body) {

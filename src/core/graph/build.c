@@ -181,6 +181,7 @@ static xir_op *make_plain(xir_network *net, const xir_op_desc *d) {
     infer_memo memo = { .cls = d->cls, .attrs = attrs, .target = target };
     for (size_t i = 0; i < n_inputs && i < INFER_INPUTS; i++) memo.in[i] = infer_key_of(d->inputs[i]);
     if (!d->types && n_inputs <= INFER_INPUTS && infer_recall(net, &memo)) {
+        op_note_repeat(net, d, n_inputs, &memo);
         return record(net, d, attrs, target, n_inputs, &memo.out, 1);
     }
     xir_infer at;
@@ -438,14 +439,12 @@ static bool disown(void *user, xir_op *child) {
     return true;
 }
 
-xir_op *xir_network_add(xir_network *net, const xir_op_desc *desc) {
-    if (!net) return NULL;
-    xir_op_desc room;
-    const xir_op_desc *d = known_desc(net, desc, &room);
-    if (!d) return NULL;
+static xir_op *add(xir_network *net, const xir_op_desc *d) {
+    xir_op *op = op_repeat(net, d);
+    if (op) return op;
     size_t n_inputs = without_absent(d->inputs, d->n_inputs);
     if (check_class(net, d->cls) || check_place(net, d->cls, n_inputs, d->id, d->before, d->name)) return NULL;
-    xir_op *op = !check_attrs(net, d->cls, d->attrs) && !check_inputs(net, d) ? make(net, d) : NULL;
+    op = !check_attrs(net, d->cls, d->attrs) && !check_inputs(net, d) ? make(net, d) : NULL;
     if (!op) return NULL;
     if (d->id != XIR_NO_ID) op->id = d->id;
     if (!place_before(op, d->before)) return op;
@@ -454,6 +453,13 @@ xir_op *xir_network_add(xir_network *net, const xir_op_desc *desc) {
     op->attrs = op->cls->defaults;
     op_forget(op);
     return NULL;
+}
+
+xir_op *xir_network_add(xir_network *net, const xir_op_desc *desc) {
+    if (!net) return NULL;
+    xir_op_desc room;
+    const xir_op_desc *d = known_desc(net, desc, &room);
+    return d ? add(net, d) : NULL;
 }
 
 /* ---- from the structs of inputs that declare.h makes --------------------------------------------------------- */
@@ -479,51 +485,52 @@ static const xir_class *class_of(xir_network *net, const xir_class_decl *decl) {
     return *memo;
 }
 
-xir_op *xir_op_build(xir_at at, const xir_class_decl *decl, const void *in, const void *attrs) {
-    xir_network *net = at.net;
-    if (!net) return NULL;
-    xir_str op_name = at.name;
-    size_t before = xir_diags_count(net->diags);
-    const xir_class *cls = class_of(net, decl);
-    xir_op *op = NULL;
-    xir_value *few[8];
+/* Makes a list of all inputs, in `few` if they fit. NULL if there is nothing to add: without memory, or if an earlier
+ * failure left a value NULL, for which there is a finding already. */
+static xir_value *const *gather(xir_network *net, const class_more *more, const void *in, xir_value **few, size_t room,
+                                size_t *out) {
     xir_value **inputs = few;
-    size_t room = sizeof few / sizeof few[0], n = 0;
-    if (!cls) {
-        net_fail(net, XIR_E_UNKNOWN, "class %s is not registered", decl->rows->name);
-        goto done;
-    }
-    const class_more *more = cls->more;
+    size_t n = 0;
     for (uint32_t i = 0; i < more->n_inputs; i++) {
         const void *at_port = (const char *)in + more->input_offsets[i];
         bool many = more->inputs[i].decl == XIR_DECL_VAR;
         xir_values list = many ? *(const xir_values *)at_port : (xir_values){ (xir_value *const *)at_port, 1 };
         if (n + list.size > room) {
             xir_value **bigger = arena_take(&net->arena, (n + list.size + more->n_inputs) * sizeof *bigger);
-            if (!bigger) {
-                net_no_memory(net);
-                goto done;
-            }
+            if (!bigger) return net_no_memory(net), NULL;
             memcpy(bigger, inputs, n * sizeof *bigger);
             inputs = bigger;
             room = n + list.size + more->n_inputs;
         }
         for (size_t j = 0; j < list.size; j++) {
-            /* If an earlier failure left a value NULL, there is already a finding for it. */
-            if (!list.data[j] && more->inputs[i].decl != XIR_DECL_OPT && net->status) goto done;
+            if (!list.data[j] && more->inputs[i].decl != XIR_DECL_OPT && net->status) return NULL;
             inputs[n++] = list.data[j];
         }
     }
-    if (!net_scoped_name(at, &op_name)) {
-        net_no_memory(net);
-        goto done;
-    }
-    op = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = cls, .attrs = attrs, .inputs = inputs, .n_inputs = n,
-                                        .types = at.types,
-                                              .n_types = at.n_types, .target = at.target, .name = op_name,
-                                              .id = XIR_NO_ID, .before = at.before));
-done:
-    if (!op && at.file) diags_add_place(net->diags, before, at.file, at.line);   /* the program's source line */
+    *out = n;
+    return inputs;
+}
+
+static xir_op *build(xir_at at, const xir_class_decl *decl, const void *in, const void *attrs) {
+    xir_network *net = at.net;
+    const xir_class *cls = class_of(net, decl);
+    if (!cls) return net_fail(net, XIR_E_UNKNOWN, "class %s is not registered", decl->rows->name), NULL;
+    xir_value *few[8], *const *inputs = in;
+    size_t n = cls->more->n_inputs;
+    if (!cls->more->inputs_are_list || net->status)
+        inputs = gather(net, cls->more, in, few, sizeof few / sizeof *few, &n);
+    if (!inputs) return NULL;
+    if (!net_scoped_name(at, &at.name)) return net_no_memory(net), NULL;
+    return add(net, &XIR_INIT(xir_op_desc, .cls = cls, .attrs = attrs, .inputs = inputs, .n_inputs = n,
+                              .types = at.types, .n_types = at.n_types, .target = at.target, .name = at.name,
+                              .id = XIR_NO_ID, .before = at.before));
+}
+
+xir_op *xir_op_build(xir_at at, const xir_class_decl *decl, const void *in, const void *attrs) {
+    if (!at.net) return NULL;
+    size_t before = xir_diags_count(at.net->diags);
+    xir_op *op = build(at, decl, in, attrs);
+    if (!op && at.file) diags_add_place(at.net->diags, before, at.file, at.line);   /* the program's source line */
     return op;
 }
 

@@ -117,6 +117,17 @@ typedef struct infer_memo {
 } infer_memo;
 enum { INFER_INPUTS = 3 };
 
+/* The latest op of a class whose output type was remembered; see repeat.c. */
+typedef struct repeat_memo {
+    const xir_class *cls;         /* NULL: none                                            */
+    char            *given;       /* the attributes as the program gave them, and room for */
+    uint32_t         given_room;
+    bool             has_given;   /* false: none, which means the defaults                 */
+    uint32_t         n_inputs;    /* without absent ones at the end                        */
+    uint32_t         epoch;       /* the context's, of inference functions                 */
+    infer_memo       answer;      /* the attributes as stored, target, inputs, output      */
+} repeat_memo;
+
 struct xir_network {
     xir_context      *ctx;
     atomic_size_t     references;      /* one for the caller and one per view; xir_network_free drops one */
@@ -161,6 +172,7 @@ struct xir_network {
     uint32_t          inferred_room;
     uint32_t          infer_news;      /* answers since it last grew             */
     uint32_t          infer_epoch;     /* the context's epoch at that time       */
+    repeat_memo       repeats[CLASS_MEMO];     /* by the number of the class             */
 };
 
 /* Caches are not part of a network's contents: a call that only reads may build them, under cache_lock. This is the one
@@ -381,5 +393,11 @@ bool       infer_recall(xir_network *net, infer_memo *key);
 /* Forgets all answers: symbols have fewer values now. */
 void       net_forget_inferred(xir_network *net);
 void       infer_remember(const xir_infer *at, xir_network *net, infer_memo *key);
+/* Adds an op that is like the latest one of its class. NULL, without a finding, if it is not, or without memory: then
+ * the op is added in the ordinary way. */
+xir_op    *op_repeat(xir_network *net, const xir_op_desc *d);
+/* Remembers an op with its attributes, target, inputs and output type, of which `n_inputs` are not absent. */
+void       op_note_repeat(xir_network *net, const xir_op_desc *d, size_t n_inputs, const infer_memo *answer);
+void       repeats_forget(xir_network *net);
 
 #endif

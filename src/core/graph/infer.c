@@ -299,6 +299,7 @@ bool infer_recall(xir_network *net, infer_memo *key) {
 }
 
 void net_forget_inferred(xir_network *net) {
+    repeats_forget(net);
     if (net->inferred_room) memset(net->inferred, 0, net->inferred_room * sizeof *net->inferred);
 }
 

@@ -220,6 +220,8 @@ static void add_port(xir_class *cls, const xir_row *row) {
         cls->many_outputs |= row->decl == XIR_DECL_OUTS;
         return;
     }
+    const bool in_row = row->decl != XIR_DECL_VAR && row->offset == more->n_inputs * sizeof(xir_value *);
+    more->inputs_are_list = in_row && (!more->n_inputs || more->inputs_are_list);
     more->input_offsets[more->n_inputs] = row->offset;
     more->inputs[more->n_inputs++] = port;
     cls->many_inputs |= row->decl == XIR_DECL_VAR;

@@ -45,6 +45,7 @@ typedef struct class_more {
     uint32_t             *input_offsets;   /* in the struct of inputs                          */
     uint32_t              n_inputs, n_outputs;
     uint32_t              least_inputs;    /* how many are required                            */
+    bool                  inputs_are_list; /* the struct of inputs is n_inputs values in a row */
     uint32_t              n_keys;
     class_key            *keys;      /* sorted by bytes: the order of the written form       */
     const xir_form       *form;

@@ -1,0 +1,111 @@
+/* Adding an op like the latest one of its class. Networks repeat themselves: with the same attributes, target and types
+ * of inputs, everything that can fail has been checked and the type of the output is known. So the network keeps, for
+ * each class, what the program gave for an op whose output type was remembered. Another such op takes a comparison and
+ * a copy. Whatever differs goes the ordinary way, in build.c, which alone writes findings. */
+#include "graph.h"
+
+static repeat_memo *memo_of(xir_network *net, const xir_class *cls) { return &net->repeats[cls->number % CLASS_MEMO]; }
+
+void repeats_forget(xir_network *net) {
+    for (size_t i = 0; i < CLASS_MEMO; i++) net->repeats[i].cls = NULL;
+}
+
+/* ---- what is kept ----------------------------------------------------------------------------------------------- */
+
+/* An object that the network does not own may be freed, and another one may get its address. So attributes that refer
+ * to one are not kept. */
+static bool refers_to_own(const xir_class *cls, const void *given, const void *stored) {
+    for (uint32_t i = 0; i < cls->more->n_refs; i++) {
+        const xir_field *f = &cls->fields[cls->more->refs[i]];
+        const void *ref = *(const void *const *)body_at(given, f);
+        if (ref && ref != *(const void *const *)body_at(stored, f)) return false;
+    }
+    return true;
+}
+
+static bool can_repeat(const xir_op_desc *d, size_t n_inputs, const infer_memo *answer) {
+    const xir_class *cls = d->cls;
+    return cls->plain && n_inputs && !(cls->traits & XIR_TRAIT_SOURCE) && !d->n_named &&
+           (!d->target || d->target == answer->target) &&
+           (!d->attrs || refers_to_own(cls, d->attrs, answer->attrs));
+}
+
+void op_note_repeat(xir_network *net, const xir_op_desc *d, size_t n_inputs, const infer_memo *answer) {
+    if (!can_repeat(d, n_inputs, answer)) return;
+    const uint32_t size = d->cls->body_size;
+    repeat_memo *m = memo_of(net, d->cls);
+    m->cls = NULL;
+    if (d->attrs && m->given_room < size) {
+        char *room = arena_take(&net->arena, size);
+        if (!room) return;   /* which only costs time */
+        m->given = room;
+        m->given_room = size;
+    }
+    if (d->attrs) memcpy(m->given, d->attrs, size);
+    m->has_given = d->attrs != NULL;
+    m->n_inputs = (uint32_t)n_inputs;
+    m->epoch = net->infer_epoch;   /* of the answer: another thread may register a function */
+    m->answer = *answer;
+    m->cls = d->cls;
+}
+
+/* ---- the comparison --------------------------------------------------------------------------------------------- */
+
+static bool same_given(const repeat_memo *m, const void *attrs) {
+    const xir_class *cls = m->cls;
+    if (!attrs || !m->has_given) return !attrs && !m->has_given;
+    if (!body_is_made(cls, attrs)) return false;
+    for (uint32_t i = 0; i < cls->more->n_spans; i++) {
+        const class_span *s = &cls->more->spans[i];
+        if (memcmp((const char *)attrs + s->start, m->given + s->start, s->size) != 0) return false;
+    }
+    return true;
+}
+
+static bool same_inputs(const xir_network *net, const repeat_memo *m, xir_value *const *inputs) {
+    for (uint32_t i = 0; i < m->n_inputs; i++) {
+        const xir_value *v = inputs[i];
+        if (infer_key_of(v) != m->answer.in[i]) return false;
+        if (v && (value_net(v) != net || value_is_spent(v))) return false;
+    }
+    return true;
+}
+
+/* The op gets the next ids, which no table lists. */
+static bool is_simple(const xir_network *net, const xir_op_desc *d) {
+    enum { MOST_IDS = INFER_INPUTS + 2 };
+    const bool place = !d->before || (d->before->net == net && d->before->flags & OP_PLACED);
+    return place && !d->types && !d->n_named && d->id == XIR_NO_ID && net->n_ops &&
+           !atomic_load_explicit(&net->has_ids, memory_order_relaxed) && net->next_op_id < INT64_MAX - MOST_IDS &&
+           net->next_value_id < INT64_MAX - MOST_IDS;
+}
+
+static const repeat_memo *find(xir_network *net, const xir_op_desc *d) {
+    if (!d->cls || !is_simple(net, d)) return NULL;
+    const repeat_memo *m = memo_of(net, d->cls);
+    size_t n = d->n_inputs;
+    while (n && !d->inputs[n - 1]) n--;
+    const bool same = m->cls == d->cls && n == m->n_inputs && m->epoch == net->ctx->infer_epoch &&
+                      (d->target ? d->target : net->host) == m->answer.target;
+    return same && same_inputs(net, m, d->inputs) && same_given(m, d->attrs) ? m : NULL;
+}
+
+/* ---- the copy --------------------------------------------------------------------------------------------------- */
+
+xir_op *op_repeat(xir_network *net, const xir_op_desc *d) {
+    const repeat_memo *m = find(net, d);
+    const label *text = m ? net_name(net, d->name) : NULL;
+    xir_op *op = text ? op_make(net, m->cls, m->answer.attrs, m->n_inputs) : NULL;
+    if (!op || !op_make_outputs(op, &m->answer.out, 1)) return NULL;   /* the ordinary way reports it */
+    op->name = text;
+    op->target = m->answer.target;
+    op->id = net->next_op_id++;
+    for (uint32_t i = 0; i < m->n_inputs; i++) {
+        xir_value *v = d->inputs[i];
+        use_link(&op->inputs[i], op, v);
+        if (v && v->id < 0 && value_is_params(v)) v->id = net->next_value_id++;
+    }
+    op->outputs[0].id = net->next_value_id++;
+    op_link(op, d->before);
+    return op;
+}
