@@ -1,32 +1,86 @@
-/* Products of matrices of doubles, blocked so that the operands stay in the processor's caches. Both sides are copied
- * into panels that are read sequentially. A function provides the rows of the left side, because the rows of a
- * convolution are the windows of an image and are not stored anywhere.
+/* Products of matrices: out[i, j] = the sum over k of left[i, k] * right[k, j], in double, k in order. So a sum does
+ * not depend on the machine, the number of threads, or the other dims.
  *
- * A sum runs over the columns of the left side in order, GEMM_DEPTH of them at a time, so it does not depend on the
- * machine or on the other dims. ResNet-50, 4.1e9 products, takes 1.3 s (bench exec-resnet: 6.2 GFLOP/s, gcc 12 -O3,
- * 2-vCPU Xeon VM). */
+ * Neither side is stored as a matrix of doubles. Functions of the kernel copy panels of them, some rows of the left or
+ * columns of the right side at a time, from what the tensors store: the rows of a convolution are windows of an image,
+ * and weights stay as they are in the file. Another function takes the sums, a tile at a time. Panels and sums lie in
+ * blocks that fit the caches; their sizes are bounded.
+ *
+ * All three functions are called on several threads (pool.h). */
 #ifndef EXEC_GEMM_H
 #define EXEC_GEMM_H
 
-#include "kernels.h"
+#include "gemm_paths.h"
+#include "kernel.h"
 
-enum { GEMM_ROWS = 64, GEMM_DEPTH = 256 };
+enum { GEMM_DEPTH = 256 };   /* most depths of a panel */
 
-/* Writes elements [k, k + n) of a row of the left side to out[0], out[step], … */
-typedef void gemm_row(const void *left, size_t row, size_t k, size_t n, double *out, size_t step);
+/* A panel: items (rows of the left or columns of the right side) [first, first + n), depths [k, k + depth). Element
+ * [item, depth] belongs into out[(depth - k) * unit + (item - first)]. */
+typedef struct gemm_panel {
+    size_t  batch, first, n, k, depth, unit;
+    double *out;
+} gemm_panel;
+typedef void gemm_pack(const void *side, const gemm_panel *panel);
+
+/* Finished sums: of [row + i, column + j] it is sum[i * step + j]. */
+typedef struct gemm_sums {
+    size_t        batch, row, rows, column, columns, step;
+    const double *sum;
+} gemm_sums;
+typedef void gemm_take(void *out, const gemm_sums *sums);
 
 typedef struct gemm {
-    xir_kernel *at;
-    size_t  depth, columns, wide;   /* `wide`: columns rounded up to whole panels */
-    double *right, *left;
-    double *out;                    /* the result of gemm_run: GEMM_ROWS rows of `wide`    */
+    const gemm_path *path;             /* gemm_path_now()                                        */
+    bool             exact;            /* gemm_is_exact of both sides                            */
+    size_t           batches, rows, columns, depth;
+    gemm_pack       *left, *right;     /* with what they read                                    */
+    const void      *left_of, *right_of;
+    gemm_take       *take;
+    void            *out;
 } gemm;
 
-/* Allocates for products with a right side of depth x columns; false on out of memory. */
-bool gemm_make(xir_kernel *at, gemm *g, size_t depth, size_t columns);
-/* Copies the right side: element [k, j] is b[k * row_step + j * column_step]. */
-void gemm_right(gemm *g, const double *b, size_t row_step, size_t column_step);
-/* Multiplies `rows` rows, at most GEMM_ROWS, from `row` on; the result is out[i * wide + j]. False if cancelled. */
-bool gemm_run(gemm *g, gemm_row *read, const void *left, size_t row, size_t rows);
+/* XIR_E_CANCELLED; XIR_E_MEMORY without a finding. A product without depth has sums of 0. */
+xir_status gemm_run(xir_kernel *at, const gemm *g);
+
+/* ---- operands and results -------------------------------------------------------------------------------------- */
+
+/* Elements as a tensor stores them, where that is fp32 or fp64; otherwise converted to doubles, all at once. */
+typedef struct gemm_input {
+    const float  *singles;             /* need not be aligned; NULL: doubles                     */
+    const double *doubles;
+    unsigned      bits;                /* significant ones                                       */
+} gemm_input;
+
+/* False on out of memory. */
+bool gemm_read(xir_kernel *at, size_t input, gemm_input *in);
+/* Whether products of both need no rounding (gemm_paths.h). */
+static inline bool gemm_is_exact(const gemm_input *a, const gemm_input *b) { return a->bits + b->bits <= 53; }
+static inline double gemm_element(const gemm_input *in, int64_t i) {
+    float v;
+    if (!in->singles) return in->doubles[i];
+    memcpy(&v, in->singles + i, sizeof v);
+    return (double)v;
+}
+
+/* A matrix whose element [item, k] is element start + item * step + k * k_step, in a panel of it. */
+void gemm_pack_matrix(const gemm_path *path, const gemm_input *in, int64_t start, int64_t step, int64_t k_step,
+                      const gemm_panel *panel);
+
+/* Where results go: stored at once if the output is fp32, otherwise as doubles that the executor stores. */
+typedef struct gemm_output {
+    float  *singles;
+    double *doubles;
+} gemm_output;
+/* False on out of memory. */
+bool gemm_write(xir_kernel *at, size_t output, gemm_output *out);
+/* n neighbouring elements from `at` on: sums, plus a bias each unless it is NULL. */
+void gemm_put(const gemm_path *path, const gemm_output *out, int64_t at, const double *sum, const double *bias,
+              size_t n);
+static inline void gemm_put_one(const gemm_output *out, int64_t at, double v) {
+    const float rounded = (float)v;
+    if (out->singles) memcpy(out->singles + at, &rounded, sizeof rounded);
+    else out->doubles[at] = v;
+}
 
 #endif

@@ -71,45 +71,77 @@ static bool next_batch(matmul *m) {
     return false;
 }
 
-typedef struct left {
-    const double *x;
-    int64_t       row_step;
-} left;
+/* ---- reals ------------------------------------------------------------------------------------------------------ */
 
-static void read_row(const void *from, size_t row, size_t k, size_t n, double *out, size_t step) {
-    const left *l = from;
-    const double *x = l->x + (int64_t)row * l->row_step + (int64_t)k;
-    for (size_t i = 0; i < n; i++) out[i * step] = x[i];
+/* Where each batch begins in the operands. */
+typedef struct product {
+    const matmul    *m;
+    const gemm_path *path;
+    gemm_input       x, k;
+    const double    *bias;
+    gemm_output      y;
+    int64_t         *begin[OPERANDS];
+} product;
+
+static void pack_rows(const void *of, const gemm_panel *panel) {
+    const product *p = of;
+    gemm_pack_matrix(p->path, &p->x, p->begin[X][panel->batch], p->m->depth, 1, panel);
+}
+
+static void pack_columns(const void *of, const gemm_panel *panel) {
+    const product *p = of;
+    gemm_pack_matrix(p->path, &p->k, p->begin[K][panel->batch], 1, p->m->depth_step, panel);
+}
+
+static void take_sums(void *out, const gemm_sums *s) {
+    const product *p = out;
+    const matmul *m = p->m;
+    for (size_t i = 0; i < s->rows; i++) {
+        const int64_t row = (int64_t)(s->row + i), to = ((int64_t)s->batch * m->rows + row) * m->columns;
+        double bias[GEMM_MOST_BROAD];
+        const double *from = p->bias ? p->bias + p->begin[BIAS][s->batch] + row * m->bias_row : NULL;
+        for (size_t j = 0; from && j < s->columns; j++) bias[j] = from[(int64_t)(s->column + j) * m->bias_column];
+        gemm_put(p->path, &p->y, to + (int64_t)s->column, s->sum + i * s->step, from ? bias : NULL, s->columns);
+    }
+}
+
+/* Matrices that lie next to each other, are all multiplied by the same one, and get the same bias row by row, are one
+ * matrix. */
+static size_t join_batches(matmul *m, size_t batches) {
+    int64_t next = m->rows * m->depth, rows = m->rows;
+    if (m->bias_row) return batches;
+    for (size_t i = m->batches; i-- > 0;) {
+        if (m->step[K][i] || m->step[BIAS][i] || (m->dim[i] > 1 && m->step[X][i] != next)) return batches;
+        next *= m->dim[i];
+        rows *= m->dim[i];
+    }
+    m->rows = rows;
+    return 1;
 }
 
 static xir_status multiply_reals(xir_kernel *at, matmul *m) {
-    const double *x = xir_kernel_reals(at, X), *k = xir_kernel_reals(at, K);
-    const double *b = xir_kernel_input_type(at, BIAS) ? xir_kernel_reals(at, BIAS) : NULL;
-    double *y = xir_kernel_real_out(at, 0);
-    gemm g;
-    if (!x || !k || !y || (xir_kernel_input_type(at, BIAS) && !b)) return XIR_E_MEMORY;
-    if (!gemm_make(at, &g, (size_t)m->depth, (size_t)m->columns)) return XIR_E_MEMORY;
-    const double *packed = NULL;
-    const size_t rows = (size_t)m->rows, columns = (size_t)m->columns;
-    do {
-        const double *right = k + batch_offset(m, K), *bias = b ? b + batch_offset(m, BIAS) : NULL;
-        const left l = { x + batch_offset(m, X), m->depth };
-        if (right != packed) gemm_right(&g, right, (size_t)m->depth_step, 1);
-        packed = right;
-        for (size_t row = 0; row < rows; row += GEMM_ROWS) {
-            size_t some = rows - row < GEMM_ROWS ? rows - row : GEMM_ROWS;
-            if (!gemm_run(&g, read_row, &l, row, some)) return XIR_E_CANCELLED;
-            for (size_t i = 0; i < some; i++, y += columns) {
-                const double *from = g.out + i * g.wide;
-                for (size_t j = 0; j < columns; j++) {
-                    y[j] = bias ? from[j] + bias[(int64_t)(row + i) * m->bias_row + (int64_t)j * m->bias_column]
-                        : from[j];
-                }
-            }
-        }
-    } while (next_batch(m));
-    return XIR_OK;
+    product p = { .m = m, .path = gemm_path_now() };
+    size_t batches = 1;
+    for (size_t i = 0; i < m->batches; i++) batches *= (size_t)m->dim[i];
+    batches = join_batches(m, batches);
+    for (size_t i = 0; i < OPERANDS; i++) {
+        if (!(p.begin[i] = xir_kernel_alloc(at, batches, sizeof *p.begin[i]))) return XIR_E_MEMORY;
+    }
+    for (size_t b = 0; b < batches; b++, next_batch(m)) {
+        for (size_t i = 0; i < OPERANDS; i++) p.begin[i][b] = batch_offset(m, i);
+    }
+    const bool has_bias = xir_kernel_input_type(at, BIAS) != NULL;
+    if (!gemm_read(at, X, &p.x) || !gemm_read(at, K, &p.k) || !gemm_write(at, 0, &p.y)) return XIR_E_MEMORY;
+    if (has_bias && !(p.bias = xir_kernel_reals(at, BIAS))) return XIR_E_MEMORY;
+    const gemm g = {
+        .path = p.path, .exact = gemm_is_exact(&p.x, &p.k),
+        .batches = batches, .rows = (size_t)m->rows, .columns = (size_t)m->columns, .depth = (size_t)m->depth,
+        .left = pack_rows, .left_of = &p, .right = pack_columns, .right_of = &p, .take = take_sums, .out = &p,
+    };
+    return gemm_run(at, &g);
 }
+
+/* ---- integers --------------------------------------------------------------------------------------------------- */
 
 /* Integers wrap. */
 static xir_status multiply_integers(xir_kernel *at, matmul *m) {

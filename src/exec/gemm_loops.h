@@ -1,0 +1,139 @@
+/* The loops of one path. Before each inclusion are defined:
+ *   PATH(name)       a name of this path
+ *   TARGET           the attribute of its functions
+ *   VECTOR, LANES    a vector of doubles and how many it has
+ *   LOAD, STORE      of doubles at any address
+ *   SAME(x)          a vector of one number
+ *   FUSED, APART     a * b + c, rounded once and rounded twice
+ *   WIDEN(from)      LANES floats as doubles
+ *   NARROW(to, v)    and back */
+/* no guard: included once for each path */
+
+#define INLINED static inline __attribute__((always_inline)) TARGET
+
+INLINED VECTOR PATH(add)(VECTOR a, VECTOR b, VECTOR c, const bool exact) {
+    return exact ? FUSED(a, b, c) : APART(a, b, c);
+}
+
+INLINED void PATH(tile)(const size_t rows, const size_t vectors, const bool exact, const double *left,
+                        const double *right, size_t depth, double *out, size_t step, bool begin) {
+    VECTOR sum[GEMM_MOST_TALL][TILE_VECTORS], b[TILE_VECTORS];
+#pragma GCC unroll 8
+    for (size_t i = 0; i < rows; i++) {
+#pragma GCC unroll 3
+        for (size_t v = 0; v < vectors; v++) sum[i][v] = begin ? SAME(0) : LOAD(out + i * step + v * LANES);
+    }
+    for (size_t k = 0; k < depth; k++, left += TALL, right += BROAD) {
+#pragma GCC unroll 3
+        for (size_t v = 0; v < vectors; v++) b[v] = LOAD(right + v * LANES);
+#pragma GCC unroll 8
+        for (size_t i = 0; i < rows; i++) {
+            const VECTOR a = SAME(left[i]);
+#pragma GCC unroll 3
+            for (size_t v = 0; v < vectors; v++) sum[i][v] = PATH(add)(a, b[v], sum[i][v], exact);
+        }
+    }
+#pragma GCC unroll 8
+    for (size_t i = 0; i < rows; i++) {
+#pragma GCC unroll 3
+        for (size_t v = 0; v < vectors; v++) STORE(out + i * step + v * LANES, sum[i][v]);
+    }
+}
+
+#define TILE(rows, vectors, exact)                                                                                   \
+    TARGET static void PATH(tile_##rows##_##vectors##_##exact)(const double *left, const double *right, size_t depth, \
+                                                               double *sum, size_t step, bool begin) {              \
+        PATH(tile)(rows, vectors, exact, left, right, depth, sum, step, begin);                                      \
+    }
+#define TILES(vectors) \
+    TILE(1, vectors, 0) TILE(2, vectors, 0) TILE(4, vectors, 0) TILE(1, vectors, 1) TILE(2, vectors, 1) \
+    TILE(4, vectors, 1)
+TILES(1) TILES(2)
+#if BROAD > 2 * LANES
+TILES(3)
+#endif
+#if TALL > 4
+TILE(8, 1, 0) TILE(8, 2, 0) TILE(8, 3, 0) TILE(8, 1, 1) TILE(8, 2, 1) TILE(8, 3, 1)
+#endif
+
+TARGET static void PATH(widen)(const float *from, size_t n, double *out) {
+    size_t i = 0;
+    for (; n - i >= LANES; i += LANES) STORE(out + i, WIDEN(from + i));
+    for (; i < n; i++) out[i] = (double)from_single(from + i);
+}
+
+TARGET static void PATH(narrow)(const double *sum, const double *bias, size_t n, float *out) {
+    size_t i = 0;
+    if (bias) {
+        for (; n - i >= LANES; i += LANES) NARROW(out + i, LOAD(sum + i) + LOAD(bias + i));
+        for (; i < n; i++) to_single(out + i, (float)(sum[i] + bias[i]));
+        return;
+    }
+    for (; n - i >= LANES; i += LANES) NARROW(out + i, LOAD(sum + i));
+    for (; i < n; i++) to_single(out + i, (float)sum[i]);
+}
+
+INLINED void PATH(scaled)(const bool exact, const float *x, double k, size_t n, double *sum) {
+    const VECTOR same = SAME(k);
+    size_t i = 0;
+    for (; n - i >= LANES; i += LANES) STORE(sum + i, PATH(add)(WIDEN(x + i), same, LOAD(sum + i), exact));
+    for (; i < n; i++) sum[i] += (double)from_single(x + i) * k;
+}
+TARGET static void PATH(scaled_0)(const float *x, double k, size_t n, double *sum) {
+    PATH(scaled)(false, x, k, n, sum);
+}
+TARGET static void PATH(scaled_1)(const float *x, double k, size_t n, double *sum) {
+    PATH(scaled)(true, x, k, n, sum);
+}
+
+INLINED void PATH(product)(const bool exact, const float *x, const double *k, size_t n, double *sum) {
+    size_t i = 0;
+    for (; n - i >= LANES; i += LANES) STORE(sum + i, PATH(add)(WIDEN(x + i), LOAD(k + i), LOAD(sum + i), exact));
+    for (; i < n; i++) sum[i] += (double)from_single(x + i) * k[i];
+}
+TARGET static void PATH(product_0)(const float *x, const double *k, size_t n, double *sum) {
+    PATH(product)(false, x, k, n, sum);
+}
+TARGET static void PATH(product_1)(const float *x, const double *k, size_t n, double *sum) {
+    PATH(product)(true, x, k, n, sum);
+}
+
+#define NAMES(rows, exact) { PATH(tile_##rows##_1_##exact), PATH(tile_##rows##_2_##exact), THIRD(rows, exact) }
+#if BROAD > 2 * LANES
+#define THIRD(rows, exact) PATH(tile_##rows##_3_##exact)
+#else
+#define THIRD(rows, exact) NULL
+#endif
+#if TALL > 4
+#define LAST(exact) NAMES(8, exact)
+#else
+#define LAST(exact) { NULL, NULL, NULL }
+#endif
+
+static const gemm_path PATH(path) = {
+    .name = PATH_NAME, .tall = TALL, .broad = BROAD, .lanes = LANES,
+    .tile = { { NAMES(1, 0), NAMES(2, 0), NAMES(4, 0), LAST(0) }, { NAMES(1, 1), NAMES(2, 1), NAMES(4, 1), LAST(1) } },
+    .widen = PATH(widen), .interleave = PATH(interleave), .narrow = PATH(narrow),
+    .add_scaled = { PATH(scaled_0), PATH(scaled_1) }, .add_product = { PATH(product_0), PATH(product_1) },
+};
+
+#undef INLINED
+#undef TILE
+#undef TILES
+#undef NAMES
+#undef THIRD
+#undef LAST
+#undef PATH
+#undef PATH_NAME
+#undef TARGET
+#undef VECTOR
+#undef LANES
+#undef TALL
+#undef BROAD
+#undef LOAD
+#undef STORE
+#undef SAME
+#undef FUSED
+#undef APART
+#undef WIDEN
+#undef NARROW

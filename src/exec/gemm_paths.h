@@ -1,0 +1,48 @@
+/* The innermost loops of products, for each instruction set that has its own. All paths give the same bits: a sum adds
+ * its products one after the other, in the order of depth, in double. Vectors hold neighbouring sums, never parts of
+ * one.
+ *
+ * Some processors multiply and add in one instruction that rounds once (FMA). Where both factors have so few bits that
+ * their product needs at most 53, the product is exact, so that one rounding and two are the same: 24 + 24 bits for
+ * numbers of fp32, and its exponents are far from those of the smallest double. Such products are `exact`, and only
+ * they use FMA. A NaN that results may have other bits. */
+#ifndef EXEC_GEMM_PATHS_H
+#define EXEC_GEMM_PATHS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { GEMM_MOST_TALL = 8, GEMM_MOST_BROAD = 24, GEMM_LINES = 8 };
+enum { TILE_ROWS = 4, TILE_VECTORS = 3 };   /* a tile exists for 1, 2, 4 and 8 rows, of 1 to 3 vectors */
+
+/* sum[i * step + j] of a tile += the products of `depth` columns of a left panel, of `tall` rows, with as many rows of
+ * a right panel, of `broad` columns; `begin`: = instead of +=. */
+typedef void gemm_tile(const double *left, const double *right, size_t depth, double *sum, size_t step, bool begin);
+
+typedef struct gemm_path {
+    const char *name;
+    size_t      tall, broad, lanes;                      /* of panels; numbers of a vector             */
+    gemm_tile  *tile[2][TILE_ROWS][TILE_VECTORS];        /* [exact]; NULL beyond `tall` and `broad`    */
+    /* Copies: n numbers; GEMM_LINES lines of n numbers each, next to each other: out[k * unit + line]. */
+    void      (*widen)(const float *from, size_t n, double *out);
+    void      (*interleave)(const float *const *from, size_t n, double *out, size_t unit);
+    /* Rounds n sums to fp32; adds the bias to each before, unless it is NULL. */
+    void      (*narrow)(const double *sum, const double *bias, size_t n, float *out);
+    /* sum[i] += x[i] * k, and x[i] * k[i]; [exact]. */
+    void      (*add_scaled[2])(const float *x, double k, size_t n, double *sum);
+    void      (*add_product[2])(const float *x, const double *k, size_t n, double *sum);
+} gemm_path;
+
+/* The fastest path of this processor; or, for tests, what the environment names (XIR_EXEC_PATH=plain, avx2, avx512), if
+ * the processor has it. */
+const gemm_path *gemm_path_now(void);
+/* The paths of this processor, the plain one first; NULL after the last. */
+const gemm_path *gemm_path_at(size_t i);
+
+/* The tile for so many rows and columns. */
+static inline gemm_tile *gemm_tile_for(const gemm_path *p, bool exact, size_t rows, size_t columns) {
+    const size_t r = rows > 4 ? 3 : rows > 2 ? 2 : rows - 1, v = (columns + p->lanes - 1) / p->lanes - 1;
+    return p->tile[exact][r][v];
+}
+
+#endif

@@ -1,0 +1,291 @@
+/* Products and convolutions of floats have the same bits on every path of the processor and for any number of threads:
+ * those of sums that are written down here, one product after the other. NaN, infinities, signed zeros and the smallest
+ * numbers are among them, and sizes of 0, of 1, of edges, and beyond every block. A NaN may have other bits. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <xir/exec.h>
+#include "gemm_paths.h"
+#include "support/net.h"
+#include "support/often.h"
+
+enum { CASES = OFTEN(40), MOST_RANK = 5, PORTS = 3 };
+static const char *const threads[] = { "1", "2", "7" };
+
+static int64_t from_to(int64_t low, int64_t high) { return low + (int64_t)chance((uint64_t)(high - low + 1)); }
+
+/* Numbers of very different size, so that each order of a sum gives other bits. */
+static double number(bool special) {
+    static const double odd[] = { 0.0, -0.0, 1e-40, -1e-45, 3e38, (double)INFINITY, -(double)INFINITY, (double)NAN };
+    if (special && chance(40) == 0) return odd[chance(COUNT(odd))];
+    const double v = (double)from_to(-(1 << 20), 1 << 20) / (1 << 20);
+    return ldexp(v, (int)from_to(-12, 12));
+}
+
+typedef struct problem {
+    const xir_class_decl *cls;
+    const void           *attrs;
+    const xir_type       *types[PORTS];
+    size_t                n;
+    bool                  unrounded;     /* the output is fp64          */
+    xir_array            *in[PORTS];
+} problem;
+
+static void fill(problem *p, bool special) {
+    for (size_t i = 0; i < p->n; i++) {
+        assert_non_null(p->in[i] = xir_array_new(ctx, p->types[i], why));
+        const bool wide = xir_float_type_of(xir_type_object(xir_type_element(p->types[i])))->format == XIR_FLOAT_FP64;
+        void *out = xir_array_edit(p->in[i]);
+        for (size_t k = 0; k < xir_array_count(p->in[i]); k++) {
+            if (wide) ((double *)out)[k] = number(special) / 3;
+            else ((float *)out)[k] = (float)number(special);
+        }
+    }
+}
+
+static const xir_type *element(bool wide) { return xir_type_float(ctx, wide ? XIR_FLOAT_FP64 : XIR_FLOAT_FP32); }
+
+static double at(const problem *p, size_t i, int64_t k) { return xir_array_real(p->in[i], (size_t)k); }
+
+static xir_array *run(const xir_network *net, const problem *p) {
+    xir_array *out = NULL;
+    if (xir_network_run(net, (const xir_array *const *)p->in, p->n, &out, 1, NULL, why)) xir_diags_print(why, stderr);
+    assert_non_null(out);
+    return out;
+}
+
+static bool same_bits(const xir_array *a, const xir_array *b, size_t *where) {
+    assert_int_equal(xir_array_count(a), xir_array_count(b));
+    for (*where = 0; *where < xir_array_count(a); ++*where) {
+        const double x = xir_array_real(a, *where), y = xir_array_real(b, *where);
+        if (!(isnan(x) && isnan(y)) && memcmp(&x, &y, sizeof x) != 0) return false;
+    }
+    return true;
+}
+
+/* Runs a problem on each path with each number of threads. Returns what all gave; frees the inputs. */
+static xir_array *same_everywhere(problem *p, const char *what, int number_of) {
+    xir_network *net = new_net();
+    xir_op *input = xir_inputs(XIR_AT(net), "in", p->types, p->n);
+    xir_value *values[PORTS];
+    for (size_t i = 0; i < p->n; i++) values[i] = xir_op_output(input, (int64_t)i);
+    xir_op *op = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, p->cls),
+                                                .attrs = p->attrs, .inputs = values, .n_inputs = p->n,
+                                                .id = XIR_NO_ID));
+    if (!op) xir_diags_print(xir_network_diags(net), stderr);
+    assert_non_null(op);
+    /* Sums of fp32 are looked at before they are rounded to fp32. */
+    const xir_type *y = xir_value_type(xir_op_output(op, 0));
+    const xir_i64s dims = xir_type_as_tensor(y)->shape;
+    const xir_type *wide = xir_type_tensor(ctx, element(true), xir_type_layout(y), dims.data, dims.size);
+    if (p->unrounded) assert_int_equal(xir_value_set_type(xir_op_output(op, 0), wide), XIR_OK);
+    xir_output(XIR_AT(net), XIR_VALUES(xir_op_output(op, 0)));
+    xir_array *first = NULL;
+    const gemm_path *path;
+    for (size_t i = 0; (path = gemm_path_at(i)); i++) {
+        setenv("XIR_EXEC_PATH", path->name, 1);
+        for (size_t t = 0; t < COUNT(threads); t++) {
+            setenv("XIR_THREADS", threads[t], 1);
+            xir_array *now = run(net, p);
+            size_t where;
+            if (!first) {
+                first = now;
+                continue;
+            }
+            if (!same_bits(first, now, &where)) {
+                fail_msg("%s %d: element %zu is %a, on the path %s with %s threads %a", what, number_of, where,
+                         xir_array_real(first, where), path->name, threads[t], xir_array_real(now, where));
+            }
+            xir_array_free(now);
+        }
+    }
+    unsetenv("XIR_EXEC_PATH");
+    unsetenv("XIR_THREADS");
+    xir_network_free(net);
+    return first;
+}
+
+static void check(const xir_array *out, size_t i, double expected, bool wide, const char *what, int number_of) {
+    const double found = xir_array_real(out, i);
+    if (!wide) expected = (double)(float)expected;
+    if (memcmp(&found, &expected, sizeof found) != 0 && !(isnan(found) && isnan(expected)))
+        fail_msg("%s %d: element %zu is %a, expected %a", what, number_of, i, found, expected);
+}
+
+static void done(problem *p, xir_array *out) {
+    for (size_t i = 0; i < p->n; i++) xir_array_free(p->in[i]);
+    xir_array_free(out);
+}
+
+/* ---- matrices ---------------------------------------------------------------------------------------------------- */
+
+static void multiply(int i, int64_t a, int64_t b, int64_t rows, int64_t depth, int64_t columns, bool wide, bool bias,
+                     bool special) {
+    const int64_t x[] = { a, rows, depth }, k[] = { b, depth, columns }, c[] = { columns };
+    problem p = { .cls = xir_matmul_class(), .n = bias ? 3 : 2, .unrounded = i % 2 == 0 };
+    p.types[0] = xir_type_tensor_text(ctx, element(wide), "***", x, 3);
+    p.types[1] = xir_type_tensor_text(ctx, element(wide), b ? "***" : "**", b ? k : k + 1, b ? 3 : 2);
+    p.types[2] = xir_type_tensor_text(ctx, element(wide), "*", c, 1);
+    fill(&p, special);
+    xir_array *y = same_everywhere(&p, "matrix", i);
+    for (int64_t e = 0; e < a * rows * columns; e++) {
+        const int64_t row = e / columns, column = e % columns, batch = row / rows;
+        double sum = 0;
+        for (int64_t t = 0; t < depth; t++) {
+            const double product = at(&p, 0, row * depth + t) *
+                                   at(&p, 1, (b > 1 ? batch : 0) * depth * columns + t * columns + column);
+            sum += product;
+        }
+        check(y, (size_t)e, bias ? sum + at(&p, 2, column) : sum, wide || p.unrounded, "matrix", i);
+    }
+    done(&p, y);
+}
+
+static void matrices(void **state) {
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        const int64_t a = from_to(1, 3), b = i % 4 == 0 ? 0 : i % 4 == 1 ? 1 : a;
+        const int64_t most = i % 5 ? 30 : 250;
+        multiply(i, a, b, from_to(1, most), from_to(0, i % 3 ? 40 : 600), from_to(1, 60), i % 2, i % 7 < 3, i % 3 == 0);
+    }
+}
+
+/* Sizes at which blocks, panels and chunks end. */
+static void edges(void **state) {
+    (void)state;
+    static const struct { int64_t a, b, rows, depth, columns; } rows[] = {
+        { 1, 0, 1, 1, 1 },      { 1, 0, 1, 0, 1 },     { 0, 0, 3, 2, 4 },    { 1, 0, 0, 3, 4 },    { 1, 0, 3, 4, 0 },
+        { 1, 0, 8, 256, 24 },   { 1, 0, 9, 257, 25 },  { 1, 0, 192, 3, 24 }, { 1, 0, 193, 3, 25 }, { 1, 0, 400, 9, 1 },
+        { 1, 0, 385, 300, 490 }, { 1, 0, 1, 8193, 30 }, { 1, 0, 200, 8200, 5 }, { 40, 40, 3, 5, 7 }, { 2, 2, 300, 20, 20 },
+        { 3, 3, 20, 8200, 3 },  { 30, 0, 10, 20, 30 }, { 1, 0, 2, 300, 1000 },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        for (int wide = 0; wide < 2; wide++) {
+            multiply((int)i, rows[i].a, rows[i].b, rows[i].rows, rows[i].depth, rows[i].columns, wide, wide, false);
+        }
+    }
+}
+
+/* ---- convolutions ------------------------------------------------------------------------------------------------ */
+
+typedef struct shape { bool first; int64_t n, h, w, in, groups, out, size, stride, pad, dilation; } shape;
+
+static int64_t cells(const shape *s, int64_t over) {
+    return (over + 2 * s->pad - s->dilation * (s->size - 1) - 1) / s->stride + 1;
+}
+
+static int64_t place(const shape *s, int64_t n, int64_t y, int64_t x, int64_t c, int64_t h, int64_t w, int64_t all) {
+    return s->first ? ((n * all + c) * h + y) * w + x : ((n * h + y) * w + x) * all + c;
+}
+
+static double window(const problem *p, const shape *s, int64_t n, int64_t y, int64_t x, int64_t o) {
+    const int64_t group = o / s->out, outs = s->groups * s->out;
+    double sum = p->n > 2 ? 0 + at(p, 2, o) : 0, part = 0;
+    for (int64_t ky = 0; ky < s->size; ky++) {
+        for (int64_t kx = 0; kx < s->size; kx++) {
+            const int64_t iy = y * s->stride - s->pad + ky * s->dilation,
+                          ix = x * s->stride - s->pad + kx * s->dilation;
+            const bool inside = iy >= 0 && iy < s->h && ix >= 0 && ix < s->w;
+            for (int64_t i = 0; i < s->in; i++) {
+                const double v = inside ? at(p, 0, place(s, n, iy, ix, group * s->in + i, s->h, s->w,
+                                                         s->groups * s->in)) : 0;
+                const int64_t k = s->first ? ((o * s->in + i) * s->size + ky) * s->size + kx
+                    : ((ky * s->size + kx) * s->in + i) * outs + o;
+                part += v * at(p, 1, k);
+            }
+        }
+    }
+    return sum + part;
+}
+
+static void convolve(int number_of, shape s, bool wide, bool bias, bool special) {
+    const int64_t all_in = s.in * s.groups, all_out = s.out * s.groups, oh = cells(&s, s.h), ow = cells(&s, s.w);
+    const int64_t x[] = { s.n, s.first ? all_in : s.h, s.first ? s.h : s.w, s.first ? s.w : all_in };
+    const int64_t k[] = { s.first ? all_out : s.size, s.first ? s.in : s.size, s.first ? s.size : s.in,
+                          s.first ? s.size : all_out };
+    xir_conv2d_attrs attrs = xir_conv2d_attrs_square(s.stride, s.pad, s.dilation, s.groups);
+    problem p = { .cls = xir_conv2d_class(), .attrs = &attrs, .n = bias ? 3 : 2, .unrounded = number_of % 2 == 0 };
+    p.types[0] = xir_type_tensor_text(ctx, element(wide), s.first ? "NCHW" : "NHWC", x, 4);
+    p.types[1] = xir_type_tensor_text(ctx, element(wide), s.first ? "OIHW" : "HWIO", k, 4);
+    p.types[2] = xir_type_tensor_text(ctx, element(wide), "O", &all_out, 1);
+    fill(&p, special);
+    xir_array *out = same_everywhere(&p, "convolution", number_of);
+    assert_int_equal(xir_array_count(out), s.n * oh * ow * all_out);
+    for (int64_t n = 0; n < s.n; n++) {
+        for (int64_t e = 0; e < oh * ow * all_out; e++) {
+            const int64_t o = e % all_out, column = e / all_out % ow, row = e / all_out / ow;
+            check(out, (size_t)place(&s, n, row, column, o, oh, ow, all_out), window(&p, &s, n, row, column, o),
+                  wide || p.unrounded, "convolution", number_of);
+        }
+    }
+    done(&p, out);
+}
+
+static void convolutions(void **state) {
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        shape s = { .first = i / 2 % 2, .n = from_to(1, 2), .h = from_to(3, 14), .w = from_to(3, 40),
+                    .in = from_to(1, 20),
+                    .groups = i % 3 ? 1 : from_to(1, 4), .out = from_to(1, 30), .size = from_to(1, 3),
+                    .stride = from_to(1, 2), .pad = from_to(0, 2), .dilation = 1 };
+        convolve(i, s, i % 5 == 0, i % 3 < 2, i % 7 < 2);
+    }
+}
+
+/* Each channel alone. */
+static void depthwise(void **state) {
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        shape s = { .first = i / 2 % 2, .n = from_to(1, 2), .h = from_to(5, 9),
+                    .w = i % 9 ? from_to(5, 40) : 600, .in = 1, .groups = i % 11 ? from_to(2, 40) : 530,
+                    .out = 1, .size = from_to(1, 3), .stride = from_to(1, 3),
+                    .pad = from_to(0, 2), .dilation = from_to(1, 2) };
+        convolve(i, s, i % 7 == 0, i % 3 < 2, i % 5 < 2);
+    }
+}
+
+/* There is no sum written down for these: they are compared with the plain path on one thread. */
+static void transposed(void **state) {
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        const bool first = i % 2;
+        const int64_t groups = from_to(1, 3), in = from_to(1, 20) * groups, out = from_to(1, 9), h = from_to(1, 9),
+                      size = from_to(1, 3), all = out * groups;
+        const int64_t x[] = { 2, first ? in : h, h, first ? h : in }, k[] = { size, size, out, in };
+        const xir_conv_transpose2d_attrs *attrs =
+            XIR_ATTRS(conv_transpose2d, (stride_width, 2), (dilation_height, 2), (groups, groups));
+        problem p = { .cls = xir_conv_transpose2d_class(), .attrs = attrs, .n = 3, .unrounded = i % 5 == 0 };
+        p.types[0] = xir_type_tensor_text(ctx, element(i % 3 == 0), first ? "NCHW" : "NHWC", x, 4);
+        p.types[1] = xir_type_tensor_text(ctx, element(i % 3 == 0), "HWOI", k, 4);
+        p.types[2] = xir_type_tensor_text(ctx, element(i % 3 == 0), "O", &all, 1);
+        fill(&p, i % 4 == 0);
+        done(&p, same_everywhere(&p, "transposed", i));
+    }
+}
+
+/* ---- the environment --------------------------------------------------------------------------------------------- */
+
+static void a_path_that_is_missing_falls_back(void **state) {
+    (void)state;
+    const gemm_path *best = gemm_path_now();
+    for (size_t i = 0; gemm_path_at(i); i++) {
+        setenv("XIR_EXEC_PATH", gemm_path_at(i)->name, 1);
+        assert_ptr_equal(gemm_path_now(), gemm_path_at(i));
+    }
+    setenv("XIR_EXEC_PATH", "none", 1);
+    assert_ptr_equal(gemm_path_now(), best);
+    unsetenv("XIR_EXEC_PATH");
+    print_message("paths of this processor: up to %s\n", best->name);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(matrices),
+        cmocka_unit_test(edges),
+        cmocka_unit_test(convolutions),
+        cmocka_unit_test(depthwise),
+        cmocka_unit_test(transposed),
+        cmocka_unit_test(a_path_that_is_missing_falls_back),
+    };
+    return RUN_GROUP(tests);
+}
