@@ -99,7 +99,7 @@ static void put_side(differing *d, words *w, const xir_diff_item *r, bool second
     xir_text_buffer text = { 0 };
     char type[256];
     switch (side->what) {
-    case XIR_DIFF_NOTHING: put_word(w, "—"); break;
+    case XIR_DIFF_NOTHING: put_word(w, "(none)"); break;
     case XIR_DIFF_ATTR:    put_attr(d, w, second ? r->b : r->a, r, &side->as.attr); break;
     case XIR_DIFF_ANY:
         put_printed(d, w, xir_any_print(xir_network_context(d->p->net), side->as.any, 0, &text), &text);

@@ -1,13 +1,14 @@
-# The page of xir view in a browser, Debian's chromium. Its driver is an npm package, which building and testing do not
-# need: a developer who has it names its folder. npm install --ignore-scripts playwright-core, then
-# XIR_PLAYWRIGHT=…/node_modules/playwright-core
+# The page of xir view in a browser, Debian's chromium, with the fonts DejaVu, for pictures. Its driver is an npm package:
+# npm install --global --ignore-scripts playwright-core, or XIR_PLAYWRIGHT=…/node_modules/playwright-core
 . "$SRC/tests/cli/lib.sh"
 
-if [ ! -d "${XIR_PLAYWRIGHT-}" ] || ! command -v node >/dev/null || ! command -v chromium >/dev/null; then
-    skip "XIR_PLAYWRIGHT names no folder of playwright-core, or there is no node or chromium"
-fi
+driver=${XIR_PLAYWRIGHT-}
+[ -n "$driver" ] || driver=$(npm root --global 2>/dev/null)/playwright-core
+for program in node chromium; do command -v $program >/dev/null || skip "no $program"; done
+[ -d "$driver" ] || skip "no playwright-core, neither of XIR_PLAYWRIGHT nor a global one"
+fc-match system-ui 2>/dev/null | grep -q DejaVu || skip "the system's font is not DejaVu Sans"
 ran=run.mjs
-node "$SRC/tests/view/run.mjs" "$XIR_PLAYWRIGHT" "$XIR" "$SRC" >out 2>err || bad "the page"
+node "$SRC/tests/view/run.mjs" "$driver" "$XIR" "$SRC" >out 2>err || bad "the page"
 cat out
 out "checks"
 finish

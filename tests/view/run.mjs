@@ -1,5 +1,6 @@
 // node run.mjs PLAYWRIGHT XIR SRC: makes pages of networks with xir view, opens them in chromium, and uses them as a
-// reader does. No page may send a request or report an error. Times of frames are printed, and not checked.
+// reader does. No page may send a request or report an error. Pages look like docs/pictures/page_*.png; with
+// XIR_VIEW_WRITE=1 these pictures are written. Times of frames are printed, and not checked.
 import fs from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -43,6 +44,28 @@ const tell = async (title, file, tale, options = {}) => {
     }
     equal(wrong.join('\n'), '', 'requests and errors');
     await context.close();
+};
+// The page looks as in a picture, apart from half a percent of its pixels. What is found is left in the folder of the test.
+const looks = async (page, name) => {
+    await page.evaluate('document.activeElement.blur()');
+    const shot = await page.screenshot(), file = path.join(src, 'docs/pictures', name + '.png');
+    if (process.env.XIR_VIEW_WRITE) return fs.writeFileSync(file, shot);
+    fs.writeFileSync(name + '.png', shot);
+    const other = await browser.newPage(), pictures = [shot, fs.readFileSync(file)].map((bytes) => bytes.toString('base64'));
+    const share = await other.evaluate(async (texts) => {
+        const [a, b] = await Promise.all(texts.map(async (text) => {
+            const image = await createImageBitmap(await (await fetch('data:image/png;base64,' + text)).blob());
+            const to = new OffscreenCanvas(image.width, image.height).getContext('2d');
+            to.drawImage(image, 0, 0);
+            return to.getImageData(0, 0, image.width, image.height);
+        }));
+        if (a.width !== b.width || a.height !== b.height) return 1;
+        let n = 0;
+        for (let i = 0; i < a.data.length; i += 4) n += [0, 1, 2].some((k) => Math.abs(a.data[i + k] - b.data[i + k]) > 24);
+        return n / (a.width * a.height);
+    }, pictures);
+    await other.close();
+    check(share <= 0.005, `${(100 * share).toFixed(2)} % of the pixels are not those of docs/pictures/${name}.png`);
 };
 const settled = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 const said = (page) => page.textContent('#said');
@@ -96,7 +119,7 @@ const audit = async (page) => {
             const c = contrast(light(hex(ink)), light(hex(paper)));
             if (c < 4.5) out.push(`contrast ${c.toFixed(2)} on the canvas: ${ink} on ${paper}`);
         };
-        for (const paper of [...theme.tints, theme.folded]) { pair(theme.text, paper); pair(theme.dim, paper); }
+        for (const paper of [...theme.tints, ...theme.differs, theme.folded]) { pair(theme.text, paper); pair(theme.dim, paper); }
         pair(theme.dim, theme.back);
         pair(theme.link, theme.back);
         for (const paper of [...heat.ramp, theme.mark]) pair(inkOn(paper), paper);
@@ -104,6 +127,11 @@ const audit = async (page) => {
     });
     equal([...new Set(faults)].slice(0, 8).join('\n'), '', 'accessibility');
 };
+
+const xirRun = (...words) => execFileSync(xir, words, { stdio: ['ignore', 'ignore', 'pipe'] });
+const digits = path.join(src, 'examples/models/digits.onnx');
+xirRun('opt', digits, 'before.fb', '--passes', 'to-xir');
+xirRun('opt', digits, 'after.fb');
 
 const net = view('blocks.param', blocks(3, 3), '--from', 'pnnx');
 
@@ -127,6 +155,68 @@ await tell('a reader looks at groups', net, async (page) => {
     await press(page, 'e');
     equal(await page.evaluate('tree.rows.length'), 59, 'all expanded');
     check(await page.evaluate('document.querySelectorAll("[role=treeitem]").length') > 10, 'rows of the tree');
+    await press(page, '2', 'Home', '0');
+    await looks(page, 'page_groups');
+});
+
+xirRun('view', 'after.fb', 'after.html');
+await tell('an op of a trained network', 'after.html', async (page) => {
+    await type(page, 'class:Conv2d attr:groups=1');
+    equal(await page.textContent('#found'), '3 ops', 'convolutions with one group; the fourth is depthwise');
+    await press(page, 'Escape');
+    await page.evaluate('go(net.ops.name.findIndex((n) => net.strings[n] === "/c2/Conv"), -1)');
+    await settled(page);
+    const panel = await page.textContent('#panel');
+    for (const part of ['convolution', 'weights', 'mean', 'deviation', 'defaults', 'fp32 3×3×16×32', 'Multiply-adds']) check(panel.includes(part), part);
+    equal(await page.evaluate('document.querySelectorAll("#panel svg")[0].children.length'), 32, 'bars of the histogram');
+    await looks(page, 'page_op');
+    await page.selectOption('#colour', '0');
+    await page.focus('#graph');
+    await press(page, 'd', 'Escape');
+    await looks(page, 'page_heat');
+});
+
+xirRun('view', 'before.fb', 'changes.html', '--diff', 'after.fb');
+await tell('differences of two networks', 'changes.html', async (page) => {
+    equal(await page.textContent('#subtitle'), '31 → 15 ops, 28 differences', 'how many');
+    equal(await page.inputValue('#colour'), 'diff', 'the colours');
+    check(/− ?removed ?16.*\+ ?added ?0.*> ?moved ?0.*~ ?changed ?12/.test(await page.textContent('#legend')), 'the legend');
+    await audit(page);
+    await page.focus('#graph');
+    await press(page, 'n');
+    equal(await page.evaluate('opName(state.selected)'), '/c1/Conv', 'the first difference');
+    check((await said(page)).includes('changed, difference 1 of 28'), 'it is said: ' + await said(page));
+    const rows = await page.evaluate('[...document.querySelectorAll("#panel .field")].map((e) => e.textContent)');
+    check(rows.some((row) => row.includes('outputs/0/name') && row.includes('− /c1/Conv_output_0.Conv2d') &&
+        row.includes('+ /b1/BatchNormalization_output_0')), 'both sides: ' + rows.join(' | '));
+    check(rows.some((row) => /inputs\/1.*of 144 elements differ/.test(row)), 'the weights: ' + rows.join(' | '));
+    await looks(page, 'page_diff');
+    await press(page, 'n');
+    equal(await page.evaluate('[opName(state.selected), isGone(state.selected)].join()'), '/c1/Conv.Transpose.2,true', 'the second one');
+    check((await said(page)).includes('removed, difference 2 of 28'), 'it is said, too');
+    check(page.url().endsWith('#was=19'), 'the link: ' + page.url());
+    await press(page, 'p', 'p');
+    check((await said(page)).includes('difference 28 of 28'), 'before the first one is the last one: ' + await said(page));
+    await page.click('#legend button[aria-label^=Next]');
+    check((await said(page)).includes('difference 1 of 28'), 'by button');
+    await type(page, 'diff:removed');
+    equal(await page.textContent('#found'), '16 ops', 'what was removed');
+    await type(page, 'diff:any class:relu');
+    equal(await page.textContent('#found'), '3 ops', 'any difference');
+    await press(page, 'Escape');
+    await page.focus('#graph');
+    await press(page, 'c');
+    check(await page.evaluate('groupLines(1)[1]') === '3 ops, 2 differ', 'a closed group counts them');
+    check((await page.evaluate('viewAsSvg()')).includes('stroke-dasharray'), 'the view as SVG has dashes');
+    await press(page, 'd');
+    await audit(page);
+    await page.goto(page.url().split('#')[0] + '#was=20');
+    await page.reload();
+    equal(await page.evaluate('[opName(state.selected), changeOf(state.selected)].join()'), '/b1/BatchNormalization.Transpose,1', 'the op of the link');
+    await page.selectOption('#colour', '');
+    check((await page.textContent('#legend')).includes('Linear'), 'colours by kind');
+    await page.selectOption('#colour', '0');
+    check((await page.textContent('#legend')).includes('Multiply-adds'), 'colours by cost');
 });
 
 await tell('what one looks at stays where it is', net, async (page) => {
@@ -321,8 +411,8 @@ await tell('files of numbers', view('data.param', blocks(1, 1), '--from', 'pnnx'
     check((await page.textContent('#panel')).includes('22\u00a0ms'), 'the number in the panel');
 });
 
-// 100 000 ops: figures for people, and that it works at all.
-const large = view('large.param', blocks(200, 100, false), '--from', 'pnnx', '--no-values');
+// 100 000 ops: figures for people, and that it works at all. A layer has 2000 ops.
+const large = view('large.param', blocks(50, 400, false), '--from', 'pnnx', '--no-values');
 await tell('100 000 ops', large, async (page) => {
     equal(await page.textContent('#subtitle'), '100,002 ops', 'the count');
     const begin = Date.now();
@@ -330,21 +420,25 @@ await tell('100 000 ops', large, async (page) => {
     await settled(page);
     const opened = Date.now() - begin;
     await page.focus('#graph');
-    const timed = (code) => page.evaluate(async (text) => {
-        const from = performance.now();
-        (0, eval)(text);
-        return performance.now() - from;
-    }, code).catch(() => NaN);
     await page.evaluate('stage.frames = []');
     for (let i = 0; i < 40; i++) await press(page, i % 2 ? '+' : 'Shift+ArrowDown');
     await press(page, 'e');
     for (let i = 0; i < 60; i++) await press(page, i % 3 ? '-' : 'Shift+ArrowDown');
     const frames = (await page.evaluate('stage.frames')).sort((a, b) => a - b);
     const heap = await page.evaluate('performance.memory ? performance.memory.usedJSHeapSize : 0');
-    await type(page, 'layer199 add');
-    equal(await page.textContent('#found'), '100 ops', 'a search');
+    const opening = await page.evaluate(() => {
+        openTo(3);
+        setOpen(1, false);
+        settle();
+        const from = performance.now();
+        toggle(1);
+        return performance.now() - from;
+    });
+    await type(page, 'layer49 add');
+    equal(await page.textContent('#found'), '400 ops', 'a search');
     console.log(`100 000 ops: ${(fs.statSync(large).size / 1e6).toFixed(1)} MB, first picture ${opened} ms, ${frames.length} frames, ` +
-        `median ${frames[frames.length >> 1].toFixed(1)} ms, p99 ${frames[Math.floor(frames.length * 0.99)].toFixed(1)} ms, heap ${(heap / 1e6).toFixed(0)} MB`);
+        `median ${frames[frames.length >> 1].toFixed(1)} ms, p99 ${frames[Math.floor(frames.length * 0.99)].toFixed(1)} ms, ` +
+        `a group of 2000 ops opens in ${opening.toFixed(0)} ms, heap ${(heap / 1e6).toFixed(0)} MB`);
 });
 
 await browser.close();

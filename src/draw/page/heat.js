@@ -82,11 +82,7 @@ const drawDiffLegend = (place) => {
     place.replaceChildren(element('ul', {}, ...CHANGES.map(item), element('li', {}, step('‹', 'Previous difference  p', -1), step('›', 'Next difference  n', 1))));
     place.hidden = false;
 };
-const signMark = (bits, sign) => {
-    const made = element('span', { class: 'sign' }, sign);
-    made.style.color = changeColour(bits);
-    return made;
-};
+const signMark = (bits, sign) => element('span', { class: 'sign ' + CHANGES[changeIndex(bits)][1] }, sign);
 const drawLegend = () => {
     const place = $('legend');
     if (heat.diff) return drawDiffLegend(place);

@@ -217,7 +217,7 @@ const paintFrame = ({ to, k, texts, titles }, g, vertex, [x, y, w, h]) => {
     if (texts && w > 40) titles.push(['▾ ' + cutTitle(groupText(g)), x + 10 * k, y + 17 * k, w - 20 * k]);
 };
 const paintBox = ({ to, k, texts, notes }, kind, ref, vertex, [x, y, w, h]) => {
-    const fill = boxFill(kind, ref), small = h < 10;
+    const fill = boxFill(kind, ref), small = h < 10 && !texts;
     if (!small) {
         if (kind === GROUP) {         // a closed group looks like a pile
             rounded(to, x + 3.5 * k, y + 3.5 * k, w, h, 7 * k);

@@ -88,10 +88,10 @@ const diffPart = (begin, end) => {
     const { diff } = net;
     if (!diff) return [];
     const bits = begin < net.ops.n ? diff.change[begin] : 0, rows = [];
-    const side = (tag, sign, text) => element(tag, {}, element('span', { class: 'sign' }, sign), long(string(text)));
+    const side = (tag, bit, sign, text) => element(tag, {}, signMark(bit, sign), long(string(text)));
     for (let i = diff.start[begin]; i < Math.min(diff.start[end], diff.start[begin] + MOST_ROWS); i++) {
         rows.push(element('div', { class: 'field' }, bdi(string(diff.key[i]), 200),
-            side('del', '− ', diff.before[i]), side('ins', '+ ', diff.after[i])));
+            side('del', 1, '− ', diff.before[i]), side('ins', 2, '+ ', diff.after[i])));
     }
     if (bits) rows.unshift(element('p', {}, signMark(bits, signOf(bits)), ' ' + changeWords(bits)));
     return part('Difference', ...rows, more(diff.start[end] - diff.start[begin], MOST_ROWS));

@@ -35,7 +35,7 @@ const still = matchMedia('(prefers-reduced-motion: reduce)');
 const setTheme = (dark) => {
     Object.assign(theme, dark ? THEMES.dark : THEMES.light, { dark });
     theme.tints = theme.families.map((colour) => mix(theme.box, colour, dark ? 0.14 : 0.09));
-    theme.differs = CHANGES.map((row) => mix(theme.box, theme[row[1]], dark ? 0.2 : 0.13));
+    theme.differs = CHANGES.map((row) => mix(theme.box, theme[row[1]], dark ? 0.14 : 0.13));
     const style = document.documentElement.style;
     style.colorScheme = dark ? 'dark' : 'light';
     for (const [key, value] of Object.entries(theme)) {
