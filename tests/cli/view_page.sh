@@ -1,4 +1,4 @@
-# The page of xir view in a browser, Debian's chromium, with the fonts DejaVu, for pictures. Its driver is an npm package:
+# The page of xir view in a browser, Debian's chromium, with the fonts DejaVu, for pictures. Its driver is of npm:
 # npm install --global --ignore-scripts playwright-core, or XIR_PLAYWRIGHT=…/node_modules/playwright-core
 . "$SRC/tests/cli/lib.sh"
 
