@@ -8,8 +8,9 @@
  * neither to the group nor to another one before it: groups are convex and form no cycle.
  *
  * First every level is the lowest possible. Then, from the last group to the first, a group whose users allow it rises
- * to the level of the next group of its kind that uses it, and joins it; an op of no kind rises as far as it can. Each
- * step looks at every op and use once. */
+ * to the level of the next group of its kind that uses it, and joins it. Others rise as far as they can, out of the way
+ * of what they read: ops of no kind, and groups that read none of their own kind, which could rise to them. Each step
+ * looks at every op and use once. */
 #include <inttypes.h>
 #include "region.h"
 
@@ -19,6 +20,7 @@ typedef struct member {
     xir_op  *op;
     int32_t  kind, level;
     uint32_t up;       /* towards the root of its group; a root is its own */
+    bool     follows;  /* reads what another group of its kind makes, before groups rise. Of a root: some op does */
 } member;
 
 struct xir_groups {
@@ -80,7 +82,9 @@ static bool read_inputs(void *user, xir_op *op) {
         }
         const member *it = &g->of[from];
         if (r->joins) {
-            if (me->kind != NO_KIND && it->kind == me->kind && it->level == me->level) join(g->of, from, r->at);
+            if (me->kind == NO_KIND || it->kind != me->kind) continue;
+            if (it->level == me->level) join(g->of, from, r->at);
+            else me->follows = true;
         } else {
             const int32_t least = it->level + (it->kind != me->kind);
             if (least > me->level) me->level = least;
@@ -94,7 +98,7 @@ static bool find_levels(gathering *g, int (*kind)(const xir_op *op, void *user),
     for (xir_op *op = g->net->first; op; op = op->next, i++) {
         const bool is_end = op->cls->traits & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK);
         const int own = is_end ? NO_KIND : kind(op, user);
-        g->of[i] = (member){ op, own < 0 ? NO_KIND : (int32_t)own, 0, i };
+        g->of[i] = (member){ op, own < 0 ? NO_KIND : (int32_t)own, 0, i, false };
         g->groups->place[op->slot] = i;
     }
     for (int joins = 0; joins < 2; joins++) {
@@ -141,11 +145,10 @@ static void rise(gathering *g, uint32_t group, const uint32_t *next, uint32_t fi
     member *me = &g->of[group];
     ceiling c = { .g = g, .group = group, .kind = me->kind, .same = INT32_MAX, .others = INT32_MAX };
     for (uint32_t i = first; i != NOWHERE; i = next[i]) (void)read_users(&c, g->of[i].op);
-    if (me->kind == NO_KIND) {
-        me->level = c.same < c.others ? c.same : c.others;
+    if (me->kind == NO_KIND || c.same == INT32_MAX || c.same > c.others) {
+        if (!me->follows) me->level = c.same < c.others ? c.same : c.others;
         return;
     }
-    if (c.same == INT32_MAX || c.same > c.others || c.same <= me->level) return;
     c.joins = true;
     c.level = me->level = c.same;
     for (uint32_t i = first; i != NOWHERE; i = next[i]) (void)read_users(&c, g->of[i].op);
@@ -174,6 +177,7 @@ static bool rise_all(gathering *g) {
             const uint32_t r = root(g->of, i);
             g->next[i] = first[r];
             first[r] = i;
+            g->of[r].follows |= g->of[i].follows;
         }
         for (size_t level = levels; level-- > 0;)
             for (uint32_t r = bucket[level]; r != NOWHERE; r = below[r]) rise(g, r, g->next, first[r]);

@@ -111,6 +111,32 @@ static void a_group_joins_what_comes_later(void **state) {
     xir_network_free(net);
 }
 
+static int by_letter(const xir_op *op, void *user) {
+    (void)user;
+    return xir_op_name(op).data[0] == 'p' ? 0 : 1;
+}
+
+/* q1 is only a result: it may run late, so that p1 waits for p3, which q2 precedes. */
+static void a_group_makes_room_for_what_it_reads(void **state) {
+    (void)state;
+    xir_network *net = new_net();
+    xir_at at = XIR_AT(net);
+    xir_value *x = xir_input(at, "x", FP32("*", 4)), *p1 = xir_build_relu(at, x, "p1");
+    xir_value *q1 = xir_build_relu(at, p1, "q1"), *p2 = xir_build_relu(at, x, "p2");
+    xir_value *q2 = xir_build_relu(at, p2, "q2"), *p3 = xir_build_add(at, q2, p1, 1, 1, "p3");
+    assert_non_null(xir_output(at, XIR_VALUES(q1, p3)));
+    xir_groups *groups = xir_groups_new(net, by_letter, NULL, why);
+    assert_non_null(groups);
+    assert_int_equal(xir_groups_count(groups), 4);
+    assert_int_equal(xir_groups_of(groups, xir_value_op(p1)), 0);
+    assert_int_equal(xir_groups_of(groups, xir_value_op(q1)), 1);
+    assert_int_equal(xir_groups_of(groups, xir_value_op(p2)), 2);
+    assert_int_equal(xir_groups_of(groups, xir_value_op(q2)), 3);
+    assert_int_equal(xir_groups_of(groups, xir_value_op(p3)), 0);
+    xir_groups_free(groups);
+    xir_network_free(net);
+}
+
 /* Each group is convex and of one kind, and groups form no cycle: an order of all groups and other ops exists. */
 static void check_groups(const xir_groups *groups, const reach *r) {
     size_t covered = 0;
@@ -250,8 +276,8 @@ static void ports_have_names_of_their_own(void **state) {
     xir_network_free(net);
 }
 
-/* Who asks for a name finds what is in the order: the call has the names of its outputs, the body's ops have theirs
- * again when they are back. */
+/* A name finds what is in the order: the call has the names of its outputs, the body's ops have theirs again when they
+ * are back. */
 static void names_are_found_in_the_order(void **state) {
     (void)state;
     xir_network *net = ladder_net();
@@ -437,6 +463,7 @@ int main(void) {
         cmocka_unit_test(a_long_path_is_shortened),
         cmocka_unit_test(any_region_is_convex_as_brute_force_says),
         cmocka_unit_test(a_group_joins_what_comes_later),
+        cmocka_unit_test(a_group_makes_room_for_what_it_reads),
         cmocka_unit_test(groups_are_convex_and_without_cycles),
         cmocka_unit_test(a_region_becomes_one_op),
         cmocka_unit_test(ops_between_move_only_if_they_must),
