@@ -2,7 +2,6 @@
  * Everything that can fail comes first, while the order is still the old one; then only links change. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include "provenance.h"
 #include "region.h"
 #include "sized.h"
@@ -75,12 +74,9 @@ static bool is_inside(const xir_op *op) {
 
 /* ---- the region ------------------------------------------------------------------------------------------------- */
 
-static int by_position(const void *a, const void *b) {
-    const uint32_t x = (*(xir_op *const *)a)->position, y = (*(xir_op *const *)b)->position;
-    return (x > y) - (x < y);
-}
-
+/* Checks the ops, and lists them in execution order: marks them, and walks from the first one. */
 static bool gather(outlining *o, xir_op *const *ops, size_t n) {
+    xir_op *first = ops[0];
     bool sorted = true;
     o->ops = mem_new(o->alloc, (n + 1) * sizeof *o->ops);
     o->next = mem_new(o->alloc, (n + 1) * sizeof *o->next);
@@ -100,8 +96,10 @@ static bool gather(outlining *o, xir_op *const *ops, size_t n) {
         ops[i]->flags |= OP_MARKED;
         o->ops[o->n++] = ops[i];
         sorted &= i == 0 || ops[i - 1]->position < ops[i]->position;
+        if (ops[i]->position < first->position) first = ops[i];
     }
-    if (!sorted) qsort(o->ops, n, sizeof *o->ops, by_position);
+    for (size_t found = 0; !sorted && found < n; first = first->next)
+        if (first->flags & OP_MARKED) o->ops[found++] = first;
     return true;
 }
 
