@@ -12,7 +12,8 @@
  *   - When a body comes back, each result has the name and the memory type of the output of the call, if that has some,
  *     and its tags besides its own: what a pass did to the output stays. Of outputs that are the same value the first
  *     that has a name, a memory type or tags decides. A value that the body only passes through stays as it is outside.
- *   - In a network of its own, what was in the region has the ids, names and tags that it had. */
+ *   - In a network of its own, what was in the region has the ids, names and tags that it had. It has no recorder
+ *     (provenance.h): write the tags of the whole first (xir_provenance_write_tags), and they come along. */
 #ifndef XIR_REGION_H
 #define XIR_REGION_H
 

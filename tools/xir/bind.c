@@ -1,9 +1,10 @@
-/* --bind: numbers or intervals for open dims, by name. It sets the dims of the pass bind. */
+/* What the command line says of open dims: --bind gives those with names numbers or intervals (the pass bind), and
+ * --input-shape gives inputs their dims (the pass to-xir). */
 #include <stdlib.h>
 #include <string.h>
 #include "cli.h"
 
-word_list bind_words;
+word_list bind_words, shape_words;
 
 bool binds_of_line(text *out) {
     for (size_t i = 0; i < bind_words.n; i++) {
@@ -47,18 +48,56 @@ char *with_bind(const char *passes) {
     return join(added ? *passes ? "bind," : "bind" : "", passes);
 }
 
-int bind_network(xir_network *net, xir_diags *why) {
-    text list = { 0 }, options = { 0 };
-    if (!bind_words.n) return DONE;
-    if (!binds_of_line(&list)) return MISUSED;
-    text_put(&options, "dims=\"");
-    for (const char *p = list.data; *p; p++) {
+/* Runs a pass with a text for one of its options. */
+static int run_with(xir_network *net, const char *pass, const char *key, const char *value, xir_diags *why) {
+    text options = { 0 };
+    text_printf(&options, "%s=\"", key);
+    for (const char *p = value; *p; p++) {
         if (*p == '"' || *p == '\\') text_put(&options, "\\");
         text_add(&options, p, 1);
     }
     text_add(&options, "\"", 2);
-    const xir_status status = xir_pass_run(net, "bind", options.data, NULL, why);
-    text_free(&list);
+    const xir_status status = xir_pass_run(net, pass, options.data, NULL, why);
     text_free(&options);
     return exit_of(status);
+}
+
+int bind_network(xir_network *net, xir_diags *why) {
+    text list = { 0 };
+    if (!bind_words.n) return DONE;
+    const int code = binds_of_line(&list) ? run_with(net, "bind", "dims", list.data, why) : MISUSED;
+    text_free(&list);
+    return code;
+}
+
+/* ---- shapes of inputs ------------------------------------------------------------------------------ */
+
+bool shapes_of_line(text *out) {
+    for (size_t i = 0; i < shape_words.n; i++) {
+        const char *word = shape_words.items[i], *equals = strrchr(word, '=');
+        if (!equals || equals == word || !equals[1]) {
+            complain(MISUSED, "--input-shape takes NAME=D,D,..., not '%s'", word);
+            return false;
+        }
+        if (i) text_put(out, ";");
+        text_put(out, word);
+    }
+    text_add(out, "", 1);
+    return true;
+}
+
+int check_shapes(void) {
+    text list = { 0 };
+    const bool sound = shapes_of_line(&list);
+    text_free(&list);
+    return sound ? DONE : MISUSED;
+}
+
+int convert_network(xir_network *net, xir_diags *why) {
+    text list = { 0 };
+    int code = MISUSED;
+    if (!shape_words.n) code = exit_of(xir_pass_run(net, "to-xir", NULL, NULL, why));
+    else if (shapes_of_line(&list)) code = run_with(net, "to-xir", "input-shape", list.data, why);
+    text_free(&list);
+    return code;
 }

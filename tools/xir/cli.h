@@ -368,6 +368,17 @@ int   bind_network(xir_network *net, xir_diags *why);
     { "bind", "NAME=N[..M]", WORD_TEXT, &bind_words,                                                                  \
       "a number, or fewer values, for an open dim with a name (the pass bind)", .many = true }
 
+extern word_list shape_words;
+/* The same for to-xir.input-shape: "x=1,3;y=2:fp32". */
+bool  shapes_of_line(text *out);
+int   check_shapes(void);
+/* Runs the pass to-xir with these shapes. */
+int   convert_network(xir_network *net, xir_diags *why);
+#define INPUT_SHAPE_OPTION                                                                                            \
+    { "input-shape", "NAME=D,D,...[:ELEMENT]", WORD_TEXT, &shape_words,                                               \
+      "to-xir: the shape of an input that the model leaves open, and its elements if it has no type (fp16 fp32 fp64 " \
+      "bf16 tf32 bool, i8 i64 and u8 of any width)", .many = true }
+
 /* ---- how much is computed -------------------------------------------------------------------------- */
 
 typedef struct work_options { const char *max_work, *max_op_work; } work_options;

@@ -18,10 +18,7 @@ void settings_free(xir_pass_settings *settings);
     { "set", "PASS.OPTION=VALUE", WORD_TEXT, &settings_args.set,                                                      \
       "the value of an option wherever the pipeline does not give one", .many = true },                               \
     { "strict", NULL, WORD_NONE, &settings_args.strict, "to-xir: an op that cannot be converted is an error" },       \
-    { "input-shape", "NAME=D,D,...[:ELEMENT]", WORD_TEXT, &settings_args.shapes,                                      \
-      "to-xir: the shape of an input that the model leaves open, and its elements if it has no type (fp16 fp32 fp64 " \
-      "bf16 tf32 bool, i8 i64 and u8 of any width)", .many = true },                                                  \
-    BIND_OPTION,                                                                                                      \
+    INPUT_SHAPE_OPTION, BIND_OPTION,                                                                                  \
     { "verify", NULL, WORD_NONE, &settings_args.verify,                                                               \
       "validate the network after every pass, and compare what the pass says of itself with what it did" },           \
     { "no-needs", NULL, WORD_NONE, &settings_args.no_needs,                                                           \
@@ -32,7 +29,7 @@ void settings_free(xir_pass_settings *settings);
 typedef struct settings_options {
     const char *level, *dump_dir;
     bool        strict, verify, no_needs;
-    word_list   disabled, required, set, shapes;
+    word_list   disabled, required, set;
 } settings_options;
 extern settings_options settings_args;
 

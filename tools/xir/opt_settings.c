@@ -47,17 +47,6 @@ static void set(const char *key, size_t size, const char *value) {
     made.entries[made.map.size++] = (xir_entry){ { copy, size }, xir_any_text(xir_str_of(join(value, ""))) };
 }
 
-/* The words of a repeated option, one after the other. */
-static void set_joined(const char *key, const word_list *words, const char *between) {
-    text all = { 0 };
-    for (size_t i = 0; i < words->n; i++) {
-        if (i) text_put(&all, between);
-        text_put(&all, words->items[i]);
-    }
-    if (words->n) set(key, strlen(key), all.data);
-    text_free(&all);
-}
-
 static bool set_words(void) {
     for (size_t i = 0; i < settings_args.set.n; i++) {
         const char *word = settings_args.set.items[i], *equals = strchr(word, '=');
@@ -66,16 +55,6 @@ static bool set_words(void) {
             return false;
         }
         set(word, (size_t)(equals - word), equals + 1);
-    }
-    return true;
-}
-
-static bool all_have_equals(const word_list *words, const char *name, const char *form) {
-    for (size_t i = 0; i < words->n; i++) {
-        const char *equals = strrchr(words->items[i], '=');
-        if (equals && equals != words->items[i] && equals[1]) continue;
-        complain(MISUSED, "--%s takes %s, not '%s'", name, form, words->items[i]);
-        return false;
     }
     return true;
 }
@@ -97,14 +76,14 @@ bool settings_of_line(xir_pass_settings *out) {
         complain(MISUSED, "--level takes needed, exact, fast, max, or 1 to 4, not '%s'", a->level);
         return false;
     }
-    text binds = { 0 };
-    const bool good_words = set_words() && all_have_equals(&a->shapes, "input-shape", "NAME=D,D,...") &&
-        binds_of_line(&binds);
+    text binds = { 0 }, shapes = { 0 };
+    const bool good_words = set_words() && shapes_of_line(&shapes) && binds_of_line(&binds);
     if (good_words && *binds.data) set("bind.dims", strlen("bind.dims"), binds.data);
+    if (good_words && a->strict) set("to-xir.strict", strlen("to-xir.strict"), "true");
+    if (good_words && *shapes.data) set("to-xir.input-shape", strlen("to-xir.input-shape"), shapes.data);
     text_free(&binds);
+    text_free(&shapes);
     if (!good_words) return false;
-    if (a->strict) set("to-xir.strict", strlen("to-xir.strict"), "true");
-    set_joined("to-xir.input-shape", &a->shapes, ";");
     if (made.map.size) qsort(made.entries, made.map.size, sizeof *made.entries, by_key);
     made.map.entries = made.entries;
     out->config = made.map.size ? &made.map : NULL;
@@ -125,7 +104,7 @@ void settings_free(xir_pass_settings *settings) {
     free((void *)settings_args.disabled.items);
     free((void *)settings_args.required.items);
     free((void *)settings_args.set.items);
-    free((void *)settings_args.shapes.items);
+    free((void *)shape_words.items);
     free((void *)bind_words.items);
     *settings = XIR_INIT(xir_pass_settings);
 }

@@ -149,7 +149,7 @@ static int prepare(stats *s, xir_network *net, xir_diags *why) {
     int code = bind_network(net, why);
     if (code || !xir_network_is_dialect(net)) return code;
     s->converted = true;
-    return exit_of(xir_pass_run(net, "to-xir", NULL, NULL, why));
+    return convert_network(net, why);
 }
 
 /* Findings of single ops do not prevent the figures of the others. */
@@ -200,6 +200,7 @@ static int read_line(stats *s, uint64_t *depth, uint64_t *top) {
     if (!code) code = read_count("depth", depth_word, depth);
     if (!code) code = read_count("top", top_word, top);
     if (!code) code = check_binds();
+    if (!code) code = check_shapes();
     if (code) return code;
     if (depth_word && s->by != BY_SCOPE) return complain(MISUSED, "--depth is for --by scope");
     if (as_json + as_csv + plot > 1) return complain(MISUSED, "--json, --csv and --plot exclude each other");
@@ -269,7 +270,8 @@ static const option options[] = {
     { "plot", NULL, WORD_NONE, &plot, "also draw a bar for each row, and the bytes that are alive" },
     { "csv", NULL, WORD_NONE, &as_csv, "print the rows as CSV, with whole numbers" },
     { "json", NULL, WORD_NONE, &as_json, "print a JSON object" },
-    BIND_OPTION, PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION, UPSTREAM_OPTION,
+    INPUT_SHAPE_OPTION, BIND_OPTION,
+    PARAMS_OPTION, NO_PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION, UPSTREAM_OPTION,
     { 0 },
 };
 

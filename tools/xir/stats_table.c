@@ -313,7 +313,8 @@ static void print_sum(const char *word, const stats *s, figure f, bool bytes, fi
 
 void stats_print(const stats *s) {
     print_table(s);
-    printf("\n%-14s %" PRIu64 "%s\n", "ops", s->all.ops, s->converted ? ", converted" : "");
+    printf("\n%-14s %" PRIu64 "%s%s\n", "ops", s->all.ops, s->converted ? ", converted" : "",
+           s->converted && xir_network_is_dialect(s->l->net) ? " in part" : "");
     print_sum("parameters", s, FIGURE_PARAMETERS, false, FIGURE_PARAMETER_BYTES, " in ");
     print_sum("multiply-adds", s, FIGURE_MULTIPLY_ADDS, false, FIGURES, "");
     print_sum("element ops", s, FIGURE_ELEMENT_OPS, false, FIGURES, "");
