@@ -222,8 +222,8 @@ static void print_row(const row *r, pace *our)
            "\"rss_bytes_per_op\":%.1f,\"peak_bytes_per_op\":%.1f,\"count\":%.0f,\"runs\":%d",
            c->bench, c->by ? "/" : "", c->by ? c->by : "", ops, per(m.cpu, ops),
            per(m.wall, ops), per(best, ops), per(m.user, ops), per(m.cpu - m.user, ops), per(m.pages, ops),
-           per(m.clear, ops), per(quoted, ops), per(best_quoted, ops), bytes, per(1e3, its.ns_per_byte), per(m.rss, ops),
-           per(m.peak, ops), count, r->n);
+           per(m.clear, ops), per(quoted, ops), per(best_quoted, ops), bytes, per(1e3, its.ns_per_byte),
+           per(m.rss, ops), per(m.peak, ops), count, r->n);
     if (!c->by)
         *our = its;
     else if (our->ns_per_op == 0)

@@ -45,6 +45,13 @@ typedef struct xir_run_options {
      * for any number. Threads are made when they are needed and have ended when the run returns; if one cannot be made,
      * the run goes on with fewer. They call none of the functions above. */
     size_t threads;
+    /* Values that are known already, unless NULL: called with the values that ops make, those of the Input op excepted,
+     * on the thread that runs: with all of them before anything is computed, then with those of an op right before it
+     * would be computed. Returns the array of the value, which the run retains, or NULL. An op is not computed if all
+     * its outputs are known, or if only such ops use them; its work is not charged, and `watch` does not see its
+     * values. The caller answers for the array: only its element type and dims are compared with the value's. A
+     * value that is known before the run must be known when the turn of its op comes. */
+    const xir_array *(*known)(void *user, const xir_value *value);
 } xir_run_options;
 
 /* Runs a network. `inputs` has one array for each input of the network, of its element type and with dims that agree

@@ -32,6 +32,9 @@ typedef struct xir_proof_options {
     uint64_t               max_work;
     bool                 (*cancel)(void *user);   /* as in xir_run_options */
     void                  *user;
+    /* The most bytes of values that are kept for the next network, which computes only what has changed; 0: 512 MiB. Of
+     * more than 16 samples, only the first 16 keep values. Arrays that share the bytes of Params take none. */
+    uint64_t               max_kept;
 } xir_proof_options;
 
 /* The state of a proof. */
@@ -40,6 +43,10 @@ typedef struct xir_proof_state {
     size_t   networks;   /* that were run: 0: none could be run so far; 1: nothing to compare with */
     size_t   outputs;    /* arrays that were compared                                              */
     double   largest;    /* the largest difference between two numbers, NaN ignored                */
+    size_t   computed;   /* ops that were computed, in all networks and samples; those of a search for the first
+                            difference do not count                                                */
+    size_t   reused;     /* ops whose values were known from the network before, or not needed for that reason */
+    uint64_t ns;         /* time that all checks took, by the wall clock                           */
 } xir_proof_state;
 
 typedef struct xir_proof xir_proof;
@@ -51,11 +58,12 @@ XIR_API void       xir_proof_free(xir_proof *proof);   /* accepts NULL */
 /* Fills `out`. XIR_E_ABI. */
 XIR_API xir_status xir_proof_state_of(const xir_proof *proof, xir_proof_state *out, xir_diags *why);
 
-/* Checks a network. The first network that the executor can run completely is the reference for all later ones.
- * Networks before it (such as unconverted ones) give XIR_OK, and so does a later one whose outputs all equal those of
- * the reference within the tolerance. If an input or output now has its channels last, as after layout{io=nhwc}, the
- * arrays follow. Of a later network with ops of a foreign format, as after xir-to-pnnx, a copy is run that the pass
- * to-xir has converted.
+/* Checks a network. Of a later network only those ops are computed that are not the same as before: the same class,
+ * attributes, target and types, and inputs with the same bytes; all outputs are compared in any case. The first network
+ * that the executor can run completely is the reference for all later ones. Networks before it (such as unconverted
+ * ones) give XIR_OK, and so does a later one whose outputs all equal those of the reference within the tolerance. If an
+ * input or output now has its channels last, as after layout{io=nhwc}, the arrays follow. Of a later network with ops
+ * of a foreign format, as after xir-to-pnnx, a copy is run that the pass to-xir has converted.
  *   XIR_E_INVALID   an output differs, or their number does. Findings name it, and the first value in execution order
  *                   that differs from the value of its name in the network checked before
  *   XIR_E_UNKNOWN   the networks have no input of a given name
@@ -67,8 +75,9 @@ XIR_API xir_status xir_proof_check(xir_proof *proof, const xir_network *net, xir
  * checked. */
 XIR_API const xir_diags *xir_proof_obstacle(const xir_proof *proof);
 
-/* Fills `out` with a watch for xir_pass_settings that checks every network with this proof. It is valid as long as the
- * proof. Its findings name the pass. XIR_E_ABI. */
+/* Fills `out` with a watch for xir_pass_settings that checks every network with this proof: before the first pass, and
+ * after each one unless the network equals the one that was checked last, whatever the pass reports. It is valid as
+ * long as the proof. Its findings name the pass. XIR_E_ABI. */
 XIR_API xir_status xir_proof_watch(xir_proof *proof, xir_pass_watch *out, xir_diags *why);
 
 /* ---- networks without weights ----------------------------------------------------------------------------------- */

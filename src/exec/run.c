@@ -268,6 +268,9 @@ const xir_op *xir_network_first_unrunnable(const xir_network *net) {
     return NULL;
 }
 
+/* What becomes of an op: decided before the run, if values are known. */
+enum { COMPUTED, KNOWN, IDLE };   /* IDLE: only ops that are KNOWN or IDLE use it */
+
 /* One entry for each value that an op produces, in the order of slots. */
 typedef struct running running;
 struct running {
@@ -282,6 +285,7 @@ typedef struct runner {
     const xir_run_options *options;
     xir_diags             *why;
     size_t                *first;     /* the first value of the op in each slot    */
+    unsigned char         *fates;     /* of the op in each slot; NULL: all are COMPUTED */
     running               *values;
     size_t                 n_values;
     const xir_array      **inputs;    /* storage for the op with the most inputs   */
@@ -367,6 +371,31 @@ static bool each_read(runner *r, const xir_op *op, void (*visit)(runner *r, runn
     return !xir_op_walk(op, &XIR_INIT(xir_walker, .user = &at, .op = read_by), NULL);
 }
 
+/* Whether the caller knows all outputs of an op. */
+static bool are_known(const runner *r, const xir_op *op) {
+    for (size_t i = 0; i < op->n_outputs; i++)
+        if (!r->options->known(r->options->user, &op->outputs[i])) return false;
+    return op->n_outputs != 0;
+}
+
+/* Decides what is computed and counts the uses by what is, from the last op to the first. An op that nothing uses is
+ * computed, because it may fail. */
+static bool plan(runner *r) {
+    const xir_op *in = xir_network_input_op(r->net), *out = xir_network_output_op(r->net);
+    for (const xir_op *op = r->net->last; op; op = op->prev) {
+        bool used = false, needed = false;
+        for (size_t i = 0; i < op->n_outputs; i++) {
+            used = used || op->outputs[i].uses;
+            needed = needed || r->values[r->first[op->slot] + i].uses;
+        }
+        if (r->fates && op != in && op != out)
+            r->fates[op->slot] = are_known(r, op) ? KNOWN : used && !needed ? IDLE : COMPUTED;
+        if (r->fates && r->fates[op->slot] != COMPUTED) continue;
+        if (!each_read(r, op, will_be_used)) return false;
+    }
+    return true;
+}
+
 static bool prepare(runner *r) {
     const xir_allocator *alloc = &r->net->ctx->alloc;
     size_t slots = r->net->n_slots + (size_t)1;
@@ -380,16 +409,15 @@ static bool prepare(runner *r) {
     r->inputs = mem_new(alloc, (r->n_inputs + 1) * sizeof *r->inputs);
     r->outputs = mem_new(alloc, (r->n_outputs + 1) * sizeof *r->outputs);
     if (r->values) memset(r->values, 0, (r->n_values + 1) * sizeof *r->values);
-    if (!r->first || !r->values || !r->inputs || !r->outputs) return false;
+    if (r->options->known) r->fates = mem_new(alloc, slots);
+    if (r->fates) memset(r->fates, COMPUTED, slots);
+    if (!r->first || !r->values || !r->inputs || !r->outputs || !r->fates != !r->options->known) return false;
     size_t n = 0;
     for (const xir_op *op = r->net->first; op; op = op->next) {
         r->first[op->slot] = n;
         n += op->n_outputs;
     }
-    for (const xir_op *op = r->net->first; op; op = op->next) {
-        if (!each_read(r, op, will_be_used)) return false;
-    }
-    return true;
+    return plan(r);
 }
 
 static void clean_up(runner *r) {
@@ -397,6 +425,7 @@ static void clean_up(runner *r) {
     for (size_t i = 0; r->values && i < r->n_values; i++) release(r, &r->values[i]);
     mem_free(alloc, r->first, (r->net->n_slots + (size_t)1) * sizeof *r->first);
     mem_free(alloc, r->values, (r->n_values + 1) * sizeof *r->values);
+    if (r->fates) mem_free(alloc, r->fates, r->net->n_slots + (size_t)1);
     mem_free(alloc, (void *)r->inputs, (r->n_inputs + 1) * sizeof *r->inputs);
     mem_free(alloc, (void *)r->outputs, (r->n_outputs + 1) * sizeof *r->outputs);
 }
@@ -432,7 +461,39 @@ static void release_unused(runner *r, const xir_op *op) {
     }
 }
 
+/* Sets the outputs of an op to the arrays that the caller knows. */
+static xir_status take_known(runner *r, const xir_op *op) {
+    xir_status status = XIR_OK;
+    for (size_t i = 0; !status && i < op->n_outputs; i++) {
+        const xir_value *value = &op->outputs[i];
+        const xir_array *array = r->options->known(r->options->user, value);
+        running *it = &r->values[r->first[op->slot] + i];
+        const xir_type *type = NULL;
+        sentence why = { "the value is not known any more" };
+        char where[32];
+        snprintf(where, sizeof where, "outputs/%zu", i);
+        status = array ? agree(r->net->ctx, value->type, array->type, &type, &why) : XIR_E_MISSING;
+        if (status) return op_fail(op, status, r->why, where, why.text);
+        status = array_as(array, type, &it->array, r->why);
+        if (!status && is_counted(r)) count(r, it, it);
+    }
+    if (!status) report_memory(r, op);
+    release_unused(r, op);
+    return status;
+}
+
+static xir_status step_known(runner *r, const xir_op *op) {
+    unsigned char *fate = &r->fates[op->slot];
+    if (*fate == IDLE) return XIR_OK;
+    const bool beforehand = *fate == KNOWN;
+    *fate = KNOWN;
+    xir_status status = take_known(r, op);
+    if (!beforehand && !each_read(r, op, used) && !status) status = diag_memory(r->why);
+    return status;
+}
+
 static xir_status step(runner *r, const xir_op *op) {
+    if (r->fates && (r->fates[op->slot] != COMPUTED || are_known(r, op))) return step_known(r, op);
     xir_status status = XIR_OK;
     for (size_t i = 0; !status && i < op->n_inputs; i++) status = find_input(r, op, i, &r->inputs[i]);
     for (size_t i = 0; i < op->n_outputs; i++) r->outputs[i] = NULL;

@@ -67,7 +67,7 @@ run 0 opt "$small" --time --passes "dce,fuse" --disable dce --disable fuse; out 
 
 # ---- an ONNX network, proven
 run 0 opt "$digits" digits.fb --prove --verify --time; quiet; out "proven: "
-out "the largest difference of an output is "; there digits.fb; gone digits.failed.json
+out "the largest difference of an output is "; out " ops computed, "; there digits.fb; gone digits.failed.json
 run 0 check digits.fb; quiet
 run 0 info digits.fb; not_out "onnx::"; not_out "BatchNorm"
 run 0 opt digits.fb again.fb --prove; quiet                         # nothing is left to do
@@ -102,6 +102,7 @@ pnnx=$SRC/examples/models/digits.pnnx.param
 run 0 opt "$pnnx" pnnx.fb --prove; quiet; out "proven: "; run 0 check pnnx.fb; quiet
 run 0 opt "$digits" json.fb --prove --json; quiet; there json.fb
 json 'd["output"] == "json.fb" and d["proof"]["networks"] > 2 and d["proof"]["outputs"] > 0 and d["proof"]["largest"] < 1e-4'
+json 'd["proof"]["computed"] > 17 and d["proof"]["reused"] > 0 and d["proof"]["ns"] > 0'
 run 1 opt "$digits" no.fb --prove --tolerance 1e-12 --json; gone no.fb; json 'd["exit_code"] == 1 and any("this repeats" in f["message"] for f in d["findings"])'
 run 1 opt "$digits" --prove --passes "dce" --json; json 'len(d["findings"]) > 1 and d["proof"]["networks"] == 0'
 run 2 opt "$small" - --json; json 'd["exit_code"] == 2'; err "--json and the network cannot both go to standard output"

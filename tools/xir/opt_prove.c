@@ -115,9 +115,12 @@ int proof_end(const xir_proof *proof, bool filled, FILE *out) {
     if (!out) return DONE;
     if (filled) fprintf(out, "the weights are all zeros; with weights filled from seed %llu: ",
                         (unsigned long long)options.seed);
-    if (state.outputs == 0) fprintf(out, "proven: no pass changed the network after it could be run\n");
-    else fprintf(out, "proven: %zu networks compute the same, the largest difference of an output is %.3g\n",
+    if (state.outputs == 0) fprintf(out, "proven: no pass changed the network after it could be run");
+    else fprintf(out, "proven: %zu networks compute the same, the largest difference of an output is %.3g",
                  state.networks, state.largest);
+    const bool short_time = state.ns < 1000000000;
+    fprintf(out, " (%.*f %s: %zu ops computed, %zu reused)\n", short_time ? 1 : 2,
+            (double)state.ns / (short_time ? 1e6 : 1e9), short_time ? "ms" : "s", state.computed, state.reused);
     return DONE;
 }
 
@@ -132,6 +135,9 @@ static void put_state(json_out *j, const char *name, const xir_proof *proof, con
     json_uint(j, "outputs", state.outputs);
     json_member(j, "largest");
     json_real(&j->t, state.largest);
+    json_uint(j, "computed", state.computed);
+    json_uint(j, "reused", state.reused);
+    json_uint(j, "ns", state.ns);
     if (filled) put_state(j, "filled", filled, NULL);
     json_close(j, '}');
 }

@@ -4,6 +4,7 @@
 
 #include <xir/prove.h>
 #include "graph.h"
+#include "reuse.h"
 
 struct xir_proof {
     xir_context      *ctx;
@@ -20,7 +21,11 @@ struct xir_proof {
     xir_array       **outputs;
     size_t            n_outputs;
     bool             *channels_last;   /* of each input, then of each output: the present order of the arrays */
-    xir_network      *last;        /* the network that was checked before    */
+    xir_network      *last;        /* the network that was checked before, in XIR's ops         */
+    xir_network      *seen;        /* the same as it was given: `last` itself, or a copy       */
+    reuse           **reuses;      /* values of the last network, for each of the first samples */
+    size_t            n_reuses;
+    uint64_t          max_kept;
     xir_diags        *obstacle;
     xir_proof_state   state;
     bool              started;
@@ -43,9 +48,14 @@ xir_status proof_check_first(xir_proof *p, const xir_network *net, const xir_net
 /* If open dims have got numbers that the inputs do not have, the network before is run again on inputs that have them,
  * and its outputs are expected from now on. */
 xir_status proof_follow_dims(xir_proof *p, const xir_network *net, xir_diags *why);
-/* Runs a network on every sample; the outputs are ordered like the proof's. */
-xir_status proof_run_samples(const xir_proof *p, const xir_network *net, xir_array *const *inputs, size_t n_in,
+/* Runs a network on every sample, as far as its values are not known; the outputs are ordered like the proof's. Must be
+ * followed by proof_settle. */
+xir_status proof_run_samples(xir_proof *p, const xir_network *net, xir_array *const *inputs, size_t n_in,
                              xir_array **outputs, size_t n_out, xir_diags *why);
+
+/* The values of the network that ran are known from now on, or forgotten; it must exist as long as it is the last. */
+void proof_settle(xir_proof *p, bool keep);
+void proof_free_reuses(xir_proof *p);
 
 /* ---- prove_difference.c ----------------------------------------------------------------------------------------- */
 

@@ -105,14 +105,70 @@ static xir_status make_inputs(const xir_proof *p, const xir_network *net, xir_va
     return status;
 }
 
-xir_status proof_run_samples(const xir_proof *p, const xir_network *net, xir_array *const *inputs, size_t n_in,
+/* ---- running ---------------------------------------------------------------------------------------------------- */
+
+/* Samples whose values are kept: a part of the room for each. */
+enum { MOST_REUSES = 16 };
+
+/* A proof without memory for this knows nothing, and computes everything. */
+static void make_reuses(xir_proof *p) {
+    const size_t n = p->n_samples < MOST_REUSES ? p->n_samples : MOST_REUSES;
+    if (p->reuses) return;
+    p->reuses = mem_new(&p->ctx->alloc, MOST_REUSES * sizeof *p->reuses);
+    while (p->reuses && p->n_reuses < n) {
+        p->reuses[p->n_reuses] = reuse_new(p->ctx, p->max_kept / n);
+        if (!p->reuses[p->n_reuses]) return;
+        p->n_reuses++;
+    }
+}
+
+void proof_free_reuses(xir_proof *p) {
+    for (size_t i = 0; i < p->n_reuses; i++) reuse_free(p->reuses[i]);
+    mem_free(&p->ctx->alloc, (void *)p->reuses, MOST_REUSES * sizeof *p->reuses);
+}
+
+void proof_settle(xir_proof *p, bool keep) {
+    for (size_t i = 0; i < p->n_reuses; i++) reuse_end(p->reuses[i], keep);
+}
+
+/* What the executor gets as `user`. */
+typedef struct sample_run {
+    const xir_proof *p;
+    reuse           *k;          /* NULL: nothing is known or kept */
+    size_t           computed;   /* ops                            */
+} sample_run;
+
+static bool note_value(void *user, const xir_value *value, const xir_array *array) {
+    sample_run *s = user;
+    s->computed += xir_value_index(value) == 0;
+    if (s->k) reuse_note(s->k, value, array);
+    return true;
+}
+
+static const xir_array *find_value(void *user, const xir_value *value) {
+    const sample_run *s = user;
+    return reuse_find(s->k, value);
+}
+
+static bool is_cancelled(void *user) {
+    const sample_run *s = user;
+    return s->p->cancel(s->p->user);
+}
+
+xir_status proof_run_samples(xir_proof *p, const xir_network *net, xir_array *const *inputs, size_t n_in,
                              xir_array **outputs, size_t n_out, xir_diags *why) {
-    const xir_run_options options = XIR_INIT(xir_run_options, .user = p->user, .cancel = p->cancel,
-                                             .max_work = p->max_work);
+    const size_t ops = net->n_ops - !!xir_network_input_op(net) - !!xir_network_output_op(net);
     xir_status status = XIR_OK;
     for (size_t k = 0; !status && k < p->n_samples; k++) {
         const xir_array *const *sample = (const xir_array *const *)inputs + k * n_in;
+        sample_run s = { p, k < p->n_reuses ? p->reuses[k] : NULL, 0 };
+        const xir_run_options options = XIR_INIT(xir_run_options, .user = &s, .watch = note_value,
+                                                 .known = s.k ? find_value : NULL,
+                                                 .cancel = p->cancel ? is_cancelled : NULL, .max_work = p->max_work);
+        if (s.k) reuse_begin(s.k, net, sample, n_in);
         status = xir_network_run(net, sample, n_in, outputs + k * n_out, n_out, &options, why);
+        p->state.computed += s.computed;
+        if (!status && s.computed < ops) p->state.reused += ops - s.computed;
     }
     return status;
 }
@@ -181,6 +237,7 @@ static xir_status first_make(xir_proof *p, first_run *f) {
 xir_status proof_check_first(xir_proof *p, const xir_network *net, const xir_network *like, xir_diags *why) {
     xir_status status = count_samples(p, why);
     if (status) return status;
+    make_reuses(p);
     first_run f = { .net = net, .like = like, .n_in = xir_network_inputs(net, NULL, 0),
                     .n_out = xir_network_outputs(net, NULL, 0) };
     for (unsigned attempt = 0; attempt < OPEN_DIMS_ATTEMPTS; attempt++) {
@@ -194,6 +251,7 @@ xir_status proof_check_first(xir_proof *p, const xir_network *net, const xir_net
         if (!status || is_fatal(status) || !f.again) break;
         first_free(p, &f);
     }
+    proof_settle(p, !status);
     if (!status) {
         p->inputs = f.inputs;
         p->n_inputs = f.n_in;
