@@ -42,8 +42,9 @@ typedef struct xir_groups xir_groups;
  * order; a negative kind keeps the op out of all groups. Sources and sinks (the traits XIR_TRAIT_SOURCE and
  * XIR_TRAIT_SINK: Input, Output, and others like them) are in no group, and `kind` is not asked about them. Each other
  * op is in exactly one group. All ops of a group have one kind and are connected through data; each group is
- * convex, and no path leads from a group through other groups back to it: so all groups can be outlined, in any order.
- * A group may be one op. Groups are large, but not always as large as possible, which no linear method finds.
+ * convex, and no path leads from a group through other groups back to it: so all groups can be outlined, in any order,
+ * unless an op uses what a sub op of another one makes. A group may be one op. Groups are large, but not always as
+ * large as possible, which no linear method finds.
  *
  * Linear in ops and uses. NULL with a finding: XIR_E_INVALID if an op is used before it is made (also in a cycle),
  * XIR_E_MISSING if an argument is NULL, XIR_E_MEMORY. */
@@ -78,9 +79,10 @@ typedef struct xir_outline_options {
  * come back.
  *
  * Returns NULL with a finding in the network, which is otherwise unchanged: XIR_E_INVALID for what xir_region_check
- * refuses, for an empty set, for a set with an Input or Output op, and for an op that is used before it is made;
- * XIR_E_LIMIT for sub ops that are nested deeper than max_depth of xir_limits; XIR_E_MEMORY. Linear in the
- * ops from the first to the last of the region and their uses. */
+ * refuses, for an empty set, for a set with an Input or Output op, for an op that is used before it is made, and if
+ * another op uses what a sub op of the region makes; XIR_E_LIMIT for sub ops that are nested deeper than max_depth of
+ * xir_limits; XIR_E_MEMORY. Linear in the ops from the first to the last of the region and their uses; so in a network
+ * that is not sorted, a path through ops before or after these is not seen. */
 XIR_API xir_op *xir_outline(xir_network *net, xir_op *const *ops, size_t n, const xir_outline_options *options);
 
 /* Instead of a call, makes a network of its own of a convex set of ops and leaves this network unchanged: what

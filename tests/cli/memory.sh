@@ -33,6 +33,8 @@ short 5 $none "" info small.onnx
 short 9 $none "" info small.fb small.json
 short 9 $none "" stats small.json
 short 9 $none "" stats small.onnx --by op --plot
+short 9 $none "" trace small.onnx "#1" --passes to-xir
+short 9 $none "" trace small.onnx "#1" --back --passes fuse
 short 1 $none "" show small.fb
 short 9 $none "" show small.fb --op conv1
 short 5 small.imodel "" show -
@@ -64,6 +66,8 @@ short 5 $none "new.json params" convert small.fb new.json --out-params params --
 short 3 $none "new.fb" opt small.onnx new.fb --prove
 short 3 $none "new.json new.raw" opt small.json new.json --passes "fix(fold,dce)" --set fold.limit=1M --disable dce \
     --verify
+short 3 $none "new.json new.raw" opt small.json new.json --provenance
+short 3 $none "new.fb" extract small.json new.fb --begin relu1 --end conv2
 short 3 $none "" opt small.json --passes nosuch
 short 9 $none "" opt small.json --json --passes dce --disable dce   # no times
 short 3 $none "" run small.fb

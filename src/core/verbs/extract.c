@@ -202,12 +202,12 @@ static bool remove_others(extracting *x) {
     return true;
 }
 
-/* An op that makes a begin value may be needed for another output, or for other begin values. Its output is then a
- * value that nothing uses: it gets a new id. */
+/* An op that makes a begin value stays if it is needed for something else. Its output is then a value that nothing
+ * uses: it gets a new id. */
 static bool number_others(extracting *x) {
     for (size_t i = 0; i < x->n_begin; i++) {
-        const xir_op *maker = x->begin[i]->producer;
-        if (has(x->needed, maker) && value_number(copy_of(x, x->begin[i]))) return false;
+        const xir_op *maker = x->copies[x->begin[i]->producer->slot];
+        if (!(maker->flags & OP_ERASED) && value_number(copy_of(x, x->begin[i]))) return false;
     }
     return true;
 }

@@ -106,8 +106,9 @@ static bool gather(outlining *o, xir_op *const *ops, size_t n) {
 /* What an op between the first and the last of the region depends on. */
 static bool reads(outlining *o, xir_op *op, xir_use *use) {
     const xir_op *maker = placed_maker(use->value);
-    if (!maker || maker == op || maker->position < o->ops[0]->position) return true;
-    if (maker->position > op->position) {
+    if (!maker || maker->position < o->ops[0]->position) return true;
+    if (maker == op && use->value->producer != op) return true;   /* a sub op of it makes the value */
+    if (maker->position >= op->position) {
         o->status = net_fail(o->net, XIR_E_INVALID, "op %" PRId64 " is used by op %" PRId64 " before it is run",
                              maker->id, op->id);
         return false;
@@ -161,32 +162,44 @@ static bool enters(outlining *o, xir_op *op, xir_use *use) {
     return true;
 }
 
-static bool is_used_outside(const xir_value *v) {
-    for (const xir_use *u = v->uses; u; u = u->next)
-        if (!is_inside(u->user)) return true;
-    return false;
-}
-
-/* What sub ops of the region make cannot leave it: only outputs of ops of the order do. */
-static bool stays_inside(void *user, xir_op *child) {
-    outlining *o = user;
-    for (uint32_t i = 0; i < child->n_outputs; i++) {
-        if (!is_used_outside(&child->outputs[i])) continue;
-        o->status = net_fail(o->net, XIR_E_INVALID, "an op outside of the region uses an output of sub op %" PRId64,
-                             child->id);
+/* Notes an output of an op of the region that ops outside use; they come after the op. */
+static bool leaves(outlining *o, const xir_op *op, xir_value *v) {
+    bool outside = false;
+    for (const xir_use *u = v->uses; u; u = u->next) {
+        const xir_op *user = top_of(u->user);
+        if (user->flags & OP_MARKED) continue;
+        outside = true;
+        if (!(user->flags & OP_PLACED) || user->position > op->position) continue;
+        o->status = net_fail(o->net, XIR_E_INVALID, "op %" PRId64 " is used by op %" PRId64 " before it is run",
+                             op->id, user->id);
         return false;
     }
-    return child->cls == o->cls || op_each_child(child, stays_inside, user);
+    return !outside || add_value(o, &o->out, v) || no_memory(o);
+}
+
+/* What a sub op makes stays in the op that it is part of: a body is closed but for the outputs of its ops. */
+typedef struct staying { outlining *o; const xir_op *op; } staying;
+
+static bool stays_inside(void *user, xir_op *child) {
+    const staying *s = user;
+    for (uint32_t i = 0; i < child->n_outputs; i++) {
+        for (const xir_use *u = child->outputs[i].uses; u; u = u->next) {
+            const xir_op *other = top_of(u->user);
+            if (other == s->op) continue;
+            s->o->status = net_fail(s->o->net, XIR_E_INVALID, "op %" PRId64 " uses an output of sub op %" PRId64
+                                    " of op %" PRId64, other->id, child->id, s->op->id);
+            return false;
+        }
+    }
+    return op_each_child(child, stays_inside, user);
 }
 
 static bool find_border(outlining *o) {
     for (size_t i = 0; i < o->n; i++) {
         if (!each_use(o, o->ops[i], enters)) return false;
-        for (uint32_t k = 0; k < o->ops[i]->n_outputs; k++) {
-            xir_value *v = &o->ops[i]->outputs[k];
-            if (is_used_outside(v) && !add_value(o, &o->out, v)) return no_memory(o);
-        }
-        if (o->ops[i]->cls != o->cls && !op_each_child(o->ops[i], stays_inside, o)) return false;
+        for (uint32_t k = 0; k < o->ops[i]->n_outputs; k++)
+            if (!leaves(o, o->ops[i], &o->ops[i]->outputs[k])) return false;
+        if (!op_each_child(o->ops[i], stays_inside, &(staying){ o, o->ops[i] })) return false;
     }
     return true;
 }

@@ -73,7 +73,7 @@ static bool read_inputs(void *user, xir_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const xir_value *v = op->inputs[i].value;
         const xir_op *maker = v ? placed_maker(v) : NULL;
-        if (!maker || maker == me->op) continue;
+        if (!maker || (maker == me->op && v->producer != maker)) continue;   /* a sub op makes it for another one */
         const uint32_t from = g->groups->place[maker->slot];
         if (from >= r->at) {
             g->status = diag_fail(g->why, XIR_E_INVALID, XIR_STR(""), "op %" PRId64 " is used by op %" PRId64

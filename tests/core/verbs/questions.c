@@ -1,11 +1,17 @@
-/* Liveness, levels, dominators and walks of networks that contain everything a file may have: cycles, absent inputs,
- * unknown classes and dims, sub ops in sub ops, values that no op makes. Whatever is answered is consistent. */
+/* Liveness, levels, dominators, walks and regions of networks that contain everything a file may have: cycles, absent
+ * inputs, unknown classes and dims, sub ops in sub ops, values that no op makes. Whatever is answered is consistent,
+ * and what is refused changes nothing. */
 #include <stdlib.h>
+#include <xir/region.h>
+#include "support/invariants.h"
 #include "support/net.h"
 #include "support/often.h"
 #include "support/random_net.h"
 
-typedef struct totals { size_t live, refused, sorted, cycles, sub_ops, unknown; } totals;
+typedef struct totals {
+    size_t live, refused, sorted, cycles, sub_ops, unknown;
+    size_t regions, unsorted, no_regions, grouped, no_groups, parts, no_parts;
+} totals;
 
 static uint64_t bytes_at(const xir_liveness *l, size_t at) { return xir_liveness_bytes_at(l, (int64_t)at); }
 
@@ -98,6 +104,117 @@ static void walk(const xir_network *net, totals *t) {
     t->sub_ops += s.ops > xir_network_op_count(net);
 }
 
+/* ---- regions ----------------------------------------------------------------------------------------------------- */
+
+enum { MOST = 24 };
+
+static void check_same(xir_network *net, const xir_network *before, const char *after, bool exactly) {
+    const char *broken = broken_invariant(net, ASK_ALL);
+    if (broken) fail_msg("after %s: %s", after, broken);
+    assert_int_equal(xir_network_op_count(net), xir_network_op_count(before));
+    if (exactly && !xir_network_equal(net, before, true)) fail_msg("%s changes the network", after);
+}
+
+/* Some ops that are near each other, perhaps with ends of the network and sub ops among them. */
+static size_t some_ops(const xir_network *net, xir_op **ops) {
+    const size_t all = xir_network_op_count(net), first = all ? chance(all) : 0, near = 1 + chance(MOST);
+    size_t n = 0;
+    for (size_t i = first; i < all && i < first + near; i++)
+        if (n < MOST && chance(3)) ops[n++] = xir_network_op_at(net, (int64_t)i);
+    return n;
+}
+
+/* Whether values are made before they are used, an Input is at the head alone, and an Output at the end. */
+static bool is_sorted(const xir_network *net) {
+    xir_liveness *l = xir_liveness_new(net, NULL, NULL);
+    bool sorted = l != NULL;
+    for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
+        const uint32_t traits = xir_class_traits(xir_op_class(op));
+        if (traits & XIR_TRAIT_SOURCE) sorted &= op == xir_network_first(net);
+        if (traits & XIR_TRAIT_SINK) sorted &= !xir_op_next(op);
+    }
+    xir_liveness_free(l);
+    return sorted;
+}
+
+/* In a network that is not sorted, a region comes back too, but its ops may be in another order, and a path through ops
+ * on either side of it is not seen. */
+static void move_a_region(xir_network *net, totals *t) {
+    xir_op *ops[MOST], *path[MOST];
+    const bool sorted = is_sorted(net);
+    const size_t n = some_ops(net, ops);
+    xir_network *before = xir_network_clone(net);
+    assert_non_null(before);
+    const xir_status convex = xir_region_check(net, ops, n, NULL);
+    assert_int_equal(xir_region_path(net, ops, n, path, MOST) == 0, convex == XIR_OK);
+    xir_op *call = xir_outline(net, ops, n, NULL);
+    if (call) {
+        assert_true(convex == XIR_OK || !sorted);
+        sorted ? t->regions++ : t->unsorted++;
+        const char *broken = broken_invariant(net, ASK_ALL);
+        if (broken) fail_msg("after outlining: %s", broken);
+        if (xir_op_inline(call)) {
+            xir_diags_print(xir_network_diags(net), stderr);
+            fail_msg("a region does not come back");
+        }
+    } else {
+        t->no_regions++;
+        assert_true(xir_network_status(net) && xir_diags_count(xir_network_diags(net)) > 0);
+        xir_network_clear_status(net);
+    }
+    check_same(net, before, call ? "inlining" : "a refusal", sorted || !call);
+    xir_network_free(before);
+}
+
+static int by_slot(const xir_op *op, void *user) {
+    (void)user;
+    return (int)(xir_op_slot(op) * 7919 / 16 % 3) - 1;
+}
+
+static void find_groups(const xir_network *net, totals *t) {
+    xir_groups *groups = xir_groups_new(net, by_slot, NULL, why);
+    groups ? t->grouped++ : t->no_groups++;
+    if (!groups) assert_true(xir_diags_count(why) > 0);
+    for (size_t i = 0; i < xir_groups_count(groups); i++) {
+        const xir_ops group = xir_groups_at(groups, i);
+        DOES(xir_region_check(net, group.data, group.size, why));
+    }
+    xir_groups_free(groups);
+    xir_diags_clear(why);
+}
+
+static size_t some_values(const xir_network *net, xir_value **values) {
+    size_t n = 0;
+    for (size_t most = chance(4), i = 0; i < most; i++) {
+        const xir_op *op = xir_network_op_at(net, (int64_t)chance(xir_network_op_count(net)));
+        if (xir_op_output_count(op)) values[n++] = xir_op_output(op, (int64_t)chance(xir_op_output_count(op)));
+    }
+    return n;
+}
+
+static void cut_a_part(const xir_network *net, totals *t) {
+    xir_value *begin[4], *end[4];
+    const size_t n_begin = some_values(net, begin), n_end = some_values(net, end);
+    xir_network *part = xir_extract(net, begin, n_begin, end, n_end, why);
+    part ? t->parts++ : t->no_parts++;
+    if (!part) assert_true(xir_diags_count(why) > 0);
+    const char *broken = part ? broken_invariant(part, ASK_ALL) : NULL;
+    if (broken) fail_msg("a part: %s", broken);
+    xir_diags_clear(why);
+    xir_network_free(part);
+}
+
+static void look_at_regions(xir_network *net, totals *t) {
+    if (!xir_network_op_count(net)) return;
+    for (int i = 0; i < 4; i++) {
+        move_a_region(net, t);
+        cut_a_part(net, t);
+    }
+    find_groups(net, t);
+}
+
+/* ---- any network ------------------------------------------------------------------------------------------------- */
+
 static void any_network_is_answered_for(void **state) {
     (void)state;
     const xir_load_options structure = XIR_INIT(xir_load_options, .format = "json", .no_params = true);
@@ -111,6 +228,7 @@ static void any_network_is_answered_for(void **state) {
             look_at_lives(net, &t);
             look_at_order(net, &t);
             walk(net, &t);
+            look_at_regions(net, &t);
             /* In another order, and with ops removed. */
             const size_t n = xir_network_op_count(net);
             xir_op *op = n ? xir_network_op_at(net, (int64_t)chance(n)) : NULL;
@@ -123,7 +241,11 @@ static void any_network_is_answered_for(void **state) {
     }
     print_message("%zu with lives, %zu refused; %zu without cycles, %zu with; %zu with sub ops, %zu with unknown bytes\n",
                   t.live, t.refused, t.sorted, t.cycles, t.sub_ops, t.unknown);
+    print_message("%zu regions, %zu in networks that are not sorted, %zu refused; %zu with groups, %zu refused; "
+                  "%zu parts, %zu refused\n", t.regions, t.unsorted, t.no_regions, t.grouped, t.no_groups, t.parts,
+                  t.no_parts);
     assert_true(t.live && t.refused && t.sorted && t.cycles && t.sub_ops && t.unknown);
+    assert_true(t.regions && t.unsorted && t.no_regions && t.grouped && t.no_groups && t.parts && t.no_parts);
 }
 
 int main(void) {

@@ -335,6 +335,49 @@ static void a_cycle_is_refused(void **state) {
     assert_null(xir_groups_new(net, by_class, NULL, why));
     assert_int_equal(xir_diags_at(why, 0)->code, XIR_E_INVALID);
     xir_diags_clear(why);
+    DOES(xir_op_set_input(ops[0], 0, xir_op_output(ops[0], 0)));   /* a uses what it makes itself */
+    REFUSES_NULL(net, xir_outline(net, ops, 1, NULL), XIR_E_INVALID, "op 1 is used by op 1 before it is run");
+    assert_null(xir_groups_new(net, by_class, NULL, why));
+    assert_int_equal(xir_diags_at(why, 0)->code, XIR_E_INVALID);
+    xir_diags_clear(why);
+    xir_network_free(net);
+}
+
+/* f comes before a, which it uses: no call has a place. */
+static void a_user_before_the_region_is_refused(void **state) {
+    (void)state;
+    xir_network *net = ladder_net();
+    xir_op *a = named_op(net, "a"), *f = named_op(net, "f");
+    DOES(xir_op_set_input(f, 0, xir_op_output(a, 0)));
+    DOES(xir_op_move(f, a));
+    REFUSES_NULL(net, xir_outline(net, &a, 1, NULL), XIR_E_INVALID, "op 1 is used by op 4 before it is run");
+    CHECK_SOUND(net);
+    xir_network_free(net);
+}
+
+/* A body could not be run without the op that such a value comes from. */
+static void what_a_sub_op_makes_stays_in_its_op(void **state) {
+    (void)state;
+    xir_network *net = ladder_net(), *before;
+    xir_op *a = named_op(net, "a"), *c = named_op(net, "c");
+    const xir_type *types[] = { FP32("*", 4) };
+    const xir_op_desc desc = DESC(hard_op, INPUTS(xir_op_output(a, 0)), .types = types, .n_types = 1);
+    xir_op *part = xir_op_new(net, &desc);
+    xir_hard_op_attrs attrs = xir_hard_op_init();
+    attrs.sub_hard_ops = (xir_ops){ (xir_op *const[]){ part }, 1 };
+    xir_op *hard = xir_network_add(net, &(xir_op_desc)DESC(hard_op, .attrs = &attrs, INPUTS(xir_op_output(a, 0)),
+                                                           .types = types, .n_types = 1, .before = c));
+    assert_non_null(hard);
+    DOES(xir_op_set_input(c, 0, xir_op_output(part, 0)));
+    before = xir_network_clone(net);
+    xir_op *ops[] = { hard, c };
+    char text[100];
+    snprintf(text, sizeof text, "op %d uses an output of sub op %d of op %d", (int)xir_op_id(c), (int)xir_op_id(part),
+             (int)xir_op_id(hard));
+    REFUSES_NULL(net, xir_outline(net, ops, 2, NULL), XIR_E_INVALID, text);
+    assert_true(xir_network_equal(net, before, true));
+    CHECK_SOUND(net);
+    xir_network_free(before);
     xir_network_free(net);
 }
 
@@ -471,6 +514,8 @@ int main(void) {
         cmocka_unit_test(names_are_found_in_the_order),
         cmocka_unit_test(what_is_no_region_is_refused),
         cmocka_unit_test(a_cycle_is_refused),
+        cmocka_unit_test(a_user_before_the_region_is_refused),
+        cmocka_unit_test(what_a_sub_op_makes_stays_in_its_op),
         cmocka_unit_test(absent_inputs_and_many_uses_stay),
         cmocka_unit_test(any_region_goes_and_comes_back),
     };
