@@ -39,3 +39,26 @@ export const hostile = (file) => {
     rename(network);
     return JSON.stringify(network);
 };
+
+// The same network, broken in every way in which it can be read: see run.mjs.
+export const broken = (file) => {
+    const network = JSON.parse(fs.readFileSync(file, 'utf8')), { ops } = network;
+    for (const op of ops) op.name = 's/'.repeat(1000) + 'same';
+    ops[2].inputs[0].v_id = 99;                          // without a maker
+    ops[3]._type_key = 'my::Unknown';
+    ops[3].inputs.unshift(null);                        // absent
+    ops[3].outputs[0].dtype.shape[1] = -1;               // open
+    ops[4].inputs[0].dtype.shape[1] = -1;
+    ops[1].outputs[0].dtype = null;                      // without a type
+    ops.reverse();
+    return JSON.stringify(network);
+};
+
+// As PNNX: a value that n ops use, an op with n outputs, and one that has all of them as inputs.
+export const fans = (n) => {
+    const all = (from) => Array.from({ length: n }, (_, i) => from + i).join(' ');
+    const rows = ['pnnx.Input in 0 1 0', `my.Split split 1 ${n} 0 ${all(1)}`];
+    for (let i = 0; i < n; i++) rows.push(`nn.ReLU r${i} 1 1 0 ${n + 1 + i}`);
+    rows.push(`my.Join join ${2 * n} 1 ${all(1)} ${all(n + 1)} ${2 * n + 1}`, `pnnx.Output out 1 0 ${2 * n + 1}`);
+    return `7767517\n${rows.length} ${2 * n + 2}\n${rows.join('\n')}\n`;
+};

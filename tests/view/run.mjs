@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { blocks, hostile, HOSTILE } from './networks.mjs';
+import { blocks, broken, fans, hostile, HOSTILE } from './networks.mjs';
 
 const [, , playwright, xir, src] = process.argv;
 const { chromium } = createRequire(path.resolve(playwright, 'package.json'))(path.resolve(playwright));
@@ -390,6 +390,29 @@ await tell('an empty network', view('empty.param', '7767517\n0 0\n', '--from', '
     await press(page, 'ArrowDown', 'Home', 'e', 'c', '2', 'u', 'n', '0', '+', 'r', 'd', 'Enter', 'Escape');
     await page.focus('#tree');
     await press(page, 'ArrowDown', 'ArrowRight', 'Enter');
+});
+
+// What is broken can be read: an op before its maker, an absent input, a value without a maker, one without a type, an
+// unknown class, open dims. Ops have equal names, and a scope is a thousand levels deep.
+await tell('a broken network', view('broken.json', broken(path.join(src, 'tests/golden/json/seed.json'))), async (page) => {
+    for (let op = 0; op < await page.evaluate('net.ops.n'); op++) await page.evaluate(`go(${op}, -1)`);
+    check(await page.evaluate('net.stubs.up.size') > 0, 'an arrow that would lead back is a note');
+    check((await page.evaluate('[...Array(net.ops.n).keys()].some((op) => [...inputs(op)].includes(-1))')), 'an input is absent');
+    await page.focus('#graph');
+    await press(page, 'Home', 'ArrowDown', 'ArrowDown', 'ArrowUp', 'End', 'ArrowUp', 'ArrowLeft', 'e', 'c', 'r');
+    equal(await page.evaluate('document.getElementById("panel").scrollWidth <= document.getElementById("panel").clientWidth'), true, 'long names are wrapped');
+    await audit(page);
+});
+
+// A value with 10^5 uses, an op with 10^5 outputs, one with as many inputs.
+await tell('fans', view('fans.param', fans(100000), '--from', 'pnnx'), async (page) => {
+    await page.evaluate('go(0, -1)');
+    check((await page.textContent('#panel')).includes('and 99,'), 'the panel has some of the users, and says how many more there are');
+    await page.evaluate('go(1, -1)');
+    check((await page.textContent('#panel')).includes('more'), 'some of the outputs');
+    await page.focus('#graph');
+    await press(page, 'ArrowDown', 'ArrowUp', '0', 'End', 'ArrowUp');
+    check(await page.evaluate('state.selected >= 0'), 'an op is selected');
 });
 
 await tell('one op, from left to right', view('one.param', '7767517\n1 1\npnnx.Input a 0 1 0 #0=(1,3)f32\n', '--from', 'pnnx', '--left-to-right'), async (page) => {
