@@ -105,6 +105,21 @@ static void rewriting_goes_on_until_nothing_matches(void **state) {
     BECOMES("x: 2 3; a = ReLU x; out a", "a = ReLU x; out a", 0);
 }
 
+/* relu(op(x)) -> op(x), for an op of any class. */
+static const xir_pattern_row after_rows[] = {
+    { XIR_ROW_ANY }, { XIR_ROW_ANY_OP, XIR_ROW_INPUTS(0) }, { XIR_ROW_OP(xir_relu_class), XIR_ROW_INPUTS(1) },
+};
+CLOSED(after, after_rows);
+
+/* Tanh is in no rule, and Sigmoid is in another one. */
+static void any_op_may_make_an_input_of_the_root(void **state) {
+    (void)state;
+    rule(&silu, to_silu, NULL);
+    rule(&after, keep_first, NULL);
+    BECOMES("x: 2 3; a = Tanh x; b = ReLU a; c = Sigmoid b; d = ReLU c; e = ReLU d; out e",
+            "b = Tanh x; e = Sigmoid b; out e", 3);
+}
+
 /* The result of one rule is the input of another. */
 static void rules_feed_each_other(void **state) {
     (void)state;
@@ -675,6 +690,7 @@ static void failing_allocations_leak_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         STORY(rewriting_goes_on_until_nothing_matches),
+        STORY(any_op_may_make_an_input_of_the_root),
         STORY(rules_feed_each_other),
         STORY(fewer_uses_are_noticed),
         STORY(a_rewrite_without_effect_is_not_repeated_forever),
