@@ -205,6 +205,15 @@ static const xir_type *now_there(const xir_infer *at) {
     return type && !((const xir_object *)type)->absent ? type : NULL;
 }
 
+/* The type of the first input, which many ops keep: then it need not be looked up either. NULL if a file has spelled it
+ * in its own way, or if a dim is an expression, which must be of the pool. */
+static const xir_type *like_first(const xir_infer *at, const int64_t *dims, size_t rank) {
+    const xir_type *type = xir_infer_input(at, 0);
+    size_t numbers = 0;
+    while (numbers < rank && dims[numbers] >= XIR_UNKNOWN_DIM) numbers++;
+    return type && numbers == rank && !((const xir_object *)type)->absent ? type : NULL;
+}
+
 static bool is_plain_layout(const xir_layout *layout, size_t rank) {
     xir_str text = xir_layout_text(layout);
     if (text.size != rank) return false;
@@ -246,8 +255,9 @@ xir_status xir_infer_change(xir_infer *at, size_t i, const xir_type *type) {
 
 xir_status xir_infer_result_tensor(xir_infer *at, const xir_type *element, const xir_layout *layout,
                                    const int64_t *dims, size_t rank) {
-    const xir_type *now = now_there(at);
+    const xir_type *now = now_there(at), *first = like_first(at, dims, rank);
     if (now && is_tensor_of(now, element, layout, dims, rank)) return give(at, now);
+    if (first && is_tensor_of(first, element, layout, dims, rank)) return give(at, first);
     for (size_t i = 0; i < rank; i++) {
         if (dims[i] >= XIR_UNKNOWN_DIM || expr_is_of(at->pool, dims[i])) continue;
         return xir_infer_fail(at, XIR_E_BOUNDS, NULL,
