@@ -24,7 +24,9 @@ static xir_status number_input(xir_op *op, xir_value *v) {
 static bool reserve_inputs(xir_op *op, size_t n) {
     if (n <= op->input_room) return true;
     if (n > UINT32_MAX / sizeof(xir_use)) return false;
-    size_t room = op->input_room < 4 ? 4 : (size_t)op->input_room * 2;
+    /* Most ops that get another input get one: a bias. Only those that get more have room to spare. */
+    const bool more = op->inputs != (xir_use *)(op + 1);
+    size_t room = more ? (size_t)op->input_room * 2 : n;
     if (room < n) room = n;
     xir_use *uses = arena_take(&op->net->arena, room * sizeof *uses);
     if (!uses) return false;
