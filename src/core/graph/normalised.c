@@ -6,7 +6,15 @@
 #include <stdio.h>
 #include "elements.h"
 
+/* Passes ask this of every value that they look at. */
+static inline bool may_have_ratios(const xir_type *type) {
+    if (object_what(type) == 1 + XIR_TYPE_TENSOR) type = ((const xir_tensor_type *)type)->element_dtype;
+    const int what = object_what(type);
+    return what == 1 + XIR_TYPE_NORMALIZED || what == 1 + XIR_TYPE_NORMALIZED_QUANTIZED;
+}
+
 bool type_is_normalised(const xir_type *type) {
+    if (!may_have_ratios(type)) return false;
     const xir_norm_ratios *ratios = xir_type_norm_ratios(type);
     for (size_t i = 0; ratios && i < ratios->items.size; i++) {
         if (ratios->items.data[i].value != 1) return true;
