@@ -51,8 +51,17 @@ for opset in 11 13 21; do
     run 0 info back.onnx; out "opset$opset"; out "onnx::Conv"
     run 0 run back.onnx --each --input image="$inputs" --compare answers
 done
-run 0 opt digits.fb digits.tsm; run 0 opt digits.tsm back.onnx --external; there back.onnx.data
-run 0 run back.onnx --each --input "$inputs" --output again
+
+# From each other format: all 64 digits are recognised.
+for from in "$SRC/examples/models/digits.pnnx.param" digits.tsm digits.nnb; do
+    case $from in digits.*) run 0 opt digits.fb "$from" ;; esac
+    run 0 opt "$from" back.onnx --external; there back.onnx.data; run 0 check back.onnx; quiet
+    run 0 info back.onnx; out "onnx::Conv"; not_out "icraft::xir::Conv"
+    rm -rf again; run 0 run back.onnx --each --input "$inputs" --output again
+    [ -x "$BUILD/examples/score" ] || { without examples/score; continue; }
+    "$BUILD/examples/score" again/*.npy "$SRC/examples/models/digits_labels.npy" >score || bad "$from: no score"
+    case $(cat score) in "64 of 64 right"*) ;; *) bad "$from: $(cat score)" ;; esac
+done
 run 1 opt digits.fb back.onnx --set xir-to-onnx.opset=10; err "opset: expected 11 to 21, found 10"
 
 # A place in the file and in the model.
