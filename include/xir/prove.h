@@ -35,6 +35,7 @@ typedef struct xir_proof_options {
     /* The most bytes of values that are kept for the next network, which computes only what has changed; 0: 512 MiB. Of
      * more than 16 samples, only the first 16 keep values. Arrays that share the bytes of Params take none. */
     uint64_t               max_kept;
+    size_t                 threads;      /* as in xir_run_options */
 } xir_proof_options;
 
 /* The state of a proof. */

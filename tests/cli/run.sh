@@ -17,6 +17,14 @@ run 0 run small.json --output b/c/d; quiet; same a/output_0.npy b/c/d/output_0.n
 run 0 run small.json --output b --seed 1; ! cmp -s a/output_0.npy b/output_0.npy || bad "another seed gives the same"
 run 0 run --lazy small.json --compare a --tolerance 0; quiet; out "largest difference 0"
 
+# The same bits on any number of threads.
+for n in 1 2 7 1000; do
+    run 0 run small.json --threads $n --output t$n; quiet; same a/output_0.npy t$n/output_0.npy
+done
+for word in 0 -1 two 2x ""; do
+    run 2 run small.json --threads "$word"; err "--threads takes a number from 1 on, not '$word'"; silent
+done
+
 # The memory of values: 1*8*8*3, 1*8*8*4 and so on in fp32; Params do not count.
 run 0 run small.json --memory; quiet; out "memory: at most "; out " bytes of values, at icraft::xir::"; lines out 2
 run 0 run small.json --memory --json; quiet; out '"memory":{"bytes":'; out '"held":'

@@ -16,6 +16,8 @@ run 0 run small.json; quiet
 run 1 run --max-work 1000 small.json --output w; err "the op takes"; err "steps, but only 1000 are left"; silent; gone w
 run 0 run --max-work 1G small.json; quiet
 run 0 opt --prove small.json; out "proven"
+run 0 opt --prove --threads 3 small.json; out "proven"
+run 2 opt --prove --threads 0 small.json; err "--threads takes a number from 1 on, not '0'"
 run 1 opt --prove --max-work 1000 small.json; err "nothing was proven: no network could be run"; err "steps, but only 1000 are left"
 
 # What is not a number above 0.

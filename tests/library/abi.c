@@ -123,7 +123,7 @@ static const handed structs[] = {
     TAKEN(xir_pass_watch,    options,   watches),
     TAKEN(xir_draw_options,  n_data,    draw),
     GROWN(xir_run_options,   user,      known,   false, run_network),
-    GROWN(xir_proof_options, relative,  max_kept, false, prove),
+    GROWN(xir_proof_options, relative,  threads, false, prove),
     TAKEN(xir_proof_input,   array,     prove_on),
     TAKEN(xir_op_desc,       n_named,   make_op),
     TAKEN(xir_op_desc,       n_named,   add_op),

@@ -392,6 +392,15 @@ int limit_constants(void);
 /* The number of --max-work; 0: not given. */
 int max_work_of_line(uint64_t *out);
 
+/* ---- how many threads compute ---------------------------------------------------------------------- */
+
+extern const char *threads_word;
+#define THREADS_OPTION(of)                                                                                            \
+    { "threads", "N", WORD_TEXT, &threads_word,                                                                       \
+      "how many threads " of " (all processors); results do not depend on it" }
+/* The number of --threads, or the number of processors that the program may use. */
+int threads_of_line(size_t *out);
+
 /* ---- counting classes ---------------------------------------------------------------------------- */
 
 typedef struct tally {

@@ -52,7 +52,8 @@ void proof_free(xir_proof *proof);   /* accepts NULL */
     { "each", NULL, WORD_NONE, &prove_args.each, "inputs of --prove hold many along their first dim: run each" },     \
     { "seed", "N", WORD_TEXT, &prove_args.seed, "the seed of the random inputs (0)" },                                \
     { "tolerance", "T", WORD_TEXT, &prove_args.tolerance,                                                             \
-      "how far two numbers may be apart, absolutely and relatively (1e-4)" }
+      "how far two numbers may be apart, absolutely and relatively (1e-4)" },                                         \
+    THREADS_OPTION("of --prove compute")
 
 typedef struct prove_options {
     bool        prove, each;

@@ -504,7 +504,7 @@ static int run(int n, char **operands) {
     }
     xir_run_options options = XIR_INIT(xir_run_options);
     if (memory) options.memory = note_memory;
-    if (max_work_of_line(&options.max_work)) return MISUSED;
+    if (max_work_of_line(&options.max_work) || threads_of_line(&options.threads)) return MISUSED;
     loaded l = { 0 };
     json_out j = { 0 };
     json_open(&j, NULL, '{');
@@ -539,6 +539,7 @@ static const option options[] = {
     { "max-work", "N", WORD_TEXT, &work_args.max_work,
       "stop before the op that would exceed N steps: a step is a multiply-add, another element operation counts as ten "
       "(no limit)" },
+    THREADS_OPTION("compute"),
     { "memory", NULL, WORD_NONE, &memory, "print how many bytes the values take at most, and at which op" },
     { "json", NULL, WORD_NONE, &as_json, "print a JSON object" },
     PARAMS_OPTION, LAZY_OPTION, FROM_OPTION, AS_CALLS_OPTION,

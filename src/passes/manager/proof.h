@@ -32,6 +32,7 @@ struct xir_proof {
     uint64_t          max_work;
     bool            (*cancel)(void *user);
     void             *user;
+    size_t            threads;
 };
 
 /* An array of `n` arrays, all NULL; NULL without memory. */

@@ -41,7 +41,8 @@ xir_proof *xir_proof_new(xir_context *ctx, const xir_proof_options *options, xir
     *p = (xir_proof){ .ctx = ctx, .seed = o->seed, .each = o->each, .n_samples = 1, .absolute = close
                       ? o->absolute : 1e-4,
                       .relative = close ? o->relative : 1e-4, .max_work = o->max_work, .cancel = o->cancel,
-                      .user = o->user, .max_kept = o->max_kept ? o->max_kept : USUAL_KEPT };
+                      .user = o->user, .max_kept = o->max_kept ? o->max_kept : USUAL_KEPT,
+                      .threads = o->threads };
     arena_init(&p->arena, &ctx->alloc);
     context_retain(ctx);
     if (keep_given(p, o, why)) return p;

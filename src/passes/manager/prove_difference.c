@@ -75,8 +75,9 @@ void proof_report_first(xir_proof *p, const xir_network *net, size_t sample, xir
     search s = { p, &was, why, false };
     const xir_array *const *inputs = (const xir_array *const *)p->inputs + sample * p->n_inputs;
     xir_array **outputs = proof_new_arrays(p->ctx, p->n_outputs);
-    const xir_run_options remembering = XIR_INIT(xir_run_options, .watch = remember, .user = &was),
-                          searching = XIR_INIT(xir_run_options, .watch = find_first, .user = &s);
+    const xir_run_options remembering = XIR_INIT(xir_run_options, .watch = remember, .user = &was,
+                                                         .threads = p->threads),
+                          searching = XIR_INIT(xir_run_options, .watch = find_first, .user = &s, .threads = p->threads);
     if (outputs && p->last &&
         xir_network_run(p->last, inputs, p->n_inputs, outputs, p->n_outputs, &remembering, NULL) == XIR_OK) {
         for (size_t i = 0; i < p->n_outputs; i++) {

@@ -164,7 +164,8 @@ xir_status proof_run_samples(xir_proof *p, const xir_network *net, xir_array *co
         sample_run s = { p, k < p->n_reuses ? p->reuses[k] : NULL, 0 };
         const xir_run_options options = XIR_INIT(xir_run_options, .user = &s, .watch = note_value,
                                                  .known = s.k ? find_value : NULL,
-                                                 .cancel = p->cancel ? is_cancelled : NULL, .max_work = p->max_work);
+                                                 .cancel = p->cancel ? is_cancelled : NULL, .max_work = p->max_work,
+                                                 .threads = p->threads);
         if (s.k) reuse_begin(s.k, net, sample, n_in);
         status = xir_network_run(net, sample, n_in, outputs + k * n_out, n_out, &options, why);
         p->state.computed += s.computed;
