@@ -1,8 +1,10 @@
-/* Attention, head by head. The scores of one query are computed at a time, and the largest is subtracted before exp so
- * that nothing overflows. */
+/* Attention: two products of matrices for each head, of queries with keys and of weights with values, some heads or
+ * queries at a time. Of the scores of a query the largest is subtracted before exp, so that nothing overflows. */
 #include <math.h>
 #include "dims.h"
+#include "gemm.h"
 #include "groups.h"
+#include "pool.h"
 
 enum { QUERY, KEY, VALUE, MASK };
 
@@ -31,51 +33,132 @@ static void read_mask(const xir_type *type, int64_t step[4]) {
         step[4 - rank + i] = dim_of(type, i) == 1 ? 0 : elements_between(type, i + 1, rank);
 }
 
+enum { SCORES = 1 << 20 };   /* that exist at a time, unless one query has more */
+
 typedef struct attention {
-    heads         q, k, v, y;
-    int64_t       mask_step[4];
-    const double *query, *key, *value, *mask;
-    double       *out, *score;
-    double        scale, softcap;
-    bool          is_causal, mask_is_bool;
+    heads            q, k, v, y;
+    int64_t          mask_step[4];
+    const gemm_path *path;
+    gemm_input       query, key, value;
+    const double    *mask;
+    gemm_output      out;
+    double           scale, softcap;
+    bool             is_causal, mask_is_bool;
+    size_t           head, heads;      /* these heads of all batches     */
+    size_t           first, queries;   /* these queries of each of them  */
+    double          *score, *sum;      /* [head][query][key], [head][query] */
 } attention;
 
-/* Computes the scores of query i of a head. Returns the largest, or -inf. */
-static double score_keys(const attention *a, const double *q, const double *k, const double *mask, int64_t i) {
-    double most = -INFINITY;
-    for (int64_t j = 0; j < a->k.dim[2]; j++) {
-        double score = 0;
-        for (int64_t t = 0; t < a->q.dim[3]; t++) score += q[t * a->q.step[3]] * k[j * a->k.step[2] + t * a->k.step[3]];
-        score *= a->scale;
-        if (a->softcap > 0) score = a->softcap * tanh(score / a->softcap);
-        if (mask && a->mask_is_bool) score = mask[j * a->mask_step[3]] != 0 ? score : -INFINITY;
-        else if (mask) score += mask[j * a->mask_step[3]];
-        if (a->is_causal && j > i) score = -INFINITY;
-        if (score > most || isnan(score)) most = score;
-        a->score[j] = score;
-    }
-    return most;
+/* Where a head of an operand begins; `shared`: so many heads of the queries have the same one. */
+static int64_t head_at(const attention *a, const heads *h, size_t batch, int64_t shared) {
+    const int64_t i = (int64_t)(a->head + batch), count = a->q.dim[1];
+    return i / count * h->step[0] + i % count / shared * h->step[1];
+}
+static int64_t shared_heads(const attention *a) { return a->q.dim[1] / a->k.dim[1]; }
+
+static void pack_queries(const void *of, const gemm_panel *p) {
+    const attention *a = of;
+    const int64_t at = head_at(a, &a->q, p->batch, 1) + (int64_t)a->first * a->q.step[2];
+    gemm_pack_matrix(a->path, &a->query, at, a->q.step[2], a->q.step[3], p);
 }
 
-/* False if the run is cancelled. */
-static bool attend(xir_kernel *at, const attention *a, int64_t b, int64_t h) {
-    const int64_t kv = h / (a->q.dim[1] / a->k.dim[1]);
-    const double *k = a->key + b * a->k.step[0] + kv * a->k.step[1],
-                  *v = a->value + b * a->v.step[0] + kv * a->v.step[1];
-    for (int64_t i = 0; i < a->q.dim[2]; i++) {
-        if (xir_kernel_stops(at, (uint64_t)(a->k.dim[2] * (a->q.dim[3] + a->v.dim[3])))) return false;
-        const double *q = a->query + b * a->q.step[0] + h * a->q.step[1] + i * a->q.step[2];
-        const double *mask = a->mask ? a->mask + b * a->mask_step[0] + h * a->mask_step[1] + i * a->mask_step[2] : NULL;
-        double *y = a->out + b * a->y.step[0] + h * a->y.step[1] + i * a->y.step[2];
-        double most = score_keys(a, q, k, mask, i), sum = 0;
-        for (int64_t j = 0; j < a->k.dim[2]; j++) sum += a->score[j] = exp(a->score[j] - most);
-        for (int64_t t = 0; t < a->v.dim[3]; t++) {
-            double mean = 0;
-            for (int64_t j = 0; j < a->k.dim[2]; j++) mean += a->score[j] * v[j * a->v.step[2] + t * a->v.step[3]];
-            y[t * a->y.step[3]] = mean / sum;
+static void pack_keys(const void *of, const gemm_panel *p) {
+    const attention *a = of;
+    gemm_pack_matrix(a->path, &a->key, head_at(a, &a->k, p->batch, shared_heads(a)), a->k.step[2], a->k.step[3], p);
+}
+
+static void pack_weights(const void *of, const gemm_panel *p) {
+    const attention *a = of;
+    const gemm_input weights = { .doubles = a->score };
+    const int64_t keys = a->k.dim[2];
+    gemm_pack_matrix(a->path, &weights, (int64_t)(p->batch * a->queries) * keys, keys, 1, p);
+}
+
+static void pack_values(const void *of, const gemm_panel *p) {
+    const attention *a = of;
+    gemm_pack_matrix(a->path, &a->value, head_at(a, &a->v, p->batch, shared_heads(a)), a->v.step[3], a->v.step[2], p);
+}
+
+static void take_scores(void *out, const gemm_sums *s) {
+    const attention *a = out;
+    const size_t keys = (size_t)a->k.dim[2];
+    for (size_t i = 0; i < s->rows; i++) {
+        memcpy(a->score + (s->batch * a->queries + s->row + i) * keys + s->column, s->sum + i * s->step,
+               s->columns * sizeof *a->score);
+    }
+}
+
+static void take_means(void *out, const gemm_sums *s) {
+    const attention *a = out;
+    for (size_t i = 0; i < s->rows; i++) {
+        double mean[GEMM_MOST_BROAD];
+        const double sum = a->sum[s->batch * a->queries + s->row + i];
+        for (size_t j = 0; j < s->columns; j++) mean[j] = s->sum[i * s->step + j] / sum;
+        gemm_put(a->path, &a->out, head_at(a, &a->y, s->batch, 1) + (int64_t)(a->first + s->row + i) * a->y.step[2] +
+                 (int64_t)s->column, mean, NULL, s->columns);
+    }
+}
+
+/* Scores become weights, not yet divided by their sum. */
+static double weigh_keys(const attention *a, const double *mask, int64_t query, double *score) {
+    double most = -INFINITY, sum = 0;
+    for (int64_t j = 0; j < a->k.dim[2]; j++) {
+        double v = score[j] * a->scale;
+        if (a->softcap > 0) v = a->softcap * tanh(v / a->softcap);
+        if (mask && a->mask_is_bool) v = mask[j * a->mask_step[3]] != 0 ? v : -INFINITY;
+        else if (mask) v += mask[j * a->mask_step[3]];
+        if (a->is_causal && j > query) v = -INFINITY;
+        if (v > most || isnan(v)) most = v;
+        score[j] = v;
+    }
+    for (int64_t j = 0; j < a->k.dim[2]; j++) sum += score[j] = exp(score[j] - most);
+    return sum;
+}
+
+static void weigh(pool_share *share, size_t from, size_t to, void *user) {
+    const attention *a = user;
+    for (size_t i = from; i < to; i++) {
+        const int64_t head = (int64_t)(a->head + i / a->queries), query = (int64_t)(a->first + i % a->queries),
+                      b = head / a->q.dim[1], h = head % a->q.dim[1];
+        const double *mask = a->mask ? a->mask + b * a->mask_step[0] + h * a->mask_step[1] + query * a->mask_step[2]
+            : NULL;
+        a->sum[i] = weigh_keys(a, mask, query, a->score + i * (size_t)a->k.dim[2]);
+        if (pool_stops(share, (uint64_t)a->k.dim[2])) return;
+    }
+}
+
+static xir_status attend(xir_kernel *at, attention *a) {
+    const size_t keys = (size_t)a->k.dim[2];
+    const gemm scores = {
+        .path = a->path, .exact = gemm_is_exact(&a->query, &a->key), .batches = a->heads, .rows = a->queries,
+        .columns = keys, .depth = (size_t)a->q.dim[3], .left = pack_queries, .left_of = a, .right = pack_keys,
+        .right_of = a, .take = take_scores, .out = a,
+    }, means = {
+        .path = a->path, .batches = a->heads, .rows = a->queries, .columns = (size_t)a->v.dim[3], .depth = keys,
+        .left = pack_weights, .left_of = a, .right = pack_values, .right_of = a, .take = take_means, .out = a,
+    };
+    xir_status status = gemm_run(at, &scores);
+    if (status) return status;
+    if (!pool_for(at, a->heads * a->queries, 10 * keys, weigh, a)) return XIR_E_CANCELLED;
+    return gemm_run(at, &means);
+}
+
+static xir_status attend_all(xir_kernel *at, attention *a) {
+    const size_t all = (size_t)(a->q.dim[0] * a->q.dim[1]), queries = (size_t)a->q.dim[2],
+                 keys = (size_t)a->k.dim[2], room = SCORES / (keys + 1) + 1;
+    const size_t rows = queries < room ? queries : room, fits = room / (rows + 1) + 1, some = all < fits ? all : fits;
+    a->score = xir_kernel_alloc(at, rows * some, (keys + 1) * sizeof *a->score);
+    a->sum = xir_kernel_alloc(at, rows * some + 1, sizeof *a->sum);
+    if (!a->score || !a->sum) return XIR_E_MEMORY;
+    for (a->head = 0; a->head < all; a->head += some) {
+        a->heads = all - a->head < some ? all - a->head : some;
+        for (a->first = 0; a->first < queries; a->first += rows) {
+            a->queries = queries - a->first < rows ? queries - a->first : rows;
+            xir_status status = attend(at, a);
+            if (status) return status;
         }
     }
-    return true;
+    return XIR_OK;
 }
 
 static double number_of(const xir_scalar *scalar, double preset) {
@@ -98,19 +181,11 @@ static xir_status run_attention(xir_kernel *at) {
     if (status) return status;
     a.scale = number_of(attrs->scale, 1 / sqrt((double)a.q.dim[3]));
     a.mask_is_bool = mask && xir_type_kind_of(xir_type_element(mask)) == XIR_TYPE_BOOL;
-    a.query = xir_kernel_reals(at, QUERY);
-    a.key = xir_kernel_reals(at, KEY);
-    a.value = xir_kernel_reals(at, VALUE);
-    a.mask = mask ? xir_kernel_reals(at, MASK) : NULL;
-    a.out = xir_kernel_real_out(at, 0);
-    a.score = xir_kernel_alloc(at, (size_t)a.k.dim[2] + 1, sizeof *a.score);
-    if (!a.query || !a.key || !a.value || (mask && !a.mask) || !a.out || !a.score) return XIR_E_MEMORY;
-    for (int64_t b = 0; b < a.q.dim[0]; b++) {
-        for (int64_t h = 0; h < a.q.dim[1]; h++) {
-            if (!attend(at, &a, b, h)) return XIR_E_CANCELLED;
-        }
-    }
-    return XIR_OK;
+    a.path = gemm_path_now();
+    if (!gemm_read(at, QUERY, &a.query) || !gemm_read(at, KEY, &a.key) || !gemm_read(at, VALUE, &a.value) ||
+        !gemm_write(at, 0, &a.out)) return XIR_E_MEMORY;
+    if (mask && !(a.mask = xir_kernel_reals(at, MASK))) return XIR_E_MEMORY;
+    return attend_all(at, &a);
 }
 
 kernel_table kernels_attention = {

@@ -1,7 +1,12 @@
-/* Einsum, by definition: each element of the output is a sum of products over all letters that the output does not
- * have. Every letter, and every dim of "...", is an index with a stride in each operand; the indices of the output
- * come first. The class has already checked the equation. */
+/* Einsum: each element of the output is a sum of products over all letters that the output does not have. Every
+ * letter, and every dim of "...", is an index with a stride in each operand; the indices of the output come first. The
+ * class has already checked the equation.
+ *
+ * Of two operands of reals that share all summed letters it is a product of matrices: letters of the output are rows if
+ * only the first operand has them, columns if only the second one does, and batches otherwise. Else it is computed by
+ * the definition. The sums are the same. */
 #include "dims.h"
+#include "gemm.h"
 
 enum { LETTERS = 52 };
 
@@ -174,6 +179,127 @@ static innermost innermost_of(const einsum *e) {
     return (innermost){ end, any ? e->dim[end] : 1, e->step + end * e->n };
 }
 
+/* ---- as products of matrices ------------------------------------------------------------------------------------- */
+
+/* Offsets of all combinations of some indices, row-major. */
+typedef struct offsets {
+    size_t   n;
+    int64_t *at[3];       /* in the operands and the output                           */
+    int64_t  step[3];     /* the distance of neighbours; 0 if it varies, or is 0       */
+} offsets;
+
+typedef struct matrices {
+    const gemm_path *path;
+    gemm_input       in[2];
+    gemm_output      out;
+    offsets          batches, rows, columns, depths;
+} matrices;
+
+/* Which operands have an index: 0 in both operands, 1 in the first alone, 2 in the second alone, 3 in neither. */
+static unsigned operands_of(const einsum *e, size_t k) {
+    return (e->step[k * 2] == 0) * 2u + (e->step[k * 2 + 1] == 0);
+}
+
+/* Whether it is a product of matrices that is worth copying panels for. */
+static bool is_product(const einsum *e) {
+    double rows = 1, columns = 1, depth = 1;
+    if (e->n != 2) return false;
+    for (size_t k = 0; k < e->indices; k++) {
+        const unsigned of = operands_of(e, k);
+        if (k >= e->outer && of != 0 && e->dim[k] != 1) return false;
+        if (k >= e->outer) depth *= (double)e->dim[k];
+        else if (of == 1) rows *= (double)e->dim[k];
+        else if (of == 2) columns *= (double)e->dim[k];
+    }
+    return rows * columns >= 4 && rows * columns * depth >= 256;
+}
+
+/* Lists the combinations of the indices in [from, to) with these operands. `step` of the output: NULL for summed ones.
+ * False on out of memory. */
+static bool list_offsets(xir_kernel *at, const einsum *e, size_t from, size_t to, unsigned first, unsigned second,
+                         const int64_t *out_step, offsets *o) {
+    o->n = 1;
+    for (size_t k = from; k < to; k++) {
+        const unsigned of = operands_of(e, k);
+        if (of == first || of == second) o->n *= (size_t)e->dim[k];
+    }
+    for (size_t i = 0; i < 3; i++) {
+        if (!(o->at[i] = xir_kernel_alloc(at, o->n + 1, sizeof *o->at[i]))) return false;
+    }
+    if (!o->n) return true;
+    size_t done = 1;     /* the list grows index by index: each entry becomes `dim` entries */
+    for (size_t k = from; k < to; k++) {
+        const unsigned of = operands_of(e, k);
+        if (of != first && of != second) continue;
+        const size_t dim = (size_t)e->dim[k];
+        for (size_t i = 0; i < 3; i++) {
+            const int64_t step = i < 2 ? e->step[k * 2 + i] : out_step ? out_step[k] : 0;
+            for (size_t t = done * dim; t-- > 0;) o->at[i][t] = o->at[i][t / dim] + (int64_t)(t % dim) * step;
+        }
+        done *= dim;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        o->step[i] = o->n > 1 ? o->at[i][1] - o->at[i][0] : 1;
+        for (size_t t = 1; t < o->n; t++) if (o->at[i][t] - o->at[i][t - 1] != o->step[i]) o->step[i] = 0;
+    }
+    return true;
+}
+
+static void pack_operand(const matrices *p, size_t i, const offsets *items, const gemm_panel *panel) {
+    const int64_t *at = items->at[i], *deep = p->depths.at[i], begin = p->batches.at[i][panel->batch];
+    if (items->step[i] && p->depths.step[i]) {
+        gemm_pack_matrix(p->path, &p->in[i], begin + at[0] + deep[0], items->step[i], p->depths.step[i], panel);
+        return;
+    }
+    double *out = panel->out;
+    for (size_t k = panel->k; k < panel->k + panel->depth; k++, out += panel->unit) {
+        for (size_t t = 0; t < panel->n; t++)
+            out[t] = gemm_element(&p->in[i], begin + at[panel->first + t] + deep[k]);
+    }
+}
+
+static void pack_rows(const void *of, const gemm_panel *panel) {
+    const matrices *p = of;
+    pack_operand(p, 0, &p->rows, panel);
+}
+static void pack_columns(const void *of, const gemm_panel *panel) {
+    const matrices *p = of;
+    pack_operand(p, 1, &p->columns, panel);
+}
+
+static void take_sums(void *out, const gemm_sums *s) {
+    const matrices *p = out;
+    for (size_t i = 0; i < s->rows; i++) {
+        const int64_t to = p->batches.at[2][s->batch] + p->rows.at[2][s->row + i];
+        const double *sum = s->sum + i * s->step;
+        if (p->columns.step[2] == 1) {
+            gemm_put(p->path, &p->out, to + p->columns.at[2][s->column], sum, NULL, s->columns);
+        } else {
+            for (size_t j = 0; j < s->columns; j++) gemm_put_one(&p->out, to + p->columns.at[2][s->column + j], sum[j]);
+        }
+    }
+}
+
+static xir_status multiply(xir_kernel *at, const einsum *e) {
+    matrices p = { .path = gemm_path_now() };
+    int64_t *out_step = xir_kernel_alloc(at, e->indices + 1, sizeof *out_step);
+    if (!out_step) return XIR_E_MEMORY;
+    for (size_t k = e->outer, step = 1; k-- > 0; step *= (size_t)e->dim[k]) out_step[k] = (int64_t)step;
+    if (!list_offsets(at, e, 0, e->outer, 0, 3, out_step, &p.batches) ||
+        !list_offsets(at, e, 0, e->outer, 1, 1, out_step, &p.rows) ||
+        !list_offsets(at, e, 0, e->outer, 2, 2, out_step, &p.columns) ||
+        !list_offsets(at, e, e->outer, e->indices, 0, 3, NULL, &p.depths)) return XIR_E_MEMORY;
+    if (!gemm_read(at, 0, &p.in[0]) || !gemm_read(at, 1, &p.in[1]) || !gemm_write(at, 0, &p.out)) return XIR_E_MEMORY;
+    const gemm g = {
+        .path = p.path, .exact = gemm_is_exact(&p.in[0], &p.in[1]), .batches = p.batches.n, .rows = p.rows.n,
+        .columns = p.columns.n, .depth = p.depths.n, .left = pack_rows, .left_of = &p, .right = pack_columns,
+        .right_of = &p, .take = take_sums, .out = &p,
+    };
+    return gemm_run(at, &g);
+}
+
+/* ---- by definition ---------------------------------------------------------------------------------------------- */
+
 static xir_status sum_reals(xir_kernel *at, const einsum *e) {
     const double **x = xir_kernel_alloc(at, e->n + 1, sizeof *x);
     double *y = xir_kernel_real_out(at, 0);
@@ -235,7 +361,8 @@ static xir_status sum_integers(xir_kernel *at, const einsum *e) {
 static xir_status run_einsum(xir_kernel *at) {
     einsum e = { 0 };
     if (!einsum_make(at, &e)) return XIR_E_MEMORY;
-    return xir_kernel_is_real(xir_kernel_input_type(at, 0)) ? sum_reals(at, &e) : sum_integers(at, &e);
+    if (!xir_kernel_is_real(xir_kernel_input_type(at, 0))) return sum_integers(at, &e);
+    return is_product(&e) ? multiply(at, &e) : sum_reals(at, &e);
 }
 
 kernel_table kernels_einsum = {

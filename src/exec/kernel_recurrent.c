@@ -1,7 +1,9 @@
-/* Recurrent networks, step by step. A sequence ends at its length: the outputs after it are 0, and the reverse
- * direction starts at its last element. */
+/* Recurrent networks, step by step, all sequences of a batch at a time. The products of the inputs with W are computed
+ * for many steps at once, those of the states with R for each step. A sequence ends at its length: the outputs after it
+ * are 0, and the reverse direction starts at its last element. */
 #include <inttypes.h>
 #include <math.h>
+#include "gemm.h"
 #include "kernels.h"
 
 enum { X, W, R, B, SEQUENCE_LENS, INITIAL_H, INITIAL_C, P, PORTS };
@@ -60,14 +62,21 @@ static double apply(const function *f, double x) {
 /* ---- attributes ------------------------------------------------------------------------------------------------- */
 
 typedef struct cell cell;
-/* Computes one step of one direction and batch: reads c->sum, the product of x and W plus the first half of the
- * bias, and updates the state. */
-typedef void step_fn(const cell *c, size_t direction, double *h, double *state);
+/* What one sequence has at one step. */
+typedef struct sequence {
+    double *sum;        /* gates: the product of x and W plus the first half of the bias */
+    double *carried;    /* the product of h and R plus the second half                   */
+    double *reset;      /* of GRU: h as the reset gate leaves it                         */
+    double *h, *state;
+} sequence;
+/* Computes the new state of a sequence. */
+typedef void step_fn(const cell *c, size_t direction, const sequence *s);
 
 struct cell {
-    xir_kernel   *at;
     size_t        gates, functions;
     bool          has_c;
+    step_fn      *reset_step;             /* before `step`: sets `reset`; then `carried` of the last gate is its product
+                                             with R; NULL: none                                       */
     step_fn      *step;
     int64_t       hidden_size;
     xir_direction direction;
@@ -78,12 +87,17 @@ struct cell {
 
     size_t        hidden, directions, length, batch, inputs, rows;   /* `rows` of W and R: gates * hidden */
     function      f[2 * MOST_FUNCTIONS];
-    const double *in[PORTS];              /* NULL if absent                                    */
-    double       *sum, *carried, *reset;  /* rows of x W + B, rows of h R + B, the reset state */
+    const double *in[PORTS];              /* NULL if absent; not X, W, R                       */
+    const int64_t *lengths;               /* NULL: all are `length`                            */
+    const gemm_path *path;
+    gemm_input    x, w, r;
+    size_t        together;               /* steps whose products with W are computed at once  */
+    double       *sum, *carried, *reset;  /* of each sequence; sum: of each of those steps     */
 };
 
-#define CELL(a, n_gates, n_functions, c, fn, flag_) \
-    { .gates = (n_gates), .functions = (n_functions), .has_c = (c), .step = (fn), .hidden_size = (a)->hidden_size, \
+#define CELL(a, n_gates, n_functions, c, first, fn, flag_) \
+    { .gates = (n_gates), .functions = (n_functions), .has_c = (c), .reset_step = (first), .step = (fn), \
+      .hidden_size = (a)->hidden_size, \
       .direction = (a)->direction, .batch_first = (a)->layout == 1, .flag = (flag_), .clip = (a)->clip, \
       .activations = (a)->activations, .alphas = (a)->activation_alpha, .betas = (a)->activation_beta }
 
@@ -105,70 +119,134 @@ static void read_functions(cell *c) {
 
 /* ---- one step --------------------------------------------------------------------------------------------------- */
 
-/* out[i] = bias[i] + row i of `m` times x. If the run is cancelled, the remaining rows are not written. */
-static void multiply_rows(const cell *c, const double *m, size_t rows, size_t columns, const double *x,
-                          const double *bias, double *out) {
-    for (size_t i = 0; i < rows && !xir_kernel_stops(c->at, columns + 1); i++, m += columns) {
-        double sum = 0;
-        for (size_t k = 0; k < columns; k++) sum += x[k] * m[k];
-        out[i] = sum + (bias ? bias[i] : 0);
-    }
-}
-
-static const double *second_bias(const cell *c, size_t direction) {
-    return c->in[B] ? c->in[B] + (2 * direction + 1) * c->rows : NULL;
-}
-
-static const double *kernel_of_state(const cell *c, size_t direction) {
-    return c->in[R] + direction * c->rows * c->hidden;
-}
-
-/* Writes h R plus the second half of the bias to c->carried. */
-static void carry_state(const cell *c, size_t direction, const double *h) {
-    multiply_rows(c, kernel_of_state(c, direction), c->rows, c->hidden, h, second_bias(c, direction), c->carried);
-}
-
-static void lstm_step(const cell *c, size_t direction, double *h, double *state) {
+static void lstm_step(const cell *c, size_t direction, const sequence *s) {
     const function *f = c->f + direction * c->functions, *g = f + 1, *last = f + 2;
     const double *p = c->in[P] ? c->in[P] + direction * 3 * c->hidden : NULL;
     const size_t n = c->hidden;
-    carry_state(c, direction, h);
+    double *state = s->state;
     for (size_t k = 0; k < n; k++) {
         double gate[4];   // i, o, f, c
-        for (size_t i = 0; i < 4; i++) gate[i] = c->sum[i * n + k] + c->carried[i * n + k];
+        for (size_t i = 0; i < 4; i++) gate[i] = s->sum[i * n + k] + s->carried[i * n + k];
         double in = apply(f, gate[0] + (p ? p[k] * state[k] : 0));
         double forget = c->flag ? 1 - in : apply(f, gate[2] + (p ? p[2 * n + k] * state[k] : 0));
         state[k] = forget * state[k] + in * apply(g, gate[3]);
-        h[k] = apply(f, gate[1] + (p ? p[n + k] * state[k] : 0)) * apply(last, state[k]);
+        s->h[k] = apply(f, gate[1] + (p ? p[n + k] * state[k] : 0)) * apply(last, state[k]);
     }
 }
 
-static void gru_step(const cell *c, size_t direction, double *h, double *state) {
-    const function *f = c->f + direction * c->functions, *g = f + 1;
+/* The gates z, r, and the next state. */
+static void gru_gates(const cell *c, size_t direction, const sequence *s) {
+    const function *f = c->f + direction * c->functions;
     const size_t n = c->hidden;
-    double *z = c->sum, *r = c->sum + n, *next = c->sum + 2 * n, *carried = c->carried + 2 * n;
-    (void)state;
-    carry_state(c, direction, h);
-    for (size_t k = 0; k < 2 * n; k++) c->sum[k] = apply(f, c->sum[k] + c->carried[k]);
-    if (!c->flag) {
-        const double *bias = second_bias(c, direction);
-        for (size_t k = 0; k < n; k++) c->reset[k] = r[k] * h[k];
-        multiply_rows(c, kernel_of_state(c, direction) + 2 * n * n, n, n, c->reset, bias ? bias + 2 * n
-                      : NULL, carried);
-    }
+    for (size_t k = 0; k < 2 * n; k++) s->sum[k] = apply(f, s->sum[k] + s->carried[k]);
+    for (size_t k = 0; k < n; k++) s->reset[k] = s->sum[n + k] * s->h[k];
+}
+
+static void gru_step(const cell *c, size_t direction, const sequence *s) {
+    const function *g = c->f + direction * c->functions + 1;
+    const size_t n = c->hidden;
+    if (c->flag) gru_gates(c, direction, s);
+    const double *z = s->sum, *r = s->sum + n, *next = s->sum + 2 * n, *carried = s->carried + 2 * n;
     for (size_t k = 0; k < n; k++) {
         double now = apply(g, next[k] + (c->flag ? r[k] * carried[k] : carried[k]));
-        h[k] = (1 - z[k]) * now + z[k] * h[k];
+        s->h[k] = (1 - z[k]) * now + z[k] * s->h[k];
     }
 }
 
-static void rnn_step(const cell *c, size_t direction, double *h, double *state) {
-    (void)state;
-    carry_state(c, direction, h);
-    for (size_t k = 0; k < c->hidden; k++) h[k] = apply(c->f + direction, c->sum[k] + c->carried[k]);
+static void rnn_step(const cell *c, size_t direction, const sequence *s) {
+    for (size_t k = 0; k < c->hidden; k++) s->h[k] = apply(c->f + direction, s->sum[k] + s->carried[k]);
+}
+
+/* ---- products --------------------------------------------------------------------------------------------------- */
+
+/* Where element t of sequence b begins in X. At step i it is t = i, or counted from the end of the sequence. */
+static size_t time_of(const cell *c, size_t direction, size_t b, size_t i) {
+    const size_t length = c->lengths ? (size_t)c->lengths[b] : c->length;
+    if (i >= length) return 0;     // what is computed for it is not used
+    return direction == 1 || c->direction == XIR_DIRECTION_REVERSE ? length - 1 - i : i;
+}
+
+typedef struct product {
+    const cell       *c;
+    size_t            direction, first;      /* of X: the step of row 0                                       */
+    const double     *left;                  /* of states: their rows; NULL: the elements of X                */
+    size_t            left_step;
+    const gemm_input *right;                 /* W or R, from `right_at` on: a row of `depth` for each column  */
+    size_t            right_at, depth;
+    const double     *bias;                  /* NULL: none                                                    */
+    double           *out;
+    size_t            out_step;
+} product;
+
+static void pack_left(const void *of, const gemm_panel *panel) {
+    const product *p = of;
+    const cell *c = p->c;
+    const gemm_input states = { .doubles = p->left };
+    gemm_panel one = *panel;
+    if (p->left) {
+        gemm_pack_matrix(c->path, &states, 0, (int64_t)p->left_step, 1, panel);
+        return;
+    }
+    one.n = 1;
+    one.first = 0;
+    for (size_t i = 0; i < panel->n; i++) {
+        const size_t row = panel->first + i, b = row % c->batch,
+                     t = time_of(c, p->direction, b, p->first + row / c->batch);
+        one.out = panel->out + i;
+        gemm_pack_matrix(c->path, &c->x, (int64_t)((c->batch_first ? b * c->length + t : t * c->batch + b) * c->inputs),
+                         0, 1, &one);
+    }
+}
+
+static void pack_right(const void *of, const gemm_panel *panel) {
+    const product *p = of;
+    gemm_pack_matrix(p->c->path, p->right, (int64_t)p->right_at, (int64_t)p->depth, 1, panel);
+}
+
+static void take_sums(void *out, const gemm_sums *s) {
+    const product *p = out;
+    for (size_t i = 0; i < s->rows; i++) {
+        double *to = p->out + (s->row + i) * p->out_step + s->column;
+        const double *sum = s->sum + i * s->step;
+        for (size_t j = 0; j < s->columns; j++) to[j] = sum[j] + (p->bias ? p->bias[s->column + j] : 0);
+    }
+}
+
+static xir_status multiply(xir_kernel *at, const product *p, size_t rows, size_t columns) {
+    const gemm g = {
+        .path = p->c->path, .exact = !p->left && gemm_is_exact(&p->c->x, p->right), .batches = 1, .rows = rows,
+        .columns = columns, .depth = p->depth, .left = pack_left, .left_of = p, .right = pack_right, .right_of = p,
+        .take = take_sums, .out = (void *)(uintptr_t)p,
+    };
+    return gemm_run(at, &g);
+}
+
+/* x W plus the first half of the bias, for `steps` steps from `first` on. */
+static xir_status multiply_inputs(xir_kernel *at, const cell *c, size_t direction, size_t first, size_t steps) {
+    const product p = {
+        .c = c, .direction = direction, .first = first, .right = &c->w, .right_at = direction * c->rows * c->inputs,
+        .depth = c->inputs, .bias = c->in[B] ? c->in[B] + 2 * direction * c->rows : NULL, .out = c->sum,
+        .out_step = c->rows,
+    };
+    return multiply(at, &p, steps * c->batch, c->rows);
+}
+
+/* h R plus the second half of the bias, of the gates from `gate` on. */
+static xir_status multiply_states(xir_kernel *at, const cell *c, size_t direction, const double *h, size_t h_step,
+                                  size_t gate) {
+    const size_t first = gate * c->hidden;
+    const product p = {
+        .c = c, .left = h, .left_step = h_step, .right = &c->r,
+        .right_at = (direction * c->rows + first) * c->hidden, .depth = c->hidden,
+        .bias = c->in[B] ? c->in[B] + (2 * direction + 1) * c->rows + first : NULL, .out = c->carried + first,
+        .out_step = c->rows,
+    };
+    return multiply(at, &p, c->batch, c->rows - first);
 }
 
 /* ---- the sequence ----------------------------------------------------------------------------------------------- */
+
+enum { SUMS = 1 << 20 };   /* that exist at a time, unless one step has more */
 
 /* Reads dims and inputs. False on out of memory. */
 static bool read_inputs(xir_kernel *at, cell *c) {
@@ -179,13 +257,18 @@ static bool read_inputs(xir_kernel *at, cell *c) {
     c->directions = c->direction == XIR_DIRECTION_BIDIRECTIONAL ? 2 : 1;
     c->hidden = (size_t)c->hidden_size;
     c->rows = c->gates * c->hidden;
-    for (size_t i = 0; i < PORTS; i++) {
+    c->path = gemm_path_now();
+    if (!gemm_read(at, X, &c->x) || !gemm_read(at, W, &c->w) || !gemm_read(at, R, &c->r)) return false;
+    for (size_t i = B; i < PORTS; i++) {
         bool there = xir_kernel_input_type(at, i) && i != SEQUENCE_LENS && (c->has_c || i < INITIAL_C);
         if (there && !(c->in[i] = xir_kernel_reals(at, i))) return false;
     }
-    c->sum = xir_kernel_alloc(at, c->rows, sizeof *c->sum);
-    c->carried = xir_kernel_alloc(at, c->rows, sizeof *c->carried);
-    c->reset = xir_kernel_alloc(at, c->hidden, sizeof *c->reset);
+    if (xir_kernel_input_type(at, SEQUENCE_LENS) && !(c->lengths = xir_kernel_i64s(at, SEQUENCE_LENS))) return false;
+    c->together = SUMS / (c->rows * c->batch + 1) + 1;
+    if (c->together > c->length) c->together = c->length;
+    c->sum = xir_kernel_alloc(at, c->together * c->batch + 1, c->rows * sizeof *c->sum);
+    c->carried = xir_kernel_alloc(at, c->batch + 1, c->rows * sizeof *c->carried);
+    c->reset = xir_kernel_alloc(at, c->batch + 1, c->hidden * sizeof *c->reset);
     return c->sum && c->carried && c->reset;
 }
 
@@ -199,63 +282,80 @@ static size_t output_at(const cell *c, size_t t, size_t direction, size_t b) {
     return i * c->hidden;
 }
 
-/* Runs one direction of one batch over `length` elements. */
-static void run_sequence(const cell *c, size_t direction, size_t b, size_t length, double *y, double *h,
-                         double *state) {
-    const bool backwards = direction == 1 || c->direction == XIR_DIRECTION_REVERSE;
-    const double *bias = c->in[B] ? c->in[B] + 2 * direction * c->rows : NULL;
-    for (size_t i = 0; i < length && !xir_kernel_stops(c->at, c->hidden); i++) {
-        size_t t = backwards ? length - 1 - i : i;
-        const double *x = c->in[X] + (c->batch_first ? b * c->length + t : t * c->batch + b) * c->inputs;
-        multiply_rows(c, c->in[W] + direction * c->rows * c->inputs, c->rows, c->inputs, x, bias, c->sum);
-        c->step(c, direction, h, state);
-        double *out = y + output_at(c, t, direction, b);
-        for (size_t k = 0; k < c->hidden; k++) out[k] = h[k];
+/* The outputs, and the states of all sequences. */
+typedef struct results { double *y, *h, *state; } results;
+
+/* Step i, the `of`-th of those whose inputs are multiplied. */
+static xir_status run_step(xir_kernel *at, const cell *c, size_t direction, size_t i, size_t of, const results *r) {
+    const size_t h_step = (c->batch_first ? c->directions : 1) * c->hidden;
+    xir_status status = multiply_states(at, c, direction, r->h + state_at(c, direction, 0), h_step, 0);
+    for (size_t half = !c->reset_step; half < 2 && !status; half++) {
+        for (size_t b = 0; b < c->batch; b++) {
+            if (c->lengths && i >= (size_t)c->lengths[b]) continue;
+            const size_t s = state_at(c, direction, b);
+            const sequence now = { c->sum + (of * c->batch + b) * c->rows, c->carried + b * c->rows,
+                                   c->reset + b * c->hidden, r->h + s, r->state + s };
+            (half ? c->step : c->reset_step)(c, direction, &now);
+            if (!half) continue;
+            double *out = r->y + output_at(c, time_of(c, direction, b, i), direction, b);
+            for (size_t k = 0; k < c->hidden; k++) out[k] = now.h[k];
+            if (xir_kernel_stops(at, c->rows)) return XIR_E_CANCELLED;
+        }
+        if (!half) status = multiply_states(at, c, direction, c->reset, c->hidden, c->gates - 1);
     }
-    for (size_t t = length; t < c->length; t++) {
-        double *out = y + output_at(c, t, direction, b);
-        for (size_t k = 0; k < c->hidden; k++) out[k] = 0;
-    }
+    return status;
 }
 
-static xir_status run(xir_kernel *at, cell c) {
-    c.at = at;
-    if (!read_inputs(at, &c)) return XIR_E_MEMORY;
-    read_functions(&c);
-    const int64_t *lengths = xir_kernel_input_type(at, SEQUENCE_LENS) ? xir_kernel_i64s(at, SEQUENCE_LENS) : NULL;
-    double *y = xir_kernel_real_out(at, 0), *h = xir_kernel_real_out(at, 1);
-    double *state = c.has_c ? xir_kernel_real_out(at, 2) : h;
-    if (!y || !h || !state || (xir_kernel_input_type(at, SEQUENCE_LENS) && !lengths)) return XIR_E_MEMORY;
-    for (size_t d = 0; d < c.directions; d++) {
-        for (size_t b = 0; b < c.batch; b++) {
-            int64_t length = lengths ? lengths[b] : (int64_t)c.length;
-            size_t s = state_at(&c, d, b);
-            if (length < 0 || (uint64_t)length > c.length) {
-                return xir_kernel_fail(at, XIR_E_BOUNDS, "inputs/4",
-                                       "sequence %zu has the length %" PRId64 ": expected 0 to %zu, the length of X",
-                                       b, length, c.length);
-            }
-            for (size_t k = 0; k < c.hidden; k++) {
-                h[s + k] = c.in[INITIAL_H] ? c.in[INITIAL_H][s + k] : 0;
-                if (c.has_c) state[s + k] = c.in[INITIAL_C] ? c.in[INITIAL_C][s + k] : 0;
-            }
-            run_sequence(&c, d, b, (size_t)length, y, h + s, state + s);
+static xir_status run_direction(xir_kernel *at, const cell *c, size_t direction, const results *r) {
+    for (size_t b = 0; b < c->batch; b++) {
+        const size_t s = state_at(c, direction, b), length = c->lengths ? (size_t)c->lengths[b] : c->length;
+        for (size_t k = 0; k < c->hidden; k++) {
+            r->h[s + k] = c->in[INITIAL_H] ? c->in[INITIAL_H][s + k] : 0;
+            if (c->has_c) r->state[s + k] = c->in[INITIAL_C] ? c->in[INITIAL_C][s + k] : 0;
         }
+        for (size_t t = length; t < c->length; t++) {
+            double *out = r->y + output_at(c, t, direction, b);
+            for (size_t k = 0; k < c->hidden; k++) out[k] = 0;
+        }
+    }
+    for (size_t first = 0; first < c->length; first += c->together) {
+        const size_t steps = c->length - first < c->together ? c->length - first : c->together;
+        xir_status status = multiply_inputs(at, c, direction, first, steps);
+        for (size_t i = 0; i < steps && !status; i++) status = run_step(at, c, direction, first + i, i, r);
+        if (status) return status;
     }
     return XIR_OK;
 }
 
+static xir_status run(xir_kernel *at, cell c) {
+    if (!read_inputs(at, &c)) return XIR_E_MEMORY;
+    read_functions(&c);
+    results r = { xir_kernel_real_out(at, 0), xir_kernel_real_out(at, 1), NULL };
+    r.state = c.has_c ? xir_kernel_real_out(at, 2) : r.h;
+    if (!r.y || !r.h || !r.state) return XIR_E_MEMORY;
+    for (size_t b = 0; c.lengths && b < c.batch; b++) {
+        if (c.lengths[b] >= 0 && (uint64_t)c.lengths[b] <= c.length) continue;
+        return xir_kernel_fail(at, XIR_E_BOUNDS, "inputs/4",
+                               "sequence %zu has the length %" PRId64 ": expected 0 to %zu, the length of X",
+                               b, c.lengths[b], c.length);
+    }
+    xir_status status = XIR_OK;
+    for (size_t d = 0; d < c.directions && !status; d++) status = run_direction(at, &c, d, &r);
+    return status;
+}
+
 static xir_status lstm(xir_kernel *at) {
     const xir_lstm_attrs *a = xir_kernel_attrs(at);
-    return run(at, (cell)CELL(a, 4, 3, true, lstm_step, a->input_forget));
+    return run(at, (cell)CELL(a, 4, 3, true, NULL, lstm_step, a->input_forget));
 }
 static xir_status gru(xir_kernel *at) {
     const xir_gru_attrs *a = xir_kernel_attrs(at);
-    return run(at, (cell)CELL(a, 3, 2, false, gru_step, a->linear_before_reset));
+    step_fn *first = a->linear_before_reset ? NULL : gru_gates;
+    return run(at, (cell)CELL(a, 3, 2, false, first, gru_step, a->linear_before_reset));
 }
 static xir_status rnn(xir_kernel *at) {
     const xir_rnn_attrs *a = xir_kernel_attrs(at);
-    return run(at, (cell)CELL(a, 1, 1, false, rnn_step, false));
+    return run(at, (cell)CELL(a, 1, 1, false, NULL, rnn_step, false));
 }
 
 kernel_table kernels_recurrent = {

@@ -263,6 +263,135 @@ static void transposed(void **state) {
     }
 }
 
+/* ---- attention, recurrent networks, equations -------------------------------------------------------------------- */
+
+static const xir_type *shaped(bool wide, const char *layout, int64_t a, int64_t b, int64_t c, int64_t d) {
+    const int64_t dims[] = { a, b, c, d };
+    return xir_type_tensor_text(ctx, element(wide), layout, dims, strlen(layout));
+}
+
+static void attention(void **state) {
+    (void)state;
+    for (int i = 0; i < CASES / 2; i++) {
+        const bool wide = i % 3 == 0;
+        const int64_t batch = from_to(1, 3), kv = from_to(1, 3), heads = kv * from_to(1, 2), queries = from_to(1, 40),
+                      keys = from_to(1, 60), size = from_to(1, 40), values = from_to(1, 40);
+        problem p = { .cls = xir_attention_class(), .n = 3, .unrounded = i % 2 == 0, .attrs = NULL };
+        p.types[0] = shaped(wide, "****", batch, heads, queries, size);
+        p.types[1] = shaped(wide, "****", batch, kv, keys, size);
+        p.types[2] = shaped(wide, "****", batch, kv, keys, values);
+        fill(&p, i % 5 == 0);
+        xir_array *y = same_everywhere(&p, "attention", i);
+        double score[60];
+        for (int64_t e = 0; e < batch * heads * queries * values; e++) {
+            const int64_t v = e % values, query = e / values, head = query / queries % heads,
+                          b = query / queries / heads, from = (b * kv + head / (heads / kv)) * keys;
+            double most = -(double)INFINITY, sum = 0, mean = 0;
+            for (int64_t k = 0; k < keys; k++) {
+                score[k] = 0;
+                for (int64_t t = 0; t < size; t++) {
+                    const double product = at(&p, 0, query * size + t) * at(&p, 1, (from + k) * size + t);
+                    score[k] += product;
+                }
+                score[k] *= 1 / sqrt((double)size);
+                if (score[k] > most || isnan(score[k])) most = score[k];
+            }
+            for (int64_t k = 0; k < keys; k++) sum += score[k] = exp(score[k] - most);
+            for (int64_t k = 0; k < keys; k++) {
+                const double product = score[k] * at(&p, 2, (from + k) * values + v);
+                mean += product;
+            }
+            check(y, (size_t)e, mean / sum, wide || p.unrounded, "attention", i);
+        }
+        done(&p, y);
+    }
+}
+
+static void recurrent(void **state) {
+    (void)state;
+    for (int i = 0; i < CASES / 2; i++) {
+        const bool wide = i % 3 == 0;
+        const int64_t length = from_to(1, 6), batch = from_to(1, 9), in = from_to(1, 30), hidden = from_to(1, 40);
+        const int64_t gates = i % 4 == 0 ? 4 : i % 4 == 1 ? 3 : 1;
+        const xir_lstm_attrs *four = XIR_ATTRS(lstm, (hidden_size, hidden));
+        const xir_gru_attrs *three = XIR_ATTRS(gru, (hidden_size, hidden));
+        const xir_rnn_attrs *one = XIR_ATTRS(rnn, (hidden_size, hidden));
+        problem p = { .n = 3, .unrounded = i % 2 == 0, .cls = gates == 4 ? xir_lstm_class() : gates == 3
+                      ? xir_gru_class() : xir_rnn_class(),
+                      .attrs = gates == 4 ? (const void *)four : gates == 3 ? (const void *)three : one };
+        p.types[0] = shaped(wide, "***", length, batch, in, 0);
+        p.types[1] = shaped(wide, "***", 1, gates * hidden, in, 0);
+        p.types[2] = shaped(wide, "***", 1, gates * hidden, hidden, 0);
+        fill(&p, i % 5 == 0);
+        xir_array *y = same_everywhere(&p, "recurrent", i);
+        double *h = calloc((size_t)(2 * batch * hidden), sizeof *h), *next = h + batch * hidden;
+        assert_non_null(h);
+        for (int64_t t = 0; t < length && gates == 1; t++) {
+            for (int64_t e = 0; e < batch * hidden; e++) {
+                const int64_t b = e / hidden, k = e % hidden;
+                double sum = 0, carried = 0;
+                for (int64_t j = 0; j < in; j++) {
+                    const double product = at(&p, 0, (t * batch + b) * in + j) * at(&p, 1, k * in + j);
+                    sum += product;
+                }
+                for (int64_t j = 0; j < hidden; j++) {
+                    const double product = h[b * hidden + j] * at(&p, 2, k * hidden + j);
+                    carried += product;
+                }
+                next[e] = tanh(sum + carried);
+                check(y, (size_t)(t * batch * hidden + e), next[e], wide || p.unrounded, "recurrent", i);
+            }
+            memcpy(h, next, (size_t)(batch * hidden) * sizeof *h);
+        }
+        free(h);
+        done(&p, y);
+    }
+}
+
+/* The sum over the letters that the output lacks, as products of matrices and, where that is not one, by definition. */
+static void equations(void **state) {
+    (void)state;
+    static const char *const texts[] = { "aij,ajk->aik", "aij,akj->iak", "aij,ajk->ki", "iaj,kja->ki", "iaa,jak->ikj" };
+    for (int i = 0; i < CASES; i++) {
+        const bool wide = i % 3 == 0;
+        int64_t of[26] = { 0 };
+        for (size_t k = 0; k < 26; k++) of[k] = from_to(1, 20);
+        const char *t = texts[(size_t)i % COUNT(texts)];
+        problem p = { .cls = xir_einsum_class(), .n = 2, .unrounded = i % 2 == 0,
+                      .attrs = XIR_ATTRS(einsum, (equation, xir_str_of(t))) };
+        p.types[0] = shaped(wide, "***", of[t[0] - 'a'], of[t[1] - 'a'], of[t[2] - 'a'], 0);
+        p.types[1] = shaped(wide, "***", of[t[4] - 'a'], of[t[5] - 'a'], of[t[6] - 'a'], 0);
+        fill(&p, i % 5 == 0);
+        xir_array *y = same_everywhere(&p, t, i);
+        const char *out = t + 9;
+        char summed[4] = "";
+        for (const char *s = "aijk"; *s; s++)
+            if (!strchr(out, *s)) summed[strlen(summed)] = *s;
+        int64_t index[26] = { 0 };
+        for (size_t e = 0; e < xir_array_count(y); e++) {
+            size_t rest = e;
+            for (size_t k = strlen(out); k-- > 0; rest /= (size_t)of[out[k] - 'a'])
+                index[out[k] - 'a'] = (int64_t)(rest % (size_t)of[out[k] - 'a']);
+            double sum = 0;
+            int64_t n = 1;
+            for (const char *s = summed; *s; s++) n *= of[*s - 'a'];
+            for (int64_t m = 0; m < n; m++) {
+                int64_t left = m, a = 0, b = 0;
+                for (size_t k = strlen(summed); k-- > 0; left /= of[summed[k] - 'a'])
+                    index[summed[k] - 'a'] = left % of[summed[k] - 'a'];
+                for (int k = 0; k < 3; k++) {
+                    a = a * of[t[k] - 'a'] + index[t[k] - 'a'];
+                    b = b * of[t[4 + k] - 'a'] + index[t[4 + k] - 'a'];
+                }
+                const double product = at(&p, 0, a) * at(&p, 1, b);
+                sum += product;
+            }
+            check(y, e, sum, wide || p.unrounded, t, i);
+        }
+        done(&p, y);
+    }
+}
+
 /* ---- the environment --------------------------------------------------------------------------------------------- */
 
 static void a_path_that_is_missing_falls_back(void **state) {
@@ -285,6 +414,9 @@ int main(void) {
         cmocka_unit_test(convolutions),
         cmocka_unit_test(depthwise),
         cmocka_unit_test(transposed),
+        cmocka_unit_test(attention),
+        cmocka_unit_test(recurrent),
+        cmocka_unit_test(equations),
         cmocka_unit_test(a_path_that_is_missing_falls_back),
     };
     return RUN_GROUP(tests);
