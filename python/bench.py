@@ -64,7 +64,7 @@ def mapped():
     """An array of 4 GiB of mapped parameters, in a file that is sparse."""
     with tempfile.TemporaryDirectory() as folder:
         net = xir.Network("large")
-        x = net.input("x", "fp32 NC [1,4]")
+        x = net.input("x", "fp32 NC [1,16384]")
         weights = xir.params(net, np.zeros((1 << 16, 1 << 14), "f4"), name="w", layout="NC")
         F.Concat(x, weights, axis=0)
         path = pathlib.Path(folder, "large.fb")

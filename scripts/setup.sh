@@ -21,7 +21,8 @@ for need in "$@"; do
         programs="$programs g++:g++ /usr/bin/python3:python3 flatc:flatbuffers-compiler strace:strace"
         packages="$packages libcmocka-dev nlohmann-json3-dev libonnx-testdata libflatbuffers-dev python3-msgpack"
         packages="$packages python3-jsonschema libonnx-dev libprotobuf-dev"
-        packages="$packages python3-dev python3-numpy python3-pytest python3-hypothesis" ;;
+        packages="$packages python3-dev python3-dbg libpython3.11-testsuite python3-numpy python3-pytest"
+        packages="$packages python3-hypothesis python3-venv python3-pip mypy" ;;
     clang)
         programs="$programs clang:clang g++:g++" ;;
     fuzz)
@@ -30,7 +31,7 @@ for need in "$@"; do
     peers)
         programs="$programs g++:g++"
         packages="$packages nlohmann-json3-dev libsimdjson-dev libflatbuffers-dev flatbuffers-compiler"
-        packages="$packages libmsgpack-cxx-dev libonnx-dev libprotobuf-dev libmlir-22-dev llvm-22-dev" ;;
+        packages="$packages libmsgpack-cxx-dev libonnx-dev libprotobuf-dev libmlir-22-dev llvm-22-dev python3-onnx" ;;
     *)
         echo "setup.sh: unknown need '$need', expected build, test, clang, fuzz or peers" >&2
         exit 2 ;;

@@ -12,6 +12,7 @@ PyObject *array_wrap(xir_array *array, bool writable) {
     }
     o->array = array;
     o->writable = writable;
+    o->plain = false;
     return (PyObject *)o;
 }
 
@@ -86,10 +87,12 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     array_object *o = (array_object *)self;
     const xir_type *type = xir_array_type(o->array);
     const char *letter = letter_of(xir_type_element(type));
-    size_t size, rank = xir_type_rank(type);
+    size_t size, rank = o->plain ? 1 : xir_type_rank(type);
     view->obj = NULL;
-    if (!letter) return PyErr_SetString(PyExc_BufferError,
-        "the elements have no format of Python: use raw or numpy"), -1;
+    if (o->plain) letter = "B";
+    if (!letter) {
+        return PyErr_SetString(PyExc_BufferError, "the elements have no format of Python: use raw or numpy"), -1;
+    }
     if ((flags & PyBUF_WRITABLE) && !o->writable) {
         return PyErr_SetString(PyExc_BufferError, "the array is read-only"), -1;
     }
@@ -99,12 +102,12 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     shape->letter[1] = '\0';
     const void *data = xir_array_data(o->array, &size);
     size_t long_dims = 0;
-    for (size_t i = 0; i < rank; i++) long_dims += xir_type_dim(type, (int64_t)i, false) > 1;
+    for (size_t i = 0; !o->plain && i < rank; i++) long_dims += xir_type_dim(type, (int64_t)i, false) > 1;
     if (asks_for_columns(flags) && size && long_dims > 1) {
         PyMem_Free(shape);
         return PyErr_SetString(PyExc_BufferError, "the array is C-contiguous"), -1;
     }
-    Py_ssize_t step = (Py_ssize_t)(xir_type_storage_bits(type) / 8);
+    Py_ssize_t step = o->plain ? 1 : (Py_ssize_t)(xir_type_storage_bits(type) / 8);
     *view = (Py_buffer){
         .obj = Py_NewRef(self), .len = (Py_ssize_t)size, .itemsize = step, .readonly = !o->writable, .ndim = (int)rank,
         .format = flags & PyBUF_FORMAT ? shape->letter : NULL,
@@ -114,7 +117,7 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     };
     memcpy(&view->buf, &data, sizeof data);
     for (size_t i = rank; i-- > 0;) {
-        shape->numbers[i] = (Py_ssize_t)xir_type_dim(type, (int64_t)i, false);
+        shape->numbers[i] = o->plain ? (Py_ssize_t)size : (Py_ssize_t)xir_type_dim(type, (int64_t)i, false);
         shape->numbers[rank + i] = step;
         step *= shape->numbers[i];
     }
@@ -203,6 +206,26 @@ xir_value *params_of(net_object *owner, PyObject *arg, const char *name, const c
     return net ? raise_net(net, XIR_OK) : NULL;
 }
 
+/* set_bytes(value, buffer): gives Params the bytes of a buffer, which it borrows. */
+PyObject *params_set_bytes(PyObject *module, PyObject *args) {
+    PyObject *value, *arg;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O:set_bytes", Value_type, &value, &arg)) return NULL;
+    Py_buffer *view = PyMem_Malloc(sizeof *view);
+    if (!view) return PyErr_NoMemory();
+    if (PyObject_GetBuffer(arg, view, PyBUF_SIMPLE)) {
+        PyMem_Free(view);
+        return NULL;
+    }
+    value_object *o = (value_object *)value;
+    xir_value *v = value_write(o);
+    xir_status status = v ? xir_params_set_borrow(v, view->buf, (size_t)view->len, release_view, view) : XIR_OK;
+    if (v && !status) return Py_NewRef(Py_None);
+    PyBuffer_Release(view);
+    PyMem_Free(view);
+    return v ? raise_net(o->owner->net, status) : NULL;
+}
+
 /* Array(buffer, layout=None): a copy of numbers. */
 static PyObject *array_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static char *names[] = { "buffer", "layout", NULL };
@@ -271,18 +294,47 @@ static PyObject *floats(PyObject *self, PyObject *none) {
     return bytes;
 }
 
+/* _integers(): the elements as the bytes of int64. */
+static PyObject *integers(PyObject *self, PyObject *none) {
+    (void)none;
+    const xir_array *array = ((array_object *)self)->array;
+    size_t n = xir_array_count(array);
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(n * sizeof(int64_t)));
+    if (bytes && n && xir_array_i64s(array, 0, n, (int64_t *)(void *)PyBytes_AsString(bytes))) {
+        Py_DECREF(bytes);
+        return raise_status(XIR_E_TYPE, "the elements are not numbers");
+    }
+    return bytes;
+}
+
 static PyObject *has_format(PyObject *self, void *none) {
     (void)none;
     return PyBool_FromLong(letter_of(xir_type_element(xir_array_type(((array_object *)self)->array))) != NULL);
 }
 
+static PyObject *get_bytes(PyObject *self, void *none) {
+    (void)none;
+    const array_object *o = (array_object *)self;
+    array_object *plain = (array_object *)array_wrap(xir_array_retain(o->array), o->writable);
+    if (!plain) return NULL;
+    plain->plain = true;
+    PyObject *made = PyMemoryView_FromObject((PyObject *)plain);
+    Py_DECREF((PyObject *)plain);
+    return made;
+}
+
 static PyMethodDef array_methods[] = {
     { "raw",     raw,    METH_NOARGS, "raw(): the bytes, as files have them." },
     { "_floats", floats, METH_NOARGS, NULL },
+    { "_integers", integers, METH_NOARGS, NULL },
+    { "__dlpack__", (PyCFunction)(void (*)(void))array_dlpack, METH_VARARGS | METH_KEYWORDS,
+      "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None): the array for other libraries." },
+    { "__dlpack_device__", array_dlpack_device, METH_NOARGS, "__dlpack_device__(): the memory of the host." },
     { NULL, NULL, 0, NULL },
 };
 static PyGetSetDef array_getset[] = {
     { "type",        get_type,   NULL, "The type.", NULL },
+    { "bytes",       get_bytes,  NULL, "The bytes as a memoryview, which is not a copy.", NULL },
     { "shape",       get_shape,  NULL, "The dims, a tuple.", NULL },
     { "_has_format", has_format, NULL, NULL, NULL },
     { NULL, NULL, NULL, NULL, NULL },

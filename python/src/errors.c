@@ -105,14 +105,28 @@ void *raise_busy(void) {
     return NULL;
 }
 
-bool warn_diags(xir_diags *why) {
+static bool warn_of_these(xir_diags *why, bool notes) {
     PyObject *done = Py_None;
-    if (xir_diags_count_of(why, XIR_WARNING)) {
+    if (xir_diags_count_of(why, XIR_WARNING) || (notes && xir_diags_count_of(why, XIR_NOTE))) {
         PyObject *findings = findings_of(why);
-        done = findings ? PyObject_CallFunctionObjArgs(warn_of, findings, NULL) : NULL;
+        done = findings ? PyObject_CallFunctionObjArgs(warn_of, findings, notes ? Py_True : Py_False, NULL) : NULL;
         Py_XDECREF(findings);
         Py_XDECREF(done);
     }
     xir_diags_free(why);
     return done != NULL;
+}
+
+bool warn_diags(xir_diags *why) { return warn_of_these(why, false); }
+bool warn_diags_and_notes(xir_diags *why) { return warn_of_these(why, true); }
+
+const char *exception_text(PyObject *value, char *out, size_t size) {
+    PyObject *name = PyType_GetName(Py_TYPE(value)), *text = PyObject_Str(value);
+    const char *a = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    const char *b = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    snprintf(out, size, "%s: %s", a ? a : "an exception", b ? b : "");
+    PyErr_Clear();
+    Py_XDECREF(name);
+    Py_XDECREF(text);
+    return out;
 }

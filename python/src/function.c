@@ -11,6 +11,7 @@ typedef struct function_object {
     const xir_class *cls;
     PyObject        *shorthands;    /* a dict from str to a tuple of attributes                     */
     PyObject        *layouts;       /* a tuple, for each input a str for its constants, or None     */
+    PyObject        *required;      /* a tuple of the attributes that must be given                 */
 } function_object;
 
 /* A call in progress. */
@@ -109,6 +110,20 @@ static bool keywords(call *c, PyObject *kwargs, bool attrs) {
     return true;
 }
 
+/* Whether the attributes without a default are given. */
+static bool is_complete(const call *c) {
+    for (Py_ssize_t i = 0; i < PyTuple_Size(c->function->required); i++) {
+        xir_str name;
+        size_t at = 0;
+        if (!text_in(PyTuple_GetItem(c->function->required, i), &name)) return false;
+        while (at < c->n_named && !xir_str_equal(c->named[at].name, name)) at++;
+        if (at < c->n_named) continue;
+        raise_status(XIR_E_MISSING, "the attribute '%s' has no default: it must be given", name.data);
+        return false;
+    }
+    return true;
+}
+
 /* The values of the inputs; numbers become Params. */
 static bool input_values(call *c, xir_value **out) {
     for (size_t i = 0; i < c->n_inputs; i++) {
@@ -163,8 +178,11 @@ static PyObject *add_op(call *c) {
             Op_type));
         if (of_net && !value_of(arg, c->owner, false, &values[i])) return NULL;
     }
+    net_begin_write(c->owner);      /* inference may run code of the caller, which then finds the network in use */
     xir_op *op = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = c->cls, .id = XIR_NO_ID, .inputs = values,
-        .n_inputs = c->n_inputs, .name = name, .before = c->owner->before, .named = c->named, .n_named = c->n_named));
+        .n_inputs = c->n_inputs, .name = name, .before = c->owner->before, .target = c->owner->target,
+        .named = c->named, .n_named = c->n_named));
+    net_end_write(c->owner);
     if (!op) return raise_net(net, XIR_OK);
     if (name.size && xir_op_output_count(op) == 1 && xir_value_set_name(xir_op_output(op, 0), name)) {
         return raise_net(net, XIR_OK);
@@ -185,7 +203,7 @@ static PyObject *function_call(PyObject *self, PyObject *args, PyObject *kwargs)
     c.named = scratch_take(&c.memory, 8 * n + 1, sizeof *c.named);
     if (c.inputs && c.named && positional(&c, args) && keywords(&c, kwargs, false)) {
         if (!c.owner) PyErr_SetString(PyExc_TypeError, "no argument is of a network: give one, or net=");
-        else if (net_write(c.owner) && keywords(&c, kwargs, true)) {
+        else if (net_write(c.owner) && keywords(&c, kwargs, true) && is_complete(&c)) {
             Py_INCREF((PyObject *)c.owner);
             made = add_op(&c);
             Py_DECREF((PyObject *)c.owner);
@@ -195,12 +213,12 @@ static PyObject *function_call(PyObject *self, PyObject *args, PyObject *kwargs)
     return made;
 }
 
-/* Function(cls, shorthands, layouts). */
+/* Function(cls, shorthands, layouts, required). */
 static PyObject *function_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    PyObject *cls, *shorthands, *layouts;
+    PyObject *cls, *shorthands, *layouts, *required;
     (void)kwargs;
-    if (!PyArg_ParseTuple(args, "O!O!O!:Function", Class_type, &cls, &PyDict_Type, &shorthands, &PyTuple_Type,
-        &layouts)) {
+    if (!PyArg_ParseTuple(args, "O!O!O!O!:Function", Class_type, &cls, &PyDict_Type, &shorthands, &PyTuple_Type,
+                          &layouts, &PyTuple_Type, &required)) {
         return NULL;
     }
     PyObject *key, *fields;
@@ -215,6 +233,7 @@ static PyObject *function_new(PyTypeObject *type, PyObject *args, PyObject *kwar
     f->cls = ((class_object *)cls)->cls;
     f->shorthands = PyDict_Copy(shorthands);
     f->layouts = Py_NewRef(layouts);
+    f->required = Py_NewRef(required);
     return (PyObject *)f;
 }
 
@@ -222,6 +241,7 @@ static void function_dealloc(function_object *f) {
     PyTypeObject *type = Py_TYPE((PyObject *)f);
     Py_XDECREF(f->shorthands);
     Py_XDECREF(f->layouts);
+    Py_XDECREF(f->required);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(f);
     Py_DECREF(type);

@@ -28,6 +28,7 @@ PyMODINIT_FUNC PyInit__xir(void);
 PyMODINIT_FUNC PyInit__xir(void) {
     static bool (*const parts[])(PyObject *) = {
         network_init, op_init, value_init, class_init, type_init, array_init, function_init,
+        pattern_init,
     };
     PyObject *module = PyModule_Create(&definition);
     if (!module || !errors_init()) goto failed;

@@ -9,15 +9,39 @@ static PyTypeObject *Ops_type;
 
 static bool is_mine(const net_object *o) { return o->writing && o->writer == PyThread_get_thread_ident(); }
 
+static calling *all_calling;
+static uint64_t births;
+
+void calling_begin(calling *c, bool strict) {
+    *c = (calling){ PyThread_get_thread_ident(), births, strict, all_calling };
+    all_calling = c;
+}
+
+void calling_end(calling *c) {
+    calling **at = &all_calling;
+    while (*at != c) at = &(*at)->next;
+    *at = c->next;
+}
+
+/* Whether a function of a class that runs in this thread is kept from the network. */
+static bool is_kept(const net_object *o, bool write) {
+    const calling *c = all_calling;
+    for (; c; c = c->next) {
+        bool refused = write || c->strict || o->writing;
+        if (refused && o->born < c->born && c->thread == PyThread_get_thread_ident()) break;
+    }
+    return c != NULL;
+}
+
 xir_network *net_read(net_object *o) {
     if (!o->net) return raise_status(XIR_E_STALE, "the network no longer exists");
-    if (o->writing && !is_mine(o)) return raise_busy();
+    if ((o->writing && !is_mine(o)) || is_kept(o, false)) return raise_busy();
     return o->net;
 }
 
 xir_network *net_write(net_object *o) {
     if (!o->net) return raise_status(XIR_E_STALE, "the network no longer exists");
-    if (o->readers || (o->writing && !is_mine(o))) return raise_busy();
+    if (o->readers || (o->writing && !is_mine(o)) || is_kept(o, true)) return raise_busy();
     return o->net;
 }
 
@@ -48,9 +72,11 @@ PyObject *net_wrap(xir_network *net, bool owned) {
     }
     o->net = net;
     o->owned = owned;
+    o->born = births++;
     o->writing = o->readers = 0;
     o->scope = NULL;
     o->before = NULL;
+    o->target = NULL;
     return (PyObject *)o;
 }
 
@@ -146,6 +172,14 @@ static PyObject *net_ops(PyObject *self, PyObject *args) {
     net_object *o = (net_object *)self;
     if (!PyArg_ParseTuple(args, "|O:ops", &arg)) return NULL;
     if (arg == Py_None) return net_iter(self);
+    if (PyType_Check(arg)) {      /* a class of operations written in Python */
+        PyObject *cls = PyObject_GetAttrString(arg, "_class");
+        bool known = cls && PyObject_TypeCheck(cls, Class_type);
+        PyObject *ops = known ? ops_of(o, ((class_object *)cls)->cls, (xir_str){ 0 }) : NULL;
+        Py_XDECREF(cls);
+        if (ops || (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_AttributeError))) return ops;
+        return PyErr_Format(PyExc_TypeError, "%R is not a class of operations", arg);
+    }
     if (PyObject_TypeCheck(arg, Class_type)) return ops_of(o, ((class_object *)arg)->cls, (xir_str){ 0 });
     if (!text_in(arg, &key)) return NULL;
     if (!key.size) return raise_status(XIR_E_UNKNOWN, "a class has a key that is not empty");
@@ -284,6 +318,17 @@ static PyObject *net_bypass(PyObject *self, PyObject *arg) {
     return status ? raise_net(net, status) : Py_NewRef(Py_None);
 }
 
+/* resolve(): the ops of classes that have been registered since become ops of them. */
+static PyObject *net_resolve(PyObject *self, PyObject *none) {
+    (void)none;
+    xir_network *net = net_write((net_object *)self);
+    xir_diags *why = net ? why_new() : NULL;
+    if (!why) return NULL;
+    xir_status status = xir_network_resolve(net, why);
+    if (status) return raise_diags(status, why);
+    return warn_diags(why) ? Py_NewRef(Py_None) : NULL;
+}
+
 static PyObject *net_clone(PyObject *self, PyObject *none) {
     (void)none;
     xir_network *net = net_read((net_object *)self), *made = net ? xir_network_clone(net) : NULL;
@@ -379,6 +424,8 @@ static PyMethodDef net_methods[] = {
     { "value",      net_value,     METH_O,       "value(x): the value with this id or name." },
     { "remove",     net_remove,    METH_O,       "remove(op): removes it; inputs that used it become absent." },
     { "bypass",     net_bypass,    METH_O,       "bypass(op): removes it and connects its neighbours." },
+    { "resolve",    net_resolve,   METH_NOARGS,
+      "resolve(): ops whose classes have been registered since, as by a plug-in, become ops of these classes." },
     { "clone",      net_clone,     METH_NOARGS,  "clone(): an equal network, which shares the bytes of parameters." },
     { "equal",      net_equal,     METH_VARARGS, "equal(other, params=True): whether two networks are equal." },
     { "input",      net_input,     METH_VARARGS, "input(name, type): adds an input, and returns its value." },

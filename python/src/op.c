@@ -67,7 +67,11 @@ static bool set_attr(op_object *o, xir_op *op, xir_str name, PyObject *value) {
     xir_attr attr;
     scratch s = { 0 };
     bool fine = attr_in(o->owner, value, field, &attr, &s) && op_write(o);   /* conversions run code of the caller */
-    xir_status status = fine ? xir_op_set(op, name, &attr) : XIR_OK;
+    xir_status status = XIR_OK;
+    if (fine && net_begin_write(o->owner)) {      /* so does the check of a class */
+        status = xir_op_set(op, name, &attr);
+        net_end_write(o->owner);
+    }
     scratch_free(&s);
     if (status) raise_net(o->owner->net, status);
     return fine && !status;
@@ -337,16 +341,23 @@ static PyObject *op_erase_(PyObject *self, PyObject *none) {
 
 static PyObject *op_infer_(PyObject *self, PyObject *none) {
     (void)none;
-    xir_op *op = op_write((op_object *)self);
-    return op ? done_or_raise((op_object *)self, xir_op_infer(op, true)) : NULL;
+    op_object *o = (op_object *)self;
+    xir_op *op = op_write(o);
+    if (!op || !net_begin_write(o->owner)) return NULL;
+    xir_status status = xir_op_infer(op, true);
+    net_end_write(o->owner);
+    return done_or_raise(o, status);
 }
 
 static PyObject *op_check(PyObject *self, PyObject *none) {
     (void)none;
-    xir_op *op = op_read((op_object *)self);
+    op_object *o = (op_object *)self;
+    xir_op *op = op_read(o);
     xir_diags *why = op ? why_new() : NULL;
     if (!why) return NULL;
+    o->owner->readers++;
     xir_op_validate(op, why);
+    o->owner->readers--;
     PyObject *list = findings_of(why);
     xir_diags_free(why);
     return list;
@@ -456,7 +467,8 @@ static PyType_Slot op_slots[] = {
     { 0, NULL },
 };
 static PyType_Spec op_spec = {
-    "xir.Op", sizeof(op_object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, op_slots,
+    "xir.Op", sizeof(op_object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_BASETYPE,
+    op_slots,
 };
 
 bool op_init(PyObject *module) { return (Op_type = add_type(module, &op_spec, "Op")); }

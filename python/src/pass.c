@@ -10,12 +10,12 @@ typedef struct python_pass {
     PyObject     *kept;       /* a tuple of the texts */
 } python_pass;
 
-/* ---- the networks that pipelines work on ---------------------------------------------------------------------- */
+/* ---- the networks that calls work on --------------------------------------------------------------------------- */
 
 static working *all_working;
 
 void working_begin(working *w, net_object *owner) {
-    *w = (working){ owner, NULL, all_working };
+    *w = (working){ owner, NULL, PyThread_get_thread_ident(), all_working };
     all_working = w;
 }
 
@@ -25,10 +25,28 @@ void working_end(working *w) {
     *at = w->next;
 }
 
-static working *find_working(const xir_network *net) {
+working *working_find(const xir_network *net) {
+    unsigned long thread = PyThread_get_thread_ident();
     for (working *w = all_working; w; w = w->next) {
-        if (w->owner->net == net) return w;
+        if (w->owner->net == net && w->thread == thread) return w;
     }
+    return NULL;
+}
+
+void working_keep(working *w) {
+    PyObject *type, *value, *trace, *old = w->cause;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    if (trace) PyException_SetTraceback(value, trace);
+    w->cause = value;
+    Py_XDECREF(old);
+    Py_XDECREF(type);
+    Py_XDECREF(trace);
+}
+
+void *working_raise(working *w) {
+    PyErr_SetObject((PyObject *)Py_TYPE(w->cause), w->cause);
+    Py_CLEAR(w->cause);
     return NULL;
 }
 
@@ -57,23 +75,13 @@ static PyObject *options_out(const xir_pass *at, const xir_pass_decl *decl) {
 /* An exception of the pass becomes a finding, and the cause of what the run raises. One that is meant to end the
  * program stays raised. */
 static xir_status failed(xir_pass *at, working *w) {
-    PyObject *type, *value, *trace;
+    char text[1000];
+    working none = { 0 };
     if (!PyErr_ExceptionMatches(PyExc_Exception)) return XIR_E_CANCELLED;
-    PyErr_Fetch(&type, &value, &trace);
-    PyErr_NormalizeException(&type, &value, &trace);
-    if (trace) PyException_SetTraceback(value, trace);
-    PyObject *name = PyType_GetName((PyTypeObject *)type), *text = PyObject_Str(value);
-    const char *a = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-    const char *b = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
-    xir_status status = xir_pass_fail(at, XIR_E_INVALID, NULL, "%s: %s", a ? a : "an exception", b ? b : "");
-    PyErr_Clear();
-    Py_XDECREF(name);
-    Py_XDECREF(text);
-    Py_XDECREF(type);
-    Py_XDECREF(trace);
-    PyObject *old = w ? w->cause : value;
-    if (w) w->cause = value;
-    Py_XDECREF(old);
+    if (!w) w = &none;
+    working_keep(w);
+    xir_status status = xir_pass_fail(at, XIR_E_INVALID, NULL, "%s", exception_text(w->cause, text, sizeof text));
+    Py_XDECREF(none.cause);
     return status;
 }
 
@@ -85,25 +93,80 @@ static PyObject *network_of(xir_network *net, const working *w) {
     return made;
 }
 
+/* A network that had a wrapper for the call only: what still holds that finds no network. */
+static void forget_network(PyObject *net, const working *w) {
+    if (!net || w) return;
+    ((net_object *)net)->net = NULL;
+    ((net_object *)net)->writing = ((net_object *)net)->readers = 0;
+}
+
 static xir_status call_pass(xir_pass *at) {
     const python_pass *p = xir_pass_user(at);
     PyGILState_STATE state = PyGILState_Ensure();
-    working *w = find_working(xir_pass_network(at));
+    working *w = working_find(xir_pass_network(at));
     PyObject *net = network_of(xir_pass_network(at), w), *options = net ? options_out(at, &p->decl) : NULL;
     PyObject *result = options ? PyObject_CallFunctionObjArgs(p->call, net, options, NULL) : NULL;
     long long n = result && result != Py_None ? PyLong_AsLongLong(result) : 0;
     if (result && !PyErr_Occurred() && n < 0) PyErr_SetString(PyExc_ValueError, "a number of changes is not negative");
     xir_status status = PyErr_Occurred() ? failed(at, w) : XIR_OK;
     if (!status) xir_pass_changed(at, (size_t)n);
-    if (net && !w) {      /* its wrappers may outlive it */
-        ((net_object *)net)->net = NULL;
-        ((net_object *)net)->writing = 0;
-    }
+    forget_network(net, w);
     Py_XDECREF(net);
     Py_XDECREF(options);
     Py_XDECREF(result);
     PyGILState_Release(state);
     return status;
+}
+
+/* ---- watching ---------------------------------------------------------------------------------------------------- */
+
+/* Calls a watch with (pass, step, network, run, changes). The network cannot be changed meanwhile. An exception ends
+ * the run, as one of a pass does. */
+static xir_status call_watch(PyObject *call, const xir_pass_event *event) {
+    char text[1000];
+    if (!call || call == Py_None) return XIR_OK;
+    PyGILState_STATE state = PyGILState_Ensure();
+    working *w = working_find(event->net);
+    PyObject *net = network_of((xir_network *)(uintptr_t)event->net, w), *result = NULL;
+    if (net) {
+        ((net_object *)net)->readers++;
+        result = PyObject_CallFunction(call, "sNOnn", event->pass->name, text_out(event->text), net,
+                                       (Py_ssize_t)event->run, (Py_ssize_t)event->changes);
+        ((net_object *)net)->readers--;
+    }
+    xir_status status = XIR_OK;
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) {
+        status = XIR_E_CANCELLED;
+    } else if (PyErr_Occurred()) {
+        working none = { 0 }, *keeper = w ? w : &none;
+        working_keep(keeper);
+        xir_diags_add(event->why, XIR_ERROR, XIR_E_INVALID, XIR_STR(""), "a watch on '%s': %s", event->pass->name,
+                      exception_text(keeper->cause, text, sizeof text));
+        Py_XDECREF(none.cause);
+        status = XIR_E_INVALID;
+    }
+    forget_network(net, w);
+    Py_XDECREF(net);
+    Py_XDECREF(result);
+    PyGILState_Release(state);
+    return status;
+}
+
+static xir_status watch_before(void *user, const xir_pass_event *event) {
+    return call_watch(PyTuple_GetItem(user, 0), event);
+}
+
+static xir_status watch_after(void *user, const xir_pass_event *event) {
+    return call_watch(PyTuple_GetItem(user, 1), event);
+}
+
+bool watch_in(PyObject *pair, xir_pass_watch *out) {
+    if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2) {
+        PyErr_SetString(PyExc_TypeError, "a watch is a tuple (before, after)");
+        return false;
+    }
+    *out = XIR_INIT(xir_pass_watch, .before = watch_before, .after = watch_after, .user = pair);
+    return true;
 }
 
 /* ---- registering ------------------------------------------------------------------------------------------------- */

@@ -44,18 +44,26 @@ static const xir_type *as_type(const type_object *o) {
     return (const xir_type *)(const void *)o->object;
 }
 
-const xir_object *object_for(net_object *owner, PyObject *type) {
-    const type_object *o = (type_object *)type;
-    if (!o->owner || o->owner == owner) return o->object;
+static const xir_object *make_again(const xir_object *object) {
     xir_text_buffer text = { 0 };
     xir_diags *why = why_new();
     if (!why) return NULL;
-    xir_status status = xir_object_print(the_context, o->object, 0, &text);
+    xir_status status = xir_object_print(the_context, object, 0, &text);
     const xir_object *made = status ? NULL : xir_object_parse(the_context, (xir_str){ text.data, text.size }, why);
     xir_text_free(&text);
     if (!made) return raise_diags(status, why);
     xir_diags_free(why);
     return made;
+}
+
+const xir_object *object_for(net_object *owner, PyObject *type) {
+    const type_object *o = (type_object *)type;
+    return !o->owner || o->owner == owner ? o->object : make_again(o->object);
+}
+
+PyObject *type_copy(const xir_object *object) {
+    const xir_object *made = make_again(object);
+    return made ? type_wrap(NULL, made) : NULL;
 }
 
 const xir_type *type_in(net_object *owner, PyObject *arg, PyObject **hold) {

@@ -281,7 +281,7 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     Py_XDECREF(none);
     view->obj = NULL;
     if (!array) {
-        if (PyErr_Occurred()) {      /* the protocol wants a BufferError */
+        if (!PyErr_ExceptionMatches(PyExc_OSError)) {      /* the protocol wants a BufferError */
             PyObject *type, *value, *trace;
             PyErr_Fetch(&type, &value, &trace);
             PyErr_NormalizeException(&type, &value, &trace);

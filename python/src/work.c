@@ -19,16 +19,16 @@ static PyObject *path_in(PyObject *arg) {
     return PyUnicode_FSConverter(arg, &bytes) ? bytes : NULL;
 }
 
-/* load(path, lazy, params, format): a network. */
+/* load(path, lazy, params, format, verify): a network. */
 static PyObject *load(PyObject *module, PyObject *args) {
     PyObject *arg, *params;
     const char *format;
-    int lazy;
+    int lazy, verify;
     (void)module;
-    if (!PyArg_ParseTuple(args, "OpOz:load", &arg, &lazy, &params, &format)) return NULL;
+    if (!PyArg_ParseTuple(args, "OpOzi:load", &arg, &lazy, &params, &format, &verify)) return NULL;
     PyObject *path = path_in(arg), *raw = path && params != Py_None && !PyBool_Check(params) ? path_in(params) : NULL;
     xir_load_options how = XIR_INIT(xir_load_options, .lazy = lazy != 0, .format = format,
-        .no_params = params == Py_False);
+        .no_params = params == Py_False, .verify = (xir_verify)verify);
     xir_diags *why = PyErr_Occurred() ? NULL : why_new();
     xir_network *net = NULL;
     if (why) {
@@ -104,16 +104,17 @@ static bool grow(void *user, const void *data, size_t size) {
     return true;
 }
 
-/* write(net, format, check): the bytes of a file. */
+/* write(net, format, check, params): the bytes of a file; without parameters, no digest of them is computed either. */
 static PyObject *write_(PyObject *module, PyObject *args) {
     PyObject *self;
     const char *format;
-    int checked;
+    int checked, params;
     growing out = { 0 };
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!sp:write", Network_type, &self, &format, &checked)) return NULL;
+    if (!PyArg_ParseTuple(args, "O!spp:write", Network_type, &self, &format, &checked, &params)) return NULL;
     net_object *o = (net_object *)self;
-    xir_save_options how = XIR_INIT(xir_save_options, .format = format, .unchecked = !checked);
+    xir_save_options how = XIR_INIT(xir_save_options, .format = format, .unchecked = !checked, .no_params = !params,
+                                    .flags = params ? 0 : XIR_SAVE_NO_MD5);
     xir_diags *why = why_new();
     xir_status status;
     if (!why || !net_begin_write(o)) {
@@ -125,6 +126,31 @@ static PyObject *write_(PyObject *module, PyObject *args) {
     PyObject *made = status ? raise_diags(status, why) : PyBytes_FromStringAndSize(out.data, (Py_ssize_t)out.size);
     free(out.data);
     if (!status && !warn_diags(why)) Py_CLEAR(made);
+    return made;
+}
+
+/* draw(net, format, depth, left_to_right): the bytes of a picture. */
+static PyObject *draw(PyObject *module, PyObject *args) {
+    PyObject *self;
+    int format, left_to_right;
+    unsigned int depth;
+    growing out = { 0 };
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!iIp:draw", Network_type, &self, &format, &depth, &left_to_right)) return NULL;
+    net_object *o = (net_object *)self;
+    const xir_draw_options how = XIR_INIT(xir_draw_options, .depth = depth, .left_to_right = left_to_right != 0,
+                                          .no_values = true);
+    xir_diags *why = why_new();
+    xir_status status;
+    if (!why || !net_begin_read(o)) {
+        xir_diags_free(why);
+        return NULL;
+    }
+    WITHOUT_GIL(status = xir_draw(o->net, (xir_draw_format)format, &how, grow, &out, why));
+    net_end_read(o);
+    PyObject *made = status ? raise_diags(status, why) : PyBytes_FromStringAndSize(out.data, (Py_ssize_t)out.size);
+    if (!status) xir_diags_free(why);
+    free(out.data);
     return made;
 }
 
@@ -273,21 +299,38 @@ static void set_cause(PyObject *cause) {
     PyErr_Restore(type, value, trace);
 }
 
-/* pipeline(text, net, verify, prove, level): the report, a list of tuples. */
+/* The watches of a run: that of a proof, if there is one, then the caller's. NULL with an exception. */
+static xir_pass_watch *watches_in(PyObject *list, xir_proof *proof, xir_pass_settings *how, scratch *s) {
+    size_t n = (size_t)PyTuple_Size(list), first = proof != NULL;
+    xir_pass_watch *watches = scratch_take(s, n + 1, sizeof *watches);
+    if (!watches) return NULL;
+    watches[0] = XIR_INIT(xir_pass_watch);
+    if (proof) xir_proof_watch(proof, watches, NULL);
+    for (size_t i = 0; i < n; i++) {
+        if (!watch_in(PyTuple_GetItem(list, (Py_ssize_t)i), &watches[first + i])) return NULL;
+    }
+    how->watches = watches;
+    how->n_watches = first + n;
+    return watches;
+}
+
+/* pipeline(text, net, verify, prove, level, watches): the report, a list of tuples. */
 static PyObject *pipeline(PyObject *module, PyObject *args) {
-    PyObject *text_arg, *self, *made = NULL;
+    PyObject *text_arg, *self, *list, *made = NULL;
     xir_str text;
     int verify, prove, level;
+    scratch s = { 0 };
     (void)module;
-    if (!PyArg_ParseTuple(args, "OO!ppi:pipeline", &text_arg, Network_type, &self, &verify, &prove,
-        &level)) return NULL;
+    if (!PyArg_ParseTuple(args, "OO!ppiO!:pipeline", &text_arg, Network_type, &self, &verify, &prove, &level,
+                          &PyTuple_Type, &list)) {
+        return NULL;
+    }
     net_object *o = (net_object *)self;
     if (!text_in(text_arg, &text)) return NULL;
     xir_diags *why = why_new();
     if (!why) return NULL;
     working w = { 0 };
     struct timespec last = { 0 };
-    xir_pass_watch watch = XIR_INIT(xir_pass_watch);
     xir_pass_settings how = XIR_INIT(xir_pass_settings, .level = level, .verify = verify != 0,
         .cancel = is_interrupted, .cancel_user = &last);
     xir_pipeline *steps = xir_pipeline_parse(the_context, text, why);
@@ -295,12 +338,7 @@ static PyObject *pipeline(PyObject *module, PyObject *args) {
     xir_proof *proof = steps && prove ? xir_proof_new(the_context, &options, why) : NULL;
     xir_pass_report *report = xir_pass_report_new(the_context);
     xir_status status = XIR_OK;
-    if (proof) {
-        xir_proof_watch(proof, &watch, NULL);
-        how.watches = &watch;
-        how.n_watches = 1;
-    }
-    bool ready = steps && report && (proof || !prove);
+    bool ready = steps && report && (proof || !prove) && watches_in(list, proof, &how, &s);
     bool begun = ready && net_begin_write(o), raised = false;
     if (begun) {
         working_begin(&w, o);
@@ -309,9 +347,10 @@ static PyObject *pipeline(PyObject *module, PyObject *args) {
         net_end_write(o);
         raised = PyErr_Occurred() || (!status && PyErr_CheckSignals());
         if (!status && !raised) made = report_out(report);
-    } else if (!ready && !xir_diags_count(why)) {
+    } else if (!ready && !xir_diags_count(why) && !PyErr_Occurred()) {
         PyErr_NoMemory();
     }
+    scratch_free(&s);
     xir_pass_report_free(report);
     xir_proof_free(proof);
     xir_pipeline_free(steps);
@@ -415,6 +454,7 @@ PyMethodDef work_functions[] = {
     { "read",             read_,            METH_VARARGS, NULL },
     { "save",             save,             METH_VARARGS, NULL },
     { "write",            write_,           METH_VARARGS, NULL },
+    { "draw",             draw,             METH_VARARGS, NULL },
     { "infer",            infer,            METH_O,       NULL },
     { "check",            check,            METH_O,       NULL },
     { "bind",             bind,             METH_VARARGS, NULL },
@@ -422,9 +462,11 @@ PyMethodDef work_functions[] = {
     { "pipeline",         pipeline,         METH_VARARGS, NULL },
     { "default_pipeline", default_pipeline, METH_NOARGS,  NULL },
     { "register_pass",    register_pass,    METH_VARARGS, NULL },
+    { "register_class",   register_class,   METH_VARARGS, NULL },
     { "diff",             diff,             METH_VARARGS, NULL },
     { "classes",          classes,          METH_NOARGS,  NULL },
     { "load_plugin",      load_plugin,      METH_O,       NULL },
     { "make_params",      make_params,      METH_VARARGS, NULL },
+    { "set_bytes",        params_set_bytes, METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL },
 };

@@ -22,9 +22,11 @@ typedef struct net_object {
     unsigned long writer;    /* the thread that changes it; meaningful while `writing` is not 0        */
     size_t        writing;   /* how often that thread has begun to                                     */
     size_t        readers;   /* calls that read it without the GIL                                     */
+    uint64_t      born;      /* how many networks there were before it                                 */
     bool          owned;     /* freed with the wrapper; false: it belongs to a call that is in progress */
     PyObject     *scope;     /* a str that is put before the names of new ops, or NULL                  */
     xir_op       *before;    /* the op that new ops are put before, or NULL: the end                    */
+    const xir_target *target;    /* of new ops, or NULL: the host                                      */
 } net_object;
 
 typedef struct op_object {
@@ -58,6 +60,7 @@ typedef struct array_object {
     PyObject_HEAD
     xir_array *array;
     bool       writable;
+    bool       plain;       /* as a buffer it is its bytes, whatever its elements are */
 } array_object;
 
 extern PyTypeObject *Network_type, *Op_type, *Value_type, *Class_type, *Type_type, *Array_type, *Function_type;
@@ -71,6 +74,7 @@ bool class_init(PyObject *module);
 bool type_init(PyObject *module);
 bool array_init(PyObject *module);
 bool function_init(PyObject *module);
+bool pattern_init(PyObject *module);
 bool errors_init(void);
 PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, const char *name);
 
@@ -84,6 +88,7 @@ PyObject *op_wrap(net_object *owner, xir_op *op);      /* None for NULL, and so 
 PyObject *value_wrap(net_object *owner, xir_value *value);
 PyObject *class_wrap(const xir_class *cls);
 PyObject *type_wrap(net_object *owner, const xir_object *object);
+PyObject *type_copy(const xir_object *object);         /* of the context, whatever the object is of   */
 PyObject *array_wrap(xir_array *array, bool writable); /* takes the reference                  */
 
 /* ---- access -------------------------------------------------------------------------------------------------- */
@@ -101,21 +106,45 @@ void net_end_write(net_object *o);
 bool net_begin_read(net_object *o);
 void net_end_read(net_object *o);
 
+/* A function of a class of operations that runs in this thread, inside of the library. Networks that existed before are
+ * in any state: it may not change them, and only read those that no call changes; if it is `strict`, not even those. */
+typedef struct calling {
+    unsigned long   thread;
+    uint64_t        born;
+    bool            strict;
+    struct calling *next;
+} calling;
+void calling_begin(calling *c, bool strict);
+void calling_end(calling *c);
+
 /* Converters of arguments: the value of a Value, or of an Op with one output. False with an exception, also if it is of
  * another network than `owner`, unless that is NULL. None gives NULL if `absent` is true. */
 bool value_of(PyObject *arg, net_object *owner, bool absent, xir_value **out);
 /* Makes Params of numbers: a buffer, or a bool, an int or a float. `layout` may be NULL. */
 xir_value *params_of(net_object *owner, PyObject *arg, const char *name, const char *layout);
 
-/* A network that a pipeline works on, for the passes of Python in it. */
+PyObject *params_set_bytes(PyObject *module, PyObject *args);
+
+/* Methods of arrays. */
+PyObject *array_dlpack(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *array_dlpack_device(PyObject *self, PyObject *none);
+
+/* A network that a call of this thread works on, for the code of Python that the call runs. */
 typedef struct working {
     net_object     *owner;
-    PyObject       *cause;     /* what a pass has raised; release it */
+    PyObject       *cause;     /* what that code has raised; release it */
+    unsigned long   thread;
     struct working *next;
 } working;
-void working_begin(working *w, net_object *owner);
-void working_end(working *w);
+void     working_begin(working *w, net_object *owner);
+void     working_end(working *w);
+working *working_find(const xir_network *net);      /* the innermost one; NULL: none */
+void     working_keep(working *w);                  /* takes the exception that is raised as its cause */
+void    *working_raise(working *w);                 /* raises its cause again                          */
+PyObject *register_class(PyObject *module, PyObject *args);
 PyObject *register_pass(PyObject *module, PyObject *args);
+/* A watch from a tuple of two functions or None, which it borrows. False with an exception. */
+bool watch_in(PyObject *pair, xir_pass_watch *out);
 
 /* ---- errors: each returns NULL, so that a caller can return it ------------------------------------------------- */
 
@@ -127,6 +156,10 @@ void *raise_status(xir_status status, const char *format, ...) XIR_PRINTF(2, 3);
 void *raise_busy(void);
 /* Sends the warnings of `why` to Python's module `warnings`. False with an exception. Frees `why`. */
 bool  warn_diags(xir_diags *why);
+/* The same with notes. */
+bool  warn_diags_and_notes(xir_diags *why);
+/* Writes "ValueError: what it says" for an exception. No exception is raised afterwards. */
+const char *exception_text(PyObject *value, char *out, size_t size);
 /* A list of findings as xir.Finding. */
 PyObject *findings_of(const xir_diags *why);
 /* A new list of findings; NULL with an exception. */

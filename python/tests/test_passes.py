@@ -101,3 +101,28 @@ def test_a_signal_ends_a_pipeline(tiny):
             xir.Pipeline(f"fix({register(slow)})").run(tiny)
     finally:
         signal.signal(signal.SIGALRM, old)
+
+
+def test_watches(tiny):
+    """A watch sees every pass, and cannot change the network."""
+    class Watch:
+        def before(self, event):
+            seen.append(("before", event.name, event.run))
+
+        def after(self, event):
+            assert event.net == net or event.net["pool"].name == "pool"
+            seen.append(("after", event.text, event.changes))
+
+    net, seen = tiny, []
+    F.ReLU(tiny["conv"], name="unused")
+    tiny["unused"].move(tiny["pool"])
+    xir.Pipeline("dce").run(tiny, watches=[Watch(), lambda event: seen.append(event.run)])
+    assert seen == [("before", "dce", 1), ("after", "dce", 1), 1]
+    with pytest.raises(xir.InvalidError, match="a watch on 'infer': BusyError") as caught:
+        xir.Pipeline("infer").run(tiny, watches=[lambda event: setattr(event.net["conv"], "name", "x")])
+    assert isinstance(caught.value.__cause__, xir.BusyError) and tiny["conv"]
+    with pytest.raises(KeyboardInterrupt):
+        xir.Pipeline("infer").run(tiny, watches=[lambda event: (_ for _ in ()).throw(KeyboardInterrupt)])
+    with pytest.raises(TypeError):
+        xir.Pipeline("infer").run(tiny, watches=[1])
+    tiny["conv"].name = "free again"

@@ -9,9 +9,13 @@ from . import network as _network      # adds what is written in Python to the c
 from .functions import F
 from .network import Difference, Pipeline, diff, load, optimize, params, pass_, read
 from . import types as _types
+from . import patterns as P
+from .patterns import Match, Pattern
+from .opclass import Bool, Bools, Int, Ints, Real, Reals, Text, Texts
 
 __version__ = _xir.version()
 __all__ = [
-    "Array", "Class", "Difference", "Error", "F", "Finding", "Network", "Op", "Pipeline", "Type", "Value", "Warning",
+    "Array", "Bool", "Bools", "Class", "Difference", "Error", "F", "Finding", "Match", "Network", "Op", "P", "Pattern", "Pipeline", "Type",
+    "Value", "Warning",
     "classes", "default_pipeline", "diff", "load", "load_plugin", "optimize", "params", "pass_", "read",
 ]

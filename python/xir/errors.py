@@ -125,8 +125,8 @@ def make(status, findings, message, more):
     return error
 
 
-def warn(findings):
-    """Sends warnings to Python's module `warnings`."""
+def warn(findings, notes):
+    """Sends warnings, and notes if they are wanted, to Python's module `warnings`."""
     for finding in findings:
-        if finding.severity == "warning":
+        if finding.severity == "warning" or (notes and finding.severity == "note"):
             _warnings.warn(str(finding), Warning, stacklevel=3)

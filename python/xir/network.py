@@ -3,7 +3,6 @@
 import collections
 import collections.abc
 import contextlib
-import html
 import types
 from typing import NamedTuple, Optional
 
@@ -13,10 +12,17 @@ from ._xir import Array, Network, Op, Value
 
 # ---- files ------------------------------------------------------------------------------------------------------
 
-def load(path, *, lazy=False, params=True, format=None):
+_VERIFY = (None, "never", "header", "touch", "full")      # ORDER VERIFY: xir_verify
+
+
+def load(path, *, lazy=False, params=True, format=None, verify=None):
     """Returns the network of a file. `lazy` maps parameters instead of reading them. `params` is False for the
-    structure alone, or the path of the file that has them. The format is detected unless it is given."""
-    return _xir.load(path, lazy, params, format)
+    structure alone, or the path of the file that has them. The format is detected unless it is given. `verify` says
+    how parameters are checked: "never", "header", "full" by their MD5, or "touch": a mapped file that has changed
+    since then is an OSError when a parameter is first used."""
+    if verify not in _VERIFY:
+        raise errors.make("unknown", [], f"verify is one of {', '.join(map(repr, _VERIFY))}, not {verify!r}", 0)
+    return _xir.load(path, lazy, params, format, _VERIFY.index(verify))
 
 
 def read(data, *, name="", format=None):
@@ -31,7 +37,7 @@ def _save(self, path, *, format=None, indent=False, check=True):
 
 def _write(self, format, *, check=True):
     """Returns the bytes that a file of the format would have."""
-    return _xir.write(self, format, check)
+    return _xir.write(self, format, check, True)
 
 
 # ---- notes ------------------------------------------------------------------------------------------------------
@@ -175,14 +181,35 @@ def params(net, array, *, name="", layout=None):
 
 
 def _numpy(self):
-    """A read-only ndarray of the elements. Elements that NumPy does not have are given as float32."""
+    """A read-only ndarray of the elements. Those that NumPy does not have are of ml_dtypes if it is installed and has
+    them, otherwise their values as float32."""
     import numpy
     array = self if isinstance(self, Array) else self.array()
     if array._has_format:
         return numpy.asarray(memoryview(array))
-    made = numpy.frombuffer(array._floats(), "f4").reshape(array.shape)
+    dtype = _ml_dtype(str(array.type.element))
+    if dtype is None:
+        made = numpy.frombuffer(array._floats(), "f4")
+    elif dtype.itemsize == 2:      # the same bytes
+        made = numpy.frombuffer(array.bytes, "u2").view(dtype)
+    else:      # ml_dtypes has them in a byte each
+        made = numpy.frombuffer(array._integers(), "i8").astype(dtype)
+    made = made.reshape(array.shape)
     made.flags.writeable = False
     return made
+
+
+def _ml_dtype(element):
+    """The type of ml_dtypes for a word of an element type, or None."""
+    word = {"bf16": "bfloat16"}.get(element, element)
+    if word not in ("bfloat16", "int2", "int4", "uint2", "uint4"):
+        return None
+    try:
+        import ml_dtypes
+        import numpy
+        return numpy.dtype(getattr(ml_dtypes, word))
+    except (ImportError, AttributeError):
+        return None
 
 
 def _as_array(self, dtype=None, copy=None):
@@ -214,6 +241,8 @@ for _type in (Array, Value):
     _type.numpy = _numpy
     _type.__array__ = _as_array
 Value.raw = _raw
+Value.__dlpack__ = lambda self, **how: self.array().__dlpack__(**how)
+Value.__dlpack_device__ = lambda self: (1, 0)
 Value.edit = _edit
 Array.__repr__ = lambda self: f"<xir.Array {self.type}>"
 
@@ -262,16 +291,38 @@ class Report(list):
             print(f"{text:{width}}  {numbers}")
 
 
+class Event(NamedTuple):
+    """What a watch gets: a pass that is about to run, or has run."""
+    name: str           # of the pass
+    text: str           # the step, "fold{limit=1M}"
+    net: Network        # to be read only
+    run: int            # the number of the run, from 1
+    changes: int        # after the pass: the changes that it has counted
+
+
+def _watch(watch):
+    """The two functions of a watch: of an object with `before` or `after`, or of a function that is called after."""
+    before, after = getattr(watch, "before", None), getattr(watch, "after", None)
+    if before is None and after is None and callable(watch):
+        after = watch
+    if before is None and after is None:
+        raise errors.TypeError("a watch is a function, or an object that has before or after")
+    return tuple(call and (lambda *event, call=call: call(Event(*event))) for call in (before, after))
+
+
 class Pipeline:
     """Passes in the order in which they run: Pipeline("infer,fix(dce)")."""
 
     def __init__(self, text):
         self.text = text
 
-    def run(self, net, *, verify=False, prove=False, level=0):
-        """Runs the passes on a network. `verify` checks it after every pass; `prove` compares what it computes.
-        Returns the Report. If a pass fails, the network is as that pass has left it."""
-        return Report(Step(*row) for row in _xir.pipeline(self.text, net, verify, prove, level))
+    def run(self, net, *, verify=False, prove=False, level=0, watches=()):
+        """Runs the passes on a network. `verify` checks it after every pass; `prove` compares what it computes. A
+        watch is a function of an Event that is called after every pass, or an object with methods `before` and
+        `after`; its exception ends the run. Returns the Report. If a pass fails, the network is as that pass has left
+        it."""
+        pairs = tuple(_watch(watch) for watch in watches)
+        return Report(Step(*row) for row in _xir.pipeline(self.text, net, verify, prove, level, pairs))
 
     def __repr__(self):
         return f"xir.Pipeline({self.text!r})"
@@ -352,10 +403,62 @@ def _text(self):
     return "\n".join(f"{name:>10}  {value}" for name, value in _rows(self))
 
 
+def _escape(text):
+    import html
+    return html.escape(str(text))
+
+
+_DRAWN = ("dot", "svg", "html")      # ORDER DRAW: xir_draw_format
+
+
+def _draw(self, path=None, *, format=None, depth=0, left_to_right=False):
+    """Draws the network as "svg", "dot" or "html", a page that opens and closes groups, as `xir view` does. Writes it
+    to a file, whose suffix says the format, or returns the text. `depth`: how many levels of groups are open."""
+    word = format or (str(path).rsplit(".", 1)[-1] if path is not None else "svg")
+    if word not in _DRAWN:
+        raise errors.make("unknown", [], f"'{word}' is not a picture; they are {', '.join(_DRAWN)}", 0)
+    drawn = _xir.draw(self, _DRAWN.index(word), depth, left_to_right)
+    if path is None:
+        return drawn.decode()
+    with open(path, "wb") as file:
+        file.write(drawn)
+    return None
+
+
+_PAGE_OPS = 20_000      # the page of a larger network is for a file: net.draw("large.html")
+
+
 def _html(self):
-    cells = "".join(f"<tr><th>{html.escape(str(name))}</th><td>{html.escape(str(value))}</td></tr>"
-                    for name, value in _rows(self))
-    return f"<table>{cells}</table>"
+    cells = "".join(f"<tr><th>{_escape(name)}</th><td>{_escape(value)}</td></tr>" for name, value in _rows(self))
+    page = ""
+    if 0 < len(self) <= _PAGE_OPS:
+        page = f'<iframe srcdoc="{_escape(self.draw(format="html"))}" width="100%" height="500"></iframe>'
+    return f"<table>{cells}</table>{page}"
+
+
+# ---- pickles ----------------------------------------------------------------------------------------------------
+
+def _reduce(self, protocol):
+    """The structure as FlatBuffers, and a buffer for each of the parameters: protocol 5 keeps these out of band."""
+    import pickle
+    arrays = [value.array() if value.has_data else None for value in self.params]
+    buffers = [array and (pickle.PickleBuffer(array.bytes) if protocol >= 5 else array.raw()) for array in arrays]
+    return _unpickle, (_xir.write(self, "fb", False, False), buffers)
+
+
+def _unpickle(structure, buffers):
+    import warnings
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", errors.Warning)      # parameters come next
+        net = _xir.read(structure, "", "fb")
+    for value, buffer in zip(net.params, buffers):
+        if buffer is not None and memoryview(buffer).nbytes:
+            _xir.set_bytes(value, buffer)
+    return net
+
+
+Network.__reduce_ex__ = _reduce
+Network.draw = _draw
 
 
 Network.__str__ = _text

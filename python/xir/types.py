@@ -61,3 +61,4 @@ def _spell(self):
 
 Type.__str__ = _spell
 Type.__repr__ = lambda self: f"xir.Type({str(self)!r})"
+Type.__reduce__ = lambda self: (parse_object, (self.json(),))

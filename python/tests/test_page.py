@@ -1,0 +1,58 @@
+"""python/examples/page.py runs as it is written, over the files of files.py; so do the blocks of docs/python.md for a
+type checker, and the stubs are those of the classes."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from conftest import TOP
+
+import xir
+from xir import stubs
+
+EXAMPLES = TOP / "python/examples"
+
+
+def run(folder, file):
+    return subprocess.run([sys.executable, "-W", "error", EXAMPLES / file], cwd=folder, check=True, text=True,
+                          stdout=subprocess.PIPE).stdout
+
+
+def test_the_page_runs_as_written(tmp_path):
+    run(tmp_path, "files.py")
+    said = run(tmp_path, "page.py")
+    assert "onnx::GlobalAveragePool" in said and "'w'" not in said and "drop-copies" in said
+    assert "inputs/1/data: 1 of 4 elements, by at most 1" in said
+    net = xir.load(tmp_path / "model.fb")
+    conv = net["/layer1/0/conv1/Conv"]
+    assert conv.stride_height == 2 and {op.name for op, _ in conv.output.users} == {"extra"} and net.check() == []
+
+
+def test_the_stubs_are_those_of_the_classes():
+    """Classes that other tests have made are not in the file."""
+    text = subprocess.run([sys.executable, "-c", "from xir import stubs; print(stubs.stub(), end='')"], check=True,
+                          text=True, stdout=subprocess.PIPE).stdout
+    assert text == (TOP / "python/xir/F.pyi").read_text(), "run python3 -m xir.stubs python/xir/F.pyi"
+    for cls in xir.classes():
+        if cls.is_op and not cls.is_abstract:
+            compile(stubs.function(cls), cls.key, "exec")
+
+
+@pytest.mark.skipif("LD_PRELOAD" in os.environ or hasattr(sys, "gettotalrefcount"),
+                    reason="the type checker says the same with a sanitizer and with assertions")
+@pytest.mark.parametrize("what", ["docs", "page"])
+def test_a_type_checker_accepts(tmp_path, what):
+    mypy = pytest.importorskip("mypy.api", reason="mypy is not installed")
+    file = tmp_path / f"{what}.py"
+    if what == "page":
+        file.write_text((EXAMPLES / "page.py").read_text())
+    else:
+        blocks = re.findall(r"^```python\n(.*?)^```", (TOP / "docs/python.md").read_text(), re.MULTILINE | re.DOTALL)
+        file.write_text("\n".join(blocks))
+    # The package as its users have it; what is not annotated in the page is the page's own function.
+    os.environ["MYPYPATH"] = str(os.path.dirname(os.path.dirname(xir.__file__)))
+    more = ["--disable-error-code", "no-untyped-def"] if what == "page" else []
+    said, wrong, code = mypy.run(["--strict", "--cache-dir", str(tmp_path), *more, str(file)])
+    assert code == 0, said + wrong
