@@ -199,8 +199,11 @@ static uint32_t number_of(reuse *k, const numbering *n, const xir_value *v) {
 
 /* ---- ops that compute the same ---------------------------------------------------------------------------------- */
 
-static bool same_value_types(const xir_value *a, const xir_value *b) {
-    return !a == !b && (!a || xir_type_equal(a->type, b->type));
+/* Whether an op cannot tell the values apart, if they have the same number. It may matter which inputs are constants:
+ * those of a normalised network contain ratios. */
+static bool look_same(const xir_value *a, const xir_value *b) {
+    if (!a || !b) return a == b;
+    return value_is_params(a) == value_is_params(b) && xir_type_equal(a->type, b->type);
 }
 
 /* Attributes of ops of two networks. */
@@ -245,10 +248,10 @@ static bool computes_same(reuse *k, const xir_op *op, const xir_op *old) {
     if (op->cls != old->cls || op->n_inputs != old->n_inputs || op->n_outputs != old->n_outputs) return false;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const xir_value *a = op->inputs[i].value, *b = old->inputs[i].value;
-        if (number_of(k, &k->now, a) != number_of(k, &k->last, b) || !same_value_types(a, b)) return false;
+        if (number_of(k, &k->now, a) != number_of(k, &k->last, b) || !look_same(a, b)) return false;
     }
     for (uint32_t i = 0; i < op->n_outputs; i++)
-        if (!same_value_types(&op->outputs[i], &old->outputs[i])) return false;
+        if (!look_same(&op->outputs[i], &old->outputs[i])) return false;
     return xir_object_equal((const xir_object *)op->target, (const xir_object *)old->target) &&
            xir_map_equal(xir_op_extra(op), xir_op_extra(old)) && same_attrs(op->cls, op->attrs, old->attrs);
 }

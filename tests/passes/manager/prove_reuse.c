@@ -73,6 +73,22 @@ static void only_what_has_changed_is_computed(void **state) {
     }
 }
 
+/* It may matter whether an input is a constant, so an op that reads a folded one is computed; what follows is not. */
+static void a_constant_is_not_what_was_computed(void **state) {
+    (void)state;
+    xir_proof *p = xir_proof_new(ctx, NULL, why);
+    xir_network *first = story_net("x: fp32 4; w: params 4 = 1 2 3 4; n = Neg w; a = Add x n; b = Neg a; out b"),
+                *next = story_net("x: fp32 4; n: params 4 = -1 -2 -3 -4; a = Add x n; b = Neg a; out b");
+    DOES(xir_proof_check(p, first, why));
+    DOES(xir_proof_check(p, next, why));
+    assert_int_equal(state_of(p).computed, 3 + 1);
+    assert_int_equal(state_of(p).reused, 1);
+    assert_true(state_of(p).largest == 0);
+    xir_network_free(first);
+    xir_network_free(next);
+    xir_proof_free(p);
+}
+
 /* Each sample knows its own values. */
 static void samples_are_not_mixed_up(void **state) {
     (void)state;
@@ -345,6 +361,7 @@ static int begin(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_what_has_changed_is_computed),
+        cmocka_unit_test(a_constant_is_not_what_was_computed),
         cmocka_unit_test(samples_are_not_mixed_up),
         cmocka_unit_test(a_pass_that_reports_no_change_is_not_believed),
         cmocka_unit_test(a_pass_that_changes_nothing_costs_no_run),
