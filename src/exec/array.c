@@ -42,12 +42,12 @@ static xir_status make(xir_context *ctx, const xir_type *type, blob *data, size_
     return XIR_OK;
 }
 
-xir_status array_raw(xir_context *ctx, const xir_type *type, xir_array **out, xir_diags *why) {
+xir_status array_raw(xir_context *ctx, const xir_type *type, rooms *from, xir_array **out, xir_diags *why) {
     uint64_t size;
     size_t count = 0;
     xir_status status = measure(type, &size, &count, why);
     if (status) return status;
-    blob *data = blob_new(&ctx->alloc, size);
+    blob *data = rooms_take_blob(from, &ctx->alloc, size);
     if (!data) {
         return array_fail(why, XIR_E_MEMORY, "out of memory for an array of %llu bytes", (unsigned long long)size);
     }
@@ -56,7 +56,7 @@ xir_status array_raw(xir_context *ctx, const xir_type *type, xir_array **out, xi
 
 xir_array *xir_array_new(xir_context *ctx, const xir_type *type, xir_diags *why) {
     xir_array *array = NULL;
-    if (array_raw(ctx, type, &array, why)) return NULL;
+    if (array_raw(ctx, type, NULL, &array, why)) return NULL;
     memset(array_bytes(array), 0, (size_t)array->data->size);
     return array;
 }
@@ -71,7 +71,7 @@ xir_array *xir_array_copy(xir_context *ctx, const xir_type *type, const void *da
                    (unsigned long long)needed, size);
         return NULL;
     }
-    if (!array_raw(ctx, type, &array, why) && size) memcpy(array_bytes(array), data, size);
+    if (!array_raw(ctx, type, NULL, &array, why) && size) memcpy(array_bytes(array), data, size);
     return array;
 }
 
@@ -141,6 +141,14 @@ void xir_array_free(xir_array *array) {
     blob_release(array->data);
     mem_free(&ctx->alloc, array, sizeof *array);
     xir_context_free(ctx);
+}
+
+void array_give_back(xir_array *array, rooms *to) {
+    if (to && array && atomic_load_explicit(&array->references, memory_order_acquire) == 1) {
+        rooms_give_blob(to, array->data);
+        array->data = NULL;
+    }
+    xir_array_free(array);
 }
 
 const xir_type *xir_array_type(const xir_array *array)  { return array->type; }

@@ -4,6 +4,7 @@
 
 #include <xir/array.h>
 #include "graph.h"
+#include "rooms.h"
 
 struct xir_array {
     atomic_size_t   references;
@@ -13,11 +14,15 @@ struct xir_array {
     size_t          count;
 };
 
-/* Each sets *out to an array, or returns a status and adds a finding. array_raw: uninitialised bytes. array_as: the
- * bytes of another array under a type of the same size. array_of_params: the bytes of Params. */
-xir_status array_raw(xir_context *ctx, const xir_type *type, xir_array **out, xir_diags *why);
+/* Each sets *out to an array, or returns a status and adds a finding. array_raw: uninitialised bytes, if possible those
+ * of a former array of the run (`from` may be NULL). array_as: the bytes of another array under a type of the same
+ * size. array_of_params: the bytes of Params. */
+xir_status array_raw(xir_context *ctx, const xir_type *type, rooms *from, xir_array **out, xir_diags *why);
 xir_status array_as(const xir_array *array, const xir_type *type, xir_array **out, xir_diags *why);
 xir_status array_of_params(const xir_value *params, xir_array **out, xir_diags *why);
+
+/* Frees an array, which may be NULL. If nobody else holds it, the run keeps its bytes for another array. */
+void array_give_back(xir_array *array, rooms *to);
 
 /* Adds a finding without a place and returns `code`. */
 #define array_fail(why, code, ...) diag_fail((why), (code), (xir_str){ 0 }, __VA_ARGS__)

@@ -1,5 +1,4 @@
 #include "broadcast.h"
-#include "pieces.h"
 
 /* The strides of an input along the dims of the output. */
 static xir_status find_strides(xir_kernel *at, size_t input, const xir_type *to, size_t *strides) {
@@ -37,16 +36,16 @@ static void drop(broadcast *b, size_t k) {
 
 xir_status broadcast_open(broadcast *b, xir_kernel *at, size_t n) {
     const xir_type *to = xir_kernel_output_type(at, 0);
-    *b = (broadcast){ .n_inputs = n, .rank = xir_type_rank(to), .rows = 1, .length = 1, .kernel = at };
+    *b = (broadcast){ .n_inputs = n, .rank = xir_type_rank(to) };
     int64_t elements;
     if (xir_type_elements(to, &elements))
         return xir_kernel_fail(at, XIR_E_UNSUPPORTED, "outputs/0", "the dims are unknown");
-    size_t *room = xir_kernel_alloc(at, (b->rank + 1) * (n + 2), sizeof *room);
+    b->count = (size_t)elements;
+    size_t *room = xir_kernel_alloc(at, (b->rank + 1) * (n + 1), sizeof *room);
     if (!room) return XIR_E_MEMORY;
     b->dims = room;
-    b->index = room + b->rank + 1;
     for (size_t i = 0; i < n; i++) {
-        b->strides[i] = room + (b->rank + 1) * (i + 2);
+        b->strides[i] = room + (b->rank + 1) * (i + 1);
         xir_status status = find_strides(at, i, to, b->strides[i]);
         if (status) return status;
     }
@@ -59,39 +58,57 @@ xir_status broadcast_open(broadcast *b, xir_kernel *at, size_t n) {
         b->dims[k] *= b->dims[k - 1];
         drop(b, k - 1);
     }
-    if (b->rank) {
-        b->rank--;
-        b->length = b->dims[b->rank];
-        for (size_t i = 0; i < n; i++) b->step[i] = b->strides[i][b->rank];
+    for (size_t i = 0; i < n; i++) {
+        if (!reader_open(&b->in[i], at, i)) return XIR_E_MEMORY;
+        size_t stride = 1;
+        b->whole[i] = true;
+        for (size_t k = b->rank; k-- > 0; stride *= b->dims[k]) b->whole[i] = b->whole[i] && b->strides[i][k] == stride;
     }
-    for (size_t k = 0; k < b->rank; k++) b->rows *= b->dims[k];
-    if (elements == 0) b->rows = 0;
     return XIR_OK;
 }
 
-/* Advances to the next row. */
-static void next_row(broadcast *b) {
-    for (size_t i = 0; i < b->n_inputs; i++) b->at[i] -= b->step[i] * (b->length - b->row);
-    for (size_t k = b->rank; k-- > 0;) {
-        bool carry = ++b->index[k] == b->dims[k];
-        for (size_t i = 0; i < b->n_inputs; i++) b->at[i] += b->strides[i][k];
-        if (!carry) break;
-        b->index[k] = 0;
-        for (size_t i = 0; i < b->n_inputs; i++) b->at[i] -= b->strides[i][k] * b->dims[k];
+/* ---- numbers ---------------------------------------------------------------------------------------------------- */
+
+typedef union number { double real; int64_t integer; } number;
+
+static const number *numbers(const reader *r, bool real, size_t from, size_t n, number *room) {
+    if (real) return (const number *)(const void *)read_reals(r, from, n, &room->real);
+    return (const number *)(const void *)read_i64s(r, from, n, &room->integer);
+}
+
+/* Elements [from, from + n) of a row: consecutive, or the same one n times. */
+static void put_row(const reader *r, bool real, size_t from, bool repeated, size_t n, number *out) {
+    const number *found = numbers(r, real, from, repeated ? 1 : n, out);
+    if (repeated) {
+        const number one = found[0];
+        for (size_t i = 0; i < n; i++) out[i] = one;
+    } else if (found != out) {
+        memcpy(out, found, n * sizeof *out);
     }
 }
 
-bool broadcast_next(broadcast *b) {
-    if (b->rest) {
-        for (size_t i = 0; i < b->n_inputs; i++) b->at[i] += b->step[i] * b->row;
-    } else {
-        if (b->rows == 0) return false;
-        b->rows--;
-        if (b->begun) next_row(b);
-        b->begun = true;
-        b->rest = b->length;
+/* Where element `o` of the output is in an input. */
+static size_t place_of(const broadcast *b, size_t input, size_t o) {
+    size_t at = 0;
+    for (size_t k = b->rank; k-- > 0; o /= b->dims[k]) at += o % b->dims[k] * b->strides[input][k];
+    return at;
+}
+
+static const number *gather(const broadcast *b, size_t input, bool real, size_t from, size_t n, number *room) {
+    if (b->whole[input]) return numbers(&b->in[input], real, from, n, room);
+    const size_t last = b->rank - 1, length = b->dims[last];   // without dims it would be whole
+    for (size_t done = 0, row; done < n; done += row) {
+        row = length - (from + done) % length;
+        if (row > n - done) row = n - done;
+        put_row(&b->in[input], real, place_of(b, input, from + done), b->strides[input][last] == 0, row, room + done);
     }
-    b->row = b->rest < PIECE ? b->rest : PIECE;
-    b->rest -= b->row;
-    return !xir_kernel_stops(b->kernel, b->row);
+    return room;
+}
+
+const double *broadcast_reals(const broadcast *b, size_t input, size_t from, size_t n, double *room) {
+    return &gather(b, input, true, from, n, (number *)(void *)room)->real;
+}
+
+const int64_t *broadcast_i64s(const broadcast *b, size_t input, size_t from, size_t n, int64_t *room) {
+    return &gather(b, input, false, from, n, (number *)(void *)room)->integer;
 }

@@ -1,34 +1,28 @@
-/* Walks inputs that are broadcast to an output, row by row. Dims are matched from the last one; a dim of 1, or a
- * missing one, is repeated. Neighbouring dims along which all inputs advance evenly are merged, so rows are as long as
- * possible. Rows are returned in pieces, and the run may be cancelled between pieces: then broadcast_next returns
- * false.
- *
- *     broadcast b;
- *     xir_status status = broadcast_open(&b, at, 2);
- *     for (size_t o = 0; !status && broadcast_next(&b);) {
- *         for (size_t i = 0; i < b.row; i++) y[o++] = x[b.at[0] + i * b.step[0]] + z[b.at[1] + i * b.step[1]];
- *     } */
+/* Inputs that are broadcast to an output. Dims are matched from the last one; a dim of 1, or a missing one, is
+ * repeated. Neighbouring dims along which all inputs advance evenly are merged, so rows are as long as possible.
+ * Elements of an input are asked for in the order of the output: same shapes are read where they are, one element is
+ * repeated, and other patterns are put together from rows. So a function of two numbers is one straight loop. */
 #ifndef EXEC_BROADCAST_H
 #define EXEC_BROADCAST_H
 
-#include "kernels.h"
+#include "blocks.h"
 
 enum { BROADCAST_MOST = 3 };
 
 typedef struct broadcast {
-    size_t  n_inputs, rank;                 /* rank: number of remaining dims without the row */
-    size_t *dims, *index, *strides[BROADCAST_MOST];
-    size_t  rows;                           /* remaining rows                               */
-    size_t  length, rest;                   /* elements of a row, and those that remain     */
-    size_t  row;                            /* elements of the current piece                */
-    size_t  at[BROADCAST_MOST];             /* where the piece starts in each input         */
-    size_t  step[BROADCAST_MOST];           /* 1, or 0 to repeat one element                */
-    bool    begun;
-    xir_kernel *kernel;
+    size_t  n_inputs, rank;                 /* rank: number of remaining dims, the row included */
+    size_t *dims, *strides[BROADCAST_MOST]; /* strides along them; 0 to repeat                  */
+    bool    whole[BROADCAST_MOST];          /* the input has the elements of the output         */
+    size_t  count;                          /* elements of the output                           */
+    reader  in[BROADCAST_MOST];
 } broadcast;
 
-/* Starts a walk of the first `n` inputs of an op against output 0. Fails if they do not fit. */
+/* Opens the first `n` inputs of an op against output 0. Fails if they do not fit. */
 xir_status broadcast_open(broadcast *b, xir_kernel *at, size_t n);
-bool       broadcast_next(broadcast *b);
+
+/* The numbers of an input for elements [from, from + n) of the output: in `room`, which has space for BLOCK, or where
+ * they are. */
+const double  *broadcast_reals(const broadcast *b, size_t input, size_t from, size_t n, double *room);
+const int64_t *broadcast_i64s(const broadcast *b, size_t input, size_t from, size_t n, int64_t *room);
 
 #endif

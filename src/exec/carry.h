@@ -4,6 +4,7 @@
 #define EXEC_CARRY_H
 
 #include <string.h>
+#include "kernel.h"
 #include "kernels.h"
 
 typedef enum carried { CARRIED_BYTES, CARRIED_REALS, CARRIED_I64S } carried;
@@ -22,23 +23,23 @@ static inline const char *carried_input(xir_kernel *at, const carrier *m, size_t
            : (const char *)xir_kernel_i64s(at, input);
 }
 
-/* Copies as numbers, for any element type. False on out of memory. */
+/* Copies as numbers, for any element type. The kernel writes all elements. False on out of memory. */
 static inline bool carry_reals(xir_kernel *at, carrier *m, size_t output, size_t input) {
     *m = (carrier){ .as = CARRIED_REALS, .size = sizeof(double) };
     m->from = carried_input(at, m, input);
-    m->to = (char *)xir_kernel_real_out(at, output);
+    m->to = (char *)kernel_all_reals(at, output);
     return m->from && m->to;
 }
 
-/* False on out of memory. */
+/* As bytes if they mean the same, else as numbers. The kernel writes all elements. False on out of memory. */
 static inline bool carry_begin(xir_kernel *at, carrier *m, size_t output, size_t input) {
     const xir_type *in = xir_kernel_input_type(at, input), *out = xir_kernel_output_type(at, output);
     size_t bytes = xir_kernel_same_elements(at, output, input) ? xir_kernel_element_bytes(in) : 0;
     m->as = bytes ? CARRIED_BYTES : xir_kernel_is_real(in) || xir_kernel_is_real(out) ? CARRIED_REALS : CARRIED_I64S;
     m->size = bytes ? bytes : 8;
     m->from = carried_input(at, m, input);
-    m->to = m->as == CARRIED_BYTES ? xir_kernel_bytes_out(at, output)
-          : m->as == CARRIED_REALS ? (char *)xir_kernel_real_out(at, output) : (char *)xir_kernel_i64_out(at, output);
+    m->to = m->as == CARRIED_BYTES ? kernel_all_bytes(at, output)
+          : m->as == CARRIED_REALS ? (char *)kernel_all_reals(at, output) : (char *)kernel_all_i64s(at, output);
     return m->from && m->to;
 }
 

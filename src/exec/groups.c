@@ -20,6 +20,9 @@ static size_t *offsets(xir_kernel *at, const xir_type *type, const bool *along, 
 }
 
 bool groups_open(groups *g, xir_kernel *at, const xir_type *type, const bool *along) {
+    g->line = 1;
+    for (size_t k = xir_type_rank(type); k > 0 && along[k - 1]; k--) g->line *= dim_of(type, k - 1);
+    if (g->line == 0) g->line = 1;
     g->members = offsets(at, type, along, true, &g->size);
     g->starts = offsets(at, type, along, false, &g->n);
     return g->members && g->starts;
@@ -33,6 +36,7 @@ bool groups_open_lines(groups *g, xir_kernel *at, const xir_type *type, const bo
         if (along[k - 1]) return groups_open(g, at, type, along);
     }
     g->members = NULL;
+    g->line = g->size ? g->size : 1;
     g->starts = offsets(at, type, along, false, &g->n);
     return g->starts;
 }

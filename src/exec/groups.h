@@ -9,10 +9,18 @@
 typedef struct groups {
     size_t  n, size;    /* number of groups, and of members in each */
     size_t *starts, *members;
+    size_t  line;       /* so many members follow each other in order, again and again; at least 1 */
 } groups;
 
 /* The offset of member m from the start of its group. Only groups_open_lines leaves out the list of members. */
 static inline size_t group_member(const groups *g, size_t m) { return g->members ? g->members[m] : m; }
+
+/* How many groups from `first` on, at most n, begin at consecutive elements. */
+static inline size_t groups_in_a_row(const groups *g, size_t first, size_t n) {
+    size_t run = 1;
+    while (run < n && g->starts[first + run] == g->starts[first] + run) run++;
+    return run;
+}
 
 /* `along[k]` is true if dim k of the type is grouped. False on out of memory. */
 bool groups_open(groups *g, xir_kernel *at, const xir_type *type, const bool *along);

@@ -1,9 +1,8 @@
 /* Inputs are converted when a kernel asks for them. Outputs are stored once, at the end, as normalised numbers if the
  * constants of the op are stored for them; so kernels need not handle that. Then all memory is freed. */
-#include "kernel.h"
+#include "blocks.h"
 #include <stdarg.h>
 #include <stdio.h>
-#include "elements.h"
 #include "types.h"
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
@@ -13,11 +12,11 @@ typedef struct kernel_piece {
     size_t               size;
 } kernel_piece;
 
-static void *take(xir_kernel *at, size_t n, size_t size) {
+void *kernel_room(xir_kernel *at, size_t n, size_t size) {
     size_t bytes;
     kernel_piece *piece = NULL;
     if (!__builtin_mul_overflow(n, size, &bytes) && bytes < SIZE_MAX - sizeof *piece) {
-        piece = mem_new(&at->ctx->alloc, sizeof *piece + bytes);
+        piece = rooms_take(at->rooms, &at->ctx->alloc, sizeof *piece + bytes);
     }
     if (!piece) return NULL;
     *piece = (kernel_piece){ .next = at->pieces, .size = sizeof *piece + bytes };
@@ -26,7 +25,7 @@ static void *take(xir_kernel *at, size_t n, size_t size) {
 }
 
 void *xir_kernel_alloc(xir_kernel *at, size_t n, size_t size) {
-    void *room = take(at, n, size);
+    void *room = kernel_room(at, n, size);
     return room ? memset(room, 0, n * size) : NULL;
 }
 
@@ -118,28 +117,28 @@ static xir_status no_memory(xir_kernel *at) {
 
 /* ---- inputs ----------------------------------------------------------------------------------------------------- */
 
-/* Converts all elements of an array to reals or integers; `normalised`: without their ratios. On failure adds a finding
- * and returns NULL. */
-static void *convert(xir_kernel *at, const xir_array *array, const xir_type *type, bool real, bool normalised,
-                     const char *where) {
-    tensor_elements e;
-    void *out = take(at, array->count, 8);
-    if (!out) {
-        no_memory(at);
-        return NULL;
-    }
-    xir_status status = elements_open(&e, &at->ctx->alloc, type, NULL);
+/* `normalised`: without their ratios. */
+static bool open_elements(xir_kernel *at, const xir_type *type, bool normalised, const char *where,
+                          tensor_elements *e) {
+    xir_status status = elements_open(e, &at->ctx->alloc, type, NULL);
     if (status) {
         xir_kernel_fail(at, status, where, "%s", status == XIR_E_MEMORY ? "out of memory"
                         : "the elements cannot be read as numbers");
-        return NULL;
+        return false;
     }
-    const void *bytes = array->data ? array->data->bytes : NULL;
-    if (normalised) elements_normalise(&e);
-    if (at->sums) elements_unscale(&e);
-    if (array->count && real) elements_read_reals(&e, bytes, 0, array->count, out);
-    else if (array->count) elements_read_i64s(&e, bytes, 0, array->count, out);
-    elements_close(&e);
+    if (normalised) elements_normalise(e);
+    if (at->sums) elements_unscale(e);
+    return true;
+}
+
+/* All elements of an array as reals or integers. On failure adds a finding and returns NULL. */
+static void *convert(xir_kernel *at, const xir_array *array, const tensor_elements *e, bool real) {
+    void *out = kernel_room(at, array->count, 8);
+    const void *bytes = array_bytes(array);
+    if (!out) no_memory(at);
+    if (!out || !array->count) return out;
+    if (real) elements_read_reals(e, bytes, 0, array->count, out);
+    else      elements_read_i64s(e, bytes, 0, array->count, out);
     return out;
 }
 
@@ -150,17 +149,25 @@ static kernel_input *input(xir_kernel *at, size_t i, char where[32]) {
     return NULL;
 }
 
-const double *xir_kernel_reals(xir_kernel *at, size_t i) {
+static kernel_input *open_input(xir_kernel *at, size_t i) {
     char where[32];
     kernel_input *in = input(at, i, where);
-    if (in && !in->reals) in->reals = convert(at, in->array, in->type, true, at->numbers.normalised, where);
+    if (!in || in->opened) return in;
+    in->opened = open_elements(at, in->type, at->numbers.normalised, where, &in->elements);
+    return in->opened ? in : NULL;
+}
+
+const kernel_input *kernel_open_input(xir_kernel *at, size_t i) { return open_input(at, i); }
+
+const double *xir_kernel_reals(xir_kernel *at, size_t i) {
+    kernel_input *in = open_input(at, i);
+    if (in && !in->reals) in->reals = convert(at, in->array, &in->elements, true);
     return in ? in->reals : NULL;
 }
 
 const int64_t *xir_kernel_i64s(xir_kernel *at, size_t i) {
-    char where[32];
-    kernel_input *in = input(at, i, where);
-    if (in && !in->i64s) in->i64s = convert(at, in->array, in->type, false, at->numbers.normalised, where);
+    kernel_input *in = open_input(at, i);
+    if (in && !in->i64s) in->i64s = convert(at, in->array, &in->elements, false);
     return in ? in->i64s : NULL;
 }
 
@@ -173,8 +180,11 @@ const void *xir_kernel_bytes(xir_kernel *at, size_t i) {
 
 const double *xir_kernel_param_reals(xir_kernel *at, const xir_value *value) {
     xir_array *array;
+    tensor_elements e;
     if (failed(at, array_of_params(value, &array, at->why))) return NULL;
-    const double *out = convert(at, array, array->type, true, false, NULL);
+    const bool opened = open_elements(at, array->type, false, NULL, &e);
+    const double *out = opened ? convert(at, array, &e, true) : NULL;
+    if (opened) elements_close(&e);
     xir_array_free(array);
     return out;
 }
@@ -198,8 +208,8 @@ static kernel_output *output(xir_kernel *at, size_t i, size_t *count) {
     return &at->outputs[i];
 }
 
-static void forget(kernel_output *out, output_state state) {
-    xir_array_free(out->array);
+static void forget(xir_kernel *at, kernel_output *out, output_state state) {
+    array_give_back(out->array, at->rooms);
     out->array = NULL;
     out->state = state;
 }
@@ -225,38 +235,51 @@ xir_status xir_kernel_result(xir_kernel *at, size_t i, const int64_t *dims, size
                                            dims, rank);
     if (!type) return no_memory(at);
     at->outputs[i].type = type;
-    forget(&at->outputs[i], OUTPUT_NONE);
+    forget(at, &at->outputs[i], OUTPUT_NONE);
     at->outputs[i].reals = NULL;
     at->outputs[i].i64s = NULL;
+    if (at->outputs[i].opened) elements_close(&at->outputs[i].elements);
+    at->outputs[i].opened = false;
     return XIR_OK;
 }
 
-double *xir_kernel_real_out(xir_kernel *at, size_t i) {
+/* The numbers of an output, cleared when they are first asked for if the kernel may leave some out. */
+static void *numbers_out(xir_kernel *at, size_t i, bool real, bool cleared) {
     size_t n;
     kernel_output *out = output(at, i, &n);
     if (!out) return NULL;
-    if (!out->reals && !(out->reals = xir_kernel_alloc(at, n, sizeof *out->reals))) no_memory(at);
-    forget(out, OUTPUT_REALS);
-    return out->reals;
+    void *numbers = real ? (void *)out->reals : (void *)out->i64s;
+    if (!numbers) {
+        numbers = cleared ? xir_kernel_alloc(at, n, 8) : kernel_room(at, n, 8);
+        if (!numbers) no_memory(at);
+        if (real) out->reals = numbers;
+        else      out->i64s = numbers;
+    }
+    forget(at, out, real ? OUTPUT_REALS : OUTPUT_I64S);
+    return numbers;
 }
 
-int64_t *xir_kernel_i64_out(xir_kernel *at, size_t i) {
+double  *xir_kernel_real_out(xir_kernel *at, size_t i) { return numbers_out(at, i, true, true); }
+int64_t *xir_kernel_i64_out(xir_kernel *at, size_t i)  { return numbers_out(at, i, false, true); }
+double  *kernel_all_reals(xir_kernel *at, size_t i)    { return numbers_out(at, i, true, false); }
+int64_t *kernel_all_i64s(xir_kernel *at, size_t i)     { return numbers_out(at, i, false, false); }
+
+/* The bits after the last element are 0. */
+void *kernel_all_bytes(xir_kernel *at, size_t i) {
     size_t n;
     kernel_output *out = output(at, i, &n);
     if (!out) return NULL;
-    if (!out->i64s && !(out->i64s = xir_kernel_alloc(at, n, sizeof *out->i64s))) no_memory(at);
-    forget(out, OUTPUT_I64S);
-    return out->i64s;
+    forget(at, out, OUTPUT_NONE);
+    if (failed(at, array_raw(at->ctx, out->type, at->rooms, &out->array, at->why))) return NULL;
+    out->state = OUTPUT_ARRAY;
+    uint8_t *bytes = array_bytes(out->array);
+    if (out->array->data->size) bytes[out->array->data->size - 1] = 0;
+    return bytes;
 }
 
 void *xir_kernel_bytes_out(xir_kernel *at, size_t i) {
-    size_t n;
-    kernel_output *out = output(at, i, &n);
-    if (!out) return NULL;
-    forget(out, OUTPUT_NONE);
-    if (failed(at, array_raw(at->ctx, out->type, &out->array, at->why))) return NULL;
-    out->state = OUTPUT_ARRAY;
-    return memset(array_bytes(out->array), 0, (size_t)out->array->data->size);
+    void *bytes = kernel_all_bytes(at, i);
+    return bytes ? memset(bytes, 0, (size_t)at->outputs[i].array->data->size) : NULL;
 }
 
 bool xir_kernel_same_elements(const xir_kernel *at, size_t output_at, size_t input_at) {
@@ -275,7 +298,7 @@ xir_status xir_kernel_forward(xir_kernel *at, size_t i, size_t from) {
     kernel_input *in = input(at, from, where);
     if (!out || !in) return at->status;
     if (xir_kernel_same_elements(at, i, from)) {
-        forget(out, OUTPUT_NONE);
+        forget(at, out, OUTPUT_NONE);
         xir_status status = failed(at, array_as(in->array, out->type, &out->array, at->why));
         if (!status) out->state = OUTPUT_ARRAY;
         return status;
@@ -286,7 +309,7 @@ xir_status xir_kernel_forward(xir_kernel *at, size_t i, size_t from) {
                                in->array->count, n);
     bool real = xir_kernel_is_real(in->type) || xir_kernel_is_real(out->type);
     const void *values = real ? (const void *)xir_kernel_reals(at, from) : xir_kernel_i64s(at, from);
-    void *to = real ? (void *)xir_kernel_real_out(at, i) : xir_kernel_i64_out(at, i);
+    void *to = numbers_out(at, i, real, false);
     if (!values || !to) return at->status;
     memcpy(to, values, n * 8);
     return XIR_OK;
@@ -308,52 +331,58 @@ bool xir_kernel_stops(xir_kernel *at, uint64_t steps) {
 
 /* ---- running ---------------------------------------------------------------------------------------------------- */
 
-/* Multiplies a result by the constant scales: one, or one for each index of their axis. */
-static xir_status apply_cut(xir_kernel *at, kernel_output *out, size_t n) {
+bool kernel_cut(xir_kernel *at, size_t i, size_t *n, size_t *inner) {
+    const xir_type *type = at->outputs[i].type;
     const xir_scales *cut = at->numbers.cut;
-    size_t count = xir_scales_count(cut), rank = xir_type_rank(out->type), inner = 1;
-    int64_t axis = xir_scales_axis(cut) + (xir_scales_axis(cut) < 0 ? (int64_t)rank : 0);
-    if (count > 1 && (axis < 0 || (size_t)axis >= rank || (size_t)xir_type_dim(out->type, axis, false) != count)) {
+    const size_t count = xir_scales_count(cut), rank = xir_type_rank(type);
+    const int64_t axis = xir_scales_axis(cut) + (xir_scales_axis(cut) < 0 ? (int64_t)rank : 0);
+    if (count > 1 && (axis < 0 || (size_t)axis >= rank || (size_t)xir_type_dim(type, axis, false) != count)) {
         const char *where = at->op->cls->more->normalised->cut->name.data;
-        return xir_kernel_fail(at, XIR_E_INVALID, where,
-                               "there are %zu scales: expected one for each element of dim %lld of the output", count,
-                               (long long)axis);
+        xir_kernel_fail(at, XIR_E_INVALID, where,
+                        "there are %zu scales: expected one for each element of dim %lld of the output", count,
+                        (long long)axis);
+        return false;
     }
+    *n = count;
+    *inner = 1;
     for (size_t k = (size_t)axis + 1; count > 1 && k < rank; k++)
-        inner *= (size_t)xir_type_dim(out->type, (int64_t)k, false);
-    for (size_t k = 0; k < n;) {
-        double scale = xir_scales_at(cut, k / inner % count);
-        for (size_t end = count > 1 ? k + inner : n; k < end; k++) out->reals[k] *= scale;
+        *inner *= (size_t)xir_type_dim(type, (int64_t)k, false);
+    return true;
+}
+
+kernel_output *kernel_open_output(xir_kernel *at, size_t i) {
+    if (!kernel_all_bytes(at, i)) return NULL;
+    kernel_output *out = &at->outputs[i];
+    if (out->opened) return out;
+    if (out->array->count == 0) {   // scales need not fit dims of 0
+        out->elements = (tensor_elements){ .quantised = false };
+        return out;
     }
-    return XIR_OK;
+    xir_status status = elements_open(&out->elements, &at->ctx->alloc, out->type, NULL);
+    if (status) {
+        xir_kernel_fail(at, status, NULL, "%s", status == XIR_E_MEMORY ? "out of memory"
+                        : "the results cannot be stored as numbers");
+        return NULL;
+    }
+    out->opened = true;
+    if (at->numbers.normalised) elements_normalise(&out->elements);
+    if (at->sums) elements_unscale(&out->elements);
+    return out;
 }
 
 static xir_status store(xir_kernel *at, size_t i) {
     kernel_output *out = &at->outputs[i];
+    const output_state state = out->state;
     size_t n;
-    if (out->state == OUTPUT_ARRAY) return XIR_OK;
+    if (state == OUTPUT_ARRAY) return XIR_OK;
     if (!output(at, i, &n)) return at->status;
-    if (out->state == OUTPUT_NONE && n)
+    if (state == OUTPUT_NONE && n)
         return xir_kernel_fail(at, XIR_E_INVALID, NULL, "the kernel has not computed output %zu", i);
-    if (at->numbers.cut && out->state == OUTPUT_REALS && apply_cut(at, out, n)) return at->status;
-    xir_array *array;
-    if (failed(at, array_raw(at->ctx, out->type, &array, at->why))) return at->status;
-    uint8_t *bytes = array_bytes(array);
-    if (array->data->size) bytes[array->data->size - 1] = 0;   // clears unused bits
-    tensor_elements e;
-    xir_status status = n ? elements_open(&e, &at->ctx->alloc, out->type, NULL) : XIR_OK;
-    if (status) {
-        xir_array_free(array);
-        return xir_kernel_fail(at, status, NULL, "%s", status == XIR_E_MEMORY ? "out of memory"
-                               : "the results cannot be stored as numbers");
-    }
-    if (n && at->numbers.normalised) elements_normalise(&e);
-    if (n && at->sums) elements_unscale(&e);
-    if (n && out->state == OUTPUT_REALS) elements_write_reals(&e, bytes, 0, n, out->reals);
-    if (n && out->state == OUTPUT_I64S) elements_write_i64s(&e, bytes, 0, n, out->i64s);
-    if (n) elements_close(&e);
-    forget(out, OUTPUT_ARRAY);
-    out->array = array;
+    if (n == 0) return kernel_all_bytes(at, i) ? XIR_OK : at->status;
+    writer w;
+    if (!writer_open(&w, at, i)) return at->status;
+    if (state == OUTPUT_REALS) write_reals(&w, 0, n, out->reals);
+    else                       write_i64s(&w, 0, n, out->i64s);
     return XIR_OK;
 }
 
@@ -375,12 +404,16 @@ xir_status kernel_run(xir_kernel *at) {
 
 void kernel_end(xir_kernel *at) {
     for (size_t i = 0; i < at->n_outputs; i++) {
-        xir_array_free(at->outputs[i].array);
+        array_give_back(at->outputs[i].array, at->rooms);
         at->outputs[i].array = NULL;
+        if (at->outputs[i].opened) elements_close(&at->outputs[i].elements);
+    }
+    for (size_t i = 0; i < at->n_inputs; i++) {
+        if (at->inputs[i].opened) elements_close(&at->inputs[i].elements);
     }
     while (at->pieces) {
         kernel_piece *piece = at->pieces;
         at->pieces = piece->next;
-        mem_free(&at->ctx->alloc, piece, piece->size);
+        rooms_give(at->rooms, &at->ctx->alloc, piece, piece->size);
     }
 }

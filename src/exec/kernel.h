@@ -5,6 +5,7 @@
 
 #include <xir/exec.h>
 #include "array.h"
+#include "elements.h"
 #include "normalised.h"
 
 typedef struct kernel_input {
@@ -12,6 +13,8 @@ typedef struct kernel_input {
     const xir_type  *type;     /* the dims of the array, the declared layout and elements       */
     double          *reals;    /* converted on first use                                        */
     int64_t         *i64s;
+    bool             opened;   /* `elements` is set                                             */
+    tensor_elements  elements;
 } kernel_input;
 
 typedef enum output_state { OUTPUT_NONE, OUTPUT_REALS, OUTPUT_I64S, OUTPUT_ARRAY } output_state;
@@ -23,6 +26,8 @@ typedef struct kernel_output {
     double         *reals;
     int64_t        *i64s;
     xir_array      *array;
+    bool            opened;    /* `elements` is set                                            */
+    tensor_elements elements;
 } kernel_output;
 
 struct xir_kernel {
@@ -35,6 +40,7 @@ struct xir_kernel {
     bool           sums;           /* it adds products of stored numbers: see sums.c                 */
     struct kernel_piece *pieces;   /* memory that is freed at the end */
     budget        *within;         /* the work that it may do; NULL: unlimited                       */
+    rooms         *rooms;          /* memory that the run uses again; NULL: none                     */
     uint64_t       steps;          /* steps since the last check for cancellation                    */
     xir_diags     *why;
     xir_status     status;         /* the first failure; it has a finding */
@@ -45,6 +51,19 @@ void op_path(const xir_op *op, char *out, size_t size);
 
 /* Whether the result of the op is the sum of products of its quantised operands, in their scale: sums.c. */
 bool kernel_sums(const xir_kernel *at);
+/* The same as xir_kernel_alloc and the xir_kernel_..._out functions, but not cleared: the kernel writes all of it. */
+void    *kernel_room(xir_kernel *at, size_t n, size_t size);
+double  *kernel_all_reals(xir_kernel *at, size_t output);
+int64_t *kernel_all_i64s(xir_kernel *at, size_t output);
+void    *kernel_all_bytes(xir_kernel *at, size_t output);
+
+/* An input or output whose elements can be read or stored in the numbers of the op, a block at a time (blocks.h). An
+ * output has an array then. NULL after a failure, which has a finding. */
+const kernel_input *kernel_open_input(xir_kernel *at, size_t i);
+kernel_output      *kernel_open_output(xir_kernel *at, size_t i);
+/* How many constant factors an output has, and how many elements in order each is for. False after a failure. */
+bool                kernel_cut(xir_kernel *at, size_t output, size_t *count, size_t *inner);
+
 /* Runs the kernel of the op's class: creates arrays of all outputs, or fails with a finding. The other members of `at`
  * are set by the caller. */
 xir_status kernel_run(xir_kernel *at);

@@ -2,7 +2,7 @@
  * that are accurate for small and large numbers. NaN gives NaN unless a formula says otherwise. */
 #include <math.h>
 #include "map.h"
-#include "pieces.h"
+#include "spread.h"
 
 /* minimum(maximum(x, least), most): if the limits contradict each other, `most` wins. */
 static double limit(double x, double least, double most) {
@@ -22,10 +22,13 @@ static int64_t limit_i64(int64_t x, double least, double most) {
 /* log(1 + exp(x)), even if exp(x) overflows. */
 static double log_one_exp(double x) { return (x > 0 ? x : 0) + log1p(exp(-fabs(x))); }
 
+/* Everything is computed before it is selected, so that the loop over many numbers has no branches. */
 static double relu(double x, double alpha, double max_value, double threshold) {
-    if (x >= max_value) return max_value;
-    if (x >= threshold) return x;
-    return alpha == 0 && !isnan(x) ? 0 : alpha * (x - threshold);   // also for -inf
+    const bool is_most = x >= max_value, is_kept = x >= threshold, is_zero = (alpha == 0) & (x == x);   // also for -inf
+    double low = alpha * (x - threshold);
+    low = is_zero ? 0 : low;
+    const double y = is_kept ? x : low;
+    return is_most ? max_value : y;
 }
 
 static int64_t relu_whole(int64_t x, double max_value, double threshold) {
@@ -76,20 +79,38 @@ MAP_NUMBERS (relu,         relu(x, a->alpha, a->max_value, a->threshold),  relu_
 MAP_NUMBERS (round,        nearbyint(x),                                   x)
 MAP_NUMBERS (sign,         x > 0 ? 1 : x < 0 ? -1 : 0,                     (x > 0) - (x < 0))
 
-/* One slope for all negative numbers, or one for each channel. */
+/* ---- PReLU: one slope for all negative numbers, or one for each channel ----------------------------------------- */
+
+typedef struct prelu {
+    reader        x;
+    writer        y;
+    const double *alpha;
+    size_t        slopes, inner;   /* inner: elements in order that a slope is for */
+} prelu;
+
+static void prelu_block(size_t from, size_t n, void *user) {
+    const prelu *p = user;
+    double room[BLOCK], out[BLOCK];
+    const double *x = read_reals(&p->x, from, n, room);
+    for (size_t i = 0; i < n;) {
+        const double slope = p->alpha[p->slopes == 1 ? 0 : (from + i) / p->inner % p->slopes];
+        size_t end = p->slopes == 1 ? n : i + p->inner - (from + i) % p->inner;
+        if (end > n) end = n;
+        for (; i < end; i++) out[i] = x[i] < 0 ? slope * x[i] : x[i];
+    }
+    write_reals(&p->y, from, n, out);
+}
+
 static xir_status run_prelu(xir_kernel *at) {
     const xir_prelu_attrs *a = xir_kernel_attrs(at);
     const xir_type *type = xir_kernel_input_type(at, 0);
-    const double *x = xir_kernel_reals(at, 0), *alpha = xir_kernel_param_reals(at, a->alpha);
-    double *y = xir_kernel_real_out(at, 0);
-    int64_t n, slopes, c = xir_layout_index(xir_type_layout(type), 'C'), rank = (int64_t)xir_type_rank(type), inner = 1;
-    if (!x || !y || !alpha || xir_type_elements(type, &n) || xir_type_elements(xir_value_type(a->alpha), &slopes))
-        return XIR_E_MEMORY;
-    for (int64_t k = rank - 1; k > (c < 0 ? rank - 1 : c); k--) inner *= xir_type_dim(type, k, false);
-    for (int64_t i = 0, end; (end = next_piece(at, i, n)) > i;) {
-        for (; i < end; i++) y[i] = x[i] < 0 ? alpha[slopes == 1 ? 0 : i / inner % slopes] * x[i] : x[i];
-    }
-    return XIR_OK;
+    prelu p = { .inner = 1 };
+    int64_t n, slopes, c = xir_layout_index(xir_type_layout(type), 'C'), rank = (int64_t)xir_type_rank(type);
+    if (!reader_open(&p.x, at, 0) || !writer_open(&p.y, at, 0) || !(p.alpha = xir_kernel_param_reals(at, a->alpha)) ||
+        xir_type_elements(type, &n) || xir_type_elements(xir_value_type(a->alpha), &slopes)) return XIR_E_MEMORY;
+    p.slopes = (size_t)slopes;
+    for (int64_t k = rank - 1; k > (c < 0 ? rank - 1 : c); k--) p.inner *= (size_t)xir_type_dim(type, k, false);
+    return spread_blocks(at, (size_t)n, prelu_block, &p);
 }
 
 kernel_table kernels_activation = {

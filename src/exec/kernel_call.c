@@ -42,7 +42,7 @@ static bool begin(running *r) {
 static void used(running *r, const xir_value *v) {
     const size_t index = v ? body_index(&r->b, v) : SIZE_MAX;
     if (index == SIZE_MAX || --r->uses[index]) return;
-    xir_array_free(r->arrays[index]);
+    array_give_back(r->arrays[index], r->at->rooms);
     r->arrays[index] = NULL;
 }
 

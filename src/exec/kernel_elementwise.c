@@ -1,9 +1,11 @@
 /* Broadcast functions of two numbers. Integers of any size are computed as integers; sums and products wrap. */
 #include <math.h>
+#include <stdatomic.h>
 #include "broadcast.h"
 #include "dims.h"
 #include "map.h"
 #include "remainder.h"
+#include "spread.h"
 
 /* ---- pairs ------------------------------------------------------------------------------------------------------ */
 
@@ -13,8 +15,19 @@ typedef struct pair {
     bool        is_u64;    /* integers are uint64, in the bits of an int64 */
     bool        by_zero;   /* an integer was divided by 0                  */
 } pair;
-typedef double  real_pair(double x, double y, pair *p);
-typedef int64_t i64_pair(int64_t x, int64_t y, pair *p);
+
+/* Computes n numbers. Each is one loop that the compiler sees whole. */
+typedef void real_pair(const double *restrict x, const double *restrict y, double *restrict out, size_t n, pair *p);
+typedef void i64_pair(const int64_t *restrict x, const int64_t *restrict y, int64_t *restrict out, size_t n, pair *p);
+
+typedef struct pairs {
+    broadcast   b;
+    writer      out;
+    real_pair  *of_reals;
+    i64_pair   *of_integers;
+    pair        p;
+    atomic_bool by_zero;
+} pairs;
 
 static bool all_integers(const xir_kernel *at, size_t n) {
     bool integers = !xir_kernel_is_real(xir_kernel_output_type(at, 0));
@@ -22,29 +35,33 @@ static bool all_integers(const xir_kernel *at, size_t n) {
     return integers;
 }
 
+static void pair_reals(size_t from, size_t n, void *user) {
+    pairs *all = user;
+    double x[BLOCK], y[BLOCK], out[BLOCK];
+    pair p = all->p;
+    all->of_reals(broadcast_reals(&all->b, 0, from, n, x), broadcast_reals(&all->b, 1, from, n, y), out, n, &p);
+    write_reals(&all->out, from, n, out);
+}
+
+static void pair_i64s(size_t from, size_t n, void *user) {
+    pairs *all = user;
+    int64_t x[BLOCK], y[BLOCK], out[BLOCK];
+    pair p = all->p;
+    all->of_integers(broadcast_i64s(&all->b, 0, from, n, x), broadcast_i64s(&all->b, 1, from, n, y), out, n, &p);
+    if (p.by_zero) atomic_store_explicit(&all->by_zero, true, memory_order_relaxed);
+    write_i64s(&all->out, from, n, out);
+}
+
 static xir_status pair_elements(xir_kernel *at, real_pair *of_reals, i64_pair *of_integers) {
-    pair p = { .attrs = xir_kernel_attrs(at), .is_u64 = is_u64(xir_kernel_input_type(at, 0)) };
-    broadcast b;
-    xir_status status = broadcast_open(&b, at, 2);
+    pairs all = { .of_reals = of_reals, .of_integers = of_integers,
+                  .p = { .attrs = xir_kernel_attrs(at), .is_u64 = is_u64(xir_kernel_input_type(at, 0)) } };
+    atomic_init(&all.by_zero, false);
+    xir_status status = broadcast_open(&all.b, at, 2);
     if (status) return status;
-    if (all_integers(at, 2)) {
-        const int64_t *x = xir_kernel_i64s(at, 0), *y = xir_kernel_i64s(at, 1);
-        int64_t *out = xir_kernel_i64_out(at, 0);
-        if (!x || !y || !out) return XIR_E_MEMORY;
-        while (broadcast_next(&b)) {
-            for (size_t i = 0; i < b.row; i++)
-                *out++ = of_integers(x[b.at[0] + i * b.step[0]], y[b.at[1] + i * b.step[1]], &p);
-        }
-        return p.by_zero ? xir_kernel_fail(at, XIR_E_INVALID, "inputs/1", "an integer is divided by 0") : XIR_OK;
-    }
-    const double *x = xir_kernel_reals(at, 0), *y = xir_kernel_reals(at, 1);
-    double *out = xir_kernel_real_out(at, 0);
-    if (!x || !y || !out) return XIR_E_MEMORY;
-    while (broadcast_next(&b)) {
-        for (size_t i = 0; i < b.row; i++)
-            *out++ = of_reals(x[b.at[0] + i * b.step[0]], y[b.at[1] + i * b.step[1]], &p);
-    }
-    return XIR_OK;
+    if (!writer_open(&all.out, at, 0)) return XIR_E_MEMORY;
+    status = spread_blocks(at, all.b.count, all_integers(at, 2) ? pair_i64s : pair_reals, &all);
+    if (status || !atomic_load_explicit(&all.by_zero, memory_order_relaxed)) return status;
+    return xir_kernel_fail(at, XIR_E_INVALID, "inputs/1", "an integer is divided by 0");
 }
 
 /* ---- integers --------------------------------------------------------------------------------------------------- */
@@ -83,18 +100,20 @@ static double divide(double x, double y, xir_rounding mode) {
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */
 
-#define PAIR(id, formula, integers)                                                                        \
-    static double id##_real(double x, double y, pair *p) {                                                 \
-        const xir_##id##_attrs *a = p->attrs;                                                              \
-        (void)a;                                                                                           \
-        return formula;                                                                                    \
-    }                                                                                                      \
-    static int64_t id##_i64(int64_t x, int64_t y, pair *p) {                                               \
-        const xir_##id##_attrs *a = p->attrs;                                                              \
-        (void)a;                                                                                           \
-        return integers;                                                                                   \
-    }                                                                                                      \
-    static xir_status run_##id(xir_kernel *at) { return pair_elements(at, id##_real, id##_i64); }
+#define PAIR_LOOP(id, name, number, formula)                                                                    \
+    static void id##name(const number *restrict xs, const number *restrict ys, number *restrict out, size_t n,  \
+                         pair *p) {                                                                             \
+        const xir_##id##_attrs *a = p->attrs;                                                                   \
+        (void)a;                                                                                                \
+        for (size_t i = 0; i < n; i++) {                                                                        \
+            const number x = xs[i], y = ys[i];                                                                  \
+            out[i] = (formula);                                                                                 \
+        }                                                                                                       \
+    }
+#define PAIR(id, formula, integers)                                                                             \
+    PAIR_LOOP(id, _reals, double, formula)                                                                      \
+    PAIR_LOOP(id, _i64s, int64_t, integers)                                                                     \
+    static xir_status run_##id(xir_kernel *at) { return pair_elements(at, id##_reals, id##_i64s); }
 
 /*    class     formula for reals                                  formula for integers                     */
 PAIR (multiply, x * y,                                             wrap_mul(x, y))
@@ -128,118 +147,126 @@ static bool is_whole(const factor *f) {
     return true;
 }
 
-/* The factor for element o of the output. */
-static double factor_at(const factor *f, size_t o, size_t inner) {
-    return f->n == 1 ? f->of[0] : f->of[o / inner % f->n];
+typedef struct addition {
+    broadcast b;
+    writer    out;
+    factor    alpha, beta;
+    size_t    inner;         /* elements in order that a factor is for */
+} addition;
+
+/* The factors of elements [from, from + n) of the output. */
+static void factors_at(const factor *f, size_t from, size_t n, size_t inner, double *out) {
+    for (size_t i = 0; i < n;) {
+        const double one = f->of[f->n == 1 ? 0 : (from + i) / inner % f->n];
+        size_t end = f->n == 1 ? n : i + inner - (from + i) % inner;
+        if (end > n) end = n;
+        for (; i < end; i++) out[i] = one;
+    }
+}
+
+static void add_reals(size_t from, size_t n, void *user) {
+    const addition *all = user;
+    double x_room[BLOCK], y_room[BLOCK], out[BLOCK], alpha[BLOCK], beta[BLOCK];
+    const double *x = broadcast_reals(&all->b, 0, from, n, x_room), *y = broadcast_reals(&all->b, 1, from, n, y_room);
+    if (all->alpha.n == 1 && all->beta.n == 1) {
+        const double a = all->alpha.of[0], b = all->beta.of[0];
+        for (size_t i = 0; i < n; i++) out[i] = a * x[i] + b * y[i];
+    } else {
+        factors_at(&all->alpha, from, n, all->inner, alpha);
+        factors_at(&all->beta, from, n, all->inner, beta);
+        for (size_t i = 0; i < n; i++) out[i] = alpha[i] * x[i] + beta[i] * y[i];
+    }
+    write_reals(&all->out, from, n, out);
+}
+
+static void add_i64s(size_t from, size_t n, void *user) {
+    const addition *all = user;
+    int64_t x_room[BLOCK], y_room[BLOCK], out[BLOCK];
+    double alpha[BLOCK], beta[BLOCK];
+    const int64_t *x = broadcast_i64s(&all->b, 0, from, n, x_room), *y = broadcast_i64s(&all->b, 1, from, n, y_room);
+    factors_at(&all->alpha, from, n, all->inner, alpha);
+    factors_at(&all->beta, from, n, all->inner, beta);
+    for (size_t i = 0; i < n; i++)
+        out[i] = wrap_add(wrap_mul((int64_t)alpha[i], x[i]), wrap_mul((int64_t)beta[i], y[i]));
+    write_i64s(&all->out, from, n, out);
 }
 
 static xir_status run_add(xir_kernel *at) {
     const xir_add_attrs *a = xir_kernel_attrs(at);
     const xir_type *type = xir_kernel_output_type(at, 0);
-    factor alpha, beta;
-    broadcast b;
-    if (!read_factor(at, a->alpha, &alpha) || !read_factor(at, a->beta, &beta)) return XIR_E_MEMORY;
-    xir_status status = broadcast_open(&b, at, 2);
+    addition all = { .inner = elements_after(type, channel_axis(type, "COI")) };
+    if (!read_factor(at, a->alpha, &all.alpha) || !read_factor(at, a->beta, &all.beta)) return XIR_E_MEMORY;
+    xir_status status = broadcast_open(&all.b, at, 2);
     if (status) return status;
-    size_t inner = elements_after(type, channel_axis(type, "COI")), o = 0;
-    if (all_integers(at, 2) && is_whole(&alpha) && is_whole(&beta)) {
-        const int64_t *x = xir_kernel_i64s(at, 0), *y = xir_kernel_i64s(at, 1);
-        int64_t *out = xir_kernel_i64_out(at, 0);
-        if (!x || !y || !out) return XIR_E_MEMORY;
-        while (broadcast_next(&b)) {
-            for (size_t i = 0; i < b.row; i++, o++) {
-                out[o] = wrap_add(wrap_mul((int64_t)factor_at(&alpha, o, inner), x[b.at[0] + i * b.step[0]]),
-                                  wrap_mul((int64_t)factor_at(&beta, o, inner), y[b.at[1] + i * b.step[1]]));
-            }
-        }
-        return XIR_OK;
-    }
-    const double *x = xir_kernel_reals(at, 0), *y = xir_kernel_reals(at, 1);
-    double *out = xir_kernel_real_out(at, 0);
-    if (!x || !y || !out) return XIR_E_MEMORY;
-    while (broadcast_next(&b)) {
-        for (size_t i = 0; i < b.row; i++, o++) {
-            out[o] = factor_at(&alpha, o, inner) * x[b.at[0] + i * b.step[0]] + factor_at(&beta, o, inner) *
-                y[b.at[1] + i * b.step[1]];
-        }
-    }
-    return XIR_OK;
+    if (!writer_open(&all.out, at, 0)) return XIR_E_MEMORY;
+    const bool integers = all_integers(at, 2) && is_whole(&all.alpha) && is_whole(&all.beta);
+    return spread_blocks(at, all.b.count, integers ? add_i64s : add_reals, &all);
 }
 
 /* ---- DivideScalar ----------------------------------------------------------------------------------------------- */
 
-static double divide_scalar_real(double x, const void *attrs) {
-    const xir_divide_scalar_attrs *a = attrs;
-    return divide(x, a->divisor, a->rounding_mode);
-}
+MAP_LOOP (divide_scalar, _reals, double, divide(x, a->divisor, a->rounding_mode))
 
-static int64_t divide_scalar_i64(int64_t x, const void *attrs) {
+static void divide_scalar_i64s(const int64_t *restrict in, int64_t *restrict out, size_t n, const void *attrs) {
     const xir_divide_scalar_attrs *a = attrs;
     pair p = { 0 };
-    return quotient(x, (int64_t)a->divisor, a->rounding_mode == XIR_ROUNDING_FLOOR, &p);
+    for (size_t i = 0; i < n; i++)
+        out[i] = quotient(in[i], (int64_t)a->divisor, a->rounding_mode == XIR_ROUNDING_FLOOR, &p);
 }
 
 static xir_status run_divide_scalar(xir_kernel *at) {
     const xir_divide_scalar_attrs *a = xir_kernel_attrs(at);
     bool whole = a->divisor == trunc(a->divisor) && fabs(a->divisor) < 0x1p63 && a->divisor != 0;
-    return map_elements(at, divide_scalar_real, whole && !is_u64(xir_kernel_input_type(at, 0))
-                        ? divide_scalar_i64 : NULL);
+    return map_elements(at, divide_scalar_reals, whole && !is_u64(xir_kernel_input_type(at, 0))
+                        ? divide_scalar_i64s : NULL);
 }
 
 /* ---- comparisons and logic -------------------------------------------------------------------------------------- */
 
-/* The same with a bool result. */
-#define TEST(id, formula, integers)                                                                        \
-    static double id##_real(double x, double y, pair *p) {                                                 \
-        (void)p;                                                                                           \
-        return formula;                                                                                    \
-    }                                                                                                      \
-    static int64_t id##_i64(int64_t x, int64_t y, pair *p) {                                               \
-        (void)p;                                                                                           \
-        return integers;                                                                                   \
-    }                                                                                                      \
-    static xir_status run_##id(xir_kernel *at) { return pair_elements(at, id##_real, id##_i64); }
+PAIR (equal,         x == y,            x == y)
+PAIR (not_equal,     x != y,            x != y)
+PAIR (greater,       x > y,             is_below(y, x, p))
+PAIR (greater_equal, x >= y,            !is_below(x, y, p))
+PAIR (less,          x < y,             is_below(x, y, p))
+PAIR (less_equal,    x <= y,            !is_below(y, x, p))
+PAIR (logical_and,   x != 0 && y != 0,  x && y)
+PAIR (logical_or,    x != 0 || y != 0,  x || y)
+PAIR (logical_xor,   (x != 0) != (y != 0), !x != !y)
 
-TEST (equal,         x == y,            x == y)
-TEST (not_equal,     x != y,            x != y)
-TEST (greater,       x > y,             is_below(y, x, p))
-TEST (greater_equal, x >= y,            !is_below(x, y, p))
-TEST (less,          x < y,             is_below(x, y, p))
-TEST (less_equal,    x <= y,            !is_below(y, x, p))
-TEST (logical_and,   x != 0 && y != 0,  x && y)
-TEST (logical_or,    x != 0 || y != 0,  x || y)
-TEST (logical_xor,   (x != 0) != (y != 0), !x != !y)
+MAP_NUMBERS (logical_not, x == 0, x == 0)
 
-static double  logical_not_real(double x, const void *attrs) { (void)attrs; return x == 0; }
-static int64_t logical_not_i64(int64_t x, const void *attrs) { (void)attrs; return x == 0; }
-static xir_status run_logical_not(xir_kernel *at) { return map_elements(at, logical_not_real, logical_not_i64); }
+/* ---- Where ------------------------------------------------------------------------------------------------------ */
+
+typedef struct choice {
+    broadcast b;
+    writer    out;
+} choice;
+
+static void choose_reals(size_t from, size_t n, void *user) {
+    const choice *c = user;
+    double x_room[BLOCK], y_room[BLOCK], out[BLOCK];
+    int64_t room[BLOCK];
+    const int64_t *which = broadcast_i64s(&c->b, 2, from, n, room);
+    const double *x = broadcast_reals(&c->b, 0, from, n, x_room), *y = broadcast_reals(&c->b, 1, from, n, y_room);
+    for (size_t i = 0; i < n; i++) out[i] = which[i] ? x[i] : y[i];
+    write_reals(&c->out, from, n, out);
+}
+
+static void choose_i64s(size_t from, size_t n, void *user) {
+    const choice *c = user;
+    int64_t x_room[BLOCK], y_room[BLOCK], out[BLOCK], room[BLOCK];
+    const int64_t *which = broadcast_i64s(&c->b, 2, from, n, room);
+    const int64_t *x = broadcast_i64s(&c->b, 0, from, n, x_room), *y = broadcast_i64s(&c->b, 1, from, n, y_room);
+    for (size_t i = 0; i < n; i++) out[i] = which[i] ? x[i] : y[i];
+    write_i64s(&c->out, from, n, out);
+}
 
 static xir_status run_where(xir_kernel *at) {
-    broadcast b;
-    xir_status status = broadcast_open(&b, at, 3);
+    choice c;
+    xir_status status = broadcast_open(&c.b, at, 3);
     if (status) return status;
-    const int64_t *which = xir_kernel_i64s(at, 2);
-    if (!which) return XIR_E_MEMORY;
-    if (all_integers(at, 2)) {
-        const int64_t *x = xir_kernel_i64s(at, 0), *y = xir_kernel_i64s(at, 1);
-        int64_t *out = xir_kernel_i64_out(at, 0);
-        if (!x || !y || !out) return XIR_E_MEMORY;
-        while (broadcast_next(&b)) {
-            for (size_t i = 0; i < b.row; i++) {
-                *out++ = which[b.at[2] + i * b.step[2]] ? x[b.at[0] + i * b.step[0]] : y[b.at[1] + i * b.step[1]];
-            }
-        }
-        return XIR_OK;
-    }
-    const double *x = xir_kernel_reals(at, 0), *y = xir_kernel_reals(at, 1);
-    double *out = xir_kernel_real_out(at, 0);
-    if (!x || !y || !out) return XIR_E_MEMORY;
-    while (broadcast_next(&b)) {
-        for (size_t i = 0; i < b.row; i++) {
-            *out++ = which[b.at[2] + i * b.step[2]] ? x[b.at[0] + i * b.step[0]] : y[b.at[1] + i * b.step[1]];
-        }
-    }
-    return XIR_OK;
+    if (!writer_open(&c.out, at, 0)) return XIR_E_MEMORY;
+    return spread_blocks(at, c.b.count, all_integers(at, 2) ? choose_i64s : choose_reals, &c);
 }
 
 kernel_table kernels_elementwise = {

@@ -1,4 +1,5 @@
 /* Tensors made from shapes and single numbers. Inference has seen the numbers and computed the number of elements. */
+#include "kernel.h"
 #include "pieces.h"
 
 static int64_t count(xir_kernel *at) {
@@ -10,14 +11,14 @@ static xir_status range(xir_kernel *at) {
     const int64_t n = count(at);
     if (xir_kernel_is_real(xir_kernel_input_type(at, 0))) {
         const double *start = xir_kernel_reals(at, 0), *delta = xir_kernel_reals(at, 2);
-        double *out = xir_kernel_real_out(at, 0);
+        double *out = kernel_all_reals(at, 0);
         if (!start || !delta || !out) return XIR_E_MEMORY;
         for (int64_t i = 0, end; (end = next_piece(at, i, n)) > i;) {
             for (; i < end; i++) out[i] = *start + (double)i * *delta;
         }
     } else {
         const int64_t *start = xir_kernel_i64s(at, 0), *delta = xir_kernel_i64s(at, 2);
-        int64_t *out = xir_kernel_i64_out(at, 0);
+        int64_t *out = kernel_all_i64s(at, 0);
         if (!start || !delta || !out) return XIR_E_MEMORY;
         for (int64_t i = 0, end; (end = next_piece(at, i, n)) > i;) {
             for (; i < end; i++) out[i] = (int64_t)((uint64_t)*start + (uint64_t)i * (uint64_t)*delta);
@@ -31,7 +32,7 @@ static xir_status shape(xir_kernel *at) {
     const xir_type *type = xir_kernel_input_type(at, 0);
     const int64_t n = count(at), rank = (int64_t)xir_type_rank(type);
     int64_t start = a->start >= 0 ? a->start : a->start < -rank ? 0 : a->start + rank;
-    int64_t *out = xir_kernel_i64_out(at, 0);
+    int64_t *out = kernel_all_i64s(at, 0);
     for (int64_t i = 0; i < n && out; i++) out[i] = xir_type_dim(type, start + i, false);
     return out ? XIR_OK : XIR_E_MEMORY;
 }
@@ -44,14 +45,14 @@ static xir_status constant_of_shape(xir_kernel *at) {
     const xir_bool_imm *boolean = xir_bool_imm_of(value);
     const int64_t n = count(at), whole = integer ? integer->value : boolean ? boolean->value : 0;
     if (real) {
-        double *out = xir_kernel_real_out(at, 0);
+        double *out = kernel_all_reals(at, 0);
         if (!out) return XIR_E_MEMORY;
         for (int64_t i = 0, end; (end = next_piece(at, i, n)) > i;) {
             for (; i < end; i++) out[i] = real->value;
         }
         return XIR_OK;
     }
-    int64_t *out = xir_kernel_i64_out(at, 0);
+    int64_t *out = kernel_all_i64s(at, 0);
     if (!out) return XIR_E_MEMORY;
     for (int64_t i = 0, end; (end = next_piece(at, i, n)) > i;) {
         for (; i < end; i++) out[i] = whole;

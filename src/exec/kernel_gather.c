@@ -156,7 +156,7 @@ static xir_status scatter_moved(xir_kernel *at, const places *p) {
 /* Updates are written one after the other; duplicate positions are combined in that order. */
 static xir_status scatter_reals(xir_kernel *at, const places *p, xir_scatter_reduction how) {
     const double *x = xir_kernel_reals(at, 0), *u = xir_kernel_reals(at, 2);
-    double *y = xir_kernel_real_out(at, 0);
+    double *y = kernel_all_reals(at, 0);
     if (!x || !u || !y) return XIR_E_MEMORY;
     memcpy(y, x, (size_t)p->all * sizeof *y);
     for (int64_t i = 0; i < p->count; i++) {
@@ -170,7 +170,7 @@ static xir_status scatter_reals(xir_kernel *at, const places *p, xir_scatter_red
 
 static xir_status scatter_integers(xir_kernel *at, const places *p, xir_scatter_reduction how) {
     const int64_t *x = xir_kernel_i64s(at, 0), *u = xir_kernel_i64s(at, 2), order = order_of(p->data);
-    int64_t *y = xir_kernel_i64_out(at, 0);
+    int64_t *y = kernel_all_i64s(at, 0);
     if (!x || !u || !y) return XIR_E_MEMORY;
     memcpy(y, x, (size_t)p->all * sizeof *y);
     for (int64_t i = 0; i < p->count; i++) {

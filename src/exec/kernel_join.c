@@ -13,8 +13,8 @@ static bool join_begin(xir_kernel *at, carrier *m) {
     }
     size_t bytes = same ? xir_kernel_element_bytes(out) : 0;
     *m = (carrier){ .as = bytes ? CARRIED_BYTES : real ? CARRIED_REALS : CARRIED_I64S, .size = bytes ? bytes : 8 };
-    m->to = m->as == CARRIED_BYTES ? xir_kernel_bytes_out(at, 0)
-          : m->as == CARRIED_REALS ? (char *)xir_kernel_real_out(at, 0) : (char *)xir_kernel_i64_out(at, 0);
+    m->to = m->as == CARRIED_BYTES ? kernel_all_bytes(at, 0)
+          : m->as == CARRIED_REALS ? (char *)kernel_all_reals(at, 0) : (char *)kernel_all_i64s(at, 0);
     return m->to != NULL;
 }
 

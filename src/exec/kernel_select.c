@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include "dims.h"
 #include "groups.h"
+#include "kernel.h"
 #include "pieces.h"
 
 /* The elements of an input, as reals or as integers. */
@@ -32,7 +33,7 @@ static xir_status find_extreme(xir_kernel *at, const xir_int_imm *dim, bool leas
     const size_t rank = xir_type_rank(type), axis = dim ? axis_of(type, dim->value) : 0, end = dim ? axis + 1 : rank;
     const int64_t before = elements_between(type, 0, axis), n = elements_between(type, axis, end);
     const int64_t after = elements_between(type, end, rank);
-    int64_t *out = xir_kernel_i64_out(at, 0);
+    int64_t *out = kernel_all_i64s(at, 0);
     elements e;
     xir_status status = refuse_padding(at, 0);
     if (status) return status;
@@ -98,12 +99,12 @@ static xir_status top_k(xir_kernel *at) {
     line l = { .step = after, .largest = a->largest };
     int64_t *order = xir_kernel_alloc(at, (size_t)n + 1, sizeof *order);
     int64_t *room = xir_kernel_alloc(at, (size_t)n + 1, sizeof *room);
-    int64_t *indices = xir_kernel_i64_out(at, 1), *integers = NULL;
+    int64_t *indices = kernel_all_i64s(at, 1), *integers = NULL;
     double *reals = NULL;
     xir_status status = refuse_padding(at, 0);
     if (status) return status;
     if (!order || !room || !indices || !take_elements(at, 0, &l.e)) return XIR_E_MEMORY;
-    if (l.e.reals ? !(reals = xir_kernel_real_out(at, 0)) : !(integers = xir_kernel_i64_out(at, 0)))
+    if (l.e.reals ? !(reals = kernel_all_reals(at, 0)) : !(integers = kernel_all_i64s(at, 0)))
         return XIR_E_MEMORY;
     for (int64_t p = 0; p < before; p++) {
         for (int64_t s = 0; s < after; s++) {
@@ -137,7 +138,7 @@ static xir_status non_zero(xir_kernel *at) {
     if (xir_kernel_stops(at, 0)) return XIR_E_CANCELLED;   // the count is incomplete
     const int64_t dims[2] = { (int64_t)rank, found };
     xir_status status = xir_kernel_result(at, 0, dims, 2);
-    int64_t *out = status ? NULL : xir_kernel_i64_out(at, 0);
+    int64_t *out = status ? NULL : kernel_all_i64s(at, 0);
     if (!out) return status ? status : XIR_E_MEMORY;
     for (int64_t i = 0, column = 0; i < n; i++) {
         if (xir_kernel_stops(at, 1)) return XIR_E_CANCELLED;

@@ -4,33 +4,31 @@
 
 #include "kernels.h"
 
-typedef double  real_map(double x, const void *attrs);
-typedef int64_t i64_map(int64_t x, const void *attrs);
+/* Computes n numbers. Each is one loop that the compiler sees whole. */
+typedef void real_map(const double *restrict in, double *restrict out, size_t n, const void *attrs);
+typedef void i64_map(const int64_t *restrict in, int64_t *restrict out, size_t n, const void *attrs);
 
-/* Output 0 becomes the function of input 0. Integers use `of_integer`; if it is NULL, they are computed as reals. */
-xir_status map_elements(xir_kernel *at, real_map *of_real, i64_map *of_integer);
+/* Output 0 becomes the function of input 0. Integers use `of_integers`; if it is NULL, they are computed as reals. */
+xir_status map_elements(xir_kernel *at, real_map *of_reals, i64_map *of_integers);
 
 /* One line for each class: its formula in `x`, with the attributes in `a`. MAP_NUMBERS has a second formula for
  * integers. */
+#define MAP_LOOP(id, name, number, formula)                                                                          \
+    static void id##name(const number *restrict in, number *restrict out, size_t n, const void *attrs) {             \
+        const xir_##id##_attrs *a = attrs;                                                                           \
+        (void)a;                                                                                                     \
+        for (size_t i = 0; i < n; i++) {                                                                             \
+            const number x = in[i];                                                                                  \
+            out[i] = (formula);                                                                                      \
+        }                                                                                                            \
+    }
 #define MAP_REALS(id, formula)                                                                                       \
-    static double id##_real(double x, const void *attrs) {                                                           \
-        const xir_##id##_attrs *a = attrs;                                                                           \
-        (void)a;                                                                                                     \
-        return formula;                                                                                              \
-    }                                                                                                                \
-    static xir_status run_##id(xir_kernel *at) { return map_elements(at, id##_real, NULL); }
+    MAP_LOOP(id, _reals, double, formula)                                                                            \
+    static xir_status run_##id(xir_kernel *at) { return map_elements(at, id##_reals, NULL); }
 #define MAP_NUMBERS(id, formula, integers)                                                                           \
-    static double id##_real(double x, const void *attrs) {                                                           \
-        const xir_##id##_attrs *a = attrs;                                                                           \
-        (void)a;                                                                                                     \
-        return formula;                                                                                              \
-    }                                                                                                                \
-    static int64_t id##_i64(int64_t x, const void *attrs) {                                                          \
-        const xir_##id##_attrs *a = attrs;                                                                           \
-        (void)a;                                                                                                     \
-        return integers;                                                                                             \
-    }                                                                                                                \
-    static xir_status run_##id(xir_kernel *at) { return map_elements(at, id##_real, id##_i64); }
+    MAP_LOOP(id, _reals, double, formula)                                                                            \
+    MAP_LOOP(id, _i64s, int64_t, integers)                                                                           \
+    static xir_status run_##id(xir_kernel *at) { return map_elements(at, id##_reals, id##_i64s); }
 
 /* Wrapping integer arithmetic, as for stored integers. */
 static inline int64_t wrap_add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }

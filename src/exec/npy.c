@@ -54,7 +54,7 @@ xir_array *xir_array_read_npy(xir_context *ctx, const void *data, size_t size, x
         diag_memory(why);
         return NULL;
     }
-    if (array_raw(ctx, type, &array, why)) return NULL;
+    if (array_raw(ctx, type, NULL, &array, why)) return NULL;
     const uint8_t *from = (const uint8_t *)data + h.data;
     uint8_t *to = array_bytes(array);
     size_t n = array->count;

@@ -1,4 +1,5 @@
 #include "pick.h"
+#include "pool.h"
 
 bool pick_open(pick *p, xir_kernel *at, size_t output) {
     const xir_type *to = xir_kernel_output_type(at, output), *from = xir_kernel_input_type(at, 0);
@@ -28,56 +29,162 @@ void pick_along(pick *p, size_t k, size_t j, int64_t first, int64_t step) {
     for (size_t i = 0; i < p->dims[k]; i++) p->from[k][i] = (first + (int64_t)i * step) * stride;
 }
 
-static void put_one(const carrier *m, size_t to, const char *element) {
-    char *out = m->to + to * m->size;
-    switch (m->size) {   // for a constant size the compiler emits a single move
-    case 1:  *out = *element;         return;
-    case 2:  memcpy(out, element, 2); return;
-    case 4:  memcpy(out, element, 4); return;
-    case 8:  memcpy(out, element, 8); return;
-    default: memcpy(out, element, m->size);
+/* ---- rows ------------------------------------------------------------------------------------------------------- */
+
+/* A pick whose tables are complete. */
+typedef struct picking {
+    const pick    *p;
+    const carrier *m;
+    const int64_t *last;        /* the table of the last dim                             */
+    size_t         outer, row;  /* the other dims, and elements of a row                 */
+    bool           neighbours;  /* a row is consecutive in the input                     */
+    const char    *new_element;
+    size_t         across;      /* an outer dim along which the input is consecutive     */
+    size_t         apart;       /* elements of the output from one of its indices to the next */
+    size_t         tall, broad; /* tiles along it, and along the last dim                */
+} picking;
+
+/* For a constant size the compiler emits single moves. */
+#define EACH_SIZE(size, loop)                        \
+    switch (size) {                                  \
+    case 1:  { enum { SIZE = 1 }; loop; } break;     \
+    case 2:  { enum { SIZE = 2 }; loop; } break;     \
+    case 4:  { enum { SIZE = 4 }; loop; } break;     \
+    case 8:  { enum { SIZE = 8 }; loop; } break;     \
+    default: { const size_t SIZE = size; loop; }     \
+    }
+
+static void put_copies(char *restrict to, size_t size, size_t n, const char *restrict element) {
+    EACH_SIZE (size, for (size_t i = 0; i < n; i++) memcpy(to + i * SIZE, element, SIZE))
+}
+
+static void put_found(char *restrict to, size_t size, size_t n, const char *restrict from, const int64_t *table,
+                      const char *new_element) {
+    EACH_SIZE (size, for (size_t i = 0; i < n; i++)
+               memcpy(to + i * SIZE, table[i] == NEW ? new_element : from + table[i] * (int64_t)SIZE, SIZE))
+}
+
+/* Copies row `to`, whose elements are at `at` + table in the input. */
+static void put_row(const picking *k, size_t to, int64_t at) {
+    const size_t size = k->m->size;
+    if (k->neighbours) carry(k->m, (int64_t)to, at + k->last[0], (int64_t)k->row);
+    else put_found(k->m->to + to * size, size, k->row, k->m->from + at * (int64_t)size, k->last, k->new_element);
+}
+
+/* Where row r is in the input, without its elements; NEW if it is not in it. */
+static int64_t row_at(const picking *k, size_t r) {
+    int64_t at = k->p->base;
+    for (size_t d = k->outer; d-- > 0; r /= k->p->dims[d]) {
+        const int64_t add = k->p->from[d][r % k->p->dims[d]];
+        if (add == NEW) return NEW;
+        at += add;
+    }
+    return at;
+}
+
+static void put_rows(pool_share *share, size_t from, size_t to, void *user) {
+    const picking *k = user;
+    for (size_t r = from; r < to; r++) {
+        const int64_t at = row_at(k, r);
+        if (at == NEW) put_copies(k->m->to + r * k->row * k->m->size, k->m->size, k->row, k->new_element);
+        else           put_row(k, r * k->row, at);
+        if (r + 1 < to && pool_stops(share, k->row)) return;
     }
 }
 
-/* Copies row `to` of the output, whose elements are at `at` + table in the input. */
-static void put_row(const carrier *m, size_t to, int64_t at, const int64_t *table, size_t n, bool neighbours,
-                    const char *fill) {
-    if (neighbours) {
-        carry(m, (int64_t)to, at + table[0], (int64_t)n);
-        return;
+/* ---- tiles ------------------------------------------------------------------------------------------------------ */
+
+/* If a row takes elements that are far apart in the input, but the rows of another dim take their neighbours, tiles of
+ * both dims are copied, so that every cache line is read once. */
+enum { TALL = 16, BROAD = 32 };
+
+static void put_tile(const picking *k, size_t to, int64_t at, size_t rows, size_t i, size_t end) {
+    char *restrict out = k->m->to;
+    const char *restrict in = k->m->from;
+    const int64_t *table = k->last;
+    EACH_SIZE (k->m->size,
+               for (; i < end; i++) {
+                   const char *restrict element = in + (at + table[i]) * (int64_t)SIZE;
+                   for (size_t j = 0; j < rows; j++)
+                       memcpy(out + (to + j * k->apart + i) * SIZE, element + j * SIZE, SIZE);
+               })
+}
+
+static size_t parts(size_t n, size_t each) { return n / each + (n % each != 0); }
+static size_t at_most(size_t n, size_t most) { return n < most ? n : most; }
+
+/* A tile: its place along the last dim, along the dim across, and in the other dims. */
+static void put_tiles(pool_share *share, size_t from, size_t to, void *user) {
+    const picking *k = user;
+    const pick *p = k->p;
+    for (size_t tile = from; tile < to; tile++) {
+        size_t rest = tile, out = 0, stride = k->row;
+        const size_t i = rest % k->broad * BROAD, j = rest / k->broad % k->tall * TALL;
+        const size_t rows = at_most(p->dims[k->across] - j, TALL), end = i + at_most(k->row - i, BROAD);
+        int64_t at = p->base + p->from[k->across][j];
+        bool is_new = false;
+        rest = rest / k->broad / k->tall;
+        for (size_t d = k->outer; d-- > 0; stride *= p->dims[d]) {
+            if (d == k->across) {
+                out += j * stride;
+                continue;
+            }
+            const size_t index = rest % p->dims[d];
+            rest /= p->dims[d];
+            out += index * stride;
+            is_new = is_new || p->from[d][index] == NEW;
+            at += p->from[d][index];
+        }
+        if (!is_new) {
+            put_tile(k, out, at, rows, i, end);
+        } else {
+            for (size_t r = 0; r < rows; r++)
+                put_copies(k->m->to + (out + r * k->apart + i) * k->m->size, k->m->size, end - i, k->new_element);
+        }
+        if (tile + 1 < to && pool_stops(share, rows * (end - i))) return;
     }
-    for (size_t i = 0; i < n; i++)
-        put_one(m, to + i, table[i] == NEW ? fill : m->from + (size_t)(at + table[i]) * m->size);
+}
+
+static bool is_consecutive(const int64_t *table, size_t n) {
+    bool all = n > 0 && table[0] != NEW;
+    for (size_t i = 1; all && i < n; i++) all = table[i] == table[0] + (int64_t)i;
+    return all;
+}
+
+/* Whether tiles are worth it; sets the dim across. */
+static bool has_tiles(picking *k) {
+    const pick *p = k->p;
+    for (size_t i = 0; i < k->row; i++) if (k->last[i] == NEW) return false;
+    k->apart = k->row;
+    for (size_t d = k->outer; d-- > 0; k->apart *= p->dims[d]) {
+        if (p->dims[d] < 4 || !is_consecutive(p->from[d], p->dims[d])) continue;
+        k->across = d;
+        k->tall = parts(p->dims[d], TALL);
+        k->broad = parts(k->row, BROAD);
+        return true;
+    }
+    return false;
 }
 
 xir_status pick_carry(pick *p, xir_kernel *at, const carrier *m, const void *fill) {
     static const int64_t zero = 0;
-    const int64_t *last = p->rank ? p->from[p->rank - 1] : &zero;
-    size_t outer = p->rank ? p->rank - 1 : 0, row = p->rank ? p->dims[outer] : 1, rows = 1, to = 0;
-    size_t *index = xir_kernel_alloc(at, outer + 1, sizeof *index);
-    char *zeros = xir_kernel_alloc(at, 1, m->size);
-    if (!index || !zeros) return XIR_E_MEMORY;
-    bool neighbours = row > 0 && last[0] != NEW;
-    for (size_t i = 1; neighbours && i < row; i++) neighbours = last[i] == last[0] + (int64_t)i;
-    for (size_t k = 0; k < outer; k++) rows *= p->dims[k];
-    if (row == 0) rows = 0;
-    const char *new_element = fill ? fill : zeros;
-    for (size_t r = 0; r < rows && !xir_kernel_stops(at, row); r++, to += row) {
-        int64_t from = p->base;
-        bool is_new = false;
-        for (size_t k = 0; k < outer; k++) {
-            int64_t add = p->from[k][index[k]];
-            is_new = is_new || add == NEW;
-            from += add;
-        }
-        if (is_new) for (size_t i = 0; i < row; i++) put_one(m, to + i, new_element);
-        else put_row(m, to, from, last, row, neighbours, new_element);
-        for (size_t k = outer; k-- > 0;) {
-            if (++index[k] < p->dims[k]) break;
-            index[k] = 0;
-        }
+    const size_t outer = p->rank ? p->rank - 1 : 0;
+    picking k = { .p = p, .m = m, .last = p->rank ? p->from[outer] : &zero, .outer = outer,
+                  .row = p->rank ? p->dims[outer] : 1 };
+    k.new_element = fill ? fill : xir_kernel_alloc(at, 1, m->size);
+    if (!k.new_element) return XIR_E_MEMORY;
+    size_t rows = k.row ? 1 : 0;
+    for (size_t d = 0; d < outer; d++) rows *= p->dims[d];
+    if (rows == 0) return XIR_OK;
+    k.neighbours = is_consecutive(k.last, k.row);
+    bool done;
+    if (!k.neighbours && k.row >= 4 && has_tiles(&k)) {
+        const size_t tiles = rows / p->dims[k.across] * k.tall * k.broad;
+        done = pool_for(at, tiles, TALL * BROAD, put_tiles, &k);
+    } else {
+        done = pool_for(at, rows, k.row, put_rows, &k);
     }
-    return XIR_OK;
+    return done ? XIR_OK : XIR_E_CANCELLED;
 }
 
 xir_status pick_run(pick *p, xir_kernel *at, size_t output) {

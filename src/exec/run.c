@@ -189,7 +189,8 @@ static xir_status take_input(xir_kernel *at, size_t i, const xir_array *given) {
 
 xir_status exec_op(const xir_op *op, const xir_array *const *inputs, xir_array **outputs, budget *within,
                    xir_diags *why) {
-    xir_kernel at = { .op = op, .ctx = op->net->ctx, .within = within, .why = why };
+    xir_kernel at = { .op = op, .ctx = op->net->ctx, .within = within, .rooms = within ? within->rooms : NULL,
+                      .why = why };
     size_t room = op->n_inputs * sizeof(kernel_input) + op->n_outputs * sizeof(kernel_output) + 1;
     void *memory = mem_new(&at.ctx->alloc, room);
     if (!memory) return diag_memory(why);
@@ -292,6 +293,7 @@ typedef struct runner {
     xir_array            **outputs;
     size_t                 n_inputs, n_outputs;
     budget                 within;
+    rooms                  rooms;     /* memory of values and kernels that is used again */
     xir_run_memory         memory;    /* only counted if somebody asks             */
 } runner;
 
@@ -340,7 +342,7 @@ static void report_memory(const runner *r, const xir_op *op) {
 
 static void release(runner *r, running *it) {
     if (it->array && is_counted(r)) count_out(r, it);
-    xir_array_free(it->array);
+    array_give_back(it->array, &r->rooms);
     it->array = NULL;
 }
 
@@ -423,6 +425,7 @@ static bool prepare(runner *r) {
 static void clean_up(runner *r) {
     const xir_allocator *alloc = &r->net->ctx->alloc;
     for (size_t i = 0; r->values && i < r->n_values; i++) release(r, &r->values[i]);
+    rooms_close(&r->rooms);
     mem_free(alloc, r->first, (r->net->n_slots + (size_t)1) * sizeof *r->first);
     mem_free(alloc, r->values, (r->n_values + 1) * sizeof *r->values);
     if (r->fates) mem_free(alloc, r->fates, r->net->n_slots + (size_t)1);
@@ -584,8 +587,10 @@ xir_status xir_network_run(const xir_network *net, const xir_array *const *input
     xir_status status = sized_take(SIZED(xir_run_options, user), &known, options, why);
     if (!status && in) status = check_symbols(in, inputs, why);
     if (status) return status;
-    runner r = { .net = net, .options = &known, .why = why, .within = NO_BUDGET, .memory = XIR_INIT(xir_run_memory) };
+    runner r = { .net = net, .options = &known, .why = why, .within = NO_BUDGET, .memory = XIR_INIT(xir_run_memory),
+                 .rooms = { .alloc = &net->ctx->alloc } };
     if (known.max_work) r.within.work = known.max_work;
+    r.within.rooms = &r.rooms;
     r.within.cancel = known.cancel;
     r.within.user = known.user;
     pool threads;

@@ -14,6 +14,7 @@ typedef struct budget {
     bool     has_params;         /* false: not counted                                                            */
     uint64_t free;               /* bytes that constants may have beyond twice that                               */
     uint64_t kept;               /* bytes of constants that were made and still exist                             */
+    struct rooms *rooms;         /* memory that the run uses again (src/exec/rooms.h); NULL: none                 */
     bool   (*cancel)(void *user);   /* NULL: never                                                                */
     void    *user;
     struct pool *pool;           /* the threads of the run (src/exec/pool.h); NULL: the calling one               */

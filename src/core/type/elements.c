@@ -135,6 +135,107 @@ static void store_bytes(uint8_t *at, size_t width, uint64_t bits) {
     for (size_t k = 0; k < width; k++) at[k] = (uint8_t)(bits >> (8 * k));
 }
 
+/* Loops over many elements of the formats that nearly all tensors have: stored as the processor stores them, so that
+ * the compiler joins elements into vectors. */
+#if defined __BYTE_ORDER__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define EACH_STORED(type, conversion)                                                                    \
+    for (size_t i = 0; i < n; i++) {                                                                     \
+        type v;                                                                                          \
+        memcpy(&v, b + i * sizeof v, sizeof v);                                                          \
+        out[i] = (conversion);                                                                           \
+    }                                                                                                    \
+    return true
+#define EACH_NUMBER(type, conversion)                                                                    \
+    for (size_t i = 0; i < n; i++) {                                                                     \
+        const type v = (conversion);                                                                     \
+        memcpy(b + i * sizeof v, &v, sizeof v);                                                          \
+    }                                                                                                    \
+    return true
+#else
+#define EACH_STORED(type, conversion) return false
+#define EACH_NUMBER(type, conversion) return false
+#endif
+
+/* False if the format has no such loop. `b` is where the first element begins. */
+static bool singles_to_reals(const uint8_t *restrict b, size_t n, double *restrict out) {
+    EACH_STORED (float, (double)v);
+}
+static bool doubles_to_reals(const uint8_t *restrict b, size_t n, double *restrict out) { EACH_STORED (double, v); }
+static bool reals_to_singles(const double *restrict in, size_t n, uint8_t *restrict b) {
+    EACH_NUMBER (float, (float)in[i]);
+}
+static bool reals_to_doubles(const double *restrict in, size_t n, uint8_t *restrict b) { EACH_NUMBER (double, in[i]); }
+
+static bool reals_to_bools(const double *restrict in, size_t n, uint8_t *restrict b) {
+    for (size_t i = 0; i < n; i++) b[i] = in[i] != 0;
+    return true;
+}
+
+static bool bytes_to_i64s(const uint8_t *restrict b, size_t n, int64_t *restrict out) { EACH_STORED (uint8_t, v); }
+static bool bools_to_i64s(const uint8_t *restrict b, size_t n, int64_t *restrict out) { EACH_STORED (uint8_t, v != 0); }
+static bool s8s_to_i64s(const uint8_t *restrict b, size_t n, int64_t *restrict out)   { EACH_STORED (int8_t, v); }
+static bool u16s_to_i64s(const uint8_t *restrict b, size_t n, int64_t *restrict out)  { EACH_STORED (uint16_t, v); }
+static bool s16s_to_i64s(const uint8_t *restrict b, size_t n, int64_t *restrict out)  { EACH_STORED (int16_t, v); }
+static bool u32s_to_i64s(const uint8_t *restrict b, size_t n, int64_t *restrict out)  { EACH_STORED (uint32_t, v); }
+static bool s32s_to_i64s(const uint8_t *restrict b, size_t n, int64_t *restrict out)  { EACH_STORED (int32_t, v); }
+static bool words_to_i64s(const uint8_t *restrict b, size_t n, int64_t *restrict out) { EACH_STORED (int64_t, v); }
+
+/* Integers are wrapped to their width, so the sign does not matter. */
+static bool i64s_to_bools(const int64_t *restrict in, size_t n, uint8_t *restrict b) {
+    for (size_t i = 0; i < n; i++) b[i] = in[i] != 0;
+    return true;
+}
+static bool i64s_to_bytes(const int64_t *restrict in, size_t n, uint8_t *restrict b) {
+    EACH_NUMBER (uint8_t, (uint8_t)in[i]);
+}
+static bool i64s_to_16s(const int64_t *restrict in, size_t n, uint8_t *restrict b) {
+    EACH_NUMBER (uint16_t, (uint16_t)in[i]);
+}
+static bool i64s_to_32s(const int64_t *restrict in, size_t n, uint8_t *restrict b) {
+    EACH_NUMBER (uint32_t, (uint32_t)in[i]);
+}
+static bool i64s_to_64s(const int64_t *restrict in, size_t n, uint8_t *restrict b) { EACH_NUMBER (int64_t, in[i]); }
+
+static bool read_reals(element_format f, const uint8_t *b, size_t from, size_t n, double *out) {
+    if (n == 0 || f.kind != ELEMENT_FLOAT) return n == 0;
+    if (f.mantissa == 23) return singles_to_reals(b + 4 * from, n, out);
+    return f.mantissa == 52 && doubles_to_reals(b + 8 * from, n, out);
+}
+
+static bool write_reals(element_format f, const double *in, size_t n, uint8_t *b, size_t from) {
+    if (n && f.kind == ELEMENT_BOOL && f.bits == 8) return reals_to_bools(in, n, b + from);
+    if (n == 0 || f.kind != ELEMENT_FLOAT) return n == 0;
+    if (f.mantissa == 23) return reals_to_singles(in, n, b + 4 * from);
+    return f.mantissa == 52 && reals_to_doubles(in, n, b + 8 * from);
+}
+
+static bool read_i64s(element_format f, const uint8_t *b, size_t from, size_t n, int64_t *out) {
+    const bool is_signed = f.kind == ELEMENT_SIGNED;
+    if (n == 0 || f.kind == ELEMENT_FLOAT || f.kind == ELEMENT_NONE || f.bits % 8) return n == 0;
+    b += from * (f.bits / 8);
+    if (f.kind == ELEMENT_BOOL) return f.bits == 8 && bools_to_i64s(b, n, out);
+    switch (f.bits) {
+    case 8:  return is_signed ? s8s_to_i64s(b, n, out) : bytes_to_i64s(b, n, out);
+    case 16: return is_signed ? s16s_to_i64s(b, n, out) : u16s_to_i64s(b, n, out);
+    case 32: return is_signed ? s32s_to_i64s(b, n, out) : u32s_to_i64s(b, n, out);
+    case 64: return words_to_i64s(b, n, out);
+    default: return false;
+    }
+}
+
+static bool write_i64s(element_format f, const int64_t *in, size_t n, uint8_t *b, size_t from) {
+    if (n == 0 || f.kind == ELEMENT_FLOAT || f.kind == ELEMENT_NONE || f.bits % 8) return n == 0;
+    b += from * (f.bits / 8);
+    if (f.kind == ELEMENT_BOOL) return f.bits == 8 && i64s_to_bools(in, n, b);
+    switch (f.bits) {
+    case 8:  return i64s_to_bytes(in, n, b);
+    case 16: return i64s_to_16s(in, n, b);
+    case 32: return i64s_to_32s(in, n, b);
+    case 64: return i64s_to_64s(in, n, b);
+    default: return false;
+    }
+}
+
 /* The same with a number of bytes known to the compiler: one move each. */
 static uint64_t load(element_format f, const uint8_t *bytes, size_t i) {
     switch (f.bits) {
@@ -383,15 +484,13 @@ void elements_store(const tensor_elements *e, void *bytes, size_t i, double stor
 
 void elements_read_reals(const tensor_elements *e, const void *bytes, size_t from, size_t n, double *out) {
     const uint8_t *b = bytes;
-    if (!e->quantised && e->format.mantissa == 23) {   // what nearly all are
-        for (size_t i = 0; i < n; i++) out[i] = single_of(load_bytes(b + 4 * (from + i), 4));
-        return;
-    }
+    if (!e->quantised && read_reals(e->format, b, from, n, out)) return;
     for (size_t i = 0; i < n; i++) out[i] = real_at(e, b, from + i);
 }
 
 void elements_read_i64s(const tensor_elements *e, const void *bytes, size_t from, size_t n, int64_t *out) {
     bool real = elements_are_real(e);
+    if (!real && read_i64s(e->format, bytes, from, n, out)) return;
     for (size_t i = 0; i < n; i++) {
         out[i] = real ? cut_real(real_at(e, bytes, from + i)) : integer_of(e->format, load(e->format, bytes, from + i));
     }
@@ -399,16 +498,14 @@ void elements_read_i64s(const tensor_elements *e, const void *bytes, size_t from
 
 void elements_write_reals(const tensor_elements *e, void *bytes, size_t from, size_t n, const double *in) {
     uint8_t *b = bytes;
-    if (!e->quantised && e->format.mantissa == 23) {
-        for (size_t i = 0; i < n; i++) store_bytes(b + 4 * (from + i), 4, bits_of_single((float)in[i]));
-        return;
-    }
+    if (!e->quantised && write_reals(e->format, in, n, b, from)) return;
     for (size_t i = 0; i < n; i++) {
         store(e->format, b, from + i, e->quantised ? quantise(e, from + i, in[i]) : bits_of_real(e->format, in[i]));
     }
 }
 
 void elements_write_i64s(const tensor_elements *e, void *bytes, size_t from, size_t n, const int64_t *in) {
+    if (!e->quantised && write_i64s(e->format, in, n, bytes, from)) return;
     for (size_t i = 0; i < n; i++) {
         store(e->format, bytes, from + i, e->quantised ? quantise(e, from + i, (double)in[i])
               : bits_of_i64(e->format, in[i]));

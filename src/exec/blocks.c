@@ -1,0 +1,46 @@
+#include "blocks.h"
+
+#if defined __BYTE_ORDER__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+enum { STORED_AS_HERE = true };
+#else
+enum { STORED_AS_HERE = false };
+#endif
+
+/* Whether numbers of 8 bytes are stored as the processor has them. */
+static bool is_here(const tensor_elements *e, const uint8_t *bytes, bool real) {
+    const bool wide = real ? e->format.kind == ELEMENT_FLOAT && e->format.mantissa == 52
+                           : e->format.kind == ELEMENT_SIGNED && e->format.bits == 64;
+    return STORED_AS_HERE && wide && !e->quantised && bytes && (uintptr_t)bytes % 8 == 0;
+}
+
+bool reader_open(reader *r, xir_kernel *at, size_t i) {
+    const kernel_input *in = kernel_open_input(at, i);
+    if (!in) return false;
+    const uint8_t *bytes = array_bytes(in->array);
+    *r = (reader){ .elements = &in->elements, .bytes = bytes, .reals = in->reals, .i64s = in->i64s };
+    if (!r->reals && is_here(r->elements, bytes, true)) r->reals = (const double *)(const void *)bytes;
+    if (!r->i64s && is_here(r->elements, bytes, false)) r->i64s = (const int64_t *)(const void *)bytes;
+    return true;
+}
+
+bool writer_open(writer *w, xir_kernel *at, size_t i) {
+    kernel_output *out = kernel_open_output(at, i);
+    if (!out) return false;
+    *w = (writer){ .elements = &out->elements, .bytes = array_bytes(out->array), .cut = at->numbers.cut, .inner = 1 };
+    return !w->cut || kernel_cut(at, i, &w->n_cuts, &w->inner);
+}
+
+/* Multiplies numbers [from, from + n) of the output by their constant factors. */
+static void apply_cut(const writer *w, size_t from, size_t n, double *numbers) {
+    for (size_t k = 0; k < n;) {
+        const double scale = xir_scales_at(w->cut, (from + k) / w->inner % w->n_cuts);
+        size_t end = w->n_cuts > 1 ? k + w->inner - (from + k) % w->inner : n;
+        if (end > n) end = n;
+        for (; k < end; k++) numbers[k] *= scale;
+    }
+}
+
+void write_reals(const writer *w, size_t from, size_t n, double *numbers) {
+    if (w->cut) apply_cut(w, from, n, numbers);
+    elements_write_reals(w->elements, w->bytes, from, n, numbers);
+}
