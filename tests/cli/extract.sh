@@ -37,6 +37,13 @@ json '[o["name"] for o in d["ops"]][1] == "relu1" and len(d["ops"]) == 3'
 # A file of another framework is cut as it is; the format wants the types of inputs and outputs.
 run 0 extract "$models/digits.onnx" logits.onnx --end logits
 run 0 run logits.onnx --input "$models/digits_inputs.npy" --each --compare whole --tolerance 1e-3
+run 0 extract "$models/digits.onnx" head.onnx --end /Relu_1; quiet
+run 0 extract "$models/digits.onnx" tail.onnx --begin /Relu_1; quiet
+run 0 info head.onnx --json; json 'd["outputs"][0]["shape"] == [1, 32, 4, 4]'
+run 0 info tail.onnx --json; json '[v["shape"] for v in d["inputs"]] == [[1, 32, 4, 4]]'
+run 0 run "$models/digits.onnx" --input "$models/digits_inputs.npy" --each --output foreign
+run 0 run head.onnx --input "$models/digits_inputs.npy" --each --output half
+run 0 run tail.onnx --input half/_Relu_1_output_0.npy --each --compare foreign --tolerance 0; quiet
 run 0 extract "$models/digits.pnnx.param" half.json --end '#3' --no-params
 run 0 info half.json; out "format"
 

@@ -68,6 +68,7 @@ short 3 $none "new.json new.raw" opt small.json new.json --passes "fix(fold,dce)
     --verify
 short 3 $none "new.json new.raw" opt small.json new.json --provenance
 short 3 $none "new.fb" extract small.json new.fb --begin relu1 --end conv2
+short 9 $none "new.onnx" extract chain.onnx new.onnx --end "#2"
 short 3 $none "" opt small.json --passes nosuch
 short 9 $none "" opt small.json --json --passes dce --disable dce   # no times
 short 3 $none "" run small.fb
