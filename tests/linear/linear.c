@@ -57,6 +57,47 @@ static xir_walk_answer go_on(void *user, xir_value *value) {
 static const xir_liveness_options shared = { .size = sizeof shared, .views = true, .in_place = true };
 static const xir_walker everything = { .size = sizeof everything, .value = go_on, .params = go_on };
 
+/* ---- regions and records ---------------------------------------------------------------------------------------- */
+
+static int kind_of(const xir_op *op, void *user) {
+    (void)user;
+    return (int)(xir_op_slot(op) % 3) - 1;
+}
+
+/* All ops between the ends are one region. */
+static void move_regions(costs *c, const xir_network *net, xir_diags *why) {
+    xir_network *copy = xir_network_clone(net);
+    xir_op **ops = malloc((xir_network_op_count(net) + 1) * sizeof *ops), *call = NULL;
+    size_t n = 0;
+    for (xir_op *op = xir_network_first(copy); op; op = xir_op_next(op))
+        if (!(xir_class_traits(xir_op_class(op)) & (XIR_TRAIT_SOURCE | XIR_TRAIT_SINK))) ops[n++] = op;
+    COST(c, "region check", (void)!xir_region_check(copy, ops, n, why));
+    COST(c, "groups", xir_groups_free(xir_groups_new(copy, kind_of, NULL, why)));
+    COST(c, "outline", call = xir_outline(copy, ops, n, NULL));
+    COST(c, "inline", if (call) (void)!xir_op_inline(call));
+    COST(c, "extract", xir_network_free(xir_extract(net, NULL, 0, NULL, 0, why)));
+    free(ops);
+    xir_network_free(copy);
+}
+
+static bool add_parameters(void *user, const xir_op *op, const xir_cost *of_op) {
+    (void)op;
+    *(uint64_t *)user += of_op->parameters;
+    return true;
+}
+
+/* What a recorder takes besides the passes themselves. */
+static void record_passes(costs *c, const xir_network *net, const xir_pipeline *all, xir_diags *why) {
+    xir_network *copy = xir_network_clone(net);
+    xir_provenance *p = NULL;
+    COST(c, "recorder", p = xir_provenance_new(copy, why));
+    COST(c, "recorded pipeline", (void)!xir_pipeline_run(all, copy, NULL, NULL, why));
+    COST(c, "free the recorder", xir_provenance_free(p));
+    xir_network_free(copy);
+}
+
+/* ---- all calls -------------------------------------------------------------------------------------------------- */
+
 static void look(costs *c, xir_network *net) {
     xir_context *ctx = xir_network_context(net);
     xir_diags *why = xir_diags_new(ctx);
@@ -80,6 +121,9 @@ static void look(costs *c, xir_network *net) {
     COST(c, "levels", xir_levels_free(xir_levels_new(net, why)));
     COST(c, "dominance", xir_dominance_free(xir_dominance_new(net, why)));
     COST(c, "walk", xir_network_walk(net, &everything, why));
+    uint64_t parameters = 0;
+    COST(c, "costs", (void)!xir_network_costs(net, add_parameters, &parameters, why));
+    move_regions(c, net, why);
     COST(c, "infer", xir_network_infer(copy, why));
     COST(c, "free", xir_network_free(copy));
     xir_diags_free(why);
@@ -102,6 +146,7 @@ static void run_passes(costs *c, const xir_network *net) {
     xir_diff *diff = NULL;
     COST(c, "diff with what passes made", diff = xir_diff_new(net, copy, NULL, NULL));
     xir_diff_free(diff);
+    record_passes(c, net, all, why);
     xir_pipeline_free(all);
     xir_diags_free(why);
     after_passes = copy;
