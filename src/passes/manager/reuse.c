@@ -11,7 +11,7 @@
 #include "graph.h"
 #include "hash.h"
 
-enum { ABSENT = UINT32_MAX };   /* the number of an input that is absent; 0: a value without a number */
+static const uint32_t ABSENT = UINT32_MAX;   /* the number of an input that is absent; 0: a value without a number */
 
 /* What has a number. */
 typedef struct item {
