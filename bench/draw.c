@@ -13,6 +13,7 @@ typedef struct drawing {
     xir_diags      *why;
     xir_draw_format format;
     xir_draw_group  group;
+    bool            layout;     /* alone: the first piece that is written is refused */
 } drawing;
 
 static uint32_t next(uint64_t *seed)
@@ -61,11 +62,19 @@ static bool count(void *user, const void *data, size_t size)
     return true;
 }
 
+static bool refuse(void *user, const void *data, size_t size)
+{
+    (void)user, (void)data, (void)size;
+    return false;
+}
+
 static bool run(void *state, bench_result *out)
 {
     drawing *d = state;
-    const xir_draw_options how = XIR_INIT(xir_draw_options, .group = d->group);
+    const xir_draw_options how = XIR_INIT(xir_draw_options, .group = d->group, .no_values = true);
     size_t bytes = 0;
+    if (d->layout)
+        return xir_draw(d->net, d->format, &how, refuse, NULL, NULL) == XIR_E_IO;
     if (xir_draw(d->net, d->format, &how, count, &bytes, d->why) == XIR_OK) {
         out->count = bytes;
         return true;
@@ -75,12 +84,22 @@ static bool run(void *state, bench_result *out)
 }
 
 static void *svg_setup(const bench_input *in) { return make(in, XIR_DRAW_SVG, XIR_DRAW_NONE); }
+static void *layout_setup(const bench_input *in)
+{
+    drawing *d = make(in, XIR_DRAW_SVG, XIR_DRAW_NONE);
+    if (d)
+        d->layout = true;
+    return d;
+}
+static void *page_setup(const bench_input *in) { return make(in, XIR_DRAW_HTML, XIR_DRAW_BOTH); }
 static void *repeats_setup(const bench_input *in) { return make(in, XIR_DRAW_SVG, XIR_DRAW_REPEAT); }
 static void *dot_setup(const bench_input *in) { return make(in, XIR_DRAW_DOT, XIR_DRAW_NONE); }
 
 const bench_case draw_cases[] = {
-    { "draw-svg", NULL, BENCH_SLOW, svg_setup, run, NULL, "layout and SVG of a chain with branches and skips, without groups" },
+    { "draw-layout", NULL, BENCH_SLOW, layout_setup, run, NULL, "ranks, orders and coordinates of a chain with branches and skips" },
+    { "draw-svg", NULL, BENCH_SLOW, svg_setup, run, NULL, "layout and SVG of it, without groups" },
     { "draw-repeats", NULL, BENCH_SLOW, repeats_setup, run, NULL, "the same with groups of repeated ops" },
     { "draw-dot", NULL, BENCH_SLOW, dot_setup, run, NULL, "DOT of it" },
+    { "draw-page", NULL, BENCH_SLOW, page_setup, run, NULL, "the page of it, with groups, without values" },
     { 0 },
 };

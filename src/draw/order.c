@@ -340,10 +340,9 @@ static void find_order(ordering *o) {
 
 /* ---- the result -------------------------------------------------------------------------------------------------- */
 
-/* Sorts segments by `from`, then `to`, which are final numbers: by `to` first, and stably by `from` then. */
-static bool sort_segments(ordering *o) {
-    draw_segment *sorted = draw_new(o->p->alloc, o->n_segments, sizeof *sorted);
-    if (!sorted) return false;
+/* Sorts segments by `from`, then `to`, which are final numbers: by `to` first, and stably by `from` then. `sorted` has
+ * room for them. */
+static void sort_segments(ordering *o, draw_segment *sorted) {
     for (int by_from = 0; by_from < 2; by_from++) {
         const draw_segment *s = by_from ? sorted : o->segments;
         draw_segment *out = by_from ? o->segments : sorted;
@@ -352,8 +351,6 @@ static bool sort_segments(ordering *o) {
         for (size_t v = 0; v < o->n; v++) o->spare[v + 1] += o->spare[v];
         for (size_t i = 0; i < o->n_segments; i++) out[o->spare[by_from ? s[i].from : s[i].to]++] = s[i];
     }
-    draw_free(o->p->alloc, sorted);
-    return true;
 }
 
 /* Adds the interior to the picture. `medians` gets the final number of each vertex. */
@@ -368,7 +365,8 @@ static bool finish(ordering *o) {
     p->vertices = room(o, p->vertices, p->n_vertices + o->n, sizeof *p->vertices);
     p->segments = room(o, p->segments, p->n_segments + o->n_segments, sizeof *p->segments);
     p->ranks = room(o, p->ranks, p->n_ranks + o->n_ranks + 1, sizeof *p->ranks);
-    if (o->failed || !sort_segments(o)) return false;
+    if (o->failed) return false;
+    sort_segments(o, p->segments + p->n_segments);
     g->vertices = (uint32_t)p->n_vertices;
     g->n_vertices = (uint32_t)o->n;
     g->segments = (uint32_t)p->n_segments;
@@ -392,7 +390,10 @@ static bool order_group(ordering *o, const draw_port *entries, const draw_port *
     o->sides[0].n = o->sides[1].n = 0;
     add_children(o, entries, exits);
     if (!o->failed) add_lines(o);
-    if (o->failed || !make_room(o)) return false;
+    if (o->failed) return false;
+    o->vertices = draw_trim(o->p->alloc, o->vertices, o->n, sizeof *o->vertices);
+    o->segments = draw_trim(o->p->alloc, o->segments, o->n_segments, sizeof *o->segments);
+    if (!make_room(o)) return false;
     fill(o, &o->up, false);
     fill(o, &o->down, true);
     find_order(o);

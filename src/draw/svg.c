@@ -208,7 +208,8 @@ static void put_all(svg *s) {
     for (uint32_t g = 0; g < p->n_groups; g++)
         if (s->at.boxes[g].open) put_open(s, g);
     for (uint32_t g = 0; g < p->n_groups; g++)
-        for (uint32_t i = 0; s->at.boxes[g].open && i < p->groups[g].n_segments; i++) put_line(s, g, i);
+        for (uint32_t i = 0; s->at.boxes[g].open && i < p->groups[g].n_segments && !s->out.failed; i++)
+            put_line(s, g, i);
     for (uint32_t g = 0; g < p->n_groups; g++) {
         if (s->at.boxes[g].open) put_title(s, g);
         else if (s->at.boxes[g].shown) put_closed(s, g);

@@ -13,6 +13,7 @@ run 0 view small.json small.svg; quiet; silent; valid small.svg
 grep -q 'id="n3"><title>Conv2d conv2 #3' small.svg || bad "$ran: no box of conv2"
 run 0 view small.json - --svg; quiet; same out small.svg
 run 0 view --svg --no-params small.json; quiet; silent; same small.svg small.svg
+run 0 view small.json; quiet; silent; grep -q '^<!doctype html>' small.html || bad "$ran: no page"
 run 0 view small.json small.dot; quiet; graph small.dot
 run 0 view small.json small.gv; same small.dot small.gv
 "$XIR" view - - --dot <small.json >out 2>err || bad "standard input"; same out small.dot

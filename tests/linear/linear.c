@@ -96,6 +96,24 @@ static void record_passes(costs *c, const xir_network *net, const xir_pipeline *
     xir_network_free(copy);
 }
 
+/* ---- pictures ---------------------------------------------------------------------------------------------------- */
+
+static bool drop(void *user, const void *data, size_t size) {
+    (void)user, (void)data, (void)size;
+    return true;
+}
+
+/* Pictures of a network, and of two as one. */
+static void draw(costs *c, const xir_network *net, const xir_diff *diff) {
+    const xir_draw_options closed = XIR_INIT(xir_draw_options, .depth = 1);
+    const xir_draw_options both = XIR_INIT(xir_draw_options, .diff = diff);
+    COST(c, "draw as SVG", xir_draw(net, XIR_DRAW_SVG, NULL, drop, NULL, NULL));
+    COST(c, "draw closed groups", xir_draw(net, XIR_DRAW_SVG, &closed, drop, NULL, NULL));
+    COST(c, "draw as DOT", xir_draw(net, XIR_DRAW_DOT, NULL, drop, NULL, NULL));
+    COST(c, "draw as a page", xir_draw(net, XIR_DRAW_HTML, NULL, drop, NULL, NULL));
+    COST(c, "draw a diff", xir_draw(net, XIR_DRAW_HTML, &both, drop, NULL, NULL));
+}
+
 /* ---- all calls -------------------------------------------------------------------------------------------------- */
 
 static void look(costs *c, xir_network *net) {
@@ -112,6 +130,7 @@ static void look(costs *c, xir_network *net) {
     COST(c, "names", if (network_names_make(&names, net, &rules) == XIR_OK) network_names_free(&names));
     xir_diff *diff = NULL;
     COST(c, "diff with a copy", diff = xir_diff_new(net, copy, NULL, NULL));
+    if (diff) draw(c, net, diff);
     xir_diff_free(diff);
     xir_view *view = NULL;
     COST(c, "view", view = xir_view_range(net, 0, INT64_MAX));

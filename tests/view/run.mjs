@@ -267,6 +267,16 @@ await tell('keys follow edges', net, async (page) => {
     equal(await page.evaluate('opName(state.selected)'), 'layer0.block0.conv1', 'to the right along an edge');
 });
 
+await tell('motion', net, async (page) => {
+    await page.evaluate('go(40, -1); go(2, -1)');
+    check(await page.evaluate('stage.glide !== null'), 'the camera glides');
+    await page.waitForTimeout(600);
+    equal(await page.evaluate('stage.glide'), null, 'it arrives');
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    await page.evaluate('go(40, -1)');
+    equal(await page.evaluate('stage.glide'), null, 'it jumps if less motion is wanted');
+}, { reducedMotion: 'no-preference' });
+
 await tell('the tree is used without the canvas', net, async (page) => {
     await page.focus('#tree');
     await press(page, 'Home', 'ArrowDown');
@@ -397,6 +407,7 @@ await tell('an empty network', view('empty.param', '7767517\n0 0\n', '--from', '
 await tell('a broken network', view('broken.json', broken(path.join(src, 'tests/golden/json/seed.json'))), async (page) => {
     for (let op = 0; op < await page.evaluate('net.ops.n'); op++) await page.evaluate(`go(${op}, -1)`);
     check(await page.evaluate('net.stubs.up.size') > 0, 'an arrow that would lead back is a note');
+    check((await page.evaluate('net.notes.join()')).includes('missing'), 'Params without bytes are in a note');
     check((await page.evaluate('[...Array(net.ops.n).keys()].some((op) => [...inputs(op)].includes(-1))')), 'an input is absent');
     await page.focus('#graph');
     await press(page, 'Home', 'ArrowDown', 'ArrowDown', 'ArrowUp', 'End', 'ArrowUp', 'ArrowLeft', 'e', 'c', 'r');
