@@ -52,9 +52,9 @@ static void copy_channels(const sliding *s, const int64_t *cell, const gemm_pane
     static const float zeros[GEMM_DEPTH];
     size_t t = 0;
     if (s->x.singles) {
-        for (; p->n - t >= GEMM_LINES; t += GEMM_LINES) {
-            const float *from[GEMM_LINES];
-            for (size_t i = 0; i < GEMM_LINES; i++) from[i] = cell[t + i] < 0 ? zeros : s->x.singles + cell[t + i];
+        for (; p->n - t >= s->path->lines; t += s->path->lines) {
+            const float *from[GEMM_MOST_LINES];
+            for (size_t i = 0; i < s->path->lines; i++) from[i] = cell[t + i] < 0 ? zeros : s->x.singles + cell[t + i];
             s->path->interleave(from, p->depth, p->out + t, p->unit);
         }
     }
@@ -75,7 +75,7 @@ static void copy_pixels(const sliding *s, const int64_t *cell, const gemm_panel 
             const int64_t from = l->from + (int64_t)k * channel_step;
             double *to = out + l->first;
             if (l->from < 0) for (size_t t = 0; t < l->n; t++) to[t] = 0;
-            else if (s->x.doubles) for (size_t t = 0; t < l->n; t++) to[t] = s->x.doubles[from + (int64_t)t];
+            else if (s->x.doubles) memcpy(to, s->x.doubles + from, l->n * sizeof *to);
             else if (l->n < 4) for (size_t t = 0; t < l->n; t++) to[t] = gemm_element(&s->x, from + (int64_t)t);
             else s->path->widen(s->x.singles + from, l->n, to);
         }

@@ -220,8 +220,8 @@ xir_status gemm_run(xir_kernel *at, const gemm *g) {
     const bool each = g->batches > 1 && g->rows <= 2 * ROWS &&
                       (g->batches >= 2 * threads || g->depth * g->columns * g->rows < 1 << 20);
     const size_t tall = padded(g->rows, r.tall), wide = padded(g->columns, r.broad);
-    size_t most = padded(least(wide, SHARED / (deep + 1)), r.broad);
-    if (most > WIDE) most = WIDE;
+    size_t most = padded(least(least(wide, WIDE), SHARED / (deep + 1)), r.broad);
+    most = padded((wide + (wide - 1) / most) / ((wide - 1) / most + 1), r.broad);    // equal parts
     r.block = few || each ? least(tall, ROWS) : rounded_block(g->rows, threads, r.tall);
     r.own_left = few && !each ? 0 : r.block * part;
     r.own_right = few || each ? GROUP * r.broad * part : 0;

@@ -45,9 +45,10 @@ xir_status gemm_run(xir_kernel *at, const gemm *g);
 
 /* ---- operands and results -------------------------------------------------------------------------------------- */
 
-/* Elements as a tensor stores them, where that is fp32 or fp64; otherwise converted to doubles, all at once. */
+/* Elements as a tensor stores them, where that is fp32 or fp64; otherwise converted to doubles, all at once. Neither
+ * need be aligned. */
 typedef struct gemm_input {
-    const float  *singles;             /* need not be aligned; NULL: doubles                     */
+    const float  *singles;             /* NULL: doubles                                          */
     const double *doubles;
     unsigned      bits;                /* significant ones                                       */
 } gemm_input;
@@ -58,7 +59,8 @@ bool gemm_read(xir_kernel *at, size_t input, gemm_input *in);
 static inline bool gemm_is_exact(const gemm_input *a, const gemm_input *b) { return a->bits + b->bits <= 53; }
 static inline double gemm_element(const gemm_input *in, int64_t i) {
     float v;
-    if (!in->singles) return in->doubles[i];
+    double wide;
+    if (!in->singles) return memcpy(&wide, in->doubles + i, sizeof wide), wide;
     memcpy(&v, in->singles + i, sizeof v);
     return (double)v;
 }
@@ -67,7 +69,8 @@ static inline double gemm_element(const gemm_input *in, int64_t i) {
 void gemm_pack_matrix(const gemm_path *path, const gemm_input *in, int64_t start, int64_t step, int64_t k_step,
                       const gemm_panel *panel);
 
-/* Where results go: stored at once if the output is fp32, otherwise as doubles that the executor stores. */
+/* Where results go: stored at once if the output is fp32 or fp64, otherwise as doubles that the executor stores. They
+ * need not be aligned. */
 typedef struct gemm_output {
     float  *singles;
     double *doubles;
@@ -80,7 +83,7 @@ void gemm_put(const gemm_path *path, const gemm_output *out, int64_t at, const d
 static inline void gemm_put_one(const gemm_output *out, int64_t at, double v) {
     const float rounded = (float)v;
     if (out->singles) memcpy(out->singles + at, &rounded, sizeof rounded);
-    else out->doubles[at] = v;
+    else memcpy(out->doubles + at, &v, sizeof v);
 }
 
 #endif

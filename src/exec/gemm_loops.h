@@ -2,6 +2,7 @@
  *   PATH(name)       a name of this path
  *   TARGET           the attribute of its functions
  *   VECTOR, LANES    a vector of doubles and how many it has
+ *   LINES            how many are interleaved at a time
  *   LOAD, STORE      of doubles at any address
  *   SAME(x)          a vector of one number
  *   FUSED, APART     a * b + c, rounded once and rounded twice
@@ -62,6 +63,23 @@ TARGET static void PATH(widen)(const float *from, size_t n, double *out) {
     for (; i < n; i++) out[i] = (double)from_single(from + i);
 }
 
+TARGET static void PATH(interleave_doubles)(const double *const *from, size_t n, double *out, size_t unit) {
+    size_t k = 0;
+    for (; n - k >= 4; k += 4, out += 4 * unit) {
+        for (size_t i = 0; i < LINES; i += 2) {
+            const double *a = from[i] + k, *b = from[i + 1] + k;
+            const pair a0 = pair_load(a), a1 = pair_load(a + 2), b0 = pair_load(b), b1 = pair_load(b + 2);
+            pair_store(out + i, (pair){ a0[0], b0[0] });
+            pair_store(out + unit + i, (pair){ a0[1], b0[1] });
+            pair_store(out + 2 * unit + i, (pair){ a1[0], b1[0] });
+            pair_store(out + 3 * unit + i, (pair){ a1[1], b1[1] });
+        }
+    }
+    for (; k < n; k++, out += unit) {
+        for (size_t i = 0; i < LINES; i++) memcpy(out + i, from[i] + k, sizeof *out);
+    }
+}
+
 TARGET static void PATH(narrow)(const double *sum, const double *bias, size_t n, float *out) {
     size_t i = 0;
     if (bias) {
@@ -111,9 +129,10 @@ TARGET static void PATH(product_1)(const float *x, const double *k, size_t n, do
 #endif
 
 static const gemm_path PATH(path) = {
-    .name = PATH_NAME, .tall = TALL, .broad = BROAD, .lanes = LANES,
+    .name = PATH_NAME, .tall = TALL, .broad = BROAD, .lanes = LANES, .lines = LINES,
     .tile = { { NAMES(1, 0), NAMES(2, 0), NAMES(4, 0), LAST(0) }, { NAMES(1, 1), NAMES(2, 1), NAMES(4, 1), LAST(1) } },
-    .widen = PATH(widen), .interleave = PATH(interleave), .narrow = PATH(narrow),
+    .widen = PATH(widen), .interleave = PATH(interleave),
+    .interleave_doubles = PATH(interleave_doubles), .narrow = PATH(narrow),
     .add_scaled = { PATH(scaled_0), PATH(scaled_1) }, .add_product = { PATH(product_0), PATH(product_1) },
 };
 
@@ -128,6 +147,7 @@ static const gemm_path PATH(path) = {
 #undef TARGET
 #undef VECTOR
 #undef LANES
+#undef LINES
 #undef TALL
 #undef BROAD
 #undef LOAD

@@ -20,10 +20,14 @@ bool gemm_read(xir_kernel *at, size_t input, gemm_input *in) {
     const element_format f = element_format_of(xir_kernel_input_type(at, input));
     const bool is_float = f.kind == ELEMENT_FLOAT && IS_LITTLE;
     *in = (gemm_input){ .bits = significant_bits(f) };
-    if (is_float && f.bits == 32 && at->inputs[input].array) {
+    if (is_float && f.bits == 32) {
         in->bits = 24;             // TF32 may have bits of fp32 that are not zero
         in->singles = xir_kernel_bytes(at, input);
         return in->singles != NULL;
+    }
+    if (is_float && f.bits == 64) {
+        in->doubles = xir_kernel_bytes(at, input);
+        return in->doubles != NULL;
     }
     in->doubles = xir_kernel_reals(at, input);
     return in->doubles != NULL;
@@ -31,7 +35,8 @@ bool gemm_read(xir_kernel *at, size_t input, gemm_input *in) {
 
 /* Copies a line of n neighbouring numbers into a panel; `unit` apart. */
 static void put_line(const gemm_input *in, int64_t from, size_t n, double *out, size_t unit) {
-    if (in->doubles) for (size_t k = 0; k < n; k++) out[k * unit] = in->doubles[from + (int64_t)k];
+    const gemm_input wide = { .doubles = in->doubles };    // so that no element asks which it is
+    if (in->doubles) for (size_t k = 0; k < n; k++) out[k * unit] = gemm_element(&wide, from + (int64_t)k);
     else for (size_t k = 0; k < n; k++) out[k * unit] = gemm_element(in, from + (int64_t)k);
 }
 
@@ -49,10 +54,17 @@ void gemm_pack_matrix(const gemm_path *path, const gemm_input *in, int64_t start
     }
     size_t i = 0;
     if (k_step == 1 && in->singles) {
-        for (; p->n - i >= GEMM_LINES; i += GEMM_LINES) {
-            const float *from[GEMM_LINES];
-            for (size_t t = 0; t < GEMM_LINES; t++) from[t] = in->singles + first + (int64_t)(i + t) * step;
+        for (; p->n - i >= path->lines; i += path->lines) {
+            const float *from[GEMM_MOST_LINES];
+            for (size_t t = 0; t < path->lines; t++) from[t] = in->singles + first + (int64_t)(i + t) * step;
             path->interleave(from, p->depth, out + i, p->unit);
+        }
+    }
+    if (k_step == 1 && in->doubles) {
+        for (; p->n - i >= path->lines; i += path->lines) {
+            const double *from[GEMM_MOST_LINES];
+            for (size_t t = 0; t < path->lines; t++) from[t] = in->doubles + first + (int64_t)(i + t) * step;
+            path->interleave_doubles(from, p->depth, out + i, p->unit);
         }
     }
     if (k_step == 1) {
@@ -61,7 +73,7 @@ void gemm_pack_matrix(const gemm_path *path, const gemm_input *in, int64_t start
     }
     for (size_t k = 0; k < p->depth; k++, out += p->unit) {
         const int64_t from = first + (int64_t)k * k_step;
-        if (in->doubles) for (size_t t = 0; t < p->n; t++) out[t] = in->doubles[from + (int64_t)t * step];
+        if (in->doubles) for (size_t t = 0; t < p->n; t++) memcpy(out + t, in->doubles + from + (int64_t)t * step, 8);
         else for (size_t t = 0; t < p->n; t++) out[t] = gemm_element(in, from + (int64_t)t * step);
     }
 }
@@ -74,6 +86,10 @@ bool gemm_write(xir_kernel *at, size_t output, gemm_output *out) {
         out->singles = xir_kernel_bytes_out(at, output);
         return out->singles != NULL;
     }
+    if (f.kind == ELEMENT_FLOAT && f.mantissa == 52 && IS_LITTLE && !at->numbers.cut) {
+        out->doubles = xir_kernel_bytes_out(at, output);
+        return out->doubles != NULL;
+    }
     out->doubles = xir_kernel_real_out(at, output);
     return out->doubles != NULL;
 }
@@ -82,5 +98,5 @@ void gemm_put(const gemm_path *path, const gemm_output *out, int64_t at, const d
               size_t n) {
     if (out->singles) path->narrow(sum, bias, n, out->singles + at);
     else if (!bias) memcpy(out->doubles + at, sum, n * sizeof *sum);
-    else for (size_t i = 0; i < n; i++) out->doubles[at + (int64_t)i] = sum[i] + bias[i];
+    else for (size_t i = 0; i < n; i++) gemm_put_one(out, at + (int64_t)i, sum[i] + bias[i]);
 }

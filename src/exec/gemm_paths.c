@@ -26,7 +26,7 @@ static inline void pair_store(double *at, pair v) { memcpy(at, &v, sizeof v); }
 
 static void plain_interleave(const float *const *from, size_t n, double *out, size_t unit) {
     for (size_t k = 0; k < n; k++, out += unit) {
-        for (size_t i = 0; i < GEMM_LINES; i++) out[i] = (double)from_single(from[i] + k);
+        for (size_t i = 0; i < 4; i++) out[i] = (double)from_single(from[i] + k);
     }
 }
 
@@ -35,6 +35,7 @@ static void plain_interleave(const float *const *from, size_t n, double *out, si
 #define TARGET
 #define VECTOR          pair
 #define LANES           2
+#define LINES           4
 #define TALL            4
 #define BROAD           4
 #define LOAD            pair_load
@@ -49,6 +50,42 @@ static void plain_interleave(const float *const *from, size_t n, double *out, si
 #if defined __x86_64__
 
 /* ---- AVX2 and FMA ---------------------------------------------------------------------------------------------- */
+
+__attribute__((target("avx2,fma")))
+static void avx2_interleave(const float *const *from, size_t n, double *out, size_t unit) {
+    size_t k = 0;
+    for (; n - k >= 4; k += 4, out += 4 * unit) {
+        __m128 a = _mm_loadu_ps(from[0] + k), b = _mm_loadu_ps(from[1] + k), c = _mm_loadu_ps(from[2] + k),
+               d = _mm_loadu_ps(from[3] + k);
+        _MM_TRANSPOSE4_PS(a, b, c, d);
+        _mm256_storeu_pd(out, _mm256_cvtps_pd(a));
+        _mm256_storeu_pd(out + unit, _mm256_cvtps_pd(b));
+        _mm256_storeu_pd(out + 2 * unit, _mm256_cvtps_pd(c));
+        _mm256_storeu_pd(out + 3 * unit, _mm256_cvtps_pd(d));
+    }
+    for (; k < n; k++, out += unit) {
+        for (size_t i = 0; i < 4; i++) out[i] = (double)from_single(from[i] + k);
+    }
+}
+
+#define PATH(name)      avx2_##name
+#define PATH_NAME       "avx2"
+#define TARGET          __attribute__((target("avx2,fma")))
+#define VECTOR          __m256d
+#define LANES           4
+#define LINES           4
+#define TALL            4
+#define BROAD           12
+#define LOAD            _mm256_loadu_pd
+#define STORE           _mm256_storeu_pd
+#define SAME(x)         _mm256_set1_pd(x)
+#define APART(a, b, c)  _mm256_add_pd(c, _mm256_mul_pd(a, b))
+#define FUSED           _mm256_fmadd_pd
+#define WIDEN(from)     _mm256_cvtps_pd(_mm_loadu_ps(from))
+#define NARROW(to, v)   _mm_storeu_ps(to, _mm256_cvtpd_ps(v))
+#include "gemm_loops.h"
+
+/* ---- AVX-512 --------------------------------------------------------------------------------------------------- */
 
 /* Eight lines of eight numbers become eight columns. */
 #define COLUMNS(from, k, out)                                                                                        \
@@ -75,41 +112,6 @@ static void plain_interleave(const float *const *from, size_t n, double *out, si
         (out)[7] = _mm256_permute2f128_ps(b3, b7, 0x31);                                                             \
     } while (0)
 
-__attribute__((target("avx2,fma")))
-static void avx2_interleave(const float *const *from, size_t n, double *out, size_t unit) {
-    size_t k = 0;
-    for (; n - k >= 8; k += 8) {
-        __m256 column[8];
-        COLUMNS(from, k, column);
-#pragma GCC unroll 8
-        for (size_t i = 0; i < 8; i++, out += unit) {
-            _mm256_storeu_pd(out, _mm256_cvtps_pd(_mm256_castps256_ps128(column[i])));
-            _mm256_storeu_pd(out + 4, _mm256_cvtps_pd(_mm256_extractf128_ps(column[i], 1)));
-        }
-    }
-    for (; k < n; k++, out += unit) {
-        for (size_t i = 0; i < GEMM_LINES; i++) out[i] = (double)from_single(from[i] + k);
-    }
-}
-
-#define PATH(name)      avx2_##name
-#define PATH_NAME       "avx2"
-#define TARGET          __attribute__((target("avx2,fma")))
-#define VECTOR          __m256d
-#define LANES           4
-#define TALL            4
-#define BROAD           12
-#define LOAD            _mm256_loadu_pd
-#define STORE           _mm256_storeu_pd
-#define SAME(x)         _mm256_set1_pd(x)
-#define APART(a, b, c)  _mm256_add_pd(c, _mm256_mul_pd(a, b))
-#define FUSED           _mm256_fmadd_pd
-#define WIDEN(from)     _mm256_cvtps_pd(_mm_loadu_ps(from))
-#define NARROW(to, v)   _mm_storeu_ps(to, _mm256_cvtpd_ps(v))
-#include "gemm_loops.h"
-
-/* ---- AVX-512 --------------------------------------------------------------------------------------------------- */
-
 __attribute__((target("avx512f,avx2,fma")))
 static void avx512_interleave(const float *const *from, size_t n, double *out, size_t unit) {
     size_t k = 0;
@@ -120,7 +122,7 @@ static void avx512_interleave(const float *const *from, size_t n, double *out, s
         for (size_t i = 0; i < 8; i++, out += unit) _mm512_storeu_pd(out, _mm512_cvtps_pd(column[i]));
     }
     for (; k < n; k++, out += unit) {
-        for (size_t i = 0; i < GEMM_LINES; i++) out[i] = (double)from_single(from[i] + k);
+        for (size_t i = 0; i < 8; i++) out[i] = (double)from_single(from[i] + k);
     }
 }
 
@@ -129,6 +131,7 @@ static void avx512_interleave(const float *const *from, size_t n, double *out, s
 #define TARGET          __attribute__((target("avx512f,avx2,fma")))
 #define VECTOR          __m512d
 #define LANES           8
+#define LINES           8
 #define TALL            8
 #define BROAD           24
 #define LOAD            _mm512_loadu_pd

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { GEMM_MOST_TALL = 8, GEMM_MOST_BROAD = 24, GEMM_LINES = 8 };
+enum { GEMM_MOST_TALL = 8, GEMM_MOST_BROAD = 24, GEMM_MOST_LINES = 8 };
 enum { TILE_ROWS = 4, TILE_VECTORS = 3 };   /* a tile exists for 1, 2, 4 and 8 rows, of 1 to 3 vectors */
 
 /* sum[i * step + j] of a tile += the products of `depth` columns of a left panel, of `tall` rows, with as many rows of
@@ -22,10 +22,12 @@ typedef void gemm_tile(const double *left, const double *right, size_t depth, do
 typedef struct gemm_path {
     const char *name;
     size_t      tall, broad, lanes;                      /* of panels; numbers of a vector             */
+    size_t      lines;                                   /* that interleave copies: all panels are multiples */
     gemm_tile  *tile[2][TILE_ROWS][TILE_VECTORS];        /* [exact]; NULL beyond `tall` and `broad`    */
-    /* Copies: n numbers; GEMM_LINES lines of n numbers each, next to each other: out[k * unit + line]. */
+    /* Copies: n numbers; `lines` lines of n numbers each, next to each other: out[k * unit + line]. */
     void      (*widen)(const float *from, size_t n, double *out);
     void      (*interleave)(const float *const *from, size_t n, double *out, size_t unit);
+    void      (*interleave_doubles)(const double *const *from, size_t n, double *out, size_t unit);
     /* Rounds n sums to fp32; adds the bias to each before, unless it is NULL. */
     void      (*narrow)(const double *sum, const double *bias, size_t n, float *out);
     /* sum[i] += x[i] * k, and x[i] * k[i]; [exact]. */
