@@ -1,5 +1,5 @@
-/* The reference executor on ResNet-50: an image of 224 x 224 through all its layers, computed by definition in
- * double. It does not need to be fast, only fast enough to prove passes on real networks. */
+/* The reference executor: an image of 224 x 224 through all layers of ResNet-50 and of VGG-19, in double, and products
+ * of matrices. It is to be fast enough to prove passes on real networks. */
 #include "bench.h"
 
 #include <xir/exec.h>
@@ -11,10 +11,21 @@
 typedef struct resnet {
     xir_context *ctx;
     xir_network *net;
-    xir_array   *image;
+    xir_array   *image, *other;
     xir_diags   *why;
     uint64_t     products;
 } resnet;
+
+static resnet *begin(int64_t size, const char *name)
+{
+    resnet *r = calloc(1, sizeof *r);
+    if (!r || !(r->ctx = xir_context_new(NULL)) || !(r->why = xir_diags_new(r->ctx)))
+        return NULL;
+    const xir_type *image = XIR_TENSOR(r->ctx, xir_type_float(r->ctx, XIR_FLOAT_FP32), "NHWC", 1, size, size, 3);
+    r->net = xir_network_new(r->ctx, name, XIR_FRAMEWORK_PYTORCH, "1.9");
+    r->image = xir_array_random(r->ctx, image, 1, r->why);
+    return r;
+}
 
 static float weight(size_t i)
 {
@@ -65,15 +76,12 @@ static void *setup(const bench_input *in)
         int     blocks;
     } stages[] = { { 64, 1, 3 }, { 128, 2, 4 }, { 256, 2, 6 }, { 512, 2, 3 } };
     (void)in;
-    resnet *r = calloc(1, sizeof *r);
-    if (!r || !(r->ctx = xir_context_new(NULL)) || !(r->why = xir_diags_new(r->ctx)))
+    resnet *r = begin(224, "resnet50");
+    if (!r)
         return NULL;
-    const xir_type *f32 = xir_type_float(r->ctx, XIR_FLOAT_FP32),
-                    *image = XIR_TENSOR(r->ctx, f32, "NHWC", 1, 224, 224, 3);
-    r->net = xir_network_new(r->ctx, "resnet50", XIR_FRAMEWORK_PYTORCH, "1.9");
-    r->image = xir_array_random(r->ctx, image, 1, r->why);
+    const xir_type *f32 = xir_type_float(r->ctx, XIR_FLOAT_FP32);
     xir_at at = xir_at_end(r->net);
-    xir_value *x = relu(r, conv(r, xir_input(at, "image", image), 7, 2, 64));
+    xir_value *x = relu(r, conv(r, xir_input(at, "image", xir_array_type(r->image)), 7, 2, 64));
     x = XIR_MAX_POOL2D(at, .input = x, .k = 3, .stride = 2, .pad = 1);
     for (size_t s = 0; s < sizeof stages / sizeof stages[0]; s++) {
         for (int b = 0; b < stages[s].blocks; b++)
@@ -90,12 +98,88 @@ static void *setup(const bench_input *in)
     return NULL;
 }
 
+/* ---- VGG-19 ---------------------------------------------------------------------------------------------------- */
+
+static xir_value *dense(resnet *r, xir_value *x, int64_t from, int64_t to)
+{
+    const xir_type *f32 = xir_type_float(r->ctx, XIR_FLOAT_FP32);
+    xir_at at = xir_at_end(r->net);
+    x = XIR_OP(at, matmul, .x = x, .k = params(r, XIR_TENSOR(r->ctx, f32, "**", from, to)),
+               .b = params(r, XIR_TENSOR(r->ctx, f32, "*", to)));
+    r->products += (uint64_t)(from * to);
+    return x;
+}
+
+static void *setup_vgg(const bench_input *in)
+{
+    static const struct { int64_t width; int convs; } stages[] = { { 64, 2 }, { 128, 2 }, { 256, 4 }, { 512, 4 },
+                                                                   { 512, 4 } };
+    (void)in;
+    resnet *r = begin(224, "vgg19");
+    if (!r)
+        return NULL;
+    xir_value *x = xir_input(xir_at_end(r->net), "image", xir_array_type(r->image));
+    for (size_t s = 0; s < sizeof stages / sizeof stages[0]; s++) {
+        for (int i = 0; i < stages[s].convs; i++)
+            x = relu(r, conv(r, x, 3, 1, stages[s].width));
+        x = XIR_MAX_POOL2D(xir_at_end(r->net), .input = x, .k = 2, .stride = 2);
+    }
+    x = XIR_OP(xir_at_end(r->net), reshape, .input = x,
+               .attrs = XIR_ATTRS(reshape, (shape, XIR_I64S(1, 25088)), (layout, xir_layout_default(r->ctx, 2))));
+    x = relu(r, dense(r, x, 25088, 4096));
+    x = relu(r, dense(r, x, 4096, 4096));
+    xir_output(xir_at_end(r->net), XIR_VALUES(dense(r, x, 4096, 1000)));
+    if (xir_network_status(r->net) == XIR_OK && r->image)
+        return r;
+    xir_diags_print(xir_network_diags(r->net), stderr);
+    return NULL;
+}
+
+/* ---- products ---------------------------------------------------------------------------------------------------- */
+
+static void *setup_product(const bench_input *in)
+{
+    (void)in;
+    resnet *r = begin(1, "product");
+    if (!r)
+        return NULL;
+    const xir_type *f64 = xir_type_float(r->ctx, XIR_FLOAT_FP64),
+                   *square = XIR_TENSOR(r->ctx, f64, "**", PRODUCT_SIZE, PRODUCT_SIZE), *types[] = { square, square };
+    xir_array_free(r->image);
+    r->image = xir_array_random(r->ctx, square, 1, r->why);
+    r->other = xir_array_random(r->ctx, square, 2, r->why);
+    xir_op *inputs = xir_inputs(xir_at_end(r->net), "in", types, 2);
+    xir_value *x = XIR_OP(xir_at_end(r->net), matmul, .x = xir_op_output(inputs, 0), .k = xir_op_output(inputs, 1));
+    xir_output(xir_at_end(r->net), XIR_VALUES(x));
+    return xir_network_status(r->net) == XIR_OK && r->image && r->other ? r : NULL;
+}
+
+static bool run_product(void *state, bench_result *out)
+{
+    resnet *r = state;
+    const xir_array *in[] = { r->image, r->other };
+    const xir_run_options options = XIR_INIT(xir_run_options, .threads = bench_threads);
+    for (int i = 0; i < PRODUCTS; i++) {
+        xir_array *y;
+        if (xir_network_run(r->net, in, 2, &y, 1, &options, r->why) != XIR_OK) {
+            xir_diags_print(r->why, stderr);
+            return false;
+        }
+        xir_array_free(y);
+    }
+    out->count = (uint64_t)PRODUCTS * PRODUCT_SIZE * PRODUCT_SIZE * PRODUCT_SIZE;
+    return true;
+}
+
+/* ---- running ------------------------------------------------------------------------------------------------- */
+
 static bool run(void *state, bench_result *out)
 {
     resnet *r = state;
     const xir_array *in[] = { r->image };
     xir_array *logits;
-    if (xir_network_run(r->net, in, 1, &logits, 1, NULL, r->why) != XIR_OK) {
+    const xir_run_options options = XIR_INIT(xir_run_options, .threads = bench_threads);
+    if (xir_network_run(r->net, in, 1, &logits, 1, &options, r->why) != XIR_OK) {
         xir_diags_print(r->why, stderr);
         return false;
     }
@@ -106,5 +190,8 @@ static bool run(void *state, bench_result *out)
 const bench_case exec_cases[] = {
     { "exec-resnet", NULL, BENCH_BY_BYTE, setup, run, NULL,
       "an image through ResNet-50; ns_per_op is of the image, count the products: 2 * count / ns_per_op is GFLOP/s" },
+    { "exec-vgg", NULL, BENCH_BY_BYTE, setup_vgg, run, NULL, "the same through VGG-19" },
+    { "exec-product", NULL, BENCH_BY_BYTE, setup_product, run_product, NULL,
+      "10 products of 512 x 512 matrices of doubles" },
     { 0 },
 };

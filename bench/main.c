@@ -66,7 +66,12 @@ static const bench_case *const tables[] = {
 #ifdef XIR_PEER_NLOHMANN
     nlohmann_cases,
 #endif
+#ifdef XIR_PEER_OPENBLAS
+    openblas_cases,
+#endif
 };
+
+size_t bench_threads = 1;
 
 enum { TABLES = sizeof tables / sizeof tables[0], SLOW_OPS = 100000 };
 
@@ -277,7 +282,7 @@ static const char *make_net(const options *o)
 
 static int usage(void)
 {
-    fputs("usage: xir-bench NAME [--ops N] [--net KIND | --file F] [--runs R] [--alone] [--full]\n"
+    fputs("usage: xir-bench NAME [--ops N] [--net KIND | --file F] [--runs R] [--threads N] [--alone] [--full]\n"
           "       xir-bench --list           the names, and what each measures\n"
           "       xir-bench --text F [--ops N] [--net KIND]   writes the generated network\n"
           "  --ops N    operations in the network (100000)\n"
@@ -285,6 +290,7 @@ static int usage(void)
           "             YOLOv5s and a transformer), unique (those, no two of the same size)\n"
           "  --file F   the JSON text to read or to write again, instead of a generated one\n"
           "  --runs R   runs, of which best and median are printed (10; slow peers may get fewer)\n"
+          "  --threads N  of the benches of the executor: how many compute (1)\n"
           "  --alone    XIR only, no yardsticks and no peers\n"
           "  --full     slow peers too on all N operations\n",
           stderr);
@@ -332,6 +338,8 @@ static bool parse(int argc, char **argv, options *o)
         else if (strcmp(arg, "--ops") == 0 && parse_count(value, 2, 100000000, &o->ops))
             i++;
         else if (strcmp(arg, "--runs") == 0 && parse_count(value, 1, BENCH_MOST_RUNS, &runs))
+            i++;
+        else if (strcmp(arg, "--threads") == 0 && parse_count(value, 1, 64, &bench_threads))
             i++;
         else
             return false;

@@ -69,6 +69,12 @@ const char *bytes_make(const bench_input *in, const char *format, size_t *size);
 /* For the checks of peers: whether these bytes of a file are the network of `in`. */
 bool bytes_same(const bench_input *in, const char *format, const void *data, size_t size);
 
+/* How many threads compute, in the benches of the executor and their peers (--threads). */
+extern size_t bench_threads;
+
+/* The products of exec-product: so many of square matrices of this size, in double. */
+enum { PRODUCTS = 10, PRODUCT_SIZE = 512 };
+
 /* files.c: the sum of the 64-bit words of `size` bytes; it reads all of them. */
 uint64_t files_sum(const void *bytes, size_t size);
 
@@ -103,6 +109,7 @@ extern const bench_case msgpack_c_cases[];
 extern const bench_case msgpack_cxx_cases[];
 extern const bench_case onnx_cases[];
 extern const bench_case nlohmann_cases[];
+extern const bench_case openblas_cases[];
 extern const bench_case simdjson_cases[];
 
 #ifdef __cplusplus

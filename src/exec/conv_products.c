@@ -271,13 +271,13 @@ xir_status conv_transposed(xir_kernel *at, const conv *c) {
     const int64_t elements = c->y.dim[N] * c->y.dim[D] * c->y.dim[H] * c->y.dim[W] * c->y.dim[C];
     if (!gemm_read(at, 0, &o.s.x) || !gemm_read(at, 1, &o.s.k)) return XIR_E_MEMORY;
     const double *bias = has_bias ? xir_kernel_reals(at, 2) : NULL;
-    o.y = xir_kernel_real_out(at, 0);
+    o.y = kernel_all_reals(at, 0);
     if (!o.y || (has_bias && !bias)) return XIR_E_MEMORY;
     for (int64_t i = 0; i < elements; i++) o.y[i] = has_bias ? bias[i / c->y.step[C] % c->y.dim[C]] : 0;
     o.columns = (size_t)(c->out * c->w.cells);
     size_t most = SCATTERED / (o.columns + 1) + 1;
     if (most > c->pixels) most = c->pixels;
-    o.product = xir_kernel_alloc(at, most * o.columns + 1, sizeof *o.product);
+    o.product = kernel_room(at, most * o.columns + 1, sizeof *o.product);
     if (!o.product) return XIR_E_MEMORY;
     xir_status status = XIR_OK;
     for (int64_t i = 0; !status && i < c->groups * c->y.dim[N]; i++) {

@@ -189,9 +189,13 @@ static double *room_for(xir_kernel *at, memory *m, size_t n, size_t times) {
     size_t bytes;
     if (__builtin_mul_overflow(n, times, &bytes) || bytes > (SIZE_MAX - ALIGNED) / sizeof(double)) return NULL;
     m->size = bytes * sizeof(double) + ALIGNED;
-    m->block = mem_new(&at->ctx->alloc, m->size);
+    m->block = rooms_take(at->rooms, &at->ctx->alloc, m->size);
     if (!m->block) return NULL;
     return (double *)(((uintptr_t)m->block + ALIGNED - 1) / ALIGNED * ALIGNED);
+}
+
+static void give_back(xir_kernel *at, const memory *m) {
+    if (m->block) rooms_give(at->rooms, &at->ctx->alloc, m->block, m->size);
 }
 
 static xir_status run_all(xir_kernel *at, run *r, bool each, bool few, size_t most) {
@@ -234,8 +238,8 @@ xir_status gemm_run(xir_kernel *at, const gemm *g) {
     r.sums = waits ? room_for(at, &sums, tall, wide) : NULL;
     xir_status status = XIR_E_MEMORY;
     if (r.own && r.shared && (r.sums || !waits)) status = run_all(at, &r, each, few, most);
-    mem_free(&at->ctx->alloc, own.block, own.size);
-    mem_free(&at->ctx->alloc, shared.block, shared.size);
-    mem_free(&at->ctx->alloc, sums.block, sums.size);
+    give_back(at, &own);
+    give_back(at, &shared);
+    give_back(at, &sums);
     return status;
 }

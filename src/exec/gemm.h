@@ -75,7 +75,7 @@ typedef struct gemm_output {
     float  *singles;
     double *doubles;
 } gemm_output;
-/* False on out of memory. */
+/* Every element must be written. False on out of memory. */
 bool gemm_write(xir_kernel *at, size_t output, gemm_output *out);
 /* n neighbouring elements from `at` on: sums, plus a bias each unless it is NULL. */
 void gemm_put(const gemm_path *path, const gemm_output *out, int64_t at, const double *sum, const double *bias,

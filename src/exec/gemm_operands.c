@@ -83,14 +83,14 @@ bool gemm_write(xir_kernel *at, size_t output, gemm_output *out) {
     const element_format f = element_format_of(type);
     *out = (gemm_output){ 0 };
     if (f.kind == ELEMENT_FLOAT && f.mantissa == 23 && IS_LITTLE && !at->numbers.cut) {
-        out->singles = xir_kernel_bytes_out(at, output);
+        out->singles = kernel_all_bytes(at, output);
         return out->singles != NULL;
     }
     if (f.kind == ELEMENT_FLOAT && f.mantissa == 52 && IS_LITTLE && !at->numbers.cut) {
-        out->doubles = xir_kernel_bytes_out(at, output);
+        out->doubles = kernel_all_bytes(at, output);
         return out->doubles != NULL;
     }
-    out->doubles = xir_kernel_real_out(at, output);
+    out->doubles = kernel_all_reals(at, output);
     return out->doubles != NULL;
 }
 

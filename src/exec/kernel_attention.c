@@ -147,8 +147,8 @@ static xir_status attend_all(xir_kernel *at, attention *a) {
     const size_t all = (size_t)(a->q.dim[0] * a->q.dim[1]), queries = (size_t)a->q.dim[2],
                  keys = (size_t)a->k.dim[2], room = SCORES / (keys + 1) + 1;
     const size_t rows = queries < room ? queries : room, fits = room / (rows + 1) + 1, some = all < fits ? all : fits;
-    a->score = xir_kernel_alloc(at, rows * some, (keys + 1) * sizeof *a->score);
-    a->sum = xir_kernel_alloc(at, rows * some + 1, sizeof *a->sum);
+    a->score = kernel_room(at, rows * some, (keys + 1) * sizeof *a->score);
+    a->sum = kernel_room(at, rows * some + 1, sizeof *a->sum);
     if (!a->score || !a->sum) return XIR_E_MEMORY;
     for (a->head = 0; a->head < all; a->head += some) {
         a->heads = all - a->head < some ? all - a->head : some;

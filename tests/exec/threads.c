@@ -30,7 +30,7 @@ enum { ITEMS = 100000 };
 
 typedef struct counts {
     unsigned char of[ITEMS];
-    atomic_uint   threads;      /* a bit for each thread that has computed a piece   */
+    _Atomic uint64_t threads;   /* a bit for each thread that has computed a piece   */
     atomic_bool   uneven;       /* a piece of short items began within 64 of them   */
     atomic_uint   gathered;     /* threads that wait for the others in a first piece */
     unsigned      await;        /* how many                                          */
@@ -38,7 +38,7 @@ typedef struct counts {
 
 static void count(pool_share *share, size_t from, size_t to, void *user) {
     counts *c = user;
-    if (!(atomic_fetch_or(&c->threads, 1u << pool_thread(share)) >> pool_thread(share) & 1) && c->await) {
+    if (!(atomic_fetch_or(&c->threads, UINT64_C(1) << pool_thread(share)) >> pool_thread(share) & 1) && c->await) {
         atomic_fetch_add(&c->gathered, 1);
         while (atomic_load(&c->gathered) < c->await && !pool_stops(share, 0)) usleep(100);
     }
