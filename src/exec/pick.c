@@ -82,13 +82,20 @@ static int64_t row_at(const picking *k, size_t r) {
     return at;
 }
 
+/* Short rows are counted together. */
+enum { FEW_STEPS = 96 };
+
 static void put_rows(pool_share *share, size_t from, size_t to, void *user) {
     const picking *k = user;
+    size_t steps = 0;
     for (size_t r = from; r < to; r++) {
         const int64_t at = row_at(k, r);
         if (at == NEW) put_copies(k->m->to + r * k->row * k->m->size, k->m->size, k->row, k->new_element);
         else           put_row(k, r * k->row, at);
-        if (r + 1 < to && pool_stops(share, k->row)) return;
+        steps += k->row;
+        if (steps < FEW_STEPS || r + 1 == to) continue;
+        if (pool_stops(share, steps)) return;
+        steps = 0;
     }
 }
 

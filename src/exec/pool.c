@@ -33,7 +33,8 @@ bool pool_stops(pool_share *share, uint64_t steps) {
         atomic_fetch_add_explicit(&t->done, steps, memory_order_relaxed);
         return atomic_load_explicit(&t->stopped, memory_order_relaxed);
     }
-    steps = xir_work_add(steps, atomic_exchange_explicit(&t->done, 0, memory_order_relaxed));
+    if (atomic_load_explicit(&t->done, memory_order_relaxed))
+        steps = xir_work_add(steps, atomic_exchange_explicit(&t->done, 0, memory_order_relaxed));
     if (!xir_kernel_stops(share->at, steps)) return false;
     atomic_store_explicit(&t->stopped, true, memory_order_relaxed);
     return true;

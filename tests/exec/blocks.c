@@ -229,6 +229,34 @@ static void functions_of_two_numbers(void **state) {
     }
 }
 
+static void check_number(const xir_array *found, size_t i, double expected, const char *story) {
+    const double v = xir_array_real(found, i);
+    if (xir_type_storage_bits(xir_array_type(found)) == 32) expected = (double)(float)expected;
+    if (isnan(v) && isnan(expected)) return;
+    if (memcmp(&v, &expected, sizeof v)) fail_msg("%s: element %zu is %.17g, not %.17g", story, i, v, expected);
+}
+
+static void squares_are_those_of_pow(void **state) {
+    (void)state;
+    volatile double two = 2;   /* else the compiler multiplies */
+    for (size_t t = 0; t < 2; t++) {
+        char text[200];
+        const char *type = float_types[t];
+        snprintf(text, sizeof text, "x: %s 3000; y: params %s 1 = 2; z = Pow x y; out z", type, type);
+        xir_network *net = story_net(text);
+        xir_value *value;
+        xir_network_inputs(net, &value, 1);
+        xir_array *x = some_array(xir_value_type(value), true);
+        xir_status status;
+        xir_array *found = run_threads(net, &x, 1, text, &status);
+        DOES(status);
+        for (size_t i = 0; i < 3000; i++) check_number(found, i, pow(xir_array_real(x, i), two), text);
+        xir_array_free(found);
+        xir_array_free(x);
+        xir_network_free(net);
+    }
+}
+
 /* ---- lines: norms and sums -------------------------------------------------------------------------------------- */
 
 /* A function of the n numbers of a group, in place; or of which only the first is a result. */
@@ -296,13 +324,6 @@ static void greatest_of(double *x, size_t n) {
 }
 static void least_of(double *x, size_t n) {
     for (size_t i = 1; i < n; i++) if (!isnan(*x) && (isnan(x[i]) || x[i] < *x)) *x = x[i];
-}
-
-static void check_number(const xir_array *found, size_t i, double expected, const char *story) {
-    const double v = xir_array_real(found, i);
-    if (xir_type_storage_bits(xir_array_type(found)) == 32) expected = (double)(float)expected;
-    if (isnan(v) && isnan(expected)) return;
-    if (memcmp(&v, &expected, sizeof v)) fail_msg("%s: element %zu is %.17g, not %.17g", story, i, v, expected);
 }
 
 /* The greatest or least numbers along a dim, which no story can name. */
@@ -535,6 +556,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_of_a_number),
         cmocka_unit_test(functions_of_two_numbers),
+        cmocka_unit_test(squares_are_those_of_pow),
         cmocka_unit_test(norms_along_an_axis),
         cmocka_unit_test(norms_along_many_axes),
         cmocka_unit_test(reductions),
