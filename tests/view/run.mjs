@@ -159,6 +159,13 @@ await tell('a reader looks at groups', net, async (page) => {
     await looks(page, 'page_groups');
 });
 
+const deep = 'model.model.backbone.bottleneck.';
+await tell('long names of groups', view('long.param', blocks(2, 2).replaceAll('layer', deep + 'layer'), '--from', 'pnnx'), async (page) => {
+    const rows = await page.evaluate('[...document.querySelectorAll("[role=treeitem] .what")].map((e) => e.textContent)');
+    check(rows.includes('…l.backbone.bottleneck'), 'the end is seen: ' + rows.join(' | '));
+    check(await page.evaluate('[...document.querySelectorAll(".note.of")].every((e) => e.scrollWidth <= e.clientWidth)'), 'how many ops are in it, too');
+});
+
 xirRun('view', 'after.fb', 'after.html');
 await tell('an op of a trained network', 'after.html', async (page) => {
     await type(page, 'class:Conv2d attr:groups=1');
@@ -421,6 +428,7 @@ await tell('fans', view('fans.param', fans(100000), '--from', 'pnnx'), async (pa
     check((await page.textContent('#panel')).includes('and 99,'), 'the panel has some of the users, and says how many more there are');
     await page.evaluate('go(1, -1)');
     check((await page.textContent('#panel')).includes('more'), 'some of the outputs');
+    equal(await page.evaluate('opLines(1).join()'), 'my.Split,split', 'the lines that the box has room for: outputs without a type have none');
     await page.focus('#graph');
     await press(page, 'ArrowDown', 'ArrowUp', '0', 'End', 'ArrowUp');
     check(await page.evaluate('state.selected >= 0'), 'an op is selected');

@@ -28,9 +28,8 @@ const isFound = (kind, ref) => state.hits !== null &&
 const cut = (text) => shown(text, LETTERS);
 const opLines = (op) => {
     const value = net.ops.outStart[op], n = net.ops.outs[op], name = shortName(op);
-    const end = name.length > LETTERS ? '…' + name.slice(1 - LETTERS) : name;
-    const type = n ? valueType(value) + (n > 1 ? ` +${n - 1}` : '') : '';
-    return [(signOf(changeOf(op)) + ' ' + opKey(op)).trim(), end, type].filter((line) => line !== '').map(cut);
+    const type = n && valueType(value) ? valueType(value) + (n > 1 ? ` +${n - 1}` : '') : '';
+    return [(signOf(changeOf(op)) + ' ' + opKey(op)).trim(), ending(name, LETTERS), type].filter((line) => line !== '').map(cut);
 };
 const groupLines = (g) => [cutTitle(groupText(g)), count(groupOps(g), 'op') + groupDiffs(g)];
 const cutTitle = (text) => shown(text, 80);      // C has cut it

@@ -24,6 +24,8 @@ const shown = (text, most = 400) => {
     const cut = text.length > most ? text.slice(0, most - 1) + '…' : text;
     return cut.replace(UNSEEN, code).replace(LONE, '\ufffd');
 };
+// The end of a long name says more than its beginning.
+const ending = (text, most) => text.length > most ? '…' + text.slice(1 - most) : text;
 const bdi = (text, most) => element('bdi', {}, shown(text, most));
 
 // A number that people read: 4 digits and a prefix. JSON has null for a number that is not finite.

@@ -56,8 +56,9 @@ const treeRow = (i) => {
         g >= 0 ? element('span', { class: 'twist', 'aria-hidden': 'true' }, scene.open[g] ? '▾' : '▸')
             : element('span', { class: 'twist', 'aria-hidden': 'true' }),
         g >= 0 ? null : changeOf(row) ? signMark(changeOf(row), signOf(changeOf(row))) : dot(theme.families[opFamily(row)]),
-        element('span', { class: 'what' }, g >= 0 ? bdi(groupText(g), 100) : shown(opKey(row), 60)),
-        element('span', { class: 'note' }, g >= 0 ? groupOps(g).toLocaleString('en') + groupDiffs(g)
+        element('span', { class: 'what' }, g >= 0 ? bdi(ending(groupText(g), Math.max(12, 22 - 2 * level - groupDiffs(g).length)), 100)
+            : shown(opKey(row), 60)),
+        element('span', { class: g >= 0 ? 'note of' : 'note' }, g >= 0 ? groupOps(g).toLocaleString('en') + groupDiffs(g)
             : bdi(shortName(row) || '#' + net.ops.id[row], 100)));
     made.style.top = i * ROW + 'px';
     made.style.paddingLeft = 4 + Math.min(level, 12) * 13 + 'px';
