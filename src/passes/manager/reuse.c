@@ -232,6 +232,26 @@ static bool is_comparable(const xir_op *op) {
     return op->n_outputs && !(op->flags & OP_DRAFT) && !op_has_children(op);
 }
 
+/* Params in attributes count by their bytes, as in same_attrs. */
+static uint64_t hash_of_attrs(reuse *k, const numbering *n, const xir_op *op) {
+    const xir_class *cls = op->cls;
+    uint64_t hash = 0;
+    if (cls->plain) return op_attrs_hash(op);
+    for (uint32_t i = 0; i < cls->n_fields; i++) {
+        const xir_field *f = &cls->fields[i];
+        const void *at = body_at(op->attrs, f);
+        switch (f->kind) {
+        case XIR_KIND_PARAMS: hash = hash_mix(hash, number_of(k, n, *(xir_value *const *)at)); break;
+        case XIR_KIND_REF:    hash = hash_mix(hash, xir_object_hash(*(const xir_object *const *)at)); break;
+        case XIR_KIND_PARAMSS:
+        case XIR_KIND_OPS:
+        case XIR_KIND_MAP:    break;
+        default:              hash = field_hash(hash, f, op->attrs); break;
+        }
+    }
+    return hash;
+}
+
 /* A hash of what an op computes; false if an input has no number. */
 static bool hash_of_op(reuse *k, const numbering *n, const xir_op *op, uint64_t *hash) {
     *hash = hash_pointer(op->cls);
@@ -240,7 +260,7 @@ static bool hash_of_op(reuse *k, const numbering *n, const xir_op *op, uint64_t 
         if (!number) return false;
         *hash = hash_mix(*hash, number);
     }
-    *hash = hash_mix(*hash, op_attrs_hash(op));
+    *hash = hash_mix(*hash, hash_of_attrs(k, n, op));
     return true;
 }
 

@@ -73,6 +73,25 @@ static void only_what_has_changed_is_computed(void **state) {
     }
 }
 
+#define NORM(m) "x: NHWC 1 2 2 3; v: params 3; m: params 3" m "; n = BatchNorm2d x [variance=v mean=m]; y = Neg n; out y"
+
+static void constants_among_attributes_count_by_their_bytes(void **state) {
+    (void)state;
+    xir_proof *p = xir_proof_new(ctx, NULL, why);
+    xir_network *first = story_net(NORM("")), *same = story_net(NORM("")), *other = story_net(NORM(" = 1 2 3"));
+    DOES(xir_proof_check(p, first, why));
+    DOES(xir_proof_check(p, same, why));
+    assert_int_equal(state_of(p).computed, 2);
+    assert_int_equal(state_of(p).reused, 2);
+    assert_int_equal(xir_proof_check(p, other, why), XIR_E_INVALID);
+    assert_int_equal(state_of(p).computed, 4);
+    xir_diags_clear(why);
+    xir_network_free(first);
+    xir_network_free(same);
+    xir_network_free(other);
+    xir_proof_free(p);
+}
+
 /* It may matter whether an input is a constant, so an op that reads a folded one is computed; what follows is not. */
 static void a_constant_is_not_what_was_computed(void **state) {
     (void)state;
@@ -361,6 +380,7 @@ static int begin(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_what_has_changed_is_computed),
+        cmocka_unit_test(constants_among_attributes_count_by_their_bytes),
         cmocka_unit_test(a_constant_is_not_what_was_computed),
         cmocka_unit_test(samples_are_not_mixed_up),
         cmocka_unit_test(a_pass_that_reports_no_change_is_not_believed),
