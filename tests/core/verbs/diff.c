@@ -200,6 +200,8 @@ static void records_are_found_by_op(void **state) {
     size_t n, all = 0;
     const xir_diff_item *r = xir_diff_of(d, NULL, &n);
     assert_ptr_equal(r, xir_diff_at(d, 0));
+    assert_ptr_equal(xir_diff_a(d), a);
+    assert_ptr_equal(xir_diff_b(d), b);
     assert_int_equal(n, 1);
     all += n;
     for (const xir_op *op = xir_network_first(a); op; op = xir_op_next(op)) {
@@ -381,6 +383,8 @@ static void what_makes_no_sense_is_refused(void **state) {
     assert_int_equal(xir_diff_count(NULL), 0);
     assert_null(xir_diff_at(NULL, 0));
     assert_null(xir_diff_in_a(NULL, op_of(a, 0)));
+    assert_null(xir_diff_a(NULL));
+    assert_null(xir_diff_b(NULL));
     xir_diff *d = compare(a, a);   /* with itself */
     assert_int_equal(xir_diff_count(d), 0);
     assert_null(xir_diff_in_a(d, NULL));
