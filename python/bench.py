@@ -67,7 +67,7 @@ def mapped():
         x = net.input("x", "fp32 NC [1,16384]")
         weights = xir.params(net, np.zeros((1 << 16, 1 << 14), "f4"), name="w", layout="NC")
         F.Concat(x, weights, axis=0)
-        path = pathlib.Path(folder, "large.fb")
+        path = pathlib.Path(folder, "large.json")      # .fb holds less than 4 GiB
         net.save(path, check=False)
         large = xir.load(path, lazy=True)
         say("numpy() of 4 GiB of mapped parameters", best(lambda: large.params[0].numpy()), "20 us")

@@ -167,14 +167,15 @@ static bool view_in(PyObject *arg, Py_buffer *view) {
     return false;
 }
 
-/* A borrowed buffer is released by any thread, and not at all once the interpreter has ended. */
+/* A borrowed buffer is released by any thread. Once the interpreter ends, what it is of is left alone. */
 static void release_view(void *user, const void *data) {
     (void)data;
-    if (!Py_IsInitialized()) return;
-    PyGILState_STATE state = PyGILState_Ensure();
-    PyBuffer_Release(user);
-    PyMem_Free(user);
-    PyGILState_Release(state);
+    if (Py_IsInitialized()) {
+        PyGILState_STATE state = PyGILState_Ensure();
+        PyBuffer_Release(user);
+        PyGILState_Release(state);
+    }
+    free(user);
 }
 
 static xir_value *params_of_number(net_object *owner, PyObject *arg, const char *name) {
@@ -189,10 +190,10 @@ static xir_value *params_of_number(net_object *owner, PyObject *arg, const char 
 
 xir_value *params_of(net_object *owner, PyObject *arg, const char *name, const char *layout) {
     if (PyFloat_Check(arg) || PyLong_Check(arg)) return params_of_number(owner, arg, name);
-    Py_buffer *view = PyMem_Malloc(sizeof *view);
+    Py_buffer *view = malloc(sizeof *view);
     if (!view) return PyErr_NoMemory(), NULL;
     if (!view_in(arg, view)) {
-        PyMem_Free(view);
+        free(view);
         return NULL;
     }
     const xir_type *type = type_of_view(view, layout);
@@ -202,7 +203,7 @@ xir_value *params_of(net_object *owner, PyObject *arg, const char *name, const c
                           : NULL;
     if (made) return made;
     PyBuffer_Release(view);
-    PyMem_Free(view);
+    free(view);
     return net ? raise_net(net, XIR_OK) : NULL;
 }
 
@@ -211,10 +212,10 @@ PyObject *params_set_bytes(PyObject *module, PyObject *args) {
     PyObject *value, *arg;
     (void)module;
     if (!PyArg_ParseTuple(args, "O!O:set_bytes", Value_type, &value, &arg)) return NULL;
-    Py_buffer *view = PyMem_Malloc(sizeof *view);
+    Py_buffer *view = malloc(sizeof *view);
     if (!view) return PyErr_NoMemory();
     if (PyObject_GetBuffer(arg, view, PyBUF_SIMPLE)) {
-        PyMem_Free(view);
+        free(view);
         return NULL;
     }
     value_object *o = (value_object *)value;
@@ -222,7 +223,7 @@ PyObject *params_set_bytes(PyObject *module, PyObject *args) {
     xir_status status = v ? xir_params_set_borrow(v, view->buf, (size_t)view->len, release_view, view) : XIR_OK;
     if (v && !status) return Py_NewRef(Py_None);
     PyBuffer_Release(view);
-    PyMem_Free(view);
+    free(view);
     return v ? raise_net(o->owner->net, status) : NULL;
 }
 

@@ -207,6 +207,7 @@ typedef struct rewriting {
     working         w;
     pattern_object *pattern;
     PyObject       *call;
+    int64_t         next_id;      /* the least id of an op that the function makes */
 } rewriting;
 
 static bool is_whole(const xir_match *m, Py_ssize_t rows) {
@@ -252,7 +253,8 @@ static xir_verdict verdict_of(const rewriting *r, const xir_match *m, PyObject *
     const xir_str name = xir_op_name(m->root);      /* which lives as long as the network */
     xir_verdict verdict = xir_match_replace(m, now);
     xir_op *made = verdict == XIR_REWRITE_DONE ? xir_value_op(now) : NULL;
-    if (made && !xir_op_name(made).size && xir_op_set_name(made, name)) verdict = XIR_REWRITE_FAILED;
+    bool is_new = made && xir_op_id(made) >= r->next_id;
+    if (is_new && !xir_op_name(made).size && xir_op_set_name(made, name)) verdict = XIR_REWRITE_FAILED;
     return verdict;
 }
 
@@ -261,6 +263,7 @@ static xir_verdict rewrite_one(xir_rewriter *at, const xir_match *m, const void 
     net_object *owner = r->w.owner;
     (void)at;
     if (r->w.cause) return XIR_REWRITE_FAILED;
+    r->next_id = xir_network_next_op_id(owner->net);
     xir_op *before = owner->before;
     const xir_target *target = owner->target;
     PyObject *match = match_out(r->pattern, owner, m), *result = NULL;

@@ -218,12 +218,15 @@ static PyObject *bind(PyObject *module, PyObject *args) {
 
 /* ---- runs ----------------------------------------------------------------------------------------------------- */
 
-/* run(net, (Array, ...)): a tuple of Arrays. */
+/* run(net, (Array, ...), threads): a tuple of Arrays. */
 static PyObject *run(PyObject *module, PyObject *args) {
     PyObject *self, *list;
+    Py_ssize_t threads;
     scratch s = { 0 };
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!O!:run", Network_type, &self, &PyTuple_Type, &list)) return NULL;
+    if (!PyArg_ParseTuple(args, "O!O!n:run", Network_type, &self, &PyTuple_Type, &list, &threads)) return NULL;
+    if (threads < 0) return raise_status(XIR_E_BOUNDS, "a number of threads is not negative");
+    const xir_run_options how = XIR_INIT(xir_run_options, .threads = (size_t)threads);
     net_object *o = (net_object *)self;
     if (!net_read(o)) return NULL;
     size_t n = (size_t)PyTuple_Size(list), m = xir_network_outputs(o->net, NULL, 0);
@@ -241,7 +244,7 @@ static PyObject *run(PyObject *module, PyObject *args) {
     xir_status status = XIR_OK;
     PyObject *made = NULL;
     if (fine) {
-        WITHOUT_GIL(status = xir_network_run(o->net, inputs, n, outputs, m, NULL, why));
+        WITHOUT_GIL(status = xir_network_run(o->net, inputs, n, outputs, m, &how, why));
         net_end_read(o);
         made = status ? NULL : PyTuple_New((Py_ssize_t)m);
         for (size_t i = 0; !status && i < m; i++) {
@@ -314,14 +317,52 @@ static xir_pass_watch *watches_in(PyObject *list, xir_proof *proof, xir_pass_set
     return watches;
 }
 
-/* pipeline(text, net, verify, prove, level, watches): the report, a list of tuples. */
+/* The options of a proof: (inputs, each, seed, absolute, relative, max_work), whose inputs are (name, Array). What they
+ * point to lives as long as the scratch and the tuple. */
+static bool proof_in(PyObject *item, xir_proof_options *out, scratch *s) {
+    PyObject *list;
+    int each;
+    unsigned long long seed, max_work;
+    if (!PyTuple_Check(item)) return PyErr_SetString(PyExc_TypeError, "options of a proof are a tuple"), false;
+    if (!PyArg_ParseTuple(item, "O!pKddK:proof", &PyTuple_Type, &list, &each, &seed, &out->absolute, &out->relative,
+                          &max_work)) {
+        return false;
+    }
+    size_t n = (size_t)PyTuple_Size(list);
+    xir_proof_input *inputs = scratch_take(s, n, sizeof *inputs);
+    for (size_t i = 0; inputs && i < n; i++) {
+        PyObject *array;
+        inputs[i] = XIR_INIT(xir_proof_input);
+        if (!PyArg_ParseTuple(PyTuple_GetItem(list, (Py_ssize_t)i), "sO!:input", &inputs[i].name, Array_type, &array)) {
+            return false;
+        }
+        inputs[i].array = ((array_object *)array)->array;
+    }
+    out->inputs = inputs;
+    out->n_inputs = n;
+    out->each = each;
+    out->seed = seed;
+    out->max_work = max_work;
+    return inputs != NULL;
+}
+
+/* (networks, outputs, largest, computed, reused, ns). */
+static PyObject *proof_out(const xir_proof *proof) {
+    xir_proof_state state = XIR_INIT(xir_proof_state);
+    if (!proof) return Py_NewRef(Py_None);
+    xir_proof_state_of(proof, &state, NULL);
+    return Py_BuildValue("(nndnnK)", (Py_ssize_t)state.networks, (Py_ssize_t)state.outputs, state.largest,
+                         (Py_ssize_t)state.computed, (Py_ssize_t)state.reused, (unsigned long long)state.ns);
+}
+
+/* pipeline(text, net, verify, proof, level, watches): the steps, a list of tuples, and the state of the proof. */
 static PyObject *pipeline(PyObject *module, PyObject *args) {
-    PyObject *text_arg, *self, *list, *made = NULL;
+    PyObject *text_arg, *self, *list, *proves, *made = NULL;
     xir_str text;
-    int verify, prove, level;
+    int verify, level;
     scratch s = { 0 };
     (void)module;
-    if (!PyArg_ParseTuple(args, "OO!ppiO!:pipeline", &text_arg, Network_type, &self, &verify, &prove, &level,
+    if (!PyArg_ParseTuple(args, "OO!pOiO!:pipeline", &text_arg, Network_type, &self, &verify, &proves, &level,
                           &PyTuple_Type, &list)) {
         return NULL;
     }
@@ -335,10 +376,11 @@ static PyObject *pipeline(PyObject *module, PyObject *args) {
         .cancel = is_interrupted, .cancel_user = &last);
     xir_pipeline *steps = xir_pipeline_parse(the_context, text, why);
     xir_proof_options options = XIR_INIT(xir_proof_options, .cancel = is_interrupted, .user = &last);
-    xir_proof *proof = steps && prove ? xir_proof_new(the_context, &options, why) : NULL;
+    bool prove = proves != Py_None, fine = steps && (!prove || proof_in(proves, &options, &s));
+    xir_proof *proof = fine && prove ? xir_proof_new(the_context, &options, why) : NULL;
     xir_pass_report *report = xir_pass_report_new(the_context);
     xir_status status = XIR_OK;
-    bool ready = steps && report && (proof || !prove) && watches_in(list, proof, &how, &s);
+    bool ready = fine && report && (proof || !prove) && watches_in(list, proof, &how, &s);
     bool begun = ready && net_begin_write(o), raised = false;
     if (begun) {
         working_begin(&w, o);
@@ -346,7 +388,7 @@ static PyObject *pipeline(PyObject *module, PyObject *args) {
         working_end(&w);
         net_end_write(o);
         raised = PyErr_Occurred() || (!status && PyErr_CheckSignals());
-        if (!status && !raised) made = report_out(report);
+        if (!status && !raised) made = Py_BuildValue("(NN)", report_out(report), proof_out(proof));
     } else if (!ready && !xir_diags_count(why) && !PyErr_Occurred()) {
         PyErr_NoMemory();
     }

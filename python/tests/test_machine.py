@@ -9,13 +9,17 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 import xir
-from xir import F
+from xir import F, P
 
 ALPHAS = st.sampled_from([0.0, 0.25, 0.5, 1.0])
 PLACE = st.integers(0, 1000)
+EXAMPLES = int(os.environ.get("XIR_PYTHON_EXAMPLES", 350))
+STEPS = int(os.environ.get("XIR_PYTHON_STEPS", 50))
 
 
 class Edits(RuleBasedStateMachine):
+    done = 0
+
     def __init__(self):
         super().__init__()
         self.net = xir.Network("machine")
@@ -102,6 +106,16 @@ class Edits(RuleBasedStateMachine):
     def run_a_pass(self):
         xir.Pipeline("infer,identity").run(self.net)
 
+    @rule(alpha=ALPHAS)
+    def rewrite(self, alpha):
+        gone = [name for name in self.names if self.alphas[name] == alpha]
+        self.erased += [self.net[name] for name in gone]
+        assert self.net.rewrite(P.op("ReLU", P.any("x"), alpha=alpha), lambda m: m["x"]) == len(gone)
+        for name in gone:
+            for user in self.users(name):
+                self.inputs[user] = self.inputs[name]
+            self.names.remove(name)
+
     @rule()
     def through_a_file(self):
         again = xir.read(self.net.write("fb", check=False))
@@ -109,6 +123,7 @@ class Edits(RuleBasedStateMachine):
 
     @invariant()
     def same(self):
+        Edits.done += 1
         ops = list(self.net)[1:]
         assert [op.name for op in ops] == self.names
         for op in ops:
@@ -120,8 +135,12 @@ class Edits(RuleBasedStateMachine):
                 thing.name
 
 
-Edits.TestCase.settings = settings(max_examples=int(os.environ.get("XIR_PYTHON_EXAMPLES", 20)),
-                                   stateful_step_count=int(os.environ.get("XIR_PYTHON_STEPS", 40)),
-                                   deadline=None, database=None, derandomize=True,
-                                   suppress_health_check=list(HealthCheck))
+Edits.TestCase.settings = settings(max_examples=EXAMPLES, stateful_step_count=STEPS, deadline=None, database=None,
+                                   derandomize=True, suppress_health_check=list(HealthCheck))
 TestEdits = Edits.TestCase
+
+
+def test_there_were_enough_edits():
+    if EXAMPLES < 350:
+        pytest.skip("fewer edits were asked for")
+    assert Edits.done >= 10_000

@@ -1,17 +1,52 @@
 """Rounds of work with networks of their own, which are freed, leave no memory taken."""
 
 import os
+import pickle
 
 import numpy as np
 import pytest
 
 import xir
-from xir import F
+from xir import F, P
 
 
 def resident():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+class Twice(xir.Op, key="memory::Twice"):
+    def infer(self, x):
+        if x.shape[0] == 9:
+            raise ValueError("nine")
+        return x
+
+    def run(self, x):
+        return x * 2
+
+
+@xir.pass_("memory-nothing")
+def nothing(net, o):
+    return 0
+
+
+def functions_of_the_caller():
+    """Patterns, watches, a class and a pass of Python; what they raise."""
+    net = xir.Network("made")
+    x = net.input("x", "fp32 NC [1,4]")
+    net.output(F.Multiply(Twice(x, name="twice"), F.Sigmoid(x)))
+    part = P.any("x", where=lambda value: True)
+    assert len(list(net.matches(P.op("Sigmoid", part)))) == 1
+    assert net.rewrite(P.op("Sigmoid", part), lambda m: F.Tanh(m["x"])) == 1
+    net.run(np.ones((1, 4), "f4"), threads=2)
+    xir.Pipeline("infer,memory-nothing").run(net, prove=True, watches=[lambda event: event.net.name])
+    for use in (lambda: Twice(net.input("y", "fp32 NC [9,4]")), lambda: net.rewrite(P.op("Tanh"), lambda m: 1 / 0),
+                lambda: xir.Pipeline("infer").run(net, watches=[lambda event: 1 / 0]), lambda: P.op("Nothing")):
+        with pytest.raises((xir.Error, ZeroDivisionError)):
+            use()
+    buffers = []
+    data = pickle.dumps(net, 5, buffer_callback=buffers.append)
+    assert pickle.loads(data, buffers=buffers).equal(net) and net.draw(format="dot")
 
 
 def round_of_work(digits):
@@ -31,7 +66,9 @@ def round_of_work(digits):
                 lambda: conv.nothing, lambda: xir.Type("fp31"), lambda: xir.Pipeline("x").run(net)):
         with pytest.raises((xir.Error, AttributeError)):
             use()
-    xir.params(net, np.ones((3, 3), "f4"), layout="NC").numpy()
+    borrowed = xir.params(net, np.ones((3, 3), "f4"), layout="NC")
+    assert borrowed.numpy().sum() == 9 and borrowed.__dlpack__(max_version=(1, 0)) and borrowed.__dlpack__(copy=True)
+    functions_of_the_caller()
     net.run(np.zeros((1, 1, 8, 8), "f4"))
     again = xir.read(net.write("fb"))
     assert not xir.diff(net, again) and not net.check()
@@ -43,6 +80,6 @@ def test_rounds_leave_no_memory(digits):
     for _ in range(100):
         round_of_work(digits)
     before = resident()
-    for _ in range(int(os.environ.get("XIR_PYTHON_ROUNDS", 300))):
+    for _ in range(int(os.environ.get("XIR_PYTHON_ROUNDS", 1000))):
         round_of_work(digits)
     assert resident() - before < 1 << 20

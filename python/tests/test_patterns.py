@@ -31,6 +31,17 @@ def test_a_value_replaces_the_root(copies):
     assert copies["product"].input == copies.inputs[0]      # it has the name of the root
 
 
+def test_only_new_ops_take_the_name_of_the_root():
+    net = xir.Network()
+    x = F.ReLU(net.input("x", "fp32 NC [1,4]"))      # without a name
+    net.output(F.Copy(x, name="copy"))
+    assert net.rewrite(P.op("Copy", P.any("x")), lambda m: m["x"]) == 1 and x.op.name == ""
+    assert net.rewrite(P.op("ReLU", P.any("x")), lambda m: F.Abs(F.Neg(m["x"]))) == 1
+    assert [op.name for op in net] == ["x", "", "", ""]
+    net["x"].next.name = "neg"
+    assert net.rewrite(P.op("Neg", P.any("x")), lambda m: F.Sign(m["x"])) == 1 and net["neg"].cls.key.endswith("Sign")
+
+
 def test_matches_say_what_they_matched(copies):
     x = P.any("x")
     found = list(copies.matches(P.op("Multiply", x, P.op("Sigmoid", x, name="gate"))))

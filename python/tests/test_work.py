@@ -99,6 +99,35 @@ def test_runs(tiny):
         tiny.run(np.ones((1, 8, 8, 3), "f4"), np.ones(1))
 
 
+def test_threads_do_not_change_results(tiny):
+    image = np.random.default_rng(1).standard_normal((1, 8, 8, 3)).astype("f4")
+    alone = list(tiny.run(image).values())[0]
+    assert np.array_equal(alone, list(tiny.run(image, threads=4).values())[0])
+    for bad, error in ((-1, xir.BoundsError), (1.5, TypeError), (2**70, OverflowError)):
+        with pytest.raises(error):
+            tiny.run(image, threads=bad)
+
+
+def test_options_of_a_proof(tiny):
+    image = np.ones((3, 8, 8, 3), "f4")
+    report = xir.Pipeline("infer,identity").run(tiny, prove={"inputs": {"image": image}, "each": True, "seed": 7})
+    assert report.proof.networks and report.proof.largest == 0 and xir.Pipeline("infer").run(tiny).proof is None
+
+    @xir.pass_("test-doubles")
+    def doubles(net, o):
+        with net["conv"].weights.edit() as w:
+            w *= 2
+        return 1
+
+    with pytest.raises(xir.InvalidError, match="differ"):
+        xir.Pipeline("test-doubles").run(tiny.clone(), prove=True)
+    xir.Pipeline("test-doubles").run(tiny.clone(), prove={"absolute": 1e9})
+    for bad, error in (({"nothing": 1}, xir.UnknownError), ({"inputs": {"image": "x"}}, TypeError),
+                       ({"inputs": {"x": image}}, xir.UnknownError), ({"seed": "x"}, TypeError)):
+        with pytest.raises(error):
+            xir.Pipeline("infer").run(tiny, prove=bad)
+
+
 def test_pipelines(tiny, capsys):
     F.ReLU(tiny["conv"], name="unused")
     tiny["unused"].move(tiny["pool"])

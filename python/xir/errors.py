@@ -1,19 +1,15 @@
 """The exceptions of the package: one class for each status of the library."""
 
 import warnings as _warnings
-from typing import NamedTuple, Optional
+from collections import namedtuple as _namedtuple      # typing takes half of the time of an import
 
 
-class Finding(NamedTuple):
-    """A sentence with a place, as the library reports it."""
-    severity: str           # "error", "warning", "note"
-    code: str               # the short name of a status: "bounds"
-    message: str
-    file: str               # empty if the input was not a file
-    line: int               # from 1; 0 if there are no lines
-    column: int             # from 1, in bytes
-    byte: Optional[int]     # offset in the file
-    path: str               # "/ops/17/inputs/1/dtype"; empty: the whole
+class Finding(_namedtuple("Finding", "severity code message file line column byte path")):
+    """A sentence with a place, as the library reports it: its severity ("error", "warning", "note"); the short name of
+    a status ("bounds"); the message; the file, empty if the input was not one; the line from 1, or 0, and the column
+    from 1, in bytes; the offset in the file, or None; the path, "/ops/17/inputs/1/dtype", empty for the whole."""
+
+    __slots__ = ()
 
     def __str__(self):
         place = self.file

@@ -4,7 +4,6 @@ import collections
 import collections.abc
 import contextlib
 import types
-from typing import NamedTuple, Optional
 
 from . import _xir, errors
 from ._xir import Array, Network, Op, Value
@@ -140,9 +139,10 @@ class Outputs(dict):
     """The results of a run by the names of the outputs; `values()` has the order of the network."""
 
 
-def _run(self, *arrays, **named):
-    """Computes the network with the reference executor. Inputs are given by position or by name, as anything with the
-    buffer protocol. Returns a dict from the names of outputs, or their positions, to xir.Array or numpy.ndarray."""
+def _run(self, *arrays, threads=1, **named):
+    """Computes the network with the reference executor, in up to `threads` threads, whose number does not change the
+    results. Inputs are given by position or by name, as anything with the buffer protocol. Returns a dict from the
+    names of outputs, or their positions, to xir.Array or numpy.ndarray."""
     inputs = self.inputs
     given = list(arrays) + [None] * (len(inputs) - len(arrays))
     names = {value.name: i for i, value in enumerate(inputs)}
@@ -155,8 +155,12 @@ def _run(self, *arrays, **named):
     for i, array in enumerate(given):
         if array is None:
             raise errors.MissingError(f"the input '{inputs[i].name if i < len(inputs) else i}' is not given")
-    results = _xir.run(self, tuple(a if isinstance(a, Array) else Array(a) for a in given))
+    results = _xir.run(self, tuple(_array(a) for a in given), threads)
     return Outputs({value.name or i: _numbers(result) for i, (value, result) in enumerate(zip(self.outputs, results))})
+
+
+def _array(given):
+    return given if isinstance(given, Array) else Array(given)
 
 
 def _numbers(array):
@@ -260,21 +264,41 @@ Value.insert = _insert
 
 # ---- pipelines --------------------------------------------------------------------------------------------------
 
-class Step(NamedTuple):
-    """A step of a pipeline that has run."""
-    text: str
-    depth: int
-    added: bool         # inserted, because another pass needs it
-    fate: str           # "ran", "disabled", "above the level"
-    runs: int
-    changes: int
-    ns: int
-    ops_before: int
-    ops_after: int
+class Step(collections.namedtuple("Step", "text depth added fate runs changes ns ops_before ops_after")):
+    """A step of a pipeline that has run.
+
+    text
+    depth
+    added       inserted, because another pass needs it
+    fate        "ran", "disabled", "above the level"
+    runs
+    changes
+    ns
+    ops_before
+    ops_after
+    """
+
+    __slots__ = ()
+
+
+class Proof(collections.namedtuple("Proof", "networks outputs largest computed reused ns")):
+    """What a proof has found out.
+
+    networks  that were run; 0: none could be run, 1: there was nothing to compare with
+    outputs   arrays that were compared
+    largest   the largest difference between two numbers
+    computed  ops that were computed, in all networks
+    reused    ops whose values were known from the network before
+    ns        the time of all checks
+    """
+
+    __slots__ = ()
 
 
 class Report(list):
-    """The steps of a run."""
+    """The steps of a run. `proof` is a Proof, or None if nothing was to be proven."""
+
+    proof = None
 
     @property
     def changes(self):
@@ -291,13 +315,17 @@ class Report(list):
             print(f"{text:{width}}  {numbers}")
 
 
-class Event(NamedTuple):
-    """What a watch gets: a pass that is about to run, or has run."""
-    name: str           # of the pass
-    text: str           # the step, "fold{limit=1M}"
-    net: Network        # to be read only
-    run: int            # the number of the run, from 1
-    changes: int        # after the pass: the changes that it has counted
+class Event(collections.namedtuple("Event", "name text net run changes")):
+    """What a watch gets: a pass that is about to run, or has run.
+
+    name     of the pass
+    text     the step, "fold{limit=1M}"
+    net      to be read only
+    run      the number of the run, from 1
+    changes  after the pass: the changes that it has counted
+    """
+
+    __slots__ = ()
 
 
 def _watch(watch):
@@ -310,6 +338,19 @@ def _watch(watch):
     return tuple(call and (lambda *event, call=call: call(Event(*event))) for call in (before, after))
 
 
+_PROOF = {"inputs": {}, "each": False, "seed": 0, "absolute": 0.0, "relative": 0.0, "max_work": 0}
+
+
+def _proof_options(prove):
+    if isinstance(prove, collections.abc.Mapping):
+        for name in prove:
+            if name not in _PROOF:
+                raise errors.make("unknown", [], f"a proof has no option {name!r}; it has {', '.join(_PROOF)}", 0)
+        inputs, *rest = (_PROOF | dict(prove)).values()
+        return tuple((name, _array(array)) for name, array in inputs.items()), *rest
+    return ((), *list(_PROOF.values())[1:]) if prove else None
+
+
 class Pipeline:
     """Passes in the order in which they run: Pipeline("infer,fix(dce)")."""
 
@@ -317,12 +358,16 @@ class Pipeline:
         self.text = text
 
     def run(self, net, *, verify=False, prove=False, level=0, watches=()):
-        """Runs the passes on a network. `verify` checks it after every pass; `prove` compares what it computes. A
-        watch is a function of an Event that is called after every pass, or an object with methods `before` and
-        `after`; its exception ends the run. Returns the Report. If a pass fails, the network is as that pass has left
-        it."""
+        """Runs the passes on a network. `verify` checks it after every pass; `prove` compares what it computes: True,
+        or a dict with any of `inputs` (arrays by name; others are random), `each` (each sample of the inputs is a run),
+        `seed`, `absolute` and `relative` (tolerances) and `max_work`. A watch is a function of an Event that is called
+        after every pass, or an object with methods `before` and `after`; its exception ends the run. Returns the
+        Report. If a pass fails, the network is as that pass has left it."""
         pairs = tuple(_watch(watch) for watch in watches)
-        return Report(Step(*row) for row in _xir.pipeline(self.text, net, verify, prove, level, pairs))
+        steps, proof = _xir.pipeline(self.text, net, verify, _proof_options(prove), level, pairs)
+        report = Report(Step(*row) for row in steps)
+        report.proof = proof and Proof(*proof)
+        return report
 
     def __repr__(self):
         return f"xir.Pipeline({self.text!r})"
@@ -364,13 +409,17 @@ def pass_(name, *, level="exact", options=None):
 
 # ---- differences ------------------------------------------------------------------------------------------------
 
-class Difference(NamedTuple):
-    """A difference between two networks."""
-    kind: str                   # "removed", "added", "moved", "changed"
-    a: Optional[Op]             # the op in each network; both None: the network itself
-    b: Optional[Op]
-    field: str                  # of "changed": "outputs/0/dtype/shape"
-    elements: Optional[tuple]   # of parameters: how many elements differ, of how many, the largest difference
+class Difference(collections.namedtuple("Difference", "kind a b field elements")):
+    """A difference between two networks.
+
+    kind      "removed", "added", "moved", "changed"
+    a         the op in each network; both None: the network itself
+    b
+    field     of "changed": "outputs/0/dtype/shape"
+    elements  of parameters: how many elements differ, of how many, the largest difference
+    """
+
+    __slots__ = ()
 
     def __str__(self):
         op = self.b if self.b is not None else self.a

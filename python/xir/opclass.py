@@ -15,8 +15,6 @@
 The inputs are the parameters of `infer`; one with the default None may be absent, and *inputs are any number. `check`
 raises an exception if attributes or types do not fit. All three must depend on their arguments alone."""
 
-import inspect
-
 from . import _xir, errors
 from ._xir import Op, Type
 from .functions import F
@@ -86,6 +84,7 @@ class Texts(_List):
 
 
 def _ports(infer):
+    import inspect      # slow to import, and rarely needed
     kinds = inspect.Parameter
     ports = []
     for port in list(inspect.signature(infer).parameters.values())[1:]:
