@@ -79,10 +79,10 @@ typedef struct xir_outline_options {
  * come back.
  *
  * Returns NULL with a finding in the network, which is otherwise unchanged: XIR_E_INVALID for what xir_region_check
- * refuses, for an empty set, for a set with an Input or Output op, for an op that is used before it is made, and if
- * another op uses what a sub op of the region makes; XIR_E_LIMIT for sub ops that are nested deeper than max_depth of
- * xir_limits; XIR_E_MEMORY. Linear in the ops from the first to the last of the region and their uses; so in a network
- * that is not sorted, a path through ops before or after these is not seen. */
+ * refuses, for an empty set, for a set with an Input or Output op, for an op that is used before it is made, and if an
+ * op of the order uses what a sub op of the region makes; XIR_E_LIMIT for sub ops that are nested deeper than max_depth
+ * of xir_limits; XIR_E_MEMORY. Linear in the ops from the first to the last of the region and their uses; so in a
+ * network that is not sorted, a path through ops before or after these is not seen. */
 XIR_API xir_op *xir_outline(xir_network *net, xir_op *const *ops, size_t n, const xir_outline_options *options);
 
 /* Instead of a call, makes a network of its own of a convex set of ops and leaves this network unchanged: what

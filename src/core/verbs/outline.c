@@ -54,7 +54,7 @@ static bool visit_uses(void *user, xir_op *op) {
     const visitor *w = user;
     for (uint32_t i = 0; i < op->n_inputs; i++)
         if (op->inputs[i].value && !w->use(w->o, w->placed, &op->inputs[i])) return false;
-    return op->cls == w->o->cls || op_each_child(op, visit_uses, user);   /* the body of a call is closed */
+    return op_each_child(op, visit_uses, user);
 }
 
 static bool each_use(outlining *o, xir_op *op, bool (*use)(outlining *o, xir_op *placed, xir_use *use)) {
@@ -177,7 +177,7 @@ static bool leaves(outlining *o, const xir_op *op, xir_value *v) {
     return !outside || add_value(o, &o->out, v) || no_memory(o);
 }
 
-/* What a sub op makes stays in the op that it is part of: a body is closed but for the outputs of its ops. */
+/* What a sub op makes, other sub ops of the same op may use, and nothing else: so the class of the call demands it. */
 typedef struct staying { outlining *o; const xir_op *op; } staying;
 
 static bool stays_inside(void *user, xir_op *child) {
@@ -185,7 +185,7 @@ static bool stays_inside(void *user, xir_op *child) {
     for (uint32_t i = 0; i < child->n_outputs; i++) {
         for (const xir_use *u = child->outputs[i].uses; u; u = u->next) {
             const xir_op *other = top_of(u->user);
-            if (other == s->op) continue;
+            if (other == s->op && u->user != s->op) continue;
             s->o->status = net_fail(s->o->net, XIR_E_INVALID, "op %" PRId64 " uses an output of sub op %" PRId64
                                     " of op %" PRId64, other->id, child->id, s->op->id);
             return false;

@@ -124,16 +124,22 @@ static size_t some_ops(const xir_network *net, xir_op **ops) {
     return n;
 }
 
-/* Whether values are made before they are used, an Input is at the head alone, and an Output at the end. */
+static int by_slot(const xir_op *op, void *user) {
+    (void)user;
+    return (int)(xir_op_slot(op) * 7919 / 16 % 3) - 1;
+}
+
+/* Whether values are made before they are used, those of sub ops too, an Input is at the head alone, and an Output at
+ * the end. */
 static bool is_sorted(const xir_network *net) {
-    xir_liveness *l = xir_liveness_new(net, NULL, NULL);
-    bool sorted = l != NULL;
+    xir_groups *groups = xir_groups_new(net, by_slot, NULL, NULL);
+    bool sorted = groups != NULL;
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
         const uint32_t traits = xir_class_traits(xir_op_class(op));
         if (traits & XIR_TRAIT_SOURCE) sorted &= op == xir_network_first(net);
         if (traits & XIR_TRAIT_SINK) sorted &= !xir_op_next(op);
     }
-    xir_liveness_free(l);
+    xir_groups_free(groups);
     return sorted;
 }
 
@@ -164,11 +170,6 @@ static void move_a_region(xir_network *net, totals *t) {
     }
     check_same(net, before, call ? "inlining" : "a refusal", sorted || !call);
     xir_network_free(before);
-}
-
-static int by_slot(const xir_op *op, void *user) {
-    (void)user;
-    return (int)(xir_op_slot(op) * 7919 / 16 % 3) - 1;
 }
 
 static void find_groups(const xir_network *net, totals *t) {

@@ -377,6 +377,9 @@ static void what_a_sub_op_makes_stays_in_its_op(void **state) {
     REFUSES_NULL(net, xir_outline(net, ops, 2, NULL), XIR_E_INVALID, text);
     assert_true(xir_network_equal(net, before, true));
     CHECK_SOUND(net);
+    DOES(xir_op_set_input(c, 0, xir_op_output(a, 0)));
+    DOES(xir_op_set_input(hard, 0, xir_op_output(part, 0)));   /* of its own sub op */
+    REFUSES_NULL(net, xir_outline(net, &hard, 1, NULL), XIR_E_INVALID, "uses an output of sub op");
     xir_network_free(before);
     xir_network_free(net);
 }
