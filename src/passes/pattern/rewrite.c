@@ -55,7 +55,7 @@ struct xir_rewriter {
     uint64_t        reported;          /* bits of the rules with a note                            */
 };
 
-enum { NO_ROW = UINT32_MAX };
+static const uint32_t NO_ROW = UINT32_MAX;
 
 static const class_row *row_of(const xir_rewriter *at, const xir_class *cls) {
     if (cls->number < at->n_numbers) {
