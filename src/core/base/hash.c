@@ -121,10 +121,19 @@ uint32_t *text_table_find(const text_table *t, xir_str key) {
     return slot && slot->number ? &t->items[slot->number - 1].value : NULL;
 }
 
+uint32_t text_table_expect(const text_table *t, xir_str key) {
+    const uint32_t hash = hash_key(t, with_pointer(key));
+    __builtin_prefetch(&t->slots[hash & (t->room - 1)], 1);
+    return hash;
+}
+
 uint32_t *text_table_add(text_table *t, xir_str key, uint32_t value) {
+    return text_table_add_hashed(t, key, hash_key(t, with_pointer(key)), value);
+}
+
+uint32_t *text_table_add_hashed(text_table *t, xir_str key, uint32_t hash, uint32_t value) {
     key = with_pointer(key);
     if (((t->n + 1) * 2 > t->room || t->n == t->item_room) && !text_table_reserve(t, t->n + 1)) return NULL;
-    const uint32_t hash = hash_key(t, key);
     text_slot *slot = slot_of(t, key, hash);
     if (!slot->number) {
         t->items[t->n++] = (text_item){ key.data, key.size, value };

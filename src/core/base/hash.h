@@ -41,12 +41,18 @@ static inline uint64_t hash_word(const char *at, size_t size) {
 }
 
 /* Hashes names, which are short: up to 16 bytes are two words, which may overlap. Every bit of the result may be used.
- * With a seed that differs from run to run, no file can be crafted to fill one slot of a table. */
-static inline uint64_t hash_text(uint64_t seed, const char *text, size_t size) {
+ * With a seed that differs from run to run, no file can be crafted to fill one slot of a table. *bits gathers all bytes
+ * by a bitwise or: a text is ASCII if no byte of it has its highest bit. */
+static inline uint64_t hash_text_bits(uint64_t seed, const char *text, size_t size, uint64_t *bits) {
     const uint64_t k0 = 0x9E3779B97F4A7C15u, k1 = 0xC4CEB9FE1A85EC53u;
-    uint64_t hash = seed ^ size * k1;
-    for (; size > 16; size -= 16, text += 16) hash = hash_mix(hash_word(text, 8) ^ k0, hash_word(text + 8, 8) ^ hash);
-    uint64_t a = 0, b = 0;
+    uint64_t hash = seed ^ size * k1, a = 0, b = 0;
+    for (; size > 16; size -= 16, text += 16) {
+        a = hash_word(text, 8);
+        b = hash_word(text + 8, 8);
+        *bits |= a | b;
+        hash = hash_mix(a ^ k0, b ^ hash);
+    }
+    a = b = 0;
     if (size >= 8) {
         a = hash_word(text, 8);
         b = hash_word(text + size - 8, 8);
@@ -57,8 +63,17 @@ static inline uint64_t hash_text(uint64_t seed, const char *text, size_t size) {
         a = (uint64_t)(unsigned char)text[0] << 16 | (uint64_t)(unsigned char)text[size / 2] << 8 |
             (unsigned char)text[size - 1];
     }
+    *bits |= a | b;
     return hash_mix(hash_mix(a ^ k0, b ^ hash), k1);
 }
+
+static inline uint64_t hash_text(uint64_t seed, const char *text, size_t size) {
+    uint64_t bits = 0;
+    return hash_text_bits(seed, text, size, &bits);
+}
+
+/* The highest bit of each byte of a word. */
+#define HASH_NOT_ASCII UINT64_C(0x8080808080808080)
 
 /* ---- from pointers ----------------------------------------------------------------------------------------- */
 
@@ -123,5 +138,8 @@ bool text_table_reserve(text_table *t, size_t n);
 uint32_t *text_table_find(const text_table *t, xir_str key);
 /* The same, but a missing key is added with `value`; NULL without memory. The text is not copied. */
 uint32_t *text_table_add(text_table *t, xir_str key, uint32_t value);
+/* The hash of a key that is added soon; asks memory for its slot. The table must have room. */
+uint32_t  text_table_expect(const text_table *t, xir_str key);
+uint32_t *text_table_add_hashed(text_table *t, xir_str key, uint32_t hash, uint32_t value);
 
 #endif

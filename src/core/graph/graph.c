@@ -71,6 +71,35 @@ xir_op *op_make(xir_network *net, const xir_class *cls, const void *attrs, size_
     return op;
 }
 
+xir_op *op_make_whole(xir_network *net, const xir_class *cls, const void *attrs, xir_value *const *inputs,
+                      size_t n_inputs, size_t n_outputs, size_t more, void **rest) {
+    if (n_inputs > UINT32_MAX / sizeof(xir_use) || n_outputs > UINT32_MAX / sizeof(xir_value)) return NULL;
+    const size_t head = sizeof(xir_op) + n_inputs * sizeof(xir_use) + n_outputs * sizeof(xir_value);
+    xir_op *op = more <= SIZE_MAX / 2 ? arena_take(&net->arena, head + more) : NULL;
+    if (!op) return NULL;
+    xir_use *uses = (xir_use *)(op + 1);
+    xir_value *outputs = (xir_value *)(uses + n_inputs);
+    /* One by one: compilers clear the whole record first, if it is a literal, by an instruction that takes long. */
+    op->cls = cls;
+    op->attrs = attrs;
+    op->net = net;
+    op->id = net->next_temp_id--;
+    op->name = &name_empty;
+    op->more = NULL;
+    op->prev = op->next = NULL;
+    op->inputs = uses;
+    op->outputs = outputs;
+    op->target = net->host;
+    op->n_inputs = op->input_room = (uint32_t)n_inputs;
+    op->n_outputs = (uint32_t)n_outputs;
+    op->slot = net->n_slots++;
+    op->position = op->flags = 0;
+    for (size_t i = 0; i < n_inputs; i++) use_link(&uses[i], op, inputs[i]);
+    for (size_t i = 0; i < n_outputs; i++) outputs[i] = (xir_value){ .id = net->next_temp_id--, .producer = op };
+    *rest = outputs + n_outputs;
+    return op;
+}
+
 bool op_make_outputs(xir_op *op, const xir_type *const *types, size_t n) {
     if (n > UINT32_MAX / sizeof(xir_value)) return false;
     xir_value *values = arena_take(&op->net->arena, n * sizeof *values);

@@ -224,6 +224,10 @@ void        attrs_forget(xir_network *net);
  * Outputs are made by op_make_outputs. It is not in the order until op_link. NULL without memory. */
 xir_op    *op_make(xir_network *net, const xir_class *cls, const void *attrs, size_t n_inputs);
 bool       op_make_outputs(xir_op *op, const xir_type *const *types, size_t n);  /* ids are temporary    */
+/* The same for an op with these inputs and with outputs without types, in one piece, followed by `more` bytes for what
+ * belongs to it: *rest. */
+xir_op    *op_make_whole(xir_network *net, const xir_class *cls, const void *attrs, xir_value *const *inputs,
+                         size_t n_inputs, size_t n_outputs, size_t more, void **rest);
 void       op_link(xir_op *op, xir_op *before);                  /* into the execution order         */
 void       op_unlink(xir_op *op);
 /* Returns true if the op is placed or a sub op of a placed op. Only then its ids are in the tables. */

@@ -95,6 +95,16 @@ typedef struct dialect_node {
     const xir_map *tags_before;
 } dialect_node;
 
+/* A node of which only the names are its own: its type and attributes are those of an earlier one, without tags. */
+enum { DIALECT_AGAIN_IN = 8, DIALECT_AGAIN_OUT = 4 };
+typedef struct dialect_again {
+    const dialect_type *type;                /* as long as no other node gets a type */
+    const xir_map      *extra;               /* NULL: no attributes                  */
+    xir_str             name;
+    uint32_t            n_in, n_out;
+    dialect_ref         in[DIALECT_AGAIN_IN], out[DIALECT_AGAIN_OUT];
+} dialect_again;
+
 typedef struct dialect_end { dialect_ref ref; dialect_declared declared; } dialect_end;
 
 /* A key that is in the arena of the network, as an attribute of this class has it. */
@@ -178,6 +188,15 @@ static inline dialect_ref dialect_name(const dialect *d, xir_str text) {
     if (text.size) name_prefetch(&d->names, ref.hash);
     return ref;
 }
+/* The same for a name that may not be ASCII: false if it is not. */
+static inline bool dialect_ascii_name(const dialect *d, xir_str text, dialect_ref *out) {
+    uint64_t bits = 0;
+    *out = (dialect_ref){ .text = text };
+    if (!text.size) return true;
+    out->hash = hash_text_bits(d->names.seed, text.data, text.size, &bits);
+    name_prefetch(&d->names, out->hash);
+    return !(bits & HASH_NOT_ASCII);
+}
 /* A number from 0 on, for formats that number values. dialect_expect_numbers sets the bound. */
 static inline dialect_ref dialect_number(size_t i) { return (dialect_ref){ .hash = (uint64_t)i + 1 }; }
 static inline bool dialect_is_nothing(dialect_ref ref) { return !ref.text.size && !ref.hash; }
@@ -254,6 +273,13 @@ bool dialect_node_attrs_again(dialect *d, xir_str bytes);
 bool dialect_node_capture(dialect *d, xir_str name);
 /* Makes the op, the last in the order so far. NULL with a failure. */
 xir_op *dialect_node_end(dialect *d, xir_str name);
+/* Whether the limit allows one more op; otherwise a failure. */
+bool dialect_node_fits(dialect *d);
+
+/* ---- again.c --------------------------------------------------------------------------------------------------- */
+
+/* Makes the op of such a node in one piece of memory. It is what dialect_node_end makes. */
+bool dialect_node_again(dialect *d, const dialect_again *n);
 
 /* ---- ends.c ---------------------------------------------------------------------------------------------------- */
 

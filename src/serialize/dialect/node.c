@@ -260,12 +260,15 @@ static bool make_outputs(dialect *d, const dialect_node *n, xir_op *op) {
     return true;
 }
 
+bool dialect_node_fits(dialect *d) {
+    if (dialect_failed(d)) return false;
+    return (uint64_t)d->n_nodes < d->ctx->limits.max_ops ||
+           DIALECT_FAIL(d, XIR_NO_BYTE, XIR_E_LIMIT, "more ops than the limit of %" PRIu64, d->ctx->limits.max_ops);
+}
+
 xir_op *dialect_node_end(dialect *d, xir_str name) {
     dialect_node *n = &d->node;
-    if (!dialect_failed(d) && (uint64_t)d->n_nodes >= d->ctx->limits.max_ops) {
-        DIALECT_FAIL(d, XIR_NO_BYTE, XIR_E_LIMIT, "more ops than the limit of %" PRIu64, d->ctx->limits.max_ops);
-        return NULL;
-    }
+    if (!dialect_node_fits(d)) return NULL;
     if (!dialect_node_attrs_done(d) || !dialect_unite_captures(d) || !tag_captures(d, n) || !tag_slots(d, n) ||
         !find_values(d, n)) return NULL;
     xir_op *op = op_make(d->net, n->type->cls, n->type->attrs, d->values.size);

@@ -84,6 +84,18 @@ static xir_str repeated_name(uint32_t field) {
     }
 }
 
+/* Steps over the nodes that follow, up to a fault, and returns their number. */
+static size_t pass_nodes(wire *w) {
+    wire next = *w;
+    wire_field f;
+    size_t n = 0;
+    for (; next.at < next.end && *next.at == (GRAPH_NODE << 3 | WIRE_BYTES) && wire_next(&next, &f); n++) {
+        proto_prefetch(next.at);
+        *w = next;
+    }
+    return n;
+}
+
 bool proto_scan_graph(proto_reader *r, wire_bytes graph) {
     wire_field f;
     wire w = wire_of(graph);
@@ -95,7 +107,7 @@ bool proto_scan_graph(proto_reader *r, wire_bytes graph) {
         xir_str name = repeated_name(f.number);
         if (!name.size) continue;
         if (f.kind != WIRE_BYTES) return proto_kind_fail(r, &f, WIRE_BYTES, name);
-        r->n_nodes += f.number == GRAPH_NODE;
+        if (f.number == GRAPH_NODE) r->n_nodes += 1 + pass_nodes(&w);
         bool constant = f.number == GRAPH_INITIALIZER || f.number == GRAPH_SPARSE;
         if (!(constant ? read_constant(r, &f, name) : note_field(r, &f, w.at))) return false;
     }
@@ -114,6 +126,7 @@ static bool each(proto_reader *r, uint32_t field, visit_fn *visit) {
         wire_field f;
         for (wire w = wire_of(run->fields); ok && wire_next(&w, &f); item.index++) ok = visit(r, &f, item.index);
     }
+    ok = ok && proto_make_waiting(r);
     r->d.trace.top = list.up;
     return ok;
 }
@@ -176,8 +189,7 @@ static bool read_output(proto_reader *r, const wire_field *f, size_t i) {
 /* ---- the rest -------------------------------------------------------------------------------------------------- */
 
 static bool read_node(proto_reader *r, const wire_field *f, size_t i) {
-    (void)i;
-    return proto_read_node(r, f->bytes);
+    return proto_read_again(r, f->bytes, i) || (proto_make_waiting(r) && proto_read_node(r, f->bytes));
 }
 
 static bool read_declaration(proto_reader *r, const wire_field *f, size_t i) {

@@ -98,6 +98,7 @@ bool proto_read_node(proto_reader *r, wire_bytes message) {
     if (xir_str_equal(proto_str(n.domain), XIR_STR("ai.onnx"))) n.domain = (wire_bytes){ NULL, 0 };
     xir_str bytes = n.apart ? (xir_str){ NULL, 0 } : proto_str(n.attributes);
     if (!dialect_node_type(&r->d, proto_str(n.domain), proto_str(n.op_type))) return false;
+    if (!n.domain.size) proto_know_type(r, proto_str(n.op_type));
     if (r->attributes.size && !dialect_node_attrs_again(&r->d, bytes) && !read_attributes(r)) return false;
     return dialect_node_end(&r->d, proto_str(n.name)) != NULL;
 }

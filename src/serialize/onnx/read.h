@@ -28,12 +28,26 @@ typedef struct proto_constant {
 typedef struct proto_type_memo { wire_bytes of; dialect_declared declared; } proto_type_memo;
 enum { PROTO_TYPE_MEMOS = 64 };
 
+/* An op type of the default domain, which a node is compared with: up to eight bytes each of its begin and its end. */
+enum { PROTO_KNOWN = 64, PROTO_WAITING = 8 };
+typedef struct proto_known {
+    uint64_t begin, end;
+    xir_str  name;            /* size 0: none */
+    size_t   type;            /* its number   */
+} proto_known;
+
+/* A node that is like an earlier one, whose op is made when some more have been read: meanwhile, memory responds. */
+typedef struct proto_waiting { dialect_again node; size_t index; /* of the node in the file */ } proto_waiting;
+
 typedef struct proto_reader {
     dialect         d;
     /* the graph */
     dialect_list    runs;                     /* proto_run */
     size_t          n_nodes, n_initializers, n_sparse;
     proto_type_memo types[PROTO_TYPE_MEMOS];
+    proto_known     known[PROTO_KNOWN];
+    proto_waiting   waiting[PROTO_WAITING];   /* a ring */
+    size_t          first_waiting, n_waiting;
     /* the message being read */
     dialect_list    dims;                     /* int64_t */
     dialect_list    attributes;               /* wire_bytes */
@@ -95,7 +109,7 @@ bool proto_once(proto_reader *r, const wire_field *f, wire_bytes *out, xir_str n
 static inline xir_str proto_str(wire_bytes b) { return (xir_str){ (const char *)b.at, b.size }; }
 /* Whether the bytes are UTF-8; usually they are ASCII. */
 bool proto_is_utf8(wire_bytes b);
-static inline bool proto_is_text(wire_bytes b) {
+static inline bool proto_is_ascii(wire_bytes b) {
     const char *at = (const char *)b.at;
     uint64_t all = 0;
     size_t i = 0;
@@ -103,8 +117,9 @@ static inline bool proto_is_text(wire_bytes b) {
     if (b.size >= 8) all |= hash_word(at + b.size - 8, 8);
     else if (b.size >= 4) all |= hash_word(at, 4) | hash_word(at + b.size - 4, 4);
     else for (; i < b.size; i++) all |= (unsigned char)at[i];
-    return !(all & 0x8080808080808080u) || proto_is_utf8(b);
+    return !(all & HASH_NOT_ASCII);
 }
+static inline bool proto_is_text(wire_bytes b) { return proto_is_ascii(b) || proto_is_utf8(b); }
 /* A text that must be UTF-8, such as a name. */
 bool proto_text_fail(proto_reader *r, const wire_field *f, xir_str name);
 static inline bool proto_text(proto_reader *r, const wire_field *f, wire_bytes *out, xir_str name) {
@@ -128,6 +143,13 @@ bool proto_keep_unused(proto_reader *r);
 bool proto_declare_symbols(proto_reader *r);
 bool proto_spell_dims(proto_reader *r);
 
+/* Asks for the bytes of the next nodes but some, of which there are about two lines of a cache for each. */
+__attribute__((always_inline)) static inline void proto_prefetch(const uint8_t *at) {
+    enum { AHEAD = 1024, LINE = 64 };
+    __builtin_prefetch((const void *)((uintptr_t)at + AHEAD));
+    __builtin_prefetch((const void *)((uintptr_t)at + AHEAD + LINE));
+}
+
 /* ---- graph.c --------------------------------------------------------------------------------------------------- */
 
 /* A GraphProto of the model: reads initializers, and records the other fields for proto_read_graph. */
@@ -137,9 +159,15 @@ bool proto_read_graph(proto_reader *r);
 bool proto_scan_function(proto_reader *r, wire_bytes function);
 bool proto_read_function(proto_reader *r);
 
-/* ---- node.c, attribute.c, capture.c ---------------------------------------------------------------------------- */
+/* ---- node.c, again.c, attribute.c, capture.c ------------------------------------------------------------------- */
 
 bool proto_read_node(proto_reader *r, wire_bytes node);
+/* The same for a node that is like an earlier one: false if it is not, or after a failure. */
+bool proto_read_again(proto_reader *r, wire_bytes node, size_t index);
+/* Makes the ops of all nodes that still wait. The innermost place is that of a node. */
+bool proto_make_waiting(proto_reader *r);
+/* Remembers the type of the node that is being read. */
+void proto_know_type(proto_reader *r, xir_str op_type);
 /* Reads one AttributeProto of the node; the fields other than its value go into r->docs and r->kinds. */
 bool proto_read_attribute(proto_reader *r, wire_bytes attribute);
 /* The names that a graph uses but does not define become captures of the node. */

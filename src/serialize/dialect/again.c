@@ -1,0 +1,64 @@
+/* Ops of nodes that are like earlier ones: only their names are new. An op, its inputs and outputs, and all that
+ * belongs to them lie together, so that a walk of the network meets them at once. */
+#include "dialect/dialect.h"
+
+static size_t rounded(size_t size) { return (size + 7) & ~(size_t)7; }
+static size_t label_room(xir_str text) { return text.size ? rounded(sizeof(label) + text.size) : 0; }
+
+static const label *put_label(char **at, xir_str text) {
+    label *out = (label *)(void *)*at;
+    if (!text.size) return &name_empty;
+    out->size = (uint32_t)text.size;
+    memcpy(out->bytes, text.data, text.size);
+    *at += label_room(text);
+    return out;
+}
+
+static size_t room_of(const dialect_again *n) {
+    size_t size = label_room(n->name) + (n->extra ? sizeof(op_more) : 0);
+    for (uint32_t i = 0; i < n->n_out; i++)
+        if (n->out[i].text.size) size += sizeof(value_more) + label_room(n->out[i].text);
+    return size;
+}
+
+static bool name_output(dialect *d, xir_value *v, dialect_ref ref, char **at) {
+    if (ref.text.size) {
+        v->more = (value_more *)(void *)*at;
+        *at += sizeof *v->more;
+        *v->more = (value_more){ .net = d->net, .name = put_label(at, ref.text) };
+    }
+    return dialect_define(d, v, ref);
+}
+
+/* The values that the op uses; absent ones at the end are left out. */
+static bool find_inputs(dialect *d, const dialect_again *n, xir_value **out, size_t *size) {
+    *size = n->n_in;
+    while (*size && dialect_is_nothing(n->in[*size - 1])) --*size;
+    for (size_t i = 0; i < *size; i++) {
+        const bool absent = dialect_is_nothing(n->in[i]);
+        out[i] = absent ? NULL : dialect_use(d, n->in[i]);
+        if (!absent && !out[i]) return false;
+    }
+    return true;
+}
+
+bool dialect_node_again(dialect *d, const dialect_again *n) {
+    xir_value *inputs[DIALECT_AGAIN_IN];
+    size_t n_inputs;
+    void *rest;
+    if (!dialect_node_fits(d) || !find_inputs(d, n, inputs, &n_inputs)) return false;
+    xir_op *op = op_make_whole(d->net, n->type->cls, n->type->attrs, inputs, n_inputs, n->n_out, room_of(n), &rest);
+    if (!op) return trace_memory(&d->trace);
+    char *at = rest;
+    if (n->extra) {
+        op->more = rest;
+        *op->more = (op_more){ .extra = n->extra };
+        at += sizeof(op_more);
+    }
+    op->name = put_label(&at, n->name);
+    for (uint32_t i = 0; i < n->n_out; i++)
+        if (!name_output(d, &op->outputs[i], n->out[i], &at)) return false;
+    op->id = ++d->n_nodes;   /* the network has no id tables yet that would need an update */
+    op_link(op, NULL);
+    return true;
+}
