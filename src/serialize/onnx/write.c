@@ -133,6 +133,7 @@ static bool begin(proto_writer *w) {
 
 static void end(proto_writer *w) {
     mem_free(w->alloc, w->made_names, w->made_room * sizeof *w->made_names);
+    mem_free(w->alloc, (void *)w->declared, w->declared_room * sizeof *w->declared);
     mem_free(w->alloc, w->open_values, w->open_room * sizeof *w->open_values);
     mem_free(w->alloc, w->sizes, w->size_room * sizeof *w->sizes);
     buffer_free(&w->out);

@@ -40,7 +40,8 @@ typedef struct proto_writer {
     bool                  backward;         /* an op uses what a later one makes,                          */
     bool                  opens;            /* or a value without a producer                               */
     bool                  tagged;           /* ops have tags                                               */
-    bool                  declares;         /* outputs of ops have types or tags                           */
+    const xir_value     **declared;         /* outputs of ops that have types or tags                      */
+    size_t                n_declared, declared_room;
     /* constants that ops use, in the order in which they were made */
     xir_value           **constants;
     size_t                n_constants;
@@ -143,8 +144,21 @@ static inline void proto_put_float(proto_writer *w, uint32_t field, uint32_t bit
     proto_put(w, bytes, sizeof bytes);
 }
 static inline void proto_put_bytes(proto_writer *w, uint32_t field, const void *data, size_t size) {
-    proto_put_pair(w, proto_key(field, WIRE_BYTES), size);
-    proto_put(w, data, size);
+    if (size >= 0x80) {
+        proto_put_pair(w, proto_key(field, WIRE_BYTES), size);
+        proto_put(w, data, size);
+        return;
+    }
+    if (w->counting) {
+        w->count += proto_varint_size(proto_key(field, WIRE_BYTES)) + 1 + size;
+        return;
+    }
+    uint8_t *begin = proto_room(w, PROTO_HEAD + 0x80), *out = proto_varint(begin, proto_key(field, WIRE_BYTES));
+    *out++ = (uint8_t)size;
+    if (size) memcpy(out, data, size);
+    const size_t taken = (size_t)(out - begin) + size;
+    w->count += taken;
+    w->out.size += taken;
 }
 static inline void proto_put_text(proto_writer *w, uint32_t field, xir_str text) {
     proto_put_bytes(w, field, text.data, text.size);

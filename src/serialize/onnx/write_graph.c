@@ -173,18 +173,16 @@ static void put_outputs(proto_writer *w) {
 /* ---- the graph ------------------------------------------------------------------------------------------------- */
 
 static void put_declarations(proto_writer *w) {
-    for (const xir_op *op = w->net->first; op && w->declares && !proto_failed(w); op = op->next) {
-        if (op == w->input) continue;
-        w->at = op;
-        for (uint32_t i = 0; i < op->n_outputs; i++) put_declaration(w, &op->outputs[i]);
+    for (size_t i = 0; i < w->n_declared && !proto_failed(w); i++) {
+        w->at = w->declared[i]->producer;
+        if (w->at != w->input) put_declaration(w, w->declared[i]);
     }
     for (size_t i = 0; i < w->n_open; i++) put_declaration(w, w->open_values[i]);
 }
 
 static void put_annotations(proto_writer *w) {
     for (size_t i = 0; i < w->n_constants; i++) put_annotation(w, w->constants[i]);
-    for (const xir_op *op = w->net->first; op && w->declares; op = op->next)
-        for (uint32_t i = 0; i < op->n_outputs; i++) put_annotation(w, &op->outputs[i]);
+    for (size_t i = 0; i < w->n_declared; i++) put_annotation(w, w->declared[i]);
     for (size_t i = 0; i < w->n_open; i++) put_annotation(w, w->open_values[i]);
 }
 

@@ -43,15 +43,48 @@ static bool is_duplicate(const xir_value *v) {
 }
 
 /* A second value of a name that its file has twice keeps it as long as nothing uses it. */
-static bool define(proto_writer *w, const xir_value *v) {
-    const xir_str name = v->more ? name_text(v->more->name) : XIR_STR("");
+static xir_str own_name(const xir_value *v) { return v->more ? name_text(v->more->name) : XIR_STR(""); }
+
+static bool define_hashed(proto_writer *w, const xir_value *v, uint32_t hash) {
+    const xir_str name = own_name(v);
     const bool duplicate = is_duplicate(v);
     const uint32_t place = w->n_values++ << 1 | duplicate;
     if (!name.size) return !v->uses || rename_value(w, v);
     if (!check_name(w, "a value", name)) return false;
-    const uint32_t *known = text_table_add(&w->names, name, place);
+    const uint32_t *known = text_table_add_hashed(&w->names, name, hash, place);
     if (!known) return proto_no_memory(w);
     return *known == place || (duplicate && !v->uses) || rename_value(w, v);
+}
+
+static bool define(proto_writer *w, const xir_value *v) {
+    return (w->names.room || text_table_reserve(&w->names, 1) || proto_no_memory(w)) &&
+           define_hashed(w, v, text_table_expect(&w->names, own_name(v)));
+}
+
+/* Values that are defined when some more have been met: meanwhile, memory responds. A ring. */
+enum { WAITING = 8 };
+typedef struct waiting_values {
+    struct { const xir_value *v; uint32_t hash; } items[WAITING];
+    size_t n;                       /* met so far */
+} waiting_values;
+
+static bool define_first(proto_writer *w, const waiting_values *all, size_t i) {
+    const xir_value *v = all->items[i % WAITING].v;
+    w->at = v->producer;
+    return define_hashed(w, v, all->items[i % WAITING].hash);
+}
+
+static bool define_soon(proto_writer *w, waiting_values *all, const xir_value *v) {
+    if (all->n >= WAITING && !define_first(w, all, all->n - WAITING)) return false;
+    all->items[all->n % WAITING].v = v;
+    all->items[all->n++ % WAITING].hash = text_table_expect(&w->names, own_name(v));
+    return true;
+}
+
+static bool define_waiting(proto_writer *w, const waiting_values *all) {
+    for (size_t i = all->n < WAITING ? 0 : all->n - WAITING; i < all->n; i++)
+        if (!define_first(w, all, i)) return false;
+    return true;
 }
 
 /* A value that nothing defines: each user says its name. */
@@ -139,19 +172,24 @@ static bool list_constants(proto_writer *w, const uint8_t *used) {
     return true;
 }
 
+static bool note_declared(proto_writer *w, const xir_value *v) {
+    if (!v->type && !proto_value_tags(v)) return true;
+    if (!mem_reserve(w->alloc, (void **)&w->declared, &w->declared_room, w->n_declared + 1, sizeof *w->declared))
+        return proto_no_memory(w);
+    w->declared[w->n_declared++] = v;
+    return true;
+}
+
 static bool list_values(proto_writer *w) {
+    waiting_values all = { .n = 0 };
     w->at = NULL;
     if (!text_table_reserve(&w->names, w->net->n_ops + w->n_constants)) return proto_no_memory(w);
     for (size_t i = 0; i < w->n_constants; i++)
         if (!define(w, w->constants[i])) return false;
-    for (const xir_op *op = w->net->first; op; op = op->next) {
-        w->at = op;
-        for (uint32_t i = 0; i < op->n_outputs; i++) {
-            const xir_value *v = &op->outputs[i];
-            w->declares |= v->type || proto_value_tags(v);
-            if (!define(w, v)) return false;
-        }
-    }
+    for (const xir_op *op = w->net->first; op; op = op->next)
+        for (uint32_t i = 0; i < op->n_outputs; i++)
+            if (!note_declared(w, &op->outputs[i]) || !define_soon(w, &all, &op->outputs[i])) return false;
+    if (!define_waiting(w, &all)) return false;
     for (const xir_op *op = w->net->first; op && w->opens; op = op->next) {
         w->at = op;
         for (uint32_t i = 0; i < op->n_inputs; i++) {

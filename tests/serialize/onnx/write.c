@@ -399,6 +399,26 @@ static void above_2_gib(void **state) {
     munmap(zeros, size);
 }
 
+/* Graphs cannot be in a file of their own. */
+static void graphs_of_2_gib(void **state) {
+    const size_t size = (size_t)3 << 30;
+    (void)state;
+    void *zeros = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (zeros == MAP_FAILED) return;
+    xir_network *net = large_net();
+    const xir_type *type = XIR_TENSOR(ctx, xir_type_uint(ctx, 8), "*", (int64_t)size);
+    xir_value *bytes = xir_params_borrow(net, XIR_STR(""), type, zeros, size, NULL, NULL);
+    const xir_entry entry = { XIR_STR("onnx.graph"), { .kind = XIR_ANY_PARAMS, .as.params = bytes } };
+    DOES(set(net, xir_any_map(&entry, 1)));
+    scratch_put(scratch("huge.onnx"), "old", 3);
+    FAILS_TO_SAVE(xir_network_save(net, scratch("huge.onnx"), NULL, why), XIR_E_LIMIT,
+                  "and a message of ONNX less than 2^31");
+    assert_int_equal(size_of(scratch("huge.onnx")), 3);
+    assert_int_equal(access(scratch("huge.onnx.data"), F_OK), -1);
+    xir_network_free(net);
+    munmap(zeros, size);
+}
+
 /* ---- writers that stop ----------------------------------------------------------------------------------------- */
 
 static bool stop_later(void *user, const void *data, size_t size) {
@@ -445,6 +465,7 @@ int main(void) {
         cmocka_unit_test(large_constants_have_a_file),
         cmocka_unit_test(names_of_that_file),
         cmocka_unit_test(above_2_gib),
+        cmocka_unit_test(graphs_of_2_gib),
         cmocka_unit_test(a_writer_that_stops),
     };
     return cmocka_run_group_tests(tests, begin, group_end);
