@@ -293,7 +293,7 @@ bool xir_kernel_same_elements(const xir_kernel *at, size_t output_at, size_t inp
 
 xir_status xir_kernel_forward(xir_kernel *at, size_t i, size_t from) {
     char where[32];
-    size_t n;
+    size_t n = 0;
     kernel_output *out = output(at, i, &n);
     kernel_input *in = input(at, from, where);
     if (!out || !in) return at->status;

@@ -22,7 +22,7 @@ static bool number_at(xir_node *at, size_t i, double *out) {
 /* The same, a whole one in [least, most]. */
 static bool whole_at(xir_node *at, size_t i, int64_t least, int64_t most, int64_t *out) {
     char where[16] = { 'i', 'n', 'p', 'u', 't', '/', (char)('0' + i), 0 };
-    double v;
+    double v = 0;
     if (!number_at(at, i, &v)) return false;
     *out = v >= -1e15 && v <= 1e15 ? (int64_t)v : -1;
     if (*out >= least && *out <= most) return true;
@@ -93,7 +93,7 @@ static void triangle(double *v, int64_t columns, int64_t column, const int64_t b
 bool onnx_mel_weight_matrix(xir_node *at) {
     enum { MOST = 1 << 16 };
     int64_t n, length, rate, bins[3] = { 0 };
-    double low, high;
+    double low = 0, high = 0;
     if (!whole_at(at, 0, 1, MOST, &n) || !whole_at(at, 1, 1, MOST, &length) ||
         !whole_at(at, 2, 1, INT32_MAX, &rate) || !number_at(at, 3, &low) || !number_at(at, 4, &high)) return false;
     if (!(low >= 0) || !(high >= low) || !(high <= (double)rate)) {
