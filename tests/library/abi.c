@@ -121,7 +121,7 @@ static const handed structs[] = {
     TAKEN(xir_save_options,  flags,     save),
     GROWN(xir_pass_settings, n_watches, cancel_user, false, settings),
     TAKEN(xir_pass_watch,    options,   watches),
-    TAKEN(xir_draw_options,  diff,      draw),
+    GROWN(xir_draw_options, n_data, diff,   false,   draw),
     GROWN(xir_run_options,   user,      known,   false, run_network),
     GROWN(xir_proof_options, relative,  threads, false, prove),
     TAKEN(xir_proof_input,   array,     prove_on),
