@@ -34,12 +34,19 @@ static void put_opset(proto_writer *w, xir_str domain, int64_t version) {
     proto_close(w, m);
 }
 
+/* The default domain comes first, as its name is "" in a file. */
 static void put_opsets(proto_writer *w) {
     const xir_any *map = proto_tag(w->net->tags, "onnx.opset", XIR_ANY_MAP);
-    for (size_t i = 0; map && i < map->as.map.size; i++) {
-        const xir_entry *e = &map->as.map.entries[i];
-        if (e->value.kind == XIR_ANY_INT) put_opset(w, e->key, e->value.as.integer);
-        else proto_refuse(w, XIR_E_TYPE, "the tag onnx.opset does not have integers");
+    for (int others = 0; map && others < 2; others++) {
+        bool put = false;
+        for (size_t i = 0; i < map->as.map.size; i++) {
+            const xir_entry *e = &map->as.map.entries[i];
+            const xir_str domain = proto_domain(e->key);
+            if (!domain.size != !others || (!others && put)) continue;
+            if (e->value.kind == XIR_ANY_INT) put_opset(w, domain, e->value.as.integer);
+            else proto_refuse(w, XIR_E_TYPE, "the tag onnx.opset does not have integers");
+            put = true;
+        }
     }
     if (!map && stated_opset(w->net)) put_opset(w, XIR_STR(""), stated_opset(w->net));
 }
@@ -55,11 +62,11 @@ static void put_model(proto_writer *w) {
     const xir_map *tags = w->net->tags;
     const int64_t opset = proto_tag(tags, "onnx.opset", XIR_ANY_MAP) ? 0 : stated_opset(w->net);
     put_integer(w, MODEL_IR, "onnx.ir_version", opset ? format_of_opset(opset) : 0);
-    proto_put_some(w, MODEL_PRODUCER, proto_tag_text(tags, "onnx.producer_name"));
-    proto_put_some(w, MODEL_PRODUCER_VERSION, proto_tag_text(tags, "onnx.producer_version"));
-    proto_put_some(w, MODEL_DOMAIN, proto_tag_text(tags, "onnx.domain"));
+    proto_put_said(w, MODEL_PRODUCER, tags, "onnx.producer_name");
+    proto_put_said(w, MODEL_PRODUCER_VERSION, tags, "onnx.producer_version");
+    proto_put_said(w, MODEL_DOMAIN, tags, "onnx.domain");
     put_integer(w, MODEL_VERSION, "onnx.model_version", 0);
-    proto_put_some(w, MODEL_DOC, proto_tag_text(tags, "onnx.doc_string"));
+    proto_put_said(w, MODEL_DOC, tags, "onnx.doc_string");
     proto_put_graph(w, MODEL_GRAPH);
     put_opsets(w);
     proto_put_entries(w, MODEL_METADATA, tags, "onnx.metadata");

@@ -209,11 +209,39 @@ static inline const xir_any *proto_tag(const xir_map *tags, const char *key, xir
     const xir_any *found = tags ? xir_map_find(tags, xir_str_of(key)) : NULL;
     return found && found->kind == kind ? found : NULL;
 }
+/* "ai.onnx" is another name of the default domain, "". */
+static inline xir_str proto_domain(xir_str domain) {
+    return xir_str_equal(domain, XIR_STR("ai.onnx")) ? XIR_STR("") : domain;
+}
 static inline xir_str proto_tag_text(const xir_map *tags, const char *key) {
     const xir_any *found = proto_tag(tags, key, XIR_ANY_TEXT);
     return found ? found->as.text : XIR_STR("");
 }
 static inline const xir_map *proto_value_tags(const xir_value *v) { return v->more ? v->more->tags : NULL; }
+
+/* ---- write_check.c --------------------------------------------------------------------------------------------- */
+
+/* These refuse, and return false. A name has no zero byte, and is UTF-8 as all texts are. `what` begins a sentence, or
+ * is what has the name. The last two check in the first walk alone. */
+bool proto_check_name(proto_writer *w, const char *what, xir_str name);
+bool proto_check_text_slowly(proto_writer *w, const char *what, xir_str text);
+static inline bool proto_check_text(proto_writer *w, const char *what, xir_str text) {
+    return !text.size || !w->counting || proto_check_text_slowly(w, what, text);
+}
+/* A message that is kept as bytes is one that the reader takes where it is put; one of 2 GiB is not looked at. */
+typedef enum proto_place {
+    PROTO_GRAPH, PROTO_TENSOR, PROTO_SPARSE, PROTO_INFO, PROTO_ANNOTATION, PROTO_TYPE
+} proto_place;
+bool proto_check_message(proto_writer *w, proto_place place, const char *what, wire_bytes message);
+/* The text of a tag, if it has one. */
+void proto_put_said_slowly(proto_writer *w, uint32_t field, const char *key, xir_str text);
+static inline void proto_put_said(proto_writer *w, uint32_t field, const xir_map *tags, const char *key) {
+    const xir_str text = tags ? proto_tag_text(tags, key) : XIR_STR("");
+    if (text.size) proto_put_said_slowly(w, field, key, text);
+}
+
+/* ---- tags that are maps and lists (write_wire.c) ---------------------------------------------------------------- */
+
 /* StringStringEntryProtos of a tag that is a map of texts. */
 void proto_put_entries(proto_writer *w, uint32_t field, const xir_map *tags, const char *key);
 

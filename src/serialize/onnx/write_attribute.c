@@ -144,8 +144,10 @@ static void put_item(proto_writer *w, uint32_t field, xir_str key, const xir_any
     case TYPE_TENSOR: proto_put_tensor(w, field, any->as.params, xir_value_name(any->as.params), true); break;
     case TYPE_GRAPH:
         inner = map_item(any, "onnx.graph");
-        if (inner->kind == XIR_ANY_PARAMS) put_bytes_of(w, field, key, inner->as.params);
-        else refuse(w, key, "has a graph without bytes");
+        if (inner->kind != XIR_ANY_PARAMS) refuse(w, key, "has a graph without bytes");
+        else if (has_bytes(w, key, inner->as.params, 2) &&
+                 proto_check_message(w, PROTO_GRAPH, "a graph in an attribute", proto_data(w, inner->as.params)))
+            put_bytes_of(w, field, key, inner->as.params);
         break;
     case TYPE_SPARSE: put_sparse(w, field, key, any); break;
     case TYPE_TP:
@@ -188,9 +190,10 @@ static void put_value(proto_writer *w, xir_str key, const xir_any *any, attr_typ
     }
 }
 
-static void put_reference(proto_writer *w, const xir_any *any) {
+static void put_reference(proto_writer *w, xir_str key, const xir_any *any) {
     const xir_any *to = map_item(any, "onnx.ref");
-    proto_put_text(w, ATTR_REF, to->kind == XIR_ANY_TEXT ? to->as.text : XIR_STR(""));
+    if (to->kind != XIR_ANY_TEXT || !to->as.text.size) refuse(w, key, "is a reference without a name");
+    else if (proto_check_text(w, "the name of a reference", to->as.text)) proto_put_text(w, ATTR_REF, to->as.text);
 }
 
 /* A key that a file of XIR reserves has a prefix. */
@@ -198,6 +201,11 @@ static xir_str name_of(xir_str key) {
     enum { PREFIX = 5 };
     const bool prefixed = key.size >= PREFIX && memcmp(key.data, "onnx.", PREFIX) == 0;
     return prefixed ? (xir_str){ key.data + PREFIX, key.size - PREFIX } : key;
+}
+
+/* Whether a key is another one with the prefix, so that both would have one name. */
+static bool is_taken(const xir_op *op, xir_str key, xir_str name) {
+    return name.size != key.size && xir_map_find(op->more->extra, name);
 }
 
 static void put_attribute(proto_writer *w, const xir_op *op, const xir_entry *e) {
@@ -209,12 +217,16 @@ static void put_attribute(proto_writer *w, const xir_op *op, const xir_entry *e)
         refuse(w, e->key, "is of a kind that ONNX does not have");
         return;
     }
+    const xir_str name = name_of(e->key);
+    if (is_taken(op, e->key, name)) refuse(w, e->key, "has the name of another one");
+    if (w->counting && !proto_check_name(w, "an attribute", name)) return;
     const proto_message m = proto_open(w, NODE_ATTRIBUTE);
-    proto_put_text(w, ATTR_NAME, name_of(e->key));
+    proto_put_text(w, ATTR_NAME, name);
     if (type != TYPE_NONE && usual != TYPE_REF) put_value(w, e->key, &e->value, type);
-    if (doc && doc->kind == XIR_ANY_TEXT) proto_put_some(w, ATTR_DOC, doc->as.text);
+    if (doc && doc->kind == XIR_ANY_TEXT && proto_check_text(w, "a text of the tag onnx.attribute_docs", doc->as.text))
+        proto_put_some(w, ATTR_DOC, doc->as.text);
     if (type != TYPE_NONE && type != TYPE_REF) proto_put_number(w, ATTR_TYPE, type);
-    if (usual == TYPE_REF) put_reference(w, &e->value);
+    if (usual == TYPE_REF) put_reference(w, e->key, &e->value);
     proto_close(w, m);
 }
 

@@ -10,6 +10,7 @@ bool proto_is_external(const proto_writer *w, bool attribute, wire_bytes data) {
 }
 
 static void put_entry(proto_writer *w, xir_str key, xir_str value) {
+    if (!proto_check_text(w, "the name of the file of the elements", value)) return;
     const proto_message m = proto_open(w, TENSOR_EXTERNAL);
     proto_put_text(w, 1, key);
     proto_put_text(w, 2, value);

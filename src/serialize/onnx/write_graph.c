@@ -9,8 +9,8 @@ enum { GRAPH_NODE = 1, GRAPH_NAME = 2, GRAPH_INITIALIZER = 5, GRAPH_DOC = 10, GR
 
 /* ---- nodes ----------------------------------------------------------------------------------------------------- */
 
-/* "onnx::com.microsoft.Gelu" is Gelu of com.microsoft. An op type with a dot is in a tag: the class is that text, or
- * ends with it after a dot. */
+/* "onnx::com.microsoft.Gelu" is Gelu of com.microsoft, "onnx::ai.onnx.Abs" of the default domain. An op type with a dot
+ * is in a tag: the class is that text, or ends with it after a dot. */
 static void put_op_type(proto_writer *w, const xir_op *op, xir_str *domain) {
     enum { PREFIX = 6 };
     const xir_str key = op->cls->key, said = proto_tag_text(op->more ? op->more->tags : NULL, "onnx.op_type");
@@ -23,7 +23,7 @@ static void put_op_type(proto_writer *w, const xir_op *op, xir_str *domain) {
             proto_refuse(w, XIR_E_INVALID, "the tag onnx.op_type says '%.*s', but its class is '%.*s'", CLIP(said),
                          CLIP(key));
     }
-    *domain = (xir_str){ name.data, n ? n - 1 : 0 };
+    *domain = proto_domain((xir_str){ name.data, n ? n - 1 : 0 });
     name = (xir_str){ name.data + n, name.size - n };
     if (!name.size) proto_refuse(w, XIR_E_UNSUPPORTED, "its class names no operator");
     proto_put_text(w, NODE_TYPE, name);
@@ -43,10 +43,10 @@ static void put_node(proto_writer *w, const xir_op *op) {
     proto_put_some(w, NODE_NAME, xir_op_name(op));
     put_op_type(w, op, &domain);
     if (op->more) proto_put_attributes(w, op);
-    if (tags) proto_put_some(w, NODE_DOC, proto_tag_text(tags, "onnx.doc_string"));
+    if (tags) proto_put_said(w, NODE_DOC, tags, "onnx.doc_string");
     proto_put_some(w, NODE_DOMAIN, domain);
     if (tags) {
-        proto_put_some(w, NODE_OVERLOAD, proto_tag_text(tags, "onnx.overload"));
+        proto_put_said(w, NODE_OVERLOAD, tags, "onnx.overload");
         proto_put_entries(w, NODE_METADATA, tags, "onnx.metadata");
         proto_put_kept(w, NODE_DEVICES, tags, "onnx.device_configurations");
     }
@@ -61,7 +61,7 @@ static void put_info(proto_writer *w, uint32_t field, const xir_value *v, xir_st
     const proto_message m = proto_open(w, field);
     proto_put_text(w, INFO_NAME, name);
     proto_put_type(w, INFO_TYPE, v);
-    proto_put_some(w, INFO_DOC, proto_tag_text(tags, "onnx.doc_string"));
+    proto_put_said(w, INFO_DOC, tags, "onnx.doc_string");
     proto_put_entries(w, INFO_METADATA, tags, "onnx.metadata");
     proto_close(w, m);
 }
@@ -195,7 +195,7 @@ void proto_put_graph(proto_writer *w, uint32_t field) {
     proto_put_some(w, GRAPH_NAME, w->net->text[XIR_TEXT_NAME]);
     put_constants(w, GRAPH_INITIALIZER);
     proto_put_unused(w, GRAPH_INITIALIZER, "tensor");
-    proto_put_some(w, GRAPH_DOC, proto_tag_text(tags, "onnx.graph_doc_string"));
+    proto_put_said(w, GRAPH_DOC, tags, "onnx.graph_doc_string");
     w->at = w->input;
     put_inputs(w);
     w->at = w->output;

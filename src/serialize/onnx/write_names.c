@@ -8,14 +8,6 @@
 
 /* ---- names ----------------------------------------------------------------------------------------------------- */
 
-static bool check_name(proto_writer *w, const char *what, xir_str name) {
-    if (name.size && memchr(name.data, 0, name.size))
-        return proto_refuse(w, XIR_E_INVALID, "the name '%.*s' of %s has a zero byte, which names in ONNX cannot have",
-                            (int)strnlen(name.data, name.size < 60 ? name.size : 60), name.data, what);
-    return !name.size || proto_is_text((wire_bytes){ (const uint8_t *)name.data, name.size }) ||
-           proto_refuse(w, XIR_E_INVALID, "the name of %s is not UTF-8", what);
-}
-
 /* The value gets a name of its own later. */
 static bool rename_value(proto_writer *w, const xir_value *v) {
     const uint32_t *item = pointer_table_add(&w->made, v, (uint32_t)w->n_made);
@@ -50,7 +42,7 @@ static bool define_hashed(proto_writer *w, const xir_value *v, uint32_t hash) {
     const bool duplicate = is_duplicate(v);
     const uint32_t place = w->n_values++ << 1 | duplicate;
     if (!name.size) return !v->uses || rename_value(w, v);
-    if (!check_name(w, "a value", name)) return false;
+    if (!proto_check_name(w, "a value", name)) return false;
     const uint32_t *known = text_table_add_hashed(&w->names, name, hash, place);
     if (!known) return proto_no_memory(w);
     return *known == place || (duplicate && !v->uses) || rename_value(w, v);
@@ -144,12 +136,12 @@ static bool refuse_others(proto_writer *w) {
 
 static bool list_class(proto_writer *w, const xir_op *op) {
     if (!dialect_is_known(op, PREFIX)) return refuse_others(w);
-    return xir_class_is_opaque(op->cls) ? check_name(w, "its class", op->cls->key) : list_end(w, op);
+    return xir_class_is_opaque(op->cls) ? proto_check_name(w, "its class", op->cls->key) : list_end(w, op);
 }
 
 static bool list_op(proto_writer *w, const xir_op *op, uint8_t *used) {
     w->at = op;
-    if (!list_class(w, op) || !check_name(w, "the op", xir_op_name(op))) return false;
+    if (!list_class(w, op) || !proto_check_name(w, "the op", xir_op_name(op))) return false;
     w->tagged |= op->more && op->more->tags;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const xir_value *v = op->inputs[i].value;
@@ -242,7 +234,7 @@ bool proto_list(proto_writer *w) {
     uint8_t *used = arena_take(&w->scratch, w->net->n_params);
     if (!used) return proto_no_memory(w);
     memset(used, 0, w->net->n_params);
-    if (!check_name(w, "the network", w->net->text[XIR_TEXT_NAME])) return false;
+    if (!proto_check_name(w, "the network", w->net->text[XIR_TEXT_NAME])) return false;
     for (const xir_op *op = w->net->first; op; op = op->next)
         if (!list_op(w, op, used)) return false;
     if (!list_constants(w, used) || !list_values(w)) return false;

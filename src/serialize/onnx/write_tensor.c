@@ -71,6 +71,7 @@ void proto_put_tensor(proto_writer *w, uint32_t field, const xir_value *v, xir_s
     const xir_map *tags = proto_value_tags(v);
     tensor t;
     if (proto_failed(w) || !describe(w, v, &t)) return;
+    if (attribute && w->counting && !proto_check_name(w, "a tensor in an attribute", name)) return;
     const proto_message m = proto_open(w, field);
     const wire_bytes data = proto_data(w, v);
     put_dims(w, &t);
@@ -78,7 +79,7 @@ void proto_put_tensor(proto_writer *w, uint32_t field, const xir_value *v, xir_s
     proto_put_some(w, TENSOR_NAME, name);
     const bool raw = t.element != TYPE_STRING && data.size, external = raw && proto_is_external(w, attribute, data);
     if (raw && !external) put_raw(w, data);
-    proto_put_some(w, TENSOR_DOC, proto_tag_text(tags, "onnx.doc_string"));
+    proto_put_said(w, TENSOR_DOC, tags, "onnx.doc_string");
     if (external) proto_put_external(w, data);
     proto_put_entries(w, TENSOR_METADATA, tags, "onnx.metadata");
     proto_close(w, m);
@@ -120,7 +121,7 @@ void proto_put_sparse(proto_writer *w, uint32_t field, const xir_value *v, xir_s
     proto_put_key(w, TENSOR_RAW, WIRE_BYTES);
     proto_put_varint(w, (uint64_t)n * width);
     put_values(w, data, width);
-    proto_put_some(w, TENSOR_DOC, proto_tag_text(proto_value_tags(v), "onnx.doc_string"));
+    proto_put_said(w, TENSOR_DOC, proto_value_tags(v), "onnx.doc_string");
     proto_put_entries(w, TENSOR_METADATA, proto_value_tags(v), "onnx.metadata");
     proto_close(w, values);
     const proto_message indices = proto_open(w, SPARSE_INDICES);

@@ -32,6 +32,8 @@ bool proto_has_type(proto_writer *w, const xir_value *v) {
 }
 
 static void put_dim(proto_writer *w, const proto_dim *dim, xir_str denotation) {
+    if (!proto_check_text(w, "the name of a dim", dim->name)) return;
+    if (!proto_check_text(w, "an item of the tag onnx.dim_denotations", denotation)) return;
     const proto_message m = proto_open(w, SHAPE_DIM);
     if (dim->has_value) proto_put_number(w, DIM_VALUE, (uint64_t)dim->value);
     proto_put_some(w, DIM_PARAM, dim->name);
@@ -168,7 +170,7 @@ static bool put_said(proto_writer *w, description *s) {
 
 static void put_said_type(proto_writer *w, xir_str text) {
     description s = { text.data, text.data + text.size, 0 };
-    if (text.size && !(put_said(w, &s) && s.at == s.end))
+    if (proto_check_text(w, "the tag onnx.type", text) && text.size && !(put_said(w, &s) && s.at == s.end))
         proto_refuse(w, XIR_E_SYNTAX, "the tag onnx.type says '%.*s', which is not a type of ONNX", CLIP(text));
 }
 
@@ -177,8 +179,10 @@ static bool put_kept(proto_writer *w, uint32_t field, const xir_map *tags) {
     const xir_str text = proto_tag_text(tags, "onnx.type_proto");
     wire_bytes bytes;
     if (!text.size) return false;
-    if (proto_take_base64(w, text, &bytes)) proto_put_bytes(w, field, bytes.at, bytes.size);
-    else proto_refuse(w, XIR_E_SYNTAX, "the tag onnx.type_proto is not in base64");
+    if (!proto_take_base64(w, text, &bytes))
+        proto_refuse(w, XIR_E_SYNTAX, "the tag onnx.type_proto is not in base64");
+    else if (proto_check_message(w, PROTO_TYPE, "the tag onnx.type_proto", bytes))
+        proto_put_bytes(w, field, bytes.at, bytes.size);
     return true;
 }
 
@@ -215,6 +219,6 @@ void proto_put_type(proto_writer *w, uint32_t field, const xir_value *v) {
     const proto_message m = proto_open(w, field);
     if (typed) put_tensor(w, v);
     else put_said_type(w, said);
-    proto_put_some(w, TYPE_DENOTATION, denotation);
+    if (proto_check_text(w, "the tag onnx.denotation", denotation)) proto_put_some(w, TYPE_DENOTATION, denotation);
     proto_close(w, m);
 }

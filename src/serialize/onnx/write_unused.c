@@ -1,5 +1,6 @@
 /* Initializers that nothing uses, and what is said about values that do not exist: tags have the messages. They are
  * written as long as no value has got such a name. */
+#include <stdio.h>
 #include "onnx/write.h"
 
 enum { TENSOR_DIMS = 1, TENSOR_TYPE = 2, TENSOR_NAME = 8, SPARSE_VALUES = 1, SPARSE_DIMS = 3, INFO_NAME = 1,
@@ -27,6 +28,8 @@ static bool take_message(proto_writer *w, size_t i, const char *kind, wire_bytes
     if (text->kind != XIR_ANY_TEXT || !proto_take_base64(w, text->as.text, out))
         return proto_refuse(w, XIR_E_SYNTAX, "item %zu of the tag onnx.unused is not in base64", i);
     const bool sparse = strcmp(kind, "sparse_tensor") == 0;
+    const proto_place place = sparse ? PROTO_SPARSE : PROTO_TENSOR;
+    if (!proto_check_message(w, place, "an item of the tag onnx.unused", *out)) return false;
     return !is_taken(w, find_field(sparse ? find_field(*out, SPARSE_VALUES) : *out, TENSOR_NAME));
 }
 
@@ -39,7 +42,12 @@ void proto_put_others(proto_writer *w, uint32_t field, const char *key) {
             proto_refuse(w, XIR_E_SYNTAX, "item %zu of the tag %s is not in base64", i, key);
             return;
         }
-        if (!is_taken(w, find_field(message, INFO_NAME))) proto_put_bytes(w, field, message.at, message.size);
+        if (is_taken(w, find_field(message, INFO_NAME))) continue;
+        char what[64];
+        snprintf(what, sizeof what, "item %zu of the tag %s", i, key);
+        if (!proto_check_message(w, strcmp(key, "onnx.value_info") == 0 ? PROTO_INFO : PROTO_ANNOTATION, what, message))
+            return;
+        proto_put_bytes(w, field, message.at, message.size);
     }
 }
 

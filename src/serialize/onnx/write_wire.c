@@ -1,5 +1,6 @@
 /* The bytes of a model on their way out, and failures. */
 #include <stdarg.h>
+#include <stdio.h>
 #include "onnx/write.h"
 #include "text.h"
 
@@ -90,6 +91,9 @@ void proto_put_entries(proto_writer *w, uint32_t field, const xir_map *tags, con
             proto_refuse(w, XIR_E_TYPE, "the tag %s is not a map of texts", key);
             return;
         }
+        char what[64];
+        snprintf(what, sizeof what, "a text of the tag %s", key);
+        if (!proto_check_text(w, what, e->key) || !proto_check_text(w, what, e->value.as.text)) return;
         const proto_message m = proto_open(w, field);
         proto_put_text(w, 1, e->key);
         proto_put_text(w, 2, e->value.as.text);

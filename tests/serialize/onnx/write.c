@@ -173,6 +173,23 @@ static void names_are_made(void **state) {
     xir_network_free(net);
 }
 
+/* "ai.onnx" is another name of the default domain, which comes first. */
+static void the_default_domain_has_one_name(void **state) {
+    (void)state;
+    xir_network *net = model_of(MODEL("1{1'x' 2'y' 4'Op'} " FLOAT_X " " FLOAT_Y));
+    const xir_entry sets[] = { { XIR_STR("a"), xir_any_int(1) }, { XIR_STR("ai.onnx"), xir_any_int(13) } };
+    const xir_any opset = xir_any_map(sets, 2);
+    const xir_type *type = FP32("", 1);
+    xir_value *x = xir_op_output(xir_network_op_at(net, 0), 0);
+    DOES(xir_network_set_tag(net, XIR_STR("onnx.opset"), &opset));
+    const xir_class *cls = xir_class_opaque(ctx, XIR_STR("onnx::ai.onnx.Abs"));
+    const xir_op_desc abs = XIR_INIT(xir_op_desc, .cls = cls, .inputs = &x, .n_inputs = 1, .types = &type,
+                                     .n_types = 0, .id = XIR_NO_ID, .before = xir_network_last(net));
+    assert_non_null(xir_network_add(net, &abs));
+    must_be_text(net, "1:8 7{1{1'x' 2'y' 4'Op'} 1{1'x' 4'Abs'} " FLOAT_X " " FLOAT_Y "} 8{2:13} 8{1'a' 2:1}");
+    xir_network_free(net);
+}
+
 static void versions_without_tags(void **state) {
     static const struct { const char *version, *written; } rows[] = {
         { "opset13", "1:7 7{} 8{2:13}" }, { "opset21", "1:10 7{} 8{2:21}" }, { "opset8", "1:3 7{} 8{2:8}" },
@@ -256,6 +273,61 @@ static xir_status tag_op_type(xir_network *net, const char *text) {
     const xir_any tag = xir_any_text(xir_str_of(text));
     return xir_op_set_tag(node_of(net), XIR_STR("onnx.op_type"), &tag);
 }
+static xir_status reference_to(xir_network *net, xir_str name) {
+    const xir_entry to = { XIR_STR("onnx.ref"), xir_any_text(name) };
+    return set(net, xir_any_map(&to, 1));
+}
+static xir_status no_reference(xir_network *net)   { return reference_to(net, XIR_STR("")); }
+static xir_status odd_reference(xir_network *net)  { return reference_to(net, XIR_STR("\xff")); }
+static xir_status same_attribute(xir_network *net) {
+    const xir_any other = xir_any_int(2);
+    const xir_status status = set(net, xir_any_int(1));
+    return status ? status : xir_op_set_extra(node_of(net), XIR_STR("onnx.a"), &other);
+}
+static xir_status odd_attribute(xir_network *net) {
+    const xir_any any = xir_any_int(1);
+    return xir_op_set_extra(node_of(net), XIR_STR("a\xff"), &any);
+}
+static xir_status odd_tensor(xir_network *net) {
+    const float one = 1;
+    xir_value *w = xir_params_copy(net, XIR_STR("w\xff"), FP32("*", 1), &one, sizeof one);
+    return set(net, (xir_any){ .kind = XIR_ANY_PARAMS, .as.params = w });
+}
+static xir_status odd_doc(xir_network *net) {
+    const xir_any text = xir_any_text(XIR_STR("\xff"));
+    return xir_op_set_tag(node_of(net), XIR_STR("onnx.doc_string"), &text);
+}
+static xir_status odd_entry(xir_network *net) {
+    const xir_entry entry = { XIR_STR("k"), xir_any_text(XIR_STR("\xff")) };
+    const xir_any map = xir_any_map(&entry, 1);
+    return xir_network_set_tag(net, XIR_STR("onnx.metadata"), &map);
+}
+
+/* Messages in base64 that end within a field: the byte 0x0a. */
+static xir_status half_graph(xir_network *net) {
+    xir_value *bytes = xir_params_copy(net, XIR_STR(""), XIR_TENSOR(ctx, xir_type_uint(ctx, 8), "*", 1), "\x0a", 1);
+    const xir_entry graph = { XIR_STR("onnx.graph"), { .kind = XIR_ANY_PARAMS, .as.params = bytes } };
+    return set(net, xir_any_map(&graph, 1));
+}
+static xir_status half_unused(xir_network *net) {
+    const xir_entry tensor = { XIR_STR("tensor"), xir_any_text(XIR_STR("Cg==")) };
+    const xir_any map = xir_any_map(&tensor, 1), list = xir_any_list(&map, 1);
+    return xir_network_set_tag(net, XIR_STR("onnx.unused"), &list);
+}
+static xir_status half_info(xir_network *net) {
+    const xir_any text = xir_any_text(XIR_STR("Cg==")), list = xir_any_list(&text, 1);
+    return xir_network_set_tag(net, XIR_STR("onnx.value_info"), &list);
+}
+static xir_status half_annotation(xir_network *net) {
+    const xir_any text = xir_any_text(XIR_STR("Cg==")), list = xir_any_list(&text, 1);
+    return xir_network_set_tag(net, XIR_STR("onnx.quantization_annotation"), &list);
+}
+static xir_status half_type(xir_network *net) {
+    const xir_any text = xir_any_text(XIR_STR("Cg==")), type = xir_any_text(XIR_STR("seq(tensor(float))"));
+    untype_output(net);
+    const xir_status status = xir_value_set_tag(y_of(net), XIR_STR("onnx.type"), &type);
+    return status ? status : xir_value_set_tag(y_of(net), XIR_STR("onnx.type_proto"), &text);
+}
 static xir_status half_op_type(xir_network *net)  { return tag_op_type(net, "p"); }
 static xir_status other_op_type(xir_network *net) { return tag_op_type(net, "Oq"); }
 static xir_status long_op_type(xir_network *net)  { return tag_op_type(net, "a.Op"); }
@@ -281,6 +353,18 @@ static void networks_that_onnx_cannot_hold(void **state) {
         { half_op_type,  XIR_E_INVALID,     "op 1 'n': the tag onnx.op_type says 'p', but its class is 'onnx::Op'" },
         { other_op_type, XIR_E_INVALID,     "the tag onnx.op_type says 'Oq', but its class is 'onnx::Op'" },
         { long_op_type,  XIR_E_INVALID,     "the tag onnx.op_type says 'a.Op', but its class is 'onnx::Op'" },
+        { no_reference,   XIR_E_UNSUPPORTED, "op 1 'n': its attribute a is a reference without a name" },
+        { odd_reference,  XIR_E_INVALID,     "op 1 'n': the name of a reference is not UTF-8" },
+        { same_attribute, XIR_E_UNSUPPORTED, "op 1 'n': its attribute onnx.a has the name of another one" },
+        { odd_attribute,  XIR_E_INVALID,     "op 1 'n': the name of an attribute is not UTF-8" },
+        { odd_tensor,     XIR_E_INVALID,     "op 1 'n': the name of a tensor in an attribute is not UTF-8" },
+        { odd_doc,        XIR_E_INVALID,     "op 1 'n': the tag onnx.doc_string is not UTF-8" },
+        { odd_entry,      XIR_E_INVALID,     "a text of the tag onnx.metadata is not UTF-8" },
+        { half_graph,      XIR_E_SYNTAX,      "op 1 'n': a graph in an attribute is not a message of its kind" },
+        { half_unused,     XIR_E_SYNTAX,      "an item of the tag onnx.unused is not a message of its kind" },
+        { half_info,       XIR_E_SYNTAX,      "item 0 of the tag onnx.value_info is not a message of its kind" },
+        { half_annotation, XIR_E_SYNTAX,      "item 0 of the tag onnx.quantization_annotation is not a message of" },
+        { half_type,       XIR_E_SYNTAX,      "the tag onnx.type_proto is not a message of its kind" },
         { rename_captured, XIR_E_UNSUPPORTED, "input 0 has the name 'x', but the graph that takes it calls it 'w'" },
     };
     (void)state;
@@ -459,6 +543,7 @@ int main(void) {
         cmocka_unit_test(other_forms),
         cmocka_unit_test(one_of_everything),
         cmocka_unit_test(names_are_made),
+        cmocka_unit_test(the_default_domain_has_one_name),
         cmocka_unit_test(versions_without_tags),
         cmocka_unit_test(networks_that_onnx_cannot_hold),
         cmocka_unit_test(ops_of_other_dialects),

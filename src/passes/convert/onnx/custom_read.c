@@ -372,7 +372,8 @@ static const xir_list *list_of(reading *r, const char *name, size_t most, bool *
     *ok = true;
     if (!any) return NULL;
     *ok = any->kind == XIR_ANY_LIST && any->as.list.size <= most;
-    if (!*ok) wrong(r, XIR_E_TYPE, xir_str_of(name), "expected a list of texts, one for each input or output of the node");
+    if (!*ok)
+        wrong(r, XIR_E_TYPE, xir_str_of(name), "expected a list of texts, one for each input or output of the node");
     return *ok ? &any->as.list : NULL;
 }
 
@@ -429,8 +430,9 @@ static bool read_outputs(reading *r) {
     const xir_list *types = list_of(r, CUSTOM_OUTPUTS, n, &ok), *dims = ok ? list_of(r, CUSTOM_DIMS, n, &also) : NULL;
     if (!ok || !also) return false;
     r->n_out = n;
-    if (!types) return true;
-    if (types->size != n) return wrong(r, XIR_E_BOUNDS, XIR_STR(CUSTOM_OUTPUTS), "it has another number of outputs");
+    if (!types && n) return true;
+    if (types && types->size != n)
+        return wrong(r, XIR_E_BOUNDS, XIR_STR(CUSTOM_OUTPUTS), "it has another number of outputs");
     r->out = arena_take(&r->at->c->scratch, (n + 1) * sizeof *r->out);
     if (!r->out) return node_no_memory(r->at);
     for (size_t i = 0; i < n; i++) {

@@ -290,6 +290,23 @@ static void types_between_nodes_stay(void **state) {
     op_case_end(&c);
 }
 
+/* An op whose class infers nothing, and that has no outputs. */
+static void ops_without_outputs_come_back(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: 2 3; y = ReLU x; out y"), *back;
+    xir_value *x = xir_op_output(xir_network_op_at(net, 0), 0);
+    const xir_type *type = xir_value_type(x);
+    const xir_class *cls = xir_class_find(ctx, XIR_STR("icraft::xir::Unknown"));
+    const xir_op_desc desc = XIR_INIT(xir_op_desc, .cls = cls, .inputs = &x, .n_inputs = 1, .types = &type,
+                                      .n_types = 0, .id = XIR_NO_ID, .before = xir_network_last(net));
+    xir_op *op = xir_network_add(net, &desc);
+    assert_non_null(op);
+    const char *fault = there_and_back(net, op, "all-custom", true, &back);
+    if (fault) fail_msg("%s: %s", fault, way_first_message());
+    xir_network_free(back);
+    xir_network_free(net);
+}
+
 /* ---- nodes that are wrong --------------------------------------------------------------------------------------- */
 
 static xir_network *nodes_of(const char *text) {
@@ -470,6 +487,7 @@ int main(void) {
         cmocka_unit_test(tables_go_there_and_back),
         cmocka_unit_test(every_class_goes_there_and_back),
         cmocka_unit_test(types_between_nodes_stay),
+        cmocka_unit_test(ops_without_outputs_come_back),
         cmocka_unit_test(wrong_attributes_have_findings),
         cmocka_unit_test(elements_are_not_mistaken),
         cmocka_unit_test(declared_types_are_checked),
