@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh [NEED…]: installs what is missing on Debian 12. NEED is one or more of
 #
-#   build   compiler, cmake, ninja, pkg-config, OpenSSL, msgpack-c, libdeflate (always included)
+#   build   compiler, make, cmake, ninja, pkg-config, OpenSSL, msgpack-c, libdeflate (always included)
 #   test    cmocka, and the programs and libraries that the tests compare with
 #   clang   the second compiler
 #   fuzz    clang with its run-time library for fuzzing
@@ -11,7 +11,7 @@
 set -eu
 
 # Programs are listed as command:package: one that is installed in another way counts as well.
-programs="gcc:gcc cmake:cmake ninja:ninja-build pkg-config:pkg-config"
+programs="gcc:gcc make:make cmake:cmake ninja:ninja-build pkg-config:pkg-config"
 packages="libc6-dev libssl-dev libmsgpack-dev libdeflate-dev"
 
 for need in "$@"; do

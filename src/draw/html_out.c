@@ -38,7 +38,7 @@ static bool copy_of(html_table *t, xir_str *s) {
         t->left = size;
     }
     char *copy = t->room + t->used;
-    if (s->size) memcpy(copy, s->data, s->size);
+    memcpy(copy, s->data, s->size);
     t->used += s->size;
     t->left -= s->size;
     s->data = copy;
@@ -55,7 +55,8 @@ uint32_t html_number(html_table *t, xir_str s, bool copy) {
     xir_str *items = draw_room(t->alloc, t->items, t->n + 1, sizeof *items);
     if (!items) goto no_memory;
     t->items = items;
-    if (copy && !copy_of(t, &s)) goto no_memory;
+    if (!s.size) s.data = "";
+    else if (copy && !copy_of(t, &s)) goto no_memory;
     items[t->n] = s;
     t->slots[at] = (uint32_t)t->n + 1;
     return (uint32_t)t->n++;

@@ -109,7 +109,7 @@ const xir_object *pool_intern_held(object_pool *pool, const xir_object *object) 
     const xir_tensor_type *tensor = (const xir_tensor_type *)object;
     bool symbolic = object->cls == pool->ctx->tensor_class && dims_symbolic(tensor->shape);
     if (!symbolic) return intern(pool, object);
-    return tensor_pool(tensor) == pool ? object : tensor_intern_moved(pool, tensor);
+    return tensor_pool(tensor) == pool ? *find(pool, object, object->hash) : tensor_intern_moved(pool, tensor);
 }
 
 const xir_object *pool_intern(object_pool *pool, const xir_object *object) {
