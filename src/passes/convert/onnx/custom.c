@@ -251,10 +251,10 @@ static xir_any dims_text(xir_node *at, const xir_type *type) {
 
 static void put_types(custom_sets *s, size_t n_in, size_t n_out) {
     xir_node *at = s->at;
-    xir_any *in = arena_take(&at->c->scratch, (n_in + 2 * n_out + 1) * sizeof *in), *out = in + n_in,
-            *dims = out + n_out;
-    bool symbolic = false;
+    xir_any *in = arena_take(&at->c->scratch, (n_in + 2 * n_out + 1) * sizeof *in);
     if (!in) { (void)node_no_memory(at); return; }
+    xir_any *out = in + n_in, *dims = out + n_out;
+    bool symbolic = false;
     for (size_t i = 0; i < n_in && !xir_node_failed(at); i++) in[i] = type_text(at, xir_op_input(at->op, (int64_t)i));
     for (size_t i = 0; i < n_out && !xir_node_failed(at); i++) {
         const xir_value *v = xir_op_output(at->op, (int64_t)i);
