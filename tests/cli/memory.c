@@ -65,8 +65,8 @@ static content get(const char *dir, const char *name) {
     return c;
 }
 
-/* What a proof took, "(0.1 ms: 8 ops computed, 2 reused)", differs from run to run: fewer arrays are kept if there is no
- * memory for them. */
+/* The output without what a proof took, "(0.1 ms: 8 ops computed, 2 reused)": that differs from run to run, and fewer
+ * arrays are kept if there is no memory for them. */
 static content get_out(const char *dir) {
     content c = get(dir, "out");
     char *counted = c.there ? strstr(c.data, " ops computed, ") : NULL, *from = counted;
