@@ -16,7 +16,6 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include "support/raw_net.h"
-#include "support/formats.h"
 #include "support/net.h"
 #include "support/often.h"
 #include "support/onnx_make.h"
@@ -87,9 +86,9 @@ static const way all_ways[] = {
 
 static bool has_format(const char *name) {
     const char *dot = strrchr(name, '.');
-    xir_format_info f;
+    xir_format_info f = XIR_INIT(xir_format_info);
     if (strcmp(dot, ".raw") == 0) return true;
-    for (size_t i = 0; written_format_at(i, &f); i++)
+    for (size_t i = 0; xir_format_at(i, &f, NULL) == XIR_OK; i++)
         if (strcmp(f.name, dot + 1) == 0) return f.reads && f.writes;
     return false;
 }
