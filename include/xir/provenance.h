@@ -51,6 +51,7 @@ XIR_API xir_provenance *xir_provenance_of(const xir_network *net);
  * not have the same ops in the same order. */
 XIR_API xir_provenance *xir_provenance_clone(const xir_provenance *p, xir_network *copy, xir_diags *why);
 
+/* The network that the recorder is attached to; NULL for NULL. */
 XIR_API xir_network *xir_provenance_network(const xir_provenance *p);
 /* XIR_OK; or why something could not be noted: XIR_E_MEMORY, XIR_E_LIMIT (more than 2^31 notes). This remains, and
  * all questions below then return it: an answer is complete or it is an error. A pipeline fails with it after the
