@@ -8,6 +8,9 @@
 /* Adds a finding about an op and returns `code`. */
 xir_status op_fail(const xir_op *op, xir_status code, xir_diags *why, const char *where, const char *text);
 
+/* Adds a finding about the number of arrays, and returns XIR_E_BOUNDS. */
+xir_status count_fail(xir_diags *why, const char *what, size_t expected, size_t found);
+
 typedef struct sentence { char text[460]; } sentence;
 
 /* The type of an array that stands for a value: the declared type with the dims of the array. On failure returns a
