@@ -91,6 +91,10 @@ struct xir_context;
 struct xir_network;
 bool json_same(struct xir_network *net, const bench_input *in);
 
+/* exec.c: saves the network of a bench of the executor, with its weights, in the format of the path's suffix. Returns
+ * the exit status, with a message on stderr unless it is 0. */
+int exec_save(const char *name, const char *path);
+
 /* graph.c: the same chain, made with the library. Its text is that of text_make without `raw`. */
 struct xir_network *graph_make(struct xir_context *ctx, size_t ops);
 

@@ -1,30 +1,29 @@
-/* The reference executor: an image of 224 x 224 through all layers of ResNet-50 and of VGG-19, in double, and products
- * of matrices. It is to be fast enough to prove passes on real networks. */
-#include "bench.h"
-
-#include <xir/exec.h>
-#include <xir/xir.h>
+/* The reference executor: an image of 224 x 224 through all layers of ResNet-50, VGG-19 and MaxViT-T, in double, and
+ * products of matrices. It is to be fast enough to prove passes on real networks. */
+#include "exec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-typedef struct resnet {
-    xir_context *ctx;
-    xir_network *net;
-    xir_array   *image, *other;
-    xir_diags   *why;
-    uint64_t     products;
-} resnet;
-
-static resnet *begin(int64_t size, const char *name)
+exec_net *exec_begin(int64_t size, const char *name)
 {
-    resnet *r = calloc(1, sizeof *r);
+    exec_net *r = calloc(1, sizeof *r);
     if (!r || !(r->ctx = xir_context_new(NULL)) || !(r->why = xir_diags_new(r->ctx)))
         return NULL;
-    const xir_type *image = XIR_TENSOR(r->ctx, xir_type_float(r->ctx, XIR_FLOAT_FP32), "NHWC", 1, size, size, 3);
+    r->f32 = xir_type_float(r->ctx, XIR_FLOAT_FP32);
+    const xir_type *image = XIR_TENSOR(r->ctx, r->f32, "NHWC", 1, size, size, 3);
     r->net = xir_network_new(r->ctx, name, XIR_FRAMEWORK_PYTORCH, "1.9");
     r->image = xir_array_random(r->ctx, image, 1, r->why);
     return r;
+}
+
+exec_net *exec_end(exec_net *r)
+{
+    if (xir_network_status(r->net) == XIR_OK && r->image)
+        return r;
+    xir_diags_print(xir_network_diags(r->net), stderr);
+    return NULL;
 }
 
 static float weight(size_t i)
@@ -32,7 +31,7 @@ static float weight(size_t i)
     return (float)((int)(i * 2654435761u >> 24) - 128) / 4096;
 }
 
-static xir_value *params(resnet *r, const xir_type *type)
+static xir_value *params(exec_net *r, const xir_type *type)
 {
     xir_value *p = xir_params_new(r->net, XIR_STR(""), type);
     if (p)
@@ -41,12 +40,11 @@ static xir_value *params(resnet *r, const xir_type *type)
 }
 
 /* A convolution with a bias and `of` filters. */
-static xir_value *conv(resnet *r, xir_value *x, int64_t size, int64_t stride, int64_t of)
+static xir_value *conv(exec_net *r, xir_value *x, int64_t size, int64_t stride, int64_t of)
 {
-    const xir_type *f32 = xir_type_float(r->ctx, XIR_FLOAT_FP32);
     int64_t in = xir_type_dim(xir_value_type(x), 3, false);
-    xir_value *w = params(r, XIR_TENSOR(r->ctx, f32, "HWIO", size, size, in, of));
-    x = XIR_CONV2D(xir_at_end(r->net), .input = x, .weights = w, .bias = params(r, XIR_TENSOR(r->ctx, f32, "O", of)),
+    xir_value *w = params(r, XIR_TENSOR(r->ctx, r->f32, "HWIO", size, size, in, of));
+    x = XIR_CONV2D(xir_at_end(r->net), .input = x, .weights = w, .bias = params(r, XIR_TENSOR(r->ctx, r->f32, "O", of)),
                    .stride = stride, .pad = size / 2);
     if (x) {
         const xir_type *y = xir_value_type(x);
@@ -55,12 +53,12 @@ static xir_value *conv(resnet *r, xir_value *x, int64_t size, int64_t stride, in
     return x;
 }
 
-static xir_value *relu(resnet *r, xir_value *x)
+static xir_value *relu(exec_net *r, xir_value *x)
 {
     return XIR_RELU(xir_at_end(r->net), x);
 }
 
-static xir_value *bottleneck(resnet *r, xir_value *x, int64_t width, int64_t stride, bool first)
+static xir_value *bottleneck(exec_net *r, xir_value *x, int64_t width, int64_t stride, bool first)
 {
     xir_value *way = first ? conv(r, x, 1, stride, 4 * width) : x;
     x = relu(r, conv(r, x, 1, 1, width));
@@ -69,17 +67,16 @@ static xir_value *bottleneck(resnet *r, xir_value *x, int64_t width, int64_t str
     return relu(r, XIR_OP(xir_at_end(r->net), add, .lhs = x, .rhs = way));
 }
 
-static void *setup(const bench_input *in)
+static void *setup_resnet(const bench_input *in)
 {
     static const struct {
         int64_t width, stride;
         int     blocks;
     } stages[] = { { 64, 1, 3 }, { 128, 2, 4 }, { 256, 2, 6 }, { 512, 2, 3 } };
     (void)in;
-    resnet *r = begin(224, "resnet50");
+    exec_net *r = exec_begin(224, "resnet50");
     if (!r)
         return NULL;
-    const xir_type *f32 = xir_type_float(r->ctx, XIR_FLOAT_FP32);
     xir_at at = xir_at_end(r->net);
     xir_value *x = relu(r, conv(r, xir_input(at, "image", xir_array_type(r->image)), 7, 2, 64));
     x = XIR_MAX_POOL2D(at, .input = x, .k = 3, .stride = 2, .pad = 1);
@@ -88,24 +85,20 @@ static void *setup(const bench_input *in)
             x = bottleneck(r, x, stages[s].width, b ? 1 : stages[s].stride, b == 0);
     }
     x = XIR_OP(at, mean, .input = x, .attrs = XIR_ATTRS(mean, (dim, XIR_I64S(1, 2))));
-    xir_value *k = params(r, XIR_TENSOR(r->ctx, f32, "**", 2048, 1000));
+    xir_value *k = params(r, XIR_TENSOR(r->ctx, r->f32, "**", 2048, 1000));
     x = XIR_OP(at, matmul, .x = x, .k = k);
     r->products += 2048 * 1000;
     xir_output(at, XIR_VALUES(x));
-    if (xir_network_status(r->net) == XIR_OK && r->image)
-        return r;
-    xir_diags_print(xir_network_diags(r->net), stderr);
-    return NULL;
+    return exec_end(r);
 }
 
 /* ---- VGG-19 ---------------------------------------------------------------------------------------------------- */
 
-static xir_value *dense(resnet *r, xir_value *x, int64_t from, int64_t to)
+static xir_value *dense(exec_net *r, xir_value *x, int64_t from, int64_t to)
 {
-    const xir_type *f32 = xir_type_float(r->ctx, XIR_FLOAT_FP32);
     xir_at at = xir_at_end(r->net);
-    x = XIR_OP(at, matmul, .x = x, .k = params(r, XIR_TENSOR(r->ctx, f32, "**", from, to)),
-               .b = params(r, XIR_TENSOR(r->ctx, f32, "*", to)));
+    x = XIR_OP(at, matmul, .x = x, .k = params(r, XIR_TENSOR(r->ctx, r->f32, "**", from, to)),
+               .b = params(r, XIR_TENSOR(r->ctx, r->f32, "*", to)));
     r->products += (uint64_t)(from * to);
     return x;
 }
@@ -115,7 +108,7 @@ static void *setup_vgg(const bench_input *in)
     static const struct { int64_t width; int convs; } stages[] = { { 64, 2 }, { 128, 2 }, { 256, 4 }, { 512, 4 },
                                                                    { 512, 4 } };
     (void)in;
-    resnet *r = begin(224, "vgg19");
+    exec_net *r = exec_begin(224, "vgg19");
     if (!r)
         return NULL;
     xir_value *x = xir_input(xir_at_end(r->net), "image", xir_array_type(r->image));
@@ -129,10 +122,7 @@ static void *setup_vgg(const bench_input *in)
     x = relu(r, dense(r, x, 25088, 4096));
     x = relu(r, dense(r, x, 4096, 4096));
     xir_output(xir_at_end(r->net), XIR_VALUES(dense(r, x, 4096, 1000)));
-    if (xir_network_status(r->net) == XIR_OK && r->image)
-        return r;
-    xir_diags_print(xir_network_diags(r->net), stderr);
-    return NULL;
+    return exec_end(r);
 }
 
 /* ---- products ---------------------------------------------------------------------------------------------------- */
@@ -140,7 +130,7 @@ static void *setup_vgg(const bench_input *in)
 static void *setup_product(const bench_input *in)
 {
     (void)in;
-    resnet *r = begin(1, "product");
+    exec_net *r = exec_begin(1, "product");
     if (!r)
         return NULL;
     const xir_type *f64 = xir_type_float(r->ctx, XIR_FLOAT_FP64),
@@ -151,12 +141,12 @@ static void *setup_product(const bench_input *in)
     xir_op *inputs = xir_inputs(xir_at_end(r->net), "in", types, 2);
     xir_value *x = XIR_OP(xir_at_end(r->net), matmul, .x = xir_op_output(inputs, 0), .k = xir_op_output(inputs, 1));
     xir_output(xir_at_end(r->net), XIR_VALUES(x));
-    return xir_network_status(r->net) == XIR_OK && r->image && r->other ? r : NULL;
+    return r->other ? exec_end(r) : NULL;
 }
 
 static bool run_product(void *state, bench_result *out)
 {
-    resnet *r = state;
+    exec_net *r = state;
     const xir_array *in[] = { r->image, r->other };
     const xir_run_options options = XIR_INIT(xir_run_options, .threads = bench_threads);
     for (int i = 0; i < PRODUCTS; i++) {
@@ -173,9 +163,9 @@ static bool run_product(void *state, bench_result *out)
 
 /* ---- running ------------------------------------------------------------------------------------------------- */
 
-static bool run(void *state, bench_result *out)
+bool exec_run(void *state, bench_result *out)
 {
-    resnet *r = state;
+    exec_net *r = state;
     const xir_array *in[] = { r->image };
     xir_array *logits;
     const xir_run_options options = XIR_INIT(xir_run_options, .threads = bench_threads);
@@ -188,10 +178,27 @@ static bool run(void *state, bench_result *out)
 }
 
 const bench_case exec_cases[] = {
-    { "exec-resnet", NULL, BENCH_BY_BYTE, setup, run, NULL,
+    { "exec-resnet", NULL, BENCH_BY_BYTE, setup_resnet, exec_run, NULL,
       "an image through ResNet-50; ns_per_op is of the image, count the products: 2 * count / ns_per_op is GFLOP/s" },
-    { "exec-vgg", NULL, BENCH_BY_BYTE, setup_vgg, run, NULL, "the same through VGG-19" },
+    { "exec-vgg", NULL, BENCH_BY_BYTE, setup_vgg, exec_run, NULL, "the same through VGG-19" },
+    { "exec-maxvit", NULL, BENCH_BY_BYTE, maxvit_setup, exec_run, NULL, "the same through MaxViT-T" },
     { "exec-product", NULL, BENCH_BY_BYTE, setup_product, run_product, NULL,
       "10 products of 512 x 512 matrices of doubles" },
     { 0 },
 };
+
+int exec_save(const char *name, const char *path)
+{
+    for (const bench_case *c = exec_cases; c->run; c++) {
+        if (strcmp(c->bench, name) != 0)
+            continue;
+        exec_net *r = c->setup(NULL);
+        if (r && xir_network_save(r->net, path, NULL, r->why) == XIR_OK)
+            return 0;
+        if (r)
+            xir_diags_print(r->why, stderr);
+        return 3;
+    }
+    fprintf(stderr, "xir-bench: --save: no bench of the executor is called '%s'; see --list\n", name);
+    return 2;
+}

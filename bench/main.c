@@ -79,7 +79,7 @@ enum { TABLES = sizeof tables / sizeof tables[0], SLOW_OPS = 100000 };
 static const double our_seconds = 20, peer_seconds = 5;
 
 typedef struct options {
-    const char *name, *net, *file, *text;
+    const char *name, *net, *file, *text, *save;
     size_t      ops;
     int         runs;
     bool        alone, full, list;
@@ -285,6 +285,7 @@ static int usage(void)
     fputs("usage: xir-bench NAME [--ops N] [--net KIND | --file F] [--runs R] [--threads N] [--alone] [--full]\n"
           "       xir-bench --list           the names, and what each measures\n"
           "       xir-bench --text F [--ops N] [--net KIND]   writes the generated network\n"
+          "       xir-bench NAME --save F   saves the network of a bench of the executor: .fb, .json, .imodel\n"
           "  --ops N    operations in the network (100000)\n"
           "  --net K    of text: chain (convolutions and activations in turn), real (layers of ResNet-50,\n"
           "             YOLOv5s and a transformer), unique (those, no two of the same size)\n"
@@ -335,6 +336,8 @@ static bool parse(int argc, char **argv, options *o)
             o->net = argv[++i];
         else if (strcmp(arg, "--text") == 0)
             o->text = argv[++i];
+        else if (strcmp(arg, "--save") == 0)
+            o->save = argv[++i];
         else if (strcmp(arg, "--ops") == 0 && parse_count(value, 2, 100000000, &o->ops))
             i++;
         else if (strcmp(arg, "--runs") == 0 && parse_count(value, 1, BENCH_MOST_RUNS, &runs))
@@ -345,7 +348,7 @@ static bool parse(int argc, char **argv, options *o)
             return false;
     }
     o->runs = (int)runs;
-    return o->name || o->list || o->text;
+    return o->save ? o->name != NULL : o->name || o->list || o->text;
 }
 
 int main(int argc, char **argv)
@@ -355,6 +358,8 @@ int main(int argc, char **argv)
         return usage();
     if (o.list)
         return list();
+    if (o.save)
+        return exec_save(o.name, o.save);
     bool made = o.net && strcmp(o.net, "chain") != 0;
     if (o.text)
         return made ? (infer_text(o.text, o.ops, is_unique(&o)) ? 0 : 3) : write_text(&o);

@@ -1,5 +1,5 @@
-/* Runs one op: checks it, finds its actual types and numbers, charges its work, calls its kernel, and hands out what the
- * kernel made under the types that the network declares. */
+/* Runs one op: checks it, finds its actual types and numbers, charges its work, calls its kernel, and hands out what
+ * the kernel made under the types that the network declares. */
 #include "actual.h"
 #include <stdio.h>
 #include "sized.h"
