@@ -222,14 +222,6 @@ static void pack_taps(const void *of, const gemm_panel *panel) {
     }
 }
 
-static void take_product(void *out, const gemm_sums *sums) {
-    const scatter *o = out;
-    for (size_t i = 0; i < sums->rows; i++) {
-        memcpy(o->product + (sums->row + i) * o->columns + sums->column, sums->sum + i * sums->step,
-               sums->columns * sizeof *sums->sum);
-    }
-}
-
 /* Adds rows of the product to output channels [from, to) of the group. */
 static void add_windows(pool_share *share, size_t from, size_t to, void *user) {
     const scatter *o = user;
@@ -256,7 +248,7 @@ static xir_status transpose_group(xir_kernel *at, scatter *o, size_t most) {
         const gemm g = {
             .path = o->s.path, .exact = gemm_is_exact(&o->s.x, &o->s.k), .batches = 1, .rows = o->cells,
             .columns = o->columns, .depth = (size_t)c->in, .left = pack_cells, .left_of = o, .right = pack_taps,
-            .right_of = o, .take = take_product, .out = o,
+            .right_of = o, .sums = o->product, .sums_step = o->columns,
         };
         xir_status status = gemm_run(at, &g);
         if (status) return status;

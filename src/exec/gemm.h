@@ -36,8 +36,11 @@ typedef struct gemm {
     size_t           batches, rows, columns, depth;
     gemm_pack       *left, *right;     /* with what they read                                    */
     const void      *left_of, *right_of;
-    gemm_take       *take;
+    gemm_take       *take;             /* called with all sums, unless `sums` is set             */
     void            *out;
+    /* Where the sums are the result, in doubles: sums[batch * sums_batch + row * sums_step + column]; else NULL. */
+    double          *sums;
+    size_t           sums_batch, sums_step;
 } gemm;
 
 /* XIR_E_CANCELLED; XIR_E_MEMORY without a finding. A product without depth has sums of 0. */

@@ -79,15 +79,6 @@ static void pack_values(const void *of, const gemm_panel *p) {
     gemm_pack_matrix(a->path, &a->value, head_at(a, &a->v, p->batch, shared_heads(a)), a->v.step[3], a->v.step[2], p);
 }
 
-static void take_scores(void *out, const gemm_sums *s) {
-    const attention *a = out;
-    const size_t keys = (size_t)a->k.dim[2];
-    for (size_t i = 0; i < s->rows; i++) {
-        memcpy(a->score + (s->batch * a->queries + s->row + i) * keys + s->column, s->sum + i * s->step,
-               s->columns * sizeof *a->score);
-    }
-}
-
 static void take_means(void *out, const gemm_sums *s) {
     const attention *a = out;
     for (size_t i = 0; i < s->rows; i++) {
@@ -132,7 +123,7 @@ static xir_status attend(xir_kernel *at, attention *a) {
     const gemm scores = {
         .path = a->path, .exact = gemm_is_exact(&a->query, &a->key), .batches = a->heads, .rows = a->queries,
         .columns = keys, .depth = (size_t)a->q.dim[3], .left = pack_queries, .left_of = a, .right = pack_keys,
-        .right_of = a, .take = take_scores, .out = a,
+        .right_of = a, .sums = a->score, .sums_batch = a->queries * keys, .sums_step = keys,
     }, means = {
         .path = a->path, .batches = a->heads, .rows = a->queries, .columns = (size_t)a->v.dim[3], .depth = keys,
         .left = pack_weights, .left_of = a, .right = pack_values, .right_of = a, .take = take_means, .out = a,

@@ -137,6 +137,8 @@ static xir_status multiply_reals(xir_kernel *at, matmul *m) {
         .path = p.path, .exact = gemm_is_exact(&p.x, &p.k),
         .batches = batches, .rows = (size_t)m->rows, .columns = (size_t)m->columns, .depth = (size_t)m->depth,
         .left = pack_rows, .left_of = &p, .right = pack_columns, .right_of = &p, .take = take_sums, .out = &p,
+        .sums = has_bias ? NULL : p.y.doubles, .sums_batch = (size_t)(m->rows * m->columns),
+        .sums_step = (size_t)m->columns,
     };
     return gemm_run(at, &g);
 }

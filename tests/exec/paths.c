@@ -128,7 +128,8 @@ static void multiply(int i, int64_t a, int64_t b, int64_t rows, int64_t depth, i
     p.types[2] = xir_type_tensor_text(ctx, element(wide), "*", c, 1);
     fill(&p, special);
     xir_array *y = same_everywhere(&p, "matrix", i);
-    for (int64_t e = 0; e < a * rows * columns; e++) {
+    const int64_t apart = a * rows * columns * depth > 1 << 26 ? 997 : 1;     // of elements that are checked
+    for (int64_t e = 0; e < a * rows * columns; e += apart) {
         const int64_t row = e / columns, column = e % columns, batch = row / rows;
         double sum = 0;
         for (int64_t t = 0; t < depth; t++) {
@@ -150,20 +151,24 @@ static void matrices(void **state) {
     }
 }
 
-/* Sizes at which blocks, panels and chunks end. */
+/* Sizes at which blocks, panels, chunks and areas end. */
 static void edges(void **state) {
     (void)state;
     static const struct { int64_t a, b, rows, depth, columns; } rows[] = {
         { 1, 0, 1, 1, 1 },      { 1, 0, 1, 0, 1 },     { 0, 0, 3, 2, 4 },    { 1, 0, 0, 3, 4 },    { 1, 0, 3, 4, 0 },
         { 1, 0, 8, 256, 24 },   { 1, 0, 9, 257, 25 },  { 1, 0, 192, 3, 24 }, { 1, 0, 193, 3, 25 }, { 1, 0, 400, 9, 1 },
         { 1, 0, 385, 300, 490 }, { 1, 0, 1, 8193, 30 }, { 1, 0, 200, 8200, 5 }, { 40, 40, 3, 5, 7 }, { 2, 2, 300, 20, 20 },
-        { 3, 3, 20, 8200, 3 },  { 30, 0, 10, 20, 30 }, { 1, 0, 2, 300, 1000 },
+        { 3, 3, 20, 8200, 3 },  { 30, 0, 10, 20, 30 }, { 1, 0, 2, 300, 1000 }, { 1, 0, 390, 8200, 5 },
+        { 2, 2, 7, 513, 23 },   { 2, 2, 200, 513, 47 }, { 1, 0, 195, 20, 2050 },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         for (int wide = 0; wide < 2; wide++) {
-            multiply((int)i, rows[i].a, rows[i].b, rows[i].rows, rows[i].depth, rows[i].columns, wide, wide, false);
+            for (int bias = 0; bias < 2; bias++) {
+                multiply((int)i, rows[i].a, rows[i].b, rows[i].rows, rows[i].depth, rows[i].columns, wide, bias, false);
+            }
         }
     }
+    multiply(1, 1, 0, 385, 8200, 345, false, false, false);    // four areas
 }
 
 /* ---- convolutions ------------------------------------------------------------------------------------------------ */
