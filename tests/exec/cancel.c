@@ -2,14 +2,8 @@
 #include <stdio.h>
 #include <xir/exec.h>
 #include <xir/prove.h>
+#include "support/patience.h"
 #include "support/story.h"
-
-/* Cancels at call `at`, and counts the calls. */
-typedef struct patience { size_t at, asked; } patience;
-static bool impatient(void *user) {
-    patience *p = user;
-    return ++p->asked == p->at;
-}
 
 /* Runs a network on random inputs. */
 static xir_status run(const xir_network *net, const xir_run_options *options) {
@@ -93,6 +87,25 @@ static void kernels_ask(void **state) {
     }
 }
 
+/* The core of products computes it, and asks as often for the one as for the other. */
+static void an_equation_that_is_a_product_asks_as_a_product(void **state) {
+    (void)state;
+    static const struct { const char *equation, *product; } pairs[] = {
+        { "x: 100 100; z: 100 20; y = Einsum x z [equation=ij,jk->ik]; out y",
+          "x: 100 100; z: 100 20; y = Matmul x z; out y" },
+        { "x: 4 70 90; z: 4 90 50; y = Einsum x z [equation=bij,bjk->bik]; out y",
+          "x: 4 70 90; z: 4 90 50; y = Matmul x z; out y" },
+    };
+    for (size_t i = 0; i < COUNT(pairs); i++) {
+        xir_network *equation = story_net(pairs[i].equation), *product = story_net(pairs[i].product);
+        const size_t all = questions(equation);
+        assert_int_equal(all, questions(product));
+        assert_true(all > 3 + 8);
+        xir_network_free(equation);
+        xir_network_free(product);
+    }
+}
+
 /* Without cancellation it would run for ages. */
 static void what_never_ends_is_cancelled(void **state) {
     (void)state;
@@ -166,6 +179,7 @@ static void a_proof_has_no_limit_unless_it_is_given_one(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_ask),
+        cmocka_unit_test(an_equation_that_is_a_product_asks_as_a_product),
         cmocka_unit_test(what_never_ends_is_cancelled),
         cmocka_unit_test(a_run_asks_before_every_op),
         cmocka_unit_test(an_op_that_takes_too_much_is_not_begun),

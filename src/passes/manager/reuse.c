@@ -1,17 +1,16 @@
 /* What a proof need not compute again. Values have numbers, and two values have the same number only if their arrays
  * have the same type and the same bytes: a hash finds the candidates, and then the bytes are compared. So no collision
- * makes a false proof, and no pass has to be believed. An op of the next network gives what an op of the last one gave
- * if their classes, attributes, targets and types are equal and the numbers of their inputs are. That holds before the
- * run for what follows from the inputs and Params alone, and during the run for ops whose inputs turn out to have the
- * bytes that they had before, such as those after ops that a pass has replaced without changing a bit.
+ * makes a false proof, and no pass has to be believed. An op of the next network gives what an op of the last one
+ * gave if both compute the same (same_op.h). That holds before the run for what follows from the inputs and Params
+ * alone, and during the run for ops whose inputs turn out to have the bytes that they had before, such as those after
+ * ops that a pass has replaced without changing a bit.
  *
  * Params are known by the address of their bytes, which nobody writes while a kept array shares them. Other Params are
  * read once. */
 #include "reuse.h"
 #include "graph.h"
 #include "hash.h"
-
-static const uint32_t ABSENT = UINT32_MAX;   /* the number of an input that is absent; 0: a value without a number */
+#include "same_op.h"
 
 /* What has a number. */
 typedef struct item {
@@ -191,97 +190,28 @@ static uint32_t number_of_params(reuse *k, const numbering *n, const xir_value *
 }
 
 static uint32_t number_of(reuse *k, const numbering *n, const xir_value *v) {
-    if (!v) return ABSENT;
     if (value_is_params(v)) return number_of_params(k, n, v);
     const uint32_t *number = number_at(n, v);
     return number ? *number : 0;
 }
 
+static uint32_t number_now(void *user, const xir_value *v)  { return number_of(user, &((reuse *)user)->now, v); }
+static uint32_t number_last(void *user, const xir_value *v) { return number_of(user, &((reuse *)user)->last, v); }
+
+static contents contents_now(reuse *k)  { return (contents){ number_now, k }; }
+static contents contents_last(reuse *k) { return (contents){ number_last, k }; }
+
 /* ---- ops that compute the same ---------------------------------------------------------------------------------- */
 
-/* Whether an op cannot tell the values apart, if they have the same number. It may matter which inputs are constants:
- * those of a normalised network contain ratios. */
-static bool look_same(const xir_value *a, const xir_value *b) {
-    if (!a || !b) return a == b;
-    return value_is_params(a) == value_is_params(b) && xir_type_equal(a->type, b->type);
-}
-
-/* Attributes of ops of two networks. */
-static bool same_attrs(const xir_class *cls, const void *a, const void *b) {
-    for (uint32_t i = 0; a != b && i < cls->n_fields; i++) {
-        const xir_field *f = &cls->fields[i];
-        const xir_value *x, *y;
-        switch (f->kind) {
-        case XIR_KIND_PARAMS:
-            x = *(xir_value *const *)body_at(a, f);
-            y = *(xir_value *const *)body_at(b, f);
-            if (x != y && (!x || !y || !xir_type_equal(x->type, y->type) || !xir_params_equal(x, y))) return false;
-            break;
-        case XIR_KIND_PARAMSS:
-            if (((const xir_values *)body_at(a, f))->size || ((const xir_values *)body_at(b, f))->size) return false;
-            break;
-        default:
-            if (!field_equal(f, a, b)) return false;
-        }
-    }
-    return true;
-}
-
-/* Sub ops read values that are not inputs. */
-static bool is_comparable(const xir_op *op) {
-    return op->n_outputs && !(op->flags & OP_DRAFT) && !op_has_children(op);
-}
-
-/* Params in attributes count by their bytes, as in same_attrs. */
-static uint64_t hash_of_attrs(reuse *k, const numbering *n, const xir_op *op) {
-    const xir_class *cls = op->cls;
-    uint64_t hash = 0;
-    if (cls->plain) return op_attrs_hash(op);
-    for (uint32_t i = 0; i < cls->n_fields; i++) {
-        const xir_field *f = &cls->fields[i];
-        const void *at = body_at(op->attrs, f);
-        switch (f->kind) {
-        case XIR_KIND_PARAMS: hash = hash_mix(hash, number_of(k, n, *(xir_value *const *)at)); break;
-        case XIR_KIND_REF:    hash = hash_mix(hash, xir_object_hash(*(const xir_object *const *)at)); break;
-        case XIR_KIND_PARAMSS:
-        case XIR_KIND_OPS:
-        case XIR_KIND_MAP:    break;
-        default:              hash = field_hash(hash, f, op->attrs); break;
-        }
-    }
-    return hash;
-}
-
-/* A hash of what an op computes; false if an input has no number. */
-static bool hash_of_op(reuse *k, const numbering *n, const xir_op *op, uint64_t *hash) {
-    *hash = hash_pointer(op->cls);
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const uint32_t number = number_of(k, n, op->inputs[i].value);
-        if (!number) return false;
-        *hash = hash_mix(*hash, number);
-    }
-    *hash = hash_mix(*hash, hash_of_attrs(k, n, op));
-    return true;
-}
-
-static bool computes_same(reuse *k, const xir_op *op, const xir_op *old) {
-    if (op->cls != old->cls || op->n_inputs != old->n_inputs || op->n_outputs != old->n_outputs) return false;
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const xir_value *a = op->inputs[i].value, *b = old->inputs[i].value;
-        if (number_of(k, &k->now, a) != number_of(k, &k->last, b) || !look_same(a, b)) return false;
-    }
-    for (uint32_t i = 0; i < op->n_outputs; i++)
-        if (!look_same(&op->outputs[i], &old->outputs[i])) return false;
-    return xir_object_equal((const xir_object *)op->target, (const xir_object *)old->target) &&
-           xir_map_equal(xir_op_extra(op), xir_op_extra(old)) && same_attrs(op->cls, op->attrs, old->attrs);
-}
+static bool is_comparable(const xir_op *op) { return op->n_outputs && !(op->flags & OP_DRAFT); }
 
 /* Gives the outputs of an op the numbers of an op of the last network that computes the same. */
 static void match(reuse *k, const xir_op *op) {
     uint64_t hash;
-    if (!k->op_room || !is_comparable(op) || !hash_of_op(k, &k->now, op, &hash)) return;
+    const contents now = contents_now(k), last = contents_last(k);
+    if (!k->op_room || !is_comparable(op) || !op_hash_contents(&now, op, &hash)) return;
     for (size_t i = hash & (k->op_room - 1); k->ops[i]; i = (i + 1) & (k->op_room - 1)) {
-        if (!computes_same(k, op, k->ops[i])) continue;
+        if (!op_computes_same(&now, op, &last, k->ops[i])) continue;
         for (uint32_t o = 0; o < op->n_outputs; o++)
             *number_at(&k->now, &op->outputs[o]) = *number_at(&k->last, &k->ops[i]->outputs[o]);
         return;
@@ -297,6 +227,7 @@ static bool has_numbers(const numbering *n, const xir_op *op) {
 /* Enters the ops of the last network; false without memory. */
 static bool enter_ops(reuse *k) {
     const xir_allocator *alloc = &k->ctx->alloc;
+    const contents last = contents_last(k);
     mem_free(alloc, (void *)k->ops, k->op_room * sizeof *k->ops);
     k->ops = NULL;
     k->op_room = 0;
@@ -308,7 +239,7 @@ static bool enter_ops(reuse *k) {
     k->op_room = room;
     for (const xir_op *op = k->last.net->first; op; op = op->next) {
         uint64_t hash;
-        if (!is_comparable(op) || !has_numbers(&k->last, op) || !hash_of_op(k, &k->last, op, &hash)) continue;
+        if (!is_comparable(op) || !has_numbers(&k->last, op) || !op_hash_contents(&last, op, &hash)) continue;
         size_t i = hash & (room - 1);
         while (k->ops[i]) i = (i + 1) & (room - 1);
         k->ops[i] = op;
@@ -374,7 +305,10 @@ static void forget(reuse *k) {
 /* Those that no op has been asked about yet. */
 static void number_all_params(reuse *k) {
     for (const xir_op *op = k->last.net->first; op; op = op->next)
-        for (uint32_t i = 0; i < op->n_inputs; i++) (void)number_of(k, &k->last, op->inputs[i].value);
+        for (uint32_t i = 0; i < op->n_inputs; i++) {
+            const xir_value *v = op->inputs[i].value;
+            if (v) (void)number_of(k, &k->last, v);
+        }
 }
 
 /* ---- for proofs ------------------------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include "support/net.h"
 #include "support/passes.h"
+#include "support/proof.h"
 #include "support/scarce.h"
 #include "support/story.h"
 
@@ -27,24 +28,6 @@ static xir_network *line(xir_context *with, const float w[4], const float b[4]) 
 
 static const float ones[] = { 1, 1, 1, 1 }, twos[] = { 2, 2, 2, 2 }, nearly[] = { 1.000001f, 1, 1, 1 },
                    third[] = { 1, 1, -3, 1 };
-
-static const char *findings(void) {
-    static char all[4000];
-    *all = '\0';
-    const xir_diag *d;
-    for (size_t i = 0; (d = xir_diags_at(why, i)); i++) {
-        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%.*s", i ? "\n" : "", (int)d->message.size,
-                 d->message.data);
-    }
-    xir_diags_clear(why);
-    return all;
-}
-
-static xir_proof_state state_of(const xir_proof *proof) {
-    xir_proof_state state = XIR_INIT(xir_proof_state);
-    assert_int_equal(xir_proof_state_of(proof, &state, why), XIR_OK);
-    return state;
-}
 
 static xir_array *array_of(const float v[4]) {
     const xir_type *type = XIR_TENSOR(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), "NC", 1, 4);

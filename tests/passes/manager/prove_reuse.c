@@ -4,14 +4,10 @@
 #include "support/net.h"
 #include "support/often.h"
 #include "support/passes.h"
+#include "support/patience.h"
+#include "support/proof.h"
 #include "support/scarce.h"
 #include "support/story.h"
-
-static xir_proof_state state_of(const xir_proof *proof) {
-    xir_proof_state state = XIR_INIT(xir_proof_state);
-    DOES(xir_proof_state_of(proof, &state, NULL));
-    return state;
-}
 
 /* A proof that keeps this many bytes; 1: nothing. */
 static xir_proof *proof_keeping(uint64_t bytes) {
@@ -265,15 +261,6 @@ static void change(xir_network *net) {
     }
 }
 
-static const char *findings(char all[4000]) {
-    *all = '\0';
-    const xir_diag *d;
-    for (size_t i = 0; (d = xir_diags_at(why, i)); i++)
-        snprintf(all + strlen(all), 4000 - strlen(all), "%.*s\n", (int)d->message.size, d->message.data);
-    xir_diags_clear(why);
-    return all;
-}
-
 /* Proofs that keep everything, a little, and nothing. */
 static void reuse_changes_no_verdict(void **state) {
     (void)state;
@@ -296,7 +283,7 @@ static void reuse_changes_no_verdict(void **state) {
             for (size_t n = 1 + chance(2); n--;) change(next);
             for (size_t i = 0; i < PROOFS; i++) {
                 status[i] = xir_proof_check(p[i], next, why);
-                findings(said[i]);
+                strcpy(said[i], findings());
             }
             for (size_t i = 1; i < PROOFS; i++) {
                 const xir_proof_state a = state_of(p[0]), b = state_of(p[i]);
@@ -323,12 +310,6 @@ static void reuse_changes_no_verdict(void **state) {
 }
 
 /* ---- limits ----------------------------------------------------------------------------------------------------- */
-
-typedef struct patience { size_t at, asked; } patience;
-static bool impatient(void *user) {
-    patience *p = user;
-    return ++p->asked == p->at;
-}
 
 /* A proof that was cancelled goes on with what it knew before. */
 static void a_cancelled_check_leaves_the_proof_as_it_was(void **state) {
