@@ -1,7 +1,10 @@
 #include "pool.h"
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+/* A look takes 10 to 50 ns, waking a thread some 50 us. */
+enum { LOOKS = 2048 };
 
 /* A piece takes some microseconds. A loop that takes less than two dozens of them is not worth waking threads. */
 enum { STEPS_A_PIECE = 1 << 15, STEPS_A_LOOP = 1 << 18, EVEN = 64 };
@@ -52,26 +55,52 @@ static void take_pieces(pool_share *share) {
     }
 }
 
+/* Lets the processor rest between two looks. */
+static inline void rest(void) {
+#if defined __x86_64__ || defined __i386__
+    __builtin_ia32_pause();
+#elif defined __aarch64__
+    __asm__ volatile("yield");
+#endif
+}
+
+static bool is_idle(pool *p, uint64_t seen) {
+    return atomic_load_explicit(&p->turn, memory_order_acquire) == seen &&
+           !atomic_load_explicit(&p->closing, memory_order_relaxed);
+}
+
 static void *work(void *user) {
     const pool_member *m = user;
     pool *p = m->pool;
-    pthread_mutex_lock(&p->lock);
-    for (uint64_t seen = 0; !p->closing;) {
-        if (p->turn == seen || !p->task) {
-            seen = p->turn;        /* of a loop that has ended there is nothing left to do */
-            pthread_cond_wait(&p->begun, &p->lock);
-            continue;
-        }
-        seen = p->turn;
+    uint64_t seen = 0;
+    for (;;) {
+        for (unsigned i = 0; i < p->looks && is_idle(p, seen); i++) rest();
+        pthread_mutex_lock(&p->lock);
+        while (is_idle(p, seen)) pthread_cond_wait(&p->begun, &p->lock);
+        if (atomic_load(&p->closing)) break;
+        seen = atomic_load(&p->turn);
         pool_share share = { .task = p->task, .thread = m->number };
-        p->busy++;
+        if (share.task) atomic_fetch_add(&p->busy, 1);
         pthread_mutex_unlock(&p->lock);
+        if (!share.task) continue;     /* of a loop that has ended there is nothing left to do */
         take_pieces(&share);
         pthread_mutex_lock(&p->lock);
-        if (--p->busy == 0) pthread_cond_signal(&p->ended);
+        if (atomic_fetch_sub(&p->busy, 1) == 1) pthread_cond_signal(&p->ended);
+        pthread_mutex_unlock(&p->lock);
     }
     pthread_mutex_unlock(&p->lock);
     return NULL;
+}
+
+/* Waits until no other thread is within the loop. */
+static void await_others(pool *p) {
+    pthread_mutex_lock(&p->lock);
+    p->task = NULL;
+    pthread_mutex_unlock(&p->lock);
+    for (unsigned i = 0; i < p->looks && atomic_load_explicit(&p->busy, memory_order_relaxed); i++) rest();
+    pthread_mutex_lock(&p->lock);
+    while (atomic_load(&p->busy)) pthread_cond_wait(&p->ended, &p->lock);
+    pthread_mutex_unlock(&p->lock);
 }
 
 /* Makes threads until there are `wanted`, the calling one included, or the system refuses one. */
@@ -105,17 +134,14 @@ bool pool_for(xir_kernel *at, size_t n, uint64_t steps, pool_fn *fn, void *user)
         make_threads(p, pieces);
         pthread_mutex_lock(&p->lock);
         p->task = &t;
-        p->turn++;
+        atomic_fetch_add_explicit(&p->turn, 1, memory_order_release);
         pthread_cond_broadcast(&p->begun);
         pthread_mutex_unlock(&p->lock);
     }
     pool_share share = { .task = &t, .at = at };
     take_pieces(&share);
     if (shared) {
-        pthread_mutex_lock(&p->lock);
-        p->task = NULL;
-        while (p->busy) pthread_cond_wait(&p->ended, &p->lock);
-        pthread_mutex_unlock(&p->lock);
+        await_others(p);
         pool_stops(&share, 0);     /* merges what others counted */
     }
     return !atomic_load_explicit(&t.stopped, memory_order_relaxed);
@@ -138,6 +164,8 @@ void pool_open(pool *p, size_t threads) {
     }
     p->most = threads < 1 ? 1 : threads < POOL_MOST ? threads : POOL_MOST;
     if (p->most == 1) return;
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    p->looks = processors >= 0 && (size_t)processors >= p->most ? LOOKS : 0;
     if (pthread_mutex_init(&p->lock, NULL)) p->most = 1;
     else if (pthread_cond_init(&p->begun, NULL)) pthread_mutex_destroy(&p->lock), p->most = 1;
     else if (pthread_cond_init(&p->ended, NULL))
@@ -148,7 +176,7 @@ void pool_open(pool *p, size_t threads) {
 void pool_close(pool *p) {
     if (!p->open) return;
     pthread_mutex_lock(&p->lock);
-    p->closing = true;
+    atomic_store(&p->closing, true);
     pthread_cond_broadcast(&p->begun);
     pthread_mutex_unlock(&p->lock);
     for (size_t i = 0; i < p->made; i++) pthread_join(p->members[i].thread, NULL);

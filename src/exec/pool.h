@@ -9,11 +9,15 @@
  *     if (!pool_for(at, n, STEPS_OF_ONE, square, &q)) return XIR_E_CANCELLED;
  *
  * Threads are made when a loop first needs them and end with the run, so nothing outlives it. If a thread cannot be
- * made, the run goes on with fewer. They block all signals. Only the calling thread calls `cancel`. */
+ * made, the run goes on with fewer. They block all signals. Only the calling thread calls `cancel`.
+ *
+ * Waking a thread takes longer than many a loop. So a thread looks for the next loop for some microseconds before it
+ * sleeps, unless there are more threads than processors. */
 #ifndef EXEC_POOL_H
 #define EXEC_POOL_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include "kernel.h"
 
 enum { POOL_MOST = 64 };   /* threads of a run, the calling one included */
@@ -40,12 +44,14 @@ typedef struct pool_member { struct pool *pool; pthread_t thread; size_t number;
 typedef struct pool {
     size_t           most, made;     /* threads: at most, without the calling one so far                     */
     bool             eager;          /* short loops are cut too, into short pieces: for tests                */
-    bool             open, closing;
-    pthread_mutex_t  lock;           /* guards the members below and `closing`                               */
+    bool             open;
+    unsigned         looks;          /* how often a thread looks for a change before it sleeps               */
+    pthread_mutex_t  lock;           /* whoever changes the members below holds it                           */
     pthread_cond_t   begun, ended;
-    uint64_t         turn;           /* the number of the loop                                               */
+    atomic_bool      closing;
+    _Atomic uint64_t turn;           /* the number of the loop                                               */
     struct pool_task *task;          /* NULL between loops                                                   */
-    size_t           busy;           /* threads within the loop                                              */
+    atomic_size_t    busy;           /* threads within the loop                                              */
     pool_member      members[POOL_MOST - 1];
 } pool;
 
