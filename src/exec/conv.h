@@ -23,8 +23,8 @@ typedef struct conv {
  * without a finding. */
 xir_status conv_products(xir_kernel *at, const conv *c);
 xir_status conv_transposed(xir_kernel *at, const conv *c);
-/* Whether each output channel has one input channel, of elements that conv_depthwise can walk; and their sums. */
-bool       conv_is_depthwise(xir_kernel *at, const conv *c);
+/* Whether each output channel has one input channel, and neighbours are channels or pixels; and their sums. */
+bool       conv_is_depthwise(const conv *c);
 xir_status conv_depthwise(xir_kernel *at, const conv *c);
 
 /* The coordinates of pixel `i` of a map, in row-major order. */

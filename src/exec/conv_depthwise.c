@@ -7,6 +7,7 @@
 enum { LINE = 512 };   /* sums at a time */
 
 static const float zeros[LINE];
+static const double wide_zeros[LINE];
 
 /* Pixels of a row that read every `step`-th element from `from` on; from < 0: zeros. */
 typedef struct run { int64_t first, n, from, step; } run;
@@ -24,26 +25,36 @@ typedef struct depthwise {
     double          *sums;                /* LINE of each thread                               */
 } depthwise;
 
-bool conv_is_depthwise(xir_kernel *at, const conv *c) {
-    gemm_input x;
+bool conv_is_depthwise(const conv *c) {
     if (c->in != 1 || c->out != 1 || c->groups == 1) return false;
-    if ((c->x.step[C] != 1 || c->y.step[C] != 1) && (c->x.step[W] != 1 || c->y.step[W] != 1)) return false;
-    return gemm_read(at, 0, &x) && x.singles;
+    return (c->x.step[C] == 1 && c->y.step[C] == 1) || (c->x.step[W] == 1 && c->y.step[W] == 1);
+}
+
+/* n elements as doubles, where they are or in `room`. Not for singles. */
+static const double *doubles_of(const depthwise *d, int64_t from, int64_t step, size_t n, double *room) {
+    if (d->x.doubles && step == 1) return d->x.doubles + from;
+    gemm_copy_line(&d->x, from, step, n, room, 1);
+    return room;
 }
 
 /* One pixel of all channels. */
 static void add_pixel(const depthwise *d, double *sum, int64_t image, const int64_t *p, int64_t to) {
     const conv *c = d->c;
     const int64_t channels = c->y.dim[C];
+    double room[LINE];
     for (int64_t first = 0; first < channels; first += LINE) {
         const size_t n = (size_t)(channels - first < LINE ? channels - first : LINE);
         int64_t tap[SPATIAL] = { 0 };
         const double *k = d->k + first;
         memset(sum, 0, n * sizeof *sum);
         do {
-            const int64_t cell = window_cell(&c->w, &c->x, p, tap);
-            const float *x = cell < 0 ? zeros : d->x.singles + image + cell + first;
-            d->path->add_product[d->exact](x, k, n, sum);
+            const int64_t cell = window_cell(&c->w, &c->x, p, tap), from = image + cell + first;
+            if (d->x.singles) {
+                d->path->add_product[d->exact](cell < 0 ? zeros : d->x.singles + from, k, n, sum);
+            } else {
+                const double *x = cell < 0 ? wide_zeros : doubles_of(d, from, 1, n, room);
+                d->path->add_wide_product[d->exact](x, k, n, sum);
+            }
             k += channels;
         } while (next_cell(tap, c->w.size));
         gemm_put(d->path, &d->y, to + first, sum, d->bias ? d->bias + first : NULL, n);
@@ -68,6 +79,7 @@ static void take_channels(pool_share *share, size_t from, size_t to, void *user)
 /* Adds pixels [first, first + n) of one row of the image, times k. `from`: the row, < 0 outside of the image. */
 static void add_runs(const depthwise *d, const run *runs, size_t n_runs, int64_t from, double k, int64_t first,
                      int64_t n, double *sum) {
+    double room[LINE];
     for (const run *r = runs; r < runs + n_runs; r++) {
         const int64_t begin = r->first > first ? r->first : first,
                       end = r->first + r->n < first + n ? r->first + r->n : first + n, m = end - begin;
@@ -78,8 +90,11 @@ static void add_runs(const depthwise *d, const run *runs, size_t n_runs, int64_t
             continue;
         }
         const int64_t cell = from + r->from + (begin - r->first) * r->step;
-        if (r->step == 1) d->path->add_scaled[d->exact](d->x.singles + cell, k, (size_t)m, to);
-        else for (int64_t i = 0; i < m; i++) to[i] += gemm_element(&d->x, cell + i * r->step) * k;
+        if (d->x.singles && r->step == 1) {
+            d->path->add_scaled[d->exact](d->x.singles + cell, k, (size_t)m, to);
+        } else {
+            d->path->add_wide_scaled[d->exact](doubles_of(d, cell, r->step, (size_t)m, room), k, (size_t)m, to);
+        }
     }
 }
 

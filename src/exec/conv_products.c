@@ -47,24 +47,7 @@ static size_t find_lines(const int64_t *cell, size_t n, line *out) {
     return lines;
 }
 
-/* Channels are neighbours: each item reads a line of them. */
-static void copy_channels(const sliding *s, const int64_t *cell, const gemm_panel *p) {
-    static const float zeros[GEMM_DEPTH];
-    size_t t = 0;
-    if (s->x.singles) {
-        for (; p->n - t >= s->path->lines; t += s->path->lines) {
-            const float *from[GEMM_MOST_LINES];
-            for (size_t i = 0; i < s->path->lines; i++) from[i] = cell[t + i] < 0 ? zeros : s->x.singles + cell[t + i];
-            s->path->interleave(from, p->depth, p->out + t, p->unit);
-        }
-    }
-    for (; t < p->n; t++) {
-        for (size_t k = 0; k < p->depth; k++)
-            p->out[k * p->unit + t] = cell[t] < 0 ? 0 : gemm_element(&s->x, cell[t] + (int64_t)k);
-    }
-}
-
-/* Otherwise items read lines, channel by channel. */
+/* Where channels are not neighbours, items read lines of pixels, channel by channel. */
 static void copy_pixels(const sliding *s, const int64_t *cell, const gemm_panel *p) {
     const int64_t channel_step = s->c->x.step[C];
     line lines[GEMM_MOST_BROAD];
@@ -76,8 +59,8 @@ static void copy_pixels(const sliding *s, const int64_t *cell, const gemm_panel 
             double *to = out + l->first;
             if (l->from < 0) for (size_t t = 0; t < l->n; t++) to[t] = 0;
             else if (s->x.doubles) memcpy(to, s->x.doubles + from, l->n * sizeof *to);
-            else if (l->n < 4) for (size_t t = 0; t < l->n; t++) to[t] = gemm_element(&s->x, from + (int64_t)t);
-            else s->path->widen(s->x.singles + from, l->n, to);
+            else if (s->x.singles && l->n >= 4) s->path->widen(s->x.singles + from, l->n, to);
+            else gemm_copy_line(&s->x, from, 1, l->n, to, 1);
         }
     }
 }
@@ -99,7 +82,7 @@ static void pack_windows(const void *of, const gemm_panel *panel) {
             cell[t] = window_cell(&c->w, &c->x, at.p[t], tap);
             if (cell[t] >= 0) cell[t] += at.image[t] + channels;
         }
-        if (c->x.step[C] == 1) copy_channels(s, cell, &part);
+        if (c->x.step[C] == 1) gemm_copy_lines(s->path, &s->x, cell, part.n, part.depth, part.out, part.unit);
         else copy_pixels(s, cell, &part);
         part.out += part.depth * part.unit;
         next_cell(tap, c->w.size);
@@ -204,8 +187,7 @@ static void pack_cells(const void *of, const gemm_panel *panel) {
     for (size_t t = 0; t < panel->n; t++) {
         const int64_t from = (int64_t)o->image * c->x.step[N] + pixel_offset(&c->x, at.p[t]) +
                              ((int64_t)o->group * c->in + (int64_t)panel->k) * c->x.step[C];
-        for (size_t k = 0; k < panel->depth; k++)
-            panel->out[k * panel->unit + t] = gemm_element(&o->s.x, from + (int64_t)k * c->x.step[C]);
+        gemm_copy_line(&o->s.x, from, c->x.step[C], panel->depth, panel->out + t, panel->unit);
     }
 }
 
@@ -217,8 +199,7 @@ static void pack_taps(const void *of, const gemm_panel *panel) {
         for (size_t a = SPATIAL; a-- > 0; rest /= c->w.size[a]) tap[a] = rest % c->w.size[a];
         const int64_t from = (int64_t)o->group * c->group_step + tap_offset(c, tap) +
                              (int64_t)(panel->first + j) % c->out * c->out_step + (int64_t)panel->k * c->in_step;
-        for (size_t k = 0; k < panel->depth; k++)
-            panel->out[k * panel->unit + j] = gemm_element(&o->s.k, from + (int64_t)k * c->in_step);
+        gemm_copy_line(&o->s.k, from, c->in_step, panel->depth, panel->out + j, panel->unit);
     }
 }
 

@@ -10,8 +10,8 @@
 #ifndef EXEC_GEMM_H
 #define EXEC_GEMM_H
 
+#include "blocks.h"
 #include "gemm_paths.h"
-#include "kernel.h"
 
 enum { GEMM_DEPTH = 256 };   /* most depths of a panel */
 
@@ -48,11 +48,12 @@ xir_status gemm_run(xir_kernel *at, const gemm *g);
 
 /* ---- operands and results -------------------------------------------------------------------------------------- */
 
-/* Elements as a tensor stores them, where that is fp32 or fp64; otherwise converted to doubles, all at once. Neither
- * need be aligned. */
+/* Elements as a tensor stores them. No tensor is converted as a whole: lines of it become doubles while panels are
+ * copied. Numbers need not be aligned. */
 typedef struct gemm_input {
-    const float  *singles;             /* NULL: doubles                                          */
-    const double *doubles;
+    const float  *singles;             /* elements of fp32 or TF32; else NULL                    */
+    const double *doubles;             /* of fp64, or converted before; else NULL                */
+    reader        stored;              /* others                                                 */
     unsigned      bits;                /* significant ones                                       */
 } gemm_input;
 
@@ -63,20 +64,31 @@ static inline bool gemm_is_exact(const gemm_input *a, const gemm_input *b) { ret
 static inline double gemm_element(const gemm_input *in, int64_t i) {
     float v;
     double wide;
-    if (!in->singles) return memcpy(&wide, in->doubles + i, sizeof wide), wide;
-    memcpy(&v, in->singles + i, sizeof v);
-    return (double)v;
+    if (in->singles) {
+        memcpy(&v, in->singles + i, sizeof v);
+        return (double)v;
+    }
+    if (in->doubles) memcpy(&wide, in->doubles + i, sizeof wide);
+    else elements_read_reals(in->stored.elements, in->stored.bytes, (size_t)i, 1, &wide);
+    return wide;
 }
 
+/* n elements from `from` on, every `step`-th one; into out[i * unit]. */
+void gemm_copy_line(const gemm_input *in, int64_t from, int64_t step, size_t n, double *out, size_t unit);
+/* n lines of neighbours, at most GEMM_DEPTH each, that begin at from[i], or are zeros if that is negative: element k of
+ * line i into out[k * unit + i]. */
+void gemm_copy_lines(const gemm_path *path, const gemm_input *in, const int64_t *from, size_t n, size_t depth,
+                     double *out, size_t unit);
 /* A matrix whose element [item, k] is element start + item * step + k * k_step, in a panel of it. */
 void gemm_pack_matrix(const gemm_path *path, const gemm_input *in, int64_t start, int64_t step, int64_t k_step,
                       const gemm_panel *panel);
 
-/* Where results go: stored at once if the output is fp32 or fp64, otherwise as doubles that the executor stores. They
- * need not be aligned. */
+/* Where results go: they are stored at once, as one of these. Elements that do not take whole bytes are doubles, which
+ * the executor stores when the kernel is done. */
 typedef struct gemm_output {
-    float  *singles;
+    float  *singles;                   /* need not be aligned                                    */
     double *doubles;
+    writer  stored;
 } gemm_output;
 /* Every element must be written. False on out of memory. */
 bool gemm_write(xir_kernel *at, size_t output, gemm_output *out);
@@ -85,8 +97,9 @@ void gemm_put(const gemm_path *path, const gemm_output *out, int64_t at, const d
               size_t n);
 static inline void gemm_put_one(const gemm_output *out, int64_t at, double v) {
     const float rounded = (float)v;
-    if (out->singles) memcpy(out->singles + at, &rounded, sizeof rounded);
-    else memcpy(out->doubles + at, &v, sizeof v);
+    if (out->singles)      memcpy(out->singles + at, &rounded, sizeof rounded);
+    else if (out->doubles) memcpy(out->doubles + at, &v, sizeof v);
+    else                   write_reals(&out->stored, (size_t)at, 1, &v);
 }
 
 #endif

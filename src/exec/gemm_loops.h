@@ -91,30 +91,24 @@ TARGET static void PATH(narrow)(const double *sum, const double *bias, size_t n,
     for (; i < n; i++) to_single(out + i, (float)sum[i]);
 }
 
-INLINED void PATH(scaled)(const bool exact, const float *x, double k, size_t n, double *sum) {
-    const VECTOR same = SAME(k);
-    size_t i = 0;
-    for (; n - i >= LANES; i += LANES) STORE(sum + i, PATH(add)(WIDEN(x + i), same, LOAD(sum + i), exact));
-    for (; i < n; i++) sum[i] += (double)from_single(x + i) * k;
-}
-TARGET static void PATH(scaled_0)(const float *x, double k, size_t n, double *sum) {
-    PATH(scaled)(false, x, k, n, sum);
-}
-TARGET static void PATH(scaled_1)(const float *x, double k, size_t n, double *sum) {
-    PATH(scaled)(true, x, k, n, sum);
-}
-
-INLINED void PATH(product)(const bool exact, const float *x, const double *k, size_t n, double *sum) {
-    size_t i = 0;
-    for (; n - i >= LANES; i += LANES) STORE(sum + i, PATH(add)(WIDEN(x + i), LOAD(k + i), LOAD(sum + i), exact));
-    for (; i < n; i++) sum[i] += (double)from_single(x + i) * k[i];
-}
-TARGET static void PATH(product_0)(const float *x, const double *k, size_t n, double *sum) {
-    PATH(product)(false, x, k, n, sum);
-}
-TARGET static void PATH(product_1)(const float *x, const double *k, size_t n, double *sum) {
-    PATH(product)(true, x, k, n, sum);
-}
+/* sum[i] += x[i] * k, and x[i] * k[i], for x of a type; VECTOR_OF(from) and NUMBER_OF(from) read it as doubles. */
+#define ADDS(name, type, exact, VECTOR_OF, NUMBER_OF)                                                                \
+    TARGET static void PATH(name##scaled_##exact)(const type *x, double k, size_t n, double *sum) {                  \
+        const VECTOR same = SAME(k);                                                                                 \
+        size_t i = 0;                                                                                                \
+        for (; n - i >= LANES; i += LANES) STORE(sum + i, PATH(add)(VECTOR_OF(x + i), same, LOAD(sum + i), exact));  \
+        for (; i < n; i++) sum[i] += NUMBER_OF(x + i) * k;                                                           \
+    }                                                                                                                \
+    TARGET static void PATH(name##product_##exact)(const type *x, const double *k, size_t n, double *sum) {          \
+        size_t i = 0;                                                                                                \
+        for (; n - i >= LANES; i += LANES)                                                                           \
+            STORE(sum + i, PATH(add)(VECTOR_OF(x + i), LOAD(k + i), LOAD(sum + i), exact));                          \
+        for (; i < n; i++) sum[i] += NUMBER_OF(x + i) * k[i];                                                        \
+    }
+ADDS(, float, 0, WIDEN, (double)from_single)
+ADDS(, float, 1, WIDEN, (double)from_single)
+ADDS(wide_, double, 0, LOAD, from_double)
+ADDS(wide_, double, 1, LOAD, from_double)
 
 #define NAMES(rows, exact) { PATH(tile_##rows##_1_##exact), PATH(tile_##rows##_2_##exact), THIRD(rows, exact) }
 #if BROAD > 2 * LANES
@@ -134,9 +128,12 @@ static const gemm_path PATH(path) = {
     .widen = PATH(widen), .interleave = PATH(interleave),
     .interleave_doubles = PATH(interleave_doubles), .narrow = PATH(narrow),
     .add_scaled = { PATH(scaled_0), PATH(scaled_1) }, .add_product = { PATH(product_0), PATH(product_1) },
+    .add_wide_scaled = { PATH(wide_scaled_0), PATH(wide_scaled_1) },
+    .add_wide_product = { PATH(wide_product_0), PATH(wide_product_1) },
 };
 
 #undef INLINED
+#undef ADDS
 #undef TILE
 #undef TILES
 #undef NAMES

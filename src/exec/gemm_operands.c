@@ -29,52 +29,81 @@ bool gemm_read(xir_kernel *at, size_t input, gemm_input *in) {
         in->doubles = xir_kernel_bytes(at, input);
         return in->doubles != NULL;
     }
-    in->doubles = xir_kernel_reals(at, input);
-    return in->doubles != NULL;
+    if (!reader_open(&in->stored, at, input)) return false;
+    in->doubles = in->stored.reals;
+    return true;
 }
 
-/* Copies a line of n neighbouring numbers into a panel; `unit` apart. */
-static void put_line(const gemm_input *in, int64_t from, size_t n, double *out, size_t unit) {
+void gemm_copy_line(const gemm_input *in, int64_t from, int64_t step, size_t n, double *out, size_t unit) {
+    enum { ROOM = 512, NEAR = 16 };    /* elements between those of a line are converted too, if they are few */
+    double room[ROOM];
     const gemm_input wide = { .doubles = in->doubles };    // so that no element asks which it is
-    if (in->doubles) for (size_t k = 0; k < n; k++) out[k * unit] = gemm_element(&wide, from + (int64_t)k);
-    else for (size_t k = 0; k < n; k++) out[k * unit] = gemm_element(in, from + (int64_t)k);
+    if (in->singles) {
+        for (size_t k = 0; k < n; k++) out[k * unit] = gemm_element(in, from + (int64_t)k * step);
+        return;
+    }
+    if (in->doubles) {
+        for (size_t k = 0; k < n; k++) out[k * unit] = gemm_element(&wide, from + (int64_t)k * step);
+        return;
+    }
+    const size_t apart = step > 0 && step <= NEAR ? (size_t)step : 1, most = step == (int64_t)apart ? ROOM / apart : 1;
+    for (size_t k = 0, m; k < n; k += m) {
+        m = n - k < most ? n - k : most;
+        const double *x = read_reals(&in->stored, (size_t)(from + (int64_t)k * step), (m - 1) * apart + 1, room);
+        for (size_t i = 0; i < m; i++) out[(k + i) * unit] = x[i * apart];
+    }
+}
+
+void gemm_copy_lines(const gemm_path *path, const gemm_input *in, const int64_t *from, size_t n, size_t depth,
+                     double *out, size_t unit) {
+    static const float zeros[GEMM_DEPTH];
+    static const double wide_zeros[GEMM_DEPTH];
+    double room[GEMM_MOST_LINES][GEMM_DEPTH];
+    size_t i = 0;
+    for (; n - i >= path->lines; i += path->lines) {
+        const float *single[GEMM_MOST_LINES];
+        const double *line[GEMM_MOST_LINES];
+        for (size_t t = 0; t < path->lines; t++) {
+            const int64_t at = from[i + t];
+            if (in->singles)      single[t] = at < 0 ? zeros : in->singles + at;
+            else if (at < 0)      line[t] = wide_zeros;
+            else if (in->doubles) line[t] = in->doubles + at;
+            else                  line[t] = read_reals(&in->stored, (size_t)at, depth, room[t]);
+        }
+        if (in->singles) path->interleave(single, depth, out + i, unit);
+        else path->interleave_doubles(line, depth, out + i, unit);
+    }
+    for (; i < n; i++) {
+        if (from[i] >= 0) gemm_copy_line(in, from[i], 1, depth, out + i, unit);
+        else for (size_t k = 0; k < depth; k++) out[k * unit + i] = 0;
+    }
+}
+
+/* Neighbours are items of the panel. */
+static void pack_rows(const gemm_path *path, const gemm_input *in, int64_t from, int64_t k_step, const gemm_panel *p) {
+    double *out = p->out;
+    for (size_t k = 0; k < p->depth; k++, out += p->unit, from += k_step) {
+        if (in->singles)      path->widen(in->singles + from, p->n, out);
+        else if (in->doubles) memcpy(out, in->doubles + from, p->n * sizeof *out);
+        else                  elements_read_reals(in->stored.elements, in->stored.bytes, (size_t)from, p->n, out);
+    }
 }
 
 void gemm_pack_matrix(const gemm_path *path, const gemm_input *in, int64_t start, int64_t step, int64_t k_step,
                       const gemm_panel *p) {
     const int64_t first = start + (int64_t)p->first * step + (int64_t)p->k * k_step;
-    double *out = p->out;
+    int64_t from[GEMM_MOST_BROAD];
     if (step == 1) {
-        for (size_t k = 0; k < p->depth; k++, out += p->unit) {
-            const int64_t from = first + (int64_t)k * k_step;
-            if (in->singles) path->widen(in->singles + from, p->n, out);
-            else memcpy(out, in->doubles + from, p->n * sizeof *out);
-        }
-        return;
-    }
-    size_t i = 0;
-    if (k_step == 1 && in->singles) {
-        for (; p->n - i >= path->lines; i += path->lines) {
-            const float *from[GEMM_MOST_LINES];
-            for (size_t t = 0; t < path->lines; t++) from[t] = in->singles + first + (int64_t)(i + t) * step;
-            path->interleave(from, p->depth, out + i, p->unit);
-        }
-    }
-    if (k_step == 1 && in->doubles) {
-        for (; p->n - i >= path->lines; i += path->lines) {
-            const double *from[GEMM_MOST_LINES];
-            for (size_t t = 0; t < path->lines; t++) from[t] = in->doubles + first + (int64_t)(i + t) * step;
-            path->interleave_doubles(from, p->depth, out + i, p->unit);
-        }
-    }
-    if (k_step == 1) {
-        for (; i < p->n; i++) put_line(in, first + (int64_t)i * step, p->depth, out + i, p->unit);
-        return;
-    }
-    for (size_t k = 0; k < p->depth; k++, out += p->unit) {
-        const int64_t from = first + (int64_t)k * k_step;
-        if (in->doubles) for (size_t t = 0; t < p->n; t++) memcpy(out + t, in->doubles + from + (int64_t)t * step, 8);
-        else for (size_t t = 0; t < p->n; t++) out[t] = gemm_element(in, from + (int64_t)t * step);
+        pack_rows(path, in, first, k_step, p);
+    } else if (k_step == 1) {
+        for (size_t t = 0; t < p->n; t++) from[t] = first + (int64_t)t * step;
+        gemm_copy_lines(path, in, from, p->n, p->depth, p->out, p->unit);
+    } else if (k_step < step) {
+        for (size_t t = 0; t < p->n; t++)
+            gemm_copy_line(in, first + (int64_t)t * step, k_step, p->depth, p->out + t, p->unit);
+    } else {
+        for (size_t k = 0; k < p->depth; k++)
+            gemm_copy_line(in, first + (int64_t)k * k_step, step, p->n, p->out + k * p->unit, 1);
     }
 }
 
@@ -90,13 +119,24 @@ bool gemm_write(xir_kernel *at, size_t output, gemm_output *out) {
         out->doubles = kernel_all_bytes(at, output);
         return out->doubles != NULL;
     }
+    if (xir_type_storage_bits(type) % 8 == 0) return writer_open(&out->stored, at, output);
     out->doubles = kernel_all_reals(at, output);
     return out->doubles != NULL;
 }
 
 void gemm_put(const gemm_path *path, const gemm_output *out, int64_t at, const double *sum, const double *bias,
               size_t n) {
-    if (out->singles) path->narrow(sum, bias, n, out->singles + at);
-    else if (!bias) memcpy(out->doubles + at, sum, n * sizeof *sum);
-    else for (size_t i = 0; i < n; i++) gemm_put_one(out, at + (int64_t)i, sum[i] + bias[i]);
+    enum { ROOM = 64 };
+    double room[ROOM];
+    if (out->singles) {
+        path->narrow(sum, bias, n, out->singles + at);
+    } else if (out->doubles && !bias) {
+        memcpy(out->doubles + at, sum, n * sizeof *sum);
+    } else if (out->doubles) {
+        for (size_t i = 0; i < n; i++) gemm_put_one(out, at + (int64_t)i, sum[i] + bias[i]);
+    } else for (size_t k = 0, m; k < n; k += m) {
+        m = n - k < ROOM ? n - k : ROOM;
+        for (size_t i = 0; i < m; i++) room[i] = bias ? sum[k + i] + bias[k + i] : sum[k + i];
+        write_reals(&out->stored, (size_t)at + k, m, room);
+    }
 }

@@ -11,6 +11,11 @@ static inline float from_single(const float *at) {
     memcpy(&v, at, sizeof v);
     return v;
 }
+static inline double from_double(const double *at) {
+    double v;
+    memcpy(&v, at, sizeof v);
+    return v;
+}
 static inline void to_single(float *at, float v) { memcpy(at, &v, sizeof v); }
 
 /* ---- plain: vectors of two, which each processor of 64 bits has -------------------------------------------------- */

@@ -33,6 +33,8 @@ typedef struct gemm_path {
     /* sum[i] += x[i] * k, and x[i] * k[i]; [exact]. */
     void      (*add_scaled[2])(const float *x, double k, size_t n, double *sum);
     void      (*add_product[2])(const float *x, const double *k, size_t n, double *sum);
+    void      (*add_wide_scaled[2])(const double *x, double k, size_t n, double *sum);
+    void      (*add_wide_product[2])(const double *x, const double *k, size_t n, double *sum);
 } gemm_path;
 
 /* The fastest path of this processor; or, for tests, what the environment names (XIR_EXEC_PATH=plain, avx2, avx512), if

@@ -70,7 +70,7 @@ static xir_status run(xir_kernel *at, window_attrs attrs) {
     if (!conv_make(at, &c)) return XIR_E_MEMORY;
     if (xir_kernel_is_real(xir_kernel_input_type(at, 0)) || xir_kernel_is_real(xir_kernel_input_type(at, 1))) {
         if (c.transposed) return conv_transposed(at, &c);
-        return conv_is_depthwise(at, &c) ? conv_depthwise(at, &c) : conv_products(at, &c);
+        return conv_is_depthwise(&c) ? conv_depthwise(at, &c) : conv_products(at, &c);
     }
     const bool has_bias = xir_kernel_input_type(at, 2) != NULL;
     const int64_t elements = c.y.dim[N] * c.y.dim[D] * c.y.dim[H] * c.y.dim[W] * c.y.dim[C];

@@ -46,7 +46,7 @@ typedef struct pool {
     bool             eager;          /* short loops are cut too, into short pieces: for tests                */
     bool             open;
     unsigned         looks;          /* how often a thread looks for a change before it sleeps               */
-    pthread_mutex_t  lock;           /* whoever changes the members below holds it                           */
+    pthread_mutex_t  lock;           /* held while the members below are changed                             */
     pthread_cond_t   begun, ended;
     atomic_bool      closing;
     _Atomic uint64_t turn;           /* the number of the loop                                               */

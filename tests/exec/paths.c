@@ -31,19 +31,49 @@ typedef struct problem {
     xir_array            *in[PORTS];
 } problem;
 
+/* What elements are stored as. BYTES have a scale for each index of the last dim, NIBBLES one and a zero point. */
+typedef enum kind { SINGLE, DOUBLE, HALF, BRAIN, NARROW, TENSOR32, BYTES, NIBBLES, KINDS } kind;
+
+static const xir_type *stored_as(kind of, const char *layout, const int64_t *dims, size_t n) {
+    static const xir_float_format formats[] = { XIR_FLOAT_FP32, XIR_FLOAT_FP64, XIR_FLOAT_FP16, XIR_FLOAT_BF16,
+                                                XIR_FLOAT_FPE7M8, XIR_FLOAT_TF32 };
+    if (of < BYTES) return xir_type_tensor_text(ctx, xir_type_float(ctx, formats[of]), layout, dims, n);
+    double scale[1024];
+    const int64_t last = dims[n - 1] < 1024 ? dims[n - 1] : 1, zero = 5;
+    for (int64_t i = 0; i < last; i++) scale[i] = (double)from_to(1, 1 << 20) / (1 << 20);
+    const bool each = of == BYTES && last > 1;
+    const xir_type *element = xir_type_quantized(ctx, xir_scales_from(ctx, scale, each ? (size_t)last : 1, -1), &zero,
+                                                 of == NIBBLES, of == NIBBLES ? xir_type_uint(ctx, 4)
+                                                 : xir_type_sint(ctx, 8), NULL);
+    return xir_type_tensor_text(ctx, element, layout, dims, n);
+}
+
+/* A float of 16 bits; a special one may be any. */
+static uint16_t half(kind of, bool special) {
+    const unsigned bits = of == HALF ? 5 : of == BRAIN ? 8 : 7, mantissa = 15 - bits;
+    if (special && chance(40) == 0) return (uint16_t)chance(1 << 16);
+    const uint64_t exponent = (UINT64_C(1) << (bits - 1)) - 7 + chance(12);
+    return (uint16_t)(chance(2) << 15 | exponent << mantissa | chance(UINT64_C(1) << mantissa));
+}
+
 static void fill(problem *p, bool special) {
     for (size_t i = 0; i < p->n; i++) {
         assert_non_null(p->in[i] = xir_array_new(ctx, p->types[i], why));
-        const bool wide = xir_float_type_of(xir_type_object(xir_type_element(p->types[i])))->format == XIR_FLOAT_FP64;
+        const xir_float_type *real = xir_float_type_of(xir_type_object(xir_type_element(p->types[i])));
+        const xir_float_format format = real ? real->format : XIR_FLOAT_FP32;
         void *out = xir_array_edit(p->in[i]);
-        for (size_t k = 0; k < xir_array_count(p->in[i]); k++) {
-            if (wide) ((double *)out)[k] = number(special) / 3;
-            else ((float *)out)[k] = (float)number(special);
+        size_t count = xir_array_count(p->in[i]), size;
+        xir_array_data(p->in[i], &size);
+        for (size_t k = 0; k < size && !real; k++) ((uint8_t *)out)[k] = (uint8_t)chance(256);
+        for (size_t k = 0; k < count && real; k++) {
+            if (format == XIR_FLOAT_FP64) ((double *)out)[k] = number(special) / 3;
+            else if (format == XIR_FLOAT_FP32 || format == XIR_FLOAT_TF32) ((float *)out)[k] = (float)number(special);
+            else if (format == XIR_FLOAT_FP16) ((uint16_t *)out)[k] = half(HALF, special);
+            else ((uint16_t *)out)[k] = half(format == XIR_FLOAT_BF16 ? BRAIN : NARROW, special);
         }
     }
 }
 
-static const xir_type *element(bool wide) { return xir_type_float(ctx, wide ? XIR_FLOAT_FP64 : XIR_FLOAT_FP32); }
 
 static double at(const problem *p, size_t i, int64_t k) { return xir_array_real(p->in[i], (size_t)k); }
 
@@ -63,22 +93,48 @@ static bool same_bits(const xir_array *a, const xir_array *b, size_t *where) {
     return true;
 }
 
-/* Runs a problem on each path with each number of threads. Returns what all gave; frees the inputs. */
-static xir_array *same_everywhere(problem *p, const char *what, int number_of) {
-    xir_network *net = new_net();
-    xir_op *input = xir_inputs(XIR_AT(net), "in", p->types, p->n);
+static xir_op *add_op(xir_network *net, const problem *p, const xir_type *const *in, const xir_type *const *out,
+                      size_t n_out) {
+    xir_op *input = xir_inputs(XIR_AT(net), "in", in, p->n);
     xir_value *values[PORTS];
     for (size_t i = 0; i < p->n; i++) values[i] = xir_op_output(input, (int64_t)i);
     xir_op *op = xir_network_add(net, &XIR_INIT(xir_op_desc, .cls = xir_class_find_decl(ctx, p->cls),
-                                                .attrs = p->attrs, .inputs = values, .n_inputs = p->n,
-                                                .id = XIR_NO_ID));
+                                                .attrs = p->attrs, .inputs = values, .n_inputs = p->n, .types = out,
+                                                .n_types = n_out, .id = XIR_NO_ID));
     if (!op) xir_diags_print(xir_network_diags(net), stderr);
     assert_non_null(op);
-    /* Sums of fp32 are looked at before they are rounded to fp32. */
-    const xir_type *y = xir_value_type(xir_op_output(op, 0));
-    const xir_i64s dims = xir_type_as_tensor(y)->shape;
-    const xir_type *wide = xir_type_tensor(ctx, element(true), xir_type_layout(y), dims.data, dims.size);
-    if (p->unrounded) assert_int_equal(xir_value_set_type(xir_op_output(op, 0), wide), XIR_OK);
+    return op;
+}
+
+/* The types of the outputs for inputs of fp32. If sums are looked at before they are rounded, the first one has
+ * fp64. */
+static size_t find_types(const problem *p, const xir_type *out[PORTS]) {
+    xir_network *net = new_net();
+    const xir_type *in[PORTS];
+    for (size_t i = 0; i < p->n; i++) {
+        const xir_i64s dims = xir_type_as_tensor(p->types[i])->shape;
+        in[i] = xir_type_tensor(ctx, xir_type_float(ctx, XIR_FLOAT_FP32), xir_type_layout(p->types[i]), dims.data,
+                                dims.size);
+    }
+    const xir_op *op = add_op(net, p, in, NULL, 0);
+    const size_t n = xir_op_output_count(op);
+    assert_true(n <= PORTS);
+    for (size_t i = 0; i < n; i++) {
+        const xir_type *y = xir_value_type(xir_op_output(op, (int64_t)i));
+        const xir_i64s dims = xir_type_as_tensor(y)->shape;
+        const xir_float_format format = p->unrounded && i == 0 ? XIR_FLOAT_FP64 : XIR_FLOAT_FP32;
+        out[i] = xir_type_tensor(ctx, xir_type_float(ctx, format), xir_type_layout(y), dims.data, dims.size);
+    }
+    xir_network_free(net);
+    return n;
+}
+
+/* Runs a problem on each path with each number of threads. Returns what all gave; frees the inputs. */
+static xir_array *same_everywhere(problem *p, const char *what, int number_of) {
+    const xir_type *types[PORTS];
+    const size_t n = p->unrounded ? find_types(p, types) : 0;
+    xir_network *net = new_net();
+    xir_op *op = add_op(net, p, p->types, n ? types : NULL, n);
     xir_output(XIR_AT(net), XIR_VALUES(xir_op_output(op, 0)));
     xir_array *first = NULL;
     const gemm_path *path;
@@ -119,16 +175,17 @@ static void done(problem *p, xir_array *out) {
 
 /* ---- matrices ---------------------------------------------------------------------------------------------------- */
 
-static void multiply(int i, int64_t a, int64_t b, int64_t rows, int64_t depth, int64_t columns, bool wide, bool bias,
+static void multiply(int i, int64_t a, int64_t b, int64_t rows, int64_t depth, int64_t columns, kind of, bool bias,
                      bool special) {
     const int64_t x[] = { a, rows, depth }, k[] = { b, depth, columns }, c[] = { columns };
-    problem p = { .cls = xir_matmul_class(), .n = bias ? 3 : 2, .unrounded = i % 2 == 0 };
-    p.types[0] = xir_type_tensor_text(ctx, element(wide), "***", x, 3);
-    p.types[1] = xir_type_tensor_text(ctx, element(wide), b ? "***" : "**", b ? k : k + 1, b ? 3 : 2);
-    p.types[2] = xir_type_tensor_text(ctx, element(wide), "*", c, 1);
+    problem p = { .cls = xir_matmul_class(), .n = bias ? 3 : 2,
+                  .unrounded = i % 2 == 0 || of > DOUBLE };
+    p.types[0] = stored_as(of, "***", x, 3);
+    p.types[1] = stored_as(of, b ? "***" : "**", b ? k : k + 1, b ? 3 : 2);
+    p.types[2] = stored_as(of, "*", c, 1);
     fill(&p, special);
     xir_array *y = same_everywhere(&p, "matrix", i);
-    const int64_t apart = a * rows * columns * depth > 1 << 26 ? 997 : 1;     // of elements that are checked
+    const int64_t apart = a * rows * columns * depth > 1 << 22 ? 211 : 1;     // of elements that are checked
     for (int64_t e = 0; e < a * rows * columns; e += apart) {
         const int64_t row = e / columns, column = e % columns, batch = row / rows;
         double sum = 0;
@@ -137,7 +194,7 @@ static void multiply(int i, int64_t a, int64_t b, int64_t rows, int64_t depth, i
                                    at(&p, 1, (b > 1 ? batch : 0) * depth * columns + t * columns + column);
             sum += product;
         }
-        check(y, (size_t)e, bias ? sum + at(&p, 2, column) : sum, wide || p.unrounded, "matrix", i);
+        check(y, (size_t)e, bias ? sum + at(&p, 2, column) : sum, of == DOUBLE || p.unrounded, "matrix", i);
     }
     done(&p, y);
 }
@@ -147,7 +204,8 @@ static void matrices(void **state) {
     for (int i = 0; i < CASES; i++) {
         const int64_t a = from_to(1, 3), b = i % 4 == 0 ? 0 : i % 4 == 1 ? 1 : a;
         const int64_t most = i % 5 ? 30 : 250;
-        multiply(i, a, b, from_to(1, most), from_to(0, i % 3 ? 40 : 600), from_to(1, 60), i % 2, i % 7 < 3, i % 3 == 0);
+        multiply(i, a, b, from_to(1, most), from_to(0, i % 3 ? 40 : 600), from_to(1, 60), i % 2 ? DOUBLE : SINGLE,
+                 i % 7 < 3, i % 3 == 0);
     }
 }
 
@@ -157,18 +215,20 @@ static void edges(void **state) {
     static const struct { int64_t a, b, rows, depth, columns; } rows[] = {
         { 1, 0, 1, 1, 1 },      { 1, 0, 1, 0, 1 },     { 0, 0, 3, 2, 4 },    { 1, 0, 0, 3, 4 },    { 1, 0, 3, 4, 0 },
         { 1, 0, 8, 256, 24 },   { 1, 0, 9, 257, 25 },  { 1, 0, 192, 3, 24 }, { 1, 0, 193, 3, 25 }, { 1, 0, 400, 9, 1 },
-        { 1, 0, 385, 300, 490 }, { 1, 0, 1, 8193, 30 }, { 1, 0, 200, 8200, 5 }, { 40, 40, 3, 5, 7 }, { 2, 2, 300, 20, 20 },
+        { 1, 0, 385, 300, 490 }, { 1, 0, 1, 8193, 30 }, { 1, 0, 200, 8200, 5 }, { 40, 40, 3, 5, 7 },
+        { 2, 2, 300, 20, 20 },
         { 3, 3, 20, 8200, 3 },  { 30, 0, 10, 20, 30 }, { 1, 0, 2, 300, 1000 }, { 1, 0, 390, 8200, 5 },
         { 2, 2, 7, 513, 23 },   { 2, 2, 200, 513, 47 }, { 1, 0, 195, 20, 2050 },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         for (int wide = 0; wide < 2; wide++) {
             for (int bias = 0; bias < 2; bias++) {
-                multiply((int)i, rows[i].a, rows[i].b, rows[i].rows, rows[i].depth, rows[i].columns, wide, bias, false);
+                multiply((int)i, rows[i].a, rows[i].b, rows[i].rows, rows[i].depth, rows[i].columns,
+                         wide ? DOUBLE : SINGLE, bias, false);
             }
         }
     }
-    multiply(1, 1, 0, 385, 8200, 345, false, false, false);    // four areas
+    multiply(1, 1, 0, 385, 8200, 345, SINGLE, false, false);    // four areas
 }
 
 /* ---- convolutions ------------------------------------------------------------------------------------------------ */
@@ -203,16 +263,17 @@ static double window(const problem *p, const shape *s, int64_t n, int64_t y, int
     return sum + part;
 }
 
-static void convolve(int number_of, shape s, bool wide, bool bias, bool special) {
+static void convolve(int number_of, shape s, kind of, bool bias, bool special) {
     const int64_t all_in = s.in * s.groups, all_out = s.out * s.groups, oh = cells(&s, s.h), ow = cells(&s, s.w);
     const int64_t x[] = { s.n, s.first ? all_in : s.h, s.first ? s.h : s.w, s.first ? s.w : all_in };
     const int64_t k[] = { s.first ? all_out : s.size, s.first ? s.in : s.size, s.first ? s.size : s.in,
                           s.first ? s.size : all_out };
     xir_conv2d_attrs attrs = xir_conv2d_attrs_square(s.stride, s.pad, s.dilation, s.groups);
-    problem p = { .cls = xir_conv2d_class(), .attrs = &attrs, .n = bias ? 3 : 2, .unrounded = number_of % 2 == 0 };
-    p.types[0] = xir_type_tensor_text(ctx, element(wide), s.first ? "NCHW" : "NHWC", x, 4);
-    p.types[1] = xir_type_tensor_text(ctx, element(wide), s.first ? "OIHW" : "HWIO", k, 4);
-    p.types[2] = xir_type_tensor_text(ctx, element(wide), "O", &all_out, 1);
+    problem p = { .cls = xir_conv2d_class(), .attrs = &attrs, .n = bias ? 3 : 2,
+                  .unrounded = number_of % 2 == 0 || of > DOUBLE };
+    p.types[0] = stored_as(of, s.first ? "NCHW" : "NHWC", x, 4);
+    p.types[1] = stored_as(of, s.first ? "OIHW" : "HWIO", k, 4);
+    p.types[2] = stored_as(of, "O", &all_out, 1);
     fill(&p, special);
     xir_array *out = same_everywhere(&p, "convolution", number_of);
     assert_int_equal(xir_array_count(out), s.n * oh * ow * all_out);
@@ -220,7 +281,7 @@ static void convolve(int number_of, shape s, bool wide, bool bias, bool special)
         for (int64_t e = 0; e < oh * ow * all_out; e++) {
             const int64_t o = e % all_out, column = e / all_out % ow, row = e / all_out / ow;
             check(out, (size_t)place(&s, n, row, column, o, oh, ow, all_out), window(&p, &s, n, row, column, o),
-                  wide || p.unrounded, "convolution", number_of);
+                  of == DOUBLE || p.unrounded, "convolution", number_of);
         }
     }
     done(&p, out);
@@ -233,7 +294,7 @@ static void convolutions(void **state) {
                     .in = from_to(1, 20),
                     .groups = i % 3 ? 1 : from_to(1, 4), .out = from_to(1, 30), .size = from_to(1, 3),
                     .stride = from_to(1, 2), .pad = from_to(0, 2), .dilation = 1 };
-        convolve(i, s, i % 5 == 0, i % 3 < 2, i % 7 < 2);
+        convolve(i, s, i % 5 ? SINGLE : DOUBLE, i % 3 < 2, i % 7 < 2);
     }
 }
 
@@ -245,7 +306,24 @@ static void depthwise(void **state) {
                     .w = i % 9 ? from_to(5, 40) : 600, .in = 1, .groups = i % 11 ? from_to(2, 40) : 530,
                     .out = 1, .size = from_to(1, 3), .stride = from_to(1, 3),
                     .pad = from_to(0, 2), .dilation = from_to(1, 2) };
-        convolve(i, s, i % 7 == 0, i % 3 < 2, i % 5 < 2);
+        convolve(i, s, i % 7 ? SINGLE : DOUBLE, i % 3 < 2, i % 5 < 2);
+    }
+}
+
+/* Elements that become doubles while panels are copied. */
+static void element_types(void **state) {
+    (void)state;
+    for (int i = 0; i < 4 * CASES; i++) {
+        const kind of = (kind)(i % KINDS);
+        const bool bias = i % 3 == 0 && of < BYTES, special = i % 4 == 0;
+        const int64_t a = from_to(1, 3);
+        shape s = { .first = i / 2 % 2, .n = from_to(1, 2), .h = from_to(3, 9), .w = from_to(3, 30),
+                    .in = i % 11 ? from_to(1, 20) : 300, .groups = i % 2 ? 1 : from_to(1, 3),
+                    .out = from_to(1, i % 11 ? 30 : 3), .size = from_to(1, 3),
+                    .stride = from_to(1, 2), .pad = from_to(0, 2), .dilation = 1 };
+        if (i % 3 == 1) s.in = s.out = 1, s.groups = i % 7 ? from_to(2, 40) : 530;
+        if (i % 3 == 2) multiply(i, a, i % 2 * a, from_to(1, 30), from_to(0, 300), from_to(1, 60), of, bias, special);
+        else convolve(i, s, of, bias, special);
     }
 }
 
@@ -259,10 +337,12 @@ static void transposed(void **state) {
         const int64_t x[] = { 2, first ? in : h, h, first ? h : in }, k[] = { size, size, out, in };
         const xir_conv_transpose2d_attrs *attrs =
             XIR_ATTRS(conv_transpose2d, (stride_width, 2), (dilation_height, 2), (groups, groups));
-        problem p = { .cls = xir_conv_transpose2d_class(), .attrs = attrs, .n = 3, .unrounded = i % 5 == 0 };
-        p.types[0] = xir_type_tensor_text(ctx, element(i % 3 == 0), first ? "NCHW" : "NHWC", x, 4);
-        p.types[1] = xir_type_tensor_text(ctx, element(i % 3 == 0), "HWOI", k, 4);
-        p.types[2] = xir_type_tensor_text(ctx, element(i % 3 == 0), "O", &all, 1);
+        const kind of = (kind)(i % KINDS);
+        problem p = { .cls = xir_conv_transpose2d_class(), .attrs = attrs, .n = of < BYTES ? 3 : 2,
+                      .unrounded = i % 5 == 0 || of > DOUBLE };
+        p.types[0] = stored_as(of, first ? "NCHW" : "NHWC", x, 4);
+        p.types[1] = stored_as(of, "HWOI", k, 4);
+        p.types[2] = stored_as(of, "O", &all, 1);
         fill(&p, i % 4 == 0);
         done(&p, same_everywhere(&p, "transposed", i));
     }
@@ -270,21 +350,21 @@ static void transposed(void **state) {
 
 /* ---- attention, recurrent networks, equations -------------------------------------------------------------------- */
 
-static const xir_type *shaped(bool wide, const char *layout, int64_t a, int64_t b, int64_t c, int64_t d) {
+static const xir_type *shaped(kind of, const char *layout, int64_t a, int64_t b, int64_t c, int64_t d) {
     const int64_t dims[] = { a, b, c, d };
-    return xir_type_tensor_text(ctx, element(wide), layout, dims, strlen(layout));
+    return stored_as(of, layout, dims, strlen(layout));
 }
 
 static void attention(void **state) {
     (void)state;
     for (int i = 0; i < CASES / 2; i++) {
-        const bool wide = i % 3 == 0;
+        const kind of = (kind)(i % KINDS);
         const int64_t batch = from_to(1, 3), kv = from_to(1, 3), heads = kv * from_to(1, 2), queries = from_to(1, 40),
                       keys = from_to(1, 60), size = from_to(1, 40), values = from_to(1, 40);
-        problem p = { .cls = xir_attention_class(), .n = 3, .unrounded = i % 2 == 0, .attrs = NULL };
-        p.types[0] = shaped(wide, "****", batch, heads, queries, size);
-        p.types[1] = shaped(wide, "****", batch, kv, keys, size);
-        p.types[2] = shaped(wide, "****", batch, kv, keys, values);
+        problem p = { .cls = xir_attention_class(), .n = 3, .unrounded = i % 3 == 0 || of > DOUBLE, .attrs = NULL };
+        p.types[0] = shaped(of, "****", batch, heads, queries, size);
+        p.types[1] = shaped(of, "****", batch, kv, keys, size);
+        p.types[2] = shaped(of, "****", batch, kv, keys, values);
         fill(&p, i % 5 == 0);
         xir_array *y = same_everywhere(&p, "attention", i);
         double score[60];
@@ -306,7 +386,7 @@ static void attention(void **state) {
                 const double product = score[k] * at(&p, 2, (from + k) * values + v);
                 mean += product;
             }
-            check(y, (size_t)e, mean / sum, wide || p.unrounded, "attention", i);
+            check(y, (size_t)e, mean / sum, of == DOUBLE || p.unrounded, "attention", i);
         }
         done(&p, y);
     }
@@ -315,18 +395,18 @@ static void attention(void **state) {
 static void recurrent(void **state) {
     (void)state;
     for (int i = 0; i < CASES / 2; i++) {
-        const bool wide = i % 3 == 0;
+        const kind of = (kind)(i % KINDS);
         const int64_t length = from_to(1, 6), batch = from_to(1, 9), in = from_to(1, 30), hidden = from_to(1, 40);
         const int64_t gates = i % 4 == 0 ? 4 : i % 4 == 1 ? 3 : 1;
         const xir_lstm_attrs *four = XIR_ATTRS(lstm, (hidden_size, hidden));
         const xir_gru_attrs *three = XIR_ATTRS(gru, (hidden_size, hidden));
         const xir_rnn_attrs *one = XIR_ATTRS(rnn, (hidden_size, hidden));
-        problem p = { .n = 3, .unrounded = i % 2 == 0, .cls = gates == 4 ? xir_lstm_class() : gates == 3
+        problem p = { .n = 3, .unrounded = i % 3 == 0 || of > DOUBLE, .cls = gates == 4 ? xir_lstm_class() : gates == 3
                       ? xir_gru_class() : xir_rnn_class(),
                       .attrs = gates == 4 ? (const void *)four : gates == 3 ? (const void *)three : one };
-        p.types[0] = shaped(wide, "***", length, batch, in, 0);
-        p.types[1] = shaped(wide, "***", 1, gates * hidden, in, 0);
-        p.types[2] = shaped(wide, "***", 1, gates * hidden, hidden, 0);
+        p.types[0] = shaped(of, "***", length, batch, in, 0);
+        p.types[1] = shaped(of, "***", 1, gates * hidden, in, 0);
+        p.types[2] = shaped(of, "***", 1, gates * hidden, hidden, 0);
         fill(&p, i % 5 == 0);
         xir_array *y = same_everywhere(&p, "recurrent", i);
         double *h = calloc((size_t)(2 * batch * hidden), sizeof *h), *next = h + batch * hidden;
@@ -344,7 +424,7 @@ static void recurrent(void **state) {
                     carried += product;
                 }
                 next[e] = tanh(sum + carried);
-                check(y, (size_t)(t * batch * hidden + e), next[e], wide || p.unrounded, "recurrent", i);
+                check(y, (size_t)(t * batch * hidden + e), next[e], of == DOUBLE || p.unrounded, "recurrent", i);
             }
             memcpy(h, next, (size_t)(batch * hidden) * sizeof *h);
         }
@@ -358,14 +438,14 @@ static void equations(void **state) {
     (void)state;
     static const char *const texts[] = { "aij,ajk->aik", "aij,akj->iak", "aij,ajk->ki", "iaj,kja->ki", "iaa,jak->ikj" };
     for (int i = 0; i < CASES; i++) {
-        const bool wide = i % 3 == 0;
+        const kind type = (kind)(i % KINDS);
         int64_t of[26] = { 0 };
         for (size_t k = 0; k < 26; k++) of[k] = from_to(1, 20);
         const char *t = texts[(size_t)i % COUNT(texts)];
-        problem p = { .cls = xir_einsum_class(), .n = 2, .unrounded = i % 2 == 0,
+        problem p = { .cls = xir_einsum_class(), .n = 2, .unrounded = i % 3 == 0 || type > DOUBLE,
                       .attrs = XIR_ATTRS(einsum, (equation, xir_str_of(t))) };
-        p.types[0] = shaped(wide, "***", of[t[0] - 'a'], of[t[1] - 'a'], of[t[2] - 'a'], 0);
-        p.types[1] = shaped(wide, "***", of[t[4] - 'a'], of[t[5] - 'a'], of[t[6] - 'a'], 0);
+        p.types[0] = shaped(type, "***", of[t[0] - 'a'], of[t[1] - 'a'], of[t[2] - 'a'], 0);
+        p.types[1] = shaped(type, "***", of[t[4] - 'a'], of[t[5] - 'a'], of[t[6] - 'a'], 0);
         fill(&p, i % 5 == 0);
         xir_array *y = same_everywhere(&p, t, i);
         const char *out = t + 9;
@@ -391,7 +471,7 @@ static void equations(void **state) {
                 const double product = at(&p, 0, a) * at(&p, 1, b);
                 sum += product;
             }
-            check(y, e, sum, wide || p.unrounded, t, i);
+            check(y, e, sum, type == DOUBLE || p.unrounded, t, i);
         }
         done(&p, y);
     }
@@ -418,6 +498,7 @@ int main(void) {
         cmocka_unit_test(edges),
         cmocka_unit_test(convolutions),
         cmocka_unit_test(depthwise),
+        cmocka_unit_test(element_types),
         cmocka_unit_test(transposed),
         cmocka_unit_test(attention),
         cmocka_unit_test(recurrent),

@@ -154,12 +154,24 @@ static void layers_use_the_same_memory(void **state) {
               "pad_bottom=1]; b = Transpose a [dims=0,3,1,2 layout=@layout(NCHW)]; c = Sum b [dim=1]; out c", 4, 200000);
 }
 
+/* The panels and sums of a product take some 3 MB; each of its tensors would take 4 MB of doubles. */
+static void products_convert_no_tensor_as_a_whole(void **state) {
+    (void)state;
+    static const char *const elements[] = { "fp16", "bf16", "fp32" };
+    for (size_t i = 0; i < COUNT(elements); i++) {
+        char story[200];
+        snprintf(story, sizeof story, "x: %s 700 700; y = Matmul x x; out y", elements[i]);
+        check_run(story, 4, 3600000);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_kept_never_adds_to_the_peak),
         cmocka_unit_test(a_block_comes_back),
         cmocka_unit_test(what_is_refused_changes_nothing),
         cmocka_unit_test(layers_use_the_same_memory),
+        cmocka_unit_test(products_convert_no_tensor_as_a_whole),
     };
     return RUN_GROUP(tests);
 }
