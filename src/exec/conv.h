@@ -13,6 +13,7 @@ typedef struct conv {
     int64_t     groups;
     xir_padding mode;
     bool        transposed;
+    bool        whole;      /* integers, whose sums are exact in double                                 */
     axes        x, k, y;    /* axes of input, kernel, output; D, H, W of the kernel are its dims 0 to 2 */
     int64_t     in, out;    /* input and output channels of a group                                     */
     int64_t     in_step, out_step, group_step;   /* strides of the kernel                               */

@@ -172,7 +172,8 @@ xir_status conv_depthwise(xir_kernel *at, const conv *c) {
     depthwise d = { .c = c, .path = gemm_path_now(), .by_channel = c->x.step[C] == 1 && c->y.step[C] == 1 };
     gemm_input k;
     const bool has_bias = xir_kernel_input_type(at, 2) != NULL;
-    if (!gemm_read(at, 0, &d.x) || !gemm_read(at, 1, &k) || !gemm_write(at, 0, &d.y)) return XIR_E_MEMORY;
+    if (!gemm_read(at, 0, &d.x) || !gemm_read(at, 1, &k) || !gemm_write(at, 0, c->whole, &d.y))
+        return XIR_E_MEMORY;
     if (has_bias && !(d.bias = xir_kernel_reals(at, 2))) return XIR_E_MEMORY;
     d.exact = gemm_is_exact(&d.x, &k);
     if (!prepare(at, &d, &k)) return XIR_E_MEMORY;

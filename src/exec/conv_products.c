@@ -151,7 +151,8 @@ static void take_channels(void *out, const gemm_sums *sums) {
 xir_status conv_products(xir_kernel *at, const conv *c) {
     sliding s = { .c = c, .path = gemm_path_now() };
     const bool has_bias = xir_kernel_input_type(at, 2) != NULL;
-    if (!gemm_read(at, 0, &s.x) || !gemm_read(at, 1, &s.k) || !gemm_write(at, 0, &s.y)) return XIR_E_MEMORY;
+    if (!gemm_read(at, 0, &s.x) || !gemm_read(at, 1, &s.k) || !gemm_write(at, 0, c->whole, &s.y))
+        return XIR_E_MEMORY;
     if (has_bias && !(s.bias = xir_kernel_reals(at, 2))) return XIR_E_MEMORY;
     s.even = c->y.step[W] == 1 && c->y.step[H] == c->y.dim[W] && c->y.step[D] == c->y.dim[H] * c->y.dim[W];
     const size_t pixels = (size_t)c->y.dim[N] * c->pixels, out = (size_t)c->out;

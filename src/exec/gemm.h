@@ -59,6 +59,9 @@ typedef struct gemm_input {
 
 /* False on out of memory. */
 bool gemm_read(xir_kernel *at, size_t input, gemm_input *in);
+/* Whether both inputs, and `bias` unless it is absent, are integers so narrow that sums of `depth` products are exact in
+ * double. */
+bool gemm_is_narrow(const xir_kernel *at, size_t left, size_t right, size_t bias, uint64_t depth);
 /* Whether products of both need no rounding (gemm_paths.h). */
 static inline bool gemm_is_exact(const gemm_input *a, const gemm_input *b) { return a->bits + b->bits <= 53; }
 static inline double gemm_element(const gemm_input *in, int64_t i) {
@@ -86,20 +89,25 @@ void gemm_pack_matrix(const gemm_path *path, const gemm_input *in, int64_t start
 /* Where results go: they are stored at once, as one of these. Elements that do not take whole bytes are doubles, which
  * the executor stores when the kernel is done. */
 typedef struct gemm_output {
-    float  *singles;                   /* need not be aligned                                    */
-    double *doubles;
-    writer  stored;
+    float   *singles;                  /* need not be aligned                                    */
+    double  *doubles;
+    int64_t *integers;
+    writer   stored;
+    bool     whole;                    /* the sums are integers, and wrap to the width of the output */
 } gemm_output;
-/* Every element must be written. False on out of memory. */
-bool gemm_write(xir_kernel *at, size_t output, gemm_output *out);
+/* Every element must be written. `whole`: the sums are integers. False on out of memory. */
+bool gemm_write(xir_kernel *at, size_t output, bool whole, gemm_output *out);
 /* n neighbouring elements from `at` on: sums, plus a bias each unless it is NULL. */
 void gemm_put(const gemm_path *path, const gemm_output *out, int64_t at, const double *sum, const double *bias,
               size_t n);
 static inline void gemm_put_one(const gemm_output *out, int64_t at, double v) {
     const float rounded = (float)v;
-    if (out->singles)      memcpy(out->singles + at, &rounded, sizeof rounded);
-    else if (out->doubles) memcpy(out->doubles + at, &v, sizeof v);
-    else                   write_reals(&out->stored, (size_t)at, 1, &v);
+    const int64_t integer = out->whole ? (int64_t)v : 0;
+    if (out->singles)       memcpy(out->singles + at, &rounded, sizeof rounded);
+    else if (out->doubles)  memcpy(out->doubles + at, &v, sizeof v);
+    else if (out->integers) out->integers[at] = integer;
+    else if (out->whole)    write_i64s(&out->stored, (size_t)at, 1, &integer);
+    else                    write_reals(&out->stored, (size_t)at, 1, &v);
 }
 
 #endif

@@ -107,10 +107,32 @@ void gemm_pack_matrix(const gemm_path *path, const gemm_input *in, int64_t start
     }
 }
 
-bool gemm_write(xir_kernel *at, size_t output, gemm_output *out) {
+/* The most binary digits of an integer's magnitude; 64 if the input is not integers. */
+static uint64_t digits_of(const xir_kernel *at, size_t input) {
+    const element_format f = element_format_of(xir_kernel_input_type(at, input));
+    switch (f.kind) {
+    case ELEMENT_BOOL:     return 1;
+    case ELEMENT_SIGNED:   return f.bits - 1u;     // products of -2^(bits - 1) too have at most the digits of both
+    case ELEMENT_UNSIGNED: return f.bits;
+    default:               return 64;
+    }
+}
+
+bool gemm_is_narrow(const xir_kernel *at, size_t left, size_t right, size_t bias, uint64_t depth) {
+    uint64_t digits = digits_of(at, left) + digits_of(at, right);
+    for (; depth; depth /= 2) digits++;
+    return digits <= 52 && (!xir_kernel_input_type(at, bias) || digits_of(at, bias) <= 52);
+}
+
+bool gemm_write(xir_kernel *at, size_t output, bool whole, gemm_output *out) {
     const xir_type *type = xir_kernel_output_type(at, output);
     const element_format f = element_format_of(type);
-    *out = (gemm_output){ 0 };
+    *out = (gemm_output){ .whole = whole };
+    if (whole) {
+        if (xir_type_storage_bits(type) % 8 == 0) return writer_open(&out->stored, at, output);
+        out->integers = kernel_all_i64s(at, output);
+        return out->integers != NULL;
+    }
     if (f.kind == ELEMENT_FLOAT && f.mantissa == 23 && IS_LITTLE && !at->numbers.cut) {
         out->singles = kernel_all_bytes(at, output);
         return out->singles != NULL;
@@ -128,12 +150,20 @@ void gemm_put(const gemm_path *path, const gemm_output *out, int64_t at, const d
               size_t n) {
     enum { ROOM = 64 };
     double room[ROOM];
+    int64_t integers[ROOM];
     if (out->singles) {
         path->narrow(sum, bias, n, out->singles + at);
     } else if (out->doubles && !bias) {
         memcpy(out->doubles + at, sum, n * sizeof *sum);
     } else if (out->doubles) {
         for (size_t i = 0; i < n; i++) gemm_put_one(out, at + (int64_t)i, sum[i] + bias[i]);
+    } else if (out->whole) {
+        for (size_t k = 0, m; k < n; k += m) {
+            m = n - k < ROOM ? n - k : ROOM;
+            for (size_t i = 0; i < m; i++) integers[i] = (int64_t)(bias ? sum[k + i] + bias[k + i] : sum[k + i]);
+            if (out->integers) memcpy(out->integers + at + k, integers, m * sizeof *integers);
+            else write_i64s(&out->stored, (size_t)at + k, m, integers);
+        }
     } else for (size_t k = 0, m; k < n; k += m) {
         m = n - k < ROOM ? n - k : ROOM;
         for (size_t i = 0; i < m; i++) room[i] = bias ? sum[k + i] + bias[k + i] : sum[k + i];

@@ -174,7 +174,7 @@ static xir_status run_attention(xir_kernel *at) {
     a.mask_is_bool = mask && xir_type_kind_of(xir_type_element(mask)) == XIR_TYPE_BOOL;
     a.path = gemm_path_now();
     if (!gemm_read(at, QUERY, &a.query) || !gemm_read(at, KEY, &a.key) || !gemm_read(at, VALUE, &a.value) ||
-        !gemm_write(at, 0, &a.out)) return XIR_E_MEMORY;
+        !gemm_write(at, 0, false, &a.out)) return XIR_E_MEMORY;
     if (mask && !(a.mask = xir_kernel_reals(at, MASK))) return XIR_E_MEMORY;
     return attend_all(at, &a);
 }

@@ -1,5 +1,5 @@
 /* Convolutions. Reals are sums of products of matrices (conv_products.c), where each channel is alone sums of its own
- * (conv_depthwise.c). Integers are computed by the definition.
+ * (conv_depthwise.c); so are integers of few bits, whose sums are exact. Others are computed by the definition.
  *
  * Quantised inputs are multiplied as the numbers that they stand for. A cut_scale, by which hardware converts to the
  * output's scale, therefore has no effect, except for maps of normalised numbers: there it is applied when the
@@ -68,7 +68,10 @@ static xir_status run(xir_kernel *at, window_attrs attrs) {
     conv c = { .n = attrs.n, .groups = attrs.groups, .mode = attrs.mode, .transposed = attrs.transposed };
     window_axes(&c.w, &attrs);
     if (!conv_make(at, &c)) return XIR_E_MEMORY;
-    if (xir_kernel_is_real(xir_kernel_input_type(at, 0)) || xir_kernel_is_real(xir_kernel_input_type(at, 1))) {
+    const bool real = xir_kernel_is_real(xir_kernel_input_type(at, 0)) ||
+                      xir_kernel_is_real(xir_kernel_input_type(at, 1));
+    c.whole = !real && !c.transposed && gemm_is_narrow(at, 0, 1, 2, (uint64_t)(c.in * c.w.cells));
+    if (real || c.whole) {
         if (c.transposed) return conv_transposed(at, &c);
         return conv_is_depthwise(&c) ? conv_depthwise(at, &c) : conv_products(at, &c);
     }

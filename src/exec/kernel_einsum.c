@@ -2,9 +2,9 @@
  * letter, and every dim of "...", is an index with a stride in each operand; the indices of the output come first. The
  * class has already checked the equation.
  *
- * Of two operands of reals that share all summed letters it is a product of matrices: letters of the output are rows if
- * only the first operand has them, columns if only the second one does, and batches otherwise. Else it is computed by
- * the definition. The sums are the same. */
+ * Of two operands of reals or narrow integers that share all summed letters it is a product of matrices: letters of the
+ * output are rows if only the first operand has them, columns if only the second one does, and batches otherwise. Else
+ * it is computed by the definition. The sums are the same. */
 #include "dims.h"
 #include "gemm.h"
 
@@ -214,6 +214,14 @@ static bool is_product(const einsum *e) {
     return rows * columns >= 4 && rows * columns * depth >= 256;
 }
 
+/* How many products a sum has; at most 2^63. */
+static uint64_t depth_of(const einsum *e) {
+    uint64_t depth = 1;
+    for (size_t k = e->outer; k < e->indices; k++)
+        if (__builtin_mul_overflow(depth, (uint64_t)e->dim[k], &depth)) return UINT64_C(1) << 63;
+    return depth;
+}
+
 /* Lists the combinations of the indices in [from, to) with these operands. `step` of the output: NULL for summed ones.
  * False on out of memory. */
 static bool list_offsets(xir_kernel *at, const einsum *e, size_t from, size_t to, unsigned first, unsigned second,
@@ -280,7 +288,8 @@ static void take_sums(void *out, const gemm_sums *s) {
     }
 }
 
-static xir_status multiply(xir_kernel *at, const einsum *e) {
+/* `whole`: of integers whose sums are exact. */
+static xir_status multiply(xir_kernel *at, const einsum *e, bool whole) {
     matrices p = { .path = gemm_path_now() };
     int64_t *out_step = xir_kernel_alloc(at, e->indices + 1, sizeof *out_step);
     if (!out_step) return XIR_E_MEMORY;
@@ -289,7 +298,8 @@ static xir_status multiply(xir_kernel *at, const einsum *e) {
         !list_offsets(at, e, 0, e->outer, 1, 1, out_step, &p.rows) ||
         !list_offsets(at, e, 0, e->outer, 2, 2, out_step, &p.columns) ||
         !list_offsets(at, e, e->outer, e->indices, 0, 3, NULL, &p.depths)) return XIR_E_MEMORY;
-    if (!gemm_read(at, 0, &p.in[0]) || !gemm_read(at, 1, &p.in[1]) || !gemm_write(at, 0, &p.out)) return XIR_E_MEMORY;
+    if (!gemm_read(at, 0, &p.in[0]) || !gemm_read(at, 1, &p.in[1]) || !gemm_write(at, 0, whole, &p.out))
+        return XIR_E_MEMORY;
     const gemm g = {
         .path = p.path, .exact = gemm_is_exact(&p.in[0], &p.in[1]), .batches = p.batches.n, .rows = p.rows.n,
         .columns = p.columns.n, .depth = p.depths.n, .left = pack_rows, .left_of = &p, .right = pack_columns,
@@ -361,8 +371,9 @@ static xir_status sum_integers(xir_kernel *at, const einsum *e) {
 static xir_status run_einsum(xir_kernel *at) {
     einsum e = { 0 };
     if (!einsum_make(at, &e)) return XIR_E_MEMORY;
-    if (!xir_kernel_is_real(xir_kernel_input_type(at, 0))) return sum_integers(at, &e);
-    return is_product(&e) ? multiply(at, &e) : sum_reals(at, &e);
+    const bool real = xir_kernel_is_real(xir_kernel_input_type(at, 0));
+    if (is_product(&e) && (real || gemm_is_narrow(at, 0, 1, 2, depth_of(&e)))) return multiply(at, &e, !real);
+    return real ? sum_reals(at, &e) : sum_integers(at, &e);
 }
 
 kernel_table kernels_einsum = {

@@ -119,7 +119,8 @@ static size_t join_batches(matmul *m, size_t batches) {
     return 1;
 }
 
-static xir_status multiply_reals(xir_kernel *at, matmul *m) {
+/* `whole`: of integers whose sums are exact. */
+static xir_status multiply_reals(xir_kernel *at, matmul *m, bool whole) {
     product p = { .m = m, .path = gemm_path_now() };
     size_t batches = 1;
     for (size_t i = 0; i < m->batches; i++) batches *= (size_t)m->dim[i];
@@ -131,7 +132,8 @@ static xir_status multiply_reals(xir_kernel *at, matmul *m) {
         for (size_t i = 0; i < OPERANDS; i++) p.begin[i][b] = batch_offset(m, i);
     }
     const bool has_bias = xir_kernel_input_type(at, BIAS) != NULL;
-    if (!gemm_read(at, X, &p.x) || !gemm_read(at, K, &p.k) || !gemm_write(at, 0, &p.y)) return XIR_E_MEMORY;
+    if (!gemm_read(at, X, &p.x) || !gemm_read(at, K, &p.k) || !gemm_write(at, 0, whole, &p.y))
+        return XIR_E_MEMORY;
     if (has_bias && !(p.bias = xir_kernel_reals(at, BIAS))) return XIR_E_MEMORY;
     const gemm g = {
         .path = p.path, .exact = gemm_is_exact(&p.x, &p.k),
@@ -145,7 +147,7 @@ static xir_status multiply_reals(xir_kernel *at, matmul *m) {
 
 /* ---- integers --------------------------------------------------------------------------------------------------- */
 
-/* Integers wrap. */
+/* Integers wrap. Those of few bits are multiplied as reals. */
 static xir_status multiply_integers(xir_kernel *at, matmul *m) {
     const int64_t *x = xir_kernel_i64s(at, X), *k = xir_kernel_i64s(at, K);
     const int64_t *b = xir_kernel_input_type(at, BIAS) ? xir_kernel_i64s(at, BIAS) : NULL;
@@ -177,7 +179,8 @@ static xir_status run_matmul(xir_kernel *at) {
     if (xir_type_elements(xir_kernel_output_type(at, 0), &elements) || elements == 0) {
         return xir_kernel_i64_out(at, 0) ? XIR_OK : XIR_E_MEMORY;
     }
-    return real ? multiply_reals(at, &m) : multiply_integers(at, &m);
+    const bool narrow = !real && gemm_is_narrow(at, X, K, BIAS, (uint64_t)m.depth);
+    return real || narrow ? multiply_reals(at, &m, narrow) : multiply_integers(at, &m);
 }
 
 kernel_table kernels_matmul = {

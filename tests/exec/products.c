@@ -1,8 +1,11 @@
-/* Products large enough to be split into blocks with edges at any position: integers are computed by the formula,
- * reals by panels. For small integers both are exact, so the results must be equal; and Einsum, which does not use
- * matrix products, must give the same as Matmul. */
+/* Products large enough to be split into blocks with edges at any position: integers of 64 bits are computed by the
+ * formula, reals and narrow integers by panels. For small integers both are exact, so the results must be equal; and
+ * Einsum, which does not use matrix products for wide integers, must give the same as Matmul. Integers of few bits
+ * give what wide ones give, wrapped to the width of the output, on each path and for any number of threads. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <xir/exec.h>
+#include "gemm_paths.h"
 #include "support/net.h"
 #include "support/often.h"
 
@@ -10,7 +13,18 @@ enum { CASES = OFTEN(60), MOST_RANK = 5 };
 
 static int64_t from_to(int64_t low, int64_t high) { return low + (int64_t)chance((uint64_t)(high - low + 1)); }
 
-/* Integers from -9 to 9, the same for each type of the same size. */
+static const xir_type *drawn_as;   /* integers: in whose range numbers are drawn; NULL: from -9 to 9 */
+
+static void put_integer(void *out, unsigned bits, size_t i, int64_t v) {
+    for (unsigned k = 0; k < bits; k++) {
+        const size_t at = i * bits + k;
+        const uint8_t mask = (uint8_t)(1u << at % 8);
+        uint8_t *byte = (uint8_t *)out + at / 8;
+        *byte = (uint8_t)((uint64_t)v >> k & 1 ? *byte | mask : *byte & ~mask);
+    }
+}
+
+/* Integers, the same for each type of the same size. */
 static xir_array *numbers(const xir_type *type, uint64_t seed) {
     xir_array *array = xir_array_new(ctx, type, why);
     assert_non_null(array);
@@ -19,8 +33,13 @@ static xir_array *numbers(const xir_type *type, uint64_t seed) {
     for (size_t i = 0; i < xir_array_count(array); i++) {
         seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
         int64_t v = (int64_t)(seed >> 33) % 19 - 9;
+        if (drawn_as) {
+            const unsigned bits = (unsigned)xir_type_storage_bits(drawn_as);
+            const bool is_signed = xir_integer_type_of(xir_type_object(drawn_as))->sign;
+            v = (int64_t)(seed >> 5 & ((UINT64_C(1) << bits) - 1)) - (is_signed ? INT64_C(1) << (bits - 1) : 0);
+        }
         if (real) ((double *)out)[i] = (double)v;
-        else ((int64_t *)out)[i] = v;
+        else put_integer(out, (unsigned)xir_type_storage_bits(xir_type_element(type)), i, v);
     }
     return array;
 }
@@ -107,10 +126,94 @@ static void convolutions(void **state) {
     }
 }
 
+/* ---- narrow integers --------------------------------------------------------------------------------------------- */
+
+/* An integer as an element of this type reads it. */
+static int64_t wrapped(const xir_type *element, int64_t v) {
+    const unsigned bits = (unsigned)xir_type_storage_bits(element);
+    if (bits == 64) return v;
+    const uint64_t low = (uint64_t)v & ((UINT64_C(1) << bits) - 1);
+    const xir_integer_type *type = xir_integer_type_of(xir_type_object(element));
+    return (int64_t)(type->sign && low >> (bits - 1) ? low | ~UINT64_C(0) << bits : low);
+}
+
+static void check_wrapped(xir_array *wide, xir_array *narrow, const char *what, int i) {
+    const xir_type *element = xir_type_element(xir_array_type(narrow));
+    assert_int_equal(xir_array_count(wide), xir_array_count(narrow));
+    for (size_t k = 0; k < xir_array_count(wide); k++) {
+        int64_t a, b;
+        assert_int_equal(xir_array_i64s(wide, k, 1, &a), XIR_OK);
+        assert_int_equal(xir_array_i64s(narrow, k, 1, &b), XIR_OK);
+        if (wrapped(element, a) != b)
+            fail_msg("%s %d: element %zu is %lld, expected %lld of %lld", what, i, k, (long long)b,
+                     (long long)wrapped(element, a), (long long)a);
+    }
+    xir_array_free(wide);
+    xir_array_free(narrow);
+}
+
+static void narrow_integers(void **state) {
+    (void)state;
+    static const char *const layouts[] = { "***", "***", "*" }, *const threads[] = { "1", "2", "7" };
+    const xir_type *i64 = xir_type_sint(ctx, 64),
+                   *types[] = { xir_type_sint(ctx, 8), xir_type_uint(ctx, 8), xir_type_sint(ctx, 16),
+                                xir_type_uint(ctx, 16), xir_type_sint(ctx, 4), xir_type_sint(ctx, 32) };
+    for (int i = 0; i < 2 * CASES; i++) {
+        const xir_type *type = types[(size_t)i % COUNT(types)];
+        const gemm_path *path = gemm_path_at(chance(2));
+        const size_t ranks[] = { 3, 3, 1 }, n = i % 4 ? 2 : 3;
+        const int64_t a = from_to(1, 3), rows = from_to(1, 40), depth = from_to(0, i % 3 ? 40 : 500),
+                      columns = from_to(1, 50);
+        int64_t dims[][MOST_RANK] = { { a, rows, depth }, { a, depth, columns }, { columns } };
+        const xir_einsum_attrs *sum = XIR_ATTRS(einsum, (equation, XIR_STR("xij,xjk->xki")));
+        const bool by_einsum = i % 5 == 0 && n == 2;
+        const xir_class_decl *cls = by_einsum ? xir_einsum_class() : xir_matmul_class();
+        const void *attrs = by_einsum ? sum : NULL;
+        const bool image = i % 2, first = i % 4 == 1, alone = i % 3 == 0;
+        const int64_t groups = alone ? from_to(2, 30) : from_to(1, 2), in = alone ? 1 : from_to(1, 20),
+                      out = alone ? 1 : from_to(1, 9), h = from_to(3, 9), w = from_to(3, 30), size = from_to(1, 3);
+        const char *const maps[] = { first ? "NCHW" : "NHWC", first ? "OIHW" : "HWIO", "O" };
+        int64_t images[][MOST_RANK] = { { 2, first ? in * groups : h, first ? h : w, first ? w : in * groups },
+                                        { first ? out * groups : size, first ? in : size, first ? size : in,
+                                          first ? size : out * groups }, { out * groups } };
+        const size_t map_ranks[] = { 4, 4, 1 };
+        const xir_conv2d_attrs c = xir_conv2d_attrs_square(from_to(1, 2), from_to(0, 2), 1, groups);
+        drawn_as = type;
+        xir_array *wide = image ? run(xir_conv2d_class(), &c, maps, images, map_ranks, n, i64)
+                                : run(cls, attrs, layouts, dims, ranks, n, i64);
+        setenv("XIR_EXEC_PATH", path ? path->name : "plain", 1);
+        setenv("XIR_THREADS", threads[i % 3], 1);
+        xir_array *narrow = image ? run(xir_conv2d_class(), &c, maps, images, map_ranks, n, type)
+                                  : run(cls, attrs, layouts, dims, ranks, n, type);
+        unsetenv("XIR_EXEC_PATH");
+        unsetenv("XIR_THREADS");
+        drawn_as = NULL;
+        check_wrapped(wide, narrow, image ? "convolution" : "matrix", i);
+    }
+}
+
+/* The widest integers that are multiplied in double, and the narrowest that are not. */
+static void exact_sums(void **state) {
+    (void)state;
+    static const char *const layouts[] = { "**", "**" };
+    const size_t ranks[] = { 2, 2 };
+    for (unsigned bits = 20; bits < 33; bits++) {
+        int64_t dims[][MOST_RANK] = { { 5, 300 }, { 300, 30 } };
+        const xir_type *type = xir_type_uint(ctx, bits), *i64 = xir_type_sint(ctx, 64);
+        drawn_as = type;
+        xir_array *wide = run(xir_matmul_class(), NULL, layouts, dims, ranks, 2, i64),
+                  *narrow = run(xir_matmul_class(), NULL, layouts, dims, ranks, 2, type);
+        drawn_as = NULL;
+        check_wrapped(wide, narrow, "bits", (int)bits);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matrices),
         cmocka_unit_test(convolutions),
+        cmocka_unit_test(narrow_integers),
+        cmocka_unit_test(exact_sums),
     };
     return RUN_GROUP(tests);
 }
