@@ -71,9 +71,10 @@ XIR_API xir_status xir_network_run(const xir_network *net, const xir_array *cons
 
 /* Runs one operation. If `inputs` is NULL, all its inputs must be Params with bytes. A NULL item stands for the op's
  * own Params in that position, or for an absent input. Fills one array for each output of the op. Attributes and
- * inputs are checked first, so any op is safe to run. */
+ * inputs are checked first, so any op is safe to run. Of the options it takes `threads`, `cancel` and `max_work`; the
+ * functions that see values are not called. NULL: one thread, no limits. */
 XIR_API xir_status xir_op_run(const xir_op *op, const xir_array *const *inputs, size_t n_inputs, xir_array **outputs,
-                              size_t n_outputs, xir_diags *why);
+                              size_t n_outputs, const xir_run_options *options, xir_diags *why);
 
 /* Whether the class of an op has a kernel; and the first op of a network whose class has none, NULL if all have one. */
 XIR_API bool          xir_op_can_run(const xir_op *op);

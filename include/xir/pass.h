@@ -239,6 +239,10 @@ typedef struct xir_pass_settings {
     /* Called before every pass and while constants are computed. True ends the run: XIR_E_CANCELLED. NULL: never. */
     bool                (*cancel)(void *user);
     void                 *cancel_user;
+    /* How many threads compute a constant, at most, the calling one included; 0 and 1: no others. They are made for
+     * operations that take long, and have ended when the constant exists. The constants have the same bits for any
+     * number. */
+    size_t                threads;
 } xir_pass_settings;
 
 /* Checks that the settings name existing passes and options, with values of the right kinds: XIR_E_UNKNOWN, XIR_E_TYPE,

@@ -1,6 +1,7 @@
 /* Runs one op: checks it, finds its actual types and numbers, charges its work, calls its kernel, and hands out what
  * the kernel made under the types that the network declares. */
 #include "actual.h"
+#include "pool.h"
 #include <stdio.h>
 #include "sized.h"
 #include "types.h"
@@ -228,19 +229,39 @@ xir_status count_fail(xir_diags *why, const char *what, size_t expected, size_t 
     return array_fail(why, XIR_E_BOUNDS, "expected %zu %s, found %zu", expected, what, found);
 }
 
+/* Runs an op by itself, with threads that end with it. */
+static xir_status run_alone(const xir_op *op, const xir_array *const *inputs, xir_array **outputs, budget *within,
+                            xir_diags *why) {
+    pool threads;
+    pool_open(&threads, within->threads);
+    within->pool = &threads;
+    xir_status status = exec_op(op, inputs, outputs, within, why);
+    within->pool = NULL;
+    pool_close(&threads);
+    return status;
+}
+
 xir_status xir_op_run(const xir_op *op, const xir_array *const *inputs, size_t n_inputs, xir_array **outputs,
-                      size_t n_outputs, xir_diags *why) {
+                      size_t n_outputs, const xir_run_options *options, xir_diags *why) {
     if (!op) return diag_null(why, "op");
     for (size_t i = 0; i < n_outputs; i++) outputs[i] = NULL;
     if (op->flags & OP_DRAFT) return array_fail(why, XIR_E_MISSING, "the op is a draft: complete it first");
     if (inputs && n_inputs != op->n_inputs) return count_fail(why, "inputs", op->n_inputs, n_inputs);
     if (n_outputs != op->n_outputs) return count_fail(why, "outputs", op->n_outputs, n_outputs);
-    return exec_op(op, inputs, outputs, NULL, why);
+    xir_run_options known;
+    xir_status status = sized_take(SIZED(xir_run_options, user), &known, options, why);
+    if (status) return status;
+    budget within = NO_BUDGET;
+    if (known.max_work) within.work = known.max_work;
+    within.cancel = known.cancel;
+    within.user = known.user;
+    within.threads = known.threads;
+    return run_alone(op, inputs, outputs, &within, why);
 }
 
 xir_status exec_constant(const xir_op *op, xir_array **outputs, size_t n_outputs, budget *within, xir_diags *why) {
     for (size_t i = 0; i < n_outputs; i++) outputs[i] = NULL;
     within->refused = false;
     within->asked = 0;
-    return exec_op(op, NULL, outputs, within, why);
+    return run_alone(op, NULL, outputs, within, why);
 }

@@ -104,7 +104,7 @@ static void try_op(pool *p, const xir_class *cls) {
     if (op && op->n_outputs <= MOST_HERE) {
         xir_diags_clear(why);
         bounded_start();
-        xir_status status = xir_op_run(op, arrays, n, out, op->n_outputs, why);
+        xir_status status = xir_op_run(op, arrays, n, out, op->n_outputs, NULL, why);
         check_run(op, status, out);
         for (size_t i = 0; i < op->n_outputs; i++) xir_array_free(out[i]);
     }
@@ -182,7 +182,8 @@ static void run_changed(op_case *c, void *body, size_t other) {
         for (size_t i = 0; i < op->n_outputs; i++) DOES(xir_value_set_type(&op->outputs[i], NULL));
         xir_diags_clear(why);
         bounded_start();
-        xir_status status = xir_op_run(op, (const xir_array *const *)arrays, op->n_inputs, out, op->n_outputs, why);
+        xir_status status = xir_op_run(op, (const xir_array *const *)arrays, op->n_inputs, out, op->n_outputs, NULL,
+                                       why);
         check_run(op, status, out);
         for (size_t i = 0; i < op->n_outputs; i++) xir_array_free(out[i]);
         DOES(xir_op_erase(op));

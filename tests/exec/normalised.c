@@ -217,7 +217,7 @@ static void a_row_of_a_program_s_class_is_followed(void **state) {
         given = xir_array_new(ctx, type, why);
         ((int16_t *)xir_array_edit(given))[0] = 50;   /* 2 */
         xir_diags_clear(why);
-        xir_status status = xir_op_run(op, (const xir_array *const[]){ given }, 1, &out, 1, why);
+        xir_status status = xir_op_run(op, (const xir_array *const[]){ given }, 1, &out, 1, NULL, why);
         assert_int_equal(status, i ? XIR_OK : XIR_E_UNSUPPORTED);
         if (i) assert_float_equal(xir_array_real(out, 0), 1, 1e-6);
         else check_finding(XIR_E_UNSUPPORTED, "it is not known what the class computes from them");

@@ -62,7 +62,7 @@ static xir_array *run(const xir_class_decl *decl, const void *attrs, const char 
                                                       .id = XIR_NO_ID));
     if (!op) xir_diags_print(xir_network_diags(net), stderr);
     assert_non_null(op);
-    if (xir_op_run(op, (const xir_array *const *)in, n, &out, 1, why)) xir_diags_print(why, stderr);
+    if (xir_op_run(op, (const xir_array *const *)in, n, &out, 1, NULL, why)) xir_diags_print(why, stderr);
     assert_non_null(out);
     for (size_t i = 0; i < n; i++) xir_array_free(in[i]);
     xir_network_free(net);

@@ -192,7 +192,7 @@ static void an_op_without_a_kernel_is_named(void **state) {
     assert_ptr_equal(xir_network_first_unrunnable(net), hard);
     assert_int_equal(run_on(array(FP32("*", 2), "1 2"), 1), XIR_E_UNSUPPORTED);
     check_finding(XIR_E_UNSUPPORTED, "icraft::xir::HardOp 'hard': the executor has no kernel for this class");
-    assert_int_equal(xir_op_run(hard, NULL, 0, out, 1, why), XIR_E_MISSING);
+    assert_int_equal(xir_op_run(hard, NULL, 0, out, 1, NULL, why), XIR_E_MISSING);
     check_finding(XIR_E_MISSING, "there is no array for the input");
 }
 
@@ -312,13 +312,14 @@ static void an_op_of_params_needs_no_arrays(void **state) {
     xir_value *a = xir_params_copy(net, XIR_STR("a"), FP32("*", 2), (const float[]){ 1, 2 }, 8);
     xir_value *b = xir_params_copy(net, XIR_STR("b"), FP32("*", 2), (const float[]){ 10, 20 }, 8);
     const xir_op *op = xir_value_op(xir_build_add(XIR_AT(net), a, b, 1, 1, "sum"));
-    DOES(xir_op_run(op, NULL, 0, out, 1, why));
+    DOES(xir_op_run(op, NULL, 0, out, 1, NULL, why));
     check_numbers(out[0], "11 22");
     xir_array_free(out[0]);
     xir_array *x = array(FP32("*", 2), "5 6");
-    DOES(xir_op_run(op, (const xir_array *const[]){ x, NULL }, 2, out, 1, why));   /* an array instead of one of them */
+    /* an array instead of one of them */
+    DOES(xir_op_run(op, (const xir_array *const[]){ x, NULL }, 2, out, 1, NULL, why));
     check_numbers(out[0], "15 26");
-    assert_int_equal(xir_op_run(op, (const xir_array *const[]){ x }, 1, out + 1, 1, why), XIR_E_BOUNDS);
+    assert_int_equal(xir_op_run(op, (const xir_array *const[]){ x }, 1, out + 1, 1, NULL, why), XIR_E_BOUNDS);
     check_finding(XIR_E_BOUNDS, "expected 2 inputs, found 1");
     xir_array_free(x);
 }
@@ -592,15 +593,15 @@ static void a_kernel_gives_dims(void **state) {
     xir_op *op = xir_network_add(net, &(xir_op_desc)DESC(own_tap, .attrs = &a, TYPES(open)));
     assert_non_null(op);
     flow = 3;
-    DOES(xir_op_run(op, NULL, 0, out, 1, why));
+    DOES(xir_op_run(op, NULL, 0, out, 1, NULL, why));
     check_numbers(out[0], "100 101 102");
     assert_true(xir_type_equal(xir_array_type(out[0]), XIR_TENSOR(ctx, xir_type_sint(ctx, 8), "C", 3)));
     xir_array_free(out[0]);
     flow = -1;
-    assert_int_equal(xir_op_run(op, NULL, 0, out, 1, why), XIR_E_INVALID);
+    assert_int_equal(xir_op_run(op, NULL, 0, out, 1, NULL, why), XIR_E_INVALID);
     check_finding(XIR_E_INVALID, "the kernel computed dim 0 as -1");
     op = xir_network_add(net, &(xir_op_desc)DESC(own_tap, .attrs = &a, TYPES(known)));
-    DOES(xir_op_run(op, NULL, 0, out, 1, why));
+    DOES(xir_op_run(op, NULL, 0, out, 1, NULL, why));
     check_numbers(out[0], "100 101");
 }
 

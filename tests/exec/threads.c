@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "pool.h"
 #include "support/net.h"
+#include "support/story.h"
 
 /* ---- threads that cannot be made -------------------------------------------------------------------------------- */
 
@@ -135,8 +136,6 @@ static void what_the_system_refuses_is_done_by_fewer(void **state) {
     free(c);
 }
 
-/* ---- cancelling -------------------------------------------------------------------------------------------------- */
-
 typedef struct asker {
     pthread_t thread;
     size_t    at, asked;
@@ -148,6 +147,70 @@ static bool ask(void *user) {
     a->elsewhere = a->elsewhere || !pthread_equal(pthread_self(), a->thread);
     return ++a->asked == a->at;
 }
+
+/* ---- ops and constants by themselves ----------------------------------------------------------------------------- */
+
+enum { WIDE = 300 };
+
+static void an_op_by_itself_has_threads_and_limits(void **state) {
+    (void)state;
+    xir_network *net = story_net("x: 300 300; w: params 300 300; m = Matmul x w; out m");
+    const xir_op *op = story_op(net, "m");
+    xir_array *x = xir_array_random(ctx, xir_value_type(xir_op_input(op, 0)), 1, why), *y[2];
+    const xir_array *in[] = { x, NULL };
+    static const size_t given[] = { 0, 1, 2, 5 };
+    unsetenv("XIR_THREADS");
+    for (size_t i = 0; i < COUNT(given); i++) {
+        const xir_run_options options = XIR_INIT(xir_run_options, .threads = given[i]);
+        allow(1000);
+        DOES(xir_op_run(op, in, 2, &y[i > 0], 1, i ? &options : NULL, why));
+        assert_int_equal(atomic_load(&made), given[i] ? given[i] - 1 : 0);
+        if (!i) continue;
+        assert_memory_equal(xir_array_data(y[0], NULL), xir_array_data(y[1], NULL), WIDE * WIDE * 4);
+        xir_array_free(y[1]);
+    }
+    allow(0);   /* the system makes no threads */
+    DOES(xir_op_run(op, in, 2, &y[1], 1, &XIR_INIT(xir_run_options, .threads = 5), why));
+    assert_memory_equal(xir_array_data(y[0], NULL), xir_array_data(y[1], NULL), WIDE * WIDE * 4);
+    xir_array_free(y[1]);
+    allow(1000);
+    const uint64_t work = (uint64_t)WIDE * WIDE * WIDE;
+    assert_int_equal(xir_op_run(op, in, 2, &y[1], 1, &XIR_INIT(xir_run_options, .max_work = work - 1), why),
+                     XIR_E_LIMIT);
+    assert_null(y[1]);
+    xir_diags_clear(why);
+    asker a = { pthread_self(), 3, 0, false };
+    assert_int_equal(xir_op_run(op, in, 2, &y[1], 1, &XIR_INIT(xir_run_options, .cancel = ask, .user = &a,
+                                                               .threads = 3), why), XIR_E_CANCELLED);
+    assert_true(!y[1] && a.asked == 3 && !a.elsewhere);
+    xir_diags_clear(why);
+    xir_array_free(y[0]);
+    xir_array_free(x);
+    xir_network_free(net);
+}
+
+static void constants_are_computed_by_the_threads_of_the_settings(void **state) {
+    (void)state;
+    static const size_t given[] = { 0, 1, 2, 7 };
+    xir_pipeline *fold = xir_pipeline_parse(ctx, XIR_STR("fold"), why);
+    xir_network *nets[COUNT(given)];
+    assert_non_null(fold);
+    unsetenv("XIR_THREADS");
+    for (size_t i = 0; i < COUNT(given); i++) {
+        nets[i] = story_net("w: params 900 900; m = Sigmoid w; out m");
+        allow(i == 3 ? 2 : 1000);   /* the last one gets fewer than it asks for */
+        DOES(xir_pipeline_run(fold, nets[i], &XIR_INIT(xir_pass_settings, .threads = given[i]), NULL, why));
+        assert_int_equal(atomic_load(&made), i == 3 ? 2 : given[i] ? given[i] - 1 : 0);
+        const xir_value *m = xir_op_input(xir_network_output_op(nets[i]), 0),
+                        *first = xir_op_input(xir_network_output_op(nets[0]), 0);
+        assert_true(xir_value_is_params(m) && xir_params_equal(m, first));
+    }
+    allow(1000);
+    for (size_t i = 0; i < COUNT(given); i++) xir_network_free(nets[i]);
+    xir_pipeline_free(fold);
+}
+
+/* ---- cancelling -------------------------------------------------------------------------------------------------- */
 
 static void spend(pool_share *share, size_t from, size_t to, void *user) {
     (void)user;
@@ -262,6 +325,8 @@ int main(void) {
         cmocka_unit_test(threads_compute_together),
         cmocka_unit_test(a_short_loop_makes_no_threads),
         cmocka_unit_test(what_the_system_refuses_is_done_by_fewer),
+        cmocka_unit_test(an_op_by_itself_has_threads_and_limits),
+        cmocka_unit_test(constants_are_computed_by_the_threads_of_the_settings),
         cmocka_unit_test(a_loop_is_cancelled_on_the_calling_thread),
         cmocka_unit_test(a_loop_within_a_loop_stays_on_its_thread),
         cmocka_unit_test(signals_are_for_the_calling_thread),

@@ -181,7 +181,7 @@ static xir_status compute(xir_kernel *at) {
 static void call_in_kernel(fixture *f) {
     xir_array *input = xir_array_new(ctx, f->type, NULL), *result = NULL;
     DOES(xir_kernel_register(ctx, xir_relu_class(), compute));
-    xir_op_run(op_of(f->net, 2), (const xir_array *const[]){ input }, 1, &result, 1, f->why);
+    xir_op_run(op_of(f->net, 2), (const xir_array *const[]){ input }, 1, &result, 1, NULL, f->why);
 }
 
 static xir_network *read_file(const xir_format_reading *how) {

@@ -515,7 +515,7 @@ static void a_plugin_brings_passes_kernels_conversions_and_formats(void **state)
     assert_non_null(relu);
     assert_true(xir_op_can_run(relu));
     xir_array *y = NULL;
-    assert_int_equal(xir_op_run(relu, NULL, 0, &y, 1, why), XIR_OK);
+    assert_int_equal(xir_op_run(relu, NULL, 0, &y, 1, NULL, why), XIR_OK);
     assert_true(xir_array_real(y, 0) == 2 && xir_array_real(y, 1) == -1);   /* not the library's result */
     xir_array_free(y);
     xir_pass_report *report = xir_pass_report_new(with);
@@ -564,7 +564,7 @@ static void rows_and_items_may_be_larger_than_the_library_knows(void **state) {
     xir_op *op = xir_op_new(net, &XIR_INIT(xir_op_desc, .cls = cls, INPUTS(x), .id = XIR_NO_ID));
     assert_non_null(op);
     xir_array *y = NULL;
-    assert_int_equal(xir_op_run(op, NULL, 0, &y, 1, why), XIR_OK);
+    assert_int_equal(xir_op_run(op, NULL, 0, &y, 1, NULL, why), XIR_OK);
     assert_true(xir_array_real(y, 0) == 2);
     xir_array_free(y);
     xir_network_free(net);

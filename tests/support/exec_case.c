@@ -126,7 +126,7 @@ static void run_unchecked(op_case *c, void *body, const xir_array *const *in) {
     size_t n = xir_op_output_count(op);
     for (size_t i = 0; i < n; i++) DOES(xir_value_set_type(xir_op_output(op, (int64_t)i), NULL));
     xir_diags_clear(why);
-    xir_status status = xir_op_run(op, in, xir_op_input_count(op), out, n, why);
+    xir_status status = xir_op_run(op, in, xir_op_input_count(op), out, n, NULL, why);
     for (size_t i = 0; i < n; i++) {
         if ((status == XIR_OK) != (out[i] != NULL))
             op_case_fail(c, "all results or none", "%s", xir_status_name(status));
@@ -172,7 +172,7 @@ void exec_case_run(const char *text, const char *file, int line, op_counts *coun
     for (size_t refused = 0;; refused++) {
         xir_diags_clear(why);
         refuse_after(refused);
-        status = xir_op_run(op, in, xir_op_input_count(op), out, n, why);
+        status = xir_op_run(op, in, xir_op_input_count(op), out, n, NULL, why);
         if (!refuse_end()) break;
         bool nothing = status == XIR_E_MEMORY || (c.bad && status == c.code);   // its finding had no memory
         for (size_t i = 0; i < n; i++) nothing = nothing && !out[i];

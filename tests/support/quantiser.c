@@ -315,7 +315,7 @@ static void check_op(const quantised *q, const xir_op *op, const seen_values *se
         xir_array *array = op->inputs[i].value ? seen_of(seen, op->inputs[i].value) : NULL;
         if (array && !value_is_params(op->inputs[i].value)) in[i] = as_floats(array);
     }
-    DOES(xir_op_run(real, (const xir_array *const *)in, op->n_inputs, out, op->n_outputs, why));
+    DOES(xir_op_run(real, (const xir_array *const *)in, op->n_inputs, out, op->n_outputs, NULL, why));
     for (uint32_t k = 0; k < op->n_outputs; k++) {
         const xir_array *found = seen_of(seen, &op->outputs[k]);
         ratios step = ratios_of(&op->outputs[k]);

@@ -228,6 +228,7 @@ static int run(int n, char **operands) {
     }
     if (!code) code = limit_constants();
     if (!code && !settings_of_line(&settings)) code = MISUSED;
+    if (!code) code = threads_of_line(&settings.threads);
     if (code) return code;
     json_out j = { 0 };
     json_open(&j, NULL, '{');

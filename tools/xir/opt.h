@@ -53,7 +53,7 @@ void proof_free(xir_proof *proof);   /* accepts NULL */
     { "seed", "N", WORD_TEXT, &prove_args.seed, "the seed of the random inputs (0)" },                                \
     { "tolerance", "T", WORD_TEXT, &prove_args.tolerance,                                                             \
       "how far two numbers may be apart, absolutely and relatively (1e-4)" },                                         \
-    THREADS_OPTION("of --prove compute")
+    THREADS_OPTION("compute constants, and networks of --prove")
 
 typedef struct prove_options {
     bool        prove, each;

@@ -77,9 +77,8 @@ int proof_of_line(xir_proof **out, xir_pass_watch *watch) {
     options = XIR_INIT(xir_proof_options);
     *out = NULL;
     if (!prove_args.prove) {
-        if (!prove_args.inputs.n && !prove_args.each && !prove_args.seed && !prove_args.tolerance && !threads_word)
-            return DONE;
-        return complain(MISUSED, "--input, --each, --seed, --tolerance and --threads need --prove");
+        if (!prove_args.inputs.n && !prove_args.each && !prove_args.seed && !prove_args.tolerance) return DONE;
+        return complain(MISUSED, "--input, --each, --seed and --tolerance need --prove");
     }
     text_put(&spelled, "--prove");
     int code = options_of_line(&options);

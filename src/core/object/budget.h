@@ -17,6 +17,7 @@ typedef struct budget {
     struct rooms *rooms;         /* memory that the run uses again (src/exec/rooms.h); NULL: none                 */
     bool   (*cancel)(void *user);   /* NULL: never                                                                */
     void    *user;
+    size_t   threads;            /* that may compute a constant; the executor makes them and ends them            */
     struct pool *pool;           /* the threads of the run (src/exec/pool.h); NULL: the calling one               */
     bool     said;               /* some op has a note about it, and OP_LEFT                                      */
     bool     refused;            /* the last op was not started                                                   */

@@ -284,6 +284,7 @@ static xir_status run(const xir_pipeline *p, xir_network *net, const xir_pass_se
     pass_scope scope;
     m.within.cancel = set->cancel;
     m.within.user = set->cancel_user;
+    m.within.threads = set->threads;
     inner.no_needs = false;
     inner.dump_dir = inner.reproduce = NULL;
     inner.watches = NULL;

@@ -152,7 +152,7 @@ static void nothing_is_computed_from_a_draft(void **state) {
     xir_work work = XIR_INIT(xir_work);
     assert_int_equal(xir_op_work(split, &work, why), XIR_E_MISSING);
     check_finding(XIR_E_MISSING, "a draft");
-    assert_int_equal(xir_op_run(split, NULL, 0, NULL, 0, why), XIR_E_MISSING);
+    assert_int_equal(xir_op_run(split, NULL, 0, NULL, 0, NULL, why), XIR_E_MISSING);
     check_finding(XIR_E_MISSING, "a draft");
     xir_op *copy = xir_op_clone(split);
     assert_true(xir_op_is_draft(copy));
