@@ -119,7 +119,7 @@ typedef struct handed {
 static const handed structs[] = {
     TAKEN(xir_load_options,  verify,    load),
     TAKEN(xir_save_options,  flags,     save),
-    GROWN(xir_pass_settings, n_watches, cancel_user, false, settings),
+    GROWN(xir_pass_settings, n_watches, threads, false, settings),
     TAKEN(xir_pass_watch,    options,   watches),
     GROWN(xir_draw_options, n_data, diff,   false,   draw),
     GROWN(xir_run_options,   user,      known,   false, run_network),
