@@ -2,25 +2,40 @@
  * that runs a group (--wrap). */
 #include <stdio.h>
 #include <stdlib.h>
+#include "support/again.h"
 #include "support/skips.h"
 
 enum { EXIT_SKIPPED = 77 };
 
 static size_t n_skipped;
 
-void skip_test(const char *test, const char *format, ...) {
+static void note(const char *test, const char *format, va_list arguments) {
     const char *path = getenv("XIR_SKIPS");
     FILE *files[] = { stdout, path ? fopen(path, "a") : NULL };
     for (size_t i = 0; i < 2; i++) {
         if (!files[i]) continue;
-        va_list arguments;
-        va_start(arguments, format);
+        va_list mine;
+        va_copy(mine, arguments);
         fprintf(files[i], i ? "%s " : "skipped: %s: ", test);
-        vfprintf(files[i], format, arguments);
+        vfprintf(files[i], format, mine);
         fprintf(files[i], "\n");
-        va_end(arguments);
+        va_end(mine);
     }
     if (files[1]) fclose(files[1]);
+}
+
+static void note_skip(const char *test, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    note(test, format, arguments);
+    va_end(arguments);
+}
+
+void skip_test(const char *test, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    note(test, format, arguments);
+    va_end(arguments);
     n_skipped++;
     skip();
 }
@@ -42,6 +57,8 @@ int __wrap__cmocka_run_group_tests(const char *name, const struct CMUnitTest *te
                                    CMFixtureFunction tear_down) {
     n_skipped = 0;
     if (getenv("XIR_SKIPS")) remove(getenv("XIR_SKIPS"));
+    const char *lacks = missing_path ? missing_path() : NULL;
+    if (lacks) note_skip("path", "the processor lacks %s, so the tests run on its best path", lacks);
     int failed = __real__cmocka_run_group_tests(name, tests, n, set_up, tear_down);
     if (failed) return 1;
     return n && n_skipped == n ? EXIT_SKIPPED : 0;
