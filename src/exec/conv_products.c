@@ -13,7 +13,7 @@ typedef struct sliding {
     gemm_input       x, k;
     const double    *bias;       /* NULL: none                                  */
     gemm_output      y;
-    bool             even;       /* pixels of an image lie next to each other   */
+    bool             even;       /* pixels of an image have the same distance   */
 } sliding;
 
 /* ---- windows ----------------------------------------------------------------------------------------------------- */
@@ -116,15 +116,28 @@ static int64_t pixel_place(const conv *c, size_t i) {
     return (int64_t)(i / c->pixels) * c->y.step[N] + pixel_offset(&c->y, p);
 }
 
+/* The offset of pixel `i` of all images where those of an image are `step` apart. */
+static int64_t even_place(const conv *c, size_t i, int64_t step) {
+    return (int64_t)(i / c->pixels) * c->y.step[N] + (int64_t)(i % c->pixels) * step;
+}
+
+/* How many of n pixels from `first` on are in the same image. */
+static size_t in_image(const conv *c, size_t first, size_t n) {
+    const size_t rest = c->pixels - first % c->pixels;
+    return n < rest ? n : rest;
+}
+
 /* Rows are pixels, columns output channels. */
 static void take_pixels(void *out, const gemm_sums *sums) {
     const sliding *s = out;
     const conv *c = s->c;
     const size_t channel = sums->batch * (size_t)c->out + sums->column;
     const double *bias = s->bias ? s->bias + channel : NULL;
-    for (size_t i = 0; i < sums->rows; i++) {
-        const int64_t to = pixel_place(c, sums->row + i) + (int64_t)channel * c->y.step[C];
-        gemm_put(s->path, &s->y, to, sums->sum + i * sums->step, bias, sums->columns);
+    for (size_t i = 0, n; i < sums->rows; i += n) {
+        n = s->even ? in_image(c, sums->row + i, sums->rows - i) : 1;
+        const int64_t place = s->even ? even_place(c, sums->row + i, c->y.step[W]) : pixel_place(c, sums->row + i);
+        const gemm_block block = { n, sums->columns, sums->step, sums->sum + i * sums->step, NULL, bias };
+        gemm_put_block(s->path, &s->y, place + (int64_t)channel * c->y.step[C], c->y.step[W], &block);
     }
 }
 
@@ -132,19 +145,14 @@ static void take_pixels(void *out, const gemm_sums *sums) {
 static void take_channels(void *out, const gemm_sums *sums) {
     const sliding *s = out;
     const conv *c = s->c;
-    int64_t at[GEMM_MOST_BROAD];
-    double bias[GEMM_MOST_BROAD];
-    for (size_t j = 0; j < sums->columns; j++) at[j] = pixel_place(c, sums->column + j);
-    for (size_t i = 0; i < sums->rows; i++) {
-        const size_t channel = sums->batch * (size_t)c->out + sums->row + i;
-        const double *from = sums->sum + i * sums->step, b = s->bias ? s->bias[channel] : 0;
-        const int64_t to = (int64_t)channel * c->y.step[C];
-        if (s->even && at[sums->columns - 1] - at[0] + 1 == (int64_t)sums->columns) {   // in one image
-            for (size_t j = 0; s->bias && j < sums->columns; j++) bias[j] = b;
-            gemm_put(s->path, &s->y, at[0] + to, from, s->bias ? bias : NULL, sums->columns);
-        } else {
-            for (size_t j = 0; j < sums->columns; j++) gemm_put_one(&s->y, at[j] + to, from[j] + b);
-        }
+    const size_t channel = sums->batch * (size_t)c->out + sums->row;
+    const int64_t to = (int64_t)channel * c->y.step[C];
+    for (size_t j = 0, n; j < sums->columns; j += n) {
+        n = s->even && c->y.step[W] == 1 ? in_image(c, sums->column + j, sums->columns - j) : 1;
+        const int64_t place = s->even ? even_place(c, sums->column + j, c->y.step[W])
+            : pixel_place(c, sums->column + j);
+        const gemm_block block = { sums->rows, n, sums->step, sums->sum + j, s->bias ? s->bias + channel : NULL, NULL };
+        gemm_put_block(s->path, &s->y, place + to, c->y.step[C], &block);
     }
 }
 
@@ -154,7 +162,8 @@ xir_status conv_products(xir_kernel *at, const conv *c) {
     if (!gemm_read(at, 0, &s.x) || !gemm_read(at, 1, &s.k) || !gemm_write(at, 0, c->whole, &s.y))
         return XIR_E_MEMORY;
     if (has_bias && !(s.bias = xir_kernel_reals(at, 2))) return XIR_E_MEMORY;
-    s.even = c->y.step[W] == 1 && c->y.step[H] == c->y.dim[W] && c->y.step[D] == c->y.dim[H] * c->y.dim[W];
+    s.even = (c->y.dim[H] == 1 || c->y.step[H] == c->y.dim[W] * c->y.step[W]) &&
+             (c->y.dim[D] == 1 || c->y.step[D] == c->y.dim[H] * c->y.step[H]);
     const size_t pixels = (size_t)c->y.dim[N] * c->pixels, out = (size_t)c->out;
     const bool rows = c->y.step[C] == 1 && (c->groups == 1 || out >= s.path->broad);
     const gemm g = {

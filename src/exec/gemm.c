@@ -15,6 +15,7 @@ enum {
     WIDE    = 480,           /* columns of right panels that are copied first: a multiple of all widths of panels  */
     WIDEST  = 2040,          /* the same if the sums are the result: there is no other room for them             */
     GROUP   = 4,             /* right panels that one thread copies together                                     */
+    TAKEN   = 48,            /* rows of a right panel whose sums are handed over together                        */
     AREA    = 1 << 17,       /* sums that wait                                                                   */
     AREA_ROWS = 384,
     ALIGNED = 64,
@@ -78,10 +79,11 @@ static bool multiply(const run *r, pool_share *share, const double *left, const 
                      range columns, size_t k, size_t depth, double *sums, size_t step) {
     const gemm *g = r->g;
     const size_t lanes = g->path->lanes;
+    const bool last = !g->sums && k + depth == g->depth;
     uint64_t steps = 0;
     for (size_t j = 0; j < columns.n; j += r->broad, right += r->broad * depth) {
         const size_t n = least(r->broad, columns.n - j);
-        for (size_t i = 0; i < rows.n; i += r->tall) {
+        for (size_t i = 0, taken = 0; i < rows.n; i += r->tall) {
             const size_t m = least(r->tall, rows.n - i);
             double *at = sums + i * step + j;
             gemm_tile *tile = gemm_tile_for(g->path, g->exact, m, n);
@@ -90,9 +92,11 @@ static bool multiply(const run *r, pool_share *share, const double *left, const 
             } else {
                 tile(left + i * depth, right, depth, at, step, k == 0);
             }
-            if (!g->sums && k + depth == g->depth) {
-                const gemm_sums done = { r->batch, rows.first + i, m, columns.first + j, n, step, at };
+            if (last && (i + m == rows.n || i + m - taken >= TAKEN)) {
+                const gemm_sums done = { r->batch, rows.first + taken, i + m - taken, columns.first + j, n, step,
+                                         sums + taken * step + j };
                 g->take(g->out, &done);
+                taken = i + m;
             }
             steps += r->tall * r->broad * (depth + 1);
             if (steps >= STEPS_A_QUESTION && pool_stops(share, steps)) return false;

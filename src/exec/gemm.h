@@ -97,9 +97,14 @@ typedef struct gemm_output {
 } gemm_output;
 /* Every element must be written. `whole`: the sums are integers. False on out of memory. */
 bool gemm_write(xir_kernel *at, size_t output, bool whole, gemm_output *out);
-/* n neighbouring elements from `at` on: sums, plus a bias each unless it is NULL. */
-void gemm_put(const gemm_path *path, const gemm_output *out, int64_t at, const double *sum, const double *bias,
-              size_t n);
+/* A block of sums: those of row i are neighbours from `at` + i * row_step on. */
+void gemm_put_block(const gemm_path *path, const gemm_output *out, int64_t at, int64_t row_step,
+                    const gemm_block *block);
+/* n neighbours from `at` on: sums, plus a bias each unless it is NULL. */
+static inline void gemm_put(const gemm_path *path, const gemm_output *out, int64_t at, const double *sum,
+                            const double *bias, size_t n) {
+    gemm_put_block(path, out, at, 0, &(gemm_block){ .rows = 1, .columns = n, .sum = sum, .column_bias = bias });
+}
 static inline void gemm_put_one(const gemm_output *out, int64_t at, double v) {
     const float rounded = (float)v;
     const int64_t integer = out->whole ? (int64_t)v : 0;

@@ -80,15 +80,23 @@ TARGET static void PATH(interleave_doubles)(const double *const *from, size_t n,
     }
 }
 
-TARGET static void PATH(narrow)(const double *sum, const double *bias, size_t n, float *out) {
-    size_t i = 0;
-    if (bias) {
-        for (; n - i >= LANES; i += LANES) NARROW(out + i, LOAD(sum + i) + LOAD(bias + i));
-        for (; i < n; i++) to_single(out + i, (float)(sum[i] + bias[i]));
-        return;
+TARGET static void PATH(narrow)(const gemm_block *b, float *out, ptrdiff_t out_step) {
+    const double *sum = b->sum, *column = b->column_bias;
+    for (size_t i = 0; i < b->rows; i++, sum += b->step, out += out_step) {
+        const double row = b->row_bias ? b->row_bias[i] : 0;
+        const VECTOR same = SAME(row);
+        size_t j = 0;
+        if (b->row_bias) {
+            for (; b->columns - j >= LANES; j += LANES) NARROW(out + j, LOAD(sum + j) + same);
+            for (; j < b->columns; j++) to_single(out + j, (float)(sum[j] + row));
+        } else if (column) {
+            for (; b->columns - j >= LANES; j += LANES) NARROW(out + j, LOAD(sum + j) + LOAD(column + j));
+            for (; j < b->columns; j++) to_single(out + j, (float)(sum[j] + column[j]));
+        } else {
+            for (; b->columns - j >= LANES; j += LANES) NARROW(out + j, LOAD(sum + j));
+            for (; j < b->columns; j++) to_single(out + j, (float)sum[j]);
+        }
     }
-    for (; n - i >= LANES; i += LANES) NARROW(out + i, LOAD(sum + i));
-    for (; i < n; i++) to_single(out + i, (float)sum[i]);
 }
 
 /* sum[i] += x[i] * k, and x[i] * k[i], for x of a type; VECTOR_OF(from) and NUMBER_OF(from) read it as doubles. */

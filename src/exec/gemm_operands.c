@@ -2,6 +2,8 @@
 #include "gemm.h"
 #include "elements.h"
 
+enum { PUT_AT_ONCE = 64 };
+
 #define IS_LITTLE (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)   /* else numbers are not as tensors store them */
 
 /* An upper bound of the significant bits of a type's numbers as doubles. */
@@ -146,27 +148,34 @@ bool gemm_write(xir_kernel *at, size_t output, bool whole, gemm_output *out) {
     return out->doubles != NULL;
 }
 
-void gemm_put(const gemm_path *path, const gemm_output *out, int64_t at, const double *sum, const double *bias,
-              size_t n) {
-    enum { ROOM = 64 };
-    double room[ROOM];
-    int64_t integers[ROOM];
+/* One row, whose sums have their bias already. They may be changed. */
+static void put_row(const gemm_output *out, size_t at, double *sum, size_t n) {
+    int64_t integers[PUT_AT_ONCE];
+    if (!out->whole) {
+        write_reals(&out->stored, at, n, sum);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) integers[i] = (int64_t)sum[i];
+    if (out->integers) memcpy(out->integers + at, integers, n * sizeof *integers);
+    else write_i64s(&out->stored, at, n, integers);
+}
+
+void gemm_put_block(const gemm_path *path, const gemm_output *out, int64_t at, int64_t row_step, const gemm_block *b) {
+    double room[PUT_AT_ONCE];
     if (out->singles) {
-        path->narrow(sum, bias, n, out->singles + at);
-    } else if (out->doubles && !bias) {
-        memcpy(out->doubles + at, sum, n * sizeof *sum);
-    } else if (out->doubles) {
-        for (size_t i = 0; i < n; i++) gemm_put_one(out, at + (int64_t)i, sum[i] + bias[i]);
-    } else if (out->whole) {
-        for (size_t k = 0, m; k < n; k += m) {
-            m = n - k < ROOM ? n - k : ROOM;
-            for (size_t i = 0; i < m; i++) integers[i] = (int64_t)(bias ? sum[k + i] + bias[k + i] : sum[k + i]);
-            if (out->integers) memcpy(out->integers + at + k, integers, m * sizeof *integers);
-            else write_i64s(&out->stored, (size_t)at + k, m, integers);
+        path->narrow(b, out->singles + at, (ptrdiff_t)row_step);
+        return;
+    }
+    for (size_t i = 0; i < b->rows; i++, at += row_step) {
+        for (size_t k = 0, n; k < b->columns; k += n) {
+            const double *sum = b->sum + i * b->step + k;
+            n = b->columns - k < PUT_AT_ONCE ? b->columns - k : PUT_AT_ONCE;
+            for (size_t j = 0; j < n; j++) {
+                room[j] = b->row_bias ? sum[j] + b->row_bias[i] : b->column_bias ? sum[j] + b->column_bias[k + j]
+                    : sum[j];
+            }
+            if (out->doubles) memcpy(out->doubles + at + k, room, n * sizeof *room);
+            else put_row(out, (size_t)at + k, room, n);
         }
-    } else for (size_t k = 0, m; k < n; k += m) {
-        m = n - k < ROOM ? n - k : ROOM;
-        for (size_t i = 0; i < m; i++) room[i] = bias ? sum[k + i] + bias[k + i] : sum[k + i];
-        write_reals(&out->stored, (size_t)at + k, m, room);
     }
 }

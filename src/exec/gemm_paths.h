@@ -19,6 +19,15 @@ enum { TILE_ROWS = 4, TILE_VECTORS = 3 };   /* a tile exists for 1, 2, 4 and 8 r
  * a right panel, of `broad` columns; `begin`: = instead of +=. */
 typedef void gemm_tile(const double *left, const double *right, size_t depth, double *sum, size_t step, bool begin);
 
+/* Sums of some rows and columns: of [row, column] sum[row * step + column], plus the bias of the row or of the column
+ * unless it is NULL; there is at most one. */
+typedef struct gemm_block {
+    size_t        rows, columns, step;
+    const double *sum, *row_bias, *column_bias;
+} gemm_block;
+/* Rounds them to fp32, into out[row * out_step + column]. */
+typedef void gemm_narrow(const gemm_block *block, float *out, ptrdiff_t out_step);
+
 typedef struct gemm_path {
     const char *name;
     size_t      tall, broad, lanes;                      /* of panels; numbers of a vector             */
@@ -28,8 +37,7 @@ typedef struct gemm_path {
     void      (*widen)(const float *from, size_t n, double *out);
     void      (*interleave)(const float *const *from, size_t n, double *out, size_t unit);
     void      (*interleave_doubles)(const double *const *from, size_t n, double *out, size_t unit);
-    /* Rounds n sums to fp32; adds the bias to each before, unless it is NULL. */
-    void      (*narrow)(const double *sum, const double *bias, size_t n, float *out);
+    gemm_narrow *narrow;
     /* sum[i] += x[i] * k, and x[i] * k[i]; [exact]. */
     void      (*add_scaled[2])(const float *x, double k, size_t n, double *sum);
     void      (*add_product[2])(const float *x, const double *k, size_t n, double *sum);

@@ -96,12 +96,18 @@ static void pack_columns(const void *of, const gemm_panel *panel) {
 static void take_sums(void *out, const gemm_sums *s) {
     const product *p = out;
     const matmul *m = p->m;
+    const int64_t at = ((int64_t)s->batch * m->rows + (int64_t)s->row) * m->columns + (int64_t)s->column;
+    if (!p->bias || (m->bias_row == 0 && m->bias_column == 1)) {
+        const double *bias = p->bias ? p->bias + p->begin[BIAS][s->batch] + s->column : NULL;
+        gemm_put_block(p->path, &p->y, at, m->columns,
+                       &(gemm_block){ s->rows, s->columns, s->step, s->sum, NULL, bias });
+        return;
+    }
     for (size_t i = 0; i < s->rows; i++) {
-        const int64_t row = (int64_t)(s->row + i), to = ((int64_t)s->batch * m->rows + row) * m->columns;
         double bias[GEMM_MOST_BROAD];
-        const double *from = p->bias ? p->bias + p->begin[BIAS][s->batch] + row * m->bias_row : NULL;
-        for (size_t j = 0; from && j < s->columns; j++) bias[j] = from[(int64_t)(s->column + j) * m->bias_column];
-        gemm_put(p->path, &p->y, to + (int64_t)s->column, s->sum + i * s->step, from ? bias : NULL, s->columns);
+        const double *from = p->bias + p->begin[BIAS][s->batch] + (int64_t)(s->row + i) * m->bias_row;
+        for (size_t j = 0; j < s->columns; j++) bias[j] = from[(int64_t)(s->column + j) * m->bias_column];
+        gemm_put(p->path, &p->y, at + (int64_t)i * m->columns, s->sum + i * s->step, bias, s->columns);
     }
 }
 
