@@ -1,10 +1,107 @@
-/* Attributes are immutable and shared. An op with default attributes points to its class's defaults, and equal
- * bodies of classes without lists are stored once as long as the network remembers them, in a small direct-mapped
- * memo. Networks repeat the same few attribute sets, so most ops own none, and a remembered set has already been
- * checked. */
-#include <stdarg.h>
-#include <stdio.h>
+/* Attributes are immutable and shared. An op with default attributes points to its class's defaults, and equal bodies
+ * of classes without lists are stored once as long as the network remembers them, in a small direct-mapped memo. So
+ * most ops of a network own no attributes.
+ *
+ * What a program gives becomes what is stored in one pass over the rows of its class, then one lookup and at most one
+ * copy. The pass only sees that a row may be at fault: body_check then finds out, and writes the findings. */
 #include "graph.h"
+#include "number.h"
+
+/* ---- one pass over the rows -------------------------------------------------------------------------------------- */
+
+/* What the pass does, and what it finds. */
+typedef struct preparing {
+    bool     presets;   /* give absent references and empty lists of references the default of their row  */
+    bool     rounds;    /* round reals to float32                                                         */
+    bool     doubtful;  /* out: a row may be at fault                                                     */
+    uint64_t hash;      /* out: of the bytes of a plain body                                              */
+} preparing;
+
+static bool are_own_params(const xir_network *net, const xir_field *f, xir_value *const *values, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        const xir_value *v = values[i];
+        if (v ? !value_is_params(v) || value_net(v) != net : !(f->flags & XIR_FIELD_OPTIONAL)) return false;
+    }
+    return true;
+}
+
+static bool prepare_refs(const xir_class *cls, const xir_field *f, xir_refs *list, const preparing *p) {
+    if (list->size == 0 && p->presets) *list = *(const xir_refs *)body_at(cls->defaults, f);
+    for (size_t i = 0; i < list->size; i++) {
+        if (!ref_is_good(f, list->data[i])) return false;
+    }
+    return true;
+}
+
+/* References of a plain body are interned in the network; the class's defaults, which are good, remain the context's.
+ * False without memory. */
+static bool prepare_ref(xir_network *net, const xir_class *cls, const xir_field *f, const xir_object **ref,
+                        const preparing *p, bool *good) {
+    const xir_object *preset = *(const xir_object **)body_at(cls->defaults, f);
+    if (!*ref && p->presets) *ref = preset;
+    if (*ref && *ref == preset) return true;
+    if (*ref && cls->plain && !(*ref = net_intern(net, *ref))) return false;
+    *good &= ref_is_good(f, *ref);
+    return true;
+}
+
+/* Makes of a body what the network stores. False without memory. */
+static bool prepare(xir_network *net, const xir_class *cls, void *body, preparing *p) {
+    uint64_t hash = (uint64_t)(uintptr_t)cls;
+    bool good = true;
+    for (const xir_field *f = cls->fields, *end = f + cls->n_fields; f < end; f++) {
+        void *at = body_at(body, f);
+        uint64_t word = 0;
+        switch (f->kind) {   /* in a case of one kind, number_is_good is a comparison or two */
+        case XIR_KIND_BOOL:
+            word = *(const unsigned char *)at;
+            break;
+        case XIR_KIND_ENUM:
+            word = *(const unsigned *)at;
+            good &= number_is_good(f, at);
+            break;
+        case XIR_KIND_I64:
+            word = *(const uint64_t *)at;
+            good &= number_is_good(f, at);
+            break;
+        case XIR_KIND_U64:
+            word = *(const uint64_t *)at;
+            good &= number_is_good(f, at);
+            break;
+        case XIR_KIND_REAL:
+            if (p->rounds) *(double *)at = number_to_f32(*(const double *)at);
+            memcpy(&word, at, sizeof word);
+            good &= number_is_good(f, at);
+            break;
+        case XIR_KIND_REF:
+            if (!prepare_ref(net, cls, f, at, p, &good)) return false;
+            word = (uintptr_t)*(const xir_object *const *)at;
+            break;
+        case XIR_KIND_REFS:
+            good &= prepare_refs(cls, f, at, p);
+            break;
+        case XIR_KIND_REALS:
+            if (p->rounds && !field_round(&net->arena, f, body)) return false;
+            break;
+        case XIR_KIND_PARAMS:
+            good &= are_own_params(net, f, at, 1);
+            break;
+        case XIR_KIND_PARAMSS:
+            good &= are_own_params(net, f, ((const xir_values *)at)->data, ((const xir_values *)at)->size);
+            break;
+        case XIR_KIND_MAP:
+            good &= ((const xir_map *)at)->size == 0;   /* it may have Params */
+            break;
+        default: break;   /* texts, and lists without bounds */
+        }
+        hash = hash_mix(hash ^ word, 0x9E3779B97F4A7C15u);
+    }
+    p->doubtful = !good;
+    p->hash = hash;
+    return true;
+}
+
+/* ---- what is stored ---------------------------------------------------------------------------------------------- */
 
 static bool same_spans(const xir_class *cls, const void *a, const void *b) {
     for (uint32_t i = 0; i < cls->more->n_spans; i++) {
@@ -14,70 +111,33 @@ static bool same_spans(const xir_class *cls, const void *a, const void *b) {
     return true;
 }
 
-static attrs_memo *memo_of(xir_network *net, const xir_class *cls, const void *body) {
-    uint64_t hash = (uint64_t)(uintptr_t)cls;
-    body_hash_into(cls, body, &hash);
-    return &net->attrs[(hash ^ (hash >> 17)) % ATTRS_MEMO];
-}
-
-/* Most ops of a class repeat the attributes of the previous one: this costs a comparison and no hash. */
-static attrs_memo *last_of(xir_network *net, const xir_class *cls) {
-    uintptr_t bits = (uintptr_t)cls >> 6;
-    return &net->last_attrs[(bits ^ (bits >> 5)) % CLASS_MEMO];
-}
-
-void attrs_forget(xir_network *net) {
-    memset(net->attrs, 0, sizeof net->attrs);
-    memset(net->last_attrs, 0, sizeof net->last_attrs);
-    repeats_forget(net);
-}
-
-static const void *remembered(const attrs_memo *memo, const xir_class *cls, const void *body) {
-    return memo->cls == cls && same_spans(cls, memo->attrs, body) ? memo->attrs : NULL;
-}
-
 static const void *store(xir_network *net, const xir_class *cls, const void *body) {
+    if (body_equal(cls, body, cls->defaults)) return cls->defaults;
     void *copy = arena_take(&net->arena, cls->body_size);
     return copy && body_copy(&net->pool, &net->arena, cls, copy, body) ? copy : NULL;
 }
 
-/* Interns references in the network; the class's defaults remain the context's. */
-static bool adopt_refs(xir_network *net, const xir_class *cls, void *body) {
-    for (uint32_t i = 0; i < cls->more->n_refs; i++) {
-        const xir_field *f = &cls->fields[cls->more->refs[i]];
-        const xir_object **ref = body_at(body, f);
-        const xir_object *preset = *(const xir_object **)body_at(cls->defaults, f);
-        if (!*ref || *ref == preset) continue;
-        *ref = net_intern(net, *ref);
-        if (!*ref) return false;
-    }
-    return true;
-}
-
-static const void *store_plain(xir_network *net, const xir_class *cls, const void *body) {
-    void *copy = arena_take(&net->arena, cls->body_size);
-    if (!copy) return NULL;
-    memcpy(copy, body, cls->body_size);
-    return copy;
+/* Stores a body that prepare has made. NULL without memory. */
+static const void *store_prepared(xir_network *net, const xir_class *cls, const void *body, uint64_t hash) {
+    if (!cls->plain) return store(net, cls, body);
+    attrs_memo *memo = &net->attrs[hash % ATTRS_MEMO];
+    if (memo->cls == cls && memo->hash == hash && same_spans(cls, memo->attrs, body)) return memo->attrs;
+    const void *attrs = cls->defaults;
+    if (!same_spans(cls, body, attrs)) attrs = arena_copy(&net->arena, body, cls->body_size);
+    if (attrs) *memo = (attrs_memo){ cls, attrs, hash };
+    return attrs;
 }
 
 const void *net_attrs(xir_network *net, const xir_class *cls, const void *body) {
-    if (cls->n_fields == 0) return cls->defaults;
-    if (!cls->plain) return body_equal(cls, body, cls->defaults) ? cls->defaults : store(net, cls, body);
     _Alignas(16) char space[512];
-    if (cls->body_size > sizeof space) return store(net, cls, body);
+    if (cls->n_fields == 0) return cls->defaults;
+    if (!cls->plain || cls->body_size > sizeof space) return store(net, cls, body);
+    preparing p = { .presets = false };
     memcpy(space, body, cls->body_size);
-    if (!adopt_refs(net, cls, space)) return NULL;
-    if (same_spans(cls, space, cls->defaults)) return cls->defaults;
-    attrs_memo *last = last_of(net, cls);
-    const void *attrs = remembered(last, cls, space);
-    if (attrs) return attrs;
-    attrs_memo *memo = memo_of(net, cls, space);
-    attrs = remembered(memo, cls, space);
-    if (!attrs) attrs = store_plain(net, cls, space);
-    if (attrs) *last = *memo = (attrs_memo){ cls, attrs, false };
-    return attrs;
+    return prepare(net, cls, space, &p) ? store_prepared(net, cls, space, p.hash) : NULL;
 }
+
+/* ---- faults ------------------------------------------------------------------------------------------------------ */
 
 static xir_status no_params(xir_network *net, const xir_value *v) {
     if (!value_is_params(v)) return net_fail(net, XIR_E_TYPE, "expected Params, found an op's value");
@@ -142,46 +202,26 @@ const void *draft_attrs(xir_network *net, const xir_class *cls, const void *body
     return attrs;
 }
 
+/* Adds a finding for each fault of a prepared body; XIR_OK if there is none. */
+static xir_status find_faults(xir_network *net, const xir_class *cls, const void *body, xir_str op_name) {
+    xir_status status = body_check(cls, body, op_name, XIR_STR(""), net->diags);
+    if (!status && !cls->plain) status = check_owner(net, cls, body);
+    if (status && !net->status) net->status = status;
+    return status;
+}
+
 const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void *body, bool round, xir_str op_name) {
     if (cls->n_fields == 0 || (!body && cls->more->defaults_good)) return cls->defaults;
     _Alignas(16) char space[512];
     char *made = cls->body_size <= sizeof space ? space : mem_new(&net->alloc, cls->body_size);
-    const void *attrs = NULL;
-    const bool sound = round || network_keeps_doubles(net);   /* what is stored has been rounded if it must be */
-    if (!made) goto memory;
+    if (!made) return net_no_memory(net), NULL;
     memcpy(made, body ? body : cls->defaults, cls->body_size);
-    if (body) body_fill_presets(cls, made);
-    attrs_memo *memo = NULL, *last = last_of(net, cls);
-    if (cls->plain) {
-        if (!adopt_refs(net, cls, made)) goto memory;
-        attrs = last->checked ? remembered(last, cls, made) : NULL;   /* then nothing is left to do */
-        if (attrs) goto done;
-    }
-    if (body && round && !network_keeps_doubles(net) && !body_round(&net->arena, cls, made)) goto memory;
-    if (cls->plain) {
-        memo = memo_of(net, cls, made);
-        attrs = memo->checked ? remembered(memo, cls, made) : NULL;
-    }
-    if (!attrs) {
-        xir_status status = body_check(cls, made, op_name, XIR_STR(""), net->diags);
-        if (!status && !cls->plain) status = check_owner(net, cls, made);
-        if (status) {
-            if (!net->status) net->status = status;
-            goto done;
-        }
-        if (cls->plain) {
-            attrs = same_spans(cls, made, cls->defaults) ? cls->defaults : store_plain(net, cls, made);
-            if (attrs) *memo = (attrs_memo){ cls, attrs, sound };
-        } else {
-            attrs = body_equal(cls, made, cls->defaults) ? cls->defaults : store(net, cls, made);
-        }
-        if (!attrs) goto memory;
-    }
-    if (memo) *last = (attrs_memo){ cls, attrs, sound };
-    goto done;
-memory:
-    net_no_memory(net);
-done:
-    if (made && made != space) mem_free(&net->alloc, made, cls->body_size);
+    preparing p = { .presets = true, .rounds = round && !network_keeps_doubles(net) };
+    const void *attrs = NULL;
+    const bool prepared = prepare(net, cls, made, &p);
+    const bool faulty = prepared && p.doubtful && find_faults(net, cls, made, op_name);
+    if (prepared && !faulty) attrs = store_prepared(net, cls, made, p.hash);
+    if (!attrs && !faulty) net_no_memory(net);
+    if (made != space) mem_free(&net->alloc, made, cls->body_size);
     return attrs;
 }

@@ -103,8 +103,8 @@ typedef struct label_table {
     atomic_bool is_known;
 } label_table;
 
-/* `checked`: rounded and checked, as builders require; the bodies that readers store need not be. */
-typedef struct attrs_memo { const xir_class *cls; const void *attrs; bool checked; } attrs_memo;
+/* A body that the network has stored, of a class without lists; see attrs.c. */
+typedef struct attrs_memo { const xir_class *cls; const void *attrs; uint64_t hash; } attrs_memo;
 enum { ATTRS_MEMO = 64, CLASS_MEMO = 32 };
 
 /* One answer of an inference function, reused while everything that it depends on is the same. */
@@ -114,6 +114,7 @@ typedef struct infer_memo {
     const xir_target *target;
     uintptr_t         in[3];   /* INFER_INPUTS: see infer_key_of */
     const xir_type   *out;
+    uint64_t          hash;    /* of all others but `out`: infer_recall sets it */
 } infer_memo;
 enum { INFER_INPUTS = 3 };
 
@@ -166,8 +167,7 @@ struct xir_network {
     xir_diags        *diags;
     const xir_target *host;
     const xir_class  *classes[CLASS_MEMO];   /* by declaration: a lookup in the context takes its lock */
-    attrs_memo        last_attrs[CLASS_MEMO];  /* by class: the set that was used last     */
-    attrs_memo        attrs[ATTRS_MEMO];
+    attrs_memo        attrs[ATTRS_MEMO];       /* by hash                                  */
     infer_memo       *inferred;        /* answers of inference, a power of two; NULL: none yet */
     uint32_t          inferred_room;
     uint32_t          infer_news;      /* answers since it last grew             */
@@ -217,8 +217,6 @@ const void *net_attrs(xir_network *net, const xir_class *cls, const void *body);
  * network does not keep doubles, bounds and references are checked. NULL with a finding in the network. A NULL `body`
  * means the class's defaults. */
 const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void *body, bool round, xir_str op_name);
-/* Forgets the remembered attributes: what has been rounded and checked for one version need not be for another. */
-void        attrs_forget(xir_network *net);
 
 /* Makes an op for a reader: nothing is checked or inferred, and no ids are given; `attrs` is a result of net_attrs.
  * Outputs are made by op_make_outputs. It is not in the order until op_link. NULL without memory. */
@@ -391,8 +389,8 @@ bool       numbers_narrow(xir_numbers *range, const xir_numbers *by);
 typedef enum infer_mode { INFER_MISSING, INFER_REPLACE, INFER_CONVERSIONS_STAY } infer_mode;
 /* `place` is the position of the op, from 1, for findings; 0: not given. */
 xir_status op_infer(xir_op *op, infer_mode mode, size_t place, xir_diags *why);
-/* Returns true if the single output type of the same question is remembered: then key->out has it. Only used for ops
- * with few inputs. */
+/* Returns true if the single output type of the same question is remembered: then key->out has it. Otherwise
+ * infer_remember may follow. Only used for ops with few inputs. */
 bool       infer_recall(xir_network *net, infer_memo *key);
 /* Forgets all answers: symbols have fewer values now. */
 void       net_forget_inferred(xir_network *net);

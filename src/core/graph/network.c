@@ -107,7 +107,7 @@ xir_status xir_network_set_text(xir_network *net, xir_network_text which, xir_st
     net->text[which] = copy;
     if (which == XIR_TEXT_XIR_VERSION) {
         parse_version(copy, net->version);
-        attrs_forget(net);   /* the version decides whether reals are rounded */
+        repeats_forget(net);   /* the version decides whether reals are rounded */
     }
     return XIR_OK;
 }

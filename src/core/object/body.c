@@ -259,8 +259,7 @@ bool field_round(arena *to, const xir_field *f, void *body) {
 }
 
 bool body_round(arena *to, const xir_class *cls, void *body) {
-    for (uint32_t i = 0; i < cls->more->n_reals; i++) field_round(to, &cls->fields[cls->more->reals[i]], body);
-    for (uint32_t i = 0; !cls->plain && i < cls->n_fields; i++) {
+    for (uint32_t i = 0; i < cls->n_fields; i++) {
         if (!field_round(to, &cls->fields[i], body)) return false;
     }
     return true;

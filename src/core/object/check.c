@@ -128,20 +128,9 @@ static xir_status check_field(const subject *of, const xir_field *f, const void 
     }
 }
 
-/* Most fields are good in a way that a comparison or two show. The others, which need not be bad, go to check_field.
- * Rows without a bound have the least or the greatest number as one. */
+/* Most fields are good in a way that a comparison or two show. The others, which need not be bad, go to check_field. */
 static inline bool is_good(const xir_field *f, const void *at) {
-    switch (f->kind) {
-    case XIR_KIND_BOOL: return true;
-    case XIR_KIND_I64:  return *(const int64_t *)at >= f->min.i && *(const int64_t *)at <= f->max.i;
-    case XIR_KIND_REAL: return *(const double *)at >= f->min.r && *(const double *)at <= f->max.r;
-    case XIR_KIND_ENUM: return *(const int *)at >= 0 && (size_t)*(const int *)at < f->members->size;
-    case XIR_KIND_REF: {
-        const xir_object *ref = *(const xir_object *const *)at;
-        return ref && ref->cls == f->of;
-    }
-    default: return false;
-    }
+    return f->kind == XIR_KIND_REF ? ref_is_good(f, *(const xir_object *const *)at) : number_is_good(f, at);
 }
 
 xir_status body_check(const xir_class *cls, const void *body, xir_str owner, xir_str path, xir_diags *why) {

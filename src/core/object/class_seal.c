@@ -276,8 +276,7 @@ static void add_rows(const class_stage *stage, xir_class *cls, const xir_class_d
             fill_field(stage, cls, &cls->fields[cls->n_fields], row);
             cls->plain &= kinds[row->kind].plain;
             more->has_params |= row->kind == XIR_KIND_PARAMS || row->kind == XIR_KIND_PARAMSS;
-            if (row->kind == XIR_KIND_REF)  more->refs[more->n_refs++] = cls->n_fields;
-            if (row->kind == XIR_KIND_REAL) more->reals[more->n_reals++] = cls->n_fields;
+            if (row->kind == XIR_KIND_REF) more->refs[more->n_refs++] = cls->n_fields;
             cls->n_fields++;
             break;
         case XIR_DECL_IN: case XIR_DECL_OPT: case XIR_DECL_VAR: case XIR_DECL_OUT: case XIR_DECL_OUTS:
@@ -432,9 +431,8 @@ xir_class *class_seal(const class_stage *stage, const xir_class_decl *decl, xir_
     more->outputs = arena_take(a, n.outputs * sizeof *more->outputs);
     more->spans = arena_take(a, n.fields * sizeof *more->spans);
     more->refs = arena_take(a, n.fields * sizeof *more->refs);
-    more->reals = arena_take(a, n.fields * sizeof *more->reals);
     if (!cls->fields || !cls->defaults || !more->keys || !more->inputs || !more->input_offsets || !more->outputs ||
-        !more->spans || !more->refs || !more->reals || !reserve_infers(stage, cls, decl)) goto memory;
+        !more->spans || !more->refs || !reserve_infers(stage, cls, decl)) goto memory;
     add_rows(stage, cls, decl);
     if (cls->plain) make_spans(cls);
     *status = check_rows(cls, why);

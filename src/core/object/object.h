@@ -50,9 +50,8 @@ typedef struct class_more {
     class_key            *keys;      /* sorted by bytes: the order of the written form       */
     const xir_form       *form;
     class_span           *spans;     /* of a plain class                                     */
-    uint32_t             *refs;      /* the fields of kind REF and of kind REAL, which adding an op needs */
-    uint32_t             *reals;
-    uint32_t              n_spans, n_refs, n_reals;
+    uint32_t             *refs;      /* the fields of kind REF                               */
+    uint32_t              n_spans, n_refs;
     xir_infer_fn         *check;
     infer_slot            infer[XIR_TARGET_COUNT];   /* for the library's targets, by kind; see class_infer_of */
     _Atomic(infer_slot *) infer_more;   /* XIR_TARGET_MAX slots, for all kinds; NULL: none     */
@@ -200,6 +199,24 @@ bool     body_round(arena *to, const xir_class *cls, void *body);
 xir_status body_check(const xir_class *cls, const void *body, xir_str owner, xir_str path, xir_diags *why);
 xir_status field_check(const xir_class *cls, const xir_field *f, const void *body, xir_str owner, xir_str path,
                        xir_diags *why);
+/* Return true if the field is good in a way that a comparison or two show. Otherwise it need not be bad: field_check
+ * knows. Signed and real rows without a bound have the least or the greatest number as one. */
+static inline bool number_is_good(const xir_field *f, const void *at) {
+    switch (f->kind) {
+    case XIR_KIND_BOOL: return true;
+    case XIR_KIND_I64:  return *(const int64_t *)at >= f->min.i && *(const int64_t *)at <= f->max.i;
+    case XIR_KIND_U64:  return (!f->has_min || *(const uint64_t *)at >= (uint64_t)f->min.i) &&
+                               (!f->has_max || *(const uint64_t *)at <= (uint64_t)f->max.i);
+    case XIR_KIND_REAL: return *(const double *)at >= f->min.r && *(const double *)at <= f->max.r;
+    case XIR_KIND_ENUM: return *(const int *)at >= 0 && (size_t)*(const int *)at < f->members->size;
+    default:            return false;
+    }
+}
+static inline bool ref_is_good(const xir_field *f, const xir_object *ref) {
+    if (!ref) return f->flags & XIR_FIELD_OPTIONAL;
+    return !f->of || ref->cls == f->of || xir_class_is_a(ref->cls, f->of);
+}
+
 void     body_get(const xir_field *f, const void *body, xir_attr *out);
 /* Checks kind and class, not bounds. The body then borrows. A real accepts an integer, an enum the text of its word. */
 xir_status body_set(const xir_class *cls, const xir_field *f, void *body, const xir_attr *attr, xir_diags *why);
