@@ -24,7 +24,7 @@ static const char *plural(int64_t n) { return n == 1 ? "" : "s"; }
 /* Mirrored and repeated cells must exist; only ZEROS padding may be negative. */
 static xir_status check_padding(xir_infer *at, xir_padding mode, int64_t pad, int64_t dim, const char *where,
                                 const axis_words *words) {
-    if (mode == XIR_PADDING_ZEROS || pad == 0) return XIR_OK;
+    if (pad == 0) return XIR_OK;
     const xir_enum *modes = xir_padding_enum();
     if ((size_t)mode >= modes->size) return XIR_OK;   // the rows report it
     if (pad < 0) {
@@ -45,6 +45,7 @@ static xir_status gather_length(xir_infer *at, const window_attrs *c, size_t k, 
     const window w = { .what = "kernel", .things = words->thing, .axis = words->axis, .where = "inputs/1",
                        .input = input, .before = m->before, .after = m->after, .size = m->size, .stride = m->stride,
                        .dilation = m->dilation };
+    if (c->mode == XIR_PADDING_ZEROS) return count_windows(at, &w, out);
     xir_status status = check_padding(at, c->mode, m->before, input, words->before, words);
     if (!status) status = check_padding(at, c->mode, m->after, input, words->after, words);
     return status ? status : count_windows(at, &w, out);

@@ -87,15 +87,26 @@ static void read_tile(const xir_type *type, const xir_layout *layout, char lette
     else if (tiles < 0 || !mul_i64(tiles, out->unit[k], &out->dim[k])) out->dim[k] = UNKNOWN_DIM;
 }
 
-/* Fast path of read_dims for layouts that have a letter or `*` for each requested dim, which is the usual case.
- * False for other layouts. */
+static inline void take_dim(named_dims *out, size_t k, const xir_tensor_type *tensor, size_t i) {
+    out->dim[k] = tensor->shape.data[i];
+    out->at[k] = i;
+    out->unit[k] = 0;
+    out->unit_at[k] = 0;
+}
+
+/* Fast path of read_dims for layouts that have a letter or `*` for each requested dim, which is the usual case. False
+ * for other layouts. */
 static bool read_plain(const xir_type *type, const char *letters, named_dims *out) {
     const xir_tensor_type *tensor = xir_type_as_tensor(type);
-    size_t n = strlen(letters), star = 0;
-    if (!tensor || !tensor->layout || tensor->shape.size != n || tensor->layout->axes.size != n) return false;
+    if (!tensor || !tensor->layout || tensor->shape.size != tensor->layout->axes.size) return false;
     const char *axes = tensor->layout->axes.data;
+    const size_t n = tensor->shape.size;
+    size_t k = 0, star = 0;
+    for (; k < n && letters[k] && letters[k] == axes[k]; k++) take_dim(out, k, tensor, k);
     out->n = n;
-    for (size_t k = 0; k < n; k++) {
+    if (k == n && !letters[k]) return true;   /* no letter is out of order */
+    if (strlen(letters) != n) return false;
+    for (k = 0; k < n; k++) {
         char letter = letters[k], other = letter == 'L' ? 'W' : letter == 'W' ? 'L' : letter;
         size_t i = 0;
         while (i < n && axes[i] != letter && axes[i] != other) i++;
@@ -104,21 +115,16 @@ static bool read_plain(const xir_type *type, const char *letters, named_dims *ou
             if (star == n) return false;
             i = star++;
         }
-        int64_t dim = tensor->shape.data[i];
-        out->dim[k] = dim;
-        out->at[k] = i;
-        out->unit[k] = 0;
-        out->unit_at[k] = 0;
+        take_dim(out, k, tensor, i);
     }
     return true;
 }
 
-/* A layout of N, H, W and C in any order gives their positions. */
-xir_status read_dims(xir_infer *at, size_t i, const char *letters, named_dims *out) {
+/* The same for any layout, which may be malformed. */
+static xir_status read_any(xir_infer *at, size_t i, const char *letters, named_dims *out) {
     const xir_type *type = xir_infer_input(at, i);
     const xir_layout *layout = xir_type_layout(type);
     xir_str text = layout ? xir_layout_text(layout) : XIR_STR("");
-    if (read_plain(type, letters, out)) return XIR_OK;
     const char *port = input_name(at, i);
     char axes[2 * MOST_NAMED];
     xir_i64s shape = xir_type_as_tensor(type) ? xir_type_as_tensor(type)->shape : (xir_i64s){ NULL, 0 };
@@ -154,6 +160,10 @@ xir_status read_dims(xir_infer *at, size_t i, const char *letters, named_dims *o
     return XIR_OK;
 }
 
+xir_status read_dims(xir_infer *at, size_t i, const char *letters, named_dims *out) {
+    return read_plain(xir_infer_input(at, i), letters, out) ? XIR_OK : read_any(at, i, letters, out);
+}
+
 const char *element_word(const xir_type *element, char *room, size_t size) {
     const xir_integer_type *integer = xir_integer_type_of((const xir_object *)element);
     const xir_float_type *real = xir_float_type_of((const xir_object *)element);
@@ -169,7 +179,7 @@ const char *element_word(const xir_type *element, char *room, size_t size) {
 
 xir_status same_elements(xir_infer *at, size_t i, size_t j) {
     const xir_type *a = xir_type_element(xir_infer_input(at, i)), *b = xir_type_element(xir_infer_input(at, j));
-    if (xir_type_equal(a, b) || xir_type_is_quantized(a) || xir_type_is_quantized(b)) return XIR_OK;
+    if (a == b || xir_type_equal(a, b) || xir_type_is_quantized(a) || xir_type_is_quantized(b)) return XIR_OK;
     char room[2][40];
     return xir_infer_fail(at, XIR_E_TYPE, path_of_input(j).text,
                           "the elements of %s are %s, those of %s are %s: expected the same", input_name(at, i),

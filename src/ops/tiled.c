@@ -25,7 +25,9 @@ xir_status need_few_dims(xir_infer *at, size_t n) {
 }
 
 const xir_distr *valid_of_dim(xir_infer *at, size_t i, const named_dims *d, size_t k) {
+    const xir_tensor_type *tensor = xir_type_as_tensor(xir_infer_input(at, i));
     const int64_t axes[2] = { (int64_t)d->at[k], (int64_t)d->unit_at[k] };
+    if (!tensor || !tensor->merged_distrs.size) return NULL;   /* as most types */
     return xir_type_distr(xir_infer_input(at, i), axes, d->unit[k] ? 2 : 1);
 }
 
@@ -161,11 +163,28 @@ static xir_status kept_element(xir_infer *at, size_t i, const named_dims *now, u
     return status;
 }
 
+/* The usual case of give_named: neither the input nor the result has tiles or padding, so that the named dims are all
+ * there are. False otherwise. */
+static bool plain_dims(const xir_tensor_type *like, const named_dims *now, unsigned changed,
+                       const xir_distr *const *valid, int64_t dims[MOST_NAMED]) {
+    if (like->merged_distrs.size || like->shape.size != now->n) return false;
+    for (size_t k = 0; k < now->n; k++) {
+        const size_t i = now->at[k];
+        if (now->unit[k] || (valid && valid[k])) return false;
+        dims[i] = is_changed(changed, k) ? now->dim[k] : like->shape.data[i];
+    }
+    return true;
+}
+
 xir_status give_named(xir_infer *at, size_t i, const named_dims *now, unsigned changed, const xir_distr *const *valid,
                       const xir_type *element) {
     const xir_type *type = xir_infer_input(at, i);
     const xir_tensor_type *like = xir_type_as_tensor(type);
     const xir_layout *layout = like->layout;
+    if (!element && !xir_type_is_quantized(like->element_dtype)) element = like->element_dtype;
+    int64_t plain[MOST_NAMED];
+    if (element && plain_dims(like, now, changed, valid, plain))
+        return xir_infer_result_tensor(at, element, layout, plain, now->n);
     bool distributed = like->merged_distrs.size;
     xir_status status = XIR_OK;
     dim_list dims;

@@ -56,12 +56,12 @@ static xir_status check_inputs(xir_network *net, const xir_op_desc *d) {
             return net_fail(net, XIR_E_INVALID, "input %zu of %s has become an output: use that", i,
                             op_words(cls, d->name, words, sizeof words));
         }
-        const xir_port *port = port_of(cls, i);
-        if (!v && port && port->decl == XIR_DECL_IN) {
+        const xir_port *port = v ? NULL : port_of(cls, i);
+        if (port && port->decl == XIR_DECL_IN) {
             return net_fail(net, XIR_E_MISSING, "input '%.*s' of %s is absent", WHOLE(port->name),
                             op_words(cls, d->name, words, sizeof words));
         }
-        if (!v && port && port->decl == XIR_DECL_VAR) {
+        if (port && port->decl == XIR_DECL_VAR) {
             return net_fail(net, XIR_E_MISSING, "input %zu of %s is absent", i,
                             op_words(cls, d->name, words, sizeof words));
         }

@@ -205,15 +205,6 @@ static const xir_type *now_there(const xir_infer *at) {
     return type && !((const xir_object *)type)->absent ? type : NULL;
 }
 
-/* The type of the first input, which many ops keep: then it need not be looked up either. NULL if a file has spelled it
- * in its own way, or if a dim is an expression, which must be of the pool. */
-static const xir_type *like_first(const xir_infer *at, const int64_t *dims, size_t rank) {
-    const xir_type *type = xir_infer_input(at, 0);
-    size_t numbers = 0;
-    while (numbers < rank && dims[numbers] >= XIR_UNKNOWN_DIM) numbers++;
-    return type && numbers == rank && !((const xir_object *)type)->absent ? type : NULL;
-}
-
 static bool is_plain_layout(const xir_layout *layout, size_t rank) {
     xir_str text = xir_layout_text(layout);
     if (text.size != rank) return false;
@@ -233,6 +224,22 @@ static bool is_tensor_of(const xir_type *type, const xir_type *element, const xi
         if (tensor->shape.data[i] != dims[i]) return false;
     }
     return true;
+}
+
+/* Returns true if no dim is an expression: those must be of the pool. */
+static bool are_numbers(const int64_t *dims, size_t rank) {
+    size_t i = 0;
+    while (i < rank && dims[i] >= XIR_UNKNOWN_DIM) i++;
+    return i == rank;
+}
+
+/* Returns true if the result is the type of the first input, which many ops keep: then it need not be looked up either.
+ * False if a file has spelled that in its own way. */
+static bool is_first(const xir_infer *at, const xir_type *element, const xir_layout *layout, const int64_t *dims,
+                     size_t rank) {
+    const xir_type *type = xir_infer_input(at, 0);
+    return type && !((const xir_object *)type)->absent && is_tensor_of(type, element, layout, dims, rank) &&
+           are_numbers(dims, rank);
 }
 
 xir_status infer_see_output(xir_infer *at, const xir_type *type) { return give(at, type); }
@@ -255,9 +262,9 @@ xir_status xir_infer_change(xir_infer *at, size_t i, const xir_type *type) {
 
 xir_status xir_infer_result_tensor(xir_infer *at, const xir_type *element, const xir_layout *layout,
                                    const int64_t *dims, size_t rank) {
-    const xir_type *now = now_there(at), *first = like_first(at, dims, rank);
+    const xir_type *now = now_there(at);
     if (now && is_tensor_of(now, element, layout, dims, rank)) return give(at, now);
-    if (first && is_tensor_of(first, element, layout, dims, rank)) return give(at, first);
+    if (is_first(at, element, layout, dims, rank)) return give(at, xir_infer_input(at, 0));
     for (size_t i = 0; i < rank; i++) {
         if (dims[i] >= XIR_UNKNOWN_DIM || expr_is_of(at->pool, dims[i])) continue;
         return xir_infer_fail(at, XIR_E_BOUNDS, NULL,
@@ -288,22 +295,28 @@ xir_status xir_infer_result_like(xir_infer *at, const xir_type *like, const int6
  * each other. Each slot has the latest answer, so a lookup probes only one slot. */
 enum { MEMO_FIRST = 64, MEMO_MOST = 4096 };
 
+static uint64_t hash_key(const infer_memo *key) {
+    uint64_t sum = (uint64_t)(uintptr_t)key->cls * 3 + (uint64_t)(uintptr_t)key->attrs * 5 +
+                   (uint64_t)(uintptr_t)key->target * 7 + (uint64_t)key->in[0] * 9 +
+                   (uint64_t)key->in[1] * 11 + (uint64_t)key->in[2] * 13;
+    return hash_pointer((const void *)(uintptr_t)sum);
+}
+
 static infer_memo *memo_slot(xir_network *net, const infer_memo *key) {
-    uint64_t hash = (uint64_t)(uintptr_t)key->cls * 3 + (uint64_t)(uintptr_t)key->attrs * 5 +
-                    (uint64_t)(uintptr_t)key->target * 7 + (uint64_t)key->in[0] * 9 +
-                    (uint64_t)key->in[1] * 11 + (uint64_t)key->in[2] * 13;
-    return &net->inferred[hash_pointer((const void *)(uintptr_t)hash) & (net->inferred_room - 1)];
+    return &net->inferred[key->hash & (net->inferred_room - 1)];
 }
 
 bool infer_recall(xir_network *net, infer_memo *key) {
+    key->hash = hash_key(key);
     if (!net->inferred_room) return false;
     if (net->infer_epoch != net->ctx->infer_epoch) {   /* another function has been registered */
         memset(net->inferred, 0, net->inferred_room * sizeof *net->inferred);
         net->infer_epoch = net->ctx->infer_epoch;
     }
     const infer_memo *found = memo_slot(net, key);
-    if (found->cls != key->cls || found->attrs != key->attrs || found->target != key->target ||
-        found->in[0] != key->in[0] || found->in[1] != key->in[1] || found->in[2] != key->in[2]) return false;
+    if (found->hash != key->hash || found->cls != key->cls || found->attrs != key->attrs ||
+        found->target != key->target || found->in[0] != key->in[0] || found->in[1] != key->in[1] ||
+        found->in[2] != key->in[2]) return false;
     key->out = found->out;
     return true;
 }

@@ -87,7 +87,7 @@ static const repeat_memo *find(xir_network *net, const xir_op_desc *d) {
     while (n && !d->inputs[n - 1]) n--;
     const bool same = m->cls == d->cls && n == m->n_inputs && m->epoch == net->ctx->infer_epoch &&
                       (d->target ? d->target : net->host) == m->answer.target;
-    return same && same_inputs(net, m, d->inputs) && same_given(m, d->attrs) ? m : NULL;
+    return same && same_given(m, d->attrs) && same_inputs(net, m, d->inputs) ? m : NULL;
 }
 
 /* ---- the copy --------------------------------------------------------------------------------------------------- */

@@ -77,8 +77,14 @@ bool xir_type_is_scalar(const xir_type *type) {
     return xir_class_is_a(cls, cls->ctx->types[CLASS_scalar_type]);
 }
 
+static bool is_quantised_kind(xir_type_kind kind) {
+    return kind == XIR_TYPE_CALIBRATED || kind == XIR_TYPE_NORMALIZED || kind == XIR_TYPE_QUANTIZED ||
+           kind == XIR_TYPE_NORMALIZED_QUANTIZED;
+}
+
 bool xir_type_is_quantized(const xir_type *type) {
     if (!type) return false;
+    if (object_what(type)) return is_quantised_kind(xir_type_kind_of(type));   /* every inference asks this */
     const xir_class *cls = ((const xir_object *)type)->cls;
     return xir_class_is_a(cls, cls->ctx->types[CLASS_quant_type]);
 }
