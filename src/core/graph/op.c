@@ -332,7 +332,7 @@ static bool no_obstacle(void *user, xir_op *op) {
             return false;
         }
     }
-    return op_each_child(op, no_obstacle, o);
+    return op->cls->plain || op_each_child(op, no_obstacle, o);
 }
 
 xir_status xir_op_erase(xir_op *op) {

@@ -255,8 +255,9 @@ static bool is_closed(const matcher *mt) {
 /* All goals are solved. Clears the rows that were not reached, because the closed test looks at all rows. */
 static bool finish(matcher *mt) {
     const xir_pattern *p = mt->p;
-    for (uint32_t i = 0; i < p->n_nodes; i++) {
-        if (!(mt->bound >> i & 1)) mt->m->ops[i] = NULL, mt->m->values[i] = NULL;
+    for (uint64_t rows = ~mt->bound & UINT64_MAX >> (64 - p->n_nodes); rows; rows &= rows - 1) {
+        const int i = __builtin_ctzll(rows);
+        mt->m->ops[i] = NULL, mt->m->values[i] = NULL;
     }
     return (!p->closed || is_closed(mt)) && (!p->check || p->check(mt->m, p->user));
 }
