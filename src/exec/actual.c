@@ -70,7 +70,7 @@ static xir_status stand_ins(xir_kernel *at, int seen, stand_in *in, xir_value **
         values[i] = NULL;
         if (!input->array) continue;
         in[i] = (stand_in){ .value = { .type = input->type }, .more = { .net = at->op->net } };
-        in[i].value.more = &in[i].more;
+        in[i].value.from = value_from(&in[i].more);
         if (seen & SEEN_AS_REALS && xir_type_is_quantized(xir_type_element(input->type))) {
             in[i].value.type = xir_type_tensor(at->ctx, xir_type_expressed(input->type), xir_type_layout(input->type),
                                                xir_type_as_tensor(input->type)->shape.data, xir_type_rank(input->type));
@@ -102,8 +102,8 @@ static xir_status ask(xir_kernel *at, int seen, question *q, xir_diags *why) {
     }
     xir_status status = stand_ins(at, seen, in, values);
     if (status) return status;
-    infer_start(&q->infer, at->op->net, at->op->cls, at->op->attrs, at->op->target, values, at->n_inputs,
-                name_text(at->op->name), why);
+    infer_start(&q->infer, at->op->net, at->op->cls, at->op->attrs, op_target(at->op), values, at->n_inputs,
+                name_text(op_label(at->op)), why);
     q->infer.pool = context_pool(at->ctx);
     q->infer.run = at->op;
     return XIR_OK;
@@ -157,7 +157,7 @@ static xir_status infer_actual(xir_kernel *at, bool *inferred) {
  * win. */
 static xir_status set_type(xir_kernel *at, size_t i, bool inferred) {
     kernel_output *out = &at->outputs[i];
-    const xir_type *declared = at->op->outputs[i].type;
+    const xir_type *declared = op_outputs(at->op)[i].type;
     if (!inferred) out->type = declared;
     out->followed = inferred;
     if (!xir_type_as_tensor(declared) || !xir_type_as_tensor(out->type) || xir_type_equal(out->type, declared))

@@ -98,7 +98,7 @@ xir_status xir_kernel_fail(xir_kernel *at, xir_status code, const char *where, c
     } else if (where) {
         snprintf(path, sizeof path, "%s", where);
     }
-    xir_str key = at->op->cls->key, name = name_text(at->op->name);
+    xir_str key = at->op->cls->key, name = name_text(op_label(at->op));
     if (!name.size)
         return xir_diags_add(at->why, XIR_ERROR, code, xir_str_of(path), "%.*s: %s", (int)key.size, key.data, sentence);
     return xir_diags_add(at->why, XIR_ERROR, code, xir_str_of(path), "%.*s '%.*s': %s", (int)key.size, key.data,

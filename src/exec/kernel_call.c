@@ -27,7 +27,7 @@ static bool begin(running *r) {
     if (!r->arrays || !r->uses || !r->inputs || !r->outputs) return false;
     for (size_t i = 0; i < ops.size; i++) {
         for (uint32_t k = 0; k < ops.data[i]->n_inputs; k++) {
-            const xir_value *v = ops.data[i]->inputs[k].value;
+            const xir_value *v = op_inputs(ops.data[i])[k].value;
             const size_t index = v ? body_index(&r->b, v) : SIZE_MAX;
             if (index != SIZE_MAX) r->uses[index]++;
         }
@@ -49,7 +49,7 @@ static void used(running *r, const xir_value *v) {
 static xir_status run_one(running *r, size_t place) {
     const xir_op *op = r->b.ops.data[place];
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const xir_value *v = op->inputs[i].value;
+        const xir_value *v = op_inputs(op)[i].value;
         const size_t index = v ? body_index(&r->b, v) : SIZE_MAX;
         r->inputs[i] = index == SIZE_MAX ? NULL : r->arrays[index];
     }
@@ -60,14 +60,14 @@ static xir_status run_one(running *r, size_t place) {
         if (status || !r->uses[index]) xir_array_free(r->outputs[i]);
         else r->arrays[index] = r->outputs[i];
     }
-    for (uint32_t i = 0; i < op->n_inputs && !status; i++) used(r, op->inputs[i].value);
+    for (uint32_t i = 0; i < op->n_inputs && !status; i++) used(r, op_inputs(op)[i].value);
     return status;
 }
 
 static xir_status give(running *r) {
     const xir_op *out = body_output(&r->b);
     for (uint32_t i = 0; i < out->n_inputs; i++) {
-        const xir_value *v = out->inputs[i].value;
+        const xir_value *v = op_inputs(out)[i].value;
         const size_t index = body_index(&r->b, v);
         xir_array *array = NULL;
         xir_status status = XIR_OK;

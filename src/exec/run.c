@@ -54,9 +54,9 @@ typedef struct runner {
 } runner;
 
 static running *running_of(const runner *r, const xir_value *value) {
-    const xir_op *op = value->producer;
+    const xir_op *op = value_op(value);
     if (!op || op->net != r->net || !(op->flags & OP_PLACED)) return NULL;
-    return &r->values[r->first[op->slot] + (size_t)(value - op->outputs)];
+    return &r->values[r->first[op->slot] + (size_t)(value - op_outputs(op))];
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
@@ -83,7 +83,7 @@ static void count_out(runner *r, const running *it) {
 static running *base_of(const runner *r, const xir_op *op, running *it) {
     const blob *data = it->array->data;
     for (size_t i = 0; data && i < op->n_inputs; i++) {
-        const xir_value *v = op->inputs[i].value;
+        const xir_value *v = op_inputs(op)[i].value;
         if (r->inputs[i] && r->inputs[i]->data == data) return running_of(r, v)->base;
         if (v && value_is_params(v) && value_params(v)->data == data) return NULL;
     }
@@ -116,7 +116,7 @@ typedef struct reading { runner *r; void (*visit)(runner *r, running *it); } rea
 static xir_walk_answer read_by(void *user, xir_op *op) {
     const reading *at = user;
     for (size_t i = 0; i < op->n_inputs; i++) {
-        running *it = op->inputs[i].value ? running_of(at->r, op->inputs[i].value) : NULL;
+        running *it = op_inputs(op)[i].value ? running_of(at->r, op_inputs(op)[i].value) : NULL;
         if (it) at->visit(at->r, it);
     }
     return XIR_WALK_ON;
@@ -132,7 +132,7 @@ static bool each_read(runner *r, const xir_op *op, void (*visit)(runner *r, runn
 /* Whether the caller knows all outputs of an op. */
 static bool are_known(const runner *r, const xir_op *op) {
     for (size_t i = 0; i < op->n_outputs; i++)
-        if (!r->options->known(r->options->user, &op->outputs[i])) return false;
+        if (!r->options->known(r->options->user, &op_outputs(op)[i])) return false;
     return op->n_outputs != 0;
 }
 
@@ -143,7 +143,7 @@ static bool plan(runner *r) {
     for (const xir_op *op = r->net->last; op; op = op->prev) {
         bool used = false, needed = false;
         for (size_t i = 0; i < op->n_outputs; i++) {
-            used = used || op->outputs[i].uses;
+            used = used || op_outputs(op)[i].uses;
             needed = needed || r->values[r->first[op->slot] + i].uses;
         }
         if (r->fates && op != in && op != out)
@@ -201,7 +201,7 @@ static xir_status cancelled(const runner *r) {
 
 /* Finds the array of an input of an op; NULL for Params, which run_op looks up. */
 static xir_status find_input(const runner *r, const xir_op *op, size_t i, const xir_array **out) {
-    const xir_value *value = op->inputs[i].value;
+    const xir_value *value = op_inputs(op)[i].value;
     *out = NULL;
     if (!value || value_is_params(value)) return XIR_OK;
     const running *it = running_of(r, value);
@@ -224,7 +224,7 @@ static void release_unused(runner *r, const xir_op *op) {
 static xir_status take_known(runner *r, const xir_op *op) {
     xir_status status = XIR_OK;
     for (size_t i = 0; !status && i < op->n_outputs; i++) {
-        const xir_value *value = &op->outputs[i];
+        const xir_value *value = &op_outputs(op)[i];
         const xir_array *array = r->options->known(r->options->user, value);
         running *it = &r->values[r->first[op->slot] + i];
         const xir_type *type = NULL;
@@ -262,7 +262,7 @@ static xir_status step(runner *r, const xir_op *op) {
         running *it = &r->values[r->first[op->slot] + i];
         it->array = r->outputs[i];
         if (is_counted(r)) count(r, it, base_of(r, op, it));
-        if (!status) status = stopped(r, &op->outputs[i], it->array);
+        if (!status) status = stopped(r, &op_outputs(op)[i], it->array);
     }
     if (!status) report_memory(r, op);
     release_unused(r, op);
@@ -272,7 +272,7 @@ static xir_status step(runner *r, const xir_op *op) {
 
 /* Sets an input of the network, under its declared layout. */
 static xir_status enter_one(runner *r, const xir_op *op, size_t i, const xir_array *array) {
-    const xir_value *value = &op->outputs[i];
+    const xir_value *value = &op_outputs(op)[i];
     running *it = &r->values[r->first[op->slot] + i];
     sentence why = { "there is no array for the input" };
     char text[600];
@@ -301,7 +301,7 @@ static xir_status leave(runner *r, const xir_op *op, xir_array **outputs) {
     xir_status status = XIR_OK;
     for (size_t i = 0; !status && i < op->n_inputs; i++) {
         const xir_array *array;
-        const xir_value *value = op->inputs[i].value;
+        const xir_value *value = op_inputs(op)[i].value;
         status = find_input(r, op, i, &array);
         if (status) break;
         if (array) outputs[i] = xir_array_retain((xir_array *)(uintptr_t)array);

@@ -22,7 +22,7 @@ static xir_status check_attrs(const xir_kernel *at) {
     char path[100] = "";
     if (body_check(at->op->cls, at->op->attrs, XIR_STR(""), XIR_STR(""), NULL) == XIR_OK) return XIR_OK;
     if (op_is_in(at->op)) op_path(at->op, path, sizeof path);
-    return body_check(at->op->cls, at->op->attrs, name_text(at->op->name), xir_str_of(path), at->why);
+    return body_check(at->op->cls, at->op->attrs, name_text(op_label(at->op)), xir_str_of(path), at->why);
 }
 
 /* Checks that the required inputs are present. */
@@ -69,7 +69,7 @@ static xir_status count_outputs(xir_kernel *at, bool *any) {
 /* Returns the array of an output under its declared type: with its layout, and with dims that it may leave open. */
 static xir_status hand_out(xir_kernel *at, size_t i, xir_array **out) {
     xir_array *array = at->outputs[i].array;
-    const xir_type *declared = at->op->outputs[i].type, *type;
+    const xir_type *declared = op_outputs(at->op)[i].type, *type;
     char where[32];
     sentence why;
     snprintf(where, sizeof where, "outputs/%zu", i);
@@ -166,7 +166,7 @@ static xir_status compute(xir_kernel *at, xir_array **outputs) {
 
 /* Sets input i to the given array, or to that of the Params. */
 static xir_status take_input(xir_kernel *at, size_t i, const xir_array *given) {
-    const xir_value *value = at->op->inputs[i].value;
+    const xir_value *value = op_inputs(at->op)[i].value;
     kernel_input *in = &at->inputs[i];
     char where[32];
     sentence why;
@@ -216,8 +216,8 @@ xir_status xir_op_is_normalised(const xir_op *op, bool *normalised, xir_diags *w
     if (op_has_normalised(op)) {
         const xir_type **types = mem_new(alloc, n * sizeof *types);
         if (!types) return diag_memory(why);
-        for (size_t i = 0; i < op->n_inputs; i++) types[i] = op->inputs[i].value ? op->inputs[i].value->type : NULL;
-        for (size_t i = 0; i < op->n_outputs; i++) types[op->n_inputs + i] = op->outputs[i].type;
+        for (size_t i = 0; i < op->n_inputs; i++) types[i] = xir_value_type(op_inputs(op)[i].value);
+        for (size_t i = 0; i < op->n_outputs; i++) types[op->n_inputs + i] = op_outputs(op)[i].type;
         status = op_numbers_of(op, types, &numbers, &fault);
         mem_free(alloc, (void *)types, n * sizeof *types);
     }

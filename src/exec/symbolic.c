@@ -50,7 +50,7 @@ static xir_status compare(known_symbols *s, const input_dim *d) {
 static xir_status each_dim(known_symbols *s, const xir_op *in, const xir_array *const *arrays, dim_fn *visit) {
     xir_status status = XIR_OK;
     for (size_t i = 0; i < in->n_outputs && !status; i++) {
-        const xir_value *value = &in->outputs[i];
+        const xir_value *value = &op_outputs(in)[i];
         size_t rank = arrays[i] ? xir_type_rank(value->type) : 0;
         if (arrays[i] && xir_type_rank(arrays[i]->type) != rank) continue;   // reported when the array is taken
         for (size_t k = 0; k < rank && !status; k++) {

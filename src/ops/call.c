@@ -67,10 +67,10 @@ static xir_status check_ports(xir_infer *at, const xir_call_op_attrs *a, const x
     if (!status && at->op && at->op->n_outputs) {
         status = check_count(at, "outputs", "outputs", at->op->n_outputs, out->n_inputs);
         for (uint32_t i = 0; i < out->n_inputs && !status; i++)
-            status = check_type(at, "outputs", i, at->op->outputs[i].type, out->inputs[i].value->type);
+            status = check_type(at, "outputs", i, op_outputs(at->op)[i].type, op_inputs(out)[i].value->type);
     }
     for (uint32_t i = 0; i < in->n_outputs && !status; i++)
-        status = check_type(at, "inputs", i, xir_infer_input(at, i), in->outputs[i].type);
+        status = check_type(at, "inputs", i, xir_infer_input(at, i), op_outputs(in)[i].type);
     return status;
 }
 
@@ -94,17 +94,17 @@ static bool check_uses(void *user, xir_op *op) {
     checking *c = user;
     const xir_op *own = c->b->ops.data[c->place];
     for (uint32_t i = 0; i < op->n_inputs && !c->status; i++) {
-        const xir_value *v = op->inputs[i].value;
+        const xir_value *v = op_inputs(op)[i].value;
         if (!v || value_is_params(v)) continue;
-        const size_t place = body_place(c->b, v->producer);
-        if (place < c->place || (op != own && v->producer && v->producer != own && is_within(v->producer, own)))
+        const size_t place = body_place(c->b, value_op(v));
+        if (place < c->place || (op != own && value_op(v) && value_op(v) != own && is_within(value_op(v), own)))
             continue;
         char where[64];
         snprintf(where, sizeof where, op == own ? "body/%zu/inputs/%" PRIu32 : "body/%zu", c->place, i);
         c->status = place == SIZE_MAX
             ? xir_infer_fail(c->at, XIR_E_INVALID, where, "value %" PRId64 " is not made in the body", v->id)
             : xir_infer_fail(c->at, XIR_E_INVALID, where, "value %" PRId64 " is used before op %" PRId64 " makes it",
-                             v->id, v->producer->id);
+                             v->id, value_op(v)->id);
     }
     /* A Call checks its own body. */
     return !c->status && (op->cls == c->at->cls || op_each_child(op, check_uses, c));
@@ -113,7 +113,7 @@ static bool check_uses(void *user, xir_op *op) {
 /* Whether every use of what an op makes is within the call. */
 static xir_status check_users(checking *c, const xir_op *op) {
     for (uint32_t i = 0; i < op->n_outputs && c->at->op; i++) {
-        for (const xir_use *u = op->outputs[i].uses; u; u = u->next) {
+        for (const xir_use *u = op_outputs(op)[i].uses; u; u = u->next) {
             if (is_within(u->user, c->at->op)) continue;
             char where[64];
             snprintf(where, sizeof where, "body/%zu/outputs/%" PRIu32, c->place, i);
@@ -128,7 +128,7 @@ static xir_status check_users(checking *c, const xir_op *op) {
 static xir_status check_results(xir_infer *at, size_t place, const xir_op *out) {
     for (uint32_t i = 0; i < out->n_inputs; i++) {
         char where[64];
-        if (out->inputs[i].value) continue;
+        if (op_inputs(out)[i].value) continue;
         snprintf(where, sizeof where, "body/%zu/inputs/%" PRIu32, place, i);
         return xir_infer_fail(at, XIR_E_MISSING, where, "result %" PRIu32 " of the body is absent", i);
     }
@@ -187,7 +187,7 @@ static xir_status infer_body(xir_infer *at, const body_values *b, xir_work *work
     if (status == XIR_E_MEMORY) no_memory(at);
     else if (status && !at->status) at->status = status;
     for (uint32_t i = 0; i < out->n_inputs && !status && gives; i++) {
-        const xir_value *v = out->inputs[i].value;
+        const xir_value *v = op_inputs(out)[i].value;
         status = xir_infer_result(at, value_is_params(v) ? v->type : types[body_index(b, v)]);
     }
     mem_free(b->alloc, (void *)types, (b->n + 1) * sizeof *types);
@@ -202,7 +202,7 @@ xir_status call_infer(xir_infer *at) {
     xir_status status = XIR_OK;
     if (body_has_types(in, at)) {
         for (uint32_t i = 0; i < out->n_inputs && !status; i++)
-            status = xir_infer_result(at, out->inputs[i].value->type);
+            status = xir_infer_result(at, op_inputs(out)[i].value->type);
         return status;
     }
     status = body_open(&b, &at->ctx->alloc, a->body) ? no_memory(at) : infer_body(at, &b, NULL, true);

@@ -74,7 +74,7 @@ static bool same(const step *s, item_list *out) { return input_items(s, 0, out) 
 
 /* To bool: not 0. An integer that the new element type does not hold is unknown (keep_held). */
 static bool cast(const step *s, item_list *out) {
-    bool to_bool = xir_type_kind_of(xir_type_element(s->op->outputs->type)) == XIR_TYPE_BOOL;
+    bool to_bool = xir_type_kind_of(xir_type_element(op_outputs(s->op)->type)) == XIR_TYPE_BOOL;
     if (!same(s, out)) return false;
     for (size_t i = 0; to_bool && i < s->n; i++) {
         out->v[i] = out->v[i] == 0 ? 0 : expr_never_equal(s->pool, out->v[i], 0) ? 1 : EXPR_UNKNOWN;
@@ -84,7 +84,7 @@ static bool cast(const step *s, item_list *out) {
 
 /* Integers that the element type of the output does not hold would wrap around: they are unknown. */
 static void keep_held(const step *s, item_list *out) {
-    const xir_type *element = xir_type_element(s->op->outputs->type);
+    const xir_type *element = xir_type_element(op_outputs(s->op)->type);
     const xir_integer_type *integer = xir_integer_type_of((const xir_object *)element);
     int64_t bits = integer ? integer->ibits - integer->sign : 64;   // of the magnitude
     for (size_t i = 0; i < s->n && (bits < 63 || (integer && !integer->sign)); i++) {
@@ -231,7 +231,7 @@ static const struct { const xir_class_decl *(*cls)(void); bool (*rule)(const ste
 
 bool list_items(object_pool *pool, const xir_op *op, input_items_fn *of, void *user, item_list *out) {
     step s = { .pool = pool, .op = op, .of = of, .user = user };
-    if (op->n_outputs != 1 || !items_count(op->outputs->type, &s.n)) return false;
+    if (op->n_outputs != 1 || !items_count(op_outputs(op)->type, &s.n)) return false;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         if (op->cls->decl != rules[i].cls()) continue;
         if (!rules[i].rule(&s, out)) return false;

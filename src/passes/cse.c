@@ -100,7 +100,7 @@ static xir_value *find_params(cse *c, xir_value *v) {
 }
 
 static inline xir_value *operand(cse *c, const xir_op *op, uint32_t i) {
-    xir_value *v = op->inputs[i].value;
+    xir_value *v = op_inputs(op)[i].value;
     return v && value_is_params(v) ? find_params(c, v) : v;
 }
 
@@ -132,7 +132,7 @@ static bool same_op(cse *c, const xir_op *a, const xir_op *b) {
     }
     if (!op_makes_same(a, b)) return false;
     for (uint32_t i = 0; i < a->n_outputs; i++) {
-        if (!same_kind(&a->outputs[i], &b->outputs[i])) return false;
+        if (!same_kind(&op_outputs(a)[i], &op_outputs(b)[i])) return false;
     }
     return true;
 }
@@ -140,8 +140,8 @@ static bool same_op(cse *c, const xir_op *a, const xir_op *b) {
 /* The position of the ops that read the same value as `op`. Values are in the order in which their producers were
  * made. */
 static size_t near(const cse *c, const xir_op *op, uint32_t tag) {
-    const xir_value *v = op->n_inputs ? op->inputs[0].value : NULL;
-    return (v && v->producer ? (size_t)(v->producer->slot >> c->right) << c->left : tag) & (c->ops.room - 1);
+    const xir_value *v = op->n_inputs ? op_inputs(op)[0].value : NULL;
+    return (v && value_op(v) ? (size_t)(value_op(v)->slot >> c->right) << c->left : tag) & (c->ops.room - 1);
 }
 
 /* The equal op that the walk met before; NULL if there is none, and then `op` is recorded. */
@@ -164,7 +164,7 @@ static xir_status replace(cse *c, xir_op *op, xir_op *by) {
     xir_status status = XIR_OK;
     size_t moved = 0;
     for (uint32_t i = 0; i < op->n_outputs && !status; i++) {
-        status = value_replace(&by->outputs[i], &op->outputs[i], false, &moved);
+        status = value_replace(&op_outputs(by)[i], &op_outputs(op)[i], false, &moved);
     }
     bool goes = !status && op_is_unused(op);
     if (goes) op_drop(op);

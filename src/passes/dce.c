@@ -20,10 +20,10 @@ static bool is_useless(const xir_op *op) { return op_is_unused(op) && op_is_pure
 static bool drop(xir_network *net, xir_op *op, uint32_t here, passed *stack) {
     bool ok = true;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        xir_value *v = op->inputs[i].value;
+        xir_value *v = op_inputs(op)[i].value;
         if (!v) continue;
-        use_unlink(&op->inputs[i]);
-        xir_op *producer = v->producer;
+        use_unlink(&op_inputs(op)[i]);
+        xir_op *producer = value_op(v);
         if (v->uses || !producer || producer == op || !(producer->flags & OP_PLACED) || producer->position < here)
             continue;
         if (!is_useless(producer)) continue;

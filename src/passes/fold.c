@@ -41,13 +41,13 @@ typedef struct folder {
 /* ---- what is constant -------------------------------------------------------------------------------------------- */
 
 static bool is_constant(const xir_value *v) {
-    return value_is_params(v) && !(v->more->mtype) && xir_type_as_tensor(v->type) && xir_params_has_data(v);
+    return value_is_params(v) && !(value_more_of(v)->mtype) && xir_type_as_tensor(v->type) && xir_params_has_data(v);
 }
 
 static bool are_constant(const xir_op *op) {
     size_t n = 0;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const xir_value *v = op->inputs[i].value;
+        const xir_value *v = op_inputs(op)[i].value;
         if (!v) continue;
         if (!is_constant(v) || xir_type_is_quantized(xir_type_element(v->type))) return false;
         n++;
@@ -78,19 +78,19 @@ static bool is_worth_it(const folder *f, const xir_op *op) {
     uint64_t in = 0, out = 0;
     if (is_move(f, op)) return true;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        if (op->inputs[i].value && !add_u64(in, count_of(op->inputs[i].value->type), &in)) in = UINT64_MAX;
+        if (op_inputs(op)[i].value && !add_u64(in, count_of(op_inputs(op)[i].value->type), &in)) in = UINT64_MAX;
     }
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        if (!add_u64(out, count_of(op->outputs[i].type), &out)) out = UINT64_MAX;
+        if (!add_u64(out, count_of(op_outputs(op)[i].type), &out)) out = UINT64_MAX;
     }
     return out <= f->limit && (out <= SMALL || out / GROWTH <= in);
 }
 
 static bool may_fold(const folder *f, const xir_op *op) {
-    if (!op->n_outputs || op->target != f->net->host || (op->more && op->more->extra)) return false;
+    if (!op->n_outputs || op_target(op) != f->net->host || xir_op_extra(op)) return false;
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        const xir_value *v = &op->outputs[i];
-        if (v->more && v->more->mtype) return false;
+        const xir_value *v = &op_outputs(op)[i];
+        if (value_more_of(v) && value_more_of(v)->mtype) return false;
         if (v->type && xir_type_is_quantized(xir_type_element(v->type))) return false;
     }
     return op_is_pure(op);
@@ -111,7 +111,7 @@ static bool spend_bytes(folder *f, xir_op *op, uint64_t bytes) {
 static bool may_afford(folder *f, xir_op *op) {
     uint64_t all = 0, bytes, left = spent_left(f->at->within);
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        if (xir_type_as_tensor(op->outputs[i].type) && !xir_type_bytes(op->outputs[i].type, &bytes))
+        if (xir_type_as_tensor(op_outputs(op)[i].type) && !xir_type_bytes(op_outputs(op)[i].type, &bytes))
             add_u64(all, bytes, &all);
     }
     if (is_move(f, op) || all <= left) return true;
@@ -126,7 +126,7 @@ static void mark_users(folder *f, const xir_value *v) {
 
 /* The result replaces the output and keeps its name. */
 static xir_status replace_output(folder *f, xir_op *op, uint32_t i, const xir_array *array) {
-    xir_value *old = &op->outputs[i];
+    xir_value *old = &op_outputs(op)[i];
     size_t moved = 0;
     if (!old->uses) return XIR_OK;
     xir_value *now = xir_params_from_array(f->net, xir_value_name(old), array);
@@ -162,8 +162,8 @@ static xir_status replace(folder *f, xir_op *op, xir_array **results) {
     for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = replace_output(f, op, i, results[i]);
     if (status) return status;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        xir_value *v = op->inputs[i].value;
-        use_unlink(&op->inputs[i]);
+        xir_value *v = op_inputs(op)[i].value;
+        use_unlink(&op_inputs(op)[i]);
         release_result(f, v);
     }
     op_drop(op);
@@ -175,8 +175,8 @@ static xir_status replace(folder *f, xir_op *op, xir_array **results) {
 
 /* The dims that a Shape gives: a slice of its input's dims. False if they are unknown. */
 static bool shape_dims(const xir_op *op, xir_i64s *out) {
-    const xir_i64s *dims = op->n_inputs == 1 ? value_dims(op->inputs[0].value) : NULL;
-    const xir_i64s *given = value_dims(&op->outputs[0]);
+    const xir_i64s *dims = op->n_inputs == 1 ? value_dims(op_inputs(op)[0].value) : NULL;
+    const xir_i64s *given = value_dims(&op_outputs(op)[0]);
     const xir_shape_attrs *a = op->attrs;
     if (!dims || !given || given->size != 1 || op->n_outputs != 1) return false;
     int64_t n = (int64_t)dims->size, start = from_end(a->start, n);
@@ -194,7 +194,7 @@ static bool are_known(const int64_t *dims, size_t n) {
 }
 
 static xir_status replace_by(folder *f, xir_op *op, const int64_t *numbers, size_t n) {
-    xir_array *array = xir_array_copy(f->net->ctx, op->outputs[0].type, numbers, n * sizeof *numbers, NULL);
+    xir_array *array = xir_array_copy(f->net->ctx, op_outputs(op)[0].type, numbers, n * sizeof *numbers, NULL);
     if (!array) return XIR_E_MEMORY;
     f->at->within->kept += n * sizeof *numbers;
     xir_status status = replace(f, op, &array);
@@ -213,14 +213,14 @@ static bool is_of_ints(const xir_value *v, size_t n) {
  * unknown. */
 static bool picked_dims(const folder *f, const xir_op *op, int64_t *out, size_t *n) {
     bool gather = op->cls->decl == f->gather, slice = op->cls->decl == f->slice;
-    const xir_value *data = (gather || slice) && op->n_inputs && op->n_outputs == 1 ? op->inputs[0].value : NULL;
-    const xir_op *maker = data ? data->producer : NULL;
+    const xir_value *data = (gather || slice) && op->n_inputs && op->n_outputs == 1 ? op_inputs(op)[0].value : NULL;
+    const xir_op *maker = data ? value_op(data) : NULL;
     xir_i64s dims;
     if (!maker || maker->cls->decl != f->shape || !shape_dims(maker, &dims) || dims.size > MOST_RANK) return false;
     if (slice) {
         if (op_is_listed(op)) return false;
         const xir_slice_attrs *a = op->attrs;
-        const xir_i64s *given = value_dims(&op->outputs[0]);
+        const xir_i64s *given = value_dims(&op_outputs(op)[0]);
         if (a->begin.size != 1 || a->stride.size != 1 || !given || given->size != 1 || given->data[0] < 0) return false;
         int64_t m = (int64_t)dims.size, stride = a->stride.data[0], i = from_end(a->begin.data[0], m);
         if (i < 0 && stride > 0) i = 0;
@@ -232,7 +232,7 @@ static bool picked_dims(const folder *f, const xir_op *op, int64_t *out, size_t 
         }
         return are_known(out, *n);
     }
-    const xir_value *indices = op->n_inputs == 2 ? op->inputs[1].value : NULL;
+    const xir_value *indices = op->n_inputs == 2 ? op_inputs(op)[1].value : NULL;
     if (!indices || !is_constant(indices) || (*n = (size_t)count_of(indices->type)) > MOST_RANK) return false;
     if (!is_of_ints(indices, *n) || xir_params_read(indices, 0, out, *n * sizeof *out)) return false;
     for (size_t k = 0; k < *n; k++) {
@@ -249,11 +249,11 @@ static xir_status fold_shape(folder *f, xir_op *op, bool *done) {
     size_t n;
     *done = false;
     if (op->cls->decl == f->shape && shape_dims(op, &dims) && are_known(dims.data, dims.size) &&
-        is_of_ints(&op->outputs[0], dims.size)) {
+        is_of_ints(&op_outputs(op)[0], dims.size)) {
         *done = true;
         return replace_by(f, op, dims.data, dims.size);
     }
-    if (picked_dims(f, op, picked, &n) && is_of_ints(&op->outputs[0], n)) {
+    if (picked_dims(f, op, picked, &n) && is_of_ints(&op_outputs(op)[0], n)) {
         *done = true;
         return replace_by(f, op, picked, n);
     }
@@ -306,7 +306,7 @@ static xir_status fold_constants(folder *f, xir_op *op) {
  * network is an error here: more outputs than the op has, or fewer than are used. */
 static xir_status reinfer(folder *f, xir_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        if (op->inputs[i].value && !op->inputs[i].value->type) return XIR_OK;
+        if (op_inputs(op)[i].value && !op_inputs(op)[i].value->type) return XIR_OK;
     }
     if (!xir_op_can_infer(op)) return XIR_OK;
     uint64_t epoch = f->net->epoch;
@@ -317,7 +317,7 @@ static xir_status reinfer(folder *f, xir_op *op) {
     }
     if (f->net->epoch == epoch) return XIR_OK;
     xir_pass_changed(f->at, 1);
-    for (uint32_t i = 0; i < op->n_outputs; i++) mark_users(f, &op->outputs[i]);
+    for (uint32_t i = 0; i < op->n_outputs; i++) mark_users(f, &op_outputs(op)[i]);
     return XIR_OK;
 }
 

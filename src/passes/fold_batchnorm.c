@@ -72,8 +72,8 @@ static bool linear_of(xir_op *op, linear *l) {
     xir_attr groups = { .as.i64 = 1 };
     *l = (linear){ .op = op, .weights = xir_op_input(op, 1), .bias = xir_op_input(op, 2),
                    .matmul = xir_op_is(op, xir_matmul_class()) };
-    if (op->n_outputs != 1 || !is_plain(op->outputs[0].type) || is_requantised(op) ||
-        !target_is_host(op->target)) return false;
+    if (op->n_outputs != 1 || !is_plain(op_outputs(op)[0].type) || is_requantised(op) ||
+        !target_is_host(op_target(op))) return false;
     if (!has_bytes(l->weights, &l->count) || l->count == 0 || !is_plain(l->weights->type)) return false;
     const xir_type *type = l->weights->type;
     if (!element_is_float(l->form = element_format_of(type))) return false;
@@ -270,8 +270,8 @@ static bool comes_back(const xir_match *m) {
 
 static bool read_after(const xir_match *m, linear *l, affine *a) {
     xir_op *first = xir_match_op(m, FIRST), *last = xir_match_op(m, LAST);
-    if (!linear_of(first, l) || !target_is_host(last->target) || !comes_back(m)) return false;
-    const xir_type *type = first->outputs[0].type;
+    if (!linear_of(first, l) || !target_is_host(op_target(last)) || !comes_back(m)) return false;
+    const xir_type *type = op_outputs(first)[0].type;
     int64_t dim = l->matmul ? (int64_t)xir_type_rank(type) - 1 : channel_dim(type);
     return dim >= 0 && xir_type_dim(type, dim, false) == l->out_channels &&
            affine_of(last, xir_match_value(m, BETWEEN), dim, l->out_channels, a);
@@ -280,8 +280,8 @@ static bool read_after(const xir_match *m, linear *l, affine *a) {
 static bool read_before(const xir_match *m, linear *l, affine *a) {
     xir_op *first = xir_match_op(m, FIRST), *last = xir_match_op(m, LAST);
     const xir_value *x = xir_match_value(m, X);
-    if (x->producer == first) return false;   /* it reads itself: its readers would still read it */
-    if (!linear_of(last, l) || !target_is_host(first->target) || !is_plain(x->type)) return false;
+    if (value_op(x) == first) return false;   /* it reads itself: its readers would still read it */
+    if (!linear_of(last, l) || !target_is_host(op_target(first)) || !is_plain(x->type)) return false;
     int64_t dim = l->matmul ? (int64_t)xir_type_rank(x->type) - 1 : channel_dim(x->type);
     return dim >= 0 && comes_back(m) && xir_type_dim(x->type, dim, false) == l->in_channels &&
            affine_of(first, x, dim, l->in_channels, a) && !a->uniform &&

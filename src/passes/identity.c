@@ -145,7 +145,7 @@ POOL (avg_pool3d, W_IS_ONE(a) && H_IS_ONE(a) && D_IS_ONE(a) && ITSELF(a))
 static bool divide_scalar_is(const xir_op *op, const xir_i64s *dims) {
     (void)dims;
     return ((const xir_divide_scalar_attrs *)op->attrs)->divisor == 1 &&
-           element_is_number(element_format_of(op->outputs[0].type));
+           element_is_number(element_format_of(op_outputs(op)[0].type));
 }
 
 /* AlignAxis and PruneAxis change distributions, which are part of the type, if they do anything. Likewise Squeeze
@@ -214,7 +214,7 @@ typedef bool pair_rule(const xir_op *op, uint32_t i, double k);
 static bool add_is(const xir_op *op, uint32_t i, double k) {
     const xir_add_attrs *a = op->attrs;
     double of_x = only_factor(i ? &a->beta : &a->alpha), of_k = only_factor(i ? &a->alpha : &a->beta), sum = of_k * k;
-    bool exact = sum == 0 && (signbit(sum) || !element_is_float(element_format_of(op->outputs[0].type)));
+    bool exact = sum == 0 && (signbit(sum) || !element_is_float(element_format_of(op_outputs(op)[0].type)));
     return of_x == 1 && of_k != 0 && exact && no_scales(a->cut_scale);
 }
 
@@ -244,9 +244,9 @@ typedef struct decls { const xir_class_decl *rows[ROWS], *pairs[PAIRS]; } decls;
 
 static xir_value *same_of_two(const xir_op *op, pair_rule *is) {
     for (uint32_t i = 0; i < 2 && op->n_inputs == 2; i++) {
-        xir_value *x = op->inputs[i].value, *other = op->inputs[1 - i].value;
+        xir_value *x = op_inputs(op)[i].value, *other = op_inputs(op)[1 - i].value;
         double k;
-        if (!x || !other || !element_is_number(element_format_of(x->type)) || !same_kind(x, &op->outputs[0])) continue;
+        if (!x || !other || !element_is_number(element_format_of(x->type)) || !same_kind(x, op_outputs(op))) continue;
         if (only_number(other, &k) && is(op, i, k)) return x;
     }
     return NULL;
@@ -254,13 +254,13 @@ static xir_value *same_of_two(const xir_op *op, pair_rule *is) {
 
 /* The input that the op returns unchanged; NULL if none. */
 static xir_value *same_value(const xir_op *op, const decls *d) {
-    if (op->n_outputs != 1 || !op->n_inputs || !op->inputs[0].value || (op->more && op->more->extra)) return NULL;
+    if (op->n_outputs != 1 || !op->n_inputs || !op_inputs(op)[0].value || xir_op_extra(op)) return NULL;
     for (size_t i = 0; i < PAIRS; i++) {
         if (op->cls->decl == d->pairs[i]) return same_of_two(op, pairs[i].is);
     }
-    xir_value *x = op->inputs[0].value;
+    xir_value *x = op_inputs(op)[0].value;
     const xir_i64s *dims = value_dims(x);
-    if (!dims || op_is_listed(op) || !same_kind(x, &op->outputs[0])) return NULL;
+    if (!dims || op_is_listed(op) || !same_kind(x, &op_outputs(op)[0])) return NULL;
     for (size_t i = 0; i < ROWS; i++) {
         if (op->cls->decl == d->rows[i]) return rows[i].is(op, dims) ? x : NULL;
     }
@@ -276,9 +276,9 @@ static xir_status run(xir_pass *at) {
     for (xir_op *op = net->first, *next; op && !status; op = next) {
         next = op->next;
         xir_value *x = same_value(op, &d);
-        if (!x || x->producer == op || (value_is_params(x) && is_product_operand(op))) continue;
+        if (!x || value_op(x) == op || (value_is_params(x) && is_product_operand(op))) continue;
         size_t moved = 0;
-        status = value_replace(x, &op->outputs[0], false, &moved);
+        status = value_replace(x, &op_outputs(op)[0], false, &moved);
         bool goes = !status && op_is_unused(op);
         if (goes) op_drop(op);
         xir_pass_changed(at, goes || moved);

@@ -13,14 +13,14 @@ static bool is_typed(const xir_value *v) { return v->type != NULL; }
 
 static bool has_types(const xir_op *op) {
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        if (!is_typed(&op->outputs[i])) return false;
+        if (!is_typed(&op_outputs(op)[i])) return false;
     }
     return op->n_outputs > 0;
 }
 
 static bool is_ready(const xir_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        if (op->inputs[i].value && !is_typed(op->inputs[i].value)) return false;
+        if (op_inputs(op)[i].value && !is_typed(op_inputs(op)[i].value)) return false;
     }
     return xir_op_can_infer(op);
 }

@@ -31,33 +31,33 @@ typedef struct merger {
     size_t       n_parts, parts_room, n_inner, inner_room, depth, stack_room;
 } merger;
 
-static bool has_extra(const xir_op *op) { return op->more && op->more->extra; }
+static bool has_extra(const xir_op *op) { return xir_op_extra(op); }
 
 /* Whether `op` may read past `inner`: both have exactly the operands and attributes of their classes, the same target
  * and the same memory. */
 static bool may_skip(const xir_op *op, const xir_op *inner) {
-    if (!inner || inner->n_outputs != 1 || !inner->n_inputs || !inner->inputs[0].value) return false;
+    if (!inner || inner->n_outputs != 1 || !inner->n_inputs || !op_inputs(inner)[0].value) return false;
     if (has_extra(op) || has_extra(inner)) return false;
-    const xir_value *x = inner->inputs[0].value, *m = &inner->outputs[0];
+    const xir_value *x = op_inputs(inner)[0].value, *m = &op_outputs(inner)[0];
     const xir_mtype *of_x = xir_value_mtype(x), *of_m = xir_value_mtype(m);
     if (of_x != of_m && !xir_object_equal((const xir_object *)of_x, (const xir_object *)of_m)) return false;
-    return xir_object_equal((const xir_object *)op->target, (const xir_object *)inner->target);
+    return xir_object_equal((const xir_object *)op_target(op), (const xir_object *)op_target(inner));
 }
 
 /* Whether an op moves its elements without changing them. A type that the program sets by hand can make it convert; a
  * reader of the result must then not read the elements from before the conversion. */
 static xir_status keeps_elements(const merger *g, const xir_op *op, bool *keeps) {
-    const xir_type *to = xir_type_element(op->outputs[0].type);
+    const xir_type *to = xir_type_element(op_outputs(op)[0].type);
     const xir_allocator *alloc = &g->net->alloc;
     *keeps = true;
     for (uint32_t i = 0; i < op->n_inputs && *keeps; i++) {
-        *keeps = op->inputs[i].value && xir_type_equal(xir_type_element(op->inputs[i].value->type), to);
+        *keeps = op_inputs(op)[i].value && xir_type_equal(xir_type_element(op_inputs(op)[i].value->type), to);
     }
     if (*keeps || !to || !xir_type_is_quantized(to)) return XIR_OK;
     /* scales may have moved with the elements */
     xir_value **inputs = mem_new(alloc, op->n_inputs * sizeof *inputs);
     if (!inputs) return XIR_E_MEMORY;
-    for (uint32_t i = 0; i < op->n_inputs; i++) inputs[i] = op->inputs[i].value;
+    for (uint32_t i = 0; i < op->n_inputs; i++) inputs[i] = op_inputs(op)[i].value;
     xir_status status = infers_same(op, op->attrs, inputs, op->n_inputs, keeps);
     mem_free(alloc, (void *)inputs, op->n_inputs * sizeof *inputs);
     return status;
@@ -66,7 +66,7 @@ static xir_status keeps_elements(const merger *g, const xir_op *op, bool *keeps)
 /* Makes the op read what `inner` reads, with other attributes, or with its own, if its type stays the same; *done
  * says whether. */
 static xir_status skip(merger *g, xir_op *op, xir_op *inner, const void *attrs, bool *done) {
-    xir_value *x = inner->inputs[0].value;
+    xir_value *x = op_inputs(inner)[0].value;
     xir_status status = infers_same(op, attrs, &x, 1, done);
     if (!status && *done) status = keeps_elements(g, inner, done);
     if (status || !*done) return status;
@@ -85,7 +85,7 @@ static xir_status skip(merger *g, xir_op *op, xir_op *inner, const void *attrs, 
 static xir_status merge_reshape(merger *g, xir_op *op, xir_op *inner, bool *done) {
     xir_status status = skip(g, op, inner, op->attrs, done);
     if (status || *done) return status;
-    const xir_i64s *dims = value_dims(&op->outputs[0]);
+    const xir_i64s *dims = value_dims(&op_outputs(op)[0]);
     xir_reshape_attrs a = *(const xir_reshape_attrs *)op->attrs;
     if (!dims) return XIR_OK;
     for (size_t i = 0; i < dims->size; i++) {
@@ -167,7 +167,7 @@ static bool has_rank(const xir_slice_attrs *a, size_t n) {
 
 static xir_status merge_slice(merger *g, xir_op *op, xir_op *inner, bool *done) {
     const xir_slice_attrs *first = inner->attrs, *second = op->attrs;
-    const xir_i64s *dims = value_dims(inner->inputs[0].value);
+    const xir_i64s *dims = value_dims(op_inputs(inner)[0].value);
     size_t n = dims ? dims->size : 0;
     if (!dims || n > MOST_RANK || !has_rank(first, n) || !has_rank(second, n)) return XIR_OK;
     bounds c;
@@ -188,7 +188,7 @@ static xir_status merge_once(merger *g, xir_op *op, bool *done) {
     *done = false;
     if (decl != g->reshape && decl != g->transpose && decl != g->slice) return XIR_OK;
     if (op->n_inputs != 1 || op->n_outputs != 1) return XIR_OK;
-    xir_op *inner = op->inputs[0].value ? op->inputs[0].value->producer : NULL;
+    xir_op *inner = op_inputs(op)[0].value ? value_op(op_inputs(op)[0].value) : NULL;
     if (inner == op || !may_skip(op, inner) || !(inner->flags & OP_PLACED)) return XIR_OK;
     const xir_class_decl *of = inner->cls->decl;
     if (decl == g->reshape && (of == g->reshape || of == g->squeeze)) return merge_reshape(g, op, inner, done);
@@ -217,13 +217,13 @@ static bool is_concat(const merger *g, const xir_op *op) {
 }
 
 static int64_t concat_axis(const xir_op *op) {
-    const xir_i64s *dims = value_dims(&op->outputs[0]);
+    const xir_i64s *dims = value_dims(&op_outputs(op)[0]);
     return dims ? from_end(((const xir_concat_attrs *)op->attrs)->axis, (int64_t)dims->size) : -1;
 }
 
 /* The concatenation that makes a part, if it has the same axis and no other reader. */
 static xir_op *inner_concat(const merger *g, const xir_op *op, const xir_value *part) {
-    xir_op *inner = part ? part->producer : NULL;
+    xir_op *inner = part ? value_op(part) : NULL;
     if (!is_concat(g, inner) || !part->uses || part->uses->next || inner->flags & OP_MARKED) return NULL;
     return concat_axis(inner) == concat_axis(op) && may_skip(op, inner) ? inner : NULL;
 }
@@ -245,7 +245,7 @@ static bool gather(merger *g, xir_op *op) {
             g->depth--;
             continue;
         }
-        xir_value *part = f->op->inputs[f->next++].value;
+        xir_value *part = op_inputs(f->op)[f->next++].value;
         xir_op *inner = inner_concat(g, op, part);
         if (inner && inner != op) {
             bool room = mem_reserve(alloc, (void **)&g->inner, &g->inner_room, g->n_inner + 1, sizeof *g->inner);

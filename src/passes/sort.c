@@ -32,7 +32,7 @@ typedef struct sorter {
 
 /* The placed op that makes a value: its producer, or the op that contains the producer as a sub op. */
 static xir_op *producer_of(const xir_value *v) {
-    xir_op *op = v ? v->producer : NULL;
+    xir_op *op = v ? value_op(v) : NULL;
     while (op && op->flags & OP_CHILD) op = xir_op_parent(op);
     return op && op->flags & OP_PLACED ? op : NULL;
 }
@@ -46,7 +46,7 @@ static bool push(sorter *s, xir_op *op) {
 }
 
 static const char *words_of(const xir_op *op, char *out, size_t size) {
-    xir_str key = op->cls->key, text = name_text(op->name);
+    xir_str key = op->cls->key, text = name_text(op_label(op));
     snprintf(out, size, "%.*s '%.*s'", (int)key.size, key.data, (int)(text.size < 60 ? text.size : 60), text.data);
     return out;
 }
@@ -70,7 +70,7 @@ static bool gather(void *user, xir_op *child) {
     sorter *s = user;
     xir_network *net = child->net;
     for (uint32_t i = 0; i < child->n_inputs; i++) {
-        xir_op *producer = producer_of(child->inputs[i].value);
+        xir_op *producer = producer_of(op_inputs(child)[i].value);
         if (!producer || s->state[producer->slot] == DONE || producer == s->stack[s->depth - 1].op) continue;
         if (!mem_reserve(&net->alloc, (void **)&s->extra, &s->extra_room, s->n_extra + 1, sizeof *s->extra))
             return false;
@@ -83,7 +83,7 @@ static bool gather(void *user, xir_op *child) {
 static bool next_producer(sorter *s, xir_op **producer) {
     frame *f = &s->stack[s->depth - 1];
     while (f->next < f->op->n_inputs) {
-        *producer = producer_of(f->op->inputs[f->next++].value);
+        *producer = producer_of(op_inputs(f->op)[f->next++].value);
         if (*producer && s->state[(*producer)->slot] != DONE) return true;
     }
     if (!f->gathered && !f->op->cls->plain && !op_each_child(f->op, gather, s)) return false;
@@ -145,7 +145,7 @@ static size_t count_moved(const sorter *s) {
 
 static bool reads_backwards(const xir_op *op, uint32_t position) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const xir_op *producer = producer_of(op->inputs[i].value);
+        const xir_op *producer = producer_of(op_inputs(op)[i].value);
         if (producer && producer->position > position) return false;
     }
     return true;
@@ -164,7 +164,7 @@ static bool is_sorted(const xir_network *net) {
         uint32_t position = op->position;
         if (stands_first(op) != head || stands_last(op) != tail || !reads_backwards(op, position)) return false;
         for (uint32_t i = 0; i < op->n_inputs; i++) {
-            if (op->inputs[i].value && op->inputs[i].value->producer == op) return false;   /* a cycle of one op */
+            if (xir_value_op(op_inputs(op)[i].value) == op) return false;   /* a cycle of one op */
         }
         if (!op->cls->plain && !op_each_child(op, child_reads_backwards, &position)) return false;
     }

@@ -31,7 +31,7 @@ static bool resolver_begin(resolver *r) {
 
 static xir_status resolve(resolver *r, xir_op *op, const xir_class *cls, const frame *up) {
     static const xir_map none = { NULL, 0 };
-    xir_any map = { .kind = XIR_ANY_MAP, .as.map = op->more && op->more->extra ? *op->more->extra : none };
+    xir_any map = { .kind = XIR_ANY_MAP, .as.map = xir_op_extra(op) ? *xir_op_extra(op) : none };
     source s;
     if (resolver_begin(r)) {
         r->d.trace.top = up;
@@ -105,17 +105,18 @@ static bool is_target_known(const xir_target *target) {
     return real && class_target(cls->ctx, real) >= 0;
 }
 
-static void visit_target(resolving *w, const xir_target **target, const frame *up, const char *key) {
-    if (!*target || !((const xir_object *)*target)->cls->opaque) return;
-    if (w->was != *target) {
+/* The target as one of a class that is known; the same one if there is none. */
+static const xir_target *visit_target(resolving *w, const xir_target *target, const frame *up, const char *key) {
+    if (!target || !((const xir_object *)target)->cls->opaque) return target;
+    if (w->was != target) {
         const frame at = { .up = up, .key = xir_str_of(key), .index = SIZE_MAX };
-        w->was = *target;
-        w->now = is_target_known(*target) ? resolve_target(&w->r, *target, &at) : w->was;
+        w->was = target;
+        w->now = is_target_known(target) ? resolve_target(&w->r, target, &at) : w->was;
         xir_status status = w->now ? XIR_OK : w->r.d.trace.status;
         if (!w->now) resolver_end(&w->r);
         if (!w->status) w->status = status;
     }
-    if (w->now) *target = w->now;
+    return w->now ? w->now : target;
 }
 
 static void visit(resolving *w, xir_op *op, const frame *at);
@@ -135,7 +136,8 @@ static void visit_children(resolving *w, const xir_op *op, const frame *at) {
 
 /* Recurses as deep as sub ops are nested, which readers limit. */
 static void visit(resolving *w, xir_op *op, const frame *at) {
-    visit_target(w, &op->target, at, "compile_target");
+    const xir_target *target = visit_target(w, op_target(op), at, "compile_target");
+    if (target != op_target(op) && !op_set_own_target(op, target)) w->status = XIR_E_MEMORY;
     const xir_class *cls = op->cls->opaque ? real_class(w, op) : NULL;
     xir_status status = cls ? resolve(&w->r, op, cls, at) : XIR_OK;   /* with its sub ops */
     if (!w->status) w->status = status;
@@ -151,7 +153,7 @@ xir_status xir_network_resolve(xir_network *net, xir_diags *why) {
     w->r.why = why;
     const frame list = { .key = XIR_STR("ops"), .index = SIZE_MAX };
     frame item = { .up = &list, .index = 0 };
-    visit_target(w, &net->ai_target, NULL, "ai_target");
+    net->ai_target = visit_target(w, net->ai_target, NULL, "ai_target");
     for (xir_op *op = net->first; op; op = op->next, item.index++) visit(w, op, &item);
     resolver_end(&w->r);
     xir_status status = w->status;

@@ -34,10 +34,10 @@ static bool spell_value(void *user, xir_value *v) {
     for (size_t i = 0; i < rank && ok; i++) ok = print_dim(s, tensor->shape.data[i], &items[i]);
     const xir_map *extra = NULL;
     xir_any list = xir_any_list(items, rank);
-    ok = ok && map_with(&s->scratch, v->more->extra, DIMS_KEY, &list, &extra);
+    ok = ok && map_with(&s->scratch, value_more_of(v)->extra, DIMS_KEY, &list, &extra);
     if (ok) {
-        s->values[s->n++] = (spelled_value){ v, v->more->extra };
-        v->more->extra = extra;
+        s->values[s->n++] = (spelled_value){ v, value_more_of(v)->extra };
+        value_more_of(v)->extra = extra;
     }
     s->failed = !ok;
     return ok;
@@ -72,7 +72,7 @@ xir_status spelling_begin(spelling *s, xir_network *net, xir_diags *why) {
 
 void spelling_end(spelling *s) {
     if (!s->begun) return;
-    for (size_t i = s->n; i > 0; i--) s->values[i - 1].value->more->extra = s->values[i - 1].extra;
+    for (size_t i = s->n; i > 0; i--) value_more_of(s->values[i - 1].value)->extra = s->values[i - 1].extra;
     s->net->extra = s->extra;
     mem_free(&s->net->alloc, s->values, s->room * sizeof *s->values);
     arena_free(&s->scratch);
@@ -169,7 +169,7 @@ static bool read_dims(reading *r, xir_value *v, const xir_any *list) {
         body.head.hash = 0;
         body.shape.data = dims;
         v->type = (const xir_type *)pool_intern(&r->net->pool, &body.head);
-        ok = v->type && map_with(&r->net->arena, v->more->extra, DIMS_KEY, NULL, &v->more->extra);
+        ok = v->type && map_with(&r->net->arena, value_more_of(v)->extra, DIMS_KEY, NULL, &value_more_of(v)->extra);
         if (!ok) no_memory(r);
     }
     mem_free(&r->net->alloc, dims, (rank + 1) * sizeof *dims);
@@ -178,7 +178,7 @@ static bool read_dims(reading *r, xir_value *v, const xir_any *list) {
 
 static bool read_value(void *user, xir_value *v) {
     reading *r = user;
-    const xir_any *list = v->more && v->more->extra ? xir_map_find(v->more->extra, DIMS_KEY) : NULL;
+    const xir_any *list = xir_value_extra(v) ? xir_map_find(value_more_of(v)->extra, DIMS_KEY) : NULL;
     if (!list) return true;
     snprintf(r->path, sizeof r->path, "/values/%lld/xir.dims", (long long)v->id);
     return read_dims(r, v, list);

@@ -60,8 +60,8 @@ static xir_op *bring_in(pool *p, const xir_class *cls, void *body, xir_value **i
     bool wild = once_in(3);
     for (size_t i = 0; i < n && wild; i++) types[i] = xir_value_type(p->values[chance(POOL_VALUES)]);
     if (!op || !op_make_outputs(op, types, n)) abort();
-    op->name = net_name(p->net, XIR_STR("op"));
-    for (size_t i = 0; i < n_inputs; i++) use_link(&op->inputs[i], op, inputs[i]);
+    op_set_label(op, net_name(p->net, XIR_STR("op")));
+    for (size_t i = 0; i < n_inputs; i++) use_link(&op_inputs(op)[i], op, inputs[i]);
     if (!wild && once_in(2)) (void)xir_op_infer(op, true);
     xir_network_clear_status(p->net);
     return op;
@@ -179,7 +179,7 @@ static void run_changed(op_case *c, void *body, size_t other) {
     const xir_type *before = xir_value_type(c->inputs[other]);
     if (case_arrays(c, other, arrays)) {
         xir_op *op = op_case_bring_in(c, body);
-        for (size_t i = 0; i < op->n_outputs; i++) DOES(xir_value_set_type(&op->outputs[i], NULL));
+        for (size_t i = 0; i < op->n_outputs; i++) DOES(xir_value_set_type(&op_outputs(op)[i], NULL));
         xir_diags_clear(why);
         bounded_start();
         xir_status status = xir_op_run(op, (const xir_array *const *)arrays, op->n_inputs, out, op->n_outputs, NULL,

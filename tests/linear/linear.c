@@ -9,11 +9,11 @@
 #include "linear/shapes.h"
 #include "names.h"
 
-enum { N = 300, STEPS = 3, TRIES = 5 };
+enum { N = 320, STEPS = 3, TRIES = 5 };
 static const double MOST = 2.4;
 
-/* A cost below this at 4 N is not compared. An arena's next chunk may be half a MiB; 4 N squared is more than one. */
-enum { FEW_BLOCKS = 20000, FEW_BYTES = 1 << 20 };
+/* A cost below this at 4 N is not compared. An arena's next chunk may be one MiB; 4 N squared is more. */
+enum { FEW_BLOCKS = 20000, FEW_BYTES = 3 << 19 };
 _Static_assert(FEW_BYTES < 16 * N * N, "a square would pass");
 
 /* ---- calls ------------------------------------------------------------------------------------------------------ */

@@ -86,7 +86,7 @@ static const xir_type *ask(const xir_class_decl *decl, const void *attrs, const 
         const xir_type *type = type_tensor(&net->pool, element, layout, (xir_i64s){ in[i].dim, in[i].rank },
                                            (xir_refs){ NULL, 0 });
         assert_non_null(type);
-        values[i] = (xir_value){ .type = type, .producer = maker };
+        values[i] = (xir_value){ .type = type, .from = (uintptr_t)maker };
         inputs[i] = &values[i];
     }
     xir_infer at;
@@ -616,7 +616,7 @@ static void valid_elements_go_along(void **state) {
             bool thin = !chance(4);   /* except for diagonals a dim may be 1 */
             for (size_t k = 0; k < in[i].rank; k++)
                 in[i].dim[k] = labels[i][k] < 'A' && thin ? 1 : dim[(int)labels[i][k]];
-            values[i] = (xir_value){ .type = masked(&in[i]), .producer = maker };
+            values[i] = (xir_value){ .type = masked(&in[i]), .from = (uintptr_t)maker };
             inputs[i] = &values[i];
         }
         if (pair) {

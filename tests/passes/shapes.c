@@ -38,19 +38,19 @@ static counts look(const xir_network *net, const char *name) {
     for (const xir_op *op = net->first; op; op = op->next) {
         data[op->slot] = asks_for_data(op);
         for (uint32_t i = 0; i < op->n_inputs; i++) {
-            const xir_value *v = op->inputs[i].value;
-            if (v && v->producer) data[op->slot] |= data[v->producer->slot];
+            const xir_value *v = op_inputs(op)[i].value;
+            if (v && value_op(v)) data[op->slot] |= data[value_op(v)->slot];
         }
         for (uint32_t i = 0; i < op->n_outputs; i++) {
-            /* an omitted output */
-            if (op->outputs[i].more && !op->outputs[i].more->name->size && !op->outputs[i].type) continue;
+            const xir_value *v = &op_outputs(op)[i];
+            if (value_more_of(v) && !value_more_of(v)->name->size && !v->type) continue;   /* an omitted output */
             n.values++;
-            if (!is_open(&op->outputs[i])) continue;
+            if (!is_open(v)) continue;
             n.open++;
             n.excused += data[op->slot];
             if (data[op->slot] || reported) continue;
             print_error("%s: output %u of %.*s '%s' is open\n", name, i, (int)op->cls->key.size, op->cls->key.data,
-                        op->name->bytes);
+                        op_label(op)->bytes);
             reported = true;
         }
     }

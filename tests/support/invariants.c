@@ -42,7 +42,8 @@ static const char *meet(family *f, xir_op *op, const xir_op *parent) {
     if (!!(op->flags & OP_CHILD) != (parent != NULL))
         return wrong("op %" PRId64 ": the flag of children is set if and only if it has a parent", op->id);
     if (xir_op_parent(op) != parent) return wrong("op %" PRId64 " has another parent", op->id);
-    if (!op->attrs || !op->name || !op->target || !op->cls) return wrong("op %" PRId64 " is not complete", op->id);
+    if (!op->attrs || !op_label(op) || !op_target(op) || !op->cls)
+        return wrong("op %" PRId64 " is not complete", op->id);
     if (f->n == f->room) {
         f->room = f->room ? f->room * 2 : 64;
         f->ops = must(realloc(f->ops, f->room * sizeof *f->ops));
@@ -93,7 +94,7 @@ static const char *walk_uses(const family *f, const xir_value *v, size_t *total)
         const xir_op *user = u->user;
         if (user->net != f->net) return wrong("value %" PRId64 " is used in another network", v->id);
         if (user->flags & OP_ERASED) return wrong("value %" PRId64 " is used by an op that is erased", v->id);
-        if (u < user->inputs || u >= user->inputs + user->n_inputs) {
+        if (u < op_inputs(user) || u >= op_inputs(user) + user->n_inputs) {
             return wrong("a use of value %" PRId64 " is not an input of op %" PRId64, v->id, user->id);
         }
         if (belongs(f, user)) ++*total;
@@ -102,9 +103,10 @@ static const char *walk_uses(const family *f, const xir_value *v, size_t *total)
 }
 
 static const char *check_inputs_of(const family *f, const xir_op *op, size_t *total) {
-    if (op->n_inputs > op->input_room) return wrong("op %" PRId64 " has more inputs than room", op->id);
+    const uint32_t room = op->flags & OP_INPUTS_APART ? op_more_of(op)->input_room : op->room;
+    if (op->n_inputs > room) return wrong("op %" PRId64 " has more inputs than room", op->id);
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const xir_use *u = &op->inputs[i];
+        const xir_use *u = &op_inputs(op)[i];
         if (u->user != op) return wrong("input %" PRIu32 " of op %" PRId64 " has another user", i, op->id);
         if (!u->value) {
             if (u->next || u->link) return wrong("absent input %" PRIu32 " of op %" PRId64 " is in a list", i, op->id);
@@ -112,8 +114,8 @@ static const char *check_inputs_of(const family *f, const xir_op *op, size_t *to
         }
         if (value_net(u->value) != f->net)
             return wrong("input %" PRIu32 " of op %" PRId64 " belongs to another network", i, op->id);
-        const xir_op *maker = u->value->producer;
-        if (maker && (u->value < maker->outputs || u->value >= maker->outputs + maker->n_outputs)) {
+        const xir_op *maker = value_op(u->value);
+        if (maker && (u->value < op_outputs(maker) || u->value >= op_outputs(maker) + maker->n_outputs)) {
             return wrong("input %" PRIu32 " of op %" PRId64 " is an output that op %" PRId64 " no longer has", i,
                          op->id, maker->id);
         }
@@ -133,17 +135,17 @@ static const char *check_uses_both_ways(const family *f) {
         const xir_op *op = f->ops[i];
         why = check_inputs_of(f, op, &fed);
         for (uint32_t k = 0; k < op->n_outputs && !why; k++) {
-            if (op->outputs[k].producer != op)
+            if (value_op(&op_outputs(op)[k]) != op)
                 why = wrong("output %" PRIu32 " of op %" PRId64 " has another producer", k, op->id);
-            else why = walk_uses(f, &op->outputs[k], &listed);
+            else why = walk_uses(f, &op_outputs(op)[k], &listed);
         }
         /* Values without a producer, and outputs of ops that are not placed, are only found here. */
         for (uint32_t k = 0; k < op->n_inputs && !why; k++) {
-            const xir_value *v = op->inputs[k].value;
-            if (v && !value_is_params(v) && !(v->producer && belongs(f, v->producer))) orphans++;
+            const xir_value *v = op_inputs(op)[k].value;
+            if (v && !value_is_params(v) && !(value_op(v) && belongs(f, value_op(v)))) orphans++;
         }
     }
-    for (const xir_value *v = f->net->all_params; v && !why; v = v->more->params->next) why = walk_uses(f, v, &listed);
+    for (const xir_value *v = f->net->all_params; v && !why; v = value_params(v)->next) why = walk_uses(f, v, &listed);
     if (why) return why;
     return fed == listed + orphans ? NULL : wrong("%zu inputs are fed, the lists have %zu", fed, listed + orphans);
 }
@@ -174,9 +176,9 @@ static const char *check_ids(const family *f) {
     int64_t *value_ids = must(malloc((values + f->net->n_params + 1) * sizeof *value_ids));
     for (size_t i = 0; i < f->n; i++) {
         op_ids[i] = f->ops[i]->id;
-        for (uint32_t k = 0; k < f->ops[i]->n_outputs; k++) value_ids[n++] = f->ops[i]->outputs[k].id;
+        for (uint32_t k = 0; k < f->ops[i]->n_outputs; k++) value_ids[n++] = op_outputs(f->ops[i])[k].id;
     }
-    for (const xir_value *v = f->net->all_params; v; v = v->more->params->next) {
+    for (const xir_value *v = f->net->all_params; v; v = value_params(v)->next) {
         if (v->id >= 0) value_ids[n++] = v->id;
     }
     const char *why = unique(op_ids, f->n, f->net->next_op_id, "op");
@@ -204,21 +206,21 @@ static const char *check_tables(family *f, bool ask) {
     }
     for (size_t i = 0; i < net->value_ids.room && !why; i++) {
         const xir_value *v = net->value_ids.slots[i];
-        if (!v || !v->producer) continue;
-        const xir_op *op = v->producer;
+        if (!v || !value_op(v)) continue;
+        const xir_op *op = value_op(v);
         if (op->flags & OP_ERASED) why = wrong("value %" PRId64 " of an erased op is found by its id", v->id);
-        else if (v < op->outputs || v >= op->outputs + op->n_outputs)
+        else if (v < op_outputs(op) || v >= op_outputs(op) + op->n_outputs)
             why = wrong("value %" PRId64 " is found by its id, but the network does not have it", v->id);
     }
     for (size_t i = 0; i < f->n && !why; i++) {
         const xir_op *op = f->ops[i];
         if (xir_network_op_by_id(net, op->id) != op) why = wrong("op %" PRId64 " is not found by its id", op->id);
         for (uint32_t k = 0; k < op->n_outputs && !why; k++) {
-            if (xir_network_value_by_id(net, op->outputs[k].id) == &op->outputs[k]) continue;
-            why = wrong("value %" PRId64 " is not found by its id", op->outputs[k].id);
+            if (xir_network_value_by_id(net, op_outputs(op)[k].id) == &op_outputs(op)[k]) continue;
+            why = wrong("value %" PRId64 " is not found by its id", op_outputs(op)[k].id);
         }
     }
-    for (xir_value *v = net->all_params; v && !why; v = v->more->params->next) {
+    for (xir_value *v = net->all_params; v && !why; v = value_params(v)->next) {
         if (v->id >= 0 && xir_network_value_by_id(net, v->id) != v)
             why = wrong("Params %" PRId64 " are not found by id", v->id);
     }
@@ -231,7 +233,7 @@ typedef struct params_walk { const family *f; char *met; const char *why; } para
 
 static bool visit_params(void *user, xir_value *v) {
     params_walk *w = user;
-    if (!value_is_params(v) || v->more->net != w->f->net)
+    if (!value_is_params(v) || value_more_of(v)->net != w->f->net)
         w->why = wrong("an attribute refers to Params that the network does not have");
     else if (v->id < 0) w->why = wrong("Params in use have no id: %" PRId64, v->id);
     else w->met[value_params(v)->number] |= 2;
@@ -242,9 +244,9 @@ static const char *check_params_of(const family *f) {
     const xir_network *net = f->net;
     params_walk w = { f, must(calloc((size_t)net->n_params + 1, 1)), NULL };
     size_t n = 0, used = 0;
-    for (const xir_value *v = net->all_params; v && !w.why; v = v->more->params->next, n++) {
-        uint32_t number = v->more->params->number;
-        if (v->producer) w.why = wrong("Params %" PRId64 " have a producer", v->id);
+    for (const xir_value *v = net->all_params; v && !w.why; v = value_params(v)->next, n++) {
+        uint32_t number = value_params(v)->number;
+        if (value_op(v)) w.why = wrong("Params %" PRId64 " have a producer", v->id);
         else if (number >= net->n_params || w.met[number])
             w.why = wrong("number %" PRIu32 " of Params occurs twice", number);
         else w.met[number] = 1;
@@ -253,7 +255,7 @@ static const char *check_params_of(const family *f) {
     for (size_t i = 0; i < f->n && !w.why; i++) {
         const xir_op *op = f->ops[i];
         for (uint32_t k = 0; k < op->n_inputs && !w.why; k++) {
-            xir_value *v = op->inputs[k].value;
+            xir_value *v = op_inputs(op)[k].value;
             if (v && value_is_params(v)) visit_params(&w, v);
         }
         if (!w.why) op_walk_attr_params(op, visit_params, &w);

@@ -293,9 +293,10 @@ xir_op *op_case_bring_in(op_case *c, void *body) {
     const void *attrs = net_attrs(c->net, c->cls, body);
     xir_op *op = attrs ? op_make(c->net, c->cls, attrs, n_inputs) : NULL;
     if (!op || !op_make_outputs(op, any, n)) abort();
-    op->name = net_name(c->net, XIR_STR("op"));
-    if (c->target) op->target = (const xir_target *)net_intern(c->net, (const xir_object *)c->target);
-    for (size_t i = 0; i < n_inputs; i++) use_link(&op->inputs[i], op, c->inputs[i]);
+    op_set_label(op, net_name(c->net, XIR_STR("op")));
+    if (c->target && !op_set_own_target(op, (const xir_target *)net_intern(c->net, (const xir_object *)c->target)))
+        abort();
+    for (size_t i = 0; i < n_inputs; i++) use_link(&op_inputs(op)[i], op, c->inputs[i]);
     if (place_before(op, NULL)) abort();
     return op;
 }

@@ -39,11 +39,11 @@ static int64_t vary(symbolic_case *s, int64_t dim, size_t variant) {
 static void choose_dims(symbolic_case *s, size_t variant) {
     for (size_t i = 0; i < SYMBOLS; i++) s->base[i] = -1;
     for (size_t i = 0; i < s->op->n_inputs; i++) {
-        const xir_value *v = s->op->inputs[i].value;
+        const xir_value *v = op_inputs(s->op)[i].value;
         const xir_tensor_type *type = v ? xir_type_as_tensor(v->type) : NULL;
         s->varies[i] = type && !value_is_params(v) && !type->merged_distrs.size &&
             !xir_type_is_quantized(type->element_dtype) && type->shape.size <= MOST_DIMS && i < MOST_INPUTS;
-        for (size_t k = 0; s->varies[i] && k < i; k++) s->varies[i] = s->op->inputs[k].value != v;
+        for (size_t k = 0; s->varies[i] && k < i; k++) s->varies[i] = op_inputs(s->op)[k].value != v;
         if (!s->varies[i]) continue;
         s->before[i] = v->type;
         for (size_t k = 0; k < type->shape.size; k++) {
@@ -73,7 +73,7 @@ static bool bind(const symbolic_case *s) {
             if (dims[k] == -1) continue;
             if (!expr_evaluate(s->pool, s->dims[i][k], s->values, SYMBOLS, &dims[k]) || dims[k] < 0) return false;
         }
-        DOES(xir_value_set_type(s->op->inputs[i].value, with_dims(s, i, dims)));
+        DOES(xir_value_set_type(op_inputs(s->op)[i].value, with_dims(s, i, dims)));
     }
     return true;
 }
@@ -126,7 +126,7 @@ static void one_variant(symbolic_case *s, size_t variant) {
     bool any = false;
     for (size_t i = 0; i < s->op->n_inputs; i++) {
         if (!s->varies[i]) continue;
-        DOES(xir_value_set_type(s->op->inputs[i].value, with_dims(s, i, s->dims[i])));
+        DOES(xir_value_set_type(op_inputs(s->op)[i].value, with_dims(s, i, s->dims[i])));
         any = true;
     }
     if (any) {
@@ -136,7 +136,7 @@ static void one_variant(symbolic_case *s, size_t variant) {
         for (size_t i = 0; i < BINDINGS && !s->c->failed; i++) compare(s, i, status, types, n);
     }
     for (size_t i = 0; i < s->op->n_inputs; i++) {
-        if (s->varies[i]) DOES(xir_value_set_type(s->op->inputs[i].value, s->before[i]));
+        if (s->varies[i]) DOES(xir_value_set_type(op_inputs(s->op)[i].value, s->before[i]));
     }
     xir_network_clear_status(s->c->net);
     xir_op_infer(s->op, true);

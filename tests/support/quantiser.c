@@ -250,7 +250,7 @@ static bool passes_on(const xir_op *op) { return xir_prelu_of(op) || xir_relu_of
 
 static void quantise_op(xir_op *op, const seen_values *seen, const quantiser *how) {
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        xir_value *v = &op->outputs[i];
+        xir_value *v = &op_outputs(op)[i];
         ratios r = passes_on(op) ? ratios_of(xir_op_input(op, 0)) : measure(seen_of(seen, v), how);
         DOES(xir_value_set_type(v, with_ratios(v->type, &r, how)));
     }
@@ -309,21 +309,21 @@ static xir_array *as_floats(const xir_array *array) {
 static void check_op(const quantised *q, const xir_op *op, const seen_values *seen, const char *what) {
     xir_array *in[8] = { NULL }, *out[4] = { NULL };
     char name[64];
-    snprintf(name, sizeof name, "%.*s", CLIP(xir_value_name(&op->outputs[0])));
+    snprintf(name, sizeof name, "%.*s", CLIP(xir_value_name(&op_outputs(op)[0])));
     const xir_op *real = story_op(q->real, name);
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        xir_array *array = op->inputs[i].value ? seen_of(seen, op->inputs[i].value) : NULL;
-        if (array && !value_is_params(op->inputs[i].value)) in[i] = as_floats(array);
+        xir_array *array = op_inputs(op)[i].value ? seen_of(seen, op_inputs(op)[i].value) : NULL;
+        if (array && !value_is_params(op_inputs(op)[i].value)) in[i] = as_floats(array);
     }
     DOES(xir_op_run(real, (const xir_array *const *)in, op->n_inputs, out, op->n_outputs, NULL, why));
     for (uint32_t k = 0; k < op->n_outputs; k++) {
-        const xir_array *found = seen_of(seen, &op->outputs[k]);
-        ratios step = ratios_of(&op->outputs[k]);
+        const xir_array *found = seen_of(seen, &op_outputs(op)[k]);
+        ratios step = ratios_of(&op_outputs(op)[k]);
         for (size_t i = 0; i < xir_array_count(found); i++) {
             double x = xir_array_real(found, i), expected = xir_array_real(out[k], i);
             if (fabs(x - expected) <= step.of[i % step.n]) continue;
             fail_msg("%s: %.*s '%.*s': element %zu is %g, expected %g; a step is %g", what, (int)op->cls->key.size,
-                     op->cls->key.data, CLIP(xir_value_name(&op->outputs[k])), i, x, expected, step.of[i % step.n]);
+                     op->cls->key.data, CLIP(xir_value_name(&op_outputs(op)[k])), i, x, expected, step.of[i % step.n]);
         }
         xir_array_free(out[k]);
     }

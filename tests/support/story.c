@@ -360,7 +360,7 @@ static void put_op(FILE *out, const xir_op *op) {
     bool leaves = xir_op_is(op, xir_output_class());
     for (uint32_t i = 0; i < op->n_outputs; i++) {
         fputs(i ? ", " : "", out);
-        put_name(out, &op->outputs[i]);
+        put_name(out, &op_outputs(op)[i]);
     }
     size_t from = key.size;
     while (from && key.data[from - 1] != ':') from--;
@@ -369,7 +369,7 @@ static void put_op(FILE *out, const xir_op *op) {
     else fprintf(out, " = %.*s", (int)(key.size - from), key.data + from);
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         fputc(' ', out);
-        put_name(out, op->inputs[i].value);
+        put_name(out, op_inputs(op)[i].value);
     }
     bool any = false;
     for (uint32_t i = 0; i < op->cls->n_fields && !leaves; i++) {
@@ -412,10 +412,10 @@ void check_story(const xir_network *net, const char *expected, const char *file,
 xir_value *story_value(const xir_network *net, const char *name) {
     for (const xir_op *op = net->first; op; op = op->next) {
         for (uint32_t i = 0; i < op->n_outputs; i++) {
-            if (xir_str_equal(xir_value_name(&op->outputs[i]), xir_str_of(name))) return &op->outputs[i];
+            if (xir_str_equal(xir_value_name(&op_outputs(op)[i]), xir_str_of(name))) return &op_outputs(op)[i];
         }
         for (uint32_t i = 0; i < op->n_inputs; i++) {
-            xir_value *v = op->inputs[i].value;
+            xir_value *v = op_inputs(op)[i].value;
             if (v && xir_str_equal(xir_value_name(v), xir_str_of(name))) return v;
         }
     }

@@ -29,13 +29,13 @@ size_t body_place(const body_values *b, const xir_op *op) {
 }
 
 size_t body_index(const body_values *b, const xir_value *v) {
-    const size_t place = body_place(b, v->producer);
-    return place == SIZE_MAX ? SIZE_MAX : b->first[place] + (size_t)(v - v->producer->outputs);
+    const size_t place = body_place(b, value_op(v));
+    return place == SIZE_MAX ? SIZE_MAX : b->first[place] + (size_t)(v - op_outputs(value_op(v)));
 }
 
 bool body_has_types(const xir_op *input, const xir_infer *at) {
     for (uint32_t i = 0; i < input->n_outputs; i++)
-        if (!xir_type_equal(input->outputs[i].type, xir_infer_input(at, i))) return false;
+        if (!xir_type_equal(op_outputs(input)[i].type, xir_infer_input(at, i))) return false;
     return true;
 }
 
@@ -54,7 +54,7 @@ typedef struct walk {
 } walk;
 
 static xir_value *given(const xir_infer *at, size_t i) {
-    return at->op ? at->op->inputs[i].value : at->values[i];
+    return at->op ? op_inputs(at->op)[i].value : at->values[i];
 }
 
 static bool begin(walk *w) {
@@ -67,7 +67,7 @@ static bool begin(walk *w) {
     if (!w->now || !w->own || !w->inputs) return false;
     w->more = (value_more){ .net = ops.data[0]->net, .name = &name_empty };
     for (size_t i = 0; i < w->b->n; i++) {
-        w->own[i] = (xir_value){ .more = &w->more };
+        w->own[i] = (xir_value){ .from = value_from(&w->more) };
         w->now[i] = &w->own[i];
     }
     for (uint32_t i = 0; i < ops.data[0]->n_outputs; i++) {
@@ -86,11 +86,11 @@ static void end(walk *w) {
 static void start(walk *w, size_t place, xir_infer *q, xir_str path, xir_diags *why) {
     const xir_op *op = w->b->ops.data[place];
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        xir_value *v = op->inputs[i].value;
+        xir_value *v = op_inputs(op)[i].value;
         const size_t index = v ? body_index(w->b, v) : SIZE_MAX;
         w->inputs[i] = index == SIZE_MAX ? v : w->now[index];
     }
-    infer_start(q, op->net, op->cls, op->attrs, op->target, w->inputs, op->n_inputs, name_text(op->name), why);
+    infer_start(q, op->net, op->cls, op->attrs, op_target(op), w->inputs, op->n_inputs, name_text(op_label(op)), why);
     q->pool = w->at->pool;
     q->run = op;
     q->path = path;
@@ -105,7 +105,7 @@ static xir_status infer_one(walk *w, size_t place, xir_infer *q, xir_str path) {
     if (keeps) {
         q->n_out = 0;
         q->status = status = XIR_OK;
-        for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = infer_see_output(q, op->outputs[i].type);
+        for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = infer_see_output(q, op_outputs(op)[i].type);
     } else if (status && status != XIR_E_MEMORY && w->at->why) {
         infer_end(q);
         start(w, place, q, path, w->at->why);   /* once more, for the finding */
@@ -114,7 +114,7 @@ static xir_status infer_one(walk *w, size_t place, xir_infer *q, xir_str path) {
     if (!status && q->n_out != op->n_outputs)
         status = diag_fail(w->at->why, XIR_E_INVALID, path, "the op does not have as many outputs as inference gives");
     for (uint32_t i = 0; i < op->n_outputs && !status; i++)
-        status = keep_conversion(op, q, op->outputs[i].type, &q->out[i]);
+        status = keep_conversion(op, q, op_outputs(op)[i].type, &q->out[i]);
     return status;
 }
 

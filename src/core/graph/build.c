@@ -154,15 +154,15 @@ static xir_status find_types(xir_network *net, const xir_op_desc *d, xir_infer *
 static xir_op *record(xir_network *net, const xir_op_desc *d, const void *attrs, const xir_target *target,
                       size_t n_inputs, const xir_type *const *types, size_t n_types) {
     xir_op *op = op_make(net, d->cls, attrs, n_inputs);
-    const label *op_name = net_name(net, d->name);
-    if (!op || !op_name || !op_make_outputs(op, types, n_types)) {
+    const bool made = op && op_make_outputs(op, types, n_types) && op_set_own_target(op, target);
+    const label *op_name = made ? net_name(net, d->name) : NULL;
+    if (!op_name) {
         net_no_memory(net);
         return NULL;
     }
-    op->name = op_name;
-    op->target = target;
+    op_set_label(op, op_name);
     if (!d->cls->plain && op_adopt_children(op, attrs)) return NULL;
-    for (size_t i = 0; i < n_inputs; i++) use_link(&op->inputs[i], op, d->inputs[i]);
+    for (size_t i = 0; i < n_inputs; i++) use_link(&op_inputs(op)[i], op, d->inputs[i]);
     return op;
 }
 
@@ -270,7 +270,7 @@ xir_status ops_reserve_ids(xir_network *net, xir_op *const *ops, size_t n) {
     for (size_t i = 0; i < n; i++) {
         all.ops++;
         all.values += (size_t)ops[i]->n_outputs + ops[i]->n_inputs;   /* at most all inputs are Params */
-        if (ops[i]->cls->plain && !ops[i]->more) continue;
+        if (ops[i]->cls->plain && !op_more_of(ops[i])) continue;
         op_walk_attr_params(ops[i], count_params, &all);
         op_each_child(ops[i], count_op, &all);
     }
@@ -300,7 +300,7 @@ static bool number_one(void *user, xir_value *v) {
 
 static void number_outputs(xir_op *op) {
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        xir_value *v = &op->outputs[i];
+        xir_value *v = &op_outputs(op)[i];
         value_set_id(v, v->id < 0 ? op->net->next_value_id : v->id);
     }
 }
@@ -313,7 +313,7 @@ static bool number_child(void *user, xir_op *child) {
 }
 
 void op_number_attrs(xir_op *op) {
-    if (op->cls->plain && !op->more) return;
+    if (op->cls->plain && !op_more_of(op)) return;
     op_walk_attr_params(op, number_one, op->net);
     op_each_child(op, number_child, NULL);
 }
@@ -323,7 +323,7 @@ static void give_ids(xir_op *op) {
     xir_network *net = op->net;
     op_set_id(op, op->id < 0 ? net->next_op_id : op->id);
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        xir_value *v = op->inputs[i].value;
+        xir_value *v = op_inputs(op)[i].value;
         if (v && value_is_params(v)) number_one(net, v);
     }
     op_number_attrs(op);
@@ -335,7 +335,7 @@ static void give_ids(xir_op *op) {
 static bool brings_ids(const xir_op *op) {
     id_counts n = { 0, 0 };
     bool brings = op->id >= 0 && op->id < op->net->next_op_id;   /* ids above are free */
-    for (uint32_t i = 0; i < op->n_outputs; i++) brings |= op->outputs[i].id >= 0;
+    for (uint32_t i = 0; i < op->n_outputs; i++) brings |= op_outputs(op)[i].id >= 0;
     if (!brings && !op->cls->plain) op_each_child(op, count_op, &n);
     return brings || n.ops;
 }
@@ -348,7 +348,7 @@ static bool enter_ids(void *user, xir_op *op) {
     if (same && same != op) *status = net_fail(net, XIR_E_EXISTS, "op id %" PRId64 " is taken", op->id);
     else if (op->id >= 0) op_set_id(op, op->id);
     for (uint32_t i = 0; i < op->n_outputs && !*status; i++) {
-        xir_value *v = &op->outputs[i];
+        xir_value *v = &op_outputs(op)[i];
         const xir_value *other = v->id < 0 ? NULL : net_find_value(net, v->id);
         if (other && other != v) *status = net_fail(net, XIR_E_EXISTS, "value id %" PRId64 " is taken", v->id);
         else if (v->id >= 0) value_set_id(v, v->id);
@@ -384,17 +384,17 @@ xir_status op_enter_attrs(xir_op *op) {
 static bool place_simple(xir_op *op, xir_op *before) {
     xir_network *net = op->net;
     int64_t most = (int64_t)op->n_inputs + op->n_outputs + 1;
-    if (!op->cls->plain || op->more || op->id >= 0 || atomic_load_explicit(&net->has_ids, memory_order_relaxed) ||
+    if (!op->cls->plain || op_more_of(op) || op->id >= 0 || atomic_load_explicit(&net->has_ids, memory_order_relaxed) ||
         net->next_op_id > INT64_MAX - most || net->next_value_id > INT64_MAX - most) return false;
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        if (op->outputs[i].id >= 0) return false;
+        if (op_outputs(op)[i].id >= 0) return false;
     }
     op->id = net->next_op_id++;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        xir_value *v = op->inputs[i].value;
+        xir_value *v = op_inputs(op)[i].value;
         if (v && v->id < 0 && value_is_params(v)) v->id = net->next_value_id++;
     }
-    for (uint32_t i = 0; i < op->n_outputs; i++) op->outputs[i].id = net->next_value_id++;
+    for (uint32_t i = 0; i < op->n_outputs; i++) op_outputs(op)[i].id = net->next_value_id++;
     op_link(op, before);
     return true;
 }
@@ -423,7 +423,7 @@ xir_status op_check_place(const xir_op *op, const xir_op *before) {
         return net_fail(op->net, XIR_E_EXISTS, "op %" PRId64 " %s", op->id,
                         op->flags & OP_ERASED ? "has been erased" : "is in a network already");
     }
-    return check_place(op->net, op->cls, op->n_inputs, XIR_NO_ID, before, name_text(op->name));
+    return check_place(op->net, op->cls, op->n_inputs, XIR_NO_ID, before, name_text(op_label(op)));
 }
 
 xir_status xir_op_place(xir_op *op, xir_op *before) {
@@ -544,12 +544,13 @@ xir_value *xir_op_build_value(xir_at at, const xir_class_decl *decl, const void 
     if (!op || !op->n_outputs) return NULL;
     /* The op has copied the name, scope and all: the value shares that text. */
     if (more && op->n_outputs == 1) {
-        if (!op->outputs[0].more) {
+        xir_value *v = op_outputs(op);
+        if (!value_more_of(v)) {
             *more = (value_more){ .net = op->net };
-            op->outputs[0].more = more;
+            value_set_more(v, more);
         }
-        op->outputs[0].more->name = op->name;
-        value_named(&op->outputs[0]);
+        value_more_of(v)->name = op_label(op);
+        value_named(v);
     }
-    return &op->outputs[0];
+    return &op_outputs(op)[0];
 }

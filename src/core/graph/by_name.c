@@ -18,10 +18,10 @@ static bool note(xir_network *net, label_table *t, const void *record, const lab
     return true;
 }
 
-static bool note_op(xir_network *net, const xir_op *op) { return note(net, &net->op_names, op, op->name); }
+static bool note_op(xir_network *net, const xir_op *op) { return note(net, &net->op_names, op, op_label(op)); }
 
 static bool note_value(xir_network *net, const xir_value *v) {
-    return !v->more || note(net, &net->value_names, v, v->more->name);
+    return !value_more_of(v) || note(net, &net->value_names, v, value_more_of(v)->name);
 }
 
 /* ---- building and keeping ---------------------------------------------------------------------------------- */
@@ -43,13 +43,13 @@ static bool fill_ops(xir_network *net) {
 static bool fill_values(xir_network *net) {
     bool ok = true;
     for (const xir_op *op = net->first; ok && op; op = op->next) {
-        for (uint32_t i = 0; ok && i < op->n_outputs; i++) ok = note_value(net, &op->outputs[i]);
+        for (uint32_t i = 0; ok && i < op->n_outputs; i++) ok = note_value(net, &op_outputs(op)[i]);
         for (uint32_t i = 0; ok && i < op->n_inputs; i++) {
-            const xir_value *v = op->inputs[i].value;   /* one that no op makes; a use more notes nothing */
-            if (v && !v->producer && !value_is_params(v)) ok = note_value(net, v);
+            const xir_value *v = op_inputs(op)[i].value;   /* one that no op makes; a use more notes nothing */
+            if (v && !value_op(v) && !value_is_params(v)) ok = note_value(net, v);
         }
     }
-    for (const xir_value *v = net->all_params; ok && v; v = v->more->params->next) ok = note_value(net, v);
+    for (const xir_value *v = net->all_params; ok && v; v = value_params(v)->next) ok = note_value(net, v);
     return ok;
 }
 
@@ -77,7 +77,7 @@ static void keep(xir_network *net, label_table *t, bool noted) {
 
 void value_note_name(const xir_value *v) {
     xir_network *net = value_net(v);
-    if (v->producer && !(v->producer->flags & OP_PLACED)) return;
+    if (value_op(v) && !(value_op(v)->flags & OP_PLACED)) return;
     keep(net, &net->value_names, note_value(net, v));
 }
 
@@ -88,10 +88,10 @@ void op_note_name(const xir_op *op) {
 
 void op_note_names(const xir_op *op) {
     op_named(op);
-    for (uint32_t i = 0; i < op->n_outputs && names_known(&op->net->value_names); i++) value_named(&op->outputs[i]);
+    for (uint32_t i = 0; i < op->n_outputs && names_known(&op->net->value_names); i++) value_named(&op_outputs(op)[i]);
     for (uint32_t i = 0; i < op->n_inputs && names_known(&op->net->value_names); i++) {
-        const xir_value *v = op->inputs[i].value;
-        if (v && !v->producer && !value_is_params(v)) value_named(v);
+        const xir_value *v = op_inputs(op)[i].value;
+        if (v && !value_op(v) && !value_is_params(v)) value_named(v);
     }
 }
 
@@ -115,7 +115,7 @@ xir_op *net_op_named(const xir_network *of, xir_str name, bool (*in)(const void 
     xir_op *first = NULL;
     for (uint32_t i = newest(t, name); i != NO_ITEM; i = t->items[i].older) {
         xir_op *op = (xir_op *)(uintptr_t)t->items[i].record;
-        if (!(op->flags & OP_PLACED) || op->name != t->items[i].name) continue;
+        if (!(op->flags & OP_PLACED) || op_label(op) != t->items[i].name) continue;
         if ((!first || op->position < first->position) && (!in || in(user, op))) first = op;
     }
     return first;
@@ -132,9 +132,9 @@ static bool meets_before(const meeting *a, const meeting *b) {
 }
 
 static bool first_meeting(const xir_value *v, meeting *out) {
-    const xir_op *op = v->producer;
+    const xir_op *op = value_op(v);
     if (op) {
-        uintptr_t bytes = (uintptr_t)v - (uintptr_t)op->outputs;
+        uintptr_t bytes = (uintptr_t)v - (uintptr_t)op_outputs(op);
         /* An op that gets more outputs has them elsewhere in memory. */
         if (!(op->flags & OP_PLACED) || bytes >= op->n_outputs * sizeof *v) return false;
         *out = (meeting){ op->position, 1, (uint32_t)(bytes / sizeof *v) };
@@ -142,7 +142,7 @@ static bool first_meeting(const xir_value *v, meeting *out) {
     }
     bool met = false;
     for (const xir_use *u = v->uses; u; u = u->next) {
-        meeting here = { u->user->position, 0, (uint32_t)(u - u->user->inputs) };
+        meeting here = { u->user->position, 0, (uint32_t)(u - op_inputs(u->user)) };
         if (!(u->user->flags & OP_PLACED) || (met && !meets_before(&here, out))) continue;
         *out = here;
         met = true;
@@ -158,7 +158,7 @@ xir_value *net_value_named(const xir_network *of, xir_str name, bool (*in)(const
     meeting best = { 0 }, here = { 0 };
     for (uint32_t i = newest(t, name); i != NO_ITEM; i = t->items[i].older) {
         xir_value *v = (xir_value *)(uintptr_t)t->items[i].record;
-        if (!v->more || v->more->name != t->items[i].name || !first_meeting(v, &here)) continue;
+        if (!value_more_of(v) || value_more_of(v)->name != t->items[i].name || !first_meeting(v, &here)) continue;
         if ((first && !meets_before(&here, &best)) || (in && !in(user, v))) continue;
         first = v;
         best = here;

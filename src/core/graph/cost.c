@@ -142,12 +142,12 @@ static xir_status ask_class(asking *a, const xir_op *op, xir_cost *out, infer_wo
         said->unsaid = true;
         return XIR_OK;
     }
-    infer_start(&at, op->net, op->cls, op->attrs, op->target, NULL, op->n_inputs, name_text(op->name), NULL);
+    infer_start(&at, op->net, op->cls, op->attrs, op_target(op), NULL, op->n_inputs, name_text(op_label(op)), NULL);
     at.pool = &a->pool;
     at.op = op;
     at.work = (infer_work_seen){ 0 };
     xir_status status = XIR_OK;
-    for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = infer_see_output(&at, op->outputs[i].type);
+    for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = infer_see_output(&at, op_outputs(op)[i].type);
     if (!status) status = work(&at);
     infer_end(&at);
     *said = at.work;
@@ -169,13 +169,13 @@ static void count_reading(asking *a, const xir_op *op, const infer_work_seen *sa
     counting c = { .a = a, .out = out };
     uint64_t read = said->part_open ? XIR_COST_UNKNOWN : figure(said->part_bytes);
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const xir_value *v = op->inputs[i].value;
+        const xir_value *v = op_inputs(op)[i].value;
         if (!v) continue;
         const uint64_t bytes = bytes_of(v->type);
         if (i >= 64 || !(said->parts >> i & 1)) read = xir_cost_add(read, bytes);
         if (value_is_params(v)) count_params(&c, v, bytes);
     }
-    if (!op->cls->plain || (op->more && op->more->extra)) op_walk_attr_params(op, count_attr, &c);
+    if (!op->cls->plain || xir_op_extra(op)) op_walk_attr_params(op, count_attr, &c);
     if (!said->unsaid) out->bytes_read = xir_cost_add(read, c.attr_bytes);
 }
 
@@ -192,7 +192,7 @@ static xir_status ask(asking *a, const xir_op *op, xir_cost *out) {
     }
     out->parameters = out->parameter_bytes = out->bytes_written = 0;
     for (uint32_t i = 0; i < op->n_outputs && !port; i++)
-        out->bytes_written = xir_cost_add(out->bytes_written, bytes_of(op->outputs[i].type));
+        out->bytes_written = xir_cost_add(out->bytes_written, bytes_of(op_outputs(op)[i].type));
     count_reading(a, op, &said, out);
     if (port) out->multiply_adds = out->element_ops = out->bytes_read = 0;
     if (!a->no_memory) return XIR_OK;

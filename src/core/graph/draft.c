@@ -41,7 +41,7 @@ xir_op *xir_op_create(xir_network *net, xir_str key) {
 /* ---- completing ------------------------------------------------------------------------------------------------- */
 
 xir_status draft_check(const xir_op *op, xir_str path, xir_diags *why) {
-    const uint64_t absent = op->more ? op->more->absent & required_fields(op->cls) : 0;
+    const uint64_t absent = op_more_of(op) ? op_more_of(op)->absent & required_fields(op->cls) : 0;
     xir_status status = XIR_OK;
     for (uint32_t i = 0; i < op->cls->n_fields && i < 64; i++) {
         if (!(absent >> i & 1)) continue;
@@ -58,7 +58,7 @@ xir_status draft_check(const xir_op *op, xir_str path, xir_diags *why) {
 static xir_status check_attrs(xir_op *op) {
     xir_network *net = op->net;
     xir_status status = draft_check(op, XIR_STR(""), net->diags);
-    if (!status) status = body_check(op->cls, op->attrs, name_text(op->name), XIR_STR(""), net->diags);
+    if (!status) status = body_check(op->cls, op->attrs, name_text(op_label(op)), XIR_STR(""), net->diags);
     if (status && !net->status) net->status = status;
     return status;
 }
@@ -69,9 +69,10 @@ static xir_status check_inputs(xir_op *op) {
     const size_t bytes = op->n_inputs * sizeof *inputs;
     if (bytes > sizeof few) inputs = mem_new(&net->alloc, bytes);
     if (!inputs) return net_no_memory(net);
-    for (uint32_t i = 0; i < op->n_inputs; i++) inputs[i] = op->inputs[i].value;
-    xir_status status = desc_check_inputs(net, &(xir_op_desc){ .cls = op->cls, .inputs = inputs,
-                                                               .n_inputs = op->n_inputs, .name = name_text(op->name) });
+    for (uint32_t i = 0; i < op->n_inputs; i++) inputs[i] = op_inputs(op)[i].value;
+    const xir_op_desc desc = { .cls = op->cls, .inputs = inputs, .n_inputs = op->n_inputs,
+                               .name = name_text(op_label(op)) };
+    xir_status status = desc_check_inputs(net, &desc);
     if (inputs != few) mem_free(&net->alloc, inputs, bytes);
     return status;
 }

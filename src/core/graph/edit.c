@@ -48,7 +48,7 @@ static xir_value *stand_in(const xir_op *op, uint32_t i) {
     xir_value *only = NULL;
     uint32_t n = 0;
     for (uint32_t j = 0; j < op->n_inputs; j++) {
-        xir_value *v = op->inputs[j].value;
+        xir_value *v = op_inputs(op)[j].value;
         if (!v || value_is_params(v)) continue;
         if (n++ == i) return v;
         only = v;
@@ -67,10 +67,10 @@ static bool leaves(const xir_op *op) {
 static xir_value *last_stand_in(const xir_op *op, uint32_t i, size_t n_leaving) {
     for (size_t steps = 0; steps <= n_leaving; steps++) {
         xir_value *v = stand_in(op, i);
-        if (!v || !v->producer || !leaves(v->producer)) return v;
-        if (v->producer->flags & OP_CHILD) return NULL;
-        op = v->producer;
-        i = (uint32_t)(v - op->outputs);
+        if (!v || !value_op(v) || !leaves(value_op(v))) return v;
+        if (value_op(v)->flags & OP_CHILD) return NULL;
+        op = value_op(v);
+        i = (uint32_t)(v - op_outputs(op));
     }
     return NULL;
 }
@@ -86,7 +86,7 @@ static xir_status check_bypass(xir_network *net, xir_op *const *ops, size_t n) {
     for (size_t i = 0; i < n; i++) {
         const xir_op *op = ops[i];
         for (uint32_t j = 0; j < op->n_outputs; j++) {
-            if (!used_by_who_stays(&op->outputs[j]) || last_stand_in(op, j, n)) continue;
+            if (!used_by_who_stays(&op_outputs(op)[j]) || last_stand_in(op, j, n)) continue;
             return net_fail(net, XIR_E_INVALID, "op %" PRId64 " has no input to stand in for its output %" PRIu32,
                             op->id, j);
         }
@@ -107,7 +107,7 @@ xir_status xir_network_bypass(xir_network *net, xir_op *const *ops, size_t n) {
     if (!status) status = check_bypass(net, ops, n);
     for (size_t i = 0; i < n && !status; i++) {
         for (uint32_t j = 0; j < ops[i]->n_outputs; j++) {
-            xir_value *v = &ops[i]->outputs[j];
+            xir_value *v = &op_outputs(ops[i])[j];
             if (used_by_who_stays(v)) xir_value_replace(v, last_stand_in(ops[i], j, n));
         }
     }
@@ -125,7 +125,7 @@ xir_status xir_network_bypass(xir_network *net, xir_op *const *ops, size_t n) {
 /* Returns true if the new op uses an output of the old one. Then its uses must not move, or it would read itself. */
 static bool reads(const xir_op *op, const xir_value *value) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        if (op->inputs[i].value == value) return true;
+        if (op_inputs(op)[i].value == value) return true;
     }
     return false;
 }
@@ -140,7 +140,7 @@ static xir_status replace(xir_network *net, xir_op *old, xir_op *now, bool keep_
                         old->n_outputs, now->n_outputs);
     }
     for (uint32_t i = 0; i < old->n_outputs; i++) {
-        if (!reads(now, &old->outputs[i])) continue;
+        if (!reads(now, &op_outputs(old)[i])) continue;
         return net_fail(net, XIR_E_INVALID, "the replacement of op %" PRId64 " reads what that op makes", old->id);
     }
     /* The new op enters the order while the old one is still there: an Input may follow an Input here, and nothing else
@@ -156,7 +156,7 @@ static xir_status replace(xir_network *net, xir_op *old, xir_op *now, bool keep_
     status = place_before(now, old);
     if (status) return status;
     for (uint32_t i = 0; i < old->n_outputs && keep_uses; i++) {
-        if (old->outputs[i].uses) xir_value_replace(&old->outputs[i], &now->outputs[i]);
+        if (op_outputs(old)[i].uses) xir_value_replace(&op_outputs(old)[i], &op_outputs(now)[i]);
     }
     provenance_absorbed(now, old);
     op_drop_uses(old);
@@ -192,7 +192,7 @@ xir_status xir_op_move(xir_op *op, xir_op *before) {
 /* Returns true if there are outputs and all of them have types. */
 static bool is_typed(const xir_op *op) {
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        if (!op->outputs[i].type) return false;
+        if (!op_outputs(op)[i].type) return false;
     }
     return op->n_outputs > 0;
 }

@@ -64,10 +64,10 @@ xir_op *op_make(xir_network *net, const xir_class *cls, const void *attrs, size_
     if (n_inputs > UINT32_MAX / sizeof(xir_use)) return NULL;
     xir_op *op = arena_take(&net->arena, sizeof *op + n_inputs * sizeof(xir_use));
     if (!op) return NULL;
-    *op = (xir_op){ .cls = cls, .attrs = attrs, .net = net, .id = net->next_temp_id--, .name = &name_empty,
-                    .inputs = (xir_use *)(op + 1), .target = net->host, .n_inputs = (uint32_t)n_inputs,
-                    .input_room = (uint32_t)n_inputs, .slot = net->n_slots++ };
-    for (size_t i = 0; i < n_inputs; i++) use_link(&op->inputs[i], op, NULL);
+    *op = (xir_op){ .cls = cls, .attrs = attrs, .net = net, .id = net->next_temp_id--,
+                    .label = (uintptr_t)&name_empty, .slot = net->n_slots++, .room = (uint32_t)n_inputs,
+                    .n_inputs = (uint32_t)n_inputs };
+    for (size_t i = 0; i < n_inputs; i++) use_link(&op_inputs(op)[i], op, NULL);
     return op;
 }
 
@@ -84,31 +84,59 @@ xir_op *op_make_whole(xir_network *net, const xir_class *cls, const void *attrs,
     op->attrs = attrs;
     op->net = net;
     op->id = net->next_temp_id--;
-    op->name = &name_empty;
-    op->more = NULL;
+    op->label = (uintptr_t)&name_empty;
     op->prev = op->next = NULL;
-    op->inputs = uses;
-    op->outputs = outputs;
-    op->target = net->host;
-    op->n_inputs = op->input_room = (uint32_t)n_inputs;
+    op->n_inputs = op->room = (uint32_t)n_inputs;
     op->n_outputs = (uint32_t)n_outputs;
     op->slot = net->n_slots++;
     op->position = op->flags = 0;
     for (size_t i = 0; i < n_inputs; i++) use_link(&uses[i], op, inputs[i]);
-    for (size_t i = 0; i < n_outputs; i++) outputs[i] = (xir_value){ .id = net->next_temp_id--, .producer = op };
+    for (size_t i = 0; i < n_outputs; i++) outputs[i] = (xir_value){ .id = net->next_temp_id--, .from = (uintptr_t)op };
     *rest = outputs + n_outputs;
     return op;
 }
 
 bool op_make_outputs(xir_op *op, const xir_type *const *types, size_t n) {
-    if (n > UINT32_MAX / sizeof(xir_value)) return false;
-    xir_value *values = arena_take(&op->net->arena, n * sizeof *values);
+    xir_value *values = op_take_outputs(op, n);
     if (!values) return false;
-    for (size_t i = 0; i < n; i++) {
-        values[i] = (xir_value){ .type = types[i], .id = op->net->next_temp_id--, .producer = op };
+    for (size_t i = 0; i < n; i++)
+        values[i] = (xir_value){ .type = types ? types[i] : NULL, .id = op->net->next_temp_id--,
+                                 .from = (uintptr_t)op };
+    op_put_outputs(op, values, n);
+    return true;
+}
+
+/* The memory that comes next is usually what follows the op's uses. Otherwise the op needs a record that says where. */
+xir_value *op_take_outputs(xir_op *op, size_t n) {
+    if (n == 0) return op_outputs_inside(op);
+    if (n > UINT32_MAX / sizeof(xir_value)) return NULL;
+    xir_value *values = arena_take(&op->net->arena, n * sizeof *values);
+    return values && (values == op_outputs_inside(op) || op_need_more(op)) ? values : NULL;
+}
+
+void op_put_outputs(xir_op *op, xir_value *values, size_t n) {
+    op->flags &= ~(uint32_t)OP_OUTPUTS_APART;
+    if (values != op_outputs_inside(op)) {
+        op_more_of(op)->outputs = values;
+        op->flags |= OP_OUTPUTS_APART;
     }
-    op->outputs = values;
     op->n_outputs = (uint32_t)n;
+}
+
+bool op_set_own_target(xir_op *op, const xir_target *own) {
+    xir_network *net = op->net;
+    uint32_t i = 0;
+    while (i < net->n_targets && net->targets[i] != own) i++;
+    if (i == TARGETS) {
+        op_more *more = op_need_more(op);
+        if (!more) return false;
+        more->target = own;
+        op->flags |= OP_TARGET_APART;
+        return true;
+    }
+    if (i == net->n_targets) net->targets[net->n_targets++] = own;
+    const uint32_t rest = op->flags & ~(uint32_t)OP_TARGET_APART & ((UINT32_C(1) << OP_TARGET_SHIFT) - 1);
+    op->flags = rest | i << OP_TARGET_SHIFT;
     return true;
 }
 
@@ -167,8 +195,8 @@ bool op_has_children(const xir_op *op) { return !op->cls->plain && !op_each_chil
 
 static bool drop_uses(void *user, xir_op *op) {
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        while (op->outputs[i].uses) {
-            xir_use *u = op->outputs[i].uses;
+        while (op_outputs(op)[i].uses) {
+            xir_use *u = op_outputs(op)[i].uses;
             xir_op *reader = u->user;
             use_unlink(u);
             use_link(u, reader, NULL);
@@ -185,13 +213,13 @@ bool op_is_in(const xir_op *op) {
 }
 
 op_more *op_need_more(xir_op *op) {
-    if (!op->more) {
+    if (!op_more_of(op)) {
         op_more *more = arena_take(&op->net->arena, sizeof *more);
         if (!more) return NULL;
         *more = (op_more){ 0 };
-        op->more = more;
+        op_set_more(op, more);
     }
-    return op->more;
+    return op_more_of(op);
 }
 
 void net_changed(xir_network *net) {
@@ -202,21 +230,21 @@ void net_changed(xir_network *net) {
 /* ---- values ------------------------------------------------------------------------------------------------ */
 
 value_more *value_need_more(xir_value *value) {
-    if (!value->more) {
-        xir_network *net = value->producer->net;
+    if (!value_more_of(value)) {
+        xir_network *net = value_op(value)->net;
         value_more *more = arena_take(&net->arena, sizeof *more);
         if (!more) return NULL;
         *more = (value_more){ .net = net, .name = &name_empty };
-        value->more = more;
+        value_set_more(value, more);
     }
-    return value->more;
+    return value_more_of(value);
 }
 
 static xir_value *make_loose(xir_network *net, const xir_type *type, size_t extra) {
     struct loose { xir_value value; value_more more; } *v = arena_take(&net->arena, sizeof *v + extra);
     if (!v) return NULL;
     v->more = (value_more){ .net = net, .name = &name_empty };
-    v->value = (xir_value){ .type = type, .id = net->next_temp_id--, .more = &v->more };
+    v->value = (xir_value){ .type = type, .id = net->next_temp_id--, .from = value_from(&v->more) };
     return &v->value;
 }
 
@@ -228,10 +256,10 @@ xir_value *params_make(xir_network *net, const xir_type *type) {
     if (net->n_params == UINT32_MAX || !net_reserve_ids(net, 0, 1)) return NULL;
     xir_value *v = make_loose(net, type, sizeof(params));
     if (!v) return NULL;
-    params *p = (params *)(v->more + 1);
+    params *p = (params *)(value_more_of(v) + 1);
     *p = (params){ .raw_index = UINT32_MAX, .table_index = UINT32_MAX, .number = net->n_params++,
                    .next = net->all_params };
-    v->more->params = p;
+    value_more_of(v)->params = p;
     net->all_params = v;
     return v;
 }
@@ -262,7 +290,7 @@ static bool walk_any(const xir_any *any, visit_fn *visit, void *user) {
 /* A reader's limit bounds the depth of sub ops. */
 static bool walk_child(const xir_op *child, visit_fn *visit, void *user) {
     for (uint32_t i = 0; i < child->n_inputs; i++) {
-        xir_value *v = child->inputs[i].value;
+        xir_value *v = op_inputs(child)[i].value;
         if (v && value_is_params(v) && !visit(user, v)) return false;
     }
     return op_walk_attr_params(child, visit, user);
@@ -304,8 +332,8 @@ static bool walk_attrs(const xir_op *op, bool deep, visit_fn *visit, void *user)
             if (!walk_field(f, body_at(op->attrs, f), deep, visit, user)) return false;
         }
     }
-    if (op->more && op->more->extra) {
-        xir_any map = { .kind = XIR_ANY_MAP, .as.map = *op->more->extra };
+    if (xir_op_extra(op)) {
+        xir_any map = { .kind = XIR_ANY_MAP, .as.map = *xir_op_extra(op) };
         return walk_any(&map, visit, user);
     }
     return true;
@@ -331,10 +359,10 @@ static bool walk_params(const xir_network *net, visit_fn *visit, void *user) {
     bool going = true, attrs = false;   /* whether any op may have Params in its attributes: few networks have any */
     for (const xir_op *op = net->first; going && op; op = op->next) {
         for (uint32_t i = 0; going && i < op->n_inputs; i++) {
-            xir_value *v = op->inputs[i].value;
+            xir_value *v = op_inputs(op)[i].value;
             if (v && value_is_params(v)) going = visit(user, v);
         }
-        attrs |= !op->cls->plain || (op->more && op->more->extra);
+        attrs |= !op->cls->plain || xir_op_extra(op);
     }
     for (const xir_op *op = net->first; going && attrs && op; op = op->next)
         going = op_walk_attr_params(op, visit, user);

@@ -1,6 +1,8 @@
-/* The inside of the graph. An op, its input uses and its outputs are one piece of the network's arena. A value's
- * uses are a doubly linked list through the input positions of its users. Addresses never change. Erased records are
- * unlinked and remain in the arena until the network is freed. */
+/* The inside of the graph. An op, its input uses and its outputs are one piece of the network's arena, in this order.
+ * What a walk reads is at the end of the op, next to the uses. Uses or outputs that an op gets later are apart. What
+ * few ops and values have is in a record of its own, op_more or value_more. A value's uses are a doubly linked list
+ * through the input positions of its users. Addresses of ops never change. Erased records are unlinked and remain in
+ * the arena until the network is freed. */
 #ifndef CORE_GRAPH_H
 #define CORE_GRAPH_H
 
@@ -37,6 +39,7 @@ typedef struct params {
 /* Members that few values need. Params always have one. */
 typedef struct value_more {
     xir_network     *net;
+    xir_op          *producer; /* NULL: Params, or a value whose op is missing                   */
     const label     *name;
     const xir_map   *tags;
     const xir_map   *extra;    /* undeclared keys of the file                                    */
@@ -47,17 +50,21 @@ typedef struct value_more {
 struct xir_value {
     const xir_type *type;
     int64_t         id;
-    xir_op         *producer;  /* NULL: Params, or a value whose op is missing: then it has `more` */
-    value_more     *more;      /* NULL: no name, no tags, host memory                            */
+    uintptr_t       from;      /* the op that makes it; with bit 0, its value_more */
     xir_use        *uses;
 };
 
 /* Members that few ops need. */
 typedef struct op_more {
+    const label   *name;
     const xir_map *tags;
     const xir_map *extra;      /* undeclared attributes                                          */
     uint64_t       absent;     /* bit i: field i was not in the file                             */
     xir_op        *parent;     /* the op that has this one as a sub op                           */
+    const xir_target *target;  /* if OP_TARGET_APART                                             */
+    xir_use       *inputs;     /* if OP_INPUTS_APART                                             */
+    xir_value     *outputs;    /* if OP_OUTPUTS_APART                                            */
+    uint32_t       input_room; /* in `inputs`                                                    */
 } op_more;
 
 enum {
@@ -66,26 +73,74 @@ enum {
     OP_MARKED  = 16,    /* only during one pass                                                             */
     OP_LEFT    = 32,    /* only during one run of passes: a note says that computing it would take too much */
     OP_DRAFT   = 64,    /* nobody has checked that it is complete; see draft.c                              */
-    OP_REACHED = 128    /* only during one replacement: it depends on what is replaced                      */
+    OP_REACHED = 128,   /* only during one replacement: it depends on what is replaced                      */
+    OP_INPUTS_APART  = 256,    /* its op_more has them, since there was no room after the op                */
+    OP_OUTPUTS_APART = 512,
+    OP_TARGET_APART  = 1024,   /* its op_more has it, since the network's list of targets was full          */
+    OP_TARGET_SHIFT  = 24,     /* the bits from here on: the target's position in that list                 */
+    TARGETS          = 16      /* so many targets are in the list: the host, then the first ones used       */
 };
 
 struct xir_op {
-    const xir_class  *cls;
-    const void       *attrs;      /* the class's defaults, or a body in the arena; never written, may be shared     */
-    xir_network      *net;
-    int64_t           id;
-    const label      *name;
-    op_more          *more;
-    xir_op           *prev, *next;
-    xir_use          *inputs;
-    xir_value        *outputs;
-    const xir_target *target;
-    uint32_t          n_inputs, n_outputs;
-    uint32_t          slot;
-    uint32_t          position;   /* grows along the order; see order.c */
-    uint32_t          flags;
-    uint32_t          input_room;
+    const xir_class *cls;
+    const void      *attrs;      /* the class's defaults, or a body in the arena; never written, may be shared */
+    xir_network     *net;
+    int64_t          id;
+    uintptr_t        label;      /* its name, a label; with bit 0, its op_more                        */
+    xir_op          *prev;
+    uint32_t         slot;
+    uint32_t         position;   /* grows along the order; see order.c                                */
+    xir_op          *next;       /* from here on: what walks read                                     */
+    uint32_t         room;       /* of the uses that follow the record; then come the outputs         */
+    uint32_t         n_inputs, n_outputs;
+    uint32_t         flags;
 };
+
+/* ---- what records have ------------------------------------------------------------------------------------------ */
+
+static inline op_more *op_more_of(const xir_op *op) {   /* NULL: none */
+    return op->label & 1 ? (op_more *)(op->label - 1) : NULL;
+}
+static inline const label *op_label(const xir_op *op) {
+    return op->label & 1 ? op_more_of(op)->name : (const label *)op->label;
+}
+static inline void op_set_label(xir_op *op, const label *name) {
+    if (op->label & 1) op_more_of(op)->name = name;
+    else op->label = (uintptr_t)name;
+}
+/* A record with what few ops have. The op keeps its name. */
+static inline void op_set_more(xir_op *op, op_more *more) {
+    more->name = op_label(op);
+    op->label = (uintptr_t)more | 1;
+}
+/* The uses of the inputs, and the outputs. */
+static inline xir_value *op_outputs_inside(const xir_op *op) {
+    return (xir_value *)((xir_use *)(uintptr_t)(op + 1) + op->room);
+}
+static inline xir_use *op_inputs(const xir_op *op) {
+    return op->flags & OP_INPUTS_APART ? op_more_of(op)->inputs : (xir_use *)(uintptr_t)(op + 1);
+}
+static inline xir_value *op_outputs(const xir_op *op) {
+    return op->flags & OP_OUTPUTS_APART ? op_more_of(op)->outputs : op_outputs_inside(op);
+}
+
+static inline value_more *value_more_of(const xir_value *v) {   /* NULL: no name, no tags, host memory */
+    return v->from & 1 ? (value_more *)(v->from - 1) : NULL;
+}
+/* The op that makes a value. NULL: Params, or a value whose op is missing; these have a value_more. */
+static inline xir_op *value_op(const xir_value *v) {
+    return v->from & 1 ? value_more_of(v)->producer : (xir_op *)v->from;
+}
+static inline void value_set_op(xir_value *v, xir_op *op) {
+    if (v->from & 1) value_more_of(v)->producer = op;
+    else v->from = (uintptr_t)op;
+}
+/* `from` of a value that has this record; and one that gets it and keeps its op. */
+static inline uintptr_t value_from(const value_more *more) { return (uintptr_t)more | 1; }
+static inline void value_set_more(xir_value *v, value_more *more) {
+    more->producer = value_op(v);
+    v->from = value_from(more);
+}
 
 /* A table from ids to pointers, built on first use and then kept up to date. Open addressing; removing an item
  * shifts the items after it. */
@@ -166,6 +221,8 @@ struct xir_network {
     xir_status        status;
     xir_diags        *diags;
     const xir_target *host;
+    const xir_target *targets[TARGETS];
+    uint32_t          n_targets;
     const xir_class  *classes[CLASS_MEMO];   /* by declaration: a lookup in the context takes its lock */
     attrs_memo        attrs[ATTRS_MEMO];       /* by hash                                  */
     infer_memo       *inferred;        /* answers of inference, a power of two; NULL: none yet */
@@ -182,6 +239,10 @@ static inline xir_network *net_cache(const xir_network *net) { return (xir_netwo
 /* Takes a reference of the network, which is dropped with xir_network_free. */
 static inline void network_retain(xir_network *net) {
     atomic_fetch_add_explicit(&net->references, 1, memory_order_relaxed);
+}
+
+static inline const xir_target *op_target(const xir_op *op) {
+    return op->flags & OP_TARGET_APART ? op_more_of(op)->target : op->net->targets[op->flags >> OP_TARGET_SHIFT];
 }
 
 /* ---- for the rest of core, readers and passes ------------------------------------------------------------------ */
@@ -221,7 +282,10 @@ const void *net_checked_attrs(xir_network *net, const xir_class *cls, const void
 /* Makes an op for a reader: nothing is checked or inferred, and no ids are given; `attrs` is a result of net_attrs.
  * Outputs are made by op_make_outputs. It is not in the order until op_link. NULL without memory. */
 xir_op    *op_make(xir_network *net, const xir_class *cls, const void *attrs, size_t n_inputs);
-bool       op_make_outputs(xir_op *op, const xir_type *const *types, size_t n);  /* ids are temporary    */
+bool       op_make_outputs(xir_op *op, const xir_type *const *types, size_t n);  /* ids are temporary; NULL: no types */
+/* Memory for `n` outputs, NULL without any; and the outputs that the caller has put into it become the op's. */
+xir_value *op_take_outputs(xir_op *op, size_t n);
+void       op_put_outputs(xir_op *op, xir_value *values, size_t n);
 /* The same for an op with these inputs and with outputs without types, in one piece, followed by `more` bytes for what
  * belongs to it: *rest. */
 xir_op    *op_make_whole(xir_network *net, const xir_class *cls, const void *attrs, xir_value *const *inputs,
@@ -268,6 +332,7 @@ void       op_number_attrs(xir_op *op);                          /* room is rese
 xir_status op_enter_attrs(xir_op *op);
 void       op_leave_ids(xir_op *op);
 op_more   *op_need_more(xir_op *op);                             /* NULL without memory              */
+bool       op_set_own_target(xir_op *op, const xir_target *own); /* false without memory; `own` is the network's */
 value_more *value_need_more(xir_value *value);
 xir_value *params_make(xir_network *net, const xir_type *type);  /* no id, no name                   */
 /* Makes a value that has uses but no op (yet). */
@@ -277,9 +342,13 @@ void       value_adopt(xir_value *orphan, xir_value *v);
 /* Turns every use of one value into a use of another. */
 void       uses_move(xir_value *from, xir_value *to);
 
-static inline xir_network *value_net(const xir_value *v) { return v->producer ? v->producer->net : v->more->net; }
-static inline bool value_is_params(const xir_value *v) { return v->more && v->more->params; }
-static inline bool value_is_spent(const xir_value *v)  { return !v->producer && v->more->name == &name_spent; }
+static inline xir_network *value_net(const xir_value *v) {
+    return v->from & 1 ? value_more_of(v)->net : ((const xir_op *)v->from)->net;
+}
+static inline bool value_is_params(const xir_value *v) { return v->from & 1 && value_more_of(v)->params; }
+static inline bool value_is_spent(const xir_value *v) {
+    return v->from & 1 && !value_more_of(v)->producer && value_more_of(v)->name == &name_spent;
+}
 /* All that inference sees of an input, as one word: type, in bit 0 whether it is Params, in bit 1 that it exists. */
 static inline uintptr_t infer_key_of(const xir_value *v) {
     return v ? (uintptr_t)v->type | 2 | value_is_params(v) : 0;
@@ -289,7 +358,7 @@ static inline xir_status value_not_spent(const xir_value *v) {
     return !value_is_spent(v) ? XIR_OK
          : net_fail(value_net(v), XIR_E_INVALID, "the value has become an output: use that");
 }
-static inline params *value_params(const xir_value *v) { return v->more->params; }
+static inline params *value_params(const xir_value *v) { return value_more_of(v)->params; }
 /* The number of bytes that a file has for these Params. XIR_E_TYPE without a type and without bytes, XIR_E_UNKNOWN
  * if the storage of its elements is unknown, XIR_E_BOUNDS with an unknown dim, XIR_E_LIMIT. */
 xir_status params_size(const xir_value *params, uint64_t *out);
@@ -332,7 +401,7 @@ static inline void op_named_all(const xir_op *op) {
 }
 /* Call this when a value gets users that are placed. */
 static inline void value_met(const xir_value *v) {
-    if (!v->producer && !value_is_params(v)) value_named(v);
+    if (!value_op(v) && !value_is_params(v)) value_named(v);
 }
 void labels_free(xir_network *net);
 /* As xir_network_op_by_name and xir_network_value_by_name, among those that `in` accepts; NULL: among all. */

@@ -95,10 +95,10 @@ static bool put_op(xir_network *net, xir_op *op) {
         return false;
     }
     put(&net->op_ids, op, op->id);
-    for (uint32_t i = 0; i < op->n_outputs; i++) put(&net->value_ids, &op->outputs[i], op->outputs[i].id);
+    for (uint32_t i = 0; i < op->n_outputs; i++) put(&net->value_ids, &op_outputs(op)[i], op_outputs(op)[i].id);
     for (uint32_t i = 0; i < op->n_inputs; i++) {   /* only this finds values that no op makes */
-        xir_value *v = op->inputs[i].value;
-        if (!v || v->producer || value_is_params(v)) continue;
+        xir_value *v = op_inputs(op)[i].value;
+        if (!v || value_op(v) || value_is_params(v)) continue;
         if (!reserve(&net->value_ids, &net->alloc, 1, value_id)) return false;
         put(&net->value_ids, v, v->id);
     }
@@ -108,7 +108,7 @@ static bool put_op(xir_network *net, xir_op *op) {
 static bool build(xir_network *net) {
     bool ok = reserve(&net->op_ids, &net->alloc, net->n_ops, op_id);
     for (xir_op *op = net->first; ok && op; op = op->next) ok = put_op(net, op);
-    for (xir_value *v = net->all_params; ok && v; v = v->more->params->next) {
+    for (xir_value *v = net->all_params; ok && v; v = value_params(v)->next) {
         ok = reserve(&net->value_ids, &net->alloc, 1, value_id);
         if (ok) put(&net->value_ids, v, v->id);
     }
@@ -165,7 +165,10 @@ void ids_forget_op(xir_op *op) {
     xir_network *net = op->net;
     if (!atomic_load_explicit(&net->has_ids, memory_order_relaxed)) return;
     cut(&net->op_ids, op, op->id, op_id);
-    for (uint32_t i = 0; i < op->n_outputs; i++) cut(&net->value_ids, &op->outputs[i], op->outputs[i].id, value_id);
+    for (uint32_t i = 0; i < op->n_outputs; i++) {
+        xir_value *v = &op_outputs(op)[i];
+        cut(&net->value_ids, v, v->id, value_id);
+    }
 }
 
 void ids_forget_value(xir_value *value) {

@@ -119,7 +119,7 @@ size_t xir_infer_input_count(const xir_infer *at) { return at->n_inputs; }
 
 static xir_value *input(const xir_infer *at, size_t i) {
     if (i >= at->n_inputs) return NULL;
-    return at->op ? at->op->inputs[i].value : at->values[i];
+    return at->op ? op_inputs(at->op)[i].value : at->values[i];
 }
 
 const xir_type *xir_infer_input(const xir_infer *at, size_t i) {
@@ -132,7 +132,7 @@ bool infer_has_input(const xir_infer *at, size_t i) { return input(at, i) != NUL
 const xir_type *xir_infer_output(const xir_infer *at, size_t i) { return i < at->n_out ? at->out[i] : NULL; }
 
 bool xir_infer_input_is_params(const xir_infer *at, size_t i) {
-    const xir_value *v = at->run && i < at->n_inputs ? at->run->inputs[i].value : input(at, i);
+    const xir_value *v = at->run && i < at->n_inputs ? op_inputs(at->run)[i].value : input(at, i);
     return v && value_is_params(v);
 }
 
@@ -201,7 +201,7 @@ static xir_status give(xir_infer *at, const xir_type *type) {
  * NULL if there is none, or if a file has spelled it in its own way. */
 static const xir_type *now_there(const xir_infer *at) {
     if (!at->op || at->n_out >= at->op->n_outputs) return NULL;
-    const xir_type *type = at->op->outputs[at->n_out].type;
+    const xir_type *type = op_outputs(at->op)[at->n_out].type;
     return type && !((const xir_object *)type)->absent ? type : NULL;
 }
 

@@ -46,7 +46,7 @@ static bool walk_items(void *user, const xir_value *v, item_list *out) {
     items_walk *w = user;
     if (!v || ++w->work > MOST_WORK) return false;
     if (value_is_params(v)) return items_of_params(v, out);
-    const xir_op *op = v->producer;
+    const xir_op *op = value_op(v);
     size_t n;
     if (!op || op->n_outputs != 1 || !items_count(v->type, &n)) return false;
     for (const found *f = w->all; f; f = f->next) {
@@ -69,9 +69,9 @@ static bool walk_items(void *user, const xir_value *v, item_list *out) {
 
 bool items_of_value(object_pool *pool, const xir_value *v, item_list *out) {
     if (!v || value_is_params(v)) return v && items_of_params(v, out);
-    if (!v->producer || !v->producer->net->ctx->op_items) return false;
+    if (!value_op(v) || !value_op(v)->net->ctx->op_items) return false;
     items_walk w = { .pool = pool };
-    arena_init(&w.room, &v->producer->net->ctx->alloc);
+    arena_init(&w.room, &value_op(v)->net->ctx->alloc);
     bool known = walk_items(&w, v, out);
     arena_free(&w.room);
     return known;

@@ -33,6 +33,7 @@ xir_network *network_new(xir_context *ctx) {
     arena_init(&net->arena, &net->alloc);
     net->next_temp_id = -2;   /* -1 means "unset" in files */
     net->host = ctx->host;
+    net->targets[net->n_targets++] = net->host;
     return net;
 }
 
@@ -57,7 +58,7 @@ xir_network *xir_network_new(xir_context *ctx, const char *name, xir_framework f
 
 void xir_network_free(xir_network *net) {
     if (!net || atomic_fetch_sub_explicit(&net->references, 1, memory_order_acq_rel) != 1) return;
-    for (xir_value *v = net->all_params; v; v = v->more->params->next) blob_release(v->more->params->data);
+    for (xir_value *v = net->all_params; v; v = value_params(v)->next) blob_release(value_params(v)->data);
     ids_free(net);
     labels_free(net);
     mem_free(&net->alloc, net->by_index, net->by_index_room * sizeof *net->by_index);
@@ -256,7 +257,7 @@ size_t xir_network_inputs(const xir_network *net, xir_value **out, size_t room) 
     if (!net) return 0;
     xir_op *op = xir_network_input_op(net);
     if (!op) return 0;
-    for (uint32_t i = 0; i < op->n_outputs && i < room; i++) out[i] = &op->outputs[i];
+    for (uint32_t i = 0; i < op->n_outputs && i < room; i++) out[i] = &op_outputs(op)[i];
     return op->n_outputs;
 }
 
@@ -264,7 +265,7 @@ size_t xir_network_outputs(const xir_network *net, xir_value **out, size_t room)
     if (!net) return 0;
     const xir_op *op = xir_network_output_op(net);
     if (!op) return 0;
-    for (uint32_t i = 0; i < op->n_inputs && i < room; i++) out[i] = op->inputs[i].value;
+    for (uint32_t i = 0; i < op->n_inputs && i < room; i++) out[i] = op_inputs(op)[i].value;
     return op->n_inputs;
 }
 

@@ -24,10 +24,10 @@ bool type_is_normalised(const xir_type *type) {
 
 bool op_has_normalised(const xir_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        if (op->inputs[i].value && type_is_normalised(op->inputs[i].value->type)) return true;
+        if (op_inputs(op)[i].value && type_is_normalised(op_inputs(op)[i].value->type)) return true;
     }
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        if (type_is_normalised(op->outputs[i].type)) return true;
+        if (type_is_normalised(op_outputs(op)[i].type)) return true;
     }
     return false;
 }
@@ -81,7 +81,7 @@ static bool holds_numbers(const question *q, const xir_type *type) {
 }
 
 static role role_of(const question *q, size_t i) {
-    const xir_value *v = i < q->op->n_inputs ? q->op->inputs[i].value : NULL;
+    const xir_value *v = i < q->op->n_inputs ? op_inputs(q->op)[i].value : NULL;
     if (!v || !holds_numbers(q, q->types[i])) return ROLE_NONE;
     if (has_ratios(q->types[i])) return ROLE_MAP;
     return value_is_params(v) ? ROLE_CONSTANT : ROLE_COMPUTED;

@@ -12,9 +12,11 @@ const xir_class  *xir_op_class(const xir_op *op)   { return op ? op->cls : NULL;
 bool              xir_op_is(const xir_op *op, const xir_class_decl *decl) { return xir_op_body(op, decl) != NULL; }
 bool              xir_op_is_activation(const xir_op *op) { return op && op->cls->traits & XIR_TRAIT_ACTIVATION; }
 int64_t           xir_op_id(const xir_op *op)      { return op ? op->id : -1; }
-xir_str           xir_op_name(const xir_op *op)    { return op ? name_text(op->name) : (xir_str){ "", 0 }; }
-const xir_target *xir_op_target(const xir_op *op)  { return op ? op->target : NULL; }
-xir_op           *xir_op_parent(const xir_op *op)  { return op && (op->flags & OP_CHILD) ? op->more->parent : NULL; }
+xir_str           xir_op_name(const xir_op *op)    { return op ? name_text(op_label(op)) : (xir_str){ "", 0 }; }
+const xir_target *xir_op_target(const xir_op *op)  { return op ? op_target(op) : NULL; }
+xir_op           *xir_op_parent(const xir_op *op) {
+    return op && op->flags & OP_CHILD ? op_more_of(op)->parent : NULL;
+}
 bool              xir_op_has_trait(const xir_op *op, xir_trait t) { return op && xir_class_has_trait(op->cls, t); }
 bool              xir_op_is_draft(const xir_op *op) { return op && op->flags & OP_DRAFT; }
 bool              xir_op_is_placed(const xir_op *op) { return op && op->flags & OP_PLACED; }
@@ -35,13 +37,13 @@ size_t xir_op_input_count(const xir_op *op) { return op ? op->n_inputs : 0; }
 xir_value *xir_op_input(const xir_op *op, int64_t i) {
     if (!op) return NULL;
     uint32_t at;
-    return resolve(i, op->n_inputs, &at) ? op->inputs[at].value : NULL;
+    return resolve(i, op->n_inputs, &at) ? op_inputs(op)[at].value : NULL;
 }
 
 xir_value *xir_op_input_named(const xir_op *op, xir_str port) {
     if (!op) return NULL;
     for (uint32_t i = 0; i < op->cls->more->n_inputs && i < op->n_inputs; i++) {
-        if (xir_str_equal(op->cls->more->inputs[i].name, port)) return op->inputs[i].value;
+        if (xir_str_equal(op->cls->more->inputs[i].name, port)) return op_inputs(op)[i].value;
     }
     return NULL;
 }
@@ -50,7 +52,7 @@ size_t xir_op_input_index(const xir_op *op, const xir_value *value, size_t *out,
     if (!op) return 0;
     size_t n = 0;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        if (op->inputs[i].value != value) continue;
+        if (op_inputs(op)[i].value != value) continue;
         if (n < room) out[n] = i;
         n++;
     }
@@ -61,7 +63,7 @@ size_t xir_op_input_index_by_id(const xir_op *op, int64_t v_id, size_t *out, siz
     if (!op) return 0;
     size_t n = 0;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        if (!op->inputs[i].value || op->inputs[i].value->id != v_id) continue;
+        if (!op_inputs(op)[i].value || op_inputs(op)[i].value->id != v_id) continue;
         if (n < room) out[n] = i;
         n++;
     }
@@ -72,7 +74,7 @@ size_t xir_op_output_count(const xir_op *op) { return op ? op->n_outputs : 0; }
 
 xir_value *xir_op_output(const xir_op *op, int64_t i) {
     uint32_t at;
-    return op && resolve(i, op->n_outputs, &at) ? &op->outputs[at] : NULL;
+    return op && resolve(i, op->n_outputs, &at) ? &op_outputs(op)[at] : NULL;
 }
 
 /* Adds an op to a list in which each op occurs once. A short list is searched itself; if it is long, the op's earlier
@@ -96,8 +98,8 @@ static size_t finish(neighbours *list, bool sorted) {
 
 static bool listed_before(const xir_op *op, uint32_t end, const xir_op *producer) {
     for (uint32_t i = 0; i < end; i++) {
-        const xir_value *v = op->inputs[i].value;
-        if (v && v->producer == producer) return true;
+        const xir_value *v = op_inputs(op)[i].value;
+        if (v && value_op(v) == producer) return true;
     }
     return false;
 }
@@ -110,8 +112,8 @@ size_t xir_op_producers(const xir_op *op, bool sorted, xir_op **out, size_t room
     if (op->n_inputs > 16) seen = mem_new(&op->net->alloc, bytes);
     if (seen) memset(seen, 0, bytes);
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const xir_value *v = op->inputs[i].value;
-        xir_op *p = v ? v->producer : NULL;
+        const xir_value *v = op_inputs(op)[i].value;
+        xir_op *p = v ? value_op(v) : NULL;
         if (!p) continue;
         if (seen) {
             if (seen[p->slot / 8] >> (p->slot % 8) & 1) continue;
@@ -128,8 +130,8 @@ size_t xir_op_producers(const xir_op *op, bool sorted, xir_op **out, size_t room
 /* A use is the first of its user if no earlier input of the user is one of these outputs. */
 static bool first_use(const xir_op *op, const xir_use *use) {
     const xir_op *user = use->user;
-    for (const xir_use *u = user->inputs; u < use; u++) {
-        if (u->value && u->value->producer == op) return false;
+    for (const xir_use *u = op_inputs(user); u < use; u++) {
+        if (u->value && value_op(u->value) == op) return false;
     }
     return true;
 }
@@ -138,7 +140,7 @@ size_t xir_op_consumers(const xir_op *op, bool sorted, xir_op **out, size_t room
     if (!op) return 0;
     neighbours list = { out, room, 0 };
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        for (const xir_use *u = op->outputs[i].uses; u; u = u->next) {
+        for (const xir_use *u = op_outputs(op)[i].uses; u; u = u->next) {
             if (first_use(op, u)) add_neighbour(&list, u->user);
         }
     }
@@ -149,7 +151,7 @@ size_t xir_op_data_inputs(const xir_op *op, xir_value **out, size_t room) {
     if (!op) return 0;
     size_t n = 0;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        xir_value *v = op->inputs[i].value;
+        xir_value *v = op_inputs(op)[i].value;
         if (!v || value_is_params(v)) continue;
         if (n < room) out[n] = v;
         n++;
@@ -161,7 +163,7 @@ size_t xir_op_params_inputs(const xir_op *op, xir_value **out, size_t room) {
     if (!op) return 0;
     size_t n = 0;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        xir_value *v = op->inputs[i].value;
+        xir_value *v = op_inputs(op)[i].value;
         if (!v || !value_is_params(v)) continue;
         if (n < room) out[n] = v;
         n++;
@@ -189,7 +191,7 @@ xir_status xir_op_set_name(xir_op *op, xir_str text) {
     if (!op) return XIR_E_MISSING;
     const label *n = net_name(op->net, text);
     if (!n) return net_no_memory(op->net);
-    op->name = n;
+    op_set_label(op, n);
     op_named(op);
     op->net->epoch++;
     return XIR_OK;
@@ -216,14 +218,13 @@ xir_status xir_op_set_target(xir_op *op, const xir_target *target) {
     if (!op) return XIR_E_MISSING;
     xir_network *net = op->net;
     const xir_target *own = target ? (const xir_target *)net_intern(net, (const xir_object *)target) : net->host;
-    if (!own) return net_no_memory(net);
-    op->target = own;
+    if (!own || !op_set_own_target(op, own)) return net_no_memory(net);
     net->epoch++;
     return XIR_OK;
 }
 
-const xir_map *xir_op_tags(const xir_op *op)  { return op && op->more ? op->more->tags : NULL; }
-const xir_map *xir_op_extra(const xir_op *op) { return op && op->more ? op->more->extra : NULL; }
+const xir_map *xir_op_tags(const xir_op *op)  { return op && op_more_of(op) ? op_more_of(op)->tags : NULL; }
+const xir_map *xir_op_extra(const xir_op *op) { return op && op_more_of(op) ? op_more_of(op)->extra : NULL; }
 
 xir_status xir_op_set_tag(xir_op *op, xir_str key, const xir_any *value) {
     if (!op) return XIR_E_MISSING;
@@ -249,11 +250,11 @@ xir_status keep_conversion(const xir_op *op, xir_infer *at, const xir_type *decl
 
 xir_status op_infer(xir_op *op, infer_mode mode, size_t place, xir_diags *why) {
     xir_infer at;
-    infer_start(&at, op->net, op->cls, op->attrs, op->target, NULL, op->n_inputs, name_text(op->name), why);
+    infer_start(&at, op->net, op->cls, op->attrs, op_target(op), NULL, op->n_inputs, name_text(op_label(op)), why);
     at.op = op;
     at.place = place;
-    infer_memo memo = { .cls = op->cls, .attrs = op->attrs, .target = op->target };
-    for (uint32_t i = 0; i < op->n_inputs && i < INFER_INPUTS; i++) memo.in[i] = infer_key_of(op->inputs[i].value);
+    infer_memo memo = { .cls = op->cls, .attrs = op->attrs, .target = op_target(op) };
+    for (uint32_t i = 0; i < op->n_inputs && i < INFER_INPUTS; i++) memo.in[i] = infer_key_of(op_inputs(op)[i].value);
     bool known = op->n_inputs <= INFER_INPUTS && infer_recall(op->net, &memo);
     xir_status status = XIR_OK;
     if (known) {
@@ -267,13 +268,13 @@ xir_status op_infer(xir_op *op, infer_mode mode, size_t place, xir_diags *why) {
         bool same = op->n_outputs == at.n_out;
         bool override = mode != INFER_MISSING;
         for (uint32_t i = 0; mode == INFER_CONVERSIONS_STAY && !status && i < op->n_outputs && i < at.n_out; i++) {
-            status = keep_conversion(op, &at, op->outputs[i].type, &at.out[i]);
+            status = keep_conversion(op, &at, op_outputs(op)[i].type, &at.out[i]);
         }
         if (!override && op->n_outputs) {
-            for (uint32_t i = 0; i < op->n_outputs && i < at.n_out; i++) at.out[i] = op->outputs[i].type;
+            for (uint32_t i = 0; i < op->n_outputs && i < at.n_out; i++) at.out[i] = op_outputs(op)[i].type;
             if (op->n_outputs > at.n_out) at.n_out = op->n_outputs;
         }
-        for (uint32_t i = 0; same && i < op->n_outputs; i++) same = xir_type_equal(op->outputs[i].type, at.out[i]);
+        for (uint32_t i = 0; same && i < op->n_outputs; i++) same = xir_type_equal(op_outputs(op)[i].type, at.out[i]);
         if (!status && !same && (override || at.n_out > op->n_outputs))
             status = xir_op_set_outputs(op, at.out, at.n_out);
     }
@@ -283,7 +284,7 @@ xir_status op_infer(xir_op *op, infer_mode mode, size_t place, xir_diags *why) {
 
 bool xir_op_can_infer(const xir_op *op) {
     if (!op) return false;
-    return class_can_infer(op->cls, xir_target_kind_of(op->target));
+    return class_can_infer(op->cls, xir_target_kind_of(op_target(op)));
 }
 
 xir_status xir_op_infer(xir_op *op, bool override) {
@@ -305,7 +306,7 @@ bool xir_op_is_erased(const xir_op *op) { return op && op->flags & OP_ERASED; }
 
 /* A removed op takes its sub ops along. Their inputs may be removed too. */
 void op_forget(xir_op *op) {
-    for (uint32_t i = 0; i < op->n_inputs; i++) use_unlink(&op->inputs[i]);
+    for (uint32_t i = 0; i < op->n_inputs; i++) use_unlink(&op_inputs(op)[i]);
     op->flags = (op->flags | OP_ERASED) & ~(uint32_t)OP_DRAFT;
     for (uint32_t i = 0; i < op->cls->n_fields && !op->cls->plain; i++) {
         const xir_field *f = &op->cls->fields[i];
@@ -324,7 +325,7 @@ typedef struct obstacle { const xir_op *leaving; const xir_use *use; } obstacle;
 static bool no_obstacle(void *user, xir_op *op) {
     obstacle *o = user;
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        for (const xir_use *u = op->outputs[i].uses; u; u = u->next) {
+        for (const xir_use *u = op_outputs(op)[i].uses; u; u = u->next) {
             const xir_op *up = u->user;
             while (up && up != o->leaving) up = xir_op_parent(up);
             if (up) continue;
@@ -343,7 +344,7 @@ xir_status xir_op_erase(xir_op *op) {
         const xir_value *v = o.use->value;
         const xir_op *user = o.use->user;
         return net_fail(net, XIR_E_IN_USE, "output %zu of op %" PRId64 " is used by op %" PRId64 " '%.*s'",
-                        xir_value_index(v), v->producer->id, user->id, (int)user->name->size, user->name->bytes);
+                        xir_value_index(v), value_op(v)->id, user->id, WHOLE(name_text(op_label(user))));
     }
     if (op->flags & OP_CHILD)
         return net_fail(net, XIR_E_IN_USE, "op %" PRId64 " is a sub op: change its parent", op->id);

@@ -27,7 +27,7 @@ xir_status op_adopt_children(xir_op *op, const void *attrs) {
                 xir_status status = adopt ? XIR_OK : check_child(op, child);
                 if (status) return status;
                 if (!adopt) continue;
-                child->more->parent = op;
+                op_more_of(child)->parent = op;
                 child->flags |= OP_CHILD;
             }
         }
@@ -86,7 +86,7 @@ static void forget_old_children(const xir_op *op, const void *old, const void *n
 static xir_status set_body(xir_op *op, const void *attrs, bool all, uint64_t written) {
     xir_network *net = op->net;
     size_t before = xir_diags_count(net->diags);
-    const xir_str called = name_text(op->name);
+    const xir_str called = name_text(op_label(op));
     const void *own = !all && op->flags & OP_DRAFT ? draft_attrs(net, op->cls, attrs, written, called)
                     : net_checked_attrs(net, op->cls, attrs, all, called);
     if (!own) {
@@ -103,7 +103,7 @@ static xir_status set_body(xir_op *op, const void *attrs, bool all, uint64_t wri
         give_back_children(op, own, old);
         return status;
     }
-    if (op->more) op->more->absent = 0;
+    if (op_more_of(op)) op_more_of(op)->absent = 0;
     forget_old_children(op, old, own);
     net->epoch++;
     return XIR_OK;
@@ -132,7 +132,7 @@ xir_status xir_op_get(const xir_op *op, xir_str attr, xir_attr *out) {
 
 bool xir_op_has(const xir_op *op, xir_str attr) {
     if (!op) return false;
-    return xir_class_field(op->cls, attr) || (op->more && xir_map_find(op->more->extra, attr));
+    return xir_class_field(op->cls, attr) || (op_more_of(op) && xir_map_find(op_more_of(op)->extra, attr));
 }
 
 xir_status net_no_attr(xir_network *net, const xir_class *cls, xir_str attr) {
@@ -163,12 +163,12 @@ xir_status xir_op_set_named(xir_op *op, const xir_named_attr *attrs, size_t n) {
     if (!body) return net_no_memory(net);
     memcpy(body, op->attrs, op->cls->body_size);
     xir_status status = XIR_OK;
-    uint64_t written = 0, absent = op->more ? op->more->absent : 0;
+    uint64_t written = 0, absent = op_more_of(op) ? op_more_of(op)->absent : 0;
     for (size_t i = 0; i < n && !status; i++) status = set_one(op, body, &attrs[i], &written);
     /* The other reals stay as they are: a network of an older version holds doubles. */
     if (!status && n) status = set_body(op, body, false, written);
     /* Only the attributes that were set are now written for certain. */
-    if (!status && op->more) op->more->absent = absent & ~written;
+    if (!status && op_more_of(op)) op_more_of(op)->absent = absent & ~written;
     if (body != space) mem_free(&net->alloc, body, op->cls->body_size);
     return status;
 }

@@ -22,22 +22,24 @@ static xir_status number_input(xir_op *op, xir_value *v) {
 
 /* Makes room for `n` inputs; moved uses keep their positions in the lists of their values. */
 static bool reserve_inputs(xir_op *op, size_t n) {
-    if (n <= op->input_room) return true;
-    if (n > UINT32_MAX / sizeof(xir_use)) return false;
     /* Most ops that get another input get one: a bias. Only those that get more have room to spare. */
-    const bool more = op->inputs != (xir_use *)(op + 1);
-    size_t room = more ? (size_t)op->input_room * 2 : n;
-    if (room < n) room = n;
+    const bool apart = op->flags & OP_INPUTS_APART;
+    size_t room = apart ? op_more_of(op)->input_room : op->room;
+    if (n <= room) return true;
+    if (n > UINT32_MAX / sizeof(xir_use)) return false;
+    room = apart && room * 2 > n ? room * 2 : n;
     xir_use *uses = arena_take(&op->net->arena, room * sizeof *uses);
-    if (!uses) return false;
+    op_more *more = uses ? op_need_more(op) : NULL;
+    if (!more) return false;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        uses[i] = op->inputs[i];
+        uses[i] = op_inputs(op)[i];
         if (!uses[i].value) continue;
         *uses[i].link = &uses[i];
         if (uses[i].next) uses[i].next->link = &uses[i].next;
     }
-    op->inputs = uses;
-    op->input_room = (uint32_t)room;
+    more->inputs = uses;
+    more->input_room = (uint32_t)room;
+    op->flags |= OP_INPUTS_APART;
     return true;
 }
 
@@ -55,8 +57,8 @@ xir_status xir_op_set_input(xir_op *op, size_t i, xir_value *v) {
     xir_status status = check_value(op, v);
     if (!status) status = number_input(op, v);
     if (status) return status;
-    use_unlink(&op->inputs[i]);
-    use_link(&op->inputs[i], op, v);
+    use_unlink(&op_inputs(op)[i]);
+    use_link(&op_inputs(op)[i], op, v);
     op->net->epoch++;
     return XIR_OK;
 }
@@ -68,9 +70,9 @@ xir_status xir_op_insert_input(xir_op *op, size_t i, xir_value *v) {
     if (!status && !reserve_inputs(op, (size_t)op->n_inputs + 1)) status = net_no_memory(op->net);
     if (!status) status = number_input(op, v);
     if (status) return status;
-    for (size_t j = op->n_inputs; j > i; j--) move_use(&op->inputs[j], &op->inputs[j - 1]);
+    for (size_t j = op->n_inputs; j > i; j--) move_use(&op_inputs(op)[j], &op_inputs(op)[j - 1]);
     op->n_inputs++;
-    use_link(&op->inputs[i], op, v);
+    use_link(&op_inputs(op)[i], op, v);
     op->net->epoch++;
     return XIR_OK;
 }
@@ -87,7 +89,7 @@ xir_status xir_op_set_inputs(xir_op *op, xir_value *const *values, size_t n) {
     if (status) return status;
     xir_op_clear_inputs(op);
     op->n_inputs = (uint32_t)n;
-    for (size_t i = 0; i < n; i++) use_link(&op->inputs[i], op, values[i]);
+    for (size_t i = 0; i < n; i++) use_link(&op_inputs(op)[i], op, values[i]);
     return XIR_OK;
 }
 
@@ -97,9 +99,9 @@ xir_status xir_op_replace_input(xir_op *op, xir_value *old, xir_value *now) {
     if (!status) status = number_input(op, now);
     if (status) return status;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        if (op->inputs[i].value != old) continue;
-        use_unlink(&op->inputs[i]);
-        use_link(&op->inputs[i], op, now);
+        if (op_inputs(op)[i].value != old) continue;
+        use_unlink(&op_inputs(op)[i]);
+        use_link(&op_inputs(op)[i], op, now);
     }
     op->net->epoch++;
     return XIR_OK;
@@ -109,11 +111,11 @@ xir_status xir_op_replace_input(xir_op *op, xir_value *old, xir_value *now) {
 static void take_out(xir_op *op, size_t at, bool by_id, int64_t id) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        xir_use *u = &op->inputs[i];
+        xir_use *u = &op_inputs(op)[i];
         bool out = by_id ? u->value && u->value->id == id : i == at;
         if (out) use_unlink(u);
         else {
-            if (kept != i) move_use(&op->inputs[kept], u);
+            if (kept != i) move_use(&op_inputs(op)[kept], u);
             kept++;
         }
     }
@@ -138,7 +140,7 @@ xir_status xir_op_remove_input_id(xir_op *op, int64_t v_id) {
 
 void xir_op_clear_inputs(xir_op *op) {
     if (!op) return;
-    for (uint32_t i = 0; i < op->n_inputs; i++) use_unlink(&op->inputs[i]);
+    for (uint32_t i = 0; i < op->n_inputs; i++) use_unlink(&op_inputs(op)[i]);
     op->n_inputs = 0;
     op->net->epoch++;
 }

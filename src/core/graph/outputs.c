@@ -8,9 +8,9 @@
 static xir_status check_number(const xir_op *op, size_t n) {
     xir_network *net = op->net;
     for (size_t i = n; i < op->n_outputs; i++) {
-        if (!op->outputs[i].uses) continue;
+        if (!op_outputs(op)[i].uses) continue;
         return net_fail(net, XIR_E_IN_USE, "output %zu of op %" PRId64 " is used by op %" PRId64, i, op->id,
-                        op->outputs[i].uses->user->id);
+                        op_outputs(op)[i].uses->user->id);
     }
     if (n > UINT32_MAX / sizeof(xir_value)) return net_fail(net, XIR_E_LIMIT, "%zu outputs are too many", n);
     if ((int64_t)n > INT64_MAX - net->next_value_id) return net_fail(net, XIR_E_LIMIT, "there are no ids left");
@@ -19,9 +19,9 @@ static xir_status check_number(const xir_op *op, size_t n) {
 
 /* The array for `n` outputs, and room for their ids. */
 static xir_status obtain(xir_op *op, size_t n, xir_value **out) {
-    *out = op->outputs;
+    *out = op_outputs(op);
     if (n <= op->n_outputs) return XIR_OK;
-    *out = arena_take(&op->net->arena, n * sizeof **out);
+    *out = op_take_outputs(op, n);
     return *out && net_reserve_ids(op->net, 0, n) ? XIR_OK : net_no_memory(op->net);
 }
 
@@ -29,16 +29,15 @@ static xir_status obtain(xir_op *op, size_t n, xir_value **out) {
 static void resize(xir_op *op, xir_value *values, size_t n) {
     if (op_is_in(op)) ids_forget_op(op);
     const uint32_t kept = op->n_outputs < n ? op->n_outputs : (uint32_t)n;
-    for (uint32_t i = 0; values != op->outputs && i < kept; i++) {
+    for (uint32_t i = 0; values != op_outputs(op) && i < kept; i++) {
         /* The value moves, so its first use must point to the new place. */
-        values[i] = op->outputs[i];
-        provenance_moved(op->net, &op->outputs[i], &values[i]);
+        values[i] = op_outputs(op)[i];
+        provenance_moved(op->net, &op_outputs(op)[i], &values[i]);
         if (values[i].uses) values[i].uses->link = &values[i].uses;
         for (xir_use *u = values[i].uses; u; u = u->next) u->value = &values[i];
     }
-    for (size_t i = kept; i < n; i++) values[i] = (xir_value){ .id = op->net->next_temp_id--, .producer = op };
-    op->outputs = values;
-    op->n_outputs = (uint32_t)n;
+    for (size_t i = kept; i < n; i++) values[i] = (xir_value){ .id = op->net->next_temp_id--, .from = (uintptr_t)op };
+    op_put_outputs(op, values, n);
 }
 
 static void enter(xir_op *op) {
@@ -46,7 +45,7 @@ static void enter(xir_op *op) {
     if (op_is_in(op)) {
         op_set_id(op, op->id);
         for (uint32_t i = 0; i < op->n_outputs; i++) {
-            xir_value *v = &op->outputs[i];
+            xir_value *v = &op_outputs(op)[i];
             value_set_id(v, v->id < 0 ? net->next_value_id : v->id);
         }
         op_named_all(op);   /* of values that have moved */
@@ -105,9 +104,9 @@ static xir_status check_value(const xir_op *op, const xir_value *v, size_t i) {
     if (value_net(v) != net)
         return net_fail(net, XIR_E_INVALID, "the value for output %zu is of another network", i);
     if (value_is_params(v)) return net_fail(net, XIR_E_INVALID, "the value for output %zu is Params", i);
-    if (v->producer)
+    if (value_op(v))
         return net_fail(net, XIR_E_INVALID, "the value for output %zu is an output of op %" PRId64, i,
-                        v->producer->id);
+                        value_op(v)->id);
     if (value_is_spent(v))
         return net_fail(net, XIR_E_INVALID, "the value for output %zu has become an output already", i);
     if (is_input(op, v)) return net_fail(net, XIR_E_INVALID, "output %zu would be an input of its own op", i);
@@ -128,17 +127,17 @@ static xir_status check_values(xir_op *op, xir_value *const *values, size_t n, s
     }
     size_t marked = 0;
     for (; marked < n && !status; marked += !status) {
-        if (values[marked] && values[marked]->producer == mark)
+        if (values[marked] && value_op(values[marked]) == mark)
             status = net_fail(op->net, XIR_E_EXISTS, "the value for output %zu is listed twice", first + marked);
         else status = check_value(op, values[marked], first + marked);
-        if (!status) values[marked]->producer = mark;
+        if (!status) value_set_op(values[marked], mark);
     }
-    for (size_t i = 0; i < marked; i++) values[i]->producer = NULL;
+    for (size_t i = 0; i < marked; i++) value_set_op(values[i], NULL);
     return status;
 }
 
 static bool says_more(const xir_value *v) {
-    const value_more *m = v->more;
+    const value_more *m = value_more_of(v);
     return m->name->size || m->tags || m->extra || m->mtype;
 }
 
@@ -152,19 +151,21 @@ static xir_status obtain_more(xir_network *net, xir_value *const *values, size_t
 
 /* Everything that the value is becomes the output's. `*more` is the next free room. */
 static void become(xir_value *out, xir_value *v, value_more **more) {
-    xir_network *net = v->more->net;
+    xir_network *net = value_more_of(v)->net;
     out->type = v->type;
     if (says_more(v)) {
-        if (!out->more) out->more = (*more)++;
-        *out->more = *v->more;
-    } else if (out->more) {
-        *out->more = (value_more){ .net = net, .name = &name_empty };
+        if (!value_more_of(out)) value_set_more(out, (*more)++);
+        xir_op *op = value_op(out);
+        *value_more_of(out) = *value_more_of(v);
+        value_set_op(out, op);
+    } else if (value_more_of(out)) {
+        *value_more_of(out) = (value_more){ .net = net, .producer = value_op(out), .name = &name_empty };
     }
     ids_forget_value(v);
     if (v->id >= 0) out->id = v->id;
     uses_move(v, out);
-    *v = (xir_value){ .id = net->next_temp_id--, .more = v->more };
-    *v->more = (value_more){ .net = net, .name = &name_spent };
+    *v = (xir_value){ .id = net->next_temp_id--, .from = v->from };
+    *value_more_of(v) = (value_more){ .net = net, .name = &name_spent };
 }
 
 /* Outputs from `first` on become `n` values; the op then has `all`. */
@@ -191,7 +192,7 @@ xir_value *xir_op_set_output(xir_op *op, size_t i, xir_value *value) {
         return NULL;
     }
     const size_t all = i == op->n_outputs ? i + 1 : op->n_outputs;
-    return set_values(op, i, &value, 1, all) ? NULL : &op->outputs[i];
+    return set_values(op, i, &value, 1, all) ? NULL : &op_outputs(op)[i];
 }
 
 xir_status xir_op_set_output_values(xir_op *op, xir_value *const *values, size_t n) {

@@ -9,7 +9,7 @@
 xir_status params_size(const xir_value *value, uint64_t *out) {
     *out = 0;
     if (value->type) return xir_type_bytes(value->type, out);
-    const blob *data = value->more && value->more->params ? value->more->params->data : NULL;
+    const blob *data = value_more_of(value) && value_more_of(value)->params ? value_params(value)->data : NULL;
     if (data) *out = data->size;
     return data ? XIR_OK : XIR_E_TYPE;
 }
@@ -73,7 +73,7 @@ static xir_value *make(xir_network *net, xir_str text, const xir_type *type) {
         net_fail(net, XIR_E_MEMORY, "no memory for a parameter");
         return NULL;
     }
-    value->more->name = n;
+    value_more_of(value)->name = n;
     value_named(value);
     return value;
 }
@@ -123,7 +123,7 @@ xir_value *xir_params_copy_in(xir_network *net, xir_str text, const xir_type *ty
         return NULL;
     }
     xir_value *value = xir_params_copy(net, text, type, data, size);
-    if (value) value->more->mtype = own;
+    if (value) value_more_of(value)->mtype = own;
     return value;
 }
 

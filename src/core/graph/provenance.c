@@ -38,7 +38,7 @@ static uint32_t origin_of_target(const xir_provenance *p, uint32_t target) {
 }
 
 uint32_t origin_of_value(const xir_provenance *p, const xir_value *v) {
-    if (v->producer) return origin_of_op(p, v->producer);
+    if (value_op(v)) return origin_of_op(p, value_op(v));
     return value_is_params(v) ? origin_at(&p->of_params, value_params(v)->number) : 0;
 }
 
@@ -134,7 +134,7 @@ void provenance_scope_op(provenance_scope *s, const xir_op *op) {
     xir_provenance *p = s->p;
     if (s->n == SCOPE_OPS || p->scope != s) return;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const xir_value *v = op->inputs[i].value;
+        const xir_value *v = op_inputs(op)[i].value;
         const uint32_t of = v && value_is_params(v) ? origin_of_value(p, v) : 0;
         if (of) add_u32(p, &p->held, of);
         if (!v || !provenance_keep(p, mem_reserve(p->alloc, (void **)&p->reads, &p->read_room, p->n_reads + 1,
@@ -149,7 +149,7 @@ static bool is_read_by_new(const xir_op *op, uint32_t slots) {
     enum { LOOKED_AT = 64 };
     for (uint32_t i = 0; i < op->n_outputs && i < LOOKED_AT; i++) {
         size_t n = 0;
-        for (const xir_use *u = op->outputs[i].uses; u && n < LOOKED_AT; u = u->next, n++)
+        for (const xir_use *u = op_outputs(op)[i].uses; u && n < LOOKED_AT; u = u->next, n++)
             if (u->user->slot >= slots) return true;
     }
     return false;
@@ -239,7 +239,7 @@ static void absorb_computed(xir_provenance *p, uint32_t target, const xir_op *fr
     size_t n = 0;
     list[n++] = origin_of_op(p, from);
     for (uint32_t i = 0; i < from->n_inputs; i++) {
-        const xir_value *v = from->inputs[i].value;
+        const xir_value *v = op_inputs(from)[i].value;
         if (!v || !value_is_params(v)) continue;
         list[n++] = origin_of_value(p, v);
         if (n <= MOST) continue;
@@ -251,7 +251,7 @@ static void absorb_computed(xir_provenance *p, uint32_t target, const xir_op *fr
 
 static bool reads(const xir_op *op, const xir_value *v) {
     for (uint32_t i = 0; op && i < op->n_inputs; i++) {
-        if (op->inputs[i].value == v) return true;
+        if (op_inputs(op)[i].value == v) return true;
     }
     return false;
 }
@@ -271,7 +271,7 @@ static bool is_inside(const provenance_scope *s, const xir_value *v) {
  * does without it. */
 void provenance_note_replaced(xir_provenance *p, const xir_value *from, const xir_value *to) {
     const provenance_scope *s = p->scope;
-    const xir_op *maker = to->producer, *old = from->producer;
+    const xir_op *maker = value_op(to), *old = value_op(from);
     const uint32_t stands_for = value_origin_of(p, from), was = origin_of_value(p, from);
     const bool of_scope = s && maker && is_of_scope(s, maker);
     if (of_scope && is_inside(s, to)) set_value_origin(p, to, stands_for);
@@ -290,7 +290,7 @@ void provenance_note_passed(xir_provenance *p, const xir_value *from, const xir_
     const uint32_t was = origin_of_value(p, from);
     if (!value_origin_of(p, from)) return;
     join_values(p, from, to);
-    if (to->producer) origin_absorb(p, to->producer->slot, &was, 1);
+    if (value_op(to)) origin_absorb(p, value_op(to)->slot, &was, 1);
 }
 
 void provenance_note_reordered(xir_provenance *p, const xir_value *from, const xir_value *to) {
@@ -299,7 +299,7 @@ void provenance_note_reordered(xir_provenance *p, const xir_value *from, const x
 
 void provenance_note_reused(xir_provenance *p, const xir_op *op) {
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        if (value_origin_of(p, &op->outputs[i])) return;
+        if (value_origin_of(p, &op_outputs(op)[i])) return;
     }
     origin_add(p, op->slot, 0, 0);
 }
@@ -419,7 +419,7 @@ static bool add_makers(xir_provenance *p, size_t from, uint32_t i) {
 /* Whether anything but an Output uses the op. */
 static bool has_users(const xir_provenance *p, const xir_op *op) {
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        for (const xir_use *u = op->outputs[i].uses; u; u = u->next) {
+        for (const xir_use *u = op_outputs(op)[i].uses; u; u = u->next) {
             const xir_op *user = outermost(u->user);
             if (!(user->cls->traits & XIR_TRAIT_SINK) && origin_of_op(p, user)) return true;
         }
@@ -431,10 +431,10 @@ static void settle_by_inputs(xir_provenance *p, const xir_op *op) {
     const size_t from = p->parents.n;
     bool ok = true;
     for (uint32_t i = 0; i < op->n_inputs && ok; i++)
-        if (op->inputs[i].value) ok = add_makers(p, from, value_origin_of(p, op->inputs[i].value));
+        if (op_inputs(op)[i].value) ok = add_makers(p, from, value_origin_of(p, op_inputs(op)[i].value));
     for (uint32_t i = 0; i < op->n_inputs && ok && p->parents.n == from; i++) {
-        const xir_value *v = op->inputs[i].value;
-        if (v && v->producer) ok = origin_add_parent(p, from, origin_of_op(p, outermost(v->producer)));
+        const xir_value *v = op_inputs(op)[i].value;
+        if (v && value_op(v)) ok = origin_add_parent(p, from, origin_of_op(p, outermost(value_op(v))));
     }
     if (ok && p->parents.n > from) serve(p, op->slot, from);
     else p->parents.n = from;
@@ -443,7 +443,7 @@ static void settle_by_inputs(xir_provenance *p, const xir_op *op) {
 /* A sub op without an origin has that of the op which contains it. Remembers all sub ops. */
 static bool settle_child(void *user, xir_op *child) {
     xir_provenance *p = user;
-    const uint32_t of = origin_of_op(p, child->more->parent);
+    const uint32_t of = origin_of_op(p, op_more_of(child)->parent);
     if (of && is_unsettled(p, child)) origin_absorb(p, child->slot, &of, 1);
     p->ops[child->slot] = child;
     return op_each_child(child, settle_child, user);
@@ -466,7 +466,7 @@ void provenance_settle(xir_provenance *p) {
     const xir_network *net = p->net;
     if (p->status || p->scope || !reserve_records(p)) return;   /* what a scope makes is given at its end */
     for (const xir_op *op = net->last; op; op = op->prev)
-        if (serves(p, op)) (void)settle_by_users(p, op->slot, op->outputs, op->n_outputs);
+        if (serves(p, op)) (void)settle_by_users(p, op->slot, op_outputs(op), op->n_outputs);
     for (const xir_op *op = net->first; op; op = op->next) {
         if (serves(p, op) && !has_users(p, op)) settle_by_inputs(p, op);
         p->ops[op->slot] = op;

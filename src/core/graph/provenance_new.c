@@ -20,7 +20,7 @@ static void find_sets(const xir_provenance *p, const provenance_scope *s, scope_
         changed = false;
         for (size_t k = s->reads; k < p->n_reads; k++) {
             const scope_read r = p->reads[k];
-            const size_t maker = r.value->producer ? scope_place(s, r.value->producer) : SCOPE_OPS;
+            const size_t maker = value_op(r.value) ? scope_place(s, value_op(r.value)) : SCOPE_OPS;
             if (maker == SCOPE_OPS) continue;
             const op_set below = sets->below[maker] | sets->below[r.op], above = sets->above[r.op] | sets->above[maker];
             changed |= below != sets->below[maker] || above != sets->above[r.op];
@@ -63,9 +63,9 @@ static bool gather(xir_provenance *p, const provenance_scope *s, const xir_op *f
     for (; at < p->n_news; at++) {
         const xir_op *op = p->news[at].op;
         for (uint32_t i = 0; i < op->n_inputs; i++) {
-            const xir_value *v = op->inputs[i].value;
-            if (!v || !is_new(s, v->producer) || find_new(p, v->producer)) continue;
-            if (!push(p, v->producer)) return false;
+            const xir_value *v = op_inputs(op)[i].value;
+            if (!v || !is_new(s, value_op(v)) || find_new(p, value_op(v))) continue;
+            if (!push(p, value_op(v))) return false;
         }
     }
     return true;
@@ -75,9 +75,9 @@ static bool grow_below(const xir_provenance *p, const provenance_scope *s, const
     op_set below = n->below;
     bool reads = false;
     for (uint32_t i = 0; i < n->op->n_inputs; i++) {
-        const xir_value *v = n->op->inputs[i].value;
+        const xir_value *v = op_inputs(n->op)[i].value;
         if (!v || value_is_params(v)) continue;
-        const new_op *maker = is_new(s, v->producer) ? find_new(p, v->producer) : NULL;
+        const new_op *maker = is_new(s, value_op(v)) ? find_new(p, value_op(v)) : NULL;
         below |= maker ? maker->below : below_value(p, s, sets, v);
         reads = true;
     }
@@ -90,8 +90,8 @@ static bool grow_below(const xir_provenance *p, const provenance_scope *s, const
 static bool grow_above(const xir_provenance *p, const provenance_scope *s, const new_op *n) {
     bool grows = false;
     for (uint32_t i = 0; i < n->op->n_inputs; i++) {
-        const xir_value *v = n->op->inputs[i].value;
-        new_op *maker = v && is_new(s, v->producer) ? find_new(p, v->producer) : NULL;
+        const xir_value *v = op_inputs(n->op)[i].value;
+        new_op *maker = v && is_new(s, value_op(v)) ? find_new(p, value_op(v)) : NULL;
         if (!maker || (maker->above | n->above) == maker->above) continue;
         maker->above |= n->above;
         grows = true;
@@ -114,12 +114,12 @@ void scope_give_each(xir_provenance *p, const provenance_scope *s) {
     scope_sets sets;
     bool ok = p->net->n_slots > s->slots && p->n_reads - s->reads <= MOST;
     p->n_news = 0;
-    for (size_t i = s->heirs; i < p->n_heirs && ok; i++) ok = gather(p, s, p->heirs[i].to->producer);
+    for (size_t i = s->heirs; i < p->n_heirs && ok; i++) ok = gather(p, s, value_op(p->heirs[i].to));
     if (!ok || !p->n_news) return;
     find_sets(p, s, &sets);
     for (size_t i = s->heirs; i < p->n_heirs; i++) {
         const origin_heir *h = &p->heirs[i];
-        new_op *n = is_new(s, h->to->producer) ? find_new(p, h->to->producer) : NULL;
+        new_op *n = is_new(s, value_op(h->to)) ? find_new(p, value_op(h->to)) : NULL;
         const size_t place = h->from ? scope_place(s, h->from) : SCOPE_OPS;
         if (n) n->above |= place < SCOPE_OPS ? sets.above[place] : sets.all;
     }

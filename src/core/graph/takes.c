@@ -94,12 +94,12 @@ xir_status op_takes(const xir_op *op, const xir_numbers *out, xir_numbers *in) {
     xir_infer at;
     object_pool pool;
     pool_init_reader(&pool, &op->net->pool);
-    infer_start(&at, op->net, op->cls, op->attrs, op->target, NULL, op->n_inputs, name_text(op->name), NULL);
+    infer_start(&at, op->net, op->cls, op->attrs, op_target(op), NULL, op->n_inputs, name_text(op_label(op)), NULL);
     at.pool = &pool;
     at.op = op;
     at.takes = (infer_takes_seen){ .in = in, .out = out, .n_out = out ? op->n_outputs : 0 };
     xir_status status = XIR_OK;
-    for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = infer_see_output(&at, op->outputs[i].type);
+    for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = infer_see_output(&at, op_outputs(op)[i].type);
     if (!status && op->cls->more->takes(&at) != XIR_OK)
         for (size_t i = 0; i < op->n_inputs; i++) in[i] = any;
     infer_end(&at);

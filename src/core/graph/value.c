@@ -6,18 +6,18 @@
 xir_network *xir_value_network(const xir_value *v) { return v ? value_net(v) : NULL; }
 int64_t      xir_value_id(const xir_value *v)      { return v ? v->id : -1; }
 xir_str      xir_value_name(const xir_value *v) {
-    return v && v->more ? name_text(v->more->name) : (xir_str){ "", 0 };
+    return v && value_more_of(v) ? name_text(value_more_of(v)->name) : (xir_str){ "", 0 };
 }
 
 const xir_type *xir_value_type(const xir_value *v) { return v ? v->type : NULL; }
 
 const xir_mtype *xir_value_mtype(const xir_value *v) {
     if (!v) return NULL;
-    return v->more && v->more->mtype ? v->more->mtype : value_net(v)->ctx->host_mem;
+    return value_more_of(v) && value_more_of(v)->mtype ? value_more_of(v)->mtype : value_net(v)->ctx->host_mem;
 }
 
-xir_op *xir_value_op(const xir_value *v)        { return v ? v->producer : NULL; }
-size_t  xir_value_index(const xir_value *v)     { return v && v->producer ? (size_t)(v - v->producer->outputs) : 0; }
+xir_op *xir_value_op(const xir_value *v)        { return v ? value_op(v) : NULL; }
+size_t  xir_value_index(const xir_value *v)     { return v && value_op(v) ? (size_t)(v - op_outputs(value_op(v))) : 0; }
 bool    xir_value_is_params(const xir_value *v) { return v && value_is_params(v); }
 
 xir_status graph_register(xir_context *ctx) {
@@ -28,7 +28,7 @@ xir_status graph_register(xir_context *ctx) {
 const xir_use *xir_value_uses(const xir_value *v)  { return v ? v->uses : NULL; }
 const xir_use *xir_use_next(const xir_use *use)    { return use->next; }
 xir_op        *xir_use_op(const xir_use *use)      { return use->user; }
-size_t         xir_use_index(const xir_use *use)   { return (size_t)(use - use->user->inputs); }
+size_t         xir_use_index(const xir_use *use)   { return (size_t)(use - op_inputs(use->user)); }
 
 size_t xir_value_use_count(const xir_value *v) {
     if (!v) return 0;
@@ -58,7 +58,7 @@ static xir_status check_user(xir_network *net, const xir_user *user, size_t i) {
 xir_status xir_value_connect(xir_value *v, const xir_user *users, size_t n) {
     if (!v) return XIR_E_MISSING;
     xir_network *net = value_net(v);
-    if (v->producer && v->producer->flags & OP_ERASED)
+    if (value_op(v) && value_op(v)->flags & OP_ERASED)
         return net_fail(net, XIR_E_INVALID, "the op of the value to connect is erased");
     if (value_is_spent(v)) return value_not_spent(v);
     bool in = false;
@@ -70,7 +70,7 @@ xir_status xir_value_connect(xir_value *v, const xir_user *users, size_t n) {
     xir_status status = in && value_is_params(v) && v->id < 0 ? value_number(v) : XIR_OK;
     if (status) return status;
     for (size_t i = 0; i < n; i++) {
-        xir_use *use = &users[i].op->inputs[users[i].index];
+        xir_use *use = &op_inputs(users[i].op)[users[i].index];
         use_unlink(use);
         use_link(use, users[i].op, v);
     }
@@ -83,7 +83,7 @@ xir_status xir_value_set_name(xir_value *v, xir_str text) {
     if (!v) return XIR_E_MISSING;
     if (value_is_spent(v)) return value_not_spent(v);
     xir_network *net = value_net(v);
-    if (text.size == 0 && !v->more) return XIR_OK;
+    if (text.size == 0 && !value_more_of(v)) return XIR_OK;
     const label *n = net_name(net, text);
     value_more *more = n ? value_need_more(v) : NULL;
     if (!more) return net_no_memory(net);
@@ -98,15 +98,15 @@ xir_status xir_value_set_id(xir_value *v, int64_t id) {
     if (value_is_spent(v)) return value_not_spent(v);
     xir_network *net = value_net(v);
     if (id < 0) return net_fail(net, XIR_E_BOUNDS, "value id %" PRId64 " is below 0", id);
-    const bool loose = !v->producer && !value_is_params(v);   /* a table that is made later would not have it */
+    const bool loose = !value_op(v) && !value_is_params(v);   /* a table that is made later would not have it */
     if ((loose || id < net->next_value_id) && !net_build_ids(net)) return net_no_memory(net);
     const xir_value *other = id < net->next_value_id ? net_find_value(net, id) : NULL;
-    for (uint32_t i = 0; v->producer && i < v->producer->n_outputs && !other; i++) {
+    for (uint32_t i = 0; value_op(v) && i < value_op(v)->n_outputs && !other; i++) {
         /* not in the table if it is not placed */
-        if (v->producer->outputs[i].id == id) other = &v->producer->outputs[i];
+        if (op_outputs(value_op(v))[i].id == id) other = &op_outputs(value_op(v))[i];
     }
     if (other && other != v) return net_fail(net, XIR_E_EXISTS, "value id %" PRId64 " is taken", id);
-    if (v->producer && !op_is_in(v->producer)) {
+    if (value_op(v) && !op_is_in(value_op(v))) {
         v->id = id;   /* entered into the table when its op is placed */
         if (id >= net->next_value_id && id < INT64_MAX) net->next_value_id = id + 1;
         return XIR_OK;
@@ -132,7 +132,7 @@ xir_status xir_value_set_mtype(xir_value *v, const xir_mtype *mtype) {
     if (value_is_spent(v)) return value_not_spent(v);
     xir_network *net = value_net(v);
     if (!mtype || xir_mtype_kind_of(mtype) == XIR_MTYPE_HOST) {
-        if (v->more) v->more->mtype = NULL;
+        if (value_more_of(v)) value_more_of(v)->mtype = NULL;
         net->epoch++;
         return XIR_OK;
     }
@@ -144,9 +144,9 @@ xir_status xir_value_set_mtype(xir_value *v, const xir_mtype *mtype) {
     return XIR_OK;
 }
 
-const xir_map *xir_value_extra(const xir_value *v) { return v && v->more ? v->more->extra : NULL; }
+const xir_map *xir_value_extra(const xir_value *v) { return v && value_more_of(v) ? value_more_of(v)->extra : NULL; }
 
-const xir_map *xir_value_tags(const xir_value *v) { return v && v->more ? v->more->tags : NULL; }
+const xir_map *xir_value_tags(const xir_value *v) { return v && value_more_of(v) ? value_more_of(v)->tags : NULL; }
 
 xir_status xir_value_set_tag(xir_value *v, xir_str key, const xir_any *tag) {
     if (!v) return XIR_E_MISSING;
@@ -171,8 +171,8 @@ xir_value *xir_value_new(xir_network *net, xir_str text, const xir_type *type, c
     const xir_mtype *memory = n && !host ? (const xir_mtype *)net_intern(net, (const xir_object *)mtype) : NULL;
     xir_value *v = n && (host || memory) ? value_make_orphan(net, own) : NULL;
     if (!v) return net_no_memory(net), NULL;
-    v->more->name = n;
-    v->more->mtype = memory;
+    value_more_of(v)->name = n;
+    value_more_of(v)->mtype = memory;
     value_named(v);
     return v;
 }

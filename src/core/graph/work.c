@@ -112,12 +112,12 @@ xir_status xir_op_work(const xir_op *op, xir_work *out, xir_diags *why) {
     }
     object_pool pool;
     pool_init_reader(&pool, &op->net->pool);
-    infer_start(&at, op->net, op->cls, op->attrs, op->target, NULL, op->n_inputs, name_text(op->name), NULL);
+    infer_start(&at, op->net, op->cls, op->attrs, op_target(op), NULL, op->n_inputs, name_text(op_label(op)), NULL);
     at.pool = &pool;
     at.op = op;
     xir_status status = XIR_OK;
     if (op->flags & OP_DRAFT) status = XIR_E_MISSING;
-    for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = infer_see_output(&at, op->outputs[i].type);
+    for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = infer_see_output(&at, op_outputs(op)[i].type);
     if (!status) status = infer_work(&at, &work);
     infer_end(&at);
     pool_free(&pool);

@@ -10,11 +10,11 @@ static xir_op *clone_op(const xir_op *op);
  * table. */
 static void relink(xir_op *copy, const pointer_table *siblings, xir_op *const *copies) {
     for (uint32_t i = 0; i < copy->n_inputs; i++) {
-        const xir_value *v = copy->inputs[i].value;
-        const uint32_t *place = v && v->producer ? pointer_table_find(siblings, v->producer) : NULL;
+        const xir_value *v = op_inputs(copy)[i].value;
+        const uint32_t *place = v && value_op(v) ? pointer_table_find(siblings, value_op(v)) : NULL;
         if (!place) continue;
-        use_unlink(&copy->inputs[i]);
-        use_link(&copy->inputs[i], copy, &copies[*place]->outputs[v - v->producer->outputs]);
+        use_unlink(&op_inputs(copy)[i]);
+        use_link(&op_inputs(copy)[i], copy, &op_outputs(copies[*place])[v - op_outputs(value_op(v))]);
     }
 }
 
@@ -75,16 +75,16 @@ static bool clone_attrs(const xir_op *op, const void **out) {
 }
 
 static bool clone_more(const xir_op *op, xir_op *copy) {
-    if (op->more) {
+    if (op_more_of(op)) {
         op_more *more = op_need_more(copy);
         if (!more) return false;
-        more->tags = op->more->tags;
-        more->extra = op->more->extra;
-        more->absent = op->more->absent;
+        more->tags = op_more_of(op)->tags;
+        more->extra = op_more_of(op)->extra;
+        more->absent = op_more_of(op)->absent;
     }
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        const value_more *from = op->outputs[i].more;
-        value_more *to = from ? value_need_more(&copy->outputs[i]) : NULL;
+        const value_more *from = value_more_of(&op_outputs(op)[i]);
+        value_more *to = from ? value_need_more(&op_outputs(copy)[i]) : NULL;
         if (!from) continue;
         if (!to) return false;
         to->name = from->name;
@@ -102,18 +102,17 @@ static xir_op *clone_op(const xir_op *op) {
     xir_op *copy = op_make(net, op->cls, attrs, op->n_inputs);
     size_t bytes = (op->n_outputs + (size_t)1) * sizeof(const xir_type *);
     const xir_type **types = mem_new(&net->alloc, bytes);
-    for (uint32_t i = 0; i < op->n_outputs && types; i++) types[i] = op->outputs[i].type;
+    for (uint32_t i = 0; i < op->n_outputs && types; i++) types[i] = op_outputs(op)[i].type;
     bool ok = copy && types && op_make_outputs(copy, types, op->n_outputs) && clone_more(op, copy) &&
-        !op_adopt_children(copy, attrs);
+        op_set_own_target(copy, op_target(op)) && !op_adopt_children(copy, attrs);
     mem_free(&net->alloc, (void *)types, bytes);
     if (!ok) {
         drop_copies(op, attrs);
         return NULL;
     }
-    copy->name = op->name;
-    copy->target = op->target;
+    op_set_label(copy, op_label(op));
     copy->flags |= op->flags & OP_DRAFT;
-    for (uint32_t i = 0; i < op->n_inputs; i++) use_link(&copy->inputs[i], copy, op->inputs[i].value);
+    for (uint32_t i = 0; i < op->n_inputs; i++) use_link(&op_inputs(copy)[i], copy, op_inputs(op)[i].value);
     provenance_copied(copy, op);
     return copy;
 }

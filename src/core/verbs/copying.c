@@ -60,18 +60,18 @@ static bool copy_more(copying *c, const value_more *from, xir_value *to) {
 /* Remembers a copy that has no tags yet: they may name the original again. Most Params of a part have none, and the
  * mapping gets those when they are complete. False without memory. */
 static bool remember_params(copying *c, const xir_value *v, xir_value *copy) {
-    if (c->params) c->params[v->more->params->number] = copy;
-    else if (c->depth > 1 || v->more->tags || v->more->extra) return remember_value(c, v, copy);
+    if (c->params) c->params[value_params(v)->number] = copy;
+    else if (c->depth > 1 || value_more_of(v)->tags || value_more_of(v)->extra) return remember_value(c, v, copy);
     return true;
 }
 
 static xir_value *new_params(copying *c, const xir_value *v) {
-    const params *from = v->more->params;
+    const params *from = value_more_of(v)->params;
     const xir_type *type = net_type(c->to, v->type);
     if (v->type && !type) return NULL;
     xir_value *copy = params_make(c->to, type);
-    if (!copy || !remember_params(c, v, copy) || !copy_more(c, v->more, copy)) return NULL;
-    params *to = copy->more->params;
+    if (!copy || !remember_params(c, v, copy) || !copy_more(c, value_more_of(v), copy)) return NULL;
+    params *to = value_more_of(copy)->params;
     if (!c->map && !c->is_value) {   /* places in the file */
         to->raw_index = from->raw_index;
         to->table_index = from->table_index;
@@ -92,7 +92,7 @@ static bool keep_params(copying *c, const xir_value *v, xir_value *copy) {
 }
 
 xir_value *copy_params(copying *c, const xir_value *v) {
-    xir_value *copy = c->params ? c->params[v->more->params->number] : known_value(c, v);
+    xir_value *copy = c->params ? c->params[value_params(v)->number] : known_value(c, v);
     if (copy) return copy;
     if (c->map) {
         if (mapping_value(c->map, v, &copy)) return copy;
@@ -115,7 +115,7 @@ xir_value *copy_params(copying *c, const xir_value *v) {
 static xir_value *new_loose(copying *c, const xir_value *v) {
     const xir_type *type = net_type(c->to, v->type);
     xir_value *copy = v->type && !type ? NULL : value_make_orphan(c->to, type);
-    return copy && (!v->more || copy_more(c, v->more, copy)) ? copy : NULL;
+    return copy && (!value_more_of(v) || copy_more(c, value_more_of(v), copy)) ? copy : NULL;
 }
 
 xir_value *xir_value_clone(const xir_value *v, xir_network *to) {
@@ -124,7 +124,7 @@ xir_value *xir_value_clone(const xir_value *v, xir_network *to) {
         net_fail(to, XIR_E_INVALID, "the value to copy is of another context");
         return NULL;
     }
-    if (v->producer ? v->producer->flags & OP_ERASED : value_is_spent(v)) {
+    if (value_op(v) ? value_op(v)->flags & OP_ERASED : value_is_spent(v)) {
         net_fail(to, XIR_E_INVALID, "the value to copy is of an erased op, or has become an output");
         return NULL;
     }
@@ -153,8 +153,8 @@ static xir_value *copy_value(copying *c, const xir_value *v) {
         net_fail(c->to, XIR_E_MISSING, "value %" PRId64 " '%.*s' is not mapped", v->id,
                  CLIP_TO(xir_value_name(v), 100));
     } else {
-        const xir_op *maker = v->producer ? known_op(c, v->producer) : NULL;
-        copy = maker ? &maker->outputs[xir_value_index(v)] : copy_loose(c, v);
+        const xir_op *maker = value_op(v) ? known_op(c, value_op(v)) : NULL;
+        copy = maker ? &op_outputs(maker)[xir_value_index(v)] : copy_loose(c, v);
     }
     c->failed |= !copy;
     return copy;
@@ -231,19 +231,17 @@ static const void *copy_attrs(copying *c, const xir_op *op) {
 /* ---- ops ------------------------------------------------------------------------------------------------------- */
 
 static const xir_target *copy_target(copying *c, const xir_op *op) {
-    return op->target == op->net->host ? c->to->host
-         : (const xir_target *)net_intern(c->to, (const xir_object *)op->target);
+    return op_target(op) == op->net->host ? c->to->host
+         : (const xir_target *)net_intern(c->to, (const xir_object *)op_target(op));
 }
 
 static bool copy_outputs(copying *c, const xir_op *op, xir_op *copy) {
-    xir_value *values = arena_take(&c->to->arena, op->n_outputs * sizeof *values);
-    if (!values) return false;
-    copy->outputs = values;
+    xir_value *values = op_outputs(copy);
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        const xir_value *v = &op->outputs[i];
-        values[i] = (xir_value){ .type = net_type(c->to, v->type), .id = c->to->next_temp_id--, .producer = copy };
-        copy->n_outputs = i + 1;
-        if ((v->type && !values[i].type) || (v->more && !copy_more(c, v->more, &values[i]))) return false;
+        const xir_value *v = &op_outputs(op)[i];
+        values[i].type = net_type(c->to, v->type);
+        if (v->type && !values[i].type) return false;
+        if (value_more_of(v) && !copy_more(c, value_more_of(v), &values[i])) return false;
         if (keeps_id(c, v->id) && !value_set_id(&values[i], v->id)) return false;
     }
     return true;
@@ -252,16 +250,17 @@ static bool copy_outputs(copying *c, const xir_op *op, xir_op *copy) {
 xir_op *copy_op(copying *c, const xir_op *op) {
     const void *attrs = copy_attrs(c, op);
     xir_op *copy = attrs && !c->failed ? op_make(c->to, op->cls, attrs, op->n_inputs) : NULL;
-    if (!copy || !remember_op(c, op, copy) || (op->more && !op_need_more(copy)) || op_adopt_children(copy, attrs))
-        return NULL;
-    copy->name = net_name(c->to, name_text(op->name));
-    copy->target = copy_target(c, op);
+    if (!copy || !op_make_outputs(copy, NULL, op->n_outputs) || !remember_op(c, op, copy)) return NULL;
+    if ((op_more_of(op) && !op_need_more(copy)) || op_adopt_children(copy, attrs)) return NULL;
+    const label *text = net_name(c->to, name_text(op_label(op)));
+    const xir_target *target = text ? copy_target(c, op) : NULL;
+    if (!target || !op_set_own_target(copy, target)) return NULL;
+    op_set_label(copy, text);
     copy->flags |= op->flags & OP_DRAFT;
-    if (!copy->name || !copy->target) return NULL;
-    if (op->more) {
-        copy->more->tags = copy_map(c, op->more->tags);
-        copy->more->extra = copy_map(c, op->more->extra);
-        copy->more->absent = op->more->absent;
+    if (op_more_of(op)) {
+        op_more_of(copy)->tags = copy_map(c, op_more_of(op)->tags);
+        op_more_of(copy)->extra = copy_map(c, op_more_of(op)->extra);
+        op_more_of(copy)->absent = op_more_of(op)->absent;
     }
     if (!copy_outputs(c, op, copy) || (keeps_id(c, op->id) && !op_set_id(copy, op->id))) return NULL;
     return c->failed ? NULL : copy;
@@ -270,8 +269,8 @@ xir_op *copy_op(copying *c, const xir_op *op) {
 bool copy_inputs(copying *c, const xir_op *op) {
     xir_op *copy = known_op(c, op);
     for (uint32_t i = 0; i < op->n_inputs && !c->failed; i++) {
-        const xir_value *v = op->inputs[i].value;
-        if (v) use_link(&copy->inputs[i], copy, copy_value(c, v));
+        const xir_value *v = op_inputs(op)[i].value;
+        if (v) use_link(&op_inputs(copy)[i], copy, copy_value(c, v));
     }
     for (uint32_t i = 0; i < op->cls->n_fields && !op->cls->plain && !c->failed; i++) {
         const xir_field *f = &op->cls->fields[i];

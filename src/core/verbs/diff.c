@@ -92,7 +92,7 @@ static void other_input(xir_diff *d, size_t i, xir_diff_side a, xir_diff_side b)
     diff_leave(d, whole);
 }
 
-static const xir_value *input(const xir_op *op, size_t i) { return op->inputs[i].value; }
+static const xir_value *input(const xir_op *op, size_t i) { return op_inputs(op)[i].value; }
 
 /* Equal inputs at the beginning and at the end are skipped, so that one more input is one difference. */
 static void diff_inputs(xir_diff *d, const xir_op *a, const xir_op *b) {
@@ -119,10 +119,10 @@ static void diff_outputs(xir_diff *d, const xir_op *a, const xir_op *b) {
         size_t whole = diff_into(d, XIR_STR("outputs"));
         diff_into_index(d, i);
         if (i < a->n_outputs && i < b->n_outputs) {
-            diff_values(d, &a->outputs[i], &b->outputs[i]);
+            diff_values(d, &op_outputs(a)[i], &op_outputs(b)[i]);
         } else {
-            diff_one_sided(d, XIR_DIFF_VALUE, i < a->n_outputs ? &a->outputs[i] : NULL,
-                           i < b->n_outputs ? &b->outputs[i] : NULL);
+            diff_one_sided(d, XIR_DIFF_VALUE, i < a->n_outputs ? &op_outputs(a)[i] : NULL,
+                           i < b->n_outputs ? &op_outputs(b)[i] : NULL);
         }
         diff_leave(d, whole);
     }

@@ -338,8 +338,8 @@ static void look_around(matching *m, size_t i, int level) {
     const xir_op *a = m->a.ops[i], *b = diff_match_of(m->a.side, a);
     size_t inputs = a->n_inputs < b->n_inputs ? a->n_inputs : b->n_inputs;
     size_t outputs = a->n_outputs < b->n_outputs ? a->n_outputs : b->n_outputs;
-    for (size_t k = 0; k < inputs; k++) match_maker(m, a->inputs[k].value, b->inputs[k].value, level);
-    for (size_t k = 0; k < outputs; k++) match_users(m, &a->outputs[k], &b->outputs[k], level);
+    for (size_t k = 0; k < inputs; k++) match_maker(m, op_inputs(a)[k].value, op_inputs(b)[k].value, level);
+    for (size_t k = 0; k < outputs; k++) match_users(m, &op_outputs(a)[k], &op_outputs(b)[k], level);
 }
 
 /* Tries the strictest level with work left, until there is none. */

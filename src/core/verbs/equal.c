@@ -52,8 +52,8 @@ static bool same_notes(const comparing *c, const xir_map *a, const xir_map *b) {
 /* Whether the values are the same place of their networks. */
 static bool same_place(const comparing *c, const xir_value *a, const xir_value *b) {
     if (counts(c, XIR_EQUAL_NO_IDS)) return a->id == b->id;
-    if (!a->producer || !b->producer) return a->producer == b->producer;
-    return c->other[a->producer->slot] == b->producer && xir_value_index(a) == xir_value_index(b);
+    if (!value_op(a) || !value_op(b)) return value_op(a) == value_op(b);
+    return c->other[value_op(a)->slot] == value_op(b) && xir_value_index(a) == xir_value_index(b);
 }
 
 static bool same_value(const comparing *c, const xir_value *a, const xir_value *b) {
@@ -67,7 +67,7 @@ static bool same_value(const comparing *c, const xir_value *a, const xir_value *
     if (counts(c, XIR_EQUAL_NO_NAMES) && !xir_str_equal(xir_value_name(a), xir_value_name(b))) return false;
     if (!same_symbols(a->type, b->type)) return false;
     if (!same_notes(c, xir_value_tags(a), xir_value_tags(b))) return false;
-    if (!same_notes(c, a->more ? a->more->extra : NULL, b->more ? b->more->extra : NULL)) return false;
+    if (!same_notes(c, xir_value_extra(a), xir_value_extra(b))) return false;
     if (counts(c, XIR_EQUAL_NO_TARGETS) &&
         !xir_object_equal((const xir_object *)xir_value_mtype(a), (const xir_object *)xir_value_mtype(b))) return false;
     if (!value_is_params(a)) return true;
@@ -157,16 +157,16 @@ static bool same_op(const comparing *c, const xir_op *a, const xir_op *b) {
     }
     if (a->cls != b->cls || a->n_inputs != b->n_inputs || a->n_outputs != b->n_outputs) return false;
     if (counts(c, XIR_EQUAL_NO_IDS) && a->id != b->id) return false;
-    if (counts(c, XIR_EQUAL_NO_NAMES) && !same_text(a->name, b->name)) return false;
+    if (counts(c, XIR_EQUAL_NO_NAMES) && !same_text(op_label(a), op_label(b))) return false;
     if (counts(c, XIR_EQUAL_NO_TARGETS) &&
-        !xir_object_equal((const xir_object *)a->target, (const xir_object *)b->target)) return false;
+        !xir_object_equal((const xir_object *)op_target(a), (const xir_object *)op_target(b))) return false;
     if (!same_notes(c, xir_op_tags(a), xir_op_tags(b)) || !same_notes(c, xir_op_extra(a), xir_op_extra(b)))
         return false;
     for (uint32_t i = 0; i < a->n_inputs; i++) {
-        if (!same_value(c, a->inputs[i].value, b->inputs[i].value)) return false;
+        if (!same_value(c, op_inputs(a)[i].value, op_inputs(b)[i].value)) return false;
     }
     for (uint32_t i = 0; i < a->n_outputs; i++) {
-        if (!same_value(c, &a->outputs[i], &b->outputs[i])) return false;
+        if (!same_value(c, &op_outputs(a)[i], &op_outputs(b)[i])) return false;
     }
     return same_attrs(c, a->cls, a->attrs, b->attrs);
 }
@@ -227,9 +227,9 @@ xir_status xir_network_equal_by(const xir_network *a, const xir_network *b, cons
 
 bool op_makes_same(const xir_op *a, const xir_op *b) {
     if (a->cls != b->cls || a->n_outputs != b->n_outputs) return false;
-    if (!xir_object_equal((const xir_object *)a->target, (const xir_object *)b->target)) return false;
+    if (!xir_object_equal((const xir_object *)op_target(a), (const xir_object *)op_target(b))) return false;
     for (uint32_t i = 0; i < a->n_outputs; i++) {
-        if (!same_type(a->outputs[i].type, b->outputs[i].type)) return false;
+        if (!same_type(op_outputs(a)[i].type, op_outputs(b)[i].type)) return false;
     }
     return (a->attrs == b->attrs || body_equal(a->cls, a->attrs, b->attrs)) &&
            xir_map_equal(xir_op_extra(a), xir_op_extra(b));
@@ -239,7 +239,7 @@ bool xir_op_structural_equal(const xir_op *a, const xir_op *b) {
     if (a == b) return true;
     if (!a || !b || a->net != b->net || a->n_inputs != b->n_inputs) return false;
     for (uint32_t i = 0; i < a->n_inputs; i++) {
-        if (a->inputs[i].value != b->inputs[i].value) return false;
+        if (op_inputs(a)[i].value != op_inputs(b)[i].value) return false;
     }
     return op_makes_same(a, b);
 }
@@ -270,7 +270,7 @@ uint64_t op_attrs_hash(const xir_op *op) {
 uint32_t xir_op_structural_hash(const xir_op *op) {
     if (!op) return 0;
     uint64_t hash = (uint64_t)(uintptr_t)op->cls + op_attrs_hash(op);
-    for (uint32_t i = 0; i < op->n_inputs; i++) hash = hash_bytes(hash, &op->inputs[i].value, sizeof(void *));
-    for (uint32_t i = 0; i < op->n_outputs; i++) hash ^= xir_object_hash((const xir_object *)op->outputs[i].type);
+    for (uint32_t i = 0; i < op->n_inputs; i++) hash = hash_bytes(hash, &op_inputs(op)[i].value, sizeof(void *));
+    for (uint32_t i = 0; i < op->n_outputs; i++) hash ^= xir_object_hash((const xir_object *)op_outputs(op)[i].type);
     return (uint32_t)(hash ^ (hash >> 32));
 }

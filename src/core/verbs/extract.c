@@ -33,7 +33,7 @@ static bool no_memory(extracting *x) {
 /* ---- what is given ---------------------------------------------------------------------------------------------- */
 
 static bool check_value(extracting *x, const xir_value *v, const char *word, size_t i) {
-    const xir_op *op = v ? v->producer : NULL;
+    const xir_op *op = v ? value_op(v) : NULL;
     const char *fault = !v || !value_net(v)               ? "NULL"
                       : value_net(v) != x->net            ? "of another network"
                       : value_is_params(v)                ? "Params"
@@ -68,7 +68,7 @@ static void need(extracting *x, const xir_value *v) {
     if (place) x->reached[*place] = 1;
     if (place || !maker) return;
     if (maker == xir_network_input_op(x->net)) {
-        if (v->producer == maker) x->inputs[v - maker->outputs] = 1;
+        if (value_op(v) == maker) x->inputs[v - op_outputs(maker)] = 1;
     } else if (!has(x->needed, maker)) {
         put(x->needed, maker);
         x->todo[x->n_todo++] = maker;
@@ -77,7 +77,7 @@ static void need(extracting *x, const xir_value *v) {
 
 static bool need_inputs(void *user, xir_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++)
-        if (op->inputs[i].value) need(user, op->inputs[i].value);
+        if (op_inputs(op)[i].value) need(user, op_inputs(op)[i].value);
     return op_each_child(op, need_inputs, user);
 }
 
@@ -85,7 +85,7 @@ static bool need_inputs(void *user, xir_op *op) {
 static bool is_independent(void *user, xir_op *op) {
     const extracting *x = user;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const xir_value *v = op->inputs[i].value;
+        const xir_value *v = op_inputs(op)[i].value;
         const xir_op *maker = v ? placed_maker(v) : NULL;
         if (v && (pointer_table_find(&x->begins, v) || (maker && has(x->needed, maker)))) return false;
     }
@@ -100,9 +100,9 @@ static bool find_ends(extracting *x) {
     for (xir_op *op = x->net->first; op; op = op->next)
         if (!is_independent(x, op)) put(x->needed, op);
     for (uint32_t i = 0; output && i < output->n_inputs && !x->status; i++) {
-        xir_value *v = output->inputs[i].value;
+        xir_value *v = op_inputs(output)[i].value;
         const bool depends = v && (!x->n_begin || pointer_table_find(&x->begins, v) ||
-                                   (v->producer && has(x->needed, v->producer)));
+                                   (value_op(v) && has(x->needed, value_op(v))));
         if (!depends || value_is_params(v)) continue;
         if (!check_value(x, v, "output", i)) break;   /* nothing has validated the network */
         const uint32_t *place = pointer_table_add(&seen, v, i);
@@ -135,7 +135,7 @@ static bool find_needed(extracting *x) {
 /* ---- the network of its own ------------------------------------------------------------------------------------- */
 
 static xir_value *copy_of(const extracting *x, const xir_value *v) {
-    return &x->copies[v->producer->slot]->outputs[v - v->producer->outputs];
+    return &op_outputs(x->copies[value_op(v)->slot])[v - op_outputs(value_op(v))];
 }
 
 /* The values that the copy begins with. Returns their number. */
@@ -144,22 +144,21 @@ static size_t coming(const extracting *x, const xir_value **out) {
     size_t n = 0;
     for (; n < x->n_begin; n++) out[n] = x->begin[n];
     for (uint32_t i = 0; input && i < input->n_outputs; i++)
-        if (x->inputs[i]) out[n++] = &input->outputs[i];
+        if (x->inputs[i]) out[n++] = &op_outputs(input)[i];
     return n;
 }
 
 /* The Input has the id, the name and the tags of the one that the network has. */
 static bool take_over(xir_op *to, xir_op *from) {
-    const op_more *more = from->more;
+    const op_more *more = op_more_of(from);
     const int64_t id = from->id;
     if (more && (more->tags || more->extra)) {
         if (!op_need_more(to)) return false;
-        to->more->tags = more->tags;
-        to->more->extra = more->extra;
+        op_more_of(to)->tags = more->tags;
+        op_more_of(to)->extra = more->extra;
     }
-    to->name = from->name;
-    to->target = from->target;
-    return !xir_network_remove(from->net, from) && op_set_id(to, id);
+    op_set_label(to, op_label(from));
+    return op_set_own_target(to, op_target(from)) && !xir_network_remove(from->net, from) && op_set_id(to, id);
 }
 
 static bool make_input(extracting *x, const xir_value **values, const xir_type **types) {
@@ -169,7 +168,7 @@ static bool make_input(extracting *x, const xir_value **values, const xir_type *
     if (!x->input) return false;
     op_link(x->input, x->copy->first);
     for (size_t i = 0; i < n; i++)
-        if (!view_move_value(&x->input->outputs[i], copy_of(x, values[i]))) return false;
+        if (!view_move_value(&op_outputs(x->input)[i], copy_of(x, values[i]))) return false;
     const xir_op *old = xir_network_input_op(x->net);
     return !old || take_over(x->input, x->copies[old->slot]);
 }
@@ -182,13 +181,13 @@ static bool make_output(extracting *x, const xir_value *const *values, size_t n)
     for (size_t i = 0; i < n && good; i++) good = pointer_table_add(&places, values[i], (uint32_t)i);
     for (size_t i = 0; i < x->n_end && good; i++) {   /* from now on the values of the copy */
         const uint32_t *place = pointer_table_find(&places, x->end[i]);
-        x->end[i] = place ? &x->input->outputs[*place] : copy_of(x, x->end[i]);
+        x->end[i] = place ? &op_outputs(x->input)[*place] : copy_of(x, x->end[i]);
     }
     pointer_table_free(&places);
     if (good && old) return !xir_op_set_inputs(x->copies[old->slot], x->end, x->n_end);
     xir_op *output = good ? view_make_end(x->copy, x->copy->ctx->output_class, NULL, 0, x->n_end) : NULL;
     if (!output) return false;
-    for (size_t i = 0; i < x->n_end; i++) use_link(&output->inputs[i], output, x->end[i]);
+    for (size_t i = 0; i < x->n_end; i++) use_link(&op_inputs(output)[i], output, x->end[i]);
     op_link(output, NULL);
     return true;
 }
@@ -206,7 +205,7 @@ static bool remove_others(extracting *x) {
  * uses: it gets a new id. */
 static bool number_others(extracting *x) {
     for (size_t i = 0; i < x->n_begin; i++) {
-        const xir_op *maker = x->copies[x->begin[i]->producer->slot];
+        const xir_op *maker = x->copies[value_op(x->begin[i])->slot];
         if (!(maker->flags & OP_ERASED) && value_number(copy_of(x, x->begin[i]))) return false;
     }
     return true;

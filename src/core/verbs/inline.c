@@ -24,7 +24,7 @@ static xir_status find_types(const body_values *b, xir_infer *at, xir_network *n
 static xir_status check(xir_op *call, const body_values *b, const xir_type ***types) {
     xir_network *net = call->net;
     xir_infer at;
-    infer_start(&at, net, call->cls, call->attrs, call->target, NULL, call->n_inputs, name_text(call->name),
+    infer_start(&at, net, call->cls, call->attrs, op_target(call), NULL, call->n_inputs, name_text(op_label(call)),
                 net->diags);
     at.op = call;
     xir_status status = infer_check(&at);
@@ -42,7 +42,7 @@ static xir_status check(xir_op *call, const body_values *b, const xir_type ***ty
 static void set_types(const body_values *b, const xir_type *const *types) {
     for (size_t i = 1; i + 1 < b->ops.size; i++) {
         xir_op *op = b->ops.data[i];
-        for (uint32_t k = 0; k < op->n_outputs; k++) op->outputs[k].type = types[b->first[i] + k];
+        for (uint32_t k = 0; k < op->n_outputs; k++) op_outputs(op)[k].type = types[b->first[i] + k];
     }
 }
 
@@ -59,15 +59,15 @@ static void move_uses(xir_value *from, xir_value *to) {
 
 /* What a result of the body is outside: an input of the call, if the body passes it through. */
 static xir_value *outside_of(const xir_op *call, const xir_op *input, xir_value *v) {
-    return v->producer == input ? call->inputs[v - input->outputs].value : v;
+    return value_op(v) == input ? op_inputs(call)[v - op_outputs(input)].value : v;
 }
 
 /* ---- results ---------------------------------------------------------------------------------------------------- */
 
 /* The value of the body that output `i` of the call stands for; NULL if the body passes it through. */
 static xir_value *result_at(const body_values *b, uint32_t i) {
-    xir_value *v = b->ops.data[b->ops.size - 1]->inputs[i].value;
-    return v && v->producer && v->producer != b->ops.data[0] ? v : NULL;
+    xir_value *v = op_inputs(b->ops.data[b->ops.size - 1])[i].value;
+    return v && value_op(v) && value_op(v) != b->ops.data[0] ? v : NULL;
 }
 
 static bool join_tags(xir_network *net, const xir_map *own, const xir_map *more, const xir_map **out) {
@@ -81,8 +81,9 @@ static bool join_tags(xir_network *net, const xir_map *own, const xir_map *more,
 static bool prepare_results(const body_values *b, const xir_op *call, const xir_map **tags) {
     for (uint32_t i = 0; i < call->n_outputs; i++) {
         xir_value *v = result_at(b, i);
-        const value_more *of = call->outputs[i].more;
-        if (v && of && (!value_need_more(v) || !join_tags(call->net, v->more->tags, of->tags, &tags[i]))) return false;
+        const value_more *of = value_more_of(&op_outputs(call)[i]);
+        if (!v || !of) continue;
+        if (!value_need_more(v) || !join_tags(call->net, xir_value_tags(v), of->tags, &tags[i])) return false;
     }
     return true;
 }
@@ -92,11 +93,11 @@ static bool prepare_results(const body_values *b, const xir_op *call, const xir_
 static void describe_results(const body_values *b, const xir_op *call, const xir_map *const *tags) {
     for (uint32_t i = call->n_outputs; i-- > 0;) {
         xir_value *v = result_at(b, i);
-        const value_more *of = call->outputs[i].more;
+        const value_more *of = value_more_of(&op_outputs(call)[i]);
         if (!v || !of) continue;
-        if (of->name->size) v->more->name = of->name;
-        if (of->mtype) v->more->mtype = of->mtype;
-        if (of->tags) v->more->tags = tags[i];
+        if (of->name->size) value_more_of(v)->name = of->name;
+        if (of->mtype) value_more_of(v)->mtype = of->mtype;
+        if (of->tags) value_more_of(v)->tags = tags[i];
     }
 }
 
@@ -110,14 +111,14 @@ static void leave(xir_op *op) {
 static void release(const body_values *b, xir_op *call) {
     xir_op *input = b->ops.data[0], *output = b->ops.data[b->ops.size - 1];
     for (uint32_t i = 0; i < output->n_inputs; i++) {
-        xir_value *to = outside_of(call, input, output->inputs[i].value);
-        move_uses(&call->outputs[i], to);
-        if (to) provenance_inlined(call->net, &call->outputs[i], to);
+        xir_value *to = outside_of(call, input, op_inputs(output)[i].value);
+        move_uses(&op_outputs(call)[i], to);
+        if (to) provenance_inlined(call->net, &op_outputs(call)[i], to);
     }
-    for (uint32_t i = 0; i < input->n_outputs; i++) move_uses(&input->outputs[i], call->inputs[i].value);
+    for (uint32_t i = 0; i < input->n_outputs; i++) move_uses(&op_outputs(input)[i], op_inputs(call)[i].value);
     for (size_t i = 0; i < b->ops.size; i++) b->ops.data[i]->flags &= ~(uint32_t)OP_CHILD;
     for (size_t i = 1; i + 1 < b->ops.size; i++) {
-        b->ops.data[i]->more->parent = NULL;
+        op_more_of(b->ops.data[i])->parent = NULL;
         op_link(b->ops.data[i], call);
     }
     leave(input);
@@ -135,7 +136,7 @@ typedef struct placing { const xir_op *op, *prev; } placing;
 static bool is_made_before(void *user, xir_op *op) {
     const placing *p = user;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const xir_op *maker = op->inputs[i].value ? placed_maker(op->inputs[i].value) : NULL;
+        const xir_op *maker = op_inputs(op)[i].value ? placed_maker(op_inputs(op)[i].value) : NULL;
         if (maker && maker != p->op && (!p->prev || maker->position > p->prev->position)) return false;
     }
     return op_each_child(op, is_made_before, user);
@@ -170,8 +171,8 @@ xir_status xir_op_inline(xir_op *call) {
     if (!(call->flags & OP_PLACED))
         return net_fail(net, XIR_E_INVALID, "op %" PRId64 " is not in the order of a network", call->id);
     for (uint32_t i = 0; i < call->n_inputs; i++) {
-        const xir_value *v = call->inputs[i].value;
-        if (v && v->producer && placed_maker(v) == call)
+        const xir_value *v = op_inputs(call)[i].value;
+        if (v && value_op(v) && placed_maker(v) == call)
             return net_fail(net, XIR_E_INVALID, "op %" PRId64 " uses what it makes itself", call->id);
     }
     xir_attr body, places;

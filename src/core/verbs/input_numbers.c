@@ -41,13 +41,13 @@ static bool ask_body(range_walk *w, const xir_op *op, xir_ops body) {
     const xir_op *in = body.data[0], *out = body.data[body.size - 1];
     for (uint32_t i = 0; i < op->n_outputs && i < out->n_inputs && ranges_of(w, op); i++) {
         const xir_numbers range = ranges_of(w, op)[i];   /* narrowing another value may move them */
-        if (!narrow(w, out->inputs[i].value, &range)) return false;
+        if (!narrow(w, op_inputs(out)[i].value, &range)) return false;
     }
     for (size_t k = body.size; k-- > 0;)
         if (!ask(w, body.data[k])) return false;
     for (uint32_t i = 0; i < op->n_inputs && i < in->n_outputs && ranges_of(w, in); i++) {
         const xir_numbers range = ranges_of(w, in)[i];
-        if (!narrow(w, op->inputs[i].value, &range)) return false;
+        if (!narrow(w, op_inputs(op)[i].value, &range)) return false;
     }
     return true;
 }

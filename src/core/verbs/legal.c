@@ -38,7 +38,7 @@ xir_status rules_check(xir_infer *at) {
 static xir_status take_outputs(xir_infer *at, const xir_op *op) {
     xir_status status = XIR_OK;
     at->n_out = 0;
-    for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = infer_see_output(at, op->outputs[i].type);
+    for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = infer_see_output(at, op_outputs(op)[i].type);
     return status;
 }
 
@@ -76,7 +76,7 @@ xir_status xir_op_try(const xir_op *op, const xir_target *target, xir_diags *why
     object_pool pool;
     xir_infer at;
     pool_init_reader(&pool, &op->net->pool);
-    infer_start(&at, op->net, op->cls, op->attrs, target, NULL, op->n_inputs, name_text(op->name), NULL);
+    infer_start(&at, op->net, op->cls, op->attrs, target, NULL, op->n_inputs, name_text(op_label(op)), NULL);
     at.pool = &pool;
     at.op = op;
     const int64_t place = why && op->flags & OP_PLACED ? xir_network_index_of(op->net, op) : -1;

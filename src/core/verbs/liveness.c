@@ -73,9 +73,9 @@ typedef struct maker {
 
 /* The number of a value, NONE if no op of the order makes it. */
 static uint32_t number_of(const xir_liveness *l, const xir_value *v) {
-    const xir_op *op = v ? v->producer : NULL;
+    const xir_op *op = v ? value_op(v) : NULL;
     if (!op || op->net != l->net || op->slot >= l->n_slots || !l->place[op->slot]) return NONE;
-    const size_t at = l->place[op->slot] - 1, i = (size_t)(v - op->outputs);
+    const size_t at = l->place[op->slot] - 1, i = (size_t)(v - op_outputs(op));
     return i < l->values_of[at + 1] - l->values_of[at] ? l->values_of[at] + (uint32_t)i : NONE;
 }
 
@@ -88,8 +88,8 @@ static xir_status fail_at(maker *m, size_t input, const char *sentence) {
 
 /* The op at the position, or a sub op of it, reads a value. */
 static bool reads(maker *m, const xir_op *reader, size_t input) {
-    const xir_value *v = reader->inputs[input].value;
-    const xir_op *op = v && !value_is_params(v) ? v->producer : NULL;
+    const xir_value *v = op_inputs(reader)[input].value;
+    const xir_op *op = v && !value_is_params(v) ? value_op(v) : NULL;
     if (!op || !(op->flags & OP_PLACED)) return true;
     const uint32_t place = m->l->place[op->slot];
     if (place == m->at + 1) {
@@ -97,7 +97,7 @@ static bool reads(maker *m, const xir_op *reader, size_t input) {
         return fail_at(m, input, "the op reads a value that it makes itself"), false;
     }
     if (!place) return fail_at(m, input, "the input is used before it is computed: sort the network"), false;
-    life *it = &m->l->lives[m->l->values_of[place - 1] + (size_t)(v - op->outputs)];
+    life *it = &m->l->lives[m->l->values_of[place - 1] + (size_t)(v - op_outputs(op))];
     it->last = (uint32_t)m->at;
     it->kept |= m->keeps;
     return true;
@@ -125,7 +125,7 @@ static xir_status add(maker *m, const xir_op *op) {
     if (!mem_reserve(&l->net->ctx->alloc, (void **)&l->lives, &l->room, n, sizeof *l->lives))
         return diag_memory(m->why);
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        const type_bytes *of = bytes_of(m->memo, op->outputs[i].type);
+        const type_bytes *of = bytes_of(m->memo, op_outputs(op)[i].type);
         const uint32_t at = (uint32_t)m->at, number = (uint32_t)l->n++;
         l->lives[number] = (life){ .bytes = of->bytes, .first = at, .last = at, .base = number, .next = NONE,
                                     .known = of->known };
@@ -198,8 +198,8 @@ static void join(xir_liveness *l, life *made, uint32_t base) {
 /* Makes the first output of an op a view of the input that its row names. */
 static void view(xir_liveness *l, const xir_op *op, life *made) {
     const size_t input = (size_t)__builtin_ctzll(op->cls->more->shares.inputs);
-    const xir_value *v = input < op->n_inputs ? op->inputs[input].value : NULL;
-    const xir_type *type = op->outputs[0].type;
+    const xir_value *v = input < op->n_inputs ? op_inputs(op)[input].value : NULL;
+    const xir_type *type = op_outputs(op)[0].type;
     if (!v || !v->type || !xir_type_equal(xir_type_element(v->type), xir_type_element(type))) return;
     if (!same_places(v->type, type)) return;
     const uint32_t number = number_of(l, v);
@@ -210,7 +210,7 @@ static void view(xir_liveness *l, const xir_op *op, life *made) {
 /* Stamps what the op reads through inputs that its row does not name. */
 static void stamp_others(xir_liveness *l, const xir_op *op, uint32_t stamp) {
     for (size_t i = 0; i < op->n_inputs; i++) {
-        const uint32_t number = !row_names(op, i) ? number_of(l, op->inputs[i].value) : NONE;
+        const uint32_t number = !row_names(op, i) ? number_of(l, op_inputs(op)[i].value) : NONE;
         const uint32_t base = number != NONE ? l->lives[number].base : NONE;
         if (base != NONE) l->lives[base].next = stamp;
     }
@@ -221,12 +221,12 @@ static void write_over(xir_liveness *l, const xir_op *op, uint32_t at, life *mad
     if (op_has_children(op)) return;
     stamp_others(l, op, at);
     for (size_t i = 0; i < op->n_inputs; i++) {
-        const uint32_t number = row_names(op, i) ? number_of(l, op->inputs[i].value) : NONE;
+        const uint32_t number = row_names(op, i) ? number_of(l, op_inputs(op)[i].value) : NONE;
         const uint32_t base = number != NONE ? l->lives[number].base : NONE;
         if (base == NONE) continue;
         const life *in = &l->lives[base];
         if (in->end != at || in->kept || !in->known || l->ops[in->first]->cls->traits & XIR_TRAIT_SOURCE) continue;
-        if (in->next == at || !same_places(op->inputs[i].value->type, op->outputs[0].type)) continue;
+        if (in->next == at || !same_places(op_inputs(op)[i].value->type, op_outputs(op)[0].type)) continue;
         join(l, made, base);
         return;
     }
@@ -355,7 +355,7 @@ xir_liveness *xir_liveness_new(const xir_network *net, const xir_liveness_option
 /* The value of a number; NULL if its op has fewer outputs now. */
 static const xir_value *value_at(const xir_liveness *l, uint32_t number) {
     const uint32_t at = l->lives[number].first, i = number - l->values_of[at];
-    return i < l->ops[at]->n_outputs ? &l->ops[at]->outputs[i] : NULL;
+    return i < l->ops[at]->n_outputs ? &op_outputs(l->ops[at])[i] : NULL;
 }
 
 bool xir_liveness_of(const xir_liveness *l, const xir_value *value, xir_life *out) {

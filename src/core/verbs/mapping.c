@@ -71,11 +71,11 @@ xir_op *mapping_op(const xir_mapping *map, const xir_op *op) {
     return copy && !(copy->flags & OP_ERASED) ? copy : NULL;
 }
 
-static bool is_lost(const xir_value *v) { return v->producer ? v->producer->flags & OP_ERASED : value_is_spent(v); }
+static bool is_lost(const xir_value *v) { return value_op(v) ? value_op(v)->flags & OP_ERASED : value_is_spent(v); }
 
 bool mapping_value(const xir_mapping *map, const xir_value *v, xir_value **out) {
     const uint32_t *at = pointer_table_find(&map->value_at, v);
-    const xir_op *maker = v->producer ? mapping_op(map, v->producer) : NULL;
+    const xir_op *maker = value_op(v) ? mapping_op(map, value_op(v)) : NULL;
     *out = NULL;
     if (at) {
         *out = map->values[*at];
@@ -83,7 +83,7 @@ bool mapping_value(const xir_mapping *map, const xir_value *v, xir_value **out) 
     }
     if (maker) {
         size_t i = xir_value_index(v);
-        if (i < maker->n_outputs) *out = &maker->outputs[i];
+        if (i < maker->n_outputs) *out = &op_outputs(maker)[i];
         return *out;
     }
     if (map->from != map->to || is_lost(v) || (map->rules.copies_params && value_is_params(v))) return false;
@@ -239,7 +239,7 @@ static bool stays_away(const xir_mapping *map, const xir_op *op) {
     if (is_sink(op)) return map->to->n_ops;
     if (!is_source(op) || !op->n_outputs) return false;
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        if (!pointer_table_find(&map->value_at, &op->outputs[i])) return false;
+        if (!pointer_table_find(&map->value_at, &op_outputs(op)[i])) return false;
     }
     return true;
 }

@@ -89,7 +89,7 @@ xir_status net_name_dims(xir_network *net, bool *named) {
     const xir_op *op = xir_network_input_op(net);
     xir_status status = XIR_OK;
     for (; n.round < ROUNDS && !status; n.round++) {
-        for (uint32_t i = 0; op && i < op->n_outputs && !status; i++) status = name_value(&n, &op->outputs[i]);
+        for (uint32_t i = 0; op && i < op->n_outputs && !status; i++) status = name_value(&n, &op_outputs(op)[i]);
     }
     *named = n.named;
     return status;

@@ -158,7 +158,7 @@ static bool name_op(void *user, xir_op *op) {
     naming *n = user;
     if (!n->finish) n->names->first[op->slot] = (uint32_t)n->names->n + 1;
     bool done = name_item(n, true, xir_op_name(op));
-    for (uint32_t i = 0; i < op->n_outputs && done; i++) done = name_item(n, false, xir_value_name(&op->outputs[i]));
+    for (uint32_t i = 0; i < op->n_outputs && done; i++) done = name_item(n, false, xir_value_name(&op_outputs(op)[i]));
     return done && op_each_child(op, name_op, n);
 }
 
@@ -228,6 +228,6 @@ xir_str network_names_op(const network_names *names, const xir_op *op) {
 xir_str network_names_value(const network_names *names, const xir_value *v) {
     uint32_t item = 0, after = 0;
     if (value_is_params(v)) item = names->params[value_params(v)->number];
-    else if (v->producer && (item = names->first[v->producer->slot])) after = 1 + (uint32_t)(v - v->producer->outputs);
+    else if (value_op(v) && (item = names->first[value_op(v)->slot])) after = 1 + (uint32_t)xir_value_index(v);
     return item ? names->items[item + after - 1] : XIR_STR("");
 }

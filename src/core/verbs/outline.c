@@ -53,7 +53,7 @@ typedef struct visitor {
 static bool visit_uses(void *user, xir_op *op) {
     const visitor *w = user;
     for (uint32_t i = 0; i < op->n_inputs; i++)
-        if (op->inputs[i].value && !w->use(w->o, w->placed, &op->inputs[i])) return false;
+        if (op_inputs(op)[i].value && !w->use(w->o, w->placed, &op_inputs(op)[i])) return false;
     return op_each_child(op, visit_uses, user);
 }
 
@@ -63,7 +63,7 @@ static bool each_use(outlining *o, xir_op *op, bool (*use)(outlining *o, xir_op 
 
 /* The op of the order that has this one; NULL if it is not in the order. */
 static const xir_op *top_of(const xir_op *op) {
-    while (op && op->flags & OP_CHILD) op = op->more->parent;
+    while (op && op->flags & OP_CHILD) op = op_more_of(op)->parent;
     return op;
 }
 
@@ -107,7 +107,7 @@ static bool gather(outlining *o, xir_op *const *ops, size_t n) {
 static bool reads(outlining *o, xir_op *op, xir_use *use) {
     const xir_op *maker = placed_maker(use->value);
     if (!maker || maker->position < o->ops[0]->position) return true;
-    if (maker == op && use->value->producer != op) return true;   /* a sub op of it makes the value */
+    if (maker == op && value_op(use->value) != op) return true;   /* a sub op of it makes the value */
     if (maker->position >= op->position) {
         o->status = net_fail(o->net, XIR_E_INVALID, "op %" PRId64 " is used by op %" PRId64 " before it is run",
                              maker->id, op->id);
@@ -155,7 +155,7 @@ static void clear_reached(outlining *o) {
 static bool enters(outlining *o, xir_op *op, xir_use *use) {
     xir_value *v = use->value;
     (void)op;
-    if (value_is_params(v) || is_inside(v->producer)) return true;
+    if (value_is_params(v) || is_inside(value_op(v))) return true;
     const uint32_t *place = pointer_table_add(&o->entered, v, (uint32_t)o->in.n);
     if (!place) return no_memory(o);
     if (*place == o->in.n && !add_value(o, &o->in, v)) return no_memory(o);
@@ -183,7 +183,7 @@ typedef struct staying { outlining *o; const xir_op *op; } staying;
 static bool stays_inside(void *user, xir_op *child) {
     const staying *s = user;
     for (uint32_t i = 0; i < child->n_outputs; i++) {
-        for (const xir_use *u = child->outputs[i].uses; u; u = u->next) {
+        for (const xir_use *u = op_outputs(child)[i].uses; u; u = u->next) {
             const xir_op *other = top_of(u->user);
             if (other == s->op && u->user != s->op) continue;
             s->o->status = net_fail(s->o->net, XIR_E_INVALID, "op %" PRId64 " uses an output of sub op %" PRId64
@@ -198,7 +198,7 @@ static bool find_border(outlining *o) {
     for (size_t i = 0; i < o->n; i++) {
         if (!each_use(o, o->ops[i], enters)) return false;
         for (uint32_t k = 0; k < o->ops[i]->n_outputs; k++)
-            if (!leaves(o, o->ops[i], &o->ops[i]->outputs[k])) return false;
+            if (!leaves(o, o->ops[i], &op_outputs(o->ops[i])[k])) return false;
         if (!op_each_child(o->ops[i], stays_inside, &(staying){ o, o->ops[i] })) return false;
     }
     return true;
@@ -304,11 +304,11 @@ static bool note_places(outlining *o) {
 
 /* Gives `to` the memory type of `from`, and a name. */
 static bool describe(xir_value *to, const xir_value *from, xir_str name) {
-    if (!name.size && !(from->more && from->more->mtype)) return true;
+    if (!name.size && !(value_more_of(from) && value_more_of(from)->mtype)) return true;
     value_more *more = value_need_more(to);
     if (!more) return false;
-    more->mtype = from->more ? from->more->mtype : NULL;
-    more->name = net_name(to->producer->net, name);
+    more->mtype = value_more_of(from) ? value_more_of(from)->mtype : NULL;
+    more->name = net_name(value_op(to)->net, name);
     return more->name != NULL;
 }
 
@@ -319,9 +319,9 @@ static xir_op *make_end(outlining *o, const xir_class *cls, size_t n_inputs, con
 
 static const xir_target *target_of(const outlining *o) {
     if (o->how.target) return o->how.target;
-    const xir_target *first = o->ops[0]->target;
+    const xir_target *first = op_target(o->ops[0]);
     for (size_t i = 1; i < o->n; i++)
-        if (!xir_object_equal((const xir_object *)o->ops[i]->target, (const xir_object *)first)) return NULL;
+        if (!xir_object_equal((const xir_object *)op_target(o->ops[i]), (const xir_object *)first)) return NULL;
     return first;
 }
 
@@ -334,7 +334,7 @@ static bool make_call(outlining *o, const xir_type **types) {
     o->body[o->n + 1] = output;
     if (!input || !output) return no_memory(o);
     for (size_t i = 0; i < o->in.n; i++)
-        if (!describe(&input->outputs[i], o->in.items[i], o->takes.items[i])) return no_memory(o);
+        if (!describe(&op_outputs(input)[i], o->in.items[i], o->takes.items[i])) return no_memory(o);
     memcpy(o->body + 1, o->ops, o->n * sizeof *o->body);
     for (size_t i = 0; i < o->out.n; i++) types[i] = o->out.items[i]->type;
     const xir_named_attr named[] = {
@@ -348,7 +348,7 @@ static bool make_call(outlining *o, const xir_type **types) {
                                       .id = XIR_NO_ID, .named = named, .n_named = sizeof named / sizeof *named);
     o->call = xir_op_new(net, &desc);
     for (size_t i = 0; i < o->out.n && o->call; i++) {
-        if (describe(&o->call->outputs[i], o->out.items[i], xir_value_name(o->out.items[i]))) continue;
+        if (describe(&op_outputs(o->call)[i], o->out.items[i], xir_value_name(o->out.items[i]))) continue;
         return no_memory(o);
     }
     if (o->call) return true;
@@ -383,7 +383,7 @@ static bool use_inside(outlining *o, xir_op *op, xir_use *use) {
     if (!place) return true;
     xir_op *user = use->user;
     use_unlink(use);
-    use_link(use, user, &o->body[0]->outputs[*place]);
+    use_link(use, user, &op_outputs(o->body[0])[*place]);
     return true;
 }
 
@@ -394,7 +394,7 @@ static void use_outside(outlining *o, size_t i) {
         if (is_inside(u->user)) continue;
         xir_op *user = u->user;
         use_unlink(u);
-        use_link(u, user, &o->call->outputs[i]);
+        use_link(u, user, &op_outputs(o->call)[i]);
     }
 }
 
@@ -403,8 +403,8 @@ static void link_ends(outlining *o) {
     for (size_t i = 0; i < o->n; i++) (void)each_use(o, o->ops[i], use_inside);
     for (size_t i = 0; i < o->out.n; i++) {
         use_outside(o, i);
-        use_link(&output->inputs[i], output, o->out.items[i]);
-        provenance_moved(o->net, o->out.items[i], &o->call->outputs[i]);
+        use_link(&op_inputs(output)[i], output, o->out.items[i]);
+        provenance_moved(o->net, o->out.items[i], &op_outputs(o->call)[i]);
     }
     provenance_outlined(o->call, o->ops, o->n);
 }

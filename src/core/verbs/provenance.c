@@ -86,19 +86,19 @@ uint32_t value_source_add(xir_provenance *p, int64_t id, uint32_t maker) {
 
 static void add_value(xir_provenance *p, const xir_value *v) {
     if (pointer_table_find(&p->value_at, v)) return;
-    const uint32_t i = value_source_add(p, v->id, v->producer ? origin_of_op(p, v->producer) : 0);
+    const uint32_t i = value_source_add(p, v->id, value_op(v) ? origin_of_op(p, value_op(v)) : 0);
     if (i) provenance_keep(p, pointer_table_add(&p->value_at, v, i));
 }
 
 /* An op of the network, its values and its sub ops. */
 static bool add_op(void *user, xir_op *op) {
     xir_provenance *p = user;
-    if (!source_add(p, (xir_provenance_source){ op->id, name_text(op->name), op->cls }) ||
+    if (!source_add(p, (xir_provenance_source){ op->id, name_text(op_label(op)), op->cls }) ||
         !origin_add(p, op->slot, 0, 0)) return false;
-    for (uint32_t i = 0; i < op->n_outputs; i++) add_value(p, &op->outputs[i]);
+    for (uint32_t i = 0; i < op->n_outputs; i++) add_value(p, &op_outputs(op)[i]);
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const xir_value *v = op->inputs[i].value;
-        if (v && !v->producer && !value_is_params(v)) add_value(p, v);
+        const xir_value *v = op_inputs(op)[i].value;
+        if (v && !value_op(v) && !value_is_params(v)) add_value(p, v);
     }
     return op->cls->plain || op_each_child(op, add_op, user);
 }
@@ -204,12 +204,12 @@ static bool pair_ops(void *user, const xir_op *from, const xir_op *to) {
     c->differ |= from->cls != to->cls || from->n_outputs != to->n_outputs || from->n_inputs != to->n_inputs;
     if (c->differ || !gives_origin(c, to->slot, origin_of_op(c->from, from))) return false;
     for (uint32_t i = 0; i < from->n_outputs; i++)
-        if (!gives_value(c, &from->outputs[i], &to->outputs[i])) return false;
+        if (!gives_value(c, &op_outputs(from)[i], &op_outputs(to)[i])) return false;
     for (uint32_t i = 0; i < from->n_inputs; i++) {
-        const xir_value *v = from->inputs[i].value, *w = to->inputs[i].value;
+        const xir_value *v = op_inputs(from)[i].value, *w = op_inputs(to)[i].value;
         c->differ |= !v != !w || (v && value_is_params(v) != value_is_params(w));
         if (c->differ) return false;
-        if (!v || v->producer) continue;
+        if (!v || value_op(v)) continue;
         if (!gives_value(c, v, w)) return false;
         if (value_is_params(v) && !origin_of_value(c->to, w) &&
             !gives_origin(c, ORIGIN_PARAMS | value_params(w)->number, origin_of_value(c->from, v))) return false;

@@ -259,7 +259,7 @@ static xir_provenance_item item_of(const xir_provenance *p, size_t step, uint32_
     }
     if (v) return (xir_provenance_item){ step, true, v->id, xir_value_name(v), NULL };
     return (xir_provenance_item){ step, !op && target & ORIGIN_PARAMS, op ? op->id : -1,
-                                  op ? name_text(op->name) : (xir_str){ "", 0 }, op ? op->cls : NULL };
+                                  op ? name_text(op_label(op)) : (xir_str){ "", 0 }, op ? op->cls : NULL };
 }
 
 static uint32_t step_of(const history *h, uint32_t i) {

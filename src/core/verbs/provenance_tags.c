@@ -50,7 +50,7 @@ static bool write_op(void *user, xir_op *op) {
     const int64_t *ids = origin_walk_ids(&t->w, origin_of_op(t->w.p, op), &n);
     if (!list_of(t, ids, n, &list) || !tag_op(op, n ? &list : NULL)) return false;
     for (uint32_t i = 0; i < op->n_outputs; i++)
-        if (!write_value(t, &op->outputs[i])) return false;
+        if (!write_value(t, &op_outputs(op)[i])) return false;
     return op->cls->plain || op_each_child(op, write_op, user);
 }
 
@@ -75,7 +75,7 @@ xir_status xir_provenance_write_tags(const xir_provenance *p) {
 
 static bool remove_op(void *user, xir_op *op) {
     bool ok = tag_op(op, NULL);
-    for (uint32_t i = 0; i < op->n_outputs && ok; i++) ok = tag_value(&op->outputs[i], values_key, NULL);
+    for (uint32_t i = 0; i < op->n_outputs && ok; i++) ok = tag_value(&op_outputs(op)[i], values_key, NULL);
     return ok && (op->cls->plain || op_each_child(op, remove_op, user));
 }
 
@@ -176,7 +176,7 @@ static bool read_op(void *user, xir_op *op) {
     const xir_list *list = ids_of(t, xir_op_tags(op), ops_key, "op", op->id);
     if (list && !(t->gathers ? gather(t, list) : become(t, op->slot, list))) return false;
     for (uint32_t i = 0; i < op->n_outputs; i++)
-        if (!read_values(t, &op->outputs[i])) return false;
+        if (!read_values(t, &op_outputs(op)[i])) return false;
     return op->cls->plain || op_each_child(op, read_op, user);
 }
 

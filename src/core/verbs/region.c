@@ -70,7 +70,7 @@ static bool follow(void *user, xir_op *maker) {
     const follower *f = user;
     ways *w = f->w;
     for (uint32_t i = 0; i < maker->n_outputs; i++) {
-        for (const xir_use *u = maker->outputs[i].uses; u; u = u->next) {
+        for (const xir_use *u = op_outputs(maker)[i].uses; u; u = u->next) {
             const xir_op *next = placed_user(u);
             if (!next || next == f->op) continue;
             if (has(w, next)) {
@@ -132,7 +132,7 @@ static xir_status not_convex(const ways *w, xir_diags *why) {
     if (!path) return diag_memory(why);
     (void)write_path(w, path, n);
     for (size_t i = 0; i < n && size < sizeof text; i++) {
-        const xir_str name = name_text(path[i]->name);
+        const xir_str name = name_text(op_label(path[i]));
         int wrote;
         if (n > 2 * SHOWN && i == SHOWN) {
             wrote = snprintf(text + size, sizeof text - size, ", %zu more ops", n - 2 * SHOWN);

@@ -11,8 +11,8 @@ xir_status region_op_check(const xir_network *net, const xir_op *op, size_t i, x
 /* The placed op that makes a value, itself or through a sub op; NULL for Params, values without an op, and what an op
  * makes that is not placed. */
 static inline const xir_op *placed_maker(const xir_value *v) {
-    const xir_op *op = v->producer;
-    while (op && op->flags & OP_CHILD) op = op->more->parent;
+    const xir_op *op = value_op(v);
+    while (op && op->flags & OP_CHILD) op = op_more_of(op)->parent;
     return op && op->flags & OP_PLACED ? op : NULL;
 }
 

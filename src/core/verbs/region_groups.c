@@ -71,9 +71,9 @@ static bool read_inputs(void *user, xir_op *op) {
     gathering *g = r->g;
     member *me = &g->of[r->at];
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const xir_value *v = op->inputs[i].value;
+        const xir_value *v = op_inputs(op)[i].value;
         const xir_op *maker = v ? placed_maker(v) : NULL;
-        if (!maker || (maker == me->op && v->producer != maker)) continue;   /* a sub op makes it for another one */
+        if (!maker || (maker == me->op && value_op(v) != maker)) continue;   /* a sub op makes it for another one */
         const uint32_t from = g->groups->place[maker->slot];
         if (from >= r->at) {
             g->status = diag_fail(g->why, XIR_E_INVALID, XIR_STR(""), "op %" PRId64 " is used by op %" PRId64
@@ -118,9 +118,9 @@ static bool read_users(void *user, xir_op *op) {
     ceiling *c = user;
     gathering *g = c->g;
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        for (const xir_use *u = op->outputs[i].uses; u; u = u->next) {
+        for (const xir_use *u = op_outputs(op)[i].uses; u; u = u->next) {
             const xir_op *next = u->user;
-            while (next && next->flags & OP_CHILD) next = next->more->parent;
+            while (next && next->flags & OP_CHILD) next = op_more_of(next)->parent;
             if (!next || !(next->flags & OP_PLACED)) continue;
             const uint32_t to = root(g->of, g->groups->place[next->slot]);
             if (to == c->group) continue;

@@ -21,11 +21,11 @@ static bool is_for_walk(const xir_use *use) {
 static bool walk_op(void *user, xir_op *op) {
     const value_walk *w = user;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        xir_value *v = op->inputs[i].value;
-        if (v && !v->producer && is_for_walk(&op->inputs[i]) && !w->visit(w->user, v)) return false;
+        xir_value *v = op_inputs(op)[i].value;
+        if (v && !value_op(v) && is_for_walk(&op_inputs(op)[i]) && !w->visit(w->user, v)) return false;
     }
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        if (!w->visit(w->user, &op->outputs[i])) return false;
+        if (!w->visit(w->user, &op_outputs(op)[i])) return false;
     }
     return op_each_child(op, walk_op, user) && op_walk_attr_params(op, w->visit, w->user);
 }

@@ -12,15 +12,15 @@ typedef struct sources { const xir_op *op; source_fn *visit; void *user; bool go
 
 /* The op of the execution order that makes an input; NULL if there is none. */
 static const xir_op *source_of(const xir_op *reader, size_t input) {
-    const xir_value *v = reader->inputs[input].value;
-    return v ? placed_op(v->producer) : NULL;
+    const xir_value *v = op_inputs(reader)[input].value;
+    return v ? placed_op(value_op(v)) : NULL;
 }
 
 /* An op that reads what it makes depends on itself; what its sub ops read from it or from each other is inside. */
 static bool own_sources(sources *s) {
     for (size_t i = 0; i < s->op->n_inputs && s->going; i++) {
         const xir_op *source = source_of(s->op, i);
-        if (source && (source != s->op || s->op->inputs[i].value->producer == s->op))
+        if (source && (source != s->op || value_op(op_inputs(s->op)[i].value) == s->op))
             s->going = s->visit(s->user, source);
     }
     return s->going;
@@ -43,7 +43,7 @@ bool op_each_source(const xir_op *op, source_fn *visit, void *user) {
 
 bool xir_value_precedes(const xir_value *value, const xir_op *op) {
     if (!value || !op || value_net(value) != op->net) return false;
-    const xir_op *maker = placed_op(value->producer), *reader = placed_op(op);
+    const xir_op *maker = placed_op(value_op(value)), *reader = placed_op(op);
     if (!reader) return false;
     return maker ? maker->position < reader->position : value_is_params(value);
 }
@@ -154,7 +154,7 @@ static xir_status report_cycle(sorting *s, xir_diags *why) {
     }
     snprintf(path, sizeof path, "/ops/%" PRId64, xir_network_index_of(s->t->net, op));
     return diag_fail(why, XIR_E_INVALID, xir_str_of(path), "%.*s '%.*s' depends on itself", CLIP_TO(op->cls->key, 100),
-                     CLIP_TO(name_text(op->name), 100));
+                     CLIP_TO(name_text(op_label(op)), 100));
 }
 
 static xir_status sort(topological *t, xir_diags *why) {

@@ -147,14 +147,14 @@ static xir_status check_inputs(checker *c, const xir_op *op, xir_str path, xir_d
                                      cls->key.data, cls->more->n_inputs, op->n_inputs));
     }
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const xir_value *v = op->inputs[i].value;
+        const xir_value *v = op_inputs(op)[i].value;
         bool optional = i < cls->more->n_inputs && cls->more->inputs[i].decl == XIR_DECL_OPT;
         if (!v) {
             if (optional || is_foreign(cls)) continue;
             keep_first(&first, diag_fail(why, XIR_E_MISSING, under(&p, path, "/inputs/%zu", i), "the input is absent"));
             continue;
         }
-        if (v->producer) continue;   /* checked with the op that makes it */
+        if (value_op(v)) continue;   /* checked with the op that makes it */
         if (!value_is_params(v)) {
             keep_first(&first, diag_fail(why, XIR_E_MISSING, under(&p, path, "/inputs/%zu", i),
                                          "no op makes %s", value_called(v).text));
@@ -211,20 +211,18 @@ static xir_status check_attr_params(checker *c, const xir_op *op, xir_str path, 
 /* Refuses an op of one accelerator in a network for another. */
 static xir_status check_target(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
     const xir_target *ai = c->net->ai_target;
-    if (!ai || op->target == c->net->host) return XIR_OK;   // most ops
-    if (!xir_target_row_of(op->target)->accelerator) return XIR_OK;
-    if (xir_object_equal((const xir_object *)op->target, (const xir_object *)ai)) return XIR_OK;
+    if (!ai || op_target(op) == c->net->host) return XIR_OK;   // most ops
+    if (!xir_target_row_of(op_target(op))->accelerator) return XIR_OK;
+    const xir_object *own = (const xir_object *)op_target(op), *other = (const xir_object *)ai;
+    if (xir_object_equal(own, other)) return XIR_OK;
     place p;
-    if (!xir_network_has_ai_target(c->net)) {
-        return diag_fail(why, XIR_E_INVALID, under(&p, path, "/compile_target", 0),
+    const xir_str at = under(&p, path, "/compile_target", 0);
+    if (!xir_network_has_ai_target(c->net))
+        return diag_fail(why, XIR_E_INVALID, at,
                          "the op is for %.*s: expected it as the network's ai_target too, which is not set",
-                         (int)((const xir_object *)op->target)->cls->key.size,
-                         ((const xir_object *)op->target)->cls->key.data);
-    }
-    return diag_fail(why, XIR_E_INVALID, under(&p, path, "/compile_target", 0),
-                     "the op is for %.*s, its network for %.*s", (int)((const xir_object *)op->target)->cls->key.size,
-                     ((const xir_object *)op->target)->cls->key.data, (int)((const xir_object *)ai)->cls->key.size,
-                     ((const xir_object *)ai)->cls->key.data);
+                         WHOLE(own->cls->key));
+    return diag_fail(why, XIR_E_INVALID, at, "the op is for %.*s, its network for %.*s", WHOLE(own->cls->key),
+                     WHOLE(other->cls->key));
 }
 
 static xir_status check_op(checker *c, const xir_op *op, xir_str path, xir_diags *why);
@@ -246,17 +244,17 @@ static xir_status check_children(checker *c, const xir_op *op, xir_str path, xir
 
 /* A rule sees class, attributes, target and input types: if these are the same as in a valid op, the op is valid. */
 static xir_status check_rule(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
-    infer_memo key = { .cls = op->cls, .attrs = op->attrs, .target = op->target };
+    infer_memo key = { .cls = op->cls, .attrs = op->attrs, .target = op_target(op) };
     uint64_t hash = (uintptr_t)op->attrs * (uint64_t)3;
     for (uint32_t i = 0; i < op->n_inputs && i < INFER_INPUTS; i++) {
-        key.in[i] = infer_key_of(op->inputs[i].value);
+        key.in[i] = infer_key_of(op_inputs(op)[i].value);
         hash += key.in[i] * (uint64_t)(2 * i + 5);
     }
     size_t slot = (size_t)(hash ^ (hash >> 7) ^ (hash >> 17)) & (c->memo - 1);
     infer_memo *memo = op->n_inputs <= INFER_INPUTS && c->ruled ? &c->ruled[slot] : NULL;
     if (memo && memcmp(memo, &key, sizeof key) == 0) return XIR_OK;
     xir_infer at;
-    infer_start(&at, op->net, op->cls, op->attrs, op->target, NULL, op->n_inputs, name_text(op->name), why);
+    infer_start(&at, op->net, op->cls, op->attrs, op_target(op), NULL, op->n_inputs, name_text(op_label(op)), why);
     at.pool = &c->pool;
     at.op = op;
     at.path = path;
@@ -269,12 +267,12 @@ static xir_status check_rule(checker *c, const xir_op *op, xir_str path, xir_dia
 /* The rules of the op's target, with the declared types of the outputs. */
 static xir_status check_legal(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
     xir_infer at;
-    infer_start(&at, op->net, op->cls, op->attrs, op->target, NULL, op->n_inputs, name_text(op->name), why);
+    infer_start(&at, op->net, op->cls, op->attrs, op_target(op), NULL, op->n_inputs, name_text(op_label(op)), why);
     at.pool = &c->pool;
     at.op = op;
     at.path = path;
     xir_status status = XIR_OK;
-    for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = infer_see_output(&at, op->outputs[i].type);
+    for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = infer_see_output(&at, op_outputs(op)[i].type);
     if (!status) status = rules_check(&at);
     infer_end(&at);
     return status;
@@ -302,13 +300,13 @@ static xir_status check_op(checker *c, const xir_op *op, xir_str path, xir_diags
     const xir_class *cls = op->cls;
     xir_status first = op->flags & OP_DRAFT ? draft_check(op, path, why) : XIR_OK;
     if (!first && !is_good(c, op->attrs)) {
-        keep_first(&first, body_check(cls, op->attrs, name_text(op->name), path, why));
+        keep_first(&first, body_check(cls, op->attrs, name_text(op_label(op)), path, why));
         keep_first(&first, check_attr_objects(c, op, path, why));
         if (!first && cls->plain) note_good(c, op->attrs);
     }
     keep_first(&first, check_inputs(c, op, path, why));
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        const xir_type *type = op->outputs[i].type;
+        const xir_type *type = op_outputs(op)[i].type;
         place p;
         if (type) keep_first(&first, check_type(c, type, why ? under(&p, path, "/outputs/%zu/dtype", i) : path, why));
     }
@@ -319,11 +317,11 @@ static xir_status check_op(checker *c, const xir_op *op, xir_str path, xir_diags
                                      "%.*s has %" PRIu32 " outputs, found %" PRIu32, (int)cls->key.size, cls->key.data,
                                      cls->more->n_outputs, op->n_outputs));
     }
-    if (!cls->plain || op->more) keep_first(&first, check_attr_params(c, op, path, why));
+    if (!cls->plain || op_more_of(op)) keep_first(&first, check_attr_params(c, op, path, why));
     keep_first(&first, check_target(c, op, path, why));
     /* The class's own rule relies on the checks before it. */
     if (!first && (cls->more->check || c->net->ctx->choosy_targets)) keep_first(&first, check_rule(c, op, path, why));
-    if (!first && !cls->opaque && has_rules(op->target) && !is_call(cls))
+    if (!first && !cls->opaque && has_rules(op_target(op)) && !is_call(cls))
         keep_first(&first, check_legal(c, op, path, why));
     if (!cls->plain) keep_first(&first, check_children(c, op, path, why));
     return first;
@@ -403,7 +401,7 @@ static xir_status check_ids(checker *c, const xir_op *op, const trail *at, xir_d
                                      "op id %" PRId64 " is taken by another op", op->id));
     }
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        const xir_value *v = &op->outputs[i];
+        const xir_value *v = &op_outputs(op)[i];
         alone = first_met(&c->value_ids, v->id, &known);
         if (!known) alone = net_find_value(net, v->id) == v;
         if (alone) continue;
@@ -444,8 +442,8 @@ static xir_status check_standing(checker *c, xir_op *op, xir_str path, xir_diags
         keep_first(&first, diag_fail(why, XIR_E_MISSING, under(&p, path, "/inputs", 0), "the op has no inputs"));
     }
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const xir_value *v = op->inputs[i].value;
-        const xir_op *maker = v ? v->producer : NULL;
+        const xir_value *v = op_inputs(op)[i].value;
+        const xir_op *maker = v ? value_op(v) : NULL;
         if (!maker || (maker->flags & OP_PLACED && maker->position < op->position)) continue;
         if (maker->flags & OP_CHILD) continue;
         keep_first(&first, diag_fail(why, XIR_E_INVALID, under(&p, path, "/inputs/%zu", i),
@@ -481,7 +479,7 @@ static xir_status validate(checker *c, xir_diags *why) {
     /* Params have ids too. They come first, so that an output with the same id is the one that is reported. */
     xir_status first = XIR_OK;
     c->value_ids.highest = c->value_ids.room ? (int64_t)c->value_ids.room - 1 : INT64_MAX;   /* they are not in order */
-    for (const xir_value *v = net->all_params; v; v = v->more->params->next) {
+    for (const xir_value *v = net->all_params; v; v = value_params(v)->next) {
         bool known, alone = v->id < 0 || first_met(&c->value_ids, v->id, &known);
         if (!alone && !known) alone = net_find_value(net, v->id) == v;
         if (alone) continue;

@@ -116,11 +116,11 @@ static bool find_inputs(xir_view *view) {
     for (size_t i = 0; i < view->n_ops; i++) {
         const xir_op *op = view->ops[i];
         for (uint32_t k = 0; k < op->n_outputs && is_source(op); k++) {
-            if (!list_add(&view->inputs, &op->outputs[k])) return false;
+            if (!list_add(&view->inputs, &op_outputs(op)[k])) return false;
         }
         for (uint32_t k = 0; k < op->n_inputs; k++) {
-            xir_value *v = op->inputs[k].value;
-            if (!v || value_is_params(v) || (v->producer && view_has(view, v->producer))) continue;
+            xir_value *v = op_inputs(op)[k].value;
+            if (!v || value_is_params(v) || (value_op(v) && view_has(view, value_op(v)))) continue;
             if (!list_add(&view->inputs, v)) return false;
         }
     }
@@ -131,11 +131,11 @@ static bool find_outputs(xir_view *view) {
     for (size_t i = 0; i < view->n_ops; i++) {
         const xir_op *op = view->ops[i];
         for (uint32_t k = 0; k < op->n_outputs; k++) {
-            if (goes_out(view, &op->outputs[k]) && !list_add(&view->outputs, &op->outputs[k])) return false;
+            if (goes_out(view, &op_outputs(op)[k]) && !list_add(&view->outputs, &op_outputs(op)[k])) return false;
         }
         /* Values that an Output op passes on, but no op of the view has made. */
         for (uint32_t k = 0; k < op->n_inputs && is_sink(op); k++) {
-            if (op->inputs[k].value && !list_add(&view->outputs, op->inputs[k].value)) return false;
+            if (op_inputs(op)[k].value && !list_add(&view->outputs, op_inputs(op)[k].value)) return false;
         }
     }
     return true;
@@ -147,7 +147,7 @@ static bool keep_order(xir_view *view) {
     value_list same = { .places.alloc = &view->net->alloc };
     bool made = true, all = true;
     for (uint32_t i = 0; end && made && all && i < end->n_inputs; i++) {
-        xir_value *v = end->inputs[i].value;
+        xir_value *v = op_inputs(end)[i].value;
         all = v && list_has(&view->outputs, v);
         if (all) made = list_add(&same, v);
     }
@@ -166,7 +166,7 @@ static bool find_params(xir_view *view) {
     for (size_t i = 0; i < view->n_ops; i++) {
         const xir_op *op = view->ops[i];
         for (uint32_t k = 0; k < op->n_inputs; k++) {
-            xir_value *v = op->inputs[k].value;
+            xir_value *v = op_inputs(op)[k].value;
             if (v && value_is_params(v) && !list_add(&view->params, v)) return false;
         }
     }
@@ -381,7 +381,7 @@ static bool op_is_in_view(const void *view, const xir_op *op) { return view_has(
 
 static bool value_is_in_view(const void *user, const xir_value *v) {
     const xir_view *view = user;
-    const xir_op *maker = v->producer;
+    const xir_op *maker = value_op(v);
     while (maker && maker->flags & OP_CHILD) maker = xir_op_parent(maker);
     return (maker && !(maker->flags & OP_ERASED) && view_has(view, maker)) || list_has(&view->inputs, v) ||
            list_has(&view->params, v);

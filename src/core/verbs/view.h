@@ -33,7 +33,7 @@ static inline bool view_has(const xir_view *view, const xir_op *op) {
 
 /* The op of the execution order that an op is or is part of; NULL if there is none. */
 static inline const xir_op *placed_op(const xir_op *op) {
-    while (op && !(op->flags & OP_PLACED)) op = op->more ? op->more->parent : NULL;
+    while (op && !(op->flags & OP_PLACED)) op = op_more_of(op) ? op_more_of(op)->parent : NULL;
     return op;
 }
 

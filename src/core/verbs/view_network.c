@@ -17,7 +17,7 @@ typedef struct ways {
 } ways;
 
 static const char *name_shown(const xir_op *op, char *room, size_t size) {
-    xir_str name = name_text(op->name);
+    xir_str name = name_text(op_label(op));
     snprintf(room, size, "op %" PRId64 "%s%.*s%s", op->id, name.size ? " '" : "", name.size > 80 ? 80
              : (int)name.size, name.data, name.size ? "'" : "");
     return room;
@@ -27,7 +27,7 @@ static const char *name_shown(const xir_op *op, char *room, size_t size) {
  * back. */
 static bool follow(ways *w, const xir_op *op, bool inside, const xir_op **back) {
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        for (const xir_use *u = op->outputs[i].uses; u; u = u->next) {
+        for (const xir_use *u = op_outputs(op)[i].uses; u; u = u->next) {
             const xir_op *user = placed_user(u);
             if (!user || user == op) continue;
             if (view_has(w->view, user)) {
@@ -81,12 +81,12 @@ typedef struct cutting {
 /* The value of the clone that stands for one of the original: an output of the copy of an op in the view, or what that
  * copy uses. */
 static xir_value *copy_of(const cutting *c, const xir_value *v) {
-    if (v->producer && view_has(c->view, v->producer)) {
-        return &c->copies[v->producer->slot]->outputs[v - v->producer->outputs];
+    if (value_op(v) && view_has(c->view, value_op(v))) {
+        return &op_outputs(c->copies[value_op(v)->slot])[v - op_outputs(value_op(v))];
     }
     const xir_use *u = v->uses;
     while (!view_has(c->view, u->user)) u = u->next;   // there is one: it came in
-    return c->copies[u->user->slot]->inputs[u - u->user->inputs].value;
+    return op_inputs(c->copies[u->user->slot])[u - op_inputs(u->user)].value;
 }
 
 xir_op *view_make_end(xir_network *net, const xir_class *cls, const xir_type *const *types, size_t n_types,
@@ -100,13 +100,13 @@ xir_op *view_make_end(xir_network *net, const xir_class *cls, const xir_type *co
 
 bool view_move_value(xir_value *to, xir_value *from) {
     int64_t id = from->id;
-    if (from->more) {
+    if (value_more_of(from)) {
         value_more *more = value_need_more(to);
         if (!more) return false;
-        more->name = from->more->name;
-        more->tags = from->more->tags;
-        more->extra = from->more->extra;
-        more->mtype = from->more->mtype;
+        more->name = value_more_of(from)->name;
+        more->tags = value_more_of(from)->tags;
+        more->extra = value_more_of(from)->extra;
+        more->mtype = value_more_of(from)->mtype;
     }
     xir_value_replace(from, to);
     ids_forget_value(from);
@@ -129,7 +129,7 @@ static bool cut_inputs(const cutting *c) {
     bool done = types && coming;
     for (size_t i = 0; i < view->inputs.n && done; i++) {
         xir_value *v = view->inputs.items[i];
-        if (v->producer && view_has(view, v->producer)) continue;
+        if (value_op(v) && view_has(view, value_op(v))) continue;
         coming[n] = copy_of(c, v);
         types[n] = coming[n]->type;
         n++;
@@ -144,15 +144,15 @@ static bool cut_inputs(const cutting *c) {
         first = input->n_outputs;
         const xir_type **all = mem_new(&copy->alloc, (first + n) * sizeof *all);
         done = all;
-        for (size_t i = 0; i < first && done; i++) all[i] = input->outputs[i].type;
+        for (size_t i = 0; i < first && done; i++) all[i] = op_outputs(input)[i].type;
         if (done) memcpy((void *)(all + first), (const void *)types, n * sizeof *all);
         done = done && xir_op_set_outputs(input, all, first + n) == XIR_OK;
         mem_free(&copy->alloc, (void *)all, (first + n) * sizeof *all);
         /* The ids they were given are not kept. */
-        for (size_t i = 0; i < n && done; i++) ids_forget_value(&input->outputs[first + i]);
+        for (size_t i = 0; i < n && done; i++) ids_forget_value(&op_outputs(input)[first + i]);
         copy->next_value_id = next_id;
     }
-    for (size_t i = 0; i < n && done; i++) done = view_move_value(&input->outputs[first + i], coming[i]);
+    for (size_t i = 0; i < n && done; i++) done = view_move_value(&op_outputs(input)[first + i], coming[i]);
     mem_free(&copy->alloc, (void *)types, (view->inputs.n + 1) * sizeof *types);
     mem_free(&copy->alloc, coming, (view->inputs.n + 1) * sizeof *coming);
     return done;
@@ -176,7 +176,7 @@ static bool cut_outputs(const cutting *c, xir_value *const *out) {
     if (!output) {
         output = view_make_end(c->copy, c->copy->ctx->output_class, NULL, 0, view->outputs.n);
         if (!output) return false;
-        for (size_t i = 0; i < view->outputs.n; i++) use_link(&output->inputs[i], output, out[i]);
+        for (size_t i = 0; i < view->outputs.n; i++) use_link(&op_inputs(output)[i], output, out[i]);
         op_link(output, NULL);
         return true;
     }

@@ -50,7 +50,7 @@ static bool meet_value(walk *w, xir_value *v) {
 }
 
 static bool meet_input(walk *w, xir_value *v) {
-    if (!v || v->producer) return true;
+    if (!v || value_op(v)) return true;
     if (value_is_params(v)) return !w->how.params || meet_params(w, v);
     if (!w->how.value) return true;
     const size_t before = w->loose.n;
@@ -60,10 +60,10 @@ static bool meet_input(walk *w, xir_value *v) {
 
 static bool meet_values(walk *w, const xir_op *op) {
     for (uint32_t i = 0; w->how.value && i < op->n_outputs; i++) {
-        if (!meet_value(w, &op->outputs[i])) return false;
+        if (!meet_value(w, &op_outputs(op)[i])) return false;
     }
     for (uint32_t i = 0; (w->how.value || w->how.params) && i < op->n_inputs; i++) {
-        if (!meet_input(w, op->inputs[i].value)) return false;
+        if (!meet_input(w, op_inputs(op)[i].value)) return false;
     }
     return !w->how.params || op_walk_own_params(op, meet_params, w);
 }

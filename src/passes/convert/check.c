@@ -375,18 +375,18 @@ static bool is_duplicate(const xir_value *v) {
 static void check_inputs(xir_node *at, bool sorted) {
     char where[32];
     for (size_t i = 0; i < at->op->n_inputs; i++) {
-        const xir_value *v = at->op->inputs[i].value;
+        const xir_value *v = op_inputs(at->op)[i].value;
         if (!v || value_is_params(v)) continue;
         snprintf(where, sizeof where, "input/%zu", i);
-        if (!v->producer) {
+        if (!value_op(v)) {
             node_say(at, XIR_ERROR, XIR_E_MISSING, where,
                      "input %zu '%.*s' is undefined: expected %s output, %s", i, NAME(xir_value_name(v)),
                      convert_node(at->cls->dialect), convert_sources(at->cls->dialect));
-        } else if (!sorted && at->op->id < v->producer->id) {
+        } else if (!sorted && at->op->id < value_op(v)->id) {
             node_say(at, XIR_ERROR, XIR_E_INVALID, where,
                      "input %zu '%.*s' is used before it is made: expected '%.*s' (%s %lld) earlier",
-                     i, NAME(xir_value_name(v)), NAME(xir_op_name(v->producer)), convert_node(at->cls->dialect),
-                     (long long)convert_number(at->cls->dialect, v->producer));
+                     i, NAME(xir_value_name(v)), NAME(xir_op_name(value_op(v))), convert_node(at->cls->dialect),
+                     (long long)convert_number(at->cls->dialect, value_op(v)));
         }
     }
 }
@@ -430,14 +430,14 @@ static void check_attributes(xir_node *at) {
     const xir_op *first = at->op->prev;
     check_repeated(at, xir_op_tags(at->op), "attributes", "");
     for (size_t i = 0; i < at->op->n_inputs; i++) {
-        const xir_value *v = at->op->inputs[i].value;
+        const xir_value *v = op_inputs(at->op)[i].value;
         if (!v || !value_is_params(v) || xir_use_op(xir_value_uses(v)) != at->op) continue;
         snprintf(where, sizeof where, "input/%zu", i);
         snprintf(whose, sizeof whose, "input %zu '%.*s': ", i, NAME(xir_value_name(v)));
         check_repeated(at, xir_value_tags(v), where, whose);
     }
     for (size_t i = 0; first && xir_op_is(first, xir_input_class()) && i < first->n_outputs; i++) {
-        const xir_value *v = &first->outputs[i];
+        const xir_value *v = &op_outputs(first)[i];
         snprintf(whose, sizeof whose, "the network's input '%.*s': ", NAME(xir_value_name(v)));
         check_repeated(at, xir_value_tags(v), NULL, whose);
     }
@@ -462,8 +462,8 @@ xir_status conversion_check_values(conversion *c, bool sorted) {
     text_table_init(&names, context_alloc(c->ctx));
     const xir_op *last = xir_network_output_op(c->net);
     for (size_t i = 0; last && i < last->n_inputs; i++) {
-        const xir_value *v = last->inputs[i].value;
-        if (!v || v->producer || value_is_params(v)) continue;
+        const xir_value *v = op_inputs(last)[i].value;
+        if (!v || value_op(v) || value_is_params(v)) continue;
         snprintf(where, sizeof where, "%.50s%zu", convert_results(c->dialect), i);
         if (!c->status) c->status = XIR_E_MISSING;
         xir_diags_add(c->why, XIR_ERROR, XIR_E_MISSING, xir_str_of(where),
@@ -481,11 +481,11 @@ xir_status conversion_check_values(conversion *c, bool sorted) {
         check_inputs(&at, sorted);
         check_attributes(&at);
         for (size_t i = 0; i < op->n_outputs; i++) {
-            if (!is_duplicate(&op->outputs[i])) continue;
+            if (!is_duplicate(&op_outputs(op)[i])) continue;
             snprintf(where, sizeof where, "output/%zu", i);
             node_say(&at, XIR_ERROR, XIR_E_EXISTS, where,
                      "output %zu: duplicate name '%.*s'; expected a unique name", i,
-                     NAME(xir_value_name(&op->outputs[i])));
+                     NAME(xir_value_name(&op_outputs(op)[i])));
         }
     }
     text_table_free(&names);

@@ -4,8 +4,8 @@
 #include "convert/convert.h"
 
 const item_list *conversion_known(conversion *c, const xir_value *v) {
-    if (!v || xir_value_is_params(v) || !v->producer || v != v->producer->outputs) return NULL;
-    uint32_t slot = v->producer->slot;
+    if (!v || xir_value_is_params(v) || !value_op(v) || v != op_outputs(value_op(v))) return NULL;
+    uint32_t slot = value_op(v)->slot;
     return slot < c->known_room ? c->known[slot] : NULL;
 }
 

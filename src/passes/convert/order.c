@@ -9,7 +9,7 @@ typedef struct step { xir_op *op; size_t input; } step;
 static bool is_sorted(const conversion *c) {
     for (const xir_op *op = xir_network_first(c->net); op; op = xir_op_next(op)) {
         for (size_t i = 0; i < op->n_inputs; i++) {
-            const xir_op *producer = op->inputs[i].value ? op->inputs[i].value->producer : NULL;
+            const xir_op *producer = op_inputs(op)[i].value ? value_op(op_inputs(op)[i].value) : NULL;
             if (producer && (!op_is_in(producer) || !xir_op_before(producer, op)) && !(producer->flags & OP_CHILD))
                 return false;
         }
@@ -57,8 +57,8 @@ static void visit(conversion *c, xir_op *root, uint8_t *marks, step *stack, xir_
             depth--;
             continue;
         }
-        const xir_value *v = s->op->inputs[s->input++].value;
-        xir_op *producer = v ? v->producer : NULL;
+        const xir_value *v = op_inputs(s->op)[s->input++].value;
+        xir_op *producer = v ? value_op(v) : NULL;
         if (!producer || !(producer->flags & OP_PLACED)) continue;
         if (marks[producer->slot] == NEW) {
             marks[producer->slot] = OPEN;

@@ -33,9 +33,9 @@ bool transposes_by(const xir_op *op, const int64_t *order, size_t n) {
 }
 
 xir_op *plain_maker(const xir_value *v) {
-    xir_op *op = v ? v->producer : NULL;
-    if (!op || !op->n_inputs || (op->more && op->more->extra)) return NULL;
-    if (!op->inputs[0].value || !target_is_host(op->target) || op_has_normalised(op)) return NULL;
+    xir_op *op = v ? value_op(v) : NULL;
+    if (!op || !op->n_inputs || xir_op_extra(op)) return NULL;
+    if (!op_inputs(op)[0].value || !target_is_host(op_target(op)) || op_has_normalised(op)) return NULL;
     return op;
 }
 
@@ -60,9 +60,9 @@ static xir_value *scaled_by(const xir_op *op, double *factor) {
     if (by_input ? op->n_inputs != 2 : !xir_divide_scalar_of(op)) return NULL;
     double x;
     if (!fuse_factor(op, factor)) return NULL;
-    const bool second = !by_input || number_of_params(op->inputs[1].value, &x);
-    xir_value *of = op->inputs[second ? 0 : 1].value;
-    return of && same_tensors(of->type, op->outputs[0].type) ? of : NULL;
+    const bool second = !by_input || number_of_params(op_inputs(op)[1].value, &x);
+    xir_value *of = op_inputs(op)[second ? 0 : 1].value;
+    return of && same_tensors(of->type, op_outputs(op)[0].type) ? of : NULL;
 }
 
 /* Takes factors from a value. */
@@ -95,7 +95,7 @@ static bool find_key(attention *a, xir_value *v) {
             order[i] = from_end(t->dims.data[order[i]], (int64_t)rank);
             if (order[i] < 0 || order[i] >= (int64_t)rank) return false;   /* nobody has checked the op */
         }
-        v = op->inputs[0].value;
+        v = op_inputs(op)[0].value;
         moved = true;
     }
     const int64_t last = order[rank - 1];
@@ -117,13 +117,13 @@ static int64_t key_dim(const attention *a, size_t i) { return dim_at(a->k, (size
 static xir_value *unrepeated(attention *a, xir_value *v) {
     xir_op *merge = inner_maker(v), *expand, *apart;
     if (!merge || !xir_reshape_of(merge) || rank_of(v) != 4) return NULL;
-    xir_value *wide = merge->inputs[0].value;
+    xir_value *wide = op_inputs(merge)[0].value;
     expand = inner_maker(wide);
     if (!expand || (!xir_expand_of(expand) && !xir_tile_of(expand)) || rank_of(wide) != 5) return NULL;
-    xir_value *narrow = expand->inputs[0].value;
+    xir_value *narrow = op_inputs(expand)[0].value;
     apart = inner_maker(narrow);
     if (!apart || !xir_reshape_of(apart)) return NULL;
-    xir_value *x = apart->inputs[0].value;
+    xir_value *x = op_inputs(apart)[0].value;
     if (rank_of(x) != 4) return NULL;
     const int64_t *d = dims_of(x->type).data, heads = d[1], times = dim_at(wide, 2);
     if (heads < 1 || times < 1 || times > INT32_MAX || heads > INT32_MAX) return NULL;
@@ -145,8 +145,8 @@ static void find_groups(attention *a) {
 /* [batch, heads, length, size], of which a value is [batch * heads, length, size]; NULL if it is not. */
 static xir_value *unfolded(attention *a, xir_value *v) {
     xir_op *op = inner_maker(v);
-    if (!op || !xir_reshape_of(op) || rank_of(v) != 3 || rank_of(op->inputs[0].value) != 4) return NULL;
-    xir_value *x = op->inputs[0].value;
+    if (!op || !xir_reshape_of(op) || rank_of(v) != 3 || rank_of(op_inputs(op)[0].value) != 4) return NULL;
+    xir_value *x = op_inputs(op)[0].value;
     const bool same = dims_agree(dim_at(x, 2), dim_at(v, 1)) && dims_agree(dim_at(x, 3), dim_at(v, 2));
     return same && dim_at(x, 1) >= 1 && keep_inner(a, op) ? x : NULL;
 }
@@ -220,7 +220,7 @@ static bool goes_on(attention *a, xir_op *op, xir_value *scores, const mask_part
 static bool find_addend(attention *a, xir_op *op) {
     if (!fuse_plain_sum(op, NULL) || op->n_inputs != 2) return false;
     for (size_t i = 0; i < 2; i++) {
-        xir_value *addend = op->inputs[1 - i].value, *scores = op->inputs[i].value;
+        xir_value *addend = op_inputs(op)[1 - i].value, *scores = op_inputs(op)[i].value;
         if (!addend || !scores || value_is_params(scores)) continue;
         if (goes_on(a, op, scores, &(mask_part){ .addend = addend })) return true;
     }
@@ -230,8 +230,8 @@ static bool find_addend(attention *a, xir_op *op) {
 static bool find_choice(attention *a, xir_op *op) {
     if (op->n_inputs != 3) return false;
     for (size_t i = 0; i < 2; i++) {
-        xir_value *scores = op->inputs[i].value, *number = op->inputs[1 - i].value;
-        mask_part part = { .condition = op->inputs[2].value, .number = number, .keeps = i == 0 };
+        xir_value *scores = op_inputs(op)[i].value, *number = op_inputs(op)[1 - i].value;
+        mask_part part = { .condition = op_inputs(op)[2].value, .number = number, .keeps = i == 0 };
         if (!scores || !part.condition || !number_of_params(number, &part.low)) continue;
         if (goes_on(a, op, scores, &part)) return true;
     }
@@ -243,7 +243,7 @@ static bool find_choice(attention *a, xir_op *op) {
  * the first dim of the scores. */
 static bool find_apart(attention *a, xir_op *op) {
     const xir_i64s dims = dims_of(a->scores);
-    xir_value *wide = op->inputs[0].value;
+    xir_value *wide = op_inputs(op)[0].value;
     xir_op *sum = inner_maker(wide);
     if (a->wide || rank_of(wide) != dims.size + 1 || !sum || !fuse_plain_sum(sum, NULL) ||
         sum->n_inputs != 2) return false;
@@ -252,26 +252,26 @@ static bool find_apart(attention *a, xir_op *op) {
     if (!has_dims(wide, apart, dims.size + 1) || !keep_inner(a, op)) return false;
     const attention before = *a;
     for (size_t i = 0; i < 2; i++) {
-        xir_value *addend = sum->inputs[1 - i].value, *scores = sum->inputs[i].value;
+        xir_value *addend = op_inputs(sum)[1 - i].value, *scores = op_inputs(sum)[i].value;
         xir_op *back = scores && addend ? inner_maker(scores) : NULL;
         *a = before;
         a->wide = wide;
         if (!back || !xir_reshape_of(back) || !has_dims(scores, apart, dims.size + 1) || !keep_inner(a, sum)) continue;
         const mask_part part = { .addend = addend, .apart = true };
-        if (goes_on(a, back, back->inputs[0].value, &part)) return true;
+        if (goes_on(a, back, op_inputs(back)[0].value, &part)) return true;
     }
     return false;
 }
 
 static bool find_product(attention *a, xir_op *op) {
     const xir_matmul_attrs *m = xir_matmul_of(op);
-    xir_value *bias = op->n_inputs > 2 ? op->inputs[2].value : NULL;
-    if (!m->cut_scale || m->cut_scale->items.size || op->n_inputs < 2 || !op->inputs[1].value) return false;
+    xir_value *bias = op->n_inputs > 2 ? op_inputs(op)[2].value : NULL;
+    if (!m->cut_scale || m->cut_scale->items.size || op->n_inputs < 2 || !op_inputs(op)[1].value) return false;
     if (bias) {   /* a constant mask that another rule has made the bias of the product; factors apply to it, too */
         if (a->scale != 1 || a->softcap != 0 || a->n_masks == MOST_MASKS) return false;
         a->masks[a->n_masks++] = (mask_part){ .addend = bias };
     }
-    xir_value *q = op->inputs[0].value, *k = op->inputs[1].value;
+    xir_value *q = op_inputs(op)[0].value, *k = op_inputs(op)[1].value;
     const size_t rank = rank_of(q);
     if (rank != dims_of(a->scores).size || rank != rank_of(k) || !keep_inner(a, op)) return false;
     a->q = without_factors(a, q);
@@ -296,7 +296,7 @@ static bool find_scores(attention *a, xir_value *v, bool masked) {
             if (a->softcap != 0 || !(a->scale > 0)) return false;
             a->softcap = a->scale;
             a->scale = 1;
-            of = op->inputs[0].value;
+            of = op_inputs(op)[0].value;
         } else if ((of = scaled_by(op, &factor))) {
             a->scale *= factor;
         }
@@ -310,7 +310,7 @@ static bool find_scores(attention *a, xir_value *v, bool masked) {
 static bool is_over_last_dim(const xir_op *op, void *user) {
     (void)user;
     const int64_t axis = xir_softmax_of(op)->axis;
-    return op->n_outputs == 1 && (axis == -1 || axis + 1 == (int64_t)rank_of(&op->outputs[0]));
+    return op->n_outputs == 1 && (axis == -1 || axis + 1 == (int64_t)rank_of(&op_outputs(op)[0]));
 }
 
 static bool is_plain_product(const xir_op *op, void *user) {
@@ -328,7 +328,7 @@ static const xir_pattern_row core_rows[] = {
 };
 
 static bool find(const xir_match *m, attention *a) {
-    xir_value *scores = xir_match_value(m, SCORES), *weights = xir_match_value(m, WEIGHTS), *out = m->root->outputs;
+    xir_value *scores = xir_match_value(m, SCORES), *weights = xir_match_value(m, WEIGHTS), *out = op_outputs(m->root);
     *a = (attention){ .scores = scores->type, .v = xir_match_value(m, VALUE), .scale = 1 };
     if (!fuse_check_ops(m) || plain_maker(weights) == NULL || plain_maker(out) == NULL) return false;
     if (!out->type || !element_is_float(element_format_of(out->type)) || !same_tensors(weights->type, a->scores) ||
@@ -379,10 +379,10 @@ static xir_verdict to_attention(xir_rewriter *at, const xir_match *m, const void
     xir_op *now = xir_add_attention(a.folded || windows ? step : before,
                                     (xir_attention_in){ .query = q, .key = k, .value = v, .mask = mask }, &attrs);
     xir_value *y = xir_op_output(now, 0);
-    if (y && windows) y = windows_from_heads(before, &a, y, xir_type_layout(m->root->outputs->type));
+    if (y && windows) y = windows_from_heads(before, &a, y, xir_type_layout(op_outputs(m->root)->type));
     if (y && a.folded) {   /* as the Reshape of the queries does it */
-        const xir_op *fold = a.folded->producer;
-        const xir_reshape_in in = { .input = y, .dims = fold->n_inputs > 1 ? fold->inputs[1].value : NULL };
+        const xir_op *fold = value_op(a.folded);
+        const xir_reshape_in in = { .input = y, .dims = fold->n_inputs > 1 ? op_inputs(fold)[1].value : NULL };
         y = xir_op_output(xir_add_reshape(before, in, xir_reshape_of(fold)), 0);
     }
     const xir_verdict verdict = xir_match_replace(m, y);

@@ -39,9 +39,9 @@ static xir_value *cut_from(const xir_value *v, size_t axis, int64_t *index) {
     const xir_op *op = plain_maker(v);
     const xir_split_attrs *split = op ? xir_split_of(op) : NULL;
     const xir_slice_attrs *slice = op ? xir_slice_of(op) : NULL;
-    xir_value *x = op ? op->inputs[0].value : NULL;
+    xir_value *x = op ? op_inputs(op)[0].value : NULL;
     if (split) {
-        *index = v - op->outputs;
+        *index = v - op_outputs(op);
         return is_axis(split->axis, axis, x) && takes_singles(op, split) ? x : NULL;
     }
     const size_t rank = rank_of(v);
@@ -57,13 +57,13 @@ static xir_value *cut_from(const xir_value *v, size_t axis, int64_t *index) {
 /* The tensor of which a value is the element `index` of a dim, without that dim; NULL if it is not. */
 static xir_value *picked_from(const xir_value *v, size_t axis, int64_t *index) {
     const xir_op *op = plain_maker(v);
-    xir_value *x = op ? op->inputs[0].value : NULL;
+    xir_value *x = op ? op_inputs(op)[0].value : NULL;
     if (!x || axis >= rank_of(x)) return NULL;
     const xir_gather_attrs *gather = xir_gather_of(op);
     const xir_unstack_attrs *unstack = xir_unstack_of(op);
     if (gather) {
         double place;
-        const xir_value *places = op->n_inputs > 1 ? op->inputs[1].value : NULL;
+        const xir_value *places = op->n_inputs > 1 ? op_inputs(op)[1].value : NULL;
         const int64_t dim = dim_at(x, axis);
         if (!places || rank_of(places) != 0 || !number_of_params(places, &place) || dim < 1 || dim > INT32_MAX ||
             !is_axis(gather->axis, axis, x) || !(place >= -(double)dim && place < (double)dim)) return NULL;
@@ -71,7 +71,7 @@ static xir_value *picked_from(const xir_value *v, size_t axis, int64_t *index) {
         return x;
     }
     if (unstack) {
-        *index = v - op->outputs;
+        *index = v - op_outputs(op);
         return is_axis(unstack->dim, axis, x) ? x : NULL;
     }
     if (!xir_squeeze_of(op) && !xir_reshape_of(op)) return NULL;
@@ -83,7 +83,7 @@ static xir_value *picked_from(const xir_value *v, size_t axis, int64_t *index) {
 /* The value whose axes a Transpose puts in this order; NULL if `v` is not one. */
 static xir_value *before_transpose(const xir_value *v, const int64_t *order, size_t n) {
     const xir_op *op = plain_maker(v);
-    return op && transposes_by(op, order, n) ? op->inputs[0].value : NULL;
+    return op && transposes_by(op, order, n) ? op_inputs(op)[0].value : NULL;
 }
 
 static const int64_t swapped[] = { 0, 2, 1, 3 }, parts_first[] = { 2, 0, 3, 1, 4 };
@@ -101,7 +101,7 @@ static bool find_reshape(const xir_value *split, stem *s) {
     if (s->parts < 1 || s->parts > MOST_PARTS || s->heads < 1 || s->size < 1 || !mul_i64(s->parts, s->heads, &s->row) ||
         !mul_i64(s->row, s->size, &s->row)) return false;
     /* either the tensor has these dims before, or they can be written */
-    return has_dims(op->inputs[0].value, (int64_t[]){ dims[0], dims[1], s->row }, 3) || op->n_inputs == 1;
+    return has_dims(op_inputs(op)[0].value, (int64_t[]){ dims[0], dims[1], s->row }, 3) || op->n_inputs == 1;
 }
 
 static bool find_stem(const xir_value *v, stem *s) {
@@ -117,7 +117,7 @@ static bool find_stem(const xir_value *v, stem *s) {
 
 static bool has_heads_first(const xir_op *op, void *user) {
     (void)user;
-    return op->n_outputs == 1 && rank_of(&op->outputs[0]) == 4 && plain_maker(&op->outputs[0]);
+    return op->n_outputs == 1 && rank_of(&op_outputs(op)[0]) == 4 && plain_maker(&op_outputs(op)[0]);
 }
 
 static bool swaps_heads(const xir_op *op, void *user) { return (void)user, transposes_by(op, swapped, 4); }
@@ -142,7 +142,7 @@ static bool find_stems(const xir_match *m, stem stems[INPUTS]) {
 /* The value that can tell the dims of the result while its heads have a dim of their own: query, before it was
  * transposed. Exporters ask for these dims to put the heads side by side. NULL if it has other dims. */
 static xir_value *same_dims(const xir_match *m, const stem *query) {
-    xir_value *apart = &query->reshape->outputs[0];
+    xir_value *apart = &op_outputs(query->reshape)[0];
     const xir_i64s dims = dims_of(xir_match_value(m, SIDES)->type);
     return query->part < 0 && has_dims(apart, dims.data, dims.size) ? apart : NULL;
 }
@@ -163,7 +163,7 @@ static bool has_stems(const xir_match *m, void *user) {
     stem stems[INPUTS];
     const xir_value *heads = xir_match_value(m, HEADS);
     return (void)user, fuse_check_ops(m) && element_is_float(element_format_of(heads->type)) &&
-                       plain_maker(m->root->outputs) && find_stems(m, stems) && is_closed(m, &stems[Q]);
+                       plain_maker(op_outputs(m->root)) && find_stems(m, stems) && is_closed(m, &stems[Q]);
 }
 
 static const xir_pattern_decl heads = { XIR_PATTERN_HEAD("attention-heads", heads_rows), .check = has_stems };
@@ -171,9 +171,9 @@ static const xir_pattern_decl heads = { XIR_PATTERN_HEAD("attention-heads", head
 /* The tensor before it was split into heads, in 3 dims. */
 static xir_value *make_base(xir_at at, const stem *s) {
     const xir_op *op = s->reshape;
-    const int64_t *dims = dims_of(op->outputs[0].type).data, *shape = xir_reshape_of(op)->shape.data;
-    if (has_dims(op->inputs[0].value, (int64_t[]){ dims[0], dims[1], s->row }, 3)) return op->inputs[0].value;
-    return xir_build_reshape(at, op->inputs[0].value, "***", (int64_t[]){ shape[0], shape[1], s->row }, 3, NULL);
+    const int64_t *dims = dims_of(op_outputs(op)[0].type).data, *shape = xir_reshape_of(op)->shape.data;
+    if (has_dims(op_inputs(op)[0].value, (int64_t[]){ dims[0], dims[1], s->row }, 3)) return op_inputs(op)[0].value;
+    return xir_build_reshape(at, op_inputs(op)[0].value, "***", (int64_t[]){ shape[0], shape[1], s->row }, 3, NULL);
 }
 
 /* The inputs in 3 dims. Those of one Reshape share what is made for them. */
@@ -202,12 +202,12 @@ static bool make_inputs(xir_at at, const stem stems[INPUTS], xir_value *out[INPU
 
 /* Removes what nothing uses any more between a value and what its Reshape reads. */
 static void drop_way(xir_value *v, const xir_op *reshape) {
-    for (xir_op *op = v->producer; op && !(op->flags & OP_ERASED) && op_is_unused(op);) {
-        xir_value *x = op->inputs[0].value;
+    for (xir_op *op = value_op(v); op && !(op->flags & OP_ERASED) && op_is_unused(op);) {
+        xir_value *x = op_inputs(op)[0].value;
         const bool last = op == reshape;
         op_drop(op);
         if (last) return;
-        op = x->producer;
+        op = value_op(x);
     }
 }
 
@@ -233,14 +233,14 @@ static xir_verdict to_sides(xir_rewriter *at, const xir_match *m, const void *us
     xir_attention_attrs attrs = *xir_attention_of(heads_op);
     attrs.q_num_heads = stems[Q].heads;
     attrs.kv_num_heads = stems[K].heads;
-    const bool same = dims_of(root->outputs[0].type).size == 3;
+    const bool same = dims_of(op_outputs(root)[0].type).size == 3;
     const xir_attention_in inputs = { .query = in[Q], .key = in[K], .value = in[V], .mask = xir_match_value(m, MASK) };
     xir_op *now = xir_add_attention(same ? before : step, inputs, &attrs);
     xir_value *y = xir_op_output(now, 0);
     if (!y) return XIR_REWRITE_FAILED;
     if (ask_query(m, &stems[Q])) return XIR_REWRITE_FAILED;
     xir_verdict verdict = XIR_REWRITE_DONE;
-    if (xir_type_equal(y->type, root->outputs[0].type)) {
+    if (xir_type_equal(y->type, op_outputs(root)[0].type)) {
         verdict = xir_match_replace(m, y);
     } else {   /* the Reshape has other dims to make, too */
         if (xir_op_set_input(root, 0, y)) return XIR_REWRITE_FAILED;
@@ -263,7 +263,7 @@ static const xir_pattern_row back_rows[] = {
 };
 
 static bool comes_back(const xir_match *m, void *user) {
-    const xir_value *from = xir_match_value(m, B_HEADS), *to = m->root->outputs;
+    const xir_value *from = xir_match_value(m, B_HEADS), *to = op_outputs(m->root);
     return (void)user, fuse_check_ops(m) && plain_maker(xir_match_value(m, B_FOLDED)) && plain_maker(to) &&
                        !from->uses->next && same_tensors(from->type, to->type) && xir_type_equal(from->type, to->type);
 }

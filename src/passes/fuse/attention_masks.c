@@ -22,7 +22,7 @@ static bool item_of(const xir_value *list, int64_t i, int64_t *out) {
         const xir_value *part = NULL;
         if (!op || !xir_concat_of(op) || steps == MOST_STEPS) return false;
         for (uint32_t k = 0; k < op->n_inputs && !part; k++) {
-            const xir_value *x = op->inputs[k].value;
+            const xir_value *x = op_inputs(op)[k].value;
             if (!x || rank_of(x) != 1 || dim_at(x, 0) < 0) return false;
             if (i < dim_at(x, 0)) part = x;
             else i -= dim_at(x, 0);
@@ -43,7 +43,7 @@ static bool takes_first_keys(const xir_op *op) {
     int64_t begin;
     if (!rank || a->stride.size != rank || a->stride.data[rank - 1] != 1) return false;
     if (op->n_inputs == 1) return a->begin.data[rank - 1] == 0;
-    return op->inputs[1].value && item_of(op->inputs[1].value, (int64_t)rank - 1, &begin) && begin == 0;
+    return op_inputs(op)[1].value && item_of(op_inputs(op)[1].value, (int64_t)rank - 1, &begin) && begin == 0;
 }
 
 /* Whether a constant condition, or slices of one, leaves a key for each query. In slices that is the first key: how
@@ -52,7 +52,7 @@ static bool leaves_keys(const mask_part *part) {
     const xir_value *v = part->condition;
     int64_t n;
     size_t steps = 0;
-    for (const xir_op *op; (op = plain_maker(v)); v = op->inputs[0].value)
+    for (const xir_op *op; (op = plain_maker(v)); v = op_inputs(op)[0].value)
         if (!xir_slice_of(op) || !takes_first_keys(op) || ++steps > MOST_STEPS) return false;
     const xir_i64s dims = dims_of(v->type);
     const element_format form = element_format_of(v->type);

@@ -45,7 +45,7 @@ bool fuse_factor(const xir_op *op, double *out) {
 bool fuse_check_ops(const xir_match *m) {
     for (uint64_t rows = m->pattern->op_rows; rows; rows &= rows - 1) {
         const xir_op *op = m->ops[__builtin_ctzll(rows)];
-        if (op && (!target_is_host(op->target) || op_has_normalised(op))) return false;
+        if (op && (!target_is_host(op_target(op)) || op_has_normalised(op))) return false;
     }
     return true;
 }

@@ -31,13 +31,14 @@ static xir_status keep_transpose(plan *l, const value_node *root, xir_op *op, ax
     axis_order from_stored = order_then(order_inverse(root->stored), as);
     xir_status status = XIR_OK;
     bool changed = false;
-    if (op->inputs[0].value != value_at(l, root)) {
+    if (op_inputs(op)[0].value != value_at(l, root)) {
         status = xir_op_set_input(op, 0, value_at(l, root));
         changed = true;
     }
     if (!status && !is_order(a->dims, from_stored) && (changed || root->stored != ORDER_SAME)) {
         int64_t room[MOST_AXES];
-        xir_transpose_attrs now = transpose_attrs(from_stored, room, a->dims.size, xir_type_layout(op->outputs->type));
+        const xir_layout *letters = xir_type_layout(op_outputs(op)->type);
+        xir_transpose_attrs now = transpose_attrs(from_stored, room, a->dims.size, letters);
         status = xir_op_set_body(op, xir_transpose_class(), &now);
         changed = true;
     }
@@ -62,7 +63,7 @@ static xir_op *transpose_to_spare(plan *l, const value_node *root) {
         const value_node *view = &l->values[i];
         const root_need *need = need_of(l, root, view->view);
         bool needed = need && need->count && need->as != root->stored;
-        if (!view->claimed && !needed && !value_is_result(l->nodes[view->producer].op->outputs)) found = i;
+        if (!view->claimed && !needed && !value_is_result(op_outputs(l->nodes[view->producer].op))) found = i;
     }
     if (found == NONE) return NULL;
     l->values[found].claimed = true;
@@ -83,14 +84,14 @@ static xir_value *make_transpose(plan *l, const value_node *root, const root_nee
         l->nodes[l->place[op->slot]].dirty = true;
         bool done = xir_op_set_input(op, 0, from) == XIR_OK &&
             xir_op_set_body(op, xir_transpose_class(), &a) == XIR_OK &&
-                    xir_value_set_type(op->outputs, type) == XIR_OK;
-        return done ? op->outputs : NULL;
+                    xir_value_set_type(op_outputs(op), type) == XIR_OK;
+        return done ? op_outputs(op) : NULL;
     }
     op = xir_network_add(l->net, &XIR_INIT(xir_op_desc,
         .cls = xir_class_find_decl(l->net->ctx, xir_transpose_class()), .attrs = &a, .inputs = &from, .n_inputs = 1,
         .types = &type,
-        .n_types = 1, .target = from->producer->target, .id = XIR_NO_ID, .before = from->producer->next));
-    return op ? op->outputs : NULL;
+        .n_types = 1, .target = op_target(value_op(from)), .id = XIR_NO_ID, .before = value_op(from)->next));
+    return op ? op_outputs(op) : NULL;
 }
 
 /* Finds the type that is expected in each needed order: the type that a user had, with its axes moved if the user now
@@ -119,7 +120,7 @@ static xir_status make_needed(plan *l, const value_node *root, size_t *changes) 
         xir_op *op = transpose_of(l, root, need->as);
         xir_status status = op ? keep_transpose(l, root, op, need->as, changes) : XIR_OK;
         if (op) provenance_reused(op);
-        need->value = op ? op->outputs : make_transpose(l, root, need, changes);
+        need->value = op ? op_outputs(op) : make_transpose(l, root, need, changes);
         if (status || !need->value) return status ? status : XIR_E_MEMORY;
     }
     return XIR_OK;
@@ -140,16 +141,16 @@ static bool is_new(const plan *l, const xir_op *op) {
 static xir_status connect_result(plan *l, const value_node *root, const root_use *use, root_need *need,
                                  size_t *changes) {
     xir_op *user = l->nodes[use->user].op, *producer = l->nodes[root->producer].op;
-    xir_value *was = user->inputs[use->port].value, *now = need->value;
-    bool from_root = was->producer == producer;
+    xir_value *was = op_inputs(user)[use->port].value, *now = need->value;
+    bool from_root = value_op(was) == producer;
     if (need->was == was) return xir_op_set_input(user, use->port, need->became);
     axis_order by = order_then(order_inverse(from_root ? root->stored
                                              : l->ports[l->nodes[use->user].port + use->port].view), need->as);
-    if (need->result || now->producer->cls->traits & XIR_TRAIT_SOURCE) {
-        if (!from_root) return keep_transpose(l, root, was->producer, need->as, changes);
+    if (need->result || value_op(now)->cls->traits & XIR_TRAIT_SOURCE) {
+        if (!from_root) return keep_transpose(l, root, value_op(was), need->as, changes);
         now = make_transpose(l, root, need, changes);
         if (!now || !name_move(was, now, by)) return XIR_E_MEMORY;
-    } else if (!(from_root && is_new(l, now->producer)) && name_exists(was) &&
+    } else if (!(from_root && is_new(l, value_op(now))) && name_exists(was) &&
                !name_move(was, now, by)) {   // else it has the name
         return XIR_E_MEMORY;
     }
@@ -168,25 +169,25 @@ static xir_status connect_users(plan *l, const value_node *root, size_t *changes
         const xir_op *user = l->nodes[use->user].op;
         if (!is_sink(user)) continue;
         root_need *need = need_of_use(l, root, use);
-        need->result |= user->inputs[use->port].value == need->value;
+        need->result |= op_inputs(user)[use->port].value == need->value;
     }
     for (uint32_t k = 0; k < root->n_uses; k++) {
         const root_use *use = &l->uses[root->first_use + k];
         node *user = &l->nodes[use->user];
         root_need *need = need_of_use(l, root, use);
         xir_value *now = need->value;
-        if (user->op->inputs[use->port].value == now) continue;
+        if (op_inputs(user->op)[use->port].value == now) continue;
         xir_status status;
         if (is_sink(user->op)) {
             status = connect_result(l, root, use, need, changes);
         } else {
-            provenance_reordered(l->net, user->op->inputs[use->port].value, now);
+            provenance_reordered(l->net, op_inputs(user->op)[use->port].value, now);
             status = xir_op_set_input(user->op, use->port, now);
             ++*changes;
         }
         const xir_op *producer = l->nodes[root->producer].op;
-        if (!status && now->producer != producer && now->producer->position > user->op->position) {
-            status = xir_op_move(now->producer, producer->next);
+        if (!status && value_op(now) != producer && value_op(now)->position > user->op->position) {
+            status = xir_op_move(value_op(now), producer->next);
         }
         if (status) return status;
         user->dirty = true;
@@ -199,12 +200,12 @@ static xir_status drop_unneeded(plan *l, const value_node *root, size_t *changes
     xir_value *value = value_at(l, root);
     for (uint32_t i = root->next_view; i != NONE; i = l->values[i].next_view) {
         xir_op *op = l->nodes[l->values[i].producer].op;
-        if (op->outputs->uses) continue;
+        if (op_outputs(op)->uses) continue;
         axis_order by = order_then(order_inverse(l->values[i].view), root->stored);
-        if (name_is_better(op->outputs, value) && !name_move(op->outputs, value, by)) return XIR_E_MEMORY;
+        if (name_is_better(op_outputs(op), value) && !name_move(op_outputs(op), value, by)) return XIR_E_MEMORY;
         const root_need *need = need_of(l, root, l->values[i].view);   /* what it made may be made by another one now */
-        if (need && need->count && need->value != value) provenance_replaced(l->net, op->outputs, need->value);
-        else provenance_passed(l->net, op->outputs, value);
+        if (need && need->count && need->value != value) provenance_replaced(l->net, op_outputs(op), need->value);
+        else provenance_passed(l->net, op_outputs(op), value);
         l->nodes[l->place[op->slot]].op = NULL;
         xir_status status = xir_op_erase(op);
         if (status) return status;
@@ -218,9 +219,9 @@ static xir_status connect_root(plan *l, const value_node *root, size_t *changes)
     xir_status status = tags_follow(value, root->stored) ? expect_types(l, root) : XIR_E_MEMORY;
     if (!status) status = make_needed(l, root, changes);
     const root_need *as_was = root->stored != ORDER_SAME ? need_of(l, root, ORDER_SAME) : NULL;
-    if (!status && as_was && as_was->count && is_new(l, as_was->value->producer)) {
+    if (!status && as_was && as_was->count && is_new(l, value_op(as_was->value))) {
         /* The root's name stands for the root in its old order. */
-        const node *made = node_of(l, as_was->value->producer);
+        const node *made = node_of(l, value_op(as_was->value));
         axis_order there = made ? l->values[made->first].view : ORDER_SAME;
         axis_order to_root = order_then(order_inverse(there), root->stored);
         if (!names_swap(value, as_was->value, order_inverse(root->stored), to_root)) return XIR_E_MEMORY;
@@ -242,7 +243,7 @@ static void mark_users(const plan *l, const xir_value *value) {
  * that moves nothing. */
 static xir_status restore_letters(plan *l, const node *n, size_t *changes) {
     for (uint32_t i = 0; i < n->n_in; i++) {
-        xir_value *v = n->op->inputs[i].value;
+        xir_value *v = op_inputs(n->op)[i].value;
         const port *p = &l->ports[n->port + i];
         if (p->root == NONE || (v->type == p->type && n->in == ORDER_SAME) || finds_same_axes(l, n, i)) continue;
         const xir_type *type = type_in_order(l, p->type, op_needs(l, n, i, n->in));
@@ -251,8 +252,8 @@ static xir_status restore_letters(plan *l, const node *n, size_t *changes) {
         xir_transpose_attrs a = transpose_attrs(ORDER_SAME, room, p->rank, xir_type_layout(type));
         xir_op *op = xir_network_add(l->net, &XIR_INIT(xir_op_desc,
             .cls = xir_class_find_decl(l->net->ctx, xir_transpose_class()), .attrs = &a, .inputs = &v, .n_inputs = 1,
-            .types = &type, .n_types = 1, .target = n->op->target, .id = XIR_NO_ID, .before = n->op));
-        xir_status status = op ? xir_op_set_input(n->op, i, op->outputs) : XIR_E_MEMORY;
+            .types = &type, .n_types = 1, .target = op_target(n->op), .id = XIR_NO_ID, .before = n->op));
+        xir_status status = op ? xir_op_set_input(n->op, i, op_outputs(op)) : XIR_E_MEMORY;
         if (status) return status;
         l->again = true;   // it stands where a Transpose was free to move
         ++*changes;
@@ -264,7 +265,7 @@ static xir_status restore_letters(plan *l, const node *n, size_t *changes) {
 static bool is_unchanged(const plan *l, const node *n) {
     if (n->in != ORDER_SAME || n->out != ORDER_SAME) return false;
     for (uint32_t i = 0; i < n->n_in; i++) {
-        const xir_value *v = n->op->inputs[i].value;
+        const xir_value *v = op_inputs(n->op)[i].value;
         if (v && v->type != l->ports[n->port + i].type) return false;
     }
     return true;
@@ -274,15 +275,15 @@ static bool is_unchanged(const plan *l, const node *n) {
  * from its inputs. Then the outputs keep their elements, in the order that they have now. */
 static xir_status keep_elements(plan *l, const node *n) {
     for (uint32_t i = 0; i < n->op->n_outputs; i++) {
-        const xir_type *type = type_in_order(l, n->op->outputs[i].type, n->out);
-        if (!type || xir_value_set_type(&n->op->outputs[i], type) != XIR_OK) return XIR_E_MEMORY;
+        const xir_type *type = type_in_order(l, op_outputs(n->op)[i].type, n->out);
+        if (!type || xir_value_set_type(&op_outputs(n->op)[i], type) != XIR_OK) return XIR_E_MEMORY;
     }
     return XIR_OK;
 }
 
 static bool is_quantised(const xir_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const xir_value *v = op->inputs[i].value;
+        const xir_value *v = op_inputs(op)[i].value;
         if (v && xir_type_is_quantized(xir_type_element(v->type))) return true;
     }
     return false;
@@ -291,7 +292,7 @@ static bool is_quantised(const xir_op *op) {
 /* Whether the axis of a quantised type that the op computes is another one now. */
 static bool moves_quantised(const node *n) {
     for (uint32_t i = 0; i < n->op->n_outputs; i++) {
-        const xir_type *type = n->op->outputs[i].type;
+        const xir_type *type = op_outputs(n->op)[i].type;
         if (type && n->out != ORDER_SAME && xir_type_is_quantized(xir_type_element(type))) return true;
     }
     return false;
@@ -302,7 +303,7 @@ static xir_status infer_op(plan *l, const node *n, size_t place) {
     uint32_t count = op->n_outputs;   // a broken network's op may come to have more
     const xir_type *few[4], **was = count <= 4 ? few : mem_new(l->alloc, count * sizeof *was);
     if (!was) return XIR_E_MEMORY;
-    for (uint32_t i = 0; i < count; i++) was[i] = op->outputs[i].type;
+    for (uint32_t i = 0; i < count; i++) was[i] = op_outputs(op)[i].type;
     const bool quantised = is_quantised(op);
     xir_status status = moves_quantised(n) ? keep_elements(l, n) : XIR_OK;   // inference then finds these declared
     const bool kept = !status && moves_quantised(n);
@@ -310,7 +311,7 @@ static xir_status infer_op(plan *l, const node *n, size_t place) {
     if (status == XIR_E_UNSUPPORTED && quantised) status = kept ? XIR_OK : keep_elements(l, n);
     else if (status && quantised) status = op_infer(op, INFER_CONVERSIONS_STAY, place, l->at->why);   // for the finding
     for (uint32_t i = 0; i < count; i++) {
-        if (op->outputs[i].type != was[i]) mark_users(l, &op->outputs[i]);
+        if (op_outputs(op)[i].type != was[i]) mark_users(l, &op_outputs(op)[i]);
     }
     if (was != few) mem_free(l->alloc, (void *)was, count * sizeof *was);
     return status == XIR_E_UNKNOWN && !n->row ? XIR_OK : status;   // nobody infers dialects
@@ -337,11 +338,11 @@ static xir_status retype_arguments(plan *l) {
         for (uint32_t k = 0; k < n->n_out && n->op->cls->traits & XIR_TRAIT_SOURCE; k++) {
             const value_node *root = &l->values[n->first + k];
             if (root->stored == ORDER_SAME) continue;
-            const xir_type *type = type_in_order(l, n->op->outputs[k].type, root->stored);
-            const xir_layout *letters = xir_type_layout(n->op->outputs[k].type);
+            const xir_type *type = type_in_order(l, op_outputs(n->op)[k].type, root->stored);
+            const xir_layout *letters = xir_type_layout(op_outputs(n->op)[k].type);
             if (letters) letters = letters_of(l, root, letters);
             if (type && letters) type = xir_type_with_layout(l->net->ctx, type, letters, NULL);
-            if (!type || xir_value_set_type(&n->op->outputs[k], type) != XIR_OK) return XIR_E_MEMORY;
+            if (!type || xir_value_set_type(&op_outputs(n->op)[k], type) != XIR_OK) return XIR_E_MEMORY;
         }
     }
     return XIR_OK;

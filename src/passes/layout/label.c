@@ -44,7 +44,7 @@ static uint32_t bit_of(int64_t axis, size_t rank) {
 
 uint32_t axes_named(const node *n) {
     const xir_field *field = n->row->attr[0];
-    const xir_value *input = n->op->inputs[0].value;
+    const xir_value *input = op_inputs(n->op)[0].value;
     size_t rank = n->row->kind == LAYOUT_GAIN ? n->rank : rank_of(input);
     uint32_t all = (1u << rank) - 1, mask = 0;
     if (n->row->form == BY_AXIS) return bit_of(*(const int64_t *)attr_at(n->op, field), rank);
@@ -67,7 +67,7 @@ static int64_t clamped(int64_t axis, int64_t rank) {
 
 void axes_asked(const node *n, size_t *from, size_t *to) {
     const xir_int_imm *last = *(const xir_int_imm *const *)attr_at(n->op, n->row->attr[1]);
-    int64_t rank = (int64_t)rank_of(n->op->inputs[0].value),
+    int64_t rank = (int64_t)rank_of(op_inputs(n->op)[0].value),
             start = clamped(*(const int64_t *)attr_at(n->op, n->row->attr[0]), rank);
     int64_t end = last ? clamped(last->value, rank) : rank;
     *from = (size_t)start;
@@ -100,9 +100,9 @@ static bool keeps_dims(const node *n) { return n->row->keepdim && *(const bool *
 
 /* The type of the input that gives the output its layout: the first of those with the highest rank. */
 static const xir_type *leading_type(const node *n) {
-    const xir_value *leading = n->op->inputs[0].value;
+    const xir_value *leading = op_inputs(n->op)[0].value;
     for (uint32_t i = 1; i < n->op->n_inputs; i++) {
-        const xir_value *v = n->op->inputs[i].value;
+        const xir_value *v = op_inputs(n->op)[i].value;
         if (v && rank_of(v) > rank_of(leading)) leading = v;
     }
     return leading->type;
@@ -122,7 +122,7 @@ static bool inputs_can(plan *l, const node *n, axis_order in) {
         if (p->root != NONE) {
             if (n->row->kind == LAYOUT_EACH && p->rank < n->rank && !p->single && !keeps_last(in, n->rank, p->rank))
                 return false;
-        } else if (p->type && !params_movable(n->op->inputs[i].value)) {
+        } else if (p->type && !params_movable(op_inputs(n->op)[i].value)) {
             return false;
         }
     }
@@ -135,7 +135,7 @@ static bool can_work_in(plan *l, const node *n, axis_order in) {
     bool joins = row->kind == LAYOUT_EACH || row->kind == LAYOUT_JOIN || row->kind == LAYOUT_GAIN;
     if (joins && !inputs_can(l, n, in)) return false;
     if (!row->flags && row->form != BY_ITEMS && row->form != BY_FACTORS) return true;
-    const xir_type *type = row->kind == LAYOUT_EACH ? leading_type(n) : n->op->inputs[0].value->type;
+    const xir_type *type = row->kind == LAYOUT_EACH ? leading_type(n) : op_inputs(n->op)[0].value->type;
     size_t rank = xir_type_rank(type);
     if (finds_channels(n)) {
         if (rank == 0 || order_at(in, rank - 1) != letter_at(type, 'C', rank - 1)) return false;
@@ -176,11 +176,11 @@ static bool ranks_fit(const plan *l, const node *n, layout_kind kind) {
         }
     }
     for (uint32_t i = 1; i < n->n_out && kind == LAYOUT_EACH; i++) {
-        if (rank_of(&n->op->outputs[i]) != n->rank) return false;
+        if (rank_of(&op_outputs(n->op)[i]) != n->rank) return false;
     }
     if (kind == LAYOUT_EACH || kind == LAYOUT_RESHAPE || kind == LAYOUT_MATMUL || kind == LAYOUT_SHAPE) return true;
     for (uint32_t i = 0; i < n->n_out; i++) {
-        if (rank_of(&n->op->outputs[i]) != out) return false;
+        if (rank_of(&op_outputs(n->op)[i]) != out) return false;
     }
     return true;
 }
@@ -245,7 +245,7 @@ static axis_order with(axis_order p, size_t rank, uint32_t more) {
 }
 
 static axis_order gather_out(const plan *l, const node *n, axis_order in) {
-    size_t rank = rank_in(l, n), k = rank_of(n->op->inputs[1].value), m = 0;
+    size_t rank = rank_in(l, n), k = rank_of(op_inputs(n->op)[1].value), m = 0;
     size_t axis = (size_t)__builtin_ctz(axes_named(n));
     axis_order out = ORDER_SAME;
     for (size_t i = 0; i < rank; i++) {
@@ -257,7 +257,7 @@ static axis_order gather_out(const plan *l, const node *n, axis_order in) {
 }
 
 static bool gather_in(const plan *l, const node *n, axis_order out, axis_order *in) {
-    size_t rank = rank_in(l, n), k = rank_of(n->op->inputs[1].value), m = 0;
+    size_t rank = rank_in(l, n), k = rank_of(op_inputs(n->op)[1].value), m = 0;
     size_t axis = (size_t)__builtin_ctz(axes_named(n));
     if (k == 0) {
         *in = with(out, rank, 1u << axis);
@@ -295,7 +295,7 @@ bool has_choice(const node *n) {
 
 bool finds_same_axes(plan *l, const node *n, uint32_t i) {
     const port *p = &l->ports[n->port + i];
-    const xir_type *now = n->op->inputs[i].value->type;
+    const xir_type *now = op_inputs(n->op)[i].value->type;
     size_t last = p->rank - 1u;
     if (p->rank < 2) return true;
     if (!n->row) {
@@ -311,7 +311,7 @@ bool finds_same_axes(plan *l, const node *n, uint32_t i) {
 /* The number of elements of a merged axis. */
 static int64_t merged_size(const plan *l, axis_order as) {
     const xir_op *op = l->nodes[as & ORDER_PLACE].op;
-    return xir_type_dim(as & ORDER_SPLIT ? op->inputs[0].value->type : op->outputs->type, -1, false);
+    return xir_type_dim(as & ORDER_SPLIT ? op_inputs(op)[0].value->type : op_outputs(op)->type, -1, false);
 }
 
 /* Whether the elements of a constant along an axis can follow the order of a merged one. */
@@ -327,7 +327,7 @@ static bool each_can_merge(const plan *l, const node *n, axis_order as) {
     if (finds_channels(n)) return false;
     for (uint32_t i = 0; i < n->n_in; i++) {
         const port *p = &l->ports[n->port + i];
-        if (p->root == NONE ? !can_merge(l, n->op->inputs[i].value, -1, as)
+        if (p->root == NONE ? !can_merge(l, op_inputs(n->op)[i].value, -1, as)
             : p->rank != n->rank || p->view != ORDER_SAME) return false;
         values += p->root != NONE;
     }
@@ -335,7 +335,8 @@ static bool each_can_merge(const plan *l, const node *n, axis_order as) {
 }
 
 static bool matrix_can_merge(const plan *l, const node *n, int64_t axis, axis_order as) {
-    const xir_value *k = n->n_in > 1 ? n->op->inputs[1].value : NULL, *b = n->n_in > 2 ? n->op->inputs[2].value : NULL;
+    const xir_value *k = n->n_in > 1 ? op_inputs(n->op)[1].value : NULL;
+    const xir_value *b = n->n_in > 2 ? op_inputs(n->op)[2].value : NULL;
     return k && rank_of(k) == 2 && xir_type_dim(k->type, axis, false) == merged_size(l, as) &&
            can_merge(l, k, axis, as) &&
            (axis == 0 || !b || can_merge(l, b, -1, as));

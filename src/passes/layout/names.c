@@ -3,7 +3,7 @@
 #include "layout/layout.h"
 #include "source_tags.h"
 
-bool name_exists(const xir_value *v) { return v->more && v->more->name->size; }
+bool name_exists(const xir_value *v) { return value_more_of(v) && value_more_of(v)->name->size; }
 
 /* Whether a name extends another: a conversion calls an op that it adds around "c" for example "c.Conv2d". */
 static bool is_made_from(xir_str name, xir_str from) {
@@ -16,8 +16,8 @@ bool name_is_better(const xir_value *of, const xir_value *than) {
 }
 
 bool tags_follow(xir_value *v, axis_order by) {
-    bool same = by == ORDER_SAME || order_is_merged(by) || !v->more;
-    const xir_any *dims = same ? NULL : source_tag_find(v->more->tags, SOURCE_DIMS);
+    bool same = by == ORDER_SAME || order_is_merged(by) || !value_more_of(v);
+    const xir_any *dims = same ? NULL : source_tag_find(value_more_of(v)->tags, SOURCE_DIMS);
     size_t rank = xir_type_rank(v->type);
     if (!dims || dims->kind != XIR_ANY_LIST || dims->as.list.size != rank || rank > MOST_AXES) return true;
     xir_any items[MOST_AXES];
@@ -27,14 +27,14 @@ bool tags_follow(xir_value *v, axis_order by) {
 }
 
 bool name_move(xir_value *from, xir_value *to, axis_order by) {
-    if (!from->more || (!name_exists(from) && !from->more->tags)) return true;
+    if (!value_more_of(from) || (!name_exists(from) && !value_more_of(from)->tags)) return true;
     value_more *more = value_need_more(to);
     if (!more) return false;
-    const xir_map *tags = from->more->tags;
-    more->name = from->more->name;
+    const xir_map *tags = value_more_of(from)->tags;
+    more->name = value_more_of(from)->name;
     if (tags) more->tags = tags;
-    from->more->name = &name_empty;
-    from->more->tags = NULL;
+    value_more_of(from)->name = &name_empty;
+    value_more_of(from)->tags = NULL;
     return !tags || tags_follow(to, by);
 }
 

@@ -53,7 +53,7 @@ const xir_layout *letters_of(plan *l, const value_node *root, const xir_layout *
     for (uint32_t i = root->next_view; i != NONE; i = l->values[i].next_view) {
         const value_node *view = &l->values[i];
         if (view->view != root->stored) continue;
-        const xir_layout *letters = xir_type_layout(l->nodes[view->producer].op->outputs->type);
+        const xir_layout *letters = xir_type_layout(op_outputs(l->nodes[view->producer].op)->type);
         if (letters && xir_layout_rank(letters) == xir_layout_rank(was)) return letters;
     }
     return letters_in_order(l, was, root->stored);
@@ -80,7 +80,7 @@ static xir_status reorder_cast(plan *l, const node *n) {
 
 static xir_status reorder_attrs(plan *l, const node *n) {
     const class_layout *row = n->row;
-    size_t rank = row->kind == LAYOUT_EACH ? 0 : rank_of(n->op->inputs[0].value);
+    size_t rank = row->kind == LAYOUT_EACH ? 0 : rank_of(op_inputs(n->op)[0].value);
     xir_status status = XIR_OK;
     for (size_t k = 0; k < LAYOUT_ATTRS && row->attr[k] && !status; k++) {
         const xir_field *field = n->row->attr[k];
@@ -141,18 +141,19 @@ static xir_status reorder_shape(plan *l, const node *n) {
             set_ref(n, end, (const xir_int_imm *)xir_scalar_int(l->net->ctx, places[0] + (int64_t)count));
         return status ? status : set_axis(n, start, places[0]);
     }
-    xir_value *dims = n->op->outputs;
+    xir_value *dims = op_outputs(n->op);
     const xir_type *type = dims->type,
                     *index = XIR_TENSOR(l->net->ctx, xir_type_sint(l->net->ctx, 64), "*", (int64_t)count);
     xir_value *which = index ? xir_params_copy(l->net, XIR_STR(""), index, places, count * sizeof *places) : NULL;
     if (!which) return XIR_E_MEMORY;
     xir_op *gather = xir_network_add(l->net, &XIR_INIT(xir_op_desc,
         .cls = xir_class_find_decl(l->net->ctx, xir_gather_class()), .inputs = (xir_value *const[]){ dims, which },
-        .n_inputs = 2, .types = &type, .n_types = 1, .target = n->op->target, .id = XIR_NO_ID, .before = n->op->next));
+        .n_inputs = 2, .types = &type, .n_types = 1, .target = op_target(n->op), .id = XIR_NO_ID,
+        .before = n->op->next));
     if (!gather) return XIR_E_MEMORY;
-    xir_status status = xir_value_replace(dims, gather->outputs);
+    xir_status status = xir_value_replace(dims, op_outputs(gather));
     if (!status) status = xir_op_set_input(gather, 0, dims);
-    if (!status && !name_move(dims, gather->outputs, ORDER_SAME)) status = XIR_E_MEMORY;
+    if (!status && !name_move(dims, op_outputs(gather), ORDER_SAME)) status = XIR_E_MEMORY;
     if (!status) status = xir_op_set(n->op, end->name, &(xir_attr){ .kind = XIR_KIND_REF, .is_null = true });
     return status ? status : set_axis(n, start, 0);
 }
@@ -161,7 +162,7 @@ static xir_status reorder_shape(plan *l, const node *n) {
 
 /* Puts one axis of input i into the order of a merged one. A constant with one number there has no order. */
 static xir_status reorder_merged(plan *l, const node *n, uint32_t i, axis_order by, size_t axis) {
-    xir_value *v = n->op->inputs[i].value;
+    xir_value *v = op_inputs(n->op)[i].value;
     if (xir_type_dim(v->type, (int64_t)axis, false) == 1) return XIR_OK;
     merged_axis merged;
     reshape_merged(&l->nodes[by & ORDER_PLACE], &merged);
@@ -170,7 +171,7 @@ static xir_status reorder_merged(plan *l, const node *n, uint32_t i, axis_order 
 }
 
 static xir_status reorder_matrix(plan *l, const node *n) {
-    const xir_value *b = n->n_in > 2 ? n->op->inputs[2].value : NULL;
+    const xir_value *b = n->n_in > 2 ? op_inputs(n->op)[2].value : NULL;
     xir_status status = order_is_merged(n->in) ? reorder_merged(l, n, 1, n->in, 0) : XIR_OK;
     if (!status && order_is_merged(n->out)) status = reorder_merged(l, n, 1, n->out, 1);
     if (!status && order_is_merged(n->out) && b && rank_of(b)) status = reorder_merged(l, n, 2, n->out, rank_of(b) - 1);
@@ -182,7 +183,7 @@ static xir_status reorder_constants(plan *l, const node *n) {
     if (kind == LAYOUT_MATMUL) return reorder_matrix(l, n);
     if (kind != LAYOUT_EACH && kind != LAYOUT_JOIN && kind != LAYOUT_GAIN) return XIR_OK;
     for (uint32_t i = 0; i < n->n_in; i++) {
-        xir_value *v = n->op->inputs[i].value;
+        xir_value *v = op_inputs(n->op)[i].value;
         if (!v || !value_is_params(v)) continue;
         xir_status status = XIR_OK;
         if (order_is_merged(n->in)) {

@@ -46,8 +46,8 @@ static bool meet(const grouping *g, size_t i, size_t i_room, size_t j, size_t j_
 }
 
 static bool make_groups(const node *n, grouping *g) {
-    xir_i64s in = xir_type_as_tensor(n->op->inputs[0].value->type)->shape,
-             out = xir_type_as_tensor(n->op->outputs->type)->shape;
+    xir_i64s in = xir_type_as_tensor(op_inputs(n->op)[0].value->type)->shape,
+             out = xir_type_as_tensor(op_outputs(n->op)->type)->shape;
     *g = (grouping){ in.data, out.data, in.size, out.size, .n = 0 };
     for (size_t i = 0; i < in.size; i++) {
         if (in.data[i] == 0) return false;

@@ -7,7 +7,7 @@
 
 xir_value *value_at(const plan *l, const value_node *root) {
     const node *producer = &l->nodes[root->producer];
-    return &producer->op->outputs[(uint32_t)(root - l->values) - producer->first];
+    return &op_outputs(producer->op)[(uint32_t)(root - l->values) - producer->first];
 }
 
 bool value_is_result(const xir_value *v) {
@@ -23,8 +23,8 @@ bool value_is_result(const xir_value *v) {
 static bool mark_producers(void *user, xir_op *child) {
     plan *l = user;
     for (uint32_t i = 0; i < child->n_inputs; i++) {
-        const xir_value *v = child->inputs[i].value;
-        if (v && v->producer && v->producer->flags & OP_PLACED) l->nodes[l->place[v->producer->slot]].child_use = true;
+        const xir_value *v = op_inputs(child)[i].value;
+        if (v && value_op(v) && value_op(v)->flags & OP_PLACED) l->nodes[l->place[value_op(v)->slot]].child_use = true;
     }
     return op_each_child(child, mark_producers, user);
 }
@@ -69,22 +69,23 @@ void plan_free(plan *l) {
 
 /* ---- ops -------------------------------------------------------------------------------------------------------- */
 
-static bool is_host(const xir_op *op) { return op->target == op->net->host || target_is_host(op->target); }
+static bool is_host(const xir_op *op) { return op_target(op) == op->net->host || target_is_host(op_target(op)); }
 
 /* Whether the op's inputs are present and have earlier producers, and all its types are plain. */
 static bool is_plain_op(plan *l, const node *n, layout_kind kind) {
     const xir_op *op = n->op;
-    if (!is_host(op) || n->child_use || op->n_inputs == 0 || op->n_outputs == 0 || !op->inputs[0].value) return false;
-    if (kind != LAYOUT_EACH && kind != LAYOUT_JOIN && kind != LAYOUT_GAIN && value_is_params(op->inputs[0].value))
-        return false;
+    if (!is_host(op) || n->child_use || op->n_inputs == 0 || op->n_outputs == 0) return false;
+    const xir_value *first = op_inputs(op)->value;
+    if (!first) return false;
+    if (kind != LAYOUT_EACH && kind != LAYOUT_JOIN && kind != LAYOUT_GAIN && value_is_params(first)) return false;
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        const value_more *more = op->outputs[i].more;
-        if (!facts_of(l, op->outputs[i].type)->plain || (more && more->mtype)) return false;
+        const value_more *more = value_more_of(&op_outputs(op)[i]);
+        if (!facts_of(l, op_outputs(op)[i].type)->plain || (more && more->mtype)) return false;
     }
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const xir_value *v = op->inputs[i].value;
+        const xir_value *v = op_inputs(op)[i].value;
         if (!v) continue;
-        if (!value_is_params(v) && (l->ports[n->port + i].root == NONE || !l->nodes[l->place[v->producer->slot]].met))
+        if (!value_is_params(v) && (l->ports[n->port + i].root == NONE || !l->nodes[l->place[value_op(v)->slot]].met))
             return false;
         if (!facts_of(l, v->type)->plain) return false;
         /* scales of an axis: a convolution finds the axes of its constants by their letters, and moves none of them */
@@ -97,10 +98,10 @@ static bool is_plain_op(plan *l, const node *n, layout_kind kind) {
 /* The order that a Transpose applies. */
 static bool order_of_op(const xir_op *op, axis_order *out) {
     const xir_transpose_attrs *a = op->attrs;
-    size_t rank = xir_type_rank(op->inputs[0].value->type);
+    size_t rank = xir_type_rank(op_inputs(op)[0].value->type);
     uint32_t seen = 0;
     *out = ORDER_SAME;
-    if (a->dims.size != rank || xir_type_rank(op->outputs->type) != rank) return false;
+    if (a->dims.size != rank || xir_type_rank(op_outputs(op)->type) != rank) return false;
     for (size_t i = 0; i < rank; i++) {
         int64_t axis = a->dims.data[i] < 0 ? a->dims.data[i] + (int64_t)rank : a->dims.data[i];
         if (axis < 0 || axis >= (int64_t)rank || seen >> axis & 1) return false;
@@ -112,7 +113,8 @@ static bool order_of_op(const xir_op *op, axis_order *out) {
 
 /* A result that copies another value under its own name is not a view if the other value's name must stay, too. */
 static bool must_stay(const xir_op *op, const xir_value *other) {
-    return value_is_result(op->outputs) && (other->producer->cls->traits & XIR_TRAIT_SOURCE || value_is_result(other));
+    if (!value_is_result(op_outputs(op))) return false;
+    return value_op(other)->cls->traits & XIR_TRAIT_SOURCE || value_is_result(other);
 }
 
 static void make_view(plan *l, node *n) {
@@ -122,11 +124,11 @@ static void make_view(plan *l, node *n) {
     if (!order_of_op(op, &own)) return;
     axis_order view = order_then(from->view, own);
     value_node *root = &l->values[from->root];
-    if (own == ORDER_SAME && !letters_agree(from->type, op->outputs->type)) return;   // it only gives letters
-    if (own == ORDER_SAME && must_stay(op, op->inputs[0].value)) return;
+    if (own == ORDER_SAME && !letters_agree(from->type, op_outputs(op)->type)) return;   // it only gives letters
+    if (own == ORDER_SAME && must_stay(op, op_inputs(op)[0].value)) return;
     if (view == ORDER_SAME) {
         const xir_value *first = value_at(l, root);
-        if (must_stay(op, first) || !letters_agree(first->type, op->outputs->type)) return;
+        if (must_stay(op, first) || !letters_agree(first->type, op_outputs(op)->type)) return;
     }
     value_node *v = &l->values[n->first];
     v->root = from->root;
@@ -144,17 +146,17 @@ static void list_port(plan *l, const xir_value *v, port *p) {
     p->type = v->type;
     p->rank = f->rank;
     p->single = f->single;
-    if (!v->producer || !(v->producer->flags & OP_PLACED)) return;
-    const node *producer = &l->nodes[l->place[v->producer->slot]];
+    if (!value_op(v) || !(value_op(v)->flags & OP_PLACED)) return;
+    const node *producer = &l->nodes[l->place[value_op(v)->slot]];
     if (!producer->met) return;
-    const value_node *made = &l->values[producer->first + (uint32_t)(v - v->producer->outputs)];
+    const value_node *made = &l->values[producer->first + (uint32_t)(v - op_outputs(value_op(v)))];
     p->root = made->root;
     p->view = made->view;
 }
 
 /* If the aim is channels first, an op that has its channels last and finds them by letter can work in that order. */
 static void turn_anchor(plan *l, node *n) {
-    const xir_type *type = n->op->inputs[0].value->type;
+    const xir_type *type = op_inputs(n->op)[0].value->type;
     const xir_layout *letters = xir_type_layout(type);
     size_t rank = xir_type_rank(type);
     static const char *const last[] = { "NLC", "NWC", "NHWC", "NDHWC" };
@@ -191,11 +193,11 @@ static bool list_ops(plan *l) {
         node *n = &l->nodes[at];
         *n = (node){ .op = op, .first = value, .port = input, .n_in = op->n_inputs, .n_out = op->n_outputs,
                      .in = ORDER_SAME, .out = ORDER_SAME, .child_use = n->child_use };
-        if (op->n_outputs) n->rank = facts_of(l, op->outputs->type)->rank;
+        if (op->n_outputs) n->rank = facts_of(l, op_outputs(op)->type)->rank;
         for (uint32_t i = 0; i < op->n_inputs; i++, input++) {
-            const xir_value *v = op->inputs[i].value;
+            const xir_value *v = op_inputs(op)[i].value;
             list_port(l, v, &l->ports[input]);
-            sorted &= l->ports[input].root != NONE || !v || value_is_params(v) || !v->producer;
+            sorted &= l->ports[input].root != NONE || !v || value_is_params(v) || !value_op(v);
         }
         for (uint32_t i = 0; i < op->n_outputs; i++, value++) {
             l->values[value] = (value_node){ .root = value, .view = ORDER_SAME, .next_view = NONE, .producer = at,
@@ -237,7 +239,7 @@ bool plan_make(plan *l) {
         for (size_t i = 0; i < l->n_nodes; i++) {
             const node *n = &l->nodes[i];
             for (uint32_t k = 0; k < n->n_in && !n->is_view; k++)
-                list_port(l, n->op->inputs[k].value, &l->ports[n->port + k]);
+                list_port(l, op_inputs(n->op)[k].value, &l->ports[n->port + k]);
         }
     }
     list_uses(l);

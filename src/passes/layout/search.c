@@ -247,7 +247,7 @@ void plan_open_borders(plan *l) {
         const node *n = &l->nodes[i];
         for (uint32_t k = 0; k < n->n_out && n->op->cls->traits & XIR_TRAIT_SOURCE; k++) {
             value_node *root = &l->values[n->first + k];
-            const type_facts *f = facts_of(l, n->op->outputs[k].type);
+            const type_facts *f = facts_of(l, op_outputs(n->op)[k].type);
             if (root->n_uses && f->plain && f->rank >= 3 && f->rank <= 5) open_argument(l, root, f->rank);
         }
         for (uint32_t k = 0; k < n->n_in && is_sink(n->op); k++) open_result(l, n, k);

@@ -78,9 +78,9 @@ static bool numbering_make(const reuse *k, numbering *n, const xir_network *net)
 }
 
 static uint32_t *number_at(const numbering *n, const xir_value *v) {
-    const xir_op *op = v->producer;
+    const xir_op *op = value_op(v);
     if (!op || op->net != n->net || !(op->flags & OP_PLACED)) return NULL;
-    return &n->values[n->first[op->slot] + (size_t)(v - op->outputs)];
+    return &n->values[n->first[op->slot] + (size_t)(v - op_outputs(op))];
 }
 
 /* ---- items ------------------------------------------------------------------------------------------------------ */
@@ -213,14 +213,14 @@ static void match(reuse *k, const xir_op *op) {
     for (size_t i = hash & (k->op_room - 1); k->ops[i]; i = (i + 1) & (k->op_room - 1)) {
         if (!op_computes_same(&now, op, &last, k->ops[i])) continue;
         for (uint32_t o = 0; o < op->n_outputs; o++)
-            *number_at(&k->now, &op->outputs[o]) = *number_at(&k->last, &k->ops[i]->outputs[o]);
+            *number_at(&k->now, &op_outputs(op)[o]) = *number_at(&k->last, &op_outputs(k->ops[i])[o]);
         return;
     }
 }
 
 static bool has_numbers(const numbering *n, const xir_op *op) {
     for (uint32_t i = 0; i < op->n_outputs; i++)
-        if (!*number_at(n, &op->outputs[i])) return false;
+        if (!*number_at(n, &op_outputs(op)[i])) return false;
     return true;
 }
 
@@ -306,7 +306,7 @@ static void forget(reuse *k) {
 static void number_all_params(reuse *k) {
     for (const xir_op *op = k->last.net->first; op; op = op->next)
         for (uint32_t i = 0; i < op->n_inputs; i++) {
-            const xir_value *v = op->inputs[i].value;
+            const xir_value *v = op_inputs(op)[i].value;
             if (v) (void)number_of(k, &k->last, v);
         }
 }
@@ -333,7 +333,7 @@ void reuse_begin(reuse *k, const xir_network *net, const xir_array *const *input
     for (size_t i = 1; i <= k->n; i++) k->items[i].promised = false;   /* of a run that was not ended */
     if (!numbering_make(k, &k->now, net)) return;
     for (uint32_t i = 0; in && i < in->n_outputs && i < n; i++)
-        *number_at(&k->now, &in->outputs[i]) = inputs[i] ? number_of_array(k, inputs[i], true) : 0;
+        *number_at(&k->now, &op_outputs(in)[i]) = inputs[i] ? number_of_array(k, inputs[i], true) : 0;
     for (const xir_op *op = net->first; op && !k->failed; op = op->next)
         if (op != in && op != out) match(k, op);
 }
@@ -341,7 +341,7 @@ void reuse_begin(reuse *k, const xir_network *net, const xir_array *const *input
 const xir_array *reuse_find(reuse *k, const xir_value *value) {
     uint32_t *number = k->now.net && !k->failed ? number_at(&k->now, value) : NULL;
     if (!number) return NULL;
-    if (!*number) match(k, value->producer);
+    if (!*number) match(k, value_op(value));
     if (!*number || !k->items[*number].array) return NULL;
     k->items[*number].promised = true;
     return k->items[*number].array;

@@ -52,7 +52,7 @@ static xir_status make_inner(place *at) {
 
 static xir_status check_types(const place *at, const char *noun, xir_value *const *own, const value_list *values) {
     for (size_t i = 0; i < values->n; i++) {
-        if (!own[i] || (!own[i]->producer && !value_is_params(own[i])))   /* or one that no op makes */
+        if (!own[i] || (!value_op(own[i]) && !value_is_params(own[i])))   /* or one that no op makes */
             return diag_fail(at->why, XIR_E_INVALID, XIR_STR(""), "the passes left no %s %zu of the view", noun, i);
         if (is_same_type(own[i]->type, values->items[i]->type)) continue;
         return diag_fail(at->why, XIR_E_TYPE, XIR_STR(""), "the passes changed the type of %s %zu of the view", noun,
@@ -76,7 +76,7 @@ static bool is_untouched(const xir_value *now, const xir_value *was) {
 }
 
 static bool map_params(const place *at) {
-    for (xir_value *v = at->own->all_params; v; v = v->more->params->next) {
+    for (xir_value *v = at->own->all_params; v; v = value_params(v)->next) {
         xir_value *was = v->id >= 0 && v->id < at->next_value ? net_find_value(at->net, v->id) : NULL;
         if (was && value_is_params(was) && is_untouched(v, was) && !mapping_add_value(at->map, v, was)) return false;
     }
@@ -124,7 +124,7 @@ static void mark_users(const place *at, const xir_op *op) {
     const xir_view *inner = at->inner;
     const uint32_t first = inner->ops[0]->position, last = inner->ops[inner->n_ops - 1]->position;
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        for (const xir_use *u = op->outputs[i].uses; u; u = u->next) {
+        for (const xir_use *u = op_outputs(op)[i].uses; u; u = u->next) {
             xir_op *user = (xir_op *)(uintptr_t)placed_user(u);
             if (!user || view_has(inner, user) || is_copy(at, user)) continue;
             if (user->position > first && user->position < last) user->flags |= OP_REACHED;
@@ -154,8 +154,8 @@ static void keep_ids(const place *at) {
         xir_op *copy = mapping_op(at->map, op);
         if (op->id < at->next_op && !net_find_op(at->net, op->id)) op_set_id(copy, op->id);
         for (uint32_t k = 0; k < op->n_outputs && k < copy->n_outputs; k++) {
-            const int64_t id = op->outputs[k].id;
-            if (id < at->next_value && !net_find_value(at->net, id)) value_set_id(&copy->outputs[k], id);
+            const int64_t id = op_outputs(op)[k].id;
+            if (id < at->next_value && !net_find_value(at->net, id)) value_set_id(&op_outputs(copy)[k], id);
         }
     }
 }
@@ -295,7 +295,7 @@ static xir_status make_own(place *at) {
 
 /* Whether the passes have changed anything since `epoch`. The bytes of Params change without a new one. */
 static bool is_changed(const place *at, uint64_t epoch) {
-    for (const xir_value *v = at->own->all_params; v && at->own->epoch == epoch; v = v->more->params->next) {
+    for (const xir_value *v = at->own->all_params; v && at->own->epoch == epoch; v = value_params(v)->next) {
         const xir_value *was = v->id >= 0 ? net_find_value(at->net, v->id) : NULL;
         if (v->id >= 0 && !(was && value_is_params(was) && is_untouched(v, was))) return true;
     }

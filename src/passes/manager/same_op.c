@@ -77,10 +77,10 @@ static bool same_attrs(const pair *by, const bodies *in, const xir_op *a, const 
 static bool same_op(const pair *by, const bodies *in, const xir_op *a, const xir_op *b, int depth) {
     if (a->cls != b->cls || a->n_inputs != b->n_inputs || a->n_outputs != b->n_outputs) return false;
     for (uint32_t i = 0; i < a->n_inputs; i++)
-        if (!same_input(by, in, a->inputs[i].value, b->inputs[i].value)) return false;
+        if (!same_input(by, in, op_inputs(a)[i].value, op_inputs(b)[i].value)) return false;
     for (uint32_t i = 0; i < a->n_outputs; i++)
-        if (!look_same(&a->outputs[i], &b->outputs[i])) return false;
-    return xir_object_equal((const xir_object *)a->target, (const xir_object *)b->target) &&
+        if (!look_same(&op_outputs(a)[i], &op_outputs(b)[i])) return false;
+    return xir_object_equal((const xir_object *)op_target(a), (const xir_object *)op_target(b)) &&
            xir_map_equal(xir_op_extra(a), xir_op_extra(b)) && same_attrs(by, in, a, b, depth);
 }
 
@@ -99,7 +99,7 @@ static uint64_t hash_body(const contents *c, uint64_t hash, const xir_ops *ops, 
         const xir_op *op = ops->data[i];
         hash = hash_mix(hash, hash_pointer(op->cls));
         for (uint32_t k = 0; k < op->n_inputs; k++) {
-            const xir_value *v = op->inputs[k].value;
+            const xir_value *v = op_inputs(op)[k].value;
             if (v && value_is_params(v)) hash = hash_mix(hash, contents_number(c, v));
         }
         hash = hash_attrs(c, hash, op, depth + 1);
@@ -134,7 +134,7 @@ static uint64_t hash_attrs(const contents *c, uint64_t hash, const xir_op *op, i
 bool op_hash_contents(const contents *c, const xir_op *op, uint64_t *hash) {
     *hash = hash_pointer(op->cls);
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const uint32_t number = contents_number(c, op->inputs[i].value);
+        const uint32_t number = contents_number(c, op_inputs(op)[i].value);
         if (!number) return false;
         *hash = hash_mix(*hash, number);
     }

@@ -89,7 +89,7 @@ static bool find_attr(const xir_op *op, const node_attr *a, xir_attr *out) {
         body_get(f, op->attrs, out);
         return true;
     }
-    const xir_any *any = op->more && op->more->extra ? xir_map_find(op->more->extra, a->name) : NULL;
+    const xir_any *any = xir_op_extra(op) ? xir_map_find(op_more_of(op)->extra, a->name) : NULL;
     return any && attr_of_any(any, out);
 }
 
@@ -134,9 +134,9 @@ static bool has_traits(const node *n, const xir_class *cls) {
 /* The cheap tests, which do not look at the inputs. */
 static bool op_may_fit(const node *n, const xir_op *op) {
     if (!class_fits(n, op->cls) || !(op->flags & OP_PLACED) || !has_traits(n, op->cls)) return false;
-    if (n->targets && !(n->targets >> xir_target_kind_of(op->target) & 1)) return false;
+    if (n->targets && !(n->targets >> xir_target_kind_of(op_target(op)) & 1)) return false;
     for (uint32_t i = n->n_inputs; n->asks_inputs && !n->rest && i < op->n_inputs; i++) {
-        if (op->inputs[i].value) return false;
+        if (op_inputs(op)[i].value) return false;
     }
     return true;
 }
@@ -158,10 +158,10 @@ static bool take_input(matcher *mt, uint8_t row, xir_value *v, const goal **next
     if (mt->bound >> row & 1) return mt->m->values[row] == v;
     if (is_leaf(n)) {
         if (!leaf_fits(n, v)) return false;
-        bind(mt, row, v ? v->producer : NULL, v);
+        bind(mt, row, v ? value_op(v) : NULL, v);
         return true;
     }
-    if (n->kind == XIR_PATTERN_OP && !n->optional && !(v && v->producer && class_fits(n, v->producer->cls)))
+    if (n->kind == XIR_PATTERN_OP && !n->optional && !(v && value_op(v) && class_fits(n, value_op(v)->cls)))
         return false;
     *next = push(mt, row, v, *next);
     return true;
@@ -171,7 +171,7 @@ static bool take_input(matcher *mt, uint8_t row, xir_value *v, const goal **next
 static bool take_inputs(matcher *mt, const node *n, const xir_op *op, uint32_t exchanged, const goal **next) {
     for (uint32_t i = n->n_inputs; i-- > 0;) {
         uint32_t from = i < 2 ? i ^ exchanged : i;
-        if (!take_input(mt, n->inputs[i], from < op->n_inputs ? op->inputs[from].value : NULL, next)) return false;
+        if (!take_input(mt, n->inputs[i], from < op->n_inputs ? op_inputs(op)[from].value : NULL, next)) return false;
     }
     return true;
 }
@@ -198,25 +198,25 @@ static bool solve_op(matcher *mt, uint8_t row, xir_op *op, xir_value *value, con
 
 /* The value must be the output that the row names. */
 static bool solve_output(matcher *mt, uint8_t row, xir_value *v, const goal *next) {
-    xir_op *op = v ? v->producer : NULL;
-    return op && v == &op->outputs[mt->p->nodes[row].output] && solve_op(mt, row, op, v, next);
+    xir_op *op = v ? value_op(v) : NULL;
+    return op && v == &op_outputs(op)[mt->p->nodes[row].output] && solve_op(mt, row, op, v, next);
 }
 
 /* The value must be another output of the op of a bound row. */
 static bool solve_sibling(matcher *mt, const goal *g) {
     const node *n = &mt->p->nodes[g->row];
-    xir_op *op = g->value ? g->value->producer : NULL;
+    xir_op *op = g->value ? value_op(g->value) : NULL;
     uint8_t of = n->inputs[0], output = mt->p->nodes[of].output;
-    if (!op || n->output >= op->n_outputs || g->value != &op->outputs[n->output] || output >= op->n_outputs ||
+    if (!op || n->output >= op->n_outputs || g->value != &op_outputs(op)[n->output] || output >= op->n_outputs ||
         !value_fits(n, g->value)) return false;
     bind(mt, g->row, op, g->value);
-    return solve(mt, push(mt, of, &op->outputs[output], g->next));
+    return solve(mt, push(mt, of, &op_outputs(op)[output], g->next));
 }
 
 static bool solve_either(matcher *mt, const goal *g) {
     const node *n = &mt->p->nodes[g->row];
     if (!value_fits(n, g->value)) return false;
-    bind(mt, g->row, g->value ? g->value->producer : NULL, g->value);
+    bind(mt, g->row, g->value ? value_op(g->value) : NULL, g->value);
     uint64_t bound = mt->bound;
     uint32_t top = mt->top;
     for (uint32_t i = 0; i < n->n_inputs; i++) {
@@ -244,7 +244,7 @@ static bool is_closed(const matcher *mt) {
         const xir_op *op = mt->m->ops[__builtin_ctzll(rows)];
         if (!op || op == mt->m->root) continue;
         for (uint32_t i = 0; i < op->n_outputs; i++) {
-            for (const xir_use *u = op->outputs[i].uses; u; u = u->next) {
+            for (const xir_use *u = op_outputs(op)[i].uses; u; u = u->next) {
                 if (!xir_match_has(mt->m, u->user)) return false;
             }
         }
@@ -274,7 +274,7 @@ static bool solve(matcher *mt, const goal *g) {
         if (n->kind == XIR_PATTERN_OUTPUT) return solve_sibling(mt, g);
         if (n->kind == XIR_PATTERN_EITHER) return solve_either(mt, g);
         if (!leaf_fits(n, g->value)) return false;
-        bind(mt, g->row, g->value ? g->value->producer : NULL, g->value);
+        bind(mt, g->row, g->value ? value_op(g->value) : NULL, g->value);
     }
     return finish(mt);
 }
@@ -283,7 +283,7 @@ static bool solve(matcher *mt, const goal *g) {
 
 static bool solve_root(matcher *mt, uint8_t row, xir_op *op) {
     uint8_t output = mt->p->nodes[row].output;
-    return solve_op(mt, row, op, output < op->n_outputs ? &op->outputs[output] : NULL, NULL);
+    return solve_op(mt, row, op, output < op->n_outputs ? &op_outputs(op)[output] : NULL, NULL);
 }
 
 bool pattern_match(const xir_pattern *p, xir_op *root, const among *in, xir_match *out) {
@@ -302,7 +302,7 @@ bool pattern_match(const xir_pattern *p, xir_op *root, const among *in, xir_matc
         const node *it = &p->nodes[n->inputs[i]];
         mt.bound = 0;
         mt.top = 0;
-        xir_value *value = it->output < root->n_outputs ? &root->outputs[it->output] : NULL;
+        xir_value *value = it->output < root->n_outputs ? &op_outputs(root)[it->output] : NULL;
         if (!value_fits(n, value)) continue;
         bind(&mt, (uint8_t)p->root, root, value);
         if (solve_root(&mt, n->inputs[i], root)) return true;

@@ -8,7 +8,7 @@
 
 xir_at xir_match_at(const xir_match *m) {
     xir_op *root = m->root;
-    return (xir_at){ .net = root->net, .target = root->target, .name = name_text(root->name), .before = root };
+    return (xir_at){ .net = root->net, .target = op_target(root), .name = name_text(op_label(root)), .before = root };
 }
 
 /* Whether the match reads the value without making it: its row is not an op. */
@@ -21,7 +21,7 @@ static bool is_leaf(const xir_match *m, const xir_value *v) {
 
 /* Leaves the match as it is. */
 static void erase_maker(const xir_match *m, const xir_value *now) {
-    xir_op *maker = now->producer;
+    xir_op *maker = value_op(now);
     if (maker && !(maker->flags & OP_ERASED) && op_is_unused(maker) && !xir_match_has(m, maker)) xir_op_erase(maker);
 }
 
@@ -33,14 +33,14 @@ static xir_verdict refuse_type(const xir_value *old, const xir_value *now) {
 
 /* False without memory. */
 static bool take_name(const xir_match *m, xir_value *now, const xir_value *old) {
-    if (!now->producer || is_leaf(m, now) || value_take_name(now, old)) return true;
+    if (!value_op(now) || is_leaf(m, now) || value_take_name(now, old)) return true;
     net_no_memory(value_net(now));
     return false;
 }
 
 static bool makes_one(const xir_op *op, const xir_replacement *list, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        if (list[i].now->producer == op) return true;
+        if (value_op(list[i].now) == op) return true;
     }
     return false;
 }
@@ -82,14 +82,14 @@ typedef struct replacing {
 } replacing;
 
 static bool is_gone(const xir_value *v) {
-    return v->producer ? v->producer->flags & OP_ERASED : value_is_spent(v);
+    return value_op(v) ? value_op(v)->flags & OP_ERASED : value_is_spent(v);
 }
 
 /* Adds the old value to those that are seen. */
 static xir_status check_old(const replacing *r, size_t i, pointer_table *seen) {
     const xir_value *old = r->list[i].old;
     if (!old) return net_null(r->net, "value to replace");
-    if (!old->producer || is_gone(old) || !xir_match_has(r->m, old->producer))
+    if (!value_op(old) || is_gone(old) || !xir_match_has(r->m, value_op(old)))
         return net_fail(r->net, XIR_E_INVALID, "value %zu to replace is not made by an op of the match", i);
     const size_t before = seen->n;
     if (!pointer_table_add(seen, old, 0)) return net_no_memory(r->net);
@@ -136,9 +136,9 @@ static bool add_late(replacing *r, const xir_op *user) {
 
 static bool find_late(replacing *r) {
     for (size_t i = 0; i < r->n; i++) {
-        const xir_op *op = r->list[i].now->producer;
+        const xir_op *op = value_op(r->list[i].now);
         const bool counts = op && op->flags & OP_PLACED;
-        if (counts && (!r->last || op->position > r->last->position)) r->last = r->list[i].now->producer;
+        if (counts && (!r->last || op->position > r->last->position)) r->last = value_op(r->list[i].now);
     }
     bool ok = true;
     for (size_t i = 0; i < r->n && ok && r->last; i++) {
@@ -150,7 +150,7 @@ static bool find_late(replacing *r) {
     for (size_t i = 0; i < r->n_late && ok; i++) {
         const xir_op *op = r->late[i];
         for (uint32_t k = 0; k < op->n_outputs && ok; k++) {
-            for (const xir_use *u = op->outputs[k].uses; u && ok; u = u->next) {
+            for (const xir_use *u = op_outputs(op)[k].uses; u && ok; u = u->next) {
                 const xir_op *user = placed_user(u);
                 if (user) ok = add_late(r, user);
             }
@@ -162,7 +162,7 @@ static bool find_late(replacing *r) {
 /* The op through which a new value would depend on itself. */
 static const xir_op *find_cycle(const replacing *r) {
     for (size_t i = 0; i < r->n; i++) {
-        const xir_op *op = r->list[i].now->producer;
+        const xir_op *op = value_op(r->list[i].now);
         if (op && op->flags & OP_REACHED) return r->late[0];
     }
     return NULL;

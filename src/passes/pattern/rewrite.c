@@ -67,8 +67,8 @@ static const class_row *row_of(const xir_rewriter *at, const xir_class *cls) {
 }
 
 static const class_row *row_of_input(const xir_rewriter *at, const xir_op *op, uint32_t i) {
-    const xir_value *v = i < op->n_inputs ? op->inputs[i].value : NULL;
-    if (v && v->producer) return row_of(at, v->producer->cls);
+    const xir_value *v = i < op->n_inputs ? op_inputs(op)[i].value : NULL;
+    if (v && value_op(v)) return row_of(at, value_op(v)->cls);
     return v && value_is_params(v) ? &at->constants : &at->nothing;
 }
 
@@ -136,7 +136,7 @@ static void note_surroundings(const xir_rewriter *at, const xir_match *m, surrou
         int i = __builtin_ctzll(rows);
         s->after[i] = m->ops[i] ? m->ops[i]->next : NULL;
     }
-    for (uint32_t i = 0; i < m->root->n_outputs && !s->use; i++) s->use = m->root->outputs[i].uses;
+    for (uint32_t i = 0; i < m->root->n_outputs && !s->use; i++) s->use = op_outputs(m->root)[i].uses;
 }
 
 /* Touches the new ops before an op, or at the end; returns how many were new. */
@@ -150,8 +150,8 @@ static size_t touch_new(xir_rewriter *at, xir_op *before, uint32_t slots) {
 }
 
 static void touch_value(xir_rewriter *at, xir_value *v) {
-    if (v->producer) {
-        touch(at, v->producer);
+    if (value_op(v)) {
+        touch(at, value_op(v));
         return;
     }
     params_list *list = &at->params;
@@ -164,7 +164,7 @@ static void touch_value(xir_rewriter *at, xir_value *v) {
 
 /* Whether a user of a value may match now because the value has fewer uses. */
 static bool matters_as_read(const xir_rewriter *at, const xir_value *v) {
-    return at->tests_leaves || (v->producer && row_of(at, v->producer->cls)->inside);
+    return at->tests_leaves || (value_op(v) && row_of(at, value_op(v)->cls)->inside);
 }
 
 static void touch_around(xir_rewriter *at, const xir_match *m, const surroundings *s) {
@@ -205,7 +205,7 @@ static bool wake_users(xir_rewriter *at, const xir_value *v, size_t most) {
 /* The same for all outputs. The users of an op with too many are visited once, at the end of the round. */
 static void wake_below(xir_rewriter *at, xir_op *op, size_t most) {
     bool all = true;
-    for (uint32_t i = 0; i < op->n_outputs; i++) all &= wake_users(at, &op->outputs[i], most);
+    for (uint32_t i = 0; i < op->n_outputs; i++) all &= wake_users(at, &op_outputs(op)[i], most);
     if (!all && mark(at, op, MARK_LATER)) put(at, &at->later, op);
 }
 
@@ -299,7 +299,7 @@ static void say_left(xir_rewriter *at, size_t rule, const xir_match *m, xir_stat
     at->reported |= (uint64_t)1 << rule;
     xir_diags_add(why, XIR_NOTE, code, XIR_STR(""), "pattern '%s' was not rewritten at %.*s '%.*s' (op %" PRId64 "): %s",
                   at->rules[rule].pattern->name, (int)root->cls->key.size, root->cls->key.data,
-                  CLIP_TO(name_text(root->name), 100), root->id, sentence);
+                  CLIP_TO(name_text(op_label(root)), 100), root->id, sentence);
 }
 
 static void say_why_left(xir_rewriter *at, size_t rule, const xir_match *m, xir_diags *why) {

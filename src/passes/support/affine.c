@@ -75,7 +75,7 @@ bool affine_of(const xir_op *op, const xir_value *data, int64_t dim, int64_t siz
     bool first;
     *out = (affine){ .factor = 1, .addend = 1 };
     if (op->n_outputs != 1 || !element_is_float(element_format_of(data->type))) return false;
-    if (!xir_type_equal(data->type, op->outputs[0].type)) return false;
+    if (!xir_type_equal(data->type, op_outputs(op)[0].type)) return false;
     if (batch_norm_of(op, &factors, &addends)) {
         return channel_dim(data->type) == dim && read_constant(factors, size, &out->factors) &&
                read_constant(addends, size, &out->addends);

@@ -162,7 +162,7 @@ static xir_status apply(bindings *b) {
     xir_network *net = b->at->net;
     xir_status status = XIR_OK;
     for (xir_op *op = net->first; op; op = op->next)
-        for (uint32_t i = 0; i < op->n_outputs; i++) find_names(b, &op->outputs[i]);
+        for (uint32_t i = 0; i < op->n_outputs; i++) find_names(b, &op_outputs(op)[i]);
     for (size_t i = 0; i < b->n && !status; i++) {
         b->items[i].is_symbol = symbol_find(&net->pool, b->items[i].to.name) != EXPR_UNKNOWN;
         if (b->items[i].is_symbol) b->symbols[b->n_symbols++] = b->items[i].to;
@@ -172,7 +172,7 @@ static xir_status apply(bindings *b) {
     if (!status && b->n_symbols) status = bindings_bind(b->at, b->option, b->symbols, b->n_symbols);
     b->changed = net->epoch != epoch;
     for (xir_op *op = net->first; op && !status; op = op->next)
-        for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = set_dims(b, &op->outputs[i]);
+        for (uint32_t i = 0; i < op->n_outputs && !status; i++) status = set_dims(b, &op_outputs(op)[i]);
     return status;
 }
 

@@ -6,14 +6,14 @@
 
 bool op_is_listed(const xir_op *op) {
     const xir_class_decl *decl = op->cls->decl;
-    if (op->n_inputs < 2 || !op->inputs[1].value || !decl) return false;
+    if (op->n_inputs < 2 || !op_inputs(op)[1].value || !decl) return false;
     return decl == xir_reshape_class() || decl == xir_expand_class() || decl == xir_tile_class() ||
            decl == xir_slice_class() || decl == xir_pad_class() || decl == xir_resize_class();
 }
 
 /* The attributes with the numbers in the lists that are now -1; false if they are not as many. */
 static bool settle_expand(const xir_op *op, xir_expand_attrs *a, int64_t *v, size_t n) {
-    const xir_i64s *dims = value_dims(op->inputs[0].value);
+    const xir_i64s *dims = value_dims(op_inputs(op)[0].value);
     if (!dims || dims->size > n || a->sizes.size != n) return false;
     for (size_t i = n - dims->size; i < n; i++) {
         if (v[i] == 1) v[i] = -1;   // in a list it keeps the dim
@@ -53,11 +53,11 @@ xir_status op_settle_list(xir_op *op, bool *done) {
     item_list list;
     *done = false;
     if (!op_is_listed(op) || op->n_inputs != 2 || op->cls->body_size > sizeof a) return XIR_OK;
-    if (!value_is_params(op->inputs[1].value) || !items_of_params(op->inputs[1].value, &list)) return XIR_OK;
+    if (!value_is_params(op_inputs(op)[1].value) || !items_of_params(op_inputs(op)[1].value, &list)) return XIR_OK;
     for (size_t i = 0; i < list.n; i++) {
         if (!expr_is_number(list.v[i])) return XIR_OK;
     }
-    xir_value *x = op->inputs[0].value;
+    xir_value *x = op_inputs(op)[0].value;
     if (!x || !settle_attrs(op, &a, list.v, list.n)) return XIR_OK;
     xir_status status = infers_same(op, &a, &x, 1, done);
     if (status || !*done) return status;

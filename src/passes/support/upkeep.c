@@ -27,16 +27,16 @@ bool is_result(const xir_value *v) {
 /* ---- replacing values -------------------------------------------------------------------------------------------- */
 
 bool value_take_name(xir_value *now, const xir_value *old) {
-    if (!old->more || (!old->more->name->size && !old->more->tags)) return true;
+    if (!value_more_of(old) || (!value_more_of(old)->name->size && !value_more_of(old)->tags)) return true;
     value_more *more = value_need_more(now);
     if (!more) return false;
-    if (old->more->name->size) more->name = old->more->name;
-    if (!more->tags) more->tags = old->more->tags;
+    if (value_more_of(old)->name->size) more->name = value_more_of(old)->name;
+    if (!more->tags) more->tags = value_more_of(old)->tags;
     value_named(now);
     return true;
 }
 
-static xir_str name_of(const xir_value *v) { return v->more ? name_text(v->more->name) : (xir_str){ "", 0 }; }
+static xir_str name_of(const xir_value *v) { return xir_value_name(v); }
 
 /* Whether the old name is better than the value's own: that one is empty, or extends the old name, as "y.Conv2d" does
  * for "y". A conversion gives such names to the steps on the way to a source value. */
@@ -73,7 +73,7 @@ static bool is_inner(const xir_value *v) {
 
 xir_status value_replace(xir_value *now, xir_value *old, bool fresh, size_t *moved) {
     if (!old->uses) return XIR_OK;
-    bool fixed = now->producer ? now->producer->cls->traits & XIR_TRAIT_SOURCE : !fresh, result = is_result(old);
+    bool fixed = value_op(now) ? value_op(now)->cls->traits & XIR_TRAIT_SOURCE : !fresh, result = is_result(old);
     /* Many results may become one value: then an Output is its first use, so is_result is fast for each of them. */
     if (result && (fixed || is_result(now))) return move_inner_uses(now, old, moved);
     bool renames = result || (!fixed && is_better(name_of(old), name_of(now)) && is_inner(now));
@@ -85,10 +85,10 @@ xir_status value_replace(xir_value *now, xir_value *old, bool fresh, size_t *mov
 bool is_product_operand(const xir_op *op) {
     const xir_class_decl *matmul = xir_matmul_class();
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        for (const xir_use *u = op->outputs[i].uses; u; u = u->next) {
+        for (const xir_use *u = op_outputs(op)[i].uses; u; u = u->next) {
             const size_t at = xir_use_index(u);
             if (u->user->cls->decl != matmul || at > 1 || u->user->n_inputs < 2) continue;
-            const xir_value *other = u->user->inputs[1 - at].value;
+            const xir_value *other = op_inputs(u->user)[1 - at].value;
             if (other && value_is_params(other)) return true;
         }
     }
@@ -99,7 +99,7 @@ bool is_product_operand(const xir_op *op) {
 
 bool op_is_unused(const xir_op *op) {
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        if (op->outputs[i].uses) return false;
+        if (op_outputs(op)[i].uses) return false;
     }
     return true;
 }
@@ -112,16 +112,17 @@ void op_drop(xir_op *op) {
 
 bool same_kind(const xir_value *a, const xir_value *b) {
     if (a->type != b->type && !xir_object_equal((const xir_object *)a->type, (const xir_object *)b->type)) return false;
-    const xir_mtype *x = a->more ? a->more->mtype : NULL, *y = b->more ? b->more->mtype : NULL;   /* NULL: host */
+    const value_more *of = value_more_of(a), *to = value_more_of(b);
+    const xir_mtype *x = of ? of->mtype : NULL, *y = to ? to->mtype : NULL;   /* NULL: host */
     return x == y || xir_object_equal((const xir_object *)xir_value_mtype(a), (const xir_object *)xir_value_mtype(b));
 }
 
 xir_status infers_same(const xir_op *op, const void *attrs, xir_value *const *inputs, size_t n, bool *same) {
     xir_infer at;
-    infer_start(&at, op->net, op->cls, attrs, op->target, inputs, n, name_text(op->name), NULL);
+    infer_start(&at, op->net, op->cls, attrs, op_target(op), inputs, n, name_text(op_label(op)), NULL);
     xir_status status = infer_run(&at);
     *same = !status && at.n_out == op->n_outputs;
-    for (size_t i = 0; *same && i < at.n_out; i++) *same = xir_type_equal(at.out[i], op->outputs[i].type);
+    for (size_t i = 0; *same && i < at.n_out; i++) *same = xir_type_equal(at.out[i], op_outputs(op)[i].type);
     infer_end(&at);
     return status == XIR_E_MEMORY ? status : XIR_OK;
 }

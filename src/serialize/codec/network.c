@@ -168,7 +168,7 @@ bool read_attrs(decoder *d, source *s, codec_plan *plan, void *body, members *m,
     }
 }
 
-static bool is_orphan(const xir_value *v) { return v->id >= 0 && !v->producer && !value_is_params(v); }
+static bool is_orphan(const xir_value *v) { return v->id >= 0 && !value_op(v) && !value_is_params(v); }
 
 /* From now on, values that sub ops use and that have no producer yet are found by their ids. */
 static bool enter_orphans(decoder *d) {
@@ -223,9 +223,9 @@ bool decode_attrs(decoder *d, source *s, xir_op *op, const xir_class *cls) {
     for (const adopted *a = d->adopted; a; a = a->before) value_adopt(a->orphan, a->value);
     d->adopted = NULL;
     if (in) op_number_attrs(op);
-    if (op->more) {
-        op->more->extra = kept;
-        op->more->absent = absent;
+    if (op_more_of(op)) {
+        op_more_of(op)->extra = kept;
+        op_more_of(op)->absent = absent;
     }
     op->net->epoch++;
     return true;
@@ -251,7 +251,7 @@ void decoder_undo(decoder *d) {
     while (net->all_params != d->old_params) {
         xir_value *v = net->all_params;
         ids_forget_value(v);
-        net->all_params = v->more->params->next;
+        net->all_params = value_params(v)->next;
     }
     net->n_params = d->old_n_params;
     net->next_op_id = d->old_next_op_id;

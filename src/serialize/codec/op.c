@@ -40,7 +40,7 @@ static bool read_input(decoder *d, source *s, void *user) {
         } else {
             if (!read_value(d, s, &plan->recent->input_types[slot], &in) || !use_value(d, s, &in, &v)) return false;
             /* What an orphan stands for may still come. */
-            if (v->producer || value_is_params(v)) plan->recent->inputs[slot] = source_memo(s, start, v);
+            if (value_op(v) || value_is_params(v)) plan->recent->inputs[slot] = source_memo(s, start, v);
         }
     }
     xir_value **out = gather(d, &op->inputs, sizeof *out);
@@ -267,7 +267,7 @@ static bool define_outputs(decoder *d, source *s, xir_op *op, const op_in *in) {
     for (uint32_t i = 0; in->output_memos && i < op->n_outputs && i < RECENT; i++) {
         codec_memo *memo = &d->recent_values[d->next_value++ % RECENT];
         *memo = in->output_memos[i];
-        memo->object = &op->outputs[i];
+        memo->object = &op_outputs(op)[i];
     }
     return item.index == op->n_outputs;
 }
@@ -313,10 +313,10 @@ bool build_op(decoder *d, source *s, op_in *in, const void *body, const xir_map 
         return source_fail(s, s->at, XIR_E_LIMIT, "more ops than the limit of %" PRIu64, d->ctx->limits.max_ops);
     xir_op *op = attrs ? op_make(d->net, in->plan->cls, attrs, n) : NULL;
     if (!op || !op_make_outputs(op, in->types.data, in->types.size) || !note_op(d, op)) return trace_memory(&d->trace);
-    op->name = net_name(d->net, in->name);
-    if (!op->name) return trace_memory(&d->trace);
-    if (in->target) op->target = in->target;
-    for (size_t i = 0; i < n; i++) use_link(&op->inputs[i], op, inputs[i]);
+    const label *name = net_name(d->net, in->name);
+    if (!name || (in->target && !op_set_own_target(op, in->target))) return trace_memory(&d->trace);
+    op_set_label(op, name);
+    for (size_t i = 0; i < n; i++) use_link(&op_inputs(op)[i], op, inputs[i]);
     if (!set_op_more(d, op, in, extra, absent)) return false;
     if (!define_outputs(d, s, op, in)) return false;
     if (!in->plan->cls->plain && op_adopt_children(op, attrs)) return trace_memory(&d->trace);

@@ -274,7 +274,7 @@ bool read_value(decoder *d, source *s, codec_memo *likely, value_in *in) {
 }
 
 static bool same_value(const xir_value *v, const value_in *in) {
-    const value_more *m = v->more;
+    const value_more *m = value_more_of(v);
     bool constant = m && m->params;
     if (v->type != in->type || constant != in->params || (m ? m->mtype : NULL) != in->mtype) return false;
     if (!m) return !in->name.size && !in->tags.size && !in->extra.size;
@@ -364,12 +364,12 @@ bool use_value(decoder *d, source *s, const value_in *in, xir_value **out) {
 }
 
 bool define_value(decoder *d, source *s, xir_op *op, uint32_t i, const value_in *in) {
-    xir_value *v = &op->outputs[i];
+    xir_value *v = &op_outputs(op)[i];
     seen_value *seen = find_value(d, in->id);
     if (d->trace.status) return false;
     xir_value *there = d->existing && in->id >= 0 && !seen ? net_find_value(d->net, in->id) : NULL;
-    bool waits = there && d->adopts && !there->producer && !value_is_params(there);
-    if ((there && !waits) || (seen && (seen->value->producer || value_is_params(seen->value)))) {
+    bool waits = there && d->adopts && !value_op(there) && !value_is_params(there);
+    if ((there && !waits) || (seen && (value_op(seen->value) || value_is_params(seen->value)))) {
         return source_fail(s, in->at, XIR_E_EXISTS, "v_id %" PRId64 " is already used by another value", in->id);
     }
     if (!set_value_id(d, v, in->id) || !set_more(d, v, in)) return false;
@@ -388,7 +388,7 @@ bool define_value(decoder *d, source *s, xir_op *op, uint32_t i, const value_in 
 }
 
 bool refresh_value(decoder *d, xir_value **value) {
-    if (!*value || (*value)->producer || value_is_params(*value)) return true;
+    if (!*value || value_op(*value) || value_is_params(*value)) return true;
     const seen_value *seen = find_value(d, (*value)->id);
     if (seen) *value = seen->value;
     return !d->trace.status;

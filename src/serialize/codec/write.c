@@ -247,7 +247,7 @@ void encode_object(encoder *e, const xir_object *object) {
 
 static void encode_value_key(encoder *e, const xir_value *v, const codec_key *key) {
     sink *s = e->sink;
-    const value_more *more = v->more;
+    const value_more *more = value_more_of(v);
     s->ops->key(s, key);
     switch ((value_key)key->what) {
     case VALUE_ALLOW: s->ops->boolean(s, more->params->allow_no_data); break;
@@ -272,7 +272,7 @@ void encode_value(encoder *e, const xir_value *v) {
     size_t begun = s->ops->begin_value(s, v);
     if (begun == SINK_DONE) return;
     int first = value_is_params(v) ? VALUE_ALLOW : VALUE_TYPE;
-    const xir_map *extra = v->more ? v->more->extra : NULL;
+    const xir_map *extra = xir_value_extra(v);
     size_t x = 0, n = extra ? extra->size : 0;
     s->ops->map(s, NULL, (size_t)(VALUE_KEYS - first) + n);
     for (int i = first; i < VALUE_KEYS; i++) {
@@ -290,9 +290,9 @@ void encode_value(encoder *e, const xir_value *v) {
 static void encode_inputs(encoder *e, const xir_op *op) {
     sink *s = e->sink;
     size_t n = op->n_inputs;
-    while (n && !op->inputs[n - 1].value) n--;
+    while (n && !op_inputs(op)[n - 1].value) n--;
     s->ops->list(s, n);
-    for (size_t i = 0; i < n; i++) encode_value(e, op->inputs[i].value);
+    for (size_t i = 0; i < n; i++) encode_value(e, op_inputs(op)[i].value);
     s->ops->end(s);
 }
 
@@ -301,14 +301,14 @@ static void op_base(encoder *e, const codec_key *key, const void *owner) {
     const xir_op *op = owner;
     switch (key->what) {
     case KEY_TYPE:   s->ops->text(s, op->cls->key); break;
-    case KEY_TARGET: encode_object(e, (const xir_object *)op->target); break;
+    case KEY_TARGET: encode_object(e, (const xir_object *)op_target(op)); break;
     case KEY_INPUTS: encode_inputs(e, op); break;
-    case KEY_NAME:   s->ops->text(s, name_text(op->name)); break;
+    case KEY_NAME:   s->ops->text(s, name_text(op_label(op))); break;
     case KEY_ID:     s->ops->integer(s, op->id); break;
-    case KEY_TAGS:   encode_map(e, op->more ? op->more->tags : NULL); break;
+    case KEY_TAGS:   encode_map(e, xir_op_tags(op)); break;
     case KEY_OUTPUTS:
         s->ops->list(s, op->n_outputs);
-        for (uint32_t i = 0; i < op->n_outputs; i++) encode_value(e, &op->outputs[i]);
+        for (uint32_t i = 0; i < op->n_outputs; i++) encode_value(e, &op_outputs(op)[i]);
         s->ops->end(s);
         break;
     default: break;
@@ -320,8 +320,9 @@ void encode_op(encoder *e, const xir_op *op) {
     if (s->status) return;
     const codec_plan *plan = plan_of(e, op->cls);
     if (!plan) return;
-    const xir_map *extra = op->more ? op->more->extra : NULL;
-    uint64_t out = op->more && op->more->absent ? codec_left_out(op->cls, op->attrs, op->more->absent) : 0;
+    const xir_map *extra = xir_op_extra(op);
+    const uint64_t absent = op_more_of(op) ? op_more_of(op)->absent : 0;
+    uint64_t out = absent ? codec_left_out(op->cls, op->attrs, absent) : 0;
     s->ops->map(s, op->cls, plan->n_keys - (size_t)__builtin_popcountll(out) + (extra ? extra->size : 0));
     encode_members(e, plan, op->attrs, out, extra, op_base, op);
     s->ops->end(s);

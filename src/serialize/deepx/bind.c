@@ -24,12 +24,12 @@ static bool take_values(const xir_op *op, bool ret, uint32_t n, uint32_t *next, 
     out->values = arena_take(scratch, ((size_t)n + 1) * sizeof *out->values);
     if (!out->values) return *memory = true, false;
     for (uint32_t i = 0; i < n; i++, (*next)++)
-        out->values[i] = ret ? &op->outputs[*next] : op->inputs[*next].value;
+        out->values[i] = ret ? &op_outputs(op)[*next] : op_inputs(op)[*next].value;
     return true;
 }
 
 static xir_status take_slots(const xir_op *op, const deepx_block *block, arena *scratch, deepx_binding *b) {
-    const xir_any *text = op->more ? xir_map_find(op->more->extra, XIR_STR(DEEPX_TYPES)) : NULL;
+    const xir_any *text = op_more_of(op) ? xir_map_find(op_more_of(op)->extra, XIR_STR(DEEPX_TYPES)) : NULL;
     const xir_str types = text && text->kind == XIR_ANY_TEXT ? text->as.text : (xir_str){ "", 0 };
     const char *p = types.data, *end = p + types.size;
     xir_str type;

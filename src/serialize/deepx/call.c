@@ -131,7 +131,7 @@ static const xir_type *find_type(deepx_reader *r, const deepx_line *line, deepx_
     const xir_type *type = former && !fresh ? former->type : NULL;
     if (verb == VERB_RENAME) {
         const xir_op *op = r->d.net->last;
-        return op && op->n_inputs ? op->inputs[0].value->type : NULL;
+        return op && op->n_inputs ? op_inputs(op)[0].value->type : NULL;
     }
     if (verb == VERB_LOAD) return NULL;
     if (!(fresh && line->n_args == 1) && !(reshapes && line->n_args == 2)) return type;
@@ -174,7 +174,7 @@ static lone_tag *make_tag(deepx_reader *r, xir_str *key, const char *word, size_
 }
 
 static int64_t version_after(const deepx_reader *r, const xir_value *former) {
-    const xir_map *tags = former->more ? former->more->tags : NULL;
+    const xir_map *tags = xir_value_tags(former);
     const bool alone = tags && tags->size == 1 && tags->entries->key.data == r->version_key.data;
     const xir_any *tag = alone ? &tags->entries->value : xir_map_find(tags, XIR_STR(DEEPX_TAG_VERSION));
     return tag && tag->kind == XIR_ANY_INT ? tag->as.integer + 1 : 1;
@@ -195,8 +195,8 @@ static bool tag_version(deepx_reader *r, xir_value *v, int64_t version) {
 static bool describe_outputs(deepx_reader *r, const deepx_line *line, const call_plan *plan, xir_op *op) {
     xir_value *const *former = r->former.data;
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        op->outputs[i].type = type_of(r, line, plan, former[i]);
-        if (former[i] && !tag_version(r, &op->outputs[i], version_after(r, former[i]))) return false;
+        op_outputs(op)[i].type = type_of(r, line, plan, former[i]);
+        if (former[i] && !tag_version(r, &op_outputs(op)[i], version_after(r, former[i]))) return false;
     }
     return !dialect_failed(&r->d);
 }
@@ -292,7 +292,7 @@ bool deepx_read_call(deepx_reader *r, xir_str whole, const deepx_line *line) {
                     add_former(r, line, plan->verb) && keep_before(r, whole) && keep_meta(r, line->meta);
     xir_op *op = ok ? dialect_node_end(&r->d, XIR_STR("")) : NULL;
     if (!op) return false;
-    if (plan->texts) plan->texts->extra = op->more->extra;
+    if (plan->texts) plan->texts->extra = op_more_of(op)->extra;
     if (!describe_outputs(r, line, plan, op)) return false;
     r->n_calls++;
     const bool ends_so = whole.data[whole.size - 1] != '\r';

@@ -67,7 +67,7 @@ static xir_str function_of(const xir_op *op) {
 }
 
 static xir_str author_of(const xir_op *op) {
-    const xir_any *meta = op->more ? DEEPX_TAG_OF(op->more->tags, DEEPX_TAG_META) : NULL;
+    const xir_any *meta = op_more_of(op) ? DEEPX_TAG_OF(op_more_of(op)->tags, DEEPX_TAG_META) : NULL;
     return meta && meta->kind == XIR_ANY_TEXT ? deepx_meta_value(meta->as.text, "author") : (xir_str){ NULL, 0 };
 }
 
@@ -343,7 +343,7 @@ static void check_numbers(checking *c, const xir_op *op) {
 
 /* A tensor that no line makes has one note. */
 static void note_input(checking *c, const xir_op *op, uint32_t i) {
-    const xir_value *v = op->inputs[i].value;
+    const xir_value *v = op_inputs(op)[i].value;
     char path[PATH_ROOM];
     if (pointer_table_find(&c->noted, v)) return;
     if (!pointer_table_reserve(&c->noted, c->noted.n + 1) || !pointer_table_add(&c->noted, v, 0)) {
@@ -355,10 +355,10 @@ static void note_input(checking *c, const xir_op *op, uint32_t i) {
 }
 
 static void check_input(checking *c, const xir_op *op, const function *f, uint32_t i) {
-    const xir_value *v = op->inputs[i].value;
+    const xir_value *v = op_inputs(op)[i].value;
     char path[PATH_ROOM];
     if (!v || value_is_params(v)) return;
-    const xir_op *maker = v->producer;
+    const xir_op *maker = value_op(v);
     if (!xir_value_precedes(v, op)) {
         say(c, XIR_ERROR, XIR_E_MISSING, input_path(path, op, i), "'%.*s' is used before a line makes it",
             CLIP(xir_value_name(v)));
@@ -380,11 +380,11 @@ static void check_input(checking *c, const xir_op *op, const function *f, uint32
 static void check_unused(checking *c, const xir_op *op) {
     char path[PATH_ROOM];
     if (op->n_outputs != 1) return;
-    for (const xir_use *use = op->outputs[0].uses; use; use = use->next) {
+    for (const xir_use *use = op_outputs(op)[0].uses; use; use = use->next) {
         const function *f = function_at(c, use->user);
         if (f->is_call && f->role != ROLE_DELETE && f->role != ROLE_NEW) return;
     }
-    say(c, XIR_NOTE, XIR_OK, op_path(path, op), "'%.*s' is never used", CLIP(xir_value_name(&op->outputs[0])));
+    say(c, XIR_NOTE, XIR_OK, op_path(path, op), "'%.*s' is never used", CLIP(xir_value_name(&op_outputs(op)[0])));
 }
 
 static void check_op(checking *c, const xir_op *op) {

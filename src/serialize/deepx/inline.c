@@ -73,7 +73,7 @@ static bool name_own(inlining *t, xir_str name, xir_str *out) {
 }
 
 static int64_t version_of(const xir_value *v) {
-    const xir_any *tag = v && v->more ? xir_map_find(v->more->tags, XIR_STR(DEEPX_TAG_VERSION)) : NULL;
+    const xir_any *tag = xir_map_find(xir_value_tags(v), XIR_STR(DEEPX_TAG_VERSION));
     return tag && tag->kind == XIR_ANY_INT ? tag->as.integer : 0;
 }
 
@@ -85,7 +85,7 @@ static bool take_return(inlining *t, size_t formal, size_t own) {
     const size_t at = own + xir_value_index(actual->values[0]);
     m->values = arena_take(&t->scratch, sizeof *m->values);
     if (!memory(t, m->values)) return false;
-    m->values[0] = at < t->op->n_inputs ? t->op->inputs[at].value : NULL;
+    m->values[0] = at < t->op->n_inputs ? op_inputs(t->op)[at].value : NULL;
     m->n = 1;
     m->name = xir_value_name(actual->values[0]);
     m->version = version_of(m->values[0]);
@@ -295,9 +295,9 @@ static bool finish_op(inlining *t, xir_op *op) {
     for (size_t i = 0; i < t->out.size && ok; i++) {
         meaning *m = &t->means[out[i]];
         const xir_any version = xir_any_int(++m->version);
-        ok = !xir_value_set_name(&op->outputs[i], m->name) &&
-             (!m->version || !xir_value_set_tag(&op->outputs[i], XIR_STR(DEEPX_TAG_VERSION), &version));
-        m->values[0] = &op->outputs[i];
+        ok = !xir_value_set_name(&op_outputs(op)[i], m->name) &&
+             (!m->version || !xir_value_set_tag(&op_outputs(op)[i], XIR_STR(DEEPX_TAG_VERSION), &version));
+        m->values[0] = &op_outputs(op)[i];
     }
     return memory(t, ok);
 }

@@ -94,22 +94,22 @@ static const xir_type *type_of(loading *l, const deepx_shape *said) {
 
 /* The executor fills the tensor with the bytes as they are: only their elements must be the same. */
 static bool check_target(loading *l, const xir_op *op, xir_str name, const deepx_shape *said, const xir_type *stated) {
-    const xir_type *target = op->outputs[0].type;
+    const xir_type *target = op_outputs(op)[0].type;
     int64_t elements = 0;
     if (!xir_type_equal(xir_type_element(target), xir_type_element(stated)))
         return fail(l, XIR_E_TYPE, path_of(l, name), "its elements are %s: those of '%.*s', which op %" PRId64
                     " fills, are others", deepx_elements.rows[said->element].name,
-                    CLIP(xir_value_name(&op->outputs[0])), op->id);
+                    CLIP(xir_value_name(&op_outputs(op)[0])), op->id);
     if (xir_type_elements(target, &elements) || (uint64_t)elements != said->elements)
         return fail(l, XIR_E_TYPE, path_of(l, name), "expected %" PRId64 " elements, as '%.*s' has, which op %" PRId64
-                    " fills, found %" PRIu64, elements, CLIP(xir_value_name(&op->outputs[0])), op->id, said->elements);
+                    " fills, found %" PRIu64, elements, CLIP(xir_value_name(op_outputs(op))), op->id, said->elements);
     return true;
 }
 
 /* The type of the tensor: of the .shape for `load`, which makes it; otherwise of the tensor that the call fills. */
 static bool choose_type(loading *l, const xir_op *op, xir_str name, const blob *shape_file, const xir_type **out) {
     deepx_shape said;
-    const xir_type *target = op->n_outputs ? op->outputs[0].type : NULL, *stated = NULL;
+    const xir_type *target = op->n_outputs ? op_outputs(op)[0].type : NULL, *stated = NULL;
     const bool makes = xir_str_equal(op->cls->key, XIR_STR("deepx::load"));
     const bool fills = !makes && xir_type_as_tensor(target) && !xir_type_has_unknown_dim(target);
     if (shape_file && !(read_shape(l, name, shape_file, &said) && (stated = type_of(l, &said)))) return false;
@@ -152,13 +152,13 @@ static bool take_call(loading *l, xir_op *op) {
 
 static bool give(loading *l, const given *g) {
     const xir_op *op = g->op;
-    xir_value *v = xir_params_new(l->net, xir_value_name(&op->outputs[0]), g->type);
+    xir_value *v = xir_params_new(l->net, xir_value_name(&op_outputs(op)[0]), g->type);
     if (!v) return memory(l);
     value_params(v)->data = g->data;
     blob_retain(g->data);
     const xir_any any = { .kind = XIR_ANY_PARAMS, .as.params = v };
     if (xir_op_set_extra(g->op, XIR_STR(DEEPX_DATA), &any)) return memory(l);
-    if (!op->outputs[0].type) g->op->outputs[0].type = g->type;
+    if (!op_outputs(op)[0].type) op_outputs(g->op)[0].type = g->type;
     return true;
 }
 

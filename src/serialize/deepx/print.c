@@ -50,7 +50,7 @@ typedef struct parts {
 
 xir_str deepx_types_of(const xir_op *op) {
     const xir_str key = XIR_STR(DEEPX_TYPES);
-    const xir_map *extra = op->more ? op->more->extra : NULL;
+    const xir_map *extra = xir_op_extra(op);
     const xir_entry *last = extra && extra->size ? &extra->entries[extra->size - 1] : NULL;   /* it usually is */
     const xir_any *any = last && xir_str_equal(last->key, key) ? &last->value : xir_map_find(extra, key);
     return any && any->kind == XIR_ANY_TEXT ? any->as.text : (xir_str){ NULL, 0 };
@@ -74,7 +74,7 @@ bool deepx_next_type(const char **types, const char *end, xir_str *type, uint32_
 
 xir_str deepx_slot_text(const xir_op *op, bool ret, size_t i) {
     char key[DEEPX_KEY_ROOM];
-    const xir_any *any = op->more ? xir_map_find(op->more->extra, deepx_slot_key(key, ret, i)) : NULL;
+    const xir_any *any = op_more_of(op) ? xir_map_find(op_more_of(op)->extra, deepx_slot_key(key, ret, i)) : NULL;
     return any && any->kind == XIR_ANY_TEXT ? any->as.text : (xir_str){ NULL, 0 };
 }
 
@@ -109,9 +109,9 @@ static bool put_tensor(parts *s, bool ret) {
     const xir_op *op = s->op;
     const bool renames = ret && xir_str_equal(op->cls->key, XIR_STR("deepx::renametensor"));
     if (ret && !renames)
-        return s->out < op->n_outputs ? put_name(s, &op->outputs[s->out++])
+        return s->out < op->n_outputs ? put_name(s, &op_outputs(op)[s->out++])
                                       : refuse(s->p, "its types name more tensors than it has outputs");
-    return s->in < op->n_inputs ? put_name(s, op->inputs[s->in++].value)
+    return s->in < op->n_inputs ? put_name(s, op_inputs(op)[s->in++].value)
                                 : refuse(s->p, "its types name more tensors than it has inputs");
 }
 
@@ -174,7 +174,7 @@ static bool put_element(parts *s) {
     const xir_op *op = s->op;
     const bool makes = s->p->spelling == DEEPX_BLOCKS && xir_str_equal(op->cls->key, XIR_STR("deepx::newtensor"));
     if (!makes || op->n_outputs != 1 || s->in) return true;
-    const char *word = deepx_block_word_of(op->net, xir_type_element(op->outputs[0].type));
+    const char *word = deepx_block_word_of(op->net, xir_type_element(op_outputs(op)[0].type));
     if (!word) return refuse(s->p, "its element type is unknown, or has no word in blocks");
     buffer_str(&s->p->out, ", ");
     buffer_str(&s->p->out, word);
@@ -182,9 +182,9 @@ static bool put_element(parts *s) {
 }
 
 bool deepx_print_op(deepx_printer *p, const xir_op *op) {
-    parts s = { .p = p, .op = op, .extra = op->more ? op->more->extra : NULL };
+    parts s = { .p = p, .op = op, .extra = xir_op_extra(op) };
     const xir_str types = deepx_types_of(op), key = op->cls->key;
-    const xir_any *meta = op->more ? DEEPX_TAG_OF(op->more->tags, DEEPX_TAG_META) : NULL;
+    const xir_any *meta = op_more_of(op) ? DEEPX_TAG_OF(op_more_of(op)->tags, DEEPX_TAG_META) : NULL;
     if (!types.data) return refuse(p, "its attribute \"types\" is not a text");
     s.types = types.data;
     s.end = s.types + types.size;

@@ -39,19 +39,19 @@ static bool same_label(const xir_value *a, const xir_value *b) {
  * name uses the one before. */
 static bool is_alive(const xir_op *op, const xir_value *v) {
     if (is_class(op, "deepx::deltensor")) return false;
-    for (uint32_t i = (uint32_t)(v - op->outputs) + 1; i < op->n_outputs; i++)
-        if (same_label(&op->outputs[i], v)) return false;
+    for (uint32_t i = (uint32_t)(v - op_outputs(op)) + 1; i < op->n_outputs; i++)
+        if (same_label(&op_outputs(op)[i], v)) return false;
     for (const xir_use *use = v->uses; use; use = use->next) {
         if (is_class(use->user, "deepx::renametensor")) return false;
         for (uint32_t i = 0; i < use->user->n_outputs; i++)
-            if (same_label(&use->user->outputs[i], v)) return false;
+            if (same_label(&op_outputs(use->user)[i], v)) return false;
     }
     return true;
 }
 
 static int by_place(const void *a, const void *b) {
     const xir_value *v = *(xir_value *const *)a, *w = *(xir_value *const *)b;
-    if (v->producer != w->producer) return v->producer->id < w->producer->id ? -1 : 1;
+    if (value_op(v) != value_op(w)) return value_op(v)->id < value_op(w)->id ? -1 : 1;
     return (v > w) - (v < w);
 }
 
@@ -62,7 +62,7 @@ static bool find_alive(deepx_reader *r, dialect_list *out) {
     bool sorted = true;
     for (size_t i = 0; i < names->n; i++) {
         xir_value *v = names->values[i];
-        if (!v->producer || !deepx_is_op(v->producer) || !is_alive(v->producer, v)) continue;
+        if (!value_op(v) || !deepx_is_op(value_op(v)) || !is_alive(value_op(v), v)) continue;
         xir_value **place = dialect_add(&r->d, out, sizeof *place);
         if (!place) return false;
         *place = v;
@@ -111,7 +111,7 @@ static void mark_made(deepx_reader *r, text_table *names) {
         for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
             makes |= xir_str_equal(op->cls->key, xir_str_of(makers[i]));
         for (uint32_t i = 0; makes && i < op->n_outputs; i++) {
-            uint32_t *made = text_table_find(names, xir_value_name(&op->outputs[i]));
+            uint32_t *made = text_table_find(names, xir_value_name(&op_outputs(op)[i]));
             if (made) *made = 1;
         }
     }

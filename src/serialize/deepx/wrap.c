@@ -47,9 +47,9 @@ static bool note_names(deepx_wrap *w) {
     if (!w->makers) return memory(w);
     memset(w->makers, 0, (w->n + 1) * sizeof *w->makers);
     for (uint32_t i = 0; in && i < in->n_outputs; i++)
-        if (!text_table_add(&w->names, xir_value_name(&in->outputs[i]), 0)) return memory(w);
+        if (!text_table_add(&w->names, xir_value_name(&op_outputs(in)[i]), 0)) return memory(w);
     for (uint32_t i = 0; i < w->n; i++) {
-        const xir_value *v = out->inputs[i].value;
+        const xir_value *v = op_inputs(out)[i].value;
         const uint32_t *place = v ? text_table_add(&w->names, xir_value_name(v), i + 1) : NULL;
         if (!v) return refuse(w, "a result is absent%.*s", XIR_STR(""));
         if (!place) return memory(w);
@@ -65,7 +65,7 @@ static bool check_op(deepx_wrap *w, const xir_op *op) {
     if (is_class(op, "deepx::renametensor"))
         return refuse(w, "a block cannot have the function '%.*s'", XIR_STR("renametensor"));
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        const xir_str name = xir_value_name(&op->outputs[i]);
+        const xir_str name = xir_value_name(&op_outputs(op)[i]);
         const uint32_t *place = text_table_find(&w->names, name);
         if (!place) continue;
         if (!*place) return refuse_parameter(w, name);
@@ -135,27 +135,27 @@ bool deepx_wrap_begin(deepx_wrap *w, const xir_network *net, deepx_printer *p) {
     for (const xir_op *op = net->first; op && ok; op = op->next) ok = !deepx_is_op(op) || check_op(w, op);
     for (size_t i = 0; i < w->n && ok; i++)
         if (!w->makers[i]) ok = refuse(w, "'%.*s' is a result that no newtensor makes",
-                                       xir_value_name(outputs_of(net)->inputs[i].value));
+                                       xir_value_name(op_inputs(outputs_of(net))[i].value));
     const xir_op *in = inputs_of(net);
     buffer_str(&p->out, "deepxir ");
     buffer_str(&p->out, w->name);
     buffer_char(&p->out, '(');
-    for (uint32_t i = 0; in && i < in->n_outputs && ok; i++) ok = put_formal(w, i, &in->outputs[i]);
+    for (uint32_t i = 0; in && i < in->n_outputs && ok; i++) ok = put_formal(w, i, &op_outputs(in)[i]);
     buffer_str(&p->out, ") -> (");
-    for (size_t i = 0; i < w->n && ok; i++) ok = put_formal(w, i, &w->makers[i]->outputs[0]);
+    for (size_t i = 0; i < w->n && ok; i++) ok = put_formal(w, i, &op_outputs(w->makers[i])[0]);
     buffer_str(&p->out, ") {\n");
     return ok && (!p->out.failed || memory(w));
 }
 
 bool deepx_wrap_has(const deepx_wrap *w, const xir_op *op) {
     if (!is_class(op, "deepx::newtensor") || op->n_outputs != 1) return true;
-    const uint32_t *place = text_table_find(&w->names, xir_value_name(&op->outputs[0]));
+    const uint32_t *place = text_table_find(&w->names, xir_value_name(&op_outputs(op)[0]));
     return !place || !*place || w->makers[*place - 1] != op;
 }
 
 static void put_names(deepx_wrap *w, const xir_op *op) {
     for (uint32_t i = 0; op && i < op->n_outputs; i++) {
-        const xir_str name = xir_value_name(&op->outputs[i]);
+        const xir_str name = xir_value_name(&op_outputs(op)[i]);
         if (i) buffer_str(&w->p->out, ", ");
         buffer_put(&w->p->out, name.data, name.size);
     }

@@ -53,7 +53,7 @@ static bool set_now(writer *w, const xir_value *v) {
 
 static bool check_names(writer *w, const xir_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const xir_value *v = op->inputs[i].value;
+        const xir_value *v = op_inputs(op)[i].value;
         if (!v) return refuse(w, "an input is absent%.*s", XIR_STR(""));
         const xir_str name = xir_value_name(v);
         if (value_is_params(v)) return refuse(w, "'%.*s' is a constant, which no line makes", name);
@@ -62,7 +62,7 @@ static bool check_names(writer *w, const xir_op *op) {
         if (now && *now != v) return refuse(w, "'%.*s' has been overwritten when this op uses it", name);
     }
     for (uint32_t i = 0; i < op->n_outputs; i++)
-        if (!set_now(w, &op->outputs[i])) return false;
+        if (!set_now(w, &op_outputs(op)[i])) return false;
     return true;
 }
 
@@ -125,7 +125,7 @@ static void put_kept(writer *w, size_t begin, const xir_any *kept) {
 
 /* False with the fault. */
 static bool put_op(writer *w, const xir_op *op, bool last) {
-    const xir_map *tags = op->more ? op->more->tags : NULL;
+    const xir_map *tags = xir_op_tags(op);
     const xir_any *lines = w->file ? DEEPX_TAG_OF(tags, DEEPX_TAG_BEFORE) : NULL;
     const xir_str before = lines && lines->kind == XIR_ANY_TEXT ? lines->as.text : (xir_str){ "", 0 };
     if (!deepx_is_op(op)) return refuse(w, "its class, %.*s, is not a function of DeepX", op->cls->key);
@@ -140,12 +140,12 @@ static bool put_op(writer *w, const xir_op *op, bool last) {
 
 static bool put_end(writer *w, const xir_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const xir_value *v = op->inputs[i].value;
+        const xir_value *v = op_inputs(op)[i].value;
         if (v && value_is_params(v))
             return refuse(w, "the result '%.*s' is a constant, which no line makes", xir_value_name(v));
     }
     for (uint32_t i = 0; i < op->n_outputs; i++)
-        if (!set_now(w, &op->outputs[i])) return false;
+        if (!set_now(w, &op_outputs(op)[i])) return false;
     return true;
 }
 

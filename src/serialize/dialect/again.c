@@ -23,9 +23,10 @@ static size_t room_of(const dialect_again *n) {
 
 static bool name_output(dialect *d, xir_value *v, dialect_ref ref, char **at) {
     if (ref.text.size) {
-        v->more = (value_more *)(void *)*at;
-        *at += sizeof *v->more;
-        *v->more = (value_more){ .net = d->net, .name = put_label(at, ref.text) };
+        value_more *more = (value_more *)(void *)*at;
+        *at += sizeof *more;
+        *more = (value_more){ .net = d->net, .name = put_label(at, ref.text) };
+        value_set_more(v, more);
     }
     return dialect_define(d, v, ref);
 }
@@ -51,13 +52,14 @@ bool dialect_node_again(dialect *d, const dialect_again *n) {
     if (!op) return trace_memory(&d->trace);
     char *at = rest;
     if (n->extra) {
-        op->more = rest;
-        *op->more = (op_more){ .extra = n->extra };
+        op_more *more = rest;
+        *more = (op_more){ .extra = n->extra };
+        op_set_more(op, more);
         at += sizeof(op_more);
     }
-    op->name = put_label(&at, n->name);
+    op_set_label(op, put_label(&at, n->name));
     for (uint32_t i = 0; i < n->n_out; i++)
-        if (!name_output(d, &op->outputs[i], n->out[i], &at)) return false;
+        if (!name_output(d, &op_outputs(op)[i], n->out[i], &at)) return false;
     op->id = ++d->n_nodes;   /* the network has no id tables yet that would need an update */
     op_link(op, NULL);
     return true;

@@ -41,7 +41,7 @@ bool dialect_make_inputs(dialect *d) {
     op_set_id(op, 0);
     d->has_inputs = true;
     for (size_t i = 0; i < n; i++) {
-        xir_value *v = &op->outputs[i];
+        xir_value *v = &op_outputs(op)[i];
         if (!dialect_name_value(d, v, ends[i].ref.text) || !dialect_value_tags(d, v, ends[i].declared.tags) ||
             !dialect_define(d, v, ends[i].ref)) return false;
     }
@@ -65,7 +65,7 @@ bool dialect_make_outputs(dialect *d) {
     while (n && !values[n - 1]) n--;
     xir_op *op = make_end(d, "icraft::xir::Output", n);
     if (!op || !op_make_outputs(op, NULL, 0)) return trace_memory(&d->trace);
-    for (size_t i = 0; i < n; i++) use_link(&op->inputs[i], op, values[i]);
+    for (size_t i = 0; i < n; i++) use_link(&op_inputs(op)[i], op, values[i]);
     op_link(op, NULL);
     op_set_id(op, d->n_nodes + 1);   /* the highest id: new ids count on from it */
     return true;

@@ -44,7 +44,7 @@ static bool grow(name_table *t, size_t n) {
     t->numbers = numbers;
     t->room = room;
     for (size_t i = 0; i < t->n; i++) {
-        xir_str text = name_text(t->values[i]->more->name);
+        xir_str text = name_text(value_more_of(t->values[i])->name);
         put(t, hash_text(t->seed, text.data, text.size), (uint32_t)i);
     }
     return true;
@@ -86,7 +86,7 @@ bool name_add(name_table *t, xir_value *value, uint64_t hash) {
 void name_replace(name_table *t, xir_value *old, xir_value *value, uint64_t hash) {
     name_recent *recent = &t->recent[hash % NAME_RECENT];
     const bool known = recent->value == old && recent->hash == hash;
-    xir_value **place = known ? &t->values[recent->number] : find(t, name_text(old->more->name), hash);
+    xir_value **place = known ? &t->values[recent->number] : find(t, name_text(value_more_of(old)->name), hash);
     if (!place) return;
     *place = value;
     *recent = (name_recent){ hash, value, (size_t)(place - t->values) };

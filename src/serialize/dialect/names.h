@@ -33,7 +33,7 @@ bool name_table_reserve(name_table *t, size_t n);
 /* The value of a name, or NULL. */
 xir_value *name_find_slowly(name_table *t, xir_str text, uint64_t hash);
 static inline bool name_is(const xir_value *v, xir_str text) {
-    const label *name = v->more->name;
+    const label *name = value_more_of(v)->name;
     return name->size == text.size && memcmp(name->bytes, text.data, text.size) == 0;
 }
 static inline xir_value *name_find(name_table *t, xir_str text, uint64_t hash) {

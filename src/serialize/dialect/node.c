@@ -241,20 +241,10 @@ static bool find_values(dialect *d, const dialect_node *n) {
     return true;
 }
 
-static bool make_outputs(dialect *d, const dialect_node *n, xir_op *op) {
-    enum { FEW = 8 };
-    static const xir_type *const none[FEW] = { NULL };
+static bool define_outputs(dialect *d, const dialect_node *n, xir_op *op) {
     const dialect_ref *out = n->out.data;
-    size_t size = n->out.size;
-    const xir_type *const *types = none;
-    if (size > FEW) {
-        const xir_type **many = arena_take(&d->scratch, size * sizeof *many);
-        for (size_t i = 0; many && i < size; i++) many[i] = NULL;
-        types = many;
-    }
-    if (!types || !op_make_outputs(op, types, size)) return trace_memory(&d->trace);
-    for (size_t i = 0; i < size; i++) {
-        xir_value *v = &op->outputs[i];
+    for (size_t i = 0; i < n->out.size; i++) {
+        xir_value *v = &op_outputs(op)[i];
         if (!dialect_name_value(d, v, out[i].text) || !dialect_define(d, v, out[i])) return false;
     }
     return true;
@@ -271,21 +261,21 @@ xir_op *dialect_node_end(dialect *d, xir_str name) {
     if (!dialect_node_fits(d)) return NULL;
     if (!dialect_node_attrs_done(d) || !dialect_unite_captures(d) || !tag_captures(d, n) || !tag_slots(d, n) ||
         !find_values(d, n)) return NULL;
-    xir_op *op = op_make(d->net, n->type->cls, n->type->attrs, d->values.size);
+    void *rest;
+    xir_op *op = op_make_whole(d->net, n->type->cls, n->type->attrs, d->values.data, d->values.size, n->out.size, 0,
+                               &rest);
     const label *text = op ? net_name(d->net, name) : NULL;
     op_more *more = text && (n->extra || n->tags) ? op_need_more(op) : NULL;
     if (!text || (!more && (n->extra || n->tags))) {
         trace_memory(&d->trace);
         return NULL;
     }
-    op->name = text;
-    xir_value *const *values = d->values.data;
-    for (size_t i = 0; i < d->values.size; i++) use_link(&op->inputs[i], op, values[i]);
+    op_set_label(op, text);
     if (more) {
         more->extra = n->extra;
         more->tags = n->tags;
     }
-    if (!make_outputs(d, n, op)) return NULL;
+    if (!define_outputs(d, n, op)) return NULL;
     op->id = ++d->n_nodes;   /* the network has no id tables yet that would need an update */
     op_link(op, NULL);
     return op;

@@ -120,7 +120,7 @@ bool dialect_constant_ref(dialect *d, xir_value *v, dialect_ref ref) {
 }
 
 bool dialect_constant(dialect *d, xir_value *v) {
-    return v && dialect_constant_ref(d, v, dialect_name(d, name_text(v->more->name)));
+    return v && dialect_constant_ref(d, v, dialect_name(d, name_text(value_more_of(v)->name)));
 }
 
 bool dialect_any_params(dialect *d, xir_value *v, xir_any *out) {

@@ -3,7 +3,7 @@
  * find. */
 #include "dialect/dialect.h"
 
-static bool is_open(const xir_value *v) { return !v->producer && !value_is_params(v); }
+static bool is_open(const xir_value *v) { return !value_op(v) && !value_is_params(v); }
 
 bool dialect_expect_names(dialect *d, size_t n) {
     if (dialect_failed(d)) return false;
@@ -23,9 +23,9 @@ bool dialect_expect_numbers(dialect *d, size_t n) {
 /* A value without a value_more gets one together with its label, in one allocation. */
 bool dialect_name_value(dialect *d, xir_value *v, xir_str text) {
     if (!text.size) return true;
-    if (v->more) {
+    if (value_more_of(v)) {
         const label *name = net_name(d->net, text);
-        if (name) v->more->name = name;
+        if (name) value_more_of(v)->name = name;
         return name || trace_memory(&d->trace);
     }
     size_t size = sizeof(value_more) + sizeof(label) + text.size;
@@ -35,7 +35,7 @@ bool dialect_name_value(dialect *d, xir_value *v, xir_str text) {
     name->size = (uint32_t)text.size;
     memcpy(name->bytes, text.data, text.size);
     *more = (value_more){ .net = d->net, .name = name };
-    v->more = more;
+    value_set_more(v, more);
     return true;
 }
 
@@ -86,15 +86,15 @@ static bool mark_again(dialect *d, xir_value *v) {
 
 /* Of two constants the first gets the mark, because the second is unused and will be dropped; otherwise the later value
  * gets it. */
-static bool is_again(dialect *d, xir_value *known, xir_value *v) { return mark_again(d, v->producer ? v : known); }
+static bool is_again(dialect *d, xir_value *known, xir_value *v) { return mark_again(d, value_op(v) ? v : known); }
 
 /* What a use has declared is kept, unless the definition says otherwise. */
 static bool take_over(dialect *d, xir_value *known, xir_value *v) {
-    const xir_map *tags = v->type || v->more == NULL ? NULL : v->more->tags;
+    const xir_map *tags = v->type || value_more_of(v) == NULL ? NULL : value_more_of(v)->tags;
     v->id = known->id;
     if (!v->type && !tags) {
         v->type = known->type;
-        if (known->more && known->more->tags && !dialect_value_tags(d, v, known->more->tags)) return false;
+        if (xir_value_tags(known) && !dialect_value_tags(d, v, value_more_of(known)->tags)) return false;
     }
     value_adopt(known, v);
     return true;
@@ -105,7 +105,7 @@ static bool define_number(dialect *d, xir_value *v, dialect_ref ref) {
     if (!place) return false;
     bool open = known && is_open(known) && !d->about->renames;
     if (open && !take_over(d, known, v)) return false;
-    if (!open && v->id < 0 && v->producer) v->id = d->net->next_value_id++;
+    if (!open && v->id < 0 && value_op(v)) v->id = d->net->next_value_id++;
     if (known && !open && !d->about->renames) return is_again(d, known, v);
     *place = v;
     return true;
@@ -115,25 +115,24 @@ bool dialect_define(dialect *d, xir_value *v, dialect_ref ref) {
     if (dialect_failed(d)) return false;
     if (!ref.text.size) {
         if (ref.hash) return define_number(d, v, ref);
-        if (v->producer) v->id = d->net->next_value_id++;
+        if (value_op(v)) v->id = d->net->next_value_id++;
         return true;
     }
     xir_value *known = name_find(&d->names, ref.text, ref.hash);
     if (known && (d->about->renames || is_open(known))) {
         name_replace(&d->names, known, v, ref.hash);
         if (!d->about->renames) return take_over(d, known, v);
-        if (v->id < 0 && v->producer) v->id = d->net->next_value_id++;
+        if (v->id < 0 && value_op(v)) v->id = d->net->next_value_id++;
         return true;
     }
-    if (v->id < 0 && v->producer) v->id = d->net->next_value_id++;
+    if (v->id < 0 && value_op(v)) v->id = d->net->next_value_id++;
     if (!known) return name_add(&d->names, v, ref.hash) || trace_memory(&d->trace);
     return is_again(d, known, v);
 }
 
 bool dialect_declare(dialect *d, xir_value *v, const dialect_declared *declared) {
     if (dialect_failed(d)) return false;
-    bool typed = v->type || value_is_params(v) || (v->more && xir_map_find(v->more->tags, xir_str_of(d->type_key)));
-    if (typed) return true;
+    if (v->type || value_is_params(v) || xir_map_find(xir_value_tags(v), xir_str_of(d->type_key))) return true;
     v->type = declared->type;
     return dialect_value_tags(d, v, declared->tags);
 }

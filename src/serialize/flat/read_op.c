@@ -110,7 +110,7 @@ static bool note_payload(flat_reader *r, const uint8_t *table, const flat_table 
 bool flat_use_value(flat_reader *r, const uint8_t *table, const flat_table *as, xir_value **out) {
     const flat_met *met = flat_known_as(r, table, as);
     const xir_value *known = met ? met->it : NULL;
-    if (known && (known->producer || value_is_params(known))) {
+    if (known && (value_op(known) || value_is_params(known))) {
         *out = (xir_value *)(uintptr_t)known;
         return true;
     }
@@ -289,7 +289,7 @@ static const xir_class *class_in_extra(flat_reader *r, const flat_view *t) {
 static bool remember_outputs(flat_reader *r, const op_in *in, xir_op *op) {
     const value_in *outputs = in->outputs.data;
     for (uint32_t i = 0; i < op->n_outputs; i++) {
-        if (!flat_remember(r, outputs[i].at, r->schema->value, &op->outputs[i], 0)) return false;
+        if (!flat_remember(r, outputs[i].at, r->schema->value, &op_outputs(op)[i], 0)) return false;
     }
     return true;
 }

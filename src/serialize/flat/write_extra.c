@@ -87,7 +87,7 @@ void flat_all_items(flat_writer *w, const xir_op *op, uint64_t out, bool target)
             item.as.text = cls->key;
         } else if (key->field == KEY_TARGET && target) {
             item.kind = EXTRA_OBJECT;
-            item.as.object = (const xir_object *)op->target;
+            item.as.object = (const xir_object *)op_target(op);
         } else if (key->field >= 0) {
             item.kind = EXTRA_ROW;
             item.as.row.row = &cls->fields[key->field];
@@ -184,7 +184,7 @@ void flat_list_row(flat_writer *w, const xir_field *row, const void *body) {
     for (size_t i = 0; ops && i < ops->size; i++) {
         const xir_op *child = ops->data[i];
         for (uint32_t j = 0; j < child->n_inputs; j++) {
-            if (child->inputs[j].value) list_one(w, child->inputs[j].value);
+            if (op_inputs(child)[j].value) list_one(w, op_inputs(child)[j].value);
         }
         flat_list_op(w, child);
     }

@@ -9,7 +9,7 @@ static void put_extra(flat_writer *w, flat_fields *f, const flat_table *t, const
 
 /* The common fields of Values and Params; `first` is the slot of the type. */
 static void put_common(flat_writer *w, flat_fields *f, const flat_table *t, const xir_value *v, int id, int first) {
-    const value_more *more = v->more;
+    const value_more *more = value_more_of(v);
     const flat_slot *slots = t->slots;
     flat_set64(f, slots[id].slot, (uint64_t)v->id);
     flat_set_at(f, slots[id + 1].slot, more ? flat_text(w, name_text(more->name)) : w->no_text);
@@ -49,7 +49,7 @@ static void put_outputs(flat_writer *w, const xir_op *op) {
     uint32_t *known = &w->outputs[op->slot];
     if (*known || op->n_outputs == 0 || flat_failed(w)) return;
     if (op->n_outputs == 1) {
-        *known = flat_value(w, op->outputs);
+        *known = flat_value(w, op_outputs(op));
         return;
     }
     if (!mem_reserve(context_alloc(w->ctx), (void **)&w->many, &w->many_room, w->n_many + op->n_outputs,
@@ -58,7 +58,7 @@ static void put_outputs(flat_writer *w, const xir_op *op) {
         return;
     }
     *known = (uint32_t)w->n_many + 1;
-    for (uint32_t i = 0; i < op->n_outputs; i++) w->many[w->n_many++] = flat_value(w, &op->outputs[i]);
+    for (uint32_t i = 0; i < op->n_outputs; i++) w->many[w->n_many++] = flat_value(w, &op_outputs(op)[i]);
 }
 
 static uint32_t output_at(flat_writer *w, const xir_op *op, size_t i) {
@@ -72,8 +72,8 @@ static void push_value(flat_writer *w, const xir_value *v) {
         flat_push(w, 0, 0);
     } else if (value_is_params(v)) {
         flat_push(w, flat_params(w, v), w->tag_params);
-    } else if (v->producer) {
-        flat_push(w, output_at(w, v->producer, (size_t)(v - v->producer->outputs)), w->tag_value);
+    } else if (value_op(v)) {
+        flat_push(w, output_at(w, value_op(v), (size_t)(v - op_outputs(value_op(v)))), w->tag_value);
     } else {
         uint32_t at = flat_noted(w, v);
         if (!at) flat_note(w, v, at = flat_value(w, v));
@@ -86,8 +86,8 @@ static void push_value(flat_writer *w, const xir_value *v) {
 /* Absent inputs at the end are left out. */
 static void put_inputs(flat_writer *w, flat_fields *f, const flat_slot *slot, const xir_op *op) {
     size_t n = op->n_inputs, from = w->n_list;
-    while (n && !op->inputs[n - 1].value) n--;
-    for (size_t i = 0; i < n && !flat_failed(w); i++) push_value(w, op->inputs[i].value);
+    while (n && !op_inputs(op)[n - 1].value) n--;
+    for (size_t i = 0; i < n && !flat_failed(w); i++) push_value(w, op_inputs(op)[i].value);
     flat_pop_unions(w, from, f, slot->slot);
 }
 
@@ -101,7 +101,7 @@ static void put_op_outputs(flat_writer *w, flat_fields *f, const flat_slot *slot
 static void put_listed(flat_writer *w, flat_fields *f, const flat_slot *slot, const xir_op *op, bool known,
                        uint64_t over) {
     const xir_class *cls = op->cls;
-    const xir_map *extra = op->more ? op->more->extra : NULL;
+    const xir_map *extra = xir_op_extra(op);
     if (cls->plain && !extra) return;
     size_t from = w->n_list;
     w->lists++;
@@ -155,22 +155,22 @@ uint32_t flat_op(flat_writer *w, const xir_op *op, uint8_t *tag, uint32_t *heigh
     flat_fields f;
     flat_fields_init(&f);
     uint64_t over = 0;
-    const op_more *more = op->more;
+    const op_more *more = op_more_of(op);
     put_outputs(w, op);
     for (uint32_t i = known ? put_rows(w, &f, t, op, &over) : 0; i < t->n_slots && !flat_failed(w); i++) {
         const flat_slot *slot = &t->slots[i];
         switch ((flat_base)slot->what) {
         case FLAT_ID:      flat_set64(&f, slot->slot, (uint64_t)op->id); break;
-        case FLAT_NAME:    flat_set_at(&f, slot->slot, flat_text(w, name_text(op->name))); break;
+        case FLAT_NAME:    flat_set_at(&f, slot->slot, flat_text(w, name_text(op_label(op)))); break;
         case FLAT_INPUTS:  put_inputs(w, &f, slot, op); break;
         case FLAT_OUTPUTS: put_op_outputs(w, &f, slot, op); break;
-        case FLAT_TARGET:  target = flat_object(w, &f, slot, (const xir_object *)op->target); break;
+        case FLAT_TARGET:  target = flat_object(w, &f, slot, (const xir_object *)op_target(op)); break;
         case FLAT_TAGS:    flat_set_at(&f, slot->slot, more ? flat_map(w, &f, more->tags) : w->no_map); break;
         case FLAT_EXTRA: {
             uint64_t out = more && more->absent ? codec_left_out(op->cls, op->attrs, more->absent) : 0;
             if (!known) flat_all_items(w, op, out, !target);
             else if (out | over || !target)
-                flat_row_items(w, op->cls, op->attrs, out, over, target ? NULL : op->target);
+                flat_row_items(w, op->cls, op->attrs, out, over, target ? NULL : op_target(op));
             put_extra(w, &f, t, more ? more->extra : NULL);
             break;
         }

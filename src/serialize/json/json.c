@@ -52,7 +52,7 @@ xir_status xir_op_print(const xir_op *op, int indent, xir_text_buffer *out) {
 xir_status xir_op_attr_print(const xir_op *op, xir_str name, int indent, xir_text_buffer *out) {
     if (!op) return XIR_E_MISSING;
     const xir_field *row = xir_class_field(op->cls, name);
-    const xir_any *any = row || !op->more ? NULL : xir_map_find(op->more->extra, name);
+    const xir_any *any = row || !op_more_of(op) ? NULL : xir_map_find(op_more_of(op)->extra, name);
     if (!row && !any) return XIR_E_UNKNOWN;
     return print_part(&(format_part){ PART_OP, op->net->ctx, op->net, op }, any, row, indent, out);
 }

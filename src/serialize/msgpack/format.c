@@ -89,7 +89,7 @@ static xir_status find_deep(const xir_network *net, const format_writing *how) {
         snprintf(path, sizeof path, "/ops/%zu", i);
         return diag_fail(how->why, XIR_E_LIMIT, xir_str_of(path),
                          "%.*s '%.*s' (op_id %" PRId64 ") holds values nested deeper than %" PRIu32 "%s",
-                         CLIP(op->cls->key), CLIP(name_text(op->name)), op->id, deepest,
+                         CLIP(op->cls->key), CLIP(name_text(op_label(op))), op->id, deepest,
                          deepest < PACKED_DEEPEST ? ""
                          : ", the depth that readers of MessagePack accept; Json&Raw can hold them");
     }

@@ -217,7 +217,7 @@ void nnb_check_functions(nnb_checking *c) {
     for (size_t i = 0; i < m->records.size && m->status != XIR_E_MEMORY; i++) {
         bool memory = false;
         function f = { .c = c, .f = nnb_record_at(m, i), .number = i };
-        f.extra = f.f->op->more ? f.f->op->more->extra : NULL;
+        f.extra = xir_op_extra(f.f->op);
         f.sig = nnb_signature_of(&m->signatures, f.f->id, &memory);
         if (memory) nnb_model_memory(m);
         if (memory) return;

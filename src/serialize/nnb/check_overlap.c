@@ -11,7 +11,7 @@ typedef struct piece {
 } piece;
 
 static bool is_true(const nnb_record *f, const char *argument) {
-    const xir_map *extra = f->op->more ? f->op->more->extra : NULL;
+    const xir_map *extra = xir_op_extra(f->op);
     const xir_any *v = nnb_find(extra, xir_str_of(argument));
     return v && ((v->kind == XIR_ANY_BOOL && v->as.boolean) || (v->kind == XIR_ANY_INT && v->as.integer));
 }

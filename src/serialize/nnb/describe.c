@@ -13,7 +13,7 @@ xir_str nnb_type_of(const xir_op *op) {
 
 xir_list nnb_unused(const xir_network *net) {
     const xir_op *op = net->first;
-    const xir_map *extra = op && op->more && nnb_is_input(op) ? op->more->extra : NULL;
+    const xir_map *extra = op && op_more_of(op) && nnb_is_input(op) ? op_more_of(op)->extra : NULL;
     const xir_any *found = extra ? xir_map_find(extra, XIR_STR(NNB_ATTR_UNUSED)) : NULL;
     return found && found->kind == XIR_ANY_LIST ? found->as.list : (xir_list){ NULL, 0 };
 }
@@ -35,7 +35,7 @@ xir_status nnb_size(const int32_t *dims, size_t rank, uint8_t type, uint64_t *el
 }
 
 static const xir_any *tag_of(const xir_value *v, const char *key, xir_any_kind kind) {
-    const xir_any *found = v->more ? xir_map_find(v->more->tags, xir_str_of(key)) : NULL;
+    const xir_any *found = value_more_of(v) ? xir_map_find(value_more_of(v)->tags, xir_str_of(key)) : NULL;
     return found && found->kind == kind ? found : NULL;
 }
 
@@ -186,7 +186,7 @@ static bool put_argument(nnb_model *m, const nnb_argument *a, const xir_any *v, 
 
 /* A number from a tag; -1 if the op does not have it. */
 static int64_t tagged(const xir_op *op, const char *key) {
-    const xir_any *found = op->more ? xir_map_find(op->more->tags, xir_str_of(key)) : NULL;
+    const xir_any *found = op_more_of(op) ? xir_map_find(op_more_of(op)->tags, xir_str_of(key)) : NULL;
     return found && found->kind == XIR_ANY_INT && found->as.integer >= 0 && found->as.integer <= UINT16_MAX
          ? found->as.integer : -1;
 }
@@ -251,7 +251,7 @@ static bool put_arguments(nnb_model *m, const nnb_signature *s, const xir_map *e
 }
 
 bool nnb_describe_arguments(nnb_model *m, const xir_op *op, nnb_record *out) {
-    const xir_map *extra = op->more ? op->more->extra : NULL;
+    const xir_map *extra = xir_op_extra(op);
     const int64_t id = tagged(op, NNB_TAG_ID), impl = tagged(op, NNB_TAG_IMPL);
     const nnb_signature *s = signature(m, op, extra, id);
     if (m->status) return false;

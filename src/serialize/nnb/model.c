@@ -107,7 +107,7 @@ static bool check_classes(nnb_model *m) {
 /* ---- values ---------------------------------------------------------------------------------------------------- */
 
 static bool describe(nnb_model *m, xir_value *v, nnb_variable *out) {
-    bool plain = v->type && !value_is_params(v) && (!v->more || !v->more->tags);
+    bool plain = v->type && !value_is_params(v) && !xir_value_tags(v);
     nnb_type_memo *memo = &m->types[hash_pointer(v->type) % NNB_MEMOS];
     if (plain && memo->type == v->type) {
         *out = memo->v;
@@ -166,8 +166,8 @@ static bool put_number(nnb_model *m, number_fn *numbering, xir_value *v, int32_t
 /* ---- functions ------------------------------------------------------------------------------------------------- */
 
 static bool describe_arguments(nnb_model *m, const xir_op *op, nnb_record *out) {
-    const xir_map *extra = op->more ? op->more->extra : NULL;
-    const bool plain = !op->more || !op->more->tags;
+    const xir_map *extra = xir_op_extra(op);
+    const bool plain = !op_more_of(op) || !op_more_of(op)->tags;
     nnb_args_memo *memo = &m->args[(hash_pointer(extra) ^ hash_pointer(op->cls)) % NNB_MEMOS];
     if (plain && memo->cls == op->cls && memo->extra == extra) {
         *out = memo->f;
@@ -184,7 +184,7 @@ static bool put_values(nnb_model *m, number_fn *numbering, const xir_op *op, boo
     int32_t few[16], *numbers = n <= 16 ? few : arena_take(&m->scratch, n * sizeof *numbers);
     if (!numbers) return nnb_model_memory(m);
     for (uint32_t i = 0; i < n; i++) {
-        xir_value *v = inputs ? op->inputs[i].value : &op->outputs[i];
+        xir_value *v = inputs ? op_inputs(op)[i].value : &op_outputs(op)[i];
         if (!put_number(m, numbering, v, &numbers[i])) return false;
     }
     int32_t *items = nnb_more(m, &m->ints, n, sizeof *items);

@@ -166,7 +166,7 @@ static bool read_inputs(nnb_reader *r) {
     }
     if (!dialect_make_inputs(&r->d)) return false;
     for (uint32_t i = 0; i < r->inputs.n; i++) {
-        xir_value *v = &r->d.net->first->outputs[i];
+        xir_value *v = &op_outputs(r->d.net->first)[i];
         if (!dialect_name_value(&r->d, v, nnb_variable_name(nnb_u32(p + 4 * (size_t)i), text))) return false;
     }
     return true;
@@ -191,7 +191,7 @@ static bool declare_open(nnb_reader *r) {
     for (uint32_t i = 0; i < r->variables.n; i++) {
         xir_value *v = dialect_find(&r->d, dialect_number(i));
         dialect_declared declared = { NULL, NULL };
-        if (!v || v->producer || value_is_params(v)) continue;
+        if (!v || value_op(v) || value_is_params(v)) continue;
         bool ok = nnb_declare(r, i, &declared) && dialect_declare(&r->d, v, &declared) &&
                   dialect_name_value(&r->d, v, nnb_variable_name(i, text));
         if (!ok) return false;

@@ -196,7 +196,7 @@ static xir_str op_name(const record *f, xir_str type, char *text) {
 /* Whether the arguments of an op say its number. */
 static bool says_number(nnb_reader *r, const record *f, const xir_op *op, bool *says) {
     nnb_signature *sig = r->signatures.by_id[f->id];
-    const xir_map *extra = op->more ? op->more->extra : NULL;
+    const xir_map *extra = xir_op_extra(op);
     char why[NNB_WHY];
     if (!sig->family && !(sig->family = nnb_family_of(&r->signatures, sig->name)))
         return trace_memory(&r->d.trace);
@@ -224,7 +224,7 @@ static bool type_outputs(nnb_reader *r, const record *f, xir_op *op) {
     for (uint32_t i = 0; i < f->out.n; i++) {
         const uint32_t v = nnb_u32(r->data + f->out.at + 4 * (size_t)i);
         dialect_declared declared = { NULL, NULL };
-        xir_value *out = &op->outputs[i];
+        xir_value *out = &op_outputs(op)[i];
         bool ok = nnb_declare(r, v, &declared) && dialect_name_value(&r->d, out, nnb_variable_name(v, text)) &&
                   dialect_value_tags(&r->d, out, declared.tags);
         if (!ok) return false;

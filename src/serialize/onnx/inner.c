@@ -19,7 +19,7 @@ xir_network *xir_onnx_read_graph(const xir_value *graph, xir_diags *why) {
     if (!graph) return diag_null(why, "graph"), NULL;
     if (!xir_value_is_params(graph))
         return diag_fail(why, XIR_E_TYPE, XIR_STR(""), "the bytes of a graph are Params"), NULL;
-    blob *data = graph->more->params->data;
+    blob *data = value_params(graph)->data;
     if (!data || !xir_params_data(graph, NULL))
         return diag_fail(why, XIR_E_MISSING, XIR_STR(""), "the bytes of the graph were not loaded"), NULL;
     return read_alone(xir_network_context(xir_value_network(graph)), data, false, why);

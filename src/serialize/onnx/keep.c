@@ -7,7 +7,7 @@
 
 /* The map of one initializer: its message, and its number among the graph's inputs if it is declared as one. */
 static bool keep_constant(proto_reader *r, const proto_constant *c, dialect_list *out) {
-    const xir_map *tags = c->v->more->tags;
+    const xir_map *tags = value_more_of(c->v)->tags;
     const xir_any *input = tags ? xir_map_find(tags, XIR_STR("onnx.input")) : NULL;
     xir_entry *entries = arena_take(&r->d.scratch, 2 * sizeof *entries);
     dialect_list text = { 0 };
@@ -104,7 +104,7 @@ bool proto_declare_symbols(proto_reader *r) {
 static bool spell_dims(void *user, xir_value *v) {
     proto_reader *r = user;
     const xir_tensor_type *type = xir_type_as_tensor(v->type);
-    const xir_any *names = v->more ? source_tag_find(v->more->tags, SOURCE_DIMS) : NULL;
+    const xir_any *names = value_more_of(v) ? source_tag_find(value_more_of(v)->tags, SOURCE_DIMS) : NULL;
     if (!type || !names || names->kind != XIR_ANY_LIST || names->as.list.size != type->shape.size) return true;
     int64_t *dims = arena_take(&r->d.scratch, type->shape.size * sizeof *dims);
     bool changed = false;

@@ -200,7 +200,7 @@ uint32_t proto_own_inputs(const xir_op *op);
 static inline xir_str proto_name(const proto_writer *w, const xir_value *v) {
     const uint32_t *made = w->made.n ? pointer_table_find(&w->made, v) : NULL;
     if (made) return w->made_names[*made];
-    return v->more ? name_text(v->more->name) : XIR_STR("");
+    return xir_value_name(v);
 }
 
 /* ---- tags ------------------------------------------------------------------------------------------------------ */
@@ -217,7 +217,7 @@ static inline xir_str proto_tag_text(const xir_map *tags, const char *key) {
     const xir_any *found = proto_tag(tags, key, XIR_ANY_TEXT);
     return found ? found->as.text : XIR_STR("");
 }
-static inline const xir_map *proto_value_tags(const xir_value *v) { return v->more ? v->more->tags : NULL; }
+static inline const xir_map *proto_value_tags(const xir_value *v) { return xir_value_tags(v); }
 
 /* ---- write_check.c --------------------------------------------------------------------------------------------- */
 

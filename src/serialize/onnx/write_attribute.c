@@ -171,7 +171,7 @@ static bool may_be(const xir_any *any, attr_type usual, attr_type said) {
 
 /* The kind that the tag has for an attribute. */
 static attr_type said_type(const xir_op *op, const xir_entry *e, attr_type usual) {
-    const xir_any *types = op->more ? proto_tag(op->more->tags, "onnx.attribute_kinds", XIR_ANY_MAP) : NULL;
+    const xir_any *types = op_more_of(op) ? proto_tag(op_more_of(op)->tags, "onnx.attribute_kinds", XIR_ANY_MAP) : NULL;
     const xir_any *said = types ? xir_map_find(&types->as.map, e->key) : NULL;
     if (!said || said->kind != XIR_ANY_INT || said->as.integer <= 0 || said->as.integer >= TYPE_COUNT) return usual;
     const attr_type type = (attr_type)said->as.integer;
@@ -205,11 +205,11 @@ static xir_str name_of(xir_str key) {
 
 /* Whether a key is another one with the prefix, so that both would have one name. */
 static bool is_taken(const xir_op *op, xir_str key, xir_str name) {
-    return name.size != key.size && xir_map_find(op->more->extra, name);
+    return name.size != key.size && xir_map_find(op_more_of(op)->extra, name);
 }
 
 static void put_attribute(proto_writer *w, const xir_op *op, const xir_entry *e) {
-    const xir_any *docs = op->more ? proto_tag(op->more->tags, "onnx.attribute_docs", XIR_ANY_MAP) : NULL;
+    const xir_any *docs = op_more_of(op) ? proto_tag(op_more_of(op)->tags, "onnx.attribute_docs", XIR_ANY_MAP) : NULL;
     const xir_any *doc = docs ? xir_map_find(&docs->as.map, e->key) : NULL;
     const attr_type usual = e->value.kind == XIR_ANY_LIST ? type_of_list(&e->value.as.list) : type_of(&e->value);
     const attr_type type = said_type(op, e, usual);
@@ -232,7 +232,7 @@ static void put_attribute(proto_writer *w, const xir_op *op, const xir_entry *e)
 
 /* The order of the file, if it still has every attribute once. */
 static bool put_in_order(proto_writer *w, const xir_op *op, const xir_list *order) {
-    const xir_map *extra = op->more->extra;
+    const xir_map *extra = op_more_of(op)->extra;
     const xir_entry **in_order = arena_take(&w->scratch, extra->size * sizeof *in_order);
     uint8_t *seen = arena_take(&w->scratch, extra->size);
     if (!in_order || !seen) return !proto_no_memory(w);
@@ -251,8 +251,8 @@ static bool put_in_order(proto_writer *w, const xir_op *op, const xir_list *orde
 }
 
 static void put_attributes(proto_writer *w, const xir_op *op) {
-    const xir_map *extra = op->more->extra;
-    const xir_any *order = proto_tag(op->more->tags, "onnx.attribute_order", XIR_ANY_LIST);
+    const xir_map *extra = op_more_of(op)->extra;
+    const xir_any *order = proto_tag(op_more_of(op)->tags, "onnx.attribute_order", XIR_ANY_LIST);
     if (order && put_in_order(w, op, &order->as.list)) return;
     for (size_t i = 0; i < extra->size && !proto_failed(w); i++) put_attribute(w, op, &extra->entries[i]);
 }
@@ -260,7 +260,7 @@ static void put_attributes(proto_writer *w, const xir_op *op) {
 /* The reader gives ops with the same attributes one map, so their bytes are made once. Bytes that say where elements
  * lie in another file are of one op alone. Both walks find the same blocks. */
 void proto_put_attributes(proto_writer *w, const xir_op *op) {
-    const xir_map *extra = op->more->extra, *tags = op->more->tags;
+    const xir_map *extra = op_more_of(op)->extra, *tags = op_more_of(op)->tags;
     if (!extra) return;
     proto_block *known = &w->blocks[hash_pointer(extra) % PROTO_BLOCKS];
     if (known->extra == extra && known->tags == tags) {

@@ -13,7 +13,7 @@ enum { GRAPH_NODE = 1, GRAPH_NAME = 2, GRAPH_INITIALIZER = 5, GRAPH_DOC = 10, GR
  * is in a tag: the class is that text, or ends with it after a dot. */
 static void put_op_type(proto_writer *w, const xir_op *op, xir_str *domain) {
     enum { PREFIX = 6 };
-    const xir_str key = op->cls->key, said = proto_tag_text(op->more ? op->more->tags : NULL, "onnx.op_type");
+    const xir_str key = op->cls->key, said = proto_tag_text(xir_op_tags(op), "onnx.op_type");
     xir_str name = { key.data + PREFIX, key.size - PREFIX };
     size_t n = name.size;
     while (n > 0 && name.data[n - 1] != '.') n--;
@@ -30,19 +30,19 @@ static void put_op_type(proto_writer *w, const xir_op *op, xir_str *domain) {
 }
 
 static void put_node(proto_writer *w, const xir_op *op) {
-    const xir_map *tags = op->more ? op->more->tags : NULL;
+    const xir_map *tags = xir_op_tags(op);
     const uint32_t n = tags ? proto_own_inputs(op) : op->n_inputs;
     xir_str domain;
     w->at = op;
     const proto_message m = proto_open(w, GRAPH_NODE);
     for (uint32_t i = 0; i < n; i++) {
-        const xir_value *v = op->inputs[i].value;
+        const xir_value *v = op_inputs(op)[i].value;
         proto_put_text(w, NODE_INPUT, v ? proto_name(w, v) : XIR_STR(""));
     }
-    for (uint32_t i = 0; i < op->n_outputs; i++) proto_put_text(w, NODE_OUTPUT, proto_name(w, &op->outputs[i]));
+    for (uint32_t i = 0; i < op->n_outputs; i++) proto_put_text(w, NODE_OUTPUT, proto_name(w, &op_outputs(op)[i]));
     proto_put_some(w, NODE_NAME, xir_op_name(op));
     put_op_type(w, op, &domain);
-    if (op->more) proto_put_attributes(w, op);
+    if (op_more_of(op)) proto_put_attributes(w, op);
     if (tags) proto_put_said(w, NODE_DOC, tags, "onnx.doc_string");
     proto_put_some(w, NODE_DOMAIN, domain);
     if (tags) {
@@ -158,13 +158,13 @@ static void put_inputs(proto_writer *w) {
     for (size_t i = 0; i < n && !proto_failed(w); i++) {
         if (at[i].constant) put_info(w, GRAPH_INPUT, at[i].constant, proto_name(w, at[i].constant));
         else if (at[i].unused != SIZE_MAX) proto_put_unused_input(w, GRAPH_INPUT, at[i].unused);
-        else if (own < n_own) put_end(w, GRAPH_INPUT, &w->input->outputs[own++]);
+        else if (own < n_own) put_end(w, GRAPH_INPUT, &op_outputs(w->input)[own++]);
     }
 }
 
 static void put_outputs(proto_writer *w) {
     for (uint32_t i = 0; w->output && i < w->output->n_inputs && !proto_failed(w); i++) {
-        const xir_value *v = w->output->inputs[i].value;
+        const xir_value *v = op_inputs(w->output)[i].value;
         if (v) put_end(w, GRAPH_OUTPUT, v);
         else proto_close(w, proto_open(w, GRAPH_OUTPUT));
     }
@@ -174,7 +174,7 @@ static void put_outputs(proto_writer *w) {
 
 static void put_declarations(proto_writer *w) {
     for (size_t i = 0; i < w->n_declared && !proto_failed(w); i++) {
-        w->at = w->declared[i]->producer;
+        w->at = value_op(w->declared[i]);
         if (w->at != w->input) put_declaration(w, w->declared[i]);
     }
     for (size_t i = 0; i < w->n_open; i++) put_declaration(w, w->open_values[i]);

@@ -35,7 +35,7 @@ static bool is_duplicate(const xir_value *v) {
 }
 
 /* A second value of a name that its file has twice keeps it as long as nothing uses it. */
-static xir_str own_name(const xir_value *v) { return v->more ? name_text(v->more->name) : XIR_STR(""); }
+static xir_str own_name(const xir_value *v) { return xir_value_name(v); }
 
 static bool define_hashed(proto_writer *w, const xir_value *v, uint32_t hash) {
     const xir_str name = own_name(v);
@@ -62,7 +62,7 @@ typedef struct waiting_values {
 
 static bool define_first(proto_writer *w, const waiting_values *all, size_t i) {
     const xir_value *v = all->items[i % WAITING].v;
-    w->at = v->producer;
+    w->at = value_op(v);
     return define_hashed(w, v, all->items[i % WAITING].hash);
 }
 
@@ -103,7 +103,7 @@ static bool list_end(proto_writer *w, const xir_op *op) {
 }
 
 uint32_t proto_own_inputs(const xir_op *op) {
-    const xir_any *names = op->more ? source_tag_find(op->more->tags, SOURCE_CAPTURES) : NULL;
+    const xir_any *names = op_more_of(op) ? source_tag_find(op_more_of(op)->tags, SOURCE_CAPTURES) : NULL;
     const size_t n = names && names->kind == XIR_ANY_LIST ? names->as.list.size : 0;
     return n <= op->n_inputs ? op->n_inputs - (uint32_t)n : op->n_inputs;
 }
@@ -112,9 +112,9 @@ uint32_t proto_own_inputs(const xir_op *op) {
 static bool check_captures(proto_writer *w, const xir_op *op) {
     const uint32_t own = proto_own_inputs(op);
     if (own == op->n_inputs) return true;
-    const xir_any *names = source_tag_find(op->more->tags, SOURCE_CAPTURES)->as.list.items;
+    const xir_any *names = source_tag_find(op_more_of(op)->tags, SOURCE_CAPTURES)->as.list.items;
     for (uint32_t i = own; i < op->n_inputs; i++) {
-        const xir_value *v = op->inputs[i].value;
+        const xir_value *v = op_inputs(op)[i].value;
         const xir_any *name = &names[i - own];
         if (!v || name->kind != XIR_ANY_TEXT || !xir_str_equal(proto_name(w, v), name->as.text))
             return proto_refuse(w, XIR_E_UNSUPPORTED, "input %u has the name '%.*s', but the graph that takes it calls "
@@ -142,12 +142,12 @@ static bool list_class(proto_writer *w, const xir_op *op) {
 static bool list_op(proto_writer *w, const xir_op *op, uint8_t *used) {
     w->at = op;
     if (!list_class(w, op) || !proto_check_name(w, "the op", xir_op_name(op))) return false;
-    w->tagged |= op->more && op->more->tags;
+    w->tagged |= xir_op_tags(op) != NULL;
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const xir_value *v = op->inputs[i].value;
+        const xir_value *v = op_inputs(op)[i].value;
         if (!v) continue;
         if (value_is_params(v)) used[value_params(v)->number] = 1;
-        else if (v->producer) w->backward |= !xir_value_precedes(v, op);
+        else if (value_op(v)) w->backward |= !xir_value_precedes(v, op);
         else w->opens = true;
     }
     return true;
@@ -180,13 +180,13 @@ static bool list_values(proto_writer *w) {
         if (!define(w, w->constants[i])) return false;
     for (const xir_op *op = w->net->first; op; op = op->next)
         for (uint32_t i = 0; i < op->n_outputs; i++)
-            if (!note_declared(w, &op->outputs[i]) || !define_soon(w, &all, &op->outputs[i])) return false;
+            if (!note_declared(w, &op_outputs(op)[i]) || !define_soon(w, &all, &op_outputs(op)[i])) return false;
     if (!define_waiting(w, &all)) return false;
     for (const xir_op *op = w->net->first; op && w->opens; op = op->next) {
         w->at = op;
         for (uint32_t i = 0; i < op->n_inputs; i++) {
-            xir_value *v = op->inputs[i].value;
-            if (v && !v->producer && !value_is_params(v) && !define_open(w, v)) return false;
+            xir_value *v = op_inputs(op)[i].value;
+            if (v && !value_op(v) && !value_is_params(v) && !define_open(w, v)) return false;
         }
     }
     return make_names(w);
@@ -206,12 +206,12 @@ static bool check_cycles(proto_writer *w) {
     for (const xir_op *op = w->net->first; ok && op; op = op->next, k++) {
         ok = pointer_table_add(&numbers, op, (uint32_t)k) != NULL;
         left[k] = 0;
-        for (uint32_t i = 0; i < op->n_inputs; i++) left[k] += op->inputs[i].value && op->inputs[i].value->producer;
+        for (uint32_t i = 0; i < op->n_inputs; i++) left[k] += xir_value_op(op_inputs(op)[i].value) != NULL;
         if (!left[k]) ready[n_ready++] = op;
     }
     for (size_t at = 0; ok && at < n_ready; at++) {
         for (uint32_t i = 0; i < ready[at]->n_outputs; i++) {
-            for (const xir_use *use = ready[at]->outputs[i].uses; use; use = use->next) {
+            for (const xir_use *use = op_outputs(ready[at])[i].uses; use; use = use->next) {
                 const uint32_t *place = pointer_table_find(&numbers, use->user);
                 if (place && !--left[*place]) ready[n_ready++] = use->user;
             }
@@ -240,7 +240,7 @@ bool proto_list(proto_writer *w) {
     if (!list_constants(w, used) || !list_values(w)) return false;
     for (const xir_op *op = w->net->first; op && w->tagged; op = op->next) {
         w->at = op;
-        if (op->more && op->more->tags && !check_captures(w, op)) return false;
+        if (xir_op_tags(op) && !check_captures(w, op)) return false;
     }
     const bool ok = !w->backward || check_cycles(w);
     if (ok) w->at = NULL;

@@ -95,7 +95,7 @@ static bool input_reads_back(proto_writer *w, const xir_value *v, size_t *unname
 
 static bool is_plain(void *user, xir_value *v) {
     const proto_writer *w = user;
-    return !symbolic_type(v) || (v->producer && v->producer == w->input);
+    return !symbolic_type(v) || (value_op(v) && value_op(v) == w->input);
 }
 
 static bool reads_back(proto_writer *w) {
@@ -105,7 +105,7 @@ static bool reads_back(proto_writer *w) {
         if (s->least != 0 || s->most != SYMBOL_MOST) return false;
     if (!net_walk_values(w->net, is_plain, w)) return false;
     for (uint32_t i = 0; w->input && i < w->input->n_outputs; i++)
-        if (!input_reads_back(w, &w->input->outputs[i], &unnamed)) return false;
+        if (!input_reads_back(w, &op_outputs(w->input)[i], &unnamed)) return false;
     return true;
 }
 

@@ -33,7 +33,7 @@ static bool size_of_text(xir_str text, uint64_t *out) {
 }
 
 static bool has_tag(const xir_value *v, const char *key) {
-    return v->more->tags && xir_map_find(v->more->tags, xir_str_of(key));
+    return value_more_of(v)->tags && xir_map_find(value_more_of(v)->tags, xir_str_of(key));
 }
 
 /* The type of a weight to which the file gives none, from the bytes of its elements; `*out` stays NULL if they do not
@@ -52,7 +52,7 @@ static bool type_of_size(loading *l, const xir_value *v, uint64_t size, const xi
 }
 
 static bool check_size(loading *l, const xir_value *v, const zip_member *m, const xir_type **type) {
-    const xir_any *text = xir_map_find(v->more->tags, XIR_STR(PNNX_TAG_TYPE));
+    const xir_any *text = xir_map_find(value_more_of(v)->tags, XIR_STR(PNNX_TAG_TYPE));
     uint64_t size = m->size;
     bool known = v->type ? params_size(v, &size) == XIR_OK
                          : text && text->kind == XIR_ANY_TEXT && size_of_text(text->as.text, &size);
@@ -226,7 +226,7 @@ static bool list_members(saving *s) {
     text_table names;
     bool ok = true;
     for (const xir_op *op = s->net->first; op && ok; op = op->next) {
-        const xir_map *extra = op->more && pnnx_type_of(op).size ? op->more->extra : NULL;
+        const xir_map *extra = op_more_of(op) && pnnx_type_of(op).size ? op_more_of(op)->extra : NULL;
         for (size_t i = 0; extra && i < extra->size && ok; i++) {
             const xir_entry *e = &extra->entries[i];
             if (pnnx_is_weight(e) && e->value.kind == XIR_ANY_PARAMS) ok = add_member(s, op, e);

@@ -101,7 +101,8 @@ static bool keep_ends(pnnx_reader *r, pnnx_printer *p, bool input) {
     xir_any *maps = arena_take(&r->d.scratch, (list->size + 1) * sizeof *maps);
     if (!maps) return trace_memory(&r->d.trace);
     for (size_t i = 0; i < list->size; i++) {
-        if (!end_map(r, p, &lines[i], input ? &op->outputs[i] : op->inputs[i].value, input, i, &maps[i])) return false;
+        const xir_value *v = input ? &op_outputs(op)[i] : op_inputs(op)[i].value;
+        if (!end_map(r, p, &lines[i], v, input, i, &maps[i])) return false;
         any |= maps[i].kind == XIR_ANY_MAP;
     }
     op_more *more = any ? op_need_more(op) : NULL;

@@ -112,21 +112,21 @@ static bool read_slots(pnnx_reader *r) {
 /* ---- shapes ---------------------------------------------------------------------------------------------------- */
 
 static bool drop_type(pnnx_reader *r, xir_value *v) {
-    const xir_map *tags = v->more ? v->more->tags : NULL, *kept = NULL;
+    const xir_map *tags = xir_value_tags(v), *kept = NULL;
     for (size_t i = 0; tags && i < tags->size; i++) {
         bool own = xir_str_equal(tags->entries[i].key, xir_str_of(PNNX_TAG_TYPE)) ||
                    source_tag_is(SOURCE_DIMS, tags->entries[i].key);
         if (!own && !map_with(&r->d.net->arena, kept, tags->entries[i].key, &tags->entries[i].value, &kept))
             return trace_memory(&r->d.trace);
     }
-    if (v->more) v->more->tags = kept;
+    if (value_more_of(v)) value_more_of(v)->tags = kept;
     v->type = NULL;
     return true;
 }
 
 static bool is_declared_so(const xir_value *v, const dialect_declared *declared) {
     if (v->type || declared->type) return v->type == declared->type && !declared->tags;
-    const xir_any *tag = v->more ? xir_map_find(v->more->tags, XIR_STR(PNNX_TAG_TYPE)) : NULL;
+    const xir_any *tag = value_more_of(v) ? xir_map_find(value_more_of(v)->tags, XIR_STR(PNNX_TAG_TYPE)) : NULL;
     return tag && xir_any_equal(tag, &declared->tags->entries[0].value);
 }
 
@@ -152,7 +152,7 @@ bool pnnx_declare(pnnx_reader *r, xir_value *v, const pnnx_item *item) {
 }
 
 static xir_value *operand(const xir_op *op, size_t i) {
-    return i < op->n_inputs ? op->inputs[i].value : &op->outputs[i - op->n_inputs];
+    return i < op->n_inputs ? op_inputs(op)[i].value : &op_outputs(op)[i - op->n_inputs];
 }
 
 /* Items of shapes are expected in the order of the operands. */

@@ -111,7 +111,7 @@ static const char *element_name(const xir_type *element) {
 }
 
 static const xir_str *type_tag(const xir_value *v) {
-    const xir_any *tag = v->more ? xir_map_find(v->more->tags, XIR_STR(PNNX_TAG_TYPE)) : NULL;
+    const xir_any *tag = value_more_of(v) ? xir_map_find(value_more_of(v)->tags, XIR_STR(PNNX_TAG_TYPE)) : NULL;
     return tag && tag->kind == XIR_ANY_TEXT && pnnx_is_word(tag->as.text) ? &tag->as.text : NULL;
 }
 
@@ -207,14 +207,14 @@ static bool print_weights(pnnx_printer *p, const xir_map *extra) {
         const size_t begin = p->out.size;
         if (!print_type(p, v)) return false;
         /* Its file gave no type of elements. */
-        bool assumed = v->more && xir_map_find(v->more->tags, XIR_STR(PNNX_TAG_ASSUMED));
+        bool assumed = value_more_of(v) && xir_map_find(value_more_of(v)->tags, XIR_STR(PNNX_TAG_ASSUMED));
         while (assumed && p->out.size > begin && p->out.data[p->out.size - 1] != ')') p->out.size--;
     }
     return true;
 }
 
 static bool print_slots(pnnx_printer *p, const xir_op *op) {
-    const xir_any *tag = op->more ? source_tag_find(op->more->tags, SOURCE_INPUTS) : NULL;
+    const xir_any *tag = op_more_of(op) ? source_tag_find(op_more_of(op)->tags, SOURCE_INPUTS) : NULL;
     const xir_list names = tag && tag->kind == XIR_ANY_LIST ? tag->as.list : (xir_list){ NULL, 0 };
     for (size_t i = 0; i < names.size && i < op->n_inputs; i++) {
         if (names.items[i].kind != XIR_ANY_TEXT) continue;
@@ -225,18 +225,18 @@ static bool print_slots(pnnx_printer *p, const xir_op *op) {
         buffer_str(&p->out, " $");
         put(p, name);
         buffer_char(&p->out, '=');
-        put(p, pnnx_value_name(p, op->inputs[i].value));
+        put(p, pnnx_value_name(p, op_inputs(op)[i].value));
     }
     return true;
 }
 
 bool pnnx_print_items(pnnx_printer *p, const xir_op *op) {
-    const xir_map *extra = op->more ? op->more->extra : NULL;
+    const xir_map *extra = xir_op_extra(op);
     if (extra && !(print_params(p, op, extra) && print_weights(p, extra))) return false;
     if (!print_slots(p, op)) return false;
     for (uint32_t i = 0; i < op->n_inputs; i++)
-        if (!pnnx_print_shape(p, op->inputs[i].value)) return false;
+        if (!pnnx_print_shape(p, op_inputs(op)[i].value)) return false;
     for (uint32_t i = 0; i < op->n_outputs; i++)
-        if (!pnnx_print_shape(p, &op->outputs[i])) return false;
+        if (!pnnx_print_shape(p, &op_outputs(op)[i])) return false;
     return printed(p);
 }

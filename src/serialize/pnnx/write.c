@@ -36,7 +36,7 @@ static bool name_value(pnnx_writer *w, const xir_op *op, const xir_value *v, boo
         if (!check_word(w, op, name, defined ? "an output" : "an input")) return false;
         const uint32_t *known = text_table_add(&w->taken, name, order);
         if (!known) return !(w->p.status = XIR_E_MEMORY);
-        const xir_any *tag = v->more ? source_tag_find(v->more->tags, SOURCE_DUPLICATE) : NULL;
+        const xir_any *tag = value_more_of(v) ? source_tag_find(value_more_of(v)->tags, SOURCE_DUPLICATE) : NULL;
         if (*known == order || (tag && !v->uses)) return true;
     }
     const uint32_t *made = pointer_table_add(&w->p.names, v, (uint32_t)w->p.n_made);
@@ -60,14 +60,14 @@ static bool number_values(pnnx_writer *w) {
 
 static bool check_inputs(pnnx_writer *w, const xir_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const xir_value *v = op->inputs[i].value;
+        const xir_value *v = op_inputs(op)[i].value;
         if (!v)
             return pnnx_refuse(&w->p, XIR_E_UNSUPPORTED, "op %" PRId64 " '%.*s': input %u is absent, which PNNX cannot "
                                "say", op->id, CLIP(xir_op_name(op)), (unsigned)i);
         if (value_is_params(v))
             return pnnx_refuse(&w->p, XIR_E_UNSUPPORTED, "op %" PRId64 " '%.*s': input %u is Params, which PNNX has "
                                "only as weights of operators", op->id, CLIP(xir_op_name(op)), (unsigned)i);
-        bool open = !v->producer && !text_table_find(&w->taken, xir_value_name(v));
+        bool open = !value_op(v) && !text_table_find(&w->taken, xir_value_name(v));
         w->n_operands += open;   /* an undefined name is not counted, but taken */
         bool ok = !open || name_value(w, op, v, false);
         w->n_operands -= open;
@@ -92,7 +92,7 @@ static bool check_end(pnnx_writer *w, const xir_op *op) {
 static bool check_op(pnnx_writer *w, const xir_op *op) {
     const xir_str name = xir_op_name(op);
     for (uint32_t i = 0; i < op->n_outputs; i++, w->n_operands++)
-        if (!name_value(w, op, &op->outputs[i], true)) return false;
+        if (!name_value(w, op, &op_outputs(op)[i], true)) return false;
     if (is_input(op) || is_output(op)) return check_end(w, op);
     w->n_ops++;
     if (!pnnx_is_word(pnnx_type_of(op)))
@@ -119,7 +119,7 @@ static bool check(pnnx_writer *w) {
     for (const xir_op *op = w->net->first; op; op = op->next) {
         bool own = !is_input(op) && !is_output(op);
         for (uint32_t i = 0; is_input(op) && i < op->n_outputs; i++)
-            if (!pnnx_print_shape(&w->p, &op->outputs[i])) return false;
+            if (!pnnx_print_shape(&w->p, &op_outputs(op)[i])) return false;
         w->at = op;
         if (own && !pnnx_print_items(&w->p, op)) return false;
         w->p.out.size = 0;
@@ -169,7 +169,7 @@ static void end_line(pnnx_writer *w) {
 }
 
 const xir_map *pnnx_end_of(const xir_op *op, size_t i, size_t n) {
-    const xir_any *tag = op->more ? xir_map_find(op->more->tags, XIR_STR(PNNX_TAG_LINES)) : NULL;
+    const xir_any *tag = op_more_of(op) ? xir_map_find(op_more_of(op)->tags, XIR_STR(PNNX_TAG_LINES)) : NULL;
     bool fits = tag && tag->kind == XIR_ANY_LIST && tag->as.list.size == n;
     return fits && tag->as.list.items[i].kind == XIR_ANY_MAP ? &tag->as.list.items[i].as.map : NULL;
 }
@@ -184,7 +184,7 @@ static void put_end(pnnx_writer *w, const xir_op *op, size_t i) {
     char name[40];
     const bool input = is_input(op);
     const size_t n = input ? op->n_outputs : op->n_inputs;
-    const xir_value *v = input ? &op->outputs[i] : op->inputs[i].value;
+    const xir_value *v = input ? &op_outputs(op)[i] : op_inputs(op)[i].value;
     const xir_map *kept = pnnx_end_of(op, i, n);
     int size = snprintf(name, sizeof name, "pnnx_%s_%zu", input ? "input" : "output", i);
     put_column(w, end_word(kept, "type", input ? XIR_STR("pnnx.Input") : XIR_STR("pnnx.Output")));
@@ -219,11 +219,11 @@ static void put_op(pnnx_writer *w, const xir_op *op) {
     put_number(w, op->n_inputs);
     buffer_char(&w->p.out, ' ');
     put_number(w, op->n_outputs);
-    for (uint32_t i = 0; i < op->n_inputs; i++) put_operand(w, op->inputs[i].value);
-    for (uint32_t i = 0; i < op->n_outputs; i++) put_operand(w, &op->outputs[i]);
+    for (uint32_t i = 0; i < op->n_inputs; i++) put_operand(w, op_inputs(op)[i].value);
+    for (uint32_t i = 0; i < op->n_outputs; i++) put_operand(w, &op_outputs(op)[i]);
     const size_t begin = w->p.out.size;
     pnnx_print_items(&w->p, op);
-    const xir_any *kept = op->more ? xir_map_find(op->more->tags, XIR_STR(PNNX_TAG_ITEMS)) : NULL;
+    const xir_any *kept = op_more_of(op) ? xir_map_find(op_more_of(op)->tags, XIR_STR(PNNX_TAG_ITEMS)) : NULL;
     if (kept && kept->kind == XIR_ANY_MAP) put_kept(w, begin, &kept->as.map);
     end_line(w);
 }
@@ -250,7 +250,7 @@ static uint64_t place_of(const xir_op *end, size_t i, size_t n, uint64_t usual) 
 static bool is_used(const order *o, const xir_value *v, size_t next_op, size_t next_out) {
     for (const xir_use *use = v->uses; use; use = use->next) {
         const xir_op *user = use->user;
-        bool before = user == o->output ? (size_t)(use - user->inputs) < next_out
+        bool before = user == o->output ? (size_t)(use - op_inputs(user)) < next_out
                                         : next_op == o->n_ops || user->position < o->ops[next_op]->position;
         if (before) return true;
     }
@@ -259,10 +259,10 @@ static bool is_used(const order *o, const xir_value *v, size_t next_op, size_t n
 
 /* Whether a line may stand here: an input before its uses, an output after what makes it. */
 static bool may_stand(const order *o, const line *l, size_t next_op, size_t next_in, size_t next_out) {
-    if (l->op == o->input) return !is_used(o, &l->op->outputs[l->i], next_op, next_out);
-    const xir_value *v = l->op->inputs[l->i].value;
-    const xir_op *maker = v->producer;
-    if (maker && maker == o->input) return (size_t)(v - maker->outputs) < next_in;
+    if (l->op == o->input) return !is_used(o, &op_outputs(l->op)[l->i], next_op, next_out);
+    const xir_value *v = op_inputs(l->op)[l->i].value;
+    const xir_op *maker = value_op(v);
+    if (maker && maker == o->input) return (size_t)(v - op_outputs(maker)) < next_in;
     return !maker || next_op == o->n_ops || maker->position < o->ops[next_op]->position;
 }
 

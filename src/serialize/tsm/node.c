@@ -289,7 +289,7 @@ bool tsm_make_op(tsm_reader *r, uint32_t i) {
     if (!dialect_node_out_ref(d, dialect_number(i)) || !take_attributes(r, i)) return false;
     xir_op *op = dialect_node_end(d, n->name);
     if (op) op->id = (int64_t)i + 1;   /* the network has no tables of ids yet */
-    return op && dialect_name_value(d, &op->outputs[0], n->name);
+    return op && dialect_name_value(d, &op_outputs(op)[0], n->name);
 }
 
 /* ---- constants --------------------------------------------------------------------------------------------------- */

@@ -12,7 +12,7 @@ static bool make_inputs(tsm_reader *r) {
     if (!dialect_make_inputs(d)) return false;
     for (uint32_t i = 0; i < r->n_ends[0]; i++) {
         const tsm_node *n = &r->nodes[tsm_u32(r->ends[0] + 4 * (size_t)i)];
-        if (!dialect_name_value(d, &d->net->first->outputs[i], n->name)) return false;
+        if (!dialect_name_value(d, &op_outputs(d->net->first)[i], n->name)) return false;
     }
     return true;
 }

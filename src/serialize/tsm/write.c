@@ -38,7 +38,7 @@ static bool put_ends(tsm_writer *w, bool dry) {
     const uint32_t n = w->input ? w->input->n_outputs : 0;
     tsm_put_word(&w->out, n);
     for (uint32_t i = 0; i < n; i++)
-        tsm_put_word(&w->out, w->number_of[*pointer_table_find(&w->numbers, &w->input->outputs[i])]);
+        tsm_put_word(&w->out, w->number_of[*pointer_table_find(&w->numbers, &op_outputs(w->input)[i])]);
     return tsm_put_inputs(w, w->output, dry);
 }
 

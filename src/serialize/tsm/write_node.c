@@ -92,7 +92,7 @@ static xir_str name_of_key(xir_str key) {
 }
 
 static bool add_attributes(tsm_writer *w, const tsm_out_node *n, items *to) {
-    const xir_map *extra = n->op->more ? n->op->more->extra : NULL;
+    const xir_map *extra = xir_op_extra(n->op);
     for (size_t i = 0; extra && i < extra->size; i++)
         if (!add_item(w, to, name_of_key(extra->entries[i].key), extra->entries[i].value)) return false;
     return true;
@@ -271,10 +271,10 @@ static bool find_inputs(tsm_writer *w, const xir_op *op) {
     if (!mem_reserve(w->alloc, (void **)&w->inputs, &w->input_room, w->n_inputs + op->n_inputs, sizeof *w->inputs))
         return tsm_no_memory(w);
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const uint32_t *place = pointer_table_find(&w->numbers, op->inputs[i].value);
+        const uint32_t *place = pointer_table_find(&w->numbers, op_inputs(op)[i].value);
         if (!place)
             return tsm_refuse(w, XIR_E_MISSING, "op %" PRId64 " '%.*s': nothing makes input %" PRIu32 " '%.*s'", op->id,
-                              CLIP(xir_op_name(op)), i, CLIP(xir_value_name(op->inputs[i].value)));
+                              CLIP(xir_op_name(op)), i, CLIP(xir_value_name(op_inputs(op)[i].value)));
         w->inputs[w->n_inputs++] = w->number_of[*place];
     }
     return true;

@@ -32,7 +32,7 @@ static bool add_node(tsm_writer *w, const xir_op *op, const xir_value *v) {
 
 static bool add_constants(tsm_writer *w, const xir_op *op) {
     for (uint32_t i = 0; i < op->n_inputs; i++) {
-        const xir_value *v = op->inputs[i].value;
+        const xir_value *v = op_inputs(op)[i].value;
         if (!v)
             return tsm_refuse(w, XIR_E_UNSUPPORTED,
                               "op %" PRId64 " '%.*s': input %" PRIu32 " is absent, which TSM cannot say", op->id,
@@ -43,7 +43,7 @@ static bool add_constants(tsm_writer *w, const xir_op *op) {
 }
 
 static bool add_unused(tsm_writer *w) {
-    const xir_map *extra = w->input && w->input->more ? w->input->more->extra : NULL;
+    const xir_map *extra = xir_op_extra(w->input);
     const xir_any *list = xir_map_find(extra, XIR_STR(TSM_ATTR_UNUSED));
     for (size_t i = 0; list && list->kind == XIR_ANY_LIST && i < list->as.list.size; i++)
         if (list->as.list.items[i].kind == XIR_ANY_PARAMS && !add_node(w, NULL, list->as.list.items[i].as.params))
@@ -67,11 +67,11 @@ static bool find_ends(tsm_writer *w) {
 static bool list_nodes(tsm_writer *w) {
     if (!check_classes(w) || !find_ends(w)) return false;
     for (uint32_t i = 0; w->input && i < w->input->n_outputs; i++)
-        if (!add_node(w, NULL, &w->input->outputs[i])) return false;
+        if (!add_node(w, NULL, &op_outputs(w->input)[i])) return false;
     if (!add_unused(w)) return false;
     for (const xir_op *op = w->net->first; op; op = op->next) {
         if (op == w->input || op == w->output) continue;
-        if (!add_constants(w, op) || !add_node(w, op, &op->outputs[0])) return false;
+        if (!add_constants(w, op) || !add_node(w, op, &op_outputs(op)[0])) return false;
     }
     return !w->output || add_constants(w, w->output);
 }

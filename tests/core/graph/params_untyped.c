@@ -18,7 +18,7 @@ static xir_network *make_network(const int *sizes, const bool *typed, size_t n) 
         for (int j = 0; j < sizes[i]; j++) ((uint8_t *)(uintptr_t)data->bytes)[j] = (uint8_t)(16 * i + (size_t)j);
         value_params(v)->data = data;
         v->id = net->next_value_id++;
-        use_link(&op->inputs[i], op, v);
+        use_link(&op_inputs(op)[i], op, v);
     }
     op_link(op, NULL);
     op_set_id(op, 0);

@@ -273,7 +273,7 @@ static void op_name(xir_network *n)      { DOES(xir_op_set_name(op_of(n, 2), XIR
 static void op_id(xir_network *n)        { DOES(xir_op_set_id(op_of(n, 2), 99)); }
 static void op_tag(xir_network *n)       { DOES(xir_op_set_tag(op_of(n, 3), XIR_STR("t"), a_number())); }
 static void op_extra(xir_network *n)     { DOES(xir_op_set_extra(op_of(n, 3), XIR_STR("t"), a_number())); }
-static void op_target(xir_network *n) {
+static void op_targeted(xir_network *n) {
     DOES(xir_op_set_target(op_of(n, 3), xir_target_of_kind(ctx, XIR_TARGET_BUYI, NULL)));
 }
 static void op_attr(xir_network *n)      { DOES(xir_op_set_i64(op_of(n, 3), "pad_top", 1)); }
@@ -282,7 +282,7 @@ static void op_refs(xir_network *n) {
     const xir_object *two = (const xir_object *)xir_scalar_real(ctx, 2);
     DOES(xir_op_set(op_of(n, 4), XIR_STR("alpha"), &(xir_attr){ .kind = XIR_KIND_REFS, .as.refs = { &two, 1 } }));
 }
-static void op_inputs(xir_network *n)    { DOES(xir_op_set_input(op_of(n, 3), 0, value_of(n, 2))); }
+static void op_rewired(xir_network *n)   { DOES(xir_op_set_input(op_of(n, 3), 0, value_of(n, 2))); }
 static void op_absent(xir_network *n)    { DOES(xir_op_add_input(op_of(n, 3), NULL)); }
 static void op_order(xir_network *n)     { DOES(xir_op_move(op_of(n, 3), op_of(n, 2))); }
 static void op_gone(xir_network *n)      { DOES(xir_network_remove(n, op_of(n, 5))); }
@@ -304,8 +304,8 @@ static void any_difference_counts(void **state) {
     (void)state;
     static const struct { const char *what; change *make; } changes[] = {
 #define CHANGE(f) { #f, f }
-        CHANGE(op_name), CHANGE(op_id), CHANGE(op_tag), CHANGE(op_extra), CHANGE(op_target), CHANGE(op_attr), CHANGE(op_real),
-        CHANGE(op_refs), CHANGE(op_inputs), CHANGE(op_absent), CHANGE(op_order), CHANGE(op_gone), CHANGE(op_added),
+        CHANGE(op_name), CHANGE(op_id), CHANGE(op_tag), CHANGE(op_extra), CHANGE(op_targeted), CHANGE(op_attr),
+        CHANGE(op_real), CHANGE(op_refs), CHANGE(op_rewired), CHANGE(op_absent), CHANGE(op_order), CHANGE(op_gone), CHANGE(op_added),
         CHANGE(value_name), CHANGE(value_id), CHANGE(value_tag), CHANGE(value_type), CHANGE(value_untyped), CHANGE(value_mtype),
         CHANGE(params_flag), CHANGE(net_name_), CHANGE(net_version), CHANGE(net_target), CHANGE(net_tag), CHANGE(net_extra),
     };

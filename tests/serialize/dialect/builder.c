@@ -198,7 +198,7 @@ static void put_value(out *o, const xir_value *v) {
     xir_str name = xir_value_name(v);
     put(o, "%.*s.%lld", (int)name.size, name.data ? name.data : "", (long long)v->id);
     if (xir_value_is_params(v)) put(o, "$");
-    else if (!v->producer) put(o, "?");
+    else if (!value_op(v)) put(o, "?");
     if (source_tag_find(xir_value_tags(v), SOURCE_DUPLICATE)) put(o, "!");
 }
 
@@ -210,15 +210,15 @@ static const char *text_of(xir_network *net) {
         size_t type = key.size;
         while (type && key.data[type - 1] != ':') type--;
         put(&o, "%s%.*s", op->prev ? "; " : "", (int)(key.size - type), key.data + type);
-        put_map(&o, op->more ? op->more->extra : NULL);
-        put_map(&o, op->more ? op->more->tags : NULL);
+        put_map(&o, xir_op_extra(op));
+        put_map(&o, xir_op_tags(op));
         for (size_t i = 0; i < op->n_inputs; i++) {
             put(&o, "%s", i ? "," : " ");
-            put_value(&o, op->inputs[i].value);
+            put_value(&o, op_inputs(op)[i].value);
         }
         for (size_t i = 0; i < op->n_outputs; i++) {
             put(&o, "%s", i ? "," : " -> ");
-            put_value(&o, &op->outputs[i]);
+            put_value(&o, &op_outputs(op)[i]);
         }
     }
     return o.text;
@@ -316,7 +316,8 @@ static void very_many_names(void **state) {
     assert_null(broken_invariant(net, ASK_ALL));
     CHECK_STR(xir_class_key(net->first->next->cls), "my::some.domain.A");
     size_t n = 0;
-    for (const xir_value *v = net->last->inputs[0].value; v->producer->n_inputs; v = v->producer->inputs[0].value) n++;
+    const xir_op *op = net->last;
+    while ((op = value_op(op_inputs(op)->value))->n_inputs) n++;
     assert_int_equal(n, MANY);
     xir_network_free(net);
     free(names);
@@ -395,7 +396,7 @@ static const xir_map *node_of(dialect *d, const char *bytes, int64_t value, int 
     }
     xir_op *op = dialect_node_end(d, XIR_STR(""));
     assert_non_null(op);
-    return op->more ? op->more->extra : NULL;
+    return xir_op_extra(op);
 }
 
 static void attributes_of_the_same_bytes_are_made_once(void **state) {
@@ -454,7 +455,7 @@ static void declared_dims_become_a_type_and_a_tag(void **state) {
         assert_true(dialect_declared_tensor(&b.d, dialect_element(&b.d, 1), shapes[i].dims, shapes[i].rank, &declared));
         dialect_input(&b.d, dialect_name(&b.d, XIR_STR("x")), &declared);
         xir_network *net = finish(&b);
-        xir_value *x = &net->first->outputs[0];
+        xir_value *x = &op_outputs(net->first)[0];
         put_map(&o, xir_value_tags(x));
         CHECK_STR(xir_str_of(o.text), shapes[i].tags);
         assert_int_equal(xir_type_rank(x->type), shapes[i].rank);
@@ -531,7 +532,7 @@ static void parts_lie_in_the_file_and_stay_after_the_builder(void **state) {
     }
     xir_network *net = finish(&b);
     for (size_t i = 0; i < COUNT(many); i++) blob_release(many[i]);
-    const xir_value *w = net->first->next->inputs[0].value;
+    const xir_value *w = op_inputs(net->first->next)[0].value;
     uint8_t two[2];
     DOES(xir_params_read(w, 0, two, 2));
     assert_true(two[0] == 4 && two[1] == 5);
@@ -645,7 +646,7 @@ static void subgraphs_capture_what_they_do_not_define(void **state) {
         xir_op *op = dialect_node_end(&b.d, XIR_STR(""));
         out o = { .size = 0 };
         for (size_t k = 0; k < op->n_inputs; k++) {
-            xir_str name = xir_value_name(op->inputs[k].value);
+            xir_str name = xir_value_name(op_inputs(op)[k].value);
             put(&o, "%s%.*s", k ? " " : "", (int)name.size, name.data);
         }
         CHECK_STR(((xir_str){ o.text, o.size }), graphs[i].captures);

@@ -41,9 +41,9 @@ static void run(const char *what, ...) {
 static bool has_gap(void *user, xir_op *op) {
     (void)user;
     size_t n = op->n_inputs;
-    while (n && !op->inputs[n - 1].value) n--;
+    while (n && !op_inputs(op)[n - 1].value) n--;
     for (size_t i = 0; i < n; i++)
-        if (!op->inputs[i].value) return false;
+        if (!op_inputs(op)[i].value) return false;
     return op_each_child(op, has_gap, NULL);
 }
 

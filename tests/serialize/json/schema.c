@@ -283,8 +283,8 @@ static paper with_a_change(const char *text, size_t size) {
 static bool ops_are_right(const xir_network *net) {
     for (const xir_op *op = xir_network_first(net); op; op = xir_op_next(op)) {
         if (xir_op_validate(op, NULL)) return false;
-        for (uint32_t i = 0; op->more && i < op->cls->n_fields && i < 64; i++) {
-            if (op->more->absent >> i & 1 && op->cls->fields[i].flags & XIR_FIELD_REQUIRED) return false;
+        for (uint32_t i = 0; op_more_of(op) && i < op->cls->n_fields && i < 64; i++) {
+            if (op_more_of(op)->absent >> i & 1 && op->cls->fields[i].flags & XIR_FIELD_REQUIRED) return false;
         }
     }
     return true;

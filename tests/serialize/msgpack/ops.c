@@ -14,7 +14,7 @@ static xir_op *add_op(pool *p, const xir_class *cls, const void *body) {
     const void *attrs = net_attrs(net, cls, body);
     xir_op *op = attrs ? op_make(net, cls, attrs, n) : NULL;
     assert_true(op && op_make_outputs(op, types, chance(3)));
-    for (size_t i = 0; i < n; i++) use_link(&op->inputs[i], op, pool_value(p, &(bool){ true }));
+    for (size_t i = 0; i < n; i++) use_link(&op_inputs(op)[i], op, pool_value(p, &(bool){ true }));
     assert_int_equal(op_adopt_children(op, attrs), XIR_OK);
     assert_int_equal(place_before(op, NULL), XIR_OK);
     return op;

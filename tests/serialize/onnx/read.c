@@ -355,7 +355,7 @@ static void the_structure_alone(void **state) {
     om_bytes all = onnx_everything();
     net = xir_network_read(ctx, all.data, all.size, XIR_STR("m"), &XIR_INIT(xir_load_options, .no_params = true), why);
     assert_non_null(net);
-    for (const xir_value *v = net->all_params; v; v = v->more->params->next) assert_null(v->more->params->data);
+    for (const xir_value *v = net->all_params; v; v = value_params(v)->next) assert_null(value_params(v)->data);
     xir_network_free(net);
     om_bytes_free(&all);
 }

@@ -229,8 +229,8 @@ static xir_status type_output(xir_network *net) {
 }
 static xir_status tile_output(xir_network *net) { return xir_value_set_type(y_of(net), FP32("Cc4", 2, 4)); }
 static xir_status make_cycle(xir_network *net) {
-    use_unlink(&node_of(net)->inputs[0]);
-    use_link(&node_of(net)->inputs[0], node_of(net), y_of(net));
+    use_unlink(&op_inputs(node_of(net))[0]);
+    use_link(&op_inputs(node_of(net))[0], node_of(net), y_of(net));
     return XIR_OK;
 }
 static xir_status set(xir_network *net, xir_any value) {

@@ -144,7 +144,7 @@ xir_status onnx_inferred(xir_node *at, const xir_op *op, const xir_type ***out) 
     xir_infer q;
     *out = arena_take(&at->c->scratch, (op->n_outputs + 1) * sizeof **out);
     if (!*out) return node_no_memory(at), XIR_E_MEMORY;
-    infer_start(&q, op->net, op->cls, op->attrs, op->target, NULL, op->n_inputs, XIR_STR(""), NULL);
+    infer_start(&q, op->net, op->cls, op->attrs, op_target(op), NULL, op->n_inputs, XIR_STR(""), NULL);
     q.op = op;
     xir_status status = infer_run(&q);
     if (status == XIR_E_MEMORY) node_no_memory(at);
