@@ -44,3 +44,8 @@ void write_reals(const writer *w, size_t from, size_t n, double *numbers) {
     if (w->cut) apply_cut(w, from, n, numbers);
     elements_write_reals(w->elements, w->bytes, from, n, numbers);
 }
+
+void copy_numbers(const reader *r, bool real, size_t from, size_t n, number *out) {
+    const number *found = read_numbers(r, real, from, n, out);
+    if (found != out) memcpy(out, found, n * sizeof *out);
+}

@@ -53,11 +53,36 @@ static inline const int64_t *read_i64s(const reader *r, size_t from, size_t n, i
     return room;
 }
 
+/* Elements base + places[0], base + places[1], …; 0 where a place is negative. */
+static inline void read_reals_at(const reader *r, int64_t base, const int64_t *places, size_t n, double *out) {
+    elements_read_reals_at(r->elements, r->bytes, base, places, n, out);
+}
+
 /* Stores elements [from, from + n). `numbers` may be changed. */
 void write_reals(const writer *w, size_t from, size_t n, double *numbers);
 static inline void write_i64s(const writer *w, size_t from, size_t n, const int64_t *numbers) {
     elements_write_i64s(w->elements, w->bytes, from, n, numbers);
 }
+
+/* The same for kernels that take both reals and integers. */
+typedef union number { double real; int64_t integer; } number;
+
+static inline const number *read_numbers(const reader *r, bool real, size_t from, size_t n, number *room) {
+    if (real) return (const number *)(const void *)read_reals(r, from, n, &room->real);
+    return (const number *)(const void *)read_i64s(r, from, n, &room->integer);
+}
+/* Into `out`, so that they may be changed. */
+void copy_numbers(const reader *r, bool real, size_t from, size_t n, number *out);
+static inline void read_numbers_at(const reader *r, bool real, int64_t base, const int64_t *places, size_t n,
+                                   number *out) {
+    if (real) elements_read_reals_at(r->elements, r->bytes, base, places, n, &out->real);
+    else      elements_read_i64s_at(r->elements, r->bytes, base, places, n, &out->integer);
+}
+static inline void write_numbers(const writer *w, bool real, size_t from, size_t n, number *numbers) {
+    if (real) write_reals(w, from, n, &numbers->real);
+    else      write_i64s(w, from, n, &numbers->integer);
+}
+
 /* Whether elements take whole bytes, so that any ranges may be written at the same time. */
 static inline bool writer_has_bytes(const writer *w) { return w->elements->format.bits % 8 == 0; }
 

@@ -69,22 +69,11 @@ xir_status broadcast_open(broadcast *b, xir_kernel *at, size_t n) {
 
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
 
-typedef union number { double real; int64_t integer; } number;
-
-static const number *numbers(const reader *r, bool real, size_t from, size_t n, number *room) {
-    if (real) return (const number *)(const void *)read_reals(r, from, n, &room->real);
-    return (const number *)(const void *)read_i64s(r, from, n, &room->integer);
-}
-
 /* Elements [from, from + n) of a row: consecutive, or the same one n times. */
 static void put_row(const reader *r, bool real, size_t from, bool repeated, size_t n, number *out) {
-    const number *found = numbers(r, real, from, repeated ? 1 : n, out);
-    if (repeated) {
-        const number one = found[0];
-        for (size_t i = 0; i < n; i++) out[i] = one;
-    } else if (found != out) {
-        memcpy(out, found, n * sizeof *out);
-    }
+    copy_numbers(r, real, from, repeated ? 1 : n, out);
+    const number one = out[0];   // n is not 0
+    for (size_t i = 1; repeated && i < n; i++) out[i] = one;
 }
 
 /* Where element `o` of the output is in an input. */
@@ -95,7 +84,7 @@ static size_t place_of(const broadcast *b, size_t input, size_t o) {
 }
 
 static const number *gather(const broadcast *b, size_t input, bool real, size_t from, size_t n, number *room) {
-    if (b->whole[input]) return numbers(&b->in[input], real, from, n, room);
+    if (b->whole[input]) return read_numbers(&b->in[input], real, from, n, room);
     const size_t last = b->rank - 1, length = b->dims[last];   // without dims it would be whole
     for (size_t done = 0, row; done < n; done += row) {
         row = length - (from + done) % length;

@@ -1,64 +1,58 @@
 /* Elements that are copied from one input to one output: as bytes if both have the same element type with whole bytes,
- * otherwise as numbers. */
+ * otherwise as numbers, a block at a time. */
 #ifndef EXEC_CARRY_H
 #define EXEC_CARRY_H
 
 #include <string.h>
-#include "kernel.h"
 #include "kernels.h"
+#include "spread.h"
 
-typedef enum carried { CARRIED_BYTES, CARRIED_REALS, CARRIED_I64S } carried;
+enum { NEW = -1 };   /* a place of an element that is not in the input */
 
 typedef struct carrier {
-    const char *from;
+    bool        as_bytes, real;
+    size_t      size;    /* bytes of an element, or of a number */
+    const char *from;    /* as bytes                            */
     char       *to;
-    size_t      size;   /* bytes of an element */
-    carried     as;
+    reader      x;       /* as numbers                          */
+    writer      y;
 } carrier;
 
-/* The elements of another input of the same type, in the form that `m` uses. NULL on out of memory. */
-static inline const char *carried_input(xir_kernel *at, const carrier *m, size_t input) {
-    if (m->as == CARRIED_BYTES) return xir_kernel_bytes(at, input);
-    return m->as == CARRIED_REALS ? (const char *)xir_kernel_reals(at, input)
-           : (const char *)xir_kernel_i64s(at, input);
-}
-
-/* Copies as numbers, for any element type. The kernel writes all elements. False on out of memory. */
-static inline bool carry_reals(xir_kernel *at, carrier *m, size_t output, size_t input) {
-    *m = (carrier){ .as = CARRIED_REALS, .size = sizeof(double) };
-    m->from = carried_input(at, m, input);
-    m->to = (char *)kernel_all_reals(at, output);
-    return m->from && m->to;
-}
-
-/* As bytes if they mean the same, else as numbers. The kernel writes all elements. False on out of memory. */
-static inline bool carry_begin(xir_kernel *at, carrier *m, size_t output, size_t input) {
-    const xir_type *in = xir_kernel_input_type(at, input), *out = xir_kernel_output_type(at, output);
-    size_t bytes = xir_kernel_same_elements(at, output, input) ? xir_kernel_element_bytes(in) : 0;
-    m->as = bytes ? CARRIED_BYTES : xir_kernel_is_real(in) || xir_kernel_is_real(out) ? CARRIED_REALS : CARRIED_I64S;
-    m->size = bytes ? bytes : 8;
-    m->from = carried_input(at, m, input);
-    m->to = m->as == CARRIED_BYTES ? kernel_all_bytes(at, output)
-          : m->as == CARRIED_REALS ? (char *)kernel_all_reals(at, output) : (char *)kernel_all_i64s(at, output);
-    return m->from && m->to;
-}
-
+/* As bytes if they mean the same, else as numbers. The kernel writes all elements. False after a failure. */
+bool carry_begin(xir_kernel *at, carrier *m, size_t output, size_t input);
 /* The same for a kernel that also sets elements to zero: as numbers where the integer 0 stands for another one. */
-static inline bool carry_begin_zeros(xir_kernel *at, carrier *m, size_t output, size_t input) {
-    const xir_i64s zeros = xir_type_zero_points(xir_kernel_output_type(at, output));
-    for (size_t i = 0; i < zeros.size; i++)
-        if (zeros.data[i]) return carry_reals(at, m, output, input);
-    return carry_begin(at, m, output, input);
-}
+bool carry_begin_zeros(xir_kernel *at, carrier *m, size_t output, size_t input);
+/* As numbers, for any element type. */
+bool carry_begin_numbers(xir_kernel *at, carrier *m, size_t output, size_t input, bool real);
+/* The same way for elements of all inputs, which become parts of an output: begins with input 0. */
+bool carry_begin_all(xir_kernel *at, carrier *m, size_t output);
+/* Copies from another input, in the way that was chosen. False after a failure. */
+bool carry_from(xir_kernel *at, carrier *m, size_t input);
 
 /* Sets elements [to, to + n) of the output to zero. */
-static inline void carry_zeros(const carrier *m, int64_t to, int64_t n) {
-    memset(m->to + (size_t)to * m->size, 0, (size_t)n * m->size);
-}
+void carry_zeros(const carrier *m, int64_t to, int64_t n);
+/* Copies elements base + places[0], base + places[1], … to [to, to + n). Where a place is NEW, the
+ * element is `new_element`, a number or bytes of the carrier's size; it may be NULL if no place is. */
+void carry_at(const carrier *m, int64_t to, int64_t base, const int64_t *places, int64_t n, const void *new_element);
+/* As numbers, of any count. */
+void carry_numbers(const carrier *m, int64_t to, int64_t from, int64_t n);
 
 /* Copies n consecutive elements. */
 static inline void carry(const carrier *m, int64_t to, int64_t from, int64_t n) {
-    memcpy(m->to + (size_t)to * m->size, m->from + (size_t)from * m->size, (size_t)n * m->size);
+    if (m->as_bytes) memcpy(m->to + (size_t)to * m->size, m->from + (size_t)from * m->size, (size_t)n * m->size);
+    else             carry_numbers(m, to, from, n);
 }
+/* All elements, in the same order, by the threads of the run. */
+xir_status carry_all(xir_kernel *at, const carrier *m, int64_t n);
+
+/* A loop over elements of `size` bytes. For a constant size the compiler emits single moves. */
+#define EACH_SIZE(size, loop)                        \
+    switch (size) {                                  \
+    case 1:  { enum { SIZE = 1 }; loop; } break;     \
+    case 2:  { enum { SIZE = 2 }; loop; } break;     \
+    case 4:  { enum { SIZE = 4 }; loop; } break;     \
+    case 8:  { enum { SIZE = 8 }; loop; } break;     \
+    default: { const size_t SIZE = size; loop; }     \
+    }
 
 #endif

@@ -1,6 +1,6 @@
 /* Inputs are converted when a kernel asks for them. Outputs are stored once, at the end, as normalised numbers if the
  * constants of the op are stored for them; so kernels need not handle that. Then all memory is freed. */
-#include "blocks.h"
+#include "carry.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include "types.h"
@@ -307,12 +307,9 @@ xir_status xir_kernel_forward(xir_kernel *at, size_t i, size_t from) {
     if (n != in->array->count)
         return xir_kernel_fail(at, XIR_E_INVALID, NULL, "an input of %zu elements cannot become an output of %zu",
                                in->array->count, n);
-    bool real = xir_kernel_is_real(in->type) || xir_kernel_is_real(out->type);
-    const void *values = real ? (const void *)xir_kernel_reals(at, from) : xir_kernel_i64s(at, from);
-    void *to = numbers_out(at, i, real, false);
-    if (!values || !to) return at->status;
-    memcpy(to, values, n * 8);
-    return XIR_OK;
+    carrier m;
+    const bool real = xir_kernel_is_real(in->type) || xir_kernel_is_real(out->type);
+    return carry_begin_numbers(at, &m, i, from, real) ? carry_all(at, &m, (int64_t)n) : at->status;
 }
 
 /* ---- cancelling -------------------------------------------------------------------------------------------------- */

@@ -1,9 +1,7 @@
 /* Conversions of the element type; the target's layout may also permute the axes. From a real to an integer the
  * fraction is dropped, numbers outside the range become its nearest end, and NaN becomes 0. A narrower integer keeps
  * the lower bits. To bool, everything except 0 is true. */
-#include <string.h>
 #include "pick.h"
-#include "spread.h"
 
 /* Whether each axis of a layout has its own letter, and none is `*`. */
 static bool says_all(const xir_layout *layout, size_t rank) {
@@ -29,33 +27,6 @@ static size_t source_axis(const xir_type *in, const xir_type *out, bool by_lette
     return by_letter ? (size_t)xir_layout_index(xir_type_layout(in), xir_layout_axis(xir_type_layout(out), k)) : k;
 }
 
-typedef struct conversion {
-    reader x;
-    writer y;
-} conversion;
-
-static void convert_reals(size_t from, size_t n, void *user) {
-    const conversion *c = user;
-    double room[BLOCK], out[BLOCK];
-    memcpy(out, read_reals(&c->x, from, n, room), n * sizeof *out);
-    write_reals(&c->y, from, n, out);
-}
-
-static void convert_i64s(size_t from, size_t n, void *user) {
-    const conversion *c = user;
-    int64_t room[BLOCK];
-    write_i64s(&c->y, from, n, read_i64s(&c->x, from, n, room));
-}
-
-/* All elements, in the same order. */
-static xir_status convert(xir_kernel *at, bool real) {
-    conversion c;
-    int64_t n;
-    if (!reader_open(&c.x, at, 0) || !writer_open(&c.y, at, 0) || xir_type_elements(xir_kernel_output_type(at, 0), &n))
-        return XIR_E_MEMORY;
-    return spread_blocks(at, (size_t)n, real ? convert_reals : convert_i64s, &c);
-}
-
 static xir_status cast(xir_kernel *at) {
     const xir_type *in = xir_kernel_input_type(at, 0), *out = xir_kernel_output_type(at, 0);
     size_t rank = xir_type_rank(in);
@@ -75,12 +46,12 @@ static xir_status cast(xir_kernel *at) {
     for (size_t k = 0; k < rank; k++) same_order = same_order && source_axis(in, out, by_letter, k) == k;
     if (same_order && xir_type_equal(xir_type_element(in), xir_type_element(out))) return xir_kernel_forward(at, 0, 0);
     bool real = xir_kernel_is_real(in) || (is_u64(in) && xir_kernel_is_real(out));
-    if (same_order) return convert(at, real);
-    carrier m = { .as = real ? CARRIED_REALS : CARRIED_I64S, .size = 8 };
-    m.from = carried_input(at, &m, 0);
-    m.to = real ? (char *)kernel_all_reals(at, 0) : (char *)kernel_all_i64s(at, 0);
+    carrier m;
     pick p;
-    if (!m.from || !m.to || !pick_open(&p, at, 0)) return XIR_E_MEMORY;
+    int64_t n;
+    if (!carry_begin_numbers(at, &m, 0, 0, real)) return XIR_E_MEMORY;
+    if (same_order) return xir_type_elements(out, &n) ? XIR_E_MEMORY : carry_all(at, &m, n);
+    if (!pick_open(&p, at, 0)) return XIR_E_MEMORY;
     for (size_t k = 0; k < rank; k++) pick_along(&p, k, source_axis(in, out, by_letter, k), 0, 1);
     return pick_carry(&p, at, &m, NULL);
 }

@@ -2,6 +2,7 @@
  * they overlap a selected box. */
 #include <math.h>
 #include <stdlib.h>
+#include "blocks.h"
 #include "kernels.h"
 
 enum { BOXES, SCORES, MOST, IOU, SCORE };   /* the inputs */
@@ -46,33 +47,51 @@ static int64_t select_boxes(xir_kernel *at, box *all, int64_t n, int64_t most, d
 
 /* Reads an optional number from the inputs. */
 static bool read_real(xir_kernel *at, size_t i, double preset, double *out) {
-    const double *p = xir_kernel_input_type(at, i) ? xir_kernel_reals(at, i) : &preset;
-    if (p) *out = *p;
-    return p != NULL;
+    reader r;
+    *out = preset;
+    if (!xir_kernel_input_type(at, i)) return true;
+    if (!reader_open(&r, at, i)) return false;
+    *out = *read_reals(&r, 0, 1, out);
+    return true;
+}
+
+/* The boxes of a class in an image whose scores are above `least`: there are n from element `from` of the scores on. */
+static int64_t read_boxes(xir_kernel *at, const reader *boxes, const reader *scores, int64_t image, int64_t from,
+                          int64_t n, double least, box *all) {
+    const xir_non_max_suppression_attrs *a = xir_kernel_attrs(at);
+    double room[BLOCK], corners[4];
+    int64_t count = 0;
+    for (int64_t i = 0, some; i < n; i += some) {
+        some = n - i < BLOCK ? n - i : BLOCK;
+        const double *score = read_reals(scores, (size_t)(from + i), (size_t)some, room);
+        for (int64_t k = 0; k < some; k++) {
+            if (!(score[k] > least)) continue;
+            const double *b = read_reals(boxes, (size_t)(image * n + i + k) * 4, 4, corners);
+            all[count++] = read_box(b, a->center_point_box, score[k], i + k);
+        }
+    }
+    return count;
 }
 
 static xir_status non_max_suppression(xir_kernel *at) {
-    const xir_non_max_suppression_attrs *a = xir_kernel_attrs(at);
     const xir_type *type = xir_kernel_input_type(at, SCORES);
     const int64_t batches = xir_type_dim(type, 0, false), classes = xir_type_dim(type, 1, false);
     const int64_t n = xir_type_dim(type, 2, false);
-    const double *boxes = xir_kernel_reals(at, BOXES), *scores = xir_kernel_reals(at, SCORES);
+    reader boxes, scores;
+    writer out;
     double most, iou, least;
-    if (!boxes || !scores || !read_real(at, MOST, 0, &most) || !read_real(at, IOU, 0, &iou)) return XIR_E_MEMORY;
+    if (!reader_open(&boxes, at, BOXES) || !reader_open(&scores, at, SCORES)) return XIR_E_MEMORY;
+    if (!read_real(at, MOST, 0, &most) || !read_real(at, IOU, 0, &iou)) return XIR_E_MEMORY;
     if (!read_real(at, SCORE, -INFINITY, &least)) return XIR_E_MEMORY;
     int64_t limit = most > (double)n ? n : most > 0 ? (int64_t)most : 0, found = 0;
     size_t room;
-    box *all = xir_kernel_alloc(at, (size_t)n + 1, sizeof *all);
+    box *all = kernel_room(at, (size_t)n + 1, sizeof *all);
     if (!all || __builtin_mul_overflow((size_t)(batches * classes), (size_t)limit, &room)) return XIR_E_MEMORY;
-    int64_t *selected = xir_kernel_alloc(at, room + 1, 3 * sizeof *selected);
+    int64_t *selected = kernel_room(at, room + 1, 3 * sizeof *selected);
     if (!selected) return XIR_E_MEMORY;
     for (int64_t b = 0; b < batches; b++) {
         for (int64_t c = 0; c < classes; c++) {
-            int64_t count = 0;
-            for (int64_t i = 0; i < n; i++) {
-                double score = scores[(b * classes + c) * n + i];
-                if (score > least) all[count++] = read_box(boxes + (b * n + i) * 4, a->center_point_box, score, i);
-            }
+            int64_t count = read_boxes(at, &boxes, &scores, b, (b * classes + c) * n, n, least, all);
             count = select_boxes(at, all, count, limit, iou);
             for (int64_t i = 0; i < count; i++, found++) {
                 selected[3 * found] = b;
@@ -83,9 +102,9 @@ static xir_status non_max_suppression(xir_kernel *at) {
     }
     const int64_t dims[2] = { found, 3 };
     xir_status status = xir_kernel_result(at, 0, dims, 2);
-    int64_t *out = status ? NULL : xir_kernel_i64_out(at, 0);
-    if (!out) return status ? status : XIR_E_MEMORY;
-    for (int64_t i = 0; i < 3 * found; i++) out[i] = selected[i];
+    if (status) return status;
+    if (!writer_open(&out, at, 0)) return XIR_E_MEMORY;
+    write_i64s(&out, 0, (size_t)(3 * found), selected);
     return XIR_OK;
 }
 

@@ -245,10 +245,12 @@ static xir_status fill_of(xir_kernel *at, const xir_scalar *value, const carrier
     double real = value ? xir_scalar_as_real(value) : 0;
     int64_t whole = value ? xir_scalar_as_int(value) : 0;
     bool is_real = xir_kernel_is_real(type);
-    if (m->as == CARRIED_BYTES && is_zeros(type, value)) return XIR_OK;
-    if (m->as == CARRIED_REALS) memcpy(out, &real, sizeof real);
-    if (m->as == CARRIED_I64S) memcpy(out, &whole, sizeof whole);
-    if (m->as != CARRIED_BYTES) return XIR_OK;
+    if (m->as_bytes && is_zeros(type, value)) return XIR_OK;
+    if (!m->as_bytes) {
+        if (m->real) memcpy(out, &real, sizeof real);
+        else         memcpy(out, &whole, sizeof whole);
+        return XIR_OK;
+    }
     tensor_elements e;
     xir_status status = elements_open(&e, NULL, type, NULL);   // needs no memory if nothing is quantised
     if (status) return xir_kernel_fail(at, status, "value", "the elements are not numbers");
@@ -268,7 +270,8 @@ static xir_status pad(xir_kernel *at) {
     bool fills = a->mode == XIR_PAD_CONSTANT;
     bool as_reals = fills && xir_type_is_quantized(xir_type_element(to)) && !is_zeros(to, a->value);
     if (!padding && a->padding.size) return XIR_E_MEMORY;
-    if (!pick_open(&p, at, 0) || !(as_reals ? carry_reals(at, &m, 0, 0) : carry_begin(at, &m, 0, 0)))
+    if (!pick_open(&p, at, 0) ||
+        !(as_reals ? carry_begin_numbers(at, &m, 0, 0, true) : carry_begin(at, &m, 0, 0)))
         return XIR_E_MEMORY;
     void *fill = xir_kernel_alloc(at, 1, m.size);
     if (!fill) return XIR_E_MEMORY;

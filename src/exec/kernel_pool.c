@@ -1,44 +1,92 @@
 /* Pools. A cell outside the input is not an element: it is never the maximum and adds nothing to a mean. A window
- * without elements gives the lowest number, or 0. If an element is NaN, the maximum is NaN, as in PyTorch. */
+ * without elements gives the lowest number, or 0. If an element is NaN, the maximum is NaN, as in PyTorch.
+ *
+ * Windows of consecutive elements of the output, a strip, are combined side by side, cell by cell, in the order of the
+ * cells: so the same loops serve any order of the axes. */
 #include <math.h>
 #include "dims.h"
 #include "spread.h"
 #include "windows.h"
 
+/* ---- loops over the windows of a strip --------------------------------------------------------------------------- */
+
+/* Combines a cell of each of n windows, `step` apart, with what was combined so far; `order` of integers is from
+ * order_of. */
+typedef void strip_fn(number *restrict sofar, const number *restrict x, size_t n, size_t step, int64_t order);
+
+#define STRIP(id, member, formula)                                                                                    \
+    static void id(number *restrict sofar, const number *restrict x, size_t n, size_t step, int64_t order) {          \
+        (void)order;                                                                                                  \
+        if (step == 1) {                                                                                              \
+            for (size_t i = 0; i < n; i++) sofar[i].member = formula(sofar[i].member, x[i].member, order);            \
+        } else {                                                                                                      \
+            for (size_t i = 0; i < n; i++) sofar[i].member = formula(sofar[i].member, x[i * step].member, order);     \
+        }                                                                                                             \
+    }
+#define GREATER_REAL(a, b, order)    (isnan(a) || (b) <= (a) ? (a) : (b))
+#define GREATER_INTEGER(a, b, order) (((b) ^ (order)) > ((a) ^ (order)) ? (b) : (a))
+#define SUM_REAL(a, b, order)        ((a) + (b))
+#define SUM_INTEGER(a, b, order)     ((int64_t)((uint64_t)(a) + (uint64_t)(b)))
+STRIP (greatest_reals,    real,    GREATER_REAL)
+STRIP (greatest_integers, integer, GREATER_INTEGER)
+STRIP (sum_of_reals,      real,    SUM_REAL)
+STRIP (sum_of_integers,   integer, SUM_INTEGER)
+
+/* ---- strips ----------------------------------------------------------------------------------------------------- */
+
 typedef struct pool {
-    size_t  n;          /* number of spatial axes*/
-    window  w;
-    bool    padding_counts;
-    int64_t divisor;    /* 0: counted elements  */
-    axes    x, y;
+    window    w;
+    bool      padding_counts;
+    int64_t   divisor;       /* 0: counted elements                                                   */
+    axes      x, y;
+    reader    from;
+    writer    to;
+    bool      real, mean;
+    int64_t   order;         /* of integers, from order_of                                            */
+    strip_fn *fn;
+    number    first;
+    size_t    along;         /* the axis of a strip, N to C: neighbours are neighbours in the output   */
+    int64_t   length, row;   /* windows of a strip, and cells of the input along its axis              */
+    int64_t  *begin, *end;   /* for each cell of a window along the axis: the windows that have it inside */
+    int64_t  *inside;        /* of each window of a strip: how many cells along the axis are inside        */
+    int64_t  *places;        /* the cells of a row, if they are apart in the input; else NULL              */
 } pool;
 
-/* Reads dims. False on out of memory. */
-static bool pool_make(xir_kernel *at, const window_attrs *attrs, pool *p) {
-    *p = (pool){ .n = attrs->n, .padding_counts = attrs->padding_counts, .divisor = attrs->divisor };
-    window_axes(&p->w, attrs);
-    map_axes(xir_kernel_input_type(at, 0), p->n, &p->x);
-    map_axes(xir_kernel_output_type(at, 0), p->n, &p->y);
-    return window_make(at, &p->w, p->x.dim + D, p->y.dim + D, XIR_PADDING_ZEROS);
+/* The window along the axis of a strip; NULL if the axis is not spatial. */
+static const steps *steps_along(const pool *p) {
+    return p->along >= D && p->along <= W ? &p->w.along[p->along - D] : NULL;
 }
 
-/* Computes element `to` of the output from the window at a place, over the channel that starts at element `from` of the
- * input. */
-typedef void pool_fn(const pool *p, const int64_t place[SPATIAL], int64_t from, int64_t to, void *user);
+/* Finds out which cells of windows along the axis of a strip are inside the map. False on out of memory. */
+static bool find_insides(xir_kernel *at, pool *p) {
+    const steps *along = steps_along(p);
+    const int64_t size = along ? along->size : 1;
+    p->begin = xir_kernel_alloc(at, (size_t)size + 1, sizeof *p->begin);
+    p->end = xir_kernel_alloc(at, (size_t)size + 1, sizeof *p->end);
+    p->inside = xir_kernel_alloc(at, (size_t)p->length + 1, sizeof *p->inside);
+    if (!p->begin || !p->end || !p->inside) return false;
+    for (int64_t k = 0; k < size; k++) {
+        const int64_t *cell = along ? p->w.cell[p->along - D] + k : NULL;
+        int64_t begin = 0, end = p->length;
+        while (cell && begin < p->length && cell[begin * size] < 0) begin++;
+        while (cell && end > begin && cell[(end - 1) * size] < 0) end--;
+        for (int64_t i = begin; i < end; i++) p->inside[i]++;
+        p->begin[k] = begin;
+        p->end[k] = end;
+    }
+    if (p->x.step[p->along] == 1 || p->row == 1) return true;
+    return (p->places = axis_places(at, &p->x, p->along)) != NULL;
+}
 
-static void each_element(xir_kernel *kernel, const pool *p, pool_fn *each, void *user) {
-    int64_t place[SPATIAL] = { 0 };
-    if (p->y.dim[N] == 0 || p->y.dim[C] == 0) return;
-    do {
-        int64_t at = 0;
-        for (size_t a = 0; a < SPATIAL; a++) at += place[a] * p->y.step[D + a];
-        for (int64_t n = 0; n < p->y.dim[N]; n++) {
-            for (int64_t c = 0; c < p->y.dim[C]; c++) {
-                if (xir_kernel_stops(kernel, (uint64_t)p->w.cells)) return;
-                each(p, place, n * p->x.step[N] + c * p->x.step[C], at + n * p->y.step[N] + c * p->y.step[C], user);
-            }
-        }
-    } while (next_cell(place, p->y.dim + D));
+/* The cell of the input that the windows at a place have as their cell k, without the axis of the strip; -1 outside. */
+static int64_t cell_of(const pool *p, const int64_t place[SPATIAL], const int64_t k[SPATIAL], int64_t from) {
+    for (size_t a = 0; a < SPATIAL; a++) {
+        if (p->along == D + a) continue;
+        const int64_t cell = p->w.cell[a][place[a] * p->w.size[a] + k[a]];
+        if (cell < 0) return -1;
+        from += cell * p->x.step[D + a];
+    }
+    return from;
 }
 
 /* The divisor for the sum of a window, of which `inside` cells are in the input. */
@@ -47,173 +95,68 @@ static int64_t divisor_of(const pool *p, int64_t inside) {
     return p->padding_counts ? p->w.cells : inside ? inside : 1;
 }
 
-/* ---- reals: strips of windows ------------------------------------------------------------------------------------ */
-
-/* Windows of consecutive output elements are combined side by side, cell by cell: along C if that is the last axis of
- * both maps, else along W. `sofar` has a number for each window of a strip. */
-typedef void strip_fn(double *restrict sofar, const double *restrict x, size_t n, size_t step);
-
-static void greatest_strip(double *restrict sofar, const double *restrict x, size_t n, size_t step) {
-    if (step == 1) {
-        for (size_t i = 0; i < n; i++) sofar[i] = isnan(sofar[i]) || x[i] <= sofar[i] ? sofar[i] : x[i];
-    } else {
-        for (size_t i = 0; i < n; i++) sofar[i] = isnan(sofar[i]) || x[i * step] <= sofar[i] ? sofar[i] : x[i * step];
+/* Integers are rounded towards 0, as C does. */
+static void divide(const pool *p, int64_t rows, number *sum) {
+    for (int64_t i = 0; i < p->length; i++) {
+        const int64_t divisor = divisor_of(p, p->inside[i] * rows);
+        if (p->real)       sum[i].real /= (double)divisor;
+        else if (p->order) sum[i].integer = (int64_t)((uint64_t)sum[i].integer / (uint64_t)divisor);
+        else               sum[i].integer /= divisor;
     }
 }
 
-static void sum_strip(double *restrict sofar, const double *restrict x, size_t n, size_t step) {
-    if (step == 1) {
-        for (size_t i = 0; i < n; i++) sofar[i] += x[i];
-    } else {
-        for (size_t i = 0; i < n; i++) sofar[i] += x[i * step];
-    }
-}
-
-typedef struct strips {
-    const pool *p;
-    reader      x;
-    writer      y;
-    strip_fn   *fn;
-    double      first;
-    bool        mean;
-    size_t      along;      /* C or W */
-    size_t      length;     /* output elements of a strip                 */
-    int64_t    *from, *to;  /* along W, for each cell of a window: the windows that have it inside the map */
-} strips;
-
-/* The windows [from, to) of a strip along W whose cell k is inside the map. */
-static bool find_insides(xir_kernel *at, strips *s) {
-    const window *w = &s->p->w;
-    const int64_t size = w->size[W - D], places = s->p->y.dim[W];
-    s->from = xir_kernel_alloc(at, (size_t)size + 1, sizeof *s->from);
-    s->to = xir_kernel_alloc(at, (size_t)size + 1, sizeof *s->to);
-    if (!s->from || !s->to) return false;
-    for (int64_t k = 0; k < size; k++) {
-        const int64_t *cell = w->cell[W - D] + k;
-        int64_t from = 0, to = places;
-        while (from < places && cell[from * size] < 0) from++;
-        while (to > from && cell[(to - 1) * size] < 0) to--;
-        s->from[k] = from;
-        s->to[k] = to;
-    }
-    return true;
-}
-
-/* The divisor of window i of a strip, of which `rows` rows of cells are inside the map. */
-static double strip_divisor(const strips *s, int64_t i, int64_t rows) {
-    int64_t inside = 0;
-    for (int64_t k = 0; k < s->p->w.size[W - D]; k++) inside += i >= s->from[k] && i < s->to[k];
-    return (double)divisor_of(s->p, inside * rows);
-}
-
-/* Combines row `x` of the map along W with the windows of a strip. */
-static void combine_row(const strips *s, const double *x, double *sofar) {
-    const window *w = &s->p->w;
-    const size_t stride = (size_t)w->along[W - D].stride;
-    const int64_t size = w->size[W - D];
-    for (int64_t k = 0; k < size; k++) {
-        const int64_t from = s->from[k], to = s->to[k];
-        if (from < to) s->fn(sofar + from, x + w->cell[W - D][from * size + k], (size_t)(to - from), stride);
-    }
-}
-
-/* A strip along W: place and channel are those of its first window. */
-static void strip_along_w(const strips *s, const int64_t place[SPATIAL], int64_t from, int64_t to, double *room) {
-    const pool *p = s->p;
-    const size_t width = (size_t)p->x.dim[W], n = s->length;
-    double *sofar = room, *row = room + n;
-    int64_t rows = 0;
-    for (size_t i = 0; i < n; i++) sofar[i] = s->first;
-    for (int64_t d = 0; d < p->w.size[0]; d++) {
-        for (int64_t h = 0; h < p->w.size[1]; h++) {
-            const int64_t z = p->w.cell[0][place[0] * p->w.size[0] + d], y = p->w.cell[1][place[1] * p->w.size[1] + h];
-            if (z < 0 || y < 0) continue;
-            rows++;
-            combine_row(s, read_reals(&s->x, (size_t)(from + z * p->x.step[D] + y * p->x.step[H]), width, row), sofar);
-        }
-    }
-    for (size_t i = 0; s->mean && i < n; i++) sofar[i] /= strip_divisor(s, (int64_t)i, rows);
-    write_reals(&s->y, (size_t)to, n, sofar);
-}
-
-/* A strip along C. */
-static void strip_along_c(const strips *s, const int64_t place[SPATIAL], int64_t from, int64_t to, double *room) {
-    const pool *p = s->p;
-    const size_t n = s->length;
-    double *sofar = room, *row = room + n;
-    int64_t k[SPATIAL] = { 0 }, inside = 0;
-    for (size_t i = 0; i < n; i++) sofar[i] = s->first;
+/* The strip at element `to` of the output; its windows are at a place, over what begins at element `from`. */
+static void compute_strip(const pool *p, const int64_t place[SPATIAL], int64_t from, int64_t to, number *room) {
+    const steps *along = steps_along(p);
+    const size_t row = (size_t)p->row;
+    number *sofar = room;
+    const number *x = NULL;
+    int64_t k[SPATIAL] = { 0 }, last = -1, cells = 0;
+    for (int64_t i = 0; i < p->length; i++) sofar[i] = p->first;
     do {
-        const int64_t cell = window_cell(&p->w, &p->x, place, k);
+        const int64_t cell = cell_of(p, place, k, from), tap = along ? k[p->along - D] : 0;
         if (cell < 0) continue;
-        s->fn(sofar, read_reals(&s->x, (size_t)(from + cell), n, row), n, 1);
-        inside++;
+        if (cell != last) x = read_row_numbers(&p->from, p->real, cell, p->places, row, room + p->length);
+        last = cell;
+        cells += tap == 0;
+        const int64_t begin = p->begin[tap], n = p->end[tap] - begin;
+        if (n <= 0) continue;
+        const number *first = along ? x + p->w.cell[p->along - D][begin * along->size + tap] : x;
+        p->fn(sofar + begin, first, (size_t)n, along ? (size_t)along->stride : 1, p->order);
     } while (next_cell(k, p->w.size));
-    const double divisor = (double)divisor_of(p, inside);
-    for (size_t i = 0; s->mean && i < n; i++) sofar[i] /= divisor;
-    write_reals(&s->y, (size_t)to, n, sofar);
+    if (p->mean) divide(p, cells, sofar);
+    write_numbers(&p->to, p->real, (size_t)to, (size_t)p->length, sofar);
 }
 
-/* Strips [first, first + n): row-major over N, then C or D, H, and the rest. */
 static void compute_strips(size_t first, size_t n, double *room, void *user) {
-    const strips *s = user;
-    const axes *x = &s->p->x, *y = &s->p->y;
+    const pool *p = user;
     for (size_t i = first; i < first + n; i++) {
-        int64_t rest = (int64_t)i, place[SPATIAL] = { 0 }, c = 0;
-        if (s->along == C) place[2] = rest % y->dim[W], rest /= y->dim[W];
-        place[1] = rest % y->dim[H], rest /= y->dim[H];
-        place[0] = rest % y->dim[D], rest /= y->dim[D];
-        if (s->along == W) c = rest % y->dim[C], rest /= y->dim[C];
-        const int64_t from = rest * x->step[N] + c * x->step[C];
-        int64_t to = rest * y->step[N] + c * y->step[C];
-        for (size_t k = 0; k < SPATIAL; k++) to += place[k] * y->step[D + k];
-        if (s->along == C) strip_along_c(s, place, from, to, room);
-        else               strip_along_w(s, place, from, to, room);
+        int64_t place[MOST_AXES];
+        const int64_t to = strip_place(&p->y, p->along, (int64_t)i, place);
+        compute_strip(p, place + D, place[N] * p->x.step[N] + place[C] * p->x.step[C], to, (number *)(void *)room);
     }
 }
 
-static xir_status pool_reals(xir_kernel *at, const pool *p, strip_fn *fn, double first, bool mean) {
-    const bool c = p->x.step[C] == 1 && p->y.step[C] == 1;
-    strips s = { .p = p, .fn = fn, .first = first, .mean = mean, .along = c ? C : W,
-                 .length = (size_t)p->y.dim[c ? C : W] };
-    if (!reader_open(&s.x, at, 0) || !writer_open(&s.y, at, 0) || !find_insides(at, &s)) return XIR_E_MEMORY;
-    const size_t count = (size_t)(p->y.dim[N] * p->y.dim[D] * p->y.dim[H] * p->y.dim[c ? W : C]);
-    const size_t row = (size_t)(c ? p->x.dim[C] : p->x.dim[W]);
-    return spread_rows(at, count, 1, s.length * (size_t)p->w.cells, s.length + row, &s.y, compute_strips, &s);
+static xir_status run(xir_kernel *at, const window_attrs *attrs, pool *p) {
+    const xir_type *type = xir_kernel_input_type(at, 0);
+    p->padding_counts = attrs->padding_counts;
+    p->divisor = attrs->divisor;
+    p->order = order_of(type);
+    window_axes(&p->w, attrs);
+    map_axes(type, attrs->n, &p->x);
+    map_axes(xir_kernel_output_type(at, 0), attrs->n, &p->y);
+    p->along = strip_axis(&p->y);
+    p->length = p->y.dim[p->along];
+    p->row = p->x.dim[p->along];
+    if (!window_make(at, &p->w, p->x.dim + D, p->y.dim + D, XIR_PADDING_ZEROS) || !reader_open(&p->from, at, 0) ||
+        !writer_open(&p->to, at, 0) || !find_insides(at, p)) return XIR_E_MEMORY;
+    return spread_rows(at, strip_count(&p->y, p->along), 1, (size_t)(p->length * p->w.cells),
+                       (size_t)(p->length + p->row), &p->to, compute_strips, p);
 }
 
-/* Whether strips of both maps are consecutive elements: W or C is the last axis. */
-static bool has_strips(const pool *p) {
-    return (p->x.step[C] == 1 && p->y.step[C] == 1) || (p->x.step[W] == 1 && p->y.step[W] == 1);
-}
+/* ---- maximum, mean ---------------------------------------------------------------------------------------------- */
 
-/* ---- maximum ---------------------------------------------------------------------------------------------------- */
-
-typedef struct reals    { const double  *x; double  *y; } reals;
-typedef struct integers { const int64_t *x; int64_t *y; int64_t lowest, order; } integers;   /* order: order_of */
-
-static void greatest_real(const pool *p, const int64_t place[SPATIAL], int64_t from, int64_t to, void *user) {
-    const reals *r = user;
-    int64_t k[SPATIAL] = { 0 };
-    double most = -INFINITY;
-    do {
-        int64_t cell = window_cell(&p->w, &p->x, place, k);
-        if (cell >= 0 && !(r->x[from + cell] <= most) && !isnan(most)) most = r->x[from + cell];
-    } while (next_cell(k, p->w.size));
-    r->y[to] = most;
-}
-
-static void greatest_integer(const pool *p, const int64_t place[SPATIAL], int64_t from, int64_t to, void *user) {
-    const integers *r = user;
-    int64_t k[SPATIAL] = { 0 }, most = r->lowest;
-    do {
-        int64_t cell = window_cell(&p->w, &p->x, place, k);
-        if (cell >= 0 && (r->x[from + cell] ^ r->order) > (most ^ r->order)) most = r->x[from + cell];
-    } while (next_cell(k, p->w.size));
-    r->y[to] = most;
-}
-
-/* The lowest number of an integer type; false for bool. */
+/* The lowest number of an integer type; 0 of bool. */
 static int64_t lowest_of(const xir_type *element) {
     const xir_integer_type *integer = xir_integer_type_of((const xir_object *)element);
     if (!integer || !integer->sign) return 0;
@@ -222,67 +165,19 @@ static int64_t lowest_of(const xir_type *element) {
 
 static xir_status max_pool(xir_kernel *at, window_attrs attrs) {
     const xir_type *type = xir_kernel_input_type(at, 0);
-    pool p;
-    if (!pool_make(at, &attrs, &p)) return XIR_E_MEMORY;
-    if (xir_kernel_is_real(type) && has_strips(&p)) return pool_reals(at, &p, greatest_strip, -INFINITY, false);
-    if (xir_kernel_is_real(type)) {
-        reals r = { xir_kernel_reals(at, 0), kernel_all_reals(at, 0) };
-        if (!r.x || !r.y) return XIR_E_MEMORY;
-        each_element(at, &p, greatest_real, &r);
-    } else {
-        integers r = { xir_kernel_i64s(at, 0), kernel_all_i64s(at, 0), lowest_of(xir_type_element(type)),
-                       order_of(type) };
-        if (!r.x || !r.y) return XIR_E_MEMORY;
-        each_element(at, &p, greatest_integer, &r);
-    }
-    return XIR_OK;
-}
-
-/* ---- mean ------------------------------------------------------------------------------------------------------- */
-
-static void mean_of_reals(const pool *p, const int64_t place[SPATIAL], int64_t from, int64_t to, void *user) {
-    const reals *r = user;
-    int64_t k[SPATIAL] = { 0 }, inside = 0;
-    double sum = 0;
-    do {
-        int64_t cell = window_cell(&p->w, &p->x, place, k);
-        if (cell < 0) continue;
-        sum += r->x[from + cell];
-        inside++;
-    } while (next_cell(k, p->w.size));
-    r->y[to] = sum / (double)divisor_of(p, inside);
-}
-
-/* Rounds towards 0, as C does. */
-static void mean_of_integers(const pool *p, const int64_t place[SPATIAL], int64_t from, int64_t to, void *user) {
-    const integers *r = user;
-    int64_t k[SPATIAL] = { 0 }, inside = 0;
-    uint64_t sum = 0;
-    do {
-        int64_t cell = window_cell(&p->w, &p->x, place, k);
-        if (cell < 0) continue;
-        sum += (uint64_t)r->x[from + cell];
-        inside++;
-    } while (next_cell(k, p->w.size));
-    int64_t divisor = divisor_of(p, inside);
-    r->y[to] = r->order ? (int64_t)(sum / (uint64_t)divisor) : (int64_t)sum / divisor;
+    pool p = { .real = xir_kernel_is_real(type) };
+    p.fn = p.real ? greatest_reals : greatest_integers;
+    if (p.real) p.first.real = -INFINITY;
+    else        p.first.integer = lowest_of(xir_type_element(type));
+    return run(at, &attrs, &p);
 }
 
 static xir_status avg_pool(xir_kernel *at, window_attrs attrs) {
-    const xir_type *type = xir_kernel_input_type(at, 0);
-    pool p;
-    if (!pool_make(at, &attrs, &p)) return XIR_E_MEMORY;
-    if (xir_kernel_is_real(type) && has_strips(&p)) return pool_reals(at, &p, sum_strip, 0, true);
-    if (xir_kernel_is_real(type)) {
-        reals r = { xir_kernel_reals(at, 0), kernel_all_reals(at, 0) };
-        if (!r.x || !r.y) return XIR_E_MEMORY;
-        each_element(at, &p, mean_of_reals, &r);
-    } else {
-        integers r = { xir_kernel_i64s(at, 0), kernel_all_i64s(at, 0), 0, order_of(type) };
-        if (!r.x || !r.y) return XIR_E_MEMORY;
-        each_element(at, &p, mean_of_integers, &r);
-    }
-    return XIR_OK;
+    pool p = { .real = xir_kernel_is_real(xir_kernel_input_type(at, 0)), .mean = true };
+    p.fn = p.real ? sum_of_reals : sum_of_integers;
+    if (p.real) p.first.real = 0;
+    else        p.first.integer = 0;
+    return run(at, &attrs, &p);
 }
 
 /* ---- kernels ---------------------------------------------------------------------------------------------------- */

@@ -2,42 +2,72 @@
  * expressed type, so that ties are those of its definition: the quotient of a real, or of stored numbers the quotient
  * of both scales and the product with it. */
 #include <math.h>
-#include "elements.h"
-#include "kernel.h"
+#include "element_loops.h"
 #include "kernels.h"
-#include "pieces.h"
+#include "spread.h"
 
 typedef struct quantizing {
     const xir_quantize_attrs *rule;
-    tensor_elements           from, to;
-    element_format            expressed;
+    reader                    x;
+    tensor_elements           from, to, expressed;
+    void                     *out;
     double                    least, most;   /* of what is stored */
 } quantizing;
 
-/* The stored number of element i, without its limits. */
-static double stored_number(const quantizing *q, const void *in, size_t i, const double *reals) {
-    const double scale = elements_scale(&q->to, i), zero = elements_zero(&q->to, i);
-    if (q->rule->rounding == XIR_TIES_HALF_AWAY) return round(reals[i] / scale) + zero;
-    double v = reals[i] / scale;
-    if (q->from.quantised) {
-        const double stored = elements_stored(&q->from, in, i) - elements_zero(&q->from, i);
-        v = element_rounded(q->expressed, stored) * element_rounded(q->expressed, elements_scale(&q->from, i) / scale);
-    }
-    return nearbyint(element_rounded(q->expressed, v)) + zero;
+/* Rounds n numbers to the expressed type. */
+static void express(const quantizing *q, double *v, size_t n) {
+    uint8_t bytes[BLOCK * sizeof(double)];
+    if (q->expressed.format.kind != ELEMENT_FLOAT) return;
+    elements_write_stored(&q->expressed, bytes, 0, n, v);
+    elements_read_stored(&q->expressed, bytes, 0, n, v);
 }
 
-static xir_status give_stored(xir_kernel *at, quantizing *q, size_t n) {
-    const void *in = xir_kernel_bytes(at, 0);
-    const double *reals = xir_kernel_reals(at, 0);
-    void *out = xir_kernel_bytes_out(at, 0);
-    if (!in || !reals || !out) return XIR_E_MEMORY;
-    for (int64_t i = 0, end; (end = next_piece(at, i, (int64_t)n)) > i;) {
-        for (; i < end; i++) {
-            const double v = stored_number(q, in, (size_t)i, reals);
-            elements_store(&q->to, out, (size_t)i, v > q->most ? q->most : v >= q->least ? v : q->least);   /* as NaN */
+/* The quotients of elements [from, from + n) and their scales; or of stored numbers the products with those of both
+ * scales. */
+static void divide(const quantizing *q, size_t from, size_t n, double *scale, double *out) {
+    double factor[BLOCK], room[BLOCK];
+    if (!q->from.quantised) {
+        const double *x = read_reals(&q->x, from, n, room);
+        for (size_t i = 0; i < n; i++) out[i] = x[i] / scale[i];
+        return;
+    }
+    elements_scales(&q->from, from, n, factor);
+    for (size_t i = 0; i < n; i++) factor[i] /= scale[i];
+    elements_read_stored(&q->from, q->x.bytes, from, n, out);
+    elements_zeros(&q->from, from, n, room);
+    for (size_t i = 0; i < n; i++) out[i] -= room[i];
+    express(q, factor, n);
+    express(q, out, n);
+    for (size_t i = 0; i < n; i++) out[i] *= factor[i];
+}
+
+/* The same as nearbyint(), without a call: numbers of 2^52 and more have no fraction, and adding 2^52 to others rounds
+ * ties to even. */
+static double half_even(double x) {
+    const double size = fabs(x), even = size < 0x1p52 ? (size + 0x1p52) - 0x1p52 : size;
+    return x < 0 ? -even : even;
+}
+
+/* NaN becomes the least number. */
+static void store_block(size_t from, size_t n, void *user) {
+    const quantizing *q = user;
+    double scale[BLOCK], zero[BLOCK], out[BLOCK];
+    elements_scales(&q->to, from, n, scale);
+    elements_zeros(&q->to, from, n, zero);
+    if (q->rule->rounding == XIR_TIES_HALF_AWAY) {
+        const quantum to = { scale, zero, q->least, q->most };
+        double room[BLOCK];
+        q->to.loops->quantise(&to, n, read_reals(&q->x, from, n, room), out);
+        for (size_t i = 0; i < n; i++) out[i] = out[i] >= q->least ? out[i] : q->least;
+    } else {
+        divide(q, from, n, scale, out);
+        express(q, out, n);
+        for (size_t i = 0; i < n; i++) {
+            const double v = half_even(out[i]) + zero[i];
+            out[i] = v > q->most ? q->most : v >= q->least ? v : q->least;
         }
     }
-    return XIR_OK;
+    elements_write_stored(&q->to, q->out, from, n, out);
 }
 
 /* Gives the output the dims of the input. */
@@ -55,7 +85,8 @@ static xir_status quantize(xir_kernel *at) {
     if (status) return status;
     const xir_type *in = xir_kernel_input_type(at, 0), *out = xir_kernel_output_type(at, 0);
     const xir_allocator *alloc = &at->ctx->alloc;
-    quantizing q = { .rule = xir_kernel_attrs(at), .expressed = element_format_of(xir_type_expressed(out)) };
+    quantizing q = { .rule = xir_kernel_attrs(at) };
+    q.expressed = elements_plain(element_format_of(xir_type_expressed(out)));
     int64_t n;
     if (xir_type_elements(out, &n)) return xir_kernel_fail(at, XIR_E_UNSUPPORTED, "outputs/0", "the dims are unknown");
     if (xir_type_kind_of(xir_type_element(out)) != XIR_TYPE_QUANTIZED)
@@ -70,7 +101,8 @@ static xir_status quantize(xir_kernel *at) {
     const bool is_signed = q.to.format.kind == ELEMENT_SIGNED;
     q.most = ldexp(1, (int)q.to.format.bits - is_signed) - 1;
     q.least = is_signed ? -q.most - q.rule->full_range : 0;
-    status = give_stored(at, &q, (size_t)n);
+    q.out = reader_open(&q.x, at, 0) ? kernel_all_bytes(at, 0) : NULL;
+    status = q.out ? spread_blocks(at, (size_t)n, store_block, &q) : XIR_E_MEMORY;
     elements_close(&q.from);
     elements_close(&q.to);
     return status;
@@ -84,7 +116,7 @@ static xir_status bit_cast(xir_kernel *at) {
         return xir_kernel_fail(at, XIR_E_UNSUPPORTED, "outputs/0", "the elements have another width");
     uint64_t bytes = 0;
     const void *from = xir_kernel_bytes(at, 0);
-    void *to = xir_kernel_bytes_out(at, 0);
+    void *to = kernel_all_bytes(at, 0);
     if (!from || !to) return XIR_E_MEMORY;
     if (xir_type_bytes(out, &bytes)) return xir_kernel_fail(at, XIR_E_UNSUPPORTED, "outputs/0", "the dims are unknown");
     if (bytes) memcpy(to, from, (size_t)bytes);

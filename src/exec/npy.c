@@ -131,9 +131,9 @@ static bool write_elements(file_writer *f, const xir_array *array, const tensor_
     const void *data = xir_array_data(array, &size);
     if (size == 0) return true;
     if (w->as_they_are) return file_write(f, data, size);
-    tensor_elements plain = { .format = { .kind = w->as_reals ? ELEMENT_FLOAT : e->format.kind,
-                                          .bits = (uint8_t)(8 * w->bytes), .exponent = 8,
-                                   .mantissa = w->as_reals ? 23 : 0 } };
+    const tensor_elements plain = elements_plain((element_format){
+        .kind = w->as_reals ? ELEMENT_FLOAT : e->format.kind, .bits = (uint8_t)(8 * w->bytes), .exponent = 8,
+        .mantissa = w->as_reals ? 23 : 0 });
     for (size_t from = 0; from < array->count; from += AT_ONCE) {
         size_t n = array->count - from < AT_ONCE ? array->count - from : AT_ONCE;
         double reals[AT_ONCE];

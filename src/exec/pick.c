@@ -44,31 +44,14 @@ typedef struct picking {
     size_t         tall, broad; /* tiles along it, and along the last dim                */
 } picking;
 
-/* For a constant size the compiler emits single moves. */
-#define EACH_SIZE(size, loop)                        \
-    switch (size) {                                  \
-    case 1:  { enum { SIZE = 1 }; loop; } break;     \
-    case 2:  { enum { SIZE = 2 }; loop; } break;     \
-    case 4:  { enum { SIZE = 4 }; loop; } break;     \
-    case 8:  { enum { SIZE = 8 }; loop; } break;     \
-    default: { const size_t SIZE = size; loop; }     \
-    }
-
 static void put_copies(char *restrict to, size_t size, size_t n, const char *restrict element) {
     EACH_SIZE (size, for (size_t i = 0; i < n; i++) memcpy(to + i * SIZE, element, SIZE))
 }
 
-static void put_found(char *restrict to, size_t size, size_t n, const char *restrict from, const int64_t *table,
-                      const char *new_element) {
-    EACH_SIZE (size, for (size_t i = 0; i < n; i++)
-               memcpy(to + i * SIZE, table[i] == NEW ? new_element : from + table[i] * (int64_t)SIZE, SIZE))
-}
-
 /* Copies row `to`, whose elements are at `at` + table in the input. */
 static void put_row(const picking *k, size_t to, int64_t at) {
-    const size_t size = k->m->size;
     if (k->neighbours) carry(k->m, (int64_t)to, at + k->last[0], (int64_t)k->row);
-    else put_found(k->m->to + to * size, size, k->row, k->m->from + at * (int64_t)size, k->last, k->new_element);
+    else carry_at(k->m, (int64_t)to, at, k->last, (int64_t)k->row, k->new_element);
 }
 
 /* Where row r is in the input, without its elements; NEW if it is not in it. */
@@ -173,6 +156,22 @@ static bool has_tiles(picking *k) {
     return false;
 }
 
+/* ---- as numbers ------------------------------------------------------------------------------------------------- */
+
+/* A block of the output, which may begin and end within rows. */
+static void put_block(size_t from, size_t n, void *user) {
+    const picking *k = user;
+    int64_t places[BLOCK];
+    for (size_t i = 0, some; i < n; i += some) {
+        const size_t r = (from + i) / k->row, first = (from + i) % k->row;
+        const int64_t at = row_at(k, r);
+        some = at_most(k->row - first, n - i);
+        for (size_t j = 0; j < some; j++)
+            places[i + j] = at == NEW || k->last[first + j] == NEW ? NEW : at + k->last[first + j];
+    }
+    carry_at(k->m, (int64_t)from, 0, places, (int64_t)n, k->new_element);
+}
+
 xir_status pick_carry(pick *p, xir_kernel *at, const carrier *m, const void *fill) {
     static const int64_t zero = 0;
     const size_t outer = p->rank ? p->rank - 1 : 0;
@@ -184,6 +183,7 @@ xir_status pick_carry(pick *p, xir_kernel *at, const carrier *m, const void *fil
     for (size_t d = 0; d < outer; d++) rows *= p->dims[d];
     if (rows == 0) return XIR_OK;
     k.neighbours = is_consecutive(k.last, k.row);
+    if (!m->as_bytes) return spread_blocks(at, rows * k.row, put_block, &k);
     bool done;
     if (!k.neighbours && k.row >= 4 && has_tiles(&k)) {
         const size_t tiles = rows / p->dims[k.across] * k.tall * k.broad;

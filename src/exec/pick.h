@@ -7,8 +7,6 @@
 #include "carry.h"
 #include "dims.h"
 
-enum { NEW = -1 };
-
 typedef struct pick {
     size_t    rank;
     size_t   *dims;     /* sizes of the output dims                 */

@@ -40,7 +40,7 @@ static void each_rows(pool_share *share, size_t from, size_t to, void *user) {
 
 xir_status spread_rows(xir_kernel *at, size_t count, size_t at_once, size_t steps, size_t room, const writer *y,
                        rows_fn *fn, void *user) {
-    const size_t threads = writer_has_bytes(y) ? pool_width(at) : 1;
+    const size_t threads = !y || writer_has_bytes(y) ? pool_width(at) : 1;
     rows r = { .fn = fn, .user = user, .room_each = (room + 7) / 8 * 8, .count = count, .at_once = at_once,
                .steps = steps };
     r.room = kernel_room(at, r.room_each + 1, threads * sizeof *r.room);

@@ -13,7 +13,8 @@ xir_status spread_blocks(xir_kernel *at, size_t count, block_fn *fn, void *user)
 /* Computes rows [from, from + n) with `room`, which has space for as many numbers as was asked for. */
 typedef void rows_fn(size_t from, size_t n, double *room, void *user);
 /* At most `at_once` rows in one call, each of which takes so many steps. `y` is where results are written: if its
- * elements do not take whole bytes, one thread computes all rows. XIR_E_CANCELLED, or XIR_E_MEMORY with a finding. */
+ * elements do not take whole bytes, one thread computes all rows; NULL if bytes are copied. XIR_E_CANCELLED, or
+ * XIR_E_MEMORY with a finding. */
 xir_status spread_rows(xir_kernel *at, size_t count, size_t at_once, size_t steps, size_t room, const writer *y,
                        rows_fn *fn, void *user);
 

@@ -26,6 +26,44 @@ void map_axes(const xir_type *type, size_t n, axes *out) {
     read_axes(type, letters[n], out);
 }
 
+/* ---- strips ----------------------------------------------------------------------------------------------------- */
+
+size_t strip_axis(const axes *map) {
+    size_t best = W;
+    for (size_t k = N; k <= C; k++) {
+        if (map->step[k] == 1 && (map->step[best] != 1 || map->dim[k] > map->dim[best])) best = k;
+    }
+    return best;
+}
+
+size_t strip_count(const axes *map, size_t axis) {
+    size_t count = map->dim[axis] ? 1 : 0;
+    for (size_t k = N; k <= C; k++) count *= k == axis ? 1 : (size_t)map->dim[k];
+    return count;
+}
+
+int64_t strip_place(const axes *map, size_t axis, int64_t i, int64_t place[MOST_AXES]) {
+    static const size_t order[MOST_AXES] = { W, H, D, C, N };
+    int64_t at = 0;
+    place[axis] = 0;
+    for (size_t k = 0; k < MOST_AXES; k++) {
+        const size_t a = order[k];
+        if (a == axis) continue;
+        place[a] = i % map->dim[a];
+        i /= map->dim[a];
+        at += place[a] * map->step[a];
+    }
+    return at;
+}
+
+int64_t *axis_places(xir_kernel *at, const axes *map, size_t axis) {
+    int64_t *places = xir_kernel_alloc(at, (size_t)map->dim[axis] + 1, sizeof *places);
+    for (int64_t i = 0; places && i < map->dim[axis]; i++) places[i] = i * map->step[axis];
+    return places;
+}
+
+/* ---- windows ---------------------------------------------------------------------------------------------------- */
+
 void window_axes(window *w, const window_attrs *attrs) {
     size_t none = SPATIAL - attrs->n;
     for (size_t a = 0; a < none; a++) w->along[a] = (steps){ .size = 1, .stride = 1, .dilation = 1 };

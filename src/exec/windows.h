@@ -7,6 +7,7 @@
 #ifndef EXEC_WINDOWS_H
 #define EXEC_WINDOWS_H
 
+#include "blocks.h"
 #include "kernels.h"
 #include "window_attrs.h"
 
@@ -24,6 +25,26 @@ enum { N, D, H, W, C };   /* axes of a map, as read by map_axes */
 void read_axes(const xir_type *type, const char *letters, axes *out);
 /* Reads the axes of a map with `n` spatial axes. */
 void map_axes(const xir_type *type, size_t n, axes *out);
+
+/* Strips: elements of a map that lie next to each other along one axis. strip_axis returns the longest such axis,
+ * strip_count how many strips the map has; strip_place sets the place of strip i, row-major over N, C, D, H and W
+ * without that axis, and returns its first element. */
+size_t  strip_axis(const axes *map);
+size_t  strip_count(const axes *map, size_t axis);
+int64_t strip_place(const axes *map, size_t axis, int64_t i, int64_t place[MOST_AXES]);
+/* The offsets of the cells of a map along an axis. NULL on out of memory. */
+int64_t *axis_places(xir_kernel *at, const axes *map, size_t axis);
+
+/* Row `from` of a map, whose n cells are next to each other, or at places from there on. */
+static inline const number *read_row_numbers(const reader *r, bool real, int64_t from, const int64_t *places, size_t n,
+                                             number *room) {
+    if (!places) return read_numbers(r, real, (size_t)from, n, room);
+    read_numbers_at(r, real, from, places, n, room);
+    return room;
+}
+static inline const double *read_row(const reader *r, int64_t from, const int64_t *places, size_t n, double *room) {
+    return &read_row_numbers(r, true, from, places, n, (number *)(void *)room)->real;
+}
 
 /* A window and its cells along each axis: cell[a][p * size + k], -1 for none. */
 typedef struct window {

@@ -37,6 +37,10 @@ double  element_real(element_format f, const void *bytes, size_t i);
 int64_t element_i64(element_format f, const void *bytes, size_t i);
 /* A real as the nearest number of a float's format; other formats leave it as it is. */
 double  element_rounded(element_format f, double v);
+/* A real as an integer: towards zero, limited to int64_t; NaN becomes 0. */
+int64_t element_cut(double v);
+/* An integer as a real that will be rounded to this format: rounding twice gives the same as rounding once. */
+double  element_of_i64(element_format f, int64_t v);
 /* The format must not be ELEMENT_NONE. */
 void    element_put_real(element_format f, void *bytes, size_t i, double v);
 void    element_put_i64(element_format f, void *bytes, size_t i, int64_t v);
@@ -64,23 +68,24 @@ typedef struct tensor_elements {
     const xir_allocator *alloc;
     element_format format;               /* of what is stored     */
     bool           quantised;
+    uint8_t        stored;               /* an element_store      */
     element_row    scale, ratio, zero;   /* no items: 1, 1 and 0  */
+    const struct element_loops *loops;   /* of this processor     */
 } tensor_elements;
 
 /* Prepares for a tensor type with known dims. XIR_E_UNSUPPORTED for elements that are not numbers, or scales that do
  * not fit the dims; XIR_E_MEMORY. Only quantised elements take memory. Close what was opened. */
 xir_status elements_open(tensor_elements *e, const xir_allocator *alloc, const xir_type *type, xir_diags *why);
 void       elements_close(tensor_elements *e);
+/* Elements of a format, not quantised; there is nothing to close. */
+tensor_elements elements_plain(element_format f);
 /* Switches to normalised numbers: what elements stand for, divided by their ratios. */
 void       elements_normalise(tensor_elements *e);
 /* Switches to stored numbers minus the zero point. */
 void       elements_unscale(tensor_elements *e);
-/* Of element i, quantised: the scale, the zero point, and what is stored, as it is. */
-double     elements_scale(const tensor_elements *e, size_t i);
-double     elements_zero(const tensor_elements *e, size_t i);
-double     elements_stored(const tensor_elements *e, const void *bytes, size_t i);
-/* Stores an integer as element i, limited to the range of what is stored. */
-void       elements_store(const tensor_elements *e, void *bytes, size_t i, double stored);
+/* Of elements [from, from + n): their scales and zero points. */
+void       elements_scales(const tensor_elements *e, size_t from, size_t n, double *out);
+void       elements_zeros(const tensor_elements *e, size_t from, size_t n, double *out);
 static inline bool elements_are_real(const tensor_elements *e) {
     return e->quantised || e->format.kind == ELEMENT_FLOAT;
 }
@@ -90,5 +95,14 @@ void elements_read_reals(const tensor_elements *e, const void *bytes, size_t fro
 void elements_read_i64s(const tensor_elements *e, const void *bytes, size_t from, size_t n, int64_t *out);
 void elements_write_reals(const tensor_elements *e, void *bytes, size_t from, size_t n, const double *in);
 void elements_write_i64s(const tensor_elements *e, void *bytes, size_t from, size_t n, const int64_t *in);
+/* What is stored, as it is: quantised elements without their scales and zero points. Integers that are written are
+ * limited to their range. */
+void elements_read_stored(const tensor_elements *e, const void *bytes, size_t from, size_t n, double *out);
+void elements_write_stored(const tensor_elements *e, void *bytes, size_t from, size_t n, const double *in);
+/* Elements base + at[0], base + at[1], …; 0 where at[i] is negative. */
+void elements_read_reals_at(const tensor_elements *e, const void *bytes, int64_t base, const int64_t *at, size_t n,
+                            double *out);
+void elements_read_i64s_at(const tensor_elements *e, const void *bytes, int64_t base, const int64_t *at, size_t n,
+                           int64_t *out);
 
 #endif
