@@ -163,7 +163,7 @@ xir_status conv_products(xir_kernel *at, const conv *c) {
         return XIR_E_MEMORY;
     if (has_bias && !(s.bias = xir_kernel_reals(at, 2))) return XIR_E_MEMORY;
     s.even = (c->y.dim[H] == 1 || c->y.step[H] == c->y.dim[W] * c->y.step[W]) &&
-             (c->y.dim[D] == 1 || c->y.step[D] == c->y.dim[H] * c->y.step[H]);
+             (c->y.dim[D] == 1 || c->y.step[D] == c->y.dim[H] * c->y.dim[W] * c->y.step[W]);
     const size_t pixels = (size_t)c->y.dim[N] * c->pixels, out = (size_t)c->out;
     const bool rows = c->y.step[C] == 1 && (c->groups == 1 || out >= s.path->broad);
     const gemm g = {
