@@ -63,6 +63,27 @@ TARGET static void PATH(widen)(const float *from, size_t n, double *out) {
     for (; i < n; i++) out[i] = (double)from_single(from + i);
 }
 
+/* A whole row of a panel is copied without a loop. Rows that are far apart are asked for in advance. */
+#define COPY(name, type, VECTOR_OF, NUMBER_OF)                                                                       \
+    TARGET static void PATH(name)(const type *from, ptrdiff_t step, size_t n, size_t rows, double *out,              \
+                                  size_t unit) {                                                                     \
+        enum { AHEAD = 12, LINE = 64 / sizeof(type) };                                                               \
+        for (size_t k = 0; k < rows; k++, from += step, out += unit) {                                               \
+            for (size_t i = 0; k + AHEAD < rows && i < n; i += LINE) __builtin_prefetch(from + AHEAD * step + i);    \
+            size_t i = 0;                                                                                            \
+            if (n == BROAD) {                                                                                        \
+                _Pragma("GCC unroll 3")                                                                              \
+                for (size_t v = 0; v < BROAD / LANES; v++)                                                           \
+                    STORE(out + v * LANES, VECTOR_OF(from + v * LANES));                                             \
+                continue;                                                                                            \
+            }                                                                                                        \
+            for (; n - i >= LANES; i += LANES) STORE(out + i, VECTOR_OF(from + i));                                  \
+            for (; i < n; i++) out[i] = NUMBER_OF(from + i);                                                         \
+        }                                                                                                            \
+    }
+COPY(widen_rows, float, WIDEN, (double)from_single)
+COPY(copy_rows, double, LOAD, from_double)
+
 TARGET static void PATH(interleave_doubles)(const double *const *from, size_t n, double *out, size_t unit) {
     size_t k = 0;
     for (; n - k >= 4; k += 4, out += 4 * unit) {
@@ -133,7 +154,7 @@ ADDS(wide_, double, 1, LOAD, from_double)
 static const gemm_path PATH(path) = {
     .name = PATH_NAME, .tall = TALL, .broad = BROAD, .lanes = LANES, .lines = LINES,
     .tile = { { NAMES(1, 0), NAMES(2, 0), NAMES(4, 0), LAST(0) }, { NAMES(1, 1), NAMES(2, 1), NAMES(4, 1), LAST(1) } },
-    .widen = PATH(widen), .interleave = PATH(interleave),
+    .widen = PATH(widen), .widen_rows = PATH(widen_rows), .copy_rows = PATH(copy_rows), .interleave = PATH(interleave),
     .interleave_doubles = PATH(interleave_doubles), .narrow = PATH(narrow),
     .add_scaled = { PATH(scaled_0), PATH(scaled_1) }, .add_product = { PATH(product_0), PATH(product_1) },
     .add_wide_scaled = { PATH(wide_scaled_0), PATH(wide_scaled_1) },
@@ -142,6 +163,7 @@ static const gemm_path PATH(path) = {
 
 #undef INLINED
 #undef ADDS
+#undef COPY
 #undef TILE
 #undef TILES
 #undef NAMES

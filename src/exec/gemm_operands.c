@@ -83,11 +83,12 @@ void gemm_copy_lines(const gemm_path *path, const gemm_input *in, const int64_t 
 
 /* Neighbours are items of the panel. */
 static void pack_rows(const gemm_path *path, const gemm_input *in, int64_t from, int64_t k_step, const gemm_panel *p) {
-    double *out = p->out;
-    for (size_t k = 0; k < p->depth; k++, out += p->unit, from += k_step) {
-        if (in->singles)      path->widen(in->singles + from, p->n, out);
-        else if (in->doubles) memcpy(out, in->doubles + from, p->n * sizeof *out);
-        else                  elements_read_reals(in->stored.elements, in->stored.bytes, (size_t)from, p->n, out);
+    if (in->singles) {
+        path->widen_rows(in->singles + from, (ptrdiff_t)k_step, p->n, p->depth, p->out, p->unit);
+    } else if (in->doubles) {
+        path->copy_rows(in->doubles + from, (ptrdiff_t)k_step, p->n, p->depth, p->out, p->unit);
+    } else for (size_t k = 0; k < p->depth; k++, from += k_step) {
+        elements_read_reals(in->stored.elements, in->stored.bytes, (size_t)from, p->n, p->out + k * p->unit);
     }
 }
 

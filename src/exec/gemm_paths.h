@@ -33,8 +33,11 @@ typedef struct gemm_path {
     size_t      tall, broad, lanes;                      /* of panels; numbers of a vector             */
     size_t      lines;                                   /* that interleave copies: all panels are multiples */
     gemm_tile  *tile[2][TILE_ROWS][TILE_VECTORS];        /* [exact]; NULL beyond `tall` and `broad`    */
-    /* Copies: n numbers; `lines` lines of n numbers each, next to each other: out[k * unit + line]. */
+    /* Copies: n numbers; `rows` rows of n numbers each, `step` apart, to rows `unit` apart; `lines` lines of n numbers
+     * each, next to each other: out[k * unit + line]. */
     void      (*widen)(const float *from, size_t n, double *out);
+    void      (*widen_rows)(const float *from, ptrdiff_t step, size_t n, size_t rows, double *out, size_t unit);
+    void      (*copy_rows)(const double *from, ptrdiff_t step, size_t n, size_t rows, double *out, size_t unit);
     void      (*interleave)(const float *const *from, size_t n, double *out, size_t unit);
     void      (*interleave_doubles)(const double *const *from, size_t n, double *out, size_t unit);
     gemm_narrow *narrow;
