@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 /* A look takes 10 to 50 ns, waking a thread some 50 us. */
-enum { LOOKS = 2048 };
+enum { LOOKS = 1024 };
 
 /* A piece takes some microseconds. A loop that takes less than two dozens of them is not worth waking threads. */
 enum { STEPS_A_PIECE = 1 << 15, STEPS_A_LOOP = 1 << 18, EVEN = 64 };
