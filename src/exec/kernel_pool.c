@@ -12,25 +12,27 @@
 
 /* Combines a cell of each of n windows, `step` apart, with what was combined so far; `order` of integers is from
  * order_of. */
-typedef void strip_fn(number *restrict sofar, const number *restrict x, size_t n, size_t step, int64_t order);
+typedef void strip_fn(number *sofar, const number *x, size_t n, size_t step, int64_t order);
 
-#define STRIP(id, member, formula)                                                                                    \
-    static void id(number *restrict sofar, const number *restrict x, size_t n, size_t step, int64_t order) {          \
-        (void)order;                                                                                                  \
-        if (step == 1) {                                                                                              \
-            for (size_t i = 0; i < n; i++) sofar[i].member = formula(sofar[i].member, x[i].member, order);            \
-        } else {                                                                                                      \
-            for (size_t i = 0; i < n; i++) sofar[i].member = formula(sofar[i].member, x[i * step].member, order);     \
-        }                                                                                                             \
+#define STRIP(id, member, type, formula)                                                                             \
+    static void id(number *sofar, const number *x, size_t n, size_t step, int64_t order) {                           \
+        type *restrict all = &sofar->member;                                                                         \
+        const type *restrict in = &x->member;                                                                        \
+        (void)order;                                                                                                 \
+        if (step == 1) {                                                                                             \
+            for (size_t i = 0; i < n; i++) all[i] = formula(all[i], in[i], order);                                   \
+        } else {                                                                                                     \
+            for (size_t i = 0; i < n; i++) all[i] = formula(all[i], in[i * step], order);                            \
+        }                                                                                                            \
     }
-#define GREATER_REAL(a, b, order)    (isnan(a) || (b) <= (a) ? (a) : (b))
+#define GREATER_REAL(a, b, order)    (((a) != (a)) | ((b) <= (a)) ? (a) : (b))
 #define GREATER_INTEGER(a, b, order) (((b) ^ (order)) > ((a) ^ (order)) ? (b) : (a))
 #define SUM_REAL(a, b, order)        ((a) + (b))
 #define SUM_INTEGER(a, b, order)     ((int64_t)((uint64_t)(a) + (uint64_t)(b)))
-STRIP (greatest_reals,    real,    GREATER_REAL)
-STRIP (greatest_integers, integer, GREATER_INTEGER)
-STRIP (sum_of_reals,      real,    SUM_REAL)
-STRIP (sum_of_integers,   integer, SUM_INTEGER)
+STRIP (greatest_reals,    real,    double,  GREATER_REAL)
+STRIP (greatest_integers, integer, int64_t, GREATER_INTEGER)
+STRIP (sum_of_reals,      real,    double,  SUM_REAL)
+STRIP (sum_of_integers,   integer, int64_t, SUM_INTEGER)
 
 /* ---- strips ----------------------------------------------------------------------------------------------------- */
 

@@ -44,27 +44,28 @@ static void divide(const quantizing *q, size_t from, size_t n, double *scale, do
 /* The same as nearbyint(), without a call: numbers of 2^52 and more have no fraction, and adding 2^52 to others rounds
  * ties to even. */
 static double half_even(double x) {
-    const double size = fabs(x), even = size < 0x1p52 ? (size + 0x1p52) - 0x1p52 : size;
-    return x < 0 ? -even : even;
+    const double size = fabs(x), even = (size + 0x1p52) - 0x1p52;
+    return copysign(size < 0x1p52 ? even : size, x);
 }
 
 /* NaN becomes the least number. */
 static void store_block(size_t from, size_t n, void *user) {
     const quantizing *q = user;
     double scale[BLOCK], zero[BLOCK], out[BLOCK];
+    const double least = q->least, most = q->most;
     elements_scales(&q->to, from, n, scale);
     elements_zeros(&q->to, from, n, zero);
     if (q->rule->rounding == XIR_TIES_HALF_AWAY) {
-        const quantum to = { scale, zero, q->least, q->most };
+        const quantum to = { scale, zero, least, most };
         double room[BLOCK];
         q->to.loops->quantise(&to, n, read_reals(&q->x, from, n, room), out);
-        for (size_t i = 0; i < n; i++) out[i] = out[i] >= q->least ? out[i] : q->least;
+        for (size_t i = 0; i < n; i++) out[i] = out[i] >= least ? out[i] : least;
     } else {
         divide(q, from, n, scale, out);
         express(q, out, n);
         for (size_t i = 0; i < n; i++) {
             const double v = half_even(out[i]) + zero[i];
-            out[i] = v > q->most ? q->most : v >= q->least ? v : q->least;
+            out[i] = v > most ? most : v >= least ? v : least;
         }
     }
     elements_write_stored(&q->to, q->out, from, n, out);
