@@ -292,7 +292,7 @@ static void maps_in_any_order(void **state) {
     for (size_t c = 0; c < COUNT(on_maps); c++) {
         for (size_t e = 0; e < COUNT(elements); e++) {
             const bool grid = strstr(on_maps[c], " g") != NULL, real = elements[e][0] == 'f';
-            if (strstr(on_maps[c], "divisor") && !real) continue;   /* a sum that is no number of the type is cut off */
+            if (strstr(on_maps[c], "divisor") && !real) continue;   /* sums leave the range of the type */
             for (size_t d = 0; d < COUNT(dims); d++) {
                 xir_array *in[2] = { NULL }, *first = NULL;
                 for (size_t o = 0; o < COUNT(orders); o++) {
