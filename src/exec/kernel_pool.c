@@ -25,7 +25,7 @@ typedef void strip_fn(number *sofar, const number *x, size_t n, size_t step, int
             for (size_t i = 0; i < n; i++) all[i] = formula(all[i], in[i * step], order);                            \
         }                                                                                                            \
     }
-#define GREATER_REAL(a, b, order)    (((a) != (a)) | ((b) <= (a)) ? (a) : (b))
+#define GREATER_REAL(a, b, order)    ((((a) != (a)) | ((b) <= (a))) ? (a) : (b))
 #define GREATER_INTEGER(a, b, order) (((b) ^ (order)) > ((a) ^ (order)) ? (b) : (a))
 #define SUM_REAL(a, b, order)        ((a) + (b))
 #define SUM_INTEGER(a, b, order)     ((int64_t)((uint64_t)(a) + (uint64_t)(b)))
