@@ -130,7 +130,7 @@ static const void *store_prepared(xir_network *net, const xir_class *cls, const 
 
 const void *net_attrs(xir_network *net, const xir_class *cls, const void *body) {
     _Alignas(16) char space[512];
-    if (cls->n_fields == 0) return cls->defaults;
+    if (cls->n_fields == 0 || body == cls->defaults) return cls->defaults;
     if (!cls->plain || cls->body_size > sizeof space) return store(net, cls, body);
     preparing p = { .presets = false };
     memcpy(space, body, cls->body_size);

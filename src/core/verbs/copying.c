@@ -210,9 +210,19 @@ static void remap_field(copying *c, const xir_field *f, void *at) {
     }
 }
 
+/* Ops share attributes: those that were copied before are found by their address. NULL without memory. */
+static const void *same_attrs_in(copying *c, const xir_op *op) {
+    if (!op->cls->plain) return net_attrs(c->to, op->cls, op->attrs);
+    attrs_pair *pair = &c->attrs[hash_pointer(op->attrs) % ATTRS_PAIRS];
+    if (pair->from == op->attrs) return pair->copy;
+    const void *copy = net_attrs(c->to, op->cls, op->attrs);
+    if (copy) *pair = (attrs_pair){ op->attrs, copy };
+    return copy;
+}
+
 /* The attributes with reals as the other network holds them. NULL without memory. */
 static const void *attrs_in(copying *c, const xir_op *op) {
-    if (!network_keeps_doubles(op->net) || network_keeps_doubles(c->to)) return net_attrs(c->to, op->cls, op->attrs);
+    if (!network_keeps_doubles(op->net) || network_keeps_doubles(c->to)) return same_attrs_in(c, op);
     void *body = arena_copy(&c->to->arena, op->attrs, op->cls->body_size);
     return body && body_round(&c->to->arena, op->cls, body) ? net_attrs(c->to, op->cls, body) : NULL;
 }

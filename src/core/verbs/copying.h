@@ -8,6 +8,8 @@
 #include "hash.h"
 
 typedef struct value_pair { const xir_value *from; xir_value *copy; } value_pair;
+typedef struct attrs_pair { const void *from, *copy; } attrs_pair;
+enum { ATTRS_PAIRS = 16 };
 
 /* Zero but for what is set at first; copying_end frees what it has. */
 typedef struct copying {
@@ -26,6 +28,7 @@ typedef struct copying {
     size_t        n_made, made_room;
     pointer_table made_at; /* to places in `made` */
     size_t        depth;   /* Params whose copies are being made, one in a tag of the other */
+    attrs_pair    attrs[ATTRS_PAIRS];   /* copied last, of classes without lists; by their address */
 } copying;
 
 void           copying_end(copying *c);
