@@ -9,6 +9,9 @@
 
 enum { NEW = -1 };   /* a place of an element that is not in the input */
 
+/* What an element that is copied as bytes takes. A run of elements takes as long as STEPS_A_RUN of them more. */
+enum { STEPS_A_COPY = 2, STEPS_A_RUN = 16 };
+
 typedef struct carrier {
     bool        as_bytes, real;
     size_t      size;    /* bytes of an element, or of a number */

@@ -131,15 +131,24 @@ static bool open_elements(xir_kernel *at, const xir_type *type, bool normalised,
     return true;
 }
 
+typedef struct conversion {
+    const tensor_elements *e;
+    const void            *bytes;
+    bool                   real;
+    number                *out;
+} conversion;
+
+static void convert_block(size_t from, size_t n, void *user) {
+    const conversion *c = user;
+    if (c->real) elements_read_reals(c->e, c->bytes, from, n, &c->out[from].real);
+    else         elements_read_i64s(c->e, c->bytes, from, n, &c->out[from].integer);
+}
+
 /* All elements of an array as reals or integers. On failure adds a finding and returns NULL. */
 static void *convert(xir_kernel *at, const xir_array *array, const tensor_elements *e, bool real) {
-    void *out = kernel_room(at, array->count, 8);
-    const void *bytes = array_bytes(array);
-    if (!out) no_memory(at);
-    if (!out || !array->count) return out;
-    if (real) elements_read_reals(e, bytes, 0, array->count, out);
-    else      elements_read_i64s(e, bytes, 0, array->count, out);
-    return out;
+    conversion c = { e, array_bytes(array), real, kernel_room(at, array->count, 8) };
+    if (!c.out) return no_memory(at), NULL;
+    return spread_blocks(at, array->count, convert_block, &c) ? NULL : c.out;
 }
 
 static kernel_input *input(xir_kernel *at, size_t i, char where[32]) {
@@ -367,6 +376,20 @@ kernel_output *kernel_open_output(xir_kernel *at, size_t i) {
     return out;
 }
 
+typedef struct storing {
+    writer         y;
+    const double  *reals;   /* NULL: integers */
+    const int64_t *i64s;
+} storing;
+
+static void store_block(size_t from, size_t n, void *user) {
+    const storing *s = user;
+    number room[BLOCK];
+    if (s->reals) memcpy(room, s->reals + from, n * sizeof *room);
+    else          memcpy(room, s->i64s + from, n * sizeof *room);
+    write_numbers(&s->y, s->reals != NULL, from, n, room);
+}
+
 static xir_status store(xir_kernel *at, size_t i) {
     kernel_output *out = &at->outputs[i];
     const output_state state = out->state;
@@ -376,11 +399,9 @@ static xir_status store(xir_kernel *at, size_t i) {
     if (state == OUTPUT_NONE && n)
         return xir_kernel_fail(at, XIR_E_INVALID, NULL, "the kernel has not computed output %zu", i);
     if (n == 0) return kernel_all_bytes(at, i) ? XIR_OK : at->status;
-    writer w;
-    if (!writer_open(&w, at, i)) return at->status;
-    if (state == OUTPUT_REALS) write_reals(&w, 0, n, out->reals);
-    else                       write_i64s(&w, 0, n, out->i64s);
-    return XIR_OK;
+    storing s = { .reals = state == OUTPUT_REALS ? out->reals : NULL, .i64s = out->i64s };
+    if (!writer_open(&s.y, at, i)) return at->status;
+    return spread_blocks(at, n, store_block, &s);
 }
 
 xir_status kernel_store(xir_kernel *at) {

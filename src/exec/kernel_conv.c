@@ -97,36 +97,46 @@ static xir_status conv_transpose3d(xir_kernel *at) { return run(at, conv_transpo
 
 /* ---- Unfold ----------------------------------------------------------------------------------------------------- */
 
+typedef struct unfolding {
+    window  w;
+    axes    x, y;
+    int64_t places[SPATIAL];
+    carrier m;
+} unfolding;
+
 /* The output has a row (L) for each window position and a cell (C) for each channel and tap. */
+static void unfold_places(size_t first, size_t n, double *unused, void *user) {
+    const unfolding *u = user;
+    const axes *x = &u->x, *y = &u->y;
+    (void)unused;
+    for (int64_t i = (int64_t)first, end = i + (int64_t)n; i < end; i++) {
+        const int64_t image = i / y->dim[W], place = i % y->dim[W];
+        const int64_t p[SPATIAL] = { 0, place / u->places[2], place % u->places[2] };
+        int64_t tap[SPATIAL] = { 0 }, t = 0;
+        do {
+            const int64_t cell = window_cell(&u->w, x, p, tap);
+            for (int64_t c = 0; c < x->dim[C] && cell >= 0; c++) {
+                carry(&u->m, image * y->step[N] + place * y->step[W] + (c * u->w.cells + t) * y->step[C],
+                      image * x->step[N] + cell + c * x->step[C], 1);
+            }
+            t++;
+        } while (next_cell(tap, u->w.size));
+    }
+}
+
 static xir_status unfold(xir_kernel *at) {
     const window_attrs attrs = unfold_windows(xir_kernel_attrs(at));
-    window w;
-    window_axes(&w, &attrs);
-    axes x, y;
-    map_axes(xir_kernel_input_type(at, 0), 2, &x);
-    map_axes(xir_kernel_output_type(at, 0), 1, &y);
-    const int64_t places[SPATIAL] = { 1, window_places(&w.along[1], x.dim[H]), window_places(&w.along[2], x.dim[W]) };
-    if (!window_make(at, &w, x.dim + D, places, XIR_PADDING_ZEROS)) return XIR_E_MEMORY;
-    carrier m;
-    if (!carry_begin_zeros(at, &m, 0, 0)) return XIR_E_MEMORY;
-    carry_zeros(&m, 0, y.dim[N] * y.dim[W] * y.dim[C]);
-    for (int64_t n = 0; n < x.dim[N]; n++) {
-        int64_t p[SPATIAL] = { 0 }, place = 0;
-        do {
-            int64_t tap[SPATIAL] = { 0 }, t = 0;
-            do {
-                int64_t cell = window_cell(&w, &x, p, tap);
-                if (xir_kernel_stops(at, (uint64_t)x.dim[C])) return XIR_E_CANCELLED;
-                for (int64_t c = 0; c < x.dim[C] && cell >= 0; c++) {
-                    carry(&m, n * y.step[N] + place * y.step[W] + (c * w.cells + t) * y.step[C],
-                          n * x.step[N] + cell + c * x.step[C], 1);
-                }
-                t++;
-            } while (next_cell(tap, w.size));
-            place++;
-        } while (next_cell(p, places));
-    }
-    return XIR_OK;
+    unfolding u;
+    window_axes(&u.w, &attrs);
+    map_axes(xir_kernel_input_type(at, 0), 2, &u.x);
+    map_axes(xir_kernel_output_type(at, 0), 1, &u.y);
+    u.places[0] = 1;
+    for (size_t a = 1; a < SPATIAL; a++) u.places[a] = window_places(&u.w.along[a], u.x.dim[D + a]);
+    if (!window_make(at, &u.w, u.x.dim + D, u.places, XIR_PADDING_ZEROS) || !carry_begin_zeros(at, &u.m, 0, 0))
+        return XIR_E_MEMORY;
+    carry_zeros(&u.m, 0, u.y.dim[N] * u.y.dim[W] * u.y.dim[C]);
+    return spread_rows(at, (size_t)(u.y.dim[N] * u.y.dim[W]), 1, (size_t)(u.x.dim[C] * u.w.cells), 0,
+                       u.m.as_bytes ? NULL : &u.m.y, unfold_places, &u);
 }
 
 kernel_table kernels_conv = {

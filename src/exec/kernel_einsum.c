@@ -5,8 +5,10 @@
  * Of two operands of reals or narrow integers that share all summed letters it is a product of matrices: letters of the
  * output are rows if only the first operand has them, columns if only the second one does, and batches otherwise. Else
  * it is computed by the definition. The sums are the same. */
+#include "blocks.h"
 #include "dims.h"
 #include "gemm.h"
+#include "pool.h"
 
 enum { LETTERS = 52 };
 
@@ -310,62 +312,84 @@ static xir_status multiply(xir_kernel *at, const einsum *e, bool whole) {
 
 /* ---- by definition ---------------------------------------------------------------------------------------------- */
 
-static xir_status sum_reals(xir_kernel *at, const einsum *e) {
-    const double **x = xir_kernel_alloc(at, e->n + 1, sizeof *x);
-    double *y = xir_kernel_real_out(at, 0);
-    if (!x || !y) return XIR_E_MEMORY;
-    for (size_t i = 0; i < e->n; i++) {
-        if (!(x[i] = xir_kernel_reals(at, i))) return XIR_E_MEMORY;
+typedef struct summing {
+    const einsum   *e;
+    const number  **x;
+    number         *y;
+    int64_t        *room;      /* of each thread: an index and an offset of its own */
+    innermost       in;
+    bool            nothing;   /* there is nothing to add                           */
+} summing;
+
+/* The indices and offsets of element `o` of the output, in memory of the thread. */
+static einsum begin_at(const summing *s, size_t thread, size_t o) {
+    einsum e = *s->e;
+    e.index = s->room + thread * (e.indices + e.n);
+    e.offset = e.index + e.indices;
+    memset(e.index, 0, (e.indices + e.n) * sizeof *e.index);
+    for (size_t k = e.outer; k-- > 0; o /= (size_t)e.dim[k]) {
+        e.index[k] = (int64_t)(o % (size_t)e.dim[k]);
+        for (size_t i = 0; i < e.n; i++) e.offset[i] += e.index[k] * e.step[k * e.n + i];
     }
-    const bool nothing = is_empty(e, e->outer, e->indices);
-    const innermost in = innermost_of(e);
-    do {
-        double sum = 0;
-        if (xir_kernel_stops(at, 1)) return XIR_E_CANCELLED;
-        if (!nothing) do {
-            if (xir_kernel_stops(at, (uint64_t)in.length * e->n)) return XIR_E_CANCELLED;
-            if (e->n == 2) {
-                const double *a = x[0] + e->offset[0], *b = x[1] + e->offset[1];
-                for (int64_t k = 0; k < in.length; k++) sum += a[k * in.step[0]] * b[k * in.step[1]];
-            } else for (int64_t k = 0; k < in.length; k++) {
-                double product = 1;
-                for (size_t i = 0; i < e->n; i++) product *= x[i][e->offset[i] + k * in.step[i]];
-                sum += product;
-            }
-        } while (next_index(e, e->outer, in.end));
-        *y++ = sum;
-    } while (next_index(e, 0, e->outer));
-    return XIR_OK;
+    return e;
+}
+
+static double sum_of_reals(const einsum *e, const innermost *in, const number **x, double sum) {
+    if (e->n == 2) {
+        const number *a = x[0] + e->offset[0], *b = x[1] + e->offset[1];
+        for (int64_t k = 0; k < in->length; k++) sum += a[k * in->step[0]].real * b[k * in->step[1]].real;
+    } else for (int64_t k = 0; k < in->length; k++) {
+        double product = 1;
+        for (size_t i = 0; i < e->n; i++) product *= x[i][e->offset[i] + k * in->step[i]].real;
+        sum += product;
+    }
+    return sum;
 }
 
 /* Integers wrap. */
-static xir_status sum_integers(xir_kernel *at, const einsum *e) {
-    const int64_t **x = xir_kernel_alloc(at, e->n + 1, sizeof *x);
-    int64_t *y = xir_kernel_i64_out(at, 0);
-    if (!x || !y) return XIR_E_MEMORY;
-    for (size_t i = 0; i < e->n; i++) {
-        if (!(x[i] = xir_kernel_i64s(at, i))) return XIR_E_MEMORY;
+static int64_t sum_of_integers(const einsum *e, const innermost *in, const number **x, int64_t former) {
+    uint64_t sum = (uint64_t)former;
+    for (int64_t k = 0; k < in->length; k++) {
+        uint64_t product = 1;
+        for (size_t i = 0; i < e->n; i++) product *= (uint64_t)x[i][e->offset[i] + k * in->step[i]].integer;
+        sum += product;
     }
-    const bool nothing = is_empty(e, e->outer, e->indices);
-    const innermost in = innermost_of(e);
-    do {
-        uint64_t sum = 0;
-        if (xir_kernel_stops(at, 1)) return XIR_E_CANCELLED;
-        if (!nothing) do {
-            if (xir_kernel_stops(at, (uint64_t)in.length * e->n)) return XIR_E_CANCELLED;
-            if (e->n == 2) {
-                const int64_t *a = x[0] + e->offset[0], *b = x[1] + e->offset[1];
-                for (int64_t k = 0; k < in.length; k++)
-                    sum += (uint64_t)a[k * in.step[0]] * (uint64_t)b[k * in.step[1]];
-            } else for (int64_t k = 0; k < in.length; k++) {
-                uint64_t product = 1;
-                for (size_t i = 0; i < e->n; i++) product *= (uint64_t)x[i][e->offset[i] + k * in.step[i]];
-                sum += product;
-            }
-        } while (next_index(e, e->outer, in.end));
-        *y++ = (int64_t)sum;
-    } while (next_index(e, 0, e->outer));
-    return XIR_OK;
+    return (int64_t)sum;
+}
+
+static void sum_some(bool real, pool_share *share, size_t from, size_t to, const summing *s) {
+    const einsum e = begin_at(s, pool_thread(share), from);
+    for (size_t o = from; o < to; o++, next_index(&e, 0, e.outer)) {
+        number sum = { .integer = 0 };   // the bits of 0.0
+        if (pool_stops(share, 1)) return;
+        if (!s->nothing) do {
+            if (pool_stops(share, (uint64_t)s->in.length * e.n)) return;
+            if (real) sum.real = sum_of_reals(&e, &s->in, s->x, sum.real);
+            else      sum.integer = sum_of_integers(&e, &s->in, s->x, sum.integer);
+        } while (next_index(&e, e.outer, s->in.end));
+        s->y[o] = sum;
+    }
+}
+
+static void sum_reals(pool_share *share, size_t from, size_t to, void *user) { sum_some(true, share, from, to, user); }
+static void sum_i64s(pool_share *share, size_t from, size_t to, void *user) { sum_some(false, share, from, to, user); }
+
+/* Threads share the elements of the output. */
+static xir_status by_definition(xir_kernel *at, const einsum *e, bool real) {
+    summing s = { .e = e, .in = innermost_of(e), .nothing = is_empty(e, e->outer, e->indices) };
+    int64_t count;
+    s.x = xir_kernel_alloc(at, e->n + 1, sizeof *s.x);
+    s.room = kernel_room(at, pool_width(at), (e->indices + e->n + 1) * sizeof *s.room);
+    s.y = real ? (number *)(void *)kernel_all_reals(at, 0) : (number *)(void *)kernel_all_i64s(at, 0);
+    if (!s.x || !s.room || !s.y || xir_type_elements(xir_kernel_output_type(at, 0), &count)) return XIR_E_MEMORY;
+    for (size_t i = 0; i < e->n; i++) {
+        s.x[i] = real ? (const number *)(const void *)xir_kernel_reals(at, i)
+                      : (const number *)(const void *)xir_kernel_i64s(at, i);
+        if (!s.x[i]) return XIR_E_MEMORY;
+    }
+    const uint64_t depth = depth_of(e);
+    const uint64_t steps = depth < UINT64_MAX / 4 / (e->n + 1) ? 2 * (depth * e->n + 1) : UINT64_MAX;
+    return pool_for(at, (size_t)count, steps, real ? sum_reals : sum_i64s, &s) ? XIR_OK : XIR_E_CANCELLED;
 }
 
 static xir_status run_einsum(xir_kernel *at) {
@@ -373,7 +397,7 @@ static xir_status run_einsum(xir_kernel *at) {
     if (!einsum_make(at, &e)) return XIR_E_MEMORY;
     const bool real = xir_kernel_is_real(xir_kernel_input_type(at, 0));
     if (is_product(&e) && (real || gemm_is_narrow(at, 0, 1, 2, depth_of(&e)))) return multiply(at, &e, !real);
-    return real ? sum_reals(at, &e) : sum_integers(at, &e);
+    return by_definition(at, &e, real);
 }
 
 kernel_table kernels_einsum = {

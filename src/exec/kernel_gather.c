@@ -1,5 +1,7 @@
-/* Elements gathered and scattered by index. Every index is checked; one outside its dim is an error that names it. */
+/* Elements gathered and scattered by index. Every index is checked; one outside its dim is an error that names it.
+ * Threads share what is gathered; updates are scattered in order, because the last one of a place counts. */
 #include <inttypes.h>
+#include <stdatomic.h>
 #include "carry.h"
 #include "dims.h"
 #include "heap.h"
@@ -16,14 +18,75 @@ static xir_status outside(xir_kernel *at, int64_t index, int64_t position, size_
                            "of data, which is %" PRId64, index, position, axis, dim);
 }
 
-/* Indices [from, from + n) of n, at most BLOCK; sets n to 0 at the end and if the run is cancelled. */
-static const int64_t *next_indices(xir_kernel *at, const reader *r, int64_t from, int64_t count, int64_t room[BLOCK],
-                                   int64_t *n) {
-    *n = (int64_t)next_block(at, (size_t)from, (size_t)count);
-    return read_i64s(r, (size_t)from, (size_t)*n, room);
+/* ---- checking --------------------------------------------------------------------------------------------------- */
+
+typedef struct checked {
+    reader           r;
+    int64_t          dim;
+    _Atomic int64_t  wrong;   /* the first position that a thread has found to be outside */
+} checked;
+
+static void check_block(size_t from, size_t n, void *user) {
+    checked *x = user;
+    int64_t room[BLOCK];
+    const int64_t *given = read_i64s(&x->r, from, n, room);
+    for (size_t i = 0; i < n; i++) {
+        int64_t index = given[i];
+        if (index_in(&index, x->dim)) continue;
+        const int64_t position = (int64_t)(from + i);
+        int64_t first = atomic_load(&x->wrong);
+        while (position < first && !atomic_compare_exchange_weak(&x->wrong, &first, position)) continue;
+        return;
+    }
 }
 
+/* Opens n indices of a dim, which are input 1. Of those that are outside, the finding names the first one. */
+static xir_status open_indices(checked *x, xir_kernel *at, int64_t n, size_t axis, int64_t dim) {
+    x->dim = dim;
+    atomic_init(&x->wrong, n);
+    if (!reader_open(&x->r, at, 1)) return XIR_E_MEMORY;
+    xir_status status = spread_blocks_of(at, (size_t)n, 1, check_block, x);
+    const int64_t wrong = atomic_load(&x->wrong);
+    int64_t index = 0;
+    if (status || wrong == n) return status;
+    index = *read_i64s(&x->r, (size_t)wrong, 1, &index);
+    return outside(at, index, wrong, axis, dim);
+}
+
+/* An index that has been checked. */
+static int64_t from_start(int64_t index, int64_t dim) { return index < 0 ? index + dim : index; }
+static int64_t at_most(int64_t n, int64_t most) { return n < most ? n : most; }
+
 /* ---- Gather ----------------------------------------------------------------------------------------------------- */
+
+/* A row of the output, `after` elements, is one index of one of the `before` matrices of data. */
+typedef struct gathering {
+    checked x;
+    carrier m;
+    int64_t n, after;
+} gathering;
+
+static void gather_block(size_t from, size_t n, void *user) {
+    const gathering *g = user;
+    const int64_t after = g->after, dim = g->x.dim, end = (int64_t)(from + n);
+    int64_t room[BLOCK], places[BLOCK];
+    for (int64_t to = (int64_t)from; to < end;) {
+        const int64_t row = to / after, matrix = row / g->n * dim, i = row % g->n;
+        const int64_t rows = at_most(g->n - i, (end - 1) / after - row + 1);
+        const int64_t *given = read_i64s(&g->x.r, (size_t)i, (size_t)rows, room);
+        for (int64_t k = 0; k < rows; k++) places[k] = from_start(given[k], dim);
+        if (after == 1) {
+            carry_at(&g->m, to, matrix, places, rows, NULL);
+            to += rows;
+            continue;
+        }
+        for (int64_t k = 0, some; k < rows; k++, to += some) {
+            const int64_t skip = to % after;
+            some = at_most(after - skip, end - to);
+            carry(&g->m, to, (matrix + places[k]) * after + skip, some);
+        }
+    }
+}
 
 static xir_status gather(xir_kernel *at) {
     const xir_gather_attrs *a = xir_kernel_attrs(at);
@@ -31,55 +94,64 @@ static xir_status gather(xir_kernel *at) {
     const size_t rank = xir_type_rank(data), axis = axis_of(data, a->axis);
     const xir_type *type = xir_kernel_input_type(at, 1);
     const int64_t before = elements_between(data, 0, axis), dim = elements_between(data, axis, axis + 1);
-    const int64_t after = elements_between(data, axis + 1, rank), n = elements_between(type, 0, xir_type_rank(type));
-    int64_t room[BLOCK], some;
-    reader indices;
-    carrier m;
-    if (!reader_open(&indices, at, 1) || !carry_begin(at, &m, 0, 0)) return XIR_E_MEMORY;
-    for (int64_t from = 0; from < n; from += some) {
-        const int64_t *given = next_indices(at, &indices, from, n, room, &some);
-        if (!some) return XIR_E_CANCELLED;
-        for (int64_t i = from; i < from + some; i++) {
-            int64_t index = given[i - from];
-            if (!index_in(&index, dim)) return outside(at, given[i - from], i, axis, dim);
-            if (xir_kernel_stops(at, (uint64_t)(before * after))) return XIR_E_CANCELLED;
-            for (int64_t p = 0; p < before; p++) carry(&m, (p * n + i) * after, (p * dim + index) * after, after);
-        }
-    }
-    return XIR_OK;
+    gathering g = { .n = elements_between(type, 0, xir_type_rank(type)),
+                    .after = elements_between(data, axis + 1, rank) };
+    if (!carry_begin(at, &g.m, 0, 0)) return XIR_E_MEMORY;
+    const xir_status status = open_indices(&g.x, at, g.n, axis, dim);
+    if (status || before * g.n * g.after == 0) return status;
+    const size_t count = (size_t)(before * g.n * g.after);
+    return g.m.as_bytes ? spread_blocks_of(at, count, STEPS_A_COPY + STEPS_A_RUN / (uint64_t)g.after, gather_block, &g)
+                        : spread_blocks(at, count, gather_block, &g);
 }
 
 /* ---- GatherElements --------------------------------------------------------------------------------------------- */
+
+typedef struct gathering_elements {
+    checked         x;
+    carrier         m;
+    const xir_type *type;   /* of the indices                      */
+    size_t          axis;
+    const int64_t  *step;   /* elements of data between indices    */
+    int64_t         row;    /* elements of the last dim of indices */
+} gathering_elements;
+
+/* Where row r of the indices is in data, without its index along the axis. */
+static int64_t row_place(const gathering_elements *g, int64_t r) {
+    int64_t place = 0;
+    for (size_t k = xir_type_rank(g->type) - 1; k-- > 0;) {
+        const int64_t n = xir_type_dim(g->type, (int64_t)k, false);
+        if (k != g->axis) place += r % n * g->step[k];
+        r /= n;
+    }
+    return place;
+}
+
+static void gather_elements_block(size_t from, size_t n, void *user) {
+    const gathering_elements *g = user;
+    const int64_t step = g->step[g->axis], next = g->axis + 1 < xir_type_rank(g->type);
+    int64_t room[BLOCK], places[BLOCK];
+    const int64_t *given = read_i64s(&g->x.r, from, n, room);
+    for (size_t i = 0; i < n;) {
+        const int64_t first = (int64_t)(from + i) % g->row;
+        const int64_t place = row_place(g, (int64_t)(from + i) / g->row);
+        for (int64_t k = first; k < g->row && i < n; k++, i++)
+            places[i] = place + from_start(given[i], g->x.dim) * step + k * next;
+    }
+    carry_at(&g->m, (int64_t)from, 0, places, (int64_t)n, NULL);
+}
 
 static xir_status gather_elements(xir_kernel *at) {
     const xir_gather_elements_attrs *a = xir_kernel_attrs(at);
     const xir_type *data = xir_kernel_input_type(at, 0), *type = xir_kernel_input_type(at, 1);
     const size_t rank = xir_type_rank(data), axis = axis_of(data, a->axis);
-    const int64_t dim = elements_between(data, axis, axis + 1), n = elements_between(type, 0, rank);
-    int64_t *step = xir_kernel_alloc(at, rank, sizeof *step), *place = xir_kernel_alloc(at, rank, sizeof *place);
-    int64_t room[BLOCK], places[BLOCK], some;
-    reader indices;
-    carrier m;
-    if (!step || !place || !reader_open(&indices, at, 1) || !carry_begin(at, &m, 0, 0)) return XIR_E_MEMORY;
+    const int64_t n = elements_between(type, 0, rank);
+    gathering_elements g = { .type = type, .axis = axis, .row = elements_between(type, rank - 1, rank) };
+    int64_t *step = xir_kernel_alloc(at, rank, sizeof *step);
+    if (!step || !carry_begin(at, &g.m, 0, 0)) return XIR_E_MEMORY;
     for (size_t k = 0; k < rank; k++) step[k] = elements_between(data, k + 1, rank);
-    for (int64_t i = 0, from = 0; i < n; i += some) {   // `from` has no term for the axis
-        const int64_t *given = next_indices(at, &indices, i, n, room, &some);
-        if (!some) return XIR_E_CANCELLED;
-        for (int64_t j = 0; j < some; j++) {
-            int64_t index = given[j];
-            if (!index_in(&index, dim)) return outside(at, given[j], i + j, axis, dim);
-            places[j] = from + index * step[axis];
-            for (size_t k = rank; k-- > 0;) {
-                const int64_t along = k == axis ? 0 : step[k];
-                from += along;
-                if (++place[k] < xir_type_dim(type, (int64_t)k, false)) break;
-                from -= place[k] * along;
-                place[k] = 0;
-            }
-        }
-        carry_at(&m, i, 0, places, some, NULL);
-    }
-    return XIR_OK;
+    g.step = step;
+    const xir_status status = open_indices(&g.x, at, n, axis, elements_between(data, axis, axis + 1));
+    return status ? status : spread_blocks(at, (size_t)n, gather_elements_block, &g);
 }
 
 /* ---- GatherND and ScatterND ------------------------------------------------------------------------------------- */

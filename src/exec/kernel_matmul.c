@@ -2,6 +2,7 @@
  * column on the right. The bias broadcasts to the product. */
 #include "dims.h"
 #include "gemm.h"
+#include "pool.h"
 
 enum { X, K, BIAS, OPERANDS };
 
@@ -71,9 +72,20 @@ static bool next_batch(matmul *m) {
     return false;
 }
 
+/* Where each batch begins in the operands. False on out of memory. */
+static bool find_batches(xir_kernel *at, matmul *m, size_t batches, int64_t *begin[OPERANDS]) {
+    for (size_t i = 0; i < OPERANDS; i++) {
+        if (!(begin[i] = xir_kernel_alloc(at, batches, sizeof *begin[i]))) return false;
+    }
+    for (size_t b = 0; b < batches; b++, next_batch(m)) {
+        for (size_t i = 0; i < OPERANDS; i++) begin[i][b] = batch_offset(m, i);
+    }
+    return true;
+}
+
 /* ---- reals ------------------------------------------------------------------------------------------------------ */
 
-/* Where each batch begins in the operands. */
+/* Operands as reals. */
 typedef struct product {
     const matmul    *m;
     const gemm_path *path;
@@ -131,12 +143,7 @@ static xir_status multiply_reals(xir_kernel *at, matmul *m, bool whole) {
     size_t batches = 1;
     for (size_t i = 0; i < m->batches; i++) batches *= (size_t)m->dim[i];
     batches = join_batches(m, batches);
-    for (size_t i = 0; i < OPERANDS; i++) {
-        if (!(p.begin[i] = xir_kernel_alloc(at, batches, sizeof *p.begin[i]))) return XIR_E_MEMORY;
-    }
-    for (size_t b = 0; b < batches; b++, next_batch(m)) {
-        for (size_t i = 0; i < OPERANDS; i++) p.begin[i][b] = batch_offset(m, i);
-    }
+    if (!find_batches(at, m, batches, p.begin)) return XIR_E_MEMORY;
     const bool has_bias = xir_kernel_input_type(at, BIAS) != NULL;
     if (!gemm_read(at, X, &p.x) || !gemm_read(at, K, &p.k) || !gemm_write(at, 0, whole, &p.y))
         return XIR_E_MEMORY;
@@ -153,27 +160,42 @@ static xir_status multiply_reals(xir_kernel *at, matmul *m, bool whole) {
 
 /* ---- integers --------------------------------------------------------------------------------------------------- */
 
+typedef struct whole_product {
+    const matmul  *m;
+    const int64_t *x, *k, *bias;   /* no bias: NULL */
+    int64_t       *y;
+    int64_t       *begin[OPERANDS];
+} whole_product;
+
+/* Rows [from, to) of all batches. */
+static void multiply_rows(pool_share *share, size_t from, size_t to, void *user) {
+    const whole_product *p = user;
+    const matmul *m = p->m;
+    for (size_t r = from; r < to; r++) {
+        const size_t batch = r / (size_t)m->rows, i = r % (size_t)m->rows;
+        const int64_t *left = p->x + p->begin[X][batch] + (int64_t)i * m->depth, *right = p->k + p->begin[K][batch];
+        const int64_t *bias = p->bias ? p->bias + p->begin[BIAS][batch] + (int64_t)i * m->bias_row : NULL;
+        int64_t *y = p->y + (int64_t)r * m->columns;
+        for (int64_t j = 0; j < m->columns; j++) {
+            if (pool_stops(share, (uint64_t)m->depth)) return;
+            uint64_t sum = bias ? (uint64_t)bias[j * m->bias_column] : 0;
+            for (int64_t t = 0; t < m->depth; t++) sum += (uint64_t)left[t] * (uint64_t)right[t * m->depth_step + j];
+            y[j] = (int64_t)sum;
+        }
+    }
+}
+
 /* Integers wrap. Those of few bits are multiplied as reals. */
 static xir_status multiply_integers(xir_kernel *at, matmul *m) {
-    const int64_t *x = xir_kernel_i64s(at, X), *k = xir_kernel_i64s(at, K);
-    const int64_t *b = xir_kernel_input_type(at, BIAS) ? xir_kernel_i64s(at, BIAS) : NULL;
-    int64_t *y = xir_kernel_i64_out(at, 0);
-    if (!x || !k || !y || (xir_kernel_input_type(at, BIAS) && !b)) return XIR_E_MEMORY;
-    do {
-        const int64_t *right = k + batch_offset(m, K), *from = x + batch_offset(m, X);
-        const int64_t *bias = b ? b + batch_offset(m, BIAS) : NULL;
-        for (int64_t i = 0; i < m->rows; i++, from += m->depth) {
-            for (int64_t j = 0; j < m->columns; j++) {
-                if (xir_kernel_stops(at, (uint64_t)m->depth)) return XIR_E_CANCELLED;
-                uint64_t sum = bias ? (uint64_t)bias[i * m->bias_row + j * m->bias_column] : 0;
-                for (int64_t t = 0; t < m->depth; t++) {
-                    sum += (uint64_t)from[t] * (uint64_t)right[t * m->depth_step + j];
-                }
-                *y++ = (int64_t)sum;
-            }
-        }
-    } while (next_batch(m));
-    return XIR_OK;
+    whole_product p = { .m = m, .x = xir_kernel_i64s(at, X), .k = xir_kernel_i64s(at, K) };
+    const bool has_bias = xir_kernel_input_type(at, BIAS) != NULL;
+    size_t batches = 1;
+    for (size_t i = 0; i < m->batches; i++) batches *= (size_t)m->dim[i];
+    if (has_bias) p.bias = xir_kernel_i64s(at, BIAS);
+    p.y = kernel_all_i64s(at, 0);
+    if (!p.x || !p.k || !p.y || (has_bias && !p.bias) || !find_batches(at, m, batches, p.begin)) return XIR_E_MEMORY;
+    return pool_for(at, batches * (size_t)m->rows, 2 * (uint64_t)(m->columns * m->depth), multiply_rows, &p)
+        ? XIR_OK : XIR_E_CANCELLED;
 }
 
 static xir_status run_matmul(xir_kernel *at) {

@@ -167,15 +167,25 @@ static xir_status prune_axis(xir_kernel *at) {
 
 /* ---- rotation --------------------------------------------------------------------------------------------------- */
 
-static xir_status roll_flat(xir_kernel *at, int64_t shift) {
+typedef struct rotation {
     carrier m;
-    if (!carry_begin(at, &m, 0, 0)) return XIR_E_MEMORY;
-    int64_t n = 0;
-    (void)xir_type_elements(xir_kernel_output_type(at, 0), &n);
-    shift = wrapped(shift, n);
-    carry(&m, 0, n - shift, shift);
-    carry(&m, shift, 0, n - shift);
-    return XIR_OK;
+    int64_t n, shift;   /* of all elements, in [0, n) */
+} rotation;
+
+static void roll_block(size_t from, size_t n, void *user) {
+    const rotation *r = user;
+    const int64_t first = (int64_t)from, end = first + (int64_t)n;
+    const int64_t wraps = end < r->shift ? end : first > r->shift ? first : r->shift;
+    carry(&r->m, first, first - r->shift + r->n, wraps - first);
+    carry(&r->m, wraps, wraps - r->shift, end - wraps);
+}
+
+static xir_status roll_flat(xir_kernel *at, int64_t shift) {
+    rotation r;
+    if (!carry_begin(at, &r.m, 0, 0) || xir_type_elements(xir_kernel_output_type(at, 0), &r.n)) return XIR_E_MEMORY;
+    r.shift = wrapped(shift, r.n);
+    return r.m.as_bytes ? spread_blocks_of(at, (size_t)r.n, STEPS_A_COPY, roll_block, &r)
+                        : spread_blocks(at, (size_t)r.n, roll_block, &r);
 }
 
 static xir_status roll(xir_kernel *at) {

@@ -1,6 +1,7 @@
 #include "lines.h"
 
 xir_status lines_open_groups(lines *l, xir_kernel *at) {
+    l->steps = 1;
     return reader_open(&l->x, at, 0) && writer_open(&l->y, at, 0) ? XIR_OK : XIR_E_MEMORY;
 }
 
@@ -67,5 +68,5 @@ xir_status lines_each(lines *l, xir_kernel *at, lines_fn *fn, void *user) {
     l->user = user;
     size_t room;
     if (__builtin_mul_overflow(at_once, size, &room)) return XIR_E_MEMORY;
-    return spread_rows(at, l->g.n, at_once, size, room, &l->y, compute, l);
+    return spread_rows(at, l->g.n, at_once, size * l->steps, room, &l->y, compute, l);
 }

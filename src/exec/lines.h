@@ -19,6 +19,7 @@ struct lines {
     writer    y;
     lines_fn *fn;
     void     *user;
+    size_t    steps;    /* what an element takes, in sums; opened as 1 */
 };
 
 /* Opens input 0 and output 0 for groups along these axes of the input; all for none. */

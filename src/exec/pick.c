@@ -65,8 +65,9 @@ static int64_t row_at(const picking *k, size_t r) {
     return at;
 }
 
-/* Short rows are counted together. */
-enum { FEW_STEPS = 96 };
+/* Short rows are counted together. An element that is picked by itself, and the place of a row along a dim, take as
+ * long as some elements that are copied in order. */
+enum { FEW_STEPS = 96, STEPS_PICKED = 3, STEPS_PLACED = 8 };
 
 static void put_rows(pool_share *share, size_t from, size_t to, void *user) {
     const picking *k = user;
@@ -187,9 +188,10 @@ xir_status pick_carry(pick *p, xir_kernel *at, const carrier *m, const void *fil
     bool done;
     if (!k.neighbours && k.row >= 4 && has_tiles(&k)) {
         const size_t tiles = rows / p->dims[k.across] * k.tall * k.broad;
-        done = pool_for(at, tiles, TALL * BROAD, put_tiles, &k);
+        done = pool_for(at, tiles, STEPS_PICKED * TALL * BROAD, put_tiles, &k);
     } else {
-        done = pool_for(at, rows, k.row, put_rows, &k);
+        const size_t steps = (k.neighbours ? STEPS_A_COPY : STEPS_PICKED) * k.row;
+        done = pool_for(at, rows, steps + STEPS_PLACED * p->rank, put_rows, &k);
     }
     return done ? XIR_OK : XIR_E_CANCELLED;
 }

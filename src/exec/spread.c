@@ -16,9 +16,13 @@ static void each_block(pool_share *share, size_t from, size_t to, void *user) {
     }
 }
 
-xir_status spread_blocks(xir_kernel *at, size_t count, block_fn *fn, void *user) {
+xir_status spread_blocks_of(xir_kernel *at, size_t count, uint64_t steps, block_fn *fn, void *user) {
     blocks b = { fn, user };
-    return pool_for(at, count, STEPS_AN_ELEMENT, each_block, &b) ? XIR_OK : XIR_E_CANCELLED;
+    return pool_for(at, count, steps, each_block, &b) ? XIR_OK : XIR_E_CANCELLED;
+}
+
+xir_status spread_blocks(xir_kernel *at, size_t count, block_fn *fn, void *user) {
+    return spread_blocks_of(at, count, STEPS_AN_ELEMENT, fn, user);
 }
 
 typedef struct rows {
