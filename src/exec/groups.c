@@ -19,13 +19,31 @@ static size_t *offsets(xir_kernel *at, const xir_type *type, const bool *along, 
     return out;
 }
 
+/* The starts follow from the dims if the grouped ones are neighbours; dims of 1 do not count. */
+static bool open_starts(groups *g, xir_kernel *at, const xir_type *type, const bool *along) {
+    bool inside = false, ended = false, neighbours = true;
+    g->n = g->after = 1;
+    for (size_t k = 0; k < xir_type_rank(type); k++) {
+        const size_t dim = dim_of(type, k);
+        if (dim == 1) continue;
+        neighbours = neighbours && !(along[k] && ended);
+        inside = inside || along[k];
+        ended = inside && !along[k];
+        if (along[k]) g->after = 1;
+        else          g->after *= dim, g->n *= dim;
+    }
+    if (!inside) g->after = 1;
+    if (g->after == 0) g->after = 1;
+    g->starts = NULL;
+    return neighbours || (g->starts = offsets(at, type, along, false, &g->n));
+}
+
 bool groups_open(groups *g, xir_kernel *at, const xir_type *type, const bool *along) {
     g->line = 1;
     for (size_t k = xir_type_rank(type); k > 0 && along[k - 1]; k--) g->line *= dim_of(type, k - 1);
     if (g->line == 0) g->line = 1;
     g->members = offsets(at, type, along, true, &g->size);
-    g->starts = offsets(at, type, along, false, &g->n);
-    return g->members && g->starts;
+    return g->members && open_starts(g, at, type, along);
 }
 
 bool groups_open_lines(groups *g, xir_kernel *at, const xir_type *type, const bool *along) {
@@ -37,8 +55,7 @@ bool groups_open_lines(groups *g, xir_kernel *at, const xir_type *type, const bo
     }
     g->members = NULL;
     g->line = g->size ? g->size : 1;
-    g->starts = offsets(at, type, along, false, &g->n);
-    return g->starts;
+    return open_starts(g, at, type, along);
 }
 
 bool *groups_along(xir_kernel *at, const xir_type *type, const int64_t *axes, size_t n) {

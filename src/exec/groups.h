@@ -1,6 +1,6 @@
-/* Partitions the elements of a tensor into groups along some dims: member m of group g is element starts[g] +
- * members[m]. Groups are in row-major order of the other dims, members in that of the grouped dims. A reduction turns a
- * group into one number, a normalisation processes one group. */
+/* Partitions the elements of a tensor into groups along some dims: member m of group i is element group_start(i) +
+ * group_member(m). Groups are in row-major order of the other dims, members in that of the grouped dims. A reduction
+ * turns a group into one number, a normalisation processes one group. */
 #ifndef EXEC_GROUPS_H
 #define EXEC_GROUPS_H
 
@@ -8,9 +8,16 @@
 
 typedef struct groups {
     size_t  n, size;    /* number of groups, and of members in each */
-    size_t *starts, *members;
+    size_t *starts;     /* NULL if the grouped dims are neighbours: `after` elements follow them   */
+    size_t *members;
+    size_t  after;      /* at least 1                                                              */
     size_t  line;       /* so many members follow each other in order, again and again; at least 1 */
 } groups;
+
+/* The first element of group i. */
+static inline size_t group_start(const groups *g, size_t i) {
+    return g->starts ? g->starts[i] : g->after == 1 ? i * g->size : i / g->after * g->after * g->size + i % g->after;
+}
 
 /* The offset of member m from the start of its group. Only groups_open_lines leaves out the list of members. */
 static inline size_t group_member(const groups *g, size_t m) { return g->members ? g->members[m] : m; }
@@ -18,6 +25,10 @@ static inline size_t group_member(const groups *g, size_t m) { return g->members
 /* How many groups from `first` on, at most n, begin at consecutive elements. */
 static inline size_t groups_in_a_row(const groups *g, size_t first, size_t n) {
     size_t run = 1;
+    if (!g->starts) {
+        const size_t rest = g->size == 1 ? n : g->after - first % g->after;
+        return rest < n ? rest : n;
+    }
     while (run < n && g->starts[first + run] == g->starts[first] + run) run++;
     return run;
 }

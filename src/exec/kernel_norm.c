@@ -130,7 +130,7 @@ static void norm_groups(const lines *l, double *rows, size_t first, size_t n, vo
     measure(rows, n, l->g.size, a->eps, mean, scale);
     for (size_t i = 0; i < n; i++) {
         double *x = rows + i * l->g.size;
-        const size_t channel = l->g.starts[first + i] / a->stride % a->channels;
+        const size_t channel = group_start(&l->g, first + i) / a->stride % a->channels;
         for (size_t k = 0; k < a->each; k++, x += a->inner) {
             const double factor = a->factor[channel + k], addend = a->addend[channel + k];
             for (size_t m = 0; m < a->inner; m++) x[m] = (x[m] - mean[i]) * scale[i] * factor + addend;
@@ -174,7 +174,7 @@ static xir_status group_norm(xir_kernel *at, size_t n_groups, double eps, const 
         }
     }
     for (size_t i = 0; i < g.n; i++) {   // those of the first channel of a group
-        if (g.starts[i] / inner % channels % a.each == 0) starts[l.g.n++] = g.starts[i];
+        if (group_start(&g, i) / inner % channels % a.each == 0) starts[l.g.n++] = group_start(&g, i);
     }
     if (in_order) l.g.members = NULL;
     l.g.line = in_order ? l.g.size : g.line;

@@ -86,12 +86,12 @@ static void begin(const reduction *r, size_t start, size_t n, number *sofar) {
 static void reduce_rows(const reduction *r, size_t first, size_t n, number *out) {
     const groups *g = &r->g;
     number room[4 * AT_ONCE] = { { 0 } }, sofar[4] = { { 0 } };
-    for (size_t k = 0; k < n; k++) begin(r, g->starts[first + k], 1, sofar + k);
+    for (size_t k = 0; k < n; k++) begin(r, group_start(g, first + k), 1, sofar + k);
     for (size_t m = 0, some; m < g->size; m += some) {
         some = g->line - m % g->line;
         if (some > AT_ONCE) some = AT_ONCE;
         for (size_t k = 0; k < n; k++)
-            copy_numbers(&r->x, r->real, g->starts[first + k] + group_member(g, m), some, room + k * AT_ONCE);
+            copy_numbers(&r->x, r->real, group_start(g, first + k) + group_member(g, m), some, room + k * AT_ONCE);
         if (r->real) r->f->rows(&sofar->real, &room->real, AT_ONCE, some);
         else         r->of_i64s.rows(&sofar->integer, &room->integer, AT_ONCE, some);
     }
@@ -100,7 +100,7 @@ static void reduce_rows(const reduction *r, size_t first, size_t n, number *out)
 
 /* At most AT_ONCE groups that begin at consecutive elements, side by side. */
 static void reduce_strip(const reduction *r, size_t first, size_t n, number *out) {
-    const size_t start = r->g.starts[first];
+    const size_t start = group_start(&r->g, first);
     number room[AT_ONCE];
     begin(r, start, n, out);
     for (size_t m = 0; m < r->g.size; m++) {

@@ -45,8 +45,8 @@ static void move(const lines *l, double *rows, size_t first, size_t n, bool back
     const groups *g = &l->g;
     for (size_t i = 0, run; i < n; i += run) {
         run = g->line == 1 ? groups_in_a_row(g, first + i, n - i) : 1;
-        if (g->line == 1) move_strip(l, rows + i * g->size, g->starts[first + i], run, back);
-        else              move_row(l, rows + i * g->size, g->starts[first + i], back);
+        if (g->line == 1) move_strip(l, rows + i * g->size, group_start(g, first + i), run, back);
+        else              move_row(l, rows + i * g->size, group_start(g, first + i), back);
     }
 }
 
@@ -67,6 +67,7 @@ xir_status lines_each(lines *l, xir_kernel *at, lines_fn *fn, void *user) {
     l->fn = fn;
     l->user = user;
     size_t room;
+    if (!l->g.size) return XIR_OK;   // no elements, but perhaps any number of groups
     if (__builtin_mul_overflow(at_once, size, &room)) return XIR_E_MEMORY;
     return spread_rows(at, l->g.n, at_once, size * l->steps, room, &l->y, compute, l);
 }
