@@ -26,6 +26,11 @@ typedef struct checked {
     _Atomic int64_t  wrong;   /* the first position that a thread has found to be outside */
 } checked;
 
+static void note_first(_Atomic int64_t *wrong, int64_t position) {
+    int64_t first = atomic_load(wrong);
+    while (position < first && !atomic_compare_exchange_weak(wrong, &first, position)) continue;
+}
+
 static void check_block(size_t from, size_t n, void *user) {
     checked *x = user;
     int64_t room[BLOCK];
@@ -33,9 +38,7 @@ static void check_block(size_t from, size_t n, void *user) {
     for (size_t i = 0; i < n; i++) {
         int64_t index = given[i];
         if (index_in(&index, x->dim)) continue;
-        const int64_t position = (int64_t)(from + i);
-        int64_t first = atomic_load(&x->wrong);
-        while (position < first && !atomic_compare_exchange_weak(&x->wrong, &first, position)) continue;
+        note_first(&x->wrong, (int64_t)(from + i));
         return;
     }
 }
@@ -178,34 +181,63 @@ static bool places_open(places *p, xir_kernel *at, size_t first) {
     return p->room && reader_open(&p->indices, at, 1);
 }
 
-/* The offset of position i within its batch. */
-static xir_status find_place(xir_kernel *at, const places *p, int64_t i, int64_t *out) {
-    *out = 0;
-    if (xir_kernel_stops(at, (uint64_t)(p->n + p->slice))) return XIR_E_CANCELLED;
-    const int64_t *indices = read_i64s(&p->indices, (size_t)(i * p->n), (size_t)p->n, p->room);
+/* The offset of position i within its batch. False if an index of it is outside: then `out` is which one. `room` is for
+ * p->n indices. */
+static bool place_at(const places *p, int64_t i, int64_t *room, int64_t *out) {
+    const int64_t *given = read_i64s(&p->indices, (size_t)(i * p->n), (size_t)p->n, room);
+    int64_t place = 0;
     for (int64_t k = 0; k < p->n; k++) {
-        int64_t given = indices[k], index = given,
-                dim = xir_type_dim(p->data, (int64_t)p->first + k, false);
-        if (!index_in(&index, dim)) return outside(at, given, i * p->n + k, p->first + (size_t)k, dim);
-        *out = *out * dim + index;
+        const int64_t dim = xir_type_dim(p->data, (int64_t)p->first + k, false);
+        int64_t index = given[k];
+        if (!index_in(&index, dim)) return *out = k, false;
+        place = place * dim + index;
     }
-    *out *= p->slice;
-    return XIR_OK;
+    *out = place * p->slice;
+    return true;
+}
+
+static xir_status find_place(xir_kernel *at, const places *p, int64_t i, int64_t *out) {
+    if (xir_kernel_stops(at, (uint64_t)(p->n + p->slice))) return XIR_E_CANCELLED;
+    if (place_at(p, i, p->room, out)) return XIR_OK;
+    const int64_t k = *out, position = i * p->n + k;
+    const size_t axis = p->first + (size_t)k;
+    int64_t one;
+    return outside(at, *read_i64s(&p->indices, (size_t)position, 1, &one), position, axis,
+                   xir_type_dim(p->data, (int64_t)axis, false));
+}
+
+typedef struct gathering_slices {
+    places          p;
+    carrier         m;
+    int64_t         each;    /* positions of a batch                                          */
+    _Atomic int64_t wrong;   /* the first position that a thread has found to be outside */
+} gathering_slices;
+
+static void gather_slices(size_t first, size_t n, double *room, void *user) {
+    gathering_slices *g = user;
+    const places *p = &g->p;
+    for (int64_t i = (int64_t)first, end = i + (int64_t)n, from; i < end; i++) {
+        if (place_at(p, i, (int64_t *)(void *)room, &from))
+            carry(&g->m, i * p->slice, i / g->each * p->all + from, p->slice);
+        else
+            note_first(&g->wrong, i);
+    }
 }
 
 static xir_status gather_nd(xir_kernel *at) {
+    enum { SHORT = 64 };
     const xir_gather_nd_attrs *a = xir_kernel_attrs(at);
-    places p;
-    carrier m;
-    if (!places_open(&p, at, (size_t)a->batch_dims) || !carry_begin(at, &m, 0, 0)) return XIR_E_MEMORY;
-    const int64_t batches = elements_between(p.data, 0, p.first), each = batches ? p.count / batches : 0;
-    for (int64_t i = 0; i < p.count; i++) {
-        int64_t from;
-        xir_status status = find_place(at, &p, i, &from);
-        if (status) return status;
-        carry(&m, i * p.slice, i / each * p.all + from, p.slice);
-    }
-    return XIR_OK;
+    gathering_slices g;
+    if (!places_open(&g.p, at, (size_t)a->batch_dims) || !carry_begin(at, &g.m, 0, 0)) return XIR_E_MEMORY;
+    const places *p = &g.p;
+    const int64_t batches = elements_between(p->data, 0, p->first);
+    g.each = batches ? p->count / batches : 0;
+    atomic_init(&g.wrong, p->count);
+    const xir_status status = spread_rows(at, (size_t)p->count, p->slice < SHORT ? SHORT : 1,
+                                          (size_t)(p->n + p->slice), (size_t)p->n, g.m.as_bytes ? NULL : &g.m.y,
+                                          gather_slices, &g);
+    int64_t none;
+    return status || g.wrong == p->count ? status : find_place(at, p, g.wrong, &none);
 }
 
 static double reduce_reals(xir_scatter_reduction how, double a, double b) {

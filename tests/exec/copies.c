@@ -192,15 +192,43 @@ static void elements_are_gathered(void **state) {
     }
 }
 
+/* Each position has two indices. */
+static void slices_at_positions(void **state) {
+    (void)state;
+    static const struct { size_t dim, after, n; } rows[] = {
+        { 1, 1, 1 }, { 5, 1, 3000 }, { 3, 70, 65 }, { 2, 1030, 3 }, { 3, 0, 4 }, { 3, 4, 0 }, { 40, 3, 700 },
+    };
+    for (size_t t = 0; t < COUNT(types); t++) {
+        for (size_t s = 0; s < COUNT(rows); s++) {
+            const size_t dim = rows[s].dim, after = rows[s].after, n = rows[s].n;
+            char text[200];
+            snprintf(text, sizeof text, "x: %s %zu %zu %zu; i: sint64 %zu 2; z = GatherND x i; out z", types[t], dim,
+                     dim, after, n);
+            one_op o = prepare(text, dim);
+            run_ways(&o, text);
+            assert_int_equal(xir_array_count(o.out), n * after);
+            for (size_t i = 0; i < n * after; i++) {
+                const size_t k = i / after * 2, first = index_of(o.in[1], k, dim);
+                const size_t second = index_of(o.in[1], k + 1, dim);
+                const size_t from = (first * dim + second) * after + i % after;
+                if (xir_array_real(o.out, i) != xir_array_real(o.in[0], from)) fail_msg("%s: element %zu", text, i);
+            }
+            finish(&o);
+        }
+    }
+}
+
 /* Whichever thread finds one first. */
 static void the_first_wrong_index_is_named(void **state) {
     (void)state;
-    static const char *const calls[] = { "Gather x i", "GatherElements x i" }, *const threads[] = { "1", "2", "7" };
+    static const char *const calls[] = { "Gather x i", "GatherElements x i", "GatherND x i" };
+    static const char *const threads[] = { "1", "2", "7" };
     enum { MANY = 5000 };
     for (size_t c = 0; c < COUNT(calls); c++) {
         for (size_t first = 0; first < MANY; first += 1 + chance(MANY / 6)) {
             char text[100], expected[100];
-            snprintf(text, sizeof text, "x: fp32 %d; i: sint64 %d; z = %s; out z", MANY, MANY, calls[c]);
+            snprintf(text, sizeof text, "x: fp32 %d; i: sint64 %d%s; z = %s; out z", MANY, MANY,
+                     c == 2 ? " 1" : "", calls[c]);
             snprintf(expected, sizeof expected, "index %d, element %zu of indices, is outside dim 0", MANY, first);
             one_op o = prepare(text, MANY);
             int64_t *indices = xir_array_edit(o.in[1]);
@@ -355,6 +383,7 @@ int main(void) {
         cmocka_unit_test(stacks),
         cmocka_unit_test(slices_are_gathered),
         cmocka_unit_test(elements_are_gathered),
+        cmocka_unit_test(slices_at_positions),
         cmocka_unit_test(the_first_wrong_index_is_named),
         cmocka_unit_test(rotations_of_all_elements),
         cmocka_unit_test(windows_are_unfolded),
