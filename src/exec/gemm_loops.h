@@ -19,25 +19,18 @@ INLINED VECTOR PATH(add)(VECTOR a, VECTOR b, VECTOR c, const bool exact) {
 INLINED void PATH(tile)(const size_t rows, const size_t vectors, const bool exact, const double *left,
                         const double *right, size_t depth, double *out, size_t step, bool begin) {
     VECTOR sum[GEMM_MOST_TALL][TILE_VECTORS], b[TILE_VECTORS];
-#pragma GCC unroll 8
-    for (size_t i = 0; i < rows; i++) {
-#pragma GCC unroll 3
-        for (size_t v = 0; v < vectors; v++) sum[i][v] = begin ? SAME(0) : LOAD(out + i * step + v * LANES);
+    UNROLLED for (size_t i = 0; i < rows; i++) {
+        UNROLLED for (size_t v = 0; v < vectors; v++) sum[i][v] = begin ? SAME(0) : LOAD(out + i * step + v * LANES);
     }
     for (size_t k = 0; k < depth; k++, left += TALL, right += BROAD) {
-#pragma GCC unroll 3
-        for (size_t v = 0; v < vectors; v++) b[v] = LOAD(right + v * LANES);
-#pragma GCC unroll 8
-        for (size_t i = 0; i < rows; i++) {
+        UNROLLED for (size_t v = 0; v < vectors; v++) b[v] = LOAD(right + v * LANES);
+        UNROLLED for (size_t i = 0; i < rows; i++) {
             const VECTOR a = SAME(left[i]);
-#pragma GCC unroll 3
-            for (size_t v = 0; v < vectors; v++) sum[i][v] = PATH(add)(a, b[v], sum[i][v], exact);
+            UNROLLED for (size_t v = 0; v < vectors; v++) sum[i][v] = PATH(add)(a, b[v], sum[i][v], exact);
         }
     }
-#pragma GCC unroll 8
-    for (size_t i = 0; i < rows; i++) {
-#pragma GCC unroll 3
-        for (size_t v = 0; v < vectors; v++) STORE(out + i * step + v * LANES, sum[i][v]);
+    UNROLLED for (size_t i = 0; i < rows; i++) {
+        UNROLLED for (size_t v = 0; v < vectors; v++) STORE(out + i * step + v * LANES, sum[i][v]);
     }
 }
 
@@ -72,7 +65,7 @@ TARGET static void PATH(widen)(const float *from, size_t n, double *out) {
             for (size_t i = 0; k + AHEAD < rows && i < n; i += LINE) __builtin_prefetch(from + AHEAD * step + i);    \
             size_t i = 0;                                                                                            \
             if (n == BROAD) {                                                                                        \
-                _Pragma("GCC unroll 3")                                                                              \
+                UNROLLED                                                                                             \
                 for (size_t v = 0; v < BROAD / LANES; v++)                                                           \
                     STORE(out + v * LANES, VECTOR_OF(from + v * LANES));                                             \
                 continue;                                                                                            \
