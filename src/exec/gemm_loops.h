@@ -47,7 +47,10 @@ TILES(1) TILES(2)
 TILES(3)
 #endif
 #if TALL > 4
-TILE(8, 1, 0) TILE(8, 2, 0) TILE(8, 3, 0) TILE(8, 1, 1) TILE(8, 2, 1) TILE(8, 3, 1)
+TILE(8, 1, 0) TILE(8, 2, 0) TILE(8, 1, 1) TILE(8, 2, 1)
+#if BROAD > 2 * LANES
+TILE(8, 3, 0) TILE(8, 3, 1)
+#endif
 #endif
 
 TARGET static void PATH(widen)(const float *from, size_t n, double *out) {

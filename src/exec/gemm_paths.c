@@ -3,6 +3,8 @@
 #include <string.h>
 #if defined __x86_64__
 #include <immintrin.h>
+#elif defined __aarch64__
+#include <arm_neon.h>
 #endif
 
 /* Before a loop of at most 8 rounds, a number that is known where the loop is compiled. Sums are in registers only if
@@ -160,6 +162,60 @@ static const gemm_path *path_of(size_t i) {
                avx512 = avx2 && __builtin_cpu_supports("avx512f");
     return i == 0 ? &plain_path : i == 1 && avx2 ? &avx2_path : i == 2 && avx512 ? &avx512_path : NULL;
 }
+
+#elif defined __aarch64__
+
+/* ---- NEON, which each processor of aarch64 has: 32 registers, 16 of them sums ------------------------------------ */
+
+static inline pair pair_fused(pair a, pair b, pair c) { return vfmaq_f64(c, a, b); }
+
+static inline pair pair_widen(const float *from) {
+    float32x2_t v;
+    memcpy(&v, from, sizeof v);
+    return vcvt_f64_f32(v);
+}
+static inline void pair_narrow(float *to, pair v) {
+    const float32x2_t narrow = vcvt_f32_f64(v);
+    memcpy(to, &narrow, sizeof narrow);
+}
+
+static void neon_interleave(const float *const *from, size_t n, double *out, size_t unit) {
+    size_t k = 0;
+    for (; n - k >= 4; k += 4, out += 4 * unit) {
+        for (size_t i = 0; i < 4; i += 2) {
+            float32x4_t a, b;
+            memcpy(&a, from[i] + k, sizeof a);
+            memcpy(&b, from[i + 1] + k, sizeof b);
+            const float32x4_t first = vzip1q_f32(a, b), last = vzip2q_f32(a, b);
+            pair_store(out + i, vcvt_f64_f32(vget_low_f32(first)));
+            pair_store(out + unit + i, vcvt_high_f64_f32(first));
+            pair_store(out + 2 * unit + i, vcvt_f64_f32(vget_low_f32(last)));
+            pair_store(out + 3 * unit + i, vcvt_high_f64_f32(last));
+        }
+    }
+    for (; k < n; k++, out += unit) {
+        for (size_t i = 0; i < 4; i++) out[i] = (double)from_single(from[i] + k);
+    }
+}
+
+#define PATH(name)      neon_##name
+#define PATH_NAME       "neon"
+#define TARGET
+#define VECTOR          pair
+#define LANES           2
+#define LINES           4
+#define TALL            8
+#define BROAD           4
+#define LOAD            pair_load
+#define STORE           pair_store
+#define SAME(x)         ((pair){ (x), (x) })
+#define APART(a, b, c)  ((c) + (a) * (b))
+#define FUSED           pair_fused
+#define WIDEN           pair_widen
+#define NARROW          pair_narrow
+#include "gemm_loops.h"
+
+static const gemm_path *path_of(size_t i) { return i == 0 ? &plain_path : i == 1 ? &neon_path : NULL; }
 
 #else
 static const gemm_path *path_of(size_t i) { return i == 0 ? &plain_path : NULL; }

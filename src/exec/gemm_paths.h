@@ -48,8 +48,8 @@ typedef struct gemm_path {
     void      (*add_wide_product[2])(const double *x, const double *k, size_t n, double *sum);
 } gemm_path;
 
-/* The fastest path of this processor; or, for tests, what the environment names (XIR_EXEC_PATH=plain, avx2, avx512), if
- * the processor has it. */
+/* The fastest path of this processor; or, for tests, what the environment names (XIR_EXEC_PATH=plain, avx2, avx512,
+ * neon), if the processor has it. */
 const gemm_path *gemm_path_now(void);
 /* The paths of this processor, the plain one first; NULL after the last. */
 const gemm_path *gemm_path_at(size_t i);
