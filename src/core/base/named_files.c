@@ -46,6 +46,8 @@ static int open_by_steps(int folder, const char *location) {
             error = errno;
         }
         struct stat named, opened;
+        if (next < 0 && error == ENOTDIR && fstatat(at, part, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISLNK(named.st_mode)) error = ELOOP;    // a link is refused, as openat2 says it
         if (next >= 0 && !slash && (fstatat(at, part, &named, AT_SYMLINK_NOFOLLOW) != 0 || fstat(next, &opened) != 0 ||
                                     named.st_dev != opened.st_dev || named.st_ino != opened.st_ino)) {
             (void)close(next);
