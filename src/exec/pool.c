@@ -73,6 +73,7 @@ static void *work(void *user) {
     const pool_member *m = user;
     pool *p = m->pool;
     uint64_t seen = 0;
+    if (p->anywhere) pthread_setaffinity_np(pthread_self(), sizeof p->processors, &p->processors);
     for (;;) {
         for (unsigned i = 0; i < p->looks && is_idle(p, seen); i++) rest();
         pthread_mutex_lock(&p->lock);
@@ -103,20 +104,39 @@ static void await_others(pool *p) {
     pthread_mutex_unlock(&p->lock);
 }
 
+/* A system may start a thread on the processor of the thread that makes it, where it waits until that one sleeps: a
+ * millisecond or more. So it starts on another one, if there is one, and may then go anywhere. */
+static void start_elsewhere(pool *p, pthread_attr_t *how) {
+    cpu_set_t others;
+    const int here = sched_getcpu();
+    p->anywhere = here >= 0 && here < CPU_SETSIZE &&
+                  !pthread_getaffinity_np(pthread_self(), sizeof p->processors, &p->processors);
+    if (!p->anywhere) return;
+    others = p->processors;
+    CPU_CLR(here, &others);
+    p->anywhere = CPU_COUNT(&others) && !pthread_attr_setaffinity_np(how, sizeof others, &others);
+}
+
 /* Makes threads until there are `wanted`, the calling one included, or the system refuses one. */
 static void make_threads(pool *p, size_t wanted) {
     sigset_t all, before;
     if (wanted > p->most) wanted = p->most;
     if (p->made + 1 >= wanted) return;
     sigfillset(&all);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before)) return;
-    while (p->made + 1 < wanted) {
-        pool_member *m = &p->members[p->made];
-        *m = (pool_member){ .pool = p, .number = p->made + 1 };
-        if (pthread_create(&m->thread, NULL, work, m)) p->most = wanted = p->made + 1;
-        else p->made++;
+    pthread_attr_t how;
+    if (pthread_attr_init(&how)) return;
+    if (!pthread_sigmask(SIG_SETMASK, &all, &before)) {
+        start_elsewhere(p, &how);
+        while (p->made + 1 < wanted) {
+            pool_member *m = &p->members[p->made];
+            *m = (pool_member){ .pool = p, .number = p->made + 1 };
+            const bool made = !pthread_create(&m->thread, p->anywhere ? &how : NULL, work, m);
+            if (made) p->made++;
+            else p->most = wanted = p->made + 1;
+        }
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&how);
 }
 
 bool pool_for(xir_kernel *at, size_t n, uint64_t steps, pool_fn *fn, void *user) {

@@ -9,7 +9,8 @@
  *     if (!pool_for(at, n, STEPS_OF_ONE, square, &q)) return XIR_E_CANCELLED;
  *
  * Threads are made when a loop first needs them and end with the run, so nothing outlives it. If a thread cannot be
- * made, the run goes on with fewer. They block all signals. Only the calling thread calls `cancel`.
+ * made, the run goes on with fewer. They block all signals, and start on other processors than the thread that makes
+ * them. Only the calling thread calls `cancel`.
  *
  * Waking a thread takes longer than many a loop. So a thread looks for the next loop for some microseconds before it
  * sleeps, unless there are more threads than processors. */
@@ -17,6 +18,7 @@
 #define EXEC_POOL_H
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include "kernel.h"
 
@@ -45,6 +47,8 @@ typedef struct pool {
     size_t           most, made;     /* threads: at most, without the calling one so far                     */
     bool             eager;          /* short loops are cut too, into short pieces: for tests                */
     bool             open;
+    bool             anywhere;       /* a new thread has to ask for all of `processors`                      */
+    cpu_set_t        processors;     /* those of the thread that runs the network                            */
     unsigned         looks;          /* how often a thread looks for a change before it sleeps               */
     pthread_mutex_t  lock;           /* held while the members below are changed                             */
     pthread_cond_t   begun, ended;
