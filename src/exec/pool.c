@@ -106,15 +106,14 @@ static void await_others(pool *p) {
 
 /* A system may start a thread on the processor of the thread that makes it, where it waits until that one sleeps: a
  * millisecond or more. So it starts on another one, if there is one, and may then go anywhere. */
-static void start_elsewhere(pool *p, pthread_attr_t *how) {
-    cpu_set_t others;
+static bool start_elsewhere(pool *p, pthread_attr_t *how) {
+    if (!p->made)   /* later, threads may read it */
+        p->anywhere = !pthread_getaffinity_np(pthread_self(), sizeof p->processors, &p->processors);
     const int here = sched_getcpu();
-    p->anywhere = here >= 0 && here < CPU_SETSIZE &&
-                  !pthread_getaffinity_np(pthread_self(), sizeof p->processors, &p->processors);
-    if (!p->anywhere) return;
-    others = p->processors;
+    if (!p->anywhere || here < 0 || here >= CPU_SETSIZE) return false;
+    cpu_set_t others = p->processors;
     CPU_CLR(here, &others);
-    p->anywhere = CPU_COUNT(&others) && !pthread_attr_setaffinity_np(how, sizeof others, &others);
+    return CPU_COUNT(&others) && !pthread_attr_setaffinity_np(how, sizeof others, &others);
 }
 
 /* Makes threads until there are `wanted`, the calling one included, or the system refuses one. */
@@ -126,11 +125,11 @@ static void make_threads(pool *p, size_t wanted) {
     pthread_attr_t how;
     if (pthread_attr_init(&how)) return;
     if (!pthread_sigmask(SIG_SETMASK, &all, &before)) {
-        start_elsewhere(p, &how);
+        const bool elsewhere = start_elsewhere(p, &how);
         while (p->made + 1 < wanted) {
             pool_member *m = &p->members[p->made];
             *m = (pool_member){ .pool = p, .number = p->made + 1 };
-            const bool made = !pthread_create(&m->thread, p->anywhere ? &how : NULL, work, m);
+            const bool made = !pthread_create(&m->thread, elsewhere ? &how : NULL, work, m);
             if (made) p->made++;
             else p->most = wanted = p->made + 1;
         }
