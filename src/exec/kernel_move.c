@@ -176,8 +176,8 @@ static void roll_block(size_t from, size_t n, void *user) {
     const rotation *r = user;
     const int64_t first = (int64_t)from, end = first + (int64_t)n;
     const int64_t wraps = end < r->shift ? end : first > r->shift ? first : r->shift;
-    carry(&r->m, first, first - r->shift + r->n, wraps - first);
-    carry(&r->m, wraps, wraps - r->shift, end - wraps);
+    if (wraps > first) carry(&r->m, first, first - r->shift + r->n, wraps - first);
+    if (wraps < end)   carry(&r->m, wraps, wraps - r->shift, end - wraps);
 }
 
 static xir_status roll_flat(xir_kernel *at, int64_t shift) {
