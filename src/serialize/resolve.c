@@ -105,7 +105,7 @@ static bool is_target_known(const xir_target *target) {
     return real && class_target(cls->ctx, real) >= 0;
 }
 
-/* The target as one of a class that is known; the same one if there is none. */
+/* The target as an object of its class, if the class has become known; otherwise the same target. */
 static const xir_target *visit_target(resolving *w, const xir_target *target, const frame *up, const char *key) {
     if (!target || !((const xir_object *)target)->cls->opaque) return target;
     if (w->was != target) {
@@ -137,7 +137,10 @@ static void visit_children(resolving *w, const xir_op *op, const frame *at) {
 /* Recurses as deep as sub ops are nested, which readers limit. */
 static void visit(resolving *w, xir_op *op, const frame *at) {
     const xir_target *target = visit_target(w, op_target(op), at, "compile_target");
-    if (target != op_target(op) && !op_set_own_target(op, target)) w->status = XIR_E_MEMORY;
+    if (target != op_target(op) && !op_set_own_target(op, target)) {
+        const xir_status full = diag_memory(w->r.why);
+        if (!w->status) w->status = full;
+    }
     const xir_class *cls = op->cls->opaque ? real_class(w, op) : NULL;
     xir_status status = cls ? resolve(&w->r, op, cls, at) : XIR_OK;   /* with its sub ops */
     if (!w->status) w->status = status;

@@ -202,7 +202,7 @@ const void *draft_attrs(xir_network *net, const xir_class *cls, const void *body
     return attrs;
 }
 
-/* Adds a finding for each fault of a prepared body; XIR_OK if there is none. */
+/* Adds a finding for each fault of a prepared body. XIR_OK: it has no faults. */
 static xir_status find_faults(xir_network *net, const xir_class *cls, const void *body, xir_str op_name) {
     xir_status status = body_check(cls, body, op_name, XIR_STR(""), net->diags);
     if (!status && !cls->plain) status = check_owner(net, cls, body);
