@@ -60,13 +60,27 @@ void uses_move(xir_value *from, xir_value *to) {
 
 /* ---- ops --------------------------------------------------------------------------------------------------- */
 
+/* One member after another: compilers clear the whole record first, if it is a literal, by an instruction that takes
+ * long. */
+static void begin(xir_op *op, xir_network *net, const xir_class *cls, const void *attrs, size_t n_inputs,
+                  size_t n_outputs) {
+    op->cls = cls;
+    op->attrs = attrs;
+    op->net = net;
+    op->id = net->next_temp_id--;
+    op->label = (uintptr_t)&name_empty;
+    op->prev = op->next = NULL;
+    op->n_inputs = op->room = (uint32_t)n_inputs;
+    op->n_outputs = (uint32_t)n_outputs;
+    op->slot = net->n_slots++;
+    op->position = op->flags = 0;
+}
+
 xir_op *op_make(xir_network *net, const xir_class *cls, const void *attrs, size_t n_inputs) {
     if (n_inputs > UINT32_MAX / sizeof(xir_use)) return NULL;
     xir_op *op = arena_take(&net->arena, sizeof *op + n_inputs * sizeof(xir_use));
     if (!op) return NULL;
-    *op = (xir_op){ .cls = cls, .attrs = attrs, .net = net, .id = net->next_temp_id--,
-                    .label = (uintptr_t)&name_empty, .slot = net->n_slots++, .room = (uint32_t)n_inputs,
-                    .n_inputs = (uint32_t)n_inputs };
+    begin(op, net, cls, attrs, n_inputs, 0);
     for (size_t i = 0; i < n_inputs; i++) use_link(&op_inputs(op)[i], op, NULL);
     return op;
 }
@@ -79,17 +93,7 @@ xir_op *op_make_whole(xir_network *net, const xir_class *cls, const void *attrs,
     if (!op) return NULL;
     xir_use *uses = (xir_use *)(op + 1);
     xir_value *outputs = (xir_value *)(uses + n_inputs);
-    /* One by one: compilers clear the whole record first, if it is a literal, by an instruction that takes long. */
-    op->cls = cls;
-    op->attrs = attrs;
-    op->net = net;
-    op->id = net->next_temp_id--;
-    op->label = (uintptr_t)&name_empty;
-    op->prev = op->next = NULL;
-    op->n_inputs = op->room = (uint32_t)n_inputs;
-    op->n_outputs = (uint32_t)n_outputs;
-    op->slot = net->n_slots++;
-    op->position = op->flags = 0;
+    begin(op, net, cls, attrs, n_inputs, n_outputs);
     for (size_t i = 0; i < n_inputs; i++) use_link(&uses[i], op, inputs[i]);
     for (size_t i = 0; i < n_outputs; i++) outputs[i] = (xir_value){ .id = net->next_temp_id--, .from = (uintptr_t)op };
     *rest = outputs + n_outputs;
