@@ -1,5 +1,5 @@
-/* Which ops a proof takes for the same: ops with a body, ops that read values inside of their sub ops, and ops with
- * lists of Params. Whatever may compute something else is computed again. */
+/* Which ops a proof takes for the same: ops with a body, ops that read values inside of their sub ops, ops with lists
+ * of Params, and ops whose outputs have declared types. Whatever may compute something else is computed again. */
 #include <stdio.h>
 #include <xir/region.h>
 #include <xir/xir.h>
@@ -208,6 +208,56 @@ static void lists_and_what_sub_ops_read_count(void **state) {
     }
 }
 
+/* ---- declared types ---------------------------------------------------------------------------------------------- */
+
+/* x and -w, which a Cast brings back to fp32 if its declared elements are others. `dim`: of the type that -w declares,
+ * -1 is open. */
+static xir_network *declared_net(xir_float_format format, const char *layout, int64_t dim) {
+    xir_network *net = story_net("x: fp32 4; w: params 4 = 1 -2 3 -4; n = Neg w; c = Cast n [target_dtype=fp32,4];"
+                                 "y = Add x c; out y");
+    DOES(xir_value_set_type(story_value(net, "n"), XIR_TENSOR(ctx, xir_type_float(ctx, format), layout, dim)));
+    return net;
+}
+
+/* The first network declares fp32, "*" and 4 elements. */
+static const struct {
+    xir_float_format format;
+    const char      *layout;
+    int64_t          dim;
+    xir_status       status;
+    size_t           computed, reused;
+    const char      *finding;
+} declared[] = {
+    { XIR_FLOAT_FP32, "*", 4,  XIR_OK, 0, 3, "" },
+    /* all numbers are the same in fp16: the Add reads what it read before */
+    { XIR_FLOAT_FP16, "*", 4,  XIR_OK, 2, 1, "" },
+    { XIR_FLOAT_FP32, "C", 4,  XIR_OK, 2, 1, "" },
+    { XIR_FLOAT_FP32, "*", -1, XIR_OK, 2, 1, "" },
+    { XIR_FLOAT_FP32, "*", 5,  XIR_E_INVALID, 0, 0,
+      "icraft::xir::Neg 'n': the network declares @fp(32) [5], inference gives @fp(32) [4]" },
+};
+
+/* Inference does not see the declared type of an output, but a run stores the output in it. */
+static void declared_types_count(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(declared); i++) {
+        xir_proof *p = xir_proof_new(ctx, NULL, why);
+        xir_network *first = declared_net(XIR_FLOAT_FP32, "*", 4),
+                    *next = declared_net(declared[i].format, declared[i].layout, declared[i].dim);
+        DOES(xir_proof_check(p, first, why));
+        assert_int_equal(state_of(p).computed, 3);
+        const xir_status status = xir_proof_check(p, next, why);
+        const size_t computed = state_of(p).computed - 3, reused = state_of(p).reused;
+        const char *found = findings();
+        if (status != declared[i].status || computed != declared[i].computed || reused != declared[i].reused ||
+            strcmp(found, declared[i].finding))
+            fail_msg("row %zu: %s, %zu computed, %zu reused: %s", i, xir_status_name(status), computed, reused, found);
+        xir_network_free(first);
+        xir_network_free(next);
+        xir_proof_free(p);
+    }
+}
+
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 static void scarce_bodies(want *w) {
@@ -238,6 +288,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_body_is_computed_again_if_it_is_another),
         cmocka_unit_test(lists_and_what_sub_ops_read_count),
+        cmocka_unit_test(declared_types_count),
         cmocka_unit_test(every_allocation),
     };
     return cmocka_run_group_tests(tests, begin, group_end);
