@@ -35,6 +35,9 @@ short 9 $none "" stats small.json
 short 9 $none "" stats small.onnx --by op --plot
 short 9 $none "" trace small.onnx "#1" --passes to-xir
 short 9 $none "" trace small.onnx "#1" --back --passes fuse
+run 0 opt small.onnx traced.json --provenance
+short 2 $none "" trace traced.json conv1 --passes fuse
+short 2 $none "" trace traced.json conv1 --back --passes fuse
 short 1 $none "" show small.fb
 short 9 $none "" show small.fb --op conv1
 short 5 small.imodel "" show -
@@ -75,6 +78,11 @@ short 3 $none "" run small.fb
 short 3 $none "" run small.json --compare expected
 short 5 $none "" run small.onnx
 short 9 $none "" run small.fb --json --compare expected
+
+# Drawing it.
+short 3 $none "new.svg" view small.json new.svg --select conv1
+short 5 $none "new.dot" view small.json new.dot --select "#1" --diff other.json
+short 9 $none "new.html" view small.onnx new.html
 
 # Commands that need no network, and invalid command lines.
 short 3 $none "" ops Conv2d

@@ -63,6 +63,16 @@ static void print_tag(const xir_op *op) {
 
 /* ---- which op ------------------------------------------------------------------------------------ */
 
+/* Prints the tag of the op of NET with an id, if there is one. False without memory for the table of ids: then not even
+ * the first op is found. */
+static bool print_tag_of(const xir_network *net, int64_t id) {
+    const xir_op *first = xir_network_first(net);
+    if (first && !xir_network_op_by_id(net, xir_op_id(first))) return false;
+    const xir_op *op = xir_network_op_by_id(net, id);
+    if (op) print_tag(op);
+    return true;
+}
+
 static int unknown(const loaded *l, const char *word, xir_str meant) {
     if (meant.size) {
         return complain_of(MISUSED, l->name, "there is no op '%s'; did you mean '%.*s'?", word, (int)meant.size,
@@ -117,12 +127,11 @@ static xir_status print_after(void *user, const xir_pass_event *event) {
 
 /* ---- backward ------------------------------------------------------------------------------------ */
 
-/* The ops of NET that something was made of, with their tags. */
-static void print_sources(const xir_network *was, const xir_provenance_item *items, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        const xir_op *op = items[i].params ? NULL : xir_network_op_by_id(was, items[i].id);
-        if (op) print_tag(op);
-    }
+/* The tags of the ops of NET that something was made of; false without memory. */
+static bool print_sources(const xir_network *was, const xir_provenance_item *items, size_t n) {
+    bool done = true;
+    for (size_t i = 0; i < n && done; i++) done = items[i].params || print_tag_of(was, items[i].id);
+    return done;
 }
 
 static int print_history(const xir_provenance *p, const xir_network *was, const xir_op *op) {
@@ -144,11 +153,10 @@ static int print_history(const xir_provenance *p, const xir_network *was, const 
         print_block("before ", xir_provenance_step_name(p, items[i].step), &line);
         text_free(&line);
     }
-    if (!status && n) print_sources(was, items + last, n - last);
-    const xir_op *same = n || status ? NULL : xir_network_op_by_id(was, xir_op_id(op));
-    if (same) print_tag(same);
+    bool done = !status;
+    if (done) done = n ? print_sources(was, items + last, n - last) : print_tag_of(was, xir_op_id(op));
     free(items);
-    return status ? no_memory() : DONE;
+    return done ? DONE : no_memory();
 }
 
 /* All ops of the result with the name, or the one with the id. */
@@ -189,11 +197,9 @@ static int follow(const loaded *l, xir_provenance *p, const xir_provenance_sourc
     put_op(&t.before, source->id, source->cls, source->name);
     print_text(stdout, (xir_str){ t.before.data, t.before.size - 1 });
     putchar('\n');
-    const xir_op *op = xir_network_op_by_id(l->net, source->id);
-    if (op) print_tag(op);
     settings->watches = &watch;
     settings->n_watches = 1;
-    const int code = run_passes(l, pipeline, settings);
+    const int code = print_tag_of(l->net, source->id) ? run_passes(l, pipeline, settings) : no_memory();
     text_free(&t.before);
     return code;
 }

@@ -57,14 +57,17 @@ static int read_count(const char *name, const char *word, uint32_t *out) {
     return DONE;
 }
 
-/* An op by its name, or by its id as #17. */
+/* An op of the execution order by its name, or by its id as #17. A walk needs no memory: without it, an op would seem
+ * to be missing. */
 static const xir_op *find_op(const xir_network *net, const char *word) {
-    const xir_op *op = xir_network_op_by_name(net, xir_str_of(word));
-    char *end;
-    if (op || word[0] != '#') return op;
-    errno = 0;
-    const long long id = strtoll(word + 1, &end, 10);
-    return end != word + 1 && !*end && !errno ? xir_network_op_by_id(net, id) : NULL;
+    const xir_op *of_id = NULL;
+    int64_t id;
+    const bool has_id = read_op_id(word, &id);
+    for (const xir_op *op = xir_network_first(net); op && *word; op = xir_op_next(op)) {
+        if (xir_str_equal(xir_op_name(op), xir_str_of(word))) return op;
+        if (has_id && xir_op_id(op) == id) of_id = op;
+    }
+    return of_id;
 }
 
 /* With another network: an op of that one, if the first one has none. */
