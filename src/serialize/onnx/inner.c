@@ -20,9 +20,16 @@ xir_network *xir_onnx_read_graph(const xir_value *graph, xir_diags *why) {
     if (!xir_value_is_params(graph))
         return diag_fail(why, XIR_E_TYPE, XIR_STR(""), "the bytes of a graph are Params"), NULL;
     blob *data = value_params(graph)->data;
-    if (!data || !xir_params_data(graph, NULL))
+    const bool empty = data ? !data->size : xir_params_has_data(graph);   /* Params of 0 bytes need no blob */
+    if (!empty && !xir_params_data(graph, NULL))
         return diag_fail(why, XIR_E_MISSING, XIR_STR(""), "the bytes of the graph were not loaded"), NULL;
-    return read_alone(xir_network_context(xir_value_network(graph)), data, false, why);
+    xir_context *ctx = xir_network_context(xir_value_network(graph));
+    if (!empty) return read_alone(ctx, data, false, why);
+    blob *none = blob_new(context_alloc(ctx), 0);
+    if (!none) return diag_memory(why), NULL;
+    xir_network *net = read_alone(ctx, none, false, why);
+    blob_release(none);
+    return net;
 }
 
 /* The value of a digit; 64 for another character. */

@@ -244,6 +244,28 @@ static void a_graph_is_read_by_itself(void **state) {
     ends();
 }
 
+/* The message of a graph without nodes, inputs and outputs; with and without a blob. */
+static void a_graph_may_have_no_bytes(void **state) {
+    (void)state;
+    for (int way = 0; way < 3; way++) {
+        MODEL(THEN, IF);
+        xir_value *branch = branch_of("then_branch");
+        DOES(xir_value_set_type(branch, xir_type_tensor(ctx, xir_type_uint(ctx, 8), NULL, &(int64_t){ 0 }, 1)));
+        if (way == 0) xir_params_clear(branch);
+        else if (way == 1) DOES(xir_params_set_copy(branch, "", 0));
+        else DOES(xir_params_set_borrow(branch, NULL, 0, NULL, NULL));
+        xir_diags_clear(why);
+        xir_network *body = xir_onnx_read_graph(branch, why);
+        assert_non_null(body);
+        assert_int_equal(xir_network_op_count(body), 2);
+        assert_int_equal(xir_network_inputs(body, NULL, 0) + xir_network_outputs(body, NULL, 0), 0);
+        xir_network_free(body);
+        assert_int_equal(xir_pass_run(net, "to-xir", NULL, NULL, why), XIR_E_BOUNDS);
+        assert_non_null(strstr(xir_diags_at(why, 0)->message.data, "then_branch: expected 1 outputs"));
+        ends();
+    }
+}
+
 static void bytes_that_are_wrong_or_missing(void **state) {
     (void)state;
     MODEL(THEN, IF);
@@ -308,8 +330,9 @@ int main(void) {
         cmocka_unit_test(names_begin_with_the_nodes_output), cmocka_unit_test(a_node_that_is_kept_is_as_before),
         cmocka_unit_test(a_list_that_is_a_result_stays),     cmocka_unit_test(limits_are_those_of_the_context),
         cmocka_unit_test(deep_and_wide_calls_are_limited),   cmocka_unit_test(a_graph_is_read_by_itself),
-        cmocka_unit_test(bytes_that_are_wrong_or_missing),   cmocka_unit_test(functions_are_read_from_base64),
-        cmocka_unit_test(a_function_that_is_wrong),          cmocka_unit_test(declared_dims_of_a_round_do_not_count),
+        cmocka_unit_test(a_graph_may_have_no_bytes),         cmocka_unit_test(bytes_that_are_wrong_or_missing),
+        cmocka_unit_test(functions_are_read_from_base64),    cmocka_unit_test(a_function_that_is_wrong),
+        cmocka_unit_test(declared_dims_of_a_round_do_not_count),
     };
     return RUN_GROUP(tests);
 }
