@@ -1,22 +1,6 @@
 /* Ops that are created by the name of their class, and get attributes, inputs and outputs one by one. */
-#include "support/net.h"
+#include "support/input_net.h"
 #include "support/own.h"
-
-static xir_network *net;
-static xir_value   *x;
-
-static int set_up(void **state) {
-    (void)state;
-    net = new_net();
-    x = net ? xir_input(XIR_AT(net), "x", FP32("NHWC", 1, 8, 8, 4)) : NULL;
-    return x ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    xir_network_free(net);
-    return 0;
-}
 
 static xir_op *create(const char *key) {
     xir_op *op = xir_op_create(net, xir_str_of(key));
@@ -249,7 +233,7 @@ static int group_up(void **state) {
     return failed;
 }
 
-#define STORY(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define STORY(f) cmocka_unit_test_setup_teardown(f, begin_with_input, end_net)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

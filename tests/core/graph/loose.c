@@ -1,23 +1,13 @@
 /* Values that are made before the op that makes them, or in another network. */
 #include <stdio.h>
-#include "support/net.h"
+#include "support/input_net.h"
 
-static xir_network *net;
-static xir_value   *x;
-static xir_op      *relu;
+static xir_op *relu;
 
 static int set_up(void **state) {
-    (void)state;
-    net = new_net();
-    x = net ? xir_input(XIR_AT(net), "x", FP32("NHWC", 1, 8, 8, 4)) : NULL;
-    relu = x ? xir_value_op(XIR_OP(XIR_AT(net), relu, .input = x, .name = "relu")) : NULL;
+    if (begin_with_input(state)) return -1;
+    relu = xir_value_op(XIR_OP(XIR_AT(net), relu, .input = x, .name = "relu"));
     return relu ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    xir_network_free(net);
-    return 0;
 }
 
 static xir_value *loose(const char *name) {
@@ -472,7 +462,7 @@ static void outputs_get_types_and_fewer_remain(void **state) {
     CHECK_SOUND(net);
 }
 
-#define STORY(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define STORY(f) cmocka_unit_test_setup_teardown(f, set_up, end_net)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

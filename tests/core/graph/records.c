@@ -2,23 +2,7 @@
  * Ops that get it keep everything else. */
 #include <stdio.h>
 #include "graph.h"
-#include "support/net.h"
-
-static xir_network *net;
-static xir_value   *x;
-
-static int set_up(void **state) {
-    (void)state;
-    net = new_net();
-    x = net ? xir_input(XIR_AT(net), "x", FP32("NHWC", 1, 8, 8, 4)) : NULL;
-    return x ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    xir_network_free(net);
-    return 0;
-}
+#include "support/input_net.h"
 
 static xir_op *relu(const char *name) { return xir_value_op(XIR_OP(XIR_AT(net), relu, .input = x, .name = name)); }
 
@@ -107,7 +91,7 @@ static void it_keeps_everything_when_it_gets_more(void **state) {
     CHECK_SOUND(net);
 }
 
-#define STORY(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define STORY(f) cmocka_unit_test_setup_teardown(f, begin_with_input, end_net)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

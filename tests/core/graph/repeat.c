@@ -1,22 +1,6 @@
 /* An op that is like the latest one of its class is added without checking it again. What makes it differ is seen all
  * the same: values, attributes, types, targets, places, the version of the network and functions of inference. */
-#include "support/net.h"
-
-static xir_network *net;
-static xir_value   *x;
-
-static int set_up(void **state) {
-    (void)state;
-    net = new_net();
-    x = net ? xir_input(XIR_AT(net), "x", FP32("NHWC", 1, 8, 8, 4)) : NULL;
-    return x ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    xir_network_free(net);
-    return 0;
-}
+#include "support/input_net.h"
 
 static xir_op *elu(xir_value *of, double alpha) {
     xir_elu_attrs attrs = xir_elu_init();
@@ -173,7 +157,7 @@ static void objects_of_other_networks_are_not_compared_by_address(void **state) 
     }
 }
 
-#define STORY(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define STORY(f) cmocka_unit_test_setup_teardown(f, begin_with_input, end_net)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
