@@ -1,40 +1,24 @@
-/* A file that is read has the same size as when it was opened, or reading fails. A file that is written appears under
- * its name complete and flushed, or not at all: rename(2) is atomic, fsync(2) before it prevents a name without bytes
- * after a crash, and fsync on the directory makes the new name durable. A killed process leaves at most a file
- * ".xir-….tmp", which the next save of the same file removes.
+/* Reading files, and findings about files. A regular file has the same size as when it was opened, or reading fails. A
+ * mapping keeps the path of its file, for findings; if it is watched, it also keeps the descriptor, so that changes of
+ * the file are detected. A pipe or device is read up to a limit.
  *
- * Every system call may be interrupted or do less than asked; the code below handles both. */
+ * Every system call may be interrupted or do less than asked; the code handles both. */
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
-#include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 #include "context_base.h"
 #include "file.h"
-#include "hash.h"
-#include "temp_files.h"
 
 enum {
-    BLOCK = STREAM_HEAD,      /* streams are read in blocks of this size                      */
-    JOINED = 1 << 20,         /* bytes are joined before they are written: a kernel with large pages takes a file in
-                                 calls of 1 MiB at almost twice the speed of calls of 64 KiB                        */
-    QUEUED = 4 << 20,         /* the same with bytes that are written from where they lie,    */
-    PIECES = 256,             /* in so many pieces; Linux takes 1024                          */
-    AT_ONCE = 1 << 30,        /* the most for one call: the kernel stops below 2 GiB anyway   */
-    PATH_ROOM = PATH_MAX,
-    MOST_LINKS = 40,          /* as in the kernel                                             */
-    TEMP_ROOM = 48,           /* the longest name of a temporary file                         */
-    TRIES = 100
+    BLOCK = STREAM_HEAD,      /* streams are read in blocks of this size              */
+    AT_ONCE = 1 << 30         /* the most for one call: the kernel stops below 2 GiB  */
 };
 
-#define BUFFERS (PIECES * sizeof(struct iovec) + JOINED)    /* the pieces, and the block */
+/* ---- findings --------------------------------------------------------------------------------------------------- */
 
 xir_status file_failv(xir_diags *why, xir_status code, const char *path, uint64_t byte, const char *format,
                       va_list args) {
@@ -50,7 +34,7 @@ xir_status file_fail(xir_diags *why, xir_status code, const char *path, uint64_t
     return code;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------ */
+/* ---- reading ---------------------------------------------------------------------------------------------------- */
 
 static xir_status read_fail(file_reader *r, const char *what) {
     return r->status = file_fail(r->why, XIR_E_IO, r->path, XIR_NO_BYTE, "cannot %s: %s", what, strerror(errno));
@@ -181,6 +165,8 @@ blob *file_reader_all(file_reader *r, uint64_t most) {
     return read_regular(r);
 }
 
+/* ---- mapping ---------------------------------------------------------------------------------------------------- */
+
 /* The file that a mapping was made from. If it is watched, the descriptor shows changes of the very file that is
  * mapped, whatever file has its name now. The time is that of the last change of bytes; a rename, a new link or
  * another mode does not count. */
@@ -263,6 +249,8 @@ bool blob_is_there(const blob *b) {
                   st.st_mtim.tv_nsec == w->changed_ns);
 }
 
+/* ---- the whole -------------------------------------------------------------------------------------------------- */
+
 blob *file_read(xir_context *ctx, const char *path, xir_diags *why) {
     file_reader r;
     if (file_reader_open(&r, ctx, path, why) != XIR_OK) return NULL;
@@ -277,313 +265,4 @@ blob *file_map(xir_context *ctx, const char *path, xir_diags *why) {
     blob *b = file_reader_map(&r);
     file_reader_close(&r);
     return b;
-}
-
-/* ---- writing ------------------------------------------------------------------------------------------------ */
-
-/* Some file systems do not support flushing and report that. */
-static bool sync_file(int fd) {
-    int done;
-    do done = fsync(fd);
-    while (done != 0 && errno == EINTR);
-    return done == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS;
-}
-
-static void discard(file_writer *w) {
-    if (w->fd >= 0) (void)close(w->fd);
-    w->fd = -1;
-    if (w->exists) (void)unlink(w->temp);
-    w->exists = false;
-    temp_file_forget(w->noted);
-    w->noted = -1;
-}
-
-static void forget(file_writer *w) {
-    const xir_allocator *alloc = context_alloc(w->ctx);
-    mem_free(alloc, w->pieces, BUFFERS);
-    mem_free(alloc, w->target, w->target_size);
-    mem_free(alloc, w->temp, w->temp_size);
-    w->pieces = NULL;
-    w->block = w->target = w->temp = NULL;
-}
-
-static xir_status write_fail(file_writer *w, const char *what) {
-    w->status = file_fail(w->why, XIR_E_IO, w->path, XIR_NO_BYTE, "cannot %s: %s", what, strerror(errno));
-    discard(w);
-    return w->status;
-}
-
-static size_t dir_size(const char *path) {   /* with its slash; 0: the current one */
-    const char *slash = strrchr(path, '/');
-    return slash ? (size_t)(slash - path) + 1 : 0;
-}
-
-/* Follows links to the first name that is not a link or does not exist. The system follows the rest of the path. */
-static bool follow_links(file_writer *w) {
-    char link[PATH_ROOM];
-    size_t size = strlen(w->path);
-    if (size < PATH_ROOM) memcpy(w->target, w->path, size + 1);
-    for (int i = 0; i < MOST_LINKS && size < PATH_ROOM; i++) {
-        ssize_t n = readlink(w->target, link, sizeof link);
-        if (n < 0) return errno == EINVAL || errno == ENOENT;   /* not a link; does not exist */
-        size_t keep = n > 0 && link[0] == '/' ? 0 : dir_size(w->target);
-        size = keep + (size_t)n;
-        if (size >= PATH_ROOM) continue;
-        memcpy(w->target + keep, link, (size_t)n);
-        w->target[size] = '\0';
-    }
-    errno = size < PATH_ROOM ? ELOOP : ENAMETOOLONG;
-    return false;
-}
-
-static uint64_t some_number(void) {
-    uint64_t n;
-    if (getrandom(&n, sizeof n, GRND_NONBLOCK) == (ssize_t)sizeof n) return n;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_nsec * 0x9E3779B97F4A7C15u ^ (uint64_t)now.tv_sec << 20 ^ (uint64_t)getpid();
-}
-
-/* Gives the new file the old one's mode and owner before it becomes visible. If the process may not change the
- * owner, the file stays its own, and then set-user-ID bits are dropped. */
-static bool dress_like(int fd, const struct stat *old) {
-    mode_t mode = old->st_mode & 07777;
-    if ((old->st_uid != geteuid() || old->st_gid != getegid()) && fchown(fd, old->st_uid, old->st_gid) != 0)
-        mode &= 0777;
-    int done;
-    do done = fchmod(fd, mode);
-    while (done != 0 && errno == EINTR);
-    return done == 0;
-}
-
-static bool same_file(const struct stat *a, const char *path) {
-    struct stat b;
-    return stat(path, &b) == 0 && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
-}
-
-/* A temporary file is named after its target and locked while it is written. So a save can find files that killed saves
- * of the same target have left: they have one of a few names, and are not locked. */
-enum { SLOTS = 8 };
-
-/* The i-th name. Those after the slots are random, for directories in which all slots are kept in use. */
-static void name_temp(const file_writer *w, char *temp, unsigned i) {
-    const size_t dir = dir_size(w->target);
-    const char *name = w->target + dir;
-    const unsigned long long hash = hash_bytes(0, name, strlen(name)), number = i < SLOTS ? i : some_number();
-    memcpy(temp, w->target, dir);
-    snprintf(temp + dir, w->temp_size - dir, ".xir-%016llx-%llx.tmp", hash, number);
-}
-
-/* Returns false if another process has locked the file. On file systems without locks no process has. */
-static bool lock_file(int fd) {
-    int done;
-    do done = flock(fd, LOCK_EX | LOCK_NB);
-    while (done != 0 && errno == EINTR);
-    return done == 0 || errno != EWOULDBLOCK;
-}
-
-/* Removes a temporary file unless it is locked. To test that, it locks the file itself, so it may also remove a file
- * whose writer is about to lock it. The writer then notices. */
-static void remove_left(const char *temp) {
-    struct stat st;
-    int fd = open(temp, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0) return;
-    const bool left = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0;
-    if (left && same_file(&st, temp)) (void)unlink(temp);
-    (void)close(fd);
-}
-
-/* Makes and locks the file of this name. False with errno; EEXIST: another process has it. */
-static bool open_temp(file_writer *w, mode_t mode) {
-    struct stat st;
-    do w->fd = open(w->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-    while (w->fd < 0 && errno == EINTR);
-    if (w->fd < 0) return false;
-    if (lock_file(w->fd) && (fstat(w->fd, &st) != 0 || st.st_nlink > 0)) return true;
-    (void)close(w->fd);   /* a remover mistook it for an abandoned file and unlinks it */
-    w->fd = -1;
-    errno = EEXIST;
-    return false;
-}
-
-static void make_temp(file_writer *w, const struct stat *old) {
-    char slot[PATH_ROOM + TEMP_ROOM];
-    for (unsigned i = 0; i < SLOTS; i++) {
-        name_temp(w, slot, i);
-        remove_left(slot);
-    }
-    for (unsigned i = 0; w->fd < 0 && i < SLOTS + TRIES; i++) {
-        name_temp(w, w->temp, i);
-        if (!open_temp(w, old ? 0600 : 0666) && errno != EEXIST) break;
-    }
-    if (w->fd < 0) {
-        write_fail(w, "make a temporary file next to it");
-        return;
-    }
-    w->exists = true;
-    w->noted = temp_file_note(w->temp);
-    if (old && !dress_like(w->fd, old)) write_fail(w, "give the new file the mode of the old one");
-}
-
-static void open_directly(file_writer *w) {
-    do w->fd = open(w->path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
-    while (w->fd < 0 && errno == EINTR);
-    if (w->fd < 0) write_fail(w, "open");
-}
-
-static void open_for(file_writer *w) {
-    struct stat old;
-    bool there = stat(w->path, &old) == 0;
-    if (!there && errno != ENOENT) {
-        write_fail(w, "open");
-        return;
-    }
-    if (there && S_ISDIR(old.st_mode)) {
-        errno = EISDIR;
-        write_fail(w, "write");
-        return;
-    }
-    if (there && !S_ISREG(old.st_mode)) {
-        open_directly(w);
-        return;
-    }
-    if (!follow_links(w)) {
-        write_fail(w, "follow the link");
-        return;
-    }
-    if (w->target[dir_size(w->target)] == '\0') {
-        errno = *w->path ? EISDIR : ENOENT;
-        write_fail(w, "write");
-        return;
-    }
-    /* Links of /proc lead to files that may no longer have a name: those can only be written in place. */
-    if (there && !same_file(&old, w->target)) open_directly(w);
-    else make_temp(w, there ? &old : NULL);
-}
-
-/* Detects that the bytes to be written are in a mapped file that has been shortened: the target is not at fault. */
-static bool is_lost(file_writer *w, const void *data) {
-    const char *source = errno == EFAULT && w->source ? w->source(w->source_user, data) : NULL;
-    if (!source) return false;
-    w->status = file_fail(w->why, XIR_E_IO, source, XIR_NO_BYTE,
-                          "the file was made shorter while it was mapped: what %s was to get from it is gone", w->path);
-    discard(w);
-    return true;
-}
-
-xir_status file_open(file_writer *w, xir_context *ctx, const char *path, xir_diags *why) {
-    *w = (file_writer){ .ctx = ctx, .why = why, .path = path, .fd = -1, .noted = -1, .target_size = PATH_ROOM,
-                       .temp_size = PATH_ROOM + TEMP_ROOM };
-    w->pieces = mem_new(context_alloc(ctx), BUFFERS);
-    w->block = w->pieces ? (char *)(w->pieces + PIECES) : NULL;
-    w->target = mem_new(context_alloc(ctx), w->target_size);
-    w->temp = mem_new(context_alloc(ctx), w->temp_size);
-    if (w->block && w->target && w->temp) open_for(w);
-    else w->status = diag_memory(why);
-    if (w->status != XIR_OK) forget(w);
-    return w->status;
-}
-
-/* Leaves out bytes that are written. */
-static struct iovec *skip(struct iovec *p, size_t written) {
-    for (; written && written >= p->iov_len; p++) written -= p->iov_len;
-    if (written) {
-        p->iov_base = (char *)p->iov_base + written;
-        p->iov_len -= written;
-    }
-    return p;
-}
-
-static bool flush(file_writer *w) {
-    struct iovec *p = w->pieces, *const end = p + w->n_pieces;
-    w->n_pieces = w->queued = w->used = 0;
-    while (p < end) {
-        ssize_t n = writev(w->fd, p, (int)(end - p));
-        if (n < 0 && errno == EINTR) continue;
-        if (n == 0) errno = ENOSPC;   /* neither an error nor progress: must not be repeated forever */
-        if (n < 0 && is_lost(w, p->iov_base)) return false;
-        if (n <= 0) {
-            char what[64];
-            snprintf(what, sizeof what, "write byte %llu", (unsigned long long)w->written);
-            write_fail(w, what);
-            return false;
-        }
-        p = skip(p, (size_t)n);
-        w->written += (uint64_t)n;
-    }
-    return true;
-}
-
-/* Bytes that stay until the next flush. There is always room for one more piece. */
-static bool queue(file_writer *w, const void *data, size_t size) {
-    struct iovec *last = w->n_pieces ? &w->pieces[w->n_pieces - 1] : NULL;
-    if (last && (char *)last->iov_base + last->iov_len == (const char *)data) last->iov_len += size;
-    else w->pieces[w->n_pieces++] = (struct iovec){ (void *)(uintptr_t)data, size };
-    w->queued += size;
-    return (w->n_pieces < PIECES && w->queued < QUEUED) || flush(w);
-}
-
-bool file_write(void *user, const void *data, size_t size) {
-    file_writer *w = user;
-    if (w->status != XIR_OK) return false;
-    if (!size) return true;
-    if (size >= JOINED / 4) return queue(w, data, size) && flush(w);
-    if (size > JOINED - w->used && !flush(w)) return false;
-    char *to = w->block + w->used;
-    memcpy(to, data, size);
-    w->used += size;
-    return queue(w, to, size);
-}
-
-bool file_write_lasting(void *user, const void *data, size_t size) {
-    enum { WORTH_A_PIECE = 4 << 10 };
-    file_writer *w = user;
-    if (size < WORTH_A_PIECE) return file_write(w, data, size);
-    return w->status == XIR_OK && queue(w, data, size);
-}
-
-xir_status file_ready(file_writer *w) {
-    if (w->status != XIR_OK || w->fd < 0 || !flush(w)) return w->status;
-    if (!sync_file(w->fd)) return write_fail(w, "flush");
-    int fd = w->fd;
-    w->fd = -1;
-    if (close(fd) != 0 && errno != EINTR) return write_fail(w, "close");
-    return XIR_OK;
-}
-
-static xir_status flush_dir(file_writer *w) {
-    size_t dir = dir_size(w->target);
-    w->target[dir] = '\0';
-    int fd;
-    do fd = open(dir ? w->target : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    while (fd < 0 && errno == EINTR);
-    if (fd < 0 && errno == EACCES) return XIR_OK;   /* writable but not readable: cannot be flushed */
-    bool done = fd >= 0 && sync_file(fd);
-    int error = errno;
-    if (fd >= 0) (void)close(fd);
-    if (done) return XIR_OK;
-    return file_fail(w->why, XIR_E_IO, w->path, XIR_NO_BYTE,
-        "replaced, but a crash may still bring the old file back: cannot flush its directory: %s", strerror(error));
-}
-
-xir_status file_place(file_writer *w) {
-    if (!w->block || file_ready(w) != XIR_OK || !w->exists) return w->status;
-    if (rename(w->temp, w->target) != 0) return write_fail(w, "put the new file in place");
-    w->exists = false;
-    w->placed = true;
-    temp_file_forget(w->noted);
-    w->noted = -1;
-    return XIR_OK;
-}
-
-xir_status file_commit(file_writer *w) {
-    if (file_place(w) == XIR_OK && w->placed) w->status = flush_dir(w);
-    discard(w);
-    forget(w);
-    return w->status;
-}
-
-void file_abort(file_writer *w) {
-    discard(w);
-    forget(w);
 }
