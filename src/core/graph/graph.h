@@ -321,9 +321,13 @@ bool       op_has_children(const xir_op *op);
 xir_status op_adopt_children(xir_op *op, const void *attrs);
 /* Checks that all Params in it belong to this network; otherwise adds a finding. */
 xir_status any_check_params(xir_network *net, const xir_any *any);
-/* Makes room in the tables of ids for the op, its sub ops and all their values: then numbering them cannot fail. */
+/* Numbering (numbering.c). The first two make room in the tables of ids for the op, or for several, for the sub ops and
+ * all their values: then numbering them cannot fail. */
 xir_status op_reserve_ids(const xir_op *op);
-xir_status ops_reserve_ids(xir_network *net, xir_op *const *ops, size_t n);   /* for several at once */
+xir_status ops_reserve_ids(xir_network *net, xir_op *const *ops, size_t n);
+/* Gives ids to an op that will be in the network, and to all that it needs ids for. It may bring ids that are taken:
+ * XIR_E_EXISTS. On failure, with a finding, the network is unchanged. */
+xir_status op_number(xir_op *op);
 /* Gives a value the next id. */
 xir_status value_number(xir_value *value);
 void       op_number_attrs(xir_op *op);                          /* room is reserved                 */
