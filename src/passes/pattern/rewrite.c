@@ -1,12 +1,9 @@
 /* Rewriting, in rounds. The first round visits all ops in order. A rewrite marks the ops that it touched. Soon after,
  * the ops below them go on the list of the next round, as far down as a pattern can reach through inner ops. Marks take
- * a byte per slot. Rows by class say which rules an op can be the root of, and which rules allow it as an input of the
- * root. So three lookups leave only the rules that fit an op and the makers of its first two inputs, for any number of
- * rules, and no pattern is tried on most ops. */
-#include "pattern/pattern.h"
+ * a byte per slot. An index by class (rule_index.h) leaves the rules that fit an op. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include "hash.h"
+#include "pattern/rule_index.h"
 #include "provenance.h"
 #include "sized.h"
 #include "support/type_words.h"
@@ -16,13 +13,6 @@
  * them after each rewrite. */
 enum { MARK_WAITING = 1, MARK_TOUCHED = 2, MARK_READ = 4, MARK_SEEN = 8, MARK_LATER = 16 };
 
-/* How the rules use a class. The sets have a bit per rule. */
-typedef struct class_row {
-    uint64_t roots;      /* its root can be of the class                                     */
-    uint64_t makes[2];   /* an op of it may make the first, the second input of the root     */
-    bool     inside;     /* an inner op of some rule can be of it                            */
-} class_row;
-
 typedef struct op_list { xir_op **items; size_t n, room; } op_list;
 typedef struct params_list { xir_value **items; size_t n, room; } params_list;
 
@@ -30,22 +20,13 @@ struct xir_rewriter {
     xir_network    *net;
     const xir_rule *rules;
     size_t          n_rules;
-    pointer_table   class_at;          /* from classes of the patterns to indices in `classes`     */
-    class_row      *classes;
-    size_t          class_room;
-    uint32_t       *by_number;         /* the same from the numbers of classes; NO_ROW: others     */
-    size_t          n_numbers, number_room;
-    class_row       others;            /* for all other classes                                    */
-    class_row       constants, nothing;  /* as inputs: Params; a value that nothing makes, or none   */
-    uint64_t        commuting;         /* rules whose root may have its first two inputs exchanged */
-    bool            tests_leaves;      /* a rule tests values that none of its ops makes           */
-    size_t          depth;
+    rule_index      index;
     uint8_t        *marks;             /* by slot                                                  */
     size_t          n_marks;
     op_list         now, next, touched, read, front, later;   /* ops with these marks; front: SEEN */
-    params_list     params;            /* touched values that no op makes; may have duplicates      */
+    params_list     params;            /* touched values that no op makes; may have duplicates     */
     uint32_t        round_slots;       /* number of slots before the round                         */
-    bool            lost;              /* an op was made in an unexpected place                     */
+    bool            lost;              /* an op was made in an unexpected place                    */
     bool            moved;             /* ops were moved to where the walk may miss them           */
     bool            stopped;
     const among    *in;                /* the ops that matches may have; NULL: all                 */
@@ -54,31 +35,6 @@ struct xir_rewriter {
     size_t          done[XIR_RULES];
     uint64_t        reported;          /* bits of the rules with a note                            */
 };
-
-static const uint32_t NO_ROW = UINT32_MAX;
-
-static const class_row *row_of(const xir_rewriter *at, const xir_class *cls) {
-    if (cls->number < at->n_numbers) {
-        const uint32_t i = at->by_number[cls->number];
-        return i == NO_ROW ? &at->others : &at->classes[i];
-    }
-    const uint32_t *i = cls->opaque ? pointer_table_find(&at->class_at, cls) : NULL;
-    return i ? &at->classes[*i] : &at->others;
-}
-
-static const class_row *row_of_input(const xir_rewriter *at, const xir_op *op, uint32_t i) {
-    const xir_value *v = i < op->n_inputs ? op_inputs(op)[i].value : NULL;
-    if (v && value_op(v)) return row_of(at, value_op(v)->cls);
-    return v && value_is_params(v) ? &at->constants : &at->nothing;
-}
-
-/* The rules that may match at an op, by the classes of the op and of the makers of its first two inputs. */
-static uint64_t rules_at(const xir_rewriter *at, const xir_op *op) {
-    const uint64_t rules = row_of(at, op->cls)->roots;
-    if (!rules) return 0;
-    const class_row *x = row_of_input(at, op, 0), *y = row_of_input(at, op, 1);
-    return rules & ((x->makes[0] & y->makes[1]) | (at->commuting & x->makes[1] & y->makes[0]));
-}
 
 /* ---- lists ------------------------------------------------------------------------------------------------------ */
 
@@ -110,7 +66,7 @@ static bool mark(xir_rewriter *at, const xir_op *op, uint8_t with) {
 }
 
 static void enqueue(xir_rewriter *at, op_list *list, xir_op *op) {
-    if (rules_at(at, op) && is_among(at->in, op) && mark(at, op, MARK_WAITING)) put(at, list, op);
+    if (rules_at(&at->index, op) && is_among(at->in, op) && mark(at, op, MARK_WAITING)) put(at, list, op);
 }
 
 static bool touch(xir_rewriter *at, xir_op *op) {
@@ -162,9 +118,14 @@ static void touch_value(xir_rewriter *at, xir_value *v) {
     list->items[list->n++] = v;
 }
 
+/* Whether an op can be inside a pattern, below its root. */
+static bool may_be_inside(const xir_rewriter *at, const xir_op *op) {
+    return class_row_of(&at->index, op->cls)->inside;
+}
+
 /* Whether a user of a value may match now because the value has fewer uses. */
 static bool matters_as_read(const xir_rewriter *at, const xir_value *v) {
-    return at->tests_leaves || (value_op(v) && row_of(at, value_op(v)->cls)->inside);
+    return at->index.tests_leaves || (value_op(v) && may_be_inside(at, value_op(v)));
 }
 
 static void touch_around(xir_rewriter *at, const xir_match *m, const surroundings *s) {
@@ -218,9 +179,9 @@ static void clear(xir_rewriter *at, op_list *list, uint8_t marks) {
 /* Goes down from the front level by level. A breadth-first search reaches each op on its shortest path, so it visits
  * each op once. It continues only below ops that can be inside a pattern. */
 static void wake_levels(xir_rewriter *at, size_t most) {
-    for (size_t level = 2, from = 0; level < at->depth; level++) {
+    for (size_t level = 2, from = 0; level < at->index.depth; level++) {
         for (size_t end = at->front.n; from < end && !at->status; from++) {
-            if (row_of(at, at->front.items[from]->cls)->inside) wake_below(at, at->front.items[from], most);
+            if (may_be_inside(at, at->front.items[from])) wake_below(at, at->front.items[from], most);
         }
     }
     clear(at, &at->front, MARK_SEEN);
@@ -321,7 +282,7 @@ static xir_status visit(xir_rewriter *at, xir_op *op, size_t limit, xir_diags *w
     xir_match m;
     surroundings s;
     provenance_scope scope;
-    for (uint64_t rules = rules_at(at, op); rules; rules &= rules - 1) {
+    for (uint64_t rules = rules_at(&at->index, op); rules; rules &= rules - 1) {
         int i = __builtin_ctzll(rules);
         const xir_rule *rule = &at->rules[i];
         if (!pattern_match(rule->pattern, op, at->in, &m)) continue;
@@ -347,88 +308,6 @@ static xir_status visit(xir_rewriter *at, xir_op *op, size_t limit, xir_diags *w
         if (verdict == XIR_REWRITE_DONE || at->stopped) return XIR_OK;
     }
     return XIR_OK;
-}
-
-/* The row of a class, added if missing: there is room for all. */
-static class_row *row_to_change(xir_rewriter *at, const xir_class *cls) {
-    return &at->classes[*pointer_table_add(&at->class_at, cls, (uint32_t)at->class_at.n)];
-}
-
-static void note_pattern(xir_rewriter *at, const xir_pattern *p, uint64_t bit) {
-    for (uint32_t j = 0; j < p->n_root_classes; j++) row_to_change(at, p->root_classes[j])->roots |= bit;
-    if (!p->root_classes) at->others.roots |= bit;
-    for (uint64_t rows = p->op_rows & ~((uint64_t)1 << p->root); rows; rows &= rows - 1) {
-        const node *n = &p->nodes[__builtin_ctzll(rows)];
-        for (uint32_t j = 0; j < n->n_classes; j++) row_to_change(at, n->classes[j])->inside = true;
-        at->others.inside |= !n->classes;
-    }
-    at->others.inside |= p->tests_leaves;   /* any op may make a leaf */
-    at->tests_leaves |= p->tests_leaves;
-    if (p->depth > at->depth) at->depth = p->depth;
-}
-
-/* Whether only ops, or only Params, can stand for a row. */
-static bool is_strict(const node *n) {
-    const bool one_kind = n->kind == XIR_PATTERN_OP || n->kind == XIR_PATTERN_PARAMS || n->kind == XIR_PATTERN_NUMBER;
-    return one_kind && !n->optional;
-}
-
-/* What may make input `i` of the root: anything, unless its row is strict. All classes have their rows. */
-static void note_input(xir_rewriter *at, const xir_pattern *p, uint32_t i, uint64_t bit) {
-    const node *root = &p->nodes[p->root];
-    const bool is_listed = root->kind == XIR_PATTERN_OP && i < root->n_inputs;
-    const node *n = is_listed && is_strict(&p->nodes[root->inputs[i]]) ? &p->nodes[root->inputs[i]] : NULL;
-    if (!n || n->kind != XIR_PATTERN_OP) at->constants.makes[i] |= bit;
-    if (!n) at->nothing.makes[i] |= bit;
-    const bool any_op = !n || (n->kind == XIR_PATTERN_OP && !n->classes);
-    if (any_op) at->others.makes[i] |= bit;
-    for (size_t j = 0; any_op && j < at->class_at.n; j++) at->classes[j].makes[i] |= bit;
-    for (uint32_t j = 0; !any_op && j < n->n_classes; j++) row_to_change(at, n->classes[j])->makes[i] |= bit;
-}
-
-/* Of the classes without a row, those with higher numbers need no place. */
-static bool number_rows(xir_rewriter *at) {
-    const pointer_table *t = &at->class_at;
-    size_t n = 0;
-    for (size_t i = 0; i < t->room; i++) {
-        const xir_class *cls = t->slots[i].key;
-        if (cls && !cls->opaque && cls->number >= n) n = (size_t)cls->number + 1;
-    }
-    if (!mem_reserve(&at->net->alloc, (void **)&at->by_number, &at->number_room, n, sizeof *at->by_number))
-        return false;
-    for (size_t i = 0; i < n; i++) at->by_number[i] = NO_ROW;
-    for (size_t i = 0; i < t->room; i++) {
-        const xir_class *cls = t->slots[i].key;
-        if (cls && !cls->opaque) at->by_number[cls->number] = t->slots[i].value;
-    }
-    at->n_numbers = n;
-    return true;
-}
-
-static bool note_classes(xir_rewriter *at) {
-    size_t n = 0;
-    for (size_t i = 0; i < at->n_rules; i++) {
-        const xir_pattern *p = at->rules[i].pattern;
-        n += p->n_root_classes;
-        for (uint32_t row = 0; row < p->n_nodes; row++) n += p->nodes[row].n_classes;
-    }
-    if (!mem_reserve(&at->net->alloc, (void **)&at->classes, &at->class_room, n, sizeof *at->classes) ||
-        !pointer_table_reserve(&at->class_at, n)) return false;
-    if (n) memset((void *)at->classes, 0, n * sizeof *at->classes);
-    for (size_t i = 0; i < at->n_rules; i++) note_pattern(at, at->rules[i].pattern, (uint64_t)1 << i);
-    for (size_t i = 0; i < at->class_at.n; i++) {   /* what applies to all classes applies to these too */
-        at->classes[i].roots |= at->others.roots;
-        at->classes[i].inside |= at->others.inside;
-    }
-    for (size_t i = 0; i < at->n_rules; i++) {
-        const xir_pattern *p = at->rules[i].pattern;
-        const uint64_t bit = (uint64_t)1 << i;
-        if (p->nodes[p->root].commutes) at->commuting |= bit;
-        for (uint32_t j = 0; j < 2; j++) note_input(at, p, j, bit);
-    }
-    if (!number_rows(at)) return false;
-    at->depth += at->tests_leaves;
-    return true;
 }
 
 enum { FEW = 64 };   /* ops per batch */
@@ -480,7 +359,8 @@ static xir_status visit_waiting(xir_rewriter *at, size_t limit, xir_diags *why) 
 }
 
 static xir_status run(xir_rewriter *at, size_t limit, xir_diags *why) {
-    if (!note_classes(at) || !reserve_marks(at)) return diag_memory(why);
+    if (!rule_index_make(&at->index, at->rules, at->n_rules, &at->net->alloc) || !reserve_marks(at))
+        return diag_memory(why);
     at->round_slots = at->net->n_slots;
     xir_status status = at->in ? visit_view(at, limit, why) : visit_all(at, limit, why);
     while (!status && !at->stopped) {
@@ -515,7 +395,7 @@ static xir_status read_rules(xir_rule *out, const xir_rule *rules, size_t n, siz
 static xir_status rewrite(xir_network *net, const among *in, const xir_rule *rules, size_t n, size_t rule_size,
                           size_t limit, size_t *rewrites, xir_diags *why) {
     xir_rule known[XIR_RULES];
-    xir_rewriter at = { .net = net, .in = in, .rules = known, .n_rules = n, .class_at.alloc = &net->alloc };
+    xir_rewriter at = { .net = net, .in = in, .rules = known, .n_rules = n };
     if (n > XIR_RULES)
         return diag_fail(why, XIR_E_INVALID, XIR_STR(""), "expected at most %d rules, found %zu", XIR_RULES, n);
     xir_status status = read_rules(known, rules, n, rule_size, why);
@@ -533,9 +413,7 @@ static xir_status rewrite(xir_network *net, const among *in, const xir_rule *rul
     free_list(&at, &at.later);
     mem_free(&net->alloc, (void *)at.params.items, at.params.room * sizeof *at.params.items);
     mem_free(&net->alloc, at.marks, at.n_marks);
-    pointer_table_free(&at.class_at);
-    mem_free(&net->alloc, at.classes, at.class_room * sizeof *at.classes);
-    mem_free(&net->alloc, at.by_number, at.number_room * sizeof *at.by_number);
+    rule_index_free(&at.index);
     return status;
 }
 
