@@ -288,9 +288,10 @@ bool row_run_with(xir_node *at, xir_sets more);
 xir_value *row_input_value(xir_node *at, size_t i);
 bool       row_results(xir_node *at, xir_op *op);
 
-/* check.c: whether counts and attributes fit the row; adds findings. */
+/* check_node.c: whether counts and attributes fit the row; adds findings. */
 bool node_is_sound(xir_node *at);
-/* Whether a declared type agrees with the inferred one; a mismatch is a finding. */
+/* check_types.c: whether a declared type agrees with the inferred one. A mismatch is a finding. False: no
+ * memory. */
 bool node_agrees(xir_node *at, size_t output, const xir_type *declared, const xir_type *inferred);
 /* check.c: values without a producer, and duplicate names; order.c: cycles, and a sorted order if there is one. */
 xir_status conversion_check_values(conversion *c, bool sorted);

@@ -62,6 +62,14 @@ xir_status node_say(const xir_node *at, xir_severity severity, xir_status code, 
     return code;
 }
 
+xir_status node_contradicts(const xir_node *at, xir_status code, const char *where, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    say(at, at->c->checking ? XIR_ERROR : XIR_WARNING, code, where, format, list);
+    va_end(list);
+    return code;
+}
+
 bool xir_node_unsupported(xir_node *at, const char *format, ...) {
     va_list list;
     if (xir_node_failed(at)) return false;   /* the first reason counts */
