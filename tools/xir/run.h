@@ -1,0 +1,42 @@
+/* What the files of xir run share. */
+#ifndef RUN_H
+#define RUN_H
+
+#include "cli.h"
+
+/* The inputs or the outputs of a network: one array each, owned. */
+typedef struct ports {
+    xir_value **values;
+    xir_array **arrays;
+    size_t      n;
+    bool        invented;   /* the arrays are random */
+} ports;
+
+typedef struct run_options {
+    word_list   inputs;                    /* NAME=FILE                       */
+    const char *out_dir, *compare_dir;     /* NULL: not asked                 */
+    bool        each;                      /* inputs hold many: run each      */
+} run_options;
+extern run_options run_args;
+
+/* What a failed computation means: what the executor cannot compute is a matter of the network. */
+int exit_of_run(xir_status status);
+
+/* Reads an array of a file; NULL with *code and a finding. */
+xir_array *read_array(const char *path, int *code, xir_diags *why);
+
+/* Reads the arrays that --input names. */
+int inputs_read(ports *in, xir_diags *why);
+/* Makes random numbers for the inputs without an array, which it marks. */
+int inputs_invent(ports *in, uint64_t seed, xir_diags *why);
+/* Converts a network of foreign operations; the arrays say which dims and elements its inputs have. */
+int inputs_convert(xir_network *net, const ports *in, xir_diags *why);
+/* Once the network's operations are known, so are the numbers that its inputs take: indices within a table, for
+ * example. Arrays that were invented are drawn again where that matters. */
+int inputs_redraw(const xir_network *net, ports *in, uint64_t seed, xir_diags *why);
+
+/* Writes the outputs to --output, compares them with --compare, and prints a line for each; with --json, `j`, an
+ * object. */
+int outputs_report(const ports *out, double tolerance, json_out *j, xir_diags *why);
+
+#endif

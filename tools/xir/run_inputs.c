@@ -1,0 +1,203 @@
+/* The inputs of xir run: arrays of files, as elements of the type that the network declares, or random numbers. Where a
+ * foreign network leaves dims or elements open, they are those of the arrays. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "run.h"
+
+/* ---- files ------------------------------------------------------------------------------------------ */
+
+/* A file of TensorStack, by its name. It must have one tensor. */
+static xir_array *load_tensor(const char *path, xir_diags *why) {
+    xir_array *arrays[1];
+    size_t n;
+    if (xir_tsm_tensor_load(context, path, arrays, 1, &n, why)) return NULL;
+    if (n == 1) return arrays[0];
+    if (n) xir_array_free(arrays[0]);
+    char sentence[80];
+    snprintf(sentence, sizeof sentence, "the file has %zu tensors: expected one", n);
+    xir_diags_append(why, &(xir_diag){ .severity = XIR_ERROR, .code = XIR_E_INVALID, .file = xir_str_of(path),
+                                       .byte = 0, .message = xir_str_of(sentence) });
+    return NULL;
+}
+
+xir_array *read_array(const char *path, int *code, xir_diags *why) {
+    const size_t before = xir_diags_count(why), size = strlen(path);
+    const bool tensor = size > 2 && strcmp(path + size - 2, ".t") == 0;
+    xir_array *array = tensor ? load_tensor(path, why) : xir_array_load_npy(context, path, why);
+    const xir_diag *d = array ? NULL : xir_diags_at(why, before);
+    *code = array ? DONE : d && d->code == XIR_E_UNSUPPORTED ? FAULTY : exit_of(d ? d->code : XIR_E_MEMORY);
+    return array;
+}
+
+/* ---- arrays ----------------------------------------------------------------------------------------- */
+
+/* Which input a word NAME=FILE is for, and where the file's name begins; a bare FILE is for the only one. -1: none. */
+static int64_t which_input(const ports *in, const char *word, const char **file) {
+    int64_t best = -1;
+    size_t longest = 0;
+    for (size_t i = 0; i < in->n; i++) {
+        xir_str name = xir_value_name(in->values[i]);
+        bool fits = strlen(word) > name.size && name.size >= longest && word[name.size] == '=' &&
+            memcmp(word, name.data, name.size) == 0;
+        if (!name.size || !fits) continue;
+        best = (int64_t)i;
+        longest = name.size;
+    }
+    *file = best >= 0 ? word + longest + 1 : word;
+    if (best >= 0 || in->n != 1) return best;
+    return strchr(word, '=') && access(word, F_OK) != 0 ? -1 : 0;   /* the name of a file may have a '=' */
+}
+
+/* Elements that .npy files do not have: they come as float32 or as wider integers. */
+static bool is_foreign(const xir_type *type) {
+    const xir_object *element = xir_type_object(xir_type_element(type));
+    const xir_float_type *real = xir_float_type_of(element);
+    const xir_integer_type *integer = xir_integer_type_of(element);
+    if (real) return real->format != XIR_FLOAT_FP16 && real->format != XIR_FLOAT_FP32 && real->format != XIR_FLOAT_FP64;
+    if (integer) return integer->ibits != 8 && integer->ibits != 16 && integer->ibits != 32 && integer->ibits != 64;
+    return xir_type_is_quantized(xir_type_element(type));
+}
+
+/* The same numbers as elements of another type, by a network of one Cast. */
+static int recast(xir_array **array, const xir_type *like, xir_diags *why) {
+    const xir_type *from = xir_array_type(*array);
+    if (!xir_type_as_tensor(like) || !is_foreign(like) ||
+        xir_type_equal(xir_type_element(like), xir_type_element(from))) return DONE;
+    xir_i64s dims = xir_type_as_tensor(from)->shape;
+    xir_network *net = xir_network_new(context, "recast", XIR_FRAMEWORK_ONNX, "");
+    if (!net) return no_memory();
+    xir_at at = XIR_AT(net);
+    const xir_type *to = xir_type_tensor(context, xir_type_element(like), NULL, dims.data, dims.size);
+    xir_array *result = NULL;
+    xir_output(at, XIR_VALUES(xir_build_cast(at, xir_input(at, "x", from), to, NULL)));
+    xir_status status = xir_network_status(net);
+    const xir_diag *d;
+    for (size_t i = 0; (d = xir_diags_at(xir_network_diags(net), i)); i++) xir_diags_append(why, d);
+    if (!status) status = xir_network_run(net, (const xir_array *const *)array, 1, &result, 1, NULL, why);
+    if (!status) {
+        xir_array_free(*array);
+        *array = result;
+    }
+    xir_network_free(net);
+    return exit_of_run(status);
+}
+
+static int no_such_input(const ports *in, const char *word) {
+    text names = { 0 };
+    for (size_t i = 0; i < in->n; i++) {
+        xir_str name = xir_value_name(in->values[i]);
+        text_put(&names, i ? ", " : "");
+        if (name.size) text_add(&names, name.data, name.size);
+        else text_put(&names, "one without a name, for which FILE is enough");
+    }
+    text_add(&names, "", 1);
+    const char *end = strchr(word, '=');
+    int code = end ? complain(MISUSED, "--input %s: expected the name of an input (the network's inputs are: %s), "
+                              "found '%.*s'", word, names.data, (int)(end - word), word)
+                   : complain(MISUSED, "--input takes NAME=FILE, not '%s'; the network's inputs are: %s", word,
+                              names.data);
+    text_free(&names);
+    return code;
+}
+
+int inputs_read(ports *in, xir_diags *why) {
+    for (size_t i = 0; i < run_args.inputs.n; i++) {
+        const char *file;
+        int64_t k = which_input(in, run_args.inputs.items[i], &file);
+        if (k < 0) return no_such_input(in, run_args.inputs.items[i]);
+        xir_str name = xir_value_name(in->values[k]);
+        if (in->arrays[k]) return complain(MISUSED, "--input gives '%.*s' twice", (int)name.size, name.data);
+        int code;
+        in->arrays[k] = read_array(file, &code, why);
+        if (!code) code = recast(&in->arrays[k], xir_value_type(in->values[k]), why);
+        if (code) return code;
+    }
+    return DONE;
+}
+
+int inputs_invent(ports *in, uint64_t seed, xir_diags *why) {
+    for (size_t i = 0; i < in->n; i++) {
+        const xir_type *type = xir_value_type(in->values[i]);
+        xir_str name = xir_value_name(in->values[i]);
+        if (in->arrays[i]) continue;
+        if (run_args.inputs.n) return complain(MISUSED, "there is no --input for '%.*s'", (int)name.size, name.data);
+        if (!xir_type_as_tensor(type)) {
+            return complain(FAULTY, "input '%.*s' is not a tensor: there are no random numbers for it",
+                            (int)name.size, name.data);
+        }
+        type = xir_type_with_known_dims(context, type, 1, why);
+        in->arrays[i] = type ? xir_array_random(context, type, seed + i, why) : NULL;
+        if (!in->arrays[i]) return code_of(why);
+        in->invented = true;
+    }
+    return DONE;
+}
+
+int inputs_redraw(const xir_network *net, ports *in, uint64_t seed, xir_diags *why) {
+    if (!in->invented) return DONE;   /* either all are invented or none is */
+    xir_numbers *takes = take(in->n + 1, sizeof *takes);
+    for (size_t i = 0; i < in->n; i++) takes[i] = xir_numbers_any();
+    int code = exit_of(xir_network_input_numbers(net, takes, in->n, why));
+    for (size_t i = 0; i < in->n && !code; i++) {
+        const xir_type *type = xir_array_type(in->arrays[i]);
+        xir_array *drawn = xir_array_random_in(context, type, seed + i, &takes[i], why);
+        code = drawn ? DONE : code_of(why);
+        if (!drawn) break;
+        xir_array_free(in->arrays[i]);
+        in->arrays[i] = drawn;
+    }
+    free(takes);
+    return code;
+}
+
+/* ---- a foreign network ------------------------------------------------------------------------------ */
+
+/* An element type as input-shape has it, "fp32"; false: no word means it. */
+static bool put_element(text *t, const xir_type *element) {
+    static const char *const words[] = {
+        [XIR_FLOAT_FP16] = "fp16", [XIR_FLOAT_BF16] = "bf16", [XIR_FLOAT_TF32] = "tf32", [XIR_FLOAT_FP32] = "fp32",
+        [XIR_FLOAT_FP64] = "fp64",
+    };
+    const xir_float_type *real = xir_float_type_of(xir_type_object(element));
+    const xir_integer_type *whole = xir_integer_type_of(xir_type_object(element));
+    const char *word = real && (size_t)real->format < sizeof words / sizeof *words ? words[real->format] : NULL;
+    if (xir_type_kind_of(element) == XIR_TYPE_BOOL) word = "bool";
+    if (whole) text_printf(t, ":%c%d", whole->sign ? 'i' : 'u', (int)xir_type_storage_bits(element));
+    else if (word) text_printf(t, ":%s", word);
+    return whole || word;
+}
+
+/* The options of a conversion that knows the dims of the arrays, and the elements of inputs without a type:
+ * input-shape="x=1,3;y=2:fp32". With --each an input without a type takes one at a time. */
+static char *shapes_of(const ports *in) {
+    text t = { 0 };
+    for (size_t i = 0; i < in->n; i++) {
+        xir_str name = xir_value_name(in->values[i]);
+        const xir_type *declared = xir_value_type(in->values[i]), *type = xir_array_type(in->arrays[i]);
+        size_t rank = xir_type_rank(type);
+        bool plain = name.size > 0;
+        for (size_t k = 0; plain && k < name.size; k++) plain = name.data[k] && !strchr("\";=", name.data[k]);
+        const bool typed = xir_type_as_tensor(declared) != NULL;
+        if (!plain || (typed && (!xir_type_has_unknown_dim(declared) || rank != xir_type_rank(declared)))) continue;
+        const size_t before = t.size;
+        text_put(&t, t.size ? ";" : "input-shape=\"");
+        text_add(&t, name.data, name.size);
+        text_put(&t, "=");
+        for (size_t k = 0; k < rank; k++)
+            text_printf(&t, k ? ",%lld" : "%lld",
+                        run_args.each && !typed && k == 0 ? 1LL : (long long)xir_type_dim(type, (int64_t)k, false));
+        if (!typed && !put_element(&t, xir_type_element(type))) t.size = before;
+    }
+    if (t.size) text_put(&t, "\"");
+    text_add(&t, "", 1);
+    return t.data;
+}
+
+int inputs_convert(xir_network *net, const ports *in, xir_diags *why) {
+    if (!xir_network_is_dialect(net)) return DONE;
+    char *options = shapes_of(in);
+    xir_status status = xir_pass_run(net, "to-xir", options, NULL, why);
+    free(options);
+    return exit_of_run(status);
+}
