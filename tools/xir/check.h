@@ -1,0 +1,25 @@
+/* What the files of xir check share. */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include "cli.h"
+
+typedef struct checking {
+    xir_network       *net, *copy;    /* what is checked, and a copy that inference may change          */
+    xir_diags         *why;
+    bool               foreign;       /* it has ops of a dialect, or functions of NNabla                */
+    /* classes: not known here; without inference; whose results do not follow from the inputs; of elements, unknown */
+    tally              unknown, uninferred, open, unknown_types;
+    struct wrong_type *wrong;         /* outputs whose declared types are wrong (check_infer.c)         */
+    size_t             n_wrong, wrong_room;
+    uint32_t          *wrong_of;      /* by slot of the copy: index + 1 of the last; 0: there is none   */
+} checking;
+
+/* Begins once the copy is made. */
+void inference_begin(checking *c);
+/* Compares the declared types of an op's outputs with those that inference gives for `copy`, the same op of the copy,
+ * which has the declared types again at the end. `path` is the place of the op in findings. */
+void inference_check(checking *c, const xir_op *op, xir_op *copy, const char *path);
+void inference_end(checking *c);
+
+#endif
