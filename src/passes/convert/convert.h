@@ -322,6 +322,8 @@ void       stayed_forget(conversion *c, size_t from);
 bool conversion_look_through(conversion *c, xir_op *op);
 
 /* make.c */
+/* The most elements of constants that are computed at once, and of the results. The pass fold computes larger ones. */
+enum { MOST_COMPUTED = 1 << 12 };
 /* The Params that an op computes from small constants; NULL if it is not computed. */
 xir_value *conversion_computed(xir_node *at, xir_op *op);
 /* The dims of a value as its type has them, with expressions; and a type with such dims. NULL: out of memory. */
