@@ -100,6 +100,14 @@ xir_op      *op_write(op_object *o);
 xir_value   *value_read(value_object *o);
 xir_value   *value_write(value_object *o);
 
+/* Runs statements without the GIL. They keep what they make in local variables, so that exceptions are raised after
+ * them. */
+#define WITHOUT_GIL(...) do {                           \
+        PyThreadState *state_ = PyEval_SaveThread();    \
+        __VA_ARGS__;                                    \
+        PyEval_RestoreThread(state_);                   \
+    } while (0)
+
 /* Marks the network as changed, or read, by this thread, which may then release the GIL. False with an exception. */
 bool net_begin_write(net_object *o);
 void net_end_write(net_object *o);
@@ -145,6 +153,8 @@ PyObject *register_class(PyObject *module, PyObject *args);
 PyObject *register_pass(PyObject *module, PyObject *args);
 /* A watch from a tuple of two functions or None, which it borrows. False with an exception. */
 bool watch_in(PyObject *pair, xir_pass_watch *out);
+PyObject *pipeline_run(PyObject *module, PyObject *args);
+PyObject *pipeline_default(PyObject *module, PyObject *none);
 
 /* ---- errors: each returns NULL, so that a caller can return it ------------------------------------------------- */
 
