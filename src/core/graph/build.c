@@ -328,15 +328,18 @@ bool net_scoped_name(xir_at at, xir_str *name) {
     return true;
 }
 
+/* A place of the memo has room for two classes: places follow from addresses, which the linker chooses, and a program
+ * that adds ops of two classes in turn must find both wherever they are. */
 static const xir_class *class_of(xir_network *net, const xir_class_decl *decl) {
     uintptr_t bits = (uintptr_t)decl >> 4;
-    const xir_class **memo = &net->classes[(bits ^ (bits >> 5)) % CLASS_MEMO];
-    if (!*memo || (*memo)->decl != decl) {
-        const xir_class *cls = xir_class_find_decl(net->ctx, decl);
-        if (!cls) return NULL;
-        *memo = cls;
+    const xir_class **memo = net->classes[(bits ^ (bits >> 5)) % CLASS_MEMO];
+    for (int i = 0; i < 2; i++) {
+        if (memo[i] && memo[i]->decl == decl) return memo[i];
     }
-    return *memo;
+    const xir_class *cls = xir_class_find_decl(net->ctx, decl);
+    if (!cls) return NULL;
+    memo[1] = memo[0];
+    return memo[0] = cls;
 }
 
 /* Makes a list of all inputs, in `few` if they fit. NULL if there is nothing to add: without memory, or if an earlier

@@ -223,7 +223,7 @@ struct xir_network {
     const xir_target *host;
     const xir_target *targets[TARGETS];
     uint32_t          n_targets;
-    const xir_class  *classes[CLASS_MEMO];   /* by declaration: a lookup in the context takes its lock */
+    const xir_class  *classes[CLASS_MEMO][2];  /* by declaration: a lookup in the context takes its lock */
     attrs_memo        attrs[ATTRS_MEMO];       /* by hash                                  */
     infer_memo       *inferred;        /* answers of inference, a power of two; NULL: none yet */
     uint32_t          inferred_room;
