@@ -31,7 +31,7 @@ static float weight(size_t i)
     return (float)((int)(i * 2654435761u >> 24) - 128) / 4096;
 }
 
-static xir_value *params(exec_net *r, const xir_type *type)
+xir_value *exec_params(exec_net *r, const xir_type *type)
 {
     xir_value *p = xir_params_new(r->net, XIR_STR(""), type);
     if (p)
@@ -39,13 +39,12 @@ static xir_value *params(exec_net *r, const xir_type *type)
     return p;
 }
 
-/* A convolution with a bias and `of` filters. */
-static xir_value *conv(exec_net *r, xir_value *x, int64_t size, int64_t stride, int64_t of)
+xir_value *exec_conv(exec_net *r, xir_value *x, int64_t size, int64_t stride, int64_t of)
 {
     int64_t in = xir_type_dim(xir_value_type(x), 3, false);
-    xir_value *w = params(r, XIR_TENSOR(r->ctx, r->f32, "HWIO", size, size, in, of));
-    x = XIR_CONV2D(xir_at_end(r->net), .input = x, .weights = w, .bias = params(r, XIR_TENSOR(r->ctx, r->f32, "O", of)),
-                   .stride = stride, .pad = size / 2);
+    xir_value *w = exec_params(r, XIR_TENSOR(r->ctx, r->f32, "HWIO", size, size, in, of));
+    xir_value *b = exec_params(r, XIR_TENSOR(r->ctx, r->f32, "O", of));
+    x = XIR_CONV2D(xir_at_end(r->net), .input = x, .weights = w, .bias = b, .stride = stride, .pad = size / 2);
     if (x) {
         const xir_type *y = xir_value_type(x);
         r->products += (uint64_t)(size * size * in * of * xir_type_dim(y, 1, false) * xir_type_dim(y, 2, false));
@@ -60,10 +59,10 @@ static xir_value *relu(exec_net *r, xir_value *x)
 
 static xir_value *bottleneck(exec_net *r, xir_value *x, int64_t width, int64_t stride, bool first)
 {
-    xir_value *way = first ? conv(r, x, 1, stride, 4 * width) : x;
-    x = relu(r, conv(r, x, 1, 1, width));
-    x = relu(r, conv(r, x, 3, stride, width));
-    x = conv(r, x, 1, 1, 4 * width);
+    xir_value *way = first ? exec_conv(r, x, 1, stride, 4 * width) : x;
+    x = relu(r, exec_conv(r, x, 1, 1, width));
+    x = relu(r, exec_conv(r, x, 3, stride, width));
+    x = exec_conv(r, x, 1, 1, 4 * width);
     return relu(r, XIR_OP(xir_at_end(r->net), add, .lhs = x, .rhs = way));
 }
 
@@ -78,14 +77,14 @@ static void *setup_resnet(const bench_input *in)
     if (!r)
         return NULL;
     xir_at at = xir_at_end(r->net);
-    xir_value *x = relu(r, conv(r, xir_input(at, "image", xir_array_type(r->image)), 7, 2, 64));
+    xir_value *x = relu(r, exec_conv(r, xir_input(at, "image", xir_array_type(r->image)), 7, 2, 64));
     x = XIR_MAX_POOL2D(at, .input = x, .k = 3, .stride = 2, .pad = 1);
     for (size_t s = 0; s < sizeof stages / sizeof stages[0]; s++) {
         for (int b = 0; b < stages[s].blocks; b++)
             x = bottleneck(r, x, stages[s].width, b ? 1 : stages[s].stride, b == 0);
     }
     x = XIR_OP(at, mean, .input = x, .attrs = XIR_ATTRS(mean, (dim, XIR_I64S(1, 2))));
-    xir_value *k = params(r, XIR_TENSOR(r->ctx, r->f32, "**", 2048, 1000));
+    xir_value *k = exec_params(r, XIR_TENSOR(r->ctx, r->f32, "**", 2048, 1000));
     x = XIR_OP(at, matmul, .x = x, .k = k);
     r->products += 2048 * 1000;
     xir_output(at, XIR_VALUES(x));
@@ -97,8 +96,8 @@ static void *setup_resnet(const bench_input *in)
 static xir_value *dense(exec_net *r, xir_value *x, int64_t from, int64_t to)
 {
     xir_at at = xir_at_end(r->net);
-    x = XIR_OP(at, matmul, .x = x, .k = params(r, XIR_TENSOR(r->ctx, r->f32, "**", from, to)),
-               .b = params(r, XIR_TENSOR(r->ctx, r->f32, "*", to)));
+    x = XIR_OP(at, matmul, .x = x, .k = exec_params(r, XIR_TENSOR(r->ctx, r->f32, "**", from, to)),
+               .b = exec_params(r, XIR_TENSOR(r->ctx, r->f32, "*", to)));
     r->products += (uint64_t)(from * to);
     return x;
 }
@@ -114,7 +113,7 @@ static void *setup_vgg(const bench_input *in)
     xir_value *x = xir_input(xir_at_end(r->net), "image", xir_array_type(r->image));
     for (size_t s = 0; s < sizeof stages / sizeof stages[0]; s++) {
         for (int i = 0; i < stages[s].convs; i++)
-            x = relu(r, conv(r, x, 3, 1, stages[s].width));
+            x = relu(r, exec_conv(r, x, 3, 1, stages[s].width));
         x = XIR_MAX_POOL2D(xir_at_end(r->net), .input = x, .k = 2, .stride = 2);
     }
     x = XIR_OP(xir_at_end(r->net), reshape, .input = x,
@@ -182,6 +181,10 @@ const bench_case exec_cases[] = {
       "an image through ResNet-50; ns_per_op is of the image, count the products: 2 * count / ns_per_op is GFLOP/s" },
     { "exec-vgg", NULL, BENCH_BY_BYTE, setup_vgg, exec_run, NULL, "the same through VGG-19" },
     { "exec-maxvit", NULL, BENCH_BY_BYTE, maxvit_setup, exec_run, NULL, "the same through MaxViT-T" },
+    { "exec-branches", NULL, BENCH_BY_BYTE, branches_setup, exec_run, NULL,
+      "the same through 256 branches of two short convolutions" },
+    { "exec-lstms", NULL, BENCH_BY_BYTE, lstms_setup, exec_run, NULL,
+      "100 steps through 4 LSTMs of one input, of 64 features and 128 hidden ones" },
     { "exec-product", NULL, BENCH_BY_BYTE, setup_product, run_product, NULL,
       "10 products of 512 x 512 matrices of doubles" },
     { 0 },

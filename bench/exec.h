@@ -22,8 +22,15 @@ typedef struct exec_net {
 exec_net *exec_begin(int64_t size, const char *name);
 /* Checks a network that has its outputs; NULL with a message on stderr. */
 exec_net *exec_end(exec_net *r);
+/* Params with weights; and a convolution with a bias and `of` filters, which adds to `products`. */
+xir_value *exec_params(exec_net *r, const xir_type *type);
+xir_value *exec_conv(exec_net *r, xir_value *x, int64_t size, int64_t stride, int64_t of);
 /* Runs the image through it; there must be 1000 logits. */
 bool exec_run(void *state, bench_result *out);
+
+/* branches.c */
+void *branches_setup(const bench_input *in);
+void *lstms_setup(const bench_input *in);
 
 /* maxvit.c */
 void *maxvit_setup(const bench_input *in);

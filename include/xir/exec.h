@@ -43,7 +43,8 @@ typedef struct xir_run_options {
     void (*memory)(void *user, const xir_op *op, const xir_run_memory *now);
     /* How many threads compute, at most, the calling one included; 0 and 1: no others. The results have the same bits
      * for any number. Threads are made when they are needed and have ended when the run returns; if one cannot be made,
-     * the run goes on with fewer. They call none of the functions above. */
+     * the run goes on with fewer. They share loops, and compute short ops before their turn, with memory of the
+     * context's allocator. They call none of the functions above, and only kernels of the library. */
     size_t threads;
     /* Values that are known already, unless NULL: called with the values that ops make, those of the Input op excepted,
      * on the thread that runs: with all of them before anything is computed, then with those of an op right before it

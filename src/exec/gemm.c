@@ -19,7 +19,7 @@ enum {
     AREA    = 1 << 17,       /* sums that wait                                                                   */
     AREA_ROWS = 384,
     ALIGNED = 64,
-    STEPS_A_QUESTION = 4096,
+    STEPS_A_STOP = 4096,     /* between two questions whether to stop                                            */
 };
 
 typedef struct range { size_t first, n; } range;
@@ -99,8 +99,8 @@ static bool multiply(const run *r, pool_share *share, const double *left, const 
                 taken = i + m;
             }
             steps += r->tall * r->broad * (depth + 1);
-            if (steps >= STEPS_A_QUESTION && pool_stops(share, steps)) return false;
-            if (steps >= STEPS_A_QUESTION) steps = 0;
+            if (steps >= STEPS_A_STOP && pool_stops(share, steps)) return false;
+            if (steps >= STEPS_A_STOP) steps = 0;
         }
     }
     return true;

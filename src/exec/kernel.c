@@ -323,8 +323,6 @@ xir_status xir_kernel_forward(xir_kernel *at, size_t i, size_t from) {
 
 /* ---- cancelling -------------------------------------------------------------------------------------------------- */
 
-enum { STEPS_A_QUESTION = 1024 };
-
 bool xir_kernel_stops(xir_kernel *at, uint64_t steps) {
     if (at->status == XIR_E_CANCELLED) return true;
     at->steps += steps;

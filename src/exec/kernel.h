@@ -46,6 +46,8 @@ struct xir_kernel {
     xir_status     status;         /* the first failure; it has a finding */
 };
 
+enum { STEPS_A_QUESTION = 1024 };   /* whether the run is cancelled: see xir_kernel_stops */
+
 /* The place of an op, "/ops/3", and of an op of a body, "/ops/3/body/2". */
 void op_path(const xir_op *op, char *out, size_t size);
 

@@ -109,6 +109,6 @@ static xir_status non_max_suppression(xir_kernel *at) {
 }
 
 kernel_table kernels_detection = {
-    { xir_non_max_suppression_class, non_max_suppression },
-    { NULL,                          NULL                },
+    { xir_non_max_suppression_class, non_max_suppression, kernel_is_alone },
+    { NULL,                          NULL                                 },
 };

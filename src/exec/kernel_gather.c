@@ -330,9 +330,9 @@ static xir_status scatter_nd(xir_kernel *at) {
 }
 
 kernel_table kernels_gather = {
-    { xir_gather_class,          gather          },
-    { xir_gather_elements_class, gather_elements },
-    { xir_gather_nd_class,       gather_nd       },
-    { xir_scatter_nd_class,      scatter_nd      },
-    { NULL,                      NULL            },
+    { xir_gather_class,          gather                      },
+    { xir_gather_elements_class, gather_elements             },
+    { xir_gather_nd_class,       gather_nd                   },
+    { xir_scatter_nd_class,      scatter_nd, kernel_is_alone },
+    { NULL,                      NULL                        },
 };

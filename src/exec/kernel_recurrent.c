@@ -3,8 +3,10 @@
  * are 0, and the reverse direction starts at its last element. */
 #include <inttypes.h>
 #include <math.h>
+#include <xir/work.h>
 #include "gemm.h"
 #include "kernels.h"
+#include "pool.h"
 
 enum { X, W, R, B, SEQUENCE_LENS, INITIAL_H, INITIAL_C, P, PORTS };
 enum { MOST_FUNCTIONS = 3 };
@@ -358,9 +360,29 @@ static xir_status rnn(xir_kernel *at) {
     return run(at, (cell)CELL(a, 1, 1, false, NULL, rnn_step, false));
 }
 
+/* Whether the product of states with R is too short for threads, as those of most steps then are. */
+static bool has_short_steps(const xir_op *op, bool batch_first) {
+    const xir_type *x = xir_value_type(xir_op_input(op, X)), *r = xir_value_type(xir_op_input(op, R));
+    if (xir_type_rank(x) != 3 || xir_type_rank(r) != 3) return false;
+    const int64_t batch = xir_type_dim(x, !batch_first, false), rows = xir_type_dim(r, 1, false),
+                  hidden = xir_type_dim(r, 2, false);
+    return batch >= 0 && rows >= 0 && hidden >= 0 &&
+           xir_work_times((uint64_t)batch, xir_work_times((uint64_t)rows, (uint64_t)hidden)) < STEPS_A_LOOP;
+}
+
+static bool lstm_is_alone(const xir_op *op) {
+    return has_short_steps(op, ((const xir_lstm_attrs *)op->attrs)->layout == 1);
+}
+static bool gru_is_alone(const xir_op *op) {
+    return has_short_steps(op, ((const xir_gru_attrs *)op->attrs)->layout == 1);
+}
+static bool rnn_is_alone(const xir_op *op) {
+    return has_short_steps(op, ((const xir_rnn_attrs *)op->attrs)->layout == 1);
+}
+
 kernel_table kernels_recurrent = {
-    { xir_lstm_class, lstm },
-    { xir_gru_class,  gru  },
-    { xir_rnn_class,  rnn  },
+    { xir_lstm_class, lstm, lstm_is_alone },
+    { xir_gru_class,  gru,  gru_is_alone  },
+    { xir_rnn_class,  rnn,  rnn_is_alone  },
     { NULL,           NULL },
 };

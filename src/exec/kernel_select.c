@@ -228,9 +228,9 @@ static xir_status non_zero(xir_kernel *at) {
 }
 
 kernel_table kernels_select = {
-    { xir_argmax_class,   argmax   },
-    { xir_argmin_class,   argmin   },
-    { xir_top_k_class,    top_k    },
-    { xir_non_zero_class, non_zero },
-    { NULL,               NULL     },
+    { xir_argmax_class,   argmax                    },
+    { xir_argmin_class,   argmin                    },
+    { xir_top_k_class,    top_k                     },
+    { xir_non_zero_class, non_zero, kernel_is_alone },
+    { NULL,               NULL                      },
 };

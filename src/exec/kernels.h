@@ -9,7 +9,12 @@
 typedef struct kernel_row {
     const xir_class_decl *(*cls)(void);
     xir_kernel_fn         *run;
+    /* Returns true if the kernel computes an op, however large, on one thread. NULL: its loops decide (pool.h). */
+    bool                 (*alone)(const xir_op *op);
 } kernel_row;
+
+/* The same for all ops: true. */
+bool kernel_is_alone(const xir_op *op);
 
 /* Ends with a row of NULL. */
 typedef const kernel_row kernel_table[];

@@ -1,13 +1,13 @@
 #include "pool.h"
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A look takes 10 to 50 ns, waking a thread some 50 us. */
 enum { LOOKS = 1024 };
 
-/* A piece takes some microseconds. A loop that takes less than two dozens of them is not worth waking threads. */
-enum { STEPS_A_PIECE = 1 << 15, STEPS_A_LOOP = 1 << 18, EVEN = 64 };
+enum { EVEN = 64 };
 
 typedef struct pool_task {
     pool_fn         *fn;
@@ -93,14 +93,33 @@ static void *work(void *user) {
     return NULL;
 }
 
-/* Waits until no other thread is within the loop. */
-static void await_others(pool *p) {
+enum { A_WHILE = 1000000 };   /* nanoseconds */
+
+/* Waits for a thread that leaves the loop. With `cancel`, at most a while. */
+static void await_one(pool *p, const xir_kernel *at) {
+    struct timespec until;
+    if (!at->within->cancel || clock_gettime(CLOCK_MONOTONIC, &until)) {
+        pthread_cond_wait(&p->ended, &p->lock);
+        return;
+    }
+    until.tv_nsec += A_WHILE;
+    if (until.tv_nsec >= 1000000000) until.tv_nsec -= 1000000000, until.tv_sec++;
+    pthread_cond_timedwait(&p->ended, &p->lock, &until);
+}
+
+/* Waits until no other thread is within the loop. What takes long may be cancelled meanwhile. */
+static void await_others(pool *p, pool_share *share) {
     pthread_mutex_lock(&p->lock);
     p->task = NULL;
     pthread_mutex_unlock(&p->lock);
     for (unsigned i = 0; i < p->looks && atomic_load_explicit(&p->busy, memory_order_relaxed); i++) rest();
     pthread_mutex_lock(&p->lock);
-    while (atomic_load(&p->busy)) pthread_cond_wait(&p->ended, &p->lock);
+    while (atomic_load(&p->busy)) {
+        await_one(p, share->at);
+        pthread_mutex_unlock(&p->lock);
+        pool_stops(share, 0);
+        pthread_mutex_lock(&p->lock);
+    }
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -160,7 +179,7 @@ bool pool_for(xir_kernel *at, size_t n, uint64_t steps, pool_fn *fn, void *user)
     pool_share share = { .task = &t, .at = at };
     take_pieces(&share);
     if (shared) {
-        await_others(p);
+        await_others(p, &share);
         pool_stops(&share, 0);     /* merges what others counted */
     }
     return !atomic_load_explicit(&t.stopped, memory_order_relaxed);
@@ -175,6 +194,16 @@ static size_t wanted_by_tests(void) {
     return n > 0 ? (size_t)n : 0;
 }
 
+/* Its waits end by a clock that nobody sets. */
+static int init_ended(pool *p) {
+    pthread_condattr_t how;
+    if (pthread_condattr_init(&how)) return -1;
+    int status = pthread_condattr_setclock(&how, CLOCK_MONOTONIC);
+    if (!status) status = pthread_cond_init(&p->ended, &how);
+    pthread_condattr_destroy(&how);
+    return status;
+}
+
 void pool_open(pool *p, size_t threads) {
     memset(p, 0, offsetof(pool, members));
     if (!threads) {
@@ -187,8 +216,7 @@ void pool_open(pool *p, size_t threads) {
     p->looks = processors >= 0 && (size_t)processors >= p->most ? LOOKS : 0;
     if (pthread_mutex_init(&p->lock, NULL)) p->most = 1;
     else if (pthread_cond_init(&p->begun, NULL)) pthread_mutex_destroy(&p->lock), p->most = 1;
-    else if (pthread_cond_init(&p->ended, NULL))
-        pthread_cond_destroy(&p->begun), pthread_mutex_destroy(&p->lock), p->most = 1;
+    else if (init_ended(p)) pthread_cond_destroy(&p->begun), pthread_mutex_destroy(&p->lock), p->most = 1;
     else p->open = true;
 }
 

@@ -24,9 +24,13 @@
 
 enum { POOL_MOST = 64 };   /* threads of a run, the calling one included */
 
+/* A piece takes some microseconds. A loop that takes less than a few of them is not worth waking threads. */
+enum { STEPS_A_PIECE = 1 << 15, STEPS_A_LOOP = 1 << 18 };
+
 typedef struct pool_share pool_share;
-/* Computes items [from, to). Of the functions of exec.h it may call none: memory is allocated and inputs are converted
- * before the loop. `from` is 0 or a multiple of 64 if items take few steps, so that neighbours never share a byte. */
+/* Computes items [from, to). For the op of the loop it may call no function of exec.h: memory is allocated and inputs
+ * are converted before the loop. `from` is 0 or a multiple of 64 if items take few steps, so that neighbours never
+ * share a byte. */
 typedef void pool_fn(pool_share *share, size_t from, size_t to, void *user);
 
 /* The most threads that compute a loop; and the number of the one that computes a piece, for memory of its own. */

@@ -1,13 +1,24 @@
 #include "rooms.h"
 
-/* Smaller blocks are cheap: the allocator has pages for them. */
-enum { SMALL = 1 << 15 };
+/* Smaller blocks are cheap. From a page on, an allocator may give pages back between two ops. */
+enum { SMALL = 1 << 12 };
 
-static void drop(rooms *r, const kept_room *it) {
-    r->kept_bytes -= it->size;
+static void drop(const rooms *r, const kept_room *it) {
     if (it->is_blob) blob_release(it->block);
     else mem_free(r->alloc, it->block, it->size);
 }
+
+/* Blocks that are not kept any more. They are freed without the lock, which others would wait for. */
+typedef struct dropped {
+    kept_room blocks[MOST_ROOMS];
+    size_t    n;
+} dropped;
+
+static void drop_all(const rooms *r, const dropped *d) {
+    for (size_t i = 0; i < d->n; i++) drop(r, &d->blocks[i]);
+}
+
+/* ---- with the lock ----------------------------------------------------------------------------------------------- */
 
 static void forget(rooms *r, size_t i) {
     r->n--;
@@ -26,44 +37,64 @@ static void *find(rooms *r, size_t size, bool is_blob) {
     return NULL;
 }
 
-/* Frees the oldest blocks until what is kept fits. */
-static void shrink(rooms *r, size_t n) {
+/* Keeps the newest blocks, at most n, that fit. */
+static void shrink(rooms *r, size_t n, dropped *out) {
     size_t gone = 0;
-    while (gone < r->n && (r->n - gone > n || r->kept_bytes > r->most - r->used)) drop(r, &r->kept[gone++]);
+    while (gone < r->n && (r->n - gone > n || r->kept_bytes > r->most - r->used))
+        r->kept_bytes -= r->kept[gone++].size;
+    memcpy(out->blocks, r->kept, gone * sizeof r->kept[0]);
+    out->n = gone;
     r->n -= gone;
     memmove(r->kept, r->kept + gone, r->n * sizeof r->kept[0]);
 }
 
-/* Counts a block as in use, before it is allocated. Returns the former `most`. */
-static size_t begin_use(rooms *r, size_t size) {
-    const size_t most = r->most;
-    r->used += size;
-    if (r->used > r->most) r->most = r->used;
-    shrink(r, MOST_ROOMS);
-    return most;
-}
-
-static void undo_use(rooms *r, size_t size, size_t most) {
-    r->used -= size;
-    r->most = most;
-    shrink(r, MOST_ROOMS);
-}
-
 /* Keeps a block that was in use. The sum of both stays the same. */
-static void keep(rooms *r, void *block, size_t size, bool is_blob) {
+static void keep(rooms *r, void *block, size_t size, bool is_blob, dropped *out) {
     r->used -= size;
-    shrink(r, MOST_ROOMS - 1);
+    shrink(r, MOST_ROOMS - 1, out);
     r->kept[r->n++] = (kept_room){ block, size, is_blob };
     r->kept_bytes += size;
 }
 
-void *rooms_take(rooms *r, const xir_allocator *alloc, size_t size) {
-    if (!r || size < SMALL) return mem_new(alloc, size);
-    void *block = find(r, size, false);
-    const size_t most = begin_use(r, size);
-    if (!block) block = mem_new(alloc, size);
-    if (!block) undo_use(r, size, most);
+/* ---- taking and giving ------------------------------------------------------------------------------------------- */
+
+void rooms_open(rooms *r, const xir_allocator *alloc) {
+    *r = (rooms){ .alloc = alloc, .lock = PTHREAD_MUTEX_INITIALIZER };
+}
+
+/* Counts a block as in use, before it is allocated. Returns one of its size; NULL if none is kept. */
+static void *begin_use(rooms *r, size_t size, bool is_blob) {
+    dropped d;
+    pthread_mutex_lock(&r->lock);
+    void *block = find(r, size, is_blob);
+    r->used += size;
+    if (r->used > r->most) r->most = r->used;
+    shrink(r, MOST_ROOMS, &d);
+    pthread_mutex_unlock(&r->lock);
+    drop_all(r, &d);
     return block;
+}
+
+/* There is no memory for a block, so none is kept. */
+static void undo_use(rooms *r, size_t size) {
+    dropped d;
+    pthread_mutex_lock(&r->lock);
+    r->used -= size;
+    r->most = r->used;
+    shrink(r, MOST_ROOMS, &d);
+    pthread_mutex_unlock(&r->lock);
+    drop_all(r, &d);
+}
+
+static void *take(rooms *r, const xir_allocator *alloc, size_t size, bool is_blob) {
+    void *block = begin_use(r, size, is_blob);
+    if (!block) block = is_blob ? (void *)blob_new(alloc, size) : mem_new(alloc, size);
+    if (!block) undo_use(r, size);
+    return block;
+}
+
+void *rooms_take(rooms *r, const xir_allocator *alloc, size_t size) {
+    return !r || size < SMALL ? mem_new(alloc, size) : take(r, alloc, size, false);
 }
 
 void rooms_give(rooms *r, const xir_allocator *alloc, void *block, size_t size) {
@@ -71,27 +102,32 @@ void rooms_give(rooms *r, const xir_allocator *alloc, void *block, size_t size) 
         mem_free(alloc, block, size);
         return;
     }
-    keep(r, block, size, false);
+    dropped d;
+    pthread_mutex_lock(&r->lock);
+    keep(r, block, size, false, &d);
+    pthread_mutex_unlock(&r->lock);
+    drop_all(r, &d);
 }
 
 blob *rooms_take_blob(rooms *r, const xir_allocator *alloc, uint64_t size) {
-    if (!r || size < SMALL || size > SIZE_MAX / 2) return blob_new(alloc, size);
-    blob *data = find(r, (size_t)size, true);
-    const size_t most = begin_use(r, (size_t)size);
-    if (!data) data = blob_new(alloc, size);
-    if (!data) undo_use(r, (size_t)size, most);
-    return data;
+    return !r || size < SMALL || size > SIZE_MAX / 2 ? blob_new(alloc, size) : take(r, alloc, (size_t)size, true);
 }
 
 void rooms_give_blob(rooms *r, blob *data) {
-    /* What the run has not taken itself is not in `used`. */
-    if (!r || !data || data->size < SMALL || !blob_is_mine(data) || r->used < data->size) {
+    if (!r || !data || data->size < SMALL || !blob_is_mine(data)) {
         blob_release(data);
         return;
     }
-    keep(r, data, (size_t)data->size, true);
+    dropped d = { .n = 0 };
+    pthread_mutex_lock(&r->lock);
+    const bool is_ours = r->used >= data->size;   /* what the run has not taken itself is not in `used` */
+    if (is_ours) keep(r, data, (size_t)data->size, true, &d);
+    pthread_mutex_unlock(&r->lock);
+    if (is_ours) drop_all(r, &d);
+    else blob_release(data);
 }
 
 void rooms_close(rooms *r) {
     while (r->n) drop(r, &r->kept[--r->n]);
+    pthread_mutex_destroy(&r->lock);
 }

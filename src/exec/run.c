@@ -1,6 +1,6 @@
 /* Runs a network: its ops in execution order. Arrays are released after their last use. */
 #include "actual.h"
-#include "pool.h"
+#include "ahead.h"
 #include <stdio.h>
 #include <xir/walk.h>
 #include "sized.h"
@@ -50,6 +50,7 @@ typedef struct runner {
     size_t                 n_inputs, n_outputs;
     budget                 within;
     rooms                  rooms;     /* memory of values and kernels that is used again */
+    ahead                  ahead;     /* ops that are computed before their turn         */
     xir_run_memory         memory;    /* only counted if somebody asks             */
 } runner;
 
@@ -154,6 +155,11 @@ static bool plan(runner *r) {
     return true;
 }
 
+static const xir_array *array_now(const void *user, const xir_value *value) {
+    const running *it = running_of(user, value);
+    return it ? it->array : NULL;
+}
+
 static bool prepare(runner *r) {
     const xir_allocator *alloc = &r->net->ctx->alloc;
     size_t slots = r->net->n_slots + (size_t)1;
@@ -175,11 +181,15 @@ static bool prepare(runner *r) {
         r->first[op->slot] = n;
         n += op->n_outputs;
     }
-    return plan(r);
+    if (!plan(r)) return false;
+    /* An array that waits for its turn would not be counted. */
+    if (!is_counted(r)) ahead_open(&r->ahead, r->net, r->fates, r->first, r->n_values, &r->within, array_now, r);
+    return true;
 }
 
 static void clean_up(runner *r) {
     const xir_allocator *alloc = &r->net->ctx->alloc;
+    ahead_close(&r->ahead);
     for (size_t i = 0; r->values && i < r->n_values; i++) release(r, &r->values[i]);
     rooms_close(&r->rooms);
     mem_free(alloc, r->first, (r->net->n_slots + (size_t)1) * sizeof *r->first);
@@ -251,12 +261,23 @@ static xir_status step_known(runner *r, const xir_op *op) {
     return status;
 }
 
-static xir_status step(runner *r, const xir_op *op) {
-    if (r->fates && (r->fates[op->slot] != COMPUTED || are_known(r, op))) return step_known(r, op);
+/* Sets `outputs` to the arrays that an op computes, or has computed ahead. */
+static xir_status compute(runner *r, const xir_op *op) {
     xir_status status = XIR_OK;
     for (size_t i = 0; !status && i < op->n_inputs; i++) status = find_input(r, op, i, &r->inputs[i]);
     for (size_t i = 0; i < op->n_outputs; i++) r->outputs[i] = NULL;
-    if (!status) status = exec_op(op, r->inputs, r->outputs, &r->within, r->why);
+    if (!status) status = ahead_compute(&r->ahead, op, r->why);
+    if (status) return status;
+    return ahead_take(&r->ahead, op, r->outputs) ? XIR_OK
+           : exec_op(op, r->inputs, r->outputs, &r->within, r->why);
+}
+
+static xir_status step(runner *r, const xir_op *op) {
+    if (r->fates && (r->fates[op->slot] != COMPUTED || are_known(r, op))) {
+        ahead_drop(&r->ahead, op);
+        return step_known(r, op);
+    }
+    xir_status status = compute(r, op);
     if (status) return status;
     for (size_t i = 0; i < op->n_outputs; i++) {
         running *it = &r->values[r->first[op->slot] + i];
@@ -343,8 +364,8 @@ xir_status xir_network_run(const xir_network *net, const xir_array *const *input
     xir_status status = sized_take(SIZED(xir_run_options, user), &known, options, why);
     if (!status && in) status = check_symbols(in, inputs, why);
     if (status) return status;
-    runner r = { .net = net, .options = &known, .why = why, .within = NO_BUDGET, .memory = XIR_INIT(xir_run_memory),
-                 .rooms = { .alloc = &net->ctx->alloc } };
+    runner r = { .net = net, .options = &known, .why = why, .within = NO_BUDGET, .memory = XIR_INIT(xir_run_memory) };
+    rooms_open(&r.rooms, &net->ctx->alloc);
     if (known.max_work) r.within.work = known.max_work;
     r.within.rooms = &r.rooms;
     r.within.cancel = known.cancel;

@@ -1,3 +1,4 @@
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include "support/group.h"
@@ -7,9 +8,10 @@ xir_diags   *why;
 
 /* ---- an allocator that counts and refuses ------------------------------------------------------------------ */
 
+/* The threads of a run allocate at the same time. */
 typedef struct counts {
-    size_t blocks, bytes;
-    size_t calls, refuse_from;   /* from this call on, all are refused */
+    atomic_size_t blocks, bytes;
+    atomic_size_t calls, refuse_from;   /* from this call on, all are refused */
 } counts;
 
 static counts shared = { .refuse_from = SIZE_MAX };
@@ -29,7 +31,10 @@ static void *counting(void *user, void *block, size_t old_size, size_t size) {
     if (raw) memcpy(&known, raw, sizeof known);
     if (known != old_size) stop("an old size that was never asked for");
     if (size == 0) {
-        if (raw) c->blocks--, c->bytes -= known;
+        if (raw) {
+            c->blocks--;
+            c->bytes -= known;
+        }
         free(raw);
         return NULL;
     }
@@ -74,7 +79,7 @@ int group_end(void **state) {
     xir_diags_free(why);
     xir_context_free(ctx);
     if (shared.blocks == 0) return 0;
-    fprintf(stderr, "%zu blocks of %zu bytes are left\n", shared.blocks, shared.bytes);
+    fprintf(stderr, "%zu blocks of %zu bytes are left\n", (size_t)shared.blocks, (size_t)shared.bytes);
     return -1;
 }
 

@@ -1,4 +1,5 @@
 #include "support/scarce.h"
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,7 +19,7 @@ static bool refuses(scarce *m) {
     return refused;
 }
 
-static void *resize(void *user, void *block, size_t old_size, size_t size) {
+static void *resize_alone(void *user, void *block, size_t old_size, size_t size) {
     scarce *m = user;
     char *raw = block ? (char *)block - HEAD : NULL;
     size_t known = 0;
@@ -42,6 +43,15 @@ static void *resize(void *user, void *block, size_t old_size, size_t size) {
     m->blocks += !raw;
     m->bytes += size - known;
     return now + HEAD;
+}
+
+/* The threads of a run allocate at the same time. */
+static void *resize(void *user, void *block, size_t old_size, size_t size) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    void *now = resize_alone(user, block, old_size, size);
+    pthread_mutex_unlock(&lock);
+    return now;
 }
 
 xir_allocator scarce_allocator(scarce *memory) { return (xir_allocator){ resize, memory }; }

@@ -59,6 +59,7 @@ typedef struct class_more {
     xir_infer_fn         *work;      /* NULL: one element operation per element of its outputs */
     xir_infer_fn         *takes;     /* NULL: its inputs take all numbers                    */
     _Atomic(xir_kernel_fn *) kernel;    /* NULL: the executor cannot run it                    */
+    const struct kernel_row *own_kernel;   /* the library's (src/exec/kernels.h); NULL: none   */
     _Atomic uint32_t      given_traits;   /* the high half of its traits: those with names     */
     const class_layout   *layout;    /* NULL: the op works in its own order only             */
     const class_normalised *normalised; /* NULL: unknown what it computes from normalised numbers */
