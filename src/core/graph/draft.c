@@ -40,11 +40,16 @@ xir_op *xir_op_create(xir_network *net, xir_str key) {
 
 /* ---- completing ------------------------------------------------------------------------------------------------- */
 
-xir_status draft_check(const xir_op *op, xir_str path, xir_diags *why) {
-    const uint64_t absent = op_more_of(op) ? op_more_of(op)->absent & required_fields(op->cls) : 0;
+uint64_t op_unset(const xir_op *op) {
+    const uint64_t absent = op_more_of(op) ? op_more_of(op)->absent : 0;
+    return absent ? absent & required_fields(op->cls) : 0;
+}
+
+xir_status op_check_set(const xir_op *op, xir_str path, xir_diags *why) {
+    const uint64_t unset = op_unset(op);
     xir_status status = XIR_OK;
-    for (uint32_t i = 0; i < op->cls->n_fields && i < 64; i++) {
-        if (!(absent >> i & 1)) continue;
+    for (uint32_t i = 0; i < 64 && unset >> i; i++) {
+        if (!(unset >> i & 1)) continue;
         const xir_str field = op->cls->fields[i].name;
         char at[256];
         const int n = snprintf(at, sizeof at, "%.*s/%.*s", CLIP_TO(path, 120), CLIP_TO(field, 120));
@@ -57,7 +62,7 @@ xir_status draft_check(const xir_op *op, xir_str path, xir_diags *why) {
 
 static xir_status check_attrs(xir_op *op) {
     xir_network *net = op->net;
-    xir_status status = draft_check(op, XIR_STR(""), net->diags);
+    xir_status status = op_check_set(op, XIR_STR(""), net->diags);
     if (!status) status = body_check(op->cls, op->attrs, name_text(op_label(op)), XIR_STR(""), net->diags);
     if (status && !net->status) net->status = status;
     return status;

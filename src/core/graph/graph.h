@@ -300,8 +300,10 @@ void       op_forget(xir_op *op);                                /* unlinks its 
 /* Completes a draft: XIR_OK if it already is complete. On failure, with a finding, it is unchanged. */
 xir_status op_complete_draft(xir_op *op);
 static inline xir_status op_complete(xir_op *op) { return op->flags & OP_DRAFT ? op_complete_draft(op) : XIR_OK; }
-/* Adds a finding for each attribute without default that has not been given to a draft: XIR_E_MISSING. */
-xir_status draft_check(const xir_op *op, xir_str path, xir_diags *why);
+/* A bit for each attribute without a default that is not set: the program has not given it to the draft yet, or the
+ * file that the op is from does not have it. The second adds a finding for each: XIR_E_MISSING. */
+uint64_t   op_unset(const xir_op *op);
+xir_status op_check_set(const xir_op *op, xir_str path, xir_diags *why);
 /* Attributes for a draft, of which the fields of the bits in `which` are new: only they are checked, and the others may
  * lack what they need. NULL with a finding in the network. */
 const void *draft_attrs(xir_network *net, const xir_class *cls, const void *body, uint64_t which, xir_str op_name);

@@ -267,11 +267,25 @@ static xir_status check_attr_objects(checker *c, const xir_op *op, xir_str path,
     return first;
 }
 
+/* Checks the rows. Those that are not set have only that finding. */
+static xir_status check_rows(const xir_op *op, xir_str path, xir_diags *why) {
+    const xir_class *cls = op->cls;
+    const xir_str name = name_text(op_label(op));
+    const uint64_t unset = op_unset(op);
+    if (!unset) return body_check(cls, op->attrs, name, path, why);
+    xir_status first = op_check_set(op, path, why);
+    for (uint32_t i = 0; i < cls->n_fields; i++) {
+        if (i >= 64 || !(unset >> i & 1))
+            keep_first(&first, field_check(cls, &cls->fields[i], op->attrs, name, path, why));
+    }
+    return first;
+}
+
 xir_status checker_op(checker *c, const xir_op *op, xir_str path, xir_diags *why) {
     const xir_class *cls = op->cls;
-    xir_status first = op->flags & OP_DRAFT ? draft_check(op, path, why) : XIR_OK;
-    if (!first && !is_good(c, op->attrs)) {
-        keep_first(&first, body_check(cls, op->attrs, name_text(op_label(op)), path, why));
+    xir_status first = XIR_OK;
+    if (op_unset(op) || !is_good(c, op->attrs)) {
+        keep_first(&first, check_rows(op, path, why));
         keep_first(&first, check_attr_objects(c, op, path, why));
         if (!first && cls->plain) note_good(c, op->attrs);
     }

@@ -470,6 +470,38 @@ static void absent_rows_stay_absent_until_they_are_set(void **state) {
     xir_network_free(net);
 }
 
+static bool is_at(const xir_diag *d, const char *path) { return xir_str_equal(d->path, xir_str_of(path)); }
+
+/* What the file lacks is zero or empty; another op may have the same value from its file. */
+static void absent_rows_without_a_default_are_findings(void **state) {
+    (void)state;
+    static const char text[] = NETWORK_OF("3.33.1.0", POOL("MaxPool2d", ",\"pool_width\":-1") ","
+        "{\"_type_key\":\"icraft::xir::Squeeze\",\"op_id\":2},"
+        "{\"_type_key\":\"icraft::xir::Squeeze\",\"axis\":[],\"op_id\":3}");
+    xir_network *net = must_read(text, strlen(text));
+    assert_int_equal(xir_op_validate(xir_network_first(net), why), XIR_E_MISSING);
+    assert_string_equal(xir_diags_at(why, 0)->message.data,
+                        "attribute pool_height of icraft::xir::MaxPool2d has no default and is not set");
+    assert_true(is_at(xir_diags_at(why, 0), "/pool_height") && is_at(xir_diags_at(why, 1), "/pool_width"));
+    assert_int_equal(xir_diags_at(why, 1)->code, XIR_E_BOUNDS);
+    xir_diags_clear(why);
+    xir_network *copy = xir_network_clone(net);
+    assert_true(xir_network_validate(copy, why) != XIR_OK);
+    size_t lacking = 0, having = 0;
+    for (size_t i = 0; i < xir_diags_count(why); i++) {
+        lacking += is_at(xir_diags_at(why, i), "/ops/1/axis");
+        having += is_at(xir_diags_at(why, i), "/ops/2/axis");
+    }
+    assert_true(lacking == 1 && having == 0);
+    assert_int_equal(xir_op_set_i64s(xir_network_op_at(copy, 1), "axis", NULL, 0), XIR_OK);
+    xir_diags_clear(why);
+    assert_int_equal(xir_op_validate(xir_network_op_at(copy, 1), why), XIR_E_MISSING);
+    assert_true(is_at(xir_diags_at(why, 0), "/inputs"));
+    xir_diags_clear(why);
+    xir_network_free(copy);
+    xir_network_free(net);
+}
+
 static void the_version_says_when_ai_target_is_written(void **state) {
     (void)state;
     static const char text[] =
@@ -825,6 +857,7 @@ int main(void) {
         cmocka_unit_test(parts_that_repeat_are_read_as_if_they_did_not),
         cmocka_unit_test(old_spellings_are_read),
         cmocka_unit_test(absent_rows_stay_absent_until_they_are_set),
+        cmocka_unit_test(absent_rows_without_a_default_are_findings),
         cmocka_unit_test(the_version_says_when_ai_target_is_written),
         cmocka_unit_test(the_version_says_how_reals_are_held),
         cmocka_unit_test(the_version_says_how_single_instructions_are_written),
